@@ -24,7 +24,7 @@ if [ ${#names[@]} -eq 0 ]; then
 fi
 clang=${CLANG:-clang}
 if ! command -v "$clang" >/dev/null; then
-    echo "fuzz.sh: no $clang here: install clang, or set CLANG" >&2
+    echo "fuzz.sh: $clang is not installed: install clang, or set CLANG" >&2
     exit 2
 fi
 targets=()

@@ -16,7 +16,7 @@ grep -E '^(pass|FAIL|note) ' "$folder/out"
 status=0
 grep -q '^FAIL' "$folder/out" && status=1
 if ! grep -q '^pass end-of-interface$' "$folder/out"; then
-  echo "FAIL interface: Blender did not come to the end"
+  echo "FAIL interface: Blender did not finish"
   tail -n 40 "$folder/out"
   status=1
 elif sed '/^pass end-of-interface$/q' "$folder/out" | grep -A20 '^Traceback'; then

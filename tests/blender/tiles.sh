@@ -8,7 +8,7 @@ set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 txmill=$(realpath "$1") chroots=$2 which=$3
 if ! strace -f -y -o /dev/null true 2>/dev/null; then
-  echo "skip tiles: strace is not installed, or may trace nothing here"
+  echo "skip tiles: strace is not installed, or tracing is not permitted"
   exit 0
 fi
 folder=$(mktemp -d -p "$PWD")

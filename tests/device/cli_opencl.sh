@@ -94,7 +94,7 @@ fi
 
 # ---- faults ------------------------------------------------------------------------------------------------------------
 case $build in
-*-sanitize) skip faults "a sanitizer's own library must be the first one" ;;
+*-sanitize) skip faults "a sanitizer's library must be loaded first" ;;
 *)
     faults=(LD_PRELOAD="$build/tests/opencl/faults.so")
     for lack in "denormals:it has no denormal numbers" "rounding:its divisions and square roots are not correctly rounded" \

@@ -186,7 +186,7 @@ check slurm-render-completed test "$(ended "$render" COMPLETED)" -eq 1
 run "$TXMILL" report --json "$share"/logs/convert."$convert".*.jsonl
 check slurm-report json "$work/out" "o[0]['images'] == $images and o[0]['failed'] == 0 and o[0]['shards'] == $shards and o[0]['shards_missing'] == 0 and o[0]['lists'] == 1"
 check slurm-report-page test -s "$share/logs/report.$convert.html"
-echo "note $images images of ${edge}x$edge px, $shards shards, 3 nodes: $seconds s; n2 switched off with $at_kill made and $left claims and temporaries in hand; $requeued tasks requeued; jobs $convert $verify $report $render"
+echo "note $images images of ${edge}x$edge px, $shards shards, 3 nodes: $seconds s; n2 switched off with $at_kill made and $left claims and temporary files left; $requeued tasks requeued; jobs $convert $verify $report $render"
 if [ $failures -ne 0 ]; then
     tail -n 30 "$cluster"/log/slurmctld "$share"/logs/*.out | head -c 8000
 fi

@@ -138,7 +138,7 @@ if strace -o /dev/null true 2>/dev/null; then
         check "borders-$action-swept" test $rc -eq 0 -a "$(find . -maxdepth 1 -name '.*.txm-tmp' | wc -l)" -eq 0
     done
 else
-    skip faults "strace may not trace here"
+    skip faults "tracing is not permitted"
 fi
 
 # ---- links -----------------------------------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ txm_status txm_trace_unpack(const txm_trace *t, const txm_trace_stored *b, ZSTD_
     if (status != TXM_OK)
         return status;
     if (txm_xxh64(stored, b->stored, 0) != b->check)
-        return txm_trace_corrupt(t, err, "a checksum does not hold");
+        return txm_trace_corrupt(t, err, "a checksum is wrong");
     size_t got = ZSTD_decompressDCtx(zstd, raw, TXM_TRACE_BLOCK_MAX, stored, b->stored);
     return ZSTD_isError(got) || got != b->raw ? txm_trace_corrupt(t, err, "a block does not unpack to its size")
                                               : TXM_OK;

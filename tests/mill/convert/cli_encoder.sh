@@ -4,7 +4,7 @@
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 if [ -n "${SANITIZED:-}" ]; then
-    skip encoders "a sanitizer has an allocator of its own"
+    skip encoders "a sanitizer replaces the allocator"
     finish
     exit
 fi

@@ -386,8 +386,9 @@ static void load_set(set *t, const char *environment)
 {
     t->theirs = getenv(environment);
     if (!t->theirs)
-        printf("skip %s-samples (%s is not set: what is not compared to the bit is compared by its means)\n", t->folder,
-               environment);
+        printf(
+            "skip %s-samples (%s is not set: pixels that cannot be equal in every bit are compared by their means)\n",
+            t->folder, environment);
     t->manifest_rows = load(t->folder, "manifest.tsv", t->manifest, MAX_ROWS);
     t->levels_rows = load(t->folder, "levels.tsv", t->levels, MAX_LEVEL_ROWS);
 }

@@ -712,7 +712,7 @@ START_TEST(all_calls_at_once)
         run(&o, most / BOUNDED_POLICIES, seed + policy);
         ck_assert_int_eq(atomic_load(&live), 0);
     }
-    fprintf(stderr, "%llu lookups, %llu failed, %llu frames given up, %llu calls refused\n",
+    fprintf(stderr, "%llu lookups, %llu failed, %llu frames cancelled, %llu calls refused\n",
             (unsigned long long)lookups, (unsigned long long)failed, (unsigned long long)cancelled,
             (unsigned long long)refused);
     ck_assert_uint_eq(wrong, 0);
