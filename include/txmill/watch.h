@@ -33,8 +33,8 @@ typedef struct txm_watch_options {
     size_t struct_size;               /* set by txm_watch_options_init */
     const txm_inputs_options *inputs; /* which files count; subfolders are always included; NULL: all images */
     double settle_s;                  /* how long a file must not change before it is reported */
-    double rescan_s; /* interval of examining everything; 0: only if events were lost or a folder is back, and every minute
-                        while inotify cannot watch all subfolders */
+    double rescan_s; /* interval of examining everything; 0: only if events were lost or a folder is back, and every
+                        minute while inotify cannot watch all subfolders */
     const volatile int *cancel; /* stop waiting once it is not 0: CANCELLED; may be NULL */
     void *user;
     void (*warn)(void *user, const char *message); /* may be NULL */
