@@ -26,6 +26,7 @@ plain_only() { [ -n "${SANITIZED:-}" ] && sed -n 's/^# Plain builds only: //p' "
 # crashes: intercept_tls_get_addr=0 ignores that memory. GCC 14 does not align vectors on the stack that
 # detect_stack_use_after_return keeps (GCC bug 110027).
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1:new_delete_type_mismatch=0:intercept_tls_get_addr=0:detect_stack_use_after_return=0}
+export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:suppressions=$PWD/tests/tsan.supp}
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.supp:print_suppressions=0}
 passed=0 failed=0 skipped=0
 jobs=${TEST_JOBS:-$(nproc)}

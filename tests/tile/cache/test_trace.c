@@ -364,6 +364,78 @@ START_TEST(waves_are_traced)
 }
 END_TEST
 
+/* ---- failures ---- */
+
+/* A texture of tiles in memory, whose reads of the finest level fail until `passes` is set. */
+typedef struct failing {
+    txm_status status;
+    bool passes;
+} failing;
+
+static txm_status describe_failing(void *user, txm_tile_shape *shape, txm_error *err)
+{
+    (void)user, (void)err;
+    shape->width = shape->height = 256;
+    shape->levels = 2;
+    shape->tile_px = 64;
+    shape->channels = 1;
+    shape->type = TXM_TYPE_FLOAT;
+    return TXM_OK;
+}
+
+static txm_status read_failing(void *user, uint32_t level, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
+                               void *pixels, size_t row_stride_bytes, txm_error *err)
+{
+    const failing *f = user;
+    (void)err;
+    for (uint32_t row = 0; row < height; row++)
+        for (uint32_t i = 0; i < width; i++)
+            ((float *)(void *)((uint8_t *)pixels + row * row_stride_bytes))[i] = (float)((x + i) * 1000 + y + row);
+    return level || f->passes ? TXM_OK : f->status;
+}
+
+/* A tile that could not be read was not used: replays and the optimum count what the cache has read. If a later attempt
+ * succeeds, the lookup of that attempt has used it. */
+START_TEST(failed_tiles_are_not_used)
+{
+    static const txm_status causes[] = {TXM_STATUS_CORRUPT, TXM_STATUS_IO};
+    char *path = strdup(temp_file("t.trace"));
+    failing f = {.status = causes[_i]};
+    const bool passes = f.status == TXM_STATUS_IO;
+    const txm_tile_source source = {sizeof source, &f, describe_failing, read_failing, NULL};
+    const txm_cache_options o = options(0, TXM_CACHE_POLICY_LRU);
+    txm_cache *c = new_cache(&o);
+    txm_cache_thread *t = new_thread(c);
+    const txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
+    const txm_lookup both = {0.1f, 0.9f, 1.5f / 256, 0, 0, 1.5f / 256},
+                     coarse = {0.6f, 0.1f, 2.0f / 256, 0, 0, 2.0f / 256};
+    uint32_t id;
+    float out[4];
+    ck_assert_int_eq(txm_cache_add_source(c, "failing", &source, TXM_EXTENSION_REPEAT, &id, NULL), TXM_OK);
+    ck_assert_int_eq(txm_cache_trace_start(c, path, TXM_TRACE_TILES, NULL), TXM_OK);
+    ck_assert_int_eq(txm_cache_sample(t, id, &how, &both, NULL, out), TXM_LOOK_FAILED);
+    ck_assert_int_eq(txm_cache_sample(t, id, &how, &coarse, NULL, out), TXM_LOOK_RESIDENT);
+    f.passes = true;
+    txm_look again = TXM_LOOK_FAILED;
+    for (int i = 0; i < 10000 && again == TXM_LOOK_FAILED; i++)
+        again = txm_cache_sample(t, id, &how, &both, NULL, out);
+    ck_assert_int_eq(again, passes ? TXM_LOOK_RESIDENT : TXM_LOOK_FAILED);
+    ck_assert_int_eq(txm_cache_trace_stop(c, NULL), TXM_OK);
+    const txm_cache_stats s = stats_of(c);
+    txm_trace *trace = open_trace(path);
+    char *text = tiles_of(trace, TXM_TRACE_EVENT_TILES);
+    ck_assert_str_eq(text, passes ? "0.1.0\n0.1.3\n0.0.0 0.1.0\n" : "0.1.0\n0.1.3\n0.1.0\n");
+    free(text);
+    ck_assert_uint_eq(s.tiles_loaded, passes ? 3 : 2);
+    ck_assert_uint_eq(replay(trace, 0, TXM_CACHE_POLICY_LRU).reads, s.tiles_loaded);
+    ck_assert_uint_eq(replay(trace, 0, TXM_REPLAY_OPT).reads, s.tiles_loaded);
+    txm_trace_free(&trace);
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+    free(path);
+}
+END_TEST
+
 /* When a number is reused for another file, it is a different texture, and the old one's tiles are dropped. */
 START_TEST(replaced_files_are_other_textures)
 {
@@ -525,6 +597,7 @@ int main(void)
     temp_file("");
     tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, replays_count_what_the_cache_counted, 0, BUDGETS);
+    tcase_add_loop_test(tcase, failed_tiles_are_not_used, 0, 2);
     add_tests(tcase, the_optimum_is_a_bound, the_optimum_is_reached, look_ups_and_tiles_agree, waves_are_traced,
               replaced_files_are_other_textures, partial_traces_say_why, damage_is_found, options_are_checked);
     return run_suite(suite);
