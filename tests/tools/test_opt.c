@@ -12,7 +12,7 @@
 #include "tools/options/args.h"
 #include "util_check.h"
 
-/* ---- a command of our own ---------------------------------------------------------------------------------------- */
+/* ---- a command for the tests ------------------------------------------------------------------------------------- */
 
 typedef struct inner {
     uint32_t count;
@@ -88,7 +88,7 @@ static char *words[16];
 static txm_operands operands;
 static txm_error err;
 
-/* Splits `line` at spaces ("_" stands for an empty word) and parses it. */
+/* Splits `line` at spaces, with "_" for an empty word, and parses it. */
 static txm_parse_outcome parse(const char *line)
 {
     static char copy[512];
@@ -182,7 +182,7 @@ START_TEST(test_last_wins)
     ck_assert_int_eq(parse("--choice red --choice green --text a --text=b"), TXM_PARSED);
     ck_assert_int_eq(a.choice, 1);
     ck_assert_str_eq(a.text, "b");
-    /* What is empty is a variable of a script that was not set. */
+    /* Empty words are variables of a script that were not set. */
     ck_assert_int_eq(parse("--text="), TXM_PARSE_FAILED);
 }
 END_TEST
@@ -265,7 +265,7 @@ START_TEST(test_settings_refused)
 }
 END_TEST
 
-/* The whole output of a printing function. */
+/* Returns everything that a printing function writes. */
 static char *printed(void (*print)(FILE *))
 {
     char *text = NULL;
@@ -401,7 +401,7 @@ START_TEST(test_near)
     ck_assert(txm_spelling_close("sRGBB", "sRGB", &d) && d == 1);
     ck_assert(txm_spelling_close("Filmic", "Filmic Log", &d));
     ck_assert(!txm_spelling_close("sRGB", "ACEScg", &d));
-    /* Longer than the table: compared by their beginnings, nothing is overrun. */
+    /* Longer than the table: names are compared by their beginnings, and no buffer overflows. */
     char x[300], y[300];
     memset(x, 'a', 299);
     memset(y, 'b', 299);
