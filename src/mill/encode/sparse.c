@@ -166,7 +166,8 @@ static inline unsigned cost_of_4(const uint16_t *cost, uint64_t key)
 /* The state of a survey of matches with one key size in a stripe. */
 typedef struct match_survey {
     uint16_t *last;    /* by hash, like txm_sparse.last */
-    unsigned distance; /* of the match that the previous position belongs to; 0: none */
+    uint16_t distances[64]; /* of the positions that are being surveyed */
+    unsigned distance;      /* of the match that the previous position belongs to; 0: none */
     uint64_t saved;
 } match_survey;
 
@@ -184,26 +185,47 @@ static inline void survey_position(match_survey *m, unsigned distance, bool equa
     m->saved += worth ? literals - price : 0;
 }
 
-/* Searches for matches of four and of eight bytes at the same time. */
-static void survey_stripe(const uint16_t *cost, const uint8_t *base, size_t from, size_t to, size_t step,
-                          match_survey *by_4, match_survey *by_8)
+/* Looks up matches of four and of eight bytes at the same time, at the next positions, at most 64. Returns a mask of the
+ * positions whose first four bytes were seen before. In noise that is unpredictable, so there are no branches here. */
+static uint64_t find_surveyed(match_survey *by_4, match_survey *by_8, const uint8_t *base, size_t p, size_t step,
+                              unsigned count)
 {
-    by_4->distance = by_8->distance = 0;
-    for (size_t p = from; p + MIN_MATCH <= to; p += step) {
+    uint64_t marks = 0;
+    for (unsigned k = 0; k < count; k++, p += step) {
         uint64_t key = txm_load_le64(base + p);
         uint16_t *last_4 = &by_4->last[(uint32_t)key * 0x9E3779B1u >> (32 - HASH_BITS)];
         uint16_t *last_8 = &by_8->last[key * 0x9E3779B97F4A7C15u >> (64 - HASH_BITS)];
-        unsigned distance_4 = (uint16_t)(p - *last_4), distance_8 = (uint16_t)(p - *last_8);
+        unsigned distance_4 = (uint16_t)(p - *last_4);
+        by_4->distances[k] = (uint16_t)distance_4;
+        by_8->distances[k] = (uint16_t)(p - *last_8);
         *last_4 = *last_8 = (uint16_t)p;
-        bool equal_4 = distance_4 && txm_load_le32(base + p - distance_4) == (uint32_t)key;
-        bool equal_8 = distance_8 && txm_load_le64(base + p - distance_8) == key;
-        if (!equal_4) { /* usually the other key does not match either: noise */
-            by_4->distance = by_8->distance = 0;
-            continue;
+        uint64_t equal = (distance_4 != 0) & (txm_load_le32(base + p - distance_4) == (uint32_t)key);
+        marks = marks >> 1 | equal << 63;
+    }
+    return marks >> (64 - count);
+}
+
+/* Weighs matches at the positions that look promising. Where four bytes differ, eight usually do too: noise. */
+static void survey_stripe(const uint16_t *cost, const uint8_t *base, size_t from, size_t to, size_t step,
+                          match_survey *by_4, match_survey *by_8)
+{
+    size_t p = from, next = from; /* the position after the last one that was weighed */
+    by_4->distance = by_8->distance = 0;
+    for (unsigned count; p + MIN_MATCH <= to; p += count * step) {
+        size_t left = (to - p - MIN_MATCH) / step + 1;
+        count = left < 64 ? (unsigned)left : 64;
+        for (uint64_t marks = find_surveyed(by_4, by_8, base, p, step, count); marks; marks &= marks - 1) {
+            unsigned k = (unsigned)__builtin_ctzll(marks), distance_8 = by_8->distances[k];
+            size_t at = p + k * step;
+            uint64_t key = txm_load_le64(base + at);
+            bool equal_8 = distance_8 && txm_load_le64(base + at - distance_8) == key;
+            unsigned literals = cost_of_4(cost, key);
+            if (at != next)
+                by_4->distance = by_8->distance = 0;
+            survey_position(by_4, by_4->distances[k], true, literals, literals);
+            survey_position(by_8, distance_8, equal_8, literals + cost_of_4(cost, key >> 32), literals);
+            next = at + step;
         }
-        unsigned literals = cost_of_4(cost, key);
-        survey_position(by_4, distance_4, equal_4, literals, literals);
-        survey_position(by_8, distance_8, equal_8, literals + cost_of_4(cost, key >> 32), literals);
     }
 }
 
