@@ -150,10 +150,32 @@ static void add_line(txm_border_encoder *e, const void *line, const void *refere
 }
 
 /* Copies a column of `count` pixels that are step_bytes apart into contiguous memory. */
-static void gather_border(const uint8_t *src, size_t step_bytes, size_t count, size_t pixel_bytes, uint8_t *dst)
+static inline __attribute__((always_inline)) void gather(const uint8_t *src, size_t step_bytes, size_t count,
+                                                         size_t pixel_bytes, uint8_t *dst)
 {
     for (size_t i = 0; i < count; i++, src += step_bytes, dst += pixel_bytes)
         memcpy(dst, src, pixel_bytes);
+}
+
+/* The usual sizes are constants, for which memcpy is one instruction. */
+static void gather_border(const uint8_t *src, size_t step_bytes, size_t count, size_t pixel_bytes, uint8_t *dst)
+{
+    switch (pixel_bytes) {
+    case 1:
+        gather(src, step_bytes, count, 1, dst);
+        break;
+    case 4:
+        gather(src, step_bytes, count, 4, dst);
+        break;
+    case 8:
+        gather(src, step_bytes, count, 8, dst);
+        break;
+    case 16:
+        gather(src, step_bytes, count, 16, dst);
+        break;
+    default:
+        gather(src, step_bytes, count, pixel_bytes, dst);
+    }
 }
 
 /* Predicts all eight lines. The border holds the rows -2 and -1, then the pixels -2, -1, w, w+1 of each tile row, then
