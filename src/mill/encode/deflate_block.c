@@ -277,9 +277,11 @@ void txm_deflate_block(txm_bit_writer *w, const uint8_t *src, size_t n, const tx
     local = *w; /* the output may alias the writer, which would then be stored and loaded again each time */
     for (size_t i = 0; i < matches; i++) {
         const txm_sequence *q = &sequences[i];
-        if (vector && q->literals >= LONG_RUN)
-            vector(&local, &codes, p, q->literals);
-        else
+        if (vector && q->literals >= LONG_RUN) {
+            txm_bit_writer passed = local; /* a writer whose address is known would stay in memory */
+            vector(&passed, &codes, p, q->literals);
+            local = passed;
+        } else
             write_before_match(&local, entries, p, q->literals);
         p += q->literals + q->length;
         txm_coded length = txm_code_length(q->length), distance = txm_code_distance(q->distance);
