@@ -17,7 +17,8 @@ static inline void differences(const uint8_t *src, size_t back, uint8_t *dst)
     *(bytes16 *)dst = *(const bytes16 *)src - *(const bytes16 *)(src - back);
 }
 
-/* The last sixteen bytes of a row overlap those before them, since a loop over the rest would take as long as the others. */
+/* The last sixteen bytes of a row overlap those before them, since a loop over the rest would take as long as the
+ * others. */
 void txm_predict_row_u8(const uint8_t *restrict src, size_t samples, uint32_t channels, uint8_t *restrict dst)
 {
     size_t first = channels < samples ? channels : samples;

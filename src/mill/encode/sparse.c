@@ -28,7 +28,7 @@ enum {
     COST_ONE = 16, /* units per bit in estimated costs */
     LINKS = 32768, /* positions that are remembered: at least as many as a distance can span */
     STRIPE_BYTES = 512,
-    RUN_BYTES = 64, /* runs of literals up to this length are copied whole */
+    RUN_BYTES = 64,    /* runs of literals up to this length are copied whole */
     STRIPES_APART = 4, /* without a survey, costs are estimated from one stripe in four */
     MAX_SURVEYED = 8   /* blocks whose costs are kept */
 };
@@ -159,7 +159,7 @@ static inline unsigned cost_of_4(const uint16_t *cost, uint64_t key)
 
 /* The state of a survey of matches with one key size in a stripe. */
 typedef struct match_survey {
-    uint16_t *last;    /* by hash, like txm_sparse.last */
+    uint16_t *last;         /* by hash, like txm_sparse.last */
     uint16_t distances[64]; /* of the positions that are being surveyed */
     unsigned distance;      /* of the match that the previous position belongs to; 0: none */
     uint64_t saved;
@@ -179,8 +179,9 @@ static inline void survey_position(match_survey *m, unsigned distance, bool equa
     m->saved += worth ? literals - price : 0;
 }
 
-/* Looks up matches of four and of eight bytes at the same time, at the next positions, at most 64. Returns a mask of the
- * positions whose first four bytes were seen before. In noise that is unpredictable, so there are no branches here. */
+/* Looks up matches of four and of eight bytes at the same time, at the next positions, at most 64. Returns a mask of
+ * the positions whose first four bytes were seen before. In noise that is unpredictable, so there are no branches here.
+ */
 static uint64_t find_surveyed(match_survey *by_4, match_survey *by_8, const uint8_t *base, size_t p, size_t step,
                               unsigned count)
 {

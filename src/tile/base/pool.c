@@ -32,7 +32,7 @@ typedef struct queue {
 
 struct txm_pool {
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* a job was queued or finished, or the pool is closing */
+    pthread_cond_t changed;  /* a job was queued or finished, or the pool is closing */
     pthread_cond_t to_write; /* a job was queued for the writers, or the pool is closing */
     queue urgent, normal, outer, writes;
     job *spare; /* records of finished jobs, for reuse */
