@@ -19,6 +19,7 @@
 #include "tile/base/mem.h"
 
 enum {
+    CACHE_LINE = 64,
     BATCH_PIXELS = 64 * 64 * 16, /* pixels of a batch: at least a quarter of a millisecond of encoding */
     SPILL_MEMORY_BYTES = 1 << 20 /* memory for upper levels' tiles before they go to disk */
 };
@@ -271,6 +272,23 @@ static txm_status encode_one(batch *b, encoders *e, uint32_t tile_x, const void 
     return txm_border_encode(e->border, e->border_pixels, pixels, b->band->stride_bytes, w, h, encoded, size, err);
 }
 
+/* Fetches into the cache what the next tile or border of the batch will read. Its rows are a level's width apart, so
+ * processors do not foresee them, and each would be waited for. Of a border, the columns at the right are new. */
+static void prefetch(const batch *b, uint32_t tile_x)
+{
+    const txm_encode_queue *q = b->queue;
+    size_t tile_bytes = q->layout.tile_px * q->pixel_bytes, begin = tile_x * tile_bytes, end = begin + tile_bytes;
+    if (b->borders) {
+        begin = end - CACHE_LINE;
+        end += CACHE_LINE;
+    }
+    if (end > b->band->stride_bytes || b->band->ready)
+        return;
+    for (uint32_t y = 0; y < b->band->rows; y++)
+        for (size_t i = begin; i < end; i += CACHE_LINE)
+            __builtin_prefetch(b->band->pixels + y * b->band->stride_bytes + i, 0, 2);
+}
+
 /* The bytes stay in the batch until it is written. */
 static void encode_batch(batch *b)
 {
@@ -282,6 +300,8 @@ static void encode_batch(batch *b)
     for (uint32_t i = 0; !status && i < b->tiles; i++) {
         const void *encoded = NULL;
         size_t size = 0;
+        if (i + 1 < b->tiles)
+            prefetch(b, b->tile_x + i + 1);
         status = encode_one(b, e, b->tile_x + i, &encoded, &size, &err);
         if (!status && !append(b, encoded, size))
             status = txm_no_memory(&err, NULL);

@@ -14,7 +14,7 @@
 
 /* The number of samples that are converted at a time: 16 KiB of floats, which stay in the first-level cache until they
  * are hashed. */
-enum { CHUNK = 4096 };
+enum { CHUNK = 4096, CACHE_LINE = 64 };
 
 struct txm_pixel_hash {
     const txm_ops *ops;
@@ -105,6 +105,14 @@ bool txm_pixel_hash_pairs(const txm_pixel_hash *h, uint32_t block)
     return end <= h->height && txm_sha1_pair_available();
 }
 
+/* Fetches the next piece of a row into the cache while this one is hashed: bands wait for their partners until they
+ * have left it. */
+static void prefetch(const uint8_t *from, const uint8_t *to)
+{
+    for (; from < to; from += CACHE_LINE)
+        __builtin_prefetch(from, 0, 2);
+}
+
 /* The same for two rows, with pieces of half the size. */
 static void add_row_pair(txm_pixel_hash *h, txm_sha1_pair *sha, const uint8_t *a, const uint8_t *b)
 {
@@ -118,6 +126,9 @@ static void add_row_pair(txm_pixel_hash *h, txm_sha1_pair *sha, const uint8_t *a
         size_t n = samples - i < CHUNK / 2 ? samples - i : CHUNK / 2;
         h->ops->to_float(h->type, a + i * bytes, wide[0], n);
         h->ops->to_float(h->type, b + i * bytes, wide[1], n);
+        size_t next = i + n, end = samples - next < n ? samples : next + n;
+        prefetch(a + next * bytes, a + end * bytes);
+        prefetch(b + next * bytes, b + end * bytes);
         txm_sha1_pair_add(sha, wide[0], wide[1], n * sizeof **wide);
     }
 }

@@ -14,32 +14,36 @@
 enum { DEPTHS = 48 }; /* a tree over a sum below 2^31 has at most 45 levels (Fibonacci numbers), whatever its limit */
 static const uint32_t NONE = UINT32_MAX;
 
-/* Orders all symbols by frequency, rare ones first and equal ones by symbol, using keys that hold both. Returns the
- * number of used symbols, which come last. One pass of a counting sort orders nearly all of a large alphabet: the
- * frequencies below that of the last bucket. The last bucket is sorted by insertion, and so is a whole small alphabet,
- * for which that is faster. */
+/* Orders the used symbols by frequency, rare ones first and equal ones by symbol, using keys that hold both. Returns
+ * their number. One pass of a counting sort orders nearly all of a large alphabet: the frequencies below that of the
+ * last bucket. The last bucket is sorted by insertion, and so is a whole small alphabet, for which that is faster. */
 static size_t sort_symbols(const uint32_t *frequencies, size_t count, uint64_t *sorted)
 {
     enum { MOST_BUCKETS = 256, SMALL = 32 };
+    uint64_t keys[TXM_HUFFMAN_MAX_SYMBOLS];
     uint16_t start[MOST_BUCKETS + 2];
-    const size_t last = count > SMALL ? MOST_BUCKETS : 1;
+    size_t used = 0;
+    for (size_t s = 0; s < count; s++) {
+        keys[used] = (uint64_t)frequencies[s] << 32 | s;
+        used += frequencies[s] != 0;
+    }
+    const size_t last = used > SMALL ? MOST_BUCKETS : 1;
     memset(start, 0, (last + 2) * sizeof *start);
-    for (size_t s = 0; s < count; s++)
-        start[(frequencies[s] < last ? frequencies[s] : last) + 1]++;
-    size_t unused = start[1];
+    for (size_t i = 0; i < used; i++)
+        start[(keys[i] >> 32 < last ? keys[i] >> 32 : last) + 1]++;
     for (size_t b = 1; b <= last; b++)
         start[b + 1] = (uint16_t)(start[b + 1] + start[b]);
     size_t first_large = start[last];
-    for (size_t s = 0; s < count; s++)
-        sorted[start[frequencies[s] < last ? frequencies[s] : last]++] = (uint64_t)frequencies[s] << 32 | s;
-    for (size_t i = first_large + 1; i < count; i++) {
+    for (size_t i = 0; i < used; i++)
+        sorted[start[keys[i] >> 32 < last ? keys[i] >> 32 : last]++] = keys[i];
+    for (size_t i = first_large + 1; i < used; i++) {
         uint64_t key = sorted[i];
         size_t k = i;
         for (; k > first_large && sorted[k - 1] > key; k--)
             sorted[k] = sorted[k - 1];
         sorted[k] = key;
     }
-    return count - unused;
+    return used;
 }
 
 /* Counts the leaves at each depth of the Huffman tree over at least two ascending weights; two more words after them
@@ -99,10 +103,9 @@ static void limit_depths(uint32_t *depths, int max_bits)
 /* Lengths beyond the limit are rare, so limit_depths costs almost no compression. */
 void txm_huffman_lengths(const uint32_t *frequencies, size_t count, int max_bits, uint8_t *lengths)
 {
-    uint64_t all[TXM_HUFFMAN_MAX_SYMBOLS + 2];
+    uint64_t sorted[TXM_HUFFMAN_MAX_SYMBOLS + 2];
     uint32_t depths[DEPTHS] = {0};
-    size_t used = sort_symbols(frequencies, count, all);
-    uint64_t *sorted = all + count - used;
+    size_t used = sort_symbols(frequencies, count, sorted);
     memset(lengths, 0, count);
     if (used < 2) {
         size_t only = used ? (size_t)(sorted[0] & 0xffffffff) : 0;
@@ -126,19 +129,31 @@ void txm_huffman_lengths(const uint32_t *frequencies, size_t count, int max_bits
     TXM_REVERSED_4(n), TXM_REVERSED_4(n + 2 * 4), TXM_REVERSED_4(n + 1 * 4), TXM_REVERSED_4(n + 3 * 4)
 static const uint8_t REVERSED[256] = {TXM_REVERSED_6(0), TXM_REVERSED_6(2), TXM_REVERSED_6(1), TXM_REVERSED_6(3)};
 
-/* Codes of the same length are consecutive, in the order of symbols. */
+/* Codes of the same length are consecutive, in the order of symbols. Four quarters of the alphabet are numbered at the
+ * same time, each from where the one before it ends, since every number waits for the last one of its length. */
 void txm_huffman_codes(const uint8_t *lengths, size_t count, uint16_t *codes)
 {
-    unsigned depths[TXM_HUFFMAN_MAX_BITS + 1] = {0}, next[TXM_HUFFMAN_MAX_BITS + 2] = {0};
-    for (size_t s = 0; s < count; s++)
-        depths[lengths[s]]++;
-    depths[0] = 0;
-    for (int d = 1; d <= TXM_HUFFMAN_MAX_BITS; d++)
-        next[d + 1] = (next[d] + depths[d]) << 1;
-    for (size_t s = 0; s < count; s++) {
-        unsigned code = next[lengths[s]]++;
-        codes[s] = (uint16_t)((unsigned)(REVERSED[code & 255] << 8 | REVERSED[code >> 8 & 255]) >> (16 - lengths[s]));
+    enum { QUARTERS = 4 };
+    uint16_t next[QUARTERS][TXM_HUFFMAN_MAX_BITS + 1] = {{0}};
+    const size_t quarter = (count + QUARTERS - 1) / QUARTERS;
+    for (size_t i = 0; i < quarter; i++)
+        for (size_t q = 0; q < QUARTERS && q * quarter + i < count; q++)
+            next[q][lengths[q * quarter + i]]++;
+    unsigned code = 0;
+    for (int d = 1; d <= TXM_HUFFMAN_MAX_BITS; d++) {
+        code <<= 1;
+        for (int q = 0; q < QUARTERS; q++) {
+            unsigned depth = next[q][d];
+            next[q][d] = (uint16_t)code;
+            code += depth;
+        }
     }
+    for (size_t i = 0; i < quarter; i++)
+        for (size_t q = 0; q < QUARTERS && q * quarter + i < count; q++) {
+            size_t s = q * quarter + i;
+            unsigned c = next[q][lengths[s]]++;
+            codes[s] = (uint16_t)((unsigned)(REVERSED[c & 255] << 8 | REVERSED[c >> 8 & 255]) >> (16 - lengths[s]));
+        }
 }
 
 /* ---- the block ------------------------------------------------------------------------------------------------- */
@@ -277,9 +292,11 @@ void txm_deflate_block(txm_bit_writer *w, const uint8_t *src, size_t n, const tx
     local = *w; /* the output may alias the writer, which would then be stored and loaded again each time */
     for (size_t i = 0; i < matches; i++) {
         const txm_sequence *q = &sequences[i];
-        if (vector && q->literals >= LONG_RUN)
-            vector(&local, &codes, p, q->literals);
-        else
+        if (vector && q->literals >= LONG_RUN) {
+            txm_bit_writer passed = local; /* a writer whose address is known would stay in memory */
+            vector(&passed, &codes, p, q->literals);
+            local = passed;
+        } else
             write_before_match(&local, entries, p, q->literals);
         p += q->literals + q->length;
         txm_coded length = txm_code_length(q->length), distance = txm_code_distance(q->distance);

@@ -28,6 +28,7 @@ enum {
     COST_ONE = 16, /* units per bit in estimated costs */
     LINKS = 32768, /* positions that are remembered: at least as many as a distance can span */
     STRIPE_BYTES = 512,
+    RUN_BYTES = 64,    /* runs of literals up to this length are copied whole */
     STRIPES_APART = 4, /* without a survey, costs are estimated from one stripe in four */
     MAX_SURVEYED = 8   /* blocks whose costs are kept */
 };
@@ -41,6 +42,8 @@ typedef struct block_costs {
 struct txm_sparse {
     txm_literal_writer literal_writer;
     txm_sequence *sequences;
+    uint8_t *literals; /* those between the matches of the current block, one run after the other */
+    size_t literal_count;
     uint16_t last[1 << HASH_BITS];      /* low half of the number of the last position with this hash */
     uint16_t links[LINKS];              /* distance in positions to the previous one with the same hash */
     uint16_t last_long[1 << HASH_BITS]; /* the same for the survey's longer key */
@@ -60,7 +63,8 @@ txm_sparse *txm_sparse_new(size_t max_bytes)
         return NULL;
     s->literal_writer = txm_literal_writer_best();
     s->sequences = txm_alloc_pixels(max_bytes / MIN_MATCH + 1, sizeof *s->sequences);
-    if (!s->sequences)
+    s->literals = txm_alloc_pixels(max_bytes + RUN_BYTES, 1);
+    if (!s->sequences || !s->literals)
         txm_sparse_free(&s);
     return s;
 }
@@ -69,6 +73,7 @@ void txm_sparse_free(txm_sparse **sparse)
 {
     if (sparse && *sparse) {
         free((*sparse)->sequences);
+        free((*sparse)->literals);
         free(*sparse);
         *sparse = NULL;
     }
@@ -106,17 +111,6 @@ static void count_bytes(txm_sparse *s, const uint8_t *src, size_t n)
         count_8(s, txm_load_le64(src + i));
     for (; i < n; i++)
         s->bytes[i % COUNTERS][src[i]]++;
-}
-
-/* The same if eight more bytes follow: they are counted as zeros, which are subtracted again, without a branch on the
- * length. */
-static inline void count_before_match(txm_sparse *s, const uint8_t *src, size_t n)
-{
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8)
-        count_8(s, txm_load_le64(src + i));
-    count_8(s, txm_load_le64(src + i) & ((UINT64_C(1) << 8 * (n - i)) - 1));
-    s->bytes[0][0] -= (uint32_t)(8 - (n - i));
 }
 
 static void add_counters(txm_sparse *s)
@@ -165,8 +159,9 @@ static inline unsigned cost_of_4(const uint16_t *cost, uint64_t key)
 
 /* The state of a survey of matches with one key size in a stripe. */
 typedef struct match_survey {
-    uint16_t *last;    /* by hash, like txm_sparse.last */
-    unsigned distance; /* of the match that the previous position belongs to; 0: none */
+    uint16_t *last;         /* by hash, like txm_sparse.last */
+    uint16_t distances[64]; /* of the positions that are being surveyed */
+    unsigned distance;      /* of the match that the previous position belongs to; 0: none */
     uint64_t saved;
 } match_survey;
 
@@ -184,26 +179,48 @@ static inline void survey_position(match_survey *m, unsigned distance, bool equa
     m->saved += worth ? literals - price : 0;
 }
 
-/* Searches for matches of four and of eight bytes at the same time. */
-static void survey_stripe(const uint16_t *cost, const uint8_t *base, size_t from, size_t to, size_t step,
-                          match_survey *by_4, match_survey *by_8)
+/* Looks up matches of four and of eight bytes at the same time, at the next positions, at most 64. Returns a mask of
+ * the positions whose first four bytes were seen before. In noise that is unpredictable, so there are no branches here.
+ */
+static uint64_t find_surveyed(match_survey *by_4, match_survey *by_8, const uint8_t *base, size_t p, size_t step,
+                              unsigned count)
 {
-    by_4->distance = by_8->distance = 0;
-    for (size_t p = from; p + MIN_MATCH <= to; p += step) {
+    uint64_t marks = 0;
+    for (unsigned k = 0; k < count; k++, p += step) {
         uint64_t key = txm_load_le64(base + p);
         uint16_t *last_4 = &by_4->last[(uint32_t)key * 0x9E3779B1u >> (32 - HASH_BITS)];
         uint16_t *last_8 = &by_8->last[key * 0x9E3779B97F4A7C15u >> (64 - HASH_BITS)];
-        unsigned distance_4 = (uint16_t)(p - *last_4), distance_8 = (uint16_t)(p - *last_8);
+        unsigned distance_4 = (uint16_t)(p - *last_4);
+        by_4->distances[k] = (uint16_t)distance_4;
+        by_8->distances[k] = (uint16_t)(p - *last_8);
         *last_4 = *last_8 = (uint16_t)p;
-        bool equal_4 = distance_4 && txm_load_le32(base + p - distance_4) == (uint32_t)key;
-        bool equal_8 = distance_8 && txm_load_le64(base + p - distance_8) == key;
-        if (!equal_4) { /* usually the other key does not match either: noise */
-            by_4->distance = by_8->distance = 0;
-            continue;
+        uint64_t equal = (distance_4 != 0) & (txm_load_le32(base + p - distance_4) == (uint32_t)key);
+        marks = marks >> 1 | equal << 63;
+    }
+    return marks >> (64 - count);
+}
+
+/* Weighs matches at the positions that look promising. Where four bytes differ, eight usually do too: noise. */
+static void survey_stripe(const uint16_t *cost, const uint8_t *base, size_t from, size_t to, size_t step,
+                          match_survey *by_4, match_survey *by_8)
+{
+    size_t p = from, next = from; /* the position after the last one that was weighed */
+    by_4->distance = by_8->distance = 0;
+    for (unsigned count; p + MIN_MATCH <= to; p += count * step) {
+        size_t left = (to - p - MIN_MATCH) / step + 1;
+        count = left < 64 ? (unsigned)left : 64;
+        for (uint64_t marks = find_surveyed(by_4, by_8, base, p, step, count); marks; marks &= marks - 1) {
+            unsigned k = (unsigned)__builtin_ctzll(marks), distance_8 = by_8->distances[k];
+            size_t at = p + k * step;
+            uint64_t key = txm_load_le64(base + at);
+            bool equal_8 = distance_8 && txm_load_le64(base + at - distance_8) == key;
+            unsigned literals = cost_of_4(cost, key);
+            if (at != next)
+                by_4->distance = by_8->distance = 0;
+            survey_position(by_4, by_4->distances[k], true, literals, literals);
+            survey_position(by_8, distance_8, equal_8, literals + cost_of_4(cost, key >> 32), literals);
+            next = at + step;
         }
-        unsigned literals = cost_of_4(cost, key);
-        survey_position(by_4, distance_4, equal_4, literals, literals);
-        survey_position(by_8, distance_8, equal_8, literals + cost_of_4(cost, key >> 32), literals);
     }
 }
 
@@ -385,14 +402,20 @@ static inline size_t agree_backwards(const uint8_t *base, size_t p, size_t dista
     return n;
 }
 
-/* Counts the literals from .. at and the match that follows them. */
-static inline txm_sequence count_match(txm_sparse *s, const uint8_t *base, size_t from, size_t at, size_t length,
-                                       size_t distance)
+/* Keeps the literals from .. at, which are counted later, and counts the match that follows them. Short runs are copied
+ * whole, without a branch on their length. */
+static inline txm_sequence take_match(txm_sparse *s, const uint8_t *base, size_t from, size_t at, size_t to,
+                                      size_t length, size_t distance)
 {
-    count_before_match(s, base + from, at - from);
+    size_t n = at - from;
+    if (n <= RUN_BYTES && to - from >= RUN_BYTES)
+        memcpy(s->literals + s->literal_count, base + from, RUN_BYTES);
+    else
+        memcpy(s->literals + s->literal_count, base + from, n);
+    s->literal_count += n;
     s->litlen[txm_code_length((unsigned)length).symbol]++;
     s->distance[txm_code_distance((unsigned)distance).symbol]++;
-    return (txm_sequence){(uint32_t)(at - from), (uint16_t)length, (uint16_t)distance};
+    return (txm_sequence){(uint32_t)n, (uint16_t)length, (uint16_t)distance};
 }
 
 /* Finds the matches of the block from .. to greedily, in the bytes from `reach` on; returns their number. Also counts
@@ -402,6 +425,7 @@ TXM_TEMPLATE size_t find_matches(txm_sparse *s, const uint16_t *cost, const uint
 {
     const size_t pace = step * t.stride;
     size_t matches = 0, literals = from;
+    s->literal_count = 0;
     for (size_t number = (from + pace - 1) / pace * t.stride; number * step + t.agree_bytes <= to;) {
         size_t p = number * step, left = (to - p - t.agree_bytes) / pace + 1, place = number % LINKS;
         size_t room = (LINKS - place + t.stride - 1) / t.stride;
@@ -419,7 +443,7 @@ TXM_TEMPLATE size_t find_matches(txm_sparse *s, const uint16_t *cost, const uint
             if (m.length) {
                 size_t early = agree_backwards(base, at, m.distance, literals, reach, TXM_MAX_MATCH - m.length);
                 next = at + m.length;
-                s->sequences[matches++] = count_match(s, base, literals, at - early, m.length + early, m.distance);
+                s->sequences[matches++] = take_match(s, base, literals, at - early, to, m.length + early, m.distance);
                 literals = next;
             }
             size_t passed = (next - p + pace - 1) / pace;
@@ -429,6 +453,7 @@ TXM_TEMPLATE size_t find_matches(txm_sparse *s, const uint16_t *cost, const uint
         if (number * step < literals) /* inside the last match */
             number = (literals + pace - 1) / pace * t.stride;
     }
+    count_bytes(s, s->literals, s->literal_count);
     count_bytes(s, base + literals, to - literals);
     return matches;
 }

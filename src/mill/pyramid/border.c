@@ -14,7 +14,9 @@
 static uint8_t *copy_wrapped(const uint8_t *row, uint32_t level_w, size_t pixel_bytes, int64_t x0, uint32_t count,
                              uint8_t *dst)
 {
-    uint32_t x = (uint32_t)(((x0 % (int64_t)level_w) + level_w) % level_w);
+    uint32_t x = (uint32_t)(x0 >= 0 && x0 < level_w ? x0 : ((x0 % (int64_t)level_w) + level_w) % level_w);
+    if (count == TXM_BORDER_PX && pixel_bytes == 4 && x + TXM_BORDER_PX <= level_w) /* most calls: one instruction */
+        return (uint8_t *)memcpy(dst, row + (size_t)4 * x, 4 * TXM_BORDER_PX) + 4 * TXM_BORDER_PX;
     while (count) {
         uint32_t n = count < level_w - x ? count : level_w - x;
         memcpy(dst, row + x * pixel_bytes, n * pixel_bytes);
@@ -30,9 +32,9 @@ void txm_border_gather(txm_row_fn row, void *context, uint32_t level_w, uint32_t
                        uint32_t x0, uint32_t y0, uint32_t w, uint32_t h, uint8_t *border)
 {
     for (int64_t y = -TXM_BORDER_PX; y < (int64_t)h + TXM_BORDER_PX; y++) {
-        int64_t source_y = ((int64_t)y0 + y) % level_h;
-        if (source_y < 0)
-            source_y += level_h;
+        int64_t source_y = (int64_t)y0 + y;
+        if (source_y < 0 || source_y >= level_h)
+            source_y = (source_y % level_h + level_h) % level_h;
         const uint8_t *src = row(context, (uint32_t)source_y);
         int64_t left = (int64_t)x0 - TXM_BORDER_PX;
         if (y < 0 || y >= (int64_t)h) {

@@ -32,7 +32,8 @@ typedef struct queue {
 
 struct txm_pool {
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* a job was queued or finished, or the pool is closing */
+    pthread_cond_t changed;  /* a job was queued or finished, or the pool is closing */
+    pthread_cond_t to_write; /* a job was queued for the writers, or the pool is closing */
     queue urgent, normal, outer, writes;
     job *spare; /* records of finished jobs, for reuse */
     pthread_t *threads;
@@ -114,7 +115,8 @@ static void sleep_until_changed(txm_pool *pool)
     pool->waiting--;
 }
 
-/* Writers wait for the disk on threads of their own, so that workers need not. */
+/* Writers wait for the disk on threads of their own, so that workers need not. They sleep most of the time, and waking
+ * them for each job that is not theirs would take several per cent of a conversion. */
 static void *writer(void *arg)
 {
     txm_pool *pool = arg;
@@ -124,7 +126,7 @@ static void *writer(void *arg)
         if (j)
             run_pool_job(pool, j);
         else
-            sleep_until_changed(pool);
+            pthread_cond_wait(&pool->to_write, &pool->lock);
     }
     pthread_mutex_unlock(&pool->lock);
     return NULL;
@@ -155,6 +157,7 @@ txm_pool *txm_pool_new(unsigned threads)
         return NULL;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->changed, NULL);
+    pthread_cond_init(&pool->to_write, NULL);
     pool->urgent.tail = &pool->urgent.head;
     pool->normal.tail = &pool->normal.head;
     pool->outer.tail = &pool->outer.head;
@@ -195,11 +198,13 @@ void txm_pool_free(txm_pool *pool)
     pthread_mutex_lock(&pool->lock);
     pool->closing = true;
     pthread_cond_broadcast(&pool->changed);
+    pthread_cond_broadcast(&pool->to_write);
     pthread_mutex_unlock(&pool->lock);
     for (unsigned i = 0; i < pool->started; i++)
         pthread_join(pool->threads[i], NULL);
     free_jobs(pool->spare);
     pthread_cond_destroy(&pool->changed);
+    pthread_cond_destroy(&pool->to_write);
     pthread_mutex_destroy(&pool->lock);
     free(pool->threads);
     free(pool);
@@ -384,7 +389,10 @@ bool txm_strand_submit(txm_strand *strand, txm_job_fn fn, void *arg)
             /* Strands feed everything else, so they go first. */
             push(strand->writes ? &pool->writes : &pool->urgent, runner);
         }
-        wake(pool);
+        if (strand->writes)
+            pthread_cond_signal(&pool->to_write);
+        else
+            wake(pool);
     }
     pthread_mutex_unlock(&pool->lock);
     return j != NULL;

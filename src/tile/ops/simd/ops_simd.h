@@ -19,9 +19,9 @@ static inline vf load_samples(txm_type type, const uint8_t *p)
 {
     switch (type) {
     case TXM_TYPE_U8:
-        return __builtin_convertvector(__builtin_convertvector(TXM_LOAD(vb, p), vi), vf) * (1.0f / 255.0f);
+        return __builtin_convertvector(vi_from_bytes(p), vf) * (1.0f / 255.0f);
     case TXM_TYPE_U16:
-        return __builtin_convertvector(__builtin_convertvector(TXM_LOAD(vh, p), vi), vf) * (1.0f / 65535.0f);
+        return __builtin_convertvector(vi_from_words(p), vf) * (1.0f / 65535.0f);
     case TXM_TYPE_HALF:
         return vf_from_half(p);
     default:
@@ -458,7 +458,7 @@ static void stats_float_rgba(txm_type type, const uint8_t *row, size_t count, tx
 }
 
 /* For one channel of integers. */
-#define TXM_STATS_GREY(name, sample, vector, unit)                                                                     \
+#define TXM_STATS_GREY(name, sample, load, unit)                                                                       \
     static size_t name(const uint8_t *row, size_t count, uint64_t shares[4], txm_stats *st)                            \
     {                                                                                                                  \
         sample first;                                                                                                  \
@@ -468,7 +468,7 @@ static void stats_float_rgba(txm_type type, const uint8_t *row, size_t count, tx
         while (i + TXM_LANES <= count) {                                                                               \
             vd sum = {0};                                                                                              \
             for (int k = 0; k < EXACT_SAMPLES && i + TXM_LANES <= count; k++, i += TXM_LANES) {                        \
-                vi v = __builtin_convertvector(TXM_LOAD(vector, row + i * sizeof(sample)), vi);                        \
+                vi v = load(row + i * sizeof(sample));                                                                 \
                 sum += __builtin_convertvector(__builtin_convertvector(v, vf) * (unit), vd);                           \
                 varies |= v ^ (int32_t)first;                                                                          \
             }                                                                                                          \
@@ -477,8 +477,8 @@ static void stats_float_rgba(txm_type type, const uint8_t *row, size_t count, tx
         st->varies |= vu_any((vu)varies) != 0;                                                                         \
         return i;                                                                                                      \
     }
-TXM_STATS_GREY(stats_u8_grey, uint8_t, vb, 1.0f / 255.0f)
-TXM_STATS_GREY(stats_u16_grey, uint16_t, vh, 1.0f / 65535.0f)
+TXM_STATS_GREY(stats_u8_grey, uint8_t, vi_from_bytes, 1.0f / 255.0f)
+TXM_STATS_GREY(stats_u16_grey, uint16_t, vi_from_words, 1.0f / 65535.0f)
 #undef TXM_STATS_GREY
 
 /* For 16-bit RGBA, pixel by pixel. */

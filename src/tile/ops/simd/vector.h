@@ -8,6 +8,9 @@
 #define TXM_OPS_VECTOR_H
 #include <stdint.h>
 #include <string.h>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 /* All functions with vector parameters are inlined, so the ABI for wide vectors does not matter. */
 #if defined(__GNUC__)
@@ -70,7 +73,49 @@ static inline vd vd_look_up(const void *table, vi indices)
     return TXM_LOAD(vd, lanes);
 }
 
-/* Whether any bit of the vector is set. */
+/* What compilers take apart lane by lane in the notation above: bytes and 16-bit words widened to 32 bits, and whether
+ * any bit of a vector is set. */
+#if defined(__AVX512F__) && TXM_LANES == 16
+static inline vi vi_from_bytes(const uint8_t *p)
+{
+    return (vi)_mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)p));
+}
+
+static inline vi vi_from_words(const uint8_t *p)
+{
+    return (vi)_mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)p));
+}
+
+static inline int vu_any(vu v)
+{
+    return _mm512_test_epi32_mask((__m512i)v, (__m512i)v) != 0;
+}
+#elif defined(__AVX2__) && TXM_LANES == 8
+static inline vi vi_from_bytes(const uint8_t *p)
+{
+    return (vi)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)p));
+}
+
+static inline vi vi_from_words(const uint8_t *p)
+{
+    return (vi)_mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)p));
+}
+
+static inline int vu_any(vu v)
+{
+    return !_mm256_testz_si256((__m256i)v, (__m256i)v);
+}
+#else
+static inline vi vi_from_bytes(const uint8_t *p)
+{
+    return __builtin_convertvector(TXM_LOAD(vb, p), vi);
+}
+
+static inline vi vi_from_words(const uint8_t *p)
+{
+    return __builtin_convertvector(TXM_LOAD(vh, p), vi);
+}
+
 static inline int vu_any(vu v)
 {
     uint32_t lanes[TXM_LANES], any = 0;
@@ -79,6 +124,7 @@ static inline int vu_any(vu v)
         any |= lanes[i];
     return any != 0;
 }
+#endif
 
 /* Lane patterns: pixels of four lanes, and alpha copied to all lanes of its pixel. */
 #if TXM_LANES == 4
