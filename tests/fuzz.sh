@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Builds every tests/fuzz/fuzz_*.c with libFuzzer and sanitizers (Clang) against the library's sources in build-fuzz, and runs
-# each for FUZZ_SECONDS (default 60), one a processor at a time, at low priority. Arguments choose targets, and seconds
-# where they differ:
+# Builds every tests/fuzz/fuzz_*.c in build-fuzz, with libFuzzer and sanitizers (Clang) and the library's sources, and runs
+# each for FUZZ_SECONDS (default 60), one on each processor at a time, at low priority. Arguments select targets, and
+# their seconds if these differ:
 #     FUZZ_SECONDS=600 tests/fuzz.sh tiff_tx section png:60
-# Seeds are the files that the target's "Seeds:" line names (patterns, seen from the top folder). What the fuzzer finds
-# worth keeping goes to build-fuzz/corpus/NAME, crashes to build-fuzz/crash-NAME-*. Exit code 1 if any target crashed.
+# Seeds are the files that match the target's "Seeds:" line (globs, relative to the top folder). Inputs that the fuzzer
+# keeps go to build-fuzz/corpus/NAME, and crashes to build-fuzz/crash-NAME-*. Exit code 1 if any target crashed.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 out=build-fuzz
@@ -24,7 +24,7 @@ if [ ${#names[@]} -eq 0 ]; then
 fi
 clang=${CLANG:-clang}
 if ! command -v "$clang" >/dev/null; then
-    echo "fuzz.sh: no $clang here: install clang, or set CLANG" >&2
+    echo "fuzz.sh: $clang is not installed: install clang, or set CLANG" >&2
     exit 2
 fi
 targets=()

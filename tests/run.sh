@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs test programs and scripts and counts their checks: run.sh BUILD_DIR TEST...
-# Check programs close with "N%: Checks: C, Failures: F, Errors: E"; scripts print "ok NAME" or "not ok NAME" a check and
-# "skip NAME (why)" for what this machine cannot run. TEST_JOBS of them run at a time (default: one more than there
-# are processors, because some wait); what they say is printed in the order in which they were named.
+# Check programs end with "N%: Checks: C, Failures: F, Errors: E". Scripts print "ok NAME" or "not ok NAME" for each check,
+# and "skip NAME (why)" if this machine cannot run it. TEST_JOBS of them run at a time (default: one more than there
+# are processors, because some wait), and their output is printed in the order of the arguments.
 set -u
 build=$1
 shift

@@ -101,7 +101,7 @@ static void print_entry(void *user, const txm_color_entry *e)
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
-/* What a config does not have is null, so that the same members are always present. */
+/* Values that a config does not have are null, so that the same members are always present. */
 static void add_config(cJSON *o, const txm_color_config *config)
 {
     const char *left_out = txm_color_config_left_out(config), *id = txm_color_working_interop_id(config);

@@ -175,7 +175,7 @@ static txm_status check_usage(const txm_gc_args *args, const txm_operands *opera
     return TXM_OK;
 }
 
-/* Without --keep-for, rules have no effect; they are checked all the same, so that a mistake is found. */
+/* Without --keep-for, rules have no effect; they are checked nevertheless, so that a mistake is found. */
 static txm_status check_keep_rules(const txm_gc_args *args, txm_error *err)
 {
     const bool any = args->rules.rules.count || args->rules.rule_files.count || args->rules.preset ||

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make check-blender: txmill beside real Blenders, which are set up in Debian chroots (root, network, 6 GB, ten minutes the
-# first time). What cannot be had here is named and skipped. Environment:
-#   QUICK=1       a fifth of the time: no test suite, few images and settings
+# make check-blender: compares txmill with real Blenders, which it sets up in Debian chroots (root, network, 6 GB, ten
+# minutes the first time). Parts that are impossible here are reported and skipped. Environment:
+#   QUICK=1       takes a fifth of the time: no test suite, few images and settings
 #   ONLY="..."    parts to run: build suite extension interface scenes scenes-official config config-official tiles tiles-official ptex ptex-official times
 #                 settings settings-official random random-official
 #   N, SEED       number and seed of the random images (500, 1; quick: 60)
 #   JOBS          processors to use
-# A table of the parts closes the run, then "N passed, N failed, N skipped". What parts printed is kept in build-blender/check.
+# The run ends with a table of the parts, then "N passed, N failed, N skipped". The output of parts is in build-blender/check.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 extension=$1

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Two Debian systems with a Blender each, in $TXM_CHROOTS (default: build/chroots):
-#   debian     Debian unstable: its Blender 5.2, and what builds txmill against its OpenImageIO and OpenColorIO
+# Two Debian systems, each with a Blender, in $TXM_CHROOTS (default: build/chroots):
+#   debian     Debian unstable with its Blender 5.2, and packages to build txmill with its OpenImageIO and OpenColorIO
 #   official   Debian 13 with the package bpy of PyPI, which is the official build as a Python module
 #
-#   chroots.sh make debian|official         sets it up, unless it is there; root and network
-#   chroots.sh run debian|official CMD...   runs a command in it, with the host's folders under their own paths; from
-#                                           within, "chroot /host CMD..." runs a program of the host
-#   chroots.sh blender                      the Blender of `debian`, arguments as Blender's
-#   chroots.sh python                       the Python of `official` that has bpy
+#   chroots.sh make debian|official         sets it up unless it exists; needs root and network
+#   chroots.sh run debian|official CMD...   runs a command in it, with the host's folders under their own paths; inside
+#                                           it, "chroot /host CMD..." runs a program of the host
+#   chroots.sh blender                      runs the Blender of `debian` with these arguments
+#   chroots.sh python                       runs the Python of `official` that has bpy
 #
-# Exit status 77: not possible here; the last line of stderr says what is missing. What a set-up that failed has done is
-# kept, and the next one goes on from there.
+# Exit status 77: not possible here; the last line of stderr says what is missing. If setting up fails, what was done is
+# kept, and the next attempt continues from there.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=${TXM_CHROOTS:-$(cd "$here/../.." && pwd)/build/chroots}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The extension in a Blender without an interface: extension.sh ZIP TXMILL BLENDER...
-# Installs ZIP into user resources of its own, then runs operators, and a render whose handler makes the tx files.
+# Installs ZIP into a separate user folder, then runs operators, and a render whose handler makes the tx files.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 zip=$(realpath "$1") program=$(realpath "$2")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scenes through Blender and through txmill: sets of names, renders from our files.
+"""Compares Blender and txmill on whole scenes: sets of file names, and renders from txmill's files.
 
     blender -b --factory-startup --python-exit-code 1 --python loop.py -- TXMILL FOLDER [quick] [names] [spaces] [corners] [percent] [renders]
     python loop.py TXMILL FOLDER [...]      with a Python that has the package bpy
 
-TXMILL is a command, "chroot /host /path/txmill" for one. Prints `pass NAME` or `FAIL NAME: why` a check."""
+TXMILL is a command, "chroot /host /path/txmill" for one. Prints `pass NAME` or `FAIL NAME: why` for each check."""
 import hashlib
 import json
 import os

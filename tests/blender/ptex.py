@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ptex assets in Cycles: `txmill make --mesh` unwraps an asset, Blender renders the pages on the new mesh from their tx files,
-and `txmill stream render` renders the Ptex file itself on the old one. The surface emits its texture, so that the pictures have
-no noise but that of where in a pixel is looked.
+"""Ptex assets in Cycles: `txmill make --mesh` unwraps an asset, Blender renders the pages on the new mesh from their tx
+files, and `txmill stream render` renders the Ptex file itself on the old one. The surface emits its texture, so the only
+noise in the pictures comes from the places in a pixel that are looked up.
 
     blender -b --factory-startup --python-exit-code 1 --python ptex.py -- TXMILL FOLDER
     python ptex.py TXMILL FOLDER            with a Python that has the package bpy
 
-Prints `pass NAME` or `FAIL NAME: why` a check."""
+Prints `pass NAME` or `FAIL NAME: why` for each check."""
 import glob
 import os
 import shutil

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tiles that Cycles reads against those that `txmill stream budget` names, in one scene. Inside Blender:
+"""Compares the tiles that Cycles reads with those that `txmill stream budget` lists, in one scene. Inside Blender:
 
     scene FOLDER KIND          saves FOLDER/scene.blend, and the same scene as txmill-scene(5); KIND: `bounces`, or `camera`,
                                in which all surfaces are emissive, so that paths end where the camera's rays do, or
@@ -11,11 +11,11 @@
 
 Outside:
 
-    compare FOLDER TRACE TABLE FLOOR each|all    what strace saw of a render against the table of --tiles: the
-                                        intersection over the union of both sets must be FLOOR at least, on each level
-                                        or of all; and the numbers must agree to 10 %
+    compare FOLDER TRACE TABLE FLOOR each|all    compares strace's output for a render with the table of --tiles: the
+                                        intersection over the union of both sets must be at least FLOOR, on each level
+                                        or in total; and the numbers must agree to 10 %
 
-The scene is a room: six walls of an image each; balls, of each kind of surface."""
+The scene is a room with six walls, each with its own image, and balls with each kind of surface."""
 import collections
 import math
 import os

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The tiles that Cycles asks for, from the offsets of its reads in txmill's tx files, against those that `txmill stream budget`
-# names: tiles.sh TXMILL CHROOTS blender|python. Camera rays agree to 95 % on each level, three bounces to 80 %; of scenes with
-# normal maps, 85 % of all tiles. What is left are rims, which rays reach by chance: both draw their own random numbers.
+# Compares the tiles that Cycles reads, known from the offsets of its reads in txmill's tx files, with those that `txmill
+# stream budget` lists: tiles.sh TXMILL CHROOTS blender|python. For camera rays 95 % agree on each level, for three
+# bounces 80 %, and in scenes with normal maps 85 % of all tiles. The rest are at edges, which rays reach by chance,
+# because both programs draw their own random numbers.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 txmill=$(realpath "$1") chroots=$2 which=$3
 if ! strace -f -y -o /dev/null true 2>/dev/null; then
-  echo "skip tiles: strace is not installed, or may trace nothing here"
+  echo "skip tiles: strace is not installed, or tracing is not permitted"
   exit 0
 fi
 folder=$(mktemp -d -p "$PWD")

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make check-avx512: the AVX-512 back-end against scalar C on a machine that has no AVX-512: Bochs emulates a processor
-# that has, Linux boots on it, and the only program there, tests/tile/ops/isa_main.c, compares row operations and lookups bit for
-# bit. But for one thing: Bochs 2.7 rounds ties up, not to even, when it makes halves of floats; the program sees that by
-# AVX2, which test_ops proves on real processors, and allows no other difference. The kernel comes from Debian's
-# package of a cloud kernel, which is unpacked, not installed. Minutes.
+# make check-avx512: compares AVX-512 with scalar C on a machine without AVX-512. Bochs emulates a processor that has it,
+# Linux boots on that, and its only program, tests/tile/ops/isa_main.c, compares row operations and lookups bit for bit.
+# There is one exception: Bochs 2.7 rounds ties up instead of to even when it converts floats to halves. The program
+# recognises that from AVX2, which test_ops tests on real processors, and accepts no other difference. The kernel comes
+# from Debian's package of a cloud kernel, which is unpacked and not installed. This takes minutes.
 # Needs the packages of the set "bochs" (scripts/setup.sh bochs). Environment: ROUNDS of lookups (40), MINUTES to wait
 # (60).
 # shellcheck source=tests/lib.sh

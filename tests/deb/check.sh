@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make check-deb: for Debian 12 and 13 the packages are built in one chroot and installed in another, clean one, where a
-# stranger's three programs (C converts, C++ reads tiles, Python runs a batch) work with nothing else set; then they are
-# removed, and nothing is left. Root and network; chroots are kept in $TXM_CHROOTS (default: build/chroots).
-#   check.sh [SUITE...]       TXM_DEBS=FOLDER: takes the packages in FOLDER/SUITE, builds none
+# make check-deb: for Debian 12 and 13, builds the packages in one chroot and installs them in another, clean one. There
+# three programs as users write them (C converts, C++ reads tiles, Python runs a batch) must work without further
+# settings. Then the packages are removed, and nothing may be left. Needs root and network; chroots are kept in $TXM_CHROOTS (default: build/chroots).
+#   check.sh [SUITE...]       TXM_DEBS=FOLDER: uses the packages in FOLDER/SUITE and builds none
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 repo=$(cd "$here/../.." && pwd)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make check-gpu: what `make check` proves on the CPU, on the devices of this machine. check_gpu.sh BUILD
+# make check-gpu: checks on this machine's devices what `make check` checks on the CPU: check_gpu.sh BUILD
 # The last line counts: "N passed, N failed, N skipped".
 set -u
 build=$1

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Conversions through a device plug-in from end to end: the bytes of the CPU, whatever the device does. `make check` runs them
-# over a runtime on the CPU (tests/device/gpu_runtime.c) and over OpenCL (cli_gpu_opencl.sh); TXM_GPU_FOLDER names the folder
-# of real plug-ins, TXM_GPU_BACKEND which of them (make check-gpu).
+# Conversions through a device plug-in from end to end must give the CPU's bytes, whatever the device does. `make check`
+# runs them over a runtime on the CPU (tests/device/gpu_runtime.c) and over OpenCL (cli_gpu_opencl.sh). For make
+# check-gpu, TXM_GPU_FOLDER is the folder of real plug-ins, and TXM_GPU_BACKEND selects one of them.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 build=${TXM_BUILD:-$repo/build}

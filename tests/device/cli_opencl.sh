@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What is OpenCL's own: refused devices, broken drivers, kernels that cannot be compiled or are cached, memory that ends
-# midway, lost devices, several devices, and what `auto` makes of measurements.
+# What only OpenCL has: refused devices, broken drivers, kernels that cannot be compiled or are cached, memory that runs
+# out, lost devices, several devices, and how `auto` uses measurements.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # PoCL's and LLVM's own leaks do not count, and a driver that crashes ends its process under sanitizers, too.
@@ -94,7 +94,7 @@ fi
 
 # ---- faults ------------------------------------------------------------------------------------------------------------
 case $build in
-*-sanitize) skip faults "a sanitizer's own library must be the first one" ;;
+*-sanitize) skip faults "a sanitizer's library must be loaded first" ;;
 *)
     faults=(LD_PRELOAD="$build/tests/opencl/faults.so")
     for lack in "denormals:it has no denormal numbers" "rounding:its divisions and square roots are not correctly rounded" \

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A GPU's runtime on the CPU: the plug-in's jobs run on it from end to end, kernels as loops over the same bodies.
+ * A GPU's runtime on the CPU: the plug-in's jobs run on it from end to end, with kernels as loops over the same bodies.
  *
- * Nothing runs when it is queued. A stream's work is done when somebody waits for an event after it, and then no
- * further than to that event: what the jobs forget to order happens too late here. Every other time the other streams
- * run first, as far as they may: it happens too early. With TXM_FAKE_EAGER=1 everything happens at once instead.
+ * Work does not run when it is queued. It runs when somebody waits for an event after it in the same stream, and only
+ * up to that event, so work that the jobs do not order runs too late here. Every other time, the other streams run
+ * first, as far as they may, so that it runs too early. With TXM_FAKE_EAGER=1 all work runs at once instead.
  *
- * TXM_FAKE_DEVICES=N          so many devices (1)
- * TXM_FAKE_MEMORY=BYTES       of each (1 GiB)
+ * TXM_FAKE_DEVICES=N          number of devices (1)
+ * TXM_FAKE_MEMORY=BYTES       memory of each (1 GiB)
  * TXM_FAKE_FAIL_ALLOC=N       the N-th allocation of device or pinned memory fails
- * TXM_FAKE_LOSE=N             the device that runs the N-th kernel is lost, for ever
+ * TXM_FAKE_LOSE=N             the device that runs the N-th kernel is lost permanently
  * TXM_FAKE_BROKEN=N           device N is lost from the beginning
- * TXM_FAKE_REPORT=FILE        at the end: a line a device
+ * TXM_FAKE_REPORT=FILE        writes a line for each device at the end
  */
 #include <pthread.h>
 #include <stdio.h>

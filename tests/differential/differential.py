@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Converts images with a real Blender and with txmill, and compares every name, level and field of the headers.
 
-Random images of all formats, types, sizes, alpha and contents, or the images of folders. The table counts what is
-identical, within one code, different by intent (txmill-tx(5) lists that) and wrong. Sources and tx files of what is
-wrong stay in the work folder; findings.tsv there has a line for each.
+The images are random ones of all formats, types, sizes, alpha and contents, or those of folders. The table counts
+results that are identical, within one code, intended differences (txmill-tx(5) lists them) and wrong. Sources and tx
+files of wrong results stay in the work folder, where findings.tsv has a line for each.
 
-Exit status: 0 nothing wrong, 1 something is, 2 usage, 77 no Blender.
+Exit status: 0 nothing is wrong, 1 something is wrong, 2 usage, 77 no Blender.
 """
 import argparse
 import collections

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random image files of all formats that Blender and txmill read. draw(rng, stem) writes one and returns its path."""
+"""Writes random image files of all formats that Blender and txmill read. draw(rng, stem) writes one and returns its
+path."""
 import os
 
 import numpy as np

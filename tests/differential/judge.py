@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What differs between Blender's tx file and ours, and whether that is meant: see "Differences from Blender's
-files" in txmill-tx(5).
+"""Compares Blender's tx file with txmill's, and decides whether each difference is intended: see "Differences from
+Blender's files" in txmill-tx(5).
 
-    judge.py LIST RESULTS    judges a JSON record a line, see for_each of limits.py
+    judge.py LIST RESULTS    judges a JSON record in each line, see for_each of limits.py
 """
 import functools
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that may neither take the machine's memory nor run for ever, and lists of items of which any may kill one."""
+"""Runs programs with limits of memory and time, and programs over lists of items of which any may crash them."""
 import os
 import signal
 import subprocess
@@ -13,7 +13,7 @@ CRASH, KILLED = "CRASH", "KILLED"
 
 
 class Limits:
-    """`memory`: bytes that a program and all that it starts may have resident; `idle`: seconds without any progress."""
+    """`memory`: resident bytes that a program and its children may have; `idle`: seconds without progress."""
 
     def __init__(self, memory, idle):
         self.memory, self.idle = memory, idle

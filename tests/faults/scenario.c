@@ -98,7 +98,7 @@ unsigned scenarios_read(const char *path, scenario **out)
                 err(2, "memory");
             (*out)[count++] = (scenario){.name = strdup(value), .calls = true, .allocations = true, .deaths = true};
         } else if (count == 0 || !set_property(&(*out)[count - 1], key, value)) {
-            errx(2, "%s:%u: what is \"%s\"?", path, number, key);
+            errx(2, "%s:%u: unknown property \"%s\"", path, number, key);
         }
     }
     fclose(f);

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make check-slurm: the Slurm scripts on a real Slurm: a controller and three nodes on this machine, each in name spaces
-# of its own (host name, processes, mounts), so that one can be switched off like a machine: its processes are gone at
-# once, nothing is cleaned up, and nobody elsewhere can tell whether they live. 500 images, 12 shards; a node is switched
-# off in the middle of its work and comes back. Every image must have been converted exactly once, by the file system's own
-# account, and verify, and the render must have waited for all of it.
+# make check-slurm: runs the Slurm scripts on a real Slurm, with a controller and three nodes on this machine. Each has
+# its own namespaces (host name, processes, mounts), so that it can be switched off like a machine: its processes end at
+# once, nothing is cleaned up, and no other node can tell whether they live. There are 500 images and 12 shards. A node is
+# switched off in the middle of its work and comes back. Every image must have been converted exactly once, as seen in the
+# file system, and pass verify, and the render must have waited for all of them.
 # Needs root and the packages of the set "slurm" (scripts/setup.sh slurm). Environment: IMAGES (500), EDGE of the images
 # in px (400).
 # shellcheck source=tests/lib.sh
@@ -186,7 +186,7 @@ check slurm-render-completed test "$(ended "$render" COMPLETED)" -eq 1
 run "$TXMILL" report --json "$share"/logs/convert."$convert".*.jsonl
 check slurm-report json "$work/out" "o[0]['images'] == $images and o[0]['failed'] == 0 and o[0]['shards'] == $shards and o[0]['shards_missing'] == 0 and o[0]['lists'] == 1"
 check slurm-report-page test -s "$share/logs/report.$convert.html"
-echo "note $images images of ${edge}x$edge px, $shards shards, 3 nodes: $seconds s; n2 switched off with $at_kill made and $left claims and temporaries in hand; $requeued tasks requeued; jobs $convert $verify $report $render"
+echo "note $images images of ${edge}x$edge px, $shards shards, 3 nodes: $seconds s; n2 switched off with $at_kill made and $left claims and temporary files left; $requeued tasks requeued; jobs $convert $verify $report $render"
 if [ $failures -ne 0 ]; then
     tail -n 30 "$cluster"/log/slurmctld "$share"/logs/*.out | head -c 8000
 fi

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill stream view: a window on a display of the test's own, with real key presses and screenshots.
+# txmill stream view: a window on a display of its own, with real key presses and screenshots.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A camera that flies, the size of its pictures, and the text over them: what keys and mouse do, without a window. */
+ * A camera that flies, the size of its pictures, and the text over them: the effects of keys and mouse, without a
+ * window. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>

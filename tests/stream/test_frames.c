@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Frames whose textures stream: the same bits and figures with any number of threads, what is shown while tiles are
- * missing, and where it ends: in the picture of a render. */
+ * missing, and that the picture becomes that of a render. */
 #include <check.h>
 #include <fcntl.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Between a scene and its pictures: words of its text, textures found and bound, the two engines beside each other,
- * what a picture took of each image, memory over time. */
+ * Between a scene and its pictures: words of its text, finding and binding textures, the two engines, what a picture
+ * used of each image, memory over time. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Scenes from text and meshes from bytes, with what is wrong named; surfaces, scattering and ray differentials against
- * arithmetic of their own.
+ * Scenes from text and meshes from bytes, with the errors in them; surfaces, scattering and ray differentials against
+ * independent calculations.
  */
 #include <check.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Light of the world's image: directions are drawn by brightness with the probabilities that are said, and what a floor
- * receives is what the image sends, whichever way it is found.
+ * Light from the world's image: directions are drawn by brightness with the probabilities that are returned, and a
+ * floor receives what the image sends, in whichever way it is sampled.
  */
 #include <check.h>
 #include <fcntl.h>

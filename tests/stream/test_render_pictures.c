@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pictures: the same bits whoever renders them, what they took of each texture, and textures that break meanwhile.
+ * Pictures: the same bits with every engine and device, what they used of each texture, and textures that fail
+ * meanwhile.
  */
 #include <check.h>
 #include <fcntl.h>

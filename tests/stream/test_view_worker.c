@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The thread that makes frames for a window: jobs one after the other, settings that change between them, frames that
- * are given up, and an end at any moment. */
+ * The thread that renders frames for a window: jobs one after the other, settings that change between them, cancelled
+ * frames, and an end at any moment. */
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>

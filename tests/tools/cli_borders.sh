@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill borders and txmill tile on files of every maker.
+# txmill borders and txmill tile with files of all programs.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 tx=$TXM_TESTDATA/tx

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill colorspaces: the list, where the config comes from, and what is said when it cannot be used.
+# txmill colorspaces: the list, where the config comes from, and the messages if it cannot be used.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

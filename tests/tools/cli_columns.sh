@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# On a terminal no command prints more columns than there are, however long the names; a pipe gets whole lines.
+# On a terminal no command prints lines wider than it, however long the names are; a pipe gets whole lines.
 # Plain builds only: it measures lines of text
 # Slow: 200 terminals
 # shellcheck source=tests/lib.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tx files on the desktop: their MIME type, and the command by which file managers make thumbnails of them.
+# Tx files on the desktop: their MIME type, and the command with which file managers make thumbnails of them.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill diff: figures against what was changed, thresholds, the picture, plain images, failures.
+# txmill diff: figures for known changes, thresholds, the picture, plain images, failures.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Bad input: a clear message with file and cause, the documented exit code, nothing half-written, an existing tx file
-# untouched, the other inputs converted.
+# Bad input gives a clear message with file and cause and the documented exit code. No incomplete file is left, an
+# existing tx file stays as it was, and other inputs are converted.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill gc DIR...: what goes, why, and above all what stays.
+# txmill gc DIR...: what is removed and why, and above all what stays.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The guard of outputs: one argument that was forgotten in front of a glob costs no texture.
+# Outputs are guarded: an argument that was forgotten before a glob must not cost a texture.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill info: figures, both forms, files of other programs, files that are none.
+# txmill info: figures, text and JSON, files of other programs, files that are not images.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -113,7 +113,7 @@ if [ -n "$blender" ] && [ -d "$blender" ]; then
     check blender-described json out 'all(x["sha1"] and x["average"] and x["alpha"] and x["colorspace"]["detected"] and x["source"]["path"].startswith("/golden/src/") for x in o)'
     if has_jsonschema; then check blender-schema valid_json info out; fi
 else
-    skip blender "Blender's own files are not there: TXM_GOLDEN_TX"
+    skip blender "Blender's files are missing: set TXM_GOLDEN_TX"
 fi
 if command -v maketx >/dev/null; then
     maketx -o oiio.tx half-rgb.exr >/dev/null 2>&1

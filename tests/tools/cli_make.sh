@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill make: what it makes, where, what it says, and what it leaves alone.
+# txmill make: its files and their places, its messages, and the files that it leaves alone.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill make SCENE.blend: what list says is missing is there afterwards, under the very names.
+# txmill make SCENE.blend: files that list calls missing exist afterwards, under exactly those names.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 scenes=$work/scenes

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What a new user types: help, names where a command belongs, images where tx files belong, patterns in quotes.
+# Mistakes of new users: help, names instead of a command, images instead of tx files, patterns in quotes.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

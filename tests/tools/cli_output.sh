@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Output files of every command: whole or not at all, on full disks, under failing writes, killed, beside planted links.
+# Output files of every command are complete or not there: on full disks, if writes fail, if the process is killed, and
+# beside another user's links.
 # Slow: 100 runs under strace
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -137,7 +138,7 @@ if strace -o /dev/null true 2>/dev/null; then
         check "borders-$action-swept" test $rc -eq 0 -a "$(find . -maxdepth 1 -name '.*.txm-tmp' | wc -l)" -eq 0
     done
 else
-    skip faults "strace may not trace here"
+    skip faults "tracing is not permitted"
 fi
 
 # ---- links -----------------------------------------------------------------------------------------------------------

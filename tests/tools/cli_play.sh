@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill stream play: frames that do not wait, their figures, how they end, and what is refused.
+# txmill stream play: frames that do not wait, their figures, how a run ends, and errors.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Ptex files: what info, verify, extract and view say and write of them; damaged ones; beside tx files.
+# Ptex files: the output of info, verify, extract and view; damaged files; Ptex files beside tx files.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 cp "$TXM_TESTDATA"/ptex/*.ptx .

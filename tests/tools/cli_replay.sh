@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill replay: counts of a run given back, other caches, the plot, the page of a render, what is refused.
+# txmill replay: the counts of a run, other caches, the plot, the page of a render, errors.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

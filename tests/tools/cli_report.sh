@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill report: what runs say together, and the page about it.
+# txmill report: the result of several runs, and its page.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill resolve: every state, other names and the setting in which they differ, giving times back.
+# txmill resolve: every state, other names and the setting in which they differ, restoring times.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

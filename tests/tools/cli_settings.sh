@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Settings that are said once: .txmill, TXMILL_* variables; what is asked for is checked before any file; one table of
-# letters; txmill check, settings, doctor.
+# Settings for all commands: .txmill and TXMILL_* variables; arguments are checked before any file; letters of options;
+# txmill check, settings, doctor.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 unset TXMILL_SETTINGS TXMILL_CACHE_DIR TXMILL_OCIO TXMILL_WORKING_SPACE TXMILL_PRESET TXMILL_RULE TXMILL_RULES TXMILL_THREADS

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill stream: pictures that do not depend on who renders them, budgets, the tiles that Cycles asked for, what is refused.
+# txmill stream: pictures that do not depend on the engine, budgets, the tiles that Cycles requested, errors.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill tile --all: where tiles stand on the sheet, what is tinted, failures.
+# txmill tile --all: the places of tiles on the sheet, which ones are tinted, failures.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

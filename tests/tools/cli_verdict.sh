@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# One verdict on whether Cycles uses a tx file: info, verify, resolve, list and view say the same of every state.
+# Whether Cycles uses a tx file has one answer: info, verify, resolve, list and view give the same for every state.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

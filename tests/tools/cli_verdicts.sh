@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# One verdict: in each of these situations every command says the same of a tx file, and what Cycles shows. What is
-# expected was seen in renders of Blender 5.2.2 and 5.2.3.
+# In each of these situations, every command says the same about a tx file and about what Cycles shows. The expected
+# results were observed in renders of Blender 5.2.2 and 5.2.3.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

@@ -122,7 +122,7 @@ if [ -n "$blender" ] && [ -d "$blender" ]; then
     check blender-notes json out 'len(o) > 90 and all({f["id"] for f in x["findings"]} <= {"TXM-304", "TXM-402", "TXM-504"} for x in o)'
     check blender-names json out 'sum(f["id"] == "TXM-304" for x in o for f in x["findings"]) == 1'
 else
-    skip blender "Blender's own files are not there: TXM_GOLDEN_TX"
+    skip blender "Blender's files are missing: set TXM_GOLDEN_TX"
 fi
 
 # The page lists the same findings as the table.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill view: formats of the terminal, pages for the browser (tests/tools/view_pages.py looks into them), failures.
+# txmill view: formats for the terminal, pages for the browser (tests/tools/view_pages.py tests them), failures.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 unset NO_COLOR TERM_PROGRAM COLORTERM KITTY_PID VTE_VERSION

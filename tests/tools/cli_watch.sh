@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill watch: what appears, changes, moves and goes; folders that vanish and return.
+# txmill watch: files that appear, change, move and disappear; folders that disappear and return.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 pid=

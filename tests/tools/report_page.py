@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of `txmill report` in a browser: report_page.py PAGE. Prints a line a check, as tests/lib.sh does."""
+"""The page of `txmill report` in a browser: report_page.py PAGE. Prints a line for each check, as tests/lib.sh does."""
 import os
 import sys
 

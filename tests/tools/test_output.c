@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How the program's output is formed: HTML, widths and wrapped lines, sums, and the guard in front of output files. */
+ * The form of the program's output: HTML, widths and wrapped lines, sums, and the guard of output files. */
 #include <check.h>
 #include <limits.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Parts of the program that otherwise only its commands reach: words, differences of files, colours of heat maps,
- * completion; and parts of the rooms batch and codec that take no image. */
+ * Parts of the program that are otherwise reached only through its commands: words, differences of files, colours of
+ * heat maps, completion; and parts of batches and codecs that need no image. */
 #include <check.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the program draws and writes for people: pixels and data of a viewer's page, pictures in a terminal, sheets of
+ * Pictures and pages that the program makes: pixels and data of a viewer's page, pictures in a terminal, sheets of
  * tiles, tables and plots of replays, the page of a report. */
 #include <check.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the commands share: exit codes, JSON of any bytes, numbers for people, progress. */
+ * What the commands share: exit codes, JSON of any bytes, rounded numbers, progress. */
 #include <check.h>
 #include <cjson/cJSON.h>
 #include <fcntl.h>

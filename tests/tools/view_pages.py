@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Pages of `txmill view --html` in a headless Chromium: view_pages.py TXMILL FOLDER_OF_SOURCES, in an empty folder.
+"""Tests pages of `txmill view --html` in a headless Chromium: view_pages.py TXMILL FOLDER_OF_SOURCES, in an empty folder.
 
-Prints "ok NAME" or "not ok NAME" a check, as tests/lib.sh does: pixels of the canvas against `txmill extract`, every
-control, pages with levels left out, an index, and files whose names and texts try to become markup.
+Prints "ok NAME" or "not ok NAME" for each check, as tests/lib.sh does: pixels of the canvas against `txmill extract`, every
+control, pages with levels left out, an index, and files whose names and texts look like markup.
 """
 import json
 import os
@@ -339,7 +339,7 @@ def main():
         for part in (all_pixels, controls, left_out, index, damaged, hostile):
             try:
                 part(b)
-            except Exception:  # a check that could not be made failed; the others are still worth knowing
+            except Exception:  # this part failed; the others still run
                 check(part.__name__, False, traceback.format_exc())
         check("no-errors-no-requests", not b.problems, *b.problems)
         check("pages-from-disk", b.requests and all(r.startswith("file:") for r in b.requests), set(b.requests))

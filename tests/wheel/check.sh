@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make check-wheel: the wheel is installed into clean chroots of Debian 12, 13 and unstable that have
-# Python's pip and nothing else, and does there, without a network, what README's first lines say. Root and network;
-# chroots are kept in $TXM_CHROOTS (default: build/chroots).
-#   check.sh FOLDER [SUITE...]       FOLDER: with the wheel
+# make check-wheel: installs the wheel in clean chroots of Debian 12, 13 and unstable that have only Python's pip, and
+# does there, without a network, what README's first lines describe. Needs root and network; chroots are kept in $TXM_CHROOTS (default: build/chroots).
+#   check.sh FOLDER [SUITE...]       FOLDER contains the wheel
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 repo=$(cd "$here/../.." && pwd)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What somebody does who has the wheel and nothing else. Run by check.sh in a clean chroot.
+# Does what a user does who has only the wheel. check.sh runs this in a clean chroot.
 cd /opt/wheel
 begin=$(date +%s%N)
 python3 -m pip install --no-index --break-system-packages --root-user-action=ignore ./txmill-*.whl

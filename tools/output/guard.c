@@ -223,7 +223,7 @@ static bool has_tx_file(const char *path)
     return has;
 }
 
-/* What is to be written, with its article, and an example of its name. */
+/* The kind of file to write, with its article, and an example of its name. */
 static const char *const wanted[] = {"a tx file",
                                      "a picture that txmill wrote",
                                      "a page that txmill wrote",

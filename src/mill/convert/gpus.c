@@ -264,7 +264,7 @@ static bool pays(const txm_gpus *g, const txm_gpu_rates *rates, const txm_gpu_pl
     return saving(g, rates, plan) > 0;
 }
 
-/* Of the measured devices, the one that saves most. */
+/* Returns the measured device that saves most. */
 static const txm_gpu_rates *best(const txm_gpus *g, const txm_gpu_plan *plan)
 {
     const txm_gpu_rates *found = &g->measured[0];

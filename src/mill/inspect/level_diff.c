@@ -98,7 +98,7 @@ void txm_level_diff_tile(txm_level_diff *diff, txm_type type, uint32_t channels,
  * place decides. */
 void txm_level_diff_merge(txm_level_diff *sum, const txm_level_diff *part)
 {
-    /* Of equally bad tiles the first one is reported, whatever the order of merging. */
+    /* If several tiles are equally bad, the first one is reported, whatever the order of merging. */
     bool earlier = part->tile_y < sum->tile_y || (part->tile_y == sum->tile_y && part->tile_x < sum->tile_x);
     if (part->different && (!sum->different || part->worst > sum->worst || (part->worst >= sum->worst && earlier))) {
         sum->worst = part->worst;

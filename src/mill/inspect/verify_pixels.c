@@ -301,7 +301,7 @@ static txm_status check_hash(const course *c, txm_error *err)
     return status;
 }
 
-/* What could not be checked is reported with the reason, so that it does not look like a pass. */
+/* Checks that could not be made are reported with the reason, so that they do not look passed. */
 static txm_status conclude(course *c, txm_error *err)
 {
     txm_verification *v = c->check.v;

@@ -366,7 +366,7 @@ static inline bool txm_is_requested(uint32_t slot)
 
 struct txm_cache {
     /* Read by every lookup, but rarely written. */
-    _Alignas(64) atomic_uint_least64_t generation; /* of the view; odd: the world is stopped */
+    _Alignas(64) atomic_uint_least64_t generation; /* of the view; odd while lookups are stopped */
     atomic_uint epoch;
     atomic_uint round;            /* number of the round of temporary failures */
     _Atomic double retry_seconds; /* when temporary failures are tried again; INFINITY: there are none */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Colour spaces as Blender has them, with the built-in config: testdata/color/blender.tsv holds what Blender 5.2 made.
+# Colour spaces with the built-in config, compared with those of Blender 5.2 in testdata/color/blender.tsv.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 table=$TXM_TESTDATA/color/blender.tsv

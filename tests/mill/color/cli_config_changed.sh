@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A config that changed behind the same names: what was made with the old one is found out, and made again.
+# A config changes while its names stay the same: files that were made with the old one are recognised and made again.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 unset OCIO TXMILL_OCIO

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Projects with OpenColorIO configs of their own in one run: each image is converted with the config that its .txmill
-# names, as in a run of its own, and one that cannot be used costs its own images.
+# Projects with OpenColorIO configs of their own in one run. Each image is converted with the config that its .txmill
+# names, as in a separate run, and a config that cannot be used fails only its own images.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 unset OCIO TXMILL_CACHE_DIR TXMILL_OCIO TXMILL_WORKING_SPACE TXMILL_PRESET TXMILL_RULE TXMILL_RULES TXMILL_THREADS

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Configs: what names a tx file (matrix text, roles, classes), for the built-in config and for the one that the golden
- * files were made with.
+ * Configs: what the name of a tx file depends on (matrix text, roles, classes), for the built-in config and for the one
+ * with which the golden files were made.
  */
 #include <check.h>
 #include <ctype.h>

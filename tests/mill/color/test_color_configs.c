@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Configs from outside: where they come from, what is made of newer, poorer and hostile ones, and what is said.
+ * Configs from files and the environment: where they are found, how newer, incomplete and hostile ones are treated, and
+ * the messages about them.
  */
 #include <check.h>
 #include <math.h>

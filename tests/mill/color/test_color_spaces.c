@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every colour space of the built-in config against what its maker or standard published: the curve's formula and the
- * chromaticities of the primaries, evaluated here in double, without any figure of the config.
+ * Every colour space of the built-in config is compared with what its maker or standard published: the curve's formula
+ * and the chromaticities of the primaries, evaluated here in double precision without any number of the config.
  *
- * All are compared in ACES AP0, which the working space is set to: there, makers say how their white is adapted.
+ * The working space is ACES AP0, because makers specify how their white is adapted to that.
  */
 #include <check.h>
 #include <math.h>

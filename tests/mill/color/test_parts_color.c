@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Parts of the room color: what is known without loading, where a config comes from, near names, missing spaces, the
- * matrix of names, configs as trees. */
+ * Parts of the room color: what is known without loading a config, where a config comes from, similar names, missing
+ * spaces, the matrix of names, configs as trees. */
 #include <check.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# --blender: what differs between the versions of Blender. The names, interop ids and encoded pixels of 5.2 are those that
-# Blender 5.2.2 gave; those of 5.3 follow from the matrix of a development snapshot.
+# The option --blender: what differs between versions of Blender. The names, interop ids and encoded pixels of 5.2 are
+# those that Blender 5.2.2 gave; those of 5.3 follow from the matrix of a development snapshot.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 unset OCIO TXMILL_BLENDER

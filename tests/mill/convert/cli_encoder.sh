@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Encoders that run out of memory or threads: the picture is whole or not made, and the exit code asks for a retry.
+# Encoders that run out of memory or threads: the picture is complete or not made, and the exit code means "try again".
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 if [ -n "${SANITIZED:-}" ]; then
-    skip encoders "a sanitizer has an allocator of its own"
+    skip encoders "a sanitizer replaces the allocator"
     finish
     exit
 fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What was written is read back before it is published: a file whose header or directory is not what it should be never
-# gets its name, and the good one that was there stays.
+# Files are read back before they are published. A file with a wrong header or directory never gets its name, and the
+# good file with that name stays.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 export ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The converter as a whole: the same bytes at any number of threads and on any ISA, optimistic guesses that turn out
- * wrong, borders equal to gathering, failures that publish nothing.
+ * The converter as a whole: the same bytes with any number of threads and any vector instructions, guesses that turn
+ * out wrong, borders equal to gathered ones, failures that publish nothing.
  */
 #include <check.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The stages of a conversion one by one, between a source or sink that the test plays: feeder, tiler, hash, encode
- * queue. */
+ * The stages of a conversion one by one, between a source or sink that belongs to the test: feeder, tiler, hash,
+ * encode queue. */
 #include <check.h>
 #include <fcntl.h>
 #include <stdatomic.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Parity with Blender: every row of testdata/golden/manifest.tsv, converted with --strict and the golden config, and of
- * testdata/real/manifest.tsv, converted with --strict and the built-in config, must give the file that Blender made:
- * container, type, size, averages, SHA-1, all levels to the bit (SHA-256); of the golden set the name as well. Rows
- * that cannot be equal to the bit (testdata/real/README.md says why) are compared sample by sample where Blender's
- * files are at hand ($TXM_GOLDEN_TX, $TXM_REAL_TX), by their means where not.
+ * Files equal Blender's: every row of testdata/golden/manifest.tsv, converted with --strict and the golden config, and
+ * of testdata/real/manifest.tsv, converted with --strict and the built-in config, must give the file that Blender made:
+ * container, type, size, averages, SHA-1, all levels bit for bit (SHA-256), and in the golden set the name as well.
+ * Rows that cannot be equal in every bit (testdata/real/README.md says why) are compared sample by sample if Blender's
+ * files are available ($TXM_GOLDEN_TX, $TXM_REAL_TX), otherwise by their means.
  */
 #include <check.h>
 #include <math.h>
@@ -386,8 +386,9 @@ static void load_set(set *t, const char *environment)
 {
     t->theirs = getenv(environment);
     if (!t->theirs)
-        printf("skip %s-samples (%s is not set: what is not compared to the bit is compared by its means)\n", t->folder,
-               environment);
+        printf(
+            "skip %s-samples (%s is not set: pixels that cannot be equal in every bit are compared by their means)\n",
+            t->folder, environment);
     t->manifest_rows = load(t->folder, "manifest.tsv", t->manifest, MAX_ROWS);
     t->levels_rows = load(t->folder, "levels.tsv", t->levels, MAX_LEVEL_ROWS);
 }

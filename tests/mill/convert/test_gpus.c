@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which image goes to which device: words of --device, what `auto` makes of measurements, places and memory of
- * devices. Over the runtime on the CPU (tests/device/gpu_runtime.c).
+ * Which image goes to which device: words of --device, how `auto` uses measurements, places and memory of devices. The
+ * device is the runtime on the CPU (tests/device/gpu_runtime.c).
  */
 #include <check.h>
 #include <math.h>

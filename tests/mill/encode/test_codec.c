@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Filters, Huffman codes and deflate streams against their definitions and other people's decoders. */
+ * Filters, Huffman codes and deflate streams, compared with their definitions and with the decoders of other
+ * libraries. */
 #include <check.h>
 #include <libdeflate.h>
 #include <stdlib.h>

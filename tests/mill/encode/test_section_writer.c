@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Border sections, taken apart here by a decoder of its own that follows the text of section_format.h, and compared
+ * Border sections. They are decoded by a separate decoder, which follows the text of section_format.h, and compared
  * with borders gathered by brute force. */
 #include <check.h>
 #include <errno.h>

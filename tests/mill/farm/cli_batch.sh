@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Batches: what goes in, what is planned, keys, lint, the store, odd names, disks that are full or read-only.
+# Batches: inputs, plans, keys, lint, the store, odd names, disks that are full or read-only.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 srgb=.0-926BDA8569F1F2504902F06ABA51E46D.tx

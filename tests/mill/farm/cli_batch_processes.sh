@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Many processes on one folder: each file is made once; processes that are killed leave nothing that lasts.
+# Many processes work on one folder: each file is made once, and processes that are killed leave nothing permanent.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 # Under a sanitizer each start takes a second, so there are fewer rounds of the same checks.

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The scripts for schedulers, as far as that goes without one: the Flamenco job type through its compile function, and its
-# tasks really run; the Slurm task script with Slurm's programs replaced; OpenCue, Deadline, GNU parallel, make, systemd.
-# make check-slurm runs the Slurm scripts for real.
+# The scripts for schedulers, as far as they can be tested without one: the Flamenco job type with its compile function,
+# and its tasks, which are run; the Slurm task script with Slurm's programs replaced; OpenCue, Deadline, GNU parallel,
+# make, systemd. make check-slurm runs the Slurm scripts with a real Slurm.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 unset SLURM_ARRAY_TASK_ID SLURM_ARRAY_TASK_COUNT SLURM_ARRAY_TASK_MIN SLURM_ARRAY_TASK_STEP

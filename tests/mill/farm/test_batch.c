@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Batches as the library offers them: planning, same work, order, bounds, stopping. */
+ * Batches through the library: planning, inputs with the same tx file, order, limits, stopping. */
 #include <check.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What goes into a batch: globs, patterns, kinds of maps, rules, folders, lists. */
+ * Inputs of batches: globs, patterns, kinds of maps, rules, folders, lists. */
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Claims: taken once, given back, outlived by nobody; owners of files. */
+ * Claims are taken once, given back, and do not outlive their owner; owners of files. */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Parts of batches one by one: the names in a folder, lists of inputs, inputs that mean the same tx file, a batch's
+ * Parts of batches one by one: the names in a folder, lists of inputs, inputs with the same tx file, a batch's
  * store. */
 #include <check.h>
 #include <locale.h>

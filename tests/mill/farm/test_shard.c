@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Shards: every file in one of them, even loads, the same on every host, few moves; the place that Slurm gives. */
+ * Shards: every file is in exactly one, loads are even, hosts agree, few files move; the number that Slurm gives. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What killed processes leave is swept by the next one; what others may need stays. */
+ * Files that killed processes leave are swept by the next process; files that others may need stay. */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Watching folders: what is handed out, what is not, and when everything is looked at instead. */
+ * Watching folders: which files are reported, which are not, and when everything is examined instead. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Small judgements, fed by hand: how far two levels are apart (level_diff), what findings mean for a render (verdict),
- * which densities an image can have, and TIFF's PackBits and horizontal predictor.
+ * Small calculations with given inputs: the difference of two levels (level_diff), the meaning of findings for a render
+ * (verdict), valid densities of an image, and TIFF's PackBits and horizontal predictor.
  */
 #include <check.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Lookup: the order of places, freshness to the second, files that Cycles refuses, sources that serve themselves. And
- * what a tx file's metadata is taken apart into. Files are real: made by the converter. */
+ * Finding tx files: the order of places, freshness to the second, files that Cycles refuses, images that are used as
+ * they are, and parsing a tx file's metadata. The files are made by the converter. */
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>

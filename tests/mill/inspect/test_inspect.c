@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Verification: good files of txmill are good; cuts anywhere, flipped bytes in any tile, exchanged levels, wrong
- * digests and misfit names are found, and found for what they are.
+ * Verification: txmill's own files are good; cuts at any place, flipped bytes in any tile, exchanged levels, wrong
+ * digests and names that do not match are found, with the right finding.
  */
 #include <check.h>
 #include <stdio.h>

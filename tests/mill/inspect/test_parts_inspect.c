@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The stages of a verification one by one, each on files that are good and on files with one thing wrong: header,
- * origin, tiles, pixels, the source converted again. And what they share: comparing levels, pictures of levels, making
- * borders. */
+ * The stages of a verification one by one, each with good files and with files that have one thing wrong: header,
+ * origin, tiles, pixels, the source converted again. Also what they share: comparing levels, pictures of levels,
+ * making borders. */
 #include <check.h>
 #include <fcntl.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The cascade of levels against the same filters run on whole images, level by level, and borders against the
- * full-image rule written down directly.
+ * The cascade of levels is compared with the same filters on whole images, level by level, and borders with the rule
+ * for whole images, written down directly.
  */
 #include <check.h>
 #include <math.h>

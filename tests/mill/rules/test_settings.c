@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Settings that are said once: which .txmill holds, what its lines and the variables say; and rules in their order. */
+ * Settings: which .txmill applies, what its lines and the variables mean; and rules in their order. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

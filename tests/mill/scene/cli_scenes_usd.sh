@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# USD scenes: what is made of the helper's answer, whatever it is; and, where a Python has usd-core, what it answers.
+# USD scenes: how the helper's answers are used, whatever they are, and, if a Python has usd-core, what it answers.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 real=${TXMILL_PYTHON:-python3}

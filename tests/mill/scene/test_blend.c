@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Scenes that Blender 3.4.1 and 5.2.2 wrote, against what its own Python says is in them. */
+ * Scenes that Blender 3.4.1 and 5.2.2 wrote, compared with what Blender's Python lists for them. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

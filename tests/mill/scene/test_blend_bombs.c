@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Scenes that are small as files and claim to be huge: refused, in bounded memory. */
+ * Scenes that are small files and claim to be huge are refused, within bounded memory. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Scenes that are cut short, damaged or made to lead astray: a clear error or a list, never a crash.
- * test_blend_bombs.c has those that are made to be too large.
+ * Scenes that are cut short, damaged or misleading give a clear error or a list, and never a crash.
  *
- * With TXM_WRITE_SMALL=FOLDER in the environment the small scenes are written there, as testdata/blend/small holds them
+ * test_blend_bombs.c has those that claim to be too large.
+ *
+ * With TXM_WRITE_SMALL=FOLDER in the environment, the small scenes are written there, as testdata/blend/small has them
  * for the fuzzer. */
 #include <check.h>
 #include <dirent.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The same scenes in layouts that Blender 3.4 does not write: pointer sizes, byte orders, Blender 5's heads and
- * structs, compressions; and the fix-ups for old versions. */
+ * The same scenes in layouts that Blender 3.4 does not write: pointer sizes, byte orders, Blender 5's headers and
+ * structs, compressions; and the conversions for old versions. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Colour space names that scenes hold, and the tx files that Blender 5.2.2 and 5.2.3 looked up for them while
- * rendering: testdata/blend/stored-names.tsv has every name, alias and role of their config, and words that the config
- * does not have. */
+ * Colour space names in scenes, and the tx files that Blender 5.2.2 and 5.2.3 looked up for them while rendering:
+ * testdata/blend/stored-names.tsv has every name, alias and role of their config, and words that the config does not
+ * have. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

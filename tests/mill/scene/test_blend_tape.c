@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Files that can only be decompressed from their start are decompressed once: what a second walk needs is on a tape. */
+ * Files that can only be decompressed from their start are decompressed once: everything that a second pass needs is
+ * recorded on a tape. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Scenes that are not .blend files, from the list of their nodes to the tables; XML and USD with every allocation
- * refused once. cli_scenes_*.sh have the formats. */
+ * failing once. cli_scenes_*.sh test the formats. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The gzip decoder of scenes: whatever zlib takes it takes, with the same bytes, and it fails where zlib fails. */
+ * The gzip decoder of scenes accepts whatever zlib accepts, with the same bytes, and fails where zlib fails. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>

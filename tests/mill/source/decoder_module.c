@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A module for tests: what its decoder does is the text of the file that it opens, its encoder what the picture's
- * colour space says. */
+ * A module for tests. The text of the file that it opens says what its decoder does, and the picture's colour space
+ * what its encoder does. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How files are read and written below the formats: front to back through a small buffer (raster_file), at any place
+ * Reading and writing files below the formats: front to back through a small buffer (raster_file), at any place
  * (random_file), mostly appended (output); and where the pixels of a film scan end (film).
  */
 #include <check.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Undoing PNG's filters: vectors against the scalar specification. */
+ * Undoing PNG's filters: vector code against the scalar specification. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>

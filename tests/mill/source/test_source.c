@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Sources: what is refused and how, and what the readers say about real files. */
+ * Sources: what is refused and with which message, and what the readers report about real files. */
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>

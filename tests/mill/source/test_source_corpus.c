@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Every kind of source file, made by other programs: what it reads as, and that the pixels are the motif's. */
+ * Source files of every kind, made by other programs: how they are read, and whether their pixels show the motif. */
 #include <check.h>
 #include <dirent.h>
 #include <math.h>

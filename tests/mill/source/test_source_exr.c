@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The direct EXR reader: its codecs on their own, files written by OpenEXR, and damage at every place. */
+ * The direct EXR reader: its codecs alone, files written by OpenEXR, and damage at every place. */
 #include <check.h>
 #include <fcntl.h>
 #include <openexr.h>

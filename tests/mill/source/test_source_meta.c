@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the direct readers share: fields out of Exif, IPTC and XMP blocks that are made up byte by byte, and which
- * reader knows which file by its first bytes. */
+ * What the direct readers share: fields of Exif, IPTC and XMP blocks that are composed byte by byte, and which reader
+ * recognises which file by its first bytes. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>

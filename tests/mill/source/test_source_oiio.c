@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Sources are read as the OpenImageIO of Blender reads them, whoever reads them here and whichever OpenImageIO is
- * installed: testdata/oiio/pixels.tsv says what version 3.1 delivers. */
+ * Sources are read as the OpenImageIO of Blender reads them, whichever reader and whichever version of OpenImageIO
+ * reads them here. testdata/oiio/pixels.tsv has what version 3.1 gives. */
 #include <check.h>
 #include <openssl/evp.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The direct readers deliver what OpenImageIO delivers: every file of the corpus is opened both ways. */
+ * The direct readers give the same as OpenImageIO: every file of the corpus is read both ways. */
 #include <check.h>
 #include <dirent.h>
 #include <stdio.h>

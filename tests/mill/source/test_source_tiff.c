@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The direct TIFF reader on files that the corpus has no room for: strips of many megabytes, many channels, odd blocks,
- * and damage at every place. */
+ * The direct TIFF reader with files that are too large for the corpus: strips of many megabytes, many channels, odd
+ * blocks, and damage at every place. */
 #include <check.h>
 #include <fcntl.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Decoders that crash, loop or give up cost their image and nothing else. The decoders are those of decoder_module.c.
+ * Decoders that crash, loop or give up fail their image and nothing else. The decoders are those of decoder_module.c.
  */
 #include <check.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Bytes that wait in memory and in an unnamed file. */
+ * Bytes that are kept in memory and in an unnamed file. */
 #include <check.h>
 #include <dirent.h>
 #include <stdlib.h>

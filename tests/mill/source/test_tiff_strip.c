@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Strips as streams: what libtiff wrote, in pieces of any size; cut short and damaged. */
+ * Strips as streams: those of libtiff, in pieces of any size; cut short and damaged. */
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reads that failed, as the worker keeps them for its decoders. Its functions stand in for the C library's in this
- * program, too, so their source is part of it. */
+ * The worker records reads that failed, for its decoders. Its functions replace the C library's in this program, too,
+ * so their source is part of it. */
 #include "mill/source/oiio/worker/reads.c"
 
 #include <check.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill make --mesh: what is written and said, what is refused, dry runs, JSON, a second run, and runs that are stopped.
+# txmill make --mesh: files and messages, errors, dry runs, JSON, a second run, and runs that are stopped.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 asset() { python3 "$repo/tests/util/ptex_asset.py" "$@"; }

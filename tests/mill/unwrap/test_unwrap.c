@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Meshes of Ptex files: what is read of OBJ and PLY and what is refused; and the whole of it: at the texture
- * coordinates of the new mesh, tx files of the pages give what lookups in the Ptex file give, for all types, on each
- * level that borders allow. */
+ * Meshes of Ptex files: which OBJ and PLY files are read and which are refused; and the whole conversion: at the
+ * texture coordinates of the new mesh, tx files of the pages give the same as lookups in the Ptex file, for all types
+ * and on each level that borders allow. */
 #include <check.h>
 #include <dirent.h>
 #include <math.h>

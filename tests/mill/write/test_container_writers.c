@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What writer.c asks of the two containers, asked directly: directories and headers, texts that come late, refusals. */
+ * The functions of the two containers that writer.c calls, called directly: directories and headers, texts that come
+ * late, refusals. */
 #include <check.h>
 #include <fcntl.h>
 #include <openexr.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Names of tx files against the golden table, and publishing. Lookup has a file of its own. */
+ * Names of tx files against the golden table, and publishing. test_find.c tests lookups. */
 #include <check.h>
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * tx files as other libraries see them: every pixel of every level and the metadata, read back through libtiff and
- * OpenEXRCore; failing descriptors. */
+ * Tx files as other libraries see them: every pixel of every level and the metadata, read back with libtiff and
+ * OpenEXRCore; descriptors that fail. */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>

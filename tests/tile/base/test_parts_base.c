@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Parts of the rooms core, blend and codec that otherwise are only reached through larger ones. */
+ * Parts of src/tile/base that are otherwise reached only through larger ones. */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>

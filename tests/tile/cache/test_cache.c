@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The texture cache: the same bits as the sampler with everything in memory, for every budget, policy, number of
- * threads and order; budgets kept; textures that are replaced, vanish, are put together; what is counted.
+ * The texture cache gives the bits of the sampler with everything in memory, for every budget, policy, number of
+ * threads and order. Budgets are kept; textures are replaced, disappear, and are put together; statistics.
  */
 #include <check.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What threads look up with that keep nothing themselves: threads that end before the cache, after it and at the same
- * time, many caches, forks, destructors, and memory that is refused. */
+ * Threads that keep no handle themselves: threads that end before the cache, after it and at the same time, many
+ * caches, forks, destructors, and allocations that fail. */
 #include <check.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The texture cache while the system refuses it something: this program's own open, mmap, malloc, calloc and realloc
- * stand before the C library's and fail at their n-th call, once or from then on, for every n that a run of lookups
- * makes. A lookup has its colour to the bit or is magenta, what failed is counted and not tried again, memory stays
- * in the budget, and nothing is left open.
+ * The texture cache while the system fails: this program's open, mmap, malloc, calloc and realloc replace the C
+ * library's and fail at their n-th call, once or from then on, for every n of a run of lookups. A lookup has its
+ * colour, bit for bit, or is magenta; what failed is counted and not tried again; memory stays in the budget, and
+ * nothing is left open.
  */
 #include <check.h>
 #include <dirent.h>

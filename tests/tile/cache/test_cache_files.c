@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The texture cache and its files: those that vanish, change, are many or huge; UDIM sets, duplicates, colours that are
- * shared; batches; what is counted and reported.
+ * The texture cache and its files: files that disappear, change, are many or huge; UDIM sets, duplicates, shared
+ * colours; batches; statistics and reports.
  */
 #include <check.h>
 #include <cjson/cJSON.h>

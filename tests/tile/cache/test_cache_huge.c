@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * More textures than any memory holds: sparse tx files of 65536 x 65536 px, under as many names as it takes to 1.5 TB,
- * looked up at random and in a walk within a budget. TXM_HUGE_LOOKUPS and TXM_HUGE_MB set how many lookups of each,
- * and the budget: 150000 fill 2048.
+ * More textures than any memory holds: sparse tx files of 65536 x 65536 px, under as many names as make 1.5 TB, looked
+ * up at random and in a walk within a budget. TXM_HUGE_LOOKUPS and TXM_HUGE_MB set the number of lookups of each and
+ * the budget: 150000 fill 2048.
  */
 #include <check.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How pixels lie in memory, and how they get there: small textures that are packed, opaque ones of three channels,
- * files that are read and not mapped. The bits are those of a set of textures, which has none of these.
+ * Layouts of pixels in memory, and how they get there: small textures that are packed, opaque ones of three channels,
+ * files that are read and not mapped. The bits are those of a set of textures, which does none of this.
  */
 #include <check.h>
 #include <fcntl.h>

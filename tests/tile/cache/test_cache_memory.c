@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The texture cache and memory: budgets at every instant, of all that the process takes for it; memory that is refused;
- * lookups of many that share what they load; hits, which take no lock and yet see what has changed.
+ * The texture cache and memory: budgets hold at every instant, for everything that the process allocates for the cache;
+ * allocations fail; calls with many lookups share what they load; hits take no lock and still see changes.
  */
 #include <check.h>
 #include <malloc.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every call that cache.h allows, all of them at the same time: threads that look up and block, wavefronts whose
- * batches are waited for, polled, cancelled or dropped, in views of their own and in the cache's, threads that change
- * budgets, textures, pins and traces, and a hand that destroys files and puts them back, while memory is refused and
- * files cannot be opened. Colours are those of the sampler with every tile in memory; a lookup may fail only while
- * something is made to fail. Afterwards every texture recovers and nothing is left allocated.
+ * Makes every call that cache.h allows, all at the same time: threads look up and block; wavefronts wait for their
+ * batches, poll, cancel or drop them, in their own views and in the cache's; threads change budgets, textures, pins and
+ * traces; one thread destroys files and restores them, while allocations and opens fail. Colours must be those of the
+ * sampler with every tile in memory, and a lookup may fail only while something is made to fail. Afterwards every
+ * texture recovers, and nothing is left allocated.
  *
- * TXM_MIXED_LOOKUPS: how many lookups (default: 200,000), TXM_MIXED_SEED: other random numbers. The more lookups, the
- * longer those who change and destroy pause, so that there are some thousand faults in any run (make
+ * TXM_MIXED_LOOKUPS is the number of lookups (default: 200,000), and TXM_MIXED_SEED gives other random numbers. With
+ * more lookups, the threads that change and destroy pause longer, so that any run has some thousand faults (make
  * check-cache-stress).
  */
 #include <check.h>
@@ -712,7 +712,7 @@ START_TEST(all_calls_at_once)
         run(&o, most / BOUNDED_POLICIES, seed + policy);
         ck_assert_int_eq(atomic_load(&live), 0);
     }
-    fprintf(stderr, "%llu lookups, %llu failed, %llu frames given up, %llu calls refused\n",
+    fprintf(stderr, "%llu lookups, %llu failed, %llu frames cancelled, %llu calls refused\n",
             (unsigned long long)lookups, (unsigned long long)failed, (unsigned long long)cancelled,
             (unsigned long long)refused);
     ck_assert_uint_eq(wrong, 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Textures of the cache whose tiles are in no file: images in memory, procedural ones, and sources that lie or fail. */
+ * Textures of the cache whose tiles are not in files: images in memory, procedural ones, and sources that give wrong
+ * answers or fail. */
 #include <check.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Staged tiles: what is about to go comes back without being read, with its colours, and whatever else may happen to it
- * meanwhile: pins, open views, batches that are given up, painting, other files, levels that get entries. */
+ * Staged tiles are about to be evicted and come back without being read, with their colours, whatever happens
+ * meanwhile: pins, open views, cancelled batches, invalidation, other files, levels that get entries. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>

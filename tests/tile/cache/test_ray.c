@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ray differentials against rays that are traced in double precision: where the rays of neighbouring places of the film
- * arrive, by reflection and refraction at spheres, is differentiated numerically; ray.h must carry the same there in
- * float, step by step. Cones are held against the same rays where they are exact: near the axis.
+ * Ray differentials are compared with rays traced in double precision: the places where rays of neighbouring places of
+ * the film arrive, after reflection and refraction at spheres, are differentiated numerically, and ray.h must give the
+ * same in float, step by step. Cones are compared with the same rays where they are exact, near the axis.
  */
 #include <check.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Traces: what caches write is what is read; replays count what the cache counted; the optimum is one; damaged files
- * are refused.
+ * Traces are read as caches write them; replays give the cache's counts; the optimum is optimal; damaged files are
+ * refused.
  */
 #include <check.h>
 #include <fcntl.h>

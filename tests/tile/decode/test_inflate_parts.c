@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Deflate blocks decoded side by side, against other people's inflaters, and on streams that are not of that kind. */
+ * Deflate blocks decoded in parallel, compared with the decoders of other libraries, and streams that are not of that
+ * kind. */
 #include <check.h>
 #include <libdeflate.h>
 #include <stdlib.h>

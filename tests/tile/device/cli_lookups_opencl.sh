@@ -48,7 +48,7 @@ picture play-scene play "--frames 6 --virtual --sampling scene --cache 300K --po
 kept play-scene
 case $build in
 *-sanitize | *-tsan)
-    skip faults "a sanitizer's own library must be the first one"
+    skip faults "a sanitizer's library must be loaded first"
     finish
     ;;
 esac

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lookups on devices: the bits of the sampler for everything that can be looked up, whatever memory the device has,
- * with several devices, and where they are lost.
+ * Lookups on devices have the bits of the sampler for everything that can be looked up, whatever memory the device has,
+ * with several devices, and when devices are lost.
  *
- * On the processor as a device, through a plug-in for tests; TXM_DEVICE=opencl or =cuda takes real devices, and
- * TXM_DEVICES=N, up to 3, the tests of several of them alone. TXM_DEVICE_LOOKUPS: how many random lookups.
+ * The device is the processor, through a plug-in for tests; TXM_DEVICE=opencl or =cuda takes real devices, and
+ * TXM_DEVICES=N, up to 3, runs only the tests of several devices. TXM_DEVICE_LOOKUPS is the number of random lookups.
  */
 #include <check.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From an image to its tx file without a colour config, beside the golden table and what the converter made; and what a
- * file says of its stored numbers. */
+ * From an image to its tx file without a colour config, compared with the golden table and the converter; and the
+ * encoding that a file records. */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>

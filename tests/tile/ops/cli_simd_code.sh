@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The x86 back-ends by their instructions. AVX-512 runs on few machines, and no emulator of it is packaged; so what can be
-# seen everywhere is checked everywhere: the operations are those of AVX2, which the tests compare with scalar C bit for
-# bit, only wider. Nothing is contracted or approximated, divisions and roots are real ones, floors round downwards.
+# Checks the instructions of the x86 variants. AVX-512 runs on few machines, and no emulator for it is packaged, so this
+# checks on every machine what can be seen in the code: the operations are those of AVX2, only wider, which the tests
+# compare with scalar C bit for bit. Nothing is contracted or approximated, divisions and roots are exact, and floors
+# round downwards.
 # Plain builds only: it looks at what compilers make
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"

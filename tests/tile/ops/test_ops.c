@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Row operations: scalar C against the formulas in double precision and against brute force, and every ISA of this
- * machine against scalar C, bit for bit, on random and on edge input of every length.
+ * Row operations: scalar C against the formulas in double precision and against brute force, and every variant for this
+ * machine against scalar C, bit for bit, with random values and edge cases of every length.
  */
 #include <check.h>
 #include <math.h>

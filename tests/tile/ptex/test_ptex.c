@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Ptex files of testdata/ptex: every line of expected.txt, which write_ptex.py worked out from the texels; the
- * same from memory, with alpha, with wrong requests, and files that are damaged anywhere. */
+ * Ptex files of testdata/ptex: every line of expected.txt, which write_ptex.py computed from the texels; the same from
+ * memory, with alpha, with wrong requests, and from files that are damaged anywhere. */
 #include <check.h>
 #include <libdeflate.h>
 #include <math.h>

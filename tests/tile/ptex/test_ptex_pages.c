@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Faces of the files of testdata/ptex packed into pages: a bilinear lookup in a page gives what the Ptex lookup
- * gives, over edges and corners, on every level that faces make; nothing overlaps; little is free; threads agree. */
+ * Faces of the files of testdata/ptex packed into pages: a bilinear lookup in a page gives the same as the Ptex
+ * lookup, over edges and corners, on every level that faces have. Faces do not overlap, little space is unused, and
+ * threads agree. */
 #include <assert.h>
 #include <check.h>
 #include <dirent.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Ptex files as sources of tiles, read by many threads: pages through a cache that is smaller than they are, in which
- * tiles go and come again, and rectangles of pages at the same time. Every lookup gives what one thread finds in the
- * whole pages. make check-cache-threads runs it under ThreadSanitizer. */
+ * Ptex files as sources of tiles, read by many threads: pages through a cache that is smaller than they are, so that
+ * tiles are evicted and loaded again, and rectangles of pages at the same time. Every lookup gives what one thread
+ * finds in the whole pages. make check-cache-threads runs it under ThreadSanitizer. */
 #include <check.h>
 #include <pthread.h>
 #include <stdatomic.h>

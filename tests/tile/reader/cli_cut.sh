@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A tx file that is cut short in place while it is read, or whose disk fails: it fails, and nothing else does.
+# A tx file is cut short in place while it is read, or its disk fails: that file fails, and nothing else does.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 run ${CC:-cc} -O1 -Wall -Wextra -Werror -fPIC -shared "$repo/tests/tile/reader/cut_preload.c" -o cut.so

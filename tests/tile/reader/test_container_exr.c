@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The EXR half of the tx reader, part by part: headers and tiles of files that are made up byte by byte, and the codecs
- * that OpenEXRCore decodes. */
+ * The EXR half of the tx reader, part by part: headers and tiles of files that are composed byte by byte, and the
+ * codecs that OpenEXRCore decodes. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>

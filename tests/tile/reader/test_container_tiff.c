@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The TIFF half of the tx reader, part by part, on files that are made up byte by byte: directories, levels, tiles. */
+ * The TIFF half of the tx reader, part by part, with files that are composed byte by byte: directories, levels,
+ * tiles. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Opening tx files and decoding plain tiles: every codec, type and layout that other programs write. */
+ * Opening tx files and decoding plain tiles: every codec, type and layout of other programs. */
 #include <check.h>
 #include <openexr.h>
 #include <stdio.h>

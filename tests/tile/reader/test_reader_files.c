@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The reader on real files: those of testdata/tx (made by other programs, damaged, unsupported) and the golden ones,
- * which Blender's own writer made. Every level's pixels have the recorded SHA-256. */
+ * The reader on real files: those of testdata/tx (made by other programs, damaged, unsupported), and the golden ones,
+ * which Blender's own writer made. The pixels of every level have the recorded SHA-256. */
 #include <check.h>
 #include <dirent.h>
 #include <openssl/evp.h>

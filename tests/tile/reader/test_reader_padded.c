@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Padded tiles: from the section = by gathering = by the definition, for every extension, padding, level, size, type
- * and tile. */
+ * Padded tiles from the section equal gathered ones and the definition, for every extension, padding, level, size,
+ * type and tile. */
 #include <check.h>
 #include <openexr.h>
 #include <pthread.h>

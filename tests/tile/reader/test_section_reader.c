@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Sections that must not be used: stale, cut off, damaged, newer. Each is named, and padded tiles stay right. */
+ * Sections that must not be used: stale, cut short, damaged, of a later version. Each is reported, and padded tiles
+ * are still correct. */
 #include <check.h>
 #include <openexr.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lookups: tiles = whole levels = every ISA, bit for bit; misses, marks, failures; filters on average; derivatives;
- * UDIM sets; keys. TXM_SAMPLE_LOOKUPS sets how many random lookups are compared (make check-sample: 10^8).
+ * Lookups: tiles, whole levels and every variant of vector code give the same bits; misses, marks, failures; averages
+ * of filters; derivatives; UDIM sets; keys. TXM_SAMPLE_LOOKUPS sets the number of random lookups (make check-sample:
+ * 10^8).
  */
 #include <check.h>
 #include <fcntl.h>

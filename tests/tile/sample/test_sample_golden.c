@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lookups against vectors that the kernel of Cycles computed (Blender 5.2; testdata/lookup): levels, tiles and
- * coordinates equal, colours within what Cycles' own result varies with the place of a tile.
+ * Lookups against vectors that Cycles' kernel computed (Blender 5.2; testdata/lookup): levels, tiles and coordinates
+ * are equal, and colours differ by no more than Cycles' own result does with the place of a tile.
  */
 #include <check.h>
 #include <fcntl.h>

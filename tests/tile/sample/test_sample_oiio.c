@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lookups beside OpenImageIO's TextureSystem: closest and bilinear on one level the same; trilinear and anisotropic
- * over a zone plate, where every renderer filters in its own way, no further apart than OpenImageIO's own settings.
+ * Lookups beside OpenImageIO's TextureSystem: closest and bilinear on one level are the same. Trilinear and anisotropic
+ * over a zone plate, which every renderer filters differently, differ no more than OpenImageIO's own settings do.
  */
 #include <check.h>
 #include <fcntl.h>

@@ -177,7 +177,7 @@ static TIFF *open_tiff(txm_tiff *t, const txm_source_options *bounds)
     return tif;
 }
 
-/* What libtiff would keep of a strip that it decodes row by row. */
+/* The memory that libtiff would need for a strip that it decodes row by row. */
 static uint64_t largest_strip(TIFF *tif)
 {
     uint64_t largest = 0;
