@@ -465,7 +465,6 @@ txm_status txm_render_budget_of(const txm_render_scene *scene, const txm_render_
     budget b = {.job = {.options = options}, .options = options};
     double begin = txm_clock_seconds();
     memset(out, 0, sizeof *out);
-    txm_error_clear(err);
     txm_status status = txm_render_options_take(given, options, err);
     if (status)
         return status;

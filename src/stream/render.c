@@ -49,6 +49,7 @@ const char *txm_render_differentials_name(txm_render_differentials differentials
 /* The bounds are in a table, each next to its message. */
 txm_status txm_render_options_take(const txm_render_options *given, txm_render_options *o, txm_error *err)
 {
+    txm_error_clear(err);
     txm_render_options_init(o);
     txm_status status = txm_options_take(o, sizeof *o, given, "txm_render_options", err);
     if (status)
@@ -285,7 +286,6 @@ txm_status txm_render(const txm_render_scene *scene, const txm_render_options *g
     float filter[TXM_FILTER_TABLE];
     double begin = txm_clock_seconds();
     memset(out, 0, sizeof *out);
-    txm_error_clear(err);
     txm_status status = txm_render_options_take(given, options, err);
     if (status)
         return status;

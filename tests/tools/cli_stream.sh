@@ -177,16 +177,17 @@ PY
 
 # Without --samples a budget uses the scene's number, but stops when further samples find nothing new, and reports how
 # certain it is.
-budget_of() { # NAME LINE...: renders a scene of one wall, seen in a slightly rough mirror
-  local name=$1
-  shift
+mirror() { # LINE...: a scene of one wall, seen in a slightly rough mirror
   mkdir -p mirror && printf '%s\n' 'txmill-scene 1' "$@" 'size 192 108' \
     'camera perspective half 0.5 0.28 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 0' \
     'image t "../cycles/tex0.png" colorspace "sRGB" alpha straight extension repeat interpolation linear' \
     'material wall diffuse 1 1 1' 'texture wall t input "Base Color" uv "" transform 1 0 0 0 1 0' \
     'material shiny glossy 1 1 1 roughness 0.01' 'quad shiny -5 -5 -3 10 0 0 0 10 0' 'quad wall -20 -20 2 40 0 0 0 40 0' >mirror/scene.txt
+}
+budget_of() { # NAME LINE...: the budget of that scene
+  mirror "${@:2}"
   txm stream budget mirror --json
-  cp out "$name.json"
+  cp out "$1.json"
 }
 budget_of samples-few 'samples 3'
 check samples-of-scene json samples-few.json 'o[0]["samples"] == 3 and o[0]["scene_samples"] == 3 and o[0]["missing_tiles"] == 0'
@@ -202,7 +203,7 @@ txm stream budget mirror --json --samples 1
 check samples-one json out 'o[0]["growth"] is None'
 txm stream budget mirror --samples 1
 check samples-one-text prints "one sample does not show"
-txm stream budget mirror
+txm stream budget mirror --samples 4
 check samples-text prints "the second half of the samples found"
 
 # All missing tx files are named at once, with the command that makes them as the scene uses them, also with a cache
@@ -304,7 +305,7 @@ check budget-page-none grep -q 'This picture uses no texture' none.html
 # Filter Glossy is the factor by which rays are widened. It comes from the option, otherwise from the scene, otherwise
 # it is 1.
 tiles_with() { # LINE OPTION...
-  [ -z "$1" ] || budget_of line "$1"
+  [ -z "$1" ] || mirror "$1"
   txm stream budget mirror --samples 4 --json "${@:2}"
   python3 -c 'import json; print(json.load(open("out"))["tiles"])'
 }
