@@ -247,8 +247,6 @@ static void drop_request(txm_cache *c, const txm_job *job)
     txm_abandon(c, job);
 }
 
-/* Makes a batch of jobs and takes over their array, which has room for `room`. Tiles that are read are pinned on
- * `pins`, which must outlive the batch. NULL: out of memory, and the caller keeps the jobs. */
 txm_ticket *txm_ticket_of(txm_cache *c, txm_job *jobs, uint32_t room, txm_pins *pins)
 {
     txm_ticket *t = calloc(1, sizeof *t);
@@ -263,9 +261,9 @@ txm_ticket *txm_ticket_of(txm_cache *c, txm_job *jobs, uint32_t room, txm_pins *
     return t;
 }
 
-/* Assigns slots to the jobs and sorts them, with the lock held; threads are started later, without it. If open views
- * hold the memory, jobs without a slot are left out, except for the first TXM_LOOKUP_TILES, which a lookup needs to
- * make progress. All other jobs without a slot stay in the batch and fail. */
+/* Threads are started later, without the lock. If open views hold the memory, jobs without a slot are left out, except
+ * for the first TXM_LOOKUP_TILES, which a lookup needs to make progress. All other jobs without a slot stay in the
+ * batch and fail. */
 void txm_ticket_fill(txm_ticket *t, uint32_t count)
 {
     txm_cache *c = t->cache;
@@ -343,15 +341,14 @@ void txm_ticket_cancel(txm_ticket **ticket)
 
 /* ---- what lanes have missed ---- */
 
-/* The part of the budget that is available for tiles; UINT64_MAX: no bound. */
 uint64_t txm_room_for_tiles(const txm_cache *c)
 {
     const uint64_t beside = c->allocated - c->stats.slab_bytes + txm_reader_share(c), most = c->options.max_bytes;
     return !most || txm_policy_of(c)->keeps_all ? UINT64_MAX : most > beside ? most - beside : 0;
 }
 
-/* Whether a batch of `count` tiles may get one more, with which it has `bytes`. Together with what is queued it may
- * take half of the room for tiles, so that tiles which lookups have found can stay. */
+/* Together with what is queued, a batch may take half of the room for tiles, so that tiles which lookups have found can
+ * stay. */
 bool txm_batch_has_room(const txm_cache *c, uint32_t count, uint64_t bytes)
 {
     const txm_cache_options *o = &c->options;

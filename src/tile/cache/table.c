@@ -146,7 +146,6 @@ void txm_blocks_disown(txm_cache *c, const txm_source *s)
 
 /* ---- levels ---- */
 
-/* Counts the tiles of a level and all coarser ones. */
 uint32_t txm_source_tiles(const txm_source *s, uint32_t from_level)
 {
     uint32_t n = 0; /* at most 1.4 million: 65536 x 65536 px in tiles of 64 */
