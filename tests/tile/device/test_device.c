@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tile/device/device_impl.h"
 #include "tile/sample/view_file.h"
 #include "txtile/device.h"
 #include "util_cache.h"
@@ -334,6 +335,74 @@ START_TEST(launches_by_hand)
 }
 END_TEST
 
+/* Launches that need nothing new: how many entries and textures of the table each compares. */
+static void compares(txm_device *d, const txm_device_batch *b, uint64_t most)
+{
+    for (int i = 0; i < 2 * TXM_DEVICE_LAUNCHES; i++) {
+        const uint64_t before = d->compared, copies = d->stats.table_copies;
+        txm_device_launch *launches[TXM_DEVICE_LAUNCHES];
+        txm_ticket *ticket;
+        size_t missed;
+        for (int k = 0; k < TXM_DEVICE_LAUNCHES; k++)
+            ck_assert_int_eq(txm_device_submit(d, b, &launches[k], NULL), TXM_OK);
+        for (int k = 0; k < TXM_DEVICE_LAUNCHES; k++) {
+            ck_assert_int_eq(txm_device_collect(&launches[k], &ticket, &missed, NULL), TXM_OK);
+            ck_assert_uint_eq(missed, 0);
+        }
+        if (i) {
+            ck_assert_uint_eq(d->compared, before);
+            ck_assert_uint_eq(d->stats.table_copies, copies);
+        } else if (most) {
+            ck_assert_uint_gt(d->compared, before);
+            ck_assert_uint_le(d->compared - before, most * TXM_DEVICE_LAUNCHES);
+        }
+    }
+}
+
+/* A launch after which nothing has changed compares nothing with what was sent; otherwise as much as has changed. */
+START_TEST(only_changes_are_compared)
+{
+    enum { MOST = 4 * TXM_MIRROR_GROUP }; /* one tile: its entry, the level's, the texture and the coarser level's */
+    txm_cache *c = cache_of(64 << 20);
+    txm_device *d = open_device(c, 0, NULL);
+    looks l = looks_of(500, 3, false);
+    txm_device_batch b = batch_of(&l);
+    txm_cache_thread *thread;
+    txm_view view;
+    txm_cache_extent extent;
+    float color[4];
+    b.random = NULL;
+    ck_assert_int_eq(txm_device_sample(&d, 1, &b, NULL), TXM_OK);
+    compares(d, &b, 0);
+    ck_assert_uint_gt(d->launches[0].extent.tiles, 4 * MOST);
+
+    /* A tile that the processor loads, of a texture that is open. */
+    const txm_lookup far_corner = {.u = 0.99f, .v = 0.99f};
+    txm_sampler how;
+    txm_sampler_init(&how);
+    how.rule = TXM_LEVEL_RULE_GIVEN;
+    const uint64_t loaded = stats_of(c).tiles_loaded;
+    ck_assert_int_eq(txm_cache_thread_new(c, &thread, NULL), TXM_OK);
+    for (uint32_t i = 0; i < LARGE && stats_of(c).tiles_loaded == loaded; i++)
+        txm_cache_sample(thread, i, &how, &far_corner, NULL, color);
+    txm_cache_thread_free(&thread);
+    ck_assert_uint_gt(stats_of(c).tiles_loaded, loaded);
+    compares(d, &b, MOST);
+
+    /* Views of the caller: the first is another viewer's, the next is not. */
+    for (int i = 0; i < 4; i++) {
+        ck_assert_int_eq(txm_cache_prepare(c, &view, &extent, NULL), TXM_OK);
+        const uint64_t before = d->compared;
+        for (int k = 0; k < 2; k++)
+            ck_assert_int_eq(txm_device_sample_view(&d, 1, &view, &extent, &b, NULL), TXM_OK);
+        ck_assert_uint_eq(d->compared - before, i ? 0 : extent.tiles + extent.textures);
+    }
+    txm_device_close(&d);
+    free_looks(&l);
+    txm_cache_free(&c);
+}
+END_TEST
+
 START_TEST(what_is_wrong_is_said)
 {
     txm_cache *c = cache_of(1 << 20);
@@ -375,6 +444,7 @@ int main(void)
         tcase_add_test(tcase, a_small_cache_is_right);
         tcase_add_test(tcase, a_small_device_is_right);
         tcase_add_test(tcase, launches_by_hand);
+        tcase_add_test(tcase, only_changes_are_compared);
     }
     if (!named || getenv("TXM_DEVICES")) {
         tcase_add_test(tcase, several_devices_read_tiles_once);
