@@ -86,7 +86,7 @@ $(B)/tests/gpu/txmill-cuda.so: $(FAKE_OBJ) $(DEVICE_OBJ) $(DEVICE_CORE) $(DEVICE
 $(B)/tests/gpu-old/txmill-cuda.so: tests/device/gpu_old.c src/tile/device/device_abi.h
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -shared $(ALL_LDFLAGS) $< -o $@
-# An OpenCL driver's failures, and one that cannot be loaded.
+# An OpenCL driver's failures, one that cannot be loaded, and a second platform.
 $(B)/tests/opencl/%.so: tests/device/opencl_%.c
 	@mkdir -p $(@D)
 	$(CC) -shared -fPIC -O1 -g -Wall -Wextra $< -ldl -o $@
@@ -113,7 +113,7 @@ $(B)/bench_device: bench/bench_device.c $(STATIC)
 
 $(TESTS): | $(B)/tests/gpu/txmill-cuda.so $(B)/tests/gpu-old/txmill-cuda.so
 ifneq ($(have_opencl),)
-$(TESTS) check-one check: | $(B)/tests/opencl/faults.so $(B)/tests/opencl/crash.so
+$(TESTS) check-one check: | $(addprefix $(B)/tests/opencl/,faults.so crash.so second.so)
 endif
 
 -include $(DEVICE_OBJ:.o=.d) $(FAKE_OBJ:.o=.d) $(OPENCL_OBJ:.o=.d) $(B)/src/device/opencl/probe.d

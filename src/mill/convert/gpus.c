@@ -45,6 +45,7 @@ struct txm_gpus {
     gpu gpus[TXM_DEVICES_MAX];
     uint32_t count;
     bool looked;                     /* devices were searched, and count is valid */
+    bool noted;                      /* the plug-in's note was told */
     char nothing[TXM_MESSAGE_BYTES]; /* why there is none */
     txm_gpu_rates *measured;         /* rates of earlier measurements */
     size_t measured_count;
@@ -354,4 +355,13 @@ void txm_gpus_return(txm_gpu_lease *lease, bool failed)
     }
     pthread_mutex_unlock(&g->lock);
     lease->gpus = NULL;
+}
+
+const char *txm_gpus_note(txm_gpus *g)
+{
+    pthread_mutex_lock(&g->lock);
+    const char *note = g->noted ? NULL : g->plugin->note();
+    g->noted |= note != NULL;
+    pthread_mutex_unlock(&g->lock);
+    return note;
 }

@@ -21,7 +21,7 @@
 
 #define TXM_NO_PLACE 0xFFFFFFFFu /* in place of a unit: none */
 #define TXM_NO_ENTRY 0xFFFFFFFFu /* in place of an entry: none, or more than one */
-#define TXM_MANY     0xFFFFFFFEu
+#define TXM_MANY 0xFFFFFFFEu
 
 /* A piece of memory that holds tiles of one size. */
 typedef struct txm_chunk {
@@ -96,6 +96,7 @@ struct txm_device_launch {
 struct txm_device {
     txm_cache *cache;
     const txm_device_lookups *call;
+    const char *(*note)(void); /* of its plug-in */
     uint32_t index;
     char name[32], title[256];
     txm_device_options options;
@@ -104,11 +105,11 @@ struct txm_device {
     txm_places near_places, far_places;
     txm_copy *copies; /* indexed by slots of the cache */
     uint32_t copy_count;
-    uint32_t chance;  /* random state for spurious misses in tests */
-    txm_words wanted; /* entries that lookups have requested and that have not been copied yet */
-    uint32_t clock;   /* number of the last launch */
-    uint32_t session; /* number of calls of txm_device_sample_view: during a call, tiles that the view shows stay in
-                         their slots */
+    uint32_t chance;   /* random state for spurious misses in tests */
+    txm_words wanted;  /* entries that lookups have requested and that have not been copied yet */
+    uint32_t clock;    /* number of the last launch */
+    uint32_t session;  /* number of calls of txm_device_sample_view: during a call, tiles that the view shows stay in
+                          their slots */
     uint64_t compared; /* entries and textures that were compared with what was sent, for tests */
     void *stream;
     txm_device_launch launches[TXM_DEVICE_LAUNCHES];
@@ -159,6 +160,7 @@ txm_status txm_device_check(txm_device *d, int code, const char *what, txm_error
 /* find.c: the result of finding a device by its name, such as "opencl:1". */
 typedef struct txm_device_found {
     const txm_device_lookups *lookups;
+    const char *(*note)(void);
     uint32_t index;
     char name[32], title[256];
     uint64_t memory_bytes, piece_bytes; /* total memory, and the largest allocation; 0: unknown */
