@@ -39,7 +39,7 @@ for image in $names; do
                 [ $round != 0 ] || [ $device != cpu ] || continue
                 TIMEFORMAT='%U %S'
                 { time "$build/txmill" make --json --device $device -j "$threads" -o "$out/$device.tx" "$images/$image" \
-                    >"$out/json"; } 2>"$out/time"
+                    >"$out/json" 2>"$out/said" || cat "$out/said" >&2; } 2>"$out/time"
                 [ $round = 0 ] || echo "$(cat "$out/time") $(grep '"type":"file"' "$out/json")"
             done
         done | python3 -c 'import json, sys

@@ -64,7 +64,8 @@ static txm_status look(txm_gpus *g, txm_error *err)
     if (!status && !(g->jobs = txm_gpu_jobs_of(g->plugin, err)))
         status = TXM_STATUS_DEVICE;
     if (!status && g->only >= 0 && (uint32_t)g->only >= n)
-        status = txm_fail(err, TXM_STATUS_DEVICE, "there are %u %s devices, counted from 0", n, g->backend->title);
+        status = txm_fail(err, TXM_STATUS_DEVICE, "there %s %u %s device%s, counted from 0", n == 1 ? "is" : "are", n,
+                          g->backend->title, n == 1 ? "" : "s");
     for (uint32_t i = 0; !status && i < n; i++) {
         if (g->only < 0 || (uint32_t)g->only == i)
             g->gpus[g->count++].device = i;

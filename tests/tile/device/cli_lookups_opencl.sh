@@ -52,11 +52,11 @@ kept play
 if [ ${#second[@]} -gt 0 ]; then
     both() { # VERB OPTIONS: the picture of both platforms together
         # shellcheck disable=SC2086
-        run env "${second[@]}" "$TXMILL" stream "$1" room rgb8.png rgba8.png --size 64x36 $2 --json --overwrite -o there.exr --device opencl:0,opencl:1
+        run env "${second[@]}" "$TXMILL" stream "$1" room rgb8.png rgba8.png --size 128x72 $2 --json --overwrite -o there.exr --device opencl:0,opencl:1
         cp out device.json
         check "platforms-$1-exit" rc_is 0
         check "platforms-$1-both" devices_are 'len(o[0]["devices"]) == 2 and d["tiles_copied"] and d["launches"] == d["syncs"] >= d["table_copies"]'
-        "$TXMILL" stream "$1" room rgb8.png rgba8.png --size 64x36 $2 -q --overwrite -o here.exr
+        "$TXMILL" stream "$1" room rgb8.png rgba8.png --size 128x72 $2 -q --overwrite -o here.exr
         run "$TXMILL" diff here.exr there.exr
         check "platforms-$1-bits" rc_is 0
     }

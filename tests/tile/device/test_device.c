@@ -4,7 +4,8 @@
  * with several devices, and where they are lost.
  *
  * On the processor as a device, through a plug-in for tests; TXM_DEVICE=opencl or =cuda takes real devices, and
- * TXM_DEVICES=N, up to 3, the tests of several of them alone. TXM_DEVICE_LOOKUPS: how many random lookups.
+ * TXM_DEVICES=N, up to 3, the tests of several of them alone. TXM_DEVICE_LOOKUPS: how many random lookups;
+ * TXM_DEVICE_PART=N: an N-th of them in all tests.
  */
 #include <check.h>
 #include <stdio.h>
@@ -184,6 +185,12 @@ static size_t number_of(const char *variable, size_t usual)
     return n ? strtoull(n, NULL, 10) : usual;
 }
 
+/* How many lookups a test takes: a part of the usual ones where each takes long. */
+static size_t part_of(size_t usual)
+{
+    return usual / number_of("TXM_DEVICE_PART", 1);
+}
+
 /* At least half of the small textures: the others are as the cache packs none. */
 static void has_packed(txm_cache *c)
 {
@@ -199,6 +206,7 @@ static void try_batches(uint64_t cache_bytes, const txm_device_options *o, int d
 {
     enum { PART = 100000 };
     txm_cache *c = cache_of(cache_bytes);
+    count = part_of(count);
     txm_device *d[4] = {0};
     for (int i = 0; i < devices; i++)
         d[i] = open_device(c, i, o);
@@ -263,7 +271,7 @@ START_TEST(several_devices_read_tiles_once)
     txm_device *d[3];
     for (int i = 0; i < devices; i++)
         d[i] = open_device(c, i, NULL);
-    looks l = looks_of(60000, 5, false);
+    looks l = looks_of(part_of(60000), 5, false);
     const txm_device_batch b = batch_of(&l);
     ck_assert_int_eq(txm_device_sample(d, (size_t)devices, &b, NULL), TXM_OK);
     are_true(&l);
@@ -288,7 +296,7 @@ START_TEST(a_lost_device_leaves_its_work)
             txm_device_options_init(&o);
             o.fail_launches = when;
             txm_device *d[2] = {open_device(c, 0, &o), open_device(c, 1, NULL)};
-            looks l = looks_of(20000, when, false);
+            looks l = looks_of(part_of(20000), when, false);
             const txm_device_batch b = batch_of(&l);
             ck_assert_int_eq(txm_device_sample(d, 1 + (size_t)others, &b, NULL), TXM_OK);
             are_true(&l);
@@ -307,7 +315,7 @@ START_TEST(launches_by_hand)
 {
     txm_cache *c = cache_of(64 << 20);
     txm_device *d = open_device(c, 0, NULL);
-    looks l[2] = {looks_of(5000, 1, false), looks_of(5000, 2, true)};
+    looks l[2] = {looks_of(part_of(5000), 1, false), looks_of(part_of(5000), 2, true)};
     txm_device_batch b[2] = {batch_of(&l[0]), batch_of(&l[1])};
     txm_device_launch *under_way[3];
     txm_ticket *ticket = NULL;
@@ -429,6 +437,7 @@ int main(void)
     TCase *tcase = add_case(suite, "device");
     temp_file("");
     const char *named = getenv("TXM_DEVICE");
+    named = named && *named ? named : NULL;
     char folder[4096];
     snprintf(folder, sizeof folder, "%s/tests/gpu", getenv("TXM_BUILD") ? getenv("TXM_BUILD") : "build");
     if (named) {
