@@ -10,6 +10,7 @@
  * compared as float32. A level that cannot be compared, because sizes or channels differ, counts as a difference
  * whatever the thresholds are; without thresholds, so does every sample that is not equal.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,26 +38,15 @@ typedef struct diff_args {
     txm_report_args report;
 } diff_args;
 
-/* Thresholds are at least 0; infinity is allowed for PSNR. */
-static txm_status parse_number(const char *text, void *field, txm_error *err)
-{
-    char *end;
-    double value = strtod(text, &end);
-    if (end == text || *end || !(value >= 0))
-        return txm_fail(err, TXM_STATUS_USAGE, "must be a number of at least 0");
-    *(double *)field = value;
-    return TXM_OK;
-}
-
 #define AT(member) .offset = offsetof(diff_args, member)
 static const txm_option thresholds[] = {
-    TXM_OPTION(CUSTOM, "max-error", AT(max_error), .arg = "X", .parse = parse_number,
+    TXM_OPTION(NUMBER, "max-error", AT(max_error), .arg = "X", .most = INFINITY,
                .help = "Largest error allowed in any sample"),
-    TXM_OPTION(CUSTOM, "max-mean", AT(mean_error), .arg = "X", .parse = parse_number,
+    TXM_OPTION(NUMBER, "max-mean", AT(mean_error), .arg = "X", .most = INFINITY,
                .help = "Largest mean error allowed in a level"),
-    TXM_OPTION(CUSTOM, "min-psnr", AT(min_psnr), .arg = "DB", .parse = parse_number,
+    TXM_OPTION(NUMBER, "min-psnr", AT(min_psnr), .arg = "DB", .most = INFINITY,
                .help = "Smallest signal-to-noise ratio allowed in a level, in decibels"),
-    TXM_OPTION(CUSTOM, "max-share", AT(max_share), .arg = "PERCENT", .parse = parse_number,
+    TXM_OPTION(NUMBER, "max-share", AT(max_share), .arg = "PERCENT", .most = INFINITY,
                .help = "Largest share of differing samples allowed in a level"),
     TXM_OPTION(FLAG, "metadata", .letter = 'm', AT(metadata), .help = "Count differences of metadata as well",
                .more = "They are always listed; with this option they also affect the exit code."),

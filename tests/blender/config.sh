@@ -23,7 +23,7 @@ if [ "$which" = blender ]; then
 else
   "$chroots" python "${maketx[@]}" >"$folder/log" 2>&1
 fi
-# Of Pale, which OpenColorIO converts, pixels differ with the version of that by half a step of what half can hold.
+# OpenColorIO converts Pale, and versions differ by half a step of a half.
 id_of() { "${txmill[@]}" info --all "$1" | sed -n 's/^ *colorInteropID: //p'; }
 while IFS=$'\t' read -r image space _; do
   name=${image##*/}-$space

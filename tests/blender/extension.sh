@@ -25,7 +25,7 @@ if [ $code -ne 0 ] || ! grep -q '^pass gaps-named: smoke' "$folder/out"; then
   grep -n -A20 'Traceback' "$folder/out" || tail -n 20 "$folder/out"
 fi
 
-# The handler: nothing is there before, and Cycles makes nothing itself.
+# Tests the handler: no files exist before, and Cycles makes none itself.
 scene=$folder/handler/scene.blend
 render() { timeout 300 "$@" -b "$scene" -o "$folder/handler/frame_####" --render-frame 2 >"$folder/render" 2>&1; }
 check render render "$@"

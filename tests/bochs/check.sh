@@ -25,7 +25,7 @@ if [ ${#needs[@]} -gt 0 ]; then
     finish
 fi
 
-# ---- the program, alone in its machine -------------------------------------------------------------------------------
+# ---- the program, alone on its machine -------------------------------------------------------------------------------
 cd "$repo" || exit 1
 linked=()
 for source in src/tile/ops/*.c src/tile/ops/x86/*.c src/tile/sample/s[ac]*.c src/tile/sample/x86/*.c src/tile/sample/simd/*.c \
@@ -72,7 +72,7 @@ display_library: rfb, options="timeout=0"
 sound: driver=dummy
 log: $work/log
 EOF
-# Nobody looks at its display; Debian's Bochs has a debugger, which is told to continue.
+# Nobody looks at the display. Debian's Bochs has a debugger, which gets the command to continue.
 echo continue >"$work/debugger"
 bochs -q -f "$work/bochsrc" -rc "$work/debugger" </dev/null >/dev/null 2>&1 &
 machine=$!
@@ -83,7 +83,7 @@ for ((second = 0; second < minutes * 60; second++)); do
 done
 pkill -f "$work/bochsrc" 2>/dev/null
 wait $machine 2>/dev/null
-tr -d '\r' <"$work/said" | grep -av '^\[' >"$work/out" # the program's words, which a failed check shows
+tr -d '\r' <"$work/said" | grep -av '^\[' >"$work/out" # the program's output, which a failed check shows
 tail -n 20 "$work/said" >"$work/err"
 check avx512-row-operations grep -aq "row operations of avx512: equal to scalar" "$work/said"
 check avx512-lookups grep -aq "lookups of avx512: equal to scalar" "$work/said"

@@ -26,7 +26,7 @@ exact "" code.ptx
 run "$nvcc" -arch=sm_75 -cubin -Xptxas -v code.ptx -o code.cubin
 check assembles grep -q "0 bytes stack frame" err
 check no-stack test -z "$(grep -E '[1-9][0-9]* bytes (stack frame|spill)' err out)"
-# Lookups, and ray differentials, whose header is device code as well; without a warning.
+# Compiles lookups, and ray differentials, whose header is device code as well, without a warning.
 for part in lookup:src/device/lookup/program.c ray:tests/device/ray_device.cu; do
     name=${part%%:*}
     # shellcheck disable=SC2086

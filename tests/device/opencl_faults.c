@@ -34,7 +34,7 @@ static unsigned long number(const char *name)
 }
 
 static atomic_ulong builds, buffers, copies, kernels;
-static _Atomic(cl_program) text; /* the last program that is one */
+static _Atomic(cl_program) text; /* the last program that was built successfully */
 
 cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char **strings, const size_t *lengths,
                                      cl_int *code)

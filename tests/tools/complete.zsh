@@ -7,7 +7,7 @@ zpty -w shell "PS1=; fpath=($1 \$fpath); PATH=$2:\$PATH; autoload -U compinit; c
 bindkey '^I' complete-word; unsetopt beep automenu; setopt nolistambiguous autolist; LISTMAX=100000; echo REA''DY"
 zpty -r shell out '*READY*'
 while IFS= read -r line; do
-    # What is shown ends with what this key prints.
+    # The display ends with the character that this key prints.
     zpty -w -n shell $'\x15'"$line"$'\t\x1b'"xwhat-cursor-position"$'\n'
     zpty -r shell out '*point*column*' || break
     print -r -- "=== $line"

@@ -96,7 +96,7 @@ START_TEST(verdicts)
 }
 END_TEST
 
-/* A second run that made what the first could not leaves no failure. */
+/* If a second run makes what the first one could not, no failure remains. */
 START_TEST(later_runs_make_up_for_failures)
 {
     batch_enter();

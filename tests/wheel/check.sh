@@ -12,7 +12,7 @@ export TXM_CHROOTS=$root
 wheel=$(realpath "$1"/txmill-*.whl)
 shift
 [ $# -gt 0 ] || set -- bookworm trixie unstable
-# bootstrap and run are those of the chroots with Blender.
+# The functions bootstrap and run come from the chroots with Blender.
 # shellcheck source=tests/blender/chroots.sh
 . "$repo/tests/blender/chroots.sh" library
 say() { echo "check-wheel: $*"; }
@@ -33,7 +33,7 @@ use_wheel() { # SUITE
     cp -R "$repo/testdata/golden" "$at/opt/wheel/golden"
     cp -R "$repo/examples" "$at/opt/wheel/examples"
     say "$suite: installing and using"
-    # Without a network: nothing but the wheel is needed.
+    # There is no network: only the wheel is needed.
     (run "wheel-clean-$suite" unshare -n env -i HOME=/var/home PATH=/usr/bin:/bin LC_ALL=C.UTF-8 \
         sh -eu /opt/wheel/stranger.sh) ||
         fail "$suite: a stranger's commands failed"

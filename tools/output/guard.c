@@ -35,14 +35,19 @@ typedef struct head {
 static void read_head(const char *path, bool end, head *out)
 {
     struct stat st;
-    ssize_t n = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     out->bytes = 0;
     if (fd < 0)
         return;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-        n = pread(fd, out->data, LOOK_BYTES, end && st.st_size > LOOK_BYTES ? st.st_size - LOOK_BYTES : 0);
-    out->bytes = n > 0 ? (size_t)n : 0;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+        const off_t from = end && st.st_size > LOOK_BYTES ? st.st_size - LOOK_BYTES : 0;
+        for (ssize_t n = 1; n != 0 && out->bytes < LOOK_BYTES;) {
+            n = pread(fd, out->data + out->bytes, LOOK_BYTES - out->bytes, from + (off_t)out->bytes);
+            if (n < 0 && errno != EINTR)
+                break;
+            out->bytes += n > 0 ? (size_t)n : 0;
+        }
+    }
     close(fd);
 }
 

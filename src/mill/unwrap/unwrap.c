@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "mill/base/hash.h"
+#include "mill/source/random_file.h"
 #include "mill/unwrap/mesh.h"
 #include "mill/unwrap/page.h"
 #include "mill/write/publish.h"
@@ -135,7 +136,8 @@ static txm_status look_at(const unwrap_job *job, const char *path, const char *m
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     int error = fd < 0 ? errno : fstat(fd, &s) != 0 ? errno : 0;
     const bool is_file = fd >= 0 && !error && S_ISREG(s.st_mode);
-    const ssize_t n = is_file ? pread(fd, head, HEAD_BYTES, 0) : 0;
+    txm_random_file file = {.fd = fd};
+    const int64_t n = is_file ? txm_random_file_read(&file, head, HEAD_BYTES, 0) : 0;
     error = n < 0 ? errno : error;
     if (fd >= 0)
         close(fd);
@@ -147,7 +149,7 @@ static txm_status look_at(const unwrap_job *job, const char *path, const char *m
     const bool has_key = at && (size_t)(head + bytes - at) >= strlen(mark) + MESH_MARK_BYTES &&
                          memcmp(at + strlen(mark), job->key, MESH_MARK_BYTES) == 0;
     /* An empty file may be replaced, since nothing is lost. */
-    *what = has_key ? OURS_OF_THIS_KEY : at || (is_file && s.st_size == 0) ? OURS : ANOTHERS;
+    *what = has_key ? OURS_OF_THIS_KEY : at || (is_file && bytes == 0) ? OURS : ANOTHERS;
     return TXM_OK;
 }
 

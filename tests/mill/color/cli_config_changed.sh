@@ -50,7 +50,7 @@ txm verify -r tex
 check verify-good rc_is 0
 check fresh test "$(states)" = "fresh fresh fresh"
 
-# ---- what does not change pixels changes nothing ------------------------------------------------------------------------
+# ---- changes that leave pixels as they are ---------------------------------------------------------------------------
 sed -i '1a # a comment' film.ocio
 sed -i 's/name: Plain/name: Other/' film.ocio
 { echo '# another comment'; cube 0.90; } >luts/print.cube

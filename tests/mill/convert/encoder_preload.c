@@ -24,7 +24,7 @@ static bool is_worker(void)
     return strcmp(program_invocation_short_name, "txmill-oiio-worker") == 0;
 }
 
-/* Requests come over descriptor 3. */
+/* Requests arrive on descriptor 3. */
 ssize_t read(int fd, void *to, size_t bytes)
 {
     union {

@@ -33,18 +33,18 @@
 
 enum {
     FILES = 8,
-    TEXTURES = FILES + 2, /* and a file for the second time, with another extension, and a UDIM set */
+    TEXTURES = FILES + 2, /* besides, one file a second time with another extension, and a UDIM set */
     SET = TEXTURES - 1,
     SET_TILES = 2,
     LOOKERS = 4,
-    WAVES = 4, /* half of them with viewers of their own */
-    HANDS = 2, /* that change things */
+    WAVES = 4, /* half of them have their own viewers */
+    HANDS = 2, /* threads that change things */
     WAVE = 300,
     CALL = 5000,
     MOST_ADDED = 40
 };
 
-/* A file, as it was written, and its textures. */
+/* Holds a file as it was written, and its textures. */
 typedef struct original {
     char *path;
     uint8_t *bytes;
@@ -57,19 +57,19 @@ static txm_texture_set *reference;
 static const txm_view *truth;
 static uint32_t ids[TEXTURES], truths[TEXTURES];
 
-/* Lookups in the cache's own view exclude calls that cache.h lists: those take it for reading. Viewers need no lock.
- */
+/* Lookups in the cache's own view must not run beside the calls that cache.h lists: those calls write-lock this,
+ * lookups read-lock it. Viewers need no lock. */
 static pthread_rwlock_t view_lock;
 
-static _Atomic bool stop, harmed; /* harmed: files are being destroyed, or the system refuses something */
-static _Atomic uint32_t refuse;   /* so many of a thousand allocations and files that are opened */
+static _Atomic bool stop, harmed; /* harmed: files are being destroyed, or allocations and opens fail */
+static _Atomic uint32_t refuse;   /* of 1000 allocations and opens, this many fail */
 static _Atomic uint64_t lookups, failed, wrong, cancelled, refused;
 static _Atomic int64_t live;
-static uint32_t pauses = 1; /* how many times as long as usual */
+static uint32_t pauses = 1; /* pauses last this many times as long as usual */
 
-/* ---- what is refused ---- */
+/* ---- calls that fail ---- */
 
-/* A number of no thread's own: that allocations come in another order each time is welcome. */
+/* All threads draw from one sequence, so allocations fail in a different order each time, which is intended. */
 static bool is_refused(void)
 {
     static _Atomic uint64_t calls;
@@ -92,7 +92,7 @@ static void *allocate(void *user, size_t bytes, size_t alignment)
     return memory;
 }
 
-/* What is used after it was given back shows. */
+/* Memory is overwritten before it is freed, so that a use after free shows. */
 static void give_back(void *user, void *memory, size_t bytes)
 {
     (void)user;
@@ -102,7 +102,7 @@ static void give_back(void *user, void *memory, size_t bytes)
     free(memory);
 }
 
-/* Stands before the C library's, which the reader would call. */
+/* Replaces the C library's function, which the reader would call. */
 int open64(const char *path, int flags, ...)
 {
     va_list rest;
@@ -117,7 +117,7 @@ int open64(const char *path, int flags, ...)
     return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
-/* The same for files that are read. */
+/* Does the same for files that are read instead of mapped. */
 ssize_t pread64(int fd, void *buffer, size_t bytes, off64_t offset)
 {
     if (is_refused()) {
@@ -127,7 +127,7 @@ ssize_t pread64(int fd, void *buffer, size_t bytes, off64_t offset)
     return (ssize_t)syscall(SYS_pread64, fd, buffer, bytes, offset);
 }
 
-/* Up to so long, times `pauses`. */
+/* Sleeps a random time of up to `most_nanoseconds` times `pauses`. */
 static void rest(uint64_t *s, uint64_t most_nanoseconds)
 {
     const uint64_t nanoseconds = sample_random(s) % most_nanoseconds * pauses;
@@ -145,7 +145,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
 
 /* ---- lookups ---- */
 
-/* One of all ways to look up. */
+/* Returns a random sampler. */
 static txm_sampler some_sampler(uint64_t *s)
 {
     txm_sampler how;
@@ -162,7 +162,7 @@ static txm_sampler some_sampler(uint64_t *s)
     return how;
 }
 
-/* Inside and outside of the texture, of any size, now and then nowhere. */
+/* Returns a lookup inside or outside of the texture with a footprint of any size, occasionally infinite or NaN. */
 static txm_lookup somewhere(uint64_t *s)
 {
     const float size = exp2f(10.0f * unit(s) - 10.0f);
@@ -181,7 +181,7 @@ static bool same(const float *a, const float *b, size_t count)
     return memcmp(a, b, count * sizeof *a) == 0;
 }
 
-/* Judges one lookup by the sampler's own answer; the first few that are wrong are shown. */
+/* Compares one lookup with the sampler's own result and prints the first few that differ. */
 static void judge(const char *call, uint32_t texture, txm_look look, const float *got, txm_look true_look,
                   const float *want, size_t count)
 {
@@ -216,7 +216,7 @@ static void look_once(txm_cache_thread *t, uint64_t *s)
     }
 }
 
-/* Many at a time: small calls anywhere, large ones around a place, as renderers make them. */
+/* Looks up many at a time: small calls anywhere, large ones around one place, as renderers do. */
 typedef struct call {
     txm_lookups batch;
     float in[6][CALL], out[4][CALL];
@@ -288,7 +288,7 @@ static void *look_up(void *seed)
         else
             look_often(t, &s, &calls[0], &calls[1]);
         pthread_rwlock_unlock(&view_lock);
-        if (n % 500 == 0) { /* threads of a renderer come and go */
+        if (n % 500 == 0) { /* a renderer's threads come and go */
             txm_cache_thread_free(&t);
             t = thread_of_cache();
         }
@@ -300,7 +300,7 @@ static void *look_up(void *seed)
 
 /* ---- wavefronts ---- */
 
-/* A lookup that is made again until it has its tiles. */
+/* A lookup that is repeated until its tiles are there. */
 typedef struct step {
     uint32_t texture, random;
     txm_sampler how;
@@ -308,8 +308,8 @@ typedef struct step {
     bool done;
 } step;
 
-/* One launch, in the view of a viewer or, without one, of the cache: what it has missed is on the lane's list. How many
- * are still to be done. */
+/* Runs one launch in the viewer's view or, without a viewer, the cache's. The lane's list then names the tiles that
+ * were missing. Returns how many lookups are still to be done. */
 static size_t launch(txm_cache_viewer *viewer, step *steps, txm_lane *lane)
 {
     txm_view view;
@@ -317,7 +317,7 @@ static size_t launch(txm_cache_viewer *viewer, step *steps, txm_lane *lane)
     while ((viewer ? txm_cache_viewer_prepare(viewer, &view, NULL, NULL)
                    : txm_cache_prepare(cache, &view, NULL, NULL)) != TXM_OK)
         ;
-    lane->count = 0; /* of another view, hence void */
+    lane->count = 0; /* the list belongs to an earlier view, so it is void */
     for (step *p = steps; p < steps + WAVE; p++) {
         float got[4], want[4];
         txm_lookup at = p->at;
@@ -337,13 +337,14 @@ static size_t launch(txm_cache_viewer *viewer, step *steps, txm_lane *lane)
     return left;
 }
 
-/* Loads what was missed: waited for, polled in the next launches, given up at once or half-way, or not asked for. */
+/* Loads the missing tiles in one of several ways: waits for them, polls in the next launches, cancels at once or
+ * half-way, or requests nothing. */
 static void load(txm_cache_viewer *viewer, txm_lane *lane, txm_ticket **polled, uint64_t *s)
 {
     txm_lane *lanes[] = {lane};
     txm_ticket *ticket = NULL;
     if (*polled && !txm_ticket_poll(*polled)) {
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); /* the rest of a frame */
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); /* the rest of a frame passes */
         return;
     }
     txm_ticket_wait(polled);
@@ -410,9 +411,9 @@ static void *wave(void *seed)
     return NULL;
 }
 
-/* ---- hands that change things ---- */
+/* ---- threads that change things ---- */
 
-/* Calls that may be made at any time, also while somebody looks up in a view. */
+/* Makes a call that is allowed at any time, also while others look up in a view. */
 static void ask(uint64_t *s)
 {
     txm_cache_stats stats;
@@ -430,7 +431,7 @@ static void ask(uint64_t *s)
     case 2:
         report =
             txm_cache_report(cache, sample_random(s) % 2 ? TXM_CACHE_REPORT_FORMAT_JSON : TXM_CACHE_REPORT_FORMAT_TEXT);
-        ck_assert(!report || (!strchr(report, 0xDD) && !strstr(report, "\xEF\xBF\xBD"))); /* paths are paths */
+        ck_assert(!report || (!strchr(report, 0xDD) && !strstr(report, "\xEF\xBF\xBD"))); /* paths are printed intact */
         free(report);
         break;
     default:
@@ -438,7 +439,7 @@ static void ask(uint64_t *s)
     }
 }
 
-/* One of the two hands starts and ends traces, since lanes must rest while a trace ends. */
+/* Only one of the two threads starts and ends traces, since lanes must be idle while a trace ends. */
 static void trace(uint64_t *s)
 {
     static bool on;
@@ -449,7 +450,7 @@ static void trace(uint64_t *s)
     }
     if (!on || sample_random(s) % 4)
         return;
-    pthread_rwlock_wrlock(&view_lock); /* nobody looks up */
+    pthread_rwlock_wrlock(&view_lock); /* nobody may look up meanwhile */
     const uint64_t way = sample_random(s) % 3;
     if (way == 0)
         txm_cache_trace_stop(cache, NULL);
@@ -461,7 +462,7 @@ static void trace(uint64_t *s)
     pthread_rwlock_unlock(&view_lock);
 }
 
-/* Calls that move what a view shows. */
+/* Makes a call that changes what a view contains. */
 static void change(uint64_t *s)
 {
     static _Atomic uint32_t added;
@@ -536,7 +537,7 @@ static void write_whole(const char *path, const original *o)
     close(fd);
 }
 
-/* As a file comes into its place: under another name first. */
+/* Restores a file as programs replace one: written under another name, then renamed. */
 static void restore(const original *o)
 {
     char other[600];
@@ -575,7 +576,7 @@ static void *destroy(void *seed)
 
 /* ---- the run ---- */
 
-/* Textures of the cache and of the set that is the truth; the numbers differ. */
+/* Adds the textures to the cache and to the set that gives the expected colours; their numbers differ. */
 static void add_all(void)
 {
     static const uint32_t numbers[SET_TILES] = {1001, 1012};
@@ -597,7 +598,7 @@ static void start(pthread_t *thread, void *(*work)(void *), uint64_t *seed)
     ck_assert_int_eq(pthread_create(thread, NULL, work, seed), 0);
 }
 
-/* Until `most` more were made. Half a minute without one is a hang. */
+/* Waits until `most` more lookups were made. If none is made for half a minute, the threads hang. */
 static void wait_for_lookups(uint64_t most)
 {
     enum { STEPS = 300 };
@@ -615,7 +616,7 @@ static void wait_for_lookups(uint64_t most)
     }
 }
 
-/* Whatever was refused or destroyed, it is over: all colours are there again. */
+/* Whatever failed or was destroyed, all colours are there again afterwards. */
 static void check_recovery(uint64_t seed)
 {
     for (uint32_t i = 0; i < FILES; i++) {
@@ -630,7 +631,7 @@ static void check_recovery(uint64_t seed)
     txm_cache_thread_free(&t);
 }
 
-/* Calm first, when no lookup may fail; then everything at once. */
+/* In the first part no lookup may fail; then everything happens at once. */
 static void run(const txm_cache_options *options, uint64_t most, uint64_t seed)
 {
     pthread_t threads[LOOKERS + WAVES + HANDS + 1];
@@ -655,7 +656,7 @@ static void run(const txm_cache_options *options, uint64_t most, uint64_t seed)
         }
         wait_for_lookups(most / 2);
         atomic_store(&stop, true);
-        alarm(300); /* a call that does not return */
+        alarm(300); /* a call did not return */
         while (n)
             pthread_join(threads[--n], NULL);
         alarm(0);

@@ -29,7 +29,7 @@ static txm_cache_options options(uint64_t max_bytes, uint32_t policy)
     return o;
 }
 
-/* A cache of files of several kinds: of one, three and four channels, of one colour. */
+/* Makes a cache of several kinds of files: with one, three and four channels, and with a single colour. */
 static txm_cache *cache_of_files(const txm_cache_options *o, uint32_t ids[FILES])
 {
     char *paths[FILES] = {write_cached("a.tx", 1024, 1024, 4, TXM_TYPE_U8, MADE_NOISE, 1),
@@ -52,7 +52,7 @@ static txm_lookup random_place(uint64_t *state)
     return at;
 }
 
-/* Lookups of one thread, with epochs; what the cache counted. */
+/* One thread looks up, with epochs; returns what the cache counted. */
 static txm_cache_stats walk(txm_cache *c, const uint32_t ids[FILES], const char *trace, uint32_t records)
 {
     uint64_t state = 99;
@@ -101,7 +101,8 @@ static txm_replay_counts replay(const txm_trace *trace, uint64_t max_bytes, uint
 static const uint64_t budgets[] = {600 << 10, 1 << 20, 2 << 20, 5 << 20, 0};
 enum { BUDGETS = sizeof budgets / sizeof *budgets };
 
-/* The policy and budget of the cache that wrote the trace give that cache's counts, to the last tile. */
+/* Replayed with the policy and budget of the cache that wrote the trace, the counts are that cache's, to the last
+ * tile. */
 START_TEST(replays_count_what_the_cache_counted)
 {
     char *path = strdup(temp_file("t.trace"));
@@ -135,7 +136,7 @@ START_TEST(replays_count_what_the_cache_counted)
 }
 END_TEST
 
-/* No policy reads less than who knows the future, and more memory never makes that one read more. */
+/* No policy reads less than the optimum, which knows the future, and the optimum never reads more with more memory. */
 START_TEST(the_optimum_is_a_bound)
 {
     char *path = strdup(temp_file("t.trace"));
@@ -171,7 +172,7 @@ START_TEST(the_optimum_is_a_bound)
 }
 END_TEST
 
-/* The fewest reads of a list of uses of tiles 0 to 7 with room for `room` of them: every choice is tried. */
+/* Returns the fewest reads for a list of uses of tiles 0 to 7 with room for `room` of them, by trying every choice. */
 static uint32_t fewest_reads(const uint8_t *uses, int count, int room)
 {
     static uint32_t now[256], next[256];
@@ -185,7 +186,7 @@ static uint32_t fewest_reads(const uint8_t *uses, int count, int room)
                 continue;
             unsigned with = held | bit;
             uint32_t cost = now[held] + !(held & bit);
-            for (unsigned kept = with;; kept = (kept - 1) & with) { /* any part that holds the tile */
+            for (unsigned kept = with;; kept = (kept - 1) & with) { /* every subset that contains the tile */
                 if (kept & bit && __builtin_popcount(kept) <= room && cost < next[kept])
                     next[kept] = cost;
                 if (!kept)
@@ -236,7 +237,7 @@ START_TEST(the_optimum_is_reached)
 }
 END_TEST
 
-/* All tiles of a trace, one line each lookup; free() it. */
+/* Returns all tiles of a trace, one line for each lookup; to be freed. */
 static char *tiles_of(const txm_trace *trace, txm_trace_event_kind kind)
 {
     char *text = NULL;
@@ -257,7 +258,7 @@ static char *tiles_of(const txm_trace *trace, txm_trace_event_kind kind)
     return text;
 }
 
-/* Lookups give the tiles that were traced beside them, but that repetitions are left out there. */
+/* Lookups in a trace give the tiles that were traced beside them, apart from repetitions, which are not traced. */
 START_TEST(look_ups_and_tiles_agree)
 {
     char *path = strdup(temp_file("t.trace")), *other = strdup(temp_file("u.trace"));
@@ -307,7 +308,8 @@ START_TEST(look_ups_and_tiles_agree)
 }
 END_TEST
 
-/* Lookups in prepared views: in the trace once each, in the order of lanes and launches, whatever missed before. */
+/* Lookups in prepared views are in the trace once each, in the order of lanes and launches, however often they
+ * missed. */
 START_TEST(waves_are_traced)
 {
     enum { LANES = 4, LOOKUPS = 200 };
@@ -362,7 +364,7 @@ START_TEST(waves_are_traced)
 }
 END_TEST
 
-/* A number that stands for another file is another texture, and the old one's tiles are gone. */
+/* When a number is reused for another file, it is a different texture, and the old one's tiles are dropped. */
 START_TEST(replaced_files_are_other_textures)
 {
     char *path = strdup(temp_file("t.trace")), *tx[] = {write_cached("a.tx", 256, 256, 4, TXM_TYPE_U8, MADE_NOISE, 1),
@@ -402,7 +404,7 @@ END_TEST
 
 /* ---- damage ---- */
 
-/* Reads all of a file that may be anything; TXM_OK, or the failure, which has a message. */
+/* Reads a whole file, whatever it contains. Returns TXM_OK, or the failure, which has a message. */
 static txm_status read_through(const char *path)
 {
     txm_trace *trace;
@@ -460,7 +462,7 @@ START_TEST(damage_is_found)
     txm_cache_free(&c);
     uint8_t *data = load_file(path, &bytes);
     ck_assert_int_eq(read_through(path), TXM_OK);
-    for (size_t i = 0; i < 400; i++) { /* cut short, and a byte longer */
+    for (size_t i = 0; i < 400; i++) { /* cut short, or a byte longer */
         size_t length = i < 200 ? i : i * bytes / 400;
         write_file(spoiled, data, length);
         ck_assert_int_eq(read_through(spoiled), TXM_STATUS_CORRUPT);
@@ -469,9 +471,9 @@ START_TEST(damage_is_found)
     data[bytes] = 0;
     write_file(spoiled, data, bytes + 1);
     ck_assert_int_eq(read_through(spoiled), TXM_STATUS_CORRUPT);
-    for (size_t i = 0; i < 1000; i++) { /* every byte of the first blocks, some of the others */
+    for (size_t i = 0; i < 1000; i++) { /* every byte of the first blocks, and some of the others */
         size_t at = i < 500 ? i : i * bytes / 1000;
-        bool thread = false; /* any number of a thread is one */
+        bool thread = false; /* every thread number is valid */
         for (size_t b = 16; b + 24 <= bytes;
              b += 24 + (data[b + 8] | (size_t)data[b + 9] << 8 | (size_t)data[b + 10] << 16))
             thread |= at >= b + 4 && at < b + 8;
@@ -498,7 +500,7 @@ START_TEST(options_are_checked)
     ck_assert_int_eq(txm_cache_trace_start(c, path, 4, NULL), TXM_STATUS_USAGE);
     ck_assert_int_eq(txm_cache_trace_start(c, path, TXM_TRACE_TILES, NULL), TXM_OK);
     ck_assert_int_eq(txm_cache_trace_stop(c, NULL), TXM_OK);
-    txm_trace *trace = open_trace(path); /* an empty one */
+    txm_trace *trace = open_trace(path); /* an empty trace */
     txm_replay_options o;
     txm_replay_options_init(&o);
     for (uint32_t i = 0; i <= POLICIES; i++) {

@@ -23,7 +23,8 @@ for isa in avx2 avx512; do
     check $isa-divides grep -q vdivps sample_$isa.s
     check $isa-roots grep -qE 'vsqrt[ps]s' sample_$isa.s
 done
-# Wide, and rounding downwards: 9 and 1 are "towards minus infinity", with and without the exception for inexact results.
+# MXCSR's rounding mode "towards minus infinity" is 1 in an instruction, and 9 when it also suppresses the inexact
+# exception.
 check avx2-wide grep -qE 'vroundps \$0x[19],%ymm' sample_avx2.s
 check avx512-wide grep -qE 'vrndscaleps \$0x[19],%zmm' sample_avx512.s
 run grep -cE 'v(round|rndscale)[ps]s \$0x[^19]' sample_avx512.s

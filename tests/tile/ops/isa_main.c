@@ -28,6 +28,6 @@ int main(int argc, char **argv)
     int failed = report("row operations", isa, ops ? isa_compare(ops, proven) : lacks);
     failed |= report("lookups", isa, look_ups ? sample_compare(look_ups, rounds, 12345) : lacks);
     fflush(stdout);
-    tcdrain(STDOUT_FILENO); /* a machine whose only program ends has no time to say more */
+    tcdrain(STDOUT_FILENO); /* a virtual machine stops as soon as its only program ends, so flush first */
     return failed;
 }
