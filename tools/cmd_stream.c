@@ -134,12 +134,17 @@ static txm_status say_failed(const txm_render_scene *scene, const txm_render_ima
     return first;
 }
 
-/* A warning, because the picture is right without the device. */
-static void say_lost(const txm_render_device *devices, size_t count)
+/* Warnings, because the picture is right in any case. What a plug-in notes is the same for all of its devices. */
+static void say_problems(const txm_render_device *devices, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (*devices[i].problem)
-            txm_say(TXM_SAY_WARNING, "%s; its work was done by the other devices or by the CPU", devices[i].problem);
+    const char *note = "";
+    for (size_t i = 0; i < count; i++) {
+        const txm_render_device *d = &devices[i];
+        if (d->stats.lost)
+            txm_say(TXM_SAY_WARNING, "%s; its work was done by the other devices or by the CPU", d->problem);
+        else if (*d->problem && strcmp(d->problem, note) != 0)
+            txm_say(TXM_SAY_WARNING, "%s: %s", d->name, note = d->problem);
+    }
 }
 
 /* Pictures are written before anything is printed, so that a failure to write is the result. *damage receives why
@@ -174,7 +179,7 @@ static txm_status render(const txm_stream_args *a, const char *name, const txm_r
         txm_stream_print_picture(name, o, &p);
     if (status == TXM_OK)
         *damage = say_failed(scene, p.costs, p.image_count);
-    say_lost(p.devices, p.device_count);
+    say_problems(p.devices, p.device_count);
     txm_render_picture_clear(&p);
     return status;
 }
@@ -245,7 +250,7 @@ static txm_status play(const txm_stream_args *a, txm_stream_verb verb, const cha
         txm_play_print(&run);
     if (status == TXM_OK)
         *damage = say_failed(scene, run.costs, run.image_count);
-    say_lost(run.devices, run.device_count);
+    say_problems(run.devices, run.device_count);
     txm_play_clear(&run);
     return status != TXM_OK ? txm_fail_as(err, &own) : complete ? TXM_OK : txm_fail_as(err, &stopped);
 }

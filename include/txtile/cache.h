@@ -369,6 +369,10 @@ TXM_API txm_status txm_cache_viewer_prepare(txm_cache_viewer *viewer, txm_view *
 TXM_API txm_status txm_cache_viewer_process(txm_cache_viewer *viewer, txm_lane *const *lanes, size_t count,
                                             txm_ticket **ticket, txm_error *err);
 TXM_API void txm_cache_viewer_close(txm_cache_viewer *viewer);
+/* Hides a tile of the viewer's open view, before the first lookup there: lookups miss it, and do not request it. The
+ * viewer's next view shows it again. A program must not write to the slots of a view itself, because devices would not
+ * notice. */
+TXM_API void txm_cache_viewer_hide(txm_cache_viewer *viewer, uint32_t entry);
 
 TXM_API uint32_t txm_ticket_total(const txm_ticket *ticket);     /* tiles of the batch; 0 for NULL */
 TXM_API uint32_t txm_ticket_remaining(const txm_ticket *ticket); /* of these, those not loaded yet; 0 for NULL */

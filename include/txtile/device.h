@@ -85,7 +85,8 @@ TXM_API const char *txm_device_title(const txm_device *device);
 TXM_API const char *txm_device_name(const txm_device *device);
 /* Whether the device was lost: one of its launches failed, and all later calls on it fail too. */
 TXM_API bool txm_device_is_lost(const txm_device *device);
-/* The reason why the device was lost, or "" if it was not; valid until it is closed. */
+/* Why the device was lost or, if it was not, what went wrong on it without stopping it, such as compiled kernels that
+ * could not be kept; "" if nothing did. Valid until it is closed. */
 TXM_API const char *txm_device_problem(const txm_device *device);
 
 /* Lookups in any textures, in arrays of `count` elements. The arrays belong to the caller and must not change until the

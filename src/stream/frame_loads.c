@@ -18,8 +18,7 @@ txm_status txm_frame_loads_new(txm_frame_loads *l, txm_cache *cache, uint32_t mo
     *l = (txm_frame_loads){.cache = cache, .most = most, .is_virtual = is_virtual};
     l->requests = txm_calloc(most, sizeof *l->requests);
     l->keys = txm_calloc(most, sizeof *l->keys);
-    l->hidden = txm_calloc(most, sizeof *l->hidden);
-    if (!l->requests || !l->keys || !l->hidden)
+    if (!l->requests || !l->keys)
         return txm_no_memory(err, NULL);
     txm_cache_stats_of(cache, &l->now);
     return txm_cache_viewer_new(cache, &l->viewer, err);
@@ -31,7 +30,6 @@ void txm_frame_loads_free(txm_frame_loads *l)
     txm_cache_viewer_free(&l->viewer);
     free(l->requests);
     free(l->keys);
-    free(l->hidden);
     *l = (txm_frame_loads){0};
 }
 
@@ -54,24 +52,12 @@ static uint32_t entry_of(const txm_frame_loads *l, txm_tile_key key, bool *whole
 /* Makes those tiles of the batch that are in the view LOADING. */
 static void hide(txm_frame_loads *l)
 {
-    l->hidden_count = 0;
     for (uint32_t i = 0; i < l->key_count; i++) {
         bool whole;
         const uint32_t entry = entry_of(l, l->keys[i], &whole);
-        if (entry == TXM_NO_TEXTURE || whole || l->view.tiles[entry].slot >= TXM_SLOT_STATES)
-            continue;
-        l->hidden[l->hidden_count++] = (txm_hidden_tile){entry, l->view.tiles[entry].slot};
-        l->view.tiles[entry].slot = TXM_SLOT_LOADING;
+        if (entry != TXM_NO_TEXTURE && !whole)
+            txm_cache_viewer_hide(l->viewer, entry);
     }
-}
-
-/* Called before the next view is prepared, which copies entries that changed in the cache since. */
-static void unhide(txm_frame_loads *l)
-{
-    for (uint32_t i = 0; i < l->hidden_count; i++)
-        if (l->view.tiles[l->hidden[i].entry].slot == TXM_SLOT_LOADING)
-            l->view.tiles[l->hidden[i].entry].slot = l->hidden[i].slot;
-    l->hidden_count = 0;
 }
 
 /* The arrival of a tile counts as a use of it by this frame, so that all tiles of a batch are equally recent, in
@@ -106,7 +92,6 @@ txm_status txm_frame_loads_begin(txm_frame_loads *l, double now_ms, uint64_t max
 {
     const bool over = l->loading && (l->is_virtual ? now_ms >= l->due_ms : txm_ticket_poll(l->ticket));
     *shown = 0;
-    unhide(l);
     if (over) {
         txm_ticket_wait(&l->ticket);
         l->loading = false;

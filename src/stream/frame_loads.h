@@ -12,11 +12,6 @@
 #include "stream/frame_requests.h"
 #include "stream/textures.h"
 
-/* A tile that a view does not show yet. */
-typedef struct txm_hidden_tile {
-    uint32_t entry, slot;
-} txm_hidden_tile;
-
 typedef struct txm_frame_loads {
     txm_cache *cache;
     txm_cache_viewer *viewer;
@@ -25,8 +20,7 @@ typedef struct txm_frame_loads {
     uint32_t view_epoch; /* the epoch of marks, even if lookups do not mark */
     uint32_t *requests;  /* entries, at most `most` */
     txm_tile_key *keys;  /* of the batch, at most `most` */
-    txm_hidden_tile *hidden;
-    uint32_t most, key_count, hidden_count;
+    uint32_t most, key_count;
     bool loading;         /* a batch was begun and is not shown yet */
     txm_ticket *ticket;   /* of the batch, unless time is virtual */
     uint32_t batch;       /* its number of tiles */

@@ -57,6 +57,52 @@ flip() { printf '\377\376\375' | dd of="$file" bs=1 seek=9000 conv=notrunc 2>/de
 damage flipped flip
 damage others-may-write chmod 666 "$file"
 check not-trusted test "$(stat -c %a "$file")" = 600
+# A draft that a killed process has left is in nobody's way after a minute.
+drafts_are() { test "$(find "$XDG_CACHE_HOME" -name '*.part' | wc -l)" -eq "$1"; }
+cp "$file" good
+for age in now "2 minutes ago"; do
+    rm -f "$file"
+    head -c 3000 good >"$file.part"
+    touch -d "$age" "$file.part"
+    convert "killed-${age%% *}"
+    check "killed-${age%% *}-on-device" made_on opencl:0
+    check "killed-${age%% *}-kept" eval '[ -s "$file" ] && drafts_are 0 || { [ "$age" = now ] && [ ! -e "$file" ] && drafts_are 1; }'
+done
+one_warning() { [ "$(grep -c 'txmill: warning:' err)" = 1 ]; }
+# A cache that cannot be written: one line, nothing is left behind, and the device converts.
+not_kept() { # NAME REASON ENVIRONMENT...
+    convert "$1" "${@:3}"
+    check "$1-on-device" made_on opencl:0
+    check "$1-says" eval '[ "$(grep -c "opencl:0: compiled kernels cannot be kept, and are compiled again next time: .*: $2" err)" = 1 ]'
+    check "$1-one-line" one_warning
+}
+rm "$file"
+# Compiled kernels are larger than the file that is converted. Under a limit of that size not even the process that
+# compiles them can hand them over, so the CPU converts.
+limit=$((($(stat -c %s good) - 1) / 1024))
+(
+    trap '' XFSZ
+    ulimit -f "$limit"
+    convert file-limit
+    check file-limit-one-line one_warning
+    exit "$failures"
+)
+failures=$((failures + $?))
+check file-limit-leaves-nothing eval 'drafts_are 0 && [ ! -e "$file" ]'
+# Nor can a cache in place of which there is a file, or that is on a full disk; the driver's own is elsewhere.
+touch not-a-folder
+not_kept no-folder "Not a directory" XDG_CACHE_HOME="$PWD/not-a-folder"
+mkdir small
+if unshare -rm mount -t tmpfs -o "size=${limit}k" none small 2>/dev/null; then
+    plain=$TXMILL
+    printf '#!/bin/sh\nexec unshare -rm sh -c '\''mount -t tmpfs -o size=%sk none "$XDG_CACHE_HOME" && exec "%s" "$@"'\'' sh "$@"\n' "$limit" "$TXMILL" >full
+    chmod +x full
+    TXMILL=$PWD/full
+    not_kept full-disk "No space left on device" XDG_CACHE_HOME="$PWD/small"
+    TXMILL=$plain
+else
+    skip full-disk "no file system can be mounted here"
+fi
 rm -r "$XDG_CACHE_HOME"
 convert no-home HOME=/nonexistent XDG_CACHE_HOME=
 check no-home-on-device made_on opencl:0
@@ -155,6 +201,31 @@ else
     skip parts "no device here can be divided"
 fi
 unset TXMILL_OPENCL_PARTITION
+if two_platforms; then
+    count=$(python3 -c 'import json; print(len(json.load(open("platforms.json"))["opencl"]["devices"]))')
+    run env "${second[@]}" "$TXMILL" devices
+    for ((i = 0; i < count; i++)); do check "platforms-$i" prints "opencl:$i"; done
+    for ((i = 0; i < count; i++)); do
+        rm -f gpu.tx
+        run env "${second[@]}" "$TXMILL" make --json --device "opencl:$i" -o gpu.tx noise.png
+        check "platforms-$i-chosen" made_on "opencl:$i"
+        check "platforms-$i-same" cmp cpu.tx gpu.tx
+    done
+    for i in "$count" 99; do
+        run env "${second[@]}" "$TXMILL" make --device "opencl:$i" -o gpu.tx noise.png
+        check "platforms-no-$i-exit" rc_is 4
+        check "platforms-no-$i-says" says "there are $count OpenCL devices, counted from 0"
+    done
+    mkdir several
+    for i in {1..6}; do cp noise.png "several/a$i.png"; done
+    "$TXMILL" make -q --device cpu several/*.png
+    mv several/blender_tx several-reference
+    run env "${second[@]}" "$TXMILL" make --json -j 4 --device opencl several/*.png
+    check platforms-both json out "{'opencl:0', 'opencl:1'} <= {x['device'] for x in o if x['type'] == 'file'}"
+    check platforms-all-same diff -r several/blender_tx several-reference
+else
+    skip platforms "a second platform over this machine's driver cannot be used"
+fi
 
 # ---- auto --------------------------------------------------------------------------------------------------------------
 on "$TXMILL" make -v --force -o gpu.tx noise.png

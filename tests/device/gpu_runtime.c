@@ -343,6 +343,11 @@ bool txm_rt_out_of_memory(int code)
     return code == OUT_OF_MEMORY;
 }
 
+const char *txm_rt_note(void)
+{
+    return NULL;
+}
+
 int txm_rt_count(uint32_t *count)
 {
     *count = (uint32_t)number("TXM_FAKE_DEVICES", 1);

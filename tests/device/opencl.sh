@@ -17,3 +17,17 @@ if [ -n "$reason" ]; then
     skip opencl "$reason"
     finish
 fi
+# Two platforms in the folder `platforms`: the driver of this machine, and second.so over the same driver. The names of
+# drivers are in one line each; $second has the environment.
+second=()
+two_platforms() {
+    local vendors=${OCL_ICD_VENDORS:-/etc/OpenCL/vendors} driver
+    [ -e "$build/tests/opencl/second.so" ] || return 1
+    driver=$(cat "$vendors"/*.icd 2>/dev/null | head -n 1)
+    mkdir platforms
+    echo "$driver" >platforms/first.icd
+    echo "$build/tests/opencl/second.so" >platforms/second.icd
+    second=(OCL_ICD_VENDORS="$PWD/platforms" TXM_CL_BEHIND="$driver" TXMILL_PLUGINS="$plugins")
+    env "${second[@]}" "$TXMILL" devices --json >platforms.json &&
+        json platforms.json "sum(d['usable'] for d in o[0]['opencl']['devices']) >= 2"
+}

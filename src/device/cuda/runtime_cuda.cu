@@ -39,6 +39,11 @@ bool txm_rt_out_of_memory(int code)
     return code == cudaErrorMemoryAllocation;
 }
 
+const char *txm_rt_note(void)
+{
+    return NULL;
+}
+
 int txm_rt_count(uint32_t *count)
 {
     int n = 0;

@@ -2,9 +2,10 @@
  *
  * Compiled kernels on disk: $XDG_CACHE_HOME/txmill/opencl, or ~/.cache/txmill/opencl, with one file for each key.
  *
- * A file is a header with the key and a checksum, followed by the driver's bytes. It is created atomically. Since the
- * driver executes its contents, a file is used only if it belongs to this user, other users cannot write to it, and its
- * checksum is correct; otherwise it is ignored.
+ * A file is a header with the key and a checksum, followed by the driver's bytes. It is written beside its place and
+ * renamed, so that a process that is killed leaves a draft and no damaged file. Since the driver executes its contents,
+ * a file is used only if it belongs to this user, other users cannot write to it, and its checksum is correct;
+ * otherwise it is ignored.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -107,19 +109,46 @@ uint8_t *ocl_cache_read(ocl_cache_key key, size_t *size)
     return bytes;
 }
 
+/* Creates the draft of a file. If there is one already, another process is writing it, or was killed while it did. */
+static int create_draft(const char *draft)
+{
+    enum { SECONDS = 60 };
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, fd = open(draft, flags, 0600);
+    struct stat s;
+    if (fd >= 0 || errno != EEXIST || lstat(draft, &s) || time(NULL) - s.st_mtime < SECONDS || unlink(draft))
+        return fd;
+    return open(draft, flags, 0600);
+}
+
+static bool write_file(const char *path, const header *h, const uint8_t *bytes)
+{
+    char draft[PATH_BYTES + 16];
+    snprintf(draft, sizeof draft, "%s.part", path);
+    int fd = create_draft(draft);
+    if (fd < 0)
+        return errno == EEXIST;
+    bool good = ocl_write_all(fd, h, sizeof *h) && ocl_write_all(fd, bytes, h->size);
+    int why = errno;
+    if (close(fd) && good) {
+        good = false;
+        why = errno;
+    }
+    if (good && rename(draft, path) == 0)
+        return true;
+    why = good ? errno : why;
+    unlink(draft);
+    errno = why;
+    return false;
+}
+
 void ocl_cache_write(ocl_cache_key key, const uint8_t *bytes, size_t size)
 {
-    char path[PATH_BYTES], draft[PATH_BYTES + 16];
-    if (size > LARGEST || !file_of(key, path, true))
-        return;
+    char path[PATH_BYTES] = "", text[OCL_TEXT_BYTES];
     const XXH128_hash_t sum = XXH3_128bits(bytes, size);
     const header h = {MAGIC, key, size, sum.low64, sum.high64};
-    snprintf(draft, sizeof draft, "%s.XXXXXX", path);
-    int fd = mkostemp(draft, O_CLOEXEC); /* creates the file with mode 0600 */
-    if (fd < 0)
+    if (size > LARGEST || (file_of(key, path, true) && write_file(path, &h, bytes)) || !*path)
         return;
-    bool good = ocl_write_all(fd, &h, sizeof h) && ocl_write_all(fd, bytes, size);
-    good = close(fd) == 0 && good;
-    if (!good || rename(draft, path))
-        unlink(draft);
+    snprintf(text, sizeof text, "compiled kernels cannot be kept, and are compiled again next time: %.300s: %s", path,
+             strerror(errno));
+    ocl_say(OCL_NOTE, text);
 }

@@ -13,7 +13,7 @@
 
 #include "device/runtime/runtime.h"
 
-enum { OCL_BROKEN = 2001, OCL_NO_BUILD, OCL_REFUSED, OCL_PROGRAMS = 4, OCL_TEXT_BYTES = 512 };
+enum { OCL_BROKEN = 2001, OCL_NO_BUILD, OCL_REFUSED, OCL_NOTE, OCL_PROGRAMS = 4, OCL_TEXT_BYTES = 512 };
 
 /* A program built for a device. */
 typedef struct ocl_program {
@@ -45,7 +45,7 @@ int ocl_open(ocl_device *d);
 int ocl_compile(const ocl_device *d, const char *const *source, uint8_t **binary, size_t *size);
 /* The kernels of a program, which is built on first use. The lock must be held. */
 int ocl_kernels(ocl_device *d, const txm_rt_program *program, const cl_kernel **kernels);
-/* Sets the text of an additional code; the first text set for a code is kept. */
+/* Sets the text of an additional code; the first text set for a code is kept. OCL_NOTE is no error: txm_rt_note. */
 void ocl_say(int code, const char *text);
 
 /* ---- a process of its own for what may go wrong --------------------------------------------------------------------
@@ -77,6 +77,6 @@ uint8_t *ocl_cache_read(ocl_cache_key key, size_t *size);
 /* Read or write all bytes, in as many calls as necessary. */
 bool ocl_read_all(int fd, void *to, size_t size);
 bool ocl_write_all(int fd, const void *from, size_t size);
-/* Errors are ignored, since the next process can compile again. */
+/* An error is only noted, since the next process can compile again. */
 void ocl_cache_write(ocl_cache_key key, const uint8_t *bytes, size_t size);
 #endif

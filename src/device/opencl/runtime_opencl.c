@@ -31,7 +31,7 @@ typedef struct ocl_event {
  */
 
 static pthread_mutex_t say_lock = PTHREAD_MUTEX_INITIALIZER;
-static char said[3][OCL_TEXT_BYTES];
+static char said[OCL_NOTE - OCL_BROKEN + 1][OCL_TEXT_BYTES];
 
 void ocl_say(int code, const char *text)
 {
@@ -75,6 +75,15 @@ bool txm_rt_out_of_memory(int code)
 {
     return code == ocl_code(CL_MEM_OBJECT_ALLOCATION_FAILURE) || code == ocl_code(CL_OUT_OF_HOST_MEMORY) ||
            code == ocl_code(CL_INVALID_BUFFER_SIZE);
+}
+
+const char *txm_rt_note(void)
+{
+    const char *note = said[OCL_NOTE - OCL_BROKEN];
+    pthread_mutex_lock(&say_lock);
+    const bool has_one = *note != 0;
+    pthread_mutex_unlock(&say_lock);
+    return has_one ? note : NULL;
 }
 
 /* ---- devices -------------------------------------------------------------------------------------------------------

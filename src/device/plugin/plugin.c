@@ -33,6 +33,7 @@ __attribute__((visibility("default"))) const txm_device_plugin txm_device_plugin
     .name = txm_rt_name,
     .count = count,
     .describe = describe_plugin,
+    .note = txm_rt_note,
     .jobs = &txm_gpu_jobs_table,
     .lookups = &txm_lookup_table,
 };

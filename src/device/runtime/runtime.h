@@ -32,6 +32,8 @@ extern const char txm_rt_name[], txm_rt_title[];
 /* One line, valid as long as the process runs. */
 const char *txm_rt_text(int code);
 bool txm_rt_out_of_memory(int code);
+/* The first thing that went wrong without stopping any work; NULL: nothing. */
+const char *txm_rt_note(void);
 
 /* *count is 0 if the driver finds none. */
 int txm_rt_count(uint32_t *count);

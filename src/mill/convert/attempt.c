@@ -146,6 +146,9 @@ static void open_stage(attempt *a)
 static void close_stage(attempt *a)
 {
     bool failed = false;
+    const char *note = a->stage ? txm_gpus_note(a->lease.gpus) : NULL;
+    if (note)
+        txm_context_log(a->request->context, TXM_LOG_LEVEL_WARNING, "%s: %s", a->lease.label, note);
     txm_gpu_stage_close(&a->stage, &failed);
     txm_gpus_return(&a->lease, failed);
 }

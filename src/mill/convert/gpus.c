@@ -45,6 +45,7 @@ struct txm_gpus {
     gpu gpus[TXM_DEVICES_MAX];
     uint32_t count;
     bool looked;                     /* devices were searched, and count is valid */
+    bool noted;                      /* the plug-in's note was told */
     char nothing[TXM_MESSAGE_BYTES]; /* why there is none */
     txm_gpu_rates *measured;         /* rates of earlier measurements */
     size_t measured_count;
@@ -63,7 +64,8 @@ static txm_status load_plugin(txm_gpus *g, txm_error *err)
     if (!status && !(g->jobs = txm_gpu_jobs_of(g->plugin, err)))
         status = TXM_STATUS_DEVICE;
     if (!status && g->only >= 0 && (uint32_t)g->only >= n)
-        status = txm_fail(err, TXM_STATUS_DEVICE, "there are %u %s devices, counted from 0", n, g->backend->title);
+        status = txm_fail(err, TXM_STATUS_DEVICE, "there %s %u %s device%s, counted from 0", n == 1 ? "is" : "are", n,
+                          g->backend->title, n == 1 ? "" : "s");
     for (uint32_t i = 0; !status && i < n; i++) {
         if (g->only < 0 || (uint32_t)g->only == i)
             g->gpus[g->count++].device = i;
@@ -354,4 +356,13 @@ void txm_gpus_return(txm_gpu_lease *lease, bool failed)
     }
     pthread_mutex_unlock(&g->lock);
     lease->gpus = NULL;
+}
+
+const char *txm_gpus_note(txm_gpus *g)
+{
+    pthread_mutex_lock(&g->lock);
+    const char *note = g->noted ? NULL : g->plugin->note();
+    g->noted |= note != NULL;
+    pthread_mutex_unlock(&g->lock);
+    return note;
 }

@@ -45,4 +45,6 @@ txm_gpu_choice txm_gpus_lease(txm_gpus *gpus, const txm_gpu_plan *wanted, uint64
                               txm_gpu_lease *out, char why[TXM_MESSAGE_BYTES]);
 /* Returns a lease. `failed`: the device failed and is not used again. */
 void txm_gpus_return(txm_gpu_lease *lease, bool failed);
+/* What has gone wrong in the plug-in without stopping it, told once: NULL afterwards, or if nothing has. */
+const char *txm_gpus_note(txm_gpus *gpus);
 #endif

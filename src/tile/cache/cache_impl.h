@@ -336,6 +336,8 @@ struct txm_cache_viewer {
     uint32_t texture_capacity, tile_capacity, slab_capacity, udim_capacity;
     uint64_t *changed_textures, *changed_tiles; /* one bit per texture, and one per TXM_CHUNK tiles */
     uint32_t changed_textures_capacity, changed_tiles_capacity;
+    uint32_t *textures_copied, *tiles_copied; /* for each TXM_CHUNK of them, the view in which one was last copied */
+    uint32_t textures_copied_capacity, tiles_copied_capacity;
     bool open;           /* lookups may be running in it */
     uint16_t launch;     /* of the view */
     uint32_t epoch;      /* of the view; 0: no view was prepared yet */

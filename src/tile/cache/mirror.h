@@ -13,12 +13,24 @@ typedef struct txm_mirrored {
     uint32_t slot, stamp, bytes;
 } txm_mirrored;
 
+/* Which parts of an open view changed in which view of its viewer: for each TXM_MIRROR_GROUP textures or entries the
+ * number of the view in which one of them was last copied. Numbers grow, over all viewers. */
+typedef struct txm_mirror_changes {
+    const void *viewer; /* NULL: unknown, and everything may have changed */
+    uint32_t number;    /* of the view */
+    const uint32_t *textures, *entries;
+} txm_mirror_changes;
+
+enum { TXM_MIRROR_GROUP = 64 };
+
 /* Prepares a view as txm_cache_viewer_prepare does, and calls `look` before anything that the view shows can change.
  * The functions below txm_mirror_look may only be called in `look`, except for those marked 'any time'. */
 txm_status txm_mirror_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_extent *extent,
                               void (*look)(void *user, txm_cache *c), void *user, txm_error *err);
 /* Only calls `look`, for a view that is open already. */
 void txm_mirror_look(txm_cache *c, void (*look)(void *user, txm_cache *c), void *user);
+/* The arrays are valid as long as the view is open. */
+txm_mirror_changes txm_mirror_changes_of(const txm_cache *c, const txm_view *view);
 /* Whether the slot still holds the tile that it held when it had this stamp. */
 bool txm_mirror_holds(txm_cache *c, uint32_t slot, uint32_t stamp);
 /* The tile in a slot that the view shows. */

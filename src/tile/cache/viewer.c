@@ -128,11 +128,23 @@ static bool make_room_to_show(txm_cache *c, txm_cache_viewer *v)
                           sizeof *v->changed_textures, false) &&
            txm_cache_grow(c, (void **)&v->changed_tiles, &v->changed_tiles_capacity, tile_words,
                           sizeof *v->changed_tiles, false) &&
+           txm_cache_grow(c, (void **)&v->textures_copied, &v->textures_copied_capacity, texture_words,
+                          sizeof *v->textures_copied, false) &&
+           txm_cache_grow(c, (void **)&v->tiles_copied, &v->tiles_copied_capacity,
+                          ((uint64_t)c->tile_count + TXM_CHUNK - 1) / TXM_CHUNK, sizeof *v->tiles_copied, false) &&
            txm_cache_grow(c, (void **)&v->slabs, &v->slab_capacity, c->slab_count, sizeof *v->slabs, false);
+}
+
+/* Elements from..to - 1 are not as they were in the viewer's last view. */
+static void note_copied(const txm_cache_viewer *v, uint32_t *copied, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from; i < to; i = (i / TXM_CHUNK + 1) * TXM_CHUNK)
+        copied[i / TXM_CHUNK] = v->number;
 }
 
 static void copy_entries(const txm_cache *c, txm_cache_viewer *v, uint32_t from, uint32_t to)
 {
+    note_copied(v, v->tiles_copied, from, to);
     for (uint32_t i = from; i < to; i++) { /* lookups of threads write both words */
         v->tiles[i].slot = __atomic_load_n(&c->tiles[i].slot, __ATOMIC_ACQUIRE);
         v->tiles[i].mark = __atomic_load_n(&c->tiles[i].mark, __ATOMIC_RELAXED);
@@ -159,11 +171,21 @@ static void copy_textures(const txm_cache *c, txm_cache_viewer *v)
         for (; v->changed_textures[i]; v->changed_textures[i] &= v->changed_textures[i] - 1) {
             const uint32_t texture = i * WORD_BITS + (uint32_t)__builtin_ctzll(v->changed_textures[i]);
             v->textures[texture] = c->view_textures[texture];
+            note_copied(v, v->textures_copied, texture, texture + 1);
         }
     if (count > v->texture_count)
         memcpy(v->textures + v->texture_count, c->view_textures + v->texture_count,
                (count - v->texture_count) * sizeof *v->textures);
+    note_copied(v, v->textures_copied, v->texture_count, count);
     v->texture_count = count;
+}
+
+static void hide_entry(txm_cache_viewer *v, uint32_t entry)
+{
+    if (__atomic_load_n(&v->tiles[entry].slot, __ATOMIC_RELAXED) >= TXM_SLOT_STATES)
+        return;
+    __atomic_store_n(&v->tiles[entry].slot, TXM_SLOT_LOADING, __ATOMIC_RELAXED);
+    note_copied(v, v->tiles_copied, entry, entry + 1);
 }
 
 /* Hides the tiles of batches that are not over: a batch is shown only as a whole. */
@@ -174,9 +196,7 @@ static void hide_unfinished(const txm_cache *c, txm_cache_viewer *v)
             const txm_job *job = &t->jobs[i];
             if (!job->source->textures)
                 continue;
-            txm_tile_entry *e = &v->tiles[txm_entry_index(job->source, job->level, job->tile)];
-            if (e->slot < TXM_SLOT_STATES)
-                e->slot = TXM_SLOT_LOADING;
+            hide_entry(v, txm_entry_index(job->source, job->level, job->tile));
         }
 }
 
@@ -191,6 +211,7 @@ txm_status txm_viewer_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_ext
     if (txm_policy_of(c)->by_launch)
         txm_next_epoch(c);
     txm_next_round(c);
+    v->number = ++c->views;
     copy_textures(c, v);
     copy_tiles(c, v);
     hide_unfinished(c, v);
@@ -204,7 +225,6 @@ txm_status txm_viewer_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_ext
     v->launch = (uint16_t)((v->launch + 1u) % TXM_LAUNCHES);
     v->epoch = atomic_load(&c->epoch);
     v->stamp = c->stamp;
-    v->number = ++c->views;
     v->open = true;
     note_open_views(c);
     *view = (txm_view){.textures = v->textures,
@@ -239,6 +259,18 @@ txm_status txm_cache_prepare(txm_cache *c, txm_view *view, txm_cache_extent *ext
         status = txm_viewer_prepare(c->own, view, extent, err);
     pthread_mutex_unlock(&c->lock);
     return status;
+}
+
+/* The entry counts as changed, so that the next view copies it again. */
+void txm_cache_viewer_hide(txm_cache_viewer *v, uint32_t entry)
+{
+    const uint32_t chunk = entry >> TXM_CHUNK_SHIFT;
+    pthread_mutex_lock(&v->cache->lock);
+    if (v->open && entry < v->tile_count) {
+        hide_entry(v, entry);
+        v->changed_tiles[chunk / WORD_BITS] |= (uint64_t)1 << chunk % WORD_BITS;
+    }
+    pthread_mutex_unlock(&v->cache->lock);
 }
 
 /* ---- beginning and end ---- */
@@ -297,6 +329,8 @@ void txm_viewer_free(txm_cache_viewer *v)
     txm_cache_release(c, v->udims, v->udim_capacity * sizeof *v->udims);
     txm_cache_release(c, v->changed_textures, v->changed_textures_capacity * sizeof *v->changed_textures);
     txm_cache_release(c, v->changed_tiles, v->changed_tiles_capacity * sizeof *v->changed_tiles);
+    txm_cache_release(c, v->textures_copied, v->textures_copied_capacity * sizeof *v->textures_copied);
+    txm_cache_release(c, v->tiles_copied, v->tiles_copied_capacity * sizeof *v->tiles_copied);
     txm_cache_release(c, v, sizeof *v);
 }
 

@@ -89,6 +89,7 @@ txm_status txm_device_open(txm_cache *cache, const char *name, const txm_device_
         return txm_no_memory(err, name);
     d->cache = cache;
     d->call = found.lookups;
+    d->note = found.note;
     d->index = found.index;
     d->options = options;
     snprintf(d->name, sizeof d->name, "%s", found.name);
@@ -115,7 +116,7 @@ static void free_launch(txm_device_launch *l)
     txm_passage *const all[] = {&l->updates, &l->tiles, &l->in, &l->out, &l->notes};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         txm_passage_free(d, all[i]);
-    txm_words *const lists[] = {&l->sent, &l->runs, &l->values, &l->picked};
+    txm_words *const lists[] = {&l->sent, &l->runs, &l->values, &l->picked, &l->entry_of, &l->moved};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         free(lists[i]->items);
     free(l->textures);
@@ -164,7 +165,8 @@ bool txm_device_is_lost(const txm_device *device)
 
 const char *txm_device_problem(const txm_device *device)
 {
-    return device->why.message;
+    const char *note = device->lost ? NULL : device->note();
+    return note ? note : device->why.message;
 }
 
 void txm_device_stats_of(const txm_device *device, txm_device_stats *stats)

@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 /* Raised whenever something below changes: a plug-in of another build is then refused instead of misread. */
-enum { TXM_DEVICE_ABI = 3, TXM_DEVICES_MAX = 32 };
+enum { TXM_DEVICE_ABI = 4, TXM_DEVICES_MAX = 32 };
 #define TXM_DEVICE_SYMBOL "txm_device_plugin_table"
 
 typedef struct txm_device_facts {
@@ -43,6 +43,9 @@ typedef struct txm_device_plugin {
     /* DEVICE, with the reason, if there is no driver or no device. */
     txm_status (*count)(uint32_t *devices, txm_error *err);
     txm_status (*describe)(uint32_t device, txm_device_facts *out, txm_error *err);
+
+    /* What went wrong without stopping any work, as one line that stays valid; NULL: nothing. */
+    const char *(*note)(void);
 
     const struct txm_gpu_jobs *jobs;
     const struct txm_device_lookups *lookups; /* NULL: none */

@@ -20,6 +20,8 @@
 /* ---- places ------------------------------------------------------------------------------------------------------ */
 
 #define TXM_NO_PLACE 0xFFFFFFFFu /* in place of a unit: none */
+#define TXM_NO_ENTRY 0xFFFFFFFFu /* in place of an entry: none, or more than one */
+#define TXM_MANY 0xFFFFFFFEu
 
 /* A piece of memory that holds tiles of one size. */
 typedef struct txm_chunk {
@@ -75,6 +77,12 @@ struct txm_device_launch {
     txm_words sent;             /* one word for each entry */
     txm_view_texture *textures; /* as they were sent */
     size_t textures_sent, textures_capacity;
+    /* What may differ from that: see table.c. */
+    txm_mirror_changes changes, changes_sent; /* of `view`, and of the view that was sent */
+    uint16_t round_sent;
+    txm_words entry_of; /* for each slot of the cache, the entry that shows it in the table; TXM_NO_ENTRY, TXM_MANY */
+    txm_words moved;    /* one bit for each group of entries: a tile of them has got or lost its place */
+    bool all_moved;
     txm_passage updates, tiles, in, out, notes;
     txm_words runs, values; /* for the next update; runs have four words each */
     /* A copy of the batch, and the lookups of it that are under way. */
@@ -88,6 +96,7 @@ struct txm_device_launch {
 struct txm_device {
     txm_cache *cache;
     const txm_device_lookups *call;
+    const char *(*note)(void); /* of its plug-in */
     uint32_t index;
     char name[32], title[256];
     txm_device_options options;
@@ -96,11 +105,12 @@ struct txm_device {
     txm_places near_places, far_places;
     txm_copy *copies; /* indexed by slots of the cache */
     uint32_t copy_count;
-    uint32_t chance;  /* random state for spurious misses in tests */
-    txm_words wanted; /* entries that lookups have requested and that have not been copied yet */
-    uint32_t clock;   /* number of the last launch */
-    uint32_t session; /* number of calls of txm_device_sample_view: during a call, tiles that the view shows stay in
-                         their slots */
+    uint32_t chance;   /* random state for spurious misses in tests */
+    txm_words wanted;  /* entries that lookups have requested and that have not been copied yet */
+    uint32_t clock;    /* number of the last launch */
+    uint32_t session;  /* number of calls of txm_device_sample_view: during a call, tiles that the view shows stay in
+                          their slots */
+    uint64_t compared; /* entries and textures that were compared with what was sent, for tests */
     void *stream;
     txm_device_launch launches[TXM_DEVICE_LAUNCHES];
     txm_device_stats stats;
@@ -129,6 +139,8 @@ typedef struct txm_update {
 txm_status txm_table_update(txm_device_launch *l, txm_update *u, txm_error *err);
 /* Treats the table on the device as unknown, so all of it is sent again. Closes the launch's own view. */
 void txm_table_forget(txm_device_launch *l);
+/* To be called whenever a slot's copy has got or lost its place. */
+void txm_copy_moved(txm_device *d, uint32_t slot);
 /* Treats tiles that this launch or a later one has copied or touched as not on the device. */
 void txm_copies_forget(txm_device *d, uint32_t number);
 
@@ -148,6 +160,7 @@ txm_status txm_device_check(txm_device *d, int code, const char *what, txm_error
 /* find.c: the result of finding a device by its name, such as "opencl:1". */
 typedef struct txm_device_found {
     const txm_device_lookups *lookups;
+    const char *(*note)(void);
     uint32_t index;
     char name[32], title[256];
     uint64_t memory_bytes, piece_bytes; /* total memory, and the largest allocation; 0: unknown */

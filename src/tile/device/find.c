@@ -40,6 +40,7 @@ txm_status txm_device_find(const char *name, txm_device_found *found, txm_error 
     if (status)
         return status;
     found->lookups = plugin->lookups;
+    found->note = plugin->note;
     found->index = index;
     found->memory_bytes = facts.memory_bytes;
     found->piece_bytes = facts.piece_bytes;

@@ -107,6 +107,7 @@ static void drop_place(txm_device *d, txm_places *p, uint32_t slot)
 {
     txm_places_give(p, d->copies[slot].unit);
     d->copies[slot].unit = TXM_NO_PLACE;
+    txm_copy_moved(d, slot);
     d->stats.tiles_dropped++;
 }
 

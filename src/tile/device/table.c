@@ -6,8 +6,12 @@
  * The view was prepared by the cache, for this launch or for its caller. The update consists of two pieces of pinned
  * memory, one for the table and one for tiles. Each begins with a list of runs that says where its parts are to be
  * copied. Tiles that are in the cache but not on the device are NONE in the device's table, so its lookups request
- * them, and only those are copied. The table is compared word by word with what was sent. This is less error-prone than
- * a list of changes, and takes a millisecond per million tiles.
+ * them, and only those are copied.
+ *
+ * A word of the table depends on its entry in the view and on the place of the tile that the entry shows. The viewer
+ * notes in which of its views a group of entries was last copied, and a tile that gets or loses its place marks the
+ * group of its entry. Only entries of such groups are compared with what was sent. Everything is compared after another
+ * viewer's view, after a new round of failures, and when a tile moves that many entries share.
  */
 #include <stdlib.h>
 
@@ -15,7 +19,7 @@
 #include "tile/base/mem.h"
 #include "tile/device/device_impl.h"
 
-enum { RUN_WORDS = sizeof(txm_device_run) / 4, TEXTURE_WORDS = sizeof(txm_view_texture) / 4, WORD = 4 };
+enum { RUN_WORDS = sizeof(txm_device_run) / 4, TEXTURE_WORDS = sizeof(txm_view_texture) / 4, WORD = 4, WORD_BITS = 32 };
 
 /* A tile to be copied. */
 typedef struct tile_copy {
@@ -51,10 +55,24 @@ static uint32_t units_of(uint32_t bytes)
     return (bytes + TXM_DEVICE_UNIT_BYTES - 1) / TXM_DEVICE_UNIT_BYTES;
 }
 
-static void give_place(txm_device *d, txm_copy *copy)
+void txm_copy_moved(txm_device *d, uint32_t slot)
 {
-    txm_places_give(copy->unit < d->near_places.units ? &d->near_places : &d->far_places, copy->unit);
-    copy->unit = TXM_NO_PLACE;
+    for (int i = 0; i < TXM_DEVICE_LAUNCHES; i++) {
+        txm_device_launch *l = &d->launches[i];
+        const uint32_t entry = slot < l->entry_of.count ? l->entry_of.items[slot] : TXM_NO_ENTRY;
+        const uint32_t group = entry / TXM_MIRROR_GROUP;
+        l->all_moved |= entry == TXM_MANY;
+        if (entry < l->sent.count)
+            l->moved.items[group / WORD_BITS] |= 1u << group % WORD_BITS;
+    }
+}
+
+static void give_place(txm_device *d, uint32_t slot)
+{
+    const uint32_t unit = d->copies[slot].unit;
+    txm_places_give(unit < d->near_places.units ? &d->near_places : &d->far_places, unit);
+    d->copies[slot].unit = TXM_NO_PLACE;
+    txm_copy_moved(d, slot);
 }
 
 /* Drops copies of slots whose contents have changed, since no view will use them from now on. A view that the caller
@@ -70,7 +88,7 @@ static void forget_stale(txm_device *d, txm_cache *c, bool in_view)
         d->chance = 1103515245u * d->chance + 12345u;
         if (txm_mirror_holds(c, i, copy->stamp) && d->chance >> 8 >= spurious)
             continue;
-        give_place(d, copy);
+        give_place(d, i);
     }
 }
 
@@ -136,6 +154,7 @@ static bool want_tile(updating *u, txm_mirrored tile)
     if (unit == TXM_NO_PLACE)
         return false;
     *copy = (txm_copy){unit, tile.stamp, d->clock, d->session};
+    txm_copy_moved(d, tile.slot);
     u->tiles[u->count++] = (tile_copy){tile, unit};
     u->bytes += tile.bytes;
     return true;
@@ -154,6 +173,7 @@ static void choose_tiles(void *user, txm_cache *c)
     updating *u = user;
     txm_device *d = u->l->device;
     const txm_view *view = &u->l->view;
+    u->l->changes = txm_mirror_changes_of(c, view);
     if (!room_for_copies(d, txm_mirror_slots(c))) {
         u->no_memory = true;
         return;
@@ -259,6 +279,19 @@ static txm_status room_for_table(txm_device_launch *l, txm_error *err)
     return TXM_OK;
 }
 
+/* Whether the view that was sent was an earlier one of the same viewer. */
+static bool same_viewer(const txm_device_launch *l)
+{
+    return l->changes.viewer && l->changes.viewer == l->changes_sent.viewer && l->view.round == l->round_sent;
+}
+
+/* Whether all of a group was sent, and none of it was copied to the view since then. */
+static bool is_old(const txm_device_launch *l, const uint32_t *numbers, uint32_t group, size_t sent, size_t count)
+{
+    return ((group + 1) * (size_t)TXM_MIRROR_GROUP <= sent || sent == count) &&
+           (int32_t)(numbers[group] - l->changes_sent.number) <= 0;
+}
+
 static bool add_textures(txm_device_launch *l)
 {
     const uint32_t count = l->extent.textures;
@@ -269,8 +302,14 @@ static bool add_textures(txm_device_launch *l)
         l->textures = kept;
         l->textures_capacity = with_room(count);
     }
+    const bool all = !same_viewer(l);
     for (uint32_t i = 0; i < count; i++) {
         const txm_view_texture *now = &l->view.textures[i];
+        if (!all && is_old(l, l->changes.textures, i / TXM_MIRROR_GROUP, l->textures_sent, count)) {
+            i |= TXM_MIRROR_GROUP - 1;
+            continue;
+        }
+        l->device->compared++;
         if (i < l->textures_sent && !memcmp(now, &l->textures[i], sizeof *now))
             continue;
         if (!add_words(l, i * TEXTURE_WORDS, now, TEXTURE_WORDS))
@@ -300,19 +339,61 @@ static uint32_t word_of(const txm_device_launch *l, uint32_t slot)
     return unit != TXM_NO_PLACE ? unit : TXM_SLOT_NONE;
 }
 
-static bool add_slots(txm_device_launch *l)
+/* A slot that many entries show holds a tile of one colour. */
+static void note_entry(txm_device_launch *l, uint32_t slot, uint32_t entry)
 {
-    const uint32_t count = l->extent.tiles, begin = l->texture_room * TEXTURE_WORDS + l->udim_room;
-    if (!txm_words_room(&l->sent, count > l->sent.count ? count - l->sent.count : 0))
-        return false;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t word = word_of(l, l->view.tiles[i].slot);
+    if (slot >= l->entry_of.count)
+        return;
+    uint32_t *known = &l->entry_of.items[slot];
+    const bool other = *known != entry && *known < l->extent.tiles && l->view.tiles[*known].slot == slot;
+    if (*known != TXM_MANY)
+        *known = other ? TXM_MANY : entry;
+}
+
+static bool add_group(txm_device_launch *l, uint32_t group)
+{
+    const uint32_t begin = l->texture_room * TEXTURE_WORDS + l->udim_room, first = group * TXM_MIRROR_GROUP;
+    for (uint32_t i = first; i < l->extent.tiles && i - first < TXM_MIRROR_GROUP; i++) {
+        const uint32_t slot = l->view.tiles[i].slot, word = word_of(l, slot);
+        note_entry(l, slot, i);
+        l->device->compared++;
         if (i < l->sent.count && word == l->sent.items[i])
             continue;
         if (!add_words(l, begin + i, &word, 1))
             return false;
         l->sent.items[i] = word;
     }
+    return true;
+}
+
+static bool fill_words(txm_words *w, size_t count, uint32_t word)
+{
+    if (count > w->count && !txm_words_room(w, count - w->count))
+        return false;
+    while (w->count < count)
+        txm_words_add(w, word);
+    return true;
+}
+
+static bool add_slots(txm_device_launch *l)
+{
+    const uint32_t count = l->extent.tiles, groups = (count + TXM_MIRROR_GROUP - 1) / TXM_MIRROR_GROUP;
+    const bool all = l->all_moved || !same_viewer(l);
+    if (!txm_words_room(&l->sent, count > l->sent.count ? count - l->sent.count : 0) ||
+        !fill_words(&l->moved, (groups + WORD_BITS - 1) / WORD_BITS, 0))
+        return false;
+    if (all)
+        l->entry_of.count = 0;
+    if (!fill_words(&l->entry_of, l->device->copy_count, TXM_NO_ENTRY))
+        return false;
+    for (uint32_t i = 0; i < groups; i++) {
+        const bool moved = l->moved.items[i / WORD_BITS] >> i % WORD_BITS & 1;
+        if ((all || moved || !is_old(l, l->changes.entries, i, l->sent.count, count)) && !add_group(l, i))
+            return false;
+    }
+    for (size_t i = 0; i < l->moved.count; i++)
+        l->moved.items[i] = 0;
+    l->all_moved = false;
     l->sent.count = count;
     return true;
 }
@@ -341,7 +422,7 @@ void txm_copies_forget(txm_device *d, uint32_t number)
     for (uint32_t i = 0; i < d->copy_count; i++) {
         txm_copy *copy = &d->copies[i];
         if (copy->unit != TXM_NO_PLACE && copy->used >= number)
-            give_place(d, copy);
+            give_place(d, i);
     }
 }
 
@@ -395,6 +476,8 @@ txm_status txm_table_update(txm_device_launch *l, txm_update *out, txm_error *er
     if (status)
         return give_up(&u, status);
     l->udims_sent = udims;
+    l->changes_sent = l->changes;
+    l->round_sent = l->view.round;
     free(u.tiles);
     return TXM_OK;
 }

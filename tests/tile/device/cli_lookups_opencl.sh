@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The lookups of test_device.c over OpenCL, with whatever driver there is (PoCL runs on the CPU), and on two devices that
-# one is divided into.
+# The lookups of test_device.c over OpenCL, with whatever driver there is (PoCL runs on the CPU), on two devices that one
+# is divided into, and on those of two platforms.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 # shellcheck source=tests/device/opencl.sh
@@ -18,6 +18,11 @@ if TXMILL_PLUGINS=$plugins TXMILL_OPENCL_PARTITION=2 "$TXMILL" devices --json >p
     lookups parts TXM_DEVICES=2 TXMILL_OPENCL_PARTITION=2
 else
     skip parts "no device here can be divided"
+fi
+if two_platforms; then
+    lookups platforms TXM_DEVICES=2 "${second[@]}"
+else
+    skip platforms "a second platform over this machine's driver cannot be used"
 fi
 
 # ---- pictures ----------------------------------------------------------------------------------------------------------
@@ -44,6 +49,23 @@ picture render render "--samples 2"
 kept render
 picture play play "--frames 8 --frame-ms 10 --tile-ms 0.3 --bounces 1"
 kept play
+if [ ${#second[@]} -gt 0 ]; then
+    both() { # VERB OPTIONS: the picture of both platforms together
+        # shellcheck disable=SC2086
+        run env "${second[@]}" "$TXMILL" stream "$1" room rgb8.png rgba8.png --size 128x72 $2 --json --overwrite -o there.exr --device opencl:0,opencl:1
+        cp out device.json
+        check "platforms-$1-exit" rc_is 0
+        check "platforms-$1-both" devices_are 'len(o[0]["devices"]) == 2 and d["tiles_copied"] and d["launches"] == d["syncs"] >= d["table_copies"]'
+        "$TXMILL" stream "$1" room rgb8.png rgba8.png --size 128x72 $2 -q --overwrite -o here.exr
+        run "$TXMILL" diff here.exr there.exr
+        check "platforms-$1-bits" rc_is 0
+    }
+    both render "--samples 2"
+    both play "--frames 4 --virtual"
+    run env "${second[@]}" "$TXMILL" stream render room rgb8.png rgba8.png --size 32x18 --device opencl:99
+    check platforms-99-exit rc_is 4
+    check platforms-99-says says "no device opencl:99: 'txmill devices' lists the devices of this machine"
+fi
 picture play-scene play "--frames 6 --virtual --sampling scene --cache 300K --policy clock4 --marks 0"
 kept play-scene
 case $build in

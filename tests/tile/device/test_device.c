@@ -4,13 +4,15 @@
  * with several devices, and when devices are lost.
  *
  * The device is the processor, through a plug-in for tests; TXM_DEVICE=opencl or =cuda takes real devices, and
- * TXM_DEVICES=N, up to 3, runs only the tests of several devices. TXM_DEVICE_LOOKUPS is the number of random lookups.
+ * TXM_DEVICES=N, up to 3, runs only the tests of several devices. TXM_DEVICE_LOOKUPS is the number of random lookups, and
+ * TXM_DEVICE_PART=N makes all tests look up only an N-th of what they would.
  */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tile/device/device_impl.h"
 #include "tile/sample/view_file.h"
 #include "txtile/device.h"
 #include "util_cache.h"
@@ -183,6 +185,12 @@ static size_t number_of(const char *variable, size_t usual)
     return n ? strtoull(n, NULL, 10) : usual;
 }
 
+/* How many lookups a test takes: a part of the usual ones where each takes long. */
+static size_t part_of(size_t usual)
+{
+    return usual / number_of("TXM_DEVICE_PART", 1);
+}
+
 /* Checks that at least half of the small textures are packed. The cache does not pack the others. */
 static void has_packed(txm_cache *c)
 {
@@ -198,6 +206,7 @@ static void try_batches(uint64_t cache_bytes, const txm_device_options *o, int d
 {
     enum { PART = 100000 };
     txm_cache *c = cache_of(cache_bytes);
+    count = part_of(count);
     txm_device *d[4] = {0};
     for (int i = 0; i < devices; i++)
         d[i] = open_device(c, i, o);
@@ -262,7 +271,7 @@ START_TEST(several_devices_read_tiles_once)
     txm_device *d[3];
     for (int i = 0; i < devices; i++)
         d[i] = open_device(c, i, NULL);
-    looks l = looks_of(60000, 5, false);
+    looks l = looks_of(60000, 5, false); /* enough for each of three devices to get some */
     const txm_device_batch b = batch_of(&l);
     ck_assert_int_eq(txm_device_sample(d, (size_t)devices, &b, NULL), TXM_OK);
     are_true(&l);
@@ -287,7 +296,7 @@ START_TEST(a_lost_device_leaves_its_work)
             txm_device_options_init(&o);
             o.fail_launches = when;
             txm_device *d[2] = {open_device(c, 0, &o), open_device(c, 1, NULL)};
-            looks l = looks_of(20000, when, false);
+            looks l = looks_of(part_of(20000), when, false);
             const txm_device_batch b = batch_of(&l);
             ck_assert_int_eq(txm_device_sample(d, 1 + (size_t)others, &b, NULL), TXM_OK);
             are_true(&l);
@@ -306,7 +315,7 @@ START_TEST(launches_by_hand)
 {
     txm_cache *c = cache_of(64 << 20);
     txm_device *d = open_device(c, 0, NULL);
-    looks l[2] = {looks_of(5000, 1, false), looks_of(5000, 2, true)};
+    looks l[2] = {looks_of(part_of(5000), 1, false), looks_of(part_of(5000), 2, true)};
     txm_device_batch b[2] = {batch_of(&l[0]), batch_of(&l[1])};
     txm_device_launch *under_way[3];
     txm_ticket *ticket = NULL;
@@ -330,6 +339,74 @@ START_TEST(launches_by_hand)
         free_looks(&l[i]);
     }
     txm_device_close(&d);
+    txm_cache_free(&c);
+}
+END_TEST
+
+/* Launches that need nothing new: how many entries and textures of the table each compares. */
+static void compares(txm_device *d, const txm_device_batch *b, uint64_t most)
+{
+    for (int i = 0; i < 2 * TXM_DEVICE_LAUNCHES; i++) {
+        const uint64_t before = d->compared, copies = d->stats.table_copies;
+        txm_device_launch *launches[TXM_DEVICE_LAUNCHES];
+        txm_ticket *ticket;
+        size_t missed;
+        for (int k = 0; k < TXM_DEVICE_LAUNCHES; k++)
+            ck_assert_int_eq(txm_device_submit(d, b, &launches[k], NULL), TXM_OK);
+        for (int k = 0; k < TXM_DEVICE_LAUNCHES; k++) {
+            ck_assert_int_eq(txm_device_collect(&launches[k], &ticket, &missed, NULL), TXM_OK);
+            ck_assert_uint_eq(missed, 0);
+        }
+        if (i) {
+            ck_assert_uint_eq(d->compared, before);
+            ck_assert_uint_eq(d->stats.table_copies, copies);
+        } else if (most) {
+            ck_assert_uint_gt(d->compared, before);
+            ck_assert_uint_le(d->compared - before, most * TXM_DEVICE_LAUNCHES);
+        }
+    }
+}
+
+/* A launch after which nothing has changed compares nothing with what was sent; otherwise as much as has changed. */
+START_TEST(only_changes_are_compared)
+{
+    enum { MOST = 4 * TXM_MIRROR_GROUP }; /* one tile: its entry, the level's, the texture and the coarser level's */
+    txm_cache *c = cache_of(64 << 20);
+    txm_device *d = open_device(c, 0, NULL);
+    looks l = looks_of(500, 3, false);
+    txm_device_batch b = batch_of(&l);
+    txm_cache_thread *thread;
+    txm_view view;
+    txm_cache_extent extent;
+    float color[4];
+    b.random = NULL;
+    ck_assert_int_eq(txm_device_sample(&d, 1, &b, NULL), TXM_OK);
+    compares(d, &b, 0);
+    ck_assert_uint_gt(d->launches[0].extent.tiles, 4 * MOST);
+
+    /* A tile that the processor loads, of a texture that is open. */
+    const txm_lookup far_corner = {.u = 0.99f, .v = 0.99f};
+    txm_sampler how;
+    txm_sampler_init(&how);
+    how.rule = TXM_LEVEL_RULE_GIVEN;
+    const uint64_t loaded = stats_of(c).tiles_loaded;
+    ck_assert_int_eq(txm_cache_thread_new(c, &thread, NULL), TXM_OK);
+    for (uint32_t i = 0; i < LARGE && stats_of(c).tiles_loaded == loaded; i++)
+        txm_cache_sample(thread, i, &how, &far_corner, NULL, color);
+    txm_cache_thread_free(&thread);
+    ck_assert_uint_gt(stats_of(c).tiles_loaded, loaded);
+    compares(d, &b, MOST);
+
+    /* Views of the caller: the first is another viewer's, the next is not. */
+    for (int i = 0; i < 4; i++) {
+        ck_assert_int_eq(txm_cache_prepare(c, &view, &extent, NULL), TXM_OK);
+        const uint64_t before = d->compared;
+        for (int k = 0; k < 2; k++)
+            ck_assert_int_eq(txm_device_sample_view(&d, 1, &view, &extent, &b, NULL), TXM_OK);
+        ck_assert_uint_eq(d->compared - before, i ? 0 : extent.tiles + extent.textures);
+    }
+    txm_device_close(&d);
+    free_looks(&l);
     txm_cache_free(&c);
 }
 END_TEST
@@ -360,6 +437,7 @@ int main(void)
     TCase *tcase = add_case(suite, "device");
     temp_file("");
     const char *named = getenv("TXM_DEVICE");
+    named = named && *named ? named : NULL;
     char folder[4096];
     snprintf(folder, sizeof folder, "%s/tests/gpu", getenv("TXM_BUILD") ? getenv("TXM_BUILD") : "build");
     if (named) {
@@ -375,6 +453,7 @@ int main(void)
         tcase_add_test(tcase, a_small_cache_is_right);
         tcase_add_test(tcase, a_small_device_is_right);
         tcase_add_test(tcase, launches_by_hand);
+        tcase_add_test(tcase, only_changes_are_compared);
     }
     if (!named || getenv("TXM_DEVICES")) {
         tcase_add_test(tcase, several_devices_read_tiles_once);
