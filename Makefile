@@ -73,7 +73,7 @@ TOOL_LIB   := $(filter-out $(B)/tools/txmill.o,$(TOOL_OBJ))
 TESTS      := $(patsubst %.c,$(B)/%,$(wildcard tests/*/test_*.c tests/*/*/test_*.c))
 TEST_UTIL  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/util/*.c))
 SCRIPTS    := $(wildcard tests/*/cli_*.sh tests/*/*/cli_*.sh)
-# Scripts with a line "# Slow: REASON" are run by make check-slow, which scripts/test.sh also runs.
+# Scripts with a line "# Slow: REASON" are run by make check-slow, a part of make check-all.
 SLOW       := $(shell grep -l '^\# Slow: ' $(SCRIPTS))
 
 .PHONY: all check check-slow check-all check-one check-slurm check-avx512 bench install uninstall clean fuzz FORCE

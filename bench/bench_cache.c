@@ -102,7 +102,7 @@ static void cached(txm_cache_thread *t, size_t begin, size_t end)
     }
 }
 
-/* The same in calls of many lookups. */
+/* Does the same in calls with many lookups. */
 static void cached_many(txm_cache_thread *t, size_t begin, size_t end, size_t at_once)
 {
     static float out[4][WAVE];

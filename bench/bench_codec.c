@@ -28,7 +28,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The work on each tile; returns bytes. */
+/* Encodes each tile; returns the number of bytes. */
 typedef size_t (*tile_fn)(void *context, const image *img, uint32_t x, uint32_t y, uint32_t w, uint32_t h);
 
 static size_t for_tiles(const image *img, tile_fn fn, void *context, uint32_t *count)
@@ -61,7 +61,8 @@ static size_t encode(void *context, const image *img, uint32_t x, uint32_t y, ui
     return size;
 }
 
-/* zlib's own level 6 on what the encoder's filter made: the stream is decoded first, outside of the measured time. */
+/* Compresses the encoder's filtered bytes with zlib level 6. The stream is decoded first, outside of the measured time.
+ */
 typedef struct yardstick {
     txm_tile_encoder *encoder;
     uint8_t *filtered, *packed;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lookups on devices beside those of the processor, and what travels for them.
+ * Compares lookups on devices with those of the processor, and counts the bytes that are copied for them.
  *     bench_device [-n ROUNDS] TX [DEVICE...]
- * prints two tables a device (by default the first one of each back-end). Time: one thread's scalar code, its vector
- * code and the device look up the same places, in turn, all tiles in memory; the least time of the rounds, of the
- * processor (all threads, since an OpenCL driver may be one for the processor) and of the device. Traffic: a new cache
- * and a new view, until every lookup has its colour.
+ * prints two tables for each device (by default the first one of each back-end). Time: one thread's scalar code, its
+ * vector code and the device look up the same places, in turn, with all tiles in memory. The table has the shortest
+ * time of the rounds, for the processor (all threads, because an OpenCL driver may run on the processor) and for the
+ * device. Traffic: starts with a new cache and a new view, until every lookup has its colour.
  */
 #include <math.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ static struct {
     float out[LOOKUPS][4];
     uint8_t look[LOOKUPS];
     txm_sampler how;
-    float sum; /* keeps compilers from leaving the work away */
+    float sum; /* keeps compilers from removing the work */
 } bench;
 
 static _Noreturn void die(const char *what)
@@ -123,7 +123,7 @@ static void look_on_device(txm_device *device, uint32_t texture)
         die(err.message);
 }
 
-/* What a device computes must be what it is compared with. */
+/* Both sides must compute the same; otherwise the comparison is meaningless. */
 static void check_same(void)
 {
     txm_lane lane = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Padded tiles as renderers make them today: nine tiles through OpenImageIO's ImageInput. */
+ * Padded tiles as renderers without border sections make them: nine tiles through OpenImageIO's ImageInput. */
 #ifndef BENCH_OIIO_H
 #define BENCH_OIIO_H
 #include <stddef.h>

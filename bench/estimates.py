@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the estimates of --plan with what conversions take: estimates.py BUILD IMAGE... (processor seconds without the
+"""Compares the estimates of --plan with the cost of conversions: estimates.py BUILD IMAGE... (processor seconds without the
 start of the program; memory with it). The constants are in src/mill/farm/cost.c."""
 
 import json

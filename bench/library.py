@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What linking the libraries costs: start-up of a program that opens a tx file, by the processor's clock, for libtxtile,
-for libtxmill and for a program that links neither. library.py BUILD TX [OLD], the build of another version beside its
-sources"""
+"""Measures the cost of linking the libraries: processor time to start a program that opens a tx file, with libtxtile, with
+libtxmill and without both. library.py BUILD TX [OLD], where OLD is the build of another version beside its sources."""
 import os
 import resource
 import statistics

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The peer of the lookup benchmark: OpenImageIO's TextureSystem, with texture handles and per-thread data kept. */
+ * The library that lookups are compared with: OpenImageIO's TextureSystem, with texture handles and per-thread data. */
 #ifndef OIIO_LOOKUP_H
 #define OIIO_LOOKUP_H
 #include <stddef.h>

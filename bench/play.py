@@ -16,7 +16,7 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from stream import mb, plot, share, table, write_noise, write_png  # noqa: E402
 
-EDGE, PICTURES, SMALL = 8192, 4500, 1000  # of a texture; in the gallery, and in the one that most is measured in
+EDGE, PICTURES, SMALL = 8192, 4500, 1000  # edge of a texture; pictures in the large gallery and in the usual one
 PRICES = ["--frame-ms", "16", "--tile-ms", "0.2", "--texel-ns", "1", "--request-ns", "20"]
 CUT, AFTER = 40, 60  # frames before the cut to another place, and after it
 
@@ -74,7 +74,7 @@ def until(r, name):
 
 
 def whole(p):
-    """With memory for all tiles, as the reference for the others. The working set is that of the last place."""
+    """Plays with memory for all tiles, as the reference for the others. The working set is that of the last place."""
     r = p.play("--cache", "0", "--rest", "0")
     still = p.play("--cache", "0", "--path", "rest", "--frames", "60")
     textures = p.count * 4 / 3 * p.edge * p.edge * 4

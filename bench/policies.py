@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What each policy of the texture cache reads: bench/policies.py TXMILL DOCUMENT
+"""Counts what each policy of the texture cache reads: bench/policies.py TXMILL DOCUMENT
 
-Traces of built-in scenes with 30 textures of 8192 px, path by path on one thread, played to caches of parts of what each
-uses. Counts are the same on every machine. Writes the table of docs/streaming.md."""
+Traces of built-in scenes with 30 textures of 8192 px, path by path on one thread, are replayed with caches of fractions
+of the memory that each uses. Counts are the same on every machine. Writes the table of docs/streaming.md."""
 import json
 import os
 import subprocess

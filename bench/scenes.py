@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scenes of a gigabyte: scenes.py BUILD [MIB]. A scene of the test data, written by Blender, with meshes put in front
-of its struct definitions until it is that large: arrays of a few megabytes, as subdivided meshes have them, or blocks
+"""Measures scenes of a gigabyte: scenes.py BUILD [MIB]. To a scene of the test data, written by Blender, meshes are added
+before its struct definitions until it is that large: arrays of a few megabytes, as subdivided meshes have them, or blocks
 of half a kilobyte, as rigs and animations do. Plain, gzip in one stream and zstd in frames of 1 MiB with a seek table,
 as Blender compresses. Prints what `txmill list` takes for each."""
 
@@ -122,7 +122,7 @@ def write_zstd(path, block_bytes):
 
 
 def verdict(kind, wall, peak):
-    """gzip, which Blender has not written since 2.93, has no goal for its time."""
+    """There is no time goal for gzip, which Blender has not written since 2.93."""
     return "reached" if peak < 2e8 and (wall < 2 or kind == "gzip") else "**missed**"
 
 

@@ -144,7 +144,7 @@ class Document:
         self.text += parts
 
     def claim(self, number, words, figure, holds):
-        """`holds`: True, False, or a text that says why neither."""
+        """`holds`: True, False, or a text that says why it is undecided."""
         self.claims.append([number, words, figure, {True: "yes", False: "**no**"}.get(holds, holds)])
 
     def plot(self, name, *arguments, **options):

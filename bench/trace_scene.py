@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A trace of a renderer's lookups: trace_scene.py TXMILL FOLDER [TEXTURES [EDGE]]. Makes textures of noise and their
+"""Makes a trace of a renderer's lookups: trace_scene.py TXMILL FOLDER [TEXTURES [EDGE]]. Makes textures of noise and their
 tx files in FOLDER, renders the built-in room with them, three bounces, path by path on two threads, and writes
-FOLDER/room.trace. The same on every machine but for how paths are shared between the threads."""
+FOLDER/room.trace. It is the same on every machine, except for the way in which the threads share paths."""
 import os
 import random
 import struct

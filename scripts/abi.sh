@@ -24,7 +24,7 @@ for library in libtxtile libtxmill; do
             if abidiff --no-added-syms --suppressions scripts/abi/grows.suppr "$reference" "$build/$library.abi"; then
                 echo "$library: as in $reference"
             else
-                echo "$library: programs that are compiled against $reference would break; if that is meant: make abi-reference" >&2
+                echo "$library: programs that were compiled with $reference would break; if this is intended, run: make abi-reference" >&2
                 failed=1
             fi
             ;;

@@ -21,9 +21,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 libdir=/usr/lib/$triplet
 
-# Installs everything once; each package then takes its part.
+# Everything is installed once, and each package then takes its part.
 make -s PREFIX=/usr LIBDIR="$libdir" PYTHONDIR=/usr/lib/python3/dist-packages DESTDIR="$work/all" B="$build" CUDA="${CUDA:-no}" install
-take() { # PACKAGE PATTERN...: of what was installed
+take() { # PACKAGE PATTERN...: moves installed files into the package
     local package=$1 pattern path
     shift
     for pattern in "$@"; do

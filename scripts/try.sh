@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The first command for a new user, on Debian 12 or 13: installs what is missing, builds, converts the sample images, and
+# The first command for a new user, on Debian 12 or 13: installs missing packages, builds, converts the sample images, and
 # shows the result.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Builds every tests/fuzz/fuzz_*.c with libFuzzer and sanitizers (Clang) against the library's sources in build-fuzz, and runs
-# each for FUZZ_SECONDS (default 60), one a processor at a time, at low priority. Arguments choose targets, and seconds
-# where they differ:
+# Builds every tests/fuzz/fuzz_*.c in build-fuzz, with libFuzzer and sanitizers (Clang) and the library's sources, and runs
+# each for FUZZ_SECONDS (default 60), one on each processor at a time, at low priority. Arguments select targets, and
+# their seconds if these differ:
 #     FUZZ_SECONDS=600 tests/fuzz.sh tiff_tx section png:60
-# Seeds are the files that the target's "Seeds:" line names (patterns, seen from the top folder). What the fuzzer finds
-# worth keeping goes to build-fuzz/corpus/NAME, crashes to build-fuzz/crash-NAME-*. Exit code 1 if any target crashed.
+# Seeds are the files that match the target's "Seeds:" line (globs, relative to the top folder). Inputs that the fuzzer
+# keeps go to build-fuzz/corpus/NAME, and crashes to build-fuzz/crash-NAME-*. Exit code 1 if any target crashed.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 out=build-fuzz
@@ -24,32 +24,32 @@ if [ ${#names[@]} -eq 0 ]; then
 fi
 clang=${CLANG:-clang}
 if ! command -v "$clang" >/dev/null; then
-    echo "fuzz.sh: no $clang here: install clang, or set CLANG" >&2
+    echo "fuzz.sh: $clang is not installed: install clang, or set CLANG" >&2
     exit 2
 fi
 targets=()
 for name in "${names[@]}"; do targets+=("$out/fuzz_$name"); done
-# The library once, with coverage but without libFuzzer's main; then a program a target.
+# The library is built once, with coverage but without libFuzzer's main, and then a program for each target.
 nice -n 19 make -s -j2 B="$out" CC="$clang" CXX="${CLANGXX:-$clang++}" OPT="-O1 -g" FUZZING=1 \
     SAN="-fsanitize=fuzzer-no-link,$san -fno-sanitize-recover=undefined -fno-omit-frame-pointer" \
     "${targets[@]}" || exit 2
-# Sanitizers stop at a refused allocation unless told that malloc may return NULL, which is what the library expects.
+# Sanitizers stop at a failed allocation unless they are allowed to return NULL, which the library expects.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-allocator_may_return_null=1:detect_leaks=1}
-# One target, in a process of its own: what is to be said goes to NAME.report.
+# Runs one target in its own process, with its report in NAME.report.
 run_target() {
     local name=$1 corpus=$out/corpus/$1 seeds=$out/seeds/$1 pattern rc time=${seconds[$1]:-${FUZZ_SECONDS:-60}}
     mkdir -p "$corpus"
     pattern=$(sed -n 's/^ \* Seeds: \(.*[^ ]\) *\*\/$/\1/p' "tests/fuzz/fuzz_$name.c" | head -n 1)
     rm -rf "$seeds"
     mkdir -p "$seeds"
-    # The pattern is meant to be split and expanded.
+    # The pattern is to be split and expanded.
     # shellcheck disable=SC2086
     if [ -n "$pattern" ]; then cp $pattern "$seeds"; fi
     echo "fuzz $name: $time s, $(find "$seeds" -type f | wc -l) seeds"
     nice -n 19 "$out/fuzz_$name" -max_total_time="$time" -timeout=20 -rss_limit_mb=2048 -max_len=65536 \
         -artifact_prefix="$out/crash-$name-" -print_final_stats=1 "$corpus" "$seeds" >"$out/$name.log" 2>&1
     rc=$?
-    # User time of this process's children, the fuzzer's; in a pipe it would be that of none.
+    # Measures the user time of this process's children, which is the fuzzer's; in a pipe it would be nobody's.
     times >"$out/$name.times"
     awk 'NR == 2 { split($1, t, "m"); print int(t[1] * 60 + t[2]) " s of processor time" }' "$out/$name.times"
     grep -E 'stat::number_of_executed_units|stat::average_exec|stat::slowest|stat::peak' "$out/$name.log"

@@ -7,13 +7,13 @@ TXM_TESTDATA=${TXM_TESTDATA:-$PWD/testdata}
 golden=$TXM_TESTDATA/golden
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 work=$(mktemp -d)
-# Users other than the one who runs the tests must reach what a test gives them.
+# Other users than the one who runs the tests must be able to read a test's files.
 chmod 755 "$work"
 failures=0
 clean_up() { chmod -R u+rwx "$work" 2>/dev/null; rm -rf "$work"; }
 trap clean_up EXIT
 cd "$work" || exit 1
-# A config or cache of the caller's must not change what is tested.
+# The user's config or cache must not influence the tests.
 unset OCIO TXMILL_FSYNC TXMILL_READER TXMILL_SETTINGS
 export LC_ALL=C.UTF-8
 
@@ -30,10 +30,10 @@ run() { "$@" >"$work/out" 2>"$work/err"; rc=$?; }
 txm() { run "$TXMILL" "$@"; }
 # The same on a terminal: on_terminal [--screen] COLUMNSxROWS COMMAND... (tests/util/terminal.py).
 on_terminal() { run python3 "$repo/tests/util/terminal.py" "$@"; }
-# Not so in a chroot without /dev/pts.
+# This is not possible in a chroot without /dev/pts.
 has_terminal() { python3 "$repo/tests/util/terminal.py" 80x24 true 2>/dev/null || [ $? -ne 125 ]; }
 
-# check NAME COMMAND...: ok if the command succeeds; else what was printed last is shown.
+# check NAME COMMAND...: ok if the command succeeds; otherwise the last output is shown.
 check() {
     local name=$1
     shift
@@ -48,12 +48,12 @@ rc_is() { [ "$rc" -eq "$1" ]; }
 says() { grep -qF -e "$1" "$work/err"; }
 prints() { grep -qF -e "$1" "$work/out"; }
 last_line_is() { [ "$(tail -n 1 "$work/err")" = "$1" ]; }
-# Neither temporaries nor tx files below a folder.
+# Neither temporary files nor tx files are below a folder.
 nothing_in() { [ -z "$(find "$1" -name '*.tx*' 2>/dev/null)" ]; }
 no_temporaries() { [ -z "$(find "$work" -name '*.txm-tmp' 2>/dev/null)" ]; }
 finish() { exit $((failures != 0)); }
 
-# Every object of a file of JSON lines fits a schema of docs/schema.
+# Every object of a file of JSON lines matches a schema in docs/schema.
 valid_json() {
     python3 - "$repo/docs/schema/$1.schema.json" "$2" <<'EOF'
 import json, sys
@@ -67,11 +67,12 @@ for line in lines:
     validator.validate(json.loads(line, parse_constant=refuse))
 EOF
 }
-# json FILE EXPRESSION ARGUMENT...: the expression over `o`, the list of the file's objects, is true; sys.argv[3] is the
+# json FILE EXPRESSION ARGUMENT...: the expression is true; `o` is the list of the file's objects, and sys.argv[3] the
 # first argument.
 json() {
-    python3 -c 'import json, sys
+    # Without the site's packages, whose search takes longer than the rest.
+    python3 -SEc 'import json, sys
 o = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
 sys.exit(0 if eval(sys.argv[2]) else 1)' "$@"
 }
-has_jsonschema() { python3 -c 'import jsonschema' 2>/dev/null; }
+has_jsonschema() { [ "${jsonschema:=$(python3 -c 'import jsonschema' 2>/dev/null && echo yes || echo no)}" = yes ]; }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs test programs and scripts and counts their checks: run.sh BUILD_DIR TEST...
-# Check programs close with "N%: Checks: C, Failures: F, Errors: E"; scripts print "ok NAME" or "not ok NAME" a check and
-# "skip NAME (why)" for what this machine cannot run. TEST_JOBS of them run at a time (default: one a processor); what
-# they say is printed in the order in which they were named.
+# Check programs end with "N%: Checks: C, Failures: F, Errors: E". Scripts print "ok NAME" or "not ok NAME" for each check,
+# and "skip NAME (why)" if this machine cannot run it. TEST_JOBS of them run at a time (default: one more than there are
+# processors, because some wait), and their output is printed in the order of the arguments.
 set -u
 build=$1
 shift
@@ -16,23 +16,28 @@ if [ -z "${TXM_REAL_TX:-}" ] && [ -d ../shared/golden/real/tx ]; then
     TXM_REAL_TX=$(cd ../shared/golden/real/tx && pwd)
     export TXM_REAL_TX
 fi
-# What scripts do otherwise under sanitizers.
+# A version manager's python3 is a script that takes 0.1 s to find the interpreter, which scripts call a thousand times.
+python=$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))' 2>/dev/null)
+if [ -x "$python/python3" ] && ! [ "$(command -v python3)" -ef "$python/python3" ]; then export PATH="$python:$PATH"; fi
+# Scripts test these for what they do differently under sanitizers.
 case $build in *sanitize* | *tsan*) export SANITIZED=yes ;; esac
-# A sanitizer watches memory and undefined behaviour. Scripts with a line "# Plain builds only: REASON" would show it
-# nothing that others do not: they look at sources, at what compilers make, or at layouts of text.
+# A sanitizer finds errors of memory and undefined behaviour. Scripts with a line "# Plain builds only: REASON" have
+# nothing to find: they examine sources, the output of compilers, or the layout of text.
 plain_only() { [ -n "${SANITIZED:-}" ] && sed -n 's/^# Plain builds only: //p' "$1" | grep .; }
-# OpenImageIO and its 258 libraries are not ours to check for leaks, nor for the way its texture system is deleted.
-# GCC's LeakSanitizer misreads where the thread-local memory of libraries is that are loaded late, as Embree, and crashes
-# over it: intercept_tls_get_addr=0 leaves that memory out.
-# GCC 14 does not align vectors on the stack that this keeps for returned functions (GCC bug 110027).
+# Leaks in OpenImageIO and its 258 libraries do not count, nor does the way in which its texture system is deleted.
+# GCC's LeakSanitizer misreads the place of thread-local memory of libraries that are loaded late, such as Embree, and
+# crashes: intercept_tls_get_addr=0 ignores that memory. GCC 14 does not align vectors on the stack that
+# detect_stack_use_after_return keeps (GCC bug 110027).
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1:new_delete_type_mismatch=0:intercept_tls_get_addr=0:detect_stack_use_after_return=0}
+export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:suppressions=$PWD/tests/tsan.supp}
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.supp:print_suppressions=0}
 passed=0 failed=0 skipped=0
-jobs=${TEST_JOBS:-$(nproc)}
+jobs=${TEST_JOBS:-$(($(nproc) + 1))}
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 
-# Test number $1 is $2: its output in $1.log, its exit code and microseconds, once it has ended, in $1.rc.
+# Runs test number $1, which is $2. Its output is in $1.log, and its exit code and microseconds, once it has ended, in
+# $1.rc.
 run() {
     local start=${EPOCHREALTIME/[.,]/} reason
     case $2 in
@@ -62,7 +67,7 @@ report() {
             f=$(sed -nE 's/.*Failures: ([0-9]+), Errors: ([0-9]+).*/\1+\2/p' <<<"$line")
             f=$(( ${f:-0} )) p=$(( ${c:-0} - f )) s=$(grep -c '^skip ' "$log") ;;
     esac
-    # A program that crashed or ran nothing failed, whatever it counted.
+    # A program that crashed or ran no checks failed, whatever it counted.
     if [ "$rc" -ne 0 ] && [ "$f" -eq 0 ]; then f=1; fi
     if [ $((p + f + s)) -eq 0 ]; then f=1; fi
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))

@@ -267,7 +267,7 @@ static void tell_lint(checking *c, const txm_batch_file *file, const char *tx, c
 
 /* Called by the batch for each input, one at a time, once its state is known. Inputs that share a tx file are
  * counted once. */
-static void on_done(void *user, const txm_batch_file *file)
+static void check_done(void *user, const txm_batch_file *file)
 {
     checking *c = user;
     txm_error err = {0};
@@ -397,7 +397,7 @@ static txm_status check_operands(checking *c, const txm_operands *operands, txm_
     const txm_batch_job_args how = {
         .input = &a->input, .rules = &a->rules, .config = &a->config, .running = &running, .lint = a->lint};
     const txm_batch_events events = {
-        .struct_size = sizeof(txm_batch_events), .user = c, .done = on_done, .warn = txm_say_warning};
+        .struct_size = sizeof(txm_batch_events), .user = c, .done = check_done, .warn = txm_say_warning};
     const txm_batch_options batch = {.struct_size = sizeof(txm_batch_options),
                                      .settings = &a->settings.settings,
                                      .dry_run = true,

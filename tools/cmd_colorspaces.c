@@ -101,7 +101,7 @@ static void print_entry(void *user, const txm_color_entry *e)
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
-/* What a config does not have is null, so that the same members are always present. */
+/* Values that a config does not have are null, so that the same members are always present. */
 static void add_config(cJSON *o, const txm_color_config *config)
 {
     const char *left_out = txm_color_config_left_out(config), *id = txm_color_working_interop_id(config);
@@ -118,7 +118,7 @@ static void add_config(cJSON *o, const txm_color_config *config)
 }
 
 /* A space that cannot be used has a reason instead of a class. */
-static void add_entry(void *array, const txm_color_entry *e)
+static void add_space_json(void *array, const txm_color_entry *e)
 {
     cJSON *o = txm_json_append(array);
     txm_json_text(o, "name", e->name);
@@ -174,7 +174,7 @@ static txm_status list_json(const txm_color_config *config, txm_error *err)
 {
     cJSON *object = txm_json_new("txmill.colorspaces", TXM_COLORSPACES_SCHEMA_VERSION);
     add_config(object, config);
-    txm_status status = each_entry(config, add_entry, txm_json_array(object, "colorspaces"), err);
+    txm_status status = each_entry(config, add_space_json, txm_json_array(object, "colorspaces"), err);
     if (status == TXM_OK)
         txm_json_emit(object);
     else

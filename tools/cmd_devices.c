@@ -205,7 +205,7 @@ static bool measure(backend *b)
 }
 
 /* Fails only with NO_MEMORY: having no device is not a failure. */
-static txm_status look(devices *d, bool measures, txm_error *err)
+static txm_status list_devices(devices *d, bool measures, txm_error *err)
 {
     const char *name;
     while (d->count < BACKENDS_MAX && (name = txm_device_backend(d->count))) {
@@ -233,7 +233,7 @@ static int run_devices(void *p, const txm_operands *operands)
         return txm_finish_failed(&err, 0);
     }
     txm_cpu_describe(&d.cpu);
-    txm_status status = look(&d, args->measure, &err);
+    txm_status status = list_devices(&d, args->measure, &err);
     if (!status)
         (args->json ? print_json : print_text)(&d);
     for (size_t i = 0; i < d.count; i++) {

@@ -10,6 +10,7 @@
  * compared as float32. A level that cannot be compared, because sizes or channels differ, counts as a difference
  * whatever the thresholds are; without thresholds, so does every sample that is not equal.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,26 +38,15 @@ typedef struct diff_args {
     txm_report_args report;
 } diff_args;
 
-/* Thresholds are at least 0; infinity is allowed for PSNR. */
-static txm_status parse_number(const char *text, void *field, txm_error *err)
-{
-    char *end;
-    double value = strtod(text, &end);
-    if (end == text || *end || !(value >= 0))
-        return txm_fail(err, TXM_STATUS_USAGE, "must be a number of at least 0");
-    *(double *)field = value;
-    return TXM_OK;
-}
-
 #define AT(member) .offset = offsetof(diff_args, member)
 static const txm_option thresholds[] = {
-    TXM_OPTION(CUSTOM, "max-error", AT(max_error), .arg = "X", .parse = parse_number,
+    TXM_OPTION(NUMBER, "max-error", AT(max_error), .arg = "X", .most = INFINITY,
                .help = "Largest error allowed in any sample"),
-    TXM_OPTION(CUSTOM, "max-mean", AT(mean_error), .arg = "X", .parse = parse_number,
+    TXM_OPTION(NUMBER, "max-mean", AT(mean_error), .arg = "X", .most = INFINITY,
                .help = "Largest mean error allowed in a level"),
-    TXM_OPTION(CUSTOM, "min-psnr", AT(min_psnr), .arg = "DB", .parse = parse_number,
+    TXM_OPTION(NUMBER, "min-psnr", AT(min_psnr), .arg = "DB", .most = INFINITY,
                .help = "Smallest signal-to-noise ratio allowed in a level, in decibels"),
-    TXM_OPTION(CUSTOM, "max-share", AT(max_share), .arg = "PERCENT", .parse = parse_number,
+    TXM_OPTION(NUMBER, "max-share", AT(max_share), .arg = "PERCENT", .most = INFINITY,
                .help = "Largest share of differing samples allowed in a level"),
     TXM_OPTION(FLAG, "metadata", .letter = 'm', AT(metadata), .help = "Count differences of metadata as well",
                .more = "They are always listed; with this option they also affect the exit code."),
@@ -105,7 +95,7 @@ typedef struct diffing {
 } diffing;
 
 /* "the same" if all samples are equal, and the metadata too if it counts. */
-static const char *word_of(const diff_args *args, const txm_diff_report *r)
+static const char *word_of_diff(const diff_args *args, const txm_diff_report *r)
 {
     bool same = !(args->metadata && r->metadata);
     for (uint32_t l = 0; l < r->difference->levels; l++)
@@ -153,7 +143,7 @@ static txm_status compare_files(diffing *x, const char *const paths[2], bool one
         if (r.tx[s] && txm_tx_level_of(r.tx[s], 0))
             status = txm_tx_check(r.tx[s], err);
     r.metadata = txm_diff_each_entry(&r, NULL, NULL) > 0;
-    const char *word = status ? "failed" : word_of(args, &r);
+    const char *word = status ? "failed" : word_of_diff(args, &r);
     x->tally.findings |= !status && !(r.within && !(args->metadata && r.metadata));
     if (!status && args->output)
         status = txm_diff_write_map(&d, args->output, err);

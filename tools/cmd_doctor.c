@@ -104,7 +104,7 @@ static void examine_program(examination *x)
     }
 }
 
-static bool same_file(const struct stat *a, const struct stat *b)
+static bool is_same_inode(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
@@ -117,8 +117,8 @@ static bool is_this_program(const char *path)
     const char *name = program_invocation_name;
     if (stat(path, &that) != 0)
         return false;
-    return (stat("/proc/self/exe", &this) == 0 && same_file(&this, &that)) ||
-           (strchr(name, '/') && stat(name, &started) == 0 && same_file(&started, &that));
+    return (stat("/proc/self/exe", &this) == 0 && is_same_inode(&this, &that)) ||
+           (strchr(name, '/') && stat(name, &started) == 0 && is_same_inode(&started, &that));
 }
 
 /* The path of this txmill, and others in PATH: it is common to have a wheel's and a distribution's. */

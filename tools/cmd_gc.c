@@ -175,8 +175,8 @@ static txm_status check_usage(const txm_gc_args *args, const txm_operands *opera
     return TXM_OK;
 }
 
-/* Without --keep-for, rules have no effect; they are checked all the same, so that a mistake is found. */
-static txm_status check_rules(const txm_gc_args *args, txm_error *err)
+/* Without --keep-for, rules have no effect; they are checked nevertheless, so that a mistake is found. */
+static txm_status check_keep_rules(const txm_gc_args *args, txm_error *err)
 {
     const bool any = args->rules.rules.count || args->rules.rule_files.count || args->rules.preset ||
                      args->config.ocio || args->config.working_space;
@@ -204,7 +204,7 @@ static int run_gc(void *p, const txm_operands *operands)
         return trim_store(args);
     const txm_project_targets project = {&args->cache_dir, &args->config, &args->rules, NULL};
     txm_inputs *places = NULL;
-    if (check_rules(args, &err) != TXM_OK)
+    if (check_keep_rules(args, &err) != TXM_OK)
         return txm_finish_failed(&err, 0);
     if (txm_places_collect("gc", "folder", operands, &places, &err) != TXM_OK ||
         txm_project_apply(&project, operands, &err) != TXM_OK) {

@@ -83,8 +83,8 @@ static txm_status show_ptex(const char *path, const info_args *args, txm_summary
 }
 
 /* There is a blank line between files in the text output. If a file fails, the next ones are still shown. */
-static void show_all(const txm_project_contexts *contexts, const txm_rules *rules, const txm_inputs *inputs,
-                     const info_args *args, txm_tally *tally)
+static void show_infos(const txm_project_contexts *contexts, const txm_inputs *inputs, const info_args *args,
+                       txm_tally *tally)
 {
     txm_summary summary = {.words = {"used"}};
     for (size_t i = 0; i < txm_inputs_count(inputs) && !txm_signal_caught(); i++) {
@@ -94,8 +94,8 @@ static void show_all(const txm_project_contexts *contexts, const txm_rules *rule
         if (status == TXM_OK && txm_ptex_is_file(input->path))
             status = show_ptex(input->path, args, &summary, &err);
         else if (status == TXM_OK)
-            status = show_info(txm_project_context(contexts, i), txm_project_rules(contexts, i, rules), input->path,
-                               args, &summary, &err);
+            status = show_info(txm_project_context(contexts, i), txm_project_rules(contexts, i), input->path, args,
+                               &summary, &err);
         if (status == TXM_STATUS_CANCELLED)
             return;
         txm_tally_add(tally, status);
@@ -119,15 +119,11 @@ static int run_info(void *p, const txm_operands *operands)
     txm_tally tally = {0};
     txm_error err = {0};
     txm_inputs *inputs = NULL;
-    txm_rules *rules = NULL;
     txm_project_contexts contexts = {.place = txm_tx_place};
     const txm_settings settings = {.cache_dir = NULL};
     if (txm_tx_files_collect("info", &args->files, operands, &inputs, &err) == TXM_OK &&
-        txm_project_apply(&project, operands, &err) == TXM_OK &&
-        txm_rule_args_read(&args->rules, &rules, &err) == TXM_OK &&
-        txm_project_look(inputs, &args->config, &args->jobs, &settings, rules, &contexts, &err) == TXM_OK)
-        show_all(&contexts, rules, inputs, args, &tally);
-    txm_rules_free(&rules);
+        txm_project_look(&project, operands, inputs, &settings, &contexts, &err) == TXM_OK)
+        show_infos(&contexts, inputs, args, &tally);
     txm_project_contexts_free(&contexts);
     return txm_files_finish(&inputs, &tally, &err);
 }

@@ -175,16 +175,12 @@ static int run_list(void *p, const txm_operands *operands)
     txm_error err = {0};
     /* The settings in a scene take precedence over rules, but the rules are checked, so that the same options work
      * for all commands. */
-    txm_rules *rules = NULL;
     const txm_settings settings = {.cache_dir = args->list.cache_dir};
     const txm_project_targets project = {&args->list.cache_dir, &args->config, &args->rules, &args->jobs.threads};
     if (txm_files_collect(&how, &args->files, operands, &inputs, &err) == TXM_OK &&
-        txm_project_apply(&project, operands, &err) == TXM_OK &&
-        txm_rule_args_read(&args->rules, &rules, &err) == TXM_OK &&
-        txm_project_look(inputs, &args->config, &args->jobs, &settings, rules, &contexts, &err) == TXM_OK) {
+        txm_project_look(&project, operands, inputs, &settings, &contexts, &err) == TXM_OK) {
         list_all(inputs, args, &contexts, &tally);
     }
-    txm_rules_free(&rules);
     txm_project_contexts_free(&contexts);
     return txm_files_finish(&inputs, &tally, &err);
 }

@@ -119,7 +119,7 @@ static void print_file(const plan *p, const txm_batch_file *file)
 }
 
 /* Also called for inputs that failed: they belong to a shard, whose task will report them again. */
-static void on_done(void *user, const txm_batch_file *file)
+static void plan_done(void *user, const txm_batch_file *file)
 {
     plan *p = user;
     txm_tally_add(&p->tally, file->err->status);
@@ -208,7 +208,7 @@ static txm_status make_plan(plan *p, const txm_operands *operands, txm_error *er
     const txm_batch_job_args args = {
         .input = &a->input, .rules = &a->rules, .config = &a->config, .running = &a->running};
     const txm_batch_events events = {
-        .struct_size = sizeof(txm_batch_events), .user = p, on_planned, on_done, .warn = txm_say_warning};
+        .struct_size = sizeof(txm_batch_events), .user = p, on_planned, plan_done, .warn = txm_say_warning};
     const txm_batch_options options = {.struct_size = sizeof(txm_batch_options),
                                        .settings = &a->settings.settings,
                                        .dry_run = true,

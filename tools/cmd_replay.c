@@ -142,7 +142,7 @@ static void set_replay_defaults(void *p)
 /* ---- running ---- */
 
 /* Counts caches, because the time for each is not known in advance. */
-static void show_progress(size_t done, size_t all)
+static void show_caches_done(size_t done, size_t all)
 {
     if (!txm_say_can_animate())
         return;
@@ -172,7 +172,7 @@ static txm_status replay(const replay_args *a, const char *path, txm_error *err)
     if (status != TXM_OK)
         return status;
     status =
-        txm_replay_table_make(path, trace, &a->ask, txm_signal_flag(), a->quiet ? NULL : show_progress, &table, err);
+        txm_replay_table_make(path, trace, &a->ask, txm_signal_flag(), a->quiet ? NULL : show_caches_done, &table, err);
     txm_say_status("%s", "");
     if (status == TXM_OK && a->plot)
         status = write_plot(a->plot, &table, err);

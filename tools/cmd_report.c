@@ -55,7 +55,7 @@ static void add_lint(cJSON *o, const txm_report_sums *s)
 }
 
 /* The memory that Cycles would need from each level on; the page shows the same sums. */
-static void add_memory(cJSON *o, const txm_report_memory *m)
+static void add_memory_json(cJSON *o, const txm_report_memory *m)
 {
     cJSON *memory = txm_json_object(o, "texture_memory");
     txm_json_uint(memory, "images", m->files);
@@ -92,7 +92,7 @@ static void print_report_json(const txm_report *r, const txm_report_sums *s)
     txm_json_uint(o, "foreign_lines", r->foreign);
     txm_json_number(o, "seconds", s->seconds, 6);
     txm_json_stages(o, s->stages);
-    add_memory(o, &s->memory);
+    add_memory_json(o, &s->memory);
     add_lint(o, s);
     txm_json_emit(o);
 }

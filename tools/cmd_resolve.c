@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "mill/base/names.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
@@ -217,20 +218,12 @@ static selection selection_of(const txm_inputs *inputs)
     return s;
 }
 
-/* Compares device and inode, because scenes and users may spell a path differently. */
-static bool same_file(const char *a, const char *b)
-{
-    struct stat sa, sb;
-    return !strcmp(a, b) ||
-           (stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino);
-}
-
 /* Whether an input of the other kind names the same image. */
 static bool has_partner(const selection *s, const txm_input *input)
 {
     for (size_t i = 0; i < txm_inputs_count(s->inputs); i++) {
         const txm_input *other = txm_inputs_at(s->inputs, i);
-        if (other->from_scene != input->from_scene && same_file(other->path, input->path))
+        if (other->from_scene != input->from_scene && txm_same_file(other->path, input->path))
             return true;
     }
     return false;
@@ -253,8 +246,8 @@ static bool passed_over(const selection *s, const txm_input *input, txm_error *e
 }
 
 /* Images are resolved one after the other; --touch converts, which uses all threads. */
-static void resolve_all(const txm_project_contexts *contexts, const txm_rules *rules, const resolve_args *args,
-                        const txm_inputs *inputs, txm_tally *tally)
+static void resolve_all(const txm_project_contexts *contexts, const resolve_args *args, const txm_inputs *inputs,
+                        txm_tally *tally)
 {
     txm_summary summary = {.words = {"fresh"}};
     const selection chosen = selection_of(inputs);
@@ -265,7 +258,8 @@ static void resolve_all(const txm_project_contexts *contexts, const txm_rules *r
             continue;
         txm_status status = own.status ? own.status : txm_input_check(input, &own);
         if (status == TXM_OK)
-            status = resolve_one(txm_project_context(contexts, i), input, rules, args, tally, &summary, &own);
+            status = resolve_one(txm_project_context(contexts, i), input, contexts->common_rules, args, tally, &summary,
+                                 &own);
         if (status == TXM_STATUS_CANCELLED)
             break;
         txm_tally_add(tally, status);
@@ -293,18 +287,19 @@ static int run_resolve(void *p, const txm_operands *operands)
     txm_inputs *inputs = NULL;
     txm_settings_args_finish(&args->settings, operands);
     txm_report_args_apply(&args->report);
-    txm_rules *rules = NULL;
     const txm_project_targets project = {&args->settings.settings.cache_dir, &args->config, &args->rules,
                                          &args->jobs.threads};
+    /* Collecting reads scenes, which the project's config belongs to, so the project comes first. */
     if (txm_project_apply(&project, operands, &err) == TXM_OK &&
         txm_files_collect(&how, &args->files, operands, &inputs, &err) == TXM_OK &&
-        txm_rule_args_read(&args->rules, &rules, &err) == TXM_OK &&
-        txm_project_look(inputs, &args->config, &args->jobs, &args->settings.settings, rules, &contexts, &err) ==
-            TXM_OK) {
-        txm_settings_warn_alias(&args->settings.settings, txm_context_color(contexts.common));
-        resolve_all(&contexts, rules, args, inputs, &tally);
+        txm_rule_args_read(&args->rules, &contexts.common_rules, &err) == TXM_OK) {
+        const txm_context_options looking = txm_looking_options(&args->config, &args->jobs);
+        txm_project_open(inputs, &looking, &args->settings.settings, contexts.common_rules, &contexts, &err);
     }
-    txm_rules_free(&rules);
+    if (err.status == TXM_OK) {
+        txm_settings_warn_alias(&args->settings.settings, txm_context_color(contexts.common));
+        resolve_all(&contexts, args, inputs, &tally);
+    }
     txm_project_contexts_free(&contexts);
     txm_make_scenes_free(&scenes);
     return txm_files_finish(&inputs, &tally, &err);

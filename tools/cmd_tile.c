@@ -309,7 +309,7 @@ static txm_status show_tile(const txm_input *input, const tile_args *args, bool 
 }
 
 /* Several files are possible only with text, because pictures would overwrite each other. */
-static void show_all(const tile_args *args, const txm_inputs *inputs, txm_tally *tally)
+static void show_tiles(const tile_args *args, const txm_inputs *inputs, txm_tally *tally)
 {
     txm_summary summary = {.words = {"shown"}};
     size_t count = txm_inputs_count(inputs);
@@ -346,7 +346,7 @@ static int run_tile(void *p, const txm_operands *operands)
         if (count > 1 && strcmp(args->output, "-") != 0)
             txm_fail(&err, TXM_STATUS_USAGE, "-o takes the tile of a single tx file, but %zu are given", count);
         else if (txm_guard_output(&output, txm_files_path, inputs, &err) == TXM_OK)
-            show_all(args, inputs, &tally);
+            show_tiles(args, inputs, &tally);
     }
     return txm_files_finish(&inputs, &tally, &err);
 }

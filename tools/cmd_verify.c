@@ -59,7 +59,7 @@ static const txm_option_group groups[] = {
 };
 
 /* The word under which the summary counts the file: why Cycles does not use it, or else what is wrong with it. */
-static const char *word_of(const txm_findings *findings, const txm_verdict *verdict)
+static const char *word_of_findings(const txm_findings *findings, const txm_verdict *verdict)
 {
     if (!txm_verify_failed(findings))
         return "good";
@@ -81,7 +81,7 @@ static txm_status verify_one(txm_context *context, const txm_rules *rules, const
     if (status == TXM_OK) {
         const txm_verify_report report = {path, args->deep, &findings, &verdict};
         tally->findings |= txm_verify_failed(&findings);
-        txm_summary_add(summary, word_of(&findings, &verdict));
+        txm_summary_add(summary, word_of_findings(&findings, &verdict));
         if (args->report.json)
             txm_verify_print_json(&report);
         else
@@ -105,8 +105,8 @@ static txm_status verify_ptex(const char *path, const verify_args *args, txm_tal
 }
 
 /* Files are checked one after the other, the tiles of each by all threads. */
-static void verify_all(const txm_project_contexts *contexts, const txm_rules *rules, const verify_args *args,
-                       const txm_inputs *inputs, txm_tally *tally)
+static void verify_all(const txm_project_contexts *contexts, const verify_args *args, const txm_inputs *inputs,
+                       txm_tally *tally)
 {
     txm_summary summary = {.words = {"good"}};
     for (size_t i = 0; i < txm_inputs_count(inputs) && !txm_signal_caught(); i++) {
@@ -116,8 +116,8 @@ static void verify_all(const txm_project_contexts *contexts, const txm_rules *ru
         if (status == TXM_OK && txm_ptex_is_file(input->path))
             status = verify_ptex(input->path, args, tally, &summary, &err);
         else if (status == TXM_OK)
-            status = verify_one(txm_project_context(contexts, i), txm_project_rules(contexts, i, rules), input->path,
-                                args, tally, &summary, &err);
+            status = verify_one(txm_project_context(contexts, i), txm_project_rules(contexts, i), input->path, args,
+                                tally, &summary, &err);
         if (status == TXM_STATUS_CANCELLED)
             return;
         txm_tally_add(tally, status);
@@ -160,7 +160,6 @@ static txm_status collect_files(const verify_args *args, const txm_operands *ope
 static int run_verify(void *p, const txm_operands *operands)
 {
     verify_args *args = p;
-    txm_rules *rules = NULL;
     const txm_settings settings = {.cache_dir = NULL};
     const txm_project_targets project = {NULL, &args->config, &args->rules, &args->jobs.threads};
     txm_tally tally = {0};
@@ -169,11 +168,8 @@ static int run_verify(void *p, const txm_operands *operands)
     txm_inputs *inputs = NULL;
     txm_report_args_apply(&args->report);
     if (collect_files(args, operands, &inputs, &err) == TXM_OK &&
-        txm_project_apply(&project, operands, &err) == TXM_OK &&
-        txm_rule_args_read(&args->rules, &rules, &err) == TXM_OK &&
-        txm_project_look(inputs, &args->config, &args->jobs, &settings, rules, &contexts, &err) == TXM_OK)
-        verify_all(&contexts, rules, args, inputs, &tally);
-    txm_rules_free(&rules);
+        txm_project_look(&project, operands, inputs, &settings, &contexts, &err) == TXM_OK)
+        verify_all(&contexts, args, inputs, &tally);
     size_t count = inputs && err.status != TXM_STATUS_USAGE ? txm_inputs_count(inputs) : 0;
     txm_project_contexts_free(&contexts);
     txm_inputs_free(&inputs);

@@ -52,7 +52,7 @@ typedef struct view_args {
 
 /* What all files have in common. */
 typedef struct viewing {
-    const view_args *args;
+    view_args *args;
     txm_inputs *inputs;
     txm_project_contexts contexts;
 } viewing;
@@ -144,7 +144,7 @@ static txm_status show_in_terminal(const viewing *v, size_t index, const txm_vie
     const char *path = txm_inputs_at(v->inputs, index)->path;
     txm_info info;
     txm_status status = txm_info_load(txm_project_context(&v->contexts, index), path,
-                                      txm_project_rules(&v->contexts, index, NULL), true, &info, err);
+                                      txm_project_rules(&v->contexts, index), true, &info, err);
     if (status)
         return status;
     uint32_t level = v->args->level == FITTING ? fitting_level(info.tx, terminal) : v->args->level;
@@ -193,7 +193,7 @@ static txm_status show_ptex(const viewing *v, const char *path, const txm_view_t
 }
 
 /* The size and abilities of the terminal are determined once, not per file. */
-static void show_all(const viewing *v, txm_tally *tally)
+static void show_views(const viewing *v, txm_tally *tally)
 {
     const view_args *args = v->args;
     txm_view_terminal terminal = {
@@ -375,13 +375,14 @@ static txm_status check_view_args(const view_args *args, txm_error *err)
 }
 
 /* Checks that the page does not overwrite a texture. */
-static txm_status view_all(viewing *v, txm_tally *tally, txm_error *err)
+static txm_status view_all(viewing *v, const txm_operands *operands, txm_tally *tally, txm_error *err)
 {
-    const view_args *args = v->args;
+    view_args *args = v->args;
+    const txm_project_targets project = {NULL, &args->config, NULL, &args->jobs.threads};
     const txm_settings settings = {.cache_dir = NULL};
     const txm_output output = {"--html", args->html, TXM_OUTPUT_PAGE, args->overwrite};
     if (txm_guard_output(&output, txm_files_path, v->inputs, err) != TXM_OK ||
-        txm_project_look(v->inputs, &args->config, &args->jobs, &settings, NULL, &v->contexts, err) != TXM_OK)
+        txm_project_look(&project, operands, v->inputs, &settings, &v->contexts, err) != TXM_OK)
         return err->status;
     size_t ptex = 0, count = txm_inputs_count(v->inputs);
     for (size_t i = 0; i < count && args->html; i++)
@@ -391,7 +392,7 @@ static txm_status view_all(viewing *v, txm_tally *tally, txm_error *err)
                         "--html: Ptex files and tx files cannot be on the same page; write two pages");
     if (args->html)
         return ptex ? write_ptex_page(v, tally, err) : write_page(v, tally, err);
-    show_all(v, tally);
+    show_views(v, tally);
     return TXM_OK;
 }
 
@@ -399,16 +400,14 @@ static txm_status view_all(viewing *v, txm_tally *tally, txm_error *err)
 static int run_view(void *p, const txm_operands *operands)
 {
     view_args *args = p;
-    const txm_project_targets project = {NULL, &args->config, NULL, &args->jobs.threads};
     txm_tally tally = {0};
     txm_error err = {0};
     txm_inputs *inputs = NULL;
     viewing v = {.args = args, .contexts = {.place = txm_tx_place}};
     if (check_view_args(args, &err) == TXM_OK &&
-        txm_tx_files_collect("view", &args->files, operands, &inputs, &err) == TXM_OK &&
-        txm_project_apply(&project, operands, &err) == TXM_OK) {
+        txm_tx_files_collect("view", &args->files, operands, &inputs, &err) == TXM_OK) {
         v.inputs = inputs;
-        view_all(&v, &tally, &err);
+        view_all(&v, operands, &tally, &err);
     }
     txm_project_contexts_free(&v.contexts);
     return txm_files_finish(&inputs, &tally, &err);

@@ -14,7 +14,6 @@ VERSION = 1
 SOLID = {"MESH", "CURVE", "SURFACE", "FONT", "META"}
 NOT_SOLID = {"CURVES": "hair curves", "POINTCLOUD": "a point cloud", "VOLUME": "a volume", "GREASEPENCIL": "grease pencil"}
 ALPHA = {"STRAIGHT": "straight", "PREMUL": "premultiplied", "CHANNEL_PACKED": "channel_packed", "NONE": "none"}
-EXTENSION = {"REPEAT": "repeat", "EXTEND": "extend", "CLIP": "clip", "MIRROR": "mirror"}
 
 
 def uv_transform(use):
@@ -133,7 +132,7 @@ class Writer:
                                   "the image is not a file (%s)" % image.source.lower()))
             return None
         environment = node.bl_idname == "ShaderNodeTexEnvironment"
-        extension = "repeat" if environment else EXTENSION[node.extension]
+        extension = "repeat" if environment else node.extension.lower()
         path = bpy.path.abspath(image.filepath_raw, library=image.library)
         if image.source == "SEQUENCE":  # the file of this frame
             path = of_frame(path, frame_of(node.image_user, self.depsgraph.scene.frame_current))

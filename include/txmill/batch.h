@@ -225,7 +225,7 @@ TXM_API txm_status txm_batch_new(txm_context *context, const txm_inputs *inputs,
                                  txm_batch **out, txm_error *err);
 TXM_API void txm_batch_free(txm_batch **batch); /* NULL-safe */
 
-/* Looks at all inputs and makes the plan. A batch of one shard reports and makes the inputs of that shard only; how
+/* Examines all inputs and makes the plan. A batch of one shard reports and makes the inputs of that shard only; how
  * inputs are divided depends on the inputs, not on their order, their tx files, or the host. Failures of single inputs
  * are reported to `done`. NO_MEMORY, CONFIG (a working space that the config lacks), CANCELLED. */
 TXM_API txm_status txm_batch_plan(txm_batch *batch, txm_error *err);

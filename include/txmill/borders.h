@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-/* What one of the calls below found and did. Sizes are in bytes. */
+/* The result of the calls below. Sizes are in bytes. */
 typedef struct txm_borders_result {
     bool changed;                    /* the file was replaced */
     txm_section_state before;        /* state of the section when the call began */
@@ -46,8 +46,8 @@ TXM_API txm_status txm_borders_add(txm_context *context, const char *path, txm_b
 TXM_API txm_status txm_borders_strip(txm_context *context, const char *path, txm_borders_result *result,
                                      txm_error *err);
 
-/* Compares every border with the neighbours' pixels. TXM_OK means that all were compared; *result says what was found.
- * On failure *result holds what was found until then. */
+/* Compares every border with the neighbours' pixels. TXM_OK means that all were compared; *result has the findings. On
+ * failure *result holds the findings until then. */
 TXM_API txm_status txm_borders_check(txm_context *context, const char *path, txm_borders_result *result,
                                      txm_error *err);
 

@@ -26,7 +26,7 @@ typedef enum txm_log_level { TXM_LOG_LEVEL_WARNING, TXM_LOG_LEVEL_INFO } txm_log
 /* May be called from any thread. */
 typedef void (*txm_log_fn)(void *user, txm_log_level level, const char *message);
 
-/* What a context may use, and where its log goes. */
+/* The resources of a context, and its log. */
 typedef struct txm_context_options {
     size_t struct_size; /* set by txm_context_options_init */
     unsigned
@@ -92,7 +92,7 @@ TXM_API void txm_remove_temporaries(void);
  * library installs no handlers. */
 TXM_API void txm_before_abort(void (*end)(bool lacks_memory));
 
-/* What became of a conversion that did not fail. */
+/* The outcome of a conversion that did not fail. */
 typedef enum txm_outcome {
     TXM_OUTCOME_CREATED,      /* written */
     TXM_OUTCOME_UP_TO_DATE,   /* the tx file exists and is fresh */
@@ -109,7 +109,7 @@ typedef struct txm_stage_seconds {
     double decode, conform, color, pyramid, hash, encode, borders, write;
 } txm_stage_seconds;
 
-/* What a conversion made or found: the tx file, how it was made, and its image. */
+/* The result of a conversion: the tx file, how it was made, and its image. */
 typedef struct txm_result {
     txm_outcome outcome;
     char *tx_path;                            /* owned by the result */

@@ -96,7 +96,7 @@ typedef struct txm_garbage_result {
     txm_garbage_sum kept[TXM_KEPT_ROOM];
 } txm_garbage_result;
 
-/* Goes through a folder and its subfolders, or looks at a single file that has the name of a tx file; symbolic links
+/* Goes through a folder and its subfolders, or examines a single file that has the name of a tx file; symbolic links
  * are not followed. Files in a folder that cannot be examined or removed are reported to `failed`. NOT_FOUND, DENIED,
  * IO for `path` itself, UNSUPPORTED for a file of another name, USAGE, NO_MEMORY, CANCELLED. */
 TXM_API txm_status txm_garbage_collect(const char *path, const txm_garbage_options *options, txm_garbage_result *result,

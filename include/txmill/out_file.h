@@ -42,7 +42,7 @@ TXM_API void txm_out_file_abort(txm_out_file **file);
 /* Writes a whole file from memory, in the same way, into an existing folder. */
 TXM_API txm_status txm_out_file_write(const char *path, const void *data, size_t bytes, txm_error *err);
 
-/* ---- what killed runs leave behind ------------------------------------------------------------------------------ */
+/* ---- files left by killed runs ----------------------------------------------------------------------------------- */
 
 /* The sum of the files that killed runs left in a folder of tx files: temporaries, claims, and files that serve a few
  * system calls. They are recognised by their names: `.*.txm-tmp`, `.txm-claim`, `.txm-break` and `.txm-clock`. The

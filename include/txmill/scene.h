@@ -132,7 +132,7 @@ typedef struct txm_blend_image {
     const char *colorspace_name; /* the config's canonical name for the stored one, or NULL */
 } txm_blend_image;
 
-/* What became of a linked library. */
+/* The state of a linked library. */
 typedef enum txm_blend_library_state {
     TXM_BLEND_LIBRARY_STATE_READ,
     TXM_BLEND_LIBRARY_STATE_PACKED,  /* read from inside the file that links it */

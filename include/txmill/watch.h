@@ -24,7 +24,7 @@ extern "C" {
 /* Folders under watch. For one thread at a time. */
 typedef struct txm_watch txm_watch;
 
-/* The most changed files that are remembered, beyond which everything is looked at; and the most that one call of
+/* The most changed files that are remembered, beyond which everything is examined; and the most that one call of
  * txm_watch_wait reports. */
 enum { TXM_WATCH_MOST_PENDING = 4096, TXM_WATCH_MOST_AT_ONCE = 1024 };
 
@@ -33,7 +33,7 @@ typedef struct txm_watch_options {
     size_t struct_size;               /* set by txm_watch_options_init */
     const txm_inputs_options *inputs; /* which files count; subfolders are always included; NULL: all images */
     double settle_s;                  /* how long a file must not change before it is reported */
-    double rescan_s; /* interval between looks at everything; 0: only if events were lost or a folder is back, and every
+    double rescan_s; /* interval of examining everything; 0: only if events were lost or a folder is back, and every
                         minute while inotify cannot watch all subfolders */
     const volatile int *cancel; /* stop waiting once it is not 0: CANCELLED; may be NULL */
     void *user;
@@ -47,7 +47,7 @@ static inline void txm_watch_options_init(txm_watch_options *options)
     options->struct_size = sizeof *options;
 }
 
-/* What the caller is to look at. */
+/* What the caller must examine. */
 typedef enum txm_watch_work { TXM_WATCH_WORK_NOTHING, TXM_WATCH_WORK_FILES, TXM_WATCH_WORK_EVERYTHING } txm_watch_work;
 
 /* Starts watching; the first wait returns EVERYTHING. `folders` and what the options point at must outlive the watch.
@@ -57,7 +57,7 @@ TXM_API txm_status txm_watch_new(const char *const *folders, size_t count, const
                                  txm_watch **out, txm_error *err);
 TXM_API void txm_watch_free(txm_watch **watch); /* NULL-safe */
 
-/* Waits until there is something to look at, for at most `seconds`. After FILES, txm_watch_files lists the files; each
+/* Waits until there is something to examine, for at most `seconds`. After FILES, txm_watch_files lists the files; each
  * is reported once. NO_MEMORY, IO, CANCELLED. */
 TXM_API txm_status txm_watch_wait(txm_watch *watch, double seconds, txm_watch_work *what, txm_error *err);
 /* The files of the last wait. Valid until the next call. */

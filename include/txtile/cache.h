@@ -138,8 +138,9 @@ typedef struct txm_cache_options {
                           effect with TXM_EXTENSION_CLIP */
 } txm_cache_options;
 
-/* What every texture keeps in memory after txm_cache_add, so that lookups have a colour from the first launch on
- * (txm_on_miss). The texture's file is opened for it at once; if it cannot be opened, txm_cache_add still succeeds. */
+/* The part of every texture that stays in memory from txm_cache_add on, so that lookups have a colour from the first
+ * launch on (txm_on_miss). The texture's file is opened for it at once; if it cannot be opened, txm_cache_add still
+ * succeeds. */
 typedef enum txm_stand_in_kind {
     TXM_STAND_IN_KIND_NONE = 0, /* nothing: the colour is grey until a lookup opens the file */
     TXM_STAND_IN_KIND_AVERAGE,  /* the colour of the 1x1 level, for TXM_ON_MISS_AVERAGE; takes no tile */
@@ -331,10 +332,10 @@ typedef struct txm_cache_extent {
     uint32_t textures, tiles, slabs, udims;
 } txm_cache_extent;
 
-/* Makes a view that shows all batches that are over; with LRU, CLOCK4 and SECOND_CHANCE it begins a new epoch. The view
- * is a copy, which lookups mark: changes by loading, evicting, adding or replacing appear in the next view, each batch
- * as a whole. Lookups in it are allowed until the next txm_cache_prepare or _process; `extent` may be NULL. The caller
- * adds the bias of `resolution`: txm_cache_bias. NO_MEMORY: no view was made. */
+/* Makes a view that contains all batches that have ended; with LRU, CLOCK4 and SECOND_CHANCE it begins a new epoch. The
+ * view is a copy, which lookups mark: changes by loading, evicting, adding or replacing appear in the next view, each
+ * batch as a whole. Lookups in it are allowed until the next txm_cache_prepare or _process; `extent` may be NULL. The
+ * caller adds the bias of `resolution`: txm_cache_bias. NO_MEMORY: no view was made. */
 TXM_API txm_status txm_cache_prepare(txm_cache *cache, txm_view *view, txm_cache_extent *extent, txm_error *err);
 
 /* The term to add to txm_sampler.mip_bias: -log2(resolution). */
@@ -377,9 +378,9 @@ TXM_API uint32_t txm_ticket_remaining(const txm_ticket *ticket); /* of these, th
 TXM_API bool txm_ticket_poll(txm_ticket *ticket);
 
 /* Waits until all tiles are loaded and frees the ticket; sets *ticket to NULL. NULL-safe. A ticket has no tiles if
- * other batches load all that was missed, or leave no room for it; then this waits until the first of those batches is
- * over, because a launch before that would miss the same tiles. So do not call txm_cache_process if no lookup missed.
- */
+ * other batches load all that was missed, or leave no room for it; then this waits until the first of those batches
+ * has ended, because a launch before that would miss the same tiles. So do not call txm_cache_process if no lookup
+ * missed. */
 TXM_API void txm_ticket_wait(txm_ticket **ticket);
 
 /* Frees the ticket too, but does not load tiles that were not begun: lookups request them again. Does not wait.
@@ -414,7 +415,7 @@ typedef struct txm_cache_stats {
     /* Requests of lookups in views; of these, those that were rejected and those for which the list was full; and tiles
      * that were given up at the time limit of their batch (launch_seconds). */
     uint64_t requests_made, requests_rejected, requests_full, requests_late;
-    uint64_t tiles_queued; /* of batches that are not over */
+    uint64_t tiles_queued; /* of batches that have not ended */
     uint64_t kept_bytes;   /* of tiles that txm_cache_pin keeps, and of stand-ins */
     /* With TXM_CACHE_POLICY_SECOND_CHANCE: times that tiles were staged, and times that they were restored without
      * being read. */
@@ -462,16 +463,16 @@ TXM_API char *txm_cache_report(txm_cache *cache, txm_cache_report_format format)
 
 /* ---- traces ----------------------------------------------------------------------------------------------------- */
 
-/* Flags for what a trace holds. */
+/* Flags for the contents of a trace. */
 enum {
     TXM_TRACE_TILES = 1,  /* the tiles of each lookup, including hits: 1 to 3 bytes per tile */
     TXM_TRACE_LOOKUPS = 2 /* the lookups themselves, about 20 bytes each */
 };
 
-/* Writes what lookups use to a file in the format of txmill-trace(5), which trace.h reads: lookups of threads, lookups
- * in a prepared view that are reported by txm_cache_trace_look, launches, epochs and tiles of one colour. Lookups are
- * slower meanwhile; the memory for it, some 100 KiB per thread or lane, is not part of the budget. The file appears
- * under its name when it is complete. USAGE if a trace is being written already. */
+/* Records lookups in a file in the format of txmill-trace(5), which trace.h reads: lookups of threads, lookups in a
+ * prepared view that are reported by txm_cache_trace_look, launches, epochs and tiles of one colour. Lookups are slower
+ * meanwhile; the memory for it, some 100 KiB per thread or lane, is not part of the budget. The file appears under its
+ * name when it is complete. USAGE if a trace is being written already. */
 TXM_API txm_status txm_cache_trace_start(txm_cache *cache, const char *path, uint32_t records, txm_error *err);
 
 /* Records a lookup in a prepared view whose result was used; call it once for each, however often it missed before. The

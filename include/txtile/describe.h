@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/* What a tx file says about itself. Strings are "" for facts that the file does not state. */
+/* The metadata of a tx file. Strings are "" for facts that the file does not state. */
 typedef struct txm_tx_description {
     char *source;        /* path as stored; owned */
     char detected[128];  /* class or name of the source's colour space, such as "scene_linear_srgb" */

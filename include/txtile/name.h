@@ -121,7 +121,7 @@ TXM_API txm_status txm_tx_path_of(const char *image, const txm_tx_wanted *wanted
  * image. */
 TXM_API txm_status txm_tx_find(const char *image, const txm_tx_wanted *wanted, txm_found *found, txm_error *err);
 
-/* ---- the other way ---------------------------------------------------------------------------------------------- */
+/* ---- from the name of a tx file to its image --------------------------------------------------------------------- */
 
 /* Splits the name of a tx file: *source_name_bytes receives the length of the image's name in it, md5_hex its 32 hex
  * digits. false if it is not such a name, or its format version is not the current one; *version receives the version

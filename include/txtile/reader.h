@@ -102,7 +102,7 @@ typedef struct txm_tx_info {
 TXM_API txm_status txm_tx_open(const char *path, txm_tx **out, txm_error *err);
 TXM_API void txm_tx_close(txm_tx **tx); /* NULL-safe; sets *tx to NULL */
 
-/* For the program's SIGBUS handler (SA_SIGINFO), to call with si_addr of a signal whose si_code is positive. Returns
+/* To be called by the program's SIGBUS handler (SA_SIGINFO) with si_addr of a signal whose si_code is positive. Returns
  * true if the address is in an open tx file: the read that faulted then continues over zeros when the handler returns,
  * and its call and all later ones on that txm_tx fail, with CHANGED if the file became shorter, else with IO. Returns
  * false if the fault has another cause. Async-signal-safe. */

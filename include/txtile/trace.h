@@ -51,7 +51,7 @@ typedef struct txm_trace_texture {
     uint64_t reserved[4];
 } txm_trace_texture;
 
-/* What a trace holds, and statistics of the cache that wrote it. */
+/* The contents of a trace, and statistics of the cache that wrote it. */
 typedef struct txm_trace_info {
     uint32_t records; /* TXM_TRACE_TILES, TXM_TRACE_LOOKUPS */
     uint32_t lanes;   /* threads, or lanes of batches */

@@ -11,7 +11,7 @@ import threading
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 from ._program import TxmillError
-from ._tiles import _BYTES, _EXTENSIONS, Lane, Lookups, Sampler, StrPath, TxFile
+from ._tiles import _BYTES, Lane, Lookups, Sampler, StrPath, TxFile, word_index
 
 # Types of samples in buffers. ctypes has no half, so halves are stored as floats, which is exact.
 _SAMPLES: Tuple[Any, ...] = (ctypes.c_uint8, ctypes.c_uint16, ctypes.c_float, ctypes.c_float)
@@ -120,7 +120,7 @@ class Texture(TxFile):
     it."""
 
     def __init__(self, path: StrPath) -> None:
-        self._sets: Dict[str, Tuple[ctypes.c_void_p, int]] = {}
+        self._sets: Dict[int, Tuple[ctypes.c_void_p, int]] = {}
         self._sampling = threading.Lock()
         super().__init__(path)
 
@@ -195,8 +195,7 @@ class Texture(TxFile):
         The tiles that are needed are loaded, and kept until the file is closed. A damaged tile raises TxmillError.
         """
         how = self._sampler(rule, mode, filter, anisotropy, mip_bias, (_UNASSOCIATE * unassociate) | (_SRGB * srgb))
-        if extension not in _EXTENSIONS:
-            raise ValueError(f"extension {extension!r}: use one of {', '.join(_EXTENSIONS)}")
+        beyond = word_index("extension", extension, self._library.txm_extension_name)
         if seed is not None and seed < 0:
             raise ValueError(f"seed {seed}: 0 or more")
         named = {"u": u, "v": v, "dudx": dudx, "dvdx": dvdx, "dudy": dudy, "dvdy": dvdy}
@@ -215,7 +214,7 @@ class Texture(TxFile):
         draw = None if seed is None else random.Random(seed)
         with self._sampling, self._in_use():
             for first in range(0, count, _BATCH):
-                self._look_up(extension, how, floats, planes, first, min(_BATCH, count - first), draw)
+                self._look_up(beyond, how, floats, planes, first, min(_BATCH, count - first), draw)
         if shape is None:
             return tuple(plane[0] for plane in planes)
         colours = _pixels(ctypes.c_float, (*shape, 4), "float")
@@ -229,9 +228,9 @@ class Texture(TxFile):
         how = Sampler()
         library = self._library
         library.txm_sampler_init(ctypes.byref(how))
-        how.rule = _word("rule", rule, library.txm_level_rule_name)
-        how.mode = _word("mode", mode, library.txm_level_mode_name)
-        how.filter = _word("filter", filter, library.txm_filter_name)
+        how.rule = word_index("rule", rule, library.txm_level_rule_name)
+        how.mode = word_index("mode", mode, library.txm_level_mode_name)
+        how.filter = word_index("filter", filter, library.txm_filter_name)
         if not 1 <= anisotropy <= 16:
             raise ValueError(f"anisotropy {anisotropy}: 1 to 16")
         how.anisotropy, how.mip_bias, how.after = anisotropy, mip_bias, after
@@ -241,13 +240,13 @@ class Texture(TxFile):
             raise ValueError(str(wrong)) from None
         return how
 
-    def _set_of(self, extension: str) -> Tuple[ctypes.c_void_p, int]:
+    def _set_of(self, extension: int) -> Tuple[ctypes.c_void_p, int]:
         """The texture set for an extension; there is one for each, because borders of tiles depend on it."""
         if extension not in self._sets:
             textures, texture = ctypes.c_void_p(), ctypes.c_uint32()
             self._check(self._library.txm_texture_set_new, ctypes.byref(textures))
             try:
-                self._check(self._library.txm_texture_set_add, textures, os.fsencode(self.path), _EXTENSIONS[extension],
+                self._check(self._library.txm_texture_set_add, textures, os.fsencode(self.path), extension,
                             ctypes.byref(texture))
             except TxmillError:
                 self._library.txm_texture_set_free(ctypes.byref(textures))
@@ -255,7 +254,7 @@ class Texture(TxFile):
             self._sets[extension] = (textures, texture.value)
         return self._sets[extension]
 
-    def _look_up(self, extension: str, how: Sampler, floats: List[Any], planes: List[Any], first: int, count: int,
+    def _look_up(self, extension: int, how: Sampler, floats: List[Any], planes: List[Any], first: int, count: int,
                  draw: Optional[random.Random]) -> None:
         textures, texture = self._set_of(extension)
         drawn = _states(draw, count) if draw else None
@@ -287,17 +286,6 @@ class Texture(TxFile):
 
     def __enter__(self) -> "Texture":
         return self
-
-
-def _word(name: str, word: str, names: Any) -> int:
-    words: List[str] = []
-    while True:
-        known = names(len(words))
-        if known is None:
-            raise ValueError(f"{name} {word!r}: use one of {', '.join(words)}")
-        words.append(known.decode())
-        if words[-1] == word:
-            return len(words) - 1
 
 
 def open(path: StrPath) -> Texture:

@@ -17,7 +17,6 @@ from ._program import TxmillError
 
 StrPath = Union[str, "os.PathLike[str]"]
 
-_EXTENSIONS = {"repeat": 0, "extend": 1, "clip": 2, "mirror": 3}
 _TYPES = ("uint8", "uint16", "half", "float")
 _FORMATS = ("B", "H", "e", "f")  # of memoryview and of numpy
 _BYTES = (1, 2, 2, 4)
@@ -144,8 +143,7 @@ def declare_sampler(library: ctypes.CDLL) -> None:
     library.txm_sampler_init.argtypes = [ctypes.POINTER(Sampler)]
     library.txm_sampler_init.restype = None
     library.txm_sampler_check.argtypes = [ctypes.POINTER(Sampler), error]
-    for name in ("rule", "mode", "filter"):
-        words = getattr(library, "txm_filter_name" if name == "filter" else f"txm_level_{name}_name")
+    for words in (library.txm_level_rule_name, library.txm_level_mode_name, library.txm_filter_name):
         words.argtypes = [ctypes.c_int]
         words.restype = ctypes.c_char_p
     library.txm_texture_set_new.argtypes = [ctypes.POINTER(handle), error]
@@ -193,6 +191,8 @@ def _load() -> ctypes.CDLL:
                 problems.append(str(problem))
                 continue
             handle, error = ctypes.c_void_p, ctypes.POINTER(_Error)
+            library.txm_extension_name.argtypes = [ctypes.c_int]
+            library.txm_extension_name.restype = ctypes.c_char_p
             library.txm_tx_open.argtypes = [ctypes.c_char_p, ctypes.POINTER(handle), error]
             library.txm_tx_close.argtypes = [ctypes.POINTER(handle)]
             library.txm_tx_close.restype = None
@@ -216,16 +216,27 @@ def _load() -> ctypes.CDLL:
         raise LibraryMissing("libtxtile cannot be loaded: " + "; ".join(problems))
 
 
+def word_index(name: str, word: str, names: Any) -> int:
+    """The number of a word in one of the library's lists, which `names` gives by number."""
+    words: List[str] = []
+    while True:
+        known = names(len(words))
+        if known in (None, b"unknown"):  # the end of the list
+            raise ValueError(f"{name} {word!r}: use one of {', '.join(words)}")
+        words.append(known.decode())
+        if words[-1] == word:
+            return len(words) - 1
+
+
 class TxFile:
     """An open tx file, from which any number of threads may read at once."""
 
     def __init__(self, path: StrPath, padding: int = 0, extension: str = "repeat") -> None:
-        if extension not in _EXTENSIONS:
-            raise ValueError(f"extension {extension!r}: use one of {', '.join(_EXTENSIONS)}")
         self.path = os.fspath(path)
         self.padding = padding
         self.extension = extension
         self._library = _load()
+        self._extension = word_index("extension", extension, self._library.txm_extension_name)
         self._handle = ctypes.c_void_p()
         self._lock = threading.Lock()
         self._users = 0
@@ -300,7 +311,9 @@ class TxFile:
         pixel = self.channels * _BYTES[self._type]
         memory = bytearray(width * height * pixel)
         target = (ctypes.c_char * len(memory)).from_buffer(memory)
-        beyond = _EXTENSIONS[self.extension if extension is None else extension]
+        beyond = self._extension
+        if extension is not None:
+            beyond = word_index("extension", extension, self._library.txm_extension_name)
         self._read_tile(level, x, y, around, beyond, ctypes.addressof(target), pixel, width * pixel)
         del target
         return Tile(level, x, y, width - 2 * around, height - 2 * around, self._shaped(memory, width, height))

@@ -116,7 +116,7 @@ static txm_status check_options(const txm_frames_options *o, txm_error *err)
         {o->wave > TXM_FRAMES_MAX_WAVE, "waves have 0 to 32 lanes"},
         {o->wave && TXM_BLOCK_LANES % o->wave, "the lanes of a wave must divide 32"},
         {!txm_frames_textures_name((txm_frames_textures)o->textures), "unknown way to texture"},
-        {!txm_frames_show_name((txm_frames_show)o->show), "there is nothing of that name to show"},
+        {!txm_frames_show_name((txm_frames_show)o->show), "unknown kind of picture"},
         {!txm_frames_filter_name((txm_frames_filter)o->filter), "unknown filter"},
         {!txm_frames_reject_name((txm_frames_reject)o->reject), "unknown way to reject requests"},
         {!(o->mark_share >= 0.0f && o->mark_share <= 1.0f), "marks begin at a share from 0 to 1 of the budget"},
@@ -387,7 +387,7 @@ static bool is_at_its_end(const txm_frames *f)
     return (uint64_t)(f->film.accumulated + 1) * f->options.render.samples > 1u << 24;
 }
 
-/* With devices: an empty list of results, with the current samplers and view. */
+/* If there are devices, prepares an empty list of results with the current samplers and view. */
 static txm_status prepare_asks(txm_frames *f, txm_error *err)
 {
     const size_t images = f->scene->image_count;

@@ -491,7 +491,7 @@ static void add_light(const txm_path_world *w, const txm_surface *s, const light
 
 /* ---- a step ---- */
 
-/* The lookups of a step: the colour of what was hit, and the world where a surface samples its light. */
+/* The lookups of a step: the colour of the surface that was hit, and the world if a surface samples its light. */
 typedef struct step_looks {
     const txm_surface *s;           /* NULL: nothing was hit */
     const txm_scene_material *part; /* the part of its material that scatters */

@@ -12,7 +12,7 @@
 #include "stream/render.h"
 #include "stream/scene.h"
 
-/* What all paths share. */
+/* Everything that all paths share. */
 typedef struct txm_path_world {
     const txm_render_scene *scene;
     const txm_scene_camera *camera; /* the scene's, unless frames move it */

@@ -62,7 +62,7 @@ txm_status txm_render_options_take(const txm_render_options *given, txm_render_o
         {!(o->filter_glossy >= 0.0f), "Filter Glossy must not be negative"},
         {o->bounces > 1024, "bounces go from 0 to 1024"},
         {!txm_render_engine_name((txm_render_engine)o->engine), "unknown engine"},
-        {!txm_render_differentials_name((txm_render_differentials)o->differentials), "there are no such differentials"},
+        {!txm_render_differentials_name((txm_render_differentials)o->differentials), "unknown differentials"},
         {o->lanes < 1 || o->lanes > 1 << 20, "lanes go from 1 to 1048576"},
         {!txm_level_rule_name((txm_level_rule)o->rule), "unknown level rule"},
         {!txm_level_mode_name((txm_level_mode)o->mode), "unknown level mode"},

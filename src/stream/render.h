@@ -172,7 +172,7 @@ typedef struct txm_render_image_use {
     uint64_t used_bytes; /* of tiles that were used at least once */
 } txm_render_image_use;
 
-/* What loading an image of the scene cost; for a UDIM set, all its tiles together. Images whose files have the same
+/* The cost of loading an image of the scene; for a UDIM set, all its tiles together. Images whose files have the same
  * pixels share tiles, and each counts all of them. */
 typedef struct txm_render_image_cost {
     uint64_t loads, reloads, failures; /* of tiles; loads include reloads */

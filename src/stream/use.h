@@ -12,7 +12,7 @@
 txm_status txm_render_uses_of(const txm_render_scene *scene, const txm_render_textures *textures,
                               txm_render_image_use **out, txm_error *err);
 
-/* What loading each image cost; zero without a cache. One element per image of the scene; free() it. */
+/* The cost of loading each image; zero without a cache. One element per image of the scene; free() it. */
 txm_status txm_render_costs_of(const txm_render_scene *scene, const txm_render_textures *textures,
                                txm_render_image_cost **out, txm_error *err);
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make check-blender: txmill beside real Blenders, which are set up in Debian chroots (root, network, 6 GB, ten minutes the
-# first time). What cannot be had here is named and skipped. Environment:
-#   QUICK=1       a fifth of the time: no test suite, few images and settings
+# make check-blender: compares txmill with real Blenders, which it sets up in Debian chroots (root, network, 6 GB, ten
+# minutes the first time). Parts that are impossible here are reported and skipped. Environment:
+#   QUICK=1       takes a fifth of the time: no test suite, few images and settings
 #   ONLY="..."    parts to run: build suite extension interface scenes scenes-official config config-official tiles tiles-official ptex ptex-official times
 #                 settings settings-official random random-official
 #   N, SEED       number and seed of the random images (500, 1; quick: 60)
 #   JOBS          processors to use
-# A table of the parts closes the run, then "N passed, N failed, N skipped". What parts printed is kept in build-blender/check.
+# The run ends with a table of the parts, then "N passed, N failed, N skipped". The output of parts is in build-blender/check.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 extension=$1
@@ -22,7 +22,7 @@ if ! logs=$(mkdir -p $build/check 2>/dev/null && [ -w $build/check ] && echo $bu
 fi
 declare -a rows=()
 passed=0 failed=0 skipped=0
-log="" p=0 f=0 s=0 # of the part that runs
+log="" p=0 f=0 s=0 # of the part that is running
 
 wanted() { [ -z "${ONLY:-}" ] || [[ " $ONLY " == *" $1 "* ]]; }
 
@@ -40,7 +40,7 @@ part() {
 pass() { echo "pass $*"; p=$((p + 1)); }
 fail() { echo "FAIL $*"; f=$((f + 1)); tail -n 40 "$log"; }
 skip() { echo "skip $*"; s=$((s + 1)); }
-# Sets up one of the chroots; false, and a line that says why, where that cannot be done. Tried once.
+# Sets up one of the chroots. If that fails, prints the reason and returns false. It is tried once.
 declare -A setup=()
 ready() {
   if [ -z "${setup[$1]:-}" ]; then
@@ -53,7 +53,7 @@ ready() {
   return 1
 }
 
-# A program that prints "pass NAME", "FAIL NAME", "skip NAME" and "note ..." lines itself.
+# Runs a program that prints "pass NAME", "FAIL NAME", "skip NAME" and "note ..." lines itself.
 counted() { # CHROOT COMMAND...
   ready "$1" || return
   shift
@@ -93,12 +93,13 @@ differential() { # CHROOT COMMAND_OF_CHROOTS ARGUMENT...
   sed 's/^/note /' "$log"
 }
 
-# Parts that run in Debian's chroot run what is built there.
+# Parts that run in Debian's chroot use what was built there.
 for name in suite extension interface scenes ptex times; do
   if [ -n "${ONLY:-}" ] && wanted $name && [ ! -x $build/txmill ]; then ONLY="build $ONLY"; fi
 done
 part build compile
-# What is compared with Blender is built with an OpenColorIO that knows all its spaces; without that chroot, the host's.
+# Parts that are compared with Blender are built with an OpenColorIO that has all its spaces; without that chroot, with
+# the host's.
 inside=$PWD/$build/txmill differential_program=$(realpath "$host")
 if "$chroots" run debian test -x "$inside" 2>/dev/null; then differential_program="$chroots run debian $inside"; fi
 [ -n "$quick" ] || part suite suite

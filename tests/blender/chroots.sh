@@ -1,21 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Two Debian systems with a Blender each, in $TXM_CHROOTS (default: build/chroots):
-#   debian     Debian unstable: its Blender 5.2, and what builds txmill against its OpenImageIO and OpenColorIO
+# Two Debian systems, each with a Blender, in $TXM_CHROOTS (default: build/chroots):
+#   debian     Debian unstable with its Blender 5.2, and packages to build txmill with its OpenImageIO and OpenColorIO
 #   official   Debian 13 with the package bpy of PyPI, which is the official build as a Python module
 #
-#   chroots.sh make debian|official         sets it up, unless it is there; root and network
-#   chroots.sh run debian|official CMD...   runs a command in it, with the host's folders under their own paths; from
-#                                           within, "chroot /host CMD..." runs a program of the host
-#   chroots.sh blender                      the Blender of `debian`, arguments as Blender's
-#   chroots.sh python                       the Python of `official` that has bpy
+#   chroots.sh make debian|official         sets it up unless it exists; needs root and network
+#   chroots.sh run debian|official CMD...   runs a command in it, with the host's folders under their own paths; inside
+#                                           it, "chroot /host CMD..." runs a program of the host
+#   chroots.sh blender                      runs the Blender of `debian` with these arguments
+#   chroots.sh python                       runs the Python of `official` that has bpy
 #
-# Exit status 77: not possible here; the last line of stderr says what is missing. What a set-up that failed has done is
-# kept, and the next one goes on from there.
+# Exit status 77: not possible here; the last line of stderr says what is missing. If setting up fails, what was done is
+# kept, and the next attempt continues from there.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=${TXM_CHROOTS:-$(cd "$here/../.." && pwd)/build/chroots}
-# The archive that this system's own apt reads, where it is a Debian. Not its security archive, which has no whole suites.
+# The archive of this system's own apt, if it is a Debian. Its security archive does not count, because it has no whole
+# suites.
 mirror=${TXM_DEBIAN_MIRROR:-$(apt-get indextargets --format '$(ORIGIN) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
   awk '$1 == "Debian" && $2 !~ /-security/ { uri = $2 } END { sub("/+$", "", uri); print uri }' || :)}
 mirror=${mirror:-http://deb.debian.org/debian}
@@ -30,7 +31,7 @@ need() { # PACKAGE COMMAND...
   done
 }
 
-# What every chroot needs, there already or not.
+# Every chroot needs these, whether they are there already or not.
 privileged() {
   [ "$(id -u)" = 0 ] || missing "not root: a chroot cannot be entered"
   need util-linux unshare flock
@@ -39,7 +40,7 @@ privileged() {
   unshare -m true 2>/dev/null || missing "this system allows no mount namespace (CAP_SYS_ADMIN)"
 }
 
-# In a mount namespace of its own: nothing stays mounted, however the command ends.
+# Runs in its own mount namespace, so that nothing stays mounted, however the command ends.
 enter() { # FOLDER COMMAND...
   exec unshare -m bash -euc '
     at=$1 cwd=$2; shift 2
@@ -67,7 +68,7 @@ run() { # NAME COMMAND...
   enter "$root/$1" "${@:2}"
 }
 
-# Packages are left out that only recommend themselves; no service is started.
+# Packages that are only recommended are left out, and services are not started.
 bootstrap() { # NAME SUITE
   local at=$root/$1
   [ -e "$at/base" ] && return
@@ -83,9 +84,9 @@ bootstrap() { # NAME SUITE
     missing "debootstrap of Debian $2 failed, see $root/$1.log"
   printf '#!/bin/sh\nexit 101\n' >"$at.new/usr/sbin/policy-rc.d"
   chmod 755 "$at.new/usr/sbin/policy-rc.d"
-  # A mirror that lags is good enough.
+  # A mirror that is somewhat behind is good enough.
   printf '%s\n' 'APT::Install-Recommends "0";' 'Acquire::Check-Valid-Until "0";' >"$at.new/etc/apt/apt.conf.d/90txmill"
-  # The host may trust a proxy of its own.
+  # The host may trust a proxy's certificate.
   cp -L /etc/ssl/certs/ca-certificates.crt "$at.new/etc/ssl/certs/"
   cp -L /etc/resolv.conf "$at.new/etc/resolv.conf"
   rm -rf --one-file-system "$at"
@@ -103,7 +104,7 @@ apt_install() { # NAME PACKAGE...
 }
 
 make_debian() {
-  # What builds txmill, the packages of its tests, what Blender's own extension module imports, and a screen for Blender.
+  # These build txmill, run its tests, serve Blender's own extension module, and give Blender a screen.
   local packages
   packages=$(awk '$1 == "build" || $1 == "test" { print $2 }' "$here/../../scripts/packages" |
     grep -v -x -E 'chromium|nodejs|blender-data|gcc-aarch64-linux-gnu|libc6-dev-arm64-cross|qemu-user' | tr '\n' ' ')
@@ -133,6 +134,6 @@ make)
 run) shift; run "$@" ;;
 blender) shift; run debian blender "$@" ;;
 python) shift; run official /opt/bpy/bin/python "$@" ;;
-library) ;; # sourced, for bootstrap, inside and run
+library) ;; # nothing to run: the script was sourced for bootstrap, inside and run
 *) usage ;;
 esac

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A config that says nothing about CIE XYZ: what Blender writes with it must be what txmill writes, under the same names
-# and with the same interop ids: config.sh TXMILL CHROOTS blender|python. TXMILL may be a command with arguments.
+# A config without CIE XYZ: txmill must write the same files as Blender, under the same names and with the same interop
+# ids: config.sh TXMILL CHROOTS blender|python. TXMILL may be a command with arguments.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 read -r -a txmill <<<"$1"
@@ -23,7 +23,7 @@ if [ "$which" = blender ]; then
 else
   "$chroots" python "${maketx[@]}" >"$folder/log" 2>&1
 fi
-# Of Pale, which OpenColorIO converts, pixels differ with the version of that by half a step of what half can hold.
+# OpenColorIO converts Pale, and versions differ by half a step of a half.
 id_of() { "${txmill[@]}" info --all "$1" | sed -n 's/^ *colorInteropID: //p'; }
 while IFS=$'\t' read -r image space _; do
   name=${image##*/}-$space

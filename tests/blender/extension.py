@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inside Blender, with the extension installed: blender -b --python-exit-code 1 --python extension.py -- PROGRAM FOLDER.
-Prints `pass NAME` or `FAIL NAME: why` a check; exit status 1 if one failed."""
+"""Run inside Blender with the extension installed: blender -b --python-exit-code 1 --python extension.py -- PROGRAM
+FOLDER. Prints `pass NAME` or `FAIL NAME: why` for each check. Exit status 1 if one failed."""
 import contextlib
 import importlib
 import io
@@ -26,7 +26,7 @@ def check(name, good, why=""):
 
 
 def printed(operator, **settings):
-    """(result, what was printed) of an operator that ends at once, as all do without an interface."""
+    """Returns the result and the output of an operator that ends at once, as all do without an interface."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         result = operator(**settings)
@@ -107,7 +107,7 @@ def unsaved_and_working_space(program, folder):
 
 
 def config_missing(program, folder):
-    """What stops a run as a whole is an error, not a run that made nothing."""
+    """If a run as a whole is impossible, that is an error and not a run that made nothing."""
     os.environ["OCIO"] = "/nowhere/config.ocio"
     for operator in (bpy.ops.txmill.make, bpy.ops.txmill.explain):
         result, text = printed(operator, **({"path": bpy.data.filepath} if operator is bpy.ops.txmill.explain else {}))
@@ -116,7 +116,8 @@ def config_missing(program, folder):
 
 
 def before_render(program, folder):
-    """The handler, with a scene that was never saved, an image that was painted and not saved, and an animation."""
+    """Tests the handler with a scene that was never saved, an image that was painted and not saved, and an
+    animation."""
     top = os.path.join(folder, "handler unsaved")
     scene = scenes.empty()
     scene.render.resolution_x = scene.render.resolution_y = 16
@@ -193,7 +194,8 @@ def program_missing(program, folder):
 
 
 def odd_programs(program, folder):
-    """Programs that crash, print something else, are too old or cannot be run: said by every button, and renders go on."""
+    """Tests programs that crash, print something else, are too old or cannot be run: every button reports it, and
+    renders go on."""
     top = os.path.join(folder, "odd programs")
     scene = scenes.empty()
     image = scenes.picture(os.path.join(top, "a.png"), 16, 16)
@@ -237,7 +239,7 @@ def odd_programs(program, folder):
     operators = part("operators")
     check("said once", operators.once([("a", "full"), ("b", "full"), ("c", "gone"), ("", "broken"), ("", "broken")]) ==
           ["a and 1 more: full", "c: gone", "broken (2 times)"], operators.once([("a", "full"), ("b", "full")]))
-    # Without a path: the first one on PATH.
+    # Without a path, the first one on PATH is used.
     before, os.environ["PATH"] = os.environ["PATH"], top
     found, text = part("preferences").version("")
     check("program, none on PATH", found is False and "not on PATH" in text or "nor on PATH" in text, text)
@@ -251,7 +253,7 @@ def odd_programs(program, folder):
 
 
 def ply(path):
-    """(vertices as a structured array, triangles, names of the UV maps)"""
+    """Returns vertices as a structured array, triangles, and names of the UV maps."""
     data = open(path, "rb").read()
     stop = data.index(b"end_header\n") + 11
     words = [line.split() for line in data[:stop].decode().splitlines()]
@@ -279,7 +281,8 @@ def export(program, folder):
     check("export-instances", kinds.count("instance") == solid and kinds.count("mesh") == solid - 1, (kinds.count("mesh"), solid))
     images = [json.JSONDecoder().raw_decode(line.split(" ", 2)[2])[0] for line in lines if line.startswith("image ")]
     there = [os.path.exists(os.path.join(target, path.replace("<UDIM>", "1001"))) for path in images]
-    # 17 files, one of them once a repeat mode and interpolation; the lost one is named as well.
+    # There are 17 files, and one of them has an image for each repeat mode and interpolation. The missing one is listed
+    # as well.
     check("export-images", sum(not t for t in there) == 1 and "gone.png" in images[there.index(False)], list(zip(images, there)))
     interpolations = {line.split()[-1] for line in lines if line.startswith("image ") and "/repeat.png" in line}
     check("export-interpolations", interpolations == {"linear", "closest", "cubic", "smart"}, interpolations)
@@ -303,7 +306,8 @@ def export(program, folder):
 
 
 def estimated(program, folder):
-    """What stream budget says of the exported scene; an image without a tx file is an error that says what to do."""
+    """Checks what stream budget reports for the exported scene. An image without a tx file is an error that says
+    what to do."""
     top = os.path.join(folder, "estimate")
     scenes.empty()
     for index, name in enumerate(("one.png", "two.png")):
@@ -312,7 +316,7 @@ def estimated(program, folder):
     result, text = printed(bpy.ops.txmill.estimate)
     check("estimate-lacks-tx", result == {"CANCELLED"} and "tx files are missing or outdated" in text, (result, text))
     files = bpy.context.preferences.filepaths
-    for cache in ("cache/of tx", os.path.join(folder, "estimate store"), ""):  # the default folder is found in any case
+    for cache in ("cache/of tx", os.path.join(folder, "estimate store"), ""):  # the default folder is always searched
         files.texture_cache_directory = cache
         printed(bpy.ops.txmill.make)
         result, text = printed(bpy.ops.txmill.estimate)
@@ -333,7 +337,7 @@ def statements(folder, kind):
 
 
 def export_nodes(program, folder):
-    """Which image nodes reach the picture, and with which coordinates: what Cycles looks up."""
+    """Tests which image nodes reach the picture, and with which coordinates, as Cycles looks them up."""
     top = os.path.join(folder, "nodes")
     scene = scenes.empty()
 
@@ -341,7 +345,7 @@ def export_nodes(program, folder):
         return scenes.load(scenes.picture(os.path.join(top, name), 32, 32))
 
     def fed(name, kind="ShaderNodeTexCoord", output="UV"):
-        """A plane with an image whose Vector comes from a Mapping."""
+        """Makes a plane with an image whose Vector comes from a Mapping."""
         texture = scenes.shown(name, image(name + ".png"), len(bpy.data.materials))
         tree = texture.id_data
         mapping = tree.nodes.new("ShaderNodeMapping")
@@ -416,7 +420,7 @@ def export_nodes(program, folder):
 
 
 def export_world(program, folder):
-    """The world's strength and colour; what is more than one Background is named."""
+    """Tests the world's strength and colour; a second Background is reported."""
     top = os.path.join(folder, "world")
     scene = scenes.empty()
     scenes.shown("a", scenes.load(scenes.picture(os.path.join(top, "a.png"))))
@@ -488,7 +492,8 @@ def export_world(program, folder):
 
 
 def surfaces(folder):
-    """{material of Blender: what an exported scene makes of it}: words of one statement, or ("mix", first, second, share)."""
+    """Returns {material of Blender: what an exported scene makes of it}: words of one statement, or ("mix", first,
+    second, share)."""
     found, named = {}, {}
     for line in statements(folder, "material"):
         words = line[:line.index(" title ")].split()[1:]
@@ -499,7 +504,7 @@ def surfaces(folder):
 
 
 def export_surfaces(program, folder):
-    """What reflects and refracts does so in an exported scene; where light goes is what decides about tiles."""
+    """Materials that reflect and refract do so in an exported scene, because the path of light decides about tiles."""
     top = os.path.join(folder, "surfaces")
     scenes.empty()
 
@@ -570,8 +575,8 @@ def export_surfaces(program, folder):
 
 
 def export_as_rendered(program, folder):
-    """Subdivision, modifiers and objects are those of renders; the frame is the one that is shown; nothing of what is open
-    changes. Two scenes and view layers: the open ones."""
+    """Subdivision, modifiers and objects are those of renders, and the frame is the current one. The open file is
+    not changed. Tests two scenes and view layers."""
     top = os.path.join(folder, "as rendered ß")
     scene = scenes.empty()
     scenes.shown("a", scenes.load(scenes.picture(os.path.join(top, "a.png"))))
@@ -599,7 +604,7 @@ def export_as_rendered(program, folder):
 
 
 def studio(program, folder):
-    """A project with umlauts and blanks: the panel's counts, Estimate and the export agree with what is there."""
+    """Tests a project with umlauts and blanks: the panel's counts, Estimate and the export agree with the files."""
     scene, _ = scenes.studio(os.path.join(folder, "studio"))
     bpy.ops.wm.open_mainfile(filepath=scene)
     files = bpy.context.preferences.filepaths
@@ -628,7 +633,7 @@ def studio(program, folder):
 
 
 def export_gaps(program, folder):
-    """What a scene folder cannot hold is named: nothing is left out in silence."""
+    """If a scene folder cannot hold something, it is reported, so nothing is left out silently."""
     top = os.path.join(folder, "gaps")
     scene = scenes.empty()
     packed = scenes.load(scenes.picture(os.path.join(top, "packed.png")))
@@ -674,7 +679,7 @@ def main():
     check("program", found and "txmill" in text, text)
     for test in (make_and_explain, unsaved_and_working_space, config_missing, before_render, cancel, program_missing, odd_programs, export, export_nodes, export_world, export_surfaces, export_as_rendered, estimated, studio, export_gaps):
         test(program, folder)
-    # For the render that follows in a Blender of its own.
+    # The render that follows runs in another Blender.
     preferences = part("preferences").get()
     preferences.program, preferences.before_render = program, True
     bpy.ops.wm.save_userpref()

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The extension in a Blender without an interface: extension.sh ZIP TXMILL BLENDER...
-# Installs ZIP into user resources of its own, then runs operators, and a render whose handler makes the tx files.
+# Installs ZIP into a separate user folder, then runs operators, and a render whose handler makes the tx files.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 zip=$(realpath "$1") program=$(realpath "$2")
@@ -25,7 +25,7 @@ if [ $code -ne 0 ] || ! grep -q '^pass gaps-named: smoke' "$folder/out"; then
   grep -n -A20 'Traceback' "$folder/out" || tail -n 20 "$folder/out"
 fi
 
-# The handler: nothing is there before, and Cycles makes nothing itself.
+# Tests the handler: no files exist before, and Cycles makes none itself.
 scene=$folder/handler/scene.blend
 render() { timeout 300 "$@" -b "$scene" -o "$folder/handler/frame_####" --render-frame 2 >"$folder/render" 2>&1; }
 check render render "$@"

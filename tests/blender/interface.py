@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""In a Blender with an interface and the extension: blender --enable-event-simulate --python interface.py -- PROGRAM FOLDER
-Prints `pass NAME` or `FAIL NAME: why` a check, and quits Blender."""
+"""Run in a Blender with an interface and the extension: blender --enable-event-simulate --python interface.py --
+PROGRAM FOLDER. Prints `pass NAME` or `FAIL NAME: why` for each check, and quits Blender."""
 import importlib
 import os
 import shutil
@@ -27,8 +27,8 @@ def check(name, good, why=""):
 
 
 class Heart:
-    """Beats as long as Blender's main loop turns: the longest pause between two beats is how long it was blocked. What the
-    thread spent waiting for a processor, on a busy machine, is no part of it."""
+    """Beats while Blender's main loop runs: the longest pause between two beats is the time for which it was
+    blocked. Time for which the thread waited for a processor, on a busy machine, does not count."""
 
     def __init__(self):
         self.reset()
@@ -39,11 +39,11 @@ class Heart:
 
     @staticmethod
     def now():
-        """Seconds, but for those in which the main thread was ready and had no processor."""
+        """Returns seconds, without those in which the main thread was ready and had no processor."""
         try:
             with open("/proc/%d/task/%d/schedstat" % (os.getpid(), os.getpid())) as f:
                 waited = int(f.read().split()[1]) / 1e9
-        except OSError:  # a kernel without it
+        except OSError:  # the kernel lacks it
             waited = 0.0
         return time.monotonic() - waited
 
@@ -58,13 +58,13 @@ def window():
 
 
 def properties():
-    """(area, region) of the render properties."""
+    """Returns area and region of the render properties."""
     area = max((a for a in window().screen.areas if a.type == "PROPERTIES"), key=lambda a: a.width * a.height)
     return area, next(r for r in area.regions if r.type == "WINDOW")
 
 
 def until(condition, seconds=90):
-    """Steps of waiting, until the condition holds."""
+    """Steps that wait until the condition holds."""
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
         yield 0.05
@@ -83,7 +83,7 @@ def click(x, y):
 
 
 def reported(words):
-    """Whether one of Blender's reports, which its Info editor lists, holds the words; Steps of waiting."""
+    """Steps that wait until one of Blender's reports, which its Info editor lists, contains the words."""
     def found():
         return any(words in report.message for report in bpy.context.window_manager.reports)
     yield from until(found, 10)
@@ -91,7 +91,7 @@ def reported(words):
 
 
 def panel_alone():
-    """Leaves no panel but ours in the render properties, so that its buttons are where a click finds them."""
+    """Hides all other panels of the render properties, so that the extension's buttons are where a click finds them."""
     def below(cls):
         for sub in cls.__subclasses__():
             yield sub
@@ -107,7 +107,7 @@ def panel_alone():
 
 
 def drawn(cls):
-    """Counts how often a panel or the preferences are drawn, in the list that it returns."""
+    """Counts in the returned list how often a panel or the preferences are drawn."""
     counts, inner = [], cls.draw
 
     def draw(self, context):
@@ -119,7 +119,7 @@ def drawn(cls):
 
 
 def big_scene(folder):
-    """A scene whose tx files take seconds."""
+    """Makes a scene whose tx files take seconds."""
     scenes.empty()
     bpy.context.scene.render.resolution_x = bpy.context.scene.render.resolution_y = 64
     first = scenes.picture(os.path.join(folder, "big00.png"), 2048, 2048)
@@ -134,14 +134,14 @@ def big_scene(folder):
 
 
 def txs(folder):
-    """Names in the folder's blender_tx: (tx files, others)."""
+    """Returns names in the folder's blender_tx: (tx files, others)."""
     cache = os.path.join(folder, "blender_tx")
     names = os.listdir(cache) if os.path.isdir(cache) else []
     return [n for n in names if n.endswith(".tx")], [n for n in names if not n.endswith(".tx")]
 
 
 def make_button(heart, folder):
-    """Make by a click: progress, a main loop that turns, cancel by a click; what is complete stays."""
+    """Make is clicked: there is progress, the main loop runs, and a click cancels it. Complete files stay."""
     jobs = part("jobs")
     draws = drawn(part("panel").TXMILL_PT_texture_cache)
     area, region = properties()
@@ -167,7 +167,7 @@ def make_button(heart, folder):
     check("one-at-a-time", not bpy.ops.txmill.make.poll())
     yield from until(lambda: len(draws) > drawn_before + 2, 10)
     check("progress-drawn", len(draws) > drawn_before + 2, len(draws) - drawn_before)
-    # The X at the end of the row.
+    # This is the X at the end of the row.
     for inset in (30, 22, 38, 46):
         if job.cancel.cancelled or job.finished.is_set():
             break
@@ -183,7 +183,8 @@ def make_button(heart, folder):
 
 
 def make_and_render(heart, folder):
-    """Make and Render as a button invokes it: the tx files, then a render that leaves the interface alone."""
+    """Make and Render is invoked as by a button: it makes the tx files, then renders without disturbing the
+    interface."""
     jobs, ended = part("jobs"), []
     bpy.context.preferences.view.render_display_type = "NONE"
     bpy.app.handlers.render_complete.append(lambda *_: ended.append(True))
@@ -198,7 +199,7 @@ def make_and_render(heart, folder):
 
 
 def refreshed_after_save(folder):
-    """What the panel counts follows the saved scene."""
+    """The panel counts the files of the saved scene."""
     jobs, status = part("jobs"), part("status")
     yield from until(lambda: jobs.current() is None)
     check("fresh-after-make", status.current.count("fresh") == FILES, [f[2] for f in status.current.files])
@@ -210,7 +211,8 @@ def refreshed_after_save(folder):
 
 
 def before_render(heart, folder):
-    """The handler of a render that was begun by hand: shown, cancelled from the panel, and Cycles renders all the same."""
+    """The handler runs for a render that was started by hand: it is shown and cancelled from the panel, and Cycles
+    renders nevertheless."""
     jobs, preferences, ended = part("jobs"), part("preferences").get(), []
     for name in txs(folder)[0]:
         os.remove(os.path.join(folder, "blender_tx", name))
@@ -234,7 +236,8 @@ def before_render(heart, folder):
 
 
 def before_render_of_what_is_not_saved(heart, folder):
-    """A scene that was never saved: the main thread saves a copy for the render, which lists none of it as a recent file."""
+    """A scene was never saved: the main thread saves a copy for the render, which does not appear among recent
+    files."""
     jobs, preferences, ended = part("jobs"), part("preferences").get(), []
     bpy.ops.wm.read_homefile(use_factory_startup=False, use_empty=True, load_ui=False)
     yield 0.5
@@ -261,7 +264,7 @@ def before_render_of_what_is_not_saved(heart, folder):
 
 
 def another_file_meanwhile(heart, folder):
-    """What runs belongs to the file that was open: another one is not rendered, and its status is its own."""
+    """A run belongs to the file that was open. Another file is not rendered, and has a status of its own."""
     jobs, status, rendered = part("jobs"), part("status"), []
     small = os.path.join(folder, "small", "small.blend")
     scenes.empty()
@@ -283,7 +286,7 @@ def another_file_meanwhile(heart, folder):
     check("another-file-not-rendered", not rendered and bpy.data.filepath == small, rendered)
     check("another-file-said", *(yield from reported("Another file was opened")))
     check("another-file-status", [os.path.basename(f[1]) for f in status.current.files] == ["only.png"], status.current.files)
-    for path in (os.path.join(folder, "big.blend"), small):  # the answer about the first comes when the second is open
+    for path in (os.path.join(folder, "big.blend"), small):  # the result for the first file arrives when the second one is open
         bpy.ops.wm.open_mainfile(filepath=path, load_ui=False)
     yield from until(lambda: jobs.current() is None)
     yield 0.3
@@ -291,7 +294,7 @@ def another_file_meanwhile(heart, folder):
 
 
 def another_file_while_rendering(heart, folder):
-    """A file is opened while the handler makes tx files for a render: Blender waits for neither."""
+    """A file is opened while the handler makes tx files for a render. Blender waits for neither."""
     jobs, preferences = part("jobs"), part("preferences").get()
     big, small = (os.path.join(folder, name) for name in ("big.blend", os.path.join("small", "small.blend")))
     bpy.ops.wm.open_mainfile(filepath=big, load_ui=False)
@@ -311,7 +314,7 @@ def another_file_while_rendering(heart, folder):
 
 
 def estimate_and_export(heart, folder):
-    """A Blender in the background exports: this one goes on; what runs can be cancelled, and leaves nothing."""
+    """A Blender in the background exports, while this one goes on. The run can be cancelled, and leaves no files."""
     jobs, operators, said = part("jobs"), part("operators"), []
     show, operators.show = operators.show, lambda title, lines: said.append((title, lines))
     bpy.ops.txmill.make("INVOKE_DEFAULT")
@@ -336,7 +339,8 @@ def estimate_and_export(heart, folder):
 
 
 def program_that_does_not_answer(heart, folder):
-    """One that is deaf is killed by the second Cancel; one that does not even say its version holds nothing up."""
+    """A program that ignores SIGTERM is killed by the second Cancel. One that does not even print its version blocks
+    nothing."""
     jobs, preferences, client = part("jobs"), part("preferences"), part("client")
     program, deaf = preferences.get().program, os.path.join(folder, "deaf")
     with open(deaf, "w", encoding="utf-8") as file:
@@ -344,7 +348,7 @@ def program_that_does_not_answer(heart, folder):
     os.chmod(deaf, 0o755)
     heart.reset()
     refresh = part("status").refresh
-    part("status").refresh = lambda: None  # the look at the scene would be the job that is cancelled
+    part("status").refresh = lambda: None  # otherwise the job that examines the scene would be cancelled
     preferences.get().program = deaf
     check("version-is-asked-for", preferences.version(deaf)[0] is None, preferences.version(deaf))
     area, _ = properties()
@@ -355,7 +359,7 @@ def program_that_does_not_answer(heart, folder):
     bpy.ops.txmill.cancel("INVOKE_DEFAULT")
     yield 0.5
     check("deaf-goes-on", jobs.current() is job)
-    preferences.get().program = program  # what follows asks one that answers
+    preferences.get().program = program  # the next test needs a program that answers
     part("status").refresh = refresh
     job.cancel._since -= job.cancel._PATIENCE_SECONDS
     bpy.ops.txmill.cancel("INVOKE_DEFAULT")
@@ -368,7 +372,7 @@ def program_that_does_not_answer(heart, folder):
 
 
 def program_missing():
-    """A path that leads nowhere: an error that can be read, in the panel, the preferences and the reports."""
+    """With a path that leads nowhere, panel, preferences and reports show a readable error."""
     preferences, jobs = part("preferences").get(), part("jobs")
     program, preferences.program = preferences.program, "/nowhere/txmill"
     draws = drawn(part("preferences").TxmillPreferences)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The extension in a Blender with an interface, on a screen of its own: interface.sh ZIP TXMILL CHROOTS
-# Clicks are simulated events; the interface must stay alive while txmill works.
+# The extension in a Blender with an interface, on a separate screen: interface.sh ZIP TXMILL CHROOTS
+# Clicks are simulated events; the interface must respond while txmill works.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 zip=$(realpath "$1") program=$(realpath "$2") chroots=$(realpath "$3")
@@ -16,7 +16,7 @@ grep -E '^(pass|FAIL|note) ' "$folder/out"
 status=0
 grep -q '^FAIL' "$folder/out" && status=1
 if ! grep -q '^pass end-of-interface$' "$folder/out"; then
-  echo "FAIL interface: Blender did not come to the end"
+  echo "FAIL interface: Blender did not finish"
   tail -n 40 "$folder/out"
   status=1
 elif sed '/^pass end-of-interface$/q' "$folder/out" | grep -A20 '^Traceback'; then

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scenes through Blender and through txmill: sets of names, renders from our files.
+"""Compares Blender and txmill on whole scenes: sets of file names, and renders from txmill's files.
 
     blender -b --factory-startup --python-exit-code 1 --python loop.py -- TXMILL FOLDER [quick] [names] [spaces] [corners] [percent] [renders]
     python loop.py TXMILL FOLDER [...]      with a Python that has the package bpy
 
-TXMILL is a command, "chroot /host /path/txmill" for one. Prints `pass NAME` or `FAIL NAME: why` a check."""
+TXMILL is a command, "chroot /host /path/txmill" for one. Prints `pass NAME` or `FAIL NAME: why` for each check."""
 import hashlib
 import json
 import os
@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import scenes
 
 failed = []
-# Pixels of 480 x 320 that may differ by more than 1e-4, and the most that one may.
+# Of 480 x 320 pixels, this many may differ by more than 1e-4, and one by at most this much.
 PIXELS, WORST = 27, 6e-4
 
 
@@ -32,7 +32,7 @@ def check(name, good, why=""):
 
 
 class Txmill:
-    """The program, with Blender's own OpenColorIO config; it may see other system folders than Blender."""
+    """The program with Blender's own OpenColorIO config; it may see other system folders than Blender."""
 
     def __init__(self, command, folder):
         self.command = shlex.split(command)
@@ -52,7 +52,7 @@ class Txmill:
 
 
 def said(work):
-    """What Blender itself prints while it works: reports through Python's buffer."""
+    """Returns what Blender itself prints while it works, also from Python's buffer."""
     sys.stdout.flush()
     kept = os.dup(1)
     with tempfile.TemporaryFile("w+", errors="replace") as printed:
@@ -75,12 +75,12 @@ def remove_tx(folder):
 
 
 def same_names(txmill, scene, folder, label, cache, expected=None):
-    """Blender makes the tx files, txmill makes them, and Blender finds every one of these fresh. Returns txmill's run."""
+    """Blender makes the tx files, txmill makes them, and txmill's must be fresh for Blender. Returns txmill's run."""
     bpy.context.preferences.filepaths.texture_cache_directory = cache
     remove_tx(folder)
     report = said(bpy.ops.render.generate_texture_cache)
     theirs = scenes.tx_files(folder)
-    # Of what it leaves out, it gives not even the number.
+    # Blender does not even count the images that it leaves out.
     check("Blender says how many it made, %s" % label, "Generated %d tx files, 0 failed" % len(theirs) in report, report)
     remove_tx(folder)
     done = txmill("make", "--json", *(["--cache-dir", cache] if cache else []), scene)
@@ -97,13 +97,13 @@ def same_names(txmill, scene, folder, label, cache, expected=None):
 
 
 def states(txmill, scene):
-    """{image name: state} of `txmill list`."""
+    """Returns {image name: state} from `txmill list`."""
     records = [json.loads(line) for line in txmill("list", "--json", scene).stdout.splitlines()]
     return {record["name"]: record["state"] for record in records if record["type"] == "image"}
 
 
 def names(txmill, folder, quick):
-    """The sets of tx files, over working spaces and cache folders; what is left out is said."""
+    """Compares the sets of tx files over working spaces and cache folders. Images that are left out are reported."""
     scene = scenes.every_way(folder)
     for space in ("ACEScg",) if quick else ("Linear Rec.709", "Linear Rec.2020", "ACEScg"):
         for cache in ("", "cache/of tx", os.path.join(folder, "store")):
@@ -122,7 +122,7 @@ def names(txmill, folder, quick):
 
 
 def corners(txmill, folder, quick):
-    """Overrides, nested groups, packed tiles, offsets, images that only the compositor uses."""
+    """Overrides, nested groups, packed tiles, offsets, and images that only the compositor uses."""
     for name, (scene, left_out) in scenes.corners(folder).items():
         bpy.ops.wm.open_mainfile(filepath=scene)
         for cache in ("", "../tx of %s" % name):
@@ -131,13 +131,14 @@ def corners(txmill, folder, quick):
         check("left out, %s" % name, all(listed.get(image) == state for image, state in left_out.items()), listed)
 
 
-# What the built-in config takes from a Blender in PATH, where txmill sees one.
+# The built-in config takes these from a Blender in PATH, if txmill finds one.
 NOT_BUILT_IN = {"Filmic sRGB", "AgX Base sRGB", "Khronos PBR Neutral sRGB", "Luminance Compensation Rec.2020",
                 "Luminance Compensation BT.2020"}
 
 
 def spaces(txmill, folder, quick):
-    """Every name that a scene may hold for a colour space: names and pixels, by Blender's config and by the built-in one."""
+    """Tests every name that a scene may have for a colour space: file names and pixels, by Blender's config and by
+    the built-in one."""
     scene, names = scenes.spaces(folder, txmill.config)
     bpy.ops.wm.open_mainfile(filepath=scene)
     bpy.ops.render.generate_texture_cache()
@@ -165,7 +166,8 @@ def spaces(txmill, folder, quick):
 
 
 def percent(txmill, folder, quick):
-    """OpenImageIO takes % in a path for digits of a temporary name: Blender makes no tx file there, and uses ours."""
+    """OpenImageIO takes % in a path for digits of a temporary name: Blender makes no tx file there, and uses
+    txmill's."""
     folder = os.path.join(folder, "100 %")
     scenes.empty()
     scenes.shown("a", scenes.load(scenes.picture(os.path.join(folder, "a.png"))))
@@ -184,7 +186,7 @@ def percent(txmill, folder, quick):
 
 
 def render(path):
-    """Pixels of a render (height, width, 4)."""
+    """Returns the pixels of a render (height, width, 4)."""
     bpy.context.scene.render.filepath = path
     bpy.ops.render.render(write_still=True)
     image = bpy.data.images.load(path)
@@ -196,19 +198,19 @@ def render(path):
 
 
 def differing(a, b):
-    """(pixels that differ by more than 1e-4, the most that one differs by)"""
+    """Returns the number of pixels that differ by more than 1e-4, and the largest difference."""
     difference = np.abs(a - b).max(axis=2)
     return int((difference > 1e-4).sum()), float(difference.max())
 
 
 def renders(txmill, folder, quick):
-    """All repeat modes and interpolations: the picture from our files equals the one from Blender's, and a render rewrites
-    none."""
+    """For all repeat modes and interpolations, the picture from txmill's files equals the one from Blender's, and a
+    render does not rewrite any."""
     scene = scenes.every_way(folder)
     bpy.ops.wm.open_mainfile(filepath=scene)
     bpy.ops.render.generate_texture_cache()
     theirs = render(os.path.join(folder, "theirs.exr"))
-    # Of the files themselves, not of what Cycles makes of chance: two renders of one set differ, too.
+    # Only the files are compared. Cycles renders with random numbers, so two renders of one set differ, too.
     bpy.ops.wm.open_mainfile(filepath=scene)
     pixels, worst = differing(render(os.path.join(folder, "again.exr")), theirs)
     print("note render, Blender's files twice: %d of %d pixels differ by more than 1e-4, at most %.2g" % (
@@ -228,7 +230,7 @@ def renders(txmill, folder, quick):
         pixels, worst = differing(ours, theirs)
         check("picture equal, %s" % label, pixels <= allowed[0] and worst <= allowed[1], "%d pixels, at most %g" % (pixels, worst))
         print("note render, %s: %d pixels differ by more than 1e-4, at most %.2g" % (label, pixels, worst))
-    # Without tx files the picture must differ, or the comparison shows nothing.
+    # Without tx files the picture must differ; otherwise the comparison shows nothing.
     bpy.context.scene.render.use_texture_cache = False
     check("the texture cache is what was rendered", differing(render(os.path.join(folder, "plain.exr")), theirs)[0] > PIXELS)
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Blender's own tx writer, over many images in one Blender.
+"""Runs Blender's own tx writer over many images in one Blender.
 
     blender -b --factory-startup --python-exit-code 1 --python maketx.py -- MODE ...
     python maketx.py MODE ...        with a Python that has the package bpy
 
 describe FOLDER       copies Blender's OpenColorIO config into FOLDER and writes FOLDER/blender.json: version, colour spaces
-convert LIST RESULTS  LIST holds a line an image: path, colour space, alpha type, cache folder, separated by tabs.
+convert LIST RESULTS  LIST has a line for each image: path, colour space, alpha type, cache folder, separated by tabs.
                       RESULTS gets a line for each: the path of the tx file, or ERROR and the message. Images that have a
                       line there already are skipped: see for_each of ../differential/limits.py.
 """

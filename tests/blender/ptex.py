@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ptex assets in Cycles: `txmill make --mesh` unwraps an asset, Blender renders the pages on the new mesh from their tx files,
-and `txmill stream render` renders the Ptex file itself on the old one. The surface emits its texture, so that the pictures have
-no noise but that of where in a pixel is looked.
+"""Ptex assets in Cycles: `txmill make --mesh` unwraps an asset, Blender renders the pages on the new mesh from their tx
+files, and `txmill stream render` renders the Ptex file itself on the old one. The surface emits its texture, so the only
+noise in the pictures comes from the places in a pixel that are looked up.
 
     blender -b --factory-startup --python-exit-code 1 --python ptex.py -- TXMILL FOLDER
     python ptex.py TXMILL FOLDER            with a Python that has the package bpy
 
-Prints `pass NAME` or `FAIL NAME: why` a check."""
+Prints `pass NAME` or `FAIL NAME: why` for each check."""
 import glob
 import os
 import shutil
@@ -23,8 +23,8 @@ from loop import Txmill, check, failed
 
 ASSET = os.path.join(here, "..", "util", "ptex_asset.py")
 PX, SAMPLES, HALF = 192, 64, 0.9
-# Of values from 0 to 1 in scene-linear light: where a pixel is looked at differs between the two, in texels of a thirtieth of the
-# sheet. What is wrong by a face or a border is tens of times as much.
+# Values are from 0 to 1 in scene-linear light. The two renderers look up different places of a pixel, which differ by
+# texels of a thirtieth of the sheet. An error of a face or a border is tens of times as large.
 MEAN, WORST = 0.002, 0.015
 
 SCENE = """txmill-scene 1
@@ -58,7 +58,8 @@ def import_mesh(path):
 
 
 def render(mesh_path, pages, folder, colorspace):
-    """The picture that Cycles makes of the unwrapped mesh; the image is set as Blender itself sets it when it loads it."""
+    """Returns the picture that Cycles makes of the unwrapped mesh. The image's settings are those with which Blender
+    loads it."""
     scene = scenes.empty()
     scene.cycles.samples = SAMPLES
     scene.render.resolution_x = scene.render.resolution_y = PX
@@ -82,7 +83,7 @@ def render(mesh_path, pages, folder, colorspace):
     bpy.ops.wm.save_as_mainfile(filepath=os.path.join(folder, "scene.blend"))
     bpy.ops.render.generate_texture_cache()
     after = {path: os.stat(path).st_ino for path in glob.glob(folder + "/blender_tx/*.tx")}
-    # What is rendered comes from the tx files: the pages are overwritten.
+    # The pages are overwritten, so that the picture can only come from the tx files.
     for page in pages:
         at = os.stat(page)
         with open(page, "r+b") as file:
@@ -94,7 +95,7 @@ def render(mesh_path, pages, folder, colorspace):
 
 
 def differences(a, b):
-    """Mean and worst; the pixels at the picture's edge have other neighbours in the two."""
+    """Returns mean and maximum. Pixels at the picture's edge are left out, because their neighbours differ."""
     apart = np.abs(a - b)[1:-1, 1:-1]
     return float(apart.mean()), float(apart.max())
 
@@ -117,7 +118,7 @@ def asset(txmill, folder, name, kind, mesh_kind, colorspace, asset_options, make
     print("note %s: pictures differ by %.5f on average, %.4f at most; light from %.3f to %.3f" % (
         name, mean, worst, theirs.min(), theirs.max()))
     check("%s: Cycles' picture is stream's" % name, mean < MEAN and worst < WORST, "mean %g, at most %g" % (mean, worst))
-    # The same comparison finds a face that is turned, or missing.
+    # The same comparison notices a face that is turned or missing.
     check("%s: the comparison finds differences" % name, differences(ours, theirs[::-1])[0] > 10 * MEAN)
     return len(pages)
 
@@ -135,8 +136,8 @@ def main():
     pages = asset(txmill, folder, "many pages", "u8", "obj", "sRGB", ["--columns", "24", "--rows", "24", "--seed", "4"],
                   ["--page-size", "192"])
     check("many pages are more than a row of UDIM tiles", pages > 10, str(pages))
-    # Texels are smaller than pixels: levels 1 and 2 are shown, on which borders keep faces apart. Not of bytes: Ptex cuts off what
-    # its halvings leave, half of a value each time.
+    # Texels are smaller than pixels, so levels 1 and 2 are shown, in which borders keep faces apart. This leaves out
+    # bytes, because Ptex truncates at each halving, by half a value on average.
     asset(txmill, folder, "far", "u16", "obj", "Non-Color", ["--columns", "12", "--rows", "12", "--sizes", "5,6", "--seed", "5"])
     sys.exit(bool(failed))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scenes made by Blender's Python. every_way(folder) uses images in every way that a Cycles scene can."""
+"""Makes scenes with Blender's Python. every_way(folder) uses images in every way that a Cycles scene can."""
 import ctypes
 import os
 import re
@@ -12,7 +12,7 @@ WAYS = ("repeat", "extend", "clip", "mirror")
 
 
 def picture(path, width=96, height=64, seed=0, float_buffer=False, colorspace=None):
-    """An image file of smooth noise; the format follows the extension."""
+    """Writes an image of smooth noise; the format follows the extension."""
     rng = np.random.default_rng(seed)
     y, x = np.mgrid[0:height, 0:width]
     pixels = np.ones((height, width, 4), np.float32)
@@ -215,7 +215,7 @@ def save(path):
 
 
 def shown(name, image, at=0, **settings):
-    """A plane with a material of one image node."""
+    """Makes a plane with a material of one image node."""
     made = material(name)
     texture = node(made.node_tree, "ShaderNodeTexImage", image, **settings)
     feed(made, texture)
@@ -224,7 +224,7 @@ def shown(name, image, at=0, **settings):
 
 
 def overrides(folder):
-    """Library overrides: objects, a slot with another material; a library of a library."""
+    """Makes library overrides: objects, a slot with another material, a library of a library."""
     empty()
     shown("inner", load(picture(os.path.join(folder, "deep", "inner.png"), seed=1)))
     bpy.data.materials["inner"].use_fake_user = True
@@ -245,7 +245,7 @@ def overrides(folder):
         scene.collection.objects.link(thing)
     for name in ("thing", "deep"):
         bpy.data.objects[name].override_create(remap_local_usages=True).location.z = 1
-    # The shot gives the overridden object a material of its own; the library's keeps its image.
+    # In this file the overridden object gets a material of its own; the library's material keeps its image.
     local = bpy.data.objects["other"].override_create(remap_local_usages=True)
     after = material("after")
     feed(after, node(after.node_tree, "ShaderNodeTexImage", load(picture(os.path.join(folder, "shot", "after.png"), seed=4))))
@@ -255,7 +255,7 @@ def overrides(folder):
 
 
 def nested(folder):
-    """Groups in groups, of a material and of the world; one that is used twice, one that nothing uses, a muted node."""
+    """Makes groups in groups, of a material and of the world: one is used twice, one is not used, one node is muted."""
     empty()
 
     def group(name, inner):
@@ -294,7 +294,7 @@ def nested(folder):
 
 
 def packed(folder):
-    """Packed tiles and a packed sequence beside ones on disk."""
+    """Makes packed tiles and a packed sequence beside ones on disk."""
     empty()
     for name in ("packed", "kept"):
         for number in (1001, 1002):
@@ -309,7 +309,7 @@ def packed(folder):
 
 
 def offsets(folder):
-    """Sequences: an offset, a start, a cycle, one image in two ranges, an image user that is a single frame."""
+    """Makes sequences: an offset, a start, a cycle, one image in two ranges, an image user that is a single frame."""
     empty()
     for frame in range(1, 15):
         picture(os.path.join(folder, "frames", "f.%03d.png" % frame), seed=frame, width=32, height=32)
@@ -324,7 +324,8 @@ def offsets(folder):
 
 
 def elsewhere(folder):
-    """Images that Cycles does not look up: of the compositor, of geometry nodes, of brushes; and those of another scene."""
+    """Makes images that Cycles does not look up: of the compositor, of geometry nodes, of brushes, and of another
+    scene."""
     empty()
     shown("looked up", load(picture(os.path.join(folder, "looked up.png"), seed=1)))
     tree = bpy.data.node_groups.new("compositor", "CompositorNodeTree")
@@ -346,8 +347,9 @@ def elsewhere(folder):
 
 
 def studio(folder):
-    """What real projects have: umlauts, blanks and signs in names, a library beside the shot with a node group and tiles of its
-    own, one file as colour and as data, links, backslashes of Windows, extensions in capitals, tiles and frames with gaps."""
+    """Makes a scene as real projects have them: umlauts, blanks and signs in names, a library beside the scene with
+    a node group and tiles of its own, one file as colour and as data, links, backslashes of Windows, extensions
+    in capitals, tiles and frames with gaps."""
     folder = os.path.join(folder, "Prüfung & Größe #1")
     textures = os.path.join(folder, "assets", "Möbel", "tex")
 
@@ -363,7 +365,7 @@ def studio(folder):
     for number in (1001, 1002, 1003, 1012):
         file("Stoff %d.png" % number)
     tiled = load(os.path.join(textures, "Stoff 1001.png"), source="TILED")
-    tiled.filepath = os.path.join(textures, "Stoff <UDIM>.png")  # which Blender does not guess from a number after a blank
+    tiled.filepath = os.path.join(textures, "Stoff <UDIM>.png")  # Blender does not guess this from a number after a blank
     for number in (1002, 1003, 1012):
         tiled.tiles.new(number)
     shown("Stoff", tiled)
@@ -410,14 +412,14 @@ def studio(folder):
 
 
 def stored(image, name):
-    """The image with this name of a colour space as files hold it; Python sets names of the interface alone."""
+    """Makes an image with this name of a colour space as files store it; Python can set only the interface's names."""
     (ctypes.c_char * 64).from_address(image.colorspace_settings.as_pointer()).value = name.encode()
     return image
 
 
 def spaces(folder, config):
-    """An image for each colour space, alias and role of a config, in other spellings, and for names that it does not have. Returns
-    the scene, and {image: name}."""
+    """Makes an image for each colour space, alias and role of a config, in other spellings, and for names that it
+    does not have. Returns the scene, and {image: name}."""
     with open(config, encoding="utf-8") as f:
         text = f.read()
     found = re.findall(r"^ {4}name: (.*)$", text, re.M) + re.findall(r"^  (\w+): .*$", text.split("\nroles:")[1].split("\n\ndisplays:")[0], re.M)
@@ -435,8 +437,8 @@ def spaces(folder, config):
 
 
 def names(folder):
-    """Colour spaces under other names than the interface shows: aliases and roles, as other versions of Blender save them, none,
-    and one that no config has; an override that says another one than its library."""
+    """Makes images whose colour spaces have other names than in the interface: aliases and roles, as other versions
+    of Blender save them, none, one that no config has, and an override that differs from its library."""
     library = os.path.join(folder, "lib", "lib.blend")
     empty()
     load(picture(os.path.join(folder, "lib", "own.png"), seed=1), "ACEScg").use_fake_user = True
@@ -453,12 +455,12 @@ def names(folder):
 
 
 def corners(folder):
-    """{name: (scene, {image that is left out: its state in txmill list})}"""
+    """Returns {name: (scene, {image that is left out: its state in txmill list})}."""
     return {make.__name__: make(os.path.join(folder, make.__name__)) for make in (overrides, nested, packed, offsets, elsewhere, studio, names)}
 
 
 def tx_files(folder):
-    """{path below folder: bytes} of all tx files."""
+    """Returns {path below folder: bytes} of all tx files."""
     found = {}
     for parent, _, files in os.walk(folder):
         for name in files:

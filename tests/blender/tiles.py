@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tiles that Cycles reads against those that `txmill stream budget` names, in one scene. Inside Blender:
+"""Compares the tiles that Cycles reads with those that `txmill stream budget` lists, in one scene. Inside Blender:
 
     scene FOLDER KIND          saves FOLDER/scene.blend, and the same scene as txmill-scene(5); KIND: `bounces`, or `camera`,
                                in which all surfaces are emissive, so that paths end where the camera's rays do, or
@@ -11,11 +11,11 @@
 
 Outside:
 
-    compare FOLDER TRACE TABLE FLOOR each|all    what strace saw of a render against the table of --tiles: the
-                                        intersection over the union of both sets must be FLOOR at least, on each level
-                                        or of all; and the numbers must agree to 10 %
+    compare FOLDER TRACE TABLE FLOOR each|all    compares strace's output for a render with the table of --tiles: the
+                                        intersection over the union of both sets must be at least FLOOR, on each level
+                                        or in total; and the numbers must agree to 10 %
 
-The scene is a room: six walls of an image each; balls, of each kind of surface."""
+The scene is a room with six walls, each with its own image, and balls with each kind of surface."""
 import collections
 import math
 import os
@@ -27,21 +27,21 @@ import zlib
 EDGE, TILE = 4096, 64
 WALLS = [((0, 0, 0), (4, 0, 0), (0, 4, 0)), ((0, 0, 2.8), (4, 0, 0), (0, 4, 0)), ((0, 0, 0), (4, 0, 0), (0, 0, 2.8)),
          ((0, 4, 0), (4, 0, 0), (0, 0, 2.8)), ((0, 0, 0), (0, 4, 0), (0, 0, 2.8)), ((4, 0, 0), (0, 4, 0), (0, 0, 2.8))]
-# Place, radius, kind, roughness as Blender's nodes have it (alpha is its square); the image is the next one.
+# Place, radius, kind, roughness as Blender's nodes have it (alpha is its square); each has the next image.
 BALLS = [((1.1, 2.6, 0.5), 0.5, "diffuse", 0), ((2.2, 3.0, 0.6), 0.6, "mirror", 0), ((3.2, 2.4, 0.45), 0.45, "glossy", 0.45),
          ((1.8, 1.7, 0.3), 0.3, "glass", 0), ((2.6, 1.9, 1.5), 0.3, "glossy", 0.7), ((1.3, 3.3, 1.7), 0.35, "diffuse", 0)]
-# Of `shaders`: the walls' and the balls'.
+# For `shaders`: the walls' and the balls'.
 PRINCIPLED = [{"Roughness": 0.3}, {}, {"Coat Weight": 1.0}, {"Metallic": 1.0, "Roughness": 0.25}, {"Metallic": 0.4}, {"Alpha": 0.9},
               {"Metallic": 1.0, "Roughness": 0.0}, {"Transmission Weight": 1.0, "Roughness": 0.0}, {"Alpha": 0.5},
               {"Transmission Weight": 0.5, "Roughness": 0.0}, {"Specular IOR Level": 1.0, "Roughness": 0.1}, "glass and diffuse"]
-# Of `normals`: the walls', the balls' and the instances'; "Normal" is the strength of a normal map.
+# For `normals`: the walls', the balls' and the instances'; "Normal" is the strength of a normal map.
 NORMALS = [{"Roughness": 0.2, "Normal": 1.0}, {}, {"Roughness": 0.5, "Normal": 0.7}, {"Metallic": 1.0, "Roughness": 0.15},
            {"Metallic": 0.4, "Normal": 1.0}, {"Coat Weight": 0.5},
            {"Metallic": 1.0, "Roughness": 0.0, "Normal": 0.4}, {"Metallic": 1.0, "Roughness": 0.0},
            {"Transmission Weight": 1.0, "Roughness": 0.0}, {"Transmission Weight": 1.0, "Roughness": 0.3},
            {"Transmission Weight": 1.0, "Roughness": 0.0, "Normal": 0.5}, {"Roughness": 0.4, "Normal": 1.0},
            {"Roughness": 0.35, "Normal": 0.8}]
-# Of `hall`: floor, pillars, roof, mirror, pane, statue, bowl.
+# For `hall`: floor, pillars, roof, mirror, pane, statue, bowl.
 HALL = [{"Roughness": 0.3, "Normal": 1.0}, {"Roughness": 0.6, "Normal": 0.5}, {}, {"Metallic": 1.0, "Roughness": 0.0},
         {"Transmission Weight": 1.0, "Roughness": 0.05}, {"Metallic": 1.0, "Roughness": 0.2, "Normal": 0.3},
         {"Transmission Weight": 1.0, "Roughness": 0.0}]
@@ -54,7 +54,7 @@ def chunk(kind, data):
 
 
 def write_png(path):
-    """Of one bit per pixel: what matters of texels is where they are."""
+    """Makes an image of one bit per pixel, because only the places of texels matter."""
     rows = b"".join(b"\0" + ((b"\xaa\x33" if y // TILE % 2 else b"\x33\xaa") * (EDGE // 16)) for y in range(EDGE))
     with open(path, "wb") as out:
         out.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", EDGE, EDGE, 1, 0, 0, 0, 0)) +
@@ -62,7 +62,7 @@ def write_png(path):
 
 
 def write_normals(path, edge=1024, waves=24):
-    """Waves in both directions, as a normal map."""
+    """Makes waves in both directions, as a normal map."""
     rows = bytearray()
     for y in range(edge):
         rows.append(0)
@@ -91,7 +91,7 @@ def bump(tree, shader, strength, path):
 
 
 def artists_shader(tree, out, settings, path):
-    """A Principled shader, or one in which glass and a diffuse shader are mixed by Fresnel."""
+    """Makes a Principled shader, or one in which glass and a diffuse shader are mixed by Fresnel."""
     import bpy
     image = tree.nodes.new("ShaderNodeTexImage")
     image.image = bpy.data.images.load(path)
@@ -114,7 +114,7 @@ def artists_shader(tree, out, settings, path):
 
 
 def hall(folder):
-    """Pillars in two rows over a floor, instances of one collection; a sun, and a sky that lights them."""
+    """Makes pillars in two rows over a floor, as instances of one collection, under a sun and a sky."""
     import bpy
     import mathutils
     here = os.path.dirname(os.path.abspath(__file__))
@@ -171,12 +171,13 @@ def hall(folder):
     image.image = bpy.data.images.load(sky)
     background = next(node for node in tree.nodes if node.bl_idname == "ShaderNodeBackground")
     tree.links.new(image.outputs["Color"], background.inputs["Color"])
-    made.world.cycles.sampling_method = "NONE"  # what its map loads is another figure of a budget
+    made.world.cycles.sampling_method = "NONE"  # a budget lists the tiles of its map separately
     save(folder, made)
 
 
 def grove(folder):
-    """Instances of a tree whose leaves are partly transparent, over a floor whose texture is scaled and turned; a mirror and glass."""
+    """Makes instances of a tree whose leaves are partly transparent, over a floor whose texture is scaled and
+    turned, with a mirror and glass."""
     import random
 
     import bpy
@@ -249,7 +250,7 @@ def grove(folder):
 
 
 def save(folder, made):
-    """The scene, and the calls that the extension makes."""
+    """Makes the scene and the request for the extension."""
     import json
 
     import bpy
@@ -275,7 +276,7 @@ def scene(folder, kind_of_scene):
     cycles = made.cycles
     cycles.max_bounces = cycles.diffuse_bounces = cycles.glossy_bounces = cycles.transmission_bounces = 3
     cycles.transparent_max_bounces = 8
-    cycles.min_light_bounces = cycles.min_transparent_bounces = 3  # no path ends by chance
+    cycles.min_light_bounces = cycles.min_transparent_bounces = 3  # so that no path ends at random
     cycles.samples = SAMPLES
     cycles.caustics_reflective = cycles.caustics_refractive = True
     w, h = (480, 270) if shaded else (960, 540)
@@ -378,10 +379,10 @@ def render(folder, filter_glossy):
     bpy.ops.render.render(write_still=True)
 
 
-# ---- what was read ----
+# ---- reads ----
 
 def tiles_of(path):
-    """{offset of its pixels in a TIFF file: (level, column, row)}, and [(columns, rows)] of the levels."""
+    """Returns {offset of its pixels in a TIFF file: (level, column, row)}, and [(columns, rows)] of the levels."""
     data = open(path, "rb").read()
     big = data[2] == 43
     assert data[:2] == b"II" and data[2] in (42, 43)
@@ -409,7 +410,7 @@ def tiles_of(path):
 
 
 def reads_of(trace):
-    """[(path, offset)] of the reads that strace saw, in their order; descriptors are named by -y."""
+    """Returns [(path, offset)] of the reads in strace's output, in order; -y names descriptors."""
     where = collections.defaultdict(int)
     reads = []
     begun = {}
@@ -441,8 +442,8 @@ def reads_of(trace):
 
 
 def requests_of(reads, folder):
-    """{(image, level, column, row)} that were asked for. A padded tile is read as the tile, then its neighbours, row by row
-    from the top left; those that are the tile itself are not read again."""
+    """Returns {(image, level, column, row)} of the tiles that were requested. A padded tile is read as the tile,
+    then its neighbours, row by row from the top left. Neighbours that are the tile itself are not read again."""
     files, by_file = {}, collections.defaultdict(list)
     for path, offset in reads:
         path = os.path.basename(path)  # the process may have been in a chroot

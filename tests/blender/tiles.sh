@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The tiles that Cycles asks for, from the offsets of its reads in txmill's tx files, against those that `txmill stream budget`
-# names: tiles.sh TXMILL CHROOTS blender|python. Camera rays agree to 95 % on each level, three bounces to 80 %; of scenes with
-# normal maps, 85 % of all tiles. What is left are rims, which rays reach by chance: both draw their own random numbers.
+# Compares the tiles that Cycles reads, known from the offsets of its reads in txmill's tx files, with those that `txmill
+# stream budget` lists: tiles.sh TXMILL CHROOTS blender|python. For camera rays 95 % agree on each level, for three
+# bounces 80 %, and in scenes with normal maps 85 % of all tiles. The rest are at edges, which rays reach by chance,
+# because both programs draw their own random numbers.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 txmill=$(realpath "$1") chroots=$2 which=$3
 if ! strace -f -y -o /dev/null true 2>/dev/null; then
-  echo "skip tiles: strace is not installed, or may trace nothing here"
+  echo "skip tiles: strace is not installed, or tracing is not permitted"
   exit 0
 fi
 folder=$(mktemp -d -p "$PWD")
@@ -18,12 +19,12 @@ if [ "$which" = blender ]; then
 else
   inside=("$chroots" python "$here/tiles.py")
 fi
-# Where something fails, the end of what it printed.
+# If something fails, shows the end of its output.
 step() { timeout 600 "$@" >"$folder/log" 2>&1 || { tail -n 20 "$folder/log"; return 1; }; }
 cycles_reads() { # FILTER
   step strace -f -y -s 0 -o "$folder/trace" -e trace=lseek,pread64,read,close "${inside[@]}" render "$folder" "$1"
 }
-agree() { # NAME FLOOR each|all OPTION...: the last render and a budget, by level or altogether
+agree() { # NAME FLOOR each|all OPTION...: compares the last render with a budget, by level or altogether
   local name=$1 floor=$2 what=$3
   shift 3
   if step "$txmill" stream budget "$folder" --overwrite --tiles "$folder/tiles.tsv" "$@" &&
@@ -41,8 +42,8 @@ scene() { # KIND
 }
 failed() { echo "FAIL $1"; status=1; }
 if scene camera && cycles_reads 1; then agree camera-rays 0.95 each; else failed camera-rays; fi
-# Filter Glossy is the share by which rays are widened. Cycles shades what is hit after the last bounce as well, which is
-# seen where nothing is widened.
+# Filter Glossy is the factor by which rays are widened. Cycles also shades the hit after the last bounce, which is
+# visible if nothing is widened.
 if scene bounces; then
   for filter in 1 0.25 0; do
     if cycles_reads $filter; then
@@ -52,8 +53,8 @@ if scene bounces; then
     fi
   done
 fi
-# What artists make of shaders, as the extension exports it: one Blender evaluates the scene, another renders it. Budgets
-# have no options: the scene says how it is rendered.
+# Shaders as artists make them, exported by the extension: one Blender evaluates the scene, another renders it. Budgets
+# have no options, because the scene says how it is rendered.
 exported() { # KIND
   scene "$1" && step "$chroots" blender -b --factory-startup "$folder/scene.blend" --python-exit-code 1 \
     --python "$here/../../blender/txmill/exporter.py" -- "$folder/request" "$folder/answer"

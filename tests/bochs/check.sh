@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make check-avx512: the AVX-512 back-end against scalar C on a machine that has no AVX-512: Bochs emulates a processor
-# that has, Linux boots on it, and the only program there, tests/tile/ops/isa_main.c, compares row operations and lookups bit for
-# bit. But for one thing: Bochs 2.7 rounds ties up, not to even, when it makes halves of floats; the program sees that by
-# AVX2, which test_ops proves on real processors, and allows no other difference. The kernel comes from Debian's
-# package of a cloud kernel, which is unpacked, not installed. Minutes.
+# make check-avx512: compares AVX-512 with scalar C on a machine without AVX-512. Bochs emulates a processor that has it,
+# Linux boots on that, and its only program, tests/tile/ops/isa_main.c, compares row operations and lookups bit for bit.
+# There is one exception: Bochs 2.7 rounds ties up instead of to even when it converts floats to halves. The program
+# recognises that from AVX2, which test_ops tests on real processors, and accepts no other difference. The kernel comes
+# from Debian's package of a cloud kernel, which is unpacked and not installed. This takes minutes.
 # Needs the packages of the set "bochs" (scripts/setup.sh bochs). Environment: ROUNDS of lookups (40), MINUTES to wait
 # (60).
 # shellcheck source=tests/lib.sh
@@ -25,7 +25,7 @@ if [ ${#needs[@]} -gt 0 ]; then
     finish
 fi
 
-# ---- the program, alone in its machine -------------------------------------------------------------------------------
+# ---- the program, alone on its machine -------------------------------------------------------------------------------
 cd "$repo" || exit 1
 linked=()
 for source in src/tile/ops/*.c src/tile/ops/x86/*.c src/tile/sample/s[ac]*.c src/tile/sample/x86/*.c src/tile/sample/simd/*.c \
@@ -72,7 +72,7 @@ display_library: rfb, options="timeout=0"
 sound: driver=dummy
 log: $work/log
 EOF
-# Nobody looks at its display; Debian's Bochs has a debugger, which is told to continue.
+# Nobody looks at the display. Debian's Bochs has a debugger, which gets the command to continue.
 echo continue >"$work/debugger"
 bochs -q -f "$work/bochsrc" -rc "$work/debugger" </dev/null >/dev/null 2>&1 &
 machine=$!
@@ -83,7 +83,7 @@ for ((second = 0; second < minutes * 60; second++)); do
 done
 pkill -f "$work/bochsrc" 2>/dev/null
 wait $machine 2>/dev/null
-tr -d '\r' <"$work/said" | grep -av '^\[' >"$work/out" # the program's words, which a failed check shows
+tr -d '\r' <"$work/said" | grep -av '^\[' >"$work/out" # the program's output, which a failed check shows
 tail -n 20 "$work/said" >"$work/err"
 check avx512-row-operations grep -aq "row operations of avx512: equal to scalar" "$work/said"
 check avx512-lookups grep -aq "lookups of avx512: equal to scalar" "$work/said"

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make check-deb: for Debian 12 and 13 the packages are built in one chroot and installed in another, clean one, where a
-# stranger's three programs (C converts, C++ reads tiles, Python runs a batch) work with nothing else set; then they are
-# removed, and nothing is left. Root and network; chroots are kept in $TXM_CHROOTS (default: build/chroots).
-#   check.sh [SUITE...]       TXM_DEBS=FOLDER: takes the packages in FOLDER/SUITE, builds none
+# make check-deb: for Debian 12 and 13, builds the packages in one chroot and installs them in another, clean one. There
+# three programs as users write them (C converts, C++ reads tiles, Python runs a batch) must work without further
+# settings. Then the packages are removed, and nothing may be left. Needs root and network; chroots are kept in $TXM_CHROOTS (default: build/chroots).
+#   check.sh [SUITE...]       TXM_DEBS=FOLDER: uses the packages in FOLDER/SUITE and builds none
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 repo=$(cd "$here/../.." && pwd)
 root=${TXM_CHROOTS:-$repo/build/chroots}
 export TXM_CHROOTS=$root
-# bootstrap and run are those of the chroots with Blender.
+# The functions bootstrap and run come from the chroots with Blender.
 # shellcheck source=tests/blender/chroots.sh
 . "$repo/tests/blender/chroots.sh" library
 say() { echo "check-deb: $*"; }
@@ -26,7 +26,7 @@ check_suite() {
 
 build_suite() {
     local suite=$1 packages
-    # The chroot that builds has what scripts/packages names, and lintian.
+    # The build chroot has the packages that scripts/packages lists, and lintian.
     packages=$(awk '$1 == "build" { print $2 }' "$repo/scripts/packages" | tr '\n' ' ')
     if [ ! -e "$root/deb-build-$suite/ready" ]; then
         say "$suite: setting up the chroot that builds"
@@ -51,7 +51,7 @@ use_packages() {
     local suite=$1 debs=$2 at leftovers
     mkdir -p "$root/deb-$suite"
 
-    # A clean chroot, from a copy that was never used.
+    # Makes a clean chroot from an unused copy.
     if [ ! -e "$root/deb-base-$suite/ready" ]; then
         say "$suite: setting up the clean chroot"
         bootstrap "deb-base-$suite" "$suite"
@@ -63,7 +63,7 @@ use_packages() {
     cp "$debs"/*.deb "$at/opt/debs/"
     cp "$repo"/examples/{convert_folder.c,read_tiles.c,read_tiles.cpp,view_texture.c} "$here/stranger.py" "$at/opt/stranger/"
     cp "$repo"/testdata/golden/{rgb8.png,rgba8.tga,half-rgba.exr} "$at/opt/stranger/"
-    # The compilers are the stranger's own business; apt resolves the rest from the packages alone.
+    # Users choose compilers themselves; apt resolves everything else from the packages alone.
     inside "deb-clean-$suite" "packages cannot be installed" "apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y gcc g++ libc6-dev pkg-config python3"
     snapshot "$at" >"$root/deb-$suite/before"
     say "$suite: installing"
@@ -95,7 +95,7 @@ use_packages() {
     say "$suite: ok"
 }
 
-# Every path of a chroot but for what packages never own.
+# Lists every path of a chroot, except those that packages never own.
 snapshot() {
     (cd "$1" && find . -xdev \( -path ./proc -o -path ./sys -o -path ./dev -o -path ./opt/debs -o -path ./var/cache -o \
         -path ./var/lib/apt -o -path ./var/log \) -prune -o -print | LC_ALL=C sort)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A batch and its tiles from the installed Python package, with nothing set."""
+"""Runs a batch and reads its tiles with the installed Python package, without any settings."""
 import pathlib
 import shutil
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make check-gpu: what `make check` proves on the CPU, on the devices of this machine. check_gpu.sh BUILD
+# make check-gpu: checks on this machine's devices what `make check` checks on the CPU: check_gpu.sh BUILD
 # The last line counts: "N passed, N failed, N skipped".
 set -u
 build=$1
 export TXM_GPU_FOLDER=$PWD/$build TXM_BUILD=$PWD/$build
-usable() { # BACKEND: prints why it is of no use
+usable() { # BACKEND: prints why it cannot be used
     [ -e "$build/txmill-$1.so" ] || { echo "$build/txmill-$1.so was not built"; return; }
     TXMILL_PLUGINS=$TXM_GPU_FOLDER "$build/txmill" devices --json | python3 -c 'import json, sys
 b = json.load(sys.stdin)[sys.argv[1]]
@@ -34,7 +34,7 @@ for backend in cuda opencl; do
     read -r p _ f _ s _ <<<"$(tail -n 1 "$log")"
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 done
-# Conversion and lookups, in the processes that the tests fork.
+# Tests conversion and lookups, including the processes that the tests fork.
 watched() { # TOOL PROGRAM
     TXM_GPU_PLUGIN=$TXM_GPU_FOLDER/txmill-cuda.so TXMILL_PLUGINS=$TXM_GPU_FOLDER TXM_DEVICE=cuda \
         compute-sanitizer --tool "$1" --target-processes all --error-exitcode 9 "$2" >"$log" 2>&1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The GPU's code by what the compiler makes of it: nothing contracted, flushed or approximated, so that it gives the bits
-# that the same bodies give on the CPU; and no array in slow memory.
+# Checks the compiler's output for the GPU: nothing is contracted, flushed or approximated, so that the GPU gives the
+# same bits as the CPU with the same source; and no array is in slow memory.
 # Plain builds only: it looks at what nvcc makes
 # Slow: 30 s of nvcc
 # shellcheck source=tests/lib.sh
@@ -26,7 +26,7 @@ exact "" code.ptx
 run "$nvcc" -arch=sm_75 -cubin -Xptxas -v code.ptx -o code.cubin
 check assembles grep -q "0 bytes stack frame" err
 check no-stack test -z "$(grep -E '[1-9][0-9]* bytes (stack frame|spill)' err out)"
-# Lookups, and ray differentials, whose header is device code as well; without a warning.
+# Compiles lookups, and ray differentials, whose header is device code as well, without a warning.
 for part in lookup:src/device/lookup/program.c ray:tests/device/ray_device.cu; do
     name=${part%%:*}
     # shellcheck disable=SC2086

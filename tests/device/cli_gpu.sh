@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Conversions through a device plug-in from end to end: the bytes of the CPU, whatever the device does. `make check` runs them
-# over a runtime on the CPU (tests/device/gpu_runtime.c) and over OpenCL (cli_gpu_opencl.sh); TXM_GPU_FOLDER names the folder
-# of real plug-ins, TXM_GPU_BACKEND which of them (make check-gpu).
+# Conversions through a device plug-in from end to end must give the CPU's bytes, whatever the device does. `make check`
+# runs them over a runtime on the CPU (tests/device/gpu_runtime.c) and over OpenCL (cli_gpu_opencl.sh). For make
+# check-gpu, TXM_GPU_FOLDER is the folder of real plug-ins, and TXM_GPU_BACKEND selects one of them.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 build=${TXM_BUILD:-$repo/build}
@@ -11,7 +11,8 @@ backend=${TXM_GPU_BACKEND:-cuda}
 [ -n "$real" ] || export XDG_CACHE_HOME=$work/cache
 gpus=${real:-$build/tests/gpu}
 on_gpu() { run env TXMILL_PLUGINS="$gpus" "$@"; }
-# The image as the CPU makes it, and as a device does with more options and variables: the same file, made on the device.
+# Makes the image on the CPU, and on a device with more options and variables: the file must be the same, and the device
+# must have made it.
 reference() { "$TXMILL" make -q --device cpu "${@:2}" -o cpu.tx "$1" || not_ok reference "$*"; }
 same() { # NAME IMAGE ENVIRONMENT... -- OPTION...
     local name=$1 image=$2 environment=()
@@ -88,7 +89,7 @@ same equiangular rgba.png -- --envlatl -v
 check equiangular-on-cpu on_cpu
 check equiangular-says says "latitude-longitude images are filtered there"
 
-# ---- words ------------------------------------------------------------------------------------------------------------
+# ---- wording ---------------------------------------------------------------------------------------------------------
 on_gpu "$TXMILL" make --device "$backend:99" --dry-run rgba.png
 check no-such-device-exit rc_is 4
 check no-such-device says "counted from 0"
@@ -114,7 +115,7 @@ for bound in 8000000 5000000 4200000; do
     rm -f report
     same "bound-$bound" even.png TXM_FAKE_REPORT="$PWD/report" -- --device-memory $bound
     check "bound-$bound-on-device" on_device
-    # The curve's tables, less than a megabyte a device, stand beside the bound.
+    # The curve's tables, less than a megabyte for each device, do not count towards the limit.
     check "bound-$bound-kept" test "$(peak_of)" -le $((bound + 1000000))
 done
 same free-memory even.png TXM_FAKE_MEMORY=9000000 --
@@ -143,7 +144,7 @@ reference late.png
 same lost-grey late.png TXM_FAKE_LOSE=30 -- --device-memory 3M
 check no-temporaries no_temporaries
 
-# A device that is lost gets nothing more to do: the others, and the CPU, carry on.
+# A device that is lost gets no more work. The other devices and the CPU go on.
 mkdir many
 for i in {1..9}; do cp even.png "many/a$i.png"; cp rgba.png "many/b$i.png"; done
 "$TXMILL" make -q --device cpu many/*.png

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What is OpenCL's own: refused devices, broken drivers, kernels that cannot be compiled or are cached, memory that ends
-# midway, lost devices, several devices, and what `auto` makes of measurements.
+# What only OpenCL has: refused devices, broken drivers, kernels that cannot be compiled or are cached, memory that runs
+# out, lost devices, several devices, and how `auto` uses measurements.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
-# What PoCL and LLVM leave is theirs, and a driver that crashes ends its process here as it does elsewhere.
+# PoCL's and LLVM's own leaks do not count, and a driver that crashes ends its process under sanitizers, too.
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0:handle_segv=0
 # shellcheck source=tests/device/opencl.sh
 . "$repo/tests/device/opencl.sh"
@@ -20,7 +20,7 @@ with open("noise.png", "wb") as f:
             chunk(b"IDAT", zlib.compress(rows, 1)) + chunk(b"IEND", b""))
 END
 "$TXMILL" make -q --device cpu -o cpu.tx noise.png
-# convert NAME ENVIRONMENT...: the CPU's file, whatever happens.
+# convert NAME ENVIRONMENT...: the file must equal the CPU's, whatever happens.
 convert() {
     rm -f gpu.tx
     on env "${@:2}" "$TXMILL" make --json --device opencl -o gpu.tx noise.png
@@ -41,7 +41,7 @@ check cached test "$(kernels | wc -l)" -ge 1
 export XDG_CACHE_HOME=$work/own
 mkdir -p "$XDG_CACHE_HOME"
 cp -rp "$build/tests/opencl/cache/txmill" "$XDG_CACHE_HOME"
-# The newest of those that convert: lookups have kernels of their own, and older builds had others.
+# Finds the newest kernel for conversion: lookups have kernels of their own, and older builds had others.
 file=$(kernels | xargs grep -la ingest | xargs ls -t | head -n 1)
 damage() { # NAME COMMAND...
     cp "$file" good
@@ -94,7 +94,7 @@ fi
 
 # ---- faults ------------------------------------------------------------------------------------------------------------
 case $build in
-*-sanitize) skip faults "a sanitizer's own library must be the first one" ;;
+*-sanitize) skip faults "a sanitizer's library must be loaded first" ;;
 *)
     faults=(LD_PRELOAD="$build/tests/opencl/faults.so")
     for lack in "denormals:it has no denormal numbers" "rounding:its divisions and square roots are not correctly rounded" \
@@ -105,7 +105,7 @@ case $build in
         check "refused-${lack%%:*}-exit" rc_is 4
         check "refused-${lack%%:*}-says" says "${lack#*:}"
     done
-    # A compiler that crashes or hangs does so in a process of its own; what is compiled already needs none.
+    # A compiler that crashes or hangs does so in a process of its own. Kernels that are compiled already need none.
     for how in crash:"its driver crashed while it compiled the kernels (Segmentation fault)" \
         hang:"its driver did not compile the kernels within 20 s"; do
         name=${how%%:*}

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A GPU's runtime on the CPU: the plug-in's jobs run on it from end to end, kernels as loops over the same bodies.
+ * A GPU's runtime on the CPU: the plug-in's jobs run on it from end to end, with kernels as loops over the same bodies.
  *
- * Nothing runs when it is queued. A stream's work is done when somebody waits for an event after it, and then no
- * further than to that event: what the jobs forget to order happens too late here. Every other time the other streams
- * run first, as far as they may: it happens too early. With TXM_FAKE_EAGER=1 everything happens at once instead.
+ * Work does not run when it is queued. It runs when somebody waits for an event after it in the same stream, and only
+ * up to that event, so work that the jobs do not order runs too late here. Every other time, the other streams run
+ * first, as far as they may, so that it runs too early. With TXM_FAKE_EAGER=1 all work runs at once instead.
  *
- * TXM_FAKE_DEVICES=N          so many devices (1)
- * TXM_FAKE_MEMORY=BYTES       of each (1 GiB)
+ * TXM_FAKE_DEVICES=N          number of devices (1)
+ * TXM_FAKE_MEMORY=BYTES       memory of each (1 GiB)
  * TXM_FAKE_FAIL_ALLOC=N       the N-th allocation of device or pinned memory fails
- * TXM_FAKE_LOSE=N             the device that runs the N-th kernel is lost, for ever
+ * TXM_FAKE_LOSE=N             the device that runs the N-th kernel is lost permanently
  * TXM_FAKE_BROKEN=N           device N is lost from the beginning
- * TXM_FAKE_REPORT=FILE        at the end: a line a device
+ * TXM_FAKE_REPORT=FILE        writes a line for each device at the end
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ typedef enum op_kind { OP_COPY, OP_RECORD, OP_FOLLOW, OP_KERNEL } op_kind;
 typedef struct stream stream;
 
 typedef struct event {
-    stream *stream; /* where it was recorded last */
+    stream *stream; /* the stream in which it was recorded last */
     unsigned long recorded, reached;
 } event;
 
@@ -48,12 +48,12 @@ typedef struct op {
 struct stream {
     op *first, **last;
     uint32_t device;
-    stream *next; /* of all */
+    stream *next; /* in the list of all streams */
 };
 
 const char txm_rt_name[] = "cuda", txm_rt_title[] = "CUDA";
 
-/* In front of every block. */
+/* The header of every block. */
 typedef struct block {
     size_t bytes;
     uint32_t device, pinned;
@@ -70,7 +70,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static stream *streams;
 static unsigned long kernels, allocations, waits;
 static size_t pinned_used, pinned_peak;
-/* The device that a thread uses. No _Thread_local: LeakSanitizer stumbles over those of loaded libraries. */
+/* The device that a thread uses. This is not _Thread_local, because LeakSanitizer fails with thread-local memory of
+ * loaded libraries. */
 static pthread_key_t current_key;
 static pthread_once_t current_once = PTHREAD_ONCE_INIT;
 
@@ -104,7 +105,7 @@ __attribute__((destructor)) static void report(void)
 
 /* ---- work ------------------------------------------------------------------------------------------------------- */
 
-/* Whole blocks, and one row more in the other dimensions: a body checks its own bounds. */
+/* Runs whole blocks, and one row more in the other dimensions: a kernel checks its own bounds. */
 static void run_kernel(const op *o)
 {
     typedef void entry(void *const m[], const void *args, const uint32_t id[3]);
@@ -117,7 +118,7 @@ static void run_kernel(const op *o)
                 call(o->memories, o->args, id);
 }
 
-/* Runs a stream until `event` has come so far; NULL: to its end. */
+/* Runs a stream up to `event`, or to its end if that is NULL. */
 static void run(stream *s, const event *until, unsigned long version)
 {
     while (s->first && !(until && until->reached >= version)) {
@@ -285,7 +286,7 @@ static int allocate(void **memory, size_t bytes, bool pinned)
     block *b = code ? NULL : aligned_alloc(64, whole);
     if (b) {
         *b = (block){.bytes = bytes, .device = current(), .pinned = pinned};
-        memset(b + 1, 0xA5, bytes); /* what nobody wrote shows */
+        memset(b + 1, 0xA5, bytes); /* so that a read of memory that was never written shows */
         *memory = b + 1;
         *used += bytes;
         *peak = *used > *peak ? *used : *peak;
@@ -350,7 +351,7 @@ int txm_rt_count(uint32_t *count)
 
 int txm_rt_use(uint32_t device)
 {
-    (void)current(); /* makes the key */
+    (void)current(); /* this makes the key */
     pthread_setspecific(current_key, (void *)(uintptr_t)device);
     return 0;
 }

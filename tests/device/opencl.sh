@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# For tests over a real OpenCL driver: $plugins has the plug-in, kernels are compiled into caches of the build. Ends the
-# script, with the reason, where there is no plug-in or no driver.
+# For tests with a real OpenCL driver: $plugins has the plug-in, and kernels are compiled into caches in the build
+# folder. Without a plug-in or a driver, the script ends and prints the reason.
 build=${TXM_BUILD:-$repo/build}
 plugins=${TXM_GPU_FOLDER:-$build}
 export XDG_CACHE_HOME=$build/tests/opencl/cache POCL_CACHE_DIR=$build/tests/opencl/pocl

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * An OpenCL driver that crashes when it is loaded, or (TXM_CL_HANG) does not answer. */
+ * An OpenCL driver that crashes when it is loaded or, with TXM_CL_HANG, does not return. */
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Failures of an OpenCL driver, on demand: preloaded, it takes the place of a few calls and passes the others on.
+ * Makes an OpenCL driver fail on demand: this is preloaded, replaces a few calls and passes the others on.
  *
  * TXM_CL_FAIL_BUILD=1       the driver cannot compile
  * TXM_CL_CRASH_BUILD=1      it crashes when it compiles a text
- * TXM_CL_HANG_BUILD=1       it never comes back from that
- * TXM_CL_FAIL_BUFFER=N      from the N-th buffer on there is no memory
- * TXM_CL_FAIL_COPY=N        the N-th upload finds that there is none
- * TXM_CL_LOSE=N             from the N-th kernel on the device is lost
+ * TXM_CL_HANG_BUILD=1       it never returns from that
+ * TXM_CL_FAIL_BUFFER=N      from the N-th buffer on, there is no memory
+ * TXM_CL_FAIL_COPY=N        there is none at the N-th upload
+ * TXM_CL_LOSE=N             from the N-th kernel on, the device is lost
  * TXM_CL_LACKS=denormals|rounding|doubles
  */
 #define CL_TARGET_OPENCL_VERSION 120
@@ -34,7 +34,7 @@ static unsigned long number(const char *name)
 }
 
 static atomic_ulong builds, buffers, copies, kernels;
-static _Atomic(cl_program) text; /* the last program that is one */
+static _Atomic(cl_program) text; /* the last program that was built successfully */
 
 cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char **strings, const size_t *lengths,
                                      cl_int *code)

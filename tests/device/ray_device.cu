@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Ray differentials as a kernel: cli_cuda_code.sh looks at what the compiler makes of their header. */
+ * Ray differentials as a kernel, so that cli_cuda_code.sh can examine the compiler's output for their header. */
 #include <stdint.h>
 
 #include "txtile/ray.h"

@@ -54,7 +54,7 @@ static size_t wide_row(const image *m)
     return (size_t)m->plan.width * m->plan.conform.channels * txm_type_bytes(m->plan.type);
 }
 
-/* Any bits for integers; floats that are ordinary, special, subnormal, huge or not finite. */
+/* Fills integers with any bits, and floats with normal, special, subnormal, huge and non-finite values. */
 static void random_sample(txm_type type, uint8_t *p)
 {
     static const float edges[] = {0.0f,   -0.0f,    1.0f,    -1.0f, 0.0031308f, 0.04045f, 65504.0f,    -65504.0f,
@@ -73,7 +73,7 @@ static void random_sample(txm_type type, uint8_t *p)
                txm_type_bytes(type));
 }
 
-/* Grey images are opaque and equal in their colours. */
+/* Grey images are opaque, and their colour channels are equal. */
 static void fill(image *m)
 {
     const txm_gpu_conform *c = &m->plan.conform;
@@ -161,9 +161,9 @@ static void image_free(image *m)
         free(m->level[l]);
 }
 
-/* ---- what must come back ---------------------------------------------------------------------------------------- */
+/* ---- expected results -------------------------------------------------------------------------------------------- */
 
-/* The bytes of one tile in front of the compressor; how many there are. */
+/* Returns the bytes of one tile as the compressor would get them, and their number. */
 static size_t expected_tile(const image *m, uint32_t level, uint32_t x, uint32_t y, uint32_t w, uint32_t h,
                             uint8_t *out)
 {
@@ -202,7 +202,7 @@ static const uint8_t *level_row(void *context, uint32_t y)
     return r->m->level[r->level] + y * stored_row(r->m, r->level);
 }
 
-/* Border and edges of one tile. */
+/* Returns the border and edges of one tile. */
 static size_t expected_border(const image *m, uint32_t level, uint32_t x, uint32_t y, uint32_t w, uint32_t h,
                               uint8_t *out)
 {
@@ -299,7 +299,7 @@ static void collect(const image *m, txm_gpu_job *job, bool wait, seen *s)
     gpu->release(job, r);
 }
 
-/* Chunks of random height, some of them of conformed rows. */
+/* Pushes chunks of random height, some of them with conformed rows. */
 static void run(const image *m, bool mixed)
 {
     const txm_gpu_plan *p = &m->plan;
@@ -337,7 +337,7 @@ static const uint32_t sizes[][2] = {{1, 1},     {2, 2},    {1, 2},    {3, 1},   
                                     {130, 200}, {96, 160}, {18, 19},  {50, 98},  {66, 97}, {256, 128}};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
-/* What the converter asks for, and some that it does not. */
+/* All operations that the converter requests, and some that it does not. */
 static const struct {
     txm_gpu_conform conform;
     uint32_t channels;
@@ -375,8 +375,7 @@ START_TEST(jobs_equal_scalar)
 }
 END_TEST
 
-/* A tile that comes filtered is encoded into the bytes of the same tile as pixels, also where EXR stores it as it is.
- */
+/* A filtered tile is encoded into the same bytes as its pixels are, also if EXR stores it uncompressed. */
 START_TEST(filtered_tiles_encode_alike)
 {
     static const txm_codec codecs[] = {TXM_CODEC_ZIP, TXM_CODEC_ZSTD, TXM_CODEC_NONE};
@@ -456,7 +455,7 @@ START_TEST(senseless_plans)
 }
 END_TEST
 
-/* What a plan says that it takes is what it takes: a device with a byte less refuses. */
+/* A plan takes exactly the memory that it announces: a device with a byte less refuses it. */
 START_TEST(memory_is_as_planned)
 {
     const txm_gpu_plan plan = {.width = 500,
@@ -474,7 +473,7 @@ START_TEST(memory_is_as_planned)
     txm_gpu_job *job = NULL;
     txm_error err = {0};
     if (getenv("TXM_GPU_PLUGIN"))
-        return; /* real memory has other bounds */
+        return; /* real memory has other limits */
     gpu->trim(0);
     gpu->memory(&plan, &device, &pinned);
     snprintf(text, sizeof text, "%llu", (unsigned long long)device - 1);
@@ -484,7 +483,7 @@ START_TEST(memory_is_as_planned)
     setenv("TXM_FAKE_MEMORY", text, 1);
     txm_error_clear(&err);
     ck_assert_msg(!gpu->open(0, &plan, &job, &err), "%s", err.message);
-    /* What a job gives back serves the next one of its size, and leaves room for others. */
+    /* Memory that a job returns serves the next job of the same size, and makes room for others. */
     gpu->close(&job);
     for (int i = 0; i < 3; i++) {
         ck_assert(!gpu->open(0, &plan, &job, &err));
@@ -500,7 +499,7 @@ START_TEST(memory_is_as_planned)
 }
 END_TEST
 
-/* The benchmark measures everything once, and each measure says how much it moved. */
+/* The benchmark measures everything once, and each measurement gives the bytes that it moved. */
 START_TEST(bench_runs)
 {
     txm_gpu_plan plan = {.width = 256,
@@ -526,7 +525,7 @@ START_TEST(bench_runs)
 }
 END_TEST
 
-/* Another build's table is recognized by its numbers. */
+/* The table of another build is recognised by its numbers. */
 START_TEST(table_says_what_it_is)
 {
     uint32_t n = 0;
@@ -560,6 +559,6 @@ int main(void)
     tcase_add_loop_test(t, jobs_equal_scalar, 0, 4 * SIZES);
     tcase_add_loop_test(t, filtered_tiles_encode_alike, 0, 24);
     add_tests(t, senseless_plans, memory_is_as_planned, bench_runs, table_says_what_it_is);
-    /* A device's context does not survive a fork. */
+    /* A device's context cannot be used after a fork. */
     return asked ? run_suite_in_one_process(suite) : run_suite(suite);
 }

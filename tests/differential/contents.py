@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random pixels: what textures hold, and what breaks converters. Arrays are (height, width, channels)."""
+"""Makes random pixels: contents of textures, and values that break converters. Arrays are (height, width, channels)."""
 import numpy as np
 
 EDGES = (1, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 50, 63, 64, 65, 96, 100, 127, 128, 129, 150, 200, 255, 256,
@@ -16,7 +16,7 @@ def size(rng):
 
 
 def unit_plane(rng, kind, width, height):
-    """One channel of values in 0..1."""
+    """Makes one channel of values in 0..1."""
     y, x = np.mgrid[0:height, 0:width].astype(np.float64)
     if kind == "noise":
         return rng.random((height, width))
@@ -34,7 +34,7 @@ def unit_plane(rng, kind, width, height):
 
 
 def unit(rng, width, height, channels):
-    """Values in 0..1; for 2 and 4 channels the last is alpha."""
+    """Makes values in 0..1; with 2 and 4 channels the last one is alpha."""
     kind = str(rng.choice(["noise", "smooth", "ramp", "checker", "sparse", "flat"], p=[.35, .25, .12, .1, .1, .08]))
     colour = channels - (channels in (2, 4))
     planes = [unit_plane(rng, kind, width, height) for _ in range(colour)]

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Converts images with a real Blender and with txmill, and compares every name, level and field of the headers.
 
-Random images of all formats, types, sizes, alpha and contents, or the images of folders. The table counts what is
-identical, within one code, different by intent (txmill-tx(5) lists that) and wrong. Sources and tx files of what is
-wrong stay in the work folder; findings.tsv there has a line for each.
+The images are random ones of all formats, types, sizes, alpha and contents, or those of folders. The table counts
+results that are identical, within one code, intended differences (txmill-tx(5) lists them) and wrong. Sources and tx
+files of wrong results stay in the work folder, where findings.tsv has a line for each.
 
-Exit status: 0 nothing wrong, 1 something is, 2 usage, 77 no Blender.
+Exit status: 0 nothing is wrong, 1 something is wrong, 2 usage, 77 no Blender.
 """
 import argparse
 import collections
@@ -84,7 +84,7 @@ class Blender:
                               errors="replace")
 
     def describe(self, folder):
-        """{version, colorspaces}; leaves the OpenColorIO config in folder/colormanagement."""
+        """Returns {version, colorspaces}, and writes the OpenColorIO config to folder/colormanagement."""
         done = self.run("describe", folder)
         if done.returncode:
             give_up(1, done.stdout + "Blender failed")
@@ -92,8 +92,8 @@ class Blender:
             return json.load(f)
 
     def convert(self, runs, folder, limit, cache="blender"):
-        """A line a run: the path of the tx file, or ERROR and the message, or what limits.for_each says. `cache`: the name
-        that takes the place of %s in the cache folders."""
+        """Returns a line for each run: the path of the tx file, or ERROR and the message, or the line of
+        limits.for_each. `cache` is the name that replaces %s in the cache folders."""
         files = (os.path.join(folder, cache + kind) for kind in (".list", ".results"))
         try:
             return limits.for_each(self.command + ["convert"], ["\t".join((run["path"], run["colorspace"], run["alpha"], run["cache"] % cache))
@@ -103,25 +103,25 @@ class Blender:
 
 
 def parts_of(line):
-    """A line of Blender.convert as (tx, error)."""
+    """Parses a line of Blender.convert as (tx, error)."""
     return (None, line.replace("\t", ": ")) if line.startswith(("ERROR", limits.CRASH, limits.KILLED)) else (line, "")
 
 
 def txmill_convert(command, indices, runs, folder, limit):
-    """{index of the run: (tx, error)}. Runs whose tx file is that of an earlier one are missing: they count once. Where
-    txmill dies or is killed, each half is tried alone, down to the image that it dies of."""
+    """Returns {index of the run: (tx, error)}. A run with the tx file of an earlier one is missing, because it
+    counts once. If txmill crashes or is killed, each half is tried alone, until the image is found."""
     listing, output = os.path.join(folder, "txmill.list"), os.path.join(folder, "txmill.log")
     with open(listing, "w", encoding="utf-8") as f:
         for index in indices:
             run = runs[index]
             f.write(json.dumps({"path": run["path"], "colorspace": run["colorspace"], "alpha": run["alpha"],
                                 "cache_dir": run["cache"] % "txmill"}) + "\n")
-    # It looks at all images before it says anything.
+    # It examines all images before it prints anything.
     status, reason = limits.run(command + ["@" + listing], output, limits.Limits(limit.memory, limit.idle + len(indices)))
     with open(output, encoding="utf-8", errors="replace") as f:
         lines = f.read().splitlines()
     if reason or status not in (0, 3, 4):
-        if status == 2:  # of the command line, not of an image
+        if status == 2:  # an error of the command line, not of an image
             give_up(1, "txmill: " + "\n".join(lines[-20:]))
         if len(indices) == 1:
             return {indices[0]: (None, "txmill died: " + (reason or "exit status %d" % status))}
@@ -137,13 +137,14 @@ def txmill_convert(command, indices, runs, folder, limit):
         if record["state"] == "failed":
             out[index] = (None, record["error"]["message"])
         else:
-            # No tx file: the image serves itself.
+            # There is no tx file, because the image is used as it is.
             out[index] = (record["tx"] or record["input"], "")
     return out
 
 
 def try_less(runs, theirs):
-    """The runs and lines but for those of an image that Blender refuses in every colour space: three of these tell enough."""
+    """Returns the runs and lines without those of an image that Blender refuses in every colour space, of which
+    three are enough."""
     count, refused = collections.Counter(), collections.Counter()
     for run, line in zip(runs, theirs):
         count[run["path"]] += 1
@@ -157,7 +158,7 @@ def try_less(runs, theirs):
 
 
 def once(run, theirs, made):
-    """The tx file of a run that txmill did not report: the one that another run of the source has made."""
+    """Returns the tx file of a run that txmill did not report, which another run of the source has made."""
     same = [tx for path, tx in made if path == run["path"] and tx and os.path.basename(tx) == os.path.basename(theirs or "")]
     return (same[0], "") if same else (None, "no report")
 
@@ -181,8 +182,8 @@ def random_runs(args, folder, spaces):
 
 
 def folder_runs(args, folder, spaces):
-    """Every image as sRGB, as data and in one more way, the same in each campaign with the same seed; or in every way, or in
-    every space."""
+    """Returns every image as sRGB, as data and in one more way, which depends on the seed; or in every way, or in
+    every colour space."""
     rng = random.Random(args.seed)
     images_so_far = 0
     for top in args.folders:
@@ -225,7 +226,7 @@ def groups(judged, verdict):
 
 def main():
     args = parse()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what it has started ends as well
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the processes it has started end as well
     blender = Blender(args.blender)
     folder = os.path.abspath(args.work)
     shutil.rmtree(folder, ignore_errors=True)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random image files of all formats that Blender and txmill read. draw(rng, stem) writes one and returns its path."""
+"""Writes random image files of all formats that Blender and txmill read. draw(rng, stem) writes one and returns its
+path."""
 import os
 
 import numpy as np
@@ -102,7 +103,8 @@ def draw_exr(rng, stem):
 
 
 def draw_luminance_chroma(rng, stem):
-    """Y with RY and BY of half the width and height, and perhaps A. Finite: where the colours are NaN would not be known."""
+    """Makes Y with RY and BY of half the width and height, and perhaps A. Values are finite, because it would be
+    unknown which colours become NaN."""
     width, height = (2 * max(1, side // 2) for side in contents.size(rng))
     names = ["Y", "A"] if rng.random() < 0.5 else ["Y"]
     channels = {name: (contents.floats(rng, width, height, 1, np.float16, plain=1)[:, :, 0], 1) for name in names}
@@ -114,7 +116,7 @@ def draw_luminance_chroma(rng, stem):
 
 
 def draw_tiff(rng, stem):
-    """With OpenImageIO: LZW, zip, PackBits, CCITT-free; straight or associated alpha."""
+    """Written with OpenImageIO: LZW, zip, PackBits, CCITT-free; straight or associated alpha."""
     kind = str(rng.choice(["uint8", "uint8", "uint16", "uint32", "half", "float", "double"]))
     channels = int(rng.choice([1, 2, 3, 3, 4, 4, 5, 6]))
     width, height = contents.size(rng)
@@ -143,7 +145,7 @@ def draw_tiff(rng, stem):
 
 
 def draw_raw_tiff(rng, stem):
-    """Layouts and sample types that OpenImageIO does not write."""
+    """Writes layouts and sample types that OpenImageIO does not write."""
     width, height = contents.size(rng)
     channels = int(rng.choice([1, 2, 3, 4, 5]))
     style = str(rng.choice(["uint8", "uint16", "int8", "int16", "int32", "uint32", "half", "float24", "float", "double",
@@ -193,7 +195,7 @@ def draw_raw_tiff(rng, stem):
     if rng.random() < 0.15:
         tags += [(282, 5, [(300, 1)]), (283, 5, [(int(rng.choice([150, 300])), 1)]), (296, 3, [2])]
     if rng.random() < 0.1:
-        tags.append((50000, 3, [1, 2, 3]))  # nobody's tag
+        tags.append((50000, 3, [1, 2, 3]))  # an unused tag
     writers.tiff(stem + ".tif", pixels, bits, form, photometric, kinds, tags=tags, **options)
     return stem + ".tif"
 
@@ -288,7 +290,7 @@ def draw_fits(rng, stem):
 
 
 def draw_other(rng, stem):
-    """What OpenImageIO writes besides."""
+    """Writes other formats with OpenImageIO."""
     formats = {  # extension: types, channels
         "bmp": (["uint8"], [1, 3, 4]), "dpx": (["uint8", "uint16"], [1, 3, 4]), "iff": (["uint8", "uint16"], [3, 4]),
         "jp2": (["uint8", "uint16"], [1, 3, 4]), "rla": (["uint8", "uint16", "float"], [3, 4]),
@@ -322,7 +324,7 @@ FORMATS = [(draw_exr, .20), (draw_luminance_chroma, .02), (draw_tiff, .16), (dra
 
 
 def draw(rng, stem):
-    """Writes STEM.something; a format whose writer declines what was drawn is drawn again."""
+    """Writes STEM.something. If the writer of a format refuses the values that were drawn, others are drawn."""
     for _ in range(20):
         index = rng.choice(len(FORMATS), p=[share for _, share in FORMATS])
         try:

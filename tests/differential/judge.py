@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What differs between Blender's tx file and ours, and whether that is meant: see "Differences from Blender's
-files" in txmill-tx(5).
+"""Compares Blender's tx file with txmill's, and decides whether each difference is intended: see "Differences from
+Blender's files" in txmill-tx(5).
 
-    judge.py LIST RESULTS    judges a JSON record a line, see for_each of limits.py
+    judge.py LIST RESULTS    judges a JSON record in each line, see for_each of limits.py
 """
 import functools
 import json
@@ -22,12 +22,12 @@ ORDER = [IDENTICAL, CLOSE, INTENDED, WRONG]
 
 ZSTD = (50000,)  # of TIFF's compressions
 STATISTICS = ("oiio:SHA-1", "oiio:AverageColor", "oiio:ConstantColor")
-# Tags of a TIFF that say how level 0 is stored: a difference there is one of shape, not of metadata.
+# TIFF tags that say how level 0 is stored. A difference there is one of shape and not of metadata.
 SHAPE_TAGS = {256, 257, 258, 277, 322, 323, 339}
 
 
 class Finding:
-    """One thing that was compared. `key` groups alike findings in the table."""
+    """One thing that was compared. `key` groups similar findings in the table."""
 
     def __init__(self, aspect, verdict, key="", detail=""):
         self.aspect, self.verdict, self.key, self.detail = aspect, verdict, key, detail
@@ -35,7 +35,7 @@ class Finding:
 
 @functools.lru_cache(maxsize=4)
 def source_nan(path):
-    """Where the image has NaN in any channel: (height, width). None where it has none."""
+    """Where the image has NaN in any channel: (height, width). None if it has none."""
     with txfile.opened(path) as image:
         if image is None or image.spec().format not in (oiio.TypeDesc("half"), oiio.TypeDesc("float"), oiio.TypeDesc("double")):
             return None
@@ -55,7 +55,7 @@ def is_zstd_tiff(path):
 
 @functools.lru_cache(maxsize=4)
 def misread_by_blender(path):
-    """Why the pixels that Blender reads are not those of the file; None if they are."""
+    """Returns why the pixels that Blender reads are not those of the file, or None if they are."""
     with txfile.opened(path) as source:
         if source is None:
             return None
@@ -73,7 +73,7 @@ def misread_by_blender(path):
         return "doubles of one row: Blender reads memory that nobody wrote"
     tags = txfile.metadata(path)[1]
     if tags.get("level 0 tag 262") == (5,) and "level 0 tag 322" in tags:
-        return "CMYK in tiles: Blender writes beyond its memory"  # and crashes, more often than not
+        return "CMYK in tiles: Blender writes beyond its memory"  # and crashes more often than not
     if tags.get("level 0 tag 259") == ZSTD:
         return "zstd in TIFF: Blender's libtiff lacks it and Blender goes on with black"
     return None
@@ -86,7 +86,7 @@ def stored_with_loss(metadata):
 
 
 def split_description(metadata):
-    """The statistics that a TIFF holds in its ImageDescription become fields of their own, as they are in OpenEXR."""
+    """The statistics in a TIFF's ImageDescription become fields of their own, as they are in OpenEXR."""
     out = dict(metadata)
     text = out.pop("level 0 tag 270", None)
     if text is not None:
@@ -98,7 +98,8 @@ def split_description(metadata):
     return out
 
 
-# Of the source's metadata, what describes the camera or the way the source is stored. In TIFF: make, model, orientation, field of view, Exif.
+# Source metadata that describes the camera or how the source is stored. In TIFF: make, model, orientation, field of
+# view, Exif.
 COPIED_BY_BLENDER = {"Make", "Model", "Orientation", "ImageUniqueID", "DocumentName", "level 0 tag 271", "level 0 tag 272",
                      "level 0 tag 274", "level 0 tag 33304", "level 0 tag 34665"}
 COPIED_LAYOUT = {"name", "openexr:chunkCount", "lineOrder"}
@@ -112,7 +113,7 @@ def is_ours(text):
 
 
 def no_density(value):
-    """Whether no image has such a resolution: a ratio of TIFF, a number of OpenEXR."""
+    """Returns whether images cannot have such a resolution, as a ratio in TIFF and as a number in OpenEXR."""
     if len(value) == 2:
         value = (value[0] / value[1] if value[1] else 0,)
     return not 0 < value[0] < 2**32
@@ -121,14 +122,14 @@ def no_density(value):
 DENSITIES = ("level 0 tag 282", "level 0 tag 283", "xDensity")
 
 
-# What is kept of a source, under the names that OpenEXR and TIFF have for it.
+# Metadata that is copied from a source, under its names in OpenEXR and TIFF.
 KEPT = {"Artist", "Copyright", "ImageDescription", "owner", "comments", "pixelAspectRatio", "xDensity"}
 KEPT_TAGS = {"level 0 tag 315", "level 0 tag 33432"}
 
 
 @functools.lru_cache(maxsize=4)
 def names_in(path):
-    """The attributes of a source, under the names that they have in OpenEXR."""
+    """Returns the attributes of a source under their names in OpenEXR."""
     with txfile.opened(path) as source:
         names = {a.name for a in source.spec().extra_attribs} if source else set()
     if open(path, "rb").read(4) == b"\x76\x2f\x31\x01":
@@ -137,7 +138,7 @@ def names_in(path):
 
 
 def iptc_says(path, text):
-    """Whether the source has this text in an IPTC record."""
+    """Returns whether the source has this text in an IPTC record."""
     data = open(path, "rb").read()
     value = text.encode() if isinstance(text, str) else b""
     return value and any(b"\x1c\x02" + bytes([record]) + struct.pack(">H", len(value)) + value in data
@@ -145,7 +146,7 @@ def iptc_says(path, text):
 
 
 def intended_metadata(name, theirs, ours, source):
-    """The differences that are meant, by field. Returns the reason, or None."""
+    """Returns the reason if a field differs intentionally, otherwise None."""
     if ours is None and name == "openexr:luminancechroma":
         return "how the source stores its colours is not copied"
     if ours is None and name in names_in(source) - KEPT:
@@ -173,7 +174,7 @@ def intended_metadata(name, theirs, ours, source):
 
 def compare_metadata(theirs, ours, source):
     theirs, ours = split_description(theirs), split_description(ours)
-    # One without the other says nothing.
+    # Either one is meaningless without the other.
     nonsense = any(name in theirs and no_density(theirs[name]) for name in DENSITIES)
     for name in sorted(set(theirs) | set(ours)):
         a, b = theirs.get(name), ours.get(name)
@@ -216,8 +217,8 @@ def compare_level(level, theirs, ours, run):
 
 
 def not_a_number(theirs, ours):
-    """Whether level 0 differs only in pixels that the conversion made NaN: Blender's compiler clamps them to +-65504,
-    ours are 0."""
+    """Returns whether level 0 differs only in pixels that the conversion made NaN: Blender's compiler clamps them to
+    +-65504, and txmill writes 0."""
     if theirs.dtype != np.float16:
         return False
     pixels = (txfile.steps(theirs, ours) > 1).any(axis=2)
@@ -227,8 +228,8 @@ def not_a_number(theirs, ours):
 
 
 def was_not_a_number(theirs, ours, path, lossy):
-    """Whether level 0 differs only in pixels that have NaN in the source: ours are 0. Lossy compression spreads them, and
-    PXR24 rounds floats to 16 bits."""
+    """Returns whether level 0 differs only in pixels that have NaN in the source, for which txmill writes 0. Lossy
+    compression spreads them, and PXR24 rounds floats to 16 bits."""
     where = source_nan(path)
     if where is None or where.shape != theirs.shape[:2]:
         return False
@@ -240,13 +241,13 @@ def was_not_a_number(theirs, ours, path, lossy):
 
 
 def is_not_a_number(theirs, ours):
-    """Whether levels differ only where Blender's is NaN."""
+    """Returns whether levels differ only where Blender's is NaN."""
     return all(np.isnan(a[txfile.steps(a, b) != 0]).all() for a, b in zip(theirs[1:], ours[1:]) if a.dtype.kind == "f")
 
 
 def not_a_number_before_loss(theirs, ours, level):
-    """As not_a_number, of a file that was compressed with loss afterwards: the averages tell, by the pixels that are 0 in
-    ours and -65504 in Blender's. `theirs`, `ours`: metadata; `level`: our level 0."""
+    """Like not_a_number, for a file that was then compressed with loss: the averages show it, by the pixels that are
+    0 in txmill's file and -65504 in Blender's. `theirs`, `ours`: metadata; `level`: txmill's level 0."""
     share = float((level == 0).all(axis=2).mean())
     averages = [[float(v) for v in m.get("oiio:AverageColor", "").split(",") if v] for m in (theirs, ours)]
     return share > 0 and len(averages[0]) == len(averages[1]) > 0 and all(
@@ -254,9 +255,9 @@ def not_a_number_before_loss(theirs, ours, level):
 
 
 def fewer_bits(theirs, ours):
-    """Level 0 of a TIFF tx file with the bits per sample of the source: what Blender makes of 10-bit and 12-bit files, of the
-    same pixels before it cuts them, and of palettes in ICO and TGA files, whose bits it divides by three. `theirs`, `ours`:
-    (metadata, level 0)."""
+    """For a TIFF tx file with the source's bits for each sample, returns level 0 as Blender makes it. It truncates
+    the pixels of 10-bit and 12-bit files, and divides the bits of palettes in ICO and TGA files by three.
+    `theirs`, `ours`: (metadata, level 0)."""
     (meta, cut), (our_meta, whole) = theirs, ours
     bits = meta.get("level 0 tag 258", (16,))[0]
     if bits in (10, 12) and whole.dtype == np.uint16:
@@ -270,7 +271,8 @@ def fewer_bits(theirs, ours):
 
 
 def are_zeros(theirs, ours, levels):
-    """Metadata of two images of one colour that is 0 in some channel and differs in its signs alone."""
+    """Returns whether the metadata are those of two images of one colour that is 0 in some channel, and differ only
+    in its signs."""
     colors = [split_description(m).get("oiio:ConstantColor", "").split(",") for m in (theirs, ours)]
     if levels[0].dtype.kind != "f" or colors[0] == colors[1] or "" in colors[0] + colors[1]:
         return False
@@ -278,14 +280,14 @@ def are_zeros(theirs, ours, levels):
 
 
 def is_wide_pnm(path):
-    """PNM of more than 8 bits: of many samples, OpenImageIO makes a code or two less."""
+    """In a PNM of more than 8 bits, OpenImageIO makes many samples one or two codes smaller."""
     head = re.sub(rb"#[^\n]*", b"", open(path, "rb").read(1024)).split()
     return len(head) > 3 and head[0] in (b"P2", b"P3", b"P5", b"P6") and head[3].isdigit() and int(head[3]) > 255
 
 
 def is_cut_iff(path):
-    """An IFF of one pixel whose last block ends beyond the file, by the bytes that would pad it: OpenImageIO has written such
-    files, and refuses them since some 3.1. Others of the kind no version reads."""
+    """An IFF of one pixel whose last block ends beyond the file, by the bytes that would pad it. OpenImageIO has
+    written such files, and refuses them since a version of 3.1. Similar files are read by no version."""
     data = open(path, "rb").read()
     at = data.find(b"TBMP") + 4
     if data[:4] != b"FOR4" or data[8:16] != b"CIMGTBHD" or struct.unpack_from(">II", data, 20) != (1, 1) or at < 4:
@@ -297,7 +299,7 @@ def is_cut_iff(path):
 
 
 def compare_files(run, theirs, ours):
-    """Findings about two tx files of one source."""
+    """Returns the findings about two tx files of one source."""
     try:
         container_a, meta_a = txfile.metadata(theirs)
         container_b, meta_b = txfile.metadata(ours)
@@ -311,7 +313,7 @@ def compare_files(run, theirs, ours):
     if shape_a != shape_b:
         if misread_by_blender(run["path"]):
             return [Finding("shape", INTENDED, misread_by_blender(run["path"]))]
-        if not levels_b[0].any() and not_a_number(levels_a[0], np.zeros_like(levels_a[0])):  # one colour, as Blender's is not
+        if not levels_b[0].any() and not_a_number(levels_a[0], np.zeros_like(levels_a[0])):  # one colour, unlike Blender's
             return [Finding("shape", INTENDED, "NaN after the conversion is 0")]
         return [Finding("shape", WRONG, "%s %s %d channels, ours %s %s %d" % (
             *shape_a[:2], shape_a[2][2], *shape_b[:2], shape_b[2][2]),
@@ -324,7 +326,7 @@ def compare_files(run, theirs, ours):
                   for f in pixels]
     if stored_with_loss(meta_a) and pixels[0].verdict == WRONG and not_a_number_before_loss(meta_a, meta_b, levels_b[0]):
         pixels = [Finding(f.aspect, INTENDED, "NaN after the conversion is 0") if f.verdict == WRONG else f for f in pixels]
-    # What the smaller levels inherit from such pixels is as undefined.
+    # Smaller levels inherit undefined values from such pixels.
     if pixels[0].verdict == WRONG and not_a_number(levels_a[0], levels_b[0]):
         pixels = [Finding(f.aspect, INTENDED, "NaN after the conversion is 0") if f.verdict == WRONG else f for f in pixels]
     if pixels[0].verdict == WRONG and was_not_a_number(levels_a[0], levels_b[0], run["path"], stored_with_loss(meta_a)):
@@ -346,7 +348,7 @@ def compare_files(run, theirs, ours):
         return [Finding("level 0", INTENDED, misread_by_blender(run["path"]))]
     pixels = max((f.verdict for f in findings if f.aspect == "level 0"), key=ORDER.index)
     for finding in compare_metadata(meta_a, meta_b, run["path"]):
-        # The digest and the averages of pixels that differ by one code differ, too.
+        # If pixels differ by one code, the digest and the averages differ, too.
         if finding.aspect == "statistics" and finding.verdict == WRONG and pixels in (CLOSE, INTENDED):
             finding = Finding("statistics", pixels, finding.key, finding.detail)
         findings.append(finding)
@@ -354,7 +356,8 @@ def compare_files(run, theirs, ours):
 
 
 def compare(run):
-    """Findings about a run, which has "blender_tx", the path of Blender's tx file, or None and "blender_error"; ours alike."""
+    """Returns the findings about a run, which has "blender_tx", the path of Blender's tx file, or None and
+    "blender_error", and the same for txmill's file."""
     theirs, ours = run["blender_tx"], run["txmill_tx"]
     serves = [p is not None and os.path.realpath(p) == os.path.realpath(run["path"]) for p in (theirs, ours)]
     if theirs is None and ours is None:
@@ -390,7 +393,7 @@ def compare(run):
 
 
 def compare_all(runs, folder, limit):
-    """The findings of each run, found by a process that any image may kill: one that does is wrong."""
+    """Returns the findings of each run, from a process that any image may crash; an image that does is wrong."""
     items = [json.dumps(run) for run in runs]
     files = (os.path.join(folder, "judge." + kind) for kind in ("list", "results"))
     for line in limits.for_each([sys.executable, os.path.abspath(__file__)], items, *files, limit):

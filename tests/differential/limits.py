@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that may neither take the machine's memory nor run for ever, and lists of items of which any may kill one."""
+"""Runs programs with limits of memory and time, and programs over lists of items of which any may crash them."""
 import os
 import signal
 import subprocess
@@ -8,19 +8,19 @@ import time
 PAGE = os.sysconf("SC_PAGE_SIZE")
 LOOK = 0.1  # seconds between two looks: a processor fills a few hundred megabytes in that time
 START = 120  # seconds that a program may take to begin, at least
-# What became of an item whose program died, as the line that it gets in the results.
+# If the program died on an item, this becomes the item's line in the results.
 CRASH, KILLED = "CRASH", "KILLED"
 
 
 class Limits:
-    """`memory`: bytes that a program and all that it starts may have resident; `idle`: seconds without any progress."""
+    """`memory`: resident bytes that a program and its children may have; `idle`: seconds without progress."""
 
     def __init__(self, memory, idle):
         self.memory, self.idle = memory, idle
 
 
 def resident(session):
-    """Bytes of all processes of a session."""
+    """Returns the bytes of all processes of a session."""
     total = 0
     for name in os.listdir("/proc"):
         if not name.isdigit():
@@ -40,8 +40,8 @@ def size_of(path):
 
 
 def run(command, output, limits, watched=None):
-    """Runs a command with stdout and stderr in the file `output`. `watched`: the file that shows progress by growing, itself
-    the output if None. Returns (exit status, why it was killed or "")."""
+    """Runs a command with stdout and stderr in the file `output`. `watched` is the file whose growth shows progress;
+    None means the output. Returns (exit status, why it was killed or "")."""
     watched = watched or output
     with open(output, "wb") as out:
         child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
@@ -65,9 +65,10 @@ def run(command, output, limits, watched=None):
 
 
 def for_each(command, items, listing, results, limits):
-    """A line for each item (a line of text), by `command LISTING RESULTS`, a program that for the items which have no line in
-    RESULTS yet first appends "BEGIN", then replaces that by a line of its own. It is started again after it died: the item
-    that it died of gets CRASH, or KILLED, a tab and the reason. Raises RuntimeError where it dies of none."""
+    """Returns a line for each item, which is itself a line of text. `command LISTING RESULTS` is a program that, for
+    each item without a line in RESULTS, first appends "BEGIN", and then replaces that with the item's line. If it
+    dies, it is started again, and the item gets CRASH, or KILLED, a tab and the reason. Raises RuntimeError if it
+    dies outside of an item."""
     with open(listing, "w", encoding="utf-8") as f:
         f.writelines(item + "\n" for item in items)
     open(results, "w").close()
@@ -88,7 +89,7 @@ def for_each(command, items, listing, results, limits):
 
 
 def pending(listing, results):
-    """The other side of for_each: yields an item and a function that takes its line."""
+    """The program's side of for_each: yields an item and a function that takes its line."""
     with open(listing, encoding="utf-8", errors="surrogateescape") as f:
         items = [line.rstrip("\n") for line in f]
     first = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tx file as any reader sees it: levels by OpenImageIO, metadata from the bytes of the file itself."""
+"""Reads a tx file as any reader would: levels with OpenImageIO, metadata from the bytes of the file itself."""
 import contextlib
 import struct
 
@@ -8,7 +8,7 @@ import OpenImageIO as oiio
 
 TIFF_TYPES = {1: "B", 2: "s", 3: "H", 4: "I", 5: "II", 6: "b", 7: "B", 8: "h", 9: "i", 10: "ii", 11: "f", 12: "d", 13: "I",
               16: "Q", 17: "q", 18: "Q"}
-# Where the bytes are and how many: not what a reader calls metadata.
+# Tags for the places and sizes of pixels, which are not metadata.
 TIFF_PLACES = {273, 279, 324, 325}
 
 
@@ -18,7 +18,8 @@ class TxError(Exception):
 
 @contextlib.contextmanager
 def opened(path):
-    """OpenImageIO's reader of a file, None where it has none. An input that is not closed keeps its descriptor for good."""
+    """Opens a file with OpenImageIO, or gives None if that cannot read it. An input that is not closed keeps its
+    descriptor open."""
     source = oiio.ImageInput.open(path)
     try:
         yield source
@@ -28,7 +29,7 @@ def opened(path):
 
 
 def levels(path):
-    """List of arrays (height, width, channels), in the file's own type."""
+    """Returns a list of arrays (height, width, channels), in the file's own type."""
     with opened(path) as source:
         if source is None:
             raise TxError("%s: %s" % (path, oiio.geterror()))
@@ -48,7 +49,7 @@ def tiff_metadata(data):
     count_code, width, entry = ("Q", 8, 20) if big else ("I", 4, 12)
     at = struct.unpack_from(end + ("Q" if big else "I"), data, 8 if big else 4)[0]
     out, level, seen = {}, 0, set()
-    while at and at not in seen:  # a source's directories may run in a circle
+    while at and at not in seen:  # a source's directories may be circular
         seen.add(at)
         count = struct.unpack_from(end + ("Q" if big else "H"), data, at)[0]
         at += 8 if big else 2
@@ -100,7 +101,7 @@ def exr_metadata(data):
 
 
 def metadata(path):
-    """Name: value of everything in the header but the places of the pixels."""
+    """Returns {name: value} of everything in the header except the places of pixels."""
     with open(path, "rb") as f:
         data = f.read()
     if data[:4] in (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"):
@@ -111,8 +112,8 @@ def metadata(path):
 
 
 def steps(a, b):
-    """Distance of two arrays of one type in representable values: codes for integers, ulps for floats. Where either is
-    NaN or infinite and they differ, it is huge."""
+    """Returns the distance of two arrays of the same type in representable values: codes for integers, ulps for
+    floats. If one value is NaN or infinite and they differ, it is huge."""
     if a.dtype.kind == "u":
         return np.abs(a.astype(np.int64) - b.astype(np.int64))
     whole = {2: np.int16, 4: np.int32}[a.dtype.itemsize]

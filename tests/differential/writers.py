@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Image files that OpenImageIO's writers do not make: written byte by byte from a numpy array (height, width, channels)."""
+"""Writes image files that OpenImageIO's writers do not make, byte by byte from a numpy array (height, width,
+channels)."""
 import struct
 import zlib
 
@@ -10,22 +11,22 @@ TIFF_CODE = {1: "B", 3: "H", 4: "I", 11: "f", 12: "d", 16: "Q"}
 
 
 def pack_bits(rows, bits):
-    """Rows (n, samples) of small unsigned integers, most significant bit first, each row padded to a byte."""
+    """Packs rows (n, samples) of small unsigned integers, most significant bit first, each row padded to a byte."""
     shifts = np.arange(bits - 1, -1, -1, dtype=np.uint32)
     planes = (rows.astype(np.uint32)[:, :, None] >> shifts) & 1
     return np.packbits(planes.reshape(rows.shape[0], -1).astype(np.uint8), axis=1).tobytes()
 
 
 def packbits_rle(data):
-    """Apple's PackBits with literal runs alone, of one row: where a run crosses the end of one, OpenImageIO loses its rest in
-    images that it reads row by row."""
+    """Compresses one row with Apple's PackBits, using only literal runs. If a run crosses the end of a row,
+    OpenImageIO loses its rest in images that it reads row by row."""
     return b"".join(bytes([len(data[i:i + 128]) - 1]) + data[i:i + 128] for i in range(0, len(data), 128))
 
 
 def tiff(path, pixels, bits, sample_format=1, photometric=2, extra=(), compression=1, planar=False, rows_per_strip=0,
          tile=0, big_endian=False, bigtiff=False, predictor=False, palette=None, tags=()):
-    """`bits` of 8, 16, 32 and 64 take the array's own bytes, 24 the upper ones of a 32-bit float's bits as given,
-    others pack integers. `tags`: (tag, type, values) besides the structural ones."""
+    """`bits` of 8, 16, 32 and 64 write the array's own bytes, 24 the upper bytes of a 32-bit float's bits, others
+    packed integers. `tags`: (tag, type, values) besides the structural ones."""
     height, width, channels = pixels.shape
     end = ">" if big_endian else "<"
 
@@ -145,7 +146,7 @@ def png(path, pixels, depth, kind, palette=None, transparent=None, interlaced=Fa
 
 
 def tga(path, pixels, alpha_type=None, rle=False, top_down=False, id_text=b""):
-    """8 bits, 1, 3 or 4 channels. `alpha_type`: of the extension area, which is left out for None."""
+    """8 bits, 1, 3 or 4 channels. `alpha_type` is a field of the extension area, which is left out if it is None."""
     height, width, channels = pixels.shape
     order = pixels[:, :, [2, 1, 0, 3][:channels]] if channels > 1 else pixels
     order = order if top_down else order[::-1]
@@ -173,7 +174,7 @@ def tga(path, pixels, alpha_type=None, rle=False, top_down=False, id_text=b""):
 
 
 def psd(path, pixels, depth):
-    """Merged image alone, 1 (grey), 3 or 4 channels, uncompressed."""
+    """The merged image alone, with 1 (grey), 3 or 4 channels, uncompressed."""
     height, width, channels = pixels.shape
     mode = 1 if channels == 1 else 3
     planes = np.moveaxis(pixels, 2, 0)
@@ -207,7 +208,7 @@ def fits(path, pixels, bitpix):
 
 
 def exr(path, channels, width, height):
-    """Uncompressed, of halves. `channels`: {name: (pixels, step)}, where pixels has every step-th column and row."""
+    """Uncompressed halves. `channels`: {name: (pixels, step)}, where pixels has every step-th column and row."""
     def attribute(name, kind, value):
         return name + b"\0" + kind + b"\0" + struct.pack("<I", len(value)) + value
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which calls fail how. */
+ * The table of system calls and of the errors that each can have. */
 #include "calls.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ static const int none[] = {0};
 
 enum { NO = -1 };
 
-/* A call with a path beside a folder's descriptor is named by the path alone. */
+/* A call with a folder's descriptor and a path is identified by the path alone. */
 const fault_call fault_calls[] = {
     {"openat", SYS_openat, 1, NO, NO,
      ERRORS(EIO, EACCES, ENOENT, EMFILE, ENOMEM, ENOSPC, EROFS, ESTALE, ELOOP, EINTR, ENAMETOOLONG),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Cases. */
+ * Makes the list of cases, and formats and parses their names. */
 #include "cases.h"
 
 #include <err.h>
@@ -63,7 +63,7 @@ static void shuffle(fault *faults, size_t count, uint64_t *state)
     }
 }
 
-/* The groups take turns, as long as they have cases left. */
+/* The groups take turns as long as they have cases left. */
 static void mix(cases *c, uint64_t seed)
 {
     size_t count[GROUPS] = {0}, at[GROUPS] = {0};
@@ -90,7 +90,7 @@ cases cases_of(const stage *g, uint64_t seed)
 {
     const scenario *s = g->scenario;
     cases c = {0};
-    /* Beside other processes no two runs are the same: more than one is worth while. */
+    /* Beside other processes no two runs are the same, so a case is worth more than one run. */
     for (unsigned time = 0; time < (s->peers ? TIMES : 1); time++)
         for (int i = 0; i < fault_call_count; i++)
             for (unsigned n = 1; n <= g->counts.counts[i]; n++)

@@ -13,14 +13,14 @@ typedef struct cases {
 
 typedef enum group { GROUP_CALLS, GROUP_ALLOCATIONS, GROUP_DEATHS, GROUPS } group;
 
-/* Tried ones and failures a group. A case is missed where the run made fewer such calls than the one that was counted,
- * as threads come to it in another order. */
+/* The numbers of cases that were tried and that failed, for each group. A case is missed if the run makes fewer such
+ * calls than the counted one did, because threads reach calls in another order. */
 typedef struct score {
     size_t all, tried, missed, failed;
 } score;
 
-/* Every call of every name that the run made, with every fault that fits it, in an order that depends on the seed and
- * mixes them: whoever stops early has tried some of everything. The caller frees `faults`. */
+/* Returns every call that the run made with every fault that fits it, in a mixed order that depends on the seed:
+ * whoever stops early has tried some of everything. The caller frees `faults`. */
 cases cases_of(const stage *stage, uint64_t seed);
 group case_group(const fault *f);
 #endif

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * make check-faults: runs txmill again and again, each time with one fault, and judges how it ends.
+ * make check-faults: runs txmill many times, each time with one fault, and judges how it ends.
  *
  *     faults [OPTION...]
- *       --build DIR       where txmill and inject.so are (default: build)
+ *       --build DIR       folder with txmill and inject.so (default: build)
  *       --scenarios FILE  (default: tests/faults/scenarios)
- *       --only GLOB       these scenarios, as "make-*" or "@(gc|diff)"
- *       --faults GLOB     these faults, as "openat:*:EIO"
- *       --seconds N       stop after about so long, having tried some cases of as many scenarios as possible; 0: try
- * all (default: 60)
- *       --seed N          which cases those are (default: another one each time; it is printed)
+ *       --only GLOB       runs only these scenarios, such as "make-*" or "@(gc|diff)"
+ *       --faults GLOB     tries only these faults, such as "openat:*:EIO"
+ *       --seconds N       stops after about this time, with some cases of as many scenarios as possible;
+ *                         0: tries all (default: 60)
+ *       --seed N          selects the cases (default: a new seed each time, which is printed)
  *       --jobs N          runs at a time (default: 2)
- *       --work DIR        folder for scratch files (default: $TMPDIR, else /tmp)
- *       --table FILE      put the results into the table in this file, between its marks, as each scenario is done;
- * those of other scenarios stay
- *       --replay ID       one case, as printed beside a failure; says where in the program the fault struck
+ *       --work DIR        folder for scratch files (default: $TMPDIR, or /tmp)
+ *       --table FILE      writes the results into the table between the marks in this file after each scenario;
+ *                         rows of other scenarios stay
+ *       --replay ID       runs one case, as printed with a failure, and shows the stack where the fault struck
  */
 #include <ctype.h>
 #include <err.h>
@@ -45,7 +45,7 @@ typedef struct options {
 
 typedef struct row {
     const scenario *scenario;
-    bool known; /* it was run, by us or by who wrote the table */
+    bool known; /* it was run now, or when the table was written */
     bool ours;
     unsigned calls;
     uint64_t allocations;
@@ -114,7 +114,7 @@ static int replay(const surroundings *around, const scenario *all, unsigned coun
 
 /* ---- a scenario ------------------------------------------------------------------------------------------------- */
 
-/* In a process of its own: every jobs-th case, until the time is over. */
+/* Runs in a process of its own: tries every jobs-th case until the time is over. */
 static void work(const options *o, const surroundings *around, const stage *g, const cases *c, unsigned worker,
                  double end, FILE *results)
 {
@@ -201,7 +201,7 @@ static bool run_scenario(const options *o, const surroundings *around, const sce
 
 /* ---- the table -------------------------------------------------------------------------------------------------- */
 
-/* A sample says of how many cases. */
+/* If only a sample was tried, the number of all cases is printed, too. */
 static void print_tried(FILE *f, const score *s)
 {
     if (s->tried + s->missed < s->all)
@@ -239,7 +239,7 @@ static void print_table(FILE *f, const row *rows, size_t count)
 
 static const char begin_mark[] = "<!-- faults: begin -->\n", end_mark[] = "<!-- faults: end -->\n";
 
-/* The number in the next cell of a row; *all, where it is not NULL: the one after "of", if there is one. */
+/* Returns the number in the next cell of a row. Unless it is NULL, *all is the one after "of", if there is one. */
 static size_t next_cell(const char **p, size_t *all)
 {
     char *end;
@@ -251,7 +251,7 @@ static size_t next_cell(const char **p, size_t *all)
     return value;
 }
 
-/* What the table of a document says of a scenario. */
+/* Reads a scenario's row from a document's table. */
 static void read_row(const char *text, row *r)
 {
     char start[128];
@@ -280,7 +280,7 @@ static void read_table(const char *path, row *rows, size_t count)
     free(text);
 }
 
-/* Puts the table between the marks of a document. */
+/* Writes the table between the marks of a document. */
 static void renew_table(const char *path, const row *rows, size_t count)
 {
     char *text = read_text(path), *from = strstr(text, begin_mark), *to = strstr(text, end_mark);
@@ -376,7 +376,7 @@ static bool is_chosen(const options *o, const scenario *s)
     return !o->only || fnmatch(o->only, s->name, FNM_EXTMATCH) == 0;
 }
 
-/* Each scenario has its share of the time that is left; the first one is another with each seed. */
+/* Each scenario gets its share of the remaining time. The seed decides which one is first. */
 static int run_all(const options *o, const surroundings *around, const scenario *all, unsigned count)
 {
     row *rows = calloc(count + 1, sizeof *rows);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Preloaded into the tested program. Counts allocations from the moment main begins, and lets the one fail that the
- * driver chose; installs the seccomp filter that stops the program at the system calls that the driver asks for. Not
- * before main, and not in dlopen: what the dynamic linker and the constructors of 258 libraries do is none of txmill's.
- * Nor is the room for a library's thread-local data, which the linker allocates when a thread touches them for the
- * first time, and without which it ends the process.
+ * This library is preloaded into the program under test. It counts allocations from the start of main and makes the
+ * one fail that the driver chose, and it installs the seccomp filter that stops the program at the system calls that
+ * the driver names. It does neither before main nor in dlopen, because the work of the dynamic linker and the
+ * constructors of 258 libraries is not txmill's. The same holds for a library's thread-local data: the linker
+ * allocates it when a thread first uses it, and ends the process if that fails.
  *
- * For the same reason a program need not be loaded for every case. With FAULTS_SERVER set it stops short of main and
- * forks a process whenever it is asked for one: txmill by the driver, the decoder that txmill starts by the process
- * that was to become that decoder.
+ * Therefore a program need not be loaded for every case. If FAULTS_SERVER is set, it stops before main and forks a
+ * process on request: the driver requests txmill, and the process that would have become the decoder requests that.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -37,7 +36,7 @@
 
 #include "inject.h"
 
-/* glibc's own names for them, which a library that replaces malloc may call. */
+/* A library that replaces malloc may call these names of glibc's own. */
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t bytes);
@@ -67,7 +66,7 @@ static void on_struck(int number)
 
 /* ---- allocations ------------------------------------------------------------------------------------------------ */
 
-/* Where the dynamic linker is. */
+/* The dynamic linker's addresses. */
 static uintptr_t linker_begin, linker_end;
 
 static int find_linker(struct dl_phdr_info *info, size_t bytes, void *unused)
@@ -110,7 +109,7 @@ void *calloc(size_t count, size_t size)
 
 void *realloc(void *old, size_t bytes)
 {
-    /* Given no bytes it frees, which never fails. */
+    /* With a size of 0 it frees, which never fails. */
     return (!old || bytes) && refuse(__builtin_return_address(0)) ? NULL : __libc_realloc(old, bytes);
 }
 
@@ -153,7 +152,7 @@ void *dlopen(const char *path, int flags)
 
 /* ---- the time ---------------------------------------------------------------------------------------------------- */
 
-/* Encoders write into a picture when it was made: pictures of two runs can be compared if that was the same second. */
+/* Encoders write the time into a picture. Pictures of two runs can be compared only if it is the same. */
 time_t time(time_t *out)
 {
     struct timespec now = {.tv_sec = 1600000000};
@@ -199,7 +198,7 @@ static void redirect(const char *path, int to)
         give_up(path);
 }
 
-/* In the new process: what is to be run is in shared memory. */
+/* Runs in the new process: the command is in shared memory. */
 static void become_command(int *argc, char ***argv)
 {
     static char words[FAULTS_WORDS], *arguments[64];
@@ -231,7 +230,7 @@ static void serve_commands(int *argc, char ***argv)
     _exit(0);
 }
 
-/* One message with one descriptor. */
+/* Receives one message with one descriptor. */
 typedef union fd_message {
     char room[CMSG_SPACE(sizeof(int))];
     struct cmsghdr align;
@@ -243,7 +242,7 @@ static struct msghdr message_of(struct iovec *byte, fd_message *room)
     return (struct msghdr){.msg_iov = byte, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof *room};
 }
 
-/* Each connection brings the socket that a decoder talks over, its descriptor 3, and learns how the decoder ended. */
+/* Each connection brings the socket that becomes a decoder's descriptor 3, and gets the decoder's exit status. */
 static void serve_decoders(void)
 {
     char path[4096], byte;
@@ -259,7 +258,7 @@ static void serve_decoders(void)
         if (from < 0)
             give_up("decoders");
         if (recvmsg(from, &m, 0) != 1 || !CMSG_FIRSTHDR(&m)) {
-            close(from); /* whoever asked has been killed meanwhile */
+            close(from); /* the client has been killed meanwhile */
             continue;
         }
         memcpy(&theirs, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof theirs);
@@ -273,12 +272,12 @@ static void serve_decoders(void)
         if (pid < 0 || waitpid(pid, &status, 0) != pid)
             give_up("fork");
         if (send(from, &status, sizeof status, MSG_NOSIGNAL) < 0)
-            perror("decoders"); /* whoever waited has been killed */
+            perror("decoders"); /* the client has been killed */
         close(from);
     }
 }
 
-/* Instead of being a decoder: has one made, and ends as it does. */
+/* Replaces a decoder: has one forked, and ends with its status. */
 static _Noreturn void stand_in(const char *server)
 {
     char byte = 0;
@@ -303,7 +302,7 @@ static _Noreturn void stand_in(const char *server)
     _exit(WEXITSTATUS(status));
 }
 
-/* Comes back in the process that is to run main. */
+/* Returns in the process that is to run main. */
 static void serve(int *argc, char ***argv)
 {
     bool decoder = strcmp(program_invocation_short_name, "txmill-oiio-worker") == 0;

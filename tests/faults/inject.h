@@ -8,19 +8,19 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* A process that serves (inject.c) is asked on this descriptor. */
+/* A serving process (inject.c) reads requests from this descriptor. */
 enum { FAULTS_CALLS = 96, FAULTS_WORDS = 8192, FAULTS_SERVER_FD = 900 };
 
 typedef struct faults_shared {
     _Atomic uint64_t allocations; /* since main began, in all threads and processes */
-    uint64_t fail_at;             /* the allocation that fails, counted from 1; 0: none */
-    uint32_t fail_all_after;      /* so do all that follow */
-    _Atomic uint32_t failed;      /* one did */
-    _Atomic uint32_t loading;     /* threads inside of dlopen: what happens there is the loaded library's */
-    uint32_t explain;             /* print the stack where the fault struck on standard error */
-    uint32_t call_count;          /* system calls that stop the program for its tracer; 0: no filter */
+    uint64_t fail_at;             /* number of the allocation that fails, from 1; 0: none */
+    uint32_t fail_all_after;      /* all later ones fail, too */
+    _Atomic uint32_t failed;      /* an allocation has failed */
+    _Atomic uint32_t loading;     /* threads inside dlopen, whose allocations belong to the loaded library */
+    uint32_t explain;             /* print the stack at the fault on standard error */
+    uint32_t call_count;          /* system calls at which the program stops for its tracer; 0: no filter */
     uint32_t calls[FAULTS_CALLS]; /* their numbers */
     _Atomic int32_t starting;     /* a process between execve and main */
-    char words[FAULTS_WORDS];     /* what is to be run: standard output, standard error, arguments; "" ends them */
+    char words[FAULTS_WORDS];     /* the command: standard output, standard error, arguments; "" ends them */
 } faults_shared;
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The rules:
- * - A success means that everything is there, printed and written, as without the fault.
- * - A failure is known by its exit code: 4 where the same may work a moment later, 3 or 4 otherwise; 143 after SIGTERM.
+ * - After a success everything is printed and written as without the fault.
+ * - A failure has exit code 4 if the command may succeed a moment later, otherwise 3 or 4; after SIGTERM it is 143.
  *   Standard error names a file and the cause, and its last line is TXMILL-ERROR.
- * - A name that a user knows holds what was there before, or the new file, whole.
- * - Nothing else is left by a process that ended by itself; nothing at all once a clean run has ended.
+ * - A file under a name that a user knows is the old one or the new one, complete.
+ * - A process that ended by itself leaves no other files, and after a clean run none are left at all.
  */
 #include "judge.h"
 
@@ -43,7 +43,7 @@ static bool matches(char *const *globs, const char *name)
 
 /* ---- the input --------------------------------------------------------------------------------------------------- */
 
-/* Whether the call that was struck is about something that was there from the beginning. */
+/* Returns whether the call that failed was about a file that was there from the beginning. */
 static bool is_input(const trial *t)
 {
     const stage *g = t->stage;
@@ -54,7 +54,7 @@ static bool is_input(const trial *t)
     return false;
 }
 
-/* Whether the fault made the command see other input, as somebody could have left it there. */
+/* Returns whether the fault made the command see an input that could just as well have been there. */
 static bool has_other_task(const trial *t)
 {
     const scenario *s = t->stage->scenario;
@@ -62,7 +62,7 @@ static bool has_other_task(const trial *t)
            (t->fault->kind == FAULT_ZERO && matches(s->texts, base(t->result->where)));
 }
 
-/* ---- the folder ------------------------------------------------------------------------------------------------- */
+/* ---- the folder -------------------------------------------------------------------------------------------------- */
 
 static bool as_in(const stage *g, const tree_file *f, const tree *t)
 {
@@ -75,7 +75,7 @@ static bool known(const stage *g, const char *name)
     return tree_find(&g->before, name) || tree_find(&g->after, name) || tree_find(&g->after_again, name);
 }
 
-/* From another input something else may come, but no file that only txmill knows. */
+/* If the input differs, the output may differ, but no file is left that only txmill knows. */
 static void list_leftovers(trial *t, const char *when)
 {
     for (size_t i = 0; i < t->now.count; i++) {
@@ -85,8 +85,8 @@ static void list_leftovers(trial *t, const char *when)
     }
 }
 
-/* Old or new, nothing in between, and no old file is gone that should have stayed; what was made from an image that
- * disappeared may go along. */
+/* Files are old or new, nothing in between, and no old file is missing that should have stayed. If an image
+ * disappeared, files made from it may be gone, too. */
 static void check_names(trial *t)
 {
     const stage *g = t->stage;
@@ -102,8 +102,8 @@ static void check_names(trial *t)
     }
 }
 
-/* Whether the folder is as a run without a fault leaves it; `missing`: which files need not be there; `more`: whether
- * there may be others. */
+/* Returns whether the folder is as after a run without a fault. `missing`: files that need not be there; `more`: there
+ * may be others. */
 static bool same_folder(const stage *g, const tree *now, const tree *wanted, char *const *missing, bool more)
 {
     for (size_t i = 0; i < wanted->count; i++) {
@@ -129,7 +129,7 @@ static void list_differences(trial *t, const tree *wanted, const char *when)
             fprintf(t->wrong, "too much %s: %s\n", when, t->now.files[i].name);
 }
 
-/* ---- what was said ---------------------------------------------------------------------------------------------- */
+/* ---- output ------------------------------------------------------------------------------------------------------ */
 
 static bool says(const trial *t, const char *word)
 {
@@ -152,7 +152,7 @@ static bool names_a_file(const trial *t)
            says(t, "standard output") || says(t, "error: .: "); /* the folder itself */
 }
 
-/* Calls that the C library makes to get memory and threads; it calls the lack of either EAGAIN. */
+/* The C library makes these calls to get memory and threads, and reports EAGAIN if either is lacking. */
 static bool is_about_memory(const trial *t)
 {
     static const char *const calls[] = {"mmap", "mremap", "brk", "clone", "clone3"};
@@ -170,7 +170,7 @@ static bool tells_cause(const trial *t)
     const fault *f = t->fault;
     if (is_about_memory(t))
         return says(t, "memory") || says(t, strerror(EAGAIN));
-    /* What stdio could not write may have been lost long before it says so. */
+    /* Output that stdio could not write may have been lost long before it reports that. */
     if (f->error == 0 || says(t, "standard output: writing failed"))
         return true;
     if (f->error == ENOENT)
@@ -192,7 +192,7 @@ static void check_last_line(trial *t, int rc)
         fprintf(t->wrong, "the last line is not \"%s...\"\n", wanted);
 }
 
-/* Whoever is killed, cannot remove a file for good, or does not get to know that one was made. */
+/* A process that is killed, cannot remove a file permanently, or never learns that a file was made, may leave files. */
 static bool may_leave(const trial *t)
 {
     const fault *f = t->fault;
@@ -201,9 +201,9 @@ static bool may_leave(const trial *t)
            (f->kind == FAULT_ERROR_LATE && (strcmp(call, "openat") == 0 || strncmp(call, "link", 4) == 0));
 }
 
-/* ---- the end ---------------------------------------------------------------------------------------------------- */
+/* ---- exit status ------------------------------------------------------------------------------------------------- */
 
-/* Whether it says that it has come to its result in another way than usual. */
+/* Returns whether the command reports that it reached its result in another way than usual. */
 static bool made_a_detour(const trial *t)
 {
     for (char *const *text = t->stage->scenario->detour; *text; text++)
@@ -218,7 +218,7 @@ static bool complete(const trial *t, int rc)
     const fault *f = t->fault;
     if (rc == g->rc && has_other_task(t))
         return true;
-    /* What is not there, cannot be reached for good, or has nothing in it, is listed as that. */
+    /* An image that is missing, permanently unreadable or empty is listed as such. */
     if (g->scenario->findings && rc == g->rc && !fault_is_passing(f) && (f->error || f->kind == FAULT_ZERO))
         return true;
     return rc == g->rc && (strcmp(t->out, g->printed) == 0 || made_a_detour(t)) &&
@@ -246,7 +246,7 @@ static void check_failure(trial *t, int rc)
     check_last_line(t, rc);
     if (has_other_task(t))
         return;
-    /* Without memory a file's name may be more than can be had. */
+    /* Without memory, the name of a file may be missing from the message. */
     if (!is_about_memory(t) && !names_a_file(t))
         fprintf(t->wrong, "the message names no file\n");
     if (!tells_cause(t))
@@ -282,8 +282,8 @@ static void check_end(trial *t)
     }
 }
 
-/* States of the folder from which a run without a fault is known to bring everything in order: as it was prepared, and
- * those that were tried before. */
+/* States of the folder from which a run without a fault is known to restore everything: the prepared one, and those
+ * that were tried before. */
 enum { MENDED = 64 };
 static struct {
     const stage *stage;
@@ -299,7 +299,7 @@ static bool is_mended(const stage *g, const tree *now)
     return known;
 }
 
-/* Takes the tree over. */
+/* Takes ownership of the tree. */
 static void remember_mended(const stage *g, tree *found)
 {
     for (; mended.stage != g && mended.count > 0; mended.count--)
@@ -311,7 +311,7 @@ static void remember_mended(const stage *g, tree *found)
         tree_free(found);
 }
 
-/* A run without a fault has to bring everything in order. */
+/* A run without a fault must restore everything. */
 static void check_again(const surroundings *around, trial *t)
 {
     const stage *g = t->stage;

@@ -4,7 +4,7 @@
 #define FAULTS_JUDGE_H
 #include "scenario.h"
 
-/* Looks at how the run ended, at what it said and at its folder; runs the command once more, without a fault, where
- * something is missing, and looks again. What is wrong, a line each; empty: nothing. The caller's. */
+/* Judges how the run ended, its output and its folder. If something is missing, it runs the command once more without a
+ * fault and judges the folder again. Returns the errors, one in each line, or an empty string. The caller frees it. */
 char *judge(const surroundings *around, const stage *stage, const fault *f, const run_result *result);
 #endif

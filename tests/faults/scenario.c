@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Scenarios. */
+ * Reads scenarios and runs them without a fault. */
 #include "scenario.h"
 
 #include <ctype.h>
@@ -98,7 +98,7 @@ unsigned scenarios_read(const char *path, scenario **out)
                 err(2, "memory");
             (*out)[count++] = (scenario){.name = strdup(value), .calls = true, .allocations = true, .deaths = true};
         } else if (count == 0 || !set_property(&(*out)[count - 1], key, value)) {
-            errx(2, "%s:%u: what is \"%s\"?", path, number, key);
+            errx(2, "%s:%u: unknown property \"%s\"", path, number, key);
         }
     }
     fclose(f);
@@ -123,7 +123,7 @@ char *read_text(const char *path)
     return text;
 }
 
-/* How much of the text is a unit of time, " ms" or " s". */
+/* Returns the length of a unit of time, " ms" or " s", at the start of the text. */
 static size_t unit_of(const char *s)
 {
     size_t n = *s == ' ';
@@ -136,7 +136,7 @@ static int by_line(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* In place: threads print in the order in which they are done. */
+/* Sorts in place, because threads print in the order in which they finish. */
 static void sort_lines(char *text)
 {
     char *copy = strdup(text), *place = NULL, **lines = calloc(strlen(text) + 1, sizeof *lines);
@@ -162,7 +162,7 @@ void make_comparable(char *text)
             *to++ = *p++;
             continue;
         }
-        /* In JSON whatever is no whole number is a time. */
+        /* In JSON, every number that is not an integer is a time. */
         size_t n = strspn(p, json ? "0123456789.e-" : "0123456789."), unit = unit_of(p + n);
         if (unit || (json && (strcspn(p, ".e") < n || (*p == '0' && n == 1))))
             *to++ = '#';
@@ -177,14 +177,14 @@ void make_comparable(char *text)
 
 static void set_environment(const surroundings *around, const stage *g)
 {
-    /* Nothing else: every run of a case makes the same calls. */
+    /* The environment has nothing else, so that every run of a case makes the same calls. */
     clearenv();
     setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 1);
     setenv("TXMILL_PLUGINS", around->plugins, 1);
     setenv("TXMILL", around->program, 1);
     setenv("DATA", around->data, 1);
     setenv("HOME", g->folder, 1);
-    setenv("TMPDIR", g->folder, 1); /* so that what is left there is seen */
+    setenv("TMPDIR", g->folder, 1); /* so that files left there are noticed */
     setenv("LC_ALL", "C.UTF-8", 1);
     for (char *const *e = g->scenario->env; *e; e++) {
         char *name = strndup(*e, strcspn(*e, "="));
@@ -225,7 +225,7 @@ run_result stage_run(const surroundings *around, const stage *g, const fault *f,
     return result;
 }
 
-/* ---- making ready ----------------------------------------------------------------------------------------------- */
+/* ---- preparation ------------------------------------------------------------------------------------------------- */
 
 static void split(const surroundings *around, const stage *g, const char *arguments, char **argv)
 {

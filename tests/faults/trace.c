@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The tracer. */
+ * Runs a command under ptrace and makes one of its system calls fail. */
 #include "trace.h"
 
 #include <elf.h>
@@ -29,13 +29,13 @@
 enum { PEERS = 8, TICK_MILLISECONDS = 20, TASKS = 1024, EARLY = 64 };
 
 static faults_shared *shared;
-/* Processes that commands, and the decoders that they start, are forked from; 0: none. */
+/* Commands, and the decoders that they start, are forked from these processes; 0: none. */
 static struct {
     pid_t commands, decoders;
-    int ask; /* a byte asks for a command */
+    int ask; /* a byte requests a command */
 } server;
 
-/* The last processes whose end was reported before their beginning; that may be reported to the next run. */
+/* The last processes whose end was reported before their start. It may be reported in the next run. */
 static struct {
     pid_t pid;
     int status;
@@ -45,7 +45,7 @@ static unsigned early_count;
 typedef struct session {
     const run_request *request;
     run_result *result;
-    pid_t pid, peers[PEERS]; /* pid: 0 until the server has forked it */
+    pid_t pid, peers[PEERS]; /* pid is 0 until the server has forked the process */
     unsigned peer_count;
     pid_t tasks[TASKS]; /* threads and processes that have not ended */
     unsigned task_count;
@@ -73,7 +73,7 @@ static void redirect(const char *path, int to, int flags)
         _exit(98);
 }
 
-/* Without ptrace: one of those who work beside the command that is struck. */
+/* Starts a process without ptrace, which works beside the one under test. */
 static pid_t start_peer(const run_request *r)
 {
     pid_t pid = fork();
@@ -90,7 +90,7 @@ static pid_t start_peer(const run_request *r)
     _exit(97);
 }
 
-/* In the new process. Addresses are the same in every run, so that a stack that was printed can be looked up. */
+/* Runs in the new process. Addresses are the same in every run, so that a printed stack can be looked up. */
 static void become_server(const run_request *r, const char *program, const char *decoders, int fd, int gate)
 {
     char go;
@@ -162,7 +162,7 @@ static void end_server(pid_t *pid)
     pid_t t = 0;
     if (*pid)
         kill(*pid, SIGKILL);
-    /* Its threads come first. */
+    /* The threads of a process come first. */
     while (*pid && t >= 0 && (t != *pid || WIFSTOPPED(status)))
         t = waitpid(-1, &status, __WALL);
     *pid = 0;
@@ -202,7 +202,7 @@ static void share(const run_request *r)
         shared->fail_all_after = f->kind == FAULT_ALLOCATIONS;
     }
     shared->explain = r->explain;
-    /* Only the call that is to fail stops the program; to count them, all do. */
+    /* Only the call that is to fail stops the program; for counting, all do. */
     for (int i = 0; i < fault_call_count; i++)
         if (!fault_is_allocation(f) && (f->call < 0 || f->call == i))
             shared->calls[shared->call_count++] = (uint32_t)fault_calls[i].number;
@@ -216,14 +216,14 @@ static unsigned long long *argument(struct user_regs_struct *regs, int which)
     return all[which];
 }
 
-/* Says what the call is about: its path, or what its descriptor stands for. */
+/* Records what the call is about: its path, or the file of its descriptor. */
 static void describe(session *s, pid_t t, const fault_call *call, struct user_regs_struct *regs)
 {
     char text[PATH_MAX] = "", link[64];
     if (call->path >= 0) {
         struct iovec here = {text, sizeof text - 1};
         struct iovec there = {(void *)*argument(regs, call->path), sizeof text - 1};
-        /* A path near the end of a mapping is read as far as that goes. */
+        /* If a path is near the end of a mapping, it is read up to that end. */
         if (process_vm_readv(t, &here, 1, &there, 1, 0) < 0) {
             there.iov_len = here.iov_len = 4096 - (*argument(regs, call->path) & 4095);
             if (process_vm_readv(t, &here, 1, &there, 1, 0) < 0)
@@ -238,7 +238,7 @@ static void describe(session *s, pid_t t, const fault_call *call, struct user_re
     snprintf(s->result->where, sizeof s->result->where, "%s", text);
 }
 
-/* Lets the call return without being made. */
+/* Skips the call and lets it return. */
 static void answer(pid_t t, struct user_regs_struct *regs, long long value)
 {
     regs->orig_rax = (unsigned long long)-1;
@@ -246,7 +246,7 @@ static void answer(pid_t t, struct user_regs_struct *regs, long long value)
     ptrace(PTRACE_SETREGS, t, 0, regs);
 }
 
-/* A transfer of fewer bytes. False where there are none to spare. */
+/* Shortens a transfer. Returns false if it has too few bytes. */
 static bool shorten(const session *s, pid_t t, const fault_call *call, struct user_regs_struct *regs)
 {
     unsigned long long *size = argument(regs, call->size);
@@ -261,7 +261,7 @@ static bool shorten(const session *s, pid_t t, const fault_call *call, struct us
     return true;
 }
 
-/* Returns how the thread goes on: PTRACE_CONT, or PTRACE_SYSCALL to stop once more when the call has been made. */
+/* Returns how the thread continues: with PTRACE_CONT, or with PTRACE_SYSCALL to stop again after the call. */
 static int strike(session *s, pid_t t, const fault_call *call, struct user_regs_struct *regs)
 {
     const fault *f = &s->request->fault;
@@ -272,7 +272,7 @@ static int strike(session *s, pid_t t, const fault_call *call, struct user_regs_
     switch (f->kind) {
     case FAULT_ERROR:
     case FAULT_ERROR_ON:
-        /* brk never says so: it returns where the break still is, which nobody asks of 0. */
+        /* brk reports a failure by returning the present break, which is never 0. */
         answer(t, regs, strcmp(call->name, "brk") == 0 ? 0 : -f->error);
         break;
     case FAULT_ERROR_LATE:
@@ -286,7 +286,7 @@ static int strike(session *s, pid_t t, const fault_call *call, struct user_regs_
     case FAULT_KILL:
         kill(s->pid, SIGKILL);
         break;
-    case FAULT_TERM: /* one that was asked to end is ending already; a second signal would kill it */
+    case FAULT_TERM: /* a process that got SIGTERM is ending already; a second one would kill it */
         struck = !s->asked_to_end;
         if (struck)
             kill(s->pid, SIGTERM);
@@ -301,7 +301,7 @@ static int strike(session *s, pid_t t, const fault_call *call, struct user_regs_
     return how;
 }
 
-/* What is written to standard error is not touched: nothing could be judged by it. */
+/* Output to standard error is not affected, because it is needed for judging the run. */
 static int on_call(session *s, pid_t t)
 {
     struct user_regs_struct regs;
@@ -322,7 +322,7 @@ static int on_call(session *s, pid_t t)
     return PTRACE_CONT;
 }
 
-/* The call has been made, and failed all the same. */
+/* The call has been made and is now made to fail. */
 static void on_return(session *s, pid_t t)
 {
     struct user_regs_struct regs;
@@ -334,7 +334,7 @@ static void on_return(session *s, pid_t t)
 
 /* ---- the loop --------------------------------------------------------------------------------------------------- */
 
-/* A process may come to its end before the one that began it reports that it did. */
+/* The end of a process may be reported before its parent reports that it started it. */
 static bool ended_early(pid_t t, int *status)
 {
     for (unsigned i = 0; i < EARLY; i++)
@@ -382,7 +382,7 @@ static void on_event(session *s, pid_t t, int event)
         s->pid = (pid_t)message;
     if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || (event == PTRACE_EVENT_CLONE && !by_server))
         add_task(s, (pid_t)message);
-    /* Until its main begins, what it does is the dynamic linker's. */
+    /* Until main begins, the calls are the dynamic linker's. */
     if (event == PTRACE_EVENT_EXEC && !by_server)
         shared->starting = t;
 }
@@ -420,7 +420,7 @@ static double seconds_since(const struct timespec *then)
     return (double)(now.tv_sec - then->tv_sec) + 1e-9 * (double)(now.tv_nsec - then->tv_nsec);
 }
 
-/* Every tick: ends what has taken too long, or what shall not go on for ever. */
+/* Every tick, ends processes that have run too long or that would go on for ever. */
 static void look_at_clock(session *s)
 {
     const run_request *r = s->request;
@@ -471,7 +471,7 @@ run_result trace_run(const run_request *request)
         add_task(&s, s.peers[i] = start_peer(request));
     ask_for_command(request);
     tick(true);
-    /* Until nothing that was begun is left, whoever began it. */
+    /* Waits until everything that was started has ended, whoever started it. */
     while (!s.pid || s.task_count > 0) {
         t = waitpid(-1, &status, __WALL);
         if (t < 0 && errno != EINTR)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Folders in memory. */
+ * Reads folders into memory, restores and compares them. */
 #include "tree.h"
 
 #include <err.h>
@@ -131,7 +131,7 @@ static void write_file(const tree_file *f, const char *path)
         err(2, "%s", path);
 }
 
-/* The first name of the same file, if that is another. */
+/* Returns the first of the names of the same file. */
 static const tree_file *first_name(const tree *t, const tree_file *f)
 {
     const tree_file *g = t->files;
@@ -170,7 +170,7 @@ void tree_restore(const tree *t, const char *folder)
         err(2, "%s", folder);
     for (size_t i = 0; i < t->count; i++)
         restore_file(t, &t->files[i], folder);
-    /* Times last, of folders after what was put into them. */
+    /* Times are set last: those of folders after their content was written. */
     for (size_t i = t->count; i-- > 0;) {
         const tree_file *f = &t->files[i];
         char *path = joined(folder, f->name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Scenes made of anything: opened as a render's scene with lint, and scanned as a library. Linked paths lead nowhere,
- * so that nothing but the input is read.
+ * Opens any bytes as a scene with lint, and scans them as a library. Linked paths do not exist, so that only the input
+ * is read.
  *
  * Seeds: testdata/blend/small/[a-z]*.blend testdata/fuzz/[a-z]*.blend */
 #include <stdint.h>

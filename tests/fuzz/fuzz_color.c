@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * libFuzzer target: what is done to a config's YAML before the library sees it. A text that passes the scan must load
- * as a tree, survive edits, and be written as YAML that passes the scan again.
+ * Treats any text as a config's YAML, as is done before OpenColorIO sees it. A text that passes the scan must load as
+ * a tree, survive edits, and be written as YAML that passes the scan again.
  *
  * Seeds: testdata/color/[a-z]*.ocio */
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Scenes of Cycles made of anything. Images and includes that they name are looked for beside the input, where there is
- * nothing.
+ * Reads any bytes as a scene of Cycles. Its images and includes are searched in the input's folder, which has no other
+ * files.
  *
  * Seeds: testdata/fuzz/cycles*.xml */
 #include <stdint.h>

@@ -23,8 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size <= CONTROL_BYTES || size > LONGEST)
         return 0;
-    /* The first bytes choose the shape; repeating the rest reaches more than one block and the far end of the window.
-     */
+    /* The first bytes select the shape. The rest is repeated, so that it reaches beyond one block and to the far end of
+     * the window. */
     size_t step = 1 + data[0] % 8, repeats = 1 + data[1] % 16, block = 1 + (size_t)(data[2] | data[3] << 8);
     size_t piece = size - CONTROL_BYTES, n = piece * repeats, got = 0, packed = 0;
     if (n / block > MAX_BLOCKS)

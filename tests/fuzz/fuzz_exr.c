@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The direct EXR reader on hostile bytes.
+ * Reads hostile bytes with the direct EXR reader.
  * Seeds: testdata/sources/[a-z]*.exr */
 #include <string.h>
 
 #include "fuzz_input.h"
 #include "mill/source/readers.h"
 
-/* Not more rows than this: a header may promise 65536 of them, each refused for the same reason. */
+/* Reads at most this many rows: a header may promise 65536 of them, which all fail for the same reason. */
 enum { MAX_ROWS = 300, BAND_ROWS = 19 };
 
 static void read_image(const txm_reader_ops *reader, void *self, const txm_source_info *info)
@@ -15,7 +15,7 @@ static void read_image(const txm_reader_ops *reader, void *self, const txm_sourc
     uint8_t *band = malloc(stride * BAND_ROWS);
     uint32_t end = info->height < MAX_ROWS ? info->height : MAX_ROWS;
     txm_error err = {0};
-    /* Every row is asked for even after a damaged one: what is left over from it must do no harm. */
+    /* Goes on after a damaged row: what is left over from it must do no harm. */
     for (uint32_t y = 0; band && y < end; y += BAND_ROWS)
         reader->read(self, y, end - y < BAND_ROWS ? end - y : BAND_ROWS, band, stride, &err);
     if (band && reader->rewind(self, &err) == TXM_OK)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Any bytes as an EXR tx file.
+ * Reads any bytes as an EXR tx file.
  * Seeds: testdata/tx/[gbu]*.exr.tx testdata/fuzz/exr-* */
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Fuzzes the inflater of parts: what it decodes, libdeflate must decode to the same. Half of the inputs are streams as
- * they come; the other half is encoded in parts first, so that mutations need not find out how, and damaged then.
+ * Fuzzes the inflater of parts: libdeflate must decode the same. Half of the inputs are used as streams. The other half
+ * is first encoded in parts, which mutations would hardly find, and then damaged.
  * Seeds: testdata/golden/[a-z]*.png */
 #include <libdeflate.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@ static void check(int ok)
         abort();
 }
 
-/* Replaces *stream by its encoding; the control bytes say where that is damaged, and how. */
+/* Replaces *stream with its encoding. The control bytes say where and how it is damaged. */
 static void encode_and_damage(const uint8_t *control, uint8_t **stream, size_t *bytes)
 {
     uint8_t *packed = malloc(txm_sparse_bound(*bytes, TXM_IN_PARTS));

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A descriptor of the file with these bytes, until the next call. */
+/* Returns a descriptor of a file with these bytes, which is valid until the next call. */
 static inline int fuzz_input(const uint8_t *data, size_t bytes)
 {
     static int fd = -1;
@@ -19,7 +19,7 @@ static inline int fuzz_input(const uint8_t *data, size_t bytes)
     return fd;
 }
 
-/* The same by its path. */
+/* Returns the path of such a file. */
 static inline const char *fuzz_input_path(const uint8_t *data, size_t bytes)
 {
     static char path[64];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Fuzzing the direct JPEG reader: markers, metadata, and libjpeg's ways out of damaged data.
+ * Fuzzes the direct JPEG reader: markers, metadata, and the ways in which libjpeg recovers from damage.
  *
  * Seeds: testdata/jpeg/[a-z]*.jpg testdata/sources/[a-z]*.jpg testdata/density/[a-z]*.jpg testdata/fuzz/jpeg-* */
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "fuzz_input.h"
 #include "mill/source/readers.h"
 
-/* Of pixels: sizes in the header are cheap, decoding them is not. */
+/* Limits pixels: a size in the header costs nothing, but decoding does. */
 enum { MAX_PIXELS = 1 << 20, BAND = 5 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Any bytes as a mesh of a Ptex file, OBJ or PLY by their first bytes, of triangles or quads by the last one: read,
- * judged against a small Ptex file, and written.
+ * Reads any bytes as a mesh of a Ptex file, compares it with a small Ptex file, and writes it. The first bytes decide
+ * between OBJ and PLY, the last one between triangles and quads.
  *
  * Seeds: testdata/meshes/[pq]* testdata/cycles-tiles/meshes/q0.ply */
 #include <stdlib.h>
@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MOST_FACES = 4096 };
 
-/* Writes it with the coordinates of a Ptex file of as many faces. */
+/* Writes the mesh with the coordinates of a Ptex file that has as many faces. */
 static void write_mesh(const mesh_file *mesh)
 {
     txm_ptex *ptex = NULL;

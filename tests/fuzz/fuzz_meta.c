@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Descriptive metadata of sources on hostile bytes: Exif, IPTC in both of its wrappings, XMP.
+ * Reads hostile bytes as the metadata of sources: Exif, IPTC with and without a resource around it, XMP.
  * Seeds: testdata/sources/exif.tif testdata/sources/gray4.tif testdata/meta/[a-z]* */
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +8,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What a parser kept: texts that fit what it was given. */
+/* Checks what a parser kept: texts must not exceed the input. */
 static void judge(txm_raster_meta *meta, bool enough_memory, size_t size)
 {
     if (!enough_memory)
-        abort(); /* memory for a few texts is always there */
+        abort(); /* there is always memory for a few texts */
     for (int i = 0; i < TXM_META_FIELDS; i++)
         if (meta->fields[i] && strlen(meta->fields[i]) > 2 * size + 16)
             abort();

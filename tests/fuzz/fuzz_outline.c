@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Any bytes as an image that may serve itself: its outline alone is read, whatever its samples are.
+ * Reads the outline of any bytes as of an image that may be used as it is, whatever its samples are.
  * Seeds: testdata/tx/[gbu]*.tx testdata/sources/[pt]*iled*.[et]* testdata/real/s*tiled.tif testdata/oiio/t*.iff */
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "tile/reader/reader_impl.h"
 #include "txtile/describe.h"
 
-/* What may be asked of an outline. */
+/* Reads everything that an outline has. */
 static bool look(const txm_tx *tx)
 {
     const txm_tx_info *info = txm_tx_info_of(tx);
@@ -18,7 +18,7 @@ static bool look(const txm_tx *tx)
         abort();
     for (size_t i = 0; txm_tx_metadata_at(tx, i, &name, &value); i++)
         if (strlen(name) > 1000000 || strlen(value) > 1000000)
-            abort(); /* beyond the stated bound */
+            abort(); /* more than the documented limit */
     bool serves = txm_tx_is_pyramid(tx, reason, sizeof reason);
     if (!serves && !*reason)
         abort(); /* every refusal has a reason */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Fuzzing the direct PNG reader: header, chunks, stream, filters, and every conversion of pixels.
+ * Fuzzes the direct PNG reader: header, chunks, stream, filters, and every conversion of pixels.
  *
- * Mutated files would nearly all end at their first wrong CRC, so the mutator puts the CRCs right again. What is
- * checked besides memory: the rows are the same whatever the bands they are asked for in, also after a rewind.
+ * Nearly all mutated files would fail at the first CRC, so the mutator corrects CRCs. Besides memory errors, this
+ * checks that rows do not depend on the bands in which they are requested, also after a rewind.
  *
  * Seeds: testdata/png/[bg]*.png testdata/sources/[a-z]*.png testdata/golden/[a-z]*8*.png */
 #include <libdeflate.h>
@@ -12,7 +12,7 @@
 #include "mill/source/readers.h"
 #include "tile/base/checksum.h"
 
-/* Of pixels read from one input: an image may be 65536 px per side. */
+/* Limits the pixels read from one input: an image may be 65536 px on a side. */
 enum { MAX_BYTES = 1 << 17 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
@@ -23,7 +23,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t max_bytes, un
 {
     bytes = LLVMFuzzerMutate(data, bytes, max_bytes);
     if (seed % 8 == 0)
-        return bytes; /* wrong CRCs are a case as well */
+        return bytes; /* wrong CRCs are tested, too */
     for (size_t at = 8; at + 12 <= bytes;) {
         size_t length = (size_t)data[at] << 24 | (size_t)data[at + 1] << 16 | (size_t)data[at + 2] << 8 | data[at + 3];
         if (length > bytes - at - 12)
@@ -36,7 +36,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t max_bytes, un
     return bytes;
 }
 
-/* Reads rows in bands of `band` up to the limit or a failure; returns how many, and a digest of them. */
+/* Reads rows in bands of `band` up to the limit or a failure. Returns their number and a digest. */
 static uint32_t read_rows(void *self, const txm_source_info *info, uint32_t band, uint64_t *digest)
 {
     size_t row = (size_t)info->width * info->channels * txm_type_bytes(info->type);
@@ -51,7 +51,7 @@ static uint32_t read_rows(void *self, const txm_source_info *info, uint32_t band
         uint32_t n = limit - y < band ? limit - y : band;
         if (txm_png_reader.read(self, y, n, rows, row, &err))
             break;
-        for (uint32_t r = 0; r < n; r++) /* a digest that does not depend on the bands */
+        for (uint32_t r = 0; r < n; r++) /* the digest does not depend on the bands */
             *digest = txm_xxh64(rows + r * row, row, *digest);
         y += n;
     }

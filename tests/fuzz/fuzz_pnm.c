@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The direct reader of PGM and PPM on hostile bytes.
+ * Reads hostile bytes with the direct reader of PGM and PPM.
  * Seeds: testdata/sources/[a-z]*.p[pg]m */
 #include "fuzz_source.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Any bytes as a Ptex file: every face that is small, at three sizes, lookups at its corners and all meta data.
+ * Reads any bytes as a Ptex file: every small face at three sizes, lookups at its corners, and all metadata.
  * Seeds: testdata/ptex/[!sg]*.ptx testdata/ptex/star*.ptx testdata/ptex/grid-u8.ptx */
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { ROOM = 1 << 20, FACES = 64 };
 
-/* Large faces are left out, so that a slow unit is the reader's fault. */
+/* Large faces are left out, so that a slow input is the reader's fault. */
 static void fuzz_face(const txm_ptex *p, txm_ptex_filter *filter, uint32_t i, uint8_t *room)
 {
     const txm_ptex_face *f = txm_ptex_face_of(p, i);

@@ -8,8 +8,8 @@
 #include "fuzz_input.h"
 #include "txtile/reader.h"
 
-/* Reads the first and last tile of every level, plain and padded, and all metadata. Costs a fixed number of tiles, so
- * that hostile sizes show as slow units. */
+/* Reads the first and last tile of every level, plain and padded, and all metadata. The number of tiles is fixed, so
+ * that hostile sizes show as slow inputs. */
 static void fuzz_read(txm_tx *tx)
 {
     const txm_tx_info *info = txm_tx_info_of(tx);
@@ -22,7 +22,7 @@ static void fuzz_read(txm_tx *tx)
     txm_tx_cycles_accepts(tx, reason, sizeof reason);
     for (size_t i = 0; txm_tx_metadata_at(tx, i, &name, &value); i++)
         if (strlen(name) > 1000000 || strlen(value) > 1000000)
-            abort(); /* beyond the stated bound */
+            abort(); /* more than the documented limit */
     for (uint32_t i = 0; i < info->levels; i++) {
         const txm_tx_level *l = txm_tx_level_of(tx, i);
         for (uint32_t k = 0; k < 2; k++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Scenes as text and meshes as PLY: the first three bytes choose.
+ * Reads any bytes as a scene in text or a mesh in PLY; the first three bytes decide which.
  * Seeds: testdata/cycles-tiles/scene.txt testdata/cycles-tiles/meshes/q0.ply */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         if (scene->meshes)
             txm_mesh_parse(&scene->meshes[scene->mesh_count++], data, bytes, &err);
     } else {
-        /* Meshes that are named must lie nowhere. */
+        /* The paths of meshes must not exist. */
         txm_scene_parse(scene, "scene.txt", "/nonexistent", (const char *)data, bytes, &err);
     }
     txm_render_scene_free(&scene);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Any bytes as a border section. Checksums would stop nearly every change at the door, so the harness sets them right:
- * what is after them must hold on its own.
+ * Reads any bytes as a border section. Checksums would reject nearly every change, so this target corrects them: the
+ * code behind them must be safe by itself.
  * Seeds: testdata/tx/good-*borders*.tx */
 #include <stdio.h>
 
@@ -9,7 +9,7 @@
 #include "tile/reader/identity.h"
 #include "tile/reader/section_format.h"
 
-/* Makes identity and checksum of a plausible footer right. */
+/* Corrects identity and checksum of a plausible footer. */
 static void mend(uint8_t *file, size_t bytes)
 {
     txm_section_footer f;

@@ -15,7 +15,7 @@ static void fuzz_read_image(const txm_reader_ops *reader, void *self, const txm_
     uint8_t *band = malloc(stride * FUZZ_BAND_ROWS);
     uint32_t end = info->height < FUZZ_MAX_ROWS ? info->height : FUZZ_MAX_ROWS;
     txm_error err = {0};
-    /* Rows after a damaged one are asked for, too: what is left over from it must do no harm. */
+    /* Goes on after a damaged row: what is left over from it must do no harm. */
     for (uint32_t y = 0; band && y < end; y += FUZZ_BAND_ROWS)
         reader->read(self, y, end - y < FUZZ_BAND_ROWS ? end - y : FUZZ_BAND_ROWS, band, stride, &err);
     if (band && reader->rewind(self, &err) == TXM_OK)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Fuzzing the streams of TIFF strips: the first byte chooses the compression and the size of pieces, the rest is a
+ * Fuzzes the streams of TIFF strips. The first byte selects the compression and the size of pieces; the rest is a
  * strip.
  *
  * Seeds: testdata/fuzz/strip-[a-z]* */
@@ -9,7 +9,7 @@
 #include "fuzz_input.h"
 #include "mill/source/tiff/tiff_strip.h"
 
-/* Of pixels: a strip may hold any number. */
+/* Limits pixels: a strip may hold any number. */
 enum { MAX_BYTES = 1 << 20 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Any bytes as a TIFF tx file.
+ * Reads any bytes as a TIFF tx file.
  * Seeds: testdata/tx/[gb]*[!r].tx */
 #include <stdio.h>
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Any bytes as a trace. Checksums would stop nearly every change at the door, so the harness sets them right, and
- * compresses blocks that are not zstd frames: the code behind the checksums must be safe on its own. Short traces are
- * replayed as well. Seeds: testdata/fuzz/trace/threads.trace testdata/fuzz/trace/waves.trace */
+ * Reads any bytes as a trace. Checksums would reject nearly every change, so this target corrects them, and compresses
+ * blocks that are not zstd frames: the code behind the checksums must be safe by itself. Short traces are replayed as
+ * well.
+ *
+ * Seeds: testdata/fuzz/trace/threads.trace testdata/fuzz/trace/waves.trace */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +15,7 @@
 #include "tile/cache/trace_format.h"
 #include "txtile/trace.h"
 
-/* The trace with blocks that come through: `raw` of each is what is stored unpacked, else what is stored. */
+/* Returns the trace with blocks that are accepted: each is unpacked if that is possible, and packed again. */
 static uint8_t *mend(const uint8_t *data, size_t size, size_t *bytes)
 {
     enum { MOST = 256 << 10 };
@@ -46,7 +48,7 @@ static uint8_t *mend(const uint8_t *data, size_t size, size_t *bytes)
     return out;
 }
 
-/* How many tiles a trace uses, as far as it can be read and is short. */
+/* Counts the tiles of a trace, if it can be read and is short. */
 static uint64_t walk(const txm_trace *trace)
 {
     enum { MOST = 100000 };
@@ -85,7 +87,7 @@ static void play(const txm_trace *trace)
     for (o.policy = 0; o.policy <= TXM_CACHE_POLICY_SECOND_CHANCE; o.policy++)
         if (o.policy != TXM_CACHE_POLICY_NONE && txm_replay(trace, &o, &counts, NULL) == TXM_OK &&
             counts.peak_bytes <= o.max_bytes && counts.read_bytes < least.read_bytes)
-            abort(); /* nobody beats the optimum */
+            abort(); /* no policy reads less than the optimum */
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Any bytes through the commands that look into tx files: verify, info with its table of tiles, the pictures of extract
- * and view, the data of a page, diff with itself. Whatever they say, they must say it without harm, and within the
- * memory and time that the fuzzer allows.
+ * Passes any bytes through the commands that read tx files: verify, info with its table of tiles, the pictures of
+ * extract and view, the data of a page, and diff with itself. Each may report anything, but must not crash, and must
+ * stay within the fuzzer's limits of memory and time.
  * Seeds: testdata/tx/[gbu]*.tx */
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,15 +18,14 @@
 #include "txmill/inspect.h"
 #include "txmill/level.h"
 
-/* Pictures and pages of what a few kilobytes claim may be gigabytes, which txmill refuses or makes; a fuzzer need not.
- */
+/* A few kilobytes may claim to be gigabytes of pictures and pages, which txmill refuses or makes. A fuzzer need not. */
 enum { MAX_PIXELS = 1 << 22, PAGE_BYTES = 1 << 16 };
 
 static txm_context *context;
 static char path[128];
 static const volatile int never;
 
-/* A name of the shape that Cycles looks up, so that names are judged as well. */
+/* The name has the form that Cycles looks up, so that names are judged as well. */
 static void set_up(void)
 {
     static char folder[] = "/dev/shm/txmill-fuzz-XXXXXX";
@@ -61,7 +60,7 @@ static void compare(void)
     txm_difference d;
     if (txm_diff(context, path, path, true, &d, NULL) != TXM_OK)
         return;
-    /* A file does not differ from itself, whatever NaNs it holds. */
+    /* A file does not differ from itself, even if it has NaN. */
     for (uint32_t l = 0; l < d.levels; l++)
         if (d.level[l].compared && d.level[l].different)
             abort();

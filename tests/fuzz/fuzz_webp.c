@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The direct reader of WebP on hostile bytes.
+ * Reads hostile bytes with the direct WebP reader.
  * Seeds: testdata/sources/[a-z]*.webp */
 #include "fuzz_source.h"
 

@@ -32,7 +32,7 @@ check shims-catch-everything rc_is 1
 build=${TXM_BUILD:-$repo/build}
 case $(basename "$build") in
     build) ;;
-    *) skip exceptions "sanitizers have an operator new of their own"; finish ;;
+    *) skip exceptions "sanitizers replace operator new"; finish ;;
 esac
 
 # Exit codes: 0 converted, 3 a failure with a message, 7 another result than without faults, 9 an exception arrived.

@@ -190,7 +190,7 @@ if $can_trace; then
     check claim-faults-met grep -q "unlink.*" trace
     rm -rf blender_tx
 else
-    skip claims "strace may not trace here"
+    skip claims "tracing is not permitted"
 fi
 
 # ---- lists that never end ------------------------------------------------------------------------------------------------

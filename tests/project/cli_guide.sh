@@ -7,7 +7,7 @@
 build=${TXM_BUILD:-$repo/build}
 case $(basename "$build") in
     build) ;;
-    *) skip guide "only of the plain build"; finish ;;
+    *) skip guide "plain builds only"; finish ;;
 esac
 guide=$repo/docs/texture-cache.md
 

@@ -7,7 +7,7 @@
 build=${TXM_BUILD:-$repo/build}
 case $(basename "$build") in
     build) ;;
-    *) skip install "only of the plain build"; finish ;;
+    *) skip install "plain builds only"; finish ;;
 esac
 
 root=$work/root prefix=/usr/local

@@ -6,7 +6,7 @@
 build=${TXM_BUILD:-$repo/build}
 case $(basename "$build") in
     build | build-clang) ;;
-    *) skip library "sanitizers add symbols and libraries of their own"; finish ;;
+    *) skip library "sanitizers add their own symbols and libraries"; finish ;;
 esac
 
 # The functions that headers declare, whichever way they are marked.

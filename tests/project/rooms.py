@@ -56,20 +56,21 @@ def owners():
 
 edges = collections.defaultdict(set)
 if what == "symbols":
-    made, used = {}, collections.defaultdict(set)
+    made, used, objects = {}, collections.defaultdict(set), {}
     for path in build.rglob("*.o"):
         inside = path.relative_to(build)
         if inside.parts[0] not in ("src", "tools") or {"embree", "sdl"} & set(inside.parts) or "worker" in inside.parts:
             continue
-        if not any(inside.with_suffix(kind).exists() for kind in (".c", ".cpp", ".cu")):  # a file that moved left it
-            continue
-        for line in subprocess.run(["nm", path], capture_output=True, text=True).stdout.splitlines():
-            fields = line.split()
-            if re.fullmatch(NAMES, fields[-1]):
-                if fields[-2] == "U":
-                    used[room(inside)].add(fields[-1])
-                elif fields[-2] in "TDBRW" and "cuda" not in inside.parts:
-                    made[fields[-1]] = room(inside)
+        if any(inside.with_suffix(kind).exists() for kind in (".c", ".cpp", ".cu")):  # else the file was moved
+            objects[str(path)] = inside
+    for line in subprocess.run(["nm", "-A", *objects], capture_output=True, text=True).stdout.splitlines():
+        path, symbol = line.split(":", 1)
+        inside, fields = objects[path], symbol.split()
+        if re.fullmatch(NAMES, fields[-1]):
+            if fields[-2] == "U":
+                used[room(inside)].add(fields[-1])
+            elif fields[-2] in "TDBRW" and "cuda" not in inside.parts:
+                made[fields[-1]] = room(inside)
     for name, taken in used.items():
         edges[name] |= {made[s] for s in taken if s in made}
 else:

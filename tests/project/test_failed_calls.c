@@ -128,7 +128,7 @@ START_TEST(color_spaces_are_null)
 }
 END_TEST
 
-/* An allocator that has memory for the cache and its tables, until it is told to fail. */
+/* An allocator that has memory for the cache and its tables, until it is made to fail. */
 static void *allocate(void *user, size_t bytes, size_t alignment)
 {
     void *memory = NULL;

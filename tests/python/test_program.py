@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The package over the real program: every function, its failures, progress and cancel."""
+"""Tests the package with the real program: every function, its failures, progress and cancel."""
 import inspect
 import os
 import shutil
@@ -117,7 +117,7 @@ class Make(Case):
         self.assertEqual(sorted(p.percent for p in seen), [p.percent for p in seen])
 
     def test_progress_of_a_long_run(self):
-        """Lines that say speed and time left, as they do after a second, are understood as well."""
+        """Progress lines that include speed and remaining time, as they do after a second, are parsed as well."""
         self.large_images()
         done = subprocess.run([txmill.find_program(), "make", "-r", "-j1", "--progress", self.folder], stderr=subprocess.PIPE,
                               stdout=subprocess.DEVNULL, text=True)
@@ -132,7 +132,7 @@ class Make(Case):
         self.assertEqual(items[-1]["type"], "summary")
 
     def large_images(self, count=60):
-        """Enough work to be stopped in the middle of it."""
+        """Makes enough work to be stopped in the middle of it."""
         header = b"P6\n1024 1024\n255\n"
         noise = os.urandom(1024 * 1024 * 3)
         for i in range(count):
@@ -254,7 +254,7 @@ class Inspect(Case):
 
 
 class Whole(Case):
-    """What concerns folders and the machine: check, settings, gc, doctor."""
+    """Tests functions for folders and the machine: check, settings, gc, doctor."""
 
     def test_check(self):
         (self.folder / "broken.png").write_bytes(b"not a picture")
@@ -314,7 +314,7 @@ class Whole(Case):
         store = self.folder / "store"
         store.mkdir()
         txmill.make(self.images(), extra=[f"--store={store}"])
-        shutil.rmtree(self.folder / "blender_tx")  # its files are links to those of the store, which cost nothing
+        shutil.rmtree(self.folder / "blender_tx")  # its files are links to those of the store and take no space
         trimmed = txmill.gc(store=store, max_size="1", delete=True)
         self.assertEqual({f.reason for f in trimmed.files}, {None})
         self.assertGreater(trimmed.summary["removed"], 0)
@@ -355,7 +355,7 @@ class Budget(Case):
         budget = txmill.stream_budget(self.folder)
         self.assertEqual([os.path.basename(image["image"]) for image in budget["images"]], ["rgb8.png"])
         self.assertEqual([entry["resolution"] for entry in budget["resolutions"]][:2], [1, 0.5])
-        shutil.rmtree(self.folder / "blender_tx")  # found in any case
+        shutil.rmtree(self.folder / "blender_tx")  # always found
         for cache in ("beside", self.folder / "elsewhere"):
             with self.assertRaises(txmill.TxmillError):
                 txmill.stream_budget(self.folder, cache_dir=cache)
@@ -384,7 +384,7 @@ class Program(unittest.TestCase):
                 txmill.make("image.png")
             del os.environ["TXMILL"]
             os.environ["PATH"] = "/nowhere"
-            if "python3" not in txmill.__file__:  # not where it is installed
+            if "python3" not in txmill.__file__:  # only if it is not installed there
                 with self.assertRaises(txmill.ProgramMissing):
                     txmill.find_program()
         finally:

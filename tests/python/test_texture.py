@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""txmill.open: levels as buffers, with numpy and without, colours against what the program looks up."""
+"""Tests txmill.open: levels as buffers, with numpy and without, and colours against the program's."""
 import array
 import ctypes
 import gc
@@ -21,7 +21,7 @@ PROGRAM = os.environ["TXMILL"]
 
 
 def numpys():
-    """A Python with numpy: Debian's packages are those of Debian's Python, which need not be the one that runs this."""
+    """Finds a Python with numpy: Debian's packages are for Debian's Python, which may not be the one that runs this."""
     return [p for p in (sys.executable, "/usr/bin/python3")
             if subprocess.run([p, "-c", "import numpy"], stderr=subprocess.DEVNULL).returncode == 0]
 
@@ -69,7 +69,7 @@ class TextureTest(unittest.TestCase):
         plain = memoryview(level)
         self.assertEqual((plain.nbytes, plain.ndim, plain.shape, plain.readonly), (75 * 50 * 4, 3, (50, 75, 4), False))
         self.assertEqual(len(bytes(level)), 75 * 50 * 4)
-        # One memory: what is written through one view is seen in the other.
+        # Both views share memory: a change through one is visible in the other.
         level.view[3, 4, 1] = 77
         self.assertEqual(plain.tobytes()[(3 * 75 + 4) * 4 + 1], 77)
         self.assertEqual(level[3][4][1], 77)
@@ -161,7 +161,7 @@ class TextureTest(unittest.TestCase):
             drawn = [bytes(t.sample(u, u, dudx=0.01, dvdy=0.015, mode="stochastic", seed=seed)) for seed in (0, 0, 2)]
             self.assertEqual(drawn[0], drawn[1])
             self.assertNotEqual(drawn[0], drawn[2])
-            # Tiles that were missing at first change nothing.
+            # Tiles that were missing at first do not change the result.
             with txmill.open(self.tx["rgb8.png"]) as cold:
                 self.assertEqual(bytes(cold.sample(u, u, dudx=0.01, dvdy=0.015, mode="stochastic", seed=2)), drawn[2])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tiles through libtxtile, with numpy and without, against what the program prints."""
+"""Tests tiles through libtxtile, with numpy and without, against the program's output."""
 import json
 import os
 import shutil
@@ -34,7 +34,7 @@ class TilesTest(unittest.TestCase):
         shutil.rmtree(cls.folder)
 
     def shown(self, path, level, x, y, padding, extension):
-        """The same window as the program prints it."""
+        """Returns the same window as the program prints it."""
         out = subprocess.run(
             [PROGRAM, "tile", "--json", "--level", str(level), "--tile", f"{x},{y}", "--padding", str(padding),
              "--extension", extension, path],
@@ -73,7 +73,7 @@ class TilesTest(unittest.TestCase):
             self.assertEqual(out, f"memoryview {tuple(p.shape)} B {p[2, 2, 0]}")
 
     def test_numpy_arrays(self):
-        # Debian's packages are those of Debian's Python, which need not be the one that runs this.
+        # Debian's packages are for Debian's Python, which may not be the one that runs this.
         pythons = [p for p in (sys.executable, "/usr/bin/python3")
                    if subprocess.run([p, "-c", "import numpy"], stderr=subprocess.DEVNULL).returncode == 0]
         if not pythons:
@@ -137,7 +137,8 @@ class TilesTest(unittest.TestCase):
             self.assertEqual(results, [first] * 4)
 
     def test_closing_while_others_read(self):
-        """A read that has begun ends well, a later one is an exception; nothing touches a file that is freed."""
+        """A read that has begun ends normally, and a later one raises an exception. Memory of a closed file is not
+        used."""
         expected = {}
         with txmill.tiles(self.tx["rgb8.png"]) as t:
             for tile in t:
@@ -167,7 +168,7 @@ class TilesTest(unittest.TestCase):
             for thread in threads:
                 thread.join()
             self.assertEqual((wrong, refused), ([], [f"{t.path}: closed"] * 4))
-            self.assertFalse(t._handle)  # freed by the last that used it
+            self.assertFalse(t._handle)  # the last user frees it
 
 
 if __name__ == "__main__":

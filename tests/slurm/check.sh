@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make check-slurm: the Slurm scripts on a real Slurm: a controller and three nodes on this machine, each in name spaces
-# of its own (host name, processes, mounts), so that one can be switched off like a machine: its processes are gone at
-# once, nothing is cleaned up, and nobody elsewhere can tell whether they live. 500 images, 12 shards; a node is switched
-# off in the middle of its work and comes back. Every image must have been converted exactly once, by the file system's own
-# account, and verify, and the render must have waited for all of it.
+# make check-slurm: runs the Slurm scripts on a real Slurm, with a controller and three nodes on this machine. Each has
+# its own namespaces (host name, processes, mounts), so that it can be switched off like a machine: its processes end at
+# once, nothing is cleaned up, and no other node can tell whether they live. There are 500 images and 12 shards. A node is
+# switched off in the middle of its work and comes back. Every image must have been converted exactly once, as seen in the
+# file system, and pass verify, and the render must have waited for all of them.
 # Needs root and the packages of the set "slurm" (scripts/setup.sh slurm). Environment: IMAGES (500), EDGE of the images
 # in px (400).
 # shellcheck source=tests/lib.sh
@@ -42,14 +42,14 @@ trap stop_cluster EXIT
 
 head -c 128 /dev/urandom >"$cluster/munge/key"
 chmod 400 "$cluster/munge/key"
-# Its socket's folder must be reachable for all, its others for nobody else.
+# The folder of its socket must be accessible for all users, and its other folders for no other user.
 chmod 755 "$work" "$cluster" "$cluster/munge"
 munged --foreground --force --key-file="$cluster/munge/key" --socket="$cluster/munge/socket" \
     --pid-file="$cluster/munge/pid" --log-file="$cluster/munge/log" --seed-file="$cluster/munge/seed" \
     >"$cluster/log/munged" 2>&1 &
 munged=$!
 
-# Ports nobody uses, as far as that can be known.
+# These ports are unused, as far as can be determined.
 base=$((20000 + RANDOM % 20000))
 cat >"$SLURM_CONF" <<EOF2
 ClusterName=txmill
@@ -91,7 +91,7 @@ NodeName=n3 NodeAddr=127.0.0.1 Port=$((base + 3)) CPUs=2 State=UNKNOWN
 PartitionName=all Nodes=n1,n2,n3 Default=YES MaxTime=INFINITE State=UP
 EOF2
 
-# The node's first process is process 1 of its name space: with it goes all that the node runs.
+# The node's first process is process 1 of its namespace: when it ends, everything on the node ends.
 start_node() {
     mkdir -p "$cluster/spool/$1"
     unshare --mount --uts --pid --fork --kill-child --mount-proc \
@@ -142,7 +142,7 @@ check slurm-submitted rc_is 0
 convert=$(sed -n 's/^convert //p' "$work/out") verify=$(sed -n 's/^verify //p' "$work/out")
 render=$(sed -n 's/^render //p' "$work/out") report=$(sed -n 's/^report //p' "$work/out")
 
-# In the middle: n2 has a claim in its hands, a fifth of all is made.
+# At this moment n2 holds a claim, and a fifth of all files are made.
 made() { find "$share/tex/blender_tx" -name '*.tx' | wc -l; }
 in_the_middle() {
     [ "$(made)" -ge $((images / 5)) ] && grep -qs '^host n2$' "$share"/tex/blender_tx/.*.txm-claim 2>/dev/null
@@ -162,14 +162,14 @@ seconds=$((SECONDS - begin))
 kill $watcher
 wait $watcher 2>/dev/null
 
-# ---- what came of it ---------------------------------------------------------------------------------------------------
+# ---- results ---------------------------------------------------------------------------------------------------------
 cat "$share"/logs/convert."$convert".*.jsonl >"$work/convert.jsonl"
 requeued=$(find "$share/logs" -name "convert.$convert.*.001.jsonl" | wc -l)
 grep '\.tx$' "$work/appeared" | sort | uniq -c | awk '{ print $1 }' | sort | uniq -c >"$work/counts"
 check slurm-all-made test "$(made)" -eq "$images"
 check slurm-exactly-once test "$(awk '{ print $1 "x" $2 }' "$work/counts")" = "${images}x1"
 check slurm-requeued test "$requeued" -ge 1
-# The claims of the node were taken over. Its temporaries stay for a day: nobody else can know that it is dead.
+# The node's claims were taken over. Its temporary files stay for a day, because nobody else can know that it is dead.
 check slurm-no-claims-left test -z "$(find "$share/tex" -name '.*.txm-claim*')"
 check slurm-temporaries-are-its-own test -z "$(find "$share/tex" -name '.*.txm-tmp' -not -name '*.tx.n2-*')"
 find "$share/tex" -name '.*.txm-tmp' -exec touch -d '2 days ago' {} +
@@ -186,7 +186,7 @@ check slurm-render-completed test "$(ended "$render" COMPLETED)" -eq 1
 run "$TXMILL" report --json "$share"/logs/convert."$convert".*.jsonl
 check slurm-report json "$work/out" "o[0]['images'] == $images and o[0]['failed'] == 0 and o[0]['shards'] == $shards and o[0]['shards_missing'] == 0 and o[0]['lists'] == 1"
 check slurm-report-page test -s "$share/logs/report.$convert.html"
-echo "note $images images of ${edge}x$edge px, $shards shards, 3 nodes: $seconds s; n2 switched off with $at_kill made and $left claims and temporaries in hand; $requeued tasks requeued; jobs $convert $verify $report $render"
+echo "note $images images of ${edge}x$edge px, $shards shards, 3 nodes: $seconds s; n2 switched off with $at_kill made and $left claims and temporary files left; $requeued tasks requeued; jobs $convert $verify $report $render"
 if [ $failures -ne 0 ]; then
     tail -n 30 "$cluster"/log/slurmctld "$share"/logs/*.out | head -c 8000
 fi

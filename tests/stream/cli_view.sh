@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill stream view: a window on a display of the test's own, with real key presses and screenshots.
+# txmill stream view: a window on a display of its own, with real key presses and screenshots.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-# SDL and the X libraries keep memory until the process ends; test_view_worker.c finds leaks of our own.
+# SDL and the X libraries keep memory until the process ends; test_view_worker.c finds our own leaks.
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 
 bin=$(dirname "$TXMILL")
@@ -13,11 +13,11 @@ if [ ! -e "$bin/txmill-embree.so" ]; then
     finish
 fi
 cp "$golden"/{rgb8.png,rgba8.png} . && "$TXMILL" make -q -c sRGB -a straight rgb8.png rgba8.png
-# A window that nobody closes would stay.
+# A window that is never closed would stay open.
 run() { timeout 60 "$@" >"$work/out" 2>"$work/err"; rc=$?; }
 view=("$TXMILL" stream view room rgb8.png rgba8.png --size 320x180 --bounces 1)
 
-# ---- what is refused, and what is missing ----
+# ---- errors, and missing libraries ----
 for option in "--path orbit" "--rest 5" "--warm-up 5" "--keys 4" --virtual "--tile-ms 1"; do
     # shellcheck disable=SC2086
     run "${view[@]}" $option
@@ -25,7 +25,7 @@ for option in "--path orbit" "--rest 5" "--warm-up 5" "--keys 4" --virtual "--ti
 done
 run "${view[@]}" --html page.html
 check view-no-page says "--html: use 'txmill stream render'"
-# A program without the module, and one whose module cannot load its library.
+# One program lacks the module, and in the other the module cannot load its library.
 mkdir alone && cp "$TXMILL" "$bin"/libtx{mill,tile}.so.0 "$bin/txmill-embree.so" alone/
 without=(env -u TXMILL_PLUGINS alone/txmill "${view[@]:1}")
 run "${without[@]}"
@@ -39,7 +39,7 @@ if [ ! -e "$bin/txmill-sdl.so" ]; then
     skip view "built without SDL"
     finish
 fi
-# Whatever this machine's graphics can do: a processor draws.
+# The processor draws, whatever this machine's graphics can do.
 export SDL_RENDER_DRIVER=software
 unset WAYLAND_DISPLAY SDL_VIDEODRIVER
 run env -u DISPLAY "${view[@]}"
@@ -60,7 +60,8 @@ check view-picture test -s unmoved.exr
 run env SDL_VIDEODRIVER=dummy "${view[@]}" --frames 3
 check view-prints prints "room: 320 x 180 px, 3 frames of 1 sample"
 
-# Textures whose tiles cannot be read are magenta, counted and named; one that is missing ends it before the first frame.
+# Textures whose tiles cannot be read are magenta, counted and named. A missing one ends the program before the first
+# frame.
 mkdir bad && cp rgb8.png rgba8.png bad/ && "$TXMILL" make -q -c sRGB -a straight bad/rgb8.png bad/rgba8.png
 for name in rgb8 rgba8; do
     python3 -c 'import sys
@@ -78,7 +79,7 @@ rm bad/blender_tx/rgb8.png.*
 run env SDL_VIDEODRIVER=dummy "$TXMILL" stream view room bad/rgb8.png bad/rgba8.png --size 64x36
 check view-missing rc_is 3
 check view-missing-says says "bad/rgb8.png: "
-# A cache of one tile, a list of one request, waves of none: frames go on.
+# With a cache of one tile, a list of one request, or waves without lookups, frames go on.
 run env SDL_VIDEODRIVER=dummy "${view[@]}" --size 64x36 --frames 20 --cache 20K --requests 1 --wave 0 --json
 check view-smallest json out 'o[0]["totals"]["frames"] == 20 and o[0]["totals"]["accepted"] <= 20 and o[0]["totals"]["requested"] > 20'
 
@@ -94,7 +95,7 @@ xvfb=$!
 viewer=
 trap 'kill $viewer $xvfb 2>/dev/null; wait 2>/dev/null; clean_up' EXIT
 
-# Tries for 30 seconds.
+# Repeats the command for up to 30 seconds.
 eventually() {
     local i
     for ((i = 0; i < 300; i++)); do
@@ -111,7 +112,8 @@ DISPLAY=:$(cat display)
 export DISPLAY
 
 find_window() { window=$(xdotool search --onlyvisible --pid "$viewer" --name 'txmill stream view' 2>/dev/null | head -n 1) && [ -n "$window" ]; }
-# What xdotool has no command for: asks a window to close, as its frame does; takes the focus from all windows.
+# Some actions have no xdotool command: asking a window to close, as the button in its frame does, and taking the focus
+# from all windows.
 x11() {
     python3 - "$@" <<'END'
 import ctypes, sys
@@ -133,9 +135,9 @@ else:
 x.XCloseDisplay(display)
 END
 }
-# It waits for ever for a window that goes or comes at that moment.
+# xdotool waits for ever for a window that appears or disappears at that moment.
 shoot() { timeout 10 import -window "$window" "$1" 2>/dev/null; }
-# The share of pixels, of r, g and b from 0 to 255, for which an expression holds.
+# Prints the share of pixels for which an expression holds; r, g and b are from 0 to 255.
 share_of() {
     convert "$1" -depth 8 rgb:- | python3 -c 'import sys
 d = sys.stdin.buffer.read()
@@ -143,14 +145,14 @@ print(sum(1 for r, g, b in zip(d[::3], d[1::3], d[2::3]) if eval(sys.argv[1])) /
 }
 at_least() { python3 -c 'import sys; sys.exit(float(sys.argv[1]) < float(sys.argv[2]))' "$1" "$2"; }
 magenta_share() { share_of "$1" 'g < 25 and r > 40 and b > 40'; }
-# How far apart two pictures are where no overlay is, without their noise.
+# Prints how different two pictures are outside of the overlay, apart from noise.
 difference() {
     local f
     for f in "$1" "$2"; do convert "$f" -gravity South -crop x110+0+0 +repage -resize '12x6!' "small-$f"; done
     compare -metric MAE "small-$1" "small-$2" null: 2>&1 | sed 's/.*(\(.*\))/\1/'
 }
 white_letters() { share_of "$1" 'r == g == b == 255'; }
-# The picture is there once it is no longer one colour.
+# The picture is there once it has more than one colour.
 has_picture() { shoot begin.png && at_least "$(convert begin.png -gravity South -crop x100+0+0 -format '%[fx:standard_deviation]' info:)" 0.02; }
 start_view() { # OPTION...
     "${view[@]}" --json "$@" >out 2>err &
@@ -158,7 +160,7 @@ start_view() { # OPTION...
     eventually find_window && eventually has_picture && xdotool windowfocus --sync "$window" && sleep 0.5
 }
 end_view() { wait "$viewer"; rc=$?; viewer=; }
-# Shoots until a condition on $shot.png holds.
+# Takes screenshots until a condition on $shot.png holds.
 shot_that() {
     shot=$1
     shift
@@ -167,15 +169,16 @@ shot_that() {
 }
 key() { xdotool key "$1"; }
 has_moved() { at_least "$(difference "$1.png" "$shot.png")" 0.01; }
-# It is nearer to the first picture than to the second.
+# The screenshot is nearer to the first picture than to the second.
 has_returned() { at_least "$(difference "$2.png" "$shot.png")" "$(python3 -c 'import sys; print(2 * float(sys.argv[1]))' "$(difference "$1.png" "$shot.png")")"; }
 has_letters() { convert "$shot.png" -crop "$1" +repage letters.png && at_least "$(white_letters letters.png)" 0.03; }
 has_no_letters() { convert "$shot.png" -crop "$1" +repage letters.png && at_least 0.01 "$(white_letters letters.png)"; }
 has_magenta() { at_least "$(magenta_share "$shot.png")" 0.1; }
 has_no_magenta() { at_least 0.05 "$(magenta_share "$shot.png")"; }
 
-# Flying changes the picture; a key that is let go of ends it, and the picture accumulates.
-# One tile a frame, so that textures take their time.
+# Flying changes the picture. When the key is released, the camera stops and the picture accumulates.
+#
+# With one tile for each frame, textures take a while.
 check view-opens start_view --requests 1 --batch 1
 shoot a.png
 xdotool keydown w
@@ -187,7 +190,7 @@ xdotool mousemove --window "$window" 160 90 mousedown 1 mousemove_relative 60 0 
 check view-mouse-turns shot_that c has_moved b
 key Home
 check view-home-returns shot_that d has_returned a c
-# The overlay: white letters, until H hides it.
+# The overlay has white letters until H hides it.
 check view-overlay has_letters 300x40+0+0
 key h
 check view-overlay-hidden shot_that e has_no_letters 300x40+0+0
@@ -195,7 +198,7 @@ key h
 key F1
 check view-keys shot_that f has_letters 200x80+0+60
 key F1
-# Missing texels, as the cache of another policy is empty at first; and levels.
+# The picture shows missing texels, because the cache of another policy starts empty, and levels.
 check view-no-magenta shot_that g has_no_magenta
 key m
 empty_and_magenta() { key p && sleep 0.3 && shoot "$shot.png" && has_magenta; }
@@ -208,19 +211,19 @@ check view-levels shot_that i has_moved h
 key l && key t && key t
 check view-untextured shot_that j has_moved h
 key t
-# A screenshot, under the first name that is free.
+# A screenshot goes to the first name that is free.
 touch txmill-view-0001.png
 key F12
 check view-shot eventually test -s txmill-view-0002.png
 check view-shot-says eventually grep -q 'wrote txmill-view-0002.png' err
 check view-shot-keeps-others test ! -s txmill-view-0001.png
-# Paused: the picture stays as it is.
+# While paused, the picture does not change.
 key space && sleep 3
 shoot k.png && convert k.png -gravity South -crop x80+0+0 +repage k2.png && sleep 1
 shoot l.png && convert l.png -gravity South -crop x80+0+0 +repage l2.png
 check view-paused test "$(compare -metric AE k2.png l2.png null: 2>&1)" = 0
 key space
-# Another size: the picture has as many pixels, and the figures say so.
+# After a resize, the picture has as many pixels as the window, and the figures report the size.
 xdotool windowsize "$window" 420 260
 sleep 6
 key Escape
@@ -229,7 +232,7 @@ check view-escape rc_is 0
 check view-resized json out '(o[0]["width"], o[0]["height"]) == (420, 260)'
 check view-rests json out 'o[0]["frames"][0]["accumulated"] > 1'
 
-# A key that is down when the window loses focus is let go of; without that the camera would fly on.
+# A key that is down when the window loses focus counts as released; otherwise the camera would fly on.
 check view-opens-again start_view
 shoot a.png
 xdotool keydown w
@@ -248,13 +251,13 @@ kill -INT "$viewer"
 end_view
 xdotool keyup w
 check view-focus-lost json out 'o[0]["frames"][0]["accumulated"] > 1'
-# The window's own way to be closed.
+# The window is closed with its own button.
 start_view
 x11 close "$window"
 end_view
 check view-closed rc_is 0
 
-# Closed, and interrupted, while the scene is opened, which a slow file makes long.
+# The window is closed, and the program interrupted, while the scene is being opened, which a slow file delays.
 if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
     slow=(strace -f -o strace.log -P "$(echo blender_tx/rgb8.png.*.tx)" -e trace=openat -e inject=openat:delay_exit=3000000)
     for way in close interrupt; do

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A camera that flies, the size of its pictures, and the text over them: what keys and mouse do, without a window. */
+ * A camera that flies, the size of its pictures, and the text over them: the effects of keys and mouse, without a
+ * window. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include "tools/stream/view_overlay.h"
 #include "util_check.h"
 
-/* At (1, 2, 3), looking along y; the picture is twice as wide as high. */
+/* The camera is at (1, 2, 3) and looks along y; the picture is twice as wide as high. */
 static txm_scene_camera camera_along_y(void)
 {
     return (txm_scene_camera){.kind = TXM_CAMERA_PERSPECTIVE,
@@ -59,7 +60,7 @@ START_TEST(nothing_moves_by_itself)
 }
 END_TEST
 
-/* 8 m ahead are four seconds away. */
+/* 8 m ahead is four seconds away. */
 START_TEST(keys_move)
 {
     static const struct {
@@ -97,7 +98,7 @@ START_TEST(opposite_keys_hold_still_and_focus_lets_go)
 }
 END_TEST
 
-/* Half a turn a window's width, to the right; then forward is back. Heights stay. */
+/* A mouse move by the window's width is half a turn to the right, after which forward is back. Heights stay. */
 START_TEST(the_mouse_turns)
 {
     txm_flight f = flight_along_y();
@@ -106,7 +107,7 @@ START_TEST(the_mouse_turns)
     press(&f, TXM_WINDOW_KEY_DOWN, 'w', 'w');
     txm_flight_step(&f, 1.0);
     is_at(&f, 1, 0, 3);
-    /* A quarter to the right of where it looks now: along -x is its right. */
+    /* This is a quarter turn to the right of the present direction: its right is along -x. */
     press(&f, TXM_WINDOW_KEY_UP, 'w', 'w');
     press(&f, TXM_WINDOW_KEY_DOWN, 'd', 'd');
     txm_flight_step(&f, 1.0);
@@ -124,7 +125,8 @@ static txm_vec3 axis(const txm_scene_camera *c, int k)
     return txm_vec_make(c->to_world.m[0][k], c->to_world.m[1][k], c->to_world.m[2][k]);
 }
 
-/* However far the mouse goes, it looks nearly straight up or down, and its axes stay perpendicular and of length 1. */
+/* However far the mouse moves, the camera at most looks nearly straight up or down, and its axes stay perpendicular and
+ * of length 1. */
 START_TEST(it_never_looks_over_its_head)
 {
     txm_flight f = flight_along_y();
@@ -171,7 +173,8 @@ START_TEST(the_wheel_changes_the_speed)
 }
 END_TEST
 
-/* Wider windows show more at the sides, higher ones above and below; the middle of a shifted picture stays in place. */
+/* Wider windows show more at the sides, and higher ones more above and below. The middle of a shifted picture stays in
+ * place. */
 START_TEST(windows_of_any_proportions_show_the_scene)
 {
     txm_flight f = flight_along_y();
@@ -183,7 +186,7 @@ START_TEST(windows_of_any_proportions_show_the_scene)
     c = txm_flight_camera(&f, 100, 100);
     ck_assert_float_eq(c.half[0], 1.0f);
     ck_assert_float_eq_tol(c.half[1], 1.0f, 1e-5f);
-    c = txm_flight_camera(&f, 201, 100); /* a pixel is not a change of proportions */
+    c = txm_flight_camera(&f, 201, 100); /* a single pixel does not change the proportions */
     ck_assert_float_eq(c.half[0], 1.0f);
     ck_assert_float_eq(c.half[1], 0.5f);
 }
@@ -196,20 +199,20 @@ START_TEST(pictures_fit_a_frame)
     txm_pace p = {0};
     uint32_t w, h;
     txm_pace_size(&p, 33.3, 480, 270, &w, &h);
-    ck_assert_uint_eq(w, 480); /* until something is known */
+    ck_assert_uint_eq(w, 480); /* until the first frame was measured */
     txm_pace_note(&p, 480 * 270, 100.0);
     txm_pace_size(&p, 33.3, 480, 270, &w, &h);
     ck_assert(100.0 * w * h / (480 * 270) <= 33.3);
     ck_assert(100.0 * w * h / (480 * 270) > 10.0);
     ck_assert_float_eq_tol((float)w / (float)h, 480.0f / 270.0f, 0.03f);
-    /* Where frames become fast, it grows again, to all pixels. */
+    /* When frames become fast, the picture grows again to all pixels. */
     for (int i = 0; i < 60; i++) {
         txm_pace_note(&p, (uint64_t)w * h, 5.0 * w * h / (480 * 270));
         txm_pace_size(&p, 33.3, 480, 270, &w, &h);
     }
     ck_assert_uint_eq(w, 480);
     ck_assert_uint_eq(h, 270);
-    /* Whatever happens, there is a pixel. */
+    /* There is always at least one pixel. */
     txm_pace_note(&p, 1, 1e12);
     txm_pace_size(&p, 33.3, 1, 1, &w, &h);
     ck_assert_uint_eq(w, 1);
@@ -217,7 +220,7 @@ START_TEST(pictures_fit_a_frame)
 }
 END_TEST
 
-/* At a steady time a pixel the size stays, whichever it is. */
+/* If the time for a pixel is constant, the size is, too, whatever it is. */
 START_TEST(pictures_keep_their_size)
 {
     for (double full = 20.0; full < 400.0; full *= 1.07) {
@@ -279,7 +282,7 @@ START_TEST(the_overlay_has_the_figures)
 }
 END_TEST
 
-/* The window's font has no other characters, and its room is bounded. */
+/* The window's font has only these characters, and there is limited space. */
 START_TEST(the_overlay_is_ascii_and_short)
 {
     txm_view_overlay o = {.with_keys = true, .message_until = 1.0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Frames whose textures stream: the same bits and figures with any number of threads, what is shown while tiles are
- * missing, and where it ends: in the picture of a render. */
+ * missing, and that the picture becomes that of a render. */
 #include <check.h>
 #include <fcntl.h>
 #include <math.h>
@@ -24,7 +24,7 @@ enum { IMAGES = 3, WIDTH = 96, HEIGHT = 54, FLOATS = 3 * WIDTH * HEIGHT };
 static char images[IMAGES][512];
 static const char *paths[IMAGES];
 
-/* RGBA, so that no thread needs memory to widen tiles in. */
+/* RGBA, so that no thread needs memory to widen tiles */
 static void make_images(void)
 {
     for (int i = 0; i < IMAGES; i++) {
@@ -35,7 +35,7 @@ static void make_images(void)
         made_image image = make_image(700 + 300 * (uint32_t)i, 500 + 200 * (uint32_t)i, 4, TXM_TYPE_U8, 64,
                                       (txm_compression){TXM_CODEC_ZIP, 4}, MADE_NOISE);
         txm_tx_metadata metadata = made_metadata();
-        metadata.detected_colorspace = "data"; /* means of colours are not means of sRGB's codes */
+        metadata.detected_colorspace = "data"; /* so that means of colours are not means of sRGB's codes */
         const txm_tx_summary summary = made_summary();
         uint64_t bytes;
         int fd = open(images[i], O_RDWR | O_CREAT | O_TRUNC, 0644);
@@ -70,7 +70,7 @@ static txm_frames_options options_of(void)
     return o;
 }
 
-/* NULL where there is no module for rays. */
+/* NULL if there is no module for rays. */
 static txm_frames *frames_of(const txm_render_scene *scene, const txm_frames_options *o)
 {
     txm_frames *frames = NULL;
@@ -93,7 +93,7 @@ START_TEST(one_lane_of_a_wave_writes)
 {
     txm_step_misses step = {0};
     txm_part_requests part = {.most = 100};
-    /* Keys that differ in their upper half alone are not equal. */
+    /* Keys whose lower halves are equal may still differ. */
     const txm_tile_key a = 1 << 23 | 5, b = a | (txm_tile_key)1 << 44;
     static const struct {
         uint32_t wave, written;
@@ -130,7 +130,7 @@ START_TEST(lists_are_bounded_and_rejected_at_random)
     ck_assert_uint_eq(list.accepted, 64);
     ck_assert_uint_eq(list.unique, 64);
     ck_assert_uint_eq(part.full, 936 + 64);
-    /* Half is left out, wherever in the frame it comes. */
+    /* Half of the requests are left out, wherever in the frame they come. */
     part.count = part.requested = part.full = 0;
     part.rejection = 1u << 31;
     part.most = 1000;
@@ -152,7 +152,7 @@ END_TEST
 
 /* ---- lookups and batches ---- */
 
-/* A cache with one texture, of which nothing is loaded. */
+/* Makes a cache with one texture, of which nothing is loaded. */
 static txm_cache *new_cache(uint32_t *texture, txm_bound_image *bound)
 {
     txm_cache *c = NULL;
@@ -171,7 +171,8 @@ static txm_cache *new_cache(uint32_t *texture, txm_bound_image *bound)
     return c;
 }
 
-/* Grey without textures; in a view MISSED until the tile is there, and what the sampler finds from then on. */
+/* Without textures a lookup is grey. In a view it is MISSED until the tile is there, and then gives what the sampler
+ * gives. */
 START_TEST(lookers_answer_by_their_kind)
 {
     txm_bound_image bound;
@@ -209,8 +210,8 @@ START_TEST(lookers_answer_by_their_kind)
 }
 END_TEST
 
-/* What a frame's lookup misses it asks for; the batch is shown when it has been paid for, all at once; then the
- * lookup finds the texels themselves. */
+/* A lookup of a frame requests the tiles that it misses. The batch appears all at once when it has been paid for, and
+ * then the lookup finds the texels. */
 START_TEST(batches_are_shown_when_they_are_paid_for)
 {
     txm_bound_image bound;
@@ -247,7 +248,7 @@ START_TEST(batches_are_shown_when_they_are_paid_for)
         f.looker.lane.random = 77;
         f.looker.look(&f.looker, &bound, at, &found);
         txm_request_write(&step, &part, 8);
-        ck_assert_uint_eq(part.requested, 0); /* what is being loaded is not asked for again */
+        ck_assert_uint_eq(part.requested, 0); /* tiles that are being loaded are not requested again */
         ck_assert_uint_eq(f.looks.sharp, turn < 2 ? 0 : 2);
         txm_frame_loads_skip(&loads);
     }
@@ -287,7 +288,7 @@ typedef struct played {
     txm_tile_key keys[PLAYED][8];
 } played;
 
-/* A camera that moves, rests, and moves on, in a cache that is too small. */
+/* The camera moves, rests, and moves on, with a cache that is too small. */
 static bool play(const txm_render_scene *scene, const txm_frames_options *o, played *out)
 {
     txm_frames *frames = frames_of(scene, o);
@@ -347,8 +348,8 @@ START_TEST(virtual_time_is_the_same_with_any_number_of_threads)
 }
 END_TEST
 
-/* Lookups on devices: the same pictures, figures and requests, whatever the filter, the budget and the policy, with
- * tiles that are gone from a device for no reason, and with devices that are too small. */
+/* Lookups on devices give the same pictures, figures and requests, for every filter, budget and policy, with tiles that
+ * disappear from a device without a reason, and with devices that are too small. */
 START_TEST(devices_play_the_same)
 {
     static played expected, found;
@@ -393,7 +394,7 @@ START_TEST(devices_play_the_same)
 }
 END_TEST
 
-/* Another policy, another size, another budget: the devices of the new cache look up in it. */
+/* With another policy, size or budget, the devices look up in the new cache. */
 START_TEST(devices_follow_changes)
 {
     static float expected[FLOATS], found[FLOATS];
@@ -428,8 +429,8 @@ END_TEST
 
 /* ---- pictures ---- */
 
-/* At rest, once all is in memory, frames add the samples of a render: with its filter and levels to the bit, with
- * points and both levels the same on average. */
+/* When the camera rests and all tiles are in memory, frames add the samples of a render. With the render's filter and
+ * levels the bits are the same, and with points and both levels the average is. */
 START_TEST(frames_end_in_the_picture_of_a_render)
 {
     enum { MANY = 256 };
@@ -468,7 +469,7 @@ START_TEST(frames_end_in_the_picture_of_a_render)
             square += ((double)rgb[i] - (double)p.rgb[i]) * ((double)rgb[i] - (double)p.rgb[i]);
         }
         if (points) {
-            /* The same rays, but for texels: what is left is the noise of those. */
+            /* The rays are the same except for the choice of texels, so only the noise of that is left. */
             ck_assert_msg(fabs(off) < 0.002 * sum, "%g of %g", off, sum);
             ck_assert_msg(sqrt(square / FLOATS) < 0.06 * sum / FLOATS, "%g of %g", sqrt(square / FLOATS), sum / FLOATS);
         } else {
@@ -498,7 +499,7 @@ START_TEST(options_change_while_frames_run)
     ck_assert_uint_gt(held, 0);
     ck_assert_int_eq(txm_frames_set_budget(frames, 1 << 20, &err), TXM_OK);
     advance(frames, NULL);
-    ck_assert_uint_eq(txm_frames_last(frames)->accumulated, 21); /* tiles alone have changed */
+    ck_assert_uint_eq(txm_frames_last(frames)->accumulated, 21); /* only tiles have changed */
     for (int i = 0; i < 12; i++) {
         const txm_scene_camera camera = txm_camera_orbit(frames, (float)i / 12);
         advance(frames, &camera);
@@ -516,7 +517,7 @@ START_TEST(options_change_while_frames_run)
     const uint64_t loaded = txm_frames_totals_of(frames).loaded;
     ck_assert_uint_gt(loaded, 0);
     ck_assert_int_eq(txm_frames_set_policy(frames, TXM_CACHE_POLICY_CLOCK4, &err), TXM_OK);
-    ck_assert_uint_eq(txm_frames_totals_of(frames).loaded, loaded); /* the count goes on */
+    ck_assert_uint_eq(txm_frames_totals_of(frames).loaded, loaded); /* counting goes on */
     ck_assert_int_eq(txm_frames_set_policy(frames, TXM_CACHE_POLICY_SECOND_CHANCE + 1, &err), TXM_STATUS_USAGE);
     advance(frames, NULL);
     ck_assert_uint_eq(txm_frames_last(frames)->sharp, 0); /* another cache */
@@ -532,7 +533,7 @@ START_TEST(options_change_while_frames_run)
 }
 END_TEST
 
-/* A frame that is cancelled leaves the picture and the figures of the one before. */
+/* A frame that is cancelled leaves the picture and the figures of the frame before. */
 START_TEST(cancelled_frames_show_nothing)
 {
     static float before[FLOATS], after[FLOATS];
@@ -562,7 +563,7 @@ START_TEST(cancelled_frames_show_nothing)
 }
 END_TEST
 
-/* Real time: threads load beside frames, which go on; in the end all is there. */
+/* In real time: threads load beside frames, which go on. In the end all tiles are there. */
 START_TEST(real_time_ends_sharp)
 {
     txm_render_scene *scene = scene_of("room");
@@ -632,7 +633,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("frames");
-    temp_file(""); /* the folder belongs to this process, not to a test's */
+    temp_file(""); /* the folder belongs to this process and not to a test's */
     make_images();
     TCase *t = add_case(suite, "frames");
     tcase_set_timeout(t, 300);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Between a scene and its pictures: words of its text, textures found and bound, the two engines beside each other,
- * what a picture took of each image, memory over time. */
+ * Between a scene and its pictures: words of its text, finding and binding textures, the two engines, what a picture
+ * used of each image, memory over time. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +79,7 @@ START_TEST(wrong_words_are_named_with_their_line)
     }
     w = words_of("0 0 0");
     ck_assert(txm_take_direction(&w, "x").z == 1.0f && w.failed);
-    /* The first failure counts, and from then on nothing is taken. */
+    /* The first failure counts, and nothing is accepted after it. */
     w = words_of("moon 5");
     ck_assert_int_eq(txm_take_choice(&w, "kind", kinds), 0);
     txm_take_keyword(&w, "at");
@@ -95,7 +95,7 @@ START_TEST(names_are_defined_before_they_are_used)
     char *a = txm_define_name(&w, 'i', 0), *b = txm_define_name(&w, 'i', 1), *c = txm_define_name(&w, 'm', 5);
     ck_assert_str_eq(a, "wood");
     ck_assert_str_eq(b, "stone");
-    ck_assert_str_eq(c, "wood"); /* a material may be called like its image */
+    ck_assert_str_eq(c, "wood"); /* a material may have the name of its image */
     ck_assert_uint_eq(txm_refer_to_name(&w, 'm', "material"), 5);
     ck_assert_uint_eq(txm_refer_to_name(&w, 'i', "image"), 1);
     ck_assert(!w.failed);
@@ -148,7 +148,7 @@ END_TEST
 
 enum { IMAGES = 3 };
 
-/* Three images: a tx file, a UDIM set of two, a tx file of one channel. */
+/* There are three images: a tx file, a UDIM set of two, and a tx file of one channel. */
 static txm_render_scene *scene_of_three(void)
 {
     txm_render_scene *scene = txm_scene_new();
@@ -193,7 +193,7 @@ START_TEST(images_are_bound_to_textures)
         ck_assert_int_eq(t.cache == NULL, reference);
         ck_assert_int_eq(t.set == NULL, !reference);
         ck_assert(t.bound[0].width == 256 && t.bound[0].height == 128 && t.bound[1].width == 128);
-        /* Two tiles, then the set over them, which is nobody's own. */
+        /* First come the two tiles, then the set of them, which has no file of its own. */
         static const uint32_t owners[] = {0, 1, 1, TXM_SCENE_NONE, 2};
         ck_assert_uint_eq(t.count, 5);
         ck_assert_mem_eq(t.image_of, owners, sizeof owners);
@@ -202,8 +202,7 @@ START_TEST(images_are_bound_to_textures)
         txm_render_textures_free(&t);
         txm_render_textures_free(&t);
     }
-    /* Half the resolution is one level, whatever the engine: where a lookup waits, its caller leaves it to the cache.
-     */
+    /* Half the resolution is one level, whatever the engine: for a lookup that waits, the cache computes it. */
     cache.resolution = 0.5f;
     for (uint32_t engine = 0; engine < 2; engine++) {
         txm_render_textures t;
@@ -212,7 +211,7 @@ START_TEST(images_are_bound_to_textures)
         ck_assert(t.bound[0].how.mip_bias == 1.0f);
         txm_render_textures_free(&t);
     }
-    /* A file that is not there ends it, with its name, and nothing is left. */
+    /* A missing file ends the run with an error that names it, and nothing leaks. */
     txm_render_textures t = {0};
     ck_assert_int_eq(unlink(scene->images[2].path), 0);
     ck_assert_int_eq(txm_render_textures_new(scene, &o, false, false, &t, &err), TXM_STATUS_NOT_FOUND);
@@ -222,8 +221,7 @@ START_TEST(images_are_bound_to_textures)
 }
 END_TEST
 
-/* ---- what it took
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- reads ------------------------------------------------------------------------------------------------------- */
 
 START_TEST(uses_are_counted_by_image_and_level)
 {
@@ -240,7 +238,7 @@ START_TEST(uses_are_counted_by_image_and_level)
         txm_view view;
         size_t tile_count, part_count;
         ck_assert_int_eq(txm_render_textures_new(scene, &o, reference, reference, &t, &err), TXM_OK);
-        /* One lookup in each: the middle of a tile of level 0. */
+        /* Looks up once in each, in the middle of a tile of level 0. */
         txm_lookup at = {0.125f, 0.25f, 0, 0, 0, 0};
         if (reference) {
             view = *txm_texture_set_view(t.set);
@@ -288,7 +286,7 @@ START_TEST(uses_are_counted_by_image_and_level)
 }
 END_TEST
 
-/* However many notes are made, the list has its size, its moments are in order, and no peak is lost. */
+/* However many notes are made, the list has a fixed size, its moments are in order, and the peak is not lost. */
 START_TEST(moments_keep_the_peaks)
 {
     enum { NOTES = 3 * TXM_MOMENTS + 7, PEAK_AT = 700 };
@@ -323,12 +321,11 @@ START_TEST(moments_keep_the_peaks)
 }
 END_TEST
 
-/* ---- engines
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- engines ----------------------------------------------------------------------------------------------------- */
 
 enum { WIDTH = 48, HEIGHT = 27, PIXELS = WIDTH * HEIGHT };
 
-/* A picture by one engine alone; false where there is no module for rays. */
+/* Renders a picture with one engine alone. Returns false if there is no module for rays. */
 static bool traced(const txm_render_scene *scene, txm_render_options *o, bool reference, const volatile int *cancel,
                    float rgb[3 * PIXELS], txm_render_counts *counts, txm_status *status)
 {
@@ -350,7 +347,7 @@ static bool traced(const txm_render_scene *scene, txm_render_options *o, bool re
     job.world.images = job.textures.bound;
     job.world.filter = filter;
     job.samples_all = (uint64_t)PIXELS * o->samples;
-    /* In two rectangles, which have nothing to do with each other. */
+    /* Renders two rectangles, which are independent of each other. */
     const txm_render_rect rects[] = {{0, 0, 20, HEIGHT}, {20, 0, WIDTH - 20, HEIGHT}};
     *status = TXM_OK;
     for (int i = 0; *status == TXM_OK && i < 2; i++)
@@ -391,7 +388,7 @@ START_TEST(engines_trace_the_same_paths)
     for (int i = 0; i < 3 * PIXELS; i++)
         sum += expected[i];
     ck_assert(sum > 0);
-    /* Over a cache that is too small, a path at a time and in waves of any size, it is the same picture to the bit. */
+    /* Over a cache that is too small, one path at a time and waves of any size give the same picture, bit for bit. */
     static const uint32_t lanes[] = {0, 1, 100, 4096};
     for (int i = 0; i < 4; i++) {
         o.engine = lanes[i] ? TXM_RENDER_ENGINE_WAVE : TXM_RENDER_ENGINE_BLOCKING;
@@ -418,7 +415,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("parts of render");
-    temp_file(""); /* the folder belongs to this process, not to a test's */
+    temp_file(""); /* the folder belongs to this process and not to a test's */
     TCase *t = add_case(suite, "parts");
     tcase_set_timeout(t, 300);
     add_tests(t, words_become_values, wrong_words_are_named_with_their_line, names_are_defined_before_they_are_used);

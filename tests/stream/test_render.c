@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Scenes from text and meshes from bytes, with what is wrong named; surfaces, scattering and ray differentials against
- * arithmetic of their own.
+ * Scenes from text and meshes from bytes, with the errors in them; surfaces, scattering and ray differentials against
+ * independent calculations.
  */
 #include <check.h>
 #include <fcntl.h>
@@ -84,7 +84,7 @@ START_TEST(whole_scene)
 }
 END_TEST
 
-/* Each with the line and what the message must say. */
+/* Each case has the line, and a part of the message. */
 static const struct {
     const char *text, *says;
     txm_status status;
@@ -256,7 +256,7 @@ END_TEST
 
 /* ---- scattering -------------------------------------------------------------------------------------------------- */
 
-/* What is drawn is what is evaluated: both give the same share of light that leaves. */
+/* Drawing and evaluating agree: both give the same share of light that leaves. */
 START_TEST(glossy_is_drawn_as_it_is)
 {
     const txm_scene_material m = {.kind = TXM_SURFACE_GLOSSY, .roughness = 0.1f + 0.2f * (float)_i};
@@ -269,7 +269,7 @@ START_TEST(glossy_is_drawn_as_it_is)
         txm_scatter s;
         txm_random_four(1, i, 0, 0, r);
         drawn += txm_bsdf_sample(&m, n, out, false, r, &s) ? (double)s.weight : 0.0;
-        /* Directions all over the hemisphere, of density 1 / 2 pi. */
+        /* Directions are all over the hemisphere, with density 1 / 2 pi. */
         float z = r[2], across = sqrtf(1.0f - z * z), phi = 6.2831853f * r[3];
         evaluated +=
             (double)txm_bsdf_eval(&m, n, out, txm_vec_make(across * cosf(phi), across * sinf(phi), z)) * 6.2831853;
@@ -289,7 +289,7 @@ START_TEST(mirror_and_glass)
     ck_assert(fabsf(s.direction.x + 0.6f) < 1e-6f && fabsf(s.direction.z - 0.8f) < 1e-6f && s.roughness2 == 0.0f);
     ck_assert(txm_bsdf_sample(&glass, n, out, false, last, &s) && s.transmitted);
     ck_assert(fabsf(s.direction.x + 0.4f) < 1e-6f && s.direction.z < 0.0f); /* Snell: 0.6 / 1.5 */
-    /* From inside, beyond the critical angle all is reflected. */
+    /* From inside, all light beyond the critical angle is reflected. */
     ck_assert(txm_bsdf_sample(&glass, n, txm_vec_make(0.8f, 0.0f, 0.6f), true, last, &s) && !s.transmitted);
 }
 END_TEST
@@ -300,7 +300,7 @@ static txm_render_scene *floor_scene(void)
 {
     char text[1024];
     txm_render_scene *s;
-    /* A camera that looks down at a slant, on a floor and a ball. */
+    /* The camera looks down at an angle at a floor and a ball. */
     snprintf(
         text, sizeof text,
         "txmill-scene 1\nsize 64 48\n"
@@ -310,14 +310,14 @@ static txm_render_scene *floor_scene(void)
     return s;
 }
 
-/* Full differentials predict where the neighbouring pixel's ray hits. */
+/* Full differentials predict where the ray of the neighbouring pixel hits. */
 START_TEST(camera_differentials)
 {
     txm_render_scene *s = floor_scene();
     txm_scene_geometry g = {0};
     float centre[TXM_FILTER_TABLE] = {0};
     ck_assert_msg(txm_scene_geometry_new(s, 1, &g, &err) == TXM_OK, "%s", err.message);
-    /* Small pixels: what is compared is a derivative. */
+    /* Pixels are small, because a derivative is compared. */
     const txm_path_world w = {.scene = s,
                               .camera = &s->camera,
                               .geometry = &g,
@@ -370,7 +370,7 @@ START_TEST(surfaces)
     txm_surface_of(s, &ball, &hit, &at);
     ck_assert(fabsf(at.normal.y + 1.0f) < 1e-6f && fabsf(at.curvature - 2.0f) < 1e-5f);
     ck_assert(fabsf(hit.u - 0.25f) < 1e-5f && fabsf(hit.v - 0.5f) < 1e-5f); /* south, on the equator */
-    ck_assert(fabsf(txm_vec_length(at.dPds) - 3.14159265f) < 1e-4f);        /* once round */
+    ck_assert(fabsf(txm_vec_length(at.dPds) - 3.14159265f) < 1e-4f);        /* once around */
     g.call->intersect(g.data, &inside, &hit);
     txm_surface_of(s, &inside, &hit, &at);
     ck_assert(at.inside && at.normal.z == -1.0f && at.curvature < 0.0f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Light of the world's image: directions are drawn by brightness with the probabilities that are said, and what a floor
- * receives is what the image sends, whichever way it is found.
+ * Light from the world's image: directions are drawn by brightness with the probabilities that are returned, and a
+ * floor receives what the image sends, in whichever way it is sampled.
  */
 #include <check.h>
 #include <fcntl.h>
@@ -20,18 +20,18 @@ enum { WIDTH = 512, HEIGHT = 256 };
 static const double pi = 3.141592653589793;
 static txm_error err;
 static char world[512];
-static const char quarter_turn[] = "mapping 0 0 1 0 0 1 0 0 -1 0 0 0"; /* (x, y, z) becomes (z, y, -x) */
+static const char quarter_turn[] = "mapping 0 0 1 0 0 1 0 0 -1 0 0 0"; /* turns (x, y, z) into (z, y, -x) */
 
-/* Of scene_of(): materials before the floor's, and what follows the world's projection. */
+/* For scene_of(): materials before the floor's, and statements after the world's projection. */
 static const char *parts = "", *mapping = "";
 
-/* A dim sky, and a bright patch of a few degrees high up in it. */
+/* The sky is dim and has a bright patch of a few degrees, high up. */
 static double sky(double u, double v)
 {
     return u > 0.3 && u < 0.34 && v > 0.7 && v < 0.75 ? 60.0 : 0.2 + 0.1 * v;
 }
 
-/* Every level shows the sky, as far as its pixels can. Rows lie from the top, where v is 1. */
+/* Every level shows the sky as well as its pixels can. Rows begin at the top, where v is 1. */
 static void make_world(void)
 {
     made_image image =
@@ -48,7 +48,7 @@ static void make_world(void)
     txm_tx_metadata metadata = made_metadata();
     const txm_tx_summary summary = made_summary();
     uint64_t bytes;
-    metadata.detected_colorspace = "scene_linear"; /* nothing is decoded after a lookup */
+    metadata.detected_colorspace = "scene_linear"; /* so that nothing is decoded after a lookup */
     snprintf(world, sizeof world, "%s", temp_file("world.tx"));
     int fd = open(world, O_RDWR | O_CREAT | O_TRUNC, 0644);
     if (fd < 0 || write_image(fd, &image, &metadata, &summary, &bytes, &err) != TXM_OK) {
@@ -59,8 +59,8 @@ static void make_world(void)
     free_image(&image);
 }
 
-/* What a floor gets from the sky, over pi: the radiance of a white one. By sums over a fine grid. `turned`: the image
- * is looked up as quarter_turn says. */
+/* Computes the light that a floor gets from the sky, divided by pi, which is the radiance of a white one, by sums over
+ * a fine grid. If `turned`, the image is looked up as quarter_turn says. */
 static double expected(bool turned)
 {
     enum { U = 1600, V = 800 };
@@ -77,7 +77,7 @@ static double expected(bool turned)
     return sum * 2.0 * pi / U * pi / V / pi;
 }
 
-/* A camera that looks down on a floor, and a sky. */
+/* A camera looks down on a floor under a sky. */
 static txm_render_scene *scene_of(const char *material)
 {
     char text[2048];
@@ -110,7 +110,7 @@ static double mean_of(const char *material, uint32_t bounces, uint32_t samples)
     return sum;
 }
 
-/* By the map alone, and shared between map and surface: the same light, and with few samples. */
+/* Sampling by the map alone, and shared between map and surface, gives the same light with few samples. */
 START_TEST(floor_receives_what_the_sky_sends)
 {
     const double wanted = 0.5 * expected(false);
@@ -121,7 +121,7 @@ START_TEST(floor_receives_what_the_sky_sends)
 }
 END_TEST
 
-/* A rough mirror: by the map alone as by both. */
+/* A rough mirror gets the same light by the map alone as by both. */
 START_TEST(glossy_floor_too)
 {
     double by_map = mean_of("glossy 1 1 1 roughness 0.3", 0, 256),
@@ -130,7 +130,7 @@ START_TEST(glossy_floor_too)
 }
 END_TEST
 
-/* The image is turned, and with it what the map knows; how long directions become on the way is of no account. */
+/* The image is turned, and the map with it. The length of directions on the way does not matter. */
 START_TEST(mapped_sky)
 {
     static const char *const longer = "mapping 0 0 7 0 0 7 0 0 -7 0 0 0";
@@ -148,7 +148,7 @@ START_TEST(mapped_sky)
 }
 END_TEST
 
-/* What a mix sends is what its parts send, by their shares: of mixes of mixes, too. */
+/* A mix scatters what its parts scatter, in proportion to their shares, also if these are mixes themselves. */
 START_TEST(mixed_floor)
 {
     parts = "material dark diffuse 0.1 0.1 0.1\nmaterial bright diffuse 0.9 0.9 0.9\nmaterial rough glossy 1 1 1 "
@@ -179,7 +179,7 @@ static txm_world_map *map_of(void)
     return map;
 }
 
-/* Directions come as often as their probabilities say, and each is given the same probability both ways. */
+/* Directions are as frequent as their probabilities say, and both functions give a direction the same probability. */
 START_TEST(map_draws_what_it_says)
 {
     enum { DRAWS = 200000 };
@@ -194,20 +194,20 @@ START_TEST(map_draws_what_it_says)
         inverse += 1.0 / (double)p;
         txm_world_place(false, d, &u, &v);
         bright += sky((double)u, (double)v) > 1.0;
-        /* At the rim of a cell rounding decides; few are there. */
+        /* rounding decides at the rim of a cell, and few directions are there */
         all += fabsf(txm_world_map_probability(map, d) / p - 1.0f) < 1e-3f;
     }
-    /* The mean of 1 over the probability is the sphere. */
+    /* The mean of 1 over the probability is the area of the sphere. */
     ck_assert_msg(fabs(inverse / DRAWS / (4.0 * pi) - 1.0) < 0.02, "%g of the sphere", inverse / DRAWS / (4.0 * pi));
     ck_assert_msg(all > 0.999 * DRAWS, "%g of %d", all, DRAWS);
-    /* The patch has 0.002 of the image, and about a quarter of the light. */
+    /* The patch is 0.002 of the image, and gives about a quarter of the light. */
     ck_assert_msg(bright > DRAWS / 8 && bright < DRAWS / 2, "%u", bright);
     txm_world_map_free(&map);
     ck_assert_ptr_null(map);
 }
 END_TEST
 
-/* Where there is nothing to choose from, there is no map, and that is no failure. */
+/* If there is nothing to choose from, there is no map, which is not a failure. */
 START_TEST(no_map)
 {
     txm_render_scene *s = scene_of("diffuse 1 1 1");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pictures: the same bits whoever renders them, what they took of each texture, and textures that break meanwhile.
+ * Pictures: the same bits with every engine and device, what they used of each texture, and textures that fail
+ * meanwhile.
  */
 #include <check.h>
 #include <fcntl.h>
@@ -54,7 +55,7 @@ static void render(const char *scene, const txm_render_options *o, txm_render_pi
     txm_render_scene_free(&s);
 }
 
-/* Of small(). */
+/* For small(). */
 static txm_cache_options cache;
 
 static txm_render_options small(void)
@@ -71,7 +72,8 @@ static txm_render_options small(void)
     return o;
 }
 
-/* The same bits: engines, lanes, threads, budgets, policies, render tiles, lookups that miss for no reason, devices. */
+/* The bits are the same with other engines, lanes, threads, budgets, policies, render tiles, lookups that miss without
+ * a reason, and devices. */
 START_TEST(same_bits)
 {
     static const char *const scenes[] = {"plane", "room", "grid", "sphere", "fly"};
@@ -115,7 +117,7 @@ START_TEST(same_bits)
         render(scenes[_i], &o, &p);
         ck_assert_uint_eq(p.device_count != 0, o.devices != NULL);
         for (size_t i = 0; i < p.device_count; i++)
-            ck_assert(!p.devices[i].stats.lost && (i || p.devices[i].stats.launches)); /* one may do all of it */
+            ck_assert(!p.devices[i].stats.lost && (i || p.devices[i].stats.launches)); /* one may do it all */
         ck_assert_msg(memcmp(p.rgb, reference.rgb, (size_t)96 * 54 * 3 * sizeof *p.rgb) == 0, "%s, way %zu", scenes[_i],
                       w);
         txm_render_picture_clear(&p);
@@ -124,7 +126,7 @@ START_TEST(same_bits)
 }
 END_TEST
 
-/* One pixel's light may not depend on its neighbours: a picture is that of its seed, and of no other. */
+/* The light of one pixel must not depend on its neighbours. A picture depends on its seed. */
 START_TEST(seeds)
 {
     txm_render_options o = small();
@@ -174,8 +176,8 @@ START_TEST(parts_of_mixes)
 }
 END_TEST
 
-/* A floor whose last lookup depends on `depth` others, each on the one before. The second image has tiles of another
- * size: where memory is short, those drive out the others. */
+/* A floor whose last lookup depends on `depth` others, each of which depends on the one before. The second image has
+ * tiles of another size: if memory is short, they evict the others. */
 static txm_render_scene *warped_floor(uint32_t depth)
 {
     char text[4096], grey[512];
@@ -196,8 +198,8 @@ static txm_render_scene *warped_floor(uint32_t depth)
     return s;
 }
 
-/* Lookups that depend on others: the same bits whoever waits for what, and as many launches more as lookups wait for
- * one another, where files and levels are known. A budget follows them to the same tiles. */
+/* Lookups depend on others. The bits are the same whoever waits, and if files and levels are known there are as many
+ * more launches as lookups depend on one another. A budget follows them to the same tiles. */
 START_TEST(dependent_looks)
 {
     const uint32_t depth = (uint32_t)_i;
@@ -205,7 +207,7 @@ START_TEST(dependent_looks)
     txm_render_picture reference, plain, p;
     txm_render_options o = small();
     txm_render_budget b;
-    cache.coalesce = 0; /* an image may be there twice, and what it takes is counted apart */
+    cache.coalesce = 0; /* an image may be used twice; its uses are counted separately */
     o.engine = TXM_RENDER_ENGINE_REFERENCE;
     ck_assert_msg(txm_render(s, &o, &reference, &err) == TXM_OK, "%s", err.message);
     const struct {
@@ -248,7 +250,7 @@ START_TEST(dependent_looks)
         for (uint32_t l = 0; l < b.images[i].levels; l++)
             ck_assert_uint_eq(b.images[i].level_used[l], reference.images[i].level_used[l]);
     txm_render_budget_clear(&b);
-    /* The texture is moved, not only asked for. */
+    /* The texture is moved, and not only requested. */
     for (size_t m = 0; depth && m < s->materials[0].texture_count; m++)
         s->materials[0].textures[m].warp = 0.0f;
     o.engine = TXM_RENDER_ENGINE_REFERENCE;
@@ -260,7 +262,7 @@ START_TEST(dependent_looks)
 }
 END_TEST
 
-/* A budget names the tiles that the picture uses. */
+/* A budget lists the tiles that the picture uses. */
 START_TEST(budget)
 {
     txm_render_options o = small();
@@ -318,7 +320,7 @@ START_TEST(refused)
 }
 END_TEST
 
-/* What the marks, the counts and the moments say of one picture agrees. */
+/* The marks, the counts and the moments of one picture agree. */
 START_TEST(took)
 {
     txm_render_options o = small();
@@ -369,7 +371,7 @@ START_TEST(took)
 }
 END_TEST
 
-/* However many moments there are, some hundreds stay, and none loses the peak. */
+/* However many moments there are, some hundreds are kept, and the peak is among them. */
 START_TEST(many_moments)
 {
     txm_render_options o = small();
@@ -387,14 +389,15 @@ START_TEST(many_moments)
 }
 END_TEST
 
-/* Cuts the file short once a third of the samples is through: its first tiles were read by then. */
+/* Cuts the file short when a third of the samples are done. Its first tiles have been read by then. */
 static void cut(void *user, uint64_t done, uint64_t all)
 {
     if (done * 3 > all && truncate(user, 100))
         exit(1);
 }
 
-/* A tx file that is cut short while a picture is made: its tiles are magenta, and it is said why; the rest is there. */
+/* A tx file is cut short while a picture is rendered: its tiles are magenta, the reason is reported, and the rest of
+ * the picture is complete. */
 START_TEST(cut_short)
 {
     txm_render_options o = small();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The thread that makes frames for a window: jobs one after the other, settings that change between them, frames that
- * are given up, and an end at any moment. */
+ * The thread that renders frames for a window: jobs one after the other, settings that change between them, cancelled
+ * frames, and an end at any moment. */
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static txm_frames_options options_of_view(void)
     return o;
 }
 
-/* Of the job that is under way. */
+/* For the job that is running. */
 static txm_view_result result_of(txm_view_worker *w)
 {
     txm_view_result r = {0};
@@ -58,7 +58,7 @@ static txm_view_result result_of(txm_view_worker *w)
     return r;
 }
 
-/* With an open scene; NULL where there is no module for rays. */
+/* Opens a worker with a scene. Returns NULL if there is no module for rays. */
 static txm_view_worker *open_worker(const txm_render_scene *scene, txm_view_result *opened)
 {
     const txm_frames_options o = options_of_view();
@@ -90,7 +90,7 @@ START_TEST(settings_change_between_frames)
     ck_assert(wish.width == WIDTH && wish.height == HEIGHT && !r.rgba);
     const uint8_t *shown = NULL;
     for (uint32_t i = 0; i < 40; i++) {
-        /* Every frame changes something, the budget most often. */
+        /* Every frame changes something, most often the budget. */
         wish.budget = i % 3 ? 64 << 20 : 400 << 10;
         wish.resolution = i % 5 ? 1.0f : 0.5f;
         wish.policy = i % 7 ? TXM_CACHE_POLICY_LRU : TXM_CACHE_POLICY_CLOCK4;
@@ -106,7 +106,7 @@ START_TEST(settings_change_between_frames)
         ck_assert_uint_eq(r.rgba[4 * (size_t)r.width * r.height - 1], 255);
         shown = r.rgba;
     }
-    /* A value that is refused stays as it was, and the frame is made. */
+    /* If a value is refused, the old one stays, and the frame is rendered. */
     wish.policy = TXM_CACHE_POLICY_SECOND_CHANCE + 1;
     txm_view_worker_start(w, &wish);
     r = result_of(w);
@@ -119,7 +119,7 @@ over:
 }
 END_TEST
 
-/* The picture that is shown is not written to while the next one is made. */
+/* The picture that is shown is not written to while the next one is rendered. */
 START_TEST(a_picture_stays_while_the_next_is_made)
 {
     static uint8_t copy[4 * WIDTH * HEIGHT];
@@ -200,7 +200,7 @@ START_TEST(pictures_are_saved)
 }
 END_TEST
 
-/* Whatever is under way: nothing is waited for but what threads are reading. */
+/* Whatever is running, nothing is waited for except reads that have begun. */
 START_TEST(it_ends_at_any_moment)
 {
     txm_render_scene *scene = room();
@@ -222,7 +222,7 @@ START_TEST(it_ends_at_any_moment)
 }
 END_TEST
 
-/* A scene without its tx files does not open; the worker says why. */
+/* A scene without its tx files does not open, and the worker gives the reason. */
 START_TEST(what_cannot_be_opened_is_said)
 {
     static const char *const missing[] = {"missing.tx"};
@@ -243,7 +243,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("view_worker");
-    temp_file(""); /* the folder belongs to this process, not to a test's */
+    temp_file(""); /* the folder belongs to this process and not to a test's */
     make_one_image();
     TCase *t = add_case(suite, "view_worker");
     tcase_set_timeout(t, 300);

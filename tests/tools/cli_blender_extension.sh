@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The package of the extension: what is in it, without a Blender. `make check-blender` installs and runs it.
+# The package of the extension: its content, without a Blender. `make check-blender` installs and runs it.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill borders and txmill tile on files of every maker.
+# txmill borders and txmill tile with files of all programs.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 tx=$TXM_TESTDATA/tx
 digest() { sha256sum <"$1" | cut -d' ' -f1; }
 times() { stat -c '%y %a %U' "$1"; }
 
-# ---- add and strip, on files that other programs made ----------------------------------------------------------------
+# ---- add and strip, on files of other programs -----------------------------------------------------------------------
 for name in good-maketx-rgba8-zip-16.tx good-maketx-rgb8-lzw-16.tx good-maketx-gray16-none-16.tx \
     good-maketx-rgbfloat-zip-16.tx good-maketx-rgbahalf-zip-16.exr.tx good-maketx-rgbfloat-piz-32.exr.tx; do
     cp "$tx/$name" a.tx
@@ -99,7 +99,7 @@ txm borders --add link.tx
 check link-stays test -L link.tx
 check link-target-changed test "$(stat -c %s real.tx)" -gt "$size"
 
-# A killed run leaves the old file or the new one, whole.
+# A killed run leaves the old file or the new one, complete.
 for i in 1 2 3 4 5 6 7 8; do
     cp "$tx/good-maketx-rgba8-zip-16.tx" k.tx
     "$TXMILL" borders --add k.tx >/dev/null 2>&1 &
@@ -112,7 +112,7 @@ done
 ok killed-runs-leave-a-whole-file
 rm -f ./.k.tx.*.txm-tmp
 
-# ---- the example, which knows libtiff and zstd alone -----------------------------------------------------------------
+# ---- the example, which uses only libtiff and zstd -------------------------------------------------------------------
 run ${CC:-cc} -O1 -Wall -Werror "$repo/examples/read_padded_tile.c" -ltiff -lzstd -o example
 check example-builds rc_is 0
 for place in 0,0 3,0 1,1 0,2 3,2; do

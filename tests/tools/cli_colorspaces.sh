@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill colorspaces: the list, where the config comes from, and what is said when it cannot be used.
+# txmill colorspaces: the list, where the config comes from, and the messages if it cannot be used.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -23,7 +23,7 @@ check json-spaces json built-in.json "len(o[0]['colorspaces']) == 63 and sum(s['
 check json-classes json built-in.json "[s['class'] for s in o[0]['colorspaces'] if s['name'] in ('Linear Rec.709', 'Non-Color', 'sRGB', 'ACEScg')] == ['scene_linear_srgb', 'scene_linear', 'other', 'data']"
 check json-nothing-left-out json built-in.json "o[0]['left_out'] is None and o[0]['config'] == 'built-in'"
 
-# What the built-in config leaves out comes from the Blender in PATH: unpacked, or installed and linked to.
+# Spaces that the built-in config lacks come from the Blender in PATH, whether it was unpacked or installed with a link.
 cp "$golden/rgb8.png" . && chmod u+w rgb8.png
 of_filmic() { run env "PATH=$1:/none" "$TXMILL" make -q -c "Filmic sRGB" -d "$2" rgb8.png; }
 for place in unpacked/5.2 installed/share/blender; do
@@ -68,7 +68,7 @@ for name in sRGB Non-Color "Filmic sRGB"; do
     check "working-space-refused-${name// /-}" says "cannot be the working space"
 done
 
-# ---- where the config comes from -------------------------------------------------------------------------------------
+# ---- sources of the config -------------------------------------------------------------------------------------------
 txm colorspaces --ocio "$golden/config.ocio"
 check option-wins-exit rc_is 0
 check option-named prints "$golden/config.ocio"
@@ -85,7 +85,7 @@ check broken-environment-says says "no-such.ocio: the OCIO config cannot be open
 check broken-environment-advice says "for the built-in config"
 check broken-environment-lists-nothing test ! -s out
 
-# ---- configs newer than the library ----------------------------------------------------------------------------------
+# ---- configs newer than OpenColorIO ----------------------------------------------------------------------------------
 txm colorspaces --ocio "$newer" --json
 cp out newer.json
 case $("$TXMILL" doctor | sed -n 's/^library  *OpenColorIO  *//p') in
@@ -102,7 +102,7 @@ case $("$TXMILL" doctor | sed -n 's/^library  *OpenColorIO  *//p') in
     check newer-make-silent-without-v test ! -s err
     check newer-interop-ids json newer.json "[s['name'] for s in o[0]['colorspaces'] if 'srgb_rec709_scene' in s['aliases']] == ['sRGB - Texture']"
     ;;
-*) # which knows all of profile 2.4, and takes what it does not know for an error
+*) # this version supports all of profile 2.4, and reports unknown keys as errors
     check known-profile-exit rc_is 3
     check known-profile-says says "newer-2.4.ocio: not a usable OCIO config"
     skip newer "this OpenColorIO reads profile 2.4 by itself"

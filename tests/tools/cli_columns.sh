@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# On a terminal no command prints more columns than there are, however long the names; a pipe gets whole lines.
+# On a terminal no command prints lines wider than it, however long the names are; a pipe gets whole lines.
 # Plain builds only: it measures lines of text
 # Slow: 200 terminals
 # shellcheck source=tests/lib.sh
@@ -79,7 +79,7 @@ if [ -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
     fits mistake-stream-word stream budget rom
     fits mistake-stream-tx stream budget room -r "$folder" --include '*cut*'
     unset sizes
-    # The line of progress comes and goes; what is left over of it would be seen on every line after.
+    # The progress line appears and disappears; if part of it were left over, it would show on every later line.
     for columns in 80 120; do
         on_terminal "${columns}x24" "$TXMILL" stream render room -s 320x180 --samples 4 "$folder/a_long_name"*.png
         check "stream-progress-$columns" test "$(grep -c '% .* million samples, .* left' out)" -ge 1
@@ -91,7 +91,7 @@ if [ -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
 fi
 
 touch -d '2026-01-03 03:04:05' "$folder/sub/old.png"
-# Where something is cut, what matters stays.
+# If a line is shortened, its important part stays.
 on_terminal --screen 80x24 "$TXMILL" verify "$tx"
 check name-shown grep -q '^\.\..*_4k_v012\.png\.0-......\.\.\.tx: good' out
 on_terminal --screen 80x24 "$TXMILL" info "$tx"
@@ -103,9 +103,9 @@ check pipe-whole grep -qxF "$tx" out
 txm verify "$tx"
 check pipe-line grep -qxF "$tx: good" out
 
-# The status line is gone before a line is printed, and leaves nothing behind.
+# The status line is removed before a line is printed, and leaves nothing behind.
 mkdir many && for i in $(seq 30); do cp "$golden/rgb8.png" "many/texture_number_$i.png"; done
-# A terminal folds the line when it gets narrower: all its rows are taken back.
+# A terminal folds the line when it becomes narrower: all its rows are cleared.
 mkdir large
 for i in 1 2 3; do { printf 'P5\n5000 5000\n255\n' && head -c 25000000 /dev/zero; } >large/texture_of_some_length_$i.pgm; done
 on_terminal --shrink 30 120x24 "$TXMILL" make -j 1 --force large
@@ -130,7 +130,7 @@ for columns in 80 120; do
     check "watch-fits-$columns" test "$(sed -n 's/^widest //p' out)" -le "$columns"
 done
 
-# A picture and what it is about together on the smallest of terminals.
+# The smallest terminals show a picture together with its caption.
 on_terminal --screen 80x24 "$TXMILL" view "$tx"
 check view-fits test "$(sed -n 's/^lines //p' out)" -le 24
 check view-says grep -q '^Cycles uses it' out

@@ -12,7 +12,7 @@ images="UPPER.EXR folder/ shot.blend wood.png"
 aces=$("$TXMILL" colorspaces --names | sed -n '/^ACES/{s/ /\\ /g;p}' | sort -u | xargs) # one more with OpenColorIO 2.4
 both="UPPER.EXR folder/ old.tx wood.png" # tx files, or the images they were made from
 
-# LINE|WORDS: what is offered at the end of the line.
+# LINE|WORDS: the completions at the end of the line.
 cat >"$work/cases" <<CASES
 txmill make |$images
 txmill check |$images
@@ -69,7 +69,7 @@ if command -v fish >/dev/null; then
     fish_offers() { env "PATH=$bin:$PATH" fish -c "source '$scripts/txmill.fish'; complete -C '$1'" | cut -f1 | sort -u | xargs; }
     while IFS='|' read -r line want; do
         got=$(fish_offers "$line")
-        # Shells quote blanks in different ways, so they sort differently.
+        # Shells quote blanks in different ways, so the order differs.
         check "fish-$(name_of "$line")" test "$(xargs -n 1 <<<"$got" | sort)" = "$(xargs -n 1 <<<"$want" | sort)"
         [ "$got" = "$want" ] || echo "    got: $got"
     done <"$work/cases"
@@ -85,7 +85,7 @@ if command -v zsh >/dev/null && has_terminal; then
     { cut -d'|' -f1 "$work/cases"; for c in $commands; do echo "txmill $c --"; done; echo "txmill "; } >"$work/lines"
     timeout 120 zsh "$repo/tests/tools/complete.zsh" "$scripts" "$bin" <"$work/lines" 2>"$work/zsh.err" |
         sed 's/\x1b\[[0-9;?]*[A-Za-z]//g; s/\r/\n/g' >"$work/zsh.out"
-    # What came of a line, as words.
+    # Completes a line and prints the result as words.
     zsh_shows() { awk -v line="=== $1" '$0 == line { on = 1; next } /^=== / { on = 0 } on' "$work/zsh.out" | tr -s ' ' '\n' | sed 's/=$//; s/\\$//'; }
     while IFS='|' read -r line want; do
         zsh_shows "$line" >"$work/shown"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tx files on the desktop: their MIME type, and the command by which file managers make thumbnails of them.
+# Tx files on the desktop: their MIME type, and the command with which file managers make thumbnails of them.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-# ---- the level that fits -----------------------------------------------------------------------------------------------
+# ---- the level for a size --------------------------------------------------------------------------------------------
 cp "$golden"/{rgb8.png,half-rgb.exr,wide.png,one.png} .
 for i in rgb8.png half-rgb.exr wide.png one.png; do "$TXMILL" make -q -o "${i%.*}.tx" "$i"; done
-fits() { # NAME TX PIXELS: what --fit takes has no longer side, and the next larger level has one
+fits() { # NAME TX PIXELS: no side of the level that --fit selects is longer, but one of the next larger level is
     rm -f fit.ppm
     txm extract --json --fit "$3" -o fit.ppm "$2"
     check "fit-$1" rc_is 0
@@ -35,7 +35,7 @@ check fit-and-atlas rc_is 2
 txm extract --fit 0 -o x.png rgb8.tx
 check fit-zero rc_is 2
 check nothing-written test ! -e x.png
-# A name without an extension, and one with another: --format says what is written.
+# One name has no extension and the other a wrong one: --format gives the output's format.
 txm extract -l 3 --format png -o plain rgb8.tx
 check format-plain test "$(head -c 4 plain | tail -c 3)" = PNG
 txm extract -l 3 --format png -o other.exr rgb8.tx
@@ -43,7 +43,7 @@ check format-other test "$(head -c 4 other.exr | tail -c 3)" = PNG
 txm extract -l 3 --format png -o viewed half-rgb.tx && "$TXMILL" extract -l 3 -o viewed.png half-rgb.tx 2>/dev/null
 check format-is-encoded-for-it cmp viewed viewed.png
 
-# ---- the line of the thumbnailer ---------------------------------------------------------------------------------------
+# ---- the thumbnailer's command line ----------------------------------------------------------------------------------
 entry=$repo/desktop/txmill.thumbnailer
 key() { sed -n "s/^$1=//p" "$entry"; }
 check entry-group grep -qx '\[Thumbnailer Entry\]' "$entry"
@@ -51,7 +51,8 @@ check entry-has-try-exec test "$(key TryExec)" = txmill
 check entry-mime-type test "$(key MimeType)" = 'image/x-tx;'
 mkdir bin && ln -s "$TXMILL" bin/txmill
 export TXMILL_PLUGINS=${TXMILL_PLUGINS:-$(dirname "$TXMILL")}
-# As a file manager does it: words apart, then %i, %o, %s and %u; no shell. It makes the output first, empty.
+# Does what a file manager does: splits the words, then replaces %i, %o, %s and %u, without a shell. The output exists
+# before and is empty.
 thumbnail() { # TX PIXELS
     local words=() w
     for w in $(key Exec); do
@@ -69,7 +70,7 @@ assert d[:8] == b"\x89PNG\r\n\x1a\n"
 print("%dx%d" % struct.unpack(">II", d[16:24]))' "$work/.thumbnail.XYZ"
 }
 mkdir -- '-a folder' && cp rgb8.tx './-a folder/-x %s $(id) é.tx'
-# An OpenEXR file of another name than Cycles gives, as sandboxes of file managers hand it over.
+# An OpenEXR file has another name than Cycles gives, as in the sandboxes of file managers.
 cp half-rgb.tx "$work/gnome-desktop-file-to-thumbnail.tx"
 thumbnail "$work/rgb8.tx" 256
 check thumbnail-exit rc_is 0
@@ -83,7 +84,7 @@ check thumbnail-of-exr test "$(png_size)" = 190x110
 thumbnail "$work/one.tx" 32
 check thumbnail-of-one-pixel test "$(png_size)" = 1x1
 
-# What is not whole gives no picture, and soon; what is asked for alone is read.
+# An incomplete file gives no picture, and fails soon; only the necessary part is read.
 fails_cleanly() { { [ "$rc" -eq 3 ] || [ "$rc" -eq 4 ]; } && [ ! -s .thumbnail.XYZ ]; }
 head -c 300 rgb8.tx >cut.tx && thumbnail "$work/cut.tx" 128
 check thumbnail-of-cut-file fails_cleanly
@@ -101,7 +102,7 @@ for f in "$TXM_TESTDATA"/tx/bad-*.tx; do
     if [ "$rc" -eq 0 ]; then png_size >/dev/null; else fails_cleanly; fi || { bad=$((bad + 1)); echo "    rc=$rc $f"; }
 done
 check thumbnail-of-hostile-files test $bad -eq 0
-# Levels are not made here: what has a large one alone gets no thumbnail.
+# Levels are not computed here: a file with only one large level gets no thumbnail.
 if command -v maketx >/dev/null && maketx --nomipmap -d uint8 rgb8.png -o alone.tx >/dev/null 2>&1; then
     thumbnail "$work/alone.tx" 128
     check thumbnail-of-one-large-level fails_cleanly

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill devices: the CPU, CUDA devices of the plug-in over a runtime on the CPU, and what is said when there are none.
+# txmill devices: the CPU, CUDA devices of the plug-in over a runtime on the CPU, and the messages if there are none.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 build=${TXM_BUILD:-$repo/build}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill diff: figures against what was changed, thresholds, the picture, plain images, failures.
+# txmill diff: figures for known changes, thresholds, the picture, plain images, failures.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -19,7 +19,7 @@ cp "$golden/gray8.png" . && "$TXMILL" make -q -o grey.tx gray8.png && "$TXMILL" 
 
 txm diff a.tx a.tx
 check same rc_is 0
-# What is stored is compared: no colour config is needed, and a broken one is no hindrance.
+# The stored values are compared: no colour config is needed, and a broken one does not matter.
 run env OCIO=/nowhere/config.ocio "$TXMILL" diff a.tx a.tx
 check needs-no-config rc_is 0
 txm diff --json a.tx b.tx
@@ -34,7 +34,7 @@ if has_jsonschema; then check schema valid_json diff out; fi
 txm diff a.tx b.tx
 check text prints "tile 2,1 (pixel 130,70)"
 
-# A threshold that the one sample stays within, and one that it does not.
+# The one sample is within the first threshold, but not within the second.
 threshold() { # OPTION PASSES FAILS
     txm diff "--$1" "$2" a.tx b.tx
     check "$1-pass" rc_is 0
@@ -48,7 +48,7 @@ threshold max-share 100 0.001
 txm diff --max-error x a.tx b.tx
 check threshold-not-a-number rc_is 2
 
-# ---- other tiles, channels, sizes, plain images ----------------------------------------------------------------------
+# ---- other tile sizes, channels and sizes, plain images --------------------------------------------------------------
 txm diff --json a.tx a16.tx
 check other-tiles rc_is 0
 check other-tiles-told json out 'any(m["name"] == "tiles" for m in o[0]["metadata"])'
@@ -65,7 +65,7 @@ check plain-image rc_is 0
 txm diff --json b.ppm a.tx
 check plain-image-differs json out 'len(o[0]["levels"]) == 1 and o[0]["levels"][0]["different"] == 1 and o[0]["metadata"] == []'
 
-# Figures and picture do not depend on the number of threads. A plain image is read in order by one of them.
+# Figures and picture do not depend on the number of threads. A plain image is read in order by one thread.
 cp "$golden"/{half-rgb.exr,rgb8.png,wide.png} .
 "$TXMILL" make -q -o half.tx half-rgb.exr && "$TXMILL" make -q -a none -c "Linear Rec.709" --tile 16 -o other.tx half-rgb.exr &&
     "$TXMILL" make -q -c Non-Color -o data.tx rgb8.png

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Bad input: a clear message with file and cause, the documented exit code, nothing half-written, an existing tx file
-# untouched, the other inputs converted.
+# Bad input gives a clear message with file and cause and the documented exit code. No incomplete file is left, an
+# existing tx file stays as it was, and other inputs are converted.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
 cp "$golden"/{rgb8,tile64}.png "$golden"/half-rgb.exr "$golden"/photo.jpg "$golden"/rgba16-straight.tif .
 srgb=.0-926BDA8569F1F2504902F06ABA51E46D.tx
 
-# refuses NAME RC MESSAGE-PART FILE [OPTION...]: FILE fails so, tile64.png beside it is converted.
+# refuses NAME RC MESSAGE-PART FILE [OPTION...]: FILE fails with this error, and tile64.png beside it is converted.
 refuses() {
     local name=$1 code=$2 part=$3 file=$4
     shift 4
@@ -42,7 +42,7 @@ for f in rgb8.png half-rgb.exr photo.jpg rgba16-straight.tif; do
     head -c $((size / 2)) $f >"cut.$ext"
     rm -rf blender_tx
     txm make "cut.$ext" tile64.png
-    # A JPEG that ends early can be decoded with grey rest: libjpeg warns, and both ends are honest.
+    # A JPEG that ends early can be decoded with a grey rest: libjpeg warns, and either result is acceptable.
     check "truncated-$ext-fails" rc_is 3
     check "truncated-$ext-names-file" says "cut.$ext"
     check "truncated-$ext-nothing-left" test "$(find . -name '*.tx*' | wc -l)" -eq 1
@@ -53,7 +53,7 @@ cp rgb8.png flipped.png
 printf '\xff\x00\xff\x00' | dd of=flipped.png bs=1 seek=60000 conv=notrunc 2>/dev/null
 refuses corrupt 3 "flipped.png" flipped.png
 
-# A header that claims 2 000 000 x 2 000 000 pixels: refused before memory is asked for.
+# A header claims 2 000 000 x 2 000 000 pixels. The file is refused before memory is allocated.
 python3 - <<'EOF'
 import struct, zlib
 def chunk(kind, data):
@@ -75,7 +75,7 @@ refuses too-wide 3 "65536" wide.png
 refuses no-width 3 "nothing.png" nothing.png
 rm -f huge.png wide.png nothing.png
 
-# A volume: depth above 1.
+# This is a volume: its depth is more than 1.
 python3 - <<'EOF'
 import struct
 flags = 0x1 | 0x2 | 0x4 | 0x1000 | 0x800000 # caps, height, width, pixel format, depth
@@ -140,11 +140,12 @@ usage output-of-many "single image" make -o x.tx rgb8.png tile64.png
 usage info-nothing "no tx file given" info
 check usage-nothing-made nothing_in .
 
-# ---- places ----------------------------------------------------------------------------------------------------------
+# ---- files and folders -----------------------------------------------------------------------------------------------
 txm make rgb8.png
 old=$(md5sum <"blender_tx/rgb8.png$srgb")
 as_nobody() { run setpriv --reuid 65534 --regid 65534 --clear-groups -- "$@"; }
-# Where folders above the program are closed to others, nobody cannot run it: a copy in the scratch folder can.
+# If folders above the program are closed to others, the user nobody cannot run it, but can run a copy in the scratch
+# folder.
 mkdir program && cp "$TXMILL" "${TXMILL%/*}"/libtx*.so.0 program/ && cp "${TXMILL_PLUGINS:-$repo/build}"/txmill-oiio* program/ 2>/dev/null
 if [ "$(id -u)" -eq 0 ] && as_nobody env TXMILL_PLUGINS="$work/program" "$work/program/txmill" --version && rc_is 0; then
     nobody() { as_nobody env TXMILL_PLUGINS="$work/program" ASAN_OPTIONS="${ASAN_OPTIONS:-}" LSAN_OPTIONS= \
@@ -186,7 +187,7 @@ txm make -d in-the-way rgb8.png
 check folder-in-the-way-exit rc_is 3
 check folder-in-the-way-left test -d "in-the-way/rgb8.png$srgb"
 
-# The output must not be the image itself, by whatever name.
+# The output must not be the image itself, under any name.
 ln -s rgb8.png link.png && ln rgb8.png hard.png
 for name in rgb8.png ./rgb8.png link.png hard.png; do
     sum=$(md5sum <rgb8.png)
@@ -203,7 +204,7 @@ if mount -t tmpfs -o size=128k none small 2>/dev/null; then
     cp tile64.png small/
     txm make small/tile64.png
     old=$(md5sum <small/blender_tx/tile64.png$srgb)
-    # From empty to nearly full: the disk fills up at every stage of writing.
+    # The disk has from no space to nearly enough, so that it becomes full at every stage of writing.
     for left in 96 64 48 32 24 16 12 8 4 0; do
         rm -f small/filler
         free=$(df --output=avail small | tail -n 1)

@@ -20,7 +20,7 @@ check level-0-half test $? -eq 0
 txm extract -o grey.ppm grey.tx
 check grey rc_is 0
 
-# Tiles of level 1 stand where they belong.
+# Tiles of level 1 are at their places.
 txm extract -l 1 -o one.ppm rgb.tx
 "$TXMILL" tile -l 1 -t 1,1 rgb.tx >tile.txt
 check level-1 python3 - <<'EOF'

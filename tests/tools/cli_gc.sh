@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill gc DIR...: what goes, why, and above all what stays.
+# txmill gc DIR...: what is removed and why, and above all what stays.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-# Paths and reasons of the files of a --json output, sorted.
+# Prints paths and reasons of the files of a --json output, sorted.
 found() { python3 - "$work/out" <<'EOF2'
 import json, os, sys
 o = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
@@ -23,7 +23,7 @@ txm gc tex
 check nothing-to-do-exit rc_is 0
 check nothing-to-do says "would remove 0 of 8 files"
 rm tex/000001.png tex/deep/in.png
-# What is none of ours: other names, other contents, links, folders.
+# These files were not made by txmill for an image: other names, other contents, links, folders.
 touch tex/blender_tx/notes.txt tex/blender_tx/photo.tx
 cp "$(tx_of tex 000001.png)" tex/blender_tx/renamed.tx
 echo "no tx file" >tex/blender_tx/text.png.0-0123456789ABCDEF0123456789ABCDEF.tx
@@ -36,7 +36,7 @@ check orphans test "$(found)" = "orphan:000001.png orphan:in.png"
 check orphans-image json out "all(x['image'].endswith('.png') and x['age_seconds'] >= 0 for x in o if x['type'] == 'file')"
 check unrecognised-counted kept unrecognised 1
 check used-counted kept used 6
-# A file that a server with another clock has just made is not young where no age was given.
+# If the clock of a server differs, a file that it has just made is not called young unless an age was given.
 if faketime -f -10m "$TXMILL" --version >/dev/null 2>&1; then
     run env FAKETIME_DONT_FAKE_MONOTONIC=1 NO_FAKE_STAT=1 faketime -f -10m "$TXMILL" gc --json tex
     check future-is-not-young test "$(found)" = "orphan:000001.png orphan:in.png"
@@ -78,7 +78,7 @@ txm gc --json cache
 check folder-back-without-image test "$(found)" = "orphan:000002.png"
 rm -r share && mv away share
 
-# A project that was moved brings its cache folders along; what was copied is not what it was copied from.
+# A project that was moved takes its cache folders along. A copy is not the original.
 cp -r tex copy && rm copy/000004.png
 txm gc --json copy
 check copy-is-its-own test "$(found)" = "orphan:000004.png"
@@ -93,7 +93,7 @@ check old-name test "$(found)" = "old-name:000002.png"
 txm gc --delete elsewhere
 check old-name-removed nothing_in elsewhere
 
-# ---- what dead processes left ------------------------------------------------------------------------------------------
+# ---- files left by dead processes ------------------------------------------------------------------------------------
 touch -d '3 days ago' tex/blender_tx/.x.png.tx.elsewhere-00000000-1-0123456789abcdef.txm-tmp \
     tex/blender_tx/.y.tx.txm-claim
 touch tex/blender_tx/.z.png.tx.elsewhere-00000000-1-0123456789abcdef.txm-tmp
@@ -102,7 +102,7 @@ check leftovers json out "sorted(x['reason'] for x in o[:-1]) == ['claim', 'temp
 txm gc -q --delete tex
 check leftovers-removed test "$(find tex -name '.*.txm-*' | wc -l)" -eq 1
 
-# A file that is being made anew is left to who makes it.
+# A file that is being made again is left to the process that makes it.
 rm tex/000005.png
 claim=tex/blender_tx/.$(basename "$(tx_of tex 000005.png)").txm-claim
 printf 'txmill claim 1\nhost elsewhere\nmachine 00000001\npid 7\nstart 7\nnonce 00000000000000aa\ntime x\n' >"$claim"
@@ -131,7 +131,7 @@ txm gc --delete --keep-for scenes/lint.blend --keep-for scenes/packed.blend scen
 check scene-delete-exit rc_is 0
 check scene-still-fresh test "$("$TXMILL" list --json scenes/lint.blend | grep -c '"state":"missing"')" -eq 0
 check scene-packed-kept test -n "$(find scenes/unpacked -name '*.tx')"
-# Nothing is deleted for a scene of which not everything can be read.
+# Nothing is deleted for a scene that cannot be read completely.
 txm gc --delete --keep-for scenes/missing.blend tex
 check scene-library-missing test "$rc" -ne 0
 check scene-library-says says "nothing is removed"
@@ -144,7 +144,7 @@ txm gc --delete --keep-for no-such.blend tex
 check scene-missing test "$rc" -ne 0
 check scene-missing-nothing-removed test "$(find tex -name '*.tx' | wc -l)" -eq 5
 
-# Nor for one whose images may be on a disk that is not there, or that was moved away from them.
+# The same holds for a scene whose images may be on a disk that is not mounted, or that was moved away from them.
 keep() { find film -name '*.tx' | wc -l; }
 cp -r "$TXM_TESTDATA/blend" film && "$TXMILL" make -q film/lint.blend 2>/dev/null && mkdir lost && cp film/lint.blend lost
 all=$(keep)
@@ -161,7 +161,7 @@ gone=$(find film/textures -name '*.tx' | sort | head -n 1) && gone=${gone##*/} &
 txm gc --delete --keep-for film/lint.blend film
 check scene-one-gone test "$rc" -eq 0 -a "$(keep)" -lt "$all" -a "$(keep)" -gt 0
 
-# ---- usage, folders that fail -------------------------------------------------------------------------------------------
+# ---- usage, folders that cannot be read ------------------------------------------------------------------------------
 txm gc
 check needs-a-folder rc_is 2
 txm gc --store store --older-than 1d tex
@@ -171,7 +171,7 @@ check size-is-for-stores rc_is 2
 txm gc no-such-folder tex
 check missing-folder-exit rc_is 3
 check missing-folder-others-done says "would remove 0 of 5 files"
-# Rules decide which tx file of an image is in use, as in make.
+# As in make, rules decide which tx file of an image is in use.
 mkdir ruled && cp "$golden/rgb8.png" ruled/wood.png
 "$TXMILL" make -q ruled/wood.png && "$TXMILL" make -q -c Non-Color ruled/wood.png
 txm gc --json --keep-for ruled --rule 'wood.*=Non-Color' ruled
@@ -179,7 +179,7 @@ check rules json out '[x["reason"] for x in o if x["type"] == "file"] == ["unuse
 txm gc --delete -q --keep-for ruled --rule 'wood.*=Non-Color' ruled
 txm resolve -c Non-Color ruled/wood.png
 check rules-kept-the-right-one rc_is 0
-# A tx file alone.
+# The operand is a single tx file.
 tx=$(echo ruled/blender_tx/*.tx) && rm ruled/wood.png
 txm gc "$tx"
 check one-file says "would remove 1 of 1 file,"

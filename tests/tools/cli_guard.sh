@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The guard of outputs: one argument that was forgotten in front of a glob costs no texture.
+# Outputs are guarded: an argument that was forgotten before a glob must not cost a texture.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -9,7 +9,8 @@ txm make -q tex/*.png
 sums() { find tex -type f -exec md5sum {} + | sort; }
 before=$(sums)
 
-# spares NAME OPTION ARGUMENT...: refused with exit 2, the option and the file named, what to do said, nothing touched.
+# spares NAME OPTION ARGUMENT...: the command ends with exit code 2, names the option and the file, says what to do, and
+# changes nothing.
 spares() {
     local name=$1 option=$2
     shift 2
@@ -20,7 +21,7 @@ spares() {
     check "$name-nothing-lost" test "$(sums)" = "$before"
 }
 
-# shellcheck disable=SC2211 # the globs stand where a name was forgotten: that is the point
+# shellcheck disable=SC2211 # a glob takes the place of a name that was forgotten, which is the mistake under test
 {
 spares view-glob --html view --html tex/blender_tx/*.tx
 check view-glob-kind says "is a tx file, not a page that txmill wrote"
@@ -71,7 +72,7 @@ txm extract -o tex "$tx"
 check folder-image-exit rc_is 2
 check folder-image-says says "-o tex/rgb8.png: is the image that $tx was made from"
 
-# Reports: the log itself, and a scene or page of somebody else's.
+# Reports: the log itself, and a scene or page of another program.
 txm make --json tex/*.png --log run.jsonl
 log=$(md5sum <run.jsonl)
 txm report -o run.jsonl
@@ -86,7 +87,7 @@ check report-other-page rc_is 2
 check report-other-page-says says "is an HTML page, not a page that txmill wrote"
 check report-other-page-untouched grep -q mine index.html
 
-# Entries of a list fail alone.
+# Entries of a list fail one by one.
 printf '%s\n' '{"path": "tex/rgb8.png", "output": "tex/rgba8.png"}' '{"path": "tex/tile64.png", "output": "new.tx"}' >list
 txm make --json @list
 check list-exit rc_is 2
@@ -95,8 +96,8 @@ check list-names-entry says "list:1"
 check list-other-made test -s new.tx
 check list-nothing-lost test "$(sums)" = "$before"
 
-# ---- what may be replaced --------------------------------------------------------------------------------------------
-# What txmill wrote itself, an empty file, and, by force, anything but an input.
+# ---- files that may be replaced --------------------------------------------------------------------------------------
+# These are files that txmill wrote, empty files and, with -f, all files that are not inputs.
 allows() {
     local name=$1
     shift
@@ -107,7 +108,7 @@ for f in picture.png picture.jpg picture.tif picture.exr; do
     allows "first-$f" extract -o $f "$tx"
     allows "again-$f" extract -l 1 -o $f "$tx"
 done
-# This format cannot say who wrote it, so what is there may be a texture.
+# This format cannot record its writer, so the existing file may be a texture.
 allows first-picture.ppm extract -o picture.ppm "$tx"
 cp picture.ppm first.ppm
 txm extract --overwrite -l 1 -o picture.ppm "$tx"
@@ -135,7 +136,7 @@ for f in page.html notes.png; do
 done
 check nothing-lost-at-last test "$(sums)" = "$before"
 
-# ---- what no option replaces -------------------------------------------------------------------------------------------
+# ---- files that no option replaces -----------------------------------------------------------------------------------
 mkdir lone && cp tex/rgba8.png lone/ && cp "$tx" lone/a.tx && printf 'P5\n2 1\n255\nab' >lone/p.pgm && cp run.jsonl lone/
 printf 'BLENDER-v500' >lone/shot.blend
 kept=$(md5sum lone/*)
@@ -154,7 +155,7 @@ check extract-never rc_is 2
 txm report --overwrite -o lone/run.jsonl run.jsonl
 check report-never rc_is 2
 check kept test "$(md5sum lone/*)" = "$kept"
-# A picture that txmill wrote, and that became a texture; a format that bears no mark.
+# A picture that txmill wrote became a texture; its format has no mark.
 "$TXMILL" extract -q -o lone/own.png "$tx" 2>/dev/null || "$TXMILL" extract -o lone/own.png "$tx" 2>/dev/null
 "$TXMILL" make -q lone/own.png lone/p.pgm
 kept=$(md5sum lone/*.p*)
@@ -163,7 +164,7 @@ for f in own.png p.pgm; do
     check "texture-$f" eval 'rc_is 2 && says "is an image with a tx file in blender_tx"'
 done
 check textures-kept test "$(md5sum lone/*.p*)" = "$kept"
-# -f is of make alone.
+# Only make has -f.
 txm view -f --html page.html "$tx"
 check no-force-elsewhere eval 'rc_is 2 && says "--overwrite replaces a file that txmill did not write"'
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill info: figures, both forms, files of other programs, files that are none.
+# txmill info: figures, text and JSON, files of other programs, files that are not images.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -57,10 +57,10 @@ check json-tiles-each json out 'all(len(t["tile_bytes"]) == t["tiles"] and sum(t
 txm info --tiles "$rgb"
 check text-tiles prints "one colour"
 rows() { grep -cE '^ +[0-9]+  [0-9]+,[0-9]+ +[0-9]+ +[0-9]+\.[0-9]{2}' out; }
-# 5x4, 3x2, 2x1 tiles, and one in each of the six levels above.
+# There are 5x4, 3x2 and 2x1 tiles, and one in each of the six levels above.
 check text-tile-rows test "$(rows)" -eq 34
 check text-tile-ratio grep -qE '^ +8  0,0 +[0-9]+ +[0-9.]+  one colour$' out
-# A damaged tile is shown as such, and stops nothing.
+# A damaged tile is shown as damaged, and the others are listed.
 python3 - "$rgb" "$work/damaged.tx" <<'EOF'
 import struct, sys
 data = bytearray(open(sys.argv[1], "rb").read())
@@ -76,7 +76,7 @@ txm info --tiles damaged.tx
 check text-tile-damaged grep -qE '^ +0  2,1 .* damaged$' out
 txm info --tiles --json damaged.tx
 check json-tile-damaged json out 'o[0]["tiles"]["levels"][0]["tile_damaged"] == [7]'
-# Of a file with many tiles the largest are listed.
+# If a file has many tiles, the largest ones are listed.
 txm make -q --tile 16 -o small.tx rgb8.png
 txm info --tiles small.tx
 check text-tiles-largest test "$(rows)" -eq 200
@@ -113,13 +113,13 @@ if [ -n "$blender" ] && [ -d "$blender" ]; then
     check blender-described json out 'all(x["sha1"] and x["average"] and x["alpha"] and x["colorspace"]["detected"] and x["source"]["path"].startswith("/golden/src/") for x in o)'
     if has_jsonschema; then check blender-schema valid_json info out; fi
 else
-    skip blender "Blender's own files are not there: TXM_GOLDEN_TX"
+    skip blender "Blender's files are missing: set TXM_GOLDEN_TX"
 fi
 if command -v maketx >/dev/null; then
     maketx -o oiio.tx half-rgb.exr >/dev/null 2>&1
     txm info --json oiio.tx
     check maketx-read json out 'o[0]["width"] == 190 and o[0]["name"] is None'
-    # Cycles loads small tiles joined; nothing else is said of files that need it not.
+    # Cycles loads small tiles joined together. Files that do not need that get no such line.
     check maketx-not-joined json out 'o[0]["loaded_tile_width"] == 64'
     maketx --tile 32 32 -o small.tx half-rgb.exr >/dev/null 2>&1
     txm info --json small.tx
@@ -136,7 +136,7 @@ else
     skip maketx "openimageio-tools is not installed"
 fi
 
-# ---- files that are none ---------------------------------------------------------------------------------------------
+# ---- files that are not images ---------------------------------------------------------------------------------------
 : >empty.tx
 echo "no tx file" >text.tx
 head -c 2000 "$rgb" >cut.tx
@@ -154,7 +154,7 @@ check bad-json-not-found json out 'o[1]["error"]["status"] == "not-found"'
 check bad-json-bytes json out 'o[2]["file_encoded"] == "bad%0Aname%E9.tx"'
 if has_jsonschema; then check bad-json-schema valid_json info out; fi
 
-# Every cut of a file is an error or a file without its border section; nothing crashes.
+# Every file that was cut short gives an error or is shown without its border section; nothing crashes.
 size=$(stat -c %s "$grey")
 crashed=0
 for cut in $(seq 0 997 "$size"); do
@@ -165,7 +165,7 @@ for cut in $(seq 0 997 "$size"); do
 done
 check truncation-anywhere test $crashed -eq 0
 
-# OpenImageIO is never loaded for this.
+# This never loads OpenImageIO.
 if command -v strace >/dev/null; then
     strace -f -e trace=openat "$TXMILL" info "$rgb" 2>&1 | grep -q OpenImageIO
     check info-without-openimageio test $? -ne 0

@@ -12,8 +12,8 @@ echo tex >folders.txt
 cp "$TXM_TESTDATA/blend/materials.blend" shot.blend && mkdir scenes && cp shot.blend scenes && echo shot.blend >scenes.txt
 "$TXMILL" make --json --force tex/wood.png >run.jsonl && mkdir runs && cp run.jsonl runs && echo run.jsonl >runs.txt
 
-# takes NAME PATTERN COMMAND...: the files, the folder, the list and the list on standard input give the same, and a
-# line of each output, on whichever stream, matches. The forms are in ${forms[@]}, the list in $list.
+# takes NAME PATTERN COMMAND...: the files, the folder, the list and the list on standard input give the same result,
+# and a line of each output, on either stream, matches. The forms are in ${forms[@]}, the list in $list.
 takes() {
     local name=$1 pattern=$2 form
     shift 2
@@ -71,7 +71,7 @@ if [ -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
 else
     skip stream "built without Embree"
 fi
-# A watch goes on until it is ended: that it has found its folders is enough. A name from a list is no list itself.
+# A watch runs until it is stopped, so it is enough that it has found its folders. A name from a list is not a list.
 mkdir ./@odd && cp "$golden/rgb8.png" @odd/ && printf 'tex/deep\n@odd\n' >watched.txt
 for form in "tex/deep ./@odd" @watched.txt @- -; do
     rm -rf ./@odd/blender_tx err
@@ -98,11 +98,11 @@ txm settings --json nowhere tex/deep
 check settings-object json out 'o[0]["error"]["status"] == "not-found" and o[1]["path"] == "tex/deep"'
 if has_jsonschema; then check settings-schema valid_json settings out; fi
 
-# A log on standard input is itself what report reads.
+# report reads a log from standard input as the log itself.
 txm report - <run.jsonl
 check report-stdin says "1 run, 1 image: 0 failed, 1 created"
 
-# Pictures are named by their images, and by their tx files where that is taken.
+# Pictures are named after their images, or after their tx files if that name is taken.
 check pictures test "$(ls pictures | tr '\n' ' ')" = "grey.png wood.png "
 "$TXMILL" make -q -c Non-Color tex/wood.png
 txm extract -r tex --format tif -o two/
@@ -130,7 +130,7 @@ for c in "tile -l 6" sample "extract --overwrite -o pictures/"; do
     if has_jsonschema; then check "schema-${c%% *}" valid_json "${c%% *}" out; fi
 done
 
-# Two folders are compared by names; what one of them lacks is a difference.
+# Two folders are compared by file names. A file that one of them lacks is a difference.
 cp -r tex other && rm other/deep/blender_tx/*.tx && cp "$grey" other/blender_tx/more.tx
 txm diff -r tex other
 check diff-folders-exit rc_is 5
@@ -154,7 +154,7 @@ check diff-without-r test "$rc $(wc -l <out)" = "5 4"
 txm diff tex "$wood"
 check diff-folder-and-file eval 'rc_is 2 && says "tex is a folder, but $wood is not"'
 
-# Images of one name: all pictures are kept, as many as there are, again under the same names.
+# Several images have the same name: there is a picture for each, and a second run gives them the same names.
 mkdir -p same/{1,2,3,4}
 for i in 1 2 3 4; do printf 'P5\n%d 2\n255\nabcdefgh' $i >same/$i/wood.pgm; done
 "$TXMILL" make -q same

@@ -30,7 +30,7 @@ check json-library json out '[x["state"] for x in o if x["type"] == "library"] =
 check json-alias json out '[x["colorspace"] for x in o if x.get("name") == "premul"] == [{"stored": "Linear", "name": "Linear Rec.709", "lookup": "Linear", "known": True, "data": False}]'
 check json-data json out 'all(x["colorspace"]["data"] == (x["colorspace"]["name"] == "Non-Color") for x in o if x["type"] == "image")'
 
-# What list says is missing is what make then makes, under the same name.
+# make makes exactly the files that list calls missing, under the same names.
 txm make -q -c sRGB -a straight "$scenes/textures/wood.png" "$scenes/textures/rough.png"
 check made rc_is 0
 txm list --json "$scenes/materials.blend"
@@ -44,7 +44,7 @@ check tx-cache-dir json out '[x["files"][0]["tx"]["path"] for x in o if x.get("n
 txm list --json --working-space "Linear Rec.2020" "$scenes/materials.blend"
 check tx-working-space json out '"926BDA8569F1F2504902F06ABA51E46D" not in [x["files"][0]["tx"]["path"] for x in o if x.get("name") == "sky"][0]'
 
-# ---- names of colour spaces: stored aliases and roles have tx files of their own ------------------------------------
+# ---- names of colour spaces: aliases and roles have their own tx files -----------------------------------------------
 txm list "$scenes/materials.blend"
 check alias-text prints "file, ready, Linear, an alias of Linear Rec.709, alpha premultiplied"
 txm make -q "$scenes/materials.blend"
@@ -54,7 +54,7 @@ txm make -q -c "Linear Rec.709" -a premultiplied "$scenes/textures/deep.png"
 check alias-is-another-file test "$(find "$scenes/textures/blender_tx" -name "deep.png.*.tx" | wc -l)" = 2
 txm list "$scenes/overrides.blend"
 check override-text prints "file, ready, ACES2065-1, alpha premultiplied"
-# One image of a small scene gets other names.
+# An image of a small scene gets other colour spaces.
 python3 - "$TXM_TESTDATA/blend/small/library.blend" <<'EOF'
 import re, sys
 data = open(sys.argv[1], "rb").read()
@@ -80,7 +80,7 @@ txm list --json "named Foo.blend"
 check unknown-lookup json out '{x["colorspace"]["lookup"] for x in o if x["type"] == "image"} == {"="}'
 rm -rf textures && cp -r "$scenes/textures" textures
 mkdir below && mv "named AgX Base sRGB.blend" below/agx.blend && mv "named Foo.blend" below/foo.blend
-# Blender converts what has no colour space as scene-linear, under the name of auto.
+# Blender treats an image without a colour space as scene-linear and uses the name of auto.
 cp "$TXM_TESTDATA/blend/lib/far.blend" below
 txm make --json below/foo.blend
 check unknown-made json out '[x["colorspace"] for x in o if x["type"] == "file" and x["input"].endswith("/lib.png")] == [{"requested": "=", "detected": "scene_linear"}]'
@@ -130,7 +130,7 @@ check failed-others-listed json out 'any(x.get("name") == "far" for x in o)'
 check failed-json json out '[x["error"]["status"] for x in o if "error" in x] == ["corrupt", "not-found", "unsupported"]'
 if has_jsonschema; then check failed-json-schema valid_json list out; fi
 check failed-says says "cut.blend: the zstd data ends at byte 5000: the file is truncated"
-# What a library that is cut short holds is unknown: a list without it is not the whole list.
+# The content of a library that is cut short is unknown, and a list without it would not be complete.
 mkdir -p half/lib && cp "$scenes/graph.blend" half && head -c 3000 "$scenes/lib/graph.blend" >half/lib/graph.blend
 txm list half/graph.blend
 check library-cut rc_is 3

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill make: what it makes, where, what it says, and what it leaves alone.
+# txmill make: its files and their places, its messages, and the files that it leaves alone.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -48,7 +48,7 @@ head -c 3000 "$srgb" >short.tx && touch -r rgb8.png short.tx && cp -p short.tx "
 txm make rgb8.png
 check truncated-is-made-again prints "created      $srgb"
 
-# ---- sources that serve themselves -----------------------------------------------------------------------------------
+# ---- images that are used as they are --------------------------------------------------------------------------------
 txm make one.png "$srgb"
 check used-as-is-exit rc_is 0
 check one-pixel-skipped prints "one.png: skipped"
@@ -67,7 +67,8 @@ expect_name literal-auto blender_tx/rgb8.png.0-B30E7CBFC8AAF789D08104D249114503.
 expect_name alpha blender_tx/rgba8.png.0-24C6B81FB1805955C3EEE05B89D934DB.tx --alpha-type=premultiplied rgba8.png
 expect_name converted blender_tx/rgb8.png.0-852A1764024D88CEB5E3A3678F19CAAC.tx -cACEScg rgb8.png
 expect_name exr-default blender_tx/half-rgb.exr.0-DC4C4597331A5A94F7CC35F85726595F.tx half-rgb.exr
-# The fall-back: a fresh file in blender_tx serves, whatever folder is configured; by force the configured one is written.
+# As a fall-back, a fresh file in blender_tx is used, whatever folder is configured. With -f the configured one is
+# written.
 txm make -v -d elsewhere rgb8.png
 check fall-back-serves prints "up-to-date   $srgb"
 check fall-back-writes-nothing test ! -e elsewhere
@@ -125,7 +126,7 @@ check attribute-stored json info.json '{"name": "project", "value": "demo"} in o
 check copyright-stored json info.json 'any(m["value"] == "A. Body" for m in o[0]["metadata"])'
 check requested-space-stored json info.json 'o[0]["colorspace"]["requested"] == "sRGB"'
 
-# ---- names that pose as others ---------------------------------------------------------------------------------------
+# ---- files under another file's name ---------------------------------------------------------------------------------
 for c in $'\u202e' $'\u2066' $'\u200f' $'\u061c' $'\u2028' $'\u0085'; do
     mkdir poses && cp rgb8.png "poses/x${c}gnp.png"
     LC_ALL=C.UTF-8 txm make poses
@@ -158,7 +159,7 @@ check keep-going-wins-when-last prints "created      many/blender_tx/1.png"
 for j in 1 2 5; do "$TXMILL" make -q -j $j -d "threads$j" photo.jpg half-rgb.exr -c ACEScg; done
 check threads-same-bytes diff -r threads1 threads2
 check threads-same-bytes-5 diff -r threads1 threads5
-# Nor on the vector instructions that the processor has.
+# They do not depend on the processor's vector instructions either.
 "$TXMILL" make -q -d threads1 photo.jpg
 for isa in scalar avx2; do
     TXMILL_ISA=$isa "$TXMILL" make -q -d "isa-$isa" photo.jpg half-rgb.exr -c ACEScg
@@ -166,7 +167,7 @@ for isa in scalar avx2; do
     check "$isa-same-bytes" diff -r threads1 "isa-$isa"
 done
 
-# ---- what is said ----------------------------------------------------------------------------------------------------
+# ---- messages --------------------------------------------------------------------------------------------------------
 txm make -q --force rgb8.png
 check quiet test ! -s out -a ! -s err
 txm make -v --force rgb8.png
@@ -212,7 +213,7 @@ else
 fi
 
 # ---- signals ---------------------------------------------------------------------------------------------------------
-# A batch that would take minutes: the signal falls into the middle of it, wherever that is.
+# The batch would take minutes, so the signal arrives in the middle of it.
 mkdir batch
 for i in $(seq 400); do ln -s "$golden/photo.jpg" "batch/$i.jpg"; done
 interrupted() { # SIGNAL

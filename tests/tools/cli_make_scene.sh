@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill make SCENE.blend: what list says is missing is there afterwards, under the very names.
+# txmill make SCENE.blend: files that list calls missing exist afterwards, under exactly those names.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 scenes=$work/scenes
 cp -r "$TXM_TESTDATA/blend" "$scenes"
 
-states() { # of all files that exist, by list
+states() { # for all files that exist, as a list
     "$TXMILL" list --json "$@" | python3 -c 'import json, sys
 o = [json.loads(line) for line in sys.stdin]
 print(sorted({f["tx"]["state"] for x in o if x["type"] == "image" for f in x["files"] if f["exists"]}))'
@@ -21,7 +21,7 @@ txm make --json "$scenes/lint.blend"
 check again-up-to-date json out 'all(x["state"] == "up-to-date" for x in o if x["type"] == "file")'
 if has_jsonschema; then check json-schema valid_json make out; fi
 
-# Sets, sequences, aliases of colour spaces, alpha modes, worlds; what is missing fails and stops nothing.
+# Sets, sequences, aliases of colour spaces, alpha modes and worlds. A missing image fails, and the others are made.
 txm make "$scenes/materials.blend"
 check missing-exit rc_is 3
 check missing-last-line last_line_is "TXMILL-ERROR code=3 failed=2 total=21"
@@ -48,7 +48,8 @@ txm make -q --packed "$work/unpacked" "$scenes/packed.blend"
 check unpacked-exit rc_is 0
 check unpacked cmp "$work/unpacked/brick.1012.png" "$scenes/textures/brick.1012.png"
 check unpacked-converted test "$(find "$work/unpacked/blender_tx" -name '*.tx' | wc -l)" -eq 5
-# A scene that was sent may call what is packed as it likes: only names of images are written, none that is hidden or obeyed.
+# A scene from elsewhere may give packed files any name. Only files with names of images are written, and none that is
+# hidden or that a program would obey.
 for name in .txmill .bashrc .w.png wood; do
     python3 - "$scenes/packed.blend" drop.blend "$name" <<'EOF'
 import subprocess, sys
@@ -85,7 +86,7 @@ for name in linked_5 packed_big_endian; do
 done
 check big-endian-unpacked test "$(find "$work/packed_big_endian/blender_tx" -name '*.tx' | wc -l)" -eq 5
 
-# Scenes that lists, folders and patterns name.
+# Lists, folders and patterns may contain scenes.
 tx_count() { find "$1" -name '*.tx' | wc -l; }
 rm -rf "$scenes/textures/blender_tx"
 printf '%s\n' "$scenes/lint.blend" >scenes.txt

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What a new user types: help, names where a command belongs, images where tx files belong, patterns in quotes.
+# Mistakes of new users: help, names instead of a command, images instead of tx files, patterns in quotes.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -18,7 +18,7 @@ for c in $commands; do
     txm "$c" --help
     check "help-$c-examples" test "$(sed -n '/^Examples:/,/^$/p' out | grep -c "^  txmill $c")" -ge 2
     check "help-$c-settings" prints .txmill
-    # What is shown must at least be understood: options that do not exist are refused before any file is looked at.
+    # The commands that help shows must at least be valid: unknown options are refused before any file is read.
     sed -n "s/^  txmill $c */$c /p" out >lines
     while read -r line; do
         # shellcheck disable=SC2086
@@ -27,7 +27,7 @@ for c in $commands; do
     done <lines
 done
 
-# ---- where a command belongs -----------------------------------------------------------------------------------------
+# ---- the right command for a file ------------------------------------------------------------------------------------
 meant() { # NAME LINE ARGUMENT...
     local name=$1 line=$2
     shift 2
@@ -59,7 +59,7 @@ txm make --json 'tex/[a].png'
 check pattern-is-a-name json out 'o[0]["path"] == "tex/[a].png" if "path" in o[0] else "[a]" in json.dumps(o[0])'
 rm tex/*a*.png
 
-# ---- an image for its tx file ------------------------------------------------------------------------------------------
+# ---- an image instead of its tx file ---------------------------------------------------------------------------------
 "$TXMILL" make -q tex
 for c in info verify sample "view -F symbols" tile; do
     # shellcheck disable=SC2086
@@ -74,7 +74,7 @@ check image-without eval "rc_is 3 && says \"lone.png: is a PNG image without a t
 mkdir show && cp tex/rgb8.png show/ && echo 'cache-dir = elsewhere' >show/.txmill && "$TXMILL" make -q show/rgb8.png
 txm info show/rgb8.png
 check image-of-project eval 'rc_is 0 && says "its tx file is show/elsewhere/rgb8.png.0-"'
-# A tx file under the name of an image is one.
+# A tx file under an image's name is accepted.
 cp tex/blender_tx/rgb8*.tx pretender.tif
 txm info pretender.tif
 check image-is-tx rc_is 0
@@ -90,7 +90,7 @@ check below-check prints "3 of 3 textures fresh"
 txm make -n tex
 check below-make says "3 up to date"
 
-# ---- what comes first is read first --------------------------------------------------------------------------------------
+# ---- arguments are read in order -------------------------------------------------------------------------------------
 "$TXMILL" info tex/rgb8.png lone.png >both 2>&1
 check stdout-first test "$(grep -n 'SHA-1\|is a PNG image' both | sed 's/:.*\(SHA-1\|is a PNG\).*/ \1/' | cut -d' ' -f2 | xargs)" = "SHA-1 is"
 if has_terminal; then
@@ -124,7 +124,7 @@ txm info --json strict.tx
 check made-by-json json out 'o[0]["made_by"] == "txmill" and o[0]["software"] == "Blender maketx v0"'
 
 # ---- completion --------------------------------------------------------------------------------------------------------
-offers() { # WORD: what is offered for an operand of make
+offers() { # WORD: the completions for an operand of make
     # shellcheck disable=SC1091
     ( . "$(dirname "$TXMILL")/completion/txmill.bash"
       COMP_WORDS=(txmill "${command:-make}" "$1") COMP_CWORD=2 COMPREPLY=()

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Output files of every command: whole or not at all, on full disks, under failing writes, killed, beside planted links.
+# Output files of every command are complete or not there: on full disks, if writes fail, if the process is killed, and
+# beside another user's links.
 # Slow: 100 runs under strace
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
-# LeakSanitizer cannot look where strace looks already.
+# LeakSanitizer and strace cannot both trace a process.
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 
 cp "$golden"/{rgb8.png,gray8.png} .
@@ -27,7 +28,7 @@ name_of() {
 commands="extract tile sheet raw text diff page report"
 only() { [ "$(ls -A "$1")" = "$2" ]; }
 
-# ---- every format comes out as OpenImageIO reads it --------------------------------------------------------------------
+# ---- OpenImageIO reads every format as it was written ----------------------------------------------------------------
 if command -v oiiotool >/dev/null; then
     for format in $formats; do
         txm extract -o "level.$format" a.tx
@@ -36,7 +37,7 @@ if command -v oiiotool >/dev/null; then
 else
     skip formats "oiiotool is not installed"
 fi
-# Alpha is left out where there is no place for it, and only there.
+# Alpha is left out only if the format has no place for it.
 if command -v oiiotool >/dev/null; then
     for case in png:4 tif:4 exr:4 tga:4 bmp:4 ppm:3 hdr:3 jpg:3; do
         check "alpha-$case" test "$(oiiotool --info "level.${case%:*}" 2>&1 | grep -o '[0-9] channel' | cut -c1)" = "${case#*:}"
@@ -48,7 +49,7 @@ for format in null term; do
 done
 
 # ---- a full disk -----------------------------------------------------------------------------------------------------
-# $1 kB are left on a small disk when a command begins.
+# $1 kB are free on a small disk when a command begins.
 leave() {
     rm -f small/filler
     local free
@@ -65,7 +66,7 @@ if mount -t tmpfs -o size=1m none small 2>/dev/null; then
         sum=$(md5sum <"$file") bad=
         size=$(($(stat -c %s "$file") / 1024))
         for left in 0 4 $((size / 2)) $((size - 4)); do
-            [ "$left" -le 0 ] || [ "$left" -le $((size - 4)) ] || continue # it would fit
+            [ "$left" -le 0 ] || [ "$left" -le $((size - 4)) ] || continue # the file would fit
             leave $((left < 0 ? 0 : left))
             "write_$c" "$file"
             if [ $rc -ne 4 ] || ! says "$file" || ! says "No space left" || [ "$(md5sum <"$file")" != "$sum" ] ||
@@ -94,8 +95,8 @@ for c in raw text page report; do
     check "device-$c-says" says "No space left on device"
 done
 
-# ---- calls that fail, processes that are killed ------------------------------------------------------------------------
-# As txm, with a fault in the calls of the process itself: its worker is another.
+# ---- calls that fail, processes that are killed ----------------------------------------------------------------------
+# Like txm, but with a fault in the calls of the process itself, and not of its worker.
 if strace -o /dev/null true 2>/dev/null; then
     mkdir faulty
     plain=$(declare -f txm)
@@ -111,7 +112,7 @@ if strace -o /dev/null true 2>/dev/null; then
                 "write_$c" "$file" 2>/dev/null
                 eval "$plain"
                 grep -q 'INJECTED\|killed by SIGKILL' trace && met=$((met + 1))
-                # The new file or the old one, and success with the new one only.
+                # There is the new file or the old one, and after a success the new one.
                 if cmp -s "$file" whole; then
                     [ $rc -eq "$good" ] || [ $rc -eq 4 ] || [ $rc -eq 137 ] || bad="$bad $fault $n: rc=$rc, made;"
                 elif [ "$(wc -c <"$file")" -eq 4 ]; then
@@ -119,7 +120,7 @@ if strace -o /dev/null true 2>/dev/null; then
                 else
                     bad="$bad $fault $n: rc=$rc, half a file;"
                 fi
-                # What a killed run leaves, the next one clears away.
+                # Files that a killed run has left are removed by the next run.
                 case $fault in *KILL) "write_$c" "$file" ;; esac
                 only faulty "$(basename "$file")" || bad="$bad $fault $n: $(ls -A faulty);"
             done
@@ -137,11 +138,11 @@ if strace -o /dev/null true 2>/dev/null; then
         check "borders-$action-swept" test $rc -eq 0 -a "$(find . -maxdepth 1 -name '.*.txm-tmp' | wc -l)" -eq 0
     done
 else
-    skip faults "strace may not trace here"
+    skip faults "tracing is not permitted"
 fi
 
 # ---- links -----------------------------------------------------------------------------------------------------------
-# What others plant beside an output, or under its name, does not lead the writer to a file of the caller's.
+# A link of another user beside an output, or under its name, must not lead the writer to one of the caller's files.
 mkdir shared
 for c in $commands; do
     file=shared/$(name_of "$c")

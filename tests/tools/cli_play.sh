@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill stream play: frames that do not wait, their figures, how they end, and what is refused.
+# txmill stream play: frames that do not wait, their figures, how a run ends, and errors.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -10,7 +10,7 @@ if [ ! -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
 fi
 cp "$golden"/{rgb8.png,rgba8.png} . && "$TXMILL" make -q -c sRGB -a straight rgb8.png rgba8.png
 
-# Frames: the same bits and the same figures with any number of threads that load and trace.
+# Frames have the same bits and the same figures for any number of threads that load and trace.
 frames=(--size 64x36 --frames 12 --frame-ms 10 --tile-ms 0.3)
 "$TXMILL" stream play fly rgb8.png rgba8.png "${frames[@]}" --json --keys 4 -o play.exr > play.json
 for way in "--loaders 1 -j 1" "--loaders 64 -j 3"; do
@@ -28,8 +28,8 @@ check play-keys json out 'len(o[0]["frames"][0]["keys"]) == 4 and all(int(k, 16)
 check play-sums json out 'all(sum(f[n] for f in o[0]["frames"]) == o[0]["totals"][n] for n in ("rays", "texels", "sharp", "missed", "requested", "accepted", "unique", "cut", "shown"))'
 check play-adds-up json out 'all(f["accepted"] + f["rejected"] + f["full"] == f["requested"] <= f["missed"] and f["unique"] <= f["accepted"] for f in o[0]["frames"])'
 if has_jsonschema; then check play-schema valid_json stream out; else skip play-schema "python3-jsonschema is missing"; fi
-# Lookups on devices: the same frames, figures and bits, with every filter, policy and budget. The processor plays two of
-# them, by a plug-in for tests.
+# With lookups on devices, frames, figures and bits are the same, for every filter, policy and budget. A plug-in for
+# tests makes two devices from the processor.
 on_devices() { # NAME "OPTIONS" DEVICES ENVIRONMENT...
     # shellcheck disable=SC2086
     "$TXMILL" stream play ${scene:-room} rgb8.png rgba8.png "${frames[@]}" $2 --json --keys 4 --overwrite -o here.exr >here.json
@@ -58,13 +58,13 @@ on_devices untextured "--texturing untextured" cuda
 check device-idle devices_are 'd["launches"] == 0'
 txm stream play room rgb8.png rgba8.png "${frames[@]}" --device cuda:9
 check device-none rc_is 4
-# A camera that rests ends in the picture of a render: with a render's filter and levels to the bit.
+# When the camera rests, the picture becomes that of a render: with a render's filter and levels, bit for bit.
 txm stream play room rgb8.png rgba8.png --size 64x36 --virtual --path rest --warm-up 30 --frames 4 --sampling scene --mode stochastic -q -o rest.exr
 check play-rests rc_is 0
 "$TXMILL" stream render room rgb8.png rgba8.png --size 64x36 --samples 4 -q -o rendered.exr
 txm diff rest.exr rendered.exr
 check play-equals-render rc_is 0
-# With a list of one request, a cache of one batch, waves of none, a path of one frame: frames go on.
+# With a list of one request, a cache of one batch, waves without lookups, or a path of one frame, frames go on.
 txm stream play room rgb8.png rgba8.png "${frames[@]}" --requests 1 --json
 check play-one-request json out 'o[0]["totals"]["accepted"] <= 12 and o[0]["totals"]["loaded"] >= 1 and o[0]["totals"]["rejected"] + o[0]["totals"]["full"] > 0'
 txm stream play room rgb8.png rgba8.png "${frames[@]}" --cache 300K --json
@@ -82,7 +82,7 @@ txm stream play room rgb8.png --trace t
 check play-no-trace says "--trace: use 'txmill stream render'"
 txm stream render room rgb8.png --strip t.png
 check strip-is-of-play says "--strip: use 'txmill stream play'"
-# The page, the pictures side by side, and what is shown.
+# The page shows the pictures side by side, and these figures.
 txm stream play room rgb8.png rgba8.png --size 40x24 --frames 3 --virtual --html play.html --strip strip.png
 check play-page grep -q '<title>Requests over frames</title>' play.html
 check play-page-strip test "$(grep -c 'data:image/png;base64' play.html)" -eq 2
@@ -93,7 +93,7 @@ for way in "--show missing" "--show levels" "--texturing coarsest" "--untextured
     txm stream play room rgb8.png rgba8.png "${frames[@]}" -q $way -o shown.exr --overwrite
     check "play $way" rc_is 0
 done
-# Keyframes of a scene's own, with a cut; they come in order.
+# The scene has keyframes of its own with a cut; they are played in order.
 mkdir keyed && cp rgb8.png keyed/ && "$TXMILL" make -q -c sRGB -a straight keyed/rgb8.png
 cat > keyed/scene.txt <<'END'
 txmill-scene 1
@@ -112,7 +112,7 @@ check play-keyed json out 'len(o[0]["frames"]) == 7 and [f["accumulated"] for f 
 sed -i 's/keyframe 6/keyframe 3/' keyed/scene.txt
 txm stream play keyed --virtual
 check play-keys-in-order says "keyframes must come in the order of their frames"
-# Interrupted: what was complete is published.
+# The run is interrupted: frames that were complete are published.
 "$TXMILL" stream play room rgb8.png rgba8.png --size 320x180 --frames 100000 --json -o cut.exr > cut.json 2> cut.err &
 player=$!
 sleep 2
@@ -123,7 +123,7 @@ check play-stopped rc_is 130
 cp cut.json out
 check play-stopped-figures json out 'o[0]["stopped"] and 0 < len(o[0]["frames"]) == o[0]["totals"]["frames"] < 100000'
 check play-stopped-picture test -s cut.exr
-# Textures that vanish while frames run: magenta, counted, named; nothing waits for them.
+# Textures disappear while frames run: they are magenta, counted and named, and nothing waits for them.
 mkdir gone && cp rgb8.png gone/ && cp rgba8.png gone/
 "$TXMILL" make -q -c sRGB -a straight gone/*.png
 "$TXMILL" stream play room gone/rgb8.png gone/rgba8.png --size 160x90 --path rest --frames 400 --max-open 1 --cache 300K --json > gone.json 2> gone.err &

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Ptex files: what info, verify, extract and view say and write of them; damaged ones; beside tx files.
+# Ptex files: the output of info, verify, extract and view; damaged files; Ptex files beside tx files.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 cp "$TXM_TESTDATA"/ptex/*.ptx .
@@ -30,7 +30,7 @@ if has_jsonschema; then check info-schema valid_json ptex-info out; else skip in
 check info-json json out '[(x["mesh"], x["faces"], x["channels"], x["levels"]) for x in o] == [("quads", 9, 1, 2), ("quads", 4, 2, 3), ("quads", 1, 1, 1), ("triangles", 4, 2, 3)]'
 check info-json-edits json out '(o[1]["edited_faces"], o[1]["face_edits"], o[1]["metadata_edits"], o[1]["constant_faces"]) == (2, 3, 1, 1)'
 check info-json-meta json out '{m["key"]: m["value"] for m in o[2]["metadata"]}["shorts"] == [-2, 300]'
-# Whoever is a neighbour has this face at the same edge.
+# Each neighbour of a face has that face at the same edge.
 check info-json-neighbours json out 'all(n < 0 or (o[0]["face_list"][n]["neighbours"][f["edges"][e]], o[0]["face_list"][n]["edges"][f["edges"][e]]) == (i, e) for i, f in enumerate(o[0]["face_list"]) for e, n in enumerate(f["neighbours"]))'
 txm info grid-u8.ptx rgb.tx
 check info-both-kinds rc_is 0
@@ -77,7 +77,7 @@ check missing says missing.ptx
 
 # ---- extract ----------------------------------------------------------------------------------------------------------
 
-# The expected texels come from the script that wrote the files; pictures have v = 0 at the bottom.
+# The expected texels come from the script that wrote the files. Pictures have v = 0 at the bottom.
 cat >faces.py <<'EOF'
 import sys, zlib
 def pnm(path):
@@ -135,7 +135,7 @@ check extract-damaged test "$rc" -ne 0 -a ! -e no.png
 txm extract -o star5.ptx --format png --overwrite star5.ptx
 check source-is-kept test "$rc" -ne 0
 check source-is-whole cmp -s star5.ptx "$TXM_TESTDATA/ptex/star5.ptx"
-# Another one is as safe, from every option.
+# A file of another program is protected from every option as well.
 txm extract -o star8.ptx --format png --overwrite star5.ptx
 check other-is-kept test "$rc" -ne 0
 txm view --html star8.ptx --overwrite star5.ptx

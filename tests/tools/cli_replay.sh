@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill replay: counts of a run given back, other caches, the plot, the page of a render, what is refused.
+# txmill replay: the counts of a run, other caches, the plot, the page of a render, errors.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -8,7 +8,7 @@ if [ ! -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
     skip replay "built without Embree"
     finish
 fi
-# Textures of which a picture uses many tiles.
+# A picture uses many tiles of these textures.
 python3 - <<'PY'
 import random, struct, zlib
 def chunk(kind, data):
@@ -22,7 +22,7 @@ PY
 "$TXMILL" make -q -c sRGB -a straight a.png b.png
 picture=(render room a.png b.png --size 480x270 --samples 1 --tile 96)
 
-# What a run of one thread read is what its replay reads, with each policy.
+# The replay of a run with one thread reads exactly what the run read, under each policy.
 for policy in lru clock4 render-tiles second-chance; do
     txm stream "${picture[@]}" --engine blocking -j 1 --cache 1M --policy $policy --json --trace $policy.trace
     cp out render.json
@@ -31,7 +31,7 @@ for policy in lru clock4 render-tiles second-chance; do
 done
 if has_jsonschema; then check schema valid_json replay out; fi
 
-# Of waves too; all policies; the optimum reads least and never more with more memory.
+# This holds for waves, too. The optimum reads least of all policies, and never more with more memory.
 txm stream "${picture[@]}" --trace waves.trace -q
 txm replay waves.trace --cache 600K,700K,1M,2M,4M --policy lru,clock,tiles,opt --json --plot plot.svg
 check waves-rc rc_is 0
@@ -39,7 +39,7 @@ check waves-bound json out 'len(o[0]["runs"]) == 20 and all(r["reads"] >= next(x
 check waves-monotone json out '(lambda n: all(a >= b for a, b in zip(n, n[1:])) and n[0] > n[-1] == o[0]["tiles"])([r["reads"] for r in o[0]["runs"] if r["policy"] == "opt"])'
 check plot-is-xml python3 -c 'import xml.dom.minidom as x; d = x.parse("plot.svg"); assert len(d.getElementsByTagName("polyline")) == 4 and len(d.getElementsByTagName("circle")) == 20'
 
-# The same lookups from any number of threads: the same trace.
+# The same lookups with any number of threads give the same trace.
 txm stream "${picture[@]}" --trace other.trace -q -j 3 --cache 700K --policy lru
 for t in waves other; do "$TXMILL" replay $t.trace --cache 1M --policy lru,opt --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["runs"][1]["reads"])' >$t.reads; done
 check same-work cmp waves.reads other.reads
@@ -64,7 +64,7 @@ check page-verdict grep -q 'working set is' page.html
 txm stream "${picture[@]}" -q --trace page.trace --html page.html
 check written-over rc_is 0
 
-# On a terminal every phase shows what is going on, and nothing of that stays.
+# On a terminal every phase shows its progress, and nothing of that remains.
 if has_terminal; then
     on_terminal 100x24 "$TXMILL" stream "${picture[@]}" --trace page.trace --overwrite --html page.html -o page.png
     for phase in 'preparing the scene' '100%  [0-9.]* of [0-9.]* million samples' 'writing pictures' 'reading the trace for the page' \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill report: what runs say together, and the page about it.
+# txmill report: the result of several runs, and its page.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -10,7 +10,7 @@ cp "$golden/half-rgb.exr" "$golden/gray-in-rgb.png" tex/
 : >'tex/bad<script>alert(1)<b>.png'
 : >tex/empty.png
 for i in 1 2; do "$TXMILL" make -r --lint --json --shard $i/2 tex >run$i.jsonl 2>/dev/null; done
-# A failure that a retry may cure, one that was cured, and one of another run's that stays.
+# One failure may be cured by a retry, one was cured, and one of another run remains.
 failure() { # NAME STATUS RETRYABLE
     printf '{"schema":"txmill.make","version":1,"type":"file","input":"%s","state":"failed","error":{"status":"%s","retryable":%s,"message":"%s: went wrong"}}\n' "$1" "$2" "$3" "$1"
 }
@@ -30,7 +30,7 @@ check memory-full json out "o[0]['texture_memory']['full_bytes'] == 8*100*100*4 
 check memory-levels json out 'all(a > b for a, b in zip(o[0]["texture_memory"]["from_level_bytes"], o[0]["texture_memory"]["from_level_bytes"][1:8]))'
 check lint json out 'o[0]["lint"]["grey-rgb"] == 1'
 cp out all.json
-# In the other order the cured failure came last: it stands.
+# In the other order the failure came last, so it remains.
 txm report --json run1.jsonl run2.jsonl run0.jsonl
 check order-counts json out 'o[0]["failed"] == 4'
 cat out >>all.json
@@ -63,7 +63,7 @@ mv away.tx "$(find tex -name '000002*.tx' | sed 's/000002/000001/')"
 txm verify --run no-such.jsonl
 check verify-run-no-log rc_is 3
 
-# ---- logs that are none ------------------------------------------------------------------------------------------------
+# ---- files that are not logs -----------------------------------------------------------------------------------------
 txm report --json no-such.jsonl run1.jsonl
 check missing-log-exit rc_is 3
 check missing-log-others-count json out 'o[0]["runs"] == 1'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill resolve: every state, other names and the setting in which they differ, giving times back.
+# txmill resolve: every state, other names and the setting in which they differ, restoring times.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -36,14 +36,14 @@ other other-space "found: $tx: colour space sRGB, not data" -c Non-Color
 other other-alpha "alpha type straight, not none" -a none
 other other-format "format plain, not lat-long" --envlatl
 other other-working-space "working space Linear Rec.709, not this one" --working-space ACEScg
-# A file that was moved into an absolute cache folder; beside the image it would still serve.
+# A file that was moved into an absolute cache folder is not used there; beside the image it would be.
 mkdir cache && cp -p "$tx" cache/
 txm resolve -d "$work/cache" rgb8.png
 check default-folder-serves rc_is 0
 mv blender_tx away
 other other-place "named for a cache folder beside the image" -d "$work/cache"
 mv away blender_tx
-# Cycles looks beside the image as well, so what is there under another name is reported for any cache folder.
+# Cycles also looks beside the image, so a file there under another name is reported for any cache folder.
 rm -r cache
 other other-beside "/$tx: colour space sRGB, not data" -d "$work/cache" -c Non-Color "$work/rgb8.png"
 other other-beside-relative "found: blender_tx" -d elsewhere -a none
@@ -76,13 +76,13 @@ check touch-refused rc_is 5
 check touch-refused-says prints "not touched: TXM-602"
 check touch-refused-time test "$(stat -c %Y "$tx")" -eq "$before"
 
-# ---- unusable, unreadable --------------------------------------------------------------------------------------------
+# ---- unusable or unreadable files ------------------------------------------------------------------------------------
 head -c 500 "$tx" >short && cp short "$tx" && touch -r rgb8.png "$tx"
 txm resolve --json rgb8.png
 check unusable-exit rc_is 5
 check unusable json out 'o[0]["state"] == "unusable" and o[0]["reason"]'
 if has_jsonschema; then check schema-unusable valid_json resolve out; fi
-# Whole, but not what Cycles takes: from another program, or from a later version of Blender's.
+# The file is complete, but Cycles does not use it: it comes from another program, or from a later version of Blender.
 cp "$TXM_TESTDATA/tx/good-directory-loop.tx" "$tx" && touch -r rgb8.png "$tx"
 txm resolve rgb8.png
 check unusable-shape prints "it has 1 level; 2 are needed"
@@ -92,7 +92,7 @@ sed -i 's/Blender maketx v0/Blender maketx v1/' "$later" && touch -r project/rgb
 txm resolve --touch project/rgb8.png
 check unusable-later rc_is 5
 check unusable-later-says prints "made by a newer format"
-# A project that was copied without its times: the path inside leads to nothing any more.
+# A project was copied without its times, and the path in the file leads nowhere any more.
 "$TXMILL" make -q --force project/rgb8.png && mv project copied && touch -d '2023-03-04 05:06:07' copied/blender_tx/*.tx
 txm resolve --touch --json copied/rgb8.png
 check touch-copied json out 'o[0]["touched"] and o[0]["tx_time"] == o[0]["image_time"]'

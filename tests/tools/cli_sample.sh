@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill sample: colours, explanations, patches, JSON, what is refused.
+# txmill sample: colours, explanations, patches, JSON, errors.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -27,12 +27,12 @@ check explained grep -q '^level .*: 0; 1 probe, 16 pixels$' out
 check rows test "$(grep -c '^ *0 *0 ' out)" -eq 16
 txm sample grey.tx --json
 check grey json out 'o[0]["color"][0] == o[0]["color"][1] == o[0]["color"][2] and o[0]["color"][3] == 1'
-# A comma locale changes nothing.
+# A locale with a decimal comma changes nothing.
 txm sample rgb.tx --u 0.25 --filter smart
 cp out plain
 LC_ALL=de_DE.UTF-8 "$TXMILL" sample rgb.tx --u 0.25 --filter smart >comma
 check locale cmp -s plain comma
-# The same seed draws the same pixels, another one others.
+# The same seed draws the same pixels, and another seed draws others.
 "$TXMILL" sample rgb.tx --filter gaussian --seed 7 >a; "$TXMILL" sample rgb.tx --filter gaussian --seed 7 >b
 check seed cmp -s a b
 for s in 8 9 10 11 12; do "$TXMILL" sample rgb.tx --filter mitchell --seed $s; done | sort --u >others
@@ -50,7 +50,7 @@ for isa in scalar avx2; do
 done
 check patch-isas cmp scalar.ppm avx2.ppm
 
-# UDIM tiles: the tile by the whole part, holes magenta, all of them as one picture.
+# UDIM: the integer part selects the tile, holes are magenta, and one picture shows all of them.
 cp rgb.tx wall.1001.tx; cp half.tx wall.1002.tx; cp grey.tx wall.1011.tx
 txm sample 'wall.<UDIM>.tx' --u 1.3 --v 0.6 --explain
 check udim rc_is 0
@@ -66,7 +66,7 @@ check udim-json json out 'len(o) == 2 and o[0]["udim"]["number"] == 1011 and o[0
 if has_jsonschema; then check udim-schema valid_json sample out; fi
 txm sample 'wall.<UDIM>.tx' --grid 64x64 -o all.ppm
 check udim-patch rc_is 0
-# Bottom left, bottom right, and magenta top right.
+# Bottom left and bottom right are tiles; top right is magenta.
 check udim-patch-tiles python3 - all.ppm <<'PY'
 import sys
 data = open(sys.argv[1], "rb").read()[-64 * 64 * 3:]
@@ -78,7 +78,7 @@ mv wall.1001.tx wall.u1_v1.tx; mv wall.1002.tx wall.u2_v1.tx
 txm sample 'wall.<UVTILE>.tx' --u 1.3 --v 0.6 --explain
 check uvtile grep -q '^UDIM tile 1002: .*wall.u2_v1.tx' out
 
-# Refused, and why.
+# These are refused with a reason.
 refuses() { txm sample "${@:2}"; check "refuses-$1" rc_is 2; }
 refuses no-file
 refuses two-files rgb.tx half.tx --grid 4x4 -o patch.png

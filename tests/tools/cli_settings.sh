@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Settings that are said once: .txmill, TXMILL_* variables; what is asked for is checked before any file; one table of
-# letters; txmill check, settings, doctor.
+# Settings for all commands: .txmill and TXMILL_* variables; arguments are checked before any file; letters of options;
+# txmill check, settings, doctor.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 unset TXMILL_SETTINGS TXMILL_CACHE_DIR TXMILL_OCIO TXMILL_WORKING_SPACE TXMILL_PRESET TXMILL_RULE TXMILL_RULES TXMILL_THREADS
@@ -52,7 +52,7 @@ txm make film/tex/wood_color.png other/tile64.png
 check two-projects rc_is 0
 check two-projects-each test -n "$(find film/tex/cache -name 'wood_color.png.*.tx')" -a -n "$(find other/blender_tx -name 'tile64.png.*.tx')"
 
-# ---- somebody else's file above the images -----------------------------------------------------------------------------------
+# ---- another user's file above the images ----------------------------------------------------------------------------
 if [ "$(id -u)" -eq 0 ]; then
     mkdir -p open/job && chmod 1777 open
     cp "$golden/tile64.png" open/job/
@@ -95,7 +95,7 @@ rm other/.txmill
 TXMILL_THREADS=0 txm make other/tile64.png
 check variable-bad says "TXMILL_THREADS: threads is '0'"
 
-# ---- files above -----------------------------------------------------------------------------------------------------------
+# ---- files in folders above ------------------------------------------------------------------------------------------
 mkdir -p nest/in/deep nest/alone && cp "$golden/rgb8.png" nest/in/deep/wood_normal.png
 cp "$golden/rgb8.png" nest/alone/wood_normal.png
 printf '\357\273\277cache-dir = outer  # for all\r\nthreads = 2\t# two\npreset = pbr\nrule = a*.png=Raw\n' >nest/.txmill
@@ -178,7 +178,7 @@ check below-bad-rule-says says "$work/show/b/.txmill:1 'wood.*': colour space \"
 cp "$TXM_TESTDATA/color/small.ocio" show/b/other.ocio && printf 'ocio = other.ocio\n' >show/b/.txmill
 txm make -r show
 check below-ocio rc_is 0
-# What cannot be used costs the images of its folder, and is said once.
+# Settings that cannot be used fail the images of their folder, with one message.
 cp show/b/deep/wood.png show/b/deep/more.png
 costs() { # NAME EXIT MESSAGE
     for command in make "plan -N 2" check resolve; do
@@ -202,14 +202,14 @@ printf 'colour = x\n' >show/b/.txmill
 costs below-word 2 "$work/show/b/.txmill:1: unknown setting 'colour'; there are cache-dir, ocio, working-space, blender, preset, rule, rules and threads"
 txm make -r show
 check below-misspelt says "$work/show/b/.txmill:1: unknown setting 'colour'"
-# A config of the command line is checked once and before any file.
+# A config on the command line is checked once, before any file.
 find show -name '*.tx' -delete
 txm make --ocio none.ocio -r show
 check config-once test "$rc $(grep -c error: err)" = "3 1"
 check config-before-any-file test -z "$(find show -name '*.tx')"
 rm -r show
 
-# What lists the colour spaces, and looks at the place, follows the project.
+# Commands that list colour spaces, or examine the folder, use the project's config.
 mkdir own && cp "$TXM_TESTDATA/color/small.ocio" own/ && printf 'ocio = small.ocio\n' >own/.txmill
 (cd own && "$TXMILL" colorspaces) | head -n 1 >first
 check colorspaces-of-project grep -q "$work/own/small.ocio" first
@@ -231,7 +231,7 @@ eval "$(sed -n 's/^.*; run: txmill/"$TXMILL"/p' out)" >made
 check pasted-runs test -n "$(find "wood's/tx files" -name '*.tx')"
 rm -r "wood's" made
 
-# ---- what is asked for is checked once -----------------------------------------------------------------------------------
+# ---- arguments are checked once --------------------------------------------------------------------------------------
 for how in "-c sRGBB" "--working-space ACESgc" "--ocio none.ocio"; do
     # shellcheck disable=SC2086
     txm make $how -r film
@@ -251,7 +251,7 @@ check rule-space-says says "--rule '*.png'"
 txm make -d "$work/plain" film/tex/wood_color.png
 check cache-dir-exit rc_is 2
 check cache-dir-says says "a file, not a folder"
-# A relative cache-dir counts from each image's folder, so only there it turns out to be a file.
+# A relative cache-dir is relative to each image's folder, so only there it turns out to be a file.
 mkdir -p in-place/tex && cp "$golden/rgb8.png" in-place/tex/ && echo x >in-place/tex/taken
 echo 'cache-dir = taken' >in-place/.txmill
 txm make in-place/tex
@@ -289,7 +289,7 @@ for command in info verify resolve list view make plan check; do
     check "$command-usage-object" json out 'o[0]["type"] == "error" and "no-such-option" in o[0]["error"]["message"]'
 done
 
-# ---- nothing to do is said -----------------------------------------------------------------------------------------------
+# ---- runs without work say so ----------------------------------------------------------------------------------------
 mkdir empty
 for command in make check resolve "plan --shards 2"; do
     # shellcheck disable=SC2086
@@ -363,10 +363,10 @@ if command -v taskset >/dev/null; then
     run taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" "$TXMILL" doctor
     check doctor-one-thread grep -qE '^device +cpu +1 thread, ' out
 fi
-# Options belong to commands.
+# Options exist only in commands that use them.
 txm --color always check .
 check option-before-command says "--color: options come after the command, as in txmill check --color"
-# One is one.
+# The singular is used for one.
 printf 'P6\n1 1\n255\nabc' >one.ppm
 txm make --json --log one.jsonl -o one.tx one.ppm
 txm make -f -o one.tx one.ppm
@@ -392,7 +392,7 @@ check color-never test "$(grep -c $'\033' out)" -eq 0
 txm verify --color sometimes x
 check color-bad says "must be auto, always or never"
 
-# One meaning per letter, in all commands; but -v is the coordinate where there is a -u.
+# A letter has the same meaning in all commands, except that -v is the coordinate in commands with -u.
 for command in $("$TXMILL" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
     "$TXMILL" "$command" --help | sed -n 's/^  -\([A-Za-z]\), --\([a-z-]*\).*/\1 \2/p'
 done | sort -u >letters

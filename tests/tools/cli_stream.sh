@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill stream: pictures that do not depend on who renders them, budgets, the tiles that Cycles asked for, what is refused.
+# txmill stream: pictures that do not depend on the engine, budgets, the tiles that Cycles requested, errors.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -11,7 +11,7 @@ fi
 cp "$golden"/{rgb8.png,rgba8.png} . && "$TXMILL" make -q -c sRGB -a straight rgb8.png rgba8.png
 small=(--size 64x36 --samples 2)
 
-# The same bits from every engine.
+# Every engine gives the same bits.
 "$TXMILL" stream render room rgb8.png rgba8.png "${small[@]}" -q --engine reference -o reference.exr
 for way in "--engine wave" "--engine wave --lanes 100 --cache 1M --policy lru" "--engine blocking -j 3" "--engine blocking --cache 512K --policy clock4 --tile 20"; do
     # shellcheck disable=SC2086
@@ -20,7 +20,7 @@ for way in "--engine wave" "--engine wave --lanes 100 --cache 1M --policy lru" "
     txm diff reference.exr way.exr
     check "same bits $way" rc_is 0
 done
-# Lookups on devices: the processor plays two of them, by a plug-in for tests.
+# Lookups on devices; a plug-in for tests makes two devices from the processor.
 for way in "--device cuda" "--device cuda:0,cuda:1 --cache 1M --lanes 100 --policy lru" "--device cuda:1 --device-memory 300K"; do
     # shellcheck disable=SC2086
     TXM_FAKE_DEVICES=2 TXMILL_PLUGINS=${TXM_BUILD:-$repo/build}/tests/gpu txm stream render room rgb8.png rgba8.png "${small[@]}" --json $way -o way.exr
@@ -31,7 +31,7 @@ for way in "--device cuda" "--device cuda:0,cuda:1 --cache 1M --lanes 100 --poli
 done
 txm stream render room rgb8.png rgba8.png "${small[@]}" -q --engine blocking --device cuda -o way.exr
 check device-needs-wave says "wave engine"
-# The world is looked for by its brightness: one engine or the other, one lane or a million.
+# The world is sampled by its brightness. Engines, and any number of lanes, give the same picture.
 "$TXMILL" stream render sphere rgb8.png "${small[@]}" -q --engine reference -o world.exr
 for way in "--lanes 1 --cache 300K" "--lanes 1048576" "--engine blocking -j 2 --tile 16 --cache 300K" "--trace world.trace --trace-lookups"; do
     # shellcheck disable=SC2086
@@ -40,7 +40,7 @@ for way in "--lanes 1 --cache 300K" "--lanes 1048576" "--engine blocking -j 2 --
     txm diff world.exr way.exr
     check "world same bits $way" rc_is 0
 done
-# Images of one pixel have no tx file, as Cycles uses them as they are: theirs are made for the run alone.
+# Images of one pixel have no tx files, because Cycles uses them as they are. Theirs are made for the run only.
 cp "$golden/one.png" pixel.png
 mkdir none
 within() { TMPDIR=$PWD/none txm "$@"; }
@@ -74,7 +74,7 @@ check heat test -s level.png -a -s misses.png -a -s room.png -a -s tiles.png
 txm stream render room rgb8.png rgba8.png "${small[@]}"
 check text prints "million per second"
 
-# A world's strength multiplies its image, and is 1 where it is not given.
+# A world's strength multiplies its image; the default is 1.
 mkdir sky
 for strength in "" " strength 1" " strength 2"; do
   printf '%s\n' 'txmill-scene 1' 'size 48 27' 'camera perspective half 0.5 0.3 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 0 -1 0 0 1 0 0' \
@@ -87,7 +87,7 @@ oiiotool sky.exr --mulc 2,2,2,1 -o doubled.exr
 txm diff doubled.exr sky-strength-2.exr
 check world-strength rc_is 0
 
-# A mesh that its matrix flattens is seen as the flat thing that it is; rays are not taken to where they have no direction.
+# A mesh that its matrix flattens is rendered flat, and rays are not sent into directions that do not exist.
 mkdir flat && python3 - <<'PY'
 import struct
 corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
@@ -96,7 +96,7 @@ open("flat/m.ply", "wb").write(b"ply\nformat binary_little_endian 1.0\nelement v
                                b"element face 4\nproperty list uchar int vertex_indices\nend_header\n" +
                                b"".join(struct.pack("<3f", *c) for c in corners) + b"".join(struct.pack("<B3i", 3, *f) for f in faces))
 PY
-flat() { # NAME MATRIX: renders the mesh so, from above
+flat() { # NAME MATRIX: renders the mesh with this matrix, from above
   printf '%s\n' 'txmill-scene 1' 'size 48 48' 'camera orthographic half 2 2 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 5' \
     'world color 0 0 0' 'material white emission 1 1 1' 'mesh m "m.ply"' "instance m white $2" >flat/scene.txt
   txm stream render flat --bounces 0 -q --overwrite -o "$1.exr"
@@ -112,8 +112,8 @@ for same in thin tiny; do
   check "flat-$same-is-seen" rc_is 0
 done
 
-# What Cycles adds to look for the light of a world: as many tiles as Blender 5.2.3 read for maps of these sizes, by the
-# offsets of its reads.
+# Tiles that Cycles reads in addition to sample the world's light: as many as Blender 5.2.3 read for maps of these
+# sizes, by the offsets of its reads.
 mkdir hdri && python3 - <<'PY'
 import struct, zlib
 def chunk(kind, data):
@@ -141,7 +141,7 @@ world_map mapped ' mapping 0 1 0 0 -1 0 0 0 0 0 1 0 sampling manual 1024' "$at['
 txm stream budget hdri
 check world-map-text prints "562 tiles of its image, which Cycles samples in 1024 x 512 directions"
 
-# A budget reads no tile, and names what the picture uses.
+# A budget reads no tile and names the textures that the picture uses.
 txm stream budget plane rgb8.png --size 128x72 --bounces 0 --samples 2 --json --tiles tiles.tsv
 check budget-rc rc_is 0
 if has_jsonschema; then check budget-schema valid_json stream out; fi
@@ -150,8 +150,8 @@ check budget-by-image json out 'all(sum(i["resolutions"][r]["used_bytes"] for i 
 txm stream budget plane rgb8.png --size 128x72
 check budget-text prints "with the cache"
 
-# What Cycles 5.2.2 asked for in a scene of six quads, 960 x 540, four samples. It draws its pixels' places with random
-# numbers of its own: rims differ.
+# The tiles that Cycles 5.2.2 requested in a scene of six quads, 960 x 540, four samples. It draws positions in pixels
+# with other random numbers, so edges differ.
 cp -r "$TXM_TESTDATA/cycles-tiles" cycles
 python3 - <<'PY'
 import struct, zlib
@@ -175,8 +175,9 @@ for level in "1234":
     assert len(a & b) / len(a | b) > 0.95, (level, len(a), len(b), len(a & b))
 PY
 
-# Without --samples a budget takes those of the scene, but of many only until they find nothing new; it says how sure it is.
-budget_of() { # NAME LINE...: of a scene of one wall, seen in a slightly rough mirror
+# Without --samples a budget uses the scene's number, but stops when further samples find nothing new, and reports how
+# certain it is.
+budget_of() { # NAME LINE...: renders a scene of one wall, seen in a slightly rough mirror
   local name=$1
   shift
   mkdir -p mirror && printf '%s\n' 'txmill-scene 1' "$@" 'size 192 108' \
@@ -193,7 +194,7 @@ budget_of samples-many 'samples 4096'
 check samples-until-enough json samples-many.json '1 < o[0]["samples"] <= 64 and (o[0]["growth"] < 0.02 or o[0]["samples"] == 64) and o[0]["scene_samples"] == 4096'
 txm stream budget mirror --json --samples 2
 check samples-missing json out 'o[0]["samples"] == 2 and o[0]["growth"] > 0.02 and o[0]["missing_tiles"] > 0 and o[0]["missing_bytes"] > 0'
-# What is expected to be missing is near what many samples find.
+# The estimate of missing tiles is close to what many samples find.
 enough=$(python3 -c 'import json; print(json.load(open("samples-many.json"))["tiles"])')
 txm stream budget mirror --json --samples 8
 check samples-expected json out "abs(o[0]['tiles'] + o[0]['missing_tiles'] - $enough) < 0.25 * $enough"
@@ -204,8 +205,8 @@ check samples-one-text prints "one sample does not show"
 txm stream budget mirror
 check samples-text prints "the second half of the samples found"
 
-# All tx files that are missing are named at once, with the command that makes them as the scene has them; with a folder
-# of their own, too.
+# All missing tx files are named at once, with the command that makes them as the scene uses them, also with a cache
+# folder.
 mkdir -p lacking/set && cp rgb8.png lacking/a.png && cp rgba8.png lacking/b.png
 cp rgb8.png lacking/set/u.1001.png && cp rgb8.png lacking/set/u.1002.png
 printf '%s\n' 'txmill-scene 1' 'size 8 8' 'camera orthographic half 1 1 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 5' \
@@ -244,8 +245,8 @@ txm make lacking/set
 check folder-bad-scene rc_is 3
 check folder-bad-scene-says says "scene.txt:2"
 
-# An image that is magnified takes no more at a lower resolution, where both of its finest levels are drawn. The figures are
-# those of the resolution that is asked for.
+# A magnified image does not take more at a lower resolution, if both of its finest levels are drawn. The figures are
+# those of the requested resolution.
 printf '%s\n' 'txmill-scene 1' 'samples 4' 'size 192 108' \
   'camera perspective half 0.5 0.28 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 1' \
   'image t "../rgb8.png" colorspace "sRGB" alpha straight extension repeat interpolation linear' \
@@ -262,7 +263,7 @@ check half-asked-for-less json out "o[0]['touched_bytes'] < $(python3 -c 'import
 txm stream budget mirror --resolution 50
 check half-text prints "  12.5 %"
 
-# The page of a budget: a verdict, all textures with the largest first, and what each would save at half its size.
+# A budget's page has a verdict, all textures with the largest first, and what each would save at half its size.
 mkdir '<b>' && cp rgb8.png '<b>/&.png' && "$TXMILL" make -q -c sRGB -a straight '<b>/&.png'
 sed 's,"../rgb8.png","../<b>/\&.png",' mirror/scene.txt >'<b>/scene.txt'
 txm stream budget '<b>' --json --html budget.html
@@ -300,7 +301,8 @@ printf '%s\n' 'txmill-scene 1' 'size 8 8' 'camera orthographic half 1 1 shift 0 
 txm stream budget '<b>' -q --html none.html
 check budget-page-none grep -q 'This picture uses no texture' none.html
 
-# Filter Glossy is the share by which rays are widened: of the option, else of the scene, else 1.
+# Filter Glossy is the factor by which rays are widened. It comes from the option, otherwise from the scene, otherwise
+# it is 1.
 tiles_with() { # LINE OPTION...
   [ -z "$1" ] || budget_of line "$1"
   txm stream budget mirror --samples 4 --json "${@:2}"
@@ -316,8 +318,8 @@ check filter-glossy-render json out "sum(l['used'] for i in o[0]['images'] for l
 txm stream budget mirror --filter-glossy=-1
 check filter-glossy-negative rc_is 2
 
-# Bounces in all and by kind; transparency counts for nothing else.
-bounces() { # LINE: levels of the wall that were used
+# Bounces are limited in total and by kind; transparency counts only for its own limit.
+bounces() { # LINE: prints the levels of the wall that were used
   budget_of bounces 'samples 4' "$1"
   python3 -c 'import json; print(json.load(open("bounces.json"))["tiles"] > 0)'
 }
@@ -327,7 +329,8 @@ check bounces-no-glossy test "$(bounces 'bounces 3 diffuse 3 glossy 0')" = False
 txm stream budget mirror --bounces 1 --json
 check bounces-kind-holds json out 'o[0]["tiles"] == 0'
 
-# Files of small tiles are loaded in joined ones, of 64 px: the same lookups take as many tiles as those of 64 px do.
+# Cycles joins small tiles to tiles of 64 px when it loads them: the same lookups take as many tiles as in files with 64
+# px tiles.
 if command -v maketx >/dev/null; then
   mkdir small && maketx --tile 16 16 -o small/t.tx cycles/tex0.png >/dev/null 2>&1
   sed 's,"../cycles/tex0.png","t.tx",' mirror/scene.txt >small/scene.txt
@@ -340,10 +343,10 @@ else
   skip joined "openimageio-tools is not installed"
 fi
 
-# A normal map turns what a mirror shows: rays that went straight back to the camera find the walls beside it.
+# A normal map changes what a mirror shows: rays that went straight back to the camera hit the walls beside it.
 mkdir bumpy && oiiotool --pattern constant:color=1.0,0.5,0.5 64x64 3 -d uint8 -o bumpy/turned.png &&
   "$TXMILL" make -q -c Non-Color -a straight bumpy/turned.png
-bumpy() { # NORMAL: which walls are seen
+bumpy() { # NORMAL: prints which walls are visible
   printf '%s\n' 'txmill-scene 1' 'size 8 8' 'camera orthographic half 0.5 0.5 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 0' \
     'image n "turned.png" colorspace "Non-Color" alpha straight extension repeat interpolation linear' \
     'image t "../cycles/tex0.png" colorspace "sRGB" alpha straight extension repeat interpolation linear' \
@@ -367,7 +370,8 @@ check normal-bits rc_is 0
 txm diff bumpy-blocking.exr bumpy-reference.exr
 check normal-bits-blocking rc_is 0
 
-# Tiles that cannot be read are magenta; the picture is there, the exit code and the texture's name say so.
+# Tiles that cannot be read are magenta. The picture is there, and the exit code and the texture's name report the
+# failure.
 cp -p blender_tx/rgb8.png.*.tx whole.tx
 python3 - blender_tx/rgb8.png.*.tx <<'PY'
 import os, sys
@@ -385,7 +389,7 @@ check damaged-advice eval 'says "make damaged tx files again" && ! says "save or
 check damaged-last last_line_is "TXMILL-ERROR code=3 failed=1 total=1"
 cp -p whole.tx "$(echo blender_tx/rgb8.png.*.tx)"
 
-# Refused, and why.
+# These are refused with a reason.
 refuses() { txm stream "${@:3}"; check "refuses-$1" rc_is "$2"; }
 refuses nothing 2
 refuses no-scene 2 render
@@ -401,7 +405,7 @@ refuses trace-of-reference 2 render room rgb8.png --engine reference --trace non
 txm stream render room rgb8.png "${small[@]}" -q --engine blocking --trace blocking.trace
 check trace-has-tiles test "$(stat -c %s blocking.trace)" -gt 100
 
-# A render that is stopped leaves the trace of an earlier one as it was.
+# A render that is stopped leaves an earlier trace as it was.
 before=$(sha1sum <blocking.trace)
 "$TXMILL" stream render room rgb8.png -q -s 4000x4000 --samples 64 --trace blocking.trace -o stopped.exr 2>/dev/null &
 stopped=$!
@@ -414,7 +418,7 @@ wait $stopped
 check stopped-render test $? = 143
 check stopped-trace test "$(sha1sum <blocking.trace)" = "$before"
 check stopped-leaves-nothing test -z "$(compgen -G '.*trace*'; compgen -G 'blocking.trace?*')"
-# With --keep-partial the trace so far is kept, and every reader says that it is not complete.
+# With --keep-partial, the trace so far is kept, and every reader reports that it is not complete.
 "$TXMILL" stream render room rgb8.png -q -s 4000x4000 --samples 64 --trace part.trace --keep-partial -o stopped.exr 2>partial.err &
 stopped=$!
 for i in {1..100}; do
@@ -445,12 +449,12 @@ refuses over-input 2 render room rgb8.png -o rgb8.png
 cp "$golden/rgb8.png" unmade.png
 refuses missing-tx 3 render room unmade.png
 check names-command says "txmill make"
-# What is there and of no use: why, and the command that helps.
+# Files that exist but cannot be used are reported with the reason and the command that helps.
 "$TXMILL" make -q --force --compression zstd -c sRGB -a straight unmade.png 2>/dev/null
 refuses unusable-tx 3 budget room unmade.png
 check unusable-why says "unmade.png: its tx file is unusable: "
 check unusable-zstd says "zstd, which the official Blender's libtiff is built without; Cycles renders magenta in the official Blender; builds whose libtiff has the codec use it; make it with 'txmill make -c \"sRGB\" -a straight \"unmade.png\"'"
-# A cache folder is said by an option, or by the project; so is what helps.
+# The cache folder comes from an option or from the project, and so does the suggested command.
 mkdir project && cp "$golden/rgb8.png" project/wood.png && printf 'cache-dir = tx files\n' >project/.txmill
 refuses project-missing 3 budget room project/wood.png
 check project-command says "make it with 'txmill make -c \"sRGB\" -a straight -d \"tx files\" \"project/wood.png\"'"
@@ -460,17 +464,17 @@ check project-found rc_is 0
 mv project/.txmill . && txm stream budget room "${small[@]}" -d 'tx files' project/wood.png
 check option-found rc_is 0
 rm .txmill
-# Names that are near, and what is no scene.
+# Similar names are suggested. Files that are not scenes are refused.
 refuses near-name 3 budget rom
 check near-says says "rom: neither a folder nor a built-in scene (did you mean 'room'?)"
 refuses picture-as-scene 3 render rgb8.png
 check picture-as-scene-says says "rgb8.png: is a PNG image, but a scene is a folder with a file scene.txt"
 
-# Every output has a guard: an input, a file of another kind, the same name twice.
+# Every output is guarded against replacing an input, a file of another kind, or another output.
 sums() { md5sum rgb8.png rgba8.png unmade.png notes.txt; }
 echo notes >notes.txt
 before=$(sums)
-guards() { # NAME OPTION-AND-FILE... : refused with exit 2, in words, and nothing is lost
+guards() { # NAME OPTION-AND-FILE... : refused with exit code 2 and a message, and nothing is lost
     local name=$1
     shift
     txm stream "$@" room rgb8.png "${small[@]}"

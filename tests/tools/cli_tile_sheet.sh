@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill tile --all: where tiles stand on the sheet, what is tinted, failures.
+# txmill tile --all: the places of tiles on the sheet, which ones are tinted, failures.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -9,7 +9,7 @@ cp "$golden"/{rgb8.png,half-rgb.exr} .
 txm tile --all -p 2 -o sheet.ppm rgb.tx
 check exit rc_is 0
 for t in 0,0 4,3 2,1; do "$TXMILL" tile -t $t -p 2 rgb.tx >"tile-$t.txt"; done
-# 5 x 4 tiles of 64 and 2 on each side, a line between, labels of 7 above.
+# 5 x 4 tiles of 64 px and 2 px on each side, lines between them, and labels of 7 px above.
 check places python3 - <<'EOF'
 data = open("sheet.ppm", "rb").read()
 w, h = map(int, data.split()[1:3])
@@ -24,7 +24,7 @@ for tx, ty in (0, 0), (4, 3), (2, 1):
         border = x < x0 + 2 or y < y0 + 2 or x > x1 - 2 or y > y1 - 2
         want = [(v + t) // 2 for v, t in zip((r, g, b), (255, 0, 160))] if border else [r, g, b]
         assert list(pixels[at:at + 3]) == want, (tx, ty, x, y)
-# The label of tile 1,0 is there, and differs from that of 0,0.
+# The label of tile 1,0 exists and differs from that of 0,0.
 label = lambda tx: [pixels[3 * ((2 + y) * w + tx * 69 + 2 + x):][:3] for y in range(5) for x in range(3)]
 assert b"\xff\xd0\x40" in label(0) and b"\xff\xd0\x40" in label(1) and label(0) != label(1)
 EOF

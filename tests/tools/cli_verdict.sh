@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# One verdict on whether Cycles uses a tx file: info, verify, resolve, list and view say the same of every state.
+# Whether Cycles uses a tx file has one answer: info, verify, resolve, list and view give the same for every state.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
 cp "$TXM_TESTDATA"/blend/materials.blend . && cp -r "$TXM_TESTDATA"/blend/textures . && chmod -R u+w .
 cp "$golden/rgb8.png" textures/wood.png
 "$TXMILL" make -q materials.blend
-# The first image of the scene that uses it, and how.
+# Finds the scene's first image that uses the file, and how it does.
 read -r image tx space alpha < <("$TXMILL" list --json materials.blend | python3 -c '
 import json, sys
 o = [json.loads(line) for line in sys.stdin]
@@ -17,7 +17,7 @@ settings=(-c "${space//_/ }" -a "$alpha")
 check scene-has-the-image test -f "$tx"
 cp -p "$tx" good.keep
 
-# state NAME USE RESOLUTION: what each command says of $tx.
+# state NAME USE RESOLUTION: compares what each command says about $tx.
 state() {
     local name=$1 use=$2 resolution=$3
     txm info --deep --json "$tx"
@@ -46,7 +46,7 @@ check outdated-in-words prints "Cycles        reads the source image instead"
 check outdated-relative grep -qE 'is newer than the tx file by [0-9]+ (years|days|hours)' out
 restore
 
-# A byte within a tile: the header is as it was.
+# A byte inside a tile is changed, so the header is as before.
 python3 - "$tx" <<'EOF2'
 import os, sys
 st = os.stat(sys.argv[1])
@@ -77,7 +77,7 @@ txm make "${settings[@]}" "$image"
 check zstd-is-remade prints created
 restore
 
-# Under the name of other settings: the pixels are not those that Cycles asks for.
+# The file has the name of other settings, so its pixels are not those that Cycles looks up.
 other=$("$TXMILL" make --dry-run --json -c Non-Color -a straight "$image" | python3 -c 'import json,sys; print(json.loads(sys.stdin.readline())["tx"])')
 cp -p "$tx" "$other"
 txm info --json "$other"
@@ -94,7 +94,7 @@ cp -p "$tx" direct.tx
 txm info direct.tx
 check direct prints "uses it where a scene names this file as its image"
 
-# Levels that are missing: a copy that ends after the first two.
+# Levels are missing: a copy that ends after the first two.
 python3 - "$tx" short.tx <<'EOF2'
 import struct, sys
 data = bytearray(open(sys.argv[1], "rb").read())
@@ -122,7 +122,7 @@ txm make "${settings[@]}" --tile 32 "$image"
 check otherwise-tile prints "tiles of 64 px, not 32"
 txm make "${settings[@]}" "$image"
 check otherwise-only-if-asked test "$(grep -c "other settings" out)" -eq 0
-# What Blender will not take is warned of.
+# A file that Blender does not accept causes a warning.
 for how in "--compression zstd" "--envlatl" "--tile 128"; do
     # shellcheck disable=SC2086
     txm make --force $how -d odd "$image"
@@ -146,7 +146,7 @@ check empty-folder-says says "no tx file in this folder"
 txm info "$image"
 check image-for-tx eval 'rc_is 0 && says "its tx file is"'
 
-# ---- scenes, and images of which nobody says how they are used ----------------------------------------------------------
+# ---- scenes, and images without known settings -----------------------------------------------------------------------
 txm resolve --json materials.blend "$image"
 check resolve-scene-image json out "len(o) >= 1 and all(x['image'].endswith('/wood.png') for x in o) and '$tx' in [x['path'] for x in o]"
 cp "$golden/rgb8.png" stranger.png
@@ -171,7 +171,7 @@ txm check -c Non-Color pbr/oak_normal.png
 check other-space rc_is 5
 check other-space-says prints "there is one with colour space sRGB"
 check other-space-command prints "run: txmill make -c Non-Color pbr/oak_normal.png"
-# Made as data, asked for as colour: a make would leave a file that no scene looks for.
+# The tx file was made as data and is requested as colour: make would leave a file that no scene looks up.
 rm -r pbr/blender_tx
 "$TXMILL" make -q --preset pbr -r pbr
 txm check pbr

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# One verdict: in each of these situations every command says the same of a tx file, and what Cycles shows. What is
-# expected was seen in renders of Blender 5.2.2 and 5.2.3.
+# In each of these situations, every command says the same about a tx file and about what Cycles shows. The expected
+# results were observed in renders of Blender 5.2.2 and 5.2.3.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -124,8 +124,8 @@ def beside(bytes_of_image):
     return data
 
 
-# name, how the file comes about, use, state, what Cycles does, time of the tx file. A use of None: info and verify, which
-# take the file itself, have nothing to look at.
+# Name, how the file is made, use, state, what Cycles does, time of the tx file. If the use is None, info and verify
+# have no file to examine.
 UNTIL = "reads the source image instead"
 CASES = [
     ("fresh", made, "loaded", "fresh", "uses it"),
@@ -216,7 +216,7 @@ for name, build, use, state, shows, *time in CASES:
         _, o = txm("verify", "--json", TX)
         same(name, "verify", o[0]["use"], use)
         same(name, "verify shows", o[0]["shows"][:len(shows)], shows)
-    # Nothing but a tile that cannot be decoded escapes who reads no pixel.
+    # Commands that read no pixels miss only a tile that cannot be decoded.
     if not name.startswith(("tile of", "last level")):
         done = subprocess.run([TXMILL, "stream", "budget", "-q", "."], capture_output=True, text=True)
         same(name, "stream", (done.returncode, "its tx file is %s" % state in done.stderr and "; Cycles %s" % shows in done.stderr),
@@ -236,11 +236,11 @@ for name, build, use, state, shows, *time in CASES:
         about_image("quick check", o[0]["id"], o[0]["shows"])
         _, o = txm("make", "--dry-run", "--json", *AS, IMAGE)
         same(name, "quick make", o[0]["state"], "up-to-date" if state == "fresh" else "would-create")
-    # What a render uses is never collected.
+    # gc never removes a file that a render uses.
     _, o = txm("gc", "--json", "--keep-for", "materials.blend", os.path.dirname(TX))
     if state == "fresh":
         same(name, "gc", [x["state"] for x in o if x.get("path") == TX and x["type"] == "file"], [])
-    # What make says that it would mend is mended, and stays so.
+    # Files that make announces to make are made, and are fresh afterwards.
     if state != "fresh" and not os.path.isdir(TX):
         txm("make", "--deep", "-q", *AS, IMAGE)
         code, o = txm("check", "--deep", "--json", *AS, IMAGE)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill view: formats of the terminal, pages for the browser (tests/tools/view_pages.py looks into them), failures.
+# txmill view: formats for the terminal, pages for the browser (tests/tools/view_pages.py tests them), failures.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 unset NO_COLOR TERM_PROGRAM COLORTERM KITTY_PID VTE_VERSION
@@ -26,7 +26,7 @@ TERM=xterm-256color txm view -F sixel rgb.tx
 check sixel-sequence has_bytes '\eP0;1;0q'
 TERM=xterm-256color txm view -F symbols -s 60x16 rgb.tx
 check symbols-coloured has_bytes '\e['
-# 300 x 200 in at most 60 x 16 cells of 8 x 16 px: 48 x 16.
+# 300 x 200 in at most 60 x 16 cells of 8 x 16 px becomes 48 x 16.
 NO_COLOR=1 TERM=xterm txm view -F symbols -s 60x16 rgb.tx
 check symbols-plain test "$(grep -c $'\e' out)" -eq 0
 picture() { sed '/^level /,$d' out; }
@@ -42,7 +42,7 @@ txm view -F symbols -s 20x4 rgb.tx
 check level-fits prints "level 1 of 9"
 txm view -F symbols -s 4x2 rgb.tx
 check level-fits-small prints "level 3 of 9"
-# Level 0 is black at its left edge and white at its right: the picture is no blank.
+# Level 0 is black at its left edge and white at its right one, so the picture is not blank.
 txm view -F symbols -s 30x3 wide.tx
 check wide rc_is 0
 if has_terminal; then

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill watch: what appears, changes, moves and goes; folders that vanish and return.
+# txmill watch: files that appear, change, move and disappear; folders that disappear and return.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 pid=
 stop_watch() { [ -z "$pid" ] || { kill -9 "$pid" 2>/dev/null; wait "$pid" 2>/dev/null; }; }
 trap 'stop_watch; clean_up' EXIT
 
-# Waits for a condition: generous, since a busy machine is no fault.
+# Waits for a condition, generously, because a busy machine is not a failure.
 soon() {
     local until=$((SECONDS + 60))
     until "$@" 2>/dev/null; do
@@ -19,7 +19,7 @@ tx_files() { find "$1" -name '*.tx' | wc -l; }
 has_tx() { [ "$(tx_files "$1")" -eq "$2" ]; }
 has() { [ -n "$(find . -path "./$1")" ]; }
 created() { grep -c '"state":"created"' events; }
-start() { # OPTION... : settles at once, so that a test need not wait
+start() { # OPTION... : files settle at once, so that a test need not wait
     rm -f messages
     "$TXMILL" watch --json --settle 0 "$@" >events 2>messages &
     pid=$!
@@ -32,7 +32,7 @@ end() { # the exit code in $rc
     pid=
 }
 
-# ---- what is there, appears, changes ------------------------------------------------------------------------------------
+# ---- files that exist, appear, change --------------------------------------------------------------------------------
 python3 "$repo/tests/util/batch_images.py" pool 12 24
 mkdir -p tex/sub
 cp pool/000000.png tex/
@@ -41,12 +41,12 @@ start tex --exclude 'draft*'
 check start-converts-what-is-there soon has_tx tex 2
 cp pool/000002.png tex/
 check appears soon has "tex/blender_tx/000002.png.*.tx"
-# Saved as many programs save: written elsewhere, renamed into place; and as a link.
+# Many programs save a file elsewhere and rename it into place. A link appears in the same way.
 cp pool/000003.png tex/.new && mv tex/.new tex/000003.png
 ln pool/000004.png tex/000004.png
 check renamed-into-place soon has "tex/blender_tx/000003.png.*.tx"
 check linked-into-place soon has "tex/blender_tx/000004.png.*.tx"
-# Folders with what is in them, however fast.
+# Folders appear together with their content, however fast.
 mkdir -p tex/a/b/c && cp pool/000005.png tex/a/b/c/
 cp -r tex/sub tex/sub2
 mkdir away && cp pool/000006.png away/ && mv away tex/
@@ -55,7 +55,7 @@ check copied-folder soon has "tex/sub2/blender_tx/000001.png.*.tx"
 check moved-folder soon has "tex/away/blender_tx/000006.png.*.tx"
 mv tex/away tex/renamed && cp pool/000007.png tex/renamed/
 check renamed-folder-is-watched soon has "tex/renamed/blender_tx/000007.png.*.tx"
-sleep 1.1 # tx files bear their image's time to the second
+sleep 1.1 # tx files have their image's time, to the second
 before=$(created)
 cp pool/000008.png tex/000002.png
 more() { [ "$(created)" -gt "$1" ]; }
@@ -63,12 +63,12 @@ check changed-is-made-anew soon more "$before"
 before=$(created)
 touch -d '2020-01-01' tex/000003.png
 check new-time-is-made-anew soon more "$before"
-# What is not for it: hidden, excluded, no image, tx files of its own.
+# These files are ignored: hidden, excluded, not images, and txmill's own tx files.
 echo text >tex/notes.txt && cp pool/000009.png tex/.hidden.png && cp pool/000009.png tex/draft1.png
 cp pool/000010.png tex/last.png
 check others-later soon has "tex/blender_tx/last.png.*.tx"
 check passes-over test -z "$(find tex -name '*hidden*.tx' -o -name 'draft*.tx' -o -name 'notes*.tx')"
-# A file that cannot be converted stops nothing.
+# A file that cannot be converted does not stop the watch.
 echo broken >tex/broken.png
 check failure-is-reported soon grep -q '"input":"tex/broken.png","state":"failed"' events
 cp pool/000011.png tex/after.png
@@ -78,12 +78,12 @@ check ends-by-sigterm rc_is 143
 check nothing-left no_temporaries
 if has_jsonschema; then check json-schema valid_json make events; else skip json-schema "python3-jsonschema is missing"; fi
 
-# ---- debounced ----------------------------------------------------------------------------------------------------------
+# ---- settling --------------------------------------------------------------------------------------------------------
 mkdir slow
 "$TXMILL" watch --json --settle 2 slow >events 2>messages &
 pid=$!
 soon grep -q "watching" messages
-# A writer that takes its time: opened and closed again and again, never settled for two seconds.
+# A slow writer opens and closes the file again and again, so that it never settles for two seconds.
 pause=$(python3 - "$golden/rgb8.png" slow/growing.png <<'EOF2'
 import sys, time
 data = open(sys.argv[1], "rb").read()
@@ -104,8 +104,9 @@ else
 fi
 end
 
-# ---- bounded ------------------------------------------------------------------------------------------------------------
-# More at once than is kept in mind: everything is looked at, nothing is lost. Hard links: 5000 files cost nothing.
+# ---- limits ----------------------------------------------------------------------------------------------------------
+# More changes happen at once than are remembered: everything is examined, and nothing is missed. They are hard links,
+# so 5000 files cost nothing.
 mkdir many
 start many
 python3 - <<'EOF2'
@@ -116,7 +117,7 @@ EOF2
 check many-all-made soon has_tx many 100
 end
 
-# ---- a share that vanishes and returns ----------------------------------------------------------------------------------
+# ---- a share that disappears and returns -----------------------------------------------------------------------------
 if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
     mkdir -p share backing && cp pool/000000.png backing/
     cat >share.sh <<'EOF2'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of `txmill report` in a browser: report_page.py PAGE. Prints a line a check, as tests/lib.sh does."""
+"""The page of `txmill report` in a browser: report_page.py PAGE. Prints a line for each check, as tests/lib.sh does."""
 import os
 import sys
 
@@ -38,7 +38,7 @@ with Browser(1100, 900) as b:
     check("page-killed-run-shown", "stopped, or still running" in text(b, "#runs"))
     check("page-stages", len(column(b, "#stages", 0)) == 8)
     check("page-lint", b.eval("document.querySelectorAll('#lint-grey-rgb li').length") == 1)
-    # 1/2 of the resolution takes a quarter of level 0 and a third of that for what is below.
+    # 1/2 of the resolution takes a quarter of level 0, and a third of that for the levels above.
     saved = b.eval("document.querySelectorAll('#memory .saved')[1].textContent")
     check("page-memory", 66 < float(saved.split()[0]) < 67.5, saved)
     before = b.eval("document.querySelectorAll('#memory .size')[0].textContent")

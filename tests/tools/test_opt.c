@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Options: parsing, help, what is generated from the tables; the tables of all commands. */
 #include <check.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +12,7 @@
 #include "tools/options/args.h"
 #include "util_check.h"
 
-/* ---- a command of our own ---------------------------------------------------------------------------------------- */
+/* ---- a command for the tests ------------------------------------------------------------------------------------- */
 
 typedef struct inner {
     uint32_t count;
@@ -23,6 +24,8 @@ typedef struct args {
     const char *text;
     txm_opt_list list;
     int choice;
+    double ratio, any, share;
+    txm_pixel_size pixels;
     inner inner;
     txm_settings_args settings;
 } args;
@@ -41,6 +44,10 @@ static const txm_option own_options[] = {
     {.name = "text", .letter = 't', .type = TXM_OPT_STRING, AT(text), .arg = "TEXT", .help = "Text"},
     {.name = "item", .type = TXM_OPT_LIST, AT(list), .arg = "ITEM", .help = "Item", .parse = no_comma},
     {.name = "choice", .type = TXM_OPT_CHOICE, AT(choice), .arg = "WORD", .values = "red green blue", .help = "Choice"},
+    {.name = "ratio", .type = TXM_OPT_NUMBER, AT(ratio), .arg = "F", .least = 0.5, .most = 1e9, .help = "Ratio"},
+    {.name = "any", .type = TXM_OPT_NUMBER, AT(any), .arg = "F", .least = -INFINITY, .most = INFINITY, .help = "Any"},
+    {.name = "share", .type = TXM_OPT_PERCENT, AT(share), .arg = "PERCENT", .most = 100.0, .help = "Share"},
+    {.name = "pixels", .type = TXM_OPT_PIXELS, AT(pixels), .arg = "WxH", .help = "Pixels"},
     {0},
 };
 #undef AT
@@ -81,7 +88,7 @@ static char *words[16];
 static txm_operands operands;
 static txm_error err;
 
-/* Splits `line` at spaces ("_" stands for an empty word) and parses it. */
+/* Splits `line` at spaces, with "_" for an empty word, and parses it. */
 static txm_parse_outcome parse(const char *line)
 {
     static char copy[512];
@@ -124,6 +131,31 @@ START_TEST(test_every_type)
 }
 END_TEST
 
+START_TEST(test_numbers)
+{
+    static const char *const bad[] = {"0.4", "1e10", "nan", "1,5", "7x", "_", "50%"};
+    static const char *const sizes[] = {"640",      "640x",      "0x480",    "640x0",
+                                        "-640x480", "640x480x3", "640x+480", "70000x1"};
+    ck_assert_int_eq(parse("--ratio 0.5 --any -3.25 --share 12.5% --pixels 640x65536"), TXM_PARSED);
+    ck_assert(a.ratio == 0.5 && a.any == -3.25 && a.share == 0.125 && a.pixels.w == 640 && a.pixels.h == 65536);
+    ck_assert_int_eq(parse("--share 90"), TXM_PARSED);
+    ck_assert((float)a.share == 0.9f);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char line[64];
+        snprintf(line, sizeof line, "--ratio=%s", bad[i]);
+        refused(line, "must be a number from 0.5 to 1000000000");
+    }
+    refused("--any nan", "must be a number, such as 0.25");
+    refused("--share 101", "must be a percentage from 0 to 100");
+    refused("--share 5%%", "must be a percentage");
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        char line[64];
+        snprintf(line, sizeof line, "--pixels=%s", sizes[i]);
+        refused(line, "must be a width and a height in pixels, such as 1920x1080");
+    }
+}
+END_TEST
+
 START_TEST(test_mixed_operands)
 {
     ck_assert_int_eq(parse("one -f two - --text -x -- --flag -k"), TXM_PARSED);
@@ -150,7 +182,7 @@ START_TEST(test_last_wins)
     ck_assert_int_eq(parse("--choice red --choice green --text a --text=b"), TXM_PARSED);
     ck_assert_int_eq(a.choice, 1);
     ck_assert_str_eq(a.text, "b");
-    /* What is empty is a variable of a script that was not set. */
+    /* Empty words are variables of a script that were not set. */
     ck_assert_int_eq(parse("--text="), TXM_PARSE_FAILED);
 }
 END_TEST
@@ -233,7 +265,7 @@ START_TEST(test_settings_refused)
 }
 END_TEST
 
-/* The whole output of a printing function. */
+/* Returns everything that a printing function writes. */
 static char *printed(void (*print)(FILE *))
 {
     char *text = NULL;
@@ -369,7 +401,7 @@ START_TEST(test_near)
     ck_assert(txm_spelling_close("sRGBB", "sRGB", &d) && d == 1);
     ck_assert(txm_spelling_close("Filmic", "Filmic Log", &d));
     ck_assert(!txm_spelling_close("sRGB", "ACEScg", &d));
-    /* Longer than the table: compared by their beginnings, nothing is overrun. */
+    /* Longer than the table: names are compared by their beginnings, and no buffer overflows. */
     char x[300], y[300];
     memset(x, 'a', 299);
     memset(y, 'b', 299);
@@ -395,8 +427,8 @@ int main(void)
 {
     Suite *suite = suite_create("opt");
     TCase *t = add_case(suite, "opt");
-    add_tests(t, test_defaults, test_every_type, test_mixed_operands, test_bundles, test_last_wins, test_refusals,
-              test_sizes, test_settings, test_settings_refused, test_help, test_tables, test_completion,
+    add_tests(t, test_defaults, test_every_type, test_numbers, test_mixed_operands, test_bundles, test_last_wins,
+              test_refusals, test_sizes, test_settings, test_settings_refused, test_help, test_tables, test_completion,
               test_unknown_generator, test_near, test_alpha_words);
     return run_suite(suite);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How the program's output is formed: HTML, widths and wrapped lines, sums, and the guard in front of output files. */
+ * The form of the program's output: HTML, widths and wrapped lines, sums, and the guard of output files. */
 #include <check.h>
 #include <limits.h>
 #include <stdio.h>
@@ -182,10 +182,10 @@ START_TEST(no_output_replaces_an_input)
     ck_assert_int_eq(guard("-", TXM_OUTPUT_PAGE, false, &err), TXM_OK);
     ck_assert_int_eq(guard("/dev/null", TXM_OUTPUT_PAGE, false, &err), TXM_OK);
     ck_assert_int_eq(guard("folder", TXM_OUTPUT_PAGE, true, &err), TXM_STATUS_USAGE);
-    /* The input itself, under whatever name; --overwrite does not help. */
+    /* This is the input itself, under any name; --overwrite does not help. */
     ck_assert_int_eq(guard("wood.png", TXM_OUTPUT_PAGE, true, &err), TXM_STATUS_USAGE);
     ck_assert_int_eq(guard("link", TXM_OUTPUT_PAGE, true, &err), TXM_STATUS_USAGE);
-    /* Nor with a picture that txmill did not write: it may be a texture. */
+    /* It does not help either with a picture that txmill did not write, which may be a texture. */
     ck_assert_int_eq(guard("other.png", TXM_OUTPUT_PAGE, false, &err), TXM_STATUS_USAGE);
     ck_assert_ptr_nonnull(strstr(err.message, "a PNG image"));
     ck_assert_int_eq(guard("other.png", TXM_OUTPUT_PAGE, true, &err), TXM_STATUS_USAGE);

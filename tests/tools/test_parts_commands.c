@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Parts of the program that otherwise only its commands reach: words, differences of files, colours of heat maps,
- * completion; and parts of the rooms batch and codec that take no image. */
+ * Parts of the program that are otherwise reached only through its commands: words, differences of files, colours of
+ * heat maps, completion; and parts of batches and codecs that need no image. */
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
@@ -28,8 +28,7 @@
 #include "util_tx.h"
 #include "util_writer.h"
 
-/* ---- words
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- words ------------------------------------------------------------------------------------------------------- */
 
 START_TEST(outcomes_have_stable_words)
 {
@@ -63,8 +62,7 @@ START_TEST(near_commands_are_found)
 }
 END_TEST
 
-/* ---- differences
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- differences ------------------------------------------------------------------------------------------------- */
 
 static void note_entry(void *user, const char *name, const char *a, const char *b)
 {
@@ -97,8 +95,7 @@ START_TEST(files_differ_in_tiles_and_metadata)
 }
 END_TEST
 
-/* ---- pictures of numbers
- * ------------------------------------------------------------------------------------------------ */
+/* ---- pictures of numbers ----------------------------------------------------------------------------------------- */
 
 START_TEST(heat_runs_from_dark_to_white)
 {
@@ -107,8 +104,8 @@ START_TEST(heat_runs_from_dark_to_white)
     ck_assert_ptr_nonnull(colors);
     ck_assert(most >= 8 && most <= 8);
     for (int c = 0; c < 3; c++) {
-        ck_assert(fabsf(colors[6 + c] - 1.0f) < 1e-6f); /* the most is white */
-        ck_assert(colors[9 + c] <= 0.0f);               /* nothing there: black */
+        ck_assert(fabsf(colors[6 + c] - 1.0f) < 1e-6f); /* the largest is white */
+        ck_assert(colors[9 + c] <= 0.0f);               /* nothing there is black */
         ck_assert(colors[c] < colors[6 + c]);
     }
     free(colors);
@@ -129,8 +126,7 @@ START_TEST(linear_values_become_srgb_codes)
 }
 END_TEST
 
-/* ---- completion
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- completion -------------------------------------------------------------------------------------------------- */
 
 /* Every command is in every shell's script. */
 START_TEST(completion_knows_every_command)
@@ -150,8 +146,7 @@ START_TEST(completion_knows_every_command)
 }
 END_TEST
 
-/* ---- what batches want
- * --------------------------------------------------------------------------------------------------- */
+/* ---- settings of batches ----------------------------------------------------------------------------------------- */
 
 START_TEST(folders_give_what_is_wanted)
 {
@@ -175,7 +170,7 @@ START_TEST(folders_give_what_is_wanted)
 }
 END_TEST
 
-/* Whatever shapes the tx file is in the name of its object, and nothing else. */
+/* The name of the object contains everything that influences the tx file, and nothing else. */
 START_TEST(objects_are_named_by_what_shapes_them)
 {
     txm_settings settings;
@@ -185,14 +180,14 @@ START_TEST(objects_are_named_by_what_shapes_them)
     char *base = txm_store_path("/store", &making, "key", "content"), *other;
     ck_assert_int_eq(strncmp(base, "/store/", 7), 0);
     ck_assert_uint_eq(strlen(base), strlen("/store/ab/.tx") + 62);
-    making.source = "/b/oak.png"; /* where the image lies does not matter */
+    making.source = "/b/oak.png"; /* the image's folder does not matter */
     ck_assert_str_eq(base, other = txm_store_path("/store", &making, "key", "content"));
     free(other);
     settings.tile_px = 128;
     ck_assert_str_ne(base, other = txm_store_path("/store", &making, "key", "content"));
     free(other);
     txm_settings_init(&settings);
-    settings.redact = true; /* the file bears the source's name then */
+    settings.redact = true; /* the file then contains the source's name */
     char *oak = txm_store_path("/store", &making, "key", "content");
     making.source = "/a/wood.png";
     ck_assert_str_ne(oak, other = txm_store_path("/store", &making, "key", "content"));
@@ -229,7 +224,7 @@ START_TEST(watched_folders_follow_the_tree)
     int wd = tree.folders[0].wd;
     ck_assert_str_eq(txm_watch_tree_at(&tree, wd)->path, "in");
     ck_assert_ptr_null(txm_watch_tree_at(&tree, 12345));
-    /* A folder goes with what is below it, and nothing that merely begins like it. */
+    /* A folder stands for everything below it, and not for names that merely begin with it. */
     txm_watch_tree_remove(&tree, "in/a");
     ck_assert_uint_eq(tree.count, 2);
     txm_watch_tree_forget(&tree, wd);
@@ -243,8 +238,7 @@ START_TEST(watched_folders_follow_the_tree)
 }
 END_TEST
 
-/* ---- tables
- * -------------------------------------------------------------------------------------------------------------- */
+/* ---- tables ------------------------------------------------------------------------------------------------------ */
 
 static bool read_table(const uint8_t *bytes, size_t n)
 {
@@ -253,7 +247,7 @@ static bool read_table(const uint8_t *bytes, size_t n)
     return txm_decode_table_read(&table, &r);
 }
 
-/* What no encoder writes is refused and left to the library, never decoded by guess. */
+/* Tables that no encoder writes are refused and left to the library; they are never decoded by guessing. */
 START_TEST(codes_that_are_none_are_refused)
 {
     static const uint8_t zeros[64] = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the program draws and writes for people: pixels and data of a viewer's page, pictures in a terminal, sheets of
+ * Pictures and pages that the program makes: pixels and data of a viewer's page, pictures in a terminal, sheets of
  * tiles, tables and plots of replays, the page of a report. */
 #include <check.h>
 #include <fcntl.h>
@@ -57,7 +57,7 @@ static int64_t median(int64_t a, int64_t b, int64_t c)
     return c >= high ? low : c <= low ? high : a + b - c;
 }
 
-/* Undoes one block of w x h px by the description alone: residuals by channel and byte plane, LOCO-I prediction. */
+/* Decodes one block of w x h px by the documentation alone: residuals by channel and byte plane, LOCO-I prediction. */
 static void decode_block(const uint8_t *raw, uint32_t w, uint32_t h, uint32_t channels, size_t bytes, uint8_t *out)
 {
     size_t plane = (size_t)w * h, mask = bytes == 4 ? 0xFFFFFFFF : ((size_t)1 << 8 * bytes) - 1;
@@ -166,7 +166,7 @@ static double number_of(const cJSON *o, const char *name)
     return n->valuedouble;
 }
 
-/* As a script sees it: exact numbers are texts of their own until they are printed. */
+/* Numbers are as a script sees them: exact numbers are texts until they are printed. */
 static cJSON *read_again(cJSON *o)
 {
     char *text = cJSON_PrintUnformatted(o);
@@ -261,7 +261,7 @@ START_TEST(pages_appear_whole_or_not_at_all)
         ck_assert_int_eq(txm_view_page_begin(&o, &page, &err), TXM_OK);
         ck_assert_int_ne(access("page.html", F_OK), 0);
         ck_assert_int_ne(txm_view_page_add(page, context, "b.tx", &what, &err), TXM_OK);
-        ck_assert(!txm_view_page_broken(page)); /* a note in the page */
+        ck_assert(!txm_view_page_broken(page)); /* a comment in the page */
         err = (txm_error){0};
         ck_assert_msg(txm_view_page_add(page, context, "<!--<script>.tx", &what, &err) == TXM_OK, "%s", err.message);
         ck_assert(what.levels == 9 && what.embedded[8] && what.embedded[1] && !what.embedded[0]);
@@ -274,7 +274,7 @@ START_TEST(pages_appear_whole_or_not_at_all)
         char *text = text_of("page.html");
         ck_assert_ptr_nonnull(strstr(text, "id=\"pixels-1-8\""));
         ck_assert_ptr_null(strstr(text, "id=\"pixels-1-0\""));
-        ck_assert_ptr_null(strstr(text, "<script>.tx")); /* a name may not open or end a script */
+        ck_assert_ptr_null(strstr(text, "<script>.tx")); /* a name must not open or end a script */
         ck_assert_ptr_nonnull(strstr(text, "\\u003c!--\\u003cscript\\u003e.tx"));
         free(text);
         ck_assert_int_eq(unlink("page.html"), 0);
@@ -288,8 +288,7 @@ START_TEST(pages_appear_whole_or_not_at_all)
 }
 END_TEST
 
-/* ---- terminals
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- terminals --------------------------------------------------------------------------------------------------- */
 
 START_TEST(pictures_keep_to_their_cells)
 {
@@ -309,7 +308,7 @@ START_TEST(pictures_keep_to_their_cells)
     ck_assert(t.columns == 30 && t.rows == 5 && t.cell_w == 8 && t.cell_h == 16);
     txm_view_terminal_target(&t, &w, &h);
     ck_assert(w == 240 && h == 80);
-    /* Twice as wide as high: 5 rows of 16 px are 160 px, 20 columns. */
+    /* Twice as wide as high: 5 rows of 16 px are 80 px, 20 columns 160 px. */
     size_t lines = 0, longest = 0;
     for (const char *at = text; *at; lines++) {
         size_t n = strcspn(at, "\n");
@@ -325,8 +324,7 @@ START_TEST(pictures_keep_to_their_cells)
 }
 END_TEST
 
-/* ---- sheets of tiles
- * --------------------------------------------------------------------------------------------------- */
+/* ---- sheets of tiles --------------------------------------------------------------------------------------------- */
 
 START_TEST(sheets_show_every_tile_apart)
 {
@@ -346,12 +344,12 @@ START_TEST(sheets_show_every_tile_apart)
     size_t ink = 0;
     for (size_t i = 0; i < (size_t)p.width * p.height; i++)
         ink += p.pixels[3 * i] == 255 && p.pixels[3 * i + 1] == 208;
-    /* "0,0" "1,0" "0,1" "1,1": 12 px a zero, 8 a one, 3 a comma. */
+    /* "0,0" "1,0" "0,1" "1,1": a zero has 12 px, a one 8, a comma 3. */
     ck_assert_uint_gt(ink, 60);
     ck_assert_uint_lt(ink, 120);
     txm_level_picture_clear(&p);
     ck_assert_int_eq(txm_tile_sheet(tx, 6, 0, TXM_EXTENSION_CLIP, &p, &err), TXM_OK);
-    ck_assert_uint_gt(p.width, 12); /* as wide as its label, though the level is one pixel */
+    ck_assert_uint_gt(p.width, 12); /* as wide as its label, although the level is one pixel */
     txm_level_picture_clear(&p);
     ck_assert_int_eq(txm_tile_sheet(tx, 7, 0, TXM_EXTENSION_CLIP, &p, &err), TXM_STATUS_USAGE);
     ck_assert_ptr_null(p.pixels);
@@ -360,8 +358,7 @@ START_TEST(sheets_show_every_tile_apart)
 }
 END_TEST
 
-/* ---- replays
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- replays ----------------------------------------------------------------------------------------------------- */
 
 START_TEST(sizes_can_be_given_back)
 {
@@ -380,7 +377,7 @@ START_TEST(sizes_can_be_given_back)
 }
 END_TEST
 
-/* A table made by hand: two sizes, lru and the optimum. */
+/* A table made by hand, with two sizes, LRU and the optimum. */
 static txm_replay_table table_of(txm_replay_counts counts[4], const txm_trace_info *info)
 {
     return (txm_replay_table){.path = "t.trace",
@@ -450,7 +447,8 @@ START_TEST(tables_are_printed_and_drawn)
     ck_assert_double_eq_tol(number_of(cJSON_GetArrayItem(runs, 1), "reads"), 150, 1e-9);
     ck_assert_double_eq_tol(number_of(cJSON_GetArrayItem(runs, 2), "cache_bytes"), 4 << 20, 1e-9);
     cJSON_Delete(o);
-    /* A curve each, a point for every pair, also where nothing was read; every coordinate within the picture. */
+    /* There is a curve for each policy and a point for every pair, also if nothing was read; every coordinate is inside
+     * the picture. */
     for (int alone = 0; alone < 2; alone++) {
         char *svg = NULL;
         size_t bytes;
@@ -468,7 +466,7 @@ START_TEST(tables_are_printed_and_drawn)
         }
         free(svg);
     }
-    /* One size is one point in the middle. */
+    /* A single size is one point in the middle. */
     t.ask.size_count = t.ask.policy_count = 1;
     char *svg = NULL;
     size_t bytes;
@@ -522,7 +520,7 @@ START_TEST(tables_are_played)
     ck_assert_uint_eq(calls, 1 + t.ask.size_count * t.ask.policy_count); /* reading the trace, then each cache */
     for (size_t i = 0; i < t.ask.size_count; i++) {
         ck_assert(!i || t.ask.sizes[i] > t.ask.sizes[i - 1]);
-        for (size_t k = 0; k < 3; k++) /* nobody reads less than the optimum, which is the last one */
+        for (size_t k = 0; k < 3; k++) /* no policy reads less than the optimum, which is the last one */
             ck_assert_uint_ge(txm_replay_counts_at(&t, i, k)->reads, txm_replay_counts_at(&t, i, 3)->reads);
     }
     txm_replay_table_free(&t);
@@ -532,8 +530,7 @@ START_TEST(tables_are_played)
 }
 END_TEST
 
-/* ---- reports
- * -------------------------------------------------------------------------------------------------------------- */
+/* ---- reports ----------------------------------------------------------------------------------------------------- */
 
 typedef void (*section)(FILE *out, const txm_report *report, const txm_report_sums *sums);
 
@@ -625,7 +622,7 @@ START_TEST(sections_are_there_where_they_say_something)
                                .memory = {.files = 2, .tiles = 2, .full = 3200, .from = {4266, 1066}},
                                .shards = 2};
     char *text = section_of(txm_report_failures, &r, &s);
-    /* What no retry cures comes first; texts are escaped. */
+    /* Failures that no retry cures come first; texts are escaped. */
     ck_assert_ptr_nonnull(strstr(text, "a&lt;b&gt;.png"));
     ck_assert_ptr_nonnull(strstr(text, "a &amp; b"));
     ck_assert(strstr(text, "c.png") < strstr(text, "a&lt;b"));
@@ -651,7 +648,7 @@ START_TEST(sections_are_there_where_they_say_something)
     text = section_of(txm_report_lint, &r, &s);
     ck_assert_ptr_nonnull(strstr(text, "Likely mistakes"));
     free(text);
-    /* The page of them all, whole or not at all. */
+    /* The page of all of them is complete or not there. */
     txm_error err = {0};
     ck_assert_int_eq(txm_report_page(&r, &s, "Film <2>", "report.html", &err), TXM_OK);
     text = text_of("report.html");
@@ -665,8 +662,7 @@ START_TEST(sections_are_there_where_they_say_something)
 }
 END_TEST
 
-/* ---- renders
- * -------------------------------------------------------------------------------------------------------------- */
+/* ---- renders ----------------------------------------------------------------------------------------------------- */
 
 START_TEST(maps_show_the_finest_level_of_each_place)
 {
@@ -737,7 +733,7 @@ START_TEST(renders_have_a_page)
     ck_assert_ptr_null(strstr(text, "<script"));
     ck_assert_ptr_null(strstr(text, "Other caches"));
     free(text);
-    /* With what other caches would have read. */
+    /* With the reads of other caches. */
     txm_trace_info info = {.textures = 1};
     txm_replay_counts counts[4] = {{.reads = 300}, {.reads = 150}, {.reads = 104}, {.reads = 100}};
     txm_replay_table table = table_of(counts, &info);
@@ -747,7 +743,7 @@ START_TEST(renders_have_a_page)
     free(text);
     batch_file("file", "");
     ck_assert_int_ne(txm_stream_page("file/page.html", "room", &o, &p, NULL, &err), TXM_OK);
-    /* A render without a cache has no memory over time. */
+    /* Without a cache, a render has no memory over time. */
     char *svg = NULL;
     size_t bytes;
     FILE *f = open_memstream(&svg, &bytes);
@@ -762,7 +758,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("parts of pages");
-    temp_file(""); /* the folder belongs to this process, not to a test's */
+    temp_file(""); /* the folder belongs to this process and not to a test's */
     TCase *t = add_case(suite, "pages");
     tcase_add_checked_fixture(t, enter, leave);
     add_tests(t, blocks_hold_the_stored_bits, blocks_that_do_not_fit_leave_nothing, pages_know_their_files,

@@ -42,7 +42,7 @@ static txm_operands operands_of(char **items)
     return o;
 }
 
-/* A tx file beside an image, as make writes it. */
+/* Makes a tx file beside an image, as make writes it. */
 static void make(const char *image, const char *tx)
 {
     txm_context *context = NULL;
@@ -77,9 +77,9 @@ START_TEST(tx_files_are_collected)
     ck_assert_str_eq(txm_files_path(inputs, 0), "f/blender_tx/b.tx");
     ck_assert_str_eq(txm_files_path(inputs, 1), "a.tx");
     ck_assert_int_eq(txm_input_check(txm_inputs_at(inputs, 1), &err), TXM_OK);
-    ck_assert_int_eq(txm_input_check(txm_inputs_at(inputs, 2), &err), TXM_OK); /* whoever opens it finds out */
+    ck_assert_int_eq(txm_input_check(txm_inputs_at(inputs, 2), &err), TXM_OK); /* a reader will notice */
     ck_assert_ptr_null(txm_files_path(inputs, 3));
-    /* The last call frees them, and its code is that of what ended the run, or of the tally. */
+    /* The last call frees them. Its code is that of the failure that ended the run, or of the tally. */
     txm_tally tally = {0};
     txm_tally_add(&tally, TXM_OK);
     err = (txm_error){0};
@@ -132,7 +132,7 @@ START_TEST(outputs_may_not_be_inputs)
     for (int i = 0; i < 3; i++)
         ck_assert_int_eq(txm_inputs_add_entry(inputs, &entries[i], NULL), TXM_OK);
     txm_make_args args = {0};
-    /* What a list names fails its own entry, with its line. */
+    /* A name from a list fails its own entry, with its line. */
     ck_assert_int_eq(txm_make_guard(&args, inputs, &err), TXM_OK);
     ck_assert_int_eq(txm_inputs_at(inputs, 0)->status, TXM_OK);
     ck_assert_int_eq(txm_inputs_at(inputs, 1)->status, TXM_STATUS_USAGE);
@@ -150,8 +150,7 @@ START_TEST(outputs_may_not_be_inputs)
 }
 END_TEST
 
-/* ---- reports of runs
- * -------------------------------------------------------------------------------------------------- */
+/* ---- reports of runs --------------------------------------------------------------------------------------------- */
 
 static void add(txm_make_report *r, const char *path, txm_outcome outcome, txm_status status)
 {
@@ -219,7 +218,7 @@ START_TEST(runs_that_end_early_say_why)
     ck_assert_int_eq(code, TXM_EXIT_RETRY);
     ck_assert_ptr_nonnull(strstr(text, "the disk is full"));
     ck_assert_ptr_nonnull(strstr(text, "\"failed\":2"));
-    /* A log that cannot be opened, and one that cannot be written. */
+    /* One log cannot be opened, and the other cannot be written. */
     batch_file("file", "");
     txm_make_report_init(&r, false, true, false, 0);
     err = (txm_error){0};
@@ -236,8 +235,7 @@ START_TEST(runs_that_end_early_say_why)
 }
 END_TEST
 
-/* ---- batches from arguments
- * ---------------------------------------------------------------------------------------------- */
+/* ---- batches from arguments -------------------------------------------------------------------------------------- */
 
 START_TEST(jobs_are_planned_from_arguments)
 {
@@ -271,7 +269,7 @@ START_TEST(jobs_are_planned_from_arguments)
     err = (txm_error){0};
     ck_assert_int_eq(txm_batch_job_collect(&job, &args, &o, &err), TXM_OK);
     txm_batch_job_free(&job);
-    /* A misspelt colour space is one mistake, found before any image. */
+    /* A misspelt colour space is one error, found before any image is opened. */
     job = (txm_batch_job){0};
     o = operands_of(items);
     settings.colorspace = "sRBG";
@@ -282,7 +280,7 @@ START_TEST(jobs_are_planned_from_arguments)
 }
 END_TEST
 
-/* All of it, as the command runs it. */
+/* Runs all of it, as the command does. */
 START_TEST(runs_make_what_is_asked_for)
 {
     static char a[] = "a.png", gone[] = "gone.png";
@@ -302,8 +300,7 @@ START_TEST(runs_make_what_is_asked_for)
 }
 END_TEST
 
-/* ---- projects
- * --------------------------------------------------------------------------------------------------------------- */
+/* ---- projects ---------------------------------------------------------------------------------------------------- */
 
 START_TEST(inputs_follow_their_own_projects)
 {
@@ -351,7 +348,7 @@ START_TEST(inputs_follow_their_own_projects)
     ck_assert_ptr_null(txm_project_rules(&contexts, 0, NULL));
     ck_assert_ptr_nonnull(txm_rules_match(txm_project_rules(&contexts, 1, NULL), "p/two/b.png"));
     ck_assert_ptr_nonnull(strstr(txm_inputs_at(inputs, 1)->cache_dir, "other"));
-    /* A config that is not there costs its own image, and is named with the .txmill that names it. */
+    /* A missing config fails its own image, and the message names the .txmill that sets it. */
     ck_assert_int_eq(txm_inputs_at(inputs, 0)->status, TXM_OK);
     ck_assert_int_ne(txm_inputs_at(inputs, 2)->status, TXM_OK);
     ck_assert_ptr_nonnull(strstr(txm_inputs_at(inputs, 2)->message, "bad/.txmill"));
@@ -361,8 +358,7 @@ START_TEST(inputs_follow_their_own_projects)
 }
 END_TEST
 
-/* ---- scenes
- * ------------------------------------------------------------------------------------------------------------------ */
+/* ---- scenes ------------------------------------------------------------------------------------------------------ */
 
 START_TEST(scenes_are_listed_with_their_tx_files)
 {
@@ -430,9 +426,9 @@ START_TEST(scenes_become_inputs)
         good += input->status == TXM_OK;
         failed += input->status == TXM_STATUS_NOT_FOUND;
     }
-    ck_assert(good > 3 && failed > 0); /* images that are there, and some that are not */
+    ck_assert(good > 3 && failed > 0); /* images of which some exist and some do not */
     ck_assert_uint_eq(good + failed, txm_inputs_count(inputs));
-    /* What is no scene is one failed input. */
+    /* A file that is not a scene is one failed input. */
     batch_file("s.blend", "no scene");
     size_t before = txm_inputs_count(inputs);
     ck_assert_int_eq(txm_make_add_scene(&scenes, inputs, "s.blend", &plain, &err), TXM_OK);
@@ -457,7 +453,7 @@ START_TEST(what_scenes_use_is_kept)
     ck_assert_msg(txm_gc_find_used(&args, &used, &err) == TXM_OK, "%s", err.message);
     ck_assert_ptr_nonnull(used);
     txm_used_free(&used);
-    /* What is not known must not be taken for unused. */
+    /* An image that is unknown must not be taken for unused. */
     args.keep_for.items = broken;
     ck_assert_int_ne(txm_gc_find_used(&args, &used, &err), TXM_OK);
     txm_used_free(&used);
@@ -466,7 +462,7 @@ START_TEST(what_scenes_use_is_kept)
     ck_assert_int_eq(txm_gc_find_used(&args, &used, &err), TXM_STATUS_USAGE);
     ck_assert_ptr_nonnull(strstr(err.message, "contains no image"));
     txm_used_free(&used);
-    /* Without its image a tx file goes, and only when that is asked for. */
+    /* A tx file whose image is gone is removed, but only if that was requested. */
     static char a[] = "a.png";
     char *items[] = {a, NULL};
     txm_make_args make_args = {.running = {.threads = 1, .device = "cpu"}, .report = {.quiet = true}};
@@ -527,7 +523,7 @@ START_TEST(files_are_described)
         size_t lines = 0;
         for (const char *at = batch_caught(); *at; lines++) {
             size_t n = strcspn(at, "\n");
-            ck_assert_uint_le(n, columns + 2); /* an ellipsis is one column of three bytes */
+            ck_assert_uint_le(n, columns + 2); /* an ellipsis takes one column and three bytes */
             at += n + (at[n] == '\n');
         }
         ck_assert_uint_eq(lines, TXM_INFO_SHORT_LINES);

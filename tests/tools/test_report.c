@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Logs of runs read back: lines that are whole and ours, what later runs make up for, and the verdict. */
+ * Logs of runs are read: complete lines that txmill wrote, failures that later runs cured, and the verdict. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +96,7 @@ START_TEST(verdicts)
 }
 END_TEST
 
-/* A second run that made what the first could not leaves no failure. */
+/* If a second run makes what the first one could not, no failure remains. */
 START_TEST(later_runs_make_up_for_failures)
 {
     batch_enter();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the commands share: exit codes, JSON of any bytes, numbers for people, progress. */
+ * What the commands share: exit codes, JSON of any bytes, rounded numbers, progress. */
 #include <check.h>
 #include <cjson/cJSON.h>
 #include <fcntl.h>
@@ -59,7 +59,7 @@ END_TEST
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
-/* The object as text, consumed. */
+/* Returns the object as text and frees it. */
 static char *text_of(cJSON *o)
 {
     char *text = cJSON_PrintUnformatted(o);
@@ -94,7 +94,7 @@ START_TEST(test_json_bad_utf8)
     expect_text("caf\xE9.png", "{\"a\":\"caf" FFFD ".png\",\"a_encoded\":\"caf%E9.png\"}");
     expect_text("\xFF /%", "{\"a\":\"" FFFD " /%\",\"a_encoded\":\"%FF%20/%25\"}");
     expect_text("\xC3", "{\"a\":\"" FFFD "\",\"a_encoded\":\"%C3\"}");
-    /* Overlong '/', a surrogate, beyond U+10FFFF, a cut sequence: every byte by itself. */
+    /* Overlong '/', a surrogate, beyond U+10FFFF, a cut sequence: each byte is replaced by itself. */
     expect_text("\xC0\xAF", "{\"a\":\"" FFFD FFFD "\",\"a_encoded\":\"%C0%AF\"}");
     expect_text("\xE0\x80\xAF", "{\"a\":\"" FFFD FFFD FFFD "\",\"a_encoded\":\"%E0%80%AF\"}");
     expect_text("\xED\xA0\x80", "{\"a\":\"" FFFD FFFD FFFD "\",\"a_encoded\":\"%ED%A0%80\"}");
@@ -227,7 +227,7 @@ START_TEST(test_last_line)
     txm_tally_add(&tally, TXM_STATUS_CORRUPT);
     capture();
     int code = txm_finish(&tally);
-    /* What to do about each kind of failure, then the line for scripts. */
+    /* Each kind of failure comes with advice, followed by the line for scripts. */
     const char *text = released(), *last = strstr(text, "TXMILL-ERROR");
     ck_assert_str_eq(last ? last : text, "TXMILL-ERROR code=3 failed=1 total=2\n");
     ck_assert_ptr_nonnull(strstr(text, "damaged or truncated"));
@@ -257,9 +257,9 @@ START_TEST(test_progress)
     txm_progress_begin(&p, &a);
     txm_progress_begin(&p, &b);
     txm_progress_rows(&p, 0, 50, 100);
-    txm_progress_rows(&p, 0, 50, 100); /* no news: no line */
+    txm_progress_rows(&p, 0, 50, 100); /* nothing new, so no line */
     txm_progress_rows(&p, 2, 100, 100);
-    txm_progress_rows(&p, 0, 10, 100); /* a second attempt begins again: never backwards */
+    txm_progress_rows(&p, 0, 10, 100); /* a second attempt starts again, but the figure never goes back */
     txm_progress_done(&p, &a);
     txm_progress_rows(&p, 2, 0, 0);
     txm_progress_done(&p, &b);

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Pages of `txmill view --html` in a headless Chromium: view_pages.py TXMILL FOLDER_OF_SOURCES, in an empty folder.
+"""Tests pages of `txmill view --html` in a headless Chromium: view_pages.py TXMILL FOLDER_OF_SOURCES, in an empty folder.
 
-Prints "ok NAME" or "not ok NAME" a check, as tests/lib.sh does: pixels of the canvas against `txmill extract`, every
-control, pages with levels left out, an index, and files whose names and texts try to become markup.
+Prints "ok NAME" or "not ok NAME" for each check, as tests/lib.sh does: pixels of the canvas against `txmill extract`, every
+control, pages with levels left out, an index, and files whose names and texts look like markup.
 """
 import json
 import os
@@ -66,7 +66,7 @@ def state(b):
 
 
 def settled(b):
-    """After what was just done has been drawn."""
+    """Returns after the last change was drawn."""
     b.eval("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     return state(b)
 
@@ -85,7 +85,7 @@ def make(name, *options):
 # ---- pixels ----
 
 def level_places(info, gap):
-    """Corner of every level where all stand side by side; `txmill extract --atlas` leaves no gap."""
+    """Corner of every level when all are side by side; `txmill extract --atlas` leaves no gap."""
     places, y = [(0, 0)], 0
     for level in info["levels"][1:]:
         places.append((info["width"] + gap, y))
@@ -110,7 +110,8 @@ def check_pixels(b, name, tx, tolerance):
 
 
 def all_pixels(b):
-    # One code where colour is divided by alpha, encoded and multiplied again; where there is none, none.
+    # Colours may differ by one code where they are divided by alpha, encoded and multiplied again; elsewhere they are
+    # equal.
     for name, source, tolerance, *options in [
             ("rgb8", "rgb8.png", 0), ("rgb8-data", "rgb8.png", 0, "-c", "Non-Color"),
             ("rgb8-linear", "rgb8.png", 0, "-c", "Linear Rec.709"), ("grey8", "gray8.png", 0, "--tile", "16"),
@@ -248,7 +249,7 @@ def controls(b):
     check_panel(b, tx)
 
 
-# ---- what was left out, several files, hostile ones ----
+# ---- levels left out, several files, hostile files ----
 
 def left_out(b):
     tx = make("bounded", os.path.join(SOURCES, "rgb8.png"))
@@ -308,7 +309,7 @@ def damaged(b):
     b.open("damaged.html", ready=READY)
     at = press(b, "t", "g", "1")
     check("damaged-told", "1 damaged tile" in b.eval("document.querySelector('.badges').textContent"))
-    # Black, but for the cross.
+    # Black, except for the cross.
     x, y = int(at["left"]), int(at["top"])
     check("damaged-crossed", b.canvas("#stage", x + 32, y + 32, 1, 1)[:3] != bytes(3)
           and b.canvas("#stage", x + 32, y + 10, 1, 1)[:3] == bytes(3))
@@ -338,7 +339,7 @@ def main():
         for part in (all_pixels, controls, left_out, index, damaged, hostile):
             try:
                 part(b)
-            except Exception:  # a check that could not be made failed; the others are still worth knowing
+            except Exception:  # this part failed; the others still run
                 check(part.__name__, False, traceback.format_exc())
         check("no-errors-no-requests", not b.problems, *b.problems)
         check("pages-from-disk", b.requests and all(r.startswith("file:") for r in b.requests), set(b.requests))

@@ -8,7 +8,7 @@ pipes, as JSON that ends with a NUL byte.
         title = b.eval("document.title")
         b.key("ArrowLeft")
         b.screenshot("picture.png")
-    assert not b.problems            # what scripts threw, and every URL asked for but the page itself
+    assert not b.problems            # exceptions of scripts, and every requested URL except the page's
 
 As a program it says whether there is a Chromium to drive: `browser.py` prints its path, or fails.
 """

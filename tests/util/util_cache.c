@@ -16,8 +16,14 @@
 char *write_cached(const char *name, uint32_t width, uint32_t height, uint32_t channels, txm_type type,
                    made_content content, unsigned seed)
 {
+    return write_cached_as(name, width, height, channels, type, content, seed, TXM_CODEC_ZIP);
+}
+
+char *write_cached_as(const char *name, uint32_t width, uint32_t height, uint32_t channels, txm_type type,
+                      made_content content, unsigned seed, txm_codec codec)
+{
     char *path = strdup(temp_file(name));
-    made_image m = make_image(width, height, channels, type, 64, (txm_compression){0}, content);
+    made_image m = make_image(width, height, channels, type, 64, (txm_compression){.codec = codec}, content);
     if (channels == 3) {
         write_foreign_tiff(path, &m, (foreign_tiff){.compression = 8, .predictor = 1});
     } else {

@@ -12,6 +12,9 @@
  */
 char *write_cached(const char *name, uint32_t width, uint32_t height, uint32_t channels, txm_type type,
                    made_content content, unsigned seed);
+/* The same with another codec; files of three channels, which are not txmill's, are always compressed with ZIP. */
+char *write_cached_as(const char *name, uint32_t width, uint32_t height, uint32_t channels, txm_type type,
+                      made_content content, unsigned seed, txm_codec codec);
 
 /* A linear sampler with a mode; and a random number from 0 to 1. */
 txm_sampler sampler(txm_level_mode mode);

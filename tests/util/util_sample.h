@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Random lookups, and comparing those of an ISA with scalar C. It does not need a test framework, so that it also runs
- * cross-compiled.
+ * Makes random lookups, and compares those of a vector variant with scalar C. This needs no test framework, so that it
+ * also runs cross-compiled.
  */
 #ifndef UTIL_SAMPLE_H
 #define UTIL_SAMPLE_H

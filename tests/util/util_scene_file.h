@@ -44,7 +44,7 @@ typedef struct scene_file {
     size_t block_count;
 } scene_file;
 
-/* Takes apart a plain file (legacy header, little endian, 8-byte pointers). */
+/* Parses a plain file (legacy header, little endian, 8-byte pointers). */
 scene_file *scene_parse(const uint8_t *data, size_t bytes);
 void scene_free(scene_file *file);
 

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make check-wheel: the wheel is installed into clean chroots of Debian 12, 13 and unstable that have
-# Python's pip and nothing else, and does there, without a network, what README's first lines say. Root and network;
-# chroots are kept in $TXM_CHROOTS (default: build/chroots).
-#   check.sh FOLDER [SUITE...]       FOLDER: with the wheel
+# make check-wheel: installs the wheel in clean chroots of Debian 12, 13 and unstable that have only Python's pip, and
+# does there, without a network, what README's first lines describe. Needs root and network; chroots are kept in $TXM_CHROOTS (default: build/chroots).
+#   check.sh FOLDER [SUITE...]       FOLDER contains the wheel
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 repo=$(cd "$here/../.." && pwd)
@@ -12,7 +11,7 @@ export TXM_CHROOTS=$root
 wheel=$(realpath "$1"/txmill-*.whl)
 shift
 [ $# -gt 0 ] || set -- bookworm trixie unstable
-# bootstrap and run are those of the chroots with Blender.
+# The functions bootstrap and run come from the chroots with Blender.
 # shellcheck source=tests/blender/chroots.sh
 . "$repo/tests/blender/chroots.sh" library
 say() { echo "check-wheel: $*"; }
@@ -33,7 +32,7 @@ use_wheel() { # SUITE
     cp -R "$repo/testdata/golden" "$at/opt/wheel/golden"
     cp -R "$repo/examples" "$at/opt/wheel/examples"
     say "$suite: installing and using"
-    # Without a network: nothing but the wheel is needed.
+    # There is no network: only the wheel is needed.
     (run "wheel-clean-$suite" unshare -n env -i HOME=/var/home PATH=/usr/bin:/bin LC_ALL=C.UTF-8 \
         sh -eu /opt/wheel/stranger.sh) ||
         fail "$suite: a stranger's commands failed"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What somebody does who has the wheel and nothing else. Run by check.sh in a clean chroot.
+# Does what a user does who has only the wheel. check.sh runs this in a clean chroot.
 cd /opt/wheel
 begin=$(date +%s%N)
 python3 -m pip install --no-index --break-system-packages --root-user-action=ignore ./txmill-*.whl
@@ -19,7 +19,7 @@ txmill make --json --force --colorspace ACEScg golden/rgb8.png -o converted.tx >
 grep -q '"converted":1,"exact":true' converted.json
 txmill verify textures/blender_tx
 
-# Python: a batch, its tiles, the command without PATH.
+# In Python: a batch, its tiles, and the command without PATH.
 cp golden/rgb8.png golden/rgba8.tga golden/half-rgba.exr .
 python3 stranger.py
 python3 -m txmill --version
@@ -29,14 +29,14 @@ txmill doctor
 txmill doctor | grep "^library *OpenImageIO *3\.1\."
 ! txmill doctor | grep "also here"
 
-# Another txmill that PATH has later, and one that it has first, are named.
+# Another txmill is reported, whether it comes later in PATH or first.
 mkdir other
 printf '#!/bin/sh\n' >other/txmill
 chmod 755 other/txmill
 PATH=$PATH:$PWD/other txmill doctor | grep "other/txmill is another txmill, later in PATH"
 PATH=$PWD/other:$PATH /usr/local/bin/txmill doctor | grep "other/txmill is another txmill, first in PATH"
 
-# An installation that lost its program says what to do, in one line.
+# If the installation has lost its program, one line says what to do.
 rm "$(python3 -c "import txmill, os; print(os.path.dirname(txmill.__file__))")/bin/txmill"
 if txmill --version 2>said; then exit 1; fi
 cat said

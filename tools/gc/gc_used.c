@@ -70,7 +70,7 @@ static void on_gone(finding *f, const txm_batch_file *file)
 }
 
 /* If an image cannot be resolved for another reason, it is unknown which tx file it uses, so nothing may be removed. */
-static void on_done(void *user, const txm_batch_file *file)
+static void note_used(void *user, const txm_batch_file *file)
 {
     finding *f = user;
     txm_error own;
@@ -140,7 +140,7 @@ txm_status txm_gc_find_used(const txm_gc_args *args, txm_used **used, txm_error 
     const txm_batch_job_args how = {
         .input = &input, .rules = &args->rules, .config = &args->config, .running = &running};
     finding f = {.missing_folders = args->missing_folders};
-    const txm_batch_events events = {.struct_size = sizeof(txm_batch_events), .user = &f, .done = on_done};
+    const txm_batch_events events = {.struct_size = sizeof(txm_batch_events), .user = &f, .done = note_used};
     txm_settings settings;
     const txm_batch_options options = {
         .struct_size = sizeof(txm_batch_options), .settings = &settings, .dry_run = true, .events = &events};

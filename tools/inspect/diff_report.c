@@ -124,7 +124,7 @@ static cJSON *new_diff_object(const char *const paths[2])
 }
 
 /* null if a side has no such entry. */
-static void add_entry(void *user, const char *name, const char *a, const char *b)
+static void add_difference_json(void *user, const char *name, const char *a, const char *b)
 {
     cJSON *e = txm_json_append(user);
     txm_json_text(e, "name", name);
@@ -163,7 +163,7 @@ void txm_diff_print_json(const txm_diff_report *r)
     txm_json_bool(o, "within", r->within);
     txm_json_bool(o, "metadata_differs", r->metadata);
     cJSON *metadata = txm_json_array(o, "metadata");
-    txm_diff_each_entry(r, add_entry, metadata);
+    txm_diff_each_entry(r, add_difference_json, metadata);
     cJSON *levels = txm_json_array(o, "levels");
     for (uint32_t l = 0; l < r->difference->levels; l++)
         add_level(levels, r->difference, l);

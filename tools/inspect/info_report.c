@@ -341,7 +341,7 @@ static void add_name(cJSON *o, const char *path)
 }
 
 /* file_bytes is the whole file, image_bytes the part that readers of TIFF or OpenEXR use; the rest is the section. */
-static void add_image(cJSON *o, const txm_tx_info *i)
+static void add_image_json(cJSON *o, const txm_tx_info *i)
 {
     txm_json_text(o, "container", txm_container_word(i->container));
     txm_json_size(o, i->width, i->height);
@@ -441,7 +441,7 @@ cJSON *txm_info_json(const txm_info *info, bool all_metadata)
 {
     cJSON *o = new_info_object(info->path);
     add_name(o, info->path);
-    add_image(o, txm_tx_info_of(info->tx));
+    add_image_json(o, txm_tx_info_of(info->tx));
     txm_info_add_verdict(o, &info->verdict);
     txm_json_bool(o, "decoded", info->decoded);
     add_description(o, info);

@@ -73,7 +73,7 @@ txm_status txm_make_mesh_check(const txm_make_args *args, const txm_operands *op
 }
 
 typedef struct page_progress {
-    bool lines; /* asked for */
+    bool lines; /* requested */
     atomic_int percent;
 } page_progress;
 

@@ -52,7 +52,7 @@ static void on_rows(void *user, size_t index, uint32_t rows_done, uint32_t rows)
 }
 
 /* The report comes first, since it clears the status line, which progress then draws again. */
-static void on_done(void *user, const txm_batch_file *file)
+static void make_done(void *user, const txm_batch_file *file)
 {
     make_run *run = user;
     txm_make_report_add(&run->report, file);
@@ -77,7 +77,7 @@ static txm_status convert(make_run *run, txm_error *err)
 {
     const txm_make_args *a = run->args;
     const txm_batch_job_args args = job_args(a);
-    const txm_batch_events events = {sizeof events, run, on_planned, on_done, on_begin, on_rows, txm_say_warning};
+    const txm_batch_events events = {sizeof events, run, on_planned, make_done, on_begin, on_rows, txm_say_warning};
     const txm_batch_options options = {
         .struct_size = sizeof(txm_batch_options),
         .settings = &a->settings.settings,
@@ -114,7 +114,7 @@ static void hint_output(const char *output, const char *image)
 }
 
 /* Checks before inputs are read; the log is opened as early as possible, so that it contains later errors. */
-static txm_status begin(make_run *run, const txm_operands *operands, txm_error *err)
+static txm_status begin_make(make_run *run, const txm_operands *operands, txm_error *err)
 {
     const txm_make_args *a = run->args;
     txm_batch_job_args from = job_args(a);
@@ -153,7 +153,7 @@ int txm_make_run(const txm_make_args *args, const txm_operands *operands)
     run.report.lint = args->lint;
     run.report.shard = args->shard;
     run.report.tile_px = args->settings.settings.tile_px;
-    txm_status status = begin(&run, operands, &err);
+    txm_status status = begin_make(&run, operands, &err);
     txm_progress_init(&run.progress, run.report.inputs, args->progress,
                       args->report.quiet || args->dry_run || args->plan || args->key);
     if (status == TXM_OK && !run.planned)

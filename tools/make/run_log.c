@@ -200,7 +200,7 @@ typedef struct adding {
 } adding;
 
 /* A retried run names the same files again; each is added once. */
-static txm_status remember(adding *a, const char *path, bool *is_new, txm_error *err)
+static txm_status add_once(adding *a, const char *path, bool *is_new, txm_error *err)
 {
     txm_name *entry = txm_names_entry(&a->seen, path);
     if (!entry)
@@ -218,7 +218,7 @@ static txm_status take_run_object(void *user, const cJSON *object, txm_error *er
     if (!state || (strcmp(state, "created") != 0 && strcmp(state, "up-to-date") != 0))
         return TXM_OK;
     char *path = txm_run_log_path(object, "tx");
-    txm_status status = path ? remember(a, path, &is_new, err) : TXM_OK;
+    txm_status status = path ? add_once(a, path, &is_new, err) : TXM_OK;
     const txm_input entry = {.path = path};
     if (status == TXM_OK && is_new)
         status = txm_inputs_add_entry(a->inputs, &entry, err);
@@ -234,7 +234,7 @@ txm_status txm_run_tx_read(txm_inputs *inputs, const txm_opt_list *logs, txm_err
     txm_run_log_counts counts;
     bool is_new;
     for (size_t i = 0; status == TXM_OK && i < txm_inputs_count(inputs); i++)
-        status = remember(&a, txm_inputs_at(inputs, i)->path, &is_new, err);
+        status = add_once(&a, txm_inputs_at(inputs, i)->path, &is_new, err);
     for (size_t i = 0; status == TXM_OK && i < logs->count; i++)
         status = txm_run_log_read(logs->items[i], take_run_object, &a, &counts, err);
     txm_names_free(&a.seen);

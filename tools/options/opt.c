@@ -18,7 +18,9 @@
 #include "mill/base/spelling.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
+#include "tile/base/text.h"
 #include "tools/output/text.h"
+#include "txtile/pixel.h"
 
 /* This setting belongs to the process, so there is no field. */
 static txm_status parse_color(const char *text, void *field, txm_error *err)
@@ -160,6 +162,37 @@ static txm_status parse_uint(const txm_option *o, const char *text, uint32_t *fi
     return TXM_OK;
 }
 
+/* The decimal point does not depend on the locale. */
+static txm_status parse_number(const txm_option *o, const char *text, double *field, txm_error *err)
+{
+    const bool percent = o->type == TXM_OPT_PERCENT;
+    char *end;
+    const double value = txm_parse_double(text, &end);
+    if (end != text && (!*end || (percent && !strcmp(end, "%"))) && value >= o->least && value <= o->most) {
+        *field = percent ? value / 100.0 : value;
+        return TXM_OK;
+    }
+    if (percent)
+        return txm_fail(err, TXM_STATUS_USAGE, "must be a percentage from %g to %g", o->least, o->most);
+    if (o->most < INFINITY)
+        return txm_fail(err, TXM_STATUS_USAGE, "must be a number from %.10g to %.10g", o->least, o->most);
+    if (o->least > -INFINITY)
+        return txm_fail(err, TXM_STATUS_USAGE, "must be a number of at least %g", o->least);
+    return txm_fail(err, TXM_STATUS_USAGE, "must be a number, such as 0.25");
+}
+
+/* The first digits are checked, because strtoul accepts signs and blanks. */
+static txm_status parse_pixels(const char *text, txm_pixel_size *field, txm_error *err)
+{
+    char *end, *last = NULL;
+    const unsigned long w = strtoul(text, &end, 10),
+                        h = *end == 'x' && end[1] >= '0' && end[1] <= '9' ? strtoul(end + 1, &last, 10) : 0;
+    if (*text < '0' || *text > '9' || !w || !h || *last || w > TXM_MAX_SIZE_PX || h > TXM_MAX_SIZE_PX)
+        return txm_fail(err, TXM_STATUS_USAGE, "must be a width and a height in pixels, such as 1920x1080");
+    *field = (txm_pixel_size){(uint32_t)w, (uint32_t)h};
+    return TXM_OK;
+}
+
 /* The words in the table are used for help, completion and parsing; the number stored is the index of the word. */
 static txm_status parse_choice(const txm_option *o, const char *text, int *field, txm_error *err)
 {
@@ -236,6 +269,11 @@ static txm_status store(const txm_option *o, const char *text, void *field, txm_
         return add_to_list(o, text, field, err);
     case TXM_OPT_UINT:
         return parse_uint(o, text, field, err);
+    case TXM_OPT_NUMBER:
+    case TXM_OPT_PERCENT:
+        return parse_number(o, text, field, err);
+    case TXM_OPT_PIXELS:
+        return parse_pixels(text, field, err);
     case TXM_OPT_SIZE:
         return txm_parse_size(text, field, err);
     case TXM_OPT_CHOICE:
@@ -268,7 +306,7 @@ bool txm_opt_given(const txm_operands *operands, const char *name)
 }
 
 /* Records the option, because a project's settings apply only to options that were not given. */
-static void remember(txm_operands *operands, const txm_option *option)
+static void remember_option(txm_operands *operands, const txm_option *option)
 {
     size_t most = sizeof operands->given / sizeof *operands->given;
     if (operands->given_count < most && !txm_opt_given(operands, option->name))
@@ -311,7 +349,7 @@ static txm_status apply(cursor *c, const search *s, const char *text, txm_error 
     if (status != TXM_OK)
         txm_error_prefix(err, "--%s %s", o->name, text && *text ? text : "''");
     else
-        remember(c->operands, o);
+        remember_option(c->operands, o);
     return status;
 }
 

@@ -21,16 +21,19 @@
 
 /* How an option sets its field. */
 typedef enum txm_opt_type {
-    TXM_OPT_FLAG,   /* bool: set to true; takes no argument */
-    TXM_OPT_CLEAR,  /* bool: set to false; takes no argument */
-    TXM_OPT_YESNO,  /* bool: from the words yes and no */
-    TXM_OPT_STRING, /* const char *: points into argv */
-    TXM_OPT_LIST,   /* txm_opt_list: repeatable; items point into argv; `parse`, if any, only checks */
-    TXM_OPT_UINT,   /* uint32_t: from `min` to `max` */
-    TXM_OPT_SIZE,   /* uint64_t: bytes, with K, M, G or T for powers of 1024 */
-    TXM_OPT_CHOICE, /* int: index of the word in `values` */
-    TXM_OPT_WORD,   /* int: 1 without an argument; with --name=WORD 2 + index of the word in `values` */
-    TXM_OPT_CUSTOM  /* as set by `parse` */
+    TXM_OPT_FLAG,    /* bool: set to true; takes no argument */
+    TXM_OPT_CLEAR,   /* bool: set to false; takes no argument */
+    TXM_OPT_YESNO,   /* bool: from the words yes and no */
+    TXM_OPT_STRING,  /* const char *: points into argv */
+    TXM_OPT_LIST,    /* txm_opt_list: repeatable; items point into argv; `parse`, if any, only checks */
+    TXM_OPT_UINT,    /* uint32_t: from `min` to `max` */
+    TXM_OPT_NUMBER,  /* double: from `least` to `most`; NaN is refused */
+    TXM_OPT_PERCENT, /* double: the share, of a percentage from `least` to `most`; the sign may be left out */
+    TXM_OPT_PIXELS,  /* txm_pixel_size: width and height, such as 1920x1080 */
+    TXM_OPT_SIZE,    /* uint64_t: bytes, with K, M, G or T for powers of 1024 */
+    TXM_OPT_CHOICE,  /* int: index of the word in `values` */
+    TXM_OPT_WORD,    /* int: 1 without an argument; with --name=WORD 2 + index of the word in `values` */
+    TXM_OPT_CUSTOM   /* as set by `parse` */
 } txm_opt_type;
 
 /* Arguments of a repeated option. `items` ends with NULL, and is NULL itself if there are none. */
@@ -38,6 +41,10 @@ typedef struct txm_opt_list {
     const char **items;
     size_t count;
 } txm_opt_list;
+
+typedef struct txm_pixel_size {
+    uint32_t w, h;
+} txm_pixel_size;
 
 /* Parses an argument into `field`. The message says what is valid ("must be ..."); the caller puts the option's name
  * and the argument in front. With `field` NULL it only checks. */
@@ -53,6 +60,7 @@ typedef struct txm_option {
     const char *help;       /* one line, no full stop: for --help, completion and the man page */
     const char *more;       /* sentences for the man page only; may be NULL */
     uint32_t min, max;      /* of TXM_OPT_UINT */
+    double least, most;     /* of TXM_OPT_NUMBER and TXM_OPT_PERCENT */
     txm_opt_parse_fn parse; /* of TXM_OPT_CUSTOM and TXM_OPT_LIST */
 } txm_option;
 

@@ -89,12 +89,13 @@ typedef struct txm_project_contexts {
     txm_context *common;               /* for the command line, the variables and the operands' .txmill; owned */
     txm_context **of;                  /* one per input; NULL: the common one */
     const txm_rules **rules;           /* one per input, of its own .txmill; NULL: those of the run */
+    txm_rules *common_rules;           /* those of the run, if txm_project_look read them; owned */
     struct txm_loaded_config *configs; /* the contexts that differ from the common one; owned */
     size_t count, capacity;
 } txm_project_contexts;
 void txm_project_contexts_free(txm_project_contexts *contexts); /* zeroes */
 txm_context *txm_project_context(const txm_project_contexts *contexts, size_t input);
-const txm_rules *txm_project_rules(const txm_project_contexts *contexts, size_t input, const txm_rules *otherwise);
+const txm_rules *txm_project_rules(const txm_project_contexts *contexts, size_t input);
 
 /* Opens the run's context with `options`. Images may lie in projects of their own below a folder that was given: says
  * of each input what its own .txmill says of it, and loads the OpenColorIO configs that they name. `settings` and
@@ -103,10 +104,10 @@ const txm_rules *txm_project_rules(const txm_project_contexts *contexts, size_t 
  * inputs, or the command line. NO_MEMORY, what txm_context_make and, for the run, txm_settings_check fail with. */
 txm_status txm_project_open(txm_inputs *inputs, const txm_context_options *options, const txm_settings *settings,
                             const txm_rules *rules, txm_project_contexts *contexts, txm_error *err);
-/* The same for commands that only read files: no device is started. */
-txm_status txm_project_look(txm_inputs *inputs, const txm_config_args *config, const txm_jobs_args *jobs,
-                            const txm_settings *settings, const txm_rules *rules, txm_project_contexts *contexts,
-                            txm_error *err);
+/* For commands that only read files: applies the operands' project to the targets, reads the rules there, if any, and
+ * opens the contexts; no device is started. As txm_project_apply, txm_rule_args_read and txm_project_open. */
+txm_status txm_project_look(const txm_project_targets *targets, const txm_operands *operands, txm_inputs *inputs,
+                            const txm_settings *settings, txm_project_contexts *contexts, txm_error *err);
 /* The config and the working space of a file's own .txmill; `otherwise` if it has the operands' .txmill. */
 txm_config_args txm_project_config(const char *file, const txm_config_args *otherwise);
 /* Whether both stand for the same config and working space. */

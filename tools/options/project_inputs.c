@@ -86,7 +86,7 @@ static own_project *project_of(char *path, size_t *number)
 }
 
 /* The project of a file's folder; NULL if it is the operands' or there is none, so that the operands' applies. */
-static own_project *find(const char *file, txm_error *err)
+static own_project *find_project(const char *file, txm_error *err)
 {
     const char *common = txm_project_state()->project.path;
     char *folder = txm_path_dir(file);
@@ -196,9 +196,9 @@ txm_context *txm_project_context(const txm_project_contexts *contexts, size_t in
     return contexts->of && contexts->of[input] ? contexts->of[input] : contexts->common;
 }
 
-const txm_rules *txm_project_rules(const txm_project_contexts *contexts, size_t input, const txm_rules *otherwise)
+const txm_rules *txm_project_rules(const txm_project_contexts *contexts, size_t input)
 {
-    return contexts->rules && contexts->rules[input] ? contexts->rules[input] : otherwise;
+    return contexts->rules && contexts->rules[input] ? contexts->rules[input] : contexts->common_rules;
 }
 
 /* The common one is freed last, because the others share its threads. */
@@ -209,6 +209,7 @@ void txm_project_contexts_free(txm_project_contexts *contexts)
     free(contexts->configs);
     free(contexts->of);
     free(contexts->rules);
+    txm_rules_free(&contexts->common_rules);
     txm_context_free(&contexts->common);
     *contexts = (txm_project_contexts){0};
 }
@@ -265,7 +266,7 @@ static txm_status project_of_input(const txm_input *input, const txm_project_con
     txm_error failure = {0};
     *project = NULL;
     if (!contexts->place || contexts->place(file, &place, &failure) == TXM_OK)
-        *project = find(place ? place : file, &failure);
+        *project = find_project(place ? place : file, &failure);
     free(place);
     return txm_fail_as(err, &failure);
 }
@@ -354,17 +355,22 @@ txm_status txm_project_open(txm_inputs *inputs, const txm_context_options *optio
     return follow_all(inputs, settings, rules, &failure, contexts, err);
 }
 
-txm_status txm_project_look(txm_inputs *inputs, const txm_config_args *config, const txm_jobs_args *jobs,
-                            const txm_settings *settings, const txm_rules *rules, txm_project_contexts *contexts,
-                            txm_error *err)
+txm_status txm_project_look(const txm_project_targets *targets, const txm_operands *operands, txm_inputs *inputs,
+                            const txm_settings *settings, txm_project_contexts *contexts, txm_error *err)
 {
-    const txm_context_options options = txm_looking_options(config, jobs);
-    return txm_project_open(inputs, &options, settings, rules, contexts, err);
+    txm_status status = txm_project_apply(targets, operands, err);
+    if (status == TXM_OK && targets->rules)
+        status = txm_rule_args_read(targets->rules, &contexts->common_rules, err);
+    if (status != TXM_OK)
+        return status;
+    const txm_jobs_args jobs = {*targets->threads};
+    const txm_context_options options = txm_looking_options(targets->config, &jobs);
+    return txm_project_open(inputs, &options, settings, contexts->common_rules, contexts, err);
 }
 
 txm_config_args txm_project_config(const char *file, const txm_config_args *otherwise)
 {
     txm_error err = {0};
-    const own_project *o = find(file, &err);
+    const own_project *o = find_project(file, &err);
     return o && o->failure.status == TXM_OK ? config_of(o) : *otherwise;
 }

@@ -102,7 +102,7 @@ static txm_status check_space(const char *space, const char *who, const txm_colo
 }
 
 /* Checks all rules, because it is not known yet which will match an image. */
-static txm_status check_rules(const txm_rules *rules, const txm_color_config *config, txm_error *err)
+static txm_status check_rule_spaces(const txm_rules *rules, const txm_color_config *config, txm_error *err)
 {
     const txm_rule *rule;
     txm_status status = TXM_OK;
@@ -144,6 +144,6 @@ txm_status txm_settings_check(const txm_settings *settings, const txm_rules *rul
     /* With strict settings an unknown colour space is treated as linear, as in Blender. */
     txm_status status = settings->strict ? TXM_OK : check_space(settings->colorspace, "--colorspace", config, err);
     if (status == TXM_OK && rules && !settings->strict)
-        status = check_rules(rules, config, err);
+        status = check_rule_spaces(rules, config, err);
     return status == TXM_OK ? check_cache_dir(settings->cache_dir, err) : status;
 }

@@ -177,7 +177,7 @@ static bool is_of_kind(const char *path, txm_output_kind kind)
 
 /* ---- what is in the way ----------------------------------------------------------------------------------------- */
 
-static bool same_file(const struct stat *a, const char *path)
+static bool is_file_at(const struct stat *a, const char *path)
 {
     struct stat b;
     return stat(path, &b) == 0 && a->st_dev == b.st_dev && a->st_ino == b.st_ino;
@@ -192,7 +192,7 @@ static bool made_from(const char *input, const struct stat *st)
     if (txm_tx_open(input, &tx, NULL) == TXM_OK && txm_tx_describe(tx, &d, NULL) == TXM_OK && *d.source) {
         char *dir = txm_path_dir(input), *above = dir ? txm_path_join(dir, "..") : NULL;
         char *beside = above ? txm_path_join(above, txm_path_base(d.source)) : NULL;
-        is = same_file(st, d.source) || (beside && same_file(st, beside));
+        is = is_file_at(st, d.source) || (beside && is_file_at(st, beside));
         free(beside);
         free(above);
         free(dir);
@@ -223,7 +223,7 @@ static bool has_tx_file(const char *path)
     return has;
 }
 
-/* What is to be written, with its article, and an example of its name. */
+/* The kind of file to write, with its article, and an example of its name. */
 static const char *const wanted[] = {"a tx file",
                                      "a picture that txmill wrote",
                                      "a page that txmill wrote",
@@ -260,7 +260,7 @@ txm_status txm_guard_output(const txm_output *o, txm_guard_input input, const vo
     if (!S_ISREG(st.st_mode))
         return TXM_OK;
     for (size_t i = 0; (path = input(user, i)); i++)
-        if (same_file(&st, path))
+        if (is_file_at(&st, path))
             return txm_fail(err, TXM_STATUS_USAGE,
                             "%s %s: is %s, which would be lost; nothing was written. Give the output another name, as "
                             "in %s %s",

@@ -23,7 +23,7 @@ unsigned txm_line_columns(void)
 /* ---- wrapping --------------------------------------------------------------------------------------------------- */
 
 /* The bytes of a character, or of an escape sequence, which takes no columns. */
-static size_t step(const char *text, unsigned *columns)
+static size_t glyph_bytes(const char *text, unsigned *columns)
 {
     char one[8] = "", escape[TXM_ESCAPE_BYTES];
     size_t n = txm_shown_bytes(text);
@@ -45,7 +45,7 @@ static size_t word_at(const char *text, unsigned *columns)
     unsigned own;
     *columns = 0;
     while (text[n] && text[n] != ' ') {
-        n += step(text + n, &own);
+        n += glyph_bytes(text + n, &own);
         *columns += own;
     }
     return n;
@@ -57,7 +57,7 @@ static unsigned indent_of(const char *text, unsigned columns)
     unsigned at = 0, indent = 0, own;
     for (size_t n = 0; text[n] && at < columns / 2; at += own) {
         bool spaces = text[n] == ' ' && (n == 0 || text[n + 1] == ' ' || text[n - 1] == ' ');
-        n += step(text + n, &own);
+        n += glyph_bytes(text + n, &own);
         if (spaces && text[n] && text[n] != ' ')
             indent = at + own;
     }
@@ -70,7 +70,7 @@ static unsigned add_word(txm_bytes *out, const char *word, size_t bytes, unsigne
 {
     unsigned own;
     for (size_t i = 0, n; i < bytes; i += n) {
-        n = step(word + i, &own);
+        n = glyph_bytes(word + i, &own);
         if (at + own > columns) {
             *ok = *ok && txm_bytes_printf(out, "\n%*s", (int)indent, "");
             at = indent;

@@ -53,7 +53,7 @@ static void describe_progress(const txm_progress *p, char *out, size_t bytes)
 }
 
 /* The lock must be held. */
-static void show_progress(txm_progress *p, const char *name)
+static void draw_progress(txm_progress *p, const char *name)
 {
     char text[160];
     double share = p->total.seconds > 0 ? p->done.seconds / p->total.seconds : p->files_done == p->files;
@@ -100,7 +100,7 @@ void txm_progress_begin(txm_progress *progress, const txm_batch_file *file)
         progress->shares[file->index] =
             (txm_progress_share){(float)file->cost.seconds, (float)file->cost.megapixels, 0};
     if (progress->style != TXM_PROGRESS_NONE)
-        show_progress(progress, file->input->path);
+        draw_progress(progress, file->input->path);
     pthread_mutex_unlock(&progress->lock);
 }
 
@@ -111,7 +111,7 @@ void txm_progress_rows(txm_progress *progress, size_t index, uint32_t rows_done,
     pthread_mutex_lock(&progress->lock);
     /* After the last rows are read, writing remains, so this is counted as less than the whole. */
     book(progress, &progress->shares[index], 0.99f * (float)rows_done / (float)rows);
-    show_progress(progress, "");
+    draw_progress(progress, "");
     pthread_mutex_unlock(&progress->lock);
 }
 
@@ -126,7 +126,7 @@ void txm_progress_done(txm_progress *progress, const txm_batch_file *file)
         progress->done.megapixels += file->cost.megapixels;
     }
     if (progress->style != TXM_PROGRESS_NONE)
-        show_progress(progress, file->input->path);
+        draw_progress(progress, file->input->path);
     pthread_mutex_unlock(&progress->lock);
 }
 

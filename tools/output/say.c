@@ -110,7 +110,7 @@ static void put(const char *text)
     }
 }
 
-/* The real width, however small, because a wrapped line could not be cleared. */
+/* Returns the real width, however small, because a wrapped line could not be cleared. */
 static unsigned status_width(void)
 {
     struct winsize size;

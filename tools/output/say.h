@@ -31,8 +31,8 @@ void txm_say_last(const char *format, ...) __attribute__((format(printf, 1, 2)))
 void txm_say_status(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool txm_say_can_animate(void);
 
-/* Between the two only the caller's messages are written, and no status line is shown: for output on standard
- * output, which may be the same terminal. Calls nest. */
+/* Between the two calls only the caller's messages are written, and no status line is shown, because standard output
+ * may be the same terminal. Calls nest. */
 void txm_say_hold(void);
 void txm_say_release(void);
 

@@ -15,7 +15,7 @@
 #include "tools/replay/replay_table.h"
 
 /* The percentage; 0 of 0 gives 0. */
-static double percent(uint64_t part, uint64_t of)
+static double percent_of(uint64_t part, uint64_t of)
 {
     return of ? 100.0 * (double)part / (double)of : 0.0;
 }
@@ -66,7 +66,8 @@ static void print_traced(const txm_replay_table *t)
     if (t->info->max_bytes)
         printf(" with %s", txm_replay_size_text(t->info->max_bytes, size));
     printf(": %s read, %.1f %% of them again, in %s\n", txm_format_count(t->info->tiles_loaded, "tile", tiles),
-           percent(t->info->tiles_reloaded, t->info->tiles_loaded), txm_format_seconds(t->info->load_seconds, seconds));
+           percent_of(t->info->tiles_reloaded, t->info->tiles_loaded),
+           txm_format_seconds(t->info->load_seconds, seconds));
 }
 
 /* The conclusion comes before the table, for readers who need nothing else. */

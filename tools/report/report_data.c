@@ -24,7 +24,7 @@ typedef struct adding {
 /* ---- lists ------------------------------------------------------------------------------------------------------ */
 
 /* Makes room for one more item; false when memory is exhausted. */
-static bool make_room(void **items, size_t count, size_t *capacity, size_t item_bytes)
+static bool reserve_item(void **items, size_t count, size_t *capacity, size_t item_bytes)
 {
     if (count < *capacity)
         return true;
@@ -48,7 +48,7 @@ static txm_report_file *file_of(txm_report *r, const char *input, const char *tx
     if (!entry)
         return NULL;
     if (!entry->value) {
-        if (!make_room((void **)&r->files, r->file_count, &r->file_capacity, sizeof *r->files))
+        if (!reserve_item((void **)&r->files, r->file_count, &r->file_capacity, sizeof *r->files))
             return NULL;
         r->files[r->file_count++] = (txm_report_file){.state = TXM_REPORT_STATES};
         entry->value = r->file_count;
@@ -164,7 +164,7 @@ static txm_status end_run(adding *a, txm_error *err)
 {
     txm_report *r = a->report;
     a->run.log = txm_names_put(&r->strings, a->log);
-    if (!a->run.log || !make_room((void **)&r->runs, r->run_count, &r->run_capacity, sizeof *r->runs))
+    if (!a->run.log || !reserve_item((void **)&r->runs, r->run_count, &r->run_capacity, sizeof *r->runs))
         return txm_no_memory(err, NULL);
     r->runs[r->run_count++] = a->run;
     a->run = (txm_report_run){0};

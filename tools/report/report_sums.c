@@ -39,7 +39,7 @@ static txm_status drop_superseded(txm_report *r, txm_names *done, txm_error *err
 }
 
 /* Cycles stores colour as four channels, and without a cache the whole of level 0. */
-static void add_memory(txm_report_memory *m, const txm_report_file *f)
+static void sum_memory(txm_report_memory *m, const txm_report_file *f)
 {
     if (!f->channels || !f->type_bytes || !f->width || !f->height)
         return;
@@ -75,7 +75,7 @@ static void add_report_file(txm_report_sums *s, const txm_report_file *f)
         s->source_bytes += f->source_bytes;
         s->tx_bytes += f->tx_bytes;
     }
-    add_memory(&s->memory, f);
+    sum_memory(&s->memory, f);
 }
 
 /* ---- runs and shards -------------------------------------------------------------------------------------------- */

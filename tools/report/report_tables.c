@@ -15,12 +15,12 @@
 /* ---- parts ------------------------------------------------------------------------------------------------------ */
 
 /* Sections have ids, also for links to the page. */
-static void begin(FILE *out, const char *id, const char *title)
+static void begin_section(FILE *out, const char *id, const char *title)
 {
     fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n", id, title);
 }
 
-static void end(FILE *out)
+static void end_section(FILE *out)
 {
     fputs("</section>\n", out);
 }
@@ -119,7 +119,7 @@ void txm_report_failures(FILE *out, const txm_report *report, const txm_report_s
     size_t failed = sums->states[TXM_REPORT_FAILED], shown = 0;
     if (!failed)
         return;
-    begin(out, "failures", "Failures");
+    begin_section(out, "failures", "Failures");
     begin_table(out, true, "Image|Kind|Retry|What is wrong");
     /* Failures that a retry does not cure come first, because somebody has to act. */
     for (int retryable = 0; retryable < 2; retryable++) {
@@ -133,7 +133,7 @@ void txm_report_failures(FILE *out, const txm_report *report, const txm_report_s
     }
     end_table(out);
     put_left_out(out, failed - shown);
-    end(out);
+    end_section(out);
 }
 
 /* ---- runs and shards -------------------------------------------------------------------------------------------- */
@@ -172,12 +172,12 @@ void txm_report_runs(FILE *out, const txm_report *report, const txm_report_sums 
 {
     if (report->run_count < 2 && !sums->incomplete && !sums->shards)
         return;
-    begin(out, "runs", "Runs");
+    begin_section(out, "runs", "Runs");
     begin_table(out, true, "Log|Shard|#Inputs|#Created|#Failed|#Time|Exit|List (inputs)");
     for (size_t i = 0; i < report->run_count; i++)
         put_run(out, &report->runs[i]);
     end_table(out);
-    end(out);
+    end_section(out);
 }
 
 /* ---- disk ------------------------------------------------------------------------------------------------------- */
@@ -240,7 +240,7 @@ void txm_report_disk(FILE *out, const txm_report *report, const txm_report_sums 
         return;
     for (size_t i = 0; i < count; i++)
         all.files += kinds[i].files;
-    begin(out, "disk", "Disk");
+    begin_section(out, "disk", "Disk");
     begin_table(out, true, "Pixels|#Files|#Images|#Tx files|#Ratio|Part of all tx files");
     for (size_t i = 0; i < count; i++)
         put_kind(out, kinds[i].type, kinds[i].channels ? txm_format_channels(kinds[i].channels) : "", &kinds[i],
@@ -249,7 +249,7 @@ void txm_report_disk(FILE *out, const txm_report *report, const txm_report_sums 
     fputs("</tbody><tfoot>\n", out);
     put_kind(out, "all", "", &all, all.tx_bytes);
     fputs("</tfoot></table></div>\n", out);
-    end(out);
+    end_section(out);
 }
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
@@ -279,7 +279,7 @@ void txm_report_memory_section(FILE *out, const txm_report_sums *sums)
     char full[TXM_FORMAT_BYTES], images[TXM_FORMAT_COUNT];
     if (!m->files)
         return;
-    begin(out, "memory", "Texture memory in Cycles");
+    begin_section(out, "memory", "Texture memory in Cycles");
     fprintf(out,
             "<p>Without a texture cache Cycles loads %s completely: <strong id=\"full-bytes\">%s</strong>. With it, "
             "Cycles loads only the levels that the picture needs, and of these only the visible ones of the %" PRIu64
@@ -294,7 +294,7 @@ void txm_report_memory_section(FILE *out, const txm_report_sums *sums)
         put_level(out, m, level);
     end_table(out);
     fputs("<p class=\"dim\">Only pixels; colour counts as four channels, as in Cycles.</p>\n", out);
-    end(out);
+    end_section(out);
 }
 
 /* ---- time ------------------------------------------------------------------------------------------------------- */
@@ -315,7 +315,7 @@ void txm_report_times(FILE *out, const txm_report_sums *sums)
         all += sums->stages[i];
     if (all <= 0)
         return;
-    begin(out, "stages", "Processor time by stage");
+    begin_section(out, "stages", "Processor time by stage");
     begin_table(out, true, "Stage|What it does|#Time|#Part|");
     for (int i = 0; i < TXM_STAGES; i++) {
         double part = share(sums->stages[i], all);
@@ -326,7 +326,7 @@ void txm_report_times(FILE *out, const txm_report_sums *sums)
         fputs("</tr>\n", out);
     }
     end_table(out);
-    end(out);
+    end_section(out);
 }
 
 /* Equal times are sorted by name, so that the page does not change between runs of the report. */
@@ -366,7 +366,7 @@ void txm_report_slowest(FILE *out, const txm_report *report)
     size_t count = find_slowest(report, slowest);
     if (!count)
         return;
-    begin(out, "slowest", "Slowest images");
+    begin_section(out, "slowest", "Slowest images");
     begin_table(out, true, "Image|#Size|Pixels|Colour|Reader|#Tx file|#Time");
     for (size_t i = 0; i < count; i++) {
         const txm_report_file *f = slowest[i];
@@ -383,7 +383,7 @@ void txm_report_slowest(FILE *out, const txm_report *report)
         fputs("</tr>\n", out);
     }
     end_table(out);
-    end(out);
+    end_section(out);
 }
 
 /* ---- lint ------------------------------------------------------------------------------------------------------- */
@@ -418,9 +418,9 @@ void txm_report_lint(FILE *out, const txm_report *report, const txm_report_sums 
         all += sums->lint[i];
     if (!all)
         return;
-    begin(out, "lint", "Likely mistakes");
+    begin_section(out, "lint", "Likely mistakes");
     for (int i = 0; 1U << i < TXM_LINT_END; i++)
         if (sums->lint[i])
             put_finding(out, report, 1U << i, sums->lint[i]);
-    end(out);
+    end_section(out);
 }

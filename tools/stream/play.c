@@ -7,40 +7,16 @@
  */
 #include "tools/stream/play.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "stream/camera_path.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
-#include "tile/base/text.h"
 #include "tools/options/args.h"
 #include "txtile/status.h"
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
-
-static txm_status parse_price(const char *text, void *field, txm_error *err)
-{
-    char *end;
-    const float f = txm_parse_float(text, &end);
-    if (end == text || *end || !(f >= 0.0f && f <= 1e9f))
-        return txm_fail(err, TXM_STATUS_USAGE, "must be a number of at least 0, such as 0.25");
-    if (field)
-        *(double *)field = (double)f;
-    return TXM_OK;
-}
-
-static txm_status parse_marks(const char *text, void *field, txm_error *err)
-{
-    char *end;
-    const float f = txm_parse_float(text, &end);
-    if (end == text || (*end && strcmp(end, "%") != 0) || !(f >= 0.0f && f <= 100.0f))
-        return txm_fail(err, TXM_STATUS_USAGE, "must be a percentage from 0 to 100");
-    if (field)
-        *(float *)field = f / 100.0f;
-    return TXM_OK;
-}
 
 #define AT(member) .offset = offsetof(txm_play_args, member)
 const txm_option txm_play_options[] = {
@@ -76,20 +52,20 @@ const txm_option txm_play_options[] = {
                .help = "Largest number of tiles in a batch (default: 0, as many as fit half of the cache)"),
     TXM_OPTION(UINT, "loaders", AT(loaders), .arg = "N", .min = 1, .max = 1024,
                .help = "Number of threads that load tiles, besides those that trace (default: 2)"),
-    TXM_OPTION(CUSTOM, "marks", AT(marks), .arg = "PERCENT", .parse = parse_marks,
+    TXM_OPTION(PERCENT, "marks", AT(marks), .arg = "PERCENT", .most = 100.0,
                .help = "How full the cache is when lookups begin to mark the tiles that they use (default: 90)"),
     TXM_OPTION(FLAG, "virtual", AT(is_virtual), .help = "Compute time from prices instead of the clock",
                .more = "Pictures and figures are then the same on every machine and for any number of threads. Each "
                        "of the prices below implies it."),
-    TXM_OPTION(CUSTOM, "frame-ms", AT(frame_ms), .arg = "MS", .parse = parse_price,
+    TXM_OPTION(NUMBER, "frame-ms", AT(frame_ms), .arg = "MS", .most = 1e9,
                .help = "Price of the rays of a frame (default: 33)"),
-    TXM_OPTION(CUSTOM, "tile-ms", AT(tile_ms), .arg = "MS", .parse = parse_price,
+    TXM_OPTION(NUMBER, "tile-ms", AT(tile_ms), .arg = "MS", .most = 1e9,
                .help = "Price of loading a tile (default: 0.05)"),
-    TXM_OPTION(CUSTOM, "texel-ns", AT(texel_ns), .arg = "NS", .parse = parse_price,
+    TXM_OPTION(NUMBER, "texel-ns", AT(texel_ns), .arg = "NS", .most = 1e9,
                .help = "Price of looking up a texel (default: 2)"),
-    TXM_OPTION(CUSTOM, "request-ns", AT(request_ns), .arg = "NS", .parse = parse_price,
+    TXM_OPTION(NUMBER, "request-ns", AT(request_ns), .arg = "NS", .most = 1e9,
                .help = "Price of writing a request (default: 20)"),
-    TXM_OPTION(CUSTOM, "latency-ms", AT(latency_ms), .arg = "MS", .parse = parse_price,
+    TXM_OPTION(NUMBER, "latency-ms", AT(latency_ms), .arg = "MS", .most = 1e9,
                .help = "Time from the end of a frame until its requests can be loaded (default: 0)"),
     TXM_OPTION(UINT, "keys", AT(keys), .arg = "N", .max = 65536,
                .help = "Number of keys of requested tiles in the JSON of each frame (default: 0)"),
@@ -108,7 +84,7 @@ txm_play_args txm_play_defaults(void)
     return (txm_play_args){.requests = o.requests,
                            .wave = o.wave,
                            .loaders = o.loaders,
-                           .marks = o.mark_share,
+                           .marks = (double)o.mark_share,
                            .frame_ms = -1.0,
                            .tile_ms = -1.0,
                            .texel_ns = -1.0,
@@ -140,7 +116,7 @@ void txm_play_options_of(const txm_play_args *a, txm_frames_options *o)
     o->show = (uint32_t)a->show;
     o->filter = (uint32_t)a->sampling;
     o->reject = (uint32_t)a->reject;
-    o->mark_share = a->marks;
+    o->mark_share = (float)a->marks;
 }
 
 /* ---- the camera -------------------------------------------------------------------------------------------------- */

@@ -11,9 +11,9 @@
 /* Options that only frames have. */
 typedef struct txm_play_args {
     uint32_t frames, warm_up, rest, requests, batch, wave, loaders, keys;
-    float marks;
     int path, texturing, show, sampling, reject;
     bool is_virtual;
+    double marks;
     double frame_ms, tile_ms, texel_ns, request_ns, latency_ms; /* below 0: not given */
     const char *strip;
 } txm_play_args;

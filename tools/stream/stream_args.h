@@ -2,8 +2,9 @@
  *
  * The arguments of `txmill stream`, and its output.
  *
- * cmd_stream.c parses and renders; stream_report.c prints the measurements of stream/render.h; stream_maps.c,
- * stream_page.c and budget_page.c draw them. Everything they use is available to any caller of the library.
+ * cmd_stream.c renders; stream_options.c and stream_outputs.c have the options and the list of files that are written;
+ * stream_report.c prints the measurements of stream/render.h; stream_maps.c, stream_page.c and budget_page.c draw them.
+ * Everything they use is available to any caller of the library.
  */
 #ifndef TXM_TOOLS_STREAM_ARGS_H
 #define TXM_TOOLS_STREAM_ARGS_H
@@ -16,16 +17,23 @@
 
 enum { TXM_STREAM_SCHEMA_VERSION = 1 };
 
-typedef struct txm_picture_size {
-    uint32_t w, h;
-} txm_picture_size;
+/* The first operand, as a bit. */
+typedef enum txm_stream_verb {
+    TXM_STREAM_RENDER = 1,
+    TXM_STREAM_BUDGET = 2,
+    TXM_STREAM_PLAY = 4,
+    TXM_STREAM_VIEW = 8
+} txm_stream_verb;
+
+/* In the arguments: an option whose default depends on the verb or the scene was not given. */
+enum { TXM_STREAM_NOT_GIVEN = 1 << 16 };
 
 typedef struct txm_stream_args {
-    txm_picture_size size;
+    txm_pixel_size size;
     uint32_t samples, bounces, seed, tile, lanes, threads, keep_epochs, max_open;
     uint64_t cache_bytes, device_memory;
     const char *device;
-    float resolution, frame, filter_glossy;
+    double resolution, frame, filter_glossy; /* filter_glossy below 0: not given */
     int engine, policy, differentials, rule, mode;
     bool narrow, untextured, apart, open_first, trace_lookups, keep_partial, overwrite, json, quiet;
     const char *output, *heat_level, *heat_misses, *heat_passes, *heat_tiles, *html, *trace, *tiles, *cache_dir;
@@ -33,6 +41,25 @@ typedef struct txm_stream_args {
     txm_config_args config;
     txm_play_args play;
 } txm_stream_args;
+
+extern const txm_option txm_stream_picture_options[], txm_stream_texture_options[], txm_stream_engine_options[],
+    txm_stream_output_options[];
+/* The library's defaults, so that documentation and program agree; only the render tile has Blender's. */
+void txm_stream_defaults(void *args);
+/* The options of the cache; `plays` if frames do not wait for tiles. */
+txm_cache_options txm_stream_cache_options(const txm_stream_args *args, bool plays);
+/* The options of a render, without cancel, missing and progress; a budget chooses its own number of samples. `cache`
+ * must outlive them. */
+txm_render_options txm_stream_render_options(const txm_stream_args *args, bool budget, const txm_render_scene *scene,
+                                             txm_context *context, const txm_cache_options *cache);
+
+/* USAGE if the verb does not write a file that was named, or if two have the same name. Names are compared as given,
+ * because the usual mistake is to give the same one twice. */
+txm_status txm_stream_check_outputs(const txm_stream_args *args, txm_stream_verb verb, txm_error *err);
+/* Checks that no output replaces a file that must be kept; the scene is open, because its images are such files. */
+txm_status txm_stream_guard_outputs(const txm_stream_args *args, const txm_render_scene *scene, txm_error *err);
+/* Prints the names of written files on standard error, after success. */
+void txm_stream_say_written(const txm_stream_args *args);
 
 /* Opens the scene of the second operand; images that follow it belong to a built-in scene. */
 txm_status txm_stream_open_scene(const txm_stream_args *args, const txm_operands *operands, txm_render_scene **scene,

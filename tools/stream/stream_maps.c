@@ -146,7 +146,8 @@ static void draw_curve(FILE *out, const txm_render_picture *p, bool allocated, c
     fputs("\"/>\n", out);
 }
 
-/* In the style of the plot of `txmill replay`, which suits light and dark pages. Draws nothing if there is no cache. */
+/* The plot has the style of that of `txmill replay`, which suits light and dark pages. Draws nothing if there is no
+ * cache. */
 void txm_stream_plot_memory(FILE *out, const txm_render_picture *p)
 {
     char text[TXM_FORMAT_BYTES];

@@ -401,7 +401,7 @@ static void json_image_resolutions(cJSON *images, const txm_render_budget *b)
     }
 }
 
-/* What Cycles loads to importance-sample the image of a world; null if it makes no map. */
+/* The tiles that Cycles loads to importance-sample the image of a world; null if it makes no map. */
 static void json_map(cJSON *object, const txm_render_budget *b)
 {
     if (!b->map_columns) {

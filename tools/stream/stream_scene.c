@@ -52,7 +52,7 @@ static txm_status open_builtin(const txm_stream_args *a, const char *name, const
             images[count++] = path;
     }
     if (status == TXM_OK)
-        status = txm_render_scene_builtin(name, images, count, a->frame, scene, err);
+        status = txm_render_scene_builtin(name, images, count, (float)a->frame, scene, err);
     free(images);
     txm_inputs_free(&inputs);
     return status;

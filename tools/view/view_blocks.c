@@ -137,7 +137,7 @@ static void subtract_all(const coder *k, uint32_t w, uint32_t h)
 
 /* Reads the tiles of the block at (x0, y0) px of the level. A damaged tile is black, and the page reports it; other
  * errors fail the level. */
-static void read_tiles(coder *k, uint32_t level, uint32_t x0, uint32_t y0, uint32_t w, uint32_t h)
+static void read_block(coder *k, uint32_t level, uint32_t x0, uint32_t y0, uint32_t w, uint32_t h)
 {
     const txm_tx_info *i = k->info;
     size_t px = i->channels * txm_type_bytes(i->type), stride = w * px;
@@ -182,7 +182,7 @@ static void code_block(void *coders, size_t index)
     const txm_tx_level *l = txm_tx_level_of(k->tx, k->level);
     uint32_t w = l->width - k->x < k->block_w ? l->width - k->x : k->block_w;
     uint32_t h = l->height - k->y < k->block_h ? l->height - k->y : k->block_h;
-    read_tiles(k, k->level, k->x, k->y, w, h);
+    read_block(k, k->level, k->x, k->y, w, h);
     subtract_all(k, w, h);
     size_t raw = (size_t)w * h * k->info->channels * txm_type_bytes(k->info->type);
     k->used = libdeflate_zlib_compress(k->compressor, k->residuals, raw, k->packed, k->packed_bytes);

@@ -35,7 +35,7 @@ static void add_sample(statistics *s, uint32_t c, double v)
 }
 
 /* Called for each tile that the census decodes, so that no tile is decoded again. */
-static void visit(void *user, uint32_t level, const uint8_t *pixels, uint32_t w, uint32_t h)
+static void scan_tile(void *user, uint32_t level, const uint8_t *pixels, uint32_t w, uint32_t h)
 {
     statistics *s = user;
     const txm_tx_info *i = s->info;
@@ -69,7 +69,7 @@ txm_status txm_view_data(txm_info *info, const volatile int *cancel, cJSON **out
     const txm_tx_info *i = txm_tx_info_of(info->tx);
     statistics s = {.info = i};
     uint64_t tiles = 0;
-    txm_status status = txm_tile_census_take(info->tx, cancel, visit, &s, &info->tiles, err);
+    txm_status status = txm_tile_census_take(info->tx, cancel, scan_tile, &s, &info->tiles, err);
     if (status)
         return status;
     for (uint32_t l = 0; l < i->levels; l++)

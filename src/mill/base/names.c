@@ -42,7 +42,7 @@ const char *txm_names_copy(txm_names *names, const char *text)
 }
 
 /* The slot that has `text`, or the empty one where it belongs. There is always an empty one. */
-static txm_name *slot_of(txm_name *slots, size_t capacity, const char *text)
+static txm_name *slot_of_name(txm_name *slots, size_t capacity, const char *text)
 {
     size_t i = (size_t)txm_xxh64(text, strlen(text), 0) & (capacity - 1);
     while (slots[i].text && strcmp(slots[i].text, text) != 0)
@@ -50,7 +50,7 @@ static txm_name *slot_of(txm_name *slots, size_t capacity, const char *text)
     return &slots[i];
 }
 
-static bool grow(txm_names *names)
+static bool grow_names(txm_names *names)
 {
     size_t capacity = names->capacity ? 2 * names->capacity : FIRST_CAPACITY;
     txm_name *slots = txm_calloc(capacity, sizeof *slots);
@@ -58,7 +58,7 @@ static bool grow(txm_names *names)
         return false;
     for (size_t i = 0; i < names->capacity; i++)
         if (names->slots[i].text)
-            *slot_of(slots, capacity, names->slots[i].text) = names->slots[i];
+            *slot_of_name(slots, capacity, names->slots[i].text) = names->slots[i];
     free(names->slots);
     names->slots = slots;
     names->capacity = capacity;
@@ -69,9 +69,9 @@ static bool grow(txm_names *names)
 txm_name *txm_names_entry(txm_names *names, const char *text)
 {
     /* At most two thirds are full, so that runs of full slots are short. */
-    if (names->count + 1 > names->capacity / 3 * 2 && !grow(names))
+    if (names->count + 1 > names->capacity / 3 * 2 && !grow_names(names))
         return NULL;
-    txm_name *slot = slot_of(names->slots, names->capacity, text);
+    txm_name *slot = slot_of_name(names->slots, names->capacity, text);
     if (!slot->text) {
         if (!(slot->text = txm_names_copy(names, text)))
             return NULL;
@@ -89,7 +89,7 @@ const char *txm_names_put(txm_names *names, const char *text)
 
 bool txm_names_has(const txm_names *names, const char *text)
 {
-    return names->capacity && slot_of(names->slots, names->capacity, text)->text;
+    return names->capacity && slot_of_name(names->slots, names->capacity, text)->text;
 }
 
 void txm_names_free(txm_names *names)
@@ -107,4 +107,11 @@ void txm_names_free(txm_names *names)
 void txm_file_id(const struct stat *st, char out[TXM_FILE_ID_BYTES])
 {
     snprintf(out, TXM_FILE_ID_BYTES, "%" PRIx64 ":%" PRIx64, (uint64_t)st->st_dev, (uint64_t)st->st_ino);
+}
+
+bool txm_same_file(const char *a, const char *b)
+{
+    struct stat sa, sb;
+    return !strcmp(a, b) ||
+           (stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino);
 }

@@ -39,4 +39,6 @@ TXM_SHARED void txm_names_free(txm_names *names);
 enum { TXM_FILE_ID_BYTES = 48 };
 struct stat;
 TXM_SHARED void txm_file_id(const struct stat *st, char out[TXM_FILE_ID_BYTES]);
+/* Whether two paths name one file or folder: links and users spell paths in more than one way. */
+TXM_SHARED bool txm_same_file(const char *a, const char *b);
 #endif

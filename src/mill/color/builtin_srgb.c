@@ -62,7 +62,7 @@ const char *txm_builtin_srgb_id(const txm_builtin_srgb *builtin)
     return builtin->id;
 }
 
-static float encode(float v)
+static float encode_srgb(float v)
 {
     if (v < 0.0031308f)
         return v < 0.0f ? 0.0f : v * 12.92f;
@@ -86,6 +86,6 @@ void txm_builtin_srgb_apply(const txm_builtin_srgb *b, float *rgba, size_t count
             rgba[c] =
                 b->has_matrix ? b->matrix[c][0] * rgb[0] + b->matrix[c][1] * rgb[1] + b->matrix[c][2] * rgb[2] : rgb[c];
         for (int c = 0; c < 3 && !b->decodes; c++)
-            rgba[c] = encode(rgba[c]);
+            rgba[c] = encode_srgb(rgba[c]);
     }
 }

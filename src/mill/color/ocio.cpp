@@ -389,7 +389,7 @@ const char *txm_ocio_processor_id(const txm_ocio_processor *processor)
     }
 }
 
-/* Converting one pixel needs no memory, and nothing else can fail; if a version of the library fails even so, the
+/* Converting one pixel needs no memory, and nothing else can fail; if a version of the library fails nevertheless, the
  * colour becomes NaN, so that it equals no other. */
 void txm_ocio_apply_rgb(const txm_ocio_processor *processor, float rgb[3])
 try {

@@ -225,7 +225,7 @@ static char *reason_of(const txm_color_space *space, const txm_error *why)
 }
 
 /* Builds a space once; later calls return the same result. The lock is held. */
-static txm_status build(const txm_color_config *config, txm_color_space *space, txm_error *err)
+static txm_status build_space(const txm_color_config *config, txm_color_space *space, txm_error *err)
 {
     txm_error why = {0};
     if (space->tried)
@@ -261,7 +261,7 @@ static txm_status build(const txm_color_config *config, txm_color_space *space, 
 static txm_status ensure_built(const txm_color_config *config, txm_color_space *space, txm_error *err)
 {
     pthread_mutex_lock(&config->library->lock);
-    txm_status status = build(config, space, err);
+    txm_status status = build_space(config, space, err);
     pthread_mutex_unlock(&config->library->lock);
     return status;
 }

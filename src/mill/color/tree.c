@@ -135,7 +135,7 @@ bool txm_tree_set(txm_tree *tree, int mapping, const char *key, const char *text
 }
 
 /* Does not check whether the key already exists. */
-static bool add_entry(txm_tree *tree, int mapping, const char *key, int value)
+static bool add_pair(txm_tree *tree, int mapping, const char *key, int value)
 {
     int name = add_text(tree, key);
     return name && value && yaml_document_append_mapping_pair(&tree->document, mapping, name, value);
@@ -150,7 +150,7 @@ static bool append_item(txm_tree *tree, int mapping, const char *key, int item)
         return false;
     if (!node_of(tree, list, YAML_SEQUENCE_NODE)) {
         list = yaml_document_add_sequence(&tree->document, NULL, YAML_FLOW_SEQUENCE_STYLE);
-        if (!add_entry(tree, mapping, key, list))
+        if (!add_pair(tree, mapping, key, list))
             return false;
     }
     return item && yaml_document_append_sequence_item(&tree->document, list, item);
@@ -168,7 +168,7 @@ bool txm_tree_append_mapping(txm_tree *tree, int mapping, const char *key, const
     int item = yaml_document_add_mapping(&tree->document, (const yaml_char_t *)tag, YAML_FLOW_MAPPING_STYLE);
     bool ok = item != 0;
     for (size_t i = 0; ok && i < count; i++)
-        ok = add_entry(tree, item, entries[i][0], add_text(tree, entries[i][1]));
+        ok = add_pair(tree, item, entries[i][0], add_text(tree, entries[i][1]));
     return ok && append_item(tree, mapping, key, item);
 }
 

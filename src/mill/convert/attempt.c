@@ -195,7 +195,7 @@ done:
 }
 
 /* false stops the feeder; the job has the error. */
-static bool start(void *context, const txm_feed_start *what)
+static bool start_stages(void *context, const txm_feed_start *what)
 {
     attempt *a = context;
     txm_error err = {0};
@@ -243,7 +243,7 @@ static txm_band *band_to_hash(attempt *a, txm_band *band)
 }
 
 /* Passes each conformed band both to the pyramid or device and to the hash. */
-static void take_band(void *context, txm_band *band)
+static void pass_band(void *context, txm_band *band)
 {
     attempt *a = context;
     txm_band *to_hash = band_to_hash(a, band);
@@ -272,7 +272,7 @@ static bool placed_raw(void *context, uint32_t rows)
 }
 
 /* Waits for the work that is still on the device. */
-static bool end(void *context)
+static bool wait_for_device(void *context)
 {
     attempt *a = context;
     return !a->stage || txm_gpu_stage_end(a->stage);
@@ -323,7 +323,7 @@ static txm_status set_up(attempt *a, txm_error *err)
                          .band_rows = r->settings->tile_px,
                          .may_be_grey = r->may_be_grey,
                          .keep_zeros = r->keep_zeros,
-                         .sink = {a, start, take_band, place_raw, placed_raw, end},
+                         .sink = {a, start_stages, pass_band, place_raw, placed_raw, wait_for_device},
                          .bands_in_flight = in_flight,
                          .progress = r->options->progress,
                          .progress_user = r->options->progress_user};

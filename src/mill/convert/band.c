@@ -124,7 +124,7 @@ static txm_band *add_band(txm_band_pool *pool, uint32_t level, size_t bytes)
 }
 
 /* Describes a band, whoever owns its pixels; the caller holds the first reference. */
-static txm_band *place(txm_band *b, uint32_t level, uint32_t y, uint32_t rows, size_t stride_bytes)
+static txm_band *init_band(txm_band *b, uint32_t level, uint32_t y, uint32_t rows, size_t stride_bytes)
 {
     atomic_init(&b->references, 1);
     b->level = level;
@@ -150,7 +150,7 @@ txm_band *txm_band_new(txm_band_pool *pool, uint32_t level, uint32_t y, uint32_t
     b->next = NULL;
     if (alive)
         atomic_fetch_add(alive, 1);
-    return place(b, level, y, rows, stride_bytes);
+    return init_band(b, level, y, rows, stride_bytes);
 }
 
 /* For results of a device: the buffer belongs to the device and returns to it with the last reference. */
@@ -163,7 +163,7 @@ txm_band *txm_band_lend(uint32_t level, uint32_t y, uint32_t rows, size_t stride
     b->pixels = (uint8_t *)(uintptr_t)pixels; /* bands are read-only once they are complete */
     b->give_back = give_back;
     b->owner = owner;
-    return place(b, level, y, rows, stride_bytes);
+    return init_band(b, level, y, rows, stride_bytes);
 }
 
 /* Accepts NULL, so that callers need not check. */

@@ -108,7 +108,7 @@ static void multiply_alpha(float *rgba, size_t count)
 }
 
 /* Converts samples to float for OpenColorIO. */
-static void load(const txm_conform *c, const void *row, float *samples, size_t count)
+static void load_floats(const txm_conform *c, const void *row, float *samples, size_t count)
 {
     c->ops->to_float(c->type, row, samples, count);
     for (size_t i = 0; c->type == TXM_TYPE_HALF && i < count; i++)
@@ -145,7 +145,7 @@ static void convert_grey(const txm_conform *c, void *row, float *scratch)
 {
     size_t count = c->width;
     /* Stores one float per pixel first, then spreads them to RGBA from the end, so that none is overwritten unread. */
-    load(c, row, scratch, count);
+    load_floats(c, row, scratch, count);
     bool nan = has_nan(scratch, count);
     for (size_t i = count; i-- > 0;) {
         float v = scratch[i];
@@ -166,7 +166,7 @@ static void convert_grey(const txm_conform *c, void *row, float *scratch)
 /* NaN is put back where it was, because a transform would spread it, or turn it into a number. */
 static void convert_rgba(const txm_conform *c, void *row, float *scratch)
 {
-    load(c, row, scratch, 4 * (size_t)c->width);
+    load_floats(c, row, scratch, 4 * (size_t)c->width);
     bool nan = has_nan(scratch, 4 * (size_t)c->width);
     if (c->divide)
         divide_alpha(scratch, c->width);

@@ -195,7 +195,7 @@ void txm_context_run(txm_context *context, size_t count, void (*work)(void *user
     for (size_t i = 0; i < count; i++) {
         if (pieces)
             pieces[i] = (piece){work, user, i};
-        /* What cannot be queued for lack of memory runs on this thread. */
+        /* Work that cannot be queued for lack of memory runs on this thread. */
         if (!group || !txm_group_submit(group, false, run_piece, &pieces[i]))
             work(user, i);
     }

@@ -84,7 +84,7 @@ static txm_status leave_fresh(const conversion *c, txm_result *result, bool *nee
 }
 
 /* Decides whether there is anything to do; *target receives the path of the file. */
-static txm_status look_up(conversion *c, txm_result *result, bool *needed, txm_error *err)
+static txm_status decide_need(conversion *c, txm_result *result, bool *needed, txm_error *err)
 {
     *needed = true;
     if (c->options->output) {
@@ -316,7 +316,7 @@ static txm_status make_hooked(conversion *c, txm_result *result, txm_error *err)
     if (hooks->acquire) {
         free(result->tx_path);
         result->tx_path = NULL;
-        status = look_up(c, result, &needed, err);
+        status = decide_need(c, result, &needed, err);
         if (!status && !needed)
             snprintf(result->reason, sizeof result->reason, "made by another process meanwhile");
     }
@@ -378,7 +378,7 @@ static bool leave_unread(conversion *c, txm_result *result, const txm_error *why
 }
 
 /* Opens, resolves, looks up, makes: each step may end the conversion, also with success. */
-static txm_status run(conversion *c, txm_result *result, txm_error *err)
+static txm_status run_conversion(conversion *c, txm_result *result, txm_error *err)
 {
     const txm_source_options source = {.max_memory_bytes = c->context->max_memory_bytes};
     bool needed = false;
@@ -396,7 +396,7 @@ static txm_status run(conversion *c, txm_result *result, txm_error *err)
         (status = txm_source_as_half(c->source, err)))
         return status;
     describe(c, result);
-    if ((status = look_up(c, result, &needed, err)) || !needed)
+    if ((status = decide_need(c, result, &needed, err)) || !needed)
         return status;
     if ((status = check_codec(c, err)))
         return status;
@@ -438,7 +438,7 @@ txm_status txm_convert_hooked(txm_context *context, const char *source, const tx
     memset(result, 0, sizeof *result);
     txm_status status = txm_settings_in_bounds(&c.settings, err);
     if (!status)
-        status = run(&c, result, err);
+        status = run_conversion(&c, result, err);
     txm_source_close(&c.source);
     free(c.stored_source);
     free(c.attributes);

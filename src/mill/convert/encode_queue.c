@@ -77,7 +77,7 @@ static uint32_t tiles_down(const txm_encode_queue *q, uint32_t level)
     return (txm_level_size(q->layout.height, level) + q->layout.tile_px - 1) / q->layout.tile_px;
 }
 
-/* `section` may be NULL. A batch is as many tiles as are worth a job; it is also the unit of the order. */
+/* `section` may be NULL. A batch has as many tiles as are worth a job; batches are kept in order. */
 txm_status txm_encode_queue_new(txm_job *job, const txm_tx_layout *layout, txm_tx_writer *writer,
                                 txm_section_writer *section, const char *spill_dir, txm_encode_queue **out,
                                 txm_error *err)

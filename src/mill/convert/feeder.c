@@ -30,7 +30,7 @@ typedef struct state {
     uint8_t last[16]; /* the last pixel of these rows */
 } state;
 
-static txm_status out_of_memory(const state *s, txm_error *err)
+static txm_status fail_no_memory(const state *s, txm_error *err)
 {
     return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for bands of %u px", s->info->width);
 }
@@ -82,7 +82,7 @@ static txm_status conform(state *s, txm_band *band, txm_error *err)
     uint32_t pieces = s->feed->conform->space ? txm_pool_threads(s->feed->job->pool) : 1;
     pieces = pieces > CHUNKS ? CHUNKS : pieces > band->rows ? band->rows : pieces;
     if (pieces > 1)
-        return conform_in_pieces(s, band, pieces) ? TXM_OK : out_of_memory(s, err);
+        return conform_in_pieces(s, band, pieces) ? TXM_OK : fail_no_memory(s, err);
     chunk all = {s, band, 0, band->rows, 0};
     conform_chunk(&all);
     return TXM_OK;
@@ -94,7 +94,7 @@ static txm_status read_band(state *s, uint32_t y, txm_band **out, txm_error *err
     uint32_t left = s->info->height - y, rows = left < s->feed->band_rows ? left : s->feed->band_rows;
     txm_band *band = txm_band_new(s->feed->job->bands, 0, y, rows, s->row_bytes, &s->feed->alive);
     if (!band)
-        return out_of_memory(s, err);
+        return fail_no_memory(s, err);
     unsigned long long clock = txm_job_clock(s->feed->job);
     txm_status status = txm_source_read(s->feed->source, y, rows, s->raw ? s->raw : band->pixels, s->src_stride, err);
     txm_job_book(s->feed->job, TXM_STAGE_DECODE, clock);
@@ -147,7 +147,7 @@ static txm_status hand_on(state *s, txm_band *band, txm_error *err)
                             out->pixels + y * out->stride_bytes, s->info->width);
         txm_band_drop(band);
         if (!out)
-            return out_of_memory(s, err);
+            return fail_no_memory(s, err);
     }
     give(s, out);
     return TXM_OK;
@@ -160,7 +160,7 @@ static txm_status hand_on_constant(state *s, uint32_t width, uint32_t y, uint32_
     size_t pixel_bytes = txm_type_bytes(f->conform->type) * (f->grey ? 1 : s->channels);
     txm_band *band = txm_band_new(s->feed->job->bands, 0, y, rows, width * pixel_bytes, &s->feed->alive);
     if (!band)
-        return out_of_memory(s, err);
+        return fail_no_memory(s, err);
     for (size_t i = 0; i < (size_t)width * rows; i++)
         memcpy(band->pixels + i * pixel_bytes, f->stats.first, pixel_bytes);
     give(s, band);
@@ -168,7 +168,7 @@ static txm_status hand_on_constant(state *s, uint32_t width, uint32_t y, uint32_
 }
 
 /* Opens the other stages, which need to know the kind of the image. */
-static txm_status start(state *s, uint32_t width, uint32_t height, bool constant, txm_error *err)
+static txm_status start_feeding(state *s, uint32_t width, uint32_t height, bool constant, txm_error *err)
 {
     txm_feed *f = s->feed;
     /* Grey so far; sources with one channel have nothing to drop. */
@@ -181,7 +181,7 @@ static txm_status start(state *s, uint32_t width, uint32_t height, bool constant
 /* The image is not constant after all: the rows before this band have one colour, from which they are made now. */
 static txm_status start_late(state *s, const txm_band *band, txm_error *err)
 {
-    txm_status status = start(s, s->info->width, s->info->height, false, err);
+    txm_status status = start_feeding(s, s->info->width, s->info->height, false, err);
     for (uint32_t y = 0; !status && y < band->y; y += s->feed->band_rows)
         status = hand_on_constant(s, s->info->width, y, s->feed->band_rows, err);
     return status;
@@ -208,7 +208,7 @@ static bool in_vain(const txm_feed *f)
 }
 
 /* Bands of one colour are not kept, since they can be made again if another colour follows. */
-static txm_status take_band(state *s, txm_band *band, txm_error *err)
+static txm_status keep_band(state *s, txm_band *band, txm_error *err)
 {
     txm_feed *f = s->feed;
     txm_status status = TXM_OK;
@@ -236,7 +236,7 @@ static txm_status next_band(state *s, uint32_t y, uint32_t *rows, txm_error *err
     txm_band *band = NULL;
     txm_status status = read_band(s, y, &band, err);
     *rows = band ? band->rows : 0;
-    return status ? status : take_band(s, band, err);
+    return status ? status : keep_band(s, band, err);
 }
 
 /* A constant image becomes one tile, as in Blender, with the zeros of its last pixel. */
@@ -247,7 +247,7 @@ static txm_status finish_constant(state *s, uint32_t band_rows, txm_error *err)
     uint32_t h = s->info->height < TXM_DEFAULT_TILE_PX ? s->info->height : TXM_DEFAULT_TILE_PX;
     f->constant = true;
     memcpy(f->stats.first, s->last, sizeof s->last);
-    txm_status status = start(s, w, h, true, err);
+    txm_status status = start_feeding(s, w, h, true, err);
     for (uint32_t y = 0; !status && y < h; y += band_rows)
         status = hand_on_constant(s, w, y, h - y < band_rows ? h - y : band_rows, err);
     return status;
@@ -279,7 +279,7 @@ static txm_status next_raw(state *s, uint32_t y, uint32_t *rows, txm_error *err)
     return status;
 }
 
-static txm_status end(const state *s, txm_error *err)
+static txm_status finish_image(const state *s, txm_error *err)
 {
     txm_feed *f = s->feed;
     if (!f->sink.end(f->sink.context))
@@ -291,7 +291,7 @@ static txm_status end(const state *s, txm_error *err)
 /* ---- the loop ------------------------------------------------------------------------------------------------ */
 
 /* Runs until the last row, a failure, or a coloured pixel in a grey image. */
-static txm_status run(state *s, txm_error *err)
+static txm_status feed_rows(state *s, txm_error *err)
 {
     txm_feed *f = s->feed;
     txm_status status = TXM_OK;
@@ -306,7 +306,7 @@ static txm_status run(state *s, txm_error *err)
     }
     if (!status && !f->stats.varies && !in_vain(f))
         status = finish_constant(s, f->band_rows, err);
-    return status || in_vain(f) ? status : end(s, err);
+    return status || in_vain(f) ? status : finish_image(s, err);
 }
 
 /* The buffers are for one band: reading waits for slower stages. */
@@ -323,7 +323,7 @@ txm_status txm_feed_run(txm_feed *feed, txm_error *err)
         ok = (s.raw = txm_alloc_pixels(feed->band_rows, s.src_stride)) != NULL;
     for (int i = 0; ok && i < (c->space ? CHUNKS : 1); i++)
         ok = (s.scratch[i] = txm_alloc_pixels(txm_conform_scratch(c), sizeof(float))) != NULL;
-    txm_status status = ok ? run(&s, err) : out_of_memory(&s, err);
+    txm_status status = ok ? feed_rows(&s, err) : fail_no_memory(&s, err);
     if (status) {
         txm_error own = {0};
         txm_fail(&own, status, "%s", err ? err->message : "");

@@ -42,7 +42,7 @@ static txm_gpu_plan trial(txm_type type, uint32_t channels)
 /* ---- the CPU ---------------------------------------------------------------------------------------------------- */
 
 /* The pyramid's sink: rows are computed and discarded. */
-static void *place(void *context, uint32_t level, uint32_t y)
+static void *discard_row(void *context, uint32_t level, uint32_t y)
 {
     (void)level, (void)y;
     return context; /* all rows go to the same place, since nothing reads them */
@@ -59,7 +59,7 @@ static double cpu_seconds_per_pixel(const txm_ops *ops, const txm_gpu_plan *plan
     const txm_pyramid_spec spec = {STRIP_W, STRIP_H, plan->channels, plan->type, plan->srgb, false, false};
     size_t row = STRIP_W * plan->channels * txm_type_bytes(plan->type);
     uint8_t *pixels = txm_alloc_pixels(STRIP_H, row), *out = txm_alloc_pixels(1, row);
-    const txm_pyramid_sink sink = {out, place, placed};
+    const txm_pyramid_sink sink = {out, discard_row, placed};
     txm_pyramid *pyramid = NULL;
     double seconds = 0;
     if (pixels && out && txm_pyramid_new(&spec, ops, &sink, &pyramid, NULL) == TXM_OK) {
@@ -93,8 +93,8 @@ static txm_status run_chunks(const txm_gpu_jobs *j, txm_gpu_job *job, const txm_
 }
 
 /* Runs a whole job, from opening to closing. */
-static txm_status run_job(const txm_gpu_jobs *j, uint32_t device, const txm_gpu_plan *plan, double *seconds,
-                          txm_error *err)
+static txm_status time_job(const txm_gpu_jobs *j, uint32_t device, const txm_gpu_plan *plan, double *seconds,
+                           txm_error *err)
 {
     txm_gpu_job *job = NULL;
     double begin = txm_clock_seconds();
@@ -114,9 +114,9 @@ txm_status txm_gpu_rates_measure(const txm_gpu_jobs *jobs, uint32_t device, cons
     for (int i = 0; i < 2 * TXM_GPU_TYPES; i++) {
         const txm_gpu_plan plan = trial((txm_type)(i / 2), i % 2 ? 4 : 1);
         double first = 0, second = 0;
-        txm_status status = run_job(jobs, device, &plan, &first, err);
+        txm_status status = time_job(jobs, device, &plan, &first, err);
         if (!status)
-            status = run_job(jobs, device, &plan, &second, err);
+            status = time_job(jobs, device, &plan, &second, err);
         if (status)
             return status;
         if (first - second > out->start)

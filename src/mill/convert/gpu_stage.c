@@ -45,7 +45,7 @@ static bool device_failed(txm_gpu_stage *s, const txm_error *cause)
 }
 
 /* For memory of the machine; a lack of device memory is device_failed. */
-static bool out_of_memory(txm_gpu_stage *s)
+static bool stage_no_memory(txm_gpu_stage *s)
 {
     txm_error err = {0};
     txm_no_memory(&err, NULL);
@@ -166,7 +166,7 @@ static bool use(txm_gpu_stage *s, txm_gpu_result *r)
     lent *l = malloc(sizeof *l);
     if (!l) {
         s->jobs->release(s->job, r);
-        return out_of_memory(s);
+        return stage_no_memory(s);
     }
     *l = (lent){.stage = s, .result = r};
     atomic_init(&l->references, 1);
@@ -181,7 +181,7 @@ static bool use(txm_gpu_stage *s, txm_gpu_result *r)
     for (size_t i = 0; ok && i < r->piece_count; i++)
         ok = queue_piece(s, l, &r->pieces[i]);
     give_back(l);
-    return ok || out_of_memory(s);
+    return ok || stage_no_memory(s);
 }
 
 /* Collects the oldest chunk if it is finished, or waits for it if `wait`. */
@@ -240,7 +240,7 @@ static bool next_chunk(txm_gpu_stage *s)
 }
 
 /* Memory for `rows` more rows, of one of the two formats, in the chunk. */
-static uint8_t *place(txm_gpu_stage *s, uint32_t rows, bool conformed)
+static uint8_t *room_for_rows(txm_gpu_stage *s, uint32_t rows, bool conformed)
 {
     bool full = s->rows + rows > s->setup.lease->plan.chunk_rows || s->conformed != conformed;
     if (s->rows && full && !submit(s))
@@ -254,7 +254,7 @@ static uint8_t *place(txm_gpu_stage *s, uint32_t rows, bool conformed)
 /* Room in the current chunk for raw rows. */
 uint8_t *txm_gpu_stage_place(txm_gpu_stage *s, uint32_t rows)
 {
-    return place(s, rows, false);
+    return room_for_rows(s, rows, false);
 }
 
 bool txm_gpu_stage_take(txm_gpu_stage *s, uint32_t rows)
@@ -266,7 +266,7 @@ bool txm_gpu_stage_take(txm_gpu_stage *s, uint32_t rows)
 /* For images that the CPU conforms: their rows are copied once. */
 bool txm_gpu_stage_band(txm_gpu_stage *s, const txm_band *band)
 {
-    uint8_t *at = place(s, band->rows, true);
+    uint8_t *at = room_for_rows(s, band->rows, true);
     if (!at)
         return false;
     memcpy(at, band->pixels, band->rows * s->stored_row);

@@ -55,7 +55,7 @@ struct txm_gpus {
 
 /* Loads the plug-in, which loads the driver. This takes tens of milliseconds, which only processes that want a device
  * spend. */
-static txm_status look(txm_gpus *g, txm_error *err)
+static txm_status load_plugin(txm_gpus *g, txm_error *err)
 {
     uint32_t n = 0;
     g->looked = true;
@@ -85,7 +85,7 @@ static const txm_gpu_rates *measured(const txm_gpus *g, const gpu *d, const txm_
 }
 
 /* Prepares a device: how much of its memory may be used, and which rates it has. */
-static void start(txm_gpus *g, gpu *d)
+static void start_device(txm_gpus *g, gpu *d)
 {
     txm_device_facts info = {0};
     txm_error err = {0};
@@ -118,7 +118,7 @@ static bool start_all(txm_gpus *g, char why[TXM_MESSAGE_BYTES])
     for (uint32_t i = 0; i < g->count; i++) {
         gpu *d = &g->gpus[i];
         if (!d->started)
-            start(g, d);
+            start_device(g, d);
         any |= !d->failed;
         if (d->failed)
             snprintf(why, TXM_MESSAGE_BYTES, "%s device %u: %s", g->backend->title, d->device, d->reason);
@@ -130,7 +130,7 @@ static bool start_all(txm_gpus *g, char why[TXM_MESSAGE_BYTES])
 static txm_status open_named(txm_gpus *g, txm_error *err)
 {
     char why[TXM_MESSAGE_BYTES] = "";
-    txm_status status = look(g, err);
+    txm_status status = load_plugin(g, err);
     if (!status && !start_all(g, why))
         status = txm_fail(err, TXM_STATUS_DEVICE, "%s", why);
     return status;
@@ -264,7 +264,7 @@ static bool pays(const txm_gpus *g, const txm_gpu_rates *rates, const txm_gpu_pl
     return saving(g, rates, plan) > 0;
 }
 
-/* Of the measured devices, the one that saves most. */
+/* Returns the measured device that saves most. */
 static const txm_gpu_rates *best(const txm_gpus *g, const txm_gpu_plan *plan)
 {
     const txm_gpu_rates *found = &g->measured[0];
@@ -289,7 +289,7 @@ static bool worth_starting(txm_gpus *g, const txm_gpu_rates *rates, const txm_gp
         int number;
         txm_error err = {0};
         g->backend = txm_device_parse(rates->label, &number);
-        if (look(g, &err) || !start_all(g, err.message))
+        if (load_plugin(g, &err) || !start_all(g, err.message))
             snprintf(g->nothing, sizeof g->nothing, "%s", err.message);
     }
     if (*g->nothing)

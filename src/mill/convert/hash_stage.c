@@ -69,7 +69,7 @@ void txm_hash_stage_free(txm_hash_stage **stage)
 }
 
 /* Hashes one piece of a block, or two of a pair. */
-static void run(void *arg)
+static void hash_piece(void *arg)
 {
     delivery *d = arg;
     const piece *p = &d->piece, *q = &d->partner;
@@ -90,12 +90,12 @@ static void run(void *arg)
 }
 
 /* Takes ownership of the references of both pieces. */
-static bool deliver(txm_hash_stage *s, uint32_t strand, piece p, piece partner)
+static bool submit_pieces(txm_hash_stage *s, uint32_t strand, piece p, piece partner)
 {
     delivery *d = malloc(sizeof *d);
     if (d) {
         *d = (delivery){s, p, partner};
-        if (txm_strand_submit(s->strands[strand % STRANDS], run, d))
+        if (txm_strand_submit(s->strands[strand % STRANDS], hash_piece, d))
             return true;
     }
     free(d);
@@ -110,7 +110,7 @@ static bool take_piece(txm_hash_stage *s, piece p)
     uint32_t block = p.y / TXM_HASH_BLOCK_ROWS;
     txm_band_keep(p.band);
     if (!s->pairs || !txm_pixel_hash_pairs(s->hash, block))
-        return deliver(s, block, p, (piece){0});
+        return submit_pieces(s, block, p, (piece){0});
     if (block % 2 == 0) {
         if (s->held_used == s->held_count)
             s->held_used = s->held_count = 0;
@@ -118,7 +118,7 @@ static bool take_piece(txm_hash_stage *s, piece p)
         return true;
     }
     /* Bands begin at the same rows of every block, so partners have the same pieces. */
-    return deliver(s, block / 2, s->held[s->held_used++], p);
+    return submit_pieces(s, block / 2, s->held[s->held_used++], p);
 }
 
 /* A band that crosses the end of a block is split there. */

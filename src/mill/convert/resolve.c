@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Resolves the requested settings: from the header of the source follow the colour space and alpha type that count,
+ * Resolves the requested settings. The header of the source determines the colour space and alpha type that are used,
  * and the key from which the file's name is made. The order of defaults is Blender's.
  */
 #include "mill/convert/resolve.h"
@@ -31,7 +31,7 @@ static txm_status find_space(const txm_context *context, const txm_settings *set
     txm_error own = {0};
     txm_status status = txm_color_find(context->color, name, out, &own);
     if (status == TXM_STATUS_COLORSPACE && settings->strict && !txm_color_canonical(context->color, name)) {
-        /* Does as Blender does, but with a warning. A space that exists and cannot be built is an error even so,
+        /* Does as Blender does, but with a warning. A space that exists and cannot be built is nevertheless an error,
          * because Blender builds it. */
         const char *linear = txm_color_role(context->color, "scene_linear");
         if (warn)
@@ -44,7 +44,7 @@ static txm_status find_space(const txm_context *context, const txm_settings *set
     return TXM_OK;
 }
 
-/* What the tx file stores of the setting: the name, or the setting if that says more than the name. */
+/* The part of the setting that the tx file stores: the name, or the setting if that says more than the name. */
 static const char *requested_as(const char *setting, const char *name)
 {
     const char *unused;

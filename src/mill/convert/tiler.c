@@ -31,7 +31,7 @@ struct txm_tiler {
     level_bands level[TXM_MAX_LEVELS];
 };
 
-static void *place(void *context, uint32_t level, uint32_t y);
+static void *row_in_band(void *context, uint32_t level, uint32_t y);
 static void placed(void *context, uint32_t level, uint32_t y);
 
 /* `spec` may request that the edges of a latitude-longitude image are closed. */
@@ -57,7 +57,7 @@ txm_status txm_tiler_new(txm_job *job, const txm_pyramid_spec *spec, const txm_t
         t->level[l].width = txm_level_size(layout->width, l);
         t->level[l].height = txm_level_size(layout->height, l);
     }
-    const txm_pyramid_sink rows = {t, place, placed};
+    const txm_pyramid_sink rows = {t, row_in_band, placed};
     txm_status status = txm_pyramid_new(spec, ops, &rows, &t->pyramid, err);
     if (status) {
         txm_tiler_free(&t);
@@ -87,7 +87,7 @@ void txm_tiler_free(txm_tiler **tiler)
     *tiler = NULL;
 }
 
-static void out_of_memory(txm_tiler *t)
+static void tiler_no_memory(txm_tiler *t)
 {
     txm_error err = {0};
     txm_fail(&err, TXM_STATUS_NO_MEMORY, "out of memory for a band of %u px rows", t->layout.width);
@@ -140,7 +140,7 @@ static bool complete(txm_tiler *t, uint32_t level, txm_band *band)
 }
 
 /* The pyramid writes rows directly into bands. */
-static void *place(void *context, uint32_t level, uint32_t y)
+static void *row_in_band(void *context, uint32_t level, uint32_t y)
 {
     txm_tiler *t = context;
     level_bands *b = &t->level[level];
@@ -163,7 +163,7 @@ static void placed(void *context, uint32_t level, uint32_t y)
     txm_band *band = b->filling;
     b->filling = NULL;
     if (!complete(t, level, band))
-        out_of_memory(t);
+        tiler_no_memory(t);
 }
 
 /* Closes the poles and edges of level 0 as they are stored. The pyramid uses the original rows, and closes them before
@@ -182,6 +182,6 @@ void txm_tiler_push(txm_tiler *t, txm_band *band)
     bool ok = txm_pyramid_push(t->pyramid, band->pixels, band->stride_bytes, band->rows);
     close_sphere(t, band);
     if (!complete(t, 0, txm_band_keep(band)) || !ok)
-        out_of_memory(t);
+        tiler_no_memory(t);
     txm_job_book(t->job, TXM_STAGE_PYRAMID, clock);
 }

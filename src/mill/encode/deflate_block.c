@@ -186,7 +186,7 @@ static size_t pack_lengths(const uint8_t *lengths, size_t count, uint16_t *items
 }
 
 /* The lengths are run-length coded, and then coded with their own code. */
-static void write_header(txm_bit_writer *w, const uint8_t *litlen, const uint8_t *distance, bool last)
+static void write_code_lengths(txm_bit_writer *w, const uint8_t *litlen, const uint8_t *distance, bool last)
 {
     static const uint8_t order[PRECODE_SYMBOLS] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
     static const uint8_t extra_bits[3] = {2, 3, 7};
@@ -288,7 +288,7 @@ void txm_deflate_block(txm_bit_writer *w, const uint8_t *src, size_t n, const tx
         codes.low[i] = (uint8_t)lc[i];
         codes.rest[i] = (uint8_t)(lc[i] >> 8 << 4 | ll[i]);
     }
-    write_header(w, ll, dl, last);
+    write_code_lengths(w, ll, dl, last);
     local = *w; /* the output may alias the writer, which would then be stored and loaded again each time */
     for (size_t i = 0; i < matches; i++) {
         const txm_sequence *q = &sequences[i];

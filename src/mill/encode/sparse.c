@@ -517,8 +517,8 @@ static const block_costs *costs_of_block(txm_sparse *s, const uint8_t *src, size
 }
 
 /* With parts, matches never reach back across a mark. */
-static size_t encode(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_t block_bytes, size_t step_bytes,
-                     txm_search search, uint8_t *dst)
+static size_t encode_sparse(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_t block_bytes, size_t step_bytes,
+                            txm_search search, uint8_t *dst)
 {
     txm_bit_writer w = {0, 0, dst};
     memset(s->last, 0, sizeof s->last);
@@ -545,12 +545,12 @@ size_t txm_sparse_run(txm_sparse *s, const uint8_t *src, size_t size_bytes, size
                       txm_search search, uint8_t *dst)
 {
     s->surveyed_block = 0;
-    return encode(s, src, size_bytes, block_bytes, step_bytes, search, dst);
+    return encode_sparse(s, src, size_bytes, block_bytes, step_bytes, search, dst);
 }
 
 /* The encoder's blocks may differ from the survey's; the costs are those of the surveyed block in which one begins. */
 size_t txm_sparse_run_surveyed(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_t block_bytes,
                                size_t step_bytes, txm_search search, uint8_t *dst)
 {
-    return encode(s, src, size_bytes, block_bytes, step_bytes, search, dst);
+    return encode_sparse(s, src, size_bytes, block_bytes, step_bytes, search, dst);
 }

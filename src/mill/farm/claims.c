@@ -156,7 +156,7 @@ static watched *record_of(txm_claims *c, const char *path)
 }
 
 /* Called when a watched claim is gone. */
-static void forget(txm_claims *c, const char *path)
+static void forget_claim(txm_claims *c, const char *path)
 {
     pthread_mutex_lock(&c->lock);
     for (watched **w = &c->watching; *w; w = &(*w)->next) {
@@ -304,7 +304,7 @@ txm_status txm_claims_take(txm_claims *claims, const char *target, txm_claim **o
         free(claim);
         return status;
     }
-    forget(claims, claim->path);
+    forget_claim(claims, claim->path);
     pthread_mutex_lock(&claims->lock);
     claim->next = claims->held;
     claims->held = claim;

@@ -76,7 +76,7 @@ static bool is_new(walk *w, const struct stat *st, bool *exhausted)
 }
 
 /* Adds one name to the inputs or to the pending folders, or skips it. Takes ownership of `path`. */
-static txm_status visit(walk *w, char *path, bool is_file, txm_error *err)
+static txm_status visit_name(walk *w, char *path, bool is_file, txm_error *err)
 {
     struct stat st;
     txm_status status = TXM_OK;
@@ -112,7 +112,7 @@ static txm_status read_folder(walk *w, const char *folder, txm_error *err)
     txm_status status = TXM_OK;
     for (size_t i = 0; status == TXM_OK && i < entries.count; i++) {
         char *path = txm_path_join(folder, entries.items[i].name);
-        status = path ? visit(w, path, entries.items[i].is_file, err)
+        status = path ? visit_name(w, path, entries.items[i].is_file, err)
                       : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", folder);
     }
     txm_entries_free(&entries);

@@ -156,7 +156,7 @@ static txm_status push_garbage_folder(walk *w, char *path, txm_error *err)
 }
 
 /* Takes ownership of `path`. */
-static txm_status visit(walk *w, char *path, txm_error *err)
+static txm_status visit_garbage(walk *w, char *path, txm_error *err)
 {
     struct stat st;
     size_t name_bytes;
@@ -188,7 +188,7 @@ static txm_status read_folder(walk *w, const char *folder, txm_error *err)
         if (txm_is_cancelled(w->options->cancel))
             status = txm_fail(err, TXM_STATUS_CANCELLED, "stopped on request");
         else
-            status = visit(w, txm_path_join(folder, entries.items[i].name), err);
+            status = visit_garbage(w, txm_path_join(folder, entries.items[i].name), err);
     }
     txm_entries_free(&entries);
     txm_swept swept = {.user = w, .removed = on_swept};
@@ -198,7 +198,7 @@ static txm_status read_folder(walk *w, const char *folder, txm_error *err)
 }
 
 /* Starts with the path that was named: a folder or a single file. */
-static txm_status begin(walk *w, const char *path, txm_error *err)
+static txm_status begin_walk(walk *w, const char *path, txm_error *err)
 {
     struct stat st;
     size_t name_bytes;
@@ -230,7 +230,7 @@ txm_status txm_garbage_collect(const char *path, const txm_garbage_options *opti
     if (status == TXM_OK && !o.dry_run && !(w.claims = txm_claims_new(NULL)))
         status = txm_fail_errno(err, errno, "cannot start the thread that renews claims");
     if (status == TXM_OK)
-        status = begin(&w, path, err);
+        status = begin_walk(&w, path, err);
     while (status == TXM_OK && w.count) {
         char *next = w.pending[--w.count];
         txm_error own = {0};

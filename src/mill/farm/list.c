@@ -116,7 +116,7 @@ static txm_status add_json(list *l, const char *text, txm_error *err)
 /* ---- the list --------------------------------------------------------------------------------------------------- */
 
 /* Blank lines are skipped; a name that begins with '{' must be written as JSON. */
-static txm_status add_line(list *l, char *line, txm_error *err)
+static txm_status add_list_line(list *l, char *line, txm_error *err)
 {
     if (!*line)
         return TXM_OK;
@@ -161,7 +161,7 @@ static txm_status split_list(list *l, txm_bytes *text, txm_error *failure, txm_e
         /* Lists from other systems may have CR LF at the end of lines. */
         if (separator == '\n' && stop > p && stop[-1] == '\r')
             stop[-1] = 0;
-        status = add_line(l, p, err);
+        status = add_list_line(l, p, err);
         p = stop + 1;
     }
     return status;

@@ -265,7 +265,7 @@ static txm_batch_totals put_in_order(txm_batch *b)
 /* ---- shards ----------------------------------------------------------------------------------------------------- */
 
 /* Inputs of other shards are done too, but not reported. */
-static txm_status divide(txm_batch *b, txm_error *err)
+static txm_status divide_batch(txm_batch *b, txm_error *err)
 {
     txm_status status = txm_shards_assign(b, err);
     for (size_t i = 0; status == TXM_OK && i < b->count; i++)
@@ -319,7 +319,7 @@ txm_status txm_batch_plan(txm_batch *batch, txm_error *err)
     if (status == TXM_OK)
         status = txm_find_same_work(batch, err);
     if (status == TXM_OK && batch->options.shards && txm_batch_may_start(batch))
-        status = divide(batch, err);
+        status = divide_batch(batch, err);
     if (status == TXM_OK)
         status = look_at_all(batch, look_closer_at, err);
     if (status != TXM_OK)

@@ -90,7 +90,7 @@ static void release(void *user)
     txm_claims_drop(c->batch->claims, &c->claim);
 }
 
-static bool fetch(void *user, const txm_making *making, txm_result *result)
+static bool fetch_from_store(void *user, const txm_making *making, txm_result *result)
 {
     conversion *c = user;
     return txm_batch_fetch(c->batch, making, result, &c->object);
@@ -129,7 +129,7 @@ static bool convert(txm_batch *b, size_t index, bool last_try)
                                          .progress_user = &c};
     const txm_convert_hooks hooks = {.user = &c,
                                      .acquire = b->claims ? acquire : NULL,
-                                     .fetch = b->options.store ? fetch : NULL,
+                                     .fetch = b->options.store ? fetch_from_store : NULL,
                                      .keep = keep_in_store,
                                      .release = release};
     txm_result result = {0};
@@ -238,7 +238,7 @@ static void sleep_a_little(double seconds)
 
 /* Run by each thread: converts one file after the other. A thread that waits for memory works on the bands of other
  * conversions. */
-static void work(void *arg)
+static void convert_inputs(void *arg)
 {
     running *r = arg;
     for (;;) {
@@ -279,7 +279,7 @@ txm_status txm_batch_run(txm_batch *batch, txm_error *err)
     txm_group *group = r.turns ? txm_group_new_outer(pool) : NULL;
     unsigned threads = txm_pool_threads(pool), most = threads < MOST_AT_ONCE ? threads : MOST_AT_ONCE, workers = 0;
     pthread_mutex_init(&r.lock, NULL);
-    while (group && workers < most && txm_group_submit(group, false, work, &r))
+    while (group && workers < most && txm_group_submit(group, false, convert_inputs, &r))
         workers++;
     txm_group_free(group);
     pthread_mutex_destroy(&r.lock);

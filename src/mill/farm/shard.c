@@ -104,7 +104,7 @@ static uint32_t choose(const division *d, const entry *e)
 }
 
 /* The largest come first; small ones fill the rest. */
-static void divide(txm_batch *b, division *d, const entry *entries, size_t count)
+static void divide_entries(txm_batch *b, division *d, const entry *entries, size_t count)
 {
     double total = 0;
     for (size_t i = 0; i < count; i++)
@@ -149,7 +149,7 @@ txm_status txm_shards_assign(txm_batch *batch, txm_error *err)
     if (status == TXM_OK)
         status = digest(entries, count, batch->list_key, err);
     if (status == TXM_OK)
-        divide(batch, &d, entries, count);
+        divide_entries(batch, &d, entries, count);
     /* An input that makes the same tx file as another one belongs to its shard. */
     for (size_t i = 0; status == TXM_OK && i < batch->count; i++)
         if (batch->items[i].same_as != TXM_NO_INDEX)

@@ -50,7 +50,7 @@ static bool is_object_name(const char *name)
     return is_hex(name, DIGITS) && strcmp(name + DIGITS, ".tx") == 0;
 }
 
-static bool add_object(objects *o, const object *item)
+static bool add_store_object(objects *o, const object *item)
 {
     if (!TXM_GROW(o->items, o->capacity, o->count))
         return false;
@@ -75,7 +75,7 @@ static bool add_store_file(objects *o, const char *folder, const char *name, tim
     item.dev = st.st_dev;
     item.ino = st.st_ino;
     item.changed = st.st_ctim;
-    if (add_object(o, &item))
+    if (add_store_object(o, &item))
         return true;
     free(item.path);
     return false;

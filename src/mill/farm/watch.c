@@ -121,7 +121,7 @@ static bool on_found(void *user, const char *path)
 }
 
 /* The file was removed before it was reported. */
-static void forget(txm_watch *w, const char *path)
+static void forget_file(txm_watch *w, const char *path)
 {
     change *c = find_change(w, path);
     if (!c)
@@ -288,7 +288,7 @@ static txm_status on_event(txm_watch *w, const struct inotify_event *e, txm_erro
         if (is_folder)
             status = on_folder(w, e->mask, path, below, err);
         else if (e->mask & (IN_DELETE | IN_MOVED_FROM))
-            forget(w, path);
+            forget_file(w, path);
         else
             ok = on_found(w, path);
     }

@@ -30,7 +30,7 @@ typedef struct pending {
 } pending;
 
 /* The index of the watch number in the sorted table, or where it would be inserted. */
-static size_t place_of(const txm_watch_tree *tree, int wd)
+static size_t index_of_watch(const txm_watch_tree *tree, int wd)
 {
     size_t low = 0, high = tree->count;
     while (low < high) {
@@ -45,7 +45,7 @@ static size_t place_of(const txm_watch_tree *tree, int wd)
 
 const txm_watched_folder *txm_watch_tree_at(const txm_watch_tree *tree, int wd)
 {
-    size_t i = place_of(tree, wd);
+    size_t i = index_of_watch(tree, wd);
     return i < tree->count && tree->folders[i].wd == wd ? &tree->folders[i] : NULL;
 }
 
@@ -59,7 +59,7 @@ static void drop(txm_watch_tree *tree, size_t i)
 
 void txm_watch_tree_forget(txm_watch_tree *tree, int wd)
 {
-    size_t i = place_of(tree, wd);
+    size_t i = index_of_watch(tree, wd);
     if (i < tree->count && tree->folders[i].wd == wd)
         drop(tree, i);
 }
@@ -91,7 +91,7 @@ void txm_watch_tree_clear(txm_watch_tree *tree)
 /* Inserts a folder into the table; *known is set if it was there. Returns false if memory is exhausted. */
 static bool insert(txm_watch_tree *tree, int wd, const char *path, size_t root_bytes, bool *known)
 {
-    size_t i = place_of(tree, wd);
+    size_t i = index_of_watch(tree, wd);
     *known = i < tree->count && tree->folders[i].wd == wd;
     if (*known)
         return true;
@@ -158,7 +158,8 @@ static void warn_of_folder(txm_watch_tree *tree, const txm_error *why)
 }
 
 /* Takes ownership of `path`. */
-static bool visit(txm_watch_tree *tree, pending *p, char *path, size_t root_bytes, txm_watch_found found, void *user)
+static bool visit_watched(txm_watch_tree *tree, pending *p, char *path, size_t root_bytes, txm_watch_found found,
+                          void *user)
 {
     struct stat st;
     bool there = stat(path, &st) == 0, folder = there && S_ISDIR(st.st_mode), ok = true;
@@ -190,7 +191,7 @@ static txm_status add_one(txm_watch_tree *tree, pending *p, const char *path, si
     status = txm_entries_read(path, &entries, err);
     for (size_t i = 0; status == TXM_OK && ok && i < entries.count; i++) {
         char *below = txm_path_join(path, entries.items[i].name);
-        ok = below && visit(tree, p, below, root_bytes, found, user);
+        ok = below && visit_watched(tree, p, below, root_bytes, found, user);
     }
     txm_entries_free(&entries);
     return ok ? status : txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for the watch");

@@ -30,7 +30,7 @@ typedef struct tile_row {
 } tile_row;
 
 /* Compares one row of tiles, with memory for two tiles; false if a tile of the expected file cannot be decoded. */
-static bool compare_row(const tile_row *row, uint8_t *pixels, txm_level_diff *diff, txm_error *err)
+static bool compare_tile_row(const tile_row *row, uint8_t *pixels, txm_level_diff *diff, txm_error *err)
 {
     const comparison *c = row->c;
     const txm_tx_info *i = txm_tx_info_of(c->found);
@@ -69,7 +69,7 @@ static void run_row(void *arg)
         pixels = txm_alloc_pixels(2 * (size_t)i->tile_w * i->tile_h, i->channels * txm_type_bytes(i->type));
         if (!pixels)
             txm_no_memory(&err, NULL);
-        if (!pixels || !compare_row(row, pixels, &diff, &err))
+        if (!pixels || !compare_tile_row(row, pixels, &diff, &err))
             txm_job_fail(c->job, &err);
     }
     pthread_mutex_lock(&c->lock);

@@ -102,7 +102,7 @@ static void add_to_map(comparison *c, const band *b, uint32_t y)
 }
 
 /* Each band has its own sums (part), so that this loop needs no lock. */
-static void compare_row(const band *b, uint32_t row)
+static void compare_band_row(const band *b, uint32_t row)
 {
     comparison *c = b->c;
     uint32_t width = c->out->level[b->level].width[0], na = c->side[0].channels, nb = c->side[1].channels;
@@ -139,7 +139,7 @@ static void run_band(void *arg)
     if (status)
         txm_job_fail(&c->job, &err);
     for (uint32_t row = 0; row < b->count && txm_job_runs(&c->job); row++)
-        compare_row(b, row);
+        compare_band_row(b, row);
     pthread_mutex_lock(&c->lock);
     b->next = c->free;
     c->free = b;
@@ -175,7 +175,7 @@ static void conclude(const comparison *c, txm_level_error *e, const part *parts,
 }
 
 /* Waits until a band is free; their number bounds the memory. */
-static band *take_band(comparison *c)
+static band *wait_for_band(comparison *c)
 {
     txm_group_wait(c->job.group, c->band_count - 1);
     pthread_mutex_lock(&c->lock);
@@ -190,7 +190,7 @@ static void queue_band(comparison *c, uint32_t level, uint32_t y, uint32_t count
 {
     txm_error err = {0};
     txm_status status = TXM_OK;
-    band *b = take_band(c);
+    band *b = wait_for_band(c);
     b->level = level;
     b->y = y;
     b->count = count;

@@ -59,8 +59,8 @@ static void note_maximum(txm_level_diff *diff, const uint8_t *row, size_t sample
 }
 
 /* Called only for rows in which memcmp found a difference. */
-static void compare_row(txm_level_diff *diff, txm_type type, const uint8_t *a, const uint8_t *b, size_t samples,
-                        uint32_t tile_x, uint32_t tile_y)
+static void compare_samples(txm_level_diff *diff, txm_type type, const uint8_t *a, const uint8_t *b, size_t samples,
+                            uint32_t tile_x, uint32_t tile_y)
 {
     size_t bytes = txm_type_bytes(type);
     for (size_t i = 0; i < samples; i++, a += bytes, b += bytes) {
@@ -88,7 +88,7 @@ void txm_level_diff_tile(txm_level_diff *diff, txm_type type, uint32_t channels,
         if (type == TXM_TYPE_FLOAT)
             note_maximum(diff, a, samples);
         if (memcmp(a, b, samples * txm_type_bytes(type)) != 0)
-            compare_row(diff, type, a, b, samples, tile_x, tile_y);
+            compare_samples(diff, type, a, b, samples, tile_x, tile_y);
     }
     diff->samples += samples * h;
     diff->tiles += diff->different > before;
@@ -98,7 +98,7 @@ void txm_level_diff_tile(txm_level_diff *diff, txm_type type, uint32_t channels,
  * place decides. */
 void txm_level_diff_merge(txm_level_diff *sum, const txm_level_diff *part)
 {
-    /* Of equally bad tiles the first one is reported, whatever the order of merging. */
+    /* If several tiles are equally bad, the first one is reported, whatever the order of merging. */
     bool earlier = part->tile_y < sum->tile_y || (part->tile_y == sum->tile_y && part->tile_x < sum->tile_x);
     if (part->different && (!sum->different || part->worst > sum->worst || (part->worst >= sum->worst && earlier))) {
         sum->worst = part->worst;

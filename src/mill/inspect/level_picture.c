@@ -117,7 +117,7 @@ static void encode_row(const txm_ops *ops, const txm_level_picture *p, const uin
         ops->from_float(TXM_TYPE_U8, linear + x, dst + x, 1);
 }
 
-/* What the file states decides. */
+/* The file's own statement decides. */
 txm_values txm_values_of(const txm_tx_description *d, txm_type type)
 {
     if (!strcmp(d->detected, "data"))

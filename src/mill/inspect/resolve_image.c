@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "mill/base/names.h"
 #include "mill/convert/resolve.h"
 #include "mill/inspect/verify_impl.h"
 #include "mill/source/defaults.h"
@@ -147,14 +148,6 @@ static txm_status find_in(resolving *r, const char *folder, txm_error *err)
     return status;
 }
 
-/* Compares device and inode, since links may give a folder two names. */
-static bool same_folder(const char *a, const char *b)
-{
-    struct stat sa, sb;
-    return !strcmp(a, b) ||
-           (stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino);
-}
-
 /* Looks in the folder in which the right file is missing, and in the one beside the image, where Cycles looks too. */
 static txm_status find_others(resolving *r, txm_error *err)
 {
@@ -168,7 +161,7 @@ static txm_status find_others(resolving *r, txm_error *err)
         status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", r->image);
     if (!status)
         status = find_in(r, folder, err);
-    if (!status && !same_folder(folder, usual))
+    if (!status && !txm_same_file(folder, usual))
         status = find_in(r, usual, err);
     free(folder);
     free(beside);

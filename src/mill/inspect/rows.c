@@ -84,8 +84,8 @@ void txm_row_buffer_free(txm_row_buffer *buffer)
 }
 
 /* Decodes the rows of tiles in which the wanted rows are, one at a time, and copies the rows out of them. */
-static txm_status read_tiles(const txm_rows *r, const txm_ops *ops, uint32_t level, uint32_t y, uint32_t count,
-                             txm_row_buffer *buffer, txm_error *err)
+static txm_status read_tile_rows(const txm_rows *r, const txm_ops *ops, uint32_t level, uint32_t y, uint32_t count,
+                                 txm_row_buffer *buffer, txm_error *err)
 {
     const txm_tx_info *i = txm_tx_info_of(r->tx);
     const txm_tx_level *l = txm_tx_level_of(r->tx, level);
@@ -118,7 +118,7 @@ txm_status txm_rows_read(const txm_rows *r, const txm_ops *ops, uint32_t level, 
                          txm_row_buffer *buffer, txm_error *err)
 {
     if (r->tx)
-        return read_tiles(r, ops, level, y, count, buffer, err);
+        return read_tile_rows(r, ops, level, y, count, buffer, err);
     size_t samples = (size_t)txm_source_info_of(r->source)->width * r->channels;
     size_t stride = samples * txm_type_bytes(r->type);
     txm_status status = txm_source_read(r->source, y, count, buffer->raw, stride, err);

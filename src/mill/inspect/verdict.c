@@ -19,7 +19,7 @@ static bool is_kind(const txm_finding *f, enum txm_finding_number number)
     return f->kind == txm_finding_kind_at(number);
 }
 
-/* Turns one finding into evidence. Of several of the same kind the first counts. */
+/* Turns one finding into evidence. If there are several of the same kind, the first counts. */
 static void add_evidence(const txm_verification *v, const txm_finding *f, txm_evidence *e)
 {
     bool never = is_kind(f, TXM_FINDING_FORMAT) || is_kind(f, TXM_FINDING_NAME_RULES);

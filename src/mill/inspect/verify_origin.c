@@ -276,7 +276,7 @@ static txm_status check_name(txm_verification *v, txm_error *err)
 /* ---- rules ------------------------------------------------------------------------------------------------------ */
 
 /* Compares what a rule specifies for an image with what the file states. */
-static void check_rules(const txm_verification *v)
+static void check_against_rule(const txm_verification *v)
 {
     const txm_tx_description *d = &v->description;
     const txm_color_config *config = txm_context_color(v->context);
@@ -324,7 +324,7 @@ txm_status txm_verify_origin(txm_verification *v, txm_error *err)
 {
     txm_status status = check_source(v, err);
     if (!status)
-        check_rules(v);
+        check_against_rule(v);
     if (!status)
         check_config(v);
     return status ? status : check_name(v, err);

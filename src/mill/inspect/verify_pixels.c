@@ -109,7 +109,7 @@ static void run_stats(void *arg)
 }
 
 /* Passes a reference to the band to a strand. */
-static bool deliver(course *c, txm_strand *strand, txm_job_fn fn, txm_band *band)
+static bool submit_band(course *c, txm_strand *strand, txm_job_fn fn, txm_band *band)
 {
     delivery *d = malloc(sizeof *d);
     if (!d)
@@ -127,9 +127,9 @@ static bool hand_on(course *c, txm_band *band)
 {
     bool ok = true;
     if (c->tiler)
-        ok = deliver(c, c->pyramid_strand, run_pyramid, band);
+        ok = submit_band(c, c->pyramid_strand, run_pyramid, band);
     if (c->hashes)
-        ok = ok && txm_hash_stage_take(c->hash_stage, band) && deliver(c, c->stats_strand, run_stats, band);
+        ok = ok && txm_hash_stage_take(c->hash_stage, band) && submit_band(c, c->stats_strand, run_stats, band);
     return ok;
 }
 
@@ -301,7 +301,7 @@ static txm_status check_hash(const course *c, txm_error *err)
     return status;
 }
 
-/* What could not be checked is reported with the reason, so that it does not look like a pass. */
+/* Checks that could not be made are reported with the reason, so that they do not look passed. */
 static txm_status conclude(course *c, txm_error *err)
 {
     txm_verification *v = c->check.v;

@@ -28,7 +28,7 @@ uint32_t txm_tile_run_length(const txm_pixel_check *check)
     return tiles ? tiles : 1;
 }
 
-static void out_of_memory(txm_pixel_check *check)
+static void check_no_memory(txm_pixel_check *check)
 {
     txm_error err = {0};
     txm_no_memory(&err, check->v->path);
@@ -93,7 +93,7 @@ static void check_tiles(void *arg)
     txm_level_diff diff = {0};
     bool ok = false, going = pixels != NULL;
     if (!pixels)
-        out_of_memory(c);
+        check_no_memory(c);
     for (uint32_t n = 0; going && n < r->tiles.count && txm_job_runs(&c->job); n++) {
         uint32_t x = r->tiles.first + n, w = 0, h = 0;
         going = txm_check_decode(c, r->tiles.level, x, r->tiles.tile_y, pixels, stride, &w, &h, &ok);
@@ -162,7 +162,7 @@ static void check_borders(void *arg)
     uint8_t *gathered = txm_alloc_pixels(txm_border_pixels(i->tile_w, i->tile_h), c->pixel_bytes);
     bool going = gathered != NULL;
     if (!going)
-        out_of_memory(c);
+        check_no_memory(c);
     for (uint32_t n = 0; going && n < r->tiles.count && txm_job_runs(&c->job); n++) {
         uint32_t x = r->tiles.first + n;
         going = (r->band && border_fits(r, x, gathered)) || check_border_in_file(&r->tiles, x);

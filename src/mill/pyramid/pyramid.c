@@ -147,7 +147,7 @@ static bool arrive(txm_pyramid *p, uint32_t index)
 }
 
 /* Converts a row of level 0 to the float32 in which levels are filtered. */
-static void load(const txm_pyramid *p, const void *src, uint32_t y, float *dst)
+static void load_row(const txm_pyramid *p, const void *src, uint32_t y, float *dst)
 {
     const txm_pyramid_spec *s = &p->spec;
     txm_type type = s->type;
@@ -174,7 +174,7 @@ bool txm_pyramid_push(txm_pyramid *p, const void *pixels, size_t stride_bytes, u
     for (uint32_t y = 0; y < rows; y++) {
         const uint8_t *src = (const uint8_t *)pixels + y * stride_bytes;
         level *l = &p->level[1];
-        load(p, src, l->arrived, window_row(p, l, l->arrived));
+        load_row(p, src, l->arrived, window_row(p, l, l->arrived));
         if (!arrive(p, 1))
             return false;
     }

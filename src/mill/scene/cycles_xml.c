@@ -74,7 +74,7 @@ static const char *attribute(const XML_Char **attributes, const char *name)
 }
 
 /* Numbers separated by spaces; numbers that no UDIM tile has are skipped. */
-static size_t read_tiles(const char *text, uint32_t *tiles)
+static size_t parse_udim_numbers(const char *text, uint32_t *tiles)
 {
     size_t count = 0;
     while (text && *text && count < MAX_TILES) {
@@ -133,7 +133,7 @@ static void take_image_node(xml_file *file, const XML_Char **attributes, bool en
                                .alpha = txm_node_alpha(attribute(attributes, "alpha_type")),
                                .environment = environment,
                                .tiles = tiles,
-                               .tile_count = read_tiles(numbers, tiles),
+                               .tile_count = parse_udim_numbers(numbers, tiles),
                                .extension = txm_node_extension(environment ? NULL : attribute(attributes, "extension")),
                                .interpolation = txm_node_interpolation(attribute(attributes, "interpolation"))};
         node.tiled = node.tile_count > 0;

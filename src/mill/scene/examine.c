@@ -40,7 +40,7 @@ typedef struct walk {
 } walk;
 
 /* Whether another step may be taken. */
-static bool step(walk *w)
+static bool may_step(walk *w)
 {
     return w->steps++ < MAX_STEPS && w->total_steps++ < MAX_TOTAL_STEPS;
 }
@@ -143,7 +143,7 @@ static void enter_group(walk *w, uint32_t file, uint32_t tree, uint32_t node, co
     txm_span trees = model->ids.data[entered.id].trees;
     for (uint32_t t = trees.begin; t < trees.end; t++) {
         const txm_tree *inner = &model->trees.data[t];
-        for (uint32_t n = inner->nodes.begin; n < inner->nodes.end && step(w); n++) {
+        for (uint32_t n = inner->nodes.begin; n < inner->nodes.end && may_step(w); n++) {
             if (strcmp(model->nodes.data[n].idname, "NodeGroupInput") == 0) {
                 follow_output(w, entered.file, inner, n, socket, &here, depth + 1);
             }
@@ -161,7 +161,7 @@ static void leave_group(walk *w, uint32_t file, const txm_tree *tree, const char
         follow_output(w, c->from_file, outer, c->node, socket, inside->outer, depth + 1);
         return;
     }
-    for (size_t i = first_call(w->calls, file, tree->id); i < w->calls->count && step(w); i++) {
+    for (size_t i = first_call(w->calls, file, tree->id); i < w->calls->count && may_step(w); i++) {
         const call *c = &w->calls->data[i];
         if (c->file != file || c->id != tree->id) {
             break;
@@ -207,7 +207,7 @@ static void follow_output(walk *w, uint32_t file, const txm_tree *tree, uint32_t
     }
     for (; low < tree->links.end && model->links.data[low].from == node && depth < MAX_DEPTH; low++) {
         const txm_link *link = &model->links.data[low];
-        if ((!socket || strcmp(link->from_socket, socket) == 0) && step(w)) {
+        if ((!socket || strcmp(link->from_socket, socket) == 0) && may_step(w)) {
             follow_link(w, file, tree, link, inside, depth);
         }
     }

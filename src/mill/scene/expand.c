@@ -141,7 +141,7 @@ static char *tile_path(const char *path, uint32_t tile)
 }
 
 /* Without a list of tiles, takes those in the folder: four digits replace the token. */
-static txm_status read_tiles(txm_blend *blend, const char *path, file_table *files, txm_error *err)
+static txm_status expand_udim(txm_blend *blend, const char *path, file_table *files, txm_error *err)
 {
     char *like = tile_path(path, 1001), *folder = like ? txm_path_dir(like) : NULL;
     const char *token = strstr(txm_path_base(path), "<UDIM>");
@@ -158,7 +158,7 @@ static txm_status read_tiles(txm_blend *blend, const char *path, file_table *fil
 static txm_status expand_tiles(txm_blend *blend, const txm_blend_image *image, file_table *files, txm_error *err)
 {
     if (!image->tile_count) {
-        return read_tiles(blend, image->path, files, err);
+        return expand_udim(blend, image->path, files, err);
     }
     bool has_token = strstr(image->path, "<UDIM>") || strstr(image->path, "<UVTILE>");
     txm_status status = TXM_OK;

@@ -206,7 +206,7 @@ typedef struct entry_list {
 } entry_list;
 
 /* Takes ownership of `path`, which is NULL if memory is exhausted. */
-static txm_status add_entry(entry_list *list, size_t image, char *path, txm_error *err)
+static txm_status add_path(entry_list *list, size_t image, char *path, txm_error *err)
 {
     const txm_blend_image *im = &list->blend->images.data[image];
     txm_blend_entry *e = path ? TXM_STORE_ADD(&list->blend->store, &list->entries) : NULL;
@@ -225,18 +225,18 @@ static txm_status add_entry(entry_list *list, size_t image, char *path, txm_erro
 }
 
 /* Packed images are unpacked here, if a folder was given. */
-static txm_status add_image(entry_list *list, size_t image, const char *packed_folder, txm_error *err)
+static txm_status add_scene_image(entry_list *list, size_t image, const char *packed_folder, txm_error *err)
 {
     const txm_blend_image *im = &list->blend->images.data[image];
     txm_status status = TXM_OK;
     for (size_t f = 0; status == TXM_OK && im->state == TXM_BLEND_STATE_READY && f < im->file_count; f++) {
-        status = add_entry(list, image, txm_strdup(im->files[f].path), err);
+        status = add_path(list, image, txm_strdup(im->files[f].path), err);
     }
     for (size_t p = 0; status == TXM_OK && packed_folder && p < im->packed_count; p++) {
         char *path = NULL;
         status = txm_blend_unpack(list->blend, image, p, packed_folder, &path, err);
         if (status == TXM_OK) {
-            status = add_entry(list, image, path, err);
+            status = add_path(list, image, path, err);
         }
     }
     return status;
@@ -306,7 +306,7 @@ txm_status txm_blend_entries(txm_blend *blend, const char *packed_folder, txm_bl
     *out = NULL;
     *count = 0;
     for (size_t i = 0; status == TXM_OK && i < blend->images.count; i++) {
-        status = add_image(&list, i, packed_folder, err);
+        status = add_scene_image(&list, i, packed_folder, err);
     }
     if (status != TXM_OK) {
         txm_blend_entries_free(&list.entries.data, list.entries.count);

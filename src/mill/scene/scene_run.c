@@ -26,7 +26,7 @@ void txm_run_free(txm_run *run)
 }
 
 /* The size is bounded, since a data-block can claim any number of blocks. */
-static bool make_room(txm_run *run, size_t bytes)
+static bool reserve_run(txm_run *run, size_t bytes)
 {
     if (bytes > TXM_RUN_MAX_BYTES - run->used) {
         run->budget.over_limit = true;
@@ -50,7 +50,7 @@ static bool make_room(txm_run *run, size_t bytes)
 /* For a block whose payload is not kept, place and size are stored: packed files are read later. */
 bool txm_run_add(txm_run *run, const txm_block *block, txm_kind kind, const uint8_t *payload, size_t bytes)
 {
-    txm_run_block *b = make_room(run, bytes) ? TXM_STORE_ADD(&run->budget, &run->blocks) : NULL;
+    txm_run_block *b = reserve_run(run, bytes) ? TXM_STORE_ADD(&run->budget, &run->blocks) : NULL;
     if (!b) {
         return false;
     }

@@ -103,7 +103,7 @@ static void zstd_close(void *self)
 }
 
 /* Starts decoding at a frame. */
-static void enter(zstd_decoder *z, txm_stream_input *input, uint64_t compressed)
+static void enter_frame(zstd_decoder *z, txm_stream_input *input, uint64_t compressed)
 {
     ZSTD_DCtx_reset(z->context, ZSTD_reset_session_only);
     z->in = (ZSTD_inBuffer){z->data, 0, 0};
@@ -121,7 +121,7 @@ static txm_status zstd_open(txm_stream_input *input, void **self, txm_error *err
     }
     ZSTD_DCtx_setParameter(z->context, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
     read_seek_table(z, input);
-    enter(z, input, 0);
+    enter_frame(z, input, 0);
     *self = z;
     return TXM_OK;
 }
@@ -188,11 +188,11 @@ static txm_status zstd_jump(void *self, txm_stream_input *input, uint64_t from, 
     if (z->frames) {
         const frame *f = &z->frames[frame_at(z, to)];
         if (to < from || f->uncompressed > from) {
-            enter(z, input, f->compressed);
+            enter_frame(z, input, f->compressed);
             *landed = f->uncompressed;
         }
     } else if (to < from) {
-        enter(z, input, 0);
+        enter_frame(z, input, 0);
         *landed = 0;
     }
     return TXM_OK;

@@ -80,7 +80,7 @@ txm_status txm_walk_next(txm_walk *walk, txm_block *out, txm_error *err)
     return TXM_OK;
 }
 
-/* What is not on the tape is read from the stream. */
+/* Bytes that are not on the tape are read from the stream. */
 txm_status txm_walk_read(txm_walk *walk, const txm_block *block, void *dst, size_t bytes, txm_error *err)
 {
     if (bytes == 0) {

@@ -212,7 +212,7 @@ typedef struct obj_writer {
 } obj_writer;
 
 /* The new index of a point, counted from 1 as in the file and raised by the points inserted before it. */
-static unsigned long long moved(const mesh_points *points, uint32_t index)
+static unsigned long long moved_index(const mesh_points *points, uint32_t index)
 {
     return 1ull + index + points->before[index];
 }
@@ -236,7 +236,7 @@ static void write_corner(obj_writer *w, unsigned long long vertex, unsigned long
         fprintf(w->out, " %llu/%llu", vertex, coordinate);
 }
 
-/* Writes the polygon uncut. */
+/* Writes the polygon without cutting it. */
 static txm_status write_whole(obj_writer *w, uint32_t count)
 {
     const uint32_t *corners = w->mesh->corners + w->mesh->first[w->polygon];
@@ -249,8 +249,8 @@ static txm_status write_whole(obj_writer *w, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t normal = w->corner_normals[i];
         const bool has_normal = normal < w->mesh->normals.count;
-        write_corner(w, moved(&w->mesh->points, corners[i]), w->coordinates - count + i + 1, has_normal,
-                     has_normal ? moved(&w->mesh->normals, normal) : 0);
+        write_corner(w, moved_index(&w->mesh->points, corners[i]), w->coordinates - count + i + 1, has_normal,
+                     has_normal ? moved_index(&w->mesh->normals, normal) : 0);
     }
     fputc('\n', w->out);
     return TXM_OK;
@@ -299,8 +299,8 @@ static txm_status write_cut(obj_writer *w, uint32_t count)
             return status;
         write_coordinates(w, uvs, 4);
         fputc('f', w->out);
-        write_corner(w, moved(&mesh->points, corners[i]), w->coordinates - 3, has_normals,
-                     has_normals ? moved(&mesh->normals, w->corner_normals[i]) : 0);
+        write_corner(w, moved_index(&mesh->points, corners[i]), w->coordinates - 3, has_normals,
+                     has_normals ? moved_index(&mesh->normals, w->corner_normals[i]) : 0);
         for (unsigned k = 0; k < 3; k++)
             write_corner(w, new_point + at[k], w->coordinates - 2 + k, has_normals, new_normal + at[k]);
         fputc('\n', w->out);
@@ -336,7 +336,7 @@ static txm_status write_elements(obj_writer *w, obj_line *l, const char *keyword
     while (next_word(l, &word, &bytes)) {
         if (!read_corner(word, bytes, w->points, w->normals, &vertex, &normal) || vertex >= w->mesh->points.count)
             return bad_line(w->mesh, l, "a vertex of a line or point cannot be read", w->err);
-        fprintf(w->out, " %llu", moved(&w->mesh->points, vertex));
+        fprintf(w->out, " %llu", moved_index(&w->mesh->points, vertex));
     }
     fputc('\n', w->out);
     return TXM_OK;

@@ -127,7 +127,7 @@ static txm_status read_header_line(ply_reader *r, const char *line)
 }
 
 /* Reads the lines up to end_header, which are text in all formats. */
-static txm_status read_header(ply_reader *r)
+static txm_status read_ply_header(ply_reader *r)
 {
     if (r->mesh->bytes < 4 || memcmp(r->at, "ply", 3) != 0 || (r->at[3] != '\n' && r->at[3] != '\r'))
         return bad_ply(r, "not a PLY file: it does not begin with 'ply'");
@@ -305,7 +305,7 @@ static txm_status skip_element(ply_reader *r, const ply_element *e)
 static txm_status read_ply(mesh_file *mesh, txm_error *err)
 {
     ply_reader r = {.mesh = mesh, .at = mesh->data, .end = mesh->data + mesh->bytes, .err = err};
-    txm_status status = read_header(&r);
+    txm_status status = read_ply_header(&r);
     for (uint32_t i = 0; i < r.element_count && status == TXM_OK; i++) {
         ply_element *e = &r.elements[i];
         status = strcmp(e->name, "vertex") == 0 ? read_vertices(&r, e)
@@ -408,7 +408,7 @@ static txm_status write_polygon(ply_writer *w, uint32_t polygon)
     return TXM_OK;
 }
 
-static void write_header(const mesh_file *mesh, const char *mark, uint32_t faces, uint32_t corners, FILE *out)
+static void write_ply_header(const mesh_file *mesh, const char *mark, uint32_t faces, uint32_t corners, FILE *out)
 {
     fprintf(out, "ply\nformat binary_little_endian 1.0\ncomment " MESH_MARK "%s\ncomment uv 0 \"UVMap\"\n", mark);
     fprintf(out, "element vertex %llu\n", (unsigned long long)faces * corners);
@@ -430,7 +430,7 @@ static txm_status write_ply(const mesh_file *mesh, const txm_ptex_pages *pages, 
         faces += txm_mesh_is_cut(mesh, txm_mesh_corners_of(mesh, i)) ? txm_mesh_corners_of(mesh, i) : 1;
     if ((uint64_t)faces * corners > INT32_MAX)
         return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u faces are more than PLY has numbers for", mesh->path, faces);
-    write_header(mesh, mark, faces, corners, out);
+    write_ply_header(mesh, mark, faces, corners, out);
     for (uint32_t i = 0; i < mesh->polygons && status == TXM_OK && !ferror(out); i++)
         status = write_polygon(&w, i);
     for (uint32_t i = 0; i < faces && status == TXM_OK && !ferror(out); i++) {

@@ -76,7 +76,7 @@ static txm_status describe_file(const char *path, char out[STATE_BYTES], txm_err
     return TXM_OK;
 }
 
-static txm_status make_key(unwrap_job *job, txm_error *err)
+static txm_status hash_inputs(unwrap_job *job, txm_error *err)
 {
     char ptex[STATE_BYTES], mesh[STATE_BYTES], text[256];
     txm_status status = describe_file(job->ptex_path, ptex, err);
@@ -129,7 +129,7 @@ char *txm_unwrapped_page_path(const txm_unwrapped *result, uint32_t page)
 /* The kind of file that a name has. */
 typedef enum found { NOTHING, OURS, OURS_OF_THIS_KEY, ANOTHERS } found;
 
-static txm_status look_at(const unwrap_job *job, const char *path, const char *mark, found *what, txm_error *err)
+static txm_status read_mark(const unwrap_job *job, const char *path, const char *mark, found *what, txm_error *err)
 {
     char head[HEAD_BYTES];
     struct stat s;
@@ -156,7 +156,7 @@ static txm_status look_at(const unwrap_job *job, const char *path, const char *m
 static txm_status check_target(const unwrap_job *job, const char *path, const char *mark, bool *fresh, txm_error *err)
 {
     found what;
-    txm_status status = look_at(job, path, mark, &what, err);
+    txm_status status = read_mark(job, path, mark, &what, err);
     *fresh &= what == OURS_OF_THIS_KEY;
     return status != TXM_OK || what != ANOTHERS
                ? status
@@ -209,7 +209,7 @@ static void shape_row(const unwrap_job *job, uint8_t *row, uint32_t width)
             wide[i] = (uint16_t)(i % 4 == 3 ? wide[i] : unassociate(wide[i], wide[i | 3], 65535));
 }
 
-static txm_status count_rows(unwrap_job *job, uint32_t rows, txm_error *err)
+static txm_status count_page_rows(unwrap_job *job, uint32_t rows, txm_error *err)
 {
     const uint64_t done = atomic_fetch_add(&job->rows_done, rows) + rows;
     if (job->options.progress)
@@ -235,7 +235,7 @@ static txm_status write_bands(unwrap_job *job, uint32_t page, void *writer, uint
         if (status == TXM_OK)
             status = job->format->rows(writer, band, row_bytes, rows, err);
         if (status == TXM_OK)
-            status = count_rows(job, rows, err);
+            status = count_page_rows(job, rows, err);
     }
     free(band);
     return status;
@@ -338,7 +338,7 @@ static void remove_rest(const unwrap_job *job)
         char *path = txm_unwrapped_page_path(job->made, i);
         found what = NOTHING;
         const bool is_rest = path && FIRST_PAGE + i <= LAST_PAGE &&
-                             look_at(job, path, TXM_PICTURE_MARK " ", &what, NULL) == TXM_OK && what == OURS &&
+                             read_mark(job, path, TXM_PICTURE_MARK " ", &what, NULL) == TXM_OK && what == OURS &&
                              unlink(path) == 0;
         free(path);
         if (!is_rest)
@@ -395,10 +395,10 @@ static txm_status open_both(unwrap_job *job, txm_error *err)
     return status;
 }
 
-static txm_status run_job(unwrap_job *job, txm_error *err)
+static txm_status unwrap_pages(unwrap_job *job, txm_error *err)
 {
     bool fresh = false;
-    txm_status status = make_key(job, err);
+    txm_status status = hash_inputs(job, err);
     if (status == TXM_OK)
         status = open_both(job, err);
     if (status == TXM_OK)
@@ -439,7 +439,7 @@ txm_status txm_unwrap_ptex(const char *ptex_path, const char *mesh_path, const t
     txm_unwrap_options_init(&job.options);
     txm_status status = txm_options_take(&job.options, sizeof job.options, options, "txm_unwrap_options", &own);
     if (status == TXM_OK)
-        status = run_job(&job, &own);
+        status = unwrap_pages(&job, &own);
     close_job(&job);
     made.seconds = txm_clock_seconds() - begin;
     if (status == TXM_OK)

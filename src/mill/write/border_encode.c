@@ -150,7 +150,7 @@ DEFINE_RESIDUALS(u16, uint16_t)
 DEFINE_RESIDUALS(u32, uint32_t)
 
 /* Appends the residuals of a line of `pixels` pixels, starting at pixel `*at` of the border. */
-static void add_line(txm_border_encoder *e, const void *line, const void *reference, size_t pixels, size_t *at)
+static void add_residuals(txm_border_encoder *e, const void *line, const void *reference, size_t pixels, size_t *at)
 {
     void *out = e->residuals + *at * e->pixel_bytes;
     size_t samples = pixels * e->channels;
@@ -202,9 +202,9 @@ static void predict(txm_border_encoder *e, const uint8_t *border, const txm_bord
         const uint8_t *near = sides + (right ? 2 : 1) * px, *far = sides + (right ? 3 : 0) * px;
         gather_border(right ? tile->right : tile->left, tile->column_step, h, px, e->reference);
         gather_border(near, 4 * px, h, px, e->line);
-        add_line(e, e->line, e->reference, h, &at);
+        add_residuals(e, e->line, e->reference, h, &at);
         gather_border(far, 4 * px, h, px, e->reference);
-        add_line(e, e->reference, e->line, h, &at);
+        add_residuals(e, e->reference, e->line, h, &at);
     }
     for (int bottom = 0; bottom < 2; bottom++) {
         /* The tile's outermost row, with the border's pixels on both sides. */
@@ -213,8 +213,8 @@ static void predict(txm_border_encoder *e, const uint8_t *border, const txm_bord
         memcpy(e->reference + 2 * px, bottom ? tile->bottom : tile->top, w * px);
         memcpy(e->reference + (w + 2) * px, sides + (4 * y + 2) * px, 2 * px);
         const uint8_t *near = bottom ? below : border + row, *far = bottom ? below + row : border;
-        add_line(e, near, e->reference, w + 4, &at);
-        add_line(e, far, near, w + 4, &at);
+        add_residuals(e, near, e->reference, w + 4, &at);
+        add_residuals(e, far, near, w + 4, &at);
     }
 }
 

@@ -24,7 +24,7 @@
 
 enum { NOTE_BYTES = 512 };
 
-/* As lines of text, for users who want to find out what a render is waiting for. */
+/* A claim consists of lines of text, so that users can find out what a render is waiting for. */
 static int print_note(char out[NOTE_BYTES])
 {
     const txm_owner self = txm_owner_self();

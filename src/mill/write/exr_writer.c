@@ -168,8 +168,8 @@ static void set_late(exr_context_t exr, const txm_tx_summary *s, uint32_t channe
 }
 
 /* Creates a context and passes its header to `write`. */
-static exr_result_t write_header(const exr_writer *w, const txm_tx_summary *late, exr_write_func_ptr_t write,
-                                 void *user, exr_context_t *out)
+static exr_result_t write_exr_header(const exr_writer *w, const txm_tx_summary *late, exr_write_func_ptr_t write,
+                                     void *user, exr_context_t *out)
 {
     exr_context_initializer_t init = EXR_DEFAULT_CONTEXT_INITIALIZER;
     init.error_handler_fn = ignore_message;
@@ -206,7 +206,7 @@ static txm_status exr_open(const txm_tx_layout *layout, const txm_tx_metadata *m
     w->layout = layout;
     w->metadata = metadata;
     w->out = out;
-    exr_result_t rc = write_header(w, NULL, write_to_output, out, &w->exr);
+    exr_result_t rc = write_exr_header(w, NULL, write_to_output, out, &w->exr);
     if (rc != EXR_ERR_SUCCESS) {
         exr_close(w);
         return exr_refused(out, "the header", rc, err);
@@ -241,7 +241,7 @@ static txm_status exr_finish_file(void *self, const txm_tx_summary *summary, txm
     exr_result_t rc = exr_finish(&w->exr);
     if (rc != EXR_ERR_SUCCESS)
         return exr_refused(w->out, "the end", rc, err);
-    rc = write_header(w, summary, write_to_memory, &header, &second);
+    rc = write_exr_header(w, summary, write_to_memory, &header, &second);
     if (rc == EXR_ERR_WRITE_IO) /* OpenEXR's code for a failed write */
         rc = EXR_ERR_OUT_OF_MEMORY;
     txm_status status = TXM_OK;

@@ -41,7 +41,7 @@ typedef struct tiff_writer {
 /* ---- the descriptor, as libtiff sees it ---- */
 
 /* The return value for libtiff's I/O functions: all bytes or none. */
-static tmsize_t moved(tiff_writer *w, bool ok, tmsize_t size)
+static tmsize_t all_or_none(tiff_writer *w, bool ok, tmsize_t size)
 {
     if (!ok)
         return 0;
@@ -53,13 +53,13 @@ static tmsize_t moved(tiff_writer *w, bool ok, tmsize_t size)
 static tmsize_t proc_read(thandle_t handle, void *data, tmsize_t size)
 {
     tiff_writer *w = handle;
-    return moved(w, txm_output_read(w->out, w->position, data, (size_t)size), size);
+    return all_or_none(w, txm_output_read(w->out, w->position, data, (size_t)size), size);
 }
 
 static tmsize_t proc_write(thandle_t handle, void *data, tmsize_t size)
 {
     tiff_writer *w = handle;
-    return moved(w, txm_output_write(w->out, w->position, data, (size_t)size), size);
+    return all_or_none(w, txm_output_write(w->out, w->position, data, (size_t)size), size);
 }
 
 static toff_t proc_seek(thandle_t handle, toff_t offset, int whence)

@@ -24,7 +24,7 @@
 
 typedef enum shape_kind { INSTANCE, QUAD, SPHERE } shape_kind;
 
-/* What an object is, by its number; instances need nothing of it but the number. In world space. */
+/* An object, by its number, in world space. Instances need only the number. */
 typedef struct shape {
     shape_kind kind;
     float corner[3], u[3], v[3], normal[3]; /* of a quad */
@@ -42,8 +42,8 @@ struct txm_geometry {
     char message[256];
 };
 
-/* Embree reports errors to a callback, from any thread. The first one is kept: what follows, as a geometry that is no
- * valid argument since there was no memory for it, comes of it. */
+/* Embree reports errors to a callback, from any thread. The first one is kept, because later ones follow from it: a
+ * geometry for which there was no memory is an invalid argument later. */
 static void remember(void *user, enum RTCError code, const char *text)
 {
     txm_geometry *g = user;
@@ -217,7 +217,7 @@ static bool hit_sphere(const shape *s, const struct RTCRay *ray, float *t, float
     return true;
 }
 
-/* The one test for nearest hits and for shadows: they cannot disagree. */
+/* Nearest hits and shadows use the same test, so that they cannot disagree. */
 static bool hit_shape(const shape *s, const struct RTCRay *ray, float *t, float *u, float *v)
 {
     return s->kind == QUAD ? hit_quad(s, ray, t, u, v) : hit_sphere(s, ray, t, u, v);
@@ -392,7 +392,7 @@ static void geometry_intersect(const txm_geometry *g, const txm_ray *ray, txm_ra
                          .primitive = r.hit.primID};
 }
 
-/* Any hit between the ends, not the nearest: that is what makes shadow rays cheaper. */
+/* Finds any hit between the ends and not the nearest one, which makes shadow rays cheaper. */
 static bool geometry_occluded(const txm_geometry *g, const txm_ray *ray)
 {
     struct RTCRay r;

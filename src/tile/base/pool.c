@@ -81,7 +81,7 @@ static void wake(txm_pool *pool)
 }
 
 /* Runs a job that was taken off its queue. The lock is held on entry and on return. */
-static void run_job(txm_pool *pool, job *j)
+static void run_pool_job(txm_pool *pool, job *j)
 {
     pthread_mutex_unlock(&pool->lock);
     depth++;
@@ -104,7 +104,7 @@ static bool run_one(txm_pool *pool)
         j = pop(&pool->outer);
     if (!j)
         return false;
-    run_job(pool, j);
+    run_pool_job(pool, j);
     return true;
 }
 
@@ -124,7 +124,7 @@ static void *writer(void *arg)
     while (!pool->closing) {
         job *j = pop(&pool->writes);
         if (j)
-            run_job(pool, j);
+            run_pool_job(pool, j);
         else
             pthread_cond_wait(&pool->to_write, &pool->lock);
     }
@@ -364,7 +364,7 @@ static void run_strand(void *arg)
     pthread_mutex_lock(&pool->lock);
     job *j;
     while ((j = pop(&strand->pending)))
-        run_job(pool, j);
+        run_pool_job(pool, j);
     strand->running = false;
     pthread_mutex_unlock(&pool->lock);
 }

@@ -147,8 +147,8 @@ static void run_along(void *arg)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* Waits until all of a batch is over, and reads tiles of it meanwhile. With the lock held, which is released in
- * between; the caller must hold a reference. */
+/* Waits until a batch has ended, and reads its tiles meanwhile. With the lock held, which is released in between; the
+ * caller must hold a reference. */
 static void wait_for(txm_ticket *t)
 {
     txm_cache *c = t->cache;

@@ -366,7 +366,7 @@ static inline bool txm_is_requested(uint32_t slot)
 
 struct txm_cache {
     /* Read by every lookup, but rarely written. */
-    _Alignas(64) atomic_uint_least64_t generation; /* of the view; odd: the world is stopped */
+    _Alignas(64) atomic_uint_least64_t generation; /* of the view; odd while lookups are stopped */
     atomic_uint epoch;
     atomic_uint round;            /* number of the round of temporary failures */
     _Atomic double retry_seconds; /* when temporary failures are tried again; INFINITY: there are none */
@@ -610,6 +610,8 @@ void txm_texture_show(txm_cache *c, uint32_t texture, const txm_source *s, uint3
 txm_status txm_texture_add(txm_cache *c, const char *path, const txm_tile_source *called, txm_extension extension,
                            uint32_t *texture, txm_error *err);
 txm_status txm_texture_open(txm_cache *c, uint32_t texture, txm_error *err);
+/* USAGE: there is no such texture, or it is a UDIM set. */
+txm_status txm_texture_check(const txm_cache *c, uint32_t texture, txm_error *err);
 void txm_source_drop(txm_cache *c, txm_source *s);
 void txm_textures_free(txm_cache *c);
 /* Handles a source that was taken for opaque and is not: its textures are opened again with four channels. */

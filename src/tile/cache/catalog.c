@@ -313,13 +313,20 @@ txm_status txm_cache_open(txm_cache *c, uint32_t texture, txm_view_texture *info
     return status;
 }
 
+txm_status txm_texture_check(const txm_cache *c, uint32_t texture, txm_error *err)
+{
+    if (texture >= c->stats.textures || !c->textures[texture].file)
+        return txm_fail(err, TXM_STATUS_USAGE, "there is no texture %u of its own file", texture);
+    return TXM_OK;
+}
+
 txm_status txm_cache_register(txm_cache *c, uint32_t texture, txm_error *err)
 {
     txm_error_clear(err);
     pthread_mutex_lock(&c->lock);
-    txm_status status = texture < c->stats.textures && c->textures[texture].file
-                            ? txm_texture_open(c, texture, err)
-                            : txm_fail(err, TXM_STATUS_USAGE, "there is no texture %u of its own file", texture);
+    txm_status status = txm_texture_check(c, texture, err);
+    if (status == TXM_OK)
+        status = txm_texture_open(c, texture, err);
     if (status == TXM_OK && c->textures[texture].source)
         status = txm_source_register(c, c->textures[texture].source, 0, err);
     pthread_mutex_unlock(&c->lock);
@@ -384,22 +391,28 @@ txm_status txm_texture_add(txm_cache *c, const char *path, const txm_tile_source
     return TXM_OK;
 }
 
+static txm_status add(txm_cache *c, const char *path, const txm_tile_source *called, txm_extension extension,
+                      uint32_t *texture, txm_error *err)
+{
+    if (!txm_extension_exists(extension))
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: no extension %d", path, (int)extension);
+    txm_status status = called ? TXM_OK : look_at(path, err);
+    if (status != TXM_OK)
+        return status;
+    pthread_mutex_lock(&c->lock);
+    status = txm_texture_add(c, path, called, extension, texture, err);
+    pthread_mutex_unlock(&c->lock);
+    if (status == TXM_OK)
+        txm_stand_in_load(c, *texture);
+    return status;
+}
+
 txm_status txm_cache_add(txm_cache *c, const char *path, txm_extension extension, uint32_t *texture, txm_error *err)
 {
     txm_error_clear(err);
     if (!path)
         return txm_fail(err, TXM_STATUS_USAGE, "no tx file given: its path is NULL");
-    if (!txm_extension_exists(extension))
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: no extension %d", path, (int)extension);
-    txm_status status = look_at(path, err);
-    if (status != TXM_OK)
-        return status;
-    pthread_mutex_lock(&c->lock);
-    status = txm_texture_add(c, path, NULL, extension, texture, err);
-    pthread_mutex_unlock(&c->lock);
-    if (status == TXM_OK)
-        txm_stand_in_load(c, *texture);
-    return status;
+    return add(c, path, NULL, extension, texture, err);
 }
 
 txm_status txm_cache_add_source(txm_cache *c, const char *name, const txm_tile_source *source, txm_extension extension,
@@ -408,14 +421,7 @@ txm_status txm_cache_add_source(txm_cache *c, const char *name, const txm_tile_s
     txm_error_clear(err);
     if (!name || !source || source->struct_size < sizeof *source || !source->describe || !source->read)
         return txm_fail(err, TXM_STATUS_USAGE, "a source of tiles needs a name, its struct_size, describe and read");
-    if (!txm_extension_exists(extension))
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: no extension %d", name, (int)extension);
-    pthread_mutex_lock(&c->lock);
-    txm_status status = txm_texture_add(c, name, source, extension, texture, err);
-    pthread_mutex_unlock(&c->lock);
-    if (status == TXM_OK)
-        txm_stand_in_load(c, *texture);
-    return status;
+    return add(c, name, source, extension, texture, err);
 }
 
 /* ---- UDIM sets ---- */
@@ -552,13 +558,6 @@ static void leave_source(txm_cache *c, uint32_t texture)
     txm_source_drop(c, s);
 }
 
-static txm_status check_texture(const txm_cache *c, uint32_t texture, txm_error *err)
-{
-    if (texture >= c->stats.textures || !c->textures[texture].file)
-        return txm_fail(err, TXM_STATUS_USAGE, "there is no texture %u of its own file", texture);
-    return TXM_OK;
-}
-
 /* Turns a texture into a stub, as before it was opened; `first` is its new entry. */
 static void become_stub(txm_cache *c, uint32_t texture, uint32_t first)
 {
@@ -594,7 +593,7 @@ txm_status txm_source_translucent(txm_cache *c, txm_source *s, txm_error *err)
  * example because an artist has overwritten it. */
 static txm_status replace(txm_cache *c, uint32_t texture, const char *path, txm_error *err)
 {
-    txm_status status = check_texture(c, texture, err);
+    txm_status status = txm_texture_check(c, texture, err);
     while (status == TXM_OK && c->textures[texture].opening)
         pthread_cond_wait(&c->changed, &c->lock);
     if (status != TXM_OK)
@@ -642,7 +641,7 @@ txm_status txm_cache_unload(txm_cache *c, uint32_t texture, txm_error *err)
     txm_error_clear(err);
     pthread_mutex_lock(&c->lock);
     txm_own_view_ends(c);
-    txm_status status = check_texture(c, texture, err);
+    txm_status status = txm_texture_check(c, texture, err);
     if (status == TXM_OK && c->textures[texture].source)
         drop_tiles(c, c->textures[texture].source);
     pthread_mutex_unlock(&c->lock);

@@ -114,28 +114,22 @@ typedef struct call {
     float *out, *du, *dv; /* du may be NULL */
 } call;
 
-/* Sets are resolved inside the guarded section of look, because their arrays may be moved. */
-static txm_look look_in_set(txm_cache_thread *t, const call *k, txm_lane *lane)
-{
-    txm_lookup at = *k->at;
-    uint32_t texture = txm_shown_texture(t->cache, k->texture, k->how, &at);
-    return k->du ? txm_sample_d(&t->view, texture, k->how, &at, lane, k->out, k->du, k->dv)
-                 : txm_sample(&t->view, texture, k->how, &at, lane, k->out);
-}
-
-/* Nothing that is read between txm_enter and txm_leave can be freed. The lane starts from the caller's random state
- * every time, and requests at most TXM_LOOKUP_TILES tiles; others are requested in the next round. */
+/* Nothing that is read between txm_enter and txm_leave can be freed or moved; hence sets are resolved there. The lane
+ * starts from the caller's random state every time, and requests at most TXM_LOOKUP_TILES tiles; others are requested
+ * in the next round. */
 static inline txm_look look(txm_cache_thread *t, const call *k, txm_lane *lane)
 {
     txm_look result;
+    txm_lookup at = *k->at;
+    uint32_t texture = k->texture;
     *lane = (txm_lane){.random = k->random ? *k->random : 0, .capacity = TXM_LOOKUP_TILES, .requests = t->requests};
     txm_enter_to_ask(t);
-    if (k->texture < t->view.texture_count && t->view.textures[k->texture].udim_rows)
-        result = look_in_set(t, k, lane);
-    else if (k->du)
-        result = txm_sample_d(&t->view, k->texture, k->how, k->at, lane, k->out, k->du, k->dv);
+    if (texture < t->view.texture_count && t->view.textures[texture].udim_rows)
+        texture = txm_shown_texture(t->cache, texture, k->how, &at);
+    if (k->du)
+        result = txm_sample_d(&t->view, texture, k->how, &at, lane, k->out, k->du, k->dv);
     else
-        result = txm_sample(&t->view, k->texture, k->how, k->at, lane, k->out);
+        result = txm_sample(&t->view, texture, k->how, &at, lane, k->out);
     txm_leave_asking(t, lane->count);
     return result;
 }

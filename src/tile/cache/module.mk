@@ -14,7 +14,7 @@ check-cache-threads:
 	  build-tsan/tests/tile/cache/test_cache_memory build-tsan/tests/tile/cache/test_cache_mixed \
 	  build-tsan/tests/tile/cache/test_cache_views build-tsan/tests/tile/cache/test_cache_staged \
 	  build-tsan/tests/tile/ptex/test_ptex_threads
-	TXM_CACHE_LOOKUPS=200 TSAN_OPTIONS=halt_on_error=1 tests/run.sh build-tsan build-tsan/tests/tile/cache/test_publish \
+	TXM_CACHE_LOOKUPS=200 tests/run.sh build-tsan build-tsan/tests/tile/cache/test_publish \
 	  build-tsan/tests/tile/cache/test_cache_files build-tsan/tests/tile/cache/test_cache_memory build-tsan/tests/tile/cache/test_cache_mixed \
 	  build-tsan/tests/tile/cache/test_cache_views build-tsan/tests/tile/cache/test_cache_staged \
 	  build-tsan/tests/tile/ptex/test_ptex_threads
@@ -27,5 +27,4 @@ STRESS_B = build-stress-$(firstword $(subst $(comma), ,$(STRESS)))
 .PHONY: check-cache-stress
 check-cache-stress:
 	$(MAKE) B=$(STRESS_B) SANITIZE=$(STRESS) $(STRESS_B)/tests/tile/cache/test_cache_mixed
-	TXM_MIXED_LOOKUPS=$(TXM_MIXED_LOOKUPS) TSAN_OPTIONS=halt_on_error=1 ASAN_OPTIONS=allocator_may_return_null=1 \
-	  tests/run.sh $(STRESS_B) $(STRESS_B)/tests/tile/cache/test_cache_mixed
+	TXM_MIXED_LOOKUPS=$(TXM_MIXED_LOOKUPS) tests/run.sh $(STRESS_B) $(STRESS_B)/tests/tile/cache/test_cache_mixed

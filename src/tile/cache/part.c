@@ -66,12 +66,11 @@ static bool walk_part(txm_cache *c, txm_source *s, const txm_cache_part *part, t
 
 static txm_status check_part(const txm_cache *c, uint32_t texture, const txm_cache_part **part, txm_error *err)
 {
+    txm_status status = txm_texture_check(c, texture, err);
     *part = *part ? *part : &whole_texture;
-    if (texture >= c->stats.textures || !c->textures[texture].file)
-        return txm_fail(err, TXM_STATUS_USAGE, "there is no texture %u of its own file", texture);
-    if (isnan((*part)->u0) || isnan((*part)->v0) || isnan((*part)->u1) || isnan((*part)->v1))
-        return txm_fail(err, TXM_STATUS_USAGE, "texture %u: a part needs numbers, not NaN", texture);
-    return TXM_OK;
+    if (status == TXM_OK && (isnan((*part)->u0) || isnan((*part)->v0) || isnan((*part)->u1) || isnan((*part)->v1)))
+        status = txm_fail(err, TXM_STATUS_USAGE, "texture %u: a part needs numbers, not NaN", texture);
+    return status;
 }
 
 /* Opens the texture and registers the levels of the part. With the lock held, which may be released in between. */
@@ -174,30 +173,33 @@ static txm_status load_round(txm_cache *c, uint32_t texture, const txm_cache_par
     return status;
 }
 
-static void drop_pins(txm_cache *c, txm_pins *pins)
+/* Loads a part, round by round. A part that is to be kept needs rounds until one finds nothing to load, and waits for
+ * tiles that other threads load. */
+static txm_status load_part(txm_cache *c, uint32_t texture, const txm_cache_part *part, bool keeps, txm_error *err)
 {
+    part_load p = {.keeps = keeps};
+    txm_pins pins = {0};
+    txm_status status;
+    do {
+        const uint64_t seen = atomic_load(&c->completions);
+        status = load_round(c, texture, part, &p, &pins, err);
+        if (status == TXM_OK && !p.count && (p.full || (keeps && p.waits))) /* full: other batches take the room */
+            txm_wait_for_others(c, seen);
+    } while (status == TXM_OK && !p.over && (p.full || (keeps && (p.count || p.waits))));
     pthread_mutex_lock(&c->lock);
-    txm_unpin(c, pins);
-    txm_cache_release(c, pins->items, pins->capacity * sizeof *pins->items);
+    txm_unpin(c, &pins);
+    txm_cache_release(c, pins.items, pins.capacity * sizeof *pins.items);
     pthread_mutex_unlock(&c->lock);
+    return status;
 }
 
 txm_status txm_cache_preload(txm_cache *c, uint32_t texture, const txm_cache_part *part, txm_error *err)
 {
-    part_load p = {.full = true};
-    txm_pins pins = {0};
     txm_error_clear(err);
     pthread_mutex_lock(&c->lock);
     txm_status status = check_part(c, texture, &part, err);
     pthread_mutex_unlock(&c->lock);
-    while (status == TXM_OK && p.full && !p.over) {
-        const uint64_t seen = atomic_load(&c->completions);
-        status = load_round(c, texture, part, &p, &pins, err);
-        if (status == TXM_OK && p.full && !p.count) /* other batches take the room */
-            txm_wait_for_others(c, seen);
-    }
-    drop_pins(c, &pins);
-    return status;
+    return status == TXM_OK ? load_part(c, texture, part, false, err) : status;
 }
 
 /* ---- keeping ---- */
@@ -237,24 +239,16 @@ static txm_status reserve_part(txm_cache *c, uint32_t texture, const txm_cache_p
     return status;
 }
 
-/* Repeats rounds until one finds nothing to load; waits for tiles that other threads load. */
 txm_status txm_cache_pin(txm_cache *c, uint32_t texture, const txm_cache_part *part, txm_error *err)
 {
-    part_load p = {.keeps = true, .full = true};
-    txm_pins pins = {0};
     uint64_t reserved;
     txm_error_clear(err);
     txm_status status = reserve_part(c, texture, &part, &reserved, err);
-    while (status == TXM_OK && (p.full || p.count || p.waits)) {
-        const uint64_t seen = atomic_load(&c->completions);
-        status = load_round(c, texture, part, &p, &pins, err);
-        if (status == TXM_OK && (p.waits || p.full) && !p.count)
-            txm_wait_for_others(c, seen);
-    }
+    if (status == TXM_OK)
+        status = load_part(c, texture, part, true, err);
     pthread_mutex_lock(&c->lock);
     c->reserved_bytes -= reserved;
     pthread_mutex_unlock(&c->lock);
-    drop_pins(c, &pins);
     return status;
 }
 

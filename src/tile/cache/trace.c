@@ -333,13 +333,15 @@ static struct txm_trace_lane *lane_of(struct txm_trace_writer *w, uint32_t numbe
     return lane;
 }
 
-/* Whether reading a tile has failed permanently. Such tiles are left out, because a replay would count them as reads
- * that succeeded. */
+/* Whether reading a tile has failed, so that the lookup did not use it. Such tiles are left out, because a replay would
+ * count them as reads that succeeded. That also holds for failures that will be tried again: if a later attempt
+ * succeeds, the lookup that uses its tile records it. */
 static bool has_failed(const txm_cache *c, const txm_source *s, const txm_tile_name *n)
 {
     uint32_t entry = n->level < s->registered && !txm_view_is_packed(s->view) ? s->first + n->level
                                                                               : txm_entry_index(s, n->level, n->tile);
-    return __atomic_load_n(&c->tiles[entry].slot, __ATOMIC_RELAXED) == TXM_SLOT_FAILED;
+    const uint32_t slot = __atomic_load_n(&c->tiles[entry].slot, __ATOMIC_RELAXED);
+    return slot == TXM_SLOT_FAILED || slot - TXM_SLOT_UNREADABLE <= UINT16_MAX;
 }
 
 /* Called with the lock held, so nothing moves. A source is recorded under its first texture, so duplicates share their

@@ -307,7 +307,7 @@ static bool is_mark(const uint8_t *p)
 }
 
 /* The bytes after the next empty stored block; NULL if there is none. One of the 16-bit words at even offsets is the
- * first half of its mark, 0x0000, or its middle, 0xff00. Stretches with neither, which is nearly everything, are
+ * first half of its mark, 0x0000, or its middle, 0xff00. Spans with neither, which are nearly everything, are
  * skipped. */
 static const uint8_t *find_mark(const uint8_t *src, const uint8_t *end)
 {

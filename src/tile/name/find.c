@@ -2,9 +2,9 @@
  *
  * From an image to its tx file, for programs that have no colour config.
  *
- * In: an image's path, and what a scene says of it in Blender's words. Out: the key that these words make (name.h), and
- * with it the file's path or its state. What a config would have to be asked (which spaces are data, the matrix of the
- * working space) is known for Blender's own; for others the caller says it.
+ * In: an image's path, and the scene's settings for it in Blender's words. Out: the key that follows from these words
+ * (name.h), and with it the file's path or its state. Facts that depend on a config (which spaces are data, the matrix
+ * of the working space) are known for Blender's own; for other configs the caller provides them.
  */
 #include <string.h>
 #include <strings.h>

@@ -19,7 +19,8 @@
 #include "txtile/describe.h"
 #include "txtile/reader.h"
 
-/* What is looked for: the image's name, its status, and how to tell whether a file was made as it should be. */
+/* The subject of a lookup: the image's name, its status, and a function that tells whether a file has the right
+ * settings. */
 typedef struct wanted {
     const char *image, *cache_dir;
     const txm_tx_key *key;

@@ -14,7 +14,7 @@
 /* How a tx file must have been made: with the right name and time it is still of no use where other settings are
  * inside. */
 typedef struct txm_tx_wish {
-    /* Whether the file that says this of itself has the pixels that are asked for; if not, `why` is a sentence. */
+    /* Whether a file with this description has the requested pixels; if not, `why` is a sentence. */
     bool (*fits)(const void *user, const txm_tx_description *description, char *why, size_t why_bytes);
     const void *user;
 } txm_tx_wish;

@@ -2,10 +2,10 @@
  *
  * The one place that decides what Cycles does with a tx file.
  *
- * In: what is known of the file: whether it is there, its time and its image's, its header, whether the settings inside
- * are those that its name was made for, a tile that cannot be decoded. Out: the verdict. Whoever looks a tx file up
- * (make, check, resolve, list ...) and whoever comes across one (info, verify, view) gathers the evidence and asks
- * here.
+ * In: evidence about the file: whether it exists, its time and its image's, its header, whether the settings inside are
+ * those that its name was made for, a tile that cannot be decoded. Out: the verdict. Commands that look a tx file up
+ * (make, check, resolve, list ...) and commands that are given one (info, verify, view) gather the evidence and call
+ * this.
  */
 #ifndef TXM_NAME_VERDICT_H
 #define TXM_NAME_VERDICT_H
@@ -40,6 +40,6 @@ typedef struct txm_evidence {
 /* The evidence is taken in the order in which Cycles would notice: the first that speaks against a file decides. */
 TXM_SHARED void txm_decide(const txm_evidence *evidence, txm_verdict *out);
 
-/* What `resolve` calls a file with this use. */
+/* The state that `resolve` reports for a file with this use. */
 txm_tx_state txm_state_of_use(txm_use use);
 #endif

@@ -72,7 +72,7 @@ static int best;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* Called once. An unknown or unavailable $TXMILL_ISA is ignored: it is for tests, which check which ISA is used. */
-static void build(void)
+static void choose_ops(void)
 {
     for (int i = 0; i < BACKENDS; i++) {
         if (!backends[i].available())
@@ -98,14 +98,14 @@ static void build(void)
 /* Returns the same table for the whole life of the process. */
 const txm_ops *txm_ops_best(void)
 {
-    pthread_once(&once, build);
+    pthread_once(&once, choose_ops);
     return &tables[best];
 }
 
 /* Lists only ISAs that this machine can run, scalar first. NULL ends the list. */
 const char *txm_ops_isa_name(size_t index)
 {
-    pthread_once(&once, build);
+    pthread_once(&once, choose_ops);
     for (int i = 0; i < BACKENDS; i++) {
         if (tables[i].isa && index-- == 0)
             return tables[i].isa;
@@ -116,7 +116,7 @@ const char *txm_ops_isa_name(size_t index)
 /* For tests and measurements, which compare tables. NULL if the ISA is not available. */
 const txm_ops *txm_ops_isa(const char *isa)
 {
-    pthread_once(&once, build);
+    pthread_once(&once, choose_ops);
     for (int i = 0; i < BACKENDS; i++) {
         if (tables[i].isa && strcmp(isa, tables[i].isa) == 0)
             return &tables[i];

@@ -335,7 +335,7 @@ static bool add_clean(txm_bytes *text, const char *s, size_t n)
 }
 
 /* Entries are offsets into the text, so they remain valid when it is reallocated. */
-static bool grow(txm_metadata *m)
+static bool grow_metadata(txm_metadata *m)
 {
     size_t capacity = m->capacity ? m->capacity * 2 : 32;
     void *entries = realloc(m->entries, capacity * sizeof *m->entries);
@@ -354,7 +354,7 @@ bool txm_metadata_add(txm_metadata *metadata, const char *name, const char *valu
     if (metadata->count == TXM_METADATA_MAX_ENTRIES ||
         metadata->text.size + name_bytes + value_bytes + 2 > TXM_METADATA_MAX_BYTES)
         return true;
-    if (metadata->count == metadata->capacity && !grow(metadata))
+    if (metadata->count == metadata->capacity && !grow_metadata(metadata))
         return false;
     uint32_t name_at = (uint32_t)metadata->text.size;
     if (!add_clean(&metadata->text, name, name_bytes))

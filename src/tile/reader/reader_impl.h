@@ -105,7 +105,7 @@ enum { TXM_CONTAINERS = 0 TXM_CONTAINER_TABLE(TXM_CONTAINER_COUNT) };
 /* Indexed by txm_container. */
 extern const txm_container_reader *const txm_container_readers[TXM_CONTAINERS];
 
-/* ---- copying pixels into the caller's buffer, where they may stand further apart than they are wide -------------- */
+/* ---- copying pixels into the caller's buffer, which may have gaps ------------------------------------------------ */
 
 /* Copies `count` pixels between places that are dst_step and src_step bytes apart. If the size is known at compile
  * time, each copy is a load and a store, so the usual sizes have their own loops. */

@@ -292,8 +292,8 @@ static bool seen(const axis *a, unsigned index)
 }
 
 /* Works tile by tile instead of pixel by pixel, so that each neighbour is decoded only once. */
-static txm_status gather(txm_tx *tx, const txm_tile_id *tile, uint32_t padding, txm_extension extension,
-                         const txm_window *window, txm_scratch *scratch, txm_error *err)
+static txm_status gather_border(txm_tx *tx, const txm_tile_id *tile, uint32_t padding, txm_extension extension,
+                                const txm_window *window, txm_scratch *scratch, txm_error *err)
 {
     const txm_tx_level *l = &tx->levels[tile->level].shape;
     axis ax, ay;
@@ -337,7 +337,7 @@ static txm_status read_padded(txm_tx *tx, const txm_tile_id *tile, const txm_tx_
     if (r->padding_px <= TXM_BORDER_PX && tx->section)
         status = txm_section_read_padded(tx, tile, r->padding_px, r->extension, window, scratch, &done, err);
     if (status == TXM_OK && !done)
-        status = gather(tx, tile, r->padding_px, r->extension, window, scratch, err);
+        status = gather_border(tx, tile, r->padding_px, r->extension, window, scratch, err);
     return status;
 }
 
@@ -402,7 +402,7 @@ txm_status txm_tx_check_border(txm_tx *tx, uint32_t level, uint32_t tile_x, uint
     }
     if (status == TXM_OK && done) {
         txm_window window = {stored + bytes, tx->pixel_bytes, row, tx->pixel_bytes};
-        status = gather(tx, &tile, TXM_BORDER_PX, TXM_EXTENSION_REPEAT, &window, scratch, err);
+        status = gather_border(tx, &tile, TXM_BORDER_PX, TXM_EXTENSION_REPEAT, &window, scratch, err);
     }
     if (status == TXM_OK && (!done || memcmp(stored, stored + bytes, bytes) != 0))
         status = txm_fail(err, TXM_STATUS_CORRUPT, "%s: level %u, tile %u,%u: its border %s", tx->path, level, tile_x,

@@ -35,7 +35,7 @@ static void judge(txm_tx *tx, txm_section_state state, uint64_t image_bytes, con
     va_end(args);
 }
 
-/* Of all levels: the number of borders that an index must have. */
+/* The number of borders of all levels, which an index must have. */
 static uint64_t count_tiles(const txm_tx *tx)
 {
     const txm_reader_level *last = &tx->levels[tx->info.levels - 1];

@@ -97,7 +97,7 @@ TXM_ARITH int txm_is_packed(TXM_GLOBAL const txm_view_texture *t)
     return t->tile_shift == TXM_SHIFT_PACKED;
 }
 
-/* Tiles of a level are numbered row by row. `w` is the level's width, which every caller has at hand. */
+/* Tiles of a level are numbered row by row. `w` is the level's width, which every caller knows. */
 TXM_ARITH uint32_t txm_entry_of(TXM_GLOBAL const txm_view_texture *t, uint32_t level, uint32_t w, uint32_t tile_x,
                                 uint32_t tile_y)
 {

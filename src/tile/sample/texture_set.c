@@ -44,7 +44,7 @@ struct txm_texture_set {
 
 /* Makes room for `more` elements at the end; NULL: out of memory. The caller increases `count` after filling them
  * in. */
-static void *grow(array *a, size_t more)
+static void *grow_array(array *a, size_t more)
 {
     if (more > SIZE_MAX / 2 - a->count)
         return NULL;
@@ -125,16 +125,16 @@ txm_tx *txm_texture_set_tx(const txm_texture_set *set, uint32_t id)
 
 /* Adds a texture whose view is complete except for its place in the page table. Room in all three arrays is reserved
  * before the first one is written, so a failure has no visible effect. */
-static txm_status enter(txm_texture_set *set, texture t, txm_view_texture *v, uint64_t tiles, uint32_t *id,
-                        txm_error *err)
+static txm_status enter_texture(txm_texture_set *set, texture t, txm_view_texture *v, uint64_t tiles, uint32_t *id,
+                                txm_error *err)
 {
-    texture *kept = grow(&set->textures, 1);
-    txm_view_texture *view = kept ? grow(&set->views, 1) : NULL;
+    texture *kept = grow_array(&set->textures, 1);
+    txm_view_texture *view = kept ? grow_array(&set->views, 1) : NULL;
     txm_tile_entry *entries = NULL;
     if (tiles > UINT32_MAX - set->tiles.count || set->textures.count >= TXM_NO_TEXTURE)
         return txm_fail(err, TXM_STATUS_TOO_LARGE, "more than 4294967295 tiles in one set of textures");
     if (view && tiles)
-        entries = grow(&set->tiles, (size_t)tiles);
+        entries = grow_array(&set->tiles, (size_t)tiles);
     if (!view || (tiles && !entries))
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a page table of %llu tiles",
                         (unsigned long long)tiles);
@@ -178,7 +178,7 @@ txm_status txm_texture_set_add(txm_texture_set *set, const char *path, txm_exten
             status = txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a tile");
     }
     if (status == TXM_OK)
-        status = enter(set, t, &v, tiles, id, err);
+        status = enter_texture(set, t, &v, tiles, id, err);
     if (status != TXM_OK) {
         txm_error_prefix(err, "%s", path);
         free(t.unwidened);
@@ -214,7 +214,7 @@ txm_status txm_texture_set_add_called(txm_texture_set *set, const txm_called_tex
         v.level_first[i] = (uint32_t)tiles;
         tiles += txm_view_tiles(&v, i);
     }
-    return enter(set, t, &v, tiles, id, err);
+    return enter_texture(set, t, &v, tiles, id, err);
 }
 
 /* The tiles must have been added as textures before. */
@@ -233,14 +233,14 @@ txm_status txm_texture_set_add_udim(txm_texture_set *set, const uint32_t *number
     if (!count)
         return txm_fail(err, TXM_STATUS_USAGE, "a UDIM set needs a tile");
     txm_view_texture v = {.udim_rows = (last - 1001) / 10 + 1, .first = (uint32_t)set->udims.count};
-    uint32_t *grid = grow(&set->udims, (size_t)v.udim_rows * 10);
+    uint32_t *grid = grow_array(&set->udims, (size_t)v.udim_rows * 10);
     if (!grid)
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for UDIM tiles");
     for (uint32_t i = 0; i < v.udim_rows * 10; i++)
         grid[i] = TXM_NO_TEXTURE;
     for (size_t i = 0; i < count; i++)
         grid[numbers[i] - 1001] = textures[i];
-    txm_status status = enter(set, (texture){0}, &v, 0, id, err);
+    txm_status status = enter_texture(set, (texture){0}, &v, 0, id, err);
     if (status == TXM_OK)
         set->udims.count += (size_t)v.udim_rows * 10;
     return status;
@@ -254,11 +254,11 @@ static uint8_t *new_slab(txm_texture_set *set, uint32_t bytes, uint32_t *slots)
     uint32_t n = SLAB_BYTES / bytes;
     n = n > SLOTS_PER_SLAB ? SLOTS_PER_SLAB : n ? n : 1;
     size_t size = ((size_t)n * bytes + 63) & ~(size_t)63, arena = size > ARENA_BYTES ? size : ARENA_BYTES;
-    uint64_t *slab = grow(&set->slabs, 1);
+    uint64_t *slab = grow_array(&set->slabs, 1);
     if (!slab || set->slabs.count >= TXM_SLOT_UNREGISTERED >> TXM_SLOT_BITS)
         return NULL;
     if (size > set->arena_left) {
-        void **kept = grow(&set->arenas, 1), *fresh = NULL;
+        void **kept = grow_array(&set->arenas, 1), *fresh = NULL;
         if (!kept || posix_memalign(&fresh, ARENA_BYTES, arena))
             return NULL;
         madvise(fresh, arena, MADV_HUGEPAGE);

@@ -56,7 +56,7 @@ static bool same(txm_tile_name a, txm_tile_name b)
 }
 
 /* Linear probing; the table is at most half full, so the search always ends at an empty slot. */
-static uint32_t *slot_of(const optimum *o, txm_tile_name n)
+static uint32_t *slot_of_tile(const optimum *o, txm_tile_name n)
 {
     size_t i = hash_of(n) & (o->slot_count - 1);
     while (o->slots[i] != NOWHERE && !same(o->items[o->slots[i]].name, n))
@@ -79,7 +79,7 @@ static bool widen_table(optimum *o)
     for (size_t i = 0; i < count; i++)
         o->slots[i] = NOWHERE;
     for (size_t i = 0; i < o->item_count; i++)
-        *slot_of(o, o->items[i].name) = (uint32_t)i;
+        *slot_of_tile(o, o->items[i].name) = (uint32_t)i;
     return true;
 }
 
@@ -89,7 +89,7 @@ static bool add_use(optimum *o, txm_tile_name n)
 {
     if (2 * (o->item_count + 1) > o->slot_count && !widen_table(o))
         return false;
-    uint32_t *slot = slot_of(o, n);
+    uint32_t *slot = slot_of_tile(o, n);
     if (*slot == NOWHERE) {
         uint32_t bytes = txm_trace_texture_at(o->trace, n.texture)->tile_bytes;
         if (!TXM_GROW(o->items, o->item_capacity, o->item_count))

@@ -23,7 +23,7 @@ void txm_replay_options_init_sized(txm_replay_options *options, size_t struct_si
 
 /* ---- in place of files ---- */
 
-static void shape_of(const void *trace, uint32_t texture, txm_view_texture *shape, bool *widened)
+static void shape_in_trace(const void *trace, uint32_t texture, txm_view_texture *shape, bool *widened)
 {
     txm_trace_shape(trace, texture, shape);
     *widened = txm_trace_texture_at(trace, texture)->widened;
@@ -108,7 +108,7 @@ static txm_status new_cache(const txm_trace *trace, const txm_replay_options *o,
                             txm_error *err)
 {
     txm_cache_options how;
-    const txm_rehearsal rehearsal = {trace, shape_of, pixel_of};
+    const txm_rehearsal rehearsal = {trace, shape_in_trace, pixel_of};
     txm_cache_options_init_cycles(&how);
     how.max_bytes = o->max_bytes;
     how.policy = o->policy;

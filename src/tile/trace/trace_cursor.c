@@ -154,7 +154,7 @@ static txm_status begin_rows(txm_trace_cursor *c, const txm_trace_stored *b, txm
 {
     uint64_t rows = b->raw < TXM_TRACE_LOOKUPS_HEAD_BYTES ? 0 : txm_load_le32(c->raw);
     if (!rows || rows > TXM_TRACE_LOOKUPS_MAX || b->raw != TXM_TRACE_LOOKUPS_HEAD_BYTES + rows * 4 * TXM_TRACE_COLUMNS)
-        return txm_trace_corrupt(c->trace, err, "a block of lookups has another size");
+        return txm_trace_corrupt(c->trace, err, "a block of lookups has the wrong size");
     c->at = 0;
     c->end = (size_t)rows;
     c->rows_launch = txm_load_le32(c->raw + 4);

@@ -56,7 +56,7 @@ txm_status txm_trace_unpack(const txm_trace *t, const txm_trace_stored *b, ZSTD_
     if (status != TXM_OK)
         return status;
     if (txm_xxh64(stored, b->stored, 0) != b->check)
-        return txm_trace_corrupt(t, err, "a checksum does not hold");
+        return txm_trace_corrupt(t, err, "a checksum is wrong");
     size_t got = ZSTD_decompressDCtx(zstd, raw, TXM_TRACE_BLOCK_MAX, stored, b->stored);
     return ZSTD_isError(got) || got != b->raw ? txm_trace_corrupt(t, err, "a block does not unpack to its size")
                                               : TXM_OK;
@@ -291,7 +291,7 @@ static txm_status read_end(txm_trace *t, const txm_trace_stored *b, const uint8_
 {
     uint64_t n[TXM_TRACE_END_BYTES / 8];
     if (b->raw != TXM_TRACE_END_BYTES)
-        return txm_trace_corrupt(t, err, "its end has another size");
+        return txm_trace_corrupt(t, err, "its end has the wrong size");
     for (size_t i = 0; i < sizeof n / sizeof *n; i++)
         n[i] = txm_load_le64(raw + 8 * i);
     if (n[0] > UINT32_MAX || !txm_cache_policy_words_of((txm_cache_policy)n[0]))

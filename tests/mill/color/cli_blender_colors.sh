@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Colour spaces as Blender has them, with the built-in config: testdata/color/blender.tsv holds what Blender 5.2 made.
+# Colour spaces with the built-in config, compared with those of Blender 5.2 in testdata/color/blender.tsv.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 table=$TXM_TESTDATA/color/blender.tsv
 cp "$TXM_TESTDATA"/color/files/* .
 
-# Every row in one run: image, space and alpha in, name and SHA-1 out. A row that needs a newer OpenColorIO than this build
-# has must get the name at least, and one that needs Blender's tables is refused where PATH leads to no Blender.
+# One run resolves every row: image, space and alpha go in, name and SHA-1 come out. A row that needs a newer
+# OpenColorIO than this build has must still get its name. A row that needs Blender's tables fails if there is no
+# Blender in PATH.
 compare() {
     TXMILL=$TXMILL python3 - "$table" <<'EOF'
 import json, os, re, subprocess, sys
@@ -42,20 +43,21 @@ EOF
 run compare
 check as-blender-makes-them rc_is 0
 
-# A directory of Exif without entries takes no memory. Pillow writes such files.
+# An Exif directory without entries takes no memory. Pillow writes such files.
 txm make --strict --force empty_exif_ifd.tif
 check empty-exif-exit rc_is 0
 
-# 4:2:2 has two samples a pixel; a file that ends before its last is cut.
+# 4:2:2 has two samples for each pixel. A file that ends before the last one is truncated.
 head -c -1 dpx422_10bit.dpx >cut.dpx
 txm make --strict cut.dpx
 check cut-film says "the file is truncated: 3583 bytes, its pixels end at 3584"
 
-# A name that Blender does not know counts as unset here, too.
+# Blender treats a name that it does not know as unset, and so does txmill.
 txm make --strict -c lin_displayp3 plain.png
 check not-blenders says 'colour space "lin_displayp3" is not in the OCIO config built-in'
 
-# In a scene that works in ACEScg, auto is called by what the file says, and what stays encoded by its own id.
+# In a scene whose working space is ACEScg, `auto` becomes the id that the file gives, and encoded pixels keep their
+# own.
 txm make --strict --working-space ACEScg -c auto -o working.tx plain.png
 txm info --json working.tx
 check auto-by-its-word prints '"detected":"srgb_rec709_scene"'

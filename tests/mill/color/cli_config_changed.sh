@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A config that changed behind the same names: what was made with the old one is found out, and made again.
+# A config changes while its names stay the same: files that were made with the old one are recognised and made again.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 unset OCIO TXMILL_OCIO
@@ -50,7 +50,7 @@ txm verify -r tex
 check verify-good rc_is 0
 check fresh test "$(states)" = "fresh fresh fresh"
 
-# ---- what does not change pixels changes nothing ------------------------------------------------------------------------
+# ---- changes that leave pixels as they are ---------------------------------------------------------------------------
 sed -i '1a # a comment' film.ocio
 sed -i 's/name: Plain/name: Other/' film.ocio
 { echo '# another comment'; cube 0.90; } >luts/print.cube

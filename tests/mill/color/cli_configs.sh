@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Projects with OpenColorIO configs of their own in one run: each image is converted with the config that its .txmill
-# names, as in a run of its own, and one that cannot be used costs its own images.
+# Projects with OpenColorIO configs of their own in one run. Each image is converted with the config that its .txmill
+# names, as in a separate run, and a config that cannot be used fails only its own images.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 unset OCIO TXMILL_CACHE_DIR TXMILL_OCIO TXMILL_WORKING_SPACE TXMILL_PRESET TXMILL_RULE TXMILL_RULES TXMILL_THREADS
 
-# a and b differ in what sRGB is and in the working space; both have a colour space that the built-in config lacks.
+# a and b disagree on what sRGB is and on the working space; both have a colour space that the built-in config lacks.
 small=$TXM_TESTDATA/color/small.ocio
 film='  - !<ColorSpace>
     name: Film
@@ -19,7 +19,7 @@ printf 'ocio = a.ocio\n' >show/a/.txmill
 printf 'ocio = b.ocio\nworking-space = ACES2065-1\nrule = wood.*=Film\n' >show/b/.txmill
 good=(show/wood.png show/a show/b)
 
-# The tx files below show, with their names, go to a folder of their own; the rest of show stays.
+# The tx files that `show` makes go to a folder of their own; everything else stays in show.
 keep() {
     mkdir "$1"
     (cd show && find . -name '*.tx' -exec cp --parents -t "../$1" {} + && find . -name '*.tx' -delete)
@@ -39,12 +39,12 @@ if has_jsonschema; then check one-run-schema valid_json make out; fi
 keep together
 check one-run-same-files same apart together 4
 check configs-differ test "$(find together -name '*.tx' -exec md5sum {} + | cut -d' ' -f1 | sort -u | wc -l)" -ge 3
-# Below one folder, and divided among machines.
+# One folder above all, and the work divided among machines.
 txm make --shard 1/2 -r show
 txm make --shard 2/2 -r show
 keep below
 check shards-same-files same apart below 4
-# An outer .txmill is inherited from, whichever way the images are named.
+# Settings of an outer .txmill are inherited, however the images are named.
 printf 'ocio = a/a.ocio\nworking-space = ACES2065-1\ncache-dir = outer\n' >show/.txmill
 mkdir show/bad && cp "$golden/tile64.png" show/bad/grey.png && printf 'rule = grey.*=Non-Color\n' >show/bad/.txmill
 for path in "${good[@]}" show/bad; do txm make -r "$path"; done
@@ -70,7 +70,7 @@ check bad-json json out '[(x["input"], x["error"]["message"]) for x in o if x.ge
 check bad-one-summary json out '[x["type"] for x in o].count("summary") == 1'
 if has_jsonschema; then check bad-schema valid_json make out; fi
 check bad-log cmp out run.jsonl
-# The working space is looked for in the project's own config.
+# The working space is looked up in the project's own config.
 printf 'ocio = ../a/a.ocio\nworking-space = ACEScg\n' >show/bad/.txmill
 txm make -r show
 check bad-space-exit rc_is 2
@@ -83,7 +83,7 @@ check bad-rule-says says "$work/show/bad/.txmill:2 'grey.*': colour space \"ACES
 check bad-rule-others says "4 up to date"
 rm -r show/bad
 
-# Where it is the operands' own .txmill, too: images below that have another one are converted.
+# That also holds if it is set in the operands' own .txmill: images below with another config are converted.
 mkdir lone && cp -r show/a show/wood.png lone/ && find lone -name '*.tx' -delete
 echo 'root = true' >>lone/a/.txmill
 for line in 'ocio = gone.ocio' 'working-space = Nowhere'; do
@@ -101,7 +101,7 @@ for line in 'ocio = gone.ocio' 'working-space = Nowhere'; do
     txm make lone/wood.png
     check "own-$name-alone" test "$rc $(grep -c 'error: ' err)" = "$([ "$name" = ocio ] && echo 3 || echo 2) 1"
 done
-# The closing line names the file in which to name another one, not an option that nobody gave.
+# The last line names the .txmill file in which another config can be set, because no option was given.
 printf 'ocio = gone.ocio\n' >lone/.txmill
 txm make -r lone
 check own-advice says "1 failed: the OCIO config cannot be used; name another OpenColorIO config in $work/lone/.txmill, or none for the built-in one"
@@ -113,8 +113,9 @@ check said-fails-the-run test "$rc $(grep -c 'error: ' err)" = "3 1"
 check said-is-no-advice-for-a-file test "$(grep -c 'txmill, or' err)" -eq 0
 rm -r lone
 
-# ---- tx files belong to the project of their image ---------------------------------------------------------------------
-# Their folder may lie anywhere: names are judged with the config that the image's .txmill names.
+# ---- tx files belong to their image's project ------------------------------------------------------------------------
+#
+# Their folder may be anywhere: names are judged with the config that the image's .txmill sets.
 mkdir -p film/tex elsewhere && cp "$golden/rgb8.png" film/tex/ && cp show/b/b.ocio film/
 printf 'ocio = b.ocio\nrule = rgb8.*=Film\ncache-dir = %s\n' "$work/elsewhere" >film/.txmill
 txm make -q film/tex/rgb8.png
@@ -137,7 +138,7 @@ for command in info verify "view --html page.html --overwrite"; do
 done
 rm -r film elsewhere page.html
 
-# ---- the commands that look names up agree -----------------------------------------------------------------------------
+# ---- all commands that look up names agree ---------------------------------------------------------------------------
 txm check -r show
 check check-agrees rc_is 0
 txm check --json show
@@ -151,7 +152,7 @@ check verify-exit rc_is 0
 check verify-agrees json out '[x["findings"] for x in o] == [[]] * 4'
 txm gc --keep-for show show
 check gc-agrees says "would remove 0 of 4 files"
-# A scene's images belong to the project of the scene, wherever they lie.
+# A scene's images belong to the scene's project, wherever they are.
 mkdir shot && cp "$TXM_TESTDATA"/blend/materials.blend shot/ && cp -r "$TXM_TESTDATA"/blend/textures shot/ && chmod -R u+w shot
 cp show/b/b.ocio shot/ && printf 'ocio = b.ocio\n' >shot/.txmill
 txm make -q shot/materials.blend
@@ -175,7 +176,7 @@ check scene-bad-exit test "$rc" -ge 3
 check scene-bad-json json out '{x["state"] for x in o if x["type"] == "file" and x["input"].startswith("show")} == {"created"} and {x["state"] for x in o if x["type"] == "file" and not x["input"].startswith("show")} == {"failed"}'
 rm -r shot other
 
-# ---- what is said for all --------------------------------------------------------------------------------------------
+# ---- settings for all projects ---------------------------------------------------------------------------------------
 find show -name '*.tx' -delete
 rm show/b/.txmill && printf 'ocio = b.ocio\n' >show/b/.txmill
 for path in "${good[@]}"; do txm make --ocio "$small" -r "$path"; done
@@ -196,7 +197,7 @@ check environment-is-weaker same no-env env 3
 txm make --ocio none.ocio -r show
 check said-bad test "$rc $(grep -c error: err)" = "3 1"
 check said-bad-makes-nothing none_made
-# A colour space of the command line must be in the configs that are used, and in no other.
+# A colour space on the command line must exist in the configs that are used; others do not matter.
 txm make -c Film -r show/a show/b
 check space-of-projects rc_is 0
 keep film

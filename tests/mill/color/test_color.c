@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Configs: what names a tx file (matrix text, roles, classes), for the built-in config and for the one that the golden
- * files were made with.
+ * Configs: what the name of a tx file depends on (matrix text, roles, classes), for the built-in config and for the one
+ * with which the golden files were made.
  */
 #include <check.h>
 #include <ctype.h>
@@ -48,7 +48,7 @@ START_TEST(matrix_text_is_blenders)
     float matrix[12];
     ck_assert_str_eq(txm_color_xyz_to_scene_linear_text(config), BLENDER_MATRIX);
     txm_color_xyz_to_scene_linear(config, matrix);
-    /* Near a rounding edge: 0.0415547 prints 0.04155, 0.0415551 would print 0.04156. */
+    /* Values close to where rounding changes: 0.0415547 prints as 0.04155, and 0.0415551 would print as 0.04156. */
     ck_assert_float_eq_tol(matrix[6], 0.0415547f, 1e-7f);
     ck_assert_float_eq(matrix[3], 0.0f);
     ck_assert_str_eq(txm_color_working_interop_id(config), "lin_rec709_scene");
@@ -82,7 +82,7 @@ START_TEST(roles_and_names)
 }
 END_TEST
 
-/* Every row of the golden manifest that names a space the config knows is detected as Blender detected it. */
+/* Rows of the golden manifest whose space the config has must be detected as Blender did. */
 START_TEST(golden_classes)
 {
     txm_color_config *config = load_nth(_i);
@@ -124,8 +124,8 @@ START_TEST(default_roles_are_classed)
 }
 END_TEST
 
-/* The built-in config's text as a file: OpenColorIO loads it, where the built-in config has what the build wrote down.
- */
+/* Writes the built-in config's text to a file, so that OpenColorIO loads it; the built-in config itself uses what the
+ * build recorded. */
 static txm_color_config *load_builtin_text(void)
 {
     char path[] = "/tmp/txm-color-XXXXXX";
@@ -138,7 +138,7 @@ static txm_color_config *load_builtin_text(void)
     return config;
 }
 
-/* Both configs take a name, in this and in other case, for the same space of the same class. */
+/* Both configs must resolve a name, in any case, to the same space of the same class. */
 static void same_name(const txm_color_config *a, const txm_color_config *b, const char *name)
 {
     const txm_color_space *x = NULL, *y = NULL;
@@ -179,13 +179,13 @@ START_TEST(known_as_loaded)
         txm_color_entry k, l;
         ck_assert_int_eq(txm_color_entry_at(loaded, i, &l, NULL), TXM_OK);
         ck_assert_int_eq(txm_color_entry_at(known, at, &k, NULL), TXM_OK);
-        if (strcmp(k.name, l.name) != 0) { /* this library cannot build it: listed last */
+        if (strcmp(k.name, l.name) != 0) { /* this OpenColorIO cannot build it, so it comes last */
             ck_assert_int_eq(txm_color_find(known, l.name, &(const txm_color_space *){NULL}, NULL),
                              TXM_STATUS_COLORSPACE);
             continue;
         }
         at++;
-        if (!l.available) /* a text alone is without the tables that are computed */
+        if (!l.available) /* the text alone lacks the computed tables */
             continue;
         same++;
         ck_assert_str_eq(k.family, l.family);
@@ -204,7 +204,7 @@ START_TEST(known_as_loaded)
 }
 END_TEST
 
-/* The config's own working space by any of its names changes nothing; another one is computed with. */
+/* If the working space is the config's own, under any of its names, nothing changes; another one is converted to. */
 START_TEST(working_spaces)
 {
     txm_color_config *own = load(NULL, "lin_rec709_scene"), *other = load(NULL, "ACEScg");

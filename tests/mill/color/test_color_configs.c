@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Configs from outside: where they come from, what is made of newer, poorer and hostile ones, and what is said.
+ * Configs from files and the environment: where they are found, how newer, incomplete and hostile ones are treated, and
+ * the messages about them.
  */
 #include <check.h>
 #include <math.h>
@@ -77,7 +78,7 @@ static void says(const char *message, const char *part)
     ck_assert_msg(strstr(message, part) != NULL, "\"%s\" does not say \"%s\"", message, part);
 }
 
-/* The message of a load that must fail and hand out nothing. */
+/* Loads a config that must fail, and returns the message. */
 static const char *refused(const char *path, txm_status want)
 {
     static txm_error err;
@@ -89,7 +90,7 @@ static const char *refused(const char *path, txm_status want)
     ck_assert_int_eq(err.status, want);
     ck_assert_ptr_null(config);
     ck_assert_int_eq(txm_color_load(&options, &config, NULL), want);
-    /* Every refusal offers the built-in config and takes none by itself. */
+    /* Every error message suggests the built-in config, but txmill never falls back to it by itself. */
     says(err.message, "for the built-in config");
     return err.message;
 }
@@ -120,7 +121,7 @@ START_TEST(environment_names_the_config)
     ck_assert_ptr_null(config);
     says(err.message, "/no/such/config.ocio");
     says(err.message, "$OCIO");
-    /* The option comes first, however broken the variable is. */
+    /* The option is considered first, however broken the variable is. */
     ck_assert_int_eq(txm_color_load(&option, &config, NULL), TXM_OK);
     txm_color_free(&config);
 }
@@ -147,7 +148,7 @@ START_TEST(archives_need_a_newer_library)
     txm_color_options options = {.struct_size = sizeof(txm_color_options), .ocio_path = "ocio://no-such-config"};
     txm_color_config *config = NULL;
     txm_error err = {0};
-    /* Refused by every library: the older ones know no archives, the newer ones no such config. */
+    /* Every OpenColorIO refuses it: old ones cannot read archives, and new ones find no such config. */
     ck_assert_int_eq(txm_color_load(&options, &config, &err), TXM_STATUS_CONFIG);
     says(err.message, "ocio://no-such-config");
     says(refused(write_file("broken.ocioz", "PK"), TXM_STATUS_CONFIG), "broken.ocioz");
@@ -195,7 +196,7 @@ START_TEST(scan_bounds_depth_and_size)
     says(err.message, "deeper");
     memset(text + TXM_CONFIG_MAX_DEPTH, ']', TXM_CONFIG_MAX_DEPTH);
     ck_assert_int_eq(scan(text, NULL), TXM_OK);
-    /* One list that is too long, and many that are not but add up. */
+    /* One list that is too long, and many short ones that are too long together. */
     strcpy(text, "[a");
     for (int i = 0; i < 2 * TXM_CONFIG_MAX_ITEMS; i++)
         strcat(text + 2 * i, ",a");
@@ -227,13 +228,13 @@ START_TEST(scan_counts_what_aliases_stand_for)
     txm_error_clear(&err);
     ck_assert_int_eq(scan("a: *b", &err), TXM_STATUS_CONFIG);
     says(err.message, "refers to an anchor that does not exist");
-    /* A name may be used again for another node. */
+    /* A name may be defined again for another node. */
     ck_assert_int_eq(scan("- &a x\n- &a [*a, *a]\n- *a\n", NULL), TXM_STATUS_CONFIG);
     ck_assert_int_eq(scan("- &a x\n- &a [y]\n- *a\n", NULL), TXM_OK);
 }
 END_TEST
 
-/* ---- configs of other makes ---------------------------------------------------------------------------------- */
+/* ---- configs from elsewhere ----------------------------------------------------------------------------------- */
 
 #define TEXTURE_SPACES                                                                                                 \
     "colorspaces:\n"                                                                                                   \
@@ -243,7 +244,7 @@ END_TEST
     "0, 0, 0.125, 0, 0, 0, 0, 1]}}\n"                                                                                  \
     "  - !<ColorSpace> {name: raw, isdata: true}\n"
 
-/* An old custom role: scene_linear to XYZ is diag(1/2, 1/4, 1/8), so back it is diag(2, 4, 8). */
+/* An old custom role: scene_linear to XYZ is diag(1/2, 1/4, 1/8), so the way back is diag(2, 4, 8). */
 START_TEST(xyz_role_gives_the_matrix)
 {
     const char *path = write_file("xyz.ocio", "ocio_profile_version: 2\n"
@@ -279,7 +280,7 @@ START_TEST(scene_linear_is_needed)
 }
 END_TEST
 
-/* Tables are looked for beside the config; one that is missing costs its space alone. */
+/* Tables are searched beside the config; if one is missing, only its space is unavailable. */
 START_TEST(tables_beside_the_config)
 {
     const txm_color_space *space = NULL;
@@ -300,7 +301,7 @@ START_TEST(tables_beside_the_config)
     ck_assert_ptr_null(lost);
     says(err.message, "lost");
     says(err.message, "no-such.spi1d");
-    /* The failure is remembered, not tried again, and said again. */
+    /* The failure is remembered: it is reported again without another attempt. */
     txm_error_clear(&err);
     ck_assert_int_eq(txm_color_find(config, "lost", &lost, &err), TXM_STATUS_COLORSPACE);
     says(err.message, "no-such.spi1d");
@@ -308,7 +309,7 @@ START_TEST(tables_beside_the_config)
 }
 END_TEST
 
-/* What refers to itself costs itself and whatever needs it, and not the process. */
+/* A space that refers to itself is unavailable, with all that need it, but the process survives. */
 START_TEST(spaces_in_a_circle)
 {
     static const struct {
@@ -344,7 +345,7 @@ START_TEST(spaces_in_a_circle)
         "  - !<ColorSpace> {name: by alias, aliases: [alias], to_scene_reference: !<ColorSpaceTransform> {src: alias, "
         "dst: "
         "lin}}\n"
-        /* The library follows both directions, although no conversion to the reference leads back. */
+        /* OpenColorIO follows both directions, although no conversion to the reference leads back here. */
         "  - !<ColorSpace> {name: one, to_scene_reference: !<ColorSpaceTransform> {src: two, dst: lin}, "
         "from_scene_reference: !<ExponentTransform> {value: [2, 2, 2, 1]}}\n"
         "  - !<ColorSpace> {name: two, to_scene_reference: !<ExponentTransform> {value: [2, 2, 2, 1]}, "
@@ -374,7 +375,7 @@ START_TEST(spaces_in_a_circle)
 }
 END_TEST
 
-/* Each space takes the one before it twice: the library would build 2^60 transforms. */
+/* Each space uses the one before it twice, so OpenColorIO would build 2^60 transforms. */
 START_TEST(spaces_that_multiply)
 {
     static char text[60 * 300];
@@ -399,7 +400,7 @@ START_TEST(spaces_that_multiply)
 }
 END_TEST
 
-/* A table that never ends, or never begins, is not opened. */
+/* A table that never ends, or never delivers a byte, is not opened. */
 START_TEST(tables_that_are_no_files)
 {
     txm_color_config *config = load(write_file(
@@ -434,7 +435,7 @@ START_TEST(file_rules_that_match)
     txm_color_config *config = load(path);
     ck_assert_str_eq(txm_color_file_rule(config, "/a/wall_nor_gl.png"), "raw");
     ck_assert_str_eq(txm_color_file_rule(config, "wall.exr"), "lin");
-    /* The default rule matches everything, so it is no answer; nor is a space that does not exist. */
+    /* The default rule matches everything, so it does not count; nor does a space that does not exist. */
     ck_assert_ptr_null(txm_color_file_rule(config, "wall.png"));
     ck_assert_ptr_null(txm_color_file_rule(config, "gone.png"));
     ck_assert_ptr_null(txm_color_file_rule(config, NULL));
@@ -445,7 +446,7 @@ START_TEST(file_rules_that_match)
 }
 END_TEST
 
-/* ---- newer than the library ---------------------------------------------------------------------------------- */
+/* ---- configs newer than OpenColorIO ----------------------------------------------------------------------------- */
 
 static void check_unavailable(const txm_color_config *config, const char *name, const char *part)
 {
@@ -458,7 +459,7 @@ static void check_unavailable(const txm_color_config *config, const char *name, 
     says(err.message, part);
 }
 
-/* From 2.4 on the library reads this profile by itself, and refuses the config for what is invented in it. */
+/* Since 2.4, OpenColorIO reads this profile itself, and refuses the config for what is invented in it. */
 static bool reads_newer_config(const char *name)
 {
     unsigned major, minor;
@@ -514,9 +515,9 @@ START_TEST(newer_config_says_what_is_left_out)
     ck_assert_ptr_null(strstr(left_out, "Un-tone-mapped"));
     check_unavailable(config, "ARRI LogC4", "ARRI_LOGC4_to_ACES2065-1");
     check_unavailable(config, "Display P3 HDR - Display", "OpenColorIO");
-    /* A transform with a key that the library does not know is not half done. */
+    /* A transform with a key that OpenColorIO does not know is refused and not applied in part. */
     check_unavailable(config, "Half Known", "twist");
-    /* One that needs a space that is not there says which. */
+    /* If a space needs another one that is missing, the message names that one. */
     check_unavailable(config, "Behind LogC4", "ARRI LogC4");
     ck_assert_int_eq(txm_color_entry_at(config, 4, &entry, NULL), TXM_OK);
     ck_assert(!entry.available);
@@ -524,7 +525,7 @@ START_TEST(newer_config_says_what_is_left_out)
     ck_assert_str_eq(entry.aliases[0], "arri_logc4");
     ck_assert_ptr_null(entry.aliases[1]);
     ck_assert_str_eq(txm_color_canonical(config, "ARRI_LogC4"), "ARRI LogC4");
-    /* A role or rule that leads to such a space does so still: another space in its place would be a wrong one. */
+    /* A role or rule that leads to such a space still does: to substitute another space would be wrong. */
     ck_assert_str_eq(txm_color_role(config, "color_timing"), "ARRI LogC4");
     ck_assert_str_eq(txm_color_canonical(config, "color_timing"), "ARRI LogC4");
     ck_assert_str_eq(txm_color_file_rule(config, "a_logc4.exr"), "ARRI LogC4");
@@ -533,10 +534,11 @@ START_TEST(newer_config_says_what_is_left_out)
 }
 END_TEST
 
-/* Display-referred spaces need the default view transform: without it they are unavailable, not converted otherwise. */
+/* Display-referred spaces need the default view transform. Without it they are unavailable; they are not converted in
+ * some other way. */
 START_TEST(lost_default_view_is_not_replaced)
 {
-    /* Named as the default, or the default because it is the first. */
+    /* This one is the default because it is named so, or because it is the first. */
     const char *named = _i ? "default_view_transform: future\n" : "";
     const char *path = write_file(
         "view.ocio",
@@ -598,7 +600,7 @@ START_TEST(roles_that_cannot_be_left_out)
 }
 END_TEST
 
-/* An interop id that another space has as its name or alias stays with that one. */
+/* If another space has this interop id as its name or alias, that space keeps it. */
 START_TEST(interop_ids_do_not_clash)
 {
     const char *path = write_file(

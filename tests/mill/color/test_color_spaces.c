@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every colour space of the built-in config against what its maker or standard published: the curve's formula and the
- * chromaticities of the primaries, evaluated here in double, without any figure of the config.
+ * Every colour space of the built-in config is compared with what its maker or standard published: the curve's formula
+ * and the chromaticities of the primaries, evaluated here in double precision without any number of the config.
  *
- * All are compared in ACES AP0, which the working space is set to: there, makers say how their white is adapted.
+ * The working space is ACES AP0, because makers specify how their white is adapted to that.
  */
 #include <check.h>
 #include <math.h>
@@ -61,8 +61,8 @@ static double linear(double v)
     return v;
 }
 
-/* IEC 61966-2-1, its straight part as Blender and OpenColorIO have it: where power and line meet with one slope, which
- * is at 0.0393 with 12.923, and not at the rounded 0.04045 with 12.92. */
+/* IEC 61966-2-1 with the straight part of Blender and OpenColorIO: line and power meet with equal slope, which is at
+ * 0.0393 with slope 12.923, and not at the rounded 0.04045 with 12.92. */
 static double srgb(double v)
 {
     const double offset = 0.055, power = 2.4, join = offset / (power - 1);
@@ -201,7 +201,7 @@ typedef struct expectation {
     const char *space;
     const gamut *primaries;
     double (*decode)(double);
-    const matrix *cone; /* of the adaptation to the white of ACES; not used where the white is the same */
+    const matrix *cone; /* of the adaptation to the white of ACES; unused if the white is the same */
     double tolerance;   /* relative to the largest channel */
 } expectation;
 
@@ -261,18 +261,18 @@ static const expectation expectations[] = {
 };
 enum { EXPECTATIONS = sizeof expectations / sizeof *expectations };
 
-/* Checked by tests of their own. */
+/* Other tests check these. */
 static const char *const others[] = {
     "Linear CIE-XYZ E", "Linear CIE-XYZ D65", "Non-Color", "Rec.2100-HLG", "ADX10", "ADX16",
     "AgX Log",          "ACES 1.3 sRGB"};
 enum { OTHERS = sizeof others / sizeof *others };
 
-/* Blender names these as well; they need Blender's lookup tables. */
+/* Blender has these, too; they need Blender's lookup tables. */
 static const char *const tables[] = {"AgX Base sRGB", "Filmic sRGB", "Khronos PBR Neutral sRGB",
                                      "Luminance Compensation Rec.2020"};
 enum { TABLES = sizeof tables / sizeof *tables };
 
-/* Offered where OpenColorIO is 2.4 or newer. */
+/* OpenColorIO 2.4 and later have these. */
 static const char newest[] = "ACES 2.0 sRGB";
 
 static const float samples[][3] = {
@@ -333,7 +333,7 @@ START_TEST(space_matches_its_publication)
         for (int c = 0; c < 3; c++)
             want[c] = e->decode(samples[s][c]);
         matrix_apply(&m, want, want);
-        /* The library's ACEScc ends with a clamp of what AP0 has no light for. */
+        /* OpenColorIO's ACEScc clamps the result to AP0's range at the end. */
         for (int c = 0; c < 3 && e->decode == acescc; c++)
             want[c] = fmax(want[c], 0);
         convert(e->space, samples[s], got);
@@ -342,8 +342,8 @@ START_TEST(space_matches_its_publication)
 }
 END_TEST
 
-/* Below black, curves go on as published. Exceptions: powers pass the value through, those of displays clamp it; the
- * library has PQ and Canon's curves as tables from 0 to 1. */
+/* Below black, curves continue as published, with two exceptions: power curves leave the value as it is or, for
+ * displays, clamp it, and OpenColorIO has PQ and Canon's curves as tables from 0 to 1. */
 static double decode_negative(const expectation *e, double v)
 {
     bool power = e->decode == gamma18 || e->decode == gamma22 || e->decode == gamma24 || e->decode == gamma_adobe;
@@ -375,7 +375,7 @@ END_TEST
 START_TEST(xyz_matches_its_white)
 {
     matrix aces = gamut_to_xyz(&ap0), from_xyz = matrix_inverse(&aces);
-    /* Blender's reference is adapted to D65 as tables of XYZ have it (0.95047 1 1.08883). */
+    /* Blender's reference is adapted to D65 with the XYZ of the standard tables (0.95047 1 1.08883). */
     const xy e = {1.0 / 3, 1.0 / 3}, d65 = D65, table_d65 = {0.95047 / 3.0393, 1 / 3.0393};
     matrix e_to_d65 = gamut_adaptation(&cone_bradford, e, table_d65),
            d65_to_aces = gamut_adaptation(&cone_bradford, d65, ap0.white);
@@ -395,7 +395,7 @@ START_TEST(xyz_matches_its_white)
 }
 END_TEST
 
-/* BT.2100: inverse OETF, then the OOTF of a display of 1000 nits (1.0 at 100 nits). */
+/* BT.2100: the inverse OETF is followed by the OOTF of a display of 1000 nits (1.0 at 100 nits). */
 START_TEST(hlg_matches_bt2100)
 {
     const double a = 0.17883277, b = 1 - 4 * a, c = 0.5 - a * log(4 * a);
@@ -409,7 +409,7 @@ START_TEST(hlg_matches_bt2100)
         }
         double luminance = 0.2627 * want[0] + 0.6780 * want[1] + 0.0593 * want[2];
         if (ocio_power_error() > 0 &&
-            luminance < 1e-3) /* OpenColorIO 2.5 ends the exponent of the system at a least luminance */
+            luminance < 1e-3) /* OpenColorIO 2.5 limits the luminance from below in the system's power function */
             continue;
         for (int k = 0; k < 3; k++)
             want[k] *= 10 * pow(luminance, 0.2);
@@ -440,7 +440,7 @@ START_TEST(agx_log_is_inset_rec2020)
 }
 END_TEST
 
-/* Density exchange has tables in place of a formula: the values that OpenColorIO publishes for its own. */
+/* ADX is defined by tables and not by a formula; these are values that OpenColorIO publishes for its own transform. */
 START_TEST(adx_matches_published_values)
 {
     const float in10[3] = {0.5f, 0.4f, 0.3f}, in16[3] = {0.125f, 0.1f, 0.075f};
@@ -454,7 +454,7 @@ START_TEST(adx_matches_published_values)
 }
 END_TEST
 
-/* What newer versions of OpenColorIO publish for the built-ins that 2.1 lacks. */
+/* These values are published for built-ins of newer versions of OpenColorIO, which 2.1 lacks. */
 START_TEST(newer_builtins_are_matched)
 {
     static const struct {
@@ -483,7 +483,7 @@ static bool tested(const char *name)
     return false;
 }
 
-/* No space is offered that is not tested here, and all of Blender's are known. */
+/* Every space that txmill has is tested here, and all of Blender's are known. */
 START_TEST(the_list_is_complete)
 {
     size_t available = 0, missing = 0;
@@ -545,7 +545,7 @@ static bool is_blenders(int count, const char *name)
     return false;
 }
 
-/* Each of Blender's names, aliases and roles leads where it does in Blender, and there is none besides. */
+/* Each of Blender's names, aliases and roles leads to the same space as in Blender, and there are no others. */
 START_TEST(the_names_are_blenders)
 {
     const txm_color_options options = {.struct_size = sizeof options, .ignore_environment = true};
@@ -573,7 +573,7 @@ START_TEST(the_names_are_blenders)
 }
 END_TEST
 
-/* Aliases that files, older Blender versions and other programs use. */
+/* Files, older Blender versions and other programs use these aliases. */
 START_TEST(aliases_lead_to_their_space)
 {
     static const struct {

@@ -68,7 +68,7 @@ START_TEST(working_space_is_scene_linear)
         ck_assert_int_eq(txm_color_space_class(space), want);
         ck_assert_str_eq(txm_color_space_detected(space), other == _i ? "scene_linear" : working_spaces[other].name);
     }
-    /* The other roles stay. */
+    /* The other roles keep their spaces. */
     ck_assert_str_eq(txm_color_role(config, "default_byte"), "sRGB");
     ck_assert_str_eq(txm_color_role(config, "default_float"), "Linear Rec.709");
     txm_color_free(&config);
@@ -85,7 +85,7 @@ START_TEST(working_space_may_be_an_alias)
 }
 END_TEST
 
-/* The sRGB curve counts as sRGB over the primaries of the working space, and over no others. */
+/* The sRGB curve counts as sRGB only over the primaries of the working space. */
 START_TEST(srgb_is_of_the_working_space)
 {
     txm_color_config *aces = load("ACEScg");
@@ -139,7 +139,7 @@ static const char *const curves[] = {"sRGB Encoded AP1",
                                      "Linear Rec.2020"};
 enum { CURVES = sizeof curves / sizeof *curves };
 
-/* Small values of either sign neither vanish into NaN nor blow up, and the curve is continuous at 0. */
+/* Small values of either sign become neither NaN nor huge, and the curve is continuous at 0. */
 START_TEST(subnormals_are_like_zero)
 {
     txm_color_config *config = load(NULL);
@@ -158,8 +158,8 @@ START_TEST(subnormals_are_like_zero)
 }
 END_TEST
 
-/* A NaN or infinity stays in its pixel (whose alpha may become NaN, as it does in Cycles): neighbours come out as they
- * do alone, to the bit. */
+/* A NaN or infinity stays in its pixel, whose alpha may become NaN, as it does in Cycles. The neighbours get the same
+ * bits as without it. */
 START_TEST(bad_pixels_do_not_spread)
 {
     txm_color_config *config = load(NULL);
@@ -186,7 +186,7 @@ static void fill(float *rgba, size_t count)
     }
 }
 
-/* A run is converted as its pixels are one by one: bands of any height give the same file. */
+/* Converting a run gives the same as converting its pixels one by one, so bands of any height give the same file. */
 START_TEST(runs_are_as_single_pixels)
 {
     enum { COUNT = 4099 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Parts of the room color: what is known without loading, where a config comes from, near names, missing spaces, the
- * matrix of names, configs as trees. */
+ * Parts of the room color: what is known without loading a config, where a config comes from, similar names, missing
+ * spaces, the matrix of names, configs as trees. */
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ START_TEST(the_built_in_config_is_known)
     ck_assert_str_eq(txm_known_role_space(k, "Scene_Linear"), linear);
     ck_assert_str_eq(txm_known_canonical(k, "scene_linear"), linear);
     ck_assert_ptr_null(txm_known_role_space(k, "no such role"));
-    /* Every alias leads to its own space. */
+    /* Every alias leads to its space. */
     for (size_t i = 0; i < k->space_count; i++)
         for (const char *const *alias = k->spaces[i].aliases; *alias; alias++)
             ck_assert_str_eq(txm_known_canonical(k, *alias), k->spaces[i].name);
@@ -45,7 +45,7 @@ static txm_color_config *load(void)
     return config;
 }
 
-/* The table that the build wrote says what the library would. */
+/* The table that the build wrote must say the same as OpenColorIO. */
 START_TEST(the_matrix_is_that_of_linear_rec709)
 {
     static const float rec709[3][3] = {
@@ -130,7 +130,8 @@ END_TEST
 
 /* ---- the matrix -------------------------------------------------------------------------------------------------- */
 
-/* A config whose space "other", which `role` names (NULL: none does), has this matrix to scene_linear's space. */
+/* Makes a config whose space "other" has this matrix to scene_linear's space. `role` leads to "other", unless it is
+ * NULL. */
 static txm_status matrix_of(const char *role, const char *matrix, txm_color_config *config, txm_error *err)
 {
     char text[1024], named[64] = "";
@@ -162,17 +163,17 @@ START_TEST(matrices_come_from_interchange_roles)
     ck_assert_str_eq(c.matrix_texts[0], "2_0_0_0_0_4_0_0_0_0_8_0");
     ck_assert(c.matrix[0] == 2.0f && c.matrix[5] == 4.0f && c.matrix[3] == 0.0f);
     ck_assert_str_eq(c.interop_id, "");
-    /* Without a role, and with one that no matrix can be had of, as Cycles falls back. */
+    /* Without a role, or with a role whose conversion is not a matrix, Cycles falls back to Rec.709. */
     ck_assert_int_eq(matrix_of(NULL, halves, &c, &err), TXM_OK);
     ck_assert_str_eq(c.matrix_texts[0], rec709);
     ck_assert_str_eq(c.interop_id, "lin_rec709_scene");
     ck_assert_int_eq(matrix_of("XYZ", flat, &c, &err), TXM_OK);
     ck_assert_str_eq(c.matrix_texts[0], rec709);
-    /* ACES wins over XYZ, and goes by way of the adapted primaries. */
+    /* The ACES role has precedence over XYZ and is adapted to the other white. */
     ck_assert_int_eq(matrix_of("aces_interchange", "1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1", &c, &err), TXM_OK);
     ck_assert_str_ne(c.matrix_texts[0], rec709);
     ck_assert_float_eq_tol(c.matrix[0], 1.0634955f, 1e-4f); /* CIE XYZ (D65) to ACES2065-1 */
-    /* What was left out of the config by us makes it a failure: Cycles would have another matrix. */
+    /* If txmill itself left the space out of the config, this is an error, because Cycles would have another matrix. */
     txm_color_missing missing = {.name = (char *)"other"};
     txm_color_config lacking = {.name = (char *)"test.ocio", .missing = {&missing, 1, 1}};
     txm_color_library library = {0};
@@ -190,7 +191,7 @@ START_TEST(matrices_come_from_interchange_roles)
 }
 END_TEST
 
-/* Nothing is looked for where the environment is to be left alone, and what was found is kept. */
+/* A context that must ignore the environment does not search PATH, and a config that was found is kept. */
 START_TEST(a_blender_in_path_lends_its_config)
 {
     char folder[] = "/tmp/txm-XXXXXX", text[4096];
@@ -233,7 +234,7 @@ START_TEST(versions_have_names_and_matrices)
     for (int i = 0; i < TXM_BLENDERS; i++)
         ck_assert_int_eq(txm_blender_index(txm_blender_versions()[i]), i);
     ck_assert(txm_blender_versions()[TXM_BLENDERS] == TXM_BLENDER_NEWEST);
-    /* Both texts are there, whichever version the config is for; the id follows the version. */
+    /* Both texts exist, whichever version the config is for; the id depends on the version. */
     txm_color_config c;
     txm_error err = {0};
     static const char halves[] = "0.5, 0, 0, 0, 0, 0.25, 0, 0, 0, 0, 0.125, 0, 0, 0, 0, 1";
@@ -267,12 +268,12 @@ START_TEST(builtin_srgb_is_encoded_or_decoded)
     char encoded[200];
     snprintf(encoded, sizeof encoded, "%s", txm_builtin_srgb_id(space.builtin));
     free(space.builtin);
-    /* Rec.709 as it is: nothing to convert. */
+    /* Rec.709 itself needs no conversion. */
     c.blender = TXM_BLENDER_5_3;
     space = (txm_color_space){.name = txm_builtin_srgb_name};
     ck_assert_int_eq(txm_builtin_srgb_build(&c, &space, &err), TXM_OK);
     ck_assert(space.color_class == TXM_COLOR_CLASS_SRGB && !space.builtin);
-    /* A working space of half the values of Rec.709. */
+    /* The working space has half the values of Rec.709. */
     const txm_matrix3 *rec709 = txm_xyz_to_rec709(TXM_BLENDER_5_3);
     for (int k = 0; k < 12; k++)
         c.matrix[k] = k % 4 == 3 ? 0.0f : (*rec709)[k / 4][k % 4] * 0.5f;
@@ -294,7 +295,7 @@ END_TEST
 
 /* ---- fingerprints ------------------------------------------------------------------------------------------------ */
 
-/* To a neighbouring digit. */
+/* Changes a digit to the next one. */
 static void step(char *digit)
 {
     *digit = *digit == '0' ? '1' : *digit == 'A' ? '9' : (char)(*digit - 1);
@@ -312,7 +313,8 @@ START_TEST(fingerprints_follow_the_transform)
     size_t digits = (size_t)(strchr(text, ' ') + 1 - text);
     ck_assert_uint_eq(strlen(text) - digits, 27 * 8);
     ck_assert(txm_color_fingerprint_fits(&space, text));
-    /* The last bits of a number may differ; its upper half may not, but between versions of the library. */
+    /* The last bits of a number may differ, its upper half may not. Between versions of OpenColorIO it may differ
+     * altogether. */
     step(&text[digits + 7]);
     ck_assert(txm_color_fingerprint_fits(&space, text));
     step(&text[digits + 4]);
@@ -321,7 +323,7 @@ START_TEST(fingerprints_follow_the_transform)
     ck_assert(txm_color_fingerprint_fits(&space, text));
     step(&text[digits + 2]);
     ck_assert(!txm_color_fingerprint_fits(&space, text));
-    /* A class differs from numbers and from other classes; what is neither proves nothing. */
+    /* A class differs from numbers and from other classes. Other text proves nothing. */
     ck_assert(!txm_color_fingerprint_fits(&space, "data"));
     static const char *const nothing[] = {"", " ", "2.1.2", "2.1.2 ", "2.1.2 ZZ", "scene", "2.1.2 00"};
     for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++)
@@ -367,14 +369,14 @@ START_TEST(trees_are_read_and_written_without_what_was_dropped)
     ck_assert_str_eq(txm_tree_text(&t, txm_tree_item(&t, list, 2, NULL)), "z");
     ck_assert_str_eq(txm_tree_text(&t, txm_tree_item(&t, map, 1, &key)), "y");
     ck_assert_str_eq(txm_tree_text(&t, key), "again");
-    /* A node of another kind, and none. */
+    /* A node of another type, and nodes that do not exist. */
     ck_assert_ptr_null(txm_tree_text(&t, list));
     ck_assert_ptr_null(txm_tree_text(&t, 0));
     ck_assert_ptr_null(txm_tree_text(&t, 9999));
     ck_assert_int_eq(txm_tree_value(&t, list, "a"), 0);
     ck_assert_int_eq(txm_tree_value(&t, root, "b"), 0);
     ck_assert_uint_eq(txm_tree_count(&t, txm_tree_value(&t, root, "a")), 0);
-    /* Dropping and putting in again; nodes out of range are left alone. */
+    /* Values are dropped and restored; nodes out of range are ignored. */
     txm_tree_drop(&t, list, true);
     txm_tree_drop(&t, 9999, true);
     txm_tree_drop(&t, -1, true);
@@ -384,7 +386,7 @@ START_TEST(trees_are_read_and_written_without_what_was_dropped)
     txm_tree_drop(&t, list, false);
     txm_tree_drop(&t, txm_tree_item(&t, list, 0, NULL), true);
     ck_assert_ptr_nonnull(strstr(written(&t), "list: [y, z]"));
-    /* What an alias repeats is written out. */
+    /* The text that an alias repeats is written out. */
     ck_assert_ptr_nonnull(strstr(written(&t), "again: y"));
     txm_tree_free(&t);
     txm_tree_free(&t);
@@ -409,7 +411,7 @@ START_TEST(trees_are_edited)
     ck_assert_ptr_nonnull(strstr(text, "list: [x, y, z, w]"));
     ck_assert_ptr_nonnull(strstr(text, "fresh: [first]"));
     ck_assert_ptr_nonnull(strstr(text, "name: new, colorspace: raw"));
-    /* What is added after loading cannot be dropped. */
+    /* Values that were added after loading cannot be dropped. */
     int fresh = txm_tree_value(&t, root, "fresh");
     txm_tree_drop(&t, fresh, true);
     ck_assert(!txm_tree_is_dropped(&t, fresh));

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# --blender: what differs between the versions of Blender. The names, interop ids and encoded pixels of 5.2 are those that
-# Blender 5.2.2 gave; those of 5.3 follow from the matrix of a development snapshot.
+# The option --blender: what differs between versions of Blender. The names, interop ids and encoded pixels of 5.2 are
+# those that Blender 5.2.2 gave; those of 5.3 follow from the matrix of a development snapshot.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 unset OCIO TXMILL_BLENDER
@@ -58,7 +58,7 @@ txm make -q -d f --ocio bare.ocio -c __builtin_srgb -a auto --blender 5.3 rgb8.p
 txm info --json f/rgb8.png.*.tx
 check builtin-kept json out 'o[0]["data_type"] == "uint8" and o[0]["colorspace"]["detected"] == "scene_linear_srgb"'
 check builtin-kept-pixels test "$(level0 f/rgb8.png.*.tx)" = "$(level0 blender_tx/rgb8.png.0-02EB2B272F0A61A9B0C0925F30587539.tx)"
-# In another working space the two ways to sRGB must agree: through the config and without it.
+# In another working space, sRGB through the config and sRGB without it must be the same.
 txm make -q -d g -c __builtin_srgb -a auto --blender 5.3 --working-space ACEScg rgb8.png
 txm make -q -d h -c sRGB -a auto --blender 5.3 --working-space ACEScg rgb8.png
 txm diff g/rgb8.png.*.tx h/rgb8.png.*.tx --max-error 0.001
@@ -68,7 +68,7 @@ check builtin-case rc_is 2
 txm colorspaces --names
 check builtin-not-listed test "$(grep -c __builtin out)" = 0
 
-# ---- where it is said -----------------------------------------------------------------------------------------------------
+# ---- messages about the version --------------------------------------------------------------------------------------
 mkdir film && cp rgb8.png film
 printf 'ocio = ../bare.ocio\nblender = 5.3\nrule = *=sRGB,auto\n' >film/.txmill
 txm make -q film/rgb8.png

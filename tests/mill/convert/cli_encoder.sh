@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Encoders that run out of memory or threads: the picture is whole or not made, and the exit code asks for a retry.
+# Encoders that run out of memory or threads: the picture is complete or not made, and the exit code means "try again".
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 if [ -n "${SANITIZED:-}" ]; then
-    skip encoders "a sanitizer has an allocator of its own"
+    skip encoders "a sanitizer replaces the allocator"
     finish
     exit
 fi
@@ -12,7 +12,7 @@ run ${CC:-cc} -O1 -Wall -Wextra -Werror -fPIC -shared "$repo/tests/mill/convert/
 check preload-compiles rc_is 0
 "$TXMILL" make -q -o a.tx "$golden/half-rgb.exr" || not_ok tx
 
-# lacking WHAT FORMAT: with a picture of that name there already.
+# lacking WHAT FORMAT: a picture of that name already exists.
 lacking() {
     echo old >"a.$2"
     run env LACK="$1" LD_PRELOAD="$work/lack.so" timeout 60 "$TXMILL" extract --overwrite -l 3 -o "a.$2" a.tx
@@ -24,7 +24,7 @@ for format in exr jpg; do
     mv "a.$format" "whole.$format"
     bad='' met=0 n=1
     while lacking $n $format && [ $n -lt 3000 ]; do
-        # Past the last one that it asks for.
+        # Fails calls beyond the last one that the encoder makes, too.
         cmp -s "a.$format" "whole.$format" && [ $rc -eq 0 ] && [ $n -gt 500 ] && break
         if [ $rc -eq 4 ] && says memory && [ "$(cat "a.$format")" = old ]; then
             met=$((met + 1))

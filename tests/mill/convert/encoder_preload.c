@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * LD_PRELOAD for cli_encoder.sh: what txmill-oiio-worker lacks from its first request on. $LACK: "threads", no more can
- * be started; N, the N-th allocation fails. Pictures bear a date: it is always the same.
+ * LD_PRELOAD for cli_encoder.sh: makes txmill-oiio-worker fail from its first request on. $LACK is "threads" if no more
+ * threads can be started, or N if the N-th allocation fails. The date in pictures is always the same.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -24,7 +24,7 @@ static bool is_worker(void)
     return strcmp(program_invocation_short_name, "txmill-oiio-worker") == 0;
 }
 
-/* Requests come over descriptor 3. */
+/* Requests arrive on descriptor 3. */
 ssize_t read(int fd, void *to, size_t bytes)
 {
     union {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Preloaded by cli_read_back.sh: a disk, or a library, that writes something else than it was given. In what is
- * written to files, the bytes SPOIL_FROM (hexadecimal) become SPOIL_TO, which are as many.
+ * LD_PRELOAD for cli_read_back.sh: acts like a disk or library that writes other bytes than it was given. In everything
+ * that is written to files, the bytes SPOIL_FROM (hexadecimal) become SPOIL_TO, which must be as many.
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The converter as a whole: the same bytes at any number of threads and on any ISA, optimistic guesses that turn out
- * wrong, borders equal to gathering, failures that publish nothing.
+ * The converter as a whole: the same bytes with any number of threads and any vector instructions, guesses that turn
+ * out wrong, borders equal to gathered ones, failures that publish nothing.
  */
 #include <check.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ static char *in_base(const char *name)
     return p;
 }
 
-/* A binary PNM: P5 (grey) or P6 (RGB), 8 bits, pixel values from a function of the place. */
+/* Writes a binary PNM: P5 (grey) or P6 (RGB) with 8 bits, whose pixels are a function of their place. */
 static char *write_pnm(const char *name, int channels, uint32_t w, uint32_t h,
                        uint8_t (*value)(uint32_t, uint32_t, int))
 {
@@ -115,7 +115,7 @@ START_TEST(bytes_do_not_depend_on_threads_or_isa)
 }
 END_TEST
 
-/* Blocks hashed in pairs give what blocks hashed one by one give; 700 rows are a pair and a rest. */
+/* Blocks hashed in pairs give the same as blocks hashed one by one. 700 rows are a pair and a remainder. */
 START_TEST(pairs_of_blocks_hash_alike)
 {
     enum { W = 37, H = 700 };
@@ -124,7 +124,7 @@ START_TEST(pairs_of_blocks_hash_alike)
     uint8_t *pixels = malloc(H * stride);
     char one[TXM_SHA1_HEX], two[TXM_SHA1_HEX];
     for (size_t i = 0; i < H * stride; i++)
-        pixels[i] = (uint8_t)(i * 31 % 59); /* small: no NaN in any type */
+        pixels[i] = (uint8_t)(i * 31 % 59); /* small values: NaN in no type */
     for (int pairs = 0; pairs < 2; pairs++) {
         txm_pixel_hash *h = NULL;
         ck_assert(!txm_pixel_hash_new(W, H, 4, types[_i], txm_ops_best(), &h, NULL));
@@ -167,7 +167,7 @@ static uint8_t white(uint32_t x, uint32_t y, int c)
     return 255;
 }
 
-/* One colour but for the last pixel of an image of 150 x 300. */
+/* All pixels of this 150 x 300 image are equal, except for the last one. */
 static uint8_t white_but_one(uint32_t x, uint32_t y, int c)
 {
     return x == 149 && y == 299 && c == 1 ? 0 : 255;
@@ -243,7 +243,7 @@ static float zero(uint32_t x, uint32_t y, uint32_t c)
     return (x * 7 + y * 3 + c * 5) % 11 < 5 ? -0.0f : 0.0f;
 }
 
-/* A PFM of zeros but for the last pixel, whose red is `last`; its rows go upwards. */
+/* A PFM whose samples are all 0, except for the last pixel's red, which is `last`. Its rows are bottom up. */
 static char *write_zeros(const char *name, float last)
 {
     char *path = in_base(name);
@@ -266,7 +266,7 @@ static bool same_bits(float a, float b)
     return memcmp(&a, &b, sizeof a) == 0;
 }
 
-/* Blender makes a constant image of the last pixel, and keeps the signs of one that is not constant. */
+/* Blender makes a constant image from the last pixel, and keeps the signs of zeros in an image that is not constant. */
 START_TEST(zeros_keep_their_signs)
 {
     const float last = _i ? 0.5f : -0.0f;
@@ -311,7 +311,7 @@ END_TEST
 static const uint32_t border_sizes[][2] = {{2, 2},    {1, 500}, {500, 3},   {65, 64},
                                            {63, 129}, {64, 65}, {130, 130}, {300, 200}};
 
-/* Every padded tile of a file with a section equals the one gathered from a file without. */
+/* Every padded tile of a file with a section equals the one gathered from a file without a section. */
 START_TEST(borders_in_flight_equal_gathering)
 {
     uint32_t w = border_sizes[_i][0], h = border_sizes[_i][1];
@@ -389,7 +389,7 @@ START_TEST(a_truncated_source_publishes_nothing)
 }
 END_TEST
 
-/* What happens to a file while it is read. */
+/* Changes the file while it is being read. */
 typedef struct meddling {
     const char *path;
     int how;

@@ -18,12 +18,11 @@
 #include "util_faults.h"
 #include "util_tx.h"
 
-/* ---- an attempt
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- an attempt -------------------------------------------------------------------------------------------------- */
 
 enum { W = 90, H = 150 };
 
-/* Everything that an attempt is asked with. */
+/* The arguments of an attempt. */
 typedef struct request {
     txm_context *context;
     txm_settings settings;
@@ -38,7 +37,7 @@ typedef struct request {
     txm_error err;
 } request;
 
-/* `image` is opened, and target.tx of the current folder is to be made. */
+/* Opens `image`; the attempt is to make target.tx in the current folder. */
 static request *ask(const char *image, const char *device, unsigned threads, uint64_t max_memory)
 {
     request *r = calloc(1, sizeof *r);
@@ -81,7 +80,7 @@ static void done(request *r)
     free(r);
 }
 
-/* Files of the current folder, hidden ones included. */
+/* Counts the files of the current folder, including hidden ones. */
 static unsigned files_here(void)
 {
     unsigned n = 0;
@@ -92,7 +91,7 @@ static unsigned files_here(void)
     return n;
 }
 
-/* The finished file before it is published. */
+/* Reads the finished file before it is published. */
 static uint8_t *unpublished(const request *r, size_t *bytes)
 {
     return load_file(txm_publish_temp_path(r->publish), bytes);
@@ -162,7 +161,7 @@ START_TEST(a_wrong_guess_leaves_nothing_behind)
     ck_assert_int_eq(attempt(r), TXM_OK);
     ck_assert(r->result.not_grey && !r->publish);
     ck_assert_uint_eq(files_here(), 1);
-    /* Asked again, with that known. */
+    /* The second attempt knows that the image is not grey. */
     r->ask.may_be_grey = false;
     ck_assert_int_eq(txm_source_rewind(r->source, NULL), TXM_OK);
     ck_assert_int_eq(attempt(r), TXM_OK);
@@ -200,7 +199,7 @@ START_TEST(failures_leave_nothing_behind)
     ck_assert_int_eq(attempt(r), TXM_STATUS_CANCELLED);
     done(r);
     r = ask("image.png", "cpu", 2, 0);
-    r->ask.target = "image.png/target.tx"; /* in a file */
+    r->ask.target = "image.png/target.tx"; /* the spill is in a file */
     ck_assert_int_ne(attempt(r), TXM_OK);
     ck_assert_ptr_null(r->publish);
     done(r);
@@ -213,7 +212,7 @@ START_TEST(failures_leave_nothing_behind)
 }
 END_TEST
 
-/* Asked again and again; the source is an EXR file, so that no libtiff is left where it broke. */
+/* Repeats the attempt many times. The source is an EXR file, because libtiff leaks when it fails. */
 static txm_status attempt_again(void *user)
 {
     request *r = user;
@@ -230,7 +229,7 @@ START_TEST(an_attempt_may_find_no_memory)
     batch_enter();
     write_foreign_exr("image.exr", &image, 3);
     request *r = ask("image.exr", "cpu", 1, 0);
-    refuse_each_but(DOES_WITHOUT, attempt_again, r); /* a spill can go to disk at once */
+    refuse_each_but(DOES_WITHOUT, attempt_again, r); /* so that a spill goes to disk at once */
     done(r);
     ck_assert_uint_eq(files_here(), 1);
     free_image(&image);
@@ -238,10 +237,9 @@ START_TEST(an_attempt_may_find_no_memory)
 }
 END_TEST
 
-/* ---- a device
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- a device ---------------------------------------------------------------------------------------------------- */
 
-/* By the device, to the bit what the CPU makes: rows that it conforms, rows that come conformed. */
+/* A device must give the CPU's bits, whether it conforms the rows or gets them conformed. */
 START_TEST(a_device_makes_the_same_file)
 {
     static const int color_types[] = {0, 2, 4, 6};
@@ -271,7 +269,7 @@ START_TEST(a_device_makes_the_same_file)
 }
 END_TEST
 
-/* The stage between rows that the test gives and the stages after it. */
+/* The stage under test, between rows that the test pushes and the later stages. */
 typedef struct staged {
     txm_pool *pool;
     txm_job job;
@@ -286,13 +284,13 @@ typedef struct staged {
     txm_stats stats;
     made_image image;
     txm_gpu_stage *stage;
-    txm_gpu_jobs jobs; /* the real one with calls of the test's */
+    txm_gpu_jobs jobs; /* the real table with some functions of the test's */
 } staged;
 
 static const txm_gpu_jobs *real;
 static struct {
     unsigned opened, submitted, collected, released, closed;
-    unsigned fail_at; /* of submit or collect: the n-th call */
+    unsigned fail_at; /* number of the call of submit or collect that fails */
     txm_status status;
 } calls;
 
@@ -326,7 +324,7 @@ static void count_release(txm_gpu_job *job, txm_gpu_result *result)
     real->release(job, result);
 }
 
-/* Everything but the stage itself. */
+/* Sets up everything except the stage. */
 static staged *set_stage(void)
 {
     staged *s = calloc(1, sizeof *s);
@@ -364,7 +362,7 @@ static txm_status open_stage(staged *s, txm_error *err)
     return txm_gpu_stage_open(&setup, &s->stage, err);
 }
 
-/* All rows, 16 at a time, as the source has them. False: the job failed. */
+/* Pushes all rows, 16 at a time, as the source has them. Returns false if the job failed. */
 static bool give_rows(staged *s)
 {
     size_t row = (size_t)W * 4;
@@ -380,7 +378,7 @@ static bool give_rows(staged *s)
     return txm_gpu_stage_end(s->stage);
 }
 
-/* Whether the device failed for good. */
+/* Returns whether the device failed permanently. */
 static bool strike_stage(staged *s)
 {
     bool failed = false;
@@ -409,7 +407,7 @@ START_TEST(rows_become_tiles_digest_and_statistics)
     txm_pixel_hash *hash = NULL;
     char digest[TXM_SHA1_HEX], right[TXM_SHA1_HEX];
     txm_error err = {0};
-    /* The feeder has looked at the first pixel when it opens the stage. */
+    /* The feeder has seen the first pixel when it opens the stage. */
     memcpy(s->stats.first, s->image.levels[0], 4);
     s->stats.any = s->stats.grey = true;
     ck_assert_msg(open_stage(s, &err) == TXM_OK, "%s", err.message);
@@ -455,7 +453,7 @@ START_TEST(conformed_bands_are_copied)
 }
 END_TEST
 
-/* The job's error is DEVICE whatever the device failed of; only lack of memory lets it be asked again. */
+/* Whatever fails on the device, the job's error is DEVICE. It may be used again only if it lacked memory. */
 START_TEST(a_device_that_fails_ends_the_attempt)
 {
     static const txm_status statuses[] = {TXM_STATUS_DEVICE, TXM_STATUS_NO_MEMORY};
@@ -489,8 +487,7 @@ START_TEST(a_device_that_cannot_open_changes_nothing)
 }
 END_TEST
 
-/* ---- what there is
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- what there is ----------------------------------------------------------------------------------------------- */
 
 START_TEST(the_cpu_is_described)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The stages of a conversion one by one, between a source or sink that the test plays: feeder, tiler, hash, encode
- * queue. */
+ * The stages of a conversion one by one, between a source or sink that belongs to the test: feeder, tiler, hash,
+ * encode queue. */
 #include <check.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -19,8 +19,7 @@
 #include "util_faults.h"
 #include "util_tx.h"
 
-/* ---- a job
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- a job ------------------------------------------------------------------------------------------------------- */
 
 typedef struct work {
     txm_pool *pool;
@@ -37,7 +36,7 @@ static work *begin(unsigned threads)
     return w;
 }
 
-/* All bands must be gone. */
+/* All bands must have been freed. */
 static void end(work *w)
 {
     txm_group_wait(w->job.group, 0);
@@ -47,7 +46,7 @@ static void end(work *w)
     free(w);
 }
 
-/* Rows y .. y + rows - 1 of a level of `image`. */
+/* Makes a band of rows y .. y + rows - 1 of a level of `image`. */
 static txm_band *band_of(work *w, const made_image *image, uint32_t level, uint32_t y, uint32_t rows)
 {
     size_t stride = txm_level_size(image->layout.width, level) * made_pixel_bytes(image);
@@ -68,18 +67,17 @@ static made_image make(uint32_t width, uint32_t height, uint32_t channels, uint3
     return make_image(width, height, channels, TXM_TYPE_U8, tile, (txm_compression){TXM_CODEC_ZIP, 1}, MADE_NOISE);
 }
 
-/* ---- tiler
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- tiler ------------------------------------------------------------------------------------------------------- */
 
 enum { MOST_BANDS = 64 };
 
-/* Plays the encoder: remembers the levels and what came when. */
+/* Takes the encoder's place: records the levels, and what arrived when. */
 typedef struct receiver {
     const txm_tx_layout *layout;
     uint8_t *levels[TXM_MAX_LEVELS];
-    uint32_t next[TXM_MAX_LEVELS]; /* row at which the next band of a level must begin */
+    uint32_t next[TXM_MAX_LEVELS]; /* row at which a level's next band must begin */
     bool bordered[TXM_MAX_LEVELS][MOST_BANDS];
-    unsigned borders, refuse_from; /* tiles fail from this band on; 0: never */
+    unsigned borders, refuse_from; /* from this band on, tiles fail; 0: never */
     unsigned tiles;
 } receiver;
 
@@ -96,7 +94,7 @@ static bool take_tiles(void *context, txm_band *band)
     return !r->refuse_from || r->tiles < r->refuse_from;
 }
 
-/* All rows that a border reaches must be there, as they were in the level. */
+/* All rows that a border needs must be there and must have the level's pixels. */
 static bool take_borders(void *context, txm_band *band, txm_band *const around[4])
 {
     receiver *r = context;
@@ -133,7 +131,7 @@ static void push_all(work *w, txm_tiler *tiler, const made_image *image)
     }
 }
 
-/* Heights from one row to many bands, and at the edges between. */
+/* Heights from one row to many bands, and heights around multiples of a band. */
 START_TEST(every_band_comes_once_and_with_its_neighbours)
 {
     static const uint32_t heights[] = {1, 2, 15, 16, 17, 18, 31, 32, 33, 48, 49, 100, 161};
@@ -192,14 +190,14 @@ START_TEST(a_sink_that_cannot_take_a_band_ends_the_job)
     ck_assert_int_eq(w->job.error.status, TXM_STATUS_NO_MEMORY);
     ck_assert_str_eq(w->job.error.message, "out of memory for a band of 20 px rows");
     txm_band_drop(first);
-    txm_tiler_free(&tiler); /* with bands half done */
+    txm_tiler_free(&tiler); /* while bands are half done */
     end(w);
     forget(&r);
     free_image(&image);
 }
 END_TEST
 
-/* Poles of one colour, edges alike; levels above are of the rows as they came. */
+/* Poles get one colour and edges are made equal. Upper levels are computed from the rows as they were pushed. */
 START_TEST(spheres_are_closed_as_they_are_stored)
 {
     work *w = begin(1);
@@ -220,7 +218,7 @@ START_TEST(spheres_are_closed_as_they_are_stored)
     ck_assert(memcmp(r.levels[0], image.levels[0], 32 * 4) != 0);
     txm_tiler_free(&tiler);
     forget(&r);
-    /* Closed before: taken as it is. */
+    /* The rows were already closed, so they are used unchanged. */
     spec.closed = true;
     r = (receiver){.layout = &image.layout};
     ck_assert_int_eq(txm_tiler_new(&w->job, &spec, &image.layout, txm_ops_best(), &sink, &tiler, NULL), TXM_OK);
@@ -254,10 +252,9 @@ START_TEST(a_tiler_may_find_no_memory)
 }
 END_TEST
 
-/* ---- hash
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- hash -------------------------------------------------------------------------------------------------------- */
 
-/* The digest by the definition, row by row. */
+/* Computes the digest row by row, according to its definition. */
 static void digest_of(const made_image *image, char out[TXM_SHA1_HEX])
 {
     const txm_tx_layout *l = &image->layout;
@@ -294,7 +291,8 @@ static void stage_digest(const made_image *image, uint32_t band_rows, bool pairs
     end(w);
 }
 
-/* Bands within a block, as high as one, higher, and across its end; an odd number of blocks and a short last one. */
+/* Bands are smaller than a block, as high as one, higher, and cross its end. The number of blocks is odd and the last
+ * one is short. */
 START_TEST(bands_of_any_height_have_one_digest)
 {
     static const uint32_t band_rows[] = {16, 64, 128, 256, 512};
@@ -308,7 +306,7 @@ START_TEST(bands_of_any_height_have_one_digest)
                 ck_assert_msg(!strcmp(got, expected), "bands of %u rows, pairs %d, %u threads", band_rows[i], pairs,
                               threads);
             }
-    stage_digest(&image, 100, false, 2, got); /* no power of two: only by itself */
+    stage_digest(&image, 100, false, 2, got); /* not a power of two, so it is hashed by itself */
     ck_assert_str_eq(got, expected);
     free_image(&image);
 }
@@ -361,7 +359,7 @@ START_TEST(a_stopped_job_hashes_nothing)
 }
 END_TEST
 
-/* As a job does: the stage, and a band through it. */
+/* Does what a job does: makes the stage and passes a band through it. */
 typedef struct hashing {
     work *w;
     txm_pixel_hash *hash;
@@ -386,7 +384,7 @@ START_TEST(a_hash_stage_may_find_no_memory)
     hashing h = {.w = begin(1)};
     ck_assert_int_eq(txm_pixel_hash_new(24, 64, 4, TXM_TYPE_U8, txm_ops_best(), &h.hash, NULL), TXM_OK);
     h.band = band_of(h.w, &image, 0, 0, 64);
-    h.w->cancel = 1; /* rows of a block must come once: only the queueing counts here */
+    h.w->cancel = 1; /* rows of a block must be pushed only once, so only queueing is tested here */
     refuse_each(hash_again, &h);
     ck_assert_uint_eq(h.band->references, 1);
     txm_band_drop(h.band);
@@ -396,10 +394,9 @@ START_TEST(a_hash_stage_may_find_no_memory)
 }
 END_TEST
 
-/* ---- encode queue
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- encode queue ------------------------------------------------------------------------------------------------ */
 
-/* Writes all tiles of an image, upper levels first, through a queue to a descriptor; the job's error. */
+/* Writes all tiles of an image to a descriptor through a queue, upper levels first. Returns the job's error. */
 static txm_status encode(const made_image *image, unsigned threads, bool borders, int fd, txm_error *err)
 {
     const txm_tx_layout *l = &image->layout;
@@ -416,7 +413,7 @@ static txm_status encode(const made_image *image, unsigned threads, bool borders
     ck_assert_int_eq(txm_encode_queue_new(&w->job, l, writer, section, "/tmp", &queue, err), TXM_OK);
     for (uint32_t level = l->levels; level-- > 0;)
         for (uint32_t y = 0, h = txm_level_size(l->height, level); y < h; y += l->tile_px) {
-            txm_band *all = band_of(w, image, level, 0, h); /* one that holds every neighbour */
+            txm_band *all = band_of(w, image, level, 0, h); /* a band that contains every neighbour */
             txm_band *band = band_of(w, image, level, y, rows_at(image, level, y, l->tile_px));
             ck_assert(txm_encode_queue_tiles(queue, band));
             if (borders)
@@ -440,7 +437,7 @@ static txm_status encode(const made_image *image, unsigned threads, bool borders
     return status;
 }
 
-/* A new file in memory of this process. */
+/* Makes a file in memory. */
 static int memory_file(void)
 {
     int fd = memfd_create("made.tx", 0);
@@ -457,7 +454,7 @@ static uint8_t *content(int fd, size_t *bytes)
     return all;
 }
 
-/* Tiles in their order, whatever the order of their levels and however many threads there are. */
+/* Tiles are written in the file's order, whatever the order of levels and however many threads run. */
 START_TEST(the_file_is_the_same_on_any_number_of_threads)
 {
     made_image image = make(150, 90, 4, 16);
@@ -505,7 +502,7 @@ START_TEST(the_file_is_the_same_on_any_number_of_threads)
 }
 END_TEST
 
-/* A tile as a device makes it ready: without a codec, its pixels in full size. */
+/* A tile from a device is ready to be written. Without a codec it consists of its pixels at full size. */
 START_TEST(ready_tiles_are_written_as_they_are)
 {
     enum { PX = 16, W = 2 * PX };
@@ -574,7 +571,7 @@ typedef struct queueing {
     txm_band *band;
 } queueing;
 
-/* Whatever is refused: the call, or the job. */
+/* Returns the failure of the call or of the job. */
 static txm_status queue_again(void *user)
 {
     queueing *q = user;
@@ -586,7 +583,7 @@ static txm_status queue_again(void *user)
     txm_encode_queue_free(&queue);
     if (status == TXM_OK)
         status = q->w->job.error.status;
-    q->w->job.error.status = TXM_OK; /* for the next time */
+    q->w->job.error.status = TXM_OK; /* clears it for the next time */
     atomic_store(&q->w->job.stopped, false);
     return status;
 }
@@ -598,8 +595,8 @@ START_TEST(a_queue_may_find_no_memory)
     queueing q = {.w = begin(1), .layout = &image.layout};
     int fd = memory_file();
     ck_assert_int_eq(txm_tx_writer_open(fd, "made.tx", q.layout, &metadata, &q.writer, NULL), TXM_OK);
-    q.band = band_of(q.w, &image, 1, 0, 16);        /* of a level that goes to the spill */
-    refuse_each_but(DOES_WITHOUT, queue_again, &q); /* a spill can go to disk at once */
+    q.band = band_of(q.w, &image, 1, 0, 16);        /* this level goes to the spill */
+    refuse_each_but(DOES_WITHOUT, queue_again, &q); /* so that a spill goes to disk at once */
     ck_assert_uint_eq(q.band->references, 1);
     txm_band_drop(q.band);
     txm_tx_writer_close(&q.writer);
@@ -609,10 +606,9 @@ START_TEST(a_queue_may_find_no_memory)
 }
 END_TEST
 
-/* ---- feeder
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- feeder ------------------------------------------------------------------------------------------------------ */
 
-/* Plays all stages after the feeder. */
+/* Takes the place of all stages after the feeder. */
 typedef struct eater {
     txm_feed *feed;
     txm_feed_start what;
@@ -644,7 +640,7 @@ static void eat_band(void *context, txm_band *band)
     eater *e = context;
     size_t bytes = band->rows * band->stride_bytes;
     e->bands++;
-    e->pixels = e->next_row == band->y ? e->pixels : NULL; /* out of order: no pixels at all */
+    e->pixels = e->next_row == band->y ? e->pixels : NULL; /* a band out of order drops the pixels */
     e->next_row = band->y + band->rows;
     if (e->pixels)
         memcpy(e->pixels + e->bytes, band->pixels, bytes);
@@ -688,7 +684,7 @@ static void eat_progress(void *user, uint32_t rows_done, uint32_t rows)
 
 enum { W = 20, H = 50, BAND = 16 };
 
-/* Pixels of a PPM. */
+/* Returns a pixel of a PPM. */
 typedef enum kind { COLOR, GREY, GREY_AT_FIRST, CONSTANT, CONSTANT_AT_FIRST } kind;
 
 static uint8_t sample(kind k, uint32_t x, uint32_t y, uint32_t c)
@@ -804,7 +800,7 @@ START_TEST(the_first_colour_ends_an_attempt_at_grey)
     meal *m = set_table(GREY_AT_FIRST, H, 1);
     eats(m, TXM_OK);
     ck_assert(m->feed.not_grey && m->e.starts == 1 && m->e.ends == 0);
-    ck_assert_uint_eq(m->e.bands, 2); /* the third shows it */
+    ck_assert_uint_eq(m->e.bands, 2); /* the third one shows it */
     clear_table(m);
 }
 END_TEST
@@ -817,7 +813,7 @@ START_TEST(one_colour_becomes_one_tile)
     ck_assert(m->e.what.width == W && m->e.what.height == H); /* a tile of 64 would be larger */
     all_rows_came(m, CONSTANT, 4);
     clear_table(m);
-    /* Known only when another colour comes: the rows before are made again. */
+    /* When another colour comes late, the rows before it are produced again. */
     m = set_table(CONSTANT_AT_FIRST, H, 1);
     eats(m, TXM_OK);
     ck_assert(!m->feed.constant && !m->e.what.constant && m->e.starts == 1 && m->e.bands == 4);
@@ -846,7 +842,7 @@ START_TEST(failures_of_either_side_end_the_job)
 }
 END_TEST
 
-/* After the first band of it, a sink may take rows as the source has them. */
+/* After its first band, a sink may take rows in the source's layout. */
 START_TEST(raw_rows_go_where_the_sink_says)
 {
     meal *m = set_table(COLOR, H, 1);
@@ -865,7 +861,7 @@ START_TEST(raw_rows_go_where_the_sink_says)
 }
 END_TEST
 
-/* With a pool of bands of its own, which keeps what they took. */
+/* Uses its own pool of bands, which keeps their memory. */
 static txm_status feed_again(void *user)
 {
     meal *m = user;
@@ -876,7 +872,7 @@ static txm_status feed_again(void *user)
     if (status == TXM_OK)
         status = job->bands ? txm_feed_run(&m->feed, NULL) : TXM_STATUS_NO_MEMORY;
     txm_band_pool_free(&job->bands);
-    job->error.status = TXM_OK; /* for the next time */
+    job->error.status = TXM_OK; /* clears it for the next time */
     atomic_store(&job->stopped, false);
     return status;
 }
@@ -885,7 +881,7 @@ START_TEST(a_feeder_may_find_no_memory)
 {
     meal *m = set_table(GREY, H, 1);
     txm_band_pool_free(&m->w->job.bands);
-    m->feed.progress = NULL; /* which asserts */
+    m->feed.progress = NULL; /* the callback makes assertions */
     refuse_each(feed_again, m);
     clear_table(m);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Parity with Blender: every row of testdata/golden/manifest.tsv, converted with --strict and the golden config, and of
- * testdata/real/manifest.tsv, converted with --strict and the built-in config, must give the file that Blender made:
- * container, type, size, averages, SHA-1, all levels to the bit (SHA-256); of the golden set the name as well. Rows
- * that cannot be equal to the bit (testdata/real/README.md says why) are compared sample by sample where Blender's
- * files are at hand ($TXM_GOLDEN_TX, $TXM_REAL_TX), by their means where not.
+ * Files equal Blender's: every row of testdata/golden/manifest.tsv, converted with --strict and the golden config, and
+ * of testdata/real/manifest.tsv, converted with --strict and the built-in config, must give the file that Blender made:
+ * container, type, size, averages, SHA-1, all levels bit for bit (SHA-256), and in the golden set the name as well.
+ * Rows that cannot be equal in every bit (testdata/real/README.md says why) are compared sample by sample if Blender's
+ * files are available ($TXM_GOLDEN_TX, $TXM_REAL_TX), otherwise by their means.
  */
 #include <check.h>
 #include <math.h>
@@ -41,22 +41,22 @@ enum {
     AVERAGE,
     CONSTANT,
     SHA1,
-    SAMPLES /* of the real set: "exact", "lossy" or "converted" */
+    SAMPLES /* in the real set: "exact", "lossy" or "converted" */
 };
 
 typedef struct row {
     char *field[COLUMNS];
 } row;
 
-/* What Blender made of a folder of sources. */
+/* The tx files that Blender made of a folder of sources. */
 typedef struct set {
-    const char *folder; /* of testdata */
-    const char *config; /* in it; NULL: the built-in one */
-    const char *theirs; /* folder of Blender's files; NULL: not at hand */
-    const char *ocio;   /* version of OpenColorIO that made them */
+    const char *folder; /* a path in testdata */
+    const char *config; /* a config in that folder; NULL: the built-in one */
+    const char *theirs; /* folder of Blender's files; NULL: not available */
+    const char *ocio;   /* version of OpenColorIO that made the files */
     row manifest[MAX_ROWS], levels[MAX_LEVEL_ROWS];
     int manifest_rows, levels_rows;
-    unsigned long compared, exact_levels, samples, different; /* so far */
+    unsigned long compared, exact_levels, samples, different; /* counted so far */
     int files;
 } set;
 
@@ -148,7 +148,7 @@ static double sample(const pixels *p, size_t i)
     }
 }
 
-/* The precision to which the row's samples can agree with Blender's. */
+/* Returns how closely the row's samples can agree with Blender's. */
 typedef enum precision { EXACT, LOSSY, CONVERTED } precision;
 
 static bool same_ocio(const set *t)
@@ -156,7 +156,7 @@ static bool same_ocio(const set *t)
     return strncmp(txm_color_library_version(), t->ocio, strlen(t->ocio)) == 0;
 }
 
-/* Powers and tables are other ones in each version of OpenColorIO; matrices, such as that of ACEScg, are not. */
+/* Powers and tables differ between versions of OpenColorIO; matrices, such as ACEScg's, do not. */
 static precision precision_of(const set *t, const row *m)
 {
     static const char *const others[] = {"data", "scene_linear", "scene_linear_srgb", "ACEScg"};
@@ -170,7 +170,8 @@ static precision precision_of(const set *t, const row *m)
     return EXACT;
 }
 
-/* OpenColorIO's versions: one unit in the last place of a half, 5e-5 of floats. PXR24 keeps 16 bits of a float's 24. */
+/* Tolerances between versions of OpenColorIO: one unit in the last place of a half, and 5e-5 for floats. PXR24 keeps 16
+ * of a float's 24 bits. */
 static double tolerance(const pixels *p, precision how, double value)
 {
     if (p->type == TXM_TYPE_HALF && how == CONVERTED) {
@@ -211,7 +212,7 @@ static void compare_means(const char *name, const row *expected, const pixels *o
     for (uint32_t c = 0; c < ours->channels; c++) {
         double sum = 0, mean = strtod(strsep(&rest, ","), NULL);
         if (isnan(mean))
-            continue; /* some sample is */
+            continue; /* at least one sample differs */
         for (size_t i = 0; i < n; i++)
             sum += sample(ours, i * ours->channels + c);
         ck_assert_msg(fabs(sum / unit / (double)n - mean) <= 1e-3 * fmax(1, fabs(mean)),
@@ -239,7 +240,7 @@ static const row *level_row(const set *t, const char *tx_name, uint32_t level)
     return NULL;
 }
 
-/* Numbers as text: the same to the last digit, or within a share of them. */
+/* Compares numbers as text, either digit for digit or within a relative tolerance. */
 static void compare_numbers(const char *what, const char *ours, const char *expected, double share)
 {
     if (share == 0) {
@@ -265,7 +266,7 @@ static void compare_pixels(set *t, const row *m, txm_tx *ours)
     precision how = precision_of(t, m);
     snprintf(path, sizeof path, "%s/%s", t->theirs ? t->theirs : "", m->field[TX_NAME]);
     txm_error err = {0};
-    /* Rows with a cache folder have the pixels of others, and no file of their own. */
+    /* Rows with a cache folder share their pixels with other rows and have no file of their own. */
     if (t->theirs && access(path, R_OK) == 0)
         ck_assert_msg(!txm_tx_open(path, &theirs, &err), "%s", err.message);
     for (uint32_t l = 0; l < info->levels; l++) {
@@ -341,7 +342,7 @@ static void compare_row(set *t, const row *m)
         ck_assert_int_eq(result.outcome, TXM_OUTCOME_USED_AS_IS);
     } else {
         ck_assert_int_eq(result.outcome, TXM_OUTCOME_CREATED);
-        if (t->config) /* Blender's own has a matrix of its own in the names */
+        if (t->config) /* Blender's config has a matrix of its own in the names */
             ck_assert_str_eq(txm_path_base(result.tx_path), m->field[TX_NAME]);
         ck_assert_str_eq(result.detected, m->field[DETECTED]);
         compare_file(t, m, result.tx_path);
@@ -366,7 +367,7 @@ START_TEST(real_row)
 }
 END_TEST
 
-/* No row of the tables was left out. */
+/* Every row of the tables was used. */
 START_TEST(parity_over_the_sets)
 {
     const set *sets[] = {&golden, &real};
@@ -385,8 +386,9 @@ static void load_set(set *t, const char *environment)
 {
     t->theirs = getenv(environment);
     if (!t->theirs)
-        printf("skip %s-samples (%s is not set: what is not compared to the bit is compared by its means)\n", t->folder,
-               environment);
+        printf(
+            "skip %s-samples (%s is not set: pixels that cannot be equal in every bit are compared by their means)\n",
+            t->folder, environment);
     t->manifest_rows = load(t->folder, "manifest.tsv", t->manifest, MAX_ROWS);
     t->levels_rows = load(t->folder, "levels.tsv", t->levels, MAX_LEVEL_ROWS);
 }
@@ -394,7 +396,7 @@ static void load_set(set *t, const char *environment)
 int main(void)
 {
     char path[1024];
-    setenv("CK_FORK", "no", 1); /* the rows count into one table */
+    setenv("CK_FORK", "no", 1); /* all rows must be counted in one process */
     unsetenv("OCIO");
     if (!mkdtemp(base))
         return 1;

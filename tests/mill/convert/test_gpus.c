@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which image goes to which device: words of --device, what `auto` makes of measurements, places and memory of
- * devices. Over the runtime on the CPU (tests/device/gpu_runtime.c).
+ * Which image goes to which device: words of --device, how `auto` uses measurements, places and memory of devices. The
+ * device is the runtime on the CPU (tests/device/gpu_runtime.c).
  */
 #include <check.h>
 #include <math.h>
@@ -69,7 +69,7 @@ START_TEST(words)
 }
 END_TEST
 
-/* Files are spread; a device takes two, then there is no place; one that failed gets nothing. */
+/* Files are spread over devices. A device takes two at a time, and a device that failed gets none. */
 START_TEST(places)
 {
     setenv("TXM_FAKE_DEVICES", "2", 1);
@@ -90,7 +90,7 @@ START_TEST(places)
 }
 END_TEST
 
-/* Whatever the bound, what is planned stays within it, and what two files take together as well. */
+/* For any bound, a plan stays within it, and so do two files together. */
 START_TEST(memory)
 {
     uint64_t device, pinned;
@@ -105,7 +105,7 @@ START_TEST(memory)
         plan.chunk_rows = 64;
         plan.slots = 2;
         txm_device_plugin_load(txm_device_backend_at(0), NULL)->jobs->memory(&plan, &device, &pinned);
-        ck_assert_int_eq(first, device <= bound); /* refused only where the least does not fit */
+        ck_assert_int_eq(first, device <= bound); /* refused only if the smallest plan does not fit */
         ck_assert(!second || a.device_bytes + b.device_bytes <= bound);
         ck_assert(!first || (a.device_bytes <= bound && a.plan.chunk_rows % 64 == 0 && a.plan.slots >= 2));
         if (first)
@@ -123,7 +123,7 @@ START_TEST(memory)
 }
 END_TEST
 
-/* As if this device had been measured: nanoseconds a pixel there and on a thread of the CPU. */
+/* Stores a measurement of this device: nanoseconds for each pixel on the device and on a thread of the CPU. */
 static void remember(const char *label, const char *driver, double start, double device_ns, double cpu_ns)
 {
     txm_gpu_rates r = {.name = "Imaginary 0", .start = start};
@@ -135,7 +135,7 @@ static void remember(const char *label, const char *driver, double start, double
     ck_assert_msg(!txm_gpu_rates_write(&r, &err), "%s", err.message);
 }
 
-/* A folder for caches that has nothing in it. */
+/* Makes an empty folder for caches. */
 static void new_cache(void)
 {
     char folder[] = "/tmp/txm-rates-XXXXXX";
@@ -151,10 +151,11 @@ static void drop_cache(void)
     unlink(path);
     snprintf(path, sizeof path, "%s/txmill", folder);
     rmdir(path);
-    ck_assert_int_eq(rmdir(folder), 0); /* and no draft is left */
+    ck_assert_int_eq(rmdir(folder), 0); /* and no temporary file is left */
 }
 
-/* Nothing measured: the CPU. Measured: nothing is started for little, and what is slower gets nothing. */
+/* Without a measurement the CPU is used. With one, a device is not started for little work, and a slower one is not
+ * used. */
 START_TEST(auto_goes_by_what_was_measured)
 {
     txm_gpu_lease lease;
@@ -187,7 +188,7 @@ START_TEST(auto_goes_by_what_was_measured)
 }
 END_TEST
 
-/* A device that came in another's place, or that is gone, is not taken for it. */
+/* A device that replaced another one, or that is gone, is not mistaken for it. */
 START_TEST(auto_knows_devices_again)
 {
     txm_gpu_lease lease;
@@ -210,7 +211,8 @@ START_TEST(auto_knows_devices_again)
 }
 END_TEST
 
-/* What is measured comes back; a damaged file counts as none, line by line, and can be replaced. */
+/* A measurement is read back as it was stored. Lines of a damaged file are ignored one by one, and the file can be
+ * replaced. */
 START_TEST(rates)
 {
     txm_gpu_rates r = {.label = "cuda:0", .name = "a\tname"}, *read;

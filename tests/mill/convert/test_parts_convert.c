@@ -26,8 +26,7 @@
 #include "util_tx.h"
 #include "util_writer.h"
 
-/* ---- bands
- * ----------------------------------------------------------------------------------------------------------- */
+/* ---- bands ------------------------------------------------------------------------------------------------------- */
 
 START_TEST(bands_live_as_long_as_they_are_kept)
 {
@@ -41,7 +40,7 @@ START_TEST(bands_live_as_long_as_they_are_kept)
     uint8_t *memory = a->pixels;
     txm_band_drop(a);
     ck_assert_uint_eq(alive, 0);
-    /* The next one gets the same memory. */
+    /* The next band reuses the memory. */
     a = txm_band_new(pool, 1, 16, 8, 64, &alive);
     ck_assert_ptr_eq(a->pixels, memory);
     ck_assert_uint_eq(a->rows, 8);
@@ -74,8 +73,7 @@ START_TEST(rows_are_found_in_the_bands_around)
 }
 END_TEST
 
-/* ---- jobs
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- jobs -------------------------------------------------------------------------------------------------------- */
 
 START_TEST(the_first_error_stops_a_job)
 {
@@ -85,7 +83,7 @@ START_TEST(the_first_error_stops_a_job)
     txm_pool *pool = txm_pool_new(1);
     ck_assert_int_eq(txm_job_init(&job, pool, &cancel, false, &err), TXM_OK);
     ck_assert(txm_job_runs(&job));
-    ck_assert_uint_eq(txm_job_clock(&job), 0); /* nobody asked for times */
+    ck_assert_uint_eq(txm_job_clock(&job), 0); /* the caller did not request times */
     cancel = 1;
     ck_assert(!txm_job_runs(&job));
     txm_fail(&late, TXM_STATUS_IO, "late");
@@ -96,8 +94,7 @@ START_TEST(the_first_error_stops_a_job)
 }
 END_TEST
 
-/* ---- what is done to the pixels
- * ---------------------------------------------------------------------------------------- */
+/* ---- conversions of pixels --------------------------------------------------------------------------------------- */
 
 typedef struct spaces {
     txm_color_config *config;
@@ -139,7 +136,7 @@ START_TEST(plans_follow_class_type_and_alpha)
     ck_assert(!c.associate); /* data is never associated */
     c = txm_conform_plan(&info, s.srgb, TXM_ALPHA_NONE, NULL);
     ck_assert(c.set_opaque && !c.divide);
-    /* Integers become half where they are converted. */
+    /* Integers become half if they are converted. */
     c = txm_conform_plan(&info, s.other, TXM_ALPHA_STRAIGHT, NULL);
     ck_assert(c.space == s.other && c.type == TXM_TYPE_HALF && !txm_conform_in_place(&c));
     info.file_channels = info.channels = 3;
@@ -154,7 +151,7 @@ START_TEST(plans_follow_class_type_and_alpha)
 }
 END_TEST
 
-/* Equal keys mean equal pixels, and only those. */
+/* Keys are equal if and only if the pixels are equal. */
 START_TEST(settings_keys_tell_pixels_apart)
 {
     enum { KEYS = 5 };
@@ -177,7 +174,7 @@ START_TEST(settings_keys_tell_pixels_apart)
     for (int i = 0; i < KEYS; i++)
         for (int j = 0; j < i; j++)
             ck_assert_str_ne(key[i], key[j]);
-    /* Tiles and compression change no pixel. */
+    /* Tile size and compression do not change pixels. */
     settings.equiangular = false;
     settings.tile_px = 64;
     settings.compression = (txm_compression){TXM_CODEC_NONE, 0};
@@ -226,8 +223,7 @@ START_TEST(only_what_was_asked_for_is_missed)
 }
 END_TEST
 
-/* ---- batches
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- batches ----------------------------------------------------------------------------------------------------- */
 
 static double seconds_of(const char *path, txm_item item, txm_compression compression)
 {
@@ -313,7 +309,7 @@ START_TEST(output_appears_whole_or_not_at_all)
 }
 END_TEST
 
-/* What lies under the name of a tx file is garbage only where its image is known to be gone. */
+/* A file under the name of a tx file is garbage only if its image is known to be gone. */
 START_TEST(garbage_is_judged_by_the_image)
 {
     const txm_garbage_options options = {.struct_size = sizeof options};

@@ -103,12 +103,12 @@ static void drop_file(void)
     free_image(&image);
 }
 
-/* A wrong border with a right checksum: only the comparison with the neighbours can tell. */
+/* The border is wrong and its checksum is right: only a comparison with the neighbours shows it. */
 START_TEST(wrong_pixels_are_found)
 {
     made_image other = make_image(100, 70, 4, TXM_TYPE_U8, 32, (txm_compression){0}, MADE_SMOOTH);
     txm_borders_result result;
-    other.levels[0][0] ^= 255; /* a corner pixel that three borders and its own tile's neighbours show */
+    other.levels[0][0] ^= 255; /* a corner pixel, which is in three borders and in the tiles beside its own */
     append_section(path, &other);
     ck_assert_int_eq(txm_borders_check(NULL, path, &result, NULL), TXM_OK);
     ck_assert_uint_gt(result.bad_tiles, 0);
@@ -134,7 +134,7 @@ START_TEST(refusals)
     ck_assert_int_eq(result.before, TXM_SECTION_STATE_NEWER);
     free(file);
 
-    /* Tiles twice as wide as high. */
+    /* Tiles are twice as wide as high. */
     TIFF *tif = TIFFOpen(path, "w");
     TIFFSetField(tif, TIFFTAG_IMAGEWIDTH, 32);
     TIFFSetField(tif, TIFFTAG_IMAGELENGTH, 16);
@@ -156,7 +156,7 @@ START_TEST(refusals)
 }
 END_TEST
 
-/* A damaged tile: no section can be made, the file stays. */
+/* With a damaged tile no section can be made, and the file stays as it is. */
 START_TEST(damaged_tiles_stop_it)
 {
     txm_borders_result result;
@@ -174,7 +174,7 @@ START_TEST(damaged_tiles_stop_it)
 }
 END_TEST
 
-/* A context that was asked to stop: nothing is changed, and a check says nothing. */
+/* If the context was cancelled, nothing is changed, and a check reports nothing. */
 START_TEST(cancelled)
 {
     static volatile int stop;
@@ -202,7 +202,7 @@ int main(void)
 {
     Suite *suite = suite_create("borders");
     TCase *tc = add_case(suite, "borders");
-    temp_file(""); /* the folder belongs to this process, not to a test's */
+    temp_file(""); /* the folder belongs to this process and not to a test's */
     tcase_add_loop_test(tc, every_size, 0, SIZES);
     tc = add_case(suite, "one image");
     tcase_add_checked_fixture(tc, make_file, drop_file);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Filters, Huffman codes and deflate streams against their definitions and other people's decoders. */
+ * Filters, Huffman codes and deflate streams, compared with their definitions and with the decoders of other
+ * libraries. */
 #include <check.h>
 #include <libdeflate.h>
 #include <stdlib.h>
@@ -83,14 +84,14 @@ END_TEST
 
 /* ---- Huffman codes ---- */
 
-/* Complete, within the limit, no rarer symbol with a shorter code, none the beginning of another; returns the bits of
- * the whole. */
+/* Checks that the code is complete and within the limit, that no rarer symbol has a shorter code, and that none is a
+ * prefix of another. Returns the total bits. */
 static uint64_t check_code(const uint32_t *f, size_t n, int max_bits)
 {
     uint8_t lengths[TXM_HUFFMAN_MAX_SYMBOLS];
     uint16_t codes[TXM_HUFFMAN_MAX_SYMBOLS];
     uint64_t space = 0, bits = 0;
-    bool ordered = true, prefix_free = true; /* as flags: an assertion a pair would take a second a code */
+    bool ordered = true, prefix_free = true; /* flags: an assertion for each pair would take a second */
     txm_huffman_lengths(f, n, max_bits, lengths);
     txm_huffman_codes(lengths, n, codes);
     for (size_t i = 0; i < n; i++) {
@@ -100,7 +101,7 @@ static uint64_t check_code(const uint32_t *f, size_t n, int max_bits)
         bits += (uint64_t)f[i] * lengths[i];
         for (size_t k = 0; k < n; k++) {
             ordered &= f[i] <= f[k] || lengths[i] <= lengths[k] || !f[k];
-            if (k != i && lengths[i] && lengths[k] >= lengths[i]) /* low bits go first */
+            if (k != i && lengths[i] && lengths[k] >= lengths[i]) /* the low bits come first */
                 prefix_free &= (codes[k] & ((1u << lengths[i]) - 1)) != codes[i];
         }
     }
@@ -122,7 +123,7 @@ START_TEST(huffman_random)
 }
 END_TEST
 
-/* Known optima, and Fibonacci frequencies, which make the deepest trees. */
+/* Optima are known, and Fibonacci frequencies make the deepest trees. */
 START_TEST(huffman_known)
 {
     const uint32_t abc[] = {5, 1, 1, 1}, equal[] = {7, 7, 7, 7, 7, 7, 7, 7};
@@ -145,7 +146,7 @@ END_TEST
 
 enum { LONGEST = 140000 };
 
-/* Bytes of many kinds: noise, few values, runs, repeats at pixel distances, slopes, and mixtures of all. */
+/* Makes bytes of many kinds: noise, few values, runs, repeats at pixel distances, slopes, and mixtures of all. */
 static void fill(uint8_t *p, size_t n, uint32_t kind)
 {
     size_t i = 0;
@@ -164,7 +165,7 @@ static void fill(uint8_t *p, size_t n, uint32_t kind)
 
 static void check_raw(const uint8_t *packed, size_t size, const uint8_t *want, size_t n, uint8_t *back)
 {
-    /* zlib decodes, and sees nothing after the end; libdeflate is stricter about codes. */
+    /* zlib decodes the stream, and sees nothing after its end; libdeflate is stricter about codes. */
     z_stream z = {.next_in = (uint8_t *)packed, .avail_in = (uInt)size, .next_out = back, .avail_out = (uInt)n};
     ck_assert_int_eq(inflateInit2(&z, -15), Z_OK);
     ck_assert_int_eq(inflate(&z, Z_FINISH), Z_STREAM_END);
@@ -189,7 +190,7 @@ START_TEST(sparse_round_trip)
     for (int round = 0; round < 20; round++) {
         size_t n = 1 + (round % 3 ? next() % 3000 : round % 2 ? next() % LONGEST : (uint32_t)round);
         size_t step = 1 + next() % 8, block = round % 4 ? 1 + next() % 70000 : n;
-        /* Exact sizes, so that AddressSanitizer sees a byte too far. */
+        /* Sizes are exact, so that AddressSanitizer sees a byte too far. */
         uint8_t *src = malloc(n), *dst = malloc(txm_sparse_bound(n, block)),
                 *again = malloc(txm_sparse_bound(n, block));
         fill(src, n, (uint32_t)_i);
@@ -197,7 +198,7 @@ START_TEST(sparse_round_trip)
             size_t size = txm_sparse_run(s, src, n, block, step, search, dst);
             ck_assert_uint_le(size, txm_sparse_bound(n, block));
             check_raw(dst, size, src, n, back);
-            /* Neither a survey nor what was encoded before leaves a trace. */
+            /* Neither a survey nor an earlier stream influences the next stream. */
             txm_sparse *fresh = txm_sparse_new(n);
             txm_sparse_survey(s, src, n, block, step, 4, 0);
             ck_assert_uint_eq(txm_sparse_run(round % 2 ? s : fresh, src, n, block, step, search, again), size);
@@ -216,7 +217,7 @@ START_TEST(sparse_round_trip)
 }
 END_TEST
 
-/* Every small size, as there is in corner tiles. */
+/* All small sizes, as corner tiles have them. */
 START_TEST(sparse_small)
 {
     txm_sparse *s = txm_sparse_new(600);
@@ -230,7 +231,7 @@ START_TEST(sparse_small)
 }
 END_TEST
 
-/* The survey tells noise from repetition. */
+/* The survey distinguishes noise from repetition. */
 START_TEST(survey)
 {
     enum { N = 16384 };
@@ -244,7 +245,7 @@ START_TEST(survey)
         p[i] = p[i - 256];
     txm_survey rows = txm_sparse_survey(s, p, N, N, 4, 4, 0);
     ck_assert_uint_gt(rows.saved_by_8 * 3, rows.literal_bits * 2);
-    /* Cheap literals end the search, in one block only; they are counted alike. */
+    /* If literals are cheap, the search ends, but only for that block. Literals are counted the same way. */
     txm_survey cheap = txm_sparse_survey(s, p, N, N, 4, 4, rows.literal_bits + 1);
     ck_assert_uint_eq(cheap.literal_bits, rows.literal_bits);
     ck_assert_uint_eq(cheap.saved_by_8, 0);
@@ -257,7 +258,7 @@ START_TEST(survey)
 }
 END_TEST
 
-/* Runs of every length, of short codes and of the longest, as vector instructions and as the plain loop write them. */
+/* Runs of every length, with short codes and the longest ones, written by vector instructions and by the plain loop. */
 START_TEST(vector_literals)
 {
     enum { RUNS = 300, MOST = RUNS * 400 };
@@ -372,7 +373,7 @@ START_TEST(wrong_tile)
 }
 END_TEST
 
-/* Noise does not shrink: EXR stores it raw, TIFF has to live with a little more. */
+/* Noise does not shrink: EXR stores it uncompressed, and in TIFF it grows slightly. */
 START_TEST(incompressible)
 {
     static uint8_t pixels[64 * 64 * 16];
@@ -393,7 +394,7 @@ START_TEST(incompressible)
 }
 END_TEST
 
-/* Images that are mostly empty are small. */
+/* Images that are mostly empty become small. */
 START_TEST(one_colour)
 {
     static uint8_t pixels[64 * 64 * 16];
@@ -410,7 +411,7 @@ START_TEST(one_colour)
 }
 END_TEST
 
-/* What an encoder did before leaves no trace. */
+/* What the encoder did before does not influence its output. */
 START_TEST(no_memory_of_earlier_tiles)
 {
     txm_tile_format format = {(txm_type)_i, 4, 64, {TXM_CODEC_ZIP, 0}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Border sections, taken apart here by a decoder of its own that follows the text of section_format.h, and compared
+ * Border sections. They are decoded by a separate decoder, which follows the text of section_format.h, and compared
  * with borders gathered by brute force. */
 #include <check.h>
 #include <errno.h>
@@ -43,9 +43,9 @@ static void put_le(uint8_t *p, uint64_t v, size_t bytes)
 
 typedef struct tile_window {
     uint32_t w, h;   /* valid size */
-    size_t px;       /* bytes a pixel */
-    uint8_t *padded; /* (w + 4) x (h + 4) px of the level, wrapped round */
-    uint8_t *border; /* its border, in border order */
+    size_t px;       /* bytes of a pixel */
+    uint8_t *padded; /* (w + 4) x (h + 4) px of the level, with repeat */
+    uint8_t *border; /* its border, in the order of borders */
 } tile_window;
 
 static tile_window cut(const made_image *m, uint32_t level, uint32_t x0, uint32_t y0)
@@ -86,7 +86,7 @@ static uint64_t predict(uint64_t l, uint64_t u, uint64_t k)
     return k >= high ? low : k <= low ? high : l + u - k;
 }
 
-/* Fills the border of `window` (whose inside holds the tile) from the planes of residuals. */
+/* Fills the border of `window`, whose inside holds the tile, from the planes of residuals. */
 static void decode_lines(uint8_t *window, uint32_t w, uint32_t h, uint32_t channels, size_t bytes,
                          const uint8_t *planes)
 {
@@ -127,7 +127,7 @@ static void decode_lines(uint8_t *window, uint32_t w, uint32_t h, uint32_t chann
         }
 }
 
-/* Decodes a payload; the border of the window is its output. */
+/* Decodes a payload into the border of the window. */
 static void decode(const uint8_t *payload, size_t size, uint8_t *window, const tile_window *t, uint32_t channels)
 {
     size_t n = txm_border_pixels(t->w, t->h), row = (t->w + 4) * t->px;
@@ -160,7 +160,7 @@ typedef struct tile_ref {
     uint32_t level, tile, x, y;
 } tile_ref;
 
-/* All tiles, in an order that is far from that of the file when `shuffle` is not 0. */
+/* Writes all tiles. Unless `shuffle` is 0, their order is far from that of the file. */
 static size_t list_tiles(const made_image *m, tile_ref *list, size_t shuffle)
 {
     size_t n = 0;
@@ -233,7 +233,7 @@ static void free_file(file *f)
 
 /* ---- checking ---- */
 
-/* How many borders are of the special kinds. */
+/* Counts the borders of the special kinds. */
 typedef struct counts {
     size_t repeats, missing;
 } counts;
@@ -282,7 +282,7 @@ static counts check_section(const made_image *m, const file *f)
             seen.missing++;
         } else {
             uint8_t *window = txm_calloc((size_t)(t.h + 4), row);
-            for (size_t y = 0; y < t.h; y++) /* only the tile itself is known to a reader */
+            for (size_t y = 0; y < t.h; y++) /* a reader knows only the tile itself */
                 memcpy(window + (y + 2) * row + 2 * t.px, t.padded + (y + 2) * row + 2 * t.px, t.w * t.px);
             decode(f->p + offsets[from], get_le(sizes + 4 * from, 4), window, &t, m->layout.channels);
             if (memcmp(window, t.padded, (t.h + 4) * row))
@@ -300,7 +300,7 @@ static counts check_section(const made_image *m, const file *f)
     return seen;
 }
 
-/* The library's reader serves the same pixels from it, whatever kind a border is of, and finds nothing wrong. */
+/* The library's reader returns the same pixels from it, whatever kind a border is, and verify finds nothing wrong. */
 static void check_reader(const made_image *m, const file *f)
 {
     static tile_ref list[MAX_TILES];
@@ -368,7 +368,7 @@ START_TEST(every_tile_size)
 }
 END_TEST
 
-/* Foreign files may have two or three channels. */
+/* Files of other programs may have two or three channels. */
 START_TEST(two_and_three_channels)
 {
     for (uint32_t channels = 2; channels <= 3; channels++) {
@@ -401,7 +401,8 @@ START_TEST(two_and_three_channels)
 }
 END_TEST
 
-/* A flat image costs an index and a footer, no payloads; a border of another colour than its tile costs that colour. */
+/* A flat image needs an index and a footer, but no payloads. If a border's colour differs from its tile's, its payload
+ * is that colour. */
 START_TEST(flat_borders)
 {
     made_image m = make_image(256, 256, 4, (txm_type)_i, 64, zip, MADE_CONSTANT);
@@ -425,7 +426,7 @@ START_TEST(flat_borders)
 }
 END_TEST
 
-/* Patterns repeat their borders. */
+/* Borders of a pattern repeat. */
 START_TEST(repeated_borders)
 {
     made_image m = make_image(512, 512, 4, (txm_type)_i, 64, zip, MADE_CONSTANT);
@@ -442,7 +443,7 @@ START_TEST(repeated_borders)
 }
 END_TEST
 
-/* Tiles that shrink to nothing around borders that do not: the section stays within a fifth of the file. */
+/* Tiles shrink to almost nothing, while their borders do not. Still the section takes at most a fifth of the file. */
 START_TEST(bounded)
 {
     static const uint32_t sizes[] = {511, 512, 700};
@@ -472,7 +473,7 @@ START_TEST(bounded)
 }
 END_TEST
 
-/* The order of the calls does not show. */
+/* The order of the calls does not influence the result. */
 START_TEST(any_order)
 {
     made_image m = make_image(700, 300, 4, (txm_type)_i, 32, zip, MADE_SMOOTH);
@@ -488,7 +489,7 @@ START_TEST(any_order)
 }
 END_TEST
 
-/* Whatever changes in header, directories or their values changes the identity; tiles do not count. */
+/* Any change of the header, of directories or of their values changes the identity; changes of tiles do not. */
 START_TEST(identity)
 {
     made_image m = make_image(300, 200, 4, (txm_type)_i, 64, zip, MADE_SMOOTH);
@@ -498,7 +499,7 @@ START_TEST(identity)
     ck_assert(!txm_image_identity(f.p, 7, &got));
     if (txm_image_identity(f.p, f.image_bytes - 1, &got))
         ck_assert_uint_ne(got, want);
-    for (uint64_t i = 0; i < f.image_bytes; i++) { /* also: nothing that a flipped byte does leads out of bounds */
+    for (uint64_t i = 0; i < f.image_bytes; i++) { /* a flipped byte must not lead out of bounds either */
         f.p[i] ^= 0x41;
         changed += !txm_image_identity(f.p, f.image_bytes, &got) || got != want;
         f.p[i] ^= 0x41;
@@ -523,7 +524,7 @@ START_TEST(identity_of_hostile_bytes)
     uint64_t state = 1, id;
     for (int round = 0; round < 20000; round++) {
         size_t n = 8 + (size_t)(state >> 40) % (sizeof b - 8);
-        uint8_t *tight = malloc(n); /* so that AddressSanitizer sees a byte too far */
+        uint8_t *tight = malloc(n); /* exact, so that AddressSanitizer sees a byte too far */
         for (size_t i = 0; i < n; i++) {
             state = state * 6364136223846793005u + 1442695040888963407u;
             tight[i] = (uint8_t)(state >> 60 ? (state >> 56) & 1 : state >> 48);
@@ -561,7 +562,7 @@ START_TEST(wrong_use)
     ck_assert_int_eq(txm_border_encoder_new(&layout, &e, NULL), TXM_STATUS_USAGE);
     ck_assert_ptr_null(w);
     ck_assert_ptr_null(e);
-    ck_assert_int_eq(ftruncate(fd, 5000), 0); /* zeros are no image */
+    ck_assert_int_eq(ftruncate(fd, 5000), 0); /* zeros are not an image */
     memset(&err, 0, sizeof err);
     ck_assert_int_eq(append_section(fd, 5000, &m, 0), TXM_STATUS_UNSUPPORTED);
     close(fd);

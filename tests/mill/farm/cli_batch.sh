@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Batches: what goes in, what is planned, keys, lint, the store, odd names, disks that are full or read-only.
+# Batches: inputs, plans, keys, lint, the store, odd names, disks that are full or read-only.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 srgb=.0-926BDA8569F1F2504902F06ABA51E46D.tx
 data=.0-DE5E0BDFC9051CFBE504AD14563FC03C.tx
 
-# ---- folders, rules, same work ---------------------------------------------------------------------------------------
+# ---- folders, rules, inputs with the same tx file --------------------------------------------------------------------
 mkdir -p tex/sub
 cp "$golden/rgb8.png" tex/wall_color.png
 cp "$golden/tile64.png" tex/sub/wall_normal.1001.png
@@ -137,7 +137,7 @@ for f in $(find store -name '*.tx'); do chmod u+w "$f"; cp --remove-destination 
 txm make --store store --json shot2/b.png
 check store-damaged-object-converts via '"converted"'
 check store-damaged-object-said says damaged
-# One byte of a tile: neither header nor tables show it, nor does the first look at the next run.
+# One byte of a tile is changed. Neither header nor tables show it, so the next run does not notice it at first.
 for force in "" --force; do
     rm -r shot2/blender_tx
     for f in $(find store -name '*.tx'); do
@@ -172,7 +172,7 @@ check store-broken-said says "not kept in the store"
 # ---- gc ----------------------------------------------------------------------------------------------------------------
 rm -rf store shot1/blender_tx shot3/blender_tx
 txm make -q --store store shot3/c.png
-rm -r shot3/blender_tx # no other name: the object occupies its size
+rm -r shot3/blender_tx # it has no other name, so the object's whole size is freed
 object=$(find store -name '*.tx')
 txm gc --store store --older-than 30d
 check gc-young-stays prints ""
@@ -216,7 +216,7 @@ check odd-names-no-shell test ! -e x -a ! -e odd/x
 # ---- read-only sources -----------------------------------------------------------------------------------------------
 cp -r odd locked && rm -r locked/blender_tx && chmod -R a-w locked
 if [ "$(id -u)" -eq 0 ]; then
-    # Root ignores permissions; a read-only bind mount it obeys.
+    # Root ignores permissions, but not a read-only bind mount.
     unshare -m bash -c "mount --bind locked locked && mount -o remount,bind,ro locked && '$TXMILL' make -r locked; echo rc=\$?; '$TXMILL' make -r --cache-dir '$work/cache' locked" >out 2>err
 else
     { "$TXMILL" make -r locked; echo rc=$?; "$TXMILL" make -r --cache-dir "$work/cache" locked; } >out 2>err
@@ -232,8 +232,8 @@ fi
 chmod -R u+w locked
 
 # ---- full disks ------------------------------------------------------------------------------------------------------
-# A file system of a few kilobytes, from too small for a folder to just too small for the file: whatever does not fit,
-# nothing is left, the message says so, and a retry is worth while.
+# The file system has a few kilobytes: from too small for a folder to just too small for the file. Whatever does not
+# fit, no file is left, the message gives the reason, and a retry may succeed.
 cat >full.sh <<'EOF'
 mount -t tmpfs -o size=16M none disk || exit 9
 make() { "$TXMILL" make -q "$@" -d "$PWD/disk/cache" rgb8.png; }
@@ -246,7 +246,7 @@ for kb in 4 8 12 16 20 32 48 64 96 128 160 $((whole - 12)) $((whole - 1)); do
     mount -t tmpfs -o size=${kb}k none disk && make
     echo "size=$kb rc=$? left=$(find disk -type f | wc -l)"
 done
-# A previous file stays as it was.
+# An earlier file stays as it was.
 mount -t tmpfs -o size=300k none disk && make && sum=$(sha1sum disk/cache/*.tx)
 make --force
 echo "again rc=$? left=$(find disk -type f | wc -l) same=$([ "$sum" = "$(sha1sum disk/cache/*.tx)" ] && echo yes)"

@@ -1,23 +1,24 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Many processes on one folder: each file is made once; processes that are killed leave nothing that lasts.
+# Many processes work on one folder: each file is made once, and processes that are killed leave nothing permanent.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
-# Under a sanitizer each start takes a second: fewer rounds, the same checks.
+# Under a sanitizer each start takes a second, so there are fewer rounds of the same checks.
 rounds=50 images=200
 [ -n "${SANITIZED:-}" ] && rounds=5
 
-# Nothing of ours but tx files.
+# txmill has left no other files than tx files.
 nothing_left() { [ -z "$(find "$1" -name '.*.txm-*')" ]; }
 made() { find "$1/blender_tx" -name '*.tx' 2>/dev/null | wc -l; }
-# The bytes of a tx file depend on the source and the settings alone: the same folder made in peace is the measure.
+# The bytes of a tx file depend on the source and the settings alone, so all results must equal those of one undisturbed
+# run.
 as_made_in_peace() { diff -r crowd/blender_tx crowd/peace >"$work/out" 2>&1; }
 
-# Claims that are written, not just made.
+# Lists claims that have been written, and not only created.
 claims() { find crowd -name '.*.txm-claim' -size +0 2>/dev/null; }
-# The first claim whose tx file is missing: a claim outlives the moment when its file appears.
+# Prints claims whose tx file is missing. A claim is still there for a moment after its file has appeared.
 unmade() { claims | while read -r claim; do [ -e "${claim/.}" ] || echo "$claim"; done; }
-# Stops a process while it holds a claim that `$2` lists: it stands still while others look at the claim and copy it.
+# Stops a process while it holds a claim that `$2` lists, so that others can examine and copy the claim.
 stop_with_claim() {
     for _ in $(seq 500); do
         kill -STOP "$1" 2>/dev/null || return
@@ -46,7 +47,7 @@ check crowd-complete test "$(made crowd)" -eq $images
 check crowd-every-file-whole as_made_in_peace
 if has_jsonschema; then check crowd-json-schema valid_json make crowd.json; else skip crowd-json-schema "python3-jsonschema is missing"; fi
 
-# Without claims the same files come out, perhaps made more than once.
+# Without claims the result is the same files, some of them perhaps made more than once.
 rm -r crowd/blender_tx
 for p in 1 2 3 4; do "$TXMILL" make -q -r --no-claims crowd & done
 wait
@@ -58,7 +59,7 @@ check no-claims-every-file-whole as_made_in_peace
 set +m
 killed=0
 for i in $(seq $rounds); do
-    # Always work for the next one; what the others left stays.
+    # The next process always has work left; it sweeps what the others left.
     rm -f crowd/blender_tx/*[02468].png.*.tx
     "$TXMILL" make -q -r -j 2 crowd 2>/dev/null &
     pid=$!
@@ -74,7 +75,8 @@ check killed-next-run-complete test "$(made crowd)" -eq $images
 check killed-nothing-left nothing_left crowd
 check killed-every-file-whole as_made_in_peace
 
-# A claim and a temporary of a process that is gone, with the tx file fresh: swept although there is nothing to make.
+# A process has died and left a claim and a temporary file, and the tx file is fresh: they are swept although there is
+# nothing to make.
 tx=$(find crowd -name '*.tx' | sort | head -n 1)
 claim="$(dirname "$tx")/.$(basename "$tx").txm-claim"
 "$TXMILL" make -q -r --force crowd 2>/dev/null &
@@ -97,13 +99,13 @@ check abandoned-temporary-swept test ! -e "$abandoned"
 check others-temporary-kept test -e "$foreign"
 rm -f "$foreign"
 
-# ---- clocks that are wrong ---------------------------------------------------------------------------------------------
-# Three hosts, as far as claims can tell, of which one is 10 minutes ahead and one behind.
-# Sanitizers want to be loaded first, and so does what fakes the clock.
+# ---- wrong clocks ------------------------------------------------------------------------------------------------------
+# As far as claims show, there are three hosts. The clock of one is 10 minutes fast, and that of another 10 minutes slow.
+# Sanitizers must be loaded first, and so must the library that fakes the clock.
 if faketime -f +10m "$TXMILL" --version >/dev/null 2>&1; then
     rm -r crowd/blender_tx
     for offset in +10m -10m +0; do
-        # What passes is not changed, nor are the times of files: those are the kernel's, as a file server's are.
+        # Intervals are not changed, and neither are the times of files, which the kernel sets, as a file server would.
         FAKETIME_DONT_FAKE_MONOTONIC=1 NO_FAKE_STAT=1 faketime -f "$offset" \
             "$TXMILL" make -r -j 2 --json crowd >"clock$offset.json" 2>"clock$offset.err" &
     done
@@ -118,8 +120,8 @@ else
     skip clocks "faketime is not installed, or the build is sanitized"
 fi
 
-# ---- stopped, not dead -------------------------------------------------------------------------------------------------
-# A process that holds claims while it does not run: others leave its files alone and come back for them.
+# ---- stopped processes -----------------------------------------------------------------------------------------------
+# A process that holds claims is stopped for a while: others leave its files alone and return to them later.
 rm -r crowd/blender_tx
 "$TXMILL" make -q -r -j 1 crowd &
 pid=$!

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The scripts for schedulers, as far as that goes without one: the Flamenco job type through its compile function, and its
-# tasks really run; the Slurm task script with Slurm's programs replaced; OpenCue, Deadline, GNU parallel, make, systemd.
-# make check-slurm runs the Slurm scripts for real.
+# The scripts for schedulers, as far as they can be tested without one: the Flamenco job type with its compile function,
+# and its tasks, which are run; the Slurm task script with Slurm's programs replaced; OpenCue, Deadline, GNU parallel,
+# make, systemd. make check-slurm runs the Slurm scripts with a real Slurm.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 unset SLURM_ARRAY_TASK_ID SLURM_ARRAY_TASK_COUNT SLURM_ARRAY_TASK_MIN SLURM_ARRAY_TASK_STEP
@@ -12,7 +12,7 @@ cp -r "$TXM_TESTDATA/blend" scenes
 python3 "$repo/tests/util/batch_images.py" tex 12 30
 
 # ---- Flamenco ----------------------------------------------------------------------------------------------------------
-job() { # NAME=JSON... : settings besides the usual ones
+job() { # NAME=JSON... : settings that differ from the usual ones
     python3 - "$work" "$@" <<'EOF2'
 import json, sys
 work = sys.argv[1]
@@ -34,7 +34,7 @@ if command -v node >/dev/null; then
     check flamenco-render-waits-for-all json out 'all(t["dependencies"] == ["verify-1", "verify-2", "verify-3"] for t in o if t["name"].startswith("render"))'
     check flamenco-ranges json out '[t["commands"][0]["parameters"]["args"][-1] for t in o if t["name"].startswith("render")] == ["1..2", "3..4", "5,9"]'
     check flamenco-time-is-filled-in json out 'all("{timestamp}" not in json.dumps(t) for t in o)'
-    # What the tasks say is run, in their order.
+    # Runs the commands of the tasks in order.
     python3 - "$TXMILL" out >flamenco.sh <<'EOF2'
 import json, shlex, sys
 for line in open(sys.argv[2]):
@@ -61,8 +61,8 @@ else
     skip flamenco "node is not installed"
 fi
 
-# ---- the Slurm task script ---------------------------------------------------------------------------------------------
-# scontrol as the script sees it: the job runs, requeueing is noted (and ends the wait for the end that Slurm would bring).
+# ---- the Slurm task script -------------------------------------------------------------------------------------------
+# A fake scontrol: the job is running, and a request to requeue it is recorded and ends the wait, as Slurm would.
 mkdir bin
 cat >bin/scontrol <<'EOF2'
 #!/bin/sh
@@ -98,7 +98,7 @@ STATE=COMPLETING task 0 convert --log /dev/full -r tex
 check slurm-cancelled-is-not-requeued test "$(grep -c requeue noted)" -eq 0
 task 0 nonsense
 check slurm-usage rc_is 2
-# The time is up: SIGTERM to the script alone.
+# The time limit is reached: the script alone gets SIGTERM.
 python3 "$repo/tests/util/batch_images.py" large 40 700
 : >noted
 NOTED=$work/noted PATH=$work/bin:$PATH TXMILL_RUNS=$work/runs SLURM_JOB_ID=8 SLURM_ARRAY_JOB_ID=9 SLURM_ARRAY_TASK_ID=1 \
@@ -112,7 +112,7 @@ check slurm-time-is-up rc_is 143
 check slurm-time-is-up-requeued grep -qx "requeue 9_1" noted
 check slurm-time-is-up-nothing-left test -z "$(find large -name '.*.txm-*')"
 check slurm-time-is-up-some-left test "$(find large -name '*.tx' | wc -l)" -lt 40
-# SIGTERM, and right after it SIGKILL, to txmill itself: what stays is swept by the next run.
+# txmill itself gets SIGTERM and right after it SIGKILL. The next run sweeps what is left.
 for wait in 0.00 0.01 0.03; do
     "$TXMILL" make -q -j 2 -r --force large 2>/dev/null &
     pid=$!
@@ -142,7 +142,7 @@ check slurm-submit-options test "$(grep -c -- '--partition=cpu' noted)" -eq 4
 run "$farm/slurm/submit.sh" -n 4
 check slurm-submit-usage rc_is 2
 
-# ---- the others ----------------------------------------------------------------------------------------------------------
+# ---- the other schedulers --------------------------------------------------------------------------------------------
 run python3 "$farm/opencue/submit.py" --dry-run --shards 5 --frames 1-20 --logs runs --make=--preset --make=pbr shot.blend
 check opencue-layers json out '[x["layer"] for x in o] == ["convert", "verify", "render"] and [x["after"] for x in o] == [None, "convert:frame", "verify"]'
 check opencue-shards json out 'o[0]["command"][:4] == ["txmill", "make", "--shard", "#IFRAME#/5"] and o[0]["frames"] == "1-5" and o[0]["command"][-4:] == ["--preset", "pbr", "--", "shot.blend"]'
@@ -187,7 +187,7 @@ else
     skip systemd-units "systemd-analyze is not installed"
 fi
 
-# ---- a share that vanishes in the middle and returns -----------------------------------------------------------------------
+# ---- a share that disappears during a run and returns ----------------------------------------------------------------
 if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
     mkdir share && rm -rf large/blender_tx
     cat >share.sh <<'EOF2'

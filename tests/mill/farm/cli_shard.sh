@@ -32,8 +32,8 @@ txm plan --shards 0 -r small
 check plan-none rc_is 2
 : >large/broken.png
 
-# ---- the shards --------------------------------------------------------------------------------------------------------
-# What the tx files' state is must not count: each shard runs after others have made theirs, and from other arguments.
+# ---- the shards ------------------------------------------------------------------------------------------------------
+# The state of tx files must not matter: each shard runs after others have made theirs, and from other arguments.
 "$TXMILL" make -r --shard 2/4 --json small large >s2.json 2>s2.err
 "$TXMILL" make -r --shard 1/4 --json large small >s1.json 2>s1.err
 "$TXMILL" make -r --shard 4/4 --json "./large" small >s4.json 2>s4.err
@@ -49,15 +49,15 @@ check shards-say-what-they-saw json all.json "all(x['shard']['listed'] == $liste
 check shards-say-it-to-people grep -q "shard 2 of 4: [0-9]* of $listed inputs, list $key" s2.err
 if has_jsonschema; then check shards-schema valid_json make all.json; else skip shards-schema "python3-jsonschema is missing"; fi
 
-# ---- lists that differ ---------------------------------------------------------------------------------------------------
+# ---- shards with different lists -------------------------------------------------------------------------------------
 cp small/000000.png small/late.png
 txm make -r --shard 1/4 --json small large
 check list-change-is-seen json out "o[-1]['shard']['listed'] == $listed + 1 and o[-1]['shard']['list_key'] != '$key'"
-# Whatever fell between the lists is made by the same job run again.
+# Images that no shard has made because of that are made when the same job runs again.
 for i in 1 2 3 4; do "$TXMILL" make -q -r --shard $i/4 small large 2>/dev/null; done
 check list-change-made-up-for test "$(find . -name '*.tx' | wc -l)" -eq 49
 
-# ---- places that are none --------------------------------------------------------------------------------------------------
+# ---- invalid shard numbers -------------------------------------------------------------------------------------------
 SLURM_ARRAY_TASK_ID=9 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=3 txm make -r small
 check array-with-gaps rc_is 2
 check array-with-gaps-says says "--shard I/N"
@@ -65,7 +65,7 @@ SLURM_ARRAY_TASK_ID=9 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=3 txm make -
 check array-overruled says "41 up to date"
 txm make --shard 5/4 small/000000.png
 check shard-beyond rc_is 2
-# A failure that belongs to another shard stops nobody.
+# A failure in another shard does not stop this one.
 other=$(python3 -c 'import json
 print(*["%d/4" % (x["shard"] % 4 + 1) for x in map(json.loads, open("plan.json")) if x.get("input", "").endswith("broken.png")])')
 rm small/late.png

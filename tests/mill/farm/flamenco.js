@@ -53,7 +53,7 @@ class Task {
     }
 }
 
-// "3, 5-10" in pieces of at most `size` frames, those that follow each other together.
+// Splits "3, 5-10" into pieces of at most `size` frames. Consecutive frames of a piece become a range.
 function frameChunker(range, size) {
     const frames = range.split(",").flatMap(part => {
         const [first, last = first] = part.split("-").map(n => parseInt(n, 10));
@@ -68,7 +68,7 @@ function frameChunker(range, size) {
     return chunks;
 }
 
-// What the form makes of the settings: given ones, else defaults; and that the form itself is sound.
+// Returns the settings as the form gives them, with defaults for the rest, after checking the form itself.
 function formValues(jobType, given) {
     const values = {}, keys = new Set();
     for (const setting of jobType.settings) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Batches as the library offers them: planning, same work, order, bounds, stopping. */
+ * Batches through the library: planning, inputs with the same tx file, order, limits, stopping. */
 #include <check.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,14 +16,14 @@
 #include "util_check.h"
 #include "util_png.h"
 
-/* What the events said. */
+/* Records the events. */
 typedef struct record {
     size_t done, begun, failed, created, same, would;
     char order[512], warnings[2048], errors[2048];
     txm_batch_totals totals;
     volatile int *cancel_at_begin;
-    int tell_begin;   /* a pipe that gets a byte for each conversion that begins; 0: none */
-    txm_result first; /* the first file's, without its strings */
+    int tell_begin;   /* if not 0, a pipe that gets a byte for each conversion that begins */
+    txm_result first; /* the first file's result, without its strings */
     char via[16];
 } record;
 
@@ -72,7 +72,7 @@ static void on_warning(void *user, const char *message)
     note(((record *)user)->warnings, sizeof((record *)user)->warnings, message);
 }
 
-/* Plans and runs a batch over `paths`; the status of whatever ended it. */
+/* Plans and runs a batch over `paths` and returns the status that ended it. */
 static txm_status run(const char *const *paths, txm_batch_options options, unsigned threads, record *r)
 {
     static volatile int cancel;
@@ -136,7 +136,8 @@ END_TEST
 
 START_TEST(test_runs_within_memory)
 {
-    /* A bound that not even one file fits: they run one after the other, each is the converter's to judge. */
+    /* Not even one file fits into this limit, so files run one after the other, and the converter decides about
+     * each. */
     record r = {0};
     const txm_batch_options bounded = {.max_memory_bytes = 1};
     ck_assert_int_eq(RUN(&r, bounded, 4, "small.png", "large.png", "middle.png"), TXM_OK);
@@ -158,7 +159,7 @@ START_TEST(test_same_work)
     ck_assert_int_eq(symlink("small.png", "alias.png"), 0);
     record r = {0};
     ck_assert_int_eq(RUN(&r, (txm_batch_options){0}, 2, "small.png", absolute, "here/small.png", "alias.png"), TXM_OK);
-    ck_assert_uint_eq(r.created, 2); /* a link's tx file has the link's name */
+    ck_assert_uint_eq(r.created, 2); /* the tx file of a link has the link's name */
     ck_assert_uint_eq(r.same, 2);
     ck_assert_int_eq(access("blender_tx/alias.png.0-926BDA8569F1F2504902F06ABA51E46D.tx", F_OK), 0);
     ck_assert_str_eq(r.warnings, "");
@@ -195,7 +196,7 @@ START_TEST(test_cancel)
 }
 END_TEST
 
-/* Another process makes the file: this one comes back for it and finds it made. */
+/* Another process makes the file: this one comes back later and finds it fresh. */
 START_TEST(test_waits_for_claims)
 {
     txm_claims *others = txm_claims_new(NULL);
@@ -211,13 +212,13 @@ START_TEST(test_waits_for_claims)
         ck_assert_int_eq(RUN(&r, (txm_batch_options){0}, 1, "small.png", "large.png"), TXM_OK);
         _exit(r.created == 1 && r.done == 2 && r.begun > 2 ? 0 : 1);
     }
-    /* The large one, the small one, and that again. */
+    /* The large file, the small one, and the large one again. */
     for (int i = 0; i < 3; i++)
         ck_assert_int_eq(read(begun[0], &(char){0}, 1), 1);
     int status;
     pid_t pid = fork();
     if (pid == 0) {
-        /* Without claims, as a process that does not know them would. */
+        /* Works without claims, as a program that does not know them would. */
         record r = {0};
         _exit(RUN(&r, (txm_batch_options){.no_claims = true}, 1, "small.png") != TXM_OK || r.created != 1);
     }
@@ -251,7 +252,7 @@ START_TEST(test_store)
 }
 END_TEST
 
-/* What each input is converted with is what `contexts` says of it; what is derived further keeps the config. */
+/* Each input is converted with the context that `contexts` gives it, and contexts derived from that keep the config. */
 START_TEST(test_contexts)
 {
     char config[512];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What goes into a batch: globs, patterns, kinds of maps, rules, folders, lists. */
+ * Inputs of batches: globs, patterns, kinds of maps, rules, folders, lists. */
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ START_TEST(test_names)
     ck_assert_ptr_eq(txm_names_put(&names, "n0"), first);
     ck_assert_ptr_ne(txm_names_copy(&names, "n0"), first);
     ck_assert_ptr_null(txm_names_put(&names, NULL));
-    /* Longer than a chunk, and empty. */
+    /* One is longer than a chunk, and one is empty. */
     char *big = malloc(200001);
     memset(big, 'x', 200000);
     big[200000] = 0;
@@ -87,7 +87,7 @@ END_TEST
 
 START_TEST(test_glob_takes_no_exponential_time)
 {
-    /* 200 `**` against 200 components: naive backtracking would never end. */
+    /* 200 times `**` against 200 components: naive backtracking would never end. */
     char glob[2000] = "", path[2000] = "";
     for (int i = 0; i < 200; i++) {
         strcat(glob, "**/a/");
@@ -230,7 +230,7 @@ START_TEST(test_rules_first_match_counts)
     ck_assert_str_eq(r->colorspace, "ACEScg");
     ck_assert_int_eq(r->alpha, TXM_ALPHA_DEFAULT);
     r = txm_rules_match(rules, "a_normal.png");
-    ck_assert_str_eq(r->colorspace, "sRGB"); /* globs come before the preset, whatever the order */
+    ck_assert_str_eq(r->colorspace, "sRGB"); /* globs take precedence over the preset, whatever the order */
     ck_assert_int_eq(r->alpha, TXM_ALPHA_NONE);
     txm_rules_free(&rules);
     ck_assert_ptr_null(rules);
@@ -293,7 +293,7 @@ END_TEST
 
 /* ---- inputs ----------------------------------------------------------------------------------------------------- */
 
-/* The paths of all inputs, separated by spaces; failed ones with '!' in front. */
+/* Returns the paths of all inputs, separated by spaces, with '!' before those that failed. */
 static const char *paths(const txm_inputs *inputs)
 {
     static char text[4096];
@@ -396,7 +396,7 @@ START_TEST(test_deep_and_unreadable)
     batch_folder("locked");
     ck_assert_int_eq(chmod("locked", 0), 0);
     inputs = COLLECT(&recursive, "locked");
-    if (geteuid() != 0) { /* root reads everything */
+    if (geteuid() != 0) { /* root can read everything */
         ck_assert_str_eq(paths(inputs), "!locked");
         ck_assert_int_eq(txm_inputs_at(inputs, 0)->status, TXM_STATUS_DENIED);
     }
@@ -447,14 +447,14 @@ START_TEST(test_lists)
     ck_assert_ptr_nonnull(strstr(txm_inputs_at(inputs, 4)->message, "colourspace"));
     ck_assert_int_eq(txm_inputs_at(inputs, 11)->status, TXM_STATUS_NOT_FOUND);
     txm_inputs_free(&inputs);
-    /* NUL bytes separate: newlines belong to names then. */
+    /* NUL bytes separate the names, so newlines may be part of them. */
     FILE *f = fopen("nuls", "wb");
     fwrite("new\nline.png\0a.png", 1, 18, f);
     fclose(f);
     inputs = COLLECT(NULL, "@nuls");
     ck_assert_str_eq(paths(inputs), "new\nline.png a.png");
     txm_inputs_free(&inputs);
-    /* A list that is none. */
+    /* This is not a list. */
     char *big = malloc(2 << 20);
     memset(big, 'x', (2 << 20) - 1);
     big[(2 << 20) - 1] = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Claims: taken once, given back, outlived by nobody; owners of files. */
+ * Claims are taken once, given back, and do not outlive their owner; owners of files. */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #include "util_batch.h"
 #include "util_check.h"
 
-/* Short enough to wait for, long enough for a busy machine. */
+/* These times are short enough to wait for, and long enough for a busy machine. */
 static const txm_claim_times quick = {.renew = 0.05, .stale = 0.6, .confirm = 0.2, .unnamed = 0.2};
 static const txm_claim_times patient = {.renew = 0.05, .stale = 1e6, .confirm = 1e6, .unnamed = 1e6};
 
@@ -29,7 +29,7 @@ static txm_status take(txm_claims *claims, txm_claim **claim)
     return txm_claims_take(claims, "a.tx", claim, NULL);
 }
 
-/* Tries until it works; how often it did not. */
+/* Tries until it succeeds and returns the number of failures. */
 static unsigned take_in_the_end(txm_claims *claims, txm_claim **claim)
 {
     unsigned tries = 0;
@@ -41,7 +41,7 @@ static unsigned take_in_the_end(txm_claims *claims, txm_claim **claim)
     return tries;
 }
 
-/* A claim as a process elsewhere writes it, `age` seconds old. */
+/* Writes a claim as a process on another host would have, `age` seconds ago. */
 static void foreign_claim(time_t age)
 {
     batch_file(".a.tx.txm-claim", "txmill claim 1\nhost elsewhere\nmachine 00000001\npid 7\nstart 7\n"
@@ -67,7 +67,7 @@ START_TEST(test_take_and_drop)
     txm_claims_drop(claims, &claim);
     ck_assert_ptr_null(claim);
     ck_assert_int_eq(take(claims, &claim), TXM_OK);
-    txm_claims_free(&others); /* drops what is held */
+    txm_claims_free(&others); /* drops the claims that are held */
     txm_claims_free(&claims);
     ck_assert_uint_eq(batch_count(), 0);
     txm_claims_free(&claims);
@@ -87,12 +87,12 @@ START_TEST(test_makes_folders_and_long_names)
     memset(name, 'n', 255);
     name[255] = 0;
     strcpy(twin, name);
-    twin[254] = 'm'; /* cut names must not meet */
+    twin[254] = 'm'; /* names that are shortened must stay different */
     ck_assert_int_eq(txm_claims_take(claims, name, &claim, NULL), TXM_OK);
     ck_assert_int_eq(txm_claims_take(claims, twin, &other, NULL), TXM_OK);
     txm_claims_drop(claims, &claim);
     txm_claims_drop(claims, &other);
-    /* A file in place of the folder. */
+    /* A file is in the folder's place. */
     batch_file("file", "");
     txm_error err = {0};
     ck_assert_int_ne(txm_claims_take(claims, "file/a.tx", &claim, &err), TXM_OK);
@@ -102,7 +102,7 @@ START_TEST(test_makes_folders_and_long_names)
 }
 END_TEST
 
-/* A child that dies with a claim in its hands. */
+/* A child dies while it holds a claim. */
 static void child_dies_holding(void)
 {
     pid_t pid = fork();
@@ -138,7 +138,7 @@ START_TEST(test_dead_owner)
 }
 END_TEST
 
-/* The dead claim's owner holds the right to break it too. */
+/* The owner of the dead claim also holds the right to break it. */
 static void leave_dead_right(void)
 {
     txm_claim_note note;
@@ -148,7 +148,7 @@ static void leave_dead_right(void)
     ck_assert_int_eq(link(".a.tx.txm-claim", right), 0);
 }
 
-/* Who stopped in the middle of breaking a claim does not keep it. */
+/* A process that died while it broke a claim does not keep it. */
 START_TEST(test_dead_breaker)
 {
     batch_enter();
@@ -163,10 +163,10 @@ START_TEST(test_dead_breaker)
 }
 END_TEST
 
-/* What happens while a process closes the file of its new claim: it is stopped for so long that another finds the claim
- * empty, and takes it over. */
+/* While a process closes the file of its new claim, it is stopped for so long that another one finds the claim empty
+ * and takes it over. */
 static bool taken_at_close;
-static bool without_links; /* as some file systems are */
+static bool without_links; /* some file systems have no links */
 static bool dies_at_write;
 
 int link(const char *from, const char *to)
@@ -204,7 +204,7 @@ START_TEST(test_lost_before_it_was_held)
     ck_assert_int_eq(txm_claim_file_make(".a.tx.txm-claim", &fd), EEXIST);
     ck_assert_int_eq(fd, -1);
     ck_assert_int_eq(txm_claim_file_read(".a.tx.txm-claim", &note), 0);
-    ck_assert_str_eq(note.owner.host, "elsewhere"); /* the other's stands */
+    ck_assert_str_eq(note.owner.host, "elsewhere"); /* the other process's claim is still there */
     txm_claims *claims = txm_claims_new(&patient);
     txm_claim *claim = NULL;
     ck_assert_int_eq(unlink(".a.tx.txm-claim"), 0);
@@ -217,7 +217,8 @@ START_TEST(test_lost_before_it_was_held)
 }
 END_TEST
 
-/* Whoever is killed while he makes a claim leaves none that names nobody: others would wait for it. */
+/* A process that is killed while it makes a claim must not leave one without an owner, because others would wait for
+ * it. */
 START_TEST(test_killed_while_writing)
 {
     batch_enter();
@@ -259,7 +260,8 @@ START_TEST(test_stale_elsewhere)
 }
 END_TEST
 
-/* A host whose clock is 10 minutes off, where the client and not the server sets times: while it renews, it holds. */
+/* The clock of a host is 10 minutes off, and the client sets file times, not the server. As long as the claim is
+ * renewed, it holds. */
 START_TEST(test_clock_skew)
 {
     const time_t skew = _i ? 600 : -600;
@@ -267,7 +269,7 @@ START_TEST(test_clock_skew)
     txm_claims *claims = txm_claims_new(&quick);
     txm_claim *claim = NULL;
     foreign_claim(skew);
-    /* Twice as long as any claim lasts that is not renewed. */
+    /* twice as long as a claim lasts that is not renewed */
     for (int i = 0; i < 12; i++) {
         const struct timespec now = {time(NULL) - skew, i * 1000000 + 1}, times[2] = {now, now};
         ck_assert_int_eq(utimensat(AT_FDCWD, ".a.tx.txm-claim", times, 0), 0);
@@ -297,7 +299,7 @@ START_TEST(test_renewal)
         usleep(10000);
     }
     ck_assert_int_ne(after.st_mtime, before.st_mtime);
-    /* Taken over by another: what is there now is not ours to remove or renew. */
+    /* Another process has taken the claim over: what is there now must not be removed or renewed. */
     ck_assert_int_eq(unlink(".a.tx.txm-claim"), 0);
     foreign_claim(0);
     txm_claims_drop(claims, &claim);
@@ -321,7 +323,7 @@ static void *contend(void *arg)
         if (take(claims, &claim) == TXM_OK)
             atomic_fetch_add(&winners, 1);
         pthread_barrier_wait(&barrier);
-        /* The main thread counts and leaves a dead claim. */
+        /* The main thread now counts and leaves a dead claim. */
         txm_claims_drop(claims, &claim);
         pthread_barrier_wait(&barrier);
     }
@@ -329,7 +331,7 @@ static void *contend(void *arg)
     return NULL;
 }
 
-/* A dead claim; in the second loop one that a process died breaking. */
+/* Leaves a dead claim; in the second round, one that a process died breaking. */
 START_TEST(test_one_takes_over)
 {
     pthread_t threads[THREADS];
@@ -346,7 +348,7 @@ START_TEST(test_one_takes_over)
         pthread_barrier_wait(&barrier);
         ck_assert_int_le(atomic_load(&winners), 1);
         pthread_barrier_wait(&barrier);
-        unlink(".a.tx.txm-claim"); /* where all met each other's right to break it, nobody took it this time */
+        unlink(".a.tx.txm-claim"); /* perhaps none took it: all met another's right to break it */
     }
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
@@ -387,7 +389,7 @@ END_TEST
 START_TEST(test_owner_states)
 {
     txm_owner o = txm_owner_self();
-    o.start++; /* another process under our number */
+    o.start++; /* another process with our number */
     if (o.start > 1)
         ck_assert_int_eq(txm_owner_state_of(&o), TXM_OWNER_DEAD);
     o = txm_owner_self();
@@ -399,7 +401,7 @@ START_TEST(test_owner_states)
     o = txm_owner_self();
     o.pid = 0;
     ck_assert_int_eq(txm_owner_state_of(&o), TXM_OWNER_DEAD);
-    /* Dead, but not collected. */
+    /* This process is dead, but its parent has not waited for it. */
     o = txm_owner_self();
     o.start = 0;
     o.pid = fork();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Parts of batches one by one: the names in a folder, lists of inputs, inputs that mean the same tx file, a batch's
+ * Parts of batches one by one: the names in a folder, lists of inputs, inputs with the same tx file, a batch's
  * store. */
 #include <check.h>
 #include <locale.h>
@@ -37,7 +37,7 @@ START_TEST(names_are_in_the_order_of_their_bytes)
     ck_assert_uint_eq(e.count, NAMES);
     for (int i = 0; i < NAMES; i++) {
         ck_assert_str_eq(e.items[i].name, names[i]);
-        /* What may lead to a folder is no file for certain. */
+        /* If a path may lead to a folder, it does not count as a file. */
         ck_assert(!e.items[i].is_file || (strcmp(names[i], "a") && strcmp(names[i], "link")));
     }
     txm_entries_free(&e);
@@ -99,7 +99,7 @@ START_TEST(lists_are_lines_or_zeros_or_objects)
     expect_input(inputs, 0, "a.png", "lines:1", TXM_OK);
     expect_input(inputs, 1, "b c.png", "lines:4", TXM_OK);
     txm_inputs_free(&inputs);
-    /* With NUL bytes a line end is part of a name. */
+    /* In a list separated by NUL bytes, a newline is part of a name. */
     FILE *f = fopen("zeros", "wb");
     ck_assert(f && fwrite("a.png\0b c.png\0new\nline.png\0", 1, 28, f) == 28 && !fclose(f));
     batch_png("new\nline.png", 3);
@@ -126,7 +126,7 @@ START_TEST(lists_are_lines_or_zeros_or_objects)
 }
 END_TEST
 
-/* A line that is wrong is one input that failed, with its line; the others count. */
+/* An invalid line becomes an input that failed, with its line number; the others are used. */
 START_TEST(wrong_lines_fail_alone)
 {
     static const struct {
@@ -181,7 +181,7 @@ START_TEST(what_is_no_list_fails)
     ck_assert_uint_eq(txm_inputs_count(inputs), 1);
     ck_assert_int_eq(txm_inputs_at(inputs, 0)->status, TXM_STATUS_CORRUPT);
     txm_inputs_free(&inputs);
-    /* Asked to stop, it says so instead of being half a list. */
+    /* A list that was cancelled reports that, instead of being incomplete. */
     static const volatile int cancel = 1;
     const txm_inputs_options options = {.struct_size = sizeof options, .cancel = &cancel};
     ck_assert_int_eq(mkfifo("pipe", 0600), 0);
@@ -191,8 +191,7 @@ START_TEST(what_is_no_list_fails)
 }
 END_TEST
 
-/* ---- the same work
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- inputs with the same tx file -------------------------------------------------------------------------------- */
 
 static char warnings[1024];
 
@@ -204,7 +203,7 @@ static void on_warn(void *user, const char *message)
 
 enum { SAMES = 4 };
 
-/* A batch of inputs a.png, b.png ... that were looked at: all of one image and the same settings. */
+/* Makes a batch of inputs a.png, b.png ... that were examined: all have the same image and the same settings. */
 static void plan(txm_batch *b, txm_inputs **inputs, txm_item items[SAMES])
 {
     static const char *const paths[SAMES] = {"a.png", "b.png", "c.png", "d.png"};
@@ -250,8 +249,8 @@ START_TEST(work_is_the_same_by_its_tx_file)
     batch_folder("tx");
     ck_assert_int_eq(symlink("tx", "link"), 0);
     plan(&b, &inputs, items);
-    items[1].tx_path = "link/a.tx";     /* the same file over a link to its folder */
-    items[2].tx_path = "tx/../tx/a.tx"; /* and another spelling */
+    items[1].tx_path = "link/a.tx";     /* the same file through a link to its folder */
+    items[2].tx_path = "tx/../tx/a.tx"; /* and with another spelling */
     ck_assert_int_eq(txm_find_same_work(&b, NULL), TXM_OK);
     ck_assert_int_eq(items[0].same_as, TXM_NO_INDEX);
     ck_assert_int_eq(items[1].same_as, 0);
@@ -260,13 +259,13 @@ START_TEST(work_is_the_same_by_its_tx_file)
     ck_assert(items[1].cost.seconds <= 0 && items[0].cost.seconds > 1);
     ck_assert_str_eq(warnings, "");
     end(&b, &inputs);
-    /* In a folder that is not there yet. */
+    /* The folder does not exist yet. */
     plan(&b, &inputs, items);
     items[0].tx_path = items[1].tx_path = "new/a.tx";
     ck_assert_int_eq(txm_find_same_work(&b, NULL), TXM_OK);
     ck_assert_int_eq(items[1].same_as, 0);
     end(&b, &inputs);
-    /* What failed or was not looked at takes no part. */
+    /* Inputs that failed or were not examined are ignored. */
     plan(&b, &inputs, items);
     items[1].tx_path = items[2].tx_path = items[0].tx_path;
     items[0].status = TXM_STATUS_IO;
@@ -286,7 +285,7 @@ START_TEST(other_pixels_in_one_place_are_refused)
     items[1].tx_path = items[2].tx_path = items[0].tx_path;
     items[1].inode = 8;
     items[2].settings_key = "other";
-    items[3].requested = "Raw"; /* another tx file of the same image: a warning, no failure */
+    items[3].requested = "Raw"; /* another tx file of the same image: a warning, not a failure */
     ck_assert_int_eq(txm_find_same_work(&b, NULL), TXM_OK);
     ck_assert_int_eq(items[0].status, TXM_OK);
     for (int i = 1; i < 3; i++) {
@@ -296,7 +295,8 @@ START_TEST(other_pixels_in_one_place_are_refused)
     ck_assert_int_eq(items[3].status, TXM_OK);
     ck_assert_ptr_nonnull(strstr(warnings, "d.png: requested with two colour spaces, \"sRGB\" and \"Raw\""));
     end(&b, &inputs);
-    /* Images that serve as they are write nothing: they may be named twice, but nobody may write over them. */
+    /* Images that are used as they are have no output. They may be named twice, but no other input may overwrite
+     * them. */
     plan(&b, &inputs, items);
     items[0].outcome = items[1].outcome = TXM_OUTCOME_IS_TX;
     items[0].tx_path = items[1].tx_path = items[2].tx_path = "a.png";
@@ -309,8 +309,7 @@ START_TEST(other_pixels_in_one_place_are_refused)
 }
 END_TEST
 
-/* ---- the store
- * ----------------------------------------------------------------------------------------------------------- */
+/* ---- the store --------------------------------------------------------------------------------------------------- */
 
 START_TEST(stores_give_back_what_they_keep)
 {
@@ -336,7 +335,7 @@ START_TEST(stores_give_back_what_they_keep)
     b.options.store = "store";
     pthread_mutex_init(&b.events_lock, NULL);
     *warnings = 0;
-    /* Nothing there yet: no warning, and where it will be kept. */
+    /* The store is empty: there is no warning, and the place for the file is known. */
     ck_assert(!txm_batch_fetch(&b, &making, &result, &object));
     ck_assert_str_eq(warnings, "");
     ck_assert(object && !strncmp(object, "store/", 6));
@@ -352,7 +351,7 @@ START_TEST(stores_give_back_what_they_keep)
     ck_assert(fetched.width == result.width && fetched.levels == result.levels && fetched.tx_bytes == result.tx_bytes);
     ck_assert(*fetched.via);
     free(again);
-    /* An object that is not a tx file gives a warning, is removed, and the image is converted. */
+    /* An object that is not a tx file causes a warning and is removed, and the image is converted. */
     batch_file("junk", "no tx file");
     ck_assert_int_eq(rename("junk", object), 0);
     again = NULL;
@@ -360,13 +359,13 @@ START_TEST(stores_give_back_what_they_keep)
     ck_assert_ptr_nonnull(strstr(warnings, "converted instead"));
     ck_assert_int_ne(access(object, F_OK), 0);
     free(again);
-    /* A store that cannot take it is no failure. */
+    /* If the store cannot keep the file, that is not a failure. */
     *warnings = 0;
     batch_file("full", "");
     txm_batch_keep(&b, &making, "full/ab/c.tx");
     ck_assert_ptr_nonnull(strstr(warnings, "not kept in the store"));
     txm_batch_keep(&b, &making, NULL);
-    /* An image that changed since it was opened is another image. */
+    /* An image that has changed since it was opened has another key. */
     *warnings = 0;
     batch_png("b.png", 2);
     ck_assert_int_eq(rename("b.png", "a.png"), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Shards: every file in one of them, even loads, the same on every host, few moves; the place that Slurm gives. */
+ * Shards: every file is in exactly one, loads are even, hosts agree, few files move; the number that Slurm gives. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "tools/options/shard_args.h"
 #include "util_check.h"
 
-/* A batch of files that were looked at: what the division sees. */
+/* Makes a batch of files that were examined, with everything that determines how it is divided. */
 typedef struct sample {
     txm_inputs *inputs;
     txm_batch batch;
@@ -24,13 +24,13 @@ static float even(size_t i)
     return 1;
 }
 
-/* As textures are: many small, few large, by three orders of magnitude. */
+/* Sizes are like those of textures: many small and few large ones, over three orders of magnitude. */
 static float uneven(size_t i)
 {
     return 0.0015F + (float)(i % 7 == 0) * 0.2F + (float)(i % 61 == 0) * 2;
 }
 
-/* Files `first` to `first + count - 1`, in reverse order if asked. */
+/* Makes files `first` to `first + count - 1`, in reverse order if `reversed`. */
 static void fill(sample *s, size_t first, size_t count, bool reversed, weight_of weight, unsigned shards)
 {
     *s = (sample){0};
@@ -112,7 +112,7 @@ START_TEST(test_order_does_not_count)
 }
 END_TEST
 
-/* A list that has one file more: distinguished, and nearly all files stay where they are. */
+/* A list with one more file has another key, and nearly all files stay in their shards. */
 START_TEST(test_few_moves)
 {
     enum { COUNT = 2000 };
@@ -131,7 +131,7 @@ START_TEST(test_few_moves)
 }
 END_TEST
 
-/* What the list key covers: paths, weights, colour spaces. Spelling does not count. */
+/* The list key covers paths, weights and colour spaces, but not how paths are spelled. */
 START_TEST(test_list_key)
 {
     char keys[5][TXM_SHA1_HEX];
@@ -226,7 +226,7 @@ START_TEST(test_slurm)
         ck_assert_msg(args.index == cases[i].index && args.count == cases[i].shards, "case %zu: %u/%u", i, args.index,
                       args.count);
     }
-    /* What the command line says comes first. */
+    /* The command line takes precedence. */
     txm_shard_args args = {2, 9};
     environment("1", "4", "1", "1");
     ck_assert_int_eq(txm_shard_args_finish(&args, NULL), TXM_OK);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What killed processes leave is swept by the next one; what others may need stays. */
+ * Files that killed processes leave are swept by the next process; files that others may need stay. */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,9 +23,9 @@
 static const char claim_path[] = ".a.tx.txm-claim";
 static const txm_claim_times patient = {.renew = 0.05, .stale = 1e6, .confirm = 1e6, .unnamed = 1e6};
 
-/* ---- calls that a process may die in front of ------------------------------------------------------------------- */
+/* ---- calls before which a process may die ------------------------------------------------------------------------ */
 
-static int calls_to_live; /* so many calls of these on; 0: for ever */
+static int calls_to_live; /* number of these calls that still run; 0: no limit */
 static enum { LINKS, NO_LINKS, ANSWER_LOST } file_system;
 
 static void live_on(void)
@@ -76,7 +76,7 @@ static size_t sweep_here(bool dry_run)
     return swept.files;
 }
 
-/* Runs `act` in a process that is gone when this returns. Its exit code. */
+/* Runs `act` in a process that has ended when this returns, and returns its exit code. */
 static int in_child(void (*act)(void *), void *user)
 {
     pid_t pid = fork();
@@ -142,7 +142,7 @@ START_TEST(test_owned_names)
 }
 END_TEST
 
-/* A process that is no more, as names tell it: ours, with a number that is never given. */
+/* A process that does not exist, to judge by the name: a process of this host with a number that is never given. */
 START_TEST(test_owned_names_of_others)
 {
     txm_owner o = txm_owner_self();
@@ -185,7 +185,7 @@ START_TEST(test_server_clock)
 }
 END_TEST
 
-/* Files that one process makes tell their owner by name. */
+/* The names of files that only one process makes include their owner. */
 START_TEST(test_swept_by_name)
 {
     static char suffixes[][16] = {".txm-tmp", ".txm-clock"};
@@ -196,11 +196,11 @@ START_TEST(test_swept_by_name)
     ck_assert_uint_eq(batch_count(), 1);
     ck_assert_uint_eq(sweep_here(false), 1);
     ck_assert_uint_eq(batch_count(), 0);
-    /* Of a live process, for as long as it likes. */
+    /* The owner is alive, so the file may stay as long as it wants. */
     char *own = txm_owned_path(".", live, suffix);
     batch_file(own, "");
     set_age(own, 1000000);
-    /* Of another host, and of nobody: until they are old. */
+    /* Files of another host, or without an owner, stay until they are old. */
     snprintf(foreign, sizeof foreign, ".x.elsewhere-00000000-1-0123456789abcdef%s", suffix);
     snprintf(nameless, sizeof nameless, ".x.0123456789abcdef%s", suffix);
     batch_file(foreign, "");
@@ -217,7 +217,7 @@ START_TEST(test_swept_by_name)
 }
 END_TEST
 
-/* Files of one name that many want to make tell it inside. */
+/* Files with one name that several processes want to make record their owner inside. */
 START_TEST(test_swept_by_content)
 {
     static const char *const paths[] = {".a.tx.txm-claim", ".a.tx.txm-claim.0123456789abcdef.txm-break"};
@@ -247,7 +247,7 @@ START_TEST(test_swept_by_content)
 }
 END_TEST
 
-/* A name after which nothing more fits cannot be broken: it goes when it is old. */
+/* The name is so long that the right to break the claim has no name. The claim is removed when it is old. */
 START_TEST(test_name_too_long_to_break)
 {
     char path[256];
@@ -278,7 +278,7 @@ static void break_until(void *calls)
     break_dead(path);
 }
 
-/* Kills a process in front of each call with which it breaks a claim in turn; `go_on` sees what each left. */
+/* Repeatedly kills a process that breaks a claim, each time before another call; `go_on` gets what it has left. */
 static void kill_at_each_call(void (*go_on)(void))
 {
     int calls = 0, code;
@@ -316,7 +316,8 @@ START_TEST(test_killed_while_breaking)
 }
 END_TEST
 
-/* Dead holders of the right to break the claim, and of the right to break that right. The longest names too. */
+/* The holders of the right to break the claim, and of the right to break that right, are dead. The longest names are
+ * tested, too. */
 START_TEST(test_dead_breakers)
 {
     char target[256], right[300], right_to_right[300];
@@ -333,7 +334,7 @@ START_TEST(test_dead_breakers)
     snprintf(right_to_right, sizeof right_to_right, "%.*s.%016" PRIx64 ".txm-break", (int)strlen(right) - 10, right,
              note.nonce);
     ck_assert_uint_le(strlen(right_to_right), 255);
-    /* While somebody is at it, the right to the claim is not removed. */
+    /* While a process holds the right to break the claim, the right is not removed. */
     hold_claim(right_to_right);
     ck_assert(!txm_claim_file_sweep(name));
     ck_assert_uint_eq(batch_count(), 3);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Watching folders: what is handed out, what is not, and when everything is looked at instead. */
+ * Watching folders: which files are reported, which are not, and when everything is examined instead. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static txm_watch *start(const char *const *folders, size_t count, double settle_
     txm_watch_work what;
     txm_error err = {0};
     ck_assert_msg(txm_watch_new(folders, count, &options, &w, &err) == TXM_OK, "%s", err.message);
-    /* What was there before. */
+    /* Files that were there before. */
     ck_assert_int_eq(txm_watch_wait(w, 0, &what, NULL), TXM_OK);
     ck_assert_int_eq(what, TXM_WATCH_WORK_EVERYTHING);
     return w;
@@ -30,7 +30,7 @@ static txm_watch *start(const char *const *folders, size_t count, double settle_
 #define START(settle_s, ...)                                                                                           \
     start((const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), settle_s)
 
-/* Waits for `count` files; how often `name` is among them. */
+/* Waits for `count` files and returns how often `name` is among them. */
 static size_t expect(txm_watch *w, size_t count, const char *name)
 {
     size_t seen = 0, found = 0;
@@ -67,7 +67,7 @@ START_TEST(test_files)
     ck_assert_uint_eq(expect(w, 1, "a/1.png"), 1);
     batch_file("b/2.png", "x");
     ck_assert_uint_eq(expect(w, 1, "b/2.png"), 1);
-    /* What is no image, hidden, made by ourselves, or gone again. */
+    /* Files that are not images, hidden, made by txmill, or removed again are not reported. */
     batch_file("a/text.txt", "x");
     batch_file("a/.hidden.png", "x");
     batch_file("a/x.tx", "x");
@@ -91,7 +91,7 @@ START_TEST(test_folders)
     batch_folder("new");
     batch_folder("new/sub");
     batch_file("new/sub/1.png", "x");
-    /* A link that leads back ends there. */
+    /* A link that leads back is not followed. */
     ck_assert_int_eq(symlink("..", "new/sub/up"), 0);
     txm_watch *w = START(0, "a");
     ck_assert_int_eq(rename("new", "a/new"), 0);
@@ -110,7 +110,7 @@ START_TEST(test_folders)
 }
 END_TEST
 
-/* Not before it has settled: an hour is longer than any machine is slow. */
+/* The file must not be reported before it has settled; no machine is so slow that an hour passes. */
 START_TEST(test_settles)
 {
     batch_enter();
@@ -123,7 +123,7 @@ START_TEST(test_settles)
 }
 END_TEST
 
-/* More than is kept in mind. */
+/* More changes than are remembered. */
 START_TEST(test_bounded)
 {
     batch_enter();
@@ -138,7 +138,7 @@ START_TEST(test_bounded)
     txm_watch_work what;
     ck_assert_int_eq(txm_watch_wait(w, 60, &what, NULL), TXM_OK);
     ck_assert_int_eq(what, TXM_WATCH_WORK_EVERYTHING);
-    /* What came in between is looked at as well, and then there is nothing more. */
+    /* Changes that came meanwhile are examined as well, and then there are none left. */
     do
         ck_assert_int_eq(txm_watch_wait(w, 0, &what, NULL), TXM_OK);
     while (what != TXM_WATCH_WORK_NOTHING);
@@ -186,7 +186,7 @@ START_TEST(test_folder_vanishes)
     ck_assert(txm_watch_is_there(w, 0));
     batch_file("a/2.png", "x");
     ck_assert_uint_eq(expect(w, 1, "a/2.png"), 1);
-    /* Removed and made anew before anybody looked. */
+    /* The file was removed and made again before anybody looked. */
     ck_assert_int_eq(unlink("a/1.png") || unlink("a/2.png") || rmdir("a"), 0);
     batch_folder("a");
     ck_assert_int_eq(txm_watch_wait(w, 60, &what, NULL), TXM_OK);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Small judgements, fed by hand: how far two levels are apart (level_diff), what findings mean for a render (verdict),
- * which densities an image can have, and TIFF's PackBits and horizontal predictor.
+ * Small calculations with given inputs: the difference of two levels (level_diff), the meaning of findings for a render
+ * (verdict), valid densities of an image, and TIFF's PackBits and horizontal predictor.
  */
 #include <check.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 
 /* ---- level_diff ------------------------------------------------------------------------------------------------- */
 
-/* The difference of two rows of samples, as one tile at (x, y). */
+/* Returns the difference of two rows of samples, as one tile at (x, y). */
 static txm_level_diff diff_at(txm_type type, const void *expected, const void *found, uint32_t samples, uint32_t x,
                               uint32_t y)
 {
@@ -79,7 +79,7 @@ START_TEST(merging_does_not_depend_on_order)
         ck_assert_uint_eq(sum.different, 3);
         ck_assert_uint_eq(sum.tiles, 3);
         ck_assert_double_eq(sum.worst, 4);
-        ck_assert(sum.tile_x == 2 && sum.tile_y == 1); /* the first of the equally bad */
+        ck_assert(sum.tile_x == 2 && sum.tile_y == 1); /* the first of equally bad ones */
     }
 }
 END_TEST
@@ -87,7 +87,7 @@ END_TEST
 START_TEST(parity_is_rare_rounding)
 {
     txm_level_diff d = {.samples = 1000, .different = 1, .worst = 1};
-    ck_assert(txm_level_diff_is_parity(&d, TXM_TYPE_U8)); /* one sample, in however small a level */
+    ck_assert(txm_level_diff_is_parity(&d, TXM_TYPE_U8)); /* even a single sample in a small level */
     d.different = 2;
     ck_assert(!txm_level_diff_is_parity(&d, TXM_TYPE_U8));
     d.samples = 1000000;
@@ -107,7 +107,7 @@ END_TEST
 
 /* ---- verdict ---------------------------------------------------------------------------------------------------- */
 
-/* What a name and times decide, before any file is opened; the rest is tests/tools/cli_verdicts.sh's. */
+/* These verdicts depend on a name and times, before any file is opened; tests/tools/cli_verdicts.sh tests the rest. */
 START_TEST(cycles_compares_times_before_it_opens_a_file)
 {
     txm_evidence e = {.path = "/nowhere", .has_image = true, .image_time = 1000, .tx_time = 4600, .refusal = "torn"};
@@ -131,7 +131,7 @@ START_TEST(cycles_compares_times_before_it_opens_a_file)
 }
 END_TEST
 
-/* A file that scenes name themselves is not compared with an image. */
+/* A file that scenes name directly is not compared with an image. */
 START_TEST(files_of_other_names_have_no_image)
 {
     const txm_evidence e = {.path = "/nowhere", .direct = true, .has_image = true, .tx_time = 1, .refusal = "torn"};
@@ -171,7 +171,7 @@ END_TEST
 
 START_TEST(packbits)
 {
-    /* The example of Apple's Technical Note 1023. */
+    /* This is the example in Apple's Technical Note 1023. */
     static const uint8_t packed[] = {0xFE, 0xAA, 0x02, 0x80, 0x00, 0x2A, 0xFD, 0xAA,
                                      0x03, 0x80, 0x00, 0x2A, 0x22, 0xF7, 0xAA};
     static const uint8_t plain[] = {0xAA, 0xAA, 0xAA, 0x80, 0x00, 0x2A, 0xAA, 0xAA, 0xAA, 0xAA, 0x80, 0x00,
@@ -185,7 +185,8 @@ START_TEST(packbits)
 }
 END_TEST
 
-/* Every width round the vectors' ones, in every layout: each sample is the sum of those before it in its channel. */
+/* Tests widths around those of vectors, in every layout: each sample is the sum of the differences before it in its
+ * channel. */
 START_TEST(horizontal_prediction)
 {
     enum { MOST = 67, ROWS = 3 };

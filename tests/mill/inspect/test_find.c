@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Lookup: the order of places, freshness to the second, files that Cycles refuses, sources that serve themselves. And
- * what a tx file's metadata is taken apart into. Files are real: made by the converter. */
+ * Finding tx files: the order of places, freshness to the second, files that Cycles refuses, images that are used as
+ * they are, and parsing a tx file's metadata. The files are made by the converter. */
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -61,7 +61,7 @@ static void tear_down(void)
     ck_assert_int_eq(system(command), 0);
 }
 
-/* Makes the tx file of the source in `cache_dir`; the caller frees its path. */
+/* Makes the tx file of the source in `cache_dir`. The caller frees its path. */
 static char *make(const char *cache_dir, bool force)
 {
     txm_settings settings;
@@ -77,7 +77,7 @@ static char *make(const char *cache_dir, bool force)
     return path;
 }
 
-/* Looks up and compares; `path` NULL: not compared. */
+/* Looks a tx file up and compares the result; `path` is not compared if it is NULL. */
 static void expect(const char *cache_dir, txm_tx_state state, const char *path, const char *reason)
 {
     txm_found found = {0};
@@ -111,7 +111,7 @@ START_TEST(test_freshness_to_the_second)
     char *tx = make(NULL, false);
     set_time(tx, 1500000000, 999999999);
     expect(NULL, TXM_TX_STATE_FRESH, tx, "");
-    set_time(tx, 1500000001, 5); /* newer is not fresh: Cycles asks for equal */
+    set_time(tx, 1500000001, 5); /* newer is not fresh: Cycles requires equal times */
     expect(NULL, TXM_TX_STATE_OUTDATED, tx, "older than the tx file by 1 second");
     set_time(tx, 1499999999, 5);
     expect(NULL, TXM_TX_STATE_OUTDATED, tx, "newer than the tx file by 1 second");
@@ -123,14 +123,15 @@ START_TEST(test_order_of_places)
 {
     char *in_default = make(NULL, false);
     char *in_cache = txm_tx_path(source, "cache", &key);
-    /* The default folder serves while the configured one has nothing fresh ... */
+    /* The file in the default folder is used while the configured one has no fresh file ... */
     expect("cache", TXM_TX_STATE_FRESH, in_default, "");
-    /* ... but is spelled "blender_tx" only one way: another spelling of it is looked up as the default, too. */
+    /* ... but "blender_tx" must be spelled like this: another spelling of the path also means the default folder. */
     expect("./blender_tx", TXM_TX_STATE_FRESH, NULL, "");
     char *made = make("cache", true);
     ck_assert_str_eq(made, in_cache);
     expect("cache", TXM_TX_STATE_FRESH, in_cache, "");
-    /* With neither fresh, the configured folder's file is the one to be written. */
+    /* If neither folder has a fresh file, the path in the configured folder is returned, which a conversion would
+     * write. */
     set_time(in_cache, 1, 0);
     expect("cache", TXM_TX_STATE_FRESH, in_default, "");
     set_time(in_default, 1, 0);
@@ -141,7 +142,7 @@ START_TEST(test_order_of_places)
 }
 END_TEST
 
-/* The default folder's file has no `filepath:` in its name, whatever is configured. */
+/* The name in the default folder has no `filepath:`, whatever is configured. */
 START_TEST(test_absolute_falls_back)
 {
     char cache[100];
@@ -191,7 +192,7 @@ static void refused(const char *path, txm_status status)
     ck_assert_ptr_nonnull(strstr(err.message, path));
 }
 
-/* ---- what serves itself, whatever its samples are: as the official build of Blender 5.2.3 answered --------------- */
+/* ---- images that are used as they are, whatever their samples: as the official build of Blender 5.2.3 answered --- */
 
 typedef struct tiled {
     const char *what;
@@ -233,8 +234,8 @@ static void put_tag(FILE *f, unsigned tag, unsigned type, unsigned count, unsign
     put(f, 4, value);
 }
 
-/* Directories alone: nobody asks for the pixels. Values that do not fit into a field are the file's first 32 bytes,
- * all samples alike. */
+/* Writes only directories, because nobody reads the pixels. Values that do not fit into a field are taken from the
+ * file's first 32 bytes; all samples are alike. */
 static void write_tiled_tiff(const char *path, const tiled *t)
 {
     FILE *f = fopen(path, "wb");
@@ -282,7 +283,7 @@ static void put_attribute(FILE *f, const char *name, const char *type, const voi
     fwrite(data, 1, bytes, f);
 }
 
-/* Five channels of three types in tiles, alone or as the first of parts. */
+/* Writes five channels of three types in tiles, as the only part or as the first of several. */
 START_TEST(test_exr_serves_itself)
 {
     static const struct {
@@ -336,7 +337,7 @@ START_TEST(test_iff_serves_itself)
 }
 END_TEST
 
-/* The lookup, and what verify says of the file. */
+/* Checks the lookup, and what verify reports about the file. */
 START_TEST(test_odd_samples_serve)
 {
     write_tiled_tiff(source, &tiled_tiffs[0]);
@@ -382,7 +383,7 @@ START_TEST(test_describe)
 }
 END_TEST
 
-/* A source whose path looks like the text that follows it. */
+/* The path of this source looks like the text that follows it. */
 START_TEST(test_describe_confusing_source)
 {
     char confusing[256];
@@ -403,7 +404,7 @@ START_TEST(test_describe_confusing_source)
 }
 END_TEST
 
-/* The texts by which working spaces are recognised are those that the built-in config gives. */
+/* Working spaces are recognised by these texts, which must be those of the built-in config. */
 START_TEST(test_working_space_names)
 {
     static const char *const names[] = {"Linear Rec.709", "Linear Rec.2020", "ACEScg"};

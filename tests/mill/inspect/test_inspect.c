@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Verification: good files of txmill are good; cuts anywhere, flipped bytes in any tile, exchanged levels, wrong
- * digests and misfit names are found, and found for what they are.
+ * Verification: txmill's own files are good; cuts at any place, flipped bytes in any tile, exchanged levels, wrong
+ * digests and names that do not match are found, with the right finding.
  */
 #include <check.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static void stop(void)
     txm_context_free(&context);
 }
 
-/* Converts a golden source; the tx file is `out`. */
+/* Converts a golden source into the tx file `out`. */
 static void make_tx(const char *source, const char *out, const txm_settings *settings)
 {
     char path[1024];
@@ -41,7 +41,7 @@ static void make_tx(const char *source, const char *out, const txm_settings *set
     const txm_convert_options options = {.struct_size = sizeof(txm_convert_options), .output = out};
     txm_error err = {0};
     txm_result result;
-    defaults.redact = true; /* files that are damaged get another time: their source must not be found */
+    defaults.redact = true; /* damaged files get another time, so that their source is not found */
     snprintf(path, sizeof path, "%s/golden/%s", getenv("TXM_TESTDATA"), source);
     ck_assert_msg(!txm_convert(context, path, settings ? settings : &defaults, &options, &result, &err), "%s",
                   err.message);
@@ -77,7 +77,7 @@ static void expect(const char *path, bool deep, const char *id)
     txm_findings_clear(&f);
 }
 
-/* Nothing worse than a note is found, but for findings of this id. */
+/* Expects no finding worse than a note, except findings with this id. */
 static void expect_good_but(const char *path, bool deep, const char *id)
 {
     txm_findings f = verify(path, deep);
@@ -111,7 +111,7 @@ START_TEST(own_files_are_good)
 }
 END_TEST
 
-/* Where each tile's bytes are; the callback damages them. */
+/* Finds the bytes of each tile, which the callback damages. */
 static void each_tile(const char *path, void (*fn)(const char *path, const txm_tile_id *tile, uint64_t at, size_t n))
 {
     txm_tx *tx = open_tx(path);
@@ -142,7 +142,8 @@ enum { TILE = 64 };
 
 static void flip_and_find(const char *path, const txm_tile_id *tile, uint64_t at, size_t n)
 {
-    /* The last bytes of an uncompressed tile may be its padding, which nobody ever sees. */
+    /* The last bytes of an uncompressed tile may be padding outside of the image, so a change there is not a
+     * finding. */
     const size_t places[] = {0, n / 2, n - 1};
     for (int i = 0; i < (n == TILE * TILE * 4 || n == TILE * TILE * 8 + 20 ? 1 : 3); i++) {
         flip(path, at + places[i]);
@@ -164,13 +165,14 @@ START_TEST(a_flipped_byte_in_any_tile_is_found)
     s.tile_px = TILE;
     make_tx(_i / 2 == 1 ? "half-rgb.exr" : "rgb8.png", out, &s);
     each_tile(out, flip_and_find);
-    /* Blender's libtiff knows no zstd, which is worth a warning; the pixels are whole. */
+    /* Blender's libtiff does not support zstd, which is a warning; the pixels are correct. */
     expect_good_but(out, false, s.compression.codec == TXM_CODEC_ZSTD ? "TXM-106" : NULL);
     free(out);
 }
 END_TEST
 
-/* Any cut is found, but for one exactly at the section's start: that is a file without one, and a note says so. */
+/* Every cut is found, except for one exactly at the section's start: the rest is a file without a section, and a note
+ * says so. */
 START_TEST(any_cut_is_found)
 {
     char *out = strdup(temp_file("whole.tx")), *cut = strdup(temp_file("cut.tx"));
@@ -195,7 +197,7 @@ START_TEST(any_cut_is_found)
 }
 END_TEST
 
-/* The same for small files at every single byte, in either container. */
+/* Does the same for small files at every byte, for both containers. */
 START_TEST(a_cut_at_every_byte_is_found)
 {
     char *out = strdup(temp_file("small.tx")), *cut = strdup(temp_file("cut.tx"));
@@ -209,8 +211,8 @@ START_TEST(a_cut_at_every_byte_is_found)
     uint64_t image = txm_tx_info_of(tx)->image_bytes;
     txm_tx_close(&tx);
     uint8_t *data = load_file(out, &bytes);
-    /* All of the header and of the section's beginning and end; between them every seventh byte, which meets every
-     * place in a tile's stream. */
+    /* Changes every byte of the header and of the section's beginning and end. Between them every seventh byte is
+     * enough to reach each place in a tile's stream. */
     for (size_t n = 1; n < bytes; n += n < 3000 || (n + 200 > image && n < image + 200) || n + 200 > bytes ? 1 : 7) {
         save_file(cut, data, n);
         txm_findings f = verify(cut, false);
@@ -223,7 +225,7 @@ START_TEST(a_cut_at_every_byte_is_found)
 }
 END_TEST
 
-/* A byte of the section flipped anywhere but in the padding of nothing is found: payloads, index, footer. */
+/* A changed byte of the section is found in payloads, index and footer. Only bytes of padding do not count. */
 START_TEST(a_flipped_byte_in_the_section_is_found)
 {
     char *out = strdup(temp_file("border.tx"));
@@ -243,7 +245,8 @@ START_TEST(a_flipped_byte_in_the_section_is_found)
 }
 END_TEST
 
-/* Two files of one shape, levels of one put into the other: sizes and checksums are right, pixels are not. */
+/* Levels of one file are put into another file of the same shape: sizes and checksums are right, but pixels are
+ * wrong. */
 START_TEST(an_exchanged_level_is_found)
 {
     made_image a = make_image(160, 96, 4, TXM_TYPE_U8, 32, (txm_compression){TXM_CODEC_ZIP, 6}, MADE_SMOOTH);
@@ -254,7 +257,7 @@ START_TEST(an_exchanged_level_is_found)
     m.requested_colorspace = "sRGB";
     ck_assert(f && !write_image(fileno(f), &a, &m, &s, NULL, NULL));
     fclose(f);
-    /* Every level of a made image has content of its own, and the summary is made up. */
+    /* Every level of a made image has its own content; the summary is invented. */
     txm_findings found = verify(path, false);
     ck_assert_ptr_nonnull(find(&found, "TXM-201"));
     ck_assert_ptr_nonnull(find(&found, "TXM-202"));
@@ -268,7 +271,7 @@ START_TEST(an_exchanged_level_is_found)
 }
 END_TEST
 
-/* Puts the tiles of one level in the place of another file's, which has the same layout. */
+/* Replaces the tiles of one level with those of another file with the same layout. */
 static void copy_level(const char *from, const char *to, uint32_t level)
 {
     size_t bytes, other_bytes;
@@ -291,7 +294,7 @@ static void copy_level(const char *from, const char *to, uint32_t level)
     free(other);
 }
 
-/* A level of another texture in the place of a file's own: found at that level and at no other. */
+/* If a level of another texture replaces a file's own, the finding is about that level and no other. */
 START_TEST(a_swapped_level_is_found)
 {
     char *own = strdup(temp_file("own.tx")), *other = strdup(temp_file("other.tx"));
@@ -300,7 +303,7 @@ START_TEST(a_swapped_level_is_found)
     s.redact = true;
     s.borders = false;
     s.compression = (txm_compression){TXM_CODEC_NONE, 0};
-    /* The same picture with other values; 8-bit colour differs from data in the levels above 0 alone. */
+    /* The same picture has other values. 8-bit colour differs from data only in levels above 0. */
     for (uint32_t level = _i ? 0 : 1; level < 4; level++) {
         s.colorspace = NULL;
         make_tx(_i ? "half-rgb.exr" : "rgb8.png", own, &s);
@@ -319,7 +322,8 @@ START_TEST(a_swapped_level_is_found)
 }
 END_TEST
 
-/* Two directories of a TIFF exchanged: what follows level 0 is not half its size, so its pyramid ends there. */
+/* Two directories of a TIFF are exchanged. The directory after level 0 is then not half its size, so the pyramid ends
+ * there. */
 START_TEST(levels_in_the_wrong_order_are_found)
 {
     char *out = strdup(temp_file("order.tx"));
@@ -350,7 +354,7 @@ START_TEST(levels_in_the_wrong_order_are_found)
 }
 END_TEST
 
-/* Replaces the first occurrence of a text in a file by one of the same length. */
+/* Replaces the first occurrence of a text in a file with another one of the same length. */
 static void replace(const char *path, const char *from, const char *to)
 {
     size_t bytes;
@@ -361,7 +365,7 @@ static void replace(const char *path, const char *from, const char *to)
     free(data);
 }
 
-/* One digit of the SHA-1 changed; changed back, the file is good again. */
+/* A digit of the SHA-1 is changed, which is found. Changed back, the file is good again. */
 static void expect_wrong_sha1(const char *path)
 {
     char sha1[41], wrong[41];
@@ -412,7 +416,7 @@ static char *copy_source(const char *name, const char *dir)
     return to;
 }
 
-/* Converts in place and returns the tx file's path. */
+/* Converts the image beside itself and returns the tx file's path. */
 static char *convert_in_place(const char *source, const txm_settings *settings)
 {
     txm_result result;
@@ -489,7 +493,7 @@ START_TEST(a_stale_source_is_found)
     const struct utimbuf other = {1000000000, 1000000000};
     ck_assert(!utime(source, &other));
     expect(tx, false, "TXM-401");
-    /* Another image under the same name and time is found by converting it again. */
+    /* Only a new conversion shows that another image has the same name and time. */
     char *changed = copy_source("rgba8.png", temp_file("stale"));
     ck_assert(!rename(changed, source) && !utime(tx, &other) && !utime(source, &other));
     expect_good(tx, false);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The stages of a verification one by one, each on files that are good and on files with one thing wrong: header,
- * origin, tiles, pixels, the source converted again. And what they share: comparing levels, pictures of levels, making
- * borders. */
+ * The stages of a verification one by one, each with good files and with files that have one thing wrong: header,
+ * origin, tiles, pixels, the source converted again. Also what they share: comparing levels, pictures of levels,
+ * making borders. */
 #include <check.h>
 #include <fcntl.h>
 #include <math.h>
@@ -45,7 +45,7 @@ static void stop(void)
     txm_context_free(&context);
 }
 
-/* Copies a golden image here and converts it, without its folder's name in the file. */
+/* Copies a golden image here and converts it; the file does not record the folder. */
 static void convert(const char *source, const char *out, bool borders)
 {
     char from[1024];
@@ -81,7 +81,7 @@ static void damage(const char *path, uint32_t level)
     free(data);
 }
 
-/* A verification that has come as far as its stages need it. */
+/* Prepares a verification up to the stage that a test needs. */
 typedef struct looking {
     txm_verify_options options;
     txm_findings findings;
@@ -109,7 +109,7 @@ static void end(looking *l)
     txm_collector_destroy(&l->collector);
 }
 
-/* The text of the first finding with this id; NULL if there is none. */
+/* Returns the text of the first finding with this id, or NULL. */
 static const char *said(const looking *l, const char *id)
 {
     for (size_t i = 0; i < l->findings.count; i++)
@@ -137,7 +137,7 @@ START_TEST(headers_of_own_files_are_good)
     ck_assert(l.v.regular);
     expect_only(&l, NULL, NULL);
     end(&l);
-    /* Bytes after the image are what is left of a section, if txmill made the file. */
+    /* If txmill made the file, bytes after the image are the rest of a section. */
     convert("rgb8.png", "b.tx", false);
     for (int padded = 0; padded < 2; padded++) {
         look(&l, "b.tx", padded ? TXM_MAKER_BLENDER : TXM_MAKER_TXMILL);
@@ -164,10 +164,10 @@ START_TEST(foreign_headers_are_judged_by_what_cycles_asks)
     ck_assert_int_eq(txm_verify_header(&l.v, NULL), TXM_OK);
     ck_assert_ptr_nonnull(strstr(said(&l, "TXM-104"), "5 levels, where 100x60 px have 7"));
     ck_assert_ptr_nonnull(strstr(said(&l, "TXM-105"), "3 channels"));
-    ck_assert_ptr_null(said(&l, "TXM-206")); /* other programs owe us none */
+    ck_assert_ptr_null(said(&l, "TXM-206")); /* other programs do not write this */
     ck_assert(l.v.regular);
     end(&l);
-    /* The same, said to be Blender's: then it lacks what Blender writes. */
+    /* If the same file says that Blender made it, it lacks what Blender writes. */
     look(&l, "a.tx", TXM_MAKER_BLENDER);
     ck_assert_int_eq(txm_verify_header(&l.v, NULL), TXM_OK);
     ck_assert_ptr_nonnull(said(&l, "TXM-206"));
@@ -199,7 +199,7 @@ START_TEST(sources_are_where_cycles_would_look)
     batch_folder("tex/folder.png");
     batch_file("far/wood.png", "far");
     ck_assert_ptr_null(located("tex/blender_tx/a.tx", ""));
-    /* Nothing beside the folder of tx files yet: what the file says counts. */
+    /* There is no folder of tx files yet, so the path in the file is used. */
     char *path = located("tex/blender_tx/a.tx", absolute);
     ck_assert_str_eq(path, absolute);
     free(path);
@@ -207,7 +207,7 @@ START_TEST(sources_are_where_cycles_would_look)
     path = located("tex/blender_tx/a.tx", absolute);
     ck_assert_str_eq(path, "tex/blender_tx/../wood.png");
     free(path);
-    /* In any other folder the stored path comes first, and the image above is the last resort. */
+    /* In any other folder, the stored path is tried first and the image in the folder above last. */
     batch_folder("tex/other");
     path = located("tex/other/a.tx", absolute);
     ck_assert_str_eq(path, absolute);
@@ -229,7 +229,7 @@ START_TEST(origins_have_name_and_time)
     l.options.source = "rgb8.png";
     ck_assert_int_eq(txm_verify_origin(&l.v, NULL), TXM_OK);
     ck_assert_str_eq(l.v.source, "rgb8.png");
-    expect_only(&l, "TXM-302", NULL); /* a.tx is no cache name */
+    expect_only(&l, "TXM-302", NULL); /* a.tx is not a name in a cache folder */
     end(&l);
     ck_assert_int_eq(stat("rgb8.png", &st), 0);
     ck_assert_int_eq(utime("rgb8.png", &(struct utimbuf){st.st_atime, st.st_mtime + 3700}), 0);
@@ -244,7 +244,7 @@ START_TEST(origins_have_name_and_time)
     ck_assert_ptr_nonnull(strstr(said(&l, "TXM-402"), "no file at gone.png"));
     ck_assert_ptr_null(l.v.source);
     end(&l);
-    /* A name of another image, and one that no settings lead to. */
+    /* One is the name of another image, and no settings lead to the other one. */
     static const char wrong[] = "wood.png.0-00000000000000000000000000000000.tx";
     static const char misfit[] = "rgb8.png.0-00000000000000000000000000000000.tx";
     ck_assert_int_eq(rename("a.tx", wrong), 0);
@@ -269,7 +269,7 @@ static txm_pixel_check begin_check(looking *l)
     return c;
 }
 
-/* Jobs hold pointers to the check, so it is filled where it stays. */
+/* Jobs have pointers to the check, so it is filled in place. */
 static void begin_jobs(txm_pixel_check *c)
 {
     pthread_mutex_init(&c->lock, NULL);
@@ -314,7 +314,7 @@ START_TEST(damaged_tiles_are_findings_with_a_place)
     ck_assert(txm_check_decode(&c, 1, 0, 0, pixels, 64 * c.pixel_bytes, &w, &h, &ok) && !ok);
     ck_assert_uint_eq(l.findings.count, 1);
     ck_assert(l.findings.items[0].level == 1 && l.findings.items[0].tile_x == 0 && l.findings.items[0].tile_y == 0);
-    ck_assert_ptr_null(strstr(l.findings.items[0].text, "a.tx")); /* the report says which file */
+    ck_assert_ptr_null(strstr(l.findings.items[0].text, "a.tx")); /* the report says which file it was */
     ck_assert(atomic_load(&l.v.damaged[1]) && !atomic_load(&l.v.damaged[0]));
     ck_assert(txm_job_runs(&c.job));
     end_jobs(&c);
@@ -322,7 +322,7 @@ START_TEST(damaged_tiles_are_findings_with_a_place)
 }
 END_TEST
 
-/* The rows of a row of tiles, as the file has them. */
+/* Returns the rows of a row of tiles as the file has them. */
 static txm_band *band_of(const looking *l, txm_band_pool *pool, uint32_t level, uint32_t tile_y)
 {
     const txm_tx_info *i = l->v.info;
@@ -352,7 +352,7 @@ START_TEST(bands_are_compared_with_tiles_and_borders)
         txm_group_wait(c.job.group, 0);
         ck_assert_uint_eq(c.diffs[1].samples, (uint64_t)band->rows * band->stride_bytes);
         ck_assert_uint_eq(c.diffs[1].different, changed);
-        /* What borders show is wrapped round: the one band of a small level is all there is around it. */
+        /* Borders repeat the image: around the only band of a small level there is only that band. */
         uint32_t last = l.v.info->levels - 2;
         txm_band *small = band_of(&l, pool, last, 0), *around[TXM_BANDS_AROUND] = {NULL};
         ck_assert(txm_submit_borders(&c, last, 0, small, around));
@@ -403,12 +403,12 @@ START_TEST(pixels_are_what_a_conversion_gives)
     ck_assert_int_eq(txm_verify_pixels(&l.v, NULL), TXM_OK);
     ck_assert_int_eq(txm_verify_decoding(&l.v, NULL), TXM_OK);
     expect_only(&l, NULL, NULL);
-    /* The SHA-1 that the file states is that of its pixels. */
+    /* The SHA-1 in the file is that of its pixels. */
     l.v.description.sha1[0] = l.v.description.sha1[0] == '0' ? '1' : '0';
     ck_assert_int_eq(txm_verify_pixels(&l.v, NULL), TXM_OK);
     expect_only(&l, "TXM-201", NULL);
     end(&l);
-    /* Another program's levels are decoded, not recomputed. */
+    /* Levels of another program's file are decoded but not recomputed. */
     look(&l, "a.tx", TXM_MAKER_OTHER);
     l.v.regular = true;
     ck_assert_int_eq(txm_verify_pixels(&l.v, NULL), TXM_OK);
@@ -442,9 +442,9 @@ START_TEST(levels_are_compared_tile_by_tile)
         ck_assert_uint_eq(diff.different, 0);
         if (round == 0)
             ck_assert_uint_eq(diff.samples, (uint64_t)i->width * i->height * i->channels);
-        else /* what cannot be decoded was found before and is passed over */
+        else /* tiles that cannot be decoded were reported before and are skipped */
             ck_assert_uint_lt(diff.samples, (uint64_t)i->width * i->height * i->channels);
-        if (round == 1) { /* but not where it is the measure */
+        if (round == 1) { /* but not in the reference file */
             ck_assert_int_eq(txm_compare_level(&job, b, a, 0, &diff, &err), TXM_STATUS_CORRUPT);
             ck_assert(!txm_job_runs(&job));
         } else if (round == 2) {
@@ -489,7 +489,7 @@ START_TEST(deep_needs_a_source_and_settings)
         ck_assert_int_eq(said(&l, "TXM-603") != NULL, i == 2);
         end(&l);
     }
-    /* Without room for the copy it is no verdict on the file. */
+    /* If there is no space for the copy, that says nothing about the file. */
     setenv("TMPDIR", "/proc/no-folder", 1);
     look(&l, "a.tx", TXM_MAKER_TXMILL);
     l.v.regular = true;
@@ -503,14 +503,14 @@ START_TEST(deep_needs_a_source_and_settings)
 }
 END_TEST
 
-/* Copies of processes that are gone; of this one, which lives, they stay. */
+/* Copies of processes that have ended are removed; those of this process stay. */
 START_TEST(killed_comparisons_are_swept)
 {
     char here[1024];
     ck_assert_ptr_nonnull(getcwd(here, sizeof here));
     setenv("TMPDIR", here, 1);
     batch_file("unrelated.txm-tmp", "");
-    /* What a process that is gone has left; what this one, which lives, has made. */
+    /* One file is left by a process that has ended, and one belongs to this process. */
     pid_t child = fork();
     if (child == 0) {
         char *path = txm_owned_path(here, "txmill-verify", ".txm-tmp");
@@ -590,7 +590,7 @@ START_TEST(linear_levels_are_encoded_for_viewing)
     ck_assert_int_eq(txm_level_picture_encode(tx, &p, &err), TXM_OK);
     ck_assert(p.encoded && p.type == TXM_TYPE_U8);
     ck_assert_str_eq(p.colorspace, "sRGB");
-    ck_assert_int_eq(txm_level_picture_to_8_bits(&p, &err), TXM_OK); /* it has */
+    ck_assert_int_eq(txm_level_picture_to_8_bits(&p, &err), TXM_OK); /* it has 8 bits */
     txm_level_picture_clear(&p);
     ck_assert_int_eq(txm_level_picture_read(tx, 2, false, &p, &err), TXM_OK);
     ck_assert_int_eq(txm_level_picture_to_8_bits(&p, &err), TXM_OK);
@@ -601,10 +601,10 @@ START_TEST(linear_levels_are_encoded_for_viewing)
     tx = open_tx("b.tx");
     ck_assert_int_eq(txm_level_picture_read(tx, 0, false, &p, &err), TXM_OK);
     ck_assert_int_eq(txm_level_picture_encode(tx, &p, &err), TXM_OK);
-    ck_assert(!p.encoded); /* sRGB already */
+    ck_assert(!p.encoded); /* it is sRGB already */
     txm_level_picture_clear(&p);
     txm_tx_close(&tx);
-    /* The curve by its definition: 0, the middle, 1, and what is beyond them. */
+    /* The curve by its definition: at 0, in the middle, at 1, and beyond. */
     ck_assert_uint_eq(txm_srgb_code(0), 0);
     ck_assert_uint_eq(txm_srgb_code(0.5f), 188);
     ck_assert_uint_eq(txm_srgb_code(0.001f), 3);
@@ -638,7 +638,7 @@ END_TEST
 
 /* ---- borders ----------------------------------------------------------------------------------------------------- */
 
-/* A copy of a file with borders made for it. */
+/* Copies a file and makes borders for the copy. */
 static void add_borders(const char *from, const char *to, txm_context *threads)
 {
     txm_tx *tx = open_tx(from);
@@ -658,7 +658,7 @@ static void add_borders(const char *from, const char *to, txm_context *threads)
 
 START_TEST(borders_do_not_depend_on_threads)
 {
-    /* The last row of tiles one pixel high; one tile; one pixel. */
+    /* The last row of tiles is one pixel high; then a single tile; then a single pixel. */
     static const uint32_t sizes[][2] = {{200, 129}, {64, 64}, {1, 1}, {3, 300}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         made_image m = make_image(sizes[s][0], sizes[s][1], 4, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);

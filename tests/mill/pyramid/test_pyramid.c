@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The cascade of levels against the same filters run on whole images, level by level, and borders against the
- * full-image rule written down directly.
+ * The cascade of levels is compared with the same filters on whole images, level by level, and borders with the rule
+ * for whole images, written down directly.
  */
 #include <check.h>
 #include <math.h>
@@ -37,7 +37,7 @@ typedef struct catcher {
     const txm_pyramid_spec *spec;
     uint8_t *levels[TXM_MAX_LEVELS];
     uint32_t next_row[TXM_MAX_LEVELS];
-    const txm_ops *ops; /* NULL: the best */
+    const txm_ops *ops; /* NULL: the best variant */
 } catcher;
 
 static size_t row_bytes(const txm_pyramid_spec *s, uint32_t level)
@@ -57,7 +57,7 @@ static void placed(void *context, uint32_t level, uint32_t y)
     ((catcher *)context)->next_row[level] = y + 1;
 }
 
-/* One level of a whole float image, straight from the definition. */
+/* Computes one level of a whole float image directly by the definition. */
 static float *reduce(const txm_pyramid_spec *s, const float *src, uint32_t sw, uint32_t sh, uint32_t dw, uint32_t dh)
 {
     float *dst = malloc(sizeof *dst * dw * dh * s->channels);
@@ -71,7 +71,7 @@ static float *reduce(const txm_pyramid_spec *s, const float *src, uint32_t sw, u
                     txm_bilinear_position(x, dw, sw, &x0, &x1, &f);
                     txm_bilinear_position(y, dh, sh, &y0, &y1, &g);
                 }
-/* An edge of one pixel has no second neighbour. */
+/* At an edge of one pixel there is no second neighbour. */
 #define P(xx, yy) src[((size_t)(yy)*sw + (xx)) * s->channels + c]
 #define P1(xx, yy, there) ((there) ? P(xx, yy) : 0.0f)
                 dst[((size_t)y * dw + x) * s->channels + c] =
@@ -168,7 +168,7 @@ START_TEST(failure_of_the_sink_stops)
     txm_pyramid *p = NULL;
     uint8_t level0[64] = {0};
     catcher c = {.spec = &s};
-    const txm_pyramid_sink sink = {&c, place, placed}; /* whose levels are NULL: no place */
+    const txm_pyramid_sink sink = {&c, place, placed}; /* it provides no memory for levels */
     ck_assert(!txm_pyramid_new(&s, txm_ops_best(), &sink, &p, NULL));
     ck_assert(!txm_pyramid_push(p, level0, 8, 8));
     txm_pyramid_free(&p);
@@ -188,7 +188,7 @@ START_TEST(latlong_weighs_rows_and_closes_the_sphere)
     run_cascade(&s, (uint8_t *)level0, &c, 64);
     const float *l1 = (const void *)c.levels[1];
     for (uint32_t y = 0; y < H / 2; y++) {
-        /* row 2y+1 is nearer to the equator in the northern half, so it counts for more there */
+        /* row 2y+1 is nearer to the equator in the northern half, so it has more weight there */
         float middle = 2.0f * (float)y + 0.5f;
         ck_assert(y < H / 4 ? l1[y * W / 2 + 3] > middle : l1[y * W / 2 + 3] < middle);
         ck_assert_float_eq(l1[y * W / 2], l1[y * W / 2 + W / 2 - 1]);
@@ -201,8 +201,8 @@ START_TEST(latlong_weighs_rows_and_closes_the_sphere)
 }
 END_TEST
 
-/* A pair of pixels that the box filter makes infinite stays so in the next level, as in Blender's, on every processor:
- * there the infinite pixel has no neighbour below or beside it that a weight of 0 could make NaN of. */
+/* If the box filter makes a pair of pixels infinite, the pixel stays infinite in the next level on every processor, as
+ * in Blender: it has no neighbour below or beside it that a weight of 0 could turn into NaN. */
 START_TEST(infinite_edges_of_one_pixel)
 {
     static const size2 shapes[] = {{4, 2}, {2, 4}, {8, 2}, {2, 8}};
@@ -230,7 +230,8 @@ START_TEST(infinite_edges_of_one_pixel)
 }
 END_TEST
 
-/* The levels of a latitude-longitude image straight from the definition: level 0 as floats, closed, then decoded. */
+/* Computes the levels of a latitude-longitude image directly by the definition: level 0 as floats, closed, then
+ * decoded. */
 static void check_latlong(const txm_pyramid_spec *s, const uint8_t *level0, const catcher *got)
 {
     const txm_ops *ops = txm_ops_isa("scalar");
@@ -295,7 +296,7 @@ START_TEST(latlong_closes_level_0_before_decoding)
 }
 END_TEST
 
-/* Stored rows: poles of one colour, equal ends, all between them as it was. */
+/* Checks the stored rows: poles have one colour, ends are equal, and all others are unchanged. */
 START_TEST(latlong_closes_stored_rows)
 {
     enum { W = 5, H = 3 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Settings that are said once: which .txmill holds, what its lines and the variables say; and rules in their order. */
+ * Settings: which .txmill applies, what its lines and the variables mean; and rules in their order. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static void forget_variables(void)
     }
 }
 
-/* What is found for one path; the caller frees it. */
+/* Returns the settings for one path. The caller frees them. */
 static txm_status find(const char *path, txm_project *out, txm_error *err)
 {
     char text[256];
@@ -95,7 +95,7 @@ START_TEST(variables_come_first)
 }
 END_TEST
 
-/* A line that cannot be meant fails the run, with its number. */
+/* An invalid line fails the run with an error that names its number. */
 START_TEST(mistakes_are_named_with_their_line)
 {
     static const struct {

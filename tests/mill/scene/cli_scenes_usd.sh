@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# USD scenes: what is made of the helper's answer, whatever it is; and, where a Python has usd-core, what it answers.
+# USD scenes: how the helper's answers are used, whatever they are, and, if a Python has usd-core, what it answers.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 real=${TXMILL_PYTHON:-python3}
@@ -12,7 +12,7 @@ print(sorted((x["name"], x["state"]) for x in map(json.loads, open("out")) if x[
 mkdir -p shot/tex
 for i in a sky b.1001 b.1003; do cp "$golden/rgb8.png" "shot/tex/$i.png"; done
 echo '#usda 1.0' >shot/s.usda
-helper() { # what a Python in its place does: the script on stdin
+helper() { # Replaces Python with a script, which is read from stdin.
     { echo '#!/bin/sh' && cat; } >helper && chmod +x helper
     export TXMILL_PYTHON=$work/helper
 }
@@ -67,7 +67,7 @@ export TXMILL_USD_SECONDS=1
 fails hangs 3 "USD took more than 1 s to read it" <<<'exec sleep 100'
 fails hangs-with-pipe-closed 3 "USD crashed while reading it, with signal 9" <<<'exec sleep 100 >/dev/null'
 unset TXMILL_USD_SECONDS
-# A farm stops the program alone.
+# A farm sends the signal to the program alone.
 helper <<<'exec sleep 100'
 for command in list make; do
     "$TXMILL" $command shot/s.usda >out 2>err &
@@ -260,13 +260,13 @@ for c in usdc usd; do
 done
 txm list --json shot/small.usdz
 check usdz json out '[x["state"] for x in o if x["type"] == "image"] == ["packed"]'
-# What is gone, wherever the program is started.
+# Missing files are reported the same way, wherever the program is started.
 sed -i 's|@sub/over.usda@|@sub/none.usda@|; s|@./tex/a.png@|@./tex/none.png@|' shot/s.usda
 txm make shot/s.usda
 check usd-missing rc_is 3
 check usd-missing-layer says "library of shot/s.usda: $work/shot/sub/none.usda: not found"
 check usd-missing-image says "$work/shot/tex/none.png: image"
-# A layer that exists and that no reader of this USD takes; texts that are not UTF-8; scenes that are parts of themselves.
+# One layer cannot be read by this USD, one has text that is not UTF-8, and one scene contains itself.
 echo '<x/>' >part.nobody
 printf '#usda 1.0\ndef "A" (\n    references = @./part.nobody@\n)\n{\n}\n' >part.usda
 txm make part.usda
@@ -278,7 +278,7 @@ check usd-bytes says "USD cannot open it: it is not UTF-8"
 printf '#usda 1.0\n(\n    subLayers = [@./self.usda@]\n)\ndef "A" (\n    references = </A>\n)\n{\n}\n' >self.usda
 run timeout 60 "$TXMILL" list self.usda
 check usd-self test "$rc" -ne 124
-# Damaged and hostile ones.
+# These are damaged and hostile files.
 bad=0
 for cut in 0 1 9 88 400 2000; do
     head -c $cut shot/s.usdc >cut.usdc && cp cut.usdc cut.usdz && cp cut.usdc cut.usda

@@ -44,7 +44,7 @@ txm list shot/s.xml
 check list-text prints "s.xml: XML of Cycles"
 check list-tiles prints "3 UDIM tiles, 1001 to 1003"
 
-# The names, composed apart.
+# The expected names are composed by a separate script.
 txm make -v shot/s.xml
 check make-exit rc_is 0
 check make-warns says "its colour space auto is not in the config: treated as scene-linear, as in Cycles"
@@ -71,7 +71,7 @@ check in-a-list prints "ready to render: 8 of 8"
 txm gc --keep-for shot/s.xml --json shot
 check gc-keeps json out 'not any(x.get("state") == "would-remove" for x in o)'
 
-# Absolute names, names of missing files.
+# Absolute paths, and paths of missing files, are listed, too.
 printf '<cycles><shader><image_texture filename="%s/shot/tex/a.png"/><image_texture filename="gone.png"/><image_texture/></shader></cycles>' "$work" >abs.xml
 txm list --json abs.xml
 check absolute json out '{x["state"] for x in o if x["type"] == "image"} == {"ready", "missing", "no-path"}'

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Scenes that Blender 3.4.1 and 5.2.2 wrote, against what its own Python says is in them. */
+ * Scenes that Blender 3.4.1 and 5.2.2 wrote, compared with what Blender's Python lists for them. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ START_TEST(tells_about_the_file)
     ck_assert_str_eq(info->compression, "zstd");
     ck_assert_uint_eq(info->pointer_bytes, 8);
     ck_assert(!info->big_endian);
-    ck_assert_ptr_null(info->working_space); /* files have one since 5.1 */
+    ck_assert_ptr_null(info->working_space); /* files have one since Blender 5.1 */
     ck_assert_ptr_null(txm_blend_image_at(blend, txm_blend_image_count(blend)));
     ck_assert_ptr_null(txm_blend_library_at(blend, 0));
     ck_assert_ptr_null(txm_blend_finding_at(blend, 0));
@@ -63,7 +63,7 @@ START_TEST(finds_the_files_of_an_image)
     const txm_blend_image *im = image_named(blend, "brick");
     ck_assert_int_eq(im->state, TXM_BLEND_STATE_READY);
     ck_assert_uint_eq(im->tile_count, 4);
-    ck_assert_uint_eq(im->file_count, 3); /* 1013 is in the list, not on disk */
+    ck_assert_uint_eq(im->file_count, 3); /* 1013 is listed, but there is no such file */
     ck_assert_uint_eq(im->files[2].number, 1012);
     ck_assert_str_eq(im->files[2].path, brick);
     ck_assert_uint_eq(im->files[2].bytes, 74);
@@ -71,7 +71,7 @@ START_TEST(finds_the_files_of_an_image)
     ck_assert_uint_eq(im->file_count, 2);
     ck_assert_uint_eq(im->files[1].number, 1002);
     ck_assert_str_eq(txm_path_base(im->files[1].path), "cloth_u2_v1.png");
-    im = image_named(blend, "frames"); /* another number of digits or another extension is another sequence */
+    im = image_named(blend, "frames"); /* files with other digits or another extension are another sequence */
     ck_assert_uint_eq(im->file_count, 3);
     ck_assert_uint_eq(im->files[0].number, 1);
     ck_assert_uint_eq(im->files[2].number, 10);
@@ -127,10 +127,10 @@ START_TEST(takes_the_configs_names)
     ck_assert_int_eq(txm_blend_open(path, &options, &blend, NULL), TXM_OK);
     const txm_blend_image *im = image_named(blend, "premul");
     ck_assert_str_eq(im->colorspace_stored, "Linear");
-    ck_assert_str_eq(im->colorspace, "Linear"); /* Cycles takes it as it is */
+    ck_assert_str_eq(im->colorspace, "Linear"); /* Cycles uses it as it is */
     ck_assert_str_eq(im->colorspace_name, "Linear Rec.709");
     ck_assert(im->colorspace_known && !im->data);
-    im = image_named(blend, "rough"); /* unknown to this config: Blender clears it */
+    im = image_named(blend, "rough"); /* unknown in this config, so Blender clears it */
     ck_assert_str_eq(im->colorspace_stored, "Raw");
     ck_assert_str_eq(im->colorspace, "=");
     ck_assert(!im->colorspace_known && !im->colorspace_name);
@@ -151,13 +151,13 @@ START_TEST(follows_what_is_linked_and_no_more)
     ck_assert_str_eq(txm_blend_library_at(blend, 0)->parent, path);
     ck_assert_str_eq(txm_blend_library_at(blend, 1)->path, far);
     ck_assert_str_eq(txm_blend_library_at(blend, 1)->parent, lib);
-    /* A collection leads over objects and meshes to materials, also those of a library's library. */
+    /* Materials are found from a collection through objects and meshes, also those in a library's library. */
     ck_assert_str_eq(image_named(blend, "object")->library, lib);
     ck_assert_str_eq(image_named(blend, "far")->library, far);
     for (size_t i = 0; i < txm_blend_image_count(blend); i++) {
         ck_assert_str_ne(txm_blend_image_at(blend, i)->name, "unused");
     }
-    /* The override is the scene's own, its image the library's. */
+    /* The override belongs to the scene, and its image to the library. */
     const txm_blend_image *im = image_named(blend, "lib");
     ck_assert_uint_eq(im->user_count, 2);
     ck_assert_str_eq(im->users[0].owner, "lib material");
@@ -187,7 +187,7 @@ START_TEST(reports_missing_libraries)
 }
 END_TEST
 
-/* A scene that links a library, in a folder of its own with `content` in the library's place. */
+/* Makes a scene that links a library, in its own folder. `content` is the library's content. */
 static txm_blend *with_library(char *folder, const void *content, size_t bytes)
 {
     char *path = scene_path("linked.blend"), *copy = txm_path_join(folder, "linked.blend");
@@ -216,7 +216,7 @@ START_TEST(reports_broken_and_changed_libraries)
     ck_assert_uint_eq(l->lost, 0);
     txm_blend_close(&blend);
     size_t bytes;
-    uint8_t *content = slurp(other, &bytes); /* a good file without what is linked */
+    uint8_t *content = slurp(other, &bytes); /* a good file that lacks the linked data-blocks */
     blend = with_library(folder, content, bytes);
     l = txm_blend_library_at(blend, 0);
     ck_assert_int_eq(l->state, TXM_BLEND_LIBRARY_STATE_READ);
@@ -287,7 +287,7 @@ START_TEST(unpacks_as_blender_would)
         ck_assert_msg(stat(made, &st) == 0, "%s", made);
         free(made);
     }
-    /* The same content is left alone, other content is not overwritten. */
+    /* Files with the same content are left alone, and files with other content are not overwritten. */
     check_unpacked(blend, "packed wood", 0, folder, "wood.png", "textures/wood.png");
     char *wood = txm_path_join(folder, "wood.png");
     spill(wood, "other", 5);
@@ -327,7 +327,7 @@ START_TEST(lists_what_a_render_loads)
             bricks++;
         }
     }
-    ck_assert_uint_eq(woods, 2); /* as sRGB, straight; and as linear, premultiplied */
+    ck_assert_uint_eq(woods, 2); /* once as sRGB with straight alpha, and once as linear and premultiplied */
     ck_assert_uint_eq(bricks, 3);
     ck_assert_uint_eq(count, 3 + 2 + 3 + 1 + 2 + 8);
     txm_blend_entries_free(&entries, count);
@@ -388,7 +388,7 @@ START_TEST(finds_what_nodes_do_wrong)
         ck_assert_str_eq(txm_blend_image_at(blend, f->image)->name, expected[i].image);
         ck_assert_ptr_nonnull(strstr(f->message, expected[i].image));
     }
-    /* The list does not depend on whether lint was asked for. */
+    /* The list is the same with and without lint. */
     char *with = describe(blend);
     txm_blend_close(&blend);
     blend = open_scene(path, false);

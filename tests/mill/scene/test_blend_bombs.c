@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Scenes that are small as files and claim to be huge: refused, in bounded memory. */
+ * Scenes that are small files and claim to be huge are refused, within bounded memory. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "util_blend.h"
 #include "util_check.h"
 
-/* What the process has held at most, in MB; 0 under sanitizers, which have their own idea of memory. */
+/* Returns the peak memory of the process in MB, or 0 under sanitizers, which use memory differently. */
 static long peak_megabytes(void)
 {
 #if defined(__SANITIZE_ADDRESS__)
@@ -24,7 +24,7 @@ static long peak_megabytes(void)
 #endif
 }
 
-/* A file of `head`, then `times` times `piece`, each a frame. */
+/* Writes `head` and then `times` times `piece`, each as a frame. */
 static uint8_t *repeated(const txm_bytes *head, const txm_bytes *piece, size_t times, size_t *bytes)
 {
     size_t head_bytes, piece_bytes;
@@ -60,14 +60,14 @@ START_TEST(bombs_are_refused)
     memset(piece.data + piece.size, 0, ZEROS);
     piece.size += ZEROS;
     size_t bytes;
-    uint8_t *bomb = repeated(&head, &piece, 200, &bytes); /* 12.5 GiB out of some 400 kB */
+    uint8_t *bomb = repeated(&head, &piece, 200, &bytes); /* 12.5 GiB from some 400 kB */
     txm_bytes_free(&head);
     txm_bytes_free(&piece);
     txm_error err;
     ck_assert_int_eq(try_bytes(bomb, bytes, NULL, &err), TXM_STATUS_TOO_LARGE);
     ck_assert_ptr_nonnull(strstr(err.message, "bomb"));
     ck_assert_int_lt(peak_megabytes(), 200);
-    /* As a library it is a broken one: the rest of the scene is listed. */
+    /* If it is a library, the library is broken and the rest of the scene is listed. */
     char *folder = make_folder(), *lib = txm_path_join(folder, "lib"), *library = txm_path_join(lib, "library.blend"),
          *path = txm_path_join(folder, "linked.blend");
     ck_assert_int_eq(mkdir(lib, 0777), 0);
@@ -93,7 +93,7 @@ END_TEST
 
 START_TEST(masses_of_data_blocks_are_refused)
 {
-    /* Millions of libraries' placeholders, the smallest data-blocks that are kept. */
+    /* There are millions of placeholders of libraries, the smallest data-blocks that are kept. */
     scene_file *file = small_scene("linked.blend", "ID GLOB", scene_plain);
     size_t encoded_bytes, bytes;
     uint8_t *encoded = scene_encode(file, &encoded_bytes);

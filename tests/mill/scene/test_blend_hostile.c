@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Scenes that are cut short, damaged or made to lead astray: a clear error or a list, never a crash.
- * test_blend_bombs.c has those that are made to be too large.
+ * Scenes that are cut short, damaged or misleading give a clear error or a list, and never a crash.
  *
- * With TXM_WRITE_SMALL=FOLDER in the environment the small scenes are written there, as testdata/blend/small holds them
+ * test_blend_bombs.c has those that claim to be too large.
+ *
+ * With TXM_WRITE_SMALL=FOLDER in the environment, the small scenes are written there, as testdata/blend/small has them
  * for the fuzzer. */
 #include <check.h>
 #include <dirent.h>
@@ -59,7 +60,7 @@ END_TEST
 
 /* ---- cut and damaged ------------------------------------------------------------------------------------------ */
 
-/* One material and one image, as few bytes as there can be. */
+/* A file with one material and one image, in as few bytes as possible. */
 static uint8_t *tiny(size_t *bytes)
 {
     scene_file *file = small_scene("lib/far.blend", "IM GLOB", scene_plain);
@@ -83,7 +84,7 @@ START_TEST(cut_at_every_byte)
         ck_assert_msg(status == TXM_STATUS_CORRUPT || (status == TXM_OK && n + 12 >= gzip_bytes), "gzip, %zu bytes", n);
     }
     for (size_t n = 0; n < zstd_bytes; n++) {
-        /* Without its seek table the file is whole. */
+        /* Without its seek table, the file can still be read completely. */
         txm_status status = try_bytes(zstd, n, NULL, &err);
         ck_assert_msg(status == TXM_STATUS_CORRUPT ||
                           (status == TXM_OK && n + 8 * (bytes / 2000 + 1) + 17 >= zstd_bytes),
@@ -96,7 +97,7 @@ START_TEST(cut_at_every_byte)
 }
 END_TEST
 
-/* There is room for a stream, but not for the 128 KiB of its decoder. */
+/* There is memory for a stream, but not for the 128 KiB of its decoder. */
 START_TEST(a_decoder_without_memory)
 {
 #ifndef __SANITIZE_ADDRESS__
@@ -139,7 +140,7 @@ START_TEST(any_byte_may_be_wrong)
     for (size_t i = 0; i < bytes; i++) {
         uint8_t was = data[i];
         data[i] ^= 0xFF;
-        try_bytes(data, bytes, NULL, &err); /* an error or a list: the sanitizers decide */
+        try_bytes(data, bytes, NULL, &err); /* an error or a list: sanitizers find the rest */
         data[i] = (uint8_t)(was + 1);
         try_bytes(data, bytes, NULL, &err);
         data[i] = was;
@@ -317,9 +318,9 @@ START_TEST(libraries_may_be_the_scene_itself)
     spill(path, data, bytes);
     txm_blend *blend = open_scene(path, true);
     ck_assert_uint_eq(txm_blend_library_count(blend), 0);
-    ck_assert_uint_eq(txm_blend_image_count(blend), 1); /* the placeholders stand for themselves: nothing */
+    ck_assert_uint_eq(txm_blend_image_count(blend), 1); /* placeholders that refer to themselves lead to nothing */
     txm_blend_close(&blend);
-    /* And two files that say of each other that they have it. */
+    /* Then two files, each of which claims to be packed in the other. */
     char *other = txm_path_join(folder, "other.blend");
     spill(other, data, bytes);
     free(data);
@@ -337,7 +338,7 @@ START_TEST(libraries_may_be_the_scene_itself)
 }
 END_TEST
 
-/* inside.blend with other bytes in place of the library that is packed into it. Takes `library` over. */
+/* Writes inside.blend with other bytes in place of the library that is packed into it. Frees `library`. */
 static uint8_t *pack_library(uint8_t *library, size_t *bytes)
 {
     char *path = scene_path("inside.blend");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The same scenes in layouts that Blender 3.4 does not write: pointer sizes, byte orders, Blender 5's heads and
- * structs, compressions; and the fix-ups for old versions. */
+ * The same scenes in layouts that Blender 3.4 does not write: pointer sizes, byte orders, Blender 5's headers and
+ * structs, compressions; and the conversions for old versions. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,8 +72,8 @@ static txm_blend *open_stored(const char *name)
     return blend;
 }
 
-/* A scene of the test data that is written anew: change the definitions before it is converted, and the blocks after.
- */
+/* A scene of the test data that is written again. Change its definitions before the conversion, and its blocks after
+ * it. */
 typedef struct rewriting {
     scene_file *file, *definitions, *other;
 } rewriting;
@@ -99,7 +99,7 @@ static txm_blend *finish(rewriting *r, const char *name)
     return open_stored(name);
 }
 
-/* What the stored scene says is what Blender's own file says. */
+/* The stored scene must have the same content as Blender's own file. */
 static void check_same(const char *name)
 {
     char *path = scene_path(name);
@@ -146,7 +146,7 @@ START_TEST(libraries_of_every_layout_read_the_same)
 {
     static const char *const names[] = {"linked.blend", "lib/library.blend", "lib/far.blend"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        /* Every file in another layout: libraries need not come from the Blender that links them. */
+        /* Each file has another layout: a library need not come from the Blender that links it. */
         scene_file *file = load(names[i]), *other = scene_convert(file, layouts[((size_t)_i + i) % LAYOUTS], NULL);
         store_scene(names[i], other);
         scene_free(other);
@@ -156,7 +156,7 @@ START_TEST(libraries_of_every_layout_read_the_same)
 }
 END_TEST
 
-/* Struct definitions as Blender 5.1 has them: longer names, the working space. */
+/* Blender 5.1's struct definitions have longer names and the working space. */
 static rewriting rewrite_for_blender5(const char *name)
 {
     rewriting r = rewrite(name);
@@ -193,7 +193,7 @@ START_TEST(paths_of_packed_data_blocks_belong_to_their_library)
     scene_add_field(r.definitions, "Library", "Library", "*archive_parent_library");
     scene_file *other = convert(&r, blender5);
     scene_block *library = scene_find(other, "LI", NULL);
-    /* A full data-block with a library: what Blender 5 packs. */
+    /* Makes a complete data-block with a library, as Blender 5 packs them. */
     scene_set_number(other, scene_find(other, "IM", "IMlocal"), "id.lib", library->address);
     txm_blend *blend = finish(&r, "packed_data.blend");
     char *expected = txm_path_join(folder, "lib/textures/wood.png");
@@ -228,11 +228,11 @@ START_TEST(every_compression_reads_the_same)
     packed = scene_zstd(plain, bytes, bytes, false, &packed_bytes);
     check_compressed(name, packed, packed_bytes, "zstd");
     packed = scene_zstd(plain, bytes, 65536, true, &packed_bytes);
-    packed[packed_bytes - 9 - 8] ^= 1; /* a seek table that does not fit the frames is not used */
+    packed[packed_bytes - 9 - 8] ^= 1; /* a seek table that does not match the frames is ignored */
     check_compressed(name, packed, packed_bytes, "zstd");
     gzip = scene_gzip(plain, bytes, &packed_bytes);
     check_compressed(name, gzip, packed_bytes, "gzip");
-    gzip = scene_gzip(plain, bytes / 2, &packed_bytes); /* two members, and something after them */
+    gzip = scene_gzip(plain, bytes / 2, &packed_bytes); /* two members, and bytes after them */
     size_t rest_bytes;
     uint8_t *rest = scene_gzip(plain + bytes / 2, bytes - bytes / 2, &rest_bytes);
     gzip = realloc(gzip, packed_bytes + rest_bytes + 5);
@@ -275,14 +275,14 @@ END_TEST
 
 /* ---- old versions --------------------------------------------------------------------------------------------- */
 
-/* materials.blend as if an old Blender had written it, changed by `edit`. */
+/* Opens materials.blend as if an old Blender had written it, after changing it with `edit`. */
 static txm_blend *old_scene(int version, int subversion, void (*edit)(const scene_file *file, scene_block *block),
                             const char *hide_field)
 {
     rewriting r = rewrite("materials.blend");
     scene_layout layout = as_written;
     layout.version = version;
-    if (hide_field) { /* a field that this version does not have */
+    if (hide_field) { /* this version has no such field */
         scene_rename_field(r.definitions, "Image", hide_field, "not_yet");
     }
     scene_file *other = convert(&r, layout);
@@ -373,7 +373,7 @@ START_TEST(old_tiled_paths_get_their_token)
     ck_assert_uint_eq(image_named(blend, "cloth")->file_count, 2);
     ck_assert_str_eq(txm_path_base(image_named(blend, "missing set")->path), "20011_name_0999.png");
     ck_assert_str_eq(txm_path_base(image_named(blend, "single tile")->path), "single.<UDIM>.png");
-    ck_assert_str_eq(txm_path_base(image_named(blend, "wood")->path), "wood.png"); /* no tiled image */
+    ck_assert_str_eq(txm_path_base(image_named(blend, "wood")->path), "wood.png"); /* not a tiled image */
     txm_blend_close(&blend);
     blend = old_scene(301, 6, name_the_first_tile, NULL);
     ck_assert_str_eq(txm_path_base(image_named(blend, "brick")->path), "brick.1001.png");

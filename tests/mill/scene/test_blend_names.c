@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Colour space names that scenes hold, and the tx files that Blender 5.2.2 and 5.2.3 looked up for them while
- * rendering: testdata/blend/stored-names.tsv has every name, alias and role of their config, and words that the config
- * does not have. */
+ * Colour space names in scenes, and the tx files that Blender 5.2.2 and 5.2.3 looked up for them while rendering:
+ * testdata/blend/stored-names.tsv has every name, alias and role of their config, and words that the config does not
+ * have. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "util_blend.h"
 #include "util_check.h"
 
-/* A scene whose only image has that colour space, as its bytes say. */
+/* Makes a scene whose only image has this colour space, given as bytes. */
 static txm_blend *scene_with(const scene_file *scene, const char *name, const txm_color_config *config)
 {
     scene_file *file = scene_convert(scene, scene_plain, NULL);
@@ -38,7 +38,7 @@ static txm_blend *scene_with(const scene_file *scene, const char *name, const tx
     return blend;
 }
 
-/* The digest in the name of the tx file that an image is looked up under. */
+/* Returns the digest in the name of an image's tx file. */
 static void digest_of(const txm_blend_image *image, const txm_color_config *config, char digest[33])
 {
     txm_settings settings;
@@ -81,7 +81,7 @@ START_TEST(names_are_looked_up_as_they_are_stored)
 }
 END_TEST
 
-/* Blender's config has a role of the name of a word that means something else on a command line. */
+/* Blender's config has a role whose name has another meaning on a command line. */
 START_TEST(words_may_be_names)
 {
     static const struct {

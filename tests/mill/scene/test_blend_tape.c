@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Files that can only be decompressed from their start are decompressed once: what a second walk needs is on a tape. */
+ * Files that can only be decompressed from their start are decompressed once: everything that a second pass needs is
+ * recorded on a tape. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #include "util_check.h"
 #include "util_scene_file.h"
 
-/* A scene as one gzip stream in memory, recorded. */
+/* Records a scene that is one gzip stream in memory. */
 typedef struct recorded {
     int fd;
     size_t bytes;
@@ -50,7 +51,7 @@ static void release(recorded *r)
     close(r->fd);
 }
 
-/* Whether a scan asks for the block's payload. */
+/* Returns whether a scan reads the block's payload. */
 static bool wanted(const txm_tape *tape, const txm_block *block)
 {
     txm_role role = txm_role_of(block->code);
@@ -58,8 +59,8 @@ static bool wanted(const txm_tape *tape, const txm_block *block)
            (txm_block_is_id(block) && role != TXM_ROLE_INTERFACE && (tape->graph || role != TXM_ROLE_OTHER));
 }
 
-/* A second walk gives the same from the stream and, with every byte of the file gone, from the tape: all blocks that
- * matter, in their order, with their payloads. Returns how many of the stream's blocks are not on the tape. */
+/* The second pass reads the same from the stream and, after every byte of the file was cleared, from the tape: all
+ * blocks that matter, in order and with their payloads. Returns how many of the stream's blocks are not on the tape. */
 static size_t compare_walks(const recorded *r)
 {
     txm_walk stream = {.stream = r->stream, .format = &r->format},
@@ -68,7 +69,7 @@ static size_t compare_walks(const recorded *r)
     size_t left_out = 0, n = 0;
     uint8_t *expected = NULL;
     txm_error err = {0};
-    /* The stream first, as a list of what is where. */
+    /* First reads the stream and lists its blocks. */
     struct {
         txm_block block;
         size_t at, kept;
@@ -99,7 +100,7 @@ static size_t compare_walks(const recorded *r)
         if (tape.kept >= blocks[n].kept) {
             ck_assert_msg(txm_walk_read(&tape, &block, got, blocks[n].kept, &err) == TXM_OK, "%s", err.message);
             ck_assert_mem_eq(got, expected + blocks[n].at, blocks[n].kept);
-        } else { /* what is not on the tape is looked for in the file */
+        } else { /* blocks that are not on the tape are searched in the file */
             ck_assert(block.sdna == 0 || !wanted(&r->tape, &block));
             ck_assert_int_ne(txm_walk_read(&tape, &block, got, blocks[n].kept, NULL), TXM_OK);
         }
@@ -143,7 +144,7 @@ START_TEST(a_full_tape_is_thrown_away)
         r = record("lint.blend", false, limit < needed ? limit : needed - 1);
         ck_assert(r.tape.failed);
         ck_assert_uint_eq(r.tape.data.size, 0);
-        ck_assert_ptr_nonnull(r.dna); /* found all the same */
+        ck_assert_ptr_nonnull(r.dna); /* it is found nevertheless */
         release(&r);
     }
     r = record("lint.blend", false, needed - 1);

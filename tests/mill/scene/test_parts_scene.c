@@ -73,7 +73,7 @@ END_TEST
 
 /* ---- schema and digest ------------------------------------------------------------------------------------------- */
 
-/* A scene with its definitions resolved, as a scan has them. */
+/* A scene whose definitions are resolved, as in a scan. */
 typedef struct opened {
     scene_file *file;
     txm_stream *stream;
@@ -125,7 +125,7 @@ START_TEST(fields_read_the_same_in_any_layout)
     ck_assert_uint_eq(txm_record_address(&o.schema, record_of(image), TXM_IMAGE_TILES),
                       scene_number(o.file, image, "tiles.first"));
     ck_assert_uint_eq(txm_record_address(&o.schema, record_of(image), TXM_ID_LIB), 0x1234);
-    /* An address is no number of that size, a number no address, and a text neither. */
+    /* A field of another size is not read as an address, an address not as a number, and neither as text. */
     ck_assert_uint_eq(txm_record_address(&o.schema, record_of(image), TXM_IMAGE_SOURCE), 0);
     ck_assert_str_eq(txm_record_string(&o.schema, record_of(image), TXM_ID_LIB, &store), "");
     ck_assert_int_eq(txm_record_integer(&o.schema, record_of(image), TXM_IMAGE_PATH, -9), -9);
@@ -134,14 +134,14 @@ START_TEST(fields_read_the_same_in_any_layout)
     memset(path, 'p', bytes);
     const char *text = txm_record_string(&o.schema, record_of(image), TXM_IMAGE_PATH, &store);
     ck_assert_uint_eq(strlen(text), bytes);
-    /* Of a block that ends before it a field reads as absent. */
+    /* If a block ends before a field, the field counts as absent. */
     size_t end = (size_t)(path - image->data) + bytes;
     ck_assert(txm_record_has(&o.schema, (txm_record){image->data, end}, TXM_IMAGE_PATH));
     ck_assert(!txm_record_has(&o.schema, (txm_record){image->data, end - 1}, TXM_IMAGE_PATH));
     ck_assert_str_eq(txm_record_string(&o.schema, (txm_record){image->data, end - 1}, TXM_IMAGE_PATH, &store), "");
     ck_assert_int_eq(txm_record_integer(&o.schema, (txm_record){NULL, 0}, TXM_IMAGE_SOURCE, 7), 7);
     ck_assert_uint_eq(txm_record_address(&o.schema, (txm_record){NULL, 0}, TXM_ID_LIB), 0);
-    /* Blender 3.4 has lists of packed files and no archives of libraries. */
+    /* Blender 3.4 has lists of packed files, but libraries have no archives. */
     ck_assert(txm_record_has(&o.schema, record_of(image), TXM_IMAGE_PACKED_FILES));
     ck_assert_uint_eq(o.schema.fields[TXM_LIBRARY_ARCHIVE_PARENT].bytes, 0);
     txm_store_free(&store);
@@ -149,7 +149,7 @@ START_TEST(fields_read_the_same_in_any_layout)
 }
 END_TEST
 
-/* The run of the data-block that begins with `head`, and a model that knows it. */
+/* Returns the blocks of the data-block that begins with `head`, and a model that contains it. */
 static void fill_run(const opened *o, const scene_block *head, txm_role role, txm_run *run, txm_model *model,
                      txm_store *store)
 {
@@ -226,10 +226,10 @@ START_TEST(hostile_lists_end)
         list++;
     while (strcmp(packed->type, "PackedFile") != 0)
         packed++;
-    scene_set_number(o.file, tile, "next", tile->address); /* bites its tail */
+    scene_set_number(o.file, tile, "next", tile->address); /* a list that is circular */
     scene_set_number(o.file, tile, "tile_number", 123456);
     scene_set_number(o.file, list, "next", 0xDEAD);
-    scene_set_number(o.file, packed, "size", 0x7FFFFFFF); /* more than there is */
+    scene_set_number(o.file, packed, "size", 0x7FFFFFFF); /* more than there are */
     fill_run(&o, head, TXM_ROLE_IMAGE, &run, &model, &store);
     ck_assert(txm_digest_run(&d, 0, &run));
     const txm_image *image = &model.images.data[0];
@@ -238,7 +238,7 @@ START_TEST(hostile_lists_end)
     ck_assert_uint_eq(model.tiles.data[image->tiles.begin], 1001);
     ck_assert(image->is_packed);
     ck_assert_uint_eq(image->packed.end, image->packed.begin);
-    /* A data-block whose own block is another thing, or is not there. */
+    /* The data-block's own block has another role, or is missing. */
     model.ids.data[0].address = tile->address;
     ck_assert(txm_digest_run(&d, 0, &run));
     model.ids.data[0].role = TXM_ROLE_LIBRARY;
@@ -258,7 +258,7 @@ START_TEST(trees_keep_what_is_asked_for)
 {
     opened o = open_parts("lint.blend", "MA NT IM GLOB", scene_plain);
     scene_block *tree = block_of_type(o.file, "bNodeTree"), *head = tree;
-    while (head->code[0] == 'D') /* DATA: the tree is a material's own */
+    while (head->code[0] == 'D') /* DATA: the tree belongs to the material */
         head--;
     size_t nodes[2];
     for (int links = 0; links < 2; links++) {
@@ -296,7 +296,7 @@ START_TEST(trees_keep_what_is_asked_for)
 }
 END_TEST
 
-/* Whatever the bound: either everything is there, or the digest says that it is not. */
+/* For any memory limit, either everything is there or the digest reports that it is incomplete. */
 START_TEST(digests_without_room_fail)
 {
     opened o = open_parts("lint.blend", "MA NT IM GLOB", scene_plain);
@@ -381,9 +381,9 @@ START_TEST(stages_follow_each_other)
     char *path = scene_path("linked.blend");
     txm_error err = {0};
     ck_assert_msg(txm_blend_link(blend, path, &err) == TXM_OK, "%s", err.message);
-    ck_assert_uint_ge(blend->files.count, 3); /* the scene, a library, and what that one links */
+    ck_assert_uint_ge(blend->files.count, 3); /* the scene, a library, and a library that this one links */
     ck_assert_str_eq(blend->files.data[0].path, path);
-    /* Placeholders lead to the data-blocks of their libraries. */
+    /* Placeholders lead to the data-blocks in their libraries. */
     const txm_model *scene = &blend->files.data[0].model;
     size_t followed = 0;
     for (size_t i = 0; i < scene->ids.count; i++) {
@@ -418,7 +418,8 @@ START_TEST(stages_follow_each_other)
 }
 END_TEST
 
-/* A packed library is read from a copy of its bytes; what is missing is a finding, what is no scene a failure. */
+/* A packed library is read from a copy of its bytes. A missing one is a finding; one that is not a scene is a
+ * failure. */
 START_TEST(libraries_need_not_be_there)
 {
     txm_error err = {0};
@@ -478,12 +479,11 @@ START_TEST(findings_need_links)
 }
 END_TEST
 
-/* ---- settings
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- settings ---------------------------------------------------------------------------------------------------- */
 
 static const uint32_t three_tiles[] = {1001, 1002, 1011};
 
-/* What one image of a file of this version means. */
+/* Resolves one image of a file of this version. */
 static txm_blend_image settled(txm_blend *blend, int version, int subversion, txm_image image)
 {
     static txm_id id = {.name = "IMa", .image = TXM_NO_INDEX, .own_library = TXM_NO_INDEX};
@@ -513,7 +513,7 @@ START_TEST(settings_mean_what_the_version_says)
     ck_assert_uint_eq(settled(b, 304, 0, i).tile_count, 1);
     i.source = 1;
     ck_assert_uint_eq(settled(b, 304, 0, i).tile_count, 0);
-    /* Numbers in paths of tiled images became tokens in 3.1.6. */
+    /* Since 3.1.6, numbers in paths of tiled images are tokens. */
     i = tiled;
     i.path = "//tex/wood.1001.v2.png";
     ck_assert_str_eq(settled(b, 301, 5, i).path, "/s/tex/wood.<UDIM>.v2.png");
@@ -531,7 +531,7 @@ START_TEST(settings_mean_what_the_version_says)
     ck_assert_str_eq(settled(b, 304, 0, i).path, "/s/tex/a.png");
     i.path = "";
     ck_assert_str_eq(settled(b, 304, 0, i).path, "");
-    /* Alpha: modes by number, the flag of old versions, versions without either. */
+    /* Alpha has numbered modes, a flag in old versions, or neither. */
     static const txm_alpha modes[] = {TXM_ALPHA_DEFAULT,        TXM_ALPHA_STRAIGHT, TXM_ALPHA_PREMULTIPLIED,
                                       TXM_ALPHA_CHANNEL_PACKED, TXM_ALPHA_NONE,     TXM_ALPHA_DEFAULT};
     for (int mode = -1; mode <= 4; mode++) {
@@ -564,7 +564,7 @@ START_TEST(colour_spaces_are_the_configs)
     out = settled(b, 304, 0, (txm_image){.colorspace = ""});
     ck_assert(out.colorspace_known && !out.colorspace_name && !out.data);
     ck_assert_str_eq(out.colorspace, "=");
-    /* Nodes said it before 2.80.66. */
+    /* Before 2.80.66 the setting was in nodes. */
     out = settled(b, 280, 65, (txm_image){.colorspace = "sRGB", .legacy_data = true});
     ck_assert_str_eq(out.colorspace, "Non-Color");
     out = settled(b, 280, 66, (txm_image){.colorspace = "sRGB", .legacy_data = true});
@@ -587,8 +587,7 @@ START_TEST(colour_spaces_are_the_configs)
 }
 END_TEST
 
-/* ---- files on disk
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- files on disk ----------------------------------------------------------------------------------------------- */
 
 static txm_blend_image expanded(txm_blend *b, txm_blend_source source, const char *path, const txm_image *image)
 {
@@ -641,7 +640,7 @@ START_TEST(images_are_the_files_that_are_there)
     check_files(expanded(b, TXM_BLEND_SOURCE_SEQUENCE, "gone/f001.png", NULL), TXM_BLEND_STATE_MISSING, 0, 0, 0);
     check_files(expanded(b, TXM_BLEND_SOURCE_SEQUENCE, "f1234567890.png", NULL), TXM_BLEND_STATE_MISSING, 0, 0, 0);
     batch_leave();
-    /* Without room for a path. */
+    /* There is no memory for a path. */
     txm_store_free(&b->store);
     b->store.limit_bytes = 10;
     txm_blend_image out = {.source = TXM_BLEND_SOURCE_FILE, .path = "a.png"};
@@ -663,7 +662,7 @@ START_TEST(paths_are_absolute_and_normal)
     ck_assert_str_eq(txm_blend_path(b, "//..\\b.png", "/s/t"), "/s/b.png");
     ck_assert_str_eq(txm_blend_path(b, "/x//y/./z", "/s"), "/x/y/z");
     ck_assert_str_eq(txm_blend_path(b, "//", "/s"), "/s");
-    /* Packed data-blocks count from their library, which may leave its path to its parent. */
+    /* Packed data-blocks are relative to their library, which may leave its path to its parent. */
     txm_id ids[] = {{.address = 16, .name = "LIarchive", .own_library = 0},
                     {.address = 32, .name = "LIparent", .own_library = 1},
                     {.address = 48, .name = "IMa", .library = 16, .own_library = TXM_NO_INDEX}};
@@ -678,7 +677,7 @@ START_TEST(paths_are_absolute_and_normal)
     ck_assert_str_eq(txm_blend_folder_of(b, &file, &ids[2]), "/s/lib");
     libraries[0].path = "//other/near.blend";
     ck_assert_str_eq(txm_blend_folder_of(b, &file, &ids[2]), "/s/other");
-    ids[2].library = 99; /* of a library that is not there */
+    ids[2].library = 99; /* its library does not exist */
     ck_assert_str_eq(txm_blend_folder_of(b, &file, &ids[2]), "/s");
     ids[2].library = 0;
     ck_assert_str_eq(txm_blend_folder_of(b, &file, &ids[2]), "/s");
@@ -686,10 +685,9 @@ START_TEST(paths_are_absolute_and_normal)
 }
 END_TEST
 
-/* ---- zstd
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- zstd -------------------------------------------------------------------------------------------------------- */
 
-/* The decoder over these bytes; pulls all from a place on and compares. */
+/* Decodes these bytes, reads everything from a place on, and compares it. */
 static void pull_from(const uint8_t *packed, size_t packed_bytes, const uint8_t *data, size_t bytes, bool has_table)
 {
     txm_stream_input input = {.fd = memfd_create("zstd", MFD_CLOEXEC), .name = "zstd", .file_bytes = packed_bytes};
@@ -728,7 +726,7 @@ START_TEST(zstd_jumps_by_its_table)
         data[i] = (uint8_t)(i * i >> 7 ^ i);
     uint8_t *packed = scene_zstd(data, BYTES, FRAME_BYTES, true, &n);
     pull_from(packed, n, data, BYTES, true);
-    /* A table that lies costs the jumps, never a byte. */
+    /* A wrong seek table makes jumps slow, but never gives a wrong byte. */
     enum { FOOTER = 9, ENTRY = 8 };
     static const struct {
         size_t from_end;
@@ -737,7 +735,7 @@ START_TEST(zstd_jumps_by_its_table)
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
         uint8_t *at = &packed[n - lies[i].from_end], honest = *at;
         *at = lies[i].value;
-        if (i != 4) { /* that one is the head of the table's own frame */
+        if (i != 4) { /* that frame is the head of the table's own frame */
             pull_from(packed, n, data, BYTES, false);
         }
         *at = honest;
@@ -745,7 +743,7 @@ START_TEST(zstd_jumps_by_its_table)
     free(packed);
     packed = scene_zstd(data, BYTES, FRAME_BYTES, false, &n);
     pull_from(packed, n, data, BYTES, false);
-    /* Cut short and damaged. */
+    /* The stream is cut short, and damaged. */
     txm_stream_input input = {.fd = memfd_create("zstd", MFD_CLOEXEC), .name = "cut.blend", .file_bytes = n - 5};
     txm_error err = {0};
     void *z = NULL;

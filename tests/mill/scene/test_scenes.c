@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Scenes that are not .blend files, from the list of their nodes to the tables; XML and USD with every allocation
- * refused once. cli_scenes_*.sh have the formats. */
+ * failing once. cli_scenes_*.sh test the formats. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,7 +133,7 @@ START_TEST(words_of_cycles)
 {
     ck_assert_int_eq(txm_node_alpha("unassociated"), TXM_ALPHA_STRAIGHT);
     ck_assert_int_eq(txm_node_alpha("channel_packed"), TXM_ALPHA_CHANNEL_PACKED);
-    /* That is our word, not Cycles'. */
+    /* This is txmill's word, not Cycles'. */
     ck_assert_int_eq(txm_node_alpha("straight"), TXM_ALPHA_AUTO);
     ck_assert_int_eq(txm_node_alpha(NULL), TXM_ALPHA_AUTO);
     ck_assert_int_eq(txm_node_extension("black"), TXM_EXTENSION_CLIP);
@@ -147,7 +147,7 @@ END_TEST
 
 static const char *const scenes[] = {"s.xml", "s.usda"};
 
-/* Each allocation fails once: the scene is refused and everything freed, or it is whole. */
+/* Each allocation fails once: the scene is refused and everything is freed, or it is complete. */
 START_TEST(refused_memory)
 {
     const char *path = in_folder(scenes[_i]);
@@ -166,7 +166,7 @@ START_TEST(refused_memory)
             ck_assert_int_gt(n, 10);
             return;
         }
-        /* Where there is no memory for the name of a folder, the helper is not looked for in it. */
+        /* If there is no memory for the name of a folder, the helper is not searched there. */
         ck_assert_msg(status == TXM_STATUS_NO_MEMORY || (_i == 1 && status == TXM_STATUS_UNSUPPORTED) ||
                           (status == TXM_OK && images == (_i == 0 ? 3 : 1)),
                       "%ld: %d %s", n, (int)status, err.message);

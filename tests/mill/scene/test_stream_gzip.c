@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The gzip decoder of scenes: whatever zlib takes it takes, with the same bytes, and it fails where zlib fails. */
+ * The gzip decoder of scenes accepts whatever zlib accepts, with the same bytes, and fails where zlib fails. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static uint32_t next(void)
     return (uint32_t)(seed >> 33);
 }
 
-/* Blocks of 512 bytes whose heads repeat, with coordinates. */
+/* Makes blocks of 512 bytes, with heads that repeat and with coordinates. */
 static void make_scene(uint8_t *p, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
@@ -45,7 +45,7 @@ static void make_noise(uint8_t *p, size_t bytes)
         p[i] = (uint8_t)next();
 }
 
-/* Runs of all small distances, and long stretches of nothing. */
+/* Makes runs of all small distances, and long spans of zeros. */
 static void make_runs(uint8_t *p, size_t bytes)
 {
     for (size_t i = 0; i < bytes;) {
@@ -55,7 +55,7 @@ static void make_runs(uint8_t *p, size_t bytes)
     }
 }
 
-/* All of them in turn: pictures between meshes. */
+/* Makes all of them in turn, like pictures between meshes. */
 static void make_mixture(uint8_t *p, size_t bytes)
 {
     static void (*const make[])(uint8_t *, size_t) = {make_scene, make_noise, make_text, make_runs};
@@ -148,7 +148,7 @@ static void close_decoder(decoder *d)
     close(d->input.fd);
 }
 
-/* At most `most` bytes; *total is how many came before the end, or the failure. */
+/* Reads at most `most` bytes. *total is the number that came before the end or the failure. */
 static txm_status pull(decoder *d, uint8_t *dst, size_t most, size_t *total, txm_error *err)
 {
     size_t got = 1;
@@ -162,7 +162,7 @@ static txm_status pull(decoder *d, uint8_t *dst, size_t most, size_t *total, txm
     return status;
 }
 
-/* That the file gives these bytes and no more. */
+/* Checks that the file gives these bytes and no more. */
 static void check_gives(const file *f, const uint8_t *expected, size_t bytes)
 {
     uint8_t *dst = malloc(bytes + 100);
@@ -208,7 +208,7 @@ START_TEST(several_members_and_what_follows)
 }
 END_TEST
 
-/* Members of a few bytes: some begin in the last bytes of the decoder's buffer. */
+/* Members have a few bytes, so some begin in the last bytes of the decoder's buffer. */
 START_TEST(members_across_the_buffer)
 {
     file f = {0};
@@ -236,7 +236,7 @@ START_TEST(back_to_the_start)
         ck_assert_uint_eq(total, stop);
         ck_assert(memcmp(dst, source, stop) == 0);
         ck_assert_int_eq(txm_stream_gzip.jump(d.self, &d.input, stop, stop + 9, &landed, NULL), TXM_OK);
-        ck_assert_uint_eq(landed, stop); /* forward there is no shorter way */
+        ck_assert_uint_eq(landed, stop); /* there is no shorter way forward */
         ck_assert_int_eq(txm_stream_gzip.jump(d.self, &d.input, stop + 1, stop, &landed, NULL), TXM_OK);
         ck_assert_uint_eq(landed, 0);
     }
@@ -248,7 +248,7 @@ END_TEST
 
 /* ---- damage --------------------------------------------------------------------------------------------------- */
 
-/* What comes out is a beginning of what zlib gives; and it is an error where zlib finds one, which is returned. */
+/* The result is a prefix of zlib's, and there is an error if zlib reports one, which is returned. */
 static bool check_as_zlib(const file *f, size_t most)
 {
     uint8_t *expected, *dst = malloc(most + 100);
@@ -271,7 +271,7 @@ START_TEST(every_part_of_a_header)
     make_text(source, 100000);
     file plain = {0}, f = {0};
     append_member(&plain, source, 100000, kinds[1]);
-    append(&f, "\x1F\x8B\x08\x1E\0\0\0\0\0\x03", 10); /* all but the flag for text */
+    append(&f, "\x1F\x8B\x08\x1E\0\0\0\0\0\x03", 10); /* all except the flag for text */
     append(&f, "\x05\0extra", 7);
     append(&f, "name\0a comment", 15);
     uLong crc = crc32(0, f.data, (uInt)f.bytes);
@@ -279,9 +279,9 @@ START_TEST(every_part_of_a_header)
     size_t head_bytes = f.bytes;
     append(&f, plain.data + 10, plain.bytes - 10);
     check_gives(&f, source, 100000);
-    plain.data[3] = 0x20; /* a flag that nobody knows */
+    plain.data[3] = 0x20; /* an unknown flag */
     ck_assert(!check_as_zlib(&plain, 100000));
-    for (size_t n = 2; n < head_bytes; n++) { /* cut within, and damaged; the magic has been seen */
+    for (size_t n = 2; n < head_bytes; n++) { /* cut short within, and damaged; the magic has been seen */
         ck_assert(!check_as_zlib(&(file){f.data, n}, 100000));
         f.data[n] ^= 1;
         ck_assert(!check_as_zlib(&f, 100000));
@@ -311,7 +311,7 @@ START_TEST(damaged_anywhere)
     file f = {0};
     make_mixture(source, 400000);
     append_member(&f, source, 400000, kinds[_i]);
-    size_t harmless = 0; /* what fills a byte up in front of a stored block */
+    size_t harmless = 0; /* bits that fill the byte before a stored block */
     for (size_t k = 0; k < 80; k++) {
         size_t at = k < 8 ? f.bytes - 1 - k : 10 + next() % (f.bytes - 10); /* the trailer first */
         uint8_t flip = (uint8_t)(1 << next() % 8);

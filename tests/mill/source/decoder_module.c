@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A module for tests: what its decoder does is the text of the file that it opens, its encoder what the picture's
- * colour space says. */
+ * A module for tests. The text of the file that it opens says what its decoder does, and the picture's colour space
+ * what its encoder does. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,8 @@ typedef struct fake {
     char deed[32];
 } fake;
 
-/* As in the libraries of real modules: what is to run at the end of the process waits for a thread that is gone. */
+/* As in libraries of real modules, a function that runs at the end of the process waits for a thread that no longer
+ * exists. */
 static void wait_for_ever(void)
 {
     for (;;)
@@ -48,11 +49,11 @@ static void misbehave(const char *deed, const char *when)
     if (strcmp(deed, call_exit) == 0)
         exit(1);
     if (strcmp(deed, "vanish in read") == 0 && strcmp(when, "read") == 0) {
-        close(3); /* the socket; the process stays */
+        close(3); /* closes the socket, while the process lives on */
         sleep(1000);
     }
     if (strcmp(deed, eat) == 0) {
-        /* Memory without end, in pieces that fit. */
+        /* Allocates memory without end, in pieces that fit. */
         for (;;) {
             char *p = malloc(64 << 20);
             if (!p)
@@ -96,7 +97,7 @@ static txm_status open_image(const char *path, const txm_source_options *options
     info->attributes[0].name = strdup("Artist");
     info->attributes[0].value = strdup("a person");
     info->attribute_count = 1;
-    /* Who served: the test sees whether a worker is used again. */
+    /* Reports which process served, so that a test sees whether a worker is reused. */
     snprintf(info->software, sizeof info->software, "%ld", (long)getpid());
     *self = f;
     return TXM_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How files are read and written below the formats: front to back through a small buffer (raster_file), at any place
+ * Reading and writing files below the formats: front to back through a small buffer (raster_file), at any place
  * (random_file), mostly appended (output); and where the pixels of a film scan end (film).
  */
 #include <check.h>
@@ -18,7 +18,7 @@
 #include "util_check.h"
 
 static char path[] = "/tmp/test_file_access-XXXXXX";
-/* More than two pieces, and no whole number of them. */
+/* The file has more than two pieces, and the last one is not full. */
 enum { BYTES = 2 * TXM_RASTER_PIECE_BYTES + 777 };
 static uint8_t content[BYTES];
 
@@ -65,7 +65,7 @@ START_TEST(raster_reads_across_pieces)
     must_get(&f, 5, TXM_RASTER_PIECE_BYTES);
     must_get(&f, 5 + TXM_RASTER_PIECE_BYTES, BYTES - 5 - TXM_RASTER_PIECE_BYTES);
     ck_assert(!txm_raster_file_fill(&f));
-    ck_assert_int_eq(f.sys_errno, 0); /* a plain end is no error */
+    ck_assert_int_eq(f.sys_errno, 0); /* the end of the file is not an error */
     txm_raster_file_close(&f);
 }
 END_TEST
@@ -120,7 +120,7 @@ START_TEST(random_keeps_the_first_failure)
     txm_error err = {0};
     txm_random_file f = {.fd = -1};
     ck_assert_int_eq(txm_random_file_open(&f, path, NULL), TXM_OK);
-    int fd = open(path, O_WRONLY); /* which cannot be read from */
+    int fd = open(path, O_WRONLY); /* it cannot be read */
     ck_assert_int_ge(dup2(fd, f.fd), 0);
     close(fd);
     ck_assert_int_eq(txm_random_file_read(&f, got, 8, 0), -1);
@@ -197,7 +197,7 @@ END_TEST
 
 enum { DPX_HEAD = 816 };
 
-/* The head of a DPX file with `bits` bits per sample, whose pixels begin at byte 2048. */
+/* Makes the header of a DPX file with `bits` bits for each sample, whose pixels begin at byte 2048. */
 static void write_head(unsigned descriptor, unsigned bits, bool filled, unsigned elements, unsigned encoding)
 {
     uint8_t h[DPX_HEAD] = {0};
@@ -211,7 +211,7 @@ static void write_head(unsigned descriptor, unsigned bits, bool filled, unsigned
     write_file(h, sizeof h);
 }
 
-/* In RGB. */
+/* These files are in RGB. */
 static void write_dpx(unsigned bits, bool filled, unsigned elements, unsigned encoding)
 {
     write_head(50, bits, filled, elements, encoding);
@@ -229,7 +229,7 @@ START_TEST(film_ends_are_computed)
     ck_assert_uint_eq(film_end(100, 20, 3), 2048 + 100 * 4 * 20); /* three samples in 32 bits */
     write_dpx(10, true, 1, 0);
     ck_assert_uint_eq(film_end(5, 1, 1), 2048 + 8);
-    /* Two pixels of 4:2:2 share their colour differences, with an alpha each or without. */
+    /* In 4:2:2, two pixels share their colour differences; each may have an alpha of its own. */
     write_head(100, 10, true, 1, 0);
     ck_assert_uint_eq(film_end(192, 3, 3), 2048 + 128 * 4 * 3);
     write_head(101, 16, false, 1, 0);
@@ -247,9 +247,9 @@ START_TEST(film_ends_are_left_open_where_unknown)
     ck_assert_uint_eq(film_end(100, 20, 3), 0);
     write_dpx(8, false, 1, 1); /* run-length encoded */
     ck_assert_uint_eq(film_end(100, 20, 3), 0);
-    write_dpx(9, false, 1, 0); /* no depth that DPX has */
+    write_dpx(9, false, 1, 0); /* DPX has no such depth */
     ck_assert_uint_eq(film_end(100, 20, 3), 0);
-    write_file("XPDS", 4); /* no whole header */
+    write_file("XPDS", 4); /* the header is incomplete */
     ck_assert_uint_eq(film_end(100, 20, 3), 0);
 }
 END_TEST
@@ -262,7 +262,7 @@ START_TEST(film_knows_cineon_in_both_byte_orders)
     txm_store_le32(h + 4, 1024);
     write_file(h, sizeof h);
     ck_assert_uint_eq(film_end(3, 2, 3), 1024 + 3 * 4 * 2);
-    txm_store_le32(h, 0xd75f2a80); /* the same number, big-endian */
+    txm_store_le32(h, 0xd75f2a80); /* the same number in big-endian order */
     txm_store_le32(h + 4, 0x00040000);
     write_file(h, sizeof h);
     ck_assert_uint_eq(film_end(3, 2, 3), 1024 + 3 * 4 * 2);

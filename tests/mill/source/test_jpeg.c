@@ -74,9 +74,9 @@ START_TEST(bands_strides_and_rewind)
 }
 END_TEST
 
-/* ---- metadata ----------------------------------------------------------------------------------------------- */
+/* ---- metadata ---------------------------------------------------------------------------------------------------- */
 
-/* Appends a marker segment: `prefix` (with its NUL) and `data`. */
+/* Appends a marker segment with `prefix`, including its NUL, and `data`. */
 static void segment(txm_bytes *f, int marker, const char *prefix, size_t prefix_bytes, const void *data, size_t bytes)
 {
     size_t length = prefix_bytes + bytes + 2;
@@ -108,7 +108,7 @@ static void add_exif(txm_bytes *f)
 static void add_iptc(txm_bytes *f)
 {
     static const uint8_t block[] = {
-        '8',  'B', 'I', 'M', 4, 4,   0,   0,   0,    0, 0,   21,         /* resource of 21 bytes */
+        '8',  'B', 'I', 'M', 4, 4,   0,   0,   0,    0, 0,   21,         /* a resource of 21 bytes */
         0x1c, 2,   80,  0,   3, 'B', 'o', 'b', 0x1c, 2, 116, 0,  1, 'c', /* creator, copyright */
         0x1c, 2,   120, 0,   9, 'C', 'a',                                /* a caption that is cut short */
     };
@@ -132,10 +132,10 @@ START_TEST(which_metadata_wins_is_as_oiio_has_it)
 {
     static const char packet[] = "<rdf:Description dc:creator='Xa' xmp:CreatorTool='Xt'></rdf:Description>";
 
-    /* All orders of two of four kinds. */
+    /* Every order of two of the four kinds of metadata. */
     for (int first = 0; first < 4; first++)
         for (int second = 0; second < 4; second++) {
-            if (raster_oiio_major() >= 3 && (first == 1 || second == 1)) /* which takes nothing from IPTC */
+            if (raster_oiio_major() >= 3 && (first == 1 || second == 1)) /* this takes nothing from IPTC */
                 continue;
             txm_bytes f = {0};
             char what[16];
@@ -189,7 +189,7 @@ START_TEST(xmp_is_read_as_oiio_reads_it)
     };
 
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
-        if (raster_oiio_major() >= 3 && strstr(bodies[i], "tiff:Artist")) /* where it keeps the first of two artists */
+        if (raster_oiio_major() >= 3 && strstr(bodies[i], "tiff:Artist")) /* it keeps the first of two artists */
             continue;
         txm_bytes f = {0};
         char *packet = txm_asprintf("<x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF><rdf:Description rdf:about=''>%s"
@@ -205,7 +205,7 @@ END_TEST
 
 /* ---- damage ------------------------------------------------------------------------------------------------- */
 
-/* Oddities that libjpeg warns of and that leave the pixels alone: the direct reader takes them. */
+/* libjpeg warns of these anomalies, which do not affect the pixels, and the direct reader accepts them. */
 static bool harmless(const char *words)
 {
     static const char *const some[] = {"unknown JFIF revision", "Unknown Adobe color transform",
@@ -218,8 +218,7 @@ static bool harmless(const char *words)
     return false;
 }
 
-/* Damage in the header may make it a kind of file that OpenImageIO is asked for, or one that is refused for its size.
- */
+/* Damage in the header may turn the file into one that OpenImageIO reads, or one that is refused for its size. */
 static bool served_elsewhere(const raster *r)
 {
     return r->status == TXM_STATUS_TOO_LARGE ||
@@ -227,7 +226,7 @@ static bool served_elsewhere(const raster *r)
            (!r->opened && strstr(r->error.message, "JPEG error"));
 }
 
-/* What libjpeg refuses or warns of is refused, and nothing else. */
+/* A file is refused if and only if libjpeg refuses it or warns. */
 static void compare_outcome(const txm_bytes *f, const char *what)
 {
     size_t bytes = 0;
@@ -236,8 +235,7 @@ static void compare_outcome(const txm_bytes *f, const char *what)
     raster direct = raster_read(raster_temp("outcome.jpg", f), false, 4);
     uint8_t *pixels = raster_by_libjpeg(f, &bytes, &warnings, words);
     bool clean = pixels && !warnings;
-    /* libjpeg says no more when a whole scan is missing: what is accepted then is compared by the tests of truncation.
-     */
+    /* libjpeg gives no warning if a whole scan is missing. The tests of truncation compare what is accepted then. */
     bool ends_early = pixels && warnings == 1 && strstr(words, "Premature end of JPEG file");
 
     if (!direct.status != clean && !(pixels && harmless(words)) && !ends_early && !served_elsewhere(&direct))
@@ -259,7 +257,7 @@ START_TEST(truncated_anywhere)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         txm_bytes f = load(names[i]);
         raster whole = raster_read(raster_temp("whole.jpg", &f), false, 64);
-        size_t end = f.size - 2; /* of all but the end marker */
+        size_t end = f.size - 2; /* of everything except the end marker */
         ck_assert_int_eq(whole.status, TXM_OK);
         ck_assert_ptr_null(txm_source_warning(whole.source));
         for (size_t cut = f.size - 1; cut > 2; cut--) {
@@ -301,7 +299,7 @@ START_TEST(every_byte_damaged)
 }
 END_TEST
 
-/* The place of a marker after the first `from` bytes. */
+/* Finds a marker after the first `from` bytes. */
 static size_t find_marker(const txm_bytes *f, int marker, size_t from)
 {
     for (size_t i = from; i + 1 < f->size; i++)
@@ -313,18 +311,18 @@ static size_t find_marker(const txm_bytes *f, int marker, size_t from)
 
 START_TEST(a_truncated_file_names_its_row)
 {
-    txm_bytes f = load("good-444.jpg"); /* 21 rows, of blocks of 8 */
+    txm_bytes f = load("good-444.jpg"); /* 21 rows, in blocks of 8 */
     size_t scan = find_marker(&f, 0xda, 0);
 
     f.size = scan + (f.size - scan) * 2 / 3;
     raster r = raster_read(raster_temp("half.jpg", &f), false, 1);
     ck_assert_int_eq(r.status, TXM_STATUS_CORRUPT);
-    ck_assert_uint_ge(r.rows_read, 8); /* what is there is delivered */
+    ck_assert_uint_ge(r.rows_read, 8); /* rows that are there are delivered */
     ck_assert_uint_lt(r.rows_read, 21);
     char row[64];
     snprintf(row, sizeof row, "row %u of 21: truncated", r.rows_read);
     ck_assert_ptr_nonnull(strstr(r.error.message, row));
-    /* It stays an error, and a new start ends at the same row. */
+    /* The error stays, and after a rewind the same row fails. */
     uint8_t line[33 * 3];
     txm_error err = {0};
     ck_assert_int_eq(txm_source_read(r.source, r.rows_read, 1, line, sizeof line, &err), TXM_STATUS_CORRUPT);
@@ -360,7 +358,8 @@ START_TEST(odd_headers_leave_the_pixels_alone)
 }
 END_TEST
 
-/* A CMYK JPEG, or YCCK as Photoshop writes it, of 256 blocks whose inks are pairs of levels in steps of 17. */
+/* Makes a CMYK JPEG, or a YCCK one as Photoshop writes it, of 256 blocks whose inks are pairs of levels in steps of
+ * 17. */
 static txm_bytes cmyk_blocks(J_COLOR_SPACE stored)
 {
     struct jpeg_compress_struct jpeg = {0};
@@ -411,7 +410,7 @@ START_TEST(inks_become_the_colours_of_oiio)
 }
 END_TEST
 
-/* A short scan repeated for ever: each one is a pass over the whole image. */
+/* A short scan is repeated without end, and each one is a pass over the whole image. */
 START_TEST(too_many_scans_are_refused)
 {
     txm_bytes plain = load("good-gray-progressive.jpg"), f = {0};
@@ -455,12 +454,12 @@ START_TEST(memory_is_asked_for_before_it_is_taken)
     const char *path = raster_temp("huge.jpg", &f);
     ck_assert_int_eq(txm_source_open(path, &options, &source, &err), TXM_STATUS_TOO_LARGE);
     ck_assert_ptr_nonnull(strstr(err.message, "30000 x 30000"));
-    /* Opening takes no memory for the image yet. */
+    /* Opening an image does not allocate memory for it. */
     ck_assert_int_eq(txm_source_open(path, NULL, &source, NULL), TXM_OK);
     txm_source_close(&source);
     txm_bytes_free(&f);
 
-    f = load("good-420.jpg"); /* read as it comes: no more than its rows */
+    f = load("good-420.jpg"); /* rows are read one after the other, so memory is needed only for a few */
     set_size(&f, 0xc0, 65000, 65000);
     ck_assert_int_eq(txm_source_open(raster_temp("wide.jpg", &f), &options, &source, NULL), TXM_OK);
     txm_source_close(&source);

@@ -17,8 +17,7 @@
 #include "util_tx.h"
 #include "util_writer.h"
 
-/* ---- PNG
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- PNG --------------------------------------------------------------------------------------------------------- */
 
 START_TEST(png_depths_become_bytes)
 {
@@ -35,7 +34,7 @@ START_TEST(png_depths_become_bytes)
     ck_assert_mem_eq(out, "\x00\x55\xAA\xFF", 4);
     h.depth = 8;
     ck_assert_uint_eq(txm_png_convert_of(&h, &convert), 1);
-    ck_assert_ptr_null(convert); /* as it lies in the file */
+    ck_assert_ptr_null(convert); /* as it is in the file */
     h.depth = 16;
     h.width = 1;
     txm_png_convert_of(&h, &convert);
@@ -96,7 +95,7 @@ START_TEST(png_headers_are_checked)
     ck_assert_uint_eq(h.file_samples, 3);
     ck_assert_uint_gt(h.data_bytes, 0);
     ck_assert_mem_eq(file.data + h.data_offset - 4, "IDAT", 4);
-    file.data[19]++; /* the width, and no longer its CRC */
+    file.data[19]++; /* this changes the width, so the CRC is wrong */
     ck_assert_int_ne(read_header("bad.png", &file, &h, &info), TXM_OK);
     file.size = 20;
     ck_assert_int_ne(read_header("short.png", &file, &h, &info), TXM_OK);
@@ -104,8 +103,7 @@ START_TEST(png_headers_are_checked)
 }
 END_TEST
 
-/* ---- tx files
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- tx files ---------------------------------------------------------------------------------------------------- */
 
 static const char *make_tx(const char *name, made_image *image, made_content content)
 {
@@ -126,7 +124,7 @@ START_TEST(views_describe_tiles_of_each_level)
     ck_assert_uint_eq(txm_view_tiles_across(&v, 0), 4);
     ck_assert_uint_eq(txm_view_tiles(&v, 0), 8);
     ck_assert_uint_eq(txm_view_tiles(&v, v.levels - 1), 1);
-    /* A tile as it is held is the window that a reader defines. */
+    /* A tile that is kept is the window that a reader defines. */
     uint8_t *tile = calloc(1, v.tile_bytes), *spare = calloc(1, txm_view_converted_bytes(&v));
     bool opaque = true;
     ck_assert_msg(txm_view_read_tile(tx, &v, 0, 0, 0, tile, spare, &opaque, &err) == TXM_OK, "%s", err.message);
@@ -134,7 +132,7 @@ START_TEST(views_describe_tiles_of_each_level)
     uint8_t *window = brute_window(&image, 0, 0, 0, 64, 64, TXM_BORDER_PX, TXM_EXTENSION_REPEAT);
     ck_assert_mem_eq(tile, window, (size_t)edge * 4);
     free(window);
-    /* From level 1 on, the view's level 0 is the file's level 1. */
+    /* If the view starts at level 1, its level 0 is the file's level 1. */
     ck_assert_int_eq(txm_view_describe(tx, TXM_EXTENSION_REPEAT, 1, false, &v, &err), TXM_OK);
     ck_assert_uint_eq(v.width, 100);
     free(tile);

@@ -38,7 +38,7 @@ static const kind kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
-/* The transparent colour is the one of the first pixel; a few later pixels repeat it. */
+/* The transparent colour is that of the first pixel; a few later pixels have it, too. */
 static void add_colors(txm_bytes *f, const kind *k, const png_layout *l, uint8_t *rows)
 {
     size_t row = png_row_bytes(l), pixel = png_pixel_bytes(l);
@@ -46,7 +46,7 @@ static void add_colors(txm_bytes *f, const kind *k, const png_layout *l, uint8_t
     uint64_t seed = 7;
 
     if (k->color_type == PNG_PALETTE) {
-        /* Fewer colours than indices: those beyond count as black. */
+        /* There are fewer colours than indices; indices beyond them count as black. */
         size_t entries = (1u << k->depth) - (k->depth == 8 ? 20 : 0);
         test_noise(&seed, colors, sizeof colors);
         png_chunk(f, "PLTE", colors, 3 * entries);
@@ -110,7 +110,7 @@ START_TEST(every_filter_alone)
 }
 END_TEST
 
-/* More than one batch of inflated rows, rows wider than a batch, one column, data that does not compress. */
+/* More inflated rows than a batch, rows wider than a batch, a single column, and data that does not compress. */
 START_TEST(large_wide_and_narrow)
 {
     static const struct {
@@ -126,7 +126,8 @@ START_TEST(large_wide_and_narrow)
 }
 END_TEST
 
-/* Rows may be asked for in any bites, into memory with gaps that stay untouched, and again after a rewind. */
+/* Any number of rows may be requested at a time, into memory with gaps that must stay untouched, and again after a
+ * rewind. */
 START_TEST(bands_strides_and_rewind)
 {
     static const int some[] = {10, 12, 20, 21, 0};
@@ -140,7 +141,7 @@ START_TEST(bands_strides_and_rewind)
         size_t row = whole.bytes / info->height, stride = row + 24;
         uint8_t *band = malloc(45 * stride);
         for (uint32_t step = 1; step < 9; step++) {
-            /* Only a part before the rewind, all of it after. */
+            /* Only a part is read before the rewind, and everything after it. */
             memset(band, 0x5a, 45 * stride);
             ck_assert_int_eq(txm_source_rewind(whole.source, &err), TXM_OK);
             ck_assert_int_eq(txm_source_read(whole.source, 0, step, band, stride, &err), TXM_OK);
@@ -154,7 +155,7 @@ START_TEST(bands_strides_and_rewind)
                         if (band[r * stride + g] != 0x5a)
                             ck_abort_msg("written after row %u", y + r);
                 }
-                memset(band, 0x5a, 45 * stride); /* what the reader might still hold of it is gone */
+                memset(band, 0x5a, 45 * stride); /* drops what the reader might still hold of the file */
             }
         }
         free(band);
@@ -164,7 +165,7 @@ START_TEST(bands_strides_and_rewind)
 }
 END_TEST
 
-/* Chunk borders anywhere in the stream, empty chunks, data after the end of the stream. */
+/* Chunks may end anywhere in the stream or be empty, and data may follow the end of the stream. */
 START_TEST(idat_chunks_of_any_size)
 {
     png_layout l = {19, 7, 8, PNG_RGB, 0};
@@ -227,7 +228,7 @@ START_TEST(colour_chunks_are_told_as_oiio_tells_them)
     for (size_t i = 0; i < sizeof gammas / sizeof gammas[0]; i++) {
         uint32_t big = __builtin_bswap32(gammas[i]);
         char what[32];
-        if (gammas[i] == 0 && raster_oiio_major() >= 3) /* which takes it for linear */
+        if (gammas[i] == 0 && raster_oiio_major() >= 3) /* it takes the image for linear */
             continue;
         snprintf(what, sizeof what, "gamma %u", gammas[i]);
         compare_chunk("gAMA", &big, 4, what);
@@ -275,14 +276,14 @@ START_TEST(texts_become_fields)
 }
 END_TEST
 
-/* A list with `Artist` and a pointer to an Exif list with a colour space and `Copyright`. */
+/* An Exif directory with `Artist` and a pointer to a second one with a colour space and `Copyright`. */
 static size_t exif_block(uint8_t out[128], bool uncalibrated)
 {
     static const uint8_t head[] = {
         'I',  'I',  42,  0,   8,   0,   0,   0,   2,   0,                       /* header; two entries */
         0x3b, 0x01, 2,   0,   9,   0,   0,   0,   68,  0,   0,   0,             /* Artist: 9 bytes at 68 */
-        0x69, 0x87, 4,   0,   1,   0,   0,   0,   38,  0,   0,   0,             /* Exif list at 38 */
-        0,    0,    0,   0,   2,   0,                                           /* end; the Exif list: two entries */
+        0x69, 0x87, 4,   0,   1,   0,   0,   0,   38,  0,   0,   0,             /* second directory at 38 */
+        0,    0,    0,   0,   2,   0,                                           /* end; second: two entries */
         0x01, 0xa0, 3,   0,   1,   0,   0,   0,   1,   0,   0,   0,             /* ColorSpace */
         0x98, 0x82, 2,   0,   4,   0,   0,   0,   '(', 'c', ')', 0, 0, 0, 0, 0, /* Copyright inside the entry; end */
         'S',  'o',  'm', 'e', 'b', 'o', 'd', 'y', 0,
@@ -310,7 +311,7 @@ START_TEST(exif_is_read_as_oiio_reads_it)
 
     for (size_t i = 0; i <= bytes; i++) {
         char w[40];
-        if (i == 64 && raster_oiio_major() >= 3) /* which takes the last entry of a list that has no end */
+        if (i == 64 && raster_oiio_major() >= 3) /* it takes the last entry of a directory that has no end */
             continue;
         snprintf(w, sizeof w, "Exif cut to %zu", i);
         compare_chunk("eXIf", block, i, w);
@@ -328,13 +329,13 @@ START_TEST(exif_is_read_as_oiio_reads_it)
 }
 END_TEST
 
-/* libpng alone, as OpenImageIO calls it, agrees whether a file is good, and on the pixels if it is. */
+/* libpng alone, called as OpenImageIO does, agrees on whether a file is valid and, if it is, on the pixels. */
 static void compare_outcome(const txm_bytes *f, const char *what)
 {
     size_t bytes = 0;
     raster direct = raster_read(raster_temp("outcome.png", f), false, 4);
     uint8_t *pixels = raster_by_libpng(f, &bytes);
-    bool interlaced = f->size > 28 && f->data[28]; /* OpenImageIO's, if anyone's */
+    bool interlaced = f->size > 28 && f->data[28]; /* only OpenImageIO may read it */
 
     if (!direct.status != !!pixels && direct.status != TXM_STATUS_TOO_LARGE && !interlaced)
         ck_abort_msg("%s: '%s', libpng %s it", what, direct.error.message, pixels ? "takes" : "refuses");
@@ -370,7 +371,7 @@ START_TEST(a_truncated_file_names_its_row)
     f.size /= 2;
     raster r = raster_read(raster_temp("half.png", &f), false, 1);
     ck_assert_int_eq(r.status, TXM_STATUS_CORRUPT);
-    ck_assert_uint_gt(r.rows_read, 15); /* what is there is delivered */
+    ck_assert_uint_gt(r.rows_read, 15); /* rows that are there are delivered */
     ck_assert_uint_lt(r.rows_read, 21);
     char row[64];
     snprintf(row, sizeof row, "row %u of 40: the file ends inside the pixel data", r.rows_read);
@@ -408,7 +409,7 @@ START_TEST(refused_and_left_to_others)
     txm_error err = {0};
     txm_bytes f = {0};
 
-    /* Interlaced: OpenImageIO serves it (the pixel data, of passes, is wrong here but never looked at). */
+    /* OpenImageIO reads interlaced files. The pixel data, in passes, is wrong here, but it is never used. */
     png_begin(&f, &l);
     png_finish(&f, &l, rows, 0);
     ck_assert_int_eq(txm_source_open(raster_temp("interlaced.png", &f), NULL, &source, &err), TXM_OK);
@@ -430,7 +431,7 @@ START_TEST(refused_and_left_to_others)
     png_chunk(&f, "IDAT", "", 0);
     txm_source_options options = {.max_memory_bytes = 1 << 20};
     ck_assert_int_eq(txm_source_open(raster_temp("memory.png", &f), &options, &source, &err), TXM_STATUS_TOO_LARGE);
-    /* The largest of all opens at once: nothing of its size is allocated. */
+    /* The largest possible image opens at once, because no memory is allocated for its size. */
     txm_error_clear(&err);
     ck_assert_int_eq(txm_source_open(raster_temp("memory.png", &f), NULL, &source, &err), TXM_OK);
     txm_source_close(&source);
@@ -477,14 +478,13 @@ START_TEST(files_of_other_programs)
 }
 END_TEST
 
-/* ---- the stream in the IDAT chunks, by itself
- * --------------------------------------------------------------------------- */
+/* ---- the stream in the IDAT chunks, by itself -------------------------------------------------------------------- */
 
 enum { STREAM_BYTES = 70000 };
 
 static uint8_t content[STREAM_BYTES];
 
-/* Noise that shrinks, as a zlib stream. */
+/* A zlib stream of noise with few values, which shrinks. */
 static txm_bytes zlib_stream(void)
 {
     txm_bytes stream = {0};
@@ -501,7 +501,7 @@ typedef struct idat_file {
     txm_png_idat idat;
 } idat_file;
 
-/* The chunks begin with the file. */
+/* The file begins with the chunks. */
 static void idat_open(idat_file *f, const txm_bytes *chunks)
 {
     uint8_t head[4];
@@ -543,7 +543,7 @@ START_TEST(a_stream_comes_in_pieces_of_any_size)
 }
 END_TEST
 
-/* Reads all that should come, and finishes; the file is closed. */
+/* Reads all expected bytes and finishes; the file is closed. */
 static void idat_fails(const txm_bytes *chunks, size_t at_least, const char *reason)
 {
     static uint8_t got[STREAM_BYTES + 300];
@@ -555,7 +555,7 @@ static void idat_fails(const txm_bytes *chunks, size_t at_least, const char *rea
     ck_assert_str_eq(f.idat.reason, reason);
     ck_assert_uint_ge(bytes, at_least);
     ck_assert_mem_eq(got, content, bytes);
-    ck_assert(!txm_png_idat_finish(&f.idat)); /* the first failure stays */
+    ck_assert(!txm_png_idat_finish(&f.idat)); /* the first failure is kept */
     ck_assert_str_eq(f.idat.reason, reason);
     txm_raster_file_close(&f.file);
 }
@@ -564,16 +564,16 @@ START_TEST(damage_of_a_stream_has_its_reason)
 {
     txm_bytes stream = zlib_stream(), chunks = {0};
     size_t half = stream.size / 2;
-    /* The second chunk has another CRC. */
+    /* The CRC of the second chunk is wrong. */
     png_chunk(&chunks, "IDAT", stream.data, half);
     png_chunk_crc(&chunks, "IDAT", stream.data + half, stream.size - half, 1);
     idat_fails(&chunks, STREAM_BYTES, "CRC error in an IDAT chunk");
-    /* Another chunk comes in between. */
+    /* Another chunk lies between. */
     chunks.size = 0;
     png_chunk(&chunks, "IDAT", stream.data, half);
     png_chunk(&chunks, "tEXt", "a", 1);
     idat_fails(&chunks, 1000, "not enough image data");
-    /* The file ends: in the data, in front of the CRC, after a chunk. */
+    /* The file ends in the data, before a CRC, or after a chunk. */
     chunks.size = 0;
     png_chunk(&chunks, "IDAT", stream.data, half);
     for (int cut = 0; cut < 3; cut++) {
@@ -581,10 +581,10 @@ START_TEST(damage_of_a_stream_has_its_reason)
         shorter.size -= (size_t)cut * 4;
         idat_fails(&shorter, 1000, "the file ends inside the pixel data");
     }
-    /* A chunk says that it is longer than any may be. */
+    /* A chunk claims to be longer than allowed. */
     txm_bytes_add(&chunks, "\x80\0\0\0IDAT", 8);
     idat_fails(&chunks, 1000, "an IDAT chunk of more than 2^31 - 1 bytes");
-    /* The stream itself. */
+    /* The stream itself is damaged. */
     chunks.size = 0;
     stream.data[stream.size - 1] ^= 1;
     png_chunk(&chunks, "IDAT", stream.data, stream.size);
@@ -596,14 +596,14 @@ START_TEST(damage_of_a_stream_has_its_reason)
     png_chunk(&chunks, "IDAT", "\x78\xbb\0\0\0\1", 6);
     idat_fails(&chunks, 0, "the zlib stream needs a preset dictionary");
     chunks.size = 0;
-    png_chunk(&chunks, "IDAT", "\x78\x9c\x07", 3); /* the fourth kind of block */
+    png_chunk(&chunks, "IDAT", "\x78\x9c\x07", 3); /* there is no fourth kind of block */
     idat_fails(&chunks, 0, "invalid deflate block");
     txm_bytes_free(&stream);
     txm_bytes_free(&chunks);
 }
 END_TEST
 
-/* As libpng only warns of it. */
+/* libpng only warns of this. */
 START_TEST(what_follows_the_last_pixel_is_tolerated)
 {
     txm_bytes stream = zlib_stream(), chunks = {0};
@@ -613,7 +613,7 @@ START_TEST(what_follows_the_last_pixel_is_tolerated)
     png_idats(&chunks, stream.data, stream.size, 9000);
     idat_open(&f, &chunks);
     ck_assert_uint_eq(txm_png_idat_read(&f.idat, got, sizeof got - 10),
-                      sizeof got - 10); /* nor are the last rows asked for */
+                      sizeof got - 10); /* the last rows are not requested either */
     ck_assert_msg(txm_png_idat_finish(&f.idat), "%s", f.idat.reason);
     txm_raster_file_close(&f.file);
     txm_bytes_free(&stream);
@@ -629,7 +629,7 @@ START_TEST(a_failing_disk_is_no_damage_of_a_stream)
     png_idats(&chunks, stream.data, stream.size, 9000);
     idat_open(&f, &chunks);
     close(f.file.fd);
-    ck_assert_int_ge(f.file.fd = open("/proc/self/mem", O_RDONLY), 0); /* whose first bytes are nobody's */
+    ck_assert_int_ge(f.file.fd = open("/proc/self/mem", O_RDONLY), 0); /* its first bytes match no format */
     ck_assert_uint_eq(txm_png_idat_read(&f.idat, got, sizeof got), 0);
     ck_assert_int_eq(f.idat.status, TXM_STATUS_IO);
     ck_assert(!txm_png_idat_finish(&f.idat));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Undoing PNG's filters: vectors against the scalar specification. */
+ * Undoing PNG's filters: vector code against the scalar specification. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 static const size_t pixel_sizes[] = {1, 2, 3, 4, 6, 8};
 enum { PIXEL_SIZES = 6, MAX_ROW = 400, GUARD = 32 };
 
-/* Rows end exactly where their memory ends, so that the address sanitizer sees an access outside them; `out` has guard
- * bytes instead, which must stay. */
+/* Rows end exactly where their memory ends, so that AddressSanitizer sees accesses beyond. After `out` come guard bytes
+ * instead, which must not change. */
 static void compare_row(const txm_unfilter_ops *ops, int filter, size_t bpp, size_t bytes, uint64_t *seed)
 {
     uint8_t *raw = malloc(bytes), *prior = malloc(bytes), *want = malloc(bytes), got[MAX_ROW + GUARD];
@@ -47,7 +47,7 @@ START_TEST(vector_filters_agree_with_scalar)
 }
 END_TEST
 
-/* Two or four Paeth rows at once, in memory with a gap after each row, against one after the other. */
+/* Two or four Paeth rows at once, in memory with a gap after each row, must equal one after the other. */
 static void compare_rows(const txm_unfilter_ops *ops, int rows, size_t bpp, size_t bytes, uint64_t *seed)
 {
     size_t stride = bytes + 1, gap = bytes + GUARD;
@@ -93,7 +93,7 @@ START_TEST(several_rows_agree_with_one_by_one)
 }
 END_TEST
 
-/* Two pixels of 8 bytes hold eight cases: the first pixel brings a and c into place, the second one is predicted. */
+/* Two pixels of 8 bytes hold eight cases: the first pixel provides a and c, and the second one is predicted. */
 START_TEST(paeth_of_every_a_b_c)
 {
     const txm_unfilter_ops *list[3];

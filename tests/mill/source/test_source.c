@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Sources: what is refused and how, and what the readers say about real files. */
+ * Sources: what is refused and with which message, and what the readers report about real files. */
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ static char *write_file(const char *name, const void *data, size_t size)
     return path;
 }
 
-/* The first `keep` bytes of a test image (at most) under a new name. */
+/* Writes at most the first `keep` bytes of a test image under a new name. */
 static char *copy(const char *name, size_t keep, const char *new_name)
 {
     static char data[1 << 20];
@@ -56,7 +56,7 @@ static char *copy(const char *name, size_t keep, const char *new_name)
     return write_file(new_name, data, keep < size ? keep : size);
 }
 
-/* Opens and reads everything; the status of the first call that fails. */
+/* Opens and reads everything; returns the status of the first call that fails. */
 static txm_status read_all(const char *path, txm_error *err)
 {
     txm_source *s = NULL;
@@ -100,14 +100,14 @@ START_TEST(refuses_what_is_no_image)
     path = write_file("words.xyz", "no image at all, just words that go on for a while\n", 52);
     expect(path, TXM_STATUS_UNSUPPORTED, "");
     free(path);
-    /* OpenImageIO would deliver black for any file with this name. */
+    /* OpenImageIO would return black for any file with this name. */
     path = write_file("words.null", "no image\n", 9);
     expect(path, TXM_STATUS_UNSUPPORTED, "");
     free(path);
 }
 END_TEST
 
-/* Names that OpenImageIO would take apart. */
+/* OpenImageIO would interpret parts of these names. */
 START_TEST(odd_names)
 {
     static const char *const names[] = {"what?.hdr", "a?b=1.hdr",    "no extension?",
@@ -142,7 +142,7 @@ static const char *const cut_short[] = {"golden/rgb8.png",       "golden/photo.j
                                         "sources/binary.ppm",    "sources/mipmap.exr",   "sources/interlaced.gif",
                                         "sources/half-dwaa.exr", "sources/cmyk.jpg"};
 
-/* A truncated image is an error that names the file: never a texture with a black or stale rest. */
+/* A truncated image is an error that names the file. It must never become a texture with black or stale rows. */
 START_TEST(refuses_truncated_files)
 {
     const char *name = cut_short[_i];
@@ -154,7 +154,7 @@ START_TEST(refuses_truncated_files)
         char *path = copy(name, (size_t)st.st_size * (size_t)part / 4, strrchr(name, '/') + 1);
         txm_error err = {0};
         txm_status status = read_all(path, &err);
-        /* Of some formats nothing is left to be known by. */
+        /* Some formats cannot be recognised any more. */
         ck_assert_msg(status == TXM_STATUS_CORRUPT || status == TXM_STATUS_UNSUPPORTED, "%s: %s", path, err.message);
         ck_assert_msg(strstr(err.message, path) != NULL, "'%s' does not name %s", err.message, path);
         free(path);
@@ -207,7 +207,7 @@ START_TEST(describes_files)
 }
 END_TEST
 
-/* Bands of any height and a second pass deliver the same rows; other orders are refused. */
+/* Bands of any height and a second pass give the same rows; other orders are refused. */
 START_TEST(delivers_rows_in_bands)
 {
     char *path = txm_asprintf("%s/golden/%s", getenv("TXM_TESTDATA"), files[_i].name);
@@ -238,12 +238,12 @@ START_TEST(delivers_rows_in_bands)
 }
 END_TEST
 
-/* Beyond 65536 px per side, whichever reader meets it. */
+/* Every reader refuses images beyond 65536 px on a side. */
 START_TEST(refuses_absurd_sizes)
 {
     static const char ppm[] = "P5 100000 2 255\n........",
                       hdr[] = "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 70000 +X 3\n....";
-    /* Little-endian TIFF: 70000 x 1 px, 8 bits, one strip at byte 8. */
+    /* A little-endian TIFF: 70000 x 1 px, 8 bits, one strip at byte 8. */
     static const uint8_t tiff[] = {'I',  'I', 42, 0, 8, 0, 0, 0, 7,    0,                       /**/
                                    0,    1,   4,  0, 1, 0, 0, 0, 0x70, 0x11, 1, 0,              /* width */
                                    1,    1,   4,  0, 1, 0, 0, 0, 1,    0,    0, 0,              /* height */
@@ -306,5 +306,5 @@ int main(void)
     add_tests(refusing, refuses_absurd_sizes, notices_changes, obeys_the_memory_bound);
     tcase_add_loop_test(reading, describes_files, 0, sizeof files / sizeof files[0]);
     tcase_add_loop_test(reading, delivers_rows_in_bands, 0, sizeof files / sizeof files[0]);
-    return run_suite_in_one_process(suite); /* all share one decoder */
+    return run_suite_in_one_process(suite); /* all tests share one decoder */
 }

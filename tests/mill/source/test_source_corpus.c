@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Every kind of source file, made by other programs: what it reads as, and that the pixels are the motif's. */
+ * Source files of every kind, made by other programs: how they are read, and whether their pixels show the motif. */
 #include <check.h>
 #include <dirent.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "tile/base/mem.h"
 #include "util_check.h"
 
-/* What a picture shows (testdata/sources/README.md), and how near it must come. */
+/* The content of a picture (testdata/sources/README.md), and how close to it the result must be. */
 typedef enum motif { RGB, RGBA, GRAY, RGB16, RGBA16, NONE } motif;
 
 #define EXACT 0.0
@@ -153,7 +153,7 @@ static const struct {
     {"rgb10.dpx", "dpx", 3, TXM_TYPE_U16, SILENT, RGB16, 0.002, ""},
     {"rgb16.dpx", "dpx", 3, TXM_TYPE_U16, SILENT, RGB16, EXACT, ""},
     {"rgb10.cin", "cineon", 3, TXM_TYPE_U16, SILENT, NONE, 0, "KodakLog"},
-    {"rgba.psd", "psd", 4, TXM_TYPE_U8, STRAIGHT, NONE, 0, ""}, /* a white matte is taken off */
+    {"rgba.psd", "psd", 4, TXM_TYPE_U8, STRAIGHT, NONE, 0, ""}, /* the white matte is removed */
     {"rgb16.psd", "psd", 3, TXM_TYPE_U16, STRAIGHT, RGB16, EXACT, ""},
     {"rgb.jp2", "jpeg2000", 3, TXM_TYPE_U8, SILENT, RGB, EXACT, "srgb_rec709_scene"},
     {"rgb.j2k", "jpeg2000", 3, TXM_TYPE_U8, SILENT, RGB, EXACT, "srgb_rec709_scene"},
@@ -252,7 +252,7 @@ START_TEST(reads_as_expected)
     ck_assert_str_eq(info.colorspace_hint, files[_i].hint);
     if (files[_i].shows != NONE) {
         picture m = load(motif_file(files[_i].shows), NULL);
-        /* A picture without alpha shows the colours of its motif; DXT1 adds an alpha that the motif lacks. */
+        /* A picture without alpha shows its motif's colours; DXT1 adds an alpha that the motif lacks. */
         uint32_t common = m.channels < p.channels ? m.channels : p.channels;
         double worst = 0;
         for (size_t k = 0; k < (size_t)p.width * p.height; k++)
@@ -266,7 +266,7 @@ START_TEST(reads_as_expected)
 }
 END_TEST
 
-/* The same half pixels in every lossless way to store them, and nearly the same in every lossy one. */
+/* The same half pixels are stored in every lossless way, and nearly the same ones in every lossy way. */
 START_TEST(exr_ways_agree)
 {
     static const struct {
@@ -337,7 +337,7 @@ START_TEST(unsupported_files)
 }
 END_TEST
 
-/* No file lies in the folder without a line in the table. */
+/* Every file in the folder has a line in the table. */
 START_TEST(every_file_has_a_line)
 {
     char *folder = path_of("");
@@ -361,5 +361,5 @@ int main(void)
     TCase *corpus = add_case(suite, "corpus");
     tcase_add_loop_test(corpus, reads_as_expected, 0, FILE_COUNT);
     add_tests(corpus, exr_ways_agree, metadata, unsupported_files, every_file_has_a_line);
-    return run_suite_in_one_process(suite); /* all share one decoder */
+    return run_suite_in_one_process(suite); /* all tests share one decoder */
 }

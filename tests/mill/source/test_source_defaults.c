@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What `default` and `auto` stand for, a line a format. */
+ * The colour spaces that `default` and `auto` stand for, one line for each format. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,12 +73,12 @@ static const struct {
     {"a.psd", "psd", TXM_TYPE_U8, 4, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
     {"a.psd", "psd", TXM_TYPE_U16, 4, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"}, /* its hint counts */
     {"a.psd", "psd", TXM_TYPE_U16, 4, "", "", LINEAR, TXM_ALPHA_STRAIGHT, "sRGB"},
-    /* Formats that Blender does not read: by sample type. */
+    /* Blender does not read these formats: the sample type decides. */
     {"a.pfm", "pnm", TXM_TYPE_FLOAT, 3, "", "", LINEAR, TXM_ALPHA_STRAIGHT, LINEAR},
     {"a.ppm", "pnm", TXM_TYPE_U16, 3, "", "Rec709", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
     {"a.fits", "fits", TXM_TYPE_FLOAT, 1, "", "", LINEAR, TXM_ALPHA_STRAIGHT, LINEAR},
     {"a.gif", "gif", TXM_TYPE_U8, 4, "", "sRGB", "sRGB", TXM_ALPHA_STRAIGHT, "sRGB"},
-    /* The name counts where the content does not decide. */
+    /* If the content does not decide, the file name does. */
     {"a.hdr", "png", TXM_TYPE_U8, 4, "", "sRGB", "sRGB", TXM_ALPHA_PREMULTIPLIED, "sRGB"},
     {"a.png", "openexr", TXM_TYPE_HALF, 4, "", "", LINEAR, TXM_ALPHA_PREMULTIPLIED, LINEAR},
 };
@@ -102,7 +102,7 @@ START_TEST(defaults_by_format)
 }
 END_TEST
 
-/* A file rule counts before the role and after the file's own metadata; the default rule never counts. */
+/* A file rule takes precedence over the role, and the file's metadata over the rule. The default rule never counts. */
 START_TEST(file_rules)
 {
     char path[] = "/tmp/txm-rules-XXXXXX";
@@ -142,7 +142,7 @@ START_TEST(file_rules)
 }
 END_TEST
 
-/* ---- what PNG files say --------------------------------------------------------------------------------------- */
+/* ---- PNG chunks -------------------------------------------------------------------------------------------------- */
 
 typedef struct chunk_of {
     const char *type;
@@ -151,8 +151,8 @@ typedef struct chunk_of {
     bool damaged;
 } chunk_of;
 
-/* Of a file with these chunks in this order: the space that Blender sets when it loads it, and what it takes `auto` for
- * (NULL: the role of bytes), as Blender 5.2.2 and the official 5.2.3 answered. */
+/* For a file with these chunks in this order: the space that Blender sets when it loads the file, and the one that
+ * `auto` becomes (NULL: the role for bytes), as Blender 5.2.2 and the official 5.2.3 answered. */
 #define CICP(...)                                                                                                      \
     {                                                                                                                  \
         "cICP", {__VA_ARGS__}, sizeof(uint8_t[]){__VA_ARGS__}, false                                                   \
@@ -169,7 +169,7 @@ typedef struct chunk_of {
     {                                                                                                                  \
         "sRGB", {v}, 1, false                                                                                          \
     }
-/* A list with nothing but the colour space. */
+/* An Exif directory with only the colour space. */
 #define EXIF(v)                                                                                                        \
     {                                                                                                                  \
         "eXIf", {'M', 'M', 0, 42, 0, 0, 0, 8, 0, 1, 0xa0, 1, 0, 3, 0, 0, 0, 1, (v) >> 8 & 255, (v)&255, 0, 0}, 22,     \
@@ -275,7 +275,7 @@ START_TEST(colors_of_png)
 }
 END_TEST
 
-/* Interlaced files are OpenImageIO's to read, and say the same. */
+/* OpenImageIO reads interlaced files, with the same result. */
 START_TEST(colors_of_interlaced_png)
 {
     static const int rows[] = {0, 1, 3, 11, 14, 18, 22, 25, 30, 32, 34, 37, 40, 42};
@@ -286,7 +286,7 @@ START_TEST(colors_of_interlaced_png)
 }
 END_TEST
 
-/* Every pair of code points. */
+/* Tests every pair of code points. */
 START_TEST(code_points)
 {
     static const struct {

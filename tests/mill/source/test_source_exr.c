@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The direct EXR reader: its codecs on their own, files written by OpenEXR, and damage at every place. */
+ * The direct EXR reader: its codecs alone, files written by OpenEXR, and damage at every place. */
 #include <check.h>
 #include <fcntl.h>
 #include <openexr.h>
@@ -34,7 +34,7 @@ static void remove_path(void)
 
 /* ---- codecs ---- */
 
-/* The definition, byte by byte. */
+/* Encodes by the definition, byte by byte. */
 static void unpredict_slowly(const uint8_t *in, uint8_t *out, size_t n)
 {
     uint8_t sums[512];
@@ -68,8 +68,8 @@ START_TEST(runs)
     ck_assert_mem_eq(out, "aaaxyzb", 7);
     ck_assert(!txm_exr_rle_decode(good, sizeof good, out, 8)); /* too few */
     ck_assert(!txm_exr_rle_decode(good, sizeof good, out, 6)); /* too many */
-    ck_assert(!txm_exr_rle_decode(good, 1, out, 3));           /* a run of nothing */
-    ck_assert(!txm_exr_rle_decode(good + 2, 3, out, 3));       /* three promised, two there */
+    ck_assert(!txm_exr_rle_decode(good, 1, out, 3));           /* an empty run */
+    ck_assert(!txm_exr_rle_decode(good + 2, 3, out, 3));       /* three are announced, but there are two */
     ck_assert(!txm_exr_rle_decode(good, 0, out, 1));
     ck_assert(txm_exr_rle_decode(good, 0, out, 0));
 }
@@ -79,7 +79,7 @@ END_TEST
 
 START_TEST(channel_order)
 {
-    /* Names as a file has them, and in the order in which OpenImageIO 3.1 and 2.4 deliver them. */
+    /* Names as they are in a file, and in the order in which OpenImageIO 3.1 and 2.4 deliver them. */
     static const struct {
         const char *stored[7], *delivered[7];
     } cases[] = {
@@ -91,9 +91,9 @@ START_TEST(channel_order)
         {{"X", "Z"}, {"X", "Z"}},
         {{"Y", "Z"}, {"Y", "Z"}},
         {{"A", "Y", "Z"}, {"Y", "A", "Z"}},     /* luminance, alpha, depth */
-        {{"A", "X"}, {"A", "X"}},               /* an X alone is no vector */
-        {{"X", "Y", "red"}, {"red", "X", "Y"}}, /* in the same layer */
-        {{"N.X", "Y", "Z"}, {"Y", "Z", "N.X"}}, /* in two */
+        {{"A", "X"}, {"A", "X"}},               /* an X alone is not a vector */
+        {{"X", "Y", "red"}, {"red", "X", "Y"}}, /* in one layer */
+        {{"N.X", "Y", "Z"}, {"Y", "Z", "N.X"}}, /* in two layers */
         {{"A", "B", "G", "R", "Z"}, {"R", "G", "B", "A", "Z"}},
         {{"A", "B", "G", "R", "X", "Y"}, {"R", "G", "B", "X", "Y", "A"}},
         {{"Depth", "X", "Y", "imag", "real"}, {"X", "Y", "real", "imag", "Depth"}},
@@ -118,7 +118,7 @@ typedef struct kind {
     exr_compression_t compression;
     bool is_float, tiled;
     uint32_t channels;
-    int noise; /* 0: smooth; else so many random bits */
+    int noise; /* 0: smooth; otherwise this many random bits */
 } kind;
 
 enum { WIDTH = 301, HEIGHT = 143 };
@@ -133,7 +133,7 @@ static uint32_t sample(const kind *k, uint32_t x, uint32_t y, uint32_t c)
     return (0x3800 + x + 3 * y + 100 * c + random) & 0xffff;
 }
 
-/* Names in the file's order; delivered are R, G, B, A. */
+/* Names are in the file's order, and are delivered as R, G, B, A. */
 static const char *const names[][4] = {{"Y"}, {"A", "Y"}, {"B", "G", "R"}, {"A", "B", "G", "R"}};
 static const int delivered[][4] = {{0}, {1, 0}, {2, 1, 0}, {3, 2, 1, 0}};
 
@@ -225,7 +225,7 @@ static txm_status read_and_compare(const kind *k, uint32_t band_rows, txm_error 
     return status;
 }
 
-/* Few values leave room for signed differences in PIZ's wavelet; 15 and more random bits do not. */
+/* With few values, PIZ's wavelet uses signed differences; with 15 and more random bits it does not. */
 static const kind kinds[] = {
     {EXR_COMPRESSION_NONE, false, false, 3, 4}, {EXR_COMPRESSION_NONE, true, true, 1, 20},
     {EXR_COMPRESSION_RLE, false, false, 4, 0},  {EXR_COMPRESSION_RLE, true, true, 2, 2},
@@ -259,14 +259,14 @@ START_TEST(truncation)
         txm_error err = {0};
         ck_assert_int_eq(truncate(path, st.st_size * part / 10), 0);
         txm_status status = read_and_compare(k, 64, &err);
-        /* Of a header cut short OpenImageIO may say that it knows no such format. */
+        /* If a header is cut short, OpenImageIO may report an unknown format. */
         ck_assert_msg(status == TXM_STATUS_CORRUPT || status == TXM_STATUS_UNSUPPORTED, "%s", err.message);
         ck_assert_ptr_nonnull(strstr(err.message, path));
     }
 }
 END_TEST
 
-/* Bytes that lie: after the header only, because another reader is asked about broken headers. */
+/* Any byte after the header may be wrong. With a broken header another reader would try the file. */
 START_TEST(damaged_blocks)
 {
     const kind *k = &kinds[_i];
@@ -285,7 +285,7 @@ START_TEST(damaged_blocks)
         txm_source *s = NULL;
         ck_assert_int_eq(txm_source_open(path, NULL, &s, NULL), TXM_OK);
         uint8_t *rows = malloc((size_t)WIDTH * HEIGHT * 16);
-        txm_source_read(s, 0, HEIGHT, rows, (size_t)WIDTH * 16, NULL); /* right or refused, never a crash */
+        txm_source_read(s, 0, HEIGHT, rows, (size_t)WIDTH * 16, NULL); /* correct or refused, but never a crash */
         free(rows);
         txm_source_close(&s);
         fseek(f, at, SEEK_SET);
@@ -295,12 +295,11 @@ START_TEST(damaged_blocks)
 }
 END_TEST
 
-/* ---- the reader itself, before OpenImageIO is asked
- * -------------------------------------------------------------------- */
+/* ---- the reader alone, without OpenImageIO ----------------------------------------------------------------------- */
 
-/* One small part, uncompressed or not, whose pixels nobody reads. */
+/* Writes one small part, compressed or not, whose pixels are never read. */
 typedef struct header {
-    const char *names[8]; /* by name; NULL ends them */
+    const char *names[8]; /* by name; the list ends with NULL */
     exr_pixel_type_t type, last_type;
     exr_compression_t compression;
     unsigned subsampled; /* bit i: channel i has half the width and height */
@@ -322,7 +321,7 @@ static int64_t write_to_memory(exr_const_context_t exr, void *user, const void *
     return offset == b->size && txm_bytes_add(b, data, (size_t)size) ? (int64_t)size : -1;
 }
 
-/* The table of chunks after it is all zeros. */
+/* The table of chunks after it has only zeros. */
 static void write_header_only(const header *h)
 {
     static const uint8_t table[512];
@@ -352,7 +351,7 @@ static void write_header_only(const header *h)
     if (h->more)
         h->more(f);
     ck_assert_int_eq(exr_write_header(f), 0);
-    exr_finish(&f); /* reports that the image is missing, which is so */
+    exr_finish(&f); /* reports that the image is missing, which is intended */
     ck_assert(txm_bytes_add(&bytes, table, sizeof table));
     FILE *file = fopen(path, "wb");
     ck_assert_uint_eq(fwrite(bytes.data, 1, bytes.size, file), bytes.size);
@@ -404,7 +403,7 @@ START_TEST(headers_become_layouts)
     ck_assert(x->order[0] == 3 && x->order[1] == 2 && x->order[2] == 1 && x->order[3] == 0 && x->order[4] == 4);
     ck_assert(info.type == TXM_TYPE_HALF && info.channels == 4 && info.file_channels == 5 && !info.tiled);
     ck_assert_str_eq(info.colorspace_hint, "");
-    /* Again, as an opened file may be. */
+    /* A file that was opened may be opened again. */
     txm_source_info again = {0};
     ck_assert_int_eq(txm_exr_describe(x, &again, &err), TXM_OK);
     ck_assert_uint_eq(again.width, 40);
@@ -459,7 +458,8 @@ START_TEST(what_openimageio_must_read_is_left_to_it)
 }
 END_TEST
 
-/* Colours that OpenImageIO does not see in such files: OpenEXR's own interface makes them, where it can. */
+/* OpenImageIO does not see colours in such files. OpenEXR's own interface gives the expected ones, if it can read
+ * them. */
 START_TEST(luminance_and_chroma_are_served_by_the_worker)
 {
     static const struct {
@@ -474,11 +474,11 @@ START_TEST(luminance_and_chroma_are_served_by_the_worker)
         {{"BY", "RY", "Y"}, 1, 0, TXM_TYPE_HALF},       /* and one of them */
         {{"A", "BY", "RY", "Y"}, 7, 0, TXM_TYPE_HALF},  /* alpha of half the size */
         {{"a.BY", "a.RY", "a.Y"}, 3, 0, TXM_TYPE_HALF}, /* in a layer */
-        {{"BY", "RY", "Y", "Z"}, 3, 0, TXM_TYPE_HALF},  /* and something else */
-        {{"B", "G", "R"}, 1, 0, TXM_TYPE_HALF},         /* subsampled, and no chroma */
+        {{"BY", "RY", "Y", "Z"}, 3, 0, TXM_TYPE_HALF},  /* with another channel */
+        {{"B", "G", "R"}, 1, 0, TXM_TYPE_HALF},         /* subsampled, but no chroma */
         {{"Y"}, 0, 1, TXM_TYPE_HALF},
         {{"B", "G", "R"}, 0, 3, TXM_TYPE_HALF},
-        {{"RY", "X", "Y"}, 0, 3, TXM_TYPE_HALF}, /* by chance */
+        {{"RY", "X", "Y"}, 0, 3, TXM_TYPE_HALF}, /* a name that only looks like it */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         header h = {
@@ -542,7 +542,7 @@ START_TEST(attributes_become_information)
     ck_assert_str_eq(info.attributes[0].name, "Copyright");
     ck_assert_str_eq(info.attributes[1].value, "a wall");
     close_direct(&info, x);
-    for (int i = 0; i < 2; i++) { /* either says that it is ACES, whatever else is said */
+    for (int i = 0; i < 2; i++) { /* either one marks the file as ACES, whatever else it says */
         h.more = i ? add_aces_primaries : add_aces_flag;
         write_header_only(&h);
         ck_assert_int_eq(open_direct(&info, &x, NULL), TXM_OK);
@@ -552,7 +552,7 @@ START_TEST(attributes_become_information)
 }
 END_TEST
 
-/* A row of chunks into rows with room after them, which is left alone. */
+/* Reads a row of chunks into rows with gaps after them, which must stay untouched. */
 START_TEST(chunks_go_where_they_are_wanted)
 {
     enum { GAP = 6 };
@@ -584,7 +584,7 @@ START_TEST(chunks_go_where_they_are_wanted)
 }
 END_TEST
 
-/* OpenEXR calls it damage: the disk failed all the same. */
+/* OpenEXR reports damage, although the disk failed. */
 START_TEST(a_failing_disk_is_no_damage)
 {
     const kind *k = &kinds[_i];
@@ -596,13 +596,13 @@ START_TEST(a_failing_disk_is_no_damage)
     ck_assert_int_eq(txm_exr_cause(x, &err), TXM_OK);
     uint8_t *rows = malloc((size_t)WIDTH * HEIGHT * 16);
     close(x->file.fd);
-    ck_assert_int_ge(x->file.fd = open("/proc/self/mem", O_RDONLY), 0); /* whose first bytes are nobody's */
+    ck_assert_int_ge(x->file.fd = open("/proc/self/mem", O_RDONLY), 0); /* its first bytes match no format */
     ck_assert_int_eq(txm_exr_decode_rows(x, 0, rows, (size_t)WIDTH * 16, &err), TXM_STATUS_IO);
     ck_assert_msg(strstr(err.message, path) != NULL, "%s", err.message);
     txm_error_clear(&err);
     ck_assert_int_eq(txm_exr_cause(x, &err), TXM_STATUS_IO);
     txm_error_clear(&err);
-    x->no_memory = true; /* comes first */
+    x->no_memory = true; /* this one is reported first */
     ck_assert_int_eq(txm_exr_cause(x, &err), TXM_STATUS_NO_MEMORY);
     free(rows);
     close_direct(&info, x);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the direct readers share: fields out of Exif, IPTC and XMP blocks that are made up byte by byte, and which
- * reader knows which file by its first bytes. */
+ * What the direct readers share: fields of Exif, IPTC and XMP blocks that are composed byte by byte, and which reader
+ * recognises which file by its first bytes. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,16 +12,15 @@
 #include "util_check.h"
 #include "util_faults.h"
 
-/* "" where nothing was said. */
+/* Returns the text, or "" if there is none. */
 static const char *field(const txm_raster_meta *meta, int which)
 {
     return meta->fields[which] ? meta->fields[which] : "";
 }
 
-/* ---- Exif
- * -------------------------------------------------------------------------------------------------------------- */
+/* ---- Exif -------------------------------------------------------------------------------------------------------- */
 
-/* A block of one list, whose entries are at 10 + 12 i; texts and numbers lie behind it. */
+/* A block with one directory, whose entries are at 10 + 12 i; texts and numbers follow it. */
 typedef struct exif {
     uint8_t bytes[256];
     size_t size, entries;
@@ -66,13 +65,13 @@ START_TEST(exif_in_either_order)
     exif e = new_exif(_i, 4);
     size_t ratio;
     add_entry(&e, 0x013b, 2, 9, append(&e, "a painter", 9), 4);
-    add_entry(&e, 0x8298, 2, 3, 0, 0); /* short enough to lie in the entry */
+    add_entry(&e, 0x8298, 2, 3, 0, 0); /* short enough to fit into the entry */
     memcpy(e.bytes + 10 + 12 + 8, "(c)", 3);
     ratio = append(&e, "\0\0\0\0\0\0\0\0", 8);
     put(&e, ratio, 300, 4);
     put(&e, ratio + 4, 4, 4);
     add_entry(&e, 0x011a, 5, 1, (uint32_t)ratio, 4);
-    /* A list below it says that it is sRGB. */
+    /* A directory below it says that it is sRGB. */
     size_t list = append(&e, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 15); /* with a byte after the entry */
     put(&e, list, 1, 2);
     put(&e, list + 2, 0xa001, 2);
@@ -84,7 +83,7 @@ START_TEST(exif_in_either_order)
     ck_assert_str_eq(field(&meta, TXM_META_ARTIST), "a painter");
     ck_assert_str_eq(field(&meta, TXM_META_COPYRIGHT), "(c)");
     ck_assert(meta.x_resolution == 75 && meta.y_resolution == 0 && meta.says_srgb);
-    /* What is there already stays; the last word on the colour space counts. */
+    /* Values that are already there stay, but of two colour spaces the last one counts. */
     put(&e, list + 10, 0xffff, 2);
     memcpy(e.bytes + 10 + 48, "A PAINTER", 9);
     ck_assert(txm_raster_meta_add_exif(&meta, e.bytes, e.size));
@@ -95,16 +94,17 @@ START_TEST(exif_in_either_order)
 }
 END_TEST
 
-/* Cut anywhere, and with any byte changed: used as far as it goes, read no further. */
+/* The block may be cut anywhere and any byte may be changed: it is used as far as possible and never read beyond its
+ * end. */
 START_TEST(damaged_exif_is_used_as_far_as_it_goes)
 {
     exif e = new_exif(false, 3);
     add_entry(&e, 0x013b, 2, 9, append(&e, "a painter", 9), 4);
     add_entry(&e, 0x010e, 2, 0xffffffff, 4, 4);  /* longer than any file */
-    add_entry(&e, 0x8769, 4, 1, 0xfffffff0u, 4); /* a list beyond the end */
+    add_entry(&e, 0x8769, 4, 1, 0xfffffff0u, 4); /* a directory beyond the end */
     for (size_t cut = 0; cut <= e.size; cut++) {
         txm_raster_meta meta = {0};
-        uint8_t *exact = malloc(cut ? cut : 1); /* so that the sanitizer sees its end */
+        uint8_t *exact = malloc(cut ? cut : 1); /* so that AddressSanitizer sees its end */
         memcpy(exact, e.bytes, cut);
         ck_assert(txm_raster_meta_add_exif(&meta, exact, cut));
         ck_assert_str_eq(field(&meta, TXM_META_ARTIST), cut == e.size ? "a painter" : "");
@@ -135,8 +135,7 @@ START_TEST(ratios_by_zero_are_infinite)
 }
 END_TEST
 
-/* ---- IPTC
- * -------------------------------------------------------------------------------------------------------------- */
+/* ---- IPTC -------------------------------------------------------------------------------------------------------- */
 
 #define RECORD(set, length) "\x1c\2" set "\0" length
 
@@ -152,12 +151,12 @@ START_TEST(iptc_records_fill_what_is_open)
     memcpy(block, head, sizeof head);
     memcpy(block + sizeof head, records, sizeof records);
     ck_assert(txm_raster_meta_add_iptc(&meta, block, sizeof block - 1));
-    ck_assert_str_eq(field(&meta, TXM_META_ARTIST), "maker"); /* the first */
+    ck_assert_str_eq(field(&meta, TXM_META_ARTIST), "maker"); /* the first one */
     ck_assert_str_eq(field(&meta, TXM_META_COPYRIGHT), "(c)");
     ck_assert_str_eq(field(&meta, TXM_META_DESCRIPTION), "a wall");
     ck_assert_str_eq(field(&meta, TXM_META_SOFTWARE), "program");
     txm_raster_meta_clear(&meta);
-    /* Bare, as TIFF has them, cut in the third. */
+    /* Without a resource, as in TIFF, and cut in the third. */
     ck_assert(txm_raster_meta_add_iim(&meta, (const uint8_t *)records, 10 + 10 + 5 + 2));
     ck_assert_str_eq(field(&meta, TXM_META_COPYRIGHT), "(c");
     txm_raster_meta_clear(&meta);
@@ -170,8 +169,7 @@ START_TEST(iptc_records_fill_what_is_open)
 }
 END_TEST
 
-/* ---- XMP
- * --------------------------------------------------------------------------------------------------------------- */
+/* ---- XMP --------------------------------------------------------------------------------------------------------- */
 
 #define RDF(inside) "<x:xmpmeta><rdf:RDF><rdf:Description " inside "</rdf:Description></rdf:RDF></x:xmpmeta>"
 
@@ -187,7 +185,7 @@ START_TEST(xmp_values_replace_what_was_there)
         {RDF("><DC:Creator>any case</DC:Creator>"), "any case", "before", "", ""},
         {RDF("><dc:title>none of ours</dc:title>"), "", "before", "", ""},
         {"<dc:creator>outside</dc:creator>", "", "before", "", ""},
-        {RDF("><dc:creator>open"), "open", "before", "", ""}, /* from here on not well-formed */
+        {RDF("><dc:creator>open"), "open", "before", "", ""}, /* from here on it is not well-formed */
         {RDF("dc:creator=\"Tom & Jerry\">"), "Tom & Jerry", "before", "", ""},
         {RDF("><dc:rights>A & B, &copy;</dc:rights>"), "", "A & B, &copy;", "", ""},
         {RDF("><dc:creator>Ren\xe9</dc:creator><dc:rights>1999</dc:rights>"), "Ren\xe9", "1999", "", ""},
@@ -216,7 +214,7 @@ START_TEST(xmp_values_replace_what_was_there)
 }
 END_TEST
 
-/* Elements in elements without end, and packets that end anywhere. */
+/* Elements are nested without end, and packets end anywhere. */
 START_TEST(hostile_packets_cost_nothing)
 {
     static const char whole[] = RDF("dc:creator=\"a\"><dc:rights><![CDATA[x]]><!-- c --><rdf:Alt><rdf:li "
@@ -240,8 +238,7 @@ START_TEST(hostile_packets_cost_nothing)
 }
 END_TEST
 
-/* ---- fields
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- fields ------------------------------------------------------------------------------------------------------ */
 
 static txm_status store_again(void *user)
 {
@@ -263,8 +260,7 @@ START_TEST(fields_may_find_no_memory)
 }
 END_TEST
 
-/* ---- first bytes
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- first bytes ------------------------------------------------------------------------------------------------- */
 
 START_TEST(first_bytes_name_the_format)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Sources are read as the OpenImageIO of Blender reads them, whoever reads them here and whichever OpenImageIO is
- * installed: testdata/oiio/pixels.tsv says what version 3.1 delivers. */
+ * Sources are read as the OpenImageIO of Blender reads them, whichever reader and whichever version of OpenImageIO
+ * reads them here. testdata/oiio/pixels.tsv has what version 3.1 gives. */
 #include <check.h>
 #include <openssl/evp.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ static void load(void)
     free(path);
 }
 
-/* The layout as the table has it, and the digest of all rows. */
+/* Expects the table's layout and digest of all rows. */
 static void read_pixels(const char *path, bool half, char layout[40], char digest[65])
 {
     static const char *const types[] = {"uint8", "uint16", "half", "float"};
@@ -51,7 +51,7 @@ static void read_pixels(const char *path, bool half, char layout[40], char diges
     size_t stride = (size_t)i->width * i->channels * txm_type_bytes(i->type);
     uint8_t *pixels = malloc(stride * i->height);
     for (uint32_t y = 0, n; y < i->height; y += n) {
-        n = i->height - y < 13 ? i->height - y : 13; /* fits no file's blocks for long */
+        n = i->height - y < 13 ? i->height - y : 13; /* does not match the blocks of any file */
         ck_assert_msg(txm_source_read(s, y, n, pixels + y * stride, stride, &err) == TXM_OK, "%s", err.message);
     }
     uint8_t sha[32];
@@ -77,7 +77,7 @@ START_TEST(pixels)
 }
 END_TEST
 
-/* Only what was narrowed is read as half, and only from the start. */
+/* Only samples that were narrowed are read as half, and only from the start. */
 START_TEST(half_is_for_what_was_narrowed)
 {
     static const struct {

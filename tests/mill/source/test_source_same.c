@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The direct readers deliver what OpenImageIO delivers: every file of the corpus is opened both ways. */
+ * The direct readers give the same as OpenImageIO: every file of the corpus is read both ways. */
 #include <check.h>
 #include <dirent.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ static txm_source *open_source(const char *path, bool force_oiio)
     return s;
 }
 
-/* Bands of 64 rows on one side, of 37 on the other: neither fits into any file's own blocks for long. */
+/* One side reads bands of 64 rows and the other bands of 37, which match the blocks of no file. */
 static uint8_t *read_pixels(txm_source *s, uint32_t rows, size_t stride)
 {
     uint32_t height = txm_source_info_of(s)->height;
@@ -71,7 +71,7 @@ static uint8_t *read_pixels(txm_source *s, uint32_t rows, size_t stride)
     return pixels;
 }
 
-/* Returns whether a direct reader served the file at all. */
+/* Returns whether a direct reader read the file. */
 static bool compare(const char *path)
 {
     txm_source *direct = open_source(path, false), *oiio = NULL;
@@ -81,13 +81,13 @@ static bool compare(const char *path)
         oiio = open_source(path, true);
         const txm_source_info *o = txm_source_info_of(oiio);
         ck_assert_str_eq(o->reader, "oiio");
-        if (raster_oiio_major() < 3 || !strstr(path, "iptc")) /* from which it takes nothing since */
+        if (raster_oiio_major() < 3 || !strstr(path, "iptc")) /* since then it takes nothing from it */
             same_info(path, d, o);
         size_t stride = (size_t)d->width * d->channels * txm_type_bytes(d->type);
         uint8_t *a = read_pixels(direct, 64, stride), *b = read_pixels(oiio, 37, stride);
         for (uint32_t y = 0; y < d->height; y++)
             ck_assert_msg(memcmp(a + y * stride, b + y * stride, stride) == 0, "%s: row %u differs", path, y);
-        /* And once more, in other portions, from the start. */
+        /* Reads once more from the start, in other portions. */
         ck_assert_int_eq(txm_source_rewind(direct, NULL), TXM_OK);
         uint8_t *c = read_pixels(direct, 5, stride);
         ck_assert_mem_eq(a, c, stride * d->height);
@@ -149,7 +149,7 @@ START_TEST(golden)
 }
 END_TEST
 
-/* Any other folder of images, named by the environment. */
+/* The environment may name another folder of images. */
 START_TEST(other_folder)
 {
     const char *folder = getenv("TXM_OTHER_SOURCES");

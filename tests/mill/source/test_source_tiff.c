@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The direct TIFF reader on files that the corpus has no room for: strips of many megabytes, many channels, odd blocks,
- * and damage at every place. */
+ * The direct TIFF reader with files that are too large for the corpus: strips of many megabytes, many channels, odd
+ * blocks, and damage at every place. */
 #include <check.h>
 #include <fcntl.h>
 #include <math.h>
@@ -40,13 +40,13 @@ typedef struct layout {
     bool separate; /* a plane for each channel */
 } layout;
 
-/* Every byte of sample (x, y, c) from its place; the same in reader and writer. */
+/* Makes every byte of sample (x, y, c) from its place; writer and reader use the same function. */
 static uint8_t byte_at(uint32_t x, uint32_t y, uint32_t c, uint32_t b)
 {
     return (uint8_t)(x * (3 + c) + (y >> 2) * 7 + c * 50 + b * 11);
 }
 
-/* Channels [c0, c0 + channels) of a part of a row. */
+/* Fills channels [c0, c0 + channels) of a part of a row. */
 static void fill(uint8_t *dst, const layout *l, uint32_t x0, uint32_t w, uint32_t y, uint32_t c0, uint32_t channels)
 {
     uint32_t bytes = l->bits / 8;
@@ -110,7 +110,7 @@ static void write_tiff(const layout *l)
     TIFFClose(t);
 }
 
-/* Sign, 7 bits of exponent, 16 of mantissa; byte_at gives infinity and NaN, too. */
+/* Converts a float with a sign, 7 bits of exponent and 16 of mantissa. byte_at makes infinity and NaN, too. */
 static float float24(const uint8_t bytes[3])
 {
     int exponent = bytes[2] & 0x7F, mantissa = bytes[0] | bytes[1] << 8;
@@ -120,7 +120,7 @@ static float float24(const uint8_t bytes[3])
     return sign * ldexpf((float)(exponent ? mantissa + 65536 : mantissa), (exponent ? exponent : 1) - 63 - 16);
 }
 
-/* A sample as it is delivered: other floats as float. */
+/* Returns a sample as it is delivered: floats of other sizes as float. */
 static uint32_t delivered_sample(const layout *l, uint32_t x, uint32_t y, uint32_t c, uint8_t out[8])
 {
     uint32_t bytes = l->bits / 8;
@@ -177,7 +177,7 @@ static txm_status read_and_compare(const layout *l, uint32_t band_rows, txm_erro
 }
 
 static const layout layouts[] = {
-    /* One strip of 12 MB, decoded by scanlines. */
+    /* One strip of 12 MB is decoded by scanlines. */
     {2048, 2048, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_LZW, 2, 2048, 0, 0, "w", false},
     {2048, 2048, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 2, 2048, 0, 0, "wb", false},
     {2048, 2048, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_NONE, 0, 2048, 0, 0, "w", false},
@@ -185,9 +185,9 @@ static const layout layouts[] = {
     {2048, 2048, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_ZSTD, 2, 2048, 0, 0, "w", false},
     {1024, 1500, 3, 32, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 3, 1500, 0, 0, "w", false},
     {2048, 1100, 4, 16, SAMPLEFORMAT_UINT, COMPRESSION_LZW, 2, 1100, 0, 0, "wb", false},
-    /* Two of 18 MB and a rest. */
+    /* Two strips of 18 MB and a remainder. */
     {1500, 4500, 3, 16, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 2, 2000, 0, 0, "w", false},
-    /* Seven channels, of which four are delivered; strips that no band fits. */
+    /* Seven channels, of which four are delivered, in strips that match no band. */
     {61, 149, 7, 8, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 0, 10, 0, 0, "w", false},
     {61, 149, 7, 32, SAMPLEFORMAT_IEEEFP, COMPRESSION_LZW, 0, 64, 0, 0, "wb", false},
     {700, 130, 5, 16, SAMPLEFORMAT_UINT, COMPRESSION_LZW, 0, 0, 128, 48, "wb", false},
@@ -195,19 +195,19 @@ static const layout layouts[] = {
     {1, 1, 1, 8, SAMPLEFORMAT_UINT, COMPRESSION_NONE, 0, 1, 0, 0, "w", false},
     {3000, 1, 3, 16, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 0, 1, 0, 0, "w", false},
     {1, 3000, 4, 32, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 3, 7, 0, 0, "w", false},
-    /* Doubles. */
+    /* Samples are doubles. */
     {33, 127, 4, 64, SAMPLEFORMAT_IEEEFP, COMPRESSION_NONE, 0, 7, 0, 0, "w", false},
     {33, 127, 3, 64, SAMPLEFORMAT_IEEEFP, COMPRESSION_LZW, 2, 20, 0, 0, "wb", false},
     {150, 70, 5, 64, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 3, 0, 64, 32, "w", false},
     {700, 700, 3, 64, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 3, 700, 0, 0, "w", false},
     {700, 700, 3, 64, SAMPLEFORMAT_IEEEFP, COMPRESSION_PACKBITS, 0, 700, 0, 0, "wb", false},
     {700, 700, 3, 64, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 2, 700, 0, 0, "w", false},
-    /* 24 bits, which OpenImageIO does not read in tiles. */
+    /* Samples have 24 bits, which OpenImageIO does not read from tiles. */
     {150, 70, 5, 24, SAMPLEFORMAT_IEEEFP, COMPRESSION_NONE, 0, 0, 64, 64, "wb", false},
     {150, 70, 3, 24, SAMPLEFORMAT_IEEEFP, COMPRESSION_PACKBITS, 0, 0, 64, 32, "w", false},
     {33, 127, 1, 24, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 3, 0, 64, 64, "w", false},
     {150, 70, 4, 24, SAMPLEFORMAT_IEEEFP, COMPRESSION_LZW, 0, 0, 16, 64, "w", true},
-    /* Separate planes, with strips small and large, and of compressions that are streams and that are none. */
+    /* Planes are separate, with small and large strips; some compressions are streams and others are not. */
     {61, 149, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_LZW, 2, 10, 0, 0, "w", true},
     {61, 149, 2, 16, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 2, 64, 0, 0, "wb", true},
     {61, 149, 6, 32, SAMPLEFORMAT_IEEEFP, COMPRESSION_NONE, 0, 1, 0, 0, "w", true},
@@ -252,15 +252,15 @@ static uint8_t *read_inks(const layout *l, bool force_oiio, const char *reader, 
     return pixels;
 }
 
-/* Every value of cyan with every value of black, as OpenImageIO converts strips: of tiles it writes beyond its memory.
- */
+/* Every value of cyan is combined with every value of black. OpenImageIO converts strips like this; for tiles it writes
+ * beyond its memory. */
 START_TEST(cmyk_becomes_rgb)
 {
     txm_error err = {0};
     const uint16_t bits = _i & 1 ? 16 : 8;
     layout l = {256, 1027, 4, bits, SAMPLEFORMAT_UINT, COMPRESSION_NONE, 0, 5, 0, 0, "w", _i & 2};
     uint8_t *expected = read_inks(&l, true, "oiio", &err);
-    l.compression = COMPRESSION_ADOBE_DEFLATE; /* planes of which OpenImageIO refuses */
+    l.compression = COMPRESSION_ADOBE_DEFLATE; /* OpenImageIO refuses planes of these */
     uint8_t *strips = read_inks(&l, false, "tiff", &err);
     l.tile_w = 64;
     l.tile_h = 48;
@@ -276,7 +276,7 @@ START_TEST(cmyk_becomes_rgb)
 }
 END_TEST
 
-/* More inks are channels like any; what only OpenImageIO could read in tiles is refused. */
+/* More than four inks are ordinary channels. Tiles that only OpenImageIO could read are refused. */
 START_TEST(other_inks)
 {
     txm_error err = {0};
@@ -296,7 +296,7 @@ START_TEST(other_inks)
 }
 END_TEST
 
-/* Second pass over an image that is decoded by scanlines. */
+/* Makes a second pass over an image that is decoded by scanlines. */
 START_TEST(rewinds_large_strips)
 {
     const layout *l = &layouts[_i];
@@ -316,8 +316,8 @@ START_TEST(rewinds_large_strips)
 }
 END_TEST
 
-/* Large strips are streams. Of other compressions libtiff holds one as it is in the file: that counts, and is refused
- * before it is read. */
+/* Large strips are streams. With other compressions libtiff holds a whole strip as it is in the file: its memory is
+ * counted, and refused before it is read. */
 START_TEST(large_strips_count_as_memory)
 {
     struct stat st;
@@ -343,10 +343,10 @@ END_TEST
 
 typedef struct entry {
     uint16_t tag, type;
-    uint32_t count, value; /* the value, or where it is */
+    uint32_t count, value; /* the value or its offset */
 } entry;
 
-/* A grey image of 4 x 2 px, with an entry of its directory added or, if it is of a tag that is there, replaced. */
+/* Writes a grey image of 4 x 2 px with one more directory entry, which replaces an entry with the same tag. */
 static void write_with_entry(const entry *odd)
 {
     entry all[12] = {{256, 3, 1, 4}, {257, 3, 1, 2}, {258, 3, 1, 8}, {259, 3, 1, 1}, {262, 3, 1, 1},
@@ -367,7 +367,7 @@ static void write_with_entry(const entry *odd)
     ck_assert_int_eq(fclose(f), 0);
 }
 
-/* libtiff complains about each of them; none says anything about pixels. */
+/* libtiff complains about each of these, but none affects the pixels. */
 START_TEST(odd_tags_leave_the_image_alone)
 {
     static const entry odd[] = {
@@ -389,7 +389,7 @@ START_TEST(odd_tags_leave_the_image_alone)
 }
 END_TEST
 
-/* These might. */
+/* These might affect them. */
 START_TEST(lost_tags_of_pixels_are_damage)
 {
     static const entry lost[] = {
@@ -402,9 +402,8 @@ START_TEST(lost_tags_of_pixels_are_damage)
 }
 END_TEST
 
-/* Cut anywhere, a file is refused with the decoder's message or, where only what follows the pixels is gone, read
- * right.
- */
+/* A file that is cut anywhere is refused with the decoder's message. If only data after the pixels is missing, it is
+ * read correctly. */
 START_TEST(truncation)
 {
     static const layout l = {61, 90, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_LZW, 2, 16, 0, 0, "w", false};
@@ -422,7 +421,7 @@ START_TEST(truncation)
 }
 END_TEST
 
-/* Any byte may lie; nothing may crash, and nothing may be allocated that a file of this size cannot hold. */
+/* Any byte may be wrong: nothing may crash, and no allocation may exceed what a file of this size can hold. */
 START_TEST(damaged_bytes)
 {
     static const layout l = {61, 30, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 0, 0, 32, 16, "w", false};
@@ -457,12 +456,11 @@ START_TEST(damaged_bytes)
 }
 END_TEST
 
-/* ---- the reader itself, before OpenImageIO is asked
- * -------------------------------------------------------------------- */
+/* ---- the reader alone, without OpenImageIO ----------------------------------------------------------------------- */
 
 static txm_source_options no_bound;
 
-/* Opens the file with this reader alone. */
+/* Opens the file with this reader only. */
 static txm_status open_direct(txm_source_info *info, txm_tiff **out, txm_error *err)
 {
     void *self = NULL;
@@ -510,7 +508,7 @@ START_TEST(the_layout_decides_how_blocks_are_decoded)
 }
 END_TEST
 
-/* Rows with room after them, a few at a time, as the definition has them; the room is left alone. */
+/* Reads a few rows at a time, with gaps after them that must stay untouched, and compares them with the definition. */
 START_TEST(rows_go_where_they_are_wanted)
 {
     static const layout kinds[] = {
@@ -548,7 +546,7 @@ START_TEST(rows_go_where_they_are_wanted)
 }
 END_TEST
 
-/* A grey image of 4 x 2 px with one tag of its own. */
+/* Writes a grey image of 4 x 2 px with one extra tag. */
 static txm_status open_with(const entry *odd, txm_source_info *info, txm_tiff **t, txm_error *err)
 {
     write_with_entry(odd);
@@ -599,7 +597,7 @@ START_TEST(white_may_be_zero)
 }
 END_TEST
 
-/* Tags of a libtiff file that say what is in `info`. */
+/* These tags of a libtiff file become members of `info`. */
 START_TEST(tags_become_information)
 {
     TIFF *f = TIFFOpen(path, "w");
@@ -630,7 +628,7 @@ START_TEST(tags_become_information)
     ck_assert_str_eq(info.software, "a program");
     ck_assert_uint_eq(info.attribute_count, 1);
     ck_assert_str_eq(info.attributes[0].value, "a painter");
-    /* Described again, as an opened file may be. */
+    /* A file that was opened may be described again. */
     txm_source_info again = {0};
     ck_assert_int_eq(txm_tiff_describe(t, &again, &err), TXM_OK);
     ck_assert(again.width == 1 && again.density.x == 300);
@@ -639,7 +637,7 @@ START_TEST(tags_become_information)
 }
 END_TEST
 
-/* Digests and averages in a description are taken out by OpenImageIO. */
+/* OpenImageIO removes digests and averages from a description. */
 START_TEST(descriptions_of_textures_are_left_to_openimageio)
 {
     static const char *const texts[] = {"oiio:AverageColor=1", "a SHA-1=2", "a wall"};
@@ -660,7 +658,7 @@ START_TEST(descriptions_of_textures_are_left_to_openimageio)
 }
 END_TEST
 
-/* From a descriptor whose reads fail with EIO. */
+/* Reads from the descriptor fail with EIO. */
 static void break_file(txm_tiff *t)
 {
     int fd = open("/proc/self/mem", O_RDONLY);
@@ -669,7 +667,7 @@ static void break_file(txm_tiff *t)
     t->file.fd = fd;
 }
 
-/* libtiff calls it damage, streams of large strips read by themselves: the disk failed all the same. */
+/* libtiff reports damage, and large strips are read without it; in both cases it was the disk that failed. */
 START_TEST(a_failing_disk_is_no_damage)
 {
     static const layout kinds[] = {
@@ -690,14 +688,14 @@ START_TEST(a_failing_disk_is_no_damage)
     txm_error_clear(&err);
     ck_assert_int_eq(txm_tiff_cause(t, &err), TXM_STATUS_IO);
     txm_error_clear(&err);
-    t->no_memory = true; /* comes first */
+    t->no_memory = true; /* this one is reported first */
     ck_assert_int_eq(txm_tiff_cause(t, &err), TXM_STATUS_NO_MEMORY);
     free(row);
     close_direct(&info, t);
 }
 END_TEST
 
-/* Down to limits that libtiff has no room in for itself: it calls that a lack of memory. */
+/* The limit goes down until libtiff has no memory for itself, which it reports as a lack of memory. */
 START_TEST(limits_are_no_lack_of_memory)
 {
     static const layout l = {1400, 1400, 4, 8, SAMPLEFORMAT_UINT, COMPRESSION_ZSTD, 0, 0, 1408, 1408, "w", false};
@@ -715,7 +713,7 @@ START_TEST(limits_are_no_lack_of_memory)
 }
 END_TEST
 
-/* Opens, reads two rows, closes. */
+/* Opens the file, reads two rows and closes it. */
 static txm_status read_again(void *user)
 {
     static uint8_t rows[61 * 3 * 2];
@@ -733,7 +731,7 @@ START_TEST(the_reader_may_find_no_memory)
 {
     static const layout l = {61, 30, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 2, 16, 0, 0, "w", false};
     write_tiff(&l);
-    refuse_each_but(DOES_WITHOUT | LEAKS, read_again, NULL); /* libtiff, both of it */
+    refuse_each_but(DOES_WITHOUT | LEAKS, read_again, NULL); /* both are libtiff's */
 }
 END_TEST
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Decoders that crash, loop or give up cost their image and nothing else. The decoders are those of decoder_module.c.
+ * Decoders that crash, loop or give up fail their image and nothing else. The decoders are those of decoder_module.c.
  */
 #include <check.h>
 #include <pthread.h>
@@ -43,7 +43,7 @@ static void order(const char *file, const char *deed)
     ck_assert_int_eq(fclose(f), 0);
 }
 
-/* Opens, reads, reads again, closes. *who receives the worker's number. */
+/* Opens, reads, reads again and closes. *who is the worker's process. */
 static txm_status run(const char *file, long *who, txm_error *err)
 {
     txm_source *s = NULL;
@@ -119,7 +119,7 @@ static const struct {
     {"fail in rows", TXM_STATUS_INTERNAL, "picture.fake: row: cannot be encoded"},
 };
 
-/* An encoder that calls exit(), as libjpeg does, or worse, costs its picture. */
+/* If an encoder calls exit(), as libjpeg does, or crashes, only its picture fails. */
 START_TEST(encoders_cost_one_picture)
 {
     static uint8_t pixels[300 * 400 * 3];
@@ -138,7 +138,7 @@ START_TEST(encoders_cost_one_picture)
 }
 END_TEST
 
-/* What happens while the file is closed is nobody's failure. */
+/* Failures while the file is closed are ignored. */
 START_TEST(crash_while_closing)
 {
     long who = 0, next = 0;
@@ -160,7 +160,7 @@ START_TEST(a_worker_serves_many_images)
     ck_assert_msg(run(path, &second, &err) == TXM_OK, "%s", err.message);
     ck_assert_int_eq(first, second);
     ck_assert_int_ne(first, getpid());
-    /* One that was ended while it was idle is replaced. */
+    /* A worker that ended while it was idle is replaced. */
     char command[64];
     snprintf(command, sizeof command, "kill -9 %ld; sleep 0.1", first);
     ck_assert_int_eq(system(command), 0);
@@ -193,7 +193,7 @@ static void *in_a_thread(void *arg)
     return NULL;
 }
 
-/* A thread that blocks every signal starts workers that still obey the limit on computing time. */
+/* A thread that blocks every signal starts workers that still obey the limit on processor time. */
 START_TEST(limits_with_blocked_signals)
 {
     sigset_t all, before;
@@ -223,7 +223,7 @@ START_TEST(several_at_once)
 }
 END_TEST
 
-/* A relative path means what it means to the caller now, not to the worker when it was started. */
+/* A relative path is relative to the caller's current folder, and not to that of the worker when it was started. */
 START_TEST(relative_paths)
 {
     long who;
@@ -266,8 +266,7 @@ START_TEST(says_what_is_missing)
 }
 END_TEST
 
-/* ---- the protocol, and the reader over it
- * -------------------------------------------------------------------------------- */
+/* ---- the protocol, and the reader over it ------------------------------------------------------------------------ */
 
 static txm_worker_request request_of(txm_worker_op op)
 {
@@ -275,7 +274,7 @@ static txm_worker_request request_of(txm_worker_op op)
         .version = TXM_WORKER_VERSION, .info_bytes = sizeof(txm_source_info), .op = op, .cpu_seconds = 5};
 }
 
-/* Asks a worker to open the file. `who`: its process, as the decoder says. */
+/* Makes a worker open the file. `who` is its process, as the decoder reports it. */
 static txm_status open_by(txm_worker *w, txm_worker_reply *reply, long *who, txm_error *err)
 {
     txm_worker_request r = request_of(TXM_WORKER_OPEN);
@@ -326,11 +325,11 @@ START_TEST(healthy_workers_serve_again)
     ck_assert_int_eq(open_by(b, &reply, &second, &err), TXM_OK);
     ck_assert_int_eq(first, second);
     txm_worker_put(b, false);
-    ck_assert_int_eq(kill((pid_t)first, 0), -1); /* ended, and nothing of it is left */
+    ck_assert_int_eq(kill((pid_t)first, 0), -1); /* it has ended, and nothing of it is left */
     ck_assert_int_eq(txm_worker_get(&a, &err), TXM_OK);
     ck_assert_int_eq(open_by(a, &reply, &third, &err), TXM_OK);
     ck_assert_int_ne(third, first);
-    /* One that dies while it is idle is not given out. */
+    /* A worker that died while it was idle is not used. */
     txm_worker_put(a, true);
     ck_assert_int_eq(kill((pid_t)third, SIGKILL), 0);
     siginfo_t how;
@@ -363,11 +362,11 @@ START_TEST(requests_of_another_version_are_refused)
 }
 END_TEST
 
-/* Each ends the worker: the asking side says that it gave up, and of whom. */
+/* Each of these ends the worker: the parent reports that it gave up, and for which file. */
 START_TEST(requests_out_of_step_end_the_worker)
 {
     static const txm_worker_request odd[] = {
-        {.op = TXM_WORKER_READ, .rows = 1}, /* before any image */
+        {.op = TXM_WORKER_READ, .rows = 1}, /* before there is an image */
         {.op = TXM_WORKER_REWIND},
         {.op = TXM_WORKER_AS_HALF},
         {.op = 99},
@@ -390,7 +389,7 @@ START_TEST(requests_out_of_step_end_the_worker)
 }
 END_TEST
 
-/* Rows of the reader's own, without source.c before it. */
+/* Calls the reader's own functions, without source.c. */
 START_TEST(the_reader_passes_rows_on)
 {
     const txm_source_options none = {0};

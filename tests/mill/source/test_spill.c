@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Bytes that wait in memory and in an unnamed file. */
+ * Bytes that are kept in memory and in an unnamed file. */
 #include <check.h>
 #include <dirent.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "mill/write/spill.h"
 #include "util_check.h"
 
-/* Bytes that are there, copied. */
+/* Makes a copy of these bytes. */
 static void read_back(txm_spill *s, uint64_t offset, size_t size_bytes, uint8_t *dst)
 {
     const uint8_t *bytes = NULL;
@@ -19,7 +19,7 @@ static void read_back(txm_spill *s, uint64_t offset, size_t size_bytes, uint8_t 
     memcpy(dst, bytes, size_bytes);
 }
 
-/* Budgets of nothing, of a part, and of more than everything. */
+/* Memory for none of the bytes, for a part, and for more than all of them. */
 START_TEST(round_trip)
 {
     static const size_t budgets[] = {0, 1, 70000, 300000, 64 << 20};
@@ -46,7 +46,7 @@ START_TEST(round_trip)
 }
 END_TEST
 
-/* Back and forth, longer than what is read ahead, and what was added since. */
+/* Reads back and forth, further than the read-ahead, and across bytes that were added since. */
 START_TEST(in_any_order)
 {
     enum { PIECE = 9973, PIECES = 200 };
@@ -97,7 +97,7 @@ START_TEST(failures)
     uint8_t b[20] = {0};
     txm_spill *s = txm_spill_new("/nonexistent/folder", 10);
     const uint8_t *bytes = NULL;
-    ck_assert_int_eq(txm_spill_view(s, 0, 0, &bytes, &err), TXM_OK); /* before there is anything */
+    ck_assert_int_eq(txm_spill_view(s, 0, 0, &bytes, &err), TXM_OK); /* before anything was written */
     ck_assert_ptr_nonnull(bytes);
     ck_assert_int_eq(txm_spill_add(s, b, 10, &err), TXM_OK); /* memory needs no folder */
     ck_assert_int_eq(txm_spill_add(s, b, 1, &err), TXM_STATUS_NOT_FOUND);

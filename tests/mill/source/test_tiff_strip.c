@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Strips as streams: what libtiff wrote, in pieces of any size; cut short and damaged. */
+ * Strips as streams: those of libtiff, in pieces of any size; cut short and damaged. */
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ enum { WIDTH = 500, HEIGHT = 90, BYTES = WIDTH * HEIGHT };
 static const uint16_t compressions[] = {COMPRESSION_LZW, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_PACKBITS};
 enum { COMPRESSIONS = 3, CONTENTS = 3 };
 
-/* Noise (codes of all widths, tables that fill up and are cleared), runs, and a mixture of both. */
+/* Makes noise, which has codes of all widths and fills and clears tables, runs, and a mixture of both. */
 static void fill(uint8_t pixels[BYTES], int content)
 {
     unsigned seed = 7;
@@ -28,7 +28,7 @@ static void fill(uint8_t pixels[BYTES], int content)
     }
 }
 
-/* One strip in a file of its own, as libtiff compresses it. */
+/* Writes one strip to a file as libtiff compresses it. */
 typedef struct sample {
     int fd;
     uint64_t offset, bytes;
@@ -83,7 +83,7 @@ START_TEST(pieces_of_any_size)
 }
 END_TEST
 
-/* All that comes before the cut is right, then it ends. */
+/* All bytes before the cut are correct, and then the stream ends. */
 START_TEST(cut_short)
 {
     static sample s;
@@ -99,7 +99,7 @@ START_TEST(cut_short)
         ck_assert_mem_eq(got, s.pixels, at);
         ck_assert(*txm_tiff_strip_reason(strip));
     }
-    /* And where the file is shorter than the strip claims. */
+    /* The file may also be shorter than the strip claims. */
     ck_assert_int_eq(ftruncate(s.fd, (off_t)(s.offset + s.bytes / 2)), 0);
     ck_assert(txm_tiff_strip_begin(strip, s.offset, s.bytes));
     ck_assert(!txm_tiff_strip_read(strip, got, BYTES));
@@ -109,7 +109,7 @@ START_TEST(cut_short)
 }
 END_TEST
 
-/* Any byte may lie: bytes or a refusal, nothing else; the sanitizers decide. */
+/* Any byte may be wrong. The result is bytes or a refusal; sanitizers find the rest. */
 START_TEST(damaged)
 {
     static sample s;
@@ -137,12 +137,12 @@ START_TEST(refusals)
         uint16_t compression;
         uint8_t data[8];
         size_t bytes;
-    } inputs[] = {{COMPRESSION_LZW, {0, 1, 2, 3}, 4},                 /* of the old kind */
-                  {COMPRESSION_LZW, {0xFF, 0xFF, 0xFF}, 3},           /* code 511 at once */
+    } inputs[] = {{COMPRESSION_LZW, {0, 1, 2, 3}, 4},                 /* old-style LZW */
+                  {COMPRESSION_LZW, {0xFF, 0xFF, 0xFF}, 3},           /* begins with code 511 */
                   {COMPRESSION_LZW, {0x80, 0x40, 0x40, 0x10}, 4},     /* CLEAR, END */
-                  {COMPRESSION_ADOBE_DEFLATE, {0x78, 0x9D, 1, 2}, 4}, /* a wrong check of the header */
+                  {COMPRESSION_ADOBE_DEFLATE, {0x78, 0x9D, 1, 2}, 4}, /* the checksum of the header is wrong */
                   {COMPRESSION_ADOBE_DEFLATE, {0x78, 0x9C, 0xFF}, 3},
-                  {COMPRESSION_PACKBITS, {128, 128, 128}, 3}, /* says nothing */
+                  {COMPRESSION_PACKBITS, {128, 128, 128}, 3}, /* no message */
                   {COMPRESSION_LZW, {0}, 0}};
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
         uint8_t out[64];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reads that failed, as the worker keeps them for its decoders. Its functions stand in for the C library's in this
- * program, too, so their source is part of it. */
+ * The worker records reads that failed, for its decoders. Its functions replace the C library's in this program, too,
+ * so their source is part of it. */
 #include "mill/source/oiio/worker/reads.c"
 
 #include <check.h>
@@ -12,7 +12,7 @@
 #include "util_check.h"
 #include "util_tx.h"
 
-/* A file of these bytes. */
+/* Makes a file of these bytes. */
 static const char *file_of(const char *text)
 {
     const char *path = temp_file("read");
@@ -21,7 +21,7 @@ static const char *file_of(const char *text)
     return path;
 }
 
-/* A descriptor whose reads from its start fail with EIO. */
+/* Opens a file whose reads fail with EIO from the start. */
 static int failing(void)
 {
     int fd = open("/proc/self/mem", O_RDONLY);
@@ -63,14 +63,14 @@ START_TEST(failed_reads_are_told_once)
     ck_assert_uint_eq(fread(bytes, 1, 8, f), 0);
     ck_assert(ferror(f));
     ck_assert_int_eq(txm_reads_failed(), EIO);
-    /* What the stream said before is old. */
+    /* An earlier failure of the stream is forgotten. */
     fread(bytes, 1, 8, f);
     ck_assert_int_eq(txm_reads_failed(), 0);
     fclose(f);
 }
 END_TEST
 
-/* As decoders make them over damaged files. */
+/* Decoders cause these errors with damaged files. */
 START_TEST(mistakes_of_the_caller_are_none)
 {
     char bytes[8];
@@ -92,7 +92,7 @@ START_TEST(mistakes_of_the_caller_are_none)
 }
 END_TEST
 
-/* The first one is kept. */
+/* The first failure is kept. */
 START_TEST(the_first_failure_is_the_cause)
 {
     note_errno(ENODEV);
@@ -102,7 +102,7 @@ START_TEST(the_first_failure_is_the_cause)
 }
 END_TEST
 
-/* A stream stays at its end once it was there: where the file has more, a read was lost. */
+/* Once a stream was at its end, it stays there. If the file has more, a read was lost. */
 START_TEST(an_end_before_the_end_is_a_failure)
 {
     char bytes[16];
@@ -119,7 +119,7 @@ START_TEST(an_end_before_the_end_is_a_failure)
 }
 END_TEST
 
-/* There is such a place in any file, so that the file system is at fault. */
+/* Every file has such a place, so the file system must have failed. */
 START_TEST(places_that_must_exist)
 {
     FILE *f = fopen(file_of("0123"), "rb");

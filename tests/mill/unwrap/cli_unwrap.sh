@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# txmill make --mesh: what is written and said, what is refused, dry runs, JSON, a second run, and runs that are stopped.
+# txmill make --mesh: files and messages, errors, dry runs, JSON, a second run, and runs that are stopped.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 asset() { python3 "$repo/tests/util/ptex_asset.py" "$@"; }
@@ -8,7 +8,7 @@ asset hero
 asset wide --type half --seed 2
 asset soft --channels 4 --alpha --seed 3
 
-# ---- what is written --------------------------------------------------------------------------------------------------
+# ---- the files that are written --------------------------------------------------------------------------------------
 
 txm make hero.ptx --mesh hero.obj --dry-run
 check dry-exit rc_is 0
@@ -36,7 +36,7 @@ txm make wide.ptx --mesh wide.ply -c Non-Color
 check other-colour-space prints "wide.1001.exr: created"
 check other-colour-space-keeps-pages test "$(find blender_tx -name 'wide.1001*' | wc -l)" = 2
 
-# ---- again ------------------------------------------------------------------------------------------------------------
+# ---- a second run ----------------------------------------------------------------------------------------------------
 
 find . -newermt @0 -type f ! -name out ! -name err ! -name before ! -name after -printf '%p %i %T@\n' | sort >before
 txm make hero.ptx --mesh hero.obj
@@ -46,7 +46,7 @@ txm make -v hero.ptx --mesh hero.obj
 check again-verbose prints "hero.ptx: up-to-date"
 find . -newermt @0 -type f ! -name out ! -name err ! -name before ! -name after -printf '%p %i %T@\n' | sort >after
 check again-touches-nothing diff before after
-# Pages that are fewer than before: the rest goes.
+# If there are fewer pages than before, the others are removed.
 txm make hero.ptx --mesh hero.obj --page-size 128 --pages many -q
 check many-exit rc_is 0
 check many test "$(find many -name '*.png' | wc -l)" -gt 2
@@ -55,7 +55,7 @@ check fewer test "$(find many -name '*.png' | wc -l)" = 1
 txm verify --deep many
 check fewer-good test "$(grep -c 'good' out)" -ge 1
 
-# ---- what is refused --------------------------------------------------------------------------------------------------
+# ---- errors ----------------------------------------------------------------------------------------------------------
 
 refused() { # NAME WORDS ARGUMENT...
     txm make "${@:3}"
@@ -96,12 +96,12 @@ if [ "$(id -u)" -ne 0 ]; then
     check locked test "$rc" -ne 0 -a -z "$(ls locked)"
 fi
 
-# ---- runs that end early ----------------------------------------------------------------------------------------------
+# ---- runs that end early ---------------------------------------------------------------------------------------------
 
 run sh -c 'trap "" XFSZ; ulimit -f 20; exec "$0" "$@"' "$TXMILL" make hero.ptx --mesh hero.obj --pages full
 check full-exit test "$rc" -ne 0
 check full-nothing test -z "$(find full -type f 2>/dev/null)"
-# Stopped while it writes pages: what was there stays, and the next run makes all.
+# The run is stopped while it writes pages: files that were there stay, and the next run makes all.
 asset large --columns 24 --rows 24 --sizes 8 --blocks 1 --type half
 mkdir stopped
 "$TXMILL" make -j 1 --progress large.ptx --mesh large.obj --pages stopped 2>err >out &

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Meshes of Ptex files: what is read of OBJ and PLY and what is refused; and the whole of it: at the texture
- * coordinates of the new mesh, tx files of the pages give what lookups in the Ptex file give, for all types, on each
- * level that borders allow. */
+ * Meshes of Ptex files: which OBJ and PLY files are read and which are refused; and the whole conversion: at the
+ * texture coordinates of the new mesh, tx files of the pages give the same as lookups in the Ptex file, for all types
+ * and on each level that borders allow. */
 #include <check.h>
 #include <dirent.h>
 #include <math.h>
@@ -36,7 +36,7 @@ static txm_status parse(const char *name, const void *data, size_t bytes, bool q
     return txm_mesh_file_parse(name, data, bytes, quads, mesh, err);
 }
 
-/* Two quads side by side, in every form that is read. */
+/* Two quads side by side, in every format that is read. */
 START_TEST(forms_are_the_same_mesh)
 {
     static const uint32_t corners[8] = {0, 1, 4, 3, 1, 2, 5, 4};
@@ -90,7 +90,7 @@ START_TEST(forms_are_the_same_mesh)
         ck_assert_mem_eq(mesh.corners, corners, sizeof corners);
         for (int v = 0; v < 18; v++)
             ck_assert(places[v / 3][v % 3] ==
-                      (i ? mesh.values[v] : mesh.points.at[v / 3][v % 3])); /* numbers that all forms hold exactly */
+                      (i ? mesh.values[v] : mesh.points.at[v / 3][v % 3])); /* all formats hold these numbers exactly */
         txm_mesh_file_close(&mesh);
     }
 }
@@ -180,7 +180,7 @@ static void free_world(world *w)
     remove_folder(w->folder);
 }
 
-/* As many separate polygons as there are faces: only their order counts. A run of subfaces may be one polygon. */
+/* Makes as many separate polygons as there are faces; only their order counts. A run of subfaces may be one polygon. */
 static void write_polygons(world *w, const char *extension, const txm_ptex *ptex, bool whole_polygons)
 {
     const txm_ptex_info *info = txm_ptex_info_of(ptex);
@@ -222,7 +222,7 @@ static void write_polygons(world *w, const char *extension, const txm_ptex *ptex
     ck_assert_int_eq(fclose(f), 0);
 }
 
-/* The texture coordinates of the new mesh, face by face and corner by corner. */
+/* Reads the texture coordinates of the new mesh, face by face and corner by corner. */
 static float (*read_uvs(const char *path, uint32_t faces, int corners))[2]
 {
     float(*uvs)[2] = calloc((size_t)faces * 4, sizeof *uvs);
@@ -241,7 +241,7 @@ static float (*read_uvs(const char *path, uint32_t faces, int corners))[2]
                 uvs[i][k] = (float)mesh.values[(size_t)mesh.corners[i] * mesh.property_count + s + k];
         count = mesh.corner_count;
     } else {
-        /* One vt a corner, in their order. */
+        /* There is one vt for each corner, in order. */
         char *text = strndup((const char *)data, bytes);
         for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
             count += sscanf(line, "vt %f %f", &uvs[count][0], &uvs[count][1]) == 2;
@@ -263,27 +263,27 @@ static float pixel_at(const whole_image *image, uint32_t level, int x, int y, ui
     return out;
 }
 
-/* The channel of the file that is one of the page's. */
+/* Returns the file's channel for a channel of the page. */
 static uint32_t file_channel(const txm_ptex_info *info, uint32_t channel)
 {
     return info->alpha_channel < 0 || (int32_t)channel < info->alpha_channel ? channel : channel + 1;
 }
 
-/* Whether a corner of the face is other than where four faces meet, at which pages hold a mean. */
+/* Returns whether a corner of the face is not one where four faces meet; pages have a mean there. */
 static bool near_corner(float u, float v, uint32_t u_log2, uint32_t v_log2)
 {
     const float du = ldexpf(0.5f, -(int)u_log2), dv = ldexpf(0.5f, -(int)v_log2);
     return (u < du || u > 1 - du) && (v < dv || v > 1 - dv);
 }
 
-static const char *the_file; /* that is compared */
+static const char *the_file; /* only this is compared */
 
 static size_t compare_face(txm_ptex_filter *filter, const txm_ptex *ptex, uint32_t face, uint32_t level,
                            const whole_image *images, float uvs[4][2])
 {
     const txm_ptex_info *info = txm_ptex_info_of(ptex);
     const txm_ptex_face *f = txm_ptex_face_of(ptex, face);
-    /* Levels below 0 are rounded at each step, in the tx file to the next value, in the Ptex file down. */
+    /* Levels below 0 are rounded at each step: to the nearest value in the tx file, and down in the Ptex file. */
     const float tolerance = info->type == TXM_TYPE_U8     ? (0.6f + 1.1f * (float)level) / 255
                             : info->type == TXM_TYPE_HALF ? 2e-3f
                                                           : 1e-4f;
@@ -331,7 +331,7 @@ static size_t compare_face(txm_ptex_filter *filter, const txm_ptex *ptex, uint32
     return compared;
 }
 
-/* Unwraps, converts, compares. */
+/* Unwraps, converts and compares. */
 static size_t compare_file(const char *name, const char *extension, uint32_t page_px, uint32_t padding_px,
                            bool whole_polygons)
 {
@@ -398,7 +398,7 @@ START_TEST(tx_files_at_the_coordinates_give_what_ptex_gives)
 }
 END_TEST
 
-/* The polygon's subfaces are packed and found by their corners, whether it is cut here or was before. */
+/* A polygon's subfaces are packed, and found by their corners, whether it is cut here or was before. */
 START_TEST(polygons_are_cut)
 {
     for (int i = 0; i < 4; i++)
@@ -408,7 +408,7 @@ START_TEST(polygons_are_cut)
 }
 END_TEST
 
-/* What was pinned by hand: a pentagon's quads begin at its corners and meet in its middle. */
+/* This was worked out by hand: a pentagon's quads begin at its corners and meet in its middle. */
 START_TEST(a_cut_polygon_keeps_its_place)
 {
     world w;
@@ -440,7 +440,7 @@ START_TEST(a_cut_polygon_keeps_its_place)
             ck_assert_uint_eq(after.corners[4 * k + 3], after.corners[4 * ((k + 4) % 5) + 1]);
             (void)own;
         }
-    /* Corners of the other polygons are where they were, though their numbers moved. */
+    /* Corners of the other polygons have not moved, although their numbers have changed. */
     for (uint32_t k = 20; k < after.corner_count; k++)
         ck_assert_mem_eq(after.points.at[after.corners[k]], before.points.at[before.corners[k - 15]],
                          3 * sizeof(double));
@@ -452,7 +452,7 @@ START_TEST(a_cut_polygon_keeps_its_place)
 }
 END_TEST
 
-/* PNG holds colours that are not multiplied by alpha; the tx file has those of the Ptex file again, to the bit. */
+/* PNG colours are not multiplied by alpha; the tx file has those of the Ptex file again, bit for bit. */
 START_TEST(alpha_loses_nothing)
 {
     world w;
@@ -522,14 +522,15 @@ START_TEST(a_second_run_does_nothing)
     ck_assert_int_eq(txm_unwrap_ptex(ptex_file("grid-u8.ptx"), w.mesh, &o, &made, &err), TXM_OK);
     ck_assert_int_eq(made.outcome, TXM_OUTCOME_UP_TO_DATE);
     txm_unwrapped_clear(&made);
-    /* Another layout replaces the page, and its time differs by the second. */
+    /* Another layout replaces the page; its time is at least a second later. */
     o.padding_px = 2;
     ck_assert_int_eq(txm_unwrap_ptex(ptex_file("grid-u8.ptx"), w.mesh, &o, &made, &err), TXM_OK);
     ck_assert_int_eq(made.outcome, TXM_OUTCOME_CREATED);
     ck_assert_int_eq(stat(page, &again), 0);
     ck_assert_int_gt(again.st_mtim.tv_sec, first.st_mtim.tv_sec);
     txm_unwrapped_clear(&made);
-    /* A page that is lost is made again; one that is somebody's is left alone, and so is all else. */
+    /* A page that is missing is made again. A file of somebody else under its name is left alone, with everything
+     * else. */
     ck_assert_int_eq(unlink(page), 0);
     ck_assert_int_eq(txm_unwrap_ptex(ptex_file("grid-u8.ptx"), w.mesh, &o, &made, &err), TXM_OK);
     ck_assert_int_eq(made.outcome, TXM_OUTCOME_CREATED);
@@ -544,7 +545,7 @@ START_TEST(a_second_run_does_nothing)
 }
 END_TEST
 
-/* Every allocation fails once: an error, nothing lost, nothing left. */
+/* Every allocation fails once: there is an error, nothing leaks, and no file is left. */
 START_TEST(memory_that_is_refused_is_an_error)
 {
 #if !REFUSES_MEMORY
@@ -565,7 +566,7 @@ START_TEST(memory_that_is_refused_is_an_error)
             txm_unwrap_options o;
             txm_unwrap_options_init(&o);
             o.folder = w.folder;
-            o.threads = 1; /* faults are this thread's */
+            o.threads = 1; /* faults are set for this thread only */
             o.force = true;
             refuse_memory(n);
             const txm_status status = txm_unwrap_ptex(name, w.mesh, &o, &made, &err);
@@ -587,7 +588,7 @@ END_TEST
 
 /* ---- pages ------------------------------------------------------------------------------------------------------- */
 
-/* Every type and number of channels, in bands, as the converter reads it. */
+/* Tests every type and number of channels in bands, as the converter reads them. */
 START_TEST(pages_are_read_as_they_were_written)
 {
     static const txm_type types[] = {TXM_TYPE_U8, TXM_TYPE_U16, TXM_TYPE_HALF, TXM_TYPE_FLOAT};
@@ -637,7 +638,7 @@ START_TEST(pages_are_read_as_they_were_written)
 }
 END_TEST
 
-/* A disk that takes nothing: the writers say so. */
+/* The disk accepts no bytes, and the writers report that. */
 START_TEST(pages_that_cannot_be_written_are_errors)
 {
     for (int i = 0; i < 2; i++) {
@@ -674,7 +675,7 @@ static txm_ptex *constant_faces(uint32_t faces, const uint8_t (*sizes)[2], uint8
     return ptex;
 }
 
-/* Quads of sizes that are drawn at random: what pages hold beside faces and their borders. */
+/* Sizes of quads are random: measures how much of pages is neither faces nor borders. */
 START_TEST(packing_wastes_little)
 {
     double worst = 0;

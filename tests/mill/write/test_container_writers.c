@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What writer.c asks of the two containers, asked directly: directories and headers, texts that come late, refusals. */
+ * The functions of the two containers that writer.c calls, called directly: directories and headers, texts that come
+ * late, refusals. */
 #include <check.h>
 #include <fcntl.h>
 #include <openexr.h>
@@ -14,12 +15,11 @@
 #include "util_faults.h"
 #include "util_writer.h"
 
-/* ---- a file
- * ----------------------------------------------------------------------------------------------------------- */
+/* ---- a file ------------------------------------------------------------------------------------------------------ */
 
 enum { W = 40, H = 20, TILE = 32 };
 
-/* One channel, two tiles in level 0, not compressed: a tile is its pixels, which are its number. */
+/* One channel and two uncompressed tiles in level 0: each tile's pixels are its number. */
 static txm_tx_layout small(txm_type type)
 {
     return (txm_tx_layout){.width = W,
@@ -36,7 +36,7 @@ static const txm_container_writer *ops_of(txm_type type)
     return txm_type_is_float(type) ? &txm_tx_exr_writer : &txm_tx_tiff_writer;
 }
 
-/* EXR stores the part of a tile that exists. */
+/* EXR stores only the part of a tile that is inside the image. */
 static size_t tile_bytes(const txm_tx_layout *l, const txm_tile_place *p)
 {
     uint32_t w = txm_level_size(l->width, p->level) - p->x * l->tile_px,
@@ -63,7 +63,7 @@ static txm_status write_levels(const txm_container_writer *ops, void *self, cons
     return status;
 }
 
-/* Writes a small file to a descriptor, everything or up to the first failure. */
+/* Writes a small file to a descriptor, completely or up to the first failure. */
 static txm_status write_to(int fd, const txm_tx_layout *l, const txm_tx_metadata *metadata,
                            const txm_tx_summary *summary, txm_error *err)
 {
@@ -80,7 +80,7 @@ static txm_status write_to(int fd, const txm_tx_layout *l, const txm_tx_metadata
         status = ops->finish(self, summary, err);
     txm_output_flush(&out);
     txm_error cause = {0};
-    if (txm_output_status(&out, &cause) != TXM_OK) /* as writer.c does */
+    if (txm_output_status(&out, &cause) != TXM_OK) /* writer.c does the same */
         status = cause.status;
     ops->close(self);
     txm_output_free(&out);
@@ -94,7 +94,7 @@ static int new_fd(void)
     return fd;
 }
 
-/* The name of an open descriptor's file. */
+/* Returns the path of an open descriptor. */
 static const char *path_of(int fd)
 {
     static char path[64];
@@ -112,8 +112,7 @@ static int write_whole(txm_type type, const txm_tx_metadata *metadata)
     return fd;
 }
 
-/* ---- TIFF
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- TIFF -------------------------------------------------------------------------------------------------------- */
 
 static TIFF *open_tiff(int fd)
 {
@@ -145,7 +144,7 @@ START_TEST(a_directory_for_each_level)
 }
 END_TEST
 
-/* The description as a reader finds it, and as it is in the file. */
+/* Checks the description as a reader finds it, and its bytes in the file. */
 START_TEST(the_late_description_takes_the_room_that_was_kept)
 {
     const txm_tx_metadata metadata = made_metadata();
@@ -156,12 +155,12 @@ START_TEST(the_late_description_takes_the_room_that_was_kept)
     ck_assert(TIFFGetField(t, TIFFTAG_COPYRIGHT, &copyright));
     ck_assert_msg(strstr(text, made_summary().sha1) && strstr(text, "oiio:AverageColor=0.509998") && *text == 'A', "%s",
                   text);
-    ck_assert_ptr_null(strstr(text, "  "));    /* nothing of the filler */
-    ck_assert_ptr_null(strstr(text, "-----")); /* nor of the digest's place */
+    ck_assert_ptr_null(strstr(text, "  "));    /* without the filler */
+    ck_assert_ptr_null(strstr(text, "-----")); /* without the digest's place */
     ck_assert_str_eq(copyright, "(c) a painter");
     ck_assert_str_ne(software, "must not win");
     TIFFClose(t);
-    /* The rest of the room is zero. */
+    /* The rest of the reserved space is zero. */
     size_t bytes = (size_t)lseek(fd, 0, SEEK_END), length = strlen(made_summary().sha1);
     char *all = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0), *at = memmem(all, bytes, made_summary().sha1, length);
     ck_assert_ptr_nonnull(at);
@@ -178,7 +177,7 @@ START_TEST(big_tiff_where_the_worst_case_needs_it)
     static const struct {
         uint32_t size;
         uint16_t version;
-    } cases[] = {{1000, 42}, {26000, 42}, {30000, 43}, {65536, 43}}; /* 4 bytes a pixel, a third more for the levels */
+    } cases[] = {{1000, 42}, {26000, 42}, {30000, 43}, {65536, 43}}; /* 4 bytes a pixel, and 4/3 for levels */
     const txm_tx_metadata metadata = made_metadata();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         txm_tx_layout l = small(TXM_TYPE_U8);
@@ -252,7 +251,7 @@ START_TEST(resolutions_follow_the_aspect)
         {{.x = 0.5f, .y = 0.5f, .aspect = 2, .unit = "in"}, 1, 2, RESUNIT_NONE}, /* below 1: the aspect alone */
         {{.aspect = 1.5f}, 1, 1.5f, 0},
         {{.x = 72, .y = 72, .aspect = 1, .unit = "furlong"}, 72, 72, 0},
-        {{.x = 72, .y = 72, .aspect = 1e-30f}, 0, 0, 0}, /* no ratio of 32-bit numbers */
+        {{.x = 72, .y = 72, .aspect = 1e-30f}, 0, 0, 0}, /* not a ratio of 32-bit numbers */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         txm_tx_metadata metadata = made_metadata();
@@ -272,8 +271,7 @@ START_TEST(resolutions_follow_the_aspect)
 }
 END_TEST
 
-/* ---- EXR
- * -------------------------------------------------------------------------------------------------------------- */
+/* ---- EXR --------------------------------------------------------------------------------------------------------- */
 
 static exr_context_t open_exr(int fd)
 {
@@ -283,7 +281,7 @@ static exr_context_t open_exr(int fd)
     return exr;
 }
 
-/* "" where it is missing. */
+/* Returns the attribute, or "" if it is missing. */
 static const char *text_of(exr_context_t exr, const char *name)
 {
     const exr_attribute_t *a = NULL;
@@ -327,7 +325,7 @@ START_TEST(constant_colours_are_named)
     txm_error err = {0};
     int fd = new_fd();
     summary.constant = true;
-    summary.constant_color[0] = -1.17549435e-38f; /* as long as one gets */
+    summary.constant_color[0] = -1.17549435e-38f; /* as long as possible */
     ck_assert_msg(write_to(fd, &l, &metadata, &summary, &err) == TXM_OK, "%s", err.message);
     exr_context_t exr = open_exr(fd);
     ck_assert_str_eq(text_of(exr, "oiio:ConstantColor"), "-1.17549e-38");
@@ -367,7 +365,7 @@ START_TEST(densities_are_an_inch)
         {{.x = 72, .y = 36, .unit = "in"}, 2, 72, "in"},
         {{.x = 2.54f, .y = 2.54f, .aspect = 1, .unit = "cm"}, 1, 1, "cm"},
         {{.x = 10, .aspect = 3}, 3, 10, ""},
-        {{.aspect = 1e-7f}, 1, 0, ""}, /* beyond what OpenEXR takes */
+        {{.aspect = 1e-7f}, 1, 0, ""}, /* more than OpenEXR accepts */
         {{.aspect = 1e7f}, 1, 0, ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -408,8 +406,7 @@ START_TEST(environments_say_so)
 }
 END_TEST
 
-/* ---- both
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- both -------------------------------------------------------------------------------------------------------- */
 
 static const txm_type both[] = {TXM_TYPE_U8, TXM_TYPE_HALF};
 
@@ -459,7 +456,8 @@ static bool same_content(int a, int b)
     return same;
 }
 
-/* Libtiff does without some of its memory: then the file is whole. And it leaks: its handle is left where it broke. */
+/* libtiff survives the lack of some of its memory: then the file is complete. Otherwise its handle is abandoned, which
+ * leaks. */
 START_TEST(memory_may_end_anywhere)
 {
     const txm_tx_layout l = small(both[_i]);

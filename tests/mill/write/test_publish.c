@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Names of tx files against the golden table, and publishing. Lookup has a file of its own. */
+ * Names of tx files against the golden table, and publishing. test_find.c tests lookups. */
 #include <check.h>
 #include <dirent.h>
 #include <errno.h>
@@ -23,8 +23,8 @@ static const char xyz[] = "3.241_-1.537_-0.4986_0_-0.9692_1.876_0.04155_0_0.0556
 
 /* ---- names ------------------------------------------------------------------------------------------------------ */
 
-/* Names of the golden table with the key that its columns say. Every row is run from a made-up place: the folder enters
- * no name but those of the absolute cache folder, and there only by its relation to the source. */
+/* Names of the golden table are composed from the keys in its columns. The source's folder is made up, because a folder
+ * enters only names in an absolute cache folder, and there only by its relation to the source. */
 START_TEST(test_golden_names)
 {
     const char *data = getenv("TXM_TESTDATA");
@@ -49,7 +49,7 @@ START_TEST(test_golden_names)
                                                                   : field[3];
         char *tx = txm_tx_path(source, dir, &key);
         ck_assert_ptr_nonnull(tx);
-        /* A 1x1 image is used as it is: its row names the source. */
+        /* A 1x1 image is used as it is, so its row has the source's name. */
         if (strcmp(field[4], field[0]) != 0)
             ck_assert_msg(!strcmp(txm_path_base(tx), field[4]), "%s: %s, not %s", field[0], tx, field[4]);
         absolute += dir[0] == '/';
@@ -103,7 +103,7 @@ START_TEST(test_equiangular)
 }
 END_TEST
 
-/* The table rises, knows what it says of itself, and its last row is what is written. */
+/* The table is sorted, each row's values are consistent, and the last row is the version that is written. */
 START_TEST(test_format_versions)
 {
     const txm_blender_format *now = txm_blender_format_now(), *first = txm_blender_format_of(0);
@@ -170,7 +170,7 @@ static void remove_dir(void)
     ck_assert_int_eq(system(command), 0);
 }
 
-/* Files in the target's folder. */
+/* Counts the files in the target's folder. */
 static unsigned entries(void)
 {
     char *folder = txm_path_dir(target);
@@ -254,7 +254,7 @@ START_TEST(test_long_name)
     char name[256];
     txm_publish *p = NULL;
     txm_error err = {0};
-    /* 255 bytes, the most that file systems take: the temporary's name must still fit. */
+    /* Names have up to 255 bytes, the limit of file systems. The temporary file's name must still fit. */
     memset(name, 'n', 255);
     name[255] = 0;
     char *path = txm_path_join(dir, name);
@@ -263,7 +263,7 @@ START_TEST(test_long_name)
     free(path);
     char longer[400];
     snprintf(longer, sizeof longer, "%s/%sn", dir, name);
-    /* Found before anything is written. */
+    /* This fails before anything is written. */
     size_t before = entries();
     ck_assert_int_eq(txm_publish_begin(longer, TXM_PUBLISH_IN_CACHE, &p, &err), TXM_STATUS_TOO_LARGE);
     ck_assert_uint_eq(entries(), before);
@@ -271,7 +271,7 @@ START_TEST(test_long_name)
 }
 END_TEST
 
-/* A name that must be shortened for the temporary is not cut inside a character. */
+/* A name that is shortened for the temporary file is not cut inside a character. */
 START_TEST(test_long_name_utf8)
 {
     for (int shift = 0; shift < 3; shift++) {
@@ -310,7 +310,7 @@ START_TEST(test_refusals)
     char path[300];
     txm_publish *p = begin("x");
     ck_assert_int_eq(txm_publish_commit(&p, &stamp, NULL), TXM_OK);
-    snprintf(path, sizeof path, "%s/x.tx", target); /* a file in place of a folder */
+    snprintf(path, sizeof path, "%s/x.tx", target); /* a file in a folder's place */
     refused(path, TXM_STATUS_USAGE, "a folder is needed, but this is a file");
     char *folder = txm_path_dir(target);
     refused(folder, TXM_STATUS_NOT_A_FILE, "move it away");
@@ -319,11 +319,11 @@ START_TEST(test_refusals)
 }
 END_TEST
 
-/* Runs `fn` in a child that is the user nobody, if this process may become one. */
+/* Runs `fn` in a child process as the user nobody, if this process may do that. */
 START_TEST(test_denied)
 {
     if (geteuid() != 0)
-        return; /* the scripts test it for plain users */
+        return; /* shell tests cover other users */
     pid_t child = fork();
     if (child == 0) {
         txm_publish *p = NULL;
@@ -339,7 +339,8 @@ START_TEST(test_denied)
 }
 END_TEST
 
-/* What a handler of SIGTERM does: every temporary of the process goes, nothing appears afterwards. */
+/* Does what a handler of SIGTERM does: every temporary file of the process is removed, and no file appears
+ * afterwards. */
 START_TEST(test_abort_all)
 {
     txm_publish *p = begin("old");
@@ -363,7 +364,7 @@ START_TEST(test_abort_all)
 }
 END_TEST
 
-/* The temporary is taken away behind our back, as a cleaner of the folder would. */
+/* Another program removes the temporary file, as a cleaner of the folder might. */
 START_TEST(test_lost_temporary)
 {
     txm_publish *p = begin("old");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * tx files as other libraries see them: every pixel of every level and the metadata, read back through libtiff and
- * OpenEXRCore; failing descriptors. */
+ * Tx files as other libraries see them: every pixel of every level and the metadata, read back with libtiff and
+ * OpenEXRCore; descriptors that fail. */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +58,7 @@ static void check_tiff_level(TIFF *t, const made_image *m, uint32_t level)
             ck_assert_int_eq(TIFFReadTile(t, b, x, y, 0, 0), TIFFTileSize(t));
             for (uint32_t r = 0; r < tile; r++)
                 for (uint32_t c = 0; c < tile; c++) {
-                    /* Pixels beyond the edge repeat the last column and row. */
+                    /* Beyond the edge, the last column and row are repeated. */
                     uint32_t sx = x + c < w ? x + c : w - 1, sy = y + r < h ? y + r : h - 1;
                     const uint8_t *want = m->levels[level] + ((size_t)sy * w + sx) * pixel;
                     if (memcmp(want, b + ((size_t)r * tile + c) * pixel, pixel))
@@ -84,12 +84,12 @@ static void check_tiff(const made_image *m)
 
 static void check_exr_tile(exr_context_t exr, const made_image *m, uint32_t level, uint32_t tx, uint32_t ty)
 {
-    static const char *const names[] = {"R", "channel1", "channel2", "channel3"}; /* as Blender's files have them */
+    static const char *const names[] = {"R", "channel1", "channel2", "channel3"}; /* as in Blender's files */
     uint32_t w = txm_level_size(m->layout.width, level), tile = m->layout.tile_px;
     size_t pixel = made_pixel_bytes(m), sample = txm_type_bytes(m->layout.type);
     exr_chunk_info_t chunk;
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers" /* newer OpenEXR's initializer leaves fields out */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers" /* OpenEXR's initializer lacks some */
     exr_decode_pipeline_t decode = EXR_DECODE_PIPELINE_INITIALIZER;
 #pragma GCC diagnostic pop
     ck_assert_int_eq(exr_read_tile_chunk_info(exr, 0, (int)tx, (int)ty, (int)level, (int)level, &chunk), 0);
@@ -274,9 +274,9 @@ END_TEST
 
 static const struct {
     txm_density said;
-    float x, y; /* TIFF: 0: no such tag */
+    float x, y; /* TIFF; 0: no such tag */
     int unit;
-    float aspect, x_density; /* EXR: 0: no such attribute */
+    float aspect, x_density; /* EXR; 0: no such attribute */
     const char *exr_unit;
 } densities[] = {
     {{0}, 0, 0, 0, 1, 0, NULL},
@@ -292,7 +292,7 @@ static const struct {
     {{.aspect = 3, .x = 0.25f, .y = 0.75f, .unit = "in"}, 1, 3, RESUNIT_NONE, 3, 0.25f, "in"},
     {{.unit = "cm"}, 0, 0, RESUNIT_CENTIMETER, 1, 0, "cm"},
     {{.unit = "furlong"}, 0, 0, 0, 1, 0, "furlong"},
-    /* What one of the containers cannot hold is left out there. */
+    /* Values that a container cannot hold are left out of it. */
     {{.aspect = 1e-7f, .x = 300, .y = 300}, 300, 3e-5f, 0, 1, 300, NULL},
     {{.aspect = 4e9f, .x = 300, .y = 300}, 0, 0, 0, 1, 300, NULL},
     {{.aspect = 1e-20f}, 0, 0, 0, 1, 0, NULL},
@@ -329,7 +329,8 @@ static void check_exr_density(int i)
     exr_finish(&exr);
 }
 
-/* With constant pixels, so that all late values come: the EXR header keeps its size when it is written again. */
+/* Pixels are constant, so that all values that come late are written: the EXR header must keep its size when it is
+ * rewritten. */
 START_TEST(density)
 {
     static const txm_type types[] = {TXM_TYPE_U8, TXM_TYPE_HALF};
@@ -354,7 +355,7 @@ START_TEST(density)
 }
 END_TEST
 
-/* Attributes of these names would stand beside what the container says, and contradict it. */
+/* Attributes with these names would contradict the container's own. */
 START_TEST(density_is_reserved)
 {
     static const char *const names[] = {"XResolution", "yresolution", "ResolutionUnit", "PixelAspectRatio", "xDensity"};
@@ -363,7 +364,7 @@ START_TEST(density_is_reserved)
 }
 END_TEST
 
-/* The longest numbers that "%.6g" prints still fit in what was reserved. */
+/* The longest numbers that "%.6g" prints must fit into the reserved space. */
 START_TEST(longest_late_values)
 {
     txm_tx_metadata metadata = made_metadata();
@@ -417,7 +418,7 @@ START_TEST(file_too_large)
 }
 END_TEST
 
-/* A device without room: what a full disk says. */
+/* A device without space gives the error of a full disk. */
 START_TEST(full_disk)
 {
     txm_tx_metadata metadata = made_metadata();
@@ -497,7 +498,7 @@ START_TEST(deterministic)
 }
 END_TEST
 
-/* BigTIFF exactly when the raw levels could pass 4 GiB. */
+/* The file is a BigTIFF if and only if the uncompressed levels could exceed 4 GiB. */
 START_TEST(big_tiff)
 {
     static const struct {
@@ -509,7 +510,7 @@ START_TEST(big_tiff)
         uint32_t s = cases[i].size;
         txm_tx_layout layout = {s, s, txm_level_count(s, s), 4, TXM_TYPE_U8, 64, zip};
         txm_tx_writer *w = NULL;
-        static uint8_t tile[1 << 19]; /* more than the writer's buffer holds: the header reaches the file */
+        static uint8_t tile[1 << 19]; /* larger than the writer's buffer, so that the header reaches the file */
         uint8_t head[4];
         int fd = open_file();
         ck_assert_int_eq(txm_tx_writer_open(fd, "x", &layout, &metadata, &w, &err), TXM_OK);
@@ -522,7 +523,7 @@ START_TEST(big_tiff)
 }
 END_TEST
 
-/* A whole BigTIFF: the late description and the links of its directories are in the wide layout. */
+/* A complete BigTIFF: the late description and the links of its directories use 64-bit offsets. */
 START_TEST(big_tiff_whole)
 {
     txm_tx_metadata metadata = made_metadata();
@@ -552,7 +553,7 @@ START_TEST(big_tiff_whole)
 }
 END_TEST
 
-/* ---- read back before anybody sees it ---- */
+/* ---- reading back before the file is published ---- */
 
 typedef struct written {
     int fd;
@@ -583,7 +584,7 @@ static void end_written(written *w)
     close_file(w->fd);
 }
 
-/* Puts a byte in the place of another: refused by name. The byte is put back. */
+/* Replaces a byte, expects an error that names the field, and restores the byte. */
 static void refuses_byte(const written *w, uint64_t at, uint8_t wrong, const char *what)
 {
     uint8_t right;
@@ -595,14 +596,14 @@ static void refuses_byte(const written *w, uint64_t at, uint8_t wrong, const cha
     ck_assert_int_eq(pwrite(w->fd, &right, 1, (off_t)at), 1);
 }
 
-/* The first value of a directory entry: its one byte, or its highest. */
+/* Returns the first value of a directory entry: its only byte or its highest. */
 static uint64_t value_at(const uint8_t *entry, uint32_t at)
 {
     uint32_t width = entry[2] == TIFF_ASCII ? 1 : entry[2] == TIFF_SHORT ? 2 : 4, count = txm_load_le32(entry + 4);
     return (width * count > 4 ? txm_load_le32(entry + 8) : at + 8) + width - 1;
 }
 
-/* Every field of every directory that an allocation can lose or that decides over the pixels. */
+/* Every field of every directory that a failed allocation can lose, or that affects the pixels. */
 START_TEST(read_back_tiff)
 {
     static const uint16_t tags[] = {256, 257, 258, 259, 262, 269, 270,   277,   305,  306,
@@ -621,7 +622,7 @@ START_TEST(read_back_tiff)
                 if (tags[k] != tag)
                     continue;
                 seen++;
-                if (_i || tag != TIFFTAG_SAMPLESPERPIXEL) /* 1 where it is absent */
+                if (_i || tag != TIFFTAG_SAMPLESPERPIXEL) /* 1 if it is absent */
                     refuses_byte(&w, entry, 0xFE, "a lost tag");
                 refuses_byte(&w, value_at(file + entry, entry), 0x7E, "a wrong value");
                 refuses_byte(&w, entry + 7, 0x7E, "a wrong count");
@@ -654,7 +655,7 @@ START_TEST(read_back_exr)
 }
 END_TEST
 
-/* Other files than the one that was asked for, and one that is cut short. */
+/* Other files than the expected one, and one that is cut short. */
 START_TEST(read_back_shape)
 {
     written w = write_sound(4, _i & 1 ? TXM_TYPE_HALF : TXM_TYPE_U8, _i & 2 ? none : zip);

@@ -51,7 +51,7 @@ START_TEST(long_messages_are_cut)
     text[4999] = 0;
     txm_fail_errno(&err, EIO, "%s", text);
     ck_assert_uint_eq(strlen(err.message), TXM_MESSAGE_BYTES - 1);
-    /* What is wrong is said all the same. */
+    /* A message that is too long is shortened in the middle, so that the reason at its end remains. */
     ck_assert_ptr_nonnull(strstr(err.message, "xxx ... xxx"));
     ck_assert_ptr_nonnull(strstr(err.message, "xxx: Input/output error"));
     txm_error_prefix(&err, "%s", text);
@@ -170,7 +170,7 @@ START_TEST(digests)
 }
 END_TEST
 
-/* Every length around the edges of a block and of the padding, beside OpenSSL's. */
+/* Tests every length around the edges of a block and of the padding, against OpenSSL. */
 START_TEST(md5)
 {
     uint8_t data[300];
@@ -193,7 +193,7 @@ START_TEST(md5)
 }
 END_TEST
 
-/* Every length around the block's and the padding's edges, given in two pieces. */
+/* Tests every length around the edges of a block and of the padding, given in two pieces. */
 START_TEST(two_digests_at_once)
 {
     uint8_t a[300], b[300];
@@ -226,7 +226,8 @@ START_TEST(two_digests_at_once)
 END_TEST
 
 #if defined(__x86_64__)
-/* One block of each message, against the digest of a message that ends with the length of its first block. */
+/* Hashes one block of each message. The digest must be that of a message which ends with the length of its first
+ * block. */
 START_TEST(sha1_blocks_of_two_messages)
 {
     static const uint32_t start[5] = {0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476, 0xC3D2E1F0};
@@ -277,7 +278,7 @@ static void leaf(void *arg)
     atomic_fetch_add((atomic_int *)arg, 1);
 }
 
-/* A task that waits for jobs of its own, as a conversion does. */
+/* Like a conversion, this task waits for jobs that it has started itself. */
 static void task(void *arg)
 {
     struct nest *n = arg;
@@ -314,7 +315,7 @@ struct step {
 static void note(void *arg)
 {
     struct step *s = arg;
-    s->order->seen[s->order->count++] = s->index; /* no lock: the strand is the lock */
+    s->order->seen[s->order->count++] = s->index; /* no lock is needed: the strand runs one step at a time */
 }
 
 START_TEST(strands_keep_order)
@@ -394,7 +395,7 @@ int sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set)
     return 0;
 }
 
-/* What may be used is less only where a quota says so, which then does so for all machines. */
+/* Fewer processors may be usable only if a quota says so, and then it says so for every number of processors. */
 START_TEST(many_processors_are_counted)
 {
     pretended = 1 << 19;
@@ -405,7 +406,8 @@ START_TEST(many_processors_are_counted)
 }
 END_TEST
 
-/* A folder that is exchanged for a link, between the look at a file and its removal, leads to somebody else's file. */
+/* If somebody replaces a folder with a link after a file in it was examined and before it is removed, the path leads to
+ * another user's file, which must stay. */
 START_TEST(only_the_judged_file_is_removed)
 {
     char top[] = "/tmp/txm-core-XXXXXX", text[256];
@@ -416,7 +418,7 @@ START_TEST(only_the_judged_file_is_removed)
     close(creat("ours/a.tx", 0600));
     close(creat("theirs/a.tx", 0600));
     close(creat("ours/b.tx", 0600));
-    ck_assert_int_eq(link("ours/b.tx", "theirs/b.tx"), 0); /* as a store makes them */
+    ck_assert_int_eq(link("ours/b.tx", "theirs/b.tx"), 0); /* a store makes such links */
     ck_assert_int_eq(stat("ours/a.tx", &judged) | stat("ours/b.tx", &other) | stat("ours", &folder), 0);
     ck_assert_int_eq(rename("ours", "old") | symlink("theirs", "ours"), 0);
     ck_assert_int_eq(txm_file_remove("ours/a.tx", NULL, &judged), TXM_REMOVE_OTHER);

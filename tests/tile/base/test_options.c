@@ -43,7 +43,7 @@ START_TEST(newer_may_ask_for_nothing_unknown)
     now own = {0};
     txm_error err;
     next newer;
-    memset(&newer, 0, sizeof newer); /* as an init does: padding is zero, too */
+    memset(&newer, 0, sizeof newer); /* an init function does the same: it clears the padding, too */
     newer.known = (now){sizeof newer, 3, 4};
     ck_assert_int_eq(txm_options_take(&own, sizeof own, &newer, "now", &err), TXM_OK);
     ck_assert_int_eq(own.b, 4);
@@ -64,7 +64,7 @@ START_TEST(null_is_defaults)
 }
 END_TEST
 
-/* Settings of a program that knew only the first members. */
+/* The program was compiled when the struct had only its first members. */
 START_TEST(settings_of_any_size)
 {
     unsigned char room[2 * sizeof(txm_settings)];
@@ -79,7 +79,7 @@ START_TEST(settings_of_any_size)
 }
 END_TEST
 
-/* What nobody opened is refused by every entry, before anything is looked at. */
+/* Every function refuses a struct whose init function was not called, before it looks at anything else. */
 START_TEST(unopened_is_usage)
 {
     txm_error err;
@@ -160,7 +160,7 @@ START_TEST(unopened_is_usage_everywhere)
 }
 END_TEST
 
-/* Defaults that are not 0 fill a program's struct as far as it reaches, and no further. */
+/* Defaults other than 0 fill a program's struct up to the size that it gives, and no further. */
 START_TEST(inits_of_any_size)
 {
     unsigned char room[2 * sizeof(txm_render_options)];
@@ -182,7 +182,7 @@ START_TEST(inits_of_any_size)
 }
 END_TEST
 
-/* A cache for a program that knew only the first members. */
+/* The program was compiled when the options had only their first members. */
 START_TEST(older_cache_options)
 {
     unsigned char room[sizeof(txm_cache_options)];

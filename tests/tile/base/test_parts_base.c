@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Parts of the rooms core, blend and codec that otherwise are only reached through larger ones. */
+ * Parts of src/tile/base that are otherwise reached only through larger ones. */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,8 +17,7 @@
 #include "util_batch.h"
 #include "util_check.h"
 
-/* ---- text files
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- text files -------------------------------------------------------------------------------------------------- */
 
 START_TEST(text_files_are_read_whole)
 {
@@ -43,7 +42,7 @@ static void *stop_soon(void *flag)
     return NULL;
 }
 
-/* A FIFO without a writer must hold neither the opening nor, once asked to stop, the reading. */
+/* A FIFO without a writer must not block the open, and a read must end when it is cancelled. */
 START_TEST(a_silent_pipe_can_be_left)
 {
     static volatile int cancel;
@@ -62,8 +61,7 @@ START_TEST(a_silent_pipe_can_be_left)
 }
 END_TEST
 
-/* ---- maps
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- maps -------------------------------------------------------------------------------------------------------- */
 
 START_TEST(maps_know_what_they_hold)
 {
@@ -76,7 +74,7 @@ START_TEST(maps_know_what_they_hold)
     ck_assert_mem_eq(map.data, "0123456789", 10);
     ck_assert(txm_map_holds(&map, 0, 10) && txm_map_holds(&map, 10, 0));
     ck_assert(!txm_map_holds(&map, 1, 10) && !txm_map_holds(&map, 11, 0) && !txm_map_holds(&map, UINT64_MAX, 2));
-    /* An address outside of every map is nobody's fault that could be caught. */
+    /* A fault at an address outside of all maps is not ours to catch. */
     ck_assert(!txm_map_catch(&fd));
     ck_assert(!txm_map_lost(&map));
     ck_assert(txm_map_catch((void *)(uintptr_t)map.data));
@@ -88,8 +86,7 @@ START_TEST(maps_know_what_they_hold)
 }
 END_TEST
 
-/* ---- modules
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- modules ----------------------------------------------------------------------------------------------------- */
 
 START_TEST(modules_are_found_where_the_user_says)
 {
@@ -108,8 +105,7 @@ START_TEST(modules_are_found_where_the_user_says)
 }
 END_TEST
 
-/* ---- runs of blocks of a scene
- * ----------------------------------------------------------------------------------------- */
+/* ---- runs of blocks of a scene ----------------------------------------------------------------------------------- */
 
 static const txm_run_block *add(txm_run *run, uint64_t address, uint64_t position, txm_kind kind, const char *text)
 {
@@ -130,11 +126,11 @@ START_TEST(blocks_are_found_by_address_and_kind)
     ck_assert_ptr_nonnull(b);
     ck_assert_mem_eq(txm_run_record(&run, b).data, "socket", 6);
     ck_assert_mem_eq(txm_run_record(&run, txm_run_find(&run, 0x100, TXM_KIND_NODE)).data, "node", 4);
-    /* A pointer to a block of another kind leads nowhere, and so does NULL. */
+    /* A pointer to a block of another type resolves to nothing, as does NULL. */
     ck_assert_ptr_null(txm_run_find(&run, 0x300, TXM_KIND_NODE));
     add(&run, 0, 40, TXM_KIND_NODE, "zero");
     ck_assert_ptr_null(txm_run_find(&run, 0, TXM_KIND_NODE));
-    /* Lists may be followed for as many steps as there are blocks, however they are linked. */
+    /* Following a list ends after as many steps as there are blocks, even if the list is circular. */
     for (int i = 0; i < 4; i++)
         ck_assert(txm_run_step(&run));
     ck_assert(!txm_run_step(&run));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The texture cache: the same bits as the sampler with everything in memory, for every budget, policy, number of
- * threads and order; budgets kept; textures that are replaced, vanish, are put together; what is counted.
+ * The texture cache gives the bits of the sampler with everything in memory, for every budget, policy, number of
+ * threads and order. Budgets are kept; textures are replaced, disappear, and are put together; statistics.
  */
 #include <check.h>
 #include <pthread.h>
@@ -68,7 +68,7 @@ static void register_scene(txm_cache *c, scene *s)
 
 /* ---- equal bits ---- */
 
-/* One lookup of both; false where they differ. */
+/* Does one lookup both ways and returns whether the results are equal. */
 static bool same_one(txm_cache_thread *t, const scene *s, uint32_t i, const txm_sampler *how, uint64_t *state)
 {
     txm_lookup at = sample_random_lookup(state, s->width[i], s->height[i], 1);
@@ -87,7 +87,7 @@ static bool same_one(txm_cache_thread *t, const scene *s, uint32_t i, const txm_
     return a == b && a == TXM_LOOK_RESIDENT && random == lane.random && memcmp(got, want, sizeof got) == 0;
 }
 
-/* Many at once: now and then so many that they get memory of their own. */
+/* Does many lookups in one call, sometimes so many that the call must allocate memory for them. */
 static bool same_many(txm_cache_thread *t, const scene *s, uint32_t i, const txm_sampler *how, uint64_t *state)
 {
     enum { N = 2500 };
@@ -153,7 +153,7 @@ static void *run_worker(void *arg)
     return NULL;
 }
 
-/* Lookups of several threads, all compared. */
+/* Several threads look up, and every result is compared. */
 static void compare_threads(txm_cache *c, const scene *s, int threads, int count, bool epochs)
 {
     enum { MOST = 8 };
@@ -177,7 +177,7 @@ static int rounds(int n)
     return text ? atoi(text) : n;
 }
 
-/* Bytes of 32 tiles of the largest kind. */
+/* The fourth is the memory of 32 tiles of the largest size. */
 static const uint64_t budgets[] = {0, 8 << 20, 2 << 20, 32 * 18496, 1};
 
 START_TEST(bits_for_every_budget_and_policy)
@@ -218,7 +218,8 @@ START_TEST(bits_with_invented_misses)
 }
 END_TEST
 
-/* Of a texture that nobody has opened the size is not known yet: what CLIP rejects is decided by the file. */
+/* The size of a texture that has not been opened is unknown, so the file must be opened before CLIP can reject a
+ * lookup. */
 START_TEST(first_look_ups_of_a_texture)
 {
     enum { COUNT = 600 };

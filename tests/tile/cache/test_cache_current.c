@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What threads look up with that keep nothing themselves: threads that end before the cache, after it and at the same
- * time, many caches, forks, destructors, and memory that is refused. */
+ * Threads that keep no handle themselves: threads that end before the cache, after it and at the same time, many
+ * caches, forks, destructors, and allocations that fail. */
 #include <check.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -35,7 +35,7 @@ static txm_cache_thread *current(txm_cache *c)
     return t;
 }
 
-/* Looks the cache's only texture up, as whoever keeps a thread of its own would. */
+/* Looks up in the cache's only texture with a thread that the caller made; the others are compared with this. */
 static void look(txm_cache *c, float out[4])
 {
     const txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
@@ -52,8 +52,8 @@ static txm_cache *cache_with_texture(void)
 
 /* ---- one thread ------------------------------------------------------------------------------------------------- */
 
-/* Each cache has its own, found again however many there are; the colours are those of a thread that was made by hand.
- */
+/* Each cache has its own thread, and finds it again however many caches there are. The colours are those of a thread
+ * that was made explicitly. */
 START_TEST(one_for_each_cache)
 {
     enum { CACHES = 40 };
@@ -85,7 +85,8 @@ START_TEST(one_for_each_cache)
 }
 END_TEST
 
-/* A cache that lies where another one was is another cache, and what is left of those that are gone goes. */
+/* A new cache at the address of an old one is a different cache, and what threads kept for caches that have ended is
+ * freed. */
 START_TEST(caches_one_after_the_other)
 {
     float out[4];
@@ -94,7 +95,7 @@ START_TEST(caches_one_after_the_other)
         look(c, out);
         txm_cache_free(&c);
     }
-    refuse_memory(1L << 40); /* counts what is taken and not given back */
+    refuse_memory(1L << 40); /* from here on, what is allocated and not freed is counted */
     for (int i = 0; i < 1000; i++) {
         txm_cache *c;
         txm_cache_thread *t;
@@ -128,7 +129,7 @@ START_TEST(refused_memory)
 }
 END_TEST
 
-/* Once there is memory again, the same cache serves the same thread. */
+/* Once there is memory again, the same cache works for the same thread. */
 START_TEST(after_refused_memory)
 {
     counted count = {.refuse_in = 1};
@@ -156,7 +157,7 @@ static void *look_once(void *cache)
     return NULL;
 }
 
-/* What they took is given back while the cache goes on; what they counted stays. */
+/* What threads have allocated is freed when they end, while the cache lives on; their counts stay. */
 START_TEST(threads_end_first)
 {
     enum { THREADS = 8 };
@@ -196,7 +197,8 @@ static void *outlive(void *user)
     return NULL;
 }
 
-/* The first cache ends while all threads live; they go on with the second one, which ends after them. */
+/* The first cache is freed while all threads live. They go on with the second one, which is freed after they have
+ * ended. */
 START_TEST(a_cache_ends_first)
 {
     enum { THREADS = 4 };
@@ -231,7 +233,7 @@ static void *look_and_end(void *user)
     return NULL;
 }
 
-/* Threads end at the moment in which the cache does. */
+/* Threads end while the cache is being freed. */
 START_TEST(both_end_at_once)
 {
     enum { THREADS = 4, TIMES = 100 };
@@ -263,7 +265,7 @@ static void *end_with_a_look(void *cache)
     return NULL;
 }
 
-/* Another library's destructor looks up while the thread ends: before ours has run, or after it. */
+/* Another library's destructor may look up while the thread ends, before or after our destructor has run. */
 START_TEST(a_look_while_a_thread_ends)
 {
     counted count = {0};
@@ -301,7 +303,7 @@ static void *make_and_free(void *unused)
     return unused;
 }
 
-/* Holds the cache's lock most of the time. */
+/* Keeps the cache's lock held most of the time. */
 static void *ask_for_a_budget(void *cache)
 {
     while (!atomic_load(&enough))
@@ -310,14 +312,16 @@ static void *ask_for_a_budget(void *cache)
     return NULL;
 }
 
-/* Of a key that was made after the library's, so it comes after that. What the child leaves is no leak. */
+/* This key was made after the library's, so its destructor runs after the library's. What the child leaves allocated is
+ * not a leak. */
 static void end_child(void *unused)
 {
     (void)unused;
     _exit(0);
 }
 
-/* A child that forks while others hold locks has a cache of its own, and ends its thread: it waits for nobody. */
+/* A child that was forked while other threads held locks makes its own cache and ends its thread without waiting for
+ * anybody. */
 START_TEST(children)
 {
     pthread_t threads[2];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The texture cache while the system refuses it something: this program's own open, mmap, malloc, calloc and realloc
- * stand before the C library's and fail at their n-th call, once or from then on, for every n that a run of lookups
- * makes. A lookup has its colour to the bit or is magenta, what failed is counted and not tried again, memory stays
- * in the budget, and nothing is left open.
+ * The texture cache while the system fails: this program's open, mmap, malloc, calloc and realloc replace the C
+ * library's and fail at their n-th call, once or from then on, for every n of a run of lookups. A lookup has its
+ * colour, bit for bit, or is magenta; what failed is counted and not tried again; memory stays in the budget, and
+ * nothing is left open.
  */
 #include <check.h>
 #include <dirent.h>
@@ -26,7 +26,7 @@
 
 /* ---- faults of files; those of memory are in util_faults.h ---- */
 
-/* 64-bit offsets: the names that the C library has for them. */
+/* The C library uses these names for the functions with 64-bit offsets. */
 int open64(const char *path, int flags, ...)
 {
     mode_t mode = 0;
@@ -71,7 +71,7 @@ static int open_files(void)
     return n;
 }
 
-/* Lookups of two files, in a cache that is made for them, with the fault armed while the cache is used. */
+/* Looks up in two files, in a cache made for them, with the fault armed while the cache is used. */
 static void run(char *const paths[2], answers *a, fault kind, long at, bool lasting, long *failed)
 {
     counted memory = {0};
@@ -80,7 +80,7 @@ static void run(char *const paths[2], answers *a, fault kind, long at, bool last
     o.max_bytes = BUDGET;
     o.policy = TXM_CACHE_POLICY_LRU;
     o.threads = 1;
-    o.max_open = 1; /* files are opened again and again */
+    o.max_open = 1; /* so files are opened again and again */
     o.allocator = count_in(&memory);
     txm_cache *c = new_cache(&o);
     txm_cache_thread *t = new_thread(c);
@@ -108,7 +108,7 @@ static void run(char *const paths[2], answers *a, fault kind, long at, bool last
         magenta += a->look[i] == TXM_LOOK_FAILED;
     ck_assert_msg(!magenta || s.tiles_failed + s.textures_failed > 0, "%d lookups failed, and nothing is counted",
                   magenta);
-    /* What failed once is tried again, what goes on failing not for each lookup and each of its tiles. */
+    /* A tile that failed once is read again. A tile that goes on failing is not read again for every lookup. */
     ck_assert_uint_le(s.tiles_failed, lasting ? 4 * LOOKS : 2 * 12);
     txm_cache_thread_free(&t);
     txm_cache_free(&c);
@@ -116,7 +116,7 @@ static void run(char *const paths[2], answers *a, fault kind, long at, bool last
     ck_assert_uint_le(memory.most, 2 * BUDGET);
 }
 
-/* _i: kind of fault, and whether it lasts. */
+/* _i gives the kind of fault, and whether it lasts. */
 START_TEST(what_is_refused_costs_tiles_alone)
 {
     fault kind = (fault)(_i / 2);
@@ -151,13 +151,13 @@ START_TEST(what_is_refused_costs_tiles_alone)
     }
     ck_assert_int_gt(runs, 1);
     ck_assert_int_lt(runs, 2999);
-    ck_assert(magenta > 0 || !lasting); /* what fails once may succeed when the tile is asked for again */
+    ck_assert(magenta > 0 || !lasting); /* a tile that failed once may succeed when a lookup needs it again */
     free(paths[0]);
     free(paths[1]);
 }
 END_TEST
 
-/* Where a file is mapped. */
+/* Returns the address at which a file is mapped. */
 static uint8_t *map_of(const char *path)
 {
     char line[1024];
@@ -172,9 +172,9 @@ static uint8_t *map_of(const char *path)
     return (uint8_t *)begin; // NOLINT(performance-no-int-to-ptr)
 }
 
-/* While the cache has it open, a file is cut short in place, or a page of it is not given by its disk or its file
- * server; of that a program's handler hears by SIGBUS and passes the address on. What is in memory stays, what is not
- * fails and says why, other files know nothing of it. A page that could not be read is tried again. */
+/* A file is cut short in place while the cache has it open, or the disk or file server fails to deliver a page of it.
+ * The program's handler receives SIGBUS and passes the address on. Tiles in memory stay, others fail and give the
+ * reason, and other files are not affected. A page that could not be read is tried again. */
 START_TEST(a_file_that_is_lost_while_it_is_open)
 {
     static const char *const causes[] = {"victim.tx: became shorter", "victim.tx: a part of it cannot be read"};
@@ -214,7 +214,7 @@ START_TEST(a_file_that_is_lost_while_it_is_open)
 }
 END_TEST
 
-/* A report is whole or not there. */
+/* The functions return a complete report or none. */
 START_TEST(reports_are_whole)
 {
     char *path = write_cached("a.tx", 150, 140, 4, TXM_TYPE_U8, MADE_NOISE, 1);

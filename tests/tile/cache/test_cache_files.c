@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The texture cache and its files: those that vanish, change, are many or huge; UDIM sets, duplicates, colours that are
- * shared; batches; what is counted and reported.
+ * The texture cache and its files: files that disappear, change, are many or huge; UDIM sets, duplicates, shared
+ * colours; batches; statistics and reports.
  */
 #include <check.h>
 #include <cjson/cJSON.h>
@@ -31,12 +31,12 @@ static txm_look look(txm_cache_thread *t, uint32_t id, float u, float v, float o
     return txm_cache_sample(t, id, &how, &at, NULL, out);
 }
 
-/* Two files of which one is to have an accident, in a cache. */
+/* Holds a cache with two files, of which a test damages the first. */
 typedef struct two_files {
     char *victim, *other;
     txm_cache *c;
     txm_cache_thread *t;
-    uint32_t a, b; /* the victim, the other */
+    uint32_t a, b; /* the file that is damaged, and the other */
 } two_files;
 
 static two_files two_files_open(uint32_t max_open, made_content other)
@@ -60,14 +60,14 @@ static void two_files_close(two_files *f)
     free(f->other);
 }
 
-/* An open file is looked at again after a tenth of a second. */
+/* The cache checks an open file again after a tenth of a second. */
 static void wait_for_a_look(void)
 {
     nanosleep(&(struct timespec){.tv_nsec = 120000000}, NULL);
 }
 
-/* A file that is shorter, or another one when it is opened again fails from then on, once a tile, until it is
- * replaced. One that is gone is looked for again. */
+/* A file that is shorter, or a different one, when it is opened again fails from then on, once for each tile, until
+ * txm_cache_replace is called. A file that is missing is looked for again. */
 START_TEST(files_that_vanish_cost_their_tiles)
 {
     two_files f = two_files_open(1, MADE_NOISE);
@@ -76,7 +76,7 @@ START_TEST(files_that_vanish_cost_their_tiles)
     const uint32_t a = f.a, b = f.b;
     float first[4], out[4];
     ck_assert_int_eq(look(t, a, 0.1f, 0.1f, first), TXM_LOOK_RESIDENT);
-    ck_assert_int_eq(look(t, b, 0.1f, 0.1f, out), TXM_LOOK_RESIDENT); /* closes the other one */
+    ck_assert_int_eq(look(t, b, 0.1f, 0.1f, out), TXM_LOOK_RESIDENT); /* this closes the other file */
     if (_i == 0) {
         unlink(f.victim);
     } else if (_i == 1) {
@@ -84,7 +84,7 @@ START_TEST(files_that_vanish_cost_their_tiles)
     } else {
         ck_assert_int_eq(truncate(f.victim, 3000), 0);
     }
-    ck_assert_int_eq(look(t, a, 0.1f, 0.1f, out), TXM_LOOK_RESIDENT); /* in memory */
+    ck_assert_int_eq(look(t, a, 0.1f, 0.1f, out), TXM_LOOK_RESIDENT); /* this tile is in memory */
     ck_assert(memcmp(out, first, sizeof out) == 0);
     for (int i = 0; i < 3; i++) {
         ck_assert_int_eq(look(t, a, 0.9f, 0.9f, out), TXM_LOOK_FAILED);
@@ -117,8 +117,8 @@ START_TEST(files_that_vanish_cost_their_tiles)
 }
 END_TEST
 
-/* Another image of the same size, written into the file that is open: tiles of two images would make a seam. One that
- * is put in its place does not disturb whoever has the old one open. */
+/* Another image of the same size is written into the open file: mixing tiles of the two images would show a seam. A
+ * file that is renamed into its place does not disturb readers of the old one. */
 START_TEST(open_files_that_are_written_to_are_left)
 {
     two_files f = two_files_open(2, MADE_SMOOTH);
@@ -154,7 +154,8 @@ START_TEST(open_files_that_are_written_to_are_left)
 }
 END_TEST
 
-/* Of an open file and of one that is opened again: another time, or a copy in its place, is no other image. */
+/* Neither a new time stamp nor an identical copy in its place makes a file a different image, whether it is open or
+ * opened again. */
 START_TEST(files_that_are_touched_stay)
 {
     two_files f = two_files_open(1, MADE_NOISE);
@@ -175,7 +176,7 @@ START_TEST(files_that_are_touched_stay)
     }
     wait_for_a_look();
     ck_assert_int_eq(look(t, a, 0.9f, 0.1f, out), TXM_LOOK_RESIDENT);
-    ck_assert_int_eq(look(t, b, 0.1f, 0.1f, out), TXM_LOOK_RESIDENT); /* closes the first one */
+    ck_assert_int_eq(look(t, b, 0.1f, 0.1f, out), TXM_LOOK_RESIDENT); /* this closes the first file */
     ck_assert_int_eq(look(t, a, 0.9f, 0.9f, out), TXM_LOOK_RESIDENT);
     ck_assert_uint_eq(stats_of(c).files_opened, 3);
     ck_assert_uint_eq(stats_of(c).tiles_failed, 0);
@@ -214,7 +215,7 @@ END_TEST
 START_TEST(duplicates_and_colours_are_shared)
 {
     char *a = write_cached("a.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
-    char *b = write_cached("b.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1); /* the same hash */
+    char *b = write_cached("b.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1); /* with the same hash */
     char *flat = write_cached("flat.tx", 1024, 1024, 4, TXM_TYPE_U8, MADE_CONSTANT, 3);
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     if (_i)
@@ -232,7 +233,7 @@ START_TEST(duplicates_and_colours_are_shared)
     ck_assert_int_eq(txm_cache_preload(c, constant, NULL, NULL), TXM_OK);
     txm_cache_stats after = stats_of(c);
     ck_assert_uint_ge(after.tiles_loaded - s.tiles_loaded, 256 + 64 + 16 + 4 + 1);
-    /* Levels of a made image have colours of their own. */
+    /* Each level of a made image has its own colour. */
     if (!_i)
         ck_assert_uint_le(after.tiles - s.tiles, 11);
     ck_assert_int_eq(txm_cache_unload(c, constant, NULL), TXM_OK);
@@ -252,7 +253,7 @@ START_TEST(duplicates_and_colours_are_shared)
 }
 END_TEST
 
-/* Colours that are shared go last; by then entries that a texture has left name no memory any more. */
+/* Shared colours are dropped last. By then no page table entry that a texture has left may point to them. */
 START_TEST(colours_go_when_nothing_else_is_left)
 {
     char *fine = write_cached("fine.tx", 512, 512, 4, TXM_TYPE_U16, MADE_NOISE, 1);
@@ -263,7 +264,7 @@ START_TEST(colours_go_when_nothing_else_is_left)
     const uint32_t a = add_texture(c, fine, TXM_EXTENSION_REPEAT), b = add_texture(c, flat, TXM_EXTENSION_REPEAT);
     const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     float out[4], first[4];
-    for (int level = 2; level >= 0; level--) { /* from coarse to fine: its entries move twice */
+    for (int level = 2; level >= 0; level--) { /* from coarse to fine, so that its entries move twice */
         const txm_lookup at = at_level(0.3f, 0.3f, (float)level, 512);
         ck_assert_int_eq(txm_cache_sample(t, a, &how, &at, NULL, first), TXM_LOOK_RESIDENT);
         ck_assert_int_eq(txm_cache_sample(t, b, &how, &at, NULL, out), TXM_LOOK_RESIDENT);
@@ -284,7 +285,7 @@ START_TEST(colours_go_when_nothing_else_is_left)
 }
 END_TEST
 
-/* Lookups that hit at once and such that don't go different ways, on which sets have tiles of their own. */
+/* Lookups that hit at once take another path than the rest. Both must find the tiles of each set. */
 START_TEST(udim_sets_beside_one_with_a_base)
 {
     char *one = write_cached("one.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
@@ -305,7 +306,7 @@ START_TEST(udim_sets_beside_one_with_a_base)
     for (uint32_t i = 0; i < 60; i++) {
         uint32_t set;
         ck_assert_int_eq(txm_cache_add_udim(c, i % 3 == 1 ? &based : &plain, &set, NULL), TXM_OK);
-        for (uint32_t k = set - i; k < 3 * (set + 1); k++) { /* all that there are, three times over */
+        for (uint32_t k = set - i; k < 3 * (set + 1); k++) { /* each set three times */
             const uint32_t asked = set - i + k % (i + 1);
             ck_assert_int_eq(txm_cache_sample(t, asked, &how, &far, NULL, out), TXM_LOOK_RESIDENT);
             ck_assert(memcmp(out, (asked - 2) % 3 == 1 ? from_base : from_tile, sizeof out) == 0);
@@ -351,7 +352,7 @@ START_TEST(udim_sets_use_their_base_from_afar)
     ck_assert(magenta(out));
     txm_lookup outside = {-1.5f, 0.5f, 0.004f, 0, 0, 0.004f};
     ck_assert_int_eq(txm_cache_sample(t, set, &how, &outside, NULL, out), TXM_LOOK_FAILED);
-    numbers[0] = 9999; /* the last one */
+    numbers[0] = 9999; /* 9999 is the last number */
     ck_assert_int_eq(txm_cache_add_udim(c, &udim, &plain, NULL), TXM_OK);
     txm_lookup last = {8.25f, 899.5f, 0.004f, 0, 0, 0.004f}, beyond = {9.25f, 899.5f, 0.004f, 0, 0, 0.004f};
     ck_assert_int_eq(txm_cache_sample(t, plain, &how, &last, NULL, out), TXM_LOOK_RESIDENT);
@@ -401,8 +402,8 @@ START_TEST(resolution_and_limits_drop_levels)
 }
 END_TEST
 
-/* Several samplers in turn, with what is missing and without: the bits of the same ones with the bias, and no lock
- * where nothing is missing. */
+/* Several samplers take turns, with missing tiles and without. A resolution gives the same bits as the equivalent bias,
+ * and takes no lock if nothing is missing. */
 START_TEST(a_resolution_is_a_bias)
 {
     char *path = write_cached("a.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
@@ -437,14 +438,14 @@ START_TEST(a_resolution_is_a_bias)
 }
 END_TEST
 
-/* Only what is asked for: levels have entries when a lookup needs them. */
+/* Only the part that was requested is loaded, and a level gets entries when a lookup needs them. */
 START_TEST(preloading_a_part)
 {
     char *path = write_cached("a.tx", 1024, 1024, 1, TXM_TYPE_U8, MADE_NOISE, 1);
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     txm_cache *c = new_cache(&o);
     uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT);
-    const txm_cache_part part = {1, 1, 0.0f, 0.5f, 0.49f, 1.0f}; /* a quarter, above on the left */
+    const txm_cache_part part = {1, 1, 0.0f, 0.5f, 0.49f, 1.0f}; /* the upper left quarter */
     ck_assert_int_eq(txm_cache_preload(c, id, &part, NULL), TXM_OK);
     txm_cache_texture_stats s;
     txm_cache_texture_stats_of(c, id, &s, NULL);
@@ -454,14 +455,14 @@ START_TEST(preloading_a_part)
     txm_cache_extent extent;
     ck_assert_int_eq(txm_cache_prepare(c, &view, &extent, NULL), TXM_OK);
     ck_assert_uint_eq(extent.textures, 1);
-    /* 1 texture + 11 levels of a source + 256 shared + 86 tiles and 11 levels; none for level 0. */
+    /* 1 texture, 11 levels of a source, 256 shared entries, 86 tiles and 11 levels; none for level 0. */
     ck_assert_uint_lt(extent.tiles, 600);
     txm_cache_free(&c);
     free(path);
 }
 END_TEST
 
-/* Files and levels that are known beforehand: lookups ask for tiles at once. */
+/* If files and levels are registered beforehand, lookups request tiles at once. */
 START_TEST(registering_all_levels)
 {
     char *path = write_cached("a.tx", 1024, 512, 1, TXM_TYPE_U8, MADE_NOISE, 1);
@@ -551,7 +552,7 @@ START_TEST(many_textures_cost_little)
     txm_cache_stats s = stats_of(c);
     printf("note 64,000 textures: %.2f s, %.1f MB\n", took, (double)s.allocated_bytes_peak / 1048576);
     ck_assert_uint_lt(s.allocated_bytes_peak, 64 << 20);
-    ck_assert(took < 20); /* on any machine, sanitized too */
+    ck_assert(took < 20); /* holds on every machine, also with sanitizers */
     txm_cache_free(&c);
     free(path);
 }
@@ -559,7 +560,7 @@ END_TEST
 
 /* ---- batches ---- */
 
-/* A wave of lookups, those repeated that missed: the same bits as with everything in memory. */
+/* Looks up in waves and repeats the lookups that missed. The bits are those of a cache that holds everything. */
 START_TEST(waves_have_the_same_bits)
 {
     enum { LOOKUPS = 1500 };
@@ -612,13 +613,13 @@ START_TEST(waves_have_the_same_bits)
 }
 END_TEST
 
-/* A lane's list that its owner drops, or a batch that is cancelled: the next launch asks again, and so do lookups that
- * load by themselves. */
+/* If the owner drops a lane's list, or a batch is cancelled, the next launch requests the tiles again, and so do
+ * lookups that load by themselves. */
 START_TEST(dropped_requests_lose_nothing)
 {
     char *path = write_cached("a.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
-    o.threads = 1; /* nothing is read before somebody waits */
+    o.threads = 1; /* with one thread, nothing is read until somebody waits */
     txm_cache *c = new_cache(&o);
     uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT), requests[16];
     ck_assert_int_eq(txm_cache_register(c, id, NULL), TXM_OK);
@@ -648,8 +649,9 @@ START_TEST(dropped_requests_lose_nothing)
 }
 END_TEST
 
-/* One launch of the first `count` of 256 lookups, scattered over a texture of 16 x 16 tiles, each of a tile of level 0
- * and the one of level 1 that it lies in; how many were complete, and in *first whether the first was. */
+/* Launches the first `count` of 256 lookups, which are scattered over a texture of 16 x 16 tiles. Each needs a tile of
+ * level 0 and the tile of level 1 that covers it. Returns how many were complete, and in *first whether the first one
+ * was. */
 static int launch_scattered(txm_cache *c, uint32_t id, int count, bool *first)
 {
     uint32_t requests[512];
@@ -672,8 +674,8 @@ static int launch_scattered(txm_cache *c, uint32_t id, int count, bool *first)
     return complete;
 }
 
-/* Of 256 tiles of level 0 and 64 of level 1, 160 may be loaded: whoever asks first gets on, and of the others those
- * that share a tile of level 1: 124 lookups. In the order of asking it would be 105. */
+/* The lookups need 256 tiles of level 0 and 64 of level 1, and 160 may be loaded. The first one to ask is served, and
+ * of the others those that share a tile of level 1: 124 lookups. In the order of requests there would be 105. */
 START_TEST(small_batches_are_of_whole_areas)
 {
     char *path = write_cached("a.tx", 1024, 1024, 4, TXM_TYPE_U8, MADE_NOISE, 1);
@@ -751,7 +753,7 @@ static void ck_verdict(txm_cache *c, const char *want)
     free(text);
 }
 
-/* A larger cache is no cure for tiles that were let go with memory to spare. */
+/* A larger cache does not help if tiles were evicted while there was memory to spare. */
 START_TEST(verdicts_name_the_cause)
 {
     char *path = write_cached("a.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);

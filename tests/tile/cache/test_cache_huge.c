@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * More textures than any memory holds: sparse tx files of 65536 x 65536 px, under as many names as it takes to 1.5 TB,
- * looked up at random and in a walk within a budget. TXM_HUGE_LOOKUPS and TXM_HUGE_MB set how many lookups of each,
- * and the budget: 150000 fill 2048.
+ * More textures than any memory holds: sparse tx files of 65536 x 65536 px, under as many names as make 1.5 TB, looked
+ * up at random and in a walk within a budget. TXM_HUGE_LOOKUPS and TXM_HUGE_MB set the number of lookups of each and
+ * the budget: 150000 fill 2048.
  */
 #include <check.h>
 #include <fcntl.h>
@@ -28,7 +28,8 @@ static unsigned long number(const char *name, unsigned long otherwise)
 
 /* ---- a sparse tx file ---- */
 
-/* BigTIFF, one directory a level, tiles that are not compressed: only tables and tiles with a colour take space. */
+/* The file is a BigTIFF with a directory for each level and uncompressed tiles: only tables, and tiles with a colour,
+ * take space on disk. */
 typedef struct sparse {
     int fd;
     uint64_t end;
@@ -101,7 +102,7 @@ static void add_level(sparse *f, uint32_t level, uint64_t *link, uint64_t *pixel
     f->end = (f->end + 7) & ~7ull;
 }
 
-/* The place and colour of a tile that is no hole. */
+/* Returns the n-th tile that has a colour; all others are holes. */
 static uint32_t marked_tile(uint32_t n)
 {
     return (n * 2654435761u) % ((SIZE / TILE) * (SIZE / TILE));
@@ -129,9 +130,9 @@ static char *write_sparse(void)
     return path;
 }
 
-/* ---- looking up ---- */
+/* ---- lookups ---- */
 
-/* The middle of a tile of level 0 that has a colour. */
+/* Returns a lookup in the middle of a tile of level 0 that has a colour. */
 static void check_marked(txm_cache_thread *t, uint32_t id, const txm_sampler *how, uint32_t n)
 {
     uint32_t tile = marked_tile(n), across = SIZE / TILE;
@@ -156,8 +157,8 @@ START_TEST(terabytes_through_a_budget)
     txm_cache_options_init(&o);
     o.max_bytes = (uint64_t)mb << 20;
     o.policy = TXM_CACHE_POLICY_LRU;
-    o.coalesce = 0;     /* holes are all of one colour */
-    o.max_open = NAMES; /* opening looks at all 1.4 million entries of a file */
+    o.coalesce = 0;     /* holes all have the same colour */
+    o.max_open = NAMES; /* opening a file checks all of its 1.4 million entries */
     o.allocator = count_in(&memory);
     txm_cache *c = new_cache(&o);
     txm_cache_thread *t = new_thread(c);
@@ -174,8 +175,9 @@ START_TEST(terabytes_through_a_budget)
     txm_sampler how;
     txm_sampler_init(&how);
     uint64_t seed = 17;
-    /* At random, most of it coarse as most of a scene is. Textures of which few tiles are used need most of their page
-     * table in the end: the finest levels of some are left out so that the tables fit. */
+    /* Lookups are at random places, and mostly at coarse levels, as in most scenes. In the end, textures of which
+     * few tiles are used need most of their page table: the finest levels of some are left out so that the tables
+     * fit. */
     uint32_t fine = (uint32_t)(mb / 128) + 1;
     for (unsigned long n = 0; n < lookups; n++) {
         uint32_t i = sample_random(&seed) % NAMES;
@@ -185,7 +187,7 @@ START_TEST(terabytes_through_a_budget)
         if (n % 64 == 0)
             check_marked(t, ids[n / 64 % fine], &how, (uint32_t)(n / 64) % MARKED);
     }
-    /* A walk over one of them. */
+    /* Walks over one of them. */
     for (unsigned long n = 0; n < lookups; n++) {
         float out[4], step = 1.0f / SIZE, angle = (float)n * 0.002f, radius = 0.4f * (float)n / (float)lookups;
         txm_lookup at = {0.5f + radius * cosf(angle), 0.5f + radius * sinf(angle), step, 0, 0, step};

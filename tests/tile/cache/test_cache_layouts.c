@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How pixels lie in memory, and how they get there: small textures that are packed, opaque ones of three channels,
- * files that are read and not mapped. The bits are those of a set of textures, which has none of these.
+ * Layouts of pixels in memory, and how they get there: small textures that are packed, opaque ones of three channels,
+ * files that are read and not mapped. The bits are those of a set of textures, which does none of this.
  */
 #include <check.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "util_sample.h"
 #include "util_tx.h"
 
-/* A file of four channels that says of itself that it is opaque; a pixel of its second level may differ. */
+/* Writes a file of four channels that claims to be opaque. Unless `truly`, a pixel of its second level is not. */
 static char *write_opaque(const char *name, uint32_t width, uint32_t height, txm_type type, bool truly)
 {
     static const uint8_t one[4][4] = {{0xFF}, {0xFF, 0xFF}, {0x00, 0x3C}, {0x00, 0x00, 0x80, 0x3F}};
@@ -37,7 +37,8 @@ static char *write_opaque(const char *name, uint32_t width, uint32_t height, txm
     return path;
 }
 
-/* Single lookups of all kinds, with and without slopes, and batches, in a cache that drops what it is about to use. */
+/* Compares single lookups of all kinds, with and without slopes, and batches, in a cache that evicts tiles it is about
+ * to use. */
 static void compare(const char *path, txm_extension extension, const txm_cache_options *o, txm_view_texture *shape)
 {
     enum { COUNT = 64 };
@@ -173,7 +174,7 @@ START_TEST(files_that_are_read)
 }
 END_TEST
 
-/* No handler is installed: the signal would end the test. */
+/* No handler is installed, so a signal would end the test. */
 START_TEST(files_that_are_read_raise_no_signal)
 {
     const bool exr = _i & 1;
@@ -201,8 +202,8 @@ START_TEST(files_that_are_read_raise_no_signal)
 }
 END_TEST
 
-/* A million textures of 16x16 px take as much each: with all that the cache keeps of them, but their names, at most 1.3
- * times their pixels. */
+/* A million textures of 16x16 px: all that the cache keeps for them, apart from their names, takes at most 1.3 times
+ * the memory of their pixels. */
 static txm_status describe_icon(void *user, txm_tile_shape *shape, txm_error *err)
 {
     (void)user, (void)err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The texture cache and memory: budgets at every instant, of all that the process takes for it; memory that is refused;
- * lookups of many that share what they load; hits, which take no lock and yet see what has changed.
+ * The texture cache and memory: budgets hold at every instant, for everything that the process allocates for the cache;
+ * allocations fail; calls with many lookups share what they load; hits take no lock and still see changes.
  */
 #include <check.h>
 #include <malloc.h>
@@ -47,7 +47,7 @@ START_TEST(budgets_are_kept_at_every_instant)
             txm_cache_stats s = stats_of(c);
             ck_assert_uint_gt(s.tiles_evicted, 0);
             ck_assert_uint_gt(s.tiles_loaded, 200);
-            /* One batch: a slab for each thread that waits. */
+            /* A batch adds a slab for each thread that waits. */
             if (memory.most > budgets[b] + THREADS * (512u << 10))
                 ck_abort_msg("policy %u: %llu bytes for a budget of %llu", policy, (unsigned long long)memory.most,
                              (unsigned long long)budgets[b]);
@@ -60,14 +60,14 @@ START_TEST(budgets_are_kept_at_every_instant)
 }
 END_TEST
 
-/* All that the C library has given out, and the most of it since `base`. */
+/* Counts the bytes that the C library has given out, and their maximum since `base`. */
 typedef struct heap {
     uint64_t base, most;
 } heap;
 
 static uint64_t heap_bytes(void)
 {
-    const struct mallinfo2 m = mallinfo2(); /* zeros under sanitizers */
+    const struct mallinfo2 m = mallinfo2(); /* mallinfo2 returns zeros under sanitizers */
     return m.uordblks + m.hblkhd;
 }
 
@@ -92,7 +92,7 @@ static void heap_release(void *user, void *memory, size_t bytes)
     free(memory);
 }
 
-/* The whole process, readers of open files included, of many kinds of files. */
+/* Measures the whole process, readers of open files included, with many kinds of files. */
 START_TEST(all_memory_is_in_the_budget)
 {
     enum { FILES = 120, BUDGET = 2 << 20, BATCH = (512 + 256) << 10, LITTLE = 128 << 10 };
@@ -141,7 +141,7 @@ START_TEST(all_memory_is_in_the_budget)
 }
 END_TEST
 
-/* Files whose tiles OpenEXR's library reads: it keeps tables of its own, PIZ's a megabyte for each thread and file. */
+/* OpenEXR's library reads these tiles and keeps tables of its own: PIZ takes a megabyte for each thread and file. */
 START_TEST(what_openexr_keeps_is_counted)
 {
     enum { FILES = 12, BUDGET = 32 << 20, LITTLE = 256 << 10 };
@@ -175,7 +175,7 @@ START_TEST(what_openexr_keeps_is_counted)
 }
 END_TEST
 
-/* Tiles that are larger than a slab: threads hold no more of them together than a lookup needs. */
+/* Tiles are larger than a slab. All threads together hold no more of them than one lookup needs. */
 START_TEST(large_tiles_keep_the_budget)
 {
     enum { EDGE = 2048, TILE = 256, TILE_BYTES = (TILE + 4) * (TILE + 4) * 8, BUDGET = 1 << 20, COUNT = 200 };
@@ -186,7 +186,7 @@ START_TEST(large_tiles_keep_the_budget)
     txm_cache *c = new_cache(&o);
     txm_cache_thread *t = new_thread(c);
     txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
-    how.filter = TXM_FILTER_CLOSEST; /* one tile a lookup */
+    how.filter = TXM_FILTER_CLOSEST; /* a lookup needs one tile */
     made_image m = make_image(EDGE, EDGE, 4, TXM_TYPE_U16, TILE, (txm_compression){0}, MADE_SMOOTH);
     const char *path = temp_file("large.tx");
     write_foreign_tiff(path, &m, (foreign_tiff){.compression = 1});
@@ -208,8 +208,8 @@ START_TEST(large_tiles_keep_the_budget)
 }
 END_TEST
 
-/* One place is looked up again and again while all else passes by once: whatever the policy, it stays, in one render
- * tile as well. */
+/* One place is looked up again and again while everything else is used once. It stays in memory under every policy,
+ * also within one render tile. */
 START_TEST(what_is_used_again_stays)
 {
     enum { EDGE = 2048, ROUNDS = 2 };
@@ -239,13 +239,13 @@ START_TEST(what_is_used_again_stays)
 }
 END_TEST
 
-/* A batch may be long where tiles are many: its list is part of the budget. */
+/* If there are many tiles, a batch may be long: its list counts towards the budget. */
 START_TEST(lists_of_batches_are_counted)
 {
     enum { REQUESTS = 1000, EDGE = 2048 };
     txm_cache_options o = budget_options(256 << 20, TXM_CACHE_POLICY_LRU);
     o.coalesce = 0;
-    o.threads = 1; /* nothing is loaded before somebody waits */
+    o.threads = 1; /* nothing is loaded until somebody waits */
     txm_cache *c = new_cache(&o);
     static uint32_t requests[REQUESTS];
     txm_lane lane = {.capacity = REQUESTS, .requests = requests}, *lanes[] = {&lane};
@@ -283,7 +283,7 @@ START_TEST(lists_of_batches_are_counted)
 }
 END_TEST
 
-/* Readers of many files hold little memory together, and none when all files are closed. */
+/* Readers of many files together hold little memory, and none when all files are closed. */
 START_TEST(readers_keep_little)
 {
     enum { FILES = 40 };
@@ -305,7 +305,7 @@ START_TEST(readers_keep_little)
         ck_assert_int_eq(txm_cache_sample(t, ids[i], &how, &at, NULL, out), TXM_LOOK_RESIDENT);
         txm_cache_stats s = stats_of(c);
         ck_assert_uint_gt(s.reader_bytes, 0);
-        ck_assert_uint_le(s.reader_bytes, (1u << 20) + (400u << 10)); /* a sixteenth, and the newest file's */
+        ck_assert_uint_le(s.reader_bytes, (1u << 20) + (400u << 10)); /* and the newest file's tables */
     }
     txm_cache_stats s = stats_of(c);
     ck_assert_uint_eq(s.files_open, FILES);
@@ -318,7 +318,7 @@ START_TEST(readers_keep_little)
 }
 END_TEST
 
-/* Lookups of many at a time load a tile once for all that need it, however little memory there is. */
+/* A call with many lookups loads a tile once for all that need it, however little memory there is. */
 START_TEST(many_look_ups_share_their_loads)
 {
     enum { COUNT = 100000 };
@@ -346,7 +346,7 @@ START_TEST(many_look_ups_share_their_loads)
     ck_assert_int_eq(txm_cache_sample_n(t, id, &how, &all), TXM_LOOK_RESIDENT);
     txm_cache_stats s = stats_of(c);
     ck_assert_uint_ge(s.tiles_loaded, 256);
-    ck_assert_uint_le(s.tiles_loaded, 2 * 280); /* 256 tiles for each of two parts of the batch; 75,000 one by one */
+    ck_assert_uint_le(s.tiles_loaded, 2 * 280); /* two parts of the batch; 75,000 one by one */
     ck_assert_uint_eq(s.lookups, COUNT);
     ck_assert_uint_le(memory.most, (1300u << 10) + (512u << 10));
     txm_cache_thread_free(&t);
@@ -359,8 +359,8 @@ START_TEST(many_look_ups_share_their_loads)
 }
 END_TEST
 
-/* Lookups at all levels in any order, which need pairs of tiles: with a fifth of the memory each tile is still read
- * about once a call, and the colours are those of a cache that holds everything. The second texture is a set. */
+/* Lookups at all levels in random order need pairs of tiles. With a fifth of the memory, each tile is still read about
+ * once in each call, and the colours are those of a cache that holds everything. The second texture is a set. */
 START_TEST(many_look_ups_of_all_levels)
 {
     enum { COUNT = 60000 };
@@ -415,7 +415,7 @@ START_TEST(many_look_ups_of_all_levels)
             wanted += mask[i];
         ck_assert_uint_eq(s.lookups, wanted);
         ck_assert_uint_gt(s.lookups_missed, 100);
-        if (k) { /* 341 tiles, or three times 85; again for each of a few parts of the batch */
+        if (k) { /* there are 341 tiles, or three times 85; each of a few parts of the batch reads them again */
             ck_assert_uint_gt(s.tiles_evicted, 50);
             ck_assert_uint_le(s.tiles_loaded, 1000);
         }
@@ -500,7 +500,8 @@ START_TEST(hits_take_no_lock)
 }
 END_TEST
 
-/* What hits go by is as new as if they looked at each of it: epochs, biases of a trace, sets that came later. */
+/* Lookups that hit take a shortcut, and must still notice new epochs, a trace's bias, and sets that were added
+ * later. */
 START_TEST(hits_see_what_has_changed)
 {
     char *path = write_cached("a.tx", 256, 256, 4, TXM_TYPE_U8, MADE_NOISE, 1);
@@ -513,7 +514,7 @@ START_TEST(hits_see_what_has_changed)
     const txm_lookup at = at_level(0.4f, 0.4f, 0, 256), far = {0.4f, 0.4f, 0.1f, 0, 0, 0.1f};
     float first[4], out[4];
     ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, first), TXM_LOOK_RESIDENT);
-    for (int i = 0; i < 3; i++) { /* used in each epoch, so it stays */
+    for (int i = 0; i < 3; i++) { /* this tile is used in each epoch, so it stays */
         for (int k = 0; k < 3; k++)
             ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, out), TXM_LOOK_RESIDENT);
         txm_cache_end_epoch(c);
@@ -558,7 +559,8 @@ END_TEST
 
 /* ---- open files ---- */
 
-/* Files that are read by turns stay open where a sixteenth of the budget is too little for their tables. */
+/* If a sixteenth of the budget is too small for the tables of files that are read in turn, the files still stay
+ * open. */
 START_TEST(open_files_get_the_room_they_need)
 {
     enum { TEXTURES = 12, LOOKUPS = 4000 };
@@ -598,12 +600,12 @@ static uint64_t resident_bytes(void)
     return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* What a farm counts: the memory of the process, while 250 MB of files are read through a budget of 16 MB. */
+/* Measures the memory of the process, as a farm does, while 250 MB of files are read through a budget of 16 MB. */
 /* Opening a file touches more of its pages than reading a tile does. */
 START_TEST(opening_files_keeps_no_pages)
 {
 #ifdef __SANITIZE_ADDRESS__
-    return; /* which keeps memory of its own */
+    return; /* a sanitizer keeps memory of its own */
 #endif
     enum { TEXTURES = 40 };
     char *path = write_cached("opened.tx", 4096, 4096, 1, TXM_TYPE_U8, MADE_NOISE, 1);
@@ -626,7 +628,7 @@ END_TEST
 START_TEST(processes_are_as_large_as_their_budget)
 {
 #ifdef __SANITIZE_ADDRESS__
-    return; /* which keeps memory of its own */
+    return; /* a sanitizer keeps memory of its own */
 #endif
     enum { FILES = 16, BUDGET = 16 << 20 };
     char *paths[FILES];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Textures of the cache whose tiles are in no file: images in memory, procedural ones, and sources that lie or fail. */
+ * Textures of the cache whose tiles are not in files: images in memory, procedural ones, and sources that give wrong
+ * answers or fail. */
 #include <check.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -38,7 +39,7 @@ static txm_status describe_packed(void *user, txm_tile_shape *shape, txm_error *
     return TXM_OK;
 }
 
-/* Only what lies in the level is asked for, and never more than a tile with its border. */
+/* The cache requests only pixels that lie in the level, and never more than a tile with its border. */
 static txm_status read_packed(void *user, uint32_t level, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
                               void *pixels, size_t row_stride_bytes, txm_error *err)
 {
@@ -67,7 +68,8 @@ static txm_tile_source source_of(packed *p)
     return (txm_tile_source){sizeof(txm_tile_source), p, describe_packed, read_packed, close_packed};
 }
 
-/* The same bits as of the image without tiles, for all types, extensions and sizes of tiles, in a tight budget. */
+/* For all types, extensions and tile sizes, the bits are those of the image without tiles, even within a small
+ * budget. */
 START_TEST(images_in_memory)
 {
     static const uint32_t sizes[][2] = {{300, 200}, {64, 64}, {1, 1}, {3, 150}, {257, 5}}, tiles[] = {8, 64, 512, 16};
@@ -111,8 +113,8 @@ START_TEST(images_in_memory)
 }
 END_TEST
 
-/* Where the finest levels are left out, borders too are of the levels that are left: each level has its number as its
- * colour, also at the edges of the image. */
+/* If the finest levels are left out, borders come from the levels that remain. Each level has its number as its colour,
+ * also at the edges of the image. */
 static txm_status read_numbers(void *user, uint32_t level, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
                                void *pixels, size_t row_stride_bytes, txm_error *err)
 {
@@ -162,7 +164,7 @@ START_TEST(fine_levels_are_left_out)
 }
 END_TEST
 
-/* What a source names is what stands in for it; else the 1x1 level does. */
+/* The average that a source gives stands in for missing tiles; without one, the 1x1 level does. */
 START_TEST(averages)
 {
     const float named[4] = {3.0f, 3.0f, 3.0f, 1.0f};
@@ -185,7 +187,7 @@ END_TEST
 
 /* ---- procedural ones ---- */
 
-/* A picture that is painted: every pixel of a level has one value, which changes. */
+/* A picture that changes while it is used. All pixels of a level have the same value. */
 typedef struct painted {
     atomic_uint value, fails, reads;
     txm_status failure;
@@ -240,7 +242,7 @@ static uint32_t add_painted(txm_cache *c, painted *p)
     return id;
 }
 
-/* Equal digests share tiles; others, and none, do not. */
+/* Sources with equal digests share tiles; those with other digests, or none, do not. */
 START_TEST(digests_are_shared)
 {
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
@@ -267,11 +269,11 @@ START_TEST(digests_are_shared)
     ck_assert_uint_gt(same[0].reads, 0);
     ck_assert_uint_eq(same[1].reads, 0);
     ck_assert_uint_eq(same[2].reads, same[0].reads);
-    ck_assert_int_eq(txm_cache_replace(c, shared[0], path, NULL), TXM_OK); /* the other goes on with its tiles */
+    ck_assert_int_eq(txm_cache_replace(c, shared[0], path, NULL), TXM_OK); /* the other source keeps its tiles */
     ck_assert_int_eq(txm_cache_unload(c, shared[1], NULL), TXM_OK);
     ck_assert_int_eq(txm_cache_preload(c, shared[1], NULL, NULL), TXM_OK);
     ck_assert_uint_gt(same[0].reads + same[1].reads, same[2].reads);
-    ck_assert_int_eq(txm_cache_replace(c, 0, NULL, NULL), TXM_OK); /* itself again */
+    ck_assert_int_eq(txm_cache_replace(c, 0, NULL, NULL), TXM_OK); /* by itself again */
     ck_assert_int_eq(txm_cache_open(c, 0, NULL, NULL), TXM_OK);
     ck_assert_int_eq(p[0].described, 2);
     ck_assert_int_eq(p[0].closed, 0);
@@ -295,7 +297,7 @@ static txm_look look_at_canvas(txm_cache_thread *t, uint32_t id, float u, float 
     return look;
 }
 
-/* What is painted over is seen where it was said, and only there. */
+/* Changes show where they were announced, and only there. */
 START_TEST(painting)
 {
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
@@ -319,7 +321,7 @@ START_TEST(painting)
 }
 END_TEST
 
-/* Damage lasts until it is invalidated or replaced; what passes is tried again. */
+/* A permanent failure lasts until the source is invalidated or replaced; a temporary one is tried again. */
 START_TEST(sources_that_fail)
 {
     static const txm_status statuses[] = {TXM_STATUS_CORRUPT, TXM_STATUS_IO, (txm_status)4711};
@@ -374,7 +376,7 @@ START_TEST(shapes_that_cannot_be)
     bad[9].type = 77;
     memset(bad[10].digest, 'x', sizeof bad[10].digest);
     bad[11].encoding = 77;
-    bad[12].width = bad[12].height = 65536; /* whose tables would be larger than many budgets */
+    bad[12].width = bad[12].height = 65536; /* its tables would be larger than many budgets */
     bad[12].tile_px = 32;
     txm_cache_options o = budget_options(1 << 20, TXM_CACHE_POLICY_LRU);
     txm_cache *c = new_cache(&o);
@@ -422,7 +424,7 @@ static void *look_at_random(void *arg)
     return NULL;
 }
 
-/* Slow reads of many threads, while the picture changes under them. */
+/* Many threads read slowly while the picture changes. */
 START_TEST(many_threads)
 {
     txm_cache_options o = budget_options(1 << 19, TXM_CACHE_POLICY_LRU);
@@ -452,7 +454,7 @@ START_TEST(many_threads)
 }
 END_TEST
 
-/* A launch in a view of its own that needs one tile; whether that is there. */
+/* Runs a launch that needs one tile, in the viewer's own view, and returns whether the tile is there. */
 static bool launch_at_canvas(txm_cache_viewer *viewer, uint32_t id, float u, txm_ticket **ticket)
 {
     const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
@@ -467,16 +469,16 @@ static bool launch_at_canvas(txm_cache_viewer *viewer, uint32_t id, float u, txm
     return look == TXM_LOOK_RESIDENT;
 }
 
-/* A launch that misses only what another one's batch loads, or has no room beside it, waits for that, whoever reads it:
- * it is not repeated for nothing. */
+/* A launch whose only missing tiles are being loaded by another launch's batch, or find no room beside it, waits for
+ * that batch, whoever reads it. It is not repeated in vain. */
 START_TEST(launches_wait_for_others)
 {
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     painted p = canvas();
     txm_cache_viewer *viewers[2];
     txm_ticket *ticket, *of_other;
-    const float place = _i / 2 ? 0.9f : 0.5f; /* another tile, or the same */
-    o.threads = _i % 2 ? 2 : 1;               /* with one, nobody reads but who waits */
+    const float place = _i / 2 ? 0.9f : 0.5f; /* a different tile, or the same one */
+    o.threads = _i % 2 ? 2 : 1;               /* with one thread, only those that wait read */
     o.max_queued = 1;
     o.coalesce = 0;
     p.slow_ms = 100;
@@ -495,7 +497,7 @@ START_TEST(launches_wait_for_others)
     ck_assert_uint_eq(txm_ticket_total(ticket), place != 0.5f);
     txm_ticket_wait(&ticket);
     ck_assert(launch_at_canvas(viewers[1], id, place, &ticket));
-    txm_ticket_wait(&ticket); /* at once: nothing is loading */
+    txm_ticket_wait(&ticket); /* at once, because nothing is loading */
     txm_cache_viewer_free(&viewers[1]);
     txm_ticket_wait(&of_other);
     txm_cache_viewer_free(&viewers[0]);
@@ -516,7 +518,7 @@ static void *take_memory(void *user, size_t bytes, size_t alignment)
     return posix_memalign(&memory, alignment, bytes) ? NULL : memory;
 }
 
-/* As much memory is slow to give back. */
+/* Frees memory slowly, as if there were as much of it. */
 static void give_slowly(void *user, void *memory, size_t bytes)
 {
     (void)bytes;
@@ -535,7 +537,7 @@ static void *want_answers(void *arg)
     return NULL;
 }
 
-/* The end of a render tile drops 44,000 tiles; others get the lock before all of them have gone. */
+/* Ending a render tile drops 44,000 tiles. Others get the lock before all of them are gone. */
 START_TEST(ending_a_render_tile_gives_way)
 {
     slow_memory m = {.slow = false};

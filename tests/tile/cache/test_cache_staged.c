@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Staged tiles: what is about to go comes back without being read, with its colours, and whatever else may happen to it
- * meanwhile: pins, open views, batches that are given up, painting, other files, levels that get entries. */
+ * Staged tiles are about to be evicted and come back without being read, with their colours, whatever happens
+ * meanwhile: pins, open views, cancelled batches, invalidation, other files, levels that get entries. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 enum { SIZE = 1024, TILE = 64, ACROSS = SIZE / TILE, TILES = ACROSS * ACROSS, LEVELS = 3 };
 
-/* A texture whose tiles have their numbers as colours, and how often tiles of it were read. */
+/* A texture whose tiles have their numbers as colours. It counts reads of its tiles. */
 typedef struct board {
     float base;
     atomic_int reads;
@@ -44,7 +44,7 @@ static txm_status read_board(void *user, uint32_t level, uint32_t x, uint32_t y,
 {
     board *b = user;
     (void)err;
-    b->reads += width >= TILE && height >= TILE; /* what is read beside that is its border, where the image repeats */
+    b->reads += width >= TILE && height >= TILE; /* smaller reads fetch borders, because the image repeats */
     for (uint32_t i = 0; i < height; i++)
         for (uint32_t k = 0; k < width; k++)
             ((float *)(void *)((uint8_t *)pixels + i * row_stride_bytes))[k] =
@@ -84,7 +84,7 @@ static void look(txm_cache_thread *t, uint32_t id, const board *b, uint32_t leve
     ck_assert_float_eq(out[0], color_of(b, level, tile));
 }
 
-/* The tile that is staged last in a level; UINT32_MAX: none is. */
+/* Returns the tile of a level that was staged last, or UINT32_MAX if none is staged. */
 static uint32_t staged_tile(txm_cache *c, uint32_t id, uint32_t level)
 {
     uint32_t found = UINT32_MAX;
@@ -113,7 +113,7 @@ static bool is_found(txm_cache *c, uint32_t id, uint32_t level, uint32_t tile)
     return found;
 }
 
-/* Looks at tiles of a level, from the first on, until some are staged; one of them. */
+/* Looks up in the tiles of a level from the first on until one is staged, and returns it. */
 static uint32_t stage_some(txm_cache *c, txm_cache_thread *t, uint32_t id, const board *b, uint32_t level)
 {
     uint32_t tile = UINT32_MAX;
@@ -152,15 +152,14 @@ START_TEST(comes_back_without_being_read)
     ck_assert_ptr_nonnull(strstr(report, "\"policy\":\"second-chance\""));
     ck_assert_ptr_nonnull(strstr(report, "\"tiles_restored\":1,"));
     free(report);
-    look(t, id, &b, 0, tile); /* and stays */
+    look(t, id, &b, 0, tile); /* and it stays */
     ck_assert_uint_eq(stats_of(c).lookups_missed, after.lookups_missed);
     txm_cache_thread_free(&t);
     txm_cache_free(&c);
 }
 END_TEST
 
-/* What is used again and again is never read again, beside twenty times as many tiles as there is memory for that
- * are not. */
+/* Tiles that are used again and again are read once, beside tiles used once that would fill the memory twenty times. */
 START_TEST(what_is_used_is_learnt)
 {
     board hot = {.base = 0}, cold = {.base = 10000};
@@ -197,7 +196,7 @@ START_TEST(pinned_tiles_are_not_staged)
         ck_assert_uint_eq(staged_tile(c, kept_id, 2), UINT32_MAX);
     }
     ck_assert_int_eq(kept.reads, 4);
-    /* One that is staged is pinned without being read. */
+    /* A staged tile is pinned without being read again. */
     const uint32_t tile = staged_tile(c, id, 0);
     const float u = ((float)(tile % ACROSS) + 0.5f) / ACROSS, v = 1 - ((float)(tile / ACROSS) + 0.5f) / ACROSS;
     const txm_cache_part one = {0, 0, u, v, u, v};
@@ -217,7 +216,7 @@ END_TEST
 
 /* ---- what happens to staged tiles ---- */
 
-/* A level that gets entries moves those of the coarser ones. */
+/* When a level gets entries, those of coarser levels move. */
 START_TEST(entries_may_move)
 {
     board b = {.base = 0}, other = {.base = 10000};
@@ -260,7 +259,7 @@ START_TEST(painted_over)
     const int reads = b.reads;
     look(t, id, &b, 0, tile);
     ck_assert_int_eq(b.reads, reads + 1);
-    ck_assert_int_eq(txm_cache_unload(c, id, NULL), TXM_OK); /* all, staged ones included */
+    ck_assert_int_eq(txm_cache_unload(c, id, NULL), TXM_OK); /* all tiles, including staged ones */
     ck_assert_uint_eq(staged_tile(c, id, 0), UINT32_MAX);
     ck_assert_uint_eq(stats_of(c).tiles, 0);
     txm_cache_thread_free(&t);
@@ -268,7 +267,7 @@ START_TEST(painted_over)
 }
 END_TEST
 
-/* Another file takes the place of the one whose tiles are staged. */
+/* Another file replaces the one whose tiles are staged. */
 START_TEST(replaced_while_staged)
 {
     char *paths[] = {write_cached("a.tx", 1024, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1),
@@ -314,7 +313,7 @@ static txm_look look_in_view(const txm_view *view, uint32_t id, const board *b, 
     return result;
 }
 
-/* What a view shows may be staged, come back and go while it is open, and stays what it is. */
+/* Tiles that a view contains may be staged, come back and be evicted while it is open: the view does not change. */
 START_TEST(open_views_go_on_showing_them)
 {
     board b = {.base = 0};
@@ -357,7 +356,7 @@ START_TEST(open_views_go_on_showing_them)
 }
 END_TEST
 
-/* A batch that is given up leaves what it had taken as it was; one that is painted over reads it again. */
+/* A cancelled batch leaves staged tiles as they were. If they were invalidated, the batch reads them again. */
 START_TEST(batches_bring_them_back)
 {
     board b = {.base = 0};
@@ -370,9 +369,9 @@ START_TEST(batches_bring_them_back)
     txm_ticket *ticket;
     const uint32_t id = add_board(c, &b), tile = stage_some(c, t, id, &b, 0);
     ck_assert_int_eq(txm_cache_viewer_new(c, &viewer, NULL), TXM_OK);
-    for (int turn = 0; turn < 3; turn++) { /* given up, loaded, painted over */
+    for (int turn = 0; turn < 3; turn++) { /* cancelled, loaded, invalidated */
         if (turn == 2) {
-            for (int i = 0; i < 2; i++) { /* what it has loaded is its own until the next batch */
+            for (int i = 0; i < 2; i++) { /* a batch's tiles belong to it until the next batch */
                 ck_assert_int_eq(txm_cache_viewer_prepare(viewer, &view, NULL, NULL), TXM_OK);
                 ck_assert_int_eq(txm_cache_viewer_process(viewer, NULL, 0, &ticket, NULL), TXM_OK);
                 txm_ticket_wait(&ticket);
@@ -415,7 +414,7 @@ END_TEST
 
 /* ---- memory ---- */
 
-/* A smaller budget takes staged tiles with it; lookups go on. */
+/* A smaller budget evicts staged tiles, too; lookups go on. */
 START_TEST(a_smaller_budget)
 {
     board b = {.base = 0};
@@ -439,7 +438,7 @@ END_TEST
 
 /* ---- words ---- */
 
-/* One list for all: the command line takes the library's. */
+/* The command line takes its list of policies from the library. */
 START_TEST(policies_are_listed_once)
 {
     const txm_cache_policy_words *w;

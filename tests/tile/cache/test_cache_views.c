@@ -62,14 +62,14 @@ static void is_true(int texture, const txm_lookup *at, const float got[4])
                   (double)got[0], (double)want[0]);
 }
 
-/* The middle of tile i of level 0. */
+/* Returns a lookup in the middle of tile i of level 0. */
 static txm_lookup in_tile(uint32_t i)
 {
     return at_level(((float)(i % TILES_ACROSS) + 0.5f) / TILES_ACROSS,
                     1 - ((float)(i / TILES_ACROSS % TILES_ACROSS) + 0.5f) / TILES_ACROSS, 0, SIZE);
 }
 
-/* Looks up in tiles from `first` on; how many are there, and right. */
+/* Looks up in tiles from `first` on and returns how many are there, after checking their colours. */
 static uint32_t look_at_tiles(const txm_view *view, uint32_t id, int texture, uint32_t first, uint32_t count,
                               txm_lane *lane)
 {
@@ -90,7 +90,7 @@ static uint32_t look_at_tiles(const txm_view *view, uint32_t id, int texture, ui
 
 /* ---- batches that run beside launches ---- */
 
-/* One thread: tiles are loaded by polling alone, 32 at a time. */
+/* With one thread, tiles are loaded by polling alone, 32 at a time. */
 START_TEST(a_batch_is_seen_as_a_whole)
 {
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
@@ -108,7 +108,7 @@ START_TEST(a_batch_is_seen_as_a_whole)
     ck_assert(!txm_ticket_poll(first));
     ck_assert_uint_eq(txm_ticket_remaining(first), 38);
 
-    /* The next launch sees none of it, and asks for none of it again; it may ask for more. */
+    /* The next launch sees none of the batch and requests none of it again; it may request other tiles. */
     ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
     ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 0, 90, &lane), 0);
     ck_assert_uint_eq(lane.count, 20);
@@ -133,7 +133,8 @@ START_TEST(a_batch_is_seen_as_a_whole)
 }
 END_TEST
 
-/* Frames that never wait: each takes what is there, and all tiles come, also where most tickets are cancelled. */
+/* Frames never wait: each takes the tiles that are there. All tiles are loaded in the end, also if most tickets are
+ * cancelled. */
 START_TEST(frames_do_not_wait)
 {
     enum { FRAMES = 1000, TILES = 200 };
@@ -148,7 +149,7 @@ START_TEST(frames_do_not_wait)
         ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
         there = look_at_tiles(&view, ids[1], 1, (uint32_t)frame % 40, TILES, &lane);
         if (running && sample_random(&s) % 4 != 0 && !txm_ticket_poll(running)) {
-            lane.count = 0; /* the frame's requests are given up */
+            lane.count = 0; /* the frame's requests are cancelled */
             continue;
         }
         txm_ticket_cancel(&running);
@@ -157,7 +158,7 @@ START_TEST(frames_do_not_wait)
             txm_ticket_cancel(&running);
     }
     txm_ticket_wait(&running);
-    for (int i = 0; i < 20 && there < TILES; i++) { /* on a slow machine frames are too fast for the loader */
+    for (int i = 0; i < 20 && there < TILES; i++) { /* on a slow machine, frames run faster than the loader */
         txm_view view;
         lane.capacity = MANY;
         ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
@@ -218,7 +219,7 @@ START_TEST(a_launch_has_limits)
     }
     txm_cache_free(&c);
 
-    /* A time that is over before anything was read: one tile a launch all the same. */
+    /* Even if the time limit has passed before anything was read, each launch loads one tile. */
     o.launch_bytes = 0;
     o.launch_seconds = 1e-9f;
     c = cache_of(&o, ids);
@@ -238,7 +239,7 @@ START_TEST(a_launch_has_limits)
 }
 END_TEST
 
-/* The view of txm_cache_prepare shows less, and nothing wrong, when its tiles have gone. */
+/* After evictions the view of txm_cache_prepare has fewer tiles, and never wrong ones. */
 START_TEST(the_own_view_follows)
 {
     txm_cache_options o = budget_options(4 << 20, TXM_CACHE_POLICY_LRU);
@@ -271,7 +272,7 @@ START_TEST(the_own_view_follows)
             float out[4];
             txm_cache_sample(t, ids[1], &how, &at, NULL, out);
         }
-        there = look_at_tiles(&view, ids[0], 0, 0, 60, &lane); /* what a batch has pinned may stay */
+        there = look_at_tiles(&view, ids[0], 0, 0, 60, &lane); /* tiles that a batch has pinned may stay */
         ck_assert(way & 1 ? there <= 60 : there == 0);
         txm_cache_set_max_bytes(c, 4 << 20, NULL);
         lane.count = 0;
@@ -283,7 +284,7 @@ END_TEST
 
 /* ---- several viewers ---- */
 
-/* Whatever goes on beside it, a view stays as it was. */
+/* A view does not change while it is open, whatever happens beside it. */
 START_TEST(an_open_view_stays)
 {
     txm_cache_options o = budget_options(4 << 20, TXM_CACHE_POLICY_LRU);
@@ -320,7 +321,7 @@ START_TEST(an_open_view_stays)
     ck_assert_int_eq(txm_cache_replace(c, ids[0], NULL, NULL), TXM_OK);
     txm_cache_end_epoch(c);
     char *path = path_of(0);
-    for (int i = 0; i < 40; i++) /* arrays move */
+    for (int i = 0; i < 40; i++) /* the arrays are moved */
         add_texture(c, path, TXM_EXTENSION_CLIP);
     free(path);
     ck_assert_int_eq(
@@ -336,7 +337,7 @@ START_TEST(an_open_view_stays)
     ck_assert_msg(s.allocated_bytes_peak < (4 << 20) + (2 << 20), "%llu bytes",
                   (unsigned long long)s.allocated_bytes_peak);
 
-    /* Nobody looks up in it any more: the memory is the budget's again. */
+    /* Nobody looks up in the view any more, so its memory may be reused. */
     txm_cache_viewer_close(viewer);
     for (uint32_t i = 0; i < 256; i++) {
         const txm_lookup at = in_tile(i);
@@ -351,7 +352,8 @@ START_TEST(an_open_view_stays)
 }
 END_TEST
 
-/* Two viewers whose views overlap all the time, in a budget that holds a third of what they want: both get on. */
+/* The views of two viewers overlap all the time, in a budget that holds a third of what they request. Both make
+ * progress. */
 START_TEST(viewers_do_not_starve_each_other)
 {
     enum { TILES = 250, TOGETHER = 20 };
@@ -391,7 +393,7 @@ typedef struct launcher {
     int texture;
 } launcher;
 
-/* Launches of its own, whose tickets it polls. */
+/* Launches in a loop and polls the tickets. */
 static void *launch_and_poll(void *arg)
 {
     launcher *l = arg;
@@ -429,7 +431,7 @@ START_TEST(viewers_of_many_threads)
     }
     txm_cache_thread *t = new_thread(c);
     const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
-    for (uint32_t i = 0; i < 400; i++) { /* blocking lookups beside them */
+    for (uint32_t i = 0; i < 400; i++) { /* blocking lookups run beside them */
         const txm_lookup at = in_tile(i * 7);
         float out[4];
         ck_assert_int_eq(txm_cache_sample(t, ids[i & 1], &how, &at, NULL, out), TXM_LOOK_RESIDENT);
@@ -444,7 +446,7 @@ END_TEST
 
 /* ---- lists that are too short ---- */
 
-/* Every lookup of a launch misses one of `tiles`, some of them often; a list of 16 for all. */
+/* Every lookup of a launch misses one of `tiles` tiles, and many miss the same one. A list of 16 is shared by all. */
 static uint32_t launches_until_there(bool rejects, uint32_t *first_of_last)
 {
     enum { TILES = 200, LIST = 16 };
@@ -511,7 +513,7 @@ static void check_stand_ins(uint32_t kind)
     ck_assert_float_ne(view.textures[ids[0]].average[0], 0.5f);
     ck_assert_uint_eq(stats_of(c).kept_bytes, kind == TXM_STAND_IN_KIND_TILE ? 2 * 68 * 68 * 4 : 0);
 
-    /* They stay whatever is wanted, and come back where they are invalidated. */
+    /* They stay however many tiles are requested, and come back after they were invalidated. */
     txm_cache_thread *t = new_thread(c);
     how.on_miss = TXM_ON_MISS_AVERAGE;
     for (uint32_t i = 0; i < 1000; i++) {
@@ -580,7 +582,7 @@ START_TEST(pinned_tiles_stay)
 }
 END_TEST
 
-/* What was read before an invalidation, or is being read during one, is not shown after it. */
+/* Pixels read before an invalidation, or during one, are not shown after it. */
 START_TEST(invalidated_tiles_are_read_again)
 {
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
@@ -600,12 +602,12 @@ START_TEST(invalidated_tiles_are_read_again)
     txm_ticket_wait(&ticket);
     ck_assert_int_eq(txm_cache_viewer_prepare(viewer, &view, NULL, NULL), TXM_OK);
     ck_assert_int_eq(txm_cache_invalidate(c, ids[0], &first_row, NULL), TXM_OK);
-    ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 0, 32, &lane), 32); /* an open view stays */
+    ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 0, 32, &lane), 32); /* an open view does not change */
     ck_assert_int_eq(txm_cache_viewer_prepare(viewer, &view, NULL, NULL), TXM_OK);
     ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 0, 32, &lane), 16);
     ck_assert_int_eq(txm_cache_viewer_process(viewer, &lanes, 1, &ticket, NULL), TXM_OK);
     ck_assert_uint_eq(txm_ticket_total(ticket), 16);
-    ck_assert_int_eq(txm_cache_invalidate(c, ids[0], NULL, NULL), TXM_OK); /* while it is loaded */
+    ck_assert_int_eq(txm_cache_invalidate(c, ids[0], NULL, NULL), TXM_OK); /* while it is being loaded */
     txm_ticket_wait(&ticket);
     ck_assert_int_eq(txm_cache_viewer_prepare(viewer, &view, NULL, NULL), TXM_OK);
     ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 0, 32, &lane), 0);
@@ -640,7 +642,7 @@ START_TEST(defaults_suit_renderers)
     o.launch_seconds = NAN;
     ck_assert_int_eq(txm_cache_new(&o, &c, &err), TXM_STATUS_USAGE);
 
-    /* Memory stays within the budget though nobody ends an epoch. */
+    /* Memory stays within the budget even if no epoch ever ends. */
     uint32_t ids[2];
     txm_cache_options_init(&o);
     o.max_bytes = 2 << 20;

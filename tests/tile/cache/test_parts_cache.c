@@ -20,7 +20,7 @@
 
 static counted count;
 
-/* A cache with a budget whose memory is counted; parts are called as the cache calls them, with its lock. */
+/* Makes a cache with a budget and counted memory. Tests call its parts as the cache does, with its lock held. */
 static txm_cache *cache_of(uint64_t max_bytes, uint32_t max_open)
 {
     txm_cache_options o;
@@ -87,7 +87,7 @@ START_TEST(arrays_grow_or_stay_as_they_are)
     ck_assert_uint_ge(capacity, 5000);
     ck_assert_uint_eq(items[0], 7);
     ck_assert_uint_eq(items[4999], 0);
-    /* Lookups were sent to take a new view, and are let in again. */
+    /* Lookups were made to take a new view, and may run again. */
     ck_assert_uint_eq(atomic_load(&c->generation), generation + 2);
     same = items, had = capacity;
     ck_assert(!txm_cache_grow(c, (void **)&items, &capacity, 1ull << 32, sizeof *items, false));
@@ -124,7 +124,7 @@ START_TEST(slots_have_pixels_of_their_own)
     }
     ck_assert_uint_eq(c->stats.tiles, MANY);
     ck_assert_uint_eq(c->stats.tile_bytes, (uint64_t)MANY * TILE_BYTES);
-    /* What was given back last is taken first, as another tile. */
+    /* The slot that was freed last is reused first, with a new stamp. */
     uint32_t stamp = txm_slot_at(c, slots[40])->stamp;
     txm_slot_give(c, slots[40]);
     ck_assert_int_eq(txm_slot_at(c, slots[40])->state, TXM_SLOT_STATE_FREE);
@@ -153,7 +153,7 @@ START_TEST(tiles_of_any_size_have_slots)
         memset(txm_slot_pixels(c, b), 2, sizes[i]);
         ck_assert_uint_eq(txm_slot_pixels(c, a)[sizes[i] - 1], 1);
     }
-    /* There are so many sizes of padded tiles and no more. */
+    /* There is a class for each of these sizes of padded tiles, and for no more. */
     for (uint32_t i = 6; i < TXM_CLASSES; i++)
         ck_assert_uint_ne(txm_slot_take(c, 1000 + i, true), TXM_NO_SLOT);
     ck_assert_uint_eq(txm_slot_take(c, 999, true), TXM_NO_SLOT);
@@ -162,7 +162,7 @@ START_TEST(tiles_of_any_size_have_slots)
 }
 END_TEST
 
-/* Whichever allocation fails, nothing is lost or counted twice, and the next one that succeeds has a slot. */
+/* Whichever allocation fails, nothing is leaked or counted twice, and the next slot that is requested succeeds. */
 START_TEST(slots_without_memory)
 {
     for (long n = 1;; n++) {
@@ -183,7 +183,8 @@ START_TEST(slots_without_memory)
 }
 END_TEST
 
-/* A budget of two slabs: the one whose tiles were used longest ago goes, but none while its tiles are being read. */
+/* The budget holds two slabs. The one whose tiles were used longest ago is dropped, but never while its tiles are being
+ * read. */
 START_TEST(full_slabs_give_way)
 {
     enum { MOST = 200 };
@@ -206,7 +207,7 @@ START_TEST(full_slabs_give_way)
     ck_assert_uint_eq(c->tiles[first].slot, TXM_SLOT_NONE);
     ck_assert_uint_eq(c->tiles[first + n - 1].slot, slots[n - 1]);
     ck_assert_uint_gt(c->stats.tiles_evicted, 0);
-    /* A class has nothing to steal from itself; of any class one slab may go. */
+    /* Only one class has slabs, so there is none to drop if that class is excluded. */
     ck_assert(!txm_slab_drop_one(c, 0));
     free_all(&c);
 }
@@ -214,7 +215,7 @@ END_TEST
 
 /* ---- page table ------------------------------------------------------------------------------------------------ */
 
-/* A source of this size that nobody has opened: what table.c needs of one. */
+/* Makes a source of this size that has not been opened, with what table.c needs of it. */
 static txm_source source_of(txm_view_texture *view, uint32_t width, uint32_t height, txm_cache_file *file)
 {
     *view = (txm_view_texture){.width = width, .height = height, .tile_shift = 6, .tile_bytes = TILE_BYTES};
@@ -251,13 +252,13 @@ START_TEST(blocks_are_used_again_when_nobody_sees_them)
     txm_cache_thread *t = new_thread(c);
     uint32_t a, b, again;
     ck_assert(txm_block_new(c, 9, 1, NULL, &a) && txm_block_new(c, 5, 2, NULL, &b));
-    /* The thread is after what it has missed, in a view from before: it may hold requests for the block. */
+    /* The thread has left its view to request what it missed: it may still hold requests for the block. */
     txm_enter_to_ask(t);
     txm_leave_asking(t, 1);
     txm_block_retire(c, a);
     ck_assert(txm_block_new(c, 9, 3, NULL, &again));
     ck_assert_uint_ne(again, a);
-    txm_fetch(t, 0); /* an idle thread is in nobody's way, however old its view */
+    txm_fetch(t, 0); /* an idle thread does not delay anything, however old its view */
     ck_assert(txm_block_new(c, 8, 4, NULL, &again));
     ck_assert_uint_ne(again, a);
     ck_assert(txm_block_new(c, 9, 5, NULL, &again));
@@ -277,7 +278,7 @@ START_TEST(levels_are_registered_from_coarse_to_fine)
     ck_assert_uint_eq(txm_source_tiles(&s, 0), 5 * 4 + 3 * 2 + 2 + 6);
     ck_assert_uint_eq(txm_source_tiles(&s, 9), 0);
     ck_assert_int_eq(txm_source_register(c, &s, s.view->levels, NULL), TXM_OK);
-    /* No level has tiles: looking anywhere finds UNREGISTERED. */
+    /* No level has entries: lookups find UNREGISTERED everywhere. */
     for (uint32_t i = 0; i < s.view->levels; i++)
         for (uint32_t n = 0; n < txm_source_tiles(&s, i) - txm_source_tiles(&s, i + 1); n++)
             ck_assert_uint_eq(c->tiles[txm_entry_index(&s, i, n)].slot, TXM_SLOT_UNREGISTERED);
@@ -288,13 +289,13 @@ START_TEST(levels_are_registered_from_coarse_to_fine)
     *txm_slot_at(c, slot) = (txm_slot){.entry = entry, .state = TXM_SLOT_STATE_HELD};
     ck_assert_int_eq(txm_source_register(c, &s, 0, NULL), TXM_OK);
     ck_assert_uint_ne(s.first, old);
-    /* Tiles moved along, and their slots know where; what was asked for is still asked for. */
+    /* The tiles have moved and their slots point to the new entries; requests are kept, too. */
     ck_assert_uint_eq(c->tiles[txm_entry_index(&s, 2, 1)].slot, slot);
     ck_assert_uint_eq(txm_slot_at(c, slot)->entry, txm_entry_index(&s, 2, 1));
     ck_assert_uint_eq(c->tiles[txm_entry_index(&s, 3, 0)].slot, TXM_SLOT_REQUESTED);
-    ck_assert_int_eq(txm_source_register(c, &s, 5, NULL), TXM_OK); /* it has them */
+    ck_assert_int_eq(txm_source_register(c, &s, 5, NULL), TXM_OK); /* the level already has entries */
     ck_assert_uint_eq(s.registered, 0);
-    /* Every entry leads back to its level and tile, also from the block that was left. */
+    /* Every entry is traced back to its level and tile, also in the block that was left. */
     const txm_block *b = txm_block_of(c, s.first);
     uint32_t level, tile;
     for (uint32_t i = 0; i < s.view->levels; i++) {
@@ -403,7 +404,7 @@ START_TEST(nobody_looks_while_the_world_is_stopped)
     pthread_mutex_unlock(&c->lock);
     pthread_join(thread, NULL);
     ck_assert_int_eq(atomic_load(&l.state), 2);
-    /* It has seen what was changed meanwhile. */
+    /* The thread has noticed what changed meanwhile. */
     ck_assert_uint_eq(l.thread->generation, atomic_load(&c->generation));
     ck_assert_ptr_eq(l.thread->view.tiles, c->tiles);
     txm_cache_thread_free(&l.thread);
@@ -431,7 +432,7 @@ START_TEST(files_close_by_their_last_use)
     ck_assert_int_eq(txm_file_acquire(c, files[1], &tx, NULL), TXM_OK);
     ck_assert_int_eq(txm_file_acquire(c, files[0], &tx, NULL), TXM_OK);
     ck_assert(files[0]->tx && files[1]->tx && !files[2]->tx);
-    /* What is being read does not close, however many those are. */
+    /* Files that are being read are not closed, however many they are. */
     ck_assert_int_eq(txm_file_acquire(c, files[2], &tx, NULL), TXM_OK);
     ck_assert_uint_eq(c->stats.files_open, 3);
     for (int i = 0; i < 3; i++)
@@ -461,7 +462,7 @@ START_TEST(other_files_under_the_name_are_not_read)
                    *missing = txm_file_new(c, temp_file("no.tx"), NULL);
     ck_assert_int_eq(txm_file_acquire(c, a, &tx, NULL), TXM_OK);
     txm_file_give(c, a);
-    ck_assert_int_eq(txm_file_acquire(c, b, &tx, NULL), TXM_OK); /* closes the other */
+    ck_assert_int_eq(txm_file_acquire(c, b, &tx, NULL), TXM_OK); /* this closes the other file */
     txm_file_give(c, b);
     ck_assert_int_eq(rename(other, path), 0);
     ck_assert_int_eq(txm_file_acquire(c, a, &tx, &err), TXM_STATUS_CHANGED);
@@ -469,7 +470,7 @@ START_TEST(other_files_under_the_name_are_not_read)
     err = (txm_error){0};
     ck_assert_int_eq(txm_file_acquire(c, missing, &tx, &err), TXM_STATUS_NOT_FOUND);
     ck_assert_uint_eq(missing->opens, 0);
-    /* Damage is remembered: such a file is not tried for each of its tiles. What is missing may come. */
+    /* Damage is remembered: such a file is not opened again for each of its tiles. A missing file may appear later. */
     FILE *damaged = fopen(temp_file("no.tx"), "w");
     ck_assert_ptr_nonnull(damaged);
     fputs("no tx file at all", damaged);
@@ -491,7 +492,7 @@ END_TEST
 
 /* ---- loading ---------------------------------------------------------------------------------------------------- */
 
-/* A cache with one open texture of 256 x 128 px; its source. */
+/* Makes a cache with one open texture of 256 x 128 px and returns its source. */
 static txm_source *open_one(txm_cache *c, made_content content)
 {
     char *path = write_cached("one.tx", 256, 128, 4, TXM_TYPE_U8, content, 1);
@@ -517,7 +518,7 @@ START_TEST(requests_become_tiles)
     uint8_t *unwidened = NULL;
     size_t unwidened_bytes = 0;
     ck_assert_ptr_eq(txm_origin_of(s->file), &txm_origin_file);
-    /* A level is registered first; its tiles are asked for after that. */
+    /* A level is registered first, and its tiles are requested after that. */
     ck_assert(!txm_plan(c, s->first, &job));
     ck_assert_uint_eq(s->registered, 0);
     ck_assert(!txm_plan(c, UINT32_MAX, &job));
@@ -532,7 +533,7 @@ START_TEST(requests_become_tiles)
     ck_assert_int_eq(txm_slot_at(c, job.slot)->state, TXM_SLOT_STATE_HELD);
     ck_assert_uint_eq(txm_slot_at(c, job.slot)->pins, 1);
     ck_assert_uint_eq(pins.count, 1);
-    txm_wait_for_others(c, seen); /* one was completed since: returns at once */
+    txm_wait_for_others(c, seen); /* a load has completed since, so this returns at once */
     ck_assert_uint_eq(s->loads, 1);
     ck_assert_uint_eq(s->loading, 0);
     txm_view_texture v = *s->view;
@@ -542,7 +543,7 @@ START_TEST(requests_become_tiles)
     ck_assert_mem_eq(txm_slot_pixels(c, job.slot), expected, v.tile_bytes);
     txm_tx_close(&tx);
     free(expected);
-    /* A pin of a slot that has become another tile is no pin of that one. */
+    /* A pin does not count for a slot that has been given to another tile. */
     pins.items[0].stamp--;
     txm_unpin(c, &pins);
     ck_assert_uint_eq(txm_slot_at(c, job.slot)->pins, 1);
@@ -569,7 +570,7 @@ START_TEST(tiles_that_cannot_be_read_fail)
     txm_load(c, &job, &unwidened, &unwidened_bytes, &pins);
     ck_assert_uint_eq(c->tiles[a].slot, TXM_SLOT_UNREADABLE); /* in the first round */
     ck_assert_ptr_nonnull(strstr(s->trouble->message, "no memory"));
-    /* Another file meanwhile, under the same name. */
+    /* Meanwhile the path leads to a different file. */
     txm_cache_file *f = s->file;
     txm_tx *tx;
     char *other = write_cached("two.tx", 64, 64, 4, TXM_TYPE_U8, MADE_NOISE, 2);
@@ -635,7 +636,7 @@ START_TEST(blank_tables_name_the_tiles_of_a_lookup)
     txm_tile_name tiles[TXM_BLANK_TILES];
     txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     uint32_t n = 99;
-    /* The middle of the second tile in the first row. */
+    /* Returns a lookup in the middle of the second tile in the first row. */
     txm_lookup at = {96.0f / 512, 1.0f - 32.0f / 256, 0, 0, 0, 0};
     for (int again = 0; again < 3; again++) {
         ck_assert(txm_blank_look(&b, &shape, &how, &at, 0, tiles, &n));
@@ -643,14 +644,14 @@ START_TEST(blank_tables_name_the_tiles_of_a_lookup)
         ck_assert(tiles[0].level == 0 && tiles[0].texture == 0 && tiles[0].udim == 0);
         ck_assert(tiles[0].tile == 1 || tiles[0].tile == 8 * 3 + 1);
     }
-    /* Between levels 1 and 2. */
+    /* This lookup is between levels 1 and 2. */
     how = sampler(TXM_LEVEL_MODE_TRILINEAR);
     at.dudx = 2.8f / 512;
     at.dvdy = 2.8f / 256;
     ck_assert(txm_blank_look(&b, &shape, &how, &at, 0, tiles, &n));
     ck_assert_uint_eq(n, 2);
     ck_assert_uint_eq(tiles[0].level + tiles[1].level, 3);
-    /* Levels of more tiles than a key can name. */
+    /* A level may have more tiles than a key can hold. */
     s = source_of(&view, 1u << 17, 1u << 17, NULL);
     shape.width = shape.height = 1u << 17;
     shape.levels = 18 < TXM_MAX_LEVELS ? 18 : TXM_MAX_LEVELS;
@@ -670,7 +671,7 @@ static void rehearsed_shape(const void *user, uint32_t texture, txm_view_texture
     *widened = false;
 }
 
-/* The first tile of each texture has one colour, which is all that `user` names. */
+/* The first tile of each texture has one colour, to which `user` points. */
 static const uint8_t *rehearsed_pixel(const void *user, txm_tile_name tile)
 {
     return tile.tile == 0 ? user : NULL;
@@ -710,7 +711,7 @@ END_TEST
 
 /* ---- the offline optimum ---------------------------------------------------------------------------------------- */
 
-/* A trace of lookups in the middles of tiles of level 0, which are 4 x 2; and it read again. */
+/* Writes a trace of lookups in the middles of tiles of level 0, which has 4 x 2 tiles, and reads it again. */
 static txm_trace *trace_of(const uint8_t *tiles, size_t n)
 {
     char *path = strdup(temp_file("uses.trace"));
@@ -736,7 +737,7 @@ static txm_trace *trace_of(const uint8_t *tiles, size_t n)
 
 START_TEST(the_optimum_drops_what_is_used_last)
 {
-    /* Belady by hand: reads with room for 1, 2, 3 and any number of tiles. */
+    /* Belady's reads, worked out by hand, with room for 1, 2, 3 and any number of tiles. */
     static const struct {
         uint8_t uses[12];
         uint32_t count, reads[4];
@@ -780,7 +781,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("parts of cache");
-    temp_file(""); /* the folder belongs to this process, not to a test's */
+    temp_file(""); /* the folder belongs to this process and not to a test's */
     TCase *t = add_case(suite, "memory");
     add_tests(t, memory_is_counted_to_the_byte, arrays_grow_or_stay_as_they_are, slots_have_pixels_of_their_own,
               tiles_of_any_size_have_slots, slots_without_memory, full_slabs_give_way);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ray differentials against rays that are traced in double precision: where the rays of neighbouring places of the film
- * arrive, by reflection and refraction at spheres, is differentiated numerically; ray.h must carry the same there in
- * float, step by step. Cones are held against the same rays where they are exact: near the axis.
+ * Ray differentials are compared with rays traced in double precision: the places where rays of neighbouring places of
+ * the film arrive, after reflection and refraction at spheres, are differentiated numerically, and ray.h must give the
+ * same in float, step by step. Cones are compared with the same rays where they are exact, near the axis.
  */
 #include <check.h>
 #include <math.h>
@@ -47,7 +47,7 @@ typedef struct sphere {
     double radius;
 } sphere;
 
-/* To the sphere: the nearer or the farther of the two points. */
+/* Moves the ray to the nearer or the farther of its two points on the sphere. */
 static double hit_sphere(const ray *r, const sphere *s, bool far)
 {
     vec o = add(r->p, -1, s->center);
@@ -60,7 +60,7 @@ static double hit_plane(const ray *r, vec point, vec normal)
     return dot(add(point, -1, r->p), normal) / dot(r->d, normal);
 }
 
-/* Unit normal against the ray. */
+/* Returns the unit normal that faces the ray. */
 static vec normal_at(const ray *r, const sphere *s)
 {
     vec n = unit(add(r->p, -1, s->center));
@@ -78,7 +78,7 @@ static vec refracted(vec d, vec n, double eta)
     return unit(add(add((vec){0, 0, 0}, eta, d), eta * c - out, n));
 }
 
-/* ---- what a ray meets ---- */
+/* ---- scenes ---- */
 
 typedef enum event { REFLECT, REFRACT } event;
 
@@ -88,7 +88,7 @@ typedef struct stage {
     double eta;
 } stage;
 
-/* A camera at the origin that looks along z, a sphere that is met at each stage, a plane where all ends. */
+/* The camera is at the origin and looks along z. The ray meets the sphere at each stage and ends on the plane. */
 typedef struct scene {
     sphere ball;
     stage stages[2];
@@ -101,7 +101,7 @@ static ray camera(double x, double y)
     return (ray){{0, 0, 0}, unit((vec){x, y, 1})};
 }
 
-/* The point of the plane that the film's place x, y sees. */
+/* Returns the point of the plane that is seen at place x, y of the film. */
 static vec arrive(const scene *s, double x, double y)
 {
     ray r = camera(x, y);
@@ -114,7 +114,7 @@ static vec arrive(const scene *s, double x, double y)
     return add(r.p, hit_plane(&r, s->point, s->normal), r.d);
 }
 
-/* The same by ray.h: derivatives of that point by x and y. */
+/* Computes derivatives of that point by x and y with ray.h. */
 static txm_full carried(const scene *s, double x, double y)
 {
     const double h = 1e-6;
@@ -129,7 +129,7 @@ static txm_full carried(const scene *s, double x, double y)
         r.p = add(r.p, t, r.d);
         vec n = normal_at(&r, &s->ball);
         f = txm_full_transfer(f, narrow(d), (float)t, narrow(n));
-        /* The sphere's outward normal turns by the point's way over the radius. */
+        /* The sphere's outward normal turns by the distance that the point moves, divided by the radius. */
         float turn = (float)((dot(n, add(r.p, -1, s->ball.center)) > 0 ? 1 : -1) / s->ball.radius);
         txm_vec3 nx = txm_vec_scale(f.dPdx, turn), ny = txm_vec_scale(f.dPdy, turn);
         if (g->what == REFLECT) {
@@ -156,7 +156,7 @@ static double random_between(double low, double high)
     return low + (high - low) * (double)rand() / RAND_MAX;
 }
 
-/* Places of the film whose rays meet the sphere well inside its outline. */
+/* At these places of the film, rays meet the sphere well inside its outline. */
 static void check_scene(scene s, const char *what)
 {
     int checked = 0;
@@ -171,11 +171,11 @@ static void check_scene(scene s, const char *what)
         dy = add((vec){0, 0, 0}, 0.5 / h, dy);
         double scale = sqrt(dot(dx, dx)) + sqrt(dot(dy, dy));
         if (scale > 1000)
-            continue; /* along the plane or away from it: differences mean nothing there */
+            continue; /* rays nearly parallel to the plane: differences are meaningless there */
         checked++;
         check_near(f.dPdx, dx, scale, what, i);
         check_near(f.dPdy, dy, scale, what, i);
-        /* On a plane with u along one axis and v along another that is not at right angles to it. */
+        /* The plane has u along one axis and v along another that is not perpendicular to it. */
         vec across = unit((vec){s.normal.z, 0, -s.normal.x}), slant = add((vec){0, 1, 0}, -s.normal.y, s.normal);
         slant = add(slant, 0.3, across);
         txm_uv_differential uv = txm_full_uv(f, narrow(s.normal), narrow(across), narrow(slant));
@@ -202,7 +202,7 @@ START_TEST(mirror_balls)
 }
 END_TEST
 
-/* The far side of the sphere, met from the inside: it bundles. */
+/* Rays meet the far side of the sphere from the inside, which focuses them. */
 START_TEST(hollow_mirrors)
 {
     scene s = {.ball = ball, .stages = {{REFLECT, true, 0}}, .count = 1, .point = {0, 0, -3}, .normal = {0.6, 0, 0.8}};
@@ -244,7 +244,7 @@ END_TEST
 
 /* ---- cones ---- */
 
-/* How far apart on a plane at right angles to the axis two rays arrive that leave the camera 1e-4 apart. */
+/* Returns how far apart two rays that leave the camera 1e-4 apart arrive on a plane perpendicular to the axis. */
 static double spread(const scene *s)
 {
     const double a = 1e-4;
@@ -272,10 +272,10 @@ START_TEST(cones_near_the_axis)
         c = txm_cone_transfer(txm_cone_reflect(start, (float)(-1 / radius)), t);
         ck_assert_msg(fabs((double)c.width - spread(&s)) <= 1e-3 * (1 + fabs(spread(&s))), "hollow mirror: %g for %g",
                       (double)c.width, spread(&s));
-        /* Behind the focus the cone is wide again, with the other sign. */
+        /* Beyond the focus the cone widens again, with the opposite sign. */
         ck_assert(walls[i] > -1 || c.width < 0);
     }
-    for (int i = 0; i < 4; i++) { /* into glass, as far as the wall behind */
+    for (int i = 0; i < 4; i++) { /* into glass, up to the wall beyond */
         double depth = 0.5 * (i + 1);
         scene s = {.ball = straight,
                    .stages = {{REFRACT, false, 1 / 1.5}},
@@ -290,7 +290,7 @@ START_TEST(cones_near_the_axis)
 }
 END_TEST
 
-/* Axes of the ellipse that the footprint is in a texture without distortion. */
+/* Computes the axes of the ellipse that the footprint is in a texture without distortion. */
 static void axes(txm_uv_differential d, double *longer, double *shorter)
 {
     double a = (double)d.dudx, b = (double)d.dudy, c = (double)d.dvdx, e = (double)d.dvdy;
@@ -305,11 +305,11 @@ START_TEST(cones_on_slanted_surfaces)
     for (int i = 0; i < 89; i++) {
         double angle = i * M_PI / 180, longer, shorter, stretch = fmin(16, 1 / cos(angle));
         txm_vec3 n = narrow((vec){sin(angle), 0, -cos(angle)}), u = narrow((vec){cos(angle), 0, sin(angle)});
-        txm_cone c = {-0.25f, 0}; /* behind a focus: as wide as before it */
+        txm_cone c = {-0.25f, 0}; /* beyond a focus it is as wide as before it */
         axes(txm_cone_uv(c, txm_vec_make(0, 0, 1), n, u, txm_vec_make(0, 1, 0)), &longer, &shorter);
         ck_assert_msg(fabs(longer - 0.25 * stretch) < 1e-3 * stretch && fabs(shorter - 0.25) < 1e-3, "%d: %g %g", i,
                       longer, shorter);
-        /* Compact ones stay discs. */
+        /* Compact footprints stay discs. */
         txm_compact disc = {0.25f, 0};
         axes(txm_compact_uv(disc, n, u, txm_vec_make(0, 1, 0)), &longer, &shorter);
         ck_assert(fabs(longer - 0.25) < 1e-5 && fabs(shorter - 0.25) < 1e-5);
@@ -328,7 +328,7 @@ START_TEST(widening)
             ck_assert(c.angle == want && c.width == 3);
             ck_assert(p.dD == want && p.dP == 3);
         }
-    /* No roughness at all, and one that is none. */
+    /* A roughness below 0 or NaN changes nothing. */
     ck_assert(txm_cone_widen((txm_cone){1, 0.5f}, -1).angle == 0.5f &&
               txm_cone_widen((txm_cone){1, 0.5f}, NAN).angle == 0.5f);
 }
@@ -336,7 +336,7 @@ END_TEST
 
 START_TEST(cameras)
 {
-    /* Half the mean length, scaled with the share of the resolution. */
+    /* The width is half the mean length, scaled with the share of the resolution. */
     txm_compact c = txm_compact_camera(txm_vec_make(0, 3, 4), txm_vec_make(1, 0, 0), 0.5f);
     ck_assert(c.dP == 0 && c.dD == 1.5f);
     ck_assert(txm_compact_transfer(c, 2).dP == 3 && txm_compact_transfer(c, 2).dD == 1.5f);
@@ -367,7 +367,7 @@ static void expect_near(txm_vec3 got, vec want, double tolerance, const char *wh
                   (double)got.x, (double)got.y, (double)got.z, want.x, want.y, want.z);
 }
 
-/* Where the triangle has the texture coordinates (u, v), by its weights at the corners. */
+/* Returns the point of the triangle that has texture coordinates (u, v), from its weights at the corners. */
 static vec point_of(const vec p[3], const double uv[3][2], double u, double v)
 {
     double a = uv[1][0] - uv[0][0], b = uv[2][0] - uv[0][0], c = uv[1][1] - uv[0][1], d = uv[2][1] - uv[0][1];
@@ -376,7 +376,7 @@ static vec point_of(const vec p[3], const double uv[3][2], double u, double v)
     return add(add(add((vec){0, 0, 0}, 1 - second - third, p[0]), second, p[1]), third, p[2]);
 }
 
-/* Against differences; and a step on the surface is found again in u and v. */
+/* Compares with differences; and a step on the surface is found again in u and v. */
 START_TEST(triangles)
 {
     srand(7);
@@ -420,7 +420,8 @@ static bool is_zero(const txm_tangents *t)
     return txm_vec_length(t->dPdu) == 0 && txm_vec_length(t->dPdv) == 0;
 }
 
-/* No area in the texture, or what is no number: no tangents, and a footprint that is a point. */
+/* A triangle without area in the texture, or with infinite or NaN corners, has no tangents, and its footprint is a
+ * point. */
 START_TEST(degenerate_triangles)
 {
     const txm_vec3 corner[3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}, point[3] = {{1, 2, 3}, {1, 2, 3}, {1, 2, 3}};
@@ -465,7 +466,7 @@ START_TEST(globes)
 }
 END_TEST
 
-/* At a pole the footprint is as beside it: as wide in u as can be told, and the right one in v. */
+/* At a pole, the footprint is like that beside it: exact in v, and in u as wide as can be determined. */
 START_TEST(poles)
 {
     for (int i = 0; i < 2; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Traces: what caches write is what is read; replays count what the cache counted; the optimum is one; damaged files
- * are refused.
+ * Traces are read as caches write them; replays give the cache's counts; the optimum is optimal; damaged files are
+ * refused.
  */
 #include <check.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@ static txm_cache_options options(uint64_t max_bytes, uint32_t policy)
     return o;
 }
 
-/* A cache of files of several kinds: of one, three and four channels, of one colour. */
+/* Makes a cache of several kinds of files: with one, three and four channels, and with a single colour. */
 static txm_cache *cache_of_files(const txm_cache_options *o, uint32_t ids[FILES])
 {
     char *paths[FILES] = {write_cached("a.tx", 1024, 1024, 4, TXM_TYPE_U8, MADE_NOISE, 1),
@@ -52,7 +52,7 @@ static txm_lookup random_place(uint64_t *state)
     return at;
 }
 
-/* Lookups of one thread, with epochs; what the cache counted. */
+/* One thread looks up, with epochs; returns what the cache counted. */
 static txm_cache_stats walk(txm_cache *c, const uint32_t ids[FILES], const char *trace, uint32_t records)
 {
     uint64_t state = 99;
@@ -101,7 +101,8 @@ static txm_replay_counts replay(const txm_trace *trace, uint64_t max_bytes, uint
 static const uint64_t budgets[] = {600 << 10, 1 << 20, 2 << 20, 5 << 20, 0};
 enum { BUDGETS = sizeof budgets / sizeof *budgets };
 
-/* The policy and budget of the cache that wrote the trace give that cache's counts, to the last tile. */
+/* Replayed with the policy and budget of the cache that wrote the trace, the counts are that cache's, to the last
+ * tile. */
 START_TEST(replays_count_what_the_cache_counted)
 {
     char *path = strdup(temp_file("t.trace"));
@@ -135,7 +136,7 @@ START_TEST(replays_count_what_the_cache_counted)
 }
 END_TEST
 
-/* No policy reads less than who knows the future, and more memory never makes that one read more. */
+/* No policy reads less than the optimum, which knows the future, and the optimum never reads more with more memory. */
 START_TEST(the_optimum_is_a_bound)
 {
     char *path = strdup(temp_file("t.trace"));
@@ -171,7 +172,7 @@ START_TEST(the_optimum_is_a_bound)
 }
 END_TEST
 
-/* The fewest reads of a list of uses of tiles 0 to 7 with room for `room` of them: every choice is tried. */
+/* Returns the fewest reads for a list of uses of tiles 0 to 7 with room for `room` of them, by trying every choice. */
 static uint32_t fewest_reads(const uint8_t *uses, int count, int room)
 {
     static uint32_t now[256], next[256];
@@ -185,7 +186,7 @@ static uint32_t fewest_reads(const uint8_t *uses, int count, int room)
                 continue;
             unsigned with = held | bit;
             uint32_t cost = now[held] + !(held & bit);
-            for (unsigned kept = with;; kept = (kept - 1) & with) { /* any part that holds the tile */
+            for (unsigned kept = with;; kept = (kept - 1) & with) { /* every subset that contains the tile */
                 if (kept & bit && __builtin_popcount(kept) <= room && cost < next[kept])
                     next[kept] = cost;
                 if (!kept)
@@ -236,7 +237,7 @@ START_TEST(the_optimum_is_reached)
 }
 END_TEST
 
-/* All tiles of a trace, one line each lookup; free() it. */
+/* Returns all tiles of a trace, one line for each lookup; to be freed. */
 static char *tiles_of(const txm_trace *trace, txm_trace_event_kind kind)
 {
     char *text = NULL;
@@ -257,7 +258,7 @@ static char *tiles_of(const txm_trace *trace, txm_trace_event_kind kind)
     return text;
 }
 
-/* Lookups give the tiles that were traced beside them, but that repetitions are left out there. */
+/* Lookups in a trace give the tiles that were traced beside them, apart from repetitions, which are not traced. */
 START_TEST(look_ups_and_tiles_agree)
 {
     char *path = strdup(temp_file("t.trace")), *other = strdup(temp_file("u.trace"));
@@ -307,7 +308,8 @@ START_TEST(look_ups_and_tiles_agree)
 }
 END_TEST
 
-/* Lookups in prepared views: in the trace once each, in the order of lanes and launches, whatever missed before. */
+/* Lookups in prepared views are in the trace once each, in the order of lanes and launches, however often they
+ * missed. */
 START_TEST(waves_are_traced)
 {
     enum { LANES = 4, LOOKUPS = 200 };
@@ -362,7 +364,79 @@ START_TEST(waves_are_traced)
 }
 END_TEST
 
-/* A number that stands for another file is another texture, and the old one's tiles are gone. */
+/* ---- failures ---- */
+
+/* A texture of tiles in memory, whose reads of the finest level fail until `passes` is set. */
+typedef struct failing {
+    txm_status status;
+    bool passes;
+} failing;
+
+static txm_status describe_failing(void *user, txm_tile_shape *shape, txm_error *err)
+{
+    (void)user, (void)err;
+    shape->width = shape->height = 256;
+    shape->levels = 2;
+    shape->tile_px = 64;
+    shape->channels = 1;
+    shape->type = TXM_TYPE_FLOAT;
+    return TXM_OK;
+}
+
+static txm_status read_failing(void *user, uint32_t level, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
+                               void *pixels, size_t row_stride_bytes, txm_error *err)
+{
+    const failing *f = user;
+    (void)err;
+    for (uint32_t row = 0; row < height; row++)
+        for (uint32_t i = 0; i < width; i++)
+            ((float *)(void *)((uint8_t *)pixels + row * row_stride_bytes))[i] = (float)((x + i) * 1000 + y + row);
+    return level || f->passes ? TXM_OK : f->status;
+}
+
+/* A tile that could not be read was not used: replays and the optimum count what the cache has read. If a later attempt
+ * succeeds, the lookup of that attempt has used it. */
+START_TEST(failed_tiles_are_not_used)
+{
+    static const txm_status causes[] = {TXM_STATUS_CORRUPT, TXM_STATUS_IO};
+    char *path = strdup(temp_file("t.trace"));
+    failing f = {.status = causes[_i]};
+    const bool passes = f.status == TXM_STATUS_IO;
+    const txm_tile_source source = {sizeof source, &f, describe_failing, read_failing, NULL};
+    const txm_cache_options o = options(0, TXM_CACHE_POLICY_LRU);
+    txm_cache *c = new_cache(&o);
+    txm_cache_thread *t = new_thread(c);
+    const txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
+    const txm_lookup both = {0.1f, 0.9f, 1.5f / 256, 0, 0, 1.5f / 256},
+                     coarse = {0.6f, 0.1f, 2.0f / 256, 0, 0, 2.0f / 256};
+    uint32_t id;
+    float out[4];
+    ck_assert_int_eq(txm_cache_add_source(c, "failing", &source, TXM_EXTENSION_REPEAT, &id, NULL), TXM_OK);
+    ck_assert_int_eq(txm_cache_trace_start(c, path, TXM_TRACE_TILES, NULL), TXM_OK);
+    ck_assert_int_eq(txm_cache_sample(t, id, &how, &both, NULL, out), TXM_LOOK_FAILED);
+    ck_assert_int_eq(txm_cache_sample(t, id, &how, &coarse, NULL, out), TXM_LOOK_RESIDENT);
+    f.passes = true;
+    txm_look again = TXM_LOOK_FAILED;
+    for (int i = 0; i < 10000 && again == TXM_LOOK_FAILED; i++)
+        again = txm_cache_sample(t, id, &how, &both, NULL, out);
+    ck_assert_int_eq(again, passes ? TXM_LOOK_RESIDENT : TXM_LOOK_FAILED);
+    ck_assert_int_eq(txm_cache_trace_stop(c, NULL), TXM_OK);
+    const txm_cache_stats s = stats_of(c);
+    txm_trace *trace = open_trace(path);
+    char *text = tiles_of(trace, TXM_TRACE_EVENT_TILES);
+    ck_assert_str_eq(text, passes ? "0.1.0\n0.1.3\n0.0.0 0.1.0\n" : "0.1.0\n0.1.3\n0.1.0\n");
+    free(text);
+    ck_assert_uint_eq(s.tiles_loaded, passes ? 3 : 2);
+    ck_assert_uint_eq(replay(trace, 0, TXM_CACHE_POLICY_LRU).reads, s.tiles_loaded);
+    ck_assert_uint_eq(replay(trace, 0, TXM_REPLAY_OPT).reads, s.tiles_loaded);
+    txm_trace_free(&trace);
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+    free(path);
+}
+END_TEST
+
+/* When a number is reused for another file, it is a different texture, and the old one's tiles are dropped. */
 START_TEST(replaced_files_are_other_textures)
 {
     char *path = strdup(temp_file("t.trace")), *tx[] = {write_cached("a.tx", 256, 256, 4, TXM_TYPE_U8, MADE_NOISE, 1),
@@ -402,7 +476,7 @@ END_TEST
 
 /* ---- damage ---- */
 
-/* Reads all of a file that may be anything; TXM_OK, or the failure, which has a message. */
+/* Reads a whole file, whatever it contains. Returns TXM_OK, or the failure, which has a message. */
 static txm_status read_through(const char *path)
 {
     txm_trace *trace;
@@ -460,7 +534,7 @@ START_TEST(damage_is_found)
     txm_cache_free(&c);
     uint8_t *data = load_file(path, &bytes);
     ck_assert_int_eq(read_through(path), TXM_OK);
-    for (size_t i = 0; i < 400; i++) { /* cut short, and a byte longer */
+    for (size_t i = 0; i < 400; i++) { /* cut short, or a byte longer */
         size_t length = i < 200 ? i : i * bytes / 400;
         write_file(spoiled, data, length);
         ck_assert_int_eq(read_through(spoiled), TXM_STATUS_CORRUPT);
@@ -469,9 +543,9 @@ START_TEST(damage_is_found)
     data[bytes] = 0;
     write_file(spoiled, data, bytes + 1);
     ck_assert_int_eq(read_through(spoiled), TXM_STATUS_CORRUPT);
-    for (size_t i = 0; i < 1000; i++) { /* every byte of the first blocks, some of the others */
+    for (size_t i = 0; i < 1000; i++) { /* every byte of the first blocks, and some of the others */
         size_t at = i < 500 ? i : i * bytes / 1000;
-        bool thread = false; /* any number of a thread is one */
+        bool thread = false; /* every thread number is valid */
         for (size_t b = 16; b + 24 <= bytes;
              b += 24 + (data[b + 8] | (size_t)data[b + 9] << 8 | (size_t)data[b + 10] << 16))
             thread |= at >= b + 4 && at < b + 8;
@@ -498,7 +572,7 @@ START_TEST(options_are_checked)
     ck_assert_int_eq(txm_cache_trace_start(c, path, 4, NULL), TXM_STATUS_USAGE);
     ck_assert_int_eq(txm_cache_trace_start(c, path, TXM_TRACE_TILES, NULL), TXM_OK);
     ck_assert_int_eq(txm_cache_trace_stop(c, NULL), TXM_OK);
-    txm_trace *trace = open_trace(path); /* an empty one */
+    txm_trace *trace = open_trace(path); /* an empty trace */
     txm_replay_options o;
     txm_replay_options_init(&o);
     for (uint32_t i = 0; i <= POLICIES; i++) {
@@ -523,6 +597,7 @@ int main(void)
     temp_file("");
     tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, replays_count_what_the_cache_counted, 0, BUDGETS);
+    tcase_add_loop_test(tcase, failed_tiles_are_not_used, 0, 2);
     add_tests(tcase, the_optimum_is_a_bound, the_optimum_is_reached, look_ups_and_tiles_agree, waves_are_traced,
               replaced_files_are_other_textures, partial_traces_say_why, damage_is_found, options_are_checked);
     return run_suite(suite);

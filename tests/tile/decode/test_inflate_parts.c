@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Deflate blocks decoded side by side, against other people's inflaters, and on streams that are not of that kind. */
+ * Deflate blocks decoded in parallel, compared with the decoders of other libraries, and streams that are not of that
+ * kind. */
 #include <check.h>
 #include <libdeflate.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static uint32_t next(void)
     return (uint32_t)(seed >> 33);
 }
 
-/* A stream and what it stands for. */
+/* A stream and what it decompresses to. */
 typedef struct sample {
     size_t n, packed;
     uint8_t *src, *stream, *back;
@@ -47,7 +48,7 @@ static void teardown(void)
     ck_assert_ptr_null(parts);
 }
 
-/* Low bytes are noise of so many bits, high bytes mostly zero; every now and then a row repeats. */
+/* Low bytes are noise of `bits` bits and high bytes mostly zero; occasionally a row repeats. */
 static void make_source(size_t n, unsigned noise_bits)
 {
     drop();
@@ -77,7 +78,7 @@ static void encode_in_parts(void)
     txm_sparse_free(&sparse);
 }
 
-/* As zlib parts a stream: at each end of a part, with the mark of that flush. */
+/* Compresses with zlib, and flushes at the end of each part, which leaves a mark in the stream. */
 static void encode_by_zlib(int flush, int level)
 {
     z_stream z = {0};
@@ -94,7 +95,7 @@ static void encode_by_zlib(int flush, int level)
     deflateEnd(&z);
 }
 
-/* Exactly as large as it says, so that AddressSanitizer sees the first byte beyond it. */
+/* The allocation is exactly as large as needed, so that AddressSanitizer sees the first byte beyond it. */
 static size_t inflate_exactly(const uint8_t *stream, size_t bytes)
 {
     uint8_t *src = malloc(bytes ? bytes : 1), *dst = malloc(s.n);
@@ -130,7 +131,7 @@ START_TEST(own_streams)
 }
 END_TEST
 
-/* What follows a stream does not matter, and is not counted. */
+/* Bytes after a stream are ignored and not counted. */
 START_TEST(stops_at_the_end)
 {
     make_source(32768, 5);
@@ -144,7 +145,8 @@ START_TEST(stops_at_the_end)
 }
 END_TEST
 
-/* zlib's parts are single dynamic blocks where its window of symbols suffices: long codes, all kinds of matches. */
+/* As long as its window of symbols suffices, zlib writes each part as one dynamic block: with long codes and all kinds
+ * of matches. */
 START_TEST(foreign_parts)
 {
     int decoded = 0;
@@ -160,7 +162,7 @@ START_TEST(foreign_parts)
 }
 END_TEST
 
-/* Matches that reach into the part before must be left to others; streams without marks as well. */
+/* Matches that reach into the part before, and streams without marks, are left to other decoders. */
 START_TEST(not_in_parts)
 {
     int refused = 0, count = 0;
@@ -188,7 +190,7 @@ START_TEST(truncated)
 }
 END_TEST
 
-/* Whatever a flipped bit makes of a stream: nothing, or what libdeflate makes of it. */
+/* After any flipped bit, the stream is refused or decodes to what libdeflate makes of it. */
 START_TEST(flipped_bits)
 {
     struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
@@ -215,7 +217,7 @@ END_TEST
 
 START_TEST(marks_in_the_data)
 {
-    /* Bytes like a mark, stored as they are: the first is found too early. */
+    /* Stored bytes that look like a mark end the first part too early. */
     make_source(32768, 8);
     for (size_t i = 0; i + 4 < s.n; i += 4)
         memcpy(s.src + i, "\0\0\xff\xff", 4);

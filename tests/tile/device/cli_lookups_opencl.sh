@@ -26,7 +26,7 @@ if [ ! -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
     finish
 fi
 cp "$golden"/{rgb8.png,rgba8.png} . && "$TXMILL" make -q -c sRGB -a straight rgb8.png rgba8.png
-# picture NAME VERB "OPTIONS" ENVIRONMENT...: the processor's picture, whatever the device does.
+# picture NAME VERB "OPTIONS" ENVIRONMENT...: the picture must equal the processor's, whatever the device does.
 picture() {
     # shellcheck disable=SC2086
     "$TXMILL" stream "$2" room rgb8.png rgba8.png --size 64x36 $3 -q --overwrite -o here.exr
@@ -48,12 +48,12 @@ picture play-scene play "--frames 6 --virtual --sampling scene --cache 300K --po
 kept play-scene
 case $build in
 *-sanitize | *-tsan)
-    skip faults "a sanitizer's own library must be the first one"
+    skip faults "a sanitizer's library must be loaded first"
     finish
     ;;
 esac
 faults=(LD_PRELOAD="$build/tests/opencl/faults.so")
-# lost NAME REASON: one line, and the picture.
+# lost NAME REASON: a device that fails costs one line of output, and the picture is the same.
 lost() {
     check "$1-lost" devices_are 'd["lost"] and d["lookups_by_processor"]'
     check "$1-says" says "$2; its work was done by the other devices or by the CPU"
@@ -76,7 +76,7 @@ again render "${faults[@]}" TXM_CL_LOSE=5
 lost render "opencl:0: launch: the device is not available"
 again render "${faults[@]}" TXM_CL_CRASH_BUILD=1 XDG_CACHE_HOME="$PWD/none"
 lost crash "opencl:0: launch: its driver crashed while it compiled the kernels (Segmentation fault)"
-# No memory at all: a device that was named is an error, as a device that is not there.
+# Without any memory on it, a device that was named is an error, as a device that does not exist is.
 again render "${faults[@]}" TXM_CL_FAIL_BUFFER=1
 check no-memory-exit rc_is 4
 check no-memory-says says "opencl:0: no memory for tiles"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lookups on devices: the bits of the sampler for everything that can be looked up, whatever memory the device has,
- * with several devices, and where they are lost.
+ * Lookups on devices have the bits of the sampler for everything that can be looked up, whatever memory the device has,
+ * with several devices, and when devices are lost.
  *
- * On the processor as a device, through a plug-in for tests; TXM_DEVICE=opencl or =cuda takes real devices, and
- * TXM_DEVICES=N, up to 3, the tests of several of them alone. TXM_DEVICE_LOOKUPS: how many random lookups.
+ * The device is the processor, through a plug-in for tests; TXM_DEVICE=opencl or =cuda takes real devices, and
+ * TXM_DEVICES=N, up to 3, runs only the tests of several devices. TXM_DEVICE_LOOKUPS is the number of random lookups.
  */
 #include <check.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ enum {
     SHAPES = 2,
     EXTENSIONS = 4,
     LARGE = TYPES * SHAPES * EXTENSIONS,
-    FILES = 2 * LARGE, /* the second half so small that the cache packs all their levels into a tile */
+    FILES = 2 * LARGE, /* the second half: small enough for the cache to pack */
     TEXTURES = FILES + 1,
     SAMPLERS = 64
 };
@@ -111,7 +111,7 @@ static looks looks_of(size_t count, uint64_t seed, bool slopes)
     l.look = calloc(count, 1);
     for (size_t i = 0; i < count; i++) {
         l.how[i] = sample_random(&state) % SAMPLERS;
-        l.texture[i] = sample_random(&state) % (TEXTURES + 1); /* one that is none, too */
+        l.texture[i] = sample_random(&state) % (TEXTURES + 1); /* sometimes a number of no texture */
         l.kept[i] = l.random[i] = sample_random(&state) % 8 ? sample_random(&state) : 0;
         l.at[i] = sample_random_lookup(&state, 512, 256, 1);
         sample_give_level(&state, &l.samplers[l.how[i]], &l.at[i]);
@@ -141,7 +141,7 @@ static void free_looks(looks *l)
         free(all[i]);
 }
 
-/* Each lookup against the sampler with every tile in memory. */
+/* Compares each lookup with the sampler's, which has every tile in memory. */
 static void are_true(const looks *l)
 {
     for (size_t i = 0; i < l->count; i++) {
@@ -183,7 +183,7 @@ static size_t number_of(const char *variable, size_t usual)
     return n ? strtoull(n, NULL, 10) : usual;
 }
 
-/* At least half of the small textures: the others are as the cache packs none. */
+/* Checks that at least half of the small textures are packed. The cache does not pack the others. */
 static void has_packed(txm_cache *c)
 {
     txm_view view;
@@ -240,7 +240,7 @@ START_TEST(a_small_cache_is_right)
 }
 END_TEST
 
-/* Less memory than the cache has: first with memory of the machine beside it, then with next to none. */
+/* The device has less memory than the cache: first with memory of the machine beside it, then with almost none. */
 START_TEST(a_small_device_is_right)
 {
     txm_device_options o;
@@ -301,7 +301,7 @@ START_TEST(a_lost_device_leaves_its_work)
 }
 END_TEST
 
-/* By hand: two launches at once; a third is refused; tiles come with their ticket; marks reach the cache. */
+/* Two launches run at once and a third is refused; tiles arrive with their ticket; marks reach the cache. */
 START_TEST(launches_by_hand)
 {
     txm_cache *c = cache_of(64 << 20);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From an image to its tx file without a colour config, beside the golden table and what the converter made; and what a
- * file says of its stored numbers. */
+ * From an image to its tx file without a colour config, compared with the golden table and the converter; and the
+ * encoding that a file records. */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ static const char *testdata(void)
 
 /* ---- paths ------------------------------------------------------------------------------------------------------ */
 
-/* All rows of the golden table, with the words that a scene has for them. */
+/* Names every row of the golden table from the words that a scene uses. */
 START_TEST(golden_names)
 {
     char name[512], line[1024], image[300];
@@ -50,7 +50,7 @@ START_TEST(golden_names)
                                                                    : field[3];
         snprintf(image, sizeof image, "/any/where/src/%s", field[0]);
         ck_assert_msg(txm_tx_path_of(image, &wanted, &path, &err) == TXM_OK, "%s", err.message);
-        if (strcmp(field[4], field[0]) != 0) /* a 1x1 image is used as it is: its row names the image */
+        if (strcmp(field[4], field[0]) != 0) /* a 1x1 image is used as it is, so its row has the image's name */
             ck_assert_str_eq(txm_path_base(path), field[4]);
         free(path);
         rows++;
@@ -70,7 +70,7 @@ static void expect_same(const txm_tx_wanted *a, const txm_tx_wanted *b, bool sam
     free(y);
 }
 
-/* What is said in several ways has one name, and what differs another. */
+/* Different words for the same settings give the same name, and different settings give different names. */
 START_TEST(words)
 {
     static const char *const data_names[] = {"non-color", "Raw", "Generic Data", "Utility - Raw", "data"};
@@ -146,7 +146,7 @@ START_TEST(nonsense)
 }
 END_TEST
 
-/* A program that was compiled when the struct was shorter keeps the defaults of what it does not know. */
+/* A program that was compiled when the struct was shorter gets defaults for the members it does not know. */
 START_TEST(older_programs)
 {
     txm_tx_wanted wanted, whole;
@@ -184,7 +184,7 @@ static void tear_down(void)
     ck_assert_int_eq(system(command), 0);
 }
 
-/* Converts; *path is the tx file, free() it. */
+/* Converts the image; *path is the tx file's path, to be freed. */
 static void make(const char *source, const char *colorspace, const char *cache_dir, char **path)
 {
     txm_settings settings;
@@ -211,7 +211,7 @@ static void expect_found(const txm_tx_wanted *wanted, txm_tx_state state, const 
     ck_assert_ptr_null(found.path);
 }
 
-/* The states that a file goes through, and the default folder behind another one. */
+/* Goes through the states of a file, first in a folder of its own and then in the default folder as a second place. */
 START_TEST(found)
 {
     const struct timespec old[2] = {{1500000000, 0}, {1500000000, 0}};
@@ -238,7 +238,7 @@ START_TEST(found)
 }
 END_TEST
 
-/* An image that is a tx file is used as it is; one that is not there is an error, as is a folder. */
+/* An image that is itself a tx file is used as it is. A missing image is an error, and so is a folder. */
 START_TEST(found_itself)
 {
     char path[300], *tx;
@@ -260,7 +260,7 @@ END_TEST
 
 /* ---- encodings -------------------------------------------------------------------------------------------------- */
 
-/* The same answer from the file, its description and the cache. */
+/* Expects the same answer from the file, its description and the cache. */
 static void expect_encoding(const char *tx_path, txm_encoding encoding)
 {
     txm_tx *tx;
@@ -282,7 +282,7 @@ static void expect_encoding(const char *tx_path, txm_encoding encoding)
     txm_cache_free(&cache);
 }
 
-/* In TIFF and in OpenEXR; and a space whose pixels the converter took to the working space. */
+/* Tests TIFF and OpenEXR, and a colour space from which the converter changes pixels to the working space. */
 START_TEST(encodings)
 {
     static const struct {
@@ -305,7 +305,8 @@ START_TEST(encodings)
 }
 END_TEST
 
-/* Files of other programs do not say; nor does one whose text only looks like Blender's. */
+/* Files of other programs do not record an encoding. A description that only resembles Blender's does not count
+ * either. */
 START_TEST(unknown_encodings)
 {
     char path[300], *tx;

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The x86 back-ends by their instructions. AVX-512 runs on few machines, and no emulator of it is packaged; so what can be
-# seen everywhere is checked everywhere: the operations are those of AVX2, which the tests compare with scalar C bit for
-# bit, only wider. Nothing is contracted or approximated, divisions and roots are real ones, floors round downwards.
+# Checks the instructions of the x86 variants. AVX-512 runs on few machines, and no emulator for it is packaged, so this
+# checks on every machine what can be seen in the code: the operations are those of AVX2, only wider, which the tests
+# compare with scalar C bit for bit. Nothing is contracted or approximated, divisions and roots are exact, and floors
+# round downwards.
 # Plain builds only: it looks at what compilers make
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
@@ -23,7 +24,8 @@ for isa in avx2 avx512; do
     check $isa-divides grep -q vdivps sample_$isa.s
     check $isa-roots grep -qE 'vsqrt[ps]s' sample_$isa.s
 done
-# Wide, and rounding downwards: 9 and 1 are "towards minus infinity", with and without the exception for inexact results.
+# MXCSR's rounding mode "towards minus infinity" is 1 in an instruction, and 9 when it also suppresses the inexact
+# exception.
 check avx2-wide grep -qE 'vroundps \$0x[19],%ymm' sample_avx2.s
 check avx512-wide grep -qE 'vrndscaleps \$0x[19],%zmm' sample_avx512.s
 run grep -cE 'v(round|rndscale)[ps]s \$0x[^19]' sample_avx512.s

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One back-end against scalar C, row operations and lookups, without a test framework: isa_main ISA [ROUNDS [PROVEN]].
- * It is cross-compiled for NEON by cli_neon.sh, and is the only program of the machine that tests/bochs/check.sh
- * emulates for AVX-512; so it says in words what it found. PROVEN: a back-end that is right on real processors, and
- * tells what an emulated one does wrong.
+ * Compares the row operations and lookups of one variant with scalar C, without a test framework: isa_main ISA [ROUNDS
+ * [PROVEN]]. cli_neon.sh cross-compiles it for NEON, and it is the only program on the machine that
+ * tests/bochs/check.sh emulates for AVX-512, so it prints its results as text. PROVEN is a variant that is correct on
+ * real processors, which shows errors of the emulation.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +28,6 @@ int main(int argc, char **argv)
     int failed = report("row operations", isa, ops ? isa_compare(ops, proven) : lacks);
     failed |= report("lookups", isa, look_ups ? sample_compare(look_ups, rounds, 12345) : lacks);
     fflush(stdout);
-    tcdrain(STDOUT_FILENO); /* a machine whose only program ends has no time to say more */
+    tcdrain(STDOUT_FILENO); /* a virtual machine stops as soon as its only program ends, so flush first */
     return failed;
 }

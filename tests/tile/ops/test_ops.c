@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Row operations: scalar C against the formulas in double precision and against brute force, and every ISA of this
- * machine against scalar C, bit for bit, on random and on edge input of every length.
+ * Row operations: scalar C against the formulas in double precision and against brute force, and every variant for this
+ * machine against scalar C, bit for bit, with random values and edge cases of every length.
  */
 #include <check.h>
 #include <math.h>
@@ -85,7 +85,7 @@ START_TEST(powers_are_those_of_glibc)
         worst = fmax(worst, fabs((double)txm_pow_positive(x, (double)2.4f) / exact - 1.0));
         worst = fmax(worst, fabs((double)txm_pow_positive(x, (double)(1.0f / 2.4f)) / root - 1.0));
     }
-    ck_assert_msg(worst < 6.0e-8, "off by %g", worst); /* half an ulp is 6.0e-8 of what lies just above a power of 2 */
+    ck_assert_msg(worst < 6.0e-8, "off by %g", worst); /* half an ulp is 6.0e-8 just above a power of 2 */
     ck_assert_float_eq(txm_pow_positive(1.0f, (double)2.4f), 1.0f);
     ck_assert(isinf(txm_pow_positive(INFINITY, (double)2.4f)));
     ck_assert(isinf(txm_pow_positive(INFINITY, (double)(1.0f / 2.4f))));
@@ -93,7 +93,7 @@ START_TEST(powers_are_those_of_glibc)
 }
 END_TEST
 
-/* Halves go up; what is less than a half stays below, though the float sum with 0.5f would not. */
+/* Halves round up. The largest float below a half rounds down, although adding 0.5f to it gives 1. */
 START_TEST(codes_round_half_up)
 {
     enum { TIES = 255, EDGES = 8 };
@@ -132,8 +132,7 @@ START_TEST(curves_follow_the_standard)
 }
 END_TEST
 
-/* The table that encodes to 8 bits gives what the formula gives, at every threshold and its neighbours and in between.
- */
+/* The table that encodes to 8 bits gives the formula's values: at every threshold, at its neighbours and in between. */
 START_TEST(table_encodes_exactly)
 {
     const txm_ops *ops = reference;
@@ -153,7 +152,7 @@ START_TEST(table_encodes_exactly)
 }
 END_TEST
 
-/* The bound on which the 8-bit encoder's short cut relies. */
+/* The fast path of the 8-bit encoder relies on this bound. */
 START_TEST(near_curve_is_near)
 {
     double worst = 0;
@@ -206,7 +205,8 @@ START_TEST(association_truncates)
 }
 END_TEST
 
-/* Halves: too large a product stays the largest half, infinity counts as 65536, NaN stays for zero_nonfinite. */
+/* With halves, a product that is too large becomes the largest half, infinity counts as 65536, and zero_nonfinite sees
+ * NaN. */
 START_TEST(association_of_halves)
 {
     enum { PIXELS = 9, INF = 0x7C00, MAX = 0x7BFF };
@@ -234,7 +234,7 @@ START_TEST(association_of_halves)
 }
 END_TEST
 
-/* Encoding does not clamp halves, storing does. */
+/* Encoding does not clamp halves; storing does. */
 START_TEST(encoded_halves_overflow)
 {
     enum { COUNT = 9 };
@@ -275,7 +275,7 @@ START_TEST(bilinear_positions)
 }
 END_TEST
 
-/* A back-end overwrites what scalar code filled in: nothing may be missing, and the table is the one that is chosen. */
+/* A variant overwrites the scalar table. No entry may be missing, and the table must be the one that was chosen. */
 START_TEST(every_back_end_fills_its_table)
 {
     static const struct {
@@ -294,7 +294,7 @@ START_TEST(every_back_end_fills_its_table)
         const txm_ops *chosen = txm_ops_isa(fills[i].isa);
         txm_ops ops;
         if (!chosen)
-            continue; /* this processor lacks it */
+            continue; /* this processor does not support it */
         memset(&ops, 0, sizeof ops);
         txm_ops_fill_scalar(&ops);
         void *const *entry = (void *const *)&ops.to_float;
@@ -303,7 +303,7 @@ START_TEST(every_back_end_fills_its_table)
         fills[i].fill(&ops);
         ck_assert_mem_eq(&ops.to_float, &chosen->to_float, sizeof ops - offsetof(txm_ops, to_float));
     }
-    /* By the definition: a box of four pixels is their mean. */
+    /* By definition, a box of four pixels gives their mean. */
     txm_ops scalar;
     float row0[4] = {1, 2, 3, 4}, row1[4] = {5, 6, 7, 8}, out[2];
     memset(&scalar, 0, sizeof scalar);

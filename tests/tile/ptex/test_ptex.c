@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Ptex files of testdata/ptex: every line of expected.txt, which write_ptex.py worked out from the texels; the
- * same from memory, with alpha, with wrong requests, and files that are damaged anywhere. */
+ * Ptex files of testdata/ptex: every line of expected.txt, which write_ptex.py computed from the texels; the same from
+ * memory, with alpha, with wrong requests, and from files that are damaged anywhere. */
 #include <check.h>
 #include <libdeflate.h>
 #include <math.h>
@@ -16,7 +16,7 @@
 
 enum { MAX_WORDS = 32, FIRST = 1 };
 
-/* What the lines of expected.txt are compared with: the file that the last "file" line named. */
+/* Lines of expected.txt are compared with this: the file that the last "file" line named. */
 typedef struct reading {
     txm_ptex *ptex;
     txm_ptex_filter *filter;
@@ -53,7 +53,7 @@ static uint32_t crc_of(const void *data, size_t bytes)
     return libdeflate_crc32(0, data, bytes);
 }
 
-/* ---- one kind of line each --------------------------------------------------------------------------------------- */
+/* ---- one function for each kind of line ------------------------------------------------------------------------- */
 
 static void close_reading(reading *r)
 {
@@ -85,15 +85,14 @@ static void check_face(reading *r)
     for (int k = 0; k < 8; k++)
         ck_assert_int_eq(is[k], number(r, k + 2));
     const uint8_t *constant = txm_ptex_constant_of(r->ptex, face);
-    /* Averages are sums of floats: in the last digit they depend on the order. Constant faces are as they were given.
-     */
+    /* An average is a sum of floats, whose last digit depends on the order. Constant faces are exact. */
     for (uint32_t k = 0; f->flags & TXM_PTEX_CONSTANT && k < txm_ptex_info_of(r->ptex)->pixel_bytes; k++) {
         char byte[3] = {r->words[10][2 * k], r->words[10][2 * k + 1], 0};
         ck_assert_int_eq(constant[k], strtol(byte, NULL, 16));
     }
 }
 
-/* A face at a size; at full size also tile by tile. */
+/* Reads a face at a size; at full size also tile by tile. */
 static void check_read(reading *r)
 {
     uint32_t face = (uint32_t)number(r, 1), u = (uint32_t)number(r, 2), v = (uint32_t)number(r, 3);
@@ -119,7 +118,7 @@ static void check_pixel(reading *r)
         ck_assert_float_eq(is[c], strtof(r->words[4 + c], NULL));
 }
 
-/* All tiles together are the face. */
+/* All tiles together make the face. */
 static void check_tiling(reading *r)
 {
     uint32_t face = (uint32_t)number(r, 1), u, v;
@@ -190,7 +189,7 @@ START_TEST(every_expected_line)
     static const struct {
         const char *word;
         void (*check)(reading *);
-        size_t least; /* lines that there must be */
+        size_t least; /* lines that must be there */
     } kinds[] = {{"file", check_file, 17},   {"face", check_face, 80},    {"read", check_read, 900},
                  {"pixel", check_pixel, 50}, {"tiling", check_tiling, 1}, {"meta", check_meta, 10},
                  {"look", check_look, 1000}};
@@ -322,7 +321,7 @@ END_TEST
 
 /* ---- damage ------------------------------------------------------------------------------------------------------ */
 
-/* Everything that can be asked of a file that is not too large; whether all of it could be read. */
+/* Requests everything that a small enough file has, and returns whether all of it could be read. */
 static bool read_everything(const uint8_t *data, size_t bytes)
 {
     txm_ptex *p;
@@ -366,7 +365,7 @@ static bool read_everything(const uint8_t *data, size_t bytes)
 static const char *const to_damage[] = {"grid-u8.ptx",   "edits-no-meta.ptx", "meta.ptx",  "polygon.ptx",
                                         "triangles.ptx", "hexagon.ptx",       "later.ptx", "star5.ptx"};
 
-/* Cut anywhere, it is never read as if it were whole; the bytes beyond its end are somebody else's. */
+/* A file that was cut off is never read as if it were complete. Bytes beyond its end belong to other memory. */
 START_TEST(cut_anywhere)
 {
     size_t bytes;
@@ -386,7 +385,7 @@ START_TEST(changed_anywhere)
 {
     size_t bytes;
     uint8_t *data = load(to_damage[_i], &bytes);
-    /* Every byte of the headers, several hundred of the rest. */
+    /* Changes every byte of the headers and several hundred of the rest. */
     for (size_t n = 0; n < bytes; n += n < 200 ? 1 : 1 + bytes / 500)
         for (int k = 0; k < (n < 104 ? 6 : 1); k++) {
             uint8_t old = data[n];
@@ -438,7 +437,7 @@ START_TEST(no_memory_is_an_error)
 }
 END_TEST
 
-/* A program without a handler for faults asks each call, which sees that the file became shorter. */
+/* A program without a fault handler needs none: each call checks whether the file has become shorter. */
 START_TEST(cut_while_it_is_open)
 {
     size_t bytes;

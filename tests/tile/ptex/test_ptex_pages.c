@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Faces of the files of testdata/ptex packed into pages: a bilinear lookup in a page gives what the Ptex lookup
- * gives, over edges and corners, on every level that faces make; nothing overlaps; little is free; threads agree. */
+ * Faces of the files of testdata/ptex packed into pages: a bilinear lookup in a page gives the same as the Ptex
+ * lookup, over edges and corners, on every level that faces have. Faces do not overlap, little space is unused, and
+ * threads agree. */
 #include <assert.h>
 #include <check.h>
 #include <dirent.h>
@@ -14,8 +15,8 @@
 #include "util_check.h"
 #include "util_faults.h"
 
-/* Weights are floats: where texels of opposite signs cancel out, their rounding shows in proportion to the texels, as
- * of halves near 65504 whose lookup is 0.03. */
+/* Weights are floats. If texels of opposite signs cancel out, rounding errors are in proportion to the texels: for
+ * halves near 65504 they remain although the lookup gives 0.03. */
 static const float WEIGHT = 5e-7f;
 static size_t different; /* lookups, of all that were compared */
 
@@ -37,7 +38,7 @@ static txm_ptex_pages *pack(const txm_ptex *p, uint32_t page_px, uint32_t paddin
     return pages;
 }
 
-/* A level of a page as floats. */
+/* Reads a level of a page as floats. */
 static float *read_level(const txm_ptex_pages *pages, uint32_t page, uint32_t level, uint32_t *width, uint32_t *height)
 {
     const txm_ptex_pages_info *info = txm_ptex_pages_info_of(pages);
@@ -61,13 +62,13 @@ static float pixel_of(const float *floats, uint32_t width, uint32_t height, uint
     return floats[((size_t)(height - 1 - (uint32_t)y) * width + (uint32_t)x) * channels + c];
 }
 
-/* Where the texel beyond is rounded to the file's type, once more than in the lookup. */
+/* The texel beyond the edge is rounded to the file's type once more than in the lookup. */
 static float tolerance(txm_type type)
 {
     return type == TXM_TYPE_U8 ? 0.6f / 255 : type == TXM_TYPE_HALF ? 2e-3f : 1e-4f;
 }
 
-/* Round the vertex of a corner, three other faces whole, or all of them subfaces. */
+/* Returns whether the other three faces round the vertex of a corner are whole, or all four are subfaces. */
 static bool is_plain(const txm_ptex *p, uint32_t face, unsigned corner)
 {
     uint32_t at = face;
@@ -84,7 +85,7 @@ static bool is_plain(const txm_ptex *p, uint32_t face, unsigned corner)
     return at == face && edge == corner;
 }
 
-/* Whether the corner that a lookup reaches into has exactly one texel of one face. */
+/* Returns whether the corner that a lookup reaches into holds exactly one texel of one face. */
 static bool corner_is_plain(const txm_ptex *p, uint32_t face, float u, float v, uint32_t ul, uint32_t vl)
 {
     const float half_u = ldexpf(0.5f, -(int)ul), half_v = ldexpf(0.5f, -(int)vl);
@@ -180,7 +181,7 @@ static size_t compare_file(const char *path, uint32_t padding_px)
     return compared;
 }
 
-/* Every file of the folder; the edges of all, and the corners where one face lies opposite. */
+/* Compares every file of a folder: all edges, and the corners where exactly one face lies opposite. */
 static size_t compare_folder(const char *folder)
 {
     DIR *dir = opendir(folder);
@@ -205,7 +206,7 @@ static size_t compare_folder(const char *folder)
 
 START_TEST(look_ups_in_pages_equal_those_in_files)
 {
-    const char *other = getenv("TXM_TEST_PTEX"); /* a folder of other people's files */
+    const char *other = getenv("TXM_TEST_PTEX"); /* a folder of Ptex files from elsewhere */
     ck_assert_uint_gt(compare_folder(other ? other : data_path("")), other ? 0 : 20000);
     ck_assert_uint_eq(different, 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Ptex files as sources of tiles, read by many threads: pages through a cache that is smaller than they are, in which
- * tiles go and come again, and rectangles of pages at the same time. Every lookup gives what one thread finds in the
- * whole pages. make check-cache-threads runs it under ThreadSanitizer. */
+ * Ptex files as sources of tiles, read by many threads: pages through a cache that is smaller than they are, so that
+ * tiles are evicted and loaded again, and rectangles of pages at the same time. Every lookup gives what one thread
+ * finds in the whole pages. make check-cache-threads runs it under ThreadSanitizer. */
 #include <check.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,7 +16,7 @@
 
 enum { THREADS = 4, PAGE_PX = 64, MOST_PAGES = 32, LEVELS = 8, LOOKUPS = 4000 };
 
-/* The pages of a file: whole levels in memory, and the same as textures of a cache. */
+/* The pages of a file, as whole levels in memory and as textures of a cache. */
 typedef struct paged {
     txm_ptex *ptex;
     txm_ptex_pages *pages;
@@ -98,7 +98,7 @@ static void close_paged(paged *p)
     txm_ptex_close(&p->ptex);
 }
 
-/* A pixel of a level, at its centre, where a filter sees no other. */
+/* A lookup at the centre of a pixel, where a filter uses no other pixel. */
 static bool look_is_right(paged *p, txm_cache_thread *t, uint32_t page, uint32_t level, uint32_t x, uint32_t y)
 {
     const uint32_t w = txm_level_size(p->width[page], level), h = txm_level_size(p->height[page], level);
@@ -158,7 +158,7 @@ START_TEST(threads_see_the_same_pages)
         paged p;
         pthread_t threads[THREADS];
         if (strcmp(names[i], "tiled.ptx") == 0 && getenv("TXM_CACHE_LOOKUPS"))
-            continue; /* one face of 512 x 512 texels, in a page of its own: slow under a sanitizer */
+            continue; /* one face of 512 x 512 texels in its own page: slow under a sanitizer */
         open_paged(&p, names[i]);
         for (int k = 0; k < THREADS; k++)
             ck_assert_int_eq(pthread_create(&threads[k], NULL, look_around, &p), 0);

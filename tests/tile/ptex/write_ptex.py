@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the Ptex files of testdata/ptex, and expected.txt with what a reader must find in them, worked out here from
-the texels and not by txmill: write_ptex.py FOLDER. tests/tile/ptex/test_ptex.c compares. Sizes are log2 throughout.
+"""Writes the Ptex files of testdata/ptex, and expected.txt with what a reader must find in them, which is computed here
+from the texels and not by txmill: write_ptex.py FOLDER. tests/tile/ptex/test_ptex.c compares. All sizes are log2.
 
-The mesh of grid-*.ptx is one picture cut into faces, each turned at random: away from the picture's edges a lookup over
-edges and corners must give what the picture gives."""
+The mesh of grid-*.ptx is one picture that was cut into faces, each turned at random. Away from the picture's edges, a
+lookup over edges and corners must give what the picture gives."""
 import math
 import os
 import random

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A tx file that is cut short in place while it is read, or whose disk fails: it fails, and nothing else does.
+# A tx file is cut short in place while it is read, or its disk fails: that file fails, and nothing else does.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 run ${CC:-cc} -O1 -Wall -Wextra -Werror -fPIC -shared "$repo/tests/tile/reader/cut_preload.c" -o cut.so
@@ -20,15 +20,16 @@ with_cut() {
         timeout 60 "$TXMILL" "$@"
 }
 
-# at_all_places NAME HOW COMMAND...: wherever the file is cut, it fails with an exit code that asks for a retry and a
-# message that names it. Only what was cut after the last read may succeed: all it prints and writes is as ever.
+# at_all_places NAME HOW COMMAND...: wherever the file is cut, the command fails with an exit code that means "try
+# again" and a message that names the file. It may succeed only if the cut comes after its last read; then its output is
+# as usual.
 at_all_places() {
     local name=$1-$2-${whole%.whole} how=$2 bad=0 failed=0
     shift 2
     with_cut none none "$@"
     mv out out.whole
     [ ! -e out.png ] || mv out.png whole.png
-    # All of the first reads, then some.
+    # Cuts at each of the first reads, then at some later ones.
     for ((at = 0; at < 100; at += at < 12 ? 1 : 7)); do
         rm -f out.png
         with_cut "$how" $at "$@"
@@ -67,7 +68,7 @@ for at in 0 3; do
     check "io-error-$at" json out '[x["error"]["status"] for x in o if "error" in x] == ["io"] and len(o) == 3'
     check "io-says-$at" says "two.tx: a part of it cannot be read"
 done
-# A SIGBUS that somebody sends ends the process, as ever.
+# A SIGBUS that was sent by another process ends the program as usual.
 mkfifo list
 "$TXMILL" make @list >/dev/null 2>&1 &
 exec 3>list

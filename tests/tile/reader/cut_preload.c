@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * LD_PRELOAD for cli_cut.sh: takes the file $CUT_FILE away while it is read, after the reader has made sure that it is
- * whole. $CUT_AT: 0 right after it was mapped, N after the N-th look at its map. $CUT_HOW: "short" cuts the file
- * itself, "io" leaves the file and makes the pages of its map unreadable, as a failing disk does.
+ * LD_PRELOAD for cli_cut.sh: takes the file $CUT_FILE away while it is read, after the reader has checked that it is
+ * complete. $CUT_AT is 0 for right after it was mapped, or N for after the N-th access to its map. $CUT_HOW: "short"
+ * cuts the file itself, "io" leaves the file and makes the pages of its map unreadable, like a disk that fails.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

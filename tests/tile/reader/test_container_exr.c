@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The EXR half of the tx reader, part by part: headers and tiles of files that are made up byte by byte, and the codecs
- * that OpenEXRCore decodes. */
+ * The EXR half of the tx reader, part by part: headers and tiles of files that are composed byte by byte, and the
+ * codecs that OpenEXRCore decodes. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +13,11 @@
 #include "util_faults.h"
 #include "util_tx.h"
 
-/* ---- files
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- files ------------------------------------------------------------------------------------------------------- */
 
 enum { HALF = 1, FLOAT = 2, TILED = 0x200, PIZ = 4, B44 = 6 };
 
-/* An EXR file in memory, and a reader's view of it. */
+/* An EXR file in memory, open in a reader. */
 typedef struct file {
     txm_bytes bytes;
     txm_tx tx;
@@ -68,7 +67,7 @@ static void add_attribute(file *f, const char *name, const char *type, const voi
     add(f, data, bytes);
 }
 
-/* The names are the letters of a string; all channels have one type. */
+/* Each letter of the string is a channel's name; all channels have the same type. */
 static void add_channels(file *f, const char *letters, uint32_t type, uint32_t sampling)
 {
     uint8_t list[512];
@@ -98,16 +97,16 @@ static void add_tile_size(file *f, uint32_t w, uint32_t h, uint8_t mode)
     add_attribute(f, "tiles", "tiledesc", tiles, sizeof tiles);
 }
 
-/* What every header needs, of one level. */
+/* Adds what every header needs, for a file of one level. */
 static void add_header(file *f, const char *letters, uint32_t type, uint8_t codec, int32_t w, int32_t h, uint32_t tile)
 {
     add_channels(f, letters, type, 1);
     add_attribute(f, "compression", "compression", &codec, 1);
-    add_window(f, -3, 5, -3 + w - 1, 5 + h - 1); /* where it lies means nothing */
+    add_window(f, -3, 5, -3 + w - 1, 5 + h - 1); /* its position does not matter */
     add_tile_size(f, tile, tile, 0);
 }
 
-/* Forgets what an earlier opening left. */
+/* Opens the file after clearing what an earlier call left. */
 static txm_status open_file(file *f, bool *is)
 {
     f->tx.map.data = (const uint8_t *)f->bytes.data;
@@ -120,7 +119,7 @@ static txm_status open_file(file *f, bool *is)
     return txm_tx_exr_reader.open(&f->tx, is, &f->err);
 }
 
-/* Opens and frees the file: the outcome must be `expected`, and `why` in the message. */
+/* Opens and frees the file: the outcome must be `expected`, and the message must contain `why`. */
 static void opens(file *f, txm_status expected, const char *why)
 {
     bool is;
@@ -131,7 +130,7 @@ static void opens(file *f, txm_status expected, const char *why)
     free_file(f);
 }
 
-/* A tile's chunk at the end of the file; its offset goes into the table at `table`. */
+/* Appends a tile's chunk to the file and writes its offset into the table at `table`. */
 static void add_chunk(file *f, size_t table, uint32_t x, uint32_t y, uint32_t level, const void *data, uint32_t bytes)
 {
     uint64_t at = f->bytes.size;
@@ -144,7 +143,7 @@ static void add_chunk(file *f, size_t table, uint32_t x, uint32_t y, uint32_t le
     add(f, data, bytes);
 }
 
-/* A file of one tile of w x h px with these bytes as chunk, opened. */
+/* Opens a file with one tile of w x h px whose chunk has these bytes. */
 static file *one_tile(const char *letters, uint32_t type, uint8_t codec, int32_t w, int32_t h, const void *data,
                       uint32_t bytes)
 {
@@ -158,8 +157,7 @@ static file *one_tile(const char *letters, uint32_t type, uint8_t codec, int32_t
     return f;
 }
 
-/* ---- headers
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- headers ----------------------------------------------------------------------------------------------------- */
 
 START_TEST(levels_and_channels_come_from_the_header)
 {
@@ -204,7 +202,7 @@ START_TEST(attributes_become_text)
         {"e", "v2f", "\0\0\xC0\x3F\0\0\0\xC0", 8, "1.5,-2"},
         {"f", "envmap", "\0", 1, "latlong"},
         {"g", "envmap", "\7", 1, NULL},
-        {"h", "v2i", "\1\0\0\0", 4, NULL}, /* half of one */
+        {"h", "v2i", "\1\0\0\0", 4, NULL}, /* half an attribute */
         {"i", "preview", "\1\0\0\0", 4, NULL},
     };
     file *f = new_file(2 | TILED);
@@ -237,7 +235,7 @@ START_TEST(kinds_of_file_that_are_no_tx_files)
 }
 END_TEST
 
-/* One attribute is odd, the others are as they should be: they are written after it, so that it is met first. */
+/* One attribute is wrong. The correct ones follow it, so the wrong one is found first. */
 static file *odd_attribute(const char *name, const char *type, const void *data, uint32_t bytes)
 {
     file *f = new_file(2 | TILED);
@@ -321,7 +319,7 @@ START_TEST(headers_that_end_too_early)
 }
 END_TEST
 
-/* Where nobody will read a tile, only sizes and tiles count. */
+/* If tiles will not be read, only sizes and tile sizes count. */
 START_TEST(outlines_accept_what_blender_reads)
 {
     bool is;
@@ -355,8 +353,7 @@ START_TEST(metadata_may_find_no_memory)
 }
 END_TEST
 
-/* ---- tiles
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
 static txm_status find(file *f, uint32_t x, txm_span *span)
 {
@@ -413,7 +410,7 @@ START_TEST(sizes_are_summed_and_the_end_is_found)
 }
 END_TEST
 
-/* Decodes the only tile, w x h px; the pixels, in scratch memory. */
+/* Decodes the only tile, of w x h px, and returns its pixels in scratch memory. */
 static const uint8_t *decode(file *f, txm_scratch *scratch, uint32_t w, uint32_t h, txm_status expected,
                              const char *why)
 {
@@ -443,8 +440,7 @@ static void fails_with(file *f, uint32_t w, uint32_t h, const char *why)
     free_file(f);
 }
 
-/* Planes in the order of the file, A B G R, and the pixels that they are. The width leaves a rest after whole vectors.
- */
+/* The planes are in the file's order, A B G R. The width leaves a remainder after whole vectors. */
 enum { W = 11, H = 3 };
 
 static size_t make_planes(uint8_t *planes, uint8_t *pixels, size_t sample)
@@ -464,7 +460,7 @@ START_TEST(planes_become_pixels)
     for (uint32_t type = HALF; type <= FLOAT; type++) {
         size_t bytes = make_planes(planes, pixels, type == HALF ? 2 : 4);
         decodes(one_tile("ABGR", type, TXM_EXR_NONE, W, H, planes, (uint32_t)bytes), W, H, pixels, bytes);
-        /* What did not shrink is stored as it is, whatever the codec. */
+        /* Data that did not shrink is stored uncompressed, whatever the codec. */
         decodes(one_tile("ABGR", type, TXM_EXR_ZIP, W, H, planes, (uint32_t)bytes), W, H, pixels, bytes);
     }
     size_t bytes = make_planes(planes, pixels, 4) / 4;
@@ -484,7 +480,7 @@ START_TEST(runs_and_zlib_streams_are_expanded)
     decodes(one_tile("ABGR", HALF, TXM_EXR_ZIPS, W, H, packed, (uint32_t)zipped), W, H, pixels, bytes);
     fails_with(one_tile("ABGR", HALF, TXM_EXR_ZIP, W, H, packed, (uint32_t)zipped - 5), W, H, "zip data is damaged");
     fails_with(one_tile("ABGR", HALF, TXM_EXR_RLE, W, H, packed, (uint32_t)zipped), W, H, "rle data is damaged");
-    /* One run: the first byte of the filter's output stands for itself, all differences are 128. */
+    /* This is one run: the first byte of the filter's output is a value, and 128 means no difference. */
     static const uint8_t run[] = {0, 9, 127, 128};
     uint8_t nines[128];
     memset(nines, 9, sizeof nines);
@@ -533,8 +529,7 @@ START_TEST(tiles_may_find_no_memory)
 }
 END_TEST
 
-/* ---- OpenEXRCore
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- OpenEXRCore ------------------------------------------------------------------------------------------------- */
 
 START_TEST(the_library_is_loaded_once_and_whole)
 {
@@ -547,7 +542,7 @@ START_TEST(the_library_is_loaded_once_and_whole)
 }
 END_TEST
 
-/* The first tile of level `level` of an open file. */
+/* Returns the first tile of level `level` of an open file. */
 static txm_status decode_corner(txm_tx *tx, uint32_t level, txm_scratch *scratch, txm_pixels *out, txm_error *err)
 {
     txm_tile_id tile;
@@ -567,7 +562,7 @@ START_TEST(rarer_codecs_are_its_own)
     write_foreign_exr(path, &image, PIZ);
     txm_tx *tx = open_tx(path);
     txm_scratch *scratch = txm_scratch_take(tx);
-    for (uint32_t level = 0; level < 3; level++) { /* one pipeline for all of them */
+    for (uint32_t level = 0; level < 3; level++) { /* one pipeline decodes all of them */
         ck_assert_msg(decode_corner(tx, level, scratch, &pixels, &err) == TXM_OK, "%s", err.message);
         uint32_t edge = 64u >> level;
         for (uint32_t y = 0; y < edge; y++)
@@ -583,7 +578,7 @@ START_TEST(rarer_codecs_are_its_own)
 }
 END_TEST
 
-/* Whatever the bytes of a chunk are: decoded or refused, and the same scratch goes on to the next tile. */
+/* Any chunk is decoded or refused, and the same scratch memory serves for the next tile. */
 START_TEST(damage_in_rarer_codecs_is_refused)
 {
     made_image image = make_image(64, 64, 4, TXM_TYPE_HALF, 64, (txm_compression){TXM_CODEC_ZIP, 1}, MADE_SMOOTH);

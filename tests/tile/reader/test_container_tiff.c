@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The TIFF half of the tx reader, part by part, on files that are made up byte by byte: directories, levels, tiles. */
+ * The TIFF half of the tx reader, part by part, with files that are composed byte by byte: directories, levels,
+ * tiles. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +11,11 @@
 #include "util_check.h"
 #include "util_faults.h"
 
-/* ---- files
- * ----------------------------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------------------------------- */
 
 enum { FILE_BYTES = 1 << 14, BYTE = 1, ASCII = 2, SHORT = 3, LONG = 4, RATIO = 5, FLOAT = 11, DOUBLE = 12, LONG8 = 16 };
 
-/* A TIFF file in memory, and a reader's view of it. */
+/* A TIFF file in memory, open in a reader. */
 typedef struct file {
     uint8_t bytes[FILE_BYTES];
     size_t size;
@@ -33,7 +33,7 @@ static void put(file *f, uint64_t value, unsigned bytes)
     f->size += bytes;
 }
 
-/* Writes over what is there. */
+/* Overwrites bytes in place. */
 static void put_at(file *f, size_t at, uint64_t value, unsigned bytes)
 {
     size_t size = f->size;
@@ -51,7 +51,7 @@ static size_t put_data(file *f, const void *data, size_t bytes)
     return at;
 }
 
-/* The header alone; whoever reads sees `size` bytes. */
+/* Makes a file that has only a header. The reader will see `size` bytes of it. */
 static file *new_file(bool big, bool swap)
 {
     file *f = calloc(1, sizeof *f);
@@ -79,7 +79,7 @@ static void free_file(file *f)
     free(f);
 }
 
-/* What is there so far becomes what the reader sees; the header is read. */
+/* Shows the reader what has been written so far, and reads the header. */
 static uint64_t look(file *f)
 {
     uint64_t first = 0;
@@ -90,7 +90,7 @@ static uint64_t look(file *f)
     return first;
 }
 
-/* Begins a directory that the header, or the one before it, points to; fields follow, then end_directory. */
+/* Begins a directory at the pointer of the header or of the directory before it. Fields follow, then end_directory. */
 static size_t begin_directory(file *f, size_t pointer, uint64_t fields)
 {
     put_at(f, pointer, f->size, f->big ? 8 : 4);
@@ -118,20 +118,20 @@ static void put_short(file *f, uint16_t tag, uint16_t value)
     put_field(f, tag, SHORT, 1, value, 2);
 }
 
-/* With the place of its values elsewhere in the file. */
+/* Adds a field whose values are elsewhere in the file. */
 static void put_far(file *f, uint16_t tag, uint16_t type, uint64_t count, uint64_t offset)
 {
     put_field(f, tag, type, count, offset, f->big ? 8 : 4);
 }
 
-/* Returns where the pointer to the next one is. */
+/* Returns the place of the pointer to the next directory. */
 static size_t end_directory(file *f)
 {
     put(f, 0, f->big ? 8 : 4);
     return f->size - (f->big ? 8 : 4);
 }
 
-/* A file with one directory of one field, opened. */
+/* Opens a file with one directory of one field. */
 static txm_tiff_directory only(file *f, uint16_t tag, uint16_t type, uint64_t count, uint64_t value, unsigned bytes)
 {
     txm_tiff_directory dir;
@@ -142,8 +142,7 @@ static txm_tiff_directory only(file *f, uint16_t tag, uint16_t type, uint64_t co
     return dir;
 }
 
-/* ---- directories
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- directories ------------------------------------------------------------------------------------------------- */
 
 START_TEST(headers_of_either_kind_and_order)
 {
@@ -181,7 +180,7 @@ START_TEST(directories_lie_inside_of_the_file)
     ck_assert(dir.count == 2 && dir.next == 99 && dir.fields == f->bytes + start + head);
     ck_assert_int_eq(txm_tiff_open_directory(&f->tiff, f->size - head + 1, &dir), TXM_STATUS_CORRUPT);
     ck_assert_int_eq(txm_tiff_open_directory(&f->tiff, UINT64_MAX, &dir), TXM_STATUS_CORRUPT);
-    f->tx.map.bytes--; /* the last byte of `next` */
+    f->tx.map.bytes--; /* the last byte of the pointer to the next one */
     ck_assert_int_eq(txm_tiff_open_directory(&f->tiff, start, &dir), TXM_STATUS_CORRUPT);
     f->tx.map.bytes++;
     put_at(f, start, 0, (unsigned)head);
@@ -229,13 +228,13 @@ START_TEST(tags_without_values_are_damage)
     ck_assert_int_eq(txm_tiff_find(&f->tiff, &dir, TXM_TAG_WIDTH, &field, &found), TXM_STATUS_CORRUPT);
     ck_assert_msg(strstr(f->err.message, "tag 256") != NULL, "%s", f->err.message);
     ck_assert(!found);
-    f->tiff.err = NULL; /* nobody asks why */
+    f->tiff.err = NULL; /* the caller may ask for no message */
     ck_assert_int_eq(txm_tiff_find(&f->tiff, &dir, TXM_TAG_WIDTH, &field, &found), TXM_STATUS_CORRUPT);
     free_file(f);
 }
 END_TEST
 
-/* The number of a file with one field. */
+/* Reads the number of the only field of a file. */
 static txm_status number_of(bool big, uint16_t type, uint64_t count, uint64_t value, unsigned bytes, uint32_t *out)
 {
     file *f = new_file(big, false);
@@ -263,7 +262,7 @@ START_TEST(numbers_are_integers_alike_in_all_channels)
 }
 END_TEST
 
-/* What `name` is after a field was kept; "" where it is not. */
+/* Returns the metadata `name` after a field was kept, or "" if there is none. */
 static const char *kept(file *f, const txm_tiff_directory *dir, const char *name)
 {
     txm_tiff_field field;
@@ -282,17 +281,17 @@ START_TEST(fields_become_text)
         const char *name, *text;
     } cases[] = {
         {305, ASCII, 9, "a program", 9, "Software", "a program"},
-        {305, ASCII, 9, "a\0program", 9, "Software", "a"}, /* ends at a NUL */
+        {305, ASCII, 9, "a\0program", 9, "Software", "a"}, /* a NUL ends the text */
         {270, ASCII, 11, "a=1 b=\"2 3\"", 11, "b", "2 3"},
         {282, RATIO, 1, "\1\0\0\0\4\0\0\0", 8, "XResolution", "0.25"},
-        {282, RATIO, 1, "\1\0\0\0\0\0\0\0", 8, "XResolution", "0"}, /* by zero */
+        {282, RATIO, 1, "\1\0\0\0\0\0\0\0", 8, "XResolution", "0"}, /* division by zero */
         {33304, FLOAT, 2, "\0\0\xC0\x3F\0\0\0\xC0", 8, "PixarFOVCot", "1.5,-2"},
         {33304, DOUBLE, 2, "\0\0\0\0\0\0\xF8\x3F\0\0\0\0\0\0\0\xC0", 16, "PixarFOVCot", "1.5,-2"},
         {296, SHORT, 5, "\1\0\2\0\3\0\4\0\5\0", 10, "ResolutionUnit", "1,2,3,4,5"},
-        {296, 7, 5, "12345", 5, "ResolutionUnit", ",,,,"}, /* of bytes that mean nothing to people */
+        {296, 7, 5, "12345", 5, "ResolutionUnit", ",,,,"}, /* bytes without a meaning for users */
         {338, BYTE, 20, "\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1", 20, "ExtraSamples",
          "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1"},
-        {40000, ASCII, 9, "a program", 9, "Software", ""}, /* a tag without a name */
+        {40000, ASCII, 9, "a program", 9, "Software", ""}, /* a tag that has no name */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         file *f = new_file(false, false);
@@ -305,10 +304,9 @@ START_TEST(fields_become_text)
 }
 END_TEST
 
-/* ---- where the image ends
- * --------------------------------------------------------------------------------------------- */
+/* ---- where the image ends ---------------------------------------------------------------------------------------- */
 
-/* A directory with one tile at `at`; its pointer to the next one. */
+/* Adds a directory with one tile at `at` and returns the place of its pointer to the next one. */
 static size_t directory_with_tile(file *f, size_t pointer, uint64_t at, uint64_t bytes, uint16_t extra, uint64_t value)
 {
     begin_directory(f, pointer, 3);
@@ -329,7 +327,7 @@ START_TEST(the_image_ends_with_the_furthest_thing)
     look(f);
     ck_assert_uint_eq(txm_tiff_image_end(&f->tx), end);
     ck_assert(!txm_tiff_has_lost_values(&f->tx));
-    /* A second directory, then an Exif one that the second points to, then a tile after it. */
+    /* The first directory is followed by a second one, which points to an Exif directory with a tile after it. */
     uint64_t exif = f->size;
     put(f, 1, f->big ? 8 : 2);
     put_short(f, 1, 1);
@@ -337,12 +335,12 @@ START_TEST(the_image_ends_with_the_furthest_thing)
     uint64_t far = f->size + 400;
     size_t third = directory_with_tile(f, next, far, 20, TXM_TAG_EXIF, exif);
     look(f);
-    ck_assert_uint_eq(txm_tiff_image_end(&f->tx), f->size); /* the tile is not in the file */
+    ck_assert_uint_eq(txm_tiff_image_end(&f->tx), f->size); /* the tile lies outside of the file */
     while (f->size < far + 50)
         put(f, 0, 1);
     look(f);
     ck_assert_uint_eq(txm_tiff_image_end(&f->tx), far + 20);
-    /* A chain that leads back ends all the same. */
+    /* A circular chain of directories ends, too. */
     put_at(f, third, txm_load_uint(f->bytes + first_pointer(f), f->big ? 8 : 4, f->swap), f->big ? 8 : 4);
     ck_assert_uint_eq(txm_tiff_image_end(&f->tx), far + 20);
     free_file(f);
@@ -354,18 +352,17 @@ START_TEST(values_beyond_the_end_are_lost)
     file *f = new_file(false, false);
     only(f, 305, ASCII, 20, 4, 4);
     ck_assert(!txm_tiff_has_lost_values(&f->tx));
-    put_at(f, 8 + 2 + 8, f->size - 19, 4); /* the last of them */
+    put_at(f, 8 + 2 + 8, f->size - 19, 4); /* the last tile */
     ck_assert(txm_tiff_has_lost_values(&f->tx));
-    put_at(f, 8 + 2 + 2, 99, 2); /* of a type that nobody knows: who can tell */
+    put_at(f, 8 + 2 + 2, 99, 2); /* the length of an unknown type cannot be determined */
     ck_assert(!txm_tiff_has_lost_values(&f->tx));
     free_file(f);
 }
 END_TEST
 
-/* ---- levels
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- levels ------------------------------------------------------------------------------------------------------ */
 
-/* What level_of writes: 0 leaves a tag out. */
+/* These are written by level_of, which leaves out tags whose value is 0. */
 typedef struct shape {
     uint32_t width, height, tile;
     uint16_t bits, format, samples, compression, predictor, planar, photometric, fill_order, depth;
@@ -424,7 +421,7 @@ static size_t put_level(file *f, size_t pointer, const shape *s)
     return end_directory(f);
 }
 
-/* Forgets what an earlier opening left. */
+/* Opens the file after clearing what an earlier call left. */
 static txm_status open_levels(file *f, bool *is)
 {
     f->tx.map.data = f->bytes;
@@ -437,7 +434,7 @@ static txm_status open_levels(file *f, bool *is)
     return txm_tx_tiff_reader.open(&f->tx, is, &f->err);
 }
 
-/* A file of one level. */
+/* Makes a file of one level. */
 static txm_status open_shape(const shape *s, bool outline, char message[TXM_MESSAGE_BYTES])
 {
     bool is;
@@ -464,7 +461,7 @@ START_TEST(a_chain_of_halves_is_levels)
     size_t next = put_level(f, first_pointer(f), &s);
     s.width = s.height = 10, s.tiles = 4, s.tile_bytes = 30;
     next = put_level(f, next, &s);
-    s.width = 9; /* half of nothing: a picture of its own */
+    s.width = 9; /* half of 0 px: a separate picture */
     put_level(f, next, &s);
     ck_assert_msg(open_levels(f, &is) == TXM_OK, "%s", f->err.message);
     ck_assert(is && f->tx.info.levels == 2 && f->tx.info.tile_w == 8 && f->tx.info.channels == 1);
@@ -476,7 +473,7 @@ START_TEST(a_chain_of_halves_is_levels)
 }
 END_TEST
 
-/* There are no more levels than sizes down to a pixel. */
+/* There are no more levels than sizes down to a single pixel. */
 START_TEST(a_chain_that_leads_back_ends)
 {
     bool is;
@@ -513,7 +510,7 @@ START_TEST(what_is_no_tx_file_is_refused_with_the_reason)
         ODD(compression, 34925, TXM_STATUS_UNSUPPORTED, TXM_OK, "compression 34925"),
         ODD(compression, 7, TXM_STATUS_UNSUPPORTED, TXM_OK, "compression 7"),
         ODD(tiles, 0, TXM_STATUS_CORRUPT, TXM_OK, "tile table"),
-        ODD(width, 9, TXM_STATUS_CORRUPT, TXM_OK, "tile table"), /* two tiles, a table of one */
+        ODD(width, 9, TXM_STATUS_CORRUPT, TXM_OK, "tile table"), /* two tiles, but a table of one */
         ODD(width, 0, TXM_STATUS_CORRUPT, TXM_STATUS_CORRUPT, "0x6 pixels"),
         ODD(width, TXM_MAX_SIZE_PX + 1, TXM_STATUS_TOO_LARGE, TXM_STATUS_TOO_LARGE, "at most"),
         ODD(tile, TXM_MAX_TILE_PX + 1, TXM_STATUS_TOO_LARGE, TXM_STATUS_TOO_LARGE, "at most"),
@@ -537,13 +534,13 @@ START_TEST(planes_and_predictors_are_checked_where_they_matter)
     char message[TXM_MESSAGE_BYTES];
     shape s = grey8;
     s.planar = 2;
-    ck_assert_int_eq(open_shape(&s, false, message), TXM_OK); /* of one channel */
+    ck_assert_int_eq(open_shape(&s, false, message), TXM_OK); /* one channel */
     s.samples = 3;
     s.photometric = 2;
     ck_assert_int_eq(open_shape(&s, false, message), TXM_STATUS_UNSUPPORTED);
     s = grey8;
     s.predictor = 9;
-    ck_assert_int_eq(open_shape(&s, false, message), TXM_OK); /* no codec, no predictor */
+    ck_assert_int_eq(open_shape(&s, false, message), TXM_OK); /* no such codec or predictor */
     s.compression = TXM_TIFF_ZIP;
     ck_assert_int_eq(open_shape(&s, false, message), TXM_STATUS_UNSUPPORTED);
     s.predictor = 3;
@@ -584,10 +581,9 @@ START_TEST(metadata_may_find_no_memory)
 }
 END_TEST
 
-/* ---- tiles
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
-/* A file of one tile of 4 x 4 samples of `bits`, of which `data` is the encoded form. */
+/* Makes a file of one tile of 4 x 4 samples of `bits` bits; `data` is its compressed form. */
 static file *one_tile(bool swap, uint16_t bits, uint16_t format, uint16_t compression, uint16_t predictor,
                       const void *data, size_t bytes)
 {
@@ -611,7 +607,7 @@ static file *one_tile(bool swap, uint16_t bits, uint16_t format, uint16_t compre
     return f;
 }
 
-/* Finds and decodes it; the pixels, in scratch memory, or NULL. */
+/* Finds and decodes the tile. Returns the pixels in scratch memory, or NULL. */
 static const uint8_t *decode(file *f, txm_scratch *scratch, txm_status expected)
 {
     const txm_tile_id tile = {.w = 4, .h = 4};
@@ -645,7 +641,7 @@ static const uint8_t ramp[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 
 START_TEST(every_codec_gives_the_same_pixels)
 {
     static const uint8_t differences[16] = {1, 1, 1, 1, 5, 1, 1, 1, 9, 1, 1, 1, 13, 1, 1, 1};
-    /* 15 and the bytes themselves; a clear code, nine-bit codes of the bytes, the end. */
+    /* 15 and the bytes uncompressed; a clear code, nine-bit codes for the bytes, and an end code. */
     uint8_t packbits[17] = {15}, lzw[32] = {0}, zipped[64], zstd[64];
     uLongf zipped_bytes = sizeof zipped;
     memcpy(packbits + 1, ramp, 16);
@@ -662,13 +658,13 @@ START_TEST(every_codec_gives_the_same_pixels)
     decodes(one_tile(false, 8, 1, TXM_TIFF_ZIP, 2, zipped, zipped_bytes), ramp, 16);
     decodes(one_tile(false, 8, 1, TXM_TIFF_ZIP_OLD, 2, zipped, zipped_bytes), ramp, 16);
     decodes(one_tile(false, 8, 1, TXM_TIFF_ZSTD, 2, zstd, zstd_bytes), ramp, 16);
-    /* Of too few bytes, or the wrong ones. */
+    /* The compressed data decodes to too few bytes, or is invalid. */
     is_damaged(one_tile(false, 8, 1, TXM_TIFF_NONE, 1, ramp, 15));
     is_damaged(one_tile(false, 8, 1, TXM_TIFF_PACKBITS, 1, packbits, 16));
     is_damaged(one_tile(false, 8, 1, TXM_TIFF_LZW, 1, lzw, 9));
     is_damaged(one_tile(false, 8, 1, TXM_TIFF_ZIP, 1, zipped, zipped_bytes - 6));
     is_damaged(one_tile(false, 8, 1, TXM_TIFF_ZSTD, 1, zstd, zstd_bytes - 1));
-    is_damaged(one_tile(false, 16, 1, TXM_TIFF_ZSTD, 1, zstd, zstd_bytes)); /* half of what there must be */
+    is_damaged(one_tile(false, 16, 1, TXM_TIFF_ZSTD, 1, zstd, zstd_bytes)); /* half of what is needed */
 }
 END_TEST
 
@@ -688,8 +684,8 @@ END_TEST
 
 START_TEST(floats_are_summed_byte_by_byte_in_either_order)
 {
-    /* Constant rows: the planes of bytes, the upper ones first, hold one value each; of differences only the first is
-     * not 0 within a plane. 1.5f is 3F C0 00 00. */
+    /* Rows are constant. Each plane of bytes, the highest ones first, holds one value; differences are 0 after the
+     * first byte of a plane. 1.5f is 3F C0 00 00. */
     uint8_t stored[64] = {0}, zipped[64];
     float expected[16];
     uLongf bytes = sizeof zipped;

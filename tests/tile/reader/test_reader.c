@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Opening tx files and decoding plain tiles: every codec, type and layout that other programs write. */
+ * Opening tx files and decoding plain tiles: every codec, type and layout of other programs. */
 #include <check.h>
 #include <openexr.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "util_check.h"
 #include "util_tx.h"
 
-/* Reads every tile of every level, with gaps between pixels and rows, and compares it with the image. */
+/* Reads every tile of every level, with gaps between pixels and rows, and compares the pixels with the image. */
 static void compare_tiles(txm_tx *tx, const made_image *m)
 {
     const txm_tx_info *info = txm_tx_info_of(tx);
@@ -35,7 +35,7 @@ static void compare_tiles(txm_tx *tx, const made_image *m)
                                            &err) == TXM_OK,
                           "%s", err.message);
             const uint8_t *want = m->levels[i] + ((size_t)tx_y * info->tile_h * l->width + tx_x * info->tile_w) * px;
-            uint32_t wrong = 0; /* one assertion a tile: each costs a system call */
+            uint32_t wrong = 0; /* one assertion for each tile: each costs a system call */
             for (uint32_t y = 0; y < h; y++, want += l->width * px)
                 for (uint32_t x = 0; x < w; x++)
                     wrong += memcmp(tile + y * stride + x * step, want + x * px, px) != 0;
@@ -135,8 +135,8 @@ START_TEST(exr_codecs_types_and_channels)
     for (int type = TXM_TYPE_HALF; type <= TXM_TYPE_FLOAT; type++)
         for (uint32_t channels = 1; channels <= 4; channels++)
             for (int content = MADE_SMOOTH; content <= MADE_CONSTANT; content++)
-                /* Noise may shrink to exactly its size: OpenEXRCore 3.1 writes such a tile compressed, which says that
-                 * it is not. */
+                /* Compressed noise may have exactly its original size. OpenEXRCore 3.1 then writes the compressed
+                 * bytes, although the size says that the tile is not compressed. */
                 if (content != MADE_NOISE || (_i != ZIPS && _i != ZIP))
                     round_trip_exr(99, 45, channels, (txm_type)type, 32, _i, (made_content)content);
 }
@@ -176,7 +176,7 @@ START_TEST(own_files)
             ck_assert_str_eq(txm_tx_metadata_of(tx, "oiio:SHA-1"), summary.sha1);
             ck_assert_ptr_nonnull(txm_tx_metadata_of(tx, "oiio:AverageColor"));
             ck_assert_str_eq(txm_tx_metadata_of(tx, "asset"), "say \"wall\"");
-            /* Blender's libtiff has no zstd: everything else about such a file is as it must be. */
+            /* Blender's libtiff has no zstd. Apart from that, such a file is as Cycles needs it. */
             bool zstd = !strcmp(txm_tx_info_of(tx)->compression, "zstd");
             ck_assert_msg(txm_tx_cycles_accepts(tx, reason, sizeof reason) == !zstd, "%s", reason);
             ck_assert(!zstd || strstr(reason, "zstd"));
@@ -233,7 +233,7 @@ START_TEST(what_is_no_tx_file)
 }
 END_TEST
 
-/* A file that is cut off anywhere must not open as sound and must not crash. */
+/* A file that is cut off at any place must not open as valid, and must not crash the reader. */
 static void cut_everywhere(const char *path)
 {
     size_t bytes;
@@ -244,7 +244,7 @@ static void cut_everywhere(const char *path)
         save_file(temp_file("cut.tx"), data, keep);
         if (txm_tx_open(temp_file("cut.tx"), &tx, &err) != TXM_OK)
             continue;
-        /* All directories may precede the last tile's data in an EXR: that tile then fails. */
+        /* In an EXR all headers may come before the last tile's data: the file opens, and that tile fails. */
         bool failed = false;
         for (uint32_t i = 0; i < txm_tx_info_of(tx)->levels; i++) {
             const txm_tx_level *l = txm_tx_level_of(tx, i);
@@ -288,7 +288,7 @@ START_TEST(flipped_bytes_in_tiles_are_found)
     ck_assert_int_eq(txm_tx_read_tile(tx, REQUEST(tile, 4, 256, .level = 0), &err), TXM_STATUS_CORRUPT);
     ck_assert_msg(strstr(err.message, "level 0, tile 0,0") != NULL, "%s", err.message);
     for (size_t i = 0; i < sizeof tile; i++)
-        ck_assert_uint_eq(tile[i], 7); /* outputs are untouched by a failed call */
+        ck_assert_uint_eq(tile[i], 7); /* a failed call leaves the output unchanged */
     ck_assert_int_eq(txm_tx_read_tile(tx, REQUEST(tile, 4, 256, .tile_x = 1), NULL), TXM_OK);
     ck_assert_int_eq(txm_tx_read_tile(tx, REQUEST(tile, 4, 256, .tile_x = 3), NULL), TXM_STATUS_USAGE);
     ck_assert_int_eq(txm_tx_read_tile(tx, REQUEST(tile, 4, 256, .level = 99), NULL), TXM_STATUS_USAGE);
@@ -398,7 +398,7 @@ int main(void)
 {
     Suite *suite = suite_create("reader");
     TCase *tc = add_case(suite, "reader");
-    temp_file(""); /* the folder belongs to this process, not to a test's */
+    temp_file(""); /* the folder belongs to this process and not to a test's */
     tcase_add_loop_test(tc, tiff_codecs_types_and_channels, 0, 6);
     add_tests(tc, tiff_both_byte_orders_classic_and_big, tiff_tile_sizes);
     tcase_add_loop_test(tc, exr_codecs_types_and_channels, 0, 5);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The reader on real files: those of testdata/tx (made by other programs, damaged, unsupported) and the golden ones,
- * which Blender's own writer made. Every level's pixels have the recorded SHA-256. */
+ * The reader on real files: those of testdata/tx (made by other programs, damaged, unsupported), and the golden ones,
+ * which Blender's own writer made. The pixels of every level have the recorded SHA-256. */
 #include <check.h>
 #include <dirent.h>
 #include <openssl/evp.h>
@@ -42,7 +42,7 @@ static void sha256_hex(const void *data, size_t bytes, char out[65])
         snprintf(out + 2 * i, 3, "%02x", digest[i]);
 }
 
-/* Compares every level that a table names; returns how many there were. */
+/* Compares every level that a table lists and returns how many there were. */
 static unsigned compare_levels(const char *table, const char *folder)
 {
     char line[1024], path[2048];
@@ -80,7 +80,7 @@ static unsigned compare_levels(const char *table, const char *folder)
 
 START_TEST(levels_of_test_files)
 {
-    /* Recorded with OpenImageIO, so with libtiff's and OpenEXR's decoders. */
+    /* The values were recorded with OpenImageIO, which uses libtiff's and OpenEXR's decoders. */
     ck_assert_uint_gt(compare_levels("testdata/tx/levels.tsv", testdata), 100);
 }
 END_TEST
@@ -109,7 +109,7 @@ static unsigned each_file(const char *prefix, file_fn fn)
     return seen;
 }
 
-/* The first failure of opening the file and of reading all its tiles with borders. */
+/* Opens the file, reads all its tiles with borders, and returns the first failure. */
 static txm_status first_failure(const char *path, txm_error *err)
 {
     txm_tx *tx;
@@ -152,7 +152,7 @@ static void is_unsupported(const char *path)
 {
     txm_error err = {0};
     txm_status status = first_failure(path, &err);
-    if (status == TXM_OK && strstr(path, "-dwaa-")) /* OpenEXRCore reads it from 3.3 on */
+    if (status == TXM_OK && strstr(path, "-dwaa-")) /* only OpenEXRCore 3.3 and later reads it */
         return;
     ck_assert_msg(status == TXM_STATUS_UNSUPPORTED, "%s: %s, %s", path, txm_status_name(status), err.message);
     ck_assert_msg(strstr(err.message, path) != NULL, "%s does not name the file", err.message);

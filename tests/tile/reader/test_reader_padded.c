@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Padded tiles: from the section = by gathering = by the definition, for every extension, padding, level, size, type
- * and tile. */
+ * Padded tiles from the section equal gathered ones and the definition, for every extension, padding, level, size,
+ * type and tile. */
 #include <check.h>
 #include <openexr.h>
 #include <pthread.h>
@@ -15,7 +15,7 @@ static const uint32_t sizes[][2] = {{1, 1},    {2, 2},     {1, 500},   {500, 3},
                                     {63, 129}, {300, 200}, {777, 333}, {66, 130}, {17, 16}};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
-/* Compares one padded tile with the definition; gaps between pixels and rows must stay as they were. */
+/* Compares one padded tile with the definition. Gaps between pixels and rows must be left unchanged. */
 static void compare_window(txm_tx *tx, const made_image *m, uint32_t level, uint32_t tile_x, uint32_t tile_y,
                            uint32_t padding, txm_extension extension)
 {
@@ -33,7 +33,7 @@ static void compare_window(txm_tx *tx, const made_image *m, uint32_t level, uint
         ck_abort_msg("%s", err.message);
     uint32_t x0 = tile_x * info->tile_w, y0 = tile_y * info->tile_h, ow = w + 2 * padding;
     uint8_t *want = brute_window(m, level, x0, y0, w, h, padding, extension);
-    /* Assertions only where there is something to tell: each costs a system call. */
+    /* Each assertion costs a system call, so only a wrong pixel makes one. */
     uint32_t wrong = out[ow * step] != 0xa5;
     for (uint32_t y = 0; y < h + 2 * padding; y++) {
         const uint8_t *at = out + y * stride, *expected = want + (size_t)y * ow * px;
@@ -64,7 +64,7 @@ static void compare_all(const char *path, const made_image *m, uint32_t first_pa
     txm_tx_close(&tx);
 }
 
-/* Uncompressed EXR: OpenEXRCore 3.1 spoils tiles that a codec leaves at exactly their size. */
+/* The EXR is uncompressed, because OpenEXRCore 3.1 spoils tiles whose compressed size equals the original size. */
 static const char *write_tx(const made_image *m, uint16_t tiff_compression)
 {
     const char *path = temp_file("p.tx");
@@ -76,8 +76,8 @@ static const char *write_tx(const made_image *m, uint16_t tiff_compression)
     return path;
 }
 
-/* Every size with every tile; type and channels take turns. Gathered first, where each window decodes up to nine tiles,
- * hence uncompressed; then with a section. */
+/* Every size is tested with every tile size; type and channels take turns. First without a section, so that borders are
+ * gathered: each window then decodes up to nine tiles, so they are uncompressed. Then with a section. */
 static void every_tile(uint32_t w, uint32_t h, txm_type type, uint32_t channels, uint32_t tile)
 {
     made_image m = make_image(w, h, channels, type, tile, (txm_compression){0}, MADE_SMOOTH);
@@ -122,7 +122,7 @@ START_TEST(all_types_and_channels)
 }
 END_TEST
 
-/* Noise and constant content take other ways through the border codec than slopes do. */
+/* Noise and constant content take other paths through the border codec than slopes do. */
 START_TEST(borders_of_noise_and_of_one_colour)
 {
     for (int type = TXM_TYPE_U8; type <= TXM_TYPE_FLOAT; type++)
@@ -219,7 +219,7 @@ int main(void)
 {
     Suite *suite = suite_create("reader_padded");
     TCase *tc = add_case(suite, "reader_padded");
-    temp_file(""); /* the folder belongs to this process, not to a test's */
+    temp_file(""); /* the folder belongs to this process and not to a test's */
     tcase_add_loop_test(tc, all_sizes_u8, 0, SIZES);
     tcase_add_loop_test(tc, all_sizes_half, 0, SIZES);
     tcase_add_loop_test(tc, all_types_and_channels, 0, 6);

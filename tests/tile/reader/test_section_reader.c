@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Sections that must not be used: stale, cut off, damaged, newer. Each is named, and padded tiles stay right. */
+ * Sections that must not be used: stale, cut short, damaged, of a later version. Each is reported, and padded tiles
+ * are still correct. */
 #include <check.h>
 #include <openexr.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static char path[512];
 static uint8_t *file;
 static size_t file_bytes, image_bytes;
 
-/* A TIFF (or EXR) with a section, also in memory. */
+/* Writes a TIFF or EXR with a section and keeps its bytes in memory, too. */
 static void make(bool exr)
 {
     image = make_image(100, 70, 4, exr ? TXM_TYPE_HALF : TXM_TYPE_U8, 32, (txm_compression){0}, MADE_SMOOTH);
@@ -49,7 +50,7 @@ static void make_exr(void)
     make(true);
 }
 
-/* Whether all padded tiles of the file at `path` are right. */
+/* Returns whether all padded tiles of the file are right. */
 static bool tiles_are_right(txm_tx *tx)
 {
     size_t px = made_pixel_bytes(&image);
@@ -116,7 +117,7 @@ START_TEST(cut_anywhere)
     bool right;
     for (size_t keep = image_bytes; keep < file_bytes; keep += keep < image_bytes + 40 ? 1 : 13) {
         txm_section_state state = state_of(file, keep, &right);
-        /* A cut right after the image, or within its fill, leaves a sound file without a section. */
+        /* A cut right after the image, or within the fill bytes, leaves a valid file without a section. */
         ck_assert_int_eq(state, keep - image_bytes > 16 ? TXM_SECTION_STATE_DAMAGED : TXM_SECTION_STATE_NONE);
         ck_assert(right);
     }
@@ -124,8 +125,8 @@ START_TEST(cut_anywhere)
 }
 END_TEST
 
-/* Every byte of index and footer, and many of the payloads. A flipped payload is found when its border is read: the
- * section as a whole stays valid and that tile is gathered. */
+/* Every byte of index and footer is changed, and many of the payloads. A changed payload is noticed when its border is
+ * read: the section stays valid, and that border is gathered. */
 START_TEST(flipped_anywhere)
 {
     txm_section_footer footer = {0};
@@ -173,7 +174,7 @@ START_TEST(damaged_borders_are_named)
 }
 END_TEST
 
-/* Puts a changed footer in place, with a right checksum. */
+/* Writes a changed footer with a correct checksum. */
 static void set_footer(const txm_section_footer *footer)
 {
     uint8_t *at = file + file_bytes - TXM_SECTION_FOOTER_BYTES;
@@ -216,11 +217,11 @@ START_TEST(lies_in_the_footer)
 }
 END_TEST
 
-/* Another tool edits the image part in place, or appends to the file. */
+/* Another program edits the image part in place, or appends to the file. */
 START_TEST(edited_image)
 {
     TIFF *tif = TIFFOpen(path, "r+");
-    TIFFSetField(tif, TIFFTAG_SOFTWARE, "b test"); /* as long as before: written in place */
+    TIFFSetField(tif, TIFFTAG_SOFTWARE, "b test"); /* the length is the same, so it is written in place */
     ck_assert_int_eq(TIFFRewriteDirectory(tif), 1);
     TIFFClose(tif);
     size_t bytes;
@@ -247,7 +248,7 @@ START_TEST(edited_exr)
 }
 END_TEST
 
-/* A section moved after another image of the same shape. */
+/* The section is moved to another image of the same shape. */
 START_TEST(section_of_another_file)
 {
     made_image other = make_image(100, 70, 4, TXM_TYPE_U8, 32, (txm_compression){0}, MADE_NOISE);
@@ -267,7 +268,7 @@ START_TEST(section_of_another_file)
 }
 END_TEST
 
-/* Bytes that follow without being a section: named when there are more than a writer's fill. */
+/* Bytes follow that are not a section. They are reported if there are more than a writer's fill bytes. */
 START_TEST(foreign_tails)
 {
     uint8_t *tail = calloc(1, image_bytes + 1000);
@@ -283,7 +284,8 @@ END_TEST
 
 /* ---- parts of the reader, called directly ------------------------------------------------------------------------ */
 
-/* A padded tile of the file from its border alone, in a window wider than it; whether the section had an answer. */
+/* Reads a padded tile from its border alone, into a window wider than it. Returns whether the section had the
+ * border. */
 static bool from_section(txm_tx *tx, const txm_tile_id *tile, uint32_t padding, txm_extension extension, uint8_t *out,
                          size_t pixel_stride, size_t row_stride)
 {
@@ -297,7 +299,7 @@ static bool from_section(txm_tx *tx, const txm_tile_id *tile, uint32_t padding, 
     return done;
 }
 
-/* All of its tiles, paddings and extensions, against the definition. */
+/* Compares all tiles, paddings and extensions of the file with the definition. */
 static void every_window_is_right(txm_tx *tx, const made_image *made)
 {
     enum { GAP = 3, EDGE = 32 + 2 * TXM_BORDER_PX };
@@ -325,7 +327,7 @@ static void every_window_is_right(txm_tx *tx, const made_image *made)
     free(out);
 }
 
-/* One and four channels of every type: the vectors, and the definition for what they leave. */
+/* One and four channels of every type exercise the vector code and the scalar code for remainders. */
 START_TEST(borders_of_every_type)
 {
     for (uint32_t channels = 1; channels <= 4; channels += 3) {
@@ -345,7 +347,7 @@ START_TEST(borders_of_every_type)
 }
 END_TEST
 
-/* The open file over a copy of its bytes that a test may change, with room for payloads at the end. */
+/* Opens the file over a copy of its bytes that a test may change, with room for payloads at the end. */
 typedef struct altered {
     txm_tx *tx;
     const uint8_t *real;
@@ -364,7 +366,7 @@ static altered alter(void)
     memcpy(a.bytes, a.real, a.size);
     a.tx->map.data = a.bytes;
     a.tx->map.bytes = a.size + ROOM;
-    for (uint32_t i = 0; i < a.tx->info.levels; i++) { /* tables stay where they are in the map */
+    for (uint32_t i = 0; i < a.tx->info.levels; i++) { /* the tables stay at their place in the map */
         a.tx->levels[i].offsets += a.bytes - a.real;
         a.tx->levels[i].counts += a.bytes - a.real;
     }
@@ -379,7 +381,7 @@ static void restore(altered *a)
     free(a->bytes);
 }
 
-/* The second border anywhere: the first ends where it begins, modulo 2^64. */
+/* Puts the second border at any offset: the first one ends where it begins, modulo 2^64. */
 static void put_second(altered *a, uint64_t offset, uint32_t bytes)
 {
     txm_section *s = a->tx->section;
@@ -387,7 +389,7 @@ static void put_second(altered *a, uint64_t offset, uint32_t bytes)
     s->group_offset[0] = offset - s->border[0].bytes;
 }
 
-/* Whether the border of the second tile, of 32 x 32 px, is read after its payload became these bytes. */
+/* Returns whether the border of the second tile, of 32 x 32 px, can be read with this payload. */
 static bool reads(altered *a, const void *payload, uint32_t bytes)
 {
     uint8_t out[36 * 36 * 4];
@@ -409,11 +411,11 @@ START_TEST(payloads_of_every_form)
     uint8_t *constant = malloc(border_bytes);
     for (size_t i = 0; i < border_bytes; i++)
         constant[i] = one_pixel[2 + i % 4];
-    /* Pixels that do not have the checksum are none. */
+    /* Pixels whose checksum is wrong are refused. */
     ck_assert(!reads(&a, one_pixel, sizeof one_pixel));
     a.tx->section->border[1].check = (uint32_t)txm_xxh64(constant, border_bytes, 0);
     ck_assert(reads(&a, one_pixel, sizeof one_pixel));
-    /* The payload of another tile, which is one pixel as well. */
+    /* The payload refers to that of another tile, which is one pixel as well. */
     memcpy(a.bytes + a.size - sizeof one_pixel, one_pixel, sizeof one_pixel);
     a.tx->section->border[0] = (txm_border_size){sizeof one_pixel, 0};
     ck_assert(reads(&a, to_first, sizeof to_first));
@@ -424,7 +426,7 @@ START_TEST(payloads_of_every_form)
     ck_assert(!reads(&a, short_pixel, sizeof short_pixel));
     ck_assert(!reads(&a, no_frame, sizeof no_frame));
     ck_assert(!reads(&a, no_such_plane, sizeof no_such_plane));
-    /* Left out is not damaged. */
+    /* A border that was left out is not a damaged one. */
     ck_assert(!reads(&a, missing, sizeof missing) && txm_section_lacks(a.tx, &second));
     ck_assert(!reads(&a, odd, sizeof odd) && !txm_section_lacks(a.tx, &second));
     put_second(&a, a.size + ROOM, 1);
@@ -452,7 +454,7 @@ START_TEST(stored_borders_are_compared)
     p[0] ^= 1;
     ck_assert(!txm_tx_border_is(tx, 0, 1, 1, level + 32 * row + 32 * 4, row, border));
     p[0] ^= 1;
-    ck_assert(!txm_tx_border_is(tx, 0, 1, 1, level, row, border)); /* another tile's pixels */
+    ck_assert(!txm_tx_border_is(tx, 0, 1, 1, level, row, border)); /* the pixels of another tile */
     ck_assert(!txm_tx_border_is(tx, 0, 9, 9, level, row, border));
     txm_tx_close(&tx);
     save_file(path, file, image_bytes); /* without a section */
@@ -511,7 +513,7 @@ int main(void)
 {
     Suite *suite = suite_create("section_reader");
     TCase *tiff = add_case(suite, "tiff"), *exr = add_case(suite, "exr");
-    temp_file(""); /* the folder belongs to this process, not to a test's */
+    temp_file(""); /* the folder belongs to this process and not to a test's */
     tcase_add_checked_fixture(tiff, make_tiff, unmake);
     tcase_add_checked_fixture(exr, make_exr, unmake);
     add_tests(tiff, valid, cut_anywhere, flipped_anywhere, damaged_borders_are_named, newer_version, lies_in_the_footer,

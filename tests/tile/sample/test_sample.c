@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lookups: tiles = whole levels = every ISA, bit for bit; misses, marks, failures; filters on average; derivatives;
- * UDIM sets; keys. TXM_SAMPLE_LOOKUPS sets how many random lookups are compared (make check-sample: 10^8).
+ * Lookups: tiles, whole levels and every variant of vector code give the same bits; misses, marks, failures; averages
+ * of filters; derivatives; UDIM sets; keys. TXM_SAMPLE_LOOKUPS sets the number of random lookups (make check-sample:
+ * 10^8).
  */
 #include <check.h>
 #include <fcntl.h>
@@ -62,7 +63,7 @@ static const char *describe(const txm_sampler *how, const txm_lookup *at)
     return text;
 }
 
-/* ---- tiles = whole levels ---- */
+/* ---- tiles give the same as whole levels ---- */
 
 static void compare_whole(const txm_view *view, uint32_t id, const whole_image *m, unsigned long count, uint64_t *state)
 {
@@ -150,7 +151,7 @@ START_TEST(misses_are_requested_once_and_cured)
         ck_assert_int_eq(look, lane.count ? TXM_LOOK_MISSED : TXM_LOOK_RESIDENT);
         if (look == TXM_LOOK_MISSED) {
             uint32_t asked = lane.count;
-            /* Again, by another lane: still missed, but it is on a list already. */
+            /* Another lane misses the same tile, which is already on a list. */
             other.capacity = 64, other.requests = requests + 32;
             ck_assert_int_eq(txm_sample(txm_texture_set_view(lazy), id, &how, &at, &other, out), TXM_LOOK_MISSED);
             ck_assert_uint_eq(other.count, 0);
@@ -180,13 +181,14 @@ START_TEST(stand_ins_marks_and_failures)
     txm_sampler_init(&how);
     how.mode = TXM_LEVEL_MODE_FLOOR;
     how.rule = TXM_LEVEL_RULE_ELLIPSE;
-    /* Nothing resident: the average, whatever is asked for. A list without room leaves the tile unasked. */
+    /* With no tile in memory, the average is returned, whatever on_miss says. If the list is full, the tile is not
+     * requested. */
     for (how.on_miss = TXM_ON_MISS_AVERAGE; how.on_miss <= TXM_ON_MISS_ONE; how.on_miss++) {
         ck_assert_int_eq(txm_sample(view, id, &how, &at, &nobody, out), TXM_LOOK_MISSED);
         for (int c = 0; c < 4; c++)
             ck_assert(fabsf(out[c] - t->average[c]) < 1e-6f);
     }
-    /* The coarsest level alone, then one between: COARSER takes the nearer one. */
+    /* First only the coarsest level is in memory, then one between as well: COARSER takes the nearer one. */
     ck_assert_uint_eq(t->levels, 9);
     for (uint32_t level = 8; level; level = level == 8 ? 3 : 0) {
         txm_lookup far = at;
@@ -202,7 +204,7 @@ START_TEST(stand_ins_marks_and_failures)
         ck_assert_int_eq(txm_sample(view, id, &how, &at, &nobody, out), TXM_LOOK_MISSED);
         ck_assert(level == 3 || memcmp(out, coarse, sizeof out) == 0);
     }
-    /* Marks: the epoch, on what is touched alone. */
+    /* Only tiles that a lookup touches are marked with the epoch. */
     txm_view marked = *view;
     marked.epoch = 42;
     txm_lookup top = {0.5f, 0.5f, 8, 0, 0, 8};
@@ -210,7 +212,7 @@ START_TEST(stand_ins_marks_and_failures)
     uint32_t last = t->first + t->level_first[t->levels - 1];
     for (uint32_t i = 0; i <= last; i++)
         ck_assert_uint_eq(view->tiles[i].mark, i == last ? 42 : 0);
-    /* Failed tiles stay so and are magenta. */
+    /* Failed tiles stay failed and are magenta. */
     view->tiles[last].slot = TXM_SLOT_FAILED;
     ck_assert_int_eq(txm_sample(view, id, &how, &top, &lane, out), TXM_LOOK_FAILED);
     ck_assert(out[0] == 1 && out[1] == 0 && out[2] == 1 && out[3] == 1);
@@ -226,7 +228,7 @@ START_TEST(damaged_tiles_fail_alone)
     const char *path = write_made(&m);
     size_t bytes;
     uint8_t *file = load_file(path, &bytes);
-    /* Somewhere in level 0, whose tiles come first. */
+    /* This lookup is in level 0, whose tiles come first. */
     memset(file + 20000, 0xFF, 3000);
     save_file(path, file, bytes);
     free(file);
@@ -277,7 +279,7 @@ START_TEST(udim_sets_have_holes)
             for (int i = 0; x >= 0 && x < 10 && y >= 0 && i < 3; i++)
                 own = numbers[i] == number ? ids[i] : own;
             txm_lookup at = {(float)x + 0.25f, (float)y + 0.75f, 0, 0, 0, 0}, inside = {0.25f, 0.75f, 0, 0, 0, 0};
-            if (x == -1 || y == -1) { /* -1 < u < 0 is column 0: use what is clearly outside */
+            if (x == -1 || y == -1) { /* -1 < u < 0 is column 0, so take a place that is clearly outside */
                 at.u = x == -1 ? -1.25f : at.u;
                 at.v = y == -1 ? -1.25f : at.v;
             }
@@ -331,7 +333,7 @@ START_TEST(samplers_are_checked)
 }
 END_TEST
 
-/* ---- what the numbers mean ---- */
+/* ---- random numbers ---- */
 
 START_TEST(logarithm)
 {
@@ -348,8 +350,8 @@ START_TEST(logarithm)
 }
 END_TEST
 
-/* Levels by the caller's own numbers: the finer one below, the coarser one above, as Cycles' rule spreads them; the
- * nearer one without any. */
+/* The caller gives the random numbers. A small number selects the finer level and a large one the coarser, in the
+ * proportions of Cycles' rule; without numbers the nearer level is taken. */
 START_TEST(chance_of_the_caller)
 {
     txm_sampler how;
@@ -376,7 +378,7 @@ START_TEST(chance_of_the_caller)
 }
 END_TEST
 
-/* What the cache and batches do where they are given NULL; single lookups in views have a state in their lane. */
+/* The cache and batches do this if they get NULL; single lookups in views use their lane's random state. */
 START_TEST(null_is_the_nearer_level)
 {
     made_image m = make_image(64, 64, 4, TXM_TYPE_U8, 16, (txm_compression){0}, MADE_NOISE);
@@ -407,7 +409,7 @@ START_TEST(null_is_the_nearer_level)
     }
     txm_texture_set_free(&set);
 
-    /* Nothing is loaded: magenta, and asked for. */
+    /* Nothing is loaded, so the lookup is magenta and requests its tiles. */
     set = new_set();
     add(set, write_made(&m), TXM_EXTENSION_REPEAT, 0);
     float got[4];
@@ -429,7 +431,7 @@ START_TEST(null_is_the_nearer_level)
 }
 END_TEST
 
-/* An ellipse's level does not depend on how the texture is turned; Cycles' does. */
+/* An ellipse's level does not change when the texture is rotated; Cycles' does. */
 START_TEST(ellipses_turn)
 {
     txm_sampler how;
@@ -450,7 +452,8 @@ START_TEST(ellipses_turn)
 }
 END_TEST
 
-/* Mean and variance of the jitter along each axis, weighted, against those of the filter; and the tables of lobes. */
+/* Compares the weighted mean and variance of the jitter along each axis with the filter's, and checks the tables of
+ * lobes. */
 static double lanczos(double x)
 {
     double a = M_PI * x;
@@ -496,7 +499,7 @@ END_TEST
 
 START_TEST(jitter_has_the_filters_moments)
 {
-    /* Variances: of a box 1/12, a tent 1/6; the others by integration. */
+    /* The variance of a box is 1/12 and of a tent 1/6; the others come from integration. */
     double moments[10] = {0};
     moments[TXM_FILTER_STOCHASTIC_BOX] = 1.0 / 12;
     moments[TXM_FILTER_STOCHASTIC_TENT] = moments[TXM_FILTER_STOCHASTIC_GAUSSIAN] = moments[TXM_FILTER_STOCHASTIC_EWA] =
@@ -533,7 +536,7 @@ START_TEST(jitter_has_the_filters_moments)
 }
 END_TEST
 
-/* Many random taps give what the weighted filter gives. */
+/* The average of many random taps is the weighted filter's result. */
 START_TEST(boxes_are_linear_on_average)
 {
     made_image m = make_image(40, 30, 1, TXM_TYPE_U8, 64, (txm_compression){0}, MADE_NOISE);
@@ -562,7 +565,7 @@ START_TEST(boxes_are_linear_on_average)
 }
 END_TEST
 
-/* Derivatives against differences of the lookup itself. */
+/* Compares derivatives with differences of the lookup itself. */
 START_TEST(derivatives_are_slopes)
 {
     made_image m = make_image(60, 40, 4, TXM_TYPE_FLOAT, 64, (txm_compression){0}, MADE_SMOOTH);
@@ -576,7 +579,7 @@ START_TEST(derivatives_are_slopes)
         for (int i = 0; i < 300; i++) {
             how.filter = i % 2 ? TXM_FILTER_CUBIC : TXM_FILTER_LINEAR;
             how.mode = TXM_LEVEL_MODE_TRILINEAR;
-            /* In the middle of a pixel, so that linear has one slope; level 0.5 once in a while. */
+            /* The place is in the middle of a pixel, so that linear has one slope there; sometimes the level is 0.5. */
             float u = ((float)(sample_random(&state) % 180) + 0.8f) / 60 - 1,
                   v = ((float)(sample_random(&state) % 120) + 0.8f) / 40 - 1;
             if (e == TXM_EXTENSION_CLIP)
@@ -608,7 +611,7 @@ START_TEST(derivatives_are_slopes)
 }
 END_TEST
 
-/* What is explained adds up to the colour. */
+/* The taps of an explanation add up to the colour. */
 START_TEST(explanations_add_up)
 {
     made_image m = make_image(200, 130, 4, TXM_TYPE_U16, 64, (txm_compression){0}, MADE_NOISE);

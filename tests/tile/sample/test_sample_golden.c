@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lookups against vectors that the kernel of Cycles computed (Blender 5.2; testdata/lookup): levels, tiles and
- * coordinates equal, colours within what Cycles' own result varies with the place of a tile.
+ * Lookups against vectors that Cycles' kernel computed (Blender 5.2; testdata/lookup): levels, tiles and coordinates
+ * are equal, and colours differ by no more than Cycles' own result does with the place of a tile.
  */
 #include <check.h>
 #include <fcntl.h>
@@ -30,9 +30,9 @@ static txm_lookup lookup_of(const table *t, size_t row)
                         table_float(t, row, "dvdx"), table_float(t, row, "dudy"), table_float(t, row, "dvdy")};
 }
 
-/* Cycles squares sizes above 46340 px in 32 bits: flag O, not imitated. Levels may differ where the fractional level is
- * within 2e-6 of an integer, which is what the error of Cycles' logarithm can do; the tables' README counts 25 of 21429
- * rows against an exact one. */
+/* Cycles squares sizes above 46340 px in 32 bits. These rows have flag O, and txmill does not imitate the overflow.
+ * Levels may differ if the fractional level is within 2e-6 of an integer, which is the error of Cycles' logarithm; the
+ * tables' README counts 25 of 21429 rows that differ from an exact one. */
 START_TEST(levels_tiles_and_coordinates)
 {
     table t = table_read("lookup/level.tsv.zst");
@@ -78,7 +78,7 @@ END_TEST
 
 /* ---- colours ---- */
 
-/* The textures of the tables: noise by a hash of place, channel, level and texture. */
+/* The textures of the tables are noise: a hash of place, channel, level and texture. */
 typedef struct noise {
     uint32_t width, height;
     txm_type type;
@@ -157,7 +157,7 @@ static const char *write_noise(const noise *n, uint32_t t)
     return path;
 }
 
-/* All of `count` textures with all extensions; id = 4 * texture + extension. */
+/* Adds the first `count` textures with all extensions; id = 4 * texture + extension. */
 static txm_texture_set *load_noise(const noise *all, uint32_t count, uint32_t first)
 {
     txm_texture_set *set = NULL;
@@ -175,7 +175,8 @@ static txm_texture_set *load_noise(const noise *all, uint32_t count, uint32_t fi
     return set;
 }
 
-/* Largest less smallest value of what an explained lookup read, padding that CLIP clears included. */
+/* Returns the difference between the largest and the smallest value that an explained lookup read, including padding
+ * that CLIP clears. */
 static float contrast_of(const txm_explanation *e, int c)
 {
     float low = INFINITY, high = -INFINITY;
@@ -186,7 +187,7 @@ static float contrast_of(const txm_explanation *e, int c)
     return high > low ? high - low : 0.0f;
 }
 
-/* Compares the colour in columns r g b a of a row; 0 if it is within the tolerance. */
+/* Compares the colour in columns r g b a of a row; returns 0 if it is within the tolerance. */
 static int differs(const table *t, size_t row, const float got[4], const txm_explanation *e)
 {
     static const char *const names[4] = {"r", "g", "b", "a"};
@@ -200,8 +201,8 @@ static int differs(const table *t, size_t row, const float got[4], const txm_exp
 
 static const uint8_t filters[4] = {TXM_FILTER_LINEAR, TXM_FILTER_CLOSEST, TXM_FILTER_CUBIC, TXM_FILTER_CUBIC};
 
-/* Lookups 1117 and 5993 lie an ulp below an integer, where adding the slot's offset turns Cycles' coordinate into the
- * next pixel; rows with flag D have no defined value. */
+/* Lookups 1117 and 5993 lie an ulp below an integer. Adding the slot's offset moves Cycles' coordinate to the next
+ * pixel. Rows with flag D have no defined value. */
 START_TEST(colours)
 {
     table t = table_read("lookup/colour.tsv.zst");
@@ -244,10 +245,10 @@ START_TEST(colours)
 }
 END_TEST
 
-/* Images that Cycles does not tile. It stores them bottom up and takes v h as the row, we (1 - v) h: the two round
- * differently, so the pixel that closest takes may be the next one where the row is within rounding of an integer, and
- * Cycles takes one too far at exact negative integers. It holds or clips taps and not coordinates at the edge, which
- * shows outside the image. */
+/* Cycles does not tile these images. It stores them bottom up and takes v h as the row, while txmill takes (1 - v) h.
+ * The two round differently: if the row is within rounding of an integer, the closest pixel may be the next one. At
+ * exact negative integers Cycles is one too far. It clamps or clips taps instead of coordinates at the edge, which
+ * shows outside of the image. */
 START_TEST(full_images)
 {
     table t = table_read("lookup/full.tsv.zst");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lookups beside OpenImageIO's TextureSystem: closest and bilinear on one level the same; trilinear and anisotropic
- * over a zone plate, where every renderer filters in its own way, no further apart than OpenImageIO's own settings.
+ * Lookups beside OpenImageIO's TextureSystem: closest and bilinear on one level are the same. Trilinear and anisotropic
+ * over a zone plate, which every renderer filters differently, differ no more than OpenImageIO's own settings do.
  */
 #include <check.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ static txm_texture_set *load(const char *path, uint32_t *id)
     return set;
 }
 
-/* Coordinates are multiples of 2^-14, so that 1 - v loses nothing and both see the same place. */
+/* Coordinates are multiples of 2^-14, so that 1 - v is exact and both libraries see the same place. */
 START_TEST(one_level_is_the_same)
 {
     enum { N = 20000 };
@@ -35,7 +35,7 @@ START_TEST(one_level_is_the_same)
     static const txm_type types[] = {TXM_TYPE_U8, TXM_TYPE_U16, TXM_TYPE_HALF, TXM_TYPE_FLOAT};
     made_image m = make_image(320, 200, 4, types[_i], 64, (txm_compression){0}, MADE_NOISE);
     const char *path = temp_file("same.tx");
-    if (txm_type_is_float(types[_i])) /* 0 to 1, so that an absolute error means something */
+    if (txm_type_is_float(types[_i])) /* values are from 0 to 1, so that an absolute error is meaningful */
         for (uint32_t l = 0; l < m.layout.levels; l++) {
             size_t n = (size_t)txm_level_size(320, l) * txm_level_size(200, l) * 4;
             for (size_t i = 0; i < n; i++) {
@@ -72,10 +72,10 @@ START_TEST(one_level_is_the_same)
             txm_lookup at = {in[0][i], in[1][i], 0, 0, 0, 0};
             float ours[4], x = at.u * 320, y = (1.0f - at.v) * 200;
             if (!linear && (x == floorf(x) || y == floorf(y)))
-                continue; /* on the edge between two pixels either is the closest */
+                continue; /* on the edge between two pixels, either is the closest */
             txm_sample(txm_texture_set_view(set), id, &how, &at, &lane, ours);
             for (int c = 0; c < 4; c++)
-                if (!(fabsf(ours[c] - out[4 * i + c]) <= 1e-6f)) /* an assertion each would cost a system call */
+                if (!(fabsf(ours[c] - out[4 * i + c]) <= 1e-6f)) /* one assertion for each would cost a system call */
                     ck_abort_msg("%s, linear %d, at %g %g: %.9g for %.9g", txm_type_name(types[_i]), linear,
                                  (double)at.u, (double)at.v, (double)ours[c], (double)out[4 * i + c]);
         }
@@ -120,7 +120,7 @@ static double difference(const float *a, const float *b)
 
 static float in[6][PLACES], ours[4 * PLACES], theirs[6][4 * PLACES];
 
-/* A patch whose pixels are `length` by `width` texels, turned by `turn`. */
+/* A patch whose pixels cover `length` by `width` texels, rotated by `turn`. */
 static void place(float length, float width, float turn)
 {
     const float d[4] = {length * cosf(turn) / SIZE, length * sinf(turn) / SIZE, -width * sinf(turn) / SIZE,
@@ -198,5 +198,5 @@ int main(void)
     temp_file("");
     tcase_add_loop_test(tc, one_level_is_the_same, 0, 4);
     add_tests(tc, zone_plates_are_alike);
-    return run_suite_in_one_process(suite); /* OpenImageIO's threads do not live on in a child */
+    return run_suite_in_one_process(suite); /* OpenImageIO's threads do not exist in a forked child */
 }

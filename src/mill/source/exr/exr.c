@@ -2,6 +2,10 @@
  *
  * The direct EXR reader: reads rows from rows of chunks. If all rows of a row of chunks are requested at once, they are
  * decoded into the caller's memory; otherwise the decoded rows are kept until the last one was read.
+ *
+ * It exists in addition to OpenImageIO because a conversion takes little more than half of the processor time with it:
+ * 0.44 s instead of 0.84 s for a half-float image of 4096 x 2048 px with ZIP, 2.5 s instead of 4.4 s for 500 images of
+ * 256 x 256 px (bench/readers.py).
  */
 #include "mill/source/exr/exr.h"
 

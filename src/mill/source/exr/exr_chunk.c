@@ -90,8 +90,8 @@ static void interleave(const txm_exr *e, uint8_t *dst, const void *const src[4],
 }
 
 /* Writes the pixels of a chunk of width x height px. */
-static void deliver(const txm_exr *x, const uint8_t *planes, uint32_t width, uint32_t height, uint8_t *dst,
-                    size_t stride)
+static void write_chunk_pixels(const txm_exr *x, const uint8_t *planes, uint32_t width, uint32_t height, uint8_t *dst,
+                               size_t stride)
 {
     size_t plane = (size_t)width * x->sample_bytes;
     for (uint32_t y = 0; y < height; y++, dst += stride, planes += plane * x->file_channels) {
@@ -180,7 +180,7 @@ static txm_status decode_chunk(txm_exr *x, const exr_chunk_info_t *chunk, uint8_
     }
     if (!planes)
         return bad_chunk(x, chunk, err, "a compressed block of pixels is damaged");
-    deliver(x, planes, width, height, dst, stride);
+    write_chunk_pixels(x, planes, width, height, dst, stride);
     return TXM_OK;
 }
 

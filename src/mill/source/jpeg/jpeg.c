@@ -4,6 +4,9 @@
  * OpenImageIO uses the same library with its defaults (accurate integer DCT, smooth upsampling), so pixels are the
  * same. This reader is stricter about damage: libjpeg fills missing data with grey and only warns, which must not
  * become a texture. Only the end marker may be missing, because it contains nothing of the image.
+ *
+ * It also saves a seventh of a conversion's processor time for large images and a third for small ones: 2.8 s instead
+ * of 3.3 s for 8192 x 8192 px, 2.1 s instead of 3.0 s for 500 images of 256 x 256 px (bench/readers.py).
  */
 #include <setjmp.h>
 #include <stdio.h>
@@ -46,7 +49,7 @@ static const char truncated[] = "truncated: the file ends inside the image";
 /* ---- callbacks of libjpeg ----------------------------------------------------------------------------------- */
 
 /* libjpeg's error handler must not return: this leaves through longjmp. */
-static void give_up(jpeg_source *s, txm_status status, const char *message)
+static void leave_libjpeg(jpeg_source *s, txm_status status, const char *message)
 {
     s->status = status;
     snprintf(s->message, sizeof s->message, "%s", message);
@@ -61,16 +64,16 @@ static void on_error(j_common_ptr jpeg)
     int code = jpeg->err->msg_code;
 
     if (s->end_missing)
-        give_up(s, TXM_STATUS_CORRUPT, truncated);
+        leave_libjpeg(s, TXM_STATUS_CORRUPT, truncated);
     bool unsupported = code == JERR_BAD_PRECISION || code == JERR_SOF_UNSUPPORTED || code == JERR_ARITH_NOTIMPL ||
                        code == JERR_CONVERSION_NOTIMPL;
 
     jpeg->err->format_message(jpeg, message);
-    give_up(s,
-            code == JERR_OUT_OF_MEMORY ? TXM_STATUS_NO_MEMORY
-            : unsupported              ? TXM_STATUS_UNSUPPORTED
-                                       : TXM_STATUS_CORRUPT,
-            message);
+    leave_libjpeg(s,
+                  code == JERR_OUT_OF_MEMORY ? TXM_STATUS_NO_MEMORY
+                  : unsupported              ? TXM_STATUS_UNSUPPORTED
+                                             : TXM_STATUS_CORRUPT,
+                  message);
 }
 
 /* Oddities of the header that do not affect the pixels. */
@@ -103,7 +106,7 @@ static void on_progress(j_common_ptr jpeg)
     jpeg_source *s = jpeg->client_data;
 
     if (s->jpeg.input_scan_number > MAX_SCANS)
-        give_up(s, TXM_STATUS_CORRUPT, "more than 500 scans");
+        leave_libjpeg(s, TXM_STATUS_CORRUPT, "more than 500 scans");
 }
 
 /* At the end of the file, one end marker is generated so that libjpeg finishes. */
@@ -116,11 +119,11 @@ static boolean fill_input(j_decompress_ptr jpeg)
     f->pos = f->end; /* libjpeg has used all of it */
     if (!txm_raster_file_fill(f)) {
         if (f->sys_errno)
-            give_up(s, TXM_STATUS_IO, strerror(f->sys_errno));
+            leave_libjpeg(s, TXM_STATUS_IO, strerror(f->sys_errno));
         /* If more than the marker is missing, libjpeg meets it too early, except with arithmetic coding, whose data may
          * end before the image does. */
         if (!s->started || s->end_missing || jpeg->arith_code)
-            give_up(s, TXM_STATUS_CORRUPT, truncated);
+            leave_libjpeg(s, TXM_STATUS_CORRUPT, truncated);
         s->end_missing = true;
         s->input.next_input_byte = end_marker;
         s->input.bytes_in_buffer = sizeof end_marker;
@@ -376,7 +379,7 @@ static void decode_rows(jpeg_source *s, uint32_t rows, uint8_t *dst, size_t stri
         s->started = true;
         jpeg_start_decompress(&s->jpeg);
         if (s->end_missing && !is_complete(s))
-            give_up(s, TXM_STATUS_CORRUPT, truncated);
+            leave_libjpeg(s, TXM_STATUS_CORRUPT, truncated);
     }
     while (rows) {
         JSAMPROW lines[ROWS_AT_ONCE];

@@ -349,7 +349,7 @@ txm_status oiio_open(const char *path, const txm_source_options *options, txm_so
     });
 }
 
-/* Decoders may report an error and deliver pixels all the same; a truncated image must not become a texture. */
+/* Decoders may report an error and deliver pixels nevertheless; a truncated image must not become a texture. */
 txm_status verdict(Source &s, bool delivered, uint32_t y, txm_error *err)
 {
     if (delivered && !s.input->has_error())

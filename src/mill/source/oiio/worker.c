@@ -133,7 +133,7 @@ static txm_status start_worker(txm_worker **out, txm_error *err)
 }
 
 /* Kills the worker, which has nothing to save, and waits for it, so that no zombie remains. */
-static void end(txm_worker *w)
+static void kill_worker(txm_worker *w)
 {
     close(w->fd);
     if (!w->ended) {
@@ -163,7 +163,7 @@ txm_status txm_worker_get(txm_worker **out, txm_error *err)
             return TXM_OK;
         }
         w->ended = true; /* it was ended while it was idle */
-        end(w);
+        kill_worker(w);
     }
 }
 
@@ -185,7 +185,7 @@ void txm_worker_put(txm_worker *w, bool healthy)
         pthread_mutex_unlock(&idle.lock);
     }
     if (!keep)
-        end(w);
+        kill_worker(w);
 }
 
 /* ---- communication ---- */

@@ -3,6 +3,10 @@
  * The direct reader of PNG reads every PNG file that is not interlaced, row by row. libpng reads the chunks before the
  * pixels; the pixels go through ISA-L's inflate and own filters into the caller's rows. Memory is one read buffer, the
  * inflater's state, and inflated rows of about BATCH_BYTES.
+ *
+ * It exists in addition to OpenImageIO because a conversion takes little more than half of the processor time with it:
+ * 0.65 s instead of 1.19 s for an RGB image of 4096 x 4096 px, 1.9 s instead of 3.3 s for 500 images of 256 x 256 px
+ * (bench/readers.py).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +75,7 @@ static txm_status check_size(const png_source *s, const txm_source_options *opti
 }
 
 /* Rows are inflated in batches that fit into the cache. */
-static txm_status allocate(png_source *s, txm_error *err)
+static txm_status allocate_png(png_source *s, txm_error *err)
 {
     const txm_png_header *h = &s->header;
     unsigned pixel_bits = h->depth * h->file_samples;
@@ -134,7 +138,7 @@ static txm_status open_png(const char *path, const txm_source_options *options, 
     if (!status)
         status = check_size(s, options, err);
     if (!status)
-        status = allocate(s, err);
+        status = allocate_png(s, err);
     if (!status)
         status = txm_png_read_color(path, info, err);
     if (status) {
@@ -211,8 +215,8 @@ static void unfilter(png_source *s, uint32_t rows, uint8_t *const out[ROWS_AT_ON
 }
 
 /* Delivers the next rows, at most `limit` of them; *rows receives the number. */
-static txm_status deliver(png_source *s, uint32_t y, uint32_t limit, uint8_t *dst, size_t stride_bytes, uint32_t *rows,
-                          txm_error *err)
+static txm_status deliver_rows(png_source *s, uint32_t y, uint32_t limit, uint8_t *dst, size_t stride_bytes,
+                               uint32_t *rows, txm_error *err)
 {
     uint8_t filter = s->batch[s->batch_next * (1 + s->row_bytes)], *out[ROWS_AT_ONCE];
 
@@ -241,7 +245,7 @@ static txm_status read_png(void *self, uint32_t y, uint32_t rows, void *dst, siz
         if (s->batch_next == s->batch_end)
             status = next_batch(s, err);
         if (!status)
-            status = deliver(s, y + r, rows - r, (uint8_t *)dst + r * stride_bytes, stride_bytes, &done, err);
+            status = deliver_rows(s, y + r, rows - r, (uint8_t *)dst + r * stride_bytes, stride_bytes, &done, err);
     }
     /* The last row is in the caller's memory, which may change before the next call, so it is copied. */
     if (!s->convert && s->prior != s->lines[0]) {

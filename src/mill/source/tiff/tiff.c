@@ -5,6 +5,10 @@
  * caller's rows. Strips too large for that (some programs write an image as a single one) are decoded row by row:
  * deflate, LZW and PackBits as streams (tiff_strip.c), others by libtiff, which then keeps the compressed strip in
  * memory. That counts against the memory bound.
+ *
+ * It exists in addition to OpenImageIO because a conversion takes 30 to 40 % less processor time with it: 0.69 s
+ * instead of 0.96 s for an RGB image of 4096 x 4096 px with LZW, 0.62 s instead of 1.06 s with deflate, 2.4 s instead
+ * of 3.4 s for 500 images of 256 x 256 px (bench/readers.py).
  */
 #include "mill/source/tiff/tiff.h"
 
@@ -173,7 +177,7 @@ static TIFF *open_tiff(txm_tiff *t, const txm_source_options *bounds)
     return tif;
 }
 
-/* What libtiff would keep of a strip that it decodes row by row. */
+/* The memory that libtiff would need for a strip that it decodes row by row. */
 static uint64_t largest_strip(TIFF *tif)
 {
     uint64_t largest = 0;
@@ -243,7 +247,7 @@ static txm_status plan(txm_tiff *t, uint16_t compression, size_t *block, size_t 
 }
 
 /* Chooses between whole blocks and single rows by the available memory. */
-static txm_status allocate(txm_tiff *t, const txm_source_options *options, txm_error *err)
+static txm_status allocate_tiff(txm_tiff *t, const txm_source_options *options, txm_error *err)
 {
     size_t block, band;
     uint16_t compression = COMPRESSION_NONE;
@@ -304,7 +308,7 @@ static txm_status open_image(const char *path, const txm_source_options *options
     if (status == TXM_OK)
         status = txm_tiff_describe(t, info, err);
     if (status == TXM_OK)
-        status = allocate(t, options, err);
+        status = allocate_tiff(t, options, err);
     if (status == TXM_OK)
         *self = t;
     else

@@ -42,7 +42,7 @@ TXM_FAST int single_level(const txm_view *view, const txm_view_texture *t, const
 }
 
 /* The same for a packed texture, whose levels have no border: each of the four pixels goes through the extension. */
-TXM_FAST int single_packed_level(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,
+TXM_RARE int single_packed_level(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,
                                  uint32_t level, txm_rgba uv, txm_rgba *color)
 {
     const int32_t w = (int32_t)txm_level_size(t->width, level), h = (int32_t)txm_level_size(t->height, level);
@@ -158,6 +158,14 @@ TXM_RARE txm_look single_udim(const txm_view *view, uint32_t texture, const txm_
     return sample_single(view, (uint32_t)(t - view->textures), how, &in_tile, lane, out);
 }
 
+/* A choice between the two functions themselves would be a call through a pointer. */
+TXM_FAST int single_level_of(int packed, const txm_view *view, const txm_view_texture *t, const txm_sampler *how,
+                             uint32_t level, txm_rgba uv, txm_rgba *color)
+{
+    return TXM_UNLIKELY(packed) ? single_packed_level(view, t, how, level, uv, color)
+                                : single_level(view, t, how, level, uv, color);
+}
+
 TXM_RARE txm_look single_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                                 txm_lane *lane, float out[4])
 {
@@ -191,10 +199,10 @@ TXM_RARE txm_look single_sample(const txm_view *view, uint32_t texture, const tx
     level = txm_level_jitter(how, level, &random);
     uint32_t low = txm_level_clamp(level, txm_levels_of(t, how), how->mode == TXM_LEVEL_MODE_TRILINEAR, &blend);
     uv[1] = 1.0f - uv[1];
-    if (!(packed ? single_packed_level : single_level)(view, t, how, low, uv, &color))
+    if (!single_level_of(packed, view, t, how, low, uv, &color))
         return sample_generally(view, texture, how, at, lane, out);
     if (blend > 0.0f) {
-        if (!(packed ? single_packed_level : single_level)(view, t, how, low + 1, uv, &coarse))
+        if (!single_level_of(packed, view, t, how, low + 1, uv, &coarse))
             return sample_generally(view, texture, how, at, lane, out);
         color = color * (1.0f - blend) + coarse * blend;
     }

@@ -127,7 +127,7 @@ def make_materials():
     call(outer, inner)
     m, t, bsdf = material("grouped")
     call(t, outer)
-    # Not shader trees: their images do not count.
+    # These are not shader trees, so their images do not count.
     comp = bpy.data.node_groups.new("compositing", "CompositorNodeTree")
     comp.use_fake_user = True
     comp.nodes.new("CompositorNodeImage").image = image("composited", "//textures/wood.png")
@@ -230,7 +230,7 @@ def make_base_images():
 def make_base_overrides(folder):
     link(os.path.join(folder, "lib", "images.blend"), images=["far", "deep"])
     override("images.blend", "deep", alpha_mode="CHANNEL_PACKED", colorspace="sRGB")
-    # The second time the overrides are there, and get what they do not set themselves from the library as it is then.
+    # The second time, the overrides exist. They take values that they do not override from the library as it is then.
     again = os.path.exists(os.path.join(folder, "overrides.blend"))
     for name in ("colour", "alpha", "path", "all", "none", "source"):
         image(name, "//../textures/lib/lib.png", "ACES2065-1" if again else "ACEScg", "PREMUL" if again else "NONE").use_fake_user = True
@@ -423,7 +423,7 @@ def main():
         make_pictures(folder)
         path = os.path.join(folder, what + ".blend")
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        # Relative paths need a place to be relative to before they are made.
+        # A relative path can be made only after the file has a place.
         bpy.ops.wm.save_as_mainfile(filepath=path, compress=True)
         MAKERS[what](folder)
         for brush in list(bpy.data.brushes): # half of an empty file

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes testdata/blend anew with Debian's Blender (3.4.1; overrides: 5.2): make_scenes.sh FOLDER. Not part of `make check`,
-# which reads the results. The scenes come out with other addresses and times each run, the .json files should not change.
+# Makes testdata/blend again with Debian's Blender (3.4.1; overrides: 5.2): make_scenes.sh FOLDER. This is not part of
+# `make check`, which reads the results. Addresses and times in the scenes change with each run; the .json files should
+# not.
 set -eu
 folder=$(mkdir -p "${1:?usage: make_scenes.sh FOLDER}" && cd "$1" && pwd)
 script=$(cd "$(dirname "$0")" && pwd)/make_scenes.py

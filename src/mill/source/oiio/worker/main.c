@@ -132,7 +132,7 @@ static void leave_at_once(int status, void *unused)
 
 /* How many bytes one call transferred, 0 if a signal interrupted it. The worker usually ends because the other side
  * closes the socket. */
-static size_t moved(ssize_t n)
+static size_t bytes_moved(ssize_t n)
 {
     if (n < 0 && errno == EINTR)
         return 0;
@@ -145,13 +145,13 @@ static size_t moved(ssize_t n)
 static void receive(void *dst, size_t bytes)
 {
     for (size_t done = 0; done < bytes;)
-        done += moved(read(TXM_WORKER_FD, (char *)dst + done, bytes - done));
+        done += bytes_moved(read(TXM_WORKER_FD, (char *)dst + done, bytes - done));
 }
 
 static void send_bytes(const void *data, size_t bytes)
 {
     for (size_t done = 0; done < bytes;)
-        done += moved(write(TXM_WORKER_FD, (const char *)data + done, bytes - done));
+        done += bytes_moved(write(TXM_WORKER_FD, (const char *)data + done, bytes - done));
 }
 
 /* A failure without a status would look like a success to the other side. */
@@ -342,7 +342,7 @@ static txm_status encode_rows(void *self, const txm_worker_request *request, txm
 
 /* An open image is closed first, since its memory may be needed. The file is made in memory and sent; RLIMIT_FSIZE also
  * limits anonymous files, so it is lifted meanwhile. */
-static void encode(const txm_worker_request *request)
+static void write_picture(const txm_worker_request *request)
 {
     txm_error err = {0};
     void *self = NULL;
@@ -435,7 +435,7 @@ int main(int argc, char **argv)
             read_as_half();
             break;
         case TXM_WORKER_ENCODE:
-            encode(&request);
+            write_picture(&request);
             break;
         default:
             leave(0);
