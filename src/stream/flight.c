@@ -189,10 +189,17 @@ static double time_of_step(const txm_pace *p, uint32_t step, uint32_t width, uin
     return p->ms_a_pixel * (double)width * (double)height / (divisor * divisor);
 }
 
+/* Fractions of a frame's time: what a picture may take, and what it may take to become larger. */
+static const double full = 0.9, spare = 0.75;
+
+bool txm_pace_fits(const txm_pace *p, double frame_ms, uint32_t width, uint32_t height)
+{
+    return p->ms_a_pixel > 0.0 && time_of_step(p, 0, width, height) <= full * frame_ms;
+}
+
 void txm_pace_size(txm_pace *p, double frame_ms, uint32_t width, uint32_t height, uint32_t *out_width,
                    uint32_t *out_height)
 {
-    const double full = 0.9, spare = 0.75;
     while (p->step + 1 < DIVISORS && time_of_step(p, p->step, width, height) > full * frame_ms)
         p->step++;
     while (p->step && time_of_step(p, p->step - 1, width, height) < spare * frame_ms)

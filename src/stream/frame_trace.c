@@ -160,7 +160,8 @@ static void begin_part(txm_frame_trace *trace, txm_frame_part *p, uint32_t frame
     p->requests.frame = frame;
     p->requests.rejection = rejection;
     memset(p->step.count, 0, sizeof p->step.count);
-    p->look = txm_frame_looker_of(trace->options, trace->view, &p->step, &p->requests, trace->asks, &p->noted);
+    p->look = txm_frame_looker_of(trace->options, trace->view, trace->decoded, &p->step, &p->requests, trace->asks,
+                                  &p->noted);
 }
 
 /* Traces the parts that are not complete. */

@@ -28,7 +28,7 @@ struct txm_frames {
     txm_scene_geometry geometry;
     txm_world_map *map;
     txm_path_world world;
-    float filter[TXM_FILTER_TABLE];
+    float filter[TXM_FILTER_TABLE], decoded[256];
     txm_scene_camera camera;
     txm_pool *pool;
     txm_frame_film film;
@@ -195,6 +195,7 @@ static txm_status open_all(txm_frames *f, txm_error *err)
     const txm_render_options *o = &f->options.render;
     const uint32_t threads = o->threads ? o->threads : txm_cpu_count();
     txm_path_filter(o->filter_width, f->filter);
+    txm_frame_decode(f->decoded);
     f->pool = txm_pool_new(threads);
     if (!f->pool)
         return txm_fail_errno(err, errno, "threads cannot be started");
@@ -428,6 +429,7 @@ txm_status txm_frames_advance(txm_frames *f, const txm_scene_camera *camera, txm
     f->trace.world = &f->world;
     f->trace.options = &f->options;
     f->trace.view = &f->loads.view;
+    f->trace.decoded = f->decoded;
     f->trace.film = &f->film;
     f->trace.begins_anew = f->changed || !f->film.accumulated || is_at_its_end(f);
     s.marks = f->loads.view.epoch != 0;
@@ -615,6 +617,12 @@ void txm_frames_set_textures(txm_frames *f, txm_frames_textures textures)
 {
     f->options.textures = (uint32_t)textures;
     f->changed = true;
+}
+
+void txm_frames_set_direct(txm_frames *f, bool direct)
+{
+    f->changed |= f->world.direct != direct;
+    f->world.direct = direct;
 }
 
 txm_scene_camera txm_frames_camera(const txm_render_scene *scene)

@@ -23,6 +23,8 @@ typedef struct txm_path_world {
     uint32_t width, height, bounces, seed;
     txm_render_differentials differentials;
     float widen; /* factor for the roughness by which differentials are widened */
+    /* Paths end at the first surface that scatters light in all directions; mirrors, gloss and glass are followed. */
+    bool direct;
 } txm_path_world;
 
 enum { TXM_FILTER_TABLE = 1024, TXM_PATH_REQUESTS = 4096 };
