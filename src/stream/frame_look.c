@@ -331,6 +331,10 @@ static txm_look look_for_points(txm_looker *looker, const txm_bound_image *image
     if (!place_of_look(f, image, &at, &p, out->rgba))
         return TXM_LOOK_RESIDENT;
     choose_levels(&p, &image->how, &at, &looker->lane.random);
+    if (f->one_level && p.blend > 0.0f) {
+        p.low += draw(&looker->lane.random) < p.blend;
+        p.blend = 0.0f;
+    }
     if (image->how.filter != TXM_FILTER_CLOSEST) {
         move[0] = draw(&looker->lane.random) - 0.5f;
         move[1] = draw(&looker->lane.random) - 0.5f;

@@ -23,6 +23,7 @@ typedef struct txm_frame_looker {
     txm_frames_filter filter;
     txm_frames_show show;
     const float *decoded; /* see txm_frame_decode */
+    bool one_level;       /* of the two around a footprint, one is drawn instead of blending them */
     uint32_t lane; /* of the path that looks up: 0 to TXM_BLOCK_LANES - 1 */
     txm_step_misses *step;
     txm_part_requests *requests;

@@ -24,6 +24,7 @@ typedef struct txm_frame_part {
     txm_step_misses step;
     txm_ask_list noted; /* lookups for the devices; empty: the part is complete */
     uint64_t rays;
+    double arrived[3], spread[3]; /* light that paths found after they were scattered in all directions; its weight */
 } txm_frame_part;
 
 typedef struct txm_frame_trace {

@@ -372,6 +372,20 @@ static txm_status end_frame(txm_frames *f, txm_frame_stats *s, txm_error *err)
     return status;
 }
 
+/* The average light on surfaces from other surfaces, for frames that do not follow it. */
+static void note_ambient(txm_frames *f)
+{
+    for (int c = 0; c < 3 && !f->world.direct; c++) {
+        double arrived = 0.0, spread = 0.0;
+        for (uint32_t i = 0; i < f->trace.part_count; i++) {
+            arrived += f->trace.parts[i].arrived[c];
+            spread += f->trace.parts[i].spread[c];
+        }
+        const float ambient = spread > 0.0 ? (float)(arrived / spread) : 0.0f;
+        f->world.ambient[c] = isfinite(ambient) ? ambient : 0.0f;
+    }
+}
+
 /* The frame's samples become the picture. */
 static void show_film(txm_frames *f)
 {
@@ -444,6 +458,7 @@ txm_status txm_frames_advance(txm_frames *f, const txm_scene_camera *camera, txm
         txm_frame_loads_skip(&f->loads);
         return status;
     }
+    note_ambient(f);
     show_film(f);
     s.accumulated = f->film.accumulated;
     f->last = s;

@@ -611,8 +611,11 @@ static txm_step scatter(const txm_path_world *w, const step_looks *l, txm_path *
     float random[4], brightest = 0.0f;
     txm_scatter next;
     txm_vec3 direction = direction_of(&path->ray), out = txm_vec_scale(direction, -1.0f);
-    if (w->direct && m->kind == TXM_SURFACE_DIFFUSE)
+    if (w->direct && m->kind == TXM_SURFACE_DIFFUSE) {
+        for (int c = 0; c < 3; c++)
+            path->radiance[c] += path->throughput[c] * l->color[c] * w->ambient[c];
         return TXM_STEP_DONE;
+    }
     txm_random_four(w->seed, path->pixel, path->sample, DIMENSION_BOUNCE + PER_BOUNCE * path->bounce + BSDF, random);
     if (!txm_bsdf_sample(m, l->shading, out, s->inside, random, &next) || !count_bounce(w, m, &next, path))
         return TXM_STEP_DONE;
@@ -625,6 +628,11 @@ static txm_step scatter(const txm_path_world *w, const step_looks *l, txm_path *
     }
     if (!(brightest > 0.0f))
         return TXM_STEP_DONE;
+    if (m->kind == TXM_SURFACE_DIFFUSE && !path->diffuse) {
+        path->diffuse = true;
+        memcpy(path->spread, path->throughput, sizeof path->spread);
+        memcpy(path->nearest, path->radiance, sizeof path->nearest);
+    }
     next.roughness2 = roughness2_of(w, l, out, next.direction);
     path->differential = bounce(w, l->at_hit, l->uv, direction, s, &next);
     path->probability = txm_bsdf_probability(m, l->shading, out, next.direction);
