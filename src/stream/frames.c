@@ -205,7 +205,7 @@ static txm_status open_all(txm_frames *f, txm_error *err)
     if (status == TXM_OK)
         status = open_textures(f, err);
     if (status == TXM_OK)
-        status = txm_scene_geometry_new(scene, threads, &f->geometry, err);
+        status = txm_scene_geometry_new(scene, threads, o->cancel, &f->geometry, err);
     if (status == TXM_OK && scene->world.image != TXM_SCENE_NONE)
         status = txm_world_map_new(scene, &f->textures.bound[scene->world.image], f->textures.world, &f->map, err);
     if (status)
