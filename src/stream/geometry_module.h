@@ -43,7 +43,8 @@ typedef struct txm_geometry_table {
     bool (*commit)(txm_geometry *g);
     /* Why a call failed. */
     const char *(*message)(const txm_geometry *g);
-    /* May be called from any number of threads after commit. */
+    /* May be called from any number of threads after commit. A ray that has infinities or NaN hits nothing, and is
+     * occluded. */
     void (*intersect)(const txm_geometry *g, const txm_ray *ray, txm_ray_hit *hit);
     bool (*occluded)(const txm_geometry *g, const txm_ray *ray);
     void (*free)(txm_geometry *g);

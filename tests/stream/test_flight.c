@@ -197,6 +197,7 @@ START_TEST(pictures_fit_a_frame)
     uint32_t w, h;
     txm_pace_size(&p, 33.3, 480, 270, &w, &h);
     ck_assert_uint_eq(w, 480); /* until something is known */
+    ck_assert(!txm_pace_fits(&p, 33.3, 480, 270));
     txm_pace_note(&p, 480 * 270, 100.0);
     txm_pace_size(&p, 33.3, 480, 270, &w, &h);
     ck_assert(100.0 * w * h / (480 * 270) <= 33.3);
@@ -209,7 +210,18 @@ START_TEST(pictures_fit_a_frame)
     }
     ck_assert_uint_eq(w, 480);
     ck_assert_uint_eq(h, 270);
+    ck_assert(txm_pace_fits(&p, 33.3, 480, 270) && !txm_pace_fits(&p, 33.3, 4800, 2700));
+    /* Another program has the processor for two moments: that is not the picture's fault. */
+    for (int i = 0; i < 2; i++) {
+        txm_pace_note(&p, 480 * 270, 200.0);
+        txm_pace_note(&p, 480 * 270, 5.0);
+        txm_pace_note(&p, 480 * 270, 5.0);
+        txm_pace_size(&p, 33.3, 480, 270, &w, &h);
+        ck_assert_uint_eq(w, 480);
+    }
     /* Whatever happens, there is a pixel. */
+    for (int i = 0; i < 2; i++)
+        txm_pace_note(&p, 1, 1e12);
     txm_pace_note(&p, 1, 1e12);
     txm_pace_size(&p, 33.3, 1, 1, &w, &h);
     ck_assert_uint_eq(w, 1);

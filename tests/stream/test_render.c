@@ -379,6 +379,16 @@ START_TEST(surfaces)
     g.call->intersect(g.data, &away, &hit);
     ck_assert_uint_eq(hit.object, UINT32_MAX);
     ck_assert(g.call->occluded(g.data, &down) && !g.call->occluded(g.data, &away));
+    /* Rays that Embree would end the program for. */
+    const txm_ray bad[] = {{{NAN, 0, 5}, {0, 0, -1}, 0, INFINITY},
+                           {{0, 0, 5}, {0, NAN, -1}, 0, INFINITY},
+                           {{0, 0, 1e30f}, {0, 0, -1}, 0, INFINITY},
+                           {{0, 0, 5}, {0, 0, -INFINITY}, 0, INFINITY}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        g.call->intersect(g.data, &bad[i], &hit);
+        ck_assert_uint_eq(hit.object, UINT32_MAX);
+        ck_assert(g.call->occluded(g.data, &bad[i]));
+    }
     txm_scene_geometry_free(&g);
     txm_render_scene_free(&s);
 }

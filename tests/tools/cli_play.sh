@@ -115,6 +115,12 @@ quad m -1 0 0 2 0 0 0 0 2
 END
 txm stream play keyed --virtual --json
 check play-keyed json out 'len(o[0]["frames"]) == 7 and [f["accumulated"] for f in o[0]["frames"]] == [1, 1, 1, 1, 1, 2, 1]'
+# A camera that looks nowhere, and one beyond all numbers, see nothing.
+for matrix in "0 0 0 0 0 0 0 0 0 0 0 0" "1e38 0 0 0 0 1e38 0 0 0 0 1e38 1e38"; do
+    mkdir -p nowhere && sed "s/keyframe 4.*/keyframe 4 to-world $matrix/; s/\"rgb8/\"..\/keyed\/rgb8/" keyed/scene.txt >nowhere/scene.txt
+    txm stream play nowhere --virtual
+    check "play-nowhere $matrix" rc_is 0
+done
 sed -i 's/keyframe 6/keyframe 3/' keyed/scene.txt
 txm stream play keyed --virtual
 check play-keys-in-order says "keyframes must come in the order of their frames"

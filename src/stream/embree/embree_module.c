@@ -386,11 +386,26 @@ static void fill_ray(struct RTCRay *out, const txm_ray *ray)
                            .mask = ~0u};
 }
 
+/* Embree's own bound, beyond which it ends the program; NaN is beyond, too. A camera far outside of all scenes has such
+ * rays, and a matrix without an inverse. */
+static bool is_valid(const txm_ray *ray)
+{
+    const float most = 1.844e18f;
+    for (int i = 0; i < 3; i++)
+        if (!(fabsf(ray->origin[i]) <= most && fabsf(ray->direction[i]) <= most))
+            return false;
+    return ray->near_t >= 0.0f && ray->far_t >= ray->near_t;
+}
+
 /* The number of the instance where there is one, else that of the geometry: objects are numbered through all
  * kinds. */
 static void geometry_intersect(const txm_geometry *g, const txm_ray *ray, txm_ray_hit *hit)
 {
     struct RTCRayHit r;
+    if (!is_valid(ray)) {
+        *hit = (txm_ray_hit){.t = ray->far_t, .object = UINT32_MAX};
+        return;
+    }
     memset(&r, 0, sizeof r);
     fill_ray(&r.ray, ray);
     r.hit.geomID = r.hit.instID[0] = RTC_INVALID_GEOMETRY_ID;
@@ -413,6 +428,8 @@ static void geometry_intersect(const txm_geometry *g, const txm_ray *ray, txm_ra
 static bool geometry_occluded(const txm_geometry *g, const txm_ray *ray)
 {
     struct RTCRay r;
+    if (!is_valid(ray))
+        return true;
     fill_ray(&r, ray);
 #if RTC_VERSION_MAJOR >= 4
     rtcOccluded1(g->scene, &r, NULL);
