@@ -174,7 +174,8 @@ static const float divisors[] = {1.0f, 1.1f, 1.2f, 1.5f, 1.8f, 2.2f, 2.7f, 3.3f,
 enum { DIVISORS = sizeof divisors / sizeof *divisors };
 
 /* The middle one of three frames counts, because a single one is slow if another program had the processor. If that is
- * slower than before, it counts at once, and gradually if it is faster, because frames are fast if little is in view. */
+ * slower than before, it counts at once, and gradually if it is faster, because frames are fast if little is in view.
+ */
 void txm_pace_note(txm_pace *p, uint64_t pixels, double ms)
 {
     const double share = 0.2, last = ms / (double)(pixels ? pixels : 1), a = p->before[0], b = p->before[1];

@@ -41,9 +41,9 @@ txm_scene_camera txm_flight_camera(const txm_flight *flight, uint32_t width, uin
 
 /* The time per pixel, and the fraction of the window's size that fits in a frame's time. */
 typedef struct txm_pace {
-    double ms_a_pixel;   /* 0: unknown */
-    double before[2];    /* of the last two frames */
-    uint32_t step;       /* index into the sizes that are tried; 0: all pixels */
+    double ms_a_pixel; /* 0: unknown */
+    double before[2];  /* of the last two frames */
+    uint32_t step;     /* index into the sizes that are tried; 0: all pixels */
 } txm_pace;
 
 /* Whether a frame with all pixels of a window of that size is known to fit in `frame_ms`. */

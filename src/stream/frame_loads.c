@@ -11,8 +11,8 @@
 #include "stream/use.h"
 #include "tile/base/cancel.h"
 #include "tile/base/fail.h"
+#include "tile/base/frames.h"
 #include "tile/base/mem.h"
-#include "tile/cache/frames.h"
 
 txm_status txm_frame_loads_new(txm_frame_loads *l, txm_cache *cache, uint32_t most, bool is_virtual, txm_error *err)
 {

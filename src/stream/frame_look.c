@@ -14,7 +14,7 @@
 
 #include "stream/use.h"
 #include "tile/base/extension.h"
-#include "tile/sample/lookup.h"
+#include "tile/base/frames.h"
 
 /* The texture of a lookup; for a UDIM set, one of its tiles. */
 typedef struct place {
@@ -140,50 +140,11 @@ static const txm_ask *find_or_note(txm_frame_looker *f, const txm_ask *what)
     return ask;
 }
 
-/* The texel's codes in its tile, which is in `slot`. */
-static const uint8_t *codes_of(const place *p, const texel *at, uint32_t slot)
-{
-    const txm_view_texture *t = p->t;
-    const uint8_t *tile = txm_slot_address(p->view, t, slot);
-    if (txm_is_packed(t))
-        return tile + t->level_first[at->level] +
-               ((uint32_t)at->y * txm_level_size(t->width, at->level) + (uint32_t)at->x) * t->pixel_bytes;
-    const uint32_t inside = (1u << t->tile_shift) - 1;
-    return tile + (((uint32_t)at->y & inside) + TXM_BORDER_PX) * t->row_bytes +
-           (((uint32_t)at->x & inside) + TXM_BORDER_PX) * t->pixel_bytes;
-}
-
-void txm_frame_decode(float decoded[256])
-{
-    for (int i = 0; i < 256; i++)
-        decoded[i] = txm_srgb_decode_rgba((float)i * (1.0f / 255.0f));
-}
-
-/* The colour that the sampler gives for the texel. A lookup by coordinates would find out again which texel that is,
- * and most time would go into decoding sRGB, for which codes of 8 bits have a table. */
-static void read_texel(const txm_frame_looker *f, const place *p, const texel *at, uint32_t slot, float rgba[4])
-{
-    const txm_view_texture *t = p->t;
-    const int after = p->image->how.after;
-    const uint8_t *codes = codes_of(p, at, slot);
-    txm_touch_tile(p->view, at->entry);
-    txm_color_store(txm_rgba_quiet(txm_color_scale(t, txm_texel(t->type, t->channels, codes), 1.0f)), rgba);
-    const bool divides = (after & TXM_AFTER_UNASSOCIATE) && rgba[3] != 1.0f && rgba[3] != 0.0f;
-    if ((after & TXM_AFTER_SRGB) && !divides && t->type == TXM_TYPE_U8 && t->scale == 1.0f / 255.0f) {
-        for (int c = 0; c < 3; c++)
-            rgba[c] = f->decoded[codes[t->channels == 1 ? 0 : c]];
-        return;
-    }
-    if (!after)
-        return;
-    txm_after(after, rgba, NULL, NULL);
-    txm_color_store(txm_rgba_quiet(txm_rgba_make(rgba[0], rgba[1], rgba[2], rgba[3])), rgba);
-}
-
 static void fetch(txm_frame_looker *f, const place *p, const texel *at, uint32_t slot, float rgba[4])
 {
     if (!f->looker.asks) {
-        read_texel(f, p, at, slot, rgba);
+        const txm_texel_place place = {p->t, at->level, (uint32_t)at->x, (uint32_t)at->y, at->entry, slot};
+        txm_texel_color(p->view, &place, p->image->how.after, f->decoded, rgba);
         return;
     }
     const txm_asks *a = f->looker.asks;

@@ -22,17 +22,15 @@ typedef struct txm_frame_looker {
     txm_looker looker;
     txm_frames_filter filter;
     txm_frames_show show;
-    const float *decoded; /* see txm_frame_decode */
+    const float *decoded; /* see txm_texel_decode */
     bool one_level;       /* of the two around a footprint, one is drawn instead of blending them */
-    uint32_t lane; /* of the path that looks up: 0 to TXM_BLOCK_LANES - 1 */
+    uint32_t lane;        /* of the path that looks up: 0 to TXM_BLOCK_LANES - 1 */
     txm_step_misses *step;
     txm_part_requests *requests;
     txm_frame_looks looks;
     bool lacks_answer; /* in this step */
 } txm_frame_looker;
 
-/* The linear values of sRGB codes of 8 bits. */
-void txm_frame_decode(float decoded[256]);
 /* A looker in a view; `lane`, the lane's random state and the path of the asks have to be set for each path. `asks` and
  * `noted` are NULL if lookups run on the processor. */
 txm_frame_looker txm_frame_looker_of(const txm_frames_options *options, const txm_view *view, const float *decoded,

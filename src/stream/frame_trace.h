@@ -31,7 +31,7 @@ typedef struct txm_frame_trace {
     const txm_path_world *world;
     const txm_frames_options *options;
     const txm_view *view;
-    const float *decoded; /* see txm_frame_decode */
+    const float *decoded; /* see txm_texel_decode */
     txm_frame_film *film;
     txm_asks *asks; /* NULL: lookups run on the processor */
     txm_frame_part *parts;

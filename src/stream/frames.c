@@ -16,6 +16,7 @@
 #include "stream/use.h"
 #include "tile/base/clock.h"
 #include "tile/base/fail.h"
+#include "tile/base/frames.h"
 #include "tile/base/mem.h"
 
 enum { KEPT_TIMES = 1 << 16 /* number of last frames whose median time is computed */ };
@@ -195,7 +196,7 @@ static txm_status open_all(txm_frames *f, txm_error *err)
     const txm_render_options *o = &f->options.render;
     const uint32_t threads = o->threads ? o->threads : txm_cpu_count();
     txm_path_filter(o->filter_width, f->filter);
-    txm_frame_decode(f->decoded);
+    txm_texel_decode(f->decoded);
     f->pool = txm_pool_new(threads);
     if (!f->pool)
         return txm_fail_errno(err, errno, "threads cannot be started");

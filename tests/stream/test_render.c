@@ -406,7 +406,8 @@ static txm_render_scene *wavy_scene(uint32_t edge)
     m->positions = txm_calloc(m->vertex_count, 3 * sizeof *m->positions);
     m->corners = txm_calloc(m->triangle_count, 3 * sizeof *m->corners);
     for (uint32_t i = 0; i < m->vertex_count; i++) {
-        const float x = (float)(i % edge), y = (float)(i / edge), at[3] = {x, y, 10.0f * sinf(x * 0.1f) * cosf(y * 0.1f)};
+        const float x = (float)(i % edge), y = (float)(i / edge),
+                    at[3] = {x, y, 10.0f * sinf(x * 0.1f) * cosf(y * 0.1f)};
         memcpy(m->positions + 3 * (size_t)i, at, sizeof at);
     }
     uint32_t *c = m->corners;

@@ -143,8 +143,8 @@ START_TEST(a_picture_stays_while_the_next_is_made)
 }
 END_TEST
 
-/* The picture of some frames at rest, after all texels of them have come, and the camera has been elsewhere, with direct
- * light and fewer pixels if `direct`. */
+/* The picture of some frames at rest, after all texels of them have come, and the camera has been elsewhere, with
+ * direct light and fewer pixels if `direct`. */
 static void rest_after_flight(txm_view_worker *w, txm_view_wish wish, bool direct, uint8_t rgba[4 * WIDTH * HEIGHT])
 {
     const txm_view_wish still = wish;

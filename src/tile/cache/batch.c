@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 #include "tile/base/clock.h"
+#include "tile/base/frames.h"
 #include "tile/cache/cache_impl.h"
-#include "tile/cache/frames.h"
 
 /* A part is long enough for a thread to read ahead in one file, and short enough for a batch from a single file to keep
  * all threads busy. CHOICE is how many times as many tiles are listed as there is room for, to choose from. */

@@ -337,7 +337,7 @@ struct txm_cache_viewer {
     uint64_t *changed_textures, *changed_tiles; /* one bit per texture, and one per TXM_CHUNK tiles */
     uint32_t changed_textures_capacity, changed_tiles_capacity;
     bool open;           /* lookups may be running in it */
-    bool never_repeats;  /* see frames.h */
+    bool never_repeats;  /* see tile/base/frames.h */
     uint16_t launch;     /* of the view */
     uint32_t epoch;      /* of the view; 0: no view was prepared yet */
     uint32_t stamp;      /* the cache's stamp when the view was prepared: tiles with later stamps are not in it */
