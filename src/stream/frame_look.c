@@ -143,8 +143,8 @@ static const txm_ask *find_or_note(txm_frame_looker *f, const txm_ask *what)
 static void fetch(txm_frame_looker *f, const place *p, const texel *at, uint32_t slot, float rgba[4])
 {
     if (!f->looker.asks) {
-        const txm_texel_place place = {p->t, at->level, (uint32_t)at->x, (uint32_t)at->y, at->entry, slot};
-        txm_texel_color(p->view, &place, p->image->how.after, f->decoded, rgba);
+        const txm_texel_place where = {p->t, at->level, (uint32_t)at->x, (uint32_t)at->y, at->entry, slot};
+        txm_texel_color(p->view, &where, p->image->how.after, f->decoded, rgba);
         return;
     }
     const txm_asks *a = f->looker.asks;
