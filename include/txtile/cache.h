@@ -20,13 +20,14 @@
  * Memory: max_bytes bounds the sum of what the cache has allocated (tiles, tables and the lists of batches:
  * txm_cache_stats.allocated_bytes) and of what open files keep (reader_bytes, including what OpenEXR's library keeps
  * for them). At every instant that sum is at most max_bytes plus one batch. A batch is what txm_cache_process has
- * queued, or, for each thread that is waiting for a tile, a slab of 512 KiB or the tiles of its lookup if they are
- * larger, plus the buffers for reading: 200 KiB with Blender's tiles, 1.2 MB with tiles that OpenEXR's PIZ compressed.
- * While viewers keep views open, waiting threads may need twice that. A sixteenth of the budget is set aside for open
- * files (at least 256 KiB, at most 64 MiB), and up to a quarter if files would otherwise be opened again and again. A
- * budget that is too small costs time, but never changes a colour. Open files are mapped; their pages belong to the
- * system (but see read_files), and so do the stacks of threads that load. Some 100 bytes for each of these threads that
- * a batch waits for are not counted.
+ * queued and up to 32 tiles, as many as one lookup can need, that it keeps for lookups which are repeated; or, for each
+ * thread that is waiting for a tile, a slab of 512 KiB or the tiles of its lookup if they are larger, plus the buffers
+ * for reading: 200 KiB with Blender's tiles, 1.2 MB with tiles that OpenEXR's PIZ compressed. While viewers keep views
+ * open, waiting threads may need twice that. A sixteenth of the budget is set aside for open files (at least 256 KiB,
+ * at most 64 MiB), and up to a quarter if files would otherwise be opened again and again. A budget that is too small
+ * costs time, but never changes a colour. Open files are mapped; their pages belong to the system (but see read_files),
+ * and so do the stacks of threads that load. Some 100 bytes for each of these threads that a batch waits for are not
+ * counted.
  *
  * Tiles that cannot be read are FAILED: magenta, and counted. If the file is damaged, was truncated, replaced or
  * written to, they stay so until txm_cache_replace. Lack of memory or descriptors, a missing file, and errors of disks

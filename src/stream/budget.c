@@ -410,7 +410,7 @@ static txm_status trace(budget *b, const txm_render_scene *scene, txm_render_bud
     float filter[TXM_FILTER_TABLE];
     txm_path_filter(o->filter_width, filter);
     txm_world_map *map = NULL;
-    txm_status status = txm_scene_geometry_new(scene, b->job.threads, &geometry, err);
+    txm_status status = txm_scene_geometry_new(scene, b->job.threads, o->cancel, &geometry, err);
     if (status == TXM_OK && scene->world.image != TXM_SCENE_NONE)
         status = txm_world_map_new(scene, &b->job.textures.bound[scene->world.image], b->job.textures.world, &map, err);
     if (status) {

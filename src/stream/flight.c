@@ -170,17 +170,22 @@ txm_scene_camera txm_flight_camera(const txm_flight *f, uint32_t width, uint32_t
 /* ---- the size of pictures ---- */
 
 /* Divisors of the window's width and height. */
-static const float divisors[] = {1.0f, 1.2f, 1.5f, 1.8f, 2.2f, 2.7f, 3.3f, 4.0f, 5.0f, 6.0f, 8.0f};
+static const float divisors[] = {1.0f, 1.1f, 1.2f, 1.5f, 1.8f, 2.2f, 2.7f, 3.3f, 4.0f, 5.0f, 6.0f, 8.0f};
 enum { DIVISORS = sizeof divisors / sizeof *divisors };
 
-/* A slower frame counts immediately, a faster one gradually, because single frames are fast if little is in view. */
+/* The middle one of three frames counts, because a single one is slow if another program had the processor. If that is
+ * slower than before, it counts at once, and gradually if it is faster, because frames are fast if little is in view.
+ */
 void txm_pace_note(txm_pace *p, uint64_t pixels, double ms)
 {
-    const double share = 0.2, now = ms / (double)(pixels ? pixels : 1);
-    if (p->ms_a_pixel <= 0.0)
-        p->ms_a_pixel = now;
+    const double share = 0.2, last = ms / (double)(pixels ? pixels : 1), a = p->before[0], b = p->before[1];
+    const double middle = fmax(fmin(a, b), fmin(fmax(a, b), last));
+    p->before[0] = b;
+    p->before[1] = last;
+    if (a <= 0.0)
+        p->ms_a_pixel = last;
     else
-        p->ms_a_pixel += (now > p->ms_a_pixel ? 0.6 : share) * (now - p->ms_a_pixel);
+        p->ms_a_pixel += (middle > p->ms_a_pixel ? 0.6 : share) * (middle - p->ms_a_pixel);
 }
 
 static double time_of_step(const txm_pace *p, uint32_t step, uint32_t width, uint32_t height)
@@ -189,10 +194,17 @@ static double time_of_step(const txm_pace *p, uint32_t step, uint32_t width, uin
     return p->ms_a_pixel * (double)width * (double)height / (divisor * divisor);
 }
 
+/* Fractions of a frame's time: what a picture may take, and what it may take to become larger. */
+static const double full = 1.0, spare = 0.85;
+
+bool txm_pace_fits(const txm_pace *p, double frame_ms, uint32_t width, uint32_t height)
+{
+    return p->ms_a_pixel > 0.0 && time_of_step(p, 0, width, height) <= full * frame_ms;
+}
+
 void txm_pace_size(txm_pace *p, double frame_ms, uint32_t width, uint32_t height, uint32_t *out_width,
                    uint32_t *out_height)
 {
-    const double full = 0.9, spare = 0.75;
     while (p->step + 1 < DIVISORS && time_of_step(p, p->step, width, height) > full * frame_ms)
         p->step++;
     while (p->step && time_of_step(p, p->step - 1, width, height) < spare * frame_ms)

@@ -42,9 +42,12 @@ txm_scene_camera txm_flight_camera(const txm_flight *flight, uint32_t width, uin
 /* The time per pixel, and the fraction of the window's size that fits in a frame's time. */
 typedef struct txm_pace {
     double ms_a_pixel; /* 0: unknown */
+    double before[2];  /* of the last two frames */
     uint32_t step;     /* index into the sizes that are tried; 0: all pixels */
 } txm_pace;
 
+/* Whether a frame with all pixels of a window of that size is known to fit in `frame_ms`. */
+bool txm_pace_fits(const txm_pace *pace, double frame_ms, uint32_t width, uint32_t height);
 /* Records that a frame of `pixels` pixels took `ms`. */
 void txm_pace_note(txm_pace *pace, uint64_t pixels, double ms);
 /* The largest picture that fits in `frame_ms` in a window of that size. It only grows if there is time to spare, so

@@ -11,6 +11,7 @@
 #include "stream/use.h"
 #include "tile/base/cancel.h"
 #include "tile/base/fail.h"
+#include "tile/base/frames.h"
 #include "tile/base/mem.h"
 
 txm_status txm_frame_loads_new(txm_frame_loads *l, txm_cache *cache, uint32_t most, bool is_virtual, txm_error *err)
@@ -21,7 +22,10 @@ txm_status txm_frame_loads_new(txm_frame_loads *l, txm_cache *cache, uint32_t mo
     if (!l->requests || !l->keys)
         return txm_no_memory(err, NULL);
     txm_cache_stats_of(cache, &l->now);
-    return txm_cache_viewer_new(cache, &l->viewer, err);
+    const txm_status status = txm_cache_viewer_new(cache, &l->viewer, err);
+    if (status == TXM_OK)
+        txm_cache_viewer_never_repeats(l->viewer);
+    return status;
 }
 
 void txm_frame_loads_free(txm_frame_loads *l)

@@ -14,6 +14,7 @@
 
 #include "stream/use.h"
 #include "tile/base/extension.h"
+#include "tile/base/frames.h"
 
 /* The texture of a lookup; for a UDIM set, one of its tiles. */
 typedef struct place {
@@ -121,7 +122,7 @@ void txm_frame_samplers(const txm_bound_image *images, size_t count, txm_sampler
     }
 }
 
-/* The centre of the texel, so that rounding cannot lead to another one. */
+/* The centre of the texel, so that rounding cannot lead to another one. For devices. */
 static txm_lookup middle_of(const place *p, const texel *at)
 {
     const float w = (float)txm_level_size(p->t->width, at->level), h = (float)txm_level_size(p->t->height, at->level);
@@ -139,23 +140,21 @@ static const txm_ask *find_or_note(txm_frame_looker *f, const txm_ask *what)
     return ask;
 }
 
-static void fetch(txm_frame_looker *f, const place *p, const texel *at, float rgba[4])
+static void fetch(txm_frame_looker *f, const place *p, const texel *at, uint32_t slot, float rgba[4])
 {
-    const txm_lookup middle = middle_of(p, at);
-    if (f->looker.asks) {
-        const txm_asks *a = f->looker.asks;
-        const txm_ask what = {.how = a->sampler_count / 2 + (uint32_t)(p->image - a->images),
-                              .texture = p->texture,
-                              .at = middle,
-                              .path = f->looker.path};
-        const txm_ask *ask = find_or_note(f, &what);
-        if (ask)
-            memcpy(rgba, ask->rgba, sizeof ask->rgba);
+    if (!f->looker.asks) {
+        const txm_texel_place where = {p->t, at->level, (uint32_t)at->x, (uint32_t)at->y, at->entry, slot};
+        txm_texel_color(p->view, &where, p->image->how.after, f->decoded, rgba);
         return;
     }
-    const txm_sampler closest = sampler_of_texels(&p->image->how);
-    txm_lane nobody = {0};
-    txm_sample(p->view, p->texture, &closest, &middle, &nobody, rgba);
+    const txm_asks *a = f->looker.asks;
+    const txm_ask what = {.how = a->sampler_count / 2 + (uint32_t)(p->image - a->images),
+                          .texture = p->texture,
+                          .at = middle_of(p, at),
+                          .path = f->looker.path};
+    const txm_ask *ask = find_or_note(f, &what);
+    if (ask)
+        memcpy(rgba, ask->rgba, sizeof ask->rgba);
 }
 
 /* The 1x1 colour, from a lookup with an empty page table. */
@@ -185,12 +184,14 @@ static void ask_for(txm_frame_looker *f, const place *p, const texel *at)
 static uint32_t fetch_coarser(txm_frame_looker *f, const place *p, uint32_t level, const float move[2], float rgba[4])
 {
     texel at;
-    for (uint32_t i = level + 1; i < p->t->levels; i++)
-        if (texel_at(p, i, move, &at) && slot_of(p, &at) < TXM_SLOT_STATES) {
-            f->looks.coarser++;
-            fetch(f, p, &at, rgba);
-            return i;
-        }
+    for (uint32_t i = level + 1; i < p->t->levels; i++) {
+        const uint32_t slot = texel_at(p, i, move, &at) ? slot_of(p, &at) : TXM_SLOT_NONE;
+        if (slot >= TXM_SLOT_STATES)
+            continue;
+        f->looks.coarser++;
+        fetch(f, p, &at, slot, rgba);
+        return i;
+    }
     f->looks.stand_ins++;
     fetch_average(p, rgba);
     return p->t->levels;
@@ -211,21 +212,21 @@ static void color_of_level(uint32_t level, float rgba[4])
     set_color(rgba, c[0], c[1], c[2]);
 }
 
-/* Requests a texel if it is missing, whatever is shown in its place. Returns true if it is available. */
-static bool want(txm_frame_looker *f, const place *p, const texel *at, bool *failed)
+/* Requests a texel if it is missing, whatever is shown in its place. Returns its slot, or the state of it. */
+static uint32_t want(txm_frame_looker *f, const place *p, const texel *at, bool *failed)
 {
     const uint32_t slot = slot_of(p, at);
     f->looks.texels++;
     if (slot < TXM_SLOT_STATES) {
         f->looks.sharp++;
-        return true;
+        return slot;
     }
     *failed = has_failed(p, slot);
     if (*failed)
         f->looks.failed++;
     else if (slot != TXM_SLOT_LOADING)
         ask_for(f, p, at);
-    return false;
+    return slot;
 }
 
 static txm_look look_at_level(txm_frame_looker *f, const place *p, uint32_t level, const float move[2], float rgba[4])
@@ -237,9 +238,10 @@ static txm_look look_at_level(txm_frame_looker *f, const place *p, uint32_t leve
         memset(rgba, 0, 4 * sizeof *rgba);
         return TXM_LOOK_RESIDENT;
     }
-    const bool is_there = want(f, p, &at, &failed);
+    const uint32_t slot = want(f, p, &at, &failed);
+    const bool is_there = slot < TXM_SLOT_STATES;
     if (is_there)
-        fetch(f, p, &at, rgba);
+        fetch(f, p, &at, slot, rgba);
     else if (!failed)
         level = fetch_coarser(f, p, level, move, rgba);
     if (f->show == TXM_FRAMES_SHOW_LEVELS && !failed)
@@ -290,6 +292,10 @@ static txm_look look_for_points(txm_looker *looker, const txm_bound_image *image
     if (!place_of_look(f, image, &at, &p, out->rgba))
         return TXM_LOOK_RESIDENT;
     choose_levels(&p, &image->how, &at, &looker->lane.random);
+    if (f->one_level && p.blend > 0.0f) {
+        p.low += draw(&looker->lane.random) < p.blend;
+        p.blend = 0.0f;
+    }
     if (image->how.filter != TXM_FILTER_CLOSEST) {
         move[0] = draw(&looker->lane.random) - 0.5f;
         move[1] = draw(&looker->lane.random) - 0.5f;
@@ -351,7 +357,7 @@ static txm_look look_with_filter(txm_looker *looker, const txm_bound_image *imag
     choose_levels(&p, &how, &inside, &random);
     for (uint32_t i = 0; i < (p.blend > 0.0f ? 2 : 1); i++) {
         texel wanted;
-        if (!texel_at(&p, p.low + i, still, &wanted) || want(f, &p, &wanted, &failed))
+        if (!texel_at(&p, p.low + i, still, &wanted) || want(f, &p, &wanted, &failed) < TXM_SLOT_STATES)
             continue;
         is_there = false;
         f->looks.coarser += !failed;
@@ -384,11 +390,15 @@ static txm_look look_at_coarsest(txm_looker *looker, const txm_bound_image *imag
     return TXM_LOOK_RESIDENT;
 }
 
-txm_frame_looker txm_frame_looker_of(const txm_frames_options *o, const txm_view *view, txm_step_misses *step,
-                                     txm_part_requests *requests, const txm_asks *asks, txm_ask_list *noted)
+txm_frame_looker txm_frame_looker_of(const txm_frames_options *o, const txm_view *view, const float *decoded,
+                                     txm_step_misses *step, txm_part_requests *requests, const txm_asks *asks,
+                                     txm_ask_list *noted)
 {
-    txm_frame_looker f = {
-        .filter = (txm_frames_filter)o->filter, .show = (txm_frames_show)o->show, .step = step, .requests = requests};
+    txm_frame_looker f = {.filter = (txm_frames_filter)o->filter,
+                          .show = (txm_frames_show)o->show,
+                          .decoded = decoded,
+                          .step = step,
+                          .requests = requests};
     if (o->textures == TXM_FRAMES_UNTEXTURED)
         f.looker = txm_looker_untextured();
     else

@@ -22,7 +22,9 @@ typedef struct txm_frame_looker {
     txm_looker looker;
     txm_frames_filter filter;
     txm_frames_show show;
-    uint32_t lane; /* of the path that looks up: 0 to TXM_BLOCK_LANES - 1 */
+    const float *decoded; /* see txm_texel_decode */
+    bool one_level;       /* of the two around a footprint, one is drawn instead of blending them */
+    uint32_t lane;        /* of the path that looks up: 0 to TXM_BLOCK_LANES - 1 */
     txm_step_misses *step;
     txm_part_requests *requests;
     txm_frame_looks looks;
@@ -31,8 +33,9 @@ typedef struct txm_frame_looker {
 
 /* A looker in a view; `lane`, the lane's random state and the path of the asks have to be set for each path. `asks` and
  * `noted` are NULL if lookups run on the processor. */
-txm_frame_looker txm_frame_looker_of(const txm_frames_options *options, const txm_view *view, txm_step_misses *step,
-                                     txm_part_requests *requests, const txm_asks *asks, txm_ask_list *noted);
+txm_frame_looker txm_frame_looker_of(const txm_frames_options *options, const txm_view *view, const float *decoded,
+                                     txm_step_misses *step, txm_part_requests *requests, const txm_asks *asks,
+                                     txm_ask_list *noted);
 /* The samplers for the asks of frames: those of the images, followed by one per image that reads single texels. */
 void txm_frame_samplers(const txm_bound_image *images, size_t count, txm_sampler *samplers);
 #endif

@@ -139,8 +139,13 @@ static void trace_block(txm_frame_part *part, uint32_t block)
         for (uint32_t left = count; left && !txm_is_cancelled(t->options->render.cancel);)
             left = step_paths(part, block, paths, lanes, active, left);
         for (uint32_t i = 0; i < count; i++)
-            for (int c = 0; c < 3; c++)
+            for (int c = 0; c < 3; c++) {
                 film->next[3 * (size_t)pixels[i] + (size_t)c] += paths[i].radiance[c];
+                if (paths[i].diffuse) {
+                    part->arrived[c] += (double)(paths[i].radiance[c] - paths[i].nearest[c]);
+                    part->spread[c] += (double)paths[i].spread[c];
+                }
+            }
     }
 }
 
@@ -155,12 +160,16 @@ static void begin_part(txm_frame_trace *trace, txm_frame_part *p, uint32_t frame
 {
     p->trace = trace;
     p->rays = 0;
+    memset(p->arrived, 0, sizeof p->arrived);
+    memset(p->spread, 0, sizeof p->spread);
     p->requests.count = 0;
     p->requests.missed = p->requests.requested = p->requests.rejected = p->requests.full = 0;
     p->requests.frame = frame;
     p->requests.rejection = rejection;
     memset(p->step.count, 0, sizeof p->step.count);
-    p->look = txm_frame_looker_of(trace->options, trace->view, &p->step, &p->requests, trace->asks, &p->noted);
+    p->look = txm_frame_looker_of(trace->options, trace->view, trace->decoded, &p->step, &p->requests, trace->asks,
+                                  &p->noted);
+    p->look.one_level = trace->world->direct;
 }
 
 /* Traces the parts that are not complete. */

@@ -24,12 +24,14 @@ typedef struct txm_frame_part {
     txm_step_misses step;
     txm_ask_list noted; /* lookups for the devices; empty: the part is complete */
     uint64_t rays;
+    double arrived[3], spread[3]; /* light that paths found after they were scattered in all directions; its weight */
 } txm_frame_part;
 
 typedef struct txm_frame_trace {
     const txm_path_world *world;
     const txm_frames_options *options;
     const txm_view *view;
+    const float *decoded; /* see txm_texel_decode */
     txm_frame_film *film;
     txm_asks *asks; /* NULL: lookups run on the processor */
     txm_frame_part *parts;

@@ -16,6 +16,7 @@
 #include "stream/use.h"
 #include "tile/base/clock.h"
 #include "tile/base/fail.h"
+#include "tile/base/frames.h"
 #include "tile/base/mem.h"
 
 enum { KEPT_TIMES = 1 << 16 /* number of last frames whose median time is computed */ };
@@ -28,7 +29,7 @@ struct txm_frames {
     txm_scene_geometry geometry;
     txm_world_map *map;
     txm_path_world world;
-    float filter[TXM_FILTER_TABLE];
+    float filter[TXM_FILTER_TABLE], decoded[256];
     txm_scene_camera camera;
     txm_pool *pool;
     txm_frame_film film;
@@ -195,6 +196,7 @@ static txm_status open_all(txm_frames *f, txm_error *err)
     const txm_render_options *o = &f->options.render;
     const uint32_t threads = o->threads ? o->threads : txm_cpu_count();
     txm_path_filter(o->filter_width, f->filter);
+    txm_texel_decode(f->decoded);
     f->pool = txm_pool_new(threads);
     if (!f->pool)
         return txm_fail_errno(err, errno, "threads cannot be started");
@@ -204,7 +206,7 @@ static txm_status open_all(txm_frames *f, txm_error *err)
     if (status == TXM_OK)
         status = open_textures(f, err);
     if (status == TXM_OK)
-        status = txm_scene_geometry_new(scene, threads, &f->geometry, err);
+        status = txm_scene_geometry_new(scene, threads, o->cancel, &f->geometry, err);
     if (status == TXM_OK && scene->world.image != TXM_SCENE_NONE)
         status = txm_world_map_new(scene, &f->textures.bound[scene->world.image], f->textures.world, &f->map, err);
     if (status)
@@ -371,6 +373,20 @@ static txm_status end_frame(txm_frames *f, txm_frame_stats *s, txm_error *err)
     return status;
 }
 
+/* The average light on surfaces from other surfaces, for frames that do not follow it. */
+static void note_ambient(txm_frames *f)
+{
+    for (int c = 0; c < 3 && !f->world.direct; c++) {
+        double arrived = 0.0, spread = 0.0;
+        for (uint32_t i = 0; i < f->trace.part_count; i++) {
+            arrived += f->trace.parts[i].arrived[c];
+            spread += f->trace.parts[i].spread[c];
+        }
+        const float ambient = spread > 0.0 ? (float)(arrived / spread) : 0.0f;
+        f->world.ambient[c] = isfinite(ambient) ? ambient : 0.0f;
+    }
+}
+
 /* The frame's samples become the picture. */
 static void show_film(txm_frames *f)
 {
@@ -428,6 +444,7 @@ txm_status txm_frames_advance(txm_frames *f, const txm_scene_camera *camera, txm
     f->trace.world = &f->world;
     f->trace.options = &f->options;
     f->trace.view = &f->loads.view;
+    f->trace.decoded = f->decoded;
     f->trace.film = &f->film;
     f->trace.begins_anew = f->changed || !f->film.accumulated || is_at_its_end(f);
     s.marks = f->loads.view.epoch != 0;
@@ -442,6 +459,7 @@ txm_status txm_frames_advance(txm_frames *f, const txm_scene_camera *camera, txm
         txm_frame_loads_skip(&f->loads);
         return status;
     }
+    note_ambient(f);
     show_film(f);
     s.accumulated = f->film.accumulated;
     f->last = s;
@@ -615,6 +633,12 @@ void txm_frames_set_textures(txm_frames *f, txm_frames_textures textures)
 {
     f->options.textures = (uint32_t)textures;
     f->changed = true;
+}
+
+void txm_frames_set_direct(txm_frames *f, bool direct)
+{
+    f->changed |= f->world.direct != direct;
+    f->world.direct = direct;
 }
 
 txm_scene_camera txm_frames_camera(const txm_render_scene *scene)

@@ -180,6 +180,11 @@ txm_status txm_frames_set_policy(txm_frames *frames, uint32_t policy, txm_error 
 txm_status txm_frames_set_size(txm_frames *frames, uint32_t width, uint32_t height, txm_error *err);
 void txm_frames_set_show(txm_frames *frames, txm_frames_show show);
 void txm_frames_set_textures(txm_frames *frames, txm_frames_textures textures);
+/* Whether paths end at the first surface that scatters light in all directions: a cheaper picture while the camera
+ * moves. The light that such surfaces have from others is then the same everywhere, its average in the last frame that
+ * followed it, so that the picture stays as bright; and single texels are read from one level, drawn at random. At
+ * first, none of this is done. */
+void txm_frames_set_direct(txm_frames *frames, bool direct);
 
 /* The camera of the scene. */
 txm_scene_camera txm_frames_camera(const txm_render_scene *scene);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "stream/module.h"
+#include "tile/base/cancel.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 
@@ -106,8 +107,8 @@ static bool add_all(const txm_render_scene *scene, const txm_scene_geometry *g, 
 }
 
 /* Failures inside the module have their own message, which names Embree. */
-txm_status txm_scene_geometry_new(const txm_render_scene *scene, unsigned threads, txm_scene_geometry *out,
-                                  txm_error *err)
+txm_status txm_scene_geometry_new(const txm_render_scene *scene, unsigned threads, const volatile int *cancel,
+                                  txm_scene_geometry *out, txm_error *err)
 {
     txm_scene_geometry g = {0};
     txm_error own = {0};
@@ -119,12 +120,14 @@ txm_status txm_scene_geometry_new(const txm_render_scene *scene, unsigned thread
     if (!g.call)
         return txm_fail_as(err, &own);
     int *meshes = calloc(scene->mesh_count + 1, sizeof *meshes);
-    g.data = meshes ? g.call->new (threads) : NULL;
+    g.data = meshes ? g.call->new (threads, cancel) : NULL;
     txm_status status = TXM_OK;
     if (!g.data)
         status = txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for the geometry");
     else if (!add_all(scene, &g, meshes))
-        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "the geometry cannot be built: %s", g.call->message(g.data));
+        status = txm_is_cancelled(cancel)
+                     ? txm_fail(err, TXM_STATUS_CANCELLED, "stopped")
+                     : txm_fail(err, TXM_STATUS_NO_MEMORY, "the geometry cannot be built: %s", g.call->message(g.data));
     free(meshes);
     if (status) {
         txm_scene_geometry_free(&g);

@@ -14,9 +14,10 @@ typedef struct txm_scene_geometry {
     txm_geometry *data;
 } txm_scene_geometry;
 
-/* Loads txmill-embree.so and passes it the scene. UNSUPPORTED if the module is not installed. */
-txm_status txm_scene_geometry_new(const txm_render_scene *scene, unsigned threads, txm_scene_geometry *out,
-                                  txm_error *err);
+/* Loads txmill-embree.so and passes it the scene. UNSUPPORTED if the module is not installed; CANCELLED
+ * if *cancel, which may be NULL, is set while it builds its trees, which takes seconds for millions of triangles. */
+txm_status txm_scene_geometry_new(const txm_render_scene *scene, unsigned threads, const volatile int *cancel,
+                                  txm_scene_geometry *out, txm_error *err);
 void txm_scene_geometry_free(txm_scene_geometry *geometry);
 
 /* The surface at a hit. Its two parameters s and t are barycentric for a triangle, and u and v for quads and spheres.

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define TXM_GEOMETRY_SYMBOL "txm_geometry_table"
-enum { TXM_GEOMETRY_ABI = 1 };
+enum { TXM_GEOMETRY_ABI = 2 };
 
 typedef struct txm_geometry txm_geometry;
 
@@ -31,7 +31,8 @@ typedef struct txm_ray {
  * `free`. */
 typedef struct txm_geometry_table {
     uint32_t abi, hit_bytes, ray_bytes;
-    txm_geometry *(*new)(unsigned threads);
+    /* If *cancel becomes 1, add_mesh and commit fail soon, instead of building the rest of a tree. NULL: never. */
+    txm_geometry *(*new)(unsigned threads, const volatile int *cancel);
     /* Adds a mesh for instances; returns its index, or -1. */
     int (*add_mesh)(txm_geometry *g, const float *positions, size_t vertices, const uint32_t *corners,
                     size_t triangles);
@@ -42,7 +43,8 @@ typedef struct txm_geometry_table {
     bool (*commit)(txm_geometry *g);
     /* Why a call failed. */
     const char *(*message)(const txm_geometry *g);
-    /* May be called from any number of threads after commit. */
+    /* May be called from any number of threads after commit. A ray that has infinities or NaN hits nothing, and is
+     * occluded. */
     void (*intersect)(const txm_geometry *g, const txm_ray *ray, txm_ray_hit *hit);
     bool (*occluded)(const txm_geometry *g, const txm_ray *ray);
     void (*free)(txm_geometry *g);

@@ -445,6 +445,12 @@ static txm_vec3 leave(const txm_surface *s, float side)
     return txm_vec_add(s->at, side * size * 2e-5f, s->normal);
 }
 
+/* Whether no ray goes on from this surface. */
+static bool ends_here(const txm_path_world *w, const txm_scene_material *m, const txm_path *path)
+{
+    return path->bounce >= w->bounces || (w->direct && m->kind == TXM_SURFACE_DIFFUSE);
+}
+
 /* Chooses a lamp or the world, all with the same probability, and weights the light by their number. Only the surface
  * decides, so that the choice is the same when a step is run again. false: no light comes from there. */
 static bool choose_light(const txm_path_world *w, const txm_surface *s, txm_vec3 shading, const txm_scene_material *m,
@@ -469,8 +475,8 @@ static bool choose_light(const txm_path_world *w, const txm_surface *s, txm_vec3
     out->direction = lamp.direction;
     out->distance = lamp.distance;
     out->share = f * (float)count * (out->lamp ? lamp.irradiance : 1.0f / probability);
-    /* After the last bounce, no ray can find the world in another way. */
-    if (!out->lamp && path->bounce < w->bounces)
+    /* Where a path ends, no ray can find the world in another way. */
+    if (!out->lamp && !ends_here(w, m, path))
         out->share *= power_share(probability / (float)count, txm_bsdf_probability(m, shading, back, lamp.direction));
     return out->share > 0.0f && isfinite(out->share);
 }
@@ -605,6 +611,11 @@ static txm_step scatter(const txm_path_world *w, const step_looks *l, txm_path *
     float random[4], brightest = 0.0f;
     txm_scatter next;
     txm_vec3 direction = direction_of(&path->ray), out = txm_vec_scale(direction, -1.0f);
+    if (w->direct && m->kind == TXM_SURFACE_DIFFUSE) {
+        for (int c = 0; c < 3; c++)
+            path->radiance[c] += path->throughput[c] * l->color[c] * w->ambient[c];
+        return TXM_STEP_DONE;
+    }
     txm_random_four(w->seed, path->pixel, path->sample, DIMENSION_BOUNCE + PER_BOUNCE * path->bounce + BSDF, random);
     if (!txm_bsdf_sample(m, l->shading, out, s->inside, random, &next) || !count_bounce(w, m, &next, path))
         return TXM_STEP_DONE;
@@ -617,6 +628,11 @@ static txm_step scatter(const txm_path_world *w, const step_looks *l, txm_path *
     }
     if (!(brightest > 0.0f))
         return TXM_STEP_DONE;
+    if (m->kind == TXM_SURFACE_DIFFUSE && !path->diffuse) {
+        path->diffuse = true;
+        memcpy(path->spread, path->throughput, sizeof path->spread);
+        memcpy(path->nearest, path->radiance, sizeof path->nearest);
+    }
     next.roughness2 = roughness2_of(w, l, out, next.direction);
     path->differential = bounce(w, l->at_hit, l->uv, direction, s, &next);
     path->probability = txm_bsdf_probability(m, l->shading, out, next.direction);

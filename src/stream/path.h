@@ -23,6 +23,10 @@ typedef struct txm_path_world {
     uint32_t width, height, bounces, seed;
     txm_render_differentials differentials;
     float widen; /* factor for the roughness by which differentials are widened */
+    /* Paths end at the first surface that scatters light in all directions, and the light that it has from other
+     * surfaces is this one everywhere; mirrors, gloss and glass are followed. */
+    bool direct;
+    float ambient[3];
 } txm_path_world;
 
 enum { TXM_FILTER_TABLE = 1024, TXM_PATH_REQUESTS = 4096 };
@@ -47,8 +51,10 @@ typedef struct txm_path {
     txm_ray_hit hit;
     txm_path_differential differential;
     float throughput[3], radiance[3];
-    float probability; /* of the ray's direction, if light could also have been sampled in it; else 0 */
-    float level;       /* level that the camera ray's first lookup chose; below 0: none */
+    bool diffuse;                /* has been scattered in all directions; then: */
+    float spread[3], nearest[3]; /* throughput and radiance at that point */
+    float probability;           /* of the ray's direction, if light could also have been sampled in it; else 0 */
+    float level;                 /* level that the camera ray's first lookup chose; below 0: none */
 } txm_path;
 
 typedef enum txm_step { TXM_STEP_ON, TXM_STEP_DONE, TXM_STEP_MISSED } txm_step;

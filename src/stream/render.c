@@ -307,7 +307,7 @@ txm_status txm_render(const txm_render_scene *scene, const txm_render_options *g
     if (status == TXM_OK && job.textures.cache && !txm_moments_new(&job.moments, begin))
         status = txm_no_memory(err, NULL);
     if (status == TXM_OK)
-        status = txm_scene_geometry_new(scene, job.threads, &geometry, err);
+        status = txm_scene_geometry_new(scene, job.threads, options->cancel, &geometry, err);
     if (status == TXM_OK && scene->world.image != TXM_SCENE_NONE)
         status = txm_world_map_new(scene, &job.textures.bound[scene->world.image], job.textures.world, &map, err);
     if (status == TXM_OK) {

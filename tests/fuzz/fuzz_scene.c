@@ -1,11 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reads any bytes as a scene in text or a mesh in PLY; the first three bytes decide which.
- * Seeds: testdata/cycles-tiles/scene.txt testdata/cycles-tiles/meshes/q0.ply */
+ * Reads any bytes as a scene in text, and follows the camera's path between its keyframes, or as a mesh in PLY; the first
+ * three bytes decide which.
+ * Seeds: testdata/cycles-tiles/scene.txt testdata/cycles-tiles/meshes/q0.ply testdata/fuzz/scene-keyframes.txt */
 #include <stdlib.h>
 #include <string.h>
 
+#include "stream/camera_path.h"
 #include "stream/scene.h"
 #include "tile/base/mem.h"
+
+/* Cameras at and between keyframes. */
+static void follow_path(const txm_render_scene *scene)
+{
+    uint32_t last;
+    bool is_cut;
+    txm_camera_has_keys(scene, &last);
+    for (size_t i = 0; i < scene->key_count && i < 64; i++)
+        for (uint32_t beside = 0; beside < 3; beside++)
+            txm_camera_at(scene, scene->keys[i].frame + beside, &is_cut);
+    txm_camera_at(scene, last, &is_cut);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
@@ -20,7 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
             txm_mesh_parse(&scene->meshes[scene->mesh_count++], data, bytes, &err);
     } else {
         /* The paths of meshes must not exist. */
-        txm_scene_parse(scene, "scene.txt", "/nonexistent", (const char *)data, bytes, &err);
+        if (txm_scene_parse(scene, "scene.txt", "/nonexistent", (const char *)data, bytes, &err) == TXM_OK)
+            follow_path(scene);
     }
     txm_render_scene_free(&scene);
     return 0;

@@ -200,6 +200,7 @@ START_TEST(pictures_fit_a_frame)
     uint32_t w, h;
     txm_pace_size(&p, 33.3, 480, 270, &w, &h);
     ck_assert_uint_eq(w, 480); /* until the first frame was measured */
+    ck_assert(!txm_pace_fits(&p, 33.3, 480, 270));
     txm_pace_note(&p, 480 * 270, 100.0);
     txm_pace_size(&p, 33.3, 480, 270, &w, &h);
     ck_assert(100.0 * w * h / (480 * 270) <= 33.3);
@@ -212,7 +213,18 @@ START_TEST(pictures_fit_a_frame)
     }
     ck_assert_uint_eq(w, 480);
     ck_assert_uint_eq(h, 270);
+    ck_assert(txm_pace_fits(&p, 33.3, 480, 270) && !txm_pace_fits(&p, 33.3, 4800, 2700));
+    /* Single slow frames, while another program has the processor, do not make the picture smaller. */
+    for (int i = 0; i < 2; i++) {
+        txm_pace_note(&p, 480 * 270, 200.0);
+        txm_pace_note(&p, 480 * 270, 5.0);
+        txm_pace_note(&p, 480 * 270, 5.0);
+        txm_pace_size(&p, 33.3, 480, 270, &w, &h);
+        ck_assert_uint_eq(w, 480);
+    }
     /* There is always at least one pixel. */
+    for (int i = 0; i < 2; i++)
+        txm_pace_note(&p, 1, 1e12);
     txm_pace_note(&p, 1, 1e12);
     txm_pace_size(&p, 33.3, 1, 1, &w, &h);
     ck_assert_uint_eq(w, 1);

@@ -15,6 +15,7 @@
 #include "stream/frame_requests.h"
 #include "stream/frame_trace.h"
 #include "stream/frames.h"
+#include "tile/base/frames.h"
 #include "util_check.h"
 #include "util_tx.h"
 
@@ -228,7 +229,9 @@ START_TEST(batches_are_shown_when_they_are_paid_for)
     ck_assert_int_eq(txm_frame_loads_new(&loads, c, 16, true, &err), TXM_OK);
     ck_assert(txm_request_list_new(&list, 16));
     ck_assert_int_eq(txm_frame_loads_begin(&loads, 0, 0, 0.9f, &shown, &err), TXM_OK);
-    txm_frame_looker f = txm_frame_looker_of(&o, &loads.view, &step, &part, NULL, NULL);
+    float decoded[256];
+    txm_texel_decode(decoded);
+    txm_frame_looker f = txm_frame_looker_of(&o, &loads.view, decoded, &step, &part, NULL, NULL);
     f.looker.lane.random = 77;
     ck_assert_int_eq(f.looker.look(&f.looker, &bound, at, &found), TXM_LOOK_RESIDENT);
     ck_assert_uint_eq(f.looks.texels, 2);

@@ -335,7 +335,7 @@ static bool traced(const txm_render_scene *scene, txm_render_options *o, bool re
     txm_render_job job = {.options = o, .threads = 2, .film = {.width = WIDTH, .rgb = rgb}};
     memset(rgb, 0, 3 * PIXELS * sizeof *rgb);
     o->cancel = cancel;
-    *status = txm_scene_geometry_new(scene, 2, &geometry, &err);
+    *status = txm_scene_geometry_new(scene, 2, NULL, &geometry, &err);
     if (*status == TXM_STATUS_UNSUPPORTED)
         return false;
     job.pool = txm_pool_new(2);

@@ -6,9 +6,11 @@
 #include <check.h>
 #include <fcntl.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "stream/bsdf.h"
@@ -316,7 +318,7 @@ START_TEST(camera_differentials)
     txm_render_scene *s = floor_scene();
     txm_scene_geometry g = {0};
     float centre[TXM_FILTER_TABLE] = {0};
-    ck_assert_msg(txm_scene_geometry_new(s, 1, &g, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(txm_scene_geometry_new(s, 1, NULL, &g, &err) == TXM_OK, "%s", err.message);
     /* Pixels are small, because a derivative is compared. */
     const txm_path_world w = {.scene = s,
                               .camera = &s->camera,
@@ -355,7 +357,7 @@ START_TEST(surfaces)
 {
     txm_render_scene *s = floor_scene();
     txm_scene_geometry g = {0};
-    ck_assert_msg(txm_scene_geometry_new(s, 1, &g, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(txm_scene_geometry_new(s, 1, NULL, &g, &err) == TXM_OK, "%s", err.message);
     const txm_ray down = {{10, 20, 5}, {0, 0, -1}, 0, INFINITY}, ball = {{0.4f, -5, 0.5f}, {0, 1, 0}, 0, INFINITY},
                   inside = {{0.4f, 0.2f, 0.5f}, {0, 0, 1}, 0, INFINITY}, away = {{0, 0, 5}, {0, 0, 1}, 0, INFINITY};
     txm_ray_hit hit;
@@ -377,7 +379,78 @@ START_TEST(surfaces)
     g.call->intersect(g.data, &away, &hit);
     ck_assert_uint_eq(hit.object, UINT32_MAX);
     ck_assert(g.call->occluded(g.data, &down) && !g.call->occluded(g.data, &away));
+    /* Rays that Embree would end the program for. */
+    const txm_ray bad[] = {{{NAN, 0, 5}, {0, 0, -1}, 0, INFINITY},
+                           {{0, 0, 5}, {0, NAN, -1}, 0, INFINITY},
+                           {{0, 0, 1e30f}, {0, 0, -1}, 0, INFINITY},
+                           {{0, 0, 5}, {0, 0, -INFINITY}, 0, INFINITY}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        g.call->intersect(g.data, &bad[i], &hit);
+        ck_assert_uint_eq(hit.object, UINT32_MAX);
+        ck_assert(g.call->occluded(g.data, &bad[i]));
+    }
     txm_scene_geometry_free(&g);
+    txm_render_scene_free(&s);
+}
+END_TEST
+
+/* A scene with one mesh of many triangles in a wavy sheet. */
+static txm_render_scene *wavy_scene(uint32_t edge)
+{
+    txm_render_scene *s = floor_scene();
+    s->meshes = txm_calloc(1, sizeof *s->meshes);
+    s->mesh_count = s->mesh_capacity = 1;
+    txm_scene_mesh *m = s->meshes;
+    m->vertex_count = (size_t)edge * edge;
+    m->triangle_count = 2 * (size_t)(edge - 1) * (edge - 1);
+    m->positions = txm_calloc(m->vertex_count, 3 * sizeof *m->positions);
+    m->corners = txm_calloc(m->triangle_count, 3 * sizeof *m->corners);
+    for (uint32_t i = 0; i < m->vertex_count; i++) {
+        const float x = (float)(i % edge), y = (float)(i / edge),
+                    at[3] = {x, y, 10.0f * sinf(x * 0.1f) * cosf(y * 0.1f)};
+        memcpy(m->positions + 3 * (size_t)i, at, sizeof at);
+    }
+    uint32_t *c = m->corners;
+    for (uint32_t i = 0; i < edge - 1; i++)
+        for (uint32_t k = 0; k < edge - 1; k++, c += 6) {
+            const uint32_t a = i * edge + k, six[6] = {a, a + 1, a + edge, a + 1, a + edge + 1, a + edge};
+            memcpy(c, six, sizeof six);
+        }
+    return s;
+}
+
+/* Seconds. */
+static double clock_of_test(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static volatile int cancel;
+static double cancel_after;
+
+static void *cancel_soon(void *unused)
+{
+    usleep((useconds_t)(1e6 * cancel_after));
+    __atomic_store_n(&cancel, 1, __ATOMIC_RELEASE);
+    return unused;
+}
+
+/* Whoever closes a window does not wait for the tree of millions of triangles. */
+START_TEST(building_is_given_up)
+{
+    txm_render_scene *s = wavy_scene(1200);
+    txm_scene_geometry g = {0};
+    pthread_t thread;
+    const double begin = clock_of_test();
+    ck_assert_msg(txm_scene_geometry_new(s, 2, &cancel, &g, &err) == TXM_OK, "%s", err.message);
+    cancel_after = 0.3 * (clock_of_test() - begin);
+    txm_scene_geometry_free(&g);
+    ck_assert_int_eq(pthread_create(&thread, NULL, cancel_soon, NULL), 0);
+    ck_assert_int_eq(txm_scene_geometry_new(s, 2, &cancel, &g, &err), TXM_STATUS_CANCELLED);
+    pthread_join(thread, NULL);
+    ck_assert_ptr_null(g.data);
     txm_render_scene_free(&s);
 }
 END_TEST
@@ -392,6 +465,6 @@ int main(void)
     add_tests(c, no_text, ply);
     tcase_add_loop_test(c, wrong_meshes, 0, sizeof wrong_ply / sizeof *wrong_ply);
     tcase_add_loop_test(c, glossy_is_drawn_as_it_is, 0, 4);
-    add_tests(c, mirror_and_glass, camera_differentials, surfaces);
+    add_tests(c, mirror_and_glass, camera_differentials, surfaces, building_is_given_up);
     return run_suite(suite);
 }

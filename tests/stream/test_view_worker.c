@@ -143,6 +143,59 @@ START_TEST(a_picture_stays_while_the_next_is_made)
 }
 END_TEST
 
+/* The picture of some frames at rest, after all texels of them have come, and the camera has been elsewhere, with
+ * direct light and fewer pixels if `direct`. */
+static void rest_after_flight(txm_view_worker *w, txm_view_wish wish, bool direct, uint8_t rgba[4 * WIDTH * HEIGHT])
+{
+    const txm_view_wish still = wish;
+    txm_view_result r = {0};
+    for (int i = 0; i < 1000 && (!i || r.frame.sharp < r.frame.texels); i++) {
+        txm_view_worker_start(w, &wish);
+        r = result_of(w);
+    }
+    ck_assert_uint_eq(r.frame.sharp, r.frame.texels);
+    for (int i = 0; i < 3; i++) {
+        wish.camera.to_world.m[0][3] += 1e-4f;
+        wish.direct = direct;
+        wish.width = direct ? WIDTH / 2 : WIDTH;
+        txm_view_worker_start(w, &wish);
+        r = result_of(w);
+        ck_assert_uint_eq(r.frame.accumulated, 1);
+        /* Mirrors are followed, but no light from surface to surface. */
+        ck_assert(r.frame.rays > r.width * r.height && (!direct || r.frame.rays < 2 * r.width * r.height));
+    }
+    for (uint32_t i = 0; i < 5; i++) {
+        txm_view_worker_start(w, &still);
+        r = result_of(w);
+        ck_assert_uint_eq(r.frame.accumulated, i + 1);
+    }
+    ck_assert_uint_eq(r.frame.sharp, r.frame.texels);
+    memcpy(rgba, r.rgba, 4 * (size_t)WIDTH * HEIGHT);
+}
+
+/* Whatever is left out while the camera moves: when it rests, the picture has the same bits. */
+START_TEST(a_picture_at_rest_is_exact)
+{
+    static uint8_t pictures[2][4 * WIDTH * HEIGHT];
+    txm_render_scene *scene = room();
+    bool is_open = false;
+    for (int direct = 0; direct < 2; direct++) {
+        txm_frames_options o = options_of_view();
+        txm_view_worker *w = NULL;
+        o.render.bounces = 3;
+        ck_assert_int_eq(txm_view_worker_new(scene, &o, &w, &err), TXM_OK);
+        const txm_view_result r = result_of(w);
+        is_open = r.status == TXM_OK;
+        if (is_open)
+            rest_after_flight(w, r.wish, direct, pictures[direct]);
+        txm_view_worker_free(&w);
+    }
+    if (is_open)
+        ck_assert_mem_eq(pictures[0], pictures[1], sizeof *pictures);
+    txm_render_scene_free(&scene);
+}
+END_TEST
+
 START_TEST(frames_are_given_up_and_go_on)
 {
     txm_render_scene *scene = room();
@@ -248,6 +301,6 @@ int main(void)
     TCase *t = add_case(suite, "view_worker");
     tcase_set_timeout(t, 300);
     add_tests(t, settings_change_between_frames, a_picture_stays_while_the_next_is_made, frames_are_given_up_and_go_on);
-    add_tests(t, pictures_are_saved, it_ends_at_any_moment, what_cannot_be_opened_is_said);
+    add_tests(t, a_picture_at_rest_is_exact, pictures_are_saved, it_ends_at_any_moment, what_cannot_be_opened_is_said);
     return run_suite(suite);
 }

@@ -69,11 +69,17 @@ txm stream play room rgb8.png rgba8.png "${frames[@]}" --requests 1 --json
 check play-one-request json out 'o[0]["totals"]["accepted"] <= 12 and o[0]["totals"]["loaded"] >= 1 and o[0]["totals"]["rejected"] + o[0]["totals"]["full"] > 0'
 txm stream play room rgb8.png rgba8.png "${frames[@]}" --cache 300K --json
 check play-small-cache json out 'len(o[0]["frames"]) == 12 and o[0]["totals"]["cut"] > 0 and o[0]["totals"]["evicted"] > 0'
+# At rest, where every frame needs the same tiles: batch after batch, the budget is kept.
+txm stream play room rgb8.png rgba8.png --size 160x90 --frames 60 --path rest --virtual --cache 300K --json
+check play-small-cache-rests json out 'max(f["allocated_bytes"] for f in o[0]["frames"]) < 300 << 10'
 txm stream play room rgb8.png rgba8.png "${frames[@]}" --wave 0 --json
 check play-no-wave json out 'o[0]["totals"]["requested"] == o[0]["totals"]["missed"] > 0'
 txm stream play room rgb8.png rgba8.png --size 64x36 --frames 1 --virtual --html one.html
 check play-one-frame rc_is 0
 check play-one-frame-says prints "50 %: never"
+# A cache of one tile, a batch of one, a list of one, no waves and a path of one frame, all at once.
+txm stream play room rgb8.png rgba8.png --size 64x36 --frames 1 --rest 20 --cache 20K --batch 1 --requests 1 --wave 0 --json
+check play-smallest json out 'len(o[0]["frames"]) == 21 and o[0]["totals"]["accepted"] <= 21 and max(f["resident_tiles"] for f in o[0]["frames"]) <= 1'
 txm stream play room rgb8.png rgba8.png "${frames[@]}" --wave 5
 check play-wave-divides says "the lanes of a wave must divide 32"
 txm stream play room rgb8.png --path keyframes --frames 2
@@ -109,6 +115,12 @@ quad m -1 0 0 2 0 0 0 0 2
 END
 txm stream play keyed --virtual --json
 check play-keyed json out 'len(o[0]["frames"]) == 7 and [f["accumulated"] for f in o[0]["frames"]] == [1, 1, 1, 1, 1, 2, 1]'
+# A camera that looks nowhere, and one beyond all numbers, see nothing.
+for matrix in "0 0 0 0 0 0 0 0 0 0 0 0" "1e38 0 0 0 0 1e38 0 0 0 0 1e38 1e38"; do
+    mkdir -p nowhere && sed "s/keyframe 4.*/keyframe 4 to-world $matrix/; s/\"rgb8/\"..\/keyed\/rgb8/" keyed/scene.txt >nowhere/scene.txt
+    txm stream play nowhere --virtual
+    check "play-nowhere $matrix" rc_is 0
+done
 sed -i 's/keyframe 6/keyframe 3/' keyed/scene.txt
 txm stream play keyed --virtual
 check play-keys-in-order says "keyframes must come in the order of their frames"

@@ -3,9 +3,10 @@
  * `txmill stream view`: a window for flying through a scene while its textures stream.
  *
  * This thread handles keys and mouse and shows pictures, but never computes them; the worker's thread (view_worker.c)
- * renders the frames. While the camera moves, the size of pictures is limited so that 30 frames per second are
- * possible, and the window scales them up. When it rests, pictures have all of the window's pixels and accumulate. A
- * frame at rest is cancelled when the camera moves again.
+ * renders the frames. While the camera moves, 30 frames per second are the goal: if frames at rest take longer, paths
+ * end at the first diffuse surface, and if that is not enough, pictures become smaller, and the window scales them up.
+ * When it rests, pictures have all light and all of the window's pixels, and accumulate. A frame at rest is cancelled
+ * when the camera moves again.
  */
 #include "tools/stream/view.h"
 
@@ -38,7 +39,7 @@ typedef struct view_loop {
     txm_screen screen;
     txm_view_worker *worker;
     txm_flight flight;
-    txm_pace pace;
+    txm_pace pace[2]; /* with all light, with direct light */
     txm_view_wish wish;
     txm_view_result last;
     txm_view_overlay overlay;
@@ -165,16 +166,22 @@ static void take_event(view_loop *v, const txm_window_event *event)
 
 /* ---- frames ---- */
 
-/* Moves the camera to its current place and chooses the size of its picture. */
+/* Moves the camera to its current place, and chooses the light and the size of its picture. The light stays the same
+ * until the camera rests, because it would flicker. */
 static void fly_on(view_loop *v)
 {
     const double seconds = v->now - v->stepped;
     v->stepped = v->now;
     if (txm_flight_step(&v->flight, seconds < longest_step ? seconds : longest_step))
         v->moved = v->now;
+    const bool moved = v->moves;
     v->moves = v->now - v->moved < rest_seconds;
+    if (!v->moves)
+        v->wish.direct = false;
+    else if (!moved)
+        v->wish.direct = !txm_pace_fits(&v->pace[0], frame_ms, v->width, v->height);
     if (v->moves) {
-        txm_pace_size(&v->pace, frame_ms, v->width, v->height, &v->wish.width, &v->wish.height);
+        txm_pace_size(&v->pace[v->wish.direct], frame_ms, v->width, v->height, &v->wish.width, &v->wish.height);
     } else {
         v->wish.width = v->width;
         v->wish.height = v->height;
@@ -190,7 +197,7 @@ static bool is_idle(const view_loop *v)
     const bool same = memcmp(&has->camera, &v->wish.camera, sizeof has->camera) == 0 && has->width == v->wish.width &&
                       has->height == v->wish.height && has->budget == v->wish.budget && has->show == v->wish.show &&
                       has->policy == v->wish.policy && has->textures == v->wish.textures &&
-                      has->resolution == v->wish.resolution;
+                      has->resolution == v->wish.resolution && has->direct == v->wish.direct;
     return v->is_hidden || v->is_paused || (same && !v->frames_wanted && v->last.frame.accumulated >= ENOUGH);
 }
 
@@ -255,7 +262,7 @@ static txm_status take_result(view_loop *v, const txm_view_result *r, txm_error 
     v->last = *r;
     if (!is_new)
         return TXM_OK;
-    txm_pace_note(&v->pace, (uint64_t)r->width * r->height, r->frame.ms);
+    txm_pace_note(&v->pace[r->wish.direct], (uint64_t)r->width * r->height, r->ms);
     txm_view_overlay_note(&v->overlay, v->now - v->shown);
     v->shown = v->now;
     v->is_dirty = true;

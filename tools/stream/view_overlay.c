@@ -40,8 +40,11 @@ static void add_line(txm_view_lines *l, const char *format, ...)
 static void add_frame(const txm_view_overlay *o, const txm_view_result *r, bool is_paused, txm_view_lines *l)
 {
     const double rate = o->seconds_a_frame > 0.0 ? 1.0 / o->seconds_a_frame : 0.0;
-    add_line(l, "%.1f ms, %.0f frames/s, %u x %u px, frame %u%s", r->frame.ms, rate, r->width, r->height,
-             r->frame.accumulated, is_paused ? ", paused" : "");
+    char state[32] = "direct light";
+    if (!r->wish.direct)
+        snprintf(state, sizeof state, "frame %u", r->frame.accumulated);
+    add_line(l, "%.1f ms, %.0f frames/s, %u x %u px, %s%s", r->frame.ms, rate, r->width, r->height, state,
+             is_paused ? ", paused" : "");
 }
 
 static void add_memory(const txm_view_result *r, txm_view_lines *l)

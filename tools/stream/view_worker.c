@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tile/base/clock.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tools/stream/stream_args.h"
@@ -119,6 +120,8 @@ static void change_settings(txm_view_worker *w, txm_view_wish *has, const txm_vi
         txm_frames_set_show(w->frames, (txm_frames_show)wish->show);
     if (wish->textures != has->textures)
         txm_frames_set_textures(w->frames, (txm_frames_textures)wish->textures);
+    txm_frames_set_direct(w->frames, wish->direct);
+    has->direct = wish->direct;
     has->show = wish->show;
     has->textures = wish->textures;
     has->camera = wish->camera;
@@ -133,12 +136,14 @@ static void make_frame(txm_view_worker *w)
         r->shot = txm_stream_write_rgb(w->wish.shot, w->rgb, r->width, r->height, &r->shot_err);
     if (w->wish.still)
         return;
+    const double begin = txm_clock_seconds();
     change_settings(w, &r->wish, &w->wish);
     r->status = txm_frames_advance(w->frames, &w->wish.camera, &r->err);
     if (r->status)
         return;
     r->frame = *txm_frames_last(w->frames);
     r->status = take_picture(w, &r->err);
+    r->ms = 1e3 * (txm_clock_seconds() - begin);
 }
 
 static void open_frames(txm_view_worker *w)

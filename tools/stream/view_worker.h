@@ -14,6 +14,7 @@ typedef struct txm_view_wish {
     uint32_t policy, textures, show; /* as in txm_frames_options */
     uint32_t width, height;          /* of the picture */
     txm_scene_camera camera;
+    bool direct;      /* see txm_frames_set_direct */
     bool still;       /* render no frame, only write a screenshot */
     const char *shot; /* first write the last picture shown to this file; NULL: none */
 } txm_view_wish;
@@ -28,6 +29,7 @@ typedef struct txm_view_result {
     txm_error shot_err;
     txm_view_wish wish; /* the current settings */
     txm_frame_stats frame;
+    double ms;           /* for the frame and its conversion for the window */
     const uint8_t *rgba; /* of the picture, valid until the next job; NULL: none yet */
     uint32_t width, height;
 } txm_view_result;

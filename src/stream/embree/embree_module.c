@@ -38,6 +38,7 @@ struct txm_geometry {
     size_t mesh_count, mesh_capacity;
     /* Quads and spheres keep their address: Embree points to them. */
     shape **shapes;
+    const volatile int *cancel;
     size_t shape_count, shape_capacity;
     char message[256];
 };
@@ -61,15 +62,31 @@ static bool ok(txm_geometry *g)
     return !*g->message;
 }
 
+/* Embree calls this again and again while it builds a tree, from several threads; false ends that with an error. */
+static bool goes_on(void *user, double share)
+{
+    const txm_geometry *g = user;
+    (void)share;
+    return !__atomic_load_n(g->cancel, __ATOMIC_ACQUIRE);
+}
+
+static void commit(const txm_geometry *g, RTCScene scene)
+{
+    if (g->cancel)
+        rtcSetSceneProgressMonitorFunction(scene, goes_on, (void *)(uintptr_t)g);
+    rtcCommitScene(scene);
+}
+
 /* Robust scenes: rays that run along the edge between two triangles must hit one of them, or single pixels
  * would differ from machine to machine. `threads` bounds Embree's own pool, which builds the tree; rays are
  * traced in the caller's threads. NULL: no memory, or no device. */
-static txm_geometry *geometry_new(unsigned threads)
+static txm_geometry *geometry_new(unsigned threads, const volatile int *cancel)
 {
     char config[64];
     txm_geometry *g = calloc(1, sizeof *g);
     if (!g)
         return NULL;
+    g->cancel = cancel;
     snprintf(config, sizeof config, "threads=%u,set_affinity=0", threads);
     g->device = rtcNewDevice(config);
     if (g->device) {
@@ -147,7 +164,7 @@ static int geometry_add_mesh(txm_geometry *g, const float *positions, size_t ver
     }
     rtcReleaseGeometry(mesh);
     rtcSetSceneFlags(scene, RTC_SCENE_FLAG_ROBUST);
-    rtcCommitScene(scene);
+    commit(g, scene);
     g->meshes[g->mesh_count] = scene;
     return ok(g) ? (int)g->mesh_count++ : (rtcReleaseScene(scene), -1);
 }
@@ -348,7 +365,7 @@ static bool geometry_add_sphere(txm_geometry *g, const float center[3], float ra
 /* Builds the tree over all objects. From here on the scene is only read, from any thread. */
 static bool geometry_commit(txm_geometry *g)
 {
-    rtcCommitScene(g->scene);
+    commit(g, g->scene);
     return ok(g);
 }
 
@@ -369,11 +386,26 @@ static void fill_ray(struct RTCRay *out, const txm_ray *ray)
                            .mask = ~0u};
 }
 
+/* Embree's own bound, beyond which it ends the program; NaN is beyond, too. A camera far outside of all scenes has such
+ * rays, and a matrix without an inverse. */
+static bool is_valid(const txm_ray *ray)
+{
+    const float most = 1.844e18f;
+    for (int i = 0; i < 3; i++)
+        if (!(fabsf(ray->origin[i]) <= most && fabsf(ray->direction[i]) <= most))
+            return false;
+    return ray->near_t >= 0.0f && ray->far_t >= ray->near_t;
+}
+
 /* The number of the instance where there is one, else that of the geometry: objects are numbered through all
  * kinds. */
 static void geometry_intersect(const txm_geometry *g, const txm_ray *ray, txm_ray_hit *hit)
 {
     struct RTCRayHit r;
+    if (!is_valid(ray)) {
+        *hit = (txm_ray_hit){.t = ray->far_t, .object = UINT32_MAX};
+        return;
+    }
     memset(&r, 0, sizeof r);
     fill_ray(&r.ray, ray);
     r.hit.geomID = r.hit.instID[0] = RTC_INVALID_GEOMETRY_ID;
@@ -396,6 +428,8 @@ static void geometry_intersect(const txm_geometry *g, const txm_ray *ray, txm_ra
 static bool geometry_occluded(const txm_geometry *g, const txm_ray *ray)
 {
     struct RTCRay r;
+    if (!is_valid(ray))
+        return true;
     fill_ray(&r, ray);
 #if RTC_VERSION_MAJOR >= 4
     rtcOccluded1(g->scene, &r, NULL);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "tile/base/clock.h"
+#include "tile/base/frames.h"
 #include "tile/cache/cache_impl.h"
 
 /* A part is long enough for a thread to read ahead in one file, and short enough for a batch from a single file to keep
@@ -472,12 +473,14 @@ static bool was_shown(const txm_cache_viewer *v, const txm_pin *pin)
  * touched: lookups that missed again may need them, and would otherwise never have all their tiles at once. Pins may
  * hold up to half of the memory. The first requests have priority, so the lookup at the head of a launch's list
  * collects its tiles until it is done, and then the next one is at the head. This must also work in the smallest
- * budget, so the head tiles, as many as one lookup can need, are kept even beyond that half. */
+ * budget, so the head tiles, as many as one lookup can need, are kept even beyond that half; but not for frames, whose
+ * lookups are never repeated, so that each frame would add one. */
 static void unpin_most(txm_cache_viewer *v)
 {
     txm_cache *c = v->cache;
     const uint32_t epoch = atomic_load(&c->epoch);
     const uint64_t most = txm_room_for_tiles(c) / 2 / c->viewer_count;
+    const uint32_t head = v->never_repeats ? 0 : TXM_LOOKUP_TILES;
     txm_pins *pins = &v->pins;
     uint64_t kept_bytes = 0;
     uint32_t kept = 0;
@@ -497,7 +500,7 @@ static void unpin_most(txm_cache_viewer *v)
         const uint32_t bytes = txm_slot_bytes(c, pin.slot);
         if (!was_shown(v, &pin))
             pins->items[kept++] = pin;
-        else if (touched && (kept_bytes + bytes <= most || (!pin.rank && kept < TXM_LOOKUP_TILES))) {
+        else if (touched && (kept_bytes + bytes <= most || (!pin.rank && kept < head))) {
             kept_bytes += bytes;
             pins->items[kept++] = pin;
         } else {
@@ -505,6 +508,11 @@ static void unpin_most(txm_cache_viewer *v)
         }
     }
     pins->count = kept;
+}
+
+void txm_cache_viewer_never_repeats(txm_cache_viewer *v)
+{
+    v->never_repeats = true;
 }
 
 /* The probability that a request of the next view is left out, in units of 2^-32: 1 - unique/total if lists were too

@@ -7,13 +7,13 @@
 # Plain builds only: it looks at what compilers make
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
-objects=$(dirname "$TXMILL")/src
+objects=$(dirname "$TXMILL")/src/tile
 if [ "$(uname -m)" != x86_64 ] || ! command -v objdump >/dev/null || [ ! -e "$objects/sample/x86/sample_avx512.o" ]; then
     skip simd-code "no objects of x86-64 back-ends, or no objdump"
     finish
 fi
 for isa in avx2 avx512; do
-    for f in "$objects"/sample/x86/*_$isa.o "$objects"/device/x86/*_$isa.o; do
+    for f in "$objects"/sample/x86/*_$isa.o "$objects"/ops/x86/*_$isa.o; do
         name=$(basename "$f" .o)
         objdump -d --no-show-raw-insn "$f" >"$name.s"
         run grep -cE '\bv?(fn?m(add|sub)|rcp|rsqrt|getexp|getmant|range|reduce|fixupimm)[a-z0-9]*[ps][sdh]\b' "$name.s"

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Single texels for frames. A lookup by coordinates would find out again which texel they mean, and most time would go
+ * into decoding sRGB, for which codes of 8 bits have a table.
+ */
+#include "tile/base/frames.h"
+#include "tile/sample/lookup.h"
+
+void txm_texel_decode(float decoded[256])
+{
+    for (int i = 0; i < 256; i++)
+        decoded[i] = txm_srgb_decode_rgba((float)i * (1.0f / 255.0f));
+}
+
+static const uint8_t *codes_of(const txm_view *view, const txm_texel_place *at)
+{
+    const txm_view_texture *t = at->texture;
+    const uint8_t *tile = txm_slot_address(view, t, at->slot);
+    if (txm_is_packed(t))
+        return tile + t->level_first[at->level] +
+               (at->y * txm_level_size(t->width, at->level) + at->x) * t->pixel_bytes;
+    const uint32_t inside = (1u << t->tile_shift) - 1;
+    return tile + ((at->y & inside) + TXM_BORDER_PX) * t->row_bytes +
+           ((at->x & inside) + TXM_BORDER_PX) * t->pixel_bytes;
+}
+
+void txm_texel_color(const txm_view *view, const txm_texel_place *at, int after, const float decoded[256],
+                     float rgba[4])
+{
+    const txm_view_texture *t = at->texture;
+    const uint8_t *codes = codes_of(view, at);
+    txm_touch_tile(view, at->entry);
+    txm_color_store(txm_rgba_quiet(txm_color_scale(t, txm_texel(t->type, t->channels, codes), 1.0f)), rgba);
+    const bool divides = (after & TXM_AFTER_UNASSOCIATE) && rgba[3] != 1.0f && rgba[3] != 0.0f;
+    if ((after & TXM_AFTER_SRGB) && !divides && t->type == TXM_TYPE_U8 && t->scale == 1.0f / 255.0f) {
+        for (int c = 0; c < 3; c++)
+            rgba[c] = decoded[codes[t->channels == 1 ? 0 : c]];
+        return;
+    }
+    if (!after)
+        return;
+    txm_after(after, rgba, NULL, NULL);
+    txm_color_store(txm_rgba_quiet(txm_rgba_make(rgba[0], rgba[1], rgba[2], rgba[3])), rgba);
+}
