@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reads any bytes as a scene in text, and follows the camera's path between its keyframes, or as a mesh in PLY; the first
- * three bytes decide which.
- * Seeds: testdata/cycles-tiles/scene.txt testdata/cycles-tiles/meshes/q0.ply testdata/fuzz/scene-keyframes.txt */
+ * Reads any bytes as a scene in text, and follows the camera's path between its keyframes, or as a mesh in PLY; the
+ * first three bytes decide which. Seeds: testdata/cycles-tiles/scene.txt testdata/cycles-tiles/meshes/q0.ply
+ * testdata/fuzz/scene-keyframes.txt */
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,8 +4,8 @@
  * with several devices, and when devices are lost.
  *
  * The device is the processor, through a plug-in for tests; TXM_DEVICE=opencl or =cuda takes real devices, and
- * TXM_DEVICES=N, up to 3, runs only the tests of several devices. TXM_DEVICE_LOOKUPS is the number of random lookups, and
- * TXM_DEVICE_PART=N makes all tests look up only an N-th of what they would.
+ * TXM_DEVICES=N, up to 3, runs only the tests of several devices. TXM_DEVICE_LOOKUPS is the number of random lookups,
+ * and TXM_DEVICE_PART=N makes all tests look up only an N-th of what they would.
  */
 #include <check.h>
 #include <stdio.h>
