@@ -87,11 +87,8 @@ TXM_FAST txm_rgba txm_cubic_grey(int type, const uint8_t *p, const txm_view_text
     return txm_rgba_make((c[0] + c[2]) + (c[1] + c[3]), 0.0f, 0.0f, 0.0f);
 }
 
-/* Calls `color` with a constant kind, or `grey` with a constant type. Nearly all textures are of the first kind, for
- * which a branch that is predicted costs less than the jump through a table that this many cases become. */
+/* Calls `color` with a constant kind, or `grey` with a constant type. */
 #define TXM_EACH_KIND(t, color, grey)                                                                                  \
-    if ((t)->channels == 4 && (t)->type == TXM_TYPE_U8)                                                                \
-        return color(TXM_TYPE_U8);                                                                                     \
     switch ((t)->channels == 4 ? (t)->type : (t)->channels == 3 ? (t)->type + TXM_KIND_RGB : (t)->type + 8) {          \
         TXM_EACH_TYPE(0, color)                                                                                        \
         TXM_EACH_TYPE(TXM_KIND_RGB, color)                                                                             \
