@@ -309,7 +309,7 @@ START_TEST(inputs_follow_their_own_projects)
     const char *cache_dir = NULL;
     txm_config_args config = {0};
     txm_rule_args rules = {0};
-    uint32_t threads = 0;
+    uint32_t threads = 1;
     const txm_project_targets targets = {&cache_dir, &config, &rules, &threads};
     const txm_config_args same[] = {{NULL, NULL, TXM_BLENDER_NEWEST},
                                     {"a", NULL, TXM_BLENDER_NEWEST},
@@ -330,8 +330,6 @@ START_TEST(inputs_follow_their_own_projects)
     batch_png("p/two/b.png", 2);
     batch_png("p/bad/c.png", 3);
     txm_operands o = operands_of(items);
-    ck_assert_msg(txm_project_apply(&targets, &o, &err) == TXM_OK, "%s", err.message);
-    ck_assert_ptr_nonnull(strstr(cache_dir, "tx"));
     txm_inputs *inputs = NULL;
     ck_assert_int_eq(txm_inputs_new(NULL, &inputs, NULL), TXM_OK);
     const char *const paths[] = {"p/one/a.png", "p/two/b.png", "p/bad/c.png"};
@@ -340,13 +338,12 @@ START_TEST(inputs_follow_their_own_projects)
     txm_settings settings;
     txm_settings_init(&settings);
     txm_project_contexts contexts = {0};
-    const txm_jobs_args jobs = {1};
-    ck_assert_msg(txm_project_look(inputs, &config, &jobs, &settings, NULL, &contexts, &err) == TXM_OK, "%s",
-                  err.message);
+    ck_assert_msg(txm_project_look(&targets, &o, inputs, &settings, &contexts, &err) == TXM_OK, "%s", err.message);
+    ck_assert_ptr_nonnull(strstr(cache_dir, "tx"));
     ck_assert_ptr_eq(txm_project_context(&contexts, 0), contexts.common);
     ck_assert_ptr_ne(txm_project_context(&contexts, 1), contexts.common);
-    ck_assert_ptr_null(txm_project_rules(&contexts, 0, NULL));
-    ck_assert_ptr_nonnull(txm_rules_match(txm_project_rules(&contexts, 1, NULL), "p/two/b.png"));
+    ck_assert_ptr_null(txm_project_rules(&contexts, 0));
+    ck_assert_ptr_nonnull(txm_rules_match(txm_project_rules(&contexts, 1), "p/two/b.png"));
     ck_assert_ptr_nonnull(strstr(txm_inputs_at(inputs, 1)->cache_dir, "other"));
     /* A missing config fails its own image, and the message names the .txmill that sets it. */
     ck_assert_int_eq(txm_inputs_at(inputs, 0)->status, TXM_OK);
