@@ -413,7 +413,10 @@ START_TEST(cut_short)
     render("room", &o, &p);
     ck_assert_uint_gt(p.costs[0].failures, 0);
     ck_assert_uint_eq(p.costs[0].failures, p.cache.tiles_failed);
-    ck_assert_msg(strstr(p.costs[0].message, "cut.tx: became shorter"), "%s", p.costs[0].message);
+    /* It depends on the moment whether the file's size or its times are noticed first. */
+    ck_assert_msg(strstr(p.costs[0].message, "cut.tx: became shorter") ||
+                      strstr(p.costs[0].message, "cut.tx: was written to"),
+                  "%s", p.costs[0].message);
     ck_assert_int_eq(p.costs[0].failure, TXM_STATUS_CHANGED);
     ck_assert_uint_eq(p.costs[1].failures + p.costs[2].failures, 0);
     ck_assert_str_eq(p.costs[1].message, "");
