@@ -71,7 +71,7 @@ static txm_frames_options options_of(void)
     return o;
 }
 
-/* NULL if there is no module for rays. */
+/* NULL if txmill-embree.so is missing. */
 static txm_frames *frames_of(const txm_render_scene *scene, const txm_frames_options *o)
 {
     txm_frames *frames = NULL;
@@ -329,7 +329,7 @@ START_TEST(virtual_time_is_the_same_with_any_number_of_threads)
             o.loaders = runs[i].loaders;
             o.render.threads = runs[i].threads;
             if (!play(scene, &o, i ? &found : &expected)) {
-                puts("skip frames (no module for rays)");
+                puts("skip frames (txmill-embree.so is missing)");
                 txm_render_scene_free(&scene);
                 return;
             }
@@ -379,7 +379,7 @@ START_TEST(devices_play_the_same)
         o.requests = runs[i].requests;
         o.mark_share = runs[i].marks;
         if (!play(scene, &o, &expected)) {
-            puts("skip devices (no module for rays)");
+            puts("skip devices (txmill-embree.so is missing)");
             txm_render_scene_free(&scene);
             return;
         }

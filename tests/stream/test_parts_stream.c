@@ -325,7 +325,7 @@ END_TEST
 
 enum { WIDTH = 48, HEIGHT = 27, PIXELS = WIDTH * HEIGHT };
 
-/* Renders a picture with one engine alone. Returns false if there is no module for rays. */
+/* Renders a picture with one engine alone. Returns false if txmill-embree.so is missing. */
 static bool traced(const txm_render_scene *scene, txm_render_options *o, bool reference, const volatile int *cancel,
                    float rgb[3 * PIXELS], txm_render_counts *counts, txm_status *status)
 {
@@ -376,7 +376,7 @@ START_TEST(engines_trace_the_same_paths)
     o.bounces = 2;
     ck_assert_int_eq(txm_render_scene_builtin("room", images, 1, 0, &scene, &err), TXM_OK);
     if (!traced(scene, &o, true, NULL, expected, &counts, &status)) {
-        puts("skip engines (no module for rays)");
+        puts("skip engines (txmill-embree.so is missing)");
         txm_render_scene_free(&scene);
         free(tx);
         return;

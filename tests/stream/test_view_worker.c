@@ -58,7 +58,7 @@ static txm_view_result result_of(txm_view_worker *w)
     return r;
 }
 
-/* Opens a worker with a scene. Returns NULL if there is no module for rays. */
+/* Opens a worker with a scene. Returns NULL if txmill-embree.so is missing. */
 static txm_view_worker *open_worker(const txm_render_scene *scene, txm_view_result *opened)
 {
     const txm_frames_options o = options_of_view();

@@ -87,7 +87,7 @@ txm_sampler txm_sample_args_sampler(const txm_sample_args *args)
     return how;
 }
 
-/* UINT32_MAX stands for a seed that was not given; txm_sample_check replaces it. */
+/* UINT32_MAX means that no seed was given; txm_sample_check replaces it. */
 void txm_sample_defaults(void *p)
 {
     txm_sample_args *args = p;

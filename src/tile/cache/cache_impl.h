@@ -613,7 +613,7 @@ void txm_texture_show(txm_cache *c, uint32_t texture, const txm_source *s, uint3
 txm_status txm_texture_add(txm_cache *c, const char *path, const txm_tile_source *called, txm_extension extension,
                            uint32_t *texture, txm_error *err);
 txm_status txm_texture_open(txm_cache *c, uint32_t texture, txm_error *err);
-/* USAGE: there is no such texture, or it is a UDIM set. */
+/* USAGE: the texture is unknown, or it is a UDIM set. */
 txm_status txm_texture_check(const txm_cache *c, uint32_t texture, txm_error *err);
 void txm_source_drop(txm_cache *c, txm_source *s);
 void txm_textures_free(txm_cache *c);

@@ -316,7 +316,7 @@ txm_status txm_cache_open(txm_cache *c, uint32_t texture, txm_view_texture *info
 txm_status txm_texture_check(const txm_cache *c, uint32_t texture, txm_error *err)
 {
     if (texture >= c->stats.textures || !c->textures[texture].file)
-        return txm_fail(err, TXM_STATUS_USAGE, "there is no texture %u of its own file", texture);
+        return txm_fail(err, TXM_STATUS_USAGE, "texture %u is unknown, or it is a UDIM set", texture);
     return TXM_OK;
 }
 

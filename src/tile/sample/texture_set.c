@@ -379,7 +379,7 @@ txm_status txm_texture_set_load_all(txm_texture_set *set, uint32_t id, txm_error
 {
     txm_error_clear(err);
     if (!has_tiles(set, id))
-        return txm_fail(err, TXM_STATUS_USAGE, "there is no texture %u of its own file", id);
+        return txm_fail(err, TXM_STATUS_USAGE, "texture %u is unknown, or it is a UDIM set", id);
     const txm_view_texture *v = (txm_view_texture *)set->views.items + id;
     uint32_t last = v->levels - 1, end = v->first + v->level_first[last] + txm_view_tiles(v, last);
     txm_status first = TXM_OK;

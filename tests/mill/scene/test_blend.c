@@ -63,7 +63,7 @@ START_TEST(finds_the_files_of_an_image)
     const txm_blend_image *im = image_named(blend, "brick");
     ck_assert_int_eq(im->state, TXM_BLEND_STATE_READY);
     ck_assert_uint_eq(im->tile_count, 4);
-    ck_assert_uint_eq(im->file_count, 3); /* 1013 is listed, but there is no such file */
+    ck_assert_uint_eq(im->file_count, 3); /* 1013 is listed, but its file is missing */
     ck_assert_uint_eq(im->files[2].number, 1012);
     ck_assert_str_eq(im->files[2].path, brick);
     ck_assert_uint_eq(im->files[2].bytes, 74);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The colour spaces that `default` and `auto` stand for, one line for each format. */
+ * The colour spaces that `default` and `auto` mean, one line for each format. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -164,7 +164,7 @@ START_TEST(fine_levels_are_left_out)
 }
 END_TEST
 
-/* The average that a source gives stands in for missing tiles; without one, the 1x1 level does. */
+/* Missing tiles have the average that the source gives, or the colour of the 1x1 level if it gives none. */
 START_TEST(averages)
 {
     const float named[4] = {3.0f, 3.0f, 3.0f, 1.0f};
