@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "mill/base/sha1_pair_blocks.h"
+#include "tile/ops/ops.h"
 
 bool txm_sha1_pair_available(void)
 {
@@ -19,20 +20,25 @@ bool txm_sha1_pair_available(void)
 #endif
 }
 
-/* Never called on machines without the instructions. */
-static void blocks(txm_sha1_pair *p, const uint8_t *a, const uint8_t *b, size_t count)
-{
 #if defined(__x86_64__)
-    txm_sha1_pair_blocks_shani(p->state, a, b, count);
-#else
-    (void)p, (void)a, (void)b, (void)count;
-#endif
+/* Whichever is faster on this machine, of those that $TXMILL_ISA allows. */
+static txm_sha1_pair_blocks *best_blocks(void)
+{
+    return strcmp(txm_ops_best()->isa, "avx512") == 0 ? txm_sha1_pair_blocks_avx512 : txm_sha1_pair_blocks_shani;
 }
+#else
+/* Never called on machines without the instructions. */
+static txm_sha1_pair_blocks *best_blocks(void)
+{
+    return NULL;
+}
+#endif
 
 void txm_sha1_pair_begin(txm_sha1_pair *p)
 {
     static const uint32_t initial[5] = {0x67452301u, 0xEFCDAB89u, 0x98BADCFEu, 0x10325476u, 0xC3D2E1F0u};
     memset(p, 0, sizeof *p);
+    p->blocks = best_blocks();
     memcpy(p->state[0], initial, sizeof initial);
     memcpy(p->state[1], initial, sizeof initial);
 }
@@ -52,9 +58,9 @@ void txm_sha1_pair_add(txm_sha1_pair *p, const void *a, const void *b, size_t si
         size_bytes -= take;
         if (p->rest_bytes < 64)
             return;
-        blocks(p, p->rest[0], p->rest[1], 1);
+        p->blocks(p->state, p->rest[0], p->rest[1], 1);
     }
-    blocks(p, pa, pb, size_bytes / 64);
+    p->blocks(p->state, pa, pb, size_bytes / 64);
     p->rest_bytes = size_bytes % 64;
     memcpy(p->rest[0], pa + size_bytes - p->rest_bytes, p->rest_bytes);
     memcpy(p->rest[1], pb + size_bytes - p->rest_bytes, p->rest_bytes);

@@ -11,7 +11,11 @@
 
 #include "mill/base/hash.h"
 
+/* Compresses `count` blocks of 64 bytes of each message. */
+typedef void txm_sha1_pair_blocks(uint32_t state[2][5], const uint8_t *a, const uint8_t *b, size_t count);
+
 typedef struct txm_sha1_pair {
+    txm_sha1_pair_blocks *blocks;
     uint32_t state[2][5];
     uint8_t rest[2][64]; /* the last incomplete block of each, rest_bytes of it */
     size_t rest_bytes;

@@ -3,11 +3,11 @@
 #ifndef TXM_BASE_SHA1_PAIR_BLOCKS_H
 #define TXM_BASE_SHA1_PAIR_BLOCKS_H
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+
+#include "mill/base/sha1_pair.h"
 
 #if defined(__x86_64__)
 bool txm_cpu_has_sha(void);
-void txm_sha1_pair_blocks_shani(uint32_t state[2][5], const uint8_t *a, const uint8_t *b, size_t count);
+txm_sha1_pair_blocks txm_sha1_pair_blocks_shani, txm_sha1_pair_blocks_avx512;
 #endif
 #endif
