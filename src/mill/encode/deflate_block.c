@@ -31,8 +31,9 @@ static size_t sort_symbols(const uint32_t *frequencies, size_t count, uint64_t *
     memset(start, 0, (last + 2) * sizeof *start);
     for (size_t i = 0; i < used; i++)
         start[(keys[i] >> 32 < last ? keys[i] >> 32 : last) + 1]++;
-    for (size_t b = 1; b <= last; b++)
-        start[b + 1] = (uint16_t)(start[b + 1] + start[b]);
+    unsigned before = 0; /* in a register, since a sum in memory would be waited for at every step */
+    for (size_t b = 1; b <= last + 1; b++)
+        start[b] = (uint16_t)(before += start[b]);
     size_t first_large = start[last];
     for (size_t i = 0; i < used; i++)
         sorted[start[keys[i] >> 32 < last ? keys[i] >> 32 : last]++] = keys[i];
@@ -47,15 +48,14 @@ static size_t sort_symbols(const uint32_t *frequencies, size_t count, uint64_t *
 }
 
 /* Counts the leaves at each depth of the Huffman tree over at least two ascending weights; two more words after them
- * must be writable. Leaves and inner nodes are both produced in ascending order, so the two smallest nodes are at the
- * heads of two queues. Which queue is next is nearly random, so it is computed without a branch. */
-static void count_depths(uint64_t *sorted, size_t used, uint32_t *depths)
+ * must be writable. Returns the greatest depth. Leaves and inner nodes are both produced in ascending order, so the two
+ * smallest nodes are at the heads of two queues. Which queue is next is nearly random, so it is computed without a
+ * branch. */
+static int count_depths(uint64_t *sorted, size_t used, uint32_t *depths)
 {
     uint32_t
         weight[TXM_HUFFMAN_MAX_SYMBOLS + 2]; /* of inner nodes; NONE, larger than any weight, for those not made yet */
     uint16_t parent[TXM_HUFFMAN_MAX_SYMBOLS + 2]; /* of inner nodes; also set too early, and set again in time */
-    uint8_t depth[TXM_HUFFMAN_MAX_SYMBOLS];
-    uint32_t inner_nodes[DEPTHS] = {0}; /* at each depth */
     size_t leaf = 0, inner = 0, made = 0;
     sorted[used] = sorted[used + 1] = (uint64_t)NONE << 32;
     weight[0] = weight[1] = NONE;
@@ -69,22 +69,25 @@ static void count_depths(uint64_t *sorted, size_t used, uint32_t *depths)
         leaf += 1u + two_leaves - two_inner;
         inner += 1u - two_leaves + two_inner;
     }
-    depth[made - 1] = 0; /* the root is made last, and every parent comes after its children */
-    inner_nodes[0] = 1;
-    for (size_t i = made - 1; i-- > 0;) {
-        depth[i] = (uint8_t)(depth[parent[i]] + 1);
-        inner_nodes[depth[i]]++;
+    /* Parents are in the order of their children, so the nodes of a depth follow each other, the root last of all. */
+    int depth = 1;
+    for (size_t level = made - 1, nodes = 1; nodes; depth++) {
+        size_t first = level;
+        while (first > 0 && parent[first - 1] >= level)
+            first--;
+        depths[depth] = (uint32_t)(2 * nodes - (level - first));
+        nodes = level - first;
+        level = first;
     }
-    for (int d = 1; d < DEPTHS; d++)
-        depths[d] = 2 * inner_nodes[d - 1] - inner_nodes[d];
+    return depth - 1;
 }
 
 /* Limits the depths of a code to max_bits. Deeper leaves move up to max_bits, which overfills the code space; each step
  * then frees one unit by moving a shallower leaf one level down and placing a leaf of max_bits beside it. */
-static void limit_depths(uint32_t *depths, int max_bits)
+static void limit_depths(uint32_t *depths, int deepest, int max_bits)
 {
     uint64_t space = 0;
-    for (int d = max_bits + 1; d < DEPTHS; d++) {
+    for (int d = max_bits + 1; d <= deepest; d++) {
         depths[max_bits] += depths[d];
         depths[d] = 0;
     }
@@ -113,8 +116,9 @@ void txm_huffman_lengths(const uint32_t *frequencies, size_t count, int max_bits
         lengths[only ? 0 : 1] = 1;
         return;
     }
-    count_depths(sorted, used, depths);
-    limit_depths(depths, max_bits);
+    int deepest = count_depths(sorted, used, depths);
+    if (deepest > max_bits)
+        limit_depths(depths, deepest, max_bits);
     size_t i = 0;
     for (int d = max_bits; d > 0; d--) /* rare symbols come first and have the longest codes */
         for (uint32_t k = 0; k < depths[d]; k++)

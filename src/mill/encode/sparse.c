@@ -25,6 +25,8 @@ enum {
     MIN_MATCH = 8, /* one load */
     HASH_BITS = 12,
     COUNTERS = 8,
+    SAMPLE_COUNTERS = 2, /* for a sample, which is shorter than the counters */
+    SMALL_COUNTS = 256,
     COST_ONE = 16, /* units per bit in estimated costs */
     LINKS = 32768, /* positions that are remembered: at least as many as a distance can span */
     STRIPE_BYTES = 512,
@@ -50,10 +52,21 @@ struct txm_sparse {
     /* Counts of bytes, in several tables by position: increments of the same counter wait for each other, and alpha is
      * often the same in every fourth byte. */
     uint32_t bytes[COUNTERS][TXM_LITERALS];
+    uint8_t small_logs[SMALL_COUNTS]; /* log2_scaled of these counts, and 0 of 0 */
     uint32_t litlen[TXM_LITLEN_SYMBOLS], distance[TXM_DISTANCE_SYMBOLS];
     block_costs costs[MAX_SURVEYED]; /* of each surveyed block, or of the current one */
     size_t surveyed_block;           /* its block size; 0: no survey */
 };
+
+/* log2 in COST_ONE-ths, from a table of the mantissa. Integers make every machine decide alike. */
+static unsigned log2_scaled(uint32_t v)
+{
+    static const uint8_t mantissa[32] = {0, 1,  1,  2,  3,  3,  4,  5,  5,  6,  6,  7,  7,  8,  8,  9,
+                                         9, 10, 10, 11, 11, 12, 12, 12, 13, 13, 14, 14, 15, 15, 15, 16};
+    unsigned e = txm_log2_floor(v);
+    unsigned m = (e >= 5 ? v >> (e - 5) : v << (5 - e)) & 31;
+    return e * COST_ONE + mantissa[m];
+}
 
 /* Reserves room for as many matches as the input could have. */
 txm_sparse *txm_sparse_new(size_t max_bytes)
@@ -62,6 +75,8 @@ txm_sparse *txm_sparse_new(size_t max_bytes)
     if (!s)
         return NULL;
     s->literal_writer = txm_literal_writer_best();
+    for (unsigned v = 1; v < SMALL_COUNTS; v++)
+        s->small_logs[v] = (uint8_t)log2_scaled(v);
     s->sequences = txm_alloc_pixels(max_bytes / MIN_MATCH + 1, sizeof *s->sequences);
     s->literals = txm_alloc_pixels(max_bytes + RUN_BYTES, 1);
     if (!s->sequences || !s->literals)
@@ -81,68 +96,60 @@ void txm_sparse_free(txm_sparse **sparse)
 
 /* ---- costs ---- */
 
-/* log2 in COST_ONE-ths, from a table of the mantissa. Integers make every machine decide alike. */
-static unsigned log2_scaled(uint32_t v)
-{
-    static const uint8_t mantissa[32] = {0, 1,  1,  2,  3,  3,  4,  5,  5,  6,  6,  7,  7,  8,  8,  9,
-                                         9, 10, 10, 11, 11, 12, 12, 12, 13, 13, 14, 14, 15, 15, 15, 16};
-    unsigned e = txm_log2_floor(v);
-    unsigned m = (e >= 5 ? v >> (e - 5) : v << (5 - e)) & 31;
-    return e * COST_ONE + mantissa[m];
-}
-
-/* Uses several counters, since increments for repeated bytes would wait for each other. */
-static inline void count_8(txm_sparse *s, uint64_t v)
-{
-    s->bytes[0][v & 255]++;
-    s->bytes[1][v >> 8 & 255]++;
-    s->bytes[2][v >> 16 & 255]++;
-    s->bytes[3][v >> 24 & 255]++;
-    s->bytes[4][v >> 32 & 255]++;
-    s->bytes[5][v >> 40 & 255]++;
-    s->bytes[6][v >> 48 & 255]++;
-    s->bytes[7][v >> 56]++;
-}
-
-static void count_bytes(txm_sparse *s, const uint8_t *src, size_t n)
+/* Uses `tables` counters, since increments for repeated bytes would wait for each other. */
+TXM_TEMPLATE void count_bytes(txm_sparse *s, const uint8_t *src, size_t n, unsigned tables)
 {
     size_t i = 0;
-    for (; i + 8 <= n; i += 8)
-        count_8(s, txm_load_le64(src + i));
+    for (; i + 8 <= n; i += 8) {
+        uint64_t v = txm_load_le64(src + i);
+        s->bytes[0][v & 255]++;
+        s->bytes[1 % tables][v >> 8 & 255]++;
+        s->bytes[2 % tables][v >> 16 & 255]++;
+        s->bytes[3 % tables][v >> 24 & 255]++;
+        s->bytes[4 % tables][v >> 32 & 255]++;
+        s->bytes[5 % tables][v >> 40 & 255]++;
+        s->bytes[6 % tables][v >> 48 & 255]++;
+        s->bytes[7 % tables][v >> 56]++;
+    }
     for (; i < n; i++)
-        s->bytes[i % COUNTERS][src[i]]++;
+        s->bytes[i % tables][src[i]]++;
 }
 
-static void add_counters(txm_sparse *s)
+/* The sums of the counters, as the counts of literals. */
+TXM_TEMPLATE void add_counters(txm_sparse *s, unsigned tables)
 {
-    memcpy(s->litlen, s->bytes[0], sizeof s->bytes[0]);
-    for (int i = 1; i < COUNTERS; i++)
-        for (int b = 0; b < TXM_LITERALS; b++)
-            s->litlen[b] += s->bytes[i][b];
+    for (int b = 0; b < TXM_LITERALS; b += 4) {
+        uint32_t sum[4] = {0};
+        for (unsigned t = 0; t < tables; t++)
+            for (int i = 0; i < 4; i++)
+                sum[i] += s->bytes[t][b + i];
+        memcpy(s->litlen + b, sum, sizeof sum);
+    }
 }
 
 /* Counts the bytes of one stripe in each period; returns how many there were. */
 static size_t sample(txm_sparse *s, const uint8_t *src, size_t n, size_t period)
 {
     size_t seen = 0;
-    memset(s->bytes, 0, sizeof s->bytes);
+    memset(s->bytes, 0, SAMPLE_COUNTERS * sizeof s->bytes[0]);
     for (size_t i = 0; i < n; i += period) {
         size_t stripe = n - i < STRIPE_BYTES ? n - i : STRIPE_BYTES;
-        count_bytes(s, src + i, stripe);
+        count_bytes(s, src + i, stripe, SAMPLE_COUNTERS);
         seen += stripe;
     }
+    add_counters(s, SAMPLE_COUNTERS);
     return seen;
 }
 
 /* Computes costs of literals from the counts of n bytes; returns the cost of all of them. */
-static uint64_t set_costs(txm_sparse *s, size_t n, block_costs *cost)
+static uint64_t set_costs(const txm_sparse *s, size_t n, block_costs *cost)
 {
     uint64_t sum = 0;
-    unsigned all = log2_scaled((uint32_t)n);
-    add_counters(s);
+    unsigned all = log2_scaled((uint32_t)n) + 1;
     for (int b = 0; b < TXM_LITERALS; b++) {
-        uint32_t v = s->litlen[b];
-        cost->literals[b] = (uint16_t)(all - (v ? log2_scaled(v) : 0) + 1); /* bytes missing from the sample are rare */
+        uint32_t v = s->litlen[b]; /* bytes missing from the sample are rare */
+        unsigned log = v < SMALL_COUNTS ? s->small_logs[v] : log2_scaled(v);
+        cost->literals[b] = (uint16_t)(all - log);
         sum += (uint64_t)v * cost->literals[b];
     }
     cost->key_bits = (unsigned)(sum * MIN_MATCH / n / COST_ONE);
@@ -418,6 +425,15 @@ static inline txm_sequence take_match(txm_sparse *s, const uint8_t *base, size_t
     return (txm_sequence){(uint32_t)n, (uint16_t)length, (uint16_t)distance};
 }
 
+/* Counts the literals before the last match, and the n after it. */
+static void count_literals(txm_sparse *s, const uint8_t *rest, size_t n)
+{
+    memset(s->bytes, 0, sizeof s->bytes);
+    count_bytes(s, s->literals, s->literal_count, COUNTERS);
+    count_bytes(s, rest, n, COUNTERS);
+    add_counters(s, COUNTERS);
+}
+
 /* Finds the matches of the block from .. to greedily, in the bytes from `reach` on; returns their number. Also counts
  * the symbols of the block. */
 TXM_TEMPLATE size_t find_matches(txm_sparse *s, const uint16_t *cost, const uint8_t *base, size_t reach, size_t from,
@@ -453,8 +469,7 @@ TXM_TEMPLATE size_t find_matches(txm_sparse *s, const uint16_t *cost, const uint
         if (number * step < literals) /* inside the last match */
             number = (literals + pace - 1) / pace * t.stride;
     }
-    count_bytes(s, s->literals, s->literal_count);
-    count_bytes(s, base + literals, to - literals);
+    count_literals(s, base + literals, to - literals);
     return matches;
 }
 
@@ -530,9 +545,7 @@ static size_t encode_sparse(txm_sparse *s, const uint8_t *src, size_t size_bytes
         memset(s->litlen, 0, sizeof s->litlen);
         memset(s->distance, 0, sizeof s->distance);
         const block_costs *cost = costs_of_block(s, src, at, n);
-        memset(s->bytes, 0, sizeof s->bytes);
         size_t matches = find_block_matches(s, cost, src, reach, at, end, step_bytes, search);
-        add_counters(s);
         txm_deflate_block(&w, src + at, n, s->sequences, matches, s->litlen, s->distance, s->literal_writer,
                           end == size_bytes);
     }
