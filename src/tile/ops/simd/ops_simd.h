@@ -457,6 +457,28 @@ static void stats_float_rgba(txm_type type, const uint8_t *row, size_t count, tx
     }
 }
 
+/* Halves are whole multiples of 2^-24 below 2^16, so the sum of so many is exact, and the same in any order. */
+enum { EXACT_HALVES = 8192 };
+
+/* Only the sums of RGBA in half, for a row of an image that is known to vary and not to be grey, as most are from their
+ * first row on. */
+static void sum_half_rgba(const uint8_t *row, size_t count, txm_stats *st)
+{
+    vd lanes = {0};
+    double sum[4] = {0};
+    float rest[TXM_LANES];
+    size_t i = 0, samples = 4 * count;
+    for (; i + TXM_LANES <= samples; i += TXM_LANES)
+        lanes += __builtin_convertvector(vf_from_half(row + 2 * i), vd);
+    scalar.to_float(TXM_TYPE_HALF, row + 2 * i, rest, samples - i);
+    for (size_t k = 0; k < samples - i; k++)
+        sum[k % 4] += rest[k];
+    for (int k = 0; k < TXM_LANES; k++)
+        sum[k % 4] += lanes[k];
+    for (int c = 0; c < 4; c++)
+        st->sum[c] += sum[c];
+}
+
 /* For one channel of integers. */
 #define TXM_STATS_GREY(name, sample, load, unit)                                                                       \
     static size_t name(const uint8_t *row, size_t count, uint64_t shares[4], txm_stats *st)                            \
@@ -519,6 +541,8 @@ static void stats_simd(txm_type type, uint32_t channels, const void *row, size_t
                       : channels == 4 ? stats_u16_rgba(pixels, count, shares, st)
                                           : stats_u16_grey(pixels, count, shares, st);
         stats_rest(type, channels, pixels + done * channels * txm_type_bytes(type), count - done, shares, st);
+    } else if (channels == 4 && type == TXM_TYPE_HALF && count <= EXACT_HALVES && st->varies && !st->grey) {
+        sum_half_rgba(pixels, count, st);
     } else if (channels == 4) {
         stats_float_rgba(type, pixels, count, st);
     } else {
