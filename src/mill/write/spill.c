@@ -3,8 +3,8 @@
  * Bytes kept in memory, then in an unlinked file.
  *
  * Bytes are kept in memory until the budget is spent, and then written to a file, which has no name from the start if
- * the file system supports that. They are read back by offset in windows, which become larger when reading is
- * sequential. Since the file has no name, a killed process leaves nothing behind.
+ * the file system supports that. They are read back by offset in small windows, since the order of reading is
+ * that of the tx file and only roughly that of writing. Since the file has no name, a killed process leaves nothing behind.
  */
 #include "mill/write/spill.h"
 
@@ -21,7 +21,7 @@
 #include "tile/base/owner.h"
 #include "tile/reader/output.h"
 
-enum { FIRST_BYTES = 1 << 16, WINDOW_BYTES = 1 << 18 };
+enum { FIRST_BYTES = 1 << 16, WINDOW_BYTES = 1 << 16 };
 
 /* Bytes [0, used) are in memory, [used, used + file end) in the file. Once the file exists, memory does not grow any
  * more. */
