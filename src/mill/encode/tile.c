@@ -24,6 +24,7 @@ struct txm_tile_encoder {
     size_t pixel_bytes, raw_bytes; /* of a full tile */
     txm_deflate *deflate;          /* for codec zip */
     ZSTD_CCtx *zstd;               /* for codec zstd */
+    txm_half_filter half_filter;   /* for EXR of RGBA half; NULL: none */
     uint8_t *raw;                  /* the tile in the file's layout, before compression */
     uint8_t *filtered;             /* EXR: after the zip filter */
     uint8_t *packed;
@@ -90,6 +91,7 @@ txm_status txm_tile_encoder_new(const txm_tile_format *format, txm_tile_encoder 
     status = open_codec(e, err);
     if (status != TXM_OK)
         goto free_encoder;
+    e->half_filter = format->type == TXM_TYPE_HALF && format->channels == 4 ? txm_half_filter_best() : NULL;
     e->raw = txm_alloc_pixels(e->raw_bytes, 1);
     e->filtered = txm_type_is_float(format->type) ? txm_alloc_pixels(e->raw_bytes, 1) : NULL;
     e->packed = e->packed_capacity ? txm_alloc_pixels(e->packed_capacity, 1) : NULL;
@@ -204,19 +206,24 @@ txm_status txm_tile_encode(txm_tile_encoder *e, const void *pixels, size_t strid
                            uint32_t valid_h, const void **encoded, size_t *encoded_bytes, txm_error *err)
 {
     bool exr = txm_type_is_float(e->format.type), split = exr && e->format.compression.codec == TXM_CODEC_ZIP;
+    bool direct = split && e->half_filter && txm_half_filter_fits(valid_w);
     size_t raw_bytes = txm_tile_raw_bytes(e, valid_w, valid_h), n = 0;
     txm_status status = check_valid(e, valid_w, valid_h, err);
     if (status != TXM_OK)
         return status;
-    if (exr)
-        exr_raw(e, pixels, stride_bytes, valid_w, valid_h);
-    else
+    if (!exr)
         tiff_raw(e, pixels, stride_bytes, valid_w, valid_h);
-    if (split)
+    else if (!direct)
+        exr_raw(e, pixels, stride_bytes, valid_w, valid_h);
+    if (direct)
+        e->half_filter(pixels, stride_bytes, valid_w, valid_h, e->filtered);
+    else if (split)
         txm_zip_filter(e->raw, raw_bytes, e->filtered);
     if ((status = compress(e, split ? e->filtered : e->raw, raw_bytes, &n, err)) != TXM_OK)
         return status;
     bool stored = is_stored(e, n, raw_bytes);
+    if (stored && direct)
+        exr_raw(e, pixels, stride_bytes, valid_w, valid_h);
     *encoded = stored ? e->raw : e->packed;
     *encoded_bytes = stored ? raw_bytes : n;
     return TXM_OK;
