@@ -16,6 +16,10 @@ extern "C" {
  * NULL. */
 TXM_API bool txm_is_image_name(const char *path);
 
+/* The extensions of a format that txmill converts, in lower case and separated by blanks, such as "jpg jpeg jpe"; ""
+ * for a format without any. NULL if `index`, which counts from 0, is beyond the last format. */
+TXM_API const char *txm_image_extensions(size_t index);
+
 /* Names the format of a file from its first bytes, with an article: "a PNG image". 16 bytes are enough. NULL if they
  * match no format; some formats, such as Targa, cannot be recognised this way. */
 TXM_API const char *txm_image_noun(const void *head, size_t bytes);

@@ -242,26 +242,17 @@ static void build_fly(builder *b)
 }
 
 static const struct {
-    const char *name, *purpose;
+    const char *name;
     void (*build)(builder *b);
 } scenes[] = {
-    {"plane", "a floor to the horizon: every level, long footprints", build_plane},
-    {"room", "six walls and 24 spheres, diffuse, glossy and mirrors: bounces", build_room},
-    {"grid", "256 quads, each with a texture of its own: many textures, small footprints", build_grid},
-    {"udim", "a wall of UDIM tiles; the image is a pattern with <UDIM>", build_udim},
-    {"sphere", "a lat-long world round a mirror, a glass and a white ball", build_sphere},
-    {"fly", "a floor and 40 pictures that a camera passes: --frame 0 to 1", build_fly},
+    {"plane", build_plane}, {"room", build_room},     {"grid", build_grid},
+    {"udim", build_udim},   {"sphere", build_sphere}, {"fly", build_fly},
 };
 
 /* NULL ends the list. */
 const char *txm_render_builtin_name(size_t index)
 {
     return index < sizeof scenes / sizeof *scenes ? scenes[index].name : NULL;
-}
-
-const char *txm_render_builtin_purpose(size_t index)
-{
-    return index < sizeof scenes / sizeof *scenes ? scenes[index].purpose : NULL;
 }
 
 /* ---- images ---- */

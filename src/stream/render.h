@@ -37,9 +37,8 @@ TXM_API txm_status txm_render_scene_open(const char *folder, txm_render_scene **
  * in turn and looked up as sRGB with straight alpha. */
 TXM_API txm_status txm_render_scene_builtin(const char *name, const char *const *images, size_t count, float frame,
                                             txm_render_scene **out, txm_error *err);
-/* The name of a built-in scene, and a description; NULL beyond the last. */
+/* The name of a built-in scene; NULL beyond the last. */
 TXM_API const char *txm_render_builtin_name(size_t index);
-TXM_API const char *txm_render_builtin_purpose(size_t index);
 
 TXM_API void txm_render_scene_free(txm_render_scene **scene); /* NULL-safe; sets *scene to NULL */
 

@@ -64,7 +64,6 @@ typedef enum txm_surface_kind {
     TXM_SURFACE_GLASS,
     TXM_SURFACE_EMISSION,
     TXM_SURFACE_MIX, /* one of two other materials, chosen at random */
-    TXM_SURFACE_KINDS
 } txm_surface_kind;
 
 typedef struct txm_scene_material {

@@ -60,6 +60,8 @@ table='src/mill/source/format_table.h'
 lists() { grep -rlE "$1" src tools --include='*.[ch]' --include='*.cpp' | grep -v "^$table$"; }
 check sees-format-table grep -qE '"jpg jpeg' "$table"
 check one-list-of-extensions test -z "$(lists '"(png|jpe?g|tiff?|tga|webp)",? .*"(exr|hdr|bmp|dpx|tiff?|jpe?g)"')"
+check one-string-of-extensions test -z "$(lists '"([a-z0-9]+ )*(png|jpe?g|tiff?|tga|webp)( [a-z0-9]+)* (exr|hdr|bmp|dpx)[ "]' |
+    grep -vx tools/cmd_extract.c)" # which offers some formats for pictures
 check one-list-of-first-bytes test -z "$(lists '(x89PNG|SDPX.*4, "|xFF.xD8.xFF|8BPS)' | grep -v '^src/mill/source/[a-z]*/')"
 
 # So are a mode of repeating, a filter and a container of tx files: prints the files outside of $3 that name more than one

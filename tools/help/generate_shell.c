@@ -13,33 +13,37 @@
 #include <string.h>
 
 #include "tools/help/generate.h"
+#include "txmill/format.h"
 
 /* fish, bash and zsh all take # for a comment. */
 static const char header[] = "# Generated from the tables of options of txmill %s.\n";
 
-#define IMAGES "png jpg jpeg tif tiff exr hdr tga bmp dpx cin webp psd jp2 dds"
+#define SCENES "blend xml usd usda usdc usdz"
 
-/* Extensions of each kind of files, in lower case; without any, all files match. */
-static const struct {
+/* Files that complete a value, by their extensions; without any, all files match. */
+typedef struct file_kind {
     const char *values;
-    const char *extensions; /* separated by spaces */
-} kinds[] = {
-    {TXM_VALUES_FILE, ""},
-    {TXM_VALUES_TX, "tx"},
-    {TXM_VALUES_TX_OR_IMAGE, "tx ptx " IMAGES},
-    {TXM_VALUES_IMAGE, IMAGES " blend xml usd usda usdc usdz"},
-    {TXM_VALUES_SCENE, "blend xml usd usda usdc usdz"},
-    {TXM_VALUES_LOG, "jsonl json log"},
-    {TXM_VALUES_CONFIG, "ocio ocioz"},
-    {TXM_VALUES_PAGE, "html htm"},
+    const char *extensions; /* in lower case, separated by blanks */
+    bool images;            /* and those of all images that txmill converts */
+} file_kind;
+
+static const file_kind kinds[] = {
+    {TXM_VALUES_FILE, "", false},
+    {TXM_VALUES_TX, "tx", false},
+    {TXM_VALUES_TX_OR_IMAGE, "tx ptx", true},
+    {TXM_VALUES_IMAGE, SCENES, true},
+    {TXM_VALUES_SCENE, SCENES, false},
+    {TXM_VALUES_LOG, "jsonl json log", false},
+    {TXM_VALUES_CONFIG, "ocio ocioz", false},
+    {TXM_VALUES_PAGE, "html htm", false},
 };
 
-/* NULL if files do not complete it; "" for any file. */
-static const char *extensions_of(const char *values)
+/* NULL if files do not complete it. */
+static const file_kind *kind_of(const char *values)
 {
     for (size_t i = 0; values && i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(values, kinds[i].values))
-            return kinds[i].extensions;
+            return &kinds[i];
     return NULL;
 }
 
@@ -49,16 +53,22 @@ static bool is_spaces(const char *values)
     return values && !strcmp(values, TXM_VALUES_SPACE);
 }
 
-/* Writes each extension with a prefix and a suffix, and `between` them. */
-static void put_extensions(FILE *out, const char *extensions, const char *before, const char *after,
-                           const char *between)
+static void put_alternatives(FILE *out, const char *words)
 {
-    for (const char *e = extensions; *e;) {
-        size_t n = strcspn(e, " ");
-        fprintf(out, "%s%.*s%s", before, (int)n, e, after);
-        e += n + (e[n] == ' ');
-        fputs(*e ? between : "", out);
-    }
+    for (; *words; words++)
+        fputc(*words == ' ' ? '|' : *words, out);
+}
+
+/* Writes the extensions of a kind that has some as alternatives of a pattern: "html|htm". */
+static void put_extensions(FILE *out, const file_kind *kind)
+{
+    const char *extensions;
+    put_alternatives(out, kind->extensions);
+    for (size_t i = 0; kind->images && (extensions = txm_image_extensions(i)); i++)
+        if (*extensions) {
+            fputc('|', out);
+            put_alternatives(out, extensions);
+        }
 }
 
 /* If only folders are valid, files are not offered. */
@@ -87,16 +97,16 @@ static void put_first_words(FILE *out, const txm_command *command)
  * nothing completes. */
 static void bash_values(FILE *out, const char *values)
 {
-    const char *extensions = extensions_of(values);
+    const file_kind *kind = kind_of(values);
     if (is_spaces(values)) {
         fputs("_txmill_spaces", out);
     } else if (is_folders(values)) {
         fputs("mapfile -t COMPREPLY < <(compgen -d -- \"$cur\")", out);
-    } else if (extensions && *extensions) {
+    } else if (kind && *kind->extensions) {
         fputs("_txmill_files '", out);
-        put_extensions(out, extensions, "", "", "|");
+        put_extensions(out, kind);
         fputs("'", out);
-    } else if (extensions) {
+    } else if (kind) {
         fputs("mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")", out);
     } else {
         fprintf(out, "COMPREPLY=($(compgen -W '%s' -- \"$cur\"))", values ? values : "");
@@ -205,16 +215,16 @@ static void zsh_text(FILE *out, const char *text)
 /* What completes the argument of an option: a state that runs the program, files by extension, folders, or words. */
 static void zsh_values(FILE *out, const char *values)
 {
-    const char *extensions = extensions_of(values);
+    const file_kind *kind = kind_of(values);
     if (is_spaces(values)) {
         fputs("->spaces", out);
-    } else if (extensions && *extensions) {
+    } else if (kind && *kind->extensions) {
         /* Parentheses around a single extension would be a glob qualifier. */
-        bool many = strchr(extensions, ' ') != NULL;
+        bool many = kind->images || strchr(kind->extensions, ' ');
         fputs(many ? "_files -g \"(#i)*.(" : "_files -g \"(#i)*.", out);
-        put_extensions(out, extensions, "", "", "|");
+        put_extensions(out, kind);
         fputs(many ? ")\"" : "\"", out);
-    } else if (extensions)
+    } else if (kind)
         fputs("_files", out);
     else if (is_folders(values))
         fputs("_files -/", out);
@@ -316,10 +326,10 @@ static void fish_text(FILE *out, const char *text)
 }
 
 /* `how` disables fish's own list of files: -x for the argument of an option, -f for operands. */
-static void fish_files(FILE *out, const char *extensions, const char *how)
+static void fish_files(FILE *out, const file_kind *kind, const char *how)
 {
     fprintf(out, " %s -a '(__txmill_files \"", how);
-    put_extensions(out, extensions, "", "", "|");
+    put_extensions(out, kind);
     fputs("\")'", out);
 }
 
@@ -336,12 +346,12 @@ static void fish_option(void *user, const txm_option_group *group, const txm_opt
     fprintf(f->out, "complete -c txmill -n '__fish_seen_subcommand_from %s' -l %s", f->command, option->name);
     if (option->letter)
         fprintf(f->out, " -s %c", option->letter);
-    const char *extensions = extensions_of(option->values);
+    const file_kind *kind = kind_of(option->values);
     if (is_spaces(option->values))
         fputs(" -x -a '(txmill colorspaces --names 2>/dev/null)'", f->out);
-    else if (extensions && *extensions)
-        fish_files(f->out, extensions, "-x");
-    else if (extensions_of(option->values))
+    else if (kind && *kind->extensions)
+        fish_files(f->out, kind, "-x");
+    else if (kind)
         fputs(" -r -F", f->out);
     else if (is_folders(option->values))
         fputs(" -x -a '(__fish_complete_directories)'", f->out);
@@ -376,16 +386,16 @@ void txm_generate_fish(FILE *out)
         fprintf(out, "complete -c txmill -n __fish_use_subcommand -f -a %s -d ", (*c)->name);
         fish_text(out, (*c)->purpose);
         fputc('\n', out);
-        const char *extensions = extensions_of((*c)->operand_values);
-        if (!extensions || *extensions) {
+        const file_kind *kind = kind_of((*c)->operand_values);
+        if (!kind || *kind->extensions) {
             fprintf(out, "complete -c txmill -n '__fish_seen_subcommand_from %s", (*c)->name);
             if (first_words(*c)) {
                 fputs("; and __fish_seen_subcommand_from ", out);
                 put_first_words(out, *c);
             }
             fputc('\'', out);
-            if (extensions)
-                fish_files(out, extensions, "-f");
+            if (kind)
+                fish_files(out, kind, "-f");
             else
                 fputs(is_folders((*c)->operand_values) ? " -f -a '(__fish_complete_directories)'" : " -f", out);
             fputc('\n', out);

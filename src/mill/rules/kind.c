@@ -151,13 +151,3 @@ txm_map_kind txm_map_kind_of(const char *path)
     }
     return kind_of_word(w.word[w.count - 1]);
 }
-
-const char *txm_map_kind_name(txm_map_kind kind)
-{
-    static const char *const names[] = {[TXM_MAP_UNKNOWN] = "image",
-                                        [TXM_MAP_COLOR] = "colour map",
-                                        [TXM_MAP_NORMAL] = "normal map",
-                                        [TXM_MAP_ROUGHNESS] = "roughness map",
-                                        [TXM_MAP_DATA] = "data map"};
-    return names[kind];
-}

@@ -17,6 +17,4 @@ typedef enum txm_map_kind {
 } txm_map_kind;
 
 txm_map_kind txm_map_kind_of(const char *path);
-/* "normal map". Never NULL. */
-const char *txm_map_kind_name(txm_map_kind kind);
 #endif

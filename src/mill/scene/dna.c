@@ -215,11 +215,6 @@ static uint32_t type_bytes(const txm_dna *dna, uint32_t type)
     return (uint32_t)txm_load_uint(dna->lengths + (size_t)type * 2, 2, dna->big_endian);
 }
 
-uint32_t txm_dna_struct_count(const txm_dna *dna)
-{
-    return dna->struct_count;
-}
-
 /* Searches by name without an index, because lookups happen once per file, not per block. */
 uint32_t txm_dna_struct(const txm_dna *dna, const char *type)
 {

@@ -26,7 +26,6 @@ void txm_dna_free(txm_dna **dna); /* NULL-safe; sets *dna to NULL */
 enum { TXM_DNA_NONE = UINT32_MAX };
 /* Index of a struct, as in block heads; TXM_DNA_NONE if the file does not define it. */
 uint32_t txm_dna_struct(const txm_dna *dna, const char *type);
-uint32_t txm_dna_struct_count(const txm_dna *dna);
 /* Size of a struct in bytes. */
 uint32_t txm_dna_struct_bytes(const txm_dna *dna, uint32_t index);
 /* Whether the struct, or one embedded in it, contains a pointer. */

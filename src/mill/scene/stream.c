@@ -294,12 +294,6 @@ txm_status txm_stream_seek(txm_stream *s, uint64_t position, txm_error *err)
     return TXM_OK;
 }
 
-/* Counts uncompressed bytes, like all positions here. */
-uint64_t txm_stream_tell(const txm_stream *s)
-{
-    return s->decoder_at - (s->end - s->begin);
-}
-
 bool txm_stream_size(const txm_stream *s, uint64_t *bytes)
 {
     return s->ops->size(s->decoder, &s->input, bytes);

@@ -27,7 +27,6 @@ void txm_stream_close(txm_stream **stream); /* NULL-safe; sets *stream to NULL *
 txm_status txm_stream_read(txm_stream *stream, void *dst, size_t bytes, txm_error *err);
 /* Sets the position of the next read. A position beyond the end is reported by that read, or here. */
 txm_status txm_stream_seek(txm_stream *stream, uint64_t position, txm_error *err);
-uint64_t txm_stream_tell(const txm_stream *stream);
 /* Whether the uncompressed size is known without decompressing, and seeking is cheap. */
 bool txm_stream_size(const txm_stream *stream, uint64_t *bytes);
 /* The name for messages; and "plain", "gzip" or "zstd". */

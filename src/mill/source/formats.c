@@ -99,6 +99,11 @@ bool txm_is_image_name(const char *path)
     return path && txm_format_of_source(path, false);
 }
 
+const char *txm_image_extensions(size_t index)
+{
+    return index < FORMATS ? formats[index].extensions : NULL;
+}
+
 const char *txm_image_noun(const void *head, size_t bytes)
 {
     const txm_image_format *format = head ? txm_format_of_head(head, bytes) : NULL;

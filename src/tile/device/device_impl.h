@@ -71,7 +71,6 @@ struct txm_device_launch {
     /* The table on the device, and the words that were sent to it. Words that lookups have changed on the device count
      * as sent. */
     void *table;
-    size_t table_words;
     uint32_t texture_room, udim_room, slot_room; /* capacities of its parts */
     uint32_t udims_sent;
     txm_words sent;             /* one word for each entry */
@@ -90,7 +89,6 @@ struct txm_device_launch {
     txm_words picked;
     uint32_t capacity, touched_words; /* sizes of its notes: most requests, and words for touched entries */
     void *events[4];
-    double begun_seconds;
 };
 
 struct txm_device {

@@ -269,7 +269,6 @@ static txm_status room_for_table(txm_device_launch *l, txm_error *err)
         return status;
     d->call->free(l->table);
     l->table = table;
-    l->table_words = words;
     l->texture_room = textures;
     l->udim_room = udims;
     l->slot_room = slots;

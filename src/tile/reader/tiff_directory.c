@@ -13,8 +13,7 @@
 
 enum { MAX_FIELDS = 4096 /* of a directory; real ones have about twenty */ };
 
-/* Bytes per value, by TIFF type number; 0: unknown type. */
-static uint8_t type_width(uint16_t type)
+uint8_t txm_tiff_type_bytes(uint16_t type)
 {
     static const uint8_t width[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
     return type < sizeof width ? width[type] : 0;
@@ -65,7 +64,7 @@ bool txm_tiff_field_at(const txm_tiff *t, const txm_tiff_directory *dir, uint64_
     unsigned word = t->big ? 8 : 4; /* width of count and offset; shorter values are stored in place of the offset */
     out->tag = (uint16_t)txm_load_uint(e, 2, swap);
     out->type = (uint16_t)txm_load_uint(e + 2, 2, swap);
-    out->width = type_width(out->type);
+    out->width = txm_tiff_type_bytes(out->type);
     out->count = txm_load_uint(e + 4, word, swap);
     out->data = e + 4 + word;
     if (!out->width || out->count > t->tx->map.bytes / out->width)

@@ -263,13 +263,6 @@ static uint64_t part_number(const txm_image_part *i, const tiff_shape *t, uint64
     return txm_load_uint(i->p + offset, (size_t)bytes, t->big_endian);
 }
 
-static uint64_t value_bytes(uint64_t tiff_type)
-{
-    /* 0 for undefined types. */
-    static const uint8_t sizes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
-    return tiff_type < sizeof sizes ? sizes[tiff_type] : 0;
-}
-
 enum { MAX_DIRECTORIES = 64 };
 
 /* Hashes the value of the entry at `at` if it is stored elsewhere. `budget` is the number of bytes still allowed. */
@@ -277,7 +270,8 @@ static void add_value(const txm_image_part *i, const tiff_shape *t, uint64_t at,
 {
     uint64_t size, count = part_number(i, t, at + 4, t->word),
                    offset = part_number(i, t, at + 4 + (uint64_t)t->word, t->word);
-    if (__builtin_mul_overflow(count, value_bytes(part_number(i, t, at + 2, 2)), &size) || size <= (uint64_t)t->word)
+    if (__builtin_mul_overflow(count, txm_tiff_type_bytes((uint16_t)part_number(i, t, at + 2, 2)), &size) ||
+        size <= (uint64_t)t->word)
         return;
     if (size > *budget || !txm_part_has(i, offset, size))
         return;

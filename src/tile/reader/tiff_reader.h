@@ -74,6 +74,9 @@ typedef struct txm_tiff_field {
     uint8_t width; /* bytes of one value */
 } txm_tiff_field;
 
+/* Bytes of a value, by TIFF's number of its type; 0 for an unknown type. */
+uint8_t txm_tiff_type_bytes(uint16_t type);
+
 /* Reads the header; false if the file is not a TIFF. *first is the first directory's offset. */
 TXM_SHARED bool txm_tiff_header(txm_tiff *t, uint64_t *first);
 

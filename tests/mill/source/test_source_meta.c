@@ -314,6 +314,11 @@ START_TEST(names_name_the_format)
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         ck_assert_msg(!txm_is_image_name(none[i]), "%s", none[i]);
     ck_assert(txm_is_image_name("x.Exr") && txm_is_image_name("x.avif") && !txm_is_image_name(NULL));
+    size_t formats = 0;
+    bool lists_jpeg = false;
+    for (const char *words; (words = txm_image_extensions(formats)); formats++)
+        lists_jpeg |= strcmp(words, "jpg jpeg jpe") == 0;
+    ck_assert(formats > 20 && lists_jpeg);
     ck_assert_str_eq(txm_format_of_picture("a.rgbe")->name, "hdr");
     ck_assert_ptr_null(txm_format_of_picture("a.txt"));
     ck_assert(txm_picture_is_for_viewing("a.png") && txm_picture_is_for_viewing("a.ppm") &&

@@ -316,8 +316,8 @@ START_TEST(rewinds_large_strips)
 }
 END_TEST
 
-/* Large strips are streams. With other compressions libtiff holds a whole strip as it is in the file: its memory is
- * counted, and refused before it is read. */
+/* Large deflated strips are streams. With other compressions libtiff holds a whole strip as it is in the file: its
+ * memory is counted, and refused before it is read. */
 START_TEST(large_strips_count_as_memory)
 {
     struct stat st;
@@ -327,7 +327,7 @@ START_TEST(large_strips_count_as_memory)
     ck_assert_int_eq(stat(path, &st), 0);
     txm_source_options options = {.max_memory_bytes = (uint64_t)st.st_size / 2};
     txm_status status = txm_source_open(path, &options, &s, &err);
-    if (layouts[_i].compression != COMPRESSION_ZSTD) {
+    if (layouts[_i].compression == COMPRESSION_ADOBE_DEFLATE || layouts[_i].compression == COMPRESSION_NONE) {
         ck_assert_msg(status == TXM_OK, "%s", err.message);
     } else {
         ck_assert_int_eq(status, TXM_STATUS_TOO_LARGE);
@@ -487,7 +487,8 @@ START_TEST(the_layout_decides_how_blocks_are_decoded)
         {{61, 90, 6, 16, 1, COMPRESSION_LZW, 0, 200, 0, 0, "w", false}, 61, 90, 1, 6, 2, false, false},
         {{61, 90, 6, 16, 1, COMPRESSION_NONE, 0, 7, 0, 0, "wb", true}, 61, 7, 4, 1, 2, false, false},
         {{61, 90, 1, 32, 3, COMPRESSION_ZSTD, 3, 0, 32, 16, "w", false}, 32, 16, 1, 1, 4, false, false},
-        {{1500, 1500, 4, 8, 1, COMPRESSION_LZW, 2, 1500, 0, 0, "w", false}, 1500, 1500, 1, 4, 1, true, true},
+        {{1500, 1500, 4, 8, 1, COMPRESSION_ADOBE_DEFLATE, 2, 1500, 0, 0, "w", false}, 1500, 1500, 1, 4, 1, true, true},
+        {{1500, 1500, 4, 8, 1, COMPRESSION_LZW, 2, 1500, 0, 0, "w", false}, 1500, 1500, 1, 4, 1, true, false},
         {{1500, 1500, 4, 8, 1, COMPRESSION_ZSTD, 2, 1500, 0, 0, "w", false}, 1500, 1500, 1, 4, 1, true, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -2,7 +2,7 @@
  *
  * Decompresses a TIFF strip in order and piece by piece, with only the decoder's window in memory. libtiff reads a
  * strip into memory as a whole before it decodes the first row; for images that are stored as one strip, that is the
- * whole file. Deflate, LZW and PackBits are supported; other compressions are left to libtiff.
+ * whole file. Only deflate is supported, which gains most; other compressions are left to libtiff.
  */
 #ifndef TXM_SOURCE_TIFF_STRIP_H
 #define TXM_SOURCE_TIFF_STRIP_H
@@ -12,13 +12,11 @@
 
 typedef struct txm_tiff_strip txm_tiff_strip;
 
-/* A decoder for strips of the file that is open as `fd`, compressed as TIFF's tag 259 says. NULL if memory is exhausted
- * or the compression is not deflate, LZW or PackBits. */
-txm_tiff_strip *txm_tiff_strip_new(int fd, uint16_t compression);
+/* A decoder for deflated strips of the file that is open as `fd`. NULL if memory is exhausted. */
+txm_tiff_strip *txm_tiff_strip_new(int fd);
 void txm_tiff_strip_free(txm_tiff_strip *strip); /* NULL-safe */
 
-/* Goes to the start of a strip. false if it cannot be read, or is LZW of the kind that only the first versions of
- * libtiff wrote. */
+/* Goes to the start of a strip. false if it cannot be read or is no zlib stream. */
 bool txm_tiff_strip_begin(txm_tiff_strip *strip, uint64_t offset, uint64_t bytes);
 
 /* Reads the next `bytes` bytes of pixels. false if there are no more or the data is damaged. */
