@@ -184,8 +184,6 @@ static txm_status new_picture(txm_frames *f, uint32_t width, uint32_t height, tx
     txm_frame_trace_free(&f->trace);
     f->film = film;
     f->trace = trace;
-    f->world.width = width;
-    f->world.height = height;
     f->changed = true;
     return TXM_OK;
 }
@@ -212,7 +210,6 @@ static txm_status open_all(txm_frames *f, txm_error *err)
     if (status)
         return status;
     f->world = txm_path_world_of(scene, &f->geometry, o, f->film.width, f->film.height);
-    f->world.camera = &f->camera;
     f->world.map = f->map;
     f->world.images = f->textures.bound;
     f->world.filter = f->filter;
@@ -441,6 +438,7 @@ txm_status txm_frames_advance(txm_frames *f, const txm_scene_camera *camera, txm
         txm_frame_loads_begin(&f->loads, s.begin_ms, f->cache.max_bytes, f->options.mark_share, &s.shown, err);
     if (status)
         return status;
+    txm_path_aim(&f->world, &f->camera, f->film.width, f->film.height);
     f->trace.world = &f->world;
     f->trace.options = &f->options;
     f->trace.view = &f->loads.view;

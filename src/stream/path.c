@@ -39,19 +39,29 @@ static float widening_of(const txm_render_scene *scene, const txm_render_options
     return said >= 0.0f && said < 1.0f ? said : 1.0f;
 }
 
+void txm_path_aim(txm_path_world *w, const txm_scene_camera *c, uint32_t width, uint32_t height)
+{
+    w->camera = c;
+    w->width = width;
+    w->height = height;
+    w->by_x = txm_matrix_vector(&c->to_world, txm_vec_make(2.0f * c->half[0] / (float)width, 0.0f, 0.0f));
+    w->by_y = txm_matrix_vector(&c->to_world, txm_vec_make(0.0f, 2.0f * c->half[1] / (float)height, 0.0f));
+    w->axis = txm_vec_length(txm_matrix_vector(&c->to_world, txm_vec_make(0.0f, 0.0f, 1.0f)));
+}
+
 /* Borrows the scene and the geometry. */
 txm_path_world txm_path_world_of(const txm_render_scene *scene, const txm_scene_geometry *geometry,
                                  const txm_render_options *options, uint32_t width, uint32_t height)
 {
-    return (txm_path_world){.scene = scene,
-                            .camera = &scene->camera,
-                            .geometry = geometry,
-                            .width = width,
-                            .height = height,
-                            .bounces = options->bounces,
-                            .seed = options->seed,
-                            .differentials = (txm_render_differentials)options->differentials,
-                            .widen = widening_of(scene, options)};
+    txm_path_world w = {.scene = scene,
+                        .geometry = geometry,
+                        .bounces = options->bounces,
+                        .seed = options->seed,
+                        .notes_levels = options->heat,
+                        .differentials = (txm_render_differentials)options->differentials,
+                        .widen = widening_of(scene, options)};
+    txm_path_aim(&w, &scene->camera, width, height);
+    return w;
 }
 
 /* ---- the camera ---- */
@@ -89,14 +99,11 @@ static void camera_ray(const txm_scene_camera *c, float x, float y, txm_vec3 *fr
  * direction. The compact and cone forms are made from the same two vectors, so that the three kinds can be compared. */
 static void start_differential(const txm_path_world *w, txm_vec3 direction, float length, txm_path *path)
 {
-    const txm_scene_camera *c = w->camera;
-    txm_vec3 by_x = txm_matrix_vector(&c->to_world, txm_vec_make(2.0f * c->half[0] / (float)w->width, 0.0f, 0.0f));
-    txm_vec3 by_y = txm_matrix_vector(&c->to_world, txm_vec_make(0.0f, 2.0f * c->half[1] / (float)w->height, 0.0f));
     const txm_vec3 zero = txm_vec_make(0.0f, 0.0f, 0.0f);
-    txm_full full = {by_x, by_y, zero, zero};
-    if (c->kind == TXM_CAMERA_PERSPECTIVE) {
-        full = (txm_full){zero, zero, txm_unit_derivative(direction, length, by_x),
-                          txm_unit_derivative(direction, length, by_y)};
+    txm_full full = {w->by_x, w->by_y, zero, zero};
+    if (w->camera->kind == TXM_CAMERA_PERSPECTIVE) {
+        full = (txm_full){zero, zero, txm_unit_derivative(direction, length, w->by_x),
+                          txm_unit_derivative(direction, length, w->by_y)};
     }
     float dP = txm_compact_of(full.dPdx, full.dPdy), dD = txm_compact_of(full.dDdx, full.dDdy);
     switch (w->differentials) {
@@ -133,7 +140,7 @@ void txm_path_start(const txm_path_world *w, uint32_t pixel, uint32_t sample, tx
     float length = txm_vec_length(direction);
     direction = txm_vec_scale(direction, 1.0f / length);
     /* Clip distances are along the camera's axis. */
-    float stretch = length / txm_vec_length(txm_matrix_vector(&c->to_world, txm_vec_make(0.0f, 0.0f, 1.0f)));
+    float stretch = length / w->axis;
     set_ray(&path->ray, txm_matrix_point(&c->to_world, from), direction, c->clip[0] * stretch, c->clip[1] * stretch);
     start_differential(w, direction, length, path);
 }
@@ -252,7 +259,7 @@ static bool look_up(const txm_path_world *w, txm_looker *looker, uint32_t image,
 {
     const txm_bound_image *bound = &w->images[image];
     uint32_t none = 0;
-    if (seen && seen->bounce == 0 && seen->level < 0.0f)
+    if (w->notes_levels && seen && seen->bounce == 0 && seen->level < 0.0f)
         seen->level = fmaxf(0.0f, txm_level_of(bound->width, bound->height, &bound->how, &at, &none));
     const txm_look look = looker->look(looker, bound, at, out);
     *worst = look == TXM_LOOK_MISSED ? look : *worst;

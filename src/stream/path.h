@@ -15,12 +15,15 @@
 /* Everything that all paths share. */
 typedef struct txm_path_world {
     const txm_render_scene *scene;
-    const txm_scene_camera *camera; /* the scene's, unless frames move it */
+    const txm_scene_camera *camera; /* see txm_path_aim */
     const txm_scene_geometry *geometry;
     const txm_bound_image *images;   /* in the order of the scene's images */
     const struct txm_world_map *map; /* of the world, see light.h; NULL: none */
     const float *filter;             /* TXM_FILTER_TABLE offsets of the pixel filter, by their probability */
     uint32_t width, height, bounces, seed;
+    txm_vec3 by_x, by_y; /* from one pixel to the next, in the camera's plane at distance 1 */
+    float axis;          /* length of the camera's axis in the scene */
+    bool notes_levels;   /* paths note the level of their first lookup */
     txm_render_differentials differentials;
     float widen; /* factor for the roughness by which differentials are widened */
     /* Paths end at the first surface that scatters light in all directions, and the light that it has from other
@@ -34,6 +37,9 @@ enum { TXM_FILTER_TABLE = 1024, TXM_PATH_REQUESTS = 4096 };
 /* A world with these options; images and filter are set by the caller. */
 txm_path_world txm_path_world_of(const txm_render_scene *scene, const txm_scene_geometry *geometry,
                                  const txm_render_options *options, uint32_t width, uint32_t height);
+
+/* Sets the camera and the size of its picture; it borrows the camera, which must not change afterwards. */
+void txm_path_aim(txm_path_world *world, const txm_scene_camera *camera, uint32_t width, uint32_t height);
 
 /* The inverse of the integral of the Blackman-Harris filter, `width` pixels wide, from which Cycles draws. */
 void txm_path_filter(float width, float table[TXM_FILTER_TABLE]);
@@ -54,7 +60,7 @@ typedef struct txm_path {
     bool diffuse;                /* has been scattered in all directions; then: */
     float spread[3], nearest[3]; /* throughput and radiance at that point */
     float probability;           /* of the ray's direction, if light could also have been sampled in it; else 0 */
-    float level;                 /* level that the camera ray's first lookup chose; below 0: none */
+    float level;                 /* level that the camera ray's first lookup chose; below 0: none was noted */
 } txm_path;
 
 typedef enum txm_step { TXM_STEP_ON, TXM_STEP_DONE, TXM_STEP_MISSED } txm_step;

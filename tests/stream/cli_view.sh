@@ -252,6 +252,15 @@ kill -INT "$viewer"
 end_view
 xdotool keyup w
 check view-focus-lost json out 'o[0]["frames"][0]["accumulated"] > 1'
+# A smaller budget is kept although the camera rests and nothing is missing. Without a budget, the first key makes it half
+# of the memory in use, and no key makes it less than 128 KiB.
+start_view --cache 0
+sleep 3
+for k in minus minus minus minus minus; do key $k; done
+sleep 3
+key Escape
+end_view
+check view-budget json out 'o[0]["totals"]["loaded"] > 14 and 0 < o[0]["frames"][0]["allocated_bytes"] < 1 << 18 and o[0]["frames"][0]["accumulated"] > 1'
 # The window is closed with its own button.
 start_view
 x11 close "$window"
@@ -274,5 +283,29 @@ if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
 else
     skip view-slow "strace cannot trace here"
 fi
+
+# The same while Embree builds the tree of a large mesh, which is given up.
+mkdir mesh && python3 - mesh/grid.ply <<'END'
+import array, sys
+n = 1000
+corners = array.array("f", (v for y in range(n + 1) for x in range(n + 1) for v in (x / n - 0.5, y / n - 0.5, x * y % 7 / n)))
+faces = b"".join(b"\4" + array.array("i", (i, i + 1, i + n + 2, i + n + 1)).tobytes() for y in range(n) for i in range(y * (n + 1), y * (n + 1) + n))
+with open(sys.argv[1], "wb") as f:
+    f.write(b"ply\nformat binary_little_endian 1.0\nelement vertex %d\nproperty float x\nproperty float y\nproperty float z\n"
+            b"element face %d\nproperty list uchar int vertex_indices\nend_header\n" % ((n + 1) ** 2, n * n))
+    corners.tofile(f)
+    f.write(faces)
+END
+printf '%s\n' 'txmill-scene 1' 'size 160 90' 'camera perspective half 0.8 0.45 shift 0 0 clip 0.01 1000 to-world 1 0 0 0 0 1 0 0 0 0 1 1' \
+    'world color 1 1 1' 'material m diffuse 1 1 1' 'mesh grid "grid.ply"' 'instance grid m 1 0 0 0 0 1 0 0 0 0 1 0' >mesh/scene.txt
+for way in close interrupt; do
+    "$TXMILL" stream view mesh --json >out 2>err &
+    viewer=$!
+    check "view-build-$way-opens" eventually find_window
+    if [ $way = close ]; then x11 close "$window"; else kill -INT "$viewer"; fi
+    end_view
+    check "view-build-$way" test "$rc" -eq "$([ $way = close ] && echo 0 || echo 130)"
+    check "view-build-$way-json" json out 'o[0]["action"] == "view" and o[0]["totals"]["frames"] == 0'
+done
 check view-no-temporaries no_temporaries
 finish

@@ -536,6 +536,43 @@ START_TEST(options_change_while_frames_run)
 }
 END_TEST
 
+/* A budget that becomes smaller is kept from the next frame on, also if the camera rests and nothing is missing, so
+ * that nobody needs memory. The picture goes on: coarser levels replace what no longer fits. */
+START_TEST(a_smaller_budget_is_given_back_at_rest)
+{
+    enum { SMALL = 600000 };
+    txm_render_scene *scene = scene_of("room");
+    for (int is_virtual = 0; is_virtual < 2; is_virtual++) {
+        txm_frames_options o = options_of();
+        o.is_virtual = is_virtual;
+        o.render.width = 2 * WIDTH;
+        o.render.height = 2 * HEIGHT;
+        txm_frames *frames = frames_of(scene, &o);
+        if (!frames)
+            break;
+        for (int rest = 0, i = 0; rest < 10; i++) {
+            ck_assert_int_lt(i, 3000);
+            advance(frames, NULL);
+            const txm_frame_stats *s = txm_frames_last(frames);
+            rest = s->sharp == s->texels ? rest + 1 : 0;
+        }
+        ck_assert_uint_gt(txm_frames_last(frames)->allocated_bytes, SMALL);
+        ck_assert_int_eq(txm_frames_set_budget(frames, SMALL, &err), TXM_OK);
+        uint64_t texels = 0, textured = 0;
+        for (int i = 0; i < 30; i++) {
+            advance(frames, NULL);
+            const txm_frame_stats *s = txm_frames_last(frames);
+            ck_assert_uint_le(s->allocated_bytes, SMALL);
+            texels += s->texels;
+            textured += s->sharp + s->coarser;
+        }
+        ck_assert_uint_gt(textured, texels / 2);
+        txm_frames_close(&frames);
+    }
+    txm_render_scene_free(&scene);
+}
+END_TEST
+
 /* A frame that is cancelled leaves the picture and the figures of the frame before. */
 START_TEST(cancelled_frames_show_nothing)
 {
@@ -643,7 +680,8 @@ int main(void)
     add_tests(t, one_lane_of_a_wave_writes, lists_are_bounded_and_rejected_at_random);
     add_tests(t, lookers_answer_by_their_kind, batches_are_shown_when_they_are_paid_for, parts_cover_the_picture);
     add_tests(t, virtual_time_is_the_same_with_any_number_of_threads, frames_end_in_the_picture_of_a_render);
-    add_tests(t, options_change_while_frames_run, cancelled_frames_show_nothing, real_time_ends_sharp);
+    add_tests(t, options_change_while_frames_run, a_smaller_budget_is_given_back_at_rest, cancelled_frames_show_nothing,
+              real_time_ends_sharp);
     add_tests(t, devices_play_the_same, devices_follow_changes, cameras_follow_their_keys, wrong_options_are_refused);
     return run_suite(suite);
 }

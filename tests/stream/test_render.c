@@ -320,13 +320,8 @@ START_TEST(camera_differentials)
     float centre[TXM_FILTER_TABLE] = {0};
     ck_assert_msg(txm_scene_geometry_new(s, 1, NULL, &g, &err) == TXM_OK, "%s", err.message);
     /* Pixels are small, because a derivative is compared. */
-    const txm_path_world w = {.scene = s,
-                              .camera = &s->camera,
-                              .geometry = &g,
-                              .filter = centre,
-                              .width = 6400,
-                              .height = 4800,
-                              .differentials = TXM_RENDER_DIFFERENTIALS_FULL};
+    txm_path_world w = {.scene = s, .geometry = &g, .filter = centre, .differentials = TXM_RENDER_DIFFERENTIALS_FULL};
+    txm_path_aim(&w, &s->camera, 6400, 4800);
     unsigned compared = 0;
     for (uint32_t i = 0; i < 60; i++) {
         uint32_t pixel = 1200 * 6400 + i * 401 * 6400 % (6400 * 2400) + 3100 + i * 7;

@@ -143,8 +143,8 @@ void txm_cache_free(txm_cache **cache)
     *cache = NULL;
 }
 
-/* A smaller budget takes effect at once. Tiles that lookups have pinned stay until they are unpinned, so the budget may
- * be exceeded for a moment. */
+/* A smaller budget takes effect at once. Tiles that lookups have pinned, and those of batches that no view has shown,
+ * stay until they are unpinned, so the budget may be exceeded for a moment. */
 txm_status txm_cache_set_max_bytes(txm_cache *c, uint64_t max_bytes, txm_error *err)
 {
     txm_error_clear(err);
@@ -153,6 +153,8 @@ txm_status txm_cache_set_max_bytes(txm_cache *c, uint64_t max_bytes, txm_error *
     __atomic_store_n(&c->options.max_bytes, max_bytes, __ATOMIC_RELAXED); /* read by lookups of many */
     c->constants_most = constants_of(max_bytes);
     c->more_for_readers = 0;
+    for (txm_cache_viewer *v = c->viewers; v; v = v->next)
+        txm_viewer_unpin(v);
     txm_make_room(c, 0);
     pthread_mutex_unlock(&c->lock);
     return TXM_OK;

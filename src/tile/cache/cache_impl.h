@@ -699,6 +699,8 @@ void txm_ticket_fill(txm_ticket *t, uint32_t count);
 uint64_t txm_room_for_tiles(const txm_cache *c);
 /* Whether a batch of `count` tiles may get one more, with which it has `bytes`. */
 bool txm_batch_has_room(const txm_cache *c, uint32_t count, uint64_t bytes);
+/* Unpins tiles that batches of a viewer have loaded, if its next launch does not need them. */
+void txm_viewer_unpin(txm_cache_viewer *v);
 /* Called without the lock: lets the cache's threads begin to read. */
 void txm_ticket_start(txm_ticket *t);
 

@@ -104,6 +104,7 @@ void txm_viewer_close(txm_cache_viewer *v)
         forget_all_gone(v);
     note_open_views(v->cache);
     txm_slots_free_retired(v->cache);
+    txm_viewer_unpin(v);
     txm_make_room(v->cache, 0);
 }
 

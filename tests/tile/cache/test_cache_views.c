@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tile/base/frames.h"
 #include "util_cache.h"
 #include "util_check.h"
 #include "util_sample.h"
@@ -279,6 +280,46 @@ START_TEST(the_own_view_follows)
     }
     txm_cache_thread_free(&t);
     txm_cache_free(&c);
+}
+END_TEST
+
+/* Batches pin what they have loaded. A smaller budget takes effect all the same when nothing is missing any more, so
+ * that no further batch unpins it: at once for tiles that a view has shown, and otherwise when it has shown them. */
+START_TEST(a_smaller_budget_takes_effect_without_batches)
+{
+    enum { TILES = 60, SMALL = 1 << 20 };
+    for (int way = 0; way < 4; way++) {
+        const bool running = way & 1; /* the budget changes while a batch runs */
+        txm_cache_options o = budget_options(4 << 20, TXM_CACHE_POLICY_LRU);
+        uint32_t ids[2], requests[MANY];
+        o.threads = 1;
+        txm_cache *c = cache_of(&o, ids);
+        txm_cache_viewer *viewer;
+        txm_view view;
+        txm_lane lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
+        txm_ticket *ticket;
+        ck_assert_int_eq(txm_cache_register(c, ids[0], NULL), TXM_OK);
+        ck_assert_int_eq(txm_cache_viewer_new(c, &viewer, NULL), TXM_OK);
+        if (way & 2)
+            txm_cache_viewer_never_repeats(viewer);
+        ck_assert_int_eq(txm_cache_viewer_prepare(viewer, &view, NULL, NULL), TXM_OK);
+        look_at_tiles(&view, ids[0], 0, 0, TILES, &lane);
+        ck_assert_int_eq(txm_cache_viewer_process(viewer, &lanes, 1, &ticket, NULL), TXM_OK);
+        ck_assert_uint_eq(txm_ticket_total(ticket), TILES);
+        if (running)
+            ck_assert_int_eq(txm_cache_set_max_bytes(c, SMALL, NULL), TXM_OK);
+        txm_ticket_wait(&ticket);
+        ck_assert_int_eq(txm_cache_viewer_prepare(viewer, &view, NULL, NULL), TXM_OK);
+        ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 0, TILES, &lane), TILES);
+        txm_cache_viewer_close(viewer);
+        if (!running) {
+            ck_assert_uint_gt(stats_of(c).allocated_bytes, SMALL);
+            ck_assert_int_eq(txm_cache_set_max_bytes(c, SMALL, NULL), TXM_OK);
+        }
+        ck_assert_uint_le(stats_of(c).allocated_bytes, SMALL);
+        txm_cache_viewer_free(&viewer);
+        txm_cache_free(&c);
+    }
 }
 END_TEST
 
@@ -673,6 +714,7 @@ int main(void)
     tcase_add_test(tcase, the_queue_is_bounded);
     tcase_add_test(tcase, a_launch_has_limits);
     tcase_add_test(tcase, the_own_view_follows);
+    tcase_add_test(tcase, a_smaller_budget_takes_effect_without_batches);
     tcase_add_test(tcase, an_open_view_stays);
     tcase_add_test(tcase, viewers_do_not_starve_each_other);
     tcase_add_test(tcase, viewers_of_many_threads);
