@@ -17,13 +17,15 @@
 
 /* Several threads conform rows if the colour conversion makes that worth while. */
 enum { CHUNKS = 16 };
+/* Otherwise rows pass through all steps while they are in the processor's cache: so many at a time. */
+enum { CACHED_ROWS = 16 };
 
 typedef struct state {
     txm_feed *feed;
     const txm_source_info *info;
     size_t src_stride, row_bytes; /* of the source's rows, and of conformed rows */
     uint32_t channels;            /* of conformed rows */
-    uint8_t *raw;                 /* a band as the source delivers it, if its layout has to change */
+    uint8_t *raw;                 /* rows as the source delivers them, if their layout has to change */
     float *scratch[CHUNKS];
     bool started;
     bool both_zeros;  /* the rows so far are all equal, but some have 0 and others -0 */
@@ -45,8 +47,9 @@ static txm_status job_failed(const state *s, txm_error *err)
 
 typedef struct chunk {
     state *s;
-    txm_band *band;
-    uint32_t y, rows, index;
+    const uint8_t *src;
+    uint8_t *dst;
+    uint32_t rows, index;
 } chunk;
 
 /* Conforms a part of a band's rows: colour conversion is the most expensive part of reading, so threads share it. */
@@ -55,21 +58,19 @@ static void conform_chunk(void *arg)
     const chunk *c = arg;
     state *s = c->s;
     unsigned long long clock = txm_job_clock(s->feed->job);
-    uint8_t *dst = c->band->pixels + c->y * s->row_bytes;
-    const uint8_t *src = s->raw ? s->raw + c->y * s->src_stride : dst;
-    txm_conform_rows(s->feed->conform, src, s->src_stride, dst, s->row_bytes, c->rows, s->scratch[c->index]);
+    txm_conform_rows(s->feed->conform, c->src, s->src_stride, c->dst, s->row_bytes, c->rows, s->scratch[c->index]);
     txm_job_book(s->feed->job, s->feed->conform->space ? TXM_STAGE_COLOR : TXM_STAGE_CONFORM, clock);
 }
 
-/* Conforms a band in `count` pieces. They have a group of their own, so that only they are waited for. */
-static bool conform_in_pieces(state *s, txm_band *band, uint32_t count)
+/* Conforms rows in `count` pieces. They have a group of their own, so that only they are waited for. */
+static bool conform_in_pieces(state *s, chunk all, uint32_t count)
 {
     chunk chunks[CHUNKS];
     txm_group *group = txm_group_new(s->feed->job->pool);
     bool ok = group != NULL;
     for (uint32_t i = 0; ok && i < count; i++) {
-        uint32_t begin = band->rows * i / count, end = band->rows * (i + 1) / count;
-        chunks[i] = (chunk){s, band, begin, end - begin, i};
+        uint32_t begin = all.rows * i / count, end = all.rows * (i + 1) / count;
+        chunks[i] = (chunk){s, all.src + begin * s->src_stride, all.dst + begin * s->row_bytes, end - begin, i};
         ok = txm_group_submit(group, true, conform_chunk, &chunks[i]);
     }
     txm_group_free(group);
@@ -77,15 +78,49 @@ static bool conform_in_pieces(state *s, txm_band *band, uint32_t count)
 }
 
 /* Without colour conversion, one thread is as fast as memory. */
-static txm_status conform(state *s, txm_band *band, txm_error *err)
+static txm_status conform(chunk all, txm_error *err)
 {
-    uint32_t pieces = s->feed->conform->space ? txm_pool_threads(s->feed->job->pool) : 1;
-    pieces = pieces > CHUNKS ? CHUNKS : pieces > band->rows ? band->rows : pieces;
+    const txm_feed *f = all.s->feed;
+    uint32_t pieces = f->conform->space ? txm_pool_threads(f->job->pool) : 1;
+    pieces = pieces > CHUNKS ? CHUNKS : pieces > all.rows ? all.rows : pieces;
     if (pieces > 1)
-        return conform_in_pieces(s, band, pieces) ? TXM_OK : fail_no_memory(s, err);
-    chunk all = {s, band, 0, band->rows, 0};
+        return conform_in_pieces(all.s, all, pieces) ? TXM_OK : fail_no_memory(all.s, err);
     conform_chunk(&all);
     return TXM_OK;
+}
+
+/* Rows are added in order, so that the sums have a defined order. */
+static void add_stats(state *s, const uint8_t *pixels, uint32_t rows)
+{
+    txm_feed *f = s->feed;
+    unsigned long long clock = txm_job_clock(f->job);
+    for (uint32_t y = 0; y < rows; y++)
+        f->conform->ops->stats(f->conform->type, s->channels, pixels + y * s->row_bytes, s->info->width, &f->stats);
+    txm_job_book(f->job, TXM_STAGE_CONFORM, clock);
+}
+
+/* Reads, conforms and adds up rows y to y+rows-1 of the image. */
+static txm_status read_rows(state *s, uint32_t y, uint32_t rows, uint8_t *dst, txm_error *err)
+{
+    uint8_t *src = s->raw ? s->raw : dst;
+    unsigned long long clock = txm_job_clock(s->feed->job);
+    txm_status status = txm_source_read(s->feed->source, y, rows, src, s->src_stride, err);
+    txm_job_book(s->feed->job, TXM_STAGE_DECODE, clock);
+    if (!status)
+        status = conform((chunk){s, src, dst, rows, 0}, err);
+    if (!status)
+        add_stats(s, dst, rows);
+    return status;
+}
+
+/* The number of rows to read at once. Threads share the conversion of whole bands, and readers that do not say how many
+ * rows they decode at once may have to copy fewer. */
+static uint32_t rows_at_once(const state *s)
+{
+    uint32_t unit = s->info->unit_rows;
+    if (!unit || s->feed->conform->space)
+        return s->feed->band_rows;
+    return unit < CACHED_ROWS ? (CACHED_ROWS + unit - 1) / unit * unit : unit;
 }
 
 /* Reads and conforms a band. */
@@ -95,11 +130,9 @@ static txm_status read_band(state *s, uint32_t y, txm_band **out, txm_error *err
     txm_band *band = txm_band_new(s->feed->job->bands, 0, y, rows, s->row_bytes, &s->feed->alive);
     if (!band)
         return fail_no_memory(s, err);
-    unsigned long long clock = txm_job_clock(s->feed->job);
-    txm_status status = txm_source_read(s->feed->source, y, rows, s->raw ? s->raw : band->pixels, s->src_stride, err);
-    txm_job_book(s->feed->job, TXM_STAGE_DECODE, clock);
-    if (!status)
-        status = conform(s, band, err);
+    txm_status status = TXM_OK;
+    for (uint32_t done = 0, step = rows_at_once(s); !status && done < rows; done += step)
+        status = read_rows(s, y + done, rows - done < step ? rows - done : step, band->pixels + done * s->row_bytes, err);
     if (status)
         txm_band_drop(band);
     else
@@ -108,17 +141,6 @@ static txm_status read_band(state *s, uint32_t y, txm_band **out, txm_error *err
 }
 
 /* ---- what kind of image it is --------------------------------------------------------------------------------- */
-
-/* Rows are added in order, so that the sums have a defined order. */
-static void add_stats(state *s, const txm_band *band)
-{
-    txm_feed *f = s->feed;
-    unsigned long long clock = txm_job_clock(f->job);
-    for (uint32_t y = 0; y < band->rows; y++)
-        f->conform->ops->stats(f->conform->type, s->channels, band->pixels + y * band->stride_bytes, s->info->width,
-                               &f->stats);
-    txm_job_book(f->job, TXM_STAGE_CONFORM, clock);
-}
 
 /* Whether the feeder may read on. */
 static bool few_alive(void *arg)
@@ -212,7 +234,6 @@ static txm_status keep_band(state *s, txm_band *band, txm_error *err)
 {
     txm_feed *f = s->feed;
     txm_status status = TXM_OK;
-    add_stats(s, band);
     if (!f->stats.varies && !f->keep_zeros) {
         note_zeros(s, band);
         txm_band_drop(band);

@@ -185,6 +185,7 @@ static txm_status describe_metadata(txm_exr *x, txm_source_info *info, txm_error
 {
     describe_colors(x, info);
     info->tiled = x->tiled;
+    info->unit_rows = x->chunk_h;
     describe_density(x, &info->density);
     snprintf(info->software, sizeof info->software, "%s", text_of(x, "Software"));
     if (!txm_source_keep(info, "Artist", text_of(x, "Artist")) ||
