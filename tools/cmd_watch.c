@@ -68,7 +68,7 @@ static void set_watch_defaults(void *p)
 
 typedef struct rounds {
     const watch_args *args;
-    const txm_operands *folders; /* all that were given */
+    const txm_operands *folders; /* the folders on the command line */
     char **there;                /* room for those that exist now */
     txm_watch *watch;
     unsigned retry_s; /* 0: the last round had no failures where a retry may succeed */

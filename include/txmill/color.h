@@ -114,7 +114,7 @@ TXM_API txm_status txm_color_find(const txm_color_config *config, const char *na
                                   txm_error *err);
 
 TXM_API const char *txm_color_space_name(const txm_color_space *space);      /* canonical */
-TXM_API txm_color_class txm_color_space_class(const txm_color_space *space); /* as Cycles sees it */
+TXM_API txm_color_class txm_color_space_class(const txm_color_space *space); /* its class in Cycles */
 /* As it is stored in tx files: "data", "scene_linear", "scene_linear_srgb" or the space's own name. */
 TXM_API const char *txm_color_space_detected(const txm_color_space *space);
 

@@ -99,7 +99,7 @@ typedef enum txm_outcome {
     TXM_OUTCOME_IS_TX,        /* the input is itself a valid tx file and was left alone */
     TXM_OUTCOME_USED_AS_IS,   /* Cycles uses the source itself (1x1 images) */
     TXM_OUTCOME_WOULD_CREATE, /* dry run */
-    TXM_OUTCOME_SAME          /* in a batch: another input makes this tx file */
+    TXM_OUTCOME_SAME          /* in a batch, another input makes this tx file */
 } txm_outcome;
 
 enum { TXM_KEY_HEX = 41 }; /* a settings key: 40 hex digits and the NUL */

@@ -127,7 +127,7 @@ static inline void txm_trim_options_init(txm_trim_options *options)
 /* What a store held, and what was removed. */
 typedef struct txm_trim_result {
     size_t objects, removed, failed;
-    uint64_t bytes, removed_bytes; /* of files without other hard links: removing the others frees no space */
+    uint64_t bytes, removed_bytes; /* sizes of files without other hard links: removing the others frees no space */
 } txm_trim_result;
 
 /* Trims a store. NOT_FOUND, DENIED, IO, NO_MEMORY; USAGE for a folder that does not look like a store. */

@@ -109,8 +109,8 @@ typedef struct txm_blend_packed_file {
 
 /* An image data-block that shader trees use, and its files. Each list is followed by the number of its elements. */
 typedef struct txm_blend_image {
-    const char *name;        /* of the data-block */
-    const char *stored_path; /* as in the file, after the fix-ups for old versions */
+    const char *name;        /* name of the data-block */
+    const char *stored_path; /* the path in the file, after the fix-ups for old versions */
     const char *path;        /* absolute, including a <UDIM> or <UVTILE> token; "" if the image has no path */
     const char *library;     /* path of the library that holds it, "" for the scene itself */
     txm_blend_source source;
@@ -160,7 +160,7 @@ typedef struct txm_blend_finding {
 /* The scene's own file. */
 typedef struct txm_blend_info {
     const char *path;        /* absolute */
-    int version, subversion; /* of the Blender that wrote it: 405, 501 */
+    int version, subversion; /* version of the Blender that wrote it: 405, 501 */
     const char *compression; /* "plain", "gzip", "zstd" */
     unsigned pointer_bytes;
     bool big_endian;

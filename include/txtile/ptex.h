@@ -49,7 +49,7 @@ TXM_API const char *txm_ptex_edge_mode_name(txm_ptex_edge_mode mode);
 
 /* Limits of a face's size: files with larger faces are refused. */
 enum {
-    TXM_PTEX_MAX_LOG2 = 16, /* of a face's size in u and in v */
+    TXM_PTEX_MAX_LOG2 = 16, /* limit of a face's size in u and in v */
     TXM_PTEX_MAX_LEVELS = TXM_PTEX_MAX_LOG2 + 1
 };
 
@@ -152,7 +152,7 @@ TXM_API const char *txm_ptex_meta_type_name(txm_ptex_meta_type type);
 typedef struct txm_ptex_meta {
     const char *key; /* any bytes but NUL */
     txm_ptex_meta_type type;
-    uint32_t bytes; /* of the data; a string's include a NUL if it was written with one */
+    uint32_t bytes; /* size of the data; a string's includes a NUL if it was written with one */
     uint32_t count; /* number of elements; for a string, its bytes */
 } txm_ptex_meta;
 

@@ -49,12 +49,12 @@ typedef struct txm_ptex_pages_options {
 /* The result of packing. */
 typedef struct txm_ptex_pages_info {
     uint32_t pages, padding_px;
-    uint32_t channels;     /* of the pages: 1 or 4 */
+    uint32_t channels;     /* channels of the pages: 1 or 4 */
     bool has_alpha;        /* the file has alpha; otherwise a fourth channel is 1 */
-    txm_type type;         /* that of the file */
-    uint64_t face_pixels;  /* of the faces without their frames */
-    uint64_t block_pixels; /* of the faces with their frames */
-    uint64_t page_pixels;  /* of all pages; the excess over block_pixels is unused */
+    txm_type type;         /* the file's type */
+    uint64_t face_pixels;  /* pixels of the faces without their frames */
+    uint64_t block_pixels; /* pixels of the faces with their frames */
+    uint64_t page_pixels;  /* pixels of all pages; the excess over block_pixels is unused */
 } txm_ptex_pages_info;
 
 /* Packs the faces. NULL options: the defaults. The file must stay open until the pages are freed, and should be opened

@@ -87,7 +87,7 @@ TXM_API const char *txm_encoding_name(txm_encoding encoding);
 typedef struct txm_tx_info {
     txm_container container;
     uint32_t width, height, levels, tile_w, tile_h;
-    uint32_t channels; /* as stored */
+    uint32_t channels; /* number of stored channels */
     txm_type type;
     char compression[16];             /* "zip", "zips", "lzw", "piz", "rle", "packbits", "zstd", "none" */
     uint64_t file_bytes, image_bytes; /* the whole file; without a border section */

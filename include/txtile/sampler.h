@@ -183,7 +183,7 @@ enum { TXM_SHIFT_PACKED = 16 };
  * A texture with three channels is opaque: its alpha is 1 everywhere and is not stored. Slabs can be read for
  * TXM_SLAB_SLACK bytes beyond their last pixel, so that a reader may load three channels as four. */
 typedef struct txm_view_texture {
-    uint32_t width, height; /* of level 0, px */
+    uint32_t width, height; /* size of level 0, px */
     uint16_t levels;        /* number of levels that can be read */
     uint16_t tiled_levels;  /* number of levels that Cycles keeps: down to the first that fits into a tile */
     uint32_t encoding;      /* txm_encoding; SRGB needs TXM_AFTER_SRGB for scene-linear colours */
@@ -242,7 +242,7 @@ typedef struct txm_lane {
      * its level at random takes one step, stochastic filters take more; a lookup that the CLIP extension rejects takes
      * none. To repeat a lookup after a miss, restore the state that it began with. */
     uint32_t random;
-    uint32_t capacity, count; /* of `requests` */
+    uint32_t capacity, count; /* size of `requests`, and how many it holds */
     uint32_t *requests;       /* entries of the view's tiles that lookups missed; each is on one lane's list only */
     /* Counts since txm_cache_process took the list: requests that lookups made, requests that were left out (rejection
      * in txm_view), and requests for which the list was full. */
@@ -328,7 +328,7 @@ enum { TXM_MAX_TAPS = 31 * 2 * 16 };
 typedef struct txm_explanation {
     uint32_t texture;   /* the texture that was read: in a UDIM set, that of the tile */
     uint32_t udim;      /* number of the UDIM tile; 0 if the texture is not a UDIM set */
-    bool rejected;      /* by the CLIP extension: there are no taps */
+    bool rejected;      /* the CLIP extension rejects the place: there are no taps */
     float level;        /* before it is clamped */
     uint32_t level_low; /* the finer one of the levels that were read */
     float blend;        /* weight of the next coarser level */
@@ -360,7 +360,7 @@ TXM_API txm_status txm_texture_set_add(txm_texture_set *set, const char *path, t
  * channels interleaved, in that type, rows from the top. txm_texture_set_load and _load_all call it. */
 typedef struct txm_called_texture {
     size_t struct_size;     /* sizeof(txm_called_texture) */
-    uint32_t width, height; /* of level 0, px: 1 to 65536; all levels down to 1x1 exist */
+    uint32_t width, height; /* size of level 0, px: 1 to 65536; all levels down to 1x1 exist */
     uint32_t channels;      /* 1 or 4 */
     uint32_t type;          /* txm_type */
     uint32_t encoding;      /* txm_encoding */

@@ -23,7 +23,7 @@ typedef struct place {
     const txm_bound_image *image;
     uint32_t texture, low; /* low: the finer of the two levels */
     float blend;           /* weight of the coarser one */
-    float u, v;            /* in the texture, 0 to 1: the extension has been applied */
+    float u, v;            /* place in the texture, 0 to 1: the extension has been applied */
 } place;
 
 /* ---- where ---- */

@@ -80,7 +80,7 @@ enum { COLUMNS = 512, ROWS = 256, CELLS = COLUMNS * ROWS, REQUESTS = 4096 };
 struct txm_world_map {
     float rows[ROWS + 1];
     float columns[ROWS][COLUMNS + 1];
-    float angle; /* of a cell of Cycles' map */
+    float angle; /* angle of a cell of Cycles' map */
 };
 
 /* Directions have a length of about 1, so z is clamped to the range of asinf. */

@@ -14,7 +14,7 @@
 /* A texture of the view, and how the image is looked up. */
 typedef struct txm_bound_image {
     uint32_t texture;
-    uint32_t width, height; /* of level 0; for a UDIM set, those of a tile */
+    uint32_t width, height; /* size of level 0; for a UDIM set, that of a tile */
     txm_sampler how;
 } txm_bound_image;
 

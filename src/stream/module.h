@@ -8,7 +8,7 @@
 typedef struct txm_module {
     const char *file, *symbol;
     const char *lack;    /* what cannot be done without the library: "rays cannot be traced without Embree" */
-    const char *package; /* that Debian has the library in */
+    const char *package; /* Debian's package of the library */
 } txm_module;
 
 /* The module's table, whose sizes and number the caller checks; the module stays loaded, as threads of its library

@@ -57,7 +57,7 @@ TXM_API const char *txm_render_image_path(const txm_render_scene *scene, size_t 
 /* A file that a scene loads; valid during the call. */
 typedef struct txm_render_scene_file {
     const char *path;
-    const char *pattern; /* of the UDIM set that it is a tile of; NULL: none */
+    const char *pattern; /* path of the UDIM set that it is a tile of; NULL: none */
     const char *colorspace;
     txm_alpha alpha;
 } txm_render_scene_file;
@@ -134,7 +134,7 @@ typedef struct txm_render_options {
     void *missing_user;
     /* Devices on which the wave engine looks up: names such as "opencl:0", separated by commas. NULL: on the CPU. */
     const char *devices;
-    uint64_t device_memory; /* for tiles, of each device; 0: as the cache's budget */
+    uint64_t device_memory; /* memory for tiles on each device; 0: as much as the cache's budget */
     uint64_t reserved[1];
 } txm_render_options;
 
@@ -155,7 +155,7 @@ static inline void txm_render_options_init(txm_render_options *options)
 /* Counts and times of a render. */
 typedef struct txm_render_counts {
     uint64_t paths, rays;
-    uint64_t steps;                              /* of paths, including repeated ones */
+    uint64_t steps;                              /* steps of paths, including repeated ones */
     uint64_t relaunches;                         /* steps that were run again */
     uint64_t launches, passes;                   /* waves stepped; of these, repeated ones */
     uint32_t longest;                            /* the most passes of a launch */
@@ -164,22 +164,22 @@ typedef struct txm_render_counts {
 
 /* How much of an image of the scene was used. */
 typedef struct txm_render_image_use {
-    const char *path; /* of the scene's image; lives as long as the scene */
+    const char *path; /* path of the scene's image; lives as long as the scene */
     uint32_t width, height, levels;
-    uint64_t virtual_bytes; /* of all tiles of all levels */
+    uint64_t virtual_bytes; /* size of all tiles of all levels */
     uint64_t level_tiles[TXM_MAX_LEVELS], level_used[TXM_MAX_LEVELS];
-    uint64_t used_bytes; /* of tiles that were used at least once */
+    uint64_t used_bytes; /* size of tiles that were used at least once */
 } txm_render_image_use;
 
 /* The cost of loading an image of the scene; for a UDIM set, all its tiles together. Images whose files have the same
  * pixels share tiles, and each counts all of them. */
 typedef struct txm_render_image_cost {
-    uint64_t loads, reloads, failures; /* of tiles; loads include reloads */
-    uint64_t loaded_bytes;             /* in memory, reloads included */
-    uint64_t opens;                    /* of its files */
+    uint64_t loads, reloads, failures; /* numbers of tiles; loads include reloads */
+    uint64_t loaded_bytes;             /* size in memory, reloads included */
+    uint64_t opens;                    /* how often its files were opened */
     double load_seconds;               /* decoding and reading, summed over all threads */
     uint32_t failure;                  /* txm_status of the first failure; TXM_OK: none */
-    char message[256];                 /* of the first failure */
+    char message[256];                 /* message of the first failure */
 } txm_render_image_cost;
 
 /* A tile that was used: the index of the scene's image, and its part for a UDIM set (0 otherwise). */
@@ -190,7 +190,7 @@ typedef struct txm_render_tile {
 /* A file of an image, to which its tiles belong. */
 typedef struct txm_render_part {
     uint32_t image, part;   /* as in txm_render_tile */
-    uint32_t width, height; /* of level 0, px */
+    uint32_t width, height; /* size of level 0, px */
     uint32_t levels, tile_px;
 } txm_render_part;
 
@@ -200,7 +200,7 @@ typedef struct txm_render_moment {
     uint64_t samples;         /* finished */
     uint64_t tile_bytes;      /* the most that tiles in memory took since the previous moment */
     uint64_t allocated_bytes; /* the most that the cache took, with its tables, since the previous moment */
-    uint64_t tiles_loaded;    /* so far */
+    uint64_t tiles_loaded;    /* tiles loaded so far */
 } txm_render_moment;
 
 /* Statistics of a device. */
@@ -250,9 +250,9 @@ enum { TXM_BUDGET_TILES = 4, TXM_BUDGET_RESOLUTIONS = 3 };
  * sampled; and those of textures that warp others, in a cache of the default size. */
 typedef struct txm_render_budget {
     uint32_t width, height, samples;
-    uint64_t all_bytes;     /* of level 0 of every image, which is what loading whole images takes */
-    uint64_t virtual_bytes; /* of all tiles of all levels */
-    uint64_t touched_bytes; /* of tiles that are used: what is loaded if no tile is loaded twice */
+    uint64_t all_bytes;     /* size of level 0 of every image, which is what loading whole images takes */
+    uint64_t virtual_bytes; /* size of all tiles of all levels */
+    uint64_t touched_bytes; /* size of tiles that are used: what is loaded if no tile is loaded twice */
     /* Render tiles of these sizes, 0: the whole picture; for each the most memory at once, if tiles that the previous
      * render tile did not use are evicted, and the bytes loaded in all. */
     uint32_t tile_px[TXM_BUDGET_TILES];
@@ -263,9 +263,9 @@ typedef struct txm_render_budget {
     float resolution[TXM_BUDGET_RESOLUTIONS];
     uint64_t resolution_bytes[TXM_BUDGET_RESOLUTIONS], resolution_peak[TXM_BUDGET_RESOLUTIONS];
     double seconds;
-    txm_render_image_use *images; /* at the resolution of the options' cache */
+    txm_render_image_use *images; /* images at the resolution of the options' cache */
     size_t image_count;
-    txm_render_tile *tiles; /* at the same resolution, by image, level and row */
+    txm_render_tile *tiles; /* tiles at the same resolution, by image, level and row */
     size_t tile_count;
     /* Cycles samples the light of a world's image with a map of this many directions; 0: it makes none. For the map it
      * loads tiles before the first ray, and keeps them until the third render tile begins: their number, their bytes,

@@ -27,7 +27,7 @@ typedef enum txm_source_state {
 
 /* Zero-initialise before first use. */
 typedef struct txm_info {
-    const char *path; /* as given; not owned */
+    const char *path; /* the path as given; not owned */
     txm_tx *tx;
     txm_tx_description description;
     txm_source_state source_state;

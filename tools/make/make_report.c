@@ -48,7 +48,7 @@ txm_status txm_make_report_open_log(txm_make_report *report, const char *path, t
     return status;
 }
 
-enum { MOST_GUESSES = 3 }; /* that are named */
+enum { MOST_GUESSES = 3 }; /* number of guesses that are named */
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 

@@ -23,7 +23,7 @@ typedef struct make_run {
     txm_batch_job job;
     txm_make_report report;
     txm_progress progress;
-    txm_unwrapped unwrapped; /* with --mesh */
+    txm_unwrapped unwrapped; /* result of --mesh */
     bool planned;            /* pages would be made, so that there is nothing to convert yet */
 } make_run;
 

@@ -20,8 +20,8 @@
 typedef struct own_project {
     txm_project project;
     txm_rules *rules;
-    const char *values[TXM_KEYS], *origins[TXM_KEYS]; /* of settings that the command line left open; NULL: not set */
-    txm_error failure;                                /* of reading or checking it; it fails only its own images */
+    const char *values[TXM_KEYS], *origins[TXM_KEYS]; /* settings that the command line left open; NULL: not set */
+    txm_error failure; /* failure of reading or checking it, which fails only its own images */
     bool checked;
 } own_project;
 

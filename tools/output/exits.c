@@ -235,7 +235,7 @@ static const char *step_for(const char *values, txm_status status)
     return NULL;
 }
 
-static const char *files_read; /* of the running command */
+static const char *files_read; /* the kind of files that the running command reads */
 static const char *memory_step = "free memory, then run the same again";
 
 void txm_advise_for(const char *operand_values)

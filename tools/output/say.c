@@ -24,7 +24,7 @@
 /* There is one stderr per process, so its state is global. */
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static txm_say_level most = TXM_SAY_INFO;
-static unsigned status_columns; /* of the visible status line; 0: none */
+static unsigned status_columns; /* width of the visible status line; 0: none */
 
 enum { LINE = 4096 };
 

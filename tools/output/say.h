@@ -10,8 +10,8 @@
 
 typedef enum txm_say_level {
     TXM_SAY_ERROR,   /* always shown */
-    TXM_SAY_WARNING, /* not with -q */
-    TXM_SAY_INFO,    /* not with -q */
+    TXM_SAY_WARNING, /* hidden by -q */
+    TXM_SAY_INFO,    /* hidden by -q */
     TXM_SAY_DETAIL   /* only with -v */
 } txm_say_level;
 

@@ -25,7 +25,7 @@ enum {
     PTEX_INFO_SCHEMA_VERSION = 1,
     SIDE = TXM_PTEX_MAX_LOG2 + 1,
     FEW = 10,               /* meta data entries, and numbers of an entry, shown by default */
-    TEXT_COLUMNS = 60,      /* of a printed value */
+    TEXT_COLUMNS = 60,      /* limit of a printed value */
     LARGEST_VALUE = 1 << 16 /* bytes of the largest value included in JSON */
 };
 

@@ -24,7 +24,7 @@ typedef enum txm_report_state {
 /* One image. Strings are owned by the report; NULL if the log has no value. */
 typedef struct txm_report_file {
     const char *input, *tx, *space, *type, *reader, *via;
-    const char *status, *message; /* of a failure */
+    const char *status, *message; /* a failure's status and message */
     txm_report_state state;
     bool retryable;
     unsigned lint;                            /* bits of txm_lint */
@@ -69,16 +69,16 @@ void txm_report_free(txm_report *report);
 /* ---- sums ------------------------------------------------------------------------------------------------------- */
 
 typedef struct txm_report_memory {
-    size_t files;                /* with known pixels */
-    uint64_t tiles;              /* of all their levels */
+    size_t files;                /* number of files whose pixels are known */
+    uint64_t tiles;              /* tiles of all their levels */
     double full;                 /* bytes of the whole images, as in Cycles without a texture cache */
     double from[TXM_MAX_LEVELS]; /* bytes of all levels from this one on */
 } txm_report_memory;
 
 typedef struct txm_report_sums {
     size_t states[TXM_REPORT_STATES], images, retryable, made_twice;
-    size_t lint[8];                     /* by bit */
-    uint64_t source_bytes, tx_bytes;    /* of the images that have a tx file */
+    size_t lint[8];                     /* findings by bit */
+    uint64_t source_bytes, tx_bytes;    /* sizes of the images that have a tx file */
     double stages[TXM_STAGES], seconds; /* seconds of processors; elapsed seconds of runs */
     txm_report_memory memory;
     /* Shards. */
@@ -87,7 +87,7 @@ typedef struct txm_report_sums {
     size_t shards_missing; /* without a complete run */
     size_t incomplete;     /* runs without a summary: killed, or still running */
     size_t broken;         /* runs that ended with an error, without a later successful run of the same shard */
-    const char *error;     /* of the last of them; NULL: its images failed, or the reason is unknown */
+    const char *error;     /* message of the last of them; NULL: its images failed, or the reason is unknown */
     bool unfinished;       /* without shards: the last run was stopped, or is still running */
 } txm_report_sums;
 

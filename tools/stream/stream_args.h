@@ -37,7 +37,7 @@ typedef struct txm_stream_args {
     int engine, policy, differentials, rule, mode;
     bool narrow, untextured, apart, open_first, trace_lookups, keep_partial, overwrite, json, quiet;
     const char *output, *heat_level, *heat_misses, *heat_passes, *heat_tiles, *html, *trace, *tiles, *cache_dir;
-    txm_tx_files_args images; /* for a built-in scene */
+    txm_tx_files_args images; /* images for a built-in scene */
     txm_config_args config;
     txm_play_args play;
 } txm_stream_args;

@@ -34,9 +34,9 @@ typedef struct coder {
     const txm_tx_info *info;
     uint32_t block_w, block_h;
     uint32_t level, x, y;                 /* the block's corner in pixels */
-    size_t used;                          /* of `packed`; 0: failed */
+    size_t used;                          /* bytes of `packed`; 0: failed */
     txm_error lacks;                      /* why pixels could not be read, although they are not damaged */
-    uint8_t *pixels, *residuals, *packed; /* of one block */
+    uint8_t *pixels, *residuals, *packed; /* one block in three forms */
     size_t packed_bytes;
     struct libdeflate_compressor *compressor;
 } coder;

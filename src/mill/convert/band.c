@@ -73,7 +73,7 @@ static txm_band *take_idle(txm_band_pool *pool, size_t bytes)
 static size_t block_bytes(uint32_t level, size_t bytes)
 {
     size_t huge = txm_mul(bytes / HUGE_PAGE_BYTES + (bytes % HUGE_PAGE_BYTES > 0), HUGE_PAGE_BYTES);
-#ifdef __SANITIZE_ADDRESS__ /* which checks the gaps between allocations */
+#ifdef __SANITIZE_ADDRESS__ /* AddressSanitizer checks the gaps between allocations */
     return bytes;
 #endif
     return level > 0 || bytes < HUGE_PAGE_BYTES / 8 || huge == SIZE_MAX || huge % bytes > huge / 8 ? bytes : huge;

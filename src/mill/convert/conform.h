@@ -17,7 +17,7 @@ typedef struct txm_conform {
     uint32_t src_channels, channels; /* number that the source delivers; number that is stored */
     txm_type src_type, type;
     bool associate;  /* multiply colour by alpha */
-    bool set_opaque; /* for alpha type `none` */
+    bool set_opaque; /* makes alpha opaque, for alpha type `none` */
     bool divide;     /* the colour conversion runs on unassociated colours */
 } txm_conform;
 

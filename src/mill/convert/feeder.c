@@ -21,8 +21,8 @@ enum { CHUNKS = 16 };
 typedef struct state {
     txm_feed *feed;
     const txm_source_info *info;
-    size_t src_stride, row_bytes; /* of the source's rows, and of conformed rows */
-    uint32_t channels;            /* of conformed rows */
+    size_t src_stride, row_bytes; /* sizes of the source's rows and of conformed rows */
+    uint32_t channels;            /* channels of conformed rows */
     uint8_t *raw;                 /* a band as the source delivers it, if its layout has to change */
     float *scratch[CHUNKS];
     bool started;

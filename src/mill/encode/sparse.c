@@ -35,7 +35,7 @@ enum {
 
 /* Estimated costs of a block. */
 typedef struct block_costs {
-    uint16_t literals[TXM_LITERALS]; /* of each literal, in COST_ONE-ths of a bit */
+    uint16_t literals[TXM_LITERALS]; /* price of each literal, in COST_ONE-ths of a bit */
     unsigned key_bits;               /* average cost of eight bytes, in bits */
 } block_costs;
 
@@ -51,7 +51,7 @@ struct txm_sparse {
      * often the same in every fourth byte. */
     uint32_t bytes[COUNTERS][TXM_LITERALS];
     uint32_t litlen[TXM_LITLEN_SYMBOLS], distance[TXM_DISTANCE_SYMBOLS];
-    block_costs costs[MAX_SURVEYED]; /* of each surveyed block, or of the current one */
+    block_costs costs[MAX_SURVEYED]; /* prices for each surveyed block, or for the current one */
     size_t surveyed_block;           /* its block size; 0: no survey */
 };
 
@@ -159,9 +159,9 @@ static inline unsigned cost_of_4(const uint16_t *cost, uint64_t key)
 
 /* The state of a survey of matches with one key size in a stripe. */
 typedef struct match_survey {
-    uint16_t *last;         /* by hash, like txm_sparse.last */
-    uint16_t distances[64]; /* of the positions that are being surveyed */
-    unsigned distance;      /* of the match that the previous position belongs to; 0: none */
+    uint16_t *last;         /* last position of each hash, like txm_sparse.last */
+    uint16_t distances[64]; /* distances of the positions that are being surveyed */
+    unsigned distance;      /* distance of the match that the previous position belongs to; 0: none */
     uint64_t saved;
 } match_survey;
 
@@ -272,7 +272,7 @@ static inline size_t agree(const uint8_t *a, const uint8_t *b, size_t limit)
 /* How thoroughly matches are searched for. */
 typedef struct thoroughness {
     unsigned candidates;  /* per position, the most recent ones first */
-    unsigned price_bits;  /* of a match without its extra bits: lower if there are many */
+    unsigned price_bits;  /* price of a match without its extra bits: lower if there are many */
     unsigned agree_bytes; /* 8 to 16: bytes that the most recent candidate must have in common for a position to be
                              examined */
     unsigned

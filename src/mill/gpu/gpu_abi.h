@@ -27,8 +27,8 @@ enum { TXM_GPU_ABI = 3 };
 typedef struct txm_gpu_plan {
     uint32_t width, height, tile_px; /* level 0, px */
     txm_type type;
-    txm_gpu_conform conform; /* for rows that come as the source delivers them */
-    uint32_t channels;       /* number that is stored: conform.channels, or 1 for RGBA that is grey */
+    txm_gpu_conform conform; /* conforming of rows that come as the source delivers them */
+    uint32_t channels;       /* number of stored channels: conform.channels, or 1 for RGBA that is grey */
     bool srgb;               /* filter in linear light */
     bool filter;             /* tiles are filtered with TIFF's predictor or EXR's byte split */
     bool borders;

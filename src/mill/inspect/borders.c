@@ -181,10 +181,10 @@ typedef struct check {
     txm_tx *tx;
     const volatile int *cancel;
     uint32_t level;
-    atomic_uint next_row; /* of tiles */
+    atomic_uint next_row; /* next row of tiles to take */
     atomic_ullong tiles, bad;
     pthread_mutex_t lock;
-    char *finding;     /* of TXM_MESSAGE_BYTES: the first one that was found */
+    char *finding;     /* the first finding, in TXM_MESSAGE_BYTES */
     txm_status status; /* a failure that is not a finding (the file shrank, memory is exhausted) */
     txm_error err;
 } check;

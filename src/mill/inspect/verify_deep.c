@@ -25,7 +25,7 @@ typedef struct deep {
     txm_verification *v;
     txm_context *context; /* has the file's working space */
     txm_context *derived; /* `context` if it had to be made; owned */
-    char *path;           /* of the conversion */
+    char *path;           /* path of the conversion */
     txm_tx *again;
     txm_tx_description description;
 } deep;

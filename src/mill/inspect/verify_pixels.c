@@ -42,7 +42,7 @@ typedef struct course {
     atomic_uint alive; /* number of bands of level 0 in memory */
     unsigned limit;    /* its bound */
     pending queue[MAX_PENDING];
-    unsigned first, count, depth; /* of the queue */
+    unsigned first, count, depth; /* first entry and number of entries of the queue, and its bound */
 } course;
 
 typedef struct delivery {

@@ -179,7 +179,7 @@ static void follow_link(walk *w, uint32_t file, const txm_tree *tree, const txm_
 {
     const txm_model *model = &w->blend->files.data[file].model;
     const txm_node *to = &model->nodes.data[link->to];
-    bool factor = strncmp(link->to_socket, "Fac", 3) == 0; /* of a mix: the value is a mask and is not mixed itself */
+    bool factor = strncmp(link->to_socket, "Fac", 3) == 0; /* this input of a mix is a mask and is not mixed itself */
     if (strcmp(to->idname, "ShaderNodeGroup") == 0) {
         enter_group(w, file, (uint32_t)(tree - model->trees.data), link->to, link->to_socket, inside, depth);
     } else if (strcmp(to->idname, "NodeGroupOutput") == 0) {

@@ -28,7 +28,7 @@ typedef struct scan {
     txm_walk walk;
     txm_run run;
     uint32_t current; /* the ID of this run; TXM_NO_INDEX: one that does not matter */
-    uint32_t next_id; /* with a graph the IDs are already known: the next one */
+    uint32_t next_id; /* the next ID; with a graph all IDs are already known */
     uint8_t *payload; /* TXM_MAX_EDGE_BLOCK_BYTES: the part of the current block that is read */
 } scan;
 

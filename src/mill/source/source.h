@@ -55,7 +55,7 @@ typedef struct txm_source_info {
     txm_attribute *attributes;
     size_t attribute_count;
     int64_t file_bytes;
-    struct timespec mtime; /* of the file when it was opened */
+    struct timespec mtime; /* time of the file when it was opened */
     uint64_t device, inode;
 } txm_source_info;
 

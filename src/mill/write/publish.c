@@ -39,7 +39,7 @@ static atomic_bool aborted;
 struct txm_publish {
     int fd;
     char *target, *temp;
-    int slot; /* in `live`; -1: none was free */
+    int slot; /* index in `live`; -1: none was free */
     txm_publish_place place;
     bool durable; /* forced to disk before the rename */
 };

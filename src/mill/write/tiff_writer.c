@@ -30,7 +30,7 @@ typedef struct tiff_writer {
     const txm_tx_metadata *metadata;
     txm_output *out;
     TIFF *tiff;
-    uint64_t position; /* of libtiff in the file */
+    uint64_t position; /* libtiff's position in the file */
     bool big;
     txm_bytes document_name, description; /* description: room for the final text */
     char date[TXM_DATE_BYTES];

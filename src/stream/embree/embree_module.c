@@ -27,8 +27,8 @@ typedef enum shape_kind { INSTANCE, QUAD, SPHERE } shape_kind;
 /* An object, by its number, in world space. Instances need only the number. */
 typedef struct shape {
     shape_kind kind;
-    float corner[3], u[3], v[3], normal[3]; /* of a quad */
-    float center[3], radius;                /* of a sphere */
+    float corner[3], u[3], v[3], normal[3]; /* a quad's place */
+    float center[3], radius;                /* a sphere's place */
 } shape;
 
 struct txm_geometry {

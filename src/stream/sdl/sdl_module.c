@@ -18,7 +18,7 @@
 struct txm_window {
     SDL_Window *window;
     SDL_Renderer *renderer;
-    SDL_Texture *texture; /* of the last picture's size; NULL: none yet */
+    SDL_Texture *texture; /* texture of the last picture's size; NULL: none yet */
     int texture_width, texture_height;
     char message[256];
 };

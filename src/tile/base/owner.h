@@ -19,7 +19,7 @@ typedef struct txm_owner {
     char host[TXM_HOST_BYTES]; /* without '/' and blanks */
     uint32_t machine;          /* digest of the kernel's boot id and the process id space */
     long pid;
-    uint64_t start; /* of the process, in ticks of the kernel; 0: unknown */
+    uint64_t start; /* the process's start, in ticks of the kernel; 0: unknown */
 } txm_owner;
 
 typedef enum txm_owner_state {

@@ -25,7 +25,7 @@ typedef enum txm_fit {
 typedef struct txm_evidence {
     const char *path;
     bool missing, no_file; /* there is nothing of that name; it is a folder, a device ... */
-    bool direct;           /* not named as a texture cache does: neither name nor time matter */
+    bool direct;           /* the file is not named as in a texture cache: neither name nor time matter */
     bool has_image;        /* the image is there; its time is image_time */
     time_t image_time, tx_time;
     const char *image;   /* its name for messages; NULL: "the image" */

@@ -42,7 +42,7 @@ static inline uint32_t txm_ptex_block_encoding(uint32_t word)
 typedef struct ptex_level {
     uint32_t faces;
     uint32_t *words;
-    uint64_t *offsets; /* in the file */
+    uint64_t *offsets; /* offsets in the file */
 } ptex_level;
 
 /* An entry of the meta data, and the location of its data: unpacked, or as a zlib stream in the file. */

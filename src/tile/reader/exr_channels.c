@@ -13,8 +13,8 @@
 
 typedef struct channel_key {
     const char *name, *suffix; /* suffix: the part after the last '.' */
-    size_t layer_bytes;        /* of the layer name including the '.'; 0: no layer */
-    int rank;                  /* of a known suffix; unknown ones are last, by name */
+    size_t layer_bytes;        /* length of the layer name including the '.'; 0: no layer */
+    int rank;                  /* rank of a known suffix; unknown ones are last, by name */
     uint32_t index;
 } channel_key;
 

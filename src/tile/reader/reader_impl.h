@@ -189,7 +189,7 @@ typedef struct txm_scratch {
     uint8_t *raw;             /* the output of the codec */
     uint8_t *tile;            /* after predictors and reordering, if that cannot be done in place */
     uint8_t *border;          /* a border, encoded and decoded */
-    uint8_t *input, *payload; /* for files that are not mapped: the bytes of a tile, and of its border */
+    uint8_t *input, *payload; /* the bytes of a tile and of its border, if the file is not mapped */
     void *exr_chunk;          /* OpenEXRCore's pipeline for its rarer codecs */
 } txm_scratch;
 
@@ -211,7 +211,7 @@ txm_status txm_inflate(const txm_span *span, txm_zlib_kind kind, txm_scratch *sc
 /* ---- metadata ------------------------------------------------------------------------------------------------ */
 
 enum {
-    TXM_METADATA_MAX_BYTES = 512 << 10, /* of text kept from one file; the rest is dropped */
+    TXM_METADATA_MAX_BYTES = 512 << 10, /* limit of the text kept from one file; the rest is dropped */
     TXM_METADATA_MAX_ENTRIES = 4096
 };
 

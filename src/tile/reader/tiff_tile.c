@@ -70,7 +70,7 @@ static txm_status expand_tiff_tile(uint16_t compression, const txm_span *span, t
     case TXM_TIFF_PACKBITS:
         ok = txm_packbits_decode(span->data, span->bytes, scratch->raw, raw_bytes);
         break;
-    default: /* not compressed: may be longer, never shorter */
+    default: /* uncompressed data may be longer, never shorter */
         if ((ok = span->bytes >= raw_bytes))
             memcpy(scratch->raw, span->data, raw_bytes);
         break;

@@ -11,7 +11,7 @@
 
 typedef struct txm_jitter {
     uint32_t taps;    /* 1 or 2 */
-    float x[2], y[2]; /* in pixels of the level; EWA: x multiplies dudx and dvdx, y the others */
+    float x[2], y[2]; /* counted in pixels of the level; EWA: x multiplies dudx and dvdx, y the others */
     float weight[2];
 } txm_jitter;
 

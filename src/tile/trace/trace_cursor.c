@@ -34,7 +34,7 @@ struct txm_trace_cursor {
     size_t at, end; /* position in `raw`: bytes in a block of tiles, rows in a block of lookups */
     uint64_t key;
     uint32_t launch, epoch, rows_launch, rows_epoch;
-    uint32_t values[TXM_TRACE_COLUMNS]; /* of the previous row */
+    uint32_t values[TXM_TRACE_COLUMNS]; /* values of the previous row */
     meaning meanings[MEANINGS];         /* valid in `block` */
     size_t texture_next;                /* the next texture whose number may have replaced another texture */
     txm_blank blank;

@@ -44,7 +44,7 @@ struct Encoder {
     ImageSpec spec;
     OIIO::stride_t pixel_bytes = 0, row_bytes = 0;
     Memory memory;
-    int fd = -1; /* of an anonymous file in memory, for formats that require a file */
+    int fd = -1; /* an anonymous file in memory, for formats that require a file */
     std::string fd_name;
     void *map = MAP_FAILED;
     size_t map_bytes = 0;

@@ -34,7 +34,7 @@ typedef struct png_source {
     const txm_unfilter_ops *ops;
     txm_png_convert_fn convert; /* NULL: rows are unfiltered directly into the caller's memory */
     unsigned pixel_bytes;       /* distance to the left neighbour that filters use */
-    size_t row_bytes;           /* of an unfiltered row as stored */
+    size_t row_bytes;           /* size of an unfiltered row as stored */
     uint8_t *batch;             /* inflated rows, each after its filter byte */
     uint32_t batch_rows;        /* number of rows in the batch */
     uint32_t batch_next, batch_end;

@@ -80,7 +80,7 @@ static void on_free(png_structp png, png_voidp memory)
 
 static void on_warning(png_structp png, png_const_charp message)
 {
-    (void)png, (void)message; /* what libpng tolerates, OpenImageIO tolerates silently */
+    (void)png, (void)message; /* OpenImageIO tolerates silently whatever libpng tolerates */
 }
 
 /* Always 256 entries: indexes beyond the palette are black, as in libpng. */

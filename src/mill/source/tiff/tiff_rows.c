@@ -197,7 +197,7 @@ static void deliver_row(const txm_tiff *t, const uint8_t *row, size_t plane_step
 {
     size_t bytes = becomes_float(t) ? sizeof(float) : t->sample_bytes;
     size_t from = (size_t)t->plane_channels * t->sample_bytes, to = t->channels * bytes;
-    uint32_t channels = t->channels / t->planes; /* in each plane */
+    uint32_t channels = t->channels / t->planes; /* channels in each plane */
     if (t->inks) {
         inks_to_colors(t, row, plane_step, dst);
         return;

@@ -165,7 +165,7 @@ static inline bool any_divides(vf v)
  * difference, which happens for a fraction of 0.002 of samples. The result is always the exact one. */
 static inline void encode_u8_pixels(vf v, uint8_t *dst)
 {
-    const float doubt = 0.001f; /* in codes: the error of the approximate curve is at most a quarter of it */
+    const float doubt = 0.001f; /* counted in codes: the error of the approximate curve is at most a quarter of it */
     vf a = vf_alpha(v), t = vf_srgb_encode_pixels_near(v);
     /* Quotients beyond this, NaN and infinity always use the exact curve. */
     vi ordinary = (v < 1e6f) & ((a > 1e-6f) | (a <= 0.0f));

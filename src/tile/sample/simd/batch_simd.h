@@ -61,7 +61,7 @@ TXM_FAST vi vi_set(int32_t v)
 /* One level of a group of lookups. */
 typedef struct group_level {
     _Alignas(64) int32_t tile[TXM_LANES];   /* relative to the level's first entry */
-    _Alignas(64) int32_t offset[TXM_LANES]; /* of the first tap from the tile's beginning, in bytes */
+    _Alignas(64) int32_t offset[TXM_LANES]; /* the first tap's distance from the tile's beginning, in bytes */
     _Alignas(64) float fx[TXM_LANES], fy[TXM_LANES];
     const uint8_t *taps[TXM_LANES]; /* the first tap of each lane; NULL: its tile is missing */
 } group_level;

@@ -73,7 +73,7 @@ static void limit_time(uint32_t seconds)
  * bound of its own. It is set for every image, since libraries keep what earlier images have mapped. */
 static void limit_memory(uint64_t max_memory_bytes)
 {
-#ifndef __SANITIZE_ADDRESS__ /* whose shadow memory exceeds any limit */
+#ifndef __SANITIZE_ADDRESS__ /* shadow memory of AddressSanitizer exceeds any limit */
     unsigned long mapped_pages = 0;
     long page = sysconf(_SC_PAGESIZE), pages = sysconf(_SC_PHYS_PAGES);
     FILE *f = fopen("/proc/self/statm", "re");
