@@ -66,7 +66,7 @@ static const txm_option_group groups[] = {
     TXM_JOBS_GROUP(diff_args),     TXM_REPORTS_GROUP(diff_args), {0},
 };
 
-/* A value below 0 stands for 'no threshold'. */
+/* A value below 0 means that there is no threshold. */
 static void set_diff_defaults(void *p)
 {
     diff_args *args = p;
@@ -86,7 +86,7 @@ static bool level_within(const txm_level_error *e, const diff_args *args)
            (args->max_share < 0 || 100.0 * (double)e->different <= args->max_share * (double)e->samples);
 }
 
-/* What all pairs have in common. */
+/* State that all pairs share. */
 typedef struct diffing {
     const diff_args *args;
     txm_context *context;

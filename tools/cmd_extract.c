@@ -188,7 +188,7 @@ static txm_status extract(const extraction *x, txm_error *err)
 
 /* ---- the files -------------------------------------------------------------------------------------------------- */
 
-/* A trailing slash stands for a folder, even if it does not exist yet. */
+/* A trailing slash means a folder, even if it does not exist yet. */
 static bool names_folder(const char *output)
 {
     struct stat st;

@@ -118,7 +118,7 @@ static void print_file(const plan *p, const txm_batch_file *file)
     putchar('\n');
 }
 
-/* Also called for inputs that failed: they belong to a shard, whose task will report them again. */
+/* It is also called for inputs that failed: they belong to a shard, whose task will report them again. */
 static void plan_done(void *user, const txm_batch_file *file)
 {
     plan *p = user;

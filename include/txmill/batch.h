@@ -51,8 +51,8 @@ typedef struct txm_inputs txm_inputs;
 typedef txm_status (*txm_inputs_scene)(void *user, txm_inputs *inputs, const char *path, const txm_input *settings,
                                        txm_error *err);
 
-/* How inputs are collected. Callbacks run on the thread that adds inputs; each gets the `..._user` pointer that belongs
- * to it. */
+/* Options for collecting inputs. Callbacks run on the thread that adds inputs; each gets the `..._user` pointer that
+ * belongs to it. */
 typedef struct txm_inputs_options {
     size_t struct_size;         /* set by txm_inputs_options_init */
     bool recursive;             /* take folders with their subfolders; if false, a folder is an input that failed */
@@ -132,7 +132,7 @@ TXM_API txm_status txm_lint_image(const txm_color_config *config, const char *pa
 
 enum { TXM_CONTENT_HEX = 65 }; /* SHA-256 in lower-case hex, and the NUL */
 
-/* What a conversion is expected to cost. */
+/* The expected cost of a conversion. */
 typedef struct txm_cost {
     double megapixels;     /* millions of pixels in level 0 */
     uint64_t memory_bytes; /* peak of the conversion's memory */
@@ -185,7 +185,7 @@ static inline void txm_batch_events_init(txm_batch_events *options)
     options->struct_size = sizeof *options;
 }
 
-/* How a batch runs. What it points at must outlive the batch, except for what is copied. */
+/* Options of a batch. The objects that it points to must outlive the batch, unless they are copied. */
 typedef struct txm_batch_options {
     size_t struct_size;             /* set by txm_batch_options_init */
     const txm_settings *settings;   /* settings that an input does not specify itself; copied; NULL: the defaults */

@@ -57,7 +57,8 @@ static inline void txm_color_options_init(txm_color_options *options)
     options->struct_size = sizeof *options;
 }
 
-/* How Cycles classifies a space, by running 256 grey and primary ramps to scene_linear. */
+/* The classes into which Cycles sorts spaces. It converts 256 greys and ramps of the primaries to scene_linear to find
+ * out. */
 typedef enum txm_color_class {
     TXM_COLOR_CLASS_DATA,         /* the config says so: never converted */
     TXM_COLOR_CLASS_SCENE_LINEAR, /* identity to 1e-6 */

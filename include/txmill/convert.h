@@ -18,10 +18,10 @@
 extern "C" {
 #endif
 
-/* What many conversions share: threads, colour config, devices, memory budget. */
+/* A context has what many conversions share: threads, colour config, devices, memory budget. */
 typedef struct txm_context txm_context;
 
-/* How much a log message matters. */
+/* The importance of a log message. */
 typedef enum txm_log_level { TXM_LOG_LEVEL_WARNING, TXM_LOG_LEVEL_INFO } txm_log_level;
 /* May be called from any thread. */
 typedef void (*txm_log_fn)(void *user, txm_log_level level, const char *message);
@@ -133,7 +133,7 @@ typedef struct txm_result {
     uint64_t reserved[8];
 } txm_result;
 
-/* How one conversion runs. */
+/* Options for one conversion. */
 typedef struct txm_convert_options {
     size_t struct_size; /* set by txm_convert_options_init */
     const char *output; /* path to write instead of the one that Cycles looks for; may be NULL */

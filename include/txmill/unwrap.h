@@ -26,7 +26,7 @@
 extern "C" {
 #endif
 
-/* How a mesh is unwrapped. */
+/* Options for unwrapping a mesh. */
 typedef struct txm_unwrap_options {
     size_t struct_size;         /* set by txm_unwrap_options_init */
     const char *folder;         /* folder for pages and mesh, created if necessary; NULL: the Ptex file's folder */

@@ -80,8 +80,8 @@ typedef enum txm_cache_policy {
     /* Least recently used, at the resolution of epochs. With every policy but NONE, epochs also advance by themselves,
      * 16 times while as many tiles are loaded as fit the budget. */
     TXM_CACHE_POLICY_LRU,
-    /* As in OptiX Toolkit: counters of 4 bits hold the logarithm of the number of epochs in which a tile was not used.
-     */
+    /* The policy of the OptiX Toolkit: counters of 4 bits hold the logarithm of the number of epochs in which a tile
+     * was not used. */
     TXM_CACHE_POLICY_CLOCK4,
     /* Nothing is evicted, and max_bytes is exceeded. */
     TXM_CACHE_POLICY_NONE,

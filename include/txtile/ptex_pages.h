@@ -38,7 +38,7 @@ extern "C" {
 /* The positions of all faces in pages. */
 typedef struct txm_ptex_pages txm_ptex_pages;
 
-/* How faces are packed. */
+/* Options for packing faces. */
 typedef struct txm_ptex_pages_options {
     size_t struct_size;  /* sizeof(txm_ptex_pages_options) */
     uint32_t page_px;    /* largest width and height of a page, unless a face needs more; 0: 4096 */

@@ -101,7 +101,7 @@ typedef struct txm_uv {
     float u, v;
 } txm_uv;
 
-/* How the position on a surface changes with its texture coordinates. */
+/* Derivatives of the position on a surface by its texture coordinates. */
 typedef struct txm_tangents {
     txm_vec3 dPdu, dPdv;
 } txm_tangents;

@@ -72,7 +72,7 @@ typedef struct txm_tx_level {
     uint64_t encoded_bytes;    /* sum over its tiles */
 } txm_tx_level;
 
-/* How colours are stored, as the file says. */
+/* The encoding of stored colours, according to the file. */
 typedef enum txm_encoding {
     TXM_ENCODING_UNKNOWN = 0, /* the file does not say: neither Blender nor txmill made it */
     TXM_ENCODING_LINEAR,      /* colours in the scene-linear working space */

@@ -36,13 +36,14 @@ extern "C" {
 
 /* ---- how to look up ------------------------------------------------------------------------------------------- */
 
-/* How a level is computed from derivatives. `anisotropy` in txm_sampler is the largest ratio of a footprint's axes that
- * is not blurred. */
+/* The rule by which a level is computed from derivatives. `anisotropy` in txm_sampler is the largest ratio of a
+ * footprint's axes that is not blurred. */
 typedef enum txm_level_rule {
     /* Cycles' rule, from the squared extents of the footprint along u and along v. For a footprint that is oblique to
      * the axes, its long side counts. */
     TXM_LEVEL_RULE_CYCLES = 0,
-    /* From the axes of the footprint's ellipse: the result does not depend on the rotation of the texture. */
+    /* The level follows from the axes of the footprint's ellipse, so the result does not depend on the rotation of the
+     * texture. */
     TXM_LEVEL_RULE_ELLIPSE,
     /* The same with several probes along the long axis of an elongated ellipse: twice the ratio minus one, so 7 for 4:1
      * and 31 for 16:1. A probe at distance d from the centre has the weight (1 - d^2)^2. */
@@ -54,7 +55,7 @@ typedef enum txm_level_rule {
     TXM_LEVEL_RULE_GIVEN
 } txm_level_rule;
 
-/* How the fraction of a level is used. */
+/* The mode decides how the fraction between two levels is used. */
 typedef enum txm_level_mode {
     /* One level, as Cycles chooses it: the coarser one with probability clamp(2 fraction - 1/2, 0, 1). A random state
      * of 0 gives the finer one, as in Cycles' shaders without a random state; without random numbers (NULL,
@@ -66,7 +67,7 @@ typedef enum txm_level_mode {
     TXM_LEVEL_MODE_TRILINEAR /* both, blended */
 } txm_level_mode;
 
-/* How a level is filtered. */
+/* The filter of a level. */
 typedef enum txm_filter {
     TXM_FILTER_CLOSEST = 0,
     TXM_FILTER_LINEAR,
@@ -323,8 +324,8 @@ typedef struct txm_tap {
 /* 31 probes, two levels, 16 taps. */
 enum { TXM_MAX_TAPS = 31 * 2 * 16 };
 
-/* How a lookup computed its colour; the first tap_count taps are valid. It has about 55 KB, too much for a small stack.
- */
+/* The computation of a lookup's colour; the first tap_count taps are valid. It has about 55 KB, too much for a small
+ * stack. */
 typedef struct txm_explanation {
     uint32_t texture;   /* the texture that was read: in a UDIM set, that of the tile */
     uint32_t udim;      /* number of the UDIM tile; 0 if the texture is not a UDIM set */

@@ -233,7 +233,7 @@ static txm_status run_wave(wave *w, uint32_t count, txm_error *err)
 
 /* ---- a rectangle ---- */
 
-/* Also called for a wave that could not be created. */
+/* It also frees a wave that could not be created. */
 static void wave_free(wave *w)
 {
     free(w->paths);

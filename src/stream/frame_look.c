@@ -202,7 +202,7 @@ static void set_color(float rgba[4], float r, float g, float b)
     rgba[0] = r, rgba[1] = g, rgba[2] = b, rgba[3] = 1.0f;
 }
 
-/* From fine to coarse; white for a level of the image's own pixels. */
+/* Colours of levels from fine to coarse; white for a level of the image's own pixels. */
 static void color_of_level(uint32_t level, float rgba[4])
 {
     static const float colors[][3] = {{1.0f, 1.0f, 1.0f},  {0.9f, 0.2f, 0.2f}, {0.9f, 0.55f, 0.1f}, {0.8f, 0.8f, 0.1f},

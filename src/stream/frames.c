@@ -603,7 +603,7 @@ txm_status txm_frames_set_policy(txm_frames *f, uint32_t policy, txm_error *err)
         f->world.images = textures.bound;
         return status;
     }
-    /* Counts go on from those of the old cache. */
+    /* The new cache continues the counts of the old one. */
     f->first.tiles_loaded -= loads.now.tiles_loaded;
     f->first.tiles_reloaded -= loads.now.tiles_reloaded;
     f->first.tiles_evicted -= loads.now.tiles_evicted;

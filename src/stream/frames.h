@@ -23,7 +23,7 @@
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
-/* How a frame uses textures. */
+/* The use of textures in a frame. */
 typedef enum txm_frames_textures {
     TXM_FRAMES_STREAMED = 0,
     TXM_FRAMES_COARSEST,  /* only the 1x1 colour of each: what fits without streaming */
@@ -37,7 +37,7 @@ typedef enum txm_frames_show {
     TXM_FRAMES_SHOW_LEVELS   /* lookups are coloured by the level that was found */
 } txm_frames_show;
 
-/* How a level is filtered. */
+/* The filter of a level. */
 typedef enum txm_frames_filter {
     TXM_FRAMES_FILTER_POINT = 0, /* one texel, drawn with the weights of the linear filter: linear on average */
     TXM_FRAMES_FILTER_SCENE      /* the scene's filter, as in render */

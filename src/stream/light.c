@@ -16,7 +16,7 @@
 
 static const float pi = 3.14159265f;
 
-/* For vectors that are known to have a length. */
+/* Vectors that reach this are known to have a length. */
 static txm_vec3 unit(txm_vec3 v)
 {
     return txm_vec_scale(v, 1.0f / txm_vec_length(v));

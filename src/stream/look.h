@@ -47,7 +47,7 @@ struct txm_looker {
 
 /* Looks up nothing: all is grey. */
 txm_looker txm_looker_untextured(void);
-/* Never misses. */
+/* Such a looker never misses. */
 txm_looker txm_looker_waiting(txm_cache_thread *thread);
 /* Looks up in a view, that of `cache` unless it is NULL; `lane` collects what is missed. `traced`: lookups are written
  * to the cache's trace. */

@@ -71,7 +71,7 @@ TXM_API txm_status txm_render_scene_files(const txm_render_scene *scene,
 
 /* ---- rendering --------------------------------------------------------------------------------------------------- */
 
-/* How paths are traced, and what happens if they miss a tile. */
+/* The engine decides how paths are traced, and what happens if they miss a tile. */
 typedef enum txm_render_engine {
     /* Many paths per launch; what they miss is loaded in a batch, and those that missed are run again. */
     TXM_RENDER_ENGINE_WAVE = 0,
@@ -81,7 +81,7 @@ typedef enum txm_render_engine {
     TXM_RENDER_ENGINE_REFERENCE
 } txm_render_engine;
 
-/* How rays carry the size of a pixel: see ray.h. */
+/* The way in which rays carry the size of a pixel: see ray.h. */
 typedef enum txm_render_differentials {
     TXM_RENDER_DIFFERENTIALS_COMPACT = 0, /* as in Cycles */
     TXM_RENDER_DIFFERENTIALS_FULL,
@@ -92,7 +92,7 @@ typedef enum txm_render_differentials {
 TXM_API const char *txm_render_engine_name(txm_render_engine engine);
 TXM_API const char *txm_render_differentials_name(txm_render_differentials differentials);
 
-/* How a scene is rendered. The options are read during the call only. */
+/* Options of a render. They are read during the call only. */
 typedef struct txm_render_options {
     size_t struct_size;     /* set by txm_render_options_init */
     uint32_t width, height; /* px; 0: the scene's */
@@ -119,14 +119,14 @@ typedef struct txm_render_options {
     void *progress_user;
     const char *cache_dir;  /* the folder of the tx files, as in txm_settings; NULL: blender_tx beside each image */
     uint32_t trace_records; /* what a trace holds: TXM_TRACE_TILES, TXM_TRACE_LOOKUPS */
-    /* Not 0: open all files and give all of their levels entries in the page table before the first ray, as Cycles
-     * does. 0: lookups request them, as they request tiles. */
+    /* Not 0: all files are opened and all of their levels get entries in the page table before the first ray, as in
+     * Cycles. 0: lookups request them, as they request tiles. */
     uint32_t open_first;
     /* Blender's setting, above 0: rays are widened by min(1, filter_glossy) times the roughness. 0: the scene's, or
      * else 1. Ignored unless `widen` is set. */
     float filter_glossy;
-    /* Not 0: also publish the trace of a render that was stopped or failed, marked as partial. 0: such a render writes
-     * no trace, and leaves an earlier one of that name. */
+    /* Not 0: the trace of a render that was stopped or failed is published too, marked as partial. 0: such a render
+     * writes no trace, and leaves an earlier one of that name. */
     uint32_t keep_partial;
     /* Called with a message for each tx file that is missing or outdated, before the render fails. May be NULL: the
      * first one is then named in the failure. */
@@ -162,7 +162,7 @@ typedef struct txm_render_counts {
     double seconds, load_seconds, trace_seconds; /* wall: in all; waiting for tiles; stepping paths */
 } txm_render_counts;
 
-/* How much of an image of the scene was used. */
+/* The used part of an image of the scene. */
 typedef struct txm_render_image_use {
     const char *path; /* path of the scene's image; lives as long as the scene */
     uint32_t width, height, levels;
@@ -242,7 +242,7 @@ TXM_API void txm_render_picture_clear(txm_render_picture *picture); /* NULL-safe
 
 /* ---- budgets ----------------------------------------------------------------------------------------------------- */
 
-/* How many sizes of render tiles, and texture resolutions, a budget compares. */
+/* The number of sizes of render tiles, and of texture resolutions, that a budget compares. */
 enum { TXM_BUDGET_TILES = 4, TXM_BUDGET_RESOLUTIONS = 3 };
 
 /* Which textures a render will use, found by tracing its rays without loading tiles. Two kinds of tiles are loaded,

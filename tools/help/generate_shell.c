@@ -212,7 +212,8 @@ static void zsh_text(FILE *out, const char *text)
     }
 }
 
-/* What completes the argument of an option: a state that runs the program, files by extension, folders, or words. */
+/* Completes the argument of an option by a state that runs the program, by files with certain extensions, by folders,
+ * or by words. */
 static void zsh_values(FILE *out, const char *values)
 {
     const file_kind *kind = kind_of(values);

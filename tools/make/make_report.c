@@ -127,7 +127,7 @@ static void add_keys(cJSON *o, const txm_batch_file *file)
     txm_json_text(o, "content_key", key);
 }
 
-/* How the input was named; only the members that apply. */
+/* Says how the input was named, with the members that apply. */
 static void add_input(cJSON *o, const txm_batch_file *file)
 {
     txm_json_text(o, "input", file->input->path);
@@ -316,7 +316,7 @@ void txm_make_report_mesh(txm_make_report *report, const char *ptex, const char 
     txm_print_end();
 }
 
-/* For an error that ends the whole run; files that were not started count as failed with it. */
+/* The error ends the whole run; files that were not started count as failed with it. */
 void txm_make_report_stop(txm_make_report *report, const txm_error *err)
 {
     txm_say_failure(err);

@@ -19,7 +19,7 @@
 #include "tools/output/values.h"
 #include "txtile/status.h"
 
-/* How an option sets its field. */
+/* The type of an option decides how it sets its field. */
 typedef enum txm_opt_type {
     TXM_OPT_FLAG,    /* bool: set to true; takes no argument */
     TXM_OPT_CLEAR,   /* bool: set to false; takes no argument */

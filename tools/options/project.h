@@ -49,12 +49,12 @@ typedef struct txm_project {
 } txm_project;
 
 /* Finds the settings that apply to the operands, if they all have the same .txmill; otherwise only those of
- * variables. "" and no operands stand for the current folder. USAGE for an invalid file, with its line; NO_MEMORY,
+ * variables. "" and no operands mean the current folder. USAGE for an invalid file, with its line; NO_MEMORY,
  * or the error of a read. */
 txm_status txm_project_find(char *const *paths, size_t count, txm_project *out, txm_error *err);
 void txm_project_free(txm_project *project); /* NULL-safe; zeroes */
 
-/* Where a command stores the settings; members may be NULL. */
+/* The places where a command stores the settings; members may be NULL. */
 typedef struct txm_project_targets {
     const char **cache_dir;
     txm_config_args *config;
@@ -66,7 +66,7 @@ typedef struct txm_project_targets {
  * live as long as the program. As txm_project_find. */
 txm_status txm_project_apply(const txm_project_targets *targets, const txm_operands *operands, txm_error *err);
 
-/* What was applied: settings of the command line and of variables, which no file overrides, and of the operands'
+/* The settings in use: those of the command line and of variables, which no file overrides, and of the operands'
  * .txmill. */
 typedef struct txm_project_applied {
     txm_project project;
@@ -110,6 +110,6 @@ txm_status txm_project_look(const txm_project_targets *targets, const txm_operan
                             const txm_settings *settings, txm_project_contexts *contexts, txm_error *err);
 /* The config and the working space of a file's own .txmill; `otherwise` if it has the operands' .txmill. */
 txm_config_args txm_project_config(const char *file, const txm_config_args *otherwise);
-/* Whether both stand for the same config and working space. */
+/* Whether both mean the same config and working space. */
 bool txm_config_args_same(const txm_config_args *a, const txm_config_args *b);
 #endif

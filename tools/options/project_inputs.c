@@ -223,7 +223,7 @@ static const char *cache_dir_of(const own_project *o)
     return txm_project_state()->said[TXM_KEY_CACHE_DIR] ? NULL : said ? said : "";
 }
 
-/* Once per project: the settings of the run must be valid in its config too. */
+/* Called once per project: the settings of the run must be valid in its config too. */
 static txm_status check_project(own_project *o, const txm_settings *run, const txm_context *context, txm_error *err)
 {
     txm_settings settings = *run;

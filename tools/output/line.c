@@ -156,7 +156,7 @@ static ssize_t take_output(void *user, const char *data, size_t bytes)
     return (ssize_t)bytes;
 }
 
-/* Only on a terminal; otherwise stdout is unchanged, with its own buffer. */
+/* The stream is replaced only on a terminal; otherwise stdout is unchanged, with its own buffer. */
 void txm_lines_install(void)
 {
     static const cookie_io_functions_t functions = {.write = take_output};

@@ -179,7 +179,7 @@ static void put_line(txm_say_level level, const char *prefix, const char *format
     free(wrapped);
 }
 
-/* From any thread. Messages below the level are not even formatted. */
+/* Any thread may call it. Messages below the level are not even formatted. */
 void txm_say(txm_say_level level, const char *format, ...)
 {
     static const char *const plain[] = {"txmill: error: ", "txmill: warning: ", "txmill: ", "txmill: "};
@@ -193,7 +193,7 @@ void txm_say(txm_say_level level, const char *format, ...)
     va_end(args);
 }
 
-/* In the form of the library's callback for warnings. */
+/* It has the form of the library's callback for warnings. */
 void txm_say_warning(void *user, const char *message)
 {
     (void)user;

@@ -28,7 +28,7 @@ void txm_print_begin(void)
 /* Every begin needs an end, or other threads would wait for ever. */
 void txm_print_end(void)
 {
-    /* On a terminal the text must be written before the next status line. */
+    /* The text must be written before the next status line of a terminal. */
     if (txm_say_can_animate())
         fflush(stdout);
     funlockfile(stdout);
@@ -49,7 +49,7 @@ static void print_bytes(const char *text, size_t bytes)
     }
 }
 
-/* For all text that does not come from the program itself. */
+/* All text that does not come from the program itself must go through it. */
 void txm_print_safe(const char *text)
 {
     print_bytes(text, strlen(text));

@@ -11,7 +11,7 @@
 
 #include "txtile/status.h"
 
-/* How a file is shown in the page. */
+/* A file as it is shown in the page. */
 typedef struct txm_ptex_shown {
     uint32_t levels, level; /* levels of the largest face, and the level shown */
     uint64_t bytes;         /* size of its pixels in the page */

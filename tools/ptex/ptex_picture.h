@@ -23,7 +23,7 @@ typedef struct txm_ptex_sheet {
 txm_status txm_ptex_sheet_lay(const txm_ptex *ptex, uint32_t level, txm_ptex_sheet *out, txm_error *err);
 void txm_ptex_sheet_clear(txm_ptex_sheet *sheet);
 
-/* How channels and values are converted. */
+/* The conversion of channels and values. */
 typedef enum txm_ptex_values {
     TXM_PTEX_AS_STORED = 0, /* all channels, in the file's type */
     TXM_PTEX_FOR_VIEWING, /* 8-bit colours, with alpha if it follows the colours; floats are converted by the sRGB curve

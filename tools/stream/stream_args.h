@@ -25,7 +25,7 @@ typedef enum txm_stream_verb {
     TXM_STREAM_VIEW = 8
 } txm_stream_verb;
 
-/* In the arguments: an option whose default depends on the verb or the scene was not given. */
+/* This value in the arguments says that an option whose default depends on the verb or the scene was not given. */
 enum { TXM_STREAM_NOT_GIVEN = 1 << 16 };
 
 typedef struct txm_stream_args {

@@ -19,7 +19,7 @@ bool txm_sha1_pair_available(void)
 #endif
 }
 
-/* Never called on machines without the instructions. */
+/* Machines without the instructions never call it. */
 static void blocks(txm_sha1_pair *p, const uint8_t *a, const uint8_t *b, size_t count)
 {
 #if defined(__x86_64__)

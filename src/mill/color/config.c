@@ -197,7 +197,7 @@ const char *txm_color_config_version(const txm_color_config *config)
     return config->version;
 }
 
-/* What was removed from a newer config so that the library could load it; "" if nothing. */
+/* Says what was removed from a newer config so that the library could load it; "" if nothing was. */
 const char *txm_color_config_left_out(const txm_color_config *config)
 {
     return config->left_out ? config->left_out : "";

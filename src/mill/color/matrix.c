@@ -35,7 +35,7 @@ static const struct {
       {0.0090026f, -0.0035669f, 0.9136433f}}},
 };
 
-/* What Cycles uses if a config has neither interchange role: Rec.709, with other decimals in Blender 5.2. */
+/* Cycles uses this if a config has neither interchange role: Rec.709, with other decimals in Blender 5.2. */
 const txm_matrix3 *txm_xyz_to_rec709(txm_blender blender)
 {
     static const txm_matrix3 older = {{3.2404542f, -1.5371385f, -0.4985314f},

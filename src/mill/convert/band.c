@@ -153,7 +153,7 @@ txm_band *txm_band_new(txm_band_pool *pool, uint32_t level, uint32_t y, uint32_t
     return init_band(b, level, y, rows, stride_bytes);
 }
 
-/* For results of a device: the buffer belongs to the device and returns to it with the last reference. */
+/* A device's results come in such bands: the buffer belongs to the device and returns to it with the last reference. */
 txm_band *txm_band_lend(uint32_t level, uint32_t y, uint32_t rows, size_t stride_bytes, const uint8_t *pixels,
                         void (*give_back)(void *owner), void *owner)
 {

@@ -255,7 +255,7 @@ static txm_status finish_constant(state *s, uint32_t band_rows, txm_error *err)
 
 /* ---- rows that the sink conforms ------------------------------------------------------------------------------- */
 
-/* For statistics that a device took. */
+/* Compares the guess with the statistics that a device took. */
 static void check_grey(txm_feed *f)
 {
     f->not_grey |= f->grey && !f->stats.grey;

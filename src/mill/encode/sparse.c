@@ -269,7 +269,7 @@ static inline size_t agree(const uint8_t *a, const uint8_t *b, size_t limit)
     return n;
 }
 
-/* How thoroughly matches are searched for. */
+/* Limits of the search for matches. */
 typedef struct thoroughness {
     unsigned candidates;  /* per position, the most recent ones first */
     unsigned price_bits;  /* price of a match without its extra bits: lower if there are many */
@@ -380,8 +380,8 @@ TXM_TEMPLATE match find_match(const txm_sparse *s, const uint16_t *cost, const u
     return best;
 }
 
-/* How far the match at p extends backwards, down to `first` and, at its source, down to `reach`. This is needed because
- * only some positions are examined. */
+/* Returns how far the match at p extends backwards, down to `first` and, at its source, down to `reach`. This is needed
+ * because only some positions are examined. */
 static inline size_t agree_backwards(const uint8_t *base, size_t p, size_t distance, size_t first, size_t reach,
                                      size_t most)
 {

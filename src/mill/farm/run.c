@@ -21,7 +21,8 @@
 #include "tile/base/mem.h"
 #include <stdlib.h>
 
-/* How many places after the biggest file a smaller one is searched that fits into the remaining memory. */
+/* If the biggest file does not fit into the remaining memory, a smaller one is searched for at this many places after
+ * it. */
 enum { LOOK_AHEAD = 256 };
 /* The most conversions at once, however many threads there are, because each holds a few files open. */
 enum { MOST_AT_ONCE = 128 };

@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-/* To be increased whenever the interface below changes: a table of another build is refused. */
+/* This number must be increased whenever the interface below changes: a table of another build is refused. */
 enum { TXM_GPU_ABI = 3 };
 
 /* The work of a job. */
@@ -70,7 +70,7 @@ typedef struct txm_gpu_jobs {
     uint32_t abi;
     uint32_t plan_bytes, result_bytes; /* sizes of the structs that it was built with */
 
-    /* How much memory a job takes on the device, and on the machine (pinned). */
+    /* Computes the memory that a job takes on the device, and on the machine (pinned). */
     void (*memory)(const txm_gpu_plan *plan, uint64_t *device_bytes, uint64_t *pinned_bytes);
     /* NO_MEMORY, DEVICE. */
     txm_status (*open)(uint32_t device, const txm_gpu_plan *plan, txm_gpu_job **out, txm_error *err);

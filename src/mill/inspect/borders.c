@@ -58,7 +58,8 @@ static txm_status edit_copy_image(edit *e, txm_error *err)
     if (status != TXM_OK)
         return status;
     int fd = txm_publish_fd(e->publish);
-    /* Only root may change the owner; for others the new file belongs to the user, as after saving in an editor. */
+    /* Only root may change the owner. For other users the new file belongs to the user, as after saving in an editor.
+     */
     if (fchown(fd, e->st.st_uid, e->st.st_gid) != 0 && errno != EPERM && errno != EINVAL)
         return txm_fail_errno(err, errno, "%s: cannot keep the owner", e->path);
     if (fchmod(fd, e->st.st_mode & 07777) != 0)

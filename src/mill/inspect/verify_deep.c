@@ -188,7 +188,7 @@ static txm_status compare_levels_again(const deep *d, txm_error *err)
 
 /* ---- the verification ------------------------------------------------------------------------------------------- */
 
-/* What is missing for a deep verification; NULL if nothing is. */
+/* Says what is missing for a deep verification; NULL if nothing is. */
 static const char *obstacle(const txm_verification *v)
 {
     const txm_tx_description *d = &v->description;

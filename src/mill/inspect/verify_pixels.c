@@ -167,7 +167,7 @@ static bool is_decoded(void *arg)
     return atomic_load((atomic_uint *)arg) == 0;
 }
 
-/* Also true if the job was stopped, so that no thread waits for room forever. */
+/* It is also true if the job was stopped, so that no thread waits for room forever. */
 static bool has_room(void *arg)
 {
     course *c = arg;

@@ -23,7 +23,7 @@ typedef struct txm_span {
     uint32_t begin, end;
 } txm_span;
 
-/* What a data-block is used for here. */
+/* The kinds of data-blocks that matter here. */
 typedef enum txm_role {
     TXM_ROLE_OTHER, /* links to others, as a collection does to the objects with its materials */
     TXM_ROLE_TREE,  /* owns a node tree or is one */

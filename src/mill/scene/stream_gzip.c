@@ -37,7 +37,7 @@ static txm_status damaged(const gzip_decoder *g, const txm_stream_input *input, 
                     (unsigned long long)(input->offset - g->state.avail_in));
 }
 
-/* Also used for seeking backwards, since there is no index. */
+/* Seeking backwards uses it too, since there is no index. */
 static void start_gzip(gzip_decoder *g)
 {
     isal_inflate_init(&g->state);

@@ -79,8 +79,8 @@ const txm_source_info *txm_source_info_of(const txm_source *source);
 txm_status txm_source_read(txm_source *source, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes,
                            txm_error *err);
 
-/* What is wrong with the file although all its rows could be read; known after the last row. NULL: nothing. Valid until
- * the next call for this source. */
+/* Returns a problem of the file that did not prevent reading its rows; known after the last row. NULL: none. Valid
+ * until the next call for this source. */
 const char *txm_source_warning(const txm_source *source);
 
 /* Delivers narrowed integers as half instead, converted directly from the file's samples, as Blender reads images that

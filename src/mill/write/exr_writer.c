@@ -185,7 +185,7 @@ static exr_result_t write_exr_header(const exr_writer *w, const txm_tx_summary *
 
 /* ---- the container ---- */
 
-/* Also called after failures; the core frees what it has. */
+/* It is also called after failures; the core frees what it has. */
 static void exr_close(void *self)
 {
     exr_writer *w = self;

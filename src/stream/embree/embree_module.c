@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Embree behind the table of geometry_module.h. Triangles are Embree's, robust; parallelograms and spheres are user
- * geometry with the arithmetic below, so that what is hit does not depend on how Embree cuts them up.
+ * Implements the table of geometry_module.h with Embree. Triangles are Embree's, robust; parallelograms and spheres are
+ * user geometry with the arithmetic below, so that what is hit does not depend on how Embree cuts them up.
  *
  * A module of its own because Embree brings its thread library and tens of megabytes with it: programs that
  * only convert or look up never load it. Nothing here knows textures, materials or paths; a hit is a number of
@@ -53,7 +53,7 @@ static void remember(void *user, enum RTCError code, const char *text)
         snprintf(g->message, sizeof g->message, "Embree: %s", text ? text : "failed");
 }
 
-/* Both ways in which Embree reports: the callback's message, and the device's error code, which asking clears. */
+/* Embree reports in two ways: the callback's message, and the device's error code, which reading clears. */
 static bool ok(txm_geometry *g)
 {
     enum RTCError code = rtcGetDeviceError(g->device);
@@ -119,7 +119,7 @@ static void geometry_free(txm_geometry *g)
     free(g);
 }
 
-/* Only after a failure. Valid as long as the geometry. */
+/* It is called only after a failure. The text is valid as long as the geometry. */
 static const char *geometry_message(const txm_geometry *g)
 {
     return *g->message ? g->message : "out of memory";
@@ -265,7 +265,7 @@ static void occlude_shape(const struct RTCOccludedFunctionNArguments *args)
         ray->tfar = -INFINITY;
 }
 
-/* In world space. A box that is too small loses hits silently; one that is too large only costs time. */
+/* The box is in world space. One that is too small loses hits silently; one that is too large only costs time. */
 static void bound_shape(const struct RTCBoundsFunctionArguments *args)
 {
     const shape *s = args->geometryUserPtr;
@@ -441,7 +441,7 @@ static bool geometry_occluded(const txm_geometry *g, const txm_ray *ray)
     return r.tfar < 0.0f;
 }
 
-/* The one symbol that is seen from outside, under the name that the loader asks for. */
+/* The only exported symbol; the loader looks it up by this name. */
 EXPORT extern const txm_geometry_table txm_geometry_table_of_embree __asm__(TXM_GEOMETRY_SYMBOL);
 const txm_geometry_table txm_geometry_table_of_embree = {
     .abi = TXM_GEOMETRY_ABI,

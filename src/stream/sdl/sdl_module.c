@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * SDL 2 behind the function table of window_module.h.
+ * Implements the function table of window_module.h with SDL 2.
  *
  * It is a separate module because SDL brings in the libraries of X11, Wayland and sound, which only `txmill stream
  * view` needs. Text is drawn with the font of SDL's test library, which is linked in.

@@ -17,7 +17,7 @@ txm_status txm_no_memory(txm_error *err, const char *subject)
     return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s%sout of memory", subject ? subject : "", subject ? ": " : "");
 }
 
-/* Never NULL for a size of 0. */
+/* The result is never NULL for a size of 0. */
 void *txm_calloc(size_t count, size_t size)
 {
     return calloc(count ? count : 1, size ? size : 1);

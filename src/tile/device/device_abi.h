@@ -44,7 +44,7 @@ typedef struct txm_device_plugin {
     txm_status (*count)(uint32_t *devices, txm_error *err);
     txm_status (*describe)(uint32_t device, txm_device_facts *out, txm_error *err);
 
-    /* What went wrong without stopping any work, as one line that stays valid; NULL: nothing. */
+    /* Returns a problem that did not stop any work, as one line that stays valid; NULL: none. */
     const char *(*note)(void);
 
     const struct txm_gpu_jobs *jobs;

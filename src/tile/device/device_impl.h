@@ -76,7 +76,7 @@ struct txm_device_launch {
     txm_words sent;             /* one word for each entry */
     txm_view_texture *textures; /* as they were sent */
     size_t textures_sent, textures_capacity;
-    /* What may differ from that: see table.c. */
+    /* The parts that may differ from that: see table.c. */
     txm_mirror_changes changes, changes_sent; /* changes of `view`, and of the view that was sent */
     uint16_t round_sent;
     txm_words entry_of; /* the entry that shows each slot of the cache in the table; TXM_NO_ENTRY, TXM_MANY */
@@ -137,7 +137,7 @@ typedef struct txm_update {
 txm_status txm_table_update(txm_device_launch *l, txm_update *u, txm_error *err);
 /* Treats the table on the device as unknown, so all of it is sent again. Closes the launch's own view. */
 void txm_table_forget(txm_device_launch *l);
-/* To be called whenever a slot's copy has got or lost its place. */
+/* It must be called whenever a slot's copy has got or lost its place. */
 void txm_copy_moved(txm_device *d, uint32_t slot);
 /* Treats tiles that this launch or a later one has copied or touched as not on the device. */
 void txm_copies_forget(txm_device *d, uint32_t number);

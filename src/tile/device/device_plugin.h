@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The device plug-ins of this process: one per back-end, all behind the table of device_abi.h. */
+ * The device plug-ins of this process: one per back-end, all with the table of device_abi.h. */
 #ifndef TXM_DEVICE_DEVICE_PLUGIN_H
 #define TXM_DEVICE_DEVICE_PLUGIN_H
 #include <stddef.h>

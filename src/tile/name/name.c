@@ -85,12 +85,12 @@ static const char *version_before(const char *start, const char *end, unsigned *
     return p - 1;
 }
 
-/* From the end: the source's name may hold anything. */
+/* Searches from the end, because the source's name may hold anything. */
 bool txm_tx_name_parse(const char *tx_name, size_t *source_name_bytes, unsigned *version, char md5_hex[33])
 {
     static const char extension[] = ".tx";
     size_t n = strlen(tx_name), tail = MD5_DIGITS + sizeof extension - 1;
-    /* At least "s.0-", then the digits and the extension. */
+    /* The name has at least "s.0-", then the digits and the extension. */
     if (n < tail + 4 || strcmp(tx_name + n - (sizeof extension - 1), extension) != 0)
         return false;
     const char *hex = tx_name + n - tail;
@@ -114,7 +114,7 @@ const char *txm_requested_word(const txm_tx_description *d)
     return !strcmp(d->detected, "data") ? "data" : d->requested;
 }
 
-/* Only for files that state all of their settings, which ours do. */
+/* It is called only for files that state all of their settings, which ours do. */
 bool txm_own_name_fits(const char *tx_path, const txm_tx_description *description, const char *source, const char *dir,
                        bool *exhausted)
 {

@@ -15,11 +15,11 @@
 #include "txtile/name.h"
 #include "txtile/reader.h"
 
-/* How the settings inside relate to the name. */
+/* The relation of the settings inside to the name. */
 typedef enum txm_fit {
     TXM_FIT_YES,     /* or nothing speaks against it */
-    TXM_FIT_COLOURS, /* Cycles asks for this name and gets a file that was made with other settings */
-    TXM_FIT_NAME     /* Cycles never asks for this name */
+    TXM_FIT_COLOURS, /* Cycles looks for this name and gets a file that was made with other settings */
+    TXM_FIT_NAME     /* Cycles never looks for this name */
 } txm_fit;
 
 typedef struct txm_evidence {

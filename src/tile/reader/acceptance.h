@@ -16,7 +16,7 @@ typedef enum txm_opening {
     TXM_OPENING_WHOLE    /* another TIFF, or an IFF, which Blender's libraries decode */
 } txm_opening;
 
-/* How Cycles opens a file, regardless of its samples. */
+/* Returns how Cycles opens a file, regardless of its samples. */
 txm_opening txm_tx_opening(const char *path);
 
 /* Whether Cycles keeps samples of this type in the file's container and so does not convert them. */

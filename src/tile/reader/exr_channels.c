@@ -21,7 +21,7 @@ typedef struct channel_key {
 /* Names that are not in the list are last, by name. */
 static int rank_of(const char *suffix, bool is_vector)
 {
-    /* In colours Y is luminance and Z is depth; in vectors they are coordinates. */
+    /* Y is luminance and Z is depth in colours; in vectors they are coordinates. */
     static const char *const colour[] = {"R",  "Red", "G",  "Green", "B",  "Blue", "Y", "real",  "imag",  "A", "Alpha",
                                          "AR", "RA",  "AG", "GA",    "AB", "BA",   "Z", "Depth", "Zback", NULL};
     static const char *const vector[] = {"R",  "Red",  "G",    "Green", "B",     "Blue", "X",  "Y",

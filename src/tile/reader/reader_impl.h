@@ -63,7 +63,7 @@ struct txm_scratch;
  * on it. UNSUPPORTED for files without tiles, or with a codec that Blender's libraries lack. */
 txm_status txm_tx_open_outline(const char *path, txm_tx **out, txm_error *err);
 
-/* Like txm_tx_open, for an open descriptor; `path` is its name in messages. The caller keeps the descriptor. */
+/* Opens a descriptor like txm_tx_open; `path` is its name in messages. The caller keeps the descriptor. */
 TXM_SHARED txm_status txm_tx_open_fd(int fd, const char *path, txm_tx **out, txm_error *err);
 
 struct txm_image_part;
@@ -262,7 +262,7 @@ struct txm_tx {
     atomic_bool sized;                       /* EXR: encoded_bytes of the levels are known */
 };
 
-/* From describe.c: the encoding of the stored numbers according to the metadata. */
+/* Returns the encoding of the stored numbers according to the metadata (describe.c). */
 txm_encoding txm_tx_read_encoding(const txm_tx *tx);
 /* OpenEXRCore's part of a scratch object, and its size in bytes. */
 void txm_exr_chunk_free(txm_scratch *scratch);

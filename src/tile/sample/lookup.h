@@ -317,7 +317,7 @@ TXM_FLOW int txm_probe_wrap(TXM_GLOBAL const txm_view_texture *t, float *u, floa
 {
     slope[0] = txm_wrap_slope(*u, t->extension);
     slope[1] = txm_wrap_slope(*v, t->extension);
-    /* Not &&: both coordinates must be wrapped even if the first is rejected. */
+    /* This is not &&, because both coordinates must be wrapped even if the first is rejected. */
     return txm_wrap(u, t->extension) & txm_wrap(v, t->extension);
 }
 

@@ -169,7 +169,8 @@ static txm_status next_row(txm_trace_cursor *c, txm_trace_event *e, txm_error *e
     const txm_trace *t = c->trace;
     const bool alone = !(t->info.records & TXM_TRACE_TILES);
     e->kind = TXM_TRACE_EVENT_LOOKUP;
-    /* Without records of tiles there are no marks; then a change of launch or epoch between blocks is the event. */
+    /* If a trace has no records of tiles, it has no marks; then a change of launch or epoch between blocks is the
+     * event. */
     if (alone && (c->epoch != c->rows_epoch || c->launch != c->rows_launch)) {
         e->kind = c->epoch != c->rows_epoch ? TXM_TRACE_EVENT_EPOCH : TXM_TRACE_EVENT_LAUNCH;
         *(c->epoch != c->rows_epoch ? &c->epoch : &c->launch) =

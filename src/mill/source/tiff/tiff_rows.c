@@ -30,7 +30,7 @@ static txm_status decode_blocks(txm_tiff *t, uint32_t y, uint32_t plane, uint8_t
     if (!t->tiled) {
         tmsize_t want = (tmsize_t)(row * rows);
         tmsize_t got = TIFFReadEncodedStrip(t->tif, TIFFComputeStrip(t->tif, y, (uint16_t)plane), dst, want);
-        /* Without a message it was lack of memory. */
+        /* If libtiff leaves no message, it had no memory. */
         t->no_memory |= got < 0 && !*t->message;
         return got == want ? TXM_OK : damaged(t, y, err);
     }

@@ -40,7 +40,7 @@ static inline vf clamp_to_half(vf v)
     return limit_half(v, 65504.0f);
 }
 
-/* As txm_half_infinity. */
+/* The vector form of txm_half_infinity. */
 static inline vf half_infinity(vf v)
 {
     return limit_half(v, 65536.0f);
@@ -120,7 +120,7 @@ static void from_float_simd(txm_type type, const float *src, void *dst, size_t s
     scalar.from_float(type, src + i, d + i * bytes, samples - i);
 }
 
-/* As txm_clamp_level. */
+/* The vector form of txm_clamp_level. */
 static inline vf clamp_level(vf v)
 {
     return vf_select(v < 65504.0f, vf_select(v > -65504.0f, v, vf_set(-65504.0f)), vf_set(65504.0f));
@@ -457,7 +457,7 @@ static void stats_float_rgba(txm_type type, const uint8_t *row, size_t count, tx
     }
 }
 
-/* For one channel of integers. */
+/* This variant takes one channel of integers. */
 #define TXM_STATS_GREY(name, sample, load, unit)                                                                       \
     static size_t name(const uint8_t *row, size_t count, uint64_t shares[4], txm_stats *st)                            \
     {                                                                                                                  \

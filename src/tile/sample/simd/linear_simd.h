@@ -112,8 +112,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && offsetof(txm_sampler
 #define TXM_LINEAR_FILTER(words) ((uint8_t)((words).how >> 16))
 #define TXM_LINEAR_ANISOTROPY(words) ((uint8_t)((words).how >> 32))
 #define TXM_LINEAR_AFTER(words) ((uint8_t)((words).how >> 40))
-/* The kind (taps_simd.h). The bit that tells four channels from three comes from the channel count, and a bit in the
- * tile shift marks packed textures. */
+/* The kind (taps_simd.h). The bit that distinguishes four channels from three comes from the channel count, and a bit
+ * in the tile shift marks packed textures. */
 #define TXM_LINEAR_KIND(words)                                                                                         \
     (((words).made & 3) | (((words).made >> 8 & 4) ^ TXM_KIND_RGB) | ((words).made >> 25 & TXM_KIND_PACKED))
 #define TXM_LINEAR_EXTENSION(words) ((uint8_t)((words).made >> 16))
@@ -233,7 +233,7 @@ TXM_FAST int linear_ask(const txm_view *view, const txm_view_texture *t, const t
     return 1;
 }
 
-/* Like txm_color_finish. */
+/* The vector form of txm_color_finish. */
 TXM_FAST txm_look linear_missed(const txm_view_texture *t, txm_rgba color, float out[4])
 {
     txm_color_store(txm_rgba_quiet(color * t->scale), out);

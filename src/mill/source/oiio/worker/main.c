@@ -130,8 +130,8 @@ static void leave_at_once(int status, void *unused)
     _exit(status);
 }
 
-/* How many bytes one call transferred, 0 if a signal interrupted it. The worker usually ends because the other side
- * closes the socket. */
+/* Returns the number of bytes that one call transferred, 0 if a signal interrupted it. The worker usually ends because
+ * the other side closes the socket. */
 static size_t bytes_moved(ssize_t n)
 {
     if (n < 0 && errno == EINTR)
@@ -163,7 +163,7 @@ static void reply_failure(const txm_error *err)
     send_bytes(err->message, reply.text_bytes);
 }
 
-/* For requests whose answer has no data. */
+/* Answers a request whose answer has no data. */
 static void reply_done(void)
 {
     txm_worker_reply reply = {.status = TXM_OK};
