@@ -80,7 +80,7 @@ static bool level_within(const txm_level_error *e, const diff_args *args)
         return false;
     if (args->max_error < 0 && args->mean_error < 0 && args->min_psnr < 0 && args->max_share < 0)
         return e->different == 0;
-    /* Written so that NaN fails. */
+    /* It is written so that NaN fails. */
     return (args->max_error < 0 || e->max <= args->max_error) &&
            (args->mean_error < 0 || e->mean <= args->mean_error) && (args->min_psnr < 0 || e->psnr >= args->min_psnr) &&
            (args->max_share < 0 || 100.0 * (double)e->different <= args->max_share * (double)e->samples);

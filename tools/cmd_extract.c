@@ -137,7 +137,7 @@ static void print_extract_json(const extraction *x, const txm_extracted *p)
     txm_json_emit(o);
 }
 
-/* Printed on stderr, because the picture may be written to standard output. */
+/* It is printed on stderr, because the picture may be written to standard output. */
 static void say_written(const extraction *x, const txm_extracted *p)
 {
     char level[32];

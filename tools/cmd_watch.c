@@ -185,7 +185,7 @@ static txm_status collect_folders(const txm_operands *operands, txm_operands *fo
     return status;
 }
 
-/* Checked once at the start, because every round would fail. */
+/* It is checked once at the start, because every round would fail. */
 static txm_status check_settings(watch_args *args, const txm_operands *folders, txm_error *err)
 {
     txm_make_args *make = &args->make;

@@ -217,7 +217,7 @@ static inline void txm_batch_options_init(txm_batch_options *options)
     options->struct_size = sizeof *options;
 }
 
-/* Planned with txm_batch_plan, then run with txm_batch_run. */
+/* It is planned with txm_batch_plan, then run with txm_batch_run. */
 typedef struct txm_batch txm_batch;
 
 /* `options` is copied; it may be NULL. USAGE, NO_MEMORY. */

@@ -125,8 +125,8 @@ typedef struct txm_result {
     char reader[24];  /* name of the reader that decoded the source */
     char reason[256]; /* why it was (or would be) made: "missing", "outdated: ...", "forced" */
     bool otherwise;   /* up to date, but made with other settings than requested: `reason` says which */
-    /* Equal for two conversions of an image exactly if their settings give the same pixels; "" if this call did not
-     * convert it. */
+    /* The keys of two conversions of an image are equal exactly if their settings give the same pixels; "" if this call
+     * did not convert it. */
     char settings_key[TXM_KEY_HEX];
     char device[16]; /* what computed its levels: "cpu", "cuda:0"; "" if this call did not convert it */
     char via[16]; /* how the file was made: "converted"; from a batch's store: "reflink", "hardlink", "copy"; else "" */

@@ -19,7 +19,7 @@ extern "C" {
 
 /* The encoding of a tx file's samples. */
 typedef enum txm_values {
-    TXM_VALUES_DATA,    /* not colours: shown as they are */
+    TXM_VALUES_DATA,    /* the values are not colours, and are shown as they are */
     TXM_VALUES_ENCODED, /* already through the sRGB curve */
     TXM_VALUES_LINEAR   /* scene-linear: to be encoded for viewing */
 } txm_values;

@@ -180,7 +180,7 @@ typedef struct txm_cache_policy_words {
     const char *goes;   /* what is evicted and when: a clause without a full stop */
 } txm_cache_policy_words;
 
-/* Valid as long as the library is loaded; NULL outside the range. */
+/* The text is valid as long as the library is loaded; NULL outside the range. */
 TXM_API const txm_cache_policy_words *txm_cache_policy_words_of(txm_cache_policy policy);
 
 /* Makes a cache. NULL options mean those of txm_cache_options_init. USAGE, NO_MEMORY. */

@@ -64,7 +64,7 @@ TXM_API txm_status txm_ptex_pages_new(const txm_ptex *ptex, const txm_ptex_pages
                                       txm_error *err);
 TXM_API void txm_ptex_pages_free(txm_ptex_pages **pages); /* NULL-safe; sets *pages to NULL */
 
-/* Valid until the pages are freed. */
+/* The text is valid until the pages are freed. */
 TXM_API const txm_ptex_pages_info *txm_ptex_pages_info_of(const txm_ptex_pages *pages);
 /* The size of a page, px; 0 x 0 if the page does not exist. */
 TXM_API void txm_ptex_page_size(const txm_ptex_pages *pages, uint32_t page, uint32_t *width, uint32_t *height);

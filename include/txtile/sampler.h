@@ -99,8 +99,8 @@ typedef enum txm_chance {
        of 2^32. It chooses the level, and filters that need more numbers derive them from it. Lookups do not change it.
      */
     TXM_CHANCE_NUMBER,
-    /* Ignored: levels are rounded to the nearer one, and stochastic filters take the closest pixel. Lookups with NULL
-     * for their random numbers do the same. */
+    /* The random state is ignored: levels are rounded to the nearer one, and stochastic filters take the closest pixel.
+     * Lookups with NULL for their random numbers do the same. */
     TXM_CHANCE_NONE
 } txm_chance;
 
@@ -162,8 +162,8 @@ enum { TXM_SLOT_BITS = 7, TXM_SLAB_SLACK = 16 };
 #define TXM_SLOT_STATES 0xFFFC0000u     /* slots are below it */
 #define TXM_SLOT_REQUESTED 0xFFFC0000u  /* + launch: not in memory, requested by a lane of this launch */
 #define TXM_SLOT_UNREADABLE 0xFFFD0000u /* + round: reading failed in this round; a later round requests it again */
-#define TXM_SLOT_NONE 0xFFFFFFFFu       /* not in memory, not requested */
-#define TXM_SLOT_LOADING 0xFFFFFFFEu    /* not in memory, being read */
+#define TXM_SLOT_NONE 0xFFFFFFFFu       /* the tile is neither in memory nor requested */
+#define TXM_SLOT_LOADING 0xFFFFFFFEu    /* the tile is being read */
 #define TXM_SLOT_FAILED 0xFFFFFFFDu     /* reading failed; it is never requested again */
 /* The level has no entries of its own yet: its texture points at shared entries with this value. A lookup requests
  * entry `first` + level of the texture, which represents the whole level. */
@@ -330,7 +330,7 @@ typedef struct txm_explanation {
     uint32_t texture;   /* the texture that was read: in a UDIM set, that of the tile */
     uint32_t udim;      /* number of the UDIM tile; 0 if the texture is not a UDIM set */
     bool rejected;      /* the CLIP extension rejects the place: there are no taps */
-    float level;        /* before it is clamped */
+    float level;        /* the level before it is clamped */
     uint32_t level_low; /* the finer one of the levels that were read */
     float blend;        /* weight of the next coarser level */
     uint32_t probes;

@@ -133,7 +133,7 @@ static inline void txm_replay_options_init(txm_replay_options *options)
 
 /* The counts of a replay: lookups, tiles and bytes. */
 typedef struct txm_replay_counts {
-    uint64_t lookups;            /* without those that repeat the tiles of the previous one */
+    uint64_t lookups;            /* number of lookups, without those that repeat the tiles of the previous one */
     uint64_t tiles, tile_bytes;  /* distinct tiles and their size: the working set */
     uint64_t reads, reads_again; /* tiles read; of these, tiles that had been read before */
     uint64_t read_bytes, evicted;

@@ -52,7 +52,7 @@ static void start_span(void *arg)
     }
 }
 
-/* Separate from shading, because a step that missed is shaded again but need not be intersected again. */
+/* It is separate from shading, because a step that missed is shaded again but need not be intersected again. */
 static void intersect_span(void *arg)
 {
     span *s = arg;

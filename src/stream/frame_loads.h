@@ -27,7 +27,7 @@ typedef struct txm_frame_loads {
     double due_ms;        /* virtual time at which the batch is complete */
     uint32_t asked_frame; /* the frame whose list it was */
     bool is_virtual;
-    bool has_evicted; /* since the budget was set */
+    bool has_evicted; /* a tile was evicted since the budget was set */
     txm_cache_stats before, now;
 } txm_frame_loads;
 

@@ -26,7 +26,7 @@
 /* The use of textures in a frame. */
 typedef enum txm_frames_textures {
     TXM_FRAMES_STREAMED = 0,
-    TXM_FRAMES_COARSEST,  /* only the 1x1 colour of each: what fits without streaming */
+    TXM_FRAMES_COARSEST,  /* shows only the 1x1 colour of each texture: what fits without streaming */
     TXM_FRAMES_UNTEXTURED /* grey: the cost of rays without textures */
 } txm_frames_textures;
 

@@ -196,7 +196,7 @@ typedef struct txm_render_part {
 
 /* The memory at one moment of a render. */
 typedef struct txm_render_moment {
-    double seconds;           /* since the render began */
+    double seconds;           /* time since the render began */
     uint64_t samples;         /* finished */
     uint64_t tile_bytes;      /* the most that tiles in memory took since the previous moment */
     uint64_t allocated_bytes; /* the most that the cache took, with its tables, since the previous moment */

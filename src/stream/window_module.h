@@ -49,7 +49,7 @@ typedef struct txm_window_event {
 typedef struct txm_window_image {
     const uint8_t *rgba; /* rows from the top; scaled to the window. Alpha is not looked at */
     uint32_t width, height;
-    const char *const *lines; /* over the picture, ASCII */
+    const char *const *lines; /* text over the picture, ASCII */
     size_t line_count;
 } txm_window_image;
 

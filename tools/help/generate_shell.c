@@ -24,7 +24,7 @@ static const char header[] = "# Generated from the tables of options of txmill %
 typedef struct file_kind {
     const char *values;
     const char *extensions; /* in lower case, separated by blanks */
-    bool images;            /* and those of all images that txmill converts */
+    bool images;            /* images that txmill converts complete it as well */
 } file_kind;
 
 static const file_kind kinds[] = {

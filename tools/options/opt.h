@@ -100,7 +100,7 @@ enum { TXM_EXITS_FAIL = 1, TXM_EXITS_RETRY = 2, TXM_EXITS_FINDINGS = 4, TXM_EXIT
 typedef struct txm_command {
     const char *name;                                     /* "make" */
     const char *purpose;                                  /* one line, no full stop */
-    const char *synopsis;                                 /* after the name: "[OPTION...] IMAGE..." */
+    const char *synopsis;                                 /* the text after the name: "[OPTION...] IMAGE..." */
     const txm_option_group *groups;                       /* ends with a NULL title */
     const char *operand_values;                           /* TXM_VALUES_*, NULL: none */
     unsigned exits;                                       /* TXM_EXITS_* */

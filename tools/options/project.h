@@ -42,7 +42,7 @@ typedef struct txm_project_value {
 /* Zero-initialise. Settings with higher precedence come first. */
 typedef struct txm_project {
     char *path;   /* path of the .txmill; NULL if there is none */
-    char **above; /* those from which it inherits, the nearest first */
+    char **above; /* files from which it inherits, the nearest first */
     size_t above_count;
     txm_project_value *values;
     size_t count;
@@ -89,7 +89,7 @@ typedef struct txm_project_contexts {
     txm_context *common;     /* the context for the command line, the variables and the operands' .txmill; owned */
     txm_context **of;        /* one per input; NULL: the common one */
     const txm_rules **rules; /* one per input, of its own .txmill; NULL: those of the run */
-    txm_rules *common_rules; /* those of the run, if txm_project_look read them; owned */
+    txm_rules *common_rules; /* rules of the run, if txm_project_look read them; owned */
     struct txm_loaded_config *configs; /* the contexts that differ from the common one; owned */
     size_t count, capacity;
 } txm_project_contexts;

@@ -145,7 +145,7 @@ static txm_config_args config_of(const own_project *o)
     return args;
 }
 
-/* Loaded once for all projects with the same settings. NULL when memory is exhausted. */
+/* It is loaded once for all projects with the same settings. NULL when memory is exhausted. */
 static txm_loaded_config *load_config(txm_project_contexts *contexts, const txm_config_args *args)
 {
     for (size_t i = 0; i < contexts->count; i++)

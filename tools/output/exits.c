@@ -24,7 +24,7 @@
 
 /* ---- signals ---------------------------------------------------------------------------------------------------- */
 
-/* Written by the handler, read by any thread: only as an atomic, as txm_is_cancelled does. */
+/* The handler writes it and any thread reads it, both atomically, as txm_is_cancelled does. */
 static volatile int caught;
 /* After the first signal, the command writes the complete part. */
 static volatile int publishes;
@@ -314,7 +314,7 @@ int txm_finish(const txm_tally *tally)
     return (int)code;
 }
 
-/* Set once the options are known to contain --json; a process runs a single command. */
+/* It is set once the options are known to contain --json; a process runs a single command. */
 static const char *json_schema;
 static unsigned json_version;
 

@@ -14,7 +14,7 @@
 
 enum { INDENT = 2, MIN_PATH = 8 };
 
-/* No limit in pipes and files, because lines that programs read are never wrapped. */
+/* Pipes and files have no limit, because lines that programs read are never wrapped. */
 unsigned txm_line_columns(void)
 {
     return isatty(STDOUT_FILENO) ? txm_terminal_columns(STDOUT_FILENO) : UINT_MAX;

@@ -28,7 +28,7 @@ static unsigned status_columns; /* width of the visible status line; 0: none */
 
 enum { LINE = 4096 };
 
-/* Set before threads start; read without a lock. */
+/* It is set before threads start, and read without a lock. */
 void txm_say_set_level(txm_say_level level)
 {
     most = level;
@@ -158,8 +158,8 @@ static bool is_repeated(const char *line, txm_say_level level)
     return repeated;
 }
 
-/* Written with one call, so that lines of several processes on one terminal do not mix. Text longer than LINE is
- * cut. */
+/* A line is written with one call, so that lines of several processes on one terminal do not mix. Text longer than LINE
+ * is cut. */
 static void put_line(txm_say_level level, const char *prefix, const char *format, va_list args)
 {
     char raw[LINE], clean[LINE], line[LINE + 64];

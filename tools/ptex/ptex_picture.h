@@ -41,7 +41,7 @@ txm_status txm_ptex_sheet_picture(const txm_ptex *ptex, const txm_ptex_sheet *sh
 
 /* The options of `txmill extract` for a file. */
 typedef struct txm_ptex_extract {
-    uint32_t face; /* or TXM_PTEX_ALL_FACES */
+    uint32_t face; /* a face's number, or TXM_PTEX_ALL_FACES */
     uint32_t level;
     uint32_t fit_px; /* the largest level with no side longer than this; 0: `level` is used */
     bool raw;

@@ -31,7 +31,7 @@ typedef struct txm_replay_table {
     const char *path;
     const txm_trace_info *info;
     txm_replay_ask ask;        /* the request, with defaults filled in */
-    txm_replay_counts all;     /* without a limit */
+    txm_replay_counts all;     /* counts of a cache without a limit */
     txm_replay_counts *counts; /* counts of each policy for each size; free() them */
 } txm_replay_table;
 

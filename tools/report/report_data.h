@@ -46,7 +46,7 @@ typedef struct txm_report_run {
     double seconds;
     int exit_code;
     bool failed_whole; /* its summary says that the whole run failed, */
-    const char *error; /* and why; NULL: unknown */
+    const char *error; /* the reason; NULL: unknown */
 } txm_report_run;
 
 /* Zero-initialise. */
@@ -84,7 +84,7 @@ typedef struct txm_report_sums {
     /* Shards. */
     size_t lists;          /* different list keys among the runs */
     uint32_t shards;       /* the number of shards; 0: not divided, or not all in the same way */
-    size_t shards_missing; /* without a complete run */
+    size_t shards_missing; /* number of shards without a complete run */
     size_t incomplete;     /* runs without a summary: killed, or still running */
     size_t broken;         /* runs that ended with an error, without a later successful run of the same shard */
     const char *error;     /* message of the last of them; NULL: its images failed, or the reason is unknown */

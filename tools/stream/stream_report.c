@@ -161,7 +161,7 @@ void txm_stream_print_picture(const char *scene, const txm_render_options *o, co
     print_images(p->images, p->image_count);
 }
 
-/* Printed first, so that readers see what the figures below do not include. */
+/* It is printed first, so that readers see what the figures below do not include. */
 static void print_sureness(const txm_render_budget *b)
 {
     char bytes[TXM_FORMAT_BYTES], tiles[TXM_FORMAT_COUNT];

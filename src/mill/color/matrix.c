@@ -133,8 +133,8 @@ static const char *interop_id(const txm_color_config *config)
         for (int k = 0; k < 12; k++)
             if (k % 4 != 3)
                 worst = fmaxf(worst, fabsf(config->matrix[k] - working_spaces[i].from_xyz[k / 4][k % 4]));
-        /* Larger than the differences of rounding the same primaries, and smaller than those between two sets of them.
-         */
+        /* The tolerance is larger than the differences of rounding the same primaries, and smaller than those between
+         * two sets of them. */
         if (worst < 2e-3f)
             return working_spaces[i].id;
     }

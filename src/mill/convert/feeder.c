@@ -171,7 +171,7 @@ static txm_status hand_on_constant(state *s, uint32_t width, uint32_t y, uint32_
 static txm_status start_feeding(state *s, uint32_t width, uint32_t height, bool constant, txm_error *err)
 {
     txm_feed *f = s->feed;
-    /* Grey so far; sources with one channel have nothing to drop. */
+    /* The image is grey so far; sources with one channel have nothing to drop. */
     f->grey = f->may_be_grey && f->stats.grey;
     const txm_feed_start what = {width, height, f->grey ? 1 : s->channels, f->conform->type, constant};
     s->started = true;

@@ -31,7 +31,7 @@ typedef struct gpu {
     unsigned active;
     uint64_t budget_bytes, reserved_bytes;
     const txm_gpu_rates *rates; /* its measured rates; NULL: none */
-    char reason[200];           /* if failed: why */
+    char reason[200];           /* the reason if it failed */
 } gpu;
 
 struct txm_gpus {

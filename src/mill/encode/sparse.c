@@ -18,7 +18,7 @@
 #include "tile/base/mem.h"
 #include "tile/decode/inflate_parts.h"
 
-/* Inlined, so that it is compiled once for each search setting. */
+/* It is inlined, so that it is compiled once for each search setting. */
 #define TXM_TEMPLATE static inline __attribute__((always_inline))
 
 enum {
@@ -33,7 +33,7 @@ enum {
     MAX_SURVEYED = 8   /* blocks whose costs are kept */
 };
 
-/* Estimated costs of a block. */
+/* The estimated costs of a block. */
 typedef struct block_costs {
     uint16_t literals[TXM_LITERALS]; /* price of each literal, in COST_ONE-ths of a bit */
     unsigned key_bits;               /* average cost of eight bytes, in bits */

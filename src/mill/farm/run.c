@@ -162,7 +162,7 @@ typedef enum taken {
     TAKEN,     /* took a place in the order */
     NO_ROOM,   /* memory must be released first */
     NOT_YET,   /* other processes are making all that is left */
-    NONE_LEFT, /* or nothing may be started any more */
+    NONE_LEFT, /* nothing is left, or nothing may be started any more */
 } taken;
 
 /* Takes the biggest file that fits. The lock is held. With NOT_YET, *wait_s receives the seconds until the next try. */

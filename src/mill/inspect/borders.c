@@ -28,7 +28,7 @@
 
 /* A file that is being replaced. */
 typedef struct edit {
-    char *path; /* without symbolic links: the rename must hit the file itself */
+    char *path; /* path without symbolic links: the rename must hit the file itself */
     struct stat st;
     txm_tx *tx;
     txm_publish *publish;

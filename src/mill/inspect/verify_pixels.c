@@ -435,7 +435,7 @@ txm_status txm_verify_pixels(txm_verification *v, txm_error *err)
 
 /* ---- decoding only ---------------------------------------------------------------------------------------------- */
 
-/* Used for a verdict only: every tile is decoded, and nothing is computed. */
+/* It is used for a verdict only: every tile is decoded, and nothing is computed. */
 txm_status txm_verify_decoding(txm_verification *v, txm_error *err)
 {
     txm_pixel_check check = {.v = v};

@@ -102,8 +102,8 @@ static exr_result_t set_structure(exr_context_t exr, const txm_tx_layout *l, con
     return rc;
 }
 
-/* Stored like OpenImageIO: as pixels per inch whatever the unit, except per centimetre, which it converts; the unit's
- * name is still the source's. OpenEXR accepts aspects from 1e-6 to 1e6. */
+/* The density is stored as OpenImageIO stores it: pixels per inch whatever the unit, except per centimetre, which it
+ * converts; the unit's name is still the source's. OpenEXR accepts aspects from 1e-6 to 1e6. */
 static void set_density(exr_context_t exr, const txm_density *d, exr_result_t *rc)
 {
     bool both = d->x > 0 && d->y > 0;

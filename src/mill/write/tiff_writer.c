@@ -83,7 +83,7 @@ static int proc_close(thandle_t handle)
     return 0;
 }
 
-/* Set per file, so that neither stderr nor a caller's own use of libtiff is affected. */
+/* It is set per file, so that neither stderr nor a caller's own use of libtiff is affected. */
 static int keep_tiff_error(TIFF *tiff, void *user, const char *module, const char *format, va_list args)
 {
     tiff_writer *w = user;
@@ -145,7 +145,7 @@ static int set_tiff_text(TIFF *t, uint32_t tag, const char *text)
     return TIFFSetField(t, tag, text) && TIFFGetField(t, tag, &kept) && kept && !strcmp(kept, text);
 }
 
-/* Unspecified, as in Blender's files, although alpha is mostly associated. */
+/* The extra sample is unspecified, as in Blender's files, although alpha is mostly associated. */
 static int set_extra_sample(TIFF *t)
 {
     const uint16_t extra = EXTRASAMPLE_UNSPECIFIED, *kept = NULL;

@@ -152,7 +152,7 @@ static int geometry_add_mesh(txm_geometry *g, const float *positions, size_t ver
     RTCScene scene = rtcNewScene(g->device);
     RTCGeometry mesh = rtcNewGeometry(g->device, RTC_GEOMETRY_TYPE_TRIANGLE);
     if (triangles) {
-        /* Copied: Embree reads 16 bytes at the last vertex, which may have only 12. */
+        /* The vertices are copied: Embree reads 16 bytes at the last one, which may have only 12. */
         float *p = rtcSetNewGeometryBuffer(mesh, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3, 12, vertices);
         uint32_t *c = rtcSetNewGeometryBuffer(mesh, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3, 12, triangles);
         if (p && c) {
@@ -294,7 +294,7 @@ static void bound_shape(const struct RTCBoundsFunctionArguments *args)
 
 /* ---- objects ---- */
 
-/* Counted at once, so that it is freed with the geometry whatever happens next. NULL: no memory. */
+/* It is counted at once, so that it is freed with the geometry whatever happens next. NULL: no memory. */
 static shape *new_shape(txm_geometry *g, shape_kind kind)
 {
     shape *s =

@@ -17,7 +17,8 @@
 extern "C" {
 #endif
 
-/* Raised whenever something below changes: a plug-in of another build is then refused instead of misread. */
+/* This number is raised whenever something below changes: a plug-in from another build is then refused instead of
+ * misread. */
 enum { TXM_DEVICE_ABI = 4, TXM_DEVICES_MAX = 32 };
 #define TXM_DEVICE_SYMBOL "txm_device_plugin_table"
 

@@ -60,7 +60,7 @@ char *txm_tx_path(const char *source_path, const char *cache_dir, const txm_tx_k
     if (!digest(source_path, cache_dir, key, hex))
         return NULL;
     char *name = txm_asprintf("%s.%u-%s.tx", txm_path_base(source_path), txm_blender_format_now()->version, hex);
-    /* No "./" in front of files in the current folder. */
+    /* Files in the current folder have no "./" in front. */
     char *source_dir = strchr(source_path, '/') ? txm_path_dir(source_path) : txm_strdup("");
     char *dir = source_dir ? txm_path_join(source_dir, is_default_dir(cache_dir) ? "blender_tx" : cache_dir) : NULL;
     char *path = dir && name ? txm_path_join(dir, name) : NULL;

@@ -17,7 +17,7 @@
 
 /* The relation of the settings inside to the name. */
 typedef enum txm_fit {
-    TXM_FIT_YES,     /* or nothing speaks against it */
+    TXM_FIT_YES,     /* the settings fit, or nothing speaks against them */
     TXM_FIT_COLOURS, /* Cycles looks for this name and gets a file that was made with other settings */
     TXM_FIT_NAME     /* Cycles never looks for this name */
 } txm_fit;

@@ -269,7 +269,7 @@ bool txm_tx_lost_metadata(const txm_tx *tx)
     return tx->ops->has_lost_values && tx->ops->has_lost_values(tx);
 }
 
-/* Valid while the file is open. */
+/* It is valid while the file is open. */
 const txm_tx_info *txm_tx_info_of(const txm_tx *tx)
 {
     return &tx->info;

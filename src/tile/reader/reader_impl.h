@@ -102,7 +102,7 @@ TXM_CONTAINER_TABLE(TXM_CONTAINER_READER)
 enum { TXM_CONTAINERS = 0 TXM_CONTAINER_TABLE(TXM_CONTAINER_COUNT) };
 #undef TXM_CONTAINER_COUNT
 
-/* Indexed by txm_container. */
+/* It is indexed by txm_container. */
 extern const txm_container_reader *const txm_container_readers[TXM_CONTAINERS];
 
 /* ---- copying pixels into the caller's buffer, which may have gaps ------------------------------------------------ */

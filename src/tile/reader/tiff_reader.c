@@ -94,7 +94,7 @@ static txm_status check_kind(const txm_tiff *t, const shape *s)
     return TXM_OK;
 }
 
-/* Refused on opening and not when a tile is read, so that a renderer finds out at once. */
+/* The file is refused on opening and not when a tile is read, so that a renderer finds out at once. */
 static txm_status check_codec(const txm_tiff *t, const shape *s)
 {
     if (!txm_tiff_codec_name(s->compression))

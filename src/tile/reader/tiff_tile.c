@@ -76,8 +76,8 @@ static txm_status expand_tiff_tile(uint16_t compression, const txm_span *span, t
         break;
     }
     return ok ? TXM_OK
-              : txm_fail(err, TXM_STATUS_CORRUPT, "its %zu bytes of %s data is damaged", span->bytes,
-                         txm_tiff_codec_name(compression));
+              : txm_fail(err, TXM_STATUS_CORRUPT, "its %s data is damaged (%zu bytes)",
+                         txm_tiff_codec_name(compression), span->bytes);
 }
 
 /* For big-endian files, which are rare but valid. */

@@ -16,8 +16,8 @@
 
 /* ---- cursors ---- */
 
-/* Cached translation of a texture's number in the current block: computing it takes longer than everything else that is
- * done for a tile. */
+/* The cached translation of a texture's number in the current block: computing it takes longer than everything else
+ * that is done for a tile. */
 typedef struct meaning {
     uint32_t number, level;  /* number UINT32_MAX: unused */
     uint32_t texture, tiles; /* tiles: of the level */

@@ -206,7 +206,7 @@ TXM_RARE txm_look sample_generally(const txm_view *view, uint32_t texture, const
 
 typedef txm_look (*linear_function)(const txm_view *, const txm_view_texture *, const txm_sampler *, const txm_lookup *,
                                     uint32_t *, float *);
-/* Indexed by caller, rule and kind. */
+/* It is indexed by caller, rule and kind. */
 static const linear_function linear_functions[3][2][16];
 
 TXM_FAST txm_look linear_give_up(linear_caller caller, int kind, const txm_view *view, const txm_view_texture *t,
