@@ -284,7 +284,7 @@ static void check_done(void *user, const txm_batch_file *file)
     txm_tally_add(&c->tally, s == FAILED ? status : TXM_OK);
     c->total++;
     c->counts[s]++;
-    if (s != FAILED || c->args->report.json) /* as text it has been printed on standard error */
+    if (s != FAILED || c->args->report.json) /* the text has been printed on standard error */
         tell_finding(c, file, states[s].id, s == FRESH || s == AS_IS ? "note" : "error", tx, &what);
     tell_lint(c, file, tx, &what);
 }

@@ -47,7 +47,7 @@ typedef struct backend {
     txm_device_info *devices;
     size_t count;
     txm_error none;                             /* why there are none */
-    txm_device_rate (*rates)[TXM_DEVICE_RATES]; /* of each device, if measured */
+    txm_device_rate (*rates)[TXM_DEVICE_RATES]; /* rates of each device, if measured */
     txm_error *failed;                          /* why a measurement failed */
 } backend;
 

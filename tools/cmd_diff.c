@@ -66,7 +66,7 @@ static const txm_option_group groups[] = {
     TXM_JOBS_GROUP(diff_args),     TXM_REPORTS_GROUP(diff_args), {0},
 };
 
-/* A value below 0 stands for 'no threshold'. */
+/* A value below 0 means that there is no threshold. */
 static void set_diff_defaults(void *p)
 {
     diff_args *args = p;
@@ -80,13 +80,13 @@ static bool level_within(const txm_level_error *e, const diff_args *args)
         return false;
     if (args->max_error < 0 && args->mean_error < 0 && args->min_psnr < 0 && args->max_share < 0)
         return e->different == 0;
-    /* Written so that NaN fails. */
+    /* It is written so that NaN fails. */
     return (args->max_error < 0 || e->max <= args->max_error) &&
            (args->mean_error < 0 || e->mean <= args->mean_error) && (args->min_psnr < 0 || e->psnr >= args->min_psnr) &&
            (args->max_share < 0 || 100.0 * (double)e->different <= args->max_share * (double)e->samples);
 }
 
-/* What all pairs have in common. */
+/* State that all pairs share. */
 typedef struct diffing {
     const diff_args *args;
     txm_context *context;

@@ -137,7 +137,7 @@ static void print_extract_json(const extraction *x, const txm_extracted *p)
     txm_json_emit(o);
 }
 
-/* Printed on stderr, because the picture may be written to standard output. */
+/* It is printed on stderr, because the picture may be written to standard output. */
 static void say_written(const extraction *x, const txm_extracted *p)
 {
     char level[32];
@@ -188,7 +188,7 @@ static txm_status extract(const extraction *x, txm_error *err)
 
 /* ---- the files -------------------------------------------------------------------------------------------------- */
 
-/* A trailing slash stands for a folder, even if it does not exist yet. */
+/* A trailing slash means a folder, even if it does not exist yet. */
 static bool names_folder(const char *output)
 {
     struct stat st;

@@ -61,8 +61,8 @@ static void set_plan_defaults(void *p)
 /* The images of one shard. */
 typedef struct share {
     size_t inputs, to_create, failed;
-    double weight_s; /* of all images, also those that are up to date */
-    txm_cost cost;   /* of the images to be made; memory_bytes is that of the largest */
+    double weight_s; /* weight of all images, also of those that are up to date */
+    txm_cost cost;   /* cost of the images to be made; memory_bytes is that of the largest */
 } share;
 
 typedef struct plan {
@@ -118,7 +118,7 @@ static void print_file(const plan *p, const txm_batch_file *file)
     putchar('\n');
 }
 
-/* Also called for inputs that failed: they belong to a shard, whose task will report them again. */
+/* It is also called for inputs that failed: they belong to a shard, whose task will report them again. */
 static void plan_done(void *user, const txm_batch_file *file)
 {
     plan *p = user;

@@ -73,7 +73,7 @@ static bool is_loaded(const txm_resolution *r)
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
 
-/* Printed only if the versions look for different files; otherwise the line would be the same for every image. */
+/* It is printed only if the versions look for different files; otherwise the line would be the same for every image. */
 static void print_versions(const txm_resolution *r)
 {
     bool differ = false;

@@ -50,7 +50,7 @@ typedef struct view_args {
     txm_jobs_args jobs;
 } view_args;
 
-/* What all files have in common. */
+/* State that all files share. */
 typedef struct viewing {
     view_args *args;
     txm_inputs *inputs;
@@ -282,7 +282,7 @@ static txm_status make_page(const viewing *v, fate *fates, txm_error *err)
         if (f->err.status && !txm_view_page_broken(page))
             txm_say(TXM_SAY_ERROR, "%s", f->err.message);
     }
-    /* Without a picture there is no page. */
+    /* A page needs a picture. */
     return txm_view_page_finish(&page, !good || txm_signal_caught(), err);
 }
 

@@ -68,7 +68,7 @@ static void set_watch_defaults(void *p)
 
 typedef struct rounds {
     const watch_args *args;
-    const txm_operands *folders; /* all that were given */
+    const txm_operands *folders; /* the folders on the command line */
     char **there;                /* room for those that exist now */
     txm_watch *watch;
     unsigned retry_s; /* 0: the last round had no failures where a retry may succeed */
@@ -185,7 +185,7 @@ static txm_status collect_folders(const txm_operands *operands, txm_operands *fo
     return status;
 }
 
-/* Checked once at the start, because every round would fail. */
+/* It is checked once at the start, because every round would fail. */
 static txm_status check_settings(watch_args *args, const txm_operands *folders, txm_error *err)
 {
     txm_make_args *make = &args->make;

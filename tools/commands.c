@@ -26,7 +26,7 @@ const txm_command *const txm_commands[] = {
 #undef COMMAND
 #undef GROUP
 
-/* Only exact names: abbreviations could break scripts when a command is added. */
+/* Only exact names are accepted: abbreviations could break scripts when a command is added. */
 const txm_command *txm_command_find(const char *name)
 {
     for (const txm_command *const *c = txm_commands; *c; c++)
@@ -35,7 +35,7 @@ const txm_command *txm_command_find(const char *name)
     return NULL;
 }
 
-/* For the message about an unknown command; NULL if none is similar. */
+/* The message about an unknown command suggests it; NULL if none is similar. */
 const txm_command *txm_command_near(const char *name)
 {
     const txm_command *best = NULL;

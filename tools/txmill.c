@@ -194,7 +194,7 @@ static int unknown_command(const char *name, int argc, char **argv)
     return usage_error(&err);
 }
 
-/* For the build: generates sections of manual pages and completion scripts from the tables. */
+/* The build calls this to generate sections of manual pages and completion scripts from the tables. */
 static int generate(int argc, char **argv)
 {
     txm_error err = {0};

@@ -51,8 +51,8 @@ typedef struct txm_inputs txm_inputs;
 typedef txm_status (*txm_inputs_scene)(void *user, txm_inputs *inputs, const char *path, const txm_input *settings,
                                        txm_error *err);
 
-/* How inputs are collected. Callbacks run on the thread that adds inputs; each gets the `..._user` pointer that belongs
- * to it. */
+/* Options for collecting inputs. Callbacks run on the thread that adds inputs; each gets the `..._user` pointer that
+ * belongs to it. */
 typedef struct txm_inputs_options {
     size_t struct_size;         /* set by txm_inputs_options_init */
     bool recursive;             /* take folders with their subfolders; if false, a folder is an input that failed */
@@ -132,16 +132,16 @@ TXM_API txm_status txm_lint_image(const txm_color_config *config, const char *pa
 
 enum { TXM_CONTENT_HEX = 65 }; /* SHA-256 in lower-case hex, and the NUL */
 
-/* What a conversion is expected to cost. */
+/* The expected cost of a conversion. */
 typedef struct txm_cost {
-    double megapixels;     /* of level 0 */
-    uint64_t memory_bytes; /* at its peak */
-    double seconds;        /* of one processor */
+    double megapixels;     /* millions of pixels in level 0 */
+    uint64_t memory_bytes; /* peak of the conversion's memory */
+    double seconds;        /* time of one processor */
 } txm_cost;
 
 /* One input as planned or done. Pointers are valid during the callback that receives it. */
 typedef struct txm_batch_file {
-    size_t index; /* of the input */
+    size_t index; /* the input's index */
     const txm_input *input;
     const char *decided_by;   /* what chose colour space or alpha: a rule's glob and origin, a list; NULL: settings */
     const txm_result *result; /* meaningless when `err` holds a failure */
@@ -157,7 +157,7 @@ typedef struct txm_batch_file {
 
 /* The totals of a plan; its list_key is valid during the callback that receives it. */
 typedef struct txm_batch_totals {
-    size_t inputs;        /* of this shard; all if the batch is not divided */
+    size_t inputs;        /* number of inputs of this shard; all of them if the batch is not divided */
     size_t to_create;     /* inputs of these whose tx file is missing or outdated */
     txm_cost cost;        /* sums; memory_bytes: the largest */
     size_t listed;        /* number of inputs of all shards together */
@@ -185,10 +185,10 @@ static inline void txm_batch_events_init(txm_batch_events *options)
     options->struct_size = sizeof *options;
 }
 
-/* How a batch runs. What it points at must outlive the batch, except for what is copied. */
+/* Options of a batch. The objects that it points to must outlive the batch, unless they are copied. */
 typedef struct txm_batch_options {
     size_t struct_size;             /* set by txm_batch_options_init */
-    const txm_settings *settings;   /* for whatever an input does not specify itself; copied; NULL: the defaults */
+    const txm_settings *settings;   /* settings that an input does not specify itself; copied; NULL: the defaults */
     const txm_rules *rules;         /* may be NULL */
     const char *output;             /* where the tx file of a single input goes; may be NULL */
     bool force;                     /* make files again that are up to date */
@@ -201,7 +201,7 @@ typedef struct txm_batch_options {
     const char *store;              /* folder of finished tx files to take from and add to; may be NULL */
     bool fail_fast;                 /* start nothing more after a failure */
     bool stages;                    /* time the stages of conversions */
-    uint64_t max_memory_bytes;      /* for all conversions together; 0: no bound */
+    uint64_t max_memory_bytes;      /* bound for all conversions together; 0: no bound */
     unsigned shards;                /* number of parts that the inputs are divided into; 0: not divided */
     unsigned shard;                 /* the part to plan and make, 1 to `shards`; 0: all */
     const txm_batch_events *events; /* copied; may be NULL */
@@ -217,7 +217,7 @@ static inline void txm_batch_options_init(txm_batch_options *options)
     options->struct_size = sizeof *options;
 }
 
-/* Planned with txm_batch_plan, then run with txm_batch_run. */
+/* It is planned with txm_batch_plan, then run with txm_batch_run. */
 typedef struct txm_batch txm_batch;
 
 /* `options` is copied; it may be NULL. USAGE, NO_MEMORY. */

@@ -26,8 +26,8 @@ extern "C" {
 typedef struct txm_borders_result {
     bool changed;                    /* the file was replaced */
     txm_section_state before;        /* state of the section when the call began */
-    uint64_t file_bytes;             /* after the call */
-    uint64_t section_bytes;          /* after the call */
+    uint64_t file_bytes;             /* size after the call */
+    uint64_t section_bytes;          /* size after the call */
     uint64_t tiles, bad_tiles;       /* check: how many were compared, and how many are damaged or wrong */
     char finding[TXM_MESSAGE_BYTES]; /* check: the first fault that was found; "" if there is none */
     uint64_t reserved[4];

@@ -57,7 +57,8 @@ static inline void txm_color_options_init(txm_color_options *options)
     options->struct_size = sizeof *options;
 }
 
-/* How Cycles classifies a space, by running 256 grey and primary ramps to scene_linear. */
+/* The classes into which Cycles sorts spaces. It converts 256 greys and ramps of the primaries to scene_linear to find
+ * out. */
 typedef enum txm_color_class {
     TXM_COLOR_CLASS_DATA,         /* the config says so: never converted */
     TXM_COLOR_CLASS_SCENE_LINEAR, /* identity to 1e-6 */
@@ -114,7 +115,7 @@ TXM_API txm_status txm_color_find(const txm_color_config *config, const char *na
                                   txm_error *err);
 
 TXM_API const char *txm_color_space_name(const txm_color_space *space);      /* canonical */
-TXM_API txm_color_class txm_color_space_class(const txm_color_space *space); /* as Cycles sees it */
+TXM_API txm_color_class txm_color_space_class(const txm_color_space *space); /* its class in Cycles */
 /* As it is stored in tx files: "data", "scene_linear", "scene_linear_srgb" or the space's own name. */
 TXM_API const char *txm_color_space_detected(const txm_color_space *space);
 

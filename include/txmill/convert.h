@@ -18,10 +18,10 @@
 extern "C" {
 #endif
 
-/* What many conversions share: threads, colour config, devices, memory budget. */
+/* A context has what many conversions share: threads, colour config, devices, memory budget. */
 typedef struct txm_context txm_context;
 
-/* How much a log message matters. */
+/* The importance of a log message. */
 typedef enum txm_log_level { TXM_LOG_LEVEL_WARNING, TXM_LOG_LEVEL_INFO } txm_log_level;
 /* May be called from any thread. */
 typedef void (*txm_log_fn)(void *user, txm_log_level level, const char *message);
@@ -99,7 +99,7 @@ typedef enum txm_outcome {
     TXM_OUTCOME_IS_TX,        /* the input is itself a valid tx file and was left alone */
     TXM_OUTCOME_USED_AS_IS,   /* Cycles uses the source itself (1x1 images) */
     TXM_OUTCOME_WOULD_CREATE, /* dry run */
-    TXM_OUTCOME_SAME          /* in a batch: another input makes this tx file */
+    TXM_OUTCOME_SAME          /* in a batch, another input makes this tx file */
 } txm_outcome;
 
 enum { TXM_KEY_HEX = 41 }; /* a settings key: 40 hex digits and the NUL */
@@ -125,15 +125,15 @@ typedef struct txm_result {
     char reader[24];  /* name of the reader that decoded the source */
     char reason[256]; /* why it was (or would be) made: "missing", "outdated: ...", "forced" */
     bool otherwise;   /* up to date, but made with other settings than requested: `reason` says which */
-    /* Equal for two conversions of an image exactly if their settings give the same pixels; "" if this call did not
-     * convert it. */
+    /* The keys of two conversions of an image are equal exactly if their settings give the same pixels; "" if this call
+     * did not convert it. */
     char settings_key[TXM_KEY_HEX];
     char device[16]; /* what computed its levels: "cpu", "cuda:0"; "" if this call did not convert it */
     char via[16]; /* how the file was made: "converted"; from a batch's store: "reflink", "hardlink", "copy"; else "" */
     uint64_t reserved[8];
 } txm_result;
 
-/* How one conversion runs. */
+/* Options for one conversion. */
 typedef struct txm_convert_options {
     size_t struct_size; /* set by txm_convert_options_init */
     const char *output; /* path to write instead of the one that Cycles looks for; may be NULL */

@@ -55,7 +55,7 @@ TXM_API txm_status txm_device_list(txm_device_info **out, size_t *count, txm_err
 /* The same for one back-end; USAGE if its name is unknown. */
 TXM_API txm_status txm_device_list_of(const char *backend, txm_device_info **out, size_t *count, txm_error *err);
 
-/* What a kind of image costs in nanoseconds per pixel of level 0, for the work that a device would take over: on the
+/* The cost of a kind of image in nanoseconds per pixel of level 0, for the work that a device would take over: on the
  * device, and on one thread of the CPU. */
 typedef struct txm_device_rate {
     txm_type type;

@@ -64,7 +64,8 @@ typedef struct txm_garbage_file {
     double age_s; /* since it was made or moved here; 0 for temporaries and claims */
 } txm_garbage_file;
 
-/* What counts as garbage, and callbacks that report it; these may be NULL and run on the calling thread. */
+/* Options that say what counts as garbage, and callbacks that report it; these may be NULL and run on the calling
+ * thread. */
 typedef struct txm_garbage_options {
     size_t struct_size;         /* set by txm_garbage_options_init */
     double older_than_s;        /* only files made or moved here longer ago than this; negative: of any age */
@@ -104,7 +105,7 @@ TXM_API txm_status txm_garbage_collect(const char *path, const txm_garbage_optio
 
 /* ---- trimming a store -------------------------------------------------------------------------------------------- */
 
-/* How a store is trimmed. The callback runs on the calling thread. */
+/* Options for trimming a store. The callback runs on the calling thread. */
 typedef struct txm_trim_options {
     size_t struct_size;  /* set by txm_trim_options_init */
     double older_than_s; /* remove what was unused for longer; negative: no such bound */
@@ -124,10 +125,10 @@ static inline void txm_trim_options_init(txm_trim_options *options)
     options->max_bytes = UINT64_MAX;
 }
 
-/* What a store held, and what was removed. */
+/* The contents of a store, and how much was removed. */
 typedef struct txm_trim_result {
     size_t objects, removed, failed;
-    uint64_t bytes, removed_bytes; /* of files without other hard links: removing the others frees no space */
+    uint64_t bytes, removed_bytes; /* sizes of files without other hard links: removing the others frees no space */
 } txm_trim_result;
 
 /* Trims a store. NOT_FOUND, DENIED, IO, NO_MEMORY; USAGE for a folder that does not look like a store. */

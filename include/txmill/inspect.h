@@ -52,7 +52,7 @@ typedef struct txm_findings {
 
 TXM_API void txm_findings_clear(txm_findings *findings); /* NULL-safe; zeroes */
 
-/* How a tx file is verified. The options are read during the call only. */
+/* Options for verifying a tx file. They are read during the call only. */
 typedef struct txm_verify_options {
     size_t struct_size;            /* set by txm_verify_options_init */
     bool deep;                     /* convert the source again and compare the results */
@@ -111,7 +111,7 @@ typedef struct txm_level_error {
     uint32_t worst_x, worst_y; /* pixel of the largest error */
 } txm_level_error;
 
-/* How much two files differ, level by level; the first `levels` elements of `level` are valid. */
+/* The differences between two files, level by level; the first `levels` elements of `level` are valid. */
 typedef struct txm_difference {
     bool plain; /* one of the files is a plain image: only level 0 was compared */
     uint32_t levels;
@@ -152,7 +152,7 @@ TXM_API txm_status txm_look_up(const txm_color_config *config, const char *image
 TXM_API txm_status txm_image_defaults(const txm_color_config *config, const char *image, const char **colorspace,
                                       txm_alpha *alpha, txm_error *err);
 
-/* How txm_resolve_image examines a tx file. */
+/* Options of txm_resolve_image. */
 typedef struct txm_resolve_options {
     size_t struct_size; /* set by txm_resolve_options_init */
     bool touch;         /* give an outdated tx file its image's modification time, if nothing else is wrong */
@@ -173,7 +173,7 @@ typedef struct txm_version_answer {
     txm_tx_state state; /* damage is looked for only in the file of the config's version */
 } txm_version_answer;
 
-/* What Cycles would load for an image. All pointers are owned. */
+/* The file that Cycles would load for an image. All pointers are owned. */
 typedef struct txm_resolution {
     txm_tx_state state;
     char *path;           /* the file that Cycles loads, or would look for */

@@ -17,9 +17,9 @@
 extern "C" {
 #endif
 
-/* How the samples of a tx file are encoded. */
+/* The encoding of a tx file's samples. */
 typedef enum txm_values {
-    TXM_VALUES_DATA,    /* not colours: shown as they are */
+    TXM_VALUES_DATA,    /* the values are not colours, and are shown as they are */
     TXM_VALUES_ENCODED, /* already through the sRGB curve */
     TXM_VALUES_LINEAR   /* scene-linear: to be encoded for viewing */
 } txm_values;
@@ -70,7 +70,7 @@ static inline void txm_extract_options_init(txm_extract_options *options)
     options->struct_size = sizeof *options;
 }
 
-/* What was written. */
+/* A description of the picture that was written. */
 typedef struct txm_extracted {
     uint32_t width, height, channels;
     txm_type type;

@@ -47,7 +47,7 @@ typedef struct txm_blend_colors {
 /* Looks names up in `config`, which must outlive the call of txm_blend_open. */
 TXM_API txm_blend_colors txm_blend_colors_of(const txm_color_config *config);
 
-/* How a scene is read. The options are used during txm_blend_open only. */
+/* Options for reading a scene. They are used during txm_blend_open only. */
 typedef struct txm_blend_options {
     size_t struct_size; /* set by txm_blend_options_init */
     txm_blend_colors colors;
@@ -92,7 +92,7 @@ typedef struct txm_blend_user {
     const char *interpolation; /* "linear", "closest", "cubic", "smart" */
 } txm_blend_user;
 
-/* A file of an image: its only one, or that of one UDIM tile or frame. */
+/* One file of an image: its only file, or the file of one UDIM tile or frame. */
 typedef struct txm_blend_image_file {
     const char *path; /* absolute, normalised */
     uint32_t number;  /* UDIM tile or frame; 0 for a single file */
@@ -109,8 +109,8 @@ typedef struct txm_blend_packed_file {
 
 /* An image data-block that shader trees use, and its files. Each list is followed by the number of its elements. */
 typedef struct txm_blend_image {
-    const char *name;        /* of the data-block */
-    const char *stored_path; /* as in the file, after the fix-ups for old versions */
+    const char *name;        /* name of the data-block */
+    const char *stored_path; /* the path in the file, after the fix-ups for old versions */
     const char *path;        /* absolute, including a <UDIM> or <UVTILE> token; "" if the image has no path */
     const char *library;     /* path of the library that holds it, "" for the scene itself */
     txm_blend_source source;
@@ -160,7 +160,7 @@ typedef struct txm_blend_finding {
 /* The scene's own file. */
 typedef struct txm_blend_info {
     const char *path;        /* absolute */
-    int version, subversion; /* of the Blender that wrote it: 405, 501 */
+    int version, subversion; /* version of the Blender that wrote it: 405, 501 */
     const char *compression; /* "plain", "gzip", "zstd" */
     unsigned pointer_bytes;
     bool big_endian;

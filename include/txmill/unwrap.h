@@ -26,10 +26,10 @@
 extern "C" {
 #endif
 
-/* How a mesh is unwrapped. */
+/* Options for unwrapping a mesh. */
 typedef struct txm_unwrap_options {
     size_t struct_size;         /* set by txm_unwrap_options_init */
-    const char *folder;         /* for pages and mesh, created if necessary; NULL: that of the Ptex file */
+    const char *folder;         /* folder for pages and mesh, created if necessary; NULL: the Ptex file's folder */
     uint32_t page_px;           /* as in txm_ptex_pages_options */
     uint32_t padding_px;        /* as in txm_ptex_pages_options */
     unsigned threads;           /* 0: as many as this process may use */

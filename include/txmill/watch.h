@@ -47,7 +47,7 @@ static inline void txm_watch_options_init(txm_watch_options *options)
     options->struct_size = sizeof *options;
 }
 
-/* What the caller must examine. */
+/* A change that the caller must examine. */
 typedef enum txm_watch_work { TXM_WATCH_WORK_NOTHING, TXM_WATCH_WORK_FILES, TXM_WATCH_WORK_EVERYTHING } txm_watch_work;
 
 /* Starts watching; the first wait returns EVERYTHING. `folders` and what the options point at must outlive the watch.

@@ -80,8 +80,8 @@ typedef enum txm_cache_policy {
     /* Least recently used, at the resolution of epochs. With every policy but NONE, epochs also advance by themselves,
      * 16 times while as many tiles are loaded as fit the budget. */
     TXM_CACHE_POLICY_LRU,
-    /* As in OptiX Toolkit: counters of 4 bits hold the logarithm of the number of epochs in which a tile was not used.
-     */
+    /* The policy of the OptiX Toolkit: counters of 4 bits hold the logarithm of the number of epochs in which a tile
+     * was not used. */
     TXM_CACHE_POLICY_CLOCK4,
     /* Nothing is evicted, and max_bytes is exceeded. */
     TXM_CACHE_POLICY_NONE,
@@ -180,7 +180,7 @@ typedef struct txm_cache_policy_words {
     const char *goes;   /* what is evicted and when: a clause without a full stop */
 } txm_cache_policy_words;
 
-/* Valid as long as the library is loaded; NULL outside the range. */
+/* The text is valid as long as the library is loaded; NULL outside the range. */
 TXM_API const txm_cache_policy_words *txm_cache_policy_words_of(txm_cache_policy policy);
 
 /* Makes a cache. NULL options mean those of txm_cache_options_init. USAGE, NO_MEMORY. */
@@ -203,13 +203,13 @@ TXM_API txm_status txm_cache_add(txm_cache *cache, const char *path, txm_extensi
  * another kind. */
 typedef struct txm_tile_shape {
     size_t struct_size;     /* set by the cache; all other members are 0 except for the average */
-    uint32_t width, height; /* of level 0, px: 1 to 65536 */
+    uint32_t width, height; /* size of level 0, px: 1 to 65536 */
     uint32_t levels;        /* at least 1; each is half as large as the one before, rounded down, and at least 1 px */
     uint32_t tile_px;       /* size of the tiles that are read: a power of two, 8 to 512; a level may have 2^20 tiles */
     uint32_t channels;      /* 1 or 4 */
     uint32_t type;          /* txm_type */
     uint32_t encoding;      /* txm_encoding */
-    float average[4]; /* as looked up: the colour as long as nothing is loaded. If describe leaves it unchanged, it is
+    float average[4]; /* colour that lookups return as long as nothing is loaded. If describe leaves it unchanged, it is
                          grey or, with stand-ins, the colour of the 1x1 level */
     char digest[41];  /* textures with equal digests and shapes share tiles; "": this one shares none */
 } txm_tile_shape;
@@ -400,13 +400,13 @@ typedef struct txm_cache_stats {
     uint64_t tile_requests;           /* tiles that lookups requested */
     uint64_t tiles_loaded, tiles_reloaded, tiles_evicted, tiles_failed, tiles_coalesced;
     uint64_t requests_dropped;                      /* beyond the limits of a batch, or for lack of memory */
-    uint64_t tiles, tiles_peak;                     /* in memory */
-    uint64_t tile_bytes, tile_bytes_peak;           /* of tiles in memory, padding included */
-    uint64_t slab_bytes;                            /* of the slabs, which hold the tiles */
+    uint64_t tiles, tiles_peak;                     /* tiles in memory now, and at most */
+    uint64_t tile_bytes, tile_bytes_peak;           /* memory of these tiles, padding included */
+    uint64_t slab_bytes;                            /* memory of the slabs, which hold the tiles */
     uint64_t overhead_bytes;                        /* page table, texture structs, everything else */
     uint64_t allocated_bytes, allocated_bytes_peak; /* slabs and overhead */
-    uint64_t virtual_bytes;                         /* of all tiles of textures that were opened, loaded or not */
-    uint64_t loaded_bytes;                          /* of tiles that were loaded, reloads included */
+    uint64_t virtual_bytes;                         /* size of all tiles of textures that were opened, loaded or not */
+    uint64_t loaded_bytes;                          /* size of tiles that were loaded, reloads included */
     uint64_t reloaded_bytes;
     uint64_t waits;             /* times a thread waited for a tile that another was loading */
     uint64_t locks;             /* times a lookup took the cache's lock for a tile: none on hits */
@@ -416,12 +416,12 @@ typedef struct txm_cache_stats {
     uint32_t files_open, files_open_peak, files_opened; /* reopened ones count again */
     uint32_t epoch;
     double load_seconds;                      /* decoding and reading, summed over all threads */
-    uint64_t reader_bytes, reader_bytes_peak; /* of open files and their readers; part of the budget */
+    uint64_t reader_bytes, reader_bytes_peak; /* memory of open files and their readers; part of the budget */
     /* Requests of lookups in views; of these, those that were rejected and those for which the list was full; and tiles
      * that were given up at the time limit of their batch (launch_seconds). */
     uint64_t requests_made, requests_rejected, requests_full, requests_late;
-    uint64_t tiles_queued; /* of batches that have not ended */
-    uint64_t kept_bytes;   /* of tiles that txm_cache_pin keeps, and of stand-ins */
+    uint64_t tiles_queued; /* tiles of batches that have not ended */
+    uint64_t kept_bytes;   /* memory of tiles that txm_cache_pin keeps, and of stand-ins */
     /* With TXM_CACHE_POLICY_SECOND_CHANCE: times that tiles were staged, and times that they were restored without
      * being read. */
     uint64_t tiles_staged, tiles_restored;
@@ -445,10 +445,10 @@ typedef struct txm_cache_texture_stats {
     uint32_t levels;
     uint64_t resident_bytes, loads, reloads, failures;
     uint32_t opens;      /* times that its file was opened */
-    uint32_t tile_bytes; /* of a tile in memory */
+    uint32_t tile_bytes; /* size of a tile in memory */
     double load_seconds; /* decoding and reading, summed over all threads */
     txm_cache_level_stats level[TXM_MAX_LEVELS];
-    char message[256]; /* of the first failure */
+    char message[256]; /* message of the first failure */
     uint32_t failure;  /* txm_status of the first failure; TXM_OK: none */
     uint64_t reserved[7];
 } txm_cache_texture_stats;

@@ -138,7 +138,7 @@ TXM_API txm_status txm_device_sample_view(txm_device *const *devices, size_t cou
 /* Statistics since a device was opened. */
 typedef struct txm_device_stats {
     uint64_t launches, lookups;           /* lookups of all launches, including repeated ones */
-    uint64_t lookups_missed;              /* of `lookups` */
+    uint64_t lookups_missed;              /* those of `lookups` that missed */
     uint64_t requests;                    /* tiles requested, counted once per launch */
     uint64_t table_copies, tile_copies;   /* pieces copied to the device: at most one of each per launch */
     uint64_t table_bytes, tile_bytes;     /* size of those pieces */
@@ -150,7 +150,7 @@ typedef struct txm_device_stats {
     uint64_t memory_bytes, host_bytes;    /* allocated for tiles at present */
     uint32_t longest;                     /* most launches that one part of a batch needed (txm_device_sample) */
     uint32_t lost;                        /* 1: the device was lost */
-    double copy_seconds, kernel_seconds;  /* of copies to and from the device, of lookups; by its clock */
+    double copy_seconds, kernel_seconds;  /* time of copies to and from the device, and of lookups, by its clock */
     uint64_t by_processor;                /* lookups of the device's part of a batch that the processor did */
     uint64_t reserved[6];
 } txm_device_stats;

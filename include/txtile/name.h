@@ -78,7 +78,7 @@ TXM_API void txm_found_clear(txm_found *found); /* NULL-safe; zeroes */
 
 /* ---- from an image to its tx file ------------------------------------------------------------------------------- */
 
-/* How a scene uses an image. It is read during the call only. */
+/* A scene's use of an image. It is read during the call only. */
 typedef struct txm_tx_wanted {
     size_t struct_size; /* set by txm_tx_wanted_init */
     /* The name of the image's colour space, as the scene stores it: "sRGB", "Non-Color", "Linear Rec.709". "auto" is

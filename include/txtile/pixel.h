@@ -26,10 +26,10 @@
 extern "C" {
 #endif
 
-/* How a sample is stored. Multi-byte samples are in the machine's byte order (little-endian machines only). */
+/* The type of a stored sample. Multi-byte samples are in the machine's byte order (little-endian machines only). */
 typedef enum txm_type { TXM_TYPE_U8 = 0, TXM_TYPE_U16 = 1, TXM_TYPE_HALF = 2, TXM_TYPE_FLOAT = 3 } txm_type;
 
-/* What is beyond the edges of an image. */
+/* The extension decides what lies beyond the edges of an image. */
 typedef enum txm_extension {
     TXM_EXTENSION_REPEAT = 0,
     TXM_EXTENSION_EXTEND,

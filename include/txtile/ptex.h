@@ -4,7 +4,7 @@
  * coordinates.
  *
  * The reader supports everything that Disney's library writes: quads and triangles, all four types, any number of
- * channels, constant and tiled faces, stored reductions, small and large meta data, and edits, which are applied when
+ * channels, constant and tiled faces, stored reductions, small and large metadata, and edits, which are applied when
  * the file is opened. A face is an image of 2^u x 2^v texels whose row 0 is at v = 0, the bottom. Texels are
  * interleaved, in the file's type.
  *
@@ -37,7 +37,7 @@ typedef struct txm_ptex txm_ptex;
 
 /* The shape of the faces. */
 typedef enum txm_ptex_mesh { TXM_PTEX_TRIANGLES = 0, TXM_PTEX_QUADS } txm_ptex_mesh;
-/* How the texture continues beyond the mesh's borders. */
+/* The border mode decides how the texture continues beyond the mesh's borders. */
 typedef enum txm_ptex_border { TXM_PTEX_CLAMP = 0, TXM_PTEX_BLACK, TXM_PTEX_PERIODIC } txm_ptex_border;
 /* Whether channels 0 and 1 are rotated with the face when a filter crosses an edge. */
 typedef enum txm_ptex_edge_mode { TXM_PTEX_EDGE_PLAIN = 0, TXM_PTEX_EDGE_TANGENT } txm_ptex_edge_mode;
@@ -49,7 +49,7 @@ TXM_API const char *txm_ptex_edge_mode_name(txm_ptex_edge_mode mode);
 
 /* Limits of a face's size: files with larger faces are refused. */
 enum {
-    TXM_PTEX_MAX_LOG2 = 16, /* of a face's size in u and in v */
+    TXM_PTEX_MAX_LOG2 = 16, /* limit of a face's size in u and in v */
     TXM_PTEX_MAX_LEVELS = TXM_PTEX_MAX_LOG2 + 1
 };
 
@@ -63,7 +63,7 @@ typedef struct txm_ptex_info {
     txm_ptex_edge_mode edge_mode;
     uint32_t faces;
     uint32_t levels;     /* stored sizes of a face that is large enough for all; 1: no reductions */
-    uint32_t metas;      /* number of meta data entries */
+    uint32_t metas;      /* number of metadata entries */
     uint32_t face_edits; /* number of face edits that were applied */
     uint32_t meta_edits;
     uint32_t minor_version;
@@ -121,7 +121,8 @@ TXM_API size_t txm_ptex_face_bytes(const txm_ptex *ptex, uint32_t u_log2, uint32
 /* Whether the file stores the face at that size. */
 TXM_API bool txm_ptex_is_stored(const txm_ptex *ptex, uint32_t face, uint32_t u_log2, uint32_t v_log2);
 
-/* How a face at full size is divided into tiles: log2 of a tile's size, which is the face's own if it is not tiled. */
+/* The division of a full-size face into tiles: log2 of a tile's size, which is the face's own size if it is not tiled.
+ */
 TXM_API txm_status txm_ptex_tiling(const txm_ptex *ptex, uint32_t face, uint32_t *u_log2, uint32_t *v_log2,
                                    txm_error *err);
 /* Reads one tile of a face at full size; tiles are counted row by row from the bottom. `pixels` has room for a tile.
@@ -133,9 +134,9 @@ TXM_API txm_status txm_ptex_read_tile(const txm_ptex *ptex, uint32_t face, uint3
 TXM_API txm_status txm_ptex_pixel(const txm_ptex *ptex, uint32_t face, uint32_t x, uint32_t y, uint32_t first,
                                   uint32_t channels, float *out, txm_error *err);
 
-/* ---- meta data --------------------------------------------------------------------------------------------------- */
+/* ---- metadata --------------------------------------------------------------------------------------------------- */
 
-/* The type of a meta data entry: one string, or an array of numbers. */
+/* The type of a metadata entry: one string, or an array of numbers. */
 typedef enum txm_ptex_meta_type {
     TXM_PTEX_STRING = 0,
     TXM_PTEX_INT8,
@@ -148,11 +149,11 @@ typedef enum txm_ptex_meta_type {
 /* "string", "int8", "int16", "int32", "float", "double". Never NULL. */
 TXM_API const char *txm_ptex_meta_type_name(txm_ptex_meta_type type);
 
-/* An entry of the meta data. */
+/* An entry of the metadata. */
 typedef struct txm_ptex_meta {
     const char *key; /* any bytes but NUL */
     txm_ptex_meta_type type;
-    uint32_t bytes; /* of the data; a string's include a NUL if it was written with one */
+    uint32_t bytes; /* size of the data; a string's includes a NUL if it was written with one */
     uint32_t count; /* number of elements; for a string, its bytes */
 } txm_ptex_meta;
 
@@ -169,7 +170,7 @@ TXM_API txm_status txm_ptex_meta_read(const txm_ptex *ptex, uint32_t index, void
  * freed. */
 typedef struct txm_ptex_filter txm_ptex_filter;
 
-/* How a lookup weights texels. */
+/* The filter decides how a lookup weights texels. */
 typedef enum txm_ptex_filter_kind {
     TXM_PTEX_POINT = 0, /* the texel at u, v, at full size */
     TXM_PTEX_BILINEAR   /* two texels each way at the size that matches the widths, across the face's borders; on

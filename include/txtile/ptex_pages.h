@@ -38,7 +38,7 @@ extern "C" {
 /* The positions of all faces in pages. */
 typedef struct txm_ptex_pages txm_ptex_pages;
 
-/* How faces are packed. */
+/* Options for packing faces. */
 typedef struct txm_ptex_pages_options {
     size_t struct_size;  /* sizeof(txm_ptex_pages_options) */
     uint32_t page_px;    /* largest width and height of a page, unless a face needs more; 0: 4096 */
@@ -49,12 +49,12 @@ typedef struct txm_ptex_pages_options {
 /* The result of packing. */
 typedef struct txm_ptex_pages_info {
     uint32_t pages, padding_px;
-    uint32_t channels;     /* of the pages: 1 or 4 */
+    uint32_t channels;     /* channels of the pages: 1 or 4 */
     bool has_alpha;        /* the file has alpha; otherwise a fourth channel is 1 */
-    txm_type type;         /* that of the file */
-    uint64_t face_pixels;  /* of the faces without their frames */
-    uint64_t block_pixels; /* of the faces with their frames */
-    uint64_t page_pixels;  /* of all pages; the excess over block_pixels is unused */
+    txm_type type;         /* the file's type */
+    uint64_t face_pixels;  /* pixels of the faces without their frames */
+    uint64_t block_pixels; /* pixels of the faces with their frames */
+    uint64_t page_pixels;  /* pixels of all pages; the excess over block_pixels is unused */
 } txm_ptex_pages_info;
 
 /* Packs the faces. NULL options: the defaults. The file must stay open until the pages are freed, and should be opened
@@ -64,7 +64,7 @@ TXM_API txm_status txm_ptex_pages_new(const txm_ptex *ptex, const txm_ptex_pages
                                       txm_error *err);
 TXM_API void txm_ptex_pages_free(txm_ptex_pages **pages); /* NULL-safe; sets *pages to NULL */
 
-/* Valid until the pages are freed. */
+/* The text is valid until the pages are freed. */
 TXM_API const txm_ptex_pages_info *txm_ptex_pages_info_of(const txm_ptex_pages *pages);
 /* The size of a page, px; 0 x 0 if the page does not exist. */
 TXM_API void txm_ptex_page_size(const txm_ptex_pages *pages, uint32_t page, uint32_t *width, uint32_t *height);

@@ -101,7 +101,7 @@ typedef struct txm_uv {
     float u, v;
 } txm_uv;
 
-/* How the position on a surface changes with its texture coordinates. */
+/* Derivatives of the position on a surface by its texture coordinates. */
 typedef struct txm_tangents {
     txm_vec3 dPdu, dPdv;
 } txm_tangents;
@@ -234,7 +234,7 @@ TXM_RAY txm_compact txm_compact_widen(txm_compact c, float roughness2)
 
 /* A ray cone. `angle` is small and is used for its tangent, as in Akenine-Moeller and others 2019. */
 typedef struct txm_cone {
-    float width; /* of the footprint across the ray; negative beyond the focus of a converging cone */
+    float width; /* width of the footprint across the ray; negative beyond the focus of a converging cone */
     float angle; /* growth of the width per unit of length */
 } txm_cone;
 
@@ -297,8 +297,8 @@ TXM_RAY txm_uv_differential txm_cone_uv(txm_cone at_hit, txm_vec3 direction, txm
 
 /* A full differential: derivatives of the ray by the pixel's x and y (Igehy 1999). */
 typedef struct txm_full {
-    txm_vec3 dPdx, dPdy; /* of the ray's origin */
-    txm_vec3 dDdx, dDdy; /* of its direction */
+    txm_vec3 dPdx, dPdy; /* derivatives of the ray's origin */
+    txm_vec3 dDdx, dDdy; /* derivatives of its direction */
 } txm_full;
 
 /* The derivative of the hit point by one of the pixel's directions: carried along the ray, then projected onto the

@@ -72,7 +72,7 @@ typedef struct txm_tx_level {
     uint64_t encoded_bytes;    /* sum over its tiles */
 } txm_tx_level;
 
-/* How colours are stored, as the file says. */
+/* The encoding of stored colours, according to the file. */
 typedef enum txm_encoding {
     TXM_ENCODING_UNKNOWN = 0, /* the file does not say: neither Blender nor txmill made it */
     TXM_ENCODING_LINEAR,      /* colours in the scene-linear working space */
@@ -87,7 +87,7 @@ TXM_API const char *txm_encoding_name(txm_encoding encoding);
 typedef struct txm_tx_info {
     txm_container container;
     uint32_t width, height, levels, tile_w, tile_h;
-    uint32_t channels; /* as stored */
+    uint32_t channels; /* number of stored channels */
     txm_type type;
     char compression[16];             /* "zip", "zips", "lzw", "piz", "rle", "packbits", "zstd", "none" */
     uint64_t file_bytes, image_bytes; /* the whole file; without a border section */

@@ -36,13 +36,14 @@ extern "C" {
 
 /* ---- how to look up ------------------------------------------------------------------------------------------- */
 
-/* How a level is computed from derivatives. `anisotropy` in txm_sampler is the largest ratio of a footprint's axes that
- * is not blurred. */
+/* The rule by which a level is computed from derivatives. `anisotropy` in txm_sampler is the largest ratio of a
+ * footprint's axes that is not blurred. */
 typedef enum txm_level_rule {
     /* Cycles' rule, from the squared extents of the footprint along u and along v. For a footprint that is oblique to
      * the axes, its long side counts. */
     TXM_LEVEL_RULE_CYCLES = 0,
-    /* From the axes of the footprint's ellipse: the result does not depend on the rotation of the texture. */
+    /* The level follows from the axes of the footprint's ellipse, so the result does not depend on the rotation of the
+     * texture. */
     TXM_LEVEL_RULE_ELLIPSE,
     /* The same with several probes along the long axis of an elongated ellipse: twice the ratio minus one, so 7 for 4:1
      * and 31 for 16:1. A probe at distance d from the centre has the weight (1 - d^2)^2. */
@@ -54,7 +55,7 @@ typedef enum txm_level_rule {
     TXM_LEVEL_RULE_GIVEN
 } txm_level_rule;
 
-/* How the fraction of a level is used. */
+/* The mode decides how the fraction between two levels is used. */
 typedef enum txm_level_mode {
     /* One level, as Cycles chooses it: the coarser one with probability clamp(2 fraction - 1/2, 0, 1). A random state
      * of 0 gives the finer one, as in Cycles' shaders without a random state; without random numbers (NULL,
@@ -66,7 +67,7 @@ typedef enum txm_level_mode {
     TXM_LEVEL_MODE_TRILINEAR /* both, blended */
 } txm_level_mode;
 
-/* How a level is filtered. */
+/* The filter of a level. */
 typedef enum txm_filter {
     TXM_FILTER_CLOSEST = 0,
     TXM_FILTER_LINEAR,
@@ -98,8 +99,8 @@ typedef enum txm_chance {
        of 2^32. It chooses the level, and filters that need more numbers derive them from it. Lookups do not change it.
      */
     TXM_CHANCE_NUMBER,
-    /* Ignored: levels are rounded to the nearer one, and stochastic filters take the closest pixel. Lookups with NULL
-     * for their random numbers do the same. */
+    /* The random state is ignored: levels are rounded to the nearer one, and stochastic filters take the closest pixel.
+     * Lookups with NULL for their random numbers do the same. */
     TXM_CHANCE_NONE
 } txm_chance;
 
@@ -161,8 +162,8 @@ enum { TXM_SLOT_BITS = 7, TXM_SLAB_SLACK = 16 };
 #define TXM_SLOT_STATES 0xFFFC0000u     /* slots are below it */
 #define TXM_SLOT_REQUESTED 0xFFFC0000u  /* + launch: not in memory, requested by a lane of this launch */
 #define TXM_SLOT_UNREADABLE 0xFFFD0000u /* + round: reading failed in this round; a later round requests it again */
-#define TXM_SLOT_NONE 0xFFFFFFFFu       /* not in memory, not requested */
-#define TXM_SLOT_LOADING 0xFFFFFFFEu    /* not in memory, being read */
+#define TXM_SLOT_NONE 0xFFFFFFFFu       /* the tile is neither in memory nor requested */
+#define TXM_SLOT_LOADING 0xFFFFFFFEu    /* the tile is being read */
 #define TXM_SLOT_FAILED 0xFFFFFFFDu     /* reading failed; it is never requested again */
 /* The level has no entries of its own yet: its texture points at shared entries with this value. A lookup requests
  * entry `first` + level of the texture, which represents the whole level. */
@@ -183,7 +184,7 @@ enum { TXM_SHIFT_PACKED = 16 };
  * A texture with three channels is opaque: its alpha is 1 everywhere and is not stored. Slabs can be read for
  * TXM_SLAB_SLACK bytes beyond their last pixel, so that a reader may load three channels as four. */
 typedef struct txm_view_texture {
-    uint32_t width, height; /* of level 0, px */
+    uint32_t width, height; /* size of level 0, px */
     uint16_t levels;        /* number of levels that can be read */
     uint16_t tiled_levels;  /* number of levels that Cycles keeps: down to the first that fits into a tile */
     uint32_t encoding;      /* txm_encoding; SRGB needs TXM_AFTER_SRGB for scene-linear colours */
@@ -242,7 +243,7 @@ typedef struct txm_lane {
      * its level at random takes one step, stochastic filters take more; a lookup that the CLIP extension rejects takes
      * none. To repeat a lookup after a miss, restore the state that it began with. */
     uint32_t random;
-    uint32_t capacity, count; /* of `requests` */
+    uint32_t capacity, count; /* size of `requests`, and how many it holds */
     uint32_t *requests;       /* entries of the view's tiles that lookups missed; each is on one lane's list only */
     /* Counts since txm_cache_process took the list: requests that lookups made, requests that were left out (rejection
      * in txm_view), and requests for which the list was full. */
@@ -323,13 +324,13 @@ typedef struct txm_tap {
 /* 31 probes, two levels, 16 taps. */
 enum { TXM_MAX_TAPS = 31 * 2 * 16 };
 
-/* How a lookup computed its colour; the first tap_count taps are valid. It has about 55 KB, too much for a small stack.
- */
+/* The computation of a lookup's colour; the first tap_count taps are valid. It has about 55 KB, too much for a small
+ * stack. */
 typedef struct txm_explanation {
     uint32_t texture;   /* the texture that was read: in a UDIM set, that of the tile */
     uint32_t udim;      /* number of the UDIM tile; 0 if the texture is not a UDIM set */
-    bool rejected;      /* by the CLIP extension: there are no taps */
-    float level;        /* before it is clamped */
+    bool rejected;      /* the CLIP extension rejects the place: there are no taps */
+    float level;        /* the level before it is clamped */
     uint32_t level_low; /* the finer one of the levels that were read */
     float blend;        /* weight of the next coarser level */
     uint32_t probes;
@@ -360,7 +361,7 @@ TXM_API txm_status txm_texture_set_add(txm_texture_set *set, const char *path, t
  * channels interleaved, in that type, rows from the top. txm_texture_set_load and _load_all call it. */
 typedef struct txm_called_texture {
     size_t struct_size;     /* sizeof(txm_called_texture) */
-    uint32_t width, height; /* of level 0, px: 1 to 65536; all levels down to 1x1 exist */
+    uint32_t width, height; /* size of level 0, px: 1 to 65536; all levels down to 1x1 exist */
     uint32_t channels;      /* 1 or 4 */
     uint32_t type;          /* txm_type */
     uint32_t encoding;      /* txm_encoding */

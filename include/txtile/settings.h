@@ -34,7 +34,7 @@ TXM_API const char *txm_alpha_stored_name(txm_alpha alpha);
 /* Parses a command-line or stored word. Returns false, and leaves *out unchanged, if it is neither. */
 TXM_API bool txm_alpha_parse(const char *word, txm_alpha *out);
 
-/* How tiles are compressed. */
+/* The compression of tiles. */
 typedef enum txm_codec { TXM_CODEC_ZIP = 0, TXM_CODEC_ZSTD, TXM_CODEC_NONE } txm_codec;
 
 /* "zip", "zstd", "none". Never NULL. */

@@ -53,8 +53,8 @@ typedef enum txm_status {
     TXM_STATUS_CONFIG,      /* the OCIO config cannot be read */
     TXM_STATUS_LOCKED,      /* another process holds the target; a retry may work */
     TXM_STATUS_CHANGED,     /* the source changed while it was read; a retry may work */
-    TXM_STATUS_CANCELLED,   /* the caller asked to stop */
-    TXM_STATUS_NEWER,       /* of a newer format version than this build reads */
+    TXM_STATUS_CANCELLED,   /* the caller requested a stop */
+    TXM_STATUS_NEWER,       /* the format version is newer than this build reads */
     TXM_STATUS_DEVICE       /* the device does not exist or failed */
 } txm_status;
 

@@ -41,11 +41,11 @@ TXM_API void txm_trace_free(txm_trace **trace); /* NULL-safe; sets *trace to NUL
  */
 typedef struct txm_trace_texture {
     const char *path;
-    uint32_t number; /* in the trace */
+    uint32_t number; /* number in the trace */
     uint32_t width, height, levels, tile_px;
-    uint32_t tile_bytes; /* of a tile in memory */
+    uint32_t tile_bytes; /* size of a tile in memory */
     txm_type type;
-    uint32_t channels; /* in memory: 1, 3 or 4 */
+    uint32_t channels; /* channels in memory: 1, 3 or 4 */
     txm_extension extension;
     bool widened; /* the number of channels differs from that in the file */
     uint64_t reserved[4];
@@ -88,10 +88,10 @@ typedef enum txm_trace_event_kind {
 /* One event. Its kind decides which members are valid. */
 typedef struct txm_trace_event {
     txm_trace_event_kind kind;
-    uint32_t thread;            /* from 1 on; for a lane of a batch, 2^31 plus its number */
+    uint32_t thread;            /* counted from 1; for a lane of a batch, 2^31 plus its number */
     const txm_tile_name *tiles; /* `texture` is an index of txm_trace_texture_at; valid until the next call */
     uint32_t tile_count;
-    uint32_t texture, launch, epoch; /* of a lookup */
+    uint32_t texture, launch, epoch; /* the lookup's texture, and the launch and epoch that it belongs to */
     uint32_t random;
     txm_sampler how;
     txm_lookup at;
@@ -117,7 +117,7 @@ typedef struct txm_replay_options {
     size_t struct_size;         /* set by txm_replay_options_init */
     uint64_t max_bytes;         /* the budget; 0: no bound */
     uint32_t policy;            /* txm_cache_policy, TXM_REPLAY_OPT */
-    uint32_t keep_epochs;       /* for the policy of render tiles: 1 or 2 */
+    uint32_t keep_epochs;       /* for the policy of render tiles, 1 or 2 */
     const volatile int *cancel; /* as in txm_context_options; may be NULL */
 } txm_replay_options;
 
@@ -133,7 +133,7 @@ static inline void txm_replay_options_init(txm_replay_options *options)
 
 /* The counts of a replay: lookups, tiles and bytes. */
 typedef struct txm_replay_counts {
-    uint64_t lookups;            /* without those that repeat the tiles of the previous one */
+    uint64_t lookups;            /* number of lookups, without those that repeat the tiles of the previous one */
     uint64_t tiles, tile_bytes;  /* distinct tiles and their size: the working set */
     uint64_t reads, reads_again; /* tiles read; of these, tiles that had been read before */
     uint64_t read_bytes, evicted;

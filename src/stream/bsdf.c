@@ -23,7 +23,7 @@ static txm_vec3 from_frame(txm_vec3 x, txm_vec3 y, txm_vec3 n, float a, float b,
     return txm_vec_add(txm_vec_add(txm_vec_scale(x, a), b, y), c, n);
 }
 
-/* For vectors that are known to have a length. */
+/* Vectors that reach this are known to have a length. */
 static txm_vec3 unit(txm_vec3 v)
 {
     return txm_vec_scale(v, 1.0f / txm_vec_length(v));

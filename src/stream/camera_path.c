@@ -14,7 +14,7 @@ static const float pi = 3.14159265f;
 txm_scene_camera txm_camera_orbit(const txm_frames *frames, float turn)
 {
     enum { FAR_AWAY = 10 /* metres to the centre of an orbit if the middle of the picture shows nothing */ };
-    const float inside = 0.45f; /* of the way, so that the far wall is not reached */
+    const float inside = 0.45f; /* share of the way at which the far wall is not reached yet */
     txm_scene_camera c = txm_frames_scene(frames)->camera;
     const float ahead = txm_frames_distance(frames, false), behind = txm_frames_distance(frames, true);
     const float radius = (isfinite(ahead) ? ahead : (float)FAR_AWAY) * (isfinite(behind) ? inside : 1.0f);

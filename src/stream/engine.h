@@ -32,8 +32,8 @@ typedef struct txm_render_job {
     txm_render_textures textures;
     txm_film film;
     uint32_t first_sample;  /* index of the first sample of each pixel: a budget traces samples in several passes */
-    const txm_view *biased; /* for a budget; NULL: a picture is rendered */
-    txm_cache *warps;       /* for a budget: the cache for textures that warp others; NULL: there are none */
+    const txm_view *biased; /* the view of a budget; NULL: a picture is rendered */
+    txm_cache *warps;       /* a budget's cache for textures that warp others; NULL: there are none */
     uint32_t depth;         /* the longest chain of lookups of a step that depend on one another, minus 1 */
     txm_pool *pool;
     txm_render_devices devices; /* devices that look up for the wave engine; none: the CPU looks up */

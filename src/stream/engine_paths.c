@@ -26,7 +26,7 @@ typedef struct worker {
     bool is_caller; /* the thread that reports progress */
     txm_looker looker;
     txm_cache_thread *thread;
-    uint32_t requests[TXM_PATH_REQUESTS]; /* for a budget */
+    uint32_t requests[TXM_PATH_REQUESTS]; /* requests of a budget */
 } worker;
 
 /* One thread traces all samples of a pixel in order, so that the sum does not depend on the number of threads. If all

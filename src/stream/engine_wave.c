@@ -52,7 +52,7 @@ static void start_span(void *arg)
     }
 }
 
-/* Separate from shading, because a step that missed is shaded again but need not be intersected again. */
+/* It is separate from shading, because a step that missed is shaded again but need not be intersected again. */
 static void intersect_span(void *arg)
 {
     span *s = arg;
@@ -233,7 +233,7 @@ static txm_status run_wave(wave *w, uint32_t count, txm_error *err)
 
 /* ---- a rectangle ---- */
 
-/* Also called for a wave that could not be created. */
+/* It also frees a wave that could not be created. */
 static void wave_free(wave *w)
 {
     free(w->paths);

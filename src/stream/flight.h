@@ -15,11 +15,11 @@
 
 typedef struct txm_flight {
     txm_scene_camera start;
-    double at[3], home[3]; /* of the camera now, and at the start */
+    double at[3], home[3]; /* place of the camera now, and at the start */
     float yaw, pitch;      /* turned since the start, in radians: to the left, upwards */
     float lowest, highest; /* limits of pitch: nearly straight down and straight up */
     float speed;           /* metres per second */
-    float usual_speed;     /* at the start */
+    float usual_speed;     /* speed at the start */
     uint32_t held;         /* keys that are down, one bit for each direction */
     bool turned;           /* turned, or moved to another place, since the last step */
 } txm_flight;
@@ -42,7 +42,7 @@ txm_scene_camera txm_flight_camera(const txm_flight *flight, uint32_t width, uin
 /* The time per pixel, and the fraction of the window's size that fits in a frame's time. */
 typedef struct txm_pace {
     double ms_a_pixel; /* 0: unknown */
-    double before[2];  /* of the last two frames */
+    double before[2];  /* times of the last two frames */
     uint32_t step;     /* index into the sizes that are tried; 0: all pixels */
 } txm_pace;
 

@@ -16,18 +16,18 @@ typedef struct txm_frame_loads {
     txm_cache *cache;
     txm_cache_viewer *viewer;
     txm_cache_extent extent;
-    txm_view view;       /* of the current frame; lookups may mark tiles or not */
+    txm_view view;       /* view of the current frame; lookups may mark tiles or not */
     uint32_t view_epoch; /* the epoch of marks, even if lookups do not mark */
     uint32_t *requests;  /* entries, at most `most` */
-    txm_tile_key *keys;  /* of the batch, at most `most` */
+    txm_tile_key *keys;  /* keys of the batch, at most `most` */
     uint32_t most, key_count;
     bool loading;         /* a batch was begun and is not shown yet */
-    txm_ticket *ticket;   /* of the batch, unless time is virtual */
+    txm_ticket *ticket;   /* ticket of the batch, unless time is virtual */
     uint32_t batch;       /* its number of tiles */
-    double due_ms;        /* in virtual time */
+    double due_ms;        /* virtual time at which the batch is complete */
     uint32_t asked_frame; /* the frame whose list it was */
     bool is_virtual;
-    bool has_evicted; /* since the budget was set */
+    bool has_evicted; /* a tile was evicted since the budget was set */
     txm_cache_stats before, now;
 } txm_frame_loads;
 

@@ -23,7 +23,7 @@ typedef struct place {
     const txm_bound_image *image;
     uint32_t texture, low; /* low: the finer of the two levels */
     float blend;           /* weight of the coarser one */
-    float u, v;            /* in the texture, 0 to 1: the extension has been applied */
+    float u, v;            /* place in the texture, 0 to 1: the extension has been applied */
 } place;
 
 /* ---- where ---- */
@@ -202,7 +202,7 @@ static void set_color(float rgba[4], float r, float g, float b)
     rgba[0] = r, rgba[1] = g, rgba[2] = b, rgba[3] = 1.0f;
 }
 
-/* From fine to coarse; white for a level of the image's own pixels. */
+/* Colours of levels from fine to coarse; white for a level of the image's own pixels. */
 static void color_of_level(uint32_t level, float rgba[4])
 {
     static const float colors[][3] = {{1.0f, 1.0f, 1.0f},  {0.9f, 0.2f, 0.2f}, {0.9f, 0.55f, 0.1f}, {0.8f, 0.8f, 0.1f},

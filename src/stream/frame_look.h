@@ -23,12 +23,12 @@ typedef struct txm_frame_looker {
     txm_frames_filter filter;
     txm_frames_show show;
     const float *decoded; /* see txm_texel_decode */
-    bool one_level;       /* of the two around a footprint, one is drawn instead of blending them */
-    uint32_t lane;        /* of the path that looks up: 0 to TXM_BLOCK_LANES - 1 */
+    bool one_level;       /* draws one of the two levels around a footprint instead of blending them */
+    uint32_t lane;        /* lane of the path that looks up: 0 to TXM_BLOCK_LANES - 1 */
     txm_step_misses *step;
     txm_part_requests *requests;
     txm_frame_looks looks;
-    bool lacks_answer; /* in this step */
+    bool lacks_answer; /* an answer is missing in this step */
 } txm_frame_looker;
 
 /* A looker in a view; `lane`, the lane's random state and the path of the asks have to be set for each path. `asks` and

@@ -25,7 +25,7 @@ typedef struct txm_part_requests {
     txm_tile_key *keys;
     size_t count, room;
     uint32_t most;        /* the size of the whole list */
-    uint32_t part, frame; /* for the random numbers */
+    uint32_t part, frame; /* numbers for the random choice */
     uint32_t rejection;   /* probability in units of 2^-32 */
     uint64_t missed, requested, rejected, full;
 } txm_part_requests;

@@ -36,7 +36,7 @@ struct txm_frames {
     txm_frame_trace trace;
     txm_frame_loads loads;
     txm_render_devices devices;
-    txm_asks *asks; /* of the devices; NULL: none yet */
+    txm_asks *asks; /* the devices' lookups; NULL: none yet */
     uint32_t asking_paths;
     txm_request_list list;
     uint32_t rejection, frame;
@@ -46,7 +46,7 @@ struct txm_frames {
     txm_frames_totals totals;
     txm_cache_stats first; /* the cache's counts when counting started */
     uint32_t cut_frame;    /* the first frame after the last cut */
-    float *times;          /* of the last KEPT_TIMES frames, ms */
+    float *times;          /* times of the last KEPT_TIMES frames, ms */
     size_t times_room;
 };
 
@@ -601,7 +601,7 @@ txm_status txm_frames_set_policy(txm_frames *f, uint32_t policy, txm_error *err)
         f->world.images = textures.bound;
         return status;
     }
-    /* Counts go on from those of the old cache. */
+    /* The new cache continues the counts of the old one. */
     f->first.tiles_loaded -= loads.now.tiles_loaded;
     f->first.tiles_reloaded -= loads.now.tiles_reloaded;
     f->first.tiles_evicted -= loads.now.tiles_evicted;

@@ -23,10 +23,10 @@
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
-/* How a frame uses textures. */
+/* The use of textures in a frame. */
 typedef enum txm_frames_textures {
     TXM_FRAMES_STREAMED = 0,
-    TXM_FRAMES_COARSEST,  /* only the 1x1 colour of each: what fits without streaming */
+    TXM_FRAMES_COARSEST,  /* shows only the 1x1 colour of each texture: what fits without streaming */
     TXM_FRAMES_UNTEXTURED /* grey: the cost of rays without textures */
 } txm_frames_textures;
 
@@ -37,18 +37,18 @@ typedef enum txm_frames_show {
     TXM_FRAMES_SHOW_LEVELS   /* lookups are coloured by the level that was found */
 } txm_frames_show;
 
-/* How a level is filtered. */
+/* The filter of a level. */
 typedef enum txm_frames_filter {
     TXM_FRAMES_FILTER_POINT = 0, /* one texel, drawn with the weights of the linear filter: linear on average */
-    TXM_FRAMES_FILTER_SCENE      /* as in the scene, and as render does */
+    TXM_FRAMES_FILTER_SCENE      /* the scene's filter, as in render */
 } txm_frames_filter;
 
 /* Which requests are left out if there are more than fit into the list. */
 typedef enum txm_frames_reject {
     TXM_FRAMES_REJECT_SPREAD =
-        0, /* at random, with a probability such that the list is just filled from the whole picture */
-    TXM_FRAMES_REJECT_UNIQUE, /* at random, with a probability of 1 - unique/total of the last frame, as in Disney's
-                                 streamer */
+        0, /* leaves requests out at random, with a probability such that the whole picture just fills the list */
+    TXM_FRAMES_REJECT_UNIQUE, /* leaves them out with a probability of 1 - unique/total of the last frame, as Disney's
+                                 streamer does */
     TXM_FRAMES_REJECT_NONE    /* the last ones */
 } txm_frames_reject;
 
@@ -64,7 +64,7 @@ typedef struct txm_frames_prices {
     double texel_ns;   /* a texel that is fetched, in memory or not */
     double request_ns; /* a request that is written */
     double tile_ms;    /* a tile that is loaded; those of a batch one after the other */
-    double latency_ms; /* from the end of a frame until its requests arrive where tiles are loaded */
+    double latency_ms; /* time between the end of a frame and the arrival of its requests where tiles are loaded */
 } txm_frames_prices;
 
 enum { TXM_FRAMES_MAX_WAVE = 32, TXM_FRAMES_MAX_REQUESTS = 1 << 20 };
@@ -96,12 +96,12 @@ void txm_frames_options_init(txm_frames_options *options, txm_cache_options *cac
 
 /* Statistics of one frame. Times are those of the clock or virtual ones. */
 typedef struct txm_frame_stats {
-    uint32_t number;      /* from 0 */
+    uint32_t number;      /* counted from 0 */
     uint32_t accumulated; /* number of frames in the picture, including this one: 1 if the camera has moved */
     double begin_ms, ms;
     uint64_t rays;
     uint64_t texels, sharp;      /* texels that lookups needed; of these, texels that were in memory */
-    uint64_t coarser, stand_ins; /* of the others: from a coarser level, from the 1x1 colour */
+    uint64_t coarser, stand_ins; /* those of the others that come from a coarser level, and from the 1x1 colour */
     uint64_t failed;             /* texels of files that cannot be read: magenta */
     uint64_t missed;           /* lookups for which a texel was missing, counted per lane, before waves are compacted */
     uint64_t requested;        /* requests that lanes wrote, before rejection */

@@ -30,7 +30,7 @@ static void load_geometry_module(txm_error *err)
                                       "libembree4-4 or libembree3-3"};
     const txm_geometry_table *t = txm_module_table(&embree, err);
     if (t && (t->abi != TXM_GEOMETRY_ABI || t->hit_bytes != sizeof(txm_ray_hit) || t->ray_bytes != sizeof(txm_ray)))
-        txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s is of another build", embree.file);
+        txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s is from another build", embree.file);
     else
         module = t;
 }

@@ -18,7 +18,7 @@ typedef struct txm_geometry txm_geometry;
 
 typedef struct txm_ray_hit {
     float t;
-    float u, v;         /* for triangles barycentric; for quads and spheres their uv */
+    float u, v;         /* barycentric for triangles; the uv of quads and spheres */
     uint32_t object;    /* index in the order of adding; UINT32_MAX: nothing was hit */
     uint32_t primitive; /* triangle of the mesh */
 } txm_ray_hit;

@@ -16,7 +16,7 @@
 
 static const float pi = 3.14159265f;
 
-/* For vectors that are known to have a length. */
+/* Vectors that reach this are known to have a length. */
 static txm_vec3 unit(txm_vec3 v)
 {
     return txm_vec_scale(v, 1.0f / txm_vec_length(v));
@@ -80,7 +80,7 @@ enum { COLUMNS = 512, ROWS = 256, CELLS = COLUMNS * ROWS, REQUESTS = 4096 };
 struct txm_world_map {
     float rows[ROWS + 1];
     float columns[ROWS][COLUMNS + 1];
-    float angle; /* of a cell of Cycles' map */
+    float angle; /* angle of a cell of Cycles' map */
 };
 
 /* Directions have a length of about 1, so z is clamped to the range of asinf. */

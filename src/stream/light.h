@@ -10,7 +10,7 @@
 
 typedef struct txm_light_sample {
     txm_vec3 direction;
-    float distance, irradiance; /* on a surface that faces it, for a power of 1 */
+    float distance, irradiance; /* distance of a surface that faces it, and the irradiance there for a power of 1 */
 } txm_light_sample;
 
 /* Draws a point of the lamp or a direction of the sun; false if no light arrives from there. The first of the four

@@ -69,7 +69,7 @@ txm_looker txm_looker_viewing(const txm_view *view, txm_cache *cache, txm_lane l
 
 /* ---- page tables ---- */
 
-/* Only requests tiles, at several resolutions at once, which all choose with the same random state. */
+/* It only requests tiles, at several resolutions at once, which all choose with the same random state. */
 static txm_look look_and_ask(txm_looker *looker, const txm_bound_image *image, txm_lookup at, txm_found_color *out)
 {
     const uint32_t random = looker->lane.random;

@@ -14,7 +14,7 @@
 /* A texture of the view, and how the image is looked up. */
 typedef struct txm_bound_image {
     uint32_t texture;
-    uint32_t width, height; /* of level 0; for a UDIM set, those of a tile */
+    uint32_t width, height; /* size of level 0; for a UDIM set, that of a tile */
     txm_sampler how;
 } txm_bound_image;
 
@@ -47,7 +47,7 @@ struct txm_looker {
 
 /* Looks up nothing: all is grey. */
 txm_looker txm_looker_untextured(void);
-/* Never misses. */
+/* Such a looker never misses. */
 txm_looker txm_looker_waiting(txm_cache_thread *thread);
 /* Looks up in a view, that of `cache` unless it is NULL; `lane` collects what is missed. `traced`: lookups are written
  * to the cache's trace. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Modules: libraries that most runs do not need, each behind a table of functions in a shared object of its own. */
+ * A module wraps a library that most runs do not need. It is a shared object that exports a table of functions. */
 #ifndef TXM_STREAM_MODULE_H
 #define TXM_STREAM_MODULE_H
 #include "txtile/status.h"
 
-/* What a module is for, as its messages say it. */
+/* A module's purpose, in the words of its messages. */
 typedef struct txm_module {
     const char *file, *symbol;
     const char *lack;    /* what cannot be done without the library: "rays cannot be traced without Embree" */
-    const char *package; /* that Debian has the library in */
+    const char *package; /* Debian's package of the library */
 } txm_module;
 
 /* The module's table, whose sizes and number the caller checks; the module stays loaded, as threads of its library

@@ -435,7 +435,7 @@ typedef struct light_choice {
     float distance;
     float
         share; /* BSDF times cosine over probability; for the world also the weight against other ways of finding it */
-    float color[3]; /* of the world: looked up together with the surface's textures */
+    float color[3]; /* colour of the world, which is looked up together with the surface's textures */
 } light_choice;
 
 /* Light that can be found in two ways is shared between them by Veach's power heuristic. */

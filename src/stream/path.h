@@ -18,7 +18,7 @@ typedef struct txm_path_world {
     const txm_scene_camera *camera; /* see txm_path_aim */
     const txm_scene_geometry *geometry;
     const txm_bound_image *images;   /* in the order of the scene's images */
-    const struct txm_world_map *map; /* of the world, see light.h; NULL: none */
+    const struct txm_world_map *map; /* map of the world, see light.h; NULL: none */
     const float *filter;             /* TXM_FILTER_TABLE offsets of the pixel filter, by their probability */
     uint32_t width, height, bounces, seed;
     txm_vec3 by_x, by_y; /* from one pixel to the next, in the camera's plane at distance 1 */
@@ -52,14 +52,15 @@ typedef union txm_path_differential {
 
 typedef struct txm_path {
     uint32_t pixel, sample, bounce;
-    uint16_t bounces_of[TXM_BOUNCES]; /* by kind */
+    uint16_t bounces_of[TXM_BOUNCES]; /* number of bounces by kind */
     txm_ray ray;
     txm_ray_hit hit;
     txm_path_differential differential;
     float throughput[3], radiance[3];
     bool diffuse;                /* has been scattered in all directions; then: */
     float spread[3], nearest[3]; /* throughput and radiance at that point */
-    float probability;           /* of the ray's direction, if light could also have been sampled in it; else 0 */
+    float probability;           /* probability of the ray's direction, if light could also have been sampled in it;
+                                    else 0 */
     float level;                 /* level that the camera ray's first lookup chose; below 0: none was noted */
 } txm_path;
 

@@ -284,8 +284,8 @@ txm_status txm_mesh_parse(txm_scene_mesh *mesh, const uint8_t *data, size_t byte
     return status;
 }
 
-/* Opened without blocking, so that a FIFO does not hang the program; only a regular file is read, since its size is
- * relied on. */
+/* The file is opened without blocking, so that a FIFO does not hang the program; only a regular file is read, since its
+ * size is relied on. */
 txm_status txm_mesh_read(txm_scene_mesh *mesh, txm_error *err)
 {
     struct stat s;

@@ -57,7 +57,7 @@ TXM_API const char *txm_render_image_path(const txm_render_scene *scene, size_t 
 /* A file that a scene loads; valid during the call. */
 typedef struct txm_render_scene_file {
     const char *path;
-    const char *pattern; /* of the UDIM set that it is a tile of; NULL: none */
+    const char *pattern; /* path of the UDIM set that it is a tile of; NULL: none */
     const char *colorspace;
     txm_alpha alpha;
 } txm_render_scene_file;
@@ -71,7 +71,7 @@ TXM_API txm_status txm_render_scene_files(const txm_render_scene *scene,
 
 /* ---- rendering --------------------------------------------------------------------------------------------------- */
 
-/* How paths are traced, and what happens if they miss a tile. */
+/* The engine decides how paths are traced, and what happens if they miss a tile. */
 typedef enum txm_render_engine {
     /* Many paths per launch; what they miss is loaded in a batch, and those that missed are run again. */
     TXM_RENDER_ENGINE_WAVE = 0,
@@ -81,7 +81,7 @@ typedef enum txm_render_engine {
     TXM_RENDER_ENGINE_REFERENCE
 } txm_render_engine;
 
-/* How rays carry the size of a pixel: see ray.h. */
+/* The way in which rays carry the size of a pixel: see ray.h. */
 typedef enum txm_render_differentials {
     TXM_RENDER_DIFFERENTIALS_COMPACT = 0, /* as in Cycles */
     TXM_RENDER_DIFFERENTIALS_FULL,
@@ -92,7 +92,7 @@ typedef enum txm_render_differentials {
 TXM_API const char *txm_render_engine_name(txm_render_engine engine);
 TXM_API const char *txm_render_differentials_name(txm_render_differentials differentials);
 
-/* How a scene is rendered. The options are read during the call only. */
+/* Options of a render. They are read during the call only. */
 typedef struct txm_render_options {
     size_t struct_size;     /* set by txm_render_options_init */
     uint32_t width, height; /* px; 0: the scene's */
@@ -119,14 +119,14 @@ typedef struct txm_render_options {
     void *progress_user;
     const char *cache_dir;  /* the folder of the tx files, as in txm_settings; NULL: blender_tx beside each image */
     uint32_t trace_records; /* what a trace holds: TXM_TRACE_TILES, TXM_TRACE_LOOKUPS */
-    /* Not 0: open all files and give all of their levels entries in the page table before the first ray, as Cycles
-     * does. 0: lookups request them, as they request tiles. */
+    /* Not 0: all files are opened and all of their levels get entries in the page table before the first ray, as in
+     * Cycles. 0: lookups request them, as they request tiles. */
     uint32_t open_first;
     /* Blender's setting, above 0: rays are widened by min(1, filter_glossy) times the roughness. 0: the scene's, or
      * else 1. Ignored unless `widen` is set. */
     float filter_glossy;
-    /* Not 0: also publish the trace of a render that was stopped or failed, marked as partial. 0: such a render writes
-     * no trace, and leaves an earlier one of that name. */
+    /* Not 0: the trace of a render that was stopped or failed is published too, marked as partial. 0: such a render
+     * writes no trace, and leaves an earlier one of that name. */
     uint32_t keep_partial;
     /* Called with a message for each tx file that is missing or outdated, before the render fails. May be NULL: the
      * first one is then named in the failure. */
@@ -134,7 +134,7 @@ typedef struct txm_render_options {
     void *missing_user;
     /* Devices on which the wave engine looks up: names such as "opencl:0", separated by commas. NULL: on the CPU. */
     const char *devices;
-    uint64_t device_memory; /* for tiles, of each device; 0: as the cache's budget */
+    uint64_t device_memory; /* memory for tiles on each device; 0: as much as the cache's budget */
     uint64_t reserved[1];
 } txm_render_options;
 
@@ -155,31 +155,31 @@ static inline void txm_render_options_init(txm_render_options *options)
 /* Counts and times of a render. */
 typedef struct txm_render_counts {
     uint64_t paths, rays;
-    uint64_t steps;                              /* of paths, including repeated ones */
+    uint64_t steps;                              /* steps of paths, including repeated ones */
     uint64_t relaunches;                         /* steps that were run again */
     uint64_t launches, passes;                   /* waves stepped; of these, repeated ones */
     uint32_t longest;                            /* the most passes of a launch */
     double seconds, load_seconds, trace_seconds; /* wall: in all; waiting for tiles; stepping paths */
 } txm_render_counts;
 
-/* How much of an image of the scene was used. */
+/* The used part of an image of the scene. */
 typedef struct txm_render_image_use {
-    const char *path; /* of the scene's image; lives as long as the scene */
+    const char *path; /* path of the scene's image; lives as long as the scene */
     uint32_t width, height, levels;
-    uint64_t virtual_bytes; /* of all tiles of all levels */
+    uint64_t virtual_bytes; /* size of all tiles of all levels */
     uint64_t level_tiles[TXM_MAX_LEVELS], level_used[TXM_MAX_LEVELS];
-    uint64_t used_bytes; /* of tiles that were used at least once */
+    uint64_t used_bytes; /* size of tiles that were used at least once */
 } txm_render_image_use;
 
 /* The cost of loading an image of the scene; for a UDIM set, all its tiles together. Images whose files have the same
  * pixels share tiles, and each counts all of them. */
 typedef struct txm_render_image_cost {
-    uint64_t loads, reloads, failures; /* of tiles; loads include reloads */
-    uint64_t loaded_bytes;             /* in memory, reloads included */
-    uint64_t opens;                    /* of its files */
+    uint64_t loads, reloads, failures; /* numbers of tiles; loads include reloads */
+    uint64_t loaded_bytes;             /* size in memory, reloads included */
+    uint64_t opens;                    /* how often its files were opened */
     double load_seconds;               /* decoding and reading, summed over all threads */
     uint32_t failure;                  /* txm_status of the first failure; TXM_OK: none */
-    char message[256];                 /* of the first failure */
+    char message[256];                 /* message of the first failure */
 } txm_render_image_cost;
 
 /* A tile that was used: the index of the scene's image, and its part for a UDIM set (0 otherwise). */
@@ -190,17 +190,17 @@ typedef struct txm_render_tile {
 /* A file of an image, to which its tiles belong. */
 typedef struct txm_render_part {
     uint32_t image, part;   /* as in txm_render_tile */
-    uint32_t width, height; /* of level 0, px */
+    uint32_t width, height; /* size of level 0, px */
     uint32_t levels, tile_px;
 } txm_render_part;
 
 /* The memory at one moment of a render. */
 typedef struct txm_render_moment {
-    double seconds;           /* since the render began */
+    double seconds;           /* time since the render began */
     uint64_t samples;         /* finished */
     uint64_t tile_bytes;      /* the most that tiles in memory took since the previous moment */
     uint64_t allocated_bytes; /* the most that the cache took, with its tables, since the previous moment */
-    uint64_t tiles_loaded;    /* so far */
+    uint64_t tiles_loaded;    /* tiles loaded so far */
 } txm_render_moment;
 
 /* Statistics of a device. */
@@ -242,7 +242,7 @@ TXM_API void txm_render_picture_clear(txm_render_picture *picture); /* NULL-safe
 
 /* ---- budgets ----------------------------------------------------------------------------------------------------- */
 
-/* How many sizes of render tiles, and texture resolutions, a budget compares. */
+/* The number of sizes of render tiles, and of texture resolutions, that a budget compares. */
 enum { TXM_BUDGET_TILES = 4, TXM_BUDGET_RESOLUTIONS = 3 };
 
 /* Which textures a render will use, found by tracing its rays without loading tiles. Two kinds of tiles are loaded,
@@ -250,9 +250,9 @@ enum { TXM_BUDGET_TILES = 4, TXM_BUDGET_RESOLUTIONS = 3 };
  * sampled; and those of textures that warp others, in a cache of the default size. */
 typedef struct txm_render_budget {
     uint32_t width, height, samples;
-    uint64_t all_bytes;     /* of level 0 of every image, which is what loading whole images takes */
-    uint64_t virtual_bytes; /* of all tiles of all levels */
-    uint64_t touched_bytes; /* of tiles that are used: what is loaded if no tile is loaded twice */
+    uint64_t all_bytes;     /* size of level 0 of every image, which is what loading whole images takes */
+    uint64_t virtual_bytes; /* size of all tiles of all levels */
+    uint64_t touched_bytes; /* size of tiles that are used: what is loaded if no tile is loaded twice */
     /* Render tiles of these sizes, 0: the whole picture; for each the most memory at once, if tiles that the previous
      * render tile did not use are evicted, and the bytes loaded in all. */
     uint32_t tile_px[TXM_BUDGET_TILES];
@@ -263,9 +263,9 @@ typedef struct txm_render_budget {
     float resolution[TXM_BUDGET_RESOLUTIONS];
     uint64_t resolution_bytes[TXM_BUDGET_RESOLUTIONS], resolution_peak[TXM_BUDGET_RESOLUTIONS];
     double seconds;
-    txm_render_image_use *images; /* at the resolution of the options' cache */
+    txm_render_image_use *images; /* images at the resolution of the options' cache */
     size_t image_count;
-    txm_render_tile *tiles; /* at the same resolution, by image, level and row */
+    txm_render_tile *tiles; /* tiles at the same resolution, by image, level and row */
     size_t tile_count;
     /* Cycles samples the light of a world's image with a map of this many directions; 0: it makes none. For the map it
      * loads tiles before the first ray, and keeps them until the third render tile begins: their number, their bytes,

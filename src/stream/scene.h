@@ -52,8 +52,9 @@ typedef struct txm_scene_texture {
     bool is_color; /* it replaces the material's colour; others are only looked up */
     char *uv;      /* name of the mesh's UV map, "": the first */
     float transform[6];
-    float warp;                  /* 0: it does not depend on another texture */
-    const txm_ptex_pages *pages; /* of a Ptex file: the mesh's faces decide where it is looked up; NULL: not one */
+    float warp; /* 0: it does not depend on another texture */
+    const txm_ptex_pages
+        *pages;   /* pages of a Ptex file: the mesh's faces decide where it is looked up; NULL: it is none */
     float normal; /* strength of a normal map in tangent space, which turns the shading normal; 0: not one */
 } txm_scene_texture;
 
@@ -71,9 +72,9 @@ typedef struct txm_scene_material {
     txm_surface_kind kind;
     float color[3];
     float roughness;        /* alpha of GGX; 0 for clear glass */
-    float ior;              /* of glass */
-    uint32_t first, second; /* for a mix: materials that are defined before it */
-    float share;            /* for a mix: the probability of the second */
+    float ior;              /* refraction of glass */
+    uint32_t first, second; /* materials of a mix, defined before it */
+    float share;            /* probability of a mix's second material */
     uint32_t parts;         /* 1, or the sum of both parts of a mix: bounds the lookups of a hit */
     txm_scene_texture *textures;
     size_t texture_count, texture_capacity;
@@ -110,10 +111,10 @@ typedef enum txm_object_kind { TXM_OBJECT_INSTANCE, TXM_OBJECT_QUAD, TXM_OBJECT_
 typedef struct txm_scene_object {
     txm_object_kind kind;
     uint32_t material;
-    uint32_t mesh;         /* for an instance */
-    txm_matrix to_world;   /* for an instance */
-    txm_vec3 corner, u, v; /* for a quad */
-    txm_vec3 center;       /* for a sphere */
+    uint32_t mesh;         /* mesh of an instance */
+    txm_matrix to_world;   /* place of an instance */
+    txm_vec3 corner, u, v; /* place of a quad */
+    txm_vec3 center;       /* place of a sphere */
     float radius;
 } txm_scene_object;
 
@@ -158,7 +159,7 @@ typedef enum txm_bounce {
 struct txm_render_scene {
     char *folder, *title;
     uint32_t width, height;
-    uint32_t samples;                 /* of the final render; 0: the scene does not specify it */
+    uint32_t samples;                 /* samples of the final render; 0: the scene does not specify them */
     uint32_t bounces;                 /* TXM_SCENE_NONE: the scene does not specify it */
     uint32_t bounces_of[TXM_BOUNCES]; /* limits; transparent ones do not count as other bounces */
     float filter_glossy; /* Blender's setting, by which rays are widened; below 0: the scene does not specify it */

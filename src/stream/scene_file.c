@@ -64,7 +64,7 @@ static void read_title(parser *p)
     p->scene->title = txm_take_text(&p->words, "the title");
 }
 
-/* In pixels. Options may set another size. */
+/* The size is in pixels. Options may set another one. */
 static void read_size(parser *p)
 {
     p->scene->width = txm_take_count(&p->words, "the width", 1, MAX_PICTURE_PX);

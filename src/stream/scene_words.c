@@ -50,7 +50,7 @@ static void skip_blanks(txm_words *p)
         p->at++;
 }
 
-/* Also false after a failure, which ends every loop over words. */
+/* It is also false after a failure, which ends every loop over words. */
 bool txm_words_more(txm_words *p)
 {
     skip_blanks(p);
@@ -209,7 +209,7 @@ static int compare_names(const void *a, const void *b)
     return x->kind != y->kind ? x->kind - y->kind : strcmp(x->name, y->name);
 }
 
-/* Also used for searching, since the tree compares whole entries. */
+/* Searching uses it too, since the tree compares whole entries. */
 static named *new_name(txm_words *p, char kind, const char *word, size_t n, uint32_t index)
 {
     named *key = malloc(sizeof *key + n + 1);

@@ -11,7 +11,7 @@
 /* A page of a Ptex file, from which tiles are read. */
 typedef struct txm_ptex_page {
     const txm_scene_image *image;
-    uint32_t number; /* from 0 */
+    uint32_t number; /* counted from 0 */
 } txm_ptex_page;
 
 typedef struct txm_render_textures {
@@ -23,7 +23,7 @@ typedef struct txm_render_textures {
     uint32_t *image_of;
     char *world; /* the tx file of the world's image; NULL: there is none, or it is a UDIM set */
     size_t count, capacity;
-    txm_ptex_page **pages; /* for each image; NULL: not a Ptex file */
+    txm_ptex_page **pages; /* the page of each image; NULL: not a Ptex file */
     size_t page_lists;
     int *pixels; /* descriptors of the tx files of images of one pixel */
     size_t pixel_count, pixel_capacity;

@@ -32,7 +32,7 @@ typedef struct txm_moments {
     size_t count;
     uint32_t every, passed;               /* number of notes per moment, and notes since the last one */
     uint64_t tile_bytes, allocated_bytes; /* maximum since the last moment */
-    double begin;                         /* on the clock */
+    double begin;                         /* the clock at the start */
 } txm_moments;
 
 enum { TXM_MOMENTS = 512 };

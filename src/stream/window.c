@@ -14,7 +14,7 @@ static const txm_window_table *load_window_module(txm_error *err)
     const txm_window_table *t = txm_module_table(&module, err);
     if (t && (t->abi != TXM_WINDOW_ABI || t->event_bytes != sizeof(txm_window_event) ||
               t->image_bytes != sizeof(txm_window_image))) {
-        txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s is of another build", module.file);
+        txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s is from another build", module.file);
         return NULL;
     }
     return t;

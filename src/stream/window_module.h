@@ -24,7 +24,7 @@ typedef enum txm_window_event_kind {
     TXM_WINDOW_FOCUS_LOST, /* no KEY_UP may come for keys that are down */
     TXM_WINDOW_HIDDEN,     /* minimized */
     TXM_WINDOW_SHOWN,
-    TXM_WINDOW_EXPOSED /* what was shown must be shown again */
+    TXM_WINDOW_EXPOSED /* the content was lost and must be shown again */
 } txm_window_event_kind;
 
 /* Keys that type no character; the others are their character in ASCII, letters in lower case. */
@@ -49,7 +49,7 @@ typedef struct txm_window_event {
 typedef struct txm_window_image {
     const uint8_t *rgba; /* rows from the top; scaled to the window. Alpha is not looked at */
     uint32_t width, height;
-    const char *const *lines; /* over the picture, ASCII */
+    const char *const *lines; /* text over the picture, ASCII */
     size_t line_count;
 } txm_window_image;
 

@@ -99,7 +99,7 @@ on_gpu "$TXMILL" make --device "$backend" -v -o gpu.tx even.png
 check cuda-says-so says "on $backend:0: as requested"
 run env TXMILL_PLUGINS="$build/tests/gpu-old" "$TXMILL" make --device cuda --dry-run rgba.png
 check other-build-exit rc_is 4
-check other-build says "is of another build"
+check other-build says "is from another build"
 mkdir plugins && echo "no library" >plugins/txmill-cuda.so
 run env TXMILL_PLUGINS="$PWD/plugins" "$TXMILL" make --device cuda --dry-run rgba.png
 check broken-plugin says "device cuda:"

@@ -61,7 +61,7 @@ mkdir plugins && echo "no library" >plugins/txmill-cuda.so
 run env TXMILL_PLUGINS="$PWD/plugins" "$TXMILL" devices
 check damaged-plugin prints "cuda     none:"
 run env TXMILL_PLUGINS="$build/tests/gpu-old" "$TXMILL" devices
-check other-build prints "is of another build"
+check other-build prints "is from another build"
 
 txm devices stray
 check stray-argument rc_is 2

@@ -17,10 +17,10 @@ enum { TXM_GC_SCHEMA_VERSION = 2 };
 typedef struct txm_gc_args {
     const char *store;
     double older_than_s; /* negative: any age */
-    uint64_t max_size;   /* of the store; UINT64_MAX: any size */
+    uint64_t max_size;   /* limit of the store; UINT64_MAX: any size */
     bool remove;
     txm_opt_list keep_for; /* scenes */
-    const char *cache_dir; /* with which the scenes are rendered */
+    const char *cache_dir; /* folder with which the scenes are rendered */
     bool missing_folders;
     bool recursive; /* always on */
     txm_rule_args rules;

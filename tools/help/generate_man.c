@@ -79,7 +79,7 @@ void txm_generate_man_options(FILE *out, const txm_command *command)
     fputs(".El\n", out);
 }
 
-/* Only the codes that the command can return, so that scripts need not test for others. */
+/* Lists only the codes that the command can return, so that scripts need not test for others. */
 void txm_generate_man_exits(FILE *out, const txm_command *command)
 {
     static const struct {

@@ -24,7 +24,7 @@ static const char header[] = "# Generated from the tables of options of txmill %
 typedef struct file_kind {
     const char *values;
     const char *extensions; /* in lower case, separated by blanks */
-    bool images;            /* and those of all images that txmill converts */
+    bool images;            /* images that txmill converts complete it as well */
 } file_kind;
 
 static const file_kind kinds[] = {
@@ -212,7 +212,8 @@ static void zsh_text(FILE *out, const char *text)
     }
 }
 
-/* What completes the argument of an option: a state that runs the program, files by extension, folders, or words. */
+/* Completes the argument of an option by a state that runs the program, by files with certain extensions, by folders,
+ * or by words. */
 static void zsh_values(FILE *out, const char *values)
 {
     const file_kind *kind = kind_of(values);

@@ -20,7 +20,7 @@
 
 /* ---- metadata --------------------------------------------------------------------------------------------------- */
 
-/* NULL stands for a side without the entry. Without `fn` entries are only counted. */
+/* NULL means a side without the entry. Without `fn` entries are only counted. */
 static size_t compare_entry(txm_diff_entry_fn fn, void *user, const char *name, const char *a, const char *b)
 {
     if (a && b && !strcmp(a, b))
@@ -114,7 +114,7 @@ void txm_diff_print_text(const txm_diff_report *r)
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
-/* For results and failures alike. */
+/* Results and failures both use it. */
 static cJSON *new_diff_object(const char *const paths[2])
 {
     cJSON *o = txm_json_new("txmill.diff", TXM_DIFF_SCHEMA_VERSION);

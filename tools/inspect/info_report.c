@@ -67,7 +67,7 @@ txm_status txm_info_load(txm_context *context, const char *path, const txm_rules
     return status;
 }
 
-/* Also after a load that failed half-way; the rest is zero. */
+/* It also frees the result of a load that failed half-way, in which the rest is zero. */
 void txm_info_clear(txm_info *info)
 {
     if (!info)

@@ -17,7 +17,7 @@
 
 enum { TXM_INFO_SCHEMA_VERSION = 1 };
 
-/* How the modification time of the tx file compares with that of the source. */
+/* The modification time of the tx file, compared with that of the source. */
 typedef enum txm_source_state {
     TXM_SOURCE_UNKNOWN, /* the file does not store a path, or the path cannot be examined */
     TXM_SOURCE_FRESH,   /* equal to the second, as Cycles requires */
@@ -27,7 +27,7 @@ typedef enum txm_source_state {
 
 /* Zero-initialise before first use. */
 typedef struct txm_info {
-    const char *path; /* as given; not owned */
+    const char *path; /* the path as given; not owned */
     txm_tx *tx;
     txm_tx_description description;
     txm_source_state source_state;

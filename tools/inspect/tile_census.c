@@ -17,7 +17,7 @@
 typedef struct counting {
     txm_tx *tx;
     const txm_tx_info *info;
-    uint8_t *pixels; /* of one tile */
+    uint8_t *pixels; /* pixels of one tile */
     txm_tile_visit_fn visit;
     void *user;
     txm_tile_census *out;

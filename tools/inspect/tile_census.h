@@ -25,7 +25,7 @@ typedef struct txm_tile_sizes {
 /* Zero-initialise before first use. */
 typedef struct txm_tile_census {
     txm_tile_sizes level[TXM_MAX_LEVELS];
-    txm_census_tile *entries[TXM_MAX_LEVELS]; /* of each level, row by row; owned */
+    txm_census_tile *entries[TXM_MAX_LEVELS]; /* tiles of each level, row by row; owned */
     /* Tiles of 2^n to 2^(n+1) - 1 encoded bytes, over all levels, and those of them with a single colour. */
     uint64_t sizes[TXM_TILE_SIZE_CLASSES], constant[TXM_TILE_SIZE_CLASSES];
 } txm_tile_census;

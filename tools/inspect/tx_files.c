@@ -38,7 +38,7 @@ const txm_option txm_tx_files_options[] = {
 };
 #undef AT
 
-/* Only globs that the user gave are named in the message. */
+/* The message names only globs that the user gave. */
 static void on_empty(void *user, const char *message)
 {
     const txm_files_how *how = user;
@@ -234,7 +234,7 @@ txm_status txm_places_collect(const char *command, const char *what, const txm_o
 
 txm_status txm_place_check(const txm_input *input, txm_error *err)
 {
-    /* That it is a folder is an error only for commands that need files. */
+    /* A folder is an error only for commands that need files. */
     return input->status == TXM_STATUS_NOT_A_FILE ? TXM_OK : txm_input_check(input, err);
 }
 

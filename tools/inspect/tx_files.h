@@ -34,13 +34,13 @@ int txm_files_finish(txm_inputs **inputs, const txm_tally *tally, const txm_erro
 
 /* The same for commands that also read other files, or that need not have operands. */
 typedef struct txm_files_how {
-    const char *command;      /* for the message that no file was given */
+    const char *command;      /* name for the message that no file was given */
     const char *what;         /* "tx file" */
     bool tx;                  /* tx files in folders, else images */
-    bool ptex;                /* in addition to tx files, Ptex files */
+    bool ptex;                /* takes Ptex files too */
     const char *const *usual; /* globs that are used in folders if --include is not given; may be NULL */
     bool may_be_none;
-    bool of_images;         /* an image stands for its tx files */
+    bool of_images;         /* the name of an image selects its tx files */
     bool places;            /* folders are not searched */
     bool dash_is_file;      /* "-" is standard input itself, not a list; a list is @- */
     txm_inputs_scene scene; /* as in txm_inputs_options; may be NULL */

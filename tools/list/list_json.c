@@ -34,7 +34,7 @@ static void optional_number(cJSON *object, const char *name, uint64_t value)
     }
 }
 
-/* Printed first, so that a reader knows how many objects follow. */
+/* It is printed first, so that a reader knows how many objects follow. */
 static bool print_scene(const txm_list_report *report)
 {
     const txm_blend_info *info = txm_blend_info_of(report->blend);

@@ -22,7 +22,7 @@ typedef struct txm_list_finding {
 typedef struct txm_list_report {
     const char *scene; /* path as given */
     txm_blend *blend;
-    const txm_color_config *config; /* to distinguish roles from aliases */
+    const txm_color_config *config; /* distinguishes roles from aliases */
     /* The tx file of every file of every image, in this order; for missing files the state has no meaning. */
     txm_found *lookups;
     size_t lookup_count;

@@ -8,7 +8,7 @@
 txm_status txm_list_load_config(const txm_config_args *args, const char *scene_space, txm_color_config **out,
                                 txm_error *err);
 
-/* How tx files are looked up. */
+/* Options for finding tx files. */
 typedef struct txm_list_how {
     const char *cache_dir; /* as in txm_settings */
     bool deep;             /* tiles are decoded */

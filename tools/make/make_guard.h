@@ -4,6 +4,6 @@
 #define TXM_TOOLS_MAKE_GUARD_H
 #include "tools/make/make_run.h"
 
-/* As txm_guard_output for -o. An output in a list fails only its own entry. USAGE, NO_MEMORY. */
+/* Does the same as txm_guard_output, for -o. An output in a list fails only its own entry. USAGE, NO_MEMORY. */
 txm_status txm_make_guard(const txm_make_args *args, txm_inputs *inputs, txm_error *err);
 #endif

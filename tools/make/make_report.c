@@ -48,7 +48,7 @@ txm_status txm_make_report_open_log(txm_make_report *report, const char *path, t
     return status;
 }
 
-enum { MOST_GUESSES = 3 }; /* that are named */
+enum { MOST_GUESSES = 3 }; /* number of guesses that are named */
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
@@ -93,7 +93,7 @@ static void add_result(cJSON *o, const txm_result *r)
     txm_json_number(o, "seconds", r->seconds, 6);
 }
 
-/* Computed from the image's header, before it is decoded. */
+/* It is computed from the image's header, before it is decoded. */
 static void add_cost(cJSON *o, const txm_cost *cost)
 {
     cJSON *c = txm_json_object(o, "estimate");
@@ -127,7 +127,7 @@ static void add_keys(cJSON *o, const txm_batch_file *file)
     txm_json_text(o, "content_key", key);
 }
 
-/* How the input was named; only the members that apply. */
+/* Says how the input was named, with the members that apply. */
 static void add_input(cJSON *o, const txm_batch_file *file)
 {
     txm_json_text(o, "input", file->input->path);
@@ -175,7 +175,7 @@ static void print_make_json(txm_make_report *report, const txm_batch_file *file)
     emit(report, o);
 }
 
-/* Printed with -v: how the settings were resolved, and the time of each stage. */
+/* Prints with -v how the settings were resolved, and the time of each stage. */
 static void say_details(const char *input, const txm_result *r)
 {
     const txm_stage_seconds *s = &r->stages;
@@ -316,7 +316,7 @@ void txm_make_report_mesh(txm_make_report *report, const char *ptex, const char 
     txm_print_end();
 }
 
-/* For an error that ends the whole run; files that were not started count as failed with it. */
+/* The error ends the whole run; files that were not started count as failed with it. */
 void txm_make_report_stop(txm_make_report *report, const txm_error *err)
 {
     txm_say_failure(err);
@@ -392,7 +392,7 @@ static void say_summary(const txm_make_report *report, double seconds)
         txm_say(TXM_SAY_INFO, "%zu file%s not started", left, left == 1 ? " was" : "s were");
 }
 
-/* Printed once per run, and only with -v. */
+/* It is printed once per run, and only with -v. */
 static void say_colors(const txm_make_report *report)
 {
     char text[TXM_MESSAGE_BYTES];

@@ -26,20 +26,20 @@ typedef struct txm_make_report {
     size_t guessed;                  /* data by their names, but made as colours */
     char guesses[160];               /* names of the first ones */
     size_t lines;                    /* number of printed lines, one per file */
-    uint32_t tile_px;                /* of the files that are made */
+    uint32_t tile_px;                /* tiles of the files that are made */
     int key;                         /* only keys are printed: 1 of the settings, 2 of the content as well */
     txm_shard_args shard;            /* count 0: none */
-    size_t inputs;                   /* in the list (of the shard); not all of them need be started */
+    size_t inputs;                   /* length of the list (of the shard); not all of them need be started */
     size_t count[TXM_OUTCOME_SAME + 1];
     txm_batch_totals totals;
     char list_key[TXM_KEY_HEX]; /* copy of the key in the totals */
     txm_tally tally;
     uint64_t tx_bytes;
-    size_t converted; /* by OpenColorIO; counted if stages are timed */
-    double begin;     /* of the monotonic clock */
+    size_t converted; /* files that OpenColorIO converted; counted if stages are timed */
+    double begin;     /* the monotonic clock at the start */
     FILE *log;        /* also gets the JSON; NULL: none */
     const char *log_path;
-    int log_errno; /* of a line that could not be written; 0: none */
+    int log_errno; /* errno of a line that could not be written; 0: none */
 } txm_make_report;
 
 void txm_make_report_init(txm_make_report *report, bool json, bool quiet, bool plan, int key);

@@ -23,7 +23,7 @@ typedef struct make_run {
     txm_batch_job job;
     txm_make_report report;
     txm_progress progress;
-    txm_unwrapped unwrapped; /* with --mesh */
+    txm_unwrapped unwrapped; /* result of --mesh */
     bool planned;            /* pages would be made, so that there is nothing to convert yet */
 } make_run;
 
@@ -40,7 +40,7 @@ static void on_planned(void *user, const txm_batch_totals *totals)
     txm_progress_planned(&run->progress, totals);
 }
 
-/* Only for progress; the report prints finished files. */
+/* Only the progress is shown here; the report prints finished files. */
 static void on_begin(void *user, const txm_batch_file *file)
 {
     txm_progress_begin(&((make_run *)user)->progress, file);

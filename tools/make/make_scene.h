@@ -11,7 +11,7 @@ typedef struct txm_make_scenes {
     const txm_config_args *config_args;
     const char *packed_folder; /* folder for packed images; NULL: they are left out */
     bool lint;                 /* report mistakes in nodes */
-    txm_color_config *config;  /* of the current scene */
+    txm_color_config *config;  /* config of the current scene */
     txm_config_args loaded;    /* the arguments that it was loaded with */
     void *packed_user;
     void (*packed)(void *user, const char *name); /* called with the name of every packed file; may be NULL */

@@ -30,7 +30,7 @@ static txm_status parse_alpha(const char *text, void *field, txm_error *err)
                     near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
-/* Level 0 stands for the writer's choice, so it is not a valid number. */
+/* Level 0 means the writer's choice, so it is not a valid number. */
 static txm_status parse_compression(const char *text, void *field, txm_error *err)
 {
     static const struct {

@@ -24,7 +24,7 @@
         .help = text, .more = explanation                                                                              \
     }
 
-/* For every option that names an output: see tools/output/guard.h. */
+/* Every option that names an output has it: see tools/output/guard.h. */
 #define TXM_OPTION_OVERWRITE(field)                                                                                    \
     {                                                                                                                  \
         .name = "overwrite", .type = TXM_OPT_FLAG, field,                                                              \
@@ -44,7 +44,7 @@
         .name = "store", .type = TXM_OPT_STRING, field, .arg = "DIR", .values = TXM_VALUES_DIR,                        \
         .help = "Take finished tx files from this store, and add new ones to it", .more = explanation                  \
     }
-/* For commands that give a verdict. */
+/* Commands that give a verdict have it. */
 #define TXM_OPTION_DEEP(field)                                                                                         \
     {                                                                                                                  \
         .name = "deep", .type = TXM_OPT_FLAG, field, .help = "Decode every tile to find damage",                       \

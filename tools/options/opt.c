@@ -149,7 +149,7 @@ txm_status txm_parse_size(const char *text, void *field, txm_error *err)
     return TXM_OK;
 }
 
-/* Only digits, because strtoul accepts "-1" as a large number. */
+/* Accepts only digits, because strtoul accepts "-1" as a large number. */
 static txm_status parse_uint(const txm_option *o, const char *text, uint32_t *field, txm_error *err)
 {
     char *end;
@@ -486,7 +486,7 @@ void txm_operands_free(txm_operands *operands)
     *operands = (txm_operands){0};
 }
 
-/* Only lists are allocated by parsing. */
+/* Parsing allocates only lists. */
 void txm_args_free(const txm_command *command, void *args)
 {
     txm_each_option(command, free_list, args);

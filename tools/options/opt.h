@@ -19,7 +19,7 @@
 #include "tools/output/values.h"
 #include "txtile/status.h"
 
-/* How an option sets its field. */
+/* The type of an option decides how it sets its field. */
 typedef enum txm_opt_type {
     TXM_OPT_FLAG,    /* bool: set to true; takes no argument */
     TXM_OPT_CLEAR,   /* bool: set to false; takes no argument */
@@ -33,7 +33,7 @@ typedef enum txm_opt_type {
     TXM_OPT_SIZE,    /* uint64_t: bytes, with K, M, G or T for powers of 1024 */
     TXM_OPT_CHOICE,  /* int: index of the word in `values` */
     TXM_OPT_WORD,    /* int: 1 without an argument; with --name=WORD 2 + index of the word in `values` */
-    TXM_OPT_CUSTOM   /* as set by `parse` */
+    TXM_OPT_CUSTOM   /* `parse` sets the field */
 } txm_opt_type;
 
 /* Arguments of a repeated option. `items` ends with NULL, and is NULL itself if there are none. */
@@ -54,14 +54,14 @@ typedef struct txm_option {
     const char *name; /* long form without dashes; NULL ends a table */
     char letter;      /* short form, 0 if there is none */
     txm_opt_type type;
-    size_t offset;          /* of the field in the struct of the option's group */
+    size_t offset;          /* place of the field in the struct of the option's group */
     const char *arg;        /* name of the argument in the help ("DIR"); NULL for flags */
     const char *values;     /* words, separated by spaces, or TXM_VALUES_*; NULL: any text */
     const char *help;       /* one line, no full stop: for --help, completion and the man page */
     const char *more;       /* sentences for the man page only; may be NULL */
-    uint32_t min, max;      /* of TXM_OPT_UINT */
-    double least, most;     /* of TXM_OPT_NUMBER and TXM_OPT_PERCENT */
-    txm_opt_parse_fn parse; /* of TXM_OPT_CUSTOM and TXM_OPT_LIST */
+    uint32_t min, max;      /* bounds of TXM_OPT_UINT */
+    double least, most;     /* bounds of TXM_OPT_NUMBER and TXM_OPT_PERCENT */
+    txm_opt_parse_fn parse; /* parser of TXM_OPT_CUSTOM and TXM_OPT_LIST */
 } txm_option;
 
 /* An option in a table: its kind without TXM_OPT_, its name, then fields. */
@@ -73,7 +73,7 @@ typedef struct txm_option {
 typedef struct txm_option_group {
     const char *title; /* such as "Settings"; NULL ends the list of groups */
     const txm_option *options;
-    size_t offset; /* of the group's struct in the command's struct */
+    size_t offset; /* place of the group's struct in the command's struct */
 } txm_option_group;
 
 /* The arguments that are not options, in order. */
@@ -82,7 +82,7 @@ typedef struct txm_operands {
     size_t count;
     const struct txm_option *given[64]; /* options that were given, each once */
     size_t given_count;
-    char **matches; /* of patterns, owned: txm_operands_free */
+    char **matches; /* files that patterns matched, owned: txm_operands_free */
     size_t match_count;
 } txm_operands;
 
@@ -100,7 +100,7 @@ enum { TXM_EXITS_FAIL = 1, TXM_EXITS_RETRY = 2, TXM_EXITS_FINDINGS = 4, TXM_EXIT
 typedef struct txm_command {
     const char *name;                                     /* "make" */
     const char *purpose;                                  /* one line, no full stop */
-    const char *synopsis;                                 /* after the name: "[OPTION...] IMAGE..." */
+    const char *synopsis;                                 /* the text after the name: "[OPTION...] IMAGE..." */
     const txm_option_group *groups;                       /* ends with a NULL title */
     const char *operand_values;                           /* TXM_VALUES_*, NULL: none */
     unsigned exits;                                       /* TXM_EXITS_* */

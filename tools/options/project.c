@@ -55,7 +55,7 @@ static txm_status add_setting(txm_project *p, txm_project_key key, char *value, 
     return TXM_OK;
 }
 
-/* Zeroed, so that it can be filled again. */
+/* The project is zeroed, so that it can be filled again. */
 void txm_project_free(txm_project *project)
 {
     if (!project)
@@ -72,7 +72,7 @@ void txm_project_free(txm_project *project)
     *project = (txm_project){0};
 }
 
-/* Checked where the value is read, so that a message names the line in the file and not an option. */
+/* It is checked where the value is read, so that a message names the line in the file and not an option. */
 static txm_status check_value(txm_project_key key, const char *value, const char *origin, txm_error *err)
 {
     char *end;

@@ -41,20 +41,20 @@ typedef struct txm_project_value {
 
 /* Zero-initialise. Settings with higher precedence come first. */
 typedef struct txm_project {
-    char *path;   /* of the .txmill; NULL if there is none */
-    char **above; /* those from which it inherits, the nearest first */
+    char *path;   /* path of the .txmill; NULL if there is none */
+    char **above; /* files from which it inherits, the nearest first */
     size_t above_count;
     txm_project_value *values;
     size_t count;
 } txm_project;
 
 /* Finds the settings that apply to the operands, if they all have the same .txmill; otherwise only those of
- * variables. "" and no operands stand for the current folder. USAGE for an invalid file, with its line; NO_MEMORY,
+ * variables. "" and no operands mean the current folder. USAGE for an invalid file, with its line; NO_MEMORY,
  * or the error of a read. */
 txm_status txm_project_find(char *const *paths, size_t count, txm_project *out, txm_error *err);
 void txm_project_free(txm_project *project); /* NULL-safe; zeroes */
 
-/* Where a command stores the settings; members may be NULL. */
+/* The places where a command stores the settings; members may be NULL. */
 typedef struct txm_project_targets {
     const char **cache_dir;
     txm_config_args *config;
@@ -66,7 +66,7 @@ typedef struct txm_project_targets {
  * live as long as the program. As txm_project_find. */
 txm_status txm_project_apply(const txm_project_targets *targets, const txm_operands *operands, txm_error *err);
 
-/* What was applied: settings of the command line and of variables, which no file overrides, and of the operands'
+/* The settings in use: those of the command line and of variables, which no file overrides, and of the operands'
  * .txmill. */
 typedef struct txm_project_applied {
     txm_project project;
@@ -86,10 +86,10 @@ txm_status txm_project_path(const char *file, char **path, txm_error *err);
 typedef struct txm_project_contexts {
     /* The path whose project applies to an input; *place owned by the caller. NULL: the input's own path. */
     txm_status (*place)(const char *input, char **place, txm_error *err);
-    txm_context *common;               /* for the command line, the variables and the operands' .txmill; owned */
-    txm_context **of;                  /* one per input; NULL: the common one */
-    const txm_rules **rules;           /* one per input, of its own .txmill; NULL: those of the run */
-    txm_rules *common_rules;           /* those of the run, if txm_project_look read them; owned */
+    txm_context *common;     /* the context for the command line, the variables and the operands' .txmill; owned */
+    txm_context **of;        /* one per input; NULL: the common one */
+    const txm_rules **rules; /* one per input, of its own .txmill; NULL: those of the run */
+    txm_rules *common_rules; /* rules of the run, if txm_project_look read them; owned */
     struct txm_loaded_config *configs; /* the contexts that differ from the common one; owned */
     size_t count, capacity;
 } txm_project_contexts;
@@ -110,6 +110,6 @@ txm_status txm_project_look(const txm_project_targets *targets, const txm_operan
                             const txm_settings *settings, txm_project_contexts *contexts, txm_error *err);
 /* The config and the working space of a file's own .txmill; `otherwise` if it has the operands' .txmill. */
 txm_config_args txm_project_config(const char *file, const txm_config_args *otherwise);
-/* Whether both stand for the same config and working space. */
+/* Whether both mean the same config and working space. */
 bool txm_config_args_same(const txm_config_args *a, const txm_config_args *b);
 #endif

@@ -20,8 +20,8 @@
 typedef struct own_project {
     txm_project project;
     txm_rules *rules;
-    const char *values[TXM_KEYS], *origins[TXM_KEYS]; /* of settings that the command line left open; NULL: not set */
-    txm_error failure;                                /* of reading or checking it; it fails only its own images */
+    const char *values[TXM_KEYS], *origins[TXM_KEYS]; /* settings that the command line left open; NULL: not set */
+    txm_error failure; /* failure of reading or checking it, which fails only its own images */
     bool checked;
 } own_project;
 
@@ -145,7 +145,7 @@ static txm_config_args config_of(const own_project *o)
     return args;
 }
 
-/* Loaded once for all projects with the same settings. NULL when memory is exhausted. */
+/* It is loaded once for all projects with the same settings. NULL when memory is exhausted. */
 static txm_loaded_config *load_config(txm_project_contexts *contexts, const txm_config_args *args)
 {
     for (size_t i = 0; i < contexts->count; i++)
@@ -223,7 +223,7 @@ static const char *cache_dir_of(const own_project *o)
     return txm_project_state()->said[TXM_KEY_CACHE_DIR] ? NULL : said ? said : "";
 }
 
-/* Once per project: the settings of the run must be valid in its config too. */
+/* Called once per project: the settings of the run must be valid in its config too. */
 static txm_status check_project(own_project *o, const txm_settings *run, const txm_context *context, txm_error *err)
 {
     txm_settings settings = *run;

@@ -69,7 +69,7 @@ txm_status txm_shard_args_finish(txm_shard_args *args, txm_error *err)
         return err->status;
     if (id == NONE || count == NONE)
         return TXM_OK;
-    /* For an array such as 1,5,7 the place of task 7 is unknown. */
+    /* The place of task 7 in an array such as 1,5,7 is unknown. */
     if (!step || id < first || (id - first) % step || (id - first) / step >= count || count > TXM_MAX_SHARDS)
         return txm_fail(err, TXM_STATUS_USAGE,
                         "task %u of a Slurm array of %u that begins with %u: the steps are uneven; give the part of "

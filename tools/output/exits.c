@@ -24,7 +24,7 @@
 
 /* ---- signals ---------------------------------------------------------------------------------------------------- */
 
-/* Written by the handler, read by any thread: only as an atomic, as txm_is_cancelled does. */
+/* The handler writes it and any thread reads it, both atomically, as txm_is_cancelled does. */
 static volatile int caught;
 /* After the first signal, the command writes the complete part. */
 static volatile int publishes;
@@ -226,7 +226,7 @@ static const char *step_for(const char *values, txm_status status)
         {TXM_VALUES_FILE, TXM_STATUS_NOT_FOUND, "check the names, and whether the share is mounted"},
         {TXM_VALUES_FILE, TXM_STATUS_DENIED, "have the permissions changed"},
     };
-    /* An image stands for its tx file. */
+    /* The advice for an image is that for its tx file. */
     if (values && !strcmp(values, TXM_VALUES_TX_OR_IMAGE))
         values = TXM_VALUES_TX;
     for (size_t i = 0; values && i < sizeof steps / sizeof *steps; i++)
@@ -235,7 +235,7 @@ static const char *step_for(const char *values, txm_status status)
     return NULL;
 }
 
-static const char *files_read; /* of the running command */
+static const char *files_read; /* the kind of files that the running command reads */
 static const char *memory_step = "free memory, then run the same again";
 
 void txm_advise_for(const char *operand_values)
@@ -314,7 +314,7 @@ int txm_finish(const txm_tally *tally)
     return (int)code;
 }
 
-/* Set once the options are known to contain --json; a process runs a single command. */
+/* It is set once the options are known to contain --json; a process runs a single command. */
 static const char *json_schema;
 static unsigned json_version;
 
@@ -351,7 +351,7 @@ void txm_say_failure(const txm_error *err)
         txm_say(TXM_SAY_INFO, "%s", txm_next_step(err->status));
 }
 
-/* For failures of the whole run: all inputs count as failed. */
+/* The whole run failed, so all inputs count as failed. */
 int txm_finish_failed(const txm_error *err, size_t total)
 {
     txm_tally tally = {.total = total, .failed = total};
@@ -366,7 +366,7 @@ int txm_finish_failed(const txm_error *err, size_t total)
     return txm_finish(&tally);
 }
 
-/* For the manual; the build prints it. NULL for an unused code. */
+/* The build prints it in the manual. NULL for an unused code. */
 const char *txm_exit_text(int code)
 {
     static const struct {

@@ -60,7 +60,7 @@ void txm_finish_in_json(const char *schema, unsigned version);
  * such failures contains it. From one thread. */
 void txm_advise_config(const char *origin);
 
-/* What to do about a kind of failure, in one clause with a command or option if possible. Never NULL. */
+/* Returns advice about a kind of failure, in one clause with a command or option if possible. Never NULL. */
 const char *txm_next_step(txm_status status);
 /* Sets the kind of files that the command reads, one of TXM_VALUES_* or NULL, for the advice at the end. */
 void txm_advise_for(const char *operand_values);

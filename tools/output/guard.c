@@ -130,8 +130,8 @@ static bool is_text_of_pixels(const head *h)
            strspn(line + n, "0123456789.+-einfa ") == length - (size_t)n;
 }
 
-/* Whether no option may replace the file, because somebody made it, or it took hours. Formats without a magic number
- * are recognized by name, if the contents are not text. */
+/* Whether the file must never be replaced, whatever the options say, because somebody made it by hand or it took hours.
+ * Formats without a magic number are recognized by name, if the contents are not text. */
 static bool is_precious(const char *path)
 {
     static _Thread_local head h;

@@ -21,9 +21,9 @@ typedef enum txm_output_kind {
     TXM_OUTPUT_PICTURE,
     TXM_OUTPUT_PAGE,
     TXM_OUTPUT_LOG,    /* JSON lines of txmill */
-    TXM_OUTPUT_PIXELS, /* of a tile: text or raw bytes */
-    TXM_OUTPUT_TRACE,  /* of a texture cache */
-    TXM_OUTPUT_TABLE,  /* of the tiles that a budget counts */
+    TXM_OUTPUT_PIXELS, /* pixels of a tile, as text or raw bytes */
+    TXM_OUTPUT_TRACE,  /* a texture cache's trace */
+    TXM_OUTPUT_TABLE,  /* the tiles that a budget counts */
     TXM_OUTPUT_PLOT    /* SVG */
 } txm_output_kind;
 

@@ -54,7 +54,7 @@ static char *percent_encoded(const char *text)
     return txm_bytes_take(&b);
 }
 
-/* Set when a member could not be added, which cJSON does not record. */
+/* It is set when a member could not be added, which cJSON does not record. */
 static _Thread_local bool lost;
 
 /* Records a failure for the current line; txm_json_take reports it once. */
@@ -91,7 +91,7 @@ void txm_json_text(cJSON *object, const char *name, const char *text)
     }
 }
 
-/* Written as digits, because cJSON's numbers are doubles, which are inexact from 2^53 on. */
+/* The number is written as digits, because cJSON's numbers are doubles, which are inexact from 2^53 on. */
 void txm_json_uint(cJSON *object, const char *name, uint64_t value)
 {
     char digits[32];

@@ -14,7 +14,7 @@
 
 enum { INDENT = 2, MIN_PATH = 8 };
 
-/* No limit in pipes and files, because lines that programs read are never wrapped. */
+/* Pipes and files have no limit, because lines that programs read are never wrapped. */
 unsigned txm_line_columns(void)
 {
     return isatty(STDOUT_FILENO) ? txm_terminal_columns(STDOUT_FILENO) : UINT_MAX;
@@ -156,7 +156,7 @@ static ssize_t take_output(void *user, const char *data, size_t bytes)
     return (ssize_t)bytes;
 }
 
-/* Only on a terminal; otherwise stdout is unchanged, with its own buffer. */
+/* The stream is replaced only on a terminal; otherwise stdout is unchanged, with its own buffer. */
 void txm_lines_install(void)
 {
     static const cookie_io_functions_t functions = {.write = take_output};

@@ -26,8 +26,8 @@ typedef struct txm_progress {
     size_t files, files_done;
     txm_cost total, done;
     txm_progress_share *shares; /* one per file */
-    int percent;                /* as last shown, -1: never */
-    double begin, shown;        /* of the monotonic clock */
+    int percent;                /* the last one shown, -1: none */
+    double begin, shown;        /* readings of the monotonic clock */
 } txm_progress;
 
 /* `asked`: --progress was given. Without memory for the shares, files count only when they are done. */

@@ -24,11 +24,11 @@
 /* There is one stderr per process, so its state is global. */
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static txm_say_level most = TXM_SAY_INFO;
-static unsigned status_columns; /* of the visible status line; 0: none */
+static unsigned status_columns; /* width of the visible status line; 0: none */
 
 enum { LINE = 4096 };
 
-/* Set before threads start; read without a lock. */
+/* It is set before threads start, and read without a lock. */
 void txm_say_set_level(txm_say_level level)
 {
     most = level;
@@ -158,8 +158,8 @@ static bool is_repeated(const char *line, txm_say_level level)
     return repeated;
 }
 
-/* Written with one call, so that lines of several processes on one terminal do not mix. Text longer than LINE is
- * cut. */
+/* A line is written with one call, so that lines of several processes on one terminal do not mix. Text longer than LINE
+ * is cut. */
 static void put_line(txm_say_level level, const char *prefix, const char *format, va_list args)
 {
     char raw[LINE], clean[LINE], line[LINE + 64];
@@ -179,7 +179,7 @@ static void put_line(txm_say_level level, const char *prefix, const char *format
     free(wrapped);
 }
 
-/* From any thread. Messages below the level are not even formatted. */
+/* Any thread may call it. Messages below the level are not even formatted. */
 void txm_say(txm_say_level level, const char *format, ...)
 {
     static const char *const plain[] = {"txmill: error: ", "txmill: warning: ", "txmill: ", "txmill: "};
@@ -193,7 +193,7 @@ void txm_say(txm_say_level level, const char *format, ...)
     va_end(args);
 }
 
-/* In the form of the library's callback for warnings. */
+/* It has the form of the library's callback for warnings. */
 void txm_say_warning(void *user, const char *message)
 {
     (void)user;

@@ -10,9 +10,9 @@
 
 typedef enum txm_say_level {
     TXM_SAY_ERROR,   /* always shown */
-    TXM_SAY_WARNING, /* not with -q */
-    TXM_SAY_INFO,    /* not with -q */
-    TXM_SAY_DETAIL   /* only with -v */
+    TXM_SAY_WARNING, /* hidden by -q */
+    TXM_SAY_INFO,    /* hidden by -q */
+    TXM_SAY_DETAIL   /* shown only with -v */
 } txm_say_level;
 
 /* Sets the most verbose level that is shown. The default is TXM_SAY_INFO. */

@@ -28,7 +28,7 @@ void txm_print_begin(void)
 /* Every begin needs an end, or other threads would wait for ever. */
 void txm_print_end(void)
 {
-    /* On a terminal the text must be written before the next status line. */
+    /* The text must be written before the next status line of a terminal. */
     if (txm_say_can_animate())
         fflush(stdout);
     funlockfile(stdout);
@@ -49,13 +49,13 @@ static void print_bytes(const char *text, size_t bytes)
     }
 }
 
-/* For all text that does not come from the program itself. */
+/* All text that does not come from the program itself must go through it. */
 void txm_print_safe(const char *text)
 {
     print_bytes(text, strlen(text));
 }
 
-/* Quoted for a shell, so that a command in a message can be copied. */
+/* The argument is quoted for a shell, so that a command in a message can be copied. */
 void txm_print_argument(const char *text)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-";
@@ -89,7 +89,7 @@ char *txm_path_shown(const char *path)
     return txm_asprintf("%.*s..%s", (int)(dash + 1 + SHOWN - path), path, dash + 1 + DIGITS);
 }
 
-/* Shortened only on terminals. */
+/* A path is shortened only on terminals. */
 void txm_print_path(const char *path)
 {
     char *shown = txm_path_shown(path);
@@ -165,7 +165,7 @@ void txm_print_cut(const char *text, unsigned columns)
 
 /* ---- colours ---------------------------------------------------------------------------------------------------- */
 
-/* Set by an option that every command has. */
+/* It is set by an option that every command has. */
 static txm_color_when when;
 
 /* Called before anything is printed. */

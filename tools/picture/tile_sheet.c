@@ -123,7 +123,7 @@ static txm_status draw_tile(const sheet *s, uint32_t tx, uint32_t ty, txm_error 
     return status;
 }
 
-/* As wide as the widest tile and the longest label. */
+/* A column is as wide as the widest tile and the longest label. */
 static uint32_t cell_width(const sheet *s)
 {
     char label[32];
@@ -151,7 +151,7 @@ txm_status txm_tile_sheet(txm_tx *tx, uint32_t level, uint32_t padding_px, txm_e
     uint32_t tile_h = s.level->height < s.info->tile_h ? s.level->height : s.info->tile_h;
     s.cell_w = cell_width(&s);
     s.cell_h = tile_h + 2 * padding_px + LABEL_H + LINE_PX;
-    /* At most 65536 tiles with some 30 px more than their pixels fit 32 bits. */
+    /* The size fits into 32 bits: at most 65536 tiles with some 30 px more than their pixels. */
     *out = (txm_level_picture){.width = s.level->tiles_x * s.cell_w + LINE_PX,
                                .height = s.level->tiles_y * s.cell_h + LINE_PX,
                                .channels = 3,

@@ -14,7 +14,7 @@
 /* Whether the file begins like a Ptex file; false for files that cannot be read. */
 bool txm_ptex_is_file(const char *path);
 
-/* Prints a file's properties. `all`: includes every entry of the meta data and every face. `deep`: also reads all
+/* Prints a file's properties. `all`: includes every entry of the metadata and every face. `deep`: also reads all
  * stored data. */
 typedef struct txm_ptex_extent {
     bool json, all, deep;
@@ -24,7 +24,7 @@ txm_status txm_ptex_print_info(const char *path, const txm_ptex_extent *extent, 
 /* The result of reading all of a file. */
 typedef struct txm_ptex_check {
     uint64_t blocks;     /* stored sizes of faces that were read */
-    uint32_t metas;      /* entries of meta data that were read */
+    uint32_t metas;      /* entries of metadata that were read */
     uint32_t one_sided;  /* edges whose neighbour has a different neighbour there, so lookups across them depend on the
                             direction */
     uint32_t first_face; /* the first of those edges */

@@ -24,8 +24,8 @@
 enum {
     PTEX_INFO_SCHEMA_VERSION = 1,
     SIDE = TXM_PTEX_MAX_LOG2 + 1,
-    FEW = 10,               /* meta data entries, and numbers of an entry, shown by default */
-    TEXT_COLUMNS = 60,      /* of a printed value */
+    FEW = 10,               /* metadata entries, and numbers of an entry, shown by default */
+    TEXT_COLUMNS = 60,      /* limit of a printed value */
     LARGEST_VALUE = 1 << 16 /* bytes of the largest value included in JSON */
 };
 
@@ -136,7 +136,7 @@ static txm_status print_metas(const txm_ptex *p, bool all, txm_error *err)
     uint32_t count = txm_ptex_info_of(p)->metas, shown = all || count <= FEW ? count : FEW;
     txm_status status = TXM_OK;
     if (count)
-        printf("  %-14s%u\n", "meta data", count);
+        printf("  %-14s%u\n", "metadata", count);
     for (uint32_t i = 0; i < shown && status == TXM_OK; i++)
         status = print_meta(p, i, all, err);
     if (shown < count)
@@ -230,7 +230,7 @@ static void add_sizes(cJSON *o, const face_census *c)
             }
 }
 
-/* Leaves out long values, since a mesh in the meta data may be larger than everything else. */
+/* Leaves out long values, since a mesh in the metadata may be larger than everything else. */
 static txm_status add_metas(cJSON *o, const txm_ptex *p, txm_error *err)
 {
     cJSON *list = txm_json_array(o, "metadata");

@@ -11,10 +11,10 @@
 
 #include "txtile/status.h"
 
-/* How a file is shown in the page. */
+/* A file as it is shown in the page. */
 typedef struct txm_ptex_shown {
     uint32_t levels, level; /* levels of the largest face, and the level shown */
-    uint64_t bytes;         /* of its pixels in the page */
+    uint64_t bytes;         /* size of its pixels in the page */
     txm_error err;          /* OK: it is in the page; otherwise the reason, which the page shows instead */
 } txm_ptex_shown;
 

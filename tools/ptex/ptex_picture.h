@@ -23,7 +23,7 @@ typedef struct txm_ptex_sheet {
 txm_status txm_ptex_sheet_lay(const txm_ptex *ptex, uint32_t level, txm_ptex_sheet *out, txm_error *err);
 void txm_ptex_sheet_clear(txm_ptex_sheet *sheet);
 
-/* How channels and values are converted. */
+/* The conversion of channels and values. */
 typedef enum txm_ptex_values {
     TXM_PTEX_AS_STORED = 0, /* all channels, in the file's type */
     TXM_PTEX_FOR_VIEWING, /* 8-bit colours, with alpha if it follows the colours; floats are converted by the sRGB curve
@@ -41,7 +41,7 @@ txm_status txm_ptex_sheet_picture(const txm_ptex *ptex, const txm_ptex_sheet *sh
 
 /* The options of `txmill extract` for a file. */
 typedef struct txm_ptex_extract {
-    uint32_t face; /* or TXM_PTEX_ALL_FACES */
+    uint32_t face; /* a face's number, or TXM_PTEX_ALL_FACES */
     uint32_t level;
     uint32_t fit_px; /* the largest level with no side longer than this; 0: `level` is used */
     bool raw;

@@ -28,7 +28,7 @@ static void print_seconds(double seconds)
     printf(" %7.*f s", seconds < 100.0 ? 3 : 0, seconds);
 }
 
-/* In characters. At most 80 are used: four policies fit, as many as there are by default. */
+/* The width is in characters. At most 80 are used: four policies fit, as many as there are by default. */
 enum { SIZE_COLUMNS = 8, POLICY_COLUMNS = 18, USUAL_COLUMNS = 80 };
 
 /* Prints as many policies side by side as fit. */
@@ -50,7 +50,7 @@ static void print_policies(const txm_replay_table *t, size_t first, size_t count
     }
 }
 
-/* What the cache did in the traced run, for comparison, and whether the render was finished. There is no such line
+/* Prints for comparison what the cache did in the traced run, and whether the render was finished. The line is left out
  * if the run loaded nothing. */
 static void print_traced(const txm_replay_table *t)
 {

@@ -207,7 +207,7 @@ static void better_by_the_optimum(const txm_replay_table *t, size_t policy, size
  * size that reads at most a twentieth of its tiles again. */
 char *txm_replay_verdict(const txm_replay_table *t, char out[TXM_REPLAY_VERDICT])
 {
-    enum { FEW = 20 }; /* at most a twentieth of the tiles are read again, which is not noticeable */
+    enum { FEW = 20 }; /* at most a twentieth of the tiles are read again, which nobody notices */
     const txm_replay_ask *ask = &t->ask;
     size_t policy = find_policy(ask, TXM_CACHE_POLICY_LRU), opt = find_policy(ask, TXM_REPLAY_OPT), knee = 0;
     char set[TXM_FORMAT_BYTES], size[TXM_REPLAY_SIZE_TEXT], better[96] = "";

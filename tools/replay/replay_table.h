@@ -24,15 +24,15 @@ typedef struct txm_replay_ask {
     size_t policy_count;
     bool brief; /* half as many default sizes, so that a page does not take longer than its picture */
     uint32_t keep_epochs, threads; /* threads 0: one per processor */
-    double read_seconds;           /* of one tile; 0: the mean of the traced run */
+    double read_seconds;           /* time of one tile; 0: the mean of the traced run */
 } txm_replay_ask;
 
 typedef struct txm_replay_table {
     const char *path;
     const txm_trace_info *info;
-    txm_replay_ask ask;        /* with defaults filled in */
-    txm_replay_counts all;     /* without a limit */
-    txm_replay_counts *counts; /* for each size, those of each policy; free() them */
+    txm_replay_ask ask;        /* the request, with defaults filled in */
+    txm_replay_counts all;     /* counts of a cache without a limit */
+    txm_replay_counts *counts; /* counts of each policy for each size; free() them */
 } txm_replay_table;
 
 /* "lru", "clock", "tiles", "none", "opt", as on the command line; NULL beyond. */

@@ -24,7 +24,7 @@ typedef enum txm_report_state {
 /* One image. Strings are owned by the report; NULL if the log has no value. */
 typedef struct txm_report_file {
     const char *input, *tx, *space, *type, *reader, *via;
-    const char *status, *message; /* of a failure */
+    const char *status, *message; /* a failure's status and message */
     txm_report_state state;
     bool retryable;
     unsigned lint;                            /* bits of txm_lint */
@@ -46,7 +46,7 @@ typedef struct txm_report_run {
     double seconds;
     int exit_code;
     bool failed_whole; /* its summary says that the whole run failed, */
-    const char *error; /* and why; NULL: unknown */
+    const char *error; /* the reason; NULL: unknown */
 } txm_report_run;
 
 /* Zero-initialise. */
@@ -69,25 +69,25 @@ void txm_report_free(txm_report *report);
 /* ---- sums ------------------------------------------------------------------------------------------------------- */
 
 typedef struct txm_report_memory {
-    size_t files;                /* with known pixels */
-    uint64_t tiles;              /* of all their levels */
+    size_t files;                /* number of files whose pixels are known */
+    uint64_t tiles;              /* tiles of all their levels */
     double full;                 /* bytes of the whole images, as in Cycles without a texture cache */
     double from[TXM_MAX_LEVELS]; /* bytes of all levels from this one on */
 } txm_report_memory;
 
 typedef struct txm_report_sums {
     size_t states[TXM_REPORT_STATES], images, retryable, made_twice;
-    size_t lint[8];                     /* by bit */
-    uint64_t source_bytes, tx_bytes;    /* of the images that have a tx file */
+    size_t lint[8];                     /* findings by bit */
+    uint64_t source_bytes, tx_bytes;    /* sizes of the images that have a tx file */
     double stages[TXM_STAGES], seconds; /* seconds of processors; elapsed seconds of runs */
     txm_report_memory memory;
     /* Shards. */
     size_t lists;          /* different list keys among the runs */
     uint32_t shards;       /* the number of shards; 0: not divided, or not all in the same way */
-    size_t shards_missing; /* without a complete run */
+    size_t shards_missing; /* number of shards without a complete run */
     size_t incomplete;     /* runs without a summary: killed, or still running */
     size_t broken;         /* runs that ended with an error, without a later successful run of the same shard */
-    const char *error;     /* of the last of them; NULL: its images failed, or the reason is unknown */
+    const char *error;     /* message of the last of them; NULL: its images failed, or the reason is unknown */
     bool unfinished;       /* without shards: the last run was stopped, or is still running */
 } txm_report_sums;
 

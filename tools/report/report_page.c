@@ -59,7 +59,7 @@ static void put_header(FILE *out, const txm_report *r, const char *title)
 
 /* ---- verdict ---------------------------------------------------------------------------------------------------- */
 
-/* Printed first, because the figures about images are meaningless if the run itself failed. */
+/* It is printed first, because the figures about images are meaningless if the run itself failed. */
 static void put_broken(FILE *out, const txm_report_sums *s)
 {
     fputs("<p><strong>", out);

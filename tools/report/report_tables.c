@@ -37,7 +37,7 @@ static void begin_table(FILE *out, bool sortable, const char *names)
     fputs("</tr></thead>\n<tbody>\n", out);
 }
 
-/* For tables without a foot; that of the disk ends its own body. */
+/* Tables without a foot end like this; that of the disk ends its own body. */
 static void end_table(FILE *out)
 {
     fputs("</tbody></table></div>\n", out);
@@ -254,7 +254,7 @@ void txm_report_disk(FILE *out, const txm_report *report, const txm_report_sums 
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
 
-/* With data-bytes and data-full the script scales the row by the share of visible tiles. */
+/* The script scales a row with data-bytes and data-full by the share of visible tiles. */
 static void put_level(FILE *out, const txm_report_memory *m, uint32_t level)
 {
     char size[TXM_FORMAT_BYTES], label[64];
@@ -359,7 +359,7 @@ static size_t find_slowest(const txm_report *report, const txm_report_file *slow
     return count;
 }
 
-/* Only images that were made, because the others take almost no time. */
+/* Only images that were made count, because the others take almost no time. */
 void txm_report_slowest(FILE *out, const txm_report *report)
 {
     const txm_report_file *slowest[TXM_REPORT_SLOWEST];

@@ -45,7 +45,7 @@ typedef struct txm_sampled_texture {
     const char *name;         /* path of the file, or the pattern */
     const txm_inputs *inputs; /* its files: `count` of them, beginning with `first` */
     size_t first, count;
-    uint32_t columns, rows; /* of UDIM tiles, up to the last one; 0 for a single file */
+    uint32_t columns, rows; /* UDIM tiles up to the last one; 0 for a single file */
     txm_verdict *verdicts;  /* one per file */
 } txm_sampled_texture;
 

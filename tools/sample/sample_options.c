@@ -94,7 +94,7 @@ void txm_sample_defaults(void *p)
     args->u = args->v = args->dudx = args->dvdx = args->dudy = args->dvdy = (double)NAN;
     args->filter = TXM_FILTER_LINEAR;
     args->anisotropy = TXM_MAX_ANISOTROPY;
-    args->seed = UINT32_MAX; /* not given */
+    args->seed = UINT32_MAX; /* no seed was given */
 }
 
 txm_status txm_sample_check(txm_sample_args *args, txm_error *err)

@@ -42,7 +42,7 @@ typedef struct txm_play_run {
     size_t image_count;
     txm_render_device *devices; /* devices that ran lookups; NULL: none */
     size_t device_count;
-    bool stopped; /* before its end */
+    bool stopped; /* it was stopped before its end */
 } txm_play_run;
 
 /* Plays the frames. If the run is stopped, *out has those that were complete; free it with txm_play_clear. */

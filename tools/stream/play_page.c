@@ -23,7 +23,7 @@ typedef struct curve {
 typedef struct plot {
     const char *title, *unit;
     curve curves[4];
-    double most; /* of the axis; 0: the largest value */
+    double most; /* end of the axis; 0: the largest value */
 } plot;
 
 /* ---- what is drawn ---- */

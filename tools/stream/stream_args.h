@@ -25,7 +25,7 @@ typedef enum txm_stream_verb {
     TXM_STREAM_VIEW = 8
 } txm_stream_verb;
 
-/* In the arguments: an option whose default depends on the verb or the scene was not given. */
+/* This value in the arguments says that an option whose default depends on the verb or the scene was not given. */
 enum { TXM_STREAM_NOT_GIVEN = 1 << 16 };
 
 typedef struct txm_stream_args {
@@ -37,7 +37,7 @@ typedef struct txm_stream_args {
     int engine, policy, differentials, rule, mode;
     bool narrow, untextured, apart, open_first, trace_lookups, keep_partial, overwrite, json, quiet;
     const char *output, *heat_level, *heat_misses, *heat_passes, *heat_tiles, *html, *trace, *tiles, *cache_dir;
-    txm_tx_files_args images; /* for a built-in scene */
+    txm_tx_files_args images; /* images for a built-in scene */
     txm_config_args config;
     txm_play_args play;
 } txm_stream_args;

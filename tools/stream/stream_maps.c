@@ -17,7 +17,7 @@
 
 /* ---- maps of tiles ---- */
 
-enum { COLDEST = 6 }; /* from this level on all have the same colour */
+enum { COLDEST = 6 }; /* the level from which on all have the same colour */
 
 /* The number of cells along a length, which are tiles of level 0. */
 static uint32_t cells_of(uint32_t px, uint32_t tile_px)

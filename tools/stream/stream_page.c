@@ -77,7 +77,7 @@ static txm_status write_map(FILE *out, const float *map, const txm_render_pictur
     return status;
 }
 
-/* Both cells are escaped although only constant or formatted text comes here, so that a new caller cannot forget it. */
+/* Both cells are escaped although they only get constant or formatted text, so that a new caller cannot forget it. */
 static void write_row(FILE *out, const char *name, const char *value)
 {
     fputs("<tr><td>", out);

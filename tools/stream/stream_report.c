@@ -34,7 +34,7 @@ float txm_heat_most(const float *map, size_t count)
  * print. Negative values mark cells without data and stay black. */
 float *txm_heat_colors(const float *map, size_t count, float most)
 {
-    /* From dark blue over red and yellow to white. */
+    /* Colours from dark blue over red and yellow to white. */
     static const float stops[5][3] = {
         {0.01f, 0.01f, 0.08f}, {0.25f, 0.02f, 0.35f}, {0.85f, 0.1f, 0.1f}, {1.0f, 0.65f, 0.05f}, {1, 1, 1}};
     float *colors = txm_calloc(count, 3 * sizeof *colors);
@@ -161,7 +161,7 @@ void txm_stream_print_picture(const char *scene, const txm_render_options *o, co
     print_images(p->images, p->image_count);
 }
 
-/* Printed first, so that readers see what the figures below do not include. */
+/* It is printed first, so that readers see what the figures below do not include. */
 static void print_sureness(const txm_render_budget *b)
 {
     char bytes[TXM_FORMAT_BYTES], tiles[TXM_FORMAT_COUNT];
@@ -416,7 +416,7 @@ static void json_map(cJSON *object, const txm_render_budget *b)
     txm_json_uint(map, "extra_bytes", b->map_extra_bytes);
 }
 
-/* A render tile of 0 px stands for the whole picture without tiles. */
+/* A render tile of 0 px means that the whole picture is rendered at once. */
 void txm_stream_json_budget(const char *scene, const txm_render_budget *b)
 {
     cJSON *o = new_object("budget", scene, b->width, b->height, b->samples);

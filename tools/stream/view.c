@@ -39,7 +39,7 @@ typedef struct view_loop {
     txm_screen screen;
     txm_view_worker *worker;
     txm_flight flight;
-    txm_pace pace[2]; /* with all light, with direct light */
+    txm_pace pace[2]; /* pace with all light, and with direct light */
     txm_view_wish wish;
     txm_view_result last;
     txm_view_overlay overlay;

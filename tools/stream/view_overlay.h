@@ -14,7 +14,7 @@ typedef struct txm_view_lines {
 
 /* Data that the overlay shows in addition to a frame's figures. */
 typedef struct txm_view_overlay {
-    double seconds_a_frame; /* from picture to picture, averaged over about a second; 0: unknown */
+    double seconds_a_frame; /* time between pictures, averaged over about a second; 0: unknown */
     bool is_hidden, with_keys;
     char message[TXM_VIEW_LINE]; /* the last event */
     double message_until;        /* 0: none */

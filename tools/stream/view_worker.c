@@ -31,10 +31,10 @@ struct txm_view_worker {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    /* Protected by the lock. */
+    /* It is protected by the lock. */
     job_state state;
     bool ends;
-    /* Owned by the thread that has the job. */
+    /* It is owned by the thread that has the job. */
     txm_view_wish wish;
     txm_view_result result;
     txm_frames *frames;

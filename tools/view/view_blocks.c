@@ -34,9 +34,9 @@ typedef struct coder {
     const txm_tx_info *info;
     uint32_t block_w, block_h;
     uint32_t level, x, y;                 /* the block's corner in pixels */
-    size_t used;                          /* of `packed`; 0: failed */
+    size_t used;                          /* bytes of `packed`; 0: failed */
     txm_error lacks;                      /* why pixels could not be read, although they are not damaged */
-    uint8_t *pixels, *residuals, *packed; /* of one block */
+    uint8_t *pixels, *residuals, *packed; /* one block in three forms */
     size_t packed_bytes;
     struct libdeflate_compressor *compressor;
 } coder;
@@ -47,7 +47,7 @@ uint32_t txm_view_block_px(uint32_t tile_px)
     return tile_px >= BLOCK_PX ? tile_px : (BLOCK_PX + tile_px - 1) / tile_px * tile_px;
 }
 
-/* Also for one that was opened only in part. */
+/* It also closes a coder that was opened only in part. */
 static void close_coder(coder *c)
 {
     if (c->compressor)
@@ -175,7 +175,7 @@ static bool append_block(txm_bytes *out, bool first, const uint8_t *data, size_t
     return true;
 }
 
-/* On a thread of the pool; uses only its own coder. */
+/* It runs on a thread of the pool and uses only its own coder. */
 static void code_block(void *coders, size_t index)
 {
     coder *k = (coder *)coders + index;

@@ -31,12 +31,12 @@ static const uint8_t script[] = {
 struct txm_view_page {
     txm_view_page_options options;
     txm_out_file *file;
-    FILE *out;    /* of `file` */
-    size_t at;    /* of the frame: position of the part that is not written yet */
+    FILE *out;    /* stream of `file` */
+    size_t at;    /* position of the part of the frame that is not written yet */
     cJSON *files; /* array of the added files */
     size_t added;
     uint64_t left;     /* bytes left for pixels */
-    txm_error failure; /* of the page itself, which must then be abandoned */
+    txm_error failure; /* failure of the page itself, which must then be abandoned */
 };
 
 /* ---- the frame -------------------------------------------------------------------------------------------------- */

@@ -22,8 +22,8 @@ typedef struct txm_view_page txm_view_page;
 typedef struct txm_view_page_options {
     const char *output;         /* "-": standard output */
     size_t files;               /* number of files to be added, which share the bytes */
-    uint64_t bytes;             /* of pixels, for all files together */
-    txm_context *context;       /* whose threads are used */
+    uint64_t bytes;             /* limit of the pixels of all files together */
+    txm_context *context;       /* its threads are used */
     int level;                  /* shown first; -1: the one that fits the window */
     const volatile int *cancel; /* as txm_tile_census_take */
 } txm_view_page_options;
@@ -32,7 +32,7 @@ typedef struct txm_view_page_options {
 typedef struct txm_view_page_file {
     uint32_t levels;
     bool embedded[TXM_MAX_LEVELS];
-    uint64_t bytes; /* of its pixels in the page */
+    uint64_t bytes; /* size of its pixels in the page */
 } txm_view_page_file;
 
 /* Opens the output. Consumed by txm_view_page_finish. */

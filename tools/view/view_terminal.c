@@ -91,7 +91,7 @@ static uint8_t *to_rgba(const txm_level_picture *p)
     return rgba;
 }
 
-/* As many colours as the terminal supports according to its description. */
+/* The picture has as many colours as the terminal supports according to its description. */
 static ChafaCanvasMode canvas_mode(const ChafaTermInfo *info)
 {
     static const struct {
@@ -102,7 +102,7 @@ static ChafaCanvasMode canvas_mode(const ChafaTermInfo *info)
                  {CHAFA_TERM_SEQ_SET_COLOR_FGBG_16, CHAFA_CANVAS_MODE_INDEXED_16},
                  {CHAFA_TERM_SEQ_INVERT_COLORS, CHAFA_CANVAS_MODE_FGBG_BGFG}};
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-    /* For an unknown terminal Chafa assumes 256 colours. */
+    /* Chafa assumes 256 colours for an unknown terminal. */
     if ((no_color && *no_color) || !term || !*term || !strcmp(term, "dumb"))
         return CHAFA_CANVAS_MODE_FGBG;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)

@@ -19,7 +19,7 @@ typedef struct bench {
     size_t room, count;
     gpu_level *l0, *l1, *l2;
     uint32_t rows;
-    size_t chunk_bytes; /* of level 0 as stored */
+    size_t chunk_bytes; /* size of level 0 as stored */
 } bench;
 
 typedef int (*step_fn)(bench *b);

@@ -62,8 +62,8 @@ static uint64_t raw_row(const txm_gpu_job *j)
     return (uint64_t)j->plan.width * most * txm_gpu_bytes(j->plan.type);
 }
 
-/* How many rows of each level a chunk can complete: half of those of the level below, and one more at either end if the
- * filter had to wait for a row. */
+/* Returns the number of rows of each level that a chunk can complete: half of those of the level below, and one more at
+ * either end if the filter had to wait for a row. */
 static void plan_levels(txm_gpu_job *j)
 {
     const txm_gpu_plan *p = &j->plan;
@@ -241,7 +241,7 @@ txm_status gpu_open(uint32_t device, const txm_gpu_plan *plan, txm_gpu_job **out
     return status;
 }
 
-/* Also closes a partly opened job. The blocks are kept for the next job, because pinning memory is slow. */
+/* It also closes a partly opened job. The blocks are kept for the next job, because pinning memory is slow. */
 void gpu_close(txm_gpu_job **job)
 {
     txm_gpu_job *j = job ? *job : NULL;

@@ -48,7 +48,7 @@ struct txm_gpu_job {
     uint32_t device, levels;
     gpu_level level[TXM_MAX_LEVELS];
     txm_rt_memory memory; /* all of the job's memory on the device */
-    txm_rt_memory tables; /* on the device; NULL if no curve is needed */
+    txm_rt_memory tables; /* tables on the device; NULL if no curve is needed */
     gpu_block *device_block, *pinned_block;
     txm_rt_stream streams[TXM_GPU_STREAMS];
     gpu_slot slots[TXM_GPU_MAX_SLOTS];

@@ -105,7 +105,7 @@ static int count_rows(const chunk *c)
 
 /* ---- the levels above ------------------------------------------------------------------------------------------- */
 
-/* How many rows of a level can be made from the first `below` rows of the level below. */
+/* Returns the number of rows of a level that can be made from the first `below` rows of the level below. */
 static uint32_t makeable(const gpu_level *l, uint32_t src_height, uint32_t below)
 {
     uint32_t y = l->made;

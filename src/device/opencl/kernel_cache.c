@@ -25,7 +25,7 @@ static const uint64_t MAGIC = 0x314C434C494D5854, LARGEST = 256u << 20; /* "TXMI
 typedef struct header {
     uint64_t magic;
     ocl_cache_key key;
-    uint64_t size, low, high; /* of the data: number of bytes, and XXH3 */
+    uint64_t size, low, high; /* size of the data, and its XXH3 */
 } header;
 
 /* The cache's folder, which is created if `make` is set; false if there is none. */

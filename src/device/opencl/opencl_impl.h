@@ -30,7 +30,7 @@ typedef struct ocl_device {
     char reason[200]; /* why the device is refused; "" if it is not */
     pthread_mutex_t lock;
     cl_context context;
-    cl_command_queue queue; /* for commands that belong to no stream */
+    cl_command_queue queue; /* queue for commands that belong to no stream */
     ocl_program programs[OCL_PROGRAMS];
 } ocl_device;
 

@@ -3,7 +3,7 @@
  * The runtime (runtime.h) implemented with OpenCL.
  *
  * A stream is an in-order queue. OpenCL reports the failure of a command only through its event, so a stream keeps the
- * events of its commands until an event of the runtime is recorded. That event is a marker behind all of them, and
+ * events of its commands until an event of the runtime is recorded. That event is a marker after all of them, and
  * fails if one of them did.
  */
 #include <stdio.h>
@@ -271,7 +271,7 @@ void txm_rt_stream_free(txm_rt_stream stream)
     free(s);
 }
 
-/* Adds a marker behind all pending commands. */
+/* Adds a marker after all pending commands. */
 static int mark(ocl_stream *s, cl_event *out)
 {
     cl_int code = clEnqueueMarkerWithWaitList(s->queue, s->count, s->count ? s->pending : NULL, out);

@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-typedef void *txm_rt_memory; /* of a device */
+typedef void *txm_rt_memory; /* memory of a device */
 typedef void *txm_rt_stream; /* an in-order queue */
 typedef void *txm_rt_event;  /* a point in a stream */
 

@@ -24,7 +24,7 @@ struct txm_sha1 {
     SHA_CTX sha;
 };
 
-/* Allocated on the heap, since the type is hidden from other files. NULL if memory is exhausted. */
+/* It is allocated on the heap, since the type is hidden from other files. NULL if memory is exhausted. */
 txm_sha1 *txm_sha1_new(void)
 {
     txm_sha1 *h = malloc(sizeof *h);

@@ -103,7 +103,7 @@ void txm_names_free(txm_names *names)
     *names = (txm_names){0};
 }
 
-/* For sets of files: a file has the same id whatever its path is. */
+/* Sets of files use it: a file has the same id whatever its path is. */
 void txm_file_id(const struct stat *st, char out[TXM_FILE_ID_BYTES])
 {
     snprintf(out, TXM_FILE_ID_BYTES, "%" PRIx64 ":%" PRIx64, (uint64_t)st->st_dev, (uint64_t)st->st_ino);

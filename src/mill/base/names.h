@@ -15,7 +15,7 @@ typedef struct txm_names_chunk txm_names_chunk;
 
 typedef struct txm_name {
     const char *text; /* NULL: an empty slot */
-    uintptr_t value;  /* for the owner's use, 0 at first */
+    uintptr_t value;  /* free for the owner's use, 0 at first */
 } txm_name;
 
 /* Zero-initialise. */

@@ -27,7 +27,7 @@ static txm_sha1_pair_blocks *best_blocks(void)
     return strcmp(txm_ops_best()->isa, "avx512") == 0 ? txm_sha1_pair_blocks_avx512 : txm_sha1_pair_blocks_shani;
 }
 #else
-/* Never called on machines without the instructions. */
+/* Machines without the instructions never call it. */
 static txm_sha1_pair_blocks *best_blocks(void)
 {
     return NULL;

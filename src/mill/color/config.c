@@ -197,13 +197,13 @@ const char *txm_color_config_version(const txm_color_config *config)
     return config->version;
 }
 
-/* What was removed from a newer config so that the library could load it; "" if nothing. */
+/* Says what was removed from a newer config so that the library could load it; "" if nothing was. */
 const char *txm_color_config_left_out(const txm_color_config *config)
 {
     return config->left_out ? config->left_out : "";
 }
 
-/* Three rows of four, as in Cycles. */
+/* The matrix has three rows of four, as in Cycles. */
 void txm_color_xyz_to_scene_linear(const txm_color_config *config, float matrix[12])
 {
     memcpy(matrix, config->matrix, sizeof config->matrix);

@@ -33,7 +33,7 @@ struct txm_color_space {
     const char
         *lacking; /* why the built-in config leaves it out, so that a Blender's config is tried; NULL for all others */
     txm_color_class color_class;
-    txm_ocio_processor *processor;           /* to scene_linear; TXM_COLOR_CLASS_OTHER only */
+    txm_ocio_processor *processor;           /* conversion to scene_linear; only for TXM_COLOR_CLASS_OTHER */
     struct txm_builtin_srgb *builtin;        /* used instead of a processor */
     char fingerprint[TXM_FINGERPRINT_BYTES]; /* TXM_COLOR_CLASS_OTHER only */
 };

@@ -22,7 +22,7 @@ typedef struct txm_known_role {
 /* A known config; its only file rule is the default one. */
 typedef struct txm_known_config {
     const char *version;
-    const txm_known_space *spaces; /* in the config's order, without those that it cannot build */
+    const txm_known_space *spaces; /* spaces in the config's order, without those that it cannot build */
     size_t space_count;
     const txm_known_role *roles;
     size_t role_count;

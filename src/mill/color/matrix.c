@@ -35,7 +35,7 @@ static const struct {
       {0.0090026f, -0.0035669f, 0.9136433f}}},
 };
 
-/* What Cycles uses if a config has neither interchange role: Rec.709, with other decimals in Blender 5.2. */
+/* Cycles uses this if a config has neither interchange role: Rec.709, with other decimals in Blender 5.2. */
 const txm_matrix3 *txm_xyz_to_rec709(txm_blender blender)
 {
     static const txm_matrix3 older = {{3.2404542f, -1.5371385f, -0.4985314f},
@@ -133,8 +133,8 @@ static const char *interop_id(const txm_color_config *config)
         for (int k = 0; k < 12; k++)
             if (k % 4 != 3)
                 worst = fmaxf(worst, fabsf(config->matrix[k] - working_spaces[i].from_xyz[k / 4][k % 4]));
-        /* Larger than the differences of rounding the same primaries, and smaller than those between two sets of them.
-         */
+        /* The tolerance is larger than the differences of rounding the same primaries, and smaller than those between
+         * two sets of them. */
         if (worst < 2e-3f)
             return working_spaces[i].id;
     }

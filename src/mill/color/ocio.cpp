@@ -131,7 +131,7 @@ template <typename Object> void drop(Object *object)
 
 void (*before_abort)(bool lacks_memory);
 
-/* How deep this thread is in calls of OpenColorIO. */
+/* The depth of this thread in calls of OpenColorIO. */
 thread_local unsigned depth;
 struct in_ocio {
     in_ocio()
@@ -415,7 +415,7 @@ static void apply(const txm_ocio_processor *processor, float *rgba, size_t count
         OCIO::PackedImageDesc pixels(rgba, static_cast<long>(count), 1, 4);
         processor->cpu->apply(pixels);
     } catch (...) {
-        /* Only memory for its row buffers can be missing, before any pixel is changed. */
+        /* It can only fail for lack of memory for its row buffers, before any pixel is changed. */
         apply_each(processor, rgba, count);
     }
 }

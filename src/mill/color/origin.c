@@ -105,7 +105,7 @@ static txm_status load_from_library(txm_color_config *config, const char *kind, 
     return status;
 }
 
-/* For a config newer than the library: loads the part that the library supports. */
+/* Loads the part of a newer config that the library supports. */
 static txm_status load_newer(txm_color_config *config, const txm_bytes *text, const char *folder,
                              const txm_config_scan *scan, txm_error *err)
 {

@@ -16,7 +16,7 @@
 
 typedef struct anchor {
     char *name;
-    size_t nodes; /* of a finished node; 0 while it is open, so that it cannot contain itself */
+    size_t nodes; /* number of nodes inside a finished node; 0 while it is open, so that it cannot contain itself */
 } anchor;
 
 typedef struct frame {

@@ -12,9 +12,9 @@
 /* Bounds far above those of real configs (the largest known has 30,000 nodes, 350 colour spaces and 10 levels). */
 enum {
     TXM_CONFIG_MAX_BYTES = 4 << 20,
-    TXM_CONFIG_MAX_NODES = 100000, /* with aliases written out */
+    TXM_CONFIG_MAX_NODES = 100000, /* limit with aliases written out */
     TXM_CONFIG_MAX_DEPTH = 48,
-    TXM_CONFIG_MAX_ITEMS = 1024, /* of one list or mapping: the library takes quadratic time for spaces */
+    TXM_CONFIG_MAX_ITEMS = 1024, /* limit of one list or mapping: the library takes quadratic time for spaces */
     TXM_CONFIG_MAX_ANCHORS = 256
 };
 

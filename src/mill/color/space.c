@@ -153,7 +153,7 @@ static float srgb_to_linear(float v)
     return v < 0.04045f ? v * (1.0f / 12.92f) : powf((v + 0.055f) * (1.0f / 1.055f), 2.4f);
 }
 
-/* Equal within `tolerance`, or within 64 representable floats. false for NaN. */
+/* The numbers are equal within `tolerance`, or within 64 representable floats. false for NaN. */
 static bool near(float a, float b, float tolerance)
 {
     int32_t ia, ib;

@@ -52,7 +52,7 @@ void txm_color_suggest(const txm_color_config *config, const char *name, char *m
     const txm_color_space *near[SHOWN];
     unsigned scores[SHOWN];
     size_t shown = 0, used = strlen(message);
-    /* With a third of the letters wrong it may still be a typing mistake. */
+    /* A name with a third of its letters wrong may still be a typing mistake. */
     unsigned limit = 1 + (unsigned)strnlen(name, LONGEST) / 3;
     for (size_t i = 0; i < config->count; i++) {
         unsigned d = space_score(&config->spaces[i], name);

@@ -21,14 +21,14 @@ static inline bool txm_yaml_lacks_memory(const yaml_parser_t *parser)
 
 typedef struct txm_tree {
     yaml_document_t document;
-    bool *dropped; /* by node number: skipped when written */
+    bool *dropped; /* nodes to skip when writing, by number */
     size_t nodes;  /* number of nodes in `dropped` */
     bool has_document;
 } txm_tree;
 
 /* Nodes are numbered from 1, as in libyaml; 0 means none. */
 txm_status txm_tree_load(txm_tree *tree, const char *text, size_t size_bytes, txm_error *err);
-void txm_tree_free(txm_tree *tree); /* also frees one that failed to load */
+void txm_tree_free(txm_tree *tree); /* also frees a tree that failed to load */
 
 int txm_tree_root(txm_tree *tree);
 /* The value of a mapping's key; 0 if `node` is not a mapping or lacks the key. */

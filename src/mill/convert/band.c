@@ -73,7 +73,7 @@ static txm_band *take_idle(txm_band_pool *pool, size_t bytes)
 static size_t block_bytes(uint32_t level, size_t bytes)
 {
     size_t huge = txm_mul(bytes / HUGE_PAGE_BYTES + (bytes % HUGE_PAGE_BYTES > 0), HUGE_PAGE_BYTES);
-#ifdef __SANITIZE_ADDRESS__ /* which checks the gaps between allocations */
+#ifdef __SANITIZE_ADDRESS__ /* AddressSanitizer checks the gaps between allocations */
     return bytes;
 #endif
     return level > 0 || bytes < HUGE_PAGE_BYTES / 8 || huge == SIZE_MAX || huge % bytes > huge / 8 ? bytes : huge;
@@ -153,7 +153,7 @@ txm_band *txm_band_new(txm_band_pool *pool, uint32_t level, uint32_t y, uint32_t
     return init_band(b, level, y, rows, stride_bytes);
 }
 
-/* For results of a device: the buffer belongs to the device and returns to it with the last reference. */
+/* A device's results come in such bands: the buffer belongs to the device and returns to it with the last reference. */
 txm_band *txm_band_lend(uint32_t level, uint32_t y, uint32_t rows, size_t stride_bytes, const uint8_t *pixels,
                         void (*give_back)(void *owner), void *owner)
 {

@@ -64,7 +64,7 @@ txm_conform txm_conform_plan(const txm_source_info *info, const txm_color_space 
     return c;
 }
 
-/* Then the decoder can write directly into the band. */
+/* If so, the decoder can write directly into the band. */
 bool txm_conform_in_place(const txm_conform *c)
 {
     return c->src_channels == c->channels && c->src_type == c->type;

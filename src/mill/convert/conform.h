@@ -14,10 +14,10 @@ typedef struct txm_conform {
     const txm_ops *ops;
     const txm_color_space *space; /* OCIO converts to it; NULL: no conversion */
     uint32_t width;
-    uint32_t src_channels, channels; /* number that the source delivers; number that is stored */
+    uint32_t src_channels, channels; /* channels that the source delivers, and channels that are stored */
     txm_type src_type, type;
     bool associate;  /* multiply colour by alpha */
-    bool set_opaque; /* for alpha type `none` */
+    bool set_opaque; /* makes alpha opaque, for alpha type `none` */
     bool divide;     /* the colour conversion runs on unassociated colours */
 } txm_conform;
 

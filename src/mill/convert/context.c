@@ -120,7 +120,7 @@ txm_status txm_context_derive(const txm_context *base, const char *working_space
     return derive(base, base->ocio_path, working_space, txm_color_blender(base->color), out, err);
 }
 
-/* For the images of a project. Warns of what is left out of the config, because it is newly loaded. */
+/* The images of a project use it. It warns of what is left out of the config, because the config is newly loaded. */
 txm_status txm_context_derive_config(const txm_context *base, const char *ocio_path, const char *working_space,
                                      txm_context **out, txm_error *err)
 {

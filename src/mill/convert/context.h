@@ -17,7 +17,7 @@ struct txm_context {
     txm_log_fn log;
     void *log_user;
     const volatile int *cancel;
-    char *ocio_path; /* as passed in, for derived contexts; may be NULL */
+    char *ocio_path; /* the path that was passed in, for derived contexts; may be NULL */
     bool ignore_environment, borrows_pool;
 };
 

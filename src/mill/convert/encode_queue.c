@@ -25,7 +25,7 @@ enum {
 };
 
 typedef struct batch {
-    struct batch *next; /* in the list in order of the file, or in a list of spare ones */
+    struct batch *next; /* next in the list in order of the file, or in a list of spare batches */
     txm_encode_queue *queue;
     bool borders, done;
     uint32_t tile_x, tiles; /* index of the first tile, and number of tiles */
@@ -62,7 +62,7 @@ struct txm_encode_queue {
 
     pthread_mutex_t lock; /* guards the members below */
     batch *first, **last; /* queued, in the order of the file */
-    batch *spare[2];      /* for tiles and for borders, which need only a tenth of the memory */
+    batch *spare[2];      /* spare batches for tiles and for borders, which need only a tenth of the memory */
     encoders *idle;
 };
 

@@ -23,8 +23,8 @@ enum { CACHED_ROWS = 16 };
 typedef struct state {
     txm_feed *feed;
     const txm_source_info *info;
-    size_t src_stride, row_bytes; /* of the source's rows, and of conformed rows */
-    uint32_t channels;            /* of conformed rows */
+    size_t src_stride, row_bytes; /* sizes of the source's rows and of conformed rows */
+    uint32_t channels;            /* channels of conformed rows */
     uint8_t *raw;                 /* rows as the source delivers them, if their layout has to change */
     float *scratch[CHUNKS];
     bool started;
@@ -132,7 +132,8 @@ static txm_status read_band(state *s, uint32_t y, txm_band **out, txm_error *err
         return fail_no_memory(s, err);
     txm_status status = TXM_OK;
     for (uint32_t done = 0, step = rows_at_once(s); !status && done < rows; done += step)
-        status = read_rows(s, y + done, rows - done < step ? rows - done : step, band->pixels + done * s->row_bytes, err);
+        status =
+            read_rows(s, y + done, rows - done < step ? rows - done : step, band->pixels + done * s->row_bytes, err);
     if (status)
         txm_band_drop(band);
     else
@@ -193,7 +194,7 @@ static txm_status hand_on_constant(state *s, uint32_t width, uint32_t y, uint32_
 static txm_status start_feeding(state *s, uint32_t width, uint32_t height, bool constant, txm_error *err)
 {
     txm_feed *f = s->feed;
-    /* Grey so far; sources with one channel have nothing to drop. */
+    /* The image is grey so far; sources with one channel have nothing to drop. */
     f->grey = f->may_be_grey && f->stats.grey;
     const txm_feed_start what = {width, height, f->grey ? 1 : s->channels, f->conform->type, constant};
     s->started = true;
@@ -276,7 +277,7 @@ static txm_status finish_constant(state *s, uint32_t band_rows, txm_error *err)
 
 /* ---- rows that the sink conforms ------------------------------------------------------------------------------- */
 
-/* For statistics that a device took. */
+/* Compares the guess with the statistics that a device took. */
 static void check_grey(txm_feed *f)
 {
     f->not_grey |= f->grey && !f->stats.grey;

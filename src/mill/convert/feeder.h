@@ -16,7 +16,7 @@
 
 /* The facts about the image that are known when the output has to start. */
 typedef struct txm_feed_start {
-    uint32_t width, height, channels; /* of level 0 as it will be stored */
+    uint32_t width, height, channels; /* shape of level 0 as it will be stored */
     txm_type type;
     bool constant;
 } txm_feed_start;
@@ -50,7 +50,7 @@ typedef struct txm_feed {
     void *progress_user;
     bool raw; /* set by `start`: rows are not conformed here */
     /* results */
-    txm_stats stats; /* of level 0 as conformed: one channel or four */
+    txm_stats stats; /* statistics of level 0 as conformed: one channel or four */
     bool not_grey;   /* the attempt was wrong: start again with may_be_grey = false */
     bool lost_zeros; /* the attempt was wrong: start again with keep_zeros = true */
     bool grey;       /* stored as one channel */

@@ -19,7 +19,7 @@ typedef struct txm_gpu_rates {
     char label[TXM_GPU_LABEL_BYTES];     /* "opencl:0" */
     char name[256], driver[32];          /* identify the device: another one may get its number */
     double start;                        /* seconds to load the driver and to run the first job */
-    txm_gpu_rate rate[TXM_GPU_TYPES][2]; /* for one channel and for four */
+    txm_gpu_rate rate[TXM_GPU_TYPES][2]; /* rates for one channel and for four */
 } txm_gpu_rates;
 
 /* Runs small jobs of every kind on the device and on one thread of the CPU. Fills in `start` and `rate`. */

@@ -44,7 +44,7 @@ static bool device_failed(txm_gpu_stage *s, const txm_error *cause)
     return false;
 }
 
-/* For memory of the machine; a lack of device memory is device_failed. */
+/* It is called for memory of the machine; a lack of device memory is device_failed. */
 static bool stage_no_memory(txm_gpu_stage *s)
 {
     txm_error err = {0};
@@ -263,7 +263,7 @@ bool txm_gpu_stage_take(txm_gpu_stage *s, uint32_t rows)
     return s->rows < s->setup.lease->plan.chunk_rows ? collect(s, false) : submit(s);
 }
 
-/* For images that the CPU conforms: their rows are copied once. */
+/* The rows of images that the CPU conforms are copied once. */
 bool txm_gpu_stage_band(txm_gpu_stage *s, const txm_band *band)
 {
     uint8_t *at = room_for_rows(s, band->rows, true);

@@ -18,7 +18,7 @@ typedef struct txm_gpu_stage_setup {
     const txm_gpu_lease *lease; /* must outlive the stage */
     txm_encode_queue *queue;
     txm_hash_stage *hash;
-    txm_stats *stats; /* of level 0: those of rows that the device conforms are added, in order */
+    txm_stats *stats; /* statistics of level 0, to which those of rows that the device conforms are added, in order */
 } txm_gpu_stage_setup;
 
 /* Opens the stage. DEVICE or NO_MEMORY if the device refuses, without any effect. */

@@ -31,7 +31,7 @@ typedef struct gpu {
     unsigned active;
     uint64_t budget_bytes, reserved_bytes;
     const txm_gpu_rates *rates; /* its measured rates; NULL: none */
-    char reason[200];           /* if failed: why */
+    char reason[200];           /* the reason if it failed */
 } gpu;
 
 struct txm_gpus {
@@ -45,7 +45,7 @@ struct txm_gpus {
     gpu gpus[TXM_DEVICES_MAX];
     uint32_t count;
     bool looked;                     /* devices were searched, and count is valid */
-    bool noted;                      /* the plug-in's note was told */
+    bool noted;                      /* the plug-in's note was reported */
     char nothing[TXM_MESSAGE_BYTES]; /* why there is none */
     txm_gpu_rates *measured;         /* rates of earlier measurements */
     size_t measured_count;

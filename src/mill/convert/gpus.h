@@ -45,6 +45,7 @@ txm_gpu_choice txm_gpus_lease(txm_gpus *gpus, const txm_gpu_plan *wanted, uint64
                               txm_gpu_lease *out, char why[TXM_MESSAGE_BYTES]);
 /* Returns a lease. `failed`: the device failed and is not used again. */
 void txm_gpus_return(txm_gpu_lease *lease, bool failed);
-/* What has gone wrong in the plug-in without stopping it, told once: NULL afterwards, or if nothing has. */
+/* Returns a problem of the plug-in that did not stop it. Each is returned once: NULL afterwards, or if there was none.
+ */
 const char *txm_gpus_note(txm_gpus *gpus);
 #endif

@@ -22,7 +22,7 @@ struct txm_pixel_hash {
     txm_type type;
     txm_sha1 **open;               /* the digest of each block that has begun and not ended */
     txm_sha1_pair **open_pairs;    /* the same for blocks that are hashed in pairs, at the index of the even one */
-    char (*digests)[TXM_SHA1_HEX]; /* of finished blocks */
+    char (*digests)[TXM_SHA1_HEX]; /* digests of finished blocks */
 };
 
 /* There is one digest for every 256 rows, as in OpenImageIO's parallel computation; the result for several blocks is

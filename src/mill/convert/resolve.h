@@ -54,7 +54,7 @@ typedef struct txm_resolved_image {
  * it was made. Facts that the file does not state are ignored. Its type is txm_tx_wish. */
 bool txm_resolved_fits(const void *image, const txm_tx_description *description, char *why, size_t why_bytes);
 
-/* To be increased whenever the same input gives other pixels than before. */
+/* This number must be increased whenever the same input gives other pixels than before. */
 enum { TXM_PIXELS_VERSION = 2 };
 
 /* Two conversions of the same image have the same settings key exactly if they give the same pixels. Farms use it to

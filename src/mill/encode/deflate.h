@@ -16,7 +16,7 @@
 
 typedef struct txm_deflate txm_deflate;
 
-/* How the bytes of a tile are arranged after its filter. */
+/* The arrangement of a tile's bytes after its filter. */
 typedef struct txm_deflate_shape {
     size_t max_bytes;  /* longest input */
     size_t step_bytes; /* 1 to 8: distance between the positions where matches are searched for; a pixel in TIFF */

@@ -53,9 +53,10 @@ static size_t sort_symbols(const uint32_t *frequencies, size_t count, uint64_t *
  * branch. */
 static int count_depths(uint64_t *sorted, size_t used, uint32_t *depths)
 {
-    uint32_t
-        weight[TXM_HUFFMAN_MAX_SYMBOLS + 2]; /* of inner nodes; NONE, larger than any weight, for those not made yet */
-    uint16_t parent[TXM_HUFFMAN_MAX_SYMBOLS + 2]; /* of inner nodes; also set too early, and set again in time */
+    uint32_t weight[TXM_HUFFMAN_MAX_SYMBOLS +
+                    2]; /* weights of inner nodes; NONE, larger than any weight, for nodes that are not made yet */
+    uint16_t
+        parent[TXM_HUFFMAN_MAX_SYMBOLS + 2]; /* parents of inner nodes; also set too early, and set again in time */
     size_t leaf = 0, inner = 0, made = 0;
     sorted[used] = sorted[used + 1] = (uint64_t)NONE << 32;
     weight[0] = weight[1] = NONE;

@@ -11,7 +11,7 @@
 
 typedef uint8_t bytes16 __attribute__((vector_size(16), aligned(1), may_alias));
 
-/* Sixteen differences. */
+/* Writes sixteen differences. */
 static inline void differences(const uint8_t *src, size_t back, uint8_t *dst)
 {
     *(bytes16 *)dst = *(const bytes16 *)src - *(const bytes16 *)(src - back);

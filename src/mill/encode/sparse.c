@@ -18,7 +18,7 @@
 #include "tile/base/mem.h"
 #include "tile/decode/inflate_parts.h"
 
-/* Inlined, so that it is compiled once for each search setting. */
+/* It is inlined, so that it is compiled once for each search setting. */
 #define TXM_TEMPLATE static inline __attribute__((always_inline))
 
 enum {
@@ -35,9 +35,9 @@ enum {
     MAX_SURVEYED = 8   /* blocks whose costs are kept */
 };
 
-/* Estimated costs of a block. */
+/* The estimated costs of a block. */
 typedef struct block_costs {
-    uint16_t literals[TXM_LITERALS]; /* of each literal, in COST_ONE-ths of a bit */
+    uint16_t literals[TXM_LITERALS]; /* price of each literal, in COST_ONE-ths of a bit */
     unsigned key_bits;               /* average cost of eight bytes, in bits */
 } block_costs;
 
@@ -54,7 +54,7 @@ struct txm_sparse {
     uint32_t bytes[COUNTERS][TXM_LITERALS];
     uint8_t small_logs[SMALL_COUNTS]; /* log2_scaled of these counts, and 0 of 0 */
     uint32_t litlen[TXM_LITLEN_SYMBOLS], distance[TXM_DISTANCE_SYMBOLS];
-    block_costs costs[MAX_SURVEYED]; /* of each surveyed block, or of the current one */
+    block_costs costs[MAX_SURVEYED]; /* prices for each surveyed block, or for the current one */
     size_t surveyed_block;           /* its block size; 0: no survey */
 };
 
@@ -166,9 +166,9 @@ static inline unsigned cost_of_4(const uint16_t *cost, uint64_t key)
 
 /* The state of a survey of matches with one key size in a stripe. */
 typedef struct match_survey {
-    uint16_t *last;         /* by hash, like txm_sparse.last */
-    uint16_t distances[64]; /* of the positions that are being surveyed */
-    unsigned distance;      /* of the match that the previous position belongs to; 0: none */
+    uint16_t *last;         /* last position of each hash, like txm_sparse.last */
+    uint16_t distances[64]; /* distances of the positions that are being surveyed */
+    unsigned distance;      /* distance of the match that the previous position belongs to; 0: none */
     uint64_t saved;
 } match_survey;
 
@@ -276,10 +276,10 @@ static inline size_t agree(const uint8_t *a, const uint8_t *b, size_t limit)
     return n;
 }
 
-/* How thoroughly matches are searched for. */
+/* Limits of the search for matches. */
 typedef struct thoroughness {
     unsigned candidates;  /* per position, the most recent ones first */
-    unsigned price_bits;  /* of a match without its extra bits: lower if there are many */
+    unsigned price_bits;  /* price of a match without its extra bits: lower if there are many */
     unsigned agree_bytes; /* 8 to 16: bytes that the most recent candidate must have in common for a position to be
                              examined */
     unsigned
@@ -387,8 +387,8 @@ TXM_TEMPLATE match find_match(const txm_sparse *s, const uint16_t *cost, const u
     return best;
 }
 
-/* How far the match at p extends backwards, down to `first` and, at its source, down to `reach`. This is needed because
- * only some positions are examined. */
+/* Returns how far the match at p extends backwards, down to `first` and, at its source, down to `reach`. This is needed
+ * because only some positions are examined. */
 static inline size_t agree_backwards(const uint8_t *base, size_t p, size_t distance, size_t first, size_t reach,
                                      size_t most)
 {

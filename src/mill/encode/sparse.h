@@ -29,9 +29,9 @@ size_t txm_sparse_bound(size_t size_bytes, size_t block_bytes);
 /* Estimates from a survey of parts of the input, in bits for the whole input. Savings are those of the most recent
  * match of at least so many bytes, so they show how much repeats, not what an encoder would gain. */
 typedef struct txm_survey {
-    uint64_t literal_bits; /* all bytes as literals */
-    uint64_t saved_by_4;   /* by matches of four bytes and more */
-    uint64_t saved_by_8;   /* by matches of eight bytes and more */
+    uint64_t literal_bits; /* cost of all bytes as literals */
+    uint64_t saved_by_4;   /* bits that matches of four bytes and more save */
+    uint64_t saved_by_8;   /* bits that matches of eight bytes and more save */
 } txm_survey;
 
 /* `block_bytes` and `step_bytes` are as below; one stripe in `stripes_apart` is surveyed. An input of one block whose

@@ -21,10 +21,10 @@ enum { ZSTD_DEFAULT_LEVEL = 3, ZSTD_MAX_LEVEL = 19 };
 
 struct txm_tile_encoder {
     txm_tile_format format;
-    size_t pixel_bytes, raw_bytes; /* of a full tile */
-    txm_deflate *deflate;          /* for codec zip */
-    ZSTD_CCtx *zstd;               /* for codec zstd */
-    txm_half_filter half_filter;   /* for EXR of RGBA half; NULL: none */
+    size_t pixel_bytes, raw_bytes; /* sizes of a pixel and of a full tile */
+    txm_deflate *deflate;          /* encoder for codec zip */
+    ZSTD_CCtx *zstd;               /* encoder for codec zstd */
+    txm_half_filter half_filter;   /* filter for EXR of RGBA half; NULL: none */
     uint8_t *raw;                  /* the tile in the file's layout, before compression */
     uint8_t *filtered;             /* EXR: after the zip filter */
     uint8_t *packed;

@@ -30,7 +30,7 @@ typedef struct txm_item {
     /* found by looking at the image */
     bool looked_at;
     txm_status status;
-    const char *message; /* of its failure */
+    const char *message; /* message of its failure */
     const char *tx_path, *requested, *detected, *reader, *reason, *settings_key, *content;
     uint8_t outcome, alpha, type, channels; /* as in txm_result */
     bool otherwise;
@@ -38,8 +38,8 @@ typedef struct txm_item {
     uint8_t lint;
     uint32_t width, height;
     uint64_t source_bytes, device, inode;
-    float seconds; /* how long looking at it took */
-    float weight;  /* in the division into shards: seconds that making it takes, whether it is needed or not */
+    float seconds; /* time that looking at it took */
+    float weight;  /* weight in the division into shards: seconds that making it takes, whether it is needed or not */
     uint32_t shard;
     txm_cost cost;
     ptrdiff_t same_as; /* index of the input that makes the same tx file; TXM_NO_INDEX: none */

@@ -36,8 +36,8 @@ typedef struct watched {
     char *path;
     uint64_t nonce;
     ino_t inode;
-    struct timespec mtime; /* of the file */
-    double since;          /* by this host's monotonic clock; 0: not seen yet */
+    struct timespec mtime; /* the file's time */
+    double since;          /* when it was first seen, by this host's monotonic clock; 0: not seen yet */
     bool old;              /* when first seen in this state, it was older than `stale` by the file server's times */
 } watched;
 

@@ -23,7 +23,7 @@ typedef struct txm_claim txm_claim;
 /* Periods in seconds. */
 typedef struct txm_claim_times {
     double renew;   /* between renewals */
-    double stale;   /* without change, after which a claim is stale */
+    double stale;   /* time without a change after which a claim is stale */
     double confirm; /* the same if it is older than `stale` by the file server's own times */
     double unnamed; /* the same for a claim without an owner, who died between creating and writing it */
 } txm_claim_times;

@@ -38,7 +38,7 @@ static bool any_matches(const char *const *globs, const char *path)
     return false;
 }
 
-/* Also called for a single file that changed (txm_watch), so that both take the same files. */
+/* txm_watch also calls it for a single file that changed, so that both take the same files. */
 bool txm_inputs_want(const txm_inputs_options *options, const char *path, size_t root_bytes, bool is_folder)
 {
     const txm_inputs_options *o = options;

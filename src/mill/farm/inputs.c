@@ -305,7 +305,7 @@ txm_status txm_inputs_add(txm_inputs *inputs, const char *argument, txm_error *e
     return txm_inputs_add_path(inputs, argument, &nothing, err);
 }
 
-/* What a scene specifies is final, even if it is 'default'. */
+/* A scene's settings are final, even if one is 'default'. */
 void txm_rules_apply(const txm_rules *rules, const txm_input *input, txm_settings *settings)
 {
     const txm_rule *rule = input->from_scene || input->ruled ? NULL : txm_rules_match(rules, input->path);

@@ -180,7 +180,7 @@ static void look_at_input(txm_batch *b, size_t index)
     settle(b, index);
 }
 
-/* Only for inputs that are reported, because it takes reading whole images. */
+/* It is called only for inputs that are reported, because it reads whole images. */
 static void look_closer_at(txm_batch *b, size_t index)
 {
     txm_item *item = &b->items[index];

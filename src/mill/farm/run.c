@@ -21,7 +21,8 @@
 #include "tile/base/mem.h"
 #include <stdlib.h>
 
-/* How many places after the biggest file a smaller one is searched that fits into the remaining memory. */
+/* If the biggest file does not fit into the remaining memory, a smaller one is searched for at this many places after
+ * it. */
 enum { LOOK_AHEAD = 256 };
 /* The most conversions at once, however many threads there are, because each holds a few files open. */
 enum { MOST_AT_ONCE = 128 };
@@ -161,7 +162,7 @@ typedef enum taken {
     TAKEN,     /* took a place in the order */
     NO_ROOM,   /* memory must be released first */
     NOT_YET,   /* other processes are making all that is left */
-    NONE_LEFT, /* or nothing may be started any more */
+    NONE_LEFT, /* nothing is left, or nothing may be started any more */
 } taken;
 
 /* Takes the biggest file that fits. The lock is held. With NOT_YET, *wait_s receives the seconds until the next try. */

@@ -24,7 +24,7 @@
 #include "txmill/inspect.h"
 #include "txtile/describe.h"
 
-/* To be increased if files with the same settings are written differently. */
+/* This number must be increased if files with the same settings are written differently. */
 enum { STORE_VERSION = 1 };
 
 /* The settings key covers the pixels; this adds whatever else is stored in the file. */

@@ -101,7 +101,7 @@ static txm_status read_shelf(objects *o, const char *store, const char *name, co
     return status;
 }
 
-/* A single entry that does not belong into a store is enough to refuse: a mistyped --store must not lose files. */
+/* A single entry that does not belong in a store is enough to refuse: a mistyped --store must not lose files. */
 static txm_status read_store(objects *o, const char *store, const txm_trim_options *options, txm_error *err)
 {
     txm_entries shelves = {0};

@@ -370,7 +370,7 @@ static double until_ready(const txm_watch *w, double now, double most)
     return most > 0 ? most : 0;
 }
 
-/* Also returns if nothing is due, so that callers can check for signals. */
+/* It also returns if nothing is due, so that callers can check for signals. */
 txm_status txm_watch_wait(txm_watch *watch, double seconds, txm_watch_work *what, txm_error *err)
 {
     txm_error_clear(err);

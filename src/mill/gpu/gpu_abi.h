@@ -20,15 +20,15 @@
 extern "C" {
 #endif
 
-/* To be increased whenever the interface below changes: a table of another build is refused. */
+/* This number must be increased whenever the interface below changes: a table of another build is refused. */
 enum { TXM_GPU_ABI = 3 };
 
 /* The work of a job. */
 typedef struct txm_gpu_plan {
     uint32_t width, height, tile_px; /* level 0, px */
     txm_type type;
-    txm_gpu_conform conform; /* for rows that come as the source delivers them */
-    uint32_t channels;       /* number that is stored: conform.channels, or 1 for RGBA that is grey */
+    txm_gpu_conform conform; /* conforming of rows that come as the source delivers them */
+    uint32_t channels;       /* number of stored channels: conform.channels, or 1 for RGBA that is grey */
     bool srgb;               /* filter in linear light */
     bool filter;             /* tiles are filtered with TIFF's predictor or EXR's byte split */
     bool borders;
@@ -70,7 +70,7 @@ typedef struct txm_gpu_jobs {
     uint32_t abi;
     uint32_t plan_bytes, result_bytes; /* sizes of the structs that it was built with */
 
-    /* How much memory a job takes on the device, and on the machine (pinned). */
+    /* Computes the memory that a job takes on the device, and on the machine (pinned). */
     void (*memory)(const txm_gpu_plan *plan, uint64_t *device_bytes, uint64_t *pinned_bytes);
     /* NO_MEMORY, DEVICE. */
     txm_status (*open)(uint32_t device, const txm_gpu_plan *plan, txm_gpu_job **out, txm_error *err);

@@ -10,6 +10,6 @@ const txm_gpu_jobs *txm_gpu_jobs_of(const txm_device_plugin *plugin, txm_error *
     if (j && j->abi == TXM_GPU_ABI && j->plan_bytes == sizeof(txm_gpu_plan) &&
         j->result_bytes == sizeof(txm_gpu_result))
         return j;
-    txm_fail(err, TXM_STATUS_DEVICE, "txmill-%s.so is of another build", plugin->name);
+    txm_fail(err, TXM_STATUS_DEVICE, "txmill-%s.so is from another build", plugin->name);
     return NULL;
 }

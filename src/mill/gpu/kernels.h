@@ -58,7 +58,7 @@ typedef struct txm_gpu_ingest {
     uint32_t channels; /* stored: 1 or 4; 1 after RGBA keeps the first channel of grey */
     uint64_t raw;      /* offset of the chunk's rows as the source delivers them */
     uint64_t raw_stride_bytes;
-    uint32_t width, y, rows; /* of the chunk; y is even */
+    uint32_t width, y, rows; /* place of the chunk; y is even */
     uint32_t gives_rows;     /* a tight copy of the chunk's stored rows goes to rows_out */
     txm_gpu_conform conform;
     uint64_t rows_out;
@@ -100,7 +100,7 @@ TXM_ARITH void txm_gpu_ingest_body(const txm_gpu_ingest *a, TXM_GLOBAL uint8_t *
 
 /* Statistics of one row of level 0, before RGBA that is grey loses its other channels. */
 typedef struct txm_gpu_row_stats {
-    double sum[4];        /* as in txm_stats: of samples as float32 */
+    double sum[4];        /* sums of samples as float32, as in txm_stats */
     float min[4], max[4]; /* stored integers, or values of floats */
     uint32_t grey;        /* r == g == b and full alpha in every pixel */
 } txm_gpu_row_stats;
@@ -210,8 +210,8 @@ TXM_ARITH void txm_gpu_level_body(const txm_gpu_level *a, TXM_GLOBAL uint8_t *m,
 typedef struct txm_gpu_tiles {
     txm_type type;
     uint32_t channels, tile_px, tile_shift; /* tile_px = 1 << tile_shift, since a shift is cheaper than a division */
-    uint32_t filter;                        /* for TIFF the horizontal predictor, for EXR byte split and differences */
-    uint32_t width, height;                 /* of the level */
+    uint32_t filter;                        /* the horizontal predictor for TIFF, byte split and differences for EXR */
+    uint32_t width, height;                 /* size of the level */
     uint32_t y, bands;                      /* y: first row, a multiple of tile_px; bands: number of rows of tiles */
     txm_gpu_store store;
     uint64_t out;

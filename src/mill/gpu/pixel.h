@@ -85,7 +85,7 @@ TXM_ARITH txm_gpu_pixel txm_gpu_load(txm_type type, uint32_t channels, TXM_GLOBA
             out.v[c] = (uint32_t)(word >> (16 * c)) & 0xFFFF;
         return out;
     }
-    /* Unrolled, because an array with a variable index would be placed in slow memory. */
+    /* The loop is unrolled, because an array with a variable index would be placed in slow memory. */
     for (uint32_t c = 0; c < 4; c++)
         if (c < channels)
             out.v[c] = type == TXM_TYPE_U8      ? p[c]

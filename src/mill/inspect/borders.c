@@ -28,7 +28,7 @@
 
 /* A file that is being replaced. */
 typedef struct edit {
-    char *path; /* without symbolic links: the rename must hit the file itself */
+    char *path; /* path without symbolic links: the rename must hit the file itself */
     struct stat st;
     txm_tx *tx;
     txm_publish *publish;
@@ -58,7 +58,8 @@ static txm_status edit_copy_image(edit *e, txm_error *err)
     if (status != TXM_OK)
         return status;
     int fd = txm_publish_fd(e->publish);
-    /* Only root may change the owner; for others the new file belongs to the user, as after saving in an editor. */
+    /* Only root may change the owner. For other users the new file belongs to the user, as after saving in an editor.
+     */
     if (fchown(fd, e->st.st_uid, e->st.st_gid) != 0 && errno != EPERM && errno != EINVAL)
         return txm_fail_errno(err, errno, "%s: cannot keep the owner", e->path);
     if (fchmod(fd, e->st.st_mode & 07777) != 0)
@@ -181,10 +182,10 @@ typedef struct check {
     txm_tx *tx;
     const volatile int *cancel;
     uint32_t level;
-    atomic_uint next_row; /* of tiles */
+    atomic_uint next_row; /* next row of tiles to take */
     atomic_ullong tiles, bad;
     pthread_mutex_t lock;
-    char *finding;     /* of TXM_MESSAGE_BYTES: the first one that was found */
+    char *finding;     /* the first finding, in TXM_MESSAGE_BYTES */
     txm_status status; /* a failure that is not a finding (the file shrank, memory is exhausted) */
     txm_error err;
 } check;

@@ -34,7 +34,7 @@ typedef struct share {
     txm_border_encoder *encoder;
     uint8_t *border;
     txm_bytes encoded; /* payloads one after the other */
-    size_t *sizes;     /* of the payloads */
+    size_t *sizes;     /* sizes of the payloads */
     txm_status status;
     txm_error err;
 } share;

@@ -31,7 +31,7 @@ typedef struct comparison comparison;
 /* A band that is being read or compared. */
 typedef struct band {
     comparison *c;
-    struct band *next; /* in the list of free bands */
+    struct band *next; /* next in the list of free bands */
     uint32_t level, y, count;
     txm_row_buffer side[2];
     float *map; /* a row of the map; NULL if no map is made */

@@ -25,7 +25,7 @@ typedef struct txm_place {
 
 typedef struct txm_collector {
     pthread_mutex_t lock;
-    txm_findings *findings; /* of the caller */
+    txm_findings *findings; /* the caller's list */
     unsigned kept[TXM_FINDING_COUNT];
     bool exhausted; /* a finding was lost because memory is exhausted: the verification fails */
 } txm_collector;

@@ -47,7 +47,7 @@ typedef struct resolving {
     const char *image;
     txm_resolved resolved;
     const txm_source_info *info;
-    struct stat st; /* of the image */
+    struct stat st; /* status of the image */
     txm_resolution *out;
     txm_resolve_options how;
 } resolving;

@@ -25,7 +25,7 @@ typedef struct deep {
     txm_verification *v;
     txm_context *context; /* has the file's working space */
     txm_context *derived; /* `context` if it had to be made; owned */
-    char *path;           /* of the conversion */
+    char *path;           /* path of the conversion */
     txm_tx *again;
     txm_tx_description description;
 } deep;
@@ -188,7 +188,7 @@ static txm_status compare_levels_again(const deep *d, txm_error *err)
 
 /* ---- the verification ------------------------------------------------------------------------------------------- */
 
-/* What is missing for a deep verification; NULL if nothing is. */
+/* Says what is missing for a deep verification; NULL if nothing is. */
 static const char *obstacle(const txm_verification *v)
 {
     const txm_tx_description *d = &v->description;

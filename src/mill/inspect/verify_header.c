@@ -105,7 +105,7 @@ static void check_section(txm_verification *v)
     }
 }
 
-/* Never fails; it has the signature of the other checks. */
+/* It never fails, but has the signature of the other checks. */
 txm_status txm_verify_header(txm_verification *v, txm_error *err)
 {
     (void)err;

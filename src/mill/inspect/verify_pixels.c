@@ -42,7 +42,7 @@ typedef struct course {
     atomic_uint alive; /* number of bands of level 0 in memory */
     unsigned limit;    /* its bound */
     pending queue[MAX_PENDING];
-    unsigned first, count, depth; /* of the queue */
+    unsigned first, count, depth; /* first entry and number of entries of the queue, and its bound */
 } course;
 
 typedef struct delivery {
@@ -167,7 +167,7 @@ static bool is_decoded(void *arg)
     return atomic_load((atomic_uint *)arg) == 0;
 }
 
-/* Also true if the job was stopped, so that no thread waits for room forever. */
+/* It is also true if the job was stopped, so that no thread waits for room forever. */
 static bool has_room(void *arg)
 {
     course *c = arg;
@@ -435,7 +435,7 @@ txm_status txm_verify_pixels(txm_verification *v, txm_error *err)
 
 /* ---- decoding only ---------------------------------------------------------------------------------------------- */
 
-/* Used for a verdict only: every tile is decoded, and nothing is computed. */
+/* It is used for a verdict only: every tile is decoded, and nothing is computed. */
 txm_status txm_verify_decoding(txm_verification *v, txm_error *err)
 {
     txm_pixel_check check = {.v = v};

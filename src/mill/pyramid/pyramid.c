@@ -33,7 +33,7 @@ struct txm_pyramid {
     uint32_t levels; /* including level 0 */
     level level[TXM_MAX_LEVELS];
     float *last_row;   /* rows of the last level, which is not filtered further */
-    float *level0_row; /* for latitude-longitude images in sRGB, which are closed before they are decoded */
+    float *level0_row; /* the row of latitude-longitude images in sRGB, which are closed before they are decoded */
 };
 
 /* Rows reuse the slots in turn, since at most four are needed. */

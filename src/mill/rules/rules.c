@@ -29,7 +29,7 @@ struct txm_rules {
 
 enum { MAX_RULES = 100000, MAX_LINES = 1000000, MAX_RULE_BYTES = 4096 };
 
-/* What --preset pbr adds, after all globs. */
+/* The rules that --preset pbr adds, after all globs. */
 static const txm_rule pbr = {
     .glob = "the name of a map without colours", .colorspace = "Non-Color", .origin = "preset pbr"};
 

@@ -28,7 +28,7 @@ typedef struct txm_block {
     char code[5];             /* index of the struct in its payload */
     uint32_t sdna;            /* index of the struct that it holds */
     uint64_t address;         /* where it was in memory, which pointers to it contain */
-    uint64_t position, bytes; /* of the payload */
+    uint64_t position, bytes; /* place of the payload */
 } txm_block;
 
 /* Reads the file's header from the start. CORRUPT if it is not a .blend file, NEWER for an unknown file format. */

@@ -38,7 +38,7 @@ enum { MAX_DEPTH = 256, MAX_NESTING = 64, MAX_FILE_BYTES = 1 << 30, MAX_TILES = 
 /* The parser's place in a file. */
 typedef enum xml_place { AT_TOP, IN_SCENE, IN_SHADER, ELSEWHERE } xml_place;
 
-/* What all files of a scene share. */
+/* State that all files of a scene share. */
 typedef struct xml_scene {
     txm_blend *blend;
     txm_node_list nodes;

@@ -11,7 +11,7 @@
 typedef struct txm_dna txm_dna;
 
 typedef struct txm_dna_field {
-    uint32_t offset, bytes; /* in the struct; bytes is 0 if the struct lacks the field */
+    uint32_t offset, bytes; /* place in the struct; bytes is 0 if the struct lacks the field */
     bool is_pointer;
 } txm_dna_field;
 

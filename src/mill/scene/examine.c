@@ -15,7 +15,7 @@ enum { MAX_STEPS = 1 << 16, MAX_TOTAL_STEPS = 1 << 26, MAX_DEPTH = 16 };
 
 enum { SOCKET_COLOR = 2, SOCKET_SHADER = 3 };
 
-/* How an image is used. */
+/* The uses of an image. */
 enum { USED_AS_COLOR = 1, USED_AS_DATA = 2, USED_AS_NORMAL = 4 };
 
 /* A group node that uses a tree. */
@@ -71,7 +71,7 @@ static bool passes_on(const char *idname)
     return is_one_of(idname, names);
 }
 
-/* How the node of this socket uses the value. */
+/* Returns how the node of this socket uses the value. */
 static unsigned use_of(const txm_node *to, const txm_link *link)
 {
     if (strcmp(to->idname, "ShaderNodeNormalMap") == 0) {
@@ -179,7 +179,7 @@ static void follow_link(walk *w, uint32_t file, const txm_tree *tree, const txm_
 {
     const txm_model *model = &w->blend->files.data[file].model;
     const txm_node *to = &model->nodes.data[link->to];
-    bool factor = strncmp(link->to_socket, "Fac", 3) == 0; /* of a mix: the value is a mask and is not mixed itself */
+    bool factor = strncmp(link->to_socket, "Fac", 3) == 0; /* this input of a mix is a mask and is not mixed itself */
     if (strcmp(to->idname, "ShaderNodeGroup") == 0) {
         enter_group(w, file, (uint32_t)(tree - model->trees.data), link->to, link->to_socket, inside, depth);
     } else if (strcmp(to->idname, "NodeGroupOutput") == 0) {

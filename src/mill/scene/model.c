@@ -36,7 +36,7 @@ static int compare_addresses(const void *a, const void *b, void *ids)
     if (left->address != right->address) {
         return left->address < right->address ? -1 : 1;
     }
-    return left < right ? -1 : left > right; /* of two with the same address the first counts */
+    return left < right ? -1 : left > right; /* the first of two with the same address counts */
 }
 
 /* A data-block comes before a placeholder of the same name, because links mean the data-block. */

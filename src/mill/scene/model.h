@@ -23,7 +23,7 @@ typedef struct txm_span {
     uint32_t begin, end;
 } txm_span;
 
-/* What a data-block is used for here. */
+/* The kinds of data-blocks that matter here. */
 typedef enum txm_role {
     TXM_ROLE_OTHER, /* links to others, as a collection does to the objects with its materials */
     TXM_ROLE_TREE,  /* owns a node tree or is one */
@@ -41,20 +41,20 @@ typedef struct txm_id {
     uint64_t library; /* address of its library, 0 for local ones */
     txm_role role;
     bool reached;                 /* the scene uses it; set by link.c */
-    uint32_t target_file, target; /* of a reached placeholder: the file of the scene and the ID that it represents */
+    uint32_t target_file, target; /* the file and the ID that a reached placeholder represents */
     uint32_t image, own_library;  /* indices into images, libraries */
     txm_span trees, edges;
 } txm_id;
 
 typedef struct txm_packed {
-    uint64_t position, bytes; /* in the stream */
+    uint64_t position, bytes; /* place in the stream */
     uint32_t tile;            /* UDIM number, 0 if none */
-    const char *path;         /* as stored; "" in files with one packed file per image */
+    const char *path;         /* the stored path; "" in files with one packed file per image */
 } txm_packed;
 
 typedef struct txm_image {
     uint32_t id;
-    const char *path, *colorspace; /* as stored */
+    const char *path, *colorspace; /* the stored texts */
     int source, alpha_mode;        /* alpha_mode -1: the version has none */
     bool ignore_alpha;             /* a flag of old versions */
     bool has_tile_list;            /* the version stores lists of tiles */
@@ -85,7 +85,7 @@ typedef struct txm_tree {
 } txm_tree;
 
 typedef struct txm_library {
-    const char *path;        /* as stored */
+    const char *path;        /* the stored path */
     uint64_t archive_parent; /* address of the library whose packed data-blocks it contains, 0 if none */
     txm_packed packed;       /* bytes 0: not packed */
     uint32_t scene_file;     /* index of its file in the scene, TXM_NO_INDEX until it is opened */

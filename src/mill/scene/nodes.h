@@ -14,9 +14,9 @@
 /* Its strings are copied by the call that takes the node. */
 typedef struct txm_image_node {
     const char *node, *owner, *owner_type, *library; /* as in txm_blend_user */
-    const char *stored_path;                         /* as in the file */
+    const char *stored_path;                         /* the path in the file */
     const char *path;                                /* absolute, including a <UDIM> token; "" if it has none */
-    const char *colorspace;                          /* as passed to Cycles; if "", Cycles chooses by the file */
+    const char *colorspace;                          /* the name that Cycles gets; if "", Cycles chooses by the file */
     txm_alpha alpha;
     bool environment, inside; /* inside: a part of another file, for which Cycles has no tx files */
     bool tiled;               /* the path has a token; without numbers, the tiles that exist are taken */

@@ -18,15 +18,15 @@
 typedef struct txm_blend_file {
     const char *path, *folder; /* absolute */
     uint32_t library;          /* index into libraries, TXM_NO_INDEX for the scene itself */
-    uint32_t inside;           /* for packed libraries: the file that contains it, else TXM_NO_INDEX */
+    uint32_t inside;           /* the file that contains a packed library, else TXM_NO_INDEX */
     txm_packed packed;         /* its place in that file */
     txm_model model;           /* empty if the library could not be read */
 } txm_blend_file;
 
 /* A node that uses an image of the scene. */
 typedef struct txm_blend_use {
-    uint32_t file, id, tree, node; /* where the node is */
-    uint32_t image_file, image;    /* where the image is */
+    uint32_t file, id, tree, node; /* place of the node */
+    uint32_t image_file, image;    /* place of the image */
 } txm_blend_use;
 
 struct txm_blend {

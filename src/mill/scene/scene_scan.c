@@ -28,7 +28,7 @@ typedef struct scan {
     txm_walk walk;
     txm_run run;
     uint32_t current; /* the ID of this run; TXM_NO_INDEX: one that does not matter */
-    uint32_t next_id; /* with a graph the IDs are already known: the next one */
+    uint32_t next_id; /* the next ID; with a graph all IDs are already known */
     uint8_t *payload; /* TXM_MAX_EDGE_BLOCK_BYTES: the part of the current block that is read */
 } scan;
 
@@ -182,7 +182,7 @@ static txm_status add_to_run(scan *s, const txm_block *block, bool is_head, txm_
     txm_role role = s->model->ids.data[s->current].role;
     txm_kind kind = txm_schema_kind(&s->schema, block->sdna);
     bool edges = s->options->graph && role != TXM_ROLE_INTERFACE && may_hold_pointers(s, block);
-    /* Only the place of packed files is kept; the names of overridden properties are also blocks without a kind, but
+    /* Of packed files only the place is kept. The names of overridden properties are also blocks without a kind, but
      * short ones. */
     bool place = kind == TXM_KIND_OTHER && (role == TXM_ROLE_IMAGE || role == TXM_ROLE_LIBRARY);
     bool keep = is_head || wants(s, role, kind) || (place && block->bytes <= TXM_RUN_MAX_NAME_BYTES);

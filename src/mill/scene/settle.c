@@ -123,7 +123,7 @@ static bool settle_tiles(txm_blend *blend, const txm_model *model, const txm_ima
 
 /* ---- colour and alpha ----------------------------------------------------------------------------------------- */
 
-/* Without a config every name is its own canonical name. */
+/* If there is no config, every name is its own canonical name. */
 static const char *canonical(const txm_blend *blend, const char *name)
 {
     const txm_blend_colors *c = &blend->colors;

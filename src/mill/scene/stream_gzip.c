@@ -14,12 +14,12 @@
 
 enum {
     INPUT_BYTES = 128 * 1024,
-    HEAD_BYTES = 4,        /* of a member: magic, method, flags */
+    HEAD_BYTES = 4,        /* a member's head: magic, method, flags */
     RESERVED_FLAGS = 0xE0, /* the format of a header with these flags is not defined */
 };
 
 typedef struct gzip_decoder {
-    struct inflate_state state; /* its input is the unread part of `in` */
+    struct inflate_state state; /* the unread part of `in` is its input */
     bool in_member, finished;
     uint8_t in[INPUT_BYTES];
 } gzip_decoder;
@@ -37,7 +37,7 @@ static txm_status damaged(const gzip_decoder *g, const txm_stream_input *input, 
                     (unsigned long long)(input->offset - g->state.avail_in));
 }
 
-/* Also used for seeking backwards, since there is no index. */
+/* Seeking backwards uses it too, since there is no index. */
 static void start_gzip(gzip_decoder *g)
 {
     isal_inflate_init(&g->state);

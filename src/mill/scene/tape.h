@@ -36,7 +36,7 @@ typedef struct txm_walk {
     const txm_blend_format *format;
     const txm_tape *tape; /* a complete tape; NULL: read from the stream */
     uint64_t at;          /* position of the next block, in the stream or on the tape */
-    uint64_t payload;     /* on the tape: position of the current block's payload */
+    uint64_t payload;     /* position of the current block's payload on the tape */
     size_t kept;          /* how much of it is on the tape */
 } txm_walk;
 

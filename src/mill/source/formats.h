@@ -31,7 +31,8 @@ enum { TXM_FORMAT_MAGICS = 4 };
 typedef struct txm_format_magic {
     const char *bytes; /* NULL: none */
     uint8_t offset, size;
-    const char *digits; /* not NULL: the file begins with 'P', one of these, then white space or a comment */
+    const char *digits; /* digits for PNM: the file begins with 'P', one of these, then white space or a comment; NULL
+                           for other formats */
 } txm_format_magic;
 
 typedef struct txm_image_format {

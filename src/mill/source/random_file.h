@@ -12,7 +12,7 @@
 
 typedef struct txm_random_file {
     int fd;         /* -1 if closed; zero-initialised objects must be opened before they are closed */
-    int sys_errno;  /* of the first read that failed; 0: none did */
+    int sys_errno;  /* errno of the first read that failed; 0: none did */
     uint64_t bytes; /* size when it was opened */
 } txm_random_file;
 

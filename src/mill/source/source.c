@@ -190,7 +190,7 @@ const char *txm_source_warning(const txm_source *source)
     return source->reader->warning ? source->reader->warning(source->self) : NULL;
 }
 
-/* Only allowed before the first row. */
+/* It may only be called before the first row. */
 txm_status txm_source_as_half(txm_source *source, txm_error *err)
 {
     if (!source->info.narrowed || source->next_row > 0)

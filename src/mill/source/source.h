@@ -56,7 +56,7 @@ typedef struct txm_source_info {
     txm_attribute *attributes;
     size_t attribute_count;
     int64_t file_bytes;
-    struct timespec mtime; /* of the file when it was opened */
+    struct timespec mtime; /* time of the file when it was opened */
     uint64_t device, inode;
 } txm_source_info;
 
@@ -80,8 +80,8 @@ const txm_source_info *txm_source_info_of(const txm_source *source);
 txm_status txm_source_read(txm_source *source, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes,
                            txm_error *err);
 
-/* What is wrong with the file although all its rows could be read; known after the last row. NULL: nothing. Valid until
- * the next call for this source. */
+/* Returns a problem of the file that did not prevent reading its rows; known after the last row. NULL: none. Valid
+ * until the next call for this source. */
 const char *txm_source_warning(const txm_source *source);
 
 /* Delivers narrowed integers as half instead, converted directly from the file's samples, as Blender reads images that

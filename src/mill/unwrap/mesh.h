@@ -28,7 +28,7 @@ typedef struct mesh_points {
     uint32_t count, added;
     size_t capacity, before_capacity;
     double (*at)[3];
-    uint32_t *before; /* for each point: how many were added before it */
+    uint32_t *before; /* number of points added before each point */
 } mesh_points;
 
 typedef struct ply_property {
@@ -61,9 +61,9 @@ struct mesh_file {
     uint32_t *first; /* index of each polygon's first corner, and the end of the last polygon */
     uint32_t *corners;
     mesh_points points, normals; /* OBJ only */
-    ply_property *properties;    /* of a PLY's vertices */
+    ply_property *properties;    /* properties of a PLY's vertices */
     uint32_t property_count;
-    double *values; /* of a PLY's vertices, property by property */
+    double *values; /* values of a PLY's vertices, property by property */
 };
 
 /* Opens the mesh of a Ptex file of quads or triangles. NOT_FOUND, NOT_A_FILE, UNSUPPORTED, CORRUPT, NO_MEMORY ... */

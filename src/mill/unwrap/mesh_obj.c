@@ -206,7 +206,7 @@ typedef struct obj_writer {
     uint32_t points, normals, new_points, new_normals; /* numbers written so far */
     uint32_t polygon, face;
     uint64_t coordinates;
-    uint32_t *corner_normals; /* of the current polygon */
+    uint32_t *corner_normals; /* normals of the current polygon */
     size_t capacity;
     txm_error *err;
 } obj_writer;

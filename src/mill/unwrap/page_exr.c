@@ -18,7 +18,7 @@ typedef struct exr_page {
     exr_encode_pipeline_t pipeline;
     bool has_pipeline;
     uint32_t y;
-    int sys_errno; /* of the first write that failed */
+    int sys_errno; /* errno of the first write that failed */
 } exr_page;
 
 static txm_status refused(const exr_page *w, const char *what, exr_result_t code, txm_error *err)

@@ -48,7 +48,7 @@ typedef struct unwrap_job {
     const txm_ptex_pages_info *packed;
     mesh_file mesh;
     const page_format *format;
-    uint32_t channels; /* of the pictures */
+    uint32_t channels; /* channels of the pictures */
     char key[TXM_SHA1_HEX];
     char mark[sizeof TXM_PICTURE_MARK + TXM_SHA1_HEX];
     txm_unwrapped *made;

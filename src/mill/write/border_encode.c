@@ -23,7 +23,7 @@ struct txm_border_encoder {
     size_t sample_bytes, pixel_bytes;
     ZSTD_CCtx *zstd;
     uint8_t *line, *reference; /* one line each */
-    uint8_t *residuals;        /* of the whole border, channels interleaved, in visiting order */
+    uint8_t *residuals;        /* residuals of the whole border, channels interleaved, in visiting order */
     uint8_t *planes;
     uint8_t *encoded;
     size_t encoded_capacity;

@@ -132,7 +132,7 @@ static int write_claim(const char *path, int *fd)
     return rc;
 }
 
-/* Never follows links, because a claim is always a regular file. */
+/* It never follows links, because a claim is always a regular file. */
 int txm_claim_file_read(const char *path, txm_claim_note *out)
 {
     char text[NOTE_BYTES + 1];
@@ -245,7 +245,7 @@ bool txm_claim_file_break(const char *path, const txm_claim_note *note)
     return broken;
 }
 
-/* Only for hosts whose processes are visible here; claims.c judges others by their age. */
+/* It is called only for hosts whose processes are visible here; claims.c judges others by their age. */
 bool txm_claim_file_sweep(const char *path)
 {
     txm_claim_note note;

@@ -102,8 +102,8 @@ static exr_result_t set_structure(exr_context_t exr, const txm_tx_layout *l, con
     return rc;
 }
 
-/* Stored like OpenImageIO: as pixels per inch whatever the unit, except per centimetre, which it converts; the unit's
- * name is still the source's. OpenEXR accepts aspects from 1e-6 to 1e6. */
+/* The density is stored as OpenImageIO stores it: pixels per inch whatever the unit, except per centimetre, which it
+ * converts; the unit's name is still the source's. OpenEXR accepts aspects from 1e-6 to 1e6. */
 static void set_density(exr_context_t exr, const txm_density *d, exr_result_t *rc)
 {
     bool both = d->x > 0 && d->y > 0;
@@ -185,7 +185,7 @@ static exr_result_t write_exr_header(const exr_writer *w, const txm_tx_summary *
 
 /* ---- the container ---- */
 
-/* Also called after failures; the core frees what it has. */
+/* It is also called after failures; the core frees what it has. */
 static void exr_close(void *self)
 {
     exr_writer *w = self;

@@ -25,7 +25,7 @@ struct txm_out_file {
     txm_publish *publish; /* NULL: data is written directly to `fd` */
     int fd;               /* the temporary's, owned by `publish`, or a device's; -1: standard output */
     FILE *stream;
-    int sys_errno; /* of the first write that failed */
+    int sys_errno; /* errno of the first write that failed */
 };
 
 /* stdio does not keep the reason for a failed write; this write function does. */

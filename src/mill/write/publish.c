@@ -39,7 +39,7 @@ static atomic_bool aborted;
 struct txm_publish {
     int fd;
     char *target, *temp;
-    int slot; /* in `live`; -1: none was free */
+    int slot; /* index in `live`; -1: none was free */
     txm_publish_place place;
     bool durable; /* forced to disk before the rename */
 };
@@ -94,7 +94,7 @@ static void discard(txm_publish *p)
     free(p);
 }
 
-/* In the target's folder, since rename works within one file system only. The name identifies the owner. */
+/* The file is in the target's folder, since rename works within one file system only. Its name identifies the owner. */
 static char *temp_name(const char *target)
 {
     char *dir = txm_path_dir(target);

@@ -29,8 +29,8 @@ struct txm_section_writer {
     txm_tx_layout layout;
     uint32_t tiles_x[TXM_MAX_LEVELS], tiles_y[TXM_MAX_LEVELS];
     uint64_t first[TXM_MAX_LEVELS + 1]; /* number of the first tile of each level; the last element: all tiles */
-    uint64_t *offsets;                  /* of each border in `payloads`, in tile order; MISSING until it is added */
-    uint64_t *hashes;                   /* of their payloads */
+    uint64_t *offsets; /* offset of each border in `payloads`, in tile order; MISSING until it is added */
+    uint64_t *hashes;  /* hashes of the payloads */
     uint64_t added;
     uint8_t *sizes, *checks; /* four bytes per tile each, as in the index */
     uint8_t *index;          /* the index before compression; sizes and checks point into it */

@@ -30,7 +30,7 @@ typedef struct txm_border_edges {
     size_t column_step;
 } txm_border_edges;
 
-/* Like txm_border_encode, if the rest of the tile is not available. */
+/* Encodes a border like txm_border_encode, if the rest of the tile is not available. */
 txm_status txm_border_encode_edges(txm_border_encoder *encoder, const void *border, const txm_border_edges *edges,
                                    uint32_t valid_w, uint32_t valid_h, const void **encoded, size_t *encoded_bytes,
                                    txm_error *err);

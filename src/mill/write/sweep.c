@@ -33,7 +33,7 @@ typedef struct sweep {
     const char *folder;
     bool dry_run;
     bool asked;          /* the clock was read */
-    struct timespec now; /* of the file server; 0: unknown */
+    struct timespec now; /* the file server's time; 0: unknown */
     txm_swept *swept;
     struct stat place; /* identifies the folder */
 } sweep;

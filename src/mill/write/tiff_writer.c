@@ -30,7 +30,7 @@ typedef struct tiff_writer {
     const txm_tx_metadata *metadata;
     txm_output *out;
     TIFF *tiff;
-    uint64_t position; /* of libtiff in the file */
+    uint64_t position; /* libtiff's position in the file */
     bool big;
     txm_bytes document_name, description; /* description: room for the final text */
     char date[TXM_DATE_BYTES];
@@ -83,7 +83,7 @@ static int proc_close(thandle_t handle)
     return 0;
 }
 
-/* Set per file, so that neither stderr nor a caller's own use of libtiff is affected. */
+/* It is set per file, so that neither stderr nor a caller's own use of libtiff is affected. */
 static int keep_tiff_error(TIFF *tiff, void *user, const char *module, const char *format, va_list args)
 {
     tiff_writer *w = user;
@@ -145,7 +145,7 @@ static int set_tiff_text(TIFF *t, uint32_t tag, const char *text)
     return TIFFSetField(t, tag, text) && TIFFGetField(t, tag, &kept) && kept && !strcmp(kept, text);
 }
 
-/* Unspecified, as in Blender's files, although alpha is mostly associated. */
+/* The extra sample is unspecified, as in Blender's files, although alpha is mostly associated. */
 static int set_extra_sample(TIFF *t)
 {
     const uint16_t extra = EXTRASAMPLE_UNSPECIFIED, *kept = NULL;

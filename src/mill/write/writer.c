@@ -143,7 +143,7 @@ txm_status txm_tx_writer_finish(txm_tx_writer *w, const txm_tx_summary *summary,
     return TXM_OK;
 }
 
-/* Before or after finishing; the caller decides whether to keep or remove the file. */
+/* It may be called before or after finishing; the caller decides whether to keep or remove the file. */
 void txm_tx_writer_close(txm_tx_writer **writer)
 {
     if (!writer || !*writer)

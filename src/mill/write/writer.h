@@ -36,13 +36,13 @@ typedef struct txm_tx_attribute {
 typedef struct txm_tx_metadata {
     const char *source;                        /* path as it is stored in the file */
     const char *detected_colorspace;           /* "scene_linear_srgb", "data" ... */
-    const char *requested_colorspace, *config; /* from txm_color_fingerprint; "": left out */
+    const char *requested_colorspace, *config; /* texts from txm_color_fingerprint; "": left out */
     const char *xyz_to_scene_linear;           /* the 12 numbers as text */
     txm_alpha alpha;
     const char *interop_id;             /* EXR colorInteropID: "data" or the working space's; "": left out */
     bool equiangular;                   /* texture format "LatLong Environment" instead of "Plain Texture" */
-    time_t source_mtime;                /* for DateTime and capDate, local time */
-    txm_density density;                /* of the source, validated; all 0: unknown */
+    time_t source_mtime;                /* time for DateTime and capDate, in local time */
+    txm_density density;                /* the source's density, validated; all 0: unknown */
     const txm_tx_attribute *attributes; /* kept from the source and given with --attrib */
     size_t attribute_count;
 } txm_tx_metadata;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Embree behind the table of geometry_module.h. Triangles are Embree's, robust; parallelograms and spheres are user
- * geometry with the arithmetic below, so that what is hit does not depend on how Embree cuts them up.
+ * Implements the table of geometry_module.h with Embree. Triangles are Embree's, robust; parallelograms and spheres are
+ * user geometry with the arithmetic below, so that what is hit does not depend on how Embree cuts them up.
  *
  * A module of its own because Embree brings its thread library and tens of megabytes with it: programs that
  * only convert or look up never load it. Nothing here knows textures, materials or paths; a hit is a number of
@@ -27,8 +27,8 @@ typedef enum shape_kind { INSTANCE, QUAD, SPHERE } shape_kind;
 /* An object, by its number, in world space. Instances need only the number. */
 typedef struct shape {
     shape_kind kind;
-    float corner[3], u[3], v[3], normal[3]; /* of a quad */
-    float center[3], radius;                /* of a sphere */
+    float corner[3], u[3], v[3], normal[3]; /* a quad's place */
+    float center[3], radius;                /* a sphere's place */
 } shape;
 
 struct txm_geometry {
@@ -53,7 +53,7 @@ static void remember(void *user, enum RTCError code, const char *text)
         snprintf(g->message, sizeof g->message, "Embree: %s", text ? text : "failed");
 }
 
-/* Both ways in which Embree reports: the callback's message, and the device's error code, which asking clears. */
+/* Embree reports in two ways: the callback's message, and the device's error code, which reading clears. */
 static bool ok(txm_geometry *g)
 {
     enum RTCError code = rtcGetDeviceError(g->device);
@@ -119,7 +119,7 @@ static void geometry_free(txm_geometry *g)
     free(g);
 }
 
-/* Only after a failure. Valid as long as the geometry. */
+/* It is called only after a failure. The text is valid as long as the geometry. */
 static const char *geometry_message(const txm_geometry *g)
 {
     return *g->message ? g->message : "out of memory";
@@ -152,7 +152,7 @@ static int geometry_add_mesh(txm_geometry *g, const float *positions, size_t ver
     RTCScene scene = rtcNewScene(g->device);
     RTCGeometry mesh = rtcNewGeometry(g->device, RTC_GEOMETRY_TYPE_TRIANGLE);
     if (triangles) {
-        /* Copied: Embree reads 16 bytes at the last vertex, which may have only 12. */
+        /* The vertices are copied: Embree reads 16 bytes at the last one, which may have only 12. */
         float *p = rtcSetNewGeometryBuffer(mesh, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3, 12, vertices);
         uint32_t *c = rtcSetNewGeometryBuffer(mesh, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3, 12, triangles);
         if (p && c) {
@@ -265,7 +265,7 @@ static void occlude_shape(const struct RTCOccludedFunctionNArguments *args)
         ray->tfar = -INFINITY;
 }
 
-/* In world space. A box that is too small loses hits silently; one that is too large only costs time. */
+/* The box is in world space. One that is too small loses hits silently; one that is too large only costs time. */
 static void bound_shape(const struct RTCBoundsFunctionArguments *args)
 {
     const shape *s = args->geometryUserPtr;
@@ -294,7 +294,7 @@ static void bound_shape(const struct RTCBoundsFunctionArguments *args)
 
 /* ---- objects ---- */
 
-/* Counted at once, so that it is freed with the geometry whatever happens next. NULL: no memory. */
+/* It is counted at once, so that it is freed with the geometry whatever happens next. NULL: no memory. */
 static shape *new_shape(txm_geometry *g, shape_kind kind)
 {
     shape *s =
@@ -441,7 +441,7 @@ static bool geometry_occluded(const txm_geometry *g, const txm_ray *ray)
     return r.tfar < 0.0f;
 }
 
-/* The one symbol that is seen from outside, under the name that the loader asks for. */
+/* The only exported symbol; the loader looks it up by this name. */
 EXPORT extern const txm_geometry_table txm_geometry_table_of_embree __asm__(TXM_GEOMETRY_SYMBOL);
 const txm_geometry_table txm_geometry_table_of_embree = {
     .abi = TXM_GEOMETRY_ABI,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * SDL 2 behind the function table of window_module.h.
+ * Implements the function table of window_module.h with SDL 2.
  *
  * It is a separate module because SDL brings in the libraries of X11, Wayland and sound, which only `txmill stream
  * view` needs. Text is drawn with the font of SDL's test library, which is linked in.
@@ -18,7 +18,7 @@
 struct txm_window {
     SDL_Window *window;
     SDL_Renderer *renderer;
-    SDL_Texture *texture; /* of the last picture's size; NULL: none yet */
+    SDL_Texture *texture; /* texture of the last picture's size; NULL: none yet */
     int texture_width, texture_height;
     char message[256];
 };

@@ -49,7 +49,7 @@ typedef long int64_t;
 #define TXM_SAME_BITS(from, to, type) memcpy(&(to), &(from), sizeof(to))
 #endif
 
-/* True in code for a device, false in code for a CPU. */
+/* It is true in code for a device, false in code for a CPU. */
 #if defined(__CUDA_ARCH__) || defined(__OPENCL_VERSION__)
 #define TXM_ON_DEVICE 1
 #endif
@@ -82,7 +82,7 @@ TXM_ARITH double txm_bits_double(uint64_t u)
     return d;
 }
 
-/* Defined by comparisons, so that it is defined which operand is returned if one is NaN: the second one. */
+/* It is defined by comparisons, so that it is defined which operand is returned if one is NaN: the second one. */
 TXM_ARITH float txm_max(float a, float b)
 {
     return a > b ? a : b;

@@ -17,13 +17,13 @@ txm_status txm_no_memory(txm_error *err, const char *subject)
     return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s%sout of memory", subject ? subject : "", subject ? ": " : "");
 }
 
-/* Never NULL for a size of 0. */
+/* The result is never NULL for a size of 0. */
 void *txm_calloc(size_t count, size_t size)
 {
     return calloc(count ? count : 1, size ? size : 1);
 }
 
-/* Aligned to a cache line, not zeroed. NULL if the product overflows. */
+/* It is aligned to a cache line, not zeroed. NULL if the product overflows. */
 void *txm_alloc_pixels(size_t count, size_t size)
 {
     size_t bytes = txm_mul(count, size);

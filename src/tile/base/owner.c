@@ -98,7 +98,7 @@ txm_owner_state txm_owner_state_of(const txm_owner *owner)
     return state == 'Z' || state == 'X' || other ? TXM_OWNER_DEAD : TXM_OWNER_ALIVE;
 }
 
-/* Not for secrets: names only have to differ. */
+/* The bytes are not fit for secrets: names only have to differ. */
 uint64_t txm_random_bits(void)
 {
     uint64_t bits;

@@ -16,16 +16,16 @@
 enum { TXM_HOST_BYTES = 65 };
 
 typedef struct txm_owner {
-    char host[TXM_HOST_BYTES]; /* without '/' and blanks */
+    char host[TXM_HOST_BYTES]; /* name without '/' and blanks */
     uint32_t machine;          /* digest of the kernel's boot id and the process id space */
     long pid;
-    uint64_t start; /* of the process, in ticks of the kernel; 0: unknown */
+    uint64_t start; /* the process's start, in ticks of the kernel; 0: unknown */
 } txm_owner;
 
 typedef enum txm_owner_state {
     TXM_OWNER_ALIVE,
     TXM_OWNER_DEAD,
-    TXM_OWNER_ELSEWHERE /* on another host or container, so its state is unknown */
+    TXM_OWNER_ELSEWHERE /* the process is on another host or in a container, so its state is unknown */
 } txm_owner_state;
 
 /* The owner that this process is. */

@@ -189,7 +189,7 @@ const char *txm_path_hint(const char *path)
     return NULL;
 }
 
-/* For scenes and projects from systems where Wood.PNG and wood.png are the same file. */
+/* It serves scenes and projects from systems where Wood.PNG and wood.png are the same file. */
 char *txm_path_other_case(const char *path)
 {
     const char *base = txm_path_base(path);

@@ -347,7 +347,7 @@ txm_strand *txm_strand_new(txm_group *group)
     return strand;
 }
 
-/* For work that mostly waits for a disk. */
+/* Work that mostly waits for a disk uses it. */
 txm_strand *txm_strand_new_writer(txm_group *group)
 {
     txm_strand *strand = txm_strand_new(group);

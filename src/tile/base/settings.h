@@ -9,8 +9,8 @@
 #include "tile/base/shared.h"
 
 typedef enum txm_space_choice {
-    TXM_SPACE_DEFAULT, /* what Blender sets when it loads the image */
-    TXM_SPACE_AUTO,    /* what the image's metadata state */
+    TXM_SPACE_DEFAULT, /* the space that Blender sets when it loads the image */
+    TXM_SPACE_AUTO,    /* the space that the image's metadata state */
     TXM_SPACE_UNSET,   /* the empty name of a scene: Cycles takes the pixels as scene-linear */
     TXM_SPACE_UNKNOWN, /* a name that the config lacks, which Cycles uses in the tx file's name: pixels as with UNSET */
     TXM_SPACE_NAMED

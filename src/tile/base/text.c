@@ -15,7 +15,7 @@
 /* glibc returns its static "C" locale, so this neither allocates nor fails there. */
 static locale_t c_locale;
 
-/* Created once per process, and never freed. */
+/* It is created once per process, and never freed. */
 static void make_c_locale(void)
 {
     c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);

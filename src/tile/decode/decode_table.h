@@ -14,22 +14,22 @@
 #include <string.h>
 
 enum {
-    TXM_DECODE_BITS = 11,         /* of a lookup: the longest code that our encoder writes */
+    TXM_DECODE_BITS = 11,         /* bits of a lookup: the longest code that our encoder writes */
     TXM_DECODE_DISTANCE_BITS = 8, /* small, because matches are few */
-    TXM_DECODE_CODE_BITS = 15,    /* of the longest code */
+    TXM_DECODE_CODE_BITS = 15,    /* bits of the longest code */
     TXM_DECODE_SYMBOLS = 288,
     TXM_DECODE_LITLENS = 286, /* the maximum in a dynamic block */
     TXM_DECODE_LENGTHS = 29,
     TXM_DECODE_DISTANCES = 30,
     TXM_VALUE_SHIFT = 16,
-    TXM_DECODE_LONG = 511, /* in place of a symbol: the code is longer than the index */
-    TXM_DECODE_RARE = 0x80 /* in an entry: not a literal, add 256 to the symbol */
+    TXM_DECODE_LONG = 511, /* replaces a symbol if the code is longer than the index */
+    TXM_DECODE_RARE = 0x80 /* marks an entry that is not a literal: add 256 to the symbol */
 };
 
 /* A canonical code, from which a table is filled and longer codes are decoded. */
 typedef struct txm_decode_code {
     uint16_t count[TXM_DECODE_CODE_BITS + 1]; /* number of codes of each length */
-    uint16_t symbols[TXM_DECODE_SYMBOLS];     /* in the order of their codes */
+    uint16_t symbols[TXM_DECODE_SYMBOLS];     /* symbols in the order of their codes */
 } txm_decode_code;
 
 /* Entries, indexed by the next bits of the stream: length of the code, TXM_DECODE_RARE, low eight bits of the symbol <<

@@ -20,7 +20,7 @@ enum {
     DYNAMIC = 2,
     STORED = 0,
     MARK_BYTES = 4,
-    LOOKUPS = 5, /* of TXM_DECODE_BITS bits each, from one fill of at least 56 */
+    LOOKUPS = 5, /* lookups of TXM_DECODE_BITS bits each, from one fill of at least 56 */
     COPY_STEP = 16,
     /* Bytes of slack for the fast steps, which read and write without checking for the end. */
     OUT_ROOM = LOOKUPS,

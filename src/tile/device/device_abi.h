@@ -17,7 +17,8 @@
 extern "C" {
 #endif
 
-/* Raised whenever something below changes: a plug-in of another build is then refused instead of misread. */
+/* This number is raised whenever something below changes: a plug-in from another build is then refused instead of
+ * misread. */
 enum { TXM_DEVICE_ABI = 4, TXM_DEVICES_MAX = 32 };
 #define TXM_DEVICE_SYMBOL "txm_device_plugin_table"
 
@@ -44,7 +45,7 @@ typedef struct txm_device_plugin {
     txm_status (*count)(uint32_t *devices, txm_error *err);
     txm_status (*describe)(uint32_t device, txm_device_facts *out, txm_error *err);
 
-    /* What went wrong without stopping any work, as one line that stays valid; NULL: nothing. */
+    /* Returns a problem that did not stop any work, as one line that stays valid; NULL: none. */
     const char *(*note)(void);
 
     const struct txm_gpu_jobs *jobs;

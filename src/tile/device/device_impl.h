@@ -19,15 +19,15 @@
 
 /* ---- places ------------------------------------------------------------------------------------------------------ */
 
-#define TXM_NO_PLACE 0xFFFFFFFFu /* in place of a unit: none */
-#define TXM_NO_ENTRY 0xFFFFFFFFu /* in place of an entry: none, or more than one */
+#define TXM_NO_PLACE 0xFFFFFFFFu /* says that there is no unit */
+#define TXM_NO_ENTRY 0xFFFFFFFFu /* says that there is no entry, or more than one */
 #define TXM_MANY 0xFFFFFFFEu
 
 /* A piece of memory that holds tiles of one size. */
 typedef struct txm_chunk {
     uint32_t tile_units; /* units of one tile; 0: the chunk is free */
     uint32_t count, used;
-    uint32_t *slot; /* for each place, the cache's slot that it holds; TXM_NO_PLACE: free */
+    uint32_t *slot; /* the cache's slot that each place holds; TXM_NO_PLACE: free */
 } txm_chunk;
 
 /* Memory for tiles, in units of TXM_DEVICE_UNIT_BYTES. */
@@ -66,7 +66,7 @@ struct txm_device_launch {
     txm_cache_extent extent;
     bool busy;
     bool in_view;       /* the view belongs to the caller, and nothing is requested from the cache */
-    uint32_t number;    /* of this slot's last launch */
+    uint32_t number;    /* number of this slot's last launch */
     uint16_t requested; /* the value that marks requests of its last launch in the table */
     /* The table on the device, and the words that were sent to it. Words that lookups have changed on the device count
      * as sent. */
@@ -76,14 +76,14 @@ struct txm_device_launch {
     txm_words sent;             /* one word for each entry */
     txm_view_texture *textures; /* as they were sent */
     size_t textures_sent, textures_capacity;
-    /* What may differ from that: see table.c. */
-    txm_mirror_changes changes, changes_sent; /* of `view`, and of the view that was sent */
+    /* The parts that may differ from that: see table.c. */
+    txm_mirror_changes changes, changes_sent; /* changes of `view`, and of the view that was sent */
     uint16_t round_sent;
-    txm_words entry_of; /* for each slot of the cache, the entry that shows it in the table; TXM_NO_ENTRY, TXM_MANY */
+    txm_words entry_of; /* the entry that shows each slot of the cache in the table; TXM_NO_ENTRY, TXM_MANY */
     txm_words moved;    /* one bit for each group of entries: a tile of them has got or lost its place */
     bool all_moved;
     txm_passage updates, tiles, in, out, notes;
-    txm_words runs, values; /* for the next update; runs have four words each */
+    txm_words runs, values; /* contents of the next update; runs have four words each */
     /* A copy of the batch, and the lookups of it that are under way. */
     txm_device_batch batch;
     txm_words picked;
@@ -130,14 +130,14 @@ void txm_places_give(txm_places *p, uint32_t unit);
 
 /* table.c: prepares the launch's view; afterwards, `updates` and `tiles` of the launch hold the data to be copied. */
 typedef struct txm_update {
-    uint32_t table_runs, tile_runs; /* at the start of the pieces */
+    uint32_t table_runs, tile_runs; /* number of runs at the start of the pieces */
     size_t table_bytes, tile_bytes; /* 0: nothing to copy */
     bool far_away;                  /* some tiles go to far places */
 } txm_update;
 txm_status txm_table_update(txm_device_launch *l, txm_update *u, txm_error *err);
 /* Treats the table on the device as unknown, so all of it is sent again. Closes the launch's own view. */
 void txm_table_forget(txm_device_launch *l);
-/* To be called whenever a slot's copy has got or lost its place. */
+/* It must be called whenever a slot's copy has got or lost its place. */
 void txm_copy_moved(txm_device *d, uint32_t slot);
 /* Treats tiles that this launch or a later one has copied or touched as not on the device. */
 void txm_copies_forget(txm_device *d, uint32_t number);

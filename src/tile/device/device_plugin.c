@@ -56,7 +56,7 @@ static const txm_device_plugin *load_device_plugin(const txm_device_backend_row 
     else if (!p)
         txm_fail(err, TXM_STATUS_DEVICE, "%s", dlerror());
     else if (!plugin_fits(p, b->name))
-        txm_fail(err, TXM_STATUS_DEVICE, "%s is of another build", path);
+        txm_fail(err, TXM_STATUS_DEVICE, "%s is from another build", path);
     bool good = p && plugin_fits(p, b->name);
     if (handle && !good)
         dlclose(handle);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The device plug-ins of this process: one per back-end, all behind the table of device_abi.h. */
+ * The device plug-ins of this process: one per back-end, all with the table of device_abi.h. */
 #ifndef TXM_DEVICE_DEVICE_PLUGIN_H
 #define TXM_DEVICE_DEVICE_PLUGIN_H
 #include <stddef.h>
@@ -9,8 +9,8 @@
 
 /* A back-end, which is the plug-in txmill-NAME.so. */
 typedef struct txm_device_backend_row {
-    const char *name;  /* as in the names of devices and files: "cuda" */
-    const char *title; /* as shown to users: "CUDA" */
+    const char *name;  /* name in labels of devices and in files: "cuda" */
+    const char *title; /* name that users read: "CUDA" */
 } txm_device_backend_row;
 
 /* The back-ends of this build, in the order in which they are tried; NULL beyond the last. */

@@ -29,7 +29,7 @@ txm_status txm_device_find(const char *name, txm_device_found *found, txm_error 
     txm_status status = txm_device_count(backend, &plugin, &count, err);
     const uint32_t index = only < 0 ? 0 : (uint32_t)only;
     if (status == TXM_OK && !lookups_fit(plugin->lookups))
-        status = txm_fail(err, TXM_STATUS_DEVICE, "%s: its plug-in is of another build, or knows no lookups", name);
+        status = txm_fail(err, TXM_STATUS_DEVICE, "%s: its plug-in is from another build, or knows no lookups", name);
     if (status == TXM_OK && index >= count)
         status =
             txm_fail(err, TXM_STATUS_DEVICE, "no device %s: 'txmill devices' lists the devices of this machine", name);

@@ -33,7 +33,7 @@ void txm_places_free(txm_places *p)
     *p = (txm_places){0};
 }
 
-/* How many consecutive chunks a tile takes that is larger than one. */
+/* Returns the number of consecutive chunks that a tile takes if it is larger than one. */
 static uint32_t chunks_of(const txm_places *p, uint32_t tile_units)
 {
     return (tile_units + p->chunk_units - 1) / p->chunk_units;

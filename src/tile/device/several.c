@@ -24,7 +24,7 @@ typedef struct part {
     size_t width;              /* most lookups launched at once, counted from the first without a colour */
     uint32_t launches, idle;   /* launches in all, and those in a row that found nothing */
     bool active;
-    size_t begun, under_way, missed_before; /* for the launch that is under way */
+    size_t begun, under_way, missed_before; /* the launch that is under way */
     txm_device_launch *launch;
     txm_ticket *loading;
 } part;

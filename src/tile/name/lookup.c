@@ -2,7 +2,7 @@
  *
  * Finding the tx file that Cycles would load.
  *
- * In: an image and its settings. Out: the path of the tx file under the name that Cycles asks for, and the verdict on
+ * In: an image and its settings. Out: the path of the tx file under the name that Cycles looks for, and the verdict on
  * it (verdict.h). The order of the places follows Cycles' loader.
  */
 #include "tile/name/lookup.h"
@@ -19,7 +19,7 @@
 #include "txtile/describe.h"
 #include "txtile/reader.h"
 
-/* The subject of a lookup: the image's name, its status, and a function that tells whether a file has the right
+/* The subject of a lookup: the image's name, its status, and a function that decides whether a file has the right
  * settings. */
 typedef struct wanted {
     const char *image, *cache_dir;
@@ -95,7 +95,7 @@ static char *fresh_default(const wanted *w, txm_verdict *verdict, bool *exhauste
     shortcoming why;
     txm_verdict other;
     *exhausted = false;
-    /* As Cycles compares it: by its spelling. */
+    /* Cycles compares the spelling. */
     if (!w->cache_dir || !*w->cache_dir || !strcmp(w->cache_dir, "blender_tx"))
         return NULL;
     char *path = txm_tx_path(w->image, NULL, w->key);

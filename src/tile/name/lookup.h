@@ -11,8 +11,7 @@
 #include "txtile/describe.h"
 #include "txtile/name.h"
 
-/* How a tx file must have been made: with the right name and time it is still of no use where other settings are
- * inside. */
+/* The requirements on a tx file: even with the right name and time it is of no use if other settings are inside. */
 typedef struct txm_tx_wish {
     /* Whether a file with this description has the requested pixels; if not, `why` is a sentence. */
     bool (*fits)(const void *user, const txm_tx_description *description, char *why, size_t why_bytes);

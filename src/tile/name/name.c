@@ -60,7 +60,7 @@ char *txm_tx_path(const char *source_path, const char *cache_dir, const txm_tx_k
     if (!digest(source_path, cache_dir, key, hex))
         return NULL;
     char *name = txm_asprintf("%s.%u-%s.tx", txm_path_base(source_path), txm_blender_format_now()->version, hex);
-    /* No "./" in front of files in the current folder. */
+    /* Files in the current folder have no "./" in front. */
     char *source_dir = strchr(source_path, '/') ? txm_path_dir(source_path) : txm_strdup("");
     char *dir = source_dir ? txm_path_join(source_dir, is_default_dir(cache_dir) ? "blender_tx" : cache_dir) : NULL;
     char *path = dir && name ? txm_path_join(dir, name) : NULL;
@@ -85,12 +85,12 @@ static const char *version_before(const char *start, const char *end, unsigned *
     return p - 1;
 }
 
-/* From the end: the source's name may hold anything. */
+/* Searches from the end, because the source's name may hold anything. */
 bool txm_tx_name_parse(const char *tx_name, size_t *source_name_bytes, unsigned *version, char md5_hex[33])
 {
     static const char extension[] = ".tx";
     size_t n = strlen(tx_name), tail = MD5_DIGITS + sizeof extension - 1;
-    /* At least "s.0-", then the digits and the extension. */
+    /* The name has at least "s.0-", then the digits and the extension. */
     if (n < tail + 4 || strcmp(tx_name + n - (sizeof extension - 1), extension) != 0)
         return false;
     const char *hex = tx_name + n - tail;
@@ -114,7 +114,7 @@ const char *txm_requested_word(const txm_tx_description *d)
     return !strcmp(d->detected, "data") ? "data" : d->requested;
 }
 
-/* Only for files that state all of their settings, which ours do. */
+/* It is called only for files that state all of their settings, which ours do. */
 bool txm_own_name_fits(const char *tx_path, const txm_tx_description *description, const char *source, const char *dir,
                        bool *exhausted)
 {

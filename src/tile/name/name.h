@@ -12,7 +12,7 @@
 
 typedef struct txm_tx_key {
     const char *xyz_text;   /* txm_color_xyz_to_scene_linear_text */
-    const char *colorspace; /* as requested: name, "data" for data spaces, "" for auto and where none is set */
+    const char *colorspace; /* the requested name, "data" for data spaces, "" for auto and where none is set */
     txm_alpha alpha;        /* resolved: not TXM_ALPHA_DEFAULT */
     bool equiangular;
 } txm_tx_key;

@@ -15,17 +15,17 @@
 #include "txtile/name.h"
 #include "txtile/reader.h"
 
-/* How the settings inside relate to the name. */
+/* The relation of the settings inside to the name. */
 typedef enum txm_fit {
-    TXM_FIT_YES,     /* or nothing speaks against it */
-    TXM_FIT_COLOURS, /* Cycles asks for this name and gets a file that was made with other settings */
-    TXM_FIT_NAME     /* Cycles never asks for this name */
+    TXM_FIT_YES,     /* the settings fit, or nothing speaks against them */
+    TXM_FIT_COLOURS, /* Cycles looks for this name and gets a file that was made with other settings */
+    TXM_FIT_NAME     /* Cycles never looks for this name */
 } txm_fit;
 
 typedef struct txm_evidence {
     const char *path;
     bool missing, no_file; /* there is nothing of that name; it is a folder, a device ... */
-    bool direct;           /* not named as a texture cache does: neither name nor time matter */
+    bool direct;           /* the file is not named as in a texture cache: neither name nor time matter */
     bool has_image;        /* the image is there; its time is image_time */
     time_t image_time, tx_time;
     const char *image;   /* its name for messages; NULL: "the image" */

@@ -143,7 +143,7 @@ TXM_ARITH float txm_srgb_encode(float v)
     return 1.055f * txm_pow_positive(v, (double)(1.0f / 2.4f)) - 0.055f;
 }
 
-/* As Cycles decodes images with one channel. */
+/* Cycles decodes images with one channel like this. */
 TXM_ARITH float txm_srgb_decode_grey(float v)
 {
     if (!(v >= 0.04045f))
@@ -151,8 +151,8 @@ TXM_ARITH float txm_srgb_decode_grey(float v)
     return txm_pow_positive((v + 0.055f) * (1.0f / 1.055f), (double)2.4f);
 }
 
-/* As Cycles decodes RGBA images: x^2.4 is (x^0.8)^3, and x^0.8 is computed by a bit trick and three Newton steps for
- * the fifth root of x^4. */
+/* Cycles decodes RGBA images like this: x^2.4 is (x^0.8)^3, and x^0.8 is computed by a bit trick and three Newton steps
+ * for the fifth root of x^4. */
 TXM_ARITH float txm_srgb_decode_rgba(float v)
 {
     if (!(v >= 0.04045f))

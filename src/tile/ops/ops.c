@@ -51,7 +51,7 @@ static bool has_neon(void)
 
 /* ---- the tables -------------------------------------------------------------------------------------------------- */
 
-/* In rising order of preference. A builder is NULL if the build lacks the back-end. */
+/* Back-ends in rising order of preference. A builder is NULL if the build lacks the back-end. */
 static const struct {
     const char *name;
     bool (*available)(void);

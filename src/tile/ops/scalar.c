@@ -271,7 +271,7 @@ static void widen(txm_type type, uint32_t src_channels, const void *src, void *r
     }
 }
 
-/* For images whose alpha is ignored: colours are not changed. */
+/* Images whose alpha is ignored need this: colours are not changed. */
 static void set_opaque(txm_type type, void *rgba, size_t count)
 {
     size_t b = txm_type_bytes(type);
@@ -310,7 +310,7 @@ static void zero_nonfinite(txm_type type, uint32_t channels, void *pixels, size_
     }
 }
 
-/* For images that are stored as one channel; the caller decides that the other channels may be dropped. */
+/* Images that are stored as one channel need this; the caller decides that the other channels may be dropped. */
 static void take_first(txm_type type, const void *rgba, void *grey, size_t count)
 {
     size_t b = txm_type_bytes(type);

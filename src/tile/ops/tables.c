@@ -75,7 +75,7 @@ const txm_tables *txm_tables_of_u8(void)
     return &tables;
 }
 
-/* Filled separately from those of 8 bits: they take longer, and fewer images need them. */
+/* These are filled separately from those of 8 bits: they take longer, and fewer images need them. */
 const txm_tables *txm_tables_of_u16(void)
 {
     pthread_once(&once_u16, make_u16);

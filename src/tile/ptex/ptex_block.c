@@ -78,10 +78,10 @@ static txm_status read_zipped(const txm_ptex *p, const ptex_block *b, uint8_t *p
 
 /* The list of a tiled block's tiles, with the same words as a level's. */
 typedef struct tile_list {
-    uint32_t u_log2, v_log2; /* of a tile */
+    uint32_t u_log2, v_log2; /* size of a tile */
     uint32_t *words;         /* aligned, unlike in files */
     uint32_t count;
-    uint64_t offset; /* of the first tile */
+    uint64_t offset; /* offset of the first tile */
 } tile_list;
 
 static txm_status read_tile_sizes(const txm_ptex *p, const ptex_block *b, tile_list *out, txm_error *err)

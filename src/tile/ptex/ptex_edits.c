@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Edits of Ptex files: records at the end of the file that replace faces and meta data; later records override earlier
+ * Edits of Ptex files: records at the end of the file that replace faces and metadata; later records override earlier
  * ones.
  *
  * The edit of a face contains its size, neighbours, constant colour and texels at full size. The face's stored
  * reductions belong to its old texels and are no longer used; its rank among the reductions stays as it is in the file.
- * The header gives the offset of the records. In files without meta data, Disney's library adds 8 bytes to it and does
+ * The header gives the offset of the records. In files without metadata, Disney's library adds 8 bytes to it and does
  * not find the edits.
  */
 #include "tile/ptex/ptex_impl.h"
@@ -42,10 +42,10 @@ static txm_status edit_face(txm_ptex *p, uint64_t offset, uint32_t bytes, txm_er
 static txm_status edit_meta(txm_ptex *p, uint64_t offset, uint32_t bytes, txm_error *err)
 {
     if (bytes < META_EDIT_BYTES)
-        return txm_ptex_corrupt(p, "an edit of meta data is cut off", offset, err);
+        return txm_ptex_corrupt(p, "an edit of metadata is cut off", offset, err);
     uint32_t zip_bytes = txm_load_le32(p->data + offset), unpacked = txm_load_le32(p->data + offset + 4);
     if (zip_bytes > bytes - META_EDIT_BYTES)
-        return txm_ptex_corrupt(p, "an edit of meta data is cut off", offset, err);
+        return txm_ptex_corrupt(p, "an edit of metadata is cut off", offset, err);
     p->info.meta_edits++;
     return txm_ptex_add_metas(p, offset + META_EDIT_BYTES, zip_bytes, unpacked, err);
 }

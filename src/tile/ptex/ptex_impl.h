@@ -2,7 +2,7 @@
  *
  * Declarations shared by the parts of the Ptex reader.
  *
- * The room src/tile/ptex reads Ptex files, from a path or from memory, and provides faces at any size, meta data, and
+ * The room src/tile/ptex reads Ptex files, from a path or from memory, and provides faces at any size, metadata, and
  * lookups across the borders of faces. ptex_open.c checks all data that locate other data (faces' sizes and neighbours,
  * and that blocks lie in the file), so the other files can rely on them. ptex_edits.c and ptex_meta.c read the two
  * lists of records, ptex_block.c decodes one block, ptex_face.c finds or makes a size, ptex_reduce.c halves, and
@@ -24,7 +24,7 @@ enum {
     PTEX_MAX_FACE_BYTES = 1 << 30
 };
 
-/* How the texels of a block are stored. */
+/* The encoding of a block's texels. */
 enum { PTEX_ENCODING_CONSTANT = 0, PTEX_ENCODING_ZIP, PTEX_ENCODING_DIFF_ZIP, PTEX_ENCODING_TILED };
 
 /* Size and encoding share 32 bits, both in files and here. */
@@ -42,10 +42,10 @@ static inline uint32_t txm_ptex_block_encoding(uint32_t word)
 typedef struct ptex_level {
     uint32_t faces;
     uint32_t *words;
-    uint64_t *offsets; /* in the file */
+    uint64_t *offsets; /* offsets in the file */
 } ptex_level;
 
-/* An entry of the meta data, and the location of its data: unpacked, or as a zlib stream in the file. */
+/* An entry of the metadata, and the location of its data: unpacked, or as a zlib stream in the file. */
 typedef struct ptex_meta {
     txm_ptex_meta meta;
     const uint8_t *data; /* NULL: still zipped */
@@ -66,11 +66,11 @@ struct txm_ptex {
     ptex_level levels[TXM_PTEX_MAX_LEVELS];
     ptex_meta *metas;
     size_t metas_capacity;
-    uint8_t **unpacked; /* blocks of meta data, which entries point into */
+    uint8_t **unpacked; /* blocks of metadata, which entries point into */
     size_t unpacked_count, unpacked_capacity;
 };
 
-/* Offsets and sizes of the meta data and the edits. */
+/* Offsets and sizes of the metadata and the edits. */
 typedef struct ptex_places {
     uint64_t meta, large_header, large_data, edits;
     uint32_t meta_zip_bytes, meta_bytes, large_zip_bytes, large_bytes;
@@ -95,10 +95,10 @@ txm_status txm_ptex_settle(const txm_ptex *p, txm_status status, txm_error *err)
 /* Checks, before reading, that the file is still as long as it was. */
 txm_status txm_ptex_check_map(const txm_ptex *p, txm_error *err);
 
-/* Reads the records of edits, which replace faces or add meta data to the list. */
+/* Reads the records of edits, which replace faces or add metadata to the list. */
 txm_status txm_ptex_read_edits(txm_ptex *p, const ptex_places *at, txm_error *err);
 
-/* Read the two blocks of meta data; add the entries of another block; keep only the last entry of each key. */
+/* Read the two blocks of metadata; add the entries of another block; keep only the last entry of each key. */
 txm_status txm_ptex_read_metas(txm_ptex *p, const ptex_places *at, txm_error *err);
 txm_status txm_ptex_add_metas(txm_ptex *p, uint64_t offset, uint32_t zip_bytes, uint32_t bytes, txm_error *err);
 txm_status txm_ptex_settle_metas(txm_ptex *p, txm_error *err);

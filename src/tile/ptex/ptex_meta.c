@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Meta data of Ptex files: records of a key, a type and data.
+ * Metadata of Ptex files: records of a key, a type and data.
  *
  * Small records are unpacked as one block when the file is opened. For large ones only the list is unpacked; their data
  * stay zipped in the file until they are read. Edits add records in the format of small ones.
@@ -31,13 +31,13 @@ static txm_status take_meta_head(const txm_ptex *p, meta_cursor *c, size_t tail,
 {
     size_t key = c->bytes ? c->at[0] : 0;
     if (key < 2 || c->bytes - 1 < key + 5 + tail)
-        return txm_ptex_corrupt(p, "the meta data are cut off", c->offset, err);
+        return txm_ptex_corrupt(p, "the metadata is cut off", c->offset, err);
     const uint8_t *rest = c->at + 1 + key;
     if (rest[0] > TXM_PTEX_DOUBLE)
-        return txm_ptex_corrupt(p, "meta data of an unknown type", c->offset, err);
+        return txm_ptex_corrupt(p, "metadata of an unknown type", c->offset, err);
     uint32_t bytes = txm_load_le32(rest + 1), width = meta_widths[rest[0]];
     if (bytes % width)
-        return txm_ptex_corrupt(p, "meta data that end within a number", c->offset, err);
+        return txm_ptex_corrupt(p, "metadata that ends within a number", c->offset, err);
     *out = (ptex_meta){.meta = {.key = (const char *)c->at + 1,
                                 .type = (txm_ptex_meta_type)rest[0],
                                 .bytes = bytes,
@@ -67,7 +67,7 @@ static txm_status unpack_metas(txm_ptex *p, uint64_t offset, uint32_t zip_bytes,
     uint8_t *block;
     if (!TXM_GROW(p->unpacked, p->unpacked_capacity, p->unpacked_count))
         return txm_no_memory(err, p->path);
-    txm_status status = txm_ptex_unpack(p, offset, zip_bytes, bytes, &block, "the meta data cannot be read", err);
+    txm_status status = txm_ptex_unpack(p, offset, zip_bytes, bytes, &block, "the metadata cannot be read", err);
     if (status != TXM_OK)
         return status;
     p->unpacked[p->unpacked_count++] = block;
@@ -86,7 +86,7 @@ txm_status txm_ptex_add_metas(txm_ptex *p, uint64_t offset, uint32_t zip_bytes, 
         if (status != TXM_OK)
             break;
         if (m.meta.bytes > c.bytes)
-            return txm_ptex_corrupt(p, "the meta data are cut off", offset, err);
+            return txm_ptex_corrupt(p, "the metadata is cut off", offset, err);
         m.data = c.at;
         c.at += m.meta.bytes;
         c.bytes -= m.meta.bytes;
@@ -103,7 +103,7 @@ static txm_status add_large_metas(txm_ptex *p, const ptex_places *at, txm_error 
     uint64_t offset = at->large_data, left = at->large_data_bytes;
     txm_status status = unpack_metas(p, at->large_header, at->large_zip_bytes, at->large_bytes, &c, err);
     if (status == TXM_OK && !txm_ptex_holds(p, offset, left))
-        status = txm_ptex_corrupt(p, "large meta data are cut off", offset, err);
+        status = txm_ptex_corrupt(p, "large metadata is cut off", offset, err);
     while (status == TXM_OK && c.bytes) {
         ptex_meta m;
         uint8_t *record = (uint8_t *)c.at;
@@ -113,7 +113,7 @@ static txm_status add_large_metas(txm_ptex *p, const ptex_places *at, txm_error 
         m.zip_bytes = txm_load_le32(c.at);
         m.offset = offset;
         if (m.zip_bytes > left || !txm_ptex_may_hold(m.zip_bytes, m.meta.bytes))
-            return txm_ptex_corrupt(p, "large meta data are cut off", offset, err);
+            return txm_ptex_corrupt(p, "large metadata is cut off", offset, err);
         c.at += 4;
         c.bytes -= 4;
         offset += m.zip_bytes;
@@ -183,7 +183,7 @@ txm_status txm_ptex_meta_read(const txm_ptex *ptex, uint32_t index, void *data, 
 {
     txm_error_clear(err);
     if (index >= ptex->info.metas)
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: meta data %u: the file has %u entries", ptex->path, index,
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: metadata %u: the file has %u entries", ptex->path, index,
                         ptex->info.metas);
     const ptex_meta *m = &ptex->metas[index];
     if (m->data) {
@@ -193,6 +193,6 @@ txm_status txm_ptex_meta_read(const txm_ptex *ptex, uint32_t index, void *data, 
     txm_status status = txm_ptex_check_map(ptex, err);
     if (status == TXM_OK)
         status =
-            txm_ptex_inflate(ptex, m->offset, m->zip_bytes, data, m->meta.bytes, "large meta data cannot be read", err);
+            txm_ptex_inflate(ptex, m->offset, m->zip_bytes, data, m->meta.bytes, "large metadata cannot be read", err);
     return txm_ptex_settle(ptex, status, err);
 }

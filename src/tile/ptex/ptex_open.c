@@ -316,7 +316,7 @@ static void multiply_ptex_constants(txm_ptex *p)
         txm_ptex_multiply_alpha(p, p->constants, p->info.faces);
 }
 
-/* The sections after the meta data are present only if there is meta data. The large meta data come after a separator
+/* The sections after the metadata are present only if there is metadata. The large metadata comes after a separator
  * that is not always written, and nothing is read there unless the sections have a size. */
 static txm_status read_ptex_sections(txm_ptex *p, txm_error *err)
 {

@@ -21,7 +21,7 @@ enum {
     MAX_PAGE_PX = 65536,
     PADDING_LOG2 = 2,
     MAX_PADDING_LOG2 = 4,
-    KEPT_BYTES = 16 << 20, /* of faces that a reader keeps */
+    KEPT_BYTES = 16 << 20, /* memory of faces that a reader keeps */
     MEAN_ROWS = 32,        /* input rows that are read and averaged at a time */
     MOST_FRAMES = 4        /* limit for the ratio of pixels to face pixels, above which smaller frames are chosen */
 };

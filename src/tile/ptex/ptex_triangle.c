@@ -20,7 +20,7 @@ enum {
     MAX_CROSSINGS = 8, /* limit for edges crossed in a row, whatever neighbours the file contains */
     MAX_WIDTH = 1000   /* limit of a footprint, where a face is 1 */
 };
-static const float kernel_radius = 3.5f; /* in standard deviations */
+static const float kernel_radius = 3.5f; /* counted in standard deviations */
 static const float most_eccentric = 15;
 
 /* An ellipse in the frame of one face: its centre, the range of each coordinate that is still to be gathered, and its

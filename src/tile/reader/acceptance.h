@@ -10,13 +10,13 @@
 #include "txtile/reader.h"
 
 typedef enum txm_opening {
-    TXM_OPENING_NONE,    /* not as a tx file */
+    TXM_OPENING_NONE,    /* Cycles does not open it as a tx file */
     TXM_OPENING_PARTS,   /* an OpenEXR file, whose table of tiles is at its beginning, so tiles may be missing */
-    TXM_OPENING_FOREIGN, /* with a codec that the libtiff of the official Blender lacks */
+    TXM_OPENING_FOREIGN, /* its codec is one that the libtiff of the official Blender lacks */
     TXM_OPENING_WHOLE    /* another TIFF, or an IFF, which Blender's libraries decode */
 } txm_opening;
 
-/* How Cycles opens a file, regardless of its samples. */
+/* Returns how Cycles opens a file, regardless of its samples. */
 txm_opening txm_tx_opening(const char *path);
 
 /* Whether Cycles keeps samples of this type in the file's container and so does not convert them. */

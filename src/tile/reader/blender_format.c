@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* In ascending order; the last one is written. */
+/* The versions in ascending order; the last one is written. */
 static const txm_blender_format formats[] = {
     {0, "5.2", TXM_BLENDER_SOFTWARE "0"},
 };

@@ -13,7 +13,7 @@
 #define TXM_BLENDER_SOFTWARE "Blender maketx v"
 
 typedef struct txm_blender_format {
-    unsigned version;     /* in names ("wood.png.0-...") and in the Software entry */
+    unsigned version;     /* number in names ("wood.png.0-...") and in the Software entry */
     const char *blender;  /* the Blender release that introduced it */
     const char *software; /* the Software entry */
 } txm_blender_format;

@@ -13,15 +13,15 @@
 
 typedef struct channel_key {
     const char *name, *suffix; /* suffix: the part after the last '.' */
-    size_t layer_bytes;        /* of the layer name including the '.'; 0: no layer */
-    int rank;                  /* of a known suffix; unknown ones are last, by name */
+    size_t layer_bytes;        /* length of the layer name including the '.'; 0: no layer */
+    int rank;                  /* rank of a known suffix; unknown ones are last, by name */
     uint32_t index;
 } channel_key;
 
 /* Names that are not in the list are last, by name. */
 static int rank_of(const char *suffix, bool is_vector)
 {
-    /* In colours Y is luminance and Z is depth; in vectors they are coordinates. */
+    /* Y is luminance and Z is depth in colours; in vectors they are coordinates. */
     static const char *const colour[] = {"R",  "Red", "G",  "Green", "B",  "Blue", "Y", "real",  "imag",  "A", "Alpha",
                                          "AR", "RA",  "AG", "GA",    "AB", "BA",   "Z", "Depth", "Zback", NULL};
     static const char *const vector[] = {"R",  "Red",  "G",    "Green", "B",     "Blue", "X",  "Y",

@@ -345,7 +345,7 @@ static bool exr_identify(const txm_image_part *i)
 {
     if (txm_load_le32(i->p) != MAGIC)
         return false;
-    uint64_t at = 8; /* after magic, version and flags */
+    uint64_t at = 8; /* the position after magic, version and flags */
     while (txm_part_has(i, at, 1) && i->p[at]) {
         at = skip_string(i, at);          /* its name */
         at = at ? skip_string(i, at) : 0; /* its type */

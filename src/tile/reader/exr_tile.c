@@ -295,8 +295,8 @@ static txm_status expand_exr_tile(const txm_tx *tx, const txm_span *span, txm_sc
             return status;
     }
     if (!ok)
-        return txm_fail(err, TXM_STATUS_CORRUPT, "its %zu bytes of %s data is damaged", span->bytes,
-                        tx->info.compression);
+        return txm_fail(err, TXM_STATUS_CORRUPT, "its %s data is damaged (%zu bytes)", tx->info.compression,
+                        span->bytes);
     txm_exr_unsplit(scratch->raw, scratch->tile, raw_bytes);
     return TXM_OK;
 }

@@ -14,7 +14,7 @@
 
 typedef struct txm_image_part {
     const txm_map *map;
-    const uint8_t *p; /* of the map */
+    const uint8_t *p; /* start of the map */
     size_t bytes;
     XXH64_state_t *hash;
 } txm_image_part;

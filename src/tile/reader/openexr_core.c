@@ -32,7 +32,7 @@ static void load_openexr_core(void)
 #undef FIND
 }
 
-/* Never unloaded, because contexts of open files point into it. */
+/* The library is never unloaded, because contexts of open files point into it. */
 const txm_openexr_core *txm_openexr_core_load(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

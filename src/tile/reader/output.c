@@ -136,7 +136,7 @@ bool txm_output_write(txm_output *out, uint64_t offset, const void *data, size_t
     return true;
 }
 
-/* For libraries that read back what they wrote. */
+/* Libraries that read back what they wrote need this. */
 bool txm_output_read(txm_output *out, uint64_t offset, void *data, size_t size_bytes)
 {
     if (!txm_output_flush(out))

@@ -269,7 +269,7 @@ bool txm_tx_lost_metadata(const txm_tx *tx)
     return tx->ops->has_lost_values && tx->ops->has_lost_values(tx);
 }
 
-/* Valid while the file is open. */
+/* It is valid while the file is open. */
 const txm_tx_info *txm_tx_info_of(const txm_tx *tx)
 {
     return &tx->info;
@@ -430,7 +430,7 @@ void txm_metadata_free(txm_metadata *metadata)
     memset(metadata, 0, sizeof *metadata);
 }
 
-/* In file order. The strings belong to the file. */
+/* The entries are in file order. The strings belong to the file. */
 bool txm_tx_metadata_at(const txm_tx *tx, size_t index, const char **name, const char **value)
 {
     const txm_metadata *m = &tx->metadata;

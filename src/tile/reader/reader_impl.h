@@ -63,7 +63,7 @@ struct txm_scratch;
  * on it. UNSUPPORTED for files without tiles, or with a codec that Blender's libraries lack. */
 txm_status txm_tx_open_outline(const char *path, txm_tx **out, txm_error *err);
 
-/* Like txm_tx_open, for an open descriptor; `path` is its name in messages. The caller keeps the descriptor. */
+/* Opens a descriptor like txm_tx_open; `path` is its name in messages. The caller keeps the descriptor. */
 TXM_SHARED txm_status txm_tx_open_fd(int fd, const char *path, txm_tx **out, txm_error *err);
 
 struct txm_image_part;
@@ -102,7 +102,7 @@ TXM_CONTAINER_TABLE(TXM_CONTAINER_READER)
 enum { TXM_CONTAINERS = 0 TXM_CONTAINER_TABLE(TXM_CONTAINER_COUNT) };
 #undef TXM_CONTAINER_COUNT
 
-/* Indexed by txm_container. */
+/* It is indexed by txm_container. */
 extern const txm_container_reader *const txm_container_readers[TXM_CONTAINERS];
 
 /* ---- copying pixels into the caller's buffer, which may have gaps ------------------------------------------------ */
@@ -189,7 +189,7 @@ typedef struct txm_scratch {
     uint8_t *raw;             /* the output of the codec */
     uint8_t *tile;            /* after predictors and reordering, if that cannot be done in place */
     uint8_t *border;          /* a border, encoded and decoded */
-    uint8_t *input, *payload; /* for files that are not mapped: the bytes of a tile, and of its border */
+    uint8_t *input, *payload; /* the bytes of a tile and of its border, if the file is not mapped */
     void *exr_chunk;          /* OpenEXRCore's pipeline for its rarer codecs */
 } txm_scratch;
 
@@ -211,7 +211,7 @@ txm_status txm_inflate(const txm_span *span, txm_zlib_kind kind, txm_scratch *sc
 /* ---- metadata ------------------------------------------------------------------------------------------------ */
 
 enum {
-    TXM_METADATA_MAX_BYTES = 512 << 10, /* of text kept from one file; the rest is dropped */
+    TXM_METADATA_MAX_BYTES = 512 << 10, /* limit of the text kept from one file; the rest is dropped */
     TXM_METADATA_MAX_ENTRIES = 4096
 };
 
@@ -262,7 +262,7 @@ struct txm_tx {
     atomic_bool sized;                       /* EXR: encoded_bytes of the levels are known */
 };
 
-/* From describe.c: the encoding of the stored numbers according to the metadata. */
+/* Returns the encoding of the stored numbers according to the metadata (describe.c). */
 txm_encoding txm_tx_read_encoding(const txm_tx *tx);
 /* OpenEXRCore's part of a scratch object, and its size in bytes. */
 void txm_exr_chunk_free(txm_scratch *scratch);

@@ -4,11 +4,12 @@
 #define TXM_READER_READER_MEMORY_H
 #include "txtile/reader.h"
 
-/* Like txm_tx_open, for a file that is read instead of mapped: it keeps a descriptor and the pages of its tables, never
- * raises SIGBUS, and reads tiles into scratch memory. */
+/* Opens a file like txm_tx_open, but reads it instead of mapping it: it keeps a descriptor and the pages of its tables,
+ * never raises SIGBUS, and reads tiles into scratch memory. */
 txm_status txm_tx_open_read(const char *path, txm_tx **out, txm_error *err);
 
-/* Like txm_tx_level_of, but encoded_bytes may be 0, because in an EXR file these sizes are spread all over the file. */
+/* Does the same as txm_tx_level_of, but encoded_bytes may be 0, because in an EXR file these sizes are spread all over
+ * the file. */
 const txm_tx_level *txm_tx_shape_of(const txm_tx *tx, uint32_t level);
 
 /* Other memory of an open file: its description, metadata and table of borders, and the memory that OpenEXRCore keeps

@@ -99,7 +99,7 @@
 enum {
     TXM_SECTION_VERSION = 1,
     TXM_SECTION_FOOTER_BYTES = 64,
-    TXM_SECTION_CHECK_AT = 48, /* of the footer */
+    TXM_SECTION_CHECK_AT = 48, /* place of the footer's checksum */
     TXM_BORDER_LINES = 8,
     TXM_BORDER_REFERENCE_BYTES = 7, /* payload sizes that identify special forms */
     TXM_BORDER_MISSING_BYTES = 1

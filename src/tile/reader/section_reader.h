@@ -23,7 +23,7 @@ typedef struct txm_border_size {
 
 typedef struct txm_section {
     uint64_t count;
-    uint64_t *group_offset;   /* behind `border` */
+    uint64_t *group_offset;   /* offset of each group; the array follows `border` */
     txm_border_size border[]; /* one for each tile */
 } txm_section;
 

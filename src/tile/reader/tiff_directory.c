@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { MAX_FIELDS = 4096 /* of a directory; real ones have about twenty */ };
+enum { MAX_FIELDS = 4096 /* limit of a directory; real ones have about twenty */ };
 
 uint8_t txm_tiff_type_bytes(uint16_t type)
 {

@@ -94,7 +94,7 @@ static txm_status check_kind(const txm_tiff *t, const shape *s)
     return TXM_OK;
 }
 
-/* Refused on opening and not when a tile is read, so that a renderer finds out at once. */
+/* The file is refused on opening and not when a tile is read, so that a renderer finds out at once. */
 static txm_status check_codec(const txm_tiff *t, const shape *s)
 {
     if (!txm_tiff_codec_name(s->compression))
@@ -240,7 +240,7 @@ static txm_status tiff_open(txm_tx *tx, bool *is, txm_error *err)
     for (uint64_t i = 0; status == TXM_OK && i < dir.count; i++) {
         txm_tiff_field f;
         if (!txm_tiff_field_at(&t, &dir, i, &f))
-            continue; /* not a tag that pixels depend on: those were checked */
+            continue; /* tags on which pixels depend were checked before */
         if (f.tag == TXM_TAG_TEXTURE_FORMAT)
             tx->hidden_levels = NULL;
         if (!txm_tiff_keep(&t, &f))

@@ -70,14 +70,14 @@ static txm_status expand_tiff_tile(uint16_t compression, const txm_span *span, t
     case TXM_TIFF_PACKBITS:
         ok = txm_packbits_decode(span->data, span->bytes, scratch->raw, raw_bytes);
         break;
-    default: /* not compressed: may be longer, never shorter */
+    default: /* uncompressed data may be longer, never shorter */
         if ((ok = span->bytes >= raw_bytes))
             memcpy(scratch->raw, span->data, raw_bytes);
         break;
     }
     return ok ? TXM_OK
-              : txm_fail(err, TXM_STATUS_CORRUPT, "its %zu bytes of %s data is damaged", span->bytes,
-                         txm_tiff_codec_name(compression));
+              : txm_fail(err, TXM_STATUS_CORRUPT, "its %s data is damaged (%zu bytes)",
+                         txm_tiff_codec_name(compression), span->bytes);
 }
 
 /* For big-endian files, which are rare but valid. */

@@ -35,10 +35,10 @@ typedef struct txm_device_slopes {
  * and a bit for each entry that was touched. */
 typedef struct txm_device_look {
     uint32_t count, texture_count;
-    uint32_t udims_at, slots_at; /* in words of the table; the textures are at its beginning */
-    uint32_t lookups_at;         /* in words of the input */
-    uint32_t slopes_at;          /* in words of the output; 0: no derivatives */
-    uint32_t capacity;           /* of the list of requests */
+    uint32_t udims_at, slots_at; /* counted in words of the table; the textures are at its beginning */
+    uint32_t lookups_at;         /* counted in words of the input */
+    uint32_t slopes_at;          /* counted in words of the output; 0: no derivatives */
+    uint32_t capacity;           /* size of the list of requests */
     uint32_t near_units;
     uint32_t launch, round, rejection;
     uint32_t stand_ins; /* 1: a coarser tile that would stand in for a missing one is requested as well */
@@ -46,7 +46,7 @@ typedef struct txm_device_look {
 
 /* A run of units to copy into place. */
 typedef struct txm_device_run {
-    uint32_t from, to, count; /* in units of the packet and of the target; number of units */
+    uint32_t from, to, count; /* places in units of the packet and of the target; number of units */
     uint32_t far_away;        /* 1: in the second target */
 } txm_device_run;
 
@@ -55,7 +55,7 @@ typedef struct txm_device_run {
  * by as many rows as clearing needs. */
 typedef struct txm_device_place {
     uint32_t runs, unit_words;
-    uint32_t clear_words; /* of the notes, which take the second target's place; 0: there are two targets */
+    uint32_t clear_words; /* words of the notes, which take the second target's place; 0: there are two targets */
 } txm_device_place;
 
 enum { TXM_DEVICE_ROW = 64 }; /* threads in a row: a unit of 64 bytes is a quarter of it */

@@ -11,7 +11,7 @@
 #include "tile/sample/lookup.h"
 #include "tile/sample/sample_ops.h"
 
-/* Kept apart from the function with derivatives so that the compiler drops everything that only they need. */
+/* It is kept apart from the function with derivatives so that the compiler drops everything that only they need. */
 static txm_look sample_one(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                            txm_lane *lane, float out[4])
 {

@@ -49,9 +49,9 @@ TXM_ARITH float txm_random_float(uint32_t state)
 
 /* The part of a texture that a lookup reads. */
 typedef struct txm_footprint {
-    float level;          /* before clamping, without bias */
+    float level;          /* the level before clamping, without bias */
     uint32_t probes;      /* 1 or more */
-    float step_u, step_v; /* from one probe to the next */
+    float step_u, step_v; /* step from one probe to the next */
     float spread;         /* half the long axis, in steps: the distance at which a probe's weight would reach 0 */
 } txm_footprint;
 

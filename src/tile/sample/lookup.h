@@ -178,7 +178,7 @@ TXM_FLOW txm_look txm_level_interpolate(const TXM_VIEW *view, TXM_GLOBAL const t
         txm_packed_interpolate(t, p, level, &place, filter, slope, out);
         return TXM_LOOK_RESIDENT;
     }
-    int32_t first = TXM_BORDER_PX - (cubic ? 1 : 0); /* of the taps, counted from the place */
+    int32_t first = TXM_BORDER_PX - (cubic ? 1 : 0); /* the first tap, counted from the place */
     p += (uint32_t)(place.y - (int32_t)(tile_y << t->tile_shift) + first) * t->row_bytes +
          (uint32_t)(place.x - (int32_t)(tile_x << t->tile_shift) + first) * t->pixel_bytes;
     if (cubic) {
@@ -317,7 +317,7 @@ TXM_FLOW int txm_probe_wrap(TXM_GLOBAL const txm_view_texture *t, float *u, floa
 {
     slope[0] = txm_wrap_slope(*u, t->extension);
     slope[1] = txm_wrap_slope(*v, t->extension);
-    /* Not &&: both coordinates must be wrapped even if the first is rejected. */
+    /* This is not &&, because both coordinates must be wrapped even if the first is rejected. */
     return txm_wrap(u, t->extension) & txm_wrap(v, t->extension);
 }
 

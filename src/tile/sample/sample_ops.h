@@ -35,8 +35,8 @@ struct txm_guard {
 };
 _Static_assert(offsetof(txm_guard, view) == 0, "a guard is found by its view");
 
-/* Not an atomic addition, because each thread has its own counters. A thread that sees a new count also sees everything
- * written before it. */
+/* The addition need not be atomic, because each thread has its own counters. A thread that sees a new count also sees
+ * everything written before it. */
 static inline void txm_count(atomic_uint_least64_t *counter, uint64_t n)
 {
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n, memory_order_release);

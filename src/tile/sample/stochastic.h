@@ -11,12 +11,12 @@
 
 typedef struct txm_jitter {
     uint32_t taps;    /* 1 or 2 */
-    float x[2], y[2]; /* in pixels of the level; EWA: x multiplies dudx and dvdx, y the others */
+    float x[2], y[2]; /* counted in pixels of the level; EWA: x multiplies dudx and dvdx, y the others */
     float weight[2];
 } txm_jitter;
 
-/* From 0 to 1. The generator's low bits are poor and its successive values are correlated, so a hash of the state is
- * returned. */
+/* Returns a number from 0 to 1. The generator's low bits are poor and its successive values are correlated, so a hash
+ * of the state is returned. */
 TXM_ARITH float txm_random_next(uint32_t *state)
 {
     uint32_t n = *state = txm_random_step(*state);

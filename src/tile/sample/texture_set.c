@@ -26,7 +26,7 @@ enum {
 typedef struct texture {
     txm_tx *tx;                     /* NULL: a UDIM set, or a texture read by a callback */
     txm_called_texture called;      /* `read` is NULL if there is none */
-    uint32_t free_slot, slots_left; /* in the slab that is being filled */
+    uint32_t free_slot, slots_left; /* free slots of the slab that is being filled */
     uint8_t *unwidened;             /* a padded tile in the channels of the file; NULL: the view has the same */
 } texture;
 

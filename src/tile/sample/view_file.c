@@ -161,7 +161,7 @@ uint32_t txm_view_tiles(const txm_view_texture *v, uint32_t level)
  * borders overlap with equal pixels. Pixels beyond the level are not changed. */
 typedef struct square {
     uint32_t level, left, top, edge, padding;
-    uint32_t width, height; /* of the pixels that exist, without the border */
+    uint32_t width, height; /* size of the pixels that exist, without the border */
     uint8_t *pixels;
     size_t row_bytes;
 } square;

@@ -16,8 +16,8 @@
 
 /* ---- cursors ---- */
 
-/* Cached translation of a texture's number in the current block: computing it takes longer than everything else that is
- * done for a tile. */
+/* The cached translation of a texture's number in the current block: computing it takes longer than everything else
+ * that is done for a tile. */
 typedef struct meaning {
     uint32_t number, level;  /* number UINT32_MAX: unused */
     uint32_t texture, tiles; /* tiles: of the level */
@@ -34,7 +34,7 @@ struct txm_trace_cursor {
     size_t at, end; /* position in `raw`: bytes in a block of tiles, rows in a block of lookups */
     uint64_t key;
     uint32_t launch, epoch, rows_launch, rows_epoch;
-    uint32_t values[TXM_TRACE_COLUMNS]; /* of the previous row */
+    uint32_t values[TXM_TRACE_COLUMNS]; /* values of the previous row */
     meaning meanings[MEANINGS];         /* valid in `block` */
     size_t texture_next;                /* the next texture whose number may have replaced another texture */
     txm_blank blank;
@@ -169,7 +169,8 @@ static txm_status next_row(txm_trace_cursor *c, txm_trace_event *e, txm_error *e
     const txm_trace *t = c->trace;
     const bool alone = !(t->info.records & TXM_TRACE_TILES);
     e->kind = TXM_TRACE_EVENT_LOOKUP;
-    /* Without records of tiles there are no marks; then a change of launch or epoch between blocks is the event. */
+    /* If a trace has no records of tiles, it has no marks; then a change of launch or epoch between blocks is the
+     * event. */
     if (alone && (c->epoch != c->rows_epoch || c->launch != c->rows_launch)) {
         e->kind = c->epoch != c->rows_epoch ? TXM_TRACE_EVENT_EPOCH : TXM_TRACE_EVENT_LAUNCH;
         *(c->epoch != c->rows_epoch ? &c->epoch : &c->launch) =

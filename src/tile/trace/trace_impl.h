@@ -14,7 +14,7 @@
 
 /* A block of the file, as described by its header. */
 typedef struct txm_trace_stored {
-    uint64_t offset; /* of the stored bytes */
+    uint64_t offset; /* place of the stored bytes */
     uint64_t check;
     uint32_t kind, thread, stored, raw;
 } txm_trace_stored;

@@ -17,7 +17,7 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 
-/* Safe at any stage of opening. */
+/* It may be called at any stage of opening. */
 static void close_image(void *self)
 {
     txm_exr *x = self;

@@ -36,7 +36,7 @@ typedef struct txm_exr {
 
     /* One chunk: as stored, half decoded, and as rows of channels. */
     uint8_t *packed, *scratch, *planes;
-    size_t chunk_bytes; /* of each of the three */
+    size_t chunk_bytes; /* size of each of the three */
     struct libdeflate_decompressor *inflater;
     exr_decode_pipeline_t pipeline; /* OpenEXR's, for PIZ only; it has no context until it is first used */
 

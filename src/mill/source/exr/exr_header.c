@@ -25,7 +25,7 @@ static bool is_served(exr_compression_t compression)
            compression == EXR_COMPRESSION_PIZ;
 }
 
-/* Not an error in the file: OpenImageIO reads it. */
+/* This is no error in the file: OpenImageIO reads it. */
 static txm_status refuse(const txm_exr *x, txm_error *err, const char *what)
 {
     txm_status status = txm_exr_cause(x, err);
@@ -145,7 +145,8 @@ static void describe_colors(txm_exr *x, txm_source_info *info)
     float xy[8];
     bool has_xy = false, flag = false;
     const exr_attribute_t *a = NULL;
-    /* Looked up by name first, because OpenEXR reports an error if a missing attribute is read by type. */
+    /* The attribute is looked up by name first, because OpenEXR reports an error if a missing attribute is read by
+     * type. */
     if (exr_get_attribute_by_name(x->context, 0, "acesImageContainerFlag", &a) == EXR_ERR_SUCCESS && a)
         flag = a->type == EXR_ATTR_INT && a->i == 1;
     a = NULL;

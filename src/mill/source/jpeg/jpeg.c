@@ -213,7 +213,7 @@ static bool read_jpeg_meta(const jpeg_source *s, txm_source_info *info)
 
 /* ---- the reader --------------------------------------------------------------------------------------------- */
 
-/* Also called after a long jump: libjpeg frees its own memory with its object. */
+/* It is also called after a long jump: libjpeg frees its own memory with its object. */
 static void close_jpeg(void *self)
 {
     jpeg_source *s = self;

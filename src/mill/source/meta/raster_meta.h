@@ -13,7 +13,7 @@ enum { TXM_META_ARTIST, TXM_META_COPYRIGHT, TXM_META_DESCRIPTION, TXM_META_SOFTW
 
 typedef struct txm_raster_meta {
     char *fields[TXM_META_FIELDS];    /* NULL: the file does not have it */
-    float x_resolution, y_resolution; /* of Exif; 0: none */
+    float x_resolution, y_resolution; /* resolution in Exif; 0: none */
     bool says_srgb;                   /* Exif names a colour space, which OpenImageIO always takes as sRGB */
 } txm_raster_meta;
 

@@ -12,7 +12,7 @@
 #include <string>
 
 enum class Chroma {
-    NONE,    /* for OpenImageIO: other channels, all of full size, or not a readable OpenEXR image */
+    NONE,    /* left to OpenImageIO: other channels, all of full size, or not a readable OpenEXR image */
     SERVED,  /* chroma of half the width and height with Y, and optionally A */
     REFUSED, /* other luminance and chroma, for instance in a layer, or other subsampled channels */
 };

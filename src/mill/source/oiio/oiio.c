@@ -331,8 +331,7 @@ static txm_status rewind_oiio(void *self, txm_error *err)
     return status == TXM_OK ? TXM_OK : txm_fail_as(err, &first);
 }
 
-/* For types that tx files do not have: the decoder converts them. Rows had 8 bits before, so their size grows to that
- * of half. */
+/* The decoder converts types that tx files do not have. Rows had 8 bits before, so their size grows to that of half. */
 static txm_status as_half(void *self, txm_error *err)
 {
     oiio_source *s = self;

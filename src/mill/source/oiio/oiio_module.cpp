@@ -95,7 +95,7 @@ static void configure()
     OIIO::attribute("threads", 1);
     OIIO::attribute("exr_threads", 1); /* 1 means: in the calling thread */
     OIIO::attribute("try_all_readers", 1);
-    OIIO::attribute("dds:bc5normal", 1); /* as in Blender: computes the blue of two-channel normal maps */
+    OIIO::attribute("dds:bc5normal", 1); /* computes the blue of two-channel normal maps, as Blender does */
     OIIO::attribute("limits:channels", 1024);
     OIIO::attribute("limits:imagesize_MB", 65536); /* txmill's own limits are checked here */
 }

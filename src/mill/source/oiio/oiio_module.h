@@ -9,7 +9,8 @@
 #include "mill/source/oiio/picture.h"
 #include "mill/source/source.h"
 
-/* To be increased whenever the table, txm_source_info or txm_error change: a module of another build is refused. */
+/* This number must be increased whenever the table, txm_source_info or txm_error change: a module from another build is
+ * refused. */
 enum { TXM_OIIO_MODULE_VERSION = 6 };
 #define TXM_OIIO_MODULE_SYMBOL "txm_oiio_module_table"
 

@@ -31,7 +31,7 @@ using OIIO::TypeDesc;
 struct Source {
     std::string path;
     std::string name; /* the name that OpenImageIO opens */
-    int fd = -1;      /* what `name` leads to, if that is not the path */
+    int fd = -1;      /* descriptor that `name` leads to, if `name` is not the path */
     ~Source()
     {
         input.reset();

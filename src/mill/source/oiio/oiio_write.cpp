@@ -44,7 +44,7 @@ struct Encoder {
     ImageSpec spec;
     OIIO::stride_t pixel_bytes = 0, row_bytes = 0;
     Memory memory;
-    int fd = -1; /* of an anonymous file in memory, for formats that require a file */
+    int fd = -1; /* an anonymous file in memory, for formats that require a file */
     std::string fd_name;
     void *map = MAP_FAILED;
     size_t map_bytes = 0;
@@ -158,7 +158,7 @@ txm_status encoder_begin(const char *name, const txm_picture *picture, void **se
         e->row_bytes = e->pixel_bytes * picture->width;
         e->spec =
             ImageSpec(static_cast<int>(picture->width), static_cast<int>(picture->height), channels - drop, e->type);
-        /* From version 3 on OpenImageIO writes floats as PFM whatever the extension is. */
+        /* Since version 3 OpenImageIO writes floats as PFM whatever the extension is. */
         if (e->format == "pnm" && e->type.is_floating_point() &&
             !OIIO::Strutil::iends_with(OIIO::string_view(name), ".pfm"))
             e->spec.set_format(TypeDesc::UINT8);
@@ -177,7 +177,7 @@ txm_status encoder_rows(void *self, uint32_t y, uint32_t rows, const void *data,
     Encoder &e = *static_cast<Encoder *>(self);
     const int begin = static_cast<int>(y), end = static_cast<int>(y + rows);
     return encoding(err, [&]() -> txm_status {
-        /* Only IFF is written in tiles, of 64 rows, which is what the worker has at a time. */
+        /* Only IFF is written in tiles. They have 64 rows, which is what the worker has at a time. */
         bool done = true;
         if (e.out->spec().tile_width)
             done = e.out->write_tiles(0, e.spec.width, begin, end, 0, 1, e.type, data, e.pixel_bytes, e.row_bytes);

@@ -106,7 +106,7 @@ txm_status txm_picture_write(const char *path, const txm_picture *picture, txm_e
     return status;
 }
 
-/* For callers that send pictures elsewhere. */
+/* Callers that send pictures elsewhere use it. */
 txm_status txm_picture_encode(const char *name, const txm_picture *picture, unsigned char **file, size_t *file_bytes,
                               txm_error *err)
 {

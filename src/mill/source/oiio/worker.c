@@ -250,7 +250,7 @@ static txm_status explain_end(txm_worker *w, int sys_errno, const char *name, tx
                         name, who);
     if (got == w->pid && WEXITSTATUS(how) > TXM_WORKER_LEFT)
         return txm_fail_errno(err, WEXITSTATUS(how) - TXM_WORKER_LEFT, "%s: the %s gave up", name, who);
-    if (w->encodes) /* as libjpeg does */
+    if (w->encodes) /* libjpeg ends the process like this when memory is exhausted */
         return txm_fail(err, TXM_STATUS_NO_MEMORY,
                         "%s: the encoder gave up without a message, most likely for lack of memory", name);
     return txm_fail(err, fault, "%s: the decoder gave up without a message", name);

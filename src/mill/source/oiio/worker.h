@@ -30,9 +30,9 @@ typedef struct txm_worker_request {
     uint32_t version, info_bytes;
     uint32_t op;
     uint32_t cpu_seconds; /* the decoder's limit of CPU time for this request; the system ends the worker beyond it */
-    uint32_t y, rows;     /* for ENCODE, `rows` is the picture's height */
-    uint64_t max_memory_bytes;      /* for OPEN: as in txm_source_options */
-    uint32_t width, channels, type; /* for ENCODE; the rows that follow are tight */
+    uint32_t y, rows;     /* rows of READ; `rows` is the picture's height for ENCODE */
+    uint64_t max_memory_bytes;      /* limit for OPEN, as in txm_source_options */
+    uint32_t width, channels, type; /* shape of the picture for ENCODE; the rows that follow are tight */
     /* Lengths of the strings without NUL. For OPEN: the caller's current folder and the path. For ENCODE: the colour
      * space, and a name whose extension is that of the format. */
     uint32_t cwd_bytes, path_bytes;
@@ -43,7 +43,7 @@ typedef struct txm_worker_reply {
     int32_t sys_errno;
     uint32_t text_bytes; /* the message of a failure; after OPEN the attributes, each as name NUL value NUL */
     uint32_t reserved;
-    uint64_t data_bytes; /* for READ: rows without padding; for ENCODE: the file */
+    uint64_t data_bytes; /* size of what follows: rows without padding for READ, the file for ENCODE */
 } txm_worker_reply;
 
 typedef struct txm_worker txm_worker;

@@ -34,7 +34,7 @@ typedef struct png_source {
     const txm_unfilter_ops *ops;
     txm_png_convert_fn convert; /* NULL: rows are unfiltered directly into the caller's memory */
     unsigned pixel_bytes;       /* distance to the left neighbour that filters use */
-    size_t row_bytes;           /* of an unfiltered row as stored */
+    size_t row_bytes;           /* size of an unfiltered row as stored */
     uint8_t *batch;             /* inflated rows, each after its filter byte */
     uint32_t batch_rows;        /* number of rows in the batch */
     uint32_t batch_next, batch_end;
@@ -45,7 +45,7 @@ typedef struct png_source {
     txm_png_idat idat;
 } png_source;
 
-/* Also used to start again from the top. */
+/* Reading from the top again uses it too. */
 static void start_rows(png_source *s)
 {
     memset(s->lines[0], 0, s->row_bytes);
@@ -183,7 +183,8 @@ static txm_status next_batch(png_source *s, txm_error *err)
     return TXM_OK;
 }
 
-/* How many of the next rows, at most `limit`, can be unfiltered at once: four or two Paeth rows, or one of any kind. */
+/* Returns how many of the next rows, at most `limit`, can be unfiltered at once: four or two Paeth rows, or one of any
+ * kind. */
 static uint32_t rows_at_once(const png_source *s, uint32_t limit)
 {
     uint32_t left = s->batch_end - s->batch_next, run = 0;

@@ -22,7 +22,7 @@
 #include "tile/base/mem.h"
 #include "tile/base/text.h"
 
-/* What libpng may allocate altogether: profiles take a few MB at most, texts less. */
+/* The limit of everything that libpng may allocate: profiles take a few MB at most, texts less. */
 enum { MAX_MEMORY_BYTES = 64 << 20 };
 
 typedef struct parser {
@@ -80,10 +80,10 @@ static void on_free(png_structp png, png_voidp memory)
 
 static void on_warning(png_structp png, png_const_charp message)
 {
-    (void)png, (void)message; /* what libpng tolerates, OpenImageIO tolerates silently */
+    (void)png, (void)message; /* OpenImageIO tolerates silently whatever libpng tolerates */
 }
 
-/* Always 256 entries: indexes beyond the palette are black, as in libpng. */
+/* The palette always has 256 entries: indexes beyond the file's are black, as in libpng. */
 static void read_palette(png_structp png, png_infop tags, txm_png_header *h)
 {
     png_colorp colors = NULL;

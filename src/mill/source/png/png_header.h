@@ -13,11 +13,11 @@ typedef struct txm_png_header {
     unsigned file_samples; /* samples per pixel in the file: 1 for palette images */
     bool palette, interlaced;
     bool keyed;             /* the colour `key` is transparent (tRNS of a grey or RGB image) */
-    uint16_t key[3];        /* in the file's depth; one value for grey */
-    uint8_t colors[256][4]; /* of a palette image: RGBA, opaque unless tRNS says otherwise, black beyond the palette */
+    uint16_t key[3];        /* the transparent colour in the file's depth; one value for grey */
+    uint8_t colors[256][4]; /* the palette: RGBA, opaque unless tRNS says otherwise, black beyond the last colour */
     bool colors_have_alpha;
     uint64_t data_offset; /* file offset of the first IDAT chunk's data */
-    uint32_t data_bytes;  /* of that chunk */
+    uint32_t data_bytes;  /* size of that chunk */
 } txm_png_header;
 
 /* Reads up to the first IDAT chunk and fills in `header` and `info`. */

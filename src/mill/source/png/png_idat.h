@@ -15,7 +15,7 @@ typedef struct txm_png_idat {
     uint64_t start;       /* file offset of the first IDAT chunk's data */
     uint32_t start_bytes; /* length of that chunk */
     uint32_t left;        /* bytes of the current chunk that the CRC does not include yet */
-    uint32_t crc;         /* over the current chunk's type and the bytes read so far */
+    uint32_t crc;         /* CRC of the current chunk's type and the bytes read so far */
     bool starved;         /* the inflater has used all its input */
     bool ended;           /* the zlib stream is complete and its checksum correct */
     txm_status status;    /* the first failure, which is kept */

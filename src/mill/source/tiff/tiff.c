@@ -141,7 +141,7 @@ static int close_file(thandle_t user)
     return 0;
 }
 
-/* As txm_exr_cause: failed reads and lack of memory take precedence over libtiff's message. */
+/* Failed reads and lack of memory take precedence over libtiff's message, as in txm_exr_cause. */
 txm_status txm_tiff_cause(const txm_tiff *t, txm_error *err)
 {
     return t->no_memory ? txm_no_memory(err, t->path) : txm_random_file_status(&t->file, t->path, err);

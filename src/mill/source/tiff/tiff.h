@@ -29,13 +29,13 @@ typedef struct txm_tiff {
     uint32_t block_w, block_h;        /* size of a tile; or the image's width and the rows of a strip */
     uint32_t file_channels, channels; /* number in the file; number delivered */
     uint32_t planes, plane_channels;  /* number of planes that are read; channels in each plane of the file */
-    uint32_t sample_bytes;            /* in the file: 3 and 8 mean floats of 24 and 64 bits, which become float */
+    uint32_t sample_bytes;            /* size in the file: 3 and 8 mean floats of 24 and 64 bits, which become float */
     bool invert;                      /* 0 is white */
     bool inks;                        /* CMYK, delivered as RGB */
     bool by_scanline;                 /* strips are too large to be decoded as a whole */
     /* Streams for such strips, one for each plane; NULL: libtiff decodes them. */
     txm_tiff_strip *strip[TXM_MAX_CHANNELS];
-    uint16_t predictor; /* of the streams */
+    uint16_t predictor; /* predictor of the streams */
 
     uint8_t *block; /* one tile, or one scanline of each plane */
     uint8_t *line;  /* scratch for the predictor of floats */

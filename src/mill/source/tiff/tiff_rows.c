@@ -30,7 +30,7 @@ static txm_status decode_blocks(txm_tiff *t, uint32_t y, uint32_t plane, uint8_t
     if (!t->tiled) {
         tmsize_t want = (tmsize_t)(row * rows);
         tmsize_t got = TIFFReadEncodedStrip(t->tif, TIFFComputeStrip(t->tif, y, (uint16_t)plane), dst, want);
-        /* Without a message it was lack of memory. */
+        /* If libtiff leaves no message, it had no memory. */
         t->no_memory |= got < 0 && !*t->message;
         return got == want ? TXM_OK : damaged(t, y, err);
     }
@@ -197,7 +197,7 @@ static void deliver_row(const txm_tiff *t, const uint8_t *row, size_t plane_step
 {
     size_t bytes = becomes_float(t) ? sizeof(float) : t->sample_bytes;
     size_t from = (size_t)t->plane_channels * t->sample_bytes, to = t->channels * bytes;
-    uint32_t channels = t->channels / t->planes; /* in each plane */
+    uint32_t channels = t->channels / t->planes; /* channels in each plane */
     if (t->inks) {
         inks_to_colors(t, row, plane_step, dst);
         return;

@@ -26,7 +26,7 @@ typedef struct webp_source {
     char *path;
     uint8_t *file; /* NULL once it was decoded */
     size_t file_bytes;
-    WebPDemuxer *demuxer; /* of the file in memory */
+    WebPDemuxer *demuxer; /* demuxer of the file in memory */
     uint32_t width, height, channels;
     uint8_t *pixels; /* all pixels, once the first row was requested */
 } webp_source;

@@ -9,7 +9,7 @@
 #include "tile/ops/pow_table.h"
 #include "tile/ops/simd/vector.h"
 
-/* As txm_pow_positive. */
+/* The vector form of txm_pow_positive. */
 static inline vf vf_pow_positive(vf x, double e)
 {
     static const double log2_table[16][2] = TXM_POW_LOG2_TABLE, a[5] = TXM_POW_LOG2_POLYNOMIAL;

@@ -40,7 +40,7 @@ static inline vf clamp_to_half(vf v)
     return limit_half(v, 65504.0f);
 }
 
-/* As txm_half_infinity. */
+/* The vector form of txm_half_infinity. */
 static inline vf half_infinity(vf v)
 {
     return limit_half(v, 65536.0f);
@@ -120,7 +120,7 @@ static void from_float_simd(txm_type type, const float *src, void *dst, size_t s
     scalar.from_float(type, src + i, d + i * bytes, samples - i);
 }
 
-/* As txm_clamp_level. */
+/* The vector form of txm_clamp_level. */
 static inline vf clamp_level(vf v)
 {
     return vf_select(v < 65504.0f, vf_select(v > -65504.0f, v, vf_set(-65504.0f)), vf_set(65504.0f));
@@ -165,7 +165,7 @@ static inline bool any_divides(vf v)
  * difference, which happens for a fraction of 0.002 of samples. The result is always the exact one. */
 static inline void encode_u8_pixels(vf v, uint8_t *dst)
 {
-    const float doubt = 0.001f; /* in codes: the error of the approximate curve is at most a quarter of it */
+    const float doubt = 0.001f; /* counted in codes: the error of the approximate curve is at most a quarter of it */
     vf a = vf_alpha(v), t = vf_srgb_encode_pixels_near(v);
     /* Quotients beyond this, NaN and infinity always use the exact curve. */
     vi ordinary = (v < 1e6f) & ((a > 1e-6f) | (a <= 0.0f));
@@ -479,7 +479,7 @@ static void sum_half_rgba(const uint8_t *row, size_t count, txm_stats *st)
         st->sum[c] += sum[c];
 }
 
-/* For one channel of integers. */
+/* This variant takes one channel of integers. */
 #define TXM_STATS_GREY(name, sample, load, unit)                                                                       \
     static size_t name(const uint8_t *row, size_t count, uint64_t shares[4], txm_stats *st)                            \
     {                                                                                                                  \

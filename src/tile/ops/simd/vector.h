@@ -73,7 +73,7 @@ static inline vd vd_look_up(const void *table, vi indices)
     return TXM_LOAD(vd, lanes);
 }
 
-/* What compilers take apart lane by lane in the notation above: bytes and 16-bit words widened to 32 bits, and whether
+/* Compilers take these apart lane by lane in the notation above: bytes and 16-bit words widened to 32 bits, and whether
  * any bit of a vector is set. */
 #if defined(__AVX512F__) && TXM_LANES == 16
 static inline vi vi_from_bytes(const uint8_t *p)

@@ -14,7 +14,7 @@
 #include "tile/sample/sample_ops.h"
 #include "tile/sample/simd/wrap_simd.h"
 
-/* Defined in single_simd.h: looks up an element of a batch by itself. */
+/* Looks up an element of a batch by itself (single_simd.h). */
 static txm_look sample_single(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                               txm_lane *lane, float out[4]);
 #define TXM_SAMPLE_ONE sample_single
@@ -61,7 +61,7 @@ TXM_FAST vi vi_set(int32_t v)
 /* One level of a group of lookups. */
 typedef struct group_level {
     _Alignas(64) int32_t tile[TXM_LANES];   /* relative to the level's first entry */
-    _Alignas(64) int32_t offset[TXM_LANES]; /* of the first tap from the tile's beginning, in bytes */
+    _Alignas(64) int32_t offset[TXM_LANES]; /* the first tap's distance from the tile's beginning, in bytes */
     _Alignas(64) float fx[TXM_LANES], fy[TXM_LANES];
     const uint8_t *taps[TXM_LANES]; /* the first tap of each lane; NULL: its tile is missing */
 } group_level;
@@ -71,7 +71,7 @@ typedef struct group {
     group_level levels[2];
     _Alignas(64) int32_t level[TXM_LANES]; /* the finer one */
     _Alignas(64) float blend[TXM_LANES];
-    _Alignas(64) uint32_t random[TXM_LANES]; /* after the lookup */
+    _Alignas(64) uint32_t random[TXM_LANES]; /* states after the lookup */
     _Alignas(64) int32_t inside[TXM_LANES];  /* 0: CLIP rejects */
     uint8_t ready[TXM_LANES];                /* its taps are found */
 } group;

@@ -112,8 +112,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && offsetof(txm_sampler
 #define TXM_LINEAR_FILTER(words) ((uint8_t)((words).how >> 16))
 #define TXM_LINEAR_ANISOTROPY(words) ((uint8_t)((words).how >> 32))
 #define TXM_LINEAR_AFTER(words) ((uint8_t)((words).how >> 40))
-/* The kind (taps_simd.h). The bit that tells four channels from three comes from the channel count, and a bit in the
- * tile shift marks packed textures. */
+/* The kind (taps_simd.h). The bit that distinguishes four channels from three comes from the channel count, and a bit
+ * in the tile shift marks packed textures. */
 #define TXM_LINEAR_KIND(words)                                                                                         \
     (((words).made & 3) | (((words).made >> 8 & 4) ^ TXM_KIND_RGB) | ((words).made >> 25 & TXM_KIND_PACKED))
 #define TXM_LINEAR_EXTENSION(words) ((uint8_t)((words).made >> 16))
@@ -206,7 +206,7 @@ TXM_RARE txm_look sample_generally(const txm_view *view, uint32_t texture, const
 
 typedef txm_look (*linear_function)(const txm_view *, const txm_view_texture *, const txm_sampler *, const txm_lookup *,
                                     uint32_t *, float *);
-/* Indexed by caller, rule and kind. */
+/* It is indexed by caller, rule and kind. */
 static const linear_function linear_functions[3][2][16];
 
 TXM_FAST txm_look linear_give_up(linear_caller caller, int kind, const txm_view *view, const txm_view_texture *t,
@@ -233,7 +233,7 @@ TXM_FAST int linear_ask(const txm_view *view, const txm_view_texture *t, const t
     return 1;
 }
 
-/* Like txm_color_finish. */
+/* The vector form of txm_color_finish. */
 TXM_FAST txm_look linear_missed(const txm_view_texture *t, txm_rgba color, float out[4])
 {
     txm_color_store(txm_rgba_quiet(color * t->scale), out);

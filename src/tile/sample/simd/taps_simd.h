@@ -20,7 +20,7 @@ typedef float txm_pair __attribute__((vector_size(32)));
 
 #define TXM_FAST static inline __attribute__((always_inline))
 
-/* Added to the type if there are three channels, and if the texture is packed. */
+/* It is added to the type if there are three channels, and if the texture is packed. */
 enum { TXM_KIND_RGB = 4, TXM_KIND_PACKED = 8 };
 
 TXM_FAST uint32_t txm_kind_bytes(int kind)

@@ -73,7 +73,7 @@ static void limit_time(uint32_t seconds)
  * bound of its own. It is set for every image, since libraries keep what earlier images have mapped. */
 static void limit_memory(uint64_t max_memory_bytes)
 {
-#ifndef __SANITIZE_ADDRESS__ /* whose shadow memory exceeds any limit */
+#ifndef __SANITIZE_ADDRESS__ /* shadow memory of AddressSanitizer exceeds any limit */
     unsigned long mapped_pages = 0;
     long page = sysconf(_SC_PAGESIZE), pages = sysconf(_SC_PHYS_PAGES);
     FILE *f = fopen("/proc/self/statm", "re");
@@ -130,8 +130,8 @@ static void leave_at_once(int status, void *unused)
     _exit(status);
 }
 
-/* How many bytes one call transferred, 0 if a signal interrupted it. The worker usually ends because the other side
- * closes the socket. */
+/* Returns the number of bytes that one call transferred, 0 if a signal interrupted it. The worker usually ends because
+ * the other side closes the socket. */
 static size_t bytes_moved(ssize_t n)
 {
     if (n < 0 && errno == EINTR)
@@ -163,7 +163,7 @@ static void reply_failure(const txm_error *err)
     send_bytes(err->message, reply.text_bytes);
 }
 
-/* For requests whose answer has no data. */
+/* Answers a request whose answer has no data. */
 static void reply_done(void)
 {
     txm_worker_reply reply = {.status = TXM_OK};

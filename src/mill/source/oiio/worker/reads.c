@@ -99,7 +99,7 @@ ssize_t pread(int fd, void *dst, size_t bytes, off_t offset)
     return n;
 }
 
-/* Used by file streams of C++. */
+/* It is used by file streams of C++. */
 ssize_t read(int fd, void *dst, size_t bytes)
 {
     static _Atomic(void *) known;
