@@ -42,7 +42,7 @@ static const char *const roles[] = {"scene_linear", "default_byte",     "default
                                     "data",         "aces_interchange", "cie_xyz_d65_interchange"};
 enum { ROLES = sizeof roles / sizeof *roles };
 
-/* By txm_color_class: words for the text output, and for JSON. */
+/* Words for the text output and for JSON, by txm_color_class. */
 static const char *const class_texts[] = {"data", "linear", "sRGB", "other"};
 static const char *const class_words[] = {"data", "scene_linear", "scene_linear_srgb", "other"};
 

@@ -123,7 +123,7 @@ static void print_resolve_text(const char *image, const txm_resolution *r)
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
-/* For results and errors alike, so that a script finds the image in both. */
+/* Results and errors both have it, so that a script finds the image in both. */
 static cJSON *new_resolve_object(const char *image)
 {
     cJSON *o = txm_json_new("txmill.resolve", TXM_RESOLVE_SCHEMA_VERSION);

@@ -101,7 +101,7 @@ static const txm_option_group groups[] = {
     TXM_COLOUR_GROUP(view_args),     TXM_JOBS_GROUP(view_args), {0},
 };
 
-/* By default the level that fits the terminal, and a page of 16 MB. */
+/* The default is the level that fits the terminal, and a page of 16 MB. */
 static void set_view_defaults(void *p)
 {
     view_args *args = p;

@@ -198,7 +198,8 @@ TXM_API txm_status txm_blend_unpack(txm_blend *blend, size_t image, size_t packe
 /* One file to convert. */
 typedef struct txm_blend_entry {
     char *path;             /* absolute; owned */
-    const char *pattern;    /* for tiles and frames: the image's path with its token, or frame digits as #; else NULL */
+    const char *pattern;    /* the image's path with its token, or frame digits as #, if it has tiles or frames; else
+                             * NULL */
     const char *colorspace; /* as in txm_blend_image */
     txm_alpha alpha;
     size_t image; /* its index */

@@ -116,8 +116,8 @@ typedef struct txm_cache_options {
     float resolution;  /* fraction of the resolution, above 0 and up to 1: 0.25 is two levels of bias */
     uint32_t limit_px; /* levels that are wider or higher than this are left out; 0: none */
     uint32_t coalesce; /* TXM_COALESCE_* */
-    float spurious; /* for tests: the probability, 0 to 1, that a lookup drops tiles that it is about to use, and that a
-                       launch of a device finds one of them missing */
+    float spurious; /* probability, 0 to 1, with which tests let a lookup drop tiles that it is about to use, and let a
+                     * launch of a device miss one of them */
     txm_cache_allocator allocator;
     uint32_t max_queued; /* the most tiles of all unfinished batches; later lookups request the others again */
     uint32_t reject; /* not 0: if request lists are too short, requests are left out at random (txm_view.rejection) with
@@ -399,7 +399,8 @@ typedef struct txm_cache_stats {
     uint64_t lookups, lookups_missed; /* blocking ones */
     uint64_t tile_requests;           /* tiles that lookups requested */
     uint64_t tiles_loaded, tiles_reloaded, tiles_evicted, tiles_failed, tiles_coalesced;
-    uint64_t requests_dropped;                      /* beyond the limits of a batch, or for lack of memory */
+    uint64_t requests_dropped;                      /* requests dropped beyond the limits of a batch, or for lack of
+                                                     * memory */
     uint64_t tiles, tiles_peak;                     /* tiles in memory now, and at most */
     uint64_t tile_bytes, tile_bytes_peak;           /* memory of these tiles, padding included */
     uint64_t slab_bytes;                            /* memory of the slabs, which hold the tiles */

@@ -59,7 +59,7 @@ typedef struct txm_device_options {
     uint32_t max_lookups; /* per launch of txm_device_sample: 1 to 2^22 */
     uint32_t max_requests;  /* most tiles that a launch requests, 64 to 2^20; later launches request the rest */
     uint64_t copy_bytes;    /* most bytes of tiles that one launch copies, but at least one tile */
-    uint32_t fail_launches; /* for tests: the number of the launch that fails as if the device were lost; 0: none */
+    uint32_t fail_launches; /* number of the launch that fails in tests as if the device were lost; 0: none */
     uint32_t unused;
 } txm_device_options;
 

@@ -18,8 +18,8 @@
 
 enum { DEFAULT_TILE_PX = 2048, FEW_SAMPLES = 4, ENOUGH_SAMPLES = 64 };
 
-/* Without a number of samples in the scene, sampling continues while doubling it finds more than this fraction of
- * tiles. */
+/* If the scene has no number of samples, sampling continues while doubling it finds more than this fraction of tiles.
+ */
 static const double still_growing = 0.02;
 
 /* The tiles that one cell requests. Each cell keeps its list, because render tiles are counted afterwards, and a

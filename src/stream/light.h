@@ -45,7 +45,7 @@ typedef struct txm_world_grid {
     uint32_t columns, rows; /* 0: Cycles makes no map */
 } txm_world_grid;
 
-/* For a scene: as large as its world's image, or as the scene specifies. */
+/* The size for a scene: that of its world's image, or the one that the scene specifies. */
 txm_world_grid txm_world_grid_of(const txm_render_scene *scene, const txm_bound_image *bound);
 /* Makes the lookups that Cycles makes for that map, in a page table, which records the tiles: all of the level that has
  * two pixels per cell, or of level 0, and of coarser ones those around the poles. */

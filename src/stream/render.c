@@ -61,7 +61,7 @@ txm_status txm_render_options_take(const txm_render_options *given, txm_render_o
         {o->width > 65536 || o->height > 65536, "a picture has at most 65536 x 65536 px"},
         {o->samples > 1 << 20, "samples go from 1 to 1048576"},
         {!(o->filter_glossy >= 0.0f), "Filter Glossy must not be negative"},
-        {o->bounces > 1024, "bounces go from 0 to 1024"},
+        {o->bounces > 1024, "the number of bounces must be from 0 to 1024"},
         {!txm_render_engine_name((txm_render_engine)o->engine), "unknown engine"},
         {!txm_render_differentials_name((txm_render_differentials)o->differentials), "unknown differentials"},
         {o->lanes < 1 || o->lanes > 1 << 20, "lanes go from 1 to 1048576"},

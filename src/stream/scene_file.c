@@ -132,7 +132,7 @@ static void read_keyframe(parser *p)
         *key = read;
 }
 
-/* In metres: the radius of the lens, and the distance in focus along the axis. */
+/* Lengths in metres: the radius of the lens, and the distance in focus along the axis. */
 static void read_lens(parser *p)
 {
     p->scene->camera.lens_radius = txm_take_number(&p->words, "the lens radius");

@@ -125,7 +125,7 @@ static txm_status make_of_pixel(txm_render_textures *t, const txm_render_options
     return TXM_OK;
 }
 
-/* For an image that Cycles uses directly: a tx file, or a single pixel. */
+/* Binds an image that Cycles uses directly: a tx file, or a single pixel. */
 static txm_status take_as_is(txm_render_textures *t, const txm_render_options *o, const char *path,
                              const txm_settings *settings, char **tx, txm_error *err)
 {

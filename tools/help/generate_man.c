@@ -103,7 +103,7 @@ void txm_generate_man_exits(FILE *out, const txm_command *command)
           out);
 }
 
-/* For txmill(1), in the order of --help. */
+/* txmill(1) lists the commands in the order of --help. */
 void txm_generate_man_commands(FILE *out)
 {
     fputs(".Bl -tag -width Ds\n", out);

@@ -278,7 +278,7 @@ bool txm_info_print_text(const txm_info *info, const txm_info_extent *extent)
 
 /* ---- short ------------------------------------------------------------------------------------------------------- */
 
-/* For `txmill view` in a terminal, where each row of text leaves one less for the picture. */
+/* `txmill view` counts them in a terminal, where each row of text leaves one less for the picture. */
 void txm_info_print_short(const txm_info *info, uint32_t level, unsigned columns)
 {
     const txm_tx_info *i = txm_tx_info_of(info->tx);
@@ -308,7 +308,7 @@ void txm_info_print_short(const txm_info *info, uint32_t level, unsigned columns
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
-/* For results and failures alike, so that a script finds the name in both. */
+/* Results and failures both have it, so that a script finds the name in both. */
 static cJSON *new_info_object(const char *path)
 {
     cJSON *o = txm_json_new("txmill.info", TXM_INFO_SCHEMA_VERSION);

@@ -132,7 +132,7 @@ static void print_colorspace(const txm_list_report *report, const txm_blend_imag
     }
 }
 
-/* In the order source and colour space, files, tx files, nodes. */
+/* Prints in the order source and colour space, files, tx files, nodes. */
 static void print_image(const txm_list_report *report, const txm_blend_image *image, const txm_found *lookups)
 {
     putchar('\n');

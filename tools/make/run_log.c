@@ -177,7 +177,7 @@ txm_status txm_run_log_read(const char *path, txm_run_log_fn fn, void *user, txm
 const char *const txm_stage_names[TXM_STAGES] = {"decode", "conform", "color",   "pyramid",
                                                  "hash",   "encode",  "borders", "write"};
 
-/* In the order of txm_stage_names, for code that handles all stages in a loop. */
+/* The stages are in the order of txm_stage_names, for code that handles all of them in a loop. */
 void txm_stages_from(const txm_stage_seconds *s, double out[TXM_STAGES])
 {
     const double seconds[TXM_STAGES] = {s->decode, s->conform, s->color,   s->pyramid,

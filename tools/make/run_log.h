@@ -45,7 +45,7 @@ char *txm_run_log_path(const cJSON *object, const char *name);
 
 /* ---- the stages of a conversion, as `txmill make` reports them and `txmill report` reads them ---- */
 
-/* In the order of the pipeline, with their names in JSON. */
+/* The stages in the order of the pipeline, with their names in JSON. */
 enum { TXM_STAGES = 8 };
 extern const char *const txm_stage_names[TXM_STAGES];
 

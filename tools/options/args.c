@@ -320,7 +320,7 @@ txm_status txm_context_for_looking(const txm_config_args *config, const txm_jobs
     return txm_context_make(&options, out, err);
 }
 
-/* As txm_context_new, with options and settings named in the messages of failures. */
+/* Does the same as txm_context_new, but failures name the options and settings. */
 txm_status txm_context_make(const txm_context_options *options, txm_context **out, txm_error *err)
 {
     txm_error own = {0};

@@ -85,7 +85,7 @@ void txm_settings_args_warn(const txm_settings_args *args);
 /* Warns about a colour space that is given by an alias, because scenes look for another name. */
 void txm_settings_warn_alias(const txm_settings *settings, const txm_color_config *config);
 
-/* For commands that use threads, but no device. */
+/* Commands that use threads, but no device, have it. */
 typedef struct txm_jobs_args {
     uint32_t threads;
 } txm_jobs_args;

@@ -250,7 +250,7 @@ static txm_status say(txm_inputs *inputs, size_t index, const own_project *o, tx
     }
     if (!said.cache_dir)
         said.cache_dir = cache_dir_of(o);
-    /* As in the operands' project, a setting overrides the scene. */
+    /* A setting overrides the scene, as in the operands' project. */
     if (o->values[TXM_KEY_WORKING_SPACE] && (!said.working_space || said.from_scene))
         said.working_space = o->values[TXM_KEY_WORKING_SPACE];
     return txm_inputs_say(inputs, index, &said, err);

@@ -62,7 +62,7 @@ static void text(FILE *out, double x, double y, const char *anchor, const char *
     fputs("</text>\n", out);
 }
 
-/* In the colour of the surrounding text, but fainter, for light and dark pages. */
+/* The lines have the colour of the surrounding text, but fainter, for light and dark pages. */
 static void line(FILE *out, double x0, double y0, double x1, double y1, const char *opacity)
 {
     fprintf(out,

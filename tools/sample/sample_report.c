@@ -22,7 +22,7 @@ void txm_lookup_print_values(const float c[4])
     putchar('\n');
 }
 
-/* In the order of a lookup: level, pixels, weights, colour. */
+/* Prints in the order of a lookup: level, pixels, weights, colour. */
 void txm_lookup_print_explanation(const txm_sampled_texture *from, txm_lookup at, const txm_explanation *e)
 {
     uint32_t tile = txm_sampled_udim(from, &at);

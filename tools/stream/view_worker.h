@@ -29,7 +29,7 @@ typedef struct txm_view_result {
     txm_error shot_err;
     txm_view_wish wish; /* the current settings */
     txm_frame_stats frame;
-    double ms;           /* for the frame and its conversion for the window */
+    double ms;           /* time of the frame and of its conversion for the window */
     const uint8_t *rgba; /* of the picture, valid until the next job; NULL: none yet */
     uint32_t width, height;
 } txm_view_result;

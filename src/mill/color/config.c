@@ -186,7 +186,7 @@ void txm_color_free(txm_color_config **config)
     *config = NULL;
 }
 
-/* For messages: a path, a name, or "built-in". */
+/* Messages name the config by this: a path, a name, or "built-in". */
 const char *txm_color_config_name(const txm_color_config *config)
 {
     return config->name;

@@ -420,8 +420,9 @@ static void apply(const txm_ocio_processor *processor, float *rgba, size_t count
     }
 }
 
-/* From version 2.5 on the tables of some curves are applied to four pixels at once, and to the rest of a run with other
- * arithmetic. The last pixels are padded to four, so that a pixel's result does not depend on the length of its run. */
+/* Since version 2.5 the library applies the tables of some curves to four pixels at once, and to the rest of a run with
+ * other arithmetic. The last pixels are padded to four, so that a pixel's result does not depend on its place in the
+ * run. */
 void txm_ocio_apply_rgba(const txm_ocio_processor *processor, float *rgba, size_t count)
 {
     const size_t left = count % 4, whole = count - left;

@@ -33,7 +33,7 @@ txm_status txm_tree_load(txm_tree *tree, const char *text, size_t size_bytes, tx
     return tree->dropped ? TXM_OK : txm_no_memory(err, NULL);
 }
 
-/* Also frees a tree that could not be loaded. */
+/* It also frees a tree that could not be loaded. */
 void txm_tree_free(txm_tree *tree)
 {
     if (tree->has_document)

@@ -298,7 +298,7 @@ static txm_status plan_memory(attempt *a, unsigned *bands, txm_error *err)
                     (!bound || txm_convert_memory(c, r->settings, *bands + held, threads) <= bound);
     if (a->hash_pairs)
         *bands += held;
-    /* With a device, its buffers replace the bands of level 0 and of the levels above. */
+    /* The buffers of a device replace the bands of level 0 and of the levels above. */
     if (bound)
         a->pinned_limit =
             txm_convert_memory(c, r->settings, *bands, threads) - txm_convert_memory(c, r->settings, 1, threads);

@@ -32,7 +32,7 @@ typedef struct txm_convert_hooks {
     void (*release)(void *user);
 } txm_convert_hooks;
 
-/* As txm_convert, with hooks. */
+/* Does the same as txm_convert, with hooks. */
 txm_status txm_convert_hooked(txm_context *context, const char *source, const txm_settings *settings,
                               const txm_convert_options *options, const txm_convert_hooks *hooks, txm_result *result,
                               txm_error *err);

@@ -531,7 +531,7 @@ static const block_costs *costs_of_block(txm_sparse *s, const uint8_t *src, size
     return &s->costs[0];
 }
 
-/* With parts, matches never reach back across a mark. */
+/* If the stream has parts, matches never reach back across a mark. */
 static size_t encode_sparse(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_t block_bytes, size_t step_bytes,
                             txm_search search, uint8_t *dst)
 {

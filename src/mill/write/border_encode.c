@@ -272,7 +272,7 @@ txm_status txm_border_encode(txm_border_encoder *e, const void *border, const vo
     return txm_border_encode_edges(e, border, &edges, valid_w, valid_h, encoded, encoded_bytes, err);
 }
 
-/* For devices, which provide edges instead of tiles. */
+/* Devices use it, because they provide edges instead of tiles. */
 txm_status txm_border_encode_edges(txm_border_encoder *e, const void *border, const txm_border_edges *edges,
                                    uint32_t valid_w, uint32_t valid_h, const void **encoded, size_t *encoded_bytes,
                                    txm_error *err)

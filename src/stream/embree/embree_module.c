@@ -171,7 +171,8 @@ static int geometry_add_mesh(txm_geometry *g, const float *positions, size_t ver
 
 /* ---- parallelograms and spheres ---- */
 
-/* In float and in this order: the build forbids contraction, so that every machine finds the same hits. */
+/* The arithmetic is in float and in this order: the build forbids contraction, so that every machine finds the same
+ * hits. */
 static float dot(const float *a, const float *b)
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];

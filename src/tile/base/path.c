@@ -73,7 +73,7 @@ txm_path_kind txm_path_scene(const char *path)
                                              : TXM_PATH_NONE;
 }
 
-/* At most `limit` bytes, never cut in the middle of a UTF-8 sequence. */
+/* Copies at most `limit` bytes, and never cuts a UTF-8 sequence. */
 size_t txm_path_cut(const char *name, size_t limit)
 {
     size_t n = strnlen(name, limit);

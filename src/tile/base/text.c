@@ -38,7 +38,7 @@ int txm_vformat(char *out, size_t bytes, const char *format, va_list args)
     return n;
 }
 
-/* As snprintf, including the returned length. */
+/* Does the same as snprintf, and returns the same length. */
 int txm_format(char *out, size_t bytes, const char *format, ...)
 {
     va_list args;

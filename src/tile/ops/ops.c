@@ -113,7 +113,7 @@ const char *txm_ops_isa_name(size_t index)
     return NULL;
 }
 
-/* For tests and measurements, which compare tables. NULL if the ISA is not available. */
+/* Tests and measurements compare tables. NULL if the ISA is not available. */
 const txm_ops *txm_ops_isa(const char *isa)
 {
     pthread_once(&once, choose_ops);

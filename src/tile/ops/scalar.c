@@ -197,8 +197,8 @@ static void box(uint32_t channels, const float *row0, const float *row1, float *
     }
 }
 
-/* For odd sizes: combines two pixels of each row by position. The second column or row of a source that has only one is
- * never read; it counts as zero, with a weight of zero. */
+/* Filters odd sizes: combines two pixels of each row by position. The second column or row of a source that has only
+ * one is never read; it counts as zero, with a weight of zero. */
 static void bilinear(uint32_t channels, const float *row0, const float *row1, float g, size_t src_width, float *dst,
                      size_t count)
 {

@@ -428,7 +428,8 @@ static txm_status take_pages_options(txm_ptex_pages *pages, const txm_ptex_pages
     if (status != TXM_OK)
         return status;
     if (o.page_px > MAX_PAGE_PX || (o.page_px && o.page_px < 64))
-        return txm_fail(err, TXM_STATUS_USAGE, "pages of %u px: from 64 to %d are made", o.page_px, MAX_PAGE_PX);
+        return txm_fail(err, TXM_STATUS_USAGE, "pages of %u px: the size must be from 64 to %d px", o.page_px,
+                        MAX_PAGE_PX);
     if (o.padding_px & (o.padding_px - 1) || o.padding_px > 1u << MAX_PADDING_LOG2)
         return txm_fail(err, TXM_STATUS_USAGE, "a padding of %u px: it is 1, 2, 4, 8 or 16", o.padding_px);
     *page_px = o.page_px ? o.page_px : PAGE_PX;

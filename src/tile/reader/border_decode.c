@@ -206,7 +206,7 @@ static __m128i load_u16x4(const uint8_t *const *p, size_t i)
 static void restore_u16x4(const line_pair *pair)
 {
     const uint8_t *const line[2] = {pair->line[0], pair->line[1]};
-    /* With the top bit flipped, a signed comparison orders unsigned samples; sums differ only in that bit. */
+    /* A signed comparison orders unsigned samples if their top bits are flipped; sums differ only in that bit. */
     const __m128i flip = _mm_set1_epi16((short)0x8000);
     __m128i l = _mm_xor_si128(load_u16x4(line, 0), flip), k = _mm_xor_si128(load_u16x4(pair->reference, 0), flip);
     for (size_t i = 1; i < pair->pixels; i++) {

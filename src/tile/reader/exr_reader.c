@@ -128,7 +128,7 @@ static txm_status take_channels(parser *p, const attribute *a)
     return txm_metadata_add(&tx->metadata, "channels", names, sizeof names) ? TXM_OK : txm_no_memory(p->err, tx->path);
 }
 
-/* In 64 bits, because the corners of a hostile window span more than 32. */
+/* The sizes have 64 bits, because the corners of a hostile window span more than 32. */
 static txm_status take_window(parser *p, const attribute *a)
 {
     if (a->bytes != 16)

@@ -39,7 +39,7 @@ TXM_ARITH uint32_t txm_random_step(uint32_t state)
     return 1103515245u * state + 12345u;
 }
 
-/* From 0 to 1, both included. */
+/* The number is from 0 to 1, both included. */
 TXM_ARITH float txm_random_float(uint32_t state)
 {
     return (float)state * 2.3283064365386963e-10f;

@@ -59,7 +59,7 @@ struct Encoder {
     }
 };
 
-/* As `guarded`, for pictures. */
+/* Does the same as `guarded`, for pictures. */
 template <typename Work> txm_status encoding(txm_error *err, Work work)
 {
     end_when_memory_does();

@@ -31,7 +31,7 @@ typedef void (*txm_unfilter_rows_fn)(const uint8_t *raw, size_t stride, const ui
 typedef struct txm_unfilter_ops {
     const char *name;
     txm_unfilter_fn undo[TXM_PNG_FILTERS][TXM_PNG_MAX_PIXEL_BYTES + 1];
-    /* For two and four rows at once, by bytes per pixel; NULL in the scalar table. */
+    /* Functions for two and four rows at once, by bytes per pixel; NULL in the scalar table. */
     txm_unfilter_rows_fn paeth_2[TXM_PNG_MAX_PIXEL_BYTES + 1], paeth_4[TXM_PNG_MAX_PIXEL_BYTES + 1];
 } txm_unfilter_ops;
 

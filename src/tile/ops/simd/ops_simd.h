@@ -503,7 +503,7 @@ TXM_STATS_GREY(stats_u8_grey, uint8_t, vi_from_bytes, 1.0f / 255.0f)
 TXM_STATS_GREY(stats_u16_grey, uint16_t, vi_from_words, 1.0f / 65535.0f)
 #undef TXM_STATS_GREY
 
-/* For 16-bit RGBA, pixel by pixel. */
+/* This variant takes 16-bit RGBA, pixel by pixel. */
 static size_t stats_u16_rgba(const uint8_t *row, size_t count, uint64_t shares[4], txm_stats *st)
 {
     typedef TXM_VECTOR(uint16_t, 4) h4;
