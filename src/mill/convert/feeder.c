@@ -132,7 +132,8 @@ static txm_status read_band(state *s, uint32_t y, txm_band **out, txm_error *err
         return fail_no_memory(s, err);
     txm_status status = TXM_OK;
     for (uint32_t done = 0, step = rows_at_once(s); !status && done < rows; done += step)
-        status = read_rows(s, y + done, rows - done < step ? rows - done : step, band->pixels + done * s->row_bytes, err);
+        status =
+            read_rows(s, y + done, rows - done < step ? rows - done : step, band->pixels + done * s->row_bytes, err);
     if (status)
         txm_band_drop(band);
     else
