@@ -97,6 +97,8 @@ def frame_times(p, r):
         with_, without = (statistics.median(t["median_ms"] for t in times[k]) for k in ("textured", "untextured"))
         longest = [statistics.median(t["longest_ms"] / t["median_ms"] for t in times[k]) for k in ("textured", "untextured")]
         rows.append([name, "%.1f" % with_, "%.1f" % without, share(without, with_), "%.2f" % longest[0], "%.2f" % longest[1]])
+    p.claim("both in real time, on two cores", "> 95 %, none", "%s and %s in flight, %s and %s at rest" % (rows[0][3], rows[0][4], rows[1][3], rows[1][4]),
+            "yes" if all(float(r[3].split()[0]) > 95 and float(r[4]) < 1.1 for r in rows) else "**no**")
     p.add("### Real time\n\nMilliseconds of the median frame, %s px, 1 sample, 1 bounce where nothing else is said, on two cores that the threads which load share with those that trace; "
           "median of two interleaved runs. The longest frame is as a multiple of the median.\n" % p.size,
           table(["", "textured", "untextured", "of its rate", "longest", "longest untextured"], rows))

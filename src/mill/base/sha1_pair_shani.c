@@ -74,7 +74,8 @@ TXM_SHA_AVX512 __m128i next_words_avx512(__m128i a, __m128i b, __m128i c, __m128
     TXM_FOUR_ROUNDS(y, (g) + 4, function, next)
 
 /* Compresses `count` blocks of each message with one of the schedules above. A lane is never copied as a whole, because
- * that would use wide registers, and SHA instructions wait for hundreds of cycles if the upper half of one is in use. */
+ * that would use wide registers, and SHA instructions wait for hundreds of cycles if the upper half of one is in use.
+ */
 #define TXM_PAIR_BLOCKS(name, instructions, next)                                                                      \
     __attribute__((target(instructions))) void name(uint32_t state[2][5], const uint8_t *a, const uint8_t *b,          \
                                                     size_t count)                                                      \

@@ -39,12 +39,12 @@ TXM_WIDE void transpose(__m512i v[8])
     }
 }
 
-/* Filters 64 pixels whose predecessor is `before`; plane k is written at dst[k]. */
+/* Filters 64 pixels, whose predecessor is the last word of `first_before`; plane k is written at dst[k]. */
 TXM_WIDE void filter_run(const uint8_t *pixels, __m512i first_before, uint8_t *const dst[8])
 {
-    const __m512i bytes = _mm512_set_epi64(0x3f372f271f170f07, 0x3e362e261e160e06, 0x3d352d251d150d05,
-                                           0x3c342c241c140c04, 0x3b332b231b130b03, 0x3a322a221a120a02,
-                                           0x3931292119110901, 0x3830282018100800);
+    const __m512i bytes =
+        _mm512_set_epi64(0x3f372f271f170f07, 0x3e362e261e160e06, 0x3d352d251d150d05, 0x3c342c241c140c04,
+                         0x3b332b231b130b03, 0x3a322a221a120a02, 0x3931292119110901, 0x3830282018100800);
     __m512i v[8];
     for (int i = 0; i < 8; i++) {
         const uint8_t *p = pixels + i * PIXELS * PIXEL_BYTES;

@@ -4,7 +4,8 @@
  *
  * Bytes are kept in memory until the budget is spent, and then written to a file, which has no name from the start if
  * the file system supports that. They are read back by offset in small windows, since the order of reading is
- * that of the tx file and only roughly that of writing. Since the file has no name, a killed process leaves nothing behind.
+ * that of the tx file and only roughly that of writing. Since the file has no name, a killed process leaves nothing
+ * behind.
  */
 #include "mill/write/spill.h"
 
