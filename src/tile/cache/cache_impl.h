@@ -29,7 +29,7 @@
 #include "tile/sample/view_file.h"
 #include "txtile/cache.h"
 
-struct txm_trace_writer;
+struct txm_recorder;
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
 
@@ -445,7 +445,8 @@ struct txm_cache {
     txm_job *spare_jobs;   /* a list that the next batch can reuse */
     uint32_t spare_room;
     struct txm_current *current; /* see current.c */
-    struct txm_trace_writer *trace;
+    struct txm_recorder *trace;
+    uint64_t trace_began[8]; /* the numbers of its end block when it began */
     txm_rehearsal rehearsal; /* all zero: tiles are read from files */
 };
 
@@ -658,9 +659,16 @@ void txm_staged_move(txm_cache *c, uint32_t from, uint32_t to);
 void txm_stage_first(txm_cache *c, uint32_t class);
 uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count, bool shown);
 void txm_evict_slots(txm_cache *c, const uint32_t *slots, uint32_t count);
+/* Tiles that are evicted together, so that lookups are waited for once for many. */
+enum { TXM_GOING_MOST = 1024 };
+typedef struct txm_going {
+    uint32_t slots[TXM_GOING_MOST], count;
+} txm_going;
+void txm_going_add(txm_cache *c, txm_going *g, uint32_t slot);
+void txm_going_end(txm_cache *c, txm_going *g); /* evicts those that were added last */
 #define TXM_ALL_SLABS 0, UINT32_MAX
-uint32_t txm_evict_if(txm_cache *c, uint32_t first_slab, uint32_t end_slab,
-                      bool (*goes)(txm_cache *, uint32_t slot, void *), void *arg);
+void txm_evict_if(txm_cache *c, uint32_t first_slab, uint32_t end_slab,
+                  bool (*goes)(txm_cache *, uint32_t slot, void *), void *arg);
 void txm_make_room(txm_cache *c, size_t bytes);
 void txm_next_epoch(txm_cache *c);
 bool txm_slot_evictable(const txm_slot *s);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tile/cache/blank.h"
+#include "tile/record/blank.h"
 #include "tile/cache/cache_impl.h"
 #include "tile/cache/rehearse.h"
 #include "tile/trace/optimum.h"
