@@ -12,6 +12,7 @@
 
 _Static_assert((int)TXM_TRACE_TILES == TXM_TRACE_HAS_TILES && (int)TXM_TRACE_LOOKUPS == TXM_TRACE_HAS_LOOKUPS,
                "the flags of callers are those of the file");
+_Static_assert(sizeof((txm_cache *)0)->trace_began == TXM_TRACE_END_BYTES, "all numbers of the end block are kept");
 
 /* ---- textures ---- */
 
