@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tile/record/blank.h"
 #include "tile/cache/cache_impl.h"
 #include "tile/cache/rehearse.h"
+#include "tile/record/blank.h"
 #include "tile/trace/optimum.h"
 #include "util_cache.h"
 #include "util_check.h"
