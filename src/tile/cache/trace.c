@@ -165,7 +165,6 @@ txm_status txm_cache_trace_start(txm_cache *c, const char *path, uint32_t record
 static txm_status end_trace(txm_cache *c, bool keep, const char *partial, txm_error *err)
 {
     uint64_t numbers[TXM_TRACE_END_NUMBERS];
-    txm_error_clear(err);
     pthread_mutex_lock(&c->lock);
     txm_recorder *r = c->trace;
     if (r) {
@@ -184,11 +183,13 @@ static txm_status end_trace(txm_cache *c, bool keep, const char *partial, txm_er
 
 txm_status txm_cache_trace_stop(txm_cache *c, txm_error *err)
 {
+    txm_error_clear(err);
     return end_trace(c, true, NULL, err);
 }
 
 txm_status txm_cache_trace_stop_partial(txm_cache *c, const char *why, txm_error *err)
 {
+    txm_error_clear(err);
     return end_trace(c, true, why && *why ? why : "the work was not finished", err);
 }
 
