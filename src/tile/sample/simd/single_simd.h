@@ -233,9 +233,11 @@ TXM_RARE txm_look sample_single(const txm_view *view, uint32_t texture, const tx
     if (TXM_UNLIKELY(texture >= view->texture_count))
         return sample_generally(view, texture, how, at, lane, out);
     const linear_words words = linear_words_of(t, how);
-    if (!linear_serves(words))
-        return single_sample(view, texture, how, at, lane, out);
-    return linear_choose(LINEAR_PLAIN, view, t, how, words, at, &lane->random, out);
+    if (linear_is_usual(words))
+        return linear_usual(LINEAR_PLAIN, view, t, how, words, at, &lane->random, out);
+    if (linear_serves(words))
+        return linear_other(LINEAR_PLAIN, words)(view, t, how, at, &lane->random, out);
+    return single_sample(view, texture, how, at, lane, out);
 }
 
 TXM_RARE txm_look sample_single_guarded(txm_guard *g, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
@@ -245,8 +247,10 @@ TXM_RARE txm_look sample_single_guarded(txm_guard *g, uint32_t texture, const tx
     if (TXM_UNLIKELY(texture >= g->view.texture_count))
         return sample_one_guarded(g, texture, how, at, random, out);
     const linear_words words = linear_words_of(t, how);
-    if (!linear_serves(words))
-        return sample_one_guarded(g, texture, how, at, random, out);
-    return linear_choose(LINEAR_GUARDED, &g->view, t, how, words, at, random, out);
+    if (linear_is_usual(words))
+        return linear_usual(LINEAR_GUARDED, &g->view, t, how, words, at, random, out);
+    if (linear_serves(words))
+        return linear_other(LINEAR_GUARDED, words)(&g->view, t, how, at, random, out);
+    return sample_one_guarded(g, texture, how, at, random, out);
 }
 #endif
