@@ -12,7 +12,7 @@
 #include "fuzz_input.h"
 #include "tile/base/checksum.h"
 #include "tile/base/endian.h"
-#include "tile/cache/trace_format.h"
+#include "tile/record/trace_format.h"
 #include "txtile/trace.h"
 
 /* Returns the trace with blocks that are accepted: each is unpacked if that is possible, and packed again. */

@@ -29,7 +29,7 @@
 #include "tile/sample/view_file.h"
 #include "txtile/cache.h"
 
-struct txm_trace_writer;
+struct txm_recorder;
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
 
@@ -54,30 +54,38 @@ typedef struct txm_called {
     void (*close)(void *user);
 } txm_called;
 
-/* A tx file, or callbacks of the caller. Because there may be millions of the latter, their structs are cut off before
- * the members for files. */
+/* What only an open file has. */
+typedef struct txm_open_file {
+    txm_tx *tx;
+    struct txm_cache_file *file;
+    struct txm_open_file *newer, *older; /* neighbours in the list of open files, in the order of their last use */
+    uint64_t own_bytes, idle_bytes; /* memory of the open file, and memory that its reader keeps for the next tile */
+    double looked_seconds;          /* time of the last comparison with the file's identity */
+    uint32_t readers;
+    bool mapped; /* used since its pages were last released */
+} txm_open_file;
+
+/* A tx file, or callbacks of the caller. Because there may be millions of the latter, their structs are cut off behind
+ * them. */
 typedef struct txm_cache_file {
     char *path;
-    txm_called called; /* all NULL: this is a tx file */
     txm_error *broken; /* the permanent failure that prevents reading; NULL: none */
     uint32_t textures;
+    bool is_called;
     bool translucent; /* it was taken for opaque but has transparent pixels */
-    bool mapped;      /* used since its pages were last released */
     bool opening;
-    txm_tx *tx; /* NULL: not open */
-    uint32_t readers, opens;
-    uint64_t own_bytes, idle_bytes; /* memory of the open file, and memory that its reader keeps for the next tile */
-    uint64_t identity[4];   /* device, inode, size, time of change: another file under the same name is not read */
-    uint64_t digest;        /* of the image; it stays the same if only the time changes */
-    bool known, has_digest; /* known: `identity` is set; has_digest: `digest` is set, at the first opening */
-    double looked_seconds;  /* time of the last comparison with `identity` while the file is open */
-    struct txm_cache_file *newer, *older; /* neighbours in the list of open files, in the order of their last use */
+    bool known : 1, has_digest : 1; /* known: `identity` is set; has_digest: `digest` is set, at the first opening */
+    union {
+        txm_called called;
+        struct {
+            txm_open_file *open; /* NULL: not open */
+            uint64_t digest;     /* of the image; it stays the same if only the time changes */
+            uint64_t
+                identity[4]; /* device, inode, size, time of change: another file under the same name is not read */
+            uint32_t opens;
+        };
+    };
 } txm_cache_file;
-
-static inline size_t txm_file_bytes(const txm_cache_file *f)
-{
-    return f->called.read ? offsetof(txm_cache_file, tx) : sizeof *f;
-}
 
 /* A record of failures: the first one's message and status, and their number. */
 typedef struct txm_trouble {
@@ -118,11 +126,6 @@ struct txm_source {
     uint64_t file_bytes;
     txm_source *next, **link; /* next in its list; the link that points to this source */
 };
-
-static inline size_t txm_source_bytes(const txm_source *s)
-{
-    return s->hashed ? sizeof *s : offsetof(txm_source, digest);
-}
 
 static inline uint64_t *txm_level_loads(const txm_source *s)
 {
@@ -422,7 +425,7 @@ struct txm_cache {
     uint64_t squeezed;      /* number of tiles that were evicted for lack of memory */
     uint32_t tile_began[3]; /* epochs in which the current render tile and the two before it began; 0: there was none */
 
-    txm_cache_file *newest, *oldest; /* ends of the list of open files */
+    txm_open_file *newest, *oldest; /* ends of the list of open files */
     txm_cache_thread *threads;
     uint32_t thread_count;
     txm_cache_viewer *viewers; /* all of them */
@@ -445,7 +448,8 @@ struct txm_cache {
     txm_job *spare_jobs;   /* a list that the next batch can reuse */
     uint32_t spare_room;
     struct txm_current *current; /* see current.c */
-    struct txm_trace_writer *trace;
+    struct txm_recorder *trace;
+    uint64_t trace_began[8]; /* the numbers of its end block when it began */
     txm_rehearsal rehearsal; /* all zero: tiles are read from files */
 };
 
@@ -530,12 +534,6 @@ txm_look txm_look_biased(txm_guard *quick, uint32_t texture, const txm_sampler *
 txm_look txm_look_again(txm_guard *quick, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
                         uint32_t *random, float out[4]);
 
-static inline bool txm_may_be_quick(const txm_cache *c)
-{
-    return !atomic_load_explicit(&c->watched, memory_order_relaxed) &&
-           !atomic_load_explicit(&c->fences, memory_order_relaxed);
-}
-
 /* Ends a lookup. */
 static inline void txm_leave(txm_cache_thread *t)
 {
@@ -581,7 +579,7 @@ extern const txm_origin txm_origin_file, txm_origin_called;
 
 static inline const txm_origin *txm_origin_of(const txm_cache_file *f)
 {
-    return f->called.read ? &txm_origin_called : &txm_origin_file;
+    return f->is_called ? &txm_origin_called : &txm_origin_file;
 }
 
 /* file.c: called without the lock. */
@@ -629,8 +627,6 @@ void txm_slot_give(txm_cache *c, uint32_t slot);
  * views are closed. */
 void txm_slot_retire(txm_cache *c, uint32_t slot);
 void txm_slots_free_retired(txm_cache *c);
-/* Whether tiles that open views show may still be evicted; their slots become free when these views are closed. */
-bool txm_may_retire(const txm_cache *c);
 txm_slot *txm_slot_at(txm_cache *c, uint32_t slot);
 uint8_t *txm_slot_pixels(txm_cache *c, uint32_t slot);
 uint32_t txm_slot_bytes(const txm_cache *c, uint32_t slot);
@@ -658,9 +654,16 @@ void txm_staged_move(txm_cache *c, uint32_t from, uint32_t to);
 void txm_stage_first(txm_cache *c, uint32_t class);
 uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count, bool shown);
 void txm_evict_slots(txm_cache *c, const uint32_t *slots, uint32_t count);
+/* Tiles that are evicted together, so that lookups are waited for once for many. */
+enum { TXM_GOING_MOST = 1024 };
+typedef struct txm_going {
+    uint32_t slots[TXM_GOING_MOST], count;
+} txm_going;
+void txm_going_add(txm_cache *c, txm_going *g, uint32_t slot);
+void txm_going_end(txm_cache *c, txm_going *g); /* evicts those that were added last */
 #define TXM_ALL_SLABS 0, UINT32_MAX
-uint32_t txm_evict_if(txm_cache *c, uint32_t first_slab, uint32_t end_slab,
-                      bool (*goes)(txm_cache *, uint32_t slot, void *), void *arg);
+void txm_evict_if(txm_cache *c, uint32_t first_slab, uint32_t end_slab,
+                  bool (*goes)(txm_cache *, uint32_t slot, void *), void *arg);
 void txm_make_room(txm_cache *c, size_t bytes);
 void txm_next_epoch(txm_cache *c);
 bool txm_slot_evictable(const txm_slot *s);

@@ -61,6 +61,11 @@ static void release_shape(txm_cache *c, txm_view_texture *view)
 
 /* ---- sources ---- */
 
+static size_t bytes_of_source(const txm_source *s)
+{
+    return s->hashed ? sizeof *s : offsetof(txm_source, digest);
+}
+
 static txm_source **list_of(txm_cache *c, const txm_source *s)
 {
     return &c->buckets[s->digest[0] & (c->bucket_count - 1)];
@@ -137,7 +142,7 @@ void txm_source_drop(txm_cache *c, txm_source *s)
     txm_file_drop(c, &s->file);
     txm_trouble_free(c, &s->trouble);
     release_shape(c, s->view);
-    txm_cache_release(c, s, txm_source_bytes(s));
+    txm_cache_release(c, s, bytes_of_source(s));
 }
 
 /* Called when the cache is freed, after all reading has ended. */
@@ -185,7 +190,7 @@ static txm_source *find_duplicate(txm_cache *c, const txm_source *made)
  * (many.c). */
 static txm_status keep_source(txm_cache *c, const txm_source *made, txm_source **out, txm_error *err)
 {
-    const size_t bytes = txm_source_bytes(made);
+    const size_t bytes = bytes_of_source(made);
     txm_view_texture *view = !made->hashed || grow_buckets(c) ? keep_shape(c, made->view) : NULL;
     txm_source *s = view ? txm_cache_allocate(c, bytes, _Alignof(txm_source)) : NULL;
     if (!s) {
@@ -599,7 +604,7 @@ static txm_status replace(txm_cache *c, uint32_t texture, const char *path, txm_
     if (status != TXM_OK)
         return status;
     txm_texture *t = &c->textures[texture];
-    const bool same = !path && t->file->called.read; /* callbacks stay, and describe is called again */
+    const bool same = !path && t->file->is_called; /* callbacks stay, and describe is called again */
     txm_cache_file *file = same ? t->file : txm_file_new(c, path ? path : t->file->path, NULL);
     if (same)
         file->textures++;

@@ -39,6 +39,19 @@ void txm_evict_slots(txm_cache *c, const uint32_t *slots, uint32_t count)
     c->stats.tiles_evicted += count;
 }
 
+void txm_going_add(txm_cache *c, txm_going *g, uint32_t slot)
+{
+    if (g->count == TXM_GOING_MOST)
+        txm_going_end(c, g);
+    g->slots[g->count++] = slot;
+}
+
+void txm_going_end(txm_cache *c, txm_going *g)
+{
+    txm_evict_slots(c, g->slots, g->count);
+    g->count = 0;
+}
+
 /* ---- a number of tiles ---- */
 
 /* Moves the `first` lowest of `count` numbers to the front. Hoare's quickselect: linear on average; it leaves both
@@ -69,8 +82,6 @@ static void select_lowest(uint64_t *v, int64_t count, int64_t first)
     }
 }
 
-enum { MOST_AT_ONCE = 1024 };
-
 /* Whether a slot may be evicted in this pass. Slots that no open view shows are free at once; the others when these
  * views are closed. */
 static bool may_go(const txm_cache *c, const txm_slot *s, bool staged, bool shown)
@@ -97,7 +108,7 @@ static uint32_t choose_slots(txm_cache *c, uint32_t class, uint32_t count, bool 
         for (uint32_t j = 0; c->slabs[i].pixels && c->slabs[i].class == class && j < c->slabs[i].slots; j++)
             if (may_go(c, &c->slabs[i].slot[j], staged, shown))
                 k->order[n++] = order_of(c, &c->slabs[i].slot[j], staged);
-    count = count > MOST_AT_ONCE ? MOST_AT_ONCE : count;
+    count = count > TXM_GOING_MOST ? TXM_GOING_MOST : count;
     if (!n || !count)
         return 0;
     uint64_t bound = UINT64_MAX;
@@ -121,7 +132,7 @@ static void stage_ahead(txm_cache *c, uint32_t class, uint32_t count, bool shown
 {
     const uint32_t part = (uint32_t)((uint64_t)c->classes[class].slots * txm_policy_of(c)->staged_64ths / 64);
     const uint32_t share = part > count ? part : count;
-    uint32_t slots[MOST_AT_ONCE], staged = 0;
+    uint32_t slots[TXM_GOING_MOST], staged = 0;
     for (uint32_t i = 0; i < c->slab_count; i++)
         for (uint32_t j = 0; c->slabs[i].pixels && c->slabs[i].class == class && j < c->slabs[i].slots; j++)
             staged += may_go(c, &c->slabs[i].slot[j], true, shown);
@@ -138,7 +149,7 @@ void txm_stage_first(txm_cache *c, uint32_t class)
 uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count, bool shown)
 {
     const bool stages = txm_policy_of(c)->staged_64ths;
-    uint32_t slots[MOST_AT_ONCE];
+    uint32_t slots[TXM_GOING_MOST];
     if (stages)
         stage_ahead(c, class, count, shown);
     const uint32_t gone = choose_slots(c, class, count, stages, shown, slots);
@@ -147,37 +158,18 @@ uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count, bool shown)
     return gone;
 }
 
-/* `goes` decides about pinned tiles: if a texture is replaced, its pinned tiles are evicted too. All tiles are taken
- * out of the page table before lookups are waited for, which is then needed only once. Afterwards these tiles are
- * recognised as the HELD slots that their entries do not refer to. */
-uint32_t txm_evict_if(txm_cache *c, uint32_t first_slab, uint32_t end_slab,
-                      bool (*goes)(txm_cache *, uint32_t slot, void *), void *arg)
+/* `goes` decides about pinned tiles: if a texture is replaced, its pinned tiles are evicted too. */
+void txm_evict_if(txm_cache *c, uint32_t first_slab, uint32_t end_slab,
+                  bool (*goes)(txm_cache *, uint32_t slot, void *), void *arg)
 {
-    const uint32_t end = end_slab < c->slab_count ? end_slab : c->slab_count;
-    uint32_t count = 0;
-    for (uint32_t i = first_slab; i < end; i++)
-        for (uint32_t j = 0, slot = i << TXM_SLOT_BITS; j < c->slabs[i].slots; j++, slot++)
-            if (c->slabs[i].slot[j].state == TXM_SLOT_STATE_HELD && goes(c, slot, arg)) {
-                txm_entry_set(c, c->slabs[i].slot[j].entry, TXM_SLOT_NONE);
-                count++;
-            } else if (c->slabs[i].slot[j].state == TXM_SLOT_STATE_STAGED && goes(c, slot, arg)) {
-                txm_slot_retire(c, slot);
-                c->stats.tiles_evicted++;
-            }
-    if (!count)
-        return 0;
-    txm_wait_quiescent(c);
-    for (uint32_t i = first_slab, left = count; left && i < end; i++)
+    txm_going going = {.count = 0};
+    for (uint32_t i = first_slab; i < end_slab && i < c->slab_count; i++)
         for (uint32_t j = 0, slot = i << TXM_SLOT_BITS; j < c->slabs[i].slots; j++, slot++) {
-            const txm_slot *s = &c->slabs[i].slot[j];
-            if (s->state == TXM_SLOT_STATE_HELD &&
-                __atomic_load_n(&c->tiles[s->entry].slot, __ATOMIC_RELAXED) != slot) {
-                txm_slot_retire(c, slot);
-                left--;
-            }
+            const uint8_t state = c->slabs[i].slot[j].state;
+            if ((state == TXM_SLOT_STATE_HELD || state == TXM_SLOT_STATE_STAGED) && goes(c, slot, arg))
+                txm_going_add(c, &going, slot);
         }
-    c->stats.tiles_evicted += count;
-    return count;
+    txm_going_end(c, &going);
 }
 
 /* ---- memory ---- */

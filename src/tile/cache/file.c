@@ -18,14 +18,19 @@
 #include "tile/reader/identity.h"
 #include "tile/reader/reader_memory.h"
 
+static size_t bytes_of_file(const txm_cache_file *f)
+{
+    return f->is_called ? offsetof(txm_cache_file, called) + sizeof f->called : sizeof *f;
+}
+
 /* Makes a file with one user. The file itself is not accessed yet. `called`: callbacks in place of a file; NULL: none.
  */
 txm_cache_file *txm_file_new(txm_cache *c, const char *path, const txm_tile_source *called)
 {
-    txm_cache_file made = {.textures = 1};
+    txm_cache_file made = {.textures = 1, .is_called = called};
     if (called)
         made.called = (txm_called){called->user, called->describe, called->read, called->close};
-    const size_t bytes = txm_file_bytes(&made);
+    const size_t bytes = bytes_of_file(&made);
     made.path = txm_cache_strdup(c, path);
     txm_cache_file *f = made.path ? txm_cache_allocate(c, bytes, _Alignof(txm_cache_file)) : NULL;
     if (f)
@@ -39,15 +44,15 @@ txm_cache_file *txm_file_new(txm_cache *c, const char *path, const txm_tile_sour
 
 /* A list in the order of last use, with pointers to both ends. The ternaries choose the neighbour's link or, at an end,
  * that of the list. */
-static void unlink_open(txm_cache *c, txm_cache_file *f)
+static void unlink_open(txm_cache *c, txm_open_file *f)
 {
     *(f->newer ? &f->newer->older : &c->newest) = f->older;
     *(f->older ? &f->older->newer : &c->oldest) = f->newer;
-    f->newer = f->older = NULL;
 }
 
-static void link_newest(txm_cache *c, txm_cache_file *f)
+static void link_newest(txm_cache *c, txm_open_file *f)
 {
+    f->newer = NULL;
     f->older = c->newest;
     *(c->newest ? &c->newest->newer : &c->oldest) = f;
     c->newest = f;
@@ -56,23 +61,30 @@ static void link_newest(txm_cache *c, txm_cache_file *f)
 /* The memory of an open file and its readers is not allocated by txm_cache_allocate, but counts towards the budget:
  * tiles make room for it. The memory that readers use while they read is part of what a thread may take beyond the
  * budget. */
-static void count_kept(txm_cache *c, txm_cache_file *f, uint64_t own_bytes, uint64_t idle_bytes)
+static void count_kept(txm_cache *c, txm_open_file *f, uint64_t own_bytes, uint64_t idle_bytes)
 {
     c->stats.reader_bytes += own_bytes + idle_bytes - f->own_bytes - f->idle_bytes; /* modulo 2^64 */
     f->own_bytes = own_bytes;
     f->idle_bytes = idle_bytes;
 }
 
+static uint64_t own_bytes_of(const txm_open_file *f)
+{
+    return sizeof *f + txm_tx_own_bytes(f->tx);
+}
+
 /* Only allowed while `readers` is 0. The identity is kept for comparison when the file is opened again. */
-static void close_tx(txm_cache *c, txm_cache_file *f)
+static void close_file(txm_cache *c, txm_open_file *f)
 {
     count_kept(c, f, 0, 0);
     unlink_open(c, f);
     txm_tx_close(&f->tx);
     c->stats.files_open--;
+    f->file->open = NULL;
+    free(f);
 }
 
-static void trim_reader(txm_cache *c, txm_cache_file *f)
+static void trim_reader(txm_cache *c, txm_open_file *f)
 {
     if (!f->idle_bytes)
         return;
@@ -86,12 +98,12 @@ static void trim_reader(txm_cache *c, txm_cache_file *f)
 static void trim_readers(txm_cache *c)
 {
     const uint64_t most = c->options.max_bytes ? txm_reader_share(c) : UINT64_MAX;
-    for (txm_cache_file *f = c->oldest; f && f != c->newest && c->stats.reader_bytes > most; f = f->newer)
+    for (txm_open_file *f = c->oldest; f && f != c->newest && c->stats.reader_bytes > most; f = f->newer)
         trim_reader(c, f);
-    for (txm_cache_file *f = c->oldest, *newer; f && f != c->newest && c->stats.reader_bytes > most; f = newer) {
+    for (txm_open_file *f = c->oldest, *newer; f && f != c->newest && c->stats.reader_bytes > most; f = newer) {
         newer = f->newer;
         if (!f->readers)
-            close_tx(c, f);
+            close_file(c, f);
     }
     if (c->newest && c->stats.reader_bytes > most)
         trim_reader(c, c->newest);
@@ -104,10 +116,10 @@ static void trim_readers(txm_cache *c)
  * more than max_open files may stay open; txm_file_give closes them when the last reader leaves. */
 static void close_some(txm_cache *c, uint32_t left)
 {
-    for (txm_cache_file *f = c->oldest, *newer; f && c->stats.files_open > left; f = newer) {
+    for (txm_open_file *f = c->oldest, *newer; f && c->stats.files_open > left; f = newer) {
         newer = f->newer;
         if (!f->readers)
-            close_tx(c, f);
+            close_file(c, f);
     }
 }
 
@@ -118,14 +130,14 @@ void txm_file_drop(txm_cache *c, txm_cache_file **file)
     *file = NULL;
     if (!f || --f->textures)
         return;
-    if (!f->called.read && f->tx)
-        close_tx(c, f);
-    if (f->called.close)
+    if (!f->is_called && f->open)
+        close_file(c, f->open);
+    if (f->is_called && f->called.close)
         f->called.close(f->called.user);
     if (f->broken)
         txm_cache_release(c, f->broken, sizeof *f->broken);
     txm_cache_free_string(c, &f->path);
-    txm_cache_release(c, f, txm_file_bytes(f));
+    txm_cache_release(c, f, bytes_of_file(f));
 }
 
 /* ---- opening ---- */
@@ -219,7 +231,7 @@ static bool overwritten(const txm_cache *c, const txm_cache_file *f, const txm_t
 
 /* This check costs up to a twentieth of reading a tile, so files are checked only now and then; the lock is not held,
  * because file servers may be slow to answer. */
-static bool due_to_look(txm_cache_file *f)
+static bool due_to_look(txm_open_file *f)
 {
     static const double EVERY_SECONDS = 0.1;
     const double now = txm_clock_seconds();
@@ -241,20 +253,20 @@ static void remember_failure(txm_cache *c, txm_cache_file *f, const txm_error *e
 
 /* Ends a reader's use. The last reader closes a file that must not be read any more, and a file that has lost pages,
  * which can be read again only after it was opened again. */
-static void leave_file(txm_cache *c, txm_cache_file *f)
+static void leave_file(txm_cache *c, txm_open_file *f)
 {
     f->readers--;
-    if ((f->broken || txm_tx_lost(f->tx)) && !f->readers)
-        close_tx(c, f);
+    if ((f->file->broken || txm_tx_lost(f->tx)) && !f->readers)
+        close_file(c, f);
 }
 
 /* A file that is opened again had been closed for lack of room: the share of open files grows by its size, up to a
  * quarter of the budget. It shrinks again if no file had to be opened again for a while. */
-static void adapt_share(txm_cache *c, const txm_cache_file *f)
+static void adapt_share(txm_cache *c, const txm_open_file *f)
 {
     enum { WHILE_TILES = 4096, PART = 4, STEPS = 8 };
     const uint64_t most = c->options.max_bytes / PART, now = txm_reader_share(c);
-    if (f && f->opens > 1 && now < most) {
+    if (f && f->file->opens > 1 && now < most) {
         const uint64_t wanted = f->own_bytes, room = most - now;
         c->more_for_readers += wanted < room ? wanted : room;
     }
@@ -268,36 +280,41 @@ static void adapt_share(txm_cache *c, const txm_cache_file *f)
  * only if closing all idle files may have helped. On failure *cause has the reason. */
 static void open_without_lock(txm_cache *c, txm_cache_file *f, txm_error *cause)
 {
+    txm_open_file *open = malloc(sizeof *open); /* counted with the file's own memory, which replays do not have */
+    if (open)
+        *open = (txm_open_file){.file = f};
+    else
+        txm_fail(cause, TXM_STATUS_NO_MEMORY, "%s: no memory for an open file", f->path);
     f->opening = true;
     close_some(c, c->options.max_open - 1);
-    for (int attempt = 0; attempt < 2 && !f->tx; attempt++) {
+    for (int attempt = 0; open && attempt < 2 && !open->tx; attempt++) {
         pthread_mutex_unlock(&c->lock);
-        txm_tx *opened = NULL;
-        open_unchanged(c, f, &opened, cause);
+        open_unchanged(c, f, &open->tx, cause);
         pthread_mutex_lock(&c->lock);
-        f->tx = opened;
         if (!txm_status_retryable(cause->status) || cause->status == TXM_STATUS_CHANGED)
             break;
         close_some(c, 0); /* descriptors or mappings may have run out */
     }
     f->opening = false;
-    if (f->tx) {
-        link_newest(c, f);
-        due_to_look(f);
+    if (open && open->tx) {
+        f->open = open;
+        link_newest(c, open);
+        due_to_look(open);
         c->stats.files_opened++;
         f->opens++;
-        count_kept(c, f, txm_tx_own_bytes(f->tx), 0);
-        adapt_share(c, f);
+        count_kept(c, open, own_bytes_of(open), 0);
+        adapt_share(c, open);
         if (++c->stats.files_open > c->stats.files_open_peak)
             c->stats.files_open_peak = c->stats.files_open;
     } else {
+        free(open);
         remember_failure(c, f, cause);
     }
     pthread_cond_broadcast(&c->changed);
 }
 
 /* Adds a reader of an open file, with the lock held: until that reader leaves, the file cannot be closed. */
-static void add_reader(txm_cache *c, txm_cache_file *f)
+static void add_reader(txm_cache *c, txm_open_file *f)
 {
     f->readers++;
     if (c->newest != f) {
@@ -319,7 +336,7 @@ static txm_status check_unwritten(txm_cache *c, txm_cache_file *f, txm_tx *tx, u
         txm_fail(&cause, TXM_STATUS_CHANGED, "%s: was written to after it was opened", f->path);
         if (!f->broken)
             remember_failure(c, f, &cause);
-        leave_file(c, f);
+        leave_file(c, f->open);
     } else {
         memcpy(f->identity, known, sizeof f->identity);
     }
@@ -335,16 +352,16 @@ txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_er
     pthread_mutex_lock(&c->lock);
     while (f->opening)
         pthread_cond_wait(&c->changed, &c->lock);
-    if (!f->tx && !f->broken)
+    if (!f->open && !f->broken)
         open_without_lock(c, f, &cause);
-    if (!f->tx || f->broken) {
+    if (!f->open || f->broken) {
         const txm_status status = txm_fail_as(err, f->broken ? f->broken : &cause);
         pthread_mutex_unlock(&c->lock);
         return status;
     }
-    add_reader(c, f);
-    *tx = f->tx;
-    const bool look = due_to_look(f);
+    add_reader(c, f->open);
+    *tx = f->open->tx;
+    const bool look = due_to_look(f->open);
     memcpy(known, f->identity, sizeof known);
     pthread_mutex_unlock(&c->lock);
     return look ? check_unwritten(c, f, *tx, known, err) : TXM_OK;
@@ -359,7 +376,7 @@ static void drop_mapped(txm_cache *c)
     if (++c->uses_of_files < USES)
         return;
     c->uses_of_files = 0;
-    for (txm_cache_file *f = c->newest; f && f->mapped; f = f->older) {
+    for (txm_open_file *f = c->newest; f && f->mapped; f = f->older) {
         f->mapped = false;
         txm_tx_drop_pages(f->tx);
     }
@@ -370,11 +387,11 @@ static void drop_mapped(txm_cache *c)
 void txm_file_give(txm_cache *c, txm_cache_file *f)
 {
     pthread_mutex_lock(&c->lock);
-    count_kept(c, f, txm_tx_own_bytes(f->tx), txm_scratch_idle_bytes(f->tx));
+    count_kept(c, f->open, own_bytes_of(f->open), txm_scratch_idle_bytes(f->open->tx));
     adapt_share(c, NULL);
     if (!c->options.read_files)
         drop_mapped(c);
-    leave_file(c, f);
+    leave_file(c, f->open);
     trim_readers(c);
     if (c->stats.files_open > c->options.max_open)
         close_some(c, c->options.max_open);

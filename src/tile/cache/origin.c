@@ -6,8 +6,8 @@
  */
 #include "tile/base/checksum.h"
 #include "tile/base/extension.h"
-#include "tile/cache/blank.h"
 #include "tile/cache/cache_impl.h"
+#include "tile/record/blank.h"
 
 /* The number of levels that exceed limit_px; the coarsest one is always kept. */
 static uint32_t levels_to_skip(const txm_cache *c, uint32_t width, uint32_t height, uint32_t levels)

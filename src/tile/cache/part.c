@@ -288,28 +288,17 @@ txm_status txm_cache_unpin(txm_cache *c, uint32_t texture, const txm_cache_part 
 
 /* ---- invalidating ---- */
 
-/* Tiles that are evicted together, so lookups are waited for only once. */
-typedef struct going {
-    uint32_t slots[1024], count;
-} going;
-
 static bool invalidate_tile(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile, void *arg)
 {
-    enum { MOST = sizeof((going *)0)->slots / sizeof(uint32_t) };
-    going *g = arg;
     const uint32_t entry = txm_entry_index(s, level, tile);
     const uint32_t slot = __atomic_load_n(&c->tiles[entry].slot, __ATOMIC_RELAXED);
     txm_staged_drop(c, entry);
     if (slot < TXM_SLOT_STATES && txm_slot_at(c, slot)->state == TXM_SLOT_STATE_HELD) {
-        g->slots[g->count++] = slot;
+        txm_going_add(c, arg, slot);
     } else if (slot != TXM_SLOT_LOADING && slot != TXM_SLOT_NONE && !txm_is_requested(slot)) {
         if (slot < TXM_SLOT_STATES)
             txm_slot_at(c, slot)->entry--; /* a shared tile of one colour, which other entries still show */
         txm_entry_set(c, entry, TXM_SLOT_NONE);
-    }
-    if (g->count == MOST) {
-        txm_evict_slots(c, g->slots, g->count);
-        g->count = 0;
     }
     return true;
 }
@@ -336,7 +325,7 @@ static void forget_failure(txm_cache *c, uint32_t texture)
 
 txm_status txm_cache_invalidate(txm_cache *c, uint32_t texture, const txm_cache_part *part, txm_error *err)
 {
-    going g = {.count = 0};
+    txm_going going = {.count = 0};
     txm_error_clear(err);
     pthread_mutex_lock(&c->lock);
     txm_own_view_ends(c);
@@ -344,8 +333,8 @@ txm_status txm_cache_invalidate(txm_cache *c, uint32_t texture, const txm_cache_
     txm_source *s = status == TXM_OK ? c->textures[texture].source : NULL;
     if (s) {
         s->version++;
-        walk_part(c, s, part, invalidate_tile, &g);
-        txm_evict_slots(c, g.slots, g.count);
+        walk_part(c, s, part, invalidate_tile, &going);
+        txm_going_end(c, &going);
         forget_failed_levels(c, s);
     } else if (status == TXM_OK) {
         forget_failure(c, texture);

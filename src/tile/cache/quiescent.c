@@ -64,6 +64,12 @@ void txm_wait_quiescent(txm_cache *c)
 
 /* ---- quick lookups ---- */
 
+static bool may_be_quick(const txm_cache *c)
+{
+    return !atomic_load_explicit(&c->watched, memory_order_relaxed) &&
+           !atomic_load_explicit(&c->fences, memory_order_relaxed);
+}
+
 /* Takes the place of the sampler after a change. The first lookup then renews the thread's copy of the cache's state,
  * so the next ones are quick again. If lookups of this cache cannot be quick, the copy is not renewed here. */
 static txm_look find_stale(txm_guard *quick, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
@@ -72,7 +78,7 @@ static txm_look find_stale(txm_guard *quick, uint32_t texture, const txm_sampler
     txm_cache_thread *t = txm_thread_of(quick);
     /* This must come before the lock, because the thread that holds it may be waiting for this one. */
     atomic_store_explicit(&quick->active, 0, memory_order_release);
-    if (txm_may_be_quick(t->cache))
+    if (may_be_quick(t->cache))
         txm_renew(t);
     return quick->missed(quick, texture, how, at, random, out);
 }
@@ -99,9 +105,9 @@ void txm_learn(txm_cache_thread *t)
     t->sample = txm_sample_ops_isa(txm_ops_best()->isa)->sample_guarded;
     t->quick.missed = txm_look_again;
     atomic_store_explicit(&t->quick.sample,
-                          !txm_may_be_quick(c) ? find_stale
-                          : c->bias != 0.0f    ? txm_look_biased
-                                               : t->sample,
+                          !may_be_quick(c)  ? find_stale
+                          : c->bias != 0.0f ? txm_look_biased
+                                            : t->sample,
                           memory_order_release);
 }
 

@@ -16,6 +16,12 @@ static double percent(uint64_t part, uint64_t whole)
     return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
+/* Another thread may change it meanwhile. */
+static uint64_t budget_of(const txm_cache *c)
+{
+    return __atomic_load_n(&c->options.max_bytes, __ATOMIC_RELAXED);
+}
+
 /* Formats a size as Cycles does: it divides by 1024 but changes the unit at 1000, so no number has four digits before
  * the point. */
 static void print_bytes(char text[32], uint64_t bytes)
@@ -36,6 +42,7 @@ static void verdict(txm_cache *c, const txm_cache_stats *s, char text[256])
 {
     char set[32];
     const double again = percent(s->tiles_reloaded, s->tiles_loaded);
+    const uint64_t budget = budget_of(c);
     print_bytes(set, s->working_set_bytes + s->overhead_bytes);
     pthread_mutex_lock(&c->lock);
     const bool squeezed = c->squeezed, ended = c->tile_began[0] && txm_policy_of(c)->end_render_tile;
@@ -52,7 +59,7 @@ static void verdict(txm_cache *c, const txm_cache_stats *s, char text[256])
                    again, ended ? "render tiles had ended that did not use them" : "they had been unloaded", set);
     else if (again >= 1)
         txm_format(text, 256, "cache too small: %.1f %% of tiles read again; the working set is about %s", again, set);
-    else if (c->options.max_bytes && s->allocated_bytes_peak * 4 < c->options.max_bytes)
+    else if (budget && s->allocated_bytes_peak * 4 < budget)
         txm_format(text, 256, "cache larger than needed: the working set is about %s", set);
     else
         txm_format(text, 256, "cache large enough: no tiles to speak of were read again; the working set is about %s",
@@ -207,8 +214,7 @@ static void add_texture_json(txm_bytes *b, uint32_t id, const txm_cache_texture_
 static void add_json(txm_cache *c, const txm_cache_stats *s, const char *sentence, txm_bytes *b)
 {
     txm_bytes_printf(b, "{\"policy\":\"%s\",\"max_bytes\":%llu,",
-                     txm_cache_policy_name((txm_cache_policy)c->options.policy),
-                     (unsigned long long)c->options.max_bytes);
+                     txm_cache_policy_name((txm_cache_policy)c->options.policy), (unsigned long long)budget_of(c));
     NUMBER(lookups);
     NUMBER(lookups_missed);
     NUMBER(tile_requests);

@@ -293,6 +293,14 @@ static uint32_t oldest_slab(txm_cache *c, uint32_t not_of_class, bool shown)
     return best;
 }
 
+/* Whether tiles that open views show may still be evicted; their slots become free when these views are closed. An
+ * eighth of the memory may be retired, so batches make progress even if some view is always open. */
+static bool may_retire(const txm_cache *c)
+{
+    enum { PART = 8 };
+    return c->open_views && c->retired_bytes < c->options.max_bytes / PART;
+}
+
 /* Evicts all tiles of the least recently used slab and frees it. TXM_NO_SLOT for a class excludes none. False: no slab
  * was freed, because each has a tile that cannot be evicted or that an open view shows. In the latter case the tiles of
  * one slab may be evicted nevertheless; their memory is free when the view is closed. */
@@ -300,7 +308,7 @@ bool txm_slab_drop_one(txm_cache *c, uint32_t not_of_class)
 {
     uint32_t slots[TXM_SLOTS], count = 0, best = oldest_slab(c, not_of_class, false);
     const bool free_at_once = best != TXM_NO_SLOT;
-    if (!free_at_once && txm_may_retire(c))
+    if (!free_at_once && may_retire(c))
         best = oldest_slab(c, not_of_class, true);
     if (best == TXM_NO_SLOT)
         return false;
@@ -391,7 +399,7 @@ uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes, bool must)
             txm_evict(c, class, few_of(k->slots), false);
         if (k->open == TXM_NO_SLOT && txm_slab_drop_one(c, class))
             new_slab(c, class, false);
-        if (k->open == TXM_NO_SLOT && txm_may_retire(c))
+        if (k->open == TXM_NO_SLOT && may_retire(c))
             txm_evict(c, class, few_of(k->slots), true);
         /* All slots are being read, pinned by lookups, or shown. */
         if (k->open == TXM_NO_SLOT && !((must || !c->open_views) && new_slab(c, class, true)))
@@ -429,13 +437,6 @@ void txm_slot_give(txm_cache *c, uint32_t slot)
 }
 
 /* ---- tiles that open views show ---- */
-
-/* An eighth of the memory may be retired, so batches make progress even if some view is always open. */
-bool txm_may_retire(const txm_cache *c)
-{
-    enum { PART = 8 };
-    return c->open_views && c->retired_bytes < c->options.max_bytes / PART;
-}
 
 /* The list is in the order of the views, so the slots that were retired first become free first. */
 void txm_slot_retire(txm_cache *c, uint32_t slot)

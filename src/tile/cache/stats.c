@@ -51,7 +51,7 @@ static void count_level(const txm_cache *c, const txm_source *s, uint32_t level,
 
 static uint32_t opens_of(const txm_cache_file *f)
 {
-    return f->called.read ? 0 : f->opens;
+    return f->is_called ? 0 : f->opens;
 }
 
 /* Visits all entries of the texture, so it is meant for reports and not for every frame. Textures that share a source

@@ -42,6 +42,10 @@ enum { TXM_DRAWS_NOTHING = 0, TXM_DRAWS_PIXELS = 1, TXM_DRAWS_FOOTPRINT = 2 };
     | (uint32_t)(TXM_DRAWS_##draws != TXM_DRAWS_NOTHING) << TXM_FILTER_##name
 #define TXM_FILTER_DRAWS_IN_FOOTPRINT(name, word, first, others, draws, about)                                         \
     | (uint32_t)(TXM_DRAWS_##draws == TXM_DRAWS_FOOTPRINT) << TXM_FILTER_##name
+#define TXM_FILTER_PLAIN(name, word, first, others, draws, about)                                                      \
+    | (uint32_t)(TXM_DRAWS_##draws == TXM_DRAWS_NOTHING &&                                                             \
+                 (TXM_GRID_##first == TXM_GRID_CUBIC) == (TXM_GRID_##others == TXM_GRID_CUBIC))                        \
+            << TXM_FILTER_##name
 #define TXM_FILTER_IS_IN(column, filter) ((0 TXM_FILTER_TABLE(column)) >> (filter)&1)
 
 /* Whether the filter reads a square of pixels, which holds for all levels or for none. */
@@ -69,7 +73,7 @@ TXM_ARITH int txm_filter_draws_in_footprint(int filter)
 /* Whether all levels are read in the same way and nothing is random. The vector code handles only these filters. */
 TXM_ARITH int txm_filter_is_plain(int filter)
 {
-    return !txm_filter_draws(filter) && txm_filter_is_cubic(filter, 0) == txm_filter_is_cubic(filter, 1);
+    return TXM_FILTER_IS_IN(TXM_FILTER_PLAIN, filter);
 }
 
 /* TXM_GRID_* of a plain filter. */

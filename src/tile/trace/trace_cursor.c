@@ -10,7 +10,7 @@
 #include "tile/base/endian.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
-#include "tile/cache/blank.h"
+#include "tile/record/blank.h"
 #include "tile/trace/trace_impl.h"
 #include "tile/trace/trace_read.h"
 

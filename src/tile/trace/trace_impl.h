@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <zstd.h>
 
-#include "tile/cache/trace_format.h"
+#include "tile/record/trace_format.h"
 #include "txtile/trace.h"
 
 /* A block of the file, as described by its header. */

@@ -22,8 +22,8 @@
 #include "tile/base/extension.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
-#include "tile/cache/blank.h"
 #include "tile/reader/output.h"
+#include "tile/record/blank.h"
 #include "tile/sample/view_file.h"
 #include "tile/trace/trace_impl.h"
 

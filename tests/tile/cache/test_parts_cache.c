@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tile/cache/blank.h"
 #include "tile/cache/cache_impl.h"
 #include "tile/cache/rehearse.h"
+#include "tile/record/blank.h"
 #include "tile/trace/optimum.h"
 #include "util_cache.h"
 #include "util_check.h"
@@ -428,10 +428,10 @@ START_TEST(files_close_by_their_last_use)
         txm_file_give(c, files[i]);
     }
     ck_assert_uint_eq(c->stats.files_open, 2);
-    ck_assert(!files[0]->tx && files[1]->tx && files[2]->tx);
+    ck_assert(!files[0]->open && files[1]->open && files[2]->open);
     ck_assert_int_eq(txm_file_acquire(c, files[1], &tx, NULL), TXM_OK);
     ck_assert_int_eq(txm_file_acquire(c, files[0], &tx, NULL), TXM_OK);
-    ck_assert(files[0]->tx && files[1]->tx && !files[2]->tx);
+    ck_assert(files[0]->open && files[1]->open && !files[2]->open);
     /* Files that are being read are not closed, however many they are. */
     ck_assert_int_eq(txm_file_acquire(c, files[2], &tx, NULL), TXM_OK);
     ck_assert_uint_eq(c->stats.files_open, 3);

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tile/record/recorder.h"
+#include "tile/sample/view_file.h"
 #include "txtile/trace.h"
 #include "util_cache.h"
 #include "util_check.h"
@@ -590,6 +592,83 @@ START_TEST(options_are_checked)
 }
 END_TEST
 
+/* ---- the recorder ------------------------------------------------------------------------------------------------ */
+
+/* Whether the tile has the number that `user` points to; it counts as failed then. */
+static bool is_tile(const void *user, const txm_tile_name *tile)
+{
+    return tile->level == 0 && tile->tile == *(const uint32_t *)user;
+}
+
+/* Without a cache: two lanes, a tile that failed, a launch without lookups, which leaves nothing, and the end. */
+START_TEST(traces_are_recorded_without_a_cache)
+{
+    const uint64_t numbers[TXM_TRACE_END_NUMBERS] = {TXM_CACHE_POLICY_LRU, 1, 5 << 20, 7, 8, 9, 1500000000, 10};
+    const uint32_t failed = 2;
+    const uint8_t pixel[4] = {1, 2, 3, 4};
+    txm_view_texture shape;
+    txm_sampler how;
+    txm_recorder *r;
+    txm_trace *trace;
+    txm_trace_cursor *cursor;
+    txm_trace_event e;
+    char *path = strdup(temp_file("alone.trace"));
+    txm_view_shape(256, 256, 9, 64, TXM_TYPE_U8, 4, TXM_EXTENSION_REPEAT, &shape);
+    txm_sampler_init(&how);
+    how.filter = TXM_FILTER_CLOSEST;
+    how.mode = TXM_LEVEL_MODE_FLOOR;
+    ck_assert_int_eq(txm_recorder_new(path, TXM_TRACE_HAS_TILES, &r, NULL), TXM_OK);
+    ck_assert_str_eq(txm_recorder_path(r), path);
+    txm_recorder_texture(r, 3, &shape, true, "any.tx");
+    txm_recorder_constant(r, (txm_tile_name){3, 0, 0, 1}, pixel, sizeof pixel);
+    for (uint32_t tile = 0; tile < 4; tile++) {
+        const txm_lookup at = {((float)tile + 0.5f) / 4, 0.9f, 0, 0, 0, 0};
+        txm_recorder_look(r, &(txm_recorded){5 + tile / 2, 3, &shape, "any.tx", &how, &at, 0, is_tile, &failed});
+    }
+    txm_recorder_launch(r);
+    txm_recorder_launch(r);
+    txm_recorder_epoch(r);
+    txm_recorder_end(r, numbers, "stopped");
+    ck_assert_int_eq(txm_recorder_close(r, true, NULL), TXM_OK);
+
+    ck_assert_int_eq(txm_trace_open(path, &trace, NULL), TXM_OK);
+    const txm_trace_info *info = txm_trace_info_of(trace);
+    ck_assert_uint_eq(info->lanes, 2);
+    ck_assert_uint_eq(info->constants, 1);
+    ck_assert_uint_eq(info->tiles_loaded, 7);
+    ck_assert_uint_eq(info->lookups, 10);
+    ck_assert_double_eq(info->load_seconds, 1.5);
+    ck_assert_str_eq(info->partial, "stopped");
+    ck_assert_str_eq(txm_trace_texture_at(trace, 0)->path, "any.tx");
+    ck_assert(txm_trace_texture_at(trace, 0)->widened);
+    ck_assert_int_eq(txm_trace_cursor_new(trace, &cursor, NULL), TXM_OK);
+    static const struct {
+        txm_trace_event_kind kind;
+        uint32_t thread, tile;
+    } expected[] = {{TXM_TRACE_EVENT_TILES, 5, 0},  {TXM_TRACE_EVENT_TILES, 5, 1}, {TXM_TRACE_EVENT_TILES, 6, 3},
+                    {TXM_TRACE_EVENT_LAUNCH, 0, 0}, {TXM_TRACE_EVENT_EPOCH, 0, 0}, {TXM_TRACE_EVENT_END, 0, 0}};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        ck_assert_int_eq(txm_trace_next(cursor, &e, NULL), TXM_OK);
+        ck_assert_int_eq(e.kind, expected[i].kind);
+        if (e.kind != TXM_TRACE_EVENT_TILES)
+            continue;
+        ck_assert_uint_eq(e.thread, expected[i].thread);
+        ck_assert_uint_eq(e.tile_count, 1);
+        ck_assert_uint_eq(e.tiles[0].tile, expected[i].tile);
+    }
+    txm_trace_cursor_free(&cursor);
+    txm_trace_free(&trace);
+
+    /* What is not kept leaves no file, not even a temporary one. */
+    char *gone = strdup(temp_file("gone.trace"));
+    ck_assert_int_eq(txm_recorder_new(gone, TXM_TRACE_HAS_TILES, &r, NULL), TXM_OK);
+    ck_assert_int_eq(txm_recorder_close(r, false, NULL), TXM_OK);
+    ck_assert_int_ne(access(gone, F_OK), 0);
+    free(gone);
+    free(path);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("trace");
@@ -598,7 +677,8 @@ int main(void)
     tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, replays_count_what_the_cache_counted, 0, BUDGETS);
     tcase_add_loop_test(tcase, failed_tiles_are_not_used, 0, 2);
-    add_tests(tcase, the_optimum_is_a_bound, the_optimum_is_reached, look_ups_and_tiles_agree, waves_are_traced,
-              replaced_files_are_other_textures, partial_traces_say_why, damage_is_found, options_are_checked);
+    add_tests(tcase, traces_are_recorded_without_a_cache, the_optimum_is_a_bound, the_optimum_is_reached,
+              look_ups_and_tiles_agree, waves_are_traced, replaced_files_are_other_textures, partial_traces_say_why,
+              damage_is_found, options_are_checked);
     return run_suite(suite);
 }

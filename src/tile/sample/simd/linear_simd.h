@@ -432,14 +432,26 @@ TXM_FAST int linear_serves(linear_words words)
            !TXM_LINEAR_UDIM_ROWS(words);
 }
 
-TXM_FAST txm_look linear_choose(linear_caller caller, const txm_view *view, const txm_view_texture *t,
-                                const txm_sampler *how, linear_words words, const txm_lookup *at, uint32_t *random,
-                                float out[4])
+/* Whether the texture has four channels of 8 bits and the sampler Cycles' rule, as most have. Few instructions, because
+ * every lookup begins with this test. */
+TXM_FAST int linear_is_usual(linear_words words)
 {
-    if (TXM_LINEAR_RULE(words) == TXM_LEVEL_RULE_CYCLES && TXM_LINEAR_KIND(words) == TXM_TYPE_U8)
-        return linear_sample(
-            caller, TXM_TYPE_U8, TXM_LEVEL_RULE_CYCLES, caller == LINEAR_GUARDED ? rgba8_guarded_one : rgba8_one,
-            caller == LINEAR_GUARDED ? rgba8_guarded_two : rgba8_two, view, t, how, words, at, random, out);
-    return linear_functions[caller][TXM_LINEAR_RULE(words)][TXM_LINEAR_KIND(words)](view, t, how, at, random, out);
+    return ((uint32_t)words.made & 0x1000FF03u) == 0x400 &&
+           ((uint32_t)words.how & 0xFF00FFu) == (TXM_FILTER_LINEAR << 16 | TXM_LEVEL_RULE_CYCLES) &&
+           !TXM_LINEAR_UDIM_ROWS(words);
+}
+
+TXM_FAST txm_look linear_usual(linear_caller caller, const txm_view *view, const txm_view_texture *t,
+                               const txm_sampler *how, linear_words words, const txm_lookup *at, uint32_t *random,
+                               float out[4])
+{
+    return linear_sample(
+        caller, TXM_TYPE_U8, TXM_LEVEL_RULE_CYCLES, caller == LINEAR_GUARDED ? rgba8_guarded_one : rgba8_one,
+        caller == LINEAR_GUARDED ? rgba8_guarded_two : rgba8_two, view, t, how, words, at, random, out);
+}
+
+TXM_FAST linear_function linear_other(linear_caller caller, linear_words words)
+{
+    return linear_functions[caller][TXM_LINEAR_RULE(words)][TXM_LINEAR_KIND(words)];
 }
 #endif

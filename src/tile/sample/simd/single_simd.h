@@ -158,24 +158,14 @@ TXM_RARE txm_look single_udim(const txm_view *view, uint32_t texture, const txm_
     return sample_single(view, (uint32_t)(t - view->textures), how, &in_tile, lane, out);
 }
 
-/* A choice between the two functions themselves would be a call through a pointer. */
-TXM_FAST int single_level_of(int packed, const txm_view *view, const txm_view_texture *t, const txm_sampler *how,
-                             uint32_t level, txm_rgba uv, txm_rgba *color)
-{
-    return TXM_UNLIKELY(packed) ? single_packed_level(view, t, how, level, uv, color)
-                                : single_level(view, t, how, level, uv, color);
-}
-
-TXM_RARE txm_look single_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                                txm_lane *lane, float out[4])
+/* `packed` is a constant in each call: calls of single_packed_level would keep registers from the usual textures. */
+TXM_FAST txm_look single_sample_of(int packed, const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                   const txm_lookup *at, txm_lane *lane, float out[4])
 {
     const txm_view_texture *t = view->textures + texture;
     txm_rgba uv = {at->u, at->v}, color, coarse;
     txm_rgba still = uv - uv;
-    if (t->udim_rows)
-        return single_udim(view, texture, how, at, lane, out);
-    const int packed = txm_is_packed(t);
-    if (!txm_filter_is_plain(how->filter) || !(still[0] == 0.0f && still[1] == 0.0f) ||
+    if (!(still[0] == 0.0f && still[1] == 0.0f) ||
         (packed && (txm_filter_grid(how->filter) == TXM_GRID_CUBIC || how->rule == TXM_LEVEL_RULE_PROBES)))
         return sample_generally(view, texture, how, at, lane, out);
     int inside = single_wrap(&uv, t->extension);
@@ -199,16 +189,41 @@ TXM_RARE txm_look single_sample(const txm_view *view, uint32_t texture, const tx
     level = txm_level_jitter(how, level, &random);
     uint32_t low = txm_level_clamp(level, txm_levels_of(t, how), how->mode == TXM_LEVEL_MODE_TRILINEAR, &blend);
     uv[1] = 1.0f - uv[1];
-    if (!single_level_of(packed, view, t, how, low, uv, &color))
+    if (!(packed ? single_packed_level : single_level)(view, t, how, low, uv, &color))
         return sample_generally(view, texture, how, at, lane, out);
     if (blend > 0.0f) {
-        if (!single_level_of(packed, view, t, how, low + 1, uv, &coarse))
+        if (!(packed ? single_packed_level : single_level)(view, t, how, low + 1, uv, &coarse))
             return sample_generally(view, texture, how, at, lane, out);
         color = color * (1.0f - blend) + coarse * blend;
     }
     lane->random = random;
     txm_color_store(group_color(t, how, color), out);
     return TXM_LOOK_RESIDENT;
+}
+
+TXM_RARE txm_look single_padded(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                                txm_lane *lane, float out[4])
+{
+    return single_sample_of(0, view, texture, how, at, lane, out);
+}
+
+TXM_RARE txm_look single_packed(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                                txm_lane *lane, float out[4])
+{
+    return single_sample_of(1, view, texture, how, at, lane, out);
+}
+
+/* Chooses a function before any of them saves registers. A choice between pointers to them would cost more. */
+TXM_FAST txm_look single_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                                txm_lane *lane, float out[4])
+{
+    const txm_view_texture *t = view->textures + texture;
+    if (!txm_filter_is_plain(how->filter))
+        return sample_generally(view, texture, how, at, lane, out);
+    if (t->udim_rows)
+        return single_udim(view, texture, how, at, lane, out);
+    return TXM_UNLIKELY(txm_is_packed(t)) ? single_packed(view, texture, how, at, lane, out)
+                                          : single_padded(view, texture, how, at, lane, out);
 }
 
 TXM_RARE txm_look sample_single(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
@@ -218,9 +233,11 @@ TXM_RARE txm_look sample_single(const txm_view *view, uint32_t texture, const tx
     if (TXM_UNLIKELY(texture >= view->texture_count))
         return sample_generally(view, texture, how, at, lane, out);
     const linear_words words = linear_words_of(t, how);
-    if (!linear_serves(words))
-        return single_sample(view, texture, how, at, lane, out);
-    return linear_choose(LINEAR_PLAIN, view, t, how, words, at, &lane->random, out);
+    if (linear_is_usual(words))
+        return linear_usual(LINEAR_PLAIN, view, t, how, words, at, &lane->random, out);
+    if (linear_serves(words))
+        return linear_other(LINEAR_PLAIN, words)(view, t, how, at, &lane->random, out);
+    return single_sample(view, texture, how, at, lane, out);
 }
 
 TXM_RARE txm_look sample_single_guarded(txm_guard *g, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
@@ -230,8 +247,10 @@ TXM_RARE txm_look sample_single_guarded(txm_guard *g, uint32_t texture, const tx
     if (TXM_UNLIKELY(texture >= g->view.texture_count))
         return sample_one_guarded(g, texture, how, at, random, out);
     const linear_words words = linear_words_of(t, how);
-    if (!linear_serves(words))
-        return sample_one_guarded(g, texture, how, at, random, out);
-    return linear_choose(LINEAR_GUARDED, &g->view, t, how, words, at, random, out);
+    if (linear_is_usual(words))
+        return linear_usual(LINEAR_GUARDED, &g->view, t, how, words, at, random, out);
+    if (linear_serves(words))
+        return linear_other(LINEAR_GUARDED, words)(&g->view, t, how, at, random, out);
+    return sample_one_guarded(g, texture, how, at, random, out);
 }
 #endif

@@ -3,17 +3,18 @@
  * The format of traces, which writer and reader share; txmill-trace(5) describes it byte by byte. All numbers are
  * little-endian.
  */
-#ifndef TXM_CACHE_TRACE_FORMAT_H
-#define TXM_CACHE_TRACE_FORMAT_H
+#ifndef TXM_RECORD_TRACE_FORMAT_H
+#define TXM_RECORD_TRACE_FORMAT_H
 
 #define TXM_TRACE_MAGIC "TXMTRACE"
 
 enum {
     TXM_TRACE_VERSION = 1,
-    TXM_TRACE_HEADER_BYTES = 16,       /* magic, version, flags: TXM_TRACE_TILES, TXM_TRACE_LOOKUPS */
+    TXM_TRACE_HEADER_BYTES = 16,       /* magic, version, and what the trace holds */
     TXM_TRACE_BLOCK_HEADER_BYTES = 24, /* kind, thread, stored bytes, raw bytes; xxh64 of the stored bytes */
     TXM_TRACE_BLOCK_MAX = 1 << 20      /* raw bytes */
 };
+enum { TXM_TRACE_HAS_TILES = 1, TXM_TRACE_HAS_LOOKUPS = 2 };
 
 /* The kinds of blocks. Each block is one zstd frame. */
 typedef enum txm_trace_block {
@@ -58,8 +59,8 @@ enum { TXM_TRACE_CONSTANT_BYTES = 24, TXM_TRACE_PIXEL_BYTES = 16 };
 /* PARTIAL: a sentence in UTF-8, without a zero byte. */
 enum { TXM_TRACE_PARTIAL_MAX = 1024 };
 
-/* END: policy, keep_epochs, max_bytes, tiles loaded, bytes loaded, tiles loaded again, nanoseconds loading, lookups;
- * 64 bits each, since the trace began. */
-enum { TXM_TRACE_END_BYTES = 64 };
+/* END: policy, keep_epochs and max_bytes, which are settings; then tiles loaded, bytes loaded, tiles loaded again,
+ * nanoseconds loading, and lookups, all since the trace began; 64 bits each. */
+enum { TXM_TRACE_END_SETTINGS = 3, TXM_TRACE_END_NUMBERS = 8, TXM_TRACE_END_BYTES = 8 * TXM_TRACE_END_NUMBERS };
 
 #endif

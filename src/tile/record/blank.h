@@ -2,8 +2,8 @@
  *
  * A page table of one texture without any tile in memory: a lookup requests from it all tiles that it reads.
  */
-#ifndef TXM_CACHE_BLANK_H
-#define TXM_CACHE_BLANK_H
+#ifndef TXM_RECORD_BLANK_H
+#define TXM_RECORD_BLANK_H
 #include <stdbool.h>
 
 #include "txtile/sampler.h"

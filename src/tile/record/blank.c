@@ -6,7 +6,7 @@
  * these tiles from the sampler itself, and need no second computation of the filter's footprint, which could deviate
  * from it.
  */
-#include "tile/cache/blank.h"
+#include "tile/record/blank.h"
 
 #include <stdlib.h>
 
