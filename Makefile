@@ -26,7 +26,7 @@ PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES))
 LIBS := -lOpenColorIO -ltiff -lOpenEXRCore -ldeflate -lzstd -lcrypto -lxxhash -lisal -ljpeg -lyaml \
         -lcjson -lstdc++ -lpthread -ldl -lm
 
-OPT    ?= -O2 -g
+OPT    ?= -O2 $(if $(SANITIZE),-g1,-g)
 WARN   := -Wall -Wextra -Wshadow -Wconversion -Wcast-align -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
 WARNXX := -Wall -Wextra
 SAN    := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
@@ -39,7 +39,8 @@ SAN += -fno-sanitize=vptr,function $(if $(findstring address,$(SANITIZE)),-D__SA
 SAN_EXCEPTIONS := -Wl,--no-as-needed -lstdc++
 endif
 # Pixel arithmetic is specified without contraction: scalar C, SIMD and CUDA agree to the bit.
-COMMON := $(OPT) $(SAN) -fPIC -ffp-contract=off -fno-math-errno -pthread -Iinclude -Isrc -I$(B)/gen -MMD -MP \
+# A function that must be inlined is instrumented in each place anew: the vector code of lookups took minutes to compile.
+COMMON := $(OPT) $(SAN) $(if $(SAN),-Dalways_inline=unused) -fPIC -ffp-contract=off -fno-math-errno -pthread -Iinclude -Isrc -I$(B)/gen -MMD -MP \
           -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DTXM_VERSION='"$(VERSION)"'
 ALL_CFLAGS   := -std=c11 $(COMMON) $(WARN) $(PKG_CFLAGS) $(CFLAGS)
 ALL_CXXFLAGS := -std=c++17 $(COMMON) $(WARNXX) $(PKG_CFLAGS) $(CXXFLAGS)
@@ -109,10 +110,6 @@ $(B)/src/tile/ops/x86/%_avx2.o $(B)/src/tile/sample/x86/%_avx2.o: ISA := -mavx2 
 $(B)/src/tile/ops/x86/%_avx512.o $(B)/src/tile/sample/x86/%_avx512.o: ISA := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mf16c -mprefer-vector-width=512 -O3
 # Inlined vectors and random numbers make rays a twelfth faster.
 $(STREAM_OBJ): ISA := $(patsubst -O2,-O3,$(filter -O2,$(OPT)))
-# These contain no parser, and with coverage they take minutes to compile.
-ifdef FUZZING
-$(B)/src/tile/sample/x86/%_avx2.o $(B)/src/tile/sample/x86/%_avx512.o: ISA += -O1 -fno-sanitize=all
-endif
 
 # Paths of the program's headers are relative to the top folder.
 $(TOOL_OBJ): ALL_CFLAGS += -I.
