@@ -77,6 +77,9 @@ SCRIPTS    := $(wildcard tests/*/cli_*.sh tests/*/*/cli_*.sh)
 # Scripts with a line "# Slow: REASON" are run by make check-slow, a part of make check-all.
 SLOW       := $(shell grep -l '^\# Slow: ' $(SCRIPTS))
 
+# These take longest and start first, so that no processor idles at the end.
+LONG       := $(filter %/cli_view.sh %/cli_gpu.sh %/cli_gpu_opencl.sh %/cli_opencl.sh %/cli_lookups_opencl.sh,$(SCRIPTS))
+
 .PHONY: all check check-slow check-all check-one check-slurm check-avx512 bench install uninstall clean fuzz FORCE
 .DELETE_ON_ERROR:
 # Intermediate files are kept, so that they need not be built again the next time.
@@ -159,13 +162,14 @@ $(TESTS): $(B)/%: %.c $(B)/flags/c $(B)/flags/link $(TEST_UTIL) $(TOOL_LIB) $(ST
 	  $(STATIC) $(ALL_LDFLAGS) $(shell $(PKG_CONFIG) --libs check) $(LIBS) $(TOOL_LIBS) -o $@
 
 check: all $(TESTS)
-	@TXM_MAKE_VARS='$(subst ','\'',$(MAKEOVERRIDES))' tests/run.sh $(B) $(TESTS) $(filter-out $(SLOW),$(SCRIPTS))
+	@TXM_MAKE_VARS='$(subst ','\'',$(MAKEOVERRIDES))' tests/run.sh $(B) $(LONG) $(TESTS) \
+	  $(filter-out $(SLOW) $(LONG),$(SCRIPTS))
 check-slow: all
 	@tests/run.sh $(B) $(SLOW)
 
 # Everything that this machine can run, for hours: the tests, the campaigns, the packages, real Blenders. Parts that lack
 # something are skipped with a reason.
-CAMPAIGNS := check check-slow check-abi check-cache-threads check-gpu check-avx512 check-slurm check-deb check-wheel check-blender
+CAMPAIGNS := check check-slow check-abi check-cache-threads check-gpu check-avx512 check-slurm check-deb check-wheel check-blender fuzz
 check-all:
 	@failed=; for t in $(CAMPAIGNS) "check-faults FAULT_SECONDS=0"; do \
 	  echo "==== $$t"; $(MAKE) $$t || failed="$$failed $$t;"; \

@@ -27,7 +27,7 @@ void scene_set(uint8_t *p, size_t bytes, bool big, uint64_t v)
 
 const scene_struct *scene_struct_of(const scene_file *f, const char *type)
 {
-    /* Conversions call this a million times, and a sanitizer's strcmp takes a hundred times as long as its first byte. */
+    /* Conversions call this a million times, and a sanitizer's strcmp is slow. */
     for (size_t i = 0; i < f->struct_count; i++) {
         const char *other = f->structs[i].type;
         if (other[0] == type[0] && other[0] && other[1] == type[1] && strcmp(other, type) == 0) {
