@@ -26,7 +26,7 @@ PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES))
 LIBS := -lOpenColorIO -ltiff -lOpenEXRCore -ldeflate -lzstd -lcrypto -lxxhash -lisal -ljpeg -lyaml \
         -lcjson -lstdc++ -lpthread -ldl -lm
 
-OPT    ?= -O2 -g
+OPT    ?= -O2 $(if $(SANITIZE),-g1,-g)
 WARN   := -Wall -Wextra -Wshadow -Wconversion -Wcast-align -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
 WARNXX := -Wall -Wextra
 SAN    := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
@@ -39,7 +39,8 @@ SAN += -fno-sanitize=vptr,function $(if $(findstring address,$(SANITIZE)),-D__SA
 SAN_EXCEPTIONS := -Wl,--no-as-needed -lstdc++
 endif
 # Pixel arithmetic is specified without contraction: scalar C, SIMD and CUDA agree to the bit.
-COMMON := $(OPT) $(SAN) -fPIC -ffp-contract=off -fno-math-errno -pthread -Iinclude -Isrc -I$(B)/gen -MMD -MP \
+# A function that must be inlined is instrumented in each place anew: the vector code of lookups took minutes to compile.
+COMMON := $(OPT) $(SAN) $(if $(SAN),-Dalways_inline=unused) -fPIC -ffp-contract=off -fno-math-errno -pthread -Iinclude -Isrc -I$(B)/gen -MMD -MP \
           -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DTXM_VERSION='"$(VERSION)"'
 ALL_CFLAGS   := -std=c11 $(COMMON) $(WARN) $(PKG_CFLAGS) $(CFLAGS)
 ALL_CXXFLAGS := -std=c++17 $(COMMON) $(WARNXX) $(PKG_CFLAGS) $(CXXFLAGS)
@@ -76,6 +77,9 @@ SCRIPTS    := $(wildcard tests/*/cli_*.sh tests/*/*/cli_*.sh)
 # Scripts with a line "# Slow: REASON" are run by make check-slow, a part of make check-all.
 SLOW       := $(shell grep -l '^\# Slow: ' $(SCRIPTS))
 
+# These take longest and start first, so that no processor idles at the end.
+LONG       := $(filter %/cli_view.sh %/cli_gpu.sh %/cli_gpu_opencl.sh %/cli_opencl.sh %/cli_lookups_opencl.sh,$(SCRIPTS))
+
 .PHONY: all check check-slow check-all check-one check-slurm check-avx512 bench install uninstall clean fuzz FORCE
 .DELETE_ON_ERROR:
 # Intermediate files are kept, so that they need not be built again the next time.
@@ -109,10 +113,6 @@ $(B)/src/tile/ops/x86/%_avx2.o $(B)/src/tile/sample/x86/%_avx2.o: ISA := -mavx2 
 $(B)/src/tile/ops/x86/%_avx512.o $(B)/src/tile/sample/x86/%_avx512.o: ISA := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mf16c -mprefer-vector-width=512 -O3
 # Inlined vectors and random numbers make rays a twelfth faster.
 $(STREAM_OBJ): ISA := $(patsubst -O2,-O3,$(filter -O2,$(OPT)))
-# These contain no parser, and with coverage they take minutes to compile.
-ifdef FUZZING
-$(B)/src/tile/sample/x86/%_avx2.o $(B)/src/tile/sample/x86/%_avx512.o: ISA += -O1 -fno-sanitize=all
-endif
 
 # Paths of the program's headers are relative to the top folder.
 $(TOOL_OBJ): ALL_CFLAGS += -I.
@@ -162,13 +162,14 @@ $(TESTS): $(B)/%: %.c $(B)/flags/c $(B)/flags/link $(TEST_UTIL) $(TOOL_LIB) $(ST
 	  $(STATIC) $(ALL_LDFLAGS) $(shell $(PKG_CONFIG) --libs check) $(LIBS) $(TOOL_LIBS) -o $@
 
 check: all $(TESTS)
-	@TXM_MAKE_VARS='$(subst ','\'',$(MAKEOVERRIDES))' tests/run.sh $(B) $(TESTS) $(filter-out $(SLOW),$(SCRIPTS))
+	@TXM_MAKE_VARS='$(subst ','\'',$(MAKEOVERRIDES))' tests/run.sh $(B) $(LONG) $(TESTS) \
+	  $(filter-out $(SLOW) $(LONG),$(SCRIPTS))
 check-slow: all
 	@tests/run.sh $(B) $(SLOW)
 
 # Everything that this machine can run, for hours: the tests, the campaigns, the packages, real Blenders. Parts that lack
 # something are skipped with a reason.
-CAMPAIGNS := check check-slow check-abi check-cache-threads check-gpu check-avx512 check-slurm check-deb check-wheel check-blender
+CAMPAIGNS := check check-slow check-abi check-cache-threads check-gpu check-avx512 check-slurm check-deb check-wheel check-blender fuzz
 check-all:
 	@failed=; for t in $(CAMPAIGNS) "check-faults FAULT_SECONDS=0"; do \
 	  echo "==== $$t"; $(MAKE) $$t || failed="$$failed $$t;"; \

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # The tests of continuous integration, on Debian 12 or 13: installs missing packages, builds, runs the checks with GCC, and
 # with Clang under AddressSanitizer and UBSan, compiles for CUDA if nvcc is installed, runs every fuzz target for a short
-# time, and injects faults for a minute. `make check-all` also runs what is slow. Environment: FUZZ_SECONDS, for each parser
-# of files from other programs (60; a sixth for the other targets; 0: none); FAULT_SECONDS (60; 0: none); SANITIZED=no
-# leaves out the sanitized build; JOBS, compilers at once (2).
+# time, and injects faults for a minute. `make check-all` also runs what is slow, and fuzzes for a minute a target.
+# Environment: FUZZ_SECONDS, for each parser of files from other programs (20; a quarter for the other targets; 0: none);
+# FAULT_SECONDS (60; 0: none); SANITIZED=no leaves out the sanitized build; JOBS, compilers at once (2).
 # The last line counts the checks of all parts: "N passed, N failed, N skipped".
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 jobs=${JOBS:-2}
-fuzz_seconds=${FUZZ_SECONDS:-60} fault_seconds=${FAULT_SECONDS:-60}
+fuzz_seconds=${FUZZ_SECONDS:-20} fault_seconds=${FAULT_SECONDS:-60}
 passed=0 failed=0 skipped=0
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
@@ -83,7 +83,7 @@ if [ "$fuzz_seconds" -gt 0 ]; then
     targets=(png:"$fuzz_seconds" exr:"$fuzz_seconds" blend:"$fuzz_seconds")
     for f in tests/fuzz/fuzz_*.c; do
         name=$(basename "${f#tests/fuzz/fuzz_}" .c)
-        case $name in png | exr | blend) ;; *) targets+=("$name:$((fuzz_seconds / 6))") ;; esac
+        case $name in png | exr | blend) ;; *) targets+=("$name:$(((fuzz_seconds + 3) / 4))") ;; esac
     done
     result fuzz tests/fuzz.sh "${targets[@]}"
 else

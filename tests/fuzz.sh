@@ -30,7 +30,7 @@ fi
 targets=()
 for name in "${names[@]}"; do targets+=("$out/fuzz_$name"); done
 # The library is built once, with coverage but without libFuzzer's main, and then a program for each target.
-nice -n 19 make -s -j2 B="$out" CC="$clang" CXX="${CLANGXX:-$clang++}" OPT="-O1 -g" FUZZING=1 \
+nice -n 19 make -s -j2 B="$out" CC="$clang" CXX="${CLANGXX:-$clang++}" OPT="-O1 -g1" FUZZING=1 \
     SAN="-fsanitize=fuzzer-no-link,$san -fno-sanitize-recover=undefined -fno-omit-frame-pointer" \
     "${targets[@]}" || exit 2
 # Sanitizers stop at a failed allocation unless they are allowed to return NULL, which the library expects.

@@ -49,9 +49,14 @@ png("noise.png", 200, 200, 2, 8, lambda x, y: n(x * 31, y * 17)[:3])
 END
 
 # ---- every type, in one chunk and in many -----------------------------------------------------------------------------
-for image in "$golden"/{rgb8.png,rgba8.png,rgb16.png,gray8.png,graya8.png,gray-in-rgb.png,wide.png,narrow.png,tile64.png,tile65.png} \
-    "$golden"/{half-rgb.exr,half-rgba.exr,float-rgb.exr,float-gray.exr,nan-inf.exr,five-channels.exr,rgba16-straight.tif,photo.jpg} \
-    "$PWD"/{rgba,even,deep,grey,late,sky,noise}.png; do
+images=("$golden"/{rgb8.png,rgba8.png,rgb16.png,gray8.png,graya8.png,gray-in-rgb.png,wide.png,narrow.png,tile64.png,tile65.png}
+    "$golden"/{half-rgb.exr,half-rgba.exr,float-rgb.exr,float-gray.exr,nan-inf.exr,five-channels.exr,rgba16-straight.tif,photo.jpg}
+    "$PWD"/{rgba,even,deep,grey,late,sky,noise}.png)
+# No sanitizer sees kernels that a driver compiles, and the host's code is the same for all images of a type.
+if [ -n "${SANITIZED:-}" ] && [ -n "$real" ]; then
+    images=("$golden"/{rgba8.png,gray8.png,half-rgba.exr,float-gray.exr,rgba16-straight.tif} "$PWD"/{deep,late}.png)
+fi
+for image in "${images[@]}"; do
     name=$(basename "$image")
     reference "$image" --tile 16
     same "$name" "$image" -- --tile 16

@@ -14,8 +14,9 @@
 #include "util_blend.h"
 #include "util_check.h"
 
-/* Makes a scene whose only image has this colour space, given as bytes. */
-static txm_blend *scene_with(const scene_file *scene, const char *name, const txm_color_config *config)
+/* Stores a scene at `path` whose only image has this colour space, given as bytes, and opens it. */
+static txm_blend *scene_with(const scene_file *scene, const char *name, const txm_color_config *config,
+                             const char *path)
 {
     scene_file *file = scene_convert(scene, scene_plain, NULL);
     for (size_t i = 0; i < file->block_count; i++) {
@@ -25,14 +26,11 @@ static txm_blend *scene_with(const scene_file *scene, const char *name, const tx
     }
     size_t bytes;
     uint8_t *data = scene_encode(file, &bytes);
-    char *folder = make_folder(), *path = txm_asprintf("%s/scene.blend", folder);
     const txm_blend_options options = {.struct_size = sizeof options, .colors = txm_blend_colors_of(config)};
     txm_blend *blend = NULL;
     spill(path, data, bytes);
     ck_assert_int_eq(txm_blend_open(path, &options, &blend, NULL), TXM_OK);
     ck_assert_uint_eq(txm_blend_image_count(blend), 1);
-    free(path);
-    remove_folder(folder);
     free(data);
     scene_free(file);
     return blend;
@@ -55,7 +53,8 @@ static void digest_of(const txm_blend_image *image, const txm_color_config *conf
 
 START_TEST(names_are_looked_up_as_they_are_stored)
 {
-    char *path = scene_path("stored-names.tsv");
+    char *path = scene_path("stored-names.tsv"), *folder = make_folder(),
+         *stored = txm_asprintf("%s/scene.blend", folder);
     size_t bytes, rows = 0;
     char *table = (char *)slurp(path, &bytes), *rest = table, *line;
     scene_file *scene = small_scene("lib/far.blend", "MA IM GLOB", scene_plain);
@@ -63,7 +62,7 @@ START_TEST(names_are_looked_up_as_they_are_stored)
     ck_assert_int_eq(txm_color_load(NULL, &config, NULL), TXM_OK);
     while ((line = strsep(&rest, "\n")) && *line) {
         char *name = strsep(&line, "\t"), digest[33];
-        txm_blend *blend = scene_with(scene, name, config);
+        txm_blend *blend = scene_with(scene, name, config, stored);
         const txm_blend_image *image = txm_blend_image_at(blend, 0);
         digest_of(image, config, digest);
         ck_assert_msg(strcmp(digest, line) == 0, "\"%s\" is looked up as \"%s\": %s, not %s", name, image->colorspace,
@@ -77,6 +76,8 @@ START_TEST(names_are_looked_up_as_they_are_stored)
     txm_color_free(&config);
     scene_free(scene);
     free(table);
+    free(stored);
+    remove_folder(folder);
     free(path);
 }
 END_TEST
