@@ -473,15 +473,13 @@ static bool was_shown(const txm_cache_viewer *v, const txm_pin *pin)
  * touched: lookups that missed again may need them, and would otherwise never have all their tiles at once. Pins may
  * hold up to half of the memory. The first requests have priority, so the lookup at the head of a launch's list
  * collects its tiles until it is done, and then the next one is at the head. This must also work in the smallest
- * budget, so the head tiles, as many as one lookup can need, are kept even beyond that half. Frames, whose lookups are
- * never repeated, keep none beyond it, and none at all while the budget is exceeded; otherwise pins help them too:
- * fewer tiles drive each other out. */
+ * budget, so the head tiles, as many as one lookup can need, are kept even beyond that half; but not for frames, whose
+ * lookups are never repeated, so that each frame would add one. */
 void txm_viewer_unpin(txm_cache_viewer *v)
 {
     txm_cache *c = v->cache;
     const uint32_t epoch = atomic_load(&c->epoch);
-    const bool exceeded = c->options.max_bytes && txm_taken(c) > c->options.max_bytes;
-    const uint64_t most = v->never_repeats && exceeded ? 0 : txm_room_for_tiles(c) / 2 / c->viewer_count;
+    const uint64_t most = txm_room_for_tiles(c) / 2 / c->viewer_count;
     const uint32_t head = v->never_repeats ? 0 : TXM_LOOKUP_TILES;
     txm_pins *pins = &v->pins;
     uint64_t kept_bytes = 0;
@@ -559,6 +557,7 @@ static txm_status process(txm_cache_viewer *v, txm_lane *const *lanes, size_t co
         t->deadline_seconds = txm_clock_seconds() + (double)c->options.launch_seconds;
     txm_trace_launch(c);
     txm_viewer_close(v);
+    txm_viewer_unpin(v);
     v->rejection = rejection_of(c, lanes, count);
     uint32_t n = collect_jobs(c, lanes, count, &t->jobs, &t->jobs_room);
     n = choose_jobs(c, t->jobs, n);

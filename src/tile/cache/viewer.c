@@ -104,7 +104,9 @@ void txm_viewer_close(txm_cache_viewer *v)
         forget_all_gone(v);
     note_open_views(v->cache);
     txm_slots_free_retired(v->cache);
-    txm_viewer_unpin(v);
+    /* Otherwise the next batch does this: with pins for longer, fewer tiles of a picture drive each other out. */
+    if (v->cache->options.max_bytes && txm_taken(v->cache) > v->cache->options.max_bytes)
+        txm_viewer_unpin(v);
     txm_make_room(v->cache, 0);
 }
 
