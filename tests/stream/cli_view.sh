@@ -173,6 +173,8 @@ has_moved() { at_least "$(difference "$1.png" "$shot.png")" 0.01; }
 has_returned() { at_least "$(difference "$2.png" "$shot.png")" "$(python3 -c 'import sys; print(2 * float(sys.argv[1]))' "$(difference "$1.png" "$shot.png")")"; }
 has_letters() { convert "$shot.png" -crop "$1" +repage letters.png && at_least "$(white_letters letters.png)" 0.03; }
 has_no_letters() { convert "$shot.png" -crop "$1" +repage letters.png && at_least 0.01 "$(white_letters letters.png)"; }
+# Textures that are not there yet are grey.
+has_colours() { at_least "$(share_of "$shot.png" 'max(r, g, b) - min(r, g, b) > 60')" 0.25; }
 has_magenta() { at_least "$(magenta_share "$shot.png")" 0.1; }
 has_no_magenta() { at_least 0.05 "$(magenta_share "$shot.png")"; }
 
@@ -180,7 +182,7 @@ has_no_magenta() { at_least 0.05 "$(magenta_share "$shot.png")"; }
 #
 # With one tile for each frame, textures take a while.
 check view-opens start_view --requests 1 --batch 1
-shoot a.png
+check view-textures-arrive shot_that a has_colours
 xdotool keydown w
 check view-w-flies shot_that b has_moved a
 xdotool keyup w
