@@ -474,12 +474,14 @@ static bool was_shown(const txm_cache_viewer *v, const txm_pin *pin)
  * hold up to half of the memory. The first requests have priority, so the lookup at the head of a launch's list
  * collects its tiles until it is done, and then the next one is at the head. This must also work in the smallest
  * budget, so the head tiles, as many as one lookup can need, are kept even beyond that half; but not for frames, whose
- * lookups are never repeated, so that each frame would add one. */
+ * lookups are never repeated, so that each frame would add one. While the budget is exceeded, frames keep none: a
+ * single tile would hold the memory of all its neighbours. */
 void txm_viewer_unpin(txm_cache_viewer *v)
 {
     txm_cache *c = v->cache;
     const uint32_t epoch = atomic_load(&c->epoch);
-    const uint64_t most = txm_room_for_tiles(c) / 2 / c->viewer_count;
+    const bool none = v->never_repeats && c->options.max_bytes && txm_taken(c) > c->options.max_bytes;
+    const uint64_t most = none ? 0 : txm_room_for_tiles(c) / 2 / c->viewer_count;
     const uint32_t head = v->never_repeats ? 0 : TXM_LOOKUP_TILES;
     txm_pins *pins = &v->pins;
     uint64_t kept_bytes = 0;
