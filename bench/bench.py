@@ -16,7 +16,7 @@ TXMILL = os.path.join(BUILD, "txmill")
 JOBS = "2"
 CHROOTS = os.path.join("tests", "blender", "chroots.sh")
 FOUR = ["photo4k.png", "rgba4k.png", "hdr4k.exr", "photo8k.jpg"]
-WALL_GOAL = {"photo4k.png": 5, "rgba4k.png": 6, "hdr4k.exr": 6, "photo8k.jpg": 4.5}
+WALL_GOAL = {"photo4k.png": 10, "rgba4k.png": 9, "hdr4k.exr": 11, "photo8k.jpg": 7.5}
 MEMORY_GOAL = {"photo4k.png": 80, "photo8k.jpg": 110, "rgb16k.png": 250, "grey32k.tif": 250}
 os.environ.setdefault("TXMILL_PLUGINS", BUILD)
 scratch = tempfile.TemporaryDirectory(prefix="txmill-bench-")
