@@ -178,7 +178,7 @@ static txm_status expand_sequence(txm_blend *blend, const txm_blend_image *image
 {
     const char *like = txm_path_base(image->path);
     size_t digits, begin = frame_digits(like, &digits);
-    if (digits == 0 || digits > 9) { /* the digits are no frame number */
+    if (digits == 0 || digits > 9) { /* the digits are not a frame number */
         return add_image_file(blend, files, image->path, 0, true, err);
     }
     char *folder = txm_path_dir(image->path);

@@ -25,7 +25,7 @@ static bool is_served(exr_compression_t compression)
            compression == EXR_COMPRESSION_PIZ;
 }
 
-/* This is no error in the file: OpenImageIO reads it. */
+/* The file is not damaged: OpenImageIO reads it. */
 static txm_status refuse(const txm_exr *x, txm_error *err, const char *what)
 {
     txm_status status = txm_exr_cause(x, err);
