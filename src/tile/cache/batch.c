@@ -17,7 +17,8 @@
 #include "tile/cache/cache_impl.h"
 
 /* A part is long enough for a thread to read ahead in one file, and short enough for a batch from a single file to keep
- * all threads busy. CHOICE is how many times as many tiles are listed as there is room for, to choose from. */
+ * all threads busy. If there is not room for all requested tiles, CHOICE times as many as fit are listed to choose
+ * from. */
 enum { TILES_OF_A_PART = 32, CHOICE = 8 };
 
 /* ---- running ---- */
@@ -160,7 +161,7 @@ static void wait_for(txm_ticket *t)
         pthread_cond_wait(&c->changed, &c->lock);
 }
 
-/* Whether a ticket awaits other batches, nothing has changed since its launch, and something still will. */
+/* Whether a ticket must wait for other batches: no job has ended since its launch, and some are still to end. */
 static bool must_await(const txm_ticket *t)
 {
     const txm_cache *c = t->cache;
@@ -363,7 +364,7 @@ bool txm_batch_has_room(const txm_cache *c, uint32_t count, uint64_t bytes)
 
 /* Orders jobs depth first in a texture's tree of tiles: a tile comes before the tiles of finer levels that lie in it.
  * Tiles are compared by their upper left corner, in tiles of level 0, in Morton order but without computing its codes:
- * the highest bit in which the coordinates differ decides, and of equal bits that of the rows. */
+ * the highest bit in which the coordinates differ decides, and the rows' bit if both are equally high. */
 static int by_area(const void *a, const void *b)
 {
     const txm_job *p = a, *q = b;
@@ -454,7 +455,7 @@ static void end_processing(txm_cache *c)
     pthread_cond_broadcast(&c->changed);
 }
 
-/* Orders pins: tiles that were requested first come first; of equal ones, the tile that was loaded last. */
+/* Orders pins: tiles that were requested first come first; among equals, the tile that was loaded last. */
 static int by_claim(const void *a, const void *b)
 {
     const txm_pin *p = a, *q = b;
@@ -473,8 +474,8 @@ static bool was_shown(const txm_cache_viewer *v, const txm_pin *pin)
  * touched: lookups that missed again may need them, and would otherwise never have all their tiles at once. Pins may
  * hold up to half of the memory. The first requests have priority, so the lookup at the head of a launch's list
  * collects its tiles until it is done, and then the next one is at the head. This must also work in the smallest
- * budget, so the head tiles, as many as one lookup can need, are kept even beyond that half; but not for frames, whose
- * lookups are never repeated, so that each frame would add one. While the budget is exceeded, frames keep none: a
+ * budget, so the head tiles, as many as one lookup can need, are kept even beyond that half. Frames are an exception:
+ * their lookups are never repeated, so each frame would add a tile. While the budget is exceeded, frames keep none: a
  * single tile would hold the memory of all its neighbours. */
 void txm_viewer_unpin(txm_cache_viewer *v)
 {

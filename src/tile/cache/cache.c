@@ -48,7 +48,7 @@ void txm_cache_options_init_cycles_sized(txm_cache_options *options, size_t stru
 static txm_status check(const txm_cache_options *o, txm_error *err)
 {
     if (o->policy >= TXM_CACHE_POLICIES)
-        return txm_fail(err, TXM_STATUS_USAGE, "cache: no policy %u", o->policy);
+        return txm_fail(err, TXM_STATUS_USAGE, "cache: unknown policy %u", o->policy);
     if (o->keep_epochs < 1 || o->keep_epochs > 2)
         return txm_fail(err, TXM_STATUS_USAGE, "cache: keep_epochs is %u, and must be 1 or 2", o->keep_epochs);
     if (!o->max_requests || !o->max_queued || !o->max_open)
@@ -64,7 +64,7 @@ static txm_status check(const txm_cache_options *o, txm_error *err)
     if (!(o->spurious >= 0.0f && o->spurious <= 1.0f))
         return txm_fail(err, TXM_STATUS_USAGE, "cache: spurious is %g, and must be 0 to 1", (double)o->spurious);
     if (o->stand_in > TXM_STAND_IN_KIND_TILE)
-        return txm_fail(err, TXM_STATUS_USAGE, "cache: no kind %u of stand-ins", o->stand_in);
+        return txm_fail(err, TXM_STATUS_USAGE, "cache: unknown kind of stand-ins: %u", o->stand_in);
     if (!o->allocator.allocate != !o->allocator.release)
         return txm_fail(err, TXM_STATUS_USAGE, "cache: an allocator needs both functions");
     return TXM_OK;
@@ -150,7 +150,7 @@ txm_status txm_cache_set_max_bytes(txm_cache *c, uint64_t max_bytes, txm_error *
     txm_error_clear(err);
     pthread_mutex_lock(&c->lock);
     txm_own_view_ends(c);
-    __atomic_store_n(&c->options.max_bytes, max_bytes, __ATOMIC_RELAXED); /* read by lookups of many */
+    __atomic_store_n(&c->options.max_bytes, max_bytes, __ATOMIC_RELAXED); /* many.c reads it without the lock */
     c->constants_most = constants_of(max_bytes);
     c->more_for_readers = 0;
     for (txm_cache_viewer *v = c->viewers; v; v = v->next)

@@ -35,17 +35,17 @@ struct txm_recorder;
 
 typedef struct txm_source txm_source;
 
-/* The source of a texture's tiles: a tx file, or callbacks of the caller (origin.c). Called without the lock. */
+/* The source of a texture's tiles: a tx file, or the caller's callbacks (origin.c). Called without the lock. */
 typedef struct txm_origin {
     /* Fills in the shape, the digest and the number of levels to skip. */
     txm_status (*describe)(txm_cache *c, txm_extension extension, txm_source *made, txm_error *err);
-    /* Reads a tile in the layout of views. `unwidened`: memory of txm_view_converted_bytes; *opaque: see
+    /* Reads a tile in the layout of views. `unwidened` has room for txm_view_converted_bytes; *opaque is as in
      * txm_view_read_tile. */
     txm_status (*read_tile)(txm_cache *c, const txm_source *s, uint32_t level, uint32_t tile, uint8_t *pixels,
                             uint8_t *unwidened, bool *opaque, txm_error *err);
 } txm_origin;
 
-/* Callbacks of the caller, as in txm_tile_source. */
+/* The caller's callbacks, as in txm_tile_source. */
 typedef struct txm_called {
     void *user;
     txm_status (*describe)(void *user, txm_tile_shape *shape, txm_error *err);
@@ -54,7 +54,7 @@ typedef struct txm_called {
     void (*close)(void *user);
 } txm_called;
 
-/* What only an open file has. */
+/* What a file needs only while it is open. */
 typedef struct txm_open_file {
     txm_tx *tx;
     struct txm_cache_file *file;
@@ -62,11 +62,11 @@ typedef struct txm_open_file {
     uint64_t own_bytes, idle_bytes; /* memory of the open file, and memory that its reader keeps for the next tile */
     double looked_seconds;          /* time of the last comparison with the file's identity */
     uint32_t readers;
-    bool mapped; /* used since its pages were last released */
+    bool mapped; /* it was used since its pages were last released */
 } txm_open_file;
 
-/* A tx file, or callbacks of the caller. Because there may be millions of the latter, their structs are cut off behind
- * them. */
+/* A tx file, or the caller's callbacks. There may be millions of the latter, so their structs are allocated only up to
+ * the end of `called`. */
 typedef struct txm_cache_file {
     char *path;
     txm_error *broken; /* the permanent failure that prevents reading; NULL: none */
@@ -79,9 +79,9 @@ typedef struct txm_cache_file {
         txm_called called;
         struct {
             txm_open_file *open; /* NULL: not open */
-            uint64_t digest;     /* of the image; it stays the same if only the time changes */
+            uint64_t digest;     /* digest of the image; it stays the same if only the time changes */
             uint64_t
-                identity[4]; /* device, inode, size, time of change: another file under the same name is not read */
+                identity[4]; /* device, inode, size and time of change: another file with the same name is not read */
             uint32_t opens;
         };
     };
@@ -122,7 +122,7 @@ struct txm_source {
     uint8_t registered;      /* finest level that has entries; view->levels: none */
     bool converts;           /* the file and the view differ in their channels */
     bool hashed;             /* it has a digest */
-    uint64_t digest[2];      /* of the text that identifies copies: oiio:SHA-1 */
+    uint64_t digest[2];      /* digest of the text that identifies copies: oiio:SHA-1 */
     uint64_t file_bytes;
     txm_source *next, **link; /* next in its list; the link that points to this source */
 };
@@ -236,7 +236,7 @@ enum { TXM_CONSTANTS = 64 };
 /* Prevents a slot from being evicted, as long as the slot has this stamp. */
 typedef struct txm_pin {
     uint32_t slot, stamp;
-    uint32_t rank, batch; /* of the job that loaded the tile */
+    uint32_t rank, batch; /* those of the job that loaded the tile */
     uint32_t shown_from;  /* number of the first view that shows the tile; 0: its batch is not over */
 } txm_pin;
 
@@ -251,9 +251,10 @@ typedef struct txm_job {
     uint8_t level;
     bool restored; /* the tile was staged: it has its slot, and needs no reading */
     uint32_t tile, slot;
-    uint32_t rank;    /* index in the batch's list of requests */
-    uint32_t version; /* the source's at the time of the request: if it has changed since, the tile is not shown */
-    uint32_t batch;  /* number of the batch, until whose end the source counts the tile as loading; 0: not in a batch */
+    uint32_t rank; /* index in the batch's list of requests */
+    uint32_t
+        version; /* the source's version when the tile was requested: if it has changed since, the tile is not shown */
+    uint32_t batch;  /* number of the batch; the source counts the tile as loading until it ends; 0: not in a batch */
     uint8_t *pixels; /* pixels of the slot */
 } txm_job;
 
@@ -283,7 +284,7 @@ struct txm_cache_thread {
 
     txm_cache *cache;
     txm_view view;
-    uint64_t generation;            /* of the view that the thread has */
+    uint64_t generation;            /* generation of the view that the thread has */
     atomic_uint_least64_t asks_of;  /* generation of the view of the listed entries; UINT64_MAX: none are listed */
     atomic_uint_least64_t sections; /* number of critical sections that the thread has left; not written inside one */
     atomic_uint_least64_t missed;
@@ -313,7 +314,7 @@ struct txm_ticket {
     txm_cache *cache;
     uint32_t users; /* under the lock */
     uint32_t number, total, jobs_room;
-    uint64_t bytes; /* sum of its tiles */
+    uint64_t bytes; /* total size of its tiles */
     txm_job *jobs;
     txm_pins *pins;
     txm_cache_viewer *viewer;    /* NULL: the batch is not from a launch */
@@ -343,13 +344,13 @@ struct txm_cache_viewer {
     uint32_t textures_copied_capacity, tiles_copied_capacity;
     bool open;           /* lookups may be running in it */
     bool never_repeats;  /* see tile/base/frames.h */
-    uint16_t launch;     /* of the view */
-    uint32_t epoch;      /* of the view; 0: no view was prepared yet */
+    uint16_t launch;     /* the view's launch number */
+    uint32_t epoch;      /* the view's epoch; 0: no view was prepared yet */
     uint32_t stamp;      /* the cache's stamp when the view was prepared: tiles with later stamps are not in it */
-    uint32_t number;     /* of the view, counted over all viewers */
+    uint32_t number;     /* the view's number; views of all viewers are counted together */
     uint64_t generation; /* the cache's generation at that time */
     uint64_t jobs_over;  /* the cache's jobs_over at that time */
-    uint32_t rejection;  /* of the next view; see txm_view */
+    uint32_t rejection;  /* for the next view; see txm_view */
     uint32_t tickets;    /* number of its tickets that are not over */
     txm_pins pins;       /* tiles that its latest batches have loaded */
     txm_cache_viewer *next;
@@ -428,8 +429,8 @@ struct txm_cache {
     txm_open_file *newest, *oldest; /* ends of the list of open files */
     txm_cache_thread *threads;
     uint32_t thread_count;
-    txm_cache_viewer *viewers; /* all of them */
-    txm_cache_viewer *own;     /* that of txm_cache_prepare; NULL: not called yet */
+    txm_cache_viewer *viewers; /* list of all viewers */
+    txm_cache_viewer *own;     /* the viewer of txm_cache_prepare; NULL: it was not called yet */
     uint32_t viewer_count, open_views;
     uint32_t views, batches;              /* numbers of the last view and the last batch */
     uint32_t shown_stamp;                 /* tiles with later stamps are not in any open view */
@@ -484,8 +485,8 @@ static inline uint64_t txm_taken(const txm_cache *c)
     return c->allocated + (c->stats.reader_bytes > share ? c->stats.reader_bytes : share);
 }
 
-/* current.c: a unique number for a new cache; and freeing, at the end of the cache, the threads of
- * txm_cache_thread_current. */
+/* current.c. The first returns a unique number for a new cache; the second frees the threads of
+ * txm_cache_thread_current when the cache is freed. */
 uint64_t txm_next_cache_id(void);
 void txm_end_current(txm_cache *c);
 
@@ -524,7 +525,8 @@ void txm_resume_world(txm_cache *c);
 /* With the lock held: makes lookups of all threads take the general path, until each thread has renewed its copy of the
  * cache's state. */
 void txm_slow_down(txm_cache *c);
-/* Renews that copy for one thread: with the lock held; and without it, between two lookups of the thread. */
+/* Both renew that copy for one thread: the first with the lock held, the second without it, between two lookups of the
+ * thread. */
 void txm_learn(txm_cache_thread *t);
 void txm_renew(txm_cache_thread *t);
 /* look.c: quick lookups for a cache with a resolution; and the general lookup with the same arguments, which repeats a
@@ -711,7 +713,7 @@ void txm_ticket_start(txm_ticket *t);
 void txm_stand_in_load(txm_cache *c, uint32_t texture);
 
 /* load.c */
-/* Records a failure. Without memory for it, it is not recorded. */
+/* Records a failure, if there is memory for it. */
 void txm_trouble_note(txm_cache *c, txm_trouble **trouble, const txm_error *cause);
 void txm_trouble_free(txm_cache *c, txm_trouble **trouble);
 /* Whether a failure may be temporary. Tiles, levels and textures that failed for such a reason are tried again: at once

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Textures of the cache: they are registered by name, opened when they are looked up, replaced, and combined to UDIM
+ * Textures of the cache: they are registered by name, opened when they are looked up, replaced, and combined into UDIM
  * sets.
  *
  * A texture is the object that a renderer refers to, a source holds the tiles of a file. Several textures may share one
  * source: those with equal pixels and equal extension, found by the digest that the maker of the file wrote into it.
  * Until the first lookup a texture is a stub of one pixel whose only level is not registered. A lookup misses that
  * level and requests an entry of the stub's block, and the block identifies the texture to open. So a scene of ten
- * thousand textures costs ten thousand calls of stat and no open file.
+ * thousand textures costs ten thousand calls to stat and no open file.
  *
  * Opening releases the lock while the file is read. `opening` keeps other threads from opening the same texture
  * meanwhile. Everything else that was read before must be read again afterwards, in particular pointers into arrays,
@@ -264,9 +264,9 @@ static void fail_texture(txm_cache *c, uint32_t texture, const txm_error *cause,
     txm_entry_set(c, c->view_textures[texture].first, txm_failed_slot(c, cause, seconds));
 }
 
-/* With the lock held, which is released while the file is read; only threads that open the same texture wait. A texture
- * that is open already is a success, one that is damaged fails again with its message. UDIM sets have no file to open.
- * `t` is read again after the lock was released, because the array may have moved. */
+/* With the lock held, which is released while the file is read; only threads that open the same texture wait. Opening a
+ * texture that is open already succeeds, and a damaged one fails again with its message. UDIM sets have no file to
+ * open. `t` is read again after the lock was released, because the array may have moved. */
 txm_status txm_texture_open(txm_cache *c, uint32_t texture, txm_error *err)
 {
     while (c->textures[texture].opening)
@@ -400,7 +400,7 @@ static txm_status add(txm_cache *c, const char *path, const txm_tile_source *cal
                       uint32_t *texture, txm_error *err)
 {
     if (!txm_extension_exists(extension))
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: no extension %d", path, (int)extension);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: unknown extension mode %d", path, (int)extension);
     txm_status status = called ? TXM_OK : look_at(path, err);
     if (status != TXM_OK)
         return status;
@@ -593,9 +593,9 @@ txm_status txm_source_translucent(txm_cache *c, txm_source *s, txm_error *err)
     return TXM_OK;
 }
 
-/* Gives a number another file, so a renderer need not rebuild its shaders. All steps that can fail come first. The
- * texture becomes a stub again, and the next lookup opens the new file; without a path the same file is read again, for
- * example because an artist has overwritten it. */
+/* Replaces the file of a texture, whose number stays the same, so a renderer need not rebuild its shaders. All steps
+ * that can fail come first. The texture becomes a stub again, and the next lookup opens the new file; without a path
+ * the same file is read again, for example because an artist has overwritten it. */
 static txm_status replace(txm_cache *c, uint32_t texture, const char *path, txm_error *err)
 {
     txm_status status = txm_texture_check(c, texture, err);

@@ -21,7 +21,7 @@
 typedef struct txm_current {
     uint64_t cache_id; /* constant, like `thread`: the owner reads both without the lock */
     txm_cache_thread *thread;
-    struct txm_current *next; /* of the same thread */
+    struct txm_current *next; /* the thread's next entry */
     txm_cache *cache;         /* under the lock; NULL: the cache is gone, and `thread` too */
     struct txm_current *next_of_cache, **link;
     uint32_t process;

@@ -14,16 +14,16 @@ bool txm_slot_evictable(const txm_slot *s)
     return s->state == TXM_SLOT_STATE_HELD && !s->pins && !s->kept;
 }
 
-/* The lowest is evicted first: by the policy, then by age in the cache. The lower half is the stamp, which makes every
- * order unique. */
+/* The slot with the lowest order is evicted first: the policy decides, then the age in the cache. The lower half is the
+ * stamp, which makes every order unique. */
 uint64_t txm_slot_order(const txm_cache *c, const txm_slot *s)
 {
     return (uint64_t)txm_policy_of(c)->order(c, s) << 32 | s->stamp;
 }
 
-/* First, lookups can no longer find the tiles; then, no lookup can be reading them any more; then their slots are free.
- * Waiting for lookups is expensive, so callers gather many slots for one call. Staged tiles could not be found before,
- * so they need no waiting. */
+/* First the tiles are hidden from lookups, then lookups that may be reading them are waited for, and then the slots are
+ * freed. Waiting for lookups is expensive, so callers gather many slots for one call. Staged tiles could not be found
+ * before, so they need no waiting. */
 void txm_evict_slots(txm_cache *c, const uint32_t *slots, uint32_t count)
 {
     bool found = false;
@@ -94,10 +94,10 @@ static uint64_t order_of(const txm_cache *c, const txm_slot *s, bool staged)
     return staged ? txm_staged_order(c, s) : txm_slot_order(c, s);
 }
 
-/* Chooses up to `count` slots of a class that are to be evicted first, among those that open views show or the others,
- * and among the staged ones or the others. Lookups go on and may change marks between the two walks: a slot that was
- * used meanwhile is now above the bound and stays, as it should, and `count` keeps the list from overflowing. Growing
- * the array of orders may itself drop slabs. */
+/* Chooses up to `count` slots of a class that are to be evicted first: `staged` tiles or others, and those that are
+ * `shown` in open views or others. Lookups go on and may change marks between the two walks: a slot that was used
+ * meanwhile is now above the bound and stays, as it should, and `count` keeps the list from overflowing. Growing the
+ * array of orders may itself drop slabs. */
 static uint32_t choose_slots(txm_cache *c, uint32_t class, uint32_t count, bool staged, bool shown, uint32_t *slots)
 {
     txm_class *k = &c->classes[class];

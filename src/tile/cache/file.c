@@ -5,7 +5,7 @@
  *
  * A scene may have more textures than the process may have files, and file servers count opens. So files are closed
  * when others need their place, and opened again when one of their tiles is missed. A file may change meanwhile, and
- * tiles of two different files in one texture would be a seam in the picture. So a file that was replaced by another
+ * tiles of two different files in one texture would leave a seam in the picture. So a file that was replaced by another
  * one while it was closed, or was written to while it was open, fails with TXM_STATUS_CHANGED until the texture is
  * replaced.
  */
@@ -185,7 +185,7 @@ static txm_status open_unchanged(const txm_cache *c, txm_cache_file *f, txm_tx *
         return status;
     if (!seen) {
         txm_tx_close(tx);
-        return txm_fail_errno(err, error, "%s: cannot look at it again", f->path);
+        return txm_fail_errno(err, error, "%s: cannot be examined again", f->path);
     }
     if (same) {
         memcpy(f->identity, now, sizeof now);
@@ -197,8 +197,8 @@ static txm_status open_unchanged(const txm_cache *c, txm_cache_file *f, txm_tx *
     txm_tx_close(tx);
     txm_error_clear(err);
     if (status != TXM_OK && now[0] == f->identity[0] && now[1] == f->identity[1] && now[2] < f->identity[2])
-        return txm_fail(err, TXM_STATUS_CHANGED, "%s: became shorter than when it was opened first", f->path);
-    return txm_fail(err, TXM_STATUS_CHANGED, "%s: is another file now than when it was opened first", f->path);
+        return txm_fail(err, TXM_STATUS_CHANGED, "%s: is shorter than when it was first opened", f->path);
+    return txm_fail(err, TXM_STATUS_CHANGED, "%s: is a different file than when it was first opened", f->path);
 }
 
 /* Whether the times of the last change of content and of the last change of anything are equal. They are if a file was
@@ -210,9 +210,9 @@ static bool was_written(const char *path)
 }
 
 /* Whether another image was written into the file. If not, *known becomes the file's present identity. A mapped file
- * shows what is written to it, so tiles of another image would be found by the tables of the old one. For a file that
- * is read, the tables in memory are the old ones, so it is opened again to compare. If the name now refers to another
- * file, or to none, the old file is still open and unchanged. */
+ * shows what is written to it, so tiles of another image would be looked up in the tables of the old one. A file that
+ * is not mapped is opened again to compare, because its tables in memory are the old ones. If the name now refers to
+ * another file, or to none, the old file is still open and unchanged. */
 static bool overwritten(const txm_cache *c, const txm_cache_file *f, const txm_tx *tx, uint64_t known[4])
 {
     uint64_t now[4];

@@ -22,8 +22,8 @@ void txm_notify(txm_cache *c)
         pthread_cond_broadcast(&c->changed);
 }
 
-/* Waits until any tile was completed since `seen` was read. It need not be a certain tile: the lookup is repeated, and
- * if it still misses one, it waits again. */
+/* Waits until any tile was completed since `seen` was read. It may be any tile: the lookup is repeated, and waits again
+ * if it still misses one. */
 void txm_wait_for_others(txm_cache *c, uint64_t seen)
 {
     while (atomic_load(&c->completions) == seen && txm_help(c))
@@ -213,7 +213,8 @@ bool txm_plan(txm_cache *c, uint32_t entry, txm_job *job)
     return true;
 }
 
-/* May evict; with the lock held. A job without a slot is passed to txm_load too, which publishes the failure. */
+/* Called with the lock held; may evict tiles. A job without a slot is passed to txm_load too, which publishes the
+ * failure. */
 bool txm_plan_slot(txm_cache *c, txm_job *job, bool must)
 {
     if (!job->restored)
@@ -416,7 +417,7 @@ void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unw
         status = txm_source_translucent(c, s, &err);
     if (!s->textures) { /* the texture was replaced meanwhile: the tile is not needed any more */
         give_slot(c, job);
-    } else if (job->version != s->version) { /* read before the change: the next lookup requests it again */
+    } else if (job->version != s->version) { /* it was read before the change; the next lookup requests it again */
         give_slot(c, job);
         txm_entry_set(c, txm_entry_index(s, job->level, job->tile), TXM_SLOT_NONE);
     } else if (status == TXM_OK) {

@@ -16,7 +16,7 @@
 /* ---- UDIM sets ---- */
 
 /* Whether the base texture of a set has the level that a lookup needs; if so, *at becomes a lookup in the base.
- * Derivatives are scaled like the place, because the width of one tile is 1 / columns of the base. */
+ * Derivatives are scaled like the coordinates, because the width of one tile is 1 / columns of the base. */
 static bool base_serves(const txm_cache *c, const txm_texture *set, const txm_sampler *how, txm_lookup *at)
 {
     const txm_view_texture *base = &c->view_textures[set->base];

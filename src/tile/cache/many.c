@@ -34,7 +34,7 @@ static uint64_t share_of(const txm_cache *c, unsigned part)
 
 /* Allocates the lists of tiles, a 64th of the budget, and the areas of `look_ups` lookups, at most a sixteenth. Without
  * that memory, tiles are requested as a single lookup does, and in any order. It is one allocation with its arrays in
- * the order of falling alignment; it is only replaced by a larger one, and is freed with the thread. */
+ * order of decreasing alignment; it is only ever replaced by a larger one, and is freed with the thread. */
 static void make_many(txm_cache_thread *t, size_t look_ups)
 {
     enum { LISTS = 64, AREAS = 16, EACH_TILE = sizeof(txm_job) + sizeof(uint32_t) };
@@ -277,7 +277,7 @@ static size_t sample_present(txm_cache_thread *t, uint32_t texture, const txm_sa
     for (size_t i = 0; i < given->count; i++) {
         areas[i] = a.mask[i] ? area_of(d, given->u[i], given->v[i]) : 0;
         if (a.mask[i])
-            a.look[i] = TXM_LOOK_RESIDENT; /* it will be, after the repetition */
+            a.look[i] = TXM_LOOK_RESIDENT; /* it will be resident when it is repeated */
     }
     *worst = worse(*worst, end_attempt(&a, given));
     return missed;
@@ -331,7 +331,7 @@ static txm_look sample_gathered(txm_cache_thread *t, uint32_t texture, const txm
 static txm_look sample_by_areas(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *part,
                                 const division *d, size_t *missed)
 {
-    const uint32_t areas = areas_of(d), first = t->number * 5 * areas / 8 % areas; /* about the golden section */
+    const uint32_t areas = areas_of(d), first = t->number * 5 * areas / 8 % areas; /* steps of about the golden ratio */
     const uint8_t *end = t->areas + part->count;
     txm_look worst = TXM_LOOK_RESIDENT;
     gathered g = {.count = 0};

@@ -28,7 +28,7 @@ void txm_mirror_look(txm_cache *c, void (*look)(void *user, txm_cache *c), void 
 
 txm_mirror_changes txm_mirror_changes_of(const txm_cache *c, const txm_view *view)
 {
-    _Static_assert((int)TXM_MIRROR_GROUP == (int)TXM_CHUNK, "views note their changes in chunks");
+    _Static_assert((int)TXM_MIRROR_GROUP == (int)TXM_CHUNK, "views record their changes in chunks");
     for (const txm_cache_viewer *v = c->viewers; v; v = v->next)
         if (v->open && v->tiles == view->tiles && v->textures == view->textures)
             return (txm_mirror_changes){v, v->number, v->textures_copied, v->tiles_copied};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Functions for a copy of the cache's tiles elsewhere, such as on a device: they tell which tile is in a slot, and how
- * long it stays there.
+ * Functions for a copy of the cache's tiles elsewhere, such as on a device: they report which tile is in a slot, and
+ * how long it stays there.
  */
 #ifndef TXM_CACHE_MIRROR_H
 #define TXM_CACHE_MIRROR_H
@@ -13,11 +13,11 @@ typedef struct txm_mirrored {
     uint32_t slot, stamp, bytes;
 } txm_mirrored;
 
-/* Which parts of an open view changed in which view of its viewer: for each TXM_MIRROR_GROUP textures or entries the
- * number of the view in which one of them was last copied. Numbers grow, over all viewers. */
+/* When the parts of an open view changed: for each TXM_MIRROR_GROUP textures or entries, the number of the viewer's
+ * view in which one of them was last copied. Numbers grow across all viewers. */
 typedef struct txm_mirror_changes {
     const void *viewer; /* NULL: unknown, and everything may have changed */
-    uint32_t number;    /* of the view */
+    uint32_t number;    /* the view's number */
     const uint32_t *textures, *entries;
 } txm_mirror_changes;
 

@@ -90,26 +90,26 @@ static txm_status check_shape(const txm_cache_file *f, const txm_tile_shape *s, 
 {
     enum { LONGEST = 65536, SMALLEST_TILE = 8, LARGEST_TILE = 512 };
     if (!s->width || !s->height || s->width > LONGEST || s->height > LONGEST)
-        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: its source has %u x %u px, and 1 to %d are possible", f->path,
-                        s->width, s->height, LONGEST);
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: its source has %u x %u px; use 1 to %d", f->path, s->width,
+                        s->height, LONGEST);
     uint32_t most = 1;
     while (s->width >> most || s->height >> most)
         most++;
     if (!s->levels || s->levels > most || s->levels > TXM_MAX_LEVELS)
-        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: its source has %u levels, and 1 to %u are possible", f->path,
-                        s->levels, most);
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: its source has %u levels; use 1 to %u", f->path, s->levels,
+                        most);
     if (s->tile_px < SMALLEST_TILE || s->tile_px > LARGEST_TILE || s->tile_px & (s->tile_px - 1))
         return txm_fail(err, TXM_STATUS_UNSUPPORTED,
-                        "%s: its source has tiles of %u px, and powers of two from %d to %d are possible", f->path,
-                        s->tile_px, SMALLEST_TILE, LARGEST_TILE);
+                        "%s: its source has tiles of %u px; use a power of two from %d to %d", f->path, s->tile_px,
+                        SMALLEST_TILE, LARGEST_TILE);
     if ((s->channels != 1 && s->channels != 4) || s->type > TXM_TYPE_FLOAT)
         return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: its source has %u channels of type %u", f->path, s->channels,
                         s->type);
     if (s->encoding > TXM_ENCODING_DATA)
-        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: its source has no encoding that is known: %u", f->path,
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: its source has the unknown encoding %u", f->path,
                         s->encoding);
     if (!memchr(s->digest, 0, sizeof s->digest))
-        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: the digest of its source does not end", f->path);
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: the digest of its source lacks its final NUL", f->path);
     return TXM_OK;
 }
 

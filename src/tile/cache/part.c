@@ -69,7 +69,7 @@ static txm_status check_part(const txm_cache *c, uint32_t texture, const txm_cac
     txm_status status = txm_texture_check(c, texture, err);
     *part = *part ? *part : &whole_texture;
     if (status == TXM_OK && (isnan((*part)->u0) || isnan((*part)->v0) || isnan((*part)->u1) || isnan((*part)->v1)))
-        status = txm_fail(err, TXM_STATUS_USAGE, "texture %u: a part needs numbers, not NaN", texture);
+        status = txm_fail(err, TXM_STATUS_USAGE, "texture %u: the corners of a part must not be NaN", texture);
     return status;
 }
 
@@ -94,7 +94,7 @@ enum { LOADED_TOGETHER = 1024 };
 typedef struct part_load {
     txm_ticket *ticket;
     uint32_t count;
-    uint64_t bytes, all_bytes; /* of the tiles of this round, and of the rounds before */
+    uint64_t bytes, all_bytes; /* size of the tiles of this round, and of the rounds before */
     bool full, over;           /* full: another round may be needed; over: the rest does not fit the budget */
     bool keeps;                /* pin the tiles that are in memory */
     bool waits;                /* another thread is loading a tile of the part */
@@ -229,7 +229,7 @@ static txm_status reserve_part(txm_cache *c, uint32_t texture, const txm_cache_p
     const uint64_t most = txm_room_for_tiles(c) / 2, kept = c->kept_bytes + c->reserved_bytes;
     if (*bytes && (*bytes > most || kept > most - *bytes)) {
         status = txm_fail(err, TXM_STATUS_TOO_LARGE,
-                          "texture %u: %llu bytes of tiles cannot be pinned, since %llu of %llu are left for that",
+                          "texture %u: %llu bytes of tiles cannot be pinned: only %llu of %llu are left for that",
                           texture, (unsigned long long)*bytes, (unsigned long long)(kept < most ? most - kept : 0),
                           (unsigned long long)most);
         *bytes = 0;

@@ -31,10 +31,10 @@ static uint32_t order_by_age(const txm_cache *c, const txm_slot *s)
                                                                                   : OLDEST_AGE - 1u - s->age;
 }
 
-/* All are equal, so stamps alone decide, and tiles are evicted in the order of loading. The number of staged tiles was
- * chosen from two traces, one of single lookups and one of waves, with a cache of a tenth of what they use: it reads
- * 3461 and 3435 tiles without staging, 3118 and 3281 with a sixteenth staged, as OptiX Toolkit advises, 3112 and 3093
- * with a quarter, and no fewer with a half. */
+/* All slots are equal, so stamps alone decide, and tiles are evicted in the order of loading. The number of staged
+ * tiles was chosen from two traces, one of single lookups and one of waves, with a cache of a tenth of what they use:
+ * it reads 3461 and 3435 tiles without staging, 3118 and 3281 with a sixteenth staged, as OptiX Toolkit advises, 3112
+ * and 3093 with a quarter, and no fewer with a half. */
 static uint32_t order_of_none(const txm_cache *c, const txm_slot *s)
 {
     (void)c, (void)s;
@@ -106,12 +106,12 @@ const txm_policy txm_policies[TXM_CACHE_POLICIES] = {
                                  .order = order_by_age,
                                  .end_epoch = grow_older,
                                  .by_launch = true},
-    [TXM_CACHE_POLICY_NONE] = {.words = {"none", "none", "nothing is evicted, and the size is exceeded"},
+    [TXM_CACHE_POLICY_NONE] = {.words = {"none", "none", "nothing is evicted, even if the size is exceeded"},
                                .order = mark_of,
                                .keeps_all = true},
     [TXM_CACHE_POLICY_SECOND_CHANCE] = {.words = {"second-chance", "second",
-                                                  "tiles are evicted in the order of loading, but the next quarter is "
-                                                  "kept without being read if requested"},
+                                                  "tiles are evicted in the order of loading, but the quarter that is "
+                                                  "next can be restored without reading"},
                                         .order = order_of_none,
                                         .by_launch = true,
                                         .staged_64ths = 16},

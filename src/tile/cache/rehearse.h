@@ -17,11 +17,11 @@ typedef struct txm_rehearsal {
     const uint8_t *(*pixel)(const void *user, txm_tile_name tile);
 } txm_rehearsal;
 
-/* Sets the functions of a cache that has no textures yet; copied. */
+/* Sets the functions of a cache that has no textures yet; they are copied. */
 void txm_rehearse(txm_cache *c, const txm_rehearsal *rehearsal);
 /* Registers a texture, whose file need not exist. Textures are numbered in the order of these calls. */
 txm_status txm_rehearse_add(txm_cache *c, const char *path, txm_extension extension, txm_error *err);
-/* Uses the tiles of a lookup, and loads those that are missing. NO_MEMORY. */
+/* Uses the tiles of a lookup, and loads those that are missing. Fails with NO_MEMORY. */
 txm_status txm_rehearse_look(txm_cache_thread *t, const txm_tile_name *tiles, uint32_t count, txm_error *err);
 /* Begins a launch as txm_cache_prepare does, without a view. */
 void txm_rehearse_launch(txm_cache *c);

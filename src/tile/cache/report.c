@@ -55,15 +55,14 @@ static void verdict(txm_cache *c, const txm_cache_stats *s, char text[256])
     else if (!s->tiles_loaded)
         txm_format(text, 256, "nothing was loaded");
     else if (again >= 1 && !squeezed)
-        txm_format(text, 256, "%.1f %% of tiles read again, none for want of memory: %s; the working set is about %s",
-                   again, ended ? "render tiles had ended that did not use them" : "they had been unloaded", set);
+        txm_format(text, 256, "%.1f %% of tiles read again, none for lack of memory: %s; the working set is about %s",
+                   again, ended ? "whole render tiles had not used them" : "they had been unloaded", set);
     else if (again >= 1)
         txm_format(text, 256, "cache too small: %.1f %% of tiles read again; the working set is about %s", again, set);
     else if (budget && s->allocated_bytes_peak * 4 < budget)
         txm_format(text, 256, "cache larger than needed: the working set is about %s", set);
     else
-        txm_format(text, 256, "cache large enough: no tiles to speak of were read again; the working set is about %s",
-                   set);
+        txm_format(text, 256, "cache large enough: hardly any tiles were read again; the working set is about %s", set);
 }
 
 /* ---- text ---- */

@@ -375,7 +375,7 @@ static bool others_are_older(txm_cache *c, uint32_t class)
     return other < own;
 }
 
-/* Whether a slab more and a sixteenth more of the class would exceed the budget. */
+/* Whether one more slab and another sixteenth of the class would exceed the budget. */
 static bool is_nearly_full(const txm_cache *c, uint32_t class)
 {
     const txm_class *k = &c->classes[class];

@@ -145,9 +145,9 @@ txm_status txm_cache_trace_start(txm_cache *c, const char *path, uint32_t record
     if (!records || records & ~(uint32_t)(TXM_TRACE_TILES | TXM_TRACE_LOOKUPS))
         return txm_fail(err, TXM_STATUS_USAGE, "%s: a trace holds tiles, lookups or both", path);
     pthread_mutex_lock(&c->lock);
-    txm_status status =
-        c->trace ? txm_fail(err, TXM_STATUS_USAGE, "%s: the cache writes %s already", path, txm_recorder_path(c->trace))
-                 : txm_recorder_new(path, records, &c->trace, err);
+    txm_status status = c->trace ? txm_fail(err, TXM_STATUS_USAGE, "%s: the cache is already writing %s", path,
+                                            txm_recorder_path(c->trace))
+                                 : txm_recorder_new(path, records, &c->trace, err);
     if (status == TXM_OK) {
         for (uint32_t i = 0; i < c->stats.textures; i++)
             c->textures[i].traced = false;

@@ -104,7 +104,8 @@ void txm_viewer_close(txm_cache_viewer *v)
         forget_all_gone(v);
     note_open_views(v->cache);
     txm_slots_free_retired(v->cache);
-    /* Otherwise the next batch does this: with pins for longer, fewer tiles of a picture drive each other out. */
+    /* Within the budget the next batch unpins them: the longer tiles are pinned, the fewer tiles of a picture evict
+     * each other. */
     if (v->cache->options.max_bytes && txm_taken(v->cache) > v->cache->options.max_bytes)
         txm_viewer_unpin(v);
     txm_make_room(v->cache, 0);
@@ -148,7 +149,7 @@ static void note_copied(const txm_cache_viewer *v, uint32_t *copied, uint32_t fr
 static void copy_entries(const txm_cache *c, txm_cache_viewer *v, uint32_t from, uint32_t to)
 {
     note_copied(v, v->tiles_copied, from, to);
-    for (uint32_t i = from; i < to; i++) { /* lookups of threads write both words */
+    for (uint32_t i = from; i < to; i++) { /* threads' lookups may write both words meanwhile */
         v->tiles[i].slot = __atomic_load_n(&c->tiles[i].slot, __ATOMIC_ACQUIRE);
         v->tiles[i].mark = __atomic_load_n(&c->tiles[i].mark, __ATOMIC_RELAXED);
     }

@@ -99,8 +99,8 @@ START_TEST(files_that_vanish_cost_their_tiles)
         ck_assert_uint_eq(s.failures, 1);
     ck_assert_str_ne(s.message, "");
     ck_assert(strstr(s.message, "victim.tx"));
-    static const char *const causes[] = {"cannot open", "is another file now",
-                                         "became shorter than when it was opened"};
+    static const char *const causes[] = {"cannot open", "is a different file than",
+                                         "is shorter than when it was first opened"};
     ck_assert_msg(strstr(s.message, causes[_i]), "%s", s.message);
     ck_assert_uint_eq(stats_of(c).tiles_failed, s.failures);
     free(write_cached("victim.tx", 512, 512, 4, TXM_TYPE_U8, MADE_CONSTANT, 4));
@@ -766,11 +766,11 @@ START_TEST(verdicts_name_the_cause)
     look(t, id, 0.3f, 0.3f, out);
     ck_assert_int_eq(txm_cache_unload(c, id, NULL), TXM_OK);
     look(t, id, 0.3f, 0.3f, out);
-    ck_verdict(c, "50.0 % of tiles read again, none for want of memory: they had been unloaded");
+    ck_verdict(c, "50.0 % of tiles read again, none for lack of memory: they had been unloaded");
     for (int i = 0; i < 3; i++)
         txm_cache_end_epoch(c);
     look(t, id, 0.3f, 0.3f, out);
-    ck_verdict(c, "none for want of memory: render tiles had ended that did not use them");
+    ck_verdict(c, "none for lack of memory: whole render tiles had not used them");
     ck_assert_int_eq(txm_cache_set_max_bytes(c, 1, NULL), TXM_OK);
     look(t, id, 0.3f, 0.3f, out);
     ck_verdict(c, "cache too small: ");
