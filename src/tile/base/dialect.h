@@ -82,7 +82,7 @@ TXM_ARITH double txm_bits_double(uint64_t u)
     return d;
 }
 
-/* It is defined by comparisons, so that it is defined which operand is returned if one is NaN: the second one. */
+/* It is written as a comparison, so that the result is defined if one operand is NaN: it is the second one. */
 TXM_ARITH float txm_max(float a, float b)
 {
     return a > b ? a : b;

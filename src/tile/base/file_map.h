@@ -34,7 +34,7 @@ typedef struct txm_map {
 TXM_SHARED int txm_map_open(txm_map *map, int fd, size_t bytes);
 TXM_SHARED void txm_map_close(txm_map *map); /* does nothing if no map is open */
 
-/* The same for a file that is read. Duplicates the descriptor. */
+/* Does the same for a file that is read instead of mapped. Duplicates the descriptor. */
 int txm_map_open_read(txm_map *map, int fd, size_t bytes);
 /* Afterwards any thread may use the map, and no more pages are read into it. */
 void txm_map_seal(txm_map *map);
@@ -59,7 +59,7 @@ static inline bool txm_map_holds(const txm_map *map, uint64_t offset, uint64_t b
     return offset <= map->bytes && bytes <= map->bytes - offset;
 }
 
-/* The same, and makes the bytes available. For a file that is read, at most 64 MiB can be. */
+/* Does the same, and makes the bytes available: at most 64 MiB of a file that is read instead of mapped. */
 bool txm_map_fetch(const txm_map *map, uint64_t offset, uint64_t bytes);
 static inline bool txm_map_needs(const txm_map *map, uint64_t offset, uint64_t bytes)
 {

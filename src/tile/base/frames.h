@@ -10,7 +10,8 @@ struct txm_view;
 struct txm_view_texture;
 struct txm_cache_viewer;
 
-/* A texel of a texture of a view, in its level's pixels, with the tile's place in the page table and its slot. */
+/* A texel of a texture in a view: its position in the level's pixels, its tile's entry in the page table, and the
+ * slot. */
 typedef struct txm_texel_place {
     const struct txm_view_texture *texture;
     uint32_t level, x, y, entry, slot;
@@ -18,8 +19,8 @@ typedef struct txm_texel_place {
 
 /* The linear values of sRGB codes of 8 bits. */
 TXM_SHARED void txm_texel_decode(float decoded[256]);
-/* The colour that a lookup with TXM_FILTER_CLOSEST gives for the texel, and marks its tile as that does. `after` is the
- * sampler's; `decoded` has the values of txm_texel_decode. */
+/* Returns the colour that a lookup with TXM_FILTER_CLOSEST gives for the texel, and marks its tile as that lookup does.
+ * `after` is the sampler's; `decoded` has the values of txm_texel_decode. */
 TXM_SHARED void txm_texel_color(const struct txm_view *view, const txm_texel_place *at, int after,
                                 const float decoded[256], float rgba[4]);
 

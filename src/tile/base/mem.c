@@ -23,7 +23,7 @@ void *txm_calloc(size_t count, size_t size)
     return calloc(count ? count : 1, size ? size : 1);
 }
 
-/* It is aligned to a cache line, not zeroed. NULL if the product overflows. */
+/* The memory is aligned to a cache line and not zeroed. NULL if the product overflows. */
 void *txm_alloc_pixels(size_t count, size_t size)
 {
     size_t bytes = txm_mul(count, size);

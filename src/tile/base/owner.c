@@ -54,7 +54,8 @@ static void look_at_machine(void)
     own_machine = (uint32_t)txm_xxh64(text, n, txm_xxh64(own_host, strlen(own_host), 0));
 }
 
-/* State letter and start time (field 22) of a process. The name in field 2 may contain anything, including ')'. */
+/* Reads the state letter and the start time (field 22) of a process. The name in field 2 may contain anything,
+ * including ')'. */
 static bool process_status(long pid, char *state, uint64_t *start)
 {
     char path[64], text[1024];

@@ -52,10 +52,10 @@ TXM_SHARED txm_status txm_path_absolute_failed(const char *path, txm_error *err)
  * not mounted) the message names its target: NOT_FOUND. */
 TXM_SHARED txm_status txm_folders_make(const char *path, txm_error *err);
 
-/* Removes the file that `judged` describes from the folder that `folder` describes (NULL: any), and no other file that
- * has got this name: not even if a folder on the path was replaced by a link meanwhile, with hard links to the same
- * files. Returns 0, an errno, or TXM_REMOVE_OTHER (below 0, unlike any errno) if another file or folder has the name
- * now. */
+/* Removes the file that `judged` describes from the folder that `folder` describes (NULL: any), but never another file
+ * that has its name now, even if a folder on the path was replaced meanwhile by a link to one with hard links to the
+ * same files. Returns 0, an errno, or TXM_REMOVE_OTHER (below 0, unlike any errno) if another file or folder has the
+ * name now. */
 enum { TXM_REMOVE_OTHER = -1 };
 TXM_SHARED int txm_file_remove(const char *path, const struct stat *folder, const struct stat *judged);
 #endif

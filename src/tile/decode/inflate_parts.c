@@ -87,14 +87,14 @@ static match take_match(part *p, unsigned symbol)
     return m;
 }
 
-/* Byte by byte: at the end of the output, or if source and destination overlap closely. */
+/* Copies byte by byte, at the end of the output or if source and destination overlap closely. */
 static void copy_carefully(part *p, match m)
 {
     for (; m.length; m.length--, p->out++)
         *p->out = *(p->out - m.distance);
 }
 
-/* In whole steps, if there is room for them. */
+/* Copies in whole steps if there is room for them. */
 static inline void copy_fast(part *p, match m)
 {
     uint8_t *out = p->out, *end = out + m.length;

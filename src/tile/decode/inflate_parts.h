@@ -17,7 +17,7 @@
 
 enum {
     TXM_MAX_PARTS = 3,
-    TXM_PARTS_BYTES = 16384, /* size from which on the low bytes are split, because codes cost 80 bytes */
+    TXM_PARTS_BYTES = 16384, /* size from which the low bytes are split, because each part's codes cost 80 bytes */
     TXM_PARTS_MAX_BYTES = 1 << 17
 };
 

@@ -24,9 +24,9 @@ static txm_status take_options(const txm_device_options *given, txm_device_optio
     if (status)
         return status;
     if (o->max_lookups < 1 || o->max_lookups > 1 << 22)
-        return txm_fail(err, TXM_STATUS_USAGE, "lookups of a launch go from 1 to 4194304");
+        return txm_fail(err, TXM_STATUS_USAGE, "a launch can have 1 to 4194304 lookups");
     if (o->max_requests < 64 || o->max_requests > 1 << 20)
-        return txm_fail(err, TXM_STATUS_USAGE, "requests of a launch go from 64 to 1048576");
+        return txm_fail(err, TXM_STATUS_USAGE, "a launch can have 64 to 1048576 requests");
     return TXM_OK;
 }
 

@@ -9,7 +9,7 @@
  *
  * Each launch that may be under way has a viewer of the cache, a copy of the page table on the device, and lists of its
  * own, because the first launch may still read its table while the second one's is updated. Tiles are shared: if a
- * later launch overwrites a tile, its copy is queued behind the launch that may still read it.
+ * later launch overwrites a tile, its copy is queued after the launch that may still read it.
  */
 #ifndef TXM_DEVICE_DEVICE_IMPL_H
 #define TXM_DEVICE_DEVICE_IMPL_H
@@ -74,9 +74,9 @@ struct txm_device_launch {
     uint32_t texture_room, udim_room, slot_room; /* capacities of its parts */
     uint32_t udims_sent;
     txm_words sent;             /* one word for each entry */
-    txm_view_texture *textures; /* as they were sent */
+    txm_view_texture *textures; /* the textures as they were sent */
     size_t textures_sent, textures_capacity;
-    /* The parts that may differ from that: see table.c. */
+    /* The parts that may differ from what was sent: see table.c. */
     txm_mirror_changes changes, changes_sent; /* changes of `view`, and of the view that was sent */
     uint16_t round_sent;
     txm_words entry_of; /* the entry that shows each slot of the cache in the table; TXM_NO_ENTRY, TXM_MANY */
@@ -94,7 +94,7 @@ struct txm_device_launch {
 struct txm_device {
     txm_cache *cache;
     const txm_device_lookups *call;
-    const char *(*note)(void); /* of its plug-in */
+    const char *(*note)(void); /* the function of its plug-in */
     uint32_t index;
     char name[32], title[256];
     txm_device_options options;

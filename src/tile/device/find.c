@@ -24,12 +24,13 @@ txm_status txm_device_find(const char *name, txm_device_found *found, txm_error 
     const txm_device_backend_row *backend = name ? txm_device_parse(name, &only) : NULL;
     *found = (txm_device_found){0};
     if (!backend)
-        return txm_fail(err, TXM_STATUS_USAGE, "'%s' names no device: they are called opencl:0, cuda:1 and the like",
+        return txm_fail(err, TXM_STATUS_USAGE, "'%s' is not a device: their names are like opencl:0 and cuda:1",
                         name ? name : "");
     txm_status status = txm_device_count(backend, &plugin, &count, err);
     const uint32_t index = only < 0 ? 0 : (uint32_t)only;
     if (status == TXM_OK && !lookups_fit(plugin->lookups))
-        status = txm_fail(err, TXM_STATUS_DEVICE, "%s: its plug-in is from another build, or knows no lookups", name);
+        status = txm_fail(err, TXM_STATUS_DEVICE, "%s: its plug-in is from another build, or does not support lookups",
+                          name);
     if (status == TXM_OK && index >= count)
         status =
             txm_fail(err, TXM_STATUS_DEVICE, "no device %s: 'txmill devices' lists the devices of this machine", name);

@@ -62,16 +62,16 @@ static const char *xyz_text_of(const char *working_space)
     return is_matrix_text(working_space) ? working_space : NULL;
 }
 
-/* Strings of the key are those of `wanted`, or constant. */
+/* The key's strings belong to `wanted`, or are constant. */
 static txm_status make_folder_key(const char *image, const txm_tx_wanted *w, txm_tx_key *key, txm_error *err)
 {
     if (!image || !*image)
         return txm_fail(err, TXM_STATUS_USAGE, "no image given: its path is empty");
     if (!w->colorspace || !*w->colorspace)
         return txm_fail(err, TXM_STATUS_USAGE,
-                        "%s: no colour space given; say the one that the scene names, such as \"sRGB\"", image);
+                        "%s: no colour space given; give the one that the scene names, such as \"sRGB\"", image);
     if (w->alpha == TXM_ALPHA_DEFAULT || (unsigned)w->alpha > TXM_ALPHA_AUTO)
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: no alpha mode given; say the one that the scene names", image);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: no alpha mode given; give the one that the scene names", image);
     *key = (txm_tx_key){.xyz_text = xyz_text_of(w->working_space),
                         .colorspace = w->data || is_blender_data(w->colorspace) ? "data"
                                       : strcmp(w->colorspace, "auto") == 0      ? ""
@@ -80,13 +80,13 @@ static txm_status make_folder_key(const char *image, const txm_tx_wanted *w, txm
                         .equiangular = w->equiangular};
     if (!key->xyz_text)
         return txm_fail(err, TXM_STATUS_USAGE,
-                        "%s: the working space '%s' is none of Blender's (Linear Rec.709, Linear Rec.2020, ACEScg); of "
-                        "another give the 12 numbers that 'txmill colorspaces' prints",
+                        "%s: '%s' is not one of Blender's working spaces (Linear Rec.709, Linear Rec.2020, ACEScg); "
+                        "for another, give the 12 numbers that 'txmill colorspaces' prints",
                         image, w->working_space);
     return TXM_OK;
 }
 
-/* The beginning of both public functions. */
+/* Does what both public functions begin with. */
 static txm_status take_wanted(const char *image, const txm_tx_wanted *given, txm_tx_wanted *own, txm_tx_key *key,
                               txm_error *err)
 {
@@ -107,7 +107,6 @@ txm_status txm_tx_path_of(const char *image, const txm_tx_wanted *wanted, char *
     return status;
 }
 
-/* A lookup that fails leaves what it was given as it was. */
 txm_status txm_tx_find(const char *image, const txm_tx_wanted *wanted, txm_found *found, txm_error *err)
 {
     txm_tx_wanted own;

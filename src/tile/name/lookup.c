@@ -28,7 +28,8 @@ typedef struct wanted {
     const txm_tx_wish *wish; /* may be NULL */
 } wanted;
 
-/* Why a file is of no use: for its codec alone; or only now, as it could not be looked at (TXM_OK otherwise). */
+/* Why a file is not used: `foreign` if only its codec prevents it, `trouble` if it could not be examined just now
+ * (TXM_OK otherwise). */
 typedef struct shortcoming {
     bool foreign;
     txm_status trouble;

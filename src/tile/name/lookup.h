@@ -18,8 +18,8 @@ typedef struct txm_tx_wish {
     const void *user;
 } txm_tx_wish;
 
-/* Lookup order as Cycles: (a) the configured folder, (b) blender_tx if that is not the configured one, (c) the source.
- * Fails only for problems with the source itself. `wish` may be NULL: what is inside does not matter then. */
+/* Looks in Cycles' order: (a) the configured folder, (b) blender_tx if that is not the configured one, (c) the source.
+ * Fails only for problems with the source itself. `wish` may be NULL: then the content does not matter. */
 TXM_SHARED txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const txm_tx_key *key,
                                     const txm_tx_wish *wish, txm_found *out, txm_error *err);
 #endif

@@ -3,7 +3,7 @@
  * Names of tx files, as Cycles computes them.
  *
  * In: a source's path, its settings, and the matrix of the working space. Out: the text whose MD5 names the file,
- * exactly as Cycles composes it, since a single other byte is another name. Parsing goes the other way: it splits a
+ * exactly as Cycles composes it, since one different byte gives another name. Parsing goes the other way: it splits a
  * name into source, version and digest.
  */
 #include "tile/name/name.h"
@@ -25,7 +25,8 @@ static bool is_default_dir(const char *cache_dir)
     return !cache_dir || !*cache_dir;
 }
 
-/* The source's path relative to an absolute cache folder: what keeps files of one name from different folders apart. */
+/* The source's path relative to an absolute cache folder; it distinguishes files of the same name from different
+ * folders. */
 static char *relative_source(const char *source_path, const char *cache_dir)
 {
     char *source = txm_path_absolute(source_path);
@@ -53,7 +54,7 @@ static bool digest(const char *source_path, const char *cache_dir, const txm_tx_
     return ok;
 }
 
-/* NULL when memory is out, or the current folder is unknown. */
+/* NULL if memory is exhausted, or the current folder is unknown. */
 char *txm_tx_path(const char *source_path, const char *cache_dir, const txm_tx_key *key)
 {
     char hex[TXM_MD5_HEX];

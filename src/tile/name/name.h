@@ -22,12 +22,13 @@ typedef struct txm_tx_key {
  * exhausted or there is no current folder (txm_path_absolute_failed). */
 TXM_SHARED char *txm_tx_path(const char *source_path, const char *cache_dir, const txm_tx_key *key);
 
-/* The word for the requested colour space that is in names; only of files that hold one. */
+/* The word for the requested colour space that names contain; the file must hold one. */
 TXM_SHARED const char *txm_requested_word(const txm_tx_description *description);
 
-/* Whether the settings that the file at `tx_path` holds give its name, for the image `source` (a path or, without a
- * folder, its name) and the cache folder `dir`: NULL for one that counts from the image's folder, else absolute. Only
- * txmill's files hold all that it takes; of others nothing fits. *exhausted: memory ran out. */
+/* Whether the file at `tx_path` has the name that follows from the settings inside it, for the image `source` (a path
+ * or, without a folder, its name) and the cache folder `dir`, which is absolute, or NULL for one relative to the
+ * image's folder. False for files that txmill did not make, because they lack some of the settings. *exhausted: memory
+ * ran out. */
 TXM_SHARED bool txm_own_name_fits(const char *tx_path, const txm_tx_description *description, const char *source,
                                   const char *dir, bool *exhausted);
 #endif

@@ -39,7 +39,7 @@ txm_tx_state txm_state_of_use(txm_use use)
 
 /* ---- what a render shows ---------------------------------------------------------------------------------------- */
 
-/* A file that Cycles does not take costs no picture, but time. */
+/* If Cycles does not use the file, the picture is still right but takes longer. */
 static const char from_source[] =
     "reads the source image instead; with Auto Generate on, makes the tx file before it renders";
 
@@ -59,7 +59,7 @@ static void say(txm_verdict *v, txm_use use, const char *shows, const char *form
     snprintf(v->shows, sizeof v->shows, "%s", shows);
 }
 
-/* Native samples are used as they lie in the file; others are converted at every tile that is loaded. */
+/* Native samples are used as they are in the file; others are converted whenever a tile is loaded. */
 static bool is_native(const txm_tx *tx)
 {
     const txm_tx_info *i = txm_tx_info_of(tx);
@@ -75,7 +75,7 @@ static void say_outdated(const txm_evidence *e, txm_verdict *out)
         e->image_time > e->tx_time ? "newer" : "older", txm_duration_text(difftime(e->image_time, e->tx_time), span));
 }
 
-/* Cycles may open what txmill cannot read: it looks at the header alone, and finds out about tiles when it draws. */
+/* Cycles may open files that txmill cannot read: it checks only the header, and notices bad tiles when it renders. */
 static void say_unreadable(const txm_evidence *e, txm_verdict *out)
 {
     static const char *const shows[] = {[TXM_OPENING_NONE] = from_source,
@@ -133,7 +133,7 @@ void txm_decide(const txm_evidence *e, txm_verdict *out)
     else if (!e->direct && e->fit == TXM_FIT_NAME)
         say(out, TXM_USE_NAME, "never looks for this name", "%s", e->misfit);
     else if (!e->direct && e->fit == TXM_FIT_COLOURS)
-        say(out, TXM_USE_NAME, "uses it, with colours or alpha that are not those asked for", "%s", e->misfit);
+        say(out, TXM_USE_NAME, "uses it, with colours or alpha other than the scene's", "%s", e->misfit);
     else if (e->damage)
         say_damaged(e, out);
     else if (e->direct)

@@ -29,11 +29,11 @@ typedef struct txm_evidence {
     bool has_image;        /* the image is there; its time is image_time */
     time_t image_time, tx_time;
     const char *image;   /* its name for messages; NULL: "the image" */
-    const txm_tx *tx;    /* NULL: it cannot be opened as one, for `refusal`, or only by Cycles' own reader */
+    const txm_tx *tx;    /* NULL: it cannot be opened, because of `refusal`, or only by Cycles' own reader */
     const char *refusal; /* a sentence without the path; NULL where Cycles can open it */
     txm_fit fit;
     const char *misfit; /* a sentence on `fit` */
-    const char *damage; /* why a tile cannot be decoded, of level, tile_x, tile_y; NULL: all can, as far as is known */
+    const char *damage; /* why the tile at level, tile_x, tile_y cannot be decoded; NULL: no such tile is known */
     int level, tile_x, tile_y;
 } txm_evidence;
 

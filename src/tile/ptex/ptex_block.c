@@ -207,7 +207,7 @@ txm_status txm_ptex_read_block_tile(const txm_ptex *p, const ptex_block *block, 
         return status;
     uint64_t offset = list.offset;
     if (tile >= list.count)
-        status = txm_fail(err, TXM_STATUS_USAGE, "%s: tile %u: the face has %u", p->path, tile, list.count);
+        status = txm_fail(err, TXM_STATUS_USAGE, "%s: no tile %u: the face has %u", p->path, tile, list.count);
     for (uint32_t i = 0; i < tile && status == TXM_OK && tiled; i++)
         offset += txm_ptex_block_bytes(list.words[i]);
     if (status == TXM_OK)

@@ -117,7 +117,7 @@ static txm_status check_ptex_face_id(const txm_ptex *p, uint32_t face, txm_error
 {
     if (face < p->info.faces)
         return TXM_OK;
-    return txm_fail(err, TXM_STATUS_USAGE, "%s: face %u: the file has %u, counted from 0", p->path, face,
+    return txm_fail(err, TXM_STATUS_USAGE, "%s: no face %u: the file has %u, counted from 0", p->path, face,
                     p->info.faces);
 }
 

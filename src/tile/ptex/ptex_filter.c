@@ -192,8 +192,8 @@ txm_status txm_ptex_look_up(txm_ptex_filter *filter, const txm_ptex_request *req
     const txm_ptex *p = filter->ptex;
     txm_error_clear(err);
     if (request->face >= p->info.faces)
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: face %u: the file has %u, counted from 0", p->path, request->face,
-                        p->info.faces);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: no face %u: the file has %u, counted from 0", p->path,
+                        request->face, p->info.faces);
     memset(request->result, 0, request->channels * sizeof *request->result);
     if (request->first_channel >= p->info.channels)
         return TXM_OK;

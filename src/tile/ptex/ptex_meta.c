@@ -183,7 +183,7 @@ txm_status txm_ptex_meta_read(const txm_ptex *ptex, uint32_t index, void *data, 
 {
     txm_error_clear(err);
     if (index >= ptex->info.metas)
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: metadata %u: the file has %u entries", ptex->path, index,
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: no metadata %u: the file has %u entries", ptex->path, index,
                         ptex->info.metas);
     const ptex_meta *m = &ptex->metas[index];
     if (m->data) {

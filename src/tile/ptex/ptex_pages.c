@@ -336,7 +336,8 @@ txm_status txm_ptex_page_read(const txm_ptex_pages *pages, uint32_t page, uint32
 {
     txm_error_clear(err);
     if (page >= pages->info.pages)
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: page %u: there are %u", pages->ptex->path, page, pages->info.pages);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: no page %u: there are %u", pages->ptex->path, page,
+                        pages->info.pages);
     const ptex_page *of = &pages->pages[page];
     const uint32_t all_width = level < 32 && of->width >> level ? of->width >> level : 1;
     const uint32_t all_height = level < 32 && of->height >> level ? of->height >> level : 1;
@@ -376,8 +377,8 @@ txm_status txm_ptex_place_of(const txm_ptex_pages *pages, uint32_t face, txm_pte
 {
     txm_error_clear(err);
     if (face >= pages->ptex->info.faces)
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: face %u: the file has %u, counted from 0", pages->ptex->path, face,
-                        pages->ptex->info.faces);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: no face %u: the file has %u, counted from 0", pages->ptex->path,
+                        face, pages->ptex->info.faces);
     const ptex_grid *g = grid_of_rank(pages, pages->rank[face]);
     uint32_t column, row;
     cell_of_index(g, pages->rank[face] - g->first, &column, &row);
@@ -428,10 +429,9 @@ static txm_status take_pages_options(txm_ptex_pages *pages, const txm_ptex_pages
     if (status != TXM_OK)
         return status;
     if (o.page_px > MAX_PAGE_PX || (o.page_px && o.page_px < 64))
-        return txm_fail(err, TXM_STATUS_USAGE, "pages of %u px: the size must be from 64 to %d px", o.page_px,
-                        MAX_PAGE_PX);
+        return txm_fail(err, TXM_STATUS_USAGE, "pages of %u px: use a size from 64 to %d px", o.page_px, MAX_PAGE_PX);
     if (o.padding_px & (o.padding_px - 1) || o.padding_px > 1u << MAX_PADDING_LOG2)
-        return txm_fail(err, TXM_STATUS_USAGE, "a padding of %u px: it is 1, 2, 4, 8 or 16", o.padding_px);
+        return txm_fail(err, TXM_STATUS_USAGE, "padding %u px: use 1, 2, 4, 8 or 16", o.padding_px);
     *page_px = o.page_px ? o.page_px : PAGE_PX;
     if (!o.padding_px)
         pages->padding_log2 = choose_padding(pages->ptex);

@@ -36,7 +36,7 @@ typedef struct txm_recorded {
 
 void txm_recorder_look(txm_recorder *r, const txm_recorded *look);
 
-/* Writes what was collected: what follows is of another file, launch or epoch. A launch without lookups is left out. */
+/* Write what was collected, before records of another file, launch or epoch. A launch without lookups is left out. */
 void txm_recorder_flush(txm_recorder *r);
 void txm_recorder_launch(txm_recorder *r);
 void txm_recorder_epoch(txm_recorder *r);

@@ -101,7 +101,7 @@ TXM_ARITH txm_ellipse txm_ellipse_of(float w, float h, float anisotropy, float d
 TXM_ARITH void txm_probes_of(const txm_ellipse *e, float w, float h, txm_footprint *f)
 {
     float length = TXM_SQRT(e->long2), width = TXM_SQRT(txm_max(e->short2, 1.0f));
-    float count = 2.0f * (length / width) - 0.5f; /* ratio 1: 1.5, truncated below */
+    float count = 2.0f * (length / width) - 0.5f; /* a ratio of 1 gives 1.5, which is truncated below */
     f->probes = count >= 2.0f ? (uint32_t)count : 1;
     f->step_u = f->step_v = 0.0f;
     f->spread = 1.0f;

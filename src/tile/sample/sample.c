@@ -148,23 +148,23 @@ txm_status txm_sampler_check(const txm_sampler *how, txm_error *err)
 {
     txm_error_clear(err);
     if (how->rule >= RULES)
-        return txm_fail(err, TXM_STATUS_USAGE, "sampler: no level rule %u", how->rule);
+        return txm_fail(err, TXM_STATUS_USAGE, "sampler: unknown level rule %u", how->rule);
     if (how->mode >= MODES)
-        return txm_fail(err, TXM_STATUS_USAGE, "sampler: no level mode %u", how->mode);
+        return txm_fail(err, TXM_STATUS_USAGE, "sampler: unknown level mode %u", how->mode);
     if (how->filter >= FILTERS)
-        return txm_fail(err, TXM_STATUS_USAGE, "sampler: no filter %u", how->filter);
+        return txm_fail(err, TXM_STATUS_USAGE, "sampler: unknown filter %u", how->filter);
     if (how->on_miss > TXM_ON_MISS_FAIL)
-        return txm_fail(err, TXM_STATUS_USAGE, "sampler: no stand-in %u for what is missed", how->on_miss);
+        return txm_fail(err, TXM_STATUS_USAGE, "sampler: unknown stand-in %u for missed tiles", how->on_miss);
     if (how->anisotropy < 1 || how->anisotropy > TXM_MAX_ANISOTROPY)
         return txm_fail(err, TXM_STATUS_USAGE, "sampler: anisotropy is %u, and must be 1 to %d", how->anisotropy,
                         TXM_MAX_ANISOTROPY);
     if (how->after & ~(TXM_AFTER_UNASSOCIATE | TXM_AFTER_SRGB))
         return txm_fail(err, TXM_STATUS_USAGE, "sampler: unknown bits in `after`: %u", how->after);
     if (how->rule == TXM_LEVEL_RULE_GIVEN && txm_filter_draws_in_footprint(how->filter))
-        return txm_fail(err, TXM_STATUS_USAGE, "sampler: the filter %s needs a footprint, and there is only a level",
+        return txm_fail(err, TXM_STATUS_USAGE, "sampler: the filter %s needs a footprint, but only a level is given",
                         filters[how->filter]);
     if (how->chance > TXM_CHANCE_NONE)
-        return txm_fail(err, TXM_STATUS_USAGE, "sampler: no kind %u of random numbers", how->chance);
+        return txm_fail(err, TXM_STATUS_USAGE, "sampler: unknown kind of random numbers: %u", how->chance);
     if (how->reserved)
         return txm_fail(err, TXM_STATUS_USAGE, "sampler: it was not initialised: call txm_sampler_init first");
     if (!(how->mip_bias >= -32.0f && how->mip_bias <= 32.0f))

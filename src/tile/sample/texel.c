@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Single texels for frames. A lookup by coordinates would find out again which texel they mean, and most time would go
- * into decoding sRGB, for which codes of 8 bits have a table.
+ * Single texels for frames. A lookup by coordinates would have to find the texel again, and would spend most of its
+ * time on decoding sRGB, for which 8-bit codes have a table.
  */
 #include "tile/base/frames.h"
 #include "tile/sample/lookup.h"

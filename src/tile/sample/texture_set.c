@@ -161,7 +161,7 @@ txm_status txm_texture_set_add(txm_texture_set *set, const char *path, txm_exten
     txm_view_texture v;
     uint64_t tiles = 0;
     if (!txm_extension_exists(extension))
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: no extension %d", path, (int)extension);
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: unknown extension mode %d", path, (int)extension);
     txm_status status = txm_tx_open(path, &t.tx, err);
     if (status != TXM_OK)
         return status;
@@ -205,8 +205,8 @@ txm_status txm_texture_set_add_called(txm_texture_set *set, const txm_called_tex
         !called->height || called->width > TXM_MAX_SIZE_PX || called->height > TXM_MAX_SIZE_PX ||
         (called->channels != 1 && called->channels != 4) || called->type > TXM_TYPE_FLOAT ||
         called->encoding > TXM_ENCODING_DATA)
-        return txm_fail(err, TXM_STATUS_USAGE, "a texture of %u x %u px with %u channels: there is none of this shape",
-                        called->width, called->height, called->channels);
+        return txm_fail(err, TXM_STATUS_USAGE, "a texture cannot have %u x %u px and %u channels", called->width,
+                        called->height, called->channels);
     txm_view_shape(called->width, called->height, txm_level_count(called->width, called->height), TXM_DEFAULT_TILE_PX,
                    (txm_type)called->type, called->channels, extension, &v);
     v.encoding = called->encoding;

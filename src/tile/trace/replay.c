@@ -172,7 +172,7 @@ txm_status txm_replay(const txm_trace *trace, const txm_replay_options *options,
     if (status != TXM_OK)
         return status;
     if (o.policy != TXM_REPLAY_OPT && !txm_cache_policy_words_of((txm_cache_policy)o.policy))
-        return txm_fail(err, TXM_STATUS_USAGE, "replay: no policy %u", o.policy);
+        return txm_fail(err, TXM_STATUS_USAGE, "replay: unknown policy %u", o.policy);
     status = o.policy == TXM_REPLAY_OPT ? txm_optimum(trace, &o, out, err) : rehearse(trace, &o, out, err);
     if (status != TXM_OK)
         *out = (txm_replay_counts){0};

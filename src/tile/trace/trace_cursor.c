@@ -116,7 +116,7 @@ static txm_status next_tile(txm_trace_cursor *c, uint64_t n, txm_trace_event *e,
     *tile = txm_tile_key_unpack(c->key);
     const meaning *m = meaning_of(c, tile->texture, tile->level);
     if (!(c->key >> 23 & 1) || tile->udim || tile->tile >= m->tiles)
-        return txm_trace_corrupt(c->trace, err, "a tile is of no texture");
+        return txm_trace_corrupt(c->trace, err, "a tile belongs to no texture");
     tile->texture = e->texture = m->texture;
     e->tile_count++;
     return TXM_OK;
@@ -187,7 +187,7 @@ static txm_status next_row(txm_trace_cursor *c, txm_trace_event *e, txm_error *e
                      ? TXM_NO_TEXTURE
                      : meaning_of(c, c->values[TXM_TRACE_COLUMN_TEXTURE], 0)->texture;
     if (e->texture == TXM_NO_TEXTURE || sampler >= t->sampler_count)
-        return txm_trace_corrupt(t, err, "a lookup is of no texture");
+        return txm_trace_corrupt(t, err, "a lookup belongs to no texture");
     e->how = t->samplers[sampler];
     e->random = c->values[TXM_TRACE_COLUMN_RANDOM];
     memcpy(&e->at, c->values + TXM_TRACE_COLUMN_PLACE, sizeof e->at);

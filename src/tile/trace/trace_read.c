@@ -88,7 +88,7 @@ static txm_status list_blocks(txm_trace *t, txm_error *err)
         if (b.raw > TXM_TRACE_BLOCK_MAX || b.stored > txm_trace_stored_max())
             return txm_trace_corrupt(t, err, "a block is too large");
         if (!kind || kind > TXM_TRACE_BLOCK_PARTIAL)
-            return txm_trace_corrupt(t, err, "a block is of no known kind");
+            return txm_trace_corrupt(t, err, "a block is of an unknown kind");
         if (b.stored > t->bytes - at)
             return incomplete(t, err);
         if (!TXM_GROW(t->blocks, t->block_capacity, t->block_count))
@@ -96,7 +96,7 @@ static txm_status list_blocks(txm_trace *t, txm_error *err)
         t->blocks[t->block_count++] = b;
         at += b.stored;
     }
-    return at == t->bytes ? TXM_OK : txm_trace_corrupt(t, err, "something follows its end");
+    return at == t->bytes ? TXM_OK : txm_trace_corrupt(t, err, "there is data after its end");
 }
 
 /* ---- textures ---- */
@@ -224,7 +224,7 @@ static txm_status read_samplers(txm_trace *t, const uint8_t *raw, size_t bytes, 
 {
     for (; bytes; raw += TXM_TRACE_SAMPLER_BYTES, bytes -= TXM_TRACE_SAMPLER_BYTES) {
         if (bytes < TXM_TRACE_SAMPLER_BYTES)
-            return txm_trace_corrupt(t, err, "a way to look up is cut short");
+            return txm_trace_corrupt(t, err, "a sampler is cut short");
         txm_sampler how = {raw[4], raw[5], raw[6], raw[7], raw[8], raw[9], raw[10], raw[11], 0.0f};
         memcpy(&how.mip_bias, raw + 12, sizeof how.mip_bias);
         if (txm_load_le32(raw) != t->sampler_count || txm_sampler_check(&how, NULL) != TXM_OK)
@@ -256,7 +256,7 @@ static txm_status read_constants(txm_trace *t, size_t at_block, const uint8_t *r
         c.tile = txm_tile_key_unpack(txm_load_le64(raw));
         c.tile.texture = txm_trace_find_naming(t, c.tile.texture, at_block);
         if (c.tile.udim || c.tile.tile >= txm_trace_level_tiles(t, c.tile.texture, c.tile.level))
-            return txm_trace_corrupt(t, err, "a tile of one colour is of no texture");
+            return txm_trace_corrupt(t, err, "a tile of one colour belongs to no texture");
         memcpy(c.pixel, raw + sizeof(txm_tile_key), sizeof c.pixel);
         if (!TXM_GROW(t->constants, t->constant_capacity, t->constant_count))
             return txm_no_memory(err, t->path);
@@ -295,7 +295,7 @@ static txm_status read_end(txm_trace *t, const txm_trace_stored *b, const uint8_
     for (size_t i = 0; i < sizeof n / sizeof *n; i++)
         n[i] = txm_load_le64(raw + 8 * i);
     if (n[0] > UINT32_MAX || !txm_cache_policy_words_of((txm_cache_policy)n[0]))
-        return txm_trace_corrupt(t, err, "it was written by no known policy");
+        return txm_trace_corrupt(t, err, "the policy that wrote it is unknown");
     t->info.lanes = b->thread;
     t->info.policy = (txm_cache_policy)n[0];
     t->info.keep_epochs = n[1] == 2 ? 2 : 1;
@@ -330,7 +330,7 @@ static txm_status read_kind(txm_trace *t, txm_trace_block kind, ZSTD_DCtx *zstd,
         if (b->kind != kind)
             continue;
         if (b->raw > *left)
-            return txm_trace_corrupt(t, err, "it unpacks to far more than it holds");
+            return txm_trace_corrupt(t, err, "it unpacks to too much data for its size");
         *left -= b->raw;
         status = txm_trace_unpack(t, b, zstd, stored, raw, err);
         if (status != TXM_OK)
