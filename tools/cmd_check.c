@@ -103,7 +103,7 @@ typedef struct checking {
     txm_batch_job job;
     txm_tally tally;
     size_t counts[STATES], warnings, ignored, total;
-    size_t guessed;   /* data by their names, without a setting that says that they are colours */
+    size_t guessed;   /* images that are data by their names, without a setting that says that they are colours */
     bool guess_stale; /* one of them is not fresh */
     size_t elsewhere; /* missing, without a setting for their use, but with a tx file for another colour space */
     txm_error err;

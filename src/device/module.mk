@@ -1,11 +1,11 @@
-# Device plug-ins: a runtime (src/device/cuda, src/device/opencl) with what conversion and lookups do over it. Everything
+# Device plug-ins: a runtime (src/device/cuda, src/device/opencl), and conversion and lookups on top of it. Everything
 # but the runtime's calls is plain C, which the tests link with a runtime of their own (tests/device/gpu_runtime.c).
-# CUDA=auto builds txmill-cuda.so where nvcc is, OPENCL=auto txmill-opencl.so where the ICD loader is; yes insists on it,
-# no leaves it out.
+# CUDA=auto builds txmill-cuda.so if nvcc is installed, OPENCL=auto txmill-opencl.so if the ICD loader is; yes makes it
+# an error if they are missing, and no leaves the plug-in out.
 OPENCL ?= auto
 DEVICE_PROGRAMS := convert lookup
 DEVICE_OBJ  := $(patsubst %.c,$(B)/%.o,$(filter-out %/program.c,$(wildcard src/device/convert/*.c src/device/lookup/*.c src/device/plugin/*.c)))
-# What a plug-in needs of the library; it carries its own copies and shows nothing but its table.
+# The parts of the library that a plug-in needs. It contains its own copies and exports only its table.
 DEVICE_CORE := $(addprefix $(B)/src/,tile/base/status.o tile/base/text.o tile/base/mem.o tile/base/pixel.o tile/ops/tables.o)
 DEVICE_MAP  := src/device/plugin/plugin.map
 DEVICE_HEADERS := $(wildcard src/device/*/*.h src/mill/gpu/*.h src/tile/device/*.h src/tile/base/*.h src/tile/ops/*.h src/tile/sample/*.h) \
@@ -13,18 +13,19 @@ DEVICE_HEADERS := $(wildcard src/device/*/*.h src/mill/gpu/*.h src/tile/device/*
 device_link = $(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=$(DEVICE_MAP) $(COMPLETE) $(filter %.o,$^)
 
 # ---- CUDA
-# Turing to Hopper as far as this compiler knows them, and what drivers translate for anything newer.
+# Machine code for Turing to Hopper, as far as this nvcc supports them, and code that drivers translate for newer
+# devices.
 NVCC_KNOWS = $(filter 75 80 86 89 90,$(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch)))
 NVCC_ARCH  = $(foreach a,$(NVCC_KNOWS),-gencode arch=compute_$(a),code=sm_$(a)) \
              -gencode arch=compute_$(lastword $(NVCC_KNOWS)),code=compute_$(lastword $(NVCC_KNOWS))
-# No contraction, no flushing, exact division: the bits of scalar C.
+# No contraction, no flushing and exact division, to get the bits of scalar C.
 NVCC_FLAGS := -O3 -std=c++17 -fmad=false -ftz=false -prec-div=true -prec-sqrt=true -cudart static --threads 2 \
               -Iinclude -Isrc -Xcompiler -fPIC,-Wall
 have_nvcc  := $(if $(filter-out no,$(CUDA)),$(shell command -v $(NVCC) 2>/dev/null))
 ifeq ($(CUDA)$(have_nvcc),yes)
 $(error CUDA=yes, but there is no $(NVCC): name it with NVCC=, or use CUDA=auto)
 endif
-# Sanitizers and CUDA's runtime do not share a process.
+# CUDA's runtime does not work in a process with sanitizers.
 CUDA_PLUGIN := $(if $(SANITIZE),,$(if $(have_nvcc),$(B)/txmill-cuda.so))
 ifeq ($(CUDA),yes)
 all: $(CUDA_PLUGIN)
@@ -32,14 +33,15 @@ else
 all: $(CUDA_PLUGIN:%.so=%.tried)
 endif
 CUDA_OBJ := $(B)/src/device/cuda/runtime_cuda.o $(DEVICE_PROGRAMS:%=$(B)/src/device/%/program-cuda.o)
-# An nvcc that cannot build it (it knows no compiler as new as this one, say) must not stop what needs no GPU.
+# If nvcc cannot build the plug-in, for example because the host compiler is too new for it, the rest is still built.
 $(B)/txmill-cuda.tried: src/device/cuda/runtime_cuda.cu $(DEVICE_HEADERS) $(DEVICE_OBJ) $(DEVICE_CORE) $(DEVICE_MAP)
 	@$(MAKE) --no-print-directory CUDA=yes $(B)/txmill-cuda.so || \
 	  echo "note: txmill-cuda.so is left out, because $(NVCC) failed; CUDA=yes makes that an error"
 	@touch $@
 $(B)/src/device/cuda/runtime_cuda.o: src/device/cuda/runtime_cuda.cu $(DEVICE_HEADERS)
 $(DEVICE_PROGRAMS:%=$(B)/src/device/%/program-cuda.o): $(B)/src/device/%/program-cuda.o: src/device/%/program.c $(DEVICE_HEADERS)
-# Lookups take nvcc 20 s for every kind of device, so drivers translate them when they are first used, and keep the result.
+# Lookups take nvcc 20 s for every kind of device, so drivers translate them when they are first used, and keep the
+# result.
 $(B)/src/device/lookup/program-cuda.o: NVCC_ARCH = -gencode arch=compute_75,code=compute_75
 $(CUDA_OBJ):
 	@mkdir -p $(@D)
@@ -56,7 +58,7 @@ OPENCL_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out %/probe.c,$(wildcard src/devi
               $(DEVICE_PROGRAMS:%=$(B)/src/device/%/program-opencl.o)
 OPENCL_PLUGIN := $(if $(have_opencl),$(B)/txmill-opencl.so $(B)/txmill-opencl-probe)
 all: $(OPENCL_PLUGIN)
-# The kernels as one text without comments: what a driver compiles.
+# The kernels as one text without comments, which drivers compile.
 $(DEVICE_PROGRAMS:%=$(B)/gen/device/%.inc): $(B)/gen/device/%.inc: src/device/%/entries.h $(DEVICE_HEADERS)
 	@mkdir -p $(@D)
 	$(CC) -E -P -undef -nostdinc -D__OPENCL_VERSION__=120 -Iinclude -Isrc -x c $< > $@.cl
@@ -66,7 +68,7 @@ $(DEVICE_PROGRAMS:%=$(B)/src/device/%/program-opencl.o): $(B)/src/device/%/progr
 	$(CC) $(ALL_CFLAGS) -DTXM_RT_OPENCL -c $< -o $@
 $(B)/txmill-opencl.so: $(OPENCL_OBJ) $(DEVICE_OBJ) $(DEVICE_CORE) $(DEVICE_MAP) $(B)/flags/link
 	$(device_link) -lOpenCL -lxxhash -lm -o $@
-# Loads the drivers, and lets them compile, in a process of its own.
+# This helper loads the drivers, and lets them compile, in a separate process.
 $(B)/txmill-opencl-probe: $(B)/src/device/opencl/probe.o $(OPENCL_OBJ) $(DEVICE_CORE) $(B)/flags/link
 	$(CC) $(ALL_LDFLAGS) $(filter %.o,$^) -lOpenCL -lxxhash -lm -o $@
 
@@ -82,11 +84,11 @@ FAKE_OBJ := $(B)/tests/device/gpu_runtime.o $(DEVICE_PROGRAMS:%=$(B)/src/device/
 $(B)/tests/gpu/txmill-cuda.so: $(FAKE_OBJ) $(DEVICE_OBJ) $(DEVICE_CORE) $(DEVICE_MAP)
 	@mkdir -p $(@D)
 	$(device_link) -lm -o $@
-# And a table of another build.
+# A plug-in with the table of another build, which must be refused.
 $(B)/tests/gpu-old/txmill-cuda.so: tests/device/gpu_old.c src/tile/device/device_abi.h
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -shared $(ALL_LDFLAGS) $< -o $@
-# An OpenCL driver's failures, one that cannot be loaded, and a second platform.
+# OpenCL drivers that fail or cannot be loaded, and a second platform.
 $(B)/tests/opencl/%.so: tests/device/opencl_%.c
 	@mkdir -p $(@D)
 	$(CC) -shared -fPIC -O1 -g -Wall -Wextra $< -ldl -o $@
@@ -95,22 +97,21 @@ $(B)/tests/opencl/%.so: tests/device/opencl_%.c
 # installed.
 check-gpu: all $(B)/tests/device/test_gpu $(B)/tests/tile/device/test_device
 	@tests/device/check_gpu.sh $(B)
-# So many random lookups on DEVICE against scalar C, without derivatives and with them: half an hour on a driver for the
-# processor.
+# Compares LOOKUPS random lookups on DEVICE with scalar C, without and with derivatives: half an hour on a CPU driver.
 LOOKUPS ?= 10000000
 DEVICE ?= opencl
 check-device-lookups: all $(B)/tests/tile/device/test_device
 	TXM_DEVICE=$(DEVICE) TXM_DEVICE_LOOKUPS=$(LOOKUPS) TXMILL_PLUGINS=$(B) CK_TIMEOUT_MULTIPLIER=100 \
 	  $(B)/tests/tile/device/test_device
-# The host's side of lookups under ThreadSanitizer: a few minutes on one core. What goes on inside OpenCL's driver, which
-# is not instrumented, is not reported.
+# The host's side of lookups under ThreadSanitizer: a few minutes on one core. OpenCL's driver is not instrumented, so
+# races inside it are not reported.
 check-device-threads:
 	$(MAKE) B=build-tsan SANITIZE=thread $(addprefix build-tsan/,txmill-opencl.so txmill-opencl-probe tests/tile/device/test_device)
 	for device in "" opencl; do \
 	  TXM_DEVICE=$$device TXM_DEVICE_PART=20 TSAN_OPTIONS=halt_on_error=1:suppressions=$$PWD/tests/device/tsan.supp \
 	    tests/run.sh build-tsan build-tsan/tests/tile/device/test_device || exit; \
 	done
-# Kernels against plain copies, conversions and lookups against the processor's.
+# Compares kernels with plain copies, and conversions and lookups with those on the processor.
 bench-gpu: all $(B)/bench_gpu $(B)/bench_device
 	bench/gpu.sh $(B)
 $(B)/bench_gpu: bench/bench_gpu.c $(STATIC)

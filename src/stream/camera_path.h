@@ -6,8 +6,9 @@
 #define TXM_STREAM_CAMERA_PATH_H
 #include "stream/frames.h"
 
-/* The camera of the scene, rotated by `turn` (1: a full turn) about a vertical axis: through what the middle of its
- * picture shows or, if there is also something behind the camera, as in a room, closer, so that it stays inside. */
+/* The camera of the scene, rotated by `turn` (1: a full turn) about a vertical axis. The axis passes through what the
+ * middle of the picture shows. If there is also something at the camera's back, as in a room, the axis is closer, so
+ * that the camera stays inside. */
 txm_scene_camera txm_camera_orbit(const txm_frames *frames, float turn);
 
 /* Whether the scene has keyframes, and the number of the last one. */

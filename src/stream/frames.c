@@ -111,19 +111,20 @@ static txm_status check_options(const txm_frames_options *o, txm_error *err)
         bool wrong;
         const char *why;
     } checks[] = {
-        {!o->render.samples, "a frame needs 1 sample at least"},
-        {!o->loaders || o->loaders > 1024, "threads that load go from 1 to 1024"},
-        {!o->requests || o->requests > TXM_FRAMES_MAX_REQUESTS, "the list holds 1 to 1048576 requests"},
-        {o->wave > TXM_FRAMES_MAX_WAVE, "waves have 0 to 32 lanes"},
+        {!o->render.samples, "a frame needs at least 1 sample"},
+        {!o->loaders || o->loaders > 1024, "the number of loading threads must be from 1 to 1024"},
+        {!o->requests || o->requests > TXM_FRAMES_MAX_REQUESTS, "the list can hold 1 to 1048576 requests"},
+        {o->wave > TXM_FRAMES_MAX_WAVE, "waves can have 0 to 32 lanes"},
         {o->wave && TXM_BLOCK_LANES % o->wave, "the lanes of a wave must divide 32"},
-        {!txm_frames_textures_name((txm_frames_textures)o->textures), "unknown way to texture"},
+        {!txm_frames_textures_name((txm_frames_textures)o->textures), "unknown kind of textures"},
         {!txm_frames_show_name((txm_frames_show)o->show), "unknown kind of picture"},
         {!txm_frames_filter_name((txm_frames_filter)o->filter), "unknown filter"},
-        {!txm_frames_reject_name((txm_frames_reject)o->reject), "unknown way to reject requests"},
-        {!(o->mark_share >= 0.0f && o->mark_share <= 1.0f), "marks begin at a share from 0 to 1 of the budget"},
+        {!txm_frames_reject_name((txm_frames_reject)o->reject), "unknown kind of rejection"},
+        {!(o->mark_share >= 0.0f && o->mark_share <= 1.0f),
+         "the share of the budget from which lookups mark tiles must be from 0 to 1"},
         {!is_price(p->frame_ms) || !is_price(p->texel_ns) || !is_price(p->request_ns) || !is_price(p->tile_ms) ||
              !is_price(p->latency_ms),
-         "prices go from 0 to 1e9"},
+         "prices must be from 0 to 1e9"},
     };
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         if (checks[i].wrong)
@@ -570,7 +571,7 @@ txm_status txm_frames_set_resolution(txm_frames *f, float share, txm_error *err)
 {
     txm_error_clear(err);
     if (!(share > 0.0f && share <= 1.0f))
-        return txm_fail(err, TXM_STATUS_USAGE, "the texture resolution is a share above 0 and up to 1");
+        return txm_fail(err, TXM_STATUS_USAGE, "the texture resolution must be above 0 and at most 1");
     for (size_t i = 0; i < f->scene->image_count; i++)
         f->textures.bound[i].how.mip_bias = share < 1.0f ? -log2f(share) : 0.0f;
     f->cache.resolution = share;
@@ -617,7 +618,7 @@ txm_status txm_frames_set_size(txm_frames *f, uint32_t width, uint32_t height, t
 {
     txm_error_clear(err);
     if (!width || !height || width > 65536 || height > 65536)
-        return txm_fail(err, TXM_STATUS_USAGE, "a picture has 1 x 1 to 65536 x 65536 px");
+        return txm_fail(err, TXM_STATUS_USAGE, "a picture can have 1 x 1 to 65536 x 65536 px");
     return new_picture(f, width, height, err);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finding and loading a module, and saying what to install where that fails: the module may have been left out of the
- * build, or its library may be missing here.
+ * Finds and loads a module. If that fails, the message says what to install: the module may have been left out of the
+ * build, or its library may be missing on this machine.
  */
 #include "stream/module.h"
 

@@ -57,7 +57,7 @@ typedef struct txm_path {
     txm_ray_hit hit;
     txm_path_differential differential;
     float throughput[3], radiance[3];
-    bool diffuse;                /* has been scattered in all directions; then: */
+    bool diffuse;                /* the path has been scattered in all directions; then: */
     float spread[3], nearest[3]; /* throughput and radiance at that point */
     float probability;           /* probability of the ray's direction, if light could also have been sampled in it;
                                     else 0 */

@@ -233,7 +233,8 @@ static txm_status count_faces(txm_scene_mesh *mesh, const uint8_t *faces, size_t
 {
     for (size_t i = 0; i < mesh->polygon_count; i++) {
         if (!left || left < 1 + 4 * (size_t)*faces)
-            return fail(mesh, err, "%zu faces are announced, and the file ends in face %zu", mesh->polygon_count, i);
+            return fail(mesh, err, "the header promises %zu faces, but the file ends in face %zu", mesh->polygon_count,
+                        i);
         if (*faces != 3 && *faces != 4)
             return fail(mesh, err, "face %zu has %u corners: only triangles and quads are read", i, *faces);
         mesh->quad_count += *faces == 4;
@@ -242,7 +243,7 @@ static txm_status count_faces(txm_scene_mesh *mesh, const uint8_t *faces, size_t
     }
     mesh->triangle_count = mesh->polygon_count + mesh->quad_count;
     if (mesh->triangle_count > UINT32_MAX || (mesh->quad_count && mesh->polygon_count >> TXM_POLYGON_BITS))
-        return fail(mesh, err, "%zu faces are more than are read", mesh->polygon_count);
+        return fail(mesh, err, "too many faces: %zu", mesh->polygon_count);
     return TXM_OK;
 }
 
@@ -252,7 +253,7 @@ static txm_status read_body(txm_scene_mesh *mesh, layout *l, const uint8_t *body
 {
     if (l->vertices > UINT32_MAX || l->faces > UINT32_MAX || l->vertices > left / l->vertex_bytes ||
         l->faces > (left - l->vertices * l->vertex_bytes) / FACE_BYTES)
-        return fail(mesh, err, "%llu vertices and %llu faces are announced, and the file ends before them",
+        return fail(mesh, err, "the header promises %llu vertices and %llu faces, but the file ends before them",
                     (unsigned long long)l->vertices, (unsigned long long)l->faces);
     mesh->vertex_count = (size_t)l->vertices;
     mesh->polygon_count = (size_t)l->faces;

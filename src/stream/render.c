@@ -58,19 +58,19 @@ txm_status txm_render_options_take(const txm_render_options *given, txm_render_o
         bool wrong;
         const char *why;
     } checks[] = {
-        {o->width > 65536 || o->height > 65536, "a picture has at most 65536 x 65536 px"},
-        {o->samples > 1 << 20, "samples go from 1 to 1048576"},
+        {o->width > 65536 || o->height > 65536, "a picture can have at most 65536 x 65536 px"},
+        {o->samples > 1 << 20, "the number of samples must be from 1 to 1048576"},
         {!(o->filter_glossy >= 0.0f), "Filter Glossy must not be negative"},
         {o->bounces > 1024, "the number of bounces must be from 0 to 1024"},
         {!txm_render_engine_name((txm_render_engine)o->engine), "unknown engine"},
         {!txm_render_differentials_name((txm_render_differentials)o->differentials), "unknown differentials"},
-        {o->lanes < 1 || o->lanes > 1 << 20, "lanes go from 1 to 1048576"},
+        {o->lanes < 1 || o->lanes > 1 << 20, "the number of lanes must be from 1 to 1048576"},
         {!txm_level_rule_name((txm_level_rule)o->rule), "unknown level rule"},
         {!txm_level_mode_name((txm_level_mode)o->mode), "unknown level mode"},
-        {o->devices && o->engine != TXM_RENDER_ENGINE_WAVE, "devices look up for the wave engine alone"},
+        {o->devices && o->engine != TXM_RENDER_ENGINE_WAVE, "only the wave engine can look up on devices"},
         {o->trace && o->engine == TXM_RENDER_ENGINE_REFERENCE,
          "the reference engine uses no cache, so there is nothing to trace"},
-        {!(o->filter_width >= 0.0f && o->filter_width <= 64.0f), "the pixel filter is 0 to 64 px wide"},
+        {!(o->filter_width >= 0.0f && o->filter_width <= 64.0f), "the pixel filter must be 0 to 64 px wide"},
     };
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         if (checks[i].wrong)
@@ -290,7 +290,7 @@ txm_status txm_render(const txm_render_scene *scene, const txm_render_options *g
     if (status)
         return status;
     if (!options->samples)
-        return txm_fail(err, TXM_STATUS_USAGE, "a picture needs 1 sample at least");
+        return txm_fail(err, TXM_STATUS_USAGE, "a picture needs at least 1 sample");
     bool reference = options->engine == TXM_RENDER_ENGINE_REFERENCE;
     uint32_t width = options->width ? options->width : scene->width;
     uint32_t height = options->height ? options->height : scene->height;

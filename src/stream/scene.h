@@ -54,8 +54,8 @@ typedef struct txm_scene_texture {
     float transform[6];
     float warp; /* 0: it does not depend on another texture */
     const txm_ptex_pages
-        *pages;   /* pages of a Ptex file: the mesh's faces decide where it is looked up; NULL: it is none */
-    float normal; /* strength of a normal map in tangent space, which turns the shading normal; 0: not one */
+        *pages;   /* pages of a Ptex file: the mesh's faces decide where it is looked up; NULL: not a Ptex file */
+    float normal; /* strength of a normal map in tangent space, which turns the shading normal; 0: not a normal map */
 } txm_scene_texture;
 
 typedef enum txm_surface_kind {

@@ -633,8 +633,8 @@ txm_status txm_scene_read(txm_render_scene *scene, const char *path, txm_error *
     if (!file || !scene->folder)
         status = txm_no_memory(err, path);
     else if (!text && errno == EINVAL)
-        status =
-            txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a file, but a scene is a folder with a text scene.txt", file);
+        status = txm_fail(err, TXM_STATUS_NOT_A_FILE,
+                          "%s: not a regular file; a scene is a folder that contains a text file scene.txt", file);
     else if (!text && errno == EFBIG)
         status = txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: more than %d MB", file, MAX_TEXT_BYTES >> 20);
     else if (!text && errno == ENOENT)

@@ -55,7 +55,7 @@ txm_status txm_scene_find_udims(txm_scene_image *image, txm_error *err)
             image->udims[image->udim_count++] = number;
     }
     return image->udim_count ? TXM_OK
-                             : txm_fail(err, TXM_STATUS_NOT_FOUND, "%s: none of its UDIM tiles is there", image->path);
+                             : txm_fail(err, TXM_STATUS_NOT_FOUND, "%s: none of its UDIM tiles exists", image->path);
 }
 
 /* Images that differ only in extension or interpolation have the same file. */

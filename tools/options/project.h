@@ -97,11 +97,11 @@ void txm_project_contexts_free(txm_project_contexts *contexts); /* zeroes */
 txm_context *txm_project_context(const txm_project_contexts *contexts, size_t input);
 const txm_rules *txm_project_rules(const txm_project_contexts *contexts, size_t input);
 
-/* Opens the run's context with `options`. Images may lie in projects of their own below a folder that was given: says
- * of each input what its own .txmill says of it, and loads the OpenColorIO configs that they name. `settings` and
- * `rules`, those of the run, and the rules of each .txmill are checked with the configs that they are used with. Where
- * a .txmill or its config cannot be used, its inputs fail, and no others; the run fails where it is the .txmill of all
- * inputs, or the command line. NO_MEMORY, what txm_context_make and, for the run, txm_settings_check fail with. */
+/* Opens the run's context with `options`. Images below a given folder may belong to projects of their own: applies each
+ * input's own .txmill to it, and loads the OpenColorIO configs that these files name. `settings` and `rules`, those of
+ * the run, and the rules of each .txmill are checked with the configs that they are used with. If a .txmill or its
+ * config cannot be used, only its inputs fail; the run fails if it is the .txmill of all inputs, or if the command line
+ * is wrong. NO_MEMORY, and the failures of txm_context_make and, for the run, of txm_settings_check. */
 txm_status txm_project_open(txm_inputs *inputs, const txm_context_options *options, const txm_settings *settings,
                             const txm_rules *rules, txm_project_contexts *contexts, txm_error *err);
 /* For commands that only read files: applies the operands' project to the targets, reads the rules there, if any, and

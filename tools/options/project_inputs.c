@@ -160,7 +160,7 @@ static txm_loaded_config *load_config(txm_project_contexts *contexts, const txm_
     return c;
 }
 
-/* Extends the message by where the project, or the command line, set what could not be found. */
+/* Appends to the message where the project, or the command line, set what could not be found. */
 static txm_status blame(const own_project *o, const txm_config_args *args, txm_error *err)
 {
     if (err->status == TXM_STATUS_COLORSPACE) {

@@ -292,8 +292,8 @@ static void say_failures(const txm_tally *t)
                     txm_next_step((txm_status)s));
 }
 
-/* C reports a full disk behind standard output only on flush. A run whose results are lost counts as failed, and may
- * be retried. */
+/* stdio may notice only on flush that the disk of standard output is full. A run whose results are lost counts as
+ * failed, and may be retried. */
 int txm_finish(const txm_tally *tally)
 {
     txm_tally t = *tally;

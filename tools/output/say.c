@@ -53,8 +53,8 @@ unsigned txm_terminal_columns(int fd)
     return 80;
 }
 
-/* Escaped are the control characters of ASCII and of U+0080 to U+009F, which terminals obey as well, characters that
- * change the direction of writing, with which a name can look like another, and Unicode's line ends. */
+/* Escapes the control characters of ASCII and of U+0080 to U+009F, which terminals obey as well, characters that change
+ * the direction of writing, with which a name can look like another, and Unicode's line ends. */
 size_t txm_shown_bytes(const char *text)
 {
     const unsigned char *c = (const unsigned char *)text;

@@ -29,7 +29,7 @@
 static const double frame_ms = 1000.0 / 30.0;
 static const double rest_seconds =
     0.15; /* seconds without motion before pictures have all pixels, because a hand on the mouse pauses and continues */
-static const double longest_step = 0.1;    /* seconds; after a long pause the camera has not flown on */
+static const double longest_step = 0.1;    /* seconds; longer pauses do not move the camera further */
 static const double message_seconds = 4.0; /* seconds for which the overlay shows a message */
 enum { ENOUGH = 4096 /* frames at rest after which the picture no longer changes visibly */, SHOT_NAMES = 10000 };
 

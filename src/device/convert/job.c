@@ -19,7 +19,7 @@ enum { ALIGN = 256 };
 
 /* ---- memory ------------------------------------------------------------------------------------------------------
  * A job takes one block of the device's memory and one pinned one. Both are laid out by the same walk: on the device,
- * where something lies in the block is all that is known; pinned memory has addresses, once there is a block. */
+ * only offsets in the block are known; pinned memory has addresses as soon as its block is allocated. */
 
 typedef struct layout {
     uint8_t *base;

@@ -45,7 +45,8 @@ int ocl_open(ocl_device *d);
 int ocl_compile(const ocl_device *d, const char *const *source, uint8_t **binary, size_t *size);
 /* The kernels of a program, which is built on first use. The lock must be held. */
 int ocl_kernels(ocl_device *d, const txm_rt_program *program, const cl_kernel **kernels);
-/* Sets the text of an additional code; the first text set for a code is kept. OCL_NOTE is no error: txm_rt_note. */
+/* Sets the text of an additional code; the first text set for a code is kept. OCL_NOTE is not an error; see
+ * txm_rt_note. */
 void ocl_say(int code, const char *text);
 
 /* ---- a process of its own for what may go wrong --------------------------------------------------------------------

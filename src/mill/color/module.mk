@@ -5,11 +5,11 @@ $(B)/gen/color/builtin.inc: src/mill/color/builtin.ocio
 	mv $@.tmp $@
 $(B)/src/mill/color/builtin.o: $(B)/gen/color/builtin.inc
 
-# OpenColorIO's answers about that config, generated once by the build.
+# A table of what OpenColorIO reports about that config, generated once by the build.
 $(B)/gen/color/known-maker: $(B)/src/mill/color/generate/known.o $(filter-out $(B)/src/mill/color/known.o,$(LIB_OBJ))
 	@mkdir -p $(@D)
 	$(CXX) $(ALL_LDFLAGS) $^ $(LIBS) -o $@
-# The library changes often, its answers hardly ever: the table is only replaced if it differs.
+# The library changes often, but what it reports hardly ever does, so the table is only replaced if it differs.
 $(B)/gen/color/known.asked: $(B)/gen/color/known-maker
 	ASAN_OPTIONS=detect_leaks=0 $< > $(B)/gen/color/known.tmp
 	cmp -s $(B)/gen/color/known.tmp $(B)/gen/color/known.inc || mv $(B)/gen/color/known.tmp $(B)/gen/color/known.inc

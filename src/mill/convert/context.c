@@ -76,7 +76,7 @@ txm_status txm_context_new(const txm_context_options *options, txm_context **out
     unsigned threads = o->threads ? o->threads : txm_cpu_count();
     c->pool = txm_pool_new(threads);
     if (!c->pool) {
-        status = txm_fail_errno(err, errno, "cannot start %u threads; ask for fewer", threads);
+        status = txm_fail_errno(err, errno, "cannot start %u threads; use fewer", threads);
         goto fail;
     }
     status = find_devices(c, o, threads, err);

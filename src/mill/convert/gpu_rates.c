@@ -23,7 +23,7 @@
 
 /* The strip takes a fraction of a millisecond on the CPU; the trial image keeps a device busy. */
 enum { STRIP_W = 2048, STRIP_H = 32, TRIAL_H = 1024, TRIAL_CHUNK = 256, MOST_DEVICES = 64 };
-#ifdef __SANITIZE_ADDRESS__ /* which makes the figures useless, and a device that is the processor slow */
+#ifdef __SANITIZE_ADDRESS__ /* the figures are useless then anyway, and OpenCL on the processor is slow */
 enum { TRIAL_W = 256 };
 #else
 enum { TRIAL_W = 2048 };

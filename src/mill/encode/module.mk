@@ -1,12 +1,12 @@
 # The filters are written for the vectoriser, which GCC only runs in full at -O3.
 $(B)/src/mill/encode/filter.o: ISA := -O3
-# Lanes are registers only where loops over them are unrolled early; counting lengths is for vectors.
+# Lanes are kept in registers only if loops over them are unrolled early, and counting lengths needs the vectoriser.
 $(B)/src/tile/decode/inflate_parts.o $(B)/src/tile/decode/decode_table.o: ISA := -O3
 
-# zlib is the judge of our streams, in tests (all of which have tests/util/util_deflate.c) and as the yardstick of sizes.
+# Tests decode our streams with zlib, and compare their sizes (tests/util/util_deflate.c, which all tests link).
 $(TESTS): LIBS += -lz
 
-# Time and size of the tile encoder on a raw image.
+# Measures time and size of the tile encoder on a raw image.
 bench-codec: $(B)/bench_codec
 .PHONY: bench-codec
 $(B)/bench_codec: bench/bench_codec.c $(STATIC)

@@ -50,7 +50,7 @@ typedef struct txm_source_info {
     bool exif_says_srgb;
     bool tiff_premultiplied_default; /* 4-channel 16-bit TIFF: Blender's scene default alpha is premultiplied */
     bool tiled;                      /* the file is tiled */
-    uint32_t unit_rows;              /* rows that the reader decodes at once, if it prefers to be asked for them */
+    uint32_t unit_rows;              /* rows that the reader decodes at once, if it prefers requests of that many */
     char software[128];              /* the Software field, "" if none: identifies tx files */
     txm_density density;             /* valid values only */
     txm_attribute *attributes;

@@ -113,7 +113,7 @@ txm_status txm_mesh_file_open(const char *path, bool quads, mesh_file *mesh, txm
     if (error)
         status = txm_fail_errno(err, error, "%s: cannot open the mesh", path);
     else if (!S_ISREG(s.st_mode))
-        status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: the mesh is not a file", path);
+        status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: the mesh is not a regular file", path);
     else if (s.st_size == 0)
         status = txm_fail(err, TXM_STATUS_CORRUPT, "%s: the file is empty", path);
     else if ((error = txm_map_open(&mesh->map, fd, (size_t)s.st_size)))

@@ -105,7 +105,7 @@ static txm_status add_point(const mesh_file *mesh, mesh_points *points, obj_line
     if (!read_point(l, at))
         return bad_line(mesh, l, "a vertex or normal needs three numbers", err);
     if (points->count >= MESH_MOST_ITEMS)
-        return bad_line(mesh, l, "more vertices than are read", err);
+        return bad_line(mesh, l, "too many vertices", err);
     if (!TXM_GROW(points->at, points->capacity, points->count) ||
         !TXM_GROW(points->before, points->before_capacity, points->count))
         return txm_no_memory(err, mesh->path);
@@ -169,7 +169,7 @@ static txm_status read_polygon(mesh_file *mesh, obj_line *l, txm_error *err)
         mesh->points.added += n + 1;
         mesh->normals.added += with_normals == n ? n + 1 : 0;
         if (mesh->points.added >= MESH_MOST_ITEMS)
-            return bad_line(mesh, l, "more corners than are read", err);
+            return bad_line(mesh, l, "too many corners", err);
     }
     return status;
 }

@@ -111,7 +111,7 @@ static txm_status read_header_line(ply_reader *r, const char *line)
         for (int i = TEXT; i <= BIG; i++)
             if (strcmp(line, forms[i]) == 0)
                 r->form = (ply_form)i;
-        return r->form ? TXM_OK : bad_ply(r, "'%s' is not a format that is read", line);
+        return r->form ? TXM_OK : bad_ply(r, "'%s' is not a supported format", line);
     }
     if (strncmp(line, "element ", 8) == 0) {
         if (sscanf(line, "element %63s %llu", name, &count) != 2)
@@ -237,16 +237,17 @@ static txm_status read_vertices(ply_reader *r, ply_element *e)
     for (uint32_t i = 0; i < e->property_count; i++) {
         const ply_property *p = &e->properties[i];
         if (p->list)
-            return bad_ply(r, "vertices have the list '%s': lists of vertices are not read", p->name);
+            return bad_ply(r, "vertices have the list '%s', which is not supported", p->name);
         if (p->name[0] >= 'x' && p->name[0] <= 'z' && !p->name[1])
             position[p->name[0] - 'x'] = true;
     }
     if (!position[0] || !position[1] || !position[2])
         return bad_ply(r, "vertices have no x, y and z");
     if (mesh->values)
-        return bad_ply(r, "vertices are there twice");
+        return bad_ply(r, "there are two vertex elements");
     if (e->count > MESH_MOST_ITEMS || e->count > left / e->property_count)
-        return bad_ply(r, "%llu vertices are announced, and the file ends before them", (unsigned long long)e->count);
+        return bad_ply(r, "the header promises %llu vertices, but the file ends before them",
+                       (unsigned long long)e->count);
     mesh->vertices = (uint32_t)e->count;
     mesh->values = txm_calloc((size_t)e->count * e->property_count + 1, sizeof *mesh->values);
     if (!mesh->values)
@@ -429,7 +430,8 @@ static txm_status write_ply(const mesh_file *mesh, const txm_ptex_pages *pages, 
     for (uint32_t i = 0; i < mesh->polygons; i++)
         faces += txm_mesh_is_cut(mesh, txm_mesh_corners_of(mesh, i)) ? txm_mesh_corners_of(mesh, i) : 1;
     if ((uint64_t)faces * corners > INT32_MAX)
-        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u faces are more than PLY has numbers for", mesh->path, faces);
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u faces need more vertices than a PLY file can have",
+                        mesh->path, faces);
     write_ply_header(mesh, mark, faces, corners, out);
     for (uint32_t i = 0; i < mesh->polygons && status == TXM_OK && !ferror(out); i++)
         status = write_polygon(&w, i);

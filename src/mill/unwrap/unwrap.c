@@ -161,7 +161,7 @@ static txm_status check_target(const unwrap_job *job, const char *path, const ch
     return status != TXM_OK || what != ANOTHERS
                ? status
                : txm_fail(err, TXM_STATUS_USAGE,
-                          "%s: the file is there already and txmill did not write it; nothing was written. Move it "
+                          "%s: the file already exists and txmill did not write it; nothing was written. Move it "
                           "away, or choose another folder",
                           path);
 }

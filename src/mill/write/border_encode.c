@@ -97,7 +97,8 @@ void txm_border_encoder_free(txm_border_encoder **encoder)
     *encoder = NULL;
 }
 
-/* Bytes of pixels as shifts of words, which compilers vectorize; every fourth byte of a row they do not. */
+/* Splits pixels into bytes by shifting words, which compilers vectorize; they do not vectorize loads of every fourth
+ * byte. */
 static void split_words(const void *words, size_t pixels, uint8_t *restrict planes)
 {
     const uint8_t *src = words;
@@ -107,8 +108,8 @@ static void split_words(const void *words, size_t pixels, uint8_t *restrict plan
 }
 
 /* ---- residuals ----
- * A line and its reference lie interleaved and tight, so the pixel before is `channels` samples back: no loop over
- * channels, and nothing that keeps the compiler from vectorising. */
+ * The pixels of a line and of its reference are contiguous, so the previous pixel is `channels` samples back. Without
+ * a loop over channels, compilers can vectorise this. */
 #define DEFINE_RESIDUALS(NAME, SAMPLE)                                                                                 \
     static void residuals_##NAME(const SAMPLE *restrict line, const SAMPLE *restrict reference, size_t samples,        \
                                  size_t channels, SAMPLE *restrict out)                                                \

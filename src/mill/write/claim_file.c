@@ -195,11 +195,11 @@ int txm_claim_file_make(const char *path, int *fd)
 
 /* ---- breaking ---------------------------------------------------------------------------------------------------
  *
- * Breaking needs a right of its own, bound to the one claim that is to go: two who both found it stale would otherwise
- * remove, one after the other, the stale claim and the new one in its place. Who holds the file
- * `<claim>.<id>.txm-break` looks again, and only the claim that the id is of is removed.
+ * Breaking a claim needs a right, which is bound to that one claim. Without it, two processes that both found a claim
+ * stale could remove, one after the other, the stale claim and the new one in its place. The process that holds the
+ * file `<claim>.<id>.txm-break` reads the claim again, and removes it only if it still has that id.
  *
- * A right has the form of a claim, and is broken like one when its holder died: `<claim>.<id>.<id>.txm-break` is the
+ * A right has the form of a claim, and is broken like one if its holder died: `<claim>.<id>.<id>.txm-break` is the
  * right to do so. */
 
 /* The right to break a claim is a file too, named after that claim: if two processes want to break it, only one can

@@ -123,7 +123,7 @@ static const char *advice(int sys_errno, txm_publish_place place)
                      : "its folder is read-only for this user: make it writable, or write it elsewhere";
     case ENOENT:
     case ELOOP:
-        return cache ? "mend that or choose another folder with --cache-dir" : "mend that or write it elsewhere";
+        return cache ? "fix that or choose another folder with --cache-dir" : "fix that or write it elsewhere";
     case ENOTDIR:
         return "a part of the path is not a folder";
     case ENAMETOOLONG:

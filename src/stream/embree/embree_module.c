@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Implements the table of geometry_module.h with Embree. Triangles are Embree's, robust; parallelograms and spheres are
- * user geometry with the arithmetic below, so that what is hit does not depend on how Embree cuts them up.
+ * user geometry with the arithmetic below, so that hits do not depend on how Embree subdivides them.
  *
- * A module of its own because Embree brings its thread library and tens of megabytes with it: programs that
- * only convert or look up never load it. Nothing here knows textures, materials or paths; a hit is a number of
- * an object, a number of a triangle and two parameters.
+ * It is a module of its own because Embree brings its thread library and tens of megabytes with it: programs that only
+ * convert or look up never load it. It does not deal with textures, materials or paths: a hit consists of the numbers
+ * of an object and of a triangle, and two parameters.
  */
 #include <math.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static bool ok(txm_geometry *g)
     return !*g->message;
 }
 
-/* Embree calls this again and again while it builds a tree, from several threads; false ends that with an error. */
+/* Embree calls this repeatedly while it builds a tree, from several threads; returning false makes it fail. */
 static bool goes_on(void *user, double share)
 {
     const txm_geometry *g = user;
@@ -103,7 +103,7 @@ static txm_geometry *geometry_new(unsigned threads, const volatile int *cancel)
     return g;
 }
 
-/* The scene goes before the meshes that its instances refer to. */
+/* The scene is freed before the meshes that its instances refer to. */
 static void geometry_free(txm_geometry *g)
 {
     if (!g)
@@ -125,7 +125,7 @@ static const char *geometry_message(const txm_geometry *g)
     return *g->message ? g->message : "out of memory";
 }
 
-/* The library's own helpers are not linked here. Room for one more item. */
+/* Makes room for one more item. libtxtile's function for that is not linked here. */
 static bool grow(void **items, size_t *capacity, size_t count, size_t bytes)
 {
     if (count < *capacity)
@@ -141,9 +141,9 @@ static bool grow(void **items, size_t *capacity, size_t count, size_t bytes)
 
 /* ---- triangles ---- */
 
-/* Every mesh is a scene of its own, to be instanced any number of times. A mesh without triangles stays
- * empty, and is instanced like the others: the numbers of objects must not shift. Indices were checked when
- * the mesh was read; Embree does not check them. */
+/* Every mesh is a scene of its own, to be instanced any number of times. A mesh without triangles stays empty, and is
+ * instanced like the others, because the numbers of objects must not shift. Indices were checked when the mesh was
+ * read; Embree does not check them. */
 static int geometry_add_mesh(txm_geometry *g, const float *positions, size_t vertices, const uint32_t *corners,
                              size_t triangles)
 {
@@ -241,8 +241,8 @@ static bool hit_shape(const shape *s, const struct RTCRay *ray, float *t, float 
     return s->kind == QUAD ? hit_quad(s, ray, t, u, v) : hit_sphere(s, ray, t, u, v);
 }
 
-/* Embree calls this with one ray at a time; `valid` says whether that one is still wanted. The far end
- * moves to the hit, which is how Embree knows that nothing beyond matters. */
+/* Embree calls this with one ray at a time; `valid` says whether it is still active. The far end moves to the hit,
+ * which is how Embree knows that nothing beyond matters. */
 static void intersect_shape(const struct RTCIntersectFunctionNArguments *args)
 {
     struct RTCRayHit *r = (struct RTCRayHit *)args->rayhit;
@@ -307,7 +307,7 @@ static shape *new_shape(txm_geometry *g, shape_kind kind)
     return s;
 }
 
-/* The object's number in the scene is Embree's number of the geometry: what a hit answers needs no table. */
+/* The object's number in the scene is Embree's number of the geometry, so a hit needs no table to find it. */
 static bool attach(txm_geometry *g, RTCGeometry geometry)
 {
     rtcCommitGeometry(geometry);
@@ -340,7 +340,7 @@ static bool add_user(txm_geometry *g, shape *s)
     return attach(g, user);
 }
 
-/* The normal is computed here once; the scene's reader has seen to it that it is not 0. */
+/* The normal is computed here once; the scene's reader has made sure that it is not 0. */
 static bool geometry_add_quad(txm_geometry *g, const float corner[3], const float u[3], const float v[3])
 {
     shape *s = new_shape(g, QUAD);
@@ -387,8 +387,8 @@ static void fill_ray(struct RTCRay *out, const txm_ray *ray)
                            .mask = ~0u};
 }
 
-/* Embree's own bound, beyond which it ends the program; NaN is beyond, too. A camera far outside of all scenes has such
- * rays, and a matrix without an inverse. */
+/* Embree's own bound, beyond which it ends the program; NaN counts as beyond it. A camera far outside of all scenes has
+ * such rays, and a matrix without an inverse. */
 static bool is_valid(const txm_ray *ray)
 {
     const float most = 1.844e18f;

@@ -83,7 +83,7 @@ printf 'a painting' >hero.1001.png.keep
 mkdir own && cp hero.1001.png.keep own/hero.1001.png
 txm make hero.ptx --mesh hero.obj --pages own --force
 check own-exit rc_is 2
-check own-says says "own/hero.1001.png: the file is there already and txmill did not write it"
+check own-says says "own/hero.1001.png: the file already exists and txmill did not write it"
 check own-kept cmp own/hero.1001.png hero.1001.png.keep
 check own-alone test ! -e own/hero.uv.obj
 (grep -v '^f' hero.obj; grep '^f' hero.obj | sort -R --random-source=hero.ptx) >mixed.obj

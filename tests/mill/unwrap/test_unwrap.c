@@ -118,7 +118,7 @@ START_TEST(what_is_wrong_is_said)
         {"a.ply", "solid\n", "does not begin with 'ply'"},
         {"a.ply", "ply\nformat ascii 1.0\n", "the header has no end"},
         {"a.ply", "ply\nend_header\n", "names no format"},
-        {"a.ply", "ply\nformat ascii 2.0\n", "not a format that is read"},
+        {"a.ply", "ply\nformat ascii 2.0\n", "not a supported format"},
         {"a.ply", "ply\nproperty float x\n", "before the first element"},
         {"a.ply", "ply\nelement vertex\n", "cannot be read"},
         {"a.ply", "ply\nelement vertex 1\nproperty quad x\n", "unknown type"},
@@ -135,10 +135,10 @@ START_TEST(what_is_wrong_is_said)
         {"a.ply",
          "ply\nformat binary_little_endian 1.0\nelement vertex 4000000000\nproperty float x\nproperty float y\n"
          "property float z\nend_header\n",
-         "vertices are announced"},
+         "vertices, but the file ends before them"},
         {"a.ply", "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\n" PLY_FACES, "no x, y and z"},
         {"a.ply", "ply\nformat ascii 1.0\nelement vertex 3\nproperty list uchar int x\n" PLY_FACES,
-         "lists of vertices"},
+         "which is not supported"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         mesh_file mesh;

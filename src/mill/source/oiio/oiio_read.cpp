@@ -243,10 +243,11 @@ txm_status open_input(Source &s, txm_error *err)
     config.attribute("oiio:UnassociatedAlpha", 1);
     const Chroma chroma = chroma_of(s.name);
     if (chroma == Chroma::REFUSED)
-        return fail(err, TXM_STATUS_UNSUPPORTED,
-                    "%s: of subsampled channels, and of luminance and chroma, only Y with RY and BY of half the width "
-                    "and height (and A) are read; save it as RGB",
-                    s.path.c_str());
+        return fail(
+            err, TXM_STATUS_UNSUPPORTED,
+            "%s: its channels are subsampled in a way that is not supported (only Y, with RY and BY of half the "
+            "width and height, and A); save it as RGB",
+            s.path.c_str());
     OIIO::geterror(); /* clears this thread's message, which may be that of an earlier file */
     if (chroma == Chroma::SERVED) {
         s.input = luminance_chroma_input();
@@ -307,9 +308,8 @@ txm_status check(Source &s, const txm_source_options *options, txm_error *err)
                     spec.height, TXM_MAX_SIZE_PX);
     if (format == "tiff" && spec.tile_width && spec.get_string_attribute("tiff:ColorSpace") == "CMYK")
         return fail(err, TXM_STATUS_UNSUPPORTED,
-                    "%s: CMYK in tiles in JPEG or other than 8 and 16 bits, of which OpenImageIO writes beyond its "
-                    "memory; save "
-                    "it as RGB, or in strips",
+                    "%s: CMYK in tiles, with JPEG or not of 8 or 16 bits, with which OpenImageIO writes beyond its "
+                    "memory; save it as RGB, or in strips",
                     path);
     s.type = read_type(type_of(spec));
     s.channels = spec.nchannels < TXM_MAX_CHANNELS ? spec.nchannels : TXM_MAX_CHANNELS;
