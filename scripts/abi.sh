@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Compares the binary interface of the shared libraries with the references in scripts/abi: abi.sh check|renew BUILD
-# Additions are no difference, including those at the end of structs that contain their size. Changes and removals are,
+# Additions do not count, not even those at the end of structs that contain their size. Changes and removals do,
 # because they break compiled programs.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -17,7 +17,7 @@
 static const txm_option output_options[] = {
     TXM_OPTION_OUTPUT(AT(output), "Write to this file; for a single image",
                       "Cycles finds it there only under the name that Cycles itself computes."),
-    TXM_OPTION(FLAG, "force", .letter = 'f', AT(force), .help = "Write also files that are up to date"),
+    TXM_OPTION(FLAG, "force", .letter = 'f', AT(force), .help = "Also write files that are up to date"),
     TXM_OPTION(FLAG, "deep", AT(deep),
                .help = "Also decode the tiles of files that are up to date, and make damaged ones again"),
     TXM_OPTION(FLAG, "dry-run", .letter = 'n', AT(dry_run), .help = "Only show what would be made and why"),

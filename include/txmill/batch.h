@@ -45,9 +45,9 @@ typedef struct txm_input {
 /* The inputs of a batch, in the order in which they were added. For one thread at a time. */
 typedef struct txm_inputs txm_inputs;
 
-/* Adds the images of a Blender scene. Of `settings` origin, working_space and cache_dir count, for all of the scene's
- * images; its path is ignored. Fails with NO_MEMORY and CONFIG only: what cannot be read becomes an input with a
- * status. */
+/* Adds the images of a Blender scene. The members origin, working_space and cache_dir of `settings` apply to all of the
+ * scene's images; its path is ignored. Fails with NO_MEMORY and CONFIG only: what cannot be read becomes an input with
+ * a status. */
 typedef txm_status (*txm_inputs_scene)(void *user, txm_inputs *inputs, const char *path, const txm_input *settings,
                                        txm_error *err);
 
@@ -158,7 +158,7 @@ typedef struct txm_batch_file {
 /* The totals of a plan; its list_key is valid during the callback that receives it. */
 typedef struct txm_batch_totals {
     size_t inputs;        /* number of inputs of this shard; all of them if the batch is not divided */
-    size_t to_create;     /* inputs of these whose tx file is missing or outdated */
+    size_t to_create;     /* of these, inputs whose tx file is missing or outdated */
     txm_cost cost;        /* sums; memory_bytes: the largest */
     size_t listed;        /* number of inputs of all shards together */
     const char *list_key; /* with shards: 40 hex digits, equal for runs that divide the same inputs; else "" */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Colour spaces: what textures need of an OCIO config (a file, $OCIO, or the built-in one).
+ * Colour spaces: the part of an OCIO config that textures need (a file, $OCIO, or the built-in one).
  *
  * A config and a working space give, for the name of a colour space, its canonical name, the class that Cycles would
  * assign it, and a transform to scene-linear for pixels; and for the working space the matrix that is part of the names
@@ -45,7 +45,7 @@ TXM_API const txm_blender *txm_blender_versions(void);
 typedef struct txm_color_options {
     size_t struct_size;        /* set by txm_color_options_init */
     const char *ocio_path;     /* --ocio: a config file, archive or ocio:// name; NULL: $OCIO, then the built-in one */
-    bool ignore_environment;   /* do not look at $OCIO */
+    bool ignore_environment;   /* ignore $OCIO */
     const char *working_space; /* --working-space: a colour space name that becomes scene_linear; NULL: the config's */
     txm_blender blender;       /* --blender */
 } txm_color_options;

@@ -34,14 +34,14 @@ TXM_API void txm_cpu_describe(txm_cpu_info *out);
 typedef struct txm_device_info {
     char backend[16];                  /* what drives it: "cuda", "opencl" */
     char label[32];                    /* its name for txm_context_options.device and --device: "cuda:0" */
-    uint32_t index;                    /* among the devices of its back-end, from 0 */
-    char name[256];                    /* the maker's */
+    uint32_t index;                    /* its number among the devices of its back-end, from 0 */
+    char name[256];                    /* the maker's name for it */
     uint64_t memory_bytes, free_bytes; /* OpenCL does not report free memory: there both are equal */
     uint32_t processors;               /* number of multiprocessors (CUDA) or compute units (OpenCL) */
     char architecture[32];             /* "9.0", CUDA's compute capability; "3.0", the version of OpenCL */
     char driver[32]; /* the version of CUDA that the driver supports, "12.4"; of an OpenCL driver, its own version */
     bool usable;
-    char reason[256]; /* why not; "" when usable */
+    char reason[256]; /* why it cannot be used; "" if it can */
     uint64_t reserved[4];
 } txm_device_info;
 

@@ -140,9 +140,9 @@ typedef struct txm_other_name {
 enum { TXM_MAX_OTHER_NAMES = 16 };
 
 /* Finds out where Cycles looks for the tx file of an image, and in what state that file is. This is quick, because
- * neither the image nor tiles are decoded. Of `settings` colour space, alpha, format and cache folder count; Blender's
- * defaults are found from the image's header. Fails only for problems with the image itself, and with CONFIG if the
- * config lacks a role for it. Free the result with txm_found_clear. */
+ * neither the image nor tiles are decoded. Of `settings`, only colour space, alpha, format and cache folder count;
+ * Blender's defaults are found from the image's header. Fails only for problems with the image itself, and with CONFIG
+ * if the config lacks a role for it. Free the result with txm_found_clear. */
 TXM_API txm_status txm_look_up(const txm_color_config *config, const char *image, const txm_settings *settings,
                                txm_found *out, txm_error *err);
 

@@ -5,8 +5,8 @@
  * too many change at once, or the kernel's queue overflows, the caller gets TXM_WATCH_WORK_EVERYTHING instead and looks
  * at all folders again, which is quick for files that are up to date.
  *
- * A folder that vanishes (an unmounted share) is looked for until it is back; then everything is looked at. inotify
- * does not report changes that other hosts make on a network file system, so everything is also looked at from time to
+ * A folder that vanishes (an unmounted share) is searched for until it is back; then everything is examined. inotify
+ * does not report changes that other hosts make on a network file system, so everything is also examined from time to
  * time.
  */
 #ifndef TXMILL_WATCH_H

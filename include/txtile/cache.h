@@ -83,7 +83,7 @@ typedef enum txm_cache_policy {
     /* The policy of the OptiX Toolkit: counters of 4 bits hold the logarithm of the number of epochs in which a tile
      * was not used. */
     TXM_CACHE_POLICY_CLOCK4,
-    /* Nothing is evicted, and max_bytes is exceeded. */
+    /* Nothing is evicted, even if max_bytes is exceeded. */
     TXM_CACHE_POLICY_NONE,
     /* First in, first out, regardless of use. The quarter that will be evicted next is staged: lookups miss these
      * tiles, but if they are requested, they are restored without being read, as if they had been loaded last. */
