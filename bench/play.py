@@ -74,7 +74,7 @@ def until(r, name):
 
 
 def whole(p):
-    """Plays with memory for all tiles, as the reference for the others. The working set is that of the last place."""
+    """Plays with memory for all tiles, as the reference for the others. The working set is that of the place at the start."""
     r = p.play("--cache", "0", "--rest", "0")
     still = p.play("--cache", "0", "--path", "rest", "--frames", "60")
     textures = p.count * 4 / 3 * p.edge * p.edge * 4
@@ -99,8 +99,8 @@ def frame_times(p, r):
         rows.append([name, "%.1f" % with_, "%.1f" % without, share(without, with_), "%.2f" % longest[0], "%.2f" % longest[1]])
     p.claim("both in real time, on two cores", "> 95 %, none", "%s and %s in flight, %s and %s at rest" % (rows[0][3], rows[0][4], rows[1][3], rows[1][4]),
             "yes" if all(float(r[3].split()[0]) > 95 and float(r[4]) < 1.1 for r in rows) else "**no**")
-    p.add("### Real time\n\nMilliseconds of the median frame, %s px, 1 sample, 1 bounce where nothing else is said, on two cores that the threads which load share with those that trace; "
-          "median of two interleaved runs. The longest frame is as a multiple of the median.\n" % p.size,
+    p.add("### Real time\n\nMilliseconds of the median frame, %s px, 1 sample, 1 bounce unless stated otherwise, on two cores that loading and tracing threads share; "
+          "median of two interleaved runs. The longest frame is given as a multiple of the median.\n" % p.size,
           table(["", "textured", "untextured", "of its rate", "longest", "longest untextured"], rows))
 
 
@@ -116,7 +116,7 @@ def budgets(p, working):
         curves.append(("no bound" if part is None else "%g %%" % (100 * part), [(i + 1, 100 * f["sharp"] / max(1, f["texels"])) for i, f in enumerate(after)]))
     plot(os.path.join(p.pictures, "play-budget.svg"), "Sharpness after a cut, by the cache's size", "frames after the cut", "texels that are there, %", curves)
     p.add("### Until it is sharp\n\nA flight of %d frames, then a cut to another place, at which the camera rests. Frames after the cut until 50, 95 and 100 %% of the texels that lookups "
-          "want are there, with caches for parts of the %s of tiles that the place at the start takes, and a fifth and 1 MB more for tables and open files. Virtual time.\n" % (CUT, mb(working)),
+          "need are in memory, with caches for parts of the %s of tiles that the place at the start takes, and a fifth and 1 MB more for tables and open files. Virtual time.\n" % (CUT, mb(working)),
           table(["cache", "50 %", "95 %", "100 %", "of all texels since", "tiles loaded", "again", "evicted", "cut", "longest frame"], rows),
           "![Sharpness after a cut](images/play-budget.svg)\n")
     return rows
@@ -133,7 +133,7 @@ def lists(p):
             wasted = sum(f["accepted"] for f in r["frames"])
             row += [t["frames_until_most"] or "-", share(sum(f["sharp"] for f in after), sum(f["texels"] for f in after)), share(t["unique"], max(1, wasted))]
         rows.append(row)
-    p.add("### The list of requests\n\nFrames after the cut until 95 % of the texels are there, the share of all texels in the 60 frames after it, and how much of the list was different tiles, by the size of the "
+    p.add("### The list of requests\n\nFrames after the cut until 95 % of the texels are in memory, the share of all texels in the 60 frames after it, and how much of the list was different tiles, by the size of the "
           "list: without rejection, with Disney's (1 - unique/total of the last frame), and with as many left out as do not fit.\n",
           table(["list", "none: 95 %", "texels", "different", "unique: 95 %", "texels", "different", "spread: 95 %", "texels", "different"], rows))
 
@@ -144,7 +144,7 @@ def waves(p):
         t = p.play("--cache", "0", "--wave", str(lanes), "--requests", "65536", "--frames", str(CUT))["totals"]
         first = first or t["requested"]
         rows.append([lanes or "none", t["missed"], t["requested"], "%.1f" % (t["missed"] / max(1, t["requested"])), t["unique"]])
-    p.add("### Waves\n\nRequests that are written where, of the lanes of a wave that miss the same tile, one writes; the whole key of 64 bits is compared.\n",
+    p.add("### Waves\n\nRequests written if only one of the lanes of a wave that miss the same tile writes its request; the whole key of 64 bits is compared.\n",
           table(["lanes", "missed", "written", "fewer by", "different"], rows))
     p.claim("waves write fewer requests (Vulkan streamer)", "no figure", "%s times fewer with 16 lanes" % rows[2][3], "yes")
 
@@ -161,7 +161,7 @@ def converged(p):
     same = compared(p, 64, ["--sampling", "scene", "--mode", "stochastic"], ["--mode", "stochastic"])["different"] == 0
     p.claim("frames end in the picture of a render, with its filter and levels", "convergence time is unchanged", "the same bits" if same else "other bits", "yes" if same else "**no**")
     few, many = (compared(p, n, [], ["--mode", "stochastic-full"])["psnr"] for n in (32, 512))
-    p.claim("the same with points of both levels, on average", "the same", "%.1f dB apart with 32 frames, %.1f dB with 512; noise alone would gain 12 dB" % (few, many), "yes" if many - few > 10 else "**no**")
+    p.claim("the same with single texels of both levels, on average", "the same", "%.1f dB apart with 32 frames, %.1f dB with 512; noise alone would gain 12 dB" % (few, many), "yes" if many - few > 10 else "**no**")
 
 
 def terabytes(p, textures):
@@ -172,7 +172,7 @@ def terabytes(p, textures):
         last = r["frames"][-1]
         rows.append([name, share(t["sharp"], t["texels"]), share(last["sharp"], last["texels"]), until(r, "most"), t["loaded"], t["evicted"],
                      mb(max(f["resident_bytes"] for f in r["frames"])), "%.2f" % (t["longest_ms"] / t["median_ms"])])
-    p.add("### %.2f TB\n\nThe gallery: %d textures of %d px, each a file of its own; the flight and the cut, through caches that are smaller by up to %d times.\n" % (
+    p.add("### %.2f TB\n\nThe gallery: %d textures of %d px, each a file of its own; the flight and the cut, through caches that are up to %d times smaller.\n" % (
         textures / 1e12, p.count, p.edge, textures / (20 << 20)),
         table(["cache", "texels there, all frames", "in the last", "95 % after the cut", "tiles loaded", "evicted", "most in memory", "longest frame"], rows))
     p.claim("1.5 TB through 2 GB", "final detail", "%.2f TB: %s of all texels, %s in the last frame; through 200 MB %s and %s" % (
@@ -193,7 +193,7 @@ def main():
         waves(p)
         converged(p)
     claims = table(["claim", "Disney", "here", "holds"], p.claims)
-    text = "\n".join(["## Frames that do not wait\n\nWhat Disney says of its streamer (SIGGRAPH 2025), and what came out of `txmill stream play`. A virtual device: 16 ms for the rays of a frame, "
+    text = "\n".join(["## Frames that do not wait\n\nWhat Disney says about its streamer (SIGGRAPH 2025), and the results of `txmill stream play`. A virtual device: 16 ms for the rays of a frame, "
                       "1 ns a texel, 20 ns a request, 0.2 ms a tile. %s px, 1 sample a frame, 1 bounce.\n" % p.size, claims] + p.text)
     begin, end = "<!-- begin: bench-play -->\n", "<!-- end: bench-play -->\n"
     head, rest = open(document).read().split(begin)

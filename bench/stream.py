@@ -237,16 +237,16 @@ def relaunches(d):
             within &= known["counts"]["longest"] <= 2 + depth
             chains.append([depth, lanes, r["counts"]["longest"] - 1, known["counts"]["longest"] - 1,
                            known["counts"]["passes"], share(known["counts"]["relaunches"], known["counts"]["steps"])])
-    d.add("## Passes until all is there\n\nThe wave engine over an empty cache with memory for all: how often a step is launched again until no path "
-          "of it misses. The first lookup in a texture opens its file, the next one gives the level its entries, and then tiles are "
-          "asked for; with `--open-first` files and levels are known before the first ray, as in Cycles.\n",
+    d.add("## Passes until nothing is missed\n\nThe wave engine with an empty cache and memory for everything: how often a step is launched again until none "
+          "of its paths misses. The first lookup in a texture opens its file, the next one gives the level its entries, and further "
+          "ones request tiles; with `--open-first` files and levels are known before the first ray, as in Cycles.\n",
           table(["bounces", "lanes", "launches", "of these again", "most for one step", "with --open-first", "steps run again"], rows),
-          "A lookup may depend on another: in this room each wall is textured at places that d more textures move, one after the "
-          "other, and every ray takes 3 bounces.\n",
+          "A lookup may depend on another: in this room the places at which each wall is textured are moved by d more textures, one "
+          "after the other, and every ray takes 3 bounces.\n",
           table(["d", "lanes", "again, most for one step", "with --open-first", "of all steps", "steps run again"], chains))
-    d.claim(3, "a step is launched at most 1 + d times more, where lookups depend on d others in a row",
-            "1 + d for d = 0 to 3 where files and levels are known" if within else "more than 1 + d, though files and levels are known",
-            "yes; up to %d for d = 0 where lookups have to ask for files and levels, too" % most if within else False)
+    d.claim(3, "a step is launched at most 1 + d times more, if lookups depend on d others in a row",
+            "1 + d for d = 0 to 3 if files and levels are known" if within else "more than 1 + d, though files and levels are known",
+            "yes; up to %d for d = 0 if lookups have to request files and levels, too" % most if within else False)
 
 
 def hiding(d):
@@ -266,9 +266,9 @@ def hiding(d):
         rows.append(["2^%d" % power, r["counts"]["passes"], "%.1f %%" % (100 * r["load_seconds"] / working(r)), "%.1f %%" % warm[-1],
                      *("%.1f %%" % w for w in waits)])
     d.plot("stream-lanes.svg", "Waiting for tiles, by the number of paths that run together", "lanes", "share of the time, %", curves)
-    d.add("## Does a wavefront hide loading?\n\nThe share of the time in which paths wait, %s px, 2 samples, from an empty cache: as measured; of four "
-          "samples more, without those two that warm it up; and calculated for slower tiles that %d threads load, where each batch waits "
-          "for its last tile once.\n" % (size, LOADERS),
+    d.add("## Does a wavefront hide loading?\n\nThe share of the time in which paths wait, %s px, 2 samples, from an empty cache: as measured; for "
+          "four more samples, after those two have warmed it up; and calculated for slower tiles that %d threads load, if each batch "
+          "waits for its last tile once.\n" % (size, LOADERS),
           table(["lanes", "batches", "measured", "warmed up"] + [name for name, _ in curves], rows), "![Waiting for tiles](images/stream-lanes.svg)\n")
     falls = all(points[0][1] >= points[-1][1] for _, points in curves)
     d.claim(4, "a wavefront of many paths hides loading", "from %s to %s waiting, 2^10 to 2^20 lanes; %.1f %% once warmed up" % (
@@ -283,7 +283,7 @@ def render_tiles(d, base):
     rows = [["%d px" % t["px"] if t["px"] else "none", mb(t["peak_bytes"]), share(t["peak_bytes"], base["touched_bytes"]), mb(t["loaded_bytes"]),
              share(t["loaded_bytes"] - tiles["touched_bytes"], t["loaded_bytes"]), "%.2f" % (time / times[0])]
             for t, time in zip(tiles["render_tiles"], times)]
-    d.add("## Render tiles\n\nBefore a render tile starts, what the last one did not use goes. Time is tracing and loading, as a multiple of that "
+    d.add("## Render tiles\n\nBefore a render tile starts, tiles that the last one did not use are evicted. Time is tracing and loading, as a multiple of that "
           "without render tiles.\n",
           table(["render tile", "most at once", "of the whole", "loaded", "of it again", "time"], rows))
     peaks = [t["peak_bytes"] for t in tiles["render_tiles"]]
@@ -303,7 +303,7 @@ def growth(d):
         grows[kind] = points[-1][1] / points[0][1]
         rows.append([kind] + ["%.1f MB" % y for _, y in points])
     d.plot("stream-resolution.svg", "Memory of textures while the picture grows", "width of the picture, px", "most at once, MB", curves)
-    d.add("## Is memory constant in the resolution?\n\nMost memory at once with render tiles of 128 px and one sample a pixel, by the kind of ray differentials.\n",
+    d.add("## Is memory constant in the resolution?\n\nPeak memory with render tiles of 128 px and one sample per pixel, by the kind of ray differentials.\n",
           table(["differentials"] + ["%d px wide" % w for w in widths], rows),
           "![Memory while the picture grows](images/stream-resolution.svg)\n\nWith Cycles' compact differentials it grows while mirror "
           "balls are in view: they carry the camera's fine rays to the whole room. The curvature term of cones and of full "
@@ -326,7 +326,7 @@ def price(d):
             rows.append([name, engine, "%.2f" % (speed[0] / 1e6), "%.2f" % (speed[1] / 1e6), share(speed[0], speed[1]),
                          share(with_["load_seconds"], working(with_)) if engine == "wave" else "-",
                          share(with_["counts"]["relaunches"], with_["counts"]["steps"])])
-    d.add("## The price of textures\n\nMillions of rays a second, %s px, %s samples, from an empty cache, with a lookup at every hit and with none; best of "
+    d.add("## The price of textures\n\nMillions of rays per second, %s px, %s samples, from an empty cache, with a lookup at every hit and with none; best of "
           "%s.\n" % (d.size, d.samples, "one round" if d.quick else "three rounds"),
           table(["", "engine", "textured", "untextured", "of it", "time in loading", "steps run again"], rows))
 
@@ -353,12 +353,12 @@ def budgets(d):
     loads.append(("optimum", [(100 * part, reads[int(need * part)] / first) for part in parts]))
     d.plot("stream-budget.svg", "Tiles loaded, against memory", "budget, % of the tiles that are used", "loads of each tile", loads, log_y=True)
     d.plot("stream-budget-time.svg", "Time, against memory", "budget, % of the tiles that are used", "times that of 200 %", times, log_y=True)
-    d.add("## Budgets\n\nThe picture in a fixed budget, as a share of the tiles that it uses, %s px, 2 samples, one thread, render tiles of 128 px. It is the same to the bit in "
+    d.add("## Budgets\n\nThe picture rendered with a fixed budget, a share of the tiles that it uses: %s px, 2 samples, one thread, render tiles of 128 px. It is the same to the bit in "
           "every row. Time is tracing and loading, as a multiple of that with 200 %%; the optimum knows the whole trace of the waves.\n" % d.small,
           table(["policy", "budget", "tiles loaded", "loads a tile", "steps run again", "time"], rows),
           "![Tiles loaded against memory](images/stream-budget.svg)\n\n![Time against memory](images/stream-budget-time.svg)\n")
     (wave, blocking), (wave_loads, blocking_loads) = ((curves[0][1][-1][1], curves[3][1][-1][1]) for curves in (times, loads))
-    d.claim(9, "a budget below the working set falls off a cliff",
+    d.claim(9, "below the working set, performance falls off a cliff",
             "at 10 %%: waves load each tile %.1f times and take %.1f times as long; single lookups %.1f and %.1f times" % (
                 wave_loads, wave, blocking_loads, blocking),
             True if wave > 3 else "for single lookups, not for waves" if blocking > 3 else "**no**: loads multiply, but tracing takes longer than they do")
@@ -375,7 +375,7 @@ def experiments(b, quick, pictures):
     price(d)
     budgets(d)
     claims = table(["", "claim", "here", "holds"], [[int(c[0]) if c[0] % 1 == 0 else "", *c[1:]] for c in sorted(d.claims, key=lambda c: c[0])])
-    return "\n".join(["## The claims\n\nWhat Cycles' developers say of its texture cache, and what came out in this room.\n", claims] + d.text)
+    return "\n".join(["## The claims\n\nWhat Cycles' developers say about its texture cache, and the results in this room.\n", claims] + d.text)
 
 
 def main():

@@ -19,8 +19,8 @@ typedef struct score {
     size_t all, tried, missed, failed;
 } score;
 
-/* Returns every call that the run made with every fault that fits it, in a mixed order that depends on the seed:
- * whoever stops early has tried some of everything. The caller frees `faults`. */
+/* Returns every call that the run made with every fault that fits it, in a mixed order that depends on the seed, so
+ * that a run that stops early has tried some of each kind. The caller frees `faults`. */
 cases cases_of(const stage *stage, uint64_t seed);
 group case_group(const fault *f);
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The fuzzer's bytes as a file: one for all inputs, as making one anew takes longer than reading most of them. */
+ * The fuzzer's bytes as a file. One file serves all inputs, because making a new one takes longer than reading most of
+ * them. */
 #ifndef FUZZ_INPUT_H
 #define FUZZ_INPUT_H
 #include <stdint.h>

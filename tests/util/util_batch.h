@@ -15,7 +15,7 @@ void batch_folder(const char *path);
 void batch_file(const char *path, const char *text);
 /* Writes a small PNG of noise that depends on `seed`. */
 void batch_png(const char *path, unsigned seed);
-/* As batch_png, width x height of `color_type` and `depth`, with all samples from `rows` (NULL: noise). */
+/* Like batch_png, but width x height, of `color_type` and `depth`, with all samples from `rows` (NULL: noise). */
 void batch_png_of(const char *path, unsigned width, unsigned height, int color_type, int depth, const void *rows);
 
 /* batch_catch redirects standard output to a file in the scratch folder; batch_caught ends that and returns the text,

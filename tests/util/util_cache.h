@@ -53,7 +53,7 @@ void *walk_four(void *walker);
 /* An allocator that counts: `most` is the maximum at any time. */
 typedef struct counted {
     uint64_t now, most, limit; /* limit: allocations beyond it fail; 0: none */
-    long refuse_in;            /* this many allocations from now on, one fails, and all later ones; 0: none */
+    long refuse_in;            /* number of the allocation, from now on, that fails with all later ones; 0: none */
 } counted;
 txm_cache_allocator count_in(counted *count);
 #endif

@@ -15,7 +15,7 @@ typedef struct deflate_kind {
 /* Compresses into one gzip member. free() it. */
 uint8_t *deflate_member(const uint8_t *data, size_t bytes, deflate_kind kind, size_t *packed_bytes);
 
-/* Whether zlib accepts the file: members one after the other, up to data that are none. *dst, to be freed, receives the
- * content as far as it can be decoded, at most `most` bytes. */
+/* Whether zlib accepts the file: members one after the other, up to data that is not one. *dst, to be freed, receives
+ * the content as far as it can be decoded, at most `most` bytes. */
 bool zlib_gunzip(const uint8_t *file, size_t bytes, size_t most, uint8_t **dst, size_t *got);
 #endif

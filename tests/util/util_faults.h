@@ -40,7 +40,7 @@ static inline void refuse_memory(long n)
     faults.failed = faults.live = 0;
 }
 
-/* Ends that; returns whether there were so many allocations. */
+/* Ends this; returns whether that many allocations were made. */
 static inline bool memory_was_refused(void)
 {
     faults.armed = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Ptex files in memory: constant faces of given sizes, without neighbours, one channel of bytes. Blocks of zlib are
- * stored, not packed. */
+ * stored, not compressed. */
 #ifndef TESTS_UTIL_PTEX_H
 #define TESTS_UTIL_PTEX_H
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 
 enum { MADE_PTEX_PIECE = 65535 };
 
-/* A zlib stream of bytes as they are; returns how long it is. */
+/* Writes bytes as a zlib stream without compression; returns its length. */
 static inline size_t store_zlib(const uint8_t *plain, uint32_t bytes, uint8_t *out)
 {
     uint8_t *at = out;
@@ -36,7 +36,8 @@ static inline size_t store_zlib(const uint8_t *plain, uint32_t bytes, uint8_t *o
     return (size_t)(at - out) + sizeof sum;
 }
 
-/* `sizes`: log2 of each face, NULL: 1 x 1 texel. The file, to be freed, or NULL. `faces` is 1 at least. */
+/* Returns the file, to be freed, or NULL. `faces` is at least 1. `sizes`: log2 of each face's size; NULL: 1 x 1
+ * texel. */
 static inline uint8_t *made_ptex(uint32_t faces, const uint8_t (*sizes)[2], bool quads, size_t *bytes)
 {
     const uint32_t raw[3] = {20 * faces, faces, 4 * faces}, most = 20 * faces;
@@ -52,7 +53,7 @@ static inline uint8_t *made_ptex(uint32_t faces, const uint8_t (*sizes)[2], bool
             face[3] = TXM_PTEX_CONSTANT;
             memset(face + 4, 0xFF, 16);
         }
-        at += p == 2 ? 16 : 0; /* what the level says of itself */
+        at += p == 2 ? 16 : 0; /* the level's header */
         zip[p] = (uint32_t)store_zlib(plain, raw[p], at);
         at += zip[p];
     }
