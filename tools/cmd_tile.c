@@ -212,7 +212,7 @@ static txm_status write_plain(const window *w, const char *path, bool raw, txm_e
     return txm_out_file_commit(&file, err);
 }
 
-/* By the output's name, unless --format is given. */
+/* Decides by the output's name, unless --format is given. */
 static int choose_format(const tile_args *args)
 {
     const char *out = args->output;

@@ -131,7 +131,7 @@ static void extrapolate(double before, double now, double last, uint64_t bytes, 
     out->missing_bytes = last > 0.0 ? (uint64_t)((double)bytes / last * more) : 0;
 }
 
-/* Traces the requested number of samples; if it is 0, until the tiles stop growing. */
+/* Traces the requested number of samples; if it is 0, until hardly any new tiles are found. */
 static txm_status trace_samples(budget *b, txm_render_options *o, txm_render_budget *out, txm_error *err)
 {
     const bool is_open = !o->samples;

@@ -176,13 +176,13 @@ txm_status txm_frames_set_budget(txm_frames *frames, uint64_t bytes, txm_error *
 txm_status txm_frames_set_resolution(txm_frames *frames, float share, txm_error *err);
 /* Another policy needs another cache: tiles are loaded again. */
 txm_status txm_frames_set_policy(txm_frames *frames, uint32_t policy, txm_error *err);
-/* Size of the picture in px. On failure the old one is kept. USAGE, NO_MEMORY. */
+/* Sets the size of the picture in px. On failure the old one is kept. USAGE, NO_MEMORY. */
 txm_status txm_frames_set_size(txm_frames *frames, uint32_t width, uint32_t height, txm_error *err);
 void txm_frames_set_show(txm_frames *frames, txm_frames_show show);
 void txm_frames_set_textures(txm_frames *frames, txm_frames_textures textures);
 /* Whether paths end at the first surface that scatters light in all directions: a cheaper picture while the camera
- * moves. The light that such surfaces have from others is then the same everywhere, its average in the last frame that
- * followed it, so that the picture stays as bright; and single texels are read from one level, drawn at random. At
+ * moves. The light that such surfaces receive from others is then the same everywhere, its average in the last frame
+ * that followed it, so that the picture stays as bright; and single texels are read from one level, drawn at random. At
  * first, none of this is done. */
 void txm_frames_set_direct(txm_frames *frames, bool direct);
 

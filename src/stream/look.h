@@ -40,7 +40,7 @@ struct txm_looker {
     const txm_view *biased; /* page tables, each for one more level of bias */
     uint32_t biased_count;
     uint32_t number;             /* number of this looker in the trace */
-    const struct txm_asks *asks; /* devices look up (asks.h) */
+    const struct txm_asks *asks; /* lookups are made on devices (asks.h) */
     struct txm_ask_list *noted;  /* lookups that they run next */
     uint32_t path;               /* index in the wave of the path that takes a step */
 };

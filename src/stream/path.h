@@ -26,7 +26,7 @@ typedef struct txm_path_world {
     bool notes_levels;   /* paths note the level of their first lookup */
     txm_render_differentials differentials;
     float widen; /* factor for the roughness by which differentials are widened */
-    /* Paths end at the first surface that scatters light in all directions, and the light that it has from other
+    /* Paths end at the first surface that scatters light in all directions, and the light that it receives from other
      * surfaces is this one everywhere; mirrors, gloss and glass are followed. */
     bool direct;
     float ambient[3];

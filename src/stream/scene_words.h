@@ -14,7 +14,7 @@ typedef struct txm_words {
     size_t line;
     txm_error *err; /* the first failure */
     bool failed;    /* after a failure functions take nothing, and return harmless values */
-    void *names;    /* a tree of tsearch */
+    void *names;    /* a tsearch tree */
 } txm_words;
 
 /* Frees the names. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A window, by the module that has SDL. */
+ * A window, opened through the module that contains SDL. */
 #ifndef TXM_STREAM_WINDOW_H
 #define TXM_STREAM_WINDOW_H
 #include "stream/window_module.h"

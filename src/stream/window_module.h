@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The table of the module that has SDL: a window that shows a picture with lines of text in its corner, and reports
- * keys and mouse. The module does not deal with scenes; the caller decides what a key means. All functions are called
- * from one thread. */
+ * The table of the module that contains SDL: a window that shows a picture with lines of text in its corner, and
+ * reports keys and mouse. The module does not deal with scenes; the caller decides what a key means. All functions are
+ * called from one thread. */
 #ifndef TXM_STREAM_WINDOW_MODULE_H
 #define TXM_STREAM_WINDOW_MODULE_H
 #include <stdbool.h>

@@ -283,7 +283,7 @@ START_TEST(the_overlay_has_the_figures)
     r.wish.textures = TXM_FRAMES_COARSEST;
     o.with_keys = true;
     txm_view_overlay_write(&o, &r, 2.0f, true, &l);
-    ck_assert(has_line(&l, "one colour a texture"));
+    ck_assert(has_line(&l, "one colour per texture"));
     ck_assert(has_line(&l, "screenshot"));
     ck_assert_uint_lt(l.count, TXM_VIEW_LINES);
     o = (txm_view_overlay){.is_hidden = true};

@@ -141,7 +141,7 @@ static void add_input(cJSON *o, const txm_batch_file *file)
         txm_json_text(o, "same_as", file->same_as->path);
 }
 
-/* To standard output, if that is for JSON, and to the log. */
+/* Writes the object to standard output, if that is for JSON, and to the log. */
 static void emit(txm_make_report *report, cJSON *object)
 {
     char *text = txm_json_take(object);

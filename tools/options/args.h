@@ -121,7 +121,7 @@ void txm_report_args_apply(const txm_report_args *args);
 
 /* The options of a context for commands that only read files: no device is started. */
 txm_context_options txm_looking_options(const txm_config_args *config, const txm_jobs_args *jobs);
-/* A context with these options. As txm_context_make. */
+/* A context with these options. Fails like txm_context_make. */
 txm_status txm_context_for_looking(const txm_config_args *config, const txm_jobs_args *jobs, txm_context **out,
                                    txm_error *err);
 
@@ -131,7 +131,7 @@ txm_color_options txm_color_options_from(const txm_config_args *config);
 /* Extends the message about a config that could not be loaded: where the config or its working space was set. USAGE
  * for a working space that the config does not have. */
 void txm_config_explain(const txm_config_args *config, txm_error *err);
-/* The same for a config that a .txmill or a variable names: `origin`. */
+/* The same for a config that is named by `origin`, a .txmill or a variable. */
 void txm_config_blame(const char *origin, txm_error *err);
 
 /* txm_context_new, with such messages. */

@@ -62,8 +62,8 @@ typedef struct txm_project_targets {
     uint32_t *threads;
 } txm_project_targets;
 
-/* Finds the settings that apply to the operands, and stores those that the command line did not set. The strings
- * live as long as the program. As txm_project_find. */
+/* Finds the settings that apply to the operands, and stores those that the command line did not set. The strings live
+ * as long as the program. Fails like txm_project_find. */
 txm_status txm_project_apply(const txm_project_targets *targets, const txm_operands *operands, txm_error *err);
 
 /* The settings in use: those of the command line and of variables, which no file overrides, and of the operands'
@@ -105,7 +105,7 @@ const txm_rules *txm_project_rules(const txm_project_contexts *contexts, size_t 
 txm_status txm_project_open(txm_inputs *inputs, const txm_context_options *options, const txm_settings *settings,
                             const txm_rules *rules, txm_project_contexts *contexts, txm_error *err);
 /* For commands that only read files: applies the operands' project to the targets, reads the rules there, if any, and
- * opens the contexts; no device is started. As txm_project_apply, txm_rule_args_read and txm_project_open. */
+ * opens the contexts; no device is started. Fails like txm_project_apply, txm_rule_args_read and txm_project_open. */
 txm_status txm_project_look(const txm_project_targets *targets, const txm_operands *operands, txm_inputs *inputs,
                             const txm_settings *settings, txm_project_contexts *contexts, txm_error *err);
 /* The config and the working space of a file's own .txmill; `otherwise` if it has the operands' .txmill. */

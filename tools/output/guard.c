@@ -63,7 +63,7 @@ static bool begins(const head *h, const char *magic, size_t bytes)
     return h->bytes >= bytes && memcmp(h->data, magic, bytes) == 0;
 }
 
-/* By the first bytes and not the extension, because the name may be the user's mistake. */
+/* The first bytes decide and not the extension, because the name may be the user's mistake. */
 static const char *kind_of_head(const head *h)
 {
     static const struct {

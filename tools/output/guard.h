@@ -44,7 +44,8 @@ txm_status txm_guard_output(const txm_output *output, txm_guard_input input, con
 /* The same for inputs in an array: operands. */
 txm_status txm_guard_operands(const txm_output *output, char *const *items, size_t count, txm_error *err);
 
-/* Refuses to replace a tx file that belongs, by its name, to another image than `image`. As txm_guard_output. */
+/* Refuses to replace a tx file that belongs, by its name, to another image than `image`. Returns the same as
+ * txm_guard_output. */
 txm_status txm_guard_tx_of(const txm_output *output, const char *image, txm_error *err);
 
 /* The kind of a file by its first bytes, with its article: "a PNG image", "a Blender scene", "a folder". For

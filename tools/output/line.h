@@ -24,7 +24,7 @@ char *txm_line_wrap(const char *text, unsigned columns);
 void txm_lines_install(void);
 /* Turns wrapping off, to print a picture, and on again. */
 void txm_lines_wrapped(bool on);
-/* Writes the beginning of a line that has no end yet. As fflush. */
+/* Writes the beginning of a line that has no end yet. Returns the same as fflush. */
 int txm_lines_flush(void);
 
 /* Prints a path with `spare` columns left in the line, as txm_print_path does; of a longer path, its end. */

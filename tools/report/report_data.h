@@ -59,7 +59,7 @@ typedef struct txm_report {
     size_t foreign; /* lines of logs that are not objects of txmill */
 } txm_report;
 
-/* Adds a log. As txm_run_log_read. */
+/* Adds a log. Fails like txm_run_log_read. */
 txm_status txm_report_add(txm_report *report, const char *log, txm_error *err);
 /* Reads the levels and pixel types of files that were up to date, which the log does not have, from their tx files.
  * Missing ones remain unknown. */

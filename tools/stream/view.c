@@ -167,7 +167,7 @@ static void take_event(view_loop *v, const txm_window_event *event)
 /* ---- frames ---- */
 
 /* Moves the camera to its current place, and chooses the light and the size of its picture. The light stays the same
- * until the camera rests, because it would flicker. */
+ * until the camera rests, because otherwise it would flicker. */
 static void fly_on(view_loop *v)
 {
     const double seconds = v->now - v->stepped;

@@ -60,7 +60,7 @@ static void add_textures(const txm_view_result *r, txm_view_lines *l)
 {
     const txm_frame_stats *s = &r->frame;
     if (r->wish.textures != TXM_FRAMES_STREAMED) {
-        add_line(l, "%s", r->wish.textures == TXM_FRAMES_COARSEST ? "one colour a texture" : "no textures");
+        add_line(l, "%s", r->wish.textures == TXM_FRAMES_COARSEST ? "one colour per texture" : "no textures");
         return;
     }
     const double sharp = s->texels ? 100.0 * (double)s->sharp / (double)s->texels : 100.0;

@@ -210,7 +210,7 @@ static bool add_blocks(txm_context *context, coder *coders, uint32_t level, uint
     return ok;
 }
 
-/* As many coders as there are threads, blocks, and memory. */
+/* Opens as many coders as threads, blocks and memory allow; returns their number. */
 static uint32_t open_coders(coder *coders, txm_tx *tx, uint32_t blocks, unsigned threads)
 {
     uint32_t count = 0;

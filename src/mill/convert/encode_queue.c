@@ -273,7 +273,8 @@ static txm_status encode_one(batch *b, encoders *e, uint32_t tile_x, const void 
 }
 
 /* Fetches into the cache what the next tile or border of the batch will read. Its rows are a level's width apart, so
- * processors do not foresee them, and each would be waited for. Of a border, the columns at the right are new. */
+ * processors do not prefetch them, and each would have to be waited for. Of a border, only the columns at the right are
+ * new. */
 static void prefetch(const batch *b, uint32_t tile_x)
 {
     const txm_encode_queue *q = b->queue;

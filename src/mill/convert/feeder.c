@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The feeder reads a source from top to bottom, conforms it, and passes bands to the other stages, of which it is
- * ahead by as many bands as memory allows. Statistics for constant and grey images are taken here from conformed rows.
+ * The feeder reads a source from top to bottom, conforms it, and passes bands to the other stages; it is ahead of them
+ * by as many bands as memory allows. Statistics for constant and grey images are taken here from conformed rows.
  *
- * The kind of the image, which is passed on before the first band, is a guess until the last row: only then is it
- * known whether the image has one colour, and a grey image may still have a coloured pixel. Bands of one colour are
- * therefore counted and not passed on, and a grey image that turns out to be coloured is begun again by the caller.
+ * The kind of the image, which is passed on before the first band, is a guess until the last row: only then is it known
+ * whether the image has one colour, and a grey image may still have a coloured pixel. Bands of one colour are therefore
+ * counted and not passed on, and a grey image that turns out to be coloured is begun again by the caller.
  */
 #include "mill/convert/feeder.h"
 
@@ -17,7 +17,7 @@
 
 /* Several threads conform rows if the colour conversion makes that worth while. */
 enum { CHUNKS = 16 };
-/* Otherwise rows pass through all steps while they are in the processor's cache: so many at a time. */
+/* Otherwise rows pass through all steps, this many at a time, while they are in the processor's cache. */
 enum { CACHED_ROWS = 16 };
 
 typedef struct state {

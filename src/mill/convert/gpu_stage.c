@@ -174,8 +174,8 @@ static bool use(txm_gpu_stage *s, txm_gpu_result *r)
     bool ok = true;
     if (r->stats)
         add_stats(s, r);
-    /* Rows that came as they are stored are hashed from the result; conformed bands were hashed by the feeder's sink.
-     */
+    /* Rows that conforming does not change are hashed as they were submitted; changed ones are among the pieces. Bands
+     * that came conformed were hashed by the feeder's sink. */
     if (r->stats && !plan->rows)
         ok = hash_rows(s, l, r->submitted);
     for (size_t i = 0; ok && i < r->piece_count; i++)

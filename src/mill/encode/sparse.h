@@ -27,7 +27,7 @@ void txm_sparse_free(txm_sparse **sparse);    /* NULL-safe */
 size_t txm_sparse_bound(size_t size_bytes, size_t block_bytes);
 
 /* Estimates from a survey of parts of the input, in bits for the whole input. Savings are those of the most recent
- * match of at least so many bytes, so they show how much repeats, not what an encoder would gain. */
+ * match of at least that many bytes, so they show how much repeats, not what an encoder would gain. */
 typedef struct txm_survey {
     uint64_t literal_bits; /* cost of all bytes as literals */
     uint64_t saved_by_4;   /* bits that matches of four bytes and more save */

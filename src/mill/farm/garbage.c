@@ -83,7 +83,7 @@ static txm_status remove_file(const walk *w, const char *path, const struct stat
     txm_error own = {0};
     txm_status status = txm_claims_take(w->claims, path, &claim, &own);
     *busy = status == TXM_STATUS_LOCKED;
-    /* A full disk, which may be the reason for this call, has no room for a claim; that creating one was attempted
+    /* A full disk, which may be the reason for this call, has no room for a claim; but that creating one got this far
      * shows that no other process holds it. If a process finds the file fresh at this very moment, it has to make it
      * again. */
     if (status == TXM_STATUS_DISK_FULL)

@@ -122,9 +122,9 @@ static char *absolute_folder(const char *path)
     return absolute;
 }
 
-/* Tries working spaces in turn: the config's own, the file's, then the usual ones. For a name that is not one of
- * Cycles' nothing is found, which is not a failure. Folders are tried only if the source has the name for which the
- * file is named. */
+/* Tries working spaces in turn: the config's own, the file's, then the usual ones. If the name does not have the form
+ * of Cycles' names, nothing is found, which is not a failure. Folders are tried only if the source has the name that is
+ * part of the file's name. */
 txm_status txm_name_search(txm_context *context, const char *tx_path, const char *source, const char *xyz,
                            txm_name_match *match, bool *found, txm_error *err)
 {

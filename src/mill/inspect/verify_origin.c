@@ -302,8 +302,8 @@ static void check_against_rule(const txm_verification *v)
 
 /* ---- the config -------------------------------------------------------------------------------------------------- */
 
-/* If the file has the config's own working space, the config's space of the stated name must do the same as then.
- * "auto" depends on the image, and a name that this config lacks cannot have changed. */
+/* If the file has the config's own working space, the config's space of the stated name must do what it did when the
+ * file was made. "auto" depends on the image, and a name that this config lacks cannot have changed. */
 static void check_config(const txm_verification *v)
 {
     const txm_tx_description *d = &v->description;

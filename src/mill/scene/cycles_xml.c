@@ -163,7 +163,7 @@ static void take_include(xml_file *file, const char *src)
     if (!txm_names_has(&scene->seen, path)) {
         status = scene->nesting < MAX_NESTING
                      ? read_xml_file(scene, path, path, &why)
-                     : txm_fail(&why, TXM_STATUS_CORRUPT, "%s: included more than %d files deep", path, MAX_NESTING);
+                     : txm_fail(&why, TXM_STATUS_CORRUPT, "%s: included through more than %d files", path, MAX_NESTING);
         if (status == TXM_STATUS_NO_MEMORY || status == TXM_STATUS_TOO_LARGE) {
             stop(file, txm_fail(file->err, status, "%s", why.message));
         } else {
@@ -212,8 +212,8 @@ static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **
         return;
     }
     if (file->depth == MAX_DEPTH) {
-        stop(file,
-             txm_fail(file->err, TXM_STATUS_CORRUPT, "%s: its elements are more than %d deep", file->path, MAX_DEPTH));
+        stop(file, txm_fail(file->err, TXM_STATUS_CORRUPT, "%s: its elements are nested more than %d deep", file->path,
+                            MAX_DEPTH));
         return;
     }
     if (place == AT_TOP && strcmp(name, "cycles") != 0) {

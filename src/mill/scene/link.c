@@ -153,7 +153,7 @@ static txm_status read_library(txm_blend *blend, uint32_t file, txm_error *err)
         nesting++;
     }
     if (nesting > TXM_BLEND_MAX_NESTING) {
-        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: packed into more than %d libraries, each packed into the next",
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: nested in more than %d packed libraries",
                         blend->files.data[file].path, TXM_BLEND_MAX_NESTING);
     }
     return read_blend_file(blend, file, err);

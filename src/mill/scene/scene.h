@@ -46,7 +46,7 @@ struct txm_blend {
 
 enum {
     TXM_BLEND_MAX_FILES = 4096,
-    TXM_BLEND_MAX_NESTING = 8, /* depth of libraries packed in libraries: each is copied out of all around it */
+    TXM_BLEND_MAX_NESTING = 8, /* depth of libraries packed in libraries: each is extracted through all outer ones */
     TXM_BLEND_STORE_BYTES = 128 << 20
 };
 

@@ -42,7 +42,7 @@ typedef struct usd_answer {
 
 /* ---- the helper's output ----------------------------------------------------------------------------------------- */
 
-/* "" for what is not a text, since the helper's output is not trusted. */
+/* "" for anything that is not a text, since the helper's output is not trusted. */
 static const char *text_of(const cJSON *o, const char *name)
 {
     const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, name));

@@ -4,8 +4,8 @@
  *
  * A policy may stage tiles before they are evicted (txm_policy.staged_64ths): lookups miss them from then on, but their
  * pixels stay in place until the memory is needed. A request for such a tile restores it without reading, as a load
- * that completes at once, so batches, pins and views treat it like any other. So it is restoring a tile that counts as
- * use, and not its mark.
+ * that completes at once, so batches, pins and views treat it like any other. So restoring a tile counts as its use,
+ * and its mark does not.
  *
  * The entry of a staged tile is NONE or requested, and its mark is the number of the slot plus 1: for a tile that is
  * not in memory, a mark only has to differ from 0. The slot refers back to the entry; if the two disagree, the tile was

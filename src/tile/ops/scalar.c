@@ -379,7 +379,7 @@ static void stats(txm_type type, uint32_t channels, const void *row, size_t coun
         st->sum[c] += integers ? txm_shares_sum(shares[c]) : sum[c];
 }
 
-/* Sets every entry, so that a back-end may leave out those that it does not do faster. */
+/* Sets every entry, so that a back-end may leave out those that it cannot make faster. */
 void txm_ops_fill_scalar(txm_ops *ops)
 {
     *ops = (txm_ops){

@@ -21,7 +21,7 @@ enum { TXM_DRAWS_NOTHING = 0, TXM_DRAWS_PIXELS = 1, TXM_DRAWS_FOOTPRINT = 2 };
  * pick; the description in the manual. */
 #define TXM_FILTER_TABLE(X)                                                                                            \
     X(CLOSEST, "closest", PIXEL, PIXEL, NOTHING, "the closest pixel")                                                  \
-    X(LINEAR, "linear", LINEAR, LINEAR, NOTHING, "the four closest pixels, weighed by distance")                       \
+    X(LINEAR, "linear", LINEAR, LINEAR, NOTHING, "the four closest pixels, weighted by distance")                      \
     X(CUBIC, "cubic", CUBIC, CUBIC, NOTHING, "16 pixels, a B-spline")                                                  \
     X(SMART, "smart", CUBIC, LINEAR, NOTHING, "cubic on level 0 and linear elsewhere, as OpenImageIO does it")         \
     X(STOCHASTIC_BOX, "box", PIXEL, PIXEL, PIXELS, "a random pixel, on average linear")                                \

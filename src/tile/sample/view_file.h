@@ -18,7 +18,7 @@
 txm_status txm_view_describe(const txm_tx *tx, txm_extension extension, uint32_t skip, bool opaque, txm_view_texture *v,
                              txm_error *err);
 
-/* The same for pixels that are in no file: `levels` of tiles of tile_px. The average is set to 0. */
+/* The same for pixels that are in no file, with `levels` levels of tiles of tile_px. The average is set to 0. */
 void txm_view_shape(uint32_t width, uint32_t height, uint32_t levels, uint32_t tile_px, txm_type type,
                     uint32_t channels, txm_extension extension, txm_view_texture *v);
 

@@ -116,7 +116,7 @@ txm list folder.xml
 check folder-exit test "$rc" -ne 0
 for i in $(seq 0 99); do echo "<cycles><include src='n$((i + 1)).xml'/></cycles>" >n$i.xml; done
 run timeout 20 "$TXMILL" list n0.xml
-check nested-too-deep-says prints "included more than 64 files deep"
+check nested-too-deep-says prints "included through more than 64 files"
 python3 - <<'PY'
 open("many.xml", "w").write("<cycles><shader>" + "".join(f'<image_texture filename="i{i}.png"/>' for i in range(20000)) + "</shader></cycles>")
 open("tiles.xml", "w").write('<cycles><shader><image_texture filename="i.png" tiles="' + "1001 " * 200000 + '-5 x 99999999999999999999"/></shader></cycles>')

@@ -307,10 +307,11 @@ txm_status check(Source &s, const txm_source_options *options, txm_error *err)
         return fail(err, TXM_STATUS_TOO_LARGE, "%s: %d x %d px; the limit is %d px per side", path, spec.width,
                     spec.height, TXM_MAX_SIZE_PX);
     if (format == "tiff" && spec.tile_width && spec.get_string_attribute("tiff:ColorSpace") == "CMYK")
-        return fail(err, TXM_STATUS_UNSUPPORTED,
-                    "%s: CMYK in tiles, with JPEG or not of 8 or 16 bits, with which OpenImageIO writes beyond its "
-                    "memory; save it as RGB, or in strips",
-                    path);
+        return fail(
+            err, TXM_STATUS_UNSUPPORTED,
+            "%s: CMYK in tiles that have JPEG compression or neither 8 nor 16 bits, which makes OpenImageIO write "
+            "beyond its memory; save it as RGB, or in strips",
+            path);
     s.type = read_type(type_of(spec));
     s.channels = spec.nchannels < TXM_MAX_CHANNELS ? spec.nchannels : TXM_MAX_CHANNELS;
     s.row_bytes = static_cast<size_t>(spec.width) * s.channels * s.type.size();

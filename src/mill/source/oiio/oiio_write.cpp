@@ -207,7 +207,8 @@ txm_status read_back(const Encoder &e, txm_error *err)
     for (int y = 0; good && y < spec.height; y++)
         good = in->read_scanline(y + spec.y, 0, TypeDesc::FLOAT, row.data());
     return good ? TXM_OK
-                : fail(err, TXM_STATUS_IO, "what was encoded cannot be read: %s", one_line(in->geterror()).c_str());
+                : fail(err, TXM_STATUS_IO, "the encoded picture cannot be read back: %s",
+                       one_line(in->geterror()).c_str());
 }
 
 /* Some formats write everything when they close. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The direct reader of PGM and PPM, plain and binary (P2, P3, P5, P6), with any maximum from 1 to 65535; samples are
- * scaled to the whole range of 8 or 16 bits. It exists in addition to OpenImageIO because versions of that before 2.5
- * make some 16-bit samples too small by one, so that pixels differ from Blender's. It saves no noticeable time: 500
- * images of 256 x 256 px take 3.5 s of processor time with it and 3.9 s without, 20 of 4096 x 4096 px 18.2 s and 16.5
- * s (16 bit). Bitmaps and PAM are left to OpenImageIO. The header is read through the same buffer as the pixels, so
- * that a file which is growing or truncated is noticed wherever it ends.
+ * scaled to the whole range of 8 or 16 bits. It exists in addition to OpenImageIO because its versions before 2.5 make
+ * some 16-bit samples too small by one, so that pixels differ from Blender's. It saves no noticeable time: 500 images
+ * of 256 x 256 px take 3.5 s of processor time with it and 3.9 s without, 20 of 4096 x 4096 px 18.2 s and 16.5 s (16
+ * bit). Bitmaps and PAM are left to OpenImageIO. The header is read through the same buffer as the pixels, so that a
+ * file which is growing or truncated is noticed wherever it ends.
  */
 #include <ctype.h>
 #include <stdio.h>

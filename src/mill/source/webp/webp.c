@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The direct reader of WebP, decoded by libwebp: the first picture of a lossy, lossless or animated file, on its
- * canvas, as 8-bit RGB or RGBA. It exists in addition to OpenImageIO because only versions of that from 2.5 on leave
- * alpha unassociated, as it is in the file; older ones lose colours where alpha is small. It saves no noticeable time:
- * 500 images of 256 x 256 px take 3.1 s of processor time with it and 3.6 s without, 20 of 4096 x 4096 px 15.7 s and
- * 13.5 s. The file is read when it is opened, and the picture is decoded when its first row is requested, so that
- * reading headers is cheap; both are checked against the memory bound before. Rewinding afterwards needs no work.
+ * canvas, as 8-bit RGB or RGBA. It exists in addition to OpenImageIO because only its versions from 2.5 on leave alpha
+ * unassociated, as it is in the file; older ones lose colours where alpha is small. It saves no noticeable time: 500
+ * images of 256 x 256 px take 3.1 s of processor time with it and 3.6 s without, 20 of 4096 x 4096 px 15.7 s and 13.5
+ * s. The file is read when it is opened, and the picture is decoded when its first row is requested, so that reading
+ * headers is cheap; both are checked against the memory bound before. Rewinding afterwards needs no work.
  */
 #include <errno.h>
 #include <stdio.h>

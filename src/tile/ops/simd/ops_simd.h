@@ -457,7 +457,7 @@ static void stats_float_rgba(txm_type type, const uint8_t *row, size_t count, tx
     }
 }
 
-/* Halves are whole multiples of 2^-24 below 2^16, so the sum of so many is exact, and the same in any order. */
+/* Halves are whole multiples of 2^-24 below 2^16, so the sum of this many is exact, and the same in any order. */
 enum { EXACT_HALVES = 8192 };
 
 /* Only the sums of RGBA in half, for a row of an image that is known to vary and not to be grey, as most are from their
