@@ -47,7 +47,7 @@ void txm_cache_options_init_cycles_sized(txm_cache_options *options, size_t stru
  */
 static txm_status check(const txm_cache_options *o, txm_error *err)
 {
-    if (o->policy >= TXM_CACHE_POLICIES)
+    if (!txm_cache_policy_words_of((txm_cache_policy)o->policy))
         return txm_fail(err, TXM_STATUS_USAGE, "cache: unknown policy %u", o->policy);
     if (o->keep_epochs < 1 || o->keep_epochs > 2)
         return txm_fail(err, TXM_STATUS_USAGE, "cache: keep_epochs is %u, and must be 1 or 2", o->keep_epochs);

@@ -272,8 +272,7 @@ typedef struct txm_policy {
     uint8_t staged_64ths; /* how many 64ths of a class's tiles are staged before they are evicted (stage.c) */
 } txm_policy;
 
-enum { TXM_CACHE_POLICIES = TXM_CACHE_POLICY_SECOND_CHANCE + 1 };
-extern const txm_policy txm_policies[TXM_CACHE_POLICIES];
+extern const txm_policy txm_policies[];
 
 /* ---- threads ----------------------------------------------------------------------------------------------------- */
 

@@ -91,7 +91,7 @@ static void drop_stale(txm_cache *c)
 /* ---- the table ---- */
 
 /* Indexed by txm_cache_policy. */
-const txm_policy txm_policies[TXM_CACHE_POLICIES] = {
+const txm_policy txm_policies[] = {
     [TXM_CACHE_POLICY_RENDER_TILES] =
         {.words =
              {"render-tiles", "tiles",
@@ -117,12 +117,14 @@ const txm_policy txm_policies[TXM_CACHE_POLICIES] = {
                                         .staged_64ths = 16},
 };
 
+enum { POLICIES = sizeof txm_policies / sizeof *txm_policies };
+
 const txm_cache_policy_words *txm_cache_policy_words_of(txm_cache_policy policy)
 {
-    return (unsigned)policy < TXM_CACHE_POLICIES ? &txm_policies[policy].words : NULL;
+    return (unsigned)policy < POLICIES ? &txm_policies[policy].words : NULL;
 }
 
 const char *txm_cache_policy_name(txm_cache_policy policy)
 {
-    return (unsigned)policy < TXM_CACHE_POLICIES ? txm_policies[policy].words.name : NULL;
+    return (unsigned)policy < POLICIES ? txm_policies[policy].words.name : NULL;
 }
