@@ -40,10 +40,10 @@ static void leave_running(txm_ticket *t)
     txm_cache *c = t->cache;
     if (--t->users)
         return;
-    if (!t->preloads && c->spare_room < t->jobs_room) {
-        txm_cache_release(c, c->spare_jobs, c->spare_room * sizeof *c->spare_jobs);
-        c->spare_jobs = t->jobs;
-        c->spare_room = t->jobs_room;
+    if (!t->preloads && c->queue.spare_room < t->jobs_room) {
+        txm_cache_release(c, c->queue.spare_jobs, c->queue.spare_room * sizeof *c->queue.spare_jobs);
+        c->queue.spare_jobs = t->jobs;
+        c->queue.spare_room = t->jobs_room;
     } else {
         txm_cache_release(c, t->jobs, t->jobs_room * sizeof *t->jobs);
     }
@@ -54,15 +54,15 @@ static void leave_running(txm_ticket *t)
 static void begin_ticket(txm_ticket *t)
 {
     txm_cache *c = t->cache;
-    txm_ticket **at = &c->tickets;
+    txm_ticket **at = &c->queue.tickets;
     while (*at)
         at = &(*at)->next_running;
     *at = t;
     t->users++;
-    c->queued += t->total;
+    c->queue.count += t->total;
     for (uint32_t i = 0; i < t->total; i++)
         t->bytes += t->jobs[i].source->view->tile_bytes;
-    c->queued_bytes += t->bytes;
+    c->queue.bytes += t->bytes;
     if (t->viewer)
         t->viewer->tickets++;
 }
@@ -72,22 +72,22 @@ static void begin_ticket(txm_ticket *t)
 static void end_ticket(txm_ticket *t)
 {
     txm_cache *c = t->cache;
-    txm_ticket **at = &c->tickets;
+    txm_ticket **at = &c->queue.tickets;
     while (*at != t)
         at = &(*at)->next_running;
     *at = t->next_running;
-    c->queued -= t->total;
-    c->queued_bytes -= t->bytes;
-    c->jobs_over += t->total;
+    c->queue.count -= t->total;
+    c->queue.bytes -= t->bytes;
+    c->queue.jobs_over += t->total;
     for (uint32_t i = 0; i < t->total; i++) {
         const txm_job *job = &t->jobs[i];
-        if (job->source->textures && c->viewers)
+        if (job->source->textures && c->viewers.first)
             txm_entry_changed(c, txm_entry_index(job->source, job->level, job->tile));
         txm_job_over(c, job);
     }
     for (uint32_t i = 0; i < t->pins->count; i++)
         if (t->pins->items[i].batch == t->number && !t->pins->items[i].shown_from)
-            t->pins->items[i].shown_from = c->views + 1 ? c->views + 1 : 1;
+            t->pins->items[i].shown_from = c->viewers.last_view + 1 ? c->viewers.last_view + 1 : 1;
     if (t->viewer)
         t->viewer->tickets--;
     t->over = true;
@@ -165,7 +165,7 @@ static void wait_for(txm_ticket *t)
 static bool must_await(const txm_ticket *t)
 {
     const txm_cache *c = t->cache;
-    return t->awaits_others && c->jobs_over == t->jobs_seen && c->jobs;
+    return t->awaits_others && c->queue.jobs_over == t->jobs_seen && c->queue.jobs;
 }
 
 /* Waits for a ticket without tiles: repeating its launch before the other batches are done would miss the same tiles.
@@ -189,7 +189,7 @@ static void await_others(txm_ticket *t)
 bool txm_help(txm_cache *c)
 {
     pthread_mutex_lock(&c->lock);
-    txm_ticket *t = c->tickets;
+    txm_ticket *t = c->queue.tickets;
     while (t && atomic_load(&t->next) >= t->total)
         t = t->next_running;
     const bool idle = t;
@@ -213,13 +213,13 @@ void txm_ticket_start(txm_ticket *t)
     if (c->options.threads < 2 || !parts)
         return;
     pthread_mutex_lock(&c->lock);
-    if (!c->pool)
-        c->pool = txm_pool_new(c->options.threads);
-    if (c->pool && !c->group)
-        c->group = txm_group_new(c->pool);
-    for (uint32_t n = 0; c->group && n < parts && n + 1 < c->options.threads; n++) {
+    if (!c->queue.pool)
+        c->queue.pool = txm_pool_new(c->options.threads);
+    if (c->queue.pool && !c->queue.group)
+        c->queue.group = txm_group_new(c->queue.pool);
+    for (uint32_t n = 0; c->queue.group && n < parts && n + 1 < c->options.threads; n++) {
         t->users++;
-        if (!txm_group_submit(c->group, false, run_along, t)) {
+        if (!txm_group_submit(c->queue.group, false, run_along, t)) {
             t->users--;
             break;
         }
@@ -269,11 +269,12 @@ txm_ticket *txm_ticket_of(txm_cache *c, txm_job *jobs, uint32_t room, txm_pins *
 void txm_ticket_fill(txm_ticket *t, uint32_t count)
 {
     txm_cache *c = t->cache;
-    c->batches = c->batches + 1 ? c->batches + 1 : 1;
-    t->number = c->batches;
+    c->queue.last = c->queue.last + 1 ? c->queue.last + 1 : 1;
+    t->number = c->queue.last;
     for (uint32_t i = 0; i < count; i++) {
         txm_job job = t->jobs[i];
-        if (!txm_plan_slot(c, &job, job.rank < TXM_LOOKUP_TILES) && c->open_views && job.rank >= TXM_LOOKUP_TILES) {
+        if (!txm_plan_slot(c, &job, job.rank < TXM_LOOKUP_TILES) && c->viewers.open_views &&
+            job.rank >= TXM_LOOKUP_TILES) {
             drop_request(c, &job);
             continue;
         }
@@ -304,7 +305,7 @@ bool txm_ticket_poll(txm_ticket *ticket)
 {
     if (!ticket)
         return true;
-    if (!ticket->cache->group)
+    if (!ticket->cache->queue.group)
         run_parts(ticket, 1);
     pthread_mutex_lock(&ticket->cache->lock);
     const bool over = ticket->over;
@@ -354,11 +355,11 @@ uint64_t txm_room_for_tiles(const txm_cache *c)
 bool txm_batch_has_room(const txm_cache *c, uint32_t count, uint64_t bytes)
 {
     const txm_cache_options *o = &c->options;
-    if (count >= o->max_requests || count + c->queued >= o->max_queued)
+    if (count >= o->max_requests || count + c->queue.count >= o->max_queued)
         return false;
-    if (!count && !c->queued)
+    if (!count && !c->queue.count)
         return true;
-    return bytes + c->queued_bytes <= txm_room_for_tiles(c) / 2 &&
+    return bytes + c->queue.bytes <= txm_room_for_tiles(c) / 2 &&
            (!count || !o->launch_bytes || bytes <= o->launch_bytes);
 }
 
@@ -444,14 +445,14 @@ static uint32_t choose_jobs(txm_cache *c, txm_job *jobs, uint32_t count)
 /* Batches are planned one at a time. The lock is released while files are opened, so `processing` is needed too. */
 static void begin_processing(txm_cache *c)
 {
-    while (c->processing)
+    while (c->queue.processing)
         pthread_cond_wait(&c->changed, &c->lock);
-    c->processing = true;
+    c->queue.processing = true;
 }
 
 static void end_processing(txm_cache *c)
 {
-    c->processing = false;
+    c->queue.processing = false;
     pthread_cond_broadcast(&c->changed);
 }
 
@@ -482,7 +483,7 @@ void txm_viewer_unpin(txm_cache_viewer *v)
     txm_cache *c = v->cache;
     const uint32_t epoch = atomic_load(&c->epoch);
     const bool none = v->never_repeats && c->options.max_bytes && txm_taken(c) > c->options.max_bytes;
-    const uint64_t most = none ? 0 : txm_room_for_tiles(c) / 2 / c->viewer_count;
+    const uint64_t most = none ? 0 : txm_room_for_tiles(c) / 2 / c->viewers.count;
     const uint32_t head = v->never_repeats ? 0 : TXM_LOOKUP_TILES;
     txm_pins *pins = &v->pins;
     uint64_t kept_bytes = 0;
@@ -498,7 +499,7 @@ void txm_viewer_unpin(txm_cache_viewer *v)
         txm_slot *s = txm_pinned_slot(c, &pin);
         if (!s)
             continue;
-        const uint32_t mark = __atomic_load_n(&c->tiles[s->entry].mark, __ATOMIC_RELAXED);
+        const uint32_t mark = __atomic_load_n(&c->table.entries[s->entry].mark, __ATOMIC_RELAXED);
         const bool touched = v->epoch && mark - v->epoch <= epoch - v->epoch;
         const uint32_t bytes = txm_slot_bytes(c, pin.slot);
         if (!was_shown(v, &pin))
@@ -543,10 +544,10 @@ static txm_status process(txm_cache_viewer *v, txm_lane *const *lanes, size_t co
 {
     txm_cache *c = v->cache;
     begin_processing(c);
-    txm_job *jobs = c->spare_jobs;
-    uint32_t room = c->spare_room;
-    c->spare_jobs = NULL;
-    c->spare_room = 0;
+    txm_job *jobs = c->queue.spare_jobs;
+    uint32_t room = c->queue.spare_room;
+    c->queue.spare_jobs = NULL;
+    c->queue.spare_room = 0;
     txm_ticket *t = NULL;
     if (txm_cache_grow(c, (void **)&jobs, &room, 1, sizeof *jobs, false))
         t = txm_ticket_of(c, jobs, room, &v->pins);
@@ -568,7 +569,7 @@ static txm_status process(txm_cache_viewer *v, txm_lane *const *lanes, size_t co
     t->awaits_others = !t->total && v->generation == atomic_load(&c->generation);
     t->jobs_seen = v->jobs_over;
     /* Makes room for all pins now: to allocate it while the next launch runs could evict tiles. */
-    txm_cache_grow(c, (void **)&v->pins.items, &v->pins.capacity, (uint64_t)v->pins.count + c->queued,
+    txm_cache_grow(c, (void **)&v->pins.items, &v->pins.capacity, (uint64_t)v->pins.count + c->queue.count,
                    sizeof *v->pins.items, false);
     end_processing(c);
     *ticket = t;
@@ -593,9 +594,9 @@ txm_status txm_cache_process(txm_cache *c, txm_lane *const *lanes, size_t count,
     txm_error_clear(err);
     *ticket = NULL;
     pthread_mutex_lock(&c->lock);
-    txm_status status = c->own ? TXM_OK : txm_viewer_new(c, &c->own, err);
+    txm_status status = c->viewers.own ? TXM_OK : txm_viewer_new(c, &c->viewers.own, err);
     pthread_mutex_unlock(&c->lock);
-    return status ? status : txm_cache_viewer_process(c->own, lanes, count, ticket, err);
+    return status ? status : txm_cache_viewer_process(c->viewers.own, lanes, count, ticket, err);
 }
 
 float txm_cache_bias(const txm_cache *c)

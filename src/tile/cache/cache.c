@@ -100,12 +100,12 @@ txm_status txm_cache_new(const txm_cache_options *options, txm_cache **out, txm_
     c->options.threads = o.threads ? o.threads : txm_cpu_count();
     c->bias = o.resolution < 1.0f ? -log2f(o.resolution) : 0.0f;
     c->allocated = c->stats.allocated_bytes_peak = sizeof *c;
-    c->constants_most = constants_of(o.max_bytes);
+    c->store.constants_most = constants_of(o.max_bytes);
     c->fences = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
     atomic_init(&c->epoch, 1);
     atomic_init(&c->retry_seconds, INFINITY);
-    memset(c->left_blocks, 0xFF, sizeof c->left_blocks); /* TXM_NO_BLOCK */
-    c->retired_first = TXM_NO_SLOT;
+    memset(c->table.left, 0xFF, sizeof c->table.left); /* TXM_NO_BLOCK */
+    c->store.retired_first = TXM_NO_SLOT;
     atomic_init(&c->watched, o.spurious > 0.0f);
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->changed, NULL);
@@ -122,21 +122,21 @@ void txm_cache_free(txm_cache **cache)
         return;
     txm_end_current(c);
     txm_cache_trace_drop(c);
-    txm_group_free(c->group);
-    txm_pool_free(c->pool);
+    txm_group_free(c->queue.group);
+    txm_pool_free(c->queue.pool);
     pthread_mutex_lock(&c->lock);
-    if (c->own)
-        txm_viewer_free(c->own);
+    if (c->viewers.own)
+        txm_viewer_free(c->viewers.own);
     pthread_mutex_unlock(&c->lock);
     txm_textures_free(c);
     txm_slabs_free(c);
-    txm_cache_release(c, c->textures, c->texture_capacity * sizeof *c->textures);
-    txm_cache_release(c, c->view_textures, c->view_capacity * sizeof *c->view_textures);
-    txm_cache_release(c, c->tiles, c->tile_capacity * sizeof *c->tiles);
-    txm_cache_release(c, c->udims, c->udim_capacity * sizeof *c->udims);
-    txm_cache_release(c, c->quick_udims, c->quick_udim_capacity * sizeof *c->quick_udims);
-    txm_cache_release(c, c->blocks, c->block_capacity * sizeof *c->blocks);
-    txm_cache_release(c, c->spare_jobs, c->spare_room * sizeof *c->spare_jobs);
+    txm_cache_release(c, c->catalog.textures, c->catalog.texture_capacity * sizeof *c->catalog.textures);
+    txm_cache_release(c, c->catalog.view_textures, c->catalog.view_capacity * sizeof *c->catalog.view_textures);
+    txm_cache_release(c, c->table.entries, c->table.capacity * sizeof *c->table.entries);
+    txm_cache_release(c, c->catalog.udims, c->catalog.udim_capacity * sizeof *c->catalog.udims);
+    txm_cache_release(c, c->catalog.quick_udims, c->catalog.quick_udim_capacity * sizeof *c->catalog.quick_udims);
+    txm_cache_release(c, c->table.blocks, c->table.block_capacity * sizeof *c->table.blocks);
+    txm_cache_release(c, c->queue.spare_jobs, c->queue.spare_room * sizeof *c->queue.spare_jobs);
     pthread_cond_destroy(&c->changed);
     pthread_mutex_destroy(&c->lock);
     free(c);
@@ -151,9 +151,9 @@ txm_status txm_cache_set_max_bytes(txm_cache *c, uint64_t max_bytes, txm_error *
     pthread_mutex_lock(&c->lock);
     txm_own_view_ends(c);
     __atomic_store_n(&c->options.max_bytes, max_bytes, __ATOMIC_RELAXED); /* many.c reads it without the lock */
-    c->constants_most = constants_of(max_bytes);
-    c->more_for_readers = 0;
-    for (txm_cache_viewer *v = c->viewers; v; v = v->next)
+    c->store.constants_most = constants_of(max_bytes);
+    c->files.more_bytes = 0;
+    for (txm_cache_viewer *v = c->viewers.first; v; v = v->next)
         txm_viewer_unpin(v);
     txm_make_room(c, 0);
     pthread_mutex_unlock(&c->lock);

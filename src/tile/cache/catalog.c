@@ -36,7 +36,7 @@ static txm_view_texture *keep_shape(txm_cache *c, const txm_view_texture *descri
     view.first = 0;
     memset(view.average, 0, sizeof view.average);
     if (txm_view_is_packed(&view)) {
-        list = &c->shapes[(view.width * 31 + view.height) % TXM_SHAPE_LISTS];
+        list = &c->catalog.shapes[(view.width * 31 + view.height) % TXM_SHAPE_LISTS];
         for (txm_shape *known = *list; known; known = known->next)
             if (memcmp(&known->view, &view, sizeof view) == 0)
                 return &known->view;
@@ -68,7 +68,7 @@ static size_t bytes_of_source(const txm_source *s)
 
 static txm_source **list_of(txm_cache *c, const txm_source *s)
 {
-    return &c->buckets[s->digest[0] & (c->bucket_count - 1)];
+    return &c->catalog.buckets[s->digest[0] & (c->catalog.bucket_count - 1)];
 }
 
 static void enlist_source(txm_source **list, txm_source *s)
@@ -85,15 +85,16 @@ static void enlist_source(txm_source **list, txm_source *s)
 static bool grow_buckets(txm_cache *c)
 {
     enum { FIRST = 64 };
-    if (c->source_count < c->bucket_count)
+    if (c->catalog.source_count < c->catalog.bucket_count)
         return true;
-    const uint32_t old_count = c->bucket_count, count = old_count ? 2 * old_count : FIRST;
-    txm_source **old = c->buckets, **fresh = txm_cache_allocate(c, count * sizeof(txm_source *), _Alignof(void *));
+    const uint32_t old_count = c->catalog.bucket_count, count = old_count ? 2 * old_count : FIRST;
+    txm_source **old = c->catalog.buckets,
+               **fresh = txm_cache_allocate(c, count * sizeof(txm_source *), _Alignof(void *));
     if (!fresh)
         return old;
     memset(fresh, 0, count * sizeof *fresh);
-    c->buckets = fresh;
-    c->bucket_count = count;
+    c->catalog.buckets = fresh;
+    c->catalog.bucket_count = count;
     for (uint32_t i = 0; i < old_count; i++)
         for (txm_source *s = old[i], *next; s; s = next) {
             next = s->next;
@@ -112,15 +113,15 @@ static bool same_pixels(const txm_cache *c, const txm_source *a, const txm_sourc
            a->skip == b->skip && v->width == w->width && v->height == w->height && v->levels == w->levels &&
            v->type == w->type && v->channels == w->channels && v->extension == w->extension &&
            v->tile_shift == w->tile_shift && a->converts == b->converts &&
-           memcmp(c->view_textures[a->first_texture].average, w->average, sizeof w->average) == 0;
+           memcmp(c->catalog.view_textures[a->first_texture].average, w->average, sizeof w->average) == 0;
 }
 
 /* Adds a texture to those that show a source. */
 static void show_source(txm_cache *c, uint32_t texture, txm_source *s, const float average[4])
 {
-    memcpy(c->view_textures[texture].average, average, sizeof c->view_textures->average);
-    c->textures[texture].source = s;
-    c->textures[texture].next = s->first_texture;
+    memcpy(c->catalog.view_textures[texture].average, average, sizeof c->catalog.view_textures->average);
+    c->catalog.textures[texture].source = s;
+    c->catalog.textures[texture].next = s->first_texture;
     s->first_texture = texture;
     s->textures++;
     txm_texture_show(c, texture, s, 0);
@@ -136,7 +137,7 @@ void txm_source_drop(txm_cache *c, txm_source *s)
         *s->link = s->next;
         if (s->next)
             s->next->link = s->link;
-        c->source_count--;
+        c->catalog.source_count--;
     }
     txm_blocks_disown(c, s);
     txm_file_drop(c, &s->file);
@@ -149,18 +150,18 @@ void txm_source_drop(txm_cache *c, txm_source *s)
 void txm_textures_free(txm_cache *c)
 {
     for (uint32_t i = 0; i < c->stats.textures; i++) {
-        txm_texture *t = &c->textures[i];
+        txm_texture *t = &c->catalog.textures[i];
         if (t->source && !--t->source->textures)
             txm_source_drop(c, t->source);
         txm_file_drop(c, &t->file);
         txm_trouble_free(c, &t->trouble);
     }
     for (uint32_t i = 0; i < TXM_SHAPE_LISTS; i++)
-        for (txm_shape *shape; (shape = c->shapes[i]);) {
-            c->shapes[i] = shape->next;
+        for (txm_shape *shape; (shape = c->catalog.shapes[i]);) {
+            c->catalog.shapes[i] = shape->next;
             txm_cache_release(c, shape, sizeof *shape);
         }
-    txm_cache_release(c, c->buckets, c->bucket_count * sizeof *c->buckets);
+    txm_cache_release(c, c->catalog.buckets, c->catalog.bucket_count * sizeof *c->catalog.buckets);
 }
 
 /* ---- opening ---- */
@@ -179,7 +180,7 @@ static txm_status examine(txm_cache *c, uint32_t texture, txm_extension extensio
  * A source that has failed is not shared either, so a texture that was replaced starts without failures. */
 static txm_source *find_duplicate(txm_cache *c, const txm_source *made)
 {
-    txm_source *s = made->hashed && c->bucket_count ? *list_of(c, made) : NULL;
+    txm_source *s = made->hashed && c->catalog.bucket_count ? *list_of(c, made) : NULL;
     while (s && !(s->textures && !s->trouble && !s->file->broken && same_pixels(c, s, made)))
         s = s->next;
     return s;
@@ -211,7 +212,7 @@ static txm_status keep_source(txm_cache *c, const txm_source *made, txm_source *
         atomic_store(&c->largest_tile, s->view->tile_bytes);
     if (s->hashed) {
         enlist_source(list_of(c, s), s);
-        c->source_count++;
+        c->catalog.source_count++;
     }
     *out = s;
     return TXM_OK;
@@ -237,7 +238,7 @@ static txm_status show_opened(txm_cache *c, uint32_t texture, const txm_source *
             return status;
         c->stats.virtual_bytes += bytes_of(s);
     }
-    uint32_t stub = c->view_textures[texture].first;
+    uint32_t stub = c->catalog.view_textures[texture].first;
     txm_stop_world(c);
     show_source(c, texture, s, made->view->average);
     txm_block_retire(c, stub);
@@ -250,7 +251,7 @@ static txm_status show_opened(txm_cache *c, uint32_t texture, const txm_source *
  * that a permanent failure replaces its message. */
 static void fail_texture(txm_cache *c, uint32_t texture, const txm_error *cause, double seconds)
 {
-    txm_texture *t = &c->textures[texture];
+    txm_texture *t = &c->catalog.textures[texture];
     c->stats.textures_failed += !t->failed;
     t->failed = true;
     t->passes = txm_failure_passes(cause);
@@ -261,7 +262,7 @@ static void fail_texture(txm_cache *c, uint32_t texture, const txm_error *cause,
         t->trouble->message = txm_cache_strdup(c, cause->message);
     }
     c->stats.tiles_failed++;
-    txm_entry_set(c, c->view_textures[texture].first, txm_failed_slot(c, cause, seconds));
+    txm_entry_set(c, c->catalog.view_textures[texture].first, txm_failed_slot(c, cause, seconds));
 }
 
 /* With the lock held, which is released while the file is read; only threads that open the same texture wait. Opening a
@@ -269,9 +270,9 @@ static void fail_texture(txm_cache *c, uint32_t texture, const txm_error *cause,
  * open. `t` is read again after the lock was released, because the array may have moved. */
 txm_status txm_texture_open(txm_cache *c, uint32_t texture, txm_error *err)
 {
-    while (c->textures[texture].opening)
+    while (c->catalog.textures[texture].opening)
         pthread_cond_wait(&c->changed, &c->lock);
-    txm_texture *t = &c->textures[texture];
+    txm_texture *t = &c->catalog.textures[texture];
     if (!t->file || t->source)
         return TXM_OK;
     if (t->failed && !t->passes)
@@ -289,7 +290,7 @@ txm_status txm_texture_open(txm_cache *c, uint32_t texture, txm_error *err)
     pthread_mutex_lock(&c->lock);
     if (status == TXM_OK)
         status = show_opened(c, texture, &made, &cause);
-    t = &c->textures[texture];
+    t = &c->catalog.textures[texture];
     if (status != TXM_OK) {
         fail_texture(c, texture, &cause, txm_clock_seconds() - begin);
         txm_fail_as(err, &cause);
@@ -313,14 +314,14 @@ txm_status txm_cache_open(txm_cache *c, uint32_t texture, txm_view_texture *info
     else
         status = txm_texture_open(c, texture, err);
     if (info)
-        *info = status == TXM_OK ? c->view_textures[texture] : (txm_view_texture){0};
+        *info = status == TXM_OK ? c->catalog.view_textures[texture] : (txm_view_texture){0};
     pthread_mutex_unlock(&c->lock);
     return status;
 }
 
 txm_status txm_texture_check(const txm_cache *c, uint32_t texture, txm_error *err)
 {
-    if (texture >= c->stats.textures || !c->textures[texture].file)
+    if (texture >= c->stats.textures || !c->catalog.textures[texture].file)
         return txm_fail(err, TXM_STATUS_USAGE, "texture %u is unknown, or it is a UDIM set", texture);
     return TXM_OK;
 }
@@ -332,8 +333,8 @@ txm_status txm_cache_register(txm_cache *c, uint32_t texture, txm_error *err)
     txm_status status = txm_texture_check(c, texture, err);
     if (status == TXM_OK)
         status = txm_texture_open(c, texture, err);
-    if (status == TXM_OK && c->textures[texture].source)
-        status = txm_source_register(c, c->textures[texture].source, 0, err);
+    if (status == TXM_OK && c->catalog.textures[texture].source)
+        status = txm_source_register(c, c->catalog.textures[texture].source, 0, err);
     pthread_mutex_unlock(&c->lock);
     return status;
 }
@@ -358,8 +359,10 @@ static txm_status grow_textures(txm_cache *c, txm_error *err)
     uint64_t needed = (uint64_t)c->stats.textures + 1;
     if (needed >= TXM_NO_TEXTURE)
         return txm_fail(err, TXM_STATUS_TOO_LARGE, "too many textures in one cache");
-    if (!txm_cache_grow(c, (void **)&c->textures, &c->texture_capacity, needed, sizeof *c->textures, true) ||
-        !txm_cache_grow(c, (void **)&c->view_textures, &c->view_capacity, needed, sizeof *c->view_textures, true))
+    if (!txm_cache_grow(c, (void **)&c->catalog.textures, &c->catalog.texture_capacity, needed,
+                        sizeof *c->catalog.textures, true) ||
+        !txm_cache_grow(c, (void **)&c->catalog.view_textures, &c->catalog.view_capacity, needed,
+                        sizeof *c->catalog.view_textures, true))
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a texture");
     return TXM_OK;
 }
@@ -389,7 +392,7 @@ txm_status txm_texture_add(txm_cache *c, const char *path, const txm_tile_source
     }
     if (status != TXM_OK)
         return status;
-    c->textures[c->stats.textures] =
+    c->catalog.textures[c->stats.textures] =
         (txm_texture){.file = file, .extension = (uint8_t)extension & 7u, .next = TXM_NO_TEXTURE};
     txm_texture_show(c, c->stats.textures, NULL, first);
     *texture = append_texture(c);
@@ -440,14 +443,14 @@ static txm_status check_udim(const txm_cache *c, const txm_cache_udim *u, uint32
         if (u->numbers[i] < 1001 || u->numbers[i] > 9999)
             return txm_fail(err, TXM_STATUS_USAGE, "%u is not the number of a UDIM tile: use 1001 to 9999",
                             u->numbers[i]);
-        if (u->textures[i] >= c->stats.textures || !c->textures[u->textures[i]].file)
+        if (u->textures[i] >= c->stats.textures || !c->catalog.textures[u->textures[i]].file)
             return txm_fail(err, TXM_STATUS_USAGE, "UDIM tile %u: there is no texture %u", u->numbers[i],
                             u->textures[i]);
         last = u->numbers[i] > last ? u->numbers[i] : last;
     }
     if (!u->count)
         return txm_fail(err, TXM_STATUS_USAGE, "a UDIM set needs a tile");
-    if (u->base != TXM_NO_TEXTURE && (u->base >= c->stats.textures || !c->textures[u->base].file))
+    if (u->base != TXM_NO_TEXTURE && (u->base >= c->stats.textures || !c->catalog.textures[u->base].file))
         return txm_fail(err, TXM_STATUS_USAGE, "UDIM set: there is no base texture %u", u->base);
     if (u->base != TXM_NO_TEXTURE &&
         (u->base_columns < 1 || u->base_columns > 10 || u->base_rows < 1 || u->base_rows > 900))
@@ -460,14 +463,16 @@ static txm_status check_udim(const txm_cache *c, const txm_cache_udim *u, uint32
 /* Makes room for `needed` numbers, also in the array for quick lookups if it exists or if this set requires it. */
 static bool grow_udims(txm_cache *c, uint64_t needed, bool has_base)
 {
-    const bool first = has_base && !c->quick_udims;
-    if (!txm_cache_grow(c, (void **)&c->udims, &c->udim_capacity, needed, sizeof *c->udims, true))
+    const bool first = has_base && !c->catalog.quick_udims;
+    if (!txm_cache_grow(c, (void **)&c->catalog.udims, &c->catalog.udim_capacity, needed, sizeof *c->catalog.udims,
+                        true))
         return false;
-    if ((has_base || c->quick_udims) &&
-        !txm_cache_grow(c, (void **)&c->quick_udims, &c->quick_udim_capacity, needed, sizeof *c->quick_udims, true))
+    if ((has_base || c->catalog.quick_udims) &&
+        !txm_cache_grow(c, (void **)&c->catalog.quick_udims, &c->catalog.quick_udim_capacity, needed,
+                        sizeof *c->catalog.quick_udims, true))
         return false;
-    if (first && c->udim_count)
-        memcpy(c->quick_udims, c->udims, c->udim_count * sizeof *c->udims);
+    if (first && c->catalog.udim_count)
+        memcpy(c->catalog.quick_udims, c->catalog.udims, c->catalog.udim_count * sizeof *c->catalog.udims);
     return true;
 }
 
@@ -481,21 +486,21 @@ static txm_status add_udim(txm_cache *c, const txm_cache_udim *u, uint32_t *text
         status = txm_texture_open(c, u->base, err);
     if (status == TXM_OK)
         status = grow_textures(c, err);
-    if (status == TXM_OK && !grow_udims(c, (uint64_t)c->udim_count + rows * 10, u->base != TXM_NO_TEXTURE))
+    if (status == TXM_OK && !grow_udims(c, (uint64_t)c->catalog.udim_count + rows * 10, u->base != TXM_NO_TEXTURE))
         status = txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for UDIM tiles");
     if (status != TXM_OK)
         return status;
-    uint32_t *grid = c->udims + c->udim_count;
+    uint32_t *grid = c->catalog.udims + c->catalog.udim_count;
     for (uint32_t i = 0; i < rows * 10; i++)
         grid[i] = TXM_NO_TEXTURE;
     for (size_t i = 0; i < u->count; i++)
         grid[u->numbers[i] - 1001] = u->textures[i];
-    for (uint32_t i = 0; c->quick_udims && i < rows * 10; i++)
-        c->quick_udims[c->udim_count + i] = u->base == TXM_NO_TEXTURE ? grid[i] : TXM_NO_TEXTURE;
-    c->view_textures[c->stats.textures] = (txm_view_texture){.udim_rows = rows, .first = c->udim_count};
-    c->textures[c->stats.textures] =
+    for (uint32_t i = 0; c->catalog.quick_udims && i < rows * 10; i++)
+        c->catalog.quick_udims[c->catalog.udim_count + i] = u->base == TXM_NO_TEXTURE ? grid[i] : TXM_NO_TEXTURE;
+    c->catalog.view_textures[c->stats.textures] = (txm_view_texture){.udim_rows = rows, .first = c->catalog.udim_count};
+    c->catalog.textures[c->stats.textures] =
         (txm_texture){.base = u->base, .base_columns = (uint8_t)u->base_columns, .base_rows = (uint16_t)u->base_rows};
-    c->udim_count += rows * 10;
+    c->catalog.udim_count += rows * 10;
     c->stats.udim_sets++;
     *texture = append_texture(c);
     return TXM_OK;
@@ -528,7 +533,7 @@ static void forget_shared(txm_cache *c, const txm_source *s)
     uint32_t count = txm_source_tiles(s, s->registered);
     uint32_t first = s->first + (txm_view_is_packed(s->view) ? 0 : s->view->levels);
     for (uint32_t i = first; i < first + count; i++) {
-        uint32_t slot = __atomic_load_n(&c->tiles[i].slot, __ATOMIC_RELAXED);
+        uint32_t slot = __atomic_load_n(&c->table.entries[i].slot, __ATOMIC_RELAXED);
         if (slot >= TXM_SLOT_STATES || txm_slot_at(c, slot)->state != TXM_SLOT_STATE_SHARED)
             continue;
         txm_slot_at(c, slot)->entry--;
@@ -548,13 +553,13 @@ static void drop_tiles(txm_cache *c, txm_source *s)
  * until they are done: txm_load sees that no texture shows it, and drops it. */
 static void leave_source(txm_cache *c, uint32_t texture)
 {
-    txm_source *s = c->textures[texture].source;
+    txm_source *s = c->catalog.textures[texture].source;
     uint32_t *at = &s->first_texture;
     while (*at != texture)
-        at = &c->textures[*at].next;
-    *at = c->textures[texture].next;
-    c->textures[texture].next = TXM_NO_TEXTURE;
-    c->textures[texture].source = NULL;
+        at = &c->catalog.textures[*at].next;
+    *at = c->catalog.textures[texture].next;
+    c->catalog.textures[texture].next = TXM_NO_TEXTURE;
+    c->catalog.textures[texture].source = NULL;
     if (--s->textures)
         return;
     drop_tiles(c, s);
@@ -566,11 +571,11 @@ static void leave_source(txm_cache *c, uint32_t texture)
 /* Turns a texture into a stub, as before it was opened; `first` is its new entry. */
 static void become_stub(txm_cache *c, uint32_t texture, uint32_t first)
 {
-    uint32_t stub = c->view_textures[texture].first;
+    uint32_t stub = c->catalog.view_textures[texture].first;
     txm_stop_world(c);
     txm_texture_show(c, texture, NULL, first);
     txm_resume_world(c);
-    if (c->textures[texture].source) {
+    if (c->catalog.textures[texture].source) {
         leave_source(c, texture);
         c->stats.textures_opened--;
     } else {
@@ -587,7 +592,7 @@ txm_status txm_source_translucent(txm_cache *c, txm_source *s, txm_error *err)
         uint32_t first, texture = s->first_texture;
         if (!txm_block_new(c, 1, texture, NULL, &first))
             return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a texture", s->file->path);
-        c->textures[texture].file->translucent = true;
+        c->catalog.textures[texture].file->translucent = true;
         become_stub(c, texture, first);
     }
     return TXM_OK;
@@ -599,11 +604,11 @@ txm_status txm_source_translucent(txm_cache *c, txm_source *s, txm_error *err)
 static txm_status replace(txm_cache *c, uint32_t texture, const char *path, txm_error *err)
 {
     txm_status status = txm_texture_check(c, texture, err);
-    while (status == TXM_OK && c->textures[texture].opening)
+    while (status == TXM_OK && c->catalog.textures[texture].opening)
         pthread_cond_wait(&c->changed, &c->lock);
     if (status != TXM_OK)
         return status;
-    txm_texture *t = &c->textures[texture];
+    txm_texture *t = &c->catalog.textures[texture];
     const bool same = !path && t->file->is_called; /* callbacks stay, and describe is called again */
     txm_cache_file *file = same ? t->file : txm_file_new(c, path ? path : t->file->path, NULL);
     if (same)
@@ -647,8 +652,8 @@ txm_status txm_cache_unload(txm_cache *c, uint32_t texture, txm_error *err)
     pthread_mutex_lock(&c->lock);
     txm_own_view_ends(c);
     txm_status status = txm_texture_check(c, texture, err);
-    if (status == TXM_OK && c->textures[texture].source)
-        drop_tiles(c, c->textures[texture].source);
+    if (status == TXM_OK && c->catalog.textures[texture].source)
+        drop_tiles(c, c->catalog.textures[texture].source);
     pthread_mutex_unlock(&c->lock);
     return status;
 }

@@ -100,14 +100,15 @@ static uint64_t order_of(const txm_cache *c, const txm_slot *s, bool staged)
  * array of orders may itself drop slabs. */
 static uint32_t choose_slots(txm_cache *c, uint32_t class, uint32_t count, bool staged, bool shown, uint32_t *slots)
 {
-    txm_class *k = &c->classes[class];
+    txm_class *k = &c->store.classes[class];
     uint32_t n = 0, chosen = 0;
     if (!txm_cache_grow(c, (void **)&k->order, &k->order_capacity, k->slots, sizeof *k->order, false))
         return 0;
-    for (uint32_t i = 0; i < c->slab_count; i++)
-        for (uint32_t j = 0; c->slabs[i].pixels && c->slabs[i].class == class && j < c->slabs[i].slots; j++)
-            if (may_go(c, &c->slabs[i].slot[j], staged, shown))
-                k->order[n++] = order_of(c, &c->slabs[i].slot[j], staged);
+    for (uint32_t i = 0; i < c->store.slab_count; i++)
+        for (uint32_t j = 0;
+             c->store.slabs[i].pixels && c->store.slabs[i].class == class && j < c->store.slabs[i].slots; j++)
+            if (may_go(c, &c->store.slabs[i].slot[j], staged, shown))
+                k->order[n++] = order_of(c, &c->store.slabs[i].slot[j], staged);
     count = count > TXM_GOING_MOST ? TXM_GOING_MOST : count;
     if (!n || !count)
         return 0;
@@ -118,10 +119,11 @@ static uint32_t choose_slots(txm_cache *c, uint32_t class, uint32_t count, bool 
         for (uint32_t i = 1; i < count; i++)
             bound = k->order[i] > bound ? k->order[i] : bound;
     }
-    for (uint32_t i = 0; i < c->slab_count; i++)
-        for (uint32_t j = 0; c->slabs[i].pixels && c->slabs[i].class == class && j < c->slabs[i].slots; j++)
-            if (chosen < count && may_go(c, &c->slabs[i].slot[j], staged, shown) &&
-                order_of(c, &c->slabs[i].slot[j], staged) <= bound)
+    for (uint32_t i = 0; i < c->store.slab_count; i++)
+        for (uint32_t j = 0;
+             c->store.slabs[i].pixels && c->store.slabs[i].class == class && j < c->store.slabs[i].slots; j++)
+            if (chosen < count && may_go(c, &c->store.slabs[i].slot[j], staged, shown) &&
+                order_of(c, &c->store.slabs[i].slot[j], staged) <= bound)
                 slots[chosen++] = i << TXM_SLOT_BITS | j;
     return chosen;
 }
@@ -130,12 +132,13 @@ static uint32_t choose_slots(txm_cache *c, uint32_t class, uint32_t count, bool 
  * the next eviction takes, so every tile has some time to be restored. */
 static void stage_ahead(txm_cache *c, uint32_t class, uint32_t count, bool shown)
 {
-    const uint32_t part = (uint32_t)((uint64_t)c->classes[class].slots * txm_policy_of(c)->staged_64ths / 64);
+    const uint32_t part = (uint32_t)((uint64_t)c->store.classes[class].slots * txm_policy_of(c)->staged_64ths / 64);
     const uint32_t share = part > count ? part : count;
     uint32_t slots[TXM_GOING_MOST], staged = 0;
-    for (uint32_t i = 0; i < c->slab_count; i++)
-        for (uint32_t j = 0; c->slabs[i].pixels && c->slabs[i].class == class && j < c->slabs[i].slots; j++)
-            staged += may_go(c, &c->slabs[i].slot[j], true, shown);
+    for (uint32_t i = 0; i < c->store.slab_count; i++)
+        for (uint32_t j = 0;
+             c->store.slabs[i].pixels && c->store.slabs[i].class == class && j < c->store.slabs[i].slots; j++)
+            staged += may_go(c, &c->store.slabs[i].slot[j], true, shown);
     if (staged < share + count)
         txm_stage(c, slots, choose_slots(c, class, share + count - staged, false, shown, slots));
 }
@@ -154,7 +157,7 @@ uint32_t txm_evict(txm_cache *c, uint32_t class, uint32_t count, bool shown)
         stage_ahead(c, class, count, shown);
     const uint32_t gone = choose_slots(c, class, count, stages, shown, slots);
     txm_evict_slots(c, slots, gone);
-    c->squeezed += gone;
+    c->store.squeezed += gone;
     return gone;
 }
 
@@ -163,9 +166,9 @@ void txm_evict_if(txm_cache *c, uint32_t first_slab, uint32_t end_slab,
                   bool (*goes)(txm_cache *, uint32_t slot, void *), void *arg)
 {
     txm_going going = {.count = 0};
-    for (uint32_t i = first_slab; i < end_slab && i < c->slab_count; i++)
-        for (uint32_t j = 0, slot = i << TXM_SLOT_BITS; j < c->slabs[i].slots; j++, slot++) {
-            const uint8_t state = c->slabs[i].slot[j].state;
+    for (uint32_t i = first_slab; i < end_slab && i < c->store.slab_count; i++)
+        for (uint32_t j = 0, slot = i << TXM_SLOT_BITS; j < c->store.slabs[i].slots; j++, slot++) {
+            const uint8_t state = c->store.slabs[i].slot[j].state;
             if ((state == TXM_SLOT_STATE_HELD || state == TXM_SLOT_STATE_STAGED) && goes(c, slot, arg))
                 txm_going_add(c, &going, slot);
         }
@@ -178,16 +181,16 @@ void txm_evict_if(txm_cache *c, uint32_t first_slab, uint32_t end_slab,
  * don't list these entries, so the whole page table is walked; this happens only if nothing else is left to evict. */
 static bool drop_constants(txm_cache *c)
 {
-    if (!c->constant_count || c->open_views) /* open views may show them */
+    if (!c->store.constant_count || c->viewers.open_views) /* open views may show them */
         return false;
-    for (uint32_t i = 0; i < c->tile_count; i++) {
-        uint32_t slot = __atomic_load_n(&c->tiles[i].slot, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < c->table.count; i++) {
+        uint32_t slot = __atomic_load_n(&c->table.entries[i].slot, __ATOMIC_RELAXED);
         if (slot < TXM_SLOT_STATES && txm_slot_at(c, slot)->state == TXM_SLOT_STATE_SHARED)
             txm_entry_set(c, i, TXM_SLOT_NONE);
     }
     txm_wait_quiescent(c);
-    while (c->constant_count)
-        txm_slot_give(c, c->constants[--c->constant_count].slot);
+    while (c->store.constant_count)
+        txm_slot_give(c, c->store.constants[--c->store.constant_count].slot);
     txm_slabs_drop_empty(c, TXM_ALL_SLABS);
     return true;
 }
@@ -224,7 +227,7 @@ void txm_cache_end_epoch(txm_cache *c)
 {
     pthread_mutex_lock(&c->lock);
     txm_own_view_ends(c);
-    for (txm_cache_viewer *v = c->viewers; v; v = v->next)
+    for (txm_cache_viewer *v = c->viewers.first; v; v = v->next)
         txm_viewer_merge(v);
     txm_next_epoch(c);
     memmove(c->tile_began + 1, c->tile_began, sizeof c->tile_began - sizeof *c->tile_began);

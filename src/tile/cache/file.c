@@ -46,16 +46,16 @@ txm_cache_file *txm_file_new(txm_cache *c, const char *path, const txm_tile_sour
  * that of the list. */
 static void unlink_open(txm_cache *c, txm_open_file *f)
 {
-    *(f->newer ? &f->newer->older : &c->newest) = f->older;
-    *(f->older ? &f->older->newer : &c->oldest) = f->newer;
+    *(f->newer ? &f->newer->older : &c->files.newest) = f->older;
+    *(f->older ? &f->older->newer : &c->files.oldest) = f->newer;
 }
 
 static void link_newest(txm_cache *c, txm_open_file *f)
 {
     f->newer = NULL;
-    f->older = c->newest;
-    *(c->newest ? &c->newest->newer : &c->oldest) = f;
-    c->newest = f;
+    f->older = c->files.newest;
+    *(c->files.newest ? &c->files.newest->newer : &c->files.oldest) = f;
+    c->files.newest = f;
 }
 
 /* The memory of an open file and its readers is not allocated by txm_cache_allocate, but counts towards the budget:
@@ -98,15 +98,16 @@ static void trim_reader(txm_cache *c, txm_open_file *f)
 static void trim_readers(txm_cache *c)
 {
     const uint64_t most = c->options.max_bytes ? txm_reader_share(c) : UINT64_MAX;
-    for (txm_open_file *f = c->oldest; f && f != c->newest && c->stats.reader_bytes > most; f = f->newer)
+    for (txm_open_file *f = c->files.oldest; f && f != c->files.newest && c->stats.reader_bytes > most; f = f->newer)
         trim_reader(c, f);
-    for (txm_open_file *f = c->oldest, *newer; f && f != c->newest && c->stats.reader_bytes > most; f = newer) {
+    for (txm_open_file *f = c->files.oldest, *newer; f && f != c->files.newest && c->stats.reader_bytes > most;
+         f = newer) {
         newer = f->newer;
         if (!f->readers)
             close_file(c, f);
     }
-    if (c->newest && c->stats.reader_bytes > most)
-        trim_reader(c, c->newest);
+    if (c->files.newest && c->stats.reader_bytes > most)
+        trim_reader(c, c->files.newest);
     if (c->stats.reader_bytes > c->stats.reader_bytes_peak)
         c->stats.reader_bytes_peak = c->stats.reader_bytes;
     txm_make_room(c, 0);
@@ -116,7 +117,7 @@ static void trim_readers(txm_cache *c)
  * more than max_open files may stay open; txm_file_give closes them when the last reader leaves. */
 static void close_some(txm_cache *c, uint32_t left)
 {
-    for (txm_open_file *f = c->oldest, *newer; f && c->stats.files_open > left; f = newer) {
+    for (txm_open_file *f = c->files.oldest, *newer; f && c->stats.files_open > left; f = newer) {
         newer = f->newer;
         if (!f->readers)
             close_file(c, f);
@@ -268,12 +269,12 @@ static void adapt_share(txm_cache *c, const txm_open_file *f)
     const uint64_t most = c->options.max_bytes / PART, now = txm_reader_share(c);
     if (f && f->file->opens > 1 && now < most) {
         const uint64_t wanted = f->own_bytes, room = most - now;
-        c->more_for_readers += wanted < room ? wanted : room;
+        c->files.more_bytes += wanted < room ? wanted : room;
     }
     if (f)
-        c->loads_since_reopened = 0;
-    else if (++c->loads_since_reopened % WHILE_TILES == 0)
-        c->more_for_readers -= (c->more_for_readers + STEPS - 1) / STEPS;
+        c->files.loads_since_reopened = 0;
+    else if (++c->files.loads_since_reopened % WHILE_TILES == 0)
+        c->files.more_bytes -= (c->files.more_bytes + STEPS - 1) / STEPS;
 }
 
 /* Opens a file and releases the lock meanwhile; other threads that need the same file wait. A second attempt is made
@@ -317,7 +318,7 @@ static void open_without_lock(txm_cache *c, txm_cache_file *f, txm_error *cause)
 static void add_reader(txm_cache *c, txm_open_file *f)
 {
     f->readers++;
-    if (c->newest != f) {
+    if (c->files.newest != f) {
         unlink_open(c, f);
         link_newest(c, f);
     }
@@ -373,10 +374,10 @@ txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_er
 static void drop_mapped(txm_cache *c)
 {
     enum { USES = 1024 };
-    if (++c->uses_of_files < USES)
+    if (++c->files.uses < USES)
         return;
-    c->uses_of_files = 0;
-    for (txm_open_file *f = c->newest; f && f->mapped; f = f->older) {
+    c->files.uses = 0;
+    for (txm_open_file *f = c->files.newest; f && f->mapped; f = f->older) {
         f->mapped = false;
         txm_tx_drop_pages(f->tx);
     }

@@ -55,7 +55,7 @@ static bool pin(txm_cache *c, txm_pins *pins, uint32_t slot, const txm_job *job)
  * slab of another class by now, with fewer slots. */
 txm_slot *txm_pinned_slot(txm_cache *c, const txm_pin *pin)
 {
-    const txm_slab *slab = &c->slabs[pin->slot >> TXM_SLOT_BITS];
+    const txm_slab *slab = &c->store.slabs[pin->slot >> TXM_SLOT_BITS];
     const uint32_t place = pin->slot & (TXM_SLOTS - 1);
     txm_slot *s = place < slab->slots ? &slab->slot[place] : NULL;
     return s && s->state == TXM_SLOT_STATE_HELD && s->stamp == pin->stamp && s->pins ? s : NULL;
@@ -156,12 +156,12 @@ static void fail_level(txm_cache *c, txm_source *s, uint32_t level, const txm_er
 /* Requests in views are written to the views' copies of the page table, so the entry here may still be NONE. */
 bool txm_claim(txm_cache *c, uint32_t entry)
 {
-    uint32_t slot = __atomic_load_n(&c->tiles[entry].slot, __ATOMIC_RELAXED);
+    uint32_t slot = __atomic_load_n(&c->table.entries[entry].slot, __ATOMIC_RELAXED);
     while (txm_is_requested(slot) || slot == TXM_SLOT_NONE ||
            (slot - TXM_SLOT_UNREADABLE <= UINT16_MAX && slot != TXM_SLOT_UNREADABLE + (uint16_t)atomic_load(&c->round)))
-        if (__atomic_compare_exchange_n(&c->tiles[entry].slot, &slot, TXM_SLOT_LOADING, false, __ATOMIC_RELAXED,
+        if (__atomic_compare_exchange_n(&c->table.entries[entry].slot, &slot, TXM_SLOT_LOADING, false, __ATOMIC_RELAXED,
                                         __ATOMIC_RELAXED)) {
-            if (c->viewers)
+            if (c->viewers.first)
                 txm_entry_changed(c, entry);
             return true;
         }
@@ -172,7 +172,7 @@ txm_job txm_job_of(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile)
 {
     const uint32_t slot = txm_staged_take(c, txm_entry_index(s, level, tile));
     s->loading++;
-    c->jobs++;
+    c->queue.jobs++;
     return (txm_job){.source = s,
                      .level = (uint8_t)level,
                      .tile = tile,
@@ -250,10 +250,10 @@ static bool is_constant(const txm_view_texture *v, uint32_t level, uint32_t tile
  * may serve textures of different types whose bytes happen to be equal. */
 static txm_constant *find_constant(txm_cache *c, const txm_view_texture *v, const uint8_t *pixel)
 {
-    for (uint32_t i = 0; i < c->constant_count; i++)
-        if (c->constants[i].tile_bytes == v->tile_bytes && c->constants[i].pixel_bytes == v->pixel_bytes &&
-            memcmp(c->constants[i].pixel, pixel, v->pixel_bytes) == 0)
-            return &c->constants[i];
+    for (uint32_t i = 0; i < c->store.constant_count; i++)
+        if (c->store.constants[i].tile_bytes == v->tile_bytes && c->store.constants[i].pixel_bytes == v->pixel_bytes &&
+            memcmp(c->store.constants[i].pixel, pixel, v->pixel_bytes) == 0)
+            return &c->store.constants[i];
     return NULL;
 }
 
@@ -269,11 +269,11 @@ static uint32_t share(txm_cache *c, const txm_view_texture *v, uint32_t slot)
         c->stats.tiles_coalesced++;
         return known->slot;
     }
-    if (c->constant_count == c->constants_most)
+    if (c->store.constant_count == c->store.constants_most)
         return slot;
     for (size_t at = v->pixel_bytes; at < v->tile_bytes; at += v->pixel_bytes)
         memcpy(pixels + at, pixels, v->pixel_bytes);
-    known = &c->constants[c->constant_count++];
+    known = &c->store.constants[c->store.constant_count++];
     *known = (txm_constant){.tile_bytes = v->tile_bytes, .pixel_bytes = v->pixel_bytes, .slot = slot};
     memcpy(known->pixel, pixels, v->pixel_bytes);
     *txm_slot_at(c, slot) = (txm_slot){.state = TXM_SLOT_STATE_SHARED, .stamp = txm_slot_at(c, slot)->stamp};
@@ -287,7 +287,7 @@ static uint32_t share(txm_cache *c, const txm_view_texture *v, uint32_t slot)
 static void count_load(txm_cache *c, const txm_job *job)
 {
     txm_source *s = job->source;
-    const txm_tile_entry *e = &c->tiles[txm_entry_index(s, job->level, job->tile)];
+    const txm_tile_entry *e = &c->table.entries[txm_entry_index(s, job->level, job->tile)];
     bool again = __atomic_load_n(&e->mark, __ATOMIC_RELAXED) != 0;
     s->loads += s->loads < UINT32_MAX;
     if (!txm_view_is_packed(s->view))
@@ -325,7 +325,8 @@ static void publish(txm_cache *c, const txm_job *job, bool constant, txm_pins *p
         held->state = TXM_SLOT_STATE_HELD;
         held->pins = pinned;
     }
-    __atomic_store_n(&c->tiles[entry].mark, atomic_load_explicit(&c->epoch, memory_order_relaxed), __ATOMIC_RELAXED);
+    __atomic_store_n(&c->table.entries[entry].mark, atomic_load_explicit(&c->epoch, memory_order_relaxed),
+                     __ATOMIC_RELAXED);
     txm_entry_set(c, entry, slot);
     /* For the order of last use, epochs must be much shorter than the time that a tile stays, and shorter than a render
      * tile. */
@@ -383,7 +384,7 @@ void txm_abandon(txm_cache *c, const txm_job *job)
 
 void txm_job_over(txm_cache *c, const txm_job *job)
 {
-    c->jobs--;
+    c->queue.jobs--;
     job->source->loading--;
     txm_source_drop(c, job->source);
 }
@@ -426,7 +427,7 @@ void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unw
         publish_failure(c, job, &err, seconds);
     }
     if (!job->batch) {
-        c->jobs_over++;
+        c->queue.jobs_over++;
         txm_job_over(c, job);
     }
     txm_notify(c);

@@ -19,7 +19,7 @@
  * Derivatives are scaled like the coordinates, because the width of one tile is 1 / columns of the base. */
 static bool base_serves(const txm_cache *c, const txm_texture *set, const txm_sampler *how, txm_lookup *at)
 {
-    const txm_view_texture *base = &c->view_textures[set->base];
+    const txm_view_texture *base = &c->catalog.view_textures[set->base];
     float x = 1.0f / (float)set->base_columns, y = 1.0f / (float)set->base_rows;
     txm_lookup whole = {at->u * x, at->v * y, at->dudx * x, at->dvdx * y, at->dudy * x, at->dvdy * y};
     uint32_t none = 0;
@@ -37,14 +37,14 @@ uint32_t txm_shown_texture(const txm_cache *c, uint32_t texture, const txm_sampl
 {
     if (texture >= __atomic_load_n(&c->view.texture_count, __ATOMIC_ACQUIRE))
         return TXM_NO_TEXTURE;
-    const txm_view_texture *v = &c->view_textures[texture];
+    const txm_view_texture *v = &c->catalog.view_textures[texture];
     if (!v->udim_rows)
         return texture;
-    const txm_texture *set = &c->textures[texture];
+    const txm_texture *set = &c->catalog.textures[texture];
     if (set->base != TXM_NO_TEXTURE && base_serves(c, set, how, at))
         return set->base;
     uint32_t number = txm_udim_of(&at->u, &at->v);
-    return number && number - 1001 < v->udim_rows * 10 ? c->udims[v->first + number - 1001] : TXM_NO_TEXTURE;
+    return number && number - 1001 < v->udim_rows * 10 ? c->catalog.udims[v->first + number - 1001] : TXM_NO_TEXTURE;
 }
 
 /* Arrays that grow are replaced once no thread of the cache is in a lookup. The caller may be any other thread, so only
@@ -191,7 +191,7 @@ static void drop_some(txm_cache_thread *t, const call *k)
         return;
     pthread_mutex_lock(&c->lock);
     uint32_t texture = txm_shown_texture(c, k->texture, k->how, &at);
-    txm_source *s = texture < c->stats.textures ? c->textures[texture].source : NULL;
+    txm_source *s = texture < c->stats.textures ? c->catalog.textures[texture].source : NULL;
     if (s) {
         dropping d = {t, s->first, s->first + s->view->levels + txm_source_tiles(s, s->registered), 0};
         txm_evict_if(c, TXM_ALL_SLABS, is_dropped, &d);

@@ -380,7 +380,7 @@ static bool has_base(txm_cache_thread *t, uint32_t texture)
 {
     txm_enter(t);
     bool has = texture < t->view.texture_count && t->view.textures[texture].udim_rows &&
-               t->cache->textures[texture].base != TXM_NO_TEXTURE;
+               t->cache->catalog.textures[texture].base != TXM_NO_TEXTURE;
     txm_leave(t);
     return has;
 }

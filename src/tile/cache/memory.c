@@ -90,9 +90,9 @@ bool txm_cache_grow(txm_cache *c, void **items, uint32_t *capacity, uint64_t nee
 /* Updates the view, which threads copy when the generation has changed. */
 void txm_cache_refresh(txm_cache *c)
 {
-    c->view = (txm_view){.textures = c->view_textures,
-                         .tiles = c->tiles,
-                         .slabs = c->slab_addresses,
-                         .udims = c->udims,
+    c->view = (txm_view){.textures = c->catalog.view_textures,
+                         .tiles = c->table.entries,
+                         .slabs = c->store.addresses,
+                         .udims = c->catalog.udims,
                          .texture_count = c->stats.textures};
 }

@@ -29,7 +29,7 @@ void txm_mirror_look(txm_cache *c, void (*look)(void *user, txm_cache *c), void 
 txm_mirror_changes txm_mirror_changes_of(const txm_cache *c, const txm_view *view)
 {
     _Static_assert((int)TXM_MIRROR_GROUP == (int)TXM_CHUNK, "views record their changes in chunks");
-    for (const txm_cache_viewer *v = c->viewers; v; v = v->next)
+    for (const txm_cache_viewer *v = c->viewers.first; v; v = v->next)
         if (v->open && v->tiles == view->tiles && v->textures == view->textures)
             return (txm_mirror_changes){v, v->number, v->textures_copied, v->tiles_copied};
     return (txm_mirror_changes){0};
@@ -39,9 +39,9 @@ txm_mirror_changes txm_mirror_changes_of(const txm_cache *c, const txm_view *vie
 bool txm_mirror_holds(txm_cache *c, uint32_t slot, uint32_t stamp)
 {
     const uint32_t slab = slot >> TXM_SLOT_BITS, place = slot & (TXM_SLOTS - 1);
-    if (slab >= c->slab_count || !c->slabs[slab].pixels || place >= c->slabs[slab].slots)
+    if (slab >= c->store.slab_count || !c->store.slabs[slab].pixels || place >= c->store.slabs[slab].slots)
         return false;
-    const txm_slot *s = &c->slabs[slab].slot[place];
+    const txm_slot *s = &c->store.slabs[slab].slot[place];
     return s->stamp == stamp &&
            (s->state == TXM_SLOT_STATE_HELD || s->state == TXM_SLOT_STATE_SHARED || s->state == TXM_SLOT_STATE_STAGED);
 }
@@ -53,9 +53,9 @@ txm_mirrored txm_mirror_of(txm_cache *c, uint32_t slot)
 
 void txm_mirror_kept(txm_cache *c, void (*each)(void *user, txm_mirrored tile), void *user)
 {
-    for (uint32_t i = 0; c->kept_bytes && i < c->slab_count; i++)
-        for (uint32_t k = 0; c->slabs[i].pixels && k < c->slabs[i].slots; k++) {
-            const txm_slot *s = &c->slabs[i].slot[k];
+    for (uint32_t i = 0; c->store.kept_bytes && i < c->store.slab_count; i++)
+        for (uint32_t k = 0; c->store.slabs[i].pixels && k < c->store.slabs[i].slots; k++) {
+            const txm_slot *s = &c->store.slabs[i].slot[k];
             if (s->kept && (s->state == TXM_SLOT_STATE_HELD || s->state == TXM_SLOT_STATE_SHARED))
                 each(user, txm_mirror_of(c, i << TXM_SLOT_BITS | k));
         }
@@ -63,14 +63,14 @@ void txm_mirror_kept(txm_cache *c, void (*each)(void *user, txm_mirrored tile), 
 
 uint32_t txm_mirror_slots(const txm_cache *c)
 {
-    return c->slab_count << TXM_SLOT_BITS;
+    return c->store.slab_count << TXM_SLOT_BITS;
 }
 
 bool txm_mirror_has_base(txm_cache *c, uint32_t texture)
 {
     pthread_mutex_lock(&c->lock);
-    const bool has =
-        texture < c->stats.textures && !c->textures[texture].file && c->textures[texture].base != TXM_NO_TEXTURE;
+    const bool has = texture < c->stats.textures && !c->catalog.textures[texture].file &&
+                     c->catalog.textures[texture].base != TXM_NO_TEXTURE;
     pthread_mutex_unlock(&c->lock);
     return has;
 }

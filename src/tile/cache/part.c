@@ -79,7 +79,7 @@ static txm_status open_part(txm_cache *c, uint32_t texture, const txm_cache_part
 {
     uint32_t first, last;
     txm_status status = txm_texture_open(c, texture, err);
-    txm_source *s = *out = status == TXM_OK ? c->textures[texture].source : NULL;
+    txm_source *s = *out = status == TXM_OK ? c->catalog.textures[texture].source : NULL;
     if (!s)
         return status;
     levels_of_part(s, part, &first, &last);
@@ -114,7 +114,7 @@ static void keep_tile(txm_cache *c, uint32_t slot)
     if (held->state != TXM_SLOT_STATE_HELD || held->kept)
         return;
     held->kept = true;
-    c->kept_bytes += txm_slot_bytes(c, slot);
+    c->store.kept_bytes += txm_slot_bytes(c, slot);
 }
 
 /* Handles one tile of a part that is to be loaded or kept. Tiles that are kept need no check for space, because it was
@@ -123,7 +123,7 @@ static bool want_tile(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile
 {
     part_load *p = arg;
     const uint32_t entry = txm_entry_index(s, level, tile), bytes = s->view->tile_bytes;
-    const uint32_t slot = __atomic_load_n(&c->tiles[entry].slot, __ATOMIC_RELAXED);
+    const uint32_t slot = __atomic_load_n(&c->table.entries[entry].slot, __ATOMIC_RELAXED);
     if (slot < TXM_SLOT_STATES) {
         if (p->keeps)
             keep_tile(c, slot);
@@ -207,7 +207,7 @@ txm_status txm_cache_preload(txm_cache *c, uint32_t texture, const txm_cache_par
 /* Sums up the bytes of tiles that are not kept yet. */
 static bool count_unkept(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile, void *arg)
 {
-    const uint32_t slot = __atomic_load_n(&c->tiles[txm_entry_index(s, level, tile)].slot, __ATOMIC_RELAXED);
+    const uint32_t slot = __atomic_load_n(&c->table.entries[txm_entry_index(s, level, tile)].slot, __ATOMIC_RELAXED);
     if (slot >= TXM_SLOT_STATES || !txm_slot_at(c, slot)->kept)
         *(uint64_t *)arg += s->view->tile_bytes;
     return true;
@@ -226,7 +226,7 @@ static txm_status reserve_part(txm_cache *c, uint32_t texture, const txm_cache_p
         status = open_part(c, texture, *part, &s, err);
     if (status == TXM_OK && s)
         walk_part(c, s, *part, count_unkept, bytes);
-    const uint64_t most = txm_room_for_tiles(c) / 2, kept = c->kept_bytes + c->reserved_bytes;
+    const uint64_t most = txm_room_for_tiles(c) / 2, kept = c->store.kept_bytes + c->queue.reserved_bytes;
     if (*bytes && (*bytes > most || kept > most - *bytes)) {
         status = txm_fail(err, TXM_STATUS_TOO_LARGE,
                           "texture %u: %llu bytes of tiles cannot be pinned: only %llu of %llu are left for that",
@@ -234,7 +234,7 @@ static txm_status reserve_part(txm_cache *c, uint32_t texture, const txm_cache_p
                           (unsigned long long)most);
         *bytes = 0;
     }
-    c->reserved_bytes += *bytes;
+    c->queue.reserved_bytes += *bytes;
     pthread_mutex_unlock(&c->lock);
     return status;
 }
@@ -247,7 +247,7 @@ txm_status txm_cache_pin(txm_cache *c, uint32_t texture, const txm_cache_part *p
     if (status == TXM_OK)
         status = load_part(c, texture, part, true, err);
     pthread_mutex_lock(&c->lock);
-    c->reserved_bytes -= reserved;
+    c->queue.reserved_bytes -= reserved;
     pthread_mutex_unlock(&c->lock);
     return status;
 }
@@ -265,10 +265,10 @@ static uint32_t stand_in_level(const txm_cache *c, const txm_source *s)
 
 static bool unkeep(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile, void *arg)
 {
-    const uint32_t slot = __atomic_load_n(&c->tiles[txm_entry_index(s, level, tile)].slot, __ATOMIC_RELAXED);
+    const uint32_t slot = __atomic_load_n(&c->table.entries[txm_entry_index(s, level, tile)].slot, __ATOMIC_RELAXED);
     if (slot < TXM_SLOT_STATES && txm_slot_at(c, slot)->kept && level != *(const uint32_t *)arg) {
         txm_slot_at(c, slot)->kept = false;
-        c->kept_bytes -= s->view->tile_bytes;
+        c->store.kept_bytes -= s->view->tile_bytes;
     }
     return true;
 }
@@ -278,7 +278,7 @@ txm_status txm_cache_unpin(txm_cache *c, uint32_t texture, const txm_cache_part 
     txm_error_clear(err);
     pthread_mutex_lock(&c->lock);
     txm_status status = check_part(c, texture, &part, err);
-    txm_source *s = status == TXM_OK ? c->textures[texture].source : NULL;
+    txm_source *s = status == TXM_OK ? c->catalog.textures[texture].source : NULL;
     uint32_t stays = s ? stand_in_level(c, s) : 0;
     if (s)
         walk_part(c, s, part, unkeep, &stays);
@@ -291,7 +291,7 @@ txm_status txm_cache_unpin(txm_cache *c, uint32_t texture, const txm_cache_part 
 static bool invalidate_tile(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile, void *arg)
 {
     const uint32_t entry = txm_entry_index(s, level, tile);
-    const uint32_t slot = __atomic_load_n(&c->tiles[entry].slot, __ATOMIC_RELAXED);
+    const uint32_t slot = __atomic_load_n(&c->table.entries[entry].slot, __ATOMIC_RELAXED);
     txm_staged_drop(c, entry);
     if (slot < TXM_SLOT_STATES && txm_slot_at(c, slot)->state == TXM_SLOT_STATE_HELD) {
         txm_going_add(c, arg, slot);
@@ -307,20 +307,20 @@ static bool invalidate_tile(txm_cache *c, txm_source *s, uint32_t level, uint32_
 static void forget_failed_levels(txm_cache *c, const txm_source *s)
 {
     for (uint32_t i = 0; i < s->view->levels && !txm_view_is_packed(s->view); i++)
-        if (__atomic_load_n(&c->tiles[s->first + i].slot, __ATOMIC_RELAXED) != TXM_SLOT_NONE)
+        if (__atomic_load_n(&c->table.entries[s->first + i].slot, __ATOMIC_RELAXED) != TXM_SLOT_NONE)
             txm_entry_set(c, s->first + i, TXM_SLOT_NONE);
 }
 
 /* Resets a texture that could not be opened, so it is opened again. */
 static void forget_failure(txm_cache *c, uint32_t texture)
 {
-    txm_texture *t = &c->textures[texture];
+    txm_texture *t = &c->catalog.textures[texture];
     if (t->opening || t->source || !t->failed)
         return;
     t->failed = false;
     c->stats.textures_failed--;
     txm_trouble_free(c, &t->trouble);
-    txm_entry_set(c, c->view_textures[texture].first, TXM_SLOT_NONE);
+    txm_entry_set(c, c->catalog.view_textures[texture].first, TXM_SLOT_NONE);
 }
 
 txm_status txm_cache_invalidate(txm_cache *c, uint32_t texture, const txm_cache_part *part, txm_error *err)
@@ -330,7 +330,7 @@ txm_status txm_cache_invalidate(txm_cache *c, uint32_t texture, const txm_cache_
     pthread_mutex_lock(&c->lock);
     txm_own_view_ends(c);
     txm_status status = check_part(c, texture, &part, err);
-    txm_source *s = status == TXM_OK ? c->textures[texture].source : NULL;
+    txm_source *s = status == TXM_OK ? c->catalog.textures[texture].source : NULL;
     if (s) {
         s->version++;
         walk_part(c, s, part, invalidate_tile, &going);
@@ -363,11 +363,11 @@ static void average_of_pixels(txm_cache *c, uint32_t texture)
         return;
     if (txm_cache_sample(thread, texture, &how, &far, NULL, color) == TXM_LOOK_RESIDENT) {
         pthread_mutex_lock(&c->lock);
-        const txm_source *s = c->textures[texture].source;
-        if (s && !c->textures[texture].opening) {
+        const txm_source *s = c->catalog.textures[texture].source;
+        if (s && !c->catalog.textures[texture].opening) {
             txm_stop_world(c);
-            for (uint32_t i = s->first_texture; i != TXM_NO_TEXTURE; i = c->textures[i].next) {
-                memcpy(c->view_textures[i].average, color, sizeof color);
+            for (uint32_t i = s->first_texture; i != TXM_NO_TEXTURE; i = c->catalog.textures[i].next) {
+                memcpy(c->catalog.view_textures[i].average, color, sizeof color);
                 txm_texture_changed(c, i);
             }
             txm_resume_world(c);
@@ -385,7 +385,7 @@ void txm_stand_in_load(txm_cache *c, uint32_t texture)
         return;
     average_of_pixels(c, texture);
     pthread_mutex_lock(&c->lock);
-    const txm_source *s = c->textures[texture].source;
+    const txm_source *s = c->catalog.textures[texture].source;
     part.first_level = part.last_level = s ? stand_in_level(c, s) : UINT32_MAX;
     pthread_mutex_unlock(&c->lock);
     if (part.first_level != UINT32_MAX)

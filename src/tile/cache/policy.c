@@ -20,7 +20,7 @@
 /* Lookups write marks without a lock; a slightly old value does no harm. */
 static uint32_t mark_of(const txm_cache *c, const txm_slot *s)
 {
-    return __atomic_load_n(&c->tiles[s->entry].mark, __ATOMIC_RELAXED);
+    return __atomic_load_n(&c->table.entries[s->entry].mark, __ATOMIC_RELAXED);
 }
 
 /* The order is 15 minus the age. */
@@ -48,9 +48,9 @@ static uint32_t order_of_none(const txm_cache *c, const txm_slot *s)
 static void grow_older(txm_cache *c, uint32_t epoch)
 {
     enum { MOST = 14 };
-    for (uint32_t i = 0; i < c->slab_count; i++)
-        for (uint32_t j = 0; c->slabs[i].pixels && j < c->slabs[i].slots; j++) {
-            txm_slot *s = &c->slabs[i].slot[j];
+    for (uint32_t i = 0; i < c->store.slab_count; i++)
+        for (uint32_t j = 0; c->store.slabs[i].pixels && j < c->store.slabs[i].slots; j++) {
+            txm_slot *s = &c->store.slabs[i].slot[j];
             if (s->state != TXM_SLOT_STATE_HELD)
                 continue;
             if (mark_of(c, s) == epoch)
@@ -76,7 +76,7 @@ static void drop_stale(txm_cache *c)
     static const struct timespec moment = {.tv_nsec = 50000};
     uint32_t began = c->tile_began[c->options.keep_epochs];
     double since = txm_clock_seconds();
-    for (uint32_t i = 0; i < c->slab_count; i += SLABS) {
+    for (uint32_t i = 0; i < c->store.slab_count; i += SLABS) {
         if (txm_clock_seconds() - since > MOST_SECONDS) {
             pthread_mutex_unlock(&c->lock);
             nanosleep(&moment, NULL);

@@ -100,8 +100,8 @@ void txm_learn(txm_cache_thread *t)
     t->view.launch = t->quick.view.launch = TXM_LAUNCH_NONE;
     t->quick.view.epoch = atomic_load(&c->epoch);
     t->quick.view.round = (uint16_t)atomic_load(&c->round);
-    if (c->quick_udims)
-        t->quick.view.udims = c->quick_udims;
+    if (c->catalog.quick_udims)
+        t->quick.view.udims = c->catalog.quick_udims;
     t->sample = txm_sample_ops_isa(txm_ops_best()->isa)->sample_guarded;
     t->quick.missed = txm_look_again;
     atomic_store_explicit(&t->quick.sample,

@@ -51,7 +51,7 @@ static bool touch(txm_cache_thread *t, const txm_tile_name *tiles, uint32_t coun
     for (uint32_t i = 0; i < count; i++) {
         const txm_view_texture *v = &t->view.textures[tiles[i].texture];
         /* A texture that is not open yet shows one pixel. */
-        const bool opened = t->cache->textures[tiles[i].texture].source;
+        const bool opened = t->cache->catalog.textures[tiles[i].texture].source;
         const uint32_t level = opened ? tiles[i].level : 0;
         txm_look look = TXM_LOOK_RESIDENT;
         const uint32_t in_texture = txm_view_is_packed(v) ? 0 : v->level_first[level] + (opened ? tiles[i].tile : 0);

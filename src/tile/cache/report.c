@@ -45,7 +45,7 @@ static void verdict(txm_cache *c, const txm_cache_stats *s, char text[256])
     const uint64_t budget = budget_of(c);
     print_bytes(set, s->working_set_bytes + s->overhead_bytes);
     pthread_mutex_lock(&c->lock);
-    const bool squeezed = c->squeezed, ended = c->tile_began[0] && txm_policy_of(c)->end_render_tile;
+    const bool squeezed = c->store.squeezed, ended = c->tile_began[0] && txm_policy_of(c)->end_render_tile;
     pthread_mutex_unlock(&c->lock);
     if (s->tiles_failed == 1)
         txm_format(text, 256, "1 tile could not be read and is magenta: see the texture with a failure");

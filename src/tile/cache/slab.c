@@ -17,17 +17,17 @@ enum { SMALL_ALIGNMENT = 64, HUGE_BYTES = 2 << 20, HUGE_FROM_BYTES = 64 << 20 };
 /* The slab must exist: slot numbers in the page table are below TXM_SLOT_STATES and refer to tiles. */
 txm_slot *txm_slot_at(txm_cache *c, uint32_t slot)
 {
-    return &c->slabs[slot >> TXM_SLOT_BITS].slot[slot & (TXM_SLOTS - 1)];
+    return &c->store.slabs[slot >> TXM_SLOT_BITS].slot[slot & (TXM_SLOTS - 1)];
 }
 
 uint32_t txm_slot_bytes(const txm_cache *c, uint32_t slot)
 {
-    return c->classes[c->slabs[slot >> TXM_SLOT_BITS].class].tile_bytes;
+    return c->store.classes[c->store.slabs[slot >> TXM_SLOT_BITS].class].tile_bytes;
 }
 
 uint8_t *txm_slot_pixels(txm_cache *c, uint32_t slot)
 {
-    return c->slabs[slot >> TXM_SLOT_BITS].pixels + (size_t)(slot & (TXM_SLOTS - 1)) * txm_slot_bytes(c, slot);
+    return c->store.slabs[slot >> TXM_SLOT_BITS].pixels + (size_t)(slot & (TXM_SLOTS - 1)) * txm_slot_bytes(c, slot);
 }
 
 /* ---- arenas ---- */
@@ -38,26 +38,27 @@ static size_t slab_bytes_of(uint32_t slots, uint32_t tile_bytes)
     return ((size_t)slots * tile_bytes + TXM_SLAB_SLACK + SMALL_ALIGNMENT - 1) & ~(size_t)(SMALL_ALIGNMENT - 1);
 }
 
-/* An arena with a free piece for a slab of this class; c->arena_count: none. The search begins with the last arena,
- * which is the likeliest. */
+/* An arena with a free piece for a slab of this class; c->store.arena_count: none. The search begins with the last
+ * arena, which is the likeliest. */
 static uint32_t arena_with_room(const txm_cache *c, uint32_t class)
 {
-    for (uint32_t i = c->classes[class].pieces_left ? c->arena_count : 0; i-- > 0;)
-        if (c->arenas[i].memory && c->arenas[i].class == class && c->arenas[i].used < c->arenas[i].pieces)
+    for (uint32_t i = c->store.classes[class].pieces_left ? c->store.arena_count : 0; i-- > 0;)
+        if (c->store.arenas[i].memory && c->store.arenas[i].class == class &&
+            c->store.arenas[i].used < c->store.arenas[i].pieces)
             return i;
-    return c->arena_count;
+    return c->store.arena_count;
 }
 
 /* Takes the first free piece. */
 static uint8_t *piece_of(txm_cache *c, uint32_t arena)
 {
-    txm_arena *a = &c->arenas[arena];
+    txm_arena *a = &c->store.arenas[arena];
     uint32_t n = 0;
     while (a->taken >> n & 1)
         n++;
     a->taken |= (uint64_t)1 << n;
     a->used++;
-    c->classes[a->class].pieces_left--;
+    c->store.classes[a->class].pieces_left--;
     return a->memory + n * a->piece_bytes;
 }
 
@@ -87,32 +88,32 @@ static uint32_t lone_slots(const txm_cache *c, const txm_class *k)
 
 static bool new_arena(txm_cache *c, uint32_t class, bool beyond, uint32_t *arena)
 {
-    txm_class *k = &c->classes[class];
+    txm_class *k = &c->store.classes[class];
     const bool huge = is_huge(c, k);
     const uint32_t slots = huge ? k->huge_slots : lone_slots(c, k);
     const size_t piece_bytes = slab_bytes_of(slots, k->tile_bytes), bytes = huge ? HUGE_BYTES : piece_bytes;
-    uint32_t i = c->arenas_free ? 0 : c->arena_count;
-    while (i < c->arena_count && c->arenas[i].memory)
+    uint32_t i = c->store.arenas_free ? 0 : c->store.arena_count;
+    while (i < c->store.arena_count && c->store.arenas[i].memory)
         i++;
-    if ((!beyond && !fits_budget(c, bytes)) ||
-        !txm_cache_grow(c, (void **)&c->arenas, &c->arena_capacity, (uint64_t)i + 1, sizeof *c->arenas, false))
+    if ((!beyond && !fits_budget(c, bytes)) || !txm_cache_grow(c, (void **)&c->store.arenas, &c->store.arena_capacity,
+                                                               (uint64_t)i + 1, sizeof *c->store.arenas, false))
         return false;
     uint8_t *memory = txm_cache_allocate(c, bytes, huge ? HUGE_BYTES : SMALL_ALIGNMENT);
     if (!memory)
         return false;
     if (huge)
         madvise(memory, bytes, MADV_HUGEPAGE);
-    if (i == c->arena_count)
-        c->arena_count++;
+    if (i == c->store.arena_count)
+        c->store.arena_count++;
     else
-        c->arenas_free--;
-    c->arenas[i] = (txm_arena){.memory = memory,
-                               .bytes = bytes,
-                               .piece_bytes = piece_bytes,
-                               .class = class,
-                               .slots = slots,
-                               .pieces = huge ? k->pieces : 1};
-    k->pieces_left += c->arenas[i].pieces;
+        c->store.arenas_free--;
+    c->store.arenas[i] = (txm_arena){.memory = memory,
+                                     .bytes = bytes,
+                                     .piece_bytes = piece_bytes,
+                                     .class = class,
+                                     .slots = slots,
+                                     .pieces = huge ? k->pieces : 1};
+    k->pieces_left += c->store.arenas[i].pieces;
     c->stats.slab_bytes += bytes;
     *arena = i;
     return true;
@@ -121,15 +122,15 @@ static bool new_arena(txm_cache *c, uint32_t class, bool beyond, uint32_t *arena
 /* Frees a piece; the arena is freed with the last one. */
 static void give_piece(txm_cache *c, uint32_t arena, const uint8_t *pixels)
 {
-    txm_arena *a = &c->arenas[arena];
-    txm_class *k = &c->classes[a->class];
+    txm_arena *a = &c->store.arenas[arena];
+    txm_class *k = &c->store.classes[a->class];
     a->taken &= ~((uint64_t)1 << (size_t)(pixels - a->memory) / a->piece_bytes);
     k->pieces_left++;
     if (--a->used)
         return;
     k->pieces_left -= a->pieces;
     c->stats.slab_bytes -= a->bytes;
-    c->arenas_free++;
+    c->store.arenas_free++;
     txm_cache_release(c, a->memory, a->bytes);
     *a = (txm_arena){0};
 }
@@ -157,35 +158,36 @@ static void shape_class(txm_class *k)
 /* The slabs of a class that have free slots form a list, and so do the free slots of a slab. */
 static void link_open(txm_cache *c, uint32_t number)
 {
-    txm_slab *s = &c->slabs[number];
-    txm_class *k = &c->classes[s->class];
+    txm_slab *s = &c->store.slabs[number];
+    txm_class *k = &c->store.classes[s->class];
     s->previous = TXM_NO_SLOT;
     s->next = k->open;
     if (k->open != TXM_NO_SLOT)
-        c->slabs[k->open].previous = number;
+        c->store.slabs[k->open].previous = number;
     k->open = number;
 }
 
 static void unlink_open(txm_cache *c, uint32_t number)
 {
-    const txm_slab *s = &c->slabs[number];
-    *(s->previous != TXM_NO_SLOT ? &c->slabs[s->previous].next : &c->classes[s->class].open) = s->next;
+    const txm_slab *s = &c->store.slabs[number];
+    *(s->previous != TXM_NO_SLOT ? &c->store.slabs[s->previous].next : &c->store.classes[s->class].open) = s->next;
     if (s->next != TXM_NO_SLOT)
-        c->slabs[s->next].previous = s->previous;
+        c->store.slabs[s->next].previous = s->previous;
 }
 
 /* A number for a new slab; TXM_NO_SLOT: out of memory. Numbers of freed slabs are reused. Lookups read only the array
  * of addresses, so only that is replaced with the world stopped. */
 static uint32_t slab_number(txm_cache *c)
 {
-    uint32_t i = c->slabs_free ? 0 : c->slab_count;
-    while (i < c->slab_count && c->slabs[i].pixels)
+    uint32_t i = c->store.slabs_free ? 0 : c->store.slab_count;
+    while (i < c->store.slab_count && c->store.slabs[i].pixels)
         i++;
     if (i + 1 >= TXM_SLOT_STATES >> TXM_SLOT_BITS)
         return TXM_NO_SLOT;
-    if (!txm_cache_grow(c, (void **)&c->slabs, &c->slab_capacity, (uint64_t)i + 1, sizeof *c->slabs, false) ||
-        !txm_cache_grow(c, (void **)&c->slab_addresses, &c->address_capacity, (uint64_t)i + 1,
-                        sizeof *c->slab_addresses, true))
+    if (!txm_cache_grow(c, (void **)&c->store.slabs, &c->store.slab_capacity, (uint64_t)i + 1, sizeof *c->store.slabs,
+                        false) ||
+        !txm_cache_grow(c, (void **)&c->store.addresses, &c->store.address_capacity, (uint64_t)i + 1,
+                        sizeof *c->store.addresses, true))
         return TXM_NO_SLOT;
     return i;
 }
@@ -195,15 +197,15 @@ static uint32_t slab_number(txm_cache *c)
 static bool slab_fits(const txm_cache *c, uint32_t class)
 {
     enum { GROWTH = 3 };
-    const txm_class *k = &c->classes[class];
+    const txm_class *k = &c->store.classes[class];
     const uint32_t arena = arena_with_room(c, class);
-    const uint32_t n = arena < c->arena_count ? c->arenas[arena].slots : lone_slots(c, k);
+    const uint32_t n = arena < c->store.arena_count ? c->store.arenas[arena].slots : lone_slots(c, k);
     size_t more = n * sizeof(txm_slot);
     if (k->slots + n > k->order_capacity)
         more += (size_t)(k->slots + n) * sizeof *k->order * GROWTH / 2;
-    if (!c->slabs_free && c->slab_count == c->slab_capacity)
-        more += c->slab_count * (sizeof *c->slabs + sizeof *c->slab_addresses) * GROWTH / 2;
-    return fits_budget(c, more + (arena == c->arena_count ? slab_bytes_of(n, k->tile_bytes) : 0));
+    if (!c->store.slabs_free && c->store.slab_count == c->store.slab_capacity)
+        more += c->store.slab_count * (sizeof *c->store.slabs + sizeof *c->store.addresses) * GROWTH / 2;
+    return fits_budget(c, more + (arena == c->store.arena_count ? slab_bytes_of(n, k->tile_bytes) : 0));
 }
 
 /* Makes a slab of a class; `beyond`: even if that exceeds the budget. Slots are taken in the order of their addresses.
@@ -212,10 +214,10 @@ static bool new_slab(txm_cache *c, uint32_t class, bool beyond)
 {
     uint32_t number, arena;
     if ((!beyond && !slab_fits(c, class)) || (number = slab_number(c)) == TXM_NO_SLOT ||
-        ((arena = arena_with_room(c, class)) == c->arena_count && !new_arena(c, class, beyond, &arena)))
+        ((arena = arena_with_room(c, class)) == c->store.arena_count && !new_arena(c, class, beyond, &arena)))
         return false;
     uint8_t *pixels = piece_of(c, arena); /* first, because the other allocations may free slabs */
-    const uint32_t n = c->arenas[arena].slots;
+    const uint32_t n = c->store.arenas[arena].slots;
     txm_slot *slots = txm_cache_allocate(c, n * sizeof *slots, SMALL_ALIGNMENT);
     if (!slots) {
         give_piece(c, arena, pixels);
@@ -223,13 +225,13 @@ static bool new_slab(txm_cache *c, uint32_t class, bool beyond)
     }
     for (uint32_t i = 0; i < n; i++)
         slots[i] = (txm_slot){.entry = i + 1};
-    c->slabs[number] = (txm_slab){.pixels = pixels, .arena = arena, .class = class, .slots = n, .slot = slots};
-    c->slab_addresses[number] = (uint64_t)(uintptr_t)pixels;
-    if (number == c->slab_count)
-        c->slab_count++;
+    c->store.slabs[number] = (txm_slab){.pixels = pixels, .arena = arena, .class = class, .slots = n, .slot = slots};
+    c->store.addresses[number] = (uint64_t)(uintptr_t)pixels;
+    if (number == c->store.slab_count)
+        c->store.slab_count++;
     else
-        c->slabs_free--;
-    c->classes[class].slots += n;
+        c->store.slabs_free--;
+    c->store.classes[class].slots += n;
     link_open(c, number);
     return true;
 }
@@ -237,11 +239,11 @@ static bool new_slab(txm_cache *c, uint32_t class, bool beyond)
 /* Frees a slab whose slots are all free. */
 static void drop_slab(txm_cache *c, uint32_t number)
 {
-    txm_slab *s = &c->slabs[number];
+    txm_slab *s = &c->store.slabs[number];
     if (s->used < s->slots)
         unlink_open(c, number);
-    c->classes[s->class].slots -= s->slots;
-    c->slabs_free++;
+    c->store.classes[s->class].slots -= s->slots;
+    c->store.slabs_free++;
     txm_cache_release(c, s->slot, s->slots * sizeof *s->slot);
     give_piece(c, s->arena, s->pixels);
     *s = (txm_slab){0};
@@ -250,8 +252,8 @@ static void drop_slab(txm_cache *c, uint32_t number)
 /* Frees empty slabs of a range, so other classes can use the memory. */
 void txm_slabs_drop_empty(txm_cache *c, uint32_t first, uint32_t end)
 {
-    for (uint32_t i = first; i < end && i < c->slab_count; i++)
-        if (c->slabs[i].pixels && !c->slabs[i].used)
+    for (uint32_t i = first; i < end && i < c->store.slab_count; i++)
+        if (c->store.slabs[i].pixels && !c->store.slabs[i].used)
             drop_slab(c, i);
 }
 
@@ -271,7 +273,7 @@ static uint64_t slab_order(txm_cache *c, const txm_slab *s)
 
 static bool shows_slab(const txm_cache *c, const txm_slab *s)
 {
-    for (uint32_t i = 0; c->open_views && i < s->slots; i++)
+    for (uint32_t i = 0; c->viewers.open_views && i < s->slots; i++)
         if (s->slot[i].state != TXM_SLOT_STATE_FREE && txm_is_shown(c, &s->slot[i]))
             return true;
     return false;
@@ -282,8 +284,8 @@ static uint32_t oldest_slab(txm_cache *c, uint32_t not_of_class, bool shown)
 {
     uint32_t best = TXM_NO_SLOT;
     uint64_t best_order = UINT64_MAX;
-    for (uint32_t i = 0; i < c->slab_count; i++) {
-        const txm_slab *s = &c->slabs[i];
+    for (uint32_t i = 0; i < c->store.slab_count; i++) {
+        const txm_slab *s = &c->store.slabs[i];
         const uint64_t order = s->pixels && s->class != not_of_class ? slab_order(c, s) : UINT64_MAX;
         if (order < best_order && shows_slab(c, s) == shown) {
             best_order = order;
@@ -298,7 +300,7 @@ static uint32_t oldest_slab(txm_cache *c, uint32_t not_of_class, bool shown)
 static bool may_retire(const txm_cache *c)
 {
     enum { PART = 8 };
-    return c->open_views && c->retired_bytes < c->options.max_bytes / PART;
+    return c->viewers.open_views && c->store.retired_bytes < c->options.max_bytes / PART;
 }
 
 /* Evicts all tiles of the least recently used slab and frees it. TXM_NO_SLOT for a class excludes none. False: no slab
@@ -312,12 +314,12 @@ bool txm_slab_drop_one(txm_cache *c, uint32_t not_of_class)
         best = oldest_slab(c, not_of_class, true);
     if (best == TXM_NO_SLOT)
         return false;
-    for (uint32_t i = 0; i < c->slabs[best].slots; i++)
-        if (c->slabs[best].slot[i].state == TXM_SLOT_STATE_HELD ||
-            c->slabs[best].slot[i].state == TXM_SLOT_STATE_STAGED)
+    for (uint32_t i = 0; i < c->store.slabs[best].slots; i++)
+        if (c->store.slabs[best].slot[i].state == TXM_SLOT_STATE_HELD ||
+            c->store.slabs[best].slot[i].state == TXM_SLOT_STATE_STAGED)
             slots[count++] = best << TXM_SLOT_BITS | i;
     txm_evict_slots(c, slots, count);
-    c->squeezed += count;
+    c->store.squeezed += count;
     if (free_at_once)
         drop_slab(c, best);
     return free_at_once;
@@ -325,14 +327,15 @@ bool txm_slab_drop_one(txm_cache *c, uint32_t not_of_class)
 
 void txm_slabs_free(txm_cache *c)
 {
-    for (uint32_t i = 0; i < c->slab_count; i++)
-        if (c->slabs[i].pixels)
+    for (uint32_t i = 0; i < c->store.slab_count; i++)
+        if (c->store.slabs[i].pixels)
             drop_slab(c, i);
-    for (uint32_t i = 0; i < c->class_count; i++)
-        txm_cache_release(c, c->classes[i].order, c->classes[i].order_capacity * sizeof *c->classes[i].order);
-    txm_cache_release(c, c->slabs, c->slab_capacity * sizeof *c->slabs);
-    txm_cache_release(c, c->slab_addresses, c->address_capacity * sizeof *c->slab_addresses);
-    txm_cache_release(c, c->arenas, c->arena_capacity * sizeof *c->arenas);
+    for (uint32_t i = 0; i < c->store.class_count; i++)
+        txm_cache_release(c, c->store.classes[i].order,
+                          c->store.classes[i].order_capacity * sizeof *c->store.classes[i].order);
+    txm_cache_release(c, c->store.slabs, c->store.slab_capacity * sizeof *c->store.slabs);
+    txm_cache_release(c, c->store.addresses, c->store.address_capacity * sizeof *c->store.addresses);
+    txm_cache_release(c, c->store.arenas, c->store.arena_capacity * sizeof *c->store.arenas);
 }
 
 /* ---- slots ---- */
@@ -342,11 +345,11 @@ void txm_slabs_free(txm_cache *c)
 static uint32_t class_of(txm_cache *c, uint32_t tile_bytes)
 {
     uint32_t i = 0;
-    while (i < c->class_count && c->classes[i].tile_bytes != tile_bytes)
+    while (i < c->store.class_count && c->store.classes[i].tile_bytes != tile_bytes)
         i++;
-    if (i == c->class_count && i < TXM_CLASSES) {
-        c->classes[c->class_count++] = (txm_class){.tile_bytes = tile_bytes, .open = TXM_NO_SLOT};
-        shape_class(&c->classes[i]);
+    if (i == c->store.class_count && i < TXM_CLASSES) {
+        c->store.classes[c->store.class_count++] = (txm_class){.tile_bytes = tile_bytes, .open = TXM_NO_SLOT};
+        shape_class(&c->store.classes[i]);
     }
     return i;
 }
@@ -364,10 +367,10 @@ static uint32_t few_of(uint32_t slots)
 static bool others_are_older(txm_cache *c, uint32_t class)
 {
     uint64_t own = UINT64_MAX, other = UINT64_MAX;
-    if (c->class_count < 2)
+    if (c->store.class_count < 2)
         return false;
-    for (uint32_t i = 0; i < c->slab_count; i++) {
-        const txm_slab *s = &c->slabs[i];
+    for (uint32_t i = 0; i < c->store.slab_count; i++) {
+        const txm_slab *s = &c->store.slabs[i];
         uint64_t order = s->pixels ? slab_order(c, s) : UINT64_MAX;
         uint64_t *side = s->class == class ? &own : &other;
         *side = order < *side ? order : *side;
@@ -378,7 +381,7 @@ static bool others_are_older(txm_cache *c, uint32_t class)
 /* Whether one more slab and another sixteenth of the class would exceed the budget. */
 static bool is_nearly_full(const txm_cache *c, uint32_t class)
 {
-    const txm_class *k = &c->classes[class];
+    const txm_class *k = &c->store.classes[class];
     return !fits_budget(c, slab_bytes_of(lone_slots(c, k) + k->slots / 16, k->tile_bytes));
 }
 
@@ -391,7 +394,7 @@ uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes, bool must)
     uint32_t class = class_of(c, tile_bytes);
     if (class == TXM_CLASSES)
         return TXM_NO_SLOT;
-    txm_class *k = &c->classes[class];
+    txm_class *k = &c->store.classes[class];
     const uint32_t slots_before = k->slots;
     if (k->open == TXM_NO_SLOT && !new_slab(c, class, false)) {
         bool steals = !k->slots || others_are_older(c, class);
@@ -402,16 +405,16 @@ uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes, bool must)
         if (k->open == TXM_NO_SLOT && may_retire(c))
             txm_evict(c, class, few_of(k->slots), true);
         /* All slots are being read, pinned by lookups, or shown. */
-        if (k->open == TXM_NO_SLOT && !((must || !c->open_views) && new_slab(c, class, true)))
+        if (k->open == TXM_NO_SLOT && !((must || !c->viewers.open_views) && new_slab(c, class, true)))
             return TXM_NO_SLOT;
     }
-    const uint32_t number = k->open, place = c->slabs[number].free, slot = number << TXM_SLOT_BITS | place;
-    txm_slab *slab = &c->slabs[number];
+    const uint32_t number = k->open, place = c->store.slabs[number].free, slot = number << TXM_SLOT_BITS | place;
+    txm_slab *slab = &c->store.slabs[number];
     txm_slot *s = &slab->slot[place];
     slab->free = s->entry;
     if (++slab->used == slab->slots)
         unlink_open(c, number);
-    *s = (txm_slot){.entry = TXM_NO_SLOT, .stamp = ++c->stamp, .state = TXM_SLOT_STATE_LOADING};
+    *s = (txm_slot){.entry = TXM_NO_SLOT, .stamp = ++c->store.stamp, .state = TXM_SLOT_STATE_LOADING};
     c->stats.tiles++;
     c->stats.tile_bytes += tile_bytes;
     c->stats.tiles_peak = c->stats.tiles > c->stats.tiles_peak ? c->stats.tiles : c->stats.tiles_peak;
@@ -426,14 +429,14 @@ uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes, bool must)
  * are the likeliest to be in the processor's caches. */
 void txm_slot_give(txm_cache *c, uint32_t slot)
 {
-    txm_slab *s = &c->slabs[slot >> TXM_SLOT_BITS];
-    c->kept_bytes -= s->slot[slot & (TXM_SLOTS - 1)].kept ? c->classes[s->class].tile_bytes : 0;
+    txm_slab *s = &c->store.slabs[slot >> TXM_SLOT_BITS];
+    c->store.kept_bytes -= s->slot[slot & (TXM_SLOTS - 1)].kept ? c->store.classes[s->class].tile_bytes : 0;
     s->slot[slot & (TXM_SLOTS - 1)] = (txm_slot){.entry = s->free};
     s->free = slot & (TXM_SLOTS - 1);
     if (s->used-- == s->slots)
         link_open(c, slot >> TXM_SLOT_BITS);
     c->stats.tiles--;
-    c->stats.tile_bytes -= c->classes[s->class].tile_bytes;
+    c->stats.tile_bytes -= c->store.classes[s->class].tile_bytes;
 }
 
 /* ---- tiles that open views show ---- */
@@ -446,26 +449,27 @@ void txm_slot_retire(txm_cache *c, uint32_t slot)
         txm_slot_give(c, slot);
         return;
     }
-    c->kept_bytes -= s->kept ? txm_slot_bytes(c, slot) : 0;
-    *s = (txm_slot){.entry = TXM_NO_SLOT, .stamp = c->views, .state = TXM_SLOT_STATE_RETIRED};
-    *(c->retired_first == TXM_NO_SLOT ? &c->retired_first : &txm_slot_at(c, c->retired_last)->entry) = slot;
-    c->retired_last = slot;
-    c->retired_bytes += txm_slot_bytes(c, slot);
+    c->store.kept_bytes -= s->kept ? txm_slot_bytes(c, slot) : 0;
+    *s = (txm_slot){.entry = TXM_NO_SLOT, .stamp = c->viewers.last_view, .state = TXM_SLOT_STATE_RETIRED};
+    *(c->store.retired_first == TXM_NO_SLOT ? &c->store.retired_first : &txm_slot_at(c, c->store.retired_last)->entry) =
+        slot;
+    c->store.retired_last = slot;
+    c->store.retired_bytes += txm_slot_bytes(c, slot);
 }
 
 /* Frees the slots that were retired before the oldest open view was prepared. */
 void txm_slots_free_retired(txm_cache *c)
 {
-    uint32_t oldest = c->views + 1;
-    for (const txm_cache_viewer *v = c->viewers; v; v = v->next)
+    uint32_t oldest = c->viewers.last_view + 1;
+    for (const txm_cache_viewer *v = c->viewers.first; v; v = v->next)
         if (v->open && (int32_t)(v->number - oldest) < 0)
             oldest = v->number;
-    for (uint32_t slot; (slot = c->retired_first) != TXM_NO_SLOT;) {
+    for (uint32_t slot; (slot = c->store.retired_first) != TXM_NO_SLOT;) {
         const txm_slot *s = txm_slot_at(c, slot);
         if ((int32_t)(s->stamp - oldest) >= 0)
             break;
-        c->retired_first = s->entry;
-        c->retired_bytes -= txm_slot_bytes(c, slot);
+        c->store.retired_first = s->entry;
+        c->store.retired_bytes -= txm_slot_bytes(c, slot);
         txm_slot_give(c, slot);
     }
 }

@@ -21,12 +21,12 @@ void txm_stage(txm_cache *c, const uint32_t *slots, uint32_t count)
     for (uint32_t i = 0; i < count; i++)
         txm_entry_set(c, txm_slot_at(c, slots[i])->entry, TXM_SLOT_NONE);
     txm_wait_quiescent(c);
-    c->stagings++;
+    c->store.stagings++;
     for (uint32_t i = 0; i < count; i++) {
         txm_slot *s = txm_slot_at(c, slots[i]);
         s->state = TXM_SLOT_STATE_STAGED;
-        s->pins = (uint16_t)c->stagings;
-        __atomic_store_n(&c->tiles[s->entry].mark, slots[i] + 1, __ATOMIC_RELAXED);
+        s->pins = (uint16_t)c->store.stagings;
+        __atomic_store_n(&c->table.entries[s->entry].mark, slots[i] + 1, __ATOMIC_RELAXED);
     }
     c->stats.tiles_staged += count;
 }
@@ -35,16 +35,16 @@ void txm_stage(txm_cache *c, const uint32_t *slots, uint32_t count)
  * repeats after 65536: a tile that was staged so long ago counts as new. */
 uint64_t txm_staged_order(const txm_cache *c, const txm_slot *s)
 {
-    return (uint64_t)(uint16_t)(s->pins - (uint16_t)c->stagings - 1) << 32 | s->stamp;
+    return (uint64_t)(uint16_t)(s->pins - (uint16_t)c->store.stagings - 1) << 32 | s->stamp;
 }
 
 uint32_t txm_staged_slot(txm_cache *c, uint32_t entry)
 {
-    const uint32_t slot = __atomic_load_n(&c->tiles[entry].mark, __ATOMIC_RELAXED) - 1;
+    const uint32_t slot = __atomic_load_n(&c->table.entries[entry].mark, __ATOMIC_RELAXED) - 1;
     const uint32_t slab = slot >> TXM_SLOT_BITS, place = slot & (TXM_SLOTS - 1);
-    if (slab >= c->slab_count || place >= c->slabs[slab].slots)
+    if (slab >= c->store.slab_count || place >= c->store.slabs[slab].slots)
         return TXM_NO_SLOT;
-    const txm_slot *s = &c->slabs[slab].slot[place];
+    const txm_slot *s = &c->store.slabs[slab].slot[place];
     return s->state == TXM_SLOT_STATE_STAGED && s->entry == entry ? slot : TXM_NO_SLOT;
 }
 
@@ -55,7 +55,7 @@ uint32_t txm_staged_take(txm_cache *c, uint32_t entry)
     if (slot == TXM_NO_SLOT)
         return slot;
     txm_slot *s = txm_slot_at(c, slot);
-    const uint32_t stamp = txm_is_shown(c, s) ? s->stamp : ++c->stamp;
+    const uint32_t stamp = txm_is_shown(c, s) ? s->stamp : ++c->store.stamp;
     *s = (txm_slot){.entry = TXM_NO_SLOT, .stamp = stamp, .state = TXM_SLOT_STATE_LOADING};
     return slot;
 }
@@ -65,7 +65,7 @@ void txm_staged_put_back(txm_cache *c, uint32_t entry, uint32_t slot)
     txm_slot *s = txm_slot_at(c, slot);
     s->entry = entry;
     s->state = TXM_SLOT_STATE_STAGED;
-    s->pins = (uint16_t)c->stagings;
+    s->pins = (uint16_t)c->store.stagings;
 }
 
 void txm_staged_drop(txm_cache *c, uint32_t entry)

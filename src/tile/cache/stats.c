@@ -27,8 +27,8 @@ void txm_cache_stats_of(txm_cache *c, txm_cache_stats *stats)
     stats->allocated_bytes = c->allocated;
     stats->overhead_bytes = c->allocated - c->stats.slab_bytes;
     stats->epoch = atomic_load(&c->epoch);
-    stats->tiles_queued = c->queued;
-    stats->kept_bytes = c->kept_bytes;
+    stats->tiles_queued = c->queue.count;
+    stats->kept_bytes = c->store.kept_bytes;
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -41,7 +41,7 @@ static void count_level(const txm_cache *c, const txm_source *s, uint32_t level,
     l->tiles = txm_view_tiles(s->view, level);
     l->loads = !txm_view_is_packed(s->view) ? txm_level_loads(s)[level] : level ? 0 : s->loads;
     for (uint32_t i = 0; level >= s->registered && i < l->tiles; i++) {
-        txm_tile_entry *e = &c->tiles[txm_entry_index(s, level, i)];
+        txm_tile_entry *e = &c->table.entries[txm_entry_index(s, level, i)];
         uint32_t slot = __atomic_load_n(&e->slot, __ATOMIC_RELAXED);
         l->resident += slot < TXM_SLOT_STATES;
         l->failed += slot == TXM_SLOT_FAILED || slot == TXM_SLOT_UNREADABLE + (uint16_t)atomic_load(&c->round);
@@ -62,7 +62,7 @@ txm_status txm_texture_stats(txm_cache *c, uint32_t texture, txm_cache_texture_s
     txm_status status = TXM_OK;
     if (texture >= c->stats.textures)
         status = txm_fail(err, TXM_STATUS_USAGE, "there is no texture %u", texture);
-    const txm_texture *t = status == TXM_OK ? &c->textures[texture] : NULL;
+    const txm_texture *t = status == TXM_OK ? &c->catalog.textures[texture] : NULL;
     const txm_source *s = t ? t->source : NULL;
     if (t) {
         stats->path = t->file ? t->file->path : NULL;

@@ -17,7 +17,7 @@
 static uint64_t oldest_generation(const txm_cache *c)
 {
     uint64_t oldest = UINT64_MAX;
-    for (const txm_cache_viewer *v = c->viewers; v; v = v->next)
+    for (const txm_cache_viewer *v = c->viewers.first; v; v = v->next)
         oldest = v->open && v->generation < oldest ? v->generation : oldest;
     for (const txm_cache_thread *t = c->threads; t; t = t->next) {
         const uint64_t asks_of = atomic_load(&t->asks_of);
@@ -28,17 +28,17 @@ static uint64_t oldest_generation(const txm_cache *c)
 
 static txm_block_queue *queue_of(txm_cache *c, uint32_t count)
 {
-    return &c->left_blocks[(count ^ count >> 8 ^ count >> 16) % TXM_BLOCK_QUEUES];
+    return &c->table.left[(count ^ count >> 8 ^ count >> 16) % TXM_BLOCK_QUEUES];
 }
 
 static void disown_block(txm_cache *c, uint32_t block)
 {
-    txm_source *s = c->blocks[block].source;
+    txm_source *s = c->table.blocks[block].source;
     uint32_t *at = s ? &s->blocks : NULL;
     while (at && *at != block + 1)
-        at = &c->blocks[*at - 1].of_source;
+        at = &c->table.blocks[*at - 1].of_source;
     if (at)
-        *at = c->blocks[block].of_source;
+        *at = c->table.blocks[block].of_source;
 }
 
 /* Finds a block of this size that was left before all views that are still in use were made. Only a block of equal size
@@ -50,10 +50,10 @@ static txm_block *find_retired(txm_cache *c, uint32_t count)
     txm_block_queue *q = queue_of(c, count);
     const uint64_t oldest = q->first != TXM_NO_BLOCK ? oldest_generation(c) : 0;
     uint32_t before = TXM_NO_BLOCK, i = q->first;
-    for (int n = 0; n < STEPS && i != TXM_NO_BLOCK && c->blocks[i].retired < oldest; n++) {
-        txm_block *b = &c->blocks[i];
+    for (int n = 0; n < STEPS && i != TXM_NO_BLOCK && c->table.blocks[i].retired < oldest; n++) {
+        txm_block *b = &c->table.blocks[i];
         if (b->count == count) {
-            *(before == TXM_NO_BLOCK ? &q->first : &c->blocks[before].next) = b->next;
+            *(before == TXM_NO_BLOCK ? &q->first : &c->table.blocks[before].next) = b->next;
             if (q->last == i)
                 q->last = before;
             disown_block(c, i);
@@ -69,15 +69,15 @@ static txm_block *find_retired(txm_cache *c, uint32_t count)
  * may move while the world is stopped. */
 static txm_block *append_block(txm_cache *c, uint32_t count)
 {
-    if (!txm_cache_grow(c, (void **)&c->blocks, &c->block_capacity, (uint64_t)c->block_count + 1, sizeof *c->blocks,
-                        false) ||
-        !txm_cache_grow(c, (void **)&c->tiles, &c->tile_capacity, (uint64_t)c->tile_count + count, sizeof *c->tiles,
-                        true))
+    if (!txm_cache_grow(c, (void **)&c->table.blocks, &c->table.block_capacity, (uint64_t)c->table.block_count + 1,
+                        sizeof *c->table.blocks, false) ||
+        !txm_cache_grow(c, (void **)&c->table.entries, &c->table.capacity, (uint64_t)c->table.count + count,
+                        sizeof *c->table.entries, true))
         return NULL;
-    txm_block *b = &c->blocks[c->block_count++];
-    b->first = c->tile_count;
+    txm_block *b = &c->table.blocks[c->table.block_count++];
+    b->first = c->table.count;
     b->count = count & 0x3FFFFFFu; /* at most 1.4 million */
-    c->tile_count += count;
+    c->table.count += count;
     return b;
 }
 
@@ -95,11 +95,11 @@ bool txm_block_new(txm_cache *c, uint32_t count, uint32_t texture, txm_source *s
         b->texture = texture;
     } else {
         b->of_source = source->blocks;
-        source->blocks = (uint32_t)(b - c->blocks) + 1;
+        source->blocks = (uint32_t)(b - c->table.blocks) + 1;
     }
     b->registered = source ? source->registered & 63u : 0;
     for (uint32_t i = 0; i < count; i++) {
-        c->tiles[b->first + i].mark = 0;
+        c->table.entries[b->first + i].mark = 0;
         txm_entry_set(c, b->first + i, TXM_SLOT_NONE);
     }
     *first = b->first;
@@ -110,14 +110,14 @@ bool txm_block_new(txm_cache *c, uint32_t count, uint32_t texture, txm_source *s
  */
 txm_block *txm_block_of(txm_cache *c, uint32_t entry)
 {
-    uint32_t low = 0, high = c->block_count;
+    uint32_t low = 0, high = c->table.block_count;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
-        *(c->blocks[middle].first <= entry ? &low : &high) = middle;
+        *(c->table.blocks[middle].first <= entry ? &low : &high) = middle;
     }
     if (low == high)
         return NULL;
-    txm_block *b = c->blocks + low;
+    txm_block *b = c->table.blocks + low;
     return entry >= b->first && entry - b->first < b->count ? b : NULL;
 }
 
@@ -127,17 +127,17 @@ void txm_block_retire(txm_cache *c, uint32_t first)
 {
     txm_block *b = txm_block_of(c, first);
     txm_block_queue *q = queue_of(c, b->count);
-    const uint32_t number = (uint32_t)(b - c->blocks);
+    const uint32_t number = (uint32_t)(b - c->table.blocks);
     b->retired = atomic_load(&c->generation) | 1;
     b->next = TXM_NO_BLOCK;
-    *(q->first == TXM_NO_BLOCK ? &q->first : &c->blocks[q->last].next) = number;
+    *(q->first == TXM_NO_BLOCK ? &q->first : &c->table.blocks[q->last].next) = number;
     q->last = number;
 }
 
 void txm_blocks_disown(txm_cache *c, const txm_source *s)
 {
     for (uint32_t i = s->blocks; i;) {
-        txm_block *b = &c->blocks[i - 1];
+        txm_block *b = &c->table.blocks[i - 1];
         i = b->of_source;
         b->source = NULL;
         b->texture = TXM_NO_TEXTURE;
@@ -181,7 +181,7 @@ void txm_block_locate(const txm_block *b, uint32_t entry, uint32_t *level, uint3
  * it grows, the old span is kept, because levels that were placed before still use it. */
 bool txm_reserve_unregistered(txm_cache *c, uint32_t count)
 {
-    if (count <= c->unregistered_count)
+    if (count <= c->table.unregistered_count)
         return true;
     uint32_t larger = 1;
     while (larger < count)
@@ -191,15 +191,15 @@ bool txm_reserve_unregistered(txm_cache *c, uint32_t count)
         return false;
     for (uint32_t i = 0; i < larger; i++)
         txm_entry_set(c, first + i, TXM_SLOT_UNREGISTERED);
-    c->unregistered = first;
-    c->unregistered_count = larger;
+    c->table.unregistered = first;
+    c->table.unregistered_count = larger;
     return true;
 }
 
 /* Fills in the description of the source, or without a source that of a stub. */
 void txm_texture_show(txm_cache *c, uint32_t texture, const txm_source *s, uint32_t first)
 {
-    txm_view_texture *v = &c->view_textures[texture];
+    txm_view_texture *v = &c->catalog.view_textures[texture];
     txm_texture_changed(c, texture);
     if (s) {
         float average[4];
@@ -221,7 +221,7 @@ void txm_texture_show(txm_cache *c, uint32_t texture, const txm_source *s, uint3
                             .row_bytes = 5 * 4,
                             .tile_bytes = 5 * 5 * 4,
                             .first = first,
-                            .level_first = {c->unregistered - first},
+                            .level_first = {c->table.unregistered - first},
                             .scale = 1.0f,
                             .average = {0.5f, 0.5f, 0.5f, 1.0f}};
 }
@@ -235,7 +235,7 @@ static void place_levels(txm_cache *c, txm_source *s, uint32_t first)
     if (txm_view_is_packed(s->view))
         return;
     for (uint32_t i = 0; i < s->view->levels; i++) {
-        s->view->level_first[i] = i < s->registered ? c->unregistered - first : at;
+        s->view->level_first[i] = i < s->registered ? c->table.unregistered - first : at;
         at += i < s->registered ? 0 : txm_view_tiles(s->view, i);
     }
 }
@@ -248,11 +248,12 @@ static void move_entries(txm_cache *c, const txm_source *s, const txm_view_textu
     for (uint32_t i = old_registered; i < s->view->levels; i++) {
         uint32_t from = old->first + old->level_first[i], to = txm_entry_index(s, i, 0);
         for (uint32_t n = txm_view_tiles(s->view, i); n-- > 0; from++, to++) {
-            c->tiles[to].mark = c->tiles[from].mark;
-            txm_entry_set(c, to, c->tiles[from].slot);
+            c->table.entries[to].mark = c->table.entries[from].mark;
+            txm_entry_set(c, to, c->table.entries[from].slot);
             txm_entry_set(c, from, TXM_SLOT_NONE);
             txm_staged_move(c, from, to);
-            txm_slot *slot = c->tiles[to].slot < TXM_SLOT_STATES ? txm_slot_at(c, c->tiles[to].slot) : NULL;
+            txm_slot *slot =
+                c->table.entries[to].slot < TXM_SLOT_STATES ? txm_slot_at(c, c->table.entries[to].slot) : NULL;
             if (slot && slot->state == TXM_SLOT_STATE_HELD)
                 slot->entry = to;
         }
@@ -284,7 +285,7 @@ txm_status txm_source_register(txm_cache *c, txm_source *s, uint32_t level, txm_
     if (!whole) {
         move_entries(c, s, &old, old_registered);
         txm_block_retire(c, old.first);
-        for (uint32_t i = s->first_texture; i != TXM_NO_TEXTURE; i = c->textures[i].next)
+        for (uint32_t i = s->first_texture; i != TXM_NO_TEXTURE; i = c->catalog.textures[i].next)
             txm_texture_show(c, i, s, 0);
     }
     txm_resume_world(c);

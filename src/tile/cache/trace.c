@@ -19,9 +19,9 @@ _Static_assert(sizeof((txm_cache *)0)->trace_began == TXM_TRACE_END_BYTES, "all 
 /* Once per file: replacing the file clears `traced`, and from there on the number means the new file. */
 static void describe_texture(txm_cache *c, uint32_t texture)
 {
-    txm_texture *t = &c->textures[texture];
+    txm_texture *t = &c->catalog.textures[texture];
     if (!t->traced)
-        txm_recorder_texture(c->trace, texture, &c->view_textures[texture], t->source->converts, t->file->path);
+        txm_recorder_texture(c->trace, texture, &c->catalog.view_textures[texture], t->source->converts, t->file->path);
     t->traced = true;
 }
 
@@ -37,11 +37,11 @@ void txm_trace_constant(txm_cache *c, const txm_source *s, uint32_t level, uint3
 /* Describes the shared tiles that exist when the trace begins. */
 static void describe_constants(txm_cache *c)
 {
-    for (uint32_t i = 0; i < c->block_count; i++) {
-        const txm_block *b = &c->blocks[i];
+    for (uint32_t i = 0; i < c->table.block_count; i++) {
+        const txm_block *b = &c->table.blocks[i];
         const bool levels = b->source && !b->retired && !txm_view_is_packed(b->source->view);
         for (uint32_t k = levels ? b->source->view->levels : b->count; k < b->count; k++) {
-            uint32_t level, tile, slot = __atomic_load_n(&c->tiles[b->first + k].slot, __ATOMIC_RELAXED);
+            uint32_t level, tile, slot = __atomic_load_n(&c->table.entries[b->first + k].slot, __ATOMIC_RELAXED);
             if (slot >= TXM_SLOT_STATES || txm_slot_at(c, slot)->state != TXM_SLOT_STATE_SHARED)
                 continue;
             txm_block_locate(b, b->first + k, &level, &tile);
@@ -52,7 +52,7 @@ static void describe_constants(txm_cache *c)
 
 void txm_trace_replace(txm_cache *c, uint32_t texture)
 {
-    c->textures[texture].traced = false;
+    c->catalog.textures[texture].traced = false;
     if (c->trace)
         txm_recorder_flush(c->trace);
 }
@@ -70,7 +70,7 @@ static bool has_failed(const void *user, const txm_tile_name *n)
     const txm_source *s = of->source;
     uint32_t entry = n->level < s->registered && !txm_view_is_packed(s->view) ? s->first + n->level
                                                                               : txm_entry_index(s, n->level, n->tile);
-    const uint32_t slot = __atomic_load_n(&of->cache->tiles[entry].slot, __ATOMIC_RELAXED);
+    const uint32_t slot = __atomic_load_n(&of->cache->table.entries[entry].slot, __ATOMIC_RELAXED);
     return slot == TXM_SLOT_FAILED || slot - TXM_SLOT_UNREADABLE <= UINT16_MAX;
 }
 
@@ -83,7 +83,7 @@ static void add_lookup(txm_cache *c, uint32_t lane, uint32_t texture, const txm_
     pthread_mutex_lock(&c->lock);
     txm_lookup at = *given;
     const uint32_t shown = txm_shown_texture(c, texture, how, &at);
-    const txm_source *s = c->trace && shown < c->stats.textures ? c->textures[shown].source : NULL;
+    const txm_source *s = c->trace && shown < c->stats.textures ? c->catalog.textures[shown].source : NULL;
     if (s) {
         const traced of = {c, s};
         describe_texture(c, s->first_texture);
@@ -150,7 +150,7 @@ txm_status txm_cache_trace_start(txm_cache *c, const char *path, uint32_t record
                                  : txm_recorder_new(path, records, &c->trace, err);
     if (status == TXM_OK) {
         for (uint32_t i = 0; i < c->stats.textures; i++)
-            c->textures[i].traced = false;
+            c->catalog.textures[i].traced = false;
         count_all(c, c->trace_began);
         describe_constants(c);
         atomic_store(&c->watched, true);

@@ -24,7 +24,7 @@ static void forget_gone(const txm_cache *c, txm_cache_viewer *v, uint32_t entry)
 {
     uint32_t *shown = &v->tiles[entry].slot;
     if (__atomic_load_n(shown, __ATOMIC_RELAXED) < TXM_SLOT_STATES &&
-        __atomic_load_n(&c->tiles[entry].slot, __ATOMIC_RELAXED) != *shown)
+        __atomic_load_n(&c->table.entries[entry].slot, __ATOMIC_RELAXED) != *shown)
         __atomic_store_n(shown, TXM_SLOT_NONE, __ATOMIC_RELEASE);
 }
 
@@ -33,18 +33,18 @@ static void forget_gone(const txm_cache *c, txm_cache_viewer *v, uint32_t entry)
 void txm_entry_changed(txm_cache *c, uint32_t entry)
 {
     const uint32_t chunk = entry >> TXM_CHUNK_SHIFT;
-    for (txm_cache_viewer *v = c->viewers; v; v = v->next) {
+    for (txm_cache_viewer *v = c->viewers.first; v; v = v->next) {
         if (entry >= v->tile_count)
             continue;
         v->changed_tiles[chunk / WORD_BITS] |= (uint64_t)1 << chunk % WORD_BITS;
-        if (v == c->own && !v->open)
+        if (v == c->viewers.own && !v->open)
             forget_gone(c, v, entry);
     }
 }
 
 void txm_texture_changed(txm_cache *c, uint32_t texture)
 {
-    for (txm_cache_viewer *v = c->viewers; v; v = v->next)
+    for (txm_cache_viewer *v = c->viewers.first; v; v = v->next)
         if (texture < v->texture_count)
             v->changed_textures[texture / WORD_BITS] |= (uint64_t)1 << texture % WORD_BITS;
 }
@@ -57,13 +57,13 @@ void txm_viewer_merge(txm_cache_viewer *v)
     txm_cache *c = v->cache;
     if (!v->open)
         return;
-    for (uint32_t i = 0; i < c->slab_count; i++)
-        for (uint32_t j = 0; c->slabs[i].pixels && j < c->slabs[i].slots; j++) {
-            const txm_slot *s = &c->slabs[i].slot[j];
+    for (uint32_t i = 0; i < c->store.slab_count; i++)
+        for (uint32_t j = 0; c->store.slabs[i].pixels && j < c->store.slabs[i].slots; j++) {
+            const txm_slot *s = &c->store.slabs[i].slot[j];
             if (s->state != TXM_SLOT_STATE_HELD || s->entry >= v->tile_count ||
                 __atomic_load_n(&v->tiles[s->entry].mark, __ATOMIC_RELAXED) != v->epoch)
                 continue;
-            uint32_t *mark = &c->tiles[s->entry].mark;
+            uint32_t *mark = &c->table.entries[s->entry].mark;
             if (__atomic_load_n(mark, __ATOMIC_RELAXED) < v->epoch)
                 __atomic_store_n(mark, v->epoch, __ATOMIC_RELAXED);
         }
@@ -71,12 +71,12 @@ void txm_viewer_merge(txm_cache_viewer *v)
 
 static void note_open_views(txm_cache *c)
 {
-    c->open_views = 0;
-    for (const txm_cache_viewer *v = c->viewers; v; v = v->next)
+    c->viewers.open_views = 0;
+    for (const txm_cache_viewer *v = c->viewers.first; v; v = v->next)
         if (v->open) {
-            if (!c->open_views || (int32_t)(v->stamp - c->shown_stamp) > 0)
-                c->shown_stamp = v->stamp;
-            c->open_views++;
+            if (!c->viewers.open_views || (int32_t)(v->stamp - c->viewers.shown_stamp) > 0)
+                c->viewers.shown_stamp = v->stamp;
+            c->viewers.open_views++;
         }
 }
 
@@ -100,7 +100,7 @@ void txm_viewer_close(txm_cache_viewer *v)
         return;
     txm_viewer_merge(v);
     v->open = false;
-    if (v == v->cache->own)
+    if (v == v->cache->viewers.own)
         forget_all_gone(v);
     note_open_views(v->cache);
     txm_slots_free_retired(v->cache);
@@ -113,8 +113,8 @@ void txm_viewer_close(txm_cache_viewer *v)
 
 void txm_own_view_ends(txm_cache *c)
 {
-    if (c->own)
-        txm_viewer_close(c->own);
+    if (c->viewers.own)
+        txm_viewer_close(c->viewers.own);
 }
 
 /* ---- bringing up to date ---- */
@@ -123,11 +123,11 @@ void txm_own_view_ends(txm_cache *c)
 static bool make_room_to_show(txm_cache *c, txm_cache_viewer *v)
 {
     const uint64_t texture_words = ((uint64_t)c->stats.textures + WORD_BITS - 1) / WORD_BITS;
-    const uint64_t tile_words = ((uint64_t)c->tile_count + TXM_CHUNK * WORD_BITS - 1) / (TXM_CHUNK * WORD_BITS);
+    const uint64_t tile_words = ((uint64_t)c->table.count + TXM_CHUNK * WORD_BITS - 1) / (TXM_CHUNK * WORD_BITS);
     return txm_cache_grow(c, (void **)&v->textures, &v->texture_capacity, c->stats.textures, sizeof *v->textures,
                           false) &&
-           txm_cache_grow(c, (void **)&v->tiles, &v->tile_capacity, c->tile_count, sizeof *v->tiles, false) &&
-           txm_cache_grow(c, (void **)&v->udims, &v->udim_capacity, c->udim_count, sizeof *v->udims, false) &&
+           txm_cache_grow(c, (void **)&v->tiles, &v->tile_capacity, c->table.count, sizeof *v->tiles, false) &&
+           txm_cache_grow(c, (void **)&v->udims, &v->udim_capacity, c->catalog.udim_count, sizeof *v->udims, false) &&
            txm_cache_grow(c, (void **)&v->changed_textures, &v->changed_textures_capacity, texture_words,
                           sizeof *v->changed_textures, false) &&
            txm_cache_grow(c, (void **)&v->changed_tiles, &v->changed_tiles_capacity, tile_words,
@@ -135,8 +135,8 @@ static bool make_room_to_show(txm_cache *c, txm_cache_viewer *v)
            txm_cache_grow(c, (void **)&v->textures_copied, &v->textures_copied_capacity, texture_words,
                           sizeof *v->textures_copied, false) &&
            txm_cache_grow(c, (void **)&v->tiles_copied, &v->tiles_copied_capacity,
-                          ((uint64_t)c->tile_count + TXM_CHUNK - 1) / TXM_CHUNK, sizeof *v->tiles_copied, false) &&
-           txm_cache_grow(c, (void **)&v->slabs, &v->slab_capacity, c->slab_count, sizeof *v->slabs, false);
+                          ((uint64_t)c->table.count + TXM_CHUNK - 1) / TXM_CHUNK, sizeof *v->tiles_copied, false) &&
+           txm_cache_grow(c, (void **)&v->slabs, &v->slab_capacity, c->store.slab_count, sizeof *v->slabs, false);
 }
 
 /* Elements from..to - 1 are not as they were in the viewer's last view. */
@@ -150,8 +150,8 @@ static void copy_entries(const txm_cache *c, txm_cache_viewer *v, uint32_t from,
 {
     note_copied(v, v->tiles_copied, from, to);
     for (uint32_t i = from; i < to; i++) { /* threads' lookups may write both words meanwhile */
-        v->tiles[i].slot = __atomic_load_n(&c->tiles[i].slot, __ATOMIC_ACQUIRE);
-        v->tiles[i].mark = __atomic_load_n(&c->tiles[i].mark, __ATOMIC_RELAXED);
+        v->tiles[i].slot = __atomic_load_n(&c->table.entries[i].slot, __ATOMIC_ACQUIRE);
+        v->tiles[i].mark = __atomic_load_n(&c->table.entries[i].mark, __ATOMIC_RELAXED);
     }
 }
 
@@ -164,8 +164,8 @@ static void copy_tiles(const txm_cache *c, txm_cache_viewer *v)
             const uint32_t from = chunk << TXM_CHUNK_SHIFT, left = v->tile_count - from;
             copy_entries(c, v, from, from + (left < TXM_CHUNK ? left : TXM_CHUNK));
         }
-    copy_entries(c, v, v->tile_count, c->tile_count);
-    v->tile_count = c->tile_count;
+    copy_entries(c, v, v->tile_count, c->table.count);
+    v->tile_count = c->table.count;
 }
 
 static void copy_textures(const txm_cache *c, txm_cache_viewer *v)
@@ -174,11 +174,11 @@ static void copy_textures(const txm_cache *c, txm_cache_viewer *v)
     for (uint32_t i = 0; i < words; i++)
         for (; v->changed_textures[i]; v->changed_textures[i] &= v->changed_textures[i] - 1) {
             const uint32_t texture = i * WORD_BITS + (uint32_t)__builtin_ctzll(v->changed_textures[i]);
-            v->textures[texture] = c->view_textures[texture];
+            v->textures[texture] = c->catalog.view_textures[texture];
             note_copied(v, v->textures_copied, texture, texture + 1);
         }
     if (count > v->texture_count)
-        memcpy(v->textures + v->texture_count, c->view_textures + v->texture_count,
+        memcpy(v->textures + v->texture_count, c->catalog.view_textures + v->texture_count,
                (count - v->texture_count) * sizeof *v->textures);
     note_copied(v, v->textures_copied, v->texture_count, count);
     v->texture_count = count;
@@ -195,7 +195,7 @@ static void hide_entry(txm_cache_viewer *v, uint32_t entry)
 /* Hides the tiles of batches that are not over: a batch is shown only as a whole. */
 static void hide_unfinished(const txm_cache *c, txm_cache_viewer *v)
 {
-    for (const txm_ticket *t = c->tickets; t; t = t->next_running)
+    for (const txm_ticket *t = c->queue.tickets; t; t = t->next_running)
         for (uint32_t i = 0; i < t->total; i++) {
             const txm_job *job = &t->jobs[i];
             if (!job->source->textures)
@@ -215,20 +215,21 @@ txm_status txm_viewer_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_ext
     if (txm_policy_of(c)->by_launch)
         txm_next_epoch(c);
     txm_next_round(c);
-    v->number = ++c->views;
+    v->number = ++c->viewers.last_view;
     copy_textures(c, v);
     copy_tiles(c, v);
     hide_unfinished(c, v);
-    if (c->slab_count)
-        memcpy(v->slabs, c->slab_addresses, c->slab_count * sizeof *v->slabs);
-    if (c->udim_count > v->udim_count)
-        memcpy(v->udims + v->udim_count, c->udims + v->udim_count, (c->udim_count - v->udim_count) * sizeof *v->udims);
-    v->udim_count = c->udim_count;
+    if (c->store.slab_count)
+        memcpy(v->slabs, c->store.addresses, c->store.slab_count * sizeof *v->slabs);
+    if (c->catalog.udim_count > v->udim_count)
+        memcpy(v->udims + v->udim_count, c->catalog.udims + v->udim_count,
+               (c->catalog.udim_count - v->udim_count) * sizeof *v->udims);
+    v->udim_count = c->catalog.udim_count;
     v->generation = atomic_load(&c->generation);
-    v->jobs_over = c->jobs_over;
+    v->jobs_over = c->queue.jobs_over;
     v->launch = (uint16_t)((v->launch + 1u) % TXM_LAUNCHES);
     v->epoch = atomic_load(&c->epoch);
-    v->stamp = c->stamp;
+    v->stamp = c->store.stamp;
     v->open = true;
     note_open_views(c);
     *view = (txm_view){.textures = v->textures,
@@ -241,7 +242,7 @@ txm_status txm_viewer_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_ext
                        .round = (uint16_t)atomic_load(&c->round),
                        .rejection = v->rejection};
     if (extent)
-        *extent = (txm_cache_extent){v->texture_count, v->tile_count, c->slab_count, v->udim_count};
+        *extent = (txm_cache_extent){v->texture_count, v->tile_count, c->store.slab_count, v->udim_count};
     return TXM_OK;
 }
 
@@ -258,9 +259,9 @@ txm_status txm_cache_prepare(txm_cache *c, txm_view *view, txm_cache_extent *ext
 {
     txm_error_clear(err);
     pthread_mutex_lock(&c->lock);
-    txm_status status = c->own ? TXM_OK : txm_viewer_new(c, &c->own, err);
+    txm_status status = c->viewers.own ? TXM_OK : txm_viewer_new(c, &c->viewers.own, err);
     if (status == TXM_OK)
-        status = txm_viewer_prepare(c->own, view, extent, err);
+        status = txm_viewer_prepare(c->viewers.own, view, extent, err);
     pthread_mutex_unlock(&c->lock);
     return status;
 }
@@ -284,9 +285,9 @@ txm_status txm_viewer_new(txm_cache *c, txm_cache_viewer **out, txm_error *err)
     txm_cache_viewer *v = txm_cache_allocate(c, sizeof *v, _Alignof(txm_cache_viewer));
     if (!v)
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a view of the texture cache");
-    *v = (txm_cache_viewer){.cache = c, .next = c->viewers};
-    c->viewers = v;
-    c->viewer_count++;
+    *v = (txm_cache_viewer){.cache = c, .next = c->viewers.first};
+    c->viewers.first = v;
+    c->viewers.count++;
     *out = v;
     return TXM_OK;
 }
@@ -320,11 +321,11 @@ void txm_viewer_free(txm_cache_viewer *v)
         if (!helped && v->tickets)
             pthread_cond_wait(&c->changed, &c->lock);
     }
-    txm_cache_viewer **at = &c->viewers;
+    txm_cache_viewer **at = &c->viewers.first;
     while (*at != v)
         at = &(*at)->next;
     *at = v->next;
-    c->viewer_count--;
+    c->viewers.count--;
     txm_unpin(c, &v->pins);
     txm_cache_release(c, v->pins.items, v->pins.capacity * sizeof *v->pins.items);
     txm_cache_release(c, v->textures, v->texture_capacity * sizeof *v->textures);

@@ -89,7 +89,7 @@ static uint32_t staged_tile(txm_cache *c, uint32_t id, uint32_t level)
 {
     uint32_t found = UINT32_MAX;
     pthread_mutex_lock(&c->lock);
-    const txm_source *s = c->textures[id].source;
+    const txm_source *s = c->catalog.textures[id].source;
     for (uint32_t i = 0; i < txm_view_tiles(s->view, level); i++)
         if (txm_staged_slot(c, txm_entry_index(s, level, i)) != TXM_NO_SLOT)
             found = i;
@@ -100,7 +100,7 @@ static uint32_t staged_tile(txm_cache *c, uint32_t id, uint32_t level)
 static bool is_staged(txm_cache *c, uint32_t id, uint32_t level, uint32_t tile)
 {
     pthread_mutex_lock(&c->lock);
-    const bool staged = txm_staged_slot(c, txm_entry_index(c->textures[id].source, level, tile)) != TXM_NO_SLOT;
+    const bool staged = txm_staged_slot(c, txm_entry_index(c->catalog.textures[id].source, level, tile)) != TXM_NO_SLOT;
     pthread_mutex_unlock(&c->lock);
     return staged;
 }
@@ -108,7 +108,8 @@ static bool is_staged(txm_cache *c, uint32_t id, uint32_t level, uint32_t tile)
 static bool is_found(txm_cache *c, uint32_t id, uint32_t level, uint32_t tile)
 {
     pthread_mutex_lock(&c->lock);
-    const bool found = c->tiles[txm_entry_index(c->textures[id].source, level, tile)].slot < TXM_SLOT_STATES;
+    const bool found =
+        c->table.entries[txm_entry_index(c->catalog.textures[id].source, level, tile)].slot < TXM_SLOT_STATES;
     pthread_mutex_unlock(&c->lock);
     return found;
 }
@@ -231,9 +232,9 @@ START_TEST(entries_may_move)
     }
     ck_assert(is_staged(c, id, 1, 0));
     const int reads = b.reads;
-    const uint32_t first = c->textures[id].source->first;
+    const uint32_t first = c->catalog.textures[id].source->first;
     ck_assert_int_eq(txm_cache_register(c, id, NULL), TXM_OK);
-    ck_assert_uint_ne(c->textures[id].source->first, first);
+    ck_assert_uint_ne(c->catalog.textures[id].source->first, first);
     ck_assert(is_staged(c, id, 1, 0));
     look(t, id, &b, 1, 0);
     ck_assert_int_eq(b.reads, reads);
@@ -348,9 +349,9 @@ START_TEST(open_views_go_on_showing_them)
     }
     ck_assert_uint_gt(were_staged, came_back);
     ck_assert_uint_gt(came_back, 0);
-    ck_assert_uint_gt(c->retired_bytes, 0);
+    ck_assert_uint_gt(c->store.retired_bytes, 0);
     txm_cache_viewer_free(&viewer);
-    ck_assert_uint_eq(c->retired_bytes, 0);
+    ck_assert_uint_eq(c->store.retired_bytes, 0);
     txm_cache_thread_free(&t);
     txm_cache_free(&c);
 }

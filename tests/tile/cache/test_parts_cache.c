@@ -194,7 +194,7 @@ START_TEST(full_slabs_give_way)
     for (; n < all; n++) {
         slots[n] = txm_slot_take(c, TILE_BYTES, true);
         txm_slot_at(c, slots[n])->entry = first + n;
-        c->tiles[first + n] = (txm_tile_entry){slots[n], n + 1};
+        c->table.entries[first + n] = (txm_tile_entry){slots[n], n + 1};
     }
     ck_assert_uint_le(c->allocated, c->options.max_bytes);
     ck_assert(!txm_slab_drop_one(c, TXM_NO_SLOT));
@@ -204,8 +204,8 @@ START_TEST(full_slabs_give_way)
     uint32_t one_more = txm_slot_take(c, TILE_BYTES, true);
     ck_assert_uint_ne(one_more, TXM_NO_SLOT);
     ck_assert_uint_le(c->allocated, c->options.max_bytes);
-    ck_assert_uint_eq(c->tiles[first].slot, TXM_SLOT_NONE);
-    ck_assert_uint_eq(c->tiles[first + n - 1].slot, slots[n - 1]);
+    ck_assert_uint_eq(c->table.entries[first].slot, TXM_SLOT_NONE);
+    ck_assert_uint_eq(c->table.entries[first + n - 1].slot, slots[n - 1]);
     ck_assert_uint_gt(c->stats.tiles_evicted, 0);
     /* Only one class has slabs, so there is none to drop if that class is excluded. */
     ck_assert(!txm_slab_drop_one(c, 0));
@@ -238,7 +238,7 @@ START_TEST(blocks_are_found_by_any_entry)
     for (uint32_t i = 0; i < 20; i++)
         for (uint32_t j = 0; j <= i; j++) {
             ck_assert_uint_eq(txm_block_of(c, first[i] + j)->texture, i);
-            ck_assert_uint_eq(c->tiles[first[i] + j].slot, TXM_SLOT_NONE);
+            ck_assert_uint_eq(c->table.entries[first[i] + j].slot, TXM_SLOT_NONE);
         }
     ck_assert_ptr_null(txm_block_of(c, first[19] + 20));
     ck_assert_ptr_null(txm_block_of(c, UINT32_MAX));
@@ -281,18 +281,18 @@ START_TEST(levels_are_registered_from_coarse_to_fine)
     /* No level has entries: lookups find UNREGISTERED everywhere. */
     for (uint32_t i = 0; i < s.view->levels; i++)
         for (uint32_t n = 0; n < txm_source_tiles(&s, i) - txm_source_tiles(&s, i + 1); n++)
-            ck_assert_uint_eq(c->tiles[txm_entry_index(&s, i, n)].slot, TXM_SLOT_UNREGISTERED);
+            ck_assert_uint_eq(c->table.entries[txm_entry_index(&s, i, n)].slot, TXM_SLOT_UNREGISTERED);
     ck_assert_int_eq(txm_source_register(c, &s, 2, NULL), TXM_OK);
     uint32_t slot = txm_slot_take(c, TILE_BYTES, true), entry = txm_entry_index(&s, 2, 1), old = s.first;
-    c->tiles[entry] = (txm_tile_entry){slot, 5};
-    c->tiles[txm_entry_index(&s, 3, 0)].slot = TXM_SLOT_REQUESTED;
+    c->table.entries[entry] = (txm_tile_entry){slot, 5};
+    c->table.entries[txm_entry_index(&s, 3, 0)].slot = TXM_SLOT_REQUESTED;
     *txm_slot_at(c, slot) = (txm_slot){.entry = entry, .state = TXM_SLOT_STATE_HELD};
     ck_assert_int_eq(txm_source_register(c, &s, 0, NULL), TXM_OK);
     ck_assert_uint_ne(s.first, old);
     /* The tiles have moved and their slots point to the new entries; requests are kept, too. */
-    ck_assert_uint_eq(c->tiles[txm_entry_index(&s, 2, 1)].slot, slot);
+    ck_assert_uint_eq(c->table.entries[txm_entry_index(&s, 2, 1)].slot, slot);
     ck_assert_uint_eq(txm_slot_at(c, slot)->entry, txm_entry_index(&s, 2, 1));
-    ck_assert_uint_eq(c->tiles[txm_entry_index(&s, 3, 0)].slot, TXM_SLOT_REQUESTED);
+    ck_assert_uint_eq(c->table.entries[txm_entry_index(&s, 3, 0)].slot, TXM_SLOT_REQUESTED);
     ck_assert_int_eq(txm_source_register(c, &s, 5, NULL), TXM_OK); /* the level already has entries */
     ck_assert_uint_eq(s.registered, 0);
     /* Every entry is traced back to its level and tile, also in the block that was left. */
@@ -330,7 +330,7 @@ START_TEST(levels_without_memory_stay_unregistered)
     ck_assert_mem_eq(s.view, &before, sizeof before);
     count.refuse_in = 0;
     ck_assert_int_eq(txm_source_register(c, &s, 0, NULL), TXM_OK);
-    ck_assert_uint_ge(c->unregistered_count, 64 * 64);
+    ck_assert_uint_ge(c->table.unregistered_count, 64 * 64);
     txm_file_drop(c, &file);
     ck_assert_ptr_null(file);
     free_all(&c);
@@ -406,7 +406,7 @@ START_TEST(nobody_looks_while_the_world_is_stopped)
     ck_assert_int_eq(atomic_load(&l.state), 2);
     /* The thread has noticed what changed meanwhile. */
     ck_assert_uint_eq(l.thread->generation, atomic_load(&c->generation));
-    ck_assert_ptr_eq(l.thread->view.tiles, c->tiles);
+    ck_assert_ptr_eq(l.thread->view.tiles, c->table.entries);
     txm_cache_thread_free(&l.thread);
     free_all(&c);
 }
@@ -499,13 +499,13 @@ static txm_source *open_one(txm_cache *c, made_content content)
     uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT);
     free(path);
     ck_assert_int_eq(txm_cache_open(c, id, NULL, NULL), TXM_OK);
-    return c->textures[id].source;
+    return c->catalog.textures[id].source;
 }
 
 static uint32_t request(txm_cache *c, const txm_source *s, uint32_t level, uint32_t tile)
 {
     uint32_t entry = txm_entry_index(s, level, tile);
-    c->tiles[entry].slot = TXM_SLOT_REQUESTED;
+    c->table.entries[entry].slot = TXM_SLOT_REQUESTED;
     return entry;
 }
 
@@ -529,7 +529,7 @@ START_TEST(requests_become_tiles)
     ck_assert(txm_plan_slot(c, &job, true));
     uint64_t seen = atomic_load(&c->completions);
     txm_load(c, &job, &unwidened, &unwidened_bytes, &pins);
-    ck_assert_uint_eq(c->tiles[entry].slot, job.slot);
+    ck_assert_uint_eq(c->table.entries[entry].slot, job.slot);
     ck_assert_int_eq(txm_slot_at(c, job.slot)->state, TXM_SLOT_STATE_HELD);
     ck_assert_uint_eq(txm_slot_at(c, job.slot)->pins, 1);
     ck_assert_uint_eq(pins.count, 1);
@@ -568,7 +568,7 @@ START_TEST(tiles_that_cannot_be_read_fail)
     ck_assert(!txm_plan_slot(c, &job, true));
     count.refuse_in = 0;
     txm_load(c, &job, &unwidened, &unwidened_bytes, &pins);
-    ck_assert_uint_eq(c->tiles[a].slot, TXM_SLOT_UNREADABLE); /* in the first round */
+    ck_assert_uint_eq(c->table.entries[a].slot, TXM_SLOT_UNREADABLE); /* in the first round */
     ck_assert_ptr_nonnull(strstr(s->trouble->message, "no memory"));
     /* Meanwhile the path leads to a different file. */
     txm_cache_file *f = s->file;
@@ -582,7 +582,7 @@ START_TEST(tiles_that_cannot_be_read_fail)
     ck_assert(txm_plan_slot(c, &second, true));
     uint64_t tiles = c->stats.tiles;
     txm_load(c, &second, &unwidened, &unwidened_bytes, &pins);
-    ck_assert_uint_eq(c->tiles[b].slot, TXM_SLOT_FAILED);
+    ck_assert_uint_eq(c->table.entries[b].slot, TXM_SLOT_FAILED);
     ck_assert_uint_eq(c->stats.tiles, tiles - 1);
     ck_assert_uint_eq(s->trouble->failures, 2);
     ck_assert_ptr_nonnull(strstr(s->trouble->message, "no memory")); /* the first one stays */
@@ -606,8 +606,8 @@ START_TEST(tiles_of_one_colour_share_a_slot)
         uint32_t entry = request(c, s, 0, tile);
         ck_assert(txm_plan(c, entry, &job) && txm_plan_slot(c, &job, true));
         txm_load(c, &job, &unwidened, &unwidened_bytes, &pins);
-        slot = tile ? slot : c->tiles[entry].slot;
-        ck_assert_uint_eq(c->tiles[entry].slot, slot);
+        slot = tile ? slot : c->table.entries[entry].slot;
+        ck_assert_uint_eq(c->table.entries[entry].slot, slot);
     }
     ck_assert_int_eq(txm_slot_at(c, slot)->state, TXM_SLOT_STATE_SHARED);
     ck_assert_uint_eq(txm_slot_at(c, slot)->entry, 8);
