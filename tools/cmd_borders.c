@@ -108,7 +108,7 @@ static const char *outcome_of(const task *t, const txm_borders_result *r)
     return r->changed ? t->args->add ? "added" : "stripped" : t->args->check ? "sound" : "unchanged";
 }
 
-/* One line per file, or its first finding and the number of bad tiles. */
+/* Prints one line per file: what was done, or the first finding and the number of bad tiles. */
 static void print_borders_text(const task *t, const txm_borders_result *r)
 {
     char section[TXM_FORMAT_BYTES], details[64] = "";

@@ -58,7 +58,7 @@ typedef enum txm_status {
     TXM_STATUS_DEVICE       /* the device does not exist or failed */
 } txm_status;
 
-/* The short name of the status of success. */
+/* A short name for the status of success. */
 #define TXM_OK TXM_STATUS_OK
 
 /* Room for a message and its NUL; longer ones are cut. */

@@ -128,7 +128,7 @@ void txm_claims_free(txm_claims **claims)
 
 /* ---- others' claims --------------------------------------------------------------------------------------------- */
 
-/* The age of a file by the clock of its file server; negative if it cannot be found out. */
+/* The age of a file by the clock of its file server; negative if it cannot be determined. */
 static double age_by_server(const char *path, const struct timespec *mtime)
 {
     char *dir = txm_path_dir(path);

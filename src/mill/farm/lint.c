@@ -103,7 +103,7 @@ static bool rows_are_widened(const uint8_t *p, size_t samples)
     return doubled || shifted;
 }
 
-/* The suspicions that the header allows. */
+/* The suspicions that the header does not rule out. */
 static unsigned suspicions(const txm_source_info *info)
 {
     unsigned s = 0;

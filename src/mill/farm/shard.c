@@ -79,7 +79,7 @@ static txm_status digest(const entry *entries, size_t count, char out[TXM_SHA1_H
 typedef struct division {
     uint32_t shards;
     double *loads;
-    double room; /* seconds that a shard may have */
+    double room; /* seconds that a shard may take */
 } division;
 
 /* Takes the first of equally empty shards, so that every host divides in the same way. */

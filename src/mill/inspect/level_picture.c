@@ -79,7 +79,7 @@ txm_status txm_level_picture_read(txm_tx *tx, uint32_t level, bool atlas, txm_le
         atlas_size(tx, &width, &height);
     size_t bytes = txm_mul(txm_mul(width, height), i->channels * txm_type_bytes(i->type));
     if (bytes > TXM_PICTURE_MAX_BYTES)
-        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%zux%zu px take more than 4 GiB; take a higher level", width,
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%zux%zu px take more than 4 GiB; choose a higher level", width,
                         height);
     *out = (txm_level_picture){.width = (uint32_t)width,
                                .height = (uint32_t)height,

@@ -171,7 +171,7 @@ txm_status txm_blend_name_packed(txm_blend *blend, const txm_blend_file *file, c
 /* Calls `sink` for the packed bytes in order, until it sets *enough. */
 typedef txm_status (*sink_fn)(void *user, const uint8_t *data, size_t bytes, bool *enough, txm_error *err);
 
-/* Works in chunks, since packed images may have gigabytes. */
+/* Works in chunks, since packed images may be gigabytes large. */
 static txm_status pour(txm_stream *stream, const txm_packed *packed, sink_fn sink, void *user, txm_error *err)
 {
     uint8_t *chunk = malloc(CHUNK_BYTES);

@@ -31,7 +31,7 @@ TXM_SHARED txm_path_kind txm_path_scene(const char *path);
  * names. */
 TXM_SHARED size_t txm_path_cut(const char *name, size_t limit);
 /* The name in the folder of `path` that differs from its own only in case, a new string; NULL if there is none or it
- * cannot be found out. Reads the folder. */
+ * cannot be determined. Reads the folder. */
 TXM_SHARED char *txm_path_other_case(const char *path);
 TXM_SHARED bool txm_path_is_absolute(const char *path);
 /* Normalises a path: resolves repeated '/', "." and ".." without following links (as lexically_normal of

@@ -54,7 +54,7 @@ struct txm_strand {
     bool running, writes;
 };
 
-/* The number of jobs that this thread is inside of. */
+/* How many jobs this thread is running, one inside the other. */
 static _Thread_local unsigned depth;
 
 /* Jobs start in the order in which they were submitted. */

@@ -76,7 +76,7 @@ static txm_status read_zipped(const txm_ptex *p, const ptex_block *b, uint8_t *p
 
 /* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
-/* The list of a tiled block's tiles, with the same words as a level's. */
+/* The list of a tiled block's tiles, in the format of a level's list. */
 typedef struct tile_list {
     uint32_t u_log2, v_log2; /* size of a tile */
     uint32_t *words;         /* aligned, unlike in files */

@@ -268,7 +268,7 @@ static txm_status order(oiio_source *s, txm_worker_op op, txm_error *err)
     txm_worker_request request = request_for(s, op);
     txm_worker_reply reply;
     if (s->failed)
-        return txm_fail(err, TXM_STATUS_IO, "%s: decoding it failed before", s->path);
+        return txm_fail(err, TXM_STATUS_IO, "%s: decoding it has already failed", s->path);
     return ask(s, &request, NULL, &reply, NULL, err);
 }
 
@@ -312,7 +312,7 @@ static txm_status read_oiio_rows(void *self, uint32_t y, uint32_t rows, void *ds
     oiio_source *s = self;
     txm_error first = {0};
     if (s->failed)
-        return txm_fail(err, TXM_STATUS_IO, "%s: decoding it failed before", s->path);
+        return txm_fail(err, TXM_STATUS_IO, "%s: decoding it has already failed", s->path);
     txm_status status = read_once(s, y, rows, dst, stride_bytes, &first);
     if (!is_doubtful(s, status))
         return status == TXM_OK ? TXM_OK : txm_fail_as(err, &first);
