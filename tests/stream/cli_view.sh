@@ -154,8 +154,9 @@ difference() {
 white_letters() { share_of "$1" 'r == g == b == 255'; }
 # The picture is there once it has more than one colour.
 has_picture() { shoot begin.png && at_least "$(convert begin.png -gravity South -crop x100+0+0 -format '%[fx:standard_deviation]' info:)" 0.02; }
+# A window draws all the time; with one thread it leaves a processor to other tests.
 start_view() { # OPTION...
-    "${view[@]}" --json "$@" >out 2>err &
+    "${view[@]}" -j 1 --json "$@" >out 2>err &
     viewer=$!
     eventually find_window && eventually has_picture && xdotool windowfocus --sync "$window" && sleep 0.5
 }
