@@ -152,10 +152,11 @@ check no-temporaries no_temporaries
 
 # A device that is lost gets no more work. The other devices and the CPU go on.
 mkdir many
-for i in {1..9}; do cp even.png "many/a$i.png"; cp rgba.png "many/b$i.png"; done
+copies=$([ -n "${SANITIZED:-}" ] && echo 5 || echo 9)
+for ((i = 1; i <= copies; i++)); do cp even.png "many/a$i.png"; cp rgba.png "many/b$i.png"; done
 "$TXMILL" make -q --device cpu many/*.png
 mv many/blender_tx reference_tx
-all_same() { [ "$(ls many/blender_tx | wc -l)" -eq 18 ] && diff -r many/blender_tx reference_tx; }
+all_same() { [ "$(ls many/blender_tx | wc -l)" -eq $((2 * copies)) ] && diff -r many/blender_tx reference_tx; }
 on_gpu env TXM_FAKE_DEVICES=3 TXM_FAKE_REPORT="$PWD/spread" "$TXMILL" make --json -j 6 --device cuda many/*.png
 check spread-exit rc_is 0
 check spread-same all_same
