@@ -16,9 +16,6 @@ endif
 # Tests that compare with OpenImageIO know of its versions.
 $(B)/tests/util/util_raster.o: ALL_CFLAGS += -DOIIO_MAJOR=$(firstword $(subst ., ,$(shell $(PKG_CONFIG) --modversion OpenImageIO)))
 
-# Writing .blend files in other layouts is code of the tests alone, which would take most of their time under a sanitizer.
-$(B)/tests/util/util_scene_%.o: ALL_CFLAGS := $(filter-out -fsanitize=%,$(ALL_CFLAGS))
-
 # bench/padded.sh: padded tiles a second, beside OpenImageIO.
 $(B)/bench/bench_oiio.o: bench/bench_oiio.cpp
 $(B)/bench_padded: bench/bench_padded.c $(B)/bench/bench_oiio.o $(STATIC)
