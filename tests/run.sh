@@ -36,10 +36,10 @@ jobs=${TEST_JOBS:-$(($(nproc) + 1))}
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 
-# Runs test number $1, which is $2. Its output is in $1.log, and its exit code and microseconds, once it has ended, in
-# $1.rc.
+# Runs test number $1, which is $2. Its output is in $1.log, and its exit code, microseconds, and seconds of processor time
+# are in $1.rc once it has ended.
 run() {
-    local start=${EPOCHREALTIME/[.,]/} reason
+    local start=${EPOCHREALTIME/[.,]/} reason rc
     case $2 in
         *.sh)
             if reason=$(plain_only "$2"); then
@@ -49,13 +49,18 @@ run() {
             fi ;;
         *) "$2" >"$logs/$1.log" 2>&1 ;;
     esac
-    echo "$? $((${EPOCHREALTIME/[.,]/} - start))" >"$logs/$1.part"
+    rc=$?
+    # The user's and the system's time of this process's children: "0m1.234s 0m0.567s" in the second line.
+    times >"$logs/$1.part"
+    awk -F '[ms ]+' -v rc=$rc -v time=$((${EPOCHREALTIME/[.,]/} - start)) \
+        'NR == 2 { printf "%d %d %.1f\n", rc, time, ($1 + $3) * 60 + $2 + $4 }' "$logs/$1.part" >"$logs/$1.times"
+    mv "$logs/$1.times" "$logs/$1.part"
     mv "$logs/$1.part" "$logs/$1.rc"
 }
 
 report() {
-    local log=$logs/$1.log rc time name p f s
-    read -r rc time <"$logs/$1.rc"
+    local log=$logs/$1.log rc time processor name p f s
+    read -r rc time processor <"$logs/$1.rc"
     time=$((time / 1000000)).$((time / 100000 % 10))
     name=$(basename "$2")
     case $2 in
@@ -75,7 +80,7 @@ report() {
         echo "FAIL $name ($p passed, $f failed, $time s)"
         cat "$log"
     else
-        echo "pass $name ($p, $time s)"
+        echo "pass $name ($p, $time s, $processor s of processor time)"
         grep -E '^(skip|note) ' "$log"
     fi
     rm "$log"

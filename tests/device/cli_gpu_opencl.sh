@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The conversions of cli_gpu.sh over OpenCL, with whatever driver there is (PoCL runs on the CPU).
+# Plain builds only: a driver's kernels are not sanitized; cli_opencl.sh runs the runtime, and cli_gpu.sh the conversions
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/device/opencl.sh

@@ -14,6 +14,14 @@ int run_suite(Suite *suite);
 /* The same without a process for each test. */
 int run_suite_in_one_process(Suite *suite);
 
+/* Of many cases of one kind, tests try this fraction under a sanitizer, which finds most errors of memory in the first;
+ * the plain pass tries all. */
+#ifdef __SANITIZE_ADDRESS__
+enum { SANITIZED_PART = 4 };
+#else
+enum { SANITIZED_PART = 1 };
+#endif
+
 /* From now on the processor plays two CUDA devices, through a plug-in for tests; no other plug-in is found any more. */
 void use_test_devices(void);
 #endif

@@ -186,7 +186,7 @@ static size_t number_of(const char *variable, size_t usual)
 }
 
 #ifdef __SANITIZE_ADDRESS__
-enum { USUAL_PART = 4 };
+enum { USUAL_PART = 20 };
 #else
 enum { USUAL_PART = 1 };
 #endif
