@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The tests of continuous integration, on Debian 12 or 13: installs missing packages, builds, runs the checks with GCC, and
-# with Clang under AddressSanitizer and UBSan, compiles for CUDA if nvcc is installed, runs every fuzz target for some
-# seconds, and injects faults for 25. `make check-all` also runs what is slow, and fuzzes for a minute a target.
-# Environment: FUZZ_SECONDS, for each parser of files from other programs (5; less than half for the other targets; 0:
-# none); FAULT_SECONDS (25; 0: none); SANITIZED=no leaves out the sanitized build; JOBS, compilers at once (2).
+# with Clang under AddressSanitizer and UBSan, runs the seeds of every fuzz target, compiles for CUDA if nvcc is installed,
+# and injects faults for 25 seconds. `make check-all` also runs what is slow, and fuzzes for a minute a target.
+# Environment: FUZZ_SECONDS, for each fuzz target (0: only its seeds); FAULT_SECONDS (25; 0: none); SANITIZED=no leaves
+# out the sanitized build and fuzzing; JOBS, compilers at once (2).
 # The last line counts the checks of all parts: "N passed, N failed, N skipped".
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 jobs=${JOBS:-2}
-fuzz_seconds=${FUZZ_SECONDS:-5} fault_seconds=${FAULT_SECONDS:-25}
+fault_seconds=${FAULT_SECONDS:-25}
 # GCC takes 24 s for each file of the vector code of lookups if it records the places of variables, and 15 s if not.
 export OPT="-O2 -g1"
 passed=0 failed=0 skipped=0
@@ -58,6 +58,9 @@ if [ "${SANITIZED:-yes}" = yes ]; then
     result build-sanitized make -s -j"$jobs" "${clang[@]}"
     # Sanitized tests are several times slower, so the time limit per test is raised.
     counted env CK_DEFAULT_TIMEOUT=1200 make -s -j"$jobs" "${clang[@]}" check
+
+    part "fuzz targets"
+    result fuzz env FUZZ_SECONDS="${FUZZ_SECONDS:-0}" tests/fuzz.sh
 fi
 
 part "CUDA"
@@ -78,19 +81,6 @@ if [ "$fault_seconds" -gt 0 ]; then
 else
     skipped=$((skipped + 1))
     echo "skip faults (FAULT_SECONDS=0)"
-fi
-
-part "fuzzing, $fuzz_seconds s a parser"
-if [ "$fuzz_seconds" -gt 0 ]; then
-    targets=(png:"$fuzz_seconds" exr:"$fuzz_seconds" blend:"$fuzz_seconds")
-    for f in tests/fuzz/fuzz_*.c; do
-        name=$(basename "${f#tests/fuzz/fuzz_}" .c)
-        case $name in png | exr | blend) ;; *) targets+=("$name:$(((fuzz_seconds + 3) / 4))") ;; esac
-    done
-    result fuzz tests/fuzz.sh "${targets[@]}"
-else
-    skipped=$((skipped + 1))
-    echo "skip fuzz (FUZZ_SECONDS=0)"
 fi
 
 echo
