@@ -208,37 +208,50 @@ static bool hit_quad(const shape *s, const struct RTCRay *ray, float *t, float *
     return *u >= 0.0f && *u <= 1.0f && *v >= 0.0f && *v <= 1.0f;
 }
 
-/* In double: the difference of squares of a large sphere far away has no digits left in float. Longitude
- * from -x round to -x and latitude from the south pole, each from 0 to 1; z is up. A ray from inside hits
+/* In double: the difference of squares of a large sphere far away has no digits left in float. A ray from inside hits
  * the far side. */
-static bool hit_sphere(const shape *s, const struct RTCRay *ray, float *t, float *u, float *v)
+static bool sphere_distance(const shape *s, const float from[3], const float direction[3], float near_t, float far_t,
+                            double *t)
 {
-    const double d[3] = {(double)ray->dir_x, (double)ray->dir_y, (double)ray->dir_z};
-    const double o[3] = {(double)ray->org_x - (double)s->center[0], (double)ray->org_y - (double)s->center[1],
-                         (double)ray->org_z - (double)s->center[2]};
+    const double d[3] = {(double)direction[0], (double)direction[1], (double)direction[2]};
+    const double o[3] = {(double)from[0] - (double)s->center[0], (double)from[1] - (double)s->center[1],
+                         (double)from[2] - (double)s->center[2]};
     double r = (double)s->radius, a = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
     double b = o[0] * d[0] + o[1] * d[1] + o[2] * d[2], c = o[0] * o[0] + o[1] * o[1] + o[2] * o[2] - r * r;
     double root2 = b * b - a * c;
     if (root2 < 0.0)
         return false;
-    double root = sqrt(root2), near_t = (-b - root) / a, far_t = (-b + root) / a;
-    double at = near_t > (double)ray->tnear ? near_t : far_t;
-    if (!(at > (double)ray->tnear && at < (double)ray->tfar))
-        return false;
-    double p[3], z;
+    double root = sqrt(root2), near_root = (-b - root) / a, far_root = (-b + root) / a;
+    *t = near_root > (double)near_t ? near_root : far_root;
+    return *t > (double)near_t && *t < (double)far_t;
+}
+
+/* Longitude from -x round to -x and latitude from the south pole, each from 0 to 1; z is up. They are computed once,
+ * for the sphere that a ray has hit, since angles take longer than the search for it. */
+static void sphere_parameters(const shape *s, const txm_ray *ray, float *u, float *v)
+{
+    double t, p[3];
+    if (!sphere_distance(s, ray->origin, ray->direction, ray->near_t, ray->far_t, &t))
+        return;
     for (int i = 0; i < 3; i++)
-        p[i] = (o[i] + at * d[i]) / r;
-    z = p[2] < -1.0 ? -1.0 : p[2] > 1.0 ? 1.0 : p[2];
-    *t = (float)at;
+        p[i] = ((double)ray->origin[i] - (double)s->center[i] + t * (double)ray->direction[i]) / (double)s->radius;
+    const double z = p[2] < -1.0 ? -1.0 : p[2] > 1.0 ? 1.0 : p[2];
     *u = (float)(0.5 + atan2(p[1], p[0]) / 6.283185307179586);
     *v = (float)(0.5 + asin(z) / 3.141592653589793);
-    return true;
 }
 
 /* Nearest hits and shadows use the same test, so that they cannot disagree. */
 static bool hit_shape(const shape *s, const struct RTCRay *ray, float *t, float *u, float *v)
 {
-    return s->kind == QUAD ? hit_quad(s, ray, t, u, v) : hit_sphere(s, ray, t, u, v);
+    const float from[3] = {ray->org_x, ray->org_y, ray->org_z}, direction[3] = {ray->dir_x, ray->dir_y, ray->dir_z};
+    double at;
+    if (s->kind == QUAD)
+        return hit_quad(s, ray, t, u, v);
+    if (!sphere_distance(s, from, direction, ray->tnear, ray->tfar, &at))
+        return false;
+    *t = (float)at;
+    *u = *v = 0.0f;
+    return true;
 }
 
 /* Embree calls this with one ray at a time; `valid` says whether that one is still wanted. The far end
@@ -423,6 +436,8 @@ static void geometry_intersect(const txm_geometry *g, const txm_ray *ray, txm_ra
                          .v = r.hit.v,
                          .object = instance ? r.hit.instID[0] : r.hit.geomID,
                          .primitive = r.hit.primID};
+    if (hit->object != UINT32_MAX && g->shapes[hit->object]->kind == SPHERE)
+        sphere_parameters(g->shapes[hit->object], ray, &hit->u, &hit->v);
 }
 
 /* Finds any hit between the ends and not the nearest one, which makes shadow rays cheaper. */
