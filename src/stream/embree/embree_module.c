@@ -210,44 +210,28 @@ static bool hit_quad(const shape *s, const struct RTCRay *ray, float *t, float *
 
 /* In double: the difference of squares of a large sphere far away has no digits left in float. A ray from inside hits
  * the far side. */
-static bool sphere_distance(const shape *s, const float from[3], const float direction[3], float near_t, float far_t,
-                            double *t)
+static inline bool sphere_distance(const shape *s, const struct RTCRay *ray, double *t)
 {
-    const double d[3] = {(double)direction[0], (double)direction[1], (double)direction[2]};
-    const double o[3] = {(double)from[0] - (double)s->center[0], (double)from[1] - (double)s->center[1],
-                         (double)from[2] - (double)s->center[2]};
+    const double d[3] = {(double)ray->dir_x, (double)ray->dir_y, (double)ray->dir_z};
+    const double o[3] = {(double)ray->org_x - (double)s->center[0], (double)ray->org_y - (double)s->center[1],
+                         (double)ray->org_z - (double)s->center[2]};
     double r = (double)s->radius, a = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
     double b = o[0] * d[0] + o[1] * d[1] + o[2] * d[2], c = o[0] * o[0] + o[1] * o[1] + o[2] * o[2] - r * r;
     double root2 = b * b - a * c;
     if (root2 < 0.0)
         return false;
     double root = sqrt(root2), near_root = (-b - root) / a, far_root = (-b + root) / a;
-    *t = near_root > (double)near_t ? near_root : far_root;
-    return *t > (double)near_t && *t < (double)far_t;
-}
-
-/* Longitude from -x round to -x and latitude from the south pole, each from 0 to 1; z is up. They are computed once,
- * for the sphere that a ray has hit, since angles take longer than the search for it. */
-static void sphere_parameters(const shape *s, const txm_ray *ray, float *u, float *v)
-{
-    double t, p[3];
-    if (!sphere_distance(s, ray->origin, ray->direction, ray->near_t, ray->far_t, &t))
-        return;
-    for (int i = 0; i < 3; i++)
-        p[i] = ((double)ray->origin[i] - (double)s->center[i] + t * (double)ray->direction[i]) / (double)s->radius;
-    const double z = p[2] < -1.0 ? -1.0 : p[2] > 1.0 ? 1.0 : p[2];
-    *u = (float)(0.5 + atan2(p[1], p[0]) / 6.283185307179586);
-    *v = (float)(0.5 + asin(z) / 3.141592653589793);
+    *t = near_root > (double)ray->tnear ? near_root : far_root;
+    return *t > (double)ray->tnear && *t < (double)ray->tfar;
 }
 
 /* Nearest hits and shadows use the same test, so that they cannot disagree. */
 static bool hit_shape(const shape *s, const struct RTCRay *ray, float *t, float *u, float *v)
 {
-    const float from[3] = {ray->org_x, ray->org_y, ray->org_z}, direction[3] = {ray->dir_x, ray->dir_y, ray->dir_z};
     double at;
     if (s->kind == QUAD)
         return hit_quad(s, ray, t, u, v);
-    if (!sphere_distance(s, from, direction, ray->tnear, ray->tfar, &at))
+    if (!sphere_distance(s, ray, &at))
         return false;
     *t = (float)at;
     *u = *v = 0.0f;
@@ -400,6 +384,22 @@ static void fill_ray(struct RTCRay *out, const txm_ray *ray)
                            .mask = ~0u};
 }
 
+/* Longitude from -x round to -x and latitude from the south pole, each from 0 to 1; z is up. They are computed once,
+ * for the sphere that a ray has hit, since angles take longer than the search for it. */
+static void sphere_parameters(const shape *s, const txm_ray *ray, float *u, float *v)
+{
+    struct RTCRay same;
+    double t, p[3];
+    fill_ray(&same, ray);
+    if (!sphere_distance(s, &same, &t))
+        return;
+    for (int i = 0; i < 3; i++)
+        p[i] = ((double)ray->origin[i] - (double)s->center[i] + t * (double)ray->direction[i]) / (double)s->radius;
+    const double z = p[2] < -1.0 ? -1.0 : p[2] > 1.0 ? 1.0 : p[2];
+    *u = (float)(0.5 + atan2(p[1], p[0]) / 6.283185307179586);
+    *v = (float)(0.5 + asin(z) / 3.141592653589793);
+}
+
 /* Embree's own bound, beyond which it ends the program; NaN is beyond, too. A camera far outside of all scenes has such
  * rays, and a matrix without an inverse. */
 static bool is_valid(const txm_ray *ray)
@@ -416,11 +416,9 @@ static bool is_valid(const txm_ray *ray)
 static void geometry_intersect(const txm_geometry *g, const txm_ray *ray, txm_ray_hit *hit)
 {
     struct RTCRayHit r;
-    if (!is_valid(ray)) {
-        *hit = (txm_ray_hit){.t = ray->far_t, .object = UINT32_MAX};
+    *hit = (txm_ray_hit){.t = ray->far_t, .object = UINT32_MAX};
+    if (!is_valid(ray))
         return;
-    }
-    memset(&r, 0, sizeof r);
     fill_ray(&r.ray, ray);
     r.hit.geomID = r.hit.instID[0] = RTC_INVALID_GEOMETRY_ID;
 #if RTC_VERSION_MAJOR >= 4
@@ -430,13 +428,15 @@ static void geometry_intersect(const txm_geometry *g, const txm_ray *ray, txm_ra
     rtcInitIntersectContext(&context);
     rtcIntersect1(g->scene, &context, &r);
 #endif
+    if (r.hit.geomID == RTC_INVALID_GEOMETRY_ID)
+        return;
     bool instance = r.hit.instID[0] != RTC_INVALID_GEOMETRY_ID;
     *hit = (txm_ray_hit){.t = r.ray.tfar,
                          .u = r.hit.u,
                          .v = r.hit.v,
                          .object = instance ? r.hit.instID[0] : r.hit.geomID,
                          .primitive = r.hit.primID};
-    if (hit->object != UINT32_MAX && g->shapes[hit->object]->kind == SPHERE)
+    if (g->shapes[hit->object]->kind == SPHERE)
         sphere_parameters(g->shapes[hit->object], ray, &hit->u, &hit->v);
 }
 
