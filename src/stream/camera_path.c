@@ -6,6 +6,7 @@
 #include "stream/camera_path.h"
 
 #include <math.h>
+#include <string.h>
 
 static const float pi = 3.14159265f;
 
@@ -81,6 +82,12 @@ static void blend_axes(const txm_matrix *a, const txm_matrix *b, float t, txm_ma
     set_column(out, 2, z);
 }
 
+static bool is_same(const txm_scene_key *a, const txm_scene_key *b)
+{
+    return memcmp(&a->to_world, &b->to_world, sizeof a->to_world) == 0;
+}
+
+/* Between equal keyframes the camera rests: rounding would move it a little in each frame. */
 txm_scene_camera txm_camera_at(const txm_render_scene *scene, uint32_t frame, bool *is_cut)
 {
     const txm_scene_key *keys = scene->keys;
@@ -98,6 +105,8 @@ txm_scene_camera txm_camera_at(const txm_render_scene *scene, uint32_t frame, bo
     const txm_scene_key *b = &keys[k], *d = &keys[k + 1];
     const txm_scene_key *before = k && !b->is_cut ? b - 1 : b;
     const txm_scene_key *after = k + 2 < scene->key_count && !d[1].is_cut ? d + 1 : d;
+    if (is_same(before, b) && is_same(b, d) && is_same(d, after))
+        return c;
     const float t = (float)(frame - b->frame) / (float)(d->frame - b->frame);
     blend_axes(&b->to_world, &d->to_world, t, &c.to_world);
     set_column(&c.to_world, 3,

@@ -19,7 +19,8 @@ txm_status txm_frame_loads_new(txm_frame_loads *l, txm_cache *cache, uint32_t mo
     *l = (txm_frame_loads){.cache = cache, .most = most, .is_virtual = is_virtual};
     l->requests = txm_calloc(most, sizeof *l->requests);
     l->keys = txm_calloc(most, sizeof *l->keys);
-    if (!l->requests || !l->keys)
+    l->choices = txm_calloc(most, sizeof *l->choices);
+    if (!l->requests || !l->keys || !l->choices)
         return txm_no_memory(err, NULL);
     txm_cache_stats_of(cache, &l->now);
     const txm_status status = txm_cache_viewer_new(cache, &l->viewer, err);
@@ -34,6 +35,7 @@ void txm_frame_loads_free(txm_frame_loads *l)
     txm_cache_viewer_free(&l->viewer);
     free(l->requests);
     free(l->keys);
+    free(l->choices);
     *l = (txm_frame_loads){0};
 }
 
@@ -92,7 +94,7 @@ static txm_status prepare(txm_frame_loads *l, txm_error *err)
 
 /* A file that temporarily could not be read is requested again in the next round, which begins with a view. */
 txm_status txm_frame_loads_begin(txm_frame_loads *l, double now_ms, uint64_t max_bytes, float mark_share,
-                                 uint32_t *shown, txm_error *err)
+                                 bool begins_anew, uint32_t *shown, txm_error *err)
 {
     const bool over = l->loading && (l->is_virtual ? now_ms >= l->due_ms : txm_ticket_poll(l->ticket));
     *shown = 0;
@@ -109,10 +111,52 @@ txm_status txm_frame_loads_begin(txm_frame_loads *l, double now_ms, uint64_t max
         hide(l);
     l->before = l->now;
     txm_cache_stats_of(l->cache, &l->now);
-    l->has_evicted |= l->now.tiles_evicted != l->before.tiles_evicted;
+    const bool evicted = l->now.tiles_evicted != l->before.tiles_evicted;
+    l->has_evicted |= evicted;
+    l->was_full |= evicted && !l->is_new && l->now.tiles_loaded != l->before.tiles_loaded;
+    l->is_new = false;
     if (max_bytes && !l->has_evicted && (double)l->now.slab_bytes < (double)mark_share * (double)max_bytes)
         l->view.epoch = 0;
+    if (begins_anew) {
+        l->picture_epoch = l->view_epoch;
+        l->picture_batches = 0;
+    }
     return TXM_OK;
+}
+
+/* ---- batches ---- */
+
+/* The most tiles in the next batch once memory is full: as many as there is room for beside those that the picture has
+ * used, and some in place of these, at first half of the room, then half as many in each further batch. */
+static uint64_t most_in_batch(const txm_frame_loads *l)
+{
+    const uint64_t room = l->now.tiles * l->now.slab_bytes / l->now.tile_bytes;
+    const uint32_t halvings = 1 + l->picture_batches;
+    uint64_t used = 0;
+    for (uint32_t i = 0; i < l->extent.tiles; i++)
+        used += l->view.tiles[i].slot < TXM_SLOT_STATES && l->view.tiles[i].mark >= l->picture_epoch;
+    return (room > used ? room - used : 0) + (halvings < 64 ? room >> halvings : 0);
+}
+
+static int by_requests(const void *a, const void *b)
+{
+    const txm_frame_choice *x = a, *y = b;
+    if (x->count != y->count)
+        return x->count < y->count ? 1 : -1;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* Chooses the keys of the batch from those of the list. */
+static void choose_keys(txm_frame_loads *l, const txm_request_list *list)
+{
+    const uint64_t most = l->was_full && l->view.epoch && l->now.tile_bytes ? most_in_batch(l) : list->unique;
+    for (uint32_t i = 0; i < list->unique; i++)
+        l->choices[i] = (txm_frame_choice){list->keys[i], list->counts[i], i};
+    if (l->was_full)
+        qsort(l->choices, list->unique, sizeof *l->choices, by_requests);
+    l->key_count = list->unique < most ? list->unique : (uint32_t)most;
+    for (uint32_t i = 0; i < l->key_count; i++)
+        l->keys[i] = l->choices[i].key;
 }
 
 /* Lists the entries of the batch's keys. Entries of levels come first and alone, if there are any: they cost no tile,
@@ -175,11 +219,11 @@ txm_status txm_frame_loads_end(txm_frame_loads *l, const txm_request_list *list,
         txm_frame_loads_skip(l);
         return TXM_OK;
     }
-    l->key_count = list->unique;
-    memcpy(l->keys, list->keys, list->unique * sizeof *l->keys);
+    choose_keys(l, list);
+    const uint32_t left = list->unique - l->key_count;
     txm_status status = hand_over(l, &asked, err);
     l->batch = txm_ticket_total(l->ticket);
-    *cut = status ? 0 : asked - l->batch;
+    *cut = status ? 0 : asked - l->batch + left;
     if (status || !l->batch) {
         /* There is no room for any tile, or all that was missing is in files that cannot be opened. */
         txm_ticket_wait(&l->ticket);
@@ -187,11 +231,19 @@ txm_status txm_frame_loads_end(txm_frame_loads *l, const txm_request_list *list,
         return status;
     }
     l->loading = true;
+    l->picture_batches += l->was_full;
     l->asked_frame = frame;
     l->due_ms = now_ms + prices->latency_ms + prices->tile_ms * l->batch;
     if (l->is_virtual)
         wait_for_batch(l, cancel);
     return TXM_OK;
+}
+
+void txm_frame_loads_resized(txm_frame_loads *l)
+{
+    l->has_evicted = l->was_full = false;
+    l->is_new = true;
+    l->picture_batches = 0;
 }
 
 void txm_frame_loads_skip(txm_frame_loads *l)

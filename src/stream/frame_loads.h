@@ -6,11 +6,21 @@
  * at the end of a frame, and the cache's threads load it. It is complete when the cache says so or, in virtual time,
  * when its tiles have been paid for. In virtual time the whole batch is loaded at once, and its tiles are hidden from
  * the views of frames before its completion.
+ *
+ * If a picture needs more tiles than fit, its tiles drive each other out. So those that most lookups request are loaded
+ * first, and while the camera rests, fewer and fewer tiles are loaded in place of others that the picture uses, until
+ * none are: it keeps those that matter most.
  */
 #ifndef TXM_STREAM_FRAME_LOADS_H
 #define TXM_STREAM_FRAME_LOADS_H
 #include "stream/frame_requests.h"
 #include "stream/textures.h"
+
+/* A key of the list: the number of its requests, and its place there. */
+typedef struct txm_frame_choice {
+    txm_tile_key key;
+    uint32_t count, place;
+} txm_frame_choice;
 
 typedef struct txm_frame_loads {
     txm_cache *cache;
@@ -27,7 +37,11 @@ typedef struct txm_frame_loads {
     double due_ms;        /* virtual time at which the batch is complete */
     uint32_t asked_frame; /* the frame whose list it was */
     bool is_virtual;
-    bool has_evicted; /* a tile was evicted since the budget was set */
+    bool has_evicted;                        /* a tile was evicted since the budget was set */
+    bool is_new;                             /* the budget was set since the last frame, which may have evicted tiles */
+    bool was_full;                           /* tiles were evicted for others since the budget was set */
+    uint32_t picture_epoch, picture_batches; /* the picture's first epoch; its batches while memory was full */
+    txm_frame_choice *choices;               /* at most `most` */
     txm_cache_stats before, now;
 } txm_frame_loads;
 
@@ -36,16 +50,18 @@ txm_status txm_frame_loads_new(txm_frame_loads *loads, txm_cache *cache, uint32_
 /* Cancels loads that have not begun. */
 void txm_frame_loads_free(txm_frame_loads *loads);
 
-/* Begins a frame: takes over a batch that is complete, and prepares the view. Lookups mark tiles once `mark_share` of
- * the budget is used or a tile was evicted, and always if there is no budget. *shown is the number of tiles that are
- * available for the first time. */
+/* Begins a frame, which may begin a picture anew: takes over a batch that is complete, and prepares the view. Lookups
+ * mark tiles once `mark_share` of the budget is used or a tile was evicted, and always if there is no budget. *shown is
+ * the number of tiles that are available for the first time. */
 txm_status txm_frame_loads_begin(txm_frame_loads *loads, double now_ms, uint64_t max_bytes, float mark_share,
-                                 uint32_t *shown, txm_error *err);
+                                 bool begins_anew, uint32_t *shown, txm_error *err);
 /* Ends a frame with its list: begins a batch, unless one is being loaded. *cut is the number of tiles that do not fit.
  * In virtual time this waits for the batch, and `cancel` ends the wait. */
 txm_status txm_frame_loads_end(txm_frame_loads *loads, const txm_request_list *list, uint32_t frame, double now_ms,
                                const txm_frames_prices *prices, const volatile int *cancel, uint32_t *cut,
                                txm_error *err);
+/* The cache has another budget. */
+void txm_frame_loads_resized(txm_frame_loads *loads);
 /* Closes the view of a frame that makes no requests. */
 void txm_frame_loads_skip(txm_frame_loads *loads);
 

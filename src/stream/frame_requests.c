@@ -82,27 +82,31 @@ bool txm_request_list_new(txm_request_list *list, uint32_t most)
         size *= 2;
     *list = (txm_request_list){.most = most, .table_size = size};
     list->keys = txm_calloc(most, sizeof *list->keys);
+    list->counts = txm_calloc(most, sizeof *list->counts);
     list->table = txm_calloc(size, sizeof *list->table);
-    return list->keys && list->table;
+    return list->keys && list->counts && list->table;
 }
 
 void txm_request_list_free(txm_request_list *list)
 {
     free(list->keys);
+    free(list->counts);
     free(list->table);
     *list = (txm_request_list){0};
 }
 
-/* The table is twice as large as the list, so it always has an empty place. A key is never 0. */
-static bool is_new(txm_request_list *list, txm_tile_key key)
+/* The table is twice as large as the list, so it always has an empty place. */
+static void count_request(txm_request_list *list, txm_tile_key key)
 {
     uint32_t at = (uint32_t)((key * 0x9E3779B97F4A7C15u) >> 32) & (list->table_size - 1);
-    while (list->table[at] && list->table[at] != key)
+    while (list->table[at] && list->keys[list->table[at] - 1] != key)
         at = (at + 1) & (list->table_size - 1);
-    if (list->table[at])
-        return false;
-    list->table[at] = key;
-    return true;
+    if (!list->table[at]) {
+        list->keys[list->unique] = key;
+        list->counts[list->unique] = 0;
+        list->table[at] = ++list->unique;
+    }
+    list->counts[list->table[at] - 1]++;
 }
 
 void txm_request_list_clear(txm_request_list *list)
@@ -119,8 +123,7 @@ void txm_request_list_add(txm_request_list *list, txm_part_requests *part)
             return;
         }
         list->accepted++;
-        if (is_new(list, part->keys[k]))
-            list->keys[list->unique++] = part->keys[k];
+        count_request(list, part->keys[k]);
     }
 }
 

@@ -37,8 +37,9 @@ void txm_request_write(txm_step_misses *step, txm_part_requests *part, uint32_t 
 
 /* The list of a frame, and its distinct keys in the order of their first requests. */
 typedef struct txm_request_list {
-    txm_tile_key *keys;  /* at most `most` */
-    txm_tile_key *table; /* hash table of distinct keys; 0: empty */
+    txm_tile_key *keys; /* at most `most` */
+    uint32_t *counts;   /* of the requests for each key */
+    uint32_t *table;    /* hash table of distinct keys: their index + 1; 0: empty */
     uint32_t most, table_size;
     uint32_t accepted, unique; /* keys[0] to keys[unique - 1] are the distinct keys */
 } txm_request_list;

@@ -435,8 +435,9 @@ txm_status txm_frames_advance(txm_frames *f, const txm_scene_camera *camera, txm
         f->changed = true;
     }
     s.begin_ms = now_ms(f);
-    txm_status status =
-        txm_frame_loads_begin(&f->loads, s.begin_ms, f->cache.max_bytes, f->options.mark_share, &s.shown, err);
+    f->trace.begins_anew = f->changed || !f->film.accumulated || is_at_its_end(f);
+    txm_status status = txm_frame_loads_begin(&f->loads, s.begin_ms, f->cache.max_bytes, f->options.mark_share,
+                                              f->trace.begins_anew, &s.shown, err);
     if (status)
         return status;
     txm_path_aim(&f->world, &f->camera, f->film.width, f->film.height);
@@ -445,7 +446,6 @@ txm_status txm_frames_advance(txm_frames *f, const txm_scene_camera *camera, txm
     f->trace.view = &f->loads.view;
     f->trace.decoded = f->decoded;
     f->trace.film = &f->film;
-    f->trace.begins_anew = f->changed || !f->film.accumulated || is_at_its_end(f);
     s.marks = f->loads.view.epoch != 0;
     s.waited = s.shown ? f->frame - waited : 0;
     note_cache(f, &s);
@@ -562,7 +562,7 @@ txm_status txm_frames_set_budget(txm_frames *f, uint64_t bytes, txm_error *err)
     txm_status status = txm_cache_set_max_bytes(f->textures.cache, bytes, err);
     if (status == TXM_OK) {
         f->cache.max_bytes = bytes;
-        f->loads.has_evicted = false;
+        txm_frame_loads_resized(&f->loads);
     }
     return status;
 }

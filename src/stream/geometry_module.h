@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define TXM_GEOMETRY_SYMBOL "txm_geometry_table"
-enum { TXM_GEOMETRY_ABI = 2 };
+enum { TXM_GEOMETRY_ABI = 3 };
 
 typedef struct txm_geometry txm_geometry;
 
@@ -43,9 +43,11 @@ typedef struct txm_geometry_table {
     bool (*commit)(txm_geometry *g);
     /* Why a call failed. */
     const char *(*message)(const txm_geometry *g);
-    /* May be called from any number of threads after commit. A ray that has infinities or NaN hits nothing, and is
+    /* May be called from any number of threads after commit. Hits have the same bits for many rays
+     * together, which is faster if they take similar ways. A ray that has infinities or NaN hits nothing, and is
      * occluded. */
     void (*intersect)(const txm_geometry *g, const txm_ray *ray, txm_ray_hit *hit);
+    void (*intersect_all)(const txm_geometry *g, const txm_ray *const *rays, txm_ray_hit *const *hits, unsigned count);
     bool (*occluded)(const txm_geometry *g, const txm_ray *ray);
     void (*free)(txm_geometry *g);
 } txm_geometry_table;

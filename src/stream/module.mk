@@ -6,7 +6,7 @@ ifneq ($(EMBREE),)
 all: $(B)/txmill-embree.so
 $(B)/txmill-embree.so: $(EMBREE_SRC) $(B)/flags/c $(B)/flags/link
 	@mkdir -p $(B)/src/stream/embree
-	$(CC) $(ALL_CFLAGS) -fvisibility=hidden -MF $(B)/src/stream/embree/embree_module.d -shared $(ALL_LDFLAGS) $< -l$(EMBREE) -lm -o $@
+	$(CC) $(ALL_CFLAGS) $(patsubst -O2,-O3,$(filter -O2,$(OPT))) -fvisibility=hidden -MF $(B)/src/stream/embree/embree_module.d -shared $(ALL_LDFLAGS) $< -l$(EMBREE) -lm -o $@
 -include $(B)/src/stream/embree/embree_module.d
 $(TESTS): | $(B)/txmill-embree.so
 endif

@@ -151,6 +151,21 @@ void txm_path_intersect(const txm_path_world *w, txm_path *path)
     w->geometry->call->intersect(w->geometry->data, &path->ray, &path->hit);
 }
 
+void txm_path_intersect_all(const txm_path_world *w, txm_path *const *paths, uint32_t count)
+{
+    enum { TOGETHER = 32 };
+    const txm_ray *rays[TOGETHER];
+    txm_ray_hit *hits[TOGETHER];
+    for (uint32_t first = 0; first < count; first += TOGETHER) {
+        const uint32_t some = count - first < TOGETHER ? count - first : TOGETHER;
+        for (uint32_t i = 0; i < some; i++) {
+            rays[i] = &paths[first + i]->ray;
+            hits[i] = &paths[first + i]->hit;
+        }
+        w->geometry->call->intersect_all(w->geometry->data, rays, hits, some);
+    }
+}
+
 /* ---- how wide the ray is ---- */
 
 /* Carries the ray's width to the surface. */

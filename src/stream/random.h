@@ -8,36 +8,43 @@
 #define TXM_STREAM_RANDOM_H
 #include <stdint.h>
 
-/* PCG4D of Jarzynski and Olano, "Hash Functions for GPU Rendering" (2020). */
-static inline void txm_random_hash(uint32_t v[4])
+typedef struct txm_random {
+    uint32_t a, b, c, d;
+} txm_random;
+
+/* PCG4D of Jarzynski and Olano, "Hash Functions for GPU Rendering" (2020). The four numbers are not an array because
+ * compilers make vectors of arrays, although each number depends on the others. */
+static inline txm_random txm_random_hash(txm_random v)
 {
-    for (int i = 0; i < 4; i++)
-        v[i] = v[i] * 1664525u + 1013904223u;
+    v.a = v.a * 1664525u + 1013904223u;
+    v.b = v.b * 1664525u + 1013904223u;
+    v.c = v.c * 1664525u + 1013904223u;
+    v.d = v.d * 1664525u + 1013904223u;
     for (int round = 0; round < 2; round++) {
-        v[0] += v[1] * v[3];
-        v[1] += v[2] * v[0];
-        v[2] += v[0] * v[1];
-        v[3] += v[1] * v[2];
+        v.a += v.b * v.d;
+        v.b += v.c * v.a;
+        v.c += v.a * v.b;
+        v.d += v.b * v.c;
         if (round == 0)
-            for (int i = 0; i < 4; i++)
-                v[i] ^= v[i] >> 16;
+            v = (txm_random){v.a ^ v.a >> 16, v.b ^ v.b >> 16, v.c ^ v.c >> 16, v.d ^ v.d >> 16};
     }
+    return v;
 }
 
 /* Four numbers in [0, 1). */
 static inline void txm_random_four(uint32_t seed, uint32_t pixel, uint32_t sample, uint32_t dimension, float out[4])
 {
-    uint32_t v[4] = {pixel, sample, dimension, seed};
-    txm_random_hash(v);
-    for (int i = 0; i < 4; i++)
-        out[i] = (float)(v[i] >> 8) * 0x1p-24f;
+    const txm_random v = txm_random_hash((txm_random){pixel, sample, dimension, seed});
+    out[0] = (float)(v.a >> 8) * 0x1p-24f;
+    out[1] = (float)(v.b >> 8) * 0x1p-24f;
+    out[2] = (float)(v.c >> 8) * 0x1p-24f;
+    out[3] = (float)(v.d >> 8) * 0x1p-24f;
 }
 
 /* A random state for txm_lane, never 0. */
 static inline uint32_t txm_random_state(uint32_t seed, uint32_t pixel, uint32_t sample, uint32_t dimension)
 {
-    uint32_t v[4] = {pixel, sample, dimension, seed ^ 0xB4BC3953u};
-    txm_random_hash(v);
-    return v[0] ? v[0] : 1;
+    const txm_random v = txm_random_hash((txm_random){pixel, sample, dimension, seed ^ 0xB4BC3953u});
+    return v.a ? v.a : 1;
 }
 #endif

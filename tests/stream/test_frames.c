@@ -228,7 +228,7 @@ START_TEST(batches_are_shown_when_they_are_paid_for)
     const txm_lookup at = {.u = 0.3f, .v = 0.6f, .dudx = 3.0f / 700, .dvdy = 3.0f / 500};
     ck_assert_int_eq(txm_frame_loads_new(&loads, c, 16, true, &err), TXM_OK);
     ck_assert(txm_request_list_new(&list, 16));
-    ck_assert_int_eq(txm_frame_loads_begin(&loads, 0, 0, 0.9f, &shown, &err), TXM_OK);
+    ck_assert_int_eq(txm_frame_loads_begin(&loads, 0, 0, 0.9f, false, &shown, &err), TXM_OK);
     float decoded[256];
     txm_texel_decode(decoded);
     txm_frame_looker f = txm_frame_looker_of(&o, &loads.view, decoded, &step, &part, NULL, NULL);
@@ -244,7 +244,7 @@ START_TEST(batches_are_shown_when_they_are_paid_for)
     ck_assert(loads.loading && loads.batch == 2 && !cut);
     for (int turn = 0; turn < 3; turn++) {
         static const double now[] = {15, 20.9, 21};
-        ck_assert_int_eq(txm_frame_loads_begin(&loads, now[turn], 0, 0.9f, &shown, &err), TXM_OK);
+        ck_assert_int_eq(txm_frame_loads_begin(&loads, now[turn], 0, 0.9f, false, &shown, &err), TXM_OK);
         ck_assert_uint_eq(shown, turn < 2 ? 0 : 2);
         part.count = part.requested = 0;
         f.looks = (txm_frame_looks){0};
@@ -573,6 +573,35 @@ START_TEST(a_smaller_budget_is_given_back_at_rest)
 }
 END_TEST
 
+/* The budget is for the tiles of one place, but tables and files take part of it. */
+START_TEST(loads_end_where_a_picture_does_not_fit)
+{
+    enum { SETTLING = 40, SETTLED = 20 };
+    txm_render_scene *scene = scene_of("room");
+    txm_frames_options o = options_of();
+    uint64_t sharp = 0, texels = 0, whole = 0;
+    o.render.bounces = 1;
+    for (int pass = 0; pass < 2; pass++) {
+        cache.max_bytes = whole;
+        txm_frames *frames = frames_of(scene, &o);
+        for (int i = 0; frames && i < SETTLING + SETTLED; i++) {
+            advance(frames, NULL);
+            const txm_frame_stats *s = txm_frames_last(frames);
+            whole = pass ? whole : s->resident_bytes;
+            if (!pass || i < SETTLING)
+                continue;
+            ck_assert_msg(!s->loaded && !s->evicted, "frame %d: %llu loaded", i, (unsigned long long)s->loaded);
+            ck_assert_uint_gt(s->cut, 0);
+            sharp += s->sharp;
+            texels += s->texels;
+        }
+        txm_frames_close(&frames);
+    }
+    ck_assert(2 * sharp >= texels);
+    txm_render_scene_free(&scene);
+}
+END_TEST
+
 /* A frame that is cancelled leaves the picture and the figures of the frame before. */
 START_TEST(cancelled_frames_show_nothing)
 {
@@ -640,6 +669,13 @@ START_TEST(cameras_follow_their_keys)
             length += half.to_world.m[r][k] * half.to_world.m[r][k];
         ck_assert(fabsf(length - 1.0f) < 1e-4f);
     }
+    /* Between equal keyframes nothing moves. */
+    scene->keys[1].to_world = half.to_world;
+    scene->keys[0].to_world = half.to_world;
+    for (uint32_t i = 0; i < 240; i++) {
+        const txm_scene_camera still = txm_camera_at(scene, i, &is_cut);
+        ck_assert_mem_eq(&still, &half, sizeof half);
+    }
     txm_frames_options o = options_of();
     txm_frames *frames = frames_of(scene, &o);
     if (frames) {
@@ -680,8 +716,8 @@ int main(void)
     add_tests(t, one_lane_of_a_wave_writes, lists_are_bounded_and_rejected_at_random);
     add_tests(t, lookers_answer_by_their_kind, batches_are_shown_when_they_are_paid_for, parts_cover_the_picture);
     add_tests(t, virtual_time_is_the_same_with_any_number_of_threads, frames_end_in_the_picture_of_a_render);
-    add_tests(t, options_change_while_frames_run, a_smaller_budget_is_given_back_at_rest, cancelled_frames_show_nothing,
-              real_time_ends_sharp);
+    add_tests(t, options_change_while_frames_run, a_smaller_budget_is_given_back_at_rest,
+              loads_end_where_a_picture_does_not_fit, cancelled_frames_show_nothing, real_time_ends_sharp);
     add_tests(t, devices_play_the_same, devices_follow_changes, cameras_follow_their_keys, wrong_options_are_refused);
     return run_suite(suite);
 }

@@ -389,6 +389,52 @@ START_TEST(surfaces)
 }
 END_TEST
 
+/* In the second scene, each quad is there twice: the first one is hit, in whichever order they are found. */
+START_TEST(rays_hit_the_same_alone_and_together)
+{
+    enum { RAYS = 8 * 512 + 3 };
+    static txm_ray rays[RAYS];
+    static txm_ray_hit hits[RAYS];
+    static const txm_ray *from[RAYS];
+    static txm_ray_hit *to[RAYS];
+    txm_render_scene *s;
+    txm_scene_geometry g = {0};
+    ck_assert(txm_render_scene_builtin("room", NULL, 0, 0.0f, &s, &err) == TXM_OK);
+    for (size_t i = s->object_count; _i == 1 && i-- > 0;)
+        if (s->objects[i].kind == TXM_OBJECT_QUAD) {
+            ck_assert(TXM_GROW(s->objects, s->object_capacity, s->object_count));
+            s->objects[s->object_count++] = s->objects[i];
+        }
+    const size_t quads = 6, objects = s->object_count - (_i == 1 ? quads : 0);
+    ck_assert_msg(txm_scene_geometry_new(s, 1, NULL, &g, &err) == TXM_OK, "%s", err.message);
+    for (uint32_t i = 0; i < RAYS; i++) {
+        float a[4], b[4];
+        txm_random_four(3, i, 0, 0, a);
+        txm_random_four(3, i, 1, 0, b);
+        rays[i] = (txm_ray){{4.0f * a[0], 4.0f * a[1], 2.8f * a[2]},
+                            {b[0] - 0.5f, b[1] - 0.5f, i % 97 ? b[2] - 0.5f : NAN},
+                            0.0f,
+                            i % 5 ? INFINITY : 1.0f};
+        from[i] = &rays[i];
+        to[i] = &hits[i];
+    }
+    g.call->intersect_all(g.data, from, to, RAYS);
+    size_t hit_by[TXM_OBJECT_SPHERE + 1] = {0};
+    for (uint32_t i = 0; i < RAYS; i++) {
+        txm_ray_hit alone;
+        g.call->intersect(g.data, &rays[i], &alone);
+        ck_assert_msg(memcmp(&alone, &hits[i], sizeof alone) == 0, "ray %u", i);
+        if (alone.object == UINT32_MAX)
+            continue;
+        ck_assert_uint_lt(alone.object, objects);
+        hit_by[s->objects[alone.object].kind]++;
+    }
+    ck_assert(hit_by[TXM_OBJECT_QUAD] > 1000 && hit_by[TXM_OBJECT_SPHERE] > 300);
+    txm_scene_geometry_free(&g);
+    txm_render_scene_free(&s);
+}
+END_TEST
+
 /* A scene with one mesh of many triangles in a wavy sheet. */
 static txm_render_scene *wavy_scene(uint32_t edge)
 {
@@ -460,6 +506,7 @@ int main(void)
     add_tests(c, no_text, ply);
     tcase_add_loop_test(c, wrong_meshes, 0, sizeof wrong_ply / sizeof *wrong_ply);
     tcase_add_loop_test(c, glossy_is_drawn_as_it_is, 0, 4);
+    tcase_add_loop_test(c, rays_hit_the_same_alone_and_together, 0, 2);
     add_tests(c, mirror_and_glass, camera_differentials, surfaces, building_is_given_up);
     return run_suite(suite);
 }

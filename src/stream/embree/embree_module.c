@@ -197,7 +197,7 @@ static bool hit_quad(const shape *s, const struct RTCRay *ray, float *t, float *
     if (facing == 0.0f)
         return false;
     *t = dot(s->normal, to) / facing;
-    if (!(*t > ray->tnear && *t < ray->tfar))
+    if (!(*t > ray->tnear && *t <= ray->tfar))
         return false;
     for (int i = 0; i < 3; i++)
         p[i] = *t * d[i] - to[i];
@@ -208,10 +208,9 @@ static bool hit_quad(const shape *s, const struct RTCRay *ray, float *t, float *
     return *u >= 0.0f && *u <= 1.0f && *v >= 0.0f && *v <= 1.0f;
 }
 
-/* In double: the difference of squares of a large sphere far away has no digits left in float. Longitude
- * from -x round to -x and latitude from the south pole, each from 0 to 1; z is up. A ray from inside hits
+/* In double: the difference of squares of a large sphere far away has no digits left in float. A ray from inside hits
  * the far side. */
-static bool hit_sphere(const shape *s, const struct RTCRay *ray, float *t, float *u, float *v)
+static inline bool sphere_distance(const shape *s, const struct RTCRay *ray, double *t)
 {
     const double d[3] = {(double)ray->dir_x, (double)ray->dir_y, (double)ray->dir_z};
     const double o[3] = {(double)ray->org_x - (double)s->center[0], (double)ray->org_y - (double)s->center[1],
@@ -221,48 +220,80 @@ static bool hit_sphere(const shape *s, const struct RTCRay *ray, float *t, float
     double root2 = b * b - a * c;
     if (root2 < 0.0)
         return false;
-    double root = sqrt(root2), near_t = (-b - root) / a, far_t = (-b + root) / a;
-    double at = near_t > (double)ray->tnear ? near_t : far_t;
-    if (!(at > (double)ray->tnear && at < (double)ray->tfar))
-        return false;
-    double p[3], z;
-    for (int i = 0; i < 3; i++)
-        p[i] = (o[i] + at * d[i]) / r;
-    z = p[2] < -1.0 ? -1.0 : p[2] > 1.0 ? 1.0 : p[2];
-    *t = (float)at;
-    *u = (float)(0.5 + atan2(p[1], p[0]) / 6.283185307179586);
-    *v = (float)(0.5 + asin(z) / 3.141592653589793);
-    return true;
+    double root = sqrt(root2), near_root = (-b - root) / a, far_root = (-b + root) / a;
+    *t = near_root > (double)ray->tnear ? near_root : far_root;
+    return *t > (double)ray->tnear && *t <= (double)ray->tfar;
 }
 
 /* Nearest hits and shadows use the same test, so that they cannot disagree. */
 static bool hit_shape(const shape *s, const struct RTCRay *ray, float *t, float *u, float *v)
 {
-    return s->kind == QUAD ? hit_quad(s, ray, t, u, v) : hit_sphere(s, ray, t, u, v);
+    double at;
+    if (s->kind == QUAD)
+        return hit_quad(s, ray, t, u, v);
+    if (!sphere_distance(s, ray, &at))
+        return false;
+    *t = (float)at;
+    *u = *v = 0.0f;
+    return true;
 }
 
-/* Embree calls this with one ray at a time; `valid` says whether it is still active. The far end moves to the hit,
- * which is how Embree knows that nothing beyond matters. */
+/* In the arrays of a packet, or of a single ray, numbers of all rays follow each other. */
+enum {
+    ORIGIN = 0,
+    NEAR = 3,
+    DIRECTION = 4,
+    FAR = 8,
+    HIT_U = 15,
+    HIT_V = 16,
+    HIT_PRIMITIVE = 17,
+    HIT_GEOMETRY = 18,
+    HIT_INSTANCE = 19
+};
+
+static struct RTCRay ray_of(const float *rays, unsigned n, unsigned i)
+{
+    return (struct RTCRay){.org_x = rays[ORIGIN * n + i],
+                           .org_y = rays[(ORIGIN + 1) * n + i],
+                           .org_z = rays[(ORIGIN + 2) * n + i],
+                           .tnear = rays[NEAR * n + i],
+                           .dir_x = rays[DIRECTION * n + i],
+                           .dir_y = rays[(DIRECTION + 1) * n + i],
+                           .dir_z = rays[(DIRECTION + 2) * n + i],
+                           .tfar = rays[FAR * n + i]};
+}
+
+/* Embree calls this with one ray or a packet; `valid` says which rays are still active. The far end moves to the hit,
+ * which is how Embree knows that nothing beyond matters. Of two shapes at the same distance the first one counts,
+ * whichever Embree finds first: that differs between rays and packets. */
 static void intersect_shape(const struct RTCIntersectFunctionNArguments *args)
 {
-    struct RTCRayHit *r = (struct RTCRayHit *)args->rayhit;
-    float t, u, v;
-    if (!args->valid[0] || !hit_shape(args->geometryUserPtr, &r->ray, &t, &u, &v))
-        return;
-    r->ray.tfar = t;
-    r->hit.u = u;
-    r->hit.v = v;
-    r->hit.geomID = args->geomID;
-    r->hit.primID = args->primID;
-    r->hit.instID[0] = args->context->instID[0];
+    const unsigned n = args->N;
+    float *rays = (float *)args->rayhit;
+    unsigned *hits = (unsigned *)args->rayhit;
+    for (unsigned i = 0; i < n; i++) {
+        float t, u, v;
+        if (!args->valid[i])
+            continue;
+        const struct RTCRay ray = ray_of(rays, n, i);
+        if (!hit_shape(args->geometryUserPtr, &ray, &t, &u, &v) ||
+            (t == ray.tfar && args->geomID > hits[HIT_GEOMETRY * n + i]))
+            continue;
+        rays[FAR * n + i] = t;
+        rays[HIT_U * n + i] = u;
+        rays[HIT_V * n + i] = v;
+        hits[HIT_PRIMITIVE * n + i] = args->primID;
+        hits[HIT_GEOMETRY * n + i] = args->geomID;
+        hits[HIT_INSTANCE * n + i] = args->context->instID[0];
+    }
 }
 
-/* A far end below 0 is how Embree marks a ray as blocked. */
+/* A far end below 0 is how Embree marks a ray as blocked. Shadows are not traced in packets. */
 static void occlude_shape(const struct RTCOccludedFunctionNArguments *args)
 {
     struct RTCRay *ray = (struct RTCRay *)args->ray;
     float t, u, v;
-    if (args->valid[0] && hit_shape(args->geometryUserPtr, ray, &t, &u, &v))
+    if (args->valid[0] && hit_shape(args->geometryUserPtr, ray, &t, &u, &v) && t < ray->tfar)
         ray->tfar = -INFINITY;
 }
 
@@ -270,7 +301,7 @@ static void occlude_shape(const struct RTCOccludedFunctionNArguments *args)
 static void bound_shape(const struct RTCBoundsFunctionArguments *args)
 {
     const shape *s = args->geometryUserPtr;
-    float low[3], high[3];
+    float low[3], high[3], size = 0.0f;
     for (int i = 0; i < 3; i++) {
         if (s->kind == SPHERE) {
             low[i] = s->center[i] - s->radius;
@@ -280,8 +311,12 @@ static void bound_shape(const struct RTCBoundsFunctionArguments *args)
             low[i] = c + (u < 0.0f ? u : 0.0f) + (v < 0.0f ? v : 0.0f);
             high[i] = c + (u > 0.0f ? u : 0.0f) + (v > 0.0f ? v : 0.0f);
         }
-        /* A few ulp of room: flat boxes are hit at their faces. */
-        float size = fmaxf(fabsf(low[i]), fabsf(high[i])) * 1e-6f + 1e-30f;
+        size = fmaxf(size, fmaxf(fabsf(low[i]), fabsf(high[i])));
+    }
+    /* A few ulp of room: flat boxes are hit at their faces. Distances of hits are rounded by the largest coordinate, so
+     * it decides for all three. */
+    size = size * 1e-6f + 1e-30f;
+    for (int i = 0; i < 3; i++) {
         low[i] -= size;
         high[i] += size;
     }
@@ -387,6 +422,22 @@ static void fill_ray(struct RTCRay *out, const txm_ray *ray)
                            .mask = ~0u};
 }
 
+/* Longitude from -x round to -x and latitude from the south pole, each from 0 to 1; z is up. They are computed once,
+ * for the sphere that a ray has hit, since angles take longer than the search for it. */
+static void sphere_parameters(const shape *s, const txm_ray *ray, float *u, float *v)
+{
+    struct RTCRay same;
+    double t, p[3];
+    fill_ray(&same, ray);
+    if (!sphere_distance(s, &same, &t))
+        return;
+    for (int i = 0; i < 3; i++)
+        p[i] = ((double)ray->origin[i] - (double)s->center[i] + t * (double)ray->direction[i]) / (double)s->radius;
+    const double z = p[2] < -1.0 ? -1.0 : p[2] > 1.0 ? 1.0 : p[2];
+    *u = (float)(0.5 + atan2(p[1], p[0]) / 6.283185307179586);
+    *v = (float)(0.5 + asin(z) / 3.141592653589793);
+}
+
 /* Embree's own bound, beyond which it ends the program; NaN counts as beyond it. A camera far outside of all scenes has
  * such rays, and a matrix without an inverse. */
 static bool is_valid(const txm_ray *ray)
@@ -403,11 +454,9 @@ static bool is_valid(const txm_ray *ray)
 static void geometry_intersect(const txm_geometry *g, const txm_ray *ray, txm_ray_hit *hit)
 {
     struct RTCRayHit r;
-    if (!is_valid(ray)) {
-        *hit = (txm_ray_hit){.t = ray->far_t, .object = UINT32_MAX};
+    *hit = (txm_ray_hit){.t = ray->far_t, .object = UINT32_MAX};
+    if (!is_valid(ray))
         return;
-    }
-    memset(&r, 0, sizeof r);
     fill_ray(&r.ray, ray);
     r.hit.geomID = r.hit.instID[0] = RTC_INVALID_GEOMETRY_ID;
 #if RTC_VERSION_MAJOR >= 4
@@ -417,12 +466,75 @@ static void geometry_intersect(const txm_geometry *g, const txm_ray *ray, txm_ra
     rtcInitIntersectContext(&context);
     rtcIntersect1(g->scene, &context, &r);
 #endif
+    if (r.hit.geomID == RTC_INVALID_GEOMETRY_ID)
+        return;
     bool instance = r.hit.instID[0] != RTC_INVALID_GEOMETRY_ID;
     *hit = (txm_ray_hit){.t = r.ray.tfar,
                          .u = r.hit.u,
                          .v = r.hit.v,
                          .object = instance ? r.hit.instID[0] : r.hit.geomID,
                          .primitive = r.hit.primID};
+    if (g->shapes[hit->object]->kind == SPHERE)
+        sphere_parameters(g->shapes[hit->object], ray, &hit->u, &hit->v);
+}
+
+/* At most 8 rays. The lanes that are left over are idle. */
+static void intersect_packet(const txm_geometry *g, const txm_ray *const *rays, txm_ray_hit *const *hits,
+                             unsigned count)
+{
+    struct RTCRayHit8 r;
+    int valid[8] __attribute__((aligned(32)));
+    for (unsigned i = 0; i < 8; i++) {
+        const txm_ray *ray = rays[i < count ? i : 0];
+        valid[i] = i < count && is_valid(ray) ? -1 : 0;
+        r.ray.org_x[i] = ray->origin[0];
+        r.ray.org_y[i] = ray->origin[1];
+        r.ray.org_z[i] = ray->origin[2];
+        r.ray.tnear[i] = ray->near_t;
+        r.ray.dir_x[i] = ray->direction[0];
+        r.ray.dir_y[i] = ray->direction[1];
+        r.ray.dir_z[i] = ray->direction[2];
+        r.ray.tfar[i] = ray->far_t;
+        r.ray.time[i] = 0.0f;
+        r.ray.mask[i] = ~0u;
+        r.ray.id[i] = r.ray.flags[i] = 0;
+        r.hit.geomID[i] = r.hit.instID[0][i] = RTC_INVALID_GEOMETRY_ID;
+    }
+#if RTC_VERSION_MAJOR >= 4
+    rtcIntersect8(valid, g->scene, &r, NULL);
+#else
+    struct RTCIntersectContext context;
+    rtcInitIntersectContext(&context);
+    context.flags = RTC_INTERSECT_CONTEXT_FLAG_COHERENT;
+    rtcIntersect8(valid, g->scene, &context, &r);
+#endif
+    for (unsigned i = 0; i < count; i++) {
+        const unsigned object = r.hit.geomID[i];
+        *hits[i] = (txm_ray_hit){.t = rays[i]->far_t, .object = UINT32_MAX};
+        if (object == RTC_INVALID_GEOMETRY_ID)
+            continue;
+        *hits[i] = (txm_ray_hit){.t = r.ray.tfar[i], .u = r.hit.u[i], .v = r.hit.v[i], .object = object};
+        if (g->shapes[object]->kind == SPHERE)
+            sphere_parameters(g->shapes[object], rays[i], &hits[i]->u, &hits[i]->v);
+    }
+}
+
+/* Packets find the same hits on quads and spheres, whose arithmetic is in this file, in less time. On triangles Embree
+ * computes other bits for packets, so scenes with meshes are traced ray by ray. */
+static void geometry_intersect_all(const txm_geometry *g, const txm_ray *const *rays, txm_ray_hit *const *hits,
+                                   unsigned count)
+{
+    enum { PACKET = 8, WORTH_IT = 4 };
+    while (count) {
+        const unsigned some = g->mesh_count || count < WORTH_IT ? 1 : count < PACKET ? count : PACKET;
+        if (some == 1)
+            geometry_intersect(g, *rays, *hits);
+        else
+            intersect_packet(g, rays, hits, some);
+        rays += some;
+        hits += some;
+        count -= some;
+    }
 }
 
 /* Finds any hit between the ends and not the nearest one, which makes shadow rays cheaper. */
@@ -456,6 +568,7 @@ const txm_geometry_table txm_geometry_table_of_embree = {
     .commit = geometry_commit,
     .message = geometry_message,
     .intersect = geometry_intersect,
+    .intersect_all = geometry_intersect_all,
     .occluded = geometry_occluded,
     .free = geometry_free,
 };
