@@ -198,7 +198,7 @@ static txm_status open_unchanged(const txm_cache *c, txm_cache_file *f, txm_tx *
     txm_tx_close(tx);
     txm_error_clear(err);
     if (status != TXM_OK && now[0] == f->identity[0] && now[1] == f->identity[1] && now[2] < f->identity[2])
-        return txm_fail(err, TXM_STATUS_CHANGED, "%s: is shorter than when it was first opened", f->path);
+        return txm_fail(err, TXM_STATUS_CHANGED, "%s: became shorter after it was first opened", f->path);
     return txm_fail(err, TXM_STATUS_CHANGED, "%s: is a different file than when it was first opened", f->path);
 }
 

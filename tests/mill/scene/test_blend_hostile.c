@@ -379,7 +379,7 @@ START_TEST(packed_libraries_nest_to_a_bound)
         ck_assert_int_eq(txm_blend_library_at(blend, i)->status, TXM_OK);
     }
     ck_assert_int_eq(txm_blend_library_at(blend, 8)->status, TXM_STATUS_TOO_LARGE);
-    ck_assert_ptr_nonnull(strstr(txm_blend_library_at(blend, 8)->message, "packed into more than 8"));
+    ck_assert_ptr_nonnull(strstr(txm_blend_library_at(blend, 8)->message, "nested in more than 8 packed libraries"));
     txm_blend_close(&blend);
     free(data);
 }

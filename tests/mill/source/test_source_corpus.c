@@ -319,7 +319,7 @@ START_TEST(unsupported_files)
         const char *name;
         txm_status status;
         const char *words;
-    } refused[] = {{"unsupported-chroma-layer.exr", TXM_STATUS_UNSUPPORTED, "only Y with RY and BY of half"},
+    } refused[] = {{"unsupported-chroma-layer.exr", TXM_STATUS_UNSUPPORTED, "only Y, with RY and BY of half"},
                    {"unsupported-volume.dds", TXM_STATUS_UNSUPPORTED, "a volume of 4 layers"}};
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         txm_source *s = NULL;

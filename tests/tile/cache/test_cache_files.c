@@ -100,7 +100,7 @@ START_TEST(files_that_vanish_cost_their_tiles)
     ck_assert_str_ne(s.message, "");
     ck_assert(strstr(s.message, "victim.tx"));
     static const char *const causes[] = {"cannot open", "is a different file than",
-                                         "is shorter than when it was first opened"};
+                                         "became shorter after it was first opened"};
     ck_assert_msg(strstr(s.message, causes[_i]), "%s", s.message);
     ck_assert_uint_eq(stats_of(c).tiles_failed, s.failures);
     free(write_cached("victim.tx", 512, 512, 4, TXM_TYPE_U8, MADE_CONSTANT, 4));
