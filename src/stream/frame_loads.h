@@ -51,8 +51,8 @@ txm_status txm_frame_loads_new(txm_frame_loads *loads, txm_cache *cache, uint32_
 void txm_frame_loads_free(txm_frame_loads *loads);
 
 /* Begins a frame, which may begin a picture anew: takes over a batch that is complete, and prepares the view. Lookups
- * mark tiles once `mark_share` of the budget is used or a tile was evicted, and always if there is no budget. *shown is
- * the number of tiles that are available for the first time. */
+ * mark tiles once `mark_share` of the budget is used or a tile was evicted, and always without a budget. *shown is the
+ * number of tiles that are available for the first time. */
 txm_status txm_frame_loads_begin(txm_frame_loads *loads, double now_ms, uint64_t max_bytes, float mark_share,
                                  bool begins_anew, uint32_t *shown, txm_error *err);
 /* Ends a frame with its list: begins a batch, unless one is being loaded. *cut is the number of tiles that do not fit.

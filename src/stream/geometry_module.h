@@ -43,9 +43,9 @@ typedef struct txm_geometry_table {
     bool (*commit)(txm_geometry *g);
     /* Why a call failed. */
     const char *(*message)(const txm_geometry *g);
-    /* May be called from any number of threads after commit. Hits have the same bits for many rays
-     * together, which is faster if they take similar ways. A ray that has infinities or NaN hits nothing, and is
-     * occluded. */
+    /* May be called from any number of threads after commit. Hits have the same bits whether rays are traced one by one
+     * or together; rays that run side by side are faster together. A ray that has infinities or NaN hits nothing, and
+     * is occluded. */
     void (*intersect)(const txm_geometry *g, const txm_ray *ray, txm_ray_hit *hit);
     void (*intersect_all)(const txm_geometry *g, const txm_ray *const *rays, txm_ray_hit *const *hits, unsigned count);
     bool (*occluded)(const txm_geometry *g, const txm_ray *ray);

@@ -80,8 +80,8 @@ static void enlist_source(txm_source **list, txm_source *s)
     *list = s;
 }
 
-/* Doubles the number of lists when they have become long. If there is no memory for that, they stay long. False: there
- * are no lists. */
+/* Doubles the number of lists when they have become long. Without memory for that, they stay long. False: the first
+ * lists could not be allocated. */
 static bool grow_buckets(txm_cache *c)
 {
     enum { FIRST = 64 };

@@ -68,7 +68,7 @@ txm_status txm_rehearse_look(txm_cache_thread *t, const txm_tile_name *tiles, ui
         txm_lane lane = {.capacity = TXM_LOOKUP_TILES, .requests = t->requests};
         if (touch(t, tiles, count, &lane))
             break;
-        if (!lane.count) /* a tile cannot be loaded, and there is no other thread that could load it */
+        if (!lane.count) /* a tile cannot be loaded, and nothing else will load it */
             return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for the page table of a replay");
         txm_fetch(t, lane.count);
     }

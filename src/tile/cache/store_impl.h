@@ -89,7 +89,7 @@ typedef struct txm_store {
 
 /* slab.c: called with the lock held. */
 #define TXM_NO_SLOT 0xFFFFFFFFu
-/* `must`: exceeds the budget if there is no other way. */
+/* `must`: exceeds the budget as a last resort. */
 uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes, bool must);
 void txm_slot_give(txm_cache *c, uint32_t slot);
 /* Frees the slot of a tile that lookups could find until now: at once if no open view shows it, otherwise when these
