@@ -113,7 +113,7 @@ txm_status txm_frame_loads_begin(txm_frame_loads *l, double now_ms, uint64_t max
     txm_cache_stats_of(l->cache, &l->now);
     const bool evicted = l->now.tiles_evicted != l->before.tiles_evicted;
     l->has_evicted |= evicted;
-    l->was_full |= evicted && !l->is_new && l->now.tiles_loaded != l->before.tiles_loaded;
+    l->was_full |= evicted && !l->is_new && l->now.tiles_loaded != l->loaded_before_set;
     l->is_new = false;
     if (max_bytes && !l->has_evicted && (double)l->now.slab_bytes < (double)mark_share * (double)max_bytes)
         l->view.epoch = 0;
@@ -243,6 +243,7 @@ void txm_frame_loads_resized(txm_frame_loads *l)
 {
     l->has_evicted = l->was_full = false;
     l->is_new = true;
+    l->loaded_before_set = l->now.tiles_loaded;
     l->picture_batches = 0;
 }
 

@@ -40,6 +40,7 @@ typedef struct txm_frame_loads {
     bool has_evicted;                        /* a tile was evicted since the budget was set */
     bool is_new;                             /* the budget was set since the last frame, which may have evicted tiles */
     bool was_full;                           /* tiles were evicted for others since the budget was set */
+    uint64_t loaded_before_set;              /* tiles that were loaded before the budget was set */
     uint32_t picture_epoch, picture_batches; /* the picture's first epoch; its batches while memory was full */
     txm_frame_choice *choices;               /* at most `most` */
     txm_cache_stats before, now;
