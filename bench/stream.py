@@ -156,7 +156,7 @@ class Document:
     def difference(self, one, other):
         """The mean difference of two pictures' pixels, and their signal-to-noise ratio in decibels."""
         for name, way in (("one.exr", one), ("other.exr", other)):
-            self.bench.run("stream", "render", "room", *self.bench.images, "--size", self.small, "--samples", self.samples, "-q", "--force", "-o", name, *way)
+            self.bench.run("stream", "render", "room", *self.bench.images, "--size", self.small, "--samples", self.samples, "-q", "--overwrite", "-o", name, *way)
         report = subprocess.run([self.bench.txmill, "diff", "--json", "one.exr", "other.exr"], cwd=self.bench.folder, stdout=subprocess.PIPE).stdout
         level = json.loads(report)["levels"][0]
         return level["mean_error"], level["psnr"]
@@ -212,7 +212,7 @@ def exactness(d):
         write_noise(image, 256, seed)
         d.bench.run("make", "-q", "-c", "sRGB", "-a", "straight", image)
     for i, way in enumerate(ways):
-        d.bench.run("stream", "render", "room", *images, "--size", "96x54", "-q", "--force", "-o", "way%d.exr" % i, *way)
+        d.bench.run("stream", "render", "room", *images, "--size", "96x54", "-q", "--overwrite", "-o", "way%d.exr" % i, *way)
     different = sum(subprocess.run([d.bench.txmill, "diff", "-q", "way0.exr", "way%d.exr" % i], cwd=d.bench.folder,
                                    stdout=subprocess.DEVNULL).returncode != 0 for i in range(1, len(ways)))
     d.claim(2, "results are exact in spite of misses", "%d of %d pictures differ from the reference" % (different, len(ways) - 1), different == 0)
@@ -334,7 +334,7 @@ def price(d):
 def budgets(d):
     """Policies for several sizes: what is loaded, and how long it takes. The optimum is known only from a trace."""
     size = ["--lanes", "4096", "-j", "1", "--no-coalesce", "--tile", "128"]
-    whole = d.render(*size, "--cache", "0", "--policy", "none", "--trace", "room.trace", "--force")
+    whole = d.render(*size, "--cache", "0", "--policy", "none", "--trace", "room.trace", "--overwrite")
     need, first = whole["peak_bytes"], whole["tiles_loaded"]
     parts = (2.0, 1.0, 0.5, 0.25, 0.1)
     optimum = json.loads(d.bench.run("replay", "room.trace", "--json", "--policy", "opt", "--cache", ",".join(str(int(need * p)) for p in parts)))

@@ -34,24 +34,27 @@ for backend in cuda opencl; do
     read -r p _ f _ s _ <<<"$(tail -n 1 "$log")"
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 done
-# Tests conversion and lookups, including the processes that the tests fork.
-watched() { # TOOL PROGRAM
+# Tests conversion and lookups, including the processes that the tests fork. No kernel has memory that its threads share,
+# so racecheck would find nothing. The blocks that the host receives have gaps that nothing writes, hence the option.
+watched() { # PROGRAM OPTION...
     TXM_GPU_PLUGIN=$TXM_GPU_FOLDER/txmill-cuda.so TXMILL_PLUGINS=$TXM_GPU_FOLDER TXM_DEVICE=cuda \
-        compute-sanitizer --tool "$1" --target-processes all --error-exitcode 9 "$2" >"$log" 2>&1
+        compute-sanitizer "${@:2}" --target-processes all --error-exitcode 9 "$1" >"$log" 2>&1
 }
-for tool in memcheck racecheck; do
+for tool in memcheck "initcheck --check-api-memory-access no"; do
     [ -n "$cuda" ] || continue
+    name=${tool%% *}
     if ! command -v compute-sanitizer >/dev/null; then
-        echo "skip $tool (compute-sanitizer is not installed)"
+        echo "skip $name (compute-sanitizer is not installed)"
         skipped=$((skipped + 1))
         continue
     fi
     for program in tests/device/test_gpu tests/tile/device/test_device; do
-        if watched $tool "$build/$program"; then
-            echo "pass $tool ${program##*/}"
+        # shellcheck disable=SC2086
+        if watched "$build/$program" --tool $tool; then
+            echo "pass $name ${program##*/}"
             passed=$((passed + 1))
         else
-            echo "FAIL $tool ${program##*/}"
+            echo "FAIL $name ${program##*/}"
             tail -n 60 "$log"
             failed=$((failed + 1))
         fi

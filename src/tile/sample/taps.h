@@ -31,7 +31,7 @@ TXM_ARITH float txm_texel_opaque(int type)
 }
 
 /* A pixel before scaling. A single channel is in the first element, and the others are 0. */
-TXM_ARITH txm_rgba txm_texel(int type, int channels, TXM_GLOBAL const uint8_t *p)
+TXM_CALLED TXM_ARITH txm_rgba txm_texel(int type, int channels, TXM_GLOBAL const uint8_t *p)
 {
     uint32_t bytes = type == TXM_TYPE_U8 ? 1 : type == TXM_TYPE_FLOAT ? 4 : 2;
     if (channels == 1)
