@@ -40,8 +40,8 @@ $(B)/txmill-cuda.tried: src/device/cuda/runtime_cuda.cu $(DEVICE_HEADERS) $(DEVI
 	@touch $@
 $(B)/src/device/cuda/runtime_cuda.o: src/device/cuda/runtime_cuda.cu $(DEVICE_HEADERS)
 $(DEVICE_PROGRAMS:%=$(B)/src/device/%/program-cuda.o): $(B)/src/device/%/program-cuda.o: src/device/%/program.c $(DEVICE_HEADERS)
-# Lookups take nvcc 20 s for every kind of device, so drivers translate them when they are first used, and keep the
-# result.
+# Drivers translate lookups in a second or two when they are first used, and keep the result. It would take nvcc four
+# seconds for every kind of device.
 $(B)/src/device/lookup/program-cuda.o: NVCC_ARCH = -gencode arch=compute_75,code=compute_75
 $(CUDA_OBJ):
 	@mkdir -p $(@D)

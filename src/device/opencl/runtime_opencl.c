@@ -21,10 +21,15 @@ typedef struct ocl_stream {
     cl_command_queue queue;
     cl_event pending[PENDING]; /* events of commands since the last marker */
     cl_uint count;
+    cl_event last;            /* the last copy or kernel; NULL: none yet */
+    struct ocl_event *newest; /* the last event recorded, if no copy or kernel has followed it yet */
 } ocl_stream;
 
+/* Times are those of copies and kernels, because NVIDIA's driver gives markers times that mean nothing. */
 typedef struct ocl_event {
-    cl_event event;
+    cl_event event;         /* a marker */
+    cl_event before, after; /* the copies or kernels next to it; NULL: none */
+    ocl_stream *stream;     /* the one of which this is the newest event; NULL: none */
 } ocl_event;
 
 /* ---- words ---------------------------------------------------------------------------------------------------------
@@ -253,6 +258,26 @@ int txm_rt_stream_new(txm_rt_stream *stream)
     return 0;
 }
 
+/* Stores an event in place of another; both may be NULL. */
+static void keep(cl_event *kept, cl_event event)
+{
+    if (event)
+        clRetainEvent(event);
+    if (*kept)
+        clReleaseEvent(*kept);
+    *kept = event;
+}
+
+/* From now on, another event or none is the newest of its stream. */
+static void set_newest(ocl_stream *s, ocl_event *e)
+{
+    if (s->newest)
+        s->newest->stream = NULL;
+    s->newest = e;
+    if (e)
+        e->stream = s;
+}
+
 static void forget(ocl_stream *s)
 {
     for (cl_uint i = 0; i < s->count; i++)
@@ -267,6 +292,8 @@ void txm_rt_stream_free(txm_rt_stream stream)
         return;
     clFinish(s->queue);
     forget(s);
+    keep(&s->last, NULL);
+    set_newest(s, NULL);
     clReleaseCommandQueue(s->queue);
     free(s);
 }
@@ -292,9 +319,15 @@ static int make_room(ocl_stream *s)
     return code;
 }
 
+/* Counts a copy or kernel that was enqueued with the event pending[count]. */
 static int queued(ocl_stream *s, cl_int code)
 {
-    s->count += code == CL_SUCCESS;
+    if (!code) {
+        keep(&s->last, s->pending[s->count++]);
+        if (s->newest)
+            keep(&s->newest->after, s->last);
+        set_newest(s, NULL);
+    }
     return ocl_code(code);
 }
 
@@ -306,7 +339,13 @@ int txm_rt_event_new(txm_rt_event *event)
 void txm_rt_event_free(txm_rt_event event)
 {
     ocl_event *e = event;
-    if (e && e->event)
+    if (!e)
+        return;
+    if (e->stream)
+        set_newest(e->stream, NULL);
+    keep(&e->before, NULL);
+    keep(&e->after, NULL);
+    if (e->event)
         clReleaseEvent(e->event);
     free(e);
 }
@@ -322,6 +361,11 @@ int txm_rt_record(txm_rt_event event, txm_rt_stream stream)
     if (e->event)
         clReleaseEvent(e->event);
     e->event = now;
+    if (e->stream)
+        set_newest(e->stream, NULL);
+    keep(&e->before, s->last);
+    keep(&e->after, NULL);
+    set_newest(s, e);
     return ocl_code(clFlush(s->queue));
 }
 
@@ -332,7 +376,9 @@ int txm_rt_follow(txm_rt_stream stream, txm_rt_event event)
     int code = e->event ? make_room(s) : 0;
     if (code || !e->event)
         return code;
-    return queued(s, clEnqueueBarrierWithWaitList(s->queue, 1, &e->event, &s->pending[s->count]));
+    const cl_int failed = clEnqueueBarrierWithWaitList(s->queue, 1, &e->event, &s->pending[s->count]);
+    s->count += failed == CL_SUCCESS;
+    return ocl_code(failed);
 }
 
 int txm_rt_reach(txm_rt_event event, bool wait, bool *reached)
@@ -351,13 +397,16 @@ int txm_rt_reach(txm_rt_event event, bool wait, bool *reached)
     return ocl_code(code);
 }
 
+/* From the start of the first copy or kernel after `begin` to the end of the last one before `end`; 0 if there is none
+ * between them. */
 int txm_rt_elapsed(txm_rt_event begin, txm_rt_event end, double *seconds)
 {
+    const cl_event first = ((ocl_event *)begin)->after, last = ((ocl_event *)end)->before;
     cl_ulong from = 0, to = 0;
     cl_int code =
-        clGetEventProfilingInfo(((ocl_event *)begin)->event, CL_PROFILING_COMMAND_END, sizeof from, &from, NULL);
-    if (!code)
-        code = clGetEventProfilingInfo(((ocl_event *)end)->event, CL_PROFILING_COMMAND_END, sizeof to, &to, NULL);
+        first && last ? clGetEventProfilingInfo(first, CL_PROFILING_COMMAND_START, sizeof from, &from, NULL) : 0;
+    if (!code && first && last)
+        code = clGetEventProfilingInfo(last, CL_PROFILING_COMMAND_END, sizeof to, &to, NULL);
     *seconds = to > from ? (double)(to - from) * 1e-9 : 0;
     return ocl_code(code);
 }

@@ -49,8 +49,8 @@ typedef long int64_t;
 #define TXM_SAME_BITS(from, to, type) memcpy(&(to), &(from), sizeof(to))
 #endif
 
-/* Marks functions that compilers for devices must not inline. With all of them inlined, lookups are a megabyte of machine
- * code, which takes half a minute to compile and does not fit in a device's cache of instructions. */
+/* Marks functions that compilers for devices must not inline. With all of them inlined, lookups are a megabyte of
+ * machine code, which takes half a minute to compile and does not fit in a device's cache of instructions. */
 #if defined(__CUDACC__)
 #define TXM_CALLED __noinline__
 #elif defined(__OPENCL_VERSION__)

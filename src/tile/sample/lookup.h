@@ -126,8 +126,9 @@ TXM_ARITH txm_rgba txm_packed_texel(TXM_GLOBAL const txm_view_texture *t, TXM_GL
 }
 
 /* Linear and cubic lookups in a packed level, pixel by pixel because it has no border. */
-TXM_CALLED TXM_ARITH void txm_packed_interpolate(TXM_GLOBAL const txm_view_texture *t, TXM_GLOBAL const uint8_t *p, uint32_t level,
-                                      const txm_place *place, int filter, const float *slope, txm_sum *out)
+TXM_CALLED TXM_ARITH void txm_packed_interpolate(TXM_GLOBAL const txm_view_texture *t, TXM_GLOBAL const uint8_t *p,
+                                                 uint32_t level, const txm_place *place, int filter, const float *slope,
+                                                 txm_sum *out)
 {
     float w = (float)txm_level_size(t->width, level), h = (float)txm_level_size(t->height, level);
     if (txm_filter_is_cubic(filter, level)) {
@@ -232,9 +233,10 @@ TXM_FLOW txm_look txm_level_pixel(const TXM_VIEW *view, TXM_GLOBAL const txm_vie
 }
 
 /* `u` and `v` are wrapped already. If the level is missing, *out is not changed. */
-TXM_CALLED TXM_FLOW txm_look txm_level_sample(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, const txm_sampler *how,
-                                   uint32_t level, float u, float v, const txm_jitter *jitter, const float *slope,
-                                   txm_lane *lane, txm_sum *out)
+TXM_CALLED TXM_FLOW txm_look txm_level_sample(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t,
+                                              const txm_sampler *how, uint32_t level, float u, float v,
+                                              const txm_jitter *jitter, const float *slope, txm_lane *lane,
+                                              txm_sum *out)
 {
     uint32_t w = txm_level_size(t->width, level), h = txm_level_size(t->height, level);
     float x = txm_pixel_x(u, w), y = txm_pixel_y(v, h);
