@@ -5,6 +5,7 @@
 #include <check.h>
 #include <fcntl.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,6 +258,114 @@ START_TEST(batches_are_shown_when_they_are_paid_for)
     }
     free(part.keys);
     txm_request_list_free(&list);
+    txm_frame_loads_free(&loads);
+    txm_cache_free(&c);
+}
+END_TEST
+
+/* A source of tiles whose reads wait until the gate is open. */
+typedef struct gate {
+    pthread_mutex_t lock;
+    pthread_cond_t opened;
+    bool is_open;
+} gate;
+
+enum { GATE_EDGE = 512, GATE_TILE = 64, GATE_ACROSS = GATE_EDGE / GATE_TILE, GATE_BATCH = 2 };
+
+static void set_gate(gate *g, bool is_open)
+{
+    pthread_mutex_lock(&g->lock);
+    g->is_open = is_open;
+    pthread_cond_broadcast(&g->opened);
+    pthread_mutex_unlock(&g->lock);
+}
+
+static txm_status describe_gated(void *user, txm_tile_shape *shape, txm_error *e)
+{
+    (void)user;
+    (void)e;
+    shape->width = shape->height = GATE_EDGE;
+    shape->levels = 1;
+    shape->tile_px = GATE_TILE;
+    shape->channels = 4;
+    shape->type = TXM_TYPE_U8;
+    return TXM_OK;
+}
+
+static txm_status read_gated(void *user, uint32_t level, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
+                             void *pixels, size_t row_stride_bytes, txm_error *e)
+{
+    gate *g = user;
+    (void)level;
+    (void)x;
+    (void)y;
+    (void)e;
+    for (uint32_t row = 0; row < height; row++)
+        memset((uint8_t *)pixels + row * row_stride_bytes, 0x80, 4 * width);
+    pthread_mutex_lock(&g->lock);
+    while (!g->is_open)
+        pthread_cond_wait(&g->opened, &g->lock);
+    pthread_mutex_unlock(&g->lock);
+    return TXM_OK;
+}
+
+/* Requests the next tiles of the texture, which another frame ends before they are loaded if the gate is closed. */
+static void load_gated(txm_frame_loads *loads, gate *g, uint32_t texture, uint32_t *tile, bool is_open)
+{
+    txm_tile_key keys[GATE_BATCH];
+    txm_request_list list;
+    txm_part_requests part = {.keys = keys, .count = GATE_BATCH, .most = GATE_BATCH};
+    uint32_t shown = 0, cut;
+    for (int i = 0; i < GATE_BATCH; i++)
+        keys[i] =
+            txm_tile_key_pack((txm_tile_name){.texture = texture, .tile = (*tile)++ % (GATE_ACROSS * GATE_ACROSS)});
+    ck_assert(txm_request_list_new(&list, GATE_BATCH));
+    txm_request_list_clear(&list);
+    txm_request_list_add(&list, &part);
+    set_gate(g, is_open);
+    ck_assert_int_eq(txm_frame_loads_end(loads, &list, 0, 0, &(txm_frames_prices){0}, NULL, &cut, &err), TXM_OK);
+    ck_assert(loads->loading && !cut);
+    if (!is_open) {
+        ck_assert_int_eq(txm_frame_loads_begin(loads, 0, 0, 0.9f, false, &shown, &err), TXM_OK);
+        ck_assert_uint_eq(shown, 0);
+        txm_frame_loads_skip(loads);
+        set_gate(g, true);
+    }
+    while (!txm_ticket_poll(loads->ticket))
+        usleep(1000);
+    ck_assert_int_eq(txm_frame_loads_begin(loads, 0, 0, 0.9f, false, &shown, &err), TXM_OK);
+    ck_assert_uint_eq(shown, GATE_BATCH);
+    txm_request_list_free(&list);
+}
+
+/* If a batch takes longer than a frame, its tiles take the places of others in one frame and are loaded in another. */
+START_TEST(full_memory_is_noticed_however_long_batches_take)
+{
+    gate g = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, true};
+    const txm_tile_source source = {
+        .struct_size = sizeof source, .user = &g, .describe = describe_gated, .read = read_gated};
+    txm_cache_options o;
+    txm_cache *c = NULL;
+    txm_frame_loads loads;
+    uint32_t texture, tile = 0, shown;
+    txm_cache_options_init(&o);
+    o.threads = 2; /* with one, the caller loads */
+    o.max_bytes = 400000;
+    ck_assert_msg(txm_cache_new(&o, &c, &err) == TXM_OK, "%s", err.message);
+    ck_assert_int_eq(txm_cache_add_source(c, "gated", &source, TXM_EXTENSION_REPEAT, &texture, &err), TXM_OK);
+    ck_assert_int_eq(txm_frame_loads_new(&loads, c, GATE_BATCH, false, &err), TXM_OK);
+    ck_assert_int_eq(txm_frame_loads_begin(&loads, 0, 0, 0.9f, false, &shown, &err), TXM_OK);
+    while (!loads.now.tiles_evicted && tile < GATE_ACROSS * GATE_ACROSS)
+        load_gated(&loads, &g, texture, &tile, true);
+    ck_assert_uint_gt(loads.now.tiles_evicted, 0);
+    txm_frame_loads_resized(&loads);
+    txm_frame_loads_skip(&loads);
+    ck_assert_int_eq(txm_frame_loads_begin(&loads, 0, 0, 0.9f, false, &shown, &err), TXM_OK);
+    ck_assert(!loads.was_full);
+    for (int i = 0; i < 2; i++)
+        load_gated(&loads, &g, texture, &tile, false);
+    ck_assert(loads.was_full);
+    txm_frame_loads_skip(&loads);
     txm_frame_loads_free(&loads);
     txm_cache_free(&c);
 }
@@ -714,7 +823,8 @@ int main(void)
     TCase *t = add_case(suite, "frames");
     tcase_set_timeout(t, 300);
     add_tests(t, one_lane_of_a_wave_writes, lists_are_bounded_and_rejected_at_random);
-    add_tests(t, lookers_answer_by_their_kind, batches_are_shown_when_they_are_paid_for, parts_cover_the_picture);
+    add_tests(t, lookers_answer_by_their_kind, batches_are_shown_when_they_are_paid_for,
+              full_memory_is_noticed_however_long_batches_take, parts_cover_the_picture);
     add_tests(t, virtual_time_is_the_same_with_any_number_of_threads, frames_end_in_the_picture_of_a_render);
     add_tests(t, options_change_while_frames_run, a_smaller_budget_is_given_back_at_rest,
               loads_end_where_a_picture_does_not_fit, cancelled_frames_show_nothing, real_time_ends_sharp);
