@@ -21,9 +21,9 @@ txm_status txm_render_devices_open(txm_render_devices *devices, const char *name
         if (devices->count == TXM_RENDER_DEVICES_MOST)
             return txm_fail(err, TXM_STATUS_USAGE, "more than %d devices", TXM_RENDER_DEVICES_MOST);
         snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one - 1), names);
-        txm_status status = txm_device_open(cache, one, &how, &devices->items[devices->count], err);
-        if (status)
-            return status;
+        txm_error own = {0};
+        if (txm_device_open(cache, one, &how, &devices->items[devices->count], &own))
+            return txm_fail(err, own.status, "%s; use --device cpu", own.message);
         devices->count++;
         names += length + (names[length] == ',');
     }

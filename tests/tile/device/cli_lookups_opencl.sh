@@ -66,7 +66,7 @@ if [ ${#second[@]} -gt 0 ]; then
     both play "--frames 4 --virtual"
     run env "${second[@]}" "$TXMILL" stream render room rgb8.png rgba8.png --size 32x18 --device opencl:99
     check platforms-99-exit rc_is 4
-    check platforms-99-says says "no device opencl:99: 'txmill devices' lists the devices of this machine"
+    check platforms-99-says says "no device opencl:99: 'txmill devices' lists the devices of this machine; use --device cpu"
 fi
 picture play-scene play "--frames 6 --virtual --sampling scene --cache 300K --policy clock4 --marks 0"
 kept play-scene
