@@ -32,7 +32,14 @@ float txm_bsdf_probability(const txm_scene_material *m, txm_vec3 normal, txm_vec
 /* The squared roughness by which differentials are widened, however a direction was found. */
 static inline float txm_bsdf_roughness2(const txm_scene_material *m)
 {
-    return m->kind == TXM_SURFACE_DIFFUSE ? 1.0f : m->roughness * m->roughness;
+    switch (m->kind) {
+    case TXM_SURFACE_DIFFUSE:
+        return 1.0f;
+    case TXM_SURFACE_MIRROR: /* it reflects sharply, whatever roughness it was given */
+        return 0.0f;
+    default:
+        return m->roughness * m->roughness;
+    }
 }
 
 /* Draws a direction. false if nothing is scattered. `inside`: the ray is inside the glass. */

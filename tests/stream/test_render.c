@@ -284,7 +284,9 @@ END_TEST
 START_TEST(mirror_and_glass)
 {
     const txm_vec3 n = txm_vec_make(0, 0, 1), out = txm_vec_make(0.6f, 0.0f, 0.8f);
-    const txm_scene_material mirror = {.kind = TXM_SURFACE_MIRROR}, glass = {.kind = TXM_SURFACE_GLASS, .ior = 1.5f};
+    /* A mirror reflects sharply even if it was given a roughness, as in the built-in room. */
+    const txm_scene_material mirror = {.kind = TXM_SURFACE_MIRROR, .roughness = 0.2f},
+                             glass = {.kind = TXM_SURFACE_GLASS, .ior = 1.5f};
     const float last[4] = {0, 0, 0.999f, 0}, first[4] = {0};
     txm_scatter s;
     ck_assert(txm_bsdf_sample(&mirror, n, out, false, first, &s));
