@@ -295,7 +295,7 @@ static txm_status read_end(txm_trace *t, const txm_trace_stored *b, const uint8_
     for (size_t i = 0; i < sizeof n / sizeof *n; i++)
         n[i] = txm_load_le64(raw + 8 * i);
     if (n[0] > UINT32_MAX || !txm_cache_policy_words_of((txm_cache_policy)n[0]))
-        return txm_trace_corrupt(t, err, "the policy that wrote it is unknown");
+        return txm_trace_corrupt(t, err, "its policy is unknown");
     t->info.lanes = b->thread;
     t->info.policy = (txm_cache_policy)n[0];
     t->info.keep_epochs = n[1] == 2 ? 2 : 1;
