@@ -354,7 +354,8 @@ def budgets(d):
     d.plot("stream-budget.svg", "Tiles loaded, against memory", "budget, % of the tiles that are used", "loads of each tile", loads, log_y=True)
     d.plot("stream-budget-time.svg", "Time, against memory", "budget, % of the tiles that are used", "times that of 200 %", times, log_y=True)
     d.add("## Budgets\n\nThe picture rendered with a fixed budget, a share of the tiles that it uses: %s px, 2 samples, one thread, render tiles of 128 px. It is the same to the bit in "
-          "every row. Time is tracing and loading, as a multiple of that with 200 %%; the optimum knows the whole trace of the waves.\n" % d.small,
+          "every row. Time is tracing and loading, as a multiple of that with 200 %%. The budget also pays for the "
+          "page table and the open files; the optimum, which knows the whole trace of the waves, has it for tiles alone.\n" % d.small,
           table(["policy", "budget", "tiles loaded", "loads a tile", "steps run again", "time"], rows),
           "![Tiles loaded against memory](images/stream-budget.svg)\n\n![Time against memory](images/stream-budget-time.svg)\n")
     (wave, blocking), (wave_loads, blocking_loads) = ((curves[0][1][-1][1], curves[3][1][-1][1]) for curves in (times, loads))
