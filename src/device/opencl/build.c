@@ -12,7 +12,8 @@
 
 #include "device/opencl/opencl_impl.h"
 
-static const char options[] = "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt";
+/* -w: some drivers print warnings, or their number, to standard error. */
+static const char options[] = "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt -w";
 
 static void hash_text(XXH3_state_t *state, const char *text)
 {
