@@ -170,7 +170,7 @@ txm_scene_camera txm_flight_camera(const txm_flight *f, uint32_t width, uint32_t
 /* ---- the size of pictures ---- */
 
 /* Divisors of the window's width and height. */
-static const float divisors[] = {1.0f, 1.1f, 1.2f, 1.5f, 1.8f, 2.2f, 2.7f, 3.3f, 4.0f, 5.0f, 6.0f, 8.0f};
+static const float divisors[] = {1.0f, 1.1f, 1.2f, 1.35f, 1.5f, 1.8f, 2.2f, 2.7f, 3.3f, 4.0f, 5.0f, 6.0f, 8.0f};
 enum { DIVISORS = sizeof divisors / sizeof *divisors };
 
 /* The middle one of three frames counts, because a single one is slow if another program had the processor. If that is
