@@ -126,10 +126,15 @@ txm_status txm_frame_loads_begin(txm_frame_loads *l, double now_ms, uint64_t max
 
 /* ---- batches ---- */
 
+/* If tables and files leave no room for a tile, each is evicted before a frame shows it. So many batches are tried. */
+enum { VAIN_BATCHES = 16 };
+
 /* The most tiles in the next batch once memory is full: as many as there is room for beside those that the picture has
  * used, and some in place of these, at first half of the room, then half as many in each further batch. */
 static uint64_t most_in_batch(const txm_frame_loads *l)
 {
+    if (!l->now.tile_bytes)
+        return l->picture_batches < VAIN_BATCHES ? l->most : 0;
     const uint64_t room = l->now.tiles * l->now.slab_bytes / l->now.tile_bytes;
     const uint32_t halvings = 1 + l->picture_batches;
     uint64_t used = 0;
@@ -149,7 +154,7 @@ static int by_requests(const void *a, const void *b)
 /* Chooses the keys of the batch from those of the list. */
 static void choose_keys(txm_frame_loads *l, const txm_request_list *list)
 {
-    const uint64_t most = l->was_full && l->view.epoch && l->now.tile_bytes ? most_in_batch(l) : list->unique;
+    const uint64_t most = l->was_full && l->view.epoch ? most_in_batch(l) : list->unique;
     for (uint32_t i = 0; i < list->unique; i++)
         l->choices[i] = (txm_frame_choice){list->keys[i], list->counts[i], i};
     if (l->was_full)

@@ -711,6 +711,29 @@ START_TEST(loads_end_where_a_picture_does_not_fit)
 }
 END_TEST
 
+/* Tables and files take all of the budget, so tiles are evicted as soon as they are loaded. */
+START_TEST(loads_end_where_no_tile_fits)
+{
+    enum { SETTLING = 60, SETTLED = 20 };
+    txm_render_scene *scene = scene_of("room");
+    txm_frames_options o = options_of();
+    uint64_t loaded = 0;
+    o.render.bounces = 1;
+    cache.max_bytes = 60000;
+    txm_frames *frames = frames_of(scene, &o);
+    for (int i = 0; frames && i < SETTLING + SETTLED; i++) {
+        advance(frames, NULL);
+        const txm_frame_stats *s = txm_frames_last(frames);
+        ck_assert_uint_eq(s->sharp, 0);
+        ck_assert(i < SETTLING || !s->loaded);
+        loaded += s->loaded;
+    }
+    ck_assert(!frames || loaded);
+    txm_frames_close(&frames);
+    txm_render_scene_free(&scene);
+}
+END_TEST
+
 /* A frame that is cancelled leaves the picture and the figures of the frame before. */
 START_TEST(cancelled_frames_show_nothing)
 {
@@ -827,7 +850,8 @@ int main(void)
               full_memory_is_noticed_however_long_batches_take, parts_cover_the_picture);
     add_tests(t, virtual_time_is_the_same_with_any_number_of_threads, frames_end_in_the_picture_of_a_render);
     add_tests(t, options_change_while_frames_run, a_smaller_budget_is_given_back_at_rest,
-              loads_end_where_a_picture_does_not_fit, cancelled_frames_show_nothing, real_time_ends_sharp);
+              loads_end_where_a_picture_does_not_fit, loads_end_where_no_tile_fits, cancelled_frames_show_nothing,
+              real_time_ends_sharp);
     add_tests(t, devices_play_the_same, devices_follow_changes, cameras_follow_their_keys, wrong_options_are_refused);
     return run_suite(suite);
 }
