@@ -126,7 +126,7 @@ txm_status txm_frame_loads_begin(txm_frame_loads *l, double now_ms, uint64_t max
 
 /* ---- batches ---- */
 
-/* If tables and files leave no room for a tile, each is evicted before a frame shows it. So many batches are tried. */
+/* Batches that are tried if there is no room for a tile, so that each is evicted before a frame shows it. */
 enum { VAIN_BATCHES = 16 };
 
 /* The most tiles in the next batch once memory is full: as many as there is room for beside those that the picture has

@@ -403,11 +403,14 @@ int txm_rt_elapsed(txm_rt_event begin, txm_rt_event end, double *seconds)
 {
     const cl_event first = ((ocl_event *)begin)->after, last = ((ocl_event *)end)->before;
     cl_ulong from = 0, to = 0;
-    cl_int code =
-        first && last ? clGetEventProfilingInfo(first, CL_PROFILING_COMMAND_START, sizeof from, &from, NULL) : 0;
-    if (!code && first && last)
+    *seconds = 0;
+    if (!first || !last)
+        return 0;
+    cl_int code = clGetEventProfilingInfo(first, CL_PROFILING_COMMAND_START, sizeof from, &from, NULL);
+    if (!code)
         code = clGetEventProfilingInfo(last, CL_PROFILING_COMMAND_END, sizeof to, &to, NULL);
-    *seconds = to > from ? (double)(to - from) * 1e-9 : 0;
+    if (!code && to > from)
+        *seconds = (double)(to - from) * 1e-9;
     return ocl_code(code);
 }
 

@@ -50,7 +50,7 @@ typedef long int64_t;
 #endif
 
 /* Marks functions that compilers for devices must not inline. With all of them inlined, lookups are a megabyte of
- * machine code, which takes half a minute to compile and does not fit in a device's cache of instructions. */
+ * machine code, which takes half a minute to compile. */
 #if defined(__CUDACC__)
 #define TXM_CALLED __noinline__
 #elif defined(__OPENCL_VERSION__)
