@@ -68,24 +68,30 @@ static size_t bytes_of_source(const txm_source *s)
 
 static txm_source **list_of(txm_cache *c, const txm_source *s)
 {
-    return &c->catalog.buckets[s->digest[0] & (c->catalog.bucket_count - 1)];
+    return &c->catalog.buckets[s->digest & (c->catalog.bucket_count - 1)];
 }
 
-static void enlist_source(txm_source **list, txm_source *s)
+static void enlist_source(txm_cache *c, txm_source *s)
 {
+    txm_source **list = list_of(c, s);
     s->next = *list;
-    s->link = list;
-    if (s->next)
-        s->next->link = &s->next;
     *list = s;
+}
+
+static void unlist_source(txm_cache *c, const txm_source *s)
+{
+    txm_source **link = list_of(c, s);
+    while (*link != s)
+        link = &(*link)->next;
+    *link = s->next;
 }
 
 /* Doubles the number of lists when they have become long. Without memory for that, they stay long. False: the first
  * lists could not be allocated. */
 static bool grow_buckets(txm_cache *c)
 {
-    enum { FIRST = 64 };
-    if (c->catalog.source_count < c->catalog.bucket_count)
+    enum { FIRST = 64, MEAN_LENGTH = 4 };
+    if (c->catalog.source_count < (uint64_t)MEAN_LENGTH * c->catalog.bucket_count)
         return true;
     const uint32_t old_count = c->catalog.bucket_count, count = old_count ? 2 * old_count : FIRST;
     txm_source **old = c->catalog.buckets,
@@ -98,10 +104,15 @@ static bool grow_buckets(txm_cache *c)
     for (uint32_t i = 0; i < old_count; i++)
         for (txm_source *s = old[i], *next; s; s = next) {
             next = s->next;
-            enlist_source(list_of(c, s), s);
+            enlist_source(c, s);
         }
     txm_cache_release(c, old, old_count * sizeof *old);
     return true;
+}
+
+static uint64_t bytes_of_file(const txm_cache_file *f)
+{
+    return f->is_called ? 0 : f->bytes;
 }
 
 /* Compares digests and everything else that affects the result of a lookup. The digest covers only level 0, and two
@@ -109,10 +120,10 @@ static bool grow_buckets(txm_cache *c)
 static bool same_pixels(const txm_cache *c, const txm_source *a, const txm_source *b)
 {
     const txm_view_texture *v = a->view, *w = b->view;
-    return memcmp(a->digest, b->digest, sizeof a->digest) == 0 && a->file_bytes == b->file_bytes &&
-           a->skip == b->skip && v->width == w->width && v->height == w->height && v->levels == w->levels &&
-           v->type == w->type && v->channels == w->channels && v->extension == w->extension &&
-           v->tile_shift == w->tile_shift && a->converts == b->converts &&
+    return a->digest == b->digest && bytes_of_file(a->file) == bytes_of_file(b->file) && a->skip == b->skip &&
+           v->width == w->width && v->height == w->height && v->levels == w->levels && v->type == w->type &&
+           v->channels == w->channels && v->extension == w->extension && v->tile_shift == w->tile_shift &&
+           a->converts == b->converts &&
            memcmp(c->catalog.view_textures[a->first_texture].average, w->average, sizeof w->average) == 0;
 }
 
@@ -134,9 +145,7 @@ void txm_source_drop(txm_cache *c, txm_source *s)
     if (s->textures || s->loading)
         return;
     if (s->hashed) {
-        *s->link = s->next;
-        if (s->next)
-            s->next->link = s->link;
+        unlist_source(c, s);
         c->catalog.source_count--;
     }
     txm_blocks_disown(c, s);
@@ -211,7 +220,7 @@ static txm_status keep_source(txm_cache *c, const txm_source *made, txm_source *
     if (s->view->tile_bytes > atomic_load(&c->largest_tile))
         atomic_store(&c->largest_tile, s->view->tile_bytes);
     if (s->hashed) {
-        enlist_source(list_of(c, s), s);
+        enlist_source(c, s);
         c->catalog.source_count++;
     }
     *out = s;

@@ -24,13 +24,13 @@ typedef struct txm_shape {
     uint64_t level_loads[]; /* one per level; packed textures have none */
 } txm_shape;
 
-/* A file with one extension. Textures with the same pixels and extension share one. For sources without a digest, the
- * struct is cut off before that member. */
+/* A file with one extension. Textures with the same pixels and extension share one. There may be millions: for sources
+ * without a digest, the struct is cut off before that member. */
 struct txm_source {
     txm_cache_file *file;
     txm_view_texture *view; /* in a txm_shape */
     txm_trouble *trouble;   /* NULL: nothing has failed */
-    double load_seconds;
+    float load_seconds;
     uint32_t first;    /* index of its first entry */
     uint32_t textures; /* 0: it was replaced, and is freed when `loading` is 0 */
     uint32_t first_texture;
@@ -42,9 +42,8 @@ struct txm_source {
     uint8_t registered;      /* finest level that has entries; view->levels: none */
     bool converts;           /* the file and the view differ in their channels */
     bool hashed;             /* it has a digest */
-    uint64_t digest[2];      /* digest of the text that identifies copies: oiio:SHA-1 */
-    uint64_t file_bytes;
-    txm_source *next, **link; /* next in its list; the link that points to this source */
+    uint64_t digest;         /* digest of the text that identifies copies: oiio:SHA-1 */
+    txm_source *next;        /* next in its list */
 };
 
 static inline uint64_t *txm_level_loads(const txm_source *s)

@@ -13,30 +13,30 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "tile/base/checksum.h"
 #include "tile/base/clock.h"
 #include "tile/cache/cache_impl.h"
 #include "tile/reader/identity.h"
 #include "tile/reader/reader_memory.h"
 
-static size_t bytes_of_file(const txm_cache_file *f)
+static size_t struct_bytes(const char *path)
 {
-    return f->is_called ? offsetof(txm_cache_file, called) + sizeof f->called : sizeof *f;
+    return offsetof(txm_cache_file, path) + strlen(path) + 1;
 }
 
 /* Makes a file with one user. The file itself is not accessed yet. `called`: callbacks in place of a file; NULL: none.
  */
 txm_cache_file *txm_file_new(txm_cache *c, const char *path, const txm_tile_source *called)
 {
-    txm_cache_file made = {.textures = 1, .is_called = called};
+    txm_cache_file *f = txm_cache_allocate(c, struct_bytes(path), _Alignof(txm_cache_file));
+    if (!f)
+        return NULL;
+    memset(f, 0, offsetof(txm_cache_file, path));
+    strcpy(f->path, path);
+    f->textures = 1;
+    f->is_called = called;
     if (called)
-        made.called = (txm_called){called->user, called->describe, called->read, called->close};
-    const size_t bytes = bytes_of_file(&made);
-    made.path = txm_cache_strdup(c, path);
-    txm_cache_file *f = made.path ? txm_cache_allocate(c, bytes, _Alignof(txm_cache_file)) : NULL;
-    if (f)
-        memcpy(f, &made, bytes);
-    else
-        txm_cache_free_string(c, &made.path);
+        f->called = (txm_called){called->user, called->describe, called->read, called->close};
     return f;
 }
 
@@ -73,7 +73,7 @@ static uint64_t own_bytes_of(const txm_open_file *f)
     return sizeof *f + txm_tx_own_bytes(f->tx);
 }
 
-/* Only allowed while `readers` is 0. The identity is kept for comparison when the file is opened again. */
+/* Only allowed while `readers` is 0. */
 static void close_file(txm_cache *c, txm_open_file *f)
 {
     count_kept(c, f, 0, 0);
@@ -137,8 +137,7 @@ void txm_file_drop(txm_cache *c, txm_cache_file **file)
         f->called.close(f->called.user);
     if (f->broken)
         txm_cache_release(c, f->broken, sizeof *f->broken);
-    txm_cache_free_string(c, &f->path);
-    txm_cache_release(c, f, bytes_of_file(f));
+    txm_cache_release(c, f, struct_bytes(f->path));
 }
 
 /* ---- opening ---- */
@@ -157,47 +156,52 @@ static bool look_at_file(const char *path, uint64_t identity[4])
     return true;
 }
 
-/* Computes the digest of an image: the positions of all tiles, sizes and texts, which must include the SHA-1 of the
- * pixels. Without the SHA-1, a file of raw tiles could be overwritten by another one with the same digest. */
-static bool digest_of(const txm_tx *tx, uint64_t *digest)
+/* Only the digest of an identity is kept while a file is closed. */
+static uint64_t digest_of_identity(const uint64_t identity[4])
 {
-    return txm_tx_metadata_of(tx, "oiio:SHA-1") && txm_tx_identity(tx, digest);
+    const uint64_t digest = txm_xxh64(identity, 4 * sizeof identity[0], 0);
+    return digest ? digest : 1;
+}
+
+/* Computes the digest of an image: the positions of all tiles, sizes and texts, which must include the SHA-1 of the
+ * pixels; 0 without it, because a file of raw tiles could be overwritten by another one with the same digest. */
+static uint64_t digest_of_image(const txm_tx *tx)
+{
+    uint64_t digest;
+    return txm_tx_metadata_of(tx, "oiio:SHA-1") && txm_tx_identity(tx, &digest) ? digest : 0;
 }
 
 /* Whether a file with another identity holds the same image: a copy has another inode, and 'txmill resolve --touch'
  * sets the time. */
 static bool same_image(const txm_cache_file *f, const txm_tx *tx)
 {
-    uint64_t digest;
-    return f->has_digest && digest_of(tx, &digest) && digest == f->digest;
+    return f->image && digest_of_image(tx) == f->image;
 }
 
-/* Opens a file that no other thread is opening; without the lock. If the file changed, the failure is CHANGED, even if
- * it cannot be opened any more: to call it damaged would be misleading. */
-static txm_status open_unchanged(const txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_error *err)
+/* Opens a file that no other thread is opening, and reads its identity; without the lock. If the file changed, the
+ * failure is CHANGED, even if it cannot be opened any more: to call it damaged would be misleading. */
+static txm_status open_unchanged(const txm_cache *c, txm_cache_file *f, txm_open_file *open, txm_error *err)
 {
-    uint64_t now[4];
-    txm_status status = (c->options.read_files ? txm_tx_open_read : txm_tx_open)(f->path, tx, err);
-    const bool seen = look_at_file(f->path, now);
+    txm_status status = (c->options.read_files ? txm_tx_open_read : txm_tx_open)(f->path, &open->tx, err);
+    const bool seen = look_at_file(f->path, open->identity);
     const int error = errno;
     const bool same =
-        !f->known || (seen && (memcmp(now, f->identity, sizeof now) == 0 || (status == TXM_OK && same_image(f, *tx))));
+        !f->identity ||
+        (seen && (digest_of_identity(open->identity) == f->identity || (status == TXM_OK && same_image(f, open->tx))));
     if (status != TXM_OK && (!seen || same || txm_status_retryable(status)))
         return status;
     if (!seen) {
-        txm_tx_close(tx);
+        txm_tx_close(&open->tx);
         return txm_fail_errno(err, error, "%s: cannot be examined again", f->path);
     }
     if (same) {
-        memcpy(f->identity, now, sizeof now);
-        if (!f->known)
-            f->has_digest = digest_of(*tx, &f->digest);
-        f->known = true;
+        if (!f->identity)
+            f->image = digest_of_image(open->tx);
         return TXM_OK;
     }
-    txm_tx_close(tx);
+    txm_tx_close(&open->tx);
     txm_error_clear(err);
-    if (status != TXM_OK && now[0] == f->identity[0] && now[1] == f->identity[1] && now[2] < f->identity[2])
+    if (status != TXM_OK && open->identity[2] < f->bytes)
         return txm_fail(err, TXM_STATUS_CHANGED, "%s: became shorter after it was first opened", f->path);
     return txm_fail(err, TXM_STATUS_CHANGED, "%s: is a different file than when it was first opened", f->path);
 }
@@ -290,7 +294,7 @@ static void open_without_lock(txm_cache *c, txm_cache_file *f, txm_error *cause)
     close_some(c, c->options.max_open - 1);
     for (int attempt = 0; open && attempt < 2 && !open->tx; attempt++) {
         pthread_mutex_unlock(&c->lock);
-        open_unchanged(c, f, &open->tx, cause);
+        open_unchanged(c, f, open, cause);
         pthread_mutex_lock(&c->lock);
         if (!txm_status_retryable(cause->status) || cause->status == TXM_STATUS_CHANGED)
             break;
@@ -298,6 +302,8 @@ static void open_without_lock(txm_cache *c, txm_cache_file *f, txm_error *cause)
     }
     f->opening = false;
     if (open && open->tx) {
+        f->identity = digest_of_identity(open->identity);
+        f->bytes = open->identity[2];
         f->open = open;
         link_newest(c, open);
         due_to_look(open);
@@ -339,7 +345,8 @@ static txm_status check_unwritten(txm_cache *c, txm_cache_file *f, txm_tx *tx, u
             remember_failure(c, f, &cause);
         leave_file(c, f->open);
     } else {
-        memcpy(f->identity, known, sizeof f->identity);
+        memcpy(f->open->identity, known, sizeof f->open->identity);
+        f->identity = digest_of_identity(known);
     }
     pthread_mutex_unlock(&c->lock);
     return written ? txm_fail_as(err, &cause) : TXM_OK;
@@ -363,7 +370,7 @@ txm_status txm_file_acquire(txm_cache *c, txm_cache_file *f, txm_tx **tx, txm_er
     add_reader(c, f->open);
     *tx = f->open->tx;
     const bool look = due_to_look(f->open);
-    memcpy(known, f->identity, sizeof known);
+    memcpy(known, f->open->identity, sizeof known);
     pthread_mutex_unlock(&c->lock);
     return look ? check_unwritten(c, f, *tx, known, err) : TXM_OK;
 }

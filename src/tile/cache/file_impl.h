@@ -37,31 +37,29 @@ typedef struct txm_open_file {
     struct txm_cache_file *file;
     struct txm_open_file *newer, *older; /* neighbours in the list of open files, in the order of their last use */
     uint64_t own_bytes, idle_bytes; /* memory of the open file, and memory that its reader keeps for the next tile */
-    double looked_seconds;          /* time of the last comparison with the file's identity */
+    uint64_t identity[4];           /* device, inode, size and time of change when it was last compared */
+    double looked_seconds;          /* time of that comparison */
     uint32_t readers;
     bool mapped; /* it was used since its pages were last released */
 } txm_open_file;
 
-/* A tx file, or the caller's callbacks. There may be millions of the latter, so their structs are allocated only up to
- * the end of `called`. */
+/* A tx file, or the caller's callbacks. There may be millions, so the struct is small and ends with the path. */
 typedef struct txm_cache_file {
-    char *path;
     txm_error *broken; /* the permanent failure that prevents reading; NULL: none */
     uint32_t textures;
-    bool is_called;
-    bool translucent; /* it was taken for opaque but has transparent pixels */
-    bool opening;
-    bool known : 1, has_digest : 1; /* known: `identity` is set; has_digest: `digest` is set, at the first opening */
+    uint32_t opens;
     union {
         txm_called called;
         struct {
             txm_open_file *open; /* NULL: not open */
-            uint64_t digest;     /* digest of the image; it stays the same if only the time changes */
-            uint64_t
-                identity[4]; /* device, inode, size and time of change: another file with the same name is not read */
-            uint32_t opens;
+            uint64_t identity;   /* digest of the identity: another file with the same name is not read; 0: not known */
+            uint64_t bytes;      /* size of the file */
+            uint64_t image;      /* digest of the image; it stays the same if only the time changes; 0: there is none */
         };
     };
+    bool is_called, opening;
+    bool translucent; /* it was taken for opaque but has transparent pixels */
+    char path[];
 } txm_cache_file;
 
 /* The open files of a cache, in the order of their last use. */

@@ -413,7 +413,7 @@ void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unw
     pthread_mutex_lock(&c->lock);
     double seconds = txm_clock_seconds() - begin;
     c->stats.load_seconds += seconds;
-    s->load_seconds += seconds;
+    s->load_seconds += (float)seconds;
     if (status == TXM_OK && !opaque && s->textures)
         status = txm_source_translucent(c, s, &err);
     if (!s->textures) { /* the texture was replaced meanwhile: the tile is not needed any more */

@@ -28,8 +28,7 @@ static void finish_source(const txm_cache *c, txm_source *made, const char *dige
     if (!(made->converts && txm_extension_rejects(made->view->extension)))
         txm_view_pack(made->view);
     made->hashed = digest && *digest && c->options.coalesce & TXM_COALESCE_DUPLICATE;
-    for (uint64_t i = 0; made->hashed && i < 2; i++)
-        made->digest[i] = txm_xxh64(digest, strlen(digest), i);
+    made->digest = made->hashed ? txm_xxh64(digest, strlen(digest), 0) : 0;
 }
 
 /* ---- tx files ---- */
@@ -47,7 +46,6 @@ static txm_status describe_file(txm_cache *c, txm_extension extension, txm_sourc
     if (status != TXM_OK)
         txm_error_prefix(err, "%s", made->file->path);
     made->converts = info->channels != made->view->channels;
-    made->file_bytes = info->file_bytes;
     if (status == TXM_OK)
         finish_source(c, made, txm_tx_metadata_of(tx, "oiio:SHA-1"));
     txm_file_give(c, made->file);

@@ -29,7 +29,7 @@ void txm_rehearse_open(const txm_cache *c, uint32_t texture, txm_source *made)
     c->rehearsal.shape(c->rehearsal.user, texture, made->view, &made->converts);
     made->registered = (uint8_t)(made->view->levels + 1);
     made->hashed = true;
-    made->digest[0] = texture;
+    made->digest = texture;
 }
 
 /* Replaces reading a tile. Only one pixel is written, which is enough to share the tile. */

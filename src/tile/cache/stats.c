@@ -49,11 +49,6 @@ static void count_level(const txm_cache *c, const txm_source *s, uint32_t level,
     }
 }
 
-static uint32_t opens_of(const txm_cache_file *f)
-{
-    return f->is_called ? 0 : f->opens;
-}
-
 /* Visits all entries of the texture, so it is meant for reports and not for every frame. Textures that share a source
  * all report its tiles, so their sum counts these more than once. */
 txm_status txm_texture_stats(txm_cache *c, uint32_t texture, txm_cache_texture_stats *stats, txm_error *err)
@@ -72,15 +67,15 @@ txm_status txm_texture_stats(txm_cache *c, uint32_t texture, txm_cache_texture_s
         snprintf(stats->message, sizeof stats->message, "%s", first && first->message ? first->message : "");
         stats->failure = (uint32_t)(first ? first->status : TXM_OK);
         stats->failures = (t->trouble ? t->trouble->failures : 0) + (s && s->trouble ? s->trouble->failures : 0);
-        stats->opens = t->file ? opens_of(t->file) : 0;
+        stats->opens = t->file ? t->file->opens : 0;
     }
     if (s) {
         stats->levels = s->view->levels;
         stats->tile_bytes = s->view->tile_bytes;
         stats->loads = s->loads;
         stats->reloads = s->reloads;
-        stats->opens = opens_of(s->file);
-        stats->load_seconds = s->load_seconds;
+        stats->opens = s->file->opens;
+        stats->load_seconds = (double)s->load_seconds;
         for (uint32_t i = 0; i < s->view->levels; i++) {
             count_level(c, s, i, &stats->level[i]);
             stats->resident_bytes += (uint64_t)stats->level[i].resident * s->view->tile_bytes;

@@ -12,7 +12,7 @@
 enum {
     TXM_SLAB_BYTES = 512 << 10,
     TXM_SLOTS = 1 << TXM_SLOT_BITS,
-    TXM_CLASSES = 192,    /* sizes of tiles: of padded ones 11 edges and 8 pixel sizes, of packed ones 8 per octave */
+    TXM_CLASSES = 224,    /* sizes of tiles: of padded ones 11 edges and 8 pixel sizes, of packed ones 12 per octave */
     TXM_LOOKUP_TILES = 32 /* the most tiles that a lookup requests at a time */
 };
 

@@ -114,13 +114,18 @@ txm_status txm_view_describe(const txm_tx *tx, txm_extension extension, uint32_t
     return TXM_OK;
 }
 
-/* Rounds up to the next of eight sizes between two powers of two. */
+/* Rounds up to the next of twelve sizes between two powers of two, and to a multiple of 16. One of the twelve is 4/3 of
+ * the power of two, because textures whose edges are powers of two take slightly less than that with all their levels.
+ */
 static uint32_t round_up(uint32_t bytes)
 {
-    uint32_t step = 16;
-    while (step * 16 <= bytes)
-        step *= 2;
-    return (bytes + step - 1) & ~(step - 1);
+    enum { SIZES = 12, MULTIPLE = 16 };
+    uint32_t power = MULTIPLE;
+    while (power * 2 <= bytes)
+        power *= 2;
+    const uint32_t above = bytes > power ? bytes - power : 0, steps = (above * SIZES + power - 1) / power;
+    const uint32_t size = power + (steps * power + SIZES - 1) / SIZES;
+    return (size + MULTIPLE - 1) & ~(uint32_t)(MULTIPLE - 1);
 }
 
 /* Larger textures gain less, and are rarely needed in all their levels. */

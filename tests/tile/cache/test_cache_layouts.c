@@ -6,6 +6,7 @@
 #include <check.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -202,8 +203,10 @@ START_TEST(files_that_are_read_raise_no_signal)
 }
 END_TEST
 
-/* A million textures of 16x16 px: all that the cache keeps for them, apart from their names, takes at most 1.3 times
- * the memory of their pixels. */
+/* All that the cache keeps for a million textures of 16x16 px, apart from their names, takes at most 1.3 times the
+ * memory of their pixels. The functions below add fewer, from callbacks and from files, and look up in each. */
+enum { ICON_PIXELS = (256 + 64 + 16 + 4 + 1) * 4 };
+
 static txm_status describe_icon(void *user, txm_tile_shape *shape, txm_error *err)
 {
     (void)user, (void)err;
@@ -222,30 +225,78 @@ static txm_status read_icon(void *user, uint32_t level, uint32_t x, uint32_t y, 
     return TXM_OK;
 }
 
-START_TEST(icons_share_slabs)
+static void look_up_icon(txm_cache_thread *t, uint32_t id, float out[4])
+{
+    const txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
+    const txm_lookup at = at_level(0.4f, 0.3f, 0.5f, 16);
+    ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+}
+
+static void compare_icons(txm_cache *c, uint32_t count, uint64_t name_bytes)
+{
+    const txm_cache_stats s = stats_of(c);
+    const uint64_t unused =
+        s.slab_bytes - s.tile_bytes; /* part of the last huge page, a thousandth of a million icons */
+    const double ratio = (double)(s.allocated_bytes - unused - name_bytes) / count / ICON_PIXELS;
+    ck_assert_uint_eq(s.tiles, count);
+    ck_assert_uint_lt(unused, (2 << 20) + s.tile_bytes / 100);
+    ck_assert_msg(ratio < 1.3, "%.3f times the pixels", ratio);
+}
+
+START_TEST(icons_from_callbacks)
 {
     static const char name[] = "icon";
-    enum { ICONS = 200000, PIXELS = (256 + 64 + 16 + 4 + 1) * 4 };
+    enum { ICONS = 200000 };
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     txm_cache *c = new_cache(&o);
     txm_cache_thread *t = new_thread(c);
-    const txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
     for (size_t i = 0; i < ICONS; i++) {
         const txm_tile_source source = {
             .struct_size = sizeof source, .user = (void *)i, .describe = describe_icon, .read = read_icon};
-        const txm_lookup at = at_level(0.4f, 0.3f, 0.5f, 16);
         uint32_t id;
         float out[4];
         ck_assert_int_eq(txm_cache_add_source(c, name, &source, TXM_EXTENSION_REPEAT, &id, NULL), TXM_OK);
-        ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+        look_up_icon(t, id, out);
         ck_assert_float_eq_tol(out[0], (float)(i & 255) * (1.0f / 255.0f), 1e-5f);
     }
-    const txm_cache_stats s = stats_of(c);
-    ck_assert_uint_lt(s.slab_bytes, (uint64_t)ICONS * PIXELS * 11 / 10);
-    const double ratio = (double)(s.allocated_bytes - ICONS * sizeof name) / ICONS / PIXELS;
-    ck_assert_msg(ratio < 1.3, "%.3f times the pixels", ratio);
+    compare_icons(c, ICONS, ICONS * sizeof name);
     txm_cache_thread_free(&t);
     txm_cache_free(&c);
+}
+END_TEST
+
+/* Copies of one file, with different SHA-1s in their metadata. */
+START_TEST(icons_from_files)
+{
+    enum { ICONS = 20000, SHA1_DIGITS = 40 };
+    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
+    txm_cache *c = new_cache(&o);
+    txm_cache_thread *t = new_thread(c);
+    char *made = write_cached("icon.tx", 16, 16, 4, TXM_TYPE_U8, MADE_NOISE, 1), sha1[SHA1_DIGITS + 1];
+    size_t bytes;
+    uint8_t *data = load_file(made, &bytes);
+    snprintf(sha1, sizeof sha1, "%040X", 16 * 7919 + 16 * 13 + 4 * 3 + 100003);
+    uint8_t *digits = memmem(data, bytes, sha1, SHA1_DIGITS);
+    ck_assert_ptr_nonnull(digits);
+    uint64_t name_bytes = 0;
+    float first[4], out[4];
+    for (uint32_t i = 0; i < ICONS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "icon-%05u.tx", i);
+        snprintf(sha1, sizeof sha1, "%040X", i);
+        memcpy(digits, sha1, SHA1_DIGITS);
+        const char *path = temp_file(name);
+        save_file(path, data, bytes);
+        name_bytes += strlen(path) + 1;
+        look_up_icon(t, add_texture(c, path, TXM_EXTENSION_REPEAT), i ? out : first);
+        ck_assert(!i || memcmp(out, first, sizeof out) == 0);
+        unlink(path);
+    }
+    compare_icons(c, ICONS, name_bytes);
+    txm_cache_thread_free(&t);
+    txm_cache_free(&c);
+    free(data);
+    free(made);
 }
 END_TEST
 
@@ -255,7 +306,7 @@ int main(void)
     TCase *tcase = add_case(suite, "cache layouts");
     temp_file("");
     tcase_set_timeout(tcase, 300);
-    add_tests(tcase, icons_share_slabs);
+    add_tests(tcase, icons_from_callbacks, icons_from_files);
     tcase_add_loop_test(tcase, small_textures_are_packed, 0, 4);
     tcase_add_loop_test(tcase, opaque_textures_keep_three_channels, 0, 4);
     tcase_add_loop_test(tcase, files_that_are_read, 0, 4);
