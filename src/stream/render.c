@@ -121,7 +121,10 @@ void txm_render_picture_clear(txm_render_picture *picture)
     free(picture->level);
     free(picture->misses);
     free(picture->passes);
-    free(picture->report);
+    for (uint32_t i = 0; i < picture->texture_count; i++)
+        free((char *)picture->textures[i].path);
+    free(picture->textures);
+    free(picture->verdict);
     free(picture->images);
     free(picture->tiles);
     free(picture->parts);
@@ -235,6 +238,23 @@ static txm_status list_tiles(const txm_render_textures *textures, txm_render_pic
     return status ? status : txm_render_tiles_of(textures, &view, &out->tiles, &out->tile_count, err);
 }
 
+/* Paths are copied, because those of the cache are freed with it. */
+static txm_status note_textures(txm_cache *cache, txm_render_picture *out, txm_error *err)
+{
+    out->textures = txm_calloc(out->cache.textures, sizeof *out->textures);
+    if (!out->textures && out->cache.textures)
+        return txm_no_memory(err, NULL);
+    for (; out->texture_count < out->cache.textures; out->texture_count++) {
+        txm_cache_texture_stats *t = &out->textures[out->texture_count];
+        txm_status status = txm_cache_texture_stats_of(cache, out->texture_count, t, err);
+        if (status)
+            return status;
+        if (t->path && !(t->path = strdup(t->path)))
+            return txm_no_memory(err, NULL);
+    }
+    return TXM_OK;
+}
+
 /* Statistics are taken before the textures are freed. The film's arrays move to the picture and then belong to the
  * caller. */
 static txm_status collect(const txm_render_scene *scene, txm_render_job *job, uint32_t height, txm_render_picture *out,
@@ -254,9 +274,10 @@ static txm_status collect(const txm_render_scene *scene, txm_render_job *job, ui
         job->moments.passed = job->moments.every; /* the last one is always kept */
         txm_moments_note(&job->moments, job->textures.cache, job->samples_done);
         txm_cache_stats_of(job->textures.cache, &out->cache);
-        out->report = txm_cache_report(job->textures.cache, TXM_CACHE_REPORT_FORMAT_JSON);
-        if (!out->report)
-            return txm_no_memory(err, NULL);
+        out->verdict = txm_cache_report(job->textures.cache, TXM_CACHE_REPORT_FORMAT_VERDICT);
+        status = out->verdict ? note_textures(job->textures.cache, out, err) : txm_no_memory(err, NULL);
+        if (status)
+            return status;
     }
     film_finish(&job->film, job->options->samples, height);
     out->image_count = scene->image_count;

@@ -218,8 +218,10 @@ typedef struct txm_render_picture {
      * that were run again, launches until all samples of the pixel were complete. */
     float *level, *misses, *passes;
     txm_render_counts counts;
-    txm_cache_stats cache; /* zero for REFERENCE */
-    char *report;          /* txm_cache_report as JSON; NULL for REFERENCE */
+    txm_cache_stats cache;             /* zero for REFERENCE */
+    char *verdict;                     /* of txm_cache_report; NULL for REFERENCE */
+    txm_cache_texture_stats *textures; /* of the cache; NULL for REFERENCE. Their paths are owned */
+    uint32_t texture_count;
     txm_render_image_use *images;
     size_t image_count;
     txm_render_tile *tiles; /* the used tiles, by image, part, level and row */

@@ -63,6 +63,7 @@ txm stream render room rgb8.png rgba8.png "${small[@]}" --json --html page.html 
 check json-engine json out 'o[0]["engine"] == "wave" and o[0]["counts"]["paths"] == 64 * 36 * 2 and len(o[0]["images"]) == 2'
 if has_jsonschema; then check json-schema valid_json stream out; fi
 check json-memory json out 'o[0]["memory"][-1]["samples"] == 64 * 36 * 2 and 0 < max(m["tile_bytes"] for m in o[0]["memory"]) <= o[0]["peak_bytes"]'
+check json-cache json out '(lambda c: len(c["texture_stats"]) == c["textures"] == 2 and sum(t["loads"] for t in c["texture_stats"]) == c["tiles_loaded"] == o[0]["tiles_loaded"] and all(t["path"].endswith(".tx") and len(t["levels"]) and sum(l["loads"] for l in t["levels"]) == t["loads"] for t in c["texture_stats"]) and "working set" in c["verdict"] and c["policy"] == "render-tiles" and c["max_bytes"] > 0)(o[0]["cache"])'
 check json-touched json out 'all(len(i["touched"]) == sum(l["used"] for l in i["levels"]) > 0 for i in o[0]["images"])'
 check json-cost json out 'sum(i["loads"] for i in o[0]["images"]) == o[0]["tiles_loaded"] and all(i["load_seconds"] > 0 and i["failures"] == 0 and i["failure"] is None for i in o[0]["images"])'
 check page-memory grep -q '<title>Memory of textures over time</title>' page.html

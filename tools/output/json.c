@@ -162,16 +162,6 @@ void txm_json_append_ints(cJSON *array, const int *ints, int count)
     append_item(array, cJSON_CreateIntArray(ints, count));
 }
 
-void txm_json_parsed(cJSON *object, const char *name, const char *text)
-{
-    cJSON *item = cJSON_Parse(text);
-    if (item && !cJSON_AddItemToObject(object, name, item)) {
-        cJSON_Delete(item);
-        item = NULL;
-    }
-    added(item);
-}
-
 void txm_json_append_number(cJSON *array, double value, int digits)
 {
     char text[40];

@@ -40,8 +40,6 @@ cJSON *txm_json_append(cJSON *array);
 void txm_json_append_number(cJSON *array, double value, int digits);
 /* An array of whole numbers at the end of an array. */
 void txm_json_append_ints(cJSON *array, const int *ints, int count);
-/* A member whose value is already JSON text. */
-void txm_json_parsed(cJSON *object, const char *name, const char *text);
 /* A string at the end of an array; bytes that are not UTF-8 become U+FFFD. */
 void txm_json_append_text(cJSON *array, const char *text);
 

@@ -76,6 +76,8 @@ float txm_heat_most(const float *map, size_t count);
 /* Converts linear values to sRGB codes of 8 bits; free() them. NULL: out of memory. */
 uint8_t *txm_srgb_codes(const float *linear, size_t count);
 
+/* Adds the member "cache". */
+void txm_stream_json_cache(cJSON *object, const txm_cache_options *options, const txm_render_picture *picture);
 void txm_stream_print_picture(const char *scene, const txm_render_options *options, const txm_render_picture *picture);
 void txm_stream_print_budget(const char *scene, const txm_render_budget *budget);
 /* Each prints one JSON object. */

@@ -355,8 +355,7 @@ void txm_stream_json_devices(cJSON *o, const txm_render_device *devices, size_t 
     }
 }
 
-/* The cache's own report is JSON already and is included as "cache"; the three figures before it are for scripts that
- * need no more. */
+/* The three figures before the cache's own are for scripts that need no more. */
 void txm_stream_json_picture(const char *scene, const txm_render_options *options, const txm_render_picture *p)
 {
     const struct {
@@ -379,8 +378,8 @@ void txm_stream_json_picture(const char *scene, const txm_render_options *option
     txm_json_uint(o, "tiles_reloaded", p->cache.tiles_reloaded);
     txm_json_uint(o, "peak_bytes", p->cache.tile_bytes_peak);
     txm_stream_json_devices(o, p->devices, p->device_count);
-    if (p->report)
-        txm_json_parsed(o, "cache", p->report);
+    if (options->engine != TXM_RENDER_ENGINE_REFERENCE)
+        txm_stream_json_cache(o, options->cache, p);
     else
         txm_json_text(o, "cache", NULL);
     json_moments(o, p);

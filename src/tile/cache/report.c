@@ -2,10 +2,8 @@
  *
  * The report: statistics under the names that Cycles and OpenImageIO print, and a verdict.
  *
- * It is meant for users who tune a budget. The text has the order and words of Cycles' statistics, the JSON has the
- * members of txm_cache_stats under their own names, and both end with a sentence that says what to do. All numbers come
- * from stats.c. The JSON contains only numbers, names and two kinds of strings, so it is written without a JSON
- * library, which renderers that link libtxtile would otherwise need.
+ * It is meant for users who tune a budget. The text has the order and words of Cycles' statistics and ends with a
+ * sentence that says what to do. All numbers come from stats.c.
  */
 #include "tile/base/bytes.h"
 #include "tile/base/text.h"
@@ -79,25 +77,11 @@ static void line_share(txm_bytes *b, const char *name, uint64_t n, uint64_t of)
     txm_bytes_printf(b, "  %-26s %llu (%.1f%%)\n", name, (unsigned long long)n, percent(n, of));
 }
 
-/* Each texture is handled under the lock, because replacing it meanwhile would free its path. */
-static void add_textures(txm_cache *c, txm_bytes *b, uint32_t count,
-                         void (*add)(txm_bytes *b, uint32_t id, const txm_cache_texture_stats *t))
-{
-    txm_cache_texture_stats t;
-    for (uint32_t i = 0; i < count; i++) {
-        pthread_mutex_lock(&c->lock);
-        if (txm_texture_stats(c, i, &t, NULL) == TXM_OK)
-            add(b, i, &t);
-        pthread_mutex_unlock(&c->lock);
-    }
-}
-
 /* Textures that were never looked up are left out. The line of opens has the words of OpenImageIO's statistics, so
  * users can search for them. */
-static void add_texture_text(txm_bytes *b, uint32_t id, const txm_cache_texture_stats *t)
+static void add_texture(txm_bytes *b, const txm_cache_texture_stats *t)
 {
     char size[32];
-    (void)id;
     if (!t->path || (!t->opened && !t->failed))
         return;
     print_bytes(size, t->resident_bytes);
@@ -123,11 +107,23 @@ static void add_texture_text(txm_bytes *b, uint32_t id, const txm_cache_texture_
         txm_bytes_printf(b, "    failed: %llu (%s)\n", (unsigned long long)t->failures, t->message);
 }
 
+/* Each texture is handled under the lock, because replacing it meanwhile would free its path. */
+static void add_textures(txm_cache *c, txm_bytes *b, uint32_t count)
+{
+    txm_cache_texture_stats t;
+    for (uint32_t i = 0; i < count; i++) {
+        pthread_mutex_lock(&c->lock);
+        if (txm_texture_stats(c, i, &t, NULL) == TXM_OK)
+            add_texture(b, &t);
+        pthread_mutex_unlock(&c->lock);
+    }
+}
+
 /* Names and order are those of Cycles' statistics, so its users recognise them. */
 static void add_text(txm_cache *c, const txm_cache_stats *s, const char *sentence, txm_bytes *b)
 {
     txm_bytes_printf(b, "Full Images:\n  none: small images have small tiles\nTiled Images:\n");
-    add_textures(c, b, s->textures, add_texture_text);
+    add_textures(c, b, s->textures);
     txm_bytes_printf(b, "Memory:\n");
     line_bytes(b, "Full image memory", 0);
     line_bytes(b, "Tiled image memory", s->tile_bytes);
@@ -161,109 +157,6 @@ static void add_text(txm_cache *c, const txm_cache_stats *s, const char *sentenc
     txm_bytes_printf(b, "Verdict: %s\n", sentence);
 }
 
-/* ---- JSON ---- */
-
-/* Paths may contain any bytes; those that are not UTF-8 are replaced. */
-static void add_string(txm_bytes *b, const char *text)
-{
-    txm_bytes_add(b, "\"", 1);
-    for (const char *p = text; *p;) {
-        size_t n = txm_utf8_sequence(p);
-        if (!n)
-            txm_bytes_puts(b, "\xEF\xBF\xBD"); /* U+FFFD */
-        else if (*p == '"' || *p == '\\')
-            txm_bytes_printf(b, "\\%c", *p);
-        else if ((unsigned char)*p < 0x20)
-            txm_bytes_printf(b, "\\u%04x", (unsigned)*p);
-        else
-            txm_bytes_add(b, p, n);
-        p += n ? n : 1;
-    }
-    txm_bytes_add(b, "\"", 1);
-}
-
-/* A UDIM set has no path; it is listed with null, so the indices are those of the renderer. */
-static void add_texture_json(txm_bytes *b, uint32_t id, const txm_cache_texture_stats *t)
-{
-    txm_bytes_printf(b, "%s{\"texture\":%u,\"path\":", id ? "," : "", id);
-    if (t->path)
-        add_string(b, t->path);
-    else
-        txm_bytes_puts(b, "null");
-    txm_bytes_printf(b,
-                     ",\"opened\":%s,\"failed\":%s,\"opens\":%u,\"load_seconds\":%.6f,\"resident_bytes\":%llu,"
-                     "\"loads\":%llu,\"reloads\":%llu,\"failures\":%llu,\"message\":",
-                     t->opened ? "true" : "false", t->failed ? "true" : "false", t->opens, t->load_seconds,
-                     (unsigned long long)t->resident_bytes, (unsigned long long)t->loads,
-                     (unsigned long long)t->reloads, (unsigned long long)t->failures);
-    add_string(b, t->message);
-    txm_bytes_puts(b, ",\"levels\":[");
-    for (uint32_t i = 0; i < t->levels; i++)
-        txm_bytes_printf(b,
-                         "%s{\"width\":%u,\"height\":%u,\"tiles\":%u,\"resident\":%u,\"loaded\":%u,\"loads\":%llu,"
-                         "\"failed\":%u}",
-                         i ? "," : "", t->level[i].width, t->level[i].height, t->level[i].tiles, t->level[i].resident,
-                         t->level[i].loaded_once, (unsigned long long)t->level[i].loads, t->level[i].failed);
-    txm_bytes_puts(b, "]}");
-}
-
-/* Writes a member of txm_cache_stats under its own name. */
-#define NUMBER(NAME) txm_bytes_printf(b, "\"" #NAME "\":%llu,", (unsigned long long)s->NAME)
-
-static void add_json(txm_cache *c, const txm_cache_stats *s, const char *sentence, txm_bytes *b)
-{
-    txm_bytes_printf(b, "{\"policy\":\"%s\",\"max_bytes\":%llu,",
-                     txm_cache_policy_name((txm_cache_policy)c->options.policy), (unsigned long long)budget_of(c));
-    NUMBER(lookups);
-    NUMBER(lookups_missed);
-    NUMBER(tile_requests);
-    NUMBER(tiles_loaded);
-    NUMBER(tiles_reloaded);
-    NUMBER(tiles_evicted);
-    NUMBER(tiles_failed);
-    NUMBER(tiles_coalesced);
-    NUMBER(tiles_staged);
-    NUMBER(tiles_restored);
-    NUMBER(requests_dropped);
-    NUMBER(requests_made);
-    NUMBER(requests_rejected);
-    NUMBER(requests_full);
-    NUMBER(requests_late);
-    NUMBER(tiles_queued);
-    NUMBER(kept_bytes);
-    NUMBER(tiles);
-    NUMBER(tiles_peak);
-    NUMBER(tile_bytes);
-    NUMBER(tile_bytes_peak);
-    NUMBER(slab_bytes);
-    NUMBER(overhead_bytes);
-    NUMBER(allocated_bytes);
-    NUMBER(allocated_bytes_peak);
-    NUMBER(virtual_bytes);
-    NUMBER(loaded_bytes);
-    NUMBER(reloaded_bytes);
-    NUMBER(reader_bytes);
-    NUMBER(reader_bytes_peak);
-    NUMBER(waits);
-    NUMBER(locks);
-    NUMBER(quiescent_states);
-    NUMBER(working_set_bytes);
-    NUMBER(textures);
-    NUMBER(textures_opened);
-    NUMBER(textures_failed);
-    NUMBER(duplicates);
-    NUMBER(udim_sets);
-    NUMBER(files_open);
-    NUMBER(files_open_peak);
-    NUMBER(files_opened);
-    NUMBER(epoch);
-    txm_bytes_printf(b, "\"load_seconds\":%.6f,\"verdict\":", s->load_seconds);
-    add_string(b, sentence);
-    txm_bytes_puts(b, ",\"texture_stats\":[");
-    add_textures(c, b, s->textures, add_texture_json);
-    txm_bytes_puts(b, "]}\n");
-}
-
 /* NULL: out of memory. The caller frees the text. The lock is taken for each texture separately, so during a render the
  * numbers of two textures may be from slightly different times. */
 char *txm_cache_report(txm_cache *c, txm_cache_report_format format)
@@ -273,8 +166,8 @@ char *txm_cache_report(txm_cache *c, txm_cache_report_format format)
     txm_bytes b = {0};
     txm_cache_stats_of(c, &s);
     verdict(c, &s, sentence);
-    if (format == TXM_CACHE_REPORT_FORMAT_JSON)
-        add_json(c, &s, sentence, &b);
+    if (format == TXM_CACHE_REPORT_FORMAT_VERDICT)
+        txm_bytes_puts(&b, sentence);
     else
         add_text(c, &s, sentence, &b);
     return txm_bytes_take(&b);

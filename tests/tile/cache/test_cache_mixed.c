@@ -456,9 +456,8 @@ static void ask(uint64_t *s)
         txm_cache_texture_stats_of(cache, ids[sample_random(s) % TEXTURES], &of_texture, NULL);
         break;
     case 2:
-        report =
-            txm_cache_report(cache, sample_random(s) % 2 ? TXM_CACHE_REPORT_FORMAT_JSON : TXM_CACHE_REPORT_FORMAT_TEXT);
-        ck_assert(!report || (!strchr(report, 0xDD) && !strstr(report, "\xEF\xBF\xBD"))); /* paths are printed intact */
+        report = txm_cache_report(cache, (txm_cache_report_format)(sample_random(s) % 2));
+        ck_assert(!report || !strchr(report, 0xDD)); /* paths are printed intact */
         free(report);
         break;
     default:

@@ -149,9 +149,8 @@ START_TEST(comes_back_without_being_read)
     ck_assert_uint_eq(after.loaded_bytes, before.loaded_bytes);
     ck_assert_uint_eq(after.tiles, before.tiles);
     ck_assert_uint_eq(after.lookups_missed, before.lookups_missed + 1);
-    char *report = txm_cache_report(c, TXM_CACHE_REPORT_FORMAT_JSON);
-    ck_assert_ptr_nonnull(strstr(report, "\"policy\":\"second-chance\""));
-    ck_assert_ptr_nonnull(strstr(report, "\"tiles_restored\":1,"));
+    char *report = txm_cache_report(c, TXM_CACHE_REPORT_FORMAT_TEXT);
+    ck_assert_ptr_nonnull(strstr(report, "Back without reading       1 ("));
     free(report);
     look(t, id, &b, 0, tile); /* and it stays */
     ck_assert_uint_eq(stats_of(c).lookups_missed, after.lookups_missed);
