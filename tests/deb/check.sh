@@ -39,11 +39,12 @@ build_suite() {
     say "$suite: building"
     rm -rf "$root/deb-$suite" && mkdir -p "$root/deb-$suite"
     git -C "$repo" archive --prefix=txmill/ HEAD | tar -x -C "$root/deb-$suite"
-    (run "deb-build-$suite" sh -c "cd '$root/deb-$suite/txmill' && make -s -j\$(nproc) CUDA=no OPENCL=no B=build PREFIX=/usr \
+    # The host's /var is not visible under its own path, and TXM_CHROOTS may be there.
+    (run "deb-build-$suite" sh -c "cd '/host$root/deb-$suite/txmill' && make -s -j\$(nproc) CUDA=no OPENCL=no B=build PREFIX=/usr \
         LIBDIR=/usr/lib/\$(dpkg-architecture -qDEB_HOST_MULTIARCH) all deb") >"$root/deb-$suite/log" 2>&1 ||
         { tail -n 20 "$root/deb-$suite/log" >&2; fail "$suite: make deb failed"; }
     say "$suite: lintian"
-    (run "deb-build-$suite" sh -c "lintian --fail-on error '$root/deb-$suite'/txmill/build/deb/*.deb") ||
+    (run "deb-build-$suite" sh -c "lintian --fail-on error '/host$root/deb-$suite'/txmill/build/deb/*.deb") ||
         fail "$suite: lintian found errors"
 }
 

@@ -64,10 +64,12 @@ check one-string-of-extensions test -z "$(lists '"([a-z0-9]+ )*(png|jpe?g|tiff?|
     grep -vx tools/cmd_extract.c)" # which offers some formats for pictures
 check one-list-of-first-bytes test -z "$(lists '(x89PNG|SDPX.*4, "|xFF.xD8.xFF|8BPS)' | grep -v '^src/mill/source/[a-z]*/')"
 
-# So are a mode of repeating, a filter and a container of tx files: prints the files outside of $3 that name more than one
-# constant of the enumeration that begins with $1 in the header $2. One alone is a default, or what a fast path serves.
+# So are a mode of repeating, a filter and a container of tx files. The constants of the enumeration that begins with $1 in
+# the header $2; and the files outside of $3 that name more than one of them. One alone is a default, or what a fast path
+# serves.
+constants() { grep -ohE "\b$1_[A-Z_]+\b" "$2" | sort -u; }
 names_several() {
-    grep -ohE "\b$1_[A-Z_]+\b" "$2" | sort -u >"$work/constants"
+    constants "$1" "$2" >"$work/constants"
     grep -roE --include='*.[ch]' --include='*.cpp' --include='*.cu' "\b$1_[A-Z_]+\b" include src tools | sort -u |
         awk -F: 'NR == FNR { known[$1]; next } $2 in known { n[$1]++ } END { for (f in n) if (n[f] > 1) print f }' \
             "$work/constants" - | grep -vxF "$2" | { [ -z "$3" ] && cat || grep -vxE "$3"; }
@@ -78,8 +80,8 @@ check one-place-for-extensions test -z "$(names_several TXM_EXTENSION include/tx
 check sees-filters grep -q . <<<"$(names_several TXM_FILTER include/txtile/sampler.h '')"
 check one-place-for-filters test -z "$(names_several TXM_FILTER include/txtile/sampler.h \
     'src/tile/sample/(filter|stochastic)\.h')"
-check sees-containers grep -qE '\bTXM_CONTAINER_EXR\b' include/txtile/reader.h
-check one-place-for-containers test -z "$(grep -rlE '\bTXM_CONTAINER_(TIFF|EXR)\b' src tools)"
+check sees-containers grep -qx TXM_CONTAINER_EXR <(constants TXM_CONTAINER include/txtile/reader.h)
+check one-place-for-containers test -z "$(grep -rlwFf <(constants TXM_CONTAINER include/txtile/reader.h) src tools)"
 
 # The program uses only public headers of the libraries, and small ones of base.
 check program-uses-public-headers test -z \

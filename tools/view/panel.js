@@ -54,7 +54,7 @@ function facts(file, display) {
     ["Image", `${i.width} × ${i.height} px, ${i.levels.length} levels`],
     ["Pixels", `${i.data_type} ${names[i.channels]}, ${file.values === "linear" ? "scene-linear" : file.values}`],
     ["Tiles", `${i.tile_width} × ${i.tile_height} px, ${i.compression}`],
-    ["File", `${i.container === "exr" ? "OpenEXR" : "TIFF"}, ${formatBytes(i.file_bytes)}`],
+    ["File", `${i.container.toUpperCase()}, ${formatBytes(i.file_bytes)}`],
     ["Borders", i.border_section.state === "none" ? "none" : `${formatBytes(i.border_section.bytes)}, ${i.border_section.state}`],
     ["Colour space", i.colorspace.requested ?? i.colorspace.detected],
     ["Working space", i.colorspace.working_space],

@@ -18,6 +18,7 @@
 #include "mill/convert/memory.h"
 #include "mill/convert/otherwise.h"
 #include "mill/convert/resolve.h"
+#include "mill/write/writer.h"
 #include "tile/base/clock.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
@@ -284,10 +285,7 @@ static void describe(const conversion *c, txm_result *result)
 static txm_status check_codec(const conversion *c, txm_error *err)
 {
     const txm_conform conform = txm_conform_plan(c->info, c->resolved.space, c->resolved.alpha, NULL);
-    if (c->settings.compression.codec != TXM_CODEC_ZSTD || !txm_type_is_float(conform.type))
-        return TXM_OK;
-    return txm_fail(err, TXM_STATUS_USAGE,
-                    "%s: its tx file is an EXR file, which cannot be compressed with zstd; use zip or none", c->path);
+    return txm_tx_check_codec(conform.type, c->settings.compression.codec, c->path, err);
 }
 
 /* Makes the file while the claim is held. Before the claim was granted, another process may have made it. */

@@ -43,6 +43,15 @@ const txm_container_writer *txm_container_writer_of(txm_type type)
     return writers[txm_container_of(type)];
 }
 
+txm_status txm_tx_check_codec(txm_type type, txm_codec codec, const char *name, txm_error *err)
+{
+    if (codec != TXM_CODEC_ZSTD || txm_container_writer_of(type)->has_zstd)
+        return TXM_OK;
+    return txm_fail(err, TXM_STATUS_USAGE,
+                    "%s: its tx file is %s, which cannot be compressed with zstd; use zip or none", name,
+                    txm_container_name(txm_container_of(type)));
+}
+
 /* The writer makes native files only; the reader accepts more. */
 static txm_status check_layout(const txm_tx_layout *l, const char *name, txm_error *err)
 {
@@ -57,9 +66,7 @@ static txm_status check_layout(const txm_tx_layout *l, const char *name, txm_err
     if (l->tile_px < TXM_MIN_TILE_PX || l->tile_px > TXM_MAX_TILE_PX || (l->tile_px & (l->tile_px - 1)))
         return txm_fail(err, TXM_STATUS_USAGE, "%s: tile size %u: must be a power of two from %d to %d", name,
                         l->tile_px, TXM_MIN_TILE_PX, TXM_MAX_TILE_PX);
-    if (l->compression.codec == TXM_CODEC_ZSTD && !txm_container_writer_of(l->type)->has_zstd)
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: EXR files cannot be compressed with zstd; use zip or none", name);
-    return TXM_OK;
+    return txm_tx_check_codec(l->type, l->compression.codec, name, err);
 }
 
 /* Level after level, rows from the top. */

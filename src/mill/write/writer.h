@@ -57,6 +57,9 @@ typedef struct txm_tx_summary {
 
 typedef struct txm_tx_writer txm_tx_writer;
 
+/* Whether the container of this type of samples can be compressed so; USAGE, with `name` in front, if not. */
+txm_status txm_tx_check_codec(txm_type type, txm_codec codec, const char *name, txm_error *err);
+
 /* Starts a file on `fd` (empty, read-write, seekable; not closed by the writer). BigTIFF is chosen if the uncompressed
  * size of all levels could exceed 4 GiB, and only then. */
 txm_status txm_tx_writer_open(int fd, const char *name_for_messages, const txm_tx_layout *layout,
