@@ -231,8 +231,8 @@ TXM_ARITH txm_gpu_pixel txm_gpu_encode(txm_type type, uint32_t channels, bool sr
     uint32_t colors = channels == 1 ? 1 : 3;
     if (table) {
         for (uint32_t c = 0; c < colors; c++) {
-            uint32_t bin = txm_srgb8_bin(txm_float_bits(p.v[c]));
-            out.v[c] = t->bin_code[bin] + (p.v[c] >= t->bin_next[bin] ? 1u : 0u);
+            uint32_t bits = txm_float_bits(p.v[c]);
+            out.v[c] = txm_srgb8_code(t->srgb8[txm_srgb8_bin(bits)], bits);
         }
     } else if (srgb && channels == 1) {
         p.v[0] = txm_srgb_encode(p.v[0]);

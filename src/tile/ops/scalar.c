@@ -133,8 +133,8 @@ static void srgb_decode(txm_type type, uint32_t channels, const void *src, float
  * codes. */
 static uint8_t encode8(const txm_tables *t, float v)
 {
-    uint32_t bin = txm_srgb8_bin(txm_float_bits(v));
-    return (uint8_t)(t->bin_code[bin] + (v >= t->bin_next[bin]));
+    uint32_t bits = txm_float_bits(v);
+    return (uint8_t)txm_srgb8_code(t->srgb8[txm_srgb8_bin(bits)], bits);
 }
 
 /* Finds the nearest code with the table of first floats, which is as exact as a search. If colour is divided by alpha,

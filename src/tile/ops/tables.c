@@ -37,12 +37,10 @@ static void make_encode(void)
     for (uint32_t bin = 0; bin < TXM_SRGB8_BINS; bin++) {
         uint32_t begin = (bin + TXM_SRGB8_FIRST) << TXM_SRGB8_SHIFT, end = begin + (1u << TXM_SRGB8_SHIFT) - 1;
         uint32_t code = encode8(begin);
-        tables.bin_code[bin] = (uint8_t)code;
-        tables.bin_next[bin] = 2.0f; /* never reached: values above 1 are in the last bin, which is code 255 */
-        if (bin + 1 < TXM_SRGB8_BINS && encode8(end) > code)
-            tables.bin_next[bin] = txm_bits_float(first_with_code(code + 1, begin, end));
-        else if (bin + 1 == TXM_SRGB8_BINS)
-            tables.bin_next[bin] = txm_bits_float(0x7F800000u); /* 255 stays 255 for all finite values */
+        uint32_t next = TXM_SRGB8_LOW + 1; /* beyond the bin */
+        if (encode8(end) > code)
+            next = first_with_code(code + 1, begin, end) & TXM_SRGB8_LOW;
+        tables.srgb8[bin] = code << TXM_SRGB8_CODE_SHIFT | next;
     }
 }
 

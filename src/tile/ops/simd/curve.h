@@ -71,18 +71,12 @@ static inline vf vf_srgb_encode_near(vf v)
     vi k = (bits - 0x3F3504F3) >> 23;
     vf m = (vf)(bits - (k << 23));
     vf s = (m - 1.0f) / (m + 1.0f), t = s * s;
-    vf p = ((0.41219858f * t + 0.57707802f) * t + 0.96179669f) * t + 2.8853901f;
+    vf t2 = t * t, p = (0.41219858f * t + 0.57707802f) * t2 + (0.96179669f * t + 2.8853901f);
     vf y = (1.0f / 2.4f) * (__builtin_convertvector(k, vf) + p * s);
     vf shifted = y + 12582912.0f, n = shifted - 12582912.0f;
-    vf z = (y - n) * 0.69314718f;
-    vf q = vf_set(1.0f / 720.0f);
-    q = q * z + 1.0f / 120.0f;
-    q = q * z + 1.0f / 24.0f;
-    q = q * z + 1.0f / 6.0f;
-    q = q * z + 0.5f;
-    q = q * z + 1.0f;
-    q = q * z + 1.0f;
-    vf power = q * (vf)(((vi)shifted << 23) + (127 << 23));
+    vf z = (y - n) * 0.69314718f, z2 = z * z;
+    vf q = (1.0f / 720.0f * z2 + (1.0f / 120.0f * z + 1.0f / 24.0f)) * z2 + (1.0f / 6.0f * z + 0.5f);
+    vf power = (q * z2 + (z + 1.0f)) * (vf)(((vi)shifted << 23) + (127 << 23));
     return vf_select(high, 1.055f * power - 0.055f, low);
 }
 

@@ -177,17 +177,29 @@ static inline void encode_u8_pixels(vf v, uint8_t *dst)
         TXM_STORE(vb, dst, __builtin_convertvector(codes, vb));
 }
 
+/* The vector forms of txm_srgb8_bin and txm_srgb8_code. */
+static inline vi srgb8_codes(const txm_tables *t, vf v)
+{
+    vi bits = (vi)v, bins = bits >> TXM_SRGB8_SHIFT, above = bins > TXM_SRGB8_LAST, within = bins > TXM_SRGB8_FIRST;
+    bins = (bins & ~above) | (TXM_SRGB8_LAST & above);
+    vi entries = vi_look_up(t->srgb8, (bins - TXM_SRGB8_FIRST) & within);
+    return (vi)((vu)entries >> TXM_SRGB8_CODE_SHIFT) - ((bits & TXM_SRGB8_LOW) >= (entries & TXM_SRGB8_LIMIT));
+}
+
 /* Opaque pixels, which are nearly all in most textures, use the table; a vector with any other pixel uses the formula
  * for all its lanes. */
 static void srgb_encode_u8_rgba(const float *src, uint8_t *dst, size_t count)
 {
+    const vi color = {TXM_COLOR_MASK};
+    const txm_tables *t = txm_tables_of_u8();
     size_t i = 0, samples = 4 * count;
     for (; i + TXM_LANES <= samples; i += TXM_LANES) {
         vf v = TXM_LOAD(vf, src + i);
+        vi alpha = (v == 1.0f) & 255;
         if (any_divides(v))
             encode_u8_pixels(v, dst + i);
         else
-            scalar.srgb_encode(TXM_TYPE_U8, 4, src + i, dst + i, TXM_LANES / 4);
+            TXM_STORE(vb, dst + i, __builtin_convertvector((srgb8_codes(t, v) & color) | (alpha & ~color), vb));
     }
     scalar.srgb_encode(TXM_TYPE_U8, 4, src + i, dst + i, count - i / 4);
 }

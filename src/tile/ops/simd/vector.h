@@ -73,8 +73,8 @@ static inline vd vd_look_up(const void *table, vi indices)
     return TXM_LOAD(vd, lanes);
 }
 
-/* Compilers take these apart lane by lane in the notation above: bytes and 16-bit words widened to 32 bits, and whether
- * any bit of a vector is set. */
+/* Compilers take these apart lane by lane in the notation above: bytes and 16-bit words widened to 32 bits, whether any
+ * bit of a vector is set, and 32-bit entries of a table. */
 #if defined(__AVX512F__) && TXM_LANES == 16
 static inline vi vi_from_bytes(const uint8_t *p)
 {
@@ -90,6 +90,11 @@ static inline int vu_any(vu v)
 {
     return _mm512_test_epi32_mask((__m512i)v, (__m512i)v) != 0;
 }
+
+static inline vi vi_look_up(const uint32_t *table, vi indices)
+{
+    return (vi)_mm512_i32gather_epi32((__m512i)indices, table, 4);
+}
 #elif defined(__AVX2__) && TXM_LANES == 8
 static inline vi vi_from_bytes(const uint8_t *p)
 {
@@ -104,6 +109,11 @@ static inline vi vi_from_words(const uint8_t *p)
 static inline int vu_any(vu v)
 {
     return !_mm256_testz_si256((__m256i)v, (__m256i)v);
+}
+
+static inline vi vi_look_up(const uint32_t *table, vi indices)
+{
+    return (vi)_mm256_i32gather_epi32((const int *)table, (__m256i)indices, 4);
 }
 #else
 static inline vi vi_from_bytes(const uint8_t *p)
@@ -123,6 +133,14 @@ static inline int vu_any(vu v)
     for (int i = 0; i < TXM_LANES; i++)
         any |= lanes[i];
     return any != 0;
+}
+
+static inline vi vi_look_up(const uint32_t *table, vi indices)
+{
+    uint32_t lanes[TXM_LANES];
+    for (int i = 0; i < TXM_LANES; i++)
+        lanes[i] = table[indices[i]];
+    return TXM_LOAD(vi, lanes);
 }
 #endif
 
