@@ -296,6 +296,15 @@ static const thoroughness FEW = {1, 9, 8, 1, false}, FEW_LONGER = {1, 11, 12, 1,
                           FEW_LONGEST = {1, 11, 16, 1, false}, FEWEST = {1, 11, 16, 2, false};
 enum { LONGER_KEY_BITS = 20, LONGEST_KEY_BITS = 16 }; /* limits on the bits for eight bytes */
 
+/* Bit i is byte i, which is 0 or 1. */
+static inline uint64_t mask_of(const uint8_t equal[64], unsigned count)
+{
+    uint64_t mask = 0;
+    for (unsigned i = 0; i < 64; i += 8)
+        mask |= (txm_load_le64(equal + i) * 0x0102040810204080u >> 56) << i;
+    return mask & ~UINT64_C(0) >> (64 - count);
+}
+
 /* Finds candidates at the next positions, at most 64. Position i is at byte i * step. Returns a mask of positions whose
  * bytes were seen before, and links each position to the last one with the same hash; some links are longer than the
  * format allows. Noise makes these comparisons unpredictable, so there are no branches here. Below 2^16 a number equals
@@ -304,10 +313,11 @@ enum { LONGER_KEY_BITS = 20, LONGEST_KEY_BITS = 16 }; /* limits on the bits for 
 TXM_TEMPLATE uint64_t find_candidates(uint16_t *restrict table, const uint8_t *base, size_t number, size_t step,
                                       unsigned count, thoroughness t, uint16_t *restrict links)
 {
-    uint64_t marks = 0;
+    uint8_t equal[64] = {0};
     const uint8_t *p = base + number * step;
     const unsigned more = t.agree_bytes - MIN_MATCH;
-    for (unsigned k = 0; k < count * t.stride; k += t.stride, p += step * t.stride) {
+#pragma GCC unroll 4
+    for (unsigned i = 0, k = 0; i < count; i++, k += t.stride, p += step * t.stride) {
         uint64_t key = txm_load_le64(p);
         uint16_t *last = &table[key * 0x9E3779B97F4A7C15u >> (64 - HASH_BITS)];
         size_t link = (uint16_t)(number + k - *last);
@@ -317,9 +327,9 @@ TXM_TEMPLATE uint64_t find_candidates(uint16_t *restrict table, const uint8_t *b
         uint64_t differ = txm_load_le64(from) ^ key;
         if (more)
             differ |= txm_load_le64(from + more) ^ txm_load_le64(p + more);
-        marks = marks >> 1 | (uint64_t)(differ == 0) << 63;
+        equal[i] = differ == 0;
     }
-    return marks >> (64 - count);
+    return mask_of(equal, count);
 }
 
 /* Unrolls the loop for the steps that are most common in images. */
