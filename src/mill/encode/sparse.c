@@ -25,7 +25,7 @@ enum {
     MIN_MATCH = 8, /* one load */
     HASH_BITS = 12,
     COUNTERS = 8,
-    SAMPLE_COUNTERS = 2, /* for a sample, which is shorter than the counters */
+    SAMPLE_COUNTERS = 4, /* for a sample, which is shorter than the counters: one for each channel */
     SMALL_COUNTS = 256,
     COST_ONE = 16, /* units per bit in estimated costs */
     LINKS = 32768, /* positions that are remembered: at least as many as a distance can span */
