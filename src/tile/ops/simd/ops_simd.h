@@ -136,11 +136,29 @@ static void clamp_half_simd(float *row, size_t samples)
 
 /* ---- the sRGB curve -------------------------------------------------------------------------------------------- */
 
+/* 8-bit RGBA by the table, with one gather for a vector of pixels. Without gathers, scalar code does the same. */
+static void srgb_decode_u8_rgba(const uint8_t *src, float *dst, size_t count)
+{
+    const vi color = {TXM_COLOR_MASK};
+    const txm_tables *t = txm_tables_of_u8();
+    size_t i = 0, samples = 4 * count;
+    for (; i + TXM_LANES <= samples; i += TXM_LANES) {
+        vi codes = vi_from_bytes(src + i), alpha = __builtin_shufflevector(codes, codes, TXM_ALPHA_SPREAD);
+        vf colors = (vf)vi_look_up(t->u8_rgba, alpha << 8 | codes);
+        TXM_STORE(vf, dst + i, vf_select(color, colors, __builtin_convertvector(codes, vf) * (1.0f / 255.0f)));
+    }
+    scalar.srgb_decode(TXM_TYPE_U8, 4, src + i, dst + i, count - i / 4);
+}
+
 /* The formula is left for floats, and for pixels whose colour is divided by their alpha. */
 static void srgb_decode_simd(txm_type type, uint32_t channels, const void *src, float *dst, size_t count)
 {
     const uint8_t *s = src;
     size_t i = 0, samples = count * channels, bytes = txm_type_bytes(type);
+    if (TXM_LANES > 4 && type == TXM_TYPE_U8 && channels == 4) {
+        srgb_decode_u8_rgba(src, dst, count);
+        return;
+    }
     /* Integers use tables, which are faster; for 16-bit RGBA there is one only for full alpha, so the formula is used.
      */
     bool formula = txm_type_is_float(type) || (type == TXM_TYPE_U16 && channels == 4);

@@ -91,7 +91,7 @@ static inline int vu_any(vu v)
     return _mm512_test_epi32_mask((__m512i)v, (__m512i)v) != 0;
 }
 
-static inline vi vi_look_up(const uint32_t *table, vi indices)
+static inline vi vi_look_up(const void *table, vi indices)
 {
     return (vi)_mm512_i32gather_epi32((__m512i)indices, table, 4);
 }
@@ -111,9 +111,9 @@ static inline int vu_any(vu v)
     return !_mm256_testz_si256((__m256i)v, (__m256i)v);
 }
 
-static inline vi vi_look_up(const uint32_t *table, vi indices)
+static inline vi vi_look_up(const void *table, vi indices)
 {
-    return (vi)_mm256_i32gather_epi32((const int *)table, (__m256i)indices, 4);
+    return (vi)_mm256_i32gather_epi32(table, (__m256i)indices, 4);
 }
 #else
 static inline vi vi_from_bytes(const uint8_t *p)
@@ -135,11 +135,11 @@ static inline int vu_any(vu v)
     return any != 0;
 }
 
-static inline vi vi_look_up(const uint32_t *table, vi indices)
+static inline vi vi_look_up(const void *table, vi indices)
 {
     uint32_t lanes[TXM_LANES];
     for (int i = 0; i < TXM_LANES; i++)
-        lanes[i] = table[indices[i]];
+        memcpy(&lanes[i], (const char *)table + sizeof *lanes * (uint32_t)indices[i], sizeof *lanes);
     return TXM_LOAD(vi, lanes);
 }
 #endif
