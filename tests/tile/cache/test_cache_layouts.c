@@ -246,7 +246,7 @@ static void compare_icons(txm_cache *c, uint32_t count, uint64_t name_bytes)
 START_TEST(icons_from_callbacks)
 {
     static const char name[] = "icon";
-    enum { ICONS = 200000 };
+    enum { ICONS = 50000 };
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     txm_cache *c = new_cache(&o);
     txm_cache_thread *t = new_thread(c);
@@ -268,7 +268,7 @@ END_TEST
 /* Copies of one file, with different SHA-1s in their metadata. */
 START_TEST(icons_from_files)
 {
-    enum { ICONS = 20000, SHA1_DIGITS = 40 };
+    enum { ICONS = 5000, SHA1_DIGITS = 40 };
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     txm_cache *c = new_cache(&o);
     txm_cache_thread *t = new_thread(c);
