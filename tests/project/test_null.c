@@ -25,7 +25,7 @@ static txm_error err;
 
 static void write_texture(void)
 {
-    path = write_cached("null.tx", 200, 200, 4, TXM_TYPE_U8, MADE_NOISE, 0);
+    path = write_cached_as("null.tx", 200, 200, 4, TXM_TYPE_U8, MADE_NOISE, 0, TXM_CODEC_ZIP);
 }
 
 static void free_texture(void)
