@@ -157,9 +157,11 @@ $(B)/install/txmill: $(B)/txmill $(B)/flags/prefix
 $(B)/txmill-oiio.so: $(MODULE_OBJ) $(B)/flags/link
 	$(CXX) -shared $(ALL_LDFLAGS) $(MODULE_OBJ) -lOpenImageIO -lOpenImageIO_Util $(shell $(PKG_CONFIG) --libs OpenEXR) -o $@
 
+# Compiling a test takes longer than what it runs itself: the time of most is spent in the library and in tests/util.
+TEST_OPT := $(patsubst -O2,-O1,$(filter -O2,$(OPT)))
 $(TESTS): $(B)/%: %.c $(B)/flags/c $(B)/flags/link $(TEST_UTIL) $(TOOL_LIB) $(STATIC) | $(B)/txmill $(B)/txmill-oiio.so
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MF $@.d $(shell $(PKG_CONFIG) --cflags check) -Itests/util -I. $< $(TEST_UTIL) $(TOOL_LIB) \
+	$(CC) $(ALL_CFLAGS) $(TEST_OPT) -MF $@.d $(shell $(PKG_CONFIG) --cflags check) -Itests/util -I. $< $(TEST_UTIL) $(TOOL_LIB) \
 	  $(STATIC) $(ALL_LDFLAGS) $(shell $(PKG_CONFIG) --libs check) $(LIBS) $(TOOL_LIBS) -o $@
 
 check: all $(TESTS)

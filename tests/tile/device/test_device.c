@@ -261,12 +261,12 @@ START_TEST(a_small_device_is_right)
     txm_device_options o;
     txm_device_options_init(&o);
     o.memory_bytes = 1 << 20;
-    try_batches(64 << 20, &o, 1, false, 15000);
+    try_batches(64 << 20, &o, 1, false, 5000);
     o.host_bytes = 1 << 20;
-    try_batches(64 << 20, &o, 1, false, 8000);
+    try_batches(64 << 20, &o, 1, false, 3000);
     o.max_requests = 64;
     o.copy_bytes = 100000;
-    try_batches(64 << 20, &o, 1, false, 5000);
+    try_batches(64 << 20, &o, 1, false, 2000);
 }
 END_TEST
 
@@ -302,7 +302,7 @@ START_TEST(a_lost_device_leaves_its_work)
             txm_device_options_init(&o);
             o.fail_launches = when;
             txm_device *d[2] = {open_device(c, 0, &o), open_device(c, 1, NULL)};
-            looks l = looks_of(part_of(20000), when, false);
+            looks l = looks_of(part_of(6000), when, false);
             const txm_device_batch b = batch_of(&l);
             ck_assert_int_eq(txm_device_sample(d, 1 + (size_t)others, &b, NULL), TXM_OK);
             are_true(&l);
