@@ -138,7 +138,7 @@ check play-stopped-picture test -s cut.exr
 # Textures disappear while frames run: they are magenta, counted and named, and nothing waits for them.
 mkdir gone && cp rgb8.png gone/ && cp rgba8.png gone/
 "$TXMILL" make -q -c sRGB -a straight gone/*.png
-"$TXMILL" stream play room gone/rgb8.png gone/rgba8.png --size 160x90 --path rest --frames 400 --max-open 1 --cache 300K --json > gone.json 2> gone.err &
+"$TXMILL" stream play room gone/rgb8.png gone/rgba8.png --size 64x36 --path rest --frames 400 --max-open 1 --cache 300K --json > gone.json 2> gone.err &
 player=$!
 sleep 1
 rm gone/blender_tx/*
