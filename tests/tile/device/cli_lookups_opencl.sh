@@ -15,6 +15,10 @@ lookups() { # NAME ENVIRONMENT...
     check "$1" eval 'rc_is 0 && prints "100%: Checks: "'
 }
 lookups one
+if [ -n "${SANITIZED:-}" ]; then
+    skip pictures "the plain pass renders them; cli_play.sh renders with the host's code"
+    finish
+fi
 if TXMILL_PLUGINS=$plugins TXMILL_OPENCL_PARTITION=2 "$TXMILL" devices --json >parts.json &&
     json parts.json "sum(d['usable'] for d in o[0]['opencl']['devices']) >= 2"; then
     lookups parts TXM_DEVICES=2 TXMILL_OPENCL_PARTITION=2
@@ -70,12 +74,6 @@ if [ ${#second[@]} -gt 0 ]; then
 fi
 picture play-scene play "--frames 6 --virtual --sampling scene --cache 300K --policy clock4 --marks 0"
 kept play-scene
-case $build in
-*-sanitize | *-tsan)
-    skip faults "a sanitizer's library must be loaded first"
-    finish
-    ;;
-esac
 faults=(LD_PRELOAD="$build/tests/opencl/faults.so")
 # lost NAME REASON: a device that fails costs one line of output, and the picture is the same.
 lost() {
