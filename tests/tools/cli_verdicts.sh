@@ -178,8 +178,8 @@ def same(case, command, said, expected):
           "" if said == expected else "says %r, not %r" % (said, expected))
 
 
-OF_STATE = {"fresh": "up-to-date"}
-for name, build, use, state, shows, *time in CASES:
+# All commands examine files with the same functions: a sanitizer sees these with a third of the cases.
+for name, build, use, state, shows, *time in CASES[::3] if os.environ.get("SANITIZED") else CASES:
     data = build()
     if data is not None:
         open(TX, "wb").write(data)
@@ -249,7 +249,7 @@ for name, build, use, state, shows, *time in CASES:
     stamp(IMAGE)
     os.rmdir(TX) if os.path.isdir(TX) and not os.path.islink(TX) else os.path.lexists(TX) and os.remove(TX)
 PY
-check runs test "$(grep -c '^ok' table)" -gt 350
+check runs test "$(grep -c '^ok' table)" -gt "$([ -n "${SANITIZED:-}" ] && echo 115 || echo 350)"
 while read -r line; do
     case $line in
     ok*) ok "$(cut -d' ' -f2- <<<"$line" | tr ' ' '-')" ;;
