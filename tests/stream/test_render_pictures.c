@@ -25,7 +25,7 @@ static const char *paths[IMAGES];
 static void make_noise_tx(const char *path, uint32_t width, uint32_t height, uint32_t channels)
 {
     made_image image =
-        make_image(width, height, channels, TXM_TYPE_U8, 64, (txm_compression){TXM_CODEC_ZIP, 4}, MADE_NOISE);
+        make_image(width, height, channels, TXM_TYPE_U8, 64, (txm_compression){.codec = TXM_CODEC_ZSTD}, MADE_NOISE);
     const txm_tx_metadata metadata = made_metadata();
     const txm_tx_summary summary = made_summary();
     uint64_t bytes;
