@@ -285,7 +285,7 @@ void txm_deflate_block(txm_bit_writer *w, const uint8_t *src, size_t n, const tx
     litlen[END_OF_BLOCK] = 1;
     txm_huffman_lengths(litlen, TXM_LITLEN_SYMBOLS, TXM_LITLEN_BITS, ll);
     txm_huffman_lengths(distance_counts, TXM_DISTANCE_SYMBOLS, TXM_HUFFMAN_MAX_BITS, dl);
-    (vector ? txm_huffman_codes_avx512 : txm_huffman_codes)(ll, TXM_LITLEN_SYMBOLS, lc);
+    txm_huffman_codes(ll, TXM_LITLEN_SYMBOLS, lc);
     txm_huffman_codes(dl, TXM_DISTANCE_SYMBOLS, dc);
     for (int i = 0; i < TXM_LITERALS; i++)
         codes.entries[i] = (uint32_t)lc[i] << 8 | ll[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writes runs of literals, and numbers codes, with AVX-512.
+ * Writes runs of literals with AVX-512.
  *
  * A few permutations of tables in registers look up the codes of 64 bytes. Neighbouring codes are then joined
  * repeatedly, until eight or sixteen share a word; only these words go through the bit buffer one after the other. This
@@ -16,8 +16,7 @@
 #include "tile/ops/ops.h"
 
 #define TXM_WIDE                                                                                                       \
-    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi2"),                           \
-                   always_inline)) static inline
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi2"), always_inline)) static inline
 
 enum { MOST_BITS = 56 }; /* room after a flush */
 
@@ -133,7 +132,7 @@ TXM_WIDE void put_64(txm_bit_writer *w, const __m512i low_table[4], const __m512
         put_words(w, eight, 1);
 }
 
-__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi2"))) static void
+__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi2"))) static void
 write_literals_avx512(txm_bit_writer *writer, const txm_literal_codes *table, const uint8_t *src, size_t n)
 {
     txm_bit_writer w =
@@ -152,63 +151,12 @@ write_literals_avx512(txm_bit_writer *writer, const txm_literal_codes *table, co
 
 txm_literal_writer txm_literal_writer_best(void)
 {
-    return !strcmp(txm_ops_best()->isa, "avx512") && __builtin_cpu_supports("avx512vbmi") &&
-                   __builtin_cpu_supports("avx512vbmi2")
-               ? write_literals_avx512
-               : NULL;
-}
-
-/* The lengths of the next symbols, and 0 after the last one. */
-TXM_WIDE __m256i next_lengths(const uint8_t *lengths, size_t left)
-{
-    return left < 32 ? _mm256_maskz_loadu_epi8((1u << left) - 1, lengths) : _mm256_loadu_si256((const void *)lengths);
-}
-
-/* Symbols of the same length take consecutive codes, so each length places its next codes, in order, in the lanes of
- * its symbols. */
-__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi2,popcnt"))) void
-txm_huffman_codes_avx512(const uint8_t *lengths, size_t count, uint16_t *out)
-{
-    unsigned next[TXM_HUFFMAN_MAX_BITS + 1] = {0}, code = 0;
-    const __m512i numbers =
-        _mm512_cvtepu8_epi16(_mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
-                                              21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31));
-    int deepest = 0;
-    for (size_t i = 0; i < count; i += 32)
-        for (int d = 1; d <= TXM_HUFFMAN_MAX_BITS; d++)
-            next[d] += (unsigned)__builtin_popcount(
-                _mm256_cmpeq_epi8_mask(next_lengths(lengths + i, count - i), _mm256_set1_epi8((char)d)));
-    for (int d = 1; d <= TXM_HUFFMAN_MAX_BITS; d++) {
-        unsigned symbols = next[d];
-        deepest = symbols ? d : deepest;
-        next[d] = code <<= 1;
-        code += symbols;
-    }
-    for (size_t i = 0; i < count; i += 32) {
-        __m256i l = next_lengths(lengths + i, count - i);
-        __m512i c = _mm512_setzero_si512();
-        for (int d = 1; d <= deepest; d++) {
-            __mmask32 has = _mm256_cmpeq_epi8_mask(l, _mm256_set1_epi8((char)d));
-            c = _mm512_mask_expand_epi16(c, has, _mm512_add_epi16(numbers, _mm512_set1_epi16((short)next[d])));
-            next[d] += (unsigned)__builtin_popcount(has);
-        }
-        for (int s = 1; s < 16; s *= 2) { /* swaps neighbouring groups of s bits, which reverses all */
-            const __m512i lower = _mm512_set1_epi16((short)(0xffff / ((1 << s) + 1))), by = _mm512_set1_epi16((short)s);
-            c = _mm512_or_si512(_mm512_and_si512(_mm512_srlv_epi16(c, by), lower),
-                                _mm512_sllv_epi16(_mm512_and_si512(c, lower), by));
-        }
-        c = _mm512_srlv_epi16(c, _mm512_sub_epi16(_mm512_set1_epi16(16), _mm512_cvtepu8_epi16(l)));
-        _mm512_mask_storeu_epi16(out + i, count - i < 32 ? (1u << (count - i)) - 1 : ~0u, c);
-    }
+    return !strcmp(txm_ops_best()->isa, "avx512") && __builtin_cpu_supports("avx512vbmi") ? write_literals_avx512
+                                                                                          : NULL;
 }
 #else
 txm_literal_writer txm_literal_writer_best(void)
 {
     return NULL;
-}
-
-void txm_huffman_codes_avx512(const uint8_t *lengths, size_t count, uint16_t *codes)
-{
-    txm_huffman_codes(lengths, count, codes);
 }
 #endif

@@ -17,7 +17,4 @@ struct txm_literal_codes {
 
 /* The fastest writer for this machine that $TXMILL_ISA allows; NULL if there is none. */
 txm_literal_writer txm_literal_writer_best(void);
-
-/* txm_huffman_codes, for machines that have such a writer. */
-void txm_huffman_codes_avx512(const uint8_t *lengths, size_t count, uint16_t *codes);
 #endif
