@@ -458,11 +458,11 @@ typedef struct txm_cache_texture_stats {
 TXM_API txm_status txm_cache_texture_stats_of(txm_cache *cache, uint32_t texture, txm_cache_texture_stats *stats,
                                               txm_error *err);
 
+/* TEXT: all textures, with the names that Cycles and OpenImageIO print, and the verdict. VERDICT: one sentence, which
+ * says whether tiles failed, whether the cache is too small or larger than needed, and what is needed. */
 typedef enum txm_cache_report_format {
-    TXM_CACHE_REPORT_FORMAT_TEXT =
-        0, /* all textures, with the names that Cycles and OpenImageIO print, and the verdict */
-    TXM_CACHE_REPORT_FORMAT_VERDICT /* one sentence: whether tiles failed, whether the cache is too small or larger
-                                       than needed, and what is needed */
+    TXM_CACHE_REPORT_FORMAT_TEXT = 0,
+    TXM_CACHE_REPORT_FORMAT_VERDICT
 } txm_cache_report_format;
 
 /* Returns a NUL-terminated text; free() it. NULL: out of memory. */

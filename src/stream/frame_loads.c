@@ -126,7 +126,7 @@ txm_status txm_frame_loads_begin(txm_frame_loads *l, double now_ms, uint64_t max
 
 /* ---- batches ---- */
 
-/* Batches that are tried if there is no room for a tile, so that each is evicted before a frame shows it. */
+/* Batches that are tried although memory is so full that every tile is evicted before a frame shows it. */
 enum { VAIN_BATCHES = 16 };
 
 /* The most tiles in the next batch once memory is full: as many as there is room for beside those that the picture has

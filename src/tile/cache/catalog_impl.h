@@ -24,8 +24,8 @@ typedef struct txm_shape {
     uint64_t level_loads[]; /* one per level; packed textures have none */
 } txm_shape;
 
-/* A file with one extension. Textures with the same pixels and extension share one. There may be millions: for sources
- * without a digest, the struct is cut off before that member. */
+/* A file with one extension. Textures with the same pixels and extension share one. There may be millions, so the
+ * struct is cut off before `digest` for sources that have none. */
 struct txm_source {
     txm_cache_file *file;
     txm_view_texture *view; /* in a txm_shape */

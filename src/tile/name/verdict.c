@@ -41,7 +41,7 @@ txm_tx_state txm_state_of_use(txm_use use)
 
 /* If Cycles does not use the file, the picture is still right but takes longer. */
 static const char from_source[] =
-    "reads the source image instead; with Auto Generate on, makes the tx file before it renders";
+    "reads the source image instead, or, with Auto Generate on, makes the tx file before it renders";
 
 /* This happens with and without Auto Generate, because Cycles reads only the header before the first tile. */
 static const char foreign_codec[] =
