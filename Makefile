@@ -166,6 +166,10 @@ $(TESTS): $(B)/%: %.c $(B)/flags/c $(B)/flags/link $(TEST_UTIL) $(TOOL_LIB) $(ST
 	$(CC) $(ALL_CFLAGS) $(TEST_OPT) -MF $@.d $(shell $(PKG_CONFIG) --cflags check) -Itests/util -I. $< $(TEST_UTIL) $(TOOL_LIB) \
 	  $(STATIC) $(ALL_LDFLAGS) $(TEST_LD) $(shell $(PKG_CONFIG) --libs check) $(LIBS) $(TOOL_LIBS) -o $@
 
+# THOROUGH=yes: every case, where a test otherwise tries some of many cases of one kind.
+ifneq ($(THOROUGH),)
+export TXM_THOROUGH := $(THOROUGH)
+endif
 check: all $(TESTS)
 	@TXM_MAKE_VARS='$(subst ','\'',$(MAKEOVERRIDES))' tests/run.sh $(B) $(LONG) $(TESTS) \
 	  $(filter-out $(SLOW) $(LONG),$(SCRIPTS))
@@ -174,9 +178,9 @@ check-slow: all
 
 # Everything that this machine can run, for hours: the tests, the campaigns, the packages, real Blenders. Parts that lack
 # something are skipped with a reason.
-CAMPAIGNS := check check-slow check-abi check-cache-threads check-gpu check-avx512 check-slurm check-deb check-wheel check-blender fuzz
+CAMPAIGNS := check-slow check-abi check-cache-threads check-gpu check-avx512 check-slurm check-deb check-wheel check-blender fuzz
 check-all:
-	@failed=; for t in $(CAMPAIGNS) "check-faults FAULT_SECONDS=0"; do \
+	@failed=; for t in "check THOROUGH=yes" $(CAMPAIGNS) "check-faults FAULT_SECONDS=0"; do \
 	  echo "==== $$t"; $(MAKE) $$t || failed="$$failed $$t;"; \
 	done; [ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }
 

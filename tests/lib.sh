@@ -33,6 +33,15 @@ on_terminal() { run python3 "$repo/tests/util/terminal.py" "$@"; }
 # This is not possible in a chroot without /dev/pts.
 has_terminal() { python3 "$repo/tests/util/terminal.py" 80x24 true 2>/dev/null || [ $? -ne 125 ]; }
 
+# As thorough() and some_of() in tests/util/util_check.h: every case, or some of many cases of one kind.
+thorough() { [ -n "${TXM_THOROUGH:-}" ]; }
+some_of() {
+    local part=4
+    [ -z "${SANITIZED:-}" ] || part=16
+    ! thorough || part=1
+    echo $((($1 + part - 1) / part))
+}
+
 # check NAME COMMAND...: ok if the command succeeds; otherwise the last output is shown.
 check() {
     local name=$1

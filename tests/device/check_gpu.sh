@@ -4,7 +4,7 @@
 # The last line counts: "N passed, N failed, N skipped".
 set -u
 build=$1
-export TXM_GPU_FOLDER=$PWD/$build TXM_BUILD=$PWD/$build
+export TXM_GPU_FOLDER=$PWD/$build TXM_BUILD=$PWD/$build TXM_THOROUGH=yes
 usable() { # BACKEND: prints why it cannot be used
     [ -e "$build/txmill-$1.so" ] || { echo "$build/txmill-$1.so was not built"; return; }
     TXMILL_PLUGINS=$TXM_GPU_FOLDER "$build/txmill" devices --json | python3 -c 'import json, sys

@@ -37,6 +37,26 @@ int run_suite_in_one_process(Suite *suite)
     return run(runner);
 }
 
+bool thorough(void)
+{
+    return getenv("TXM_THOROUGH") != NULL;
+}
+
+size_t case_part(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+    const size_t part = 16;
+#else
+    const size_t part = 4;
+#endif
+    return thorough() ? 1 : part;
+}
+
+size_t some_of(size_t cases)
+{
+    return (cases + case_part() - 1) / case_part();
+}
+
 void use_test_devices(void)
 {
     char folder[4096];

@@ -3,6 +3,8 @@
 #ifndef TESTS_UTIL_CHECK_H
 #define TESTS_UTIL_CHECK_H
 #include <check.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 /* Adds a case with that name to `suite`. */
 TCase *add_case(Suite *suite, const char *name);
@@ -14,13 +16,13 @@ int run_suite(Suite *suite);
 /* The same without a process for each test. */
 int run_suite_in_one_process(Suite *suite);
 
-/* Of many cases of one kind, tests try this fraction under a sanitizer, which finds most errors of memory in the first;
- * the plain pass tries all. */
-#ifdef __SANITIZE_ADDRESS__
-enum { SANITIZED_PART = 4 };
-#else
-enum { SANITIZED_PART = 1 };
-#endif
+/* `make check-all` sets TXM_THOROUGH: tests try every case. Otherwise they try some of many cases of one kind. */
+bool thorough(void);
+/* One of how many cases of one kind is tried: of 1 if thorough, of 4 otherwise, and of 16 under a sanitizer, which
+ * finds most errors of memory in the first. */
+size_t case_part(void);
+/* How many of `cases` cases are tried: at least one. */
+size_t some_of(size_t cases);
 
 /* From now on the processor plays two CUDA devices, through a plug-in for tests; no other plug-in is found any more. */
 void use_test_devices(void);

@@ -213,7 +213,7 @@ START_TEST(a_cut_at_every_byte_is_found)
     uint8_t *data = load_file(out, &bytes);
     /* Changes every byte of the header and of the section's beginning and end. Between them every seventh byte is
      * enough to reach each place in a tile's stream. */
-    for (size_t n = 1, step; n < bytes; n += step * SANITIZED_PART) {
+    for (size_t n = 1, step; n < bytes; n += step * case_part()) {
         step = n < 3000 || (n + 200 > image && n < image + 200) || n + 200 > bytes ? 1 : 7;
         save_file(cut, data, n);
         txm_findings f = verify(cut, false);

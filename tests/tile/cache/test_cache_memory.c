@@ -95,15 +95,16 @@ static void heap_release(void *user, void *memory, size_t bytes)
 /* Measures the whole process, readers of open files included, with many kinds of files. */
 START_TEST(all_memory_is_in_the_budget)
 {
-    enum { FILES = 120 / SANITIZED_PART, LOOKUPS = 1500 / SANITIZED_PART };
+    enum { MOST_FILES = 120 };
+    const int files = thorough() ? MOST_FILES : 30, lookups = thorough() ? 1500 : 375;
     enum { BUDGET = 2 << 20, BATCH = (512 + 256) << 10, LITTLE = 128 << 10 };
     static const struct {
         uint32_t edge, channels;
         txm_type type;
     } kinds[] = {{1024, 4, TXM_TYPE_U8}, {512, 1, TXM_TYPE_U16}, {300, 4, TXM_TYPE_HALF}, {256, 3, TXM_TYPE_U8}};
-    uint32_t ids[FILES];
-    char *paths[FILES];
-    for (int i = 0; i < FILES; i++) {
+    uint32_t ids[MOST_FILES];
+    char *paths[MOST_FILES];
+    for (int i = 0; i < files; i++) {
         char name[16];
         snprintf(name, sizeof name, "%d.tx", i);
         paths[i] = write_cached(name, kinds[i % 4].edge, kinds[i % 4].edge, kinds[i % 4].channels, kinds[i % 4].type,
@@ -117,12 +118,12 @@ START_TEST(all_memory_is_in_the_budget)
     txm_cache_thread *t = new_thread(c);
     const txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
     uint64_t seed = 5;
-    for (int i = 0; i < FILES; i++)
+    for (int i = 0; i < files; i++)
         ids[i] = add_texture(c, paths[i], TXM_EXTENSION_REPEAT);
-    for (int i = 0; i < LOOKUPS; i++) {
+    for (int i = 0; i < lookups; i++) {
         float out[4];
         const txm_lookup at = at_level(unit(&seed), unit(&seed), 4 * unit(&seed), 1024);
-        ck_assert_int_eq(txm_cache_sample(t, ids[sample_random(&seed) % FILES], &how, &at, NULL, out),
+        ck_assert_int_eq(txm_cache_sample(t, ids[sample_random(&seed) % (uint64_t)files], &how, &at, NULL, out),
                          TXM_LOOK_RESIDENT);
         look_at_heap(&h);
         const txm_cache_stats s = stats_of(c);
@@ -130,14 +131,14 @@ START_TEST(all_memory_is_in_the_budget)
         ck_assert_uint_ge(s.reader_bytes, s.files_open * 1000);
     }
     const txm_cache_stats s = stats_of(c);
-    ck_assert_uint_gt(s.tiles_evicted, LOOKUPS / 3);
+    ck_assert_uint_gt(s.tiles_evicted, (uint64_t)lookups / 3);
     ck_assert_uint_le(s.reader_bytes, BUDGET / 2 + (256 << 10));
     ck_assert_uint_gt(s.files_open, 2);
     if (h.base && h.most > BUDGET + BATCH)
         ck_abort_msg("policy %d: %llu bytes for a budget of %d", _i, (unsigned long long)h.most, BUDGET);
     txm_cache_thread_free(&t);
     txm_cache_free(&c);
-    for (int i = 0; i < FILES; i++)
+    for (int i = 0; i < files; i++)
         free(paths[i]);
 }
 END_TEST
