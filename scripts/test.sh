@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The tests of continuous integration, on Debian 12 or 13: installs missing packages, builds, runs the checks with GCC, and
-# with Clang under AddressSanitizer and UBSan, runs the seeds of every fuzz target, compiles for CUDA if nvcc is installed,
-# and injects faults for 25 seconds. `make check-all` also runs what is slow, and fuzzes for a minute a target.
+# with Clang under AddressSanitizer and UBSan, injects faults for 25 seconds, compiles for CUDA if nvcc is installed, and
+# runs the seeds of every fuzz target. `make check-all` also runs what is slow, and fuzzes for a minute a target.
 # Environment: FUZZ_SECONDS, for each fuzz target (0: only its seeds); FAULT_SECONDS (25; 0: none); SANITIZED=no leaves
 # out the sanitized build and fuzzing; JOBS, compilers at once (2).
 # The last line counts the checks of all parts: "N passed, N failed, N skipped".
@@ -13,8 +13,10 @@ fault_seconds=${FAULT_SECONDS:-25}
 # GCC takes 24 s for each file of the vector code of lookups if it records the places of variables, and 15 s if not.
 export OPT="-O2 -g1"
 passed=0 failed=0 skipped=0
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+logs=$(mktemp -d)
+log=$logs/last
+declare -A begun
+trap 'kill "${begun[@]}" 2>/dev/null; rm -rf "$logs"' EXIT
 
 part() { printf '\n==== %s\n' "$*"; }
 # Runs a command that succeeds or fails as one check: result NAME COMMAND...
@@ -29,6 +31,20 @@ result() {
         echo "FAIL $name"
         tail -n 60 "$log"
     fi
+}
+# begin NAME COMMAND...: starts what will be one check, at low priority, so that it runs while tests wait. result NAME
+# end NAME: waits for it.
+begin() {
+    nice -n 19 "${@:2}" >"$logs/$1" 2>&1 &
+    begun[$1]=$!
+}
+end() {
+    local rc
+    wait "${begun[$1]}"
+    rc=$?
+    unset "begun[$1]"
+    cat "$logs/$1"
+    return $rc
 }
 # A run of tests/run.sh, whose last line has the counts.
 counted() {
@@ -50,17 +66,18 @@ scripts/setup.sh test || exit 1
 
 part "plain build and checks"
 result build make -s -j"$jobs"
+# Clang takes a fifth less time with -O1, and sanitized tests are not slower. They take several times as long as plain
+# ones, so the time limit of a test is raised.
+sanitized=(env OPT="-O1 -g1" CK_DEFAULT_TIMEOUT=1200 make -s "-j$jobs" CC=clang CXX=clang++ "SANITIZE=address,undefined")
+[ "${SANITIZED:-yes}" != yes ] || begin build-sanitized "${sanitized[@]}"
 counted make -s -j"$jobs" check
 
-if [ "${SANITIZED:-yes}" = yes ]; then
-    part "Clang, AddressSanitizer and UBSan"
-    clang=(CC=clang CXX=clang++ SANITIZE=address,undefined)
-    result build-sanitized make -s -j"$jobs" "${clang[@]}"
-    # Sanitized tests are several times slower, so the time limit per test is raised.
-    counted env CK_DEFAULT_TIMEOUT=1200 make -s -j"$jobs" "${clang[@]}" check
-
-    part "fuzz targets"
-    result fuzz env FUZZ_SECONDS="${FUZZ_SECONDS:-0}" tests/fuzz.sh
+part "faults, $fault_seconds s"
+if [ "$fault_seconds" -gt 0 ]; then
+    counted make -s -j"$jobs" check-faults FAULT_SECONDS="$fault_seconds"
+else
+    skipped=$((skipped + 1))
+    echo "skip faults (FAULT_SECONDS=0)"
 fi
 
 part "CUDA"
@@ -75,12 +92,14 @@ else
     echo "skip build-cuda (nvcc is not installed)"
 fi
 
-part "faults, $fault_seconds s"
-if [ "$fault_seconds" -gt 0 ]; then
-    counted make -s -j"$jobs" check-faults FAULT_SECONDS="$fault_seconds"
-else
-    skipped=$((skipped + 1))
-    echo "skip faults (FAULT_SECONDS=0)"
+if [ "${SANITIZED:-yes}" = yes ]; then
+    part "Clang, AddressSanitizer and UBSan"
+    result build-sanitized end build-sanitized
+    begin fuzz env OPT="-O1 -g1" FUZZ_SECONDS="${FUZZ_SECONDS:-0}" tests/fuzz.sh
+    counted "${sanitized[@]}" check
+
+    part "fuzz targets"
+    result fuzz end fuzz
 fi
 
 echo
