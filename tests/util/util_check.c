@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 TCase *add_case(Suite *suite, const char *name)
 {
@@ -32,6 +33,8 @@ int run_suite(Suite *suite)
 
 int run_suite_in_one_process(Suite *suite)
 {
+    const char *seconds = getenv("CK_DEFAULT_TIMEOUT");
+    alarm(seconds ? (unsigned)atoi(seconds) : 300);
     SRunner *runner = srunner_create(suite);
     srunner_set_fork_status(runner, CK_NOFORK);
     return run(runner);

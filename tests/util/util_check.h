@@ -13,7 +13,8 @@ TCase *add_case(Suite *suite, const char *name);
 void add_test_list(TCase *tcase, const TTest *const *tests);
 /* Runs and frees `suite`; returns the exit code of the program. */
 int run_suite(Suite *suite);
-/* The same without a process for each test. */
+/* The same without a process for each test: tests share what is started once, such as OpenImageIO's worker processes,
+ * which take longer to start than most tests. The time limit of a test is the program's. */
 int run_suite_in_one_process(Suite *suite);
 
 /* `make check-all` sets TXM_THOROUGH: tests try every case. Otherwise they try some of many cases of one kind. */

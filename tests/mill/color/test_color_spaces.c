@@ -644,5 +644,5 @@ int main(void)
     tcase_add_loop_test(tc, negative_values_follow_the_curve, 0, EXPECTATIONS);
     add_tests(tc, xyz_matches_its_white, hlg_matches_bt2100, agx_log_is_inset_rec2020, adx_matches_published_values,
               newer_builtins_are_matched, the_list_is_complete, the_names_are_blenders, aliases_lead_to_their_space);
-    return run_suite(s);
+    return run_suite_in_one_process(s);
 }

@@ -267,5 +267,5 @@ int main(void)
     tcase_add_loop_test(tc, bad_pixels_do_not_spread, 0, CURVES);
     tcase_add_loop_test(tc, runs_are_as_single_pixels, 0, CURVES);
     add_tests(tc, threads_share_a_config);
-    return run_suite(s);
+    return run_suite_in_one_process(s);
 }

@@ -527,7 +527,7 @@ int main(void)
     tcase_add_loop_test(t, a_source_that_changes_publishes_nothing, 0, 4);
     add_tests(t, cancelling_leaves_nothing, odd_settings_are_refused, a_missing_device_is_an_error,
               memory_bound_is_obeyed_or_refused);
-    int failed = run_suite(suite);
+    int failed = run_suite_in_one_process(suite);
     snprintf(command, sizeof command, "rm -rf '%s'", base);
     if (system(command))
         printf("note %s was not removed\n", base);

@@ -433,5 +433,5 @@ int main(void)
               only_files_are_scenes, lengths_are_checked, definitions_are_checked, definitions_must_be_there,
               lists_may_bite_their_tails, groups_may_hold_themselves, libraries_may_be_the_scene_itself,
               packed_libraries_nest_to_a_bound, pointers_may_lead_anywhere, inputs_that_once_crashed);
-    return run_suite(suite);
+    return run_suite_in_one_process(suite);
 }

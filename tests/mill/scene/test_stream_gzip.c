@@ -335,5 +335,5 @@ int main(void)
               every_part_of_a_header);
     tcase_add_loop_test(t, truncated_anywhere, 0, KINDS);
     tcase_add_loop_test(t, damaged_anywhere, 0, KINDS);
-    return run_suite(s);
+    return run_suite_in_one_process(s);
 }

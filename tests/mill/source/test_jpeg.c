@@ -477,5 +477,5 @@ int main(void)
     add_tests(meta, which_metadata_wins_is_as_oiio_has_it, xmp_is_read_as_oiio_reads_it);
     add_tests(bad, truncated_anywhere, every_byte_damaged, a_truncated_file_names_its_row,
               odd_headers_leave_the_pixels_alone, too_many_scans_are_refused, memory_is_asked_for_before_it_is_taken);
-    return run_suite(s);
+    return run_suite_in_one_process(s);
 }

@@ -650,5 +650,5 @@ int main(void)
     add_tests(bad, truncated_anywhere, a_truncated_file_names_its_row, every_byte_damaged, refused_and_left_to_others);
     add_tests(add_case(s, "stream"), a_stream_comes_in_pieces_of_any_size, damage_of_a_stream_has_its_reason,
               what_follows_the_last_pixel_is_tolerated, a_failing_disk_is_no_damage_of_a_stream);
-    return run_suite(s);
+    return run_suite_in_one_process(s);
 }

@@ -361,5 +361,5 @@ int main(void)
     TCase *corpus = add_case(suite, "corpus");
     tcase_add_loop_test(corpus, reads_as_expected, 0, FILE_COUNT);
     add_tests(corpus, exr_ways_agree, metadata, unsupported_files, every_file_has_a_line);
-    return run_suite_in_one_process(suite); /* all tests share one decoder */
+    return run_suite_in_one_process(suite);
 }

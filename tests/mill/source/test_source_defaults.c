@@ -339,5 +339,5 @@ int main(void)
     tcase_add_loop_test(defaults, colors_of_interlaced_png, 0, 14);
     tcase_add_loop_test(defaults, defaults_by_format, 0, sizeof cases / sizeof cases[0]);
     add_tests(defaults, file_rules, code_points);
-    return run_suite(suite);
+    return run_suite_in_one_process(suite);
 }

@@ -661,5 +661,5 @@ int main(void)
     tcase_add_loop_test(direct, chunks_go_where_they_are_wanted, 0, count);
     tcase_add_loop_test(direct, a_failing_disk_is_no_damage, 0, count);
     tcase_add_loop_test(direct, the_reader_may_find_no_memory, 0, 10);
-    return run_suite(suite);
+    return run_suite_in_one_process(suite);
 }

@@ -107,5 +107,5 @@ int main(void)
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, pixels, 0, row_count);
     tcase_add_loop_test(t, half_is_for_what_was_narrowed, 0, 3);
-    return run_suite(suite);
+    return run_suite_in_one_process(suite);
 }

@@ -163,5 +163,5 @@ int main(void)
     Suite *suite = suite_create("source_same");
     TCase *same = add_case(suite, "same");
     add_tests(same, corpus, golden, density, other_folder);
-    return run_suite(suite);
+    return run_suite_in_one_process(suite);
 }

@@ -709,5 +709,5 @@ int main(void)
     tcase_add_loop_test(bad, read_back_tiff, 0, 3);
     tcase_add_loop_test(bad, read_back_exr, 0, 2);
     tcase_add_loop_test(bad, read_back_shape, 0, 4);
-    return run_suite(s);
+    return run_suite_in_one_process(s);
 }

@@ -254,5 +254,5 @@ int main(void)
     tcase_add_loop_test(tcase, bits_for_every_budget_and_policy, 0, 4);
     tcase_add_loop_test(tcase, bits_with_invented_misses, 0, POLICIES);
     tcase_add_test(tcase, first_look_ups_of_a_texture);
-    return run_suite(suite);
+    return run_suite_in_one_process(suite);
 }

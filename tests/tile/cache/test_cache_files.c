@@ -847,5 +847,5 @@ int main(void)
     tcase_add_test(tcase, dropped_requests_lose_nothing);
     tcase_add_loop_test(tcase, reports_say_what_was_read_again, 0, 2);
     add_tests(tcase, verdicts_name_the_cause, traces_are_complete_or_not_there, options_are_checked);
-    return run_suite(suite);
+    return run_suite_in_one_process(suite);
 }
