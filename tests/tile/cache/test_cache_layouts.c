@@ -156,9 +156,10 @@ START_TEST(files_that_are_read)
     o.read_files = 1;
     o.max_open = 1;
     for (uint32_t channels = 1; channels <= 4; channels += channels == 1 ? 3 : 1) {
-        char *path = write_cached("read.tx", 500, 300, channels, type, MADE_NOISE, channels);
+        char *path = write_cached("read.tx", 300, 200, channels, type, MADE_NOISE, channels);
         compare(path, TXM_EXTENSION_REPEAT, &o, &shape);
-        compare(path, TXM_EXTENSION_EXTEND, &o, &shape);
+        if (channels == 4 || thorough())
+            compare(path, TXM_EXTENSION_EXTEND, &o, &shape);
         free(path);
     }
     if (type >= TXM_TYPE_HALF)

@@ -145,7 +145,7 @@ END_TEST
 START_TEST(exr_tile_sizes)
 {
     for (uint32_t tile = 8; tile <= 1024; tile *= 2)
-        round_trip_exr(300, 200, 4, TXM_TYPE_HALF, tile, _i, MADE_SMOOTH);
+        round_trip_exr(150, 100, 4, TXM_TYPE_HALF, tile, _i, MADE_SMOOTH);
     round_trip_exr(1, 1, 1, TXM_TYPE_FLOAT, 64, _i, MADE_SMOOTH);
     round_trip_exr(500, 3, 3, TXM_TYPE_HALF, 64, _i, MADE_SMOOTH);
 }
@@ -238,7 +238,7 @@ static void cut_everywhere(const char *path)
 {
     size_t bytes;
     uint8_t *data = load_file(path, &bytes), *tile = malloc(64 * 64 * 16);
-    for (size_t keep = 0; keep < bytes; keep += keep < 600 ? 1 : 37) {
+    for (size_t keep = 0; keep < bytes; keep += keep < 600 ? 1 : 37 * case_part()) {
         txm_tx *tx;
         txm_error err = {0};
         save_file(temp_file("cut.tx"), data, keep);

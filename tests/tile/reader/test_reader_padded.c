@@ -116,8 +116,11 @@ START_TEST(all_types_and_channels)
 {
     for (int type = TXM_TYPE_U8; type <= TXM_TYPE_FLOAT; type++)
         for (uint32_t channels = 1; channels <= 4; channels++) {
-            every_tile(sizes[_i][0], sizes[_i][1], (txm_type)type, channels, 16);
-            every_tile(sizes[_i][0], sizes[_i][1], (txm_type)type, channels, 64);
+            const bool small = (type + (int)channels + _i) & 1;
+            if (small || thorough())
+                every_tile(sizes[_i][0], sizes[_i][1], (txm_type)type, channels, 16);
+            if (!small || thorough())
+                every_tile(sizes[_i][0], sizes[_i][1], (txm_type)type, channels, 64);
         }
 }
 END_TEST

@@ -115,7 +115,7 @@ END_TEST
 START_TEST(cut_anywhere)
 {
     bool right;
-    for (size_t keep = image_bytes; keep < file_bytes; keep += keep < image_bytes + 40 ? 1 : 13) {
+    for (size_t keep = image_bytes; keep < file_bytes; keep += keep < image_bytes + 40 ? 1 : 13 * case_part()) {
         txm_section_state state = state_of(file, keep, &right);
         /* A cut right after the image, or within the fill bytes, leaves a valid file without a section. */
         ck_assert_int_eq(state, keep - image_bytes > 16 ? TXM_SECTION_STATE_DAMAGED : TXM_SECTION_STATE_NONE);
@@ -133,7 +133,7 @@ START_TEST(flipped_anywhere)
     bool right;
     ck_assert(txm_section_footer_parse(file + file_bytes - TXM_SECTION_FOOTER_BYTES, &footer));
     ck_assert_uint_eq(footer.image_bytes, image_bytes);
-    for (size_t i = image_bytes; i < file_bytes; i += i < footer.index_offset ? 29 : 1) {
+    for (size_t i = image_bytes; i < file_bytes; i += i < footer.index_offset ? 29 * case_part() : 1) {
         for (int bit = 0; bit < 8; bit += i < footer.index_offset ? 3 : 2) {
             file[i] = (uint8_t)(file[i] ^ 1u << bit);
             txm_section_state state = state_of(file, file_bytes, &right);
