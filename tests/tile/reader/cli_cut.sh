@@ -30,7 +30,7 @@ at_all_places() {
     mv out out.whole
     [ ! -e out.png ] || mv out.png whole.png
     # Cuts at each of the first reads, then at some later ones.
-    for ((at = 0; at < 100; at += at < 12 ? 1 : 7)); do
+    for ((at = 0; at < 100; at += at < first ? 1 : step)); do
         rm -f out.png
         with_cut "$how" $at "$@"
         [ -s mark ] || break
@@ -46,6 +46,8 @@ at_all_places() {
     check "$name" test $bad -eq 0 -a $failed -ge 5
 }
 
+first=8 step=23
+if thorough; then first=12 step=7; fi
 for whole in rgb8.whole half.whole; do
     cp "$whole" same.tx
     for how in short io; do
