@@ -8,8 +8,6 @@
 . "$repo/tests/device/opencl.sh"
 # PoCL and LLVM keep some memory until the process ends.
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
-# A sanitizer sees the host's code, which is the same for any number of lookups.
-[ -z "${SANITIZED:-}" ] || export TXM_DEVICE_PART=20
 lookups() { # NAME ENVIRONMENT...
     run env TXMILL_PLUGINS="$plugins" TXM_DEVICE=opencl "${@:2}" "$build/tests/tile/device/test_device"
     check "$1" eval 'rc_is 0 && prints "100%: Checks: "'
