@@ -105,15 +105,16 @@ __attribute__((destructor)) static void report(void)
 
 /* ---- work ------------------------------------------------------------------------------------------------------- */
 
-/* Runs whole blocks, and one row more in the other dimensions: a kernel checks its own bounds. */
+/* Runs whole blocks, and one row more in the other dimensions that the kernel uses: it checks its own bounds. */
 static void run_kernel(const op *o)
 {
     typedef void entry(void *const m[], const void *args, const uint32_t id[3]);
     entry *call;
     memcpy(&call, &o->kernel->function, sizeof call);
-    uint32_t end = (o->threads[0] + WARP - 1) / WARP * WARP, id[3];
-    for (id[2] = 0; id[2] <= o->threads[2]; id[2]++)
-        for (id[1] = 0; id[1] <= o->threads[1]; id[1]++)
+    const uint32_t *n = o->threads, end = (n[0] + WARP - 1) / WARP * WARP;
+    uint32_t id[3];
+    for (id[2] = 0; id[2] < n[2] + (n[2] > 1); id[2]++)
+        for (id[1] = 0; id[1] < n[1] + (n[1] > 1); id[1]++)
             for (id[0] = 0; id[0] < end; id[0]++)
                 call(o->memories, o->args, id);
 }

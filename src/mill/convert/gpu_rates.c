@@ -21,17 +21,15 @@
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
 
-/* The strip takes a fraction of a millisecond on the CPU; the trial image keeps a device busy. */
-enum { STRIP_W = 2048, STRIP_H = 32, TRIAL_H = 1024, TRIAL_CHUNK = 256, MOST_DEVICES = 64 };
-#ifdef __SANITIZE_ADDRESS__ /* the figures are useless then anyway, and OpenCL on the processor is slow */
-enum { TRIAL_W = 256 };
-#else
-enum { TRIAL_W = 2048 };
-#endif
+/* The strip takes a fraction of a millisecond on the CPU. A narrow trial image tells whether a device is slow; the wide
+ * one keeps a fast device busy. */
+enum { STRIP_W = 2048, STRIP_H = 32, NARROW_W = 256, WIDE_W = 2048, TRIAL_H = 1024, TRIAL_CHUNK = 256 };
+enum { MOST_DEVICES = 64 };
+static const double slow_s = 0.01; /* for the narrow image */
 
-static txm_gpu_plan trial(txm_type type, uint32_t channels)
+static txm_gpu_plan trial(uint32_t width, txm_type type, uint32_t channels)
 {
-    return (txm_gpu_plan){.width = TRIAL_W,
+    return (txm_gpu_plan){.width = width,
                           .height = TRIAL_H,
                           .tile_px = TXM_DEFAULT_TILE_PX,
                           .type = type,
@@ -112,25 +110,39 @@ static txm_status time_job(const txm_gpu_jobs *j, uint32_t device, const txm_gpu
 }
 
 /* Everything runs twice: the first round includes costs that a process pays once, the second one counts. */
-txm_status txm_gpu_rates_measure(const txm_gpu_jobs *jobs, uint32_t device, const txm_ops *ops, txm_gpu_rates *out,
-                                 txm_error *err)
+static txm_status measure(const txm_gpu_jobs *jobs, uint32_t device, txm_type type, uint32_t channels, double *start,
+                          double *per_pixel, txm_error *err)
 {
-    const double pixels = (double)TRIAL_W * TRIAL_H;
-    for (int i = 0; i < 2 * TXM_GPU_TYPES; i++) {
-        const txm_gpu_plan plan = trial((txm_type)(i / 2), i % 2 ? 4 : 1);
-        double first = 0, second = 0;
+    double once = 0, second = 0;
+    for (uint32_t width = NARROW_W; width <= WIDE_W && second < slow_s; width *= WIDE_W / NARROW_W) {
+        const txm_gpu_plan plan = trial(width, type, channels);
+        double first = 0;
         txm_status status = time_job(jobs, device, &plan, &first, err);
         if (!status)
             status = time_job(jobs, device, &plan, &second, err);
         if (status)
             return status;
-        if (first - second > out->start)
-            out->start = first - second;
+        once += first - second;
+        *per_pixel = second / ((double)width * TRIAL_H);
+    }
+    if (once > *start)
+        *start = once;
+    return TXM_OK;
+}
+
+txm_status txm_gpu_rates_measure(const txm_gpu_jobs *jobs, uint32_t device, const txm_ops *ops, txm_gpu_rates *out,
+                                 txm_error *err)
+{
+    for (int i = 0; i < 2 * TXM_GPU_TYPES; i++) {
+        const txm_gpu_plan plan = trial(STRIP_W, (txm_type)(i / 2), i % 2 ? 4 : 1);
+        txm_gpu_rate *rate = &out->rate[i / 2][i % 2];
+        txm_status status = measure(jobs, device, plan.type, plan.channels, &out->start, &rate->device, err);
+        if (status)
+            return status;
         (void)cpu_seconds_per_pixel(ops, &plan); /* creates tables, once per process */
-        const double cpu = cpu_seconds_per_pixel(ops, &plan);
-        if (cpu <= 0)
+        rate->cpu = cpu_seconds_per_pixel(ops, &plan);
+        if (rate->cpu <= 0)
             return txm_no_memory(err, NULL);
-        out->rate[i / 2][i % 2] = (txm_gpu_rate){second / pixels, cpu};
     }
     return TXM_OK;
 }

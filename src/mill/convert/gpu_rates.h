@@ -22,7 +22,7 @@ typedef struct txm_gpu_rates {
     txm_gpu_rate rate[TXM_GPU_TYPES][2]; /* rates for one channel and for four */
 } txm_gpu_rates;
 
-/* Runs small jobs of every kind on the device and on one thread of the CPU. Fills in `start` and `rate`. */
+/* Runs jobs of every kind on the device and on one thread of the CPU. Fills in `start` and `rate`. */
 txm_status txm_gpu_rates_measure(const txm_gpu_jobs *jobs, uint32_t device, const txm_ops *ops, txm_gpu_rates *out,
                                  txm_error *err);
 

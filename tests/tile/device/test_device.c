@@ -4,8 +4,8 @@
  * with several devices, and when devices are lost.
  *
  * The device is the processor, through a plug-in for tests; TXM_DEVICE=opencl or =cuda takes real devices, and
- * TXM_DEVICES=N, up to 3, runs only the tests of several devices. TXM_DEVICE_LOOKUPS is the number of random lookups,
- * and TXM_DEVICE_PART=N makes all tests look up only an N-th of what they would.
+ * TXM_DEVICES=N, up to 3, runs only the tests of several devices. TXM_DEVICE_LOOKUPS is the number of random lookups of
+ * the first test, and TXM_DEVICE_PART=N makes all other tests look up only an N-th of what they would.
  */
 #include <check.h>
 #include <stdio.h>
@@ -185,16 +185,10 @@ static size_t number_of(const char *variable, size_t usual)
     return n ? strtoull(n, NULL, 10) : usual;
 }
 
-#ifdef __SANITIZE_ADDRESS__
-enum { USUAL_PART = 20 };
-#else
-enum { USUAL_PART = 1 };
-#endif
-
-/* How many lookups a test takes: a part of the usual ones where each takes long. */
+/* How many lookups a test takes. */
 static size_t part_of(size_t usual)
 {
-    return usual / number_of("TXM_DEVICE_PART", USUAL_PART);
+    return usual / number_of("TXM_DEVICE_PART", case_part());
 }
 
 /* Checks that at least half of the small textures are packed. The cache does not pack the others. */
@@ -212,7 +206,6 @@ static void try_batches(uint64_t cache_bytes, const txm_device_options *o, int d
 {
     enum { PART = 100000 };
     txm_cache *c = cache_of(cache_bytes);
-    count = part_of(count);
     txm_device *d[4] = {0};
     for (int i = 0; i < devices; i++)
         d[i] = open_device(c, i, o);
@@ -239,8 +232,9 @@ static void try_batches(uint64_t cache_bytes, const txm_device_options *o, int d
 
 START_TEST(bits_are_the_samplers)
 {
-    try_batches(64 << 20, NULL, 1, false, number_of("TXM_DEVICE_LOOKUPS", 20000));
-    try_batches(64 << 20, NULL, 1, true, number_of("TXM_DEVICE_LOOKUPS", 20000));
+    const size_t count = number_of("TXM_DEVICE_LOOKUPS", part_of(20000));
+    try_batches(64 << 20, NULL, 1, false, count);
+    try_batches(64 << 20, NULL, 1, true, count);
 }
 END_TEST
 
@@ -248,10 +242,10 @@ START_TEST(a_small_cache_is_right)
 {
     txm_device_options o;
     txm_device_options_init(&o);
-    o.max_lookups = 3000;
-    try_batches(4 << 20, &o, 1, true, 10000);
+    o.max_lookups = 500; /* several launches */
+    try_batches(4 << 20, &o, 1, true, part_of(10000));
     spurious = 0.2f;
-    try_batches(16 << 20, NULL, 1, false, 10000);
+    try_batches(16 << 20, NULL, 1, false, part_of(10000));
 }
 END_TEST
 
@@ -261,23 +255,61 @@ START_TEST(a_small_device_is_right)
     txm_device_options o;
     txm_device_options_init(&o);
     o.memory_bytes = 1 << 20;
-    try_batches(64 << 20, &o, 1, false, 5000);
+    try_batches(64 << 20, &o, 1, false, part_of(5000));
     o.host_bytes = 1 << 20;
-    try_batches(64 << 20, &o, 1, false, 3000);
+    try_batches(64 << 20, &o, 1, false, part_of(3000));
     o.max_requests = 64;
     o.copy_bytes = 100000;
-    try_batches(64 << 20, &o, 1, false, 2000);
+    try_batches(64 << 20, &o, 1, false, part_of(2000));
+}
+END_TEST
+
+/* A tile takes the place of tiles that were used before the horizon, and of no others. */
+START_TEST(tiles_in_use_keep_their_places)
+{
+    txm_cache *c = cache_of(64 << 20);
+    txm_device_options o;
+    txm_device_options_init(&o);
+    o.memory_bytes = 1 << 20;
+    o.max_lookups = 100;
+    txm_device *d = open_device(c, 0, &o);
+    looks l = looks_of(300, 9, false);
+    const txm_device_batch b = batch_of(&l);
+    ck_assert_int_eq(txm_device_sample(&d, 1, &b, NULL), TXM_OK);
+    ck_assert_uint_gt(d->stats.tiles_dropped, 0);
+    uint32_t slot = 0, units = d->near_places.chunk_units, unit = TXM_NO_PLACE;
+    while (slot < d->copy_count && d->copies[slot].unit != TXM_NO_PLACE)
+        slot++;
+    ck_assert_uint_lt(slot, d->copy_count);
+    for (uint32_t horizon = 1; unit == TXM_NO_PLACE; horizon++) {
+        ck_assert_uint_le(horizon, d->clock + 1);
+        txm_copy *before = malloc(d->copy_count * sizeof *before);
+        memcpy(before, d->copies, d->copy_count * sizeof *before);
+        unit = txm_places_take(d, &d->near_places, slot, units, horizon);
+        ck_assert(horizon > 1 || unit == TXM_NO_PLACE);
+        for (uint32_t i = 0; i < d->copy_count; i++)
+            ck_assert(before[i].used < horizon || before[i].unit == d->copies[i].unit);
+        free(before);
+    }
+    txm_places_give(&d->near_places, unit);
+    txm_device_close(&d);
+    free_looks(&l);
+    txm_cache_free(&c);
 }
 END_TEST
 
 START_TEST(several_devices_read_tiles_once)
 {
     const int devices = (int)number_of("TXM_DEVICES", 3);
+    txm_device_options o;
+    txm_device_options_init(&o);
+    o.max_lookups = 500; /* so each device gets some */
+    o.memory_bytes = 32 << 20;
     txm_cache *c = cache_of(256 << 20);
     txm_device *d[3];
     for (int i = 0; i < devices; i++)
-        d[i] = open_device(c, i, NULL);
-    looks l = looks_of(60000, 5, false); /* enough for each of three devices to get some */
+        d[i] = open_device(c, i, &o);
+    looks l = looks_of(5000, 5, false);
     const txm_device_batch b = batch_of(&l);
     ck_assert_int_eq(txm_device_sample(d, (size_t)devices, &b, NULL), TXM_OK);
     are_true(&l);
@@ -300,8 +332,11 @@ START_TEST(a_lost_device_leaves_its_work)
             txm_cache *c = cache_of(64 << 20);
             txm_device_options o;
             txm_device_options_init(&o);
+            o.memory_bytes = 16 << 20;
+            o.max_lookups = 500;
+            txm_device *d[2] = {NULL, open_device(c, 1, &o)};
             o.fail_launches = when;
-            txm_device *d[2] = {open_device(c, 0, &o), open_device(c, 1, NULL)};
+            d[0] = open_device(c, 0, &o);
             looks l = looks_of(part_of(6000), when, false);
             const txm_device_batch b = batch_of(&l);
             ck_assert_int_eq(txm_device_sample(d, 1 + (size_t)others, &b, NULL), TXM_OK);
@@ -458,6 +493,7 @@ int main(void)
         tcase_add_test(tcase, bits_are_the_samplers);
         tcase_add_test(tcase, a_small_cache_is_right);
         tcase_add_test(tcase, a_small_device_is_right);
+        tcase_add_test(tcase, tiles_in_use_keep_their_places);
         tcase_add_test(tcase, launches_by_hand);
         tcase_add_test(tcase, only_changes_are_compared);
     }
