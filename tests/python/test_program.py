@@ -3,6 +3,7 @@
 import inspect
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -118,10 +119,15 @@ class Make(Case):
 
     def test_progress_of_a_long_run(self):
         """Progress lines that include speed and remaining time, as they do after a second, are parsed as well."""
-        self.large_images()
-        done = subprocess.run([txmill.find_program(), "make", "-r", "-j1", "--progress", self.folder], stderr=subprocess.PIPE,
-                              stdout=subprocess.DEVNULL, text=True)
-        lines = [line for line in done.stderr.splitlines() if line.startswith("txmill: progress")]
+        self.large_images(8)
+        with subprocess.Popen([txmill.find_program(), "make", "-r", "-j1", "--progress", self.folder], stderr=subprocess.PIPE,
+                              stdout=subprocess.DEVNULL, text=True) as run:
+            said = run.stderr.readline()
+            run.send_signal(signal.SIGSTOP)
+            time.sleep(1.1)
+            run.send_signal(signal.SIGCONT)
+            said += run.stderr.read()
+        lines = [line for line in said.splitlines() if line.startswith("txmill: progress")]
         self.assertTrue(lines)
         for line in lines:
             self.assertRegex(line, txmill._commands._PROGRESS)
@@ -133,10 +139,9 @@ class Make(Case):
 
     def large_images(self, count=60):
         """Makes enough work to be stopped in the middle of it."""
-        header = b"P6\n1024 1024\n255\n"
-        noise = os.urandom(1024 * 1024 * 3)
-        for i in range(count):
-            (self.folder / f"large{i}.ppm").write_bytes(header + noise[i:] + noise[:i])
+        (self.folder / "large0.ppm").write_bytes(b"P6\n1024 1024\n255\n" + os.urandom(1024 * 1024 * 3))
+        for i in range(1, count):
+            os.link(self.folder / "large0.ppm", self.folder / f"large{i}.ppm")
         return sorted(self.folder.glob("large*.ppm"))
 
     def test_cancel(self):

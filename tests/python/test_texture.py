@@ -20,10 +20,10 @@ TESTDATA = Path(os.environ["TXM_TESTDATA"])
 PROGRAM = os.environ["TXMILL"]
 
 
-def numpys():
-    """Finds a Python with numpy: Debian's packages are for Debian's Python, which may not be the one that runs this."""
-    return [p for p in (sys.executable, "/usr/bin/python3")
-            if subprocess.run([p, "-c", "import numpy"], stderr=subprocess.DEVNULL).returncode == 0]
+def python_with_numpy():
+    """Debian's packages are for Debian's Python, which may not be the one that runs this."""
+    return next((p for p in (sys.executable, "/usr/bin/python3")
+                 if subprocess.run([p, "-c", "import numpy"], stderr=subprocess.DEVNULL).returncode == 0), None)
 
 
 class TextureTest(unittest.TestCase):
@@ -79,26 +79,29 @@ class TextureTest(unittest.TestCase):
         self.assertEqual(ctypes.string_at(address, 4), bytes(level)[:4])
 
     def test_numpy(self):
-        pythons = numpys()
-        if not pythons:
+        python = python_with_numpy()
+        if not python:
             self.skipTest("numpy is not installed (python3-numpy)")
         code = (
             "import json, sys, numpy, txmill\n"
-            "with txmill.open(sys.argv[1]) as t:\n"
-            "    level = t[1]\n"
-            "    a = numpy.asarray(level)\n"
-            "    u, v = numpy.meshgrid(numpy.linspace(0, 1, 5), numpy.linspace(0, 1, 3))\n"
-            "    c = numpy.asarray(t.sample(u, v[:, :], dudx=numpy.float64(0.1)))\n"
-            "    half = numpy.asarray(t.sample(u.astype('e'), v.astype('>f4')))\n"
-            "    thin = numpy.asarray(t.sample(u[:, ::2], v[:, ::2], dudx=0.1))\n"
-            "assert numpy.array_equal(thin, c[:, ::2]) and half.shape == c.shape\n"
-            "a[0, 0, 0] = 1\n"
-            "assert level.view[0, 0, 0] == 1\n"
-            "print(json.dumps([a.dtype.name, a.shape, a.flags.owndata, c.dtype.name, c.shape, a.sum(dtype='f8')]))\n")
+            "for path in sys.argv[1:]:\n"
+            "    with txmill.open(path) as t:\n"
+            "        level = t[1]\n"
+            "        a = numpy.asarray(level)\n"
+            "        u, v = numpy.meshgrid(numpy.linspace(0, 1, 5), numpy.linspace(0, 1, 3))\n"
+            "        c = numpy.asarray(t.sample(u, v[:, :], dudx=numpy.float64(0.1)))\n"
+            "        half = numpy.asarray(t.sample(u.astype('e'), v.astype('>f4')))\n"
+            "        thin = numpy.asarray(t.sample(u[:, ::2], v[:, ::2], dudx=0.1))\n"
+            "    assert numpy.array_equal(thin, c[:, ::2]) and half.shape == c.shape\n"
+            "    a[0, 0, 0] = 1\n"
+            "    assert level.view[0, 0, 0] == 1\n"
+            "    print(json.dumps([a.dtype.name, a.shape, a.flags.owndata, c.dtype.name, c.shape, a.sum(dtype='f8')]))\n")
         kinds = {"rgb8.png": "uint8", "half-rgba.exr": "float32", "rgb16.png": "uint16", "gray8.png": "uint8",
                  "float-rgb.exr": "float32"}
-        for name, path in self.tx.items():
-            got = json.loads(subprocess.run([pythons[0], "-c", code, path], check=True, stdout=subprocess.PIPE).stdout)
+        out = subprocess.run([python, "-c", code, *self.tx.values()], check=True, stdout=subprocess.PIPE).stdout
+        printed = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual(len(printed), len(self.tx))
+        for (name, path), got in zip(self.tx.items(), printed):
             with txmill.open(path) as t:
                 shape = [t.levels[1].height, t.levels[1].width, t.channels]
                 level = t[1]
@@ -109,11 +112,11 @@ class TextureTest(unittest.TestCase):
 
     def test_without_numpy(self):
         code = ("import sys\nsys.modules['numpy'] = None\nimport txmill\n"
-                "with txmill.open(sys.argv[1]) as t:\n"
-                "    print(t[3].view.shape, t.sample(0.5, 0.5) == tuple(t.sample([0.5], [0.5]).view.tolist()[0]))\n")
-        for path in self.tx.values():
-            out = subprocess.run([sys.executable, "-c", code, path], check=True, stdout=subprocess.PIPE, text=True).stdout
-            self.assertIn("True", out)
+                "for path in sys.argv[1:]:\n"
+                "    with txmill.open(path) as t:\n"
+                "        print(t[3].view.shape, t.sample(0.5, 0.5) == tuple(t.sample([0.5], [0.5]).view.tolist()[0]))\n")
+        out = subprocess.run([sys.executable, "-c", code, *self.tx.values()], check=True, stdout=subprocess.PIPE, text=True).stdout
+        self.assertEqual(out.count("True"), len(self.tx))
 
     # ---- colours ----
 

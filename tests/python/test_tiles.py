@@ -74,26 +74,30 @@ class TilesTest(unittest.TestCase):
 
     def test_numpy_arrays(self):
         # Debian's packages are for Debian's Python, which may not be the one that runs this.
-        pythons = [p for p in (sys.executable, "/usr/bin/python3")
-                   if subprocess.run([p, "-c", "import numpy"], stderr=subprocess.DEVNULL).returncode == 0]
-        if not pythons:
+        python = next((p for p in (sys.executable, "/usr/bin/python3")
+                       if subprocess.run([p, "-c", "import numpy"], stderr=subprocess.DEVNULL).returncode == 0), None)
+        if not python:
             self.skipTest("numpy is not installed (python3-numpy)")
         code = (
             "import json, sys, txmill\n"
-            "with txmill.tiles(sys.argv[1], padding=2) as t:\n"
-            "    p = t.tile(0, 0, 0).pixels\n"
-            "    print(json.dumps([type(p).__name__, p.dtype.name, p.shape, p.flags.writeable, p.tolist()]))\n")
+            "for path in sys.argv[1:]:\n"
+            "    with txmill.tiles(path, padding=2) as t:\n"
+            "        p = t.tile(0, 0, 0).pixels\n"
+            "        print(json.dumps([type(p).__name__, p.dtype.name, p.shape, p.flags.writeable, p.tolist()]))\n")
         plain = ("import sys\nsys.modules['numpy'] = None\n" + code).replace(
             "type(p).__name__, p.dtype.name, p.shape, p.flags.writeable, p.tolist()", "p.shape, p.tolist()")
 
-        def run(python, text, path):
-            return json.loads(subprocess.run([python, "-c", text, path], check=True, stdout=subprocess.PIPE).stdout)
+        def run(text):
+            out = subprocess.run([python, "-c", text, *self.tx.values()], check=True, stdout=subprocess.PIPE).stdout
+            printed = [json.loads(line) for line in out.splitlines()]
+            self.assertEqual(len(printed), len(self.tx))
+            return printed
 
         kinds = {"rgb8.png": "uint8", "half-rgba.exr": "float16", "rgb16.png": "uint16"}
-        for name, path in self.tx.items():
-            kind, dtype, shape, writeable, values = run(pythons[0], code, path)
+        for name, arrays, views in zip(self.tx, run(code), run(plain)):
+            kind, dtype, shape, writeable, values = arrays
             self.assertEqual((kind, dtype, writeable), ("ndarray", kinds[name], True), name)
-            self.assertEqual([shape, values], run(pythons[0], plain, path), name)
+            self.assertEqual([shape, values], views, name)
 
     def test_wrong_requests(self):
         with txmill.tiles(self.tx["rgb8.png"]) as t:

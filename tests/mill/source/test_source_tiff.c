@@ -40,10 +40,13 @@ typedef struct layout {
     bool separate; /* a plane for each channel */
 } layout;
 
-/* Makes every byte of sample (x, y, c) from its place; writer and reader use the same function. */
+/* Makes every byte of sample (x, y, c) from its place; writer and reader use the same function. EQUAL_ROWS rows are the
+ * same. */
+enum { EQUAL_ROWS = 4 };
+
 static uint8_t byte_at(uint32_t x, uint32_t y, uint32_t c, uint32_t b)
 {
-    return (uint8_t)(x * (3 + c) + (y >> 2) * 7 + c * 50 + b * 11);
+    return (uint8_t)(x * (3 + c) + y / EQUAL_ROWS * 7 + c * 50 + b * 11);
 }
 
 /* Fills channels [c0, c0 + channels) of a part of a row. */
@@ -58,13 +61,16 @@ static void fill(uint8_t *dst, const layout *l, uint32_t x0, uint32_t w, uint32_
 
 static void write_tiles(TIFF *t, const layout *l, uint16_t plane, uint32_t channels)
 {
-    size_t pixel = (size_t)channels * l->bits / 8;
-    uint8_t *tile = calloc((size_t)l->tile_w * l->tile_h, pixel);
+    size_t pixel = (size_t)channels * l->bits / 8, row = l->tile_w * pixel;
+    uint8_t *tile = calloc(l->tile_h, row);
     for (uint32_t y = 0; y < l->height; y += l->tile_h)
         for (uint32_t x = 0; x < l->width; x += l->tile_w) {
             uint32_t w = l->width - x < l->tile_w ? l->width - x : l->tile_w;
             for (uint32_t r = 0; r < l->tile_h; r++)
-                fill(tile + r * l->tile_w * pixel, l, x, w, y + r, plane, channels);
+                if (r % EQUAL_ROWS)
+                    memcpy(tile + r * row, tile + (r - 1) * row, row);
+                else
+                    fill(tile + r * row, l, x, w, y + r, plane, channels);
             ck_assert_int_ge(TIFFWriteTile(t, tile, x, y, 0, plane), 0);
         }
     free(tile);
@@ -72,11 +78,15 @@ static void write_tiles(TIFF *t, const layout *l, uint16_t plane, uint32_t chann
 
 static void write_strips(TIFF *t, const layout *l, uint16_t plane, uint32_t channels)
 {
-    uint8_t *row = malloc((size_t)l->width * channels * l->bits / 8);
+    size_t bytes = (size_t)l->width * channels * l->bits / 8;
+    uint8_t *made = malloc(bytes), *row = malloc(bytes); /* libtiff changes what it writes */
     for (uint32_t y = 0; y < l->height; y++) {
-        fill(row, l, 0, l->width, y, plane, channels);
+        if (y % EQUAL_ROWS == 0)
+            fill(made, l, 0, l->width, y, plane, channels);
+        memcpy(row, made, bytes);
         ck_assert_int_eq(TIFFWriteScanline(t, row, y, plane), 1);
     }
+    free(made);
     free(row);
 }
 
@@ -156,14 +166,17 @@ static const uint8_t *delivered_pixels(const layout *l, uint32_t channels)
     of = l;
     free(pixels);
     uint8_t *p = pixels = malloc((size_t)l->width * l->height * channels * 8);
-    for (uint32_t y = 0; y < l->height; y++)
-        for (uint32_t x = 0; x < l->width; x++)
-            for (uint32_t c = 0; c < channels; c++) {
-                uint8_t sample[8];
-                const uint32_t bytes = delivered_sample(l, x, y, c, sample);
-                memcpy(p, sample, bytes);
-                p += bytes;
-            }
+    size_t stride = 0;
+    for (uint32_t y = 0; y < l->height; y++, p += stride)
+        if (y % EQUAL_ROWS) {
+            memcpy(p, p - stride, stride);
+        } else {
+            uint8_t *end = p;
+            for (uint32_t x = 0; x < l->width; x++)
+                for (uint32_t c = 0; c < channels; c++)
+                    end += delivered_sample(l, x, y, c, end);
+            stride = (size_t)(end - p);
+        }
     return pixels;
 }
 
@@ -197,16 +210,16 @@ static txm_status read_and_compare(const layout *l, uint32_t band_rows, txm_erro
 }
 
 static const layout layouts[] = {
-    /* One strip of 12 MB is decoded by scanlines. */
-    {2048, 2048, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_LZW, 2, 2048, 0, 0, "w", false},
-    {2048, 2048, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 2, 2048, 0, 0, "wb", false},
-    {2048, 2048, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_NONE, 0, 2048, 0, 0, "w", false},
-    {2048, 1100, 4, 16, SAMPLEFORMAT_UINT, COMPRESSION_PACKBITS, 0, 1100, 0, 0, "wb", false},
-    {2048, 2048, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_ZSTD, 2, 2048, 0, 0, "w", false},
-    {1024, 1500, 3, 32, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 3, 1500, 0, 0, "w", false},
-    {2048, 1100, 4, 16, SAMPLEFORMAT_UINT, COMPRESSION_LZW, 2, 1100, 0, 0, "wb", false},
-    /* Two strips of 18 MB and a remainder. */
-    {1500, 4500, 3, 16, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 2, 2000, 0, 0, "w", false},
+    /* One strip of more than 8 MiB is decoded by scanlines. */
+    {2048, 1400, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_LZW, 2, 1400, 0, 0, "w", false},
+    {2048, 1400, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 2, 1400, 0, 0, "wb", false},
+    {2048, 1400, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_NONE, 0, 1400, 0, 0, "w", false},
+    {2048, 550, 4, 16, SAMPLEFORMAT_UINT, COMPRESSION_PACKBITS, 0, 550, 0, 0, "wb", false},
+    {2048, 1400, 3, 8, SAMPLEFORMAT_UINT, COMPRESSION_ZSTD, 2, 1400, 0, 0, "w", false},
+    {512, 1400, 3, 32, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 3, 1400, 0, 0, "w", false},
+    {2048, 550, 4, 16, SAMPLEFORMAT_UINT, COMPRESSION_LZW, 2, 550, 0, 0, "wb", false},
+    /* Two such strips and a remainder. */
+    {1500, 2100, 3, 16, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 2, 1000, 0, 0, "w", false},
     /* Seven channels, of which four are delivered, in strips that match no band. */
     {61, 149, 7, 8, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 0, 10, 0, 0, "w", false},
     {61, 149, 7, 32, SAMPLEFORMAT_IEEEFP, COMPRESSION_LZW, 0, 64, 0, 0, "wb", false},
@@ -219,9 +232,9 @@ static const layout layouts[] = {
     {33, 127, 4, 64, SAMPLEFORMAT_IEEEFP, COMPRESSION_NONE, 0, 7, 0, 0, "w", false},
     {33, 127, 3, 64, SAMPLEFORMAT_IEEEFP, COMPRESSION_LZW, 2, 20, 0, 0, "wb", false},
     {150, 70, 5, 64, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 3, 0, 64, 32, "w", false},
-    {700, 700, 3, 64, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 3, 700, 0, 0, "w", false},
-    {700, 700, 3, 64, SAMPLEFORMAT_IEEEFP, COMPRESSION_PACKBITS, 0, 700, 0, 0, "wb", false},
-    {700, 700, 3, 64, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 2, 700, 0, 0, "w", false},
+    {700, 510, 3, 64, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 3, 510, 0, 0, "w", false},
+    {700, 510, 3, 64, SAMPLEFORMAT_IEEEFP, COMPRESSION_PACKBITS, 0, 510, 0, 0, "wb", false},
+    {700, 510, 3, 64, SAMPLEFORMAT_IEEEFP, COMPRESSION_ADOBE_DEFLATE, 2, 510, 0, 0, "w", false},
     /* Samples have 24 bits, which OpenImageIO does not read from tiles. */
     {150, 70, 5, 24, SAMPLEFORMAT_IEEEFP, COMPRESSION_NONE, 0, 0, 64, 64, "wb", false},
     {150, 70, 3, 24, SAMPLEFORMAT_IEEEFP, COMPRESSION_PACKBITS, 0, 0, 64, 32, "w", false},
@@ -233,19 +246,22 @@ static const layout layouts[] = {
     {61, 149, 6, 32, SAMPLEFORMAT_IEEEFP, COMPRESSION_NONE, 0, 1, 0, 0, "w", true},
     {61, 149, 4, 64, SAMPLEFORMAT_IEEEFP, COMPRESSION_PACKBITS, 0, 50, 0, 0, "w", true},
     {150, 70, 4, 16, SAMPLEFORMAT_IEEEFP, COMPRESSION_LZW, 0, 0, 64, 32, "wb", true},
-    {1100, 1100, 4, 16, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 2, 1100, 0, 0, "w", true},
+    {1100, 1000, 4, 16, SAMPLEFORMAT_UINT, COMPRESSION_ADOBE_DEFLATE, 2, 1000, 0, 0, "w", true},
     {1100, 1100, 4, 32, SAMPLEFORMAT_IEEEFP, COMPRESSION_LZW, 0, 500, 0, 0, "wb", true},
-    {1100, 1100, 5, 16, SAMPLEFORMAT_UINT, COMPRESSION_NONE, 0, 1100, 0, 0, "wb", true},
-    {1100, 1100, 4, 16, SAMPLEFORMAT_UINT, COMPRESSION_ZSTD, 2, 1100, 0, 0, "w", true},
+    {1100, 1000, 5, 16, SAMPLEFORMAT_UINT, COMPRESSION_NONE, 0, 1000, 0, 0, "wb", true},
+    {1100, 1000, 4, 16, SAMPLEFORMAT_UINT, COMPRESSION_ZSTD, 2, 1000, 0, 0, "w", true},
 };
 
 START_TEST(large_and_odd)
 {
     static const uint32_t bands[] = {64, 1, 37, 4000};
-    write_tiff(&layouts[_i]);
-    for (size_t b = 0; b < sizeof bands / sizeof bands[0]; b++) {
+    const layout *l = &layouts[_i];
+    /* Neighbours of a large image are read in other bands. */
+    const size_t count = (size_t)l->width * l->height > 300000 ? some_of(4) : 4;
+    write_tiff(l);
+    for (size_t b = 0; b < count; b++) {
         txm_error err = {0};
-        ck_assert_msg(read_and_compare(&layouts[_i], bands[b], &err) == TXM_OK, "%s", err.message);
+        ck_assert_msg(read_and_compare(l, bands[(b + (size_t)_i) % 4], &err) == TXM_OK, "%s", err.message);
     }
 }
 END_TEST
@@ -282,17 +298,19 @@ START_TEST(cmyk_becomes_rgb)
     uint8_t *expected = read_inks(&l, true, "oiio", &err);
     l.compression = COMPRESSION_ADOBE_DEFLATE; /* OpenImageIO refuses planes of these */
     uint8_t *strips = read_inks(&l, false, "tiff", &err);
+    const size_t bytes = (size_t)l.width * l.height * 3 * bits / 8;
+    ck_assert(expected && strips);
+    ck_assert_msg(memcmp(expected, strips, bytes) == 0, "strips differ");
+    free(strips);
     l.tile_w = 64;
     l.tile_h = 48;
-    l.mode = _i & 4 ? "wb" : "w";
-    uint8_t *tiles = read_inks(&l, false, "tiff", &err);
-    const size_t bytes = (size_t)l.width * l.height * 3 * bits / 8;
-    ck_assert(expected && strips && tiles);
-    ck_assert_msg(memcmp(expected, strips, bytes) == 0, "strips differ");
-    ck_assert_msg(memcmp(expected, tiles, bytes) == 0, "tiles differ");
+    for (int order = 0; order < 2; order++) {
+        l.mode = order ? "wb" : "w";
+        uint8_t *tiles = read_inks(&l, false, "tiff", &err);
+        ck_assert_msg(tiles && memcmp(expected, tiles, bytes) == 0, "tiles differ");
+        free(tiles);
+    }
     free(expected);
-    free(strips);
-    free(tiles);
 }
 END_TEST
 
@@ -763,7 +781,7 @@ int main(void)
     tcase_add_checked_fixture(tiff, make_path, remove_path);
     tcase_add_loop_test(tiff, large_and_odd, 0, sizeof layouts / sizeof layouts[0]);
     tcase_add_loop_test(tiff, rewinds_large_strips, 0, 8);
-    tcase_add_loop_test(tiff, cmyk_becomes_rgb, 0, 8);
+    tcase_add_loop_test(tiff, cmyk_becomes_rgb, 0, 4);
     tcase_add_test(tiff, other_inks);
     tcase_add_loop_test(tiff, large_strips_count_as_memory, 0, 8);
     tcase_add_loop_test(tiff, odd_tags_leave_the_image_alone, 0, 20);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <isa-l/igzip_lib.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "tile/base/mem.h"
@@ -17,6 +18,7 @@ enum { INPUT_BYTES = 64 << 10 };
 
 struct txm_tiff_strip {
     int fd;
+    bool deflated;
     uint64_t offset, left; /* the part of the strip that is not in the buffer */
     size_t at, end;        /* unread part of the buffer */
     const char *reason;
@@ -25,11 +27,13 @@ struct txm_tiff_strip {
     uint8_t input[INPUT_BYTES];
 };
 
-txm_tiff_strip *txm_tiff_strip_new(int fd)
+txm_tiff_strip *txm_tiff_strip_new(int fd, bool deflated)
 {
     txm_tiff_strip *s = txm_calloc(1, sizeof *s);
-    if (s)
+    if (s) {
         s->fd = fd;
+        s->deflated = deflated;
+    }
     return s;
 }
 
@@ -92,6 +96,8 @@ bool txm_tiff_strip_begin(txm_tiff_strip *s, uint64_t offset, uint64_t bytes)
     s->left = bytes;
     s->at = s->end = 0;
     s->reason = NULL;
+    if (!s->deflated)
+        return true;
     if (!next_byte(s, &method) || !next_byte(s, &flags))
         return false;
     if ((method & 15) != 8 || flags & 0x20 || (method * 256 + flags) % 31 != 0)
@@ -101,10 +107,23 @@ bool txm_tiff_strip_begin(txm_tiff_strip *s, uint64_t offset, uint64_t bytes)
     return true;
 }
 
+static bool copy(txm_tiff_strip *s, uint8_t *dst, size_t bytes)
+{
+    for (size_t n; bytes > 0; dst += n, bytes -= n, s->at += n) {
+        if (!fill(s))
+            return false;
+        n = s->end - s->at < bytes ? s->end - s->at : bytes;
+        memcpy(dst, s->input + s->at, n);
+    }
+    return true;
+}
+
 /* A stream may end exactly with the previous row: then the next one is missing. */
 bool txm_tiff_strip_read(txm_tiff_strip *s, uint8_t *dst, size_t bytes)
 {
     struct inflate_state *z = &s->inflate;
+    if (!s->deflated)
+        return copy(s, dst, bytes);
     z->next_out = dst;
     z->avail_out = (uint32_t)bytes; /* a row: at most 65536 pixels of 64 channels */
     while (z->avail_out > 0) {

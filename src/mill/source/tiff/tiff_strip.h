@@ -2,7 +2,8 @@
  *
  * Decompresses a TIFF strip in order and piece by piece, with only the decoder's window in memory. libtiff reads a
  * strip into memory as a whole before it decodes the first row; for images that are stored as one strip, that is the
- * whole file. Only deflate is supported, which gains most; other compressions are left to libtiff.
+ * whole file. Of the compressions only deflate is supported, which gains most; others are left to libtiff. Of strips
+ * without compression libtiff reads many rows for each row if planes take turns.
  */
 #ifndef TXM_SOURCE_TIFF_STRIP_H
 #define TXM_SOURCE_TIFF_STRIP_H
@@ -12,11 +13,12 @@
 
 typedef struct txm_tiff_strip txm_tiff_strip;
 
-/* A decoder for deflated strips of the file that is open as `fd`. NULL if memory is exhausted. */
-txm_tiff_strip *txm_tiff_strip_new(int fd);
+/* A decoder for deflated strips, or strips without compression, of the file that is open as `fd`. NULL if memory is
+ * exhausted. */
+txm_tiff_strip *txm_tiff_strip_new(int fd, bool deflated);
 void txm_tiff_strip_free(txm_tiff_strip *strip); /* NULL-safe */
 
-/* Goes to the start of a strip. false if it cannot be read or is not a zlib stream. */
+/* Goes to the start of a strip. false if it cannot be read or should be a zlib stream and is none. */
 bool txm_tiff_strip_begin(txm_tiff_strip *strip, uint64_t offset, uint64_t bytes);
 
 /* Reads the next `bytes` bytes of pixels. false if there are no more or the data is damaged. */
