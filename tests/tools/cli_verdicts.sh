@@ -179,7 +179,9 @@ def same(case, command, said, expected):
 
 
 # All commands examine files with the same functions: a sanitizer sees these with a third of the cases.
-for name, build, use, state, shows, *time in CASES[::3] if os.environ.get("SANITIZED") else CASES:
+for number, (name, build, use, state, shows, *time) in enumerate(CASES[::3] if os.environ.get("SANITIZED") else CASES):
+    # A command that reads the scene takes as long as all that read the image.
+    with_scene = number % 2 == 0 or os.environ.get("TXM_THOROUGH")
     data = build()
     if data is not None:
         open(TX, "wb").write(data)
@@ -196,17 +198,18 @@ for name, build, use, state, shows, *time in CASES[::3] if os.environ.get("SANIT
     about_image("check", o[0]["id"], o[0]["shows"])
     same(name, "check's exit", code, 0 if state == "fresh" else 5)
     same(name, "check's sum", o[-1]["ready"], state == "fresh")
-    code, o = txm("check", "--deep", "--json", "materials.blend")
-    o = [x for x in o if x["type"] == "texture" and x["image"].endswith("/wood.png")]
-    about_image("check of the scene", o[0]["id"], o[0]["shows"])
-    _, o = txm("list", "--deep", "--json", "materials.blend")
-    tx = next(f["tx"] for x in o if x["type"] == "image" for f in x["files"] if f["path"].endswith("/wood.png"))
-    about_image("list", tx["state"], tx["shows"])
     _, o = txm("make", "--deep", "--dry-run", "--json", *AS, IMAGE)
     same(name, "make", o[0]["state"], "up-to-date" if state == "fresh" else "would-create")
-    _, o = txm("make", "--deep", "--dry-run", "--json", "materials.blend")
-    same(name, "make of the scene", [x["state"] for x in o if x["type"] == "file" and x["input"].endswith("/wood.png")][0],
-         "up-to-date" if state == "fresh" else "would-create")
+    if with_scene:
+        code, o = txm("check", "--deep", "--json", "materials.blend")
+        o = [x for x in o if x["type"] == "texture" and x["image"].endswith("/wood.png")]
+        about_image("check of the scene", o[0]["id"], o[0]["shows"])
+        _, o = txm("list", "--deep", "--json", "materials.blend")
+        tx = next(f["tx"] for x in o if x["type"] == "image" for f in x["files"] if f["path"].endswith("/wood.png"))
+        about_image("list", tx["state"], tx["shows"])
+        _, o = txm("make", "--deep", "--dry-run", "--json", "materials.blend")
+        same(name, "make of the scene", [x["state"] for x in o if x["type"] == "file" and x["input"].endswith("/wood.png")][0],
+             "up-to-date" if state == "fresh" else "would-create")
     if use:
         _, o = txm("info", "--deep", "--json", TX)
         said = o[0].get("use", "unreadable")
@@ -236,10 +239,10 @@ for name, build, use, state, shows, *time in CASES[::3] if os.environ.get("SANIT
         about_image("quick check", o[0]["id"], o[0]["shows"])
         _, o = txm("make", "--dry-run", "--json", *AS, IMAGE)
         same(name, "quick make", o[0]["state"], "up-to-date" if state == "fresh" else "would-create")
-    # gc never removes a file that a render uses.
-    _, o = txm("gc", "--json", "--keep-for", "materials.blend", os.path.dirname(TX))
-    if state == "fresh":
-        same(name, "gc", [x["state"] for x in o if x.get("path") == TX and x["type"] == "file"], [])
+    if with_scene: # gc never removes a file that a render uses
+        _, o = txm("gc", "--json", "--keep-for", "materials.blend", os.path.dirname(TX))
+        if state == "fresh":
+            same(name, "gc", [x["state"] for x in o if x.get("path") == TX and x["type"] == "file"], [])
     # Files that make announces to make are made, and are fresh afterwards.
     if state != "fresh" and not os.path.isdir(TX):
         txm("make", "--deep", "-q", *AS, IMAGE)
@@ -249,10 +252,10 @@ for name, build, use, state, shows, *time in CASES[::3] if os.environ.get("SANIT
     stamp(IMAGE)
     os.rmdir(TX) if os.path.isdir(TX) and not os.path.islink(TX) else os.path.lexists(TX) and os.remove(TX)
 PY
-check runs test "$(grep -c '^ok' table)" -gt "$([ -n "${SANITIZED:-}" ] && echo 115 || echo 350)"
+check runs test "$(grep -c '^ok' table)" -gt "$([ -n "${SANITIZED:-}" ] && echo 85 || echo 300)"
 while read -r line; do
     case $line in
-    ok*) ok "$(cut -d' ' -f2- <<<"$line" | tr ' ' '-')" ;;
+    ok*) line=${line#ok } && ok "${line// /-}" ;;
     *) not_ok "${line#not ok }" ;;
     esac
 done <table
