@@ -70,7 +70,7 @@ check play-one-request json out 'o[0]["totals"]["accepted"] <= 12 and o[0]["tota
 txm stream play room rgb8.png rgba8.png "${frames[@]}" --cache 300K --json
 check play-small-cache json out 'len(o[0]["frames"]) == 12 and o[0]["totals"]["cut"] > 0 and o[0]["totals"]["evicted"] > 0'
 # At rest, where every frame needs the same tiles: batch after batch, the budget is kept.
-txm stream play room rgb8.png rgba8.png --size 160x90 --frames 60 --path rest --virtual --cache 300K --json
+txm stream play room rgb8.png rgba8.png --size 80x45 --frames 60 --path rest --virtual --cache 300K --json
 check play-small-cache-rests json out 'max(f["allocated_bytes"] for f in o[0]["frames"]) < 300 << 10'
 txm stream play room rgb8.png rgba8.png "${frames[@]}" --wave 0 --json
 check play-no-wave json out 'o[0]["totals"]["requested"] == o[0]["totals"]["missed"] > 0'
@@ -142,7 +142,7 @@ check play-stopped-picture test -s cut.exr
 # Textures disappear while frames run: they are magenta, counted and named, and nothing waits for them.
 mkdir gone && cp rgb8.png gone/ && cp rgba8.png gone/
 "$TXMILL" make -q -c sRGB -a straight gone/*.png
-"$TXMILL" stream play room gone/rgb8.png gone/rgba8.png --size 64x36 --path rest --frames 400 --max-open 1 --cache 300K --json > gone.json 2> gone.err &
+"$TXMILL" stream play room gone/rgb8.png gone/rgba8.png --size 64x36 --path rest --frames 150 --max-open 1 --cache 300K --json > gone.json 2> gone.err &
 player=$!
 sleep 1
 rm gone/blender_tx/*
@@ -150,6 +150,6 @@ wait "$player"
 rc=$?
 check play-gone-ends test "$rc" -eq 0 -o "$rc" -eq 3 -o "$rc" -eq 4
 cp gone.json out
-check play-gone json out 'len(o[0]["frames"]) == 400 and (o[0]["totals"]["load_failures"] > 0 or o[0]["totals"]["loaded"] > 0)'
+check play-gone json out 'len(o[0]["frames"]) == 150 and (o[0]["totals"]["load_failures"] > 0 or o[0]["totals"]["loaded"] > 0)'
 check play-no-temporaries no_temporaries
 finish
