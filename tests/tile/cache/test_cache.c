@@ -186,6 +186,8 @@ START_TEST(bits_for_every_budget_and_policy)
     for (uint32_t policy = 0; policy < POLICIES; policy++)
         for (size_t b = 0; b < sizeof budgets / sizeof *budgets; b++) {
             txm_cache_options o;
+            if (!thorough() && (policy + b + (size_t)_i) % 2)
+                continue;
             txm_cache_options_init(&o);
             o.policy = policy;
             o.max_bytes = budgets[b];

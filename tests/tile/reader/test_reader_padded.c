@@ -98,10 +98,17 @@ static void every_tile(uint32_t w, uint32_t h, txm_type type, uint32_t channels,
     free_image(&m);
 }
 
+/* Whether a test takes combination n: all if thorough, otherwise a fourth. */
+static bool takes(uint32_t n)
+{
+    return thorough() || n % 4 == 0;
+}
+
 START_TEST(all_sizes_u8)
 {
-    for (uint32_t tile = 16; tile <= 256; tile *= 2)
-        every_tile(sizes[_i][0], sizes[_i][1], TXM_TYPE_U8, tile == 32 ? 1 : tile == 128 ? 3 : 4, tile);
+    for (uint32_t tile = 16, n = (uint32_t)_i; tile <= 256; tile *= 2)
+        if (takes(n++))
+            every_tile(sizes[_i][0], sizes[_i][1], TXM_TYPE_U8, tile == 32 ? 1 : tile == 128 ? 3 : 4, tile);
 }
 END_TEST
 
@@ -116,11 +123,10 @@ START_TEST(all_types_and_channels)
 {
     for (int type = TXM_TYPE_U8; type <= TXM_TYPE_FLOAT; type++)
         for (uint32_t channels = 1; channels <= 4; channels++) {
-            const bool small = (type + (int)channels + _i) & 1;
-            if (small || thorough())
-                every_tile(sizes[_i][0], sizes[_i][1], (txm_type)type, channels, 16);
-            if (!small || thorough())
-                every_tile(sizes[_i][0], sizes[_i][1], (txm_type)type, channels, 64);
+            if (!takes((uint32_t)(type + _i) + channels))
+                continue;
+            every_tile(sizes[_i][0], sizes[_i][1], (txm_type)type, channels, 16);
+            every_tile(sizes[_i][0], sizes[_i][1], (txm_type)type, channels, 64);
         }
 }
 END_TEST
@@ -196,7 +202,7 @@ static void *read_all(void *arg)
 
 START_TEST(concurrent_readers_see_the_same)
 {
-    made_image m = make_image(300, 200, 4, TXM_TYPE_HALF, 64, (txm_compression){0}, MADE_SMOOTH);
+    made_image m = make_image(200, 130, 4, TXM_TYPE_HALF, 64, (txm_compression){0}, MADE_SMOOTH);
     const char *path = temp_file("p.tx");
     write_foreign_exr(path, &m, _i ? EXR_COMPRESSION_PIZ : EXR_COMPRESSION_ZIP);
     append_section(path, &m);

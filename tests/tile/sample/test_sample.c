@@ -92,10 +92,10 @@ static const uint32_t elongated[][2] = {{1, 500}, {900, 3}, {2048, 17}, {65, 102
 
 START_TEST(tiles_equal_whole_levels)
 {
-    enum { IMAGES = 40 };
+    const int images = (int)some_of(40);
     uint64_t state = 88172645463325252u + (uint64_t)_i * 977;
-    unsigned long each = lookups() / (4 * IMAGES * 8) + 1;
-    for (int n = 0; n < (int)some_of(IMAGES); n++) {
+    unsigned long each = lookups() / (4 * (unsigned long)images * 8) + 1;
+    for (int n = 0; n < images; n++) {
         uint32_t w = 1 + sample_random(&state) % 257, h = 1 + sample_random(&state) % 257, r = sample_random(&state);
         if (n % 4 == 0) {
             w = elongated[r % 6][0];
