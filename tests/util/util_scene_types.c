@@ -62,8 +62,9 @@ size_t scene_element_bytes(const scene_file *f, const scene_field *field)
     if (scene_is_pointer(field->name)) {
         return f->layout.pointer_bytes;
     }
-    const scene_struct *s = scene_struct_of(f, field->type);
-    return s ? scene_struct_bytes(f, s) : scene_basic_bytes(field->type);
+    const size_t basic = scene_basic_bytes(field->type);
+    const scene_struct *s = basic ? NULL : scene_struct_of(f, field->type);
+    return s ? scene_struct_bytes(f, s) : basic;
 }
 
 size_t scene_element_count(const char *name)

@@ -183,7 +183,7 @@ START_TEST(any_cut_is_found)
     ck_assert_int_eq(txm_tx_info_of(tx)->section, TXM_SECTION_STATE_VALID);
     txm_tx_close(&tx);
     uint8_t *data = load_file(out, &bytes);
-    for (size_t n = 1; n<bytes; n += n + 40> image && n < image + 40 ? 1 : 61) {
+    for (size_t n = 1; n<bytes; n += n + 40> image && n < image + 40 ? 1 : 61 * case_part()) {
         save_file(cut, data, n);
         txm_findings f = verify(cut, false);
         bool at_section = n == image;
@@ -234,7 +234,7 @@ START_TEST(a_flipped_byte_in_the_section_is_found)
     txm_tx *tx = open_tx(out);
     const txm_tx_info info = *txm_tx_info_of(tx);
     txm_tx_close(&tx);
-    for (uint64_t at = info.image_bytes; at < info.file_bytes; at += 97) {
+    for (uint64_t at = info.image_bytes; at < info.file_bytes; at += 97 * case_part()) {
         flip(out, at);
         txm_findings f = verify(out, false);
         ck_assert_msg(failed(&f), "byte %llu", (unsigned long long)(at - info.image_bytes));

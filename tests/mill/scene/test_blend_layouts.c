@@ -116,9 +116,9 @@ static void check_same(const char *name)
 /* ---- layouts -------------------------------------------------------------------------------------------------- */
 
 static const scene_layout layouts[] = {
-    {8, false, false, 304, false}, {8, true, false, 304, false}, {4, false, false, 304, false},
-    {4, true, false, 304, false},  {8, false, true, 502, false}, {8, false, false, 304, true},
-    {4, true, false, 304, true},   {8, false, true, 502, true},
+    {4, true, false, 304, false}, {8, false, true, 502, true},   {8, false, false, 304, false},
+    {8, true, false, 304, false}, {4, false, false, 304, false}, {8, false, true, 502, false},
+    {8, false, false, 304, true}, {4, true, false, 304, true},
 };
 enum { LAYOUTS = sizeof layouts / sizeof *layouts };
 
@@ -407,8 +407,10 @@ int main(void)
     Suite *suite = suite_create("blend_layouts");
     TCase *t = add_case(suite, "layouts");
     tcase_add_checked_fixture(t, make_place, remove_place);
-    tcase_add_loop_test(t, every_layout_reads_the_same, 0, LAYOUTS);
-    tcase_add_loop_test(t, libraries_of_every_layout_read_the_same, 0, LAYOUTS);
+    /* The first two differ in everything, which is enough for a sanitizer. */
+    const int layouts_tried = case_part() > 4 ? 2 : LAYOUTS;
+    tcase_add_loop_test(t, every_layout_reads_the_same, 0, layouts_tried);
+    tcase_add_loop_test(t, libraries_of_every_layout_read_the_same, 0, layouts_tried);
     add_tests(t, reads_the_structs_of_blender_5, paths_of_packed_data_blocks_belong_to_their_library,
               every_compression_reads_the_same, unpacks_from_every_compression);
     t = add_case(suite, "versions");

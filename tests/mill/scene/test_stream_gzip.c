@@ -208,16 +208,25 @@ START_TEST(several_members_and_what_follows)
 }
 END_TEST
 
-/* Members have a few bytes, so some begin in the last bytes of the decoder's buffer. */
+/* A member begins, and ends, at each of the last bytes of the decoder's buffer. */
 START_TEST(members_across_the_buffer)
 {
-    file f = {0};
+    enum { BUFFER = 128 * 1024, SMALL = 11 };
     make_noise(source, SOURCE_BYTES);
-    size_t used = 0;
-    for (; f.bytes < 600000; used += 11)
-        append_member(&f, source + used, 11, kinds[1]);
-    check_gives(&f, source, used);
-    free(f.data);
+    for (size_t before_end = 0, stored = BUFFER - 1000; before_end < 40; before_end++) {
+        file f = {0};
+        append_member(&f, source, stored, kinds[0]);
+        if (f.bytes != BUFFER - before_end) {
+            stored += BUFFER - before_end - f.bytes;
+            f.bytes = 0;
+            append_member(&f, source, stored, kinds[0]);
+            ck_assert_uint_eq(f.bytes, BUFFER - before_end);
+        }
+        for (size_t i = 0; i < 3; i++)
+            append_member(&f, source + stored + i * SMALL, SMALL, kinds[1]);
+        check_gives(&f, source, stored + (size_t)3 * SMALL);
+        free(f.data);
+    }
 }
 END_TEST
 
