@@ -130,14 +130,15 @@ world_map() { # NAME SAMPLING TEST
     'material floor diffuse 0.8 0.8 0.8' 'quad floor -50 -50 0 100 0 0 0 100 0' >hdri/scene.txt
   txm stream budget hdri --json
   check "world-map-$1" json out "$3"
-  if has_jsonschema; then check "world-map-schema-$1" valid_json stream out; fi
 }
 at='o[0]["world_map"]'
 world_map automatic '' "$at == dict(columns=4096, rows=2048, tiles=2048+64+32+16+2, bytes=$at['bytes'], extra_bytes=$at['extra_bytes']) and 0 < $at['extra_bytes'] < $at['bytes']"
+if has_jsonschema; then check world-map-schema valid_json stream out; fi
 world_map 256 ' sampling manual 256' "$at['tiles'] == 32 + 2 and sum(l['used'] for l in o[0]['images'][0]['levels'][:4]) == 0"
 world_map 1024 ' sampling manual 1024' "$at['tiles'] == 512 + 32 + 16 + 2"
 world_map 2048 ' sampling manual 2048' "$at['tiles'] == 2048 + 64 + 32 + 16 + 2"
 world_map none ' sampling none' "$at is None"
+if has_jsonschema; then check world-map-schema-none valid_json stream out; fi
 world_map mapped ' mapping 0 1 0 0 -1 0 0 0 0 0 1 0 sampling manual 1024' "$at['tiles'] == 512 + 32 + 16 + 2"
 txm stream budget hdri
 check world-map-text prints "562 tiles of its image, which Cycles samples in 1024 x 512 directions"
@@ -343,13 +344,15 @@ check bounces-kind-holds json out 'o[0]["tiles"] == 0'
 # Cycles joins small tiles to tiles of 64 px when it loads them: the same lookups take as many tiles as in files with 64
 # px tiles.
 if command -v maketx >/dev/null; then
-  mkdir small && maketx --tile 16 16 -o small/t.tx cycles/tex0.png >/dev/null 2>&1
+  mirror 'samples 4'
+  mkdir small && oiiotool --pattern checker:width=3:height=5 1024x1024 3 -d uint8 -o small/t.png
+  maketx --tile 16 16 -o small/t.tx small/t.png >/dev/null 2>&1
   sed 's,"../cycles/tex0.png","t.tx",' mirror/scene.txt >small/scene.txt
   txm stream budget small --samples 4 --bounces 3 --tiles joined.tsv
   check joined-rc rc_is 0
-  maketx --tile 64 64 -o small/t.tx cycles/tex0.png >/dev/null 2>&1
+  maketx --tile 64 64 -o small/t.tx small/t.png >/dev/null 2>&1
   txm stream budget small --samples 4 --bounces 3 --tiles large.tsv
-  check joined-tiles cmp joined.tsv large.tsv
+  check joined-tiles eval 'cmp joined.tsv large.tsv && [ "$(wc -l <large.tsv)" -gt 20 ]'
 else
   skip joined "openimageio-tools is not installed"
 fi
@@ -392,7 +395,7 @@ with open(sys.argv[1], "r+b") as f:
     f.write(b"X" * 120000)
 os.utime(sys.argv[1], ns=(times.st_atime_ns, times.st_mtime_ns))
 PY
-txm stream render room rgb8.png rgba8.png --size 480x270 --samples 1 --json -o damaged.png
+txm stream render room rgb8.png rgba8.png --size 240x136 --samples 1 --json -o damaged.png
 check damaged-rc test "$rc" -eq 3 -a -s damaged.png
 check damaged-says says "rgb8.png: $(python3 -c 'import json; print(json.load(open("out"))["images"][0]["failures"])') of its tiles could not be read and are magenta: "
 check damaged-json json out 'o[0]["images"][0]["failures"] > 1 and "rgb8.png" in o[0]["images"][0]["failure"] and o[0]["images"][1]["failures"] == 0'
