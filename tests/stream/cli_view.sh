@@ -50,15 +50,15 @@ check view-wrong-display rc_is 3
 check view-wrong-display-says says "no window can be opened: "
 
 # ---- without a screen: SDL's dummy driver ----
-run env SDL_VIDEODRIVER=dummy "${view[@]}" --frames 12 --json -o last.exr
+run env SDL_VIDEODRIVER=dummy "${view[@]}" --size 64x36 --frames 12 --json -o last.exr
 check view-frames rc_is 0
 check view-json json out 'o[0]["action"] == "view" and o[0]["path"] == "flight" and o[0]["totals"]["frames"] == 12 and not o[0]["stopped"]'
 check view-last json out 'len(o[0]["frames"]) == 1 and o[0]["frames"][0]["accumulated"] == 12 and o[0]["frames"][0]["texels"] > 0'
 if has_jsonschema; then check view-schema valid_json stream out; else skip view-schema "python3-jsonschema is missing"; fi
-run env SDL_VIDEODRIVER=dummy "${view[@]}" --frames 12 -q -o unmoved.exr
+run env SDL_VIDEODRIVER=dummy "${view[@]}" --size 64x36 --frames 12 -q -o unmoved.exr
 check view-picture test -s unmoved.exr
-run env SDL_VIDEODRIVER=dummy "${view[@]}" --frames 3
-check view-prints prints "room: 320 x 180 px, 3 frames of 1 sample"
+run env SDL_VIDEODRIVER=dummy "${view[@]}" --size 64x36 --frames 3
+check view-prints prints "room: 64 x 36 px, 3 frames of 1 sample"
 
 # Textures whose tiles cannot be read are magenta, counted and named. A missing one ends the program before the first
 # frame.
@@ -71,10 +71,10 @@ with open(sys.argv[1], "r+b") as f:
     f.write(b"\xAA" * (size // 4))' bad/blender_tx/$name.png.*.tx
     touch -r bad/$name.png bad/blender_tx/$name.png.*.tx
 done
-run env SDL_VIDEODRIVER=dummy "$TXMILL" stream view room bad/rgb8.png bad/rgba8.png --size 160x90 --frames 30 --json
+run env SDL_VIDEODRIVER=dummy "$TXMILL" stream view room bad/rgb8.png bad/rgba8.png --size 160x90 --frames 10 --json
 check view-unreadable rc_is 3
 check view-unreadable-says says "of its tiles could not be read and are magenta"
-check view-unreadable-counts json out 'o[0]["totals"]["frames"] == 30 and o[0]["totals"]["load_failures"] > 0 and o[0]["frames"][0]["failed"] > 0'
+check view-unreadable-counts json out 'o[0]["totals"]["frames"] == 10 and o[0]["totals"]["load_failures"] > 0 and o[0]["frames"][0]["failed"] > 0'
 rm bad/blender_tx/rgb8.png.*
 run env SDL_VIDEODRIVER=dummy "$TXMILL" stream view room bad/rgb8.png bad/rgba8.png --size 64x36
 check view-missing rc_is 3
@@ -84,7 +84,7 @@ run env SDL_VIDEODRIVER=dummy "${view[@]}" --size 64x36 --frames 20 --cache 20K 
 check view-smallest json out 'o[0]["totals"]["frames"] == 20 and o[0]["totals"]["accepted"] <= 20 and o[0]["totals"]["requested"] > 20'
 
 # ---- with a screen ----
-for tool in Xvfb xdotool import convert compare; do
+for tool in Xvfb xdotool import; do
     if ! command -v $tool >/dev/null; then
         skip view-window "$tool is missing"
         finish
@@ -136,24 +136,47 @@ x.XCloseDisplay(display)
 END
 }
 # xdotool waits for ever for a window that appears or disappears at that moment.
-shoot() { timeout 10 import -window "$window" "$1" 2>/dev/null; }
-# Prints the share of pixels for which an expression holds; r, g and b are from 0 to 255.
-share_of() {
-    convert "$1" -depth 8 rgb:- | python3 -c 'import sys
-d = sys.stdin.buffer.read()
-print(sum(1 for r, g, b in zip(d[::3], d[1::3], d[2::3]) if eval(sys.argv[1])) / (len(d) // 3))' "$2"
-}
-at_least() { python3 -c 'import sys; sys.exit(float(sys.argv[1]) < float(sys.argv[2]))' "$1" "$2"; }
-magenta_share() { share_of "$1" 'g < 25 and r > 40 and b > 40'; }
-# Prints how different two pictures are outside of the overlay, apart from noise.
-difference() {
-    local f
-    for f in "$1" "$2"; do convert "$f" -gravity South -crop x110+0+0 +repage -resize '12x6!' "small-$f"; done
-    compare -metric MAE "small-$1" "small-$2" null: 2>&1 | sed 's/.*(\(.*\))/\1/'
-}
-white_letters() { share_of "$1" 'r == g == b == 255'; }
+shoot() { timeout 10 import -window "$window" -depth 8 "ppm:$1" 2>/dev/null; }
+# looks EXPRESSION FILE...: whether it is true of screenshots; `shots` is their list. share() is the share of pixels for
+# which a function of r, g and b, from 0 to 255, holds; below() leaves rows out at the top; difference() is how different
+# two pictures are outside of the overlay, apart from noise.
+cat >looks.py <<'END'
+import sys
+class Shot:
+    def __init__(self, width, rgb):
+        self.width, self.height, self.rgb = width, len(rgb) // (3 * width), rgb
+    def below(self, rows):
+        return Shot(self.width, self.rgb[3 * self.width * rows:])
+    def corner(self, width, top, height):
+        rows = (self.rgb[3 * self.width * y:][:3 * width] for y in range(top, top + height))
+        return Shot(width, b"".join(rows))
+    def share(self, holds):
+        return sum(map(holds, self.rgb[::3], self.rgb[1::3], self.rgb[2::3])) / (self.width * self.height)
+    def deviation(self):
+        mean = sum(self.rgb) / len(self.rgb)
+        return (sum(map(pow, self.rgb, [2] * len(self.rgb))) / len(self.rgb) - mean ** 2) ** 0.5 / 255
+    def means(self, columns=12, rows=6):
+        across = [x * self.width // columns for x in range(columns + 1)]
+        down = [y * self.height // rows for y in range(rows + 1)]
+        for y, end in zip(down, down[1:]):
+            lines = [self.rgb[3 * self.width * row:3 * self.width * (row + 1)] for row in range(y, end)]
+            for x, right in zip(across, across[1:]):
+                for c in range(3):
+                    yield sum(sum(line[3 * x + c:3 * right:3]) for line in lines) / (len(lines) * (right - x)) / 255
+def difference(a, b):
+    pairs = list(zip(a.below(70).means(), b.below(70).means()))
+    return sum(abs(x - y) for x, y in pairs) / len(pairs)
+shots = []
+for name in sys.argv[2:]:
+    data = open(name, "rb").read()
+    kind, width, height, most, _ = data.split(None, 4)
+    assert (kind, most) == (b"P6", b"255")
+    shots.append(Shot(int(width), data[-3 * int(width) * int(height):]))
+sys.exit(not eval(sys.argv[1]))
+END
+looks() { python3 -SE looks.py "$@"; }
 # The picture is there once it has more than one colour.
-has_picture() { shoot begin.png && at_least "$(convert begin.png -gravity South -crop x100+0+0 -format '%[fx:standard_deviation]' info:)" 0.02; }
+has_picture() { shoot begin && looks 'shots[0].below(80).deviation() >= 0.02' begin; }
 # A window draws all the time; with one thread it leaves a processor to other tests.
 start_view() { # OPTION...
     "${view[@]}" -j 1 --json "$@" >out 2>err &
@@ -161,25 +184,27 @@ start_view() { # OPTION...
     eventually find_window && eventually has_picture && xdotool windowfocus --sync "$window" && sleep 0.5
 }
 end_view() { wait "$viewer"; rc=$?; viewer=; }
-# Takes screenshots until a condition on $shot.png holds.
+# Takes screenshots until a condition on $shot holds.
 shot_that() {
     shot=$1
     shift
-    again() { shoot "$shot.png" && "$@"; }
+    again() { shoot "$shot" && "$@"; }
     eventually again "$@"
 }
 key() { xdotool key "$1"; }
 # Two screenshots in a row hardly differ: the camera rests and the textures are loaded.
-is_still() { cp "$shot.png" before.png && sleep 0.7 && shoot "$shot.png" && at_least 0.003 "$(difference before.png "$shot.png")"; }
-has_moved() { at_least "$(difference "$1.png" "$shot.png")" 0.01; }
+is_still() { cp "$shot" before && sleep 0.7 && shoot "$shot" && looks 'difference(*shots) <= 0.003' before "$shot"; }
+has_moved() { looks 'difference(*shots) >= 0.01' "$1" "$shot"; }
 # The screenshot is nearer to the first picture than to the second.
-has_returned() { at_least "$(difference "$2.png" "$shot.png")" "$(python3 -c 'import sys; print(2 * float(sys.argv[1]))' "$(difference "$1.png" "$shot.png")")"; }
-has_letters() { convert "$shot.png" -crop "$1" +repage letters.png && at_least "$(white_letters letters.png)" 0.03; }
-has_no_letters() { convert "$shot.png" -crop "$1" +repage letters.png && at_least 0.01 "$(white_letters letters.png)"; }
+has_returned() { looks 'difference(shots[1], shots[2]) >= 2 * difference(shots[0], shots[2])' "$1" "$2" "$shot"; }
+white='share(lambda r, g, b: r == g == b == 255)'
+has_letters() { looks "shots[0].corner($1).$white >= 0.03" "$shot"; }
+has_no_letters() { looks "shots[0].corner($1).$white <= 0.01" "$shot"; }
 # Textures that are not there yet are grey.
-has_colours() { at_least "$(share_of "$shot.png" 'max(r, g, b) - min(r, g, b) > 60')" 0.25; }
-has_magenta() { at_least "$(magenta_share "$shot.png")" 0.1; }
-has_no_magenta() { at_least 0.05 "$(magenta_share "$shot.png")"; }
+has_colours() { looks 'shots[0].share(lambda r, g, b: max(r, g, b) - min(r, g, b) > 60) >= 0.25' "$shot"; }
+magenta='share(lambda r, g, b: g < 25 and r > 40 and b > 40)'
+has_magenta() { looks "shots[0].$magenta >= 0.1" "$shot"; }
+has_no_magenta() { looks "shots[0].$magenta <= 0.05" "$shot"; }
 
 if [ -n "${SANITIZED:-}" ]; then
     # Every key and the mouse; the plain pass looks at what they show.
@@ -207,18 +232,18 @@ else
     key Home
     check view-home-returns shot_that d has_returned a c
     # The overlay has white letters until H hides it.
-    check view-overlay has_letters 300x40+0+0
+    check view-overlay has_letters 300,0,40
     key h
-    check view-overlay-hidden shot_that e has_no_letters 300x40+0+0
+    check view-overlay-hidden shot_that e has_no_letters 300,0,40
     key h
     key F1
-    check view-keys shot_that f has_letters 200x80+0+60
+    check view-keys shot_that f has_letters 200,60,80
     key F1
     # The picture shows missing texels, because the cache of another policy starts empty, and levels. Turning magenta off and
     # on begins the picture anew, so that it is not the average with frames from before.
     check view-no-magenta shot_that g has_no_magenta
     key m
-    empty_and_magenta() { key p && key m && key m && sleep 0.3 && shoot "$shot.png" && has_magenta; }
+    empty_and_magenta() { key p && key m && key m && sleep 0.3 && shoot "$shot" && has_magenta; }
     check view-magenta shot_that g empty_and_magenta
     for k in minus plus plus r r r m; do key $k; done
     check view-magenta-ends shot_that h has_no_magenta
@@ -236,17 +261,13 @@ else
     check view-shot-keeps-others test ! -s txmill-view-0001.png
     # While paused, the picture does not change. The frame that was being traced at that moment may still appear.
     key space && sleep 0.5
-    is_paused() {
-        shoot k.png && convert k.png -gravity South -crop x80+0+0 +repage k2.png && sleep 1
-        shoot l.png && convert l.png -gravity South -crop x80+0+0 +repage l2.png
-        [ "$(compare -metric AE k2.png l2.png null: 2>&1)" = 0 ]
-    }
+    is_paused() { shoot k && sleep 1 && shoot l && looks 'shots[0].below(100).rgb == shots[1].below(100).rgb' k l; }
     check view-paused eval 'is_paused || is_paused'
     key space
 fi
 # After a resize, the picture has as many pixels as the window, and the figures report the size.
 xdotool windowsize "$window" 420 260
-fills_window() { [ "$(identify -format %wx%h "$shot.png")" = 420x260 ] && is_still; }
+fills_window() { looks '(shots[0].width, shots[0].height) == (420, 260)' "$shot" && is_still; }
 check view-resizes shot_that m fills_window
 sleep 0.5
 key Escape
@@ -258,7 +279,7 @@ check view-rests json out 'o[0]["frames"][0]["accumulated"] > 1'
 # A key that is down when the window loses focus counts as released; otherwise the camera would fly on.
 if [ -z "${SANITIZED:-}" ]; then
     check view-opens-again start_view
-    shoot a.png
+    shoot a
     xdotool keydown w
     check view-flies-on shot_that b has_moved a
     kill -INT "$viewer"
@@ -267,7 +288,7 @@ if [ -z "${SANITIZED:-}" ]; then
     check view-interrupted rc_is 130
     check view-interrupted-json json out 'o[0]["stopped"] and o[0]["frames"][0]["accumulated"] == 1'
     start_view
-    shoot a.png
+    shoot a
     xdotool keydown w
     check view-flies-yet shot_that b has_moved a
     x11 unfocus
