@@ -22,7 +22,7 @@ def png(number, edge):
             row[:4] = struct.pack(">I", number)[: 3 * edge]
         rows += b"\0" + row
     header = struct.pack(">IIBBBBB", edge, edge, 8, 2, 0, 0, 0)
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(bytes(rows), 1))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(bytes(rows), 0))
             + chunk(b"IEND", b""))
 
 

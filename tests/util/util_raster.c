@@ -142,6 +142,7 @@ const char *raster_temp(const char *name, const txm_bytes *content)
         atexit(remove_folder);
     }
     snprintf(path, sizeof path, "%s/%s", folder, name);
+    unlink(path); /* some file systems wait for the disk when a file is written again */
     f = fopen(path, "wb");
     ck_assert_ptr_nonnull(f);
     ck_assert_uint_eq(fwrite(content->data, 1, content->size, f), content->size);

@@ -171,8 +171,8 @@ START_TEST(a_flipped_byte_in_any_tile_is_found)
 }
 END_TEST
 
-/* Every cut is found, except for one exactly at the section's start: the rest is a file without a section, and a note
- * says so. */
+/* Every cut is found, from the end on, except for one exactly at the section's start: the rest is a file without a
+ * section, and a note says so. */
 START_TEST(any_cut_is_found)
 {
     char *out = strdup(temp_file("whole.tx")), *cut = strdup(temp_file("cut.tx"));
@@ -183,15 +183,19 @@ START_TEST(any_cut_is_found)
     ck_assert_int_eq(txm_tx_info_of(tx)->section, TXM_SECTION_STATE_VALID);
     txm_tx_close(&tx);
     uint8_t *data = load_file(out, &bytes);
-    for (size_t n = 1; n<bytes; n += n + 40> image && n < image + 40 ? 1 : 61 * case_part()) {
-        save_file(cut, data, n);
+    save_file(cut, data, bytes);
+    free(data);
+    for (size_t n = bytes - 1, step; n > 0 && n < bytes; n -= step) {
+        /* Every byte around the section's start. */
+        step = n + 40 > image && n <= image + 40 ? 1 : 61 * case_part();
+        step = n > image + 40 && n - image - 40 < step ? n - image - 40 : step;
+        ck_assert(!truncate(cut, (off_t)n));
         txm_findings f = verify(cut, false);
         bool at_section = n == image;
         ck_assert_msg(failed(&f) == !at_section, "cut at %zu of %zu, image %zu", n, bytes, (size_t)image);
         ck_assert(!at_section || find(&f, "TXM-504"));
         txm_findings_clear(&f);
     }
-    free(data);
     free(out);
     free(cut);
 }
@@ -211,16 +215,17 @@ START_TEST(a_cut_at_every_byte_is_found)
     uint64_t image = txm_tx_info_of(tx)->image_bytes;
     txm_tx_close(&tx);
     uint8_t *data = load_file(out, &bytes);
+    save_file(cut, data, bytes);
+    free(data);
     /* Changes every byte of the header and of the section's beginning and end. Between them every seventh byte is
      * enough to reach each place in a tile's stream. */
-    for (size_t n = 1, step; n < bytes; n += step * case_part()) {
+    for (size_t n = bytes - 1, step; n > 0 && n < bytes; n -= step * case_part()) {
         step = n < 3000 || (n + 200 > image && n < image + 200) || n + 200 > bytes ? 1 : 7;
-        save_file(cut, data, n);
+        ck_assert(!truncate(cut, (off_t)n));
         txm_findings f = verify(cut, false);
         ck_assert_msg(failed(&f) == (n != image), "cut at %zu of %zu, image %zu", n, bytes, (size_t)image);
         txm_findings_clear(&f);
     }
-    free(data);
     free(out);
     free(cut);
 }

@@ -137,7 +137,7 @@ START_TEST(any_byte_may_be_wrong)
     size_t bytes;
     txm_error err;
     uint8_t *data = tiny(&bytes);
-    for (size_t i = 0; i < bytes; i++) {
+    for (size_t i = 0; i < bytes; i += (case_part() + 1) / 2) {
         uint8_t was = data[i];
         data[i] ^= 0xFF;
         try_bytes(data, bytes, NULL, &err); /* an error or a list: sanitizers find the rest */
@@ -146,7 +146,7 @@ START_TEST(any_byte_may_be_wrong)
         data[i] = was;
     }
     uint8_t *zstd = scene_zstd(data, bytes, 4000, true, &bytes);
-    for (size_t i = 0; i < bytes; i++) {
+    for (size_t i = 0; i < bytes; i += (case_part() + 1) / 2) {
         zstd[i] ^= 0x55;
         try_bytes(zstd, bytes, NULL, &err);
         zstd[i] ^= 0x55;

@@ -198,8 +198,9 @@ START_TEST(flipped_bits)
     size_t got;
     make_source(sizes[_i], 4);
     encode_in_parts();
-    for (int k = 0; k < 3000; k++) {
-        size_t at = k < 1500 ? (size_t)k % s.packed : next() % s.packed;
+    const size_t rounds = some_of(6000);
+    for (size_t k = 0; k < rounds; k++) {
+        size_t at = k < rounds / 2 ? k % s.packed : next() % s.packed;
         uint8_t bit = (uint8_t)(1u << next() % 8);
         s.stream[at] ^= bit;
         if (inflate_exactly(s.stream, s.packed)) {
