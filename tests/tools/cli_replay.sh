@@ -20,7 +20,7 @@ for name in "ab":
                                     chunk(b"IDAT", zlib.compress(rows, 1)) + chunk(b"IEND", b""))
 PY
 "$TXMILL" make -q -c sRGB -a straight a.png b.png
-picture=(render room a.png b.png --size 320x180 --samples 1 --tile 64)
+picture=(render room a.png b.png --size 400x225 --samples 1 --tile 80 --bounces 1)
 
 # The replay of a run with one thread reads exactly what the run read, under each policy.
 for policy in lru clock4 render-tiles second-chance; do
