@@ -33,7 +33,7 @@ if has_jsonschema; then check schema valid_json replay out; fi
 
 # This holds for waves, too. The optimum reads least of all policies, and never more with more memory.
 txm stream "${picture[@]}" --trace waves.trace -q
-txm replay waves.trace --cache 300K,700K,1M,2M,4M --policy lru,clock,tiles,opt --json --plot plot.svg
+txm replay waves.trace --cache 600K,700K,1M,2M,4M --policy lru,clock,tiles,opt --json --plot plot.svg
 check waves-rc rc_is 0
 check waves-bound json out 'len(o[0]["runs"]) == 20 and all(r["reads"] >= next(x["reads"] for x in o[0]["runs"] if x["policy"] == "opt" and x["cache_bytes"] == r["cache_bytes"]) for r in o[0]["runs"])'
 check waves-monotone json out '(lambda n: all(a >= b for a, b in zip(n, n[1:])) and n[0] > n[-1] == o[0]["tiles"])([r["reads"] for r in o[0]["runs"] if r["policy"] == "opt"])'
