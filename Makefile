@@ -78,8 +78,8 @@ SCRIPTS    := $(wildcard tests/*/cli_*.sh tests/*/*/cli_*.sh)
 SLOW       := $(shell grep -l '^\# Slow: ' $(SCRIPTS))
 
 # These take longest and start first, so that no processor idles at the end.
-LONG       := $(filter %/cli_view.sh %/cli_gpu.sh %/cli_gpu_opencl.sh %/cli_opencl.sh %/cli_lookups_opencl.sh %/cli_unwrap.sh \
-                       %/cli_farm.sh %/cli_batch_processes.sh,$(SCRIPTS))
+LONG       := $(filter %/cli_view.sh %/cli_opencl.sh %/cli_stream.sh %/cli_lookups_opencl.sh %/cli_gpu_opencl.sh %/cli_play.sh \
+                       %/cli_verdicts.sh %/cli_install.sh %/cli_python.sh %/cli_settings.sh,$(SCRIPTS))
 
 .PHONY: all check check-slow check-all check-one check-slurm check-avx512 bench install uninstall clean fuzz FORCE
 .DELETE_ON_ERROR:
