@@ -107,7 +107,7 @@ bool txm_tiff_strip_begin(txm_tiff_strip *s, uint64_t offset, uint64_t bytes)
     return true;
 }
 
-static bool copy(txm_tiff_strip *s, uint8_t *dst, size_t bytes)
+static bool read_stored(txm_tiff_strip *s, uint8_t *dst, size_t bytes)
 {
     for (size_t n; bytes > 0; dst += n, bytes -= n, s->at += n) {
         if (!fill(s))
@@ -123,7 +123,7 @@ bool txm_tiff_strip_read(txm_tiff_strip *s, uint8_t *dst, size_t bytes)
 {
     struct inflate_state *z = &s->inflate;
     if (!s->deflated)
-        return copy(s, dst, bytes);
+        return read_stored(s, dst, bytes);
     z->next_out = dst;
     z->avail_out = (uint32_t)bytes; /* a row: at most 65536 pixels of 64 channels */
     while (z->avail_out > 0) {

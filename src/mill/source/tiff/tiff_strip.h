@@ -18,7 +18,7 @@ typedef struct txm_tiff_strip txm_tiff_strip;
 txm_tiff_strip *txm_tiff_strip_new(int fd, bool deflated);
 void txm_tiff_strip_free(txm_tiff_strip *strip); /* NULL-safe */
 
-/* Goes to the start of a strip. false if it cannot be read or should be a zlib stream and is none. */
+/* Goes to the start of a strip. false if it cannot be read or should be a zlib stream but is not. */
 bool txm_tiff_strip_begin(txm_tiff_strip *strip, uint64_t offset, uint64_t bytes);
 
 /* Reads the next `bytes` bytes of pixels. false if there are no more or the data is damaged. */
