@@ -195,7 +195,7 @@ START_TEST(several_members_and_what_follows)
     for (size_t b = 0; b < sizeof behind / sizeof *behind; b++) {
         file f = {0};
         for (size_t at = 0, k = 0; at < SOURCE_BYTES; k++) {
-            size_t n = k % 3 ? 1 + next() % 400000 : next() % 200;
+            size_t n = k % 3 ? 1 + next() % 200000 : next() % 200;
             n = n < SOURCE_BYTES - at ? n : SOURCE_BYTES - at;
             append_member(&f, source + at, n, kinds[k % KINDS]);
             at += n;

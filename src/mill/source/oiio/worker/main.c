@@ -92,12 +92,11 @@ static void limit_memory(uint64_t max_memory_bytes)
 /* ---- the module ---- */
 
 /* The handle is kept, because the libraries that it loads do not survive being unloaded. RTLD_LOCAL keeps its symbols
- * separate. RTLD_LAZY saves a fifth of the time: there are 250 libraries. The sizes are compared because structs are
- * passed as they are. */
+ * separate. The sizes are compared because structs are passed as they are. */
 static void load_decoder(void)
 {
     char *looked_in = NULL, *path = txm_plugin_path(MODULE_FILE, &looked_in);
-    void *handle = path ? dlopen(path, RTLD_LAZY | RTLD_LOCAL) : NULL;
+    void *handle = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     const txm_oiio_module *m = handle ? dlsym(handle, TXM_OIIO_MODULE_SYMBOL) : NULL;
     if (m && m->version == TXM_OIIO_MODULE_VERSION && m->info_bytes == sizeof(txm_source_info) &&
         m->error_bytes == sizeof(txm_error)) {
