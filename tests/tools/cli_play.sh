@@ -70,7 +70,7 @@ check play-one-request json out 'o[0]["totals"]["accepted"] <= 12 and o[0]["tota
 txm stream play room rgb8.png rgba8.png "${frames[@]}" --cache 300K --json
 check play-small-cache json out 'len(o[0]["frames"]) == 12 and o[0]["totals"]["cut"] > 0 and o[0]["totals"]["evicted"] > 0'
 # At rest, where every frame needs the same tiles: batch after batch, the budget is kept.
-txm stream play room rgb8.png rgba8.png --size 160x90 --frames 60 --path rest --virtual --cache 300K --json
+txm stream play room rgb8.png rgba8.png --size 160x90 --frames 20 --path rest --virtual --cache 300K --json
 check play-small-cache-rests json out 'max(f["allocated_bytes"] for f in o[0]["frames"]) < 300 << 10'
 txm stream play room rgb8.png rgba8.png "${frames[@]}" --wave 0 --json
 check play-no-wave json out 'o[0]["totals"]["requested"] == o[0]["totals"]["missed"] > 0'

@@ -343,11 +343,12 @@ check bounces-kind-holds json out 'o[0]["tiles"] == 0'
 # Cycles joins small tiles to tiles of 64 px when it loads them: the same lookups take as many tiles as in files with 64
 # px tiles.
 if command -v maketx >/dev/null; then
-  mkdir small && maketx --tile 16 16 -o small/t.tx cycles/tex0.png >/dev/null 2>&1
+  mkdir small && oiiotool --pattern checker:width=16 1024x1024 3 -d uint8 -o small/t.png
+  maketx --tile 16 16 -o small/t.tx small/t.png >/dev/null 2>&1
   sed 's,"../cycles/tex0.png","t.tx",' mirror/scene.txt >small/scene.txt
   txm stream budget small --samples 4 --bounces 3 --tiles joined.tsv
   check joined-rc rc_is 0
-  maketx --tile 64 64 -o small/t.tx cycles/tex0.png >/dev/null 2>&1
+  maketx --tile 64 64 -o small/t.tx small/t.png >/dev/null 2>&1
   txm stream budget small --samples 4 --bounces 3 --tiles large.tsv
   check joined-tiles cmp joined.tsv large.tsv
 else
@@ -392,7 +393,7 @@ with open(sys.argv[1], "r+b") as f:
     f.write(b"X" * 120000)
 os.utime(sys.argv[1], ns=(times.st_atime_ns, times.st_mtime_ns))
 PY
-txm stream render room rgb8.png rgba8.png --size 480x270 --samples 1 --json -o damaged.png
+txm stream render room rgb8.png rgba8.png --size 240x135 --samples 1 --json -o damaged.png
 check damaged-rc test "$rc" -eq 3 -a -s damaged.png
 check damaged-says says "rgb8.png: $(python3 -c 'import json; print(json.load(open("out"))["images"][0]["failures"])') of its tiles could not be read and are magenta: "
 check damaged-json json out 'o[0]["images"][0]["failures"] > 1 and "rgb8.png" in o[0]["images"][0]["failure"] and o[0]["images"][1]["failures"] == 0'
