@@ -71,10 +71,10 @@ with open(sys.argv[1], "r+b") as f:
     f.write(b"\xAA" * (size // 4))' bad/blender_tx/$name.png.*.tx
     touch -r bad/$name.png bad/blender_tx/$name.png.*.tx
 done
-run env SDL_VIDEODRIVER=dummy "$TXMILL" stream view room bad/rgb8.png bad/rgba8.png --size 160x90 --frames 10 --json
+run env SDL_VIDEODRIVER=dummy "$TXMILL" stream view room bad/rgb8.png bad/rgba8.png --size 160x90 --frames 30 --json
 check view-unreadable rc_is 3
 check view-unreadable-says says "of its tiles could not be read and are magenta"
-check view-unreadable-counts json out 'o[0]["totals"]["frames"] == 10 and o[0]["totals"]["load_failures"] > 0 and o[0]["frames"][0]["failed"] > 0'
+check view-unreadable-counts json out 'o[0]["totals"]["frames"] == 30 and o[0]["totals"]["load_failures"] > 0 and o[0]["frames"][0]["failed"] > 0'
 rm bad/blender_tx/rgb8.png.*
 run env SDL_VIDEODRIVER=dummy "$TXMILL" stream view room bad/rgb8.png bad/rgba8.png --size 64x36
 check view-missing rc_is 3
