@@ -90,7 +90,8 @@ for tool in Xvfb xdotool import; do
         finish
     fi
 done
-Xvfb -displayfd 3 -screen 0 1024x768x24 -nolisten tcp 3>display 2>xvfb.log &
+# Without -noreset the server starts anew when its last client ends, and a client that comes at that moment is refused.
+Xvfb -displayfd 3 -screen 0 1024x768x24 -nolisten tcp -noreset 3>display 2>xvfb.log &
 xvfb=$!
 viewer=
 trap 'kill $viewer $xvfb 2>/dev/null; wait 2>/dev/null; clean_up' EXIT
