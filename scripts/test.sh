@@ -68,7 +68,8 @@ part "plain build and checks"
 result build make -s -j"$jobs"
 # Clang takes a fifth less time with -O1, and sanitized tests are not slower. They take several times as long as plain
 # ones, so the time limit of a test is raised.
-sanitized=(env OPT="-O1 -g1" CK_DEFAULT_TIMEOUT=1200 make -s "-j$jobs" CC=clang CXX=clang++ "SANITIZE=address,undefined")
+for_clang=(env OPT="-O1 -g1" CK_DEFAULT_TIMEOUT=1200)
+sanitized=("${for_clang[@]}" make -s "-j$jobs" CC=clang CXX=clang++ "SANITIZE=address,undefined")
 [ "${SANITIZED:-yes}" != yes ] || begin build-sanitized "${sanitized[@]}"
 counted make -s -j"$jobs" check
 
@@ -95,7 +96,7 @@ fi
 if [ "${SANITIZED:-yes}" = yes ]; then
     part "Clang, AddressSanitizer and UBSan"
     result build-sanitized end build-sanitized
-    begin fuzz env OPT="-O1 -g1" FUZZ_SECONDS="${FUZZ_SECONDS:-0}" tests/fuzz.sh
+    begin fuzz "${for_clang[@]}" FUZZ_SECONDS="${FUZZ_SECONDS:-0}" tests/fuzz.sh
     counted "${sanitized[@]}" check
 
     part "fuzz targets"

@@ -2,8 +2,8 @@
  *
  * Decompresses a TIFF strip in order and piece by piece, with only the decoder's window in memory. libtiff reads a
  * strip into memory as a whole before it decodes the first row; for images that are stored as one strip, that is the
- * whole file. Of the compressions only deflate is supported, which gains most; others are left to libtiff. Of strips
- * without compression libtiff reads many rows for each row if planes take turns.
+ * whole file. This supports deflate, which gains most, and strips without compression: if the image has separate
+ * planes, libtiff reads many rows of those for each row. Other compressions are left to libtiff.
  */
 #ifndef TXM_SOURCE_TIFF_STRIP_H
 #define TXM_SOURCE_TIFF_STRIP_H
@@ -18,7 +18,7 @@ typedef struct txm_tiff_strip txm_tiff_strip;
 txm_tiff_strip *txm_tiff_strip_new(int fd, bool deflated);
 void txm_tiff_strip_free(txm_tiff_strip *strip); /* NULL-safe */
 
-/* Goes to the start of a strip. false if it cannot be read or should be a zlib stream but is not. */
+/* Goes to the start of a strip. false if it cannot be read, or was said to be deflated but is not a zlib stream. */
 bool txm_tiff_strip_begin(txm_tiff_strip *strip, uint64_t offset, uint64_t bytes);
 
 /* Reads the next `bytes` bytes of pixels. false if there are no more or the data is damaged. */
