@@ -1,5 +1,5 @@
 # Targets for users and packagers of the libraries: reference, ABI check, Debian packages, Python wheel.
-.PHONY: docs check-abi abi-reference deb check-deb wheel check-wheel
+.PHONY: docs check-abi deb check-deb wheel check-wheel
 # The reference of the public headers, in $(B)/docs/html. It fails for a declaration without a comment, for a comment
 # that names something undeclared, and for any warning of Doxygen.
 HEADERS := include/txtile include/txmill
@@ -11,12 +11,9 @@ docs:
 	  echo 'PROJECT_NUMBER = $(VERSION)'; } | doxygen -
 	@echo '$(B)/docs/html/index.html'
 
-# The binary interface on which compiled programs rely. The references are renewed only on purpose, with
-# `make abi-reference`, after reviewing the difference.
+# The binary interface on which compiled programs rely, compared with that of the last tag or of BASE=COMMIT.
 check-abi: $(B)/libtxtile.so $(B)/libtxmill.so
-	scripts/abi.sh check $(B)
-abi-reference: $(B)/libtxtile.so $(B)/libtxmill.so
-	scripts/abi.sh renew $(B)
+	scripts/abi.sh $(B) $(BASE)
 
 # Packages for this version of Debian, in $(B)/deb; installed, used and removed in clean chroots (root, network).
 deb: all
