@@ -18,7 +18,7 @@ if [ ! -e "$earlier/ready" ]; then
     mkdir -p "$earlier"
     git archive "$commit" | tar -x -C "$earlier"
     echo "building $base ..."
-    env -u MAKEFLAGS -u MAKELEVEL make -s -C "$earlier" -j"$(nproc)" build/libtxtile.so build/libtxmill.so
+    env -u MAKEFLAGS -u MAKELEVEL OPT="-O2 -g" make -s -C "$earlier" -j"$(nproc)" build/libtxtile.so build/libtxmill.so
     touch "$earlier/ready"
 fi
 # Only types of the public headers are included, and no paths of the build.
@@ -30,6 +30,8 @@ failed=0
 for library in libtxtile libtxmill; do
     dump "$earlier" "$earlier/build/$library.so" >"$build/abi/$library.earlier"
     dump . "$build/$library.so" >"$build/abi/$library.now"
+    grep -q '<enum-decl' "$build/abi/$library.now" ||
+        { echo "abi.sh: $build/$library.so has no types in its debugging information; build it with OPT='-O2 -g'" >&2; exit 1; }
     if abidiff --no-added-syms --suppressions scripts/grows.suppr "$build/abi/$library.earlier" "$build/abi/$library.now"; then
         echo "$library: programs compiled with $base keep running"
     else
