@@ -1,6 +1,6 @@
 #!/bin/sh
 # Fills a man page source: expand.sh TXMILL SOURCE. The lines @OPTIONS@, @EXITS@, @COMMANDS@ and @FINDINGS@ are
-# replaced by what the program's own tables say, @VERSION@ by its version.
+# replaced by what the program's own tables say, @VERSION@ by its version, and @RELEASES@ by the releases of Blender.
 set -eu
 txmill=$1 source=$2
 name=$(basename "$source" .in)
@@ -26,6 +26,7 @@ while IFS= read -r line; do
         @FINDINGS@) "$txmill" --generate man-findings ;;
         @SEEALSO@) see_also ;;
         @COMMANDS@) "$txmill" --generate man-commands ;;
+        *@RELEASES@*) printf '%s\n' "${line%%@RELEASES@*}$("$txmill" --generate releases)${line#*@RELEASES@}" ;;
         *@VERSION@*) printf '%s\n' "${line%%@VERSION@*}${version#txmill }${line#*@VERSION@}" ;;
         *) printf '%s\n' "$line" ;;
     esac

@@ -36,6 +36,7 @@
 
 #include "tile/base/fail.h"
 #include "tile/base/plugin.h"
+#include "tile/base/releases.h"
 #include "tools/options/project.h"
 #include "tools/output/colors.h"
 #include "tools/output/exits.h"
@@ -310,7 +311,8 @@ static void examine_config(examination *x, const txm_config_args *args)
     if (*left_out)
         tell_fact(x, NOTE, "config", "left out", left_out);
     const char *blender = txm_blender_name(txm_color_blender(config));
-    snprintf(text, sizeof text, "%s%s", blender, txm_color_blender(config) > TXM_BLENDER_5_2 ? " (provisional)" : "");
+    snprintf(text, sizeof text, "%s%s", blender,
+             TXM_RELEASE(txm_color_blender(config), provisional) ? " (provisional)" : "");
     tell_fact(x, GOOD, "config", "for Blender", text);
     txm_color_free(&config);
 }

@@ -9,7 +9,6 @@ import bpy
 from bpy.app.handlers import persistent
 
 
-_KNOWN = ("5.2", "5.3")  # versions that txmill supports; for others it uses its default, the newest release
 _VERSION = "%d.%d" % bpy.app.version[:2]
 
 
@@ -21,7 +20,7 @@ def color_options():
         "cache_dir": bpy.context.preferences.filepaths.texture_cache_directory or None,
         "ocio": config,
         "working_space": bpy.data.colorspace.working_space,
-        "blender": _VERSION if _VERSION in _KNOWN else None,
+        "blender": _VERSION,
     }
 
 

@@ -26,15 +26,15 @@ extern "C" {
 typedef struct txm_color_config txm_color_config;
 typedef struct txm_color_space txm_color_space;
 
-/* The versions of Blender that differ in names or colours of tx files. 5.3 is not released: its behaviour is that of a
- * development snapshot and may change. */
+/* The versions of Blender that differ in names or colours of tx files. */
 typedef enum txm_blender {
-    TXM_BLENDER_NEWEST = 0, /* the newest release, 5.2 */
+    TXM_BLENDER_NEWEST = 0, /* the newest release */
     TXM_BLENDER_5_2 = 502,
     TXM_BLENDER_5_3 = 503
 } txm_blender;
 
-/* "5.2" or "5.3", also with a patch level ("5.2.3"). False for any other text; *out is unchanged then. */
+/* The name of a known version ("5.2"), also with a patch level ("5.2.3"). False for any other text; *out is unchanged
+ * then. */
 TXM_API bool txm_blender_parse(const char *text, txm_blender *out);
 /* The name of a version; for TXM_BLENDER_NEWEST, that of the version which it means. "" for any other value. */
 TXM_API const char *txm_blender_name(txm_blender blender);

@@ -12,6 +12,7 @@
 #include "stream/bsdf.h"
 #include "stream/light.h"
 #include "stream/random.h"
+#include "tile/base/releases.h"
 
 /* Dimensions of random numbers: those of the camera, then some for each bounce. */
 enum { DIMENSION_CAMERA = 0, DIMENSION_BOUNCE = 8, PER_BOUNCE = 8, BSDF = 0, LIGHT = 1, LOOK = 2, PART = 3 };
@@ -30,13 +31,13 @@ static void set_ray(txm_ray *ray, txm_vec3 from, txm_vec3 direction, float near_
     *ray = (txm_ray){{from.x, from.y, from.z}, {direction.x, direction.y, direction.z}, near_t, far_t};
 }
 
-/* The factor of Filter Glossy, at most 1, as in Blender since 5.2.1. */
+/* The factor of Filter Glossy, at most 1, as in Blender. */
 static float widening_of(const txm_render_scene *scene, const txm_render_options *options)
 {
     const float said = options->filter_glossy > 0.0f ? options->filter_glossy : scene->filter_glossy;
     if (!options->widen)
         return 0.0f;
-    return said >= 0.0f && said < 1.0f ? said : 1.0f;
+    return TXM_RELEASE(0, widens_by_setting) && said >= 0.0f && said < 1.0f ? said : 1.0f;
 }
 
 void txm_path_aim(txm_path_world *w, const txm_scene_camera *c, uint32_t width, uint32_t height)

@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "tile/base/releases.h"
 #include "tools/help/generate.h"
 #include "tools/output/exits.h"
 #include "txmill/inspect.h"
@@ -128,6 +129,12 @@ void txm_generate_man_findings(FILE *out)
 
 /* ---- the hidden --generate --------------------------------------------------------------------------------------- */
 
+/* For sentences: "5.2 or 5.3". */
+static void put_releases(FILE *out)
+{
+    fputs(TXM_RELEASES_OR "\n", out);
+}
+
 /* The build runs the program to generate the OPTIONS sections of its manual pages and the completion scripts, so
  * that they agree with the parser. */
 bool txm_generate(FILE *out, const char *kind, const char *command)
@@ -141,6 +148,7 @@ bool txm_generate(FILE *out, const char *kind, const char *command)
         {"man-exits", NULL, txm_generate_man_exits},
         {"man-commands", txm_generate_man_commands, NULL},
         {"man-findings", txm_generate_man_findings, NULL},
+        {"releases", put_releases, NULL},
         {"bash", txm_generate_bash, NULL},
         {"zsh", txm_generate_zsh, NULL},
         {"fish", txm_generate_fish, NULL},

@@ -252,8 +252,8 @@ bool txm_info_print_text(const txm_info *info, const txm_info_extent *extent)
     printf("\n  %-14s%u x %u px, %s, tiles of %u x %u\n", "image", i->width, i->height,
            txm_format_count(i->levels, "level", levels), i->tile_w, i->tile_h);
     if (joined_tile_px(i) != i->tile_w)
-        printf("  %-14sCycles joins its tiles into %u x %u when it loads them, since Blender 5.2.1\n", "",
-               joined_tile_px(i), joined_tile_px(i));
+        printf("  %-14sCycles joins its tiles into %u x %u when it loads them\n", "", joined_tile_px(i),
+               joined_tile_px(i));
     printf("  %-14s%s %s\n", "pixels", txm_type_name(i->type), txm_format_channels(i->channels));
     print_file(i);
     print_verdict(info);

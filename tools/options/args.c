@@ -7,11 +7,13 @@
  */
 #include "tools/options/args.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tile/base/fail.h"
+#include "tile/base/releases.h"
 #include "tools/options/project.h"
 #include "tools/options/rule_args.h"
 #include "tools/output/exits.h"
@@ -94,11 +96,35 @@ static txm_status parse_device(const char *text, void *field, txm_error *err)
     return TXM_OK;
 }
 
+/* A release that is newer than all that txmill knows counts as the newest of these: an extension that runs in it works
+ * until txmill is updated. */
+static bool is_newer(const char *text)
+{
+    /* Both parts have had one digit since 3.0; with more it is a typing mistake, such as 5.20 for 5.2.0. */
+    if (!isdigit((unsigned char)text[0]) || text[1] != '.' || !isdigit((unsigned char)text[2]))
+        return false;
+    const size_t digits = text[3] == '.' ? strspn(text + 4, "0123456789") : 0;
+    return strncmp(text, txm_release_names[TXM_RELEASE_COUNT - 1], 3) > 0 &&
+           (!text[3] || (digits && !text[4 + digits]));
+}
+
+txm_status txm_args_blender(const char *text, txm_blender *out, txm_error *err)
+{
+    if (txm_blender_parse(text, out))
+        return TXM_OK;
+    if (!is_newer(text))
+        return txm_fail(err, TXM_STATUS_USAGE, "must be " TXM_RELEASES_OR);
+    *out = TXM_BLENDER_NEWEST;
+    txm_say(TXM_SAY_WARNING,
+            "Blender %.20s is newer than this txmill, which knows " TXM_RELEASES_OR
+            "; names and pixels are those of %s",
+            text, txm_blender_name(*out));
+    return TXM_OK;
+}
+
 static txm_status parse_blender(const char *text, void *field, txm_error *err)
 {
-    if (txm_blender_parse(text, field))
-        return TXM_OK;
-    return txm_fail(err, TXM_STATUS_USAGE, "must be 5.2 or 5.3");
+    return txm_args_blender(text, field, err);
 }
 
 /* ---- tables ----------------------------------------------------------------------------------------------------- */
@@ -113,12 +139,12 @@ const txm_option txm_config_options[] = {
                .help = "Scene-linear space to convert to (default: the config's scene_linear role)",
                .more = "Use the same as the scene's working space in Blender, for instance Linear Rec.2020 or ACEScg. "
                        "The names of tx files depend on it."),
-    TXM_OPTION(CUSTOM, "blender", AT(blender), .arg = "VERSION", .values = "5.2 5.3", .parse = parse_blender,
-               .help = "Version of Blender that the files are for: 5.2 (default) or 5.3 (provisional)",
-               .more =
-                   "The versions differ in the names of tx files, for OpenColorIO configs that have neither the role "
-                   "aces_interchange nor the role XYZ, and in the metadata of OpenEXR tx files. Blender 5.3 is not "
-                   "released: its support is based on a development snapshot of August 2026 and may change."),
+    TXM_OPTION(CUSTOM, "blender", AT(blender), .arg = "VERSION", .values = TXM_RELEASES_SPACED, .parse = parse_blender,
+               .help = "Version of Blender that the files are for: " TXM_RELEASES_OR " (default: the newest release)",
+               .more = "The versions differ in the names of tx files, for colour spaces that a scene stores by another "
+                       "name than the config's and for OpenColorIO configs that have neither the role aces_interchange "
+                       "nor the role XYZ, in the pixels of some files with alpha, and in the metadata of OpenEXR tx "
+                       "files. A newer version counts as the newest of these, with a warning."),
     {0},
 };
 #undef AT
@@ -151,7 +177,7 @@ const txm_option txm_settings_options[] = {
     NAMING_OPTIONS,
     TXM_OPTION(FLAG, "envlatl", AT(settings.equiangular),
                .help = "Filter as a lat-long environment, with the file name for these",
-               .more = "For versions of Cycles that use the format equiangular. Blender 5.2 does not: it uses plain "
+               .more = "For versions of Cycles that use the format equiangular. Blender does not: it uses plain "
                        "files, also for environment textures, and will not find the files that this option makes."),
     TXM_OPTION(
         CUSTOM, "compression", AT(settings.compression), .arg = "CODEC[:LEVEL]", .values = "zip zstd none",
@@ -245,7 +271,7 @@ void txm_settings_args_warn(const txm_settings_args *args)
                                  "because its libtiff has no zstd; Debian's Blender and other readers support it. Use "
                                  "--compression zip for all versions of Blender");
     if (s->equiangular)
-        txm_say(TXM_SAY_WARNING, "--envlatl: Blender 5.2 will not find these files, because it uses plain files for "
+        txm_say(TXM_SAY_WARNING, "--envlatl: Blender will not find these files, because it uses plain files for "
                                  "environments too; leave out --envlatl for it");
     if (s->tile_px != TXM_DEFAULT_TILE_PX)
         txm_say(TXM_SAY_WARNING,

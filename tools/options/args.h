@@ -61,6 +61,8 @@ typedef struct txm_config_args {
     const char *ocio, *working_space;
     txm_blender blender;
 } txm_config_args;
+/* Takes the value of --blender and of the setting blender; warns of a release that is newer than all that are known. */
+txm_status txm_args_blender(const char *text, txm_blender *out, txm_error *err);
 extern const txm_option txm_config_options[]; /* --ocio, --working-space, --blender */
 #define TXM_COLOUR_GROUP(args)                                                                                         \
     {                                                                                                                  \

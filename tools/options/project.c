@@ -83,8 +83,9 @@ static txm_status check_value(txm_project_key key, const char *value, const char
         return txm_fail(err, TXM_STATUS_USAGE, "%s: threads is '%s', but must be a whole number from 1 to 1024", origin,
                         value);
     txm_blender blender;
-    if (key == TXM_KEY_BLENDER && !txm_blender_parse(value, &blender))
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: blender is '%s', but must be 5.2 or 5.3", origin, value);
+    txm_error why = {0};
+    if (key == TXM_KEY_BLENDER && txm_args_blender(value, &blender, &why) != TXM_OK)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: blender is '%s', but %s", origin, value, why.message);
     if (key == TXM_KEY_PRESET && strcmp(value, "pbr") != 0 && strcmp(value, "none") != 0)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: unknown preset '%s'; use pbr or none", origin, value);
     return TXM_OK;
@@ -434,7 +435,7 @@ static txm_status apply_value(const txm_project_targets *t, const txm_project_va
         break;
     case TXM_KEY_BLENDER:
         if (t->config)
-            txm_blender_parse(v->value, &t->config->blender);
+            txm_blender_parse(v->value, &t->config->blender); /* a newer one remains the newest */
         break;
     case TXM_KEY_PRESET:
         if (t->rules)

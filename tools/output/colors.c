@@ -7,14 +7,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tile/base/releases.h"
 #include "txmill/color.h"
 
-/* The version in the official Blender 5.2, and in the development snapshots of 5.3. */
-#define BLENDERS "2.5"
+/* The minor version in the official build of the newest Blender. */
+#define BLENDERS TXM_RELEASE(TXM_BLENDER_NEWEST, opencolorio)
 
 bool txm_colors_exact(void)
 {
-    return strncmp(txm_color_library_version(), BLENDERS ".", sizeof BLENDERS) == 0;
+    const size_t n = strlen(BLENDERS);
+    return strncmp(txm_color_library_version(), BLENDERS, n) == 0 && txm_color_library_version()[n] == '.';
 }
 
 void txm_colors_describe(char *out, size_t out_bytes)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The space that Cycles defines under the name __builtin_srgb, without a config. Blender's maketx command accepts the
- * name, and uses it for space auto if the config has no role for that. Blender 5.2 encodes such pixels although they
- * should be decoded, and reads back what it stored, so the files must be the same. 5.3 decodes them.
+ * name, and uses it for space auto if the config has no role for that. Some releases encode such pixels although they
+ * should be decoded, and read back what they stored, so the files must be the same.
  */
 #include <math.h>
 #include <stdio.h>
@@ -28,20 +28,20 @@ static bool find_matrix(const txm_color_config *config, bool decodes, txm_matrix
     txm_matrix3 to_linear, from;
     for (int k = 0; k < 9; k++)
         to_linear[k / 3][k % 3] = config->matrix[k / 3 * 4 + k % 3];
-    const txm_matrix3 *to_rec709 = txm_xyz_to_rec709(config->blender);
-    if (!txm_matrix_invert(decodes ? *to_rec709 : (const float(*)[3])to_linear, from))
+    const float(*to_rec709)[3] = TXM_RELEASE(config->blender, xyz_to_rec709);
+    if (!txm_matrix_invert(decodes ? to_rec709 : (const float(*)[3])to_linear, from))
         return false;
     if (decodes)
         txm_matrix_multiply((const float(*)[3])to_linear, (const float(*)[3])from, out);
     else
-        txm_matrix_multiply((const float(*)[3])from, *to_rec709, out);
+        txm_matrix_multiply((const float(*)[3])from, to_rec709, out);
     return true;
 }
 
 /* If the working space is Rec.709 and pixels are decoded, there is nothing to do: sRGB stays encoded in the file. */
 txm_status txm_builtin_srgb_build(const txm_color_config *config, txm_color_space *space, txm_error *err)
 {
-    bool decodes = config->blender >= TXM_BLENDER_5_3;
+    bool decodes = TXM_RELEASE(config->blender, decodes_builtin_srgb);
     bool has_matrix = strcmp(config->srgb_interop_id, "srgb_rec709_scene") != 0;
     space->color_class = decodes && !has_matrix ? TXM_COLOR_CLASS_SRGB : TXM_COLOR_CLASS_OTHER;
     if (space->color_class == TXM_COLOR_CLASS_SRGB)

@@ -13,9 +13,10 @@
 #include "mill/color/known.h"
 #include "mill/color/ocio.h"
 #include "mill/color/reduce.h"
+#include "tile/base/releases.h"
 #include "txmill/color.h"
 
-enum { TXM_MATRIX_TEXT_BYTES = 256, TXM_BLENDERS = 2 };
+enum { TXM_MATRIX_TEXT_BYTES = 256 };
 
 /* The index of a supported version in txm_blender_versions; -1 for others. NEWEST is the newest release. */
 int txm_blender_index(txm_blender blender);
@@ -58,7 +59,7 @@ struct txm_color_config {
     txm_color_space *builtin_srgb; /* Cycles' own, under the name txm_builtin_srgb_name; not listed */
     float matrix[12];
     /* One text per version of Blender; they are equal except for configs that do not define CIE XYZ. */
-    char matrix_texts[TXM_BLENDERS][TXM_MATRIX_TEXT_BYTES];
+    char matrix_texts[TXM_RELEASE_COUNT][TXM_MATRIX_TEXT_BYTES];
     const char *interop_id, *srgb_interop_id;
     txm_blender blender; /* never NEWEST */
 };
@@ -95,8 +96,6 @@ void txm_color_take_fingerprint(txm_color_space *space);
 /* Matrices with Cycles' arithmetic. false for a singular or non-finite matrix. */
 bool txm_matrix_invert(const txm_matrix3 m, txm_matrix3 out);
 void txm_matrix_multiply(const txm_matrix3 a, const txm_matrix3 b, txm_matrix3 out);
-/* The matrix from CIE XYZ to the primaries that a version of Blender uses as Rec.709. */
-const txm_matrix3 *txm_xyz_to_rec709(txm_blender blender);
 
 /* Appends "; did you mean A, B or C?" to a message, or where to find the names if none of the config's is similar. */
 void txm_color_suggest(const txm_color_config *config, const char *name, char *message, size_t message_bytes);

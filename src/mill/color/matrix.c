@@ -21,10 +21,7 @@ static const struct {
     const char *id;
     txm_matrix3 from_xyz;
 } working_spaces[] = {
-    {"lin_rec709_scene",
-     {{3.2409699f, -1.5373832f, -0.4986108f},
-      {-0.9692436f, 1.8759675f, 0.0415551f},
-      {0.0556301f, -0.2039770f, 1.0569715f}}},
+    {"lin_rec709_scene", TXM_REC709_5_3},
     {"lin_rec2020_scene",
      {{1.7166512f, -0.3556708f, -0.2533663f},
       {-0.6666844f, 1.6164812f, 0.0157685f},
@@ -34,15 +31,6 @@ static const struct {
       {-0.6599261f, 1.6083915f, 0.0172986f},
       {0.0090026f, -0.0035669f, 0.9136433f}}},
 };
-
-/* Cycles uses this if a config has neither interchange role: Rec.709, with other decimals in Blender 5.2. */
-const txm_matrix3 *txm_xyz_to_rec709(txm_blender blender)
-{
-    static const txm_matrix3 older = {{3.2404542f, -1.5371385f, -0.4985314f},
-                                      {-0.9692660f, 1.8760108f, 0.0415560f},
-                                      {0.0556434f, -0.2040259f, 1.0572252f}};
-    return blender < TXM_BLENDER_5_3 ? &older : &working_spaces[0].from_xyz;
-}
 
 static float cofactor(const txm_matrix3 m, int row, int column)
 {
@@ -96,7 +84,7 @@ static txm_status from_config(const txm_color_config *config, txm_matrix3 out, b
     const char *role = aces ? "aces_interchange" : "XYZ";
     txm_error why = {0};
     txm_matrix3 from_aces, xyz_to_aces;
-    memcpy(out, *txm_xyz_to_rec709(config->blender), sizeof(txm_matrix3));
+    memcpy(out, TXM_RELEASE(config->blender, xyz_to_rec709), sizeof(txm_matrix3));
     *fell_back = true;
     if (!txm_ocio_role(config->library->ocio, role))
         return TXM_OK;
@@ -145,7 +133,7 @@ static const char *interop_id(const txm_color_config *config)
 static const txm_matrix3 acescg_to_xyz = {
     {0.652238f, 0.128237f, 0.169983f}, {0.267672f, 0.674340f, 0.057988f}, {-0.005382f, 0.001369f, 1.093071f}};
 
-/* Uses Cycles' tolerance, which excludes its own default config in 5.2, because the fourth decimal differs. */
+/* Uses Cycles' tolerance. The decimals of the oldest release are so far off that it excludes its own default config. */
 static bool is_near(const txm_color_config *config, const txm_matrix3 m)
 {
     for (int k = 0; k < 12; k++)
@@ -158,7 +146,7 @@ static bool is_near(const txm_color_config *config, const txm_matrix3 m)
 static const char *srgb_interop_id(const txm_color_config *config)
 {
     txm_matrix3 xyz_to_acescg;
-    if (is_near(config, *txm_xyz_to_rec709(config->blender)))
+    if (is_near(config, TXM_RELEASE(config->blender, xyz_to_rec709)))
         return "srgb_rec709_scene";
     if (is_near(config, working_spaces[1].from_xyz))
         return "srgb_rec2020_scene";
@@ -191,9 +179,9 @@ txm_status txm_color_compute_matrix(txm_color_config *config, txm_error *err)
         memcpy(config->matrix, config->known->xyz_to_scene_linear, sizeof config->matrix);
     else
         fill_matrix(m, config->matrix);
-    for (int i = 0; i < TXM_BLENDERS; i++) {
+    for (int i = 0; i < TXM_RELEASE_COUNT; i++) {
         float other[12];
-        fill_matrix(*txm_xyz_to_rec709(txm_blender_versions()[i]), other);
+        fill_matrix(txm_releases.xyz_to_rec709[i], other);
         print_matrix(fell_back ? other : config->matrix, config->matrix_texts[i]);
     }
     config->interop_id = interop_id(config);

@@ -239,7 +239,7 @@ static txm_status check_name(txm_verification *v, txm_error *err)
     }
     if (d->envlatl && !v->options->equiangular)
         txm_find(v->findings, TXM_FINDING_FORMAT, TXM_NO_PLACE,
-                 "it is named for the format equiangular; Blender 5.2 looks for plain files only");
+                 "it is named for the format equiangular; Blender looks for plain files only");
     const char *base = txm_path_base(d->source);
     const bool copied = *base && (strlen(base) != source_bytes || strncmp(name, base, source_bytes));
     if (copied) {

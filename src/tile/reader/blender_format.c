@@ -4,9 +4,11 @@
 
 #include <stddef.h>
 
-/* The versions in ascending order; the last one is written. */
+#include "tile/base/releases.h"
+
+/* The newest release of Blender says which of them is written. */
 static const txm_blender_format formats[] = {
-    {0, "5.2", TXM_BLENDER_SOFTWARE "0"},
+    {0, TXM_BLENDER_SOFTWARE "0"},
 };
 
 enum { FORMATS = sizeof formats / sizeof *formats };
@@ -26,7 +28,7 @@ const txm_blender_space *txm_blender_space_at(unsigned index)
 
 const txm_blender_format *txm_blender_format_now(void)
 {
-    return &formats[FORMATS - 1];
+    return txm_blender_format_of(TXM_RELEASE(0, tx_format));
 }
 
 const txm_blender_format *txm_blender_format_of(unsigned version)

@@ -2,8 +2,9 @@
  *
  * Versions of Blender's texture cache format, one row each, used for names, files and settings keys.
  *
- * A new version is a new row in blender_format.c. Files are written in the last version and may be read in any. A
- * version that is not in the table is from a newer Blender; the older Cycles refuses such a file, and so does txmill.
+ * A new version is a new row in blender_format.c. Files are written in the version of the newest release, and may be
+ * read in any. A version that is not in the table is from a newer Blender; the older Cycles refuses such a file, and so
+ * does txmill.
  */
 #ifndef TXM_READER_BLENDER_FORMAT_H
 #define TXM_READER_BLENDER_FORMAT_H
@@ -14,7 +15,6 @@
 
 typedef struct txm_blender_format {
     unsigned version;     /* number in names ("wood.png.0-...") and in the Software entry */
-    const char *blender;  /* the Blender release that introduced it */
     const char *software; /* the Software entry */
 } txm_blender_format;
 

@@ -9,11 +9,10 @@
 
 #include "tile/base/extension.h"
 #include "tile/base/fail.h"
+#include "tile/base/releases.h"
 #include "tile/base/text.h"
 #include "tile/ops/ops.h"
 #include "tile/reader/reader_memory.h"
-
-enum { TXM_VIEW_TILE_PX = 64 };
 
 /* The average colour from the file; otherwise mid grey, which only stand-ins show. A constant colour is preferred
  * because it is exact. Numbers are separated by commas in every locale. Returns whether the file has an average. */
@@ -101,9 +100,9 @@ txm_status txm_view_describe(const txm_tx *tx, txm_extension extension, uint32_t
                         "tiles of %u x %u px cannot be looked up: they must be square and a power of two, as "
                         "'txmill make' and 'maketx --tile 64 64' write them",
                         info->tile_w, info->tile_h);
-    /* Small tiles of other programs' files are joined, as Cycles has done since Blender 5.2.1. */
-    if (edge < TXM_VIEW_TILE_PX)
-        edge = TXM_VIEW_TILE_PX;
+    /* Small tiles of other programs' files are joined, as Cycles does. */
+    if (edge < TXM_RELEASE(0, joined_tile_px))
+        edge = TXM_RELEASE(0, joined_tile_px);
     const bool named = read_average(tx, average);
     opaque = opaque && !txm_extension_rejects((int)extension) &&
              (info->channels == 3 || (info->channels == 4 && named && average[3] == 1.0f));

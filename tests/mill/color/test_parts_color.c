@@ -231,9 +231,9 @@ START_TEST(versions_have_names_and_matrices)
     ck_assert_str_eq(txm_blender_name(TXM_BLENDER_NEWEST), "5.2");
     ck_assert_str_eq(txm_blender_name((txm_blender)1), "");
     ck_assert_int_eq(txm_blender_index((txm_blender)1), -1);
-    for (int i = 0; i < TXM_BLENDERS; i++)
+    for (int i = 0; i < TXM_RELEASE_COUNT; i++)
         ck_assert_int_eq(txm_blender_index(txm_blender_versions()[i]), i);
-    ck_assert(txm_blender_versions()[TXM_BLENDERS] == TXM_BLENDER_NEWEST);
+    ck_assert(txm_blender_versions()[TXM_RELEASE_COUNT] == TXM_BLENDER_NEWEST);
     /* Both texts exist, whichever version the config is for; the id depends on the version. */
     txm_color_config c;
     txm_error err = {0};
@@ -274,7 +274,7 @@ START_TEST(builtin_srgb_is_encoded_or_decoded)
     ck_assert_int_eq(txm_builtin_srgb_build(&c, &space, &err), TXM_OK);
     ck_assert(space.color_class == TXM_COLOR_CLASS_SRGB && !space.builtin);
     /* The working space has half the values of Rec.709. */
-    const txm_matrix3 *rec709 = txm_xyz_to_rec709(TXM_BLENDER_5_3);
+    const txm_matrix3 *rec709 = &txm_releases.xyz_to_rec709[txm_release_column(TXM_BLENDER_5_3)];
     for (int k = 0; k < 12; k++)
         c.matrix[k] = k % 4 == 3 ? 0.0f : (*rec709)[k / 4][k % 4] * 0.5f;
     c.srgb_interop_id = "";

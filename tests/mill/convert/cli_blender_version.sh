@@ -90,9 +90,13 @@ printf 'blender = 4.9\n' >film/.txmill
 txm make film/rgb8.png
 check unknown-exit rc_is 2
 check unknown-says says "film/.txmill:1: blender is '4.9', but must be 5.2 or 5.3"
-for bad in 5 5.2. 5.20 5.2.x 5.4 '' 'blender'; do
+for bad in 5 5.2. 5.20 5.2.x 4.9 5.4. 5.4.x 5.44 '' 'blender'; do
     txm make --blender "$bad" rgb8.png
     check "refused-${bad:-empty}" rc_is 2
+done
+for newer in 5.4 6.0 5.4.1; do
+    txm resolve --blender $newer rgb8.png
+    check "newer-$newer" says "Blender $newer is newer than this txmill"
 done
 txm doctor --blender 5.3
 check doctor prints "5.3 (provisional)"
