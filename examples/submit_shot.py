@@ -21,7 +21,7 @@ def textures_ready(shot: str) -> int:
     missing: List[str] = []
     for image in txmill.list_scene(shot).images:
         if image["source"] in ("file", "sequence", "tiled") and image["state"] == "missing":
-            missing.append(f'{image["name"]}: {image["path"] or image["stored_path"]}')
+            missing.append(f'{image["name"]!r}: {image["path"] or image["stored_path"]!r}')
     if missing:
         print("Images that are not there:\n  " + "\n  ".join(missing), file=sys.stderr)
         return 3

@@ -116,20 +116,20 @@ static bool is_this_program(const char *path)
 {
     struct stat this, that, started;
     const char *name = program_invocation_name;
+    char self[PATH_MAX];
     if (stat(path, &that) != 0)
         return false;
-    return (stat("/proc/self/exe", &this) == 0 && is_same_inode(&this, &that)) ||
+    return (txm_program_path(self) && stat(self, &this) == 0 && is_same_inode(&this, &that)) ||
            (strchr(name, '/') && stat(name, &started) == 0 && is_same_inode(&started, &that));
 }
 
 /* The path of this txmill, and others in PATH: it is common to have a wheel's and a distribution's. */
 static void examine_place(examination *x)
 {
-    char self[VALUE], text[2 * VALUE];
+    char self[PATH_MAX], text[2 * VALUE];
     const char *path = getenv("PATH");
     bool first = true;
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[n > 0 ? n : 0] = 0;
+    txm_program_path(self);
     tell_fact(x, GOOD, "program", "path", self);
     for (const char *folder = path; folder && *folder;) {
         size_t length = strcspn(folder, ":");

@@ -9,7 +9,11 @@
 # Deadline treats exit codes other than 0 as failures and retries a task as often as the farm's settings allow; finished
 # files are kept, so a retry costs little. Its log parsers can match "TXMILL-ERROR code=4" (a retry may succeed),
 # "TXMILL-ERROR code=3" (it will not), and "txmill: progress 37%".
+#
+# A job file has a key on each line, and Deadline splits the value of Arguments itself after replacing words in <>. Paths and
+# options that would not arrive as they are, or would add keys, are refused.
 set -euo pipefail
+unset CDPATH
 shards=8 logs=txmill-runs print=no
 while getopts n:l:p option; do
     case $option in
@@ -23,9 +27,21 @@ shift $((OPTIND - 1))
 scene=${1:?the scene}
 shift
 txmill=${TXMILL:-txmill}
-mkdir -p "$logs"
-logs=$(cd "$logs" && pwd)
-scene=$(realpath "$scene")
+[[ $shards =~ ^[1-9][0-9]*$ ]] || {
+    echo "submit.sh: -n $shards: must be a number of shards" >&2
+    exit 2
+}
+[[ $logs = /* ]] || logs=$PWD/$logs
+[[ $scene = /* ]] || scene=$PWD/$scene
+for word in "$scene" "$logs" "$PWD" "$txmill" "$@"; do
+    # iconv leaves out bytes that are not UTF-8.
+    if [[ $word =~ [[:cntrl:]] || $word = *[\"\\\<]* || $word = [[:blank:]]* || $word = *[[:blank:]] ||
+        $(iconv -c -f UTF-8 -t UTF-8 <<<"$word") != "$word" ]]; then
+        printf 'submit.sh: %q: Deadline cannot carry line breaks and other control characters, ", \\, <, blanks at the ends, and bytes that are not UTF-8; rename it\n' "$word" >&2
+        exit 2
+    fi
+done
+mkdir -p -- "$logs"
 
 # Deadline splits a line of arguments itself; <QUOTE> stands for a quotation mark.
 quoted() { printf '<QUOTE>%s<QUOTE> ' "$@"; }
@@ -36,7 +52,7 @@ job() { # NAME WAITS-FOR ARGUMENT...
     shift 2
     {
         echo "Plugin=CommandLine"
-        echo "Name=$name $(basename "$scene")"
+        echo "Name=$name ${scene##*/}"
         echo "Frames=1-$shards"
         echo "ChunkSize=1"
         [ -z "$after" ] || printf 'JobDependencies=%s\nIsFrameDependent=true\n' "$after"

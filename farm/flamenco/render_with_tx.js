@@ -66,6 +66,11 @@ function compileJob(job) {
     settings.render_output_path = settings.render_output_path.replace(
         /\{timestamp\}/g, formatTimestampLocal(job.created));
 
+    for (const key of ["blendfile", "cache_dir", "ocio", "render_output_path"])
+        checkName(key, settings[key], true);
+    for (const key of ["scene", "format", "max_memory"])
+        checkName(key, settings[key], false);
+
     const logs = path.join(path.dirname(settings.render_output_path), "txmill");
     const converts = convertTasks(settings, logs);
     const verifies = settings.verify ? verifyTasks(settings, logs, converts) : [];
@@ -77,6 +82,14 @@ function compileJob(job) {
             render.addDependency(before);
     for (const task of [].concat(converts, verifies, [report], renders))
         job.addTask(task);
+}
+
+// Flamenco replaces {variables} in all commands, so a name that contains one would become another name. A path may begin
+// with one, since Flamenco itself puts variables there for workers with other systems.
+function checkName(key, value, isPath) {
+    const name = isPath && value ? value.replace(/^\{[^{}]*\}/, "") : value || "";
+    if (/\{[^{}]*\}/.test(name))
+        throw `${key}: Flamenco would replace the variable in ${JSON.stringify(value)}; rename it`;
 }
 
 function shardCount(settings) {
@@ -123,7 +136,7 @@ function verifyTasks(settings, logs, converts) {
 }
 
 function reportTask(job, settings, logs, converts) {
-    const args = ["report", "--title", job.name, "--output", path.join(logs, "report.html")];
+    const args = ["report", "--title", job.name.replace(/[{}]/g, "_"), "--output", path.join(logs, "report.html")];
     const task = execTask("report", "{txmill}", args.concat(converts.map((_, i) => logOf(logs, i + 1))));
     for (const convert of converts)
         task.addDependency(convert);

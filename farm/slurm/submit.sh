@@ -10,7 +10,8 @@
 #
 # The logs and the report go to FOLDER (txmill-runs), to which the nodes need access. Prints the ids of the jobs.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
+unset CDPATH
+here=$(cd -- "$(dirname -- "$0")" && pwd)
 shards=8 runs=txmill-runs render='' options=()
 while getopts n:l:s:r:h option; do
     case $option in
@@ -29,12 +30,17 @@ shift $((OPTIND - 1))
     echo "submit.sh: nothing to convert: give the arguments of txmill make" >&2
     exit 2
 }
-mkdir -p "$runs"
-TXMILL_RUNS=$(cd "$runs" && pwd)
-export TXMILL_RUNS
+[[ $runs = /* ]] || runs=$PWD/$runs
+# Slurm replaces % in the names of outputs, unless it is doubled; a backslash turns that off.
+if [[ $runs =~ [[:cntrl:]] || $runs = *\\* ]]; then
+    printf 'submit.sh: -l %q: Slurm cannot carry line breaks, other control characters and backslashes\n' "$runs" >&2
+    exit 2
+fi
+mkdir -p -- "$runs"
+export TXMILL_RUNS=$runs
 
 # A job whose dependency can no longer be met is cancelled instead of waiting for ever.
-job() { sbatch --parsable --kill-on-invalid-dep=yes --export=ALL "${options[@]}" --output="$TXMILL_RUNS/$1.%A.%a.out" "${@:2}"; }
+job() { sbatch --parsable --kill-on-invalid-dep=yes --export=ALL "${options[@]}" --output="${runs//%/%%}/$1.%A.%a.out" "${@:2}"; }
 convert=$(job convert --array="1-$shards" "$here/task.sbatch" convert "$@")
 verify=$(job verify --array="1-$shards" --dependency="aftercorr:$convert" "$here/task.sbatch" verify "$convert")
 # The report waits only for the conversion, whether it succeeds or not.

@@ -187,6 +187,32 @@ void txm_json_error(cJSON *object, const txm_error *err)
     txm_json_text(e, "message", err->message);
 }
 
+/* cJSON escapes the control characters of ASCII only, but people read JSON on terminals. Whatever is not ASCII is
+ * inside a string, where an escape has the same meaning. All characters that are not shown are below U+10000. */
+static char *with_escapes(char *text)
+{
+    txm_bytes b = {0};
+    size_t kept = 0;
+    for (size_t i = 0, n; text[i]; i += n) {
+        const unsigned char *c = (const unsigned char *)text + i;
+        n = txm_utf8_sequence(text + i);
+        n = n ? n : 1;
+        if (txm_shown_bytes(text + i))
+            continue;
+        unsigned code = n == 1 ? c[0] : n == 2 ? (c[0] & 31u) << 6 | (c[1] & 63u) : 0;
+        if (n == 3)
+            code = (c[0] & 15u) << 12 | (c[1] & 63u) << 6 | (c[2] & 63u);
+        txm_bytes_add(&b, text + kept, i - kept);
+        txm_bytes_printf(&b, "\\u%04x", code);
+        kept = i + n;
+    }
+    if (!kept)
+        return text;
+    txm_bytes_puts(&b, text + kept);
+    free(text);
+    return txm_bytes_take(&b);
+}
+
 /* Frees the object in any case. NULL if any part of it is missing, because an incomplete object would mislead
  * readers. */
 char *txm_json_take(cJSON *object)
@@ -194,7 +220,7 @@ char *txm_json_take(cJSON *object)
     char *text = object && !lost ? cJSON_PrintUnformatted(object) : NULL;
     cJSON_Delete(object);
     lost = false;
-    return text;
+    return text ? with_escapes(text) : NULL;
 }
 
 /* Each line is flushed, because a program at the other end of the pipe may wait for it, and so that a log that is

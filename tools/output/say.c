@@ -54,19 +54,20 @@ unsigned txm_terminal_columns(int fd)
 }
 
 /* Escapes the control characters of ASCII and of U+0080 to U+009F, which terminals obey as well, characters that change
- * the direction of writing, with which a name can look like another, and Unicode's line ends. */
+ * the direction of writing, with which a name can look like another, Unicode's line ends, and surrogates, which some
+ * terminals decode. */
 size_t txm_shown_bytes(const char *text)
 {
     const unsigned char *c = (const unsigned char *)text;
     size_t n = txm_utf8_sequence(text);
     if (n == 0)
-        return c[0] >= 0xA0;
+        return c[0] >= 0xA0 && !(c[0] == 0xED && c[1] >= 0xA0 && c[1] <= 0xBF);
     if (n == 1)
         return c[0] >= 32 && c[0] != 127;
     const bool obeyed = (n == 2 && c[0] == 0xC2 && c[1] < 0xA0) || (n == 2 && c[0] == 0xD8 && c[1] == 0x9C) ||
                         (n == 3 && c[0] == 0xE2 && c[1] == 0x80 && (c[2] == 0x8E || c[2] == 0x8F)) ||
                         (n == 3 && c[0] == 0xE2 && c[1] == 0x80 && c[2] >= 0xA8 && c[2] <= 0xAE) ||
-                        (n == 3 && c[0] == 0xE2 && c[1] == 0x81 && c[2] >= 0xA6 && c[2] <= 0xA9);
+                        (n == 3 && c[0] == 0xE2 && c[1] == 0x81 && c[2] >= 0xA6 && c[2] <= 0xAF);
     return obeyed ? 0 : n;
 }
 

@@ -73,14 +73,21 @@ static void put_head(txm_view_page *page)
     put_frame(page, "@PIXELS@");
 }
 
-/* JSON inside a script element: its text must not end the element or begin a comment. */
+/* JSON inside a script element: its text must not end the element or begin a comment. Control characters and those that
+ * change the direction of writing, which arrive as escapes, become U+FFFD as in other pages. */
 static void put_json(txm_view_page *page, const char *text)
 {
     for (; *text; text++)
-        if (*text == '<' || *text == '>' || *text == '&')
+        if (*text == '<' || *text == '>' || *text == '&') {
             fprintf(page->out, "\\u%04x", (unsigned)*text);
-        else
+        } else if (*text == '\\' && text[1] == 'u') {
+            fputs("\\ufffd", page->out);
+            text += 5;
+        } else {
             fputc(*text, page->out);
+            if (*text == '\\')
+                fputc(*++text, page->out);
+        }
 }
 
 txm_status txm_view_page_begin(const txm_view_page_options *options, txm_view_page **out, txm_error *err)

@@ -17,13 +17,24 @@
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
 
+/* The path of the running program, with links resolved; "" if unknown. Without /proc it is the path with which the
+ * program was started. */
+bool txm_program_path(char out[PATH_MAX])
+{
+    const char *started = (const char *)(uintptr_t)getauxval(AT_EXECFN);
+    ssize_t n = readlink("/proc/self/exe", out, PATH_MAX - 1);
+    out[n > 0 ? n : 0] = 0;
+    if (n > 0 || (started && strchr(started, '/') && realpath(started, out)))
+        return true;
+    *out = 0;
+    return false;
+}
+
 /* The folder of the running program, "" if unknown. */
 static char *program_folder(void)
 {
-    char exe[4096];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    exe[n > 0 ? n : 0] = 0;
-    return n > 0 ? txm_path_dir(exe) : txm_strdup("");
+    char exe[PATH_MAX];
+    return txm_program_path(exe) ? txm_path_dir(exe) : txm_strdup("");
 }
 
 /* The folder of the shared library that contains this code; "" if unknown, or if the code is part of the program, whose

@@ -2,10 +2,15 @@
  * Finds the files that are loaded or started on demand. */
 #ifndef TXM_BASE_PLUGIN_H
 #define TXM_BASE_PLUGIN_H
+#include <limits.h>
+#include <stdbool.h>
+
 #include "tile/base/shared.h"
 
 /* The path of `file`: in the folder that $TXMILL_PLUGINS names, beside the library or the running program (a build
  * folder, an installation that was moved), or where it was installed. NULL if it is in none of them or memory is
  * exhausted; *looked_in (if not NULL; free it) then lists them. */
 TXM_SHARED char *txm_plugin_path(const char *file, char **looked_in);
+/* The path of the running program, with links resolved; false and "" if it is unknown. */
+TXM_SHARED bool txm_program_path(char out[PATH_MAX]);
 #endif

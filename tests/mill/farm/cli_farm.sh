@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The scripts for schedulers, as far as they can be tested without one: the Flamenco job type with its compile function,
 # and its tasks, which are run; the Slurm task script with Slurm's programs replaced; OpenCue, Deadline, GNU parallel,
-# make, systemd. make check-slurm runs the Slurm scripts with a real Slurm.
+# make, systemd; all of them with hostile names (farm_names.py). make check-slurm runs the Slurm scripts with a real Slurm.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 unset SLURM_ARRAY_TASK_ID SLURM_ARRAY_TASK_COUNT SLURM_ARRAY_TASK_MIN SLURM_ARRAY_TASK_STEP
@@ -62,13 +62,13 @@ else
 fi
 
 # ---- the Slurm task script -------------------------------------------------------------------------------------------
-# A fake scontrol: the job is running, and a request to requeue it is recorded and ends the wait, as Slurm would.
+# A fake squeue and scontrol: the job is running, and a request to requeue it is recorded and ends the wait, as Slurm would.
 mkdir bin
 cat >bin/scontrol <<'EOF2'
 #!/bin/sh
 echo "$@" >>"$NOTED"
-case $1 in show) echo "JobId=7 JobState=${STATE:-RUNNING} Reason=None" ;; esac
 EOF2
+printf '#!/bin/sh\necho "${STATE:-RUNNING}"\n' >bin/squeue
 printf '#!/bin/sh\n' >bin/sleep
 chmod +x bin/*
 task() { # RESTART COMMAND...
@@ -168,8 +168,12 @@ if command -v parallel >/dev/null && parallel --version 2>/dev/null | grep -q 'G
     : >"tex/br oken'\$(touch x).png"
     run "$farm/parallel/convert.sh" -n 3 -l pruns2 -- -r tex
     check parallel-permanent-exit rc_is 3
-    check parallel-permanent-once test "$(grep -l 3 pruns2/convert-*.code | wc -l)" -eq 1 -a ! -e x
+    check parallel-permanent-once test "$(cat pruns2/convert-*.jsonl | grep 'br oken' | grep -c '"error"')" -eq 1 -a ! -e x
     rm tex/br*
+    # Logs of an earlier run with more shards do not count.
+    run "$farm/parallel/convert.sh" -n 1 -l pruns2 -- -r tex
+    check parallel-again rc_is 0
+    check parallel-again-report test "$(grep -c 'br oken' pruns2/report.html)" -eq 0
 else
     skip parallel "GNU parallel is not installed"
 fi
@@ -186,6 +190,12 @@ if command -v systemd-analyze >/dev/null; then
     check systemd-units test "$rc" -eq 0 -a -z "$(grep 'units/\|txmill' err)"
 else
     skip systemd-units "systemd-analyze is not installed"
+fi
+
+# ---- hostile names ---------------------------------------------------------------------------------------------------
+if [ -z "${SANITIZED:-}" ]; then
+    mkdir names
+    (cd names && python3 "$repo/tests/mill/farm/farm_names.py" "$repo") || failures=$((failures + 1))
 fi
 
 # ---- a share that disappears during a run and returns ----------------------------------------------------------------

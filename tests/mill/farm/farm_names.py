@@ -1,0 +1,386 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The scripts for schedulers, and examples/submit_shot.py, with hostile names: farm_names.py REPOSITORY, in an empty folder.
+
+txmill and blender are replaced by programs that record their arguments, and schedulers by stand-ins that read what they are
+given as the real ones do; GNU parallel and make are real. For each name, either the programs get exactly this name, or the
+script refuses it with a message and submits nothing. No part of a name is ever run: most would create a file RAN.
+"""
+import glob
+import importlib.util
+import io
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import types
+import xml.etree.ElementTree as Et
+from contextlib import redirect_stderr, redirect_stdout
+
+REPO, WORK = os.path.abspath(sys.argv[1]), os.getcwdb()
+FARM = os.path.join(REPO, "farm")
+PARTS = [b"$(touch RAN)", b"`touch RAN`", b"; touch RAN ;", b"'; touch RAN; '", b'"; touch RAN; "', b"| touch RAN",
+         b"\ntouch RAN\n", b"$(shell touch RAN)", b"${RAN:=x}", b"{= system('touch RAN') =}", b"{}", b"{#}", b"{1}", b"{%}",
+         b"{blenderArgs}", b"{txmill}", b"\nPreJobScript=evil.py\n", b"\r\nPostTaskScript=evil.py\r\n",
+         b"<QUOTE> --no-claims <QUOTE>", b"<STARTFRAME>", b"#IFRAME#", b"#JOB#", b"####", b"%A", b"%j", b"%%", b"%{FRAME}",
+         b"--force", b"-P", b"--", b"@list", b"~", b"*", b"?", b"[a]", b"\\", b"\\n", b"\\x41", b" ", b"  two  ", b"\t", b"!",
+         b"&", b"=", b",", b":", b"#", b"'", b'"', b"\xc3\xa9\xe6\xbc\xa2", b"\xff\xfe", b"\xed\xa0\x80", b"\xc2\x9b31m",
+         b"\xe2\x80\xaegnp", b"\x1b[2J", b"\x01", b"a"]
+failures = 0
+
+
+def names(count):
+    """Each part at the beginning, inside and at the end of a name, then `count` names of several parts. Always the same."""
+    rng = random.Random(52)
+    found = [n for part in PARTS for n in (part, b"x" + part + b"y.blend", b"z" + part)]
+    found += [b"".join(rng.choice(PARTS) for _ in range(rng.randint(2, 5))) for _ in range(count)]
+    return [n for n in dict.fromkeys(found) if len(n) < 150 and n not in (b".", b"..")]
+
+
+def check(name, wrong):
+    global failures
+    ran = subprocess.run(["find", ".", "-name", "RAN*", "-type", "f"], stdout=subprocess.PIPE, check=True).stdout
+    if ran:
+        wrong.append("a part of a name was run: %r" % ran)
+    failures += bool(wrong)
+    print(("not ok %s" if wrong else "ok %s") % name)
+    for line in wrong[:5]:
+        print("    " + line)
+
+
+def run(argv, **more):
+    more.setdefault("cwd", WORK)
+    more["env"] = {**os.environb, b"PATH": WORK + b"/bin:" + os.environb[b"PATH"], b"TXMILL": WORK + b"/bin/txmill",
+                   b"BLENDER": WORK + b"/bin/blender", b"RECORD": WORK + b"/record", **more.get("env", {})}
+    return subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, **more)
+
+
+def recorded(what=b"txmill"):
+    """The arguments with which a program was started since the last call."""
+    calls = []
+    for path in sorted(glob.glob(b"record/" + what + b".*")):
+        with open(path, "rb") as file:
+            calls.append(file.read().split(b"\0")[:-1])
+    for path in glob.glob(b"record/*"):
+        os.unlink(path)
+    return calls
+
+
+def operands(call):
+    return call[call.index(b"--") + 1:] if b"--" in call else None
+
+
+def after(call, option):
+    return call[call.index(option) + 1]
+
+
+def expect_refusal(wrong, name, result, calls):
+    if result.returncode == 0 or not result.stderr.strip() or calls:
+        wrong.append("%r: neither processed nor refused: %d %r" % (name, result.returncode, result.stderr[-200:]))
+
+
+def prepare():
+    os.mkdir("bin")
+    os.mkdir("record")
+    # Output files that arguments name are created, because scripts look at them.
+    recorder = """#!/bin/bash
+file=$(mktemp "$RECORD/${0##*/}.XXXXXX") && printf '%s\\0' "$@" >"$file"
+while [ $# -gt 1 ]; do case $1 in --log | -o) : >"$2" ;; --) break ;; esac; shift; done
+"""
+    for name in ("txmill", "blender"):
+        with open("bin/" + name, "w", encoding="ascii") as file:
+            file.write(recorder)
+    # As sbatch: options up to the first other word, which is the script. %% is a percent sign, %A and %a are numbers.
+    with open("bin/sbatch", "w", encoding="ascii") as file:
+        file.write("""#!/usr/bin/env python3
+import os, re, subprocess, sys
+words = [os.fsencode(w) for w in sys.argv[1:]]
+first = next(i for i, w in enumerate(words) if not w.startswith(b"-"))
+options, script, rest = words[:first], words[first], words[first + 1:]
+for o in options:
+    if o.startswith(b"--output="):
+        path = o[9:].replace(b"\\\\", b"") if b"\\\\" in o else re.sub(b"%(.)", lambda m: b"%" if m[1] == b"%" else b"7", o[9:])
+        open(path, "wb").close()
+environment = dict(os.environb)
+environment.update({b"SLURM_JOB_ID": b"7", b"SLURM_ARRAY_JOB_ID": b"7", b"SLURM_ARRAY_TASK_ID": b"1"})
+subprocess.run([b"bash", script] + rest, env=environment, stdout=subprocess.DEVNULL, check=False)
+print(7)
+""")
+    for name in os.listdir("bin"):
+        os.chmod("bin/" + name, 0o755)
+
+
+# ---- Slurm -----------------------------------------------------------------------------------------------------------
+def slurm(all_names):
+    wrong, submit = [], [b"bash", os.fsencode(FARM) + b"/slurm/submit.sh"]
+    result = run(submit + [b"-n", b"2", b"-l", b"runs", b"-r", os.fsencode(FARM) + b"/slurm/render.sbatch", b"--", b"--"] + all_names,
+                 env={b"BLEND": all_names[-1]})
+    calls = recorded()
+    makes = [c for c in calls if c[0] == b"make"]
+    if result.returncode or len(makes) != 1 or operands(makes[0]) != all_names:
+        wrong.append("operands: %r" % result.stderr[-300:])
+    check("slurm-operands", wrong)
+    wrong = []
+    for name in all_names[::10]:
+        folder = b"slurm/" + name
+        result = run(submit + [b"-n", b"1", b"-l", folder, b"--", b"a.blend"])
+        calls = recorded()
+        if re.search(rb"[\x00-\x1f\x7f\\]", name) or result.returncode:
+            expect_refusal(wrong, name, result, calls)
+        elif sorted(c[0] for c in calls) != [b"make", b"report", b"verify"] or not glob.glob(glob.escape(folder) + b"/convert.7.7.out"):
+            wrong.append("%r: the logs are elsewhere" % name)
+        elif [c for c in calls if c[0] == b"report" and operands(c) != [WORK + b"/" + folder + b"/convert.7.1.000.jsonl"]]:
+            wrong.append("%r: the report is of other logs" % name)
+    check("slurm-folder", wrong)
+    wrong = []
+    for name in all_names[::10]:
+        run([b"bash", os.fsencode(FARM) + b"/slurm/render.sbatch"], env={b"BLEND": name})
+        calls = recorded(b"blender")
+        if len(calls) != 1 or after(calls[0], b"--background") not in (name, b"./" + name) or calls[0][1].startswith(b"-"):
+            wrong.append("%r: %r" % (name, calls))
+    check("slurm-render", wrong)
+
+
+# ---- GNU parallel ----------------------------------------------------------------------------------------------------
+def gnu_parallel(all_names):
+    script = os.fsencode(FARM) + b"/parallel/convert.sh"
+    wrong, places = [], [b"tex{= system('touch RAN') =}\n{}$(touch RAN)", b"-\xff{#}'\"`touch RAN`\n"]
+    for i, place in enumerate(places):
+        os.mkdir(place)
+        logs = places[1 - i]
+        result = run([b"bash", script, b"-n", b"2", b"-l", logs, b"--", b"--"] + all_names, cwd=WORK + b"/" + place)
+        calls = recorded()
+        makes = [c for c in calls if c[0] == b"make"]
+        logs = WORK + b"/" + place + b"/" + logs
+        if result.returncode or sorted(after(c, b"--shard") for c in makes) != [b"1/2", b"2/2"]:
+            wrong.append("%r: %d %r" % (place, result.returncode, result.stderr[-300:]))
+        elif any(operands(c) != all_names for c in makes) or {after(c, b"--log") for c in makes} != {logs + b"/convert-1.jsonl", logs + b"/convert-2.jsonl"}:
+            wrong.append("%r: other names arrived" % place)
+        elif calls[-1][0] != b"report" and not [c for c in calls if c[-2:] == [logs + b"/convert-1.jsonl", logs + b"/convert-2.jsonl"]]:
+            wrong.append("%r: the report is of other logs" % place)
+        elif sorted(os.listdir(logs)) != [b"convert-1.jsonl", b"convert-2.jsonl", b"report.html"]:
+            wrong.append("%r: left behind: %r" % (place, os.listdir(logs)))
+    check("parallel", wrong)
+
+
+# ---- Deadline --------------------------------------------------------------------------------------------------------
+def job_file(path):
+    """A file with a key on each line, as Deadline reads it."""
+    with open(path, "rb") as file:
+        lines = re.split("\r\n|\n|\r", file.read().decode("utf-8"))
+    return dict(line.split("=", 1) for line in lines if line.strip())
+
+
+def deadline_words(text):
+    """Deadline replaces <QUOTE> and the like, then the line is split."""
+    text = text.replace("<QUOTE>", '"').replace("<STARTFRAME>", "2")
+    return [os.fsencode(w) for w in re.findall('"([^"]*)"', text)], re.sub('"[^"]*"', "", text).strip()
+
+
+def deadline(all_names):
+    wrong, processed = [], 0
+    for number, name in enumerate(all_names[::4]):
+        logs = b"deadline/%d" % number
+        result = run([b"bash", os.fsencode(FARM) + b"/deadline/submit.sh", b"-p", b"-n", b"2", b"-l", logs, b"--", name])
+        path = name if name.startswith(b"/") else WORK + b"/" + name
+        if result.returncode:
+            expect_refusal(wrong, name, result, glob.glob(logs + b"/*"))
+            continue
+        processed += 1
+        job, plugin = job_file(logs + b"/convert.job"), job_file(logs + b"/convert.plugin")
+        words, rest = deadline_words(plugin["Arguments"])
+        if set(job) != {"Plugin", "Name", "Frames", "ChunkSize"} or set(plugin) != {"Executable", "Arguments", "StartupDirectory"}:
+            wrong.append("%r: other keys: %r %r" % (name, sorted(job), sorted(plugin)))
+        elif rest or operands(words) != [path] or words[0] != b"make" or after(words, b"--shard") != b"2/2":
+            wrong.append("%r: arguments %r" % (name, words))
+    if processed < len(all_names) // 20:
+        wrong.append("only %d names can be processed" % processed)
+    check("deadline", wrong)
+
+
+# ---- OpenCue ---------------------------------------------------------------------------------------------------------
+class Layer:
+    def __init__(self, name, **arguments):
+        self.name, self.arguments = name, arguments
+
+    def depend_on(self, layer):
+        pass
+
+    depend_all = depend_on
+
+
+class Outline:
+    def __init__(self, name):
+        assert re.fullmatch("[A-Za-z0-9_.-]*", name), name
+        self.name, self.layers = name, []
+
+    def add_layer(self, layer):
+        self.layers.append(layer)
+
+
+def launch(job, use_pycuerun):
+    """The specification is XML. Cuebot replaces tokens in the commands, and a worker runs each as a shell script."""
+    assert not use_pycuerun
+    root = Et.Element("spec", {"name": job.name})
+    for layer in job.layers:
+        Et.SubElement(root, "cmd", {"name": layer.name}).text = " ".join(layer.arguments["command"])
+    for element in Et.fromstring(Et.tostring(root)):
+        command = element.text
+        for token, value in (("ZFRAME", "0002"), ("IFRAME", "2"), ("LAYER", element.get("name")), ("JOB", job.name),
+                             ("FRAME", "0002-" + element.get("name"))):
+            command = command.replace("#%s#" % token, value)
+        run([b"sh", b"-c", os.fsencode(command)])
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location("script", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def opencue(all_names):
+    for name, members in (("outline", {"Outline": Outline}), ("outline.cuerun", {"launch": launch}), ("outline.modules", {}),
+                          ("outline.modules.shell", {"Shell": Layer})):
+        sys.modules[name] = types.ModuleType(name)
+        sys.modules[name].__dict__.update(members)
+    sys.modules["outline"].cuerun = sys.modules["outline.cuerun"]
+    script, wrong, processed = load(FARM + "/opencue/submit.py"), [], 0
+    for raw in all_names[::5]:
+        name = os.fsdecode(raw)
+        try:
+            script.submit(script.parse(["--shards=3", "--txmill=" + os.fsdecode(WORK) + "/bin/txmill", "--blender=" + os.fsdecode(WORK) + "/bin/blender",
+                                        "--", name]))
+        except SystemExit as refused:
+            text = str(refused)
+            if not re.search("[\\x00-\\x1f\\x7f-\\x9f\\ud800-\\udfff]|#[A-Z_]+#", name) or not text.isprintable() or recorded():
+                wrong.append("%r: refused: %r" % (name, text))
+            continue
+        processed += 1
+        rendered = [c for c in glob.glob(b"record/blender.*")]
+        with open(rendered[0], "rb") as file:
+            render = file.read().split(b"\0")[:-1]
+        calls, good = recorded(), (raw, b"./" + raw)
+        makes = [c for c in calls if c[0] == b"make"]
+        if len(calls) != 2 or after(makes[0], b"--shard") != b"2/3" or operands(makes[0])[0] not in good or len(operands(makes[0])) != 1 or operands(makes[0])[0][:1] in b"-@":
+            wrong.append("%r: %r" % (name, calls))
+        if len(rendered) != 1 or render[1] not in good or render[1].startswith(b"-") or len(render) != 6:
+            wrong.append("%r: rendered %r" % (name, render))
+    if processed < len(all_names) // 20:
+        wrong.append("only %d names can be processed" % processed)
+    check("opencue", wrong)
+
+
+# ---- Flamenco --------------------------------------------------------------------------------------------------------
+def flamenco(all_names):
+    """The Manager replaces variables in what the job type makes, and a Worker runs it without a shell."""
+    variables = {"txmill": os.fsdecode(WORK) + "/bin/txmill", "blender": "blender", "blenderArgs": "-b -y", "jobs": "/srv"}
+
+    def replaced(text):
+        for name, value in variables.items():
+            text = text.replace("{%s}" % name, value)
+        return text
+    texts = [n.decode() for n in all_names if is_utf8(n)]
+    chosen = [t for t in texts if "{" in t][::5] + [t for t in texts if "{" not in t][::20]
+    wrong = []
+    for name in chosen:
+        path = "/srv/" + name
+        settings = {"frames": "1", "shards": 1, "render_output_root": "/out", "render_output_path": os.fsdecode(WORK) + "/out/######",
+                    "format": "PNG", "blendfile": "{jobs}/" + name, "scene": name}
+        with open("job.json", "w", encoding="utf-8") as file:
+            json.dump({"name": name or "x", "created": "2026-11-21T07:00:00Z", "settings": settings}, file)
+        result = run(["node", REPO + "/tests/mill/farm/flamenco.js", FARM + "/flamenco/render_with_tx.js", "job.json"])
+        if result.returncode:
+            if not re.search("{[^{}]*}", name):
+                wrong.append("%r: refused: %r" % (name, result.stderr[-300:]))
+            continue
+        for line in result.stdout.decode().splitlines():
+            given = json.loads(line)["commands"][0]["parameters"]
+            words = [replaced(w) for w in given["args"]]
+            if given["exe"] == "{txmill}":
+                if "make" == words[0] and words[words.index("--") + 1:] != [path]:
+                    wrong.append("%r: %r" % (name, words))
+            elif replaced(given["blendfile"]) != path or words[:2] != ["--scene", name]:
+                wrong.append("%r: %r" % (name, given))
+    check("flamenco", wrong)
+
+
+# ---- make, and the example -------------------------------------------------------------------------------------------
+def make(all_names):
+    wrong, plain = [], [n for n in all_names if not re.search(rb"\s", n) and b"/" not in n]
+    recipe = os.fsencode(FARM) + b"/make/textures.mk"
+    for name in plain[::5] + [n for n in all_names if re.search(rb"\s", n)][::10]:
+        by_option = run([b"make", b"-f", recipe, b"TEXTURES=" + name, b"SCENES=" + name, b"TXMILL=bin/txmill"])
+        calls = recorded()
+        run([b"make", b"-f", recipe], env={b"TEXTURES": name, b"TXMILL_LOG": b"l" + name, b"TXMILL": b"bin/txmill"})
+        others = recorded()
+        words = name.split() or [b""]
+        if name in plain and (by_option.returncode or [operands(c) for c in calls] != [words + words] or
+                              [operands(c) for c in others] != [words] or after(others[0], b"--log") != b"l" + name):
+            wrong.append("%r: %r %r %r" % (name, calls, others, by_option.stderr[-200:]))
+    os.mkdir("tree")
+    # make's own wildcard cannot find names with these.
+    found = [n for n in plain if is_utf8(n) and not re.search(rb"[\\*?\[\]~#%:=;|$&]", n)]
+    for name in found:
+        os.mkdir(b"tree/" + name)
+    with open("project.mk", "wb") as file:
+        file.write(b"TEXTURES := $(wildcard tree/*)\ninclude " + recipe + b"\n")
+    run([b"make", b"-f", b"project.mk", b"textures", b"TXMILL=bin/txmill"])
+    got = sorted(operands(recorded()[0]))
+    if got != sorted(b"tree/" + n for n in found):
+        wrong.append("wildcard: %r" % got)
+    check("make", wrong)
+
+
+def example(all_names):
+    """The farm's own command gets its words, and names of images are printed without their control characters."""
+    class Image(dict):
+        def __missing__(self, key):
+            return "missing" if key == "state" else "file"
+    module = types.ModuleType("txmill")
+    module.TxmillError, module.Progress = RuntimeError, object
+    module.make = lambda shot, progress: types.SimpleNamespace(created=[], failed=[])
+    module.list_scene = lambda shot: types.SimpleNamespace(images=images)
+    sys.modules["txmill"] = module
+    script, wrong, out = load(REPO + "/examples/submit_shot.py"), [], io.StringIO()
+    images = []
+    with redirect_stderr(out), redirect_stdout(out):
+        os.environb[b"RECORD"] = WORK + b"/record"
+        code = script.main(["shot", "--", "bin/txmill"] + [os.fsdecode(n) for n in all_names])
+        if code or recorded() != [all_names]:
+            wrong.append("the command got other words: %d" % code)
+        images = [Image(name=os.fsdecode(n), path=os.fsdecode(n)) for n in all_names]
+        if script.main(["shot", "--", "bin/txmill"]) != 3 or recorded():
+            wrong.append("missing images were submitted")
+    if re.search("[\\x00-\\x08\\x0b-\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u202e]", out.getvalue()):
+        wrong.append("control characters were printed")
+    check("submit_shot", wrong)
+
+
+def is_utf8(name):
+    try:
+        return bool(name.decode())
+    except UnicodeDecodeError:
+        return False
+
+
+def main():
+    all_names = names(60)
+    prepare()
+    slurm(all_names)
+    deadline(all_names)
+    opencue(all_names)
+    make(all_names)
+    example(all_names)
+    for program, part in (("node", flamenco), ("parallel", gnu_parallel)):
+        if shutil.which(program):
+            part(all_names)
+        else:
+            print("skip %s (it is not installed)" % program)
+    sys.exit(failures != 0)
+
+
+main()
