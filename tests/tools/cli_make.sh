@@ -127,12 +127,20 @@ check copyright-stored json info.json 'any(m["value"] == "A. Body" for m in o[0]
 check requested-space-stored json info.json 'o[0]["colorspace"]["requested"] == "sRGB"'
 
 # ---- files under another file's name ---------------------------------------------------------------------------------
-for c in $'\u202e' $'\u2066' $'\u200f' $'\u061c' $'\u2028' $'\u0085'; do
+for c in $'\u202e' $'\u2066' $'\u200f' $'\u061c' $'\u2028' $'\u0085' $'\u009b' $'\xed\xa0\xbd'; do
     mkdir poses && cp rgb8.png "poses/x${c}gnp.png"
+    name=direction-$(printf %s "$c" | od -An -tx1 | tr -d ' ')
     LC_ALL=C.UTF-8 txm make poses
-    check "direction-$(printf %s "$c" | od -An -tx1 | tr -d ' ')" test "$rc" -eq 0 -a "$(cat out err | grep -cF "$c")" -eq 0 \
-        -a "$(grep -c '\\x' out)" -eq 1
-    rm -r poses
+    check "$name" test "$rc" -eq 0 -a "$(cat out err | grep -caF "$c")" -eq 0 -a "$(grep -c '\\x' out)" -eq 1
+    "$TXMILL" check --json poses >checked
+    "$TXMILL" view --html page.html poses/blender_tx/*.tx 2>/dev/null
+    check "$name-json" python3 -c 'import json, sys, os
+name = os.fsencode(sys.argv[1])
+text, page = open("checked", "rb").read(), open("page.html", "rb").read()
+paths = [o["image"] for o in map(json.loads, text.splitlines()) if "image" in o]
+good = all(p == "poses/" + name.decode("utf-8", "replace") for p in paths) and name[1:-7] not in text
+sys.exit(not good or not paths or name[1:-7] in page or json.dumps(sys.argv[1][1:-7])[1:-1].encode() in page)' "x${c}gnp.png"
+    rm -r poses page.html
 done
 
 # ---- several inputs --------------------------------------------------------------------------------------------------

@@ -103,6 +103,22 @@ START_TEST(test_json_bad_utf8)
 }
 END_TEST
 
+/* What a terminal obeys, or shows in another order, is escaped in a line of output; names of members too. */
+START_TEST(test_json_escapes)
+{
+    cJSON *o = cJSON_CreateObject();
+    txm_json_text(o, "a\xC2\x9B", "\xC2\x9B\x7F\xE2\x80\xAE\\\xE2\x81\xA6\xC3\xA9\xD8\x9C");
+    char *text = txm_json_take(o);
+    ck_assert_str_eq(text, "{\"a\\u009b\":\"\\u009b\\u007f\\u202e\\\\\\u2066\xC3\xA9\\u061c\"}");
+    free(text);
+    o = cJSON_CreateObject();
+    txm_json_text(o, "a", "\xE2\x80\xAF");
+    text = txm_json_take(o);
+    ck_assert_str_eq(text, "{\"a\":\"\xE2\x80\xAF\"}");
+    free(text);
+}
+END_TEST
+
 START_TEST(test_json_numbers)
 {
     cJSON *o = cJSON_CreateObject();
@@ -283,7 +299,8 @@ int main(void)
 {
     Suite *suite = suite_create("tools");
     TCase *t = add_case(suite, "tools");
-    add_tests(t, test_exit_codes, test_exit_texts, test_json_text, test_json_bad_utf8, test_json_numbers,
-              test_json_error, test_formats, test_messages, test_long_message, test_last_line, test_progress);
+    add_tests(t, test_exit_codes, test_exit_texts, test_json_text, test_json_bad_utf8, test_json_escapes,
+              test_json_numbers, test_json_error, test_formats, test_messages, test_long_message, test_last_line,
+              test_progress);
     return run_suite(suite);
 }
