@@ -18,6 +18,11 @@ check deep-json json out 'len(o) == 3 and all(x["good"] and x["deep"] and not x[
 check deep-leaves-nothing test -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name '.*txmill-verify*' -user "$(id -u)" -newer "$rgb" 2>/dev/null)"
 if has_jsonschema; then check schema valid_json verify out; fi
 
+# Blender stores level 0 with the bits of its source, and takes the SHA-1 before it cuts bits off.
+txm verify "$TXM_TESTDATA"/tx/good-blender-*.tx
+check odd-bits-verified rc_is 0
+check odd-bits-not-recomputed test "$(grep -c TXM-205 out)" -eq 7
+
 # ---- findings --------------------------------------------------------------------------------------------------------
 touch -d '2020-01-02' rgb8.png
 txm verify "$rgb" "$half"

@@ -35,6 +35,8 @@ enum { ROUNDED_ULPS = 64 };
 void txm_report_level(const txm_verification *v, enum txm_finding_number number, uint32_t level,
                       const txm_level_diff *d)
 {
+    if (level == 0 && d->worst <= txm_verify_narrowed(v))
+        return;
     bool exact = v->maker == TXM_MAKER_TXMILL || level == 0;
     if (d->different <= d->rounded && d->worst <= (v->info->type == TXM_TYPE_HALF ? ROUNDED_ULPS : 1))
         return;
@@ -44,6 +46,14 @@ void txm_report_level(const txm_verification *v, enum txm_finding_number number,
              "%llu of %llu samples in %llu tile%s differ, by up to %.6g%s", (unsigned long long)d->different,
              (unsigned long long)d->samples, (unsigned long long)d->tiles, d->tiles == 1 ? "" : "s", d->worst,
              txm_level_diff_unit(v->info->type));
+}
+
+uint32_t txm_verify_narrowed(const txm_verification *v)
+{
+    /* The reader keeps the tag only if it is below the type's. */
+    const char *bits = txm_tx_metadata_of(v->tx, "BitsPerSample");
+    int n = bits ? atoi(bits) : 0;
+    return n > 0 && n < 16 ? (v->info->type == TXM_TYPE_U8 ? 255u : 65535u) / ((1u << n) - 1) + 1 : 0;
 }
 
 /* txmill stores the requested colour space, Blender its format version. */

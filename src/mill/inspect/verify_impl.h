@@ -50,6 +50,10 @@ txm_status txm_verify_deep(txm_verification *v, txm_error *err);     /* against 
 /* Decides the verdict from all findings. */
 txm_status txm_verify_decide(const txm_verification *v, txm_verdict *out, txm_error *err);
 
+/* How far samples of level 0 may be from those that the file was made from: Blender stores them with the bits of the
+ * image, after it has taken the SHA-1, the average and the other levels. 0 if it cut off nothing. */
+uint32_t txm_verify_narrowed(const txm_verification *v);
+
 /* Removes temporary files of deep comparisons that killed processes left, on its first call. */
 void txm_verify_sweep(void);
 

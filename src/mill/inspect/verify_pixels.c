@@ -307,6 +307,7 @@ static txm_status conclude(course *c, txm_error *err)
     txm_verification *v = c->check.v;
     const char *why = atomic_load(&v->damaged[0])   ? "level 0 has damaged tiles"
                       : v->maker == TXM_MAKER_OTHER ? "another program made the file, with options of its own"
+                      : txm_verify_narrowed(v)      ? "Blender cut bits off level 0 after it had made the others"
                       : !c->recomputes              ? "levels, tiles or channels are not of the usual shape"
                                                     : NULL;
     if (why)
@@ -382,7 +383,8 @@ static txm_status set_up(course *c, txm_error *err)
     bool native = i->channels == 1 || i->channels == 4;
     c->check.pixel_bytes = i->channels * txm_type_bytes(i->type);
     c->hashes = native && v->maker != TXM_MAKER_OTHER;
-    c->recomputes = c->hashes && v->regular && i->tile_w == i->tile_h && *v->description.detected;
+    c->recomputes =
+        c->hashes && !txm_verify_narrowed(v) && v->regular && i->tile_w == i->tile_h && *v->description.detected;
     c->depth = threads + 1 < MAX_PENDING ? threads + 1 : MAX_PENDING;
     c->limit = BASE_BANDS + c->depth;
     c->pyramid_strand = txm_strand_new(c->check.job.group);

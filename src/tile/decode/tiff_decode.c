@@ -134,6 +134,23 @@ void txm_unpredict_float(uint8_t *pixels, uint32_t width, uint32_t rows, uint32_
     }
 }
 
+void txm_widen_bits(const uint8_t *src, unsigned bits, uint8_t *dst, size_t count, unsigned sample_bytes)
+{
+    const uint32_t most = (1u << bits) - 1, full = sample_bytes == 1 ? UINT8_MAX : UINT16_MAX;
+    uint32_t held = 0;
+    unsigned left = 0; /* valid bits of `held`, at its lower end */
+    for (size_t i = 0; i < count; i++, dst += sample_bytes) {
+        for (; left < bits; left += 8)
+            held = held << 8 | *src++;
+        left -= bits;
+        uint16_t wide = (uint16_t)((held >> left & most) * full / most);
+        if (sample_bytes == 1)
+            *dst = (uint8_t)wide;
+        else
+            memcpy(dst, &wide, sizeof wide);
+    }
+}
+
 /* ---- codecs ------------------------------------------------------------------------------------------------------ */
 
 enum {

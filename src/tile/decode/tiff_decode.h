@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Undoes TIFF's predictors, and its codecs LZW and PackBits.
+ * Undoes TIFF's predictors, and its codecs LZW and PackBits; widens samples that are not whole bytes.
  */
 #ifndef TXM_DECODE_TIFF_DECODE_H
 #define TXM_DECODE_TIFF_DECODE_H
@@ -22,4 +22,8 @@ TXM_SHARED void txm_unpredict_horizontal(uint8_t *pixels, uint32_t width, uint32
                                          unsigned sample_bytes);
 TXM_SHARED void txm_unpredict_float(uint8_t *pixels, uint32_t width, uint32_t rows, uint32_t channels,
                                     unsigned sample_bytes, uint8_t *line);
+
+/* Widens `count` packed samples of `bits` bits, the highest bit first, to sample_bytes bytes each (1 or 2), which have
+ * more bits, as Blender's OpenImageIO does: the largest value stays the largest, and fractions are cut off. */
+void txm_widen_bits(const uint8_t *src, unsigned bits, uint8_t *dst, size_t count, unsigned sample_bytes);
 #endif

@@ -42,6 +42,7 @@ typedef struct txm_reader_level {
     const uint8_t *counts;  /* TIFF: table of encoded sizes, tag 325 */
     uint8_t offset_bytes, count_bytes; /* TIFF: width of their entries */
     uint16_t compression, predictor;   /* TIFF: tags 259 and 317, which may differ between levels */
+    uint8_t bits;                      /* TIFF: bits of a stored sample, at most those of its type */
     uint64_t first_tile;               /* index of its first tile, counted through all levels */
 } txm_reader_level;
 

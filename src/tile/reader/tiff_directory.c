@@ -138,6 +138,7 @@ static const char *tag_name(uint16_t tag)
         uint16_t tag;
         const char *name;
     } names[] = {
+        {258, "BitsPerSample"},
         {262, "PhotometricInterpretation"},
         {269, "DocumentName"},
         {270, "ImageDescription"},

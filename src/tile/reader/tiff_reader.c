@@ -48,11 +48,14 @@ static txm_status read_shape(const txm_tiff *t, const txm_tiff_directory *dir, s
     return TXM_OK;
 }
 
-/* Converts bits and format to a sample type; -1 for others. */
+/* Converts bits and format to a sample type; -1 for others. Blender stores level 0 of a source that has fewer than 8 or
+ * 16 bits with the bits of its source, and the other levels with 8 or 16. */
 static int sample_type(const shape *s)
 {
+    if (s->format == 1 && s->bits <= 8)
+        return s->bits && (s->bits == 1 || s->bits % 2 == 0) ? TXM_TYPE_U8 : -1;
     if (s->format == 1)
-        return s->bits == 8 ? TXM_TYPE_U8 : s->bits == 16 ? TXM_TYPE_U16 : -1;
+        return s->bits <= 16 && s->bits % 2 == 0 ? TXM_TYPE_U16 : -1;
     if (s->format == 3)
         return s->bits == 16 ? TXM_TYPE_HALF : s->bits == 32 ? TXM_TYPE_FLOAT : -1;
     return -1;
@@ -77,9 +80,10 @@ static txm_status check_kind(const txm_tiff *t, const shape *s)
     if (t->tx->outline)
         return TXM_OK;
     if (sample_type(s) < 0)
-        return txm_fail(t->err, TXM_STATUS_UNSUPPORTED,
-                        "%s: samples of %u bits, format %u; uint8, uint16, half and float are read", path, s->bits,
-                        s->format);
+        return txm_fail(
+            t->err, TXM_STATUS_UNSUPPORTED,
+            "%s: samples of %u bits, format %u; unsigned integers of 1, 2, 4, ... 16 bits, half and float are read",
+            path, s->bits, s->format);
     if (!s->samples || s->samples > TXM_MAX_CHANNELS)
         return txm_fail(t->err, TXM_STATUS_UNSUPPORTED, "%s: %u channels; 1 to %d are read", path, s->samples,
                         TXM_MAX_CHANNELS);
@@ -102,7 +106,8 @@ static txm_status check_codec(const txm_tiff *t, const shape *s)
                         "%s: compression %u; zip, LZW, PackBits, zstd and none are read", t->tx->path, s->compression);
     /* Only these codecs have predictors; with others the tag is ignored. */
     bool predicts = s->compression != TXM_TIFF_NONE && s->compression != TXM_TIFF_PACKBITS;
-    if (predicts && (!s->predictor || s->predictor > 3 || (s->predictor == 3 && s->format != 3)))
+    if (predicts && (!s->predictor || s->predictor > 3 || (s->predictor == 3 && s->format != 3) ||
+                     (s->predictor == 2 && s->bits % 8 != 0)))
         return txm_fail(t->err, TXM_STATUS_UNSUPPORTED, "%s: predictor %u for %u-bit samples", t->tx->path,
                         s->predictor, s->bits);
     return TXM_OK;
@@ -152,6 +157,7 @@ static txm_status add_level(const txm_tiff *t, const txm_tiff_directory *dir, co
     txm_reader_level *level = &tx->levels[tx->info.levels];
     level->compression = (uint16_t)s->compression;
     level->predictor = (uint16_t)s->predictor;
+    level->bits = (uint8_t)s->bits;
     if (!tx->outline)
         status = read_tables(t, dir, level);
     if (status == TXM_OK)
@@ -164,7 +170,7 @@ static bool is_next_level(const txm_tx *tx, const shape *first, const shape *s)
 {
     return s->width == txm_level_size(first->width, tx->info.levels) &&
            s->height == txm_level_size(first->height, tx->info.levels) && s->tile_w == first->tile_w &&
-           s->tile_h == first->tile_h && s->bits == first->bits && s->format == first->format &&
+           s->tile_h == first->tile_h && sample_type(s) == sample_type(first) && s->format == first->format &&
            s->samples == first->samples && s->planar == first->planar && s->depth == 1 && s->tile_depth == 1 &&
            s->fill_order == 1;
 }
@@ -210,7 +216,7 @@ static txm_status read_levels(const txm_tiff *t, uint64_t offset, txm_tiff_direc
             status = read_shape(t, &dir, &s);
         if (status == TXM_OK && !is_next_level(tx, &first, &s)) {
             if (!is_among(seen, tx->info.levels, offset) && s.tile_w == first.tile_w && s.tile_h == first.tile_h &&
-                s.bits == first.bits && s.samples == first.samples) {
+                sample_type(&s) == sample_type(&first) && s.samples == first.samples) {
                 tx->odd_width = s.width;
                 tx->odd_height = s.height;
             }
@@ -241,6 +247,8 @@ static txm_status tiff_open(txm_tx *tx, bool *is, txm_error *err)
         txm_tiff_field f;
         if (!txm_tiff_field_at(&t, &dir, i, &f))
             continue; /* tags on which pixels depend were checked before */
+        if (f.tag == TXM_TAG_BITS && tx->levels[0].bits % 8 == 0)
+            continue; /* the type says it */
         if (f.tag == TXM_TAG_TEXTURE_FORMAT)
             tx->hidden_levels = NULL;
         if (!txm_tiff_keep(&t, &f))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Decodes one TIFF tile in three steps, each on the whole tile: decompress, swap bytes, undo the predictor. TIFF tiles
- * always have their full size in the file.
+ * Decodes one TIFF tile in three steps, each on the whole tile: decompress, swap bytes, undo the predictor; or, if its
+ * samples are not whole bytes, decompress and widen. TIFF tiles always have their full size in the file.
  *
  * The pixels are returned in native byte order, in scratch memory. The codecs and predictors themselves are in
  * src/tile/decode; which ones a level needs was determined when the file was opened.
@@ -100,11 +100,22 @@ txm_status txm_tiff_decode_tile(const txm_tx *tx, const txm_tile_id *tile, const
     uint32_t w = tx->info.tile_w, h = tx->info.tile_h, channels = tx->info.channels;
     unsigned sample_bytes = (unsigned)txm_type_bytes(tx->info.type);
     size_t stride = w * tx->pixel_bytes;
+    bool packed = l->bits % 8 != 0;
+    size_t row = packed ? ((size_t)w * channels * l->bits + 7) / 8 : stride; /* bytes of a row in the file */
     txm_status status = txm_scratch_need(tx, &scratch->raw, err);
     if (status == TXM_OK)
-        status = expand_tiff_tile(l->compression, span, scratch, stride * h, err);
+        status = expand_tiff_tile(l->compression, span, scratch, row * h, err);
+    if (status == TXM_OK && packed)
+        status = txm_scratch_need(tx, &scratch->tile, err);
     if (status != TXM_OK)
         return status;
+    if (packed) {
+        for (uint32_t y = 0; y < h; y++)
+            txm_widen_bits(scratch->raw + y * row, l->bits, scratch->tile + y * stride, (size_t)w * channels,
+                           sample_bytes);
+        *out = (txm_pixels){scratch->tile, stride};
+        return TXM_OK;
+    }
     bool predicts = l->compression != TXM_TIFF_NONE && l->compression != TXM_TIFF_PACKBITS;
     if (predicts && l->predictor == 3) {
         status = txm_scratch_need(tx, &scratch->tile, err);

@@ -502,7 +502,7 @@ START_TEST(what_is_no_tx_file_is_refused_with_the_reason)
     {offsetof(shape, member), sizeof((shape *)0)->member, value, status, outline, why}
         ODD(tile, 0, TXM_STATUS_UNSUPPORTED, TXM_STATUS_UNSUPPORTED, "without tiles"),
         ODD(depth, 2, TXM_STATUS_UNSUPPORTED, TXM_STATUS_UNSUPPORTED, "a volume"),
-        ODD(bits, 12, TXM_STATUS_UNSUPPORTED, TXM_OK, "samples of 12 bits"),
+        ODD(bits, 9, TXM_STATUS_UNSUPPORTED, TXM_OK, "samples of 9 bits"),
         ODD(format, 2, TXM_STATUS_UNSUPPORTED, TXM_OK, "format 2"),
         ODD(samples, 5, TXM_STATUS_UNSUPPORTED, TXM_OK, "5 channels"),
         ODD(photometric, 5, TXM_STATUS_UNSUPPORTED, TXM_OK, "photometric interpretation 5"),
@@ -548,6 +548,10 @@ START_TEST(planes_and_predictors_are_checked_where_they_matter)
     s.bits = 32;
     s.format = 3;
     ck_assert_int_eq(open_shape(&s, false, message), TXM_OK);
+    s.bits = 12;
+    s.format = 1;
+    s.predictor = 2;
+    ck_assert_int_eq(open_shape(&s, false, message), TXM_STATUS_UNSUPPORTED); /* libtiff has none for such samples */
 }
 END_TEST
 
@@ -682,6 +686,32 @@ START_TEST(the_other_byte_order_is_swapped_before_differences_are_summed)
 }
 END_TEST
 
+/* Packed samples, highest bit first, and what Blender's OpenImageIO makes of them. */
+START_TEST(samples_of_odd_bits_are_widened)
+{
+    static const struct {
+        uint16_t bits;
+        uint32_t first, expected[4]; /* the samples are 0, `first`, twice that, and the largest */
+    } cases[] = {
+        {1, 1, {0, 255, 0, 255}},         {2, 1, {0, 85, 170, 255}},           {4, 7, {0, 119, 238, 255}},
+        {6, 20, {0, 80, 161, 255}},       {10, 340, {0, 21780, 43561, 65535}}, {12, 1360, {0, 21764, 43529, 65535}},
+        {14, 340, {0, 1360, 2720, 65535}}};
+    const unsigned bits = cases[_i].bits, bytes = bits < 8 ? 1 : 2, row = (4 * bits + 7) / 8;
+    const uint32_t most = (1u << bits) - 1, samples[4] = {0, cases[_i].first, 2 * cases[_i].first & most, most};
+    uint8_t stored[4 * 7] = {0}, expected[16 * 2], zipped[64];
+    uLongf size = sizeof zipped;
+    for (unsigned i = 0; i < 16; i++) {
+        memcpy(expected + i * bytes, &(uint16_t){(uint16_t)cases[_i].expected[i % 4]}, bytes);
+        for (unsigned b = 0, at = i % 4 * bits; b < bits; b++, at++)
+            stored[i / 4 * row + at / 8] |= (uint8_t)((samples[i % 4] >> (bits - 1 - b) & 1) << (7 - at % 8));
+    }
+    ck_assert_int_eq(compress(zipped, &size, stored, 4 * row), Z_OK);
+    decodes(one_tile(_i % 2, (uint16_t)bits, 1, TXM_TIFF_ZIP, 1, zipped, size), expected, sizeof(uint8_t) * 16 * bytes);
+    decodes(one_tile(false, (uint16_t)bits, 1, TXM_TIFF_NONE, 2, stored, 4 * row), expected, 16 * bytes);
+    is_damaged(one_tile(false, (uint16_t)bits, 1, TXM_TIFF_NONE, 1, stored, 4 * row - 1));
+}
+END_TEST
+
 START_TEST(floats_are_summed_byte_by_byte_in_either_order)
 {
     /* Rows are constant. Each plane of bytes, the highest ones first, holds one value; differences are 0 after the
@@ -775,6 +805,7 @@ int main(void)
               planes_and_predictors_are_checked_where_they_matter, another_format_is_no_failure,
               metadata_may_find_no_memory);
     add_tests(tiles, every_codec_gives_the_same_pixels, the_other_byte_order_is_swapped_before_differences_are_summed);
+    tcase_add_loop_test(tiles, samples_of_odd_bits_are_widened, 0, 7);
     tcase_add_loop_test(tiles, floats_are_summed_byte_by_byte_in_either_order, 0, 2);
     add_tests(tiles, a_tile_of_a_file_that_became_shorter_is_not_read, tiles_may_find_no_memory, codecs_have_names);
     return run_suite(suite);
