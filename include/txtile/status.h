@@ -20,9 +20,11 @@
  * Callbacks are called from C code that may hold locks: they must return, and must not throw C++ exceptions or longjmp
  * out. The libraries throw no exceptions: those of C++ libraries that they use are caught and become a status.
  *
- * ABI: structs can grow without breaking compiled programs. Settings, options and requests begin with `struct_size` and
- * are initialised by their txm_..._init. Structs that the library returns by pointer may gain members at their end:
- * copy their members, not the struct. Results that a program allocates itself have `reserved` members, which are 0.
+ * ABI: compiled programs keep running with later versions of the libraries. Settings, options, requests and other
+ * structs that begin with `struct_size` may gain members at their end; their txm_..._init sets it. So may structs that
+ * the library returns by pointer: copy their members, not the struct. All other structs, which programs allocate, never
+ * grow. Members named `reserved` are 0; a later version may give them a meaning, in which 0 stands for what was before.
+ * Bindings of other languages compare sizes with abi.h.
  */
 #ifndef TXTILE_STATUS_H
 #define TXTILE_STATUS_H

@@ -10,16 +10,13 @@ import random
 import threading
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
+from . import _abi
 from ._program import TxmillError
-from ._tiles import _BYTES, Lane, Lookups, Sampler, StrPath, TxFile, word_index
+from ._tiles import _BYTES, StrPath, TxFile, word_index
 
 # Types of samples in buffers. ctypes has no half, so halves are stored as floats, which is exact.
 _SAMPLES: Tuple[Any, ...] = (ctypes.c_uint8, ctypes.c_uint16, ctypes.c_float, ctypes.c_float)
 _FORMATS = {ctypes.c_uint8: "B", ctypes.c_uint16: "H", ctypes.c_float: "f"}
-_HALF = 2
-
-_RESIDENT, _MISSED = 0, 1
-_UNASSOCIATE, _SRGB = 1, 2
 # Lookups per call of the library, and missing tiles that they may note before these are loaded.
 _BATCH = 65536
 _REQUESTS = 4096
@@ -137,7 +134,7 @@ class Texture(TxFile):
         shape = (self.levels[index].height, self.levels[index].width, self.channels)
         kind = self._type
         made = _pixels(_SAMPLES[kind], shape, self.type)
-        if kind == _HALF:
+        if kind == _abi.TXM_TYPE_HALF:
             halves = (ctypes.c_uint16 * (shape[0] * shape[1] * shape[2]))()
             self._read_level(index, ctypes.addressof(halves))
             self._library.txm_samples_to_float(kind, halves, ctypes.addressof(made), len(halves))
@@ -194,7 +191,8 @@ class Texture(TxFile):
 
         The tiles that are needed are loaded, and kept until the file is closed. A damaged tile raises TxmillError.
         """
-        how = self._sampler(rule, mode, filter, anisotropy, mip_bias, (_UNASSOCIATE * unassociate) | (_SRGB * srgb))
+        after = (_abi.TXM_AFTER_UNASSOCIATE * unassociate) | (_abi.TXM_AFTER_SRGB * srgb)
+        how = self._sampler(rule, mode, filter, anisotropy, mip_bias, after)
         beyond = word_index("extension", extension, self._library.txm_extension_name)
         if seed is not None and seed < 0:
             raise ValueError(f"seed {seed}: 0 or more")
@@ -224,8 +222,9 @@ class Texture(TxFile):
                 flat[channel::4] = memoryview(plane).cast("B").cast("f")
         return colours
 
-    def _sampler(self, rule: str, mode: str, filter: str, anisotropy: int, mip_bias: float, after: int) -> Sampler:
-        how = Sampler()
+    def _sampler(self, rule: str, mode: str, filter: str, anisotropy: int, mip_bias: float,
+                 after: int) -> _abi.txm_sampler:
+        how = _abi.txm_sampler()
         library = self._library
         library.txm_sampler_init(ctypes.byref(how))
         how.rule = word_index("rule", rule, library.txm_level_rule_name)
@@ -254,15 +253,15 @@ class Texture(TxFile):
             self._sets[extension] = (textures, texture.value)
         return self._sets[extension]
 
-    def _look_up(self, extension: int, how: Sampler, floats: List[Any], planes: List[Any], first: int, count: int,
+    def _look_up(self, extension: int, how: _abi.txm_sampler, floats: List[Any], planes: List[Any], first: int, count: int,
                  draw: Optional[random.Random]) -> None:
         textures, texture = self._set_of(extension)
         drawn = _states(draw, count) if draw else None
         states = (ctypes.c_uint32 * count)()
         requests = (ctypes.c_uint32 * _REQUESTS)()
-        lane = Lane(capacity=_REQUESTS, requests=ctypes.addressof(requests))
+        lane = _abi.txm_lane(capacity=_REQUESTS, requests=ctypes.addressof(requests))
         at = first * ctypes.sizeof(ctypes.c_float)
-        batch = Lookups(count, *[ctypes.addressof(numbers) + at for numbers in floats])
+        batch = _abi.txm_lookups(count, *[ctypes.addressof(numbers) + at for numbers in floats])
         for channel, plane in enumerate(planes):
             batch.out[channel] = ctypes.addressof(plane) + at
         while True:
@@ -271,9 +270,9 @@ class Texture(TxFile):
                 batch.random = ctypes.addressof(states)
             view = self._library.txm_texture_set_view(textures)
             look = self._library.txm_sample_n(view, texture, ctypes.byref(how), ctypes.byref(batch), ctypes.byref(lane))
-            if look == _RESIDENT:
+            if look == _abi.TXM_LOOK_RESIDENT:
                 return
-            if look != _MISSED or lane.count == 0:
+            if look != _abi.TXM_LOOK_MISSED or lane.count == 0:
                 raise TxmillError(f"{self.path}: a tile that the lookup needs cannot be read")
             self._check(self._library.txm_texture_set_load, textures, ctypes.byref(lane))
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Type, Union
 
+from . import _abi
 from ._program import TxmillError
 
 StrPath = Union[str, "os.PathLike[str]"]
@@ -23,57 +24,8 @@ _BYTES = (1, 2, 2, 4)
 _SONAME = "libtxtile.so.0"
 
 
-class _Error(ctypes.Structure):
-    _fields_ = [("status", ctypes.c_int), ("sys_errno", ctypes.c_int), ("message", ctypes.c_char * 2048)]
-
-
-class _Info(ctypes.Structure):
-    _fields_ = [
-        ("container", ctypes.c_int),
-        ("width", ctypes.c_uint32),
-        ("height", ctypes.c_uint32),
-        ("levels", ctypes.c_uint32),
-        ("tile_w", ctypes.c_uint32),
-        ("tile_h", ctypes.c_uint32),
-        ("channels", ctypes.c_uint32),
-        ("type", ctypes.c_int),
-        ("compression", ctypes.c_char * 16),
-        ("file_bytes", ctypes.c_uint64),
-        ("image_bytes", ctypes.c_uint64),
-        ("section", ctypes.c_int),
-        ("section_bytes", ctypes.c_uint64),
-        ("section_reason", ctypes.c_char * 160),
-    ]
-
-
-class _Level(ctypes.Structure):
-    _fields_ = [
-        ("width", ctypes.c_uint32),
-        ("height", ctypes.c_uint32),
-        ("tiles_x", ctypes.c_uint32),
-        ("tiles_y", ctypes.c_uint32),
-        ("encoded_bytes", ctypes.c_uint64),
-    ]
-
-
-class _Request(ctypes.Structure):
-    _fields_ = [
-        ("struct_size", ctypes.c_size_t),
-        ("level", ctypes.c_uint32),
-        ("tile_x", ctypes.c_uint32),
-        ("tile_y", ctypes.c_uint32),
-        ("padding_px", ctypes.c_uint32),
-        ("extension", ctypes.c_int),
-        ("pixels", ctypes.c_void_p),
-        ("pixel_stride_bytes", ctypes.c_size_t),
-        ("row_stride_bytes", ctypes.c_size_t),
-        ("width", ctypes.POINTER(ctypes.c_uint32)),
-        ("height", ctypes.POINTER(ctypes.c_uint32)),
-    ]
-
-
 class LibraryMissing(TxmillError):
-    """libtxtile cannot be loaded."""
+    """libtxtile cannot be loaded, or is not the one that this package is for."""
 
 
 class Level(NamedTuple):
@@ -97,66 +49,6 @@ class Tile(NamedTuple):
     pixels: Any
 
 
-# ---- looking up ---------------------------------------------------------------------------------------------------
-
-
-class Sampler(ctypes.Structure):
-    _fields_ = [
-        ("rule", ctypes.c_uint8),
-        ("mode", ctypes.c_uint8),
-        ("filter", ctypes.c_uint8),
-        ("on_miss", ctypes.c_uint8),
-        ("anisotropy", ctypes.c_uint8),
-        ("after", ctypes.c_uint8),
-        ("reserved", ctypes.c_uint8 * 2),
-        ("mip_bias", ctypes.c_float),
-    ]
-
-
-class Lane(ctypes.Structure):
-    _fields_ = [
-        ("random", ctypes.c_uint32),
-        ("capacity", ctypes.c_uint32),
-        ("count", ctypes.c_uint32),
-        ("requests", ctypes.c_void_p),
-    ]
-
-
-class Lookups(ctypes.Structure):
-    _fields_ = [
-        ("count", ctypes.c_size_t),
-        ("u", ctypes.c_void_p),
-        ("v", ctypes.c_void_p),
-        ("dudx", ctypes.c_void_p),
-        ("dvdx", ctypes.c_void_p),
-        ("dudy", ctypes.c_void_p),
-        ("dvdy", ctypes.c_void_p),
-        ("random", ctypes.c_void_p),
-        ("mask", ctypes.c_void_p),
-        ("out", ctypes.c_void_p * 4),
-        ("look", ctypes.c_void_p),
-    ]
-
-
-def declare_sampler(library: ctypes.CDLL) -> None:
-    handle, error, lane = ctypes.c_void_p, ctypes.POINTER(_Error), ctypes.POINTER(Lane)
-    library.txm_sampler_init.argtypes = [ctypes.POINTER(Sampler)]
-    library.txm_sampler_init.restype = None
-    library.txm_sampler_check.argtypes = [ctypes.POINTER(Sampler), error]
-    for words in (library.txm_level_rule_name, library.txm_level_mode_name, library.txm_filter_name):
-        words.argtypes = [ctypes.c_int]
-        words.restype = ctypes.c_char_p
-    library.txm_texture_set_new.argtypes = [ctypes.POINTER(handle), error]
-    library.txm_texture_set_free.argtypes = [ctypes.POINTER(handle)]
-    library.txm_texture_set_free.restype = None
-    number = ctypes.POINTER(ctypes.c_uint32)
-    library.txm_texture_set_add.argtypes = [handle, ctypes.c_char_p, ctypes.c_int, number, error]
-    library.txm_texture_set_load.argtypes = [handle, lane, error]
-    library.txm_texture_set_view.argtypes = [handle]
-    library.txm_texture_set_view.restype = handle
-    library.txm_sample_n.argtypes = [handle, ctypes.c_uint32, ctypes.POINTER(Sampler), ctypes.POINTER(Lookups), lane]
-
-
 _lock = threading.Lock()
 _library: Optional[ctypes.CDLL] = None
 
@@ -178,6 +70,23 @@ def _candidates() -> Iterator[str]:
     yield _SONAME
 
 
+def _declare(library: ctypes.CDLL) -> Optional[str]:
+    """Declares the library's functions. Returns why it cannot be used: memory of this process would be overwritten if its
+    structs were larger than those of the package."""
+    try:
+        library.txm_sizeof.argtypes, library.txm_sizeof.restype = [ctypes.c_char_p], ctypes.c_size_t
+        for name, (result, parameters) in _abi.FUNCTIONS.items():
+            function = getattr(library, name)
+            function.argtypes, function.restype = parameters, result
+    except AttributeError as problem:
+        return f"it lacks a function of this package ({problem})"
+    for name, (struct, kind) in _abi.STRUCTS.items():
+        here, there = ctypes.sizeof(struct), library.txm_sizeof(name.encode())
+        if there != here if kind == "fixed" else there < here and kind == "returned":
+            return f"{name} has {there} bytes there, and {here} in this package"
+    return None
+
+
 def _load() -> ctypes.CDLL:
     global _library
     with _lock:
@@ -190,29 +99,12 @@ def _load() -> ctypes.CDLL:
             except OSError as problem:
                 problems.append(str(problem))
                 continue
-            handle, error = ctypes.c_void_p, ctypes.POINTER(_Error)
-            library.txm_extension_name.argtypes = [ctypes.c_int]
-            library.txm_extension_name.restype = ctypes.c_char_p
-            library.txm_tx_open.argtypes = [ctypes.c_char_p, ctypes.POINTER(handle), error]
-            library.txm_tx_close.argtypes = [ctypes.POINTER(handle)]
-            library.txm_tx_close.restype = None
-            library.txm_tx_info_of.argtypes = [handle]
-            library.txm_tx_info_of.restype = ctypes.POINTER(_Info)
-            library.txm_tx_level_of.argtypes = [handle, ctypes.c_uint32]
-            library.txm_tx_level_of.restype = ctypes.POINTER(_Level)
-            library.txm_tx_metadata_at.argtypes = [
-                handle,
-                ctypes.c_size_t,
-                ctypes.POINTER(ctypes.c_char_p),
-                ctypes.POINTER(ctypes.c_char_p),
-            ]
-            library.txm_tx_metadata_at.restype = ctypes.c_bool
-            library.txm_tx_read_tile.argtypes = [handle, ctypes.POINTER(_Request), error]
-            library.txm_samples_to_float.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
-            library.txm_samples_to_float.restype = None
-            declare_sampler(library)
-            _library = library
-            return library
+            unfit = _declare(library)
+            if unfit is None:
+                _library = library
+                return library
+            problems.append(f"{name} is of another version: {unfit}; install package and library of the same version, or set "
+                            "TXTILE to the path of this version's library")
         raise LibraryMissing("libtxtile cannot be loaded: " + "; ".join(problems))
 
 
@@ -254,7 +146,7 @@ class TxFile:
         self._type: int = info.type
 
     def _check(self, function: Any, *arguments: Any) -> None:
-        error = _Error()
+        error = _abi.txm_error()
         if function(*arguments, ctypes.byref(error)):
             raise TxmillError(error.message.decode(errors="replace"))
 
@@ -321,8 +213,8 @@ class TxFile:
     def _read_tile(
         self, level: int, x: int, y: int, around: int, extension: int, address: int, pixel: int, row: int
     ) -> None:
-        request = _Request(
-            struct_size=ctypes.sizeof(_Request),
+        request = _abi.txm_tx_request(
+            struct_size=ctypes.sizeof(_abi.txm_tx_request),
             level=level,
             tile_x=x,
             tile_y=y,

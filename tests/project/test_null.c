@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "txmill/abi.h"
 #include "txmill/inspect.h"
 #include "txtile/describe.h"
 #include "txtile/device.h"
@@ -277,6 +278,17 @@ START_TEST(meanings)
     ck_assert_ptr_nonnull(txm_use_name((txm_use)99));
     ck_assert_ptr_nonnull(txm_tx_state_name((txm_tx_state)99));
     ck_assert_ptr_nonnull(txm_version());
+}
+END_TEST
+
+/* tests/python/test_abi.py compares all of them with the headers. */
+START_TEST(sizes_of_structs)
+{
+    ck_assert_uint_eq(txm_sizeof("txm_lane"), sizeof(txm_lane));
+    ck_assert_uint_eq(txm_mill_sizeof("txm_lane"), sizeof(txm_lane));
+    ck_assert_uint_eq(txm_mill_sizeof("txm_findings"), sizeof(txm_findings));
+    ck_assert_uint_eq(txm_sizeof("txm_findings"), 0);
+    ck_assert_uint_eq(txm_mill_sizeof(""), 0);
 }
 END_TEST
 
