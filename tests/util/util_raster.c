@@ -16,9 +16,6 @@ raster raster_read(const char *path, bool oiio, uint32_t band)
 {
     raster r = {0};
     txm_source_options options = {.force_oiio = oiio};
-
-    /* Starting a new decoder process for each of thousands of damaged files would take hours. */
-    setenv("TXMILL_DECODER_REUSE", "1", 0);
     r.status = txm_source_open(path, &options, &r.source, &r.error);
     if (r.status)
         return r;

@@ -48,10 +48,6 @@ static void misbehave(const char *deed, const char *when)
         _exit(3);
     if (strcmp(deed, call_exit) == 0)
         exit(1);
-    if (strcmp(deed, "vanish in read") == 0 && strcmp(when, "read") == 0) {
-        close(3); /* closes the socket, while the process lives on */
-        sleep(1000);
-    }
     if (strcmp(deed, eat) == 0) {
         /* Allocates memory without end, in pieces that fit. */
         for (;;) {

@@ -151,8 +151,6 @@ START_TEST(refuses_truncated_files)
     ck_assert_int_eq(stat(whole, &st), 0);
     free(whole);
     const bool one = !thorough();
-    if (one)
-        setenv("TXMILL_DECODER_REUSE", "1", 1); /* otherwise each image starts a process */
     for (int part = one ? 1 + _i % 3 : 1; part <= 3; part += one ? 3 : 1) {
         char *path = copy(name, (size_t)st.st_size * (size_t)part / 4, strrchr(name, '/') + 1);
         txm_error err = {0};
@@ -162,7 +160,6 @@ START_TEST(refuses_truncated_files)
         ck_assert_msg(strstr(err.message, path) != NULL, "'%s' does not name %s", err.message, path);
         free(path);
     }
-    unsetenv("TXMILL_DECODER_REUSE");
 }
 END_TEST
 

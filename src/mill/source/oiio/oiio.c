@@ -33,7 +33,7 @@ typedef struct oiio_source {
     uint32_t cpu_seconds;
     bool answered; /* the last request was answered, perhaps with a failure */
     bool failed;   /* a call failed, so nothing more can be read */
-    bool spent;    /* the worker is not used for another image */
+    bool spent;    /* the worker did not answer, or more than it should: it is not used for another image */
 } oiio_source;
 
 /* The limit of CPU time for one call, which no valid image needs: a minute, plus a second for every megabyte of the
@@ -41,15 +41,6 @@ typedef struct oiio_source {
 static uint32_t time_limit(double megabytes, double megapixels)
 {
     return txm_worker_seconds(60 + megabytes + megapixels);
-}
-
-/* Whether a worker may continue after a damaged image. A decoder that read damaged data may have corrupted its memory
- * without crashing, so the next image gets a new worker, unless $TXMILL_DECODER_REUSE is set, as by tests that decode
- * thousands of damaged files. */
-static bool outlives_damage(void)
-{
-    const char *word = getenv("TXMILL_DECODER_REUSE");
-    return word && strcmp(word, "1") == 0;
 }
 
 /* Fills in what all requests have; the rest is 0. */
@@ -86,7 +77,7 @@ static txm_status ask(oiio_source *s, const txm_worker_request *request, const c
     /* A refusal is not a failure of the decoder. */
     bool refused = status == TXM_STATUS_UNSUPPORTED || status == TXM_STATUS_TOO_LARGE;
     s->failed |= status != TXM_OK && !refused;
-    s->spent |= status != TXM_OK && !(s->answered && (refused || outlives_damage()));
+    s->spent |= !s->answered;
     return status;
 }
 
@@ -124,12 +115,9 @@ static txm_status accept_info(oiio_source *s, txm_source_info *info, const char 
     return TXM_OK;
 }
 
-/* A worker that still answers is used for the next image. */
-static void close_oiio(void *self)
+/* A worker that still answers is used for the next image; it sees to it that this one has no effect on that. */
+static void release_worker(oiio_source *s)
 {
-    oiio_source *s = self;
-    if (!s)
-        return;
     if (s->worker && !s->spent) {
         txm_worker_request request = request_for(s, TXM_WORKER_CLOSE);
         txm_worker_reply reply;
@@ -137,6 +125,15 @@ static void close_oiio(void *self)
         ask(s, &request, NULL, &reply, NULL, NULL);
     }
     txm_worker_put(s->worker, !s->spent);
+    s->worker = NULL;
+}
+
+static void close_oiio(void *self)
+{
+    oiio_source *s = self;
+    if (!s)
+        return;
+    release_worker(s);
     free(s->path);
     free(s);
 }
@@ -199,8 +196,7 @@ static txm_status try_again(oiio_source *s, txm_source_info *info, txm_error *er
     txm_status status = read_through(s->path, err);
     if (status != TXM_OK)
         return status;
-    txm_worker_put(s->worker, !s->spent);
-    s->worker = NULL;
+    release_worker(s);
     s->failed = s->spent = false;
     txm_source_forget(info);
     return open_in_worker(s, info, err);

@@ -132,12 +132,12 @@ static txm_status start_worker(txm_worker **out, txm_error *err)
     return TXM_OK;
 }
 
-/* Kills the worker, which has nothing to save, and waits for it, so that no zombie remains. */
+/* Ends the worker, which has nothing to save, and waits for it, so that no zombie remains. */
 static void kill_worker(txm_worker *w)
 {
     close(w->fd);
     if (!w->ended) {
-        kill(w->pid, SIGKILL);
+        kill(w->pid, SIGTERM);
         while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
             ;
     }
@@ -212,7 +212,7 @@ static pid_t reap(txm_worker *w, int *how)
             nanosleep(&moment, NULL);
     }
     if (got == 0) {
-        kill(w->pid, SIGKILL);
+        kill(w->pid, SIGTERM);
         while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
             ;
     }
@@ -301,7 +301,7 @@ txm_status txm_worker_receive(txm_worker *w, void *dst, size_t bytes, const char
         if (rc < 0 && errno == EINTR)
             continue;
         if (rc == 0) {
-            kill(w->pid, SIGKILL);
+            kill(w->pid, SIGTERM);
             while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
                 ;
             w->ended = true;

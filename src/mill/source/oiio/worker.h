@@ -52,8 +52,8 @@ typedef struct txm_worker txm_worker;
 uint32_t txm_worker_seconds(double honest);
 /* Gets an idle or a new worker. UNSUPPORTED if the program cannot be found. */
 txm_status txm_worker_get(txm_worker **out, txm_error *err);
-/* Returns a worker for the next image. `healthy` is false after any failure: then it is ended, because a decoder that
- * failed may have left it in any state. NULL-safe. */
+/* Returns a worker for the next image. `healthy` is false if it may be out of step: then it is ended. A worker whose
+ * image was closed needs no ending, even if its decoder failed, because it then starts anew itself. NULL-safe. */
 void txm_worker_put(txm_worker *worker, bool healthy);
 
 /* Sends a request with up to two strings after it. */

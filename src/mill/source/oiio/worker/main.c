@@ -7,9 +7,12 @@
  *
  * The loop at the end runs for the whole life of the process: a request, an answer, the next request. At most one
  * image is open. Requests come from the same build of libtxmill and are trusted to be well-formed, so an invalid one
- * ends the process; images are not trusted, and a failure in an image is answered with a message. libtxmill then
- * decides whether the worker is used again. Except for --version nothing is printed, and no signal handler is
- * installed, since libtxmill is prepared for a crash.
+ * ends the process; images are not trusted, and a failure in an image is answered with a message. Except for --version
+ * nothing is printed, and no signal handler is installed, since libtxmill is prepared for a crash.
+ *
+ * A decoder that read damaged data may have overwritten its memory without crashing, and loading the libraries anew
+ * takes most of a second. The loop therefore runs in a copy of the process, made when the libraries were loaded; once
+ * an image has failed, the copy ends when that image is closed, and the next image gets a new copy.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -17,7 +20,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "mill/source/oiio/oiio_module.h"
@@ -28,6 +33,8 @@
 #include "tile/base/plugin.h"
 
 #define MODULE_FILE "txmill-oiio.so"
+
+enum { WORKER_RENEW = 1 }; /* exit status of a copy that an image may have damaged */
 
 /* Memory for a decoder's own tables, beyond the pixels that the memory bound counts. */
 enum { SLACK_BYTES = 512 << 20, MAX_PATH_BYTES = 1 << 16 };
@@ -46,6 +53,8 @@ static struct {
     uint8_t *rows;
     size_t rows_bytes;
 } image;
+
+static bool spoiled; /* a decoder failed on an image */
 
 /* ---- limits ---- */
 
@@ -158,6 +167,7 @@ static void send_bytes(const void *data, size_t bytes)
 static void reply_failure(const txm_error *err)
 {
     txm_worker_reply reply = {.status = err->status ? err->status : TXM_STATUS_INTERNAL, .sys_errno = err->sys_errno};
+    spoiled |= reply.status != TXM_STATUS_UNSUPPORTED && reply.status != TXM_STATUS_TOO_LARGE;
     reply.text_bytes = (uint32_t)strlen(err->message);
     send_bytes(&reply, sizeof reply);
     send_bytes(err->message, reply.text_bytes);
@@ -399,20 +409,9 @@ static _Noreturn void say_version(void)
     _exit(!decoder);
 }
 
-/* Descriptor 3 was prepared by the other side; the worker ends at its end of file. */
-int main(int argc, char **argv)
+/* Answers requests until the other side is gone, or an image may have damaged this process. */
+static _Noreturn void serve(void)
 {
-    if (argc > 1 && !strcmp(argv[1], "--version"))
-        say_version();
-    /* Interrupts of the terminal are handled by the other process; a crash needs no core file. */
-    signal(SIGINT, SIG_IGN);
-    signal(SIGHUP, SIG_IGN);
-    limit(RLIMIT_CORE, 0);
-    limit(RLIMIT_FSIZE, 0);
-    signal(SIGABRT, give_up_loading);
-    load_decoder();
-    signal(SIGABRT, SIG_DFL);
-    on_exit(leave_at_once, NULL); /* runs before the handlers that the module's libraries have registered */
     for (;;) {
         txm_worker_request request;
         receive(&request, sizeof request);
@@ -430,6 +429,8 @@ int main(int argc, char **argv)
         case TXM_WORKER_CLOSE:
             forget_image();
             reply_done();
+            if (spoiled)
+                _exit(WORKER_RENEW);
             break;
         case TXM_WORKER_AS_HALF:
             read_as_half();
@@ -440,5 +441,67 @@ int main(int argc, char **argv)
         default:
             leave(0);
         }
+    }
+}
+
+static volatile sig_atomic_t copy; /* the process that serves */
+
+/* The other side ends the worker with SIGTERM, however busy its copy is; this process then waits for the copy, so that
+ * nothing is left of it. */
+static void end_copy(int sig)
+{
+    (void)sig;
+    kill(copy, SIGKILL);
+}
+
+/* Ends as the copy did, so that the other side can tell why. */
+static _Noreturn void end_like(int how)
+{
+    if (WIFSIGNALED(how)) {
+        signal(WTERMSIG(how), SIG_DFL);
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        raise(WTERMSIG(how));
+    }
+    _exit(WIFEXITED(how) ? WEXITSTATUS(how) : TXM_WORKER_LEFT + EAGAIN);
+}
+
+/* Descriptor 3 was prepared by the other side; the worker ends at its end of file. */
+int main(int argc, char **argv)
+{
+    if (argc > 1 && !strcmp(argv[1], "--version"))
+        say_version();
+    /* Interrupts of the terminal are handled by the other process; a crash needs no core file. */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_FSIZE, 0);
+    signal(SIGABRT, give_up_loading);
+    load_decoder();
+    signal(SIGABRT, SIG_DFL);
+    on_exit(leave_at_once, NULL); /* runs before the handlers that the module's libraries have registered */
+    const pid_t self = getpid();
+    sigset_t term;
+    sigemptyset(&term);
+    sigaddset(&term, SIGTERM);
+    for (;;) {
+        int how = 0;
+        sigprocmask(SIG_BLOCK, &term, NULL);
+        copy = fork();
+        if (copy < 0)
+            leave(errno);
+        signal(SIGTERM, copy ? end_copy : SIG_DFL);
+        sigprocmask(SIG_UNBLOCK, &term, NULL);
+        if (copy == 0) {
+            if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != self)
+                leave(0);
+            serve();
+        }
+        while (waitpid(copy, &how, 0) < 0 && errno == EINTR)
+            ;
+        sigprocmask(SIG_BLOCK, &term, NULL);
+        if (!WIFEXITED(how) || WEXITSTATUS(how) != WORKER_RENEW)
+            end_like(how);
     }
 }
