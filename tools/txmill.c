@@ -219,7 +219,7 @@ int main(int argc, char **argv)
     const char *word = argv[1];
     if (!strcmp(word, "--generate"))
         return generate(argc - 2, argv + 2);
-    if (!strcmp(word, "--version")) {
+    if (!strcmp(word, "--version") || !strcmp(word, "-V")) {
         printf("txmill %s\n", TXM_VERSION);
         return done();
     }

@@ -3,7 +3,7 @@
 
     import txmill
 
-    run = txmill.make(["textures"], recursive=True, preset="pbr", progress=print)
+    run = txmill.make(["textures"], preset="pbr", progress=print)
     for failure in run.failed:
         print(failure.input, failure.error.message)
 
@@ -22,6 +22,8 @@ installed with this package, else the first on PATH. `open` and `tiles` read tx 
 
 The package is pure Python 3.9 or newer without dependencies; numpy is used if it is installed.
 """
+__version__ = "0.1.0"
+
 from ._program import Cancel, ProgramMissing, TxmillError, find_program, version
 from ._commands import (
     Checked,

@@ -7,9 +7,11 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterator, List, Optional, Sequence, Union
 
-from ._program import Cancel, Json, Run, StrPath, TxmillError, path_arguments, text_of
+from ._program import Cancel, Json, Run, StrPath, TxmillError, list_file, path_arguments, text_of
 
 _CANCELLED = (130, 143)
+# Globs with a slash at their beginning are relative to the given folder.
+_NO_SUBFOLDERS = "--exclude=/*/*"
 _PROGRESS = re.compile(r"^txmill: progress (\d+)% \((\d+) of (\d+) files, ([\d.]+) of ([\d.]+) MP\b")
 
 Paths = Union[StrPath, Sequence[StrPath]]
@@ -256,7 +258,7 @@ def _color_options(
 def iter_make(
     paths: Paths,
     *,
-    recursive: bool = False,
+    recursive: bool = True,
     colorspace: Optional[str] = None,
     alpha_type: Optional[str] = None,
     cache_dir: Optional[StrPath] = None,
@@ -281,7 +283,7 @@ def iter_make(
     Closing the iterator early stops the program.
     """
     options = ["--json"]
-    _flag(options, "--recursive", recursive)
+    _flag(options, _NO_SUBFOLDERS, not recursive)
     _flag(options, "--force", force)
     _flag(options, "--dry-run", dry_run)
     _flag(options, "--strict", strict)
@@ -300,7 +302,7 @@ def iter_make(
     if progress is not None:
         options.append("--progress")
     run = Run("make", options, path_arguments(paths), program=program, cancel=cancel,
-              on_error_line=on_error_line if progress is not None else None, list_argument="@-")
+              on_error_line=on_error_line if progress is not None else None)
     summary: Optional[Json] = None
     for o in run:
         if o.get("type") == "summary":
@@ -321,7 +323,7 @@ def iter_make(
 def make(
     paths: Paths,
     *,
-    recursive: bool = False,
+    recursive: bool = True,
     colorspace: Optional[str] = None,
     alpha_type: Optional[str] = None,
     cache_dir: Optional[StrPath] = None,
@@ -341,7 +343,8 @@ def make(
     cancel: Optional[Cancel] = None,
     program: Optional[StrPath] = None,
 ) -> MakeRun:
-    """Converts images, folders (with `recursive=True`), UDIM or frame patterns, and .blend scenes into tx files.
+    """Converts images, folders (with their subfolders, unless `recursive=False`), UDIM or frame patterns, and .blend scenes
+    into tx files.
 
     `extra` is a list of further arguments, `progress` is called with a `Progress` from another thread, and `cancel` is a
     `Cancel` that stops the run. Inputs that fail are in the result (`failed`); `TxmillError` is raised only if the run
@@ -427,7 +430,7 @@ def resolve(
 def check(
     paths: Paths,
     *,
-    recursive: bool = False,
+    recursive: bool = True,
     deep: bool = False,
     lint: bool = False,
     ignore: Sequence[str] = (),
@@ -443,12 +446,13 @@ def check(
     program: Optional[StrPath] = None,
     cancel: Optional[Cancel] = None,
 ) -> CheckRun:
-    """Checks whether scenes, folders or images are ready to render; `deep` decodes every tile.
+    """Checks whether scenes, folders (with their subfolders, unless `recursive=False`) or images are ready to render; `deep`
+    decodes every tile.
 
     If a texture is not ready, no exception is raised: `ready` is False, and the texture has the reason.
     """
     options = ["--json"]
-    _flag(options, "--recursive", recursive)
+    _flag(options, _NO_SUBFOLDERS, not recursive)
     _flag(options, "--deep", deep)
     _flag(options, "--lint", lint)
     _values(options, "--ignore", ignore)
@@ -508,7 +512,6 @@ def gc(
     uses count as unneeded too. `older_than` is an age such as "30d", `max_size` a size such as "200G".
     """
     options = ["--json"]
-    _values(options, "--keep-for", [os.fspath(path) for path in keep_for])
     _flag(options, "--delete", delete)
     _flag(options, "--missing-folders", missing_folders)
     _value(options, "--store", store)
@@ -518,13 +521,15 @@ def gc(
     _rule_options(options, preset, rules)
     files: List[Removed] = []
     summary: Json = {}
-    run = Run("gc", options, path_arguments(folders), program=program, cancel=cancel)
-    for o in run:
-        if o.get("type") == "summary":
-            summary = o
-        elif o.get("type") == "file":
-            files.append(Removed(text_of(o, "path") or "", str(o.get("state", "")), text_of(o, "reason"),
-                                 int(o.get("bytes", 0)), o))
+    with list_file(keep_for) as kept:
+        _values(options, "--keep-for", kept)
+        run = Run("gc", options, path_arguments(folders), program=program, cancel=cancel)
+        for o in run:
+            if o.get("type") == "summary":
+                summary = o
+            elif o.get("type") == "file":
+                files.append(Removed(text_of(o, "path") or "", str(o.get("state", "")), text_of(o, "reason"),
+                                     int(o.get("bytes", 0)), o))
     run.expect(0, 3, 4)
     if not summary:
         raise TxmillError("txmill gc printed no summary", run.code)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Set, Union
 
 StrPath = Union[str, "os.PathLike[str]"]
 Json = Dict[str, Any]
@@ -87,8 +90,54 @@ def _interrupt(process: "subprocess.Popen[str]") -> None:
         process.send_signal(signal.SIGTERM)
 
 
+# ---- where the program and the library are --------------------------------------------------------------------------
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def library_folder() -> Optional[Path]:
+    """LIBDIR, if this is LIBDIR/python3.X/dist-packages/txmill: `make install` and Debian's packages have it there."""
+    packages, python = _PACKAGE.parent, _PACKAGE.parent.parent
+    if packages.name in ("dist-packages", "site-packages") and re.fullmatch(r"python3(\.\d+t?)?", python.name):
+        return python.parent
+    return None
+
+
+def _own_program() -> Iterator[Path]:
+    """A wheel has the program in the package; `make install` puts it into PREFIX/bin. Other folders above the package are
+    not looked at, because they may belong to anybody."""
+    yield _PACKAGE / "bin" / "txmill"
+    libraries = library_folder()
+    for folder in (libraries, libraries.parent) if libraries else ():
+        if folder.name in ("lib", "lib64"):
+            yield folder.parent / "bin" / "txmill"
+
+
+def _own_users() -> Set[int]:
+    """The users whose files may run here: root, the caller, under sudo the user who ran the command, and the owner of this
+    package, who could change the package as well."""
+    users = {0, os.geteuid(), os.stat(__file__).st_uid}
+    sudo = os.environ.get("SUDO_UID", "")
+    return users | {int(sudo)} if os.geteuid() == 0 and sudo.isdigit() else users
+
+
+def trusted(path: StrPath, in_path: bool = False) -> bool:
+    """Whether a program or library may be used: it belongs to us, and so does its folder, which not everybody may write to.
+    For a link both owners count, because the owner of the link chose the file. A folder that the user named, in PATH, is
+    taken as it is, unless everybody may write to it: then the file must be ours, as a settings file must."""
+    try:
+        link, file, folder = os.lstat(path), os.stat(path), os.stat(os.path.dirname(path) or os.curdir)
+    except OSError:
+        return False
+    users = _own_users()
+    ours = link.st_uid in users and file.st_uid in users
+    for_everybody = bool(folder.st_mode & stat.S_IWOTH)
+    return ours or not for_everybody if in_path else ours and folder.st_uid in users and not for_everybody
+
+
 def find_program(program: Optional[StrPath] = None) -> str:
-    """Returns the program to run: `program`, else $TXMILL, else the one of this installation, else the first on PATH."""
+    """Returns the program to run: `program`, else $TXMILL, else the one of this installation, else the first on PATH. A
+    program of another user is passed over, unless it is named, or in a folder of PATH that not everybody may write to."""
     if program is not None:
         named = os.fspath(program)
         found = shutil.which(named)
@@ -101,16 +150,22 @@ def find_program(program: Optional[StrPath] = None) -> str:
         if found is None:
             raise ProgramMissing(f"$TXMILL: {named}: no such program; set it to the path of the txmill program, or unset it")
         return found
-    # A wheel has the program in the package, txmill/bin/txmill; `make install` puts it into PREFIX/bin, and this file into
-    # PREFIX/lib/python3/dist-packages/txmill.
-    for parent in Path(__file__).resolve().parents:
-        beside = parent / "bin" / "txmill"
-        if beside.is_file() and os.access(beside, os.X_OK):
-            return str(beside)
-    found = shutil.which("txmill")
-    if found is None:
-        raise ProgramMissing("the txmill program was found neither with this package nor on PATH; install it, or set $TXMILL")
-    return found
+    refused = ""
+    for own in _own_program():
+        if own.is_file() and os.access(own, os.X_OK):
+            if trusted(own):
+                return str(own)
+            refused = refused or str(own)
+    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        found = shutil.which("txmill", path=folder) if folder else None
+        if found is not None:
+            if trusted(found, in_path=True):
+                return found
+            refused = refused or found
+    if refused:
+        raise ProgramMissing(f"{refused}: not run, because it belongs to another user, or is in a folder that everybody may "
+                             "write to; if you trust it, set TXMILL to this path")
+    raise ProgramMissing("the txmill program was found neither with this package nor on PATH; install it, or set $TXMILL")
 
 
 def version(program: Optional[StrPath] = None, timeout: Optional[float] = None) -> str:
@@ -135,6 +190,19 @@ def path_arguments(paths: Union[StrPath, Sequence[StrPath]]) -> List[str]:
     return [p if not p.startswith(("-", "@")) else os.path.join(os.curdir, p) for p in texts]
 
 
+@contextmanager
+def list_file(paths: Union[StrPath, Sequence[StrPath]]) -> Iterator[List[str]]:
+    """The paths as values of an option; if they are many, the name of a list of them, which exists in this context."""
+    arguments = path_arguments(paths)
+    if len(arguments) <= _MANY_PATHS:
+        yield arguments
+        return
+    with tempfile.NamedTemporaryFile(prefix="txmill-") as names:
+        names.write(os.fsencode("\0".join(arguments)))
+        names.flush()
+        yield ["@" + names.name]
+
+
 class Run:
     """One run of the program: iterate to get its JSON objects as they are printed, then call `expect`."""
 
@@ -147,7 +215,6 @@ class Run:
         program: Optional[StrPath] = None,
         cancel: Optional[Cancel] = None,
         on_error_line: Optional[Callable[[str], None]] = None,
-        list_argument: Optional[str] = None,
     ) -> None:
         self.code = 0
         self.errors = ""
@@ -156,10 +223,10 @@ class Run:
         self._on_error_line = on_error_line
         self._argv = [find_program(program), command, *options]
         self._list: Optional[str] = None
-        if list_argument is not None and len(paths) > _MANY_PATHS:
+        if len(paths) > _MANY_PATHS:
             # NUL-separated, because a name may contain any other byte.
             self._list = "\0".join(paths)
-            self._argv += [list_argument]
+            self._argv += ["-"]
         else:
             self._argv += ["--", *paths]
 

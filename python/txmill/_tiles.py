@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Type, Union
 
 from . import _abi
-from ._program import TxmillError
+from ._program import TxmillError, library_folder, trusted
 
 StrPath = Union[str, "os.PathLike[str]"]
 
@@ -58,15 +58,14 @@ def _candidates() -> Iterator[str]:
     if named:
         yield named
         return
-    # A wheel has the library in the package; `make install` has it in PREFIX/lib for PREFIX/lib/python3.X/dist-packages/txmill.
+    # A wheel has the library in the package; `make install` has it in LIBDIR.
     inside = Path(__file__).resolve().parent / "lib" / _SONAME
     if inside.is_file():
         yield str(inside)
         return
-    for folder in Path(__file__).resolve().parents:
-        if folder.name.startswith("python3"):
-            yield str(folder.parent / _SONAME)
-            break
+    folder = library_folder()
+    if folder is not None and trusted(folder / _SONAME):
+        yield str(folder / _SONAME)
     yield _SONAME
 
 

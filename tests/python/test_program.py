@@ -40,8 +40,23 @@ class Make(Case):
         for made in run.created:
             self.assertTrue(os.path.isfile(made.tx))
             self.assertIsNone(made.error)
-        again = txmill.make(self.folder, recursive=True)
+        again = txmill.make(self.folder)
         self.assertEqual({f.state for f in again.files}, {"up-to-date"})
+
+    def test_subfolders(self):
+        for folder in ("deep", "deep/er", "blender_tx"):
+            (self.folder / folder).mkdir()
+        shutil.copy(self.folder / "rgb8.png", self.folder / "deep")
+        shutil.copy(self.folder / "rgb8.png", self.folder / "deep/er")
+        shutil.move(self.folder / "half-rgb.exr", self.folder / "deep/er")
+
+        def names(run):
+            return sorted(os.path.relpath(f.input, self.folder) for f in run.files)
+
+        self.assertEqual(names(txmill.make(self.folder, recursive=False)), ["gray8.png", "rgb8.png"])
+        self.assertEqual(txmill.check(self.folder, recursive=False).summary["textures"], 2)
+        self.assertEqual(len(txmill.make(self.folder).files), 5)
+        self.assertEqual(txmill.check(self.folder).summary["textures"], 5)
 
     def test_settings_reach_the_program(self):
         run = txmill.make(self.folder / "rgb8.png", colorspace="Non-Color", alpha_type="none", cache_dir="elsewhere",
@@ -101,6 +116,7 @@ class Make(Case):
         self.assertEqual({os.fsencode(os.path.basename(f.input)) for f in run.files}, set(names))
 
     def test_many_files_go_through_a_list(self):
+        """More than fit into a command line, by each function, with line breaks in their names."""
         paths = []
         for i in range(250):
             paths.append(self.folder / f"copy\n{i}.png")
@@ -108,6 +124,17 @@ class Make(Case):
         run = txmill.make(paths)
         self.assertTrue(run.ok, run.failed[:1])
         self.assertEqual(len(run.files), 250)
+        tx = [f.tx for f in run.files]
+        self.assertEqual([i.error for i in txmill.info(tx)], [None] * 250)
+        self.assertTrue(all(v.good for v in txmill.verify(tx)))
+        self.assertEqual({r.state for r in txmill.resolve(paths)}, {"fresh"})
+        self.assertEqual(txmill.check(paths).summary["fresh"], 250)
+        self.assertEqual(len({s.path for s in txmill.settings(paths)}), 250)
+        self.assertEqual(txmill.gc(self.folder, keep_for=paths).files, [])
+        self.assertEqual(len(txmill.gc(self.folder, keep_for=paths[:230]).files), 20)
+        os.chdir(os.path.dirname(self.folder))
+        missing = [f"{'folder/' * 10}{i}.tx" for i in range(65000)]  # 5 MB of names
+        self.assertEqual(len(txmill.info(missing)), 65000)
 
     def test_progress(self):
         seen = []
@@ -268,7 +295,7 @@ class Whole(Case):
         states = {os.path.basename(t.image): t.id for t in before.textures}
         self.assertEqual((states["rgb8.png"], states["broken.png"]), ("missing", "failed"))
         (self.folder / "broken.png").unlink()
-        made = {os.path.realpath(f.tx) for f in txmill.make(self.folder, recursive=True).created}
+        made = {os.path.realpath(f.tx) for f in txmill.make(self.folder).created}
         after = txmill.check(self.folder)
         self.assertTrue(after.ready)
         self.assertEqual({os.path.realpath(t.tx) for t in after.textures}, made)
@@ -300,7 +327,7 @@ class Whole(Case):
         self.assertEqual(found["cache-dir"].origin, "default")
 
     def test_gc(self):
-        made = txmill.make(self.folder, recursive=True)
+        made = txmill.make(self.folder)
         self.assertEqual(len(made.created), 3)
         (self.folder / "gray8.png").unlink()
         found = txmill.gc(self.folder)
@@ -379,6 +406,11 @@ class Program(unittest.TestCase):
         said = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout
         self.assertEqual(txmill.version(), said.split()[1])
 
+    def test_version_of_the_package(self):
+        self.assertEqual(txmill.__version__, txmill.version())
+        self.assertEqual(subprocess.run([PROGRAM, "-V"], capture_output=True, text=True, check=True).stdout,
+                         f"txmill {txmill.__version__}\n")
+
     def test_program_missing(self):
         with self.assertRaises(txmill.ProgramMissing):
             txmill.version(program="/nowhere/txmill")
@@ -395,6 +427,95 @@ class Program(unittest.TestCase):
         finally:
             os.environ.clear()
             os.environ.update(kept)
+
+    def found(self, package, path, **variables):
+        """The program that a copy of the package finds, or the error's text, in an environment with this PATH."""
+        code = "import txmill\ntry:\n    print(txmill.find_program())\nexcept txmill.ProgramMissing as e:\n    print(e)\n"
+        environment = {"PATH": os.pathsep.join(map(str, path)), "PYTHONPATH": str(package.parent), **variables}
+        return subprocess.run([sys.executable, "-c", code], cwd="/", env=environment, capture_output=True, text=True,
+                              check=True).stdout.strip()
+
+    def test_programs_of_others_are_not_run(self):
+        with tempfile.TemporaryDirectory() as temporary:
+            top = Path(temporary)
+            top.chmod(0o755)
+
+            def program(*parts):
+                path = top.joinpath(*parts)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text("#!/bin/sh\n")
+                path.chmod(0o755)
+                return path
+
+            def package(*parts):
+                folder = top.joinpath(*parts, "txmill")
+                shutil.copytree(Path(txmill.__file__).parent, folder, ignore=shutil.ignore_patterns("bin", "lib", "__pycache__"))
+                return folder
+
+            above, on_path = program("bin", "txmill"), program("path", "txmill")
+            program("home", "bin", "txmill")
+            for parts in (("home", "python"), ("home", "site-packages"), ("home", "lib", "packages"),
+                          ("home", "lib", "python3", "deeper", "site-packages"), ("python3.9",), ("home", "python3x", "site-packages")):
+                self.assertEqual(self.found(package(*parts), [on_path.parent]), str(on_path), parts)
+            # Its own prefix, and the package itself.
+            installed = package("usr", "lib", "python3.11", "dist-packages")
+            of_prefix = program("usr", "bin", "txmill")
+            self.assertEqual(self.found(installed, [on_path.parent]), str(of_prefix))
+            multiarch = package("usr", "lib", "x86_64-linux-gnu", "python3", "dist-packages")
+            self.assertEqual(self.found(multiarch, [on_path.parent]), str(of_prefix))
+            inside = package("wheel", "site-packages")
+            beside = program("wheel", "site-packages", "txmill", "bin", "txmill")
+            self.assertEqual(self.found(inside, [on_path.parent]), str(beside))
+            # Folders that everybody may write to.
+            of_prefix.parent.chmod(0o777)
+            self.assertEqual(self.found(installed, [on_path.parent]), str(on_path))
+            self.assertIn("belongs to another user", self.found(installed, ["/nowhere"]))
+            self.assertEqual(self.found(installed, ["/nowhere"], TXMILL=str(of_prefix)), str(of_prefix))
+            of_prefix.parent.chmod(0o755)
+            if os.geteuid() != 0:
+                self.skipTest("files of another user can be made by root alone")
+            for path in (of_prefix, of_prefix.parent):
+                os.chown(path, 65534, 65534)
+                self.assertEqual(self.found(installed, [on_path.parent]), str(on_path), path)
+                os.chown(path, 0, 0)
+            link = of_prefix.with_name("link")
+            link.symlink_to(on_path)
+            os.chown(link, 65534, 65534, follow_symlinks=False)
+            os.replace(link, of_prefix)
+            self.assertEqual(self.found(installed, [on_path.parent]), str(on_path))
+            of_prefix.unlink()
+            program("usr", "bin", "txmill")
+            # In PATH, the user chose the folder.
+            alone = top / "home" / "python" / "txmill"
+            os.chown(above, 65534, 65534)
+            self.assertEqual(self.found(alone, [above.parent, on_path.parent]), str(above))
+            above.parent.chmod(0o1777)
+            self.assertEqual(self.found(alone, [above.parent, on_path.parent]), str(on_path))
+            self.assertIn(f"{above}: not run", self.found(alone, [above.parent]))
+            # Who owns the package decides anyway.
+            for path in (installed, *installed.iterdir()):
+                os.chown(path, 65534, 65534)
+            os.chown(of_prefix, 65534, 65534)
+            self.assertEqual(self.found(installed, [on_path.parent]), str(of_prefix))
+
+    def test_libraries_of_others_are_not_loaded(self):
+        with tempfile.TemporaryDirectory() as temporary:
+            top = Path(temporary)
+            for parts, own in ((("python3.9", "home"), False), (("python3-mine", "dist-packages"), False),
+                               (("lib", "python3", "dist-packages"), True)):
+                folder = top.joinpath(*parts, "txmill")
+                shutil.copytree(Path(txmill.__file__).parent, folder, ignore=shutil.ignore_patterns("bin", "lib", "__pycache__"))
+                code = "from txmill import _tiles\nprint(*_tiles._candidates())"
+                for place in (top, top / "lib"):
+                    place.mkdir(exist_ok=True)
+                    (place / "libtxtile.so.0").touch()
+                said = subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": str(folder.parent)}, cwd="/",
+                                      capture_output=True, text=True, check=True).stdout.split()
+                self.assertEqual(said, [str(top / "lib" / "libtxtile.so.0")] * own + ["libtxtile.so.0"], parts)
+            (top / "lib").chmod(0o777)
+            said = subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": str(folder.parent)}, cwd="/",
+                                  capture_output=True, text=True, check=True).stdout.split()
+            self.assertEqual(said, ["libtxtile.so.0"])
 
     def test_program_that_does_not_answer(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -270,7 +270,7 @@ void txm_generate_zsh(FILE *out)
     fputs("_txmill()\n{\n"
           "    local context state state_descr line\n"
           "    typeset -A opt_args\n"
-          "    _arguments -C '(- *)--help[print help]' '(- *)--version[print the version]' '1: :->command' '*:: "
+          "    _arguments -C '(- *)--help[print help]' '(- *)'{-V,--version}'[print the version]' '1: :->command' '*:: "
           ":->rest'\n"
           "    case $state in\n"
           "    command)\n"
@@ -376,7 +376,7 @@ void txm_generate_fish(FILE *out)
           "end\n",
           out);
     fputs("complete -c txmill -n __fish_use_subcommand -f -l help -d 'Print help'\n"
-          "complete -c txmill -n __fish_use_subcommand -f -l version -d 'Print the version'\n"
+          "complete -c txmill -n __fish_use_subcommand -f -s V -l version -d 'Print the version'\n"
           "complete -c txmill -n __fish_use_subcommand -f -a help -d 'Print the help of a command'\n"
           "complete -c txmill -n '__fish_seen_subcommand_from help' -f -a '",
           out);

@@ -137,7 +137,7 @@ void txm_commands_help(FILE *out)
             fprintf(out, "  %-12s  %s\n", lines[i].command, txm_command_find(lines[i].command)->purpose);
     }
     fputs("\n  -h, --help    Print this help and exit\n"
-          "      --version Print the version and exit\n"
+          "  -V, --version Print the version and exit\n"
           "\n'txmill COMMAND --help' lists a command's options; the manual starts at txmill(1).\n",
           out);
 }
