@@ -321,7 +321,7 @@ static void print_command(const checking *c, const txm_operands *operands)
         print_option(operands, "rules", "--rules", a->rules.rule_files.items[i]);
     for (size_t i = 0; i < operands->count; i++) {
         putchar(' ');
-        txm_print_argument(operands->items[i]);
+        txm_print_operand(operands->items[i]);
     }
 }
 
@@ -417,6 +417,7 @@ static int run_check(void *p, const txm_operands *operands)
     txm_error err = {0};
     const txm_project_targets project = {&args->settings.settings.cache_dir, &args->config, &args->rules,
                                          &args->jobs.threads};
+    txm_settings_args_finish(&args->settings, operands);
     txm_report_args_apply(&args->report);
     if (!operands->count)
         txm_fail(&err, TXM_STATUS_USAGE, "no scene, folder or image given; 'txmill check --help' lists the options");

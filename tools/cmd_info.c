@@ -29,7 +29,6 @@ typedef struct info_args {
     int tiles;
     txm_tx_files_args files;
     txm_config_args config;
-    txm_rule_args rules; /* from .txmill files only */
     txm_jobs_args jobs;
 } info_args;
 
@@ -50,11 +49,11 @@ static const txm_option_group groups[] = {
 };
 
 /* Shows one file. The summary counts its verdict; the tally counts whether it could be read. */
-static txm_status show_info(txm_context *context, const txm_rules *rules, const char *path, const info_args *args,
-                            txm_summary *summary, txm_error *err)
+static txm_status show_info(txm_context *context, const char *path, const info_args *args, txm_summary *summary,
+                            txm_error *err)
 {
     txm_info info;
-    txm_status status = txm_info_load(context, path, rules, args->deep || args->tiles, &info, err);
+    txm_status status = txm_info_load(context, path, args->deep || args->tiles, &info, err);
     if (status == TXM_OK && args->tiles) {
         status = txm_tile_census_take(info.tx, txm_signal_flag(), NULL, NULL, &info.tiles, err);
         info.counted = true;
@@ -94,8 +93,7 @@ static void show_infos(const txm_project_contexts *contexts, const txm_inputs *i
         if (status == TXM_OK && txm_ptex_is_file(input->path))
             status = show_ptex(input->path, args, &summary, &err);
         else if (status == TXM_OK)
-            status = show_info(txm_project_context(contexts, i), txm_project_rules(contexts, i), input->path, args,
-                               &summary, &err);
+            status = show_info(txm_project_context(contexts, i), input->path, args, &summary, &err);
         if (status == TXM_STATUS_CANCELLED)
             return;
         txm_tally_add(tally, status);
@@ -115,7 +113,7 @@ static void show_infos(const txm_project_contexts *contexts, const txm_inputs *i
 static int run_info(void *p, const txm_operands *operands)
 {
     info_args *args = p;
-    const txm_project_targets project = {NULL, &args->config, &args->rules, &args->jobs.threads};
+    const txm_project_targets project = {NULL, &args->config, NULL, &args->jobs.threads};
     txm_tally tally = {0};
     txm_error err = {0};
     txm_inputs *inputs = NULL;

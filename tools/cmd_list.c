@@ -9,9 +9,11 @@
  * finds something.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tile/base/fail.h"
+#include "tile/base/shell.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/list/list_scene.h"
 #include "tools/options/opt.h"
@@ -116,17 +118,21 @@ static void explain(const char *path, txm_error *err)
     if (!strcmp(kind, "a Blender scene") || !strcmp(kind, "a zstd file") || !strcmp(kind, "a gzip file")) {
         return; /* a damaged scene */
     }
+    char *word = txm_shell_path(path);
+    const char *quoted = word ? word : path;
     txm_error_clear(err);
     if (!strcmp(kind, "a tx file")) {
         txm_fail(err, TXM_STATUS_UNSUPPORTED,
-                 "%s: not a .blend file, but a tx file; 'txmill info %s' shows what is in it", path, path);
+                 "%s: not a .blend file, but a tx file; 'txmill info %s' shows what is in it", path, quoted);
     } else if (strstr(kind, "image")) {
         txm_fail(err, TXM_STATUS_UNSUPPORTED,
-                 "%s: not a .blend file, but %s; 'txmill resolve %s' shows the tx file of an image", path, kind, path);
+                 "%s: not a .blend file, but %s; 'txmill resolve %s' shows the tx file of an image", path, kind,
+                 quoted);
     } else {
         txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: not a .blend file, but %s; name a scene that was saved by Blender",
                  path, kind);
     }
+    free(word);
 }
 
 /* Lists scenes one after the other, with a blank line between them. */

@@ -129,7 +129,7 @@ static int run_sample(void *p, const txm_operands *operands)
     txm_inputs *inputs = NULL;
     txm_project_contexts contexts = {.place = txm_tx_place};
     const txm_settings settings = {.cache_dir = NULL};
-    const txm_project_targets project = {NULL, &args->config, &args->rules, &args->jobs.threads};
+    const txm_project_targets project = {NULL, &args->config, NULL, &args->jobs.threads};
     const txm_output output = {"-o", args->output, TXM_OUTPUT_PICTURE, args->overwrite};
     if (txm_sample_check(args, &err) == TXM_OK &&
         txm_tx_files_collect("sample", &args->files, operands, &inputs, &err) == TXM_OK &&

@@ -291,7 +291,7 @@ static txm_status check_operands(const txm_stream_args *a, const txm_operands *o
 /* Uses the project of the scene's folder, or of the images of a built-in scene. */
 static txm_status apply_project(txm_stream_args *a, const txm_operands *operands, txm_error *err)
 {
-    const txm_project_targets project = {&a->cache_dir, &a->config, NULL, &a->threads};
+    const txm_project_targets project = {&a->cache_dir, &a->config, &a->rules, &a->threads};
     txm_operands places = *operands;
     size_t first = operands->count > 2 ? 2 : 1;
     places.items += first;

@@ -66,18 +66,28 @@ static const char *word_of_findings(const txm_findings *findings, const txm_verd
     return verdict->used || verdict->use == TXM_USE_NO_IMAGE ? "with findings" : txm_use_word(verdict->use);
 }
 
-/* Findings are not failures: a damaged file was verified successfully. */
-static txm_status verify_one(txm_context *context, const txm_rules *rules, const char *path, const verify_args *args,
-                             txm_tally *tally, txm_summary *summary, txm_error *err)
+/* What the files are compared with. */
+typedef struct verifying {
+    const verify_args *args;
+    txm_project_contexts contexts;
+    txm_rules *given; /* rules of the command line, which the files have to follow; those of projects only guess */
+} verifying;
+
+/* Findings are not failures: a damaged file was verified successfully. What a scene says about its images is final. */
+static txm_status verify_one(const verifying *v, size_t index, const txm_input *input, txm_tally *tally,
+                             txm_summary *summary, txm_error *err)
 {
+    const verify_args *args = v->args;
+    const char *path = input->path;
     txm_verdict verdict;
     const txm_verify_options how = {.struct_size = sizeof(txm_verify_options),
                                     .deep = args->deep,
                                     .source = args->source,
-                                    .rules = rules,
+                                    .rules = input->from_scene ? NULL : v->given,
+                                    .usual = input->from_scene ? NULL : txm_project_rules(&v->contexts, index),
                                     .verdict = &verdict};
     txm_findings findings = {0};
-    txm_status status = txm_verify(context, path, &how, &findings, err);
+    txm_status status = txm_verify(txm_project_context(&v->contexts, index), path, &how, &findings, err);
     if (status == TXM_OK) {
         const txm_verify_report report = {path, args->deep, &findings, &verdict};
         tally->findings |= txm_verify_failed(&findings);
@@ -105,9 +115,9 @@ static txm_status verify_ptex(const char *path, const verify_args *args, txm_tal
 }
 
 /* Files are checked one after the other, the tiles of each by all threads. */
-static void verify_all(const txm_project_contexts *contexts, const verify_args *args, const txm_inputs *inputs,
-                       txm_tally *tally)
+static void verify_all(const verifying *v, const txm_inputs *inputs, txm_tally *tally)
 {
+    const verify_args *args = v->args;
     txm_summary summary = {.words = {"good"}};
     for (size_t i = 0; i < txm_inputs_count(inputs) && !txm_signal_caught(); i++) {
         const txm_input *input = txm_inputs_at(inputs, i);
@@ -116,8 +126,7 @@ static void verify_all(const txm_project_contexts *contexts, const verify_args *
         if (status == TXM_OK && txm_ptex_is_file(input->path))
             status = verify_ptex(input->path, args, tally, &summary, &err);
         else if (status == TXM_OK)
-            status = verify_one(txm_project_context(contexts, i), txm_project_rules(contexts, i), input->path, args,
-                                tally, &summary, &err);
+            status = verify_one(v, i, input, tally, &summary, &err);
         if (status == TXM_STATUS_CANCELLED)
             return;
         txm_tally_add(tally, status);
@@ -156,7 +165,13 @@ static txm_status collect_files(const verify_args *args, const txm_operands *ope
     return status;
 }
 
-/* Rules are needed for --deep and to check the file's name, which depend on the settings of a run. */
+/* Rules that were typed are read before those of projects are added. A preset guesses, even if it was typed. */
+static txm_status read_given_rules(const verify_args *args, txm_rules **given, txm_error *err)
+{
+    const txm_rule_args typed = {.rules = args->rules.rules, .rule_files = args->rules.rule_files};
+    return txm_rule_args_read(&typed, given, err);
+}
+
 static int run_verify(void *p, const txm_operands *operands)
 {
     verify_args *args = p;
@@ -164,14 +179,15 @@ static int run_verify(void *p, const txm_operands *operands)
     const txm_project_targets project = {NULL, &args->config, &args->rules, &args->jobs.threads};
     txm_tally tally = {0};
     txm_error err = {0};
-    txm_project_contexts contexts = {.place = txm_tx_place};
+    verifying v = {.args = args, .contexts = {.place = txm_tx_place}};
     txm_inputs *inputs = NULL;
     txm_report_args_apply(&args->report);
-    if (collect_files(args, operands, &inputs, &err) == TXM_OK &&
-        txm_project_look(&project, operands, inputs, &settings, &contexts, &err) == TXM_OK)
-        verify_all(&contexts, args, inputs, &tally);
+    if (collect_files(args, operands, &inputs, &err) == TXM_OK && read_given_rules(args, &v.given, &err) == TXM_OK &&
+        txm_project_look(&project, operands, inputs, &settings, &v.contexts, &err) == TXM_OK)
+        verify_all(&v, inputs, &tally);
     size_t count = inputs && err.status != TXM_STATUS_USAGE ? txm_inputs_count(inputs) : 0;
-    txm_project_contexts_free(&contexts);
+    txm_project_contexts_free(&v.contexts);
+    txm_rules_free(&v.given);
     txm_inputs_free(&inputs);
     return err.status ? txm_finish_failed(&err, count) : txm_finish(&tally);
 }

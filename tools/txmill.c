@@ -18,6 +18,7 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
+#include "tile/base/shell.h"
 #include "tools/commands.h"
 #include "tools/output/exits.h"
 #include "tools/output/line.h"
@@ -128,10 +129,10 @@ static int run_command(const txm_command *command, int argc, char **argv)
 /* Appends a word, quoted for a shell; cut where `out` is full. */
 static void add_word(char *out, size_t bytes, const char *word)
 {
-    bool plain = *word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                       "@%_-+=:,./") == strlen(word);
+    char *quoted = txm_shell_word(word);
     size_t n = strlen(out);
-    snprintf(out + n, bytes - n, plain ? " %s" : " '%s'", word);
+    snprintf(out + n, bytes - n, " %s", quoted ? quoted : word);
+    free(quoted);
 }
 
 /* The command that was probably meant if a file was given instead; NULL if it is not a file. */

@@ -101,8 +101,14 @@ TXM_API const txm_input *txm_inputs_at(const txm_inputs *inputs, size_t index); 
 /* The number, 1001 to 9999, of the UDIM tile that an input is; 0 if it was not found by a UDIM pattern. */
 TXM_API uint32_t txm_input_udim(const txm_input *input);
 
-/* Changes settings to those of one image, as a batch decides them from its input and from rules (which may be NULL).
- * The strings in *settings then belong to the rules or the input. */
+/* What rules (which may be NULL) decide about one image, whether they were applied to it already or not: *out is the
+ * rule that matches, without a colour space or alpha type that its scene or list, or an explicit setting, decides.
+ * Returns false if nothing is left for a rule to decide. */
+TXM_API bool txm_rules_decide(const txm_rules *rules, const txm_input *input, const txm_settings *settings,
+                              txm_rule *out);
+/* Changes settings to those of one image, as a batch decides them: what its scene or list says comes first, then what
+ * the settings ask for explicitly, then rules (which may be NULL), then the settings. The strings in *settings then
+ * belong to the rules or the input. */
 TXM_API void txm_rules_apply(const txm_rules *rules, const txm_input *input, txm_settings *settings);
 
 /* ---- lint ------------------------------------------------------------------------------------------------------- */

@@ -76,6 +76,8 @@ typedef struct txm_garbage_options {
     void *user;
     void (*found)(void *user, const txm_garbage_file *file); /* each file that was removed, or would be */
     void (*failed)(void *user, const txm_error *err);        /* what could not be examined or removed */
+    /* Each tx file that is kept because its image exists, in the order of their names within a folder. */
+    void (*kept)(void *user, const char *path, const char *image, uint64_t bytes);
 } txm_garbage_options;
 
 /* Initialises options with the defaults. */

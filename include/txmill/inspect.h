@@ -62,6 +62,8 @@ typedef struct txm_verify_options {
     const char *source;            /* the source; NULL: the path that the file stores */
     const struct txm_rules *rules; /* settings that the file must have been made with; NULL, or no rule matches: any */
     struct txm_verdict *verdict;   /* receives whether a render uses the file; may be NULL */
+    const struct txm_rules *usual; /* settings that are usual for names of images: a file with others, which a scene may
+                                      use, gets a note unless `rules` are given; may be NULL */
 } txm_verify_options;
 
 /* Initialises options with the defaults. */

@@ -46,13 +46,16 @@ typedef struct txm_compression {
     int level; /* zip: 1 (fastest) to 12 (smallest), 0: chosen for each tile; zstd: 1 to 19, 0: 3 */
 } txm_compression;
 
-/* Settings that the user chose explicitly and that are not part of a tx file's name. A tx file that is up to date but
- * was made with other values of these is kept, and txm_result.otherwise is set. */
+/* Settings that the user chose explicitly. A tx file that is up to date but was made with another compression, tile
+ * size, borders or channels is kept, and txm_result.otherwise is set. Rules do not replace a colour space or alpha type
+ * that was chosen explicitly. */
 typedef enum txm_asked {
     TXM_ASKED_COMPRESSION = 1,
     TXM_ASKED_TILE = 2,
     TXM_ASKED_BORDERS = 4,
-    TXM_ASKED_MONO = 8
+    TXM_ASKED_MONO = 8,
+    TXM_ASKED_COLORSPACE = 16,
+    TXM_ASKED_ALPHA = 32
 } txm_asked;
 
 /* Settings and options contain their size, so that later versions can add members at the end: initialise each with its

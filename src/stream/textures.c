@@ -17,6 +17,7 @@
 #include "tile/base/mem.h"
 #include "tile/base/owner.h"
 #include "tile/base/path.h"
+#include "tile/base/shell.h"
 #include "tile/base/text.h"
 #include "txmill/convert.h"
 #include "txmill/inspect.h"
@@ -144,6 +145,35 @@ static txm_status take_as_is(txm_render_textures *t, const txm_render_options *o
     return *tx ? TXM_OK : txm_no_memory(err, path);
 }
 
+/* The command that makes the tx file of an image, or the tx files of a scene if `image` is NULL, as a shell reads it.
+ */
+static char *make_command(const char *path, const txm_scene_image *image, const char *cache_dir)
+{
+    char *file = txm_shell_path(path), *space = image ? txm_shell_word(image->colorspace) : NULL;
+    char *dir = cache_dir ? txm_shell_word(cache_dir) : NULL;
+    char *command = NULL;
+    if (file && (space || !image) && (dir || !cache_dir))
+        command =
+            txm_asprintf("txmill make%s%s%s%s%s%s %s", image ? " -c " : "", image ? space : "", image ? " -a " : "",
+                         image ? txm_alpha_name(image->alpha) : "", dir ? " -d " : "", dir ? dir : "", file);
+    free(file);
+    free(space);
+    free(dir);
+    return command;
+}
+
+static txm_status say_unready(const txm_render_options *o, const txm_scene_image *image, const char *path,
+                              const txm_resolution *r, txm_error *err)
+{
+    char *command = make_command(path, image, o->cache_dir);
+    if (!command)
+        return txm_no_memory(err, path);
+    txm_fail(err, TXM_STATUS_NOT_FOUND, "%s: its tx file is %s%s%s; Cycles %s; make it with '%s'", path,
+             txm_tx_state_name(r->state), *r->reason ? ": " : "", r->reason, r->shows, command);
+    free(command);
+    return TXM_STATUS_NOT_FOUND;
+}
+
 /* Finds the tx file that Cycles would load for an image. Without a context the path must be that of a tx file. Tiles
  * are not decoded here; a damaged one is reported when it is looked up. The caller frees *tx. */
 static txm_status find_tx(txm_render_textures *t, const txm_render_options *o, const txm_scene_image *image,
@@ -167,12 +197,7 @@ static txm_status find_tx(txm_render_textures *t, const txm_render_options *o, c
     if (r.state == TXM_TX_STATE_SOURCE)
         status = take_as_is(t, o, path, &settings, tx, err);
     else if (r.state != TXM_TX_STATE_FRESH)
-        status =
-            txm_fail(err, TXM_STATUS_NOT_FOUND,
-                     "%s: its tx file is %s%s%s; Cycles %s; make it with 'txmill make -c \"%s\" -a %s%s%s%s \"%s\"'",
-                     path, txm_tx_state_name(r.state), *r.reason ? ": " : "", r.reason, r.shows, image->colorspace,
-                     txm_alpha_name(image->alpha), o->cache_dir ? " -d \"" : "", o->cache_dir ? o->cache_dir : "",
-                     o->cache_dir ? "\"" : "", path);
+        status = say_unready(o, image, path, &r, err);
     else if (!(*tx = txm_strdup(r.path)))
         status = txm_no_memory(err, path);
     txm_resolution_clear(&r);
@@ -210,11 +235,13 @@ static txm_status name_all_missing(const txm_render_scene *scene, const txm_rend
     txm_render_textures_free(&m.pixels);
     if (status)
         return status;
-    return txm_fail(err, TXM_STATUS_NOT_FOUND,
-                    "%s: %zu of its tx files %s missing or outdated; make %s with 'txmill make%s%s%s \"%s\"'",
-                    scene->folder, m.count, m.count == 1 ? "is" : "are", m.count == 1 ? "it" : "them",
-                    o->cache_dir ? " -d \"" : "", o->cache_dir ? o->cache_dir : "", o->cache_dir ? "\"" : "",
-                    scene->folder);
+    char *command = make_command(scene->folder, NULL, o->cache_dir);
+    if (!command)
+        return txm_no_memory(err, scene->folder);
+    txm_fail(err, TXM_STATUS_NOT_FOUND, "%s: %zu of its tx files %s missing or outdated; make %s with '%s'",
+             scene->folder, m.count, m.count == 1 ? "is" : "are", m.count == 1 ? "it" : "them", command);
+    free(command);
+    return TXM_STATUS_NOT_FOUND;
 }
 
 /* Reads size and encoding of a tx file: colours stored as sRGB are decoded after the lookup, as in Cycles. */

@@ -37,7 +37,7 @@ check json-constant json out 'o[0]["constant"] is None and len(o[1]["constant"])
 check json-sha1 json out 'o[0]["sha1"] == "716B430976BC0C1A51CE3BCE6730E059041FEF91"'
 check json-average json out 'abs(o[0]["average"][1] - 0.710803) < 2e-6'
 check json-source-fresh json out 'all(x["source"]["state"] == "fresh" for x in o)'
-check json-accepted json out 'all(x["cycles"] == {"accepted": True, "reason": None, "shows": "uses it"} for x in o)'
+check json-accepted json out 'all(x["cycles"] == {"accepted": True, "reason": None, "shows": "uses it for scenes that set " + x["colorspace"]["requested"]} for x in o)'
 check json-alpha json out '[x["alpha"] for x in o] == ["straight", "straight", "premultiplied", "straight"]'
 check json-working-space json out 'all(x["colorspace"]["working_space"] == "Linear Rec.709" for x in o)'
 check json-bytes json out 'all(sum(l["stored_bytes"] for l in x["levels"]) < x["image_bytes"] <= x["file_bytes"] for x in o)'

@@ -38,7 +38,7 @@ meant file "txmill make tex/rgb8.png" tex/rgb8.png
 meant no-file "txmill make foo.png" foo.png
 meant folder "txmill make tex" tex
 meant files "txmill make tex/rgb8.png tex/tile64.png -j 2" tex/rgb8.png tex/tile64.png -j 2
-meant spaces "txmill make 'tex/deep/a grey.png'" 'tex/deep/a grey.png'
+meant spaces "txmill make \"tex/deep/a grey.png\"" 'tex/deep/a grey.png'
 meant convert "txmill make x.png" convert x.png
 meant maketx "txmill make x.png" maketx x.png
 meant scene "txmill make shot.blend" shot.blend
@@ -78,6 +78,38 @@ check image-of-project eval 'rc_is 0 && says "its tx file is show/elsewhere/rgb8
 cp tex/blender_tx/rgb8*.tx pretender.tif
 txm info pretender.tif
 check image-is-tx rc_is 0
+
+# ---- advice that is pasted ---------------------------------------------------------------------------------------------
+# Every command in a message works in a shell, whatever the name is: it makes the tx file that the message is about.
+mkdir paste && ln -s "$TXMILL" paste/txmill && pasted() { PATH=$work/paste:$PATH bash -c "$1 -q"; }
+for name in 'two words.png' "it's.png" 'a"b$HOME`x`!.png' -c.png '- x.png' $'new\nline.png' $'esc\x1b\xff.png' 'back\slash.png' '#x~*[1].png'; do
+    for c in info "view -F symbols" tile check stream; do
+        rm -rf blender_tx && cp "$golden/gray8.png" "./$name"
+        case $c in
+        stream) txm stream budget room "./$name" && advice=$(LC_ALL=C sed -n "s/.*; make it with '\(txmill make .*\)'$/\1/p" err | head -1) ;;
+        check) txm check -- "$name" && advice=$(LC_ALL=C sed -n 's/.*; run: //p' out) ;;
+        # shellcheck disable=SC2086
+        *) txm $c -- "$name" && advice=$(LC_ALL=C sed -n "s/.*; '\(txmill make .*\)' makes one$/\1/p" err) ;;
+        esac
+        check "paste-${c%% *}-$(printf %q "$name")" eval 'pasted "$advice" && test -n "$(ls blender_tx/*.tx)"'
+        rm -f "./$name"
+    done
+done
+rm -rf blender_tx
+# A file that begins like an option is named, and never taken for one.
+for name in -entwurf.png -d.png -o.png --force.png; do
+    cp "$golden/gray8.png" "./$name"
+    for c in make check info resolve; do
+        txm $c "$name"
+        check "dash-$c$name" eval 'rc_is 2 && says "error: $name: is a file here, but is read as an option; for the file write ./$name, or -- before"'
+    done
+    rm -f "./$name"
+done
+for word in "-preset pbr" -force -deep -dry-run -preset=pbr; do
+    # shellcheck disable=SC2086
+    txm make tex $word
+    check "one-dash${word// /}" eval 'rc_is 2 && says "did you mean -$(cut -d" " -f1 <<<"${word%=*}")"'
+done
 
 # ---- folders -----------------------------------------------------------------------------------------------------------
 for c in info verify resolve "borders --check"; do

@@ -52,6 +52,33 @@ txm make film/tex/wood_color.png other/tile64.png
 check two-projects rc_is 0
 check two-projects-each test -n "$(find film/tex/cache -name 'wood_color.png.*.tx')" -a -n "$(find other/blender_tx -name 'tile64.png.*.tx')"
 
+# ---- what is typed comes first ---------------------------------------------------------------------------------------
+mkdir -p typed/sub && cp "$golden/rgb8.png" typed/w_normal.png && cp "$golden/rgb8.png" typed/sub/w_ao.png
+printf 'preset = pbr\n' >typed/.txmill && printf 'rule = *_ao*=Non-Color,none\n' >typed/sub/.txmill
+txm make -q typed
+asked() { # asked CODE OPTION... : every command that takes -c and -a says the same about what was typed
+    local code=$1 command
+    shift
+    for command in check resolve "plan --shards 1" "make -n"; do
+        # shellcheck disable=SC2086
+        txm $command --json "$@" typed
+        case $command in
+        check | resolve) check "typed-$*-${command%% *}" rc_is "$code" ;;
+        *) check "typed-$*-${command%% *}" json out "sum(x.get('state') == 'would-create' for x in o) + o[-1].get('to_create', 0) == $((code == 5 ? 2 : 0))" ;;
+        esac
+    done
+}
+asked 0
+asked 5 -c sRGB
+asked 5 -c sRGB --rule '*=Non-Color' --preset pbr
+asked 5 -c sRGB -a channel_packed
+asked 5 -a premultiplied
+asked 5 -c default
+TXMILL_RULE='*=Non-Color' asked 5 -c sRGB
+txm make -q -c sRGB typed
+check typed-made rc_is 0
+asked 0 -c sRGB
+
 # ---- another user's file above the images ----------------------------------------------------------------------------
 if [ "$(id -u)" -eq 0 ]; then
     mkdir -p open/job && chmod 1777 open
@@ -226,7 +253,7 @@ rm -r own doctored
 # The command that check recommends can be pasted.
 mkdir "wood's" && cp "$golden/rgb8.png" "wood's/a b.png"
 txm check --rule '* b.png=Non-Color' "wood's" -d 'tx files'
-check pasted-words prints "run: txmill make -d 'tx files' --rule '* b.png=Non-Color' 'wood'\\''s'"
+check pasted-words prints "run: txmill make -d \"tx files\" --rule \"* b.png=Non-Color\" \"wood's\""
 eval "$(sed -n 's/^.*; run: txmill/"$TXMILL"/p' out)" >made
 check pasted-runs test -n "$(find "wood's/tx files" -name '*.tx')"
 rm -r "wood's" made

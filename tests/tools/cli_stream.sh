@@ -232,7 +232,7 @@ for verb in budget render; do
   txm stream $verb lacking
   check "lacking-$verb" rc_is 3
   check "lacking-all-$verb" test "$(grep -c 'its tx file is missing' err)" -eq 5
-  check "lacking-says-$verb" says "lacking: 5 of its tx files are missing or outdated; make them with 'txmill make \"lacking\"'"
+  check "lacking-says-$verb" says "lacking: 5 of its tx files are missing or outdated; make them with 'txmill make lacking'"
 done
 txm make --help
 check lacking-make-help prints "a folder with scene.txt"
@@ -245,7 +245,7 @@ rm lacking/blender_tx/b.png.*
 txm stream budget lacking
 check lacking-one says "1 of its tx files is missing or outdated; make it with"
 txm stream budget lacking --cache-dir "$PWD/other"
-check lacking-elsewhere says "txmill make -d \"$PWD/other\" \"lacking\""
+check lacking-elsewhere says "txmill make -d $PWD/other lacking"
 txm make -d "$PWD/other" lacking
 txm stream budget lacking --cache-dir "$PWD/other"
 check lacking-elsewhere-made rc_is 0
@@ -467,17 +467,26 @@ check names-command says "txmill make"
 "$TXMILL" make -q --force --compression zstd -c sRGB -a straight unmade.png 2>/dev/null
 refuses unusable-tx 3 budget room unmade.png
 check unusable-why says "unmade.png: its tx file is unusable: "
-check unusable-zstd says "zstd, which the official Blender's libtiff is built without; Cycles renders magenta in the official Blender; builds whose libtiff has the codec use it; make it with 'txmill make -c \"sRGB\" -a straight \"unmade.png\"'"
+check unusable-zstd says "zstd, which the official Blender's libtiff is built without; Cycles renders magenta in the official Blender; builds whose libtiff has the codec use it; make it with 'txmill make -c sRGB -a straight unmade.png'"
 # The cache folder comes from an option or from the project, and so does the suggested command.
 mkdir project && cp "$golden/rgb8.png" project/wood.png && printf 'cache-dir = tx files\n' >project/.txmill
 refuses project-missing 3 budget room project/wood.png
-check project-command says "make it with 'txmill make -c \"sRGB\" -a straight -d \"tx files\" \"project/wood.png\"'"
+check project-command says "make it with 'txmill make -c sRGB -a straight -d \"tx files\" project/wood.png'"
 "$TXMILL" make -q project/wood.png
 txm stream budget room "${small[@]}" project/wood.png
 check project-found rc_is 0
 mv project/.txmill . && txm stream budget room "${small[@]}" -d 'tx files' project/wood.png
 check option-found rc_is 0
 rm .txmill
+# Rules of the images' projects choose the tx file, as in make: here data, and beside it a colour.
+mkdir -p ruled/sub && cp "$golden/rgb8.png" ruled/wall_normal.png && cp "$golden/rgb8.png" ruled/wall.png
+cp "$golden/rgb8.png" ruled/sub/x.png && printf 'preset = pbr\n' >ruled/.txmill && printf 'rule = x.*=Non-Color,none\n' >ruled/sub/.txmill
+"$TXMILL" make -q ruled
+txm stream budget room "${small[@]}" ruled/wall_normal.png ruled/wall.png ruled/sub/x.png
+check rules-found rc_is 0
+rm -r ruled/blender_tx ruled/sub/blender_tx
+txm stream budget room "${small[@]}" ruled/wall_normal.png ruled/sub/x.png
+check rules-command says "make it with 'txmill make -c Non-Color -a straight ruled/wall_normal.png'"
 # Similar names are suggested. Files that are not scenes are refused.
 refuses near-name 3 budget rom
 check near-says says "rom: neither a folder nor a built-in scene (did you mean 'room'?)"

@@ -31,9 +31,9 @@ state() {
     check "$name-list" json out "[f['tx']['state'] for x in o if x['type'] == 'image' for f in x['files'] if (f['tx'] or {}).get('path') == '$tx'][0] == '$resolution'"
     TERM=xterm txm view -F symbols -s 20x4 "$tx"
     if [ "$use" = loaded ]; then
-        check "$name-view" grep -qE "Cycles +uses it$" out
+        check "$name-view" grep -qE "Cycles +uses it for scenes" out
     else
-        check "$name-view" test "$(grep -cE 'Cycles +uses it$' out)" -eq 0
+        check "$name-view" test "$(grep -cE 'Cycles +uses it for scenes' out)" -eq 0
     fi
 }
 state fresh loaded fresh
@@ -180,6 +180,67 @@ check made-as-data-says prints "there is one with colour space"
 check made-as-data-no-make test "$(grep -c 'run: txmill make' out)" -eq 0
 txm check --preset pbr pbr
 check made-as-data-preset prints "ready to render: 3 of 3 textures fresh"
+
+# ---- one answer, with its condition ----------------------------------------------------------------------------------
+# The same image, used as colour and as data: each tx file is right for the scenes that set its space. A preset guesses
+# by the name, so it decides nothing about a file that a scene loads.
+mkdir one && cp "$golden/rgb8.png" one/wall_ao.png
+cat >one/shot.xml <<'XML'
+<cycles><shader name="m"><image_texture name="i" filename="wall_ao.png" colorspace="sRGB"/><diffuse_bsdf name="d"/>
+<connect from="i color" to="d color"/><connect from="d bsdf" to="output surface"/></shader></cycles>
+XML
+printf 'preset = pbr\n' >one/.txmill
+txm make -q --log one.jsonl one/shot.xml
+check one-made rc_is 0
+srgb=$(echo one/blender_tx/*.tx)
+for rule in '' '--preset pbr' "--rule *_ao.png=Non-Color"; do
+    # shellcheck disable=SC2086
+    txm verify --run one.jsonl $rule
+    check "one-run${rule:+-${rule// /-}}" rc_is 0
+done
+txm gc one
+check one-alone test "$(grep -c left-over out)" -eq 0
+"$TXMILL" make -q one/wall_ao.png
+data=$(ls one/blender_tx/*.tx | grep -v "$(basename "$srgb")")
+conditions() { # conditions COMMAND... : both files are used, each by its scenes
+    txm "$@" --json
+    check "one-${1}-condition" json out '{x["file"]: (x.get("cycles") or x)["shows"] for x in o} == {
+        "'"$srgb"'": "uses it for scenes that set sRGB and alpha type auto", "'"$data"'": "uses it for scenes that set Non-Color"}'
+}
+conditions info "$srgb" "$data"
+conditions verify "$srgb" "$data"
+txm verify one
+check one-verify rc_is 0
+check one-verify-note prints "TXM-309 note"
+txm verify --rule '*_ao.png=Non-Color' one
+check one-rule rc_is 5
+check one-rule-used prints "Cycles uses it, but it has findings"
+for set in "sRGB auto: and alpha type auto" "Non-Color straight:"; do
+    use="-c ${set%% *} -a $(cut -d' ' -f2 <<<"${set%%:*}")"
+    shows="uses it for scenes that set ${set%% *}${set#*:}"
+    # shellcheck disable=SC2086
+    txm resolve --json $use one/wall_ao.png
+    check "one-resolve${use// /}" json out "[(x['state'], x['shows']) for x in o] == [('fresh', '$shows')]"
+    # shellcheck disable=SC2086
+    txm check --json $use one/wall_ao.png
+    check "one-check${use// /}" json out "(o[0]['id'], o[0]['shows']) == ('fresh', '$shows')"
+done
+txm check one/shot.xml
+check one-scene rc_is 0
+txm gc --delete one
+check one-gc prints "$srgb: kept: left-over"
+check one-gc-condition prints "Cycles uses it for scenes that set sRGB and alpha type auto; preset pbr says Non-Color"
+check one-gc-kept test -e "$srgb" -a -e "$data"
+txm gc --json one
+check one-gc-json json out '[x.get("reason") for x in o if x["type"] == "file"] == ["left-over"]'
+if has_jsonschema; then check one-gc-schema valid_json gc out; fi
+rm one/.txmill
+txm gc one
+check one-gc-by-name prints "its image's name says Non-Color"
+txm gc one --preset none
+check one-gc-no-guess test "$(grep -c left-over out)" -eq 0
+txm gc --delete --keep-for one/shot.xml one
+check one-gc-scene test -e "$srgb" -a ! -e "$data"
 
 # ---- aliases -----------------------------------------------------------------------------------------------------------
 for command in "make -n" check resolve; do

@@ -102,7 +102,18 @@ START_TEST(arguments_survive_a_shell)
     txm_print_argument("it's");
     putchar(' ');
     txm_print_argument("");
-    ck_assert_str_eq(batch_caught(), "a/b-1.png 'two words' 'it'\\''s' ''");
+    putchar(' ');
+    txm_print_argument("$5's!");
+    putchar(' ');
+    txm_print_argument("a\nb\xFF'");
+    putchar(' ');
+    txm_print_argument("-c");
+    putchar(' ');
+    txm_print_operand("-c.png");
+    putchar(' ');
+    txm_print_operand("- a.png");
+    ck_assert_str_eq(batch_caught(), "a/b-1.png \"two words\" \"it's\" \"\" '$5'\\''s!' $'a\\012b\\377\\'' -c ./-c.png "
+                                     "\"./- a.png\"");
     batch_leave();
 }
 END_TEST

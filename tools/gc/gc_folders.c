@@ -10,16 +10,22 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
+#include "mill/base/names.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
+#include "tile/base/path.h"
 #include "tools/gc/gc_used.h"
 #include "tools/inspect/tx_files.h"
+#include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/line.h"
 #include "tools/output/say.h"
 #include "txmill/garbage.h"
+#include "txmill/inspect.h"
 
 enum { GARBAGE_REASONS = TXM_GARBAGE_CLAIM + 1, KEPT_REASONS = TXM_KEPT_BUSY + 1 };
 
@@ -27,6 +33,10 @@ typedef struct sweep {
     const txm_gc_args *args;
     txm_tally tally;
     txm_garbage_result result;
+    txm_inputs *several;  /* images with several tx files; output: one of these */
+    char *image, *before; /* of the file that was kept last: its image, and its path unless that was added */
+    size_t left_over;
+    txm_error err; /* exhausted memory */
 } sweep;
 
 /* ---- one file --------------------------------------------------------------------------------------------------- */
@@ -76,6 +86,121 @@ static void on_failed(void *user, const txm_error *err)
     sweep *s = user;
     txm_say(TXM_SAY_ERROR, "%s", err->message);
     txm_tally_add(&s->tally, err->status);
+}
+
+/* ---- left over -------------------------------------------------------------------------------------------------- */
+
+static void add_several(sweep *s, const char *image, const char *path)
+{
+    const txm_input input = {.path = image, .output = path};
+    if (s->err.status == TXM_OK)
+        txm_inputs_add_entry(s->several, &input, &s->err);
+}
+
+/* The tx files of an image follow each other, so only the one before is remembered. */
+static void on_kept(void *user, const char *path, const char *image, uint64_t bytes)
+{
+    sweep *s = user;
+    const bool same = s->image && !strcmp(s->image, image);
+    (void)bytes;
+    if (same && s->before)
+        add_several(s, image, s->before);
+    if (same)
+        add_several(s, image, path);
+    free(s->before);
+    s->before = same ? NULL : txm_strdup(path);
+    if (same)
+        return;
+    free(s->image);
+    s->image = txm_strdup(image);
+    if (!s->image || !s->before)
+        txm_no_memory(&s->err, NULL);
+}
+
+static void tell_left_over(const sweep *s, const txm_input *input, const char *why, const char *shows, uint64_t bytes)
+{
+    char size[TXM_FORMAT_BYTES], details[PATH_MAX];
+    if (s->args->report.json) {
+        cJSON *o = txm_gc_object("file");
+        txm_json_text(o, "path", input->output);
+        txm_json_text(o, "state", "kept");
+        txm_json_text(o, "reason", "left-over");
+        txm_json_text(o, "image", input->path);
+        txm_json_uint(o, "bytes", bytes);
+        txm_json_emit(o);
+        return;
+    }
+    snprintf(details, sizeof details, "left-over, %s: Cycles %s; %s, and that tx file is here too",
+             txm_format_bytes(bytes, size), shows, why);
+    if (!s->args->report.quiet)
+        txm_print_line(input->output, TXM_PLAIN, "kept", details);
+}
+
+/* Whether rules, or else the image's name, ask for another tx file than this one, and that file is fresh. A scene may
+ * use this one nevertheless, so it is only named. */
+static txm_status judge_left_over(sweep *s, const txm_project_contexts *contexts, const txm_rules *guess, size_t index,
+                                  txm_error *err)
+{
+    const txm_input *input = txm_inputs_at(s->several, index);
+    txm_context *context = txm_project_context(contexts, index);
+    const txm_verify_options quick = {
+        .struct_size = sizeof(txm_verify_options), .no_decoding = true, .source = input->path};
+    const txm_rule *rule = input->colorspace ? NULL : txm_rules_match(contexts->common_rules, input->path);
+    const txm_rule *usual = input->colorspace || rule ? NULL : txm_rules_match(guess, input->path);
+    txm_settings settings;
+    txm_resolution r;
+    txm_verdict verdict;
+    struct stat st;
+    char why[512];
+    txm_settings_init(&settings);
+    settings.cache_dir = s->args->cache_dir;
+    txm_rules_apply(usual ? guess : contexts->common_rules, input, &settings);
+    if (!settings.colorspace || stat(input->output, &st) != 0)
+        return TXM_OK;
+    txm_status status = txm_resolve_image(context, input->path, &settings, NULL, &r, err);
+    if (status != TXM_OK)
+        return status;
+    if (r.state == TXM_TX_STATE_FRESH && !txm_same_file(r.path, input->output) &&
+        (status = txm_judge(context, input->output, &quick, &verdict, err)) == TXM_OK && verdict.used) {
+        snprintf(why, sizeof why, "%s%s says %s", usual ? "its image's name" : "",
+                 usual  ? ""
+                 : rule ? rule->origin
+                        : input->decided_by,
+                 settings.colorspace);
+        tell_left_over(s, input, why, verdict.shows, (uint64_t)st.st_size);
+        s->left_over++;
+    }
+    txm_resolution_clear(&r);
+    return status;
+}
+
+/* With --keep-for the scenes have decided. An image that cannot be examined has no left-over. */
+static txm_status find_left_over(sweep *s, txm_error *err)
+{
+    static txm_jobs_args jobs;
+    const txm_gc_args *a = s->args;
+    const txm_settings settings = {.cache_dir = a->cache_dir};
+    const txm_context_options looking = txm_looking_options(&a->config, &jobs);
+    txm_project_contexts contexts = {0};
+    txm_rules *guess = NULL;
+    if (s->err.status != TXM_OK || !txm_inputs_count(s->several))
+        return txm_fail_as(err, &s->err);
+    txm_status status = txm_rule_args_read(&a->rules, &contexts.common_rules, err);
+    if (status == TXM_OK)
+        status = txm_project_open(s->several, &looking, &settings, contexts.common_rules, &contexts, err);
+    if (status == TXM_OK)
+        status = txm_rules_new(&guess, err);
+    if (status == TXM_OK && !a->rules.preset)
+        status = txm_rules_preset(guess, "pbr", err);
+    for (size_t i = 0; status == TXM_OK && i < txm_inputs_count(s->several) && !txm_signal_caught(); i++) {
+        txm_error own = {0};
+        if (txm_inputs_at(s->several, i)->status == TXM_OK &&
+            judge_left_over(s, &contexts, guess, i, &own) == TXM_STATUS_NO_MEMORY)
+            status = txm_fail_as(err, &own);
+    }
+    txm_rules_free(&guess);
+    txm_project_contexts_free(&contexts);
+    return status;
 }
 
 /* ---- the sum ---------------------------------------------------------------------------------------------------- */
@@ -143,6 +268,11 @@ static void say_summary(const sweep *s)
         if (r->garbage[i].files)
             txm_say(TXM_SAY_INFO, "  %s: %zu, %s", txm_garbage_name((txm_garbage)i), r->garbage[i].files,
                     txm_format_bytes(r->garbage[i].bytes, size));
+    if (s->left_over)
+        txm_say(TXM_SAY_INFO,
+                "%s left over unless a scene uses it: 'txmill gc --keep-for SCENE --delete DIR' keeps only what scenes "
+                "use",
+                txm_format_are(s->left_over, "file", files));
     for (size_t i = 0; i < sizeof stays / sizeof *stays; i++)
         if (r->kept[stays[i].why].files)
             txm_say(stays[i].why == TXM_KEPT_NO_FOLDER ? TXM_SAY_WARNING : TXM_SAY_INFO, "%s kept: %s",
@@ -162,8 +292,9 @@ static txm_status collect_garbage(sweep *s, const txm_used *used, const txm_inpu
                                          .cancel = txm_signal_flag(),
                                          .user = s,
                                          .found = on_found,
-                                         .failed = on_failed};
-    txm_status status = TXM_OK;
+                                         .failed = on_failed,
+                                         .kept = used ? NULL : on_kept};
+    txm_status status = txm_inputs_new(NULL, &s->several, err);
     for (size_t i = 0; i < txm_inputs_count(places) && status == TXM_OK; i++) {
         const txm_input *place = txm_inputs_at(places, i);
         txm_error own = {0};
@@ -179,7 +310,7 @@ static txm_status collect_garbage(sweep *s, const txm_used *used, const txm_inpu
             status = TXM_OK;
         }
     }
-    return status == TXM_STATUS_NO_MEMORY ? status : TXM_OK;
+    return status == TXM_STATUS_NO_MEMORY ? status : find_left_over(s, err);
 }
 
 /* The files in use are found first and completely. If a scene could not be read, the tx files that only this scene
@@ -193,6 +324,9 @@ int txm_gc_folders(const txm_gc_args *args, const txm_inputs *places)
     if (status == TXM_OK)
         status = collect_garbage(&s, used, places, &err);
     txm_used_free(&used);
+    txm_inputs_free(&s.several);
+    free(s.image);
+    free(s.before);
     if (status != TXM_OK)
         return txm_finish_failed(&err, txm_inputs_count(places));
     size_t seen = total(s.result.garbage, TXM_GARBAGE_ROOM).files + total(s.result.kept, TXM_KEPT_ROOM).files;

@@ -42,10 +42,9 @@ static txm_status find_source_state(const char *tx_path, const char *source, txm
 }
 
 /* The verdict comes from the library, so that all commands give the same verdict on a file. */
-txm_status txm_info_load(txm_context *context, const char *path, const txm_rules *rules, bool decode, txm_info *out,
-                         txm_error *err)
+txm_status txm_info_load(txm_context *context, const char *path, bool decode, txm_info *out, txm_error *err)
 {
-    const txm_verify_options how = {.struct_size = sizeof(txm_verify_options), .no_decoding = !decode, .rules = rules};
+    const txm_verify_options how = {.struct_size = sizeof(txm_verify_options), .no_decoding = !decode};
     memset(out, 0, sizeof *out);
     out->path = path;
     out->decoded = decode;

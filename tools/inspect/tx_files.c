@@ -16,6 +16,7 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
+#include "tile/base/shell.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
@@ -299,11 +300,14 @@ void txm_tx_explain(const char *path, txm_error *err)
     if (!strcmp(kind, "a tx file"))
         return; /* something else is wrong */
     bool scene = txm_path_scene(path) != TXM_PATH_NONE;
+    char *word = txm_shell_path(path);
+    const char *quoted = word ? word : path;
     txm_error_clear(err);
     if (txm_is_image_name(path))
         txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is %s without a tx file; 'txmill make %s' makes one", path, kind,
-                 path);
+                 quoted);
     else
         txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is %s, not a tx file%s%s%s", path, kind,
-                 scene ? "; 'txmill list " : "", scene ? path : "", scene ? "' shows the images of the scene" : "");
+                 scene ? "; 'txmill list " : "", scene ? quoted : "", scene ? "' shows the images of the scene" : "");
+    free(word);
 }

@@ -45,7 +45,7 @@ void txm_verify_print_text(const txm_verify_report *r, bool quiet)
     snprintf(state, sizeof state, "Cycles %s", r->verdict->shows);
     txm_print_line(r->path, failed ? TXM_BAD : TXM_GOOD,
                    !failed            ? r->deep ? "good, and matches its source" : "good"
-                   : r->verdict->used ? "Cycles uses it, but it has errors"
+                   : r->verdict->used ? "Cycles uses it, but it has findings"
                                       : state,
                    NULL);
     for (size_t i = 0; i < f->count; i++)

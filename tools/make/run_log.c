@@ -11,12 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "mill/base/names.h"
 #include "mill/base/text_file.h"
 #include "tile/base/bytes.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
+#include "tile/base/path.h"
 #include "tile/base/text.h"
 #include "tools/output/exits.h"
 
@@ -209,6 +211,13 @@ static txm_status add_once(adding *a, const char *path, bool *is_new, txm_error 
     return TXM_OK;
 }
 
+/* Whether a scene named the image: a file or a folder; a list would be named with a line. */
+static bool is_scene(const char *origin)
+{
+    struct stat st;
+    return origin && (txm_path_scene(origin) != TXM_PATH_NONE || (stat(origin, &st) == 0 && S_ISDIR(st.st_mode)));
+}
+
 /* Inputs that failed or were skipped have no tx file from this run. */
 static txm_status take_run_object(void *user, const cJSON *object, txm_error *err)
 {
@@ -219,7 +228,7 @@ static txm_status take_run_object(void *user, const cJSON *object, txm_error *er
         return TXM_OK;
     char *path = txm_run_log_path(object, "tx");
     txm_status status = path ? add_once(a, path, &is_new, err) : TXM_OK;
-    const txm_input entry = {.path = path};
+    const txm_input entry = {.path = path, .from_scene = is_scene(txm_run_log_text(object, "origin"))};
     if (status == TXM_OK && is_new)
         status = txm_inputs_add_entry(a->inputs, &entry, err);
     free(path);

@@ -253,6 +253,8 @@ void txm_settings_args_finish(txm_settings_args *args, const txm_operands *opera
                  {"tile", TXM_ASKED_TILE},
                  {"borders", TXM_ASKED_BORDERS},
                  {"mono", TXM_ASKED_MONO},
+                 {"colorspace", TXM_ASKED_COLORSPACE},
+                 {"alpha-type", TXM_ASKED_ALPHA},
                  {"strict", TXM_ASKED_BORDERS | TXM_ASKED_MONO}};
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
         if (txm_opt_given(operands, asked[i].option))

@@ -18,6 +18,7 @@
 #include "mill/base/spelling.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
+#include "tile/base/shell.h"
 #include "tile/base/text.h"
 #include "tools/output/text.h"
 #include "txtile/pixel.h"
@@ -363,9 +364,37 @@ static txm_status parse_long(const txm_command *command, cursor *c, const char *
     return apply(c, &s, word[s.name_bytes] ? word + s.name_bytes + 1 : NULL, err);
 }
 
+/* A pattern of the shell may have found a file that is called like an option; -d.png would set the cache folder. */
+static txm_status check_is_no_file(const char *word, txm_error *err)
+{
+    struct stat st;
+    if (strlen(word) < 3 || lstat(word, &st) != 0)
+        return TXM_OK;
+    char *file = txm_shell_path(word);
+    txm_fail(err, TXM_STATUS_USAGE,
+             "%s: is a file here, but is read as an option; for the file write %s, or -- before all files", word,
+             file ? file : "./ before it");
+    free(file);
+    return err->status;
+}
+
+/* Other programs have long options with one dash; -force would write to a file "rce". */
+static txm_status check_dashes(const txm_command *command, const char *word, txm_error *err)
+{
+    search s = {.name = word, .name_bytes = strcspn(word, "=")};
+    if (s.name_bytes < 3)
+        return TXM_OK;
+    txm_each_option(command, match, &s);
+    return s.found ? txm_fail(err, TXM_STATUS_USAGE, "-%s: did you mean --%s? Long options begin with two dashes", word,
+                              s.found->name)
+                   : TXM_OK;
+}
+
 /* A word of short options: flags may be combined, and the first option with an argument takes the rest of the word. */
 static txm_status parse_short(const txm_command *command, cursor *c, const char *word, txm_error *err)
 {
+    if (check_dashes(command, word, err) != TXM_OK)
+        return err->status;
     for (; *word && !c->help; word++) {
         search s = {.letter = *word};
         txm_each_option(command, match, &s);
@@ -391,8 +420,11 @@ txm_parse_outcome txm_parse(const txm_command *command, int argc, char **argv, v
         command->defaults(args);
     while (c.next < argc) {
         char *word = argv[c.next++];
-        txm_status status = TXM_OK;
-        if (!options || word[0] != '-' || !word[1])
+        const bool is_operand = !options || word[0] != '-' || !word[1];
+        txm_status status = is_operand ? TXM_OK : check_is_no_file(word, err);
+        if (status != TXM_OK)
+            return TXM_PARSE_FAILED;
+        if (is_operand)
             operands->items[operands->count++] = word;
         else if (!strcmp(word, "--"))
             options = false;

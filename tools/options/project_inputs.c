@@ -236,17 +236,18 @@ static txm_status check_project(own_project *o, const txm_settings *run, const t
 }
 
 /* Applies the settings of the project to an input that does not have its own. */
-static txm_status say(txm_inputs *inputs, size_t index, const own_project *o, txm_error *err)
+static txm_status say(txm_inputs *inputs, size_t index, const own_project *o, const txm_settings *settings,
+                      txm_error *err)
 {
     txm_input said = *txm_inputs_at(inputs, index);
-    const txm_rule *rule = said.from_scene ? NULL : txm_rules_match(o->rules, said.path);
+    txm_rule rule;
     char by[512];
     said.ruled = true;
-    if (rule && (!said.colorspace || !said.alpha)) {
-        snprintf(by, sizeof by, "%s (%s)", rule->glob, rule->origin);
+    if (txm_rules_decide(o->rules, &said, settings, &rule)) {
+        snprintf(by, sizeof by, "%s (%s)", rule.glob, rule.origin);
         said.decided_by = by;
-        said.colorspace = said.colorspace ? said.colorspace : rule->colorspace;
-        said.alpha = said.alpha ? said.alpha : rule->alpha;
+        said.colorspace = said.colorspace ? said.colorspace : rule.colorspace;
+        said.alpha = said.alpha ? said.alpha : rule.alpha;
     }
     if (!said.cache_dir)
         said.cache_dir = cache_dir_of(o);
@@ -290,7 +291,7 @@ static txm_status follow(txm_inputs *inputs, size_t index, const txm_settings *s
     if (failure.status != TXM_OK)
         return txm_inputs_fail(inputs, index, &failure, err);
     contexts->rules[index] = o ? o->rules : NULL;
-    return o ? say(inputs, index, o, err) : TXM_OK;
+    return o ? say(inputs, index, o, settings, err) : TXM_OK;
 }
 
 /* The common context has been opened, or `unusable` has the reason. */

@@ -14,6 +14,7 @@
 
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
+#include "tile/base/shell.h"
 #include "tile/base/text.h"
 #include "tools/output/say.h"
 #include "txmill/inspect.h"
@@ -55,24 +56,21 @@ void txm_print_safe(const char *text)
     print_bytes(text, strlen(text));
 }
 
-/* The argument is quoted for a shell, so that a command in a message can be copied. */
+/* Without memory, the bare word is the best that is left. */
+static void print_word(char *word, const char *otherwise)
+{
+    txm_print_safe(word ? word : otherwise);
+    free(word);
+}
+
 void txm_print_argument(const char *text)
 {
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-";
-    if (*text && !text[strspn(text, plain)]) {
-        txm_print_safe(text);
-        return;
-    }
-    putchar('\'');
-    for (size_t n; *text; text += n) {
-        n = strcspn(text, "'");
-        print_bytes(text, n);
-        if (text[n]) {
-            fputs("'\\''", stdout);
-            n++;
-        }
-    }
-    putchar('\'');
+    print_word(txm_shell_word(text), text);
+}
+
+void txm_print_operand(const char *path)
+{
+    print_word(txm_shell_path(path), path);
 }
 
 /* Names of tx files contain 32 hex digits, of which a terminal shows the first few. Pipes get the whole name. The

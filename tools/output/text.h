@@ -19,6 +19,8 @@ void txm_print_safe(const char *text);
 
 /* Prints an argument for a shell, in quotes if it contains more than letters, digits and the like. */
 void txm_print_argument(const char *text);
+/* The same for a path. */
+void txm_print_operand(const char *path);
 
 /* Prints a path. On a terminal the 32 digits in a tx file's name are cut to six: "wood.png.0-926BDA...tx"; pipes and
  * --json have the whole name. */

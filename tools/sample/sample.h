@@ -25,7 +25,6 @@ typedef struct txm_sample_args {
     bool unassociate, srgb, explain, overwrite, json;
     txm_tx_files_args files;
     txm_config_args config;
-    txm_rule_args rules; /* from .txmill files only */
     txm_jobs_args jobs;
 } txm_sample_args;
 

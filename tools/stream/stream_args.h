@@ -12,6 +12,7 @@
 
 #include "stream/render.h"
 #include "tools/inspect/tx_files.h"
+#include "tools/options/rule_args.h"
 #include "tools/replay/replay_table.h"
 #include "tools/stream/play.h"
 
@@ -39,6 +40,7 @@ typedef struct txm_stream_args {
     const char *output, *heat_level, *heat_misses, *heat_passes, *heat_tiles, *html, *trace, *tiles, *cache_dir;
     txm_tx_files_args images; /* images for a built-in scene */
     txm_config_args config;
+    txm_rule_args rules; /* from .txmill files and variables only */
     txm_play_args play;
 } txm_stream_args;
 

@@ -10,6 +10,7 @@
 #include "mill/base/spelling.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
+#include "tools/options/project.h"
 #include "tools/output/guard.h"
 #include "tools/stream/stream_args.h"
 
@@ -33,6 +34,43 @@ static bool is_builtin(const char *name)
     return false;
 }
 
+static txm_status set_image(txm_scene_image *image, const txm_settings *settings, txm_error *err)
+{
+    char *space = settings->colorspace ? txm_strdup(settings->colorspace) : NULL;
+    if (settings->colorspace && !space)
+        return txm_no_memory(err, image->path);
+    if (space) {
+        free(image->colorspace);
+        image->colorspace = space;
+    }
+    image->alpha = settings->alpha ? settings->alpha : image->alpha;
+    return TXM_OK;
+}
+
+/* Rules of the images' projects choose how they are looked up, as in make; `first` has the first input of each. */
+static txm_status apply_rules(const txm_stream_args *a, txm_inputs *inputs, const size_t *first,
+                              txm_render_scene *scene, txm_error *err)
+{
+    const txm_jobs_args jobs = {a->threads};
+    const txm_context_options looking = txm_looking_options(&a->config, &jobs);
+    txm_project_contexts contexts = {0};
+    txm_settings run;
+    txm_settings_init(&run);
+    txm_status status = txm_rule_args_read(&a->rules, &contexts.common_rules, err);
+    if (status == TXM_OK)
+        status = txm_project_open(inputs, &looking, &run, contexts.common_rules, &contexts, err);
+    for (size_t i = 0; status == TXM_OK && i < scene->image_count; i++) {
+        const txm_input *input = txm_inputs_at(inputs, first[i]);
+        txm_settings settings = run;
+        status = txm_input_check(input, err);
+        txm_rules_apply(contexts.common_rules, input, &settings);
+        if (status == TXM_OK)
+            status = set_image(&scene->images[i], &settings, err);
+    }
+    txm_project_contexts_free(&contexts);
+    return status;
+}
+
 /* A scene with the images of the operands; a UDIM set counts as one image, named by its pattern. */
 static txm_status open_builtin(const txm_stream_args *a, const char *name, const txm_operands *given,
                                txm_render_scene **scene, txm_error *err)
@@ -41,18 +79,23 @@ static txm_status open_builtin(const txm_stream_args *a, const char *name, const
     txm_inputs *inputs = NULL;
     txm_status status = txm_files_collect(&how, &a->images, given, &inputs, err);
     const char **images = status == TXM_OK ? txm_calloc(txm_inputs_count(inputs) + 1, sizeof *images) : NULL;
-    size_t count = 0;
-    if (status == TXM_OK && !images)
+    size_t *first = images ? txm_calloc(txm_inputs_count(inputs) + 1, sizeof *first) : NULL, count = 0;
+    if (status == TXM_OK && !first)
         status = txm_no_memory(err, name);
     for (size_t i = 0; status == TXM_OK && i < txm_inputs_count(inputs); i++) {
         const txm_input *input = txm_inputs_at(inputs, i);
         const char *path = input->pattern ? input->pattern : input->path;
         status = txm_input_check(input, err);
-        if (!input->pattern || !count || strcmp(images[count - 1], path) != 0)
+        if (!input->pattern || !count || strcmp(images[count - 1], path) != 0) {
+            first[count] = i;
             images[count++] = path;
+        }
     }
     if (status == TXM_OK)
         status = txm_render_scene_builtin(name, images, count, (float)a->frame, scene, err);
+    if (status == TXM_OK && count)
+        status = apply_rules(a, inputs, first, *scene, err);
+    free(first);
     free(images);
     txm_inputs_free(&inputs);
     return status;

@@ -104,7 +104,7 @@ static txm_status decide_need(conversion *c, txm_result *result, bool *needed, t
     }
     txm_found found = {0};
     const txm_resolved_image image = {c->context, c->info, &c->resolved};
-    const txm_tx_wish wish = {txm_resolved_fits, &image};
+    const txm_tx_wish wish = {txm_resolved_fits, &image, NULL};
     txm_status status = txm_tx_lookup(c->path, c->settings.cache_dir, &c->resolved.key, &wish, &found, err);
     if (status)
         return status;

@@ -122,6 +122,8 @@ static txm_status settle(walk *w, const char *path, const struct stat *st, const
         }
     }
     add_to_sum(&w->result->kept[kept], freed);
+    if (w->options->kept && kept == TXM_KEPT_USED && verdict->image)
+        w->options->kept(w->options->user, path, verdict->image, file.bytes);
     return TXM_OK;
 }
 

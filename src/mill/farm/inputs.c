@@ -305,16 +305,26 @@ txm_status txm_inputs_add(txm_inputs *inputs, const char *argument, txm_error *e
     return txm_inputs_add_path(inputs, argument, &nothing, err);
 }
 
+bool txm_rules_decide(const txm_rules *rules, const txm_input *input, const txm_settings *settings, txm_rule *out)
+{
+    const txm_rule *rule = input->from_scene ? NULL : txm_rules_match(rules, input->path);
+    *out = rule ? *rule : (txm_rule){0};
+    if (input->colorspace || settings->asked & TXM_ASKED_COLORSPACE)
+        out->colorspace = NULL;
+    if (input->alpha || settings->asked & TXM_ASKED_ALPHA)
+        out->alpha = TXM_ALPHA_DEFAULT;
+    return out->colorspace || out->alpha;
+}
+
 /* A scene's settings are final, even if one is 'default'. */
 void txm_rules_apply(const txm_rules *rules, const txm_input *input, txm_settings *settings)
 {
-    const txm_rule *rule = input->from_scene || input->ruled ? NULL : txm_rules_match(rules, input->path);
-    const char *space = input->colorspace ? input->colorspace : rule ? rule->colorspace : NULL;
-    txm_alpha alpha = input->alpha ? input->alpha : rule ? rule->alpha : TXM_ALPHA_DEFAULT;
-    if (space || input->from_scene)
-        settings->colorspace = space;
-    if (alpha || input->from_scene)
-        settings->alpha = alpha;
+    txm_rule rule;
+    txm_rules_decide(input->ruled ? NULL : rules, input, settings, &rule);
+    if (input->colorspace || rule.colorspace || input->from_scene)
+        settings->colorspace = input->colorspace ? input->colorspace : rule.colorspace;
+    if (input->alpha || rule.alpha || input->from_scene)
+        settings->alpha = input->alpha ? input->alpha : rule.alpha;
     if (input->cache_dir)
         settings->cache_dir = input->cache_dir;
 }

@@ -52,13 +52,13 @@ static bool decide(txm_batch *b, size_t index, txm_error *err)
     const txm_input *input = txm_inputs_at(b->inputs, index);
     txm_item *item = &b->items[index];
     bool said = input->from_scene || input->colorspace || input->alpha;
-    const txm_rule *rule = input->from_scene || input->ruled ? NULL : txm_rules_match(b->options.rules, input->path);
+    txm_rule rule;
     *item = (txm_item){.same_as = TXM_NO_INDEX, .colorspace = input->colorspace, .asked_alpha = input->alpha};
-    if (rule && (!input->colorspace || !input->alpha)) {
+    if (txm_rules_decide(input->ruled ? NULL : b->options.rules, input, &b->settings, &rule)) {
         char text[512];
-        item->colorspace = input->colorspace ? input->colorspace : rule->colorspace;
-        item->asked_alpha = input->alpha ? input->alpha : rule->alpha;
-        snprintf(text, sizeof text, "%s (%s)", rule->glob, rule->origin);
+        item->colorspace = input->colorspace ? input->colorspace : rule.colorspace;
+        item->asked_alpha = input->alpha ? input->alpha : rule.alpha;
+        snprintf(text, sizeof text, "%s (%s)", rule.glob, rule.origin);
         item->decided_by = txm_names_put(&b->names, text);
     } else if (said) {
         item->decided_by = input->decided_by ? input->decided_by : input->origin;

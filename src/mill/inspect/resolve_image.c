@@ -286,7 +286,8 @@ static txm_status look_up_resolved(resolving *r, const txm_settings *settings, t
 {
     txm_found found = {0};
     const txm_resolved_image image = {r->context, r->info, &r->resolved};
-    const txm_tx_wish wish = {txm_resolved_fits, &image};
+    const char *space = strcmp(r->resolved.requested, "auto") ? r->resolved.requested : NULL;
+    const txm_tx_wish wish = {txm_resolved_fits, &image, space};
     txm_status status = txm_tx_lookup(r->image, settings->cache_dir, &r->resolved.key, &wish, &found, err);
     if (status)
         return status;

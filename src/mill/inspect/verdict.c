@@ -22,7 +22,7 @@ static bool is_kind(const txm_finding *f, enum txm_finding_number number)
 /* Turns one finding into evidence. If there are several of the same kind, the first counts. */
 static void add_evidence(const txm_verification *v, const txm_finding *f, txm_evidence *e)
 {
-    bool never = is_kind(f, TXM_FINDING_FORMAT) || is_kind(f, TXM_FINDING_NAME_RULES);
+    bool never = is_kind(f, TXM_FINDING_FORMAT);
     if (is_kind(f, TXM_FINDING_UNREADABLE) && !e->tx) {
         e->refusal = f->text;
     } else if (is_kind(f, TXM_FINDING_TILE) && !e->damage) {
@@ -52,7 +52,9 @@ txm_status txm_verify_decide(const txm_verification *v, txm_verdict *out, txm_er
                       .tx = v->tx,
                       .has_image = v->source != NULL,
                       .image = v->source ? txm_path_base(v->source) : NULL,
-                      .image_time = v->source_time};
+                      .image_time = v->source_time,
+                      .space = *v->space ? v->space : NULL,
+                      .alpha = v->alpha};
     e.missing = stat(v->path, &st) != 0;
     /* A file that was open a moment ago is not missing but was removed meanwhile, and nothing is known about its
      * successor. */

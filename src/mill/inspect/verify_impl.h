@@ -32,7 +32,9 @@ typedef struct txm_verification {
     txm_maker maker;
     char *source;       /* path at which the source was found, NULL if it was not; owned */
     time_t source_time; /* valid if the source was found */
-    bool asked_for;     /* settings that give this name were found, although the file states others */
+    char space[128];    /* the colour space in its name, and the alpha type; "" if it is not known */
+    txm_alpha alpha;
+    bool asked_for; /* settings that give this name were found, although the file states others */
     size_t
         first_finding; /* index of the first finding of this verification; the caller may have passed in older ones */
     bool regular;      /* all levels have the right sizes */

@@ -224,6 +224,14 @@ static void report_misfit(txm_verification *v, const txm_name_match *m, bool fou
                  strcmp(m->xyz_to_scene_linear, d->xyz_to_scene_linear) ? ", another working space" : "");
 }
 
+/* Scenes always set a colour space; "auto" is only what other programs ask for. */
+static void name_condition(txm_verification *v, const char *space, txm_alpha alpha)
+{
+    if (strcmp(space, "auto") != 0)
+        snprintf(v->space, sizeof v->space, "%s", space);
+    v->alpha = alpha;
+}
+
 /* A name that is not one of a cache is only a note: scenes may use such files directly. */
 static txm_status check_name(txm_verification *v, txm_error *err)
 {
@@ -255,6 +263,8 @@ static txm_status check_name(txm_verification *v, txm_error *err)
     if (!source_name || exhausted)
         status = txm_path_absolute_failed(v->path, err);
     free(source_name);
+    if (!status && fits)
+        name_condition(v, d->requested, d->alpha);
     if (status || fits)
         return status;
     txm_name_match match;
@@ -263,6 +273,8 @@ static txm_status check_name(txm_verification *v, txm_error *err)
                              : *base   ? d->source
                                        : NULL,
                              d->xyz_to_scene_linear, &match, &found, err);
+    if (!status && found)
+        name_condition(v, strcmp(match.colorspace, "data") ? match.colorspace : "Non-Color", match.alpha);
     if (status || (found && (agrees(v, &match) || same_pixels(v, &match))))
         return status;
     /* If the file was made from another image, its folder, which may be part of the name, is another one too. */
@@ -275,13 +287,17 @@ static txm_status check_name(txm_verification *v, txm_error *err)
 
 /* ---- rules ------------------------------------------------------------------------------------------------------ */
 
-/* Compares what a rule specifies for an image with what the file states. */
-static void check_against_rule(const txm_verification *v)
+/* Compares what a rule specifies for an image with what the file states. A rule that says what is usual for a name does
+ * not know how a scene uses the image, so it leads only to a note. */
+static void check_against_rules(const txm_verification *v)
 {
     const txm_tx_description *d = &v->description;
     const txm_color_config *config = txm_context_color(v->context);
     const char *image = v->source ? v->source : d->source;
-    const txm_rule *rule = v->options->rules && *image ? txm_rules_match(v->options->rules, image) : NULL;
+    const txm_rule *given = v->options->rules && *image ? txm_rules_match(v->options->rules, image) : NULL;
+    const txm_rule *usual = v->options->usual && *image ? txm_rules_match(v->options->usual, image) : NULL;
+    const txm_rule *rule = given ? given : usual;
+    const enum txm_finding_number kind = given ? TXM_FINDING_NAME_RULES : TXM_FINDING_NAME_UNUSUAL;
     const char *asked = rule && rule->colorspace ? rule->colorspace : NULL;
     if (asked && *d->detected) {
         const txm_color_space *space = NULL;
@@ -289,15 +305,12 @@ static void check_against_rule(const txm_verification *v)
         if (!*detected && txm_color_find(config, asked, &space, NULL) == TXM_OK)
             detected = txm_color_space_detected(space);
         if (strcmp(detected, d->detected) != 0)
-            txm_find(v->findings, TXM_FINDING_NAME_RULES, TXM_NO_PLACE,
-                     "%.100s (%.100s) specifies colour space %.100s, "
-                     "inside is %.100s",
+            txm_find(v->findings, kind, TXM_NO_PLACE, "%.100s (%.100s) specifies colour space %.100s, inside is %.100s",
                      rule->origin, rule->glob, asked, *d->requested ? d->requested : d->detected);
     }
     if (rule && rule->alpha && rule->alpha != TXM_ALPHA_DEFAULT && d->has_alpha_type && rule->alpha != d->alpha)
-        txm_find(v->findings, TXM_FINDING_NAME_RULES, TXM_NO_PLACE,
-                 "%.100s (%.100s) specifies alpha type %s, inside is %s", rule->origin, rule->glob,
-                 txm_alpha_name(rule->alpha), txm_alpha_name(d->alpha));
+        txm_find(v->findings, kind, TXM_NO_PLACE, "%.100s (%.100s) specifies alpha type %s, inside is %s", rule->origin,
+                 rule->glob, txm_alpha_name(rule->alpha), txm_alpha_name(d->alpha));
 }
 
 /* ---- the config -------------------------------------------------------------------------------------------------- */
@@ -324,7 +337,7 @@ txm_status txm_verify_origin(txm_verification *v, txm_error *err)
 {
     txm_status status = check_source(v, err);
     if (!status)
-        check_against_rule(v);
+        check_against_rules(v);
     if (!status)
         check_config(v);
     return status ? status : check_name(v, err);

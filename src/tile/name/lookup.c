@@ -50,6 +50,8 @@ static txm_status look_inside(const wanted *w, txm_evidence *e, txm_verdict *ver
         return status;
     }
     e->tx = tx;
+    e->space = w->wish ? w->wish->space : NULL;
+    e->alpha = w->key->alpha;
     if (w->wish && (status = txm_tx_describe(tx, &d, err)) == TXM_OK) {
         if (!w->wish->fits(w->wish->user, &d, misfit, sizeof misfit)) {
             e->fit = TXM_FIT_COLOURS;

@@ -16,6 +16,7 @@ typedef struct txm_tx_wish {
     /* Whether a file with this description has the requested pixels; if not, `why` is a sentence. */
     bool (*fits)(const void *user, const txm_tx_description *description, char *why, size_t why_bytes);
     const void *user;
+    const char *space; /* how the scene or the settings call the colour space, for the verdict; NULL: not known */
 } txm_tx_wish;
 
 /* Looks in Cycles' order: (a) the configured folder, (b) blender_tx if that is not the configured one, (c) the source.

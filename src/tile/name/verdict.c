@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tile/base/settings.h"
 #include "tile/base/text.h"
 #include "tile/base/words.h"
 #include "tile/reader/acceptance.h"
@@ -118,6 +119,20 @@ static void say_damaged(const txm_evidence *e, txm_verdict *out)
     say(out, TXM_USE_DAMAGED, shows, "level %d, tile %d,%d: %s", e->level, e->tile_x, e->tile_y, e->damage);
 }
 
+/* A tx file is made for the scenes that use its image in one way; others look for another file. Every image has one of
+ * the two common alpha types unless its user chooses another, which is then named too. */
+static void say_loaded(const txm_evidence *e, txm_verdict *out)
+{
+    char shows[sizeof out->shows];
+    const bool usual =
+        e->alpha == TXM_ALPHA_DEFAULT || e->alpha == TXM_ALPHA_STRAIGHT || e->alpha == TXM_ALPHA_PREMULTIPLIED;
+    snprintf(shows, sizeof shows, "uses it%s%.64s%s%s%s", e->space ? " for scenes that set " : "",
+             e->space ? txm_space_shown(e->space) : "", e->space && !usual ? " and alpha type " : "",
+             e->space && !usual ? txm_alpha_name(e->alpha) : "",
+             e->tx && is_native(e->tx) ? "" : ", but converts every tile while rendering: slow");
+    say(out, TXM_USE_LOADED, shows, "%s", "");
+}
+
 void txm_decide(const txm_evidence *e, txm_verdict *out)
 {
     if (e->missing)
@@ -143,6 +158,5 @@ void txm_decide(const txm_evidence *e, txm_verdict *out)
         say(out, TXM_USE_NO_IMAGE, "uses it beside its image; renders magenta where the image is missing", "%s",
             e->misfit ? e->misfit : "");
     else
-        say(out, TXM_USE_LOADED,
-            e->tx && is_native(e->tx) ? "uses it" : "uses it, but converts every tile while rendering: slow", "%s", "");
+        say_loaded(e, out);
 }

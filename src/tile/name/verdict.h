@@ -31,6 +31,8 @@ typedef struct txm_evidence {
     const char *image;   /* its name for messages; NULL: "the image" */
     const txm_tx *tx;    /* NULL: it cannot be opened, because of `refusal`, or only by Cycles' own reader */
     const char *refusal; /* a sentence without the path; NULL where Cycles can open it */
+    const char *space;   /* the scenes that look for the file set this colour space; NULL: that is not known */
+    txm_alpha alpha;     /* and this alpha type */
     txm_fit fit;
     const char *misfit; /* a sentence on `fit` */
     const char *damage; /* why the tile at level, tile_x, tile_y cannot be decoded; NULL: no such tile is known */

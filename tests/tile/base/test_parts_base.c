@@ -14,10 +14,32 @@
 #include "tile/base/fail.h"
 #include "tile/base/file_map.h"
 #include "tile/base/plugin.h"
+#include "tile/base/shell.h"
 #include "util_batch.h"
 #include "util_check.h"
 
 /* ---- text files -------------------------------------------------------------------------------------------------- */
+
+START_TEST(names_in_commands_are_quoted)
+{
+    static const char *const words[][3] = {
+        {"a/b-1.png", "a/b-1.png", "a/b-1.png"},
+        {"-c.png", "-c.png", "./-c.png"},
+        {"- c", "\"- c\"", "\"./- c\""},
+        {"", "\"\"", "\"\""},
+        {"it's", "\"it's\"", "\"it's\""},
+        {"$5's", "'$5'\\''s'", "'$5'\\''s'"},
+        {"\xC3\xA9", "\"\xC3\xA9\"", "\"\xC3\xA9\""},
+        {"a\n\xFF'\\\xC2\x85", "$'a\\012\\377\\'\\\\\\302\\205'", "$'a\\012\\377\\'\\\\\\302\\205'"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        char *word = txm_shell_word(words[i][0]), *path = txm_shell_path(words[i][0]);
+        ck_assert_str_eq(word, words[i][1]);
+        ck_assert_str_eq(path, words[i][2]);
+        free(word);
+        free(path);
+    }
+}
+END_TEST
 
 START_TEST(text_files_are_read_whole)
 {
@@ -161,6 +183,7 @@ int main(void)
     Suite *suite = suite_create("parts of core and blend");
     TCase *t = add_case(suite, "parts");
     add_tests(t, text_files_are_read_whole, a_silent_pipe_can_be_left, maps_know_what_they_hold,
-              modules_are_found_where_the_user_says, blocks_are_found_by_address_and_kind, runs_are_bounded);
+              modules_are_found_where_the_user_says, blocks_are_found_by_address_and_kind, runs_are_bounded,
+              names_in_commands_are_quoted);
     return run_suite(suite);
 }
