@@ -19,7 +19,7 @@ static txm_status bench(const txm_gpu_jobs *jobs, uint32_t device, uint32_t widt
                                .type = type,
                                .conform = {.src_channels = 4, .channels = 4},
                                .channels = 4,
-                               .srgb = type == TXM_TYPE_U8,
+                               .curve = type == TXM_TYPE_U8 ? TXM_CURVE_SRGB : TXM_CURVE_NONE,
                                .filter = true,
                                .borders = true,
                                .rows = true,

@@ -102,10 +102,10 @@ static void conform_rows(const image *m)
         const uint8_t *src = m->raw + y * raw_row(m);
         if (c->src_channels == c->channels)
             memcpy(row, src, wide_row(m));
-        if (c->associate && c->src_channels == 4)
-            ops->associate(t, row, m->plan.width);
         if (c->src_channels != c->channels)
             ops->widen(t, c->src_channels, src, row, m->plan.width);
+        if (c->associate)
+            ops->associate(t, row, m->plan.width);
         if (c->set_opaque)
             ops->set_opaque(t, row, m->plan.width);
         if (c->finite)
@@ -132,7 +132,7 @@ static void placed(void *context, uint32_t level, uint32_t y)
 static void make_levels(image *m)
 {
     const txm_gpu_plan *p = &m->plan;
-    const txm_pyramid_spec spec = {p->width, p->height, p->channels, p->type, p->srgb, false, false};
+    const txm_pyramid_spec spec = {p->width, p->height, p->channels, p->type, p->curve, false, false};
     const txm_pyramid_sink sink = {m, place, placed};
     txm_pyramid *pyramid = NULL;
     ck_assert(!txm_pyramid_new(&spec, ops, &sink, &pyramid, NULL));
@@ -342,28 +342,28 @@ static const struct {
     txm_gpu_conform conform;
     uint32_t channels;
 } layouts[] = {
-    {{1, 1, false, false, true}, 1}, {{2, 4, false, false, true}, 4}, {{3, 4, false, false, true}, 4},
-    {{3, 4, false, true, true}, 1},  {{4, 4, true, false, true}, 4},  {{4, 4, false, true, true}, 4},
-    {{4, 4, true, true, true}, 1},
+    {{1, 1, false, false, true}, 1}, {{2, 4, false, false, true}, 4}, {{2, 4, true, false, true}, 4},
+    {{3, 4, false, false, true}, 4}, {{3, 4, false, true, true}, 1},  {{4, 4, true, false, true}, 4},
+    {{4, 4, false, false, true}, 4}, {{4, 4, false, true, true}, 4},  {{4, 4, true, true, true}, 1},
 };
-enum { LAYOUTS = sizeof layouts / sizeof *layouts };
+enum { LAYOUTS = sizeof layouts / sizeof *layouts, CURVES = TXM_CURVE_SRGB_PACKED + 1 };
 
-/* Every layout with both curves; only some of them for each size, unless thorough. */
+/* Every layout with each curve; only some of them for each size, unless thorough. */
 START_TEST(jobs_equal_scalar)
 {
     const txm_type type = (txm_type)(_i % 4);
     const uint32_t *size = sizes[_i / 4];
     seed = 2654435761u * (uint32_t)(_i + 1);
-    for (size_t k = (size_t)_i / 4 % case_part() % (2 * LAYOUTS); k < 2 * LAYOUTS; k += case_part()) {
+    for (size_t k = (size_t)_i / 4 % case_part() % (CURVES * LAYOUTS); k < CURVES * LAYOUTS; k += case_part()) {
         bool plain = next_random() % 4 == 0;
         uint32_t tile_px = 16u << next_random() % 2;
         const txm_gpu_plan plan = {.width = size[0],
                                    .height = size[1],
                                    .tile_px = tile_px,
                                    .type = type,
-                                   .conform = layouts[k / 2].conform,
-                                   .channels = layouts[k / 2].channels,
-                                   .srgb = k % 2,
+                                   .conform = layouts[k / CURVES].conform,
+                                   .channels = layouts[k / CURVES].channels,
+                                   .curve = (txm_curve)(k % CURVES),
                                    .filter = !plain,
                                    .borders = next_random() % 4 != 0,
                                    .rows = next_random() % 2,
@@ -509,7 +509,7 @@ START_TEST(bench_runs)
                          .type = TXM_TYPE_HALF,
                          .conform = {4, 4, false, false, false},
                          .channels = 4,
-                         .srgb = true,
+                         .curve = TXM_CURVE_SRGB,
                          .filter = true,
                          .borders = true,
                          .chunk_rows = 128,

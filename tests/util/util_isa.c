@@ -128,14 +128,16 @@ static void compare_conversions(const txm_ops *ops, txm_type t, uint32_t c, size
     reference->from_float(t, (float *)m.in, m.a, n * c);
     ops->from_float(t, (float *)m.in, m.b, n * c);
     same(m.a, m.b, sizeof m.a, "from_float", ops->isa, t, n);
-    prepare(t, c, false);
-    reference->srgb_decode(t, c, m.in, (float *)m.a, n);
-    ops->srgb_decode(t, c, m.in, (float *)m.b, n);
-    same(m.a, m.b, sizeof m.a, "srgb_decode", ops->isa, t, n);
-    prepare(TXM_TYPE_FLOAT, c, false);
-    reference->srgb_encode(t, c, (float *)m.in, m.a, n);
-    ops->srgb_encode(t, c, (float *)m.in, m.b, n);
-    same(m.a, m.b, sizeof m.a, "srgb_encode", ops->isa, t, n);
+    for (txm_curve curve = TXM_CURVE_SRGB; curve <= TXM_CURVE_SRGB_PACKED; curve++) {
+        prepare(t, c, false);
+        reference->srgb_decode(t, c, curve, m.in, (float *)m.a, n);
+        ops->srgb_decode(t, c, curve, m.in, (float *)m.b, n);
+        same(m.a, m.b, sizeof m.a, "srgb_decode", ops->isa, t, n);
+        prepare(TXM_TYPE_FLOAT, c, false);
+        reference->srgb_encode(t, c, curve, (float *)m.in, m.a, n);
+        ops->srgb_encode(t, c, curve, (float *)m.in, m.b, n);
+        same(m.a, m.b, sizeof m.a, "srgb_encode", ops->isa, t, n);
+    }
 }
 
 static void compare_filters(const txm_ops *ops, uint32_t c, size_t n)
@@ -233,8 +235,8 @@ static void compare_u8_encoding(const txm_ops *ops)
             for (int c = 0; c < 3; c++)
                 p[c] = p[3] * (float)(next_random() & 0xFFFFFF) / (float)(0xA00000 >> (round % 12));
         }
-        reference->srgb_encode(TXM_TYPE_U8, 4, (float *)m.in, m.a, MAX_PIXELS);
-        ops->srgb_encode(TXM_TYPE_U8, 4, (float *)m.in, m.b, MAX_PIXELS);
+        reference->srgb_encode(TXM_TYPE_U8, 4, TXM_CURVE_SRGB, (float *)m.in, m.a, MAX_PIXELS);
+        ops->srgb_encode(TXM_TYPE_U8, 4, TXM_CURVE_SRGB, (float *)m.in, m.b, MAX_PIXELS);
         same(m.a, m.b, MAX_PIXELS * 4, "srgb_encode of alphas", ops->isa, TXM_TYPE_U8, MAX_PIXELS);
     }
 }

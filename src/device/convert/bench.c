@@ -85,7 +85,7 @@ static int ingest(bench *b)
                               .rows = b->rows,
                               .conform = {.src_channels = p->channels, .channels = p->channels},
                               .box = true,
-                              .srgb = p->srgb,
+                              .curve = p->curve,
                               .store0 = b->l0->store,
                               .store1 = b->l1->store,
                               .floats1 = b->l1->floats};
@@ -111,7 +111,7 @@ static int level(bench *b)
     const txm_gpu_level a = {.type = p->type,
                              .channels = p->channels,
                              .box = true,
-                             .srgb = p->srgb,
+                             .curve = p->curve,
                              .src_width = b->l1->width,
                              .src_height = b->l1->height,
                              .width = b->l2->width,

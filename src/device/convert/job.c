@@ -232,7 +232,7 @@ txm_status gpu_open(uint32_t device, const txm_gpu_plan *plan, txm_gpu_job **out
     for (uint32_t i = 0; !status && i < plan->slots; i++)
         if (!(j->slots[i].pieces = txm_calloc(j->piece_capacity, sizeof(txm_gpu_piece))))
             status = txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
-    if (!status && plan->srgb)
+    if (!status && plan->curve)
         status = gpu_tables(device, &j->tables, err);
     if (status || (status = open_memory(j, err)) || (status = open_streams(j, err)))
         gpu_close(&j);

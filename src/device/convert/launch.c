@@ -73,7 +73,7 @@ static int ingest(chunk *c)
                         .rows = c->rows,
                         .conform = conform_of(c),
                         .box = l1 && l1->box,
-                        .srgb = p->srgb,
+                        .curve = p->curve,
                         .store0 = l0->store};
     a.gives_rows = p->rows && !c->conformed;
     if (a.gives_rows)
@@ -129,7 +129,7 @@ static int make_level(chunk *c, uint32_t index)
     const txm_gpu_level a = {.type = j->plan.type,
                              .channels = j->plan.channels,
                              .box = l->box,
-                             .srgb = j->plan.srgb,
+                             .curve = j->plan.curve,
                              .src_width = below->width,
                              .src_height = below->height,
                              .width = l->width,

@@ -95,7 +95,7 @@ static txm_gpu_plan device_plan(const attempt *a, const txm_pyramid_spec *spec)
                       .type = spec->type,
                       .conform = {c->src_channels, c->channels, c->associate, c->set_opaque, floats},
                       .channels = spec->channels,
-                      .srgb = spec->srgb,
+                      .curve = spec->curve,
                       .filter = a->layout.compression.codec != TXM_CODEC_NONE,
                       .borders = a->section != NULL};
     if (c->space)
@@ -166,13 +166,8 @@ static txm_status open_output(attempt *a, const txm_feed_start *what, txm_error 
                                 .type = what->type,
                                 .tile_px = r->settings->tile_px,
                                 .compression = r->settings->compression};
-    const txm_pyramid_spec spec = {what->width,
-                                   what->height,
-                                   what->channels,
-                                   what->type,
-                                   txm_color_space_class(r->resolved->space) == TXM_COLOR_CLASS_SRGB,
-                                   r->settings->equiangular,
-                                   false};
+    const txm_pyramid_spec spec = {
+        what->width, what->height, what->channels, what->type, a->conform.curve, r->settings->equiangular, false};
     const txm_ops *ops = r->context->ops;
     txm_status status;
     if ((status = txm_publish_begin(r->target, TXM_PUBLISH_IN_CACHE, &a->publish, err)))
@@ -315,8 +310,8 @@ static txm_status set_up(attempt *a, txm_error *err)
         return status;
     if (!(a->pyramid_strand = txm_strand_new(a->job.group)))
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for a conversion");
-    a->conform =
-        txm_conform_plan(txm_source_info_of(r->source), r->resolved->space, r->resolved->alpha, r->context->ops);
+    a->conform = txm_conform_plan(txm_source_info_of(r->source), r->resolved->space, r->resolved->alpha,
+                                  txm_color_blender(r->context->color), r->context->ops);
     unsigned in_flight = 0;
     if ((status = plan_memory(a, &in_flight, err)))
         return status;

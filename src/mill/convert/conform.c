@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tile/base/releases.h"
 #include "tile/ops/arith.h"
 #include "tile/reader/blender_format.h"
 
@@ -39,9 +40,15 @@ const char *txm_conform_detected(const txm_source_info *info, const txm_color_sp
     return named;
 }
 
+/* All numbers of channels beyond the last bit count as that. */
+static bool has_bit(unsigned set, uint32_t channels)
+{
+    return set >> (channels < 31 ? channels : 31) & 1;
+}
+
 /* `ops` may be NULL if only the plan is needed, as for keys. */
 txm_conform txm_conform_plan(const txm_source_info *info, const txm_color_space *space, txm_alpha alpha,
-                             const txm_ops *ops)
+                             txm_blender blender, const txm_ops *ops)
 {
     txm_color_class class = txm_color_space_class(space);
     txm_conform c = {
@@ -57,10 +64,16 @@ txm_conform txm_conform_plan(const txm_source_info *info, const txm_color_space 
         if (!txm_type_is_float(info->type))
             c.type = TXM_TYPE_HALF; /* integers become half before they are converted */
     }
-    /* The file must have exactly four channels: Cycles does not associate files with more, whatever the fourth is. */
-    c.associate = info->file_channels == 4 && class != TXM_COLOR_CLASS_DATA && alpha_is_unassociated(info, alpha);
+    /* Cycles goes by the number of channels, whatever the second or fourth one is. */
+    c.associate = has_bit(TXM_RELEASE(blender, associated), info->file_channels) && class != TXM_COLOR_CLASS_DATA &&
+                  alpha_is_unassociated(info, alpha);
     c.set_opaque = c.channels == 4 && alpha == TXM_ALPHA_NONE;
     c.divide = alpha != TXM_ALPHA_NONE && alpha != TXM_ALPHA_CHANNEL_PACKED;
+    if (class == TXM_COLOR_CLASS_SRGB)
+        c.curve = alpha == TXM_ALPHA_CHANNEL_PACKED && (info->file_channels == 2 || info->file_channels > 3) &&
+                          !TXM_RELEASE(blender, packed_levels_divide)
+                      ? TXM_CURVE_SRGB_PACKED
+                      : TXM_CURVE_SRGB;
     return c;
 }
 
@@ -195,10 +208,10 @@ void txm_conform_rows(const txm_conform *c, const void *src, size_t src_stride, 
         } else if (!widens && s != d) {
             memcpy(d, s, b * c->channels * c->width);
         }
-        if (c->associate)
-            c->ops->associate(c->type, d, c->width);
         if (widens)
             c->ops->widen(c->type, c->src_channels, s, d, c->width);
+        if (c->associate)
+            c->ops->associate(c->type, d, c->width);
         if (c->set_opaque)
             c->ops->set_opaque(c->type, d, c->width);
         if (c->space && c->channels == 1)

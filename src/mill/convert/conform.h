@@ -19,11 +19,12 @@ typedef struct txm_conform {
     bool associate;  /* multiply colour by alpha */
     bool set_opaque; /* makes alpha opaque, for alpha type `none` */
     bool divide;     /* the colour conversion runs on unassociated colours */
+    txm_curve curve; /* how further levels are filtered: as in txm_pyramid_spec */
 } txm_conform;
 
-/* The steps for a source with these settings; `alpha` is resolved. */
+/* The steps for a source with these settings in a release of Blender; `alpha` is resolved. */
 txm_conform txm_conform_plan(const txm_source_info *info, const txm_color_space *space, txm_alpha alpha,
-                             const txm_ops *ops);
+                             txm_blender blender, const txm_ops *ops);
 
 /* The colour space as the tx file names it: its class or, if it is converted, the requested name, which may be an
  * alias. Cycles takes tiled images that its own tx writer made for scene-linear if they would be converted: integers

@@ -278,13 +278,15 @@ static void describe(const conversion *c, txm_result *result)
     result->levels = txm_level_count(c->info->width, c->info->height);
     result->channels = c->info->channels == 1 ? 1 : 4;
     result->type = c->info->type;
-    txm_settings_key(c->info, c->resolved.space, c->resolved.alpha, &c->settings, result->settings_key);
+    txm_settings_key(c->info, c->resolved.space, c->resolved.alpha, txm_color_blender(c->context->color), &c->settings,
+                     result->settings_key);
 }
 
 /* Planning fails if making the file would. */
 static txm_status check_codec(const conversion *c, txm_error *err)
 {
-    const txm_conform conform = txm_conform_plan(c->info, c->resolved.space, c->resolved.alpha, NULL);
+    const txm_conform conform =
+        txm_conform_plan(c->info, c->resolved.space, c->resolved.alpha, txm_color_blender(c->context->color), NULL);
     return txm_tx_check_codec(conform.type, c->settings.compression.codec, c->path, err);
 }
 
@@ -348,7 +350,8 @@ static txm_status refuse_memory(conversion *c, txm_error *err)
     c->info = txm_source_info_of(c->source);
     if (txm_resolve(c->context, &c->settings, c->path, c->info, !c->hooks, &c->resolved, &ignored) != TXM_OK)
         return TXM_STATUS_TOO_LARGE;
-    const txm_conform conform = txm_conform_plan(c->info, c->resolved.space, c->resolved.alpha, c->context->ops);
+    const txm_conform conform = txm_conform_plan(c->info, c->resolved.space, c->resolved.alpha,
+                                                 txm_color_blender(c->context->color), c->context->ops);
     txm_convert_bands(&conform, &c->settings, txm_pool_threads(c->context->pool), 1, &needed);
     while (needed < most && !opens_within(c->path, needed))
         needed += needed / 4;

@@ -147,12 +147,18 @@ static bool same_space(const txm_resolved_image *i, const char *detected)
            !strcmp(txm_color_space_transform_id(made), txm_color_space_transform_id(asked));
 }
 
+/* Whether two plans for the same image and space give the same pixels. */
+static bool same_steps(txm_conform a, txm_conform b)
+{
+    return a.associate == b.associate && a.set_opaque == b.set_opaque && a.divide == b.divide && a.curve == b.curve;
+}
+
 /* Alpha types differ only for images that have alpha. */
 static bool same_alpha(const txm_resolved_image *i, txm_alpha alpha)
 {
-    const txm_conform asked = txm_conform_plan(i->info, i->resolved->space, i->resolved->alpha, NULL);
-    const txm_conform made = txm_conform_plan(i->info, i->resolved->space, alpha, NULL);
-    return asked.associate == made.associate && asked.set_opaque == made.set_opaque && asked.divide == made.divide;
+    const txm_blender blender = txm_color_blender(i->context->color);
+    return same_steps(txm_conform_plan(i->info, i->resolved->space, i->resolved->alpha, blender, NULL),
+                      txm_conform_plan(i->info, i->resolved->space, alpha, blender, NULL));
 }
 
 bool txm_resolved_fits(const void *image, const txm_tx_description *d, char *why, size_t why_bytes)
@@ -179,19 +185,19 @@ bool txm_resolved_fits(const void *image, const txm_tx_description *d, char *why
 _Static_assert((int)TXM_KEY_HEX == (int)TXM_SHA1_HEX, "a key is a SHA-1");
 
 /* Equal keys mean equal pixels: the key contains everything that changes a pixel, and nothing else. */
-void txm_settings_key(const txm_source_info *info, const txm_color_space *space, txm_alpha alpha,
+void txm_settings_key(const txm_source_info *info, const txm_color_space *space, txm_alpha alpha, txm_blender blender,
                       const txm_settings *settings, char out[TXM_KEY_HEX])
 {
     static const char *const classes[] = {"data", "scene_linear", "scene_linear_srgb", "converted"};
-    const txm_conform c = txm_conform_plan(info, space, alpha, NULL);
+    const txm_conform c = txm_conform_plan(info, space, alpha, blender, NULL);
     char text[512];
     /* For a converted space only the digest of its transform is part of the key, and not its name: the same transform
      * gives the same pixels. */
     int n = snprintf(text, sizeof text,
                      "format:%u pixels:%d class:%s transform:%.300s associate:%d opaque:%d divide:%d latlong:%d "
-                     "mono:%d",
+                     "mono:%d%s",
                      txm_blender_format_now()->version, TXM_PIXELS_VERSION, classes[txm_color_space_class(space)],
                      txm_color_space_transform_id(space), c.associate, c.set_opaque, c.divide, settings->equiangular,
-                     settings->mono && c.channels > 1);
+                     settings->mono && c.channels > 1, c.curve == TXM_CURVE_SRGB_PACKED ? " packed" : "");
     txm_sha1_of(text, (size_t)n, out);
 }

@@ -63,6 +63,6 @@ enum { TXM_PIXELS_VERSION = 2 };
  * versions of Blender's format and of txmill's arithmetic. It does not cover the name of the space, tiles, compression,
  * borders, metadata and paths, because they change no pixel. So sRGB and its alias have the same key, and so have all
  * alpha types if the image has no alpha. */
-void txm_settings_key(const txm_source_info *info, const txm_color_space *space, txm_alpha alpha,
+void txm_settings_key(const txm_source_info *info, const txm_color_space *space, txm_alpha alpha, txm_blender blender,
                       const txm_settings *settings, char out[TXM_KEY_HEX]);
 #endif

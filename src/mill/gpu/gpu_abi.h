@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /* This number must be increased whenever the interface below changes: a table of another build is refused. */
-enum { TXM_GPU_ABI = 3 };
+enum { TXM_GPU_ABI = 4 };
 
 /* The work of a job. */
 typedef struct txm_gpu_plan {
@@ -29,7 +29,7 @@ typedef struct txm_gpu_plan {
     txm_type type;
     txm_gpu_conform conform; /* conforming of rows that come as the source delivers them */
     uint32_t channels;       /* number of stored channels: conform.channels, or 1 for RGBA that is grey */
-    bool srgb;               /* filter in linear light */
+    txm_curve curve;         /* as in txm_pyramid_spec */
     bool filter;             /* tiles are filtered with TIFF's predictor or EXR's byte split */
     bool borders;
     bool rows;           /* results include conformed rows of level 0 */

@@ -38,11 +38,11 @@ TXM_ARITH TXM_GLOBAL float *txm_gpu_float_row(TXM_GLOBAL uint8_t *m, const txm_g
 }
 
 /* Stores a filtered pixel: in storage type, and in float32 for the next level. */
-TXM_ARITH void txm_gpu_keep(TXM_GLOBAL uint8_t *m, txm_type type, uint32_t channels, bool srgb,
+TXM_ARITH void txm_gpu_keep(TXM_GLOBAL uint8_t *m, txm_type type, uint32_t channels, txm_curve curve,
                             TXM_GLOBAL const txm_tables *t, txm_gpu_light p, uint32_t x, uint32_t y,
                             const txm_gpu_store *store, const txm_gpu_floats *floats)
 {
-    txm_gpu_pixel stored = txm_gpu_encode(type, channels, srgb, t, p);
+    txm_gpu_pixel stored = txm_gpu_encode(type, channels, curve, t, p);
     txm_gpu_save(type, channels, stored, txm_gpu_row(m, store, y) + (uint64_t)x * channels * txm_gpu_bytes(type));
     if (floats->none_kept)
         return;
@@ -62,7 +62,7 @@ typedef struct txm_gpu_ingest {
     uint32_t gives_rows;     /* a tight copy of the chunk's stored rows goes to rows_out */
     txm_gpu_conform conform;
     uint64_t rows_out;
-    uint32_t box, srgb; /* box: make level 1 too */
+    uint32_t box, curve; /* box: make level 1 too */
     txm_gpu_store store0, store1;
     txm_gpu_floats floats1;
 } txm_gpu_ingest;
@@ -86,14 +86,14 @@ TXM_ARITH void txm_gpu_ingest_body(const txm_gpu_ingest *a, TXM_GLOBAL uint8_t *
         if (a->gives_rows)
             txm_gpu_save(type, channels, p, m + a->rows_out + ((uint64_t)row * a->width + x) * bytes);
         if (a->box)
-            quad[i] = txm_gpu_decode(type, channels, a->srgb, t, p);
+            quad[i] = txm_gpu_decode(type, channels, (txm_curve)a->curve, t, p);
     }
     if (!a->box)
         return;
     txm_gpu_light p = {{0, 0, 0, 0}};
     for (uint32_t c = 0; c < channels; c++)
         p.v[c] = txm_box(quad[0].v[c], quad[1].v[c], quad[2].v[c], quad[3].v[c]);
-    txm_gpu_keep(m, type, channels, a->srgb, t, p, qx, a->y / 2 + qy, &a->store1, &a->floats1);
+    txm_gpu_keep(m, type, channels, (txm_curve)a->curve, t, p, qx, a->y / 2 + qy, &a->store1, &a->floats1);
 }
 
 /* ---- statistics ------------------------------------------------------------------------------------------------- */
@@ -159,7 +159,7 @@ TXM_ARITH void txm_gpu_count_body(const txm_gpu_count *a, TXM_GLOBAL uint8_t *m,
 typedef struct txm_gpu_level {
     txm_type type;
     uint32_t channels;
-    uint32_t box, srgb;
+    uint32_t box, curve;
     uint32_t src_width, src_height, width, height;
     uint32_t y, rows;        /* the rows to make */
     uint32_t from_store;     /* the level below is level 0, in storage type */
@@ -174,7 +174,7 @@ TXM_ARITH txm_gpu_light txm_gpu_source(const txm_gpu_level *a, TXM_GLOBAL uint8_
     if (!a->from_store)
         return txm_gpu_load_light(channels, txm_gpu_float_row(m, &a->src, y) + (uint64_t)x * channels);
     TXM_GLOBAL const uint8_t *p = txm_gpu_row(m, &a->src_store, y) + (uint64_t)x * channels * txm_gpu_bytes(type);
-    return txm_gpu_decode(type, channels, a->srgb, t, txm_gpu_load(type, channels, p));
+    return txm_gpu_decode(type, channels, (txm_curve)a->curve, t, txm_gpu_load(type, channels, p));
 }
 
 TXM_ARITH void txm_gpu_level_body(const txm_gpu_level *a, TXM_GLOBAL uint8_t *m, TXM_GLOBAL const txm_tables *t,
@@ -200,7 +200,7 @@ TXM_ARITH void txm_gpu_level_body(const txm_gpu_level *a, TXM_GLOBAL uint8_t *m,
     for (uint32_t c = 0; c < channels; c++)
         p.v[c] = a->box ? txm_box(p00.v[c], p10.v[c], p01.v[c], p11.v[c])
                         : txm_bilinear(p00.v[c], p10.v[c], p01.v[c], p11.v[c], f, g);
-    txm_gpu_keep(m, type, channels, a->srgb, t, p, x, y, &a->store, &a->dst);
+    txm_gpu_keep(m, type, channels, (txm_curve)a->curve, t, p, x, y, &a->store, &a->dst);
 }
 
 /* ---- tiles ------------------------------------------------------------------------------------------------------ */

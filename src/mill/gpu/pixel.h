@@ -147,14 +147,14 @@ TXM_ARITH bool txm_gpu_finite(txm_type type, uint32_t v)
 /* Converts a pixel of the source to one of level 0. */
 TXM_ARITH txm_gpu_pixel txm_gpu_conform_pixel(txm_type type, const txm_gpu_conform *f, txm_gpu_pixel p)
 {
-    if (f->associate && f->src_channels == 4)
-        for (int c = 0; c < 3; c++)
-            p.v[c] = txm_gpu_times(type, p.v[c], p.v[3]);
     if (f->channels == 4 && f->src_channels < 4) {
         p.v[3] = f->src_channels == 2 ? p.v[1] : txm_gpu_one(type);
         if (f->src_channels < 3)
             p.v[1] = p.v[2] = p.v[0];
     }
+    if (f->associate)
+        for (int c = 0; c < 3; c++)
+            p.v[c] = txm_gpu_times(type, p.v[c], p.v[3]);
     if (f->set_opaque)
         p.v[3] = txm_gpu_one(type);
     bool finite = true;
@@ -180,13 +180,13 @@ TXM_ARITH float txm_gpu_to_float(txm_type type, uint32_t v)
 }
 
 /* Converts a stored pixel to the float32 in which levels are filtered. */
-TXM_ARITH txm_gpu_light txm_gpu_decode(txm_type type, uint32_t channels, bool srgb, TXM_GLOBAL const txm_tables *t,
-                                       txm_gpu_pixel p)
+TXM_ARITH txm_gpu_light txm_gpu_decode(txm_type type, uint32_t channels, txm_curve curve,
+                                       TXM_GLOBAL const txm_tables *t, txm_gpu_pixel p)
 {
     txm_gpu_light out = {{0, 0, 0, 0}};
     for (uint32_t c = 0; c < channels; c++)
         out.v[c] = txm_gpu_to_float(type, p.v[c]);
-    if (!srgb)
+    if (!curve)
         return out;
     if (channels == 1) {
         out.v[0] = type == TXM_TYPE_U8    ? t->u8_grey[p.v[0]]
@@ -194,12 +194,12 @@ TXM_ARITH txm_gpu_light txm_gpu_decode(txm_type type, uint32_t channels, bool sr
                                           : txm_srgb_decode_grey(out.v[0]);
     } else if (type == TXM_TYPE_U8) {
         for (int c = 0; c < 3; c++)
-            out.v[c] = t->u8_rgba[p.v[3]][p.v[c]];
-    } else if (type == TXM_TYPE_U16 && (p.v[3] == 0 || p.v[3] == 65535)) {
+            out.v[c] = t->u8_rgba[curve == TXM_CURVE_SRGB_PACKED ? 255 : p.v[3]][p.v[c]];
+    } else if (type == TXM_TYPE_U16 && (p.v[3] == 0 || p.v[3] == 65535 || curve == TXM_CURVE_SRGB_PACKED)) {
         for (int c = 0; c < 3; c++)
             out.v[c] = t->u16_opaque[p.v[c]];
     } else {
-        txm_srgb_decode_pixel(out.v);
+        txm_srgb_decode_pixel(curve, out.v);
     }
     return out;
 }
@@ -223,24 +223,24 @@ TXM_ARITH uint32_t txm_gpu_from_float(txm_type type, float v)
 }
 
 /* Converts a float32 pixel to a stored one. */
-TXM_ARITH txm_gpu_pixel txm_gpu_encode(txm_type type, uint32_t channels, bool srgb, TXM_GLOBAL const txm_tables *t,
-                                       txm_gpu_light p)
+TXM_ARITH txm_gpu_pixel txm_gpu_encode(txm_type type, uint32_t channels, txm_curve curve,
+                                       TXM_GLOBAL const txm_tables *t, txm_gpu_light p)
 {
     txm_gpu_pixel out = {{0, 0, 0, 0}};
-    bool table = srgb && type == TXM_TYPE_U8 && (channels == 1 || !txm_alpha_divides(p.v[3]));
+    bool table = curve && type == TXM_TYPE_U8 && (channels == 1 || !txm_curve_divides(curve, p.v[3]));
     uint32_t colors = channels == 1 ? 1 : 3;
     if (table) {
         for (uint32_t c = 0; c < colors; c++) {
             uint32_t bits = txm_float_bits(p.v[c]);
             out.v[c] = txm_srgb8_code(t->srgb8[txm_srgb8_bin(bits)], bits);
         }
-    } else if (srgb && channels == 1) {
+    } else if (curve && channels == 1) {
         p.v[0] = txm_srgb_encode(p.v[0]);
-    } else if (srgb) {
-        txm_srgb_encode_pixel(p.v);
+    } else if (curve) {
+        txm_srgb_encode_pixel(curve, p.v);
     }
     for (uint32_t c = 0; c < channels; c++)
-        if (srgb && type == TXM_TYPE_HALF)
+        if (curve && type == TXM_TYPE_HALF)
             out.v[c] = txm_float_to_half(txm_gpu_same_nan(p.v[c])); /* not clamped */
         else if (!table || c >= colors)
             out.v[c] = txm_gpu_from_float(type, p.v[c]);

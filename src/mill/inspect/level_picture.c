@@ -110,9 +110,9 @@ static void encode_row(const txm_ops *ops, const txm_level_picture *p, const uin
     size_t samples = (size_t)p->width * p->channels;
     ops->to_float(p->type, src, linear, samples);
     if (p->channels == 4)
-        ops->srgb_encode(TXM_TYPE_U8, 4, linear, dst, p->width);
+        ops->srgb_encode(TXM_TYPE_U8, 4, TXM_CURVE_SRGB, linear, dst, p->width);
     else
-        ops->srgb_encode(TXM_TYPE_U8, 1, linear, dst, samples);
+        ops->srgb_encode(TXM_TYPE_U8, 1, TXM_CURVE_SRGB, linear, dst, samples);
     for (size_t x = 1; p->channels == 2 && x < samples; x += 2)
         ops->from_float(TXM_TYPE_U8, linear + x, dst + x, 1);
 }

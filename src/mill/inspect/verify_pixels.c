@@ -363,7 +363,8 @@ static txm_status set_up_tiler(course *c, txm_error *err)
                                    i->height,
                                    i->channels,
                                    i->type,
-                                   !strcmp(v->description.detected, "scene_linear_srgb"),
+                                   !strcmp(v->description.detected, "scene_linear_srgb") ? TXM_CURVE_SRGB
+                                                                                         : TXM_CURVE_NONE,
                                    v->description.envlatl,
                                    true};
     const txm_tiler_sink sink = {c, take_tiles, i->section == TXM_SECTION_STATE_VALID ? take_borders : NULL};

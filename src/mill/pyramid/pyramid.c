@@ -116,8 +116,8 @@ static bool store(const txm_pyramid *p, uint32_t index, uint32_t y, const float 
     void *place = p->sink.place(p->sink.context, index, y);
     if (!place)
         return false;
-    if (p->spec.srgb)
-        p->ops->srgb_encode(p->spec.type, p->spec.channels, row, place, l->width);
+    if (p->spec.curve)
+        p->ops->srgb_encode(p->spec.type, p->spec.channels, p->spec.curve, row, place, l->width);
     else
         p->ops->from_float(p->spec.type, row, place, (size_t)l->width * p->spec.channels);
     p->sink.placed(p->sink.context, index, y);
@@ -152,16 +152,16 @@ static void load_row(const txm_pyramid *p, const void *src, uint32_t y, float *d
     const txm_pyramid_spec *s = &p->spec;
     txm_type type = s->type;
     if (s->equiangular && !s->closed) {
-        float *row = s->srgb ? p->level0_row : dst;
+        float *row = s->curve ? p->level0_row : dst;
         p->ops->to_float(type, src, row, (size_t)s->width * s->channels);
         txm_latlong_edges(row, s->channels, s->width, y, s->height);
-        if (!s->srgb)
+        if (!s->curve)
             return;
         src = row;
         type = TXM_TYPE_FLOAT;
     }
-    if (s->srgb)
-        p->ops->srgb_decode(type, s->channels, src, dst, s->width);
+    if (s->curve)
+        p->ops->srgb_decode(type, s->channels, s->curve, src, dst, s->width);
     else
         p->ops->to_float(type, src, dst, (size_t)s->width * s->channels);
 }

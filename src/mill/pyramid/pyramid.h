@@ -19,7 +19,7 @@ typedef struct txm_pyramid_spec {
     uint32_t width, height; /* level 0, px */
     uint32_t channels;      /* 1 or 4 */
     txm_type type;
-    bool srgb;        /* class scene-linear sRGB: filter in linear light */
+    txm_curve curve;  /* how class scene-linear sRGB is filtered in linear light; NONE for other classes */
     bool equiangular; /* latitude-longitude: rows weighted by their area, poles of one colour, matching left and right
                          edges */
     bool closed; /* equiangular, and level 0 already has such poles and edges, because it was read from a tx file */

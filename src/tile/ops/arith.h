@@ -168,17 +168,29 @@ TXM_ARITH float txm_srgb_decode_rgba(float v)
     return z * (z * z);
 }
 
+/* The curve by which the samples of a file are encoded, and linear values of its levels with them. */
+typedef enum txm_curve {
+    TXM_CURVE_NONE,
+    TXM_CURVE_SRGB,       /* of colour divided by alpha, which is multiplied with alpha again afterwards */
+    TXM_CURVE_SRGB_PACKED /* of colour as it is: alpha is a fourth channel that has nothing to do with colour */
+} txm_curve;
+
 /* Whether colour is divided by alpha before a curve and multiplied by it afterwards. */
 TXM_ARITH int txm_alpha_divides(float alpha)
 {
     return alpha > 0.0f && alpha != 1.0f;
 }
 
-/* Apply the curves to one associated RGBA pixel. */
-TXM_ARITH void txm_srgb_decode_pixel(float p[4])
+TXM_ARITH int txm_curve_divides(txm_curve curve, float alpha)
+{
+    return curve != TXM_CURVE_SRGB_PACKED && txm_alpha_divides(alpha);
+}
+
+/* Apply the curves to one RGBA pixel. */
+TXM_ARITH void txm_srgb_decode_pixel(txm_curve curve, float p[4])
 {
     float a = p[3];
-    int divides = txm_alpha_divides(a);
+    int divides = txm_curve_divides(curve, a);
     float inverse = divides ? 1.0f / a : 1.0f;
     for (int c = 0; c < 3; c++) {
         float v = divides ? p[c] * inverse : p[c];
@@ -187,10 +199,10 @@ TXM_ARITH void txm_srgb_decode_pixel(float p[4])
     }
 }
 
-TXM_ARITH void txm_srgb_encode_pixel(float p[4])
+TXM_ARITH void txm_srgb_encode_pixel(txm_curve curve, float p[4])
 {
     float a = p[3];
-    int divides = txm_alpha_divides(a);
+    int divides = txm_curve_divides(curve, a);
     float inverse = divides ? 1.0f / a : 1.0f;
     for (int c = 0; c < 3; c++) {
         float v = divides ? p[c] * inverse : p[c];

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "tile/base/shared.h"
+#include "tile/ops/arith.h"
 #include "txtile/pixel.h"
 
 /* Statistics of the samples of level 0 so far. */
@@ -35,12 +36,11 @@ typedef struct txm_ops {
     /* Converts float32 to storage type: halves are clamped to +-65504 and rounded to even, integers clamped to 0..1 and
      * rounded half up. */
     void (*from_float)(txm_type type, const float *src, void *dst, size_t samples);
-    /* Converts storage type to linear float32 through the sRGB curve; colour is divided by alpha before and multiplied
-     * after it. */
-    void (*srgb_decode)(txm_type type, uint32_t channels, const void *src, float *dst, size_t count);
+    /* Converts storage type to linear float32 through the sRGB curve, which is not TXM_CURVE_NONE. */
+    void (*srgb_decode)(txm_type type, uint32_t channels, txm_curve curve, const void *src, float *dst, size_t count);
     /* Converts linear float32 to storage type through the sRGB curve. Halves that are too large become infinite, as in
      * Cycles, which clamps only linear values. */
-    void (*srgb_encode)(txm_type type, uint32_t channels, const float *src, void *dst, size_t count);
+    void (*srgb_encode)(txm_type type, uint32_t channels, txm_curve curve, const float *src, void *dst, size_t count);
 
     /* Filters two rows of 2 * count pixels to one of count. */
     void (*box)(uint32_t channels, const float *row0, const float *row1, float *dst, size_t count);

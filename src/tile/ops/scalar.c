@@ -63,11 +63,11 @@ static void from_float(txm_type type, const float *src, void *dst, size_t sample
 
 /* Colour that is divided by alpha, decoded and multiplied again is a function of two bytes, so a table has all values.
  */
-static void decode_u8_rgba(const uint8_t *src, float *dst, size_t count)
+static void decode_u8_rgba(txm_curve curve, const uint8_t *src, float *dst, size_t count)
 {
     const txm_tables *t = txm_tables_of_u8();
     for (size_t i = 0; i < count; i++, src += 4, dst += 4) {
-        const float *row = t->u8_rgba[src[3]];
+        const float *row = t->u8_rgba[curve == TXM_CURVE_SRGB_PACKED ? 255 : src[3]];
         dst[0] = row[src[0]];
         dst[1] = row[src[1]];
         dst[2] = row[src[2]];
@@ -75,19 +75,19 @@ static void decode_u8_rgba(const uint8_t *src, float *dst, size_t count)
     }
 }
 
-/* Opaque pixels use a table, others arithmetic. */
-static void decode_u16_rgba(const uint16_t *src, float *dst, size_t count)
+/* Colour that is not divided by alpha uses a table, the rest arithmetic. */
+static void decode_u16_rgba(txm_curve curve, const uint16_t *src, float *dst, size_t count)
 {
     const txm_tables *t = txm_tables_of_u16();
     for (size_t i = 0; i < count; i++, src += 4, dst += 4) {
-        if (src[3] == 0 || src[3] == 65535) {
+        if (src[3] == 0 || src[3] == 65535 || curve == TXM_CURVE_SRGB_PACKED) {
             for (int c = 0; c < 3; c++)
                 dst[c] = t->u16_opaque[src[c]];
             dst[3] = txm_u16_to_float(src[3]);
         } else {
             for (int c = 0; c < 4; c++)
                 dst[c] = txm_u16_to_float(src[c]);
-            txm_srgb_decode_pixel(dst);
+            txm_srgb_decode_pixel(curve, dst);
         }
     }
 }
@@ -114,18 +114,18 @@ static void decode_grey(txm_type type, const void *src, float *dst, size_t count
 
 /* The tables have the bits that arithmetic gives, because the same functions filled them. Floats and halves always use
  * arithmetic. */
-static void srgb_decode(txm_type type, uint32_t channels, const void *src, float *dst, size_t count)
+static void srgb_decode(txm_type type, uint32_t channels, txm_curve curve, const void *src, float *dst, size_t count)
 {
     if (channels == 1) {
         decode_grey(type, src, dst, count);
     } else if (type == TXM_TYPE_U8) {
-        decode_u8_rgba(src, dst, count);
+        decode_u8_rgba(curve, src, dst, count);
     } else if (type == TXM_TYPE_U16) {
-        decode_u16_rgba(src, dst, count);
+        decode_u16_rgba(curve, src, dst, count);
     } else {
         to_float(type, src, dst, count * 4);
         for (size_t i = 0; i < count; i++)
-            txm_srgb_decode_pixel(dst + 4 * i);
+            txm_srgb_decode_pixel(curve, dst + 4 * i);
     }
 }
 
@@ -139,7 +139,7 @@ static uint8_t encode8(const txm_tables *t, float v)
 
 /* Finds the nearest code with the table of first floats, which is as exact as a search. If colour is divided by alpha,
  * it is multiplied again after the curve, and that product is rounded, so the table cannot be used. */
-static void encode_u8(uint32_t channels, const float *src, uint8_t *dst, size_t count)
+static void encode_u8(uint32_t channels, txm_curve curve, const float *src, uint8_t *dst, size_t count)
 {
     const txm_tables *t = txm_tables_of_u8();
     if (channels == 1) {
@@ -149,8 +149,8 @@ static void encode_u8(uint32_t channels, const float *src, uint8_t *dst, size_t 
     }
     for (size_t i = 0; i < count; i++, src += 4, dst += 4) {
         float p[4] = {src[0], src[1], src[2], src[3]};
-        if (txm_alpha_divides(p[3])) {
-            txm_srgb_encode_pixel(p);
+        if (txm_curve_divides(curve, p[3])) {
+            txm_srgb_encode_pixel(curve, p);
             for (int c = 0; c < 3; c++)
                 dst[c] = (uint8_t)txm_float_to_code(p[c], 255.0f);
         } else {
@@ -162,10 +162,10 @@ static void encode_u8(uint32_t channels, const float *src, uint8_t *dst, size_t 
 }
 
 /* Halves are converted without from_float's clamp, because Cycles clamps only linear values. */
-static void srgb_encode(txm_type type, uint32_t channels, const float *src, void *dst, size_t count)
+static void srgb_encode(txm_type type, uint32_t channels, txm_curve curve, const float *src, void *dst, size_t count)
 {
     if (type == TXM_TYPE_U8) {
-        encode_u8(channels, src, dst, count);
+        encode_u8(channels, curve, src, dst, count);
         return;
     }
     uint8_t *out = dst;
@@ -176,7 +176,7 @@ static void srgb_encode(txm_type type, uint32_t channels, const float *src, void
         if (channels == 1)
             p[0] = txm_srgb_encode(p[0]);
         else
-            txm_srgb_encode_pixel(p);
+            txm_srgb_encode_pixel(curve, p);
         if (type == TXM_TYPE_HALF)
             for (uint32_t c = 0; c < channels; c++)
                 ((uint16_t *)(void *)out)[c] = txm_float_to_half(p[c]);

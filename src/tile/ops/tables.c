@@ -51,7 +51,7 @@ static void make_u8(void)
         tables.u8_grey[c] = txm_srgb_decode_grey(txm_u8_to_float((uint8_t)c));
         for (uint32_t a = 0; a < 256; a++) {
             float p[4] = {txm_u8_to_float((uint8_t)c), 0, 0, txm_u8_to_float((uint8_t)a)};
-            txm_srgb_decode_pixel(p);
+            txm_srgb_decode_pixel(TXM_CURVE_SRGB, p);
             tables.u8_rgba[a][c] = p[0];
         }
     }

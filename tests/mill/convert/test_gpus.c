@@ -41,7 +41,7 @@ static txm_gpu_plan plan_of(uint32_t width, uint32_t height)
                           .tile_px = 64,
                           .conform = {3, 4, false, false, false},
                           .channels = 4,
-                          .srgb = true,
+                          .curve = TXM_CURVE_SRGB,
                           .filter = true,
                           .borders = true,
                           .rows = true};

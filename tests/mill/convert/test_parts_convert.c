@@ -129,21 +129,21 @@ START_TEST(plans_follow_class_type_and_alpha)
                             .channels = 4,
                             .type = TXM_TYPE_U8,
                             .file_alpha = TXM_FILE_ALPHA_UNASSOCIATED};
-    txm_conform c = txm_conform_plan(&info, s.srgb, TXM_ALPHA_STRAIGHT, NULL);
+    txm_conform c = txm_conform_plan(&info, s.srgb, TXM_ALPHA_STRAIGHT, TXM_BLENDER_5_2, NULL);
     ck_assert(c.associate && !c.set_opaque && !c.space && c.type == TXM_TYPE_U8);
     ck_assert(txm_conform_in_place(&c));
-    c = txm_conform_plan(&info, s.data, TXM_ALPHA_STRAIGHT, NULL);
+    c = txm_conform_plan(&info, s.data, TXM_ALPHA_STRAIGHT, TXM_BLENDER_5_2, NULL);
     ck_assert(!c.associate); /* data is never associated */
-    c = txm_conform_plan(&info, s.srgb, TXM_ALPHA_NONE, NULL);
+    c = txm_conform_plan(&info, s.srgb, TXM_ALPHA_NONE, TXM_BLENDER_5_2, NULL);
     ck_assert(c.set_opaque && !c.divide);
     /* Integers become half if they are converted. */
-    c = txm_conform_plan(&info, s.other, TXM_ALPHA_STRAIGHT, NULL);
+    c = txm_conform_plan(&info, s.other, TXM_ALPHA_STRAIGHT, TXM_BLENDER_5_2, NULL);
     ck_assert(c.space == s.other && c.type == TXM_TYPE_HALF && !txm_conform_in_place(&c));
     info.file_channels = info.channels = 3;
-    c = txm_conform_plan(&info, s.srgb, TXM_ALPHA_STRAIGHT, NULL);
+    c = txm_conform_plan(&info, s.srgb, TXM_ALPHA_STRAIGHT, TXM_BLENDER_5_2, NULL);
     ck_assert(c.channels == 4 && !c.associate && !txm_conform_in_place(&c));
     info.file_channels = info.channels = 1;
-    ck_assert_uint_eq(txm_conform_plan(&info, s.srgb, TXM_ALPHA_STRAIGHT, NULL).channels, 1);
+    ck_assert_uint_eq(txm_conform_plan(&info, s.srgb, TXM_ALPHA_STRAIGHT, TXM_BLENDER_5_2, NULL).channels, 1);
     ck_assert_str_eq(txm_conform_detected(&info, s.data, "Non-Color"), "data");
     ck_assert_str_eq(txm_conform_detected(&info, s.srgb, "sRGB"), "scene_linear_srgb");
     ck_assert_str_eq(txm_conform_detected(&info, s.other, "my alias"), "my alias");
@@ -165,12 +165,12 @@ START_TEST(settings_keys_tell_pixels_apart)
                             .channels = 4,
                             .type = TXM_TYPE_U8,
                             .file_alpha = TXM_FILE_ALPHA_UNASSOCIATED};
-    txm_settings_key(&info, s.srgb, TXM_ALPHA_STRAIGHT, &settings, key[0]);
-    txm_settings_key(&info, s.data, TXM_ALPHA_STRAIGHT, &settings, key[1]);
-    txm_settings_key(&info, s.other, TXM_ALPHA_STRAIGHT, &settings, key[2]);
-    txm_settings_key(&info, s.srgb, TXM_ALPHA_NONE, &settings, key[3]);
+    txm_settings_key(&info, s.srgb, TXM_ALPHA_STRAIGHT, TXM_BLENDER_5_2, &settings, key[0]);
+    txm_settings_key(&info, s.data, TXM_ALPHA_STRAIGHT, TXM_BLENDER_5_2, &settings, key[1]);
+    txm_settings_key(&info, s.other, TXM_ALPHA_STRAIGHT, TXM_BLENDER_5_2, &settings, key[2]);
+    txm_settings_key(&info, s.srgb, TXM_ALPHA_NONE, TXM_BLENDER_5_2, &settings, key[3]);
     settings.equiangular = true;
-    txm_settings_key(&info, s.srgb, TXM_ALPHA_STRAIGHT, &settings, key[4]);
+    txm_settings_key(&info, s.srgb, TXM_ALPHA_STRAIGHT, TXM_BLENDER_5_2, &settings, key[4]);
     for (int i = 0; i < KEYS; i++)
         for (int j = 0; j < i; j++)
             ck_assert_str_ne(key[i], key[j]);
@@ -178,7 +178,7 @@ START_TEST(settings_keys_tell_pixels_apart)
     settings.equiangular = false;
     settings.tile_px = 64;
     settings.compression = (txm_compression){TXM_CODEC_NONE, 0};
-    txm_settings_key(&info, s.srgb, TXM_ALPHA_STRAIGHT, &settings, other);
+    txm_settings_key(&info, s.srgb, TXM_ALPHA_STRAIGHT, TXM_BLENDER_5_2, &settings, other);
     ck_assert_str_eq(other, key[0]);
     txm_color_free(&s.config);
 }

@@ -89,16 +89,16 @@ static void check_against_whole(const txm_pyramid_spec *s, const uint8_t *level0
     const txm_ops *ops = txm_ops_isa("scalar");
     size_t pixels = (size_t)s->width * s->height;
     float *image = malloc(sizeof *image * pixels * s->channels);
-    if (s->srgb)
-        ops->srgb_decode(s->type, s->channels, level0, image, pixels);
+    if (s->curve)
+        ops->srgb_decode(s->type, s->channels, s->curve, level0, image, pixels);
     else
         ops->to_float(s->type, level0, image, pixels * s->channels);
     for (uint32_t l = 1; l < txm_level_count(s->width, s->height); l++) {
         uint32_t w = txm_level_size(s->width, l), h = txm_level_size(s->height, l);
         float *next = reduce(s, image, txm_level_size(s->width, l - 1), txm_level_size(s->height, l - 1), w, h);
         uint8_t *stored = malloc(row_bytes(s, l) * h);
-        if (s->srgb)
-            ops->srgb_encode(s->type, s->channels, next, stored, (size_t)w * h);
+        if (s->curve)
+            ops->srgb_encode(s->type, s->channels, s->curve, next, stored, (size_t)w * h);
         else
             ops->from_float(s->type, next, stored, (size_t)w * h * s->channels);
         ck_assert_uint_eq(got->next_row[l], h);
@@ -138,9 +138,9 @@ static void free_levels(catcher *c)
 START_TEST(cascade_equals_whole_image)
 {
     for (int t = TXM_TYPE_U8; t <= TXM_TYPE_FLOAT; t++)
-        for (int srgb = 0; srgb < 2; srgb++)
+        for (txm_curve curve = TXM_CURVE_NONE; curve <= TXM_CURVE_SRGB_PACKED; curve++)
             for (uint32_t channels = 1; channels <= 4; channels += 3) {
-                txm_pyramid_spec s = {sizes[_i].w, sizes[_i].h, channels, (txm_type)t, srgb != 0, false, false};
+                txm_pyramid_spec s = {sizes[_i].w, sizes[_i].h, channels, (txm_type)t, curve, false, false};
                 size_t samples = (size_t)s.width * s.height * channels;
                 uint8_t *level0 = malloc(samples * 4);
                 for (size_t i = 0; i < samples; i++) {
@@ -164,7 +164,7 @@ END_TEST
 
 START_TEST(failure_of_the_sink_stops)
 {
-    const txm_pyramid_spec s = {8, 8, 1, TXM_TYPE_U8, false, false, false};
+    const txm_pyramid_spec s = {8, 8, 1, TXM_TYPE_U8, TXM_CURVE_NONE, false, false};
     txm_pyramid *p = NULL;
     uint8_t level0[64] = {0};
     catcher c = {.spec = &s};
@@ -180,7 +180,7 @@ END_TEST
 START_TEST(latlong_weighs_rows_and_closes_the_sphere)
 {
     enum { W = 16, H = 8 };
-    const txm_pyramid_spec s = {W, H, 1, TXM_TYPE_FLOAT, false, true, false};
+    const txm_pyramid_spec s = {W, H, 1, TXM_TYPE_FLOAT, TXM_CURVE_NONE, true, false};
     float level0[W * H];
     for (int i = 0; i < W * H; i++)
         level0[i] = (float)(i / W);
@@ -208,7 +208,7 @@ START_TEST(infinite_edges_of_one_pixel)
     static const size2 shapes[] = {{4, 2}, {2, 4}, {8, 2}, {2, 8}};
     static const char *const isas[] = {"scalar", "avx2", "avx512", "neon"};
     const size2 shape = shapes[_i % 4];
-    const txm_pyramid_spec s = {shape.w, shape.h, _i < 4 ? 1 : 4, TXM_TYPE_FLOAT, false, false, false};
+    const txm_pyramid_spec s = {shape.w, shape.h, _i < 4 ? 1 : 4, TXM_TYPE_FLOAT, TXM_CURVE_NONE, false, false};
     float level0[8 * 2 * 4];
     for (size_t i = 0; i < (size_t)s.width * s.height * s.channels; i++)
         level0[i] = 3e38f;
@@ -253,11 +253,11 @@ static void check_latlong(const txm_pyramid_spec *s, const uint8_t *level0, cons
                 memcpy(row, image + (size_t)y * w * channels, sizeof *row * w * channels);
             }
             txm_latlong_edges(row, channels, w, y, h);
-            if (!l && s->srgb)
-                ops->srgb_decode(TXM_TYPE_FLOAT, channels, row, row, w);
+            if (!l && s->curve)
+                ops->srgb_decode(TXM_TYPE_FLOAT, channels, s->curve, row, row, w);
             uint8_t stored[512 * 16];
-            if (l && s->srgb)
-                ops->srgb_encode(s->type, channels, row, stored, w);
+            if (l && s->curve)
+                ops->srgb_encode(s->type, channels, s->curve, row, stored, w);
             else
                 ops->from_float(s->type, row, stored, (size_t)w * channels);
             if (l)
@@ -279,7 +279,8 @@ START_TEST(latlong_closes_level_0_before_decoding)
     static const size2 shapes[] = {{64, 32}, {65, 33}, {7, 4}, {1, 5}, {5, 1}, {128, 1}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (int t = 0; t < 8; t++) {
-            const txm_pyramid_spec s = {shapes[i].w, shapes[i].h, t < 4 ? 1 : 4, (txm_type)(t % 4), true, true, false};
+            const txm_pyramid_spec s = {shapes[i].w,    shapes[i].h, t < 4 ? 1 : 4, (txm_type)(t % 4),
+                                        TXM_CURVE_SRGB, true,        false};
             uint8_t *level0 = malloc(row_bytes(&s, 0) * s.height);
             size_t samples = (size_t)s.width * s.height * s.channels;
             float *values = malloc(sizeof *values * samples);

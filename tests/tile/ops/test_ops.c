@@ -139,12 +139,12 @@ START_TEST(table_encodes_exactly)
     uint8_t code, previous = 0;
     for (uint32_t bits = 0x38000000u; bits < 0x3F900000u; bits += 97) {
         float v = txm_bits_float(bits);
-        ops->srgb_encode(TXM_TYPE_U8, 1, &v, &code, 1);
+        ops->srgb_encode(TXM_TYPE_U8, 1, TXM_CURVE_SRGB, &v, &code, 1);
         ck_assert_uint_eq(code, txm_float_to_code(txm_srgb_encode(v), 255.0f));
         if (code != previous)
             for (uint32_t near = bits - 97; near < bits + 97; near++) {
                 v = txm_bits_float(near);
-                ops->srgb_encode(TXM_TYPE_U8, 1, &v, &code, 1);
+                ops->srgb_encode(TXM_TYPE_U8, 1, TXM_CURVE_SRGB, &v, &code, 1);
                 ck_assert_uint_eq(code, txm_float_to_code(txm_srgb_encode(v), 255.0f));
             }
         previous = code;
@@ -176,8 +176,8 @@ START_TEST(every_code_survives_the_curve)
         for (uint32_t a = 1; a < 256; a++) {
             uint8_t in[4] = {(uint8_t)(c * a / 255), (uint8_t)(c < a ? c : a), 0, (uint8_t)a}, out[4];
             float linear[4];
-            reference->srgb_decode(TXM_TYPE_U8, 4, in, linear, 1);
-            reference->srgb_encode(TXM_TYPE_U8, 4, linear, out, 1);
+            reference->srgb_decode(TXM_TYPE_U8, 4, TXM_CURVE_SRGB, in, linear, 1);
+            reference->srgb_encode(TXM_TYPE_U8, 4, TXM_CURVE_SRGB, linear, out, 1);
             for (int k = 0; k < 4; k++)
                 ck_assert_int_le(abs(in[k] - out[k]), 0);
         }
@@ -246,13 +246,13 @@ START_TEST(encoded_halves_overflow)
             grey[i] = 1e20f;
             memcpy(rgba + 4 * i, (const float[4]){1e20f, 0.5f, NAN, 30.0f}, 4 * sizeof *rgba);
         }
-        ops->srgb_encode(TXM_TYPE_HALF, 1, grey, out, COUNT);
+        ops->srgb_encode(TXM_TYPE_HALF, 1, TXM_CURVE_SRGB, grey, out, COUNT);
         for (int i = 0; i < COUNT; i++)
             ck_assert_uint_eq(out[i], 0x7C00);
         ops->from_float(TXM_TYPE_HALF, grey, out, COUNT);
         for (int i = 0; i < COUNT; i++)
             ck_assert_uint_eq(out[i], 0x7BFF);
-        ops->srgb_encode(TXM_TYPE_HALF, 4, rgba, out, COUNT);
+        ops->srgb_encode(TXM_TYPE_HALF, 4, TXM_CURVE_SRGB, rgba, out, COUNT);
         for (int i = 0; i < COUNT; i++)
             ck_assert(out[4 * i] == 0x7C00 && out[4 * i + 1] < 0x7C00 && out[4 * i + 2] == 0);
     }

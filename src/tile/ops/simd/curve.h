@@ -6,7 +6,7 @@
  */
 #ifndef TXM_OPS_CURVE_H
 #define TXM_OPS_CURVE_H
-#include "tile/ops/pow_table.h"
+#include "tile/ops/arith.h"
 #include "tile/ops/simd/vector.h"
 
 /* The vector form of txm_pow_positive. */
@@ -80,13 +80,19 @@ static inline vf vf_srgb_encode_near(vf v)
     return vf_select(high, 1.055f * power - 0.055f, low);
 }
 
-/* The curves on RGBA pixels: colour is divided by alpha where that is done, and alpha is not changed. */
+/* The curves on RGBA pixels: colour is divided by alpha where that is done (vector form of txm_curve_divides), and
+ * alpha is not changed. */
+static inline vi vf_curve_divides(txm_curve kind, vf alpha)
+{
+    return (alpha > 0.0f) & (alpha != 1.0f) & (kind == TXM_CURVE_SRGB_PACKED ? 0 : -1);
+}
+
 #define TXM_CURVE_PIXELS(name, curve)                                                                                  \
-    static inline vf name(vf p)                                                                                        \
+    static inline vf name(txm_curve kind, vf p)                                                                        \
     {                                                                                                                  \
         const vi color = {TXM_COLOR_MASK};                                                                             \
         vf a = vf_alpha(p);                                                                                            \
-        vi divides = (a > 0.0f) & (a != 1.0f);                                                                         \
+        vi divides = vf_curve_divides(kind, a);                                                                        \
         vf inverse = 1.0f / vf_select(divides, a, vf_set(1.0f));                                                       \
         vf v = curve(vf_select(divides, p * inverse, p));                                                              \
         return vf_select(color, vf_select(divides, v * a, v), p);                                                      \

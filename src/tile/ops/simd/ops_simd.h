@@ -137,26 +137,28 @@ static void clamp_half_simd(float *row, size_t samples)
 /* ---- the sRGB curve -------------------------------------------------------------------------------------------- */
 
 /* 8-bit RGBA by the table, with one gather for a vector of pixels. Without gathers, scalar code does the same. */
-static void srgb_decode_u8_rgba(const uint8_t *src, float *dst, size_t count)
+static void srgb_decode_u8_rgba(txm_curve curve, const uint8_t *src, float *dst, size_t count)
 {
     const vi color = {TXM_COLOR_MASK};
     const txm_tables *t = txm_tables_of_u8();
     size_t i = 0, samples = 4 * count;
     for (; i + TXM_LANES <= samples; i += TXM_LANES) {
         vi codes = vi_from_bytes(src + i), alpha = __builtin_shufflevector(codes, codes, TXM_ALPHA_SPREAD);
+        alpha |= curve == TXM_CURVE_SRGB_PACKED ? 255 : 0;
         vf colors = (vf)vi_look_up(t->u8_rgba, alpha << 8 | codes);
         TXM_STORE(vf, dst + i, vf_select(color, colors, __builtin_convertvector(codes, vf) * (1.0f / 255.0f)));
     }
-    scalar.srgb_decode(TXM_TYPE_U8, 4, src + i, dst + i, count - i / 4);
+    scalar.srgb_decode(TXM_TYPE_U8, 4, curve, src + i, dst + i, count - i / 4);
 }
 
 /* The formula is left for floats, and for pixels whose colour is divided by their alpha. */
-static void srgb_decode_simd(txm_type type, uint32_t channels, const void *src, float *dst, size_t count)
+static void srgb_decode_simd(txm_type type, uint32_t channels, txm_curve curve, const void *src, float *dst,
+                             size_t count)
 {
     const uint8_t *s = src;
     size_t i = 0, samples = count * channels, bytes = txm_type_bytes(type);
     if (TXM_LANES > 4 && type == TXM_TYPE_U8 && channels == 4) {
-        srgb_decode_u8_rgba(src, dst, count);
+        srgb_decode_u8_rgba(curve, src, dst, count);
         return;
     }
     /* Integers use tables, which are faster; for 16-bit RGBA there is one only for full alpha, so the formula is used.
@@ -165,32 +167,31 @@ static void srgb_decode_simd(txm_type type, uint32_t channels, const void *src, 
 #define LOOP(t)                                                                                                        \
     for (; formula && i + TXM_LANES <= samples; i += TXM_LANES) {                                                      \
         vf v = load_samples(t, s + i * txm_type_bytes(t));                                                             \
-        TXM_STORE(vf, dst + i, channels == 4 ? vf_srgb_decode_pixels(v) : vf_srgb_decode_grey(v));                     \
+        TXM_STORE(vf, dst + i, channels == 4 ? vf_srgb_decode_pixels(curve, v) : vf_srgb_decode_grey(v));              \
     }
     TXM_FOR_TYPE(type, LOOP)
 #undef LOOP
-    scalar.srgb_decode(type, channels, s + i * bytes, dst + i, count - i / channels);
+    scalar.srgb_decode(type, channels, curve, s + i * bytes, dst + i, count - i / channels);
 }
 
-/* In 8-bit RGBA, a vector whose pixels all have alpha 1 or 0 uses the table, as in scalar code. */
-static inline bool any_divides(vf v)
+/* In 8-bit RGBA, a vector whose pixels all have alpha 1 or 0 uses the table. */
+static inline bool any_between(vf v)
 {
-    vf a = vf_alpha(v);
-    return vu_any((vu)((a > 0.0f) & (a != 1.0f)));
+    return vu_any((vu)vf_curve_divides(TXM_CURVE_SRGB, vf_alpha(v)));
 }
 
 /* Encodes pixels to 8 bits with the approximate curve, and again with the exact one if a code could depend on the
  * difference, which happens for a fraction of 0.002 of samples. The result is always the exact one. */
-static inline void encode_u8_pixels(vf v, uint8_t *dst)
+static inline void encode_u8_pixels(txm_curve curve, vf v, uint8_t *dst)
 {
     const float doubt = 0.001f; /* counted in codes: the error of the approximate curve is at most a quarter of it */
-    vf a = vf_alpha(v), t = vf_srgb_encode_pixels_near(v);
+    vf a = vf_alpha(v), t = vf_srgb_encode_pixels_near(curve, v);
     /* Quotients beyond this, NaN and infinity always use the exact curve. */
     vi ordinary = (v < 1e6f) & ((a > 1e-6f) | (a <= 0.0f));
     t = vf_select(t > 0.0f, vf_select(t < 1.0f, t, vf_set(1.0f)), vf_set(0.0f)) * 255.0f + 0.5f;
     vi codes = __builtin_convertvector(t - doubt, vi);
     if (vu_any((vu)(codes ^ __builtin_convertvector(t + doubt, vi)) | (vu)~ordinary))
-        store_samples(TXM_TYPE_U8, vf_srgb_encode_pixels(v), dst);
+        store_samples(TXM_TYPE_U8, vf_srgb_encode_pixels(curve, v), dst);
     else
         TXM_STORE(vb, dst, __builtin_convertvector(codes, vb));
 }
@@ -206,7 +207,7 @@ static inline vi srgb8_codes(const txm_tables *t, vf v)
 
 /* Opaque pixels, which are nearly all in most textures, use the table; a vector with any other pixel uses the formula
  * for all its lanes. */
-static void srgb_encode_u8_rgba(const float *src, uint8_t *dst, size_t count)
+static void srgb_encode_u8_rgba(txm_curve curve, const float *src, uint8_t *dst, size_t count)
 {
     const vi color = {TXM_COLOR_MASK};
     const txm_tables *t = txm_tables_of_u8();
@@ -214,26 +215,27 @@ static void srgb_encode_u8_rgba(const float *src, uint8_t *dst, size_t count)
     for (; i + TXM_LANES <= samples; i += TXM_LANES) {
         vf v = TXM_LOAD(vf, src + i);
         vi alpha = (v == 1.0f) & 255;
-        if (any_divides(v))
-            encode_u8_pixels(v, dst + i);
+        if (any_between(v))
+            encode_u8_pixels(curve, v, dst + i);
         else
             TXM_STORE(vb, dst + i, __builtin_convertvector((srgb8_codes(t, v) & color) | (alpha & ~color), vb));
     }
-    scalar.srgb_encode(TXM_TYPE_U8, 4, src + i, dst + i, count - i / 4);
+    scalar.srgb_encode(TXM_TYPE_U8, 4, curve, src + i, dst + i, count - i / 4);
 }
 
-static void srgb_encode_simd(txm_type type, uint32_t channels, const float *src, void *dst, size_t count)
+static void srgb_encode_simd(txm_type type, uint32_t channels, txm_curve curve, const float *src, void *dst,
+                             size_t count)
 {
     uint8_t *d = dst;
     size_t i = 0, samples = count * channels, bytes = txm_type_bytes(type);
     if (type == TXM_TYPE_U8 && channels == 4) {
-        srgb_encode_u8_rgba(src, dst, count);
+        srgb_encode_u8_rgba(curve, src, dst, count);
         return;
     }
 #define LOOP(t)                                                                                                        \
     for (; (t) != TXM_TYPE_U8 && i + TXM_LANES <= samples; i += TXM_LANES) {                                           \
         vf v = TXM_LOAD(vf, src + i);                                                                                  \
-        v = channels == 4 ? vf_srgb_encode_pixels(v) : vf_srgb_encode(v);                                              \
+        v = channels == 4 ? vf_srgb_encode_pixels(curve, v) : vf_srgb_encode(v);                                       \
         if ((t) == TXM_TYPE_HALF)                                                                                      \
             vf_to_half(v, d + 2 * i); /* not clamped */                                                                \
         else                                                                                                           \
@@ -241,7 +243,7 @@ static void srgb_encode_simd(txm_type type, uint32_t channels, const float *src,
     }
     TXM_FOR_TYPE(type, LOOP)
 #undef LOOP
-    scalar.srgb_encode(type, channels, src + i, d + i * bytes, count - i / channels);
+    scalar.srgb_encode(type, channels, curve, src + i, d + i * bytes, count - i / channels);
 }
 
 /* ---- filters --------------------------------------------------------------------------------------------------- */
