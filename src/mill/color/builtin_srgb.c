@@ -4,7 +4,6 @@
  * name, and uses it for space auto if the config has no role for that. Some releases encode such pixels although they
  * should be decoded, and read back what they stored, so the files must be the same.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "mill/color/config.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
+#include "tile/ops/arith.h"
 
 const char txm_builtin_srgb_name[] = "__builtin_srgb";
 
@@ -38,14 +38,12 @@ static bool find_matrix(const txm_color_config *config, bool decodes, txm_matrix
     return true;
 }
 
-/* If the working space is Rec.709 and pixels are decoded, there is nothing to do: sRGB stays encoded in the file. */
+/* Cycles converts the pixels also where the working space is Rec.709 and they could stay encoded. */
 txm_status txm_builtin_srgb_build(const txm_color_config *config, txm_color_space *space, txm_error *err)
 {
     bool decodes = TXM_RELEASE(config->blender, decodes_builtin_srgb);
     bool has_matrix = strcmp(config->srgb_interop_id, "srgb_rec709_scene") != 0;
-    space->color_class = decodes && !has_matrix ? TXM_COLOR_CLASS_SRGB : TXM_COLOR_CLASS_OTHER;
-    if (space->color_class == TXM_COLOR_CLASS_SRGB)
-        return TXM_OK;
+    space->color_class = TXM_COLOR_CLASS_OTHER;
     txm_builtin_srgb *b = txm_calloc(1, sizeof *b);
     if (!b)
         return txm_no_memory(err, NULL);
@@ -62,18 +60,10 @@ const char *txm_builtin_srgb_id(const txm_builtin_srgb *builtin)
     return builtin->id;
 }
 
-static float encode_srgb(float v)
+/* One row of the matrix. */
+static float linear(const txm_builtin_srgb *b, int c, const float rgb[3])
 {
-    if (v < 0.0031308f)
-        return v < 0.0f ? 0.0f : v * 12.92f;
-    return 1.055f * powf(v, 1.0f / 2.4f) - 0.055f;
-}
-
-static float decode(float v)
-{
-    if (v < 0.04045f)
-        return v < 0.0f ? 0.0f : v * (1.0f / 12.92f);
-    return powf((v + 0.055f) * (1.0f / 1.055f), 2.4f);
+    return b->has_matrix ? b->matrix[c][0] * rgb[0] + b->matrix[c][1] * rgb[1] + b->matrix[c][2] * rgb[2] : rgb[c];
 }
 
 void txm_builtin_srgb_apply(const txm_builtin_srgb *b, float *rgba, size_t count)
@@ -81,11 +71,18 @@ void txm_builtin_srgb_apply(const txm_builtin_srgb *b, float *rgba, size_t count
     for (size_t i = 0; i < count; i++, rgba += 4) {
         float rgb[3];
         for (int c = 0; c < 3; c++)
-            rgb[c] = b->decodes ? decode(rgba[c]) : rgba[c];
+            rgb[c] = b->decodes ? txm_srgb_decode_rgba(rgba[c]) : rgba[c];
         for (int c = 0; c < 3; c++)
-            rgba[c] =
-                b->has_matrix ? b->matrix[c][0] * rgb[0] + b->matrix[c][1] * rgb[1] + b->matrix[c][2] * rgb[2] : rgb[c];
-        for (int c = 0; c < 3 && !b->decodes; c++)
-            rgba[c] = encode_srgb(rgba[c]);
+            rgba[c] = b->decodes ? linear(b, c, rgb) : txm_srgb_encode(linear(b, c, rgb));
+    }
+}
+
+/* The mean is taken before it is encoded. */
+void txm_builtin_srgb_apply_grey(const txm_builtin_srgb *b, const float *rgba, float *grey, size_t count)
+{
+    for (size_t i = 0; i < count; i++, rgba += 4) {
+        float v = b->decodes ? txm_srgb_decode_grey(rgba[0]) : rgba[0], rgb[3] = {v, v, v};
+        float mean = (linear(b, 0, rgb) + linear(b, 1, rgb) + linear(b, 2, rgb)) * (1.0f / 3.0f);
+        grey[i] = b->decodes ? mean : txm_srgb_encode(mean);
     }
 }

@@ -88,6 +88,7 @@ extern const char txm_builtin_srgb_name[];
 /* Sets the class, and what txm_builtin_srgb_apply does. */
 txm_status txm_builtin_srgb_build(const txm_color_config *config, txm_color_space *space, txm_error *err);
 void txm_builtin_srgb_apply(const struct txm_builtin_srgb *builtin, float *rgba, size_t count);
+void txm_builtin_srgb_apply_grey(const struct txm_builtin_srgb *builtin, const float *rgba, float *grey, size_t count);
 const char *txm_builtin_srgb_id(const struct txm_builtin_srgb *builtin);
 
 /* Fills in the fingerprint of a space that is converted. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "mill/color/config.h"
+#include "mill/color/grey.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/text.h"
@@ -327,6 +328,18 @@ void txm_color_apply(const txm_color_space *space, float *rgba, size_t count)
         txm_ocio_apply_rgba(space->processor, rgba, count);
     else if (space->builtin)
         txm_builtin_srgb_apply(space->builtin, rgba, count);
+}
+
+/* A transform may turn grey into a colour. */
+void txm_color_apply_grey(const txm_color_space *space, float *rgba, float *grey, size_t count)
+{
+    if (space->builtin) {
+        txm_builtin_srgb_apply_grey(space->builtin, rgba, grey, count);
+        return;
+    }
+    txm_color_apply(space, rgba, count);
+    for (size_t i = 0; i < count; i++, rgba += 4)
+        grey[i] = (rgba[0] + rgba[1] + rgba[2]) * (1.0f / 3.0f);
 }
 
 size_t txm_color_count(const txm_color_config *config)

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "mill/color/grey.h"
 #include "tile/base/releases.h"
 #include "tile/ops/arith.h"
 #include "tile/reader/blender_format.h"
@@ -152,8 +153,7 @@ static bool has_nan(const float *samples, size_t count)
     return nan;
 }
 
-/* Grey is converted as RGBA with equal channels. A transform may turn grey into a colour: then the mean of the three is
- * kept. */
+/* Grey is converted as RGBA with equal channels. */
 static void convert_grey(const txm_conform *c, void *row, float *scratch)
 {
     size_t count = c->width;
@@ -166,11 +166,7 @@ static void convert_grey(const txm_conform *c, void *row, float *scratch)
         p[0] = p[1] = p[2] = v;
         p[3] = 1.0f;
     }
-    txm_color_apply(c->space, scratch, count);
-    for (size_t i = 0; i < count; i++) {
-        const float *p = scratch + 4 * i;
-        scratch[i] = (p[0] + p[1] + p[2]) * (1.0f / 3.0f);
-    }
+    txm_color_apply_grey(c->space, scratch, scratch, count);
     if (nan)
         keep_nan(c, row, scratch);
     c->ops->from_float(c->type, scratch, row, count);

@@ -24,6 +24,7 @@
 #include "tile/base/mem.h"
 #include "tile/base/options.h"
 #include "tile/base/path.h"
+#include "tile/base/releases.h"
 #include "tile/name/lookup.h"
 
 /* Blender itself writes neither borders nor reduced channels. */
@@ -282,6 +283,34 @@ static void describe(const conversion *c, txm_result *result)
                      result->settings_key);
 }
 
+/* The name of a codec of TIFF that the official libtiff lacks; NULL for all others. */
+static const char *lacking_codec(unsigned compression)
+{
+    static const struct {
+        unsigned number;
+        const char *name;
+    } lacking[] = {{34887, "LERC"}, {34925, "LZMA"}, {50000, "zstd"}, {50001, "WebP"}};
+    for (size_t i = 0; i < sizeof lacking / sizeof *lacking; i++)
+        if (lacking[i].number == compression)
+            return lacking[i].name;
+    return NULL;
+}
+
+/* What the release of Blender cannot read it cannot show either, so a tx file would hide a mistake. */
+static txm_status check_readable(const conversion *c, txm_error *err)
+{
+    const txm_blender blender = txm_color_blender(c->context->color);
+    const char *codec = lacking_codec(c->info->tiff_compression), *older = NULL;
+    if (!codec || !TXM_RELEASE(blender, refuses_tiff_codecs))
+        return TXM_OK;
+    for (const txm_blender *b = txm_blender_versions(); *b; b++)
+        older = TXM_RELEASE(*b, refuses_tiff_codecs) ? older : txm_blender_name(*b);
+    return txm_fail(err, TXM_STATUS_UNSUPPORTED,
+                    "%s: Blender %s refuses TIFF files compressed with %s: save the image with zip or LZW%s%s", c->path,
+                    txm_blender_name(blender), codec, older ? ", or convert it with --blender " : "",
+                    older ? older : "");
+}
+
 /* Planning fails if making the file would. */
 static txm_status check_codec(const conversion *c, txm_error *err)
 {
@@ -399,7 +428,7 @@ static txm_status run_conversion(conversion *c, txm_result *result, txm_error *e
     describe(c, result);
     if ((status = decide_need(c, result, &needed, err)) || !needed)
         return status;
-    if ((status = check_codec(c, err)))
+    if ((status = check_readable(c, err)) || (status = check_codec(c, err)))
         return status;
     if (c->options->dry_run) {
         result->outcome = TXM_OUTCOME_WOULD_CREATE;

@@ -48,6 +48,7 @@ typedef struct txm_source_info {
     char interop_id[128]; /* for `default`: colour metadata that Blender's loader trusts, of EXR and of PNG's cICP; ""
                              if none */
     bool exif_says_srgb;
+    uint16_t tiff_compression;       /* the number of the codec; 0: not a TIFF */
     bool tiff_premultiplied_default; /* 4-channel 16-bit TIFF: Blender's scene default alpha is premultiplied */
     bool tiled;                      /* the file is tiled */
     uint32_t unit_rows;              /* rows that the reader decodes at once, if it prefers requests of that many */

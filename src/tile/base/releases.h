@@ -18,13 +18,6 @@
 #define TXM_CHANNELS(n) (1u << (n))
 #define TXM_CHANNELS_FROM(n) (~0u << (n))
 
-/* Ways of storing pixels that a release refuses to read. */
-enum {
-    TXM_REFUSES_TIFF_LZMA = 1,
-    TXM_REFUSES_TIFF_ZSTD = 2,
-    TXM_REFUSES_TIFF_FLOAT64_PREDICTOR = 4 /* predictor 3 with 64-bit samples */
-};
-
 /* CIE XYZ (D65) to Rec.709, row by row. */
 #define TXM_REC709_5_2                                                                                                 \
     {                                                                                                                  \
@@ -66,9 +59,8 @@ enum {
     ROW(bool,     packed_levels_divide,       true,                  false)                                            \
     /* The space __builtin_srgb is decoded; else it is encoded, although it should be decoded. */                      \
     ROW(bool,     decodes_builtin_srgb,       false,                 true)                                             \
-    /* Of TXM_REFUSES_...: an image that is stored so has no tx file. */                                               \
-    ROW(unsigned, refuses,                    0,                     TXM_REFUSES_TIFF_LZMA | TXM_REFUSES_TIFF_ZSTD |   \
-                                                                     TXM_REFUSES_TIFF_FLOAT64_PREDICTOR)               \
+    /* TIFF in a codec that the official libtiff lacks is refused; else its tx file is black. */                       \
+    ROW(bool,     refuses_tiff_codecs,        false,                 true)                                             \
                                                                                                                        \
     /* The OpenColorIO of the official build. */                                                                       \
     ROW(txm_text, opencolorio,                "2.5",                 "2.5")                                            \

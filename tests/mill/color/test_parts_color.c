@@ -14,6 +14,7 @@
 #include "mill/color/tree.h"
 #include "tile/base/bytes.h"
 #include "tile/base/fail.h"
+#include "tile/ops/arith.h"
 #include "txmill/color.h"
 #include "util_check.h"
 
@@ -268,11 +269,18 @@ START_TEST(builtin_srgb_is_encoded_or_decoded)
     char encoded[200];
     snprintf(encoded, sizeof encoded, "%s", txm_builtin_srgb_id(space.builtin));
     free(space.builtin);
-    /* Rec.709 itself needs no conversion. */
+    /* Rec.709 itself needs no matrix. */
     c.blender = TXM_BLENDER_5_3;
     space = (txm_color_space){.name = txm_builtin_srgb_name};
     ck_assert_int_eq(txm_builtin_srgb_build(&c, &space, &err), TXM_OK);
-    ck_assert(space.color_class == TXM_COLOR_CLASS_SRGB && !space.builtin);
+    ck_assert_int_eq(space.color_class, TXM_COLOR_CLASS_OTHER);
+    float coded[8] = {0.7353569f, 0.02584f, 0.5f, 0.25f, 0.5f, 0.5f, 0.5f, 1.0f}, mean;
+    txm_builtin_srgb_apply_grey(space.builtin, coded + 4, &mean, 1);
+    ck_assert_float_eq_tol(mean, txm_srgb_decode_grey(0.5f), 1e-7f);
+    txm_builtin_srgb_apply(space.builtin, coded, 1);
+    ck_assert_float_eq_tol(coded[0], 0.5f, 1e-5f);
+    ck_assert_float_eq(coded[2], txm_srgb_decode_rgba(0.5f));
+    free(space.builtin);
     /* The working space has half the values of Rec.709. */
     const txm_matrix3 *rec709 = &txm_releases.xyz_to_rec709[txm_release_column(TXM_BLENDER_5_3)];
     for (int k = 0; k < 12; k++)

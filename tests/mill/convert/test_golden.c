@@ -4,7 +4,8 @@
  * of testdata/real/manifest.tsv, converted with --strict and the built-in config, must give the file that Blender made:
  * container, type, size, averages, SHA-1, all levels bit for bit (SHA-256), and in the golden set the name as well.
  * Rows that cannot be equal in every bit (testdata/real/README.md says why) are compared sample by sample if Blender's
- * files are available ($TXM_GOLDEN_TX, $TXM_REAL_TX), otherwise by their means.
+ * files are available ($TXM_GOLDEN_TX, $TXM_REAL_TX), otherwise by their means. testdata/releases has images whose
+ * pixels differ between releases of Blender, with the files that each release made of them.
  */
 #include <check.h>
 #include <math.h>
@@ -382,6 +383,108 @@ START_TEST(parity_over_the_sets)
 }
 END_TEST
 
+/* ---- releases ------------------------------------------------------------------------------------------------- */
+
+enum { IMAGE, SPACE, ALPHA_TYPE, RELEASE_COLUMNS_BEGIN, NAME = 0, DIGEST, PIXELS, LEVEL_DIGESTS, A_RELEASE };
+static const txm_blender releases[] = {TXM_BLENDER_5_2, TXM_BLENDER_5_3};
+static row by_release[MAX_ROWS];
+static int by_release_rows;
+static txm_context *release_contexts[2];
+
+/* Rows whose pixels are not compared bit for bit, for reasons that txmill-tx(5) gives. Matrices are the same in all
+ * versions of OpenColorIO; the table was made with 2.5. */
+static bool may_differ(const row *m, int release)
+{
+    static const char *const exact[] = {"ACEScg", "Linear Rec.709", "Non-Color",
+                                        "sRGB",   "__builtin_srgb", "video_rec709"};
+    bool older = releases[release] == TXM_BLENDER_5_2, same = false;
+    if (older && (!strcmp(m->field[IMAGE], "zstd.tif") || !strcmp(m->field[SPACE], "__builtin_srgb")))
+        return true;
+    for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
+        same |= !strcmp(m->field[SPACE], exact[i]);
+    return !same && strncmp(txm_color_library_version(), "2.5.", 4) != 0;
+}
+
+static void compare_levels(const char *path, const char *image, char *const expected[])
+{
+    txm_tx *tx = NULL;
+    txm_error err = {0};
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    ck_assert_msg(!txm_tx_open(path, &tx, &err), "%s", err.message);
+    const txm_tx_info *info = txm_tx_info_of(tx);
+    ck_assert_str_eq(txm_tx_metadata_of(tx, "oiio:SHA-1"), expected[DIGEST]);
+    const char *digests = expected[LEVEL_DIGESTS];
+    ck_assert_uint_eq(strlen(digests), 13 * info->levels - 1);
+    for (uint32_t l = 0; l < info->levels; l++) {
+        char hex[13];
+        pixels p = read_level(tx, l);
+        EVP_Digest(p.data, p.bytes, digest, NULL, EVP_md5(), NULL);
+        for (int i = 0; i < 6; i++)
+            sprintf(hex + 2 * i, "%02x", digest[i]);
+        ck_assert_msg(!strncmp(hex, digests + 13 * l, 12), "%s: level %u is not Blender's", image, l);
+        free(p.data);
+    }
+    txm_tx_close(&tx);
+}
+
+static void compare_release(const row *m, int release)
+{
+    char *const *expected = m->field + RELEASE_COLUMNS_BEGIN + release * A_RELEASE;
+    char source[1024], type[32];
+    txm_error err = {0};
+    txm_settings settings;
+    txm_settings_init(&settings);
+    settings.strict = true;
+    settings.colorspace = m->field[SPACE];
+    settings.cache_dir = release ? "newer" : "older";
+    ck_assert(txm_alpha_parse(m->field[ALPHA_TYPE], &settings.alpha));
+    snprintf(source, sizeof source, "%s/releases/%s", base, m->field[IMAGE]);
+    const txm_convert_options how = {.struct_size = sizeof(txm_convert_options), .force = true};
+    txm_result result;
+    txm_status status = txm_convert(release_contexts[release], source, &settings, &how, &result, &err);
+    if (!strcmp(expected[NAME], "refused")) {
+        ck_assert_int_eq(status, TXM_STATUS_UNSUPPORTED);
+        return;
+    }
+    ck_assert_msg(!status, "%s", err.message);
+    snprintf(type, sizeof type, "%s x%u", txm_type_name(result.type), result.channels);
+    ck_assert_str_eq(txm_path_base(result.tx_path), expected[NAME]);
+    ck_assert_str_eq(type, expected[PIXELS]);
+    if (!may_differ(m, release))
+        compare_levels(result.tx_path, m->field[IMAGE], expected);
+    txm_result_clear(&result);
+}
+
+START_TEST(releases_make_their_own_pixels)
+{
+    for (int release = 0; release < 2; release++) {
+        const txm_color_config *config = txm_context_color(release_contexts[release]);
+        const char *space = by_release[_i].field[SPACE];
+        if (releases[release] == TXM_BLENDER_5_2 || !strncmp(space, "__", 2) || txm_color_canonical(config, space))
+            compare_release(&by_release[_i], release);
+        else
+            printf("skip %s (the config lacks %s)\n", by_release[_i].field[IMAGE], space);
+    }
+}
+END_TEST
+
+static void load_releases(void)
+{
+    char command[2200];
+    by_release_rows = load("releases", "pixels.tsv", by_release, MAX_ROWS);
+    snprintf(command, sizeof command, "cp -r '%s/releases' '%s'", getenv("TXM_TESTDATA"), base);
+    int failed = system(command);
+    for (int i = 0; i < 2 && !failed; i++) {
+        const txm_context_options options = {
+            .struct_size = sizeof(txm_context_options), .threads = 1, .device = "cpu", .blender = releases[i]};
+        failed = txm_context_new(&options, &release_contexts[i], NULL);
+    }
+    if (failed) {
+        fprintf(stderr, "%s: nothing can be converted\n", base);
+        exit(1);
+    }
+}
+
 static void load_set(set *t, const char *environment)
 {
     t->theirs = getenv(environment);
@@ -404,12 +507,16 @@ int main(void)
     mkdir(path, 0777);
     load_set(&golden, "TXM_GOLDEN_TX");
     load_set(&real, "TXM_REAL_TX");
+    load_releases();
     Suite *suite = suite_create("golden");
     TCase *rows = add_case(suite, "rows"), *sets = add_case(suite, "sets");
     tcase_add_loop_test(rows, golden_row, 0, golden.manifest_rows);
     tcase_add_loop_test(rows, real_row, 0, real.manifest_rows);
+    tcase_add_loop_test(rows, releases_make_their_own_pixels, 0, by_release_rows);
     add_tests(sets, parity_over_the_sets);
     int failed = run_suite_in_one_process(suite);
+    for (int i = 0; i < 2; i++)
+        txm_context_free(&release_contexts[i]);
     snprintf(path, sizeof path, "rm -rf '%s'", base);
     if (system(path))
         printf("note %s was not removed\n", base);

@@ -68,13 +68,13 @@ template <typename Work> txm_status guarded(const std::string &path, txm_error *
     }
 }
 
-/* Blender's rules: the statement of TGA files is trusted in one case only, DDS and PSD are always unassociated, and for
- * all others OpenImageIO's report counts. */
+/* Blender's rules: the statement of TGA files, those of two channels excepted, is trusted in one case only, DDS and PSD
+ * are always unassociated, and for all others OpenImageIO's report counts. */
 txm_file_alpha alpha_of(const std::string &format, const ImageSpec &spec)
 {
     bool unassociated = spec.get_int_attribute("oiio:UnassociatedAlpha", 0) != 0;
     if (format == "targa")
-        unassociated = spec.get_int_attribute("targa:alpha_type", -1) != 4;
+        unassociated = spec.alpha_channel >= 0 && spec.get_int_attribute("targa:alpha_type", -1) != 4;
     else if (has_trait(format, TXM_FORMAT_UNASSOCIATED))
         unassociated = true;
     return unassociated ? TXM_FILE_ALPHA_UNASSOCIATED : TXM_FILE_ALPHA_SILENT;
@@ -211,6 +211,8 @@ void describe(const Source &s, txm_source_info *info)
     info->tiled = s.spec.tile_width != 0;
     keep_density(s.spec, format, &info->density);
     copy(info->software, sizeof info->software, s.spec.get_string_attribute("Software"));
+    if (format == "tiff")
+        info->tiff_compression = static_cast<uint16_t>(s.spec.get_int_attribute("tiff:Compression"));
     info->tiff_premultiplied_default =
         format == "tiff" && s.spec.nchannels == 4 && s.spec.format.basetype == TypeDesc::UINT16;
     keep_attributes(s.spec, info);

@@ -89,6 +89,7 @@ static txm_status describe_samples(txm_tiff *t, txm_source_info *info, txm_error
         return refuse_tiff(t, err, "this sample type");
     if (!is_served(short_tag(t, TIFFTAG_COMPRESSION)))
         return refuse_tiff(t, err, "this compression");
+    info->tiff_compression = short_tag(t, TIFFTAG_COMPRESSION);
     t->file_channels = channels;
     info->file_channels = t->inks ? TXM_INKS - 1 : channels;
     info->channels = t->channels = info->file_channels < TXM_MAX_CHANNELS ? info->file_channels : TXM_MAX_CHANNELS;
