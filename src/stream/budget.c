@@ -16,11 +16,13 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 
-enum { DEFAULT_TILE_PX = 2048, FEW_SAMPLES = 4, ENOUGH_SAMPLES = 64 };
+/* ALIKE_SAMPLES is above the number of samples of many scenes: Cycles and txmill draw their own random numbers, and
+ * with the same few samples each finds tiles that the other does not. Cycles ends most pixels before MOST_SAMPLES. */
+enum { DEFAULT_TILE_PX = 2048, FEW_SAMPLES = 4, ALIKE_SAMPLES = 32, ENOUGH_SAMPLES = 64, MOST_SAMPLES = 256 };
 
-/* If the scene has no number of samples, sampling continues while doubling it finds more than this fraction of tiles.
- */
-static const double still_growing = 0.02;
+/* Without --samples, sampling continues while the doublings that are left would add more than this fraction of tiles if
+ * each added as many as the last one. */
+static const double still_growing = 0.03;
 
 /* The tiles that one cell requests. Each cell keeps its list, because render tiles are counted afterwards, and a
  * texture tile that two cells of one render tile use must count once. */
@@ -131,12 +133,19 @@ static void extrapolate(double before, double now, double last, uint64_t bytes, 
     out->missing_bytes = last > 0.0 ? (uint64_t)((double)bytes / last * more) : 0;
 }
 
+/* The fraction of tiles that the last doubling added, times the number of doublings until the samples of the scene. */
+static double expected_growth(const txm_render_budget *out)
+{
+    const uint32_t said = out->scene_samples ? out->scene_samples : ENOUGH_SAMPLES;
+    const uint32_t most = said < ALIKE_SAMPLES ? ALIKE_SAMPLES : said < MOST_SAMPLES ? said : MOST_SAMPLES;
+    return (double)out->growth * log2((double)most / (double)out->samples);
+}
+
 /* Traces the requested number of samples; if it is 0, until hardly any new tiles are found. */
 static txm_status trace_samples(budget *b, txm_render_options *o, txm_render_budget *out, txm_error *err)
 {
     const bool is_open = !o->samples;
-    const uint32_t said = out->scene_samples;
-    const uint32_t all = o->samples ? o->samples : said && said < ENOUGH_SAMPLES ? said : ENOUGH_SAMPLES;
+    const uint32_t all = is_open ? ENOUGH_SAMPLES : o->samples;
     double tiles[3] = {0.0, 0.0, 0.0};
     txm_status status = TXM_OK;
     b->job.samples_all = (uint64_t)out->width * out->height * all;
@@ -154,7 +163,7 @@ static txm_status trace_samples(budget *b, txm_render_options *o, txm_render_bud
         tiles[2] = (double)found_so_far(b, &bytes);
         if (out->samples > 1)
             extrapolate(tiles[0], tiles[1], tiles[2], bytes, out);
-        if (is_open && out->samples >= FEW_SAMPLES && (double)out->growth < still_growing)
+        if (is_open && out->samples >= FEW_SAMPLES && expected_growth(out) < still_growing)
             break;
     }
     return status;

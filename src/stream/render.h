@@ -285,8 +285,8 @@ typedef struct txm_render_budget {
 } txm_render_budget;
 
 /* Computes a budget. Uses of `options`: size, samples, bounces, render_tile, differentials, widening, levels, threads,
- * context, cancel, progress. With 0 samples it continues until doubling them finds less than 2 % more tiles, up to the
- * scene's number, or 64. */
+ * context, cancel, progress. With 0 samples it continues until the doublings that are left, up to the scene's number or
+ * at least 32, are expected to find less than 3 % more tiles, or until 64. */
 TXM_API txm_status txm_render_budget_of(const txm_render_scene *scene, const txm_render_options *options,
                                         txm_render_budget *out, txm_error *err);
 TXM_API void txm_render_budget_clear(txm_render_budget *budget); /* NULL-safe; zeroes */

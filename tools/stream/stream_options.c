@@ -25,10 +25,12 @@ static txm_status parse_devices(const char *text, void *field, txm_error *err)
 const txm_option txm_stream_picture_options[] = {
     TXM_OPTION(PIXELS, "size", .letter = 's', AT(size), .arg = "WxH",
                .help = "Size of the picture in pixels (default: the scene's)"),
-    TXM_OPTION(UINT, "samples", AT(samples), .arg = "N", .min = 1, .max = 65536,
-               .help = "Samples per pixel (default: 4; for frames: 1; for a budget: as many as it needs)",
-               .more = "A budget stops when doubling the samples finds less than 2 % more tiles, when it has traced as "
-                       "many as the scene's render takes, or at 64."),
+    TXM_OPTION(
+        UINT, "samples", AT(samples), .arg = "N", .min = 1, .max = 65536,
+        .help = "Samples per pixel (default: 4; for frames: 1; for a budget: as many as it needs)",
+        .more = "A budget stops when the doublings that are left would find less than 3 % more tiles if each found as "
+                "many as the last one, or at 64. They are left until the number of samples of the scene; that "
+                "counts as at least 32 and at most 256."),
     TXM_OPTION(UINT, "bounces", AT(bounces), .arg = "N", .max = 1024,
                .help = "Bounces of a path; 0 traces only camera rays (default: the scene's, else 3)"),
     TXM_OPTION(UINT, "tile", .letter = 't', AT(tile), .arg = "PX", .max = 65536,
