@@ -132,6 +132,7 @@ static void verify_all(const verifying *v, const txm_inputs *inputs, txm_tally *
         txm_tally_add(tally, status);
         if (status == TXM_OK)
             continue;
+        txm_ptex_advise(input->path);
         txm_summary_add(&summary, "failed");
         txm_say(TXM_SAY_ERROR, "%s", err.message);
         if (args->report.json)

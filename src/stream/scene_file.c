@@ -644,6 +644,8 @@ txm_status txm_scene_read(txm_render_scene *scene, const char *path, txm_error *
                           path);
     else if (!text)
         status = txm_fail_errno(err, errno, "%s: the scene cannot be opened", file);
+    else if (txm_is_pointer(text, bytes))
+        status = txm_fail(err, TXM_STATUS_UNSUPPORTED, TXM_POINTER_MESSAGE, file);
     else
         status = txm_scene_parse(scene, file, path, text, bytes, err);
     free(text);

@@ -243,4 +243,31 @@ check reader-left-all-made test "$(find piped -name '*.tx' | wc -l)" -eq 2
 check full-stdout-exit rc_is 4
 check full-stdout-message says "standard output"
 check no-temporaries-anywhere no_temporaries
+# ---- files that were not downloaded, and Ptex files -------------------------------------------------------------------
+lfs() { printf 'version https://git-lfs.github.com/spec/v1\noid sha256:%064d\nsize 4194304\n' 7 >"$1"; }
+mkdir lfs
+for f in a.png a.exr a.psd s.blend s.usda s.xml a.tx a.ptx; do lfs "lfs/$f"; done
+while read -r line; do
+    # shellcheck disable=SC2086
+    txm ${line//@/lfs/}
+    [ "$rc" -eq 3 ] && says "'git lfs pull' downloads the file" || not_ok "lfs: $line" "rc=$rc" "$(cat err)"
+done <<'LINES'
+make -q -c sRGB @a.png @a.exr @a.psd
+make -q @s.blend
+check @s.usda
+list @s.xml
+list @s.blend
+resolve @a.png
+info @a.tx
+info @a.ptx
+extract -o x.png @a.tx
+diff @a.png @a.tx
+LINES
+ok lfs-is-named
+printf 'Ptex\1\0\0\0\1' >cut.ptx
+printf Pt >short.ptx
+for f in cut.ptx short.ptx; do
+    txm info "$f"
+    check "ptex-advice-$f" test "$rc" -eq 3 -a "$(grep -c -- --force err)" -eq 0
+done
 finish

@@ -22,6 +22,7 @@
 #include "tools/output/format.h"
 #include "tools/output/guard.h"
 #include "tools/output/say.h"
+#include "tools/ptex/ptex_files.h"
 #include "txmill/format.h"
 #include "txtile/describe.h"
 
@@ -294,7 +295,9 @@ txm_status txm_tx_place(const char *path, char **place, txm_error *err)
 /* A user who named the image instead gets a message that says what the file is and which command to use. */
 void txm_tx_explain(const char *path, txm_error *err)
 {
-    if (err->status != TXM_STATUS_UNSUPPORTED)
+    if (err->status != TXM_OK)
+        txm_ptex_advise(path);
+    if (err->status != TXM_STATUS_UNSUPPORTED || txm_explain_pointer(path, err))
         return;
     const char *kind = txm_kind_of_file(path);
     if (!strcmp(kind, "a tx file"))

@@ -11,8 +11,10 @@
 
 #include "txtile/ptex.h"
 
-/* Whether the file begins like a Ptex file; false for files that cannot be read. */
+/* Whether the file begins like a Ptex file, or has the extension .ptx or .ptex; false for files that cannot be read. */
 bool txm_ptex_is_file(const char *path);
+/* After a failure: if it is of a Ptex file, the advice at the end is not to make it again, since txmill makes none. */
+void txm_ptex_advise(const char *path);
 
 /* Prints a file's properties. `all`: includes every entry of the metadata and every face. `deep`: also reads all
  * stored data. */

@@ -15,10 +15,12 @@
 #include "tile/base/endian.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
+#include "tile/base/path.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
 #include "tools/output/text.h"
+#include "tools/output/values.h"
 #include "tools/ptex/ptex_files.h"
 
 enum {
@@ -36,17 +38,25 @@ typedef struct face_census {
     uint64_t texels;
 } face_census;
 
+/* A file with the extension of Ptex counts, so that it fails as one. */
 bool txm_ptex_is_file(const char *path)
 {
     struct stat st;
     char magic[4];
     /* O_NONBLOCK prevents open() from waiting for the writer of a pipe. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    bool is =
-        fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && read(fd, magic, 4) == 4 && !memcmp(magic, "Ptex", 4);
+    bool is = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+              ((read(fd, magic, 4) == 4 && !memcmp(magic, "Ptex", 4)) || txm_path_has_ext(path, "ptx") ||
+               txm_path_has_ext(path, "ptex"));
     if (fd >= 0)
         close(fd);
     return is;
+}
+
+void txm_ptex_advise(const char *path)
+{
+    if (txm_ptex_is_file(path))
+        txm_advise_for(TXM_VALUES_FILE);
 }
 
 static void count_faces(const txm_ptex *p, face_census *out)

@@ -129,12 +129,14 @@ static txm_status add_library(txm_blend *blend, const char *path, uint32_t *inde
 /* ---- libraries ------------------------------------------------------------------------------------------------ */
 
 /* A library that cannot be read is a finding about the scene, not a failure, unless memory is exhausted. */
-static txm_status settle_library(txm_blend *blend, uint32_t file, txm_status status, const txm_error *why,
-                                 txm_error *err)
+static txm_status settle_library(txm_blend *blend, uint32_t file, txm_status status, txm_error *why, txm_error *err)
 {
     txm_blend_library *library = &blend->libraries.data[blend->files.data[file].library];
     if (status == TXM_STATUS_NO_MEMORY) {
         return txm_fail_as(err, why);
+    }
+    if (status != TXM_OK && txm_explain_pointer(library->path, why)) {
+        status = why->status;
     }
     library->status = status;
     if (status == TXM_OK) {

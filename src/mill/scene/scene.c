@@ -103,7 +103,12 @@ txm_status txm_blend_open(const char *path, const txm_blend_options *options, tx
     blend->colors = o.colors;
     blend->lint = o.lint;
     blend->cancel = o.cancel;
-    status = read_scene(blend, absolute, err);
+    txm_error own = {0};
+    status = read_scene(blend, absolute, &own);
+    if (status != TXM_OK) {
+        txm_explain_pointer(absolute, &own);
+        status = txm_fail_as(err, &own);
+    }
     free(absolute);
     if (status != TXM_OK) {
         txm_blend_close(&blend);

@@ -140,6 +140,8 @@ txm_status txm_source_open(const char *path, const txm_source_options *options, 
     txm_status status = look_at_image(path, &st, head, &head_bytes, err);
     if (status != TXM_OK)
         return status;
+    if (txm_is_pointer(head, head_bytes))
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED, TXM_POINTER_MESSAGE, path);
     txm_source *s = txm_calloc(1, sizeof *s);
     if (!s || !(s->path = txm_strdup(path))) {
         status = txm_no_memory(err, path);

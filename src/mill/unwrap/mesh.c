@@ -122,7 +122,7 @@ txm_status txm_mesh_file_open(const char *path, bool quads, mesh_file *mesh, txm
         close(fd);
     if (status == TXM_OK)
         status = txm_mesh_file_parse(path, mesh->map.data, mesh->map.bytes, quads, mesh, err);
-    return status;
+    return status != TXM_OK && err && txm_explain_pointer(path, err) ? err->status : status;
 }
 
 void txm_mesh_file_close(mesh_file *mesh)

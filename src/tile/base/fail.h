@@ -2,6 +2,9 @@
  * Recording failures. The first failure is kept: failures while cleaning up after it change nothing. */
 #ifndef TXM_BASE_FAIL_H
 #define TXM_BASE_FAIL_H
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "tile/base/shared.h"
 #include "txtile/status.h"
 
@@ -27,6 +30,15 @@ TXM_SHARED txm_status txm_fail_as(txm_error *err, const txm_error *cause);
 
 /* Prepends "prefix: " to a recorded message, to add context. Returns err->status. */
 TXM_SHARED txm_status txm_error_prefix(txm_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* What to say of it, with its path. */
+#define TXM_POINTER_MESSAGE "%s: a pointer of Git LFS in place of the file; 'git lfs pull' downloads the file"
+
+/* Whether a file that begins with these bytes is a pointer of Git LFS, which stands for a file that was not downloaded.
+ */
+TXM_SHARED bool txm_is_pointer(const void *head, size_t bytes);
+/* Replaces a failure to make sense of a file, if it is such a pointer, and says whether it is. */
+TXM_SHARED bool txm_explain_pointer(const char *path, txm_error *err);
 
 #ifdef __cplusplus
 }

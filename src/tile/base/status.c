@@ -6,11 +6,13 @@
 #include "tile/base/fail.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tile/base/text.h"
 
@@ -177,4 +179,32 @@ void txm_error_clear(txm_error *err)
 {
     if (err)
         memset(err, 0, offsetof(txm_error, message) + 1);
+}
+
+/* ---- Git LFS ---- */
+
+bool txm_is_pointer(const void *head, size_t bytes)
+{
+    static const char *const begins[] = {"version https://git-lfs.github.com/spec/",
+                                         "version https://hawser.github.com/spec/"};
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (bytes >= strlen(begins[i]) && memcmp(head, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
+}
+
+bool txm_explain_pointer(const char *path, txm_error *err)
+{
+    char head[64];
+    if (err->status != TXM_STATUS_CORRUPT && err->status != TXM_STATUS_UNSUPPORTED)
+        return false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof head);
+    if (fd >= 0)
+        close(fd);
+    if (n < 0 || !txm_is_pointer(head, (size_t)n))
+        return false;
+    txm_error_clear(err);
+    txm_fail(err, TXM_STATUS_UNSUPPORTED, TXM_POINTER_MESSAGE, path);
+    return true;
 }

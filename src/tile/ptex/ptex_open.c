@@ -404,9 +404,10 @@ txm_status txm_ptex_open(const char *path, unsigned flags, txm_ptex **out, txm_e
     if (fd >= 0)
         close(fd);
     if (status == TXM_OK)
-        return open_ptex(p, out, err);
-    txm_ptex_close(&p);
-    return status;
+        status = open_ptex(p, out, err);
+    else
+        txm_ptex_close(&p);
+    return status != TXM_OK && err && txm_explain_pointer(path, err) ? err->status : status;
 }
 
 txm_status txm_ptex_open_memory(const void *data, size_t bytes, const char *name, unsigned flags, txm_ptex **out,

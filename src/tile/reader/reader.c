@@ -186,7 +186,7 @@ static txm_status open_path(const char *path, tx_access how, txm_tx **out, txm_e
     txm_status status = open_fd(fd, path, how, out, err);
     /* The map remains valid; renderers keep thousands of textures open. */
     close(fd);
-    return status;
+    return status != TXM_OK && err && txm_explain_pointer(path, err) ? err->status : status;
 }
 
 /* Everything that reading tiles relies on has been checked when this returns. */

@@ -469,9 +469,9 @@ int main(void)
     tcase_add_checked_fixture(worker, set_up, tear_down);
     tcase_add_loop_test(worker, costs_one_image, 0, (int)(sizeof deeds / sizeof deeds[0]) - !thorough());
     tcase_add_loop_test(worker, encoders_cost_one_picture, 0, sizeof encoder_deeds / sizeof encoder_deeds[0]);
-    add_tests(worker, crash_while_closing, a_worker_serves_many_images, memory_is_limited, limits_with_blocked_signals,
-              several_at_once, relative_paths, without_standard_files, says_what_is_missing,
-              limits_on_computing_time_come_from_the_environment, healthy_workers_serve_again,
+    add_tests(worker, damage_costs_no_worker, crash_while_closing, a_worker_serves_many_images, memory_is_limited,
+              limits_with_blocked_signals, several_at_once, relative_paths, without_standard_files,
+              says_what_is_missing, limits_on_computing_time_come_from_the_environment, healthy_workers_serve_again,
               requests_of_another_version_are_refused, requests_out_of_step_end_the_worker, the_reader_passes_rows_on,
               the_reader_refuses_what_cannot_be);
     return run_suite(suite);
