@@ -89,8 +89,11 @@ TXM_API void txm_remove_temporaries(void);
 /* Sets a function to call before the process would abort inside OpenColorIO, which does not survive lack of memory: it
  * reports a damaged config, reads through NULL, or throws where C++ aborts. `end` is called on the thread that failed,
  * and ends the process in the program's own way. Call this before other threads start. If it is never called, the
- * library installs no handlers. */
+ * library installs no handlers. Any other exception that nobody catches ends the process in the same way, with
+ * lacks_memory = false. */
 TXM_API void txm_before_abort(void (*end)(bool lacks_memory));
+/* For `end`: the text of the exception that nobody caught, "" if there is none. Never NULL. */
+TXM_API const char *txm_abort_reason(void);
 
 /* The outcome of a conversion that did not fail. */
 typedef enum txm_outcome {

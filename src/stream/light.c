@@ -303,8 +303,10 @@ txm_status txm_world_map_new(const txm_render_scene *scene, const txm_bound_imag
 
 void txm_world_map_free(txm_world_map **map)
 {
-    free(*map);
-    *map = NULL;
+    if (map) {
+        free(*map);
+        *map = NULL;
+    }
 }
 
 /* The cell that contains a number of the cumulative weights; *within it, 0 to 1. Cells without weight are skipped. */

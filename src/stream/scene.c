@@ -48,7 +48,7 @@ static void free_mesh(txm_scene_mesh *mesh)
 /* All strings and arrays of a scene are its own; none are shared. */
 void txm_render_scene_free(txm_render_scene **out)
 {
-    txm_render_scene *scene = *out;
+    txm_render_scene *scene = out ? *out : NULL;
     if (!scene)
         return;
     for (size_t i = 0; i < scene->image_count; i++) {

@@ -11,7 +11,7 @@ python3 - "$repo" >uncaught <<'PY'
 import re, sys
 repo, seen = sys.argv[1], 0
 # Functions in which nothing throws, and those that catch for others.
-innocent = {"txm_ocio_has_archives", "txm_ocio_before_abort", "oiio_as_half"}
+innocent = {"txm_ocio_has_archives", "txm_ocio_before_abort", "txm_ocio_abort_reason", "oiio_as_half"}
 catching = r"\b(return (guarded|encoding)|drop|apply)\("
 constant = r"^\{\s*(\*\w+ = [A-Z_]+;\s*|return [\w:.]+(\([^()]*\)|->\w+\.size\(\))?;\s*)*\}"
 for path in ("src/mill/color/ocio.cpp", *(f"src/mill/source/oiio/oiio_{part}.cpp" for part in ("module", "read", "write"))):
@@ -130,7 +130,48 @@ int main(int argc, char **argv)
     return 0;
 }
 CPP
+# An exception that nobody catches ends the program with its text, and with the code for lack of memory only if it is one:
+# a library that is loaded before the others throws from a function that must not throw.
+cat >uncaught.cpp <<'CPP'
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <new>
+#include <stdexcept>
+#include <system_error>
+extern "C" void txm_before_abort(void (*end)(bool)) noexcept
+{
+    auto real = reinterpret_cast<void (*)(void (*)(bool))>(dlsym(RTLD_NEXT, "txm_before_abort"));
+    const std::string kind = std::getenv("UNCAUGHT");
+    real(end);
+    if (kind == "memory")
+        throw std::bad_alloc();
+    if (kind == "thread")
+        throw std::system_error(EAGAIN, std::generic_category(), "thread");
+    if (kind == "pool")
+        throw std::runtime_error(std::string("pthread_create has failed: ") + std::strerror(EAGAIN));
+    if (kind == "number")
+        throw 17;
+    if (kind == "none")
+        std::terminate();
+    throw std::runtime_error("task cancelled: three apples");
+}
+CPP
 cp "$golden/rgb8.png" .
+run ${CXX:-c++} -std=c++17 -shared -fPIC uncaught.cpp -o uncaught.so -ldl
+check thrower-builds rc_is 0
+for kind in memory thread pool apples number none; do
+    run env UNCAUGHT=$kind LD_PRELOAD="$PWD/uncaught.so" "$TXMILL" make rgb8.png
+    case $kind in
+        memory | thread | pool) code=4 says="not enough memory" ;;
+        apples) code=1 says="nothing caught: task cancelled: three apples; please report it" ;;
+        *) code=1 says="nothing caught: .*; please report it" ;;
+    esac
+    check "uncaught-$kind-has-its-code" rc_is $code
+    check "uncaught-$kind-says-so" grep -q "$says" err
+    check "uncaught-$kind-ends-with-the-code" test "$(tail -n 1 err)" = "TXMILL-ERROR code=$code failed=1 total=1"
+done
 run ${CXX:-c++} -std=c++17 -Wall -Wextra -I"$repo/include" throws.cpp -o throws -L"$build" -ltxmill -ltxtile -Wl,-rpath,"$build"
 check program-builds rc_is 0
 ln -s "$build/libtxtile.so" libtxtile.so.0

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * NULL where the headers of libtxtile allow it: as the error of every function that can fail, in functions that free
+ * NULL where the headers allow it: as the error of every function that can fail, in functions that free
  * or end something, as a path, and where a comment gives it a meaning. cli_library.sh compares the list of NULL-safe
  * functions with it.
  */
@@ -10,7 +10,15 @@
 #include <string.h>
 
 #include "txmill/abi.h"
+#include "txmill/batch.h"
+#include "txmill/garbage.h"
 #include "txmill/inspect.h"
+#include "txmill/level.h"
+#include "txmill/out_file.h"
+#include "txmill/rules.h"
+#include "txmill/scene.h"
+#include "txmill/unwrap.h"
+#include "txmill/watch.h"
 #include "txtile/describe.h"
 #include "txtile/device.h"
 #include "txtile/name.h"
@@ -67,6 +75,7 @@ START_TEST(ends_of_nothing)
     txm_ticket_cancel(&ticket);
     txm_cache_viewer *viewer = NULL;
     txm_cache_viewer_free(NULL);
+    txm_cache_viewer_close(NULL);
     txm_device_close(NULL);
     txm_cache_viewer_free(&viewer);
     ck_assert(txm_ticket_poll(NULL));
@@ -84,6 +93,60 @@ START_TEST(ends_of_nothing)
     ck_assert_uint_eq(txm_ticket_total(NULL), 0);
     ck_assert_uint_eq(txm_ticket_remaining(NULL), 0);
     ck_assert(!txm_tx_catch_fault(NULL));
+}
+END_TEST
+
+/* The same in libtxmill: objects through a pointer, and results that the caller holds, zeroed. */
+START_TEST(ends_of_nothing_in_libtxmill)
+{
+    txm_inputs *inputs = NULL;
+    txm_batch *batch = NULL;
+    txm_color_config *config = NULL;
+    txm_context *context = NULL;
+    txm_used *used = NULL;
+    txm_out_file *file = NULL;
+    txm_rules *rules = NULL;
+    txm_blend *blend = NULL;
+    txm_blend_entry *entries = NULL;
+    txm_watch *watch = NULL;
+    txm_result result = {0};
+    txm_findings findings = {0};
+    txm_difference difference = {0};
+    txm_resolution resolution = {0};
+    txm_level_picture picture = {0};
+    txm_unwrapped unwrapped = {0};
+    txm_inputs_free(NULL);
+    txm_inputs_free(&inputs);
+    txm_batch_free(NULL);
+    txm_batch_free(&batch);
+    txm_color_free(NULL);
+    txm_color_free(&config);
+    txm_context_free(NULL);
+    txm_context_free(&context);
+    txm_used_free(NULL);
+    txm_used_free(&used);
+    txm_out_file_abort(NULL);
+    txm_out_file_abort(&file);
+    txm_rules_free(NULL);
+    txm_rules_free(&rules);
+    txm_blend_close(NULL);
+    txm_blend_close(&blend);
+    txm_blend_entries_free(NULL, 1);
+    txm_blend_entries_free(&entries, 0);
+    txm_watch_free(NULL);
+    txm_watch_free(&watch);
+    txm_result_clear(NULL);
+    txm_result_clear(&result);
+    txm_findings_clear(NULL);
+    txm_findings_clear(&findings);
+    txm_difference_clear(NULL);
+    txm_difference_clear(&difference);
+    txm_resolution_clear(NULL);
+    txm_resolution_clear(&resolution);
+    txm_level_picture_clear(NULL);
+    txm_level_picture_clear(&picture);
+    txm_unwrapped_clear(NULL);
+    txm_unwrapped_clear(&unwrapped);
 }
 END_TEST
 
@@ -322,6 +385,7 @@ int main(void)
     TCase *t = add_case(suite, "null");
     temp_file("");
     tcase_add_checked_fixture(t, write_texture, free_texture);
-    add_tests(t, ends_of_nothing, paths, paths_of_libtxmill, errors, traces, meanings, lanes_and_batches);
+    add_tests(t, ends_of_nothing, ends_of_nothing_in_libtxmill, paths, paths_of_libtxmill, errors, traces, meanings,
+              lanes_and_batches);
     return run_suite(suite);
 }

@@ -79,13 +79,21 @@ void txm_signals_install(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
+static const char *memory_step = "free memory, then run the same again";
+
 /* Prints a message and removes unfinished files; visible files are complete. */
 static void on_abort(bool lacks_memory)
 {
+    const char *reason = txm_abort_reason();
     txm_remove_temporaries();
-    txm_say(TXM_SAY_ERROR, lacks_memory
-                               ? "out of memory or threads in a library that cannot continue: OpenColorIO or Embree"
-                               : "an uncaught exception in a library");
+    if (lacks_memory)
+        txm_say(TXM_SAY_ERROR,
+                "there is not enough memory, or no more threads, for a library that cannot continue: OpenColorIO or "
+                "Embree; %s",
+                memory_step);
+    else
+        txm_say(TXM_SAY_ERROR, "a library threw an exception that nothing caught: %s; %s",
+                *reason ? reason : "it has no text", txm_next_step(TXM_STATUS_INTERNAL));
     int code = lacks_memory ? TXM_EXIT_RETRY : TXM_EXIT_INTERNAL;
     txm_say_last("TXMILL-ERROR code=%d failed=1 total=1", code);
     _exit(code);
@@ -236,8 +244,6 @@ static const char *step_for(const char *values, txm_status status)
 }
 
 static const char *files_read; /* the kind of files that the running command reads */
-static const char *memory_step = "free memory, then run the same again";
-
 void txm_advise_for(const char *operand_values)
 {
     files_read = operand_values;

@@ -9,6 +9,9 @@
 #include "tile/base/fail.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -130,6 +133,8 @@ template <typename Object> void drop(Object *object)
 }
 
 void (*before_abort)(bool lacks_memory);
+char abort_reason[TXM_MESSAGE_BYTES];
+std::atomic<bool> memory_was_short; /* operator new has failed, on any thread */
 
 /* The depth of this thread in calls of OpenColorIO. */
 thread_local unsigned depth;
@@ -147,23 +152,34 @@ struct in_ocio {
 /* Called when operator new finds no memory. */
 void on_no_memory()
 {
+    memory_was_short = true;
     if (depth)
         before_abort(true);
     throw std::bad_alloc();
+}
+
+/* Whether an exception that is not bad_alloc was one, or stands for a thread that could not be started. Embree's thread
+ * library throws these as runtime_error, with the text of the errno; and after a bad_alloc in one of its tasks Embree
+ * reports only that the tasks were cancelled. */
+bool stands_for_no_memory(const char *what)
+{
+    return std::strstr(what, "std::bad_alloc") || std::strstr(what, std::strerror(EAGAIN)) ||
+           std::strstr(what, std::strerror(ENOMEM)) || (memory_was_short && !std::strcmp(what, "task cancelled"));
 }
 
 [[noreturn]] void on_terminate()
 {
     bool lacks_memory = false;
     try {
-        std::rethrow_exception(std::current_exception());
+        if (std::current_exception())
+            std::rethrow_exception(std::current_exception());
     } catch (const std::bad_alloc &) {
         lacks_memory = true;
-    } catch (const std::exception &) {
-        /* For Embree's thread library: if a thread cannot be started, it throws runtime_error in a destructor, and a
-         * bad_alloc that passes through a group of its tasks becomes another exception. */
-        lacks_memory = depth == 0;
+    } catch (const std::exception &e) {
+        lacks_memory = stands_for_no_memory(e.what());
+        std::snprintf(abort_reason, sizeof abort_reason, "%s", e.what());
     } catch (...) {
+        std::snprintf(abort_reason, sizeof abort_reason, "an exception of an unknown type");
     }
     before_abort(lacks_memory);
     std::abort();
@@ -208,6 +224,11 @@ void txm_ocio_before_abort(void (*end)(bool lacks_memory))
     before_abort = end;
     std::set_new_handler(on_no_memory);
     std::set_terminate(on_terminate);
+}
+
+const char *txm_ocio_abort_reason(void)
+{
+    return abort_reason;
 }
 
 txm_status txm_ocio_from_text(const char *text, size_t size_bytes, const char *folder, bool strict, txm_ocio **out,

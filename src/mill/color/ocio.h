@@ -43,6 +43,8 @@ txm_status txm_ocio_from_library(const char *name, txm_ocio **out, txm_error *er
  * then called on the thread that failed, to end the process in its own way. It is also called for Embree, which ends
  * the process if it cannot start threads: that counts as lack of memory. */
 void txm_ocio_before_abort(void (*end)(bool lacks_memory));
+/* The text of the exception that ends the process, "" if there is none. */
+const char *txm_ocio_abort_reason(void);
 void txm_ocio_free(txm_ocio **ocio); /* NULL-safe */
 
 void txm_ocio_profile(const txm_ocio *ocio, unsigned *major, unsigned *minor);

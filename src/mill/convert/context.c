@@ -218,3 +218,8 @@ void txm_before_abort(void (*end)(bool lacks_memory))
 {
     txm_ocio_before_abort(end);
 }
+
+const char *txm_abort_reason(void)
+{
+    return txm_ocio_abort_reason();
+}

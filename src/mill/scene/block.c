@@ -57,14 +57,14 @@ txm_status txm_blend_read_header(txm_stream *stream, txm_blend_format *out, txm_
     const char *name = txm_stream_name(stream);
     char header[HEADER_BYTES];
     txm_blend_format format = {0};
-    txm_error ignored = {0};
+    txm_error cause = {0};
     bool ok;
-    txm_status status = txm_stream_seek(stream, 0, err);
+    txm_status status = txm_stream_seek(stream, 0, &cause);
     if (status == TXM_OK) {
-        status = txm_stream_read(stream, header, LEGACY_HEADER_BYTES, &ignored);
+        status = txm_stream_read(stream, header, LEGACY_HEADER_BYTES, &cause);
     }
     if (status != TXM_OK && status != TXM_STATUS_CORRUPT) {
-        return txm_fail_as(err, &ignored);
+        return txm_fail_as(err, &cause);
     }
     if (status != TXM_OK || memcmp(header, "BLENDER", 7) != 0) {
         return txm_fail(err, TXM_STATUS_CORRUPT, "%s: not a .blend file: it does not start with BLENDER%s", name,

@@ -197,7 +197,7 @@ txm_status txm_dna_parse(const txm_blend_format *format, uint8_t *payload, size_
 
 void txm_dna_free(txm_dna **dna)
 {
-    if (*dna) {
+    if (dna && *dna) {
         free((*dna)->payload);
         free((*dna)->names);
         free((*dna)->types);

@@ -121,7 +121,7 @@ txm_status txm_blend_open(const char *path, const txm_blend_options *options, tx
 /* Frees the tables that have memory of their own, then the store with everything else. */
 void txm_blend_close(txm_blend **blend)
 {
-    txm_blend *b = *blend;
+    txm_blend *b = blend ? *blend : NULL;
     if (!b) {
         return;
     }
@@ -325,6 +325,9 @@ txm_status txm_blend_entries(txm_blend *blend, const char *packed_folder, txm_bl
 /* Paths belong to the entries, other strings to the scene. */
 void txm_blend_entries_free(txm_blend_entry **entries, size_t count)
 {
+    if (!entries) {
+        return;
+    }
     for (size_t i = 0; *entries && i < count; i++) {
         free((*entries)[i].path);
     }

@@ -191,7 +191,7 @@ txm_status txm_stream_from_fd(int fd, const char *name, txm_stream **out, txm_er
 /* Closes the descriptor. NULL-safe. */
 void txm_stream_close(txm_stream **stream)
 {
-    txm_stream *s = *stream;
+    txm_stream *s = stream ? *stream : NULL;
     if (!s) {
         return;
     }

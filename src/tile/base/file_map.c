@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Maps files, and finds the map to which a fault belongs. The mapped addresses are stored in places that are never
- * freed, so that a SIGBUS handler can walk them without a lock while other threads open and close maps. A page that
- * vanished is replaced by zeros and its map is marked as lost; readers check the mark before they use what they
- * decoded.
+ * freed, so that a SIGBUS handler can walk them while other threads open and close maps. There is no lock either, which
+ * the child of a fork() could find taken for ever. A page that vanished is replaced by zeros and its map is marked as
+ * lost; readers check the mark before they use what they decoded.
  */
 #include "tile/base/file_map.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -26,20 +25,22 @@ typedef struct txm_map_place {
 } place;
 
 static _Atomic(place *) places;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* taken to open and close maps */
 
 /* Takes a free place or makes a new one; NULL if memory is exhausted. */
 static place *take_place(txm_map *map)
 {
-    place *p = atomic_load(&places);
-    while (p && atomic_load(&p->map))
-        p = p->next;
-    if (!p && (p = calloc(1, sizeof *p))) {
-        p->next = atomic_load(&places);
-        atomic_store(&places, p);
+    for (place *p = atomic_load(&places); p; p = p->next) {
+        txm_map *none = NULL;
+        if (!atomic_load_explicit(&p->map, memory_order_relaxed) && atomic_compare_exchange_strong(&p->map, &none, map))
+            return p;
     }
-    if (p)
-        atomic_store(&p->map, map);
+    place *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    atomic_store(&p->map, map);
+    p->next = atomic_load(&places);
+    while (!atomic_compare_exchange_weak(&places, &p->next, p))
+        ;
     return p;
 }
 
@@ -47,9 +48,7 @@ static place *take_place(txm_map *map)
 int txm_map_open(txm_map *map, int fd, size_t bytes)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    pthread_mutex_lock(&lock);
     place *p = take_place(map);
-    pthread_mutex_unlock(&lock);
     if (!p)
         return ENOMEM;
     void *data = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);

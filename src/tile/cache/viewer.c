@@ -304,6 +304,8 @@ txm_status txm_cache_viewer_new(txm_cache *c, txm_cache_viewer **out, txm_error 
 
 void txm_cache_viewer_close(txm_cache_viewer *v)
 {
+    if (!v)
+        return;
     pthread_mutex_lock(&v->cache->lock);
     txm_viewer_close(v);
     pthread_mutex_unlock(&v->cache->lock);

@@ -10,7 +10,7 @@
 #include <ctype.h>
 #include <dlfcn.h>
 #include <limits.h>
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,13 +18,13 @@
 #include "tile/base/fail.h"
 #include "tile/base/plugin.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
 static const txm_device_backend_row backends[] = {{"cuda", "CUDA"}, {"opencl", "OpenCL"}};
 
 enum { BACKENDS = sizeof backends / sizeof *backends };
 
-static const txm_device_plugin *plugins[BACKENDS]; /* never unloaded, because a driver's threads cannot be */
+/* Never unloaded, because a driver's threads cannot be. Two threads that load the same one get the same table, so no
+ * lock is needed, which the child of a fork() could find taken for ever. */
+static _Atomic(const txm_device_plugin *) plugins[BACKENDS];
 
 const txm_device_backend_row *txm_device_backend_at(size_t index)
 {
@@ -67,12 +67,9 @@ static const txm_device_plugin *load_device_plugin(const txm_device_backend_row 
 
 const txm_device_plugin *txm_device_plugin_load(const txm_device_backend_row *backend, txm_error *err)
 {
-    const txm_device_plugin **plugin = &plugins[backend - backends];
-    pthread_mutex_lock(&lock);
-    if (!*plugin)
-        *plugin = load_device_plugin(backend, err);
-    const txm_device_plugin *loaded = *plugin;
-    pthread_mutex_unlock(&lock);
+    const txm_device_plugin *loaded = atomic_load(&plugins[backend - backends]);
+    if (!loaded && (loaded = load_device_plugin(backend, err)))
+        atomic_store(&plugins[backend - backends], loaded);
     return loaded;
 }
 

@@ -242,16 +242,24 @@ END_TEST
 
 static txm_status store_again(void *user)
 {
-    static const char packet[] = RDF("dc:creator=\"a painter\"><dc:rights>(c)</dc:rights>");
+    /* Values that were set before, so that one which is lost would go unnoticed; of several attributes and texts only
+     * the last of each may have memory. */
+    static const char packet[] = RDF("tiff:Copyright='c' dc:creator=\"a painter whose name is longer than the first "
+                                     "piece of memory for a text\" xmp:CreatorTool='a program'>"
+                                     "<dc:rights><rdf:li>(c)</rdf:li><rdf:li>a text that is longer than the memory of "
+                                     "the value before it, and is joined to nothing</rdf:li></dc:rights>");
     txm_raster_meta meta = {0};
     txm_source_info info = {0};
     (void)user;
     bool ok = txm_raster_meta_set(&meta, "Software", "a program") && txm_raster_meta_set(&meta, "Gamma", "2") &&
               txm_raster_meta_add_xmp(&meta, packet, sizeof packet - 1) && txm_raster_meta_store(&meta, &info);
-    ok = ok && !strcmp(info.software, "a program") && info.attribute_count == 2;
+    /* Lack of memory must have been reported: a field that is missing would be lost without a word. */
+    const bool whole = !strcmp(info.software, "a program") && info.attribute_count == 2 &&
+                       strstr(info.attributes[0].value, "for a text") && strstr(info.attributes[1].value, "to nothing");
+    const bool lost = ok && !whole;
     txm_raster_meta_clear(&meta);
     txm_source_forget(&info);
-    return ok ? TXM_OK : TXM_STATUS_NO_MEMORY;
+    return lost ? TXM_STATUS_CORRUPT : ok ? TXM_OK : TXM_STATUS_NO_MEMORY;
 }
 
 START_TEST(fields_may_find_no_memory)

@@ -356,6 +356,50 @@ START_TEST(children)
 }
 END_TEST
 
+enum { OPEN_FILES = 1000 };
+
+/* Opens and closes tx files, as a cache does that uses more files than it may keep open. With 1,000 others open, each
+ * takes a while. */
+static void *open_and_close(void *unused)
+{
+    while (!atomic_load(&enough)) {
+        txm_tx *tx;
+        if (txm_tx_open(path, &tx, NULL) == TXM_OK)
+            txm_tx_close(&tx);
+    }
+    return unused;
+}
+
+/* A child that was forked while other threads opened files opens files itself. */
+START_TEST(children_open_files)
+{
+    static txm_tx *held[OPEN_FILES];
+    pthread_t threads[2];
+    for (int i = 0; i < OPEN_FILES; i++)
+        ck_assert_int_eq(txm_tx_open(path, &held[i], NULL), TXM_OK);
+    txm_tx_close(&held[0]); /* so that the threads take places at the end of a long list */
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, open_and_close, NULL), 0);
+    for (int i = 0; i < 100; i++) {
+        int status;
+        pid_t child = fork();
+        if (!child) {
+            float color[4];
+            alarm(20);
+            look(cache_with_texture(), color);
+            _exit(0);
+        }
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert_msg(status == 0, "the child ended with status %x", (unsigned)status);
+    }
+    atomic_store(&enough, true);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < OPEN_FILES; i++)
+        txm_tx_close(&held[i]);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cache current");
@@ -364,7 +408,7 @@ int main(void)
     tcase_add_checked_fixture(t, write_texture, free_texture);
     tcase_set_timeout(t, 120);
     add_tests(t, one_for_each_cache, caches_one_after_the_other, refused_memory, after_refused_memory,
-              threads_end_first, a_cache_ends_first, both_end_at_once, children);
+              threads_end_first, a_cache_ends_first, both_end_at_once, children, children_open_files);
     tcase_add_loop_test(t, a_look_while_a_thread_ends, 0, 2);
     return run_suite(suite);
 }

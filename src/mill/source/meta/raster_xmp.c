@@ -146,12 +146,14 @@ static int field_of(span name)
     return -1;
 }
 
-static void set_field(walker *w, int field)
+/* A value that was cut short for lack of memory is not stored, and nothing that follows makes up for it. */
+static void set_field(walker *w, int field, bool whole)
 {
     /* An empty byte string may have no data yet. */
     const char *value = w->value.size ? w->value.data : "";
 
-    w->out_of_memory = w->out_of_memory || !txm_raster_meta_set_bytes(w->meta, field, value, w->value.size);
+    if (!whole || !txm_raster_meta_set_bytes(w->meta, field, value, w->value.size))
+        w->out_of_memory = true;
 }
 
 /* XMP may state properties as attributes of rdf:Description. */
@@ -162,8 +164,7 @@ static void add_attribute(walker *w, span name, span raw)
     if (field < 0)
         return;
     w->value.size = 0;
-    w->out_of_memory = !decode_references(&w->value, raw, IS_ATTRIBUTE);
-    set_field(w, field);
+    set_field(w, field, decode_references(&w->value, raw, IS_ATTRIBUTE));
 }
 
 /* The property to which text belongs: RDF's lists and their items only wrap it. */
@@ -186,10 +187,8 @@ static void add_xmp_text(walker *w, span text, int kind)
     int pieces = w->pieces[w->depth - 1]++;
     const char *before = w->meta->fields[field];
     w->value.size = 0;
-    if (pieces && before)
-        w->out_of_memory = !txm_bytes_puts(&w->value, before) || !txm_bytes_puts(&w->value, ";");
-    w->out_of_memory = w->out_of_memory || !decode_references(&w->value, text, kind);
-    set_field(w, field);
+    const bool joined = !pieces || !before || (txm_bytes_puts(&w->value, before) && txm_bytes_puts(&w->value, ";"));
+    set_field(w, field, joined && decode_references(&w->value, text, kind));
 }
 
 static span name_at(walker *w)
@@ -236,7 +235,7 @@ static bool walk_start(walker *w)
 
     skip_spaces(w);
     while (w->p < w->end && *w->p != '>' && *w->p != '/')
-        if (!walk_attribute(w))
+        if (!walk_attribute(w) || w->out_of_memory)
             return false;
     if (!name.bytes || w->depth == MAX_DEPTH)
         return false;

@@ -44,6 +44,35 @@ static struct {
     unsigned count;
 } idle = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* The child of a fork() has no workers: it closes its copies of the sockets, which would keep the workers alive after
+ * its parent has ended, and begins with a free lock and an empty list. */
+static void before_fork(void)
+{
+    pthread_mutex_lock(&idle.lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&idle.lock);
+}
+
+static void begin_child(void)
+{
+    for (txm_worker *w = idle.first, *next; w; w = next) {
+        next = w->next;
+        close(w->fd);
+        free(w);
+    }
+    idle.first = NULL;
+    idle.count = 0;
+    pthread_mutex_init(&idle.lock, NULL);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, begin_child);
+}
+
 /* ---- start and end ---- */
 
 extern char **environ;
@@ -173,6 +202,8 @@ void txm_worker_put(txm_worker *w, bool healthy)
     if (!w)
         return;
     bool keep = false;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
     if (healthy && !w->ended) {
         unsigned enough = txm_cpu_count();
         pthread_mutex_lock(&idle.lock);
