@@ -40,7 +40,7 @@ printf '%s\0' "$PWD" "$txmill" "$shards" "$logs" "$@" >"$run/arguments"
 task='run=$(printf %s "$1" | base64 -d && echo .)
 mapfile -d "" -t words <"${run%.}/arguments" && cd -- "${words[0]}" || exit 4
 "${words[1]}" make --quiet --shard "$2/${words[2]}" --log "${words[3]}/convert-$2.jsonl" "${words[@]:4}" >&2
-code=$?; echo "$2 $code"; case $code in 1|4|130|143) exit $code;; *) exit 0;; esac'
+code=$?; echo "$2 $code"; case $code in 1|4|129|130|143|152) exit $code;; *) exit 0;; esac'
 status=0
 codes=$(seq "$shards" | parallel --sshlogin "$hosts" --retries 3 --jobs 1 --line-buffer --quote \
     bash -c "$task" convert "$(printf %s "$run" | base64 -w 0)" {}) || status=4

@@ -83,8 +83,9 @@ TXM_API void txm_context_run(txm_context *context, size_t count, void (*work)(vo
 /* The number of threads that compute, the caller's included. */
 TXM_API unsigned txm_context_threads(const txm_context *context);
 
-/* Removes every temporary file of this process. For a program that ends while conversions run, to call in its handler
- * of SIGINT or SIGTERM. Async-signal-safe. */
+/* Removes every temporary file of this process, and its claims. For a program that ends while conversions run, to call
+ * in its handler of SIGINT, SIGTERM, SIGHUP or SIGXCPU. Async-signal-safe. A program should ignore SIGXFSZ and SIGPIPE:
+ * the functions then fail with the reason. */
 TXM_API void txm_remove_temporaries(void);
 /* Sets a function to call before the process would abort inside OpenColorIO, which does not survive lack of memory: it
  * reports a damaged config, reads through NULL, or throws where C++ aborts. `end` is called on the thread that failed,

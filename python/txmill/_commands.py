@@ -9,7 +9,7 @@ from typing import Any, Callable, Iterator, List, Optional, Sequence, Union
 
 from ._program import Cancel, Json, Run, StrPath, TxmillError, list_file, path_arguments, text_of
 
-_CANCELLED = (130, 143)
+_CANCELLED = (129, 130, 143, 152)
 # Globs with a slash at their beginning are relative to the given folder.
 _NO_SUBFOLDERS = "--exclude=/*/*"
 _PROGRESS = re.compile(r"^txmill: progress (\d+)% \((\d+) of (\d+) files, ([\d.]+) of ([\d.]+) MP\b")

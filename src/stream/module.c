@@ -21,9 +21,13 @@ const void *txm_module_table(const txm_module *m, txm_error *err)
         txm_no_memory(err, NULL);
     else if (!path)
         txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s, which Python wheels leave out: %s", m->lack, looked_in);
-    else if (!table)
-        txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s; on Debian and Ubuntu install %s: %s", m->lack, m->package,
-                 dlerror());
+    else if (!table) {
+        const char *why = dlerror();
+        if (txm_loading_lacked_memory(why))
+            txm_fail(err, TXM_STATUS_NO_MEMORY, "there is not enough memory to load %s: %s", m->file, why);
+        else
+            txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s; on Debian and Ubuntu install %s: %s", m->lack, m->package, why);
+    }
     free(path);
     free(looked_in);
     return table;

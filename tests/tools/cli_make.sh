@@ -230,6 +230,8 @@ interrupted() { # SIGNAL
     local pid=$!
     for _ in $(seq 200); do [ -n "$(find batch-cache -name '*.tx' 2>/dev/null | head -n 1)" ] && break; sleep 0.02; done
     kill "-$1" $pid
+    # The system repeats SIGXCPU, and a terminal that is closed may send SIGHUP twice: these do not end it before its last line.
+    case $1 in HUP | XCPU) kill "-$1" $pid ;; esac
     wait $pid
     rc=$?
 }
@@ -241,8 +243,25 @@ check sigterm-last-line test "$(tail -n 1 err | cut -d' ' -f1,2)" = "TXMILL-ERRO
 check sigterm-no-temporaries no_temporaries
 check sigterm-stopped test "$(find batch-cache -name '*.tx' | wc -l)" -lt 400
 check sigterm-files-whole run "$TXMILL" info "$(find batch-cache -name '*.tx' | head -n 1)"
-interrupted INT
-check sigint-exit rc_is 130
-check sigint-no-temporaries no_temporaries
+for signal in INT:130 HUP:129 XCPU:152; do
+    interrupted "${signal%:*}"
+    check "sig${signal%:*}-exit" rc_is "${signal#*:}"
+    check "sig${signal%:*}-last-line" test "$(tail -n 1 err | cut -d' ' -f1,2)" = "TXMILL-ERROR code=${signal#*:}"
+    check "sig${signal%:*}-leaves-nothing" test -z "$(find batch-cache -name '.*')"
+done
 set +m
+# What nohup ignores stays ignored.
+rm -rf batch-cache
+(trap '' HUP; exec "$TXMILL" make -q -d "$work/batch-cache" batch/1.jpg batch/2.jpg) &
+pid=$!
+for _ in $(seq 200); do [ -d batch-cache ] && break; sleep 0.01; done
+kill -HUP $pid
+wait $pid
+rc=$?
+check sighup-ignored rc_is 0
+# A limit of file sizes is a write that failed, which may succeed elsewhere. The signal, too, ends nothing.
+rm -rf batch-cache
+run bash -c "ulimit -f 8; trap - XFSZ; exec '$TXMILL' make -q -d '$work/batch-cache' batch/1.jpg"
+check file-size-limit eval 'rc_is 4 && says "the limit of file sizes is reached"'
+check file-size-limit-leaves-nothing test -z "$(find batch-cache -type f)"
 finish

@@ -50,7 +50,7 @@ END_TEST
 
 START_TEST(test_exit_texts)
 {
-    static const int codes[] = {0, 1, 2, 3, 4, 5, 130, 143};
+    static const int codes[] = {0, 1, 2, 3, 4, 5, 129, 130, 143, 152};
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         ck_assert_ptr_nonnull(txm_exit_text(codes[i]));
     ck_assert_ptr_null(txm_exit_text(6));

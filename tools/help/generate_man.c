@@ -93,8 +93,10 @@ void txm_generate_man_exits(FILE *out, const txm_command *command)
         {TXM_EXIT_FAILED, TXM_EXITS_FAIL},
         {TXM_EXIT_RETRY, TXM_EXITS_RETRY},
         {TXM_EXIT_FINDINGS, TXM_EXITS_FINDINGS},
+        {TXM_EXIT_SIGHUP, TXM_EXITS_SIGNAL},
         {TXM_EXIT_SIGINT, TXM_EXITS_SIGNAL},
         {TXM_EXIT_SIGTERM, TXM_EXITS_SIGNAL},
+        {TXM_EXIT_SIGXCPU, TXM_EXITS_SIGNAL},
     };
     fputs(".Bl -tag -width Ds\n", out);
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)

@@ -3,7 +3,8 @@
  * Exit codes, the last line, and signals.
  *
  * In: the statuses of a run's files. Out: one exit code, and the last lines on stderr with advice for each kind of
- * failure. Signals set a flag that the work checks; a second one ends the process at once.
+ * failure. Signals set a flag that the work checks; a second one, or work that does not check, ends the process at
+ * once.
  */
 #include "tools/output/exits.h"
 
@@ -13,6 +14,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tools/output/json.h"
@@ -34,19 +37,65 @@ void txm_signals_publish(void)
     __atomic_store_n(&publishes, 1, __ATOMIC_RELEASE);
 }
 
-/* Does only what a handler may do: sets a flag, unlinks files, restores signals. */
+/* The signals that end the work. A scheduler sends SIGXCPU, and a terminal that is closed sends SIGHUP. */
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
+enum { ENDING = sizeof ending / sizeof *ending };
+
+/* After a signal the work has this long to notice it, and as much processor time, since the machine may be busy or the
+ * process may be traced; then it is looked at again and again. A library that opens a file of a gigabyte, for example,
+ * does not know the flag. */
+enum { PATIENCE_MS = 700, BUSY_MS = 350, AGAIN_MS = 100 };
+static uint64_t cpu_ms_at_signal;
+
+static uint64_t cpu_ms(void)
+{
+    struct timespec used = {0};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (uint64_t)used.tv_sec * 1000 + (uint64_t)used.tv_nsec / 1000000;
+}
+
+/* Ends the process without waiting for its threads. It uses only what a handler may use. */
+static void on_patience_over(int number)
+{
+    char line[] = "TXMILL-ERROR code=000 failed=1 total=1\n";
+    const int saved_errno = errno, code = 128 + __atomic_load_n(&caught, __ATOMIC_ACQUIRE);
+    (void)number;
+    if (cpu_ms() - cpu_ms_at_signal < BUSY_MS) {
+        errno = saved_errno;
+        return;
+    }
+    txm_remove_temporaries();
+    for (int i = 0, rest = code; i < 3; i++, rest /= 10)
+        strstr(line, "000")[2 - i] = (char)('0' + rest % 10);
+    if (write(STDERR_FILENO, line, sizeof line - 1) < 0)
+        _exit(code);
+    _exit(code);
+}
+
+static void wait_with_patience(void)
+{
+    const struct itimerval timer = {{0, AGAIN_MS * 1000}, {0, PATIENCE_MS * 1000}};
+    cpu_ms_at_signal = cpu_ms();
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+/* Does only what a handler may do: sets a flag, unlinks files, sets a timer, restores signals. */
 static void on_signal(int number)
 {
-    int saved_errno = errno;
-    const int before = __atomic_exchange_n(&caught, number, __ATOMIC_ACQ_REL);
-    if (!before && __atomic_load_n(&publishes, __ATOMIC_ACQUIRE))
-        return;
-    /* Threads that are still working cannot publish the unlinked files, so nothing half-written appears. If they
-     * hang in a read that never returns, a second signal ends the process at once. */
-    txm_remove_temporaries();
-    signal(number, SIG_DFL);
-    if (before)
+    int saved_errno = errno, none = 0;
+    const bool first = __atomic_compare_exchange_n(&caught, &none, number, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    const bool goes_on = first && __atomic_load_n(&publishes, __ATOMIC_ACQUIRE);
+    if (first && !goes_on)
+        wait_with_patience();
+    /* Threads that are still working cannot publish the unlinked files, so nothing half-written appears. */
+    if (!goes_on)
+        txm_remove_temporaries();
+    /* Whoever asks a second time wants the end at once. The system repeats SIGXCPU every second by itself, and SIGHUP
+     * may come both from the shell and from the terminal. */
+    if (!first && (number == SIGINT || number == SIGTERM)) {
+        signal(number, SIG_DFL);
         raise(number);
+    }
     errno = saved_errno;
 }
 
@@ -66,17 +115,24 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
 /* With SA_RESTART system calls continue; the flag is checked between pieces of work, not in the middle of a read. */
 void txm_signals_install(void)
 {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
+    struct sigaction watch = {.sa_handler = on_patience_over, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
-    sigaddset(&action.sa_mask, SIGINT);
-    sigaddset(&action.sa_mask, SIGTERM);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    sigemptyset(&watch.sa_mask);
+    for (size_t i = 0; i < ENDING; i++)
+        sigaddset(&action.sa_mask, ending[i]);
+    /* nohup has SIGHUP ignored, and it stays so. */
+    for (size_t i = 0; i < ENDING; i++)
+        if (ending[i] != SIGHUP || sigaction(SIGHUP, NULL, &before) != 0 || before.sa_handler != SIG_IGN)
+            sigaction(ending[i], &action, NULL);
+    sigaction(SIGALRM, &watch, NULL);
     struct sigaction bus = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
     sigemptyset(&bus.sa_mask);
     sigaction(SIGBUS, &bus, NULL);
-    /* If the reader of the output exits, a conversion must go on: see txm_finish. */
+    /* If the reader of the output exits, a conversion must go on: see txm_finish. A file that would exceed the limit of
+     * file sizes is a write that fails. */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 static const char *memory_step = "free memory, then run the same again";
@@ -154,7 +210,7 @@ void txm_tally_add(txm_tally *tally, txm_status status)
 txm_exit txm_tally_exit(const txm_tally *tally)
 {
     if (txm_signal_caught())
-        return txm_signal_caught() == SIGTERM ? TXM_EXIT_SIGTERM : TXM_EXIT_SIGINT;
+        return (txm_exit)(128 + txm_signal_caught());
     if (tally->retryable)
         return TXM_EXIT_RETRY;
     if (tally->internal)
@@ -386,8 +442,11 @@ const char *txm_exit_text(int code)
         {TXM_EXIT_RETRY,
          "Some inputs failed, and a retry may succeed (input and output, a lock, memory, a full disk)."},
         {TXM_EXIT_FINDINGS, "Differences or findings."},
+        {TXM_EXIT_SIGHUP, "Ended by SIGHUP, because the terminal was closed; temporary files were removed."},
         {TXM_EXIT_SIGINT, "Interrupted by SIGINT; temporary files were removed."},
         {TXM_EXIT_SIGTERM, "Ended by SIGTERM; temporary files were removed."},
+        {TXM_EXIT_SIGXCPU,
+         "Ended by SIGXCPU, because the limit of processor time was reached; temporary files were removed."},
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i].code == code)

@@ -23,8 +23,10 @@ typedef enum txm_exit {
     TXM_EXIT_FAILED = 3,   /* some inputs failed; a retry would not help */
     TXM_EXIT_RETRY = 4,    /* some inputs failed, and a retry may succeed */
     TXM_EXIT_FINDINGS = 5, /* differences or findings */
+    TXM_EXIT_SIGHUP = 129, /* 128 and the signal's number, as shells count */
     TXM_EXIT_SIGINT = 130,
-    TXM_EXIT_SIGTERM = 143
+    TXM_EXIT_SIGTERM = 143,
+    TXM_EXIT_SIGXCPU = 152
 } txm_exit;
 
 /* Counts the results of a command's inputs. Not thread-safe: add from one thread, or under a lock. */
@@ -78,8 +80,9 @@ int txm_finish_failed(const txm_error *err, size_t total);
  * code. */
 void txm_aborts_install(void);
 
-/* Installs handlers. The first SIGINT or SIGTERM sets the cancel flag and removes temporary files; work stops at the
- * next band. After SIGBUS only the tx file that cannot be read fails. */
+/* Installs handlers. The first SIGINT, SIGTERM, SIGHUP or SIGXCPU sets the cancel flag and removes temporary files and
+ * claims; work stops at the next band. If it goes on computing, the process ends within a second all the same. After
+ * SIGBUS only the tx file that cannot be read fails; a file beyond the limit of file sizes fails to be written. */
 void txm_signals_install(void);
 /* From now on the first signal only sets the flag, so that the command can write the complete part; a second one
  * removes temporary files and ends the process. */

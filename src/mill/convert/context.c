@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "mill/color/ocio.h"
+#include "mill/write/claim_file.h"
 #include "mill/write/publish.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
@@ -212,6 +213,7 @@ const txm_color_config *txm_context_color(const txm_context *context)
 void txm_remove_temporaries(void)
 {
     txm_publish_abort_all();
+    txm_claim_file_remove_all();
 }
 
 void txm_before_abort(void (*end)(bool lacks_memory))

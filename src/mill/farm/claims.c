@@ -26,8 +26,8 @@ const txm_claim_times txm_claim_times_default = {5, 60, 15, 3};
 /* A claim that this process holds. */
 struct txm_claim {
     txm_claim *next;
-    char *path;
-    int fd; /* open while the claim is held: renewing by name could change another's claim */
+    txm_held_claim file; /* open while the claim is held: renewing by name could change another's claim */
+    int place;           /* in the list of the process */
 };
 
 /* A claim of another process: its state, and since when it has not changed. */
@@ -70,7 +70,7 @@ static void *renew(void *arg)
             continue;
         /* NULL means the file server's current time. If a renewal fails, the next may succeed. */
         for (txm_claim *held = c->held; held && !c->end; held = held->next)
-            futimens(held->fd, NULL);
+            futimens(held->file.fd, NULL);
     }
     pthread_mutex_unlock(&c->lock);
     return NULL;
@@ -294,17 +294,18 @@ static txm_status make_file(txm_claims *c, const char *path, const char *target,
 txm_status txm_claims_take(txm_claims *claims, const char *target, txm_claim **out, txm_error *err)
 {
     txm_claim *claim = txm_calloc(1, sizeof *claim);
-    if (!claim || !(claim->path = txm_claim_path(target))) {
+    if (!claim || !(claim->file.path = txm_claim_path(target))) {
         free(claim);
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", target);
     }
-    txm_status status = make_file(claims, claim->path, target, &claim->fd, err);
+    txm_status status = make_file(claims, claim->file.path, target, &claim->file.fd, err);
     if (status != TXM_OK) {
-        free(claim->path);
+        free(claim->file.path);
         free(claim);
         return status;
     }
-    forget_claim(claims, claim->path);
+    claim->place = txm_claim_file_list(&claim->file);
+    forget_claim(claims, claim->file.path);
     pthread_mutex_lock(&claims->lock);
     claim->next = claims->held;
     claims->held = claim;
@@ -326,9 +327,12 @@ void txm_claims_drop(txm_claims *claims, txm_claim **claim)
     if (*p)
         *p = gone->next;
     pthread_mutex_unlock(&claims->lock);
-    txm_claim_file_remove(gone->path, gone->fd);
-    close(gone->fd);
-    free(gone->path);
-    free(gone);
+    const bool unused = txm_claim_file_unlist(gone->place);
+    txm_claim_file_remove(gone->file.path, gone->file.fd);
+    close(gone->file.fd);
+    if (unused) {
+        free(gone->file.path);
+        free(gone);
+    }
     *claim = NULL;
 }

@@ -175,7 +175,8 @@ static txm_status take_usd_lines(usd_answer *a, txm_bytes *bytes)
 
 extern char **environ;
 
-/* The helper gets default signal handlers and none of this process's files except the pipe. */
+/* The helper gets default signal handlers and none of this process's files except the pipe. What nohup has ignored
+ * stays so. */
 static int spawn_usd_helper(const char *python, const char *helper, const char *scene, int out, pid_t *pid)
 {
     posix_spawn_file_actions_t files;
@@ -192,6 +193,7 @@ static int spawn_usd_helper(const char *python, const char *helper, const char *
     }
     sigemptyset(&none);
     sigfillset(&all);
+    sigdelset(&all, SIGHUP);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
@@ -276,7 +278,8 @@ static txm_status listen_to_helper(usd_answer *a, int fd)
 static txm_status explain_usd_end(usd_answer *a, int how)
 {
     const char *scene = a->blend->info.path;
-    if (WIFSIGNALED(how) && (WTERMSIG(how) == SIGINT || WTERMSIG(how) == SIGTERM)) {
+    const int number = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
+    if (number == SIGINT || number == SIGTERM || number == SIGHUP) {
         return txm_fail(a->err, TXM_STATUS_CANCELLED, "%s: stopped", scene);
     }
     if (WIFSIGNALED(how)) {

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +109,42 @@ bool txm_claim_file_remove(const char *path, int fd)
         return true;
     return txm_owned_remove(path);
 }
+
+/* ---- the claims of this process ---------------------------------------------------------------------------------- */
+
+/* A handler reads the list, so it is a fixed table of atomic pointers, as that of temporary files (publish.c). */
+enum { PLACES = 1024 };
+static _Atomic(const txm_held_claim *) held[PLACES];
+static atomic_bool removing;
+
+int txm_claim_file_list(const txm_held_claim *claim)
+{
+    for (int i = 0; i < PLACES; i++) {
+        const txm_held_claim *none = NULL;
+        if (atomic_compare_exchange_strong(&held[i], &none, claim))
+            return i;
+    }
+    return -1;
+}
+
+bool txm_claim_file_unlist(int place)
+{
+    if (place >= 0)
+        atomic_store(&held[place], NULL);
+    return place < 0 || !atomic_load(&removing);
+}
+
+void txm_claim_file_remove_all(void)
+{
+    atomic_store(&removing, true);
+    for (int i = 0; i < PLACES; i++) {
+        const txm_held_claim *claim = atomic_load(&held[i]);
+        if (claim)
+            txm_claim_file_remove(claim->path, claim->fd);
+    }
+}
+
+/* ---- making and reading ------------------------------------------------------------------------------------------ */
 
 /* Writes a claim under its own name, where it is empty for a moment. Returns 0 or an errno. */
 static int write_claim(const char *path, int *fd)

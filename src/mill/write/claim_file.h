@@ -32,6 +32,18 @@ int txm_claim_file_make(const char *path, int *fd);
 /* Removes a claim of this process, whose descriptor is `fd`, unless another process took it over. Returns whether this
  * process's claim is gone. */
 bool txm_claim_file_remove(const char *path, int fd);
+/* A claim that is held, for handlers of signals; it must not change while it is listed. */
+typedef struct txm_held_claim {
+    char *path;
+    int fd;
+} txm_held_claim;
+/* Lists a claim. Returns its place in the list; -1: the list is full, and the sweepers take care of it. */
+int txm_claim_file_list(const txm_held_claim *claim);
+/* Removes it from the list. false: a handler may still read it, so that it must not be freed; the process ends. */
+bool txm_claim_file_unlist(int place);
+/* Removes the files of all claims in the list. Async-signal-safe. */
+void txm_claim_file_remove_all(void);
+
 /* Returns 0 or an errno. A file with other content counts as a claim without an owner. */
 int txm_claim_file_read(const char *path, txm_claim_note *out);
 /* Removes the claim that `note` was read from, but not one that took its place in the meantime. If several processes

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "tile/base/mem.h"
@@ -80,4 +81,20 @@ char *txm_plugin_path(const char *file, char **looked_in)
     free(library);
     free(program);
     return path;
+}
+
+/* The linker has no codes for its failures. Its texts for lack of memory are the same in all versions; for a library
+ * that was mapped in part they differ, but then there is no room for another one of that size either. */
+bool txm_loading_lacked_memory(const char *why)
+{
+    enum { LARGE_LIBRARY_BYTES = 64 << 20 };
+    static const char *const texts[] = {"failed to map segment", "annot allocate memory", "cannot create ",
+                                        "cannot map zero-fill",  "Too many open files",   "memory exhausted"};
+    for (size_t i = 0; why && i < sizeof texts / sizeof *texts; i++)
+        if (strstr(why, texts[i]))
+            return true;
+    void *room = mmap(NULL, LARGE_LIBRARY_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room != MAP_FAILED)
+        munmap(room, LARGE_LIBRARY_BYTES);
+    return room == MAP_FAILED;
 }

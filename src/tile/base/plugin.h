@@ -13,4 +13,8 @@
 TXM_SHARED char *txm_plugin_path(const char *file, char **looked_in);
 /* The path of the running program, with links resolved; false and "" if it is unknown. */
 TXM_SHARED bool txm_program_path(char out[PATH_MAX]);
+
+/* Whether dlopen failed for lack of memory, address space or files, so that the same may work elsewhere or later. `why`
+ * is the text of dlerror; called right after the failure. */
+TXM_SHARED bool txm_loading_lacked_memory(const char *why);
 #endif

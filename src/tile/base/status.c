@@ -126,7 +126,6 @@ static txm_status status_of_errno(int sys_errno)
         return TXM_STATUS_NO_MEMORY;
     case ECANCELED:
         return TXM_STATUS_CANCELLED;
-    case EFBIG:
     case EOVERFLOW:
     case ENAMETOOLONG:
         return TXM_STATUS_TOO_LARGE;
@@ -145,7 +144,9 @@ txm_status txm_fail_errno(txm_error *err, int sys_errno, const char *format, ...
         err->status = status;
         err->sys_errno = sys_errno;
         /* GNU strerror_r returns the text, which may or may not be in the buffer. */
-        snprintf(reason, sizeof reason, ": %s", strerror_r(sys_errno, text, sizeof text));
+        snprintf(reason, sizeof reason, ": %s",
+                 sys_errno == EFBIG ? "the limit of file sizes is reached (ulimit -f shows it)"
+                                    : strerror_r(sys_errno, text, sizeof text));
         va_start(args, format);
         compose(err->message, reason, format, args);
         va_end(args);

@@ -137,7 +137,7 @@ static int64_t map_size(exr_const_context_t context, void *user)
 }
 
 /* Sets our own limits, so that its header parser refuses the same files as ours. */
-static struct txm_exr_core *core_new(const txm_openexr_core *exr, const txm_tx *tx)
+static struct txm_exr_core *core_new(const txm_openexr_core *exr, const txm_tx *tx, txm_error *err)
 {
     exr_context_initializer_t init = EXR_DEFAULT_CONTEXT_INITIALIZER;
     init.error_handler_fn = stay_quiet;
@@ -150,26 +150,30 @@ static struct txm_exr_core *core_new(const txm_openexr_core *exr, const txm_tx *
     init.max_tile_width = init.max_tile_height = TXM_MAX_TILE_PX;
     struct txm_exr_core *core = txm_calloc(1, sizeof *core);
     const size_t before = core_taken;
-    if (core)
-        core->exr = exr;
-    if (core && exr->exr_start_read(&core->context, tx->path, &init) != EXR_ERR_SUCCESS) {
+    const exr_result_t rv = core ? exr->exr_start_read(&core->context, tx->path, &init) : EXR_ERR_OUT_OF_MEMORY;
+    if (rv == EXR_ERR_OUT_OF_MEMORY)
+        txm_no_memory(err, NULL);
+    else if (rv != EXR_ERR_SUCCESS)
+        txm_fail(err, TXM_STATUS_CORRUPT, "OpenEXRCore cannot open the file");
+    if (rv != EXR_ERR_SUCCESS) {
         free(core);
-        core = NULL;
+        return NULL;
     }
-    if (core)
-        atomic_init(&core->bytes, core_taken - before);
+    core->exr = exr;
+    atomic_init(&core->bytes, core_taken - before);
     return core;
 }
 
-/* The file's context, created by the first thread that needs it. NULL if OpenEXRCore refuses the file. */
-static struct txm_exr_core *core_of(const txm_openexr_core *exr, txm_tx *tx)
+/* The file's context, created by the first thread that needs it. NULL, with the failure, if OpenEXRCore refuses the
+ * file. */
+static struct txm_exr_core *core_of(const txm_openexr_core *exr, txm_tx *tx, txm_error *err)
 {
     struct txm_exr_core *core = atomic_load_explicit(&tx->exr_core, memory_order_acquire);
     if (core)
         return core;
     pthread_mutex_lock(&tx->lock);
     core = atomic_load(&tx->exr_core);
-    if (!core && (core = core_new(exr, tx)))
+    if (!core && (core = core_new(exr, tx, err)))
         atomic_store_explicit(&tx->exr_core, core, memory_order_release);
     pthread_mutex_unlock(&tx->lock);
     return core;
@@ -215,13 +219,16 @@ static txm_status core_decode(const txm_tx *tx, const txm_tile_id *tile, txm_scr
                               txm_error *err)
 {
     const txm_openexr_core *exr = txm_openexr_core_load();
+    if (!exr && txm_openexr_core_lacked_memory())
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "there is not enough memory to load " TXM_OPENEXR_SONAME);
     if (!exr)
         return txm_fail(err, TXM_STATUS_UNSUPPORTED,
                         "its %s data need the library " TXM_OPENEXR_SONAME ", which is not installed",
                         tx->info.compression);
-    struct txm_exr_core *core = core_of(exr, (txm_tx *)tx);
+    txm_error refused = {0};
+    struct txm_exr_core *core = core_of(exr, (txm_tx *)tx, &refused);
     if (!core)
-        return txm_fail(err, TXM_STATUS_CORRUPT, "OpenEXRCore cannot open the file");
+        return txm_fail_as(err, &refused);
     if (!scratch->exr_chunk && !(scratch->exr_chunk = txm_calloc(1, sizeof(exr_decode_pipeline_t))))
         return txm_no_memory(err, NULL);
     exr_decode_pipeline_t *chunk = scratch->exr_chunk;

@@ -12,8 +12,10 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "tile/base/plugin.h"
+
 static txm_openexr_core functions;
-static bool complete;
+static bool complete, lacked_memory;
 
 /* All functions must be found: a library that lacks one is treated as missing. */
 static void load_openexr_core(void)
@@ -22,6 +24,7 @@ static void load_openexr_core(void)
      * versions. */
     void *library = dlopen(TXM_OPENEXR_SONAME, RTLD_NOW | RTLD_LOCAL);
     complete = library != NULL;
+    lacked_memory = !library && txm_loading_lacked_memory(dlerror());
 #define FIND(name)                                                                                                     \
     if (complete) {                                                                                                    \
         void *found = dlsym(library, #name);                                                                           \
@@ -38,4 +41,9 @@ const txm_openexr_core *txm_openexr_core_load(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load_openexr_core);
     return complete ? &functions : NULL;
+}
+
+bool txm_openexr_core_lacked_memory(void)
+{
+    return lacked_memory;
 }

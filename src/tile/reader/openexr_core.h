@@ -6,6 +6,7 @@
 #ifndef TXM_READER_OPENEXR_CORE_H
 #define TXM_READER_OPENEXR_CORE_H
 #include <openexr.h>
+#include <stdbool.h>
 
 #define TXM_OPENEXR_FUNCTIONS(F)                                                                                       \
     F(exr_start_read)                                                                                                  \
@@ -27,4 +28,6 @@ typedef struct txm_openexr_core {
 
 /* NULL if the library version of this build (TXM_OPENEXR_SONAME) is not installed. Thread-safe. */
 const txm_openexr_core *txm_openexr_core_load(void);
+/* Whether it was not loaded for lack of memory. */
+bool txm_openexr_core_lacked_memory(void);
 #endif

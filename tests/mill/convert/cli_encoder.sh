@@ -18,6 +18,15 @@ lacking() {
     run env LACK="$1" LD_PRELOAD="$work/lack.so" timeout 60 "$TXMILL" extract --overwrite -l 3 -o "a.$2" a.tx
 }
 
+# Under a limit of address space some library cannot be mapped, or a thread cannot be started: that is no fault of the image.
+python3 -c "import struct, os; open('a.tga', 'wb').write(struct.pack('<BBBHHBHHHHBB', 0, 0, 2, 0, 0, 0, 0, 0, 40, 40, 24, 0) + os.urandom(4800))"
+for megabytes in 60 150 300 400; do
+    for command in "make -f -o b.tx a.tga" "extract --overwrite -o b.png a.tx"; do
+        run bash -c "ulimit -v $((megabytes << 10)); exec '$TXMILL' $command"
+        check "$megabytes-MB-for-libraries-${command%% *}" eval '[ $rc -eq 0 ] || { rc_is 4 && grep -qi "memory\|temporarily" err; }'
+    done
+done
+
 # Each try starts OpenImageIO.
 step=83 least=8
 thorough || { step=251 least=2; }

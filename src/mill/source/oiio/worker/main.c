@@ -43,6 +43,7 @@ enum { SLACK_BYTES = 512 << 20, MAX_PATH_BYTES = 1 << 16 };
 static const txm_reader_ops *decoder;
 static const txm_encoder_ops *encoder;
 static char no_decoder[512] = "out of memory"; /* why there is none */
+static bool lacked_memory = true;              /* that is the reason */
 static int library_version;
 
 /* The open image. `rows` is kept between requests, with the size of the largest so far. */
@@ -114,13 +115,26 @@ static void load_decoder(void)
         library_version = m->library_version();
     } else if (handle) {
         snprintf(no_decoder, sizeof no_decoder, "%s belongs to another version of txmill", path);
+        lacked_memory = false;
     } else if (path) {
-        snprintf(no_decoder, sizeof no_decoder, "%s", dlerror());
+        const char *why = dlerror();
+        lacked_memory = txm_loading_lacked_memory(why);
+        snprintf(no_decoder, sizeof no_decoder, "%s", why);
     } else if (looked_in) {
+        lacked_memory = false;
         snprintf(no_decoder, sizeof no_decoder, "%s", looked_in);
     }
     free(path);
     free(looked_in);
+}
+
+/* The same file may be read on another machine, or once there is memory. */
+static void fail_without_module(txm_error *err, const char *path, const char *what)
+{
+    if (lacked_memory)
+        txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: there is not enough memory to load OpenImageIO: %s", path, no_decoder);
+    else
+        txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s OpenImageIO, which cannot be loaded: %s", path, what, no_decoder);
 }
 
 /* ---- communication ---- */
@@ -249,8 +263,7 @@ static void open_image(const txm_worker_request *request)
     if (request->version != TXM_WORKER_VERSION || request->info_bytes != sizeof(txm_source_info)) {
         txm_fail(&err, TXM_STATUS_UNSUPPORTED, "%s: the decoder belongs to another version of txmill", path);
     } else if (!decoder) {
-        txm_fail(&err, TXM_STATUS_UNSUPPORTED, "%s: this kind of image needs OpenImageIO, which cannot be loaded: %s",
-                 path, no_decoder);
+        fail_without_module(&err, path, "this kind of image needs");
     } else if (*cwd && *path != '/' && chdir(cwd) != 0) {
         txm_fail_errno(&err, errno, "%s: the folder %s cannot be entered", path, cwd);
     } else {
@@ -370,7 +383,7 @@ static void write_picture(const txm_worker_request *request)
     if (request->version != TXM_WORKER_VERSION)
         txm_fail(&err, TXM_STATUS_UNSUPPORTED, "the encoder belongs to another version of txmill");
     else if (!encoder)
-        txm_fail(&err, TXM_STATUS_UNSUPPORTED, "pictures need OpenImageIO, which cannot be loaded: %s", no_decoder);
+        fail_without_module(&err, name, "pictures need");
     else
         encoder->begin(name, &picture, &self, &err);
     if (encode_rows(self, request, &err) == TXM_OK)
