@@ -39,6 +39,13 @@ TXM_API txm_status txm_out_file_commit(txm_out_file **file, txm_error *err);
 /* Removes what was written so far and frees *file. NULL-safe. */
 TXM_API void txm_out_file_abort(txm_out_file **file);
 
+/* A text whose zeros txm_out_file_commit replaces by a digest of the file, if it is in the first or last 64 KiB: in a
+ * comment or in metadata that are not compressed. So txmill recognises the files that it wrote and nobody changed. */
+#define TXM_OUT_FILE_SEAL "txmill-seal:0000000000000000"
+/* *unchanged: the file has that text, with the digest of its present bytes; false for a file that does not exist. IO,
+ * DENIED, NO_MEMORY. */
+TXM_API txm_status txm_out_file_check(const char *path, bool *unchanged, txm_error *err);
+
 /* Writes a whole file from memory, in the same way, into an existing folder. */
 TXM_API txm_status txm_out_file_write(const char *path, const void *data, size_t bytes, txm_error *err);
 

@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /* The text in the metadata of pictures that txmill wrote, in formats that have metadata, by which they are recognised.
- */
+ * The digest of the file follows it (TXM_OUT_FILE_SEAL), since programs that edit pictures keep their metadata. */
 #define TXM_PICTURE_MARK "txmill picture"
 
 /* A picture to write, rows from the top; nothing in it is owned. */

@@ -39,6 +39,7 @@ typedef struct txm_unwrap_options {
     /* Progress: rows of pages done so far, out of `rows`. Called from any thread; may be NULL. */
     void (*progress)(void *user, uint64_t rows_done, uint64_t rows);
     void *progress_user;
+    bool no_claims; /* do not keep other processes from writing the same files at the same time */
 } txm_unwrap_options;
 
 /* Sets all options to their defaults. */
@@ -65,9 +66,10 @@ typedef struct txm_unwrapped {
 
 /* Unwraps the mesh; `options` may be NULL. Pages and mesh appear under their names once all are written, the mesh last.
  * On failure, the previous files are kept and *result is zero. Existing files with those names that txmill did not
- * write are not replaced: USAGE. UNSUPPORTED for a mesh in another format, CORRUPT for a damaged one or one whose
- * polygons are not the faces of the Ptex file; other errors as txm_ptex_open, txm_ptex_pages_new and
- * txm_ptex_page_read; CANCELLED, IO, DISK_FULL, DENIED, NO_MEMORY. Free the result with txm_unwrapped_clear. */
+ * write, or that were changed since, are not replaced: USAGE. If another process writes the same files, it waits.
+ * UNSUPPORTED for a mesh in another format, CORRUPT for a damaged one or one whose polygons are not the faces of the
+ * Ptex file; other errors as txm_ptex_open, txm_ptex_pages_new and txm_ptex_page_read; CANCELLED, IO, DISK_FULL,
+ * DENIED, NO_MEMORY. Free the result with txm_unwrapped_clear. */
 TXM_API txm_status txm_unwrap_ptex(const char *ptex_path, const char *mesh_path, const txm_unwrap_options *options,
                                    txm_unwrapped *result, txm_error *err);
 TXM_API void txm_unwrapped_clear(txm_unwrapped *result); /* NULL-safe; zeroes */

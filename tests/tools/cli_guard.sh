@@ -185,5 +185,63 @@ for glob in include exclude; do
 done
 txm make -n --exclude 'tile*' tex
 check glob-with-folder rc_is 0
+
+# ---- outputs that were edited ------------------------------------------------------------------------------------------
+# A picture, page or plot that txmill wrote is written again without asking, but not if one byte of it was changed, wherever
+# that is: programs that edit pictures keep their metadata. One of an earlier version, without a digest, counts as changed.
+mkdir edited
+# change FILE HOW: near its end, in its middle, appended, cut, or the digest is gone.
+change() {
+    python3 - "$@" <<'PY'
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+how = sys.argv[2]
+at = data.find(b"txmill-seal:")
+place = {"end": len(data) - 1, "middle": len(data) // 2, "mark": at - 2}.get(how)
+if place is not None:
+    data[place] ^= 1
+elif how == "appended":
+    data += b"\n"
+elif how == "cut":
+    del data[-1]
+elif how == "earlier":
+    data[at:at + 12] = b"software 1.0"
+open(sys.argv[1], "wb").write(data)
+PY
+}
+# again NAME FILE COMMAND...: the command writes the file, and again; not over a changed one.
+again() {
+    local name=$1 file=$2 how sum
+    shift 2
+    txm "$@"
+    check "$name-written" rc_is 0
+    check "$name-has-a-digest" eval 'grep -aq "txmill-seal:" "$file" && ! grep -aq "txmill-seal:0000000000000000" "$file"'
+    cp "$file" whole
+    txm "$@"
+    check "$name-again" rc_is 0
+    for how in end middle mark appended cut earlier; do
+        cp whole "$file"
+        change "$file" $how
+        sum=$(md5sum <"$file")
+        txm "$@"
+        check "$name-$how-refused" eval 'rc_is 2 && says "changed after txmill wrote it"'
+        check "$name-$how-kept" test "$(md5sum <"$file")" = "$sum"
+    done
+    rm "$file"
+}
+for format in png jpg tif exr; do again "picture-$format" edited/p.$format extract -o edited/p.$format "$tx"; done
+again page edited/v.html view --html edited/v.html "$tx"
+# What decoders check is right after the digest was written.
+txm extract -o edited/p.png "$tx"
+check png-checksums python3 - edited/p.png <<'PY'
+import struct, sys, zlib
+data, at = open(sys.argv[1], "rb").read(), 8
+while at < len(data):
+    length, = struct.unpack(">I", data[at:at + 4])
+    assert struct.unpack(">I", data[at + 8 + length:at + 12 + length])[0] == zlib.crc32(data[at + 4:at + 8 + length]), at
+    at += 12 + length
+PY
+txm make -q -d edited/c edited/p.png
+check png-converts rc_is 0
 check no-temporaries no_temporaries
 finish

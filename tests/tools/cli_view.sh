@@ -65,10 +65,12 @@ check page-json json out '[x["levels"] == list(range(x["level_count"])) for x in
 if has_jsonschema; then check schema valid_json view out; fi
 check page-names-no-network test "$(grep -ciE 'https?://|@import|url\(' page.html)" -eq 0
 "$TXMILL" view --html - rgb.tx rgba.tx half.tx >stdout.html
-check page-on-stdout cmp page.html stdout.html
+# Only a file has the digest by which txmill recognises it again.
+digestless() { sed 's/txmill-seal:[0-9a-f]\{16\}/txmill-seal:0000000000000000/' "$1"; }
+check page-on-stdout cmp <(digestless page.html) stdout.html
 for j in 1 3; do
     "$TXMILL" view -j $j --html - rgb.tx rgba.tx half.tx >threads.html
-    check "page-threads-$j" cmp page.html threads.html
+    check "page-threads-$j" cmp stdout.html threads.html
 done
 txm view --json --html page.html rgb.tx missing.tx
 check one-missing rc_is 3

@@ -104,6 +104,7 @@ txm_status txm_make_mesh_unwrap(const txm_make_args *args, const char *ptex, txm
     o.threads = args->running.threads;
     o.force = args->force;
     o.dry_run = args->dry_run || args->plan;
+    o.no_claims = args->no_claims;
     o.cancel = txm_signal_flag();
     o.progress = args->report.quiet ? NULL : on_page_rows;
     o.progress_user = &progress;

@@ -20,6 +20,7 @@
 #include "tile/base/path.h"
 #include "txmill/format.h"
 #include "txmill/inspect.h"
+#include "txmill/out_file.h"
 #include "txmill/picture.h"
 #include "txtile/describe.h"
 
@@ -144,35 +145,55 @@ static bool is_precious(const char *path)
     return known || txm_path_scene(path) != TXM_PATH_NONE || (txm_is_image_name(path) && memchr(h.data, 0, h.bytes));
 }
 
-/* Whether the file may be replaced by one of `kind`, because it is of that kind, or empty. */
-static bool is_of_kind(const char *path, txm_output_kind kind)
+/* Whether the file has the mark of a kind that people edit with programs which keep it. */
+static bool has_mark(const char *path, txm_output_kind kind)
 {
     static _Thread_local head h;
-    if (kind == TXM_OUTPUT_TX && is_tx(path))
+    read_head(path, false, &h);
+    if (kind == TXM_OUTPUT_PAGE)
+        return holds(&h, "<meta name=\"generator\" content=\"txmill");
+    if (kind == TXM_OUTPUT_PLOT)
+        return holds(&h, "<!-- made by txmill");
+    if (kind != TXM_OUTPUT_PICTURE)
+        return false;
+    if (holds(&h, TXM_PICTURE_MARK))
         return true;
+    read_head(path, true, &h);
+    return holds(&h, TXM_PICTURE_MARK);
+}
+
+/* Whether the file may be replaced by one of `kind`, because it is of that kind, or empty. Pictures, pages and plots
+ * are replaced only if nobody has changed them since. */
+static txm_status is_of_kind(const char *path, txm_output_kind kind, bool *is, txm_error *err)
+{
+    static _Thread_local head h;
+    *is = true;
+    if (kind == TXM_OUTPUT_TX && is_tx(path))
+        return TXM_OK;
     read_head(path, false, &h);
     switch (kind) {
     case TXM_OUTPUT_TX:
-        return false;
-    case TXM_OUTPUT_PAGE:
-        return holds(&h, "<meta name=\"generator\" content=\"txmill");
+        *is = false;
+        break;
     case TXM_OUTPUT_LOG:
-        return begins(&h, "{\"schema\":\"txmill.", 18);
+        *is = begins(&h, "{\"schema\":\"txmill.", 18);
+        break;
     case TXM_OUTPUT_PIXELS:
-        return is_text_of_pixels(&h);
+        *is = is_text_of_pixels(&h);
+        break;
     case TXM_OUTPUT_TRACE:
-        return begins(&h, "TXMTRACE", 8);
+        *is = begins(&h, "TXMTRACE", 8);
+        break;
     case TXM_OUTPUT_TABLE:
-        return begins(&h, "# image\tpart\t", 13);
+        *is = begins(&h, "# image\tpart\t", 13);
+        break;
+    case TXM_OUTPUT_PAGE:
     case TXM_OUTPUT_PLOT:
-        return holds(&h, "<!-- made by txmill -->");
     case TXM_OUTPUT_PICTURE:
-        if (holds(&h, TXM_PICTURE_MARK))
-            return true;
-        read_head(path, true, &h);
-        return holds(&h, TXM_PICTURE_MARK);
+        *is = has_mark(path, kind);
+        return *is ? txm_out_file_check(path, is, err) : TXM_OK;
     }
-    return false;
+    return TXM_OK;
 }
 
 /* ---- what is in the way ----------------------------------------------------------------------------------------- */
@@ -240,6 +261,11 @@ static const char *const examples[] = {"wood.tx",  "picture.png",  "page.html", 
 static txm_status refuse_kind(const txm_output *o, txm_error *err)
 {
     bool may = o->kind != TXM_OUTPUT_TX && o->kind != TXM_OUTPUT_LOG && !is_precious(o->path);
+    if (has_mark(o->path, o->kind))
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "%s %s: the file was changed after txmill wrote it, or an earlier version wrote it; nothing "
+                        "was written. Give another name, or %s",
+                        o->option, o->path, may ? "--overwrite to replace the file" : "remove the file");
     return txm_fail(err, TXM_STATUS_USAGE,
                     "%s %s: the file already exists and is %s, not %s; nothing was written. Was the name after %s left "
                     "out, as in %s %s? Give another name, or %s",
@@ -278,8 +304,10 @@ txm_status txm_guard_output(const txm_output *o, txm_guard_input input, const vo
                         "%s %s: is an image with a tx file in blender_tx, a texture, which would be lost; nothing was "
                         "written. Give the output another name, as in %s %s",
                         o->option, o->path, o->option, examples[o->kind]);
-    if (st.st_size == 0 || is_of_kind(o->path, o->kind))
-        return TXM_OK;
+    bool is = st.st_size == 0;
+    const txm_status status = is ? TXM_OK : is_of_kind(o->path, o->kind, &is, err);
+    if (is || status != TXM_OK)
+        return status;
     return o->overwrite && !is_precious(o->path) ? TXM_OK : refuse_kind(o, err);
 }
 

@@ -6,8 +6,8 @@
  *
  * It refuses a folder; an input of the command, by whatever name or link; an image that has a tx file, or from which an
  * input was made; a tx file with the name of another image; and, unless --overwrite is given, a file of another kind
- * than that to be written. Pictures and pages are of the same kind only if txmill wrote them; others may be textures,
- * so no option replaces them, nor a scene, a tx file or a log.
+ * than that to be written. Pictures, pages and plots are of the same kind only if txmill wrote them and nobody changed
+ * them since; others may be textures, so no option replaces them, nor a scene, a tx file or a log.
  */
 #ifndef TXM_TOOLS_GUARD_H
 #define TXM_TOOLS_GUARD_H

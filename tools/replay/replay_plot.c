@@ -12,6 +12,7 @@
 #include "tools/output/format.h"
 #include "tools/output/html.h"
 #include "tools/replay/replay_table.h"
+#include "txmill/out_file.h"
 
 /* The frame of the curves; the room around it is for labels: reads on the left, seconds on the right, sizes below,
  * policies above. */
@@ -160,7 +161,7 @@ void txm_replay_plot(FILE *out, const txm_replay_table *t, int alone)
     /* The lowest value is all tiles read once; there is some room around the curves. */
     y = (scale){fmax(0.0, y.low - 0.15), y.high + 0.15};
     if (alone)
-        fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- made by txmill -->\n", out);
+        fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- made by txmill, " TXM_OUT_FILE_SEAL " -->\n", out);
     fprintf(out,
             "<svg %sviewBox=\"0 0 %d %d\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"13\" "
             "fill=\"currentColor\"%s>\n<title>Tiles read by cache size</title>\n",

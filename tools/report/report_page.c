@@ -28,7 +28,7 @@ static const unsigned char script[] = {
 static void put_head(FILE *out, const char *title)
 {
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-          "<meta name=\"generator\" content=\"txmill report\">\n"
+          "<meta name=\"generator\" content=\"txmill report, " TXM_OUT_FILE_SEAL "\">\n"
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
           "<meta name=\"color-scheme\" content=\"light dark\">\n"
           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; base-uri 'none'; style-src ",

@@ -237,10 +237,10 @@ txm_status txm_stream_write_page(const char *path, const char *scene,
     if (status != TXM_OK)
         return status;
     FILE *out = txm_out_file_stream(file);
-    fputs(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"generator\" content=\"txmill\">"
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src ",
-        out);
+    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"generator\" "
+          "content=\"txmill, " TXM_OUT_FILE_SEAL "\">"
+          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src ",
+          out);
     txm_html_digest(out, style, sizeof style - 1);
     fprintf(out,
             "\"><meta name=\"viewport\" content=\"width=device-width\"><style>%s</style><title>txmill stream: ", style);

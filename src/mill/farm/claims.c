@@ -81,8 +81,10 @@ txm_claims *txm_claims_new(const txm_claim_times *times)
 {
     txm_claims *c = txm_calloc(1, sizeof *c);
     pthread_condattr_t attributes;
-    if (!c)
+    if (!c) {
+        errno = ENOMEM;
         return NULL;
+    }
     c->times = times ? *times : txm_claim_times_default;
     pthread_mutex_init(&c->lock, NULL);
     pthread_condattr_init(&attributes);

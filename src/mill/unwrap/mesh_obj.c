@@ -16,6 +16,7 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/text.h"
+#include "txmill/out_file.h"
 
 enum { NUMBER_BYTES = 64, MOST_LINE = 1 << 30 };
 
@@ -374,7 +375,7 @@ static txm_status write_obj(const mesh_file *mesh, const txm_ptex_pages *pages, 
     obj_reader r = {mesh, mesh->data, mesh->data + mesh->bytes, 0};
     obj_line l;
     txm_status status = TXM_OK;
-    fprintf(out, "# " MESH_MARK "%s\n", mark);
+    fprintf(out, "# " MESH_MARK "%s " TXM_OUT_FILE_SEAL "\n", mark);
     /* If the file was truncated after it was read, the map holds zeros there, and fewer polygons are found. */
     while (status == TXM_OK && !ferror(out) && next_line(&r, &l) &&
            (w.polygon < mesh->polygons || l.end - l.begin < MOST_LINE))

@@ -17,6 +17,7 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/text.h"
+#include "txmill/out_file.h"
 
 enum { MOST_PROPERTIES = 256, MOST_ELEMENTS = 32, LINE_BYTES = 1024, WORD_BYTES = 64 };
 
@@ -411,7 +412,10 @@ static txm_status write_polygon(ply_writer *w, uint32_t polygon)
 
 static void write_ply_header(const mesh_file *mesh, const char *mark, uint32_t faces, uint32_t corners, FILE *out)
 {
-    fprintf(out, "ply\nformat binary_little_endian 1.0\ncomment " MESH_MARK "%s\ncomment uv 0 \"UVMap\"\n", mark);
+    fprintf(out,
+            "ply\nformat binary_little_endian 1.0\ncomment " MESH_MARK "%s " TXM_OUT_FILE_SEAL
+            "\ncomment uv 0 \"UVMap\"\n",
+            mark);
     fprintf(out, "element vertex %llu\n", (unsigned long long)faces * corners);
     for (uint32_t i = 0; i < mesh->property_count; i++)
         if (!mesh->properties[i].dropped)

@@ -7,7 +7,8 @@
  *
  * Every file contains a key: a digest of the options and of both inputs' sizes and times. If all files have the key of
  * this run, nothing needs to be done; after a run that was killed between two renames, some keys differ. Files without
- * the mark were not written by txmill and are not replaced.
+ * the mark were not written by txmill and are not replaced, nor are files whose bytes are not those that were written
+ * (mill/write/seal.h). Several processes that unwrap the same files take turns, by a claim on the mesh.
  */
 #include "txmill/unwrap.h"
 
@@ -19,10 +20,13 @@
 #include <unistd.h>
 
 #include "mill/base/hash.h"
+#include "mill/farm/claims.h"
 #include "mill/source/random_file.h"
 #include "mill/unwrap/mesh.h"
 #include "mill/unwrap/page.h"
 #include "mill/write/publish.h"
+#include "mill/write/seal.h"
+#include "tile/base/cancel.h"
 #include "tile/base/clock.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
@@ -50,7 +54,7 @@ typedef struct unwrap_job {
     const page_format *format;
     uint32_t channels; /* channels of the pictures */
     char key[TXM_SHA1_HEX];
-    char mark[sizeof TXM_PICTURE_MARK + TXM_SHA1_HEX];
+    char mark[sizeof TXM_PICTURE_MARK + TXM_SHA1_HEX + sizeof TXM_OUT_FILE_SEAL];
     txm_unwrapped *made;
     txm_publish **pending; /* one for each page */
     txm_out_file *mesh_out;
@@ -87,7 +91,7 @@ static txm_status hash_inputs(unwrap_job *job, txm_error *err)
     const int n = snprintf(text, sizeof text, "%d %s, %s, %u, %u", LAYOUT_VERSION, ptex, mesh, job->options.page_px,
                            job->options.padding_px);
     txm_sha1_of(text, (size_t)n, job->key);
-    snprintf(job->mark, sizeof job->mark, "%s %s", TXM_PICTURE_MARK, job->key);
+    snprintf(job->mark, sizeof job->mark, "%s %s %s", TXM_PICTURE_MARK, job->key, TXM_OUT_FILE_SEAL);
     return TXM_OK;
 }
 
@@ -166,16 +170,45 @@ static txm_status check_target(const unwrap_job *job, const char *path, const ch
                           path);
 }
 
-/* *fresh: all files exist and have this key. Files that txmill did not write are refused. */
+/* A file with a mark must be as it was written, or missing, or empty. */
+static txm_status check_unchanged(const unwrap_job *job, const char *path, const char *mark, bool *unused,
+                                  txm_error *err)
+{
+    struct stat s;
+    bool unchanged = true;
+    (void)job, (void)mark, (void)unused;
+    const bool is_there = stat(path, &s) == 0 && s.st_size > 0;
+    const txm_status status = is_there ? txm_out_file_check(path, &unchanged, err) : TXM_OK;
+    return unchanged || status != TXM_OK
+               ? status
+               : txm_fail(err, TXM_STATUS_USAGE,
+                          "%s: the file was changed after txmill wrote it, or an earlier version wrote it; nothing was "
+                          "written. Move it away, or choose another folder",
+                          path);
+}
+
+typedef txm_status check_function(const unwrap_job *job, const char *path, const char *mark, bool *fresh,
+                                  txm_error *err);
+
+static txm_status check_each(const unwrap_job *job, check_function *check, bool *fresh, txm_error *err)
+{
+    txm_status status = check(job, job->made->mesh_path, MESH_MARK, fresh, err);
+    for (uint32_t i = 0; i < job->packed->pages && status == TXM_OK; i++) {
+        char *path = txm_unwrapped_page_path(job->made, i);
+        status = path ? check(job, path, TXM_PICTURE_MARK " ", fresh, err) : txm_no_memory(err, job->ptex_path);
+        free(path);
+    }
+    return status;
+}
+
+/* *fresh: all files exist and have this key, and are kept as they are. Otherwise they are written again: files that
+ * txmill did not write, or that were changed since, are refused. */
 static txm_status check_targets(const unwrap_job *job, bool *fresh, txm_error *err)
 {
     *fresh = true;
-    txm_status status = check_target(job, job->made->mesh_path, MESH_MARK, fresh, err);
-    for (uint32_t i = 0; i < job->packed->pages && status == TXM_OK; i++) {
-        char *path = txm_unwrapped_page_path(job->made, i);
-        status = path ? check_target(job, path, TXM_PICTURE_MARK " ", fresh, err) : txm_no_memory(err, job->ptex_path);
-        free(path);
-    }
+    txm_status status = check_each(job, check_target, fresh, err);
+    if (status == TXM_OK && (!*fresh || job->options.force))
+        status = check_each(job, check_unchanged, fresh, err);
     return status;
 }
 
@@ -273,6 +306,8 @@ static txm_status write_page(unwrap_job *job, uint32_t page, txm_error *err)
     if (status == TXM_OK)
         status = job->format->end(writer, err);
     job->format->close(writer);
+    if (status == TXM_OK)
+        status = txm_seal_file(shape.fd, path, err);
     const uint64_t bytes = status == TXM_OK && fstat(shape.fd, &s) == 0 ? (uint64_t)s.st_size : 0;
     const struct timespec time = path ? page_time(path) : (struct timespec){0};
     if (status == TXM_OK)
@@ -331,7 +366,7 @@ static txm_status write_all(unwrap_job *job, txm_error *err)
     return atomic_load(&job->failed) ? txm_fail_as(err, &job->error) : TXM_OK;
 }
 
-/* Deletes further pages that an earlier, larger run left behind. */
+/* Deletes further pages that an earlier, larger run left behind, up to one that was changed. */
 static void remove_rest(const unwrap_job *job)
 {
     for (uint32_t i = job->packed->pages;; i++) {
@@ -339,7 +374,7 @@ static void remove_rest(const unwrap_job *job)
         found what = NOTHING;
         const bool is_rest = path && FIRST_PAGE + i <= LAST_PAGE &&
                              read_mark(job, path, TXM_PICTURE_MARK " ", &what, NULL) == TXM_OK && what == OURS &&
-                             unlink(path) == 0;
+                             check_unchanged(job, path, NULL, NULL, NULL) == TXM_OK && unlink(path) == 0;
         free(path);
         if (!is_rest)
             return;
@@ -395,6 +430,47 @@ static txm_status open_both(unwrap_job *job, txm_error *err)
     return status;
 }
 
+static txm_status write_and_publish(unwrap_job *job, txm_error *err)
+{
+    const txm_status status = write_all(job, err);
+    return status == TXM_OK ? publish_all(job, err) : status;
+}
+
+/* Waits while another process holds the claim. CANCELLED, or the reason why there can be no claim. */
+static txm_status take_turn(unwrap_job *job, txm_claims *claims, txm_claim **claim, txm_error *err)
+{
+    const struct timespec pause = {.tv_nsec = 50 * 1000 * 1000};
+    for (;;) {
+        txm_error own = {0};
+        const txm_status status = txm_claims_take(claims, job->made->mesh_path, claim, &own);
+        if (status != TXM_STATUS_LOCKED)
+            return status == TXM_OK ? TXM_OK : txm_fail_as(err, &own);
+        if (txm_is_cancelled(job->options.cancel))
+            return txm_fail(err, TXM_STATUS_CANCELLED, "%s: stopped on request", job->ptex_path);
+        nanosleep(&pause, NULL);
+    }
+}
+
+/* Another process may have written the files in the meantime. */
+static txm_status write_in_turn(unwrap_job *job, txm_error *err)
+{
+    bool fresh = false;
+    txm_claim *claim = NULL;
+    txm_claims *claims = txm_claims_new(NULL);
+    if (!claims)
+        return txm_fail_errno(err, errno, "%s: cannot start the thread that renews claims", job->ptex_path);
+    txm_status status = take_turn(job, claims, &claim, err);
+    if (status == TXM_OK)
+        status = check_targets(job, &fresh, err);
+    if (status == TXM_OK && fresh && !job->options.force)
+        job->made->outcome = TXM_OUTCOME_UP_TO_DATE;
+    else if (status == TXM_OK)
+        status = write_and_publish(job, err);
+    txm_claims_drop(claims, &claim);
+    txm_claims_free(&claims);
+    return status;
+}
+
 static txm_status unwrap_pages(unwrap_job *job, txm_error *err)
 {
     bool fresh = false;
@@ -412,8 +488,7 @@ static txm_status unwrap_pages(unwrap_job *job, txm_error *err)
                                                       : TXM_OUTCOME_CREATED;
     if (status != TXM_OK || job->made->outcome != TXM_OUTCOME_CREATED)
         return status;
-    status = write_all(job, err);
-    return status == TXM_OK ? publish_all(job, err) : status;
+    return job->options.no_claims ? write_and_publish(job, err) : write_in_turn(job, err);
 }
 
 static void close_job(unwrap_job *job)

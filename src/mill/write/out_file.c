@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "mill/write/publish.h"
+#include "mill/write/seal.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
@@ -128,8 +129,26 @@ txm_status txm_out_file_commit(txm_out_file **out, txm_error *err)
     txm_status status = txm_out_file_status(file, err);
     clock_gettime(CLOCK_REALTIME, &now);
     if (status == TXM_OK && file->publish)
+        status = txm_seal_file(txm_publish_fd(file->publish), file->path, err);
+    if (status == TXM_OK && file->publish)
         status = txm_publish_commit(&file->publish, &now, err);
     discard(file);
+    return status;
+}
+
+txm_status txm_out_file_check(const char *path, bool *unchanged, txm_error *err)
+{
+    txm_error_clear(err);
+    *unchanged = false;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat st;
+    if (fd < 0)
+        return errno == ENOENT ? TXM_OK : txm_fail_errno(err, errno, "%s: cannot be opened", path);
+    const int error = fstat(fd, &st) != 0 ? errno : 0;
+    txm_status status = error ? txm_fail_errno(err, error, "%s: cannot be examined", path) : TXM_OK;
+    if (status == TXM_OK && S_ISREG(st.st_mode))
+        status = txm_seal_check(fd, path, unchanged, err);
+    close(fd);
     return status;
 }
 

@@ -55,6 +55,51 @@ check fewer test "$(find many -name '*.png' | wc -l)" = 1
 txm verify --deep many
 check fewer-good test "$(grep -c 'good' out)" -ge 1
 
+# ---- files that were edited ------------------------------------------------------------------------------------------
+
+# What somebody changed is kept: as long as nothing has to be written again it is used as it is, otherwise nothing is
+# written, and a further page of an earlier run is not removed either.
+edit() { python3 -c "import sys; d = bytearray(open(sys.argv[1], 'rb').read()); d[len(d) // 2] ^= 1; open(sys.argv[1], 'wb').write(d)" "$1"; }
+for mesh in hero.obj wide.ply; do
+    name=${mesh%.*} extension=${mesh#*.}
+    for part in page mesh; do
+        folder=edited-$name-$part
+        txm make "$name.ptx" --mesh $mesh --pages "$folder" -q
+        case $part in page) file=$(echo "$folder/$name".1001.*) ;; mesh) file=$folder/$name.uv.$extension ;; esac
+        edit "$file"
+        sums=$(find "$folder" -maxdepth 1 -type f -exec md5sum {} + | sort)
+        [ $part = page ] || { txm make "$name.ptx" --mesh $mesh --pages "$folder" -q; check "$folder-is-used" rc_is 0; }
+        for options in "-f" "--padding 2"; do
+            # shellcheck disable=SC2086
+            txm make "$name.ptx" --mesh $mesh --pages "$folder" $options
+            check "$folder$options-refused" eval 'rc_is 2 && says "$file: the file was changed after txmill wrote it"'
+        done
+        check "$folder-kept" test "$(find "$folder" -maxdepth 1 -type f -exec md5sum {} + | sort)" = "$sums"
+    done
+done
+txm make hero.ptx --mesh hero.obj --page-size 128 --pages surplus -q
+edit surplus/hero.1003.png
+kept=$(md5sum <surplus/hero.1003.png)
+txm make hero.ptx --mesh hero.obj --pages surplus -q
+check surplus-exit rc_is 0
+check surplus-kept test "$(md5sum <surplus/hero.1003.png)" = "$kept"
+
+# ---- several processes -----------------------------------------------------------------------------------------------
+
+# They take turns: one writes, the others find everything up to date, and convert the pages one after the other.
+for round in 1 2 3; do
+    jobs='' bad=0
+    for _ in 1 2 3; do
+        "$TXMILL" make -q hero.ptx --mesh hero.obj --pages "together$round" 2>>together.err &
+        jobs="$jobs $!"
+    done
+    for job in $jobs; do wait "$job" || bad=$((bad + 1)); done
+    check "together-$round" test $bad -eq 0
+    txm make hero.ptx --mesh hero.obj --pages "together$round" --json
+    check "together-$round-whole" json out 'o[0]["state"] == "up-to-date" and o[1]["state"] == "up-to-date"'
+    check "together-$round-clean" test -z "$(find "together$round" -name '.*.txm-*')"
+done
+
 # ---- errors ----------------------------------------------------------------------------------------------------------
 
 refused() { # NAME WORDS ARGUMENT...

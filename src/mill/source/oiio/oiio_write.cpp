@@ -14,6 +14,7 @@
 
 #include "mill/source/formats.h"
 #include "mill/source/oiio/oiio_shared.h"
+#include "txmill/out_file.h"
 #include "txmill/picture.h"
 
 namespace oiio_module
@@ -164,7 +165,7 @@ txm_status encoder_begin(const char *name, const txm_picture *picture, void **se
             e->spec.set_format(TypeDesc::UINT8);
         if (picture->colorspace)
             e->spec.attribute("oiio:ColorSpace", picture->colorspace);
-        e->spec.attribute("Software", TXM_PICTURE_MARK " " TXM_VERSION);
+        e->spec.attribute("Software", TXM_PICTURE_MARK " " TXM_VERSION " " TXM_OUT_FILE_SEAL);
         txm_status status = open_output(*e, name, err);
         if (status == TXM_OK)
             *self = e.release();
