@@ -386,6 +386,6 @@ int main(void)
     temp_file("");
     tcase_add_checked_fixture(t, write_texture, free_texture);
     add_tests(t, ends_of_nothing, ends_of_nothing_in_libtxmill, paths, paths_of_libtxmill, errors, traces, meanings,
-              lanes_and_batches);
+              lanes_and_batches, sizes_of_structs);
     return run_suite(suite);
 }

@@ -14,9 +14,11 @@
 #include <unistd.h>
 
 #include "mill/write/publish.h"
+#include "mill/write/seal.h"
 #include "tile/base/path.h"
 #include "tile/name/name.h"
 #include "tile/reader/blender_format.h"
+#include "txmill/out_file.h"
 #include "util_check.h"
 
 static const char xyz[] = "3.241_-1.537_-0.4986_0_-0.9692_1.876_0.04155_0_0.05563_-0.204_1.057_0";
@@ -377,6 +379,80 @@ START_TEST(test_lost_temporary)
 }
 END_TEST
 
+/* ---- seals ------------------------------------------------------------------------------------------------------ */
+
+enum { FAR = 64 << 10, SEALED_BYTES = 300000 };
+#define SEAL TXM_OUT_FILE_SEAL
+
+/* A file of noise with seals where they are looked for and, not far away, where they are not. */
+static int sealed_file(const size_t *at, size_t count, size_t bytes)
+{
+    char name[] = "/tmp/txm-seal-XXXXXX";
+    int fd = mkstemp(name);
+    uint8_t *data = malloc(bytes);
+    ck_assert_int_ge(fd, 0);
+    unlink(name);
+    for (size_t i = 0; i < bytes; i++)
+        data[i] = (uint8_t)(i * 2654435761u >> 13);
+    for (size_t i = 0; i < count; i++)
+        memcpy(data + at[i], SEAL, sizeof SEAL - 1);
+    ck_assert_int_eq(write(fd, data, bytes), (ssize_t)bytes);
+    free(data);
+    return fd;
+}
+
+static bool is_whole(int fd)
+{
+    bool whole = false;
+    txm_error err = {0};
+    ck_assert_msg(txm_seal_check(fd, "a file", &whole, &err) == TXM_OK, "%s", err.message);
+    return whole;
+}
+
+START_TEST(test_seals)
+{
+    static const struct {
+        size_t bytes, at[3], count;
+        bool seals;
+    } files[] = {
+        {SEALED_BYTES, {0}, 1, true},
+        {SEALED_BYTES, {FAR - sizeof SEAL + 1}, 1, true},
+        {SEALED_BYTES, {SEALED_BYTES - FAR}, 1, true},
+        {SEALED_BYTES, {SEALED_BYTES - sizeof SEAL + 1}, 1, true},
+        {SEALED_BYTES, {100, 5000, SEALED_BYTES - 40}, 3, true},
+        {SEALED_BYTES, {100000}, 1, false},
+        {SEALED_BYTES, {0}, 0, false},
+        {FAR + 9, {FAR - 9}, 1, true},
+        {2 * FAR - 1, {FAR - 9}, 1, true},
+        {sizeof SEAL - 1, {0}, 1, true},
+        {1, {0}, 0, false},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        int fd = sealed_file(files[i].at, files[i].count, files[i].bytes);
+        ck_assert(!is_whole(fd));
+        ck_assert_int_eq(txm_seal_file(fd, "a file", NULL), TXM_OK);
+        ck_assert_msg(is_whole(fd) == files[i].seals, "file %zu", i);
+        /* Each of some bytes counts, those of the seal too. */
+        for (size_t at = 0; files[i].seals && at < files[i].bytes; at += 1 + files[i].bytes / 40) {
+            char byte, other;
+            ck_assert_int_eq(pread(fd, &byte, 1, (off_t)at), 1);
+            other = (char)(byte ^ 1);
+            ck_assert_int_eq(pwrite(fd, &other, 1, (off_t)at), 1);
+            ck_assert_msg(!is_whole(fd), "file %zu, byte %zu", i, at);
+            ck_assert_int_eq(pwrite(fd, &byte, 1, (off_t)at), 1);
+        }
+        ck_assert(is_whole(fd) == files[i].seals);
+        ck_assert_int_eq(ftruncate(fd, (off_t)files[i].bytes + 1), 0);
+        ck_assert(!is_whole(fd));
+        close(fd);
+    }
+    /* A file that cannot be read is not one that was changed. */
+    bool whole = true;
+    ck_assert_int_eq(txm_seal_check(-1, "a file", &whole, NULL), TXM_STATUS_IO);
+    ck_assert(!whole);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cache");
@@ -385,5 +461,6 @@ int main(void)
     tcase_add_checked_fixture(publish, make_dir, remove_dir);
     add_tests(publish, test_publish, test_abort, test_unique_temporaries, test_long_name, test_long_name_utf8,
               test_refusals, test_denied, test_abort_all, test_lost_temporary);
+    add_tests(add_case(suite, "seals"), test_seals);
     return run_suite(suite);
 }
