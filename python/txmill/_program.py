@@ -122,7 +122,7 @@ def _own_users() -> Set[int]:
 
 
 def trusted(path: StrPath, in_path: bool = False) -> bool:
-    """Whether a program or library may be used: it belongs to us, and so does its folder, which not everybody may write to.
+    """Whether a program or library may be used: it belongs to us, and so does its folder, in which others cannot replace it.
     For a link both owners count, because the owner of the link chose the file. A folder that the user named, in PATH, is
     taken as it is, unless everybody may write to it: then the file must be ours, as a settings file must."""
     try:
@@ -131,8 +131,9 @@ def trusted(path: StrPath, in_path: bool = False) -> bool:
         return False
     users = _own_users()
     ours = link.st_uid in users and file.st_uid in users
-    for_everybody = bool(folder.st_mode & stat.S_IWOTH)
-    return ours or not for_everybody if in_path else ours and folder.st_uid in users and not for_everybody
+    if in_path:
+        return ours or not folder.st_mode & stat.S_IWOTH
+    return ours and folder.st_uid in users and folder.st_mode & (stat.S_IWOTH | stat.S_ISVTX) != stat.S_IWOTH
 
 
 def find_program(program: Optional[StrPath] = None) -> str:

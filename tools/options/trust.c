@@ -13,19 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
+#include "tile/base/plugin.h"
 #include "tools/output/say.h"
-
-/* Root is always trusted, and under sudo the user who ran the command. */
-static bool is_ours(uid_t owner)
-{
-    const char *user = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
-    return owner == 0 || owner == geteuid() || (user && *user && owner == (uid_t)strtoul(user, NULL, 10));
-}
 
 /* For a link, both owners count, because the owner of the link chose the file. */
 static txm_status examine(const char *path, const char *folder, bool *trusted, txm_error *err)
@@ -33,7 +26,7 @@ static txm_status examine(const char *path, const char *folder, bool *trusted, t
     struct stat file, link, dir;
     if (lstat(path, &link) != 0 || stat(path, &file) != 0 || stat(folder, &dir) != 0)
         return txm_fail_errno(err, errno, "%s: cannot be examined", path);
-    *trusted = (is_ours(link.st_uid) && is_ours(file.st_uid)) || !(dir.st_mode & S_IWOTH);
+    *trusted = (txm_is_our_user(link.st_uid) && txm_is_our_user(file.st_uid)) || !(dir.st_mode & S_IWOTH);
     return TXM_OK;
 }
 

@@ -3,7 +3,9 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +15,7 @@
 #include "mill/scene/scene_run.h"
 #include "tile/base/fail.h"
 #include "tile/base/file_map.h"
+#include "tile/base/path.h"
 #include "tile/base/plugin.h"
 #include "tile/base/shell.h"
 #include "util_batch.h"
@@ -127,6 +130,66 @@ START_TEST(modules_are_found_where_the_user_says)
 }
 END_TEST
 
+static bool is_found(const char *file)
+{
+    char *looked_in = NULL, *path = txm_plugin_path(file, &looked_in);
+    const bool found = path;
+    ck_assert(found == !looked_in);
+    ck_assert(found || strstr(looked_in, "belongs to another user") || strstr(looked_in, "is neither in"));
+    free(path);
+    free(looked_in);
+    return found;
+}
+
+/* Beside this program: files and folders that others own or can replace are passed over. */
+START_TEST(modules_of_others_are_passed_over)
+{
+    static const struct {
+        uid_t owner;
+        mode_t mode;
+        bool used;
+    } cases[] = {{0, 0755, true}, {0, 0775, true}, {0, 0777, false}, {0, 01777, true}, {65534, 0755, false}};
+    char program[PATH_MAX], folder[PATH_MAX + 8], target[PATH_MAX];
+    ck_assert(txm_program_path(program));
+    *strrchr(program, '/') = 0;
+    snprintf(folder, sizeof folder, "%s/../lib", program);
+    char *made = txm_path_join(folder, "txmill"), *file = txm_path_join(made, "of-others.so");
+    ck_assert_int_eq(txm_folders_make(made, NULL), TXM_OK);
+    FILE *f = fopen(file, "w");
+    ck_assert_ptr_nonnull(f);
+    fclose(f);
+    snprintf(target, sizeof target, "%s/linked.so", made);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (cases[i].owner && geteuid() != 0)
+            continue;
+        ck_assert_int_eq(chmod(made, cases[i].mode), 0);
+        ck_assert(geteuid() != 0 || chown(made, cases[i].owner, (gid_t)-1) == 0);
+        ck_assert_msg(is_found("of-others.so") == cases[i].used, "folder %zu", i);
+        ck_assert(geteuid() != 0 || chown(made, 0, (gid_t)-1) == 0);
+        ck_assert_int_eq(chmod(made, 0755), 0);
+    }
+    if (geteuid() == 0) {
+        ck_assert_int_eq(chown(file, 65534, (gid_t)-1), 0);
+        ck_assert(!is_found("of-others.so"));
+        ck_assert_int_eq(setenv("SUDO_UID", "65534", 1), 0);
+        ck_assert(is_found("of-others.so"));
+        unsetenv("SUDO_UID");
+        ck_assert_int_eq(chown(file, 0, (gid_t)-1), 0);
+        ck_assert_int_eq(symlink("of-others.so", target), 0);
+        ck_assert(is_found("linked.so"));
+        ck_assert_int_eq(lchown(target, 65534, (gid_t)-1), 0);
+        ck_assert(!is_found("linked.so"));
+        unlink(target);
+    }
+    ck_assert(!is_found("none.so"));
+    unlink(file);
+    rmdir(made);
+    rmdir(folder);
+    free(file);
+    free(made);
+}
+END_TEST
+
 /* ---- runs of blocks of a scene ----------------------------------------------------------------------------------- */
 
 static const txm_run_block *add(txm_run *run, uint64_t address, uint64_t position, txm_kind kind, const char *text)
@@ -183,7 +246,7 @@ int main(void)
     Suite *suite = suite_create("parts of core and blend");
     TCase *t = add_case(suite, "parts");
     add_tests(t, text_files_are_read_whole, a_silent_pipe_can_be_left, maps_know_what_they_hold,
-              modules_are_found_where_the_user_says, blocks_are_found_by_address_and_kind, runs_are_bounded,
-              names_in_commands_are_quoted);
+              modules_are_found_where_the_user_says, modules_of_others_are_passed_over,
+              blocks_are_found_by_address_and_kind, runs_are_bounded, names_in_commands_are_quoted);
     return run_suite(suite);
 }
