@@ -60,14 +60,18 @@ static bool is_closed(const txm_blend_image *image, const txm_found *lookups)
     return false;
 }
 
-/* "3 files, 1.2 MB; tx: 2 fresh, 1 missing". */
+/* "3 files, 1.2 MB; tx: 2 fresh, 1 missing", with the reason for the first one that is unusable. */
 static void print_files(const txm_blend_image *image, const txm_found *lookups)
 {
     unsigned counts[TXM_TX_STATE_MISSING + 1] = {0};
+    const char *why = NULL;
     uint64_t bytes = 0;
     for (size_t i = 0; i < image->file_count; i++) {
         bytes += image->files[i].bytes;
         counts[lookups[i].state]++;
+        if (!why && lookups[i].state == TXM_TX_STATE_UNUSABLE) {
+            why = lookups[i].reason;
+        }
     }
     char size[TXM_FORMAT_BYTES];
     printf("    %zu file%s, %s; tx:", image->file_count, plural(image->file_count), txm_format_bytes(bytes, size));
@@ -77,6 +81,11 @@ static void print_files(const txm_blend_image *image, const txm_found *lookups)
             printf("%s%u %s", comma, counts[state], txm_tx_state_name((txm_tx_state)state));
             comma = ", ";
         }
+    }
+    if (why && *why) {
+        fputs(" (", stdout);
+        txm_print_safe(why);
+        putchar(')');
     }
     putchar('\n');
 }

@@ -31,14 +31,14 @@ static bool is_out_of_reach(int sys_errno)
     return is_missing(sys_errno) || sys_errno == EACCES || sys_errno == ELOOP || sys_errno == ENAMETOOLONG;
 }
 
-/* Adds a file; with `only_existing`, only if it exists. One that cannot be accessed counts as existing: opening it will
- * report the failure. */
+/* Adds a file; with `only_existing`, only if it exists. One that cannot be accessed counts as existing, and so does a
+ * folder or a pipe: opening it will report what is wrong. */
 static txm_status add_image_file(txm_blend *blend, file_table *files, const char *path, uint32_t number,
                                  bool only_existing, txm_error *err)
 {
     struct stat st;
     int rc = stat(path, &st) == 0 ? 0 : errno;
-    bool exists = rc ? !is_missing(rc) : S_ISREG(st.st_mode);
+    bool exists = !is_missing(rc);
     if (rc && !is_out_of_reach(rc)) {
         return txm_fail_errno(err, rc, "%s: cannot be examined", path);
     }
@@ -50,7 +50,7 @@ static txm_status add_image_file(txm_blend *blend, file_table *files, const char
     if (!f) {
         return txm_blend_exhausted(blend, err);
     }
-    *f = (txm_blend_image_file){kept, number, exists, exists && !rc ? (uint64_t)st.st_size : 0};
+    *f = (txm_blend_image_file){kept, number, exists, !rc && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0};
     return TXM_OK;
 }
 

@@ -111,6 +111,13 @@ refused big big.xml "larger than 1024 MiB"
 rm big.xml
 mkfifo pipe.xml
 refused pipe pipe.xml "not a regular file"
+echo "<cycles><shader><image_texture filename='pipe.xml'/></shader></cycles>" >of-pipe.xml
+for c in list check make resolve "plan -N 1"; do
+    # shellcheck disable=SC2086
+    run timeout 20 "$TXMILL" $c of-pipe.xml
+    check "pipe-in-scene-${c%% *}" test "$(cat out err | grep -c 'pipe.xml: is not a regular file')" -ge 1 -a \
+        "$(cat out err | grep -c 'does not exist')" -eq 0
+done
 mkdir folder.xml
 txm list folder.xml
 check folder-exit test "$rc" -ne 0
