@@ -9,6 +9,7 @@ import json
 import os
 import re
 import sys
+import threading
 
 # Standard output is for JSON only: what USD prints goes to standard error.
 OUT = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="surrogateescape", newline="\n")
@@ -174,8 +175,22 @@ def say_layers(stage, root):
                     message="this USD has no reader for such files")
 
 
+def refuse_pipes(opened):
+    """Ends the script if a layer is a pipe, a device or a folder: USD would wait for ever for a pipe's writer."""
+    while not opened.wait(1):
+        for layer in Sdf.Layer.GetLoadedLayers():
+            if layer.realPath and os.path.exists(layer.realPath) and not os.path.isfile(layer.realPath):
+                say("failed", message="its layer %s is not a regular file" % layer.realPath)
+                say("end")
+                OUT.flush()
+                os._exit(0)
+
+
 def read(path):
+    opened = threading.Event()
+    threading.Thread(target=refuse_pipes, args=(opened,), daemon=True).start()
     stage = Usd.Stage.Open(path, Usd.Stage.LoadAll)
+    opened.set()
     root = stage.GetRootLayer().realPath
     say_layers(stage, root)
     # Each prototype is visited once, however many instances it has.

@@ -67,7 +67,7 @@ static txm_status hash_fd(int fd, const char *path, const volatile int *cancel, 
 txm_status txm_content_hash(const char *path, const volatile int *cancel, char out[TXM_CONTENT_HEX], txm_error *err)
 {
     unsigned char digest[TXM_SHA256_BYTES];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return txm_fail_errno(err, errno, "%s: cannot be opened", path);
     txm_sha256 *hash = txm_sha256_new();

@@ -12,10 +12,11 @@
 
 #include "tile/base/fail.h"
 
+/* The file was examined before, but may have been replaced by a pipe since. */
 txm_status txm_random_file_open(txm_random_file *file, const char *path, txm_error *err)
 {
     struct stat st;
-    *file = (txm_random_file){.fd = open(path, O_RDONLY | O_CLOEXEC)};
+    *file = (txm_random_file){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (file->fd >= 0 && fstat(file->fd, &st) == 0) {
         file->bytes = (uint64_t)st.st_size;
         return TXM_OK;

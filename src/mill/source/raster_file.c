@@ -17,7 +17,7 @@
 /* The kernel is advised that reading is sequential. */
 txm_status txm_raster_file_open(txm_raster_file *file, const char *path, txm_error *err)
 {
-    *file = (txm_raster_file){.fd = open(path, O_RDONLY | O_CLOEXEC)};
+    *file = (txm_raster_file){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (file->fd < 0)
         return txm_fail_errno(err, errno, "%s", path);
     file->buffer = txm_alloc_pixels(TXM_RASTER_PIECE_BYTES, 1);

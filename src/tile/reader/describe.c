@@ -8,11 +8,13 @@
 #include "txtile/describe.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
@@ -285,11 +287,11 @@ bool txm_tx_cycles_accepts(const txm_tx *tx, char *reason, size_t reason_bytes)
 static bool iff_serves(const char *path)
 {
     uint8_t h[0x50];
-    FILE *f = fopen(path, "rb");
-    size_t got = f ? fread(h, 1, sizeof h, f) : 0;
-    if (f)
-        fclose(f);
-    if (got < sizeof h || memcmp(h, "FOR4", 4) != 0 || memcmp(h + 8, "CIMGTBHD", 8) != 0)
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t got = fd >= 0 ? pread(fd, h, sizeof h, 0) : -1;
+    if (fd >= 0)
+        close(fd);
+    if (got < (ssize_t)sizeof h || memcmp(h, "FOR4", 4) != 0 || memcmp(h + 8, "CIMGTBHD", 8) != 0)
         return false;
     uint32_t width = txm_load_be32(h + 0x14), height = txm_load_be32(h + 0x18), tiles = txm_load_be16(h + 0x26);
     return tiles == 1 && width == height && (width == 1 || width >= 8) && !(width & (width - 1));

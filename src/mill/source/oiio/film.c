@@ -4,9 +4,9 @@
  * without an error. Pixels are stored without compression, so their end can be computed from the header. (The header
  * also has the file's size, but common programs write it wrong.)
  */
-#include <stdio.h>
 #include <string.h>
 
+#include "mill/source/random_file.h"
 #include "mill/source/readers.h"
 #include "tile/base/endian.h"
 
@@ -38,20 +38,20 @@ static uint64_t samples_of(uint8_t descriptor, uint32_t channels)
 uint64_t txm_film_pixel_end(const char *path, const txm_source_info *info)
 {
     uint8_t h[HEADER_BYTES] = {0};
-    FILE *f = fopen(path, "rbe");
-    if (!f)
+    txm_random_file f;
+    if (txm_random_file_open(&f, path, NULL) != TXM_OK)
         return 0;
-    size_t got = fread(h, 1, sizeof h, f);
-    fclose(f);
+    int64_t got = txm_random_file_read(&f, h, sizeof h, 0);
+    txm_random_file_close(&f);
     uint64_t row = 0, offset = 0;
-    if (got == sizeof h && (memcmp(h, "SDPX", 4) == 0 || memcmp(h, "XPDS", 4) == 0)) {
+    if (got == (int64_t)sizeof h && (memcmp(h, "SDPX", 4) == 0 || memcmp(h, "XPDS", 4) == 0)) {
         bool big = h[0] == 'S';
         /* The image must have one element with all channels and no run-length encoding. */
         if (txm_load_uint(h + 770, 2, big) == 1 && txm_load_uint(h + 806, 2, big) == 0)
             row = row_bytes(info->width * samples_of(h[800], info->file_channels), h[803],
                             txm_load_uint(h + 804, 2, big) != 0);
         offset = txm_load_uint(h + 808, 4, big);
-    } else if (got == sizeof h && (txm_load_be32(h) == CINEON_MAGIC || txm_load_le32(h) == CINEON_MAGIC)) {
+    } else if (got == (int64_t)sizeof h && (txm_load_be32(h) == CINEON_MAGIC || txm_load_le32(h) == CINEON_MAGIC)) {
         row = h[198] == 10 ? row_bytes((uint64_t)info->width * info->file_channels, 10, true) : 0;
         offset = txm_load_uint(h + 4, 4, txm_load_be32(h) == CINEON_MAGIC);
     }

@@ -234,7 +234,7 @@ bool sounds_unsupported(const std::string &message)
 void name_for_oiio(Source &s)
 {
     s.name = s.path;
-    if (s.path.find('?') != std::string::npos && (s.fd = open(s.path.c_str(), O_RDONLY | O_CLOEXEC)) >= 0)
+    if (s.path.find('?') != std::string::npos && (s.fd = open(s.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) >= 0)
         s.name = "/proc/self/fd/" + std::to_string(s.fd);
 }
 
