@@ -170,8 +170,9 @@ static txm_status look_after(txm_watch *w, root *r, txm_error *err)
         else if (why && why != ENOENT && why != ENOTDIR)
             snprintf(text, sizeof text, "cannot be examined: %s; waiting until it can", strerror(why));
         warn(w, r->path, text);
-        txm_watch_tree_remove(&w->tree, r->path);
         r->there = false;
+        if (txm_watch_tree_remove(&w->tree, r->path, on_found, w, err) != TXM_OK)
+            return err->status;
     }
     if (there && open_root(w, r, &own) == TXM_STATUS_NO_MEMORY)
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s", own.message);
@@ -249,8 +250,8 @@ void txm_watch_free(txm_watch **watch)
 /* A new folder is watched with all its subfolders; one that was moved away is forgotten. */
 static txm_status on_folder(txm_watch *w, uint32_t mask, const char *path, size_t below, txm_error *err)
 {
-    if (mask & (IN_MOVED_FROM | IN_DELETE))
-        txm_watch_tree_remove(&w->tree, path);
+    if (mask & (IN_MOVED_FROM | IN_DELETE) && txm_watch_tree_remove(&w->tree, path, on_found, w, err) != TXM_OK)
+        return err->status;
     if (!(mask & (IN_CREATE | IN_MOVED_TO | IN_ATTRIB)))
         return TXM_OK;
     txm_error own = {0};
@@ -270,6 +271,15 @@ static void lose(txm_watch *w, const txm_watched_folder *folder, int wd)
     txm_watch_tree_forget(&w->tree, wd);
 }
 
+/* Links to folders are not reported as folders. A new one may have replaced one that led elsewhere. */
+static txm_status on_link(txm_watch *w, uint32_t mask, const char *path, bool *is_folder, txm_error *err)
+{
+    struct stat st;
+    *is_folder = mask & (IN_CREATE | IN_MOVED_TO) && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    const bool gone = mask & (IN_MOVED_FROM | IN_DELETE) && w->tree.linked;
+    return *is_folder || gone ? txm_watch_tree_remove(&w->tree, path, on_found, w, err) : TXM_OK;
+}
+
 /* Renaming is reported as a removal and an arrival. */
 static txm_status on_event(txm_watch *w, const struct inotify_event *e, txm_error *err)
 {
@@ -283,8 +293,8 @@ static txm_status on_event(txm_watch *w, const struct inotify_event *e, txm_erro
     char *path = txm_path_join(folder->path, e->name);
     size_t below = folder->root_bytes;
     bool is_folder = (e->mask & IN_ISDIR) != 0, ok = path != NULL;
-    txm_status status = TXM_OK;
-    if (ok && txm_inputs_want(w->options.inputs, path, below, is_folder)) {
+    txm_status status = ok && !is_folder ? on_link(w, e->mask, path, &is_folder, err) : TXM_OK;
+    if (ok && status == TXM_OK && txm_inputs_want(w->options.inputs, path, below, is_folder)) {
         if (is_folder)
             status = on_folder(w, e->mask, path, below, err);
         else if (e->mask & (IN_DELETE | IN_MOVED_FROM))

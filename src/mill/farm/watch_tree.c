@@ -2,7 +2,8 @@
  *
  * The watched folders: one inotify watch per real folder, and the path under which it was found. Folders are visited
  * recursively, following links. The kernel returns the number of the existing watch for a folder that is already
- * watched, which detects links that lead back. If the kernel has no watches left, the user is warned once.
+ * watched, which detects links that lead back. The other paths of such folders are kept, in case the first one goes. If
+ * the kernel has no watches left, the user is warned once.
  */
 #include "mill/farm/watch_tree.h"
 
@@ -57,24 +58,66 @@ static void drop(txm_watch_tree *tree, size_t i)
     tree->count--;
 }
 
+/* Drops the other paths of a number. */
+static void forget_others(txm_watch_tree *tree, int wd)
+{
+    for (size_t i = tree->other_count; i-- > 0;)
+        if (tree->others[i].wd == wd) {
+            free(tree->others[i].path);
+            tree->others[i] = tree->others[--tree->other_count];
+        }
+}
+
 void txm_watch_tree_forget(txm_watch_tree *tree, int wd)
 {
+    forget_others(tree, wd);
     size_t i = index_of_watch(tree, wd);
     if (i < tree->count && tree->folders[i].wd == wd)
         drop(tree, i);
 }
 
-/* Subfolders are removed as well, because the kernel continues to watch folders that were moved away. */
-void txm_watch_tree_remove(txm_watch_tree *tree, const char *path)
+static bool is_below(const char *path, const char *folder, size_t folder_bytes)
 {
-    size_t n = strlen(path);
+    return strncmp(path, folder, folder_bytes) == 0 && (!path[folder_bytes] || path[folder_bytes] == '/');
+}
+
+/* A path of a folder that is not watched any more; NULL if there is none. Owned by the caller. */
+static char *take_other(txm_watch_tree *tree, size_t *root_bytes)
+{
+    for (size_t i = 0; i < tree->other_count; i++) {
+        txm_watched_folder other = tree->others[i];
+        if (!txm_watch_tree_at(tree, other.wd)) {
+            tree->others[i] = tree->others[--tree->other_count];
+            *root_bytes = other.root_bytes;
+            return other.path;
+        }
+    }
+    return NULL;
+}
+
+/* Subfolders are removed as well, because the kernel continues to watch folders that were moved away. */
+txm_status txm_watch_tree_remove(txm_watch_tree *tree, const char *path, txm_watch_found found, void *user,
+                                 txm_error *err)
+{
+    size_t n = strlen(path), root_bytes;
     for (size_t i = tree->count; i-- > 0;) {
-        const txm_watched_folder *f = &tree->folders[i];
-        if (strncmp(f->path, path, n) != 0 || (f->path[n] && f->path[n] != '/'))
+        if (!is_below(tree->folders[i].path, path, n))
             continue;
-        inotify_rm_watch(tree->fd, f->wd);
+        inotify_rm_watch(tree->fd, tree->folders[i].wd);
         drop(tree, i);
     }
+    for (size_t i = tree->other_count; i-- > 0;)
+        if (is_below(tree->others[i].path, path, n)) {
+            free(tree->others[i].path);
+            tree->others[i] = tree->others[--tree->other_count];
+        }
+    txm_status status = TXM_OK;
+    for (char *other; status == TXM_OK && (other = take_other(tree, &root_bytes)); free(other)) {
+        txm_error own = {0};
+        if (txm_watch_tree_add(tree, other, root_bytes, found, user, &own) == TXM_STATUS_NO_MEMORY)
+            status = txm_fail_as(err, &own);
+    }
+    return status;
 }
 
 void txm_watch_tree_clear(txm_watch_tree *tree)
@@ -83,9 +126,24 @@ void txm_watch_tree_clear(txm_watch_tree *tree)
         inotify_rm_watch(tree->fd, tree->folders[tree->count - 1].wd);
         drop(tree, tree->count - 1);
     }
+    while (tree->other_count)
+        free(tree->others[--tree->other_count].path);
+    free(tree->others);
     free(tree->folders);
-    tree->folders = NULL;
-    tree->capacity = 0;
+    tree->others = tree->folders = NULL;
+    tree->capacity = tree->other_capacity = 0;
+}
+
+/* Returns false if memory is exhausted. */
+static bool add_other(txm_watch_tree *tree, int wd, const char *path, size_t root_bytes)
+{
+    for (size_t i = 0; i < tree->other_count; i++)
+        if (tree->others[i].wd == wd && strcmp(tree->others[i].path, path) == 0)
+            return true;
+    char *copy = TXM_GROW(tree->others, tree->other_capacity, tree->other_count) ? txm_strdup(path) : NULL;
+    if (copy)
+        tree->others[tree->other_count++] = (txm_watched_folder){wd, copy, root_bytes};
+    return copy != NULL;
 }
 
 /* Inserts a folder into the table; *known is set if it was there. Returns false if memory is exhausted. */
@@ -94,7 +152,7 @@ static bool insert(txm_watch_tree *tree, int wd, const char *path, size_t root_b
     size_t i = index_of_watch(tree, wd);
     *known = i < tree->count && tree->folders[i].wd == wd;
     if (*known)
-        return true;
+        return strcmp(tree->folders[i].path, path) == 0 || add_other(tree, wd, path, root_bytes);
     if (!TXM_GROW(tree->folders, tree->capacity, tree->count))
         return false;
     char *copy = txm_strdup(path);
@@ -121,7 +179,9 @@ static void warn_of_limit(txm_watch_tree *tree)
 /* *known is set if the folder is already watched, under this or another path. */
 static txm_status watch_one(txm_watch_tree *tree, const char *path, size_t root_bytes, bool *known, txm_error *err)
 {
+    struct stat st;
     int wd = inotify_add_watch(tree->fd, path, events);
+    tree->linked |= lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
     if (wd < 0 && errno == ENOSPC) {
         warn_of_limit(tree);
         *known = false;

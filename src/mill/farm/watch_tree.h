@@ -21,8 +21,11 @@ typedef struct txm_watch_tree {
     const txm_watch_options *options;
     txm_watched_folder *folders; /* sorted by wd */
     size_t count, capacity;
+    txm_watched_folder *others; /* further paths of folders in the table, which links lead to */
+    size_t other_count, other_capacity;
     bool warned; /* the warning about the limit was given */
     bool blind;  /* some folders are not watched */
+    bool linked; /* some folders were reached through links */
 } txm_watch_tree;
 
 /* Called with the files in a folder that is newly watched. Returns false if memory is exhausted. */
@@ -37,7 +40,9 @@ txm_status txm_watch_tree_add(txm_watch_tree *tree, const char *path, size_t roo
 const txm_watched_folder *txm_watch_tree_at(const txm_watch_tree *tree, int wd);
 /* Removes the entry of a number that the kernel has dropped. */
 void txm_watch_tree_forget(txm_watch_tree *tree, int wd);
-/* Removes a folder that was moved away or deleted, with its subfolders. */
-void txm_watch_tree_remove(txm_watch_tree *tree, const char *path);
+/* Removes a folder that was moved away or deleted, or a link to one, with its subfolders. Those that another path still
+ * leads to are watched under that path, as with txm_watch_tree_add. NO_MEMORY. */
+txm_status txm_watch_tree_remove(txm_watch_tree *tree, const char *path, txm_watch_found found, void *user,
+                                 txm_error *err);
 void txm_watch_tree_clear(txm_watch_tree *tree);
 #endif

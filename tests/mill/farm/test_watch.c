@@ -110,6 +110,44 @@ START_TEST(test_folders)
 }
 END_TEST
 
+/* Whichever of a folder's names is found first: when one goes, changes are reported under the other. */
+START_TEST(test_two_names)
+{
+    static const char *const links[] = {"a/b_link", "a/0_link"};
+    batch_enter();
+    for (size_t i = 0; i < 2; i++) {
+        batch_folder("a");
+        batch_folder("a/b");
+        batch_folder("a/b/sub");
+        ck_assert_int_eq(symlink("b", links[i]), 0);
+        txm_watch *w = START(0, "a");
+        ck_assert_uint_eq(txm_watch_folders(w), 3);
+        ck_assert_int_eq(unlink(links[i]), 0);
+        batch_file("a/b/sub/1.png", "x");
+        ck_assert_uint_eq(expect(w, 1, "a/b/sub/1.png"), 1);
+        ck_assert_uint_eq(txm_watch_folders(w), 3);
+        /* A link that appears is followed, and one that leads elsewhere is followed there. */
+        batch_folder("far");
+        ck_assert_int_eq(symlink("../far", links[i]), 0);
+        expect_nothing(w);
+        batch_folder("near");
+        ck_assert_int_eq(symlink("../near", "a/new"), 0);
+        expect_nothing(w);
+        ck_assert_int_eq(rename("a/new", links[i]), 0);
+        expect_nothing(w);
+        batch_file("far/2.png", "x");
+        expect_nothing(w);
+        batch_file("near/3.png", "x");
+        char near[32];
+        snprintf(near, sizeof near, "%s/3.png", links[i]);
+        ck_assert_uint_eq(expect(w, 1, near), 1);
+        txm_watch_free(&w);
+        ck_assert_int_eq(system("rm -r a far near"), 0);
+    }
+    batch_leave();
+}
+END_TEST
+
 /* The file must not be reported before it has settled; no machine is so slow that an hour passes. */
 START_TEST(test_settles)
 {
@@ -223,6 +261,7 @@ int main(void)
 {
     Suite *suite = suite_create("watch");
     TCase *t = add_case(suite, "watch");
-    add_tests(t, test_files, test_folders, test_settles, test_bounded, test_again, test_folder_vanishes, test_refusals);
+    add_tests(t, test_files, test_folders, test_two_names, test_settles, test_bounded, test_again, test_folder_vanishes,
+              test_refusals);
     return run_suite(suite);
 }
