@@ -3,7 +3,8 @@
  * Taking and renewing claims, and detecting stale ones. One thread renews all claims of the process by updating the
  * times of their files. For claims of other processes, the time at which each was first seen unchanged is stored: one
  * whose file has not changed for long enough, by this host's monotonic clock, is stale, so that differences between
- * the clocks of hosts do not matter. claim_file.c accesses the file system.
+ * the clocks of hosts do not matter. claim_file.c accesses the file system. A file server may take long to answer, so
+ * nothing is asked of it under the lock: no claim waits for another one's server.
  */
 #include "mill/farm/claims.h"
 
@@ -28,6 +29,8 @@ struct txm_claim {
     txm_claim *next;
     txm_held_claim file; /* open while the claim is held: renewing by name could change another's claim */
     int place;           /* in the list of the process */
+    unsigned round;      /* the round of renewals that it was last part of */
+    bool renewing;       /* the server is being asked: the claim must not be dropped yet */
 };
 
 /* A claim of another process: its state, and since when it has not changed. */
@@ -43,8 +46,9 @@ typedef struct watched {
 
 struct txm_claims {
     txm_claim_times times;
-    pthread_mutex_t lock; /* guards all members below */
-    pthread_cond_t ending;
+    pthread_mutex_t lock;   /* guards all members below */
+    pthread_cond_t changed; /* `end` was set, or a renewal is over */
+    unsigned round;
     bool end, threaded;
     pthread_t thread;
     txm_claim *held;
@@ -58,19 +62,37 @@ static double seconds_between(const struct timespec *a, const struct timespec *b
 
 /* ---- renewing --------------------------------------------------------------------------------------------------- */
 
+/* A claim that is not yet part of this round. */
+static txm_claim *next_in_round(const txm_claims *c)
+{
+    txm_claim *held = c->held;
+    while (held && held->round == c->round)
+        held = held->next;
+    return held;
+}
+
 /* Renews all of the process's claims in one pass. On a slow file system renewals are late but never pile up. */
 static void *renew(void *arg)
 {
+    txm_claim *held;
     txm_claims *c = arg;
     pthread_mutex_lock(&c->lock);
     while (!c->end) {
         uint64_t at = txm_clock_ns(CLOCK_MONOTONIC) + (uint64_t)(c->times.renew * 1e9);
         const struct timespec until = {(time_t)(at / 1000000000), (long)(at % 1000000000)};
-        while (!c->end && pthread_cond_timedwait(&c->ending, &c->lock, &until) != ETIMEDOUT)
+        while (!c->end && pthread_cond_timedwait(&c->changed, &c->lock, &until) != ETIMEDOUT)
             continue;
-        /* NULL means the file server's current time. If a renewal fails, the next may succeed. */
-        for (txm_claim *held = c->held; held && !c->end; held = held->next)
+        c->round++;
+        while (!c->end && (held = next_in_round(c))) {
+            held->round = c->round;
+            held->renewing = true;
+            pthread_mutex_unlock(&c->lock);
+            /* NULL means the file server's current time. If a renewal fails, the next may succeed. */
             futimens(held->file.fd, NULL);
+            pthread_mutex_lock(&c->lock);
+            held->renewing = false;
+            pthread_cond_broadcast(&c->changed);
+        }
     }
     pthread_mutex_unlock(&c->lock);
     return NULL;
@@ -89,7 +111,7 @@ txm_claims *txm_claims_new(const txm_claim_times *times)
     pthread_mutex_init(&c->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&c->ending, &attributes);
+    pthread_cond_init(&c->changed, &attributes);
     pthread_condattr_destroy(&attributes);
     int rc = pthread_create(&c->thread, NULL, renew, c);
     c->threaded = rc == 0;
@@ -108,7 +130,7 @@ void txm_claims_free(txm_claims **claims)
         return;
     pthread_mutex_lock(&c->lock);
     c->end = true;
-    pthread_cond_signal(&c->ending);
+    pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
     if (c->threaded)
         pthread_join(c->thread, NULL);
@@ -122,7 +144,7 @@ void txm_claims_free(txm_claims **claims)
         free(c->watching);
         c->watching = next;
     }
-    pthread_cond_destroy(&c->ending);
+    pthread_cond_destroy(&c->changed);
     pthread_mutex_destroy(&c->lock);
     free(c);
     *claims = NULL;
@@ -140,12 +162,19 @@ static double age_by_server(const char *path, const struct timespec *mtime)
     return age;
 }
 
-/* The record of a claim, created if it does not exist. The lock is held. NULL if memory is exhausted. */
-static watched *record_of(txm_claims *c, const char *path)
+/* The lock is held. NULL if there is none. */
+static watched *find_record(const txm_claims *c, const char *path)
 {
     watched *w = c->watching;
     while (w && strcmp(w->path, path) != 0)
         w = w->next;
+    return w;
+}
+
+/* The record of a claim, created if it does not exist. The lock is held. NULL if memory is exhausted. */
+static watched *record_of(txm_claims *c, const char *path)
+{
+    watched *w = find_record(c, path);
     if (w || !(w = txm_calloc(1, sizeof *w)))
         return w;
     if (!(w->path = txm_strdup(path))) {
@@ -173,6 +202,13 @@ static void forget_claim(txm_claims *c, const char *path)
     pthread_mutex_unlock(&c->lock);
 }
 
+/* Whether the record is of this state of the claim. */
+static bool is_unchanged(const watched *w, const txm_claim_note *note)
+{
+    return w->since != 0 && w->nonce == note->nonce && w->inode == note->st.st_ino &&
+           seconds_between(&w->mtime, &note->st.st_mtim) == 0;
+}
+
 /* Whether a claim has not changed for long enough, by this host's clock. */
 static bool unchanged_for_long(txm_claims *c, const char *path, const txm_claim_note *note)
 {
@@ -180,20 +216,23 @@ static bool unchanged_for_long(txm_claims *c, const char *path, const txm_claim_
     const txm_claim_times times = c->times;
     double now = txm_clock_seconds();
     watched *w = record_of(c, path);
-    bool stale = false;
-    if (w && (w->nonce != note->nonce || w->inode != note->st.st_ino ||
-              seconds_between(&w->mtime, &note->st.st_mtim) != 0 || w->since == 0)) {
-        w->nonce = note->nonce;
-        w->inode = note->st.st_ino;
-        w->mtime = note->st.st_mtim;
-        w->since = now;
-        w->old = age_by_server(path, &w->mtime) > times.stale;
+    bool stale = false, fresh = w && !is_unchanged(w, note);
+    if (fresh) {
+        *w = (watched){w->next, w->path, note->nonce, note->st.st_ino, note->st.st_mtim, now, false};
     } else if (w) {
         double enough = !note->named ? times.unnamed : w->old ? times.confirm : times.stale;
         stale = now - w->since >= enough;
     }
     pthread_mutex_unlock(&c->lock);
-    return stale;
+    if (!fresh)
+        return stale;
+    const bool old = age_by_server(path, &note->st.st_mtim) > times.stale;
+    pthread_mutex_lock(&c->lock);
+    w = find_record(c, path);
+    if (w && is_unchanged(w, note))
+        w->old = old;
+    pthread_mutex_unlock(&c->lock);
+    return false;
 }
 
 /* Judges a claim that exists. OK: it was removed, try again. LOCKED: it is valid. */
@@ -323,6 +362,8 @@ void txm_claims_drop(txm_claims *claims, txm_claim **claim)
     if (!gone)
         return;
     pthread_mutex_lock(&claims->lock);
+    while (gone->renewing)
+        pthread_cond_wait(&claims->changed, &claims->lock);
     txm_claim **p = &claims->held;
     while (*p && *p != gone)
         p = &(*p)->next;

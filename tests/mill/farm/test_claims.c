@@ -24,6 +24,17 @@
 static const txm_claim_times quick = {.renew = 0.05, .stale = 0.6, .confirm = 0.2, .unnamed = 0.2};
 static const txm_claim_times patient = {.renew = 0.05, .stale = 1e6, .confirm = 1e6, .unnamed = 1e6};
 
+/* While `slow` is set, the server does not answer to a renewal. */
+static atomic_int slow, asked;
+
+int futimens(int fd, const struct timespec times[2])
+{
+    atomic_fetch_add(&asked, 1);
+    while (atomic_load(&slow))
+        usleep(1000);
+    return (int)syscall(SYS_utimensat, fd, NULL, times, 0);
+}
+
 static txm_status take(txm_claims *claims, txm_claim **claim)
 {
     return txm_claims_take(claims, "a.tx", claim, NULL);
@@ -49,6 +60,27 @@ static void foreign_claim(time_t age)
     const struct timespec then[2] = {{time(NULL) - age, 0}, {time(NULL) - age, 0}};
     ck_assert_int_eq(utimensat(AT_FDCWD, ".a.tx.txm-claim", then, 0), 0);
 }
+
+/* Other claims are taken and dropped while a server does not answer to the renewal of one. */
+START_TEST(test_slow_server)
+{
+    batch_enter();
+    txm_claims *claims = txm_claims_new(&patient);
+    txm_claim *claim = NULL, *other = NULL;
+    atomic_store(&slow, 1);
+    ck_assert_int_eq(take(claims, &claim), TXM_OK);
+    for (int before = atomic_load(&asked); atomic_load(&asked) == before;)
+        usleep(1000);
+    alarm(60); /* ends the test if it waits for the lock */
+    ck_assert_int_eq(txm_claims_take(claims, "b.tx", &other, NULL), TXM_OK);
+    txm_claims_drop(claims, &other);
+    alarm(0);
+    atomic_store(&slow, 0);
+    txm_claims_drop(claims, &claim);
+    txm_claims_free(&claims);
+    batch_leave();
+}
+END_TEST
 
 START_TEST(test_take_and_drop)
 {
@@ -419,7 +451,8 @@ int main(void)
 {
     Suite *suite = suite_create("claims");
     TCase *t = add_case(suite, "claims");
-    add_tests(t, test_take_and_drop, test_makes_folders_and_long_names, test_dead_owner, test_dead_breaker);
+    add_tests(t, test_slow_server, test_take_and_drop, test_makes_folders_and_long_names, test_dead_owner,
+              test_dead_breaker);
     tcase_add_loop_test(t, test_lost_before_it_was_held, 0, 2);
     add_tests(t, test_killed_while_writing, test_stale_elsewhere);
     tcase_add_loop_test(t, test_clock_skew, 0, 2);
