@@ -164,6 +164,21 @@ txm_status txm_store_fetch(txm_context *context, const char *object, const char 
     return status;
 }
 
+/* The mode of the store's folder says who may add objects. The umask of the user who makes a part of it must not shut
+ * others out. */
+static txm_status make_part(const char *object, txm_error *err)
+{
+    struct stat all, one;
+    char *part = txm_path_dir(object), *store = part ? txm_path_dir(part) : NULL;
+    txm_status status = store ? txm_folders_make(part, err) : txm_no_memory(err, object);
+    if (status == TXM_OK && stat(store, &all) == 0 && stat(part, &one) == 0 && one.st_uid == geteuid() &&
+        one.st_mode != all.st_mode && chmod(part, all.st_mode & 07777) != 0)
+        status = txm_fail_errno(err, errno, "%s: cannot be given the permissions of the store", part);
+    free(part);
+    free(store);
+    return status;
+}
+
 /* If the object exists, it has the same content, since its name is a digest. */
 txm_status txm_store_keep(const char *object, const char *tx, txm_error *err)
 {
@@ -175,7 +190,9 @@ txm_status txm_store_keep(const char *object, const char *tx, txm_error *err)
     txm_status status = open_file(tx, "cannot be opened", &fd, &st, err);
     if (status != TXM_OK)
         return status;
-    status = place_stored(fd, &st, tx, object, &st.st_mtim, &how, err);
+    status = make_part(object, err);
+    if (status == TXM_OK)
+        status = place_stored(fd, &st, tx, object, &st.st_mtim, &how, err);
     close(fd);
     return status;
 }

@@ -132,6 +132,9 @@ check store-all-fresh says "3 up to date"
 txm make --store store --json --tile 128 --force shot1/a.png
 check store-other-shape-converts via '"converted"'
 check store-two-objects test "$(find store -name '*.tx' | wc -l)" -eq 2
+mkdir -m 2775 team
+(umask 077 && "$TXMILL" make -q --store team --force shot1/a.png)
+check store-umask test "$(find team -mindepth 1 -type d -printf '%m\n')" = 2775
 rm -r shot2/blender_tx
 for f in $(find store -name '*.tx'); do chmod u+w "$f"; cp --remove-destination /dev/null "$f"; done
 txm make --store store --json shot2/b.png
