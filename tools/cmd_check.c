@@ -379,6 +379,7 @@ static void print_json_sum(const checking *c)
     txm_json_uint(o, "data_by_name", c->guessed);
     txm_json_bool(o, "deep", c->args->deep);
     txm_json_uint(o, "ignored", c->ignored);
+    txm_project_json(o);
     txm_json_emit(o);
 }
 
@@ -435,4 +436,4 @@ static int run_check(void *p, const txm_operands *operands)
 TXM_COMMAND(check, check_args, .purpose = "Check whether a scene or folder is ready to render",
             .synopsis = "[OPTION...] SCENE.blend|FOLDER|IMAGE...", .operand_values = TXM_VALUES_IMAGE,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL,
-            .defaults = set_check_defaults);
+            .defaults = set_check_defaults, .schema_version = CHECK_SCHEMA_VERSION);

@@ -174,6 +174,7 @@ static txm_status list_json(const txm_color_config *config, txm_error *err)
 {
     cJSON *object = txm_json_new("txmill.colorspaces", TXM_COLORSPACES_SCHEMA_VERSION);
     add_config(object, config);
+    txm_project_json(object);
     txm_status status = each_entry(config, add_space_json, txm_json_array(object, "colorspaces"), err);
     if (status == TXM_OK)
         txm_json_emit(object);

@@ -218,4 +218,5 @@ static int run_gc(void *p, const txm_operands *operands)
 
 TXM_COMMAND(gc, txm_gc_args, .purpose = "Remove unneeded tx files, or trim a store of them",
             .synopsis = "[OPTION...] DIR|TX...", .operand_values = TXM_VALUES_TX,
-            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = set_gc_defaults);
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = set_gc_defaults,
+            .schema_version = TXM_GC_SCHEMA_VERSION);

@@ -174,6 +174,7 @@ static void print_plan_json(const plan *p)
     add_share(o, &p->total);
     txm_json_number(o, "balance", balance(p), 6);
     txm_json_text(o, "list_key", p->list_key);
+    txm_project_json(o);
     txm_json_emit(o);
 }
 

@@ -147,6 +147,7 @@ static void print_resolve_json(const char *image, const txm_resolution *r)
         txm_json_number(o, "tx_time", (double)r->tx_time, 15);
     else
         txm_json_text(o, "tx_time", NULL);
+    txm_project_json(o);
     cJSON *others = txm_json_array(o, "others");
     for (size_t i = 0; i < r->other_count; i++) {
         cJSON *e = txm_json_append(others);

@@ -43,10 +43,10 @@ static txm_project_value otherwise(txm_project_key key)
                                                  [TXM_KEY_THREADS] = "as many as the process may use"};
     const char *ocio = getenv("OCIO");
     if (key == TXM_KEY_OCIO && ocio && *ocio)
-        return (txm_project_value){key, ocio, "OCIO"};
+        return (txm_project_value){key, ocio, "OCIO", false};
     if (key == TXM_KEY_BLENDER)
-        return (txm_project_value){key, txm_blender_name(TXM_BLENDER_NEWEST), "default"};
-    return (txm_project_value){key, values[key], "default"};
+        return (txm_project_value){key, txm_blender_name(TXM_BLENDER_NEWEST), "default", false};
+    return (txm_project_value){key, values[key], "default", false};
 }
 
 /* The origin is a file with its line number, so that an editor can jump there. */
@@ -58,6 +58,7 @@ static void print(const char *path, const txm_project_value *v, bool json)
         txm_json_text(o, "setting", txm_project_key_name(v->key));
         txm_json_text(o, "value", v->value);
         txm_json_text(o, "origin", v->origin);
+        txm_json_bool(o, "outside", v->outside);
         txm_json_emit(o);
         return;
     }
@@ -65,6 +66,7 @@ static void print(const char *path, const txm_project_value *v, bool json)
     txm_print_safe(v->value ? v->value : "none");
     printf("  %s(", txm_style_on(TXM_DIM));
     txm_print_safe(v->origin);
+    fputs(v->outside ? ", outside of its folder" : "", stdout);
     printf(")%s\n", txm_style_on(TXM_PLAIN));
 }
 

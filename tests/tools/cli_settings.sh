@@ -122,6 +122,89 @@ rm other/.txmill
 TXMILL_THREADS=0 txm make other/tile64.png
 check variable-bad says "TXMILL_THREADS: threads is '0'"
 
+# ---- a project that came from elsewhere ------------------------------------------------------------------------------
+mkdir -p came/tex away && cp "$golden/rgb8.png" came/tex/
+printf 'root:SECRET:20228::\n' >away/secret
+printf '*.exr=SECRET\n' >away/rules
+mkfifo came/pipe
+# says_nothing NAME SETTING...: no command quotes what the setting leads to.
+says_nothing() {
+    local c
+    printf '%s\n' "${@:2}" >came/.txmill
+    for c in make check "plan -N 2" resolve "make -n --json"; do
+        # shellcheck disable=SC2086
+        run timeout 20 "$TXMILL" $c came/tex/rgb8.png
+        check "$1-${c// /}" test "$(cat out err | grep -c SECRET)" -eq 0 -a "$rc" -ne 0 -a "$rc" -lt 124
+    done
+}
+says_nothing secret-rules "rules = ../away/secret"
+check secret-rules-where says "came/.txmill:1: $work/came/../away/secret:1: not a rule"
+says_nothing secret-spaces "preset = pbr" "rules = ../away/rules"
+check secret-spaces-where says "away/rules:1: not a rule for this OCIO config"
+says_nothing secret-config "ocio = ../away/secret"
+ln -s ../away/secret came/inside
+says_nothing secret-behind-link "rules = inside"
+for kind in rules ocio; do
+    says_nothing "pipe-$kind" "$kind = pipe"
+    check "pipe-$kind-says" says "not a regular file"
+    says_nothing "device-$kind" "$kind = /dev/zero"
+    says_nothing "folder-$kind" "$kind = tex"
+done
+rm came/.txmill && ln -s ../away/secret came/.txmill
+txm make came/tex/rgb8.png
+check secret-settings test "$rc" -eq 2 -a "$(cat out err | grep -c SECRET)" -eq 0
+rm came/.txmill && mkfifo came/.txmill
+run timeout 20 "$TXMILL" make -n came/tex/rgb8.png
+check pipe-settings rc_is 0
+rm came/.txmill
+TXMILL_SETTINGS=came/pipe run timeout 20 "$TXMILL" make -n came/tex/rgb8.png
+check pipe-settings-named says "not a regular file"
+# A file of rules that says what it is, or that is in the project, is quoted.
+printf '# txmill rules\n*.exr=SHOWN\n' >away/rules
+printf 'rules = ../away/rules\n' >came/.txmill
+txm make came/tex/rgb8.png
+check marked-rules-quoted says '"SHOWN"'
+printf '*.exr=SHOWN\n' >came/rules
+printf 'rules = rules\n' >came/.txmill
+txm make came/tex/rgb8.png
+check own-rules-quoted says '"SHOWN"'
+# What leads out of the folder is said once.
+printf '*.exr=Non-Color\n' >away/rules
+printf 'preset = pbr\ncache-dir = %s/loot\nrules = ../away/rules\n' "$work" >came/.txmill
+txm make --json -r came
+check outside-said test "$(grep -c "came/.txmill:2: cache-dir = $work/loot is outside" err)" -eq 1
+check outside-json json out '[(x["setting"], x["origin"].split("/")[-1]) for x in o[-1]["settings_outside"]] == [("cache-dir", ".txmill:2"), ("rules", ".txmill:3")]'
+if has_jsonschema; then check outside-schema valid_json make out; fi
+for c in check "plan -N 2" resolve; do
+    # shellcheck disable=SC2086
+    txm $c --json -r came
+    check "outside-${c%% *}" test "$(grep -c "/.txmill:2: cache-dir" err) $(grep -c '"settings_outside"' out)" = "1 1"
+    if has_jsonschema; then check "outside-schema-${c%% *}" valid_json "${c%% *}" out; fi
+done
+txm make --json -r .
+check outside-below json out 'o[-1]["settings_outside"][0]["setting"] == "cache-dir"'
+txm settings --json came
+check outside-settings json out '[x["setting"] for x in o if x["outside"]] == ["cache-dir", "rules"]'
+txm make --no-settings --json -r came
+check no-settings test -n "$(find came/tex/blender_tx -name '*.tx')" -a "$(grep -c settings_outside out)" -eq 0
+txm gc --json came
+check outside-gc json out '[len(x["settings_outside"]) for x in o if x["type"] == "summary"] == [2]'
+mkdir came/tex/deep
+for dir in tx ./tx "$work/came/tx" "../../came/tx"; do
+    printf 'cache-dir = %s\n' "$dir" >came/.txmill
+    txm settings --json came
+    check "inside-$dir" json out 'not any(x["outside"] for x in o) or sys.argv[3].startswith("..")' "$dir"
+done
+ln -s "$work/away" came/link
+printf 'cache-dir = link/tx\n' >came/.txmill
+txm settings --json came
+check outside-through-link json out 'any(x["outside"] for x in o)'
+rm -r came away loot
+for c in check gc; do
+    txm $c --json no-such-place
+    if has_jsonschema; then check "schema-of-failures-$c" valid_json $c out; fi
+done
+
 # ---- files in folders above ------------------------------------------------------------------------------------------
 mkdir -p nest/in/deep nest/alone && cp "$golden/rgb8.png" nest/in/deep/wood_normal.png
 cp "$golden/rgb8.png" nest/alone/wood_normal.png

@@ -243,6 +243,7 @@ static void print_json_summary(const sweep *s)
         add_sum(reasons, txm_garbage_name((txm_garbage)i), &r->garbage[i]);
     for (int i = 0; i < KEPT_REASONS; i++)
         add_sum(left, txm_kept_name((txm_kept)i), &r->kept[i]);
+    txm_project_json(o);
     txm_json_emit(o);
 }
 

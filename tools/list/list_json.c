@@ -6,6 +6,7 @@
  * come, and a scene of ten thousand images does not need a large document.
  */
 #include "tools/list/list_report.h"
+#include "tools/options/project.h"
 #include "tools/output/json.h"
 
 /* Every object has the path of its scene, because objects of several scenes are in one stream and are filtered one
@@ -50,6 +51,7 @@ static bool print_scene(const txm_list_report *report)
     txm_json_uint(o, "images", txm_blend_image_count(report->blend));
     txm_json_uint(o, "libraries", txm_blend_library_count(report->blend));
     txm_json_uint(o, "findings", report->finding_count);
+    txm_project_json(o);
     return txm_json_print(o);
 }
 

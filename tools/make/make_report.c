@@ -19,6 +19,7 @@
 #include "tile/base/settings.h"
 #include "tools/make/make_text.h"
 #include "tools/make/run_log.h"
+#include "tools/options/project.h"
 #include "tools/output/colors.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
@@ -363,6 +364,7 @@ static void print_json_summary(txm_make_report *report, double seconds)
     txm_json_text(color, "library", txm_color_library_version());
     txm_json_uint(color, "converted", report->converted);
     txm_json_bool(color, "exact", !report->converted || txm_colors_exact());
+    txm_project_json(o);
     txm_json_number(o, "seconds", seconds, 6);
     txm_json_uint(o, "exit_code", (uint64_t)txm_tally_exit(&report->tally));
     emit(report, o);

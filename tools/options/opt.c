@@ -37,11 +37,27 @@ static txm_status parse_color(const char *text, void *field, txm_error *err)
     return txm_fail(err, TXM_STATUS_USAGE, "must be auto, always or never");
 }
 
+static bool settings_ignored;
+
+bool txm_settings_ignored(void)
+{
+    return settings_ignored;
+}
+
+static txm_status parse_no_settings(const char *text, void *field, txm_error *err)
+{
+    (void)text, (void)field, (void)err;
+    settings_ignored = true;
+    return TXM_OK;
+}
+
 const txm_option txm_help_options[] = {
     TXM_OPTION(FLAG, "help", .letter = 'h', .help = "Print this help and exit"),
     TXM_OPTION(CUSTOM, "color", .arg = "WHEN", .values = "auto always never", .parse = parse_color,
                .help = "Colours: auto, always or never (default: auto, if the terminal supports them)",
                .more = "NO_COLOR in the environment turns auto into never."),
+    TXM_OPTION(FLAG, "no-settings", .parse = parse_no_settings, .help = "Ignore .txmill files",
+               .more = "TXMILL_* variables still apply, except TXMILL_SETTINGS."),
     {0},
 };
 
@@ -259,6 +275,8 @@ static txm_status store(const txm_option *o, const char *text, void *field, txm_
     switch (o->type) {
     case TXM_OPT_FLAG:
     case TXM_OPT_CLEAR:
+        if (o->parse)
+            return o->parse(text, NULL, err);
         *(bool *)field = o->type == TXM_OPT_FLAG;
         return TXM_OK;
     case TXM_OPT_YESNO:

@@ -21,7 +21,7 @@
 
 /* The type of an option decides how it sets its field. */
 typedef enum txm_opt_type {
-    TXM_OPT_FLAG,    /* bool: set to true; takes no argument */
+    TXM_OPT_FLAG,    /* bool: set to true; takes no argument; with `parse`, that is called instead */
     TXM_OPT_CLEAR,   /* bool: set to false; takes no argument */
     TXM_OPT_YESNO,   /* bool: from the words yes and no */
     TXM_OPT_STRING,  /* const char *: points into argv */
@@ -61,7 +61,7 @@ typedef struct txm_option {
     const char *more;       /* sentences for the man page only; may be NULL */
     uint32_t min, max;      /* bounds of TXM_OPT_UINT */
     double least, most;     /* bounds of TXM_OPT_NUMBER and TXM_OPT_PERCENT */
-    txm_opt_parse_fn parse; /* parser of TXM_OPT_CUSTOM and TXM_OPT_LIST */
+    txm_opt_parse_fn parse; /* parser of TXM_OPT_CUSTOM, TXM_OPT_LIST and TXM_OPT_FLAG */
 } txm_option;
 
 /* An option in a table: its kind without TXM_OPT_, its name, then fields. */
@@ -104,6 +104,7 @@ typedef struct txm_command {
     const txm_option_group *groups;                       /* ends with a NULL title */
     const char *operand_values;                           /* TXM_VALUES_*, NULL: none */
     unsigned exits;                                       /* TXM_EXITS_* */
+    unsigned schema_version;                              /* version of its JSON objects; 0 is 1 */
     size_t args_bytes;                                    /* size of the struct that the options are parsed into */
     void (*defaults)(void *args);                         /* fills the zeroed struct; NULL: all zero */
     int (*run)(void *args, const txm_operands *operands); /* returns the exit code */
@@ -114,8 +115,9 @@ typedef struct txm_command {
     const txm_command txm_cmd_##command = {                                                                            \
         .name = #command, .groups = groups, .args_bytes = sizeof(args_type), .run = run_##command, __VA_ARGS__}
 
-/* The group of every command, which need not list it: --help, which comes first, and --color. */
+/* The group of every command, which need not list it: --help, which comes first, --color, --no-settings. */
 extern const txm_option txm_help_options[];
+bool txm_settings_ignored(void); /* --no-settings was given: no .txmill applies */
 
 typedef enum txm_parse_outcome { TXM_PARSED, TXM_PARSED_HELP, TXM_PARSE_FAILED } txm_parse_outcome;
 
@@ -131,7 +133,7 @@ void txm_args_free(const txm_command *command, void *args);
 /* Converts "64M" and "1.5G" to bytes; the field is a uint64_t. Also for other parsers. */
 txm_status txm_parse_size(const char *text, void *field, txm_error *err);
 
-/* Calls `fn` for every option of a command, --help and --color last. */
+/* Calls `fn` for every option of a command, --help, --color and --no-settings last. */
 typedef void (*txm_option_fn)(void *user, const txm_option_group *group, const txm_option *option);
 void txm_each_option(const txm_command *command, txm_option_fn fn, void *user);
 

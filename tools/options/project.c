@@ -9,12 +9,15 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "mill/base/names.h"
 #include "mill/base/spelling.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
@@ -42,7 +45,8 @@ static bool repeats(txm_project_key key)
 /* ---- values ----------------------------------------------------------------------------------------------------- */
 
 /* Takes ownership of both strings; NULL means exhausted memory. */
-static txm_status add_setting(txm_project *p, txm_project_key key, char *value, char *origin, txm_error *err)
+static txm_status add_setting(txm_project *p, txm_project_key key, char *value, char *origin, bool outside,
+                              txm_error *err)
 {
     txm_project_value *values = value && origin ? realloc(p->values, (p->count + 1) * sizeof *values) : NULL;
     if (!values) {
@@ -51,7 +55,7 @@ static txm_status add_setting(txm_project *p, txm_project_key key, char *value, 
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for settings");
     }
     p->values = values;
-    p->values[p->count++] = (txm_project_value){key, value, origin};
+    p->values[p->count++] = (txm_project_value){key, value, origin, outside};
     return TXM_OK;
 }
 
@@ -135,7 +139,7 @@ static txm_status add_variables(txm_project *p, txm_error *err)
             continue;
         status = check_value((txm_project_key)key, value, variable, err);
         if (status == TXM_OK)
-            status = add_setting(p, (txm_project_key)key, txm_strdup(value), txm_strdup(variable), err);
+            status = add_setting(p, (txm_project_key)key, txm_strdup(value), txm_strdup(variable), false, err);
     }
     return status;
 }
@@ -201,6 +205,37 @@ static txm_status take_root(const char *value, const char *origin, bool *root, t
                : txm_fail(err, TXM_STATUS_USAGE, "%s: root is '%s', but must be true or false", origin, value);
 }
 
+/* The real path of a file or folder; where it does not exist, the text below its last existing folder is kept. NULL if
+ * it cannot be determined. New string. */
+static char *real_path(const char *path)
+{
+    char *real = realpath(path, NULL);
+    if (real || (errno != ENOENT && errno != ENOTDIR))
+        return real;
+    char *normal = txm_path_absolute(path), *parent = normal ? txm_path_dir(normal) : NULL;
+    char *above = parent && strcmp(parent, normal) ? real_path(parent) : NULL;
+    real = above ? txm_path_join(above, txm_path_base(normal)) : NULL;
+    free(above);
+    free(parent);
+    free(normal);
+    return real;
+}
+
+/* Whether a path, seen from the folder of a .txmill, is outside of that folder, links included. A path that cannot be
+ * examined counts as outside. */
+static bool leads_outside(const char *settings, const char *path)
+{
+    char *folder = txm_path_dir(settings), *own = folder ? real_path(folder) : NULL;
+    char *joined = folder ? txm_path_join(folder, path) : NULL, *real = joined ? real_path(joined) : NULL;
+    const size_t n = own && strcmp(own, "/") ? strlen(own) : 0;
+    const bool inside = own && real && !strncmp(real, own, n) && (!real[n] || real[n] == '/');
+    free(real);
+    free(joined);
+    free(own);
+    free(folder);
+    return !inside;
+}
+
 /* An unknown setting fails the run, because ignoring a misspelt one could convert a whole project with the defaults. */
 static txm_status take_line(txm_project *p, const char *path, char *line, const char *origin, bool *root,
                             txm_error *err)
@@ -226,24 +261,47 @@ static txm_status take_line(txm_project *p, const char *path, char *line, const 
     if (status != TXM_OK)
         return status;
     /* Relative paths of files are relative to the folder of the .txmill. */
+    const char *named = getenv("TXMILL_SETTINGS");
     bool is_file = key == TXM_KEY_RULES || (key == TXM_KEY_OCIO && strncmp(value, "ocio://", 7) != 0);
     char *dir = is_file ? txm_path_dir(path) : NULL;
     char *full = dir ? txm_path_join(dir, value) : is_file ? NULL : txm_strdup(value);
     free(dir);
-    return add_setting(p, (txm_project_key)key, full, txm_strdup(origin), err);
+    /* Whoever names a file of settings knows what it says. */
+    bool outside = (is_file || key == TXM_KEY_CACHE_DIR) && !(named && *named) && leads_outside(path, value);
+    return add_setting(p, (txm_project_key)key, full, txm_strdup(origin), outside, err);
+}
+
+/* Only a regular file is read; /dev/null stands for no settings. */
+static FILE *open_settings(const char *path, txm_error *err)
+{
+    struct stat st;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
+    if (!f || fstat(fd, &st) != 0)
+        txm_fail_errno(err, errno, "%s: cannot read the project's settings", path);
+    else if (!S_ISREG(st.st_mode) && !(S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3)))
+        txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a regular file, so not the project's settings", path);
+    else
+        return f;
+    if (f)
+        fclose(f);
+    else if (fd >= 0)
+        close(fd);
+    return NULL;
 }
 
 /* A byte order mark, which some editors write, is skipped. The number and length of lines are limited, because the
- * file was found by searching upwards and may be anything. *root: it inherits nothing. */
+ * file was found by searching upwards and may be anything. A link may lead to any file, which is not quoted. *root: it
+ * inherits nothing. */
 static txm_status read_project_file(txm_project *p, const char *path, bool *root, txm_error *err)
 {
     static const char mark[] = "\xEF\xBB\xBF";
     char line[MAX_LINE], origin[MAX_LINE + 32];
     txm_status status = TXM_OK;
     *root = false;
-    FILE *f = fopen(path, "re");
+    FILE *f = open_settings(path, err);
     if (!f)
-        return txm_fail_errno(err, errno, "%s: cannot read the project's settings", path);
+        return err->status;
     for (size_t number = 1; status == TXM_OK && fgets(line, sizeof line, f); number++) {
         bool marked = number == 1 && !strncmp(line, mark, sizeof mark - 1);
         snprintf(origin, sizeof origin, "%s:%zu", path, number);
@@ -251,6 +309,11 @@ static txm_status read_project_file(txm_project *p, const char *path, bool *root
             status = txm_fail(err, TXM_STATUS_USAGE, "%s: too long for a file of settings", origin);
         else
             status = take_line(p, path, line + (marked ? sizeof mark - 1 : 0), origin, root, err);
+    }
+    if (status == TXM_STATUS_USAGE && leads_outside(path, txm_path_base(path))) {
+        txm_error_clear(err);
+        txm_fail(err, status,
+                 "%s: not a valid setting; its text is not shown, since the file is a link out of its folder", origin);
     }
     if (status == TXM_OK && ferror(f))
         status = txm_fail_errno(err, errno, "%s: reading the project's settings failed", path);
@@ -311,6 +374,8 @@ txm_status txm_project_path(const char *file, char **path, txm_error *err)
 {
     const char *named = getenv("TXMILL_SETTINGS");
     *path = NULL;
+    if (txm_settings_ignored())
+        return TXM_OK;
     if (named && *named)
         return (*path = txm_path_absolute(named)) ? TXM_OK : txm_path_absolute_failed(named, err);
     char *start = start_of(file);
@@ -479,6 +544,55 @@ static bool is_from_file(const txm_project_value *v)
     return v->origin[0] == '/';
 }
 
+/* Settings that lead out of their folder, each once, copied: projects come and go. */
+static txm_project outside;
+
+void txm_project_note(const txm_project_value *value)
+{
+    txm_error err = {0};
+    bool known = !value->outside;
+    for (size_t i = 0; !known && i < outside.count; i++)
+        known = !strcmp(outside.values[i].origin, value->origin);
+    if (known)
+        return;
+    txm_say(TXM_SAY_INFO, "%s: %s = %s is outside of the folder of this file (--no-settings ignores .txmill files)",
+            value->origin, names[value->key], value->value);
+    add_setting(&outside, value->key, txm_strdup(value->value), txm_strdup(value->origin), true, &err);
+}
+
+void txm_project_json(cJSON *object)
+{
+    cJSON *list = outside.count ? txm_json_array(object, "settings_outside") : NULL;
+    for (size_t i = 0; i < outside.count; i++) {
+        const txm_project_value *v = &outside.values[i];
+        cJSON *o = txm_json_append(list);
+        txm_json_text(o, "setting", names[v->key]);
+        txm_json_text(o, "value", v->value);
+        txm_json_text(o, "origin", v->origin);
+    }
+}
+
+/* Files of rules that must not be quoted. They live as long as the process. */
+static txm_names unquoted;
+
+txm_status txm_project_load_rules(txm_rules *rules, const txm_project_value *value, txm_error *err)
+{
+    bool quoted = !value->outside;
+    txm_status status = txm_rules_load_foreign(rules, value->value, &quoted, err);
+    if (status == TXM_OK && !quoted && !txm_names_put(&unquoted, value->value))
+        status = txm_no_memory(err, value->value);
+    return status == TXM_OK ? status : txm_error_prefix(err, "%s", value->origin);
+}
+
+bool txm_project_quotes(const txm_rule *rule)
+{
+    const char *colon = strrchr(rule->origin, ':');
+    char *file = colon ? txm_strndup(rule->origin, (size_t)(colon - rule->origin)) : NULL;
+    const bool quotes = !file || !txm_names_has(&unquoted, file);
+    free(file);
+    return quotes;
+}
+
 /* Called before the file is read, to record what the command line and the variables set. */
 static void note_said(const bool said[TXM_KEYS])
 {
@@ -511,6 +625,7 @@ txm_status txm_project_apply(const txm_project_targets *targets, const txm_opera
             continue;
         said[v->key] = !repeats(v->key);
         txm_say(TXM_SAY_DETAIL, "%s = %s (%s)", names[v->key], v->value, v->origin);
+        txm_project_note(v);
         status = apply_value(targets, v, err);
     }
     if (!noted)

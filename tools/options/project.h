@@ -17,6 +17,7 @@
 #define TXM_TOOLS_PROJECT_H
 #include "tools/options/args.h"
 #include "tools/options/rule_args.h"
+#include "tools/output/json.h"
 
 typedef enum txm_project_key {
     TXM_KEY_CACHE_DIR,
@@ -37,6 +38,7 @@ const char *txm_project_key_name(txm_project_key key);
 typedef struct txm_project_value {
     txm_project_key key;
     const char *value, *origin;
+    bool outside; /* a file of settings that was found sends reads or writes out of its own folder */
 } txm_project_value;
 
 /* Zero-initialise. Settings with higher precedence come first. */
@@ -77,6 +79,17 @@ typedef struct txm_project_applied {
 const txm_project_applied *txm_project_state(void);
 /* The origin of a value that was applied; `otherwise` if it came from the command line. */
 const char *txm_project_origin(const char *value, const char *otherwise);
+
+/* Says once per run that a setting leads out of the folder of its .txmill; nothing for others. Call it for settings
+ * that are used. */
+void txm_project_note(const txm_project_value *value);
+/* Adds these settings as `settings_outside`, if there are any. */
+void txm_project_json(cJSON *object);
+/* Adds the rules of a file that a setting names. A stranger's settings may name any file: it is not quoted unless it is
+ * in the folder of the settings, or says what it is. Fails like txm_rules_load_foreign. */
+txm_status txm_project_load_rules(txm_rules *rules, const txm_project_value *value, txm_error *err);
+/* Whether a message may quote this rule. */
+bool txm_project_quotes(const txm_rule *rule);
 
 /* *path: the .txmill of a file's folder or of a folder above it, owned by the caller; NULL if there is none. Fails
  * if the search does. */

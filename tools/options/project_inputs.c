@@ -49,7 +49,7 @@ static txm_status read_rules(own_project *o, txm_error *err)
         if (v->key == TXM_KEY_RULE && !variable)
             status = txm_rules_add(o->rules, v->value, v->origin, err);
         else if (v->key == TXM_KEY_RULES && !variable)
-            status = txm_rules_load(o->rules, v->value, txm_signal_flag(), err);
+            status = txm_project_load_rules(o->rules, v, err);
     }
     const char *preset = a->said[TXM_KEY_PRESET] ? a->targets.rules->preset : o->values[TXM_KEY_PRESET];
     return status == TXM_OK && preset ? txm_rules_preset(o->rules, preset, err) : status;
@@ -65,6 +65,9 @@ static txm_status load_project(own_project *o, char *path, txm_error *err)
         if (!a->said[v->key] && !o->values[v->key]) {
             o->values[v->key] = v->value;
             o->origins[v->key] = v->origin;
+            txm_project_note(v);
+        } else if (v->key == TXM_KEY_RULES) {
+            txm_project_note(v);
         }
     }
     return status == TXM_OK && a->targets.rules ? read_rules(o, err) : status;

@@ -38,6 +38,16 @@ const txm_option txm_rule_options[] = {
 };
 #undef AT
 
+/* A file that the command line or a variable names may be a pipe. */
+static txm_status load_rules(txm_rules *rules, const char *path, txm_error *err)
+{
+    const txm_project *project = &txm_project_state()->project;
+    for (size_t i = 0; i < project->count; i++)
+        if (project->values[i].value == path && project->values[i].origin[0] == '/')
+            return txm_project_load_rules(rules, &project->values[i], err);
+    return txm_rules_load(rules, path, txm_signal_flag(), err);
+}
+
 /* The first rule that matches counts, so they are read in the order of precedence: single rules, files, and the
  * preset, which has only common names. */
 txm_status txm_rule_args_read(const txm_rule_args *args, txm_rules **out, txm_error *err)
@@ -47,7 +57,7 @@ txm_status txm_rule_args_read(const txm_rule_args *args, txm_rules **out, txm_er
     for (size_t i = 0; status == TXM_OK && i < args->rules.count; i++)
         status = txm_rules_add(rules, args->rules.items[i], txm_project_origin(args->rules.items[i], "--rule"), err);
     for (size_t i = 0; status == TXM_OK && i < args->rule_files.count; i++)
-        status = txm_rules_load(rules, args->rule_files.items[i], txm_signal_flag(), err);
+        status = load_rules(rules, args->rule_files.items[i], err);
     if (status == TXM_OK && args->preset)
         status = txm_rules_preset(rules, args->preset, err) == TXM_STATUS_USAGE ? txm_error_prefix(err, "--preset")
                                                                                 : err->status;
@@ -110,6 +120,12 @@ static txm_status check_rule_spaces(const txm_rules *rules, const txm_color_conf
         char who[512];
         snprintf(who, sizeof who, "%s '%s'", rule->origin, rule->glob);
         status = check_space(rule->colorspace, who, config, err);
+        if (status == TXM_STATUS_USAGE && !txm_project_quotes(rule)) {
+            txm_error_clear(err);
+            txm_fail(err, status,
+                     "%s: not a rule for this OCIO config; its text is not shown, since others named the file",
+                     rule->origin);
+        }
     }
     return status;
 }

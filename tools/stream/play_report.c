@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "tools/options/project.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
 #include "tools/stream/play.h"
@@ -205,6 +206,7 @@ void txm_play_json(const txm_play_run *run)
     txm_json_uint(o, "bounces", run->options->render.bounces);
     txm_json_text(o, "path", run->path);
     txm_json_bool(o, "stopped", run->stopped);
+    txm_project_json(o);
     json_options(o, run->options);
     json_totals(o, run);
     cJSON *frames = txm_json_array(o, "frames");

@@ -13,6 +13,7 @@
 #include "tile/base/bytes.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
+#include "tools/options/project.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
 #include "tools/output/say.h"
@@ -312,6 +313,7 @@ static cJSON *new_object(const char *action, const char *scene, uint32_t width, 
     txm_json_uint(o, "width", width);
     txm_json_uint(o, "height", height);
     txm_json_uint(o, "samples", samples);
+    txm_project_json(o);
     return o;
 }
 

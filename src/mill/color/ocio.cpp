@@ -92,14 +92,25 @@ OCIO::ConstConfigRcPtr load_strictly(std::istream &stream)
     return config;
 }
 
-/* The library's messages contain line ends; ours are one line. This does not allocate, since memory may be exhausted.
+/* The library's messages contain line ends; ours are one line. Those about a table quote its lines, but a downloaded
+ * config may name any file as one: what is in quotes there is left out. This does not allocate, since memory may be
+ * exhausted.
  */
 txm_status fail_in_one_line(txm_error *err, txm_status status, const char *message)
 {
     char text[TXM_MESSAGE_BYTES];
     size_t n = 0;
-    for (; *message && n + 1 < sizeof text; message++)
+    const char *reason = std::strstr(message, " failed with: ");
+    const char *from = reason ? std::strchr(reason, '\'') : nullptr, *to = from ? std::strrchr(from, '\'') : nullptr;
+    for (; *message && n + 4 < sizeof text; message++) {
+        if (message == from && to > from) {
+            std::memcpy(text + n, "...", 3);
+            n += 3;
+            message = to;
+            continue;
+        }
         text[n++] = *message == '\n' || *message == '\r' ? ' ' : *message;
+    }
     while (n > 0 && text[n - 1] == ' ')
         n--;
     text[n] = 0;

@@ -138,6 +138,11 @@ static txm_status load_text(txm_color_config *config, const txm_bytes *text, txm
     else if (status == TXM_OK)
         status = txm_ocio_from_text(text->data, text->size, folder, false, &config->library->ocio, err);
     free(folder);
+    /* Another kind of file, which settings from elsewhere may have named, is not quoted. */
+    if (status == TXM_STATUS_CONFIG && !strstr(text->data, "ocio_profile_version")) {
+        txm_error_clear(err);
+        return txm_fail(err, status, "%s: not a usable OCIO config: it has no ocio_profile_version", config->name);
+    }
     if (status != TXM_OK)
         txm_error_prefix(err, "%s: not a usable OCIO config", config->name);
     return status;

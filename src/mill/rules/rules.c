@@ -8,9 +8,12 @@
  * rule: if it specifies no alpha type, the command line decides that.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "mill/base/names.h"
 #include "mill/base/text_file.h"
@@ -27,7 +30,9 @@ struct txm_rules {
     bool pbr;
 };
 
-enum { MAX_RULES = 100000, MAX_LINES = 1000000, MAX_RULE_BYTES = 4096 };
+enum { MAX_RULES = 100000, MAX_BYTES = 16 << 20, MAX_RULE_BYTES = 4096 };
+
+static const char first_line[] = "# txmill rules";
 
 /* The rules that --preset pbr adds, after all globs. */
 static const txm_rule pbr = {
@@ -96,38 +101,75 @@ txm_status txm_rules_add(txm_rules *rules, const char *text, const char *origin,
 }
 
 /* File and line are the origin, for messages. */
-static txm_status load_line(txm_rules *rules, char *line, const char *path, size_t number, txm_error *err)
+static txm_status load_line(txm_rules *rules, char *line, const char *path, size_t number, bool quoted, txm_error *err)
 {
     char origin[512];
     line[strcspn(line, "\r\n")] = 0;
     if (!*line || *line == '#')
         return TXM_OK;
     snprintf(origin, sizeof origin, "%s:%zu", path, number);
-    return txm_rules_add(rules, line, origin, err);
+    txm_status status = txm_rules_add(rules, line, origin, err);
+    if (status != TXM_STATUS_USAGE || quoted)
+        return status;
+    txm_error_clear(err);
+    return txm_fail(err, status, "%s: not a rule; its text is not shown, since others named the file", origin);
+}
+
+static txm_status load_lines(txm_rules *rules, FILE *f, const char *path, bool *quoted, txm_error *err)
+{
+    char line[MAX_RULE_BYTES];
+    size_t bytes = 0;
+    txm_status status = TXM_OK;
+    for (size_t number = 1; status == TXM_OK && fgets(line, sizeof line, f); number++) {
+        bytes += strlen(line);
+        *quoted |= number == 1 && !strncmp(line, first_line, sizeof first_line - 1);
+        if (bytes > MAX_BYTES)
+            status = txm_fail(err, TXM_STATUS_USAGE, "%s: larger than %d MiB, so not a file of rules", path,
+                              MAX_BYTES >> 20);
+        else if (!strchr(line, '\n') && !feof(f))
+            status =
+                txm_fail(err, TXM_STATUS_USAGE, "%s:%zu: the line is longer than %d bytes, or contains a zero byte",
+                         path, number, MAX_RULE_BYTES - 2);
+        else
+            status = load_line(rules, line, path, number, *quoted, err);
+    }
+    if (status == TXM_OK && ferror(f))
+        status = txm_fail_errno(err, errno, "%s: reading the rules failed", path);
+    return status;
 }
 
 txm_status txm_rules_load(txm_rules *rules, const char *path, const volatile int *cancel, txm_error *err)
 {
+    bool quoted = true;
     txm_error_clear(err);
     if (!path)
         return txm_fail(err, TXM_STATUS_USAGE, "no rules given: their path is NULL");
     FILE *f = txm_text_file_open(path, cancel);
     if (!f)
         return txm_fail_errno(err, errno, "%s: cannot open the rules", path);
-    char line[MAX_RULE_BYTES];
-    txm_status status = TXM_OK;
-    for (size_t number = 1; status == TXM_OK && fgets(line, sizeof line, f); number++) {
-        if (number > MAX_LINES)
-            status = txm_fail(err, TXM_STATUS_USAGE, "%s: more than %d lines, so not a file of rules", path, MAX_LINES);
-        else if (!strchr(line, '\n') && strlen(line) + 1 == sizeof line)
-            status = txm_fail(err, TXM_STATUS_USAGE, "%s:%zu: the line is longer than %d bytes", path, number,
-                              MAX_RULE_BYTES - 2);
-        else
-            status = load_line(rules, line, path, number, err);
-    }
-    if (status == TXM_OK && ferror(f))
-        status = txm_fail_errno(err, errno, "%s: reading the rules failed", path);
+    txm_status status = load_lines(rules, f, path, &quoted, err);
     fclose(f);
+    return status;
+}
+
+/* Settings, which may name any file, must not make a run wait for a pipe. */
+txm_status txm_rules_load_foreign(txm_rules *rules, const char *path, bool *quoted, txm_error *err)
+{
+    struct stat st;
+    txm_status status = TXM_OK;
+    txm_error_clear(err);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
+    if (!f || fstat(fd, &st) != 0)
+        status = txm_fail_errno(err, errno, "%s: cannot open the rules", path);
+    else if (!S_ISREG(st.st_mode))
+        status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a regular file, so not a file of rules", path);
+    else
+        status = load_lines(rules, f, path, quoted, err);
+    if (f)
+        fclose(f);
+    else if (fd >= 0)
+        close(fd);
     return status;
 }
 
