@@ -96,8 +96,13 @@ txm_status txm_render_scene_files(const txm_render_scene *scene,
     return status;
 }
 
+struct txm_pixel_file {
+    int fd;
+    char *name; /* owned; NULL once it is removed */
+};
+
 /* Images of one pixel have no tx file, because Cycles uses them directly. Here a tx file is made in TMPDIR, and its
- * name is removed before it is used. */
+ * name is removed before it is used, if /proc has another one. */
 static txm_status make_of_pixel(txm_render_textures *t, const txm_render_options *o, const char *path,
                                 const txm_settings *settings, char **tx, txm_error *err)
 {
@@ -112,18 +117,25 @@ static txm_status make_of_pixel(txm_render_textures *t, const txm_render_options
     int file = status == TXM_OK ? open(name, O_RDONLY | O_CLOEXEC) : -1;
     if (status == TXM_OK && file < 0)
         status = txm_fail_errno(err, errno, "%s: cannot make a tx file of its pixel in TMPDIR", path);
-    if (name)
-        unlink(name);
-    free(name);
-    if (status != TXM_OK)
-        return status;
-    *tx = txm_asprintf("/proc/self/fd/%d", file);
-    if (!*tx || !TXM_GROW(t->pixels, t->pixel_capacity, t->pixel_count)) {
-        close(file);
-        return txm_no_memory(err, path);
+    if (status == TXM_OK) {
+        *tx = txm_asprintf("/proc/self/fd/%d", file);
+        if (*tx && access(*tx, F_OK) != 0) {
+            free(*tx);
+            *tx = txm_strdup(name);
+        }
+        if (!*tx || !TXM_GROW(t->pixels, t->pixel_capacity, t->pixel_count))
+            status = txm_no_memory(err, path);
     }
-    t->pixels[t->pixel_count++] = file;
-    return TXM_OK;
+    if (name && (status != TXM_OK || strcmp(*tx, name) != 0)) {
+        unlink(name);
+        free(name);
+        name = NULL;
+    }
+    if (status == TXM_OK)
+        t->pixels[t->pixel_count++] = (struct txm_pixel_file){file, name};
+    else if (file >= 0)
+        close(file);
+    return status;
 }
 
 /* Binds an image that Cycles uses directly: a tx file, or a single pixel. */
@@ -435,8 +447,13 @@ void txm_render_textures_free(txm_render_textures *t)
     free(t->bound);
     free(t->image_of);
     free(t->world);
-    while (t->pixel_count)
-        close(t->pixels[--t->pixel_count]);
+    while (t->pixel_count) {
+        const struct txm_pixel_file *file = &t->pixels[--t->pixel_count];
+        close(file->fd);
+        if (file->name)
+            unlink(file->name);
+        free(file->name);
+    }
     free(t->pixels);
     *t = (txm_render_textures){0};
 }

@@ -25,7 +25,7 @@ typedef struct txm_render_textures {
     size_t count, capacity;
     txm_ptex_page **pages; /* the page of each image; NULL: not a Ptex file */
     size_t page_lists;
-    int *pixels; /* descriptors of the tx files of images of one pixel */
+    struct txm_pixel_file *pixels; /* the tx files of images of one pixel */
     size_t pixel_count, pixel_capacity;
 } txm_render_textures;
 

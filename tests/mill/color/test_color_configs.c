@@ -14,6 +14,7 @@
 
 #include "mill/color/ocio.h"
 #include "mill/color/scan.h"
+#include "tile/base/bytes.h"
 #include "txmill/color.h"
 #include "util_check.h"
 #include "util_gamut.h"
@@ -423,6 +424,32 @@ START_TEST(tables_that_are_no_files)
 }
 END_TEST
 
+/* A downloaded config may name any file of the user's as a table: what is in it is nobody's business. */
+START_TEST(tables_are_not_quoted)
+{
+    static const char *const names[] = {"cube", "spi1d", "spi3d", "csp", "3dl", "vf", "lut", "cc", "clf", "spimtx"};
+    txm_bytes text = {0};
+    txm_bytes_puts(&text, "ocio_profile_version: 2\nroles: {default: lin, scene_linear: lin}\n" TEXTURE_SPACES);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char file[32];
+        snprintf(file, sizeof file, "secret.%s", names[i]);
+        write_file(file, "SECRET's 1 2 3\nroot:'SECRET' SECRET\n<SECRET>\n");
+        txm_bytes_printf(&text, "  - !<ColorSpace> {name: %s, to_scene_reference: !<FileTransform> {src: %s}}\n",
+                         names[i], file);
+    }
+    txm_color_config *config = load(write_file("secrets.ocio", "%s", text.data));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const txm_color_space *space = NULL;
+        txm_error err = {0};
+        ck_assert_int_eq(txm_color_find(config, names[i], &space, &err), TXM_STATUS_COLORSPACE);
+        ck_assert_msg(!strstr(err.message, "SECRET"), "%s", err.message);
+    }
+    txm_color_free(&config);
+    txm_bytes_free(&text);
+    says(refused(write_file("secret.ocio", "pass: *SECRET\n"), TXM_STATUS_CONFIG), "it has no ocio_profile_version");
+}
+END_TEST
+
 START_TEST(file_rules_that_match)
 {
     const char *path = write_file(
@@ -678,7 +705,8 @@ int main(void)
               scan_finds_the_version, versions_are_read, scan_bounds_depth_and_size, scan_counts_what_aliases_stand_for,
               xyz_role_gives_the_matrix, no_interchange_role_is_rec709, scene_linear_is_needed,
               tables_beside_the_config, spaces_in_a_circle, spaces_that_multiply, tables_that_are_no_files,
-              file_rules_that_match, newer_config_keeps_what_textures_need, newer_config_says_what_is_left_out);
+              tables_are_not_quoted, file_rules_that_match, newer_config_keeps_what_textures_need,
+              newer_config_says_what_is_left_out);
     tcase_add_loop_test(tc, lost_default_view_is_not_replaced, 0, 2);
     add_tests(tc, newer_config_may_still_be_broken, roles_that_cannot_be_left_out, interop_ids_do_not_clash,
               unknown_names_get_suggestions, strange_names_are_just_unknown);

@@ -100,6 +100,11 @@ if ! "$real" -c 'import pxr' 2>/dev/null; then
     skip usd-core "this Python has none: TXMILL_PYTHON names another"
     finish
 fi
+mkfifo layer.usda
+printf '#usda 1.0\ndef Scope "b" (payload = @./layer.usda@</c>) {}\n' >middle.usda
+printf '#usda 1.0\ndef Scope "a" (references = @./middle.usda@</b>) {}\n' >top.usda
+run timeout 60 "$TXMILL" list top.usda
+check pipe-as-layer says "layer.usda is not a regular file"
 rm -rf shot/tex/blender_tx
 cp "$golden/rgb8.png" shot/tex/f1.png && cp "$golden/rgb8.png" shot/tex/f2.png
 mkdir -p shot/sub

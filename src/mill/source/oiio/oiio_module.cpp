@@ -10,8 +10,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fcntl.h>
 #include <mutex>
 #include <OpenImageIO/imageio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "mill/source/formats.h"
@@ -122,6 +124,35 @@ bool has_trait(const std::string &format, unsigned trait)
         if (format == f.name)
             return (f.traits & trait) != 0;
     return false;
+}
+
+int FileName::open(const char *path)
+{
+    int fd = path ? ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : memfd_create("picture", MFD_CLOEXEC);
+    name = "/proc/self/fd/" + std::to_string(fd);
+    if (fd < 0 || access(name.c_str(), F_OK) == 0)
+        return fd;
+    close(fd);
+    const char *place = std::getenv("TMPDIR");
+    std::string made = std::string(place && *place ? place : "/tmp") + "/txmill-XXXXXX";
+    if (!mkdtemp(&made[0]))
+        return -1;
+    folder = made;
+    name = folder + "/file";
+    if (!path)
+        return ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    char *real = realpath(path, nullptr);
+    fd = real && symlink(real, name.c_str()) == 0 ? ::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    std::free(real);
+    return fd;
+}
+
+FileName::~FileName()
+{
+    if (folder.empty())
+        return;
+    unlink(name.c_str());
+    rmdir(folder.c_str());
 }
 } // namespace oiio_module
 

@@ -32,6 +32,7 @@ struct Source {
     std::string path;
     std::string name; /* the name that OpenImageIO opens */
     int fd = -1;      /* descriptor that `name` leads to, if `name` is not the path */
+    oiio_module::FileName fd_name;
     ~Source()
     {
         input.reset();
@@ -234,8 +235,8 @@ bool sounds_unsupported(const std::string &message)
 void name_for_oiio(Source &s)
 {
     s.name = s.path;
-    if (s.path.find('?') != std::string::npos && (s.fd = open(s.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) >= 0)
-        s.name = "/proc/self/fd/" + std::to_string(s.fd);
+    if (s.path.find('?') != std::string::npos && (s.fd = s.fd_name.open(s.path.c_str())) >= 0)
+        s.name = s.fd_name.name;
 }
 
 /* OpenImageIO's own message, on one line. */

@@ -27,5 +27,21 @@ void end_when_memory_does();
 void configure_once();
 /* Whether the format with OpenImageIO's name `format` has a trait, TXM_FORMAT_... */
 bool has_trait(const std::string &format, unsigned trait);
+
+/* A name for an open file. It is in /proc, or where that is not mounted, in a folder of its own in TMPDIR. */
+class FileName
+{
+  public:
+    std::string name;
+    FileName() = default;
+    FileName(const FileName &) = delete;
+    FileName &operator=(const FileName &) = delete;
+    ~FileName();
+    /* A descriptor of the file at `path`, or for NULL of a new one; -1 with errno. */
+    int open(const char *path);
+
+  private:
+    std::string folder;
+};
 } // namespace oiio_module
 #endif

@@ -46,7 +46,7 @@ struct Encoder {
     OIIO::stride_t pixel_bytes = 0, row_bytes = 0;
     Memory memory;
     int fd = -1; /* an anonymous file in memory, for formats that require a file */
-    std::string fd_name;
+    oiio_module::FileName fd_name;
     void *map = MAP_FAILED;
     size_t map_bytes = 0;
     std::unique_ptr<OIIO::ImageOutput> out; /* the last member, so that it is destroyed before its output */
@@ -114,12 +114,11 @@ txm_status open_output(Encoder &e, const char *name, txm_error *err)
     if (e.out->supports("ioproxy")) {
         e.out->set_ioproxy(&e.memory);
     } else {
-        e.fd = memfd_create("picture", MFD_CLOEXEC);
+        e.fd = e.fd_name.open(nullptr);
         if (e.fd < 0)
             return fail(err, TXM_STATUS_NO_MEMORY, "no memory for a file: %s", std::strerror(errno));
-        e.fd_name = "/proc/self/fd/" + std::to_string(e.fd);
     }
-    if (e.out->open(e.fd < 0 ? std::string(name) : e.fd_name, e.spec))
+    if (e.out->open(e.fd < 0 ? std::string(name) : e.fd_name.name, e.spec))
         return TXM_OK;
     return fail_encoding(e, TXM_STATUS_UNSUPPORTED, err);
 }
@@ -203,7 +202,7 @@ txm_status read_back(const Encoder &e, txm_error *err)
         OIIO::geterror(); /* the format can only be written */
         return TXM_OK;
     }
-    bool good = in->open(e.fd_name, spec) && spec.width == e.spec.width && spec.height == e.spec.height;
+    bool good = in->open(e.fd_name.name, spec) && spec.width == e.spec.width && spec.height == e.spec.height;
     std::vector<char> row(static_cast<size_t>(spec.width) * spec.nchannels * sizeof(float));
     for (int y = 0; good && y < spec.height; y++)
         good = in->read_scanline(y + spec.y, 0, TypeDesc::FLOAT, row.data());

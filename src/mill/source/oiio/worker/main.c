@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -79,21 +80,46 @@ static void limit_time(uint32_t seconds)
         limit(RLIMIT_CPU, (rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + seconds + 1);
 }
 
+/* What is mapped now. Without /proc, the smallest limit under which a page can be mapped: the image's threads do not
+ * run yet. */
+static uint64_t mapped_bytes(uint64_t page)
+{
+    unsigned long pages = 0;
+    struct rlimit before, tried;
+    FILE *f = fopen("/proc/self/statm", "re");
+    const bool known = f && fscanf(f, "%lu", &pages) == 1;
+    if (f)
+        fclose(f);
+    if (known || getrlimit(RLIMIT_AS, &before) != 0)
+        return pages * page;
+    uint64_t low = 0, high = UINT64_C(1) << 47;
+    while (high - low > 1 << 20) {
+        tried = (struct rlimit){(rlim_t)(low + (high - low) / 2), before.rlim_max};
+        void *at =
+            setrlimit(RLIMIT_AS, &tried) == 0 ? mmap(NULL, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : NULL;
+        if (at == MAP_FAILED)
+            low = tried.rlim_cur;
+        else
+            high = tried.rlim_cur;
+        if (at && at != MAP_FAILED)
+            munmap(at, page);
+    }
+    setrlimit(RLIMIT_AS, &before);
+    return high;
+}
+
 /* Limits the address space to what is mapped now plus what the image may need, at most the machine's memory. 0 means no
  * bound of its own. It is set for every image, since libraries keep what earlier images have mapped. */
 static void limit_memory(uint64_t max_memory_bytes)
 {
 #ifndef __SANITIZE_ADDRESS__ /* shadow memory of AddressSanitizer exceeds any limit */
-    unsigned long mapped_pages = 0;
     long page = sysconf(_SC_PAGESIZE), pages = sysconf(_SC_PHYS_PAGES);
-    FILE *f = fopen("/proc/self/statm", "re");
-    if (f && fscanf(f, "%lu", &mapped_pages) == 1 && page > 0 && pages > 0) {
-        uint64_t all = (uint64_t)pages * (uint64_t)page;
+    if (page > 0 && pages > 0) {
+        uint64_t all = (uint64_t)pages * (uint64_t)page, mapped = mapped_bytes((uint64_t)page);
         uint64_t may = max_memory_bytes && max_memory_bytes < all ? max_memory_bytes : all;
-        limit(RLIMIT_AS, (rlim_t)(mapped_pages * (uint64_t)page + may + SLACK_BYTES));
+        if (mapped)
+            limit(RLIMIT_AS, (rlim_t)(mapped + may + SLACK_BYTES));
     }
-    if (f)
-        fclose(f);
 #else
     (void)max_memory_bytes;
 #endif
