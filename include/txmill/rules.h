@@ -31,9 +31,9 @@ TXM_API txm_status txm_rules_new(txm_rules **out, txm_error *err); /* NO_MEMORY 
 TXM_API void txm_rules_free(txm_rules **rules);                    /* NULL-safe */
 /* Appends "GLOB=SPACE", "GLOB=SPACE,ALPHA" or "GLOB=,ALPHA". USAGE, NO_MEMORY. */
 TXM_API txm_status txm_rules_add(txm_rules *rules, const char *text, const char *origin, txm_error *err);
-/* Appends the rules of a file of at most 16 MiB, one per line; empty lines and lines that begin with '#' are skipped. USAGE with the
- * number of a malformed line, NOT_FOUND, DENIED, IO, NO_MEMORY; CANCELLED once *cancel is not 0 (`cancel` may be NULL).
- */
+/* Appends the rules of a file of at most 16 MiB, one per line; empty lines and lines that begin with '#' are skipped.
+ * USAGE with the number of a malformed line, NOT_FOUND, DENIED, IO, NO_MEMORY; CANCELLED once *cancel is not 0
+ * (`cancel` may be NULL). */
 TXM_API txm_status txm_rules_load(txm_rules *rules, const char *path, const volatile int *cancel, txm_error *err);
 /* The same for a file that a project's settings name, and so perhaps a stranger: only a regular file is read. Unless
  * *quoted is true, or becomes true because the first line begins with "# txmill rules", messages do not quote lines.
