@@ -83,6 +83,7 @@ static txm_status list_scene(const txm_input *input, const list_args *args, txm_
     const txm_list_how how = {input->cache_dir ? input->cache_dir : args->list.cache_dir, args->list.deep};
     const txm_blend_options blend_options = {.struct_size = sizeof(txm_blend_options),
                                              .colors = txm_blend_colors_of(txm_context_color(context)),
+                                             .opened = txm_blend_opened_name,
                                              .lint = args->list.lint,
                                              .cancel = txm_signal_flag()};
     txm_status status = txm_blend_open(path, &blend_options, &report.blend, err);

@@ -47,12 +47,20 @@ typedef struct txm_blend_colors {
 /* Looks names up in `config`, which must outlive the call of txm_blend_open. */
 TXM_API txm_blend_colors txm_blend_colors_of(const txm_color_config *config);
 
+/* The name of a stored colour space after the config's version of Blender has opened the scene, for `opened` in
+ * txm_blend_options; `config` is the user of `colors`. It is `name` itself, one of the config's, or NULL. */
+TXM_API const char *txm_blend_opened_name(void *config, const char *name, const char *interop_id);
+
 /* Options for reading a scene. They are used during txm_blend_open only. */
 typedef struct txm_blend_options {
     size_t struct_size; /* set by txm_blend_options_init */
     txm_blend_colors colors;
     bool lint;                  /* examine what nodes do with the images, for txm_blend_finding_at */
     const volatile int *cancel; /* stop reading USD soon after it becomes non-zero: CANCELLED; may be NULL */
+    /* What a colour space that a .blend file stores by name and interop id ("": none) is called after Blender has
+     * opened the file, with the user of `colors`: txm_blend_opened_name. NULL as a result: Blender clears it. NULL as
+     * the member: as Blender 5.2 does, which keeps names that the config knows. */
+    const char *(*opened)(void *user, const char *name, const char *interop_id);
 } txm_blend_options;
 
 /* Initialises options with the defaults. */

@@ -211,6 +211,7 @@ txm_status txm_make_add_scene(void *user, txm_inputs *inputs, const char *path, 
     }
     txm_blend_options options = {.struct_size = sizeof(txm_blend_options),
                                  .colors = txm_blend_colors_of(scenes->config),
+                                 .opened = txm_blend_opened_name,
                                  .lint = scenes->lint,
                                  .cancel = txm_signal_flag()};
     status = txm_blend_open(path, &options, &blend, &why);

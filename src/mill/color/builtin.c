@@ -20,11 +20,14 @@ const size_t txm_builtin_config_bytes = sizeof txm_builtin_config;
 #define VIEW "a view transform, which needs lookup tables: " BLENDERS_OWN
 #define OR_SRGB ", or use sRGB, in which textures saved through it are encoded"
 const txm_builtin_missing txm_builtin_missing_spaces[] = {
-    {"ACES 2.0 sRGB", NULL,
-     "a view transform, which needs OpenColorIO 2.4 or newer: use a txmill that is built with it" OR_SRGB},
-    {"AgX Base sRGB", NULL, VIEW OR_SRGB},
-    {"Filmic sRGB", NULL, VIEW OR_SRGB},
-    {"Khronos PBR Neutral sRGB", NULL, VIEW OR_SRGB},
-    {"Luminance Compensation Rec.2020", "Luminance Compensation BT.2020", "it needs a lookup table: " BLENDERS_OWN},
+    {"ACES 2.0 sRGB",
+     "a view transform, which needs OpenColorIO 2.4 or newer: use a txmill that is built with it" OR_SRGB,
+     {NULL}},
+    {"AgX Base sRGB", VIEW OR_SRGB, {NULL}},
+    {"Filmic sRGB", VIEW OR_SRGB, {NULL}},
+    {"Khronos PBR Neutral sRGB", VIEW OR_SRGB, {NULL}},
+    {"Luminance Compensation Rec.2020",
+     "it needs a lookup table: " BLENDERS_OWN,
+     {"blender:luminancecompensation_rec2020_scene", "Luminance Compensation BT.2020"}},
 };
 const size_t txm_builtin_missing_count = sizeof txm_builtin_missing_spaces / sizeof txm_builtin_missing_spaces[0];

@@ -8,7 +8,7 @@ extern const char txm_builtin_config[];
 extern const size_t txm_builtin_config_bytes;
 
 typedef struct txm_builtin_missing {
-    const char *name, *alias, *reason; /* NULL: no alias */
+    const char *name, *reason, *aliases[3]; /* NULL after the last alias */
 } txm_builtin_missing;
 
 /* Some of them are missing only if this version of OpenColorIO lacks what they need. */

@@ -45,9 +45,11 @@ static bool list_missing(txm_color_config *config)
         if (!m || !(m->name = txm_strdup(from->name)) || !(m->reason = txm_strdup(from->reason)) ||
             !(m->family = txm_strdup("View")))
             return false;
-        if (from->alias &&
-            (!(m->aliases = txm_calloc(2, sizeof *m->aliases)) || !(m->aliases[0] = txm_strdup(from->alias))))
+        if (!(m->aliases = txm_calloc(sizeof from->aliases / sizeof *from->aliases, sizeof *m->aliases)))
             return false;
+        for (size_t k = 0; from->aliases[k]; k++)
+            if (!(m->aliases[k] = txm_strdup(from->aliases[k])))
+                return false;
         m->before = SIZE_MAX;
         m->blenders = true;
     }
@@ -57,6 +59,7 @@ static bool list_missing(txm_color_config *config)
 /* OpenColorIO is started only when a conversion needs a processor: names and roles are in tables. */
 static txm_status load_builtin(txm_color_config *config, const char *working_space, txm_error *err)
 {
+    config->is_builtin = true;
     config->name = txm_strdup("built-in");
     if (!config->name)
         return txm_no_memory(err, NULL);

@@ -50,6 +50,7 @@ typedef struct txm_color_library {
 struct txm_color_config {
     const txm_known_config *known; /* has names and classes; NULL: the library is loaded and has them */
     char *name;
+    bool is_builtin; /* whichever of both ways it was loaded */
     char version[24];
     txm_color_missing_list missing; /* owns the strings of the spaces that were removed before loading */
     char *left_out;
@@ -67,12 +68,18 @@ struct txm_color_config {
 /* Loads the text of the built-in config. */
 txm_status txm_color_load_builtin(txm_ocio **out, txm_error *err);
 
+/* Whether `name` is of the built-in config, but unknown to the config of the release. */
+bool txm_color_lacks(const txm_color_config *config, const char *name);
+
 /* Fills in config->spaces from the spaces of the table or the library, and the missing ones. */
 txm_status txm_color_list_spaces(txm_color_config *config, txm_error *err);
 void txm_color_free_spaces(txm_color_config *config);
 
 /* The space with this name, alias or role, ignoring case; NULL if unknown. */
 txm_color_space *txm_color_lookup(const txm_color_config *config, const char *name);
+
+/* Whether it is a role, and neither a name nor an alias of a space. */
+bool txm_color_is_role(const txm_color_config *config, const char *name);
 
 /* The space that the config assigns to a role, whether it exists or not; NULL if it lacks the role. */
 const char *txm_color_role_space(const txm_color_config *config, const char *role);
@@ -97,6 +104,10 @@ void txm_color_take_fingerprint(txm_color_space *space);
 /* Matrices with Cycles' arithmetic. false for a singular or non-finite matrix. */
 bool txm_matrix_invert(const txm_matrix3 m, txm_matrix3 out);
 void txm_matrix_multiply(const txm_matrix3 a, const txm_matrix3 b, txm_matrix3 out);
+
+/* The interop id of the working space whose red, green and blue have these CIE XYZ values, compared as Blender does;
+ * NULL for other primaries. */
+const char *txm_working_space_id(const float to_xyz[9]);
 
 /* Appends "; did you mean A, B or C?" to a message, or where to find the names if none of the config's is similar. */
 void txm_color_suggest(const txm_color_config *config, const char *name, char *message, size_t message_bytes);

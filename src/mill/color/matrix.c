@@ -129,6 +129,21 @@ static const char *interop_id(const txm_color_config *config)
     return "";
 }
 
+const char *txm_working_space_id(const float to_xyz[9])
+{
+    for (size_t i = 0; i < sizeof working_spaces / sizeof working_spaces[0]; i++) {
+        txm_matrix3 m;
+        float worst = txm_matrix_invert(working_spaces[i].from_xyz, m) ? 0.0f : INFINITY;
+        for (int k = 0; k < 9; k++) {
+            float off = fabsf(to_xyz[k] - m[k % 3][k / 3]);
+            worst = off <= worst ? worst : off; /* also if it is NaN */
+        }
+        if (worst <= 1e-3f)
+            return working_spaces[i].id;
+    }
+    return NULL;
+}
+
 /* ACEScg to CIE XYZ as in Cycles, which compares with its inverse. */
 static const txm_matrix3 acescg_to_xyz = {
     {0.652238f, 0.128237f, 0.169983f}, {0.267672f, 0.674340f, 0.057988f}, {-0.005382f, 0.001369f, 1.093071f}};

@@ -73,6 +73,27 @@ static bool fill_from_missing(const txm_color_missing *missing, txm_color_space 
 
 static const char *no_aliases[] = {NULL};
 
+bool txm_color_lacks(const txm_color_config *config, const char *name)
+{
+    const char *rest = config->is_builtin ? TXM_RELEASE(config->blender, lacks) : "";
+    for (size_t n; *rest; rest += n + (rest[n] != 0)) {
+        n = strcspn(rest, "\n");
+        if (strlen(name) == n && txm_ncasecmp(name, rest, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Removes the aliases that the release lacks. */
+static void take_release(const txm_color_config *config, txm_color_space *space)
+{
+    size_t kept = 0;
+    for (size_t i = 0; space->aliases[i]; i++)
+        if (!txm_color_lacks(config, space->aliases[i]))
+            space->aliases[kept++] = space->aliases[i];
+    space->aliases[kept] = NULL;
+}
+
 /* Lists spaces in the config's order, including those that were left out. */
 txm_status txm_color_list_spaces(txm_color_config *config, txm_error *err)
 {
@@ -91,10 +112,17 @@ txm_status txm_color_list_spaces(txm_color_config *config, txm_error *err)
         if (ok && i < known)
             ok = config->known ? fill_from_known(&config->known->spaces[i], next)
                                : fill_from_library(config->library->ocio, i, next);
-        config->count += i < known;
         if (!ok)
             return txm_no_memory(err, config->name);
+        if (i < known && txm_color_lacks(config, next->name)) {
+            free(next->aliases);
+            *next = (txm_color_space){0};
+        } else {
+            config->count += i < known;
+        }
     }
+    for (size_t i = 0; i < config->count; i++)
+        take_release(config, &config->spaces[i]);
     return TXM_OK;
 }
 
@@ -129,11 +157,21 @@ static const char *canonical_of(const txm_color_config *config, const char *name
 
 const char *txm_color_role_space(const txm_color_config *config, const char *role)
 {
+    if (txm_color_lacks(config, role))
+        return NULL;
     return config->known ? txm_known_role_space(config->known, role) : txm_ocio_role(config->library->ocio, role);
+}
+
+bool txm_color_is_role(const txm_color_config *config, const char *name)
+{
+    const txm_color_space *space = txm_color_role_space(config, name) ? txm_color_lookup(config, name) : NULL;
+    return space && !is_called(space, name);
 }
 
 txm_color_space *txm_color_lookup(const txm_color_config *config, const char *name)
 {
+    if (name && txm_color_lacks(config, name))
+        return NULL;
     /* The library has its own order of precedence; spaces that were removed before loading, also if a role refers to
      * them, are looked up here. */
     const char *canonical = name ? canonical_of(config, name) : NULL;

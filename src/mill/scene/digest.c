@@ -308,6 +308,7 @@ static bool digest_image(const txm_digest *d, uint32_t id, txm_run *run, const t
         .id = id,
         .path = txm_record_string(d->schema, r, TXM_IMAGE_PATH, d->store),
         .colorspace = txm_record_string(d->schema, r, TXM_IMAGE_COLORSPACE, d->store),
+        .interop_id = txm_record_string(d->schema, r, TXM_IMAGE_INTEROP_ID, d->store),
         .source = (int)txm_record_integer(d->schema, r, TXM_IMAGE_SOURCE, 0),
         .alpha_mode = (int)txm_record_integer(d->schema, r, TXM_IMAGE_ALPHA_MODE, -1),
         .ignore_alpha = txm_record_integer(d->schema, r, TXM_IMAGE_FLAG, 0) & IGNORE_ALPHA_FLAG,
@@ -316,7 +317,8 @@ static bool digest_image(const txm_digest *d, uint32_t id, txm_run *run, const t
                      txm_record_address(d->schema, r, TXM_IMAGE_PACKED_FILE),
         .in_scene = TXM_NO_INDEX,
     };
-    if (!image.path || !image.colorspace || !digest_tiles(d, run, r, &image) || !digest_packed(d, run, r, &image)) {
+    if (!image.path || !image.colorspace || !image.interop_id || !digest_tiles(d, run, r, &image) ||
+        !digest_packed(d, run, r, &image)) {
         return false;
     }
     digest_override(d, run, r, &image);

@@ -54,15 +54,15 @@ typedef struct txm_packed {
 
 typedef struct txm_image {
     uint32_t id;
-    const char *path, *colorspace; /* the stored texts */
-    int source, alpha_mode;        /* alpha_mode -1: the version has none */
-    bool ignore_alpha;             /* a flag of old versions */
-    bool has_tile_list;            /* the version stores lists of tiles */
-    bool is_packed;                /* it points to a packed file, even if the file lacks its bytes */
-    bool legacy_data;              /* a node of an old version uses it as data */
-    uint64_t overrides;            /* address of the library's image that it overrides, 0 if none */
-    bool own_path, own_alpha;      /* properties that the override sets itself; all others come from the library */
-    uint32_t in_scene;             /* index among the scene's images, TXM_NO_INDEX while unused */
+    const char *path, *colorspace, *interop_id; /* the stored texts */
+    int source, alpha_mode;                     /* alpha_mode -1: the version has none */
+    bool ignore_alpha;                          /* a flag of old versions */
+    bool has_tile_list;                         /* the version stores lists of tiles */
+    bool is_packed;                             /* it points to a packed file, even if the file lacks its bytes */
+    bool legacy_data;                           /* a node of an old version uses it as data */
+    uint64_t overrides;                         /* address of the library's image that it overrides, 0 if none */
+    bool own_path, own_alpha; /* properties that the override sets itself; all others come from the library */
+    uint32_t in_scene;        /* index among the scene's images, TXM_NO_INDEX while unused */
     txm_span tiles, packed;
 } txm_image;
 
@@ -95,6 +95,8 @@ typedef struct txm_model {
     txm_blend_format format;
     int subversion;
     char working_space[64]; /* "" before 5.1 */
+    bool has_to_xyz;
+    float to_xyz[9]; /* CIE XYZ of the working space's red, green and blue */
     char compression[8];
     TXM_TABLE(txm_id) ids;
     uint32_t *by_address, *by_name; /* indices into ids, ordered */

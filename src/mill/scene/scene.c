@@ -5,12 +5,13 @@
  * may read them. The scene's store bounds its memory.
  */
 #include "mill/scene/scene.h"
-#include "mill/scene/nodes.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "mill/color/config.h"
+#include "mill/scene/nodes.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/options.h"
@@ -28,6 +29,23 @@ txm_status txm_blend_exhausted(const txm_blend *blend, txm_error *err)
                     TXM_BLEND_STORE_BYTES >> 20);
 }
 
+/* Blender goes by the matrix, whatever the stored name is: it takes the config's space with the interop id of the
+ * working space that the matrix is that of, or else the config's own. */
+static const char *working_space(const txm_blend *blend, const txm_model *m)
+{
+    const txm_blend_colors *c = &blend->colors;
+    const char *id = m->has_to_xyz ? txm_working_space_id(m->to_xyz) : NULL;
+    if (!c->canonical) {
+        return *m->working_space ? m->working_space : NULL;
+    }
+    if (m->has_to_xyz) {
+        return id ? c->canonical(c->user, id) : NULL;
+    }
+    const char *name = *m->working_space ? c->canonical(c->user, m->working_space) : NULL;
+    /* If the config lacks it, the user of the name reports that. */
+    return name ? name : *m->working_space ? m->working_space : NULL;
+}
+
 /* The working space is given by its canonical name, if the config has it. */
 static txm_status fill_info(txm_blend *blend, txm_error *err)
 {
@@ -40,10 +58,8 @@ static txm_status fill_info(txm_blend *blend, txm_error *err)
                                    .pointer_bytes = m->format.pointer_bytes,
                                    .big_endian = m->format.big_endian,
                                    .format = "blend"};
-    if (*m->working_space) {
-        const txm_blend_colors *c = &blend->colors;
-        const char *name = c->canonical ? c->canonical(c->user, m->working_space) : NULL;
-        name = name ? name : m->working_space; /* if the config lacks it, the user of the name reports that */
+    const char *name = working_space(blend, m);
+    if (name) {
         blend->info.working_space = txm_store_string(&blend->store, name, strlen(name));
         if (!blend->info.working_space) {
             return txm_blend_exhausted(blend, err);
@@ -101,6 +117,7 @@ txm_status txm_blend_open(const char *path, const txm_blend_options *options, tx
     }
     blend->store.limit_bytes = TXM_BLEND_STORE_BYTES;
     blend->colors = o.colors;
+    blend->opened = o.opened;
     blend->lint = o.lint;
     blend->cancel = o.cancel;
     txm_error own = {0};

@@ -32,6 +32,7 @@ typedef struct txm_blend_use {
 struct txm_blend {
     txm_store store;
     txm_blend_colors colors;
+    const char *(*opened)(void *user, const char *name, const char *interop_id);
     bool lint;
     const volatile int *cancel;
     txm_blend_info info;

@@ -232,6 +232,7 @@ static txm_status read_global(scan *s, const txm_block *block, txm_error *err)
         return exhausted(s, err);
     }
     strncpy(s->model->working_space, space, sizeof s->model->working_space - 1);
+    s->model->has_to_xyz = txm_record_floats(&s->schema, r, TXM_GLOBAL_TO_XYZ, s->model->to_xyz, 9);
     return TXM_OK;
 }
 

@@ -67,6 +67,7 @@ static const struct {
     [TXM_IMAGE_FLAG] = {TXM_KIND_IMAGE, "flag"},
     [TXM_IMAGE_ALPHA_MODE] = {TXM_KIND_IMAGE, "alpha_mode"},
     [TXM_IMAGE_COLORSPACE] = {TXM_KIND_IMAGE, "colorspace_settings.name"},
+    [TXM_IMAGE_INTEROP_ID] = {TXM_KIND_IMAGE, "colorspace_settings.interop_id"},
     [TXM_IMAGE_TILES] = {TXM_KIND_IMAGE, "tiles.first"},
     [TXM_IMAGE_PACKED_FILES] = {TXM_KIND_IMAGE, "packedfiles.first"},
     [TXM_IMAGE_PACKED_FILE] = {TXM_KIND_IMAGE, "packedfile"},
@@ -83,6 +84,7 @@ static const struct {
     [TXM_LIBRARY_ARCHIVE_PARENT] = {TXM_KIND_LIBRARY, "archive_parent_library"},
     [TXM_GLOBAL_SUBVERSION] = {TXM_KIND_GLOBAL, "subversion"},
     [TXM_GLOBAL_SCENE_LINEAR] = {TXM_KIND_GLOBAL, "colorspace_scene_linear_name"},
+    [TXM_GLOBAL_TO_XYZ] = {TXM_KIND_GLOBAL, "colorspace_scene_linear_to_xyz"},
 };
 
 /* All fields are looked up once per file; reading one is then an addition. */
@@ -135,6 +137,19 @@ uint64_t txm_record_address(const txm_schema *schema, txm_record record, txm_fie
         return 0;
     }
     return txm_load_uint(record.data + f->offset, f->bytes, schema->format.big_endian);
+}
+
+bool txm_record_floats(const txm_schema *schema, txm_record record, txm_field_id field, float *out, size_t count)
+{
+    const txm_dna_field *f = &schema->fields[field];
+    if (!txm_record_has(schema, record, field) || f->is_pointer || f->bytes != count * sizeof *out) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits = (uint32_t)txm_load_uint(record.data + f->offset + 4 * i, 4, schema->format.big_endian);
+        memcpy(&out[i], &bits, sizeof bits);
+    }
+    return true;
 }
 
 /* Cut at the end of the field if it lacks a terminator. */

@@ -67,6 +67,7 @@ typedef enum txm_field_id {
     TXM_IMAGE_FLAG,
     TXM_IMAGE_ALPHA_MODE,
     TXM_IMAGE_COLORSPACE,
+    TXM_IMAGE_INTEROP_ID,
     TXM_IMAGE_TILES,
     TXM_IMAGE_PACKED_FILES,
     TXM_IMAGE_PACKED_FILE,
@@ -83,6 +84,7 @@ typedef enum txm_field_id {
     TXM_LIBRARY_ARCHIVE_PARENT,
     TXM_GLOBAL_SUBVERSION,
     TXM_GLOBAL_SCENE_LINEAR,
+    TXM_GLOBAL_TO_XYZ,
     TXM_FIELD_COUNT
 } txm_field_id;
 
@@ -108,6 +110,8 @@ int64_t txm_record_integer(const txm_schema *schema, txm_record record, txm_fiel
 bool txm_record_has(const txm_schema *schema, txm_record record, txm_field_id field);
 /* An address; 0 if there is none. */
 uint64_t txm_record_address(const txm_schema *schema, txm_record record, txm_field_id field);
+/* An array of floats; false if the file lacks it or has another number of them. */
+bool txm_record_floats(const txm_schema *schema, txm_record record, txm_field_id field, float *out, size_t count);
 /* A text field as a string in the store ("" if absent); NULL if memory is exhausted. */
 const char *txm_record_string(const txm_schema *schema, txm_record record, txm_field_id field, txm_store *store);
 #endif

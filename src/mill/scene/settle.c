@@ -146,14 +146,24 @@ bool txm_blend_is_data(const txm_blend *blend, const char *colorspace)
     return false;
 }
 
-/* Cycles uses the stored name as it is for the name of the tx file, even if it is an alias or a role. When Blender
- * opens the file, it clears names that its config lacks. */
+/* The name that Cycles gets for a stored one, which is part of the name of the tx file. NULL: Blender clears it. */
+static const char *opened(const txm_blend *blend, const char *stored, const char *interop_id)
+{
+    if (!*stored) {
+        return NULL;
+    }
+    if (blend->opened) {
+        return blend->opened(blend->colors.user, stored, interop_id);
+    }
+    return canonical(blend, stored) ? stored : NULL;
+}
+
 static bool settle_colorspace(txm_blend *blend, const txm_model *model, const txm_image *image, txm_blend_image *out)
 {
     bool legacy_data = image->legacy_data && before(model, 280, 66);
-    const char *stored = legacy_data ? "Non-Color" : image->colorspace,
-               *name = *stored ? canonical(blend, stored) : NULL;
-    const char *asked = name ? stored : NULL;
+    const char *stored = legacy_data ? "Non-Color" : image->colorspace;
+    const char *asked = opened(blend, stored, legacy_data ? "" : image->interop_id),
+               *name = asked ? canonical(blend, asked) : NULL;
     if (!name && legacy_data) {
         asked = name = canonical(blend, "data"); /* the config may have another name for its data space */
     }
@@ -246,6 +256,19 @@ static const char *config_canonical(void *user, const char *name)
 static bool config_is_data(void *user, const char *name)
 {
     return txm_color_is_data(user, name);
+}
+
+/* A role can be stored, and stays; an id that is a role gives its space. */
+const char *txm_blend_opened_name(void *config, const char *name, const char *interop_id)
+{
+    const txm_blender blender = txm_color_blender(config);
+    const bool decides = TXM_RELEASE(blender, interop_ids) && *name && *interop_id;
+    const char *by_id = decides ? config_canonical(config, interop_id) : NULL,
+               *by_name = config_canonical(config, name);
+    if (by_id || !by_name) {
+        return by_id;
+    }
+    return TXM_RELEASE(blender, canonical_names) && !txm_color_is_role(config, name) ? by_name : name;
 }
 
 txm_blend_colors txm_blend_colors_of(const txm_color_config *config)

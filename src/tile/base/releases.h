@@ -18,6 +18,10 @@
 #define TXM_CHANNELS(n) (1u << (n))
 #define TXM_CHANNELS_FROM(n) (~0u << (n))
 
+#define TXM_LACKS_5_2                                                                                                  \
+    "Rec.709-A\nblender:g1961_rec709_display\nvideo_rec709\nblender:lin_ciexyze_scene\nblender:lin_egamut_scene\n"    \
+    "blender:filmiclog_rec709_scene\nblender:luminancecompensation_rec2020_scene\nblender:agxlog_rec2020_scene"
+
 /* CIE XYZ (D65) to Rec.709, row by row. */
 #define TXM_REC709_5_2                                                                                                 \
     {                                                                                                                  \
@@ -47,6 +51,8 @@
     ROW(bool,     canonical_names,            false,                 true)                                             \
     /* When a scene is opened, a stored interop id that the config knows decides, whatever the stored name is. */      \
     ROW(bool,     interop_ids,                false,                 true)                                             \
+    /* Names, aliases and roles of the newest release's config that this one's lacks, each on a line. */               \
+    ROW(txm_text, lacks,                      TXM_LACKS_5_2,         "")                                               \
     /* A project.toml above the scene may name the config. */                                                          \
     ROW(bool,     projects,                   false,                 true)                                             \
     /* The matrix for configs that do not define CIE XYZ; also what sRGB is compared with for its interop id. */       \

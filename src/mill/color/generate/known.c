@@ -112,7 +112,9 @@ static void print_roles(const txm_ocio *ocio)
  * not depend on them. The matrix is printed in hexadecimal, so that the table has exactly its bits. */
 int main(void)
 {
-    const txm_color_options options = {.struct_size = sizeof(txm_color_options), .ignore_environment = true};
+    const txm_color_options options = {.struct_size = sizeof(txm_color_options),
+                                       .ignore_environment = true,
+                                       .blender = txm_blender_versions()[TXM_RELEASE_COUNT - 1]};
     txm_color_config *config = NULL;
     txm_error err = {0};
     if (txm_color_load(&options, &config, &err))
