@@ -14,7 +14,7 @@ clean_up() { chmod -R u+rwx "$work" 2>/dev/null; rm -rf "$work"; }
 trap clean_up EXIT
 cd "$work" || exit 1
 # The user's config or cache must not influence the tests.
-unset OCIO TXMILL_FSYNC TXMILL_READER TXMILL_SETTINGS
+unset OCIO BLENDER_OCIO TXMILL_FSYNC TXMILL_READER TXMILL_SETTINGS
 export LC_ALL=C.UTF-8
 
 ok() { echo "ok $1"; }

@@ -19,7 +19,7 @@ check built-in-unavailable prints "not available: a view transform"
 run env PATH=/none "$TXMILL" colorspaces --json
 cp out built-in.json
 check json-one-line test "$(wc -l <built-in.json)" -eq 1
-check json-spaces json built-in.json "len(o[0]['colorspaces']) == 63 and sum(s['available'] for s in o[0]['colorspaces']) in (58, 59)"
+check json-spaces json built-in.json "len(o[0]['colorspaces']) == 64 and sum(s['available'] for s in o[0]['colorspaces']) in (59, 60)"
 check json-classes json built-in.json "[s['class'] for s in o[0]['colorspaces'] if s['name'] in ('Linear Rec.709', 'Non-Color', 'sRGB', 'ACEScg')] == ['scene_linear_srgb', 'scene_linear', 'other', 'data']"
 check json-nothing-left-out json built-in.json "o[0]['left_out'] is None and o[0]['config'] == 'built-in'"
 

@@ -27,7 +27,7 @@ check json-order json out 'o[0]["type"] == "scene" and o[1]["name"] == "brick"'
 check json-sequence json out '[f["number"] for x in o if x.get("name") == "frames" for f in x["files"]] == [1, 2, 10]'
 check json-packed json out '[p["name"] for x in o if x.get("name") == "packed brick" for p in x["packed"]] == ["brick.1001.png", "brick.1002.png", "brick.1012.png"]'
 check json-library json out '[x["state"] for x in o if x["type"] == "library"] == ["read", "read", "missing"]'
-check json-alias json out '[x["colorspace"] for x in o if x.get("name") == "premul"] == [{"stored": "Linear", "name": "Linear Rec.709", "lookup": "Linear", "known": True, "data": False}]'
+check json-alias json out '[x["colorspace"] for x in o if x.get("name") == "premul"] == [{"stored": "Linear", "name": "Linear Rec.709", "lookup": "Linear Rec.709", "known": True, "data": False}]'
 check json-data json out 'all(x["colorspace"]["data"] == (x["colorspace"]["name"] == "Non-Color") for x in o if x["type"] == "image")'
 
 # make makes exactly the files that list calls missing, under the same names.

@@ -79,9 +79,10 @@ static void describe_difference(const resolving *r, const txm_name_match *m, boo
                    key->equiangular ? "lat-long" : "plain");
     const txm_color_config *color = r->context->color;
     const txm_blender *version = txm_blender_versions();
+    const bool same = strcmp(m->xyz_to_scene_linear, txm_color_xyz_to_scene_linear_text(color)) == 0;
     while (*version && strcmp(m->xyz_to_scene_linear, txm_color_xyz_text_of(color, *version)) != 0)
         version++;
-    if (*version)
+    if (*version && !same)
         add_difference(text, bytes, "for Blender", txm_blender_name(*version),
                        txm_blender_name(txm_color_blender(color)));
     else if (strcmp(m->xyz_to_scene_linear, key->xyz_text) != 0)

@@ -42,7 +42,7 @@
 /*      type      behaviour                   5.2                    5.3 */
 #define TXM_RELEASE_ROWS(ROW)                                                                                          \
     /* Not released yet: the column is that of a snapshot, and the release is not the default. */                      \
-    ROW(bool,     provisional,                false,                 true)                                             \
+    ROW(bool,     provisional,                false,                 false)                                            \
     /* The version of the tx format, in names and Software. */                                                         \
     ROW(unsigned, tx_format,                  0,                     0)                                                \
                                                                                                                        \

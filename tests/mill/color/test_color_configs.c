@@ -263,8 +263,10 @@ START_TEST(no_interchange_role_is_rec709)
     const char *path = write_file("plain.ocio", "ocio_profile_version: 1\n"
                                                 "roles: {default: lin, scene_linear: lin}\n" TEXTURE_SPACES);
     txm_color_config *config = load(path);
-    ck_assert_str_eq(txm_color_xyz_to_scene_linear_text(config),
+    ck_assert_str_eq(txm_color_xyz_text_of(config, TXM_BLENDER_5_2),
                      "3.24_-1.537_-0.4985_0_-0.9693_1.876_0.04156_0_0.05564_-0.204_1.057_0");
+    ck_assert_str_eq(txm_color_xyz_to_scene_linear_text(config),
+                     "3.241_-1.537_-0.4986_0_-0.9692_1.876_0.04156_0_0.05563_-0.204_1.057_0");
     txm_color_free(&config);
 }
 END_TEST

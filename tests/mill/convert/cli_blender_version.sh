@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The option --blender: what differs between versions of Blender. The names, interop ids and encoded pixels of 5.2 are
-# those that Blender 5.2.2 gave; those of 5.3 follow from the matrix of a development snapshot.
+# those that Blender 5.2.2 gave; those of 5.3 are the official 5.3.0's.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
 unset OCIO TXMILL_BLENDER
@@ -9,11 +9,12 @@ unset OCIO TXMILL_BLENDER
 cp "$golden/rgb8.png" "$golden/half-rgb.exr" "$golden/half-rgba.exr" .
 cp "$TXM_TESTDATA"/color/no-interchange.ocio bare.ocio
 bare=(--ocio bare.ocio -c sRGB -a auto)
+older=(--blender 5.2)
 id_of() { "$TXMILL" info --all "$1" | sed -n 's/^ *colorInteropID: //p'; }
 level0() { "$TXMILL" info --json "$1" | sed -n 's/.*"sha1":"\([0-9A-F]*\)".*/\1/p'; }
 
 # ---- names --------------------------------------------------------------------------------------------------------------
-txm make -q "${bare[@]}" rgb8.png half-rgb.exr
+txm make -q "${bare[@]}" "${older[@]}" rgb8.png half-rgb.exr
 check name-5.2 test -f blender_tx/rgb8.png.0-4531A7E808B577A1216ED3660A2BF437.tx
 txm make -q "${bare[@]}" --blender 5.2.3 rgb8.png
 check patch-level test "$(find blender_tx -name 'rgb8*' | wc -l)" = 1
@@ -38,7 +39,7 @@ check same-is-said-once test "$(grep -c Blender out)" = 0
 
 # ---- interop ids --------------------------------------------------------------------------------------------------------
 check id-bare test "$(id_of blender_tx/half-rgb.exr.0-4531A7E808B577A1216ED3660A2BF437.tx)" = srgb_rec709_scene
-txm make -q -d a -c sRGB half-rgb.exr
+txm make -q -d a -c sRGB "${older[@]}" half-rgb.exr
 check id-5.2 test -z "$(id_of a/half-rgb.exr.*.tx)"
 txm make -q -d b -c sRGB --blender 5.3 half-rgb.exr
 check id-5.3 test "$(id_of b/half-rgb.exr.*.tx)" = srgb_rec709_scene
@@ -49,7 +50,7 @@ txm make -q -d d -c 'sRGB Encoded AP1' --working-space ACEScg half-rgb.exr
 check id-ap1 test "$(id_of d/half-rgb.exr.*.tx)" = srgb_ap1_scene
 
 # ---- Cycles' own sRGB -----------------------------------------------------------------------------------------------------
-txm make -q -d e --ocio bare.ocio -c __builtin_srgb -a auto rgb8.png
+txm make -q -d e --ocio bare.ocio -c __builtin_srgb -a auto "${older[@]}" rgb8.png
 check builtin-name test -f e/rgb8.png.0-AF943BC048851841BDBE91F2DA84BBC0.tx
 check builtin-encoded test "$(level0 e/rgb8.png.*.tx)" = 91A7B3C718C93AF92E5C100AEFFAC3A8CF1C5775
 txm info --json e/rgb8.png.*.tx
@@ -100,7 +101,7 @@ check each-its-own test -f film/blender_tx/rgb8.png.0-02EB2B272F0A61A9B0C0925F30
 txm settings --json film
 check setting-shown json out '[(x["value"], x["origin"].endswith("film/.txmill:2")) for x in o if x["setting"] == "blender"] == [("5.3", True)]'
 txm settings rgb8.png
-check default-shown prints "blender        5.2  (default)"
+check default-shown prints "blender        5.3  (default)"
 printf 'blender = 4.9\n' >film/.txmill
 txm make film/rgb8.png
 check unknown-exit rc_is 2
@@ -114,5 +115,5 @@ for newer in 5.4 6.0 5.4.1; do
     check "newer-$newer" says "Blender $newer is newer than this txmill"
 done
 txm doctor --blender 5.3
-check doctor prints "5.3 (provisional)"
+check doctor prints "5.3"
 finish

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Colour space names in scenes, and the tx files that Blender 5.2.2 and 5.2.3 looked up for them while rendering:
  * testdata/blend/stored-names.tsv has every name, alias and role of their config, and words that the config does not
- * have. */
+ * have. And what Blender 5.3.0 made of names with interop ids when it opened a scene: testdata/blend/opened-names.tsv.
+ */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,8 @@ static txm_blend *scene_with(const scene_file *scene, const char *name, const tx
     }
     size_t bytes;
     uint8_t *data = scene_encode(file, &bytes);
-    const txm_blend_options options = {.struct_size = sizeof options, .colors = txm_blend_colors_of(config)};
+    const txm_blend_options options = {
+        .struct_size = sizeof options, .colors = txm_blend_colors_of(config), .opened = txm_blend_opened_name};
     txm_blend *blend = NULL;
     spill(path, data, bytes);
     ck_assert_int_eq(txm_blend_open(path, &options, &blend, NULL), TXM_OK);
@@ -59,7 +61,8 @@ START_TEST(names_are_looked_up_as_they_are_stored)
     char *table = (char *)slurp(path, &bytes), *rest = table, *line;
     scene_file *scene = small_scene("lib/far.blend", "MA IM GLOB", scene_plain);
     txm_color_config *config = NULL;
-    ck_assert_int_eq(txm_color_load(NULL, &config, NULL), TXM_OK);
+    const txm_color_options of_5_2 = {.struct_size = sizeof of_5_2, .blender = TXM_BLENDER_5_2};
+    ck_assert_int_eq(txm_color_load(&of_5_2, &config, NULL), TXM_OK);
     while ((line = strsep(&rest, "\n")) && *line) {
         char *name = strsep(&line, "\t"), digest[33];
         txm_blend *blend = scene_with(scene, name, config, stored);
@@ -78,6 +81,32 @@ START_TEST(names_are_looked_up_as_they_are_stored)
     free(table);
     free(stored);
     remove_folder(folder);
+    free(path);
+}
+END_TEST
+
+START_TEST(names_are_opened_as_the_release_opens_them)
+{
+    char *path = scene_path("opened-names.tsv"), *rest, *line;
+    size_t bytes, rows = 0;
+    char *table = rest = (char *)slurp(path, &bytes);
+    txm_color_options options = {.struct_size = sizeof options, .blender = TXM_BLENDER_5_2};
+    txm_color_config *older = NULL, *config = NULL;
+    ck_assert_int_eq(txm_color_load(&options, &older, NULL), TXM_OK);
+    options.blender = TXM_BLENDER_5_3;
+    ck_assert_int_eq(txm_color_load(&options, &config, NULL), TXM_OK);
+    for (; (line = strsep(&rest, "\n")) && *line; rows++) {
+        const char *name = strsep(&line, "\t"), *id = strsep(&line, "\t");
+        const char *opened = *name ? txm_blend_opened_name(config, name, id) : NULL;
+        ck_assert_msg(strcmp(opened ? opened : "", line) == 0, "'%s' with id '%s' becomes '%s', not '%s'", name, id,
+                      opened ? opened : "", line);
+        opened = txm_blend_opened_name(older, name, id);
+        ck_assert(!opened || strcmp(opened, name) == 0);
+    }
+    ck_assert_uint_eq(rows, 313);
+    txm_color_free(&older);
+    txm_color_free(&config);
+    free(table);
     free(path);
 }
 END_TEST
@@ -109,6 +138,7 @@ int main(void)
 {
     Suite *suite = suite_create("names of colour spaces in scenes");
     TCase *t = add_case(suite, "names");
-    add_tests(t, names_are_looked_up_as_they_are_stored, words_may_be_names);
+    add_tests(t, names_are_looked_up_as_they_are_stored, names_are_opened_as_the_release_opens_them,
+              words_may_be_names);
     return run_suite(suite);
 }
