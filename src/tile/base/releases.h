@@ -19,7 +19,7 @@
 #define TXM_CHANNELS_FROM(n) (~0u << (n))
 
 #define TXM_LACKS_5_2                                                                                                  \
-    "Rec.709-A\nblender:g1961_rec709_display\nvideo_rec709\nblender:lin_ciexyze_scene\nblender:lin_egamut_scene\n"    \
+    "Rec.709-A\nblender:g1961_rec709_display\nvideo_rec709\nblender:lin_ciexyze_scene\nblender:lin_egamut_scene\n"     \
     "blender:filmiclog_rec709_scene\nblender:luminancecompensation_rec2020_scene\nblender:agxlog_rec2020_scene"
 
 /* CIE XYZ (D65) to Rec.709, row by row. */
