@@ -2,6 +2,7 @@
 """Exports the scene as a folder that txmill reads without Blender, txmill-scene(5). A Blender in the background evaluates a
 copy of the open file as a render does, so that the open scene does not change and the interface stays responsive."""
 import contextlib
+import fnmatch
 import json
 import os
 import subprocess
@@ -13,21 +14,40 @@ from bpy_extras.io_utils import ExportHelper
 from . import blend, client, jobs, operators
 
 
+def scripts_allowed():
+    """Whether the open file was loaded with its scripts allowed: drivers with Python expressions, and registered texts. Blender
+    5.3 says so. Until then it says only whether it held something back when the file was opened; something that was appended
+    since, from a file of somebody else, is not a part of that. So there the scripts may run if the preferences, or the command
+    line, allow those of all files in this folder."""
+    app, preferences = bpy.app, bpy.context.preferences
+    if app.autoexec_fail:
+        return False
+    if hasattr(app, "autoexec"):
+        return app.autoexec
+    override = getattr(app, "autoexec_override", None)
+    if override is not None:
+        return override
+    if not preferences.filepaths.use_scripts_auto_execute:
+        return False
+    path = bpy.data.filepath
+    return not any(fnmatch.fnmatchcase(path, entry.path) if entry.use_glob else path.startswith(entry.path)
+                   for entry in preferences.autoexec_paths if entry.path)
+
+
 class Export:
     """An export. It is created in the main thread, which has access to the scene, and can run in any."""
 
     def __init__(self, context, folder, at_once=False):
         scene = context.scene
         self.request = {"folder": folder, "at_once": at_once, "scene": scene.name, "layer": context.view_layer.name,
-                        "frame": scene.frame_current, "subframe": scene.frame_subframe}
+                        "frame": scene.frame_current, "subframe": scene.frame_subframe, "scripts": scripts_allowed()}
         if not bpy.app.binary_path:
             raise OSError("a scene cannot be exported from the module bpy: the export needs the Blender program")
         self.keep = contextlib.ExitStack()
         file = self.keep.enter_context(blend.as_file())
         self.scratch = self.keep.enter_context(tempfile.TemporaryDirectory(prefix="txmill-"))
-        # Scripts of the file may run if they may in this Blender.
         self.argv = [bpy.app.binary_path, "--background", "--factory-startup",
-                     "--disable-autoexec" if bpy.app.autoexec_fail else "--enable-autoexec", file,
+                     "--enable-autoexec" if self.request["scripts"] else "--disable-autoexec", file,
                      "--python-exit-code", "1", "--python", os.path.join(os.path.dirname(__file__), "exporter.py"), "--"]
 
     def close(self):

@@ -32,13 +32,37 @@ class Exporter(bpy.types.RenderEngine):
         answer.clear()
         try:
             writer.write()
-            answer.update(warnings=writer.warnings(), images=len(writer.images),
+            answer.update(warnings=([] if request["scripts"] else held_back()) + writer.warnings(), images=len(writer.images),
                           meshes=sum(len(parts) for parts in writer.meshes.values()), **writer.counts)
         except OSError as error:
             answer["error"] = str(error)
         except Exception as error:
             traceback.print_exc()
             answer["error"] = "%s: %s" % (type(error).__name__, error)
+
+
+def some(names, shown=3):
+    names = sorted(set(names))
+    return ", ".join(names[:shown]) + (" and %d more" % (len(names) - shown) if len(names) > shown else "")
+
+
+def held_back():
+    """What is missing because the scripts of the file did not run, as warnings."""
+    owners = [owner for kind in bpy.data.bl_rna.properties if kind.type == "COLLECTION"
+              for owner in getattr(bpy.data, kind.identifier)]
+    drivers = []
+    for owner in owners:
+        for data in (owner, getattr(owner, "node_tree", None)):
+            animation = getattr(data, "animation_data", None)
+            drivers += ["%s of %s" % (curve.data_path, owner.name) for curve in (animation.drivers if animation else ())
+                        if curve.driver.type == "SCRIPTED" and not curve.driver.is_simple_expression]
+    texts = [text.name for text in bpy.data.texts if text.use_module]
+    missing = ["the Python drivers of " + some(drivers)] * bool(drivers) + ["the registered text " + some(texts)] * bool(texts)
+    if not missing:
+        return []
+    return ["Scripts did not run, because this file was not opened with scripts allowed. What they change is missing, and driven "
+            "values are as they were saved: %s. If you trust the file, turn on Preferences > Save & Load > Auto Run Python "
+            "Scripts, open it again and repeat this" % "; ".join(missing)]
 
 
 def main():

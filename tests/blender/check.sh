@@ -3,8 +3,8 @@
 # make check-blender: compares txmill with real Blenders, which it sets up in Debian chroots (root, network, 6 GB, ten
 # minutes the first time). Parts that are impossible here are reported and skipped. Environment:
 #   QUICK=1       takes a fifth of the time: no test suite, few images and settings
-#   ONLY="..."    parts to run: build suite extension interface scenes scenes-official config config-official tiles tiles-official ptex ptex-official times
-#                 settings settings-official random random-official
+#   ONLY="..."    parts to run: build suite extension interface scenes scenes-official config config-official tiles tiles-official ptex ptex-official
+#                 scripts scripts-official times settings settings-official random random-official
 #   N, SEED       number and seed of the random images (500, 1; quick: 60)
 #   JOBS          processors to use
 # The run ends with a table of the parts, then "N passed, N failed, N skipped". The output of parts is in build-blender/check.
@@ -117,6 +117,9 @@ part ptex counted debian "$chroots" blender -b --factory-startup --python-exit-c
   "$inside" "$PWD/$logs/ptex"
 part ptex-official counted official "$chroots" python tests/blender/ptex.py "chroot /host $differential_program" \
   "$PWD/$logs/ptex-official"
+part scripts counted debian "$chroots" blender -b --factory-startup --python-exit-code 1 --python tests/blender/scripts.py -- \
+  "$PWD/$logs/scripts"
+part scripts-official counted official "$chroots" python tests/blender/scripts.py "$PWD/$logs/scripts-official"
 if [ -n "$quick" ]; then
   part random differential debian blender -n "${N:-60}" --seed "${SEED:-1}"
   part random-official differential official python -n "${N:-60}" --seed "${SEED:-1}" testdata/golden
