@@ -1,5 +1,5 @@
 # Targets for users and packagers of the libraries: reference, ABI check, Debian packages, Python wheel.
-.PHONY: docs check-abi deb check-deb wheel check-wheel
+.PHONY: docs check-abi deb check-deb wheel check-wheel check-pins
 # The reference of the public headers, in $(B)/docs/html. It fails for a declaration without a comment, for a comment
 # that names something undeclared, and for any warning of Doxygen.
 HEADERS := include/txtile include/txmill
@@ -22,10 +22,14 @@ check-deb:
 	tests/deb/check.sh
 
 # A Python wheel, in $(B)/wheel/dist (network the first time); installed and used in clean chroots (root, network).
-wheel:
+wheel: check-pins
 	scripts/wheel.sh $(B)/wheel
 check-wheel: wheel
 	tests/wheel/check.sh $(B)/wheel/dist
+# Whether what the wheel takes from PyPI has published holes, according to scripts/advisories.tsv, which is reviewed at each
+# release.
+check-pins:
+	@scripts/check_pins.py
 
 # The cost of linking the libraries: start-up, padded tiles per second. `make bench` includes it. OLD=BUILD, the build of
 # another version, is measured in the same run.

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # make wheel: a Python wheel with the program, its worker and all libraries that they need: scripts/wheel.sh FOLDER.
 #
-# OpenColorIO and OpenImageIO are the versions that Blender uses (scripts/wheel.txt), copied into the wheel from the
-# packages of those projects on PyPI: a wheel that depended on these packages would break when they are upgraded, and would
-# have to wait for them with every new Python. All other libraries are this Debian's. auditwheel copies them, and decides
-# for which systems the wheel is. Embree and SDL are left out, and `txmill stream` says so.
+# OpenColorIO is the version that Blender uses, and OpenImageIO of the series that it uses (scripts/wheel.txt), copied into
+# the wheel from the packages of those projects on PyPI: a wheel that depended on these packages would break when they are
+# upgraded, and would have to wait for them with every new Python. All other libraries are this Debian's. auditwheel copies
+# them, and decides for which systems the wheel is. Embree and SDL are left out, and `txmill stream` says so.
 #
 # Downloads are kept in FOLDER/downloads and reused. Needs python3-venv and libfmt-dev.
 set -euo pipefail
