@@ -160,8 +160,10 @@ static txm_status list_text(const txm_color_config *config, txm_error *err)
 static void print_name(void *user, const txm_color_entry *e)
 {
     (void)user;
-    if (e->available)
-        puts(e->name);
+    if (!e->available)
+        return;
+    txm_print_safe(e->name);
+    putchar('\n');
 }
 
 static txm_status list_names(const txm_color_config *config, txm_error *err)

@@ -142,32 +142,34 @@ static void bash_argument(void *user, const txm_option_group *group, const txm_o
 void txm_generate_bash(FILE *out)
 {
     fprintf(out, header, TXM_VERSION);
-    fputs("_txmill_files()\n{\n"
-          "    local f\n"
-          "    mapfile -t COMPREPLY < <(compgen -d -- \"$cur\")\n"
-          "    while IFS= read -r f; do\n"
-          "        [[ ${f,,} =~ \\.($1)$ && ! -d $f ]] && COMPREPLY+=(\"$f\")\n"
-          "    done < <(compgen -f -- \"$cur\")\n"
-          "}\n"
-          "# Names of colour spaces, of the config that the program would use; they may hold spaces.\n"
-          "_txmill_spaces()\n{\n"
-          "    local s\n"
-          "    while IFS= read -r s; do\n"
-          "        [[ ${s,,} == \"${cur,,}\"* ]] && COMPREPLY+=(\"${s// /\\\\ }\")\n"
-          "    done < <(\"${COMP_WORDS[0]}\" colorspaces --names 2>/dev/null)\n"
-          "}\n"
-          "_txmill()\n{\n"
-          "    local cur prev words cmd=\n"
-          "    cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-          "    # bash splits --name=value into three words\n"
-          "    if [[ $cur == = ]]; then cur=; elif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
-          "    # as it is typed, with a quote in front or with backslashes\n"
-          "    cur=${cur#[\\'\\\"]} cur=${cur//\\\\/}\n"
-          "    COMPREPLY=()\n"
-          "    ((COMP_CWORD > 1)) && cmd=${COMP_WORDS[1]}\n"
-          "    case $cmd in\n"
-          "    '') COMPREPLY=($(compgen -W 'help --help --version",
-          out);
+    fputs(
+        "_txmill_files()\n{\n"
+        "    local f\n"
+        "    mapfile -t COMPREPLY < <(compgen -d -- \"$cur\")\n"
+        "    while IFS= read -r f; do\n"
+        "        [[ ${f,,} =~ \\.($1)$ && ! -d $f ]] && COMPREPLY+=(\"$f\")\n"
+        "    done < <(compgen -f -- \"$cur\")\n"
+        "}\n"
+        "# Names of colour spaces, of the config that the program would use, which may be anybody's: quoted in full.\n"
+        "_txmill_spaces()\n{\n"
+        "    local s\n"
+        "    compopt -o noquote 2>/dev/null\n"
+        "    while IFS= read -r s; do\n"
+        "        [[ ${s,,} == \"${cur,,}\"* ]] && printf -v s %q \"$s\" && COMPREPLY+=(\"$s\")\n"
+        "    done < <(\"${COMP_WORDS[0]}\" colorspaces --names 2>/dev/null)\n"
+        "}\n"
+        "_txmill()\n{\n"
+        "    local cur prev words cmd=\n"
+        "    cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+        "    # bash splits --name=value into three words\n"
+        "    if [[ $cur == = ]]; then cur=; elif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
+        "    # as it is typed, with a quote in front or with backslashes\n"
+        "    cur=${cur#[\\'\\\"]} cur=${cur//\\\\/}\n"
+        "    COMPREPLY=()\n"
+        "    ((COMP_CWORD > 1)) && cmd=${COMP_WORDS[1]}\n"
+        "    case $cmd in\n"
+        "    '') COMPREPLY=($(compgen -W 'help --help --version",
+        out);
     for (const txm_command *const *c = txm_commands; *c; c++)
         fprintf(out, " %s", (*c)->name);
     fputs("' -- \"$cur\")); return ;;\n    help) COMPREPLY=($(compgen -W '", out);
