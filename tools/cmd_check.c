@@ -18,6 +18,8 @@
 #include "tile/base/mem.h"
 #include "tile/base/text.h"
 #include "tools/make/batch_job.h"
+#include "tools/make/here.h"
+#include "tools/make/make_text.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
@@ -106,6 +108,9 @@ typedef struct checking {
     size_t guessed;   /* images that are data by their names, without a setting that says that they are colours */
     bool guess_stale; /* one of them is not fresh */
     size_t elsewhere; /* missing, without a setting for their use, but with a tx file for another colour space */
+    size_t inputs;
+    bool preset;          /* the preset was chosen for a folder that nobody named */
+    uint64_t pixel_bytes; /* of all images whose sizes are known */
     txm_error err;
 } checking;
 
@@ -168,24 +173,21 @@ static bool is_undecided(const checking *c, const txm_batch_file *file)
     return !file->input->from_scene && !file->decided_by && (!space || !strcmp(space, "default"));
 }
 
-/* Appends the other tx files of a missing one; returns true if there is one for another colour space. */
-static bool add_others(const txm_resolution *r, char *text, size_t text_bytes)
+/* Appends the other tx files of a missing one: "there is one with alpha type none, not straight". */
+static void add_others(const txm_resolution *r, char *text, size_t text_bytes)
 {
-    bool other_space = false;
     for (size_t i = 0; i < r->other_count; i++) {
-        size_t used = strlen(text);
-        const char *difference = r->others[i].difference;
-        other_space |= !strncmp(difference, "colour space", strlen("colour space"));
-        snprintf(text + used, text_bytes - used, "%sthere is one with %s", used ? "; " : "", difference);
+        const size_t used = strlen(text);
+        snprintf(text + used, text_bytes - used, "%sthere is one %s%s", used ? "; " : "",
+                 r->other_settings >> i & 1 ? "with " : "", r->others[i].difference);
     }
-    return other_space;
 }
 
 /* Appends what Cycles shows, unless the only effect is a longer render. */
-static void add_shows(found *what)
+static void add_shows(found *what, bool harmless)
 {
     size_t used = strlen(what->text);
-    if (what->state == UNUSABLE && strncmp(what->shows, "reads", 5) != 0)
+    if (what->state == UNUSABLE && !harmless)
         snprintf(what->text + used, sizeof what->text - used, "; Cycles %s", what->shows);
 }
 
@@ -207,8 +209,9 @@ static txm_status resolve(checking *c, const txm_batch_file *file, found *out, t
     out->state = of[r.state];
     snprintf(out->text, sizeof out->text, "%s", r.reason);
     snprintf(out->shows, sizeof out->shows, "%s", r.shows);
-    c->elsewhere += add_others(&r, out->text, sizeof out->text) && is_undecided(c, file);
-    add_shows(out);
+    add_others(&r, out->text, sizeof out->text);
+    c->elsewhere += r.other_spaces && is_undecided(c, file);
+    add_shows(out, r.harmless);
     txm_resolution_clear(&r);
     return TXM_OK;
 }
@@ -219,10 +222,10 @@ static txm_status look_at_file(checking *c, const txm_batch_file *file, found *o
     const txm_result *r = file->result;
     if (file->err->status != TXM_OK)
         return txm_fail_as(err, file->err);
-    if (r->outcome != TXM_OUTCOME_IS_TX && r->outcome != TXM_OUTCOME_USED_AS_IS)
+    if (r->outcome == TXM_OUTCOME_WOULD_CREATE)
         return resolve(c, file, out, err);
-    out->state = AS_IS;
-    snprintf(out->shows, sizeof out->shows, "uses the image itself");
+    out->state = r->outcome == TXM_OUTCOME_UP_TO_DATE ? FRESH : AS_IS;
+    snprintf(out->shows, sizeof out->shows, "%s", r->shows ? r->shows : "uses the image itself");
     return TXM_OK;
 }
 
@@ -272,7 +275,7 @@ static void check_done(void *user, const txm_batch_file *file)
     checking *c = user;
     txm_error err = {0};
     found what = {.state = FAILED};
-    if (file->err->status == TXM_OK && file->result->outcome == TXM_OUTCOME_SAME)
+    if (txm_signal_caught() || (file->err->status == TXM_OK && file->result->outcome == TXM_OUTCOME_SAME))
         return; /* the same texture under another name */
     txm_status status = look_at_file(c, file, &what, &err);
     if (status == TXM_STATUS_CANCELLED)
@@ -284,6 +287,7 @@ static void check_done(void *user, const txm_batch_file *file)
     txm_tally_add(&c->tally, s == FAILED ? status : TXM_OK);
     c->total++;
     c->counts[s]++;
+    c->pixel_bytes += file->err->status == TXM_OK ? txm_make_pixel_bytes(file->result) : 0;
     if (s != FAILED || c->args->report.json) /* the text has been printed on standard error */
         tell_finding(c, file, states[s].id, s == FRESH || s == AS_IS ? "note" : "error", tx, &what);
     tell_lint(c, file, tx, &what);
@@ -306,7 +310,7 @@ static void print_command(const checking *c, const txm_operands *operands)
     fputs("; run: txmill make", stdout);
     fputs(a->deep ? " --deep" : "", stdout);
     /* Without this option, make would make the file for colours, which scenes do not use. */
-    fputs(c->guess_stale ? " --preset pbr" : "", stdout);
+    fputs(c->guess_stale || c->preset ? " --preset pbr" : "", stdout);
     /* Options that a .txmill already sets are left out. */
     print_option(operands, "preset", "--preset", a->rules.preset);
     print_option(operands, "colorspace", "-c", a->settings.settings.colorspace);
@@ -329,21 +333,35 @@ static void print_command(const checking *c, const txm_operands *operands)
  * command is suggested for these. */
 static void print_advice(const checking *c, const txm_operands *operands)
 {
+    char *hint = c->guessed || c->elsewhere ? txm_here_hint("check", operands) : NULL;
     if (c->guessed)
         printf(", %zu %s like data by %s: add --preset pbr, or name the scene", c->guessed,
                c->guessed == 1 ? "looks" : "look", c->guessed == 1 ? "its name" : "their names");
+    if (c->guessed && hint) {
+        fputs(", as in: ", stdout);
+        txm_print_safe(hint);
+    }
     if (c->elsewhere)
         printf("; %zu missing here %s a tx file for another colour space: name the scene, or give the colour space "
                "with -c",
                c->elsewhere, c->elsewhere == 1 ? "has" : "have");
     else if (c->counts[OUTDATED] + c->counts[MISSING] + c->counts[UNUSABLE])
         print_command(c, operands);
+    free(hint);
 }
 
 /* After a signal, the state of the remaining textures is unknown, so the result is not ready. */
 static bool is_ready(const checking *c)
 {
     return !c->tally.findings && !c->tally.failed && !txm_signal_caught();
+}
+
+/* Of the rest nothing is known, so there is no result. */
+static void say_interrupted(const checking *c)
+{
+    char textures[TXM_FORMAT_COUNT];
+    txm_say(TXM_SAY_INFO, "interrupted: %zu of %s were checked; run the same again", c->total,
+            txm_format_count(c->inputs, "texture", textures));
 }
 
 /* The last line has the result, and if it is negative, the command that makes it positive. */
@@ -365,6 +383,7 @@ static void print_sum(const checking *c, const txm_operands *operands)
     print_advice(c, operands);
     putchar('\n');
     txm_print_end();
+    txm_make_say_saves(c->pixel_bytes);
 }
 
 static void print_json_sum(const checking *c)
@@ -377,6 +396,7 @@ static void print_json_sum(const checking *c)
         txm_json_uint(o, states[s].key, c->counts[s]);
     txm_json_uint(o, "warnings", c->warnings + c->guessed);
     txm_json_uint(o, "data_by_name", c->guessed);
+    txm_json_uint(o, "pixel_bytes", c->pixel_bytes);
     txm_json_bool(o, "deep", c->args->deep);
     txm_json_uint(o, "ignored", c->ignored);
     txm_project_json(o);
@@ -390,6 +410,12 @@ static void set_check_defaults(void *p)
     txm_settings_args_default(&((check_args *)p)->settings);
 }
 
+static void show_examined(void *user, size_t done, size_t inputs)
+{
+    (void)user;
+    txm_say_progress("checking", done, inputs);
+}
+
 /* A dry run on the CPU: nothing is converted, and no device is started. */
 static txm_status check_operands(checking *c, const txm_operands *operands, txm_error *err)
 {
@@ -397,17 +423,35 @@ static txm_status check_operands(checking *c, const txm_operands *operands, txm_
     const txm_running_args running = {.threads = a->jobs.threads, .device = "cpu"};
     const txm_batch_job_args how = {
         .input = &a->input, .rules = &a->rules, .config = &a->config, .running = &running, .lint = a->lint};
-    const txm_batch_events events = {
-        .struct_size = sizeof(txm_batch_events), .user = c, .done = check_done, .warn = txm_say_warning};
+    const txm_batch_events events = {.struct_size = sizeof(txm_batch_events),
+                                     .user = c,
+                                     .done = check_done,
+                                     .warn = txm_say_warning,
+                                     .examined = show_examined};
     const txm_batch_options batch = {.struct_size = sizeof(txm_batch_options),
                                      .settings = &a->settings.settings,
                                      .dry_run = true,
+                                     .deep = a->deep,
                                      .events = &events};
     txm_status status = txm_batch_job_collect(&c->job, &how, operands, err);
+    c->inputs = c->job.inputs ? txm_inputs_count(c->job.inputs) : 0;
     if (status == TXM_OK)
         status = txm_batch_job_plan(&c->job, &how, &batch, err);
     txm_batch_job_free(&c->job);
     return status;
+}
+
+static int finish(const checking *c, const txm_operands *operands, const txm_error *err)
+{
+    if (err->status != TXM_OK && err->status != TXM_STATUS_CANCELLED)
+        return txm_finish_failed(err, 0);
+    if (c->args->report.json)
+        print_json_sum(c);
+    else if (txm_signal_caught())
+        say_interrupted(c);
+    else
+        print_sum(c, operands);
+    return txm_finish(&c->tally);
 }
 
 /* For a folder, its contents are checked, so the option --recursive is always on. */
@@ -420,20 +464,23 @@ static int run_check(void *p, const txm_operands *operands)
                                          &args->jobs.threads};
     txm_settings_args_finish(&args->settings, operands);
     txm_report_args_apply(&args->report);
-    if (!operands->count)
-        txm_fail(&err, TXM_STATUS_USAGE, "no scene, folder or image given; 'txmill check --help' lists the options");
-    else if (txm_project_apply(&project, operands, &err) == TXM_OK)
+    txm_here here = {0};
+    if (!operands->count && txm_here_find(operands, &here, &err) == TXM_OK && here.operands.count) {
+        txm_here_say(&here, operands, "checking");
+        operands = &here.operands;
+    }
+    if (err.status == TXM_OK && !operands->count)
+        txm_fail(&err, TXM_STATUS_USAGE,
+                 "no scene, folder or image given, and none here; 'txmill check --help' lists the options");
+    else if (err.status == TXM_OK && txm_project_apply(&project, operands, &err) == TXM_OK) {
+        c.preset = txm_here_preset(&here, operands, &args->rules);
         check_operands(&c, operands, &err);
-    if (err.status != TXM_OK && err.status != TXM_STATUS_CANCELLED)
-        return txm_finish_failed(&err, 0);
-    if (args->report.json)
-        print_json_sum(&c);
-    else
-        print_sum(&c, operands);
-    return txm_finish(&c.tally);
+    }
+    const int code = finish(&c, operands, &err);
+    txm_here_free(&here);
+    return code;
 }
-
 TXM_COMMAND(check, check_args, .purpose = "Check whether a scene or folder is ready to render",
-            .synopsis = "[OPTION...] SCENE.blend|FOLDER|IMAGE...", .operand_values = TXM_VALUES_IMAGE,
+            .synopsis = "[OPTION...] [SCENE.blend|FOLDER|IMAGE...]", .operand_values = TXM_VALUES_IMAGE,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL,
             .defaults = set_check_defaults, .schema_version = CHECK_SCHEMA_VERSION);

@@ -125,6 +125,8 @@ static void print_summary(const txm_gc_args *args, const txm_trim_result *r)
         txm_say(TXM_SAY_INFO, "%s, %s; %s %zu, %s", txm_format_count(r->objects, "file", files),
                 txm_format_bytes(r->bytes, size), args->remove ? "removed" : "would remove", r->removed,
                 txm_format_bytes(r->removed_bytes, gone));
+        if (!args->remove && r->removed)
+            txm_say_again(r->removed == 1 ? "to remove it, run" : "to remove them, run", "--delete");
         return;
     }
     cJSON *o = txm_gc_object("summary");

@@ -89,6 +89,7 @@ static void show_infos(const txm_project_contexts *contexts, const txm_inputs *i
     for (size_t i = 0; i < txm_inputs_count(inputs) && !txm_signal_caught(); i++) {
         const txm_input *input = txm_inputs_at(inputs, i);
         txm_error err = {0};
+        txm_say_file_progress("examining", i, txm_inputs_count(inputs), false);
         txm_status status = txm_input_check(input, &err);
         if (status == TXM_OK && txm_ptex_is_file(input->path))
             status = show_ptex(input->path, args, &summary, &err);

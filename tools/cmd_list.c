@@ -142,6 +142,7 @@ static void list_all(const txm_inputs *inputs, const list_args *args, const txm_
 {
     txm_summary summary = {.words = {"fresh"}};
     for (size_t i = 0; i < txm_inputs_count(inputs) && !txm_signal_caught(); i++) {
+        txm_say_file_progress("reading", i, txm_inputs_count(inputs), false);
         const txm_input *input = txm_inputs_at(inputs, i);
         txm_error err = {0};
         if (i > 0 && !args->list.json) {

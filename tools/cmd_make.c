@@ -7,8 +7,11 @@
  *
  * The order of checks is options, shard, project settings, inputs, because each could hide a mistake in the next.
  */
+#include <stdlib.h>
+
 #include "tile/base/fail.h"
 #include "tools/inspect/tx_files.h"
+#include "tools/make/here.h"
 #include "tools/make/make_mesh.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
@@ -67,12 +70,45 @@ static void set_make_defaults(void *p)
     txm_settings_args_default(&((txm_make_args *)p)->settings);
 }
 
+/* Says what would be done here, but does it only inside a project: nobody wants tx files of a home folder. */
+static txm_status no_image(const txm_operands *operands, txm_error *err)
+{
+    txm_here here = {0};
+    const char *besides = txm_besides_output(operands);
+    if (*besides || txm_here_find(operands, &here, err) != TXM_OK || !here.images)
+        txm_fail(err, err->status ? err->status : TXM_STATUS_USAGE,
+                 "no image given%s; 'txmill make --help' lists the options", besides);
+    else
+        txm_fail(
+            err, TXM_STATUS_USAGE,
+            "no image given, and no project here, which has a scene or a .txmill; 'txmill make --preset pbr .' makes "
+            "the tx files of the images of this folder");
+    txm_here_free(&here);
+    return err->status;
+}
+
+/* A folder is part of a project if it has a scene, or if it or a folder above has a .txmill. */
+static txm_status choose_here(const txm_operands *operands, txm_here *here, txm_error *err)
+{
+    char *settings = NULL;
+    if (operands->count || *txm_besides_output(operands))
+        return TXM_OK;
+    txm_status status = txm_here_find(operands, here, err);
+    if (status == TXM_OK && !here->count)
+        status = txm_project_path("", &settings, err);
+    if (status == TXM_OK && !here->count && !settings)
+        here->operands.count = 0;
+    free(settings);
+    if (status == TXM_OK && here->operands.count)
+        txm_here_say(here, operands, "making the tx files of");
+    return status;
+}
+
 /* Checks that the tables of options cannot express. */
 static txm_status check_usage(const txm_make_args *args, const txm_operands *operands, txm_error *err)
 {
     if (!operands->count)
-        return txm_fail(err, TXM_STATUS_USAGE, "no image given%s; 'txmill make --help' lists the options",
-                        txm_besides_output(operands));
+        return no_image(operands, err);
     if (args->output && operands->count > 1)
         return txm_fail(err, TXM_STATUS_USAGE, "--output takes a single image, but %zu are given; use --cache-dir",
                         operands->count);
@@ -100,8 +136,12 @@ static int run_make(void *p, const txm_operands *operands)
 {
     txm_make_args *args = p;
     txm_error err = {0};
+    txm_here here = {0};
     txm_settings_args_finish(&args->settings, operands);
     txm_report_args_apply(&args->report);
+    if (choose_here(operands, &here, &err) != TXM_OK)
+        return txm_finish_failed(&err, 0);
+    operands = here.operands.count ? &here.operands : operands;
     if (check_usage(args, operands, &err) != TXM_OK || txm_shard_args_finish(&args->shard, &err) != TXM_OK)
         return txm_finish_failed(&err, 0);
     const txm_project_targets project = {&args->settings.settings.cache_dir, &args->config, &args->rules,
@@ -109,9 +149,12 @@ static int run_make(void *p, const txm_operands *operands)
     if (txm_project_apply(&project, operands, &err) != TXM_OK)
         return txm_finish_failed(&err, 0);
     txm_settings_args_warn(&args->settings);
-    return txm_make_run(args, operands);
+    txm_here_preset(&here, operands, &args->rules);
+    const int code = txm_make_run(args, operands);
+    txm_here_free(&here);
+    return code;
 }
 
 TXM_COMMAND(make, txm_make_args, .purpose = "Convert images into tx files for Cycles",
-            .synopsis = "[OPTION...] PATH...", .operand_values = TXM_VALUES_IMAGE,
+            .synopsis = "[OPTION...] [PATH...]", .operand_values = TXM_VALUES_IMAGE,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = set_make_defaults);

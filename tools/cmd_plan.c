@@ -73,6 +73,12 @@ typedef struct plan {
 } plan;
 
 /* Called once, before the files. */
+static void on_examined(void *user, size_t done, size_t inputs)
+{
+    (void)user;
+    txm_say_progress("examining", done, inputs);
+}
+
 static void on_planned(void *user, const txm_batch_totals *totals)
 {
     snprintf(((plan *)user)->list_key, TXM_KEY_HEX, "%s", totals->list_key);
@@ -208,8 +214,12 @@ static txm_status make_plan(plan *p, const txm_operands *operands, txm_error *er
     const plan_args *a = p->args;
     const txm_batch_job_args args = {
         .input = &a->input, .rules = &a->rules, .config = &a->config, .running = &a->running};
-    const txm_batch_events events = {
-        .struct_size = sizeof(txm_batch_events), .user = p, on_planned, plan_done, .warn = txm_say_warning};
+    const txm_batch_events events = {.struct_size = sizeof(txm_batch_events),
+                                     .user = p,
+                                     on_planned,
+                                     plan_done,
+                                     .warn = txm_say_warning,
+                                     .examined = on_examined};
     const txm_batch_options options = {.struct_size = sizeof(txm_batch_options),
                                        .settings = &a->settings.settings,
                                        .dry_run = true,

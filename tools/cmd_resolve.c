@@ -255,6 +255,7 @@ static void resolve_all(const txm_project_contexts *contexts, const resolve_args
     for (size_t i = 0; i < txm_inputs_count(inputs) && !txm_signal_caught(); i++) {
         const txm_input *input = txm_inputs_at(inputs, i);
         txm_error own = {0};
+        txm_say_file_progress("examining", i, txm_inputs_count(inputs), args->report.quiet);
         if (passed_over(&chosen, input, &own))
             continue;
         txm_status status = own.status ? own.status : txm_input_check(input, &own);

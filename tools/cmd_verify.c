@@ -88,6 +88,8 @@ static txm_status verify_one(const verifying *v, size_t index, const txm_input *
                                     .verdict = &verdict};
     txm_findings findings = {0};
     txm_status status = txm_verify(txm_project_context(&v->contexts, index), path, &how, &findings, err);
+    if (status == TXM_OK && verdict.use == TXM_USE_UNREADABLE && txm_tx_explain_other(path, err))
+        status = err->status;
     if (status == TXM_OK) {
         const txm_verify_report report = {path, args->deep, &findings, &verdict};
         tally->findings |= txm_verify_failed(&findings);
@@ -122,6 +124,7 @@ static void verify_all(const verifying *v, const txm_inputs *inputs, txm_tally *
     for (size_t i = 0; i < txm_inputs_count(inputs) && !txm_signal_caught(); i++) {
         const txm_input *input = txm_inputs_at(inputs, i);
         txm_error err = {0};
+        txm_say_file_progress("verifying", i, txm_inputs_count(inputs), args->report.quiet);
         txm_status status = txm_input_check(input, &err);
         if (status == TXM_OK && txm_ptex_is_file(input->path))
             status = verify_ptex(input->path, args, tally, &summary, &err);

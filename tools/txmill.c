@@ -211,6 +211,7 @@ int main(int argc, char **argv)
     txm_error err = {0};
     txm_signals_install();
     txm_aborts_install();
+    txm_say_started(argc, argv);
     if (argc < 2) {
         txm_lines_install();
         txm_commands_help(stdout);
@@ -220,7 +221,7 @@ int main(int argc, char **argv)
     const char *word = argv[1];
     if (!strcmp(word, "--generate"))
         return generate(argc - 2, argv + 2);
-    if (!strcmp(word, "--version") || !strcmp(word, "-V")) {
+    if (!strcmp(word, "--version") || !strcmp(word, "-V") || !strcmp(word, "version")) {
         printf("txmill %s\n", TXM_VERSION);
         return done();
     }

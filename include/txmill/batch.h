@@ -66,6 +66,7 @@ typedef struct txm_inputs_options {
     void *scene_user;
     const volatile int *cancel; /* stop waiting for a list once it is not 0; may be NULL */
     bool ptex_files;            /* with tx_files: take Ptex files too, recognised by their extension */
+    const char *what; /* what the globs of `include` look for, for messages ("scene"); NULL: a user gave them */
 } txm_inputs_options;
 
 /* Initialises options with the defaults. */
@@ -182,6 +183,8 @@ typedef struct txm_batch_events {
     void (*begin)(void *user, const txm_batch_file *file);
     void (*rows)(void *user, size_t index, uint32_t rows_done, uint32_t rows);
     void (*warn)(void *user, const char *message);
+    /* While inputs are examined: how many of them were. */
+    void (*examined)(void *user, size_t done, size_t inputs);
 } txm_batch_events;
 
 /* Initialises options with the defaults. */

@@ -134,7 +134,8 @@ typedef struct txm_result {
     char settings_key[TXM_KEY_HEX];
     char device[16]; /* what computed its levels: "cpu", "cuda:0"; "" if this call did not convert it */
     char via[16]; /* how the file was made: "converted"; from a batch's store: "reflink", "hardlink", "copy"; else "" */
-    uint64_t reserved[8];
+    char *shows;  /* up to date: what Cycles does, as in txm_verdict; else NULL; owned by the result */
+    uint64_t reserved[7];
 } txm_result;
 
 /* Options for one conversion. */

@@ -78,6 +78,7 @@ typedef struct txm_garbage_options {
     void (*failed)(void *user, const txm_error *err);        /* what could not be examined or removed */
     /* Each tx file that is kept because its image exists, in the order of their names within a folder. */
     void (*kept)(void *user, const char *path, const char *image, uint64_t bytes);
+    void (*examined)(void *user, const char *path); /* each tx file, before it is judged */
 } txm_garbage_options;
 
 /* Initialises options with the defaults. */

@@ -189,7 +189,11 @@ typedef struct txm_resolution {
     size_t other_count;
     txm_version_answer *versions; /* one for each of txm_blender_versions, in that order */
     size_t version_count;
-    uint64_t reserved[6];
+    /* Bit i is set if others[i] differs in settings that `difference` lists, such as "alpha type none, not straight",
+     * and in the second, if its colour space is among them. */
+    uint32_t other_settings, other_spaces;
+    bool harmless; /* what Cycles shows is right, and takes only longer */
+    uint64_t reserved[4];
 } txm_resolution;
 
 /* Finds the file that Cycles would load for an image under these settings, and why; the verdict is that of txm_judge.

@@ -49,6 +49,7 @@ typedef struct txm_verdict {
     bool used;        /* true for LOADED and DIRECT */
     char reason[512]; /* why it is not used, or what is uncertain, in one sentence; "" for LOADED */
     char shows[160];  /* what Cycles does, as a sentence without its subject, such as "renders magenta where ..." */
+    bool harmless;    /* the picture is right, and only takes longer */
     uint64_t reserved[4];
 } txm_verdict;
 
@@ -72,7 +73,8 @@ typedef struct txm_found {
     char *shows;        /* what Cycles does, as in txm_verdict; owned, free() */
     bool foreign;       /* it is unusable only because of its codec: readers that support the codec may use it */
     txm_status trouble; /* not OK: the file could not be examined, and may be fresh; a retry may help */
-    uint64_t reserved[4];
+    bool harmless;      /* the picture is right, and only takes longer */
+    uint64_t reserved[3];
 } txm_found;
 TXM_API void txm_found_clear(txm_found *found); /* NULL-safe; zeroes */
 

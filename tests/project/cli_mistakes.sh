@@ -29,8 +29,8 @@ mistake() {
 
 mistake 2 'unknown command mkae; did you mean '"'"'make'"'"'? '"'"'txmill --help'"'"' lists the commands' \
     mkae tex/wood.png
-mistake 2 'no image given; '"'"'txmill make --help'"'"' lists the options' \
-    make
+mistake 2 'no image given besides the name after -o; '"'"'txmill make --help'"'"' lists the options' \
+    make -o wood.tx
 mistake 2 'unknown option --colourspace; did you mean --colorspace? '"'"'txmill make --help'"'"' lists the options' \
     make --colourspace sRGB tex/wood.png
 mistake 2 '--colorspace: colour space "sRGBB" is not in the OCIO config built-in; did you mean "sRGB"?' \
@@ -127,8 +127,6 @@ mistake 2 "unexpected argument 'x'; the command takes none, and lists the device
     devices x
 mistake 2 'no number of shards given; give it with --shards N' \
     plan tex/wood.png
-mistake 2 'no scene, folder or image given; '"'"'txmill check --help'"'"' lists the options' \
-    check
 mistake 2 '--ignore typo: must be an id that check prints: outdated, missing, unusable, no-image, or one of lint, such as grey-rgb' \
     check --ignore typo tex
 mistake 2 '--shard 3/2: must be I/N, from 1/N to N/N, N at most 100000' \

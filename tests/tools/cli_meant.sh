@@ -97,13 +97,13 @@ for name in 'two words.png' "it's.png" 'a"b$HOME`x`!.png' -c.png '- x.png' $'new
 done
 rm -rf blender_tx
 # A file that begins like an option is named, and never taken for one.
-for name in -entwurf.png -d.png -o.png --force.png; do
-    cp "$golden/gray8.png" "./$name"
+for odd in -entwurf.png -d.png -o.png --force.png; do
+    cp "$golden/gray8.png" "./$odd"
     for c in make check info resolve; do
-        txm $c "$name"
-        check "dash-$c$name" eval 'rc_is 2 && says "error: $name: is a file here, but is read as an option; for the file write ./$name, or -- before"'
+        txm $c "$odd"
+        check "dash-$c$odd" eval 'rc_is 2 && says "error: $odd: is a file here, but is read as an option; for the file write ./$odd, or -- before"'
     done
-    rm -f "./$name"
+    rm -f "./$odd"
 done
 for word in "-preset pbr" -force -deep -dry-run -preset=pbr; do
     # shellcheck disable=SC2086

@@ -35,7 +35,7 @@ typedef struct sweep {
     txm_garbage_result result;
     txm_inputs *several;  /* images with several tx files; output: one of these */
     char *image, *before; /* of the file that was kept last: its image, and its path unless that was added */
-    size_t left_over;
+    size_t left_over, examined;
     txm_error err; /* exhausted memory */
 } sweep;
 
@@ -78,6 +78,13 @@ static void on_found(void *user, const txm_garbage_file *file)
         print_gc_json(s->args, file);
     else if (!s->args->report.quiet)
         print_gc_text(s->args, file);
+}
+
+static void on_examined(void *user, const char *path)
+{
+    sweep *s = user;
+    (void)path;
+    txm_say_progress("examining", ++s->examined, 0);
 }
 
 /* If a folder cannot be read, the others are still searched, and the exit code reports the failure. */
@@ -269,6 +276,8 @@ static void say_summary(const sweep *s)
         if (r->garbage[i].files)
             txm_say(TXM_SAY_INFO, "  %s: %zu, %s", txm_garbage_name((txm_garbage)i), r->garbage[i].files,
                     txm_format_bytes(r->garbage[i].bytes, size));
+    if (!s->args->remove && gone.files)
+        txm_say_again(gone.files == 1 ? "to remove it, run" : "to remove them, run", "--delete");
     if (s->left_over)
         txm_say(TXM_SAY_INFO,
                 "%s left over unless a scene uses it: 'txmill gc --keep-for SCENE --delete DIR' keeps only what scenes "
@@ -294,7 +303,8 @@ static txm_status collect_garbage(sweep *s, const txm_used *used, const txm_inpu
                                          .user = s,
                                          .found = on_found,
                                          .failed = on_failed,
-                                         .kept = used ? NULL : on_kept};
+                                         .kept = used ? NULL : on_kept,
+                                         .examined = on_examined};
     txm_status status = txm_inputs_new(NULL, &s->several, err);
     for (size_t i = 0; i < txm_inputs_count(places) && status == TXM_OK; i++) {
         const txm_input *place = txm_inputs_at(places, i);

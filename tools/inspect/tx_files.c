@@ -40,17 +40,6 @@ const txm_option txm_tx_files_options[] = {
 };
 #undef AT
 
-/* The message names only globs that the user gave. */
-static void on_empty(void *user, const char *message)
-{
-    const txm_files_how *how = user;
-    const char *globs = strstr(message, ": no matching file in this folder");
-    if (how->usual && globs)
-        txm_say(TXM_SAY_WARNING, "%.*s: no %s in this folder", (int)(globs - message), message, how->what);
-    else
-        txm_say(TXM_SAY_WARNING, "%s", message);
-}
-
 const char *txm_besides_output(const txm_operands *operands)
 {
     static const char *const takers[][2] = {{"html", " besides the name after --html"},
@@ -180,15 +169,13 @@ txm_status txm_globs_check(const txm_operands *operands, txm_error *err)
 txm_status txm_files_collect(const txm_files_how *how, const txm_tx_files_args *args, const txm_operands *operands,
                              txm_inputs **out, txm_error *err)
 {
-    txm_files_how given = *how;
-    given.usual = args->include.items ? NULL : how->usual;
     const txm_inputs_options options = {.struct_size = sizeof(txm_inputs_options),
                                         .recursive = !how->places,
                                         .include = args->include.items ? args->include.items : how->usual,
                                         .exclude = args->exclude.items,
                                         .tx_files = how->tx,
-                                        .empty = on_empty,
-                                        .empty_user = &given,
+                                        .empty = txm_say_warning,
+                                        .what = how->usual && !args->include.items ? how->what : NULL,
                                         .scene = how->scene,
                                         .scene_user = how->scene_user,
                                         .cancel = txm_signal_flag(),
@@ -290,6 +277,21 @@ txm_status txm_tx_place(const char *path, char **place, txm_error *err)
     if (passing)
         return txm_fail_as(err, &failure);
     return *place ? TXM_OK : txm_no_memory(err, path);
+}
+
+/* A file in a texture cache is damaged, whatever its first bytes are. */
+bool txm_tx_explain_other(const char *path, txm_error *err)
+{
+    size_t bytes;
+    unsigned version;
+    char md5[33];
+    const char *kind = txm_kind_of_file(path);
+    const bool other = txm_path_scene(path) != TXM_PATH_NONE || (txm_is_image_name(path) && strstr(kind, "image"));
+    if (txm_tx_name_parse(txm_path_base(path), &bytes, &version, md5) || !other)
+        return false;
+    txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is %s", path, kind);
+    txm_tx_explain(path, err);
+    return true;
 }
 
 /* A user who named the image instead gets a message that says what the file is and which command to use. */

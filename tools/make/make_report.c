@@ -233,6 +233,18 @@ static void count_guess(txm_make_report *report, const txm_batch_file *file)
                  slash ? slash + 1 : file->input->path);
 }
 
+/* Cycles looks in blender_tx if the file is not in the folder that was asked for. */
+static void count_elsewhere(txm_make_report *report, const txm_batch_file *file)
+{
+    const char *asked = file->input->cache_dir ? file->input->cache_dir : report->cache_dir;
+    char *folder = file->result->tx_path ? txm_path_dir(file->result->tx_path) : NULL;
+    if (folder && asked && *asked && file->result->outcome == TXM_OUTCOME_UP_TO_DATE &&
+        !strcmp(txm_path_base(folder), "blender_tx") && strcmp(txm_path_base(asked), "blender_tx") != 0 &&
+        !report->elsewhere_count++)
+        snprintf(report->elsewhere, sizeof report->elsewhere, "%s", folder);
+    free(folder);
+}
+
 /* The lock is only for counting; printing has its own locks. */
 void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
 {
@@ -247,7 +259,9 @@ void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
         report->count[result->outcome]++;
         report->tx_bytes += result->outcome == TXM_OUTCOME_CREATED ? result->tx_bytes : 0;
         report->converted += result->outcome == TXM_OUTCOME_CREATED && result->stages.color > 0;
+        report->pixel_bytes += result->outcome == TXM_OUTCOME_SAME ? 0 : txm_make_pixel_bytes(result);
         count_guess(report, file);
+        count_elsewhere(report, file);
     }
     pthread_mutex_unlock(&report->lock);
     /* After a signal all running conversions fail in the same way, so this is reported once. */
@@ -366,6 +380,7 @@ static void print_json_summary(txm_make_report *report, double seconds)
     txm_json_bool(color, "exact", !report->converted || txm_colors_exact());
     txm_project_json(o);
     txm_json_number(o, "seconds", seconds, 6);
+    txm_json_uint(o, "pixel_bytes", report->pixel_bytes);
     txm_json_uint(o, "exit_code", (uint64_t)txm_tally_exit(&report->tally));
     emit(report, o);
 }
@@ -390,6 +405,13 @@ static void say_summary(const txm_make_report *report, double seconds)
         txm_say(TXM_SAY_INFO, "%zu created (%s), %zu up to date, %zu skipped, %zu failed, in %s",
                 n[TXM_OUTCOME_CREATED], txm_format_bytes(report->tx_bytes, size), n[TXM_OUTCOME_UP_TO_DATE], skipped,
                 report->tally.failed, txm_format_seconds(seconds, time));
+    if (report->elsewhere_count)
+        txm_say(TXM_SAY_INFO,
+                "%zu of the files up to date %s in %s, where Cycles looks too, and not in %s; --force "
+                "makes them there",
+                report->elsewhere_count, report->elsewhere_count == 1 ? "is" : "are", report->elsewhere,
+                report->cache_dir ? report->cache_dir : "the cache folder");
+    txm_make_say_saves(report->pixel_bytes);
     if (left)
         txm_say(TXM_SAY_INFO, "%zu file%s not started", left, left == 1 ? " was" : "s were");
 }

@@ -35,6 +35,10 @@ typedef struct txm_make_report {
     char list_key[TXM_KEY_HEX]; /* copy of the key in the totals */
     txm_tally tally;
     uint64_t tx_bytes;
+    uint64_t pixel_bytes;  /* of all images */
+    const char *cache_dir; /* where tx files are put; NULL: blender_tx */
+    char elsewhere[256];   /* the first tx file that is up to date in another folder, where Cycles looks too */
+    size_t elsewhere_count;
     size_t converted; /* files that OpenColorIO converted; counted if stages are timed */
     double begin;     /* the monotonic clock at the start */
     FILE *log;        /* also gets the JSON; NULL: none */

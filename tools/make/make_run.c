@@ -40,6 +40,12 @@ static void on_planned(void *user, const txm_batch_totals *totals)
     txm_progress_planned(&run->progress, totals);
 }
 
+static void on_examined(void *user, size_t done, size_t inputs)
+{
+    (void)user;
+    txm_say_progress("examining", done, inputs);
+}
+
 /* Only the progress is shown here; the report prints finished files. */
 static void on_begin(void *user, const txm_batch_file *file)
 {
@@ -77,7 +83,8 @@ static txm_status convert(make_run *run, txm_error *err)
 {
     const txm_make_args *a = run->args;
     const txm_batch_job_args args = job_args(a);
-    const txm_batch_events events = {sizeof events, run, on_planned, make_done, on_begin, on_rows, txm_say_warning};
+    const txm_batch_events events = {sizeof events, run,     on_planned,      make_done,
+                                     on_begin,      on_rows, txm_say_warning, on_examined};
     const txm_batch_options options = {
         .struct_size = sizeof(txm_batch_options),
         .settings = &a->settings.settings,
@@ -152,10 +159,11 @@ int txm_make_run(const txm_make_args *args, const txm_operands *operands)
     run.report.watching = args->watching;
     run.report.lint = args->lint;
     run.report.shard = args->shard;
+    run.report.cache_dir = args->settings.settings.cache_dir;
     run.report.tile_px = args->settings.settings.tile_px;
     txm_status status = begin_make(&run, operands, &err);
-    txm_progress_init(&run.progress, run.report.inputs, args->progress,
-                      args->report.quiet || args->dry_run || args->plan || args->key);
+    const bool converts = !args->dry_run && !args->plan && !args->key;
+    txm_progress_init(&run.progress, run.report.inputs, args->progress && converts, args->report.quiet || !converts);
     if (status == TXM_OK && !run.planned)
         status = convert(&run, &err);
     if (status != TXM_OK && err.status != TXM_STATUS_CANCELLED)

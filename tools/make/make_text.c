@@ -167,3 +167,18 @@ void txm_make_print_key(const txm_batch_file *file)
     putchar('\n');
     txm_print_end();
 }
+
+/* Cycles keeps colours with alpha. */
+uint64_t txm_make_pixel_bytes(const txm_result *result)
+{
+    const uint64_t channels = result->channels == 1 ? 1 : 4;
+    return (uint64_t)result->width * result->height * channels * txm_type_bytes(result->type);
+}
+
+void txm_make_say_saves(uint64_t pixel_bytes)
+{
+    char all[TXM_FORMAT_BYTES], half[TXM_FORMAT_BYTES];
+    if (pixel_bytes)
+        txm_say(TXM_SAY_INFO, "%s of textures; about %s at half resolution", txm_format_bytes(pixel_bytes, all),
+                txm_format_bytes(pixel_bytes / 3, half));
+}

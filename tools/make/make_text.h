@@ -16,4 +16,9 @@ void txm_make_content_key(const txm_batch_file *file, char out[TXM_SHA1_HEX]);
 void txm_make_print_file(const txm_batch_file *file, bool costs);
 /* "KEY  PATH", in the format of sha256sum(1). */
 void txm_make_print_key(const txm_batch_file *file);
+/* Bytes of an image's pixels in a render without tx files; 0 if its size is not known. */
+uint64_t txm_make_pixel_bytes(const txm_result *result);
+/* Says what the cache saves, of so many bytes of pixels: tiles of the levels that are looked up are loaded, and from
+ * level 1 on a pyramid has a third of the pixels of level 0. */
+void txm_make_say_saves(uint64_t pixel_bytes);
 #endif

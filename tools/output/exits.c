@@ -359,6 +359,7 @@ static void say_failures(const txm_tally *t)
 int txm_finish(const txm_tally *tally)
 {
     txm_tally t = *tally;
+    txm_say_status("%s", "");
     t.retryable |= atomic_load(&missing);
     errno = 0;
     bool lost = txm_lines_flush() || ferror(stdout);

@@ -26,7 +26,7 @@ void txm_progress_init(txm_progress *progress, size_t files, bool asked, bool qu
     pthread_mutex_init(&progress->lock, NULL);
     if (!quiet && txm_say_can_animate())
         progress->style = TXM_PROGRESS_LINE;
-    else if (asked && !quiet)
+    else if (asked)
         progress->style = TXM_PROGRESS_LINES;
     if (progress->style != TXM_PROGRESS_NONE)
         progress->shares = txm_calloc(files, sizeof *progress->shares);

@@ -17,6 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tile/base/bytes.h"
+#include "tile/base/clock.h"
+#include "tile/base/shell.h"
 #include "tile/base/text.h"
 
 #include "tools/output/line.h"
@@ -192,6 +195,52 @@ void txm_say(txm_say_level level, const char *format, ...)
     va_start(args, format);
     put_line(level, (txm_color_wanted(STDERR_FILENO) ? coloured : plain)[level], format, args);
     va_end(args);
+}
+
+void txm_say_progress(const char *doing, size_t done, size_t total)
+{
+    static _Atomic double shown;
+    const double now = txm_clock_seconds();
+    if (!txm_say_can_animate() || now - shown < 0.1)
+        return;
+    shown = now;
+    if (total)
+        txm_say_status("%s %zu of %zu files", doing, done, total);
+    else
+        txm_say_status("%s %zu files", doing, done);
+}
+
+void txm_say_file_progress(const char *doing, size_t done, size_t total, bool quiet)
+{
+    if (total > 1 && (quiet || !isatty(STDOUT_FILENO)))
+        txm_say_progress(doing, done, total);
+}
+
+static struct {
+    int argc;
+    char **argv;
+} started;
+
+void txm_say_started(int argc, char **argv)
+{
+    started.argc = argc;
+    started.argv = argv;
+}
+
+/* The option comes after the command, because "--" may follow. The words were quoted by the user's shell before. */
+void txm_say_again(const char *message, const char *option)
+{
+    txm_bytes line = {0};
+    bool ok = txm_bytes_puts(&line, "txmill");
+    for (int i = 1; ok && i < started.argc; i++) {
+        char *word = txm_shell_word(started.argv[i]);
+        ok = word && txm_bytes_puts(&line, " ") && txm_bytes_puts(&line, word) &&
+             (i > 1 || (txm_bytes_puts(&line, " ") && txm_bytes_puts(&line, option)));
+        free(word);
+    }
+    if (ok)
+        txm_say(TXM_SAY_INFO, "%s: %s", message, line.data);
+    txm_bytes_free(&line);
 }
 
 /* It has the form of the library's callback for warnings. */

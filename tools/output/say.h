@@ -23,6 +23,11 @@ void txm_say(txm_say_level level, const char *format, ...) __attribute__((format
 /* As TXM_SAY_WARNING, in the form of the library's callback; `user` is not used. */
 void txm_say_warning(void *user, const char *message);
 
+/* The words that the program was started with, for commands in messages; call it first. */
+void txm_say_started(int argc, char **argv);
+/* Prints `message` and the command of this run with an option more, as a shell reads it. */
+void txm_say_again(const char *message, const char *option);
+
 /* Prints the last line of a failed run, without a prefix. */
 void txm_say_last(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -30,6 +35,11 @@ void txm_say_last(const char *format, ...) __attribute__((format(printf, 1, 2)))
  * terminal that can move its cursor. */
 void txm_say_status(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool txm_say_can_animate(void);
+/* A status line such as "checking 12 of 340 files", which changes at most ten times a second; without `total`: 0. Any
+ * thread may call it for each step. */
+void txm_say_progress(const char *doing, size_t done, size_t total);
+/* The same for a command that prints a line a file: shown only if these lines go elsewhere. */
+void txm_say_file_progress(const char *doing, size_t done, size_t total, bool quiet);
 
 /* Between the two calls only the caller's messages are written, and no status line is shown, because standard output
  * may be the same terminal. Calls nest. */

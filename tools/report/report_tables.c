@@ -108,8 +108,12 @@ static void put_failure(FILE *out, const txm_report_file *f)
     put_path(out, f->input);
     put_word(out, f->status);
     fprintf(out, "<td class=\"%s\">%s</td>", f->retryable ? "warn-text" : "bad-text",
-            f->retryable ? "worth a retry" : "for good");
-    put_word(out, f->message);
+            f->retryable ? "a retry may help" : "no");
+    /* The first column has the name. */
+    const char *message = f->message ? f->message : "";
+    const size_t name = f->input ? strlen(f->input) : 0;
+    const bool repeats = name && !strncmp(message, f->input, name) && !strncmp(message + name, ": ", 2);
+    put_word(out, message + (repeats ? name + 2 : 0));
     fputs("</tr>\n", out);
 }
 

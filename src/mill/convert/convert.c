@@ -105,7 +105,8 @@ static txm_status decide_need(conversion *c, txm_result *result, bool *needed, t
     }
     txm_found found = {0};
     const txm_resolved_image image = {c->context, c->info, &c->resolved};
-    const txm_tx_wish wish = {txm_resolved_fits, &image, NULL};
+    const char *space = strcmp(c->resolved.requested, "auto") ? c->resolved.requested : NULL;
+    const txm_tx_wish wish = {txm_resolved_fits, &image, space};
     txm_status status = txm_tx_lookup(c->path, c->settings.cache_dir, &c->resolved.key, &wish, &found, err);
     if (status)
         return status;
@@ -117,6 +118,8 @@ static txm_status decide_need(conversion *c, txm_result *result, bool *needed, t
         *needed = false;
         break;
     case TXM_TX_STATE_FRESH:
+        result->shows = found.shows;
+        found.shows = NULL;
         status = leave_fresh(c, result, needed, err);
         break;
     case TXM_TX_STATE_OUTDATED:
@@ -397,7 +400,8 @@ static bool leave_unread(conversion *c, txm_result *result, const txm_error *why
         return false;
     result->outcome = TXM_OUTCOME_UP_TO_DATE;
     result->tx_path = found.path;
-    found.path = NULL;
+    result->shows = found.shows;
+    found.path = found.shows = NULL;
     result->alpha = c->resolved.alpha;
     snprintf(result->colorspace, sizeof result->colorspace, "%s", c->resolved.requested);
     snprintf(result->detected, sizeof result->detected, "%s", c->resolved.requested);
@@ -484,6 +488,7 @@ void txm_result_clear(txm_result *result)
 {
     if (result) {
         free(result->tx_path);
+        free(result->shows);
         *result = (txm_result){0};
     }
 }

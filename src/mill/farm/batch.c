@@ -173,6 +173,7 @@ bool txm_item_take(txm_batch *batch, txm_item *item, const txm_result *result)
     item->reader = txm_names_put(n, result->reader);
     item->reason = txm_names_put(n, result->reason);
     item->settings_key = txm_names_put(n, result->settings_key);
+    item->shows = txm_names_put(n, result->shows);
     pthread_mutex_unlock(&batch->names_lock);
     item->outcome = (uint8_t)result->outcome;
     item->otherwise = result->otherwise;
@@ -184,7 +185,7 @@ bool txm_item_take(txm_batch *batch, txm_item *item, const txm_result *result)
     item->source_bytes = result->source_bytes;
     item->seconds = (float)result->seconds;
     return (item->tx_path || !result->tx_path) && item->requested && item->detected && item->reader && item->reason &&
-           item->settings_key;
+           item->settings_key && (item->shows || !result->shows);
 }
 
 /* The inverse: its strings are valid as long as the batch. */
@@ -193,6 +194,7 @@ txm_result txm_item_expand(const txm_item *item)
     txm_result r = {.outcome = (txm_outcome)item->outcome,
                     .otherwise = item->otherwise,
                     .tx_path = (char *)item->tx_path,
+                    .shows = (char *)item->shows,
                     .alpha = (txm_alpha)item->alpha,
                     .width = item->width,
                     .height = item->height,

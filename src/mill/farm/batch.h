@@ -31,7 +31,7 @@ typedef struct txm_item {
     bool looked_at;
     txm_status status;
     const char *message; /* message of its failure */
-    const char *tx_path, *requested, *detected, *reader, *reason, *settings_key, *content;
+    const char *tx_path, *requested, *detected, *reader, *reason, *settings_key, *content, *shows;
     uint8_t outcome, alpha, type, channels; /* as in txm_result */
     bool otherwise;
     bool remake; /* up to date by name and time, but damaged */

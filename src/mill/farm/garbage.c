@@ -132,6 +132,8 @@ static txm_status visit_file(walk *w, const char *path, const struct stat *st, t
 {
     txm_garbage_verdict verdict = {0};
     txm_error own = {0};
+    if (w->options->examined)
+        w->options->examined(w->options->user, path);
     txm_status status = txm_garbage_judge(path, st, w->options, &verdict, &own);
     if (status == TXM_OK)
         status = settle(w, path, st, &verdict, &own);

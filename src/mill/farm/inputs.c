@@ -198,12 +198,12 @@ static txm_status add_pattern(txm_inputs *inputs, const char *path, const txm_in
 /* ---- arguments -------------------------------------------------------------------------------------------------- */
 
 /* An operand without files is not an error, but probably a mistake. */
-static void tell_empty(const txm_inputs *inputs, const char *format, const char *name)
+static void tell_empty(const txm_inputs *inputs, const char *name, const char *why)
 {
     char message[TXM_MESSAGE_BYTES];
     if (!inputs->options.empty)
         return;
-    snprintf(message, sizeof message, format, name);
+    snprintf(message, sizeof message, "%s: %s", name, why);
     inputs->options.empty(inputs->options.empty_user, message);
 }
 
@@ -211,16 +211,17 @@ static void tell_empty(const txm_inputs *inputs, const char *format, const char 
 static txm_status add_folder(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
 {
     size_t before = inputs->count;
+    const txm_inputs_options *o = &inputs->options;
+    char none[128];
     txm_status status = txm_inputs_add_folder(inputs, path, settings, err);
+    snprintf(none, sizeof none, "no %s in this folder", o->what ? o->what : "tx file");
     if (status == TXM_OK && inputs->count == before)
-        tell_empty(
-            inputs,
-            inputs->options.include || inputs->options.exclude
-                ? "%s: --include and --exclude leave no file in this folder"
-            : inputs->options.tx_files
-                ? "%s: no tx file in this folder"
-                : "%s: no image in this folder: images are recognised by their extensions, such as .png, .exr or .tif",
-            path);
+        tell_empty(inputs, path,
+                   o->exclude || (o->include && !o->what) ? "--include and --exclude leave no file in this folder"
+                   : o->what || o->tx_files
+                       ? none
+                       : "no image in this folder: images are recognised by their extensions, such as .png, .exr or "
+                         ".tif");
     return status;
 }
 
@@ -287,7 +288,7 @@ static txm_status add_list(txm_inputs *inputs, const char *path, txm_error *err)
     size_t before = inputs->count;
     txm_status status = txm_inputs_add_list(inputs, path, err);
     if (status == TXM_OK && inputs->count == before)
-        tell_empty(inputs, "%s: the list is empty", strcmp(path, "-") ? path : "standard input");
+        tell_empty(inputs, strcmp(path, "-") ? path : "standard input", "the list is empty");
     return status;
 }
 

@@ -203,8 +203,14 @@ static void look_at_inputs(void *arg)
 {
     looking *l = arg;
     size_t i;
-    while (txm_batch_may_start(l->batch) && (i = atomic_fetch_add(&l->next, 1)) < l->batch->count)
+    while (txm_batch_may_start(l->batch) && (i = atomic_fetch_add(&l->next, 1)) < l->batch->count) {
         l->look(l->batch, i);
+        if (!l->batch->events.examined)
+            continue;
+        pthread_mutex_lock(&l->batch->events_lock);
+        l->batch->events.examined(l->batch->events.user, i + 1, l->batch->count);
+        pthread_mutex_unlock(&l->batch->events_lock);
+    }
 }
 
 /* Uses all threads, because on a network share looking at files is mostly waiting. */

@@ -23,9 +23,9 @@ FINDING(NAME_UNKNOWN, "TXM-304", NOTE, "It is unknown whether the name matches t
 FINDING(FORMAT, "TXM-305", NOTE, "The file is for versions of Cycles that look for equiangular tx files")
 FINDING(NAME_RULES, "TXM-306", WARNING, "The file was made with other settings than the rules specify for its image")
 FINDING(NAME_IMAGE, "TXM-307", NOTE, "The file was made from an image of another name, as copies from a store may be")
+FINDING(CONFIG, "TXM-308", WARNING, "The file was made with another OCIO config: its colours are not those of this one")
 FINDING(NAME_UNUSUAL, "TXM-309", NOTE,
         "The file is for scenes that use its image in another way than is usual for its name")
-FINDING(CONFIG, "TXM-308", WARNING, "The file was made with another OCIO config: its colours are not those of this one")
 FINDING(SOURCE_STALE, "TXM-401", WARNING, "The source has another time: Cycles does not use the file")
 FINDING(SOURCE_MISSING, "TXM-402", NOTE, "The source was not found or cannot be examined, so its time was not compared")
 FINDING(SECTION_DAMAGED, "TXM-501", WARNING, "The border section is damaged or cut off")

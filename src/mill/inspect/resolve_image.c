@@ -62,8 +62,9 @@ static void add_difference(char *text, size_t text_bytes, const char *what, cons
         snprintf(text + used, text_bytes - used, "%s%s %s, not %s", used ? "; " : "", what, found, asked);
 }
 
-/* Names options, so that the user knows what to change. */
-static void describe_difference(const resolving *r, const txm_name_match *m, bool found, txm_other_name *other)
+/* Names options, so that the user knows what to change. `bit`: of this file. */
+static void describe_difference(const resolving *r, const txm_name_match *m, bool found, txm_other_name *other,
+                                uint32_t bit)
 {
     const txm_tx_key *key = &r->resolved.key;
     char *text = other->difference;
@@ -74,6 +75,7 @@ static void describe_difference(const resolving *r, const txm_name_match *m, boo
         return;
     }
     add_difference(text, bytes, "colour space", m->colorspace, *key->colorspace ? key->colorspace : "auto");
+    r->out->other_spaces |= *text ? bit : 0;
     add_difference(text, bytes, "alpha type", txm_alpha_name(m->alpha), txm_alpha_name(key->alpha));
     add_difference(text, bytes, "format", m->equiangular ? "lat-long" : "plain",
                    key->equiangular ? "lat-long" : "plain");
@@ -87,26 +89,25 @@ static void describe_difference(const resolving *r, const txm_name_match *m, boo
                        txm_blender_name(txm_color_blender(color)));
     else if (strcmp(m->xyz_to_scene_linear, key->xyz_text) != 0)
         add_difference(text, bytes, "working space", *m->working_space ? m->working_space : "another", "this one");
+    r->out->other_settings |= *text ? bit : 0;
     if (!*text)
         snprintf(text, bytes, "%s",
                  m->absolute_dir ? "named for an absolute cache folder" : "named for a cache folder beside the image");
 }
 
-/* Takes ownership of `path`. */
-static txm_status add_other(resolving *r, char *path, txm_error *err)
+/* Once the others are sorted, since bits of the result have their numbers. */
+static txm_status describe_others(resolving *r, txm_error *err)
 {
-    txm_name_match match;
-    bool found = false;
-    txm_resolution *out = r->out;
-    txm_status status = txm_name_search(r->context, path, r->image, NULL, &match, &found, err);
-    if (status) {
-        free(path);
-        return status;
+    txm_status status = TXM_OK;
+    for (size_t i = 0; status == TXM_OK && i < r->out->other_count; i++) {
+        txm_name_match match;
+        bool found = false;
+        txm_other_name *other = &r->out->others[i];
+        status = txm_name_search(r->context, other->path, r->image, NULL, &match, &found, err);
+        if (status == TXM_OK)
+            describe_difference(r, &match, found, other, (uint32_t)1 << i);
     }
-    txm_other_name *other = &out->others[out->other_count++];
-    other->path = path;
-    describe_difference(r, &match, found, other);
-    return TXM_OK;
+    return status;
 }
 
 /* Whether `name` is that of the same image with another digest. */
@@ -141,7 +142,10 @@ static txm_status find_in(resolving *r, const char *folder, txm_error *err)
         if (!is_other(r, entry->d_name))
             continue;
         char *path = txm_path_join(folder, entry->d_name);
-        status = path ? add_other(r, path, err) : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", r->image);
+        if (path)
+            r->out->others[r->out->other_count++].path = path;
+        else
+            status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", r->image);
     }
     if (!status && !entry && errno != 0)
         status = txm_fail_errno(err, errno, "%s: cannot be listed", folder);
@@ -168,7 +172,7 @@ static txm_status find_others(resolving *r, txm_error *err)
     free(beside);
     free(usual);
     qsort(r->out->others, r->out->other_count, sizeof r->out->others[0], by_path);
-    return status;
+    return status ? status : describe_others(r, err);
 }
 
 /* ---- time ------------------------------------------------------------------------------------------------------- */
@@ -265,6 +269,7 @@ static txm_status judge_tiles(resolving *r, const txm_settings *settings, txm_er
     if (status || verdict.use != TXM_USE_DAMAGED)
         return status;
     r->out->state = TXM_TX_STATE_UNUSABLE;
+    r->out->harmless = verdict.harmless;
     status = set_text(&r->out->reason, verdict.reason, err);
     return status ? status : set_text(&r->out->shows, verdict.shows, err);
 }
@@ -277,6 +282,7 @@ static void take_found(txm_resolution *out, txm_found *found)
     out->path = found->path;
     out->reason = found->reason;
     out->shows = found->shows;
+    out->harmless = found->harmless;
     if (found->state != TXM_TX_STATE_SOURCE && stat(found->path, &tx) == 0)
         out->tx_time = tx.st_mtime;
     *found = (txm_found){0};

@@ -122,6 +122,11 @@ static txm_status choose_reader(txm_source *s, const txm_source_options *options
         snprintf(s->info.format, sizeof s->info.format, "%s", format->name);
         snprintf(s->info.reader, sizeof s->info.reader, "%s", format->reader->name);
     }
+    if (status == TXM_STATUS_UNSUPPORTED && head_bytes >= 4 && !memcmp(head, "Ptex", 4))
+        return txm_fail(err, status,
+                        "%s: a Ptex file has no texture coordinates; give its mesh with 'txmill make --mesh FILE' (OBJ "
+                        "or PLY) to unwrap it",
+                        s->path);
     return status == TXM_STATUS_UNSUPPORTED ? open_with(s, &txm_oiio_reader, options, err) : status;
 }
 

@@ -141,7 +141,8 @@ txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const t
         }
     }
     if (serves)
-        verdict = (txm_verdict){.use = TXM_USE_LOADED, .used = true, .shows = "uses the image as it is"};
+        verdict =
+            (txm_verdict){.use = TXM_USE_LOADED, .used = true, .harmless = true, .shows = "uses the image as it is"};
     char *why = txm_strdup(verdict.reason), *shows = txm_strdup(verdict.shows);
     if (exhausted || !path || !why || !shows) {
         free(path);
@@ -154,6 +155,7 @@ txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const t
                        .reason = why,
                        .shows = shows,
                        .foreign = lacking.foreign,
+                       .harmless = verdict.harmless,
                        .trouble = lacking.trouble};
     return TXM_OK;
 }

@@ -54,6 +54,7 @@ static void say(txm_verdict *v, txm_use use, const char *shows, const char *form
 {
     va_list args;
     *v = (txm_verdict){.use = use, .used = use == TXM_USE_LOADED || use == TXM_USE_DIRECT};
+    v->harmless = v->used || shows == from_source;
     va_start(args, format);
     txm_vformat(v->reason, sizeof v->reason, format, args);
     va_end(args);

@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What an artist types for everyday tasks, and how many words that takes; and what a command says that was given none.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+mkdir film film/tex film/none && cp "$TXM_TESTDATA"/blend/materials.blend film/shot.blend && cp -r "$TXM_TESTDATA"/blend/textures film/
+chmod -R u+w film && cp "$golden/rgb8.png" film/tex/wood.png && cp "$golden/rgb8.png" film/tex/wood_normal.png
+cp "$golden/rgb8.png" film/wood.png && mkdir loose && cp "$golden/rgb8.png" loose/wall.png && cp "$golden/rgb8.png" loose/wall_ao.png
+cd film || exit 1
+
+cat >"$work/terminal.py" <<'PY'
+import os, pty, subprocess, sys
+
+how, *command = sys.argv[1:]
+# Standard output is a terminal too if a picture is shown; else only standard error is, and files open slowly.
+slowly = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=openat:delay_enter=1500"]
+master, slave = pty.openpty()
+child = subprocess.Popen(command if how == "both" else slowly + command, stdout=slave if how == "both" else subprocess.DEVNULL,
+                         stderr=slave, env=dict(os.environ, TERM="xterm", COLUMNS="80"))
+os.close(slave)
+seen = b""
+while True:
+    try:
+        seen += os.read(master, 4096)
+    except OSError:
+        break
+child.wait()
+sys.stdout.buffer.write(seen)
+print("\nprogress" if b"\r" in seen.replace(b"\r\n", b"") else "\nnone")
+PY
+
+task() { # task WORDS NAME COMMAND... : the command is no longer than that, and is run
+    local words=$1 name=$2
+    shift 2
+    check "$name-words" test $(($# + 1)) -le "$words"
+    txm "$@"
+}
+
+# ---- everyday tasks ----------------------------------------------------------------------------------------------------
+task 3 make-a-scene make shot.blend
+check make-a-scene says "up to date"
+check make-a-scene-saves grep -qE '^txmill: [0-9.]+ [kMG]?B of textures; about [0-9.]+ [kMG]?B at half resolution$' "$work/err"
+task 2 is-it-ready check
+check is-it-ready eval 'says "checking shot.blend" && prints "textures fresh"'
+check is-it-ready-saves says "at half resolution"
+task 2 make-a-folder make
+check make-a-folder says "making the tx files of shot.blend"
+"$TXMILL" make -q wood.png
+task 3 what-is-inside info wood.png
+check what-is-inside prints "Cycles        uses it for scenes that set sRGB"
+task 3 why-is-it-not-used resolve tex/wood.png
+check why-is-it-not-used prints "tex/wood.png: missing: tex/blender_tx/wood.png.0-"
+python3 "$work/terminal.py" both "$TXMILL" view wood.png >"$work/shown"
+check look-at-it grep -q "Cycles uses it for scenes that set sRGB" "$work/shown"
+mv wood.png oak.png
+task 3 clean-up gc .
+check clean-up says "to remove it, run: txmill gc --delete ."
+eval "$(sed -n 's/^txmill: to remove it, run: txmill/"$TXMILL"/p' "$work/err")" >/dev/null 2>&1
+check clean-up-pasted test ! -e blender_tx/wood.png.*.tx
+task 3 what-does-it-save check shot.blend
+check what-does-it-save says "at half resolution"
+task 4 farm-job make shot.blend --log=run.jsonl
+check farm-job test -s run.jsonl
+
+# ---- nothing was named ----------------------------------------------------------------------------------------------------
+cd tex || exit 1
+txm check
+check images-here eval 'rc_is 5 && says "no scene here: checking the images of this folder, data maps by their names (--preset pbr)"'
+check images-command prints "run: txmill make --preset pbr ."
+"$TXMILL" make --preset pbr -q .
+txm check
+check images-fresh eval 'rc_is 0 && prints "2 of 2 textures fresh"'
+txm check -c sRGB
+check images-typed rc_is 5
+txm make
+check no-project eval 'rc_is 2 && says "no image given, and no project here" && says "'"'txmill make --preset pbr .'"'"'
+touch ../.txmill && rm -r blender_tx
+txm make
+check project eval 'rc_is 0 && says "making the tx files of the images of this folder" && test "$(ls blender_tx/*.tx | wc -l)" -eq 2'
+txm check
+check project-checked rc_is 0
+cd ../none || exit 1
+for command in check make; do
+    txm $command
+    check "nothing-$command" rc_is 2
+done
+cp ../shot.blend ./b.blend && cp ../shot.blend ./a.blend && echo '<svg/>' >c.xml && cp ../tex/wood.png .
+txm check
+check two-scenes says "checking a.blend and 1 other scene of this folder"
+check not-every-xml test "$(grep -c 'c.xml' "$work/err")" -eq 0
+cd "$work" || exit 1
+"$TXMILL" make -q loose && cp film/shot.blend 'loose/the scene.blend'
+txm check loose
+check names-the-scene prints 'name the scene, as in: txmill check "loose/the scene.blend"'
+
+# ---- progress and interruption ------------------------------------------------------------------------------------------
+mkdir many && for ((i = 0; i < 150; i++)); do cp "$golden/tile64.png" "many/$i.png"; done
+"$TXMILL" make -q many
+if strace -f -o /dev/null true 2>/dev/null; then
+    for command in check gc verify; do
+        shown=$(python3 terminal.py progress "$TXMILL" $command many | tail -1)
+        check "progress-$command" test "$shown" = progress
+    done
+fi
+python3 - "$TXMILL" >interrupted <<'PY'
+import signal, subprocess, sys, time
+run = subprocess.Popen([sys.argv[1], "check", "many"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+run.send_signal(signal.SIGSTOP)
+run.send_signal(signal.SIGINT)
+run.send_signal(signal.SIGCONT)
+out, err = run.communicate(timeout=60)
+print(run.returncode, out.strip(), err.strip())
+PY
+check interrupted test "$(grep -c 'not ready' interrupted)" -eq 0
+txm make -q --progress many --force
+check quiet-progress says "txmill: progress 100%"
+finish
