@@ -136,37 +136,45 @@ def trusted(path: StrPath, in_path: bool = False) -> bool:
     return ours and folder.st_uid in users and folder.st_mode & (stat.S_IWOTH | stat.S_ISVTX) != stat.S_IWOTH
 
 
+def _on_path(name: str, refused: List[str]) -> Optional[str]:
+    """The first program of this name on PATH that is trusted; the others are added to `refused`."""
+    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        found = shutil.which(name, path=folder) if folder else None
+        if found is not None:
+            if trusted(found, in_path=True):
+                return found
+            refused.append(found)
+    return None
+
+
+def _missing(refused: List[str], otherwise: str) -> ProgramMissing:
+    if not refused:
+        return ProgramMissing(otherwise)
+    return ProgramMissing(f"{refused[0]}: not run, because it belongs to another user, or is in a folder that everybody may write "
+                          "to; if you trust it, set TXMILL to this path")
+
+
 def find_program(program: Optional[StrPath] = None) -> str:
     """Returns the program to run: `program`, else $TXMILL, else the one of this installation, else the first on PATH. A
-    program of another user is passed over, unless it is named, or in a folder of PATH that not everybody may write to."""
-    if program is not None:
-        named = os.fspath(program)
-        found = shutil.which(named)
-        if found is None:
-            raise ProgramMissing(f"{named}: no such program; give the path of the txmill program")
-        return found
-    named = os.environ.get("TXMILL", "")
+    program of another user is passed over, unless its path is given, or it is in a folder of PATH that not everybody may
+    write to."""
+    refused: List[str] = []
+    named = os.fspath(program) if program is not None else os.environ.get("TXMILL", "")
     if named:
-        found = shutil.which(named)
+        found = shutil.which(named) if os.path.dirname(named) else _on_path(named, refused)
         if found is None:
-            raise ProgramMissing(f"$TXMILL: {named}: no such program; set it to the path of the txmill program, or unset it")
+            raise _missing(refused, f"{named}: no such program; give the path of the txmill program" if program is not None else
+                           f"$TXMILL: {named}: no such program; set it to the path of the txmill program, or unset it")
         return found
-    refused = ""
     for own in _own_program():
         if own.is_file() and os.access(own, os.X_OK):
             if trusted(own):
                 return str(own)
-            refused = refused or str(own)
-    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
-        found = shutil.which("txmill", path=folder) if folder else None
-        if found is not None:
-            if trusted(found, in_path=True):
-                return found
-            refused = refused or found
-    if refused:
-        raise ProgramMissing(f"{refused}: not run, because it belongs to another user, or is in a folder that everybody may "
-                             "write to; if you trust it, set TXMILL to this path")
-    raise ProgramMissing("the txmill program was found neither with this package nor on PATH; install it, or set $TXMILL")
+            refused.append(str(own))
+    found = _on_path("txmill", refused)
+    if found is None:
+        raise _missing(refused, "the txmill program was found neither with this package nor on PATH; install it, or set $TXMILL")
+    return found
 
 
 def version(program: Optional[StrPath] = None, timeout: Optional[float] = None) -> str:

@@ -491,7 +491,9 @@ class Program(unittest.TestCase):
             self.assertEqual(self.found(alone, [above.parent, on_path.parent]), str(above))
             above.parent.chmod(0o1777)
             self.assertEqual(self.found(alone, [above.parent, on_path.parent]), str(on_path))
-            self.assertIn(f"{above}: not run", self.found(alone, [above.parent]))
+            for named in ({}, {"TXMILL": "txmill"}):
+                self.assertIn(f"{above}: not run", self.found(alone, [above.parent], **named))
+                self.assertEqual(self.found(alone, [above.parent, on_path.parent], **named), str(on_path))
             # Who owns the package decides anyway.
             for path in (installed, *installed.iterdir()):
                 os.chown(path, 65534, 65534)
