@@ -50,6 +50,7 @@ for function in headers.functions.values():
 
 
 SCRATCH = tempfile.TemporaryDirectory()
+unittest.addModuleCleanup(SCRATCH.cleanup)
 
 
 def compiled(source, *options):
@@ -96,13 +97,13 @@ class Interface(unittest.TestCase):
         kinds = {}
         for folder in HEADERS.values():
             kinds.update(self.kinds(folder))
-        self.assertEqual(set(kinds), set(uses))
+        self.assertEqual(set(kinds), set(uses), "src/*/abi/sizes.c must list every struct of the headers")
         for name, found in uses.items():
             self.assertEqual(kinds[name] == "sized", "begins:struct_size" in found, name)
             # Programs allocate what they pass to be filled in, what has no star at all, and what they get arrays of.
             own = {"member:", "parameter:", "result:", "parameter:const", "parameter:*", "parameter:**", "member:*"} & found
             if kinds[name] == "returned":
-                self.assertFalse(own, name)
+                self.assertFalse(own, f"programs allocate {name}: it must be FIXED in sizes.c")
         self.assertIn("parameter:*", uses["txm_lane"])
         self.assertEqual(kinds["txm_lane"], "fixed")
 

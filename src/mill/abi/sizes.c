@@ -66,7 +66,7 @@
     FIXED(txm_resolution, 5512) \
     SIZED(txm_resolve_options) \
     FIXED(txm_result, 824) \
-    RETURNED(txm_rule) \
+    FIXED(txm_rule, 32) \
     FIXED(txm_stage_seconds, 64) \
     FIXED(txm_swept, 32) \
     SIZED(txm_trim_options) \
