@@ -16,12 +16,17 @@ from typing import List
 import txmill
 
 
+def shown(text: str) -> str:
+    """For a terminal, which would obey control characters in the names of files."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 def textures_ready(shot: str) -> int:
     """0 if every image of the shot has its tx file, else the exit code of this program."""
     missing: List[str] = []
     for image in txmill.list_scene(shot).images:
         if image["source"] in ("file", "sequence", "tiled") and image["state"] == "missing":
-            missing.append(f'{image["name"]!r}: {image["path"] or image["stored_path"]!r}')
+            missing.append(shown(f'{image["name"]}: {image["path"] or image["stored_path"]}'))
     if missing:
         print("Images that are not there:\n  " + "\n  ".join(missing), file=sys.stderr)
         return 3
@@ -32,7 +37,7 @@ def textures_ready(shot: str) -> int:
     run = txmill.make(shot, progress=show)
     print(f"\rtextures: {len(run.created)} made, {len(run.failed)} failed", file=sys.stderr)
     for failure in run.failed:
-        print(f"  {failure.error.message}", file=sys.stderr)
+        print(f"  {shown(failure.error.message)}", file=sys.stderr)
     if run.failed:
         return 4 if all(f.error.retryable for f in run.failed) else 3
     return 0
@@ -45,7 +50,7 @@ def main(arguments: List[str]) -> int:
     try:
         code = textures_ready(arguments[0])
     except txmill.TxmillError as error:
-        print(error, file=sys.stderr)
+        print(shown(str(error)), file=sys.stderr)
         return 3
     return code or subprocess.call(arguments[2:])
 

@@ -171,7 +171,7 @@ check slurm-exactly-once test "$(awk '{ print $1 "x" $2 }' "$work/counts")" = "$
 check slurm-requeued test "$requeued" -ge 1
 # The node's claims were taken over. Its temporary files stay for a day, because nobody else can know that it is dead.
 check slurm-no-claims-left test -z "$(find "$share/tex" -name '.*.txm-claim*')"
-check slurm-temporaries-are-its-own test -z "$(find "$share/tex" -name '.*.txm-tmp' -not -name '*.tx.n2-*')"
+check slurm-temporaries-are-its-own test -z "$(find "$share/tex" -name '.*.txm-tmp' -not -name '.*.n2-*')"
 find "$share/tex" -name '.*.txm-tmp' -exec touch -d '2 days ago' {} +
 run "$TXMILL" gc --delete "$share/tex"
 check slurm-gc-sweeps-them test -z "$(find "$share/tex" -name '.*.txm-*')"

@@ -163,12 +163,15 @@ static txm_status load_file(txm_color_config *config, txm_error *err)
 
 txm_status txm_color_load_origin(txm_color_config *config, const char *origin, txm_error *err)
 {
+    struct stat st;
     txm_status status;
     config->name = txm_strdup(origin);
     if (!config->name)
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory for the OCIO config", origin);
     if (strncmp(origin, "ocio://", 7) == 0)
         status = load_from_library(config, "ocio:// names", err);
+    else if (txm_path_has_ext(origin, "ocioz") && stat(origin, &st) == 0 && !S_ISREG(st.st_mode))
+        status = txm_fail(err, TXM_STATUS_CONFIG, "%s: not a regular file, so not an OCIO config", origin);
     else if (txm_path_has_ext(origin, "ocioz"))
         status = load_from_library(config, "config archives (.ocioz)", err);
     else

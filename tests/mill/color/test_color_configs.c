@@ -139,6 +139,8 @@ START_TEST(what_is_no_config_is_refused)
     says(refused(write_file("cut.ocio", "ocio_profile_version: 2\nroles: {a: b"), TXM_STATUS_CONFIG), "line");
     says(refused(write_file("tag.ocio", "ocio_profile_version: 2\nroles: !<\n"), TXM_STATUS_CONFIG), "invalid YAML");
     says(refused(write_file("three.ocio", "ocio_profile_version: 3.1\n"), TXM_STATUS_CONFIG), "3.1");
+    ck_assert_int_eq(mkfifo(in_folder("pipe.ocioz"), 0600), 0);
+    says(refused(in_folder("pipe.ocioz"), TXM_STATUS_CONFIG), "not a regular file");
     ck_assert_int_eq(mkfifo(in_folder("pipe.ocio"), 0600), 0);
     says(refused(in_folder("pipe.ocio"), TXM_STATUS_CONFIG), "not a regular file");
 }
