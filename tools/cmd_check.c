@@ -129,13 +129,14 @@ static bool is_ignored(const checking *c, const char *id)
     return false;
 }
 
-/* Prints a finding as a line or an object. Notes and ignored findings do not lead to exit code 5. As text, notes on
- * fresh textures and ignored findings are shown only with --verbose; JSON has all of them, marked. */
+/* Prints a finding as a line or an object. Notes and ignored findings do not lead to exit code 5. As text, ignored
+ * findings are shown only with --verbose, and so are fresh textures about which nothing is uncertain; JSON has all of
+ * them, marked. */
 static void tell_finding(checking *c, const txm_batch_file *file, const char *id, const char *severity, const char *tx,
                          const found *what)
 {
     const bool ignored = is_ignored(c, id), note = !strcmp(severity, "note"), counts = !ignored && !note;
-    const bool good = note && (!strcmp(id, states[FRESH].id) || !strcmp(id, states[AS_IS].id));
+    const bool good = note && !*what->text && (!strcmp(id, states[FRESH].id) || !strcmp(id, states[AS_IS].id));
     c->tally.findings |= counts;
     c->ignored += ignored;
     if (c->args->report.json) {
@@ -225,6 +226,7 @@ static txm_status look_at_file(checking *c, const txm_batch_file *file, found *o
     if (r->outcome == TXM_OUTCOME_WOULD_CREATE)
         return resolve(c, file, out, err);
     out->state = r->outcome == TXM_OUTCOME_UP_TO_DATE ? FRESH : AS_IS;
+    snprintf(out->text, sizeof out->text, "%s", r->reason);
     snprintf(out->shows, sizeof out->shows, "%s", r->shows ? r->shows : "uses the image itself");
     return TXM_OK;
 }

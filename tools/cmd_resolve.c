@@ -73,12 +73,13 @@ static bool is_loaded(const txm_resolution *r)
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
 
-/* It is printed only if the versions look for different files; otherwise the line would be the same for every image. */
+/* It is printed only if the versions look for different files, or find a file good for one of them alone; otherwise the
+ * line would be the same for every image. */
 static void print_versions(const txm_resolution *r)
 {
     bool differ = false;
     for (size_t i = 0; i < r->version_count; i++)
-        differ |= strcmp(r->versions[i].path, r->path) != 0;
+        differ |= strcmp(r->versions[i].path, r->path) != 0 || r->versions[i].state != r->versions[0].state;
     for (size_t i = 0; differ && i < r->version_count; i++) {
         const txm_version_answer *v = &r->versions[i];
         printf("  Blender %s: %s, ", txm_blender_name(v->blender), txm_tx_state_name(v->state));

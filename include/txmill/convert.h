@@ -126,9 +126,11 @@ typedef struct txm_result {
     uint64_t source_bytes, tx_bytes, section_bytes;
     double seconds; /* wall */
     txm_stage_seconds stages;
-    char reader[24];  /* name of the reader that decoded the source */
-    char reason[256]; /* why it was (or would be) made: "missing", "outdated: ...", "forced" */
-    bool otherwise;   /* up to date, but made with other settings than requested: `reason` says which */
+    char reader[24]; /* name of the reader that decoded the source */
+    /* Why it was (or would be) made: "missing", "outdated: ...", "forced". Of a file that is up to date: what is
+     * uncertain about it, such as the release of Blender that made it; "" if there is nothing to say. */
+    char reason[256];
+    bool otherwise; /* up to date, but made with other settings than requested: `reason` says which */
     /* The keys of two conversions of an image are equal exactly if their settings give the same pixels; "" if this call
      * did not convert it. */
     char settings_key[TXM_KEY_HEX];

@@ -178,9 +178,9 @@ typedef struct txm_version_answer {
 /* The file that Cycles would load for an image. All pointers are owned. */
 typedef struct txm_resolution {
     txm_tx_state state;
-    char *path;           /* the file that Cycles loads, or would look for */
-    char *reason;         /* why the tx file is outdated or unusable, or was not touched; "" otherwise */
-    char *shows;          /* what Cycles does, as in txm_verdict */
+    char *path;   /* the file that Cycles loads, or would look for */
+    char *reason; /* why the tx file is outdated or unusable, or was not touched, or what is uncertain; "" otherwise */
+    char *shows;  /* what Cycles does, as in txm_verdict */
     char colorspace[128]; /* the colour space in the name: "auto" stays "auto" */
     txm_alpha alpha;
     time_t image_time, tx_time;                 /* modification times; tx_time is 0 if there is no tx file */

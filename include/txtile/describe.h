@@ -39,7 +39,10 @@ typedef struct txm_tx_description {
     char *config; /* how the OCIO config defined the colour space, as txmill records it; owned; NULL: not recorded */
     txm_encoding encoding; /* how stored colours are encoded, by `detected` */
     uint32_t reserved_word;
-    uint64_t reserved[2];
+    /* The releases of Blender whose pixels the file has, separated by blanks ("5.3"); owned. txmill records it for
+     * images of which releases make different pixels. NULL: not recorded. */
+    char *releases;
+    uint64_t reserved[1];
 } txm_tx_description;
 
 /* Reads the metadata. Fails with NO_MEMORY only. Texts that are too long are cut; malformed ones count as absent. */

@@ -47,7 +47,7 @@ TXM_API const char *txm_use_name(txm_use use);
 typedef struct txm_verdict {
     txm_use use;
     bool used;        /* true for LOADED and DIRECT */
-    char reason[512]; /* why it is not used, or what is uncertain, in one sentence; "" for LOADED */
+    char reason[512]; /* why it is not used, or what is uncertain, in one sentence; "" if there is nothing to say */
     char shows[160];  /* what Cycles does, as a sentence without its subject, such as "renders magenta where ..." */
     bool harmless;    /* the picture is right, and only takes longer */
     uint64_t reserved[4];
@@ -69,7 +69,7 @@ TXM_API const char *txm_tx_state_name(txm_tx_state state);
 typedef struct txm_found {
     txm_tx_state state;
     char *path;         /* the file that Cycles would load, or the one that it would (re)write; owned, free() */
-    char *reason;       /* why it is outdated or unusable, "" otherwise; owned, free() */
+    char *reason;       /* why it is outdated or unusable, or what is uncertain about it; "" otherwise; owned, free() */
     char *shows;        /* what Cycles does, as in txm_verdict; owned, free() */
     bool foreign;       /* it is unusable only because of its codec: readers that support the codec may use it */
     txm_status trouble; /* not OK: the file could not be examined, and may be fresh; a retry may help */

@@ -265,6 +265,8 @@ bool txm_info_print_text(const txm_info *info, const txm_info_extent *extent)
     } else if (*d->software) {
         print_field("made by", d->software);
     }
+    if (d->releases)
+        print_field("for Blender", d->releases);
     print_source(info);
     print_color_settings(d);
     print_statistics(d);
@@ -386,6 +388,7 @@ static void add_description(cJSON *o, const txm_info *info)
     txm_json_text(o, "format", d->envlatl ? "equiangular" : "plain");
     text_or_null(o, "software", d->software);
     txm_json_text(o, "made_by", !*d->software ? NULL : made_by_txmill(info) ? "txmill" : "other");
+    txm_json_text(o, "made_for", d->releases);
     add_colors(o, "average", d->average, d->average_count);
     add_colors(o, "constant", d->constant, d->constant_count);
     text_or_null(o, "sha1", d->sha1);

@@ -235,7 +235,7 @@ txm_status txm_input_check(const txm_input *input, txm_error *err)
 /* For the sums at the end of a run, where the word follows a number. */
 const char *txm_use_word(txm_use use)
 {
-    static const char *const words[] = {"missing",  "unreadable", "refused by Cycles", "under a wrong name",
+    static const char *const words[] = {"missing",  "unreadable", "refused by Cycles", "made with other settings",
                                         "outdated", "damaged",    "without an image",  "not in a cache folder",
                                         "used"};
     return words[use];

@@ -354,6 +354,8 @@ static txm_status summarize(attempt *a, txm_tx_summary *out, txm_error *err)
     memset(out, 0, sizeof *out);
     for (uint32_t c = 0; c < a->layout.channels; c++)
         out->average[c] = (float)(st->sum[c] / pixels);
+    /* Sums of integers are exact. */
+    out->opaque = !txm_type_is_float(a->layout.type) && a->layout.channels == 4 && st->sum[3] == pixels;
     out->constant = a->feed.constant;
     if (out->constant)
         a->request->context->ops->to_float(a->layout.type, a->feed.stats.first, out->constant_color,

@@ -47,6 +47,37 @@ static bool has_bit(unsigned set, uint32_t channels)
     return set >> (channels < 31 ? channels : 31) & 1;
 }
 
+/* What a release of Blender does about alpha. It goes by the number of channels, whatever the second or fourth one is.
+ */
+static void plan_alpha(txm_conform *c, const txm_source_info *info, txm_color_class class, txm_alpha alpha,
+                       txm_blender blender)
+{
+    const bool has_alpha = info->file_channels == 2 || info->file_channels > 3;
+    c->associate = has_bit(TXM_RELEASE(blender, associated), info->file_channels) && class != TXM_COLOR_CLASS_DATA &&
+                   alpha_is_unassociated(info, alpha);
+    c->set_opaque = info->channels > 1 && alpha == TXM_ALPHA_NONE;
+    c->divide = alpha != TXM_ALPHA_NONE && alpha != TXM_ALPHA_CHANNEL_PACKED;
+    c->curve = class != TXM_COLOR_CLASS_SRGB ? TXM_CURVE_NONE
+               : has_alpha && alpha == TXM_ALPHA_CHANNEL_PACKED && !TXM_RELEASE(blender, packed_levels_divide)
+                   ? TXM_CURVE_SRGB_PACKED
+                   : TXM_CURVE_SRGB;
+}
+
+bool txm_conform_same(const txm_conform *a, const txm_conform *b)
+{
+    return a->associate == b->associate && a->set_opaque == b->set_opaque && a->divide == b->divide &&
+           a->curve == b->curve;
+}
+
+bool txm_conform_same_release(const txm_source_info *info, txm_color_class class, txm_alpha alpha, txm_blender a,
+                              txm_blender b)
+{
+    txm_conform one = {0}, other = {0};
+    plan_alpha(&one, info, class, alpha, a);
+    plan_alpha(&other, info, class, alpha, b);
+    return txm_conform_same(&one, &other);
+}
+
 /* `ops` may be NULL if only the plan is needed, as for keys. */
 txm_conform txm_conform_plan(const txm_source_info *info, const txm_color_space *space, txm_alpha alpha,
                              txm_blender blender, const txm_ops *ops)
@@ -65,16 +96,7 @@ txm_conform txm_conform_plan(const txm_source_info *info, const txm_color_space 
         if (!txm_type_is_float(info->type))
             c.type = TXM_TYPE_HALF; /* integers become half before they are converted */
     }
-    /* Cycles goes by the number of channels, whatever the second or fourth one is. */
-    c.associate = has_bit(TXM_RELEASE(blender, associated), info->file_channels) && class != TXM_COLOR_CLASS_DATA &&
-                  alpha_is_unassociated(info, alpha);
-    c.set_opaque = c.channels == 4 && alpha == TXM_ALPHA_NONE;
-    c.divide = alpha != TXM_ALPHA_NONE && alpha != TXM_ALPHA_CHANNEL_PACKED;
-    if (class == TXM_COLOR_CLASS_SRGB)
-        c.curve = alpha == TXM_ALPHA_CHANNEL_PACKED && (info->file_channels == 2 || info->file_channels > 3) &&
-                          !TXM_RELEASE(blender, packed_levels_divide)
-                      ? TXM_CURVE_SRGB_PACKED
-                      : TXM_CURVE_SRGB;
+    plan_alpha(&c, info, class, alpha, blender);
     return c;
 }
 

@@ -26,6 +26,12 @@ typedef struct txm_conform {
 txm_conform txm_conform_plan(const txm_source_info *info, const txm_color_space *space, txm_alpha alpha,
                              txm_blender blender, const txm_ops *ops);
 
+/* Whether two plans for one image in one space give the same pixels; and whether two releases of Blender do, for an
+ * image in a space of this class. */
+bool txm_conform_same(const txm_conform *a, const txm_conform *b);
+bool txm_conform_same_release(const txm_source_info *info, txm_color_class class, txm_alpha alpha, txm_blender a,
+                              txm_blender b);
+
 /* The colour space as the tx file names it: its class or, if it is converted, the requested name, which may be an
  * alias. Cycles takes tiled images that its own tx writer made for scene-linear if they would be converted: integers
  * still become half, but values are kept. */

@@ -50,6 +50,7 @@ typedef struct conversion {
     txm_tx_attribute *attributes;
     size_t attribute_count;
     char *attribute_names; /* NUL-separated names of --attrib, in one piece */
+    char releases[64];     /* for the metadata */
 } conversion;
 
 /* With --force the file is written to the configured folder, even if the fresh one was found in the default folder. */
@@ -104,7 +105,7 @@ static txm_status decide_need(conversion *c, txm_result *result, bool *needed, t
         return TXM_OK;
     }
     txm_found found = {0};
-    const txm_resolved_image image = {c->context, c->info, &c->resolved};
+    const txm_resolved_image image = {.context = c->context, .info = c->info, .resolved = &c->resolved};
     const char *space = strcmp(c->resolved.requested, "auto") ? c->resolved.requested : NULL;
     const txm_tx_wish wish = {txm_resolved_fits, &image, space};
     txm_status status = txm_tx_lookup(c->path, c->settings.cache_dir, &c->resolved.key, &wish, &found, err);
@@ -121,6 +122,8 @@ static txm_status decide_need(conversion *c, txm_result *result, bool *needed, t
         result->shows = found.shows;
         found.shows = NULL;
         status = leave_fresh(c, result, needed, err);
+        if (!*result->reason)
+            snprintf(result->reason, sizeof result->reason, "%s", found.reason);
         break;
     case TXM_TX_STATE_OUTDATED:
         snprintf(result->reason, sizeof result->reason, "outdated: %.200s", found.reason);
@@ -176,11 +179,16 @@ static txm_status make_metadata(conversion *c, txm_tx_metadata *out, txm_error *
     if (!c->stored_source)
         return txm_path_absolute_failed(c->path, err);
     txm_status status = collect_attributes(c, err);
+    const txm_resolved_image image = {.context = c->context, .info = c->info, .resolved = &c->resolved};
+    const txm_release_image release = txm_release_image_of(&image);
+    bool differ = txm_releases_of(&release, c->releases, sizeof c->releases);
     *out = (txm_tx_metadata){
         .source = c->stored_source,
         .detected_colorspace = txm_conform_detected(c->info, c->resolved.space, c->resolved.named),
         .requested_colorspace = c->resolved.requested,
         .config = txm_color_fingerprint(c->resolved.space),
+        .releases = differ ? c->releases : "",
+        .releases_if_opaque = differ ? TXM_RELEASES_SPACED : "",
         .xyz_to_scene_linear = c->resolved.key.xyz_text,
         .alpha = c->resolved.alpha,
         .interop_id = class == TXM_COLOR_CLASS_DATA   ? "data"

@@ -147,24 +147,88 @@ static bool same_space(const txm_resolved_image *i, const char *detected)
            !strcmp(txm_color_space_transform_id(made), txm_color_space_transform_id(asked));
 }
 
-/* Whether two plans for the same image and space give the same pixels. */
-static bool same_steps(txm_conform a, txm_conform b)
-{
-    return a.associate == b.associate && a.set_opaque == b.set_opaque && a.divide == b.divide && a.curve == b.curve;
-}
-
 /* Alpha types differ only for images that have alpha. */
 static bool same_alpha(const txm_resolved_image *i, txm_alpha alpha)
 {
     const txm_blender blender = txm_color_blender(i->context->color);
-    return same_steps(txm_conform_plan(i->info, i->resolved->space, i->resolved->alpha, blender, NULL),
-                      txm_conform_plan(i->info, i->resolved->space, alpha, blender, NULL));
+    const txm_conform asked = txm_conform_plan(i->info, i->resolved->space, i->resolved->alpha, blender, NULL);
+    const txm_conform made = txm_conform_plan(i->info, i->resolved->space, alpha, blender, NULL);
+    return txm_conform_same(&asked, &made);
+}
+
+/* ---- releases of Blender ----------------------------------------------------------------------------------------- */
+
+txm_release_image txm_release_image_of(const txm_resolved_image *i)
+{
+    return (txm_release_image){i->info, txm_color_space_class(i->resolved->space), i->resolved->alpha,
+                               i->blender ? i->blender : txm_color_blender(i->context->color)};
+}
+
+bool txm_releases_of(const txm_release_image *i, char *names, size_t names_bytes)
+{
+    size_t used = 0;
+    bool differ = false;
+    for (const txm_blender *b = txm_blender_versions(); *b; b++) {
+        bool same = txm_conform_same_release(i->info, i->class, i->alpha, i->blender, *b);
+        differ |= !same;
+        if (same && used < names_bytes)
+            used += (size_t)snprintf(names + used, names_bytes - used, "%s%s", used ? " " : "", txm_blender_name(*b));
+    }
+    return differ;
+}
+
+/* Reads the next name of a list; false at its end. Other words are passed over. */
+static bool next_release(const char **list, txm_blender *out)
+{
+    char name[16];
+    while (**list) {
+        size_t n = strcspn(*list, " ");
+        snprintf(name, sizeof name, "%.*s", n < sizeof name ? (int)n : 0, *list);
+        *list += n + strspn(*list + n, " ");
+        if (txm_blender_parse(name, out))
+            return true;
+    }
+    return false;
+}
+
+/* Files of txmill that record nothing are older than the record, and have the pixels of the first release. Of files of
+ * other programs, Blender's own among them, it is not known. */
+bool txm_release_made_for(const txm_tx_description *d, txm_blender *out)
+{
+    const char *list = d->releases ? d->releases : *d->requested ? txm_blender_name(*txm_blender_versions()) : "";
+    return next_release(&list, out);
+}
+
+txm_fitting txm_release_fits(const txm_release_image *i, const txm_tx_description *d, char *why, size_t why_bytes)
+{
+    char names[64];
+    const char *own = txm_blender_name(i->blender), *list = d->releases ? d->releases : "";
+    txm_blender made;
+    if (d->average_count == 1 || !txm_releases_of(i, names, sizeof names))
+        return TXM_FITTING_YES;
+    if (!txm_release_made_for(d, &made)) {
+        snprintf(why, why_bytes,
+                 "it does not record which Blender made it: unless %s did, Blender %s shows other pixels than its own; "
+                 "'txmill make --force --blender %s' makes it again",
+                 own, own, own);
+        return TXM_FITTING_UNKNOWN;
+    }
+    bool fits = txm_conform_same_release(i->info, i->class, i->alpha, i->blender, made);
+    for (txm_blender other; !fits && next_release(&list, &other);)
+        fits = txm_conform_same_release(i->info, i->class, i->alpha, i->blender, other);
+    if (!fits)
+        snprintf(why, why_bytes,
+                 "made for Blender %s: Blender %s shows %s pixels; 'txmill make --blender %s' makes it again",
+                 txm_blender_name(made), own, made < i->blender ? "old" : "newer", own);
+    return fits ? TXM_FITTING_YES : TXM_FITTING_NO;
 }
 
 bool txm_resolved_fits(const void *image, const txm_tx_description *d, char *why, size_t why_bytes)
 {
     const txm_resolved_image *i = image;
     const txm_resolved *r = i->resolved;
+    const txm_release_image release = txm_release_image_of(i);
+    *why = 0;
     if (*d->detected && !same_space(i, d->detected))
         snprintf(why, why_bytes, "made with colour space %.120s, not %.120s",
                  *d->requested ? txm_space_shown(d->requested) : d->detected, txm_space_shown(r->requested));
@@ -176,7 +240,8 @@ bool txm_resolved_fits(const void *image, const txm_tx_description *d, char *why
     else if (d->envlatl != r->key.equiangular)
         snprintf(why, why_bytes, "made %s", d->envlatl ? "as a lat-long environment" : "as a plain texture");
     else
-        return txm_resolved_config(r->space, d, why, why_bytes);
+        return txm_resolved_config(r->space, d, why, why_bytes) &&
+               txm_release_fits(&release, d, why, why_bytes) != TXM_FITTING_NO;
     return false;
 }
 

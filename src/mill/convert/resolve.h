@@ -48,10 +48,35 @@ typedef struct txm_resolved_image {
     const txm_context *context;
     const txm_source_info *info;
     const txm_resolved *resolved;
+    txm_blender blender; /* TXM_BLENDER_NEWEST: the context's */
 } txm_resolved_image;
 
+/* An image as a release of Blender makes it. */
+typedef struct txm_release_image {
+    const txm_source_info *info;
+    txm_color_class class;
+    txm_alpha alpha; /* resolved */
+    txm_blender blender;
+} txm_release_image;
+
+txm_release_image txm_release_image_of(const txm_resolved_image *image);
+
+/* Whether releases of Blender make different pixels of the image; `names` receives those that make the same as its own
+ * one, separated by blanks. */
+bool txm_releases_of(const txm_release_image *image, char *names, size_t names_bytes);
+
+/* A release for which a tx file was made, of those whose pixels differ for its image; false if that is unknown. */
+bool txm_release_made_for(const txm_tx_description *description, txm_blender *out);
+
+typedef enum txm_fitting { TXM_FITTING_YES, TXM_FITTING_UNKNOWN, TXM_FITTING_NO } txm_fitting;
+
+/* Whether a tx file of the image has the pixels of its release; if not, or if that is unknown, `why` is a sentence. */
+txm_fitting txm_release_fits(const txm_release_image *image, const txm_tx_description *description, char *why,
+                             size_t why_bytes);
+
 /* Whether a tx file with this description has the pixels that these settings give for the image; if not, `why` says how
- * it was made. Facts that the file does not state are ignored. Its type is txm_tx_wish. */
+ * it was made. Facts that the file does not state are ignored, except that `why` may say what is uncertain. Its type is
+ * txm_tx_wish. */
 bool txm_resolved_fits(const void *image, const txm_tx_description *description, char *why, size_t why_bytes);
 
 /* This number must be increased whenever the same input gives other pixels than before. */

@@ -26,6 +26,8 @@ FINDING(NAME_IMAGE, "TXM-307", NOTE, "The file was made from an image of another
 FINDING(CONFIG, "TXM-308", WARNING, "The file was made with another OCIO config: its colours are not those of this one")
 FINDING(NAME_UNUSUAL, "TXM-309", NOTE,
         "The file is for scenes that use its image in another way than is usual for its name")
+FINDING(RELEASE, "TXM-310", WARNING, "The file has the pixels of another release of Blender")
+FINDING(RELEASE_UNKNOWN, "TXM-311", NOTE, "It is unknown which release of Blender's pixels the file has")
 FINDING(SOURCE_STALE, "TXM-401", WARNING, "The source has another time: Cycles does not use the file")
 FINDING(SOURCE_MISSING, "TXM-402", NOTE, "The source was not found or cannot be examined, so its time was not compared")
 FINDING(SECTION_DAMAGED, "TXM-501", WARNING, "The border section is damaged or cut off")

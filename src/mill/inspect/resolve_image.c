@@ -292,7 +292,7 @@ static void take_found(txm_resolution *out, txm_found *found)
 static txm_status look_up_resolved(resolving *r, const txm_settings *settings, txm_error *err)
 {
     txm_found found = {0};
-    const txm_resolved_image image = {r->context, r->info, &r->resolved};
+    const txm_resolved_image image = {.context = r->context, .info = r->info, .resolved = &r->resolved};
     const char *space = strcmp(r->resolved.requested, "auto") ? r->resolved.requested : NULL;
     const txm_tx_wish wish = {txm_resolved_fits, &image, space};
     txm_status status = txm_tx_lookup(r->image, settings->cache_dir, &r->resolved.key, &wish, &found, err);
@@ -307,7 +307,17 @@ static txm_status look_up_resolved(resolving *r, const txm_settings *settings, t
     return r->out->state == TXM_TX_STATE_FRESH && r->how.deep ? judge_tiles(r, settings, err) : TXM_OK;
 }
 
-/* Versions of Blender look for the same file unless their matrices differ. */
+/* Whether a version makes other pixels of the image than the context's. */
+static bool makes_others(const resolving *r, txm_blender blender)
+{
+    const txm_resolved_image image = {.context = r->context, .info = r->info, .resolved = &r->resolved};
+    if (!r->info)
+        return false;
+    const txm_release_image own = txm_release_image_of(&image);
+    return !txm_conform_same_release(own.info, own.class, own.alpha, own.blender, blender);
+}
+
+/* Versions of Blender look for the same file unless their matrices differ, and find the same pixels good in most. */
 static txm_status ask_version(const resolving *r, const txm_settings *settings, txm_blender blender,
                               txm_version_answer *answer, txm_error *err)
 {
@@ -315,12 +325,15 @@ static txm_status ask_version(const resolving *r, const txm_settings *settings, 
     const char *own = key.xyz_text;
     key.xyz_text = txm_color_xyz_text_of(r->context->color, blender);
     txm_found found = {.state = r->out->state};
-    if (r->out->state == TXM_TX_STATE_SOURCE || !strcmp(key.xyz_text, own)) {
+    const txm_resolved_image image = {r->context, r->info, &r->resolved, blender};
+    const txm_tx_wish wish = {.fits = txm_resolved_fits, .user = &image};
+    const bool same_name = !strcmp(key.xyz_text, own);
+    if (r->out->state == TXM_TX_STATE_SOURCE || (same_name && !makes_others(r, blender))) {
         found.path = txm_strdup(r->out->path);
         if (!found.path)
             return txm_no_memory(err, r->image);
     } else {
-        txm_status status = txm_tx_lookup(r->image, settings->cache_dir, &key, NULL, &found, err);
+        txm_status status = txm_tx_lookup(r->image, settings->cache_dir, &key, same_name ? &wish : NULL, &found, err);
         if (status)
             return status;
     }

@@ -86,6 +86,72 @@ static txm_status open_verified(txm_verification *v, bool *usable, txm_error *er
     return status ? txm_fail_as(err, &own) : TXM_OK;
 }
 
+/* Findings of one attempt. */
+static txm_status attempt_release(txm_verification *v, txm_release_check *check, txm_findings *out, txm_error *err)
+{
+    txm_collector own, *callers = v->findings;
+    txm_collector_init(&own, out);
+    v->findings = &own;
+    txm_status status = check(v, err);
+    v->findings = callers;
+    callers->exhausted |= own.exhausted;
+    txm_collector_destroy(&own);
+    return status;
+}
+
+static bool has_kind(const txm_findings *found, enum txm_finding_number kind)
+{
+    for (size_t i = 0; i < found->count; i++)
+        if (found->items[i].kind == txm_finding_kind_at(kind))
+            return true;
+    return false;
+}
+
+static void take_findings(txm_verification *v, const txm_findings *found)
+{
+    for (size_t i = 0; i < found->count; i++) {
+        const txm_finding *f = &found->items[i];
+        for (int n = 0; n < TXM_FINDING_COUNT; n++)
+            if (f->kind == txm_finding_kind_at((size_t)n))
+                txm_find(v->findings, (enum txm_finding_number)n, (txm_place){f->level, f->tile_x, f->tile_y}, "%s",
+                         f->text);
+    }
+}
+
+txm_status txm_verify_by_release(txm_verification *v, txm_release_check *check, enum txm_finding_number kind,
+                                 txm_error *err)
+{
+    const txm_blender own = v->release;
+    txm_findings first = {0}, other = {0};
+    if (!v->any_release)
+        return check(v, err);
+    txm_status status = attempt_release(v, check, &first, err);
+    bool fits = !has_kind(&first, kind);
+    for (const txm_blender *b = txm_blender_versions(); !status && !fits && *b; b++) {
+        if (*b == own)
+            continue;
+        v->release = *b;
+        txm_findings_clear(&other);
+        status = attempt_release(v, check, &other, err);
+        fits = !has_kind(&other, kind);
+    }
+    /* Levels of straight alpha are filtered in the same way in every release. */
+    if (fits && (kind == TXM_FINDING_DEEP_PIXELS || v->description.alpha == TXM_ALPHA_CHANNEL_PACKED))
+        v->any_release = false;
+    if (!status && fits && v->release != own)
+        txm_find(v->findings, TXM_FINDING_RELEASE, TXM_NO_PLACE,
+                 "its pixels are those of Blender %s: Blender %s shows %s pixels; 'txmill make --force --blender %s' "
+                 "makes it again",
+                 txm_blender_name(v->release), txm_blender_name(own), v->release < own ? "old" : "newer",
+                 txm_blender_name(own));
+    if (!fits)
+        v->release = own;
+    take_findings(v, fits && v->release != own ? &other : &first);
+    txm_findings_clear(&first);
+    txm_findings_clear(&other);
+    return status;
+}
+
 /* Runs the checks from cheap to expensive: header, origin, tiles or pixels, the source converted again. */
 static txm_status run_verify(txm_verification *v, txm_error *err)
 {
@@ -101,9 +167,9 @@ static txm_status run_verify(txm_verification *v, txm_error *err)
         return status;
     if (v->options->use_only)
         return v->options->no_decoding ? TXM_OK : txm_verify_decoding(v, err);
-    if ((status = txm_verify_pixels(v, err)))
+    if ((status = txm_verify_by_release(v, txm_verify_pixels, TXM_FINDING_LEVEL, err)))
         return status;
-    return v->options->deep ? txm_verify_deep(v, err) : TXM_OK;
+    return v->options->deep ? txm_verify_by_release(v, txm_verify_deep, TXM_FINDING_DEEP_PIXELS, err) : TXM_OK;
 }
 
 /* A file that shrank while it was read shows zeros: findings about these are dropped, and CHANGED is reported. */
@@ -123,6 +189,8 @@ txm_status txm_verify(txm_context *context, const char *path, const txm_verify_o
     /* Findings about zeros that were read from a file that shrank are dropped. */
     if (!status && v.tx)
         status = txm_tx_check(v.tx, err);
+    if (!status && v.any_release)
+        txm_find(v.findings, TXM_FINDING_RELEASE_UNKNOWN, TXM_NO_PLACE, "%s", v.release_doubt);
     txm_collector_sort(&collector);
     if (!status && o.verdict)
         status = txm_verify_decide(&v, o.verdict, err);

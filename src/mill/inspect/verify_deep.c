@@ -41,11 +41,14 @@ static bool fits_working_space(const deep *d, const txm_context *context)
 static txm_status find_context(deep *d, bool *found, txm_error *err)
 {
     const txm_tx_description *said = &d->v->description;
+    const txm_context *base = d->v->context;
     d->context = d->v->context;
     *found = fits_working_space(d, d->context);
-    if (*found || !*said->working_space)
+    const bool same_release = d->v->release == txm_color_blender(base->color);
+    if (same_release && (*found || !*said->working_space))
         return TXM_OK;
-    txm_status status = txm_context_derive(d->v->context, said->working_space, &d->derived, NULL);
+    const char *space = *said->working_space ? said->working_space : NULL;
+    txm_status status = txm_context_derive_blender(base, base->ocio_path, space, d->v->release, &d->derived, NULL);
     if (status == TXM_STATUS_NO_MEMORY)
         return txm_fail(err, status, "%s: out of memory for a working space", d->v->path);
     d->context = d->derived;

@@ -38,6 +38,11 @@ typedef struct txm_verification {
     size_t
         first_finding; /* index of the first finding of this verification; the caller may have passed in older ones */
     bool regular;      /* all levels have the right sizes */
+    /* The release of Blender whose pixels the file should have; `any_release`: it is unknown, so others are tried, and
+     * unless that finds it out, release_doubt is a finding. */
+    txm_blender release;
+    bool any_release;
+    char release_doubt[256];
     atomic_bool damaged[TXM_MAX_LEVELS]; /* a tile of the level cannot be decoded */
 } txm_verification;
 
@@ -48,6 +53,12 @@ txm_status txm_verify_origin(txm_verification *v, txm_error *err); /* name and s
 txm_status txm_verify_pixels(txm_verification *v, txm_error *err); /* tiles, level 0, levels, borders */
 txm_status txm_verify_decoding(txm_verification *v, txm_error *err); /* tiles alone */
 txm_status txm_verify_deep(txm_verification *v, txm_error *err);     /* against the source */
+
+/* Runs a check that compares pixels with those of v->release. If the release is unknown, others are tried until one
+ * fits, which is a finding. The check adds a finding of `kind` if they differ. */
+typedef txm_status txm_release_check(txm_verification *v, txm_error *err);
+txm_status txm_verify_by_release(txm_verification *v, txm_release_check *check, enum txm_finding_number kind,
+                                 txm_error *err);
 
 /* Decides the verdict from all findings. */
 txm_status txm_verify_decide(const txm_verification *v, txm_verdict *out, txm_error *err);

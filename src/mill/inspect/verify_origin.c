@@ -193,7 +193,7 @@ static bool same_pixels(const txm_verification *v, const txm_name_match *m)
     settings.equiangular = m->equiangular;
     const txm_source_info *info = txm_source_info_of(source);
     bool same = txm_resolve(v->context, &settings, v->source, info, false, &resolved, NULL) == TXM_OK;
-    const txm_resolved_image image = {v->context, info, &resolved};
+    const txm_resolved_image image = {.context = v->context, .info = info, .resolved = &resolved};
     same = same && txm_resolved_fits(&image, &v->description, why, sizeof why);
     txm_source_close(&source);
     return same;
@@ -332,6 +332,44 @@ static void check_config(const txm_verification *v)
                  why);
 }
 
+/* ---- the release of Blender -------------------------------------------------------------------------------------- */
+
+/* Other spaces and alpha types have the same pixels in every release, so the image's header is not read for them. */
+static bool may_depend_on_release(const txm_verification *v)
+{
+    const txm_tx_description *d = &v->description;
+    const bool straight = d->alpha == TXM_ALPHA_STRAIGHT || d->alpha == TXM_ALPHA_AUTO;
+    return v->maker != TXM_MAKER_OTHER && d->has_alpha_type && v->info->channels == 4 && strcmp(d->detected, "data") &&
+           (straight || (d->alpha == TXM_ALPHA_CHANNEL_PACKED && !strcmp(d->detected, "scene_linear_srgb")));
+}
+
+/* Without the image, its number of channels is unknown; that of channel-packed images makes no difference. */
+static void check_release(txm_verification *v)
+{
+    const txm_tx_description *d = &v->description;
+    const txm_blender own = txm_color_blender(txm_context_color(v->context));
+    const txm_source_options reading = {.max_memory_bytes = v->context->max_memory_bytes};
+    char why[256], names[64];
+    txm_source *source = NULL;
+    v->release = own;
+    if (!may_depend_on_release(v))
+        return;
+    bool opened = v->source && txm_source_open(v->source, &reading, &source, NULL) == TXM_OK;
+    const txm_source_info unread = {.file_channels = d->alpha == TXM_ALPHA_CHANNEL_PACKED ? 4 : 3, .channels = 4};
+    const txm_release_image image = {.info = opened ? txm_source_info_of(source) : &unread,
+                                     .class = strcmp(d->detected, "scene_linear_srgb") ? TXM_COLOR_CLASS_OTHER
+                                                                                       : TXM_COLOR_CLASS_SRGB,
+                                     .alpha = d->alpha,
+                                     .blender = own};
+    if (txm_releases_of(&image, names, sizeof names))
+        v->any_release = !txm_release_made_for(d, &v->release);
+    if (txm_release_fits(&image, d, why, sizeof why) == TXM_FITTING_NO)
+        txm_find(v->findings, TXM_FINDING_RELEASE, TXM_NO_PLACE, "%s", why);
+    else if (v->any_release)
+        snprintf(v->release_doubt, sizeof v->release_doubt, "%s", why);
+    txm_source_close(&source);
+}
+
 /* The source is checked first, since the search for the name needs its folder. */
 txm_status txm_verify_origin(txm_verification *v, txm_error *err)
 {
@@ -340,5 +378,7 @@ txm_status txm_verify_origin(txm_verification *v, txm_error *err)
         check_against_rules(v);
     if (!status)
         check_config(v);
+    if (!status)
+        check_release(v);
     return status ? status : check_name(v, err);
 }

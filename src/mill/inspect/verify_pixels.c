@@ -14,6 +14,7 @@
 #include "mill/convert/hash_stage.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
+#include "tile/base/releases.h"
 #include "tile/base/text.h"
 
 enum {
@@ -359,14 +360,12 @@ static txm_status set_up_tiler(course *c, txm_error *err)
                                   .channels = i->channels,
                                   .type = i->type,
                                   .tile_px = i->tile_h};
-    const txm_pyramid_spec spec = {i->width,
-                                   i->height,
-                                   i->channels,
-                                   i->type,
-                                   !strcmp(v->description.detected, "scene_linear_srgb") ? TXM_CURVE_SRGB
-                                                                                         : TXM_CURVE_NONE,
-                                   v->description.envlatl,
-                                   true};
+    const txm_curve curve = strcmp(v->description.detected, "scene_linear_srgb") ? TXM_CURVE_NONE
+                            : v->description.has_alpha_type && v->description.alpha == TXM_ALPHA_CHANNEL_PACKED &&
+                                    !TXM_RELEASE(v->release, packed_levels_divide)
+                                ? TXM_CURVE_SRGB_PACKED
+                                : TXM_CURVE_SRGB;
+    const txm_pyramid_spec spec = {i->width, i->height, i->channels, i->type, curve, v->description.envlatl, true};
     const txm_tiler_sink sink = {c, take_tiles, i->section == TXM_SECTION_STATE_VALID ? take_borders : NULL};
     return txm_tiler_new(&c->check.job, &spec, &layout, v->context->ops, &sink, &c->tiler, err);
 }

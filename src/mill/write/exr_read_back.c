@@ -64,6 +64,8 @@ txm_status txm_exr_read_back(const txm_read_back *c)
     same = same && (!*m->interop_id || has(c, "colorInteropID", m->interop_id));
     same = same && (!*m->requested_colorspace || has(c, "txmill:ColorSpace", m->requested_colorspace));
     same = same && (!*m->config || has(c, "txmill:Config", m->config));
+    const char *releases = txm_metadata_releases(m, NULL, c->layout->channels);
+    same = same && (!*releases || has(c, "txmill:Blender", releases));
     same = same && (!m->equiangular || has(c, "envmap", "latlong"));
     for (size_t i = 0; same && i < m->attribute_count; i++)
         same = txm_metadata_is_reserved(m->attributes[i].name) ||

@@ -118,8 +118,9 @@ static void set_density(exr_context_t exr, const txm_density *d, exr_result_t *r
 }
 
 /* In Blender's order, since attributes are written in the order in which they are set. */
-static void set_texts(exr_context_t exr, const txm_tx_metadata *m, exr_result_t *rc)
+static void set_texts(exr_context_t exr, const txm_tx_metadata *m, uint32_t channels, exr_result_t *rc)
 {
+    const char *releases = txm_metadata_releases(m, NULL, channels);
     char date[TXM_DATE_BYTES];
     txm_metadata_date(m->source_mtime, date);
     set_exr_text(exr, "Software", txm_blender_format_now()->software, rc);
@@ -139,6 +140,8 @@ static void set_texts(exr_context_t exr, const txm_tx_metadata *m, exr_result_t 
         set_exr_text(exr, "txmill:ColorSpace", m->requested_colorspace, rc);
     if (*m->config)
         set_exr_text(exr, "txmill:Config", m->config, rc);
+    if (*releases)
+        set_exr_text(exr, "txmill:Blender", releases, rc);
     for (size_t i = 0; i < m->attribute_count; i++)
         if (!txm_metadata_is_reserved(m->attributes[i].name))
             set_exr_text(exr, txm_metadata_exr_name(m->attributes[i].name), m->attributes[i].value, rc);
@@ -178,7 +181,7 @@ static exr_result_t write_exr_header(const exr_writer *w, const txm_tx_summary *
     exr_result_t rc = exr_start_write(out, w->out->name, EXR_WRITE_FILE_DIRECTLY, &init);
     if (rc == EXR_ERR_SUCCESS)
         rc = set_structure(*out, w->layout, w->metadata);
-    set_texts(*out, w->metadata, &rc);
+    set_texts(*out, w->metadata, w->layout->channels, &rc);
     set_late(*out, late, w->layout->channels, &rc);
     return rc == EXR_ERR_SUCCESS ? exr_write_header(*out) : rc;
 }

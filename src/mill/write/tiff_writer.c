@@ -250,7 +250,7 @@ static void tiff_close(void *self)
 /* Makes the texts, with room in ImageDescription for the values that are known last. */
 static bool make_texts(tiff_writer *w)
 {
-    txm_tx_summary none = {.sha1 = "----------------------------------------"};
+    txm_tx_summary none = {.sha1 = "----------------------------------------", .opaque = true};
     txm_metadata_date(w->metadata->source_mtime, w->date);
     bool ok = txm_metadata_document_name(w->metadata, &w->document_name);
     ok = ok && txm_metadata_description(w->metadata, &none, w->layout->channels, &w->description);

@@ -37,7 +37,10 @@ typedef struct txm_tx_metadata {
     const char *source;                        /* path as it is stored in the file */
     const char *detected_colorspace;           /* "scene_linear_srgb", "data" ... */
     const char *requested_colorspace, *config; /* texts from txm_color_fingerprint; "": left out */
-    const char *xyz_to_scene_linear;           /* the 12 numbers as text */
+    /* The releases of Blender that make these pixels of the image, separated by blanks, and those that do if it turns
+     * out to be opaque; "": left out, because all of them do. */
+    const char *releases, *releases_if_opaque;
+    const char *xyz_to_scene_linear; /* the 12 numbers as text */
     txm_alpha alpha;
     const char *interop_id;             /* EXR colorInteropID: "data" or the working space's; "": left out */
     bool equiangular;                   /* texture format "LatLong Environment" instead of "Plain Texture" */
@@ -51,6 +54,7 @@ typedef struct txm_tx_metadata {
 typedef struct txm_tx_summary {
     char sha1[41];
     float average[4];
+    bool opaque; /* integers whose alpha is full everywhere */
     bool constant;
     float constant_color[4];
 } txm_tx_summary;

@@ -100,6 +100,7 @@ txm_status txm_metadata_copy(const txm_tx_metadata *from, txm_tx_metadata *to, t
 {
     txm_tx_metadata m = *from;
     m.source = m.detected_colorspace = m.requested_colorspace = m.xyz_to_scene_linear = m.interop_id = m.config = NULL;
+    m.releases = m.releases_if_opaque = NULL;
     txm_tx_attribute *attributes = txm_calloc(from->attribute_count, sizeof *attributes);
     m.attributes = attributes;
     bool ok = attributes != NULL;
@@ -110,6 +111,8 @@ txm_status txm_metadata_copy(const txm_tx_metadata *from, txm_tx_metadata *to, t
     ok = copy_string(from->xyz_to_scene_linear, &m.xyz_to_scene_linear) && ok;
     ok = copy_string(from->interop_id, &m.interop_id) && ok;
     ok = copy_string(from->config, &m.config) && ok;
+    ok = copy_string(from->releases, &m.releases) && ok;
+    ok = copy_string(from->releases_if_opaque, &m.releases_if_opaque) && ok;
     for (size_t i = 0; ok && i < m.attribute_count; i++) {
         ok = copy_string(from->attributes[i].name, &attributes[i].name);
         ok = copy_string(from->attributes[i].value, &attributes[i].value) && ok;
@@ -130,6 +133,8 @@ void txm_metadata_clear(txm_tx_metadata *m)
     free((char *)m->xyz_to_scene_linear);
     free((char *)m->interop_id);
     free((char *)m->config);
+    free((char *)m->releases);
+    free((char *)m->releases_if_opaque);
     for (size_t i = 0; i < m->attribute_count; i++) {
         free((char *)m->attributes[i].name);
         free((char *)m->attributes[i].value);
@@ -174,6 +179,12 @@ static bool add_description_word(txm_bytes *out, const char *name, const char *v
     return ok && txm_bytes_puts(out, "\"");
 }
 
+/* Grey is stored as one channel only if it is opaque. */
+const char *txm_metadata_releases(const txm_tx_metadata *m, const txm_tx_summary *s, uint32_t channels)
+{
+    return channels == 1 || (s && s->opaque) ? m->releases_if_opaque : m->releases;
+}
+
 /* A description from the source comes first, followed by ours. */
 bool txm_metadata_description(const txm_tx_metadata *m, const txm_tx_summary *s, uint32_t channels, txm_bytes *out)
 {
@@ -193,6 +204,9 @@ bool txm_metadata_description(const txm_tx_metadata *m, const txm_tx_summary *s,
         ok = add_description_word(out, "txmill:ColorSpace", m->requested_colorspace);
     if (ok && *m->config)
         ok = add_description_word(out, "txmill:Config", m->config);
+    const char *releases = txm_metadata_releases(m, s, channels);
+    if (ok && *releases)
+        ok = add_description_word(out, "txmill:Blender", releases);
     for (size_t i = 0; ok && i < m->attribute_count; i++) {
         const char *name = m->attributes[i].name;
         if (txm_casecmp(name, "ImageDescription") && !txm_metadata_tiff_tag(name) && !txm_metadata_is_reserved(name))

@@ -10,6 +10,7 @@
  *                                                                      :XYZToSceneLinear
  *   SHA-1, colours           words of ImageDescription                 oiio:SHA-1, :AverageColor, :ConstantColor
  *   requested colour space   word txmill:ColorSpace of the same        txmill:ColorSpace
+ *   releases of Blender      word txmill:Blender of the same           txmill:Blender
  *   well-known attributes    their tag (Copyright, Artist, Make ...)   their OpenEXR name (owner, comments ...)
  *   all other attributes     words NAME="value" of ImageDescription    their own name
  *
@@ -45,6 +46,9 @@ void txm_metadata_color(const float *color, uint32_t channels, char out[TXM_COLO
 
 /* DocumentName. False when memory is exhausted. */
 bool txm_metadata_document_name(const txm_tx_metadata *m, txm_bytes *out);
+
+/* txmill:Blender; "": left out. `s` is NULL until the samples are known. */
+const char *txm_metadata_releases(const txm_tx_metadata *m, const txm_tx_summary *s, uint32_t channels);
 
 /* ImageDescription. */
 bool txm_metadata_description(const txm_tx_metadata *m, const txm_tx_summary *s, uint32_t channels, txm_bytes *out);

@@ -56,6 +56,8 @@ static txm_status look_inside(const wanted *w, txm_evidence *e, txm_verdict *ver
         if (!w->wish->fits(w->wish->user, &d, misfit, sizeof misfit)) {
             e->fit = TXM_FIT_COLOURS;
             e->misfit = misfit;
+        } else if (*misfit) {
+            e->doubt = misfit;
         }
         txm_tx_description_free(&d);
     }

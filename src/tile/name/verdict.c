@@ -131,7 +131,7 @@ static void say_loaded(const txm_evidence *e, txm_verdict *out)
              e->space ? txm_space_shown(e->space) : "", e->space && !usual ? " and alpha type " : "",
              e->space && !usual ? txm_alpha_name(e->alpha) : "",
              e->tx && is_native(e->tx) ? "" : ", but converts every tile while rendering: slow");
-    say(out, TXM_USE_LOADED, shows, "%s", "");
+    say(out, TXM_USE_LOADED, shows, "%s", e->doubt ? e->doubt : "");
 }
 
 void txm_decide(const txm_evidence *e, txm_verdict *out)

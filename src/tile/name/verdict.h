@@ -35,6 +35,7 @@ typedef struct txm_evidence {
     txm_alpha alpha;     /* and this alpha type */
     txm_fit fit;
     const char *misfit; /* a sentence on `fit` */
+    const char *doubt;  /* a sentence on what is uncertain about a file that Cycles loads; NULL: nothing */
     const char *damage; /* why the tile at level, tile_x, tile_y cannot be decoded; NULL: no such tile is known */
     int level, tile_x, tile_y;
 } txm_evidence;

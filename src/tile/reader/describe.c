@@ -181,6 +181,14 @@ static int parse_format_version(const char *software)
     return sscanf(software, TXM_BLENDER_SOFTWARE "%9d%c", &version, &tail) == 1 && version >= 0 ? version : -1;
 }
 
+/* NULL if the metadata is missing. false if memory is exhausted. */
+static bool copy_text(const txm_tx *tx, const char *name, char **out)
+{
+    const char *value = txm_tx_metadata_of(tx, name);
+    *out = value ? txm_strdup(value) : NULL;
+    return !value || *out;
+}
+
 /* Blender's EXR attributes take precedence over the TIFF tag, since a file that was converted between the two formats
  * may have both. */
 txm_status txm_tx_describe(const txm_tx *tx, txm_tx_description *out, txm_error *err)
@@ -206,8 +214,7 @@ txm_status txm_tx_describe(const txm_tx *tx, txm_tx_description *out, txm_error 
     set_from(d.detected, sizeof d.detected, tx, "blender:SourceColorSpace");
     set_from(d.xyz_to_scene_linear, sizeof d.xyz_to_scene_linear, tx, "blender:XYZToSceneLinear");
     set_from(d.requested, sizeof d.requested, tx, "txmill:ColorSpace");
-    const char *config = txm_tx_metadata_of(tx, "txmill:Config");
-    if (config && !(d.config = txm_strdup(config))) {
+    if (!copy_text(tx, "txmill:Config", &d.config) || !copy_text(tx, "txmill:Blender", &d.releases)) {
         txm_tx_description_free(&d);
         return txm_no_memory(err, NULL);
     }
@@ -233,6 +240,7 @@ void txm_tx_description_free(txm_tx_description *description)
     if (description) {
         free(description->source);
         free(description->config);
+        free(description->releases);
         *description = (txm_tx_description){0};
     }
 }

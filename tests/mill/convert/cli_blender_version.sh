@@ -84,6 +84,103 @@ check refused-older rc_is 0
 txm make --blender 5.3 zstd.tif
 check refused-made-already rc_is 0
 
+# ---- another release's pixels --------------------------------------------------------------------------------------------
+# Alpha of two and of five channels, and channel-packed levels, have other pixels in 5.3; the rest is the same.
+mkdir up
+cp "$TXM_TESTDATA"/releases/{la8.png,la16.png,c5-8.tif,half-ya.exr,rgba8.png,rgb8.png} up
+printf 'rule = rgba8.png=sRGB,channel_packed\nrule = half-ya.exr=Linear Rec.709,straight\n' >up/.txmill
+tx_of() { find up/blender_tx -name "$1.0-*.tx"; }
+state_of() { "$TXMILL" check --json --blender "$1" "up/$2" | sed -n 's/.*"id":"\([a-z-]*\)".*/\1/p'; }
+for release in 5.2 5.3; do
+    other=$([ $release = 5.2 ] && echo 5.3 || echo 5.2)
+    age=$([ $release = 5.2 ] && echo old || echo newer)
+    txm make --json --blender $release up
+    if [ $release = 5.2 ]; then
+        check up-made json out 'sorted(x["state"] for x in o if x["type"] == "file") == ["created"] * 6'
+    else
+        check up-renews json out 'sorted(x["input"].split("/")[-1] for x in o if x["type"] == "file" and x["state"] == "created") == ["c5-8.tif", "half-ya.exr", "la16.png", "la8.png", "rgba8.png"]'
+    fi
+    txm check --blender $release up
+    check up-ready-$release rc_is 0
+    txm verify -q --deep --blender $release up/blender_tx
+    check up-verified-$release rc_is 0
+    txm check --blender $other up
+    check up-check-exit-$release rc_is 5
+    check up-check-says-$release prints "made for Blender $release: Blender $other shows $age pixels; 'txmill make --blender $other' makes it again"
+    check up-check-counts-$release prints "1 of 6 textures fresh, 5 unusable"
+    check up-check-command-$release prints "run: txmill make --blender $other"
+    check up-state-$release test "$(state_of $other la16.png)" = unusable
+    check up-state-same-$release test "$(state_of $other rgb8.png)" = fresh
+    txm verify --json --deep --blender $other up/blender_tx
+    check up-verify-$release json out '[f["id"] for x in o for f in x.get("findings", []) if f["severity"] != "note"] == ["TXM-310"] * 5'
+    if has_jsonschema; then check up-verify-schema-$release valid_json verify out; fi
+    txm resolve --blender $other up/la8.png
+    check up-resolve-$release rc_is 5
+    check up-resolve-says-$release prints "  Blender $release: fresh, $(tx_of la8.png)"
+    check up-resolve-other-$release prints "  Blender $other: unusable, $(tx_of la8.png)"
+    txm info --blender $other "$(tx_of la8.png)"
+    check up-info-$release prints "  Cycles        uses it, with colours or alpha other than the scene's: made for Blender $release"
+    check up-info-for-$release prints "  for Blender   $release"
+    txm info --json "$(tx_of la8.png)" "$(tx_of rgb8.png)"
+    check up-info-json-$release json out "[x['made_for'] for x in o] == ['$release', None]"
+    if has_jsonschema; then check up-info-schema-$release valid_json info out; fi
+done
+# Full alpha is the same in all releases, and so is grey that is stored as one channel.
+cat >up/png.py <<'E'
+import struct, sys, zlib
+name, colour, pixel = sys.argv[1], int(sys.argv[2]), [bytes.fromhex(t) for t in sys.argv[3:]]
+rows = b"".join(b"\0" + b"".join(pixel[(x + y) % len(pixel)] for x in range(70)) for y in range(40))
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+with open(name, "wb") as out:
+    out.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 70, 40, 8, colour, 0, 0, 0)) +
+              chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+E
+python3 up/png.py up/grey.png 4 10ff 80ff f0ff
+python3 up/png.py up/packed.png 6 102030ff a0b0c0ff ff0080ff
+python3 up/png.py up/nearly.png 6 102030ff a0b0c0ff ff0080fe
+txm make -q --blender 5.2 up/grey.png
+check up-opaque-grey test "$(state_of 5.3 grey.png)" = fresh
+txm make -q --blender 5.2 -a channel_packed -c sRGB up/packed.png up/nearly.png
+txm check --blender 5.3 -a channel_packed -c sRGB up/packed.png
+check up-opaque-packed rc_is 0
+txm check --blender 5.3 -a channel_packed -c sRGB up/nearly.png
+check up-opaque-nearly rc_is 5
+
+# Files of an older txmill record nothing, and have the pixels of 5.2. Of Blender's own it is not known until they are
+# compared with their image.
+without() { # NAME: renames this entry of the tx files of la8.png and rgba8.png
+    local image tx
+    for image in la8.png rgba8.png; do
+        tx=$(tx_of "$image")
+        LC_ALL=C sed -i "s/txmill:$1/txmill:X${1:1}/" "$tx"
+        touch -r "up/$image" "$tx"
+    done
+}
+txm make -q -f --strict --blender 5.2 up/la8.png up/rgba8.png
+without Blender
+check up-unrecorded-5.2 test "$(state_of 5.2 la8.png)" = fresh
+check up-unrecorded-5.3 test "$(state_of 5.3 la8.png)" = unusable
+txm verify -q --blender 5.2 "$(tx_of rgba8.png)"
+check up-unrecorded-levels rc_is 0
+without ColorSpace
+for release in 5.2 5.3; do
+    txm check --blender $release up/la8.png
+    check up-unknown-$release rc_is 0
+    check up-unknown-says-$release prints "up/la8.png: fresh: it does not record which Blender made it: unless $release did, Blender $release shows other pixels"
+    txm verify --blender $release "$(tx_of la8.png)"
+    check up-unknown-verify-$release prints "TXM-311 note"
+done
+txm verify --deep --blender 5.2 "$(tx_of la8.png)" "$(tx_of rgba8.png)"
+check up-unknown-deep-5.2 rc_is 0
+check up-unknown-deep-known test "$(grep -c TXM-311 out)" = 0
+txm verify --deep --blender 5.3 "$(tx_of la8.png)" "$(tx_of rgba8.png)"
+check up-unknown-deep-5.3 rc_is 5
+check up-unknown-deep-says test "$(grep -c "its pixels are those of Blender 5.2: Blender 5.3 shows old pixels" out)" = 2
+touch -d '1 hour ago' "$(tx_of la8.png)"
+txm resolve --touch --blender 5.3 up/la8.png
+check up-not-touched prints "not touched: TXM-310"
+
 # ---- messages about the version --------------------------------------------------------------------------------------
 mkdir film && cp rgb8.png film
 printf 'ocio = ../bare.ocio\nblender = 5.3\nrule = *=sRGB,auto\n' >film/.txmill

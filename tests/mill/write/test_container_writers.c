@@ -392,6 +392,7 @@ START_TEST(environments_say_so)
     txm_tx_metadata metadata = made_metadata();
     metadata.equiangular = true;
     metadata.interop_id = metadata.requested_colorspace = metadata.config = "";
+    metadata.releases = metadata.releases_if_opaque = "";
     int fd = write_whole(TXM_TYPE_HALF, &metadata);
     exr_context_t exr = open_exr(fd);
     const exr_attribute_t *a = NULL;
