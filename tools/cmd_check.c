@@ -94,10 +94,15 @@ static const txm_option options[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"Checks", options, 0},        TXM_INPUTS_GROUP(check_args),
-    TXM_RULES_GROUP(check_args),   {"Settings", txm_naming_options, offsetof(check_args, settings)},
-    TXM_COLOUR_GROUP(check_args),  TXM_JOBS_GROUP(check_args),
-    TXM_REPORTS_GROUP(check_args), {0},
+    {"Checks", options, 0},
+    TXM_INPUTS_GROUP(check_args),
+    TXM_RULES_GROUP(check_args),
+    {"Settings", txm_naming_options, offsetof(check_args, settings)},
+    TXM_COLOUR_GROUP(check_args),
+    TXM_SCENES_GROUP(check_args),
+    TXM_JOBS_GROUP(check_args),
+    TXM_REPORTS_GROUP(check_args),
+    {0},
 };
 
 typedef struct checking {

@@ -72,11 +72,8 @@ static const txm_option what_options[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"What", what_options, 0},
-    TXM_RULES_GROUP(txm_gc_args),
-    TXM_COLOUR_GROUP(txm_gc_args),
-    TXM_REPORTS_GROUP(txm_gc_args),
-    {0},
+    {"What", what_options, 0},     TXM_RULES_GROUP(txm_gc_args),   TXM_COLOUR_GROUP(txm_gc_args),
+    TXM_SCENES_GROUP(txm_gc_args), TXM_REPORTS_GROUP(txm_gc_args), {0},
 };
 
 /* Age and size have no limit unless they are given. */

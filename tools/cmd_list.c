@@ -55,6 +55,7 @@ static const txm_option_group groups[] = {
     TXM_FILES_GROUP(list_args),
     TXM_RULES_GROUP(list_args),
     TXM_COLOUR_GROUP(list_args),
+    TXM_SCENES_GROUP(list_args),
     TXM_JOBS_GROUP(list_args),
     {0},
 };
@@ -81,12 +82,20 @@ static txm_status list_scene(const txm_input *input, const list_args *args, txm_
     txm_list_report report = {.scene = path, .config = txm_context_color(context)};
     txm_context *own = NULL;
     const txm_list_how how = {input->cache_dir ? input->cache_dir : args->list.cache_dir, args->list.deep};
+    txm_project_maps maps;
+    if (txm_project_maps_of(path, &args->config, &maps, err) != TXM_OK) {
+        return err->status;
+    }
     const txm_blend_options blend_options = {.struct_size = sizeof(txm_blend_options),
                                              .colors = txm_blend_colors_of(txm_context_color(context)),
                                              .opened = txm_blend_opened_name,
                                              .lint = args->list.lint,
-                                             .cancel = txm_signal_flag()};
+                                             .cancel = txm_signal_flag(),
+                                             .all_variants = args->config.all_variants,
+                                             .maps = maps.items,
+                                             .map_count = maps.count};
     txm_status status = txm_blend_open(path, &blend_options, &report.blend, err);
+    txm_project_maps_free(&maps);
     if (status == TXM_OK) {
         status = context_for(report.blend, input, args, context, &own, err);
     }
@@ -174,7 +183,7 @@ static void list_all(const txm_inputs *inputs, const list_args *args, const txm_
 /* The files that are searched for in folders; .xml is not among them, because such files may be anything. */
 static int run_list(void *p, const txm_operands *operands)
 {
-    static const char *const scenes[] = {"*.blend", "*.usd", "*.usda", "*.usdc", "*.usdz", NULL};
+    static const char *const scenes[] = {"*.blend", "*.usd", "*.usda", "*.usdc", "*.usdz", "*.mtlx", NULL};
     list_args *args = p;
     const txm_files_how how = {.command = "list", .what = "scene", .usual = scenes};
     txm_tally tally = {0};

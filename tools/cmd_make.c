@@ -56,6 +56,7 @@ static const txm_option_group groups[] = {
     TXM_RULES_GROUP(txm_make_args),
     TXM_SETTINGS_GROUP(txm_make_args),
     TXM_COLOUR_GROUP(txm_make_args),
+    TXM_SCENES_GROUP(txm_make_args),
     {"Output", output_options, 0},
     TXM_RUNNING_GROUP(txm_make_args),
     {"Sharing the work", txm_shard_options, offsetof(txm_make_args, shard)},

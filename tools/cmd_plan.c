@@ -44,10 +44,9 @@ static const txm_option shard_options[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"Shards", shard_options, 0}, TXM_INPUTS_GROUP(plan_args),
-    TXM_RULES_GROUP(plan_args),   TXM_SETTINGS_GROUP(plan_args),
-    TXM_COLOUR_GROUP(plan_args),  TXM_RUNNING_GROUP(plan_args),
-    TXM_REPORTS_GROUP(plan_args), {0},
+    {"Shards", shard_options, 0},  TXM_INPUTS_GROUP(plan_args),  TXM_RULES_GROUP(plan_args),
+    TXM_SETTINGS_GROUP(plan_args), TXM_COLOUR_GROUP(plan_args),  TXM_SCENES_GROUP(plan_args),
+    TXM_RUNNING_GROUP(plan_args),  TXM_REPORTS_GROUP(plan_args), {0},
 };
 
 /* Settings are those of make, because other settings would lead to other fresh files. */

@@ -53,10 +53,9 @@ static const txm_option options[] = {
 };
 
 static const txm_option_group groups[] = {
-    {"Action", options, 0},          TXM_FILES_GROUP(resolve_args),
-    TXM_RULES_GROUP(resolve_args),   TXM_SETTINGS_GROUP(resolve_args),
-    TXM_COLOUR_GROUP(resolve_args),  TXM_JOBS_GROUP(resolve_args),
-    TXM_REPORTS_GROUP(resolve_args), {0},
+    {"Action", options, 0},           TXM_FILES_GROUP(resolve_args),   TXM_RULES_GROUP(resolve_args),
+    TXM_SETTINGS_GROUP(resolve_args), TXM_COLOUR_GROUP(resolve_args),  TXM_SCENES_GROUP(resolve_args),
+    TXM_JOBS_GROUP(resolve_args),     TXM_REPORTS_GROUP(resolve_args), {0},
 };
 
 /* The settings are those of make, because the name depends on them. */

@@ -84,7 +84,7 @@ static void show_settings(const char *path, const txm_project *project, bool jso
         putchar('\n');
     }
     for (int key = 0; key < TXM_KEYS; key++) {
-        bool adds = key == TXM_KEY_RULE || key == TXM_KEY_RULES, found = false;
+        bool adds = txm_project_key_repeats((txm_project_key)key), found = false;
         for (size_t i = 0; i < project->count && (adds || !found); i++) {
             if (project->values[i].key != (txm_project_key)key)
                 continue;

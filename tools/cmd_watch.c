@@ -51,6 +51,7 @@ static const txm_option_group groups[] = {
     {"Rules", txm_rule_options, offsetof(watch_args, make.rules)},
     {"Settings", txm_settings_options, offsetof(watch_args, make.settings)},
     {"Colour", txm_config_options, offsetof(watch_args, make.config)},
+    {"Scenes", txm_scene_options, offsetof(watch_args, make.config)},
     {"Running", txm_running_options, offsetof(watch_args, make.running)},
     {"Reports", txm_report_options, offsetof(watch_args, make.report)},
     {0},

@@ -1,24 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lists the images that a USD scene uses, for txmill: txmill-usd.py SCENE, run by a python3 that has usd-core (pxr).
+"""Lists the images that USD scenes and MaterialX documents use, for txmill: txmill-usd.py [--all-variants] SCENE, run by a
+python3 that has usd-core (pxr).
 
 Standard output has one JSON object per line: a node, a layer, or the reason why there are none. The last line is "end"; if it
 is missing, the script was killed. The nodes are those that become image nodes in Cycles' Hydra delegate, with the names and
 values that it gives them; src/mill/scene/usd.c interprets the rest.
+
+Each line of standard input then asks for another scene: a JSON array of such arguments. Every scene is read by a copy of this
+process, because loading pxr takes longer than most scenes, and USD may crash on one of them.
 """
 import json
 import os
 import re
+import signal
 import sys
 import threading
 
 # Standard output is for JSON only: what USD prints goes to standard error.
 OUT = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="surrogateescape", newline="\n")
 os.dup2(2, 1)
+SAID = set()
 MAX_SAMPLES = 10000
+MAX_VARIANTS, MAX_DEPTH = 10000, 8
 
 
 def say(kind, **fields):
-    OUT.write(json.dumps({"kind": kind, **fields}) + "\n")
+    line = json.dumps({"kind": kind, **fields})
+    if line not in SAID:  # the same nodes come in several variants
+        SAID.add(line)
+        OUT.write(line + "\n")
 
 
 def limit_memory():
@@ -156,6 +166,68 @@ def say_light(prim, root):
             return
 
 
+def is_pointer(path):
+    """Whether the file is a pointer of Git LFS, in place of one that was not downloaded."""
+    try:
+        with open(path, "rb") as layer:
+            return layer.read(32).startswith((b"version https://git-lfs.", b"version https://hawser."))
+    except OSError:
+        return False
+
+
+def say_unread(path, found, parent):
+    """A layer for which USD has no reader. usd-core lacks the one for MaterialX; the package materialx has another."""
+    if not found.lower().endswith(".mtlx"):
+        say("layer", path=path, parent=parent, there=True, message="this USD has no reader for such files")
+        return
+    try:
+        if not os.path.isfile(found):
+            raise LookupError("not a regular file")
+        say_document(found, path)
+    except LookupError as e:
+        say("layer", path=path, parent=parent, there=True, message=str(e))
+    else:
+        say("layer", path=path, parent=parent, there=True)
+
+
+class Lacking(LookupError):
+    """A package that is not installed."""
+
+
+def say_document(path, library):
+    """The images of a MaterialX document, all of its materials; LookupError says why there are none."""
+    try:
+        import MaterialX
+    except ImportError:
+        raise Lacking("usd-core does not read MaterialX; 'pip install materialx' adds it for " + sys.executable) from None
+    document = MaterialX.createDocument()
+    try:
+        MaterialX.readFromXmlFile(document, path)
+    except MaterialX.Exception as e:
+        raise LookupError("MaterialX cannot read it: " + " ".join(str(e).split())[:300]) from None
+    elements = [e for e in document.traverseTree() if e.isA(MaterialX.Input) and e.getType() == "filename"]
+    for given in elements[:MAX_SAMPLES]:
+        stored = given.getValueString()
+        if not stored:
+            continue
+        owner = given.getParent()
+        name = os.path.join(os.path.dirname(given.getActiveSourceUri() or path), given.getResolvedValueString())
+        fields = {"stored": stored, "path": os.path.abspath(name), "inside": False, "node": owner.getName(),
+                  "owner": "/" + owner.getNamePath(), "owner_type": "material", "library": library, "environment": False}
+        kinds = document_kinds(owner, given.getName())
+        fields["colorspace"] = (given.getActiveColorSpace() or "scene_linear") if kinds & {"color3", "color4"} else "data"
+        modes = {owner.getInputValue(n) for n in ("uaddressmode", "vaddressmode")} if hasattr(owner, "getInputValue") else set()
+        for mode in modes & {"periodic", "clamp", "constant", "mirror"}:
+            fields["extension"] = {"constant": "black"}.get(mode, mode)
+        say("node", **fields)
+
+
+def document_kinds(owner, name):
+    """The types of the nodes that read a file: of the node itself, or of those in a graph that use the graph's input."""
+    users = [n for n in owner.getNodes() if any(i.getInterfaceName() == name for i in n.getInputs())] if hasattr(owner, "getNodes") else []
+    return {n.getType() for n in users or [owner]}
+
+
 def say_layers(stage, root):
     resolver = Ar.GetResolver()
     for layer in stage.GetUsedLayers():
@@ -163,16 +235,50 @@ def say_layers(stage, root):
             continue
         if layer.realPath and layer.realPath != root:
             say("layer", path=layer.realPath, parent=root, there=True)
-        for named in layer.GetCompositionAssetDependencies():
-            path = anchored(layer, named)
-            if not path or Sdf.Layer.IsAnonymousLayerIdentifier(path):
+        for identifier in layer.GetCompositionAssetDependencies():
+            named, arguments = Sdf.Layer.SplitIdentifier(identifier)
+            if not named:  # a reference inside the layer
                 continue
+            path = anchored(layer, named)
+            if Sdf.Layer.IsAnonymousLayerIdentifier(path):
+                continue
+            parent = layer.realPath or root
             found = resolver.Resolve(path)
             if not found:
-                say("layer", path=path, parent=layer.realPath or root, there=False)
-            elif not Sdf.Layer.Find(path) and not Sdf.FileFormat.FindByExtension(str(found)):
-                say("layer", path=path, parent=layer.realPath or root, there=True,
-                    message="this USD has no reader for such files")
+                say("layer", path=path, parent=parent, there=False)
+            elif Sdf.Layer.Find(path, arguments) or Sdf.Layer.Find(path):
+                continue
+            elif is_pointer(str(found)):
+                say("layer", path=path, parent=parent, there=True,
+                    message="a pointer of Git LFS in place of the file; 'git lfs pull' downloads the file")
+            elif not Sdf.FileFormat.FindByExtension(str(found)):
+                say_unread(path, str(found), parent)
+
+
+def say_prims(prims, root):
+    for prim in prims:
+        if prim.IsA(UsdShade.Shader):
+            say_shader(prim, UsdShade.Shader(prim), root)
+        elif prim.GetTypeName().endswith(("Light", "Light_1")):
+            say_light(prim, root)
+
+
+def say_variants(prim, root, done, depth=0):
+    """What is below the prim in each of its variants, and in the variants that are inside them. The choices are made in the
+    session layer, which is not saved."""
+    for name in prim.GetVariantSets().GetNames():
+        chosen = prim.GetVariantSet(name)
+        before = chosen.GetVariantSelection()
+        for variant in chosen.GetVariantNames():
+            key = (str(prim.GetPath()), name, variant, depth and before)
+            if key in done or len(done) >= MAX_VARIANTS or variant == before or depth >= MAX_DEPTH:
+                continue
+            done.add(key)
+            chosen.SetVariantSelection(variant)
+            say_prims(Usd.PrimRange(prim), root)
+            for inner in [p.GetPath() for p in Usd.PrimRange(prim) if p.HasVariantSets()]:
+                say_variants(prim.GetStage().GetPrimAtPath(inner), root, done, depth + 1)
+        chosen.SetVariantSelection(before)
 
 
 def refuse_pipes(opened):
@@ -186,33 +292,59 @@ def refuse_pipes(opened):
                 os._exit(0)
 
 
-def read(path):
+def read(path, all_variants):
+    if path.lower().endswith(".mtlx") and not Sdf.FileFormat.FindByExtension(path):
+        say_document(path, "")
+        return
     opened = threading.Event()
     threading.Thread(target=refuse_pipes, args=(opened,), daemon=True).start()
     stage = Usd.Stage.Open(path, Usd.Stage.LoadAll)
     opened.set()
     root = stage.GetRootLayer().realPath
-    say_layers(stage, root)
+    if all_variants:
+        stage.SetEditTarget(stage.GetSessionLayer())
+        for instance in [p for p in stage.Traverse() if p.IsInstance()]:
+            instance.SetInstanceable(False)  # the variants inside can be chosen only then
     # Each prototype is visited once, however many instances it has.
-    ranges = [stage.Traverse()] + [Usd.PrimRange(prototype) for prototype in stage.GetPrototypes()]
-    for prims in ranges:
-        for prim in prims:
-            if prim.IsA(UsdShade.Shader):
-                say_shader(prim, UsdShade.Shader(prim), root)
-            elif prim.GetTypeName().endswith(("Light", "Light_1")):
-                say_light(prim, root)
+    for prims in [stage.Traverse()] + [Usd.PrimRange(prototype) for prototype in stage.GetPrototypes()]:
+        say_prims(prims, root)
+    if all_variants:
+        done = set()
+        for path in [p.GetPath() for p in stage.Traverse() if p.HasVariantSets()]:
+            say_variants(stage.GetPrimAtPath(path), root, done)
+    say_layers(stage, root)
+
+
+def answer(arguments):
+    try:
+        read(arguments[-1], "--all-variants" in arguments[:-1])
+    except MemoryError:
+        say("failed", message="it needs more memory than this machine has")
+    except Lacking as e:
+        say("unread", message=str(e))
+    except Exception as e:  # from pxr, with one or more texts "Error in 'function' at line N in file F : 'what is wrong'"
+        try:
+            whole = " ".join(str(e).split())
+        except UnicodeDecodeError:  # the text quotes the file
+            whole = "it is not UTF-8"
+        say("failed", message=("; ".join(re.findall(r" : '(.*?)'(?= Error in |$)", whole)) or whole or type(e).__name__)[:400])
+    say("end")
+    OUT.flush()
 
 
 limit_memory()
-try:
-    read(sys.argv[1])
-except MemoryError:
-    say("failed", message="it needs more memory than this machine has")
-except Exception as e:  # from pxr, with one or more texts "Error in 'function' at line N in file F : 'what is wrong'"
-    try:
-        whole = " ".join(str(e).split())
-    except UnicodeDecodeError:  # the text quotes the file
-        whole = "it is not UTF-8"
-    say("failed", message=("; ".join(re.findall(r" : '(.*?)'(?= Error in |$)", whole)) or whole or type(e).__name__)[:400])
-say("end")
-OUT.flush()
+arguments = sys.argv[1:]
+while arguments:
+    copy = os.fork()
+    if copy == 0:
+        answer(arguments)
+        os._exit(0)
+    how = os.waitpid(copy, 0)[1]
+    if os.WIFSIGNALED(how):
+        # Whoever reads the answers finds out how this one ended, as if it had been this process.
+        signal.signal(os.WTERMSIG(how), signal.SIG_DFL) if os.WTERMSIG(how) not in (signal.SIGKILL, signal.SIGSTOP) else None
+        os.kill(os.getpid(), os.WTERMSIG(how))
+    if how != 0:
+        os._exit(os.WEXITSTATUS(how))
+    line = sys.stdin.buffer.readline()
+    arguments = json.loads(line.decode("utf-8", "surrogateescape")) if line else []

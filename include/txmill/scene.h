@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Listing the images that the shaders of a scene use, without Blender. A scene is a .blend file, Cycles' own XML (.xml)
- * or USD (.usd, .usda, .usdc, .usdz: read by a Python that has usd-core, UNSUPPORTED without it). The comments here
- * speak of .blend files; for the other formats they apply to whatever corresponds, for example an included file is a
- * library.
+ * or USD (.usd, .usda, .usdc, .usdz, .mtlx: read by a Python that has usd-core, UNSUPPORTED without it). The comments
+ * here speak of .blend files; for the other formats they apply to whatever corresponds, for example an included file is
+ * a library.
  *
  * All .blend files since Blender 2.4 are read: 4- and 8-byte pointers, both byte orders, the header of Blender 5,
  * plain, gzip and zstd. Linked libraries are read too, but only what is linked from them. The result takes at most 128
@@ -51,6 +51,13 @@ TXM_API txm_blend_colors txm_blend_colors_of(const txm_color_config *config);
  * txm_blend_options; `config` is the user of `colors`. It is `name` itself, one of the config's, or NULL. */
 TXM_API const char *txm_blend_opened_name(void *config, const char *name, const char *interop_id);
 
+/* Where files of another machine are on this one. `from` is the start of a path as a scene stores it, such as "P:\\",
+ * "\\\\server\\share" or "/Volumes/tex", and `to` the folder here. The start ends where a component of the path does;
+ * slashes and backslashes are equal, and with a drive or a server upper and lower case as well. */
+typedef struct txm_path_map {
+    const char *from, *to;
+} txm_path_map;
+
 /* Options for reading a scene. They are used during txm_blend_open only. */
 typedef struct txm_blend_options {
     size_t struct_size; /* set by txm_blend_options_init */
@@ -61,6 +68,9 @@ typedef struct txm_blend_options {
      * opened the file, with the user of `colors`: txm_blend_opened_name. NULL as a result: Blender clears it. NULL as
      * the member: as Blender 5.2 does, which keeps names that the config knows. */
     const char *(*opened)(void *user, const char *name, const char *interop_id);
+    bool all_variants;        /* USD: also the images of variants that are not chosen */
+    const txm_path_map *maps; /* the first one that applies to a path counts; a path without one is as Blender has it */
+    size_t map_count;
 } txm_blend_options;
 
 /* Initialises options with the defaults. */

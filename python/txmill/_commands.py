@@ -255,6 +255,12 @@ def _color_options(
     _value(options, "--blender", blender)
 
 
+def _scene_options(options: List[str], path_map: Sequence[str], all_variants: bool) -> None:
+    """For scenes: `path_map` has texts such as "P:\\ /mnt/p"; `all_variants` is for USD."""
+    _values(options, "--path-map", path_map)
+    _flag(options, "--all-variants", all_variants)
+
+
 def iter_make(
     paths: Paths,
     *,
@@ -265,6 +271,8 @@ def iter_make(
     ocio: Optional[StrPath] = None,
     working_space: Optional[str] = None,
     blender: Optional[str] = None,
+    path_map: Sequence[str] = (),
+    all_variants: bool = False,
     preset: Optional[str] = None,
     rules: Sequence[str] = (),
     force: bool = False,
@@ -288,6 +296,7 @@ def iter_make(
     _flag(options, "--dry-run", dry_run)
     _flag(options, "--strict", strict)
     _color_options(options, colorspace, alpha_type, cache_dir, ocio, working_space, blender)
+    _scene_options(options, path_map, all_variants)
     _rule_options(options, preset, rules)
     _value(options, "--jobs", threads)
     _value(options, "--max-memory", max_memory)
@@ -330,6 +339,8 @@ def make(
     ocio: Optional[StrPath] = None,
     working_space: Optional[str] = None,
     blender: Optional[str] = None,
+    path_map: Sequence[str] = (),
+    all_variants: bool = False,
     preset: Optional[str] = None,
     rules: Sequence[str] = (),
     force: bool = False,
@@ -355,7 +366,8 @@ def make(
     items = iter_make(
         paths,
         recursive=recursive, colorspace=colorspace, alpha_type=alpha_type, cache_dir=cache_dir,
-        ocio=ocio, working_space=working_space, blender=blender, preset=preset, rules=rules, force=force,
+        ocio=ocio, working_space=working_space, blender=blender, path_map=path_map,
+        all_variants=all_variants, preset=preset, rules=rules, force=force,
         dry_run=dry_run, strict=strict, threads=threads, max_memory=max_memory, shard=shard,
         extra=extra, progress=progress, cancel=cancel, program=program,
     )
@@ -410,12 +422,15 @@ def resolve(
     ocio: Optional[StrPath] = None,
     working_space: Optional[str] = None,
     blender: Optional[str] = None,
+    path_map: Sequence[str] = (),
+    all_variants: bool = False,
     program: Optional[StrPath] = None,
     cancel: Optional[Cancel] = None,
 ) -> List[Resolved]:
     """Finds the tx file that Cycles would load for each image with these settings, and says why if there is none."""
     options = ["--json"]
     _color_options(options, colorspace, alpha_type, cache_dir, ocio, working_space, blender)
+    _scene_options(options, path_map, all_variants)
     run = Run("resolve", options, path_arguments(images), program=program, cancel=cancel)
     found = [
         Resolved(text_of(o, "image") or "", "failed" if "error" in o else str(o.get("state", "")), text_of(o, "path"),
@@ -440,6 +455,8 @@ def check(
     ocio: Optional[StrPath] = None,
     working_space: Optional[str] = None,
     blender: Optional[str] = None,
+    path_map: Sequence[str] = (),
+    all_variants: bool = False,
     preset: Optional[str] = None,
     rules: Sequence[str] = (),
     threads: Optional[int] = None,
@@ -457,6 +474,7 @@ def check(
     _flag(options, "--lint", lint)
     _values(options, "--ignore", ignore)
     _color_options(options, colorspace, alpha_type, cache_dir, ocio, working_space, blender)
+    _scene_options(options, path_map, all_variants)
     _rule_options(options, preset, rules)
     _value(options, "--jobs", threads)
     textures: List[Checked] = []
@@ -501,6 +519,8 @@ def gc(
     ocio: Optional[StrPath] = None,
     working_space: Optional[str] = None,
     blender: Optional[str] = None,
+    path_map: Sequence[str] = (),
+    all_variants: bool = False,
     preset: Optional[str] = None,
     rules: Sequence[str] = (),
     program: Optional[StrPath] = None,
@@ -518,6 +538,7 @@ def gc(
     _value(options, "--older-than", older_than)
     _value(options, "--max-size", max_size)
     _color_options(options, None, None, cache_dir, ocio, working_space, blender)
+    _scene_options(options, path_map, all_variants)
     _rule_options(options, preset, rules)
     files: List[Removed] = []
     summary: Json = {}
@@ -613,6 +634,8 @@ def list_scene(
     ocio: Optional[StrPath] = None,
     working_space: Optional[str] = None,
     blender: Optional[str] = None,
+    path_map: Sequence[str] = (),
+    all_variants: bool = False,
     program: Optional[StrPath] = None,
     cancel: Optional[Cancel] = None,
 ) -> Scene:
@@ -620,6 +643,7 @@ def list_scene(
     options = ["--json"]
     _flag(options, "--lint", lint)
     _color_options(options, None, None, cache_dir, ocio, working_space, blender)
+    _scene_options(options, path_map, all_variants)
     run = Run("list", options, path_arguments(scene), program=program, cancel=cancel)
     kinds: dict[str, List[Json]] = {"scene": [], "image": [], "library": [], "finding": []}
     for o in run:

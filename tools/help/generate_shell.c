@@ -18,7 +18,7 @@
 /* fish, bash and zsh all take # for a comment. */
 static const char header[] = "# Generated from the tables of options of txmill %s.\n";
 
-#define SCENES "blend xml usd usda usdc usdz"
+#define SCENES "blend xml usd usda usdc usdz mtlx"
 
 /* Files that complete a value, by their extensions; without any, all files match. */
 typedef struct file_kind {

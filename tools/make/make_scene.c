@@ -209,12 +209,21 @@ txm_status txm_make_add_scene(void *user, txm_inputs *inputs, const char *path, 
     if (status != TXM_OK) {
         return status;
     }
+    txm_project_maps maps;
+    status = txm_project_maps_of(path, scenes->config_args, &maps, err);
+    if (status != TXM_OK) {
+        return status;
+    }
     txm_blend_options options = {.struct_size = sizeof(txm_blend_options),
                                  .colors = txm_blend_colors_of(scenes->config),
                                  .opened = txm_blend_opened_name,
                                  .lint = scenes->lint,
-                                 .cancel = txm_signal_flag()};
+                                 .cancel = txm_signal_flag(),
+                                 .all_variants = scenes->config_args->all_variants,
+                                 .maps = maps.items,
+                                 .map_count = maps.count};
     status = txm_blend_open(path, &options, &blend, &why);
+    txm_project_maps_free(&maps);
     if (status == TXM_STATUS_NO_MEMORY || status == TXM_STATUS_CANCELLED) {
         return txm_fail(err, status, "%s", why.message);
     }

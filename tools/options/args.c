@@ -147,7 +147,45 @@ const txm_option txm_config_options[] = {
                        "files. A newer version counts as the newest of these, with a warning."),
     {0},
 };
+
+static txm_status parse_map(const char *text, void *field, txm_error *err)
+{
+    (void)field;
+    return txm_args_map(text, NULL, NULL, err);
+}
+
+const txm_option txm_scene_options[] = {
+    TXM_OPTION(LIST, "path-map", AT(maps), .arg = "'FROM TO'", .parse = parse_map,
+               .help = "Look for files whose stored paths begin with FROM in the folder TO (repeatable, the first "
+                       "match counts)",
+               .more =
+                   "FROM is what a scene stores, such as P:\\ or \\\\server\\share or /Volumes/tex; TO is an absolute "
+                   "path here. Without it paths are resolved as Blender does it: P:\\tex\\a.png is /p/tex/a.png, "
+                   "and a server is not found."),
+    TXM_OPTION(FLAG, "all-variants", AT(all_variants),
+               .help = "For USD: also use the images of variants that the scene does not select"),
+    {0},
+};
 #undef AT
+
+/* Splits at the first blanks before a slash, because names of shares may contain blanks. */
+txm_status txm_args_map(const char *text, size_t *from_bytes, const char **to, txm_error *err)
+{
+    const char *end = strstr(text, " /");
+    for (const char *tab = strstr(text, "\t/"); tab && (!end || tab < end); tab = NULL)
+        end = tab;
+    const char *at = end;
+    while (at && at > text && isspace((unsigned char)at[-1]))
+        at--;
+    if (!at || at == text)
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "a map has two parts, as in 'P:\\ /mnt/p': how stored paths begin, and an absolute path here");
+    if (from_bytes)
+        *from_bytes = (size_t)(at - text);
+    if (to)
+        *to = end + 1;
+    return TXM_OK;
+}
 
 /* The settings that, besides folder and format, determine the name of a tx file: for commands that make files, and
  * for those that look for them. */
@@ -355,7 +393,8 @@ txm_status txm_context_make(const txm_context_options *options, txm_context **ou
     txm_status status = txm_context_new(options, out, &own);
     if (status == TXM_OK)
         return status;
-    const txm_config_args config = {options->ocio_path, options->working_space, options->blender};
+    const txm_config_args config = {
+        .ocio = options->ocio_path, .working_space = options->working_space, .blender = options->blender};
     txm_config_explain(&config, &own);
     return txm_fail(err, own.status, "%s", own.message);
 }

@@ -27,8 +27,8 @@
 
 enum { MAX_LINE = 4096, MAX_LINES = 10000 };
 
-static const char *const names[TXM_KEYS] = {"cache-dir", "ocio", "working-space", "blender",
-                                            "preset",    "rule", "rules",         "threads"};
+static const char *const names[TXM_KEYS] = {"cache-dir", "ocio",  "working-space", "blender", "preset",
+                                            "rule",      "rules", "threads",       "map"};
 
 /* The name in a .txmill. */
 const char *txm_project_key_name(txm_project_key key)
@@ -37,9 +37,9 @@ const char *txm_project_key_name(txm_project_key key)
 }
 
 /* All values of these settings count; of other settings only the first, which has the highest precedence. */
-static bool repeats(txm_project_key key)
+bool txm_project_key_repeats(txm_project_key key)
 {
-    return key == TXM_KEY_RULE || key == TXM_KEY_RULES;
+    return key == TXM_KEY_RULE || key == TXM_KEY_RULES || key == TXM_KEY_MAP;
 }
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
@@ -90,6 +90,8 @@ static txm_status check_value(txm_project_key key, const char *value, const char
     txm_error why = {0};
     if (key == TXM_KEY_BLENDER && txm_args_blender(value, &blender, &why) != TXM_OK)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: blender is '%s', but %s", origin, value, why.message);
+    if (key == TXM_KEY_MAP && txm_args_map(value, NULL, NULL, &why) != TXM_OK)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: map is '%s', but %s", origin, value, why.message);
     if (key == TXM_KEY_PRESET && strcmp(value, "pbr") != 0 && strcmp(value, "none") != 0)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: unknown preset '%s'; use pbr or none", origin, value);
     return TXM_OK;
@@ -514,10 +516,53 @@ static txm_status apply_value(const txm_project_targets *t, const txm_project_va
         if (t->threads)
             *t->threads = (uint32_t)strtoul(v->value, NULL, 10);
         break;
+    case TXM_KEY_MAP: /* each scene has those of its own project */
     case TXM_KEYS:
         break;
     }
     return TXM_OK;
+}
+
+static txm_status add_map(txm_project_maps *maps, const char *text, txm_error *err)
+{
+    size_t bytes;
+    const char *to;
+    if (txm_args_map(text, &bytes, &to, err) != TXM_OK)
+        return err->status;
+    txm_path_map *items = realloc(maps->items, txm_mul(maps->count + 1, sizeof *items));
+    if (!items)
+        return txm_no_memory(err, text);
+    maps->items = items;
+    items[maps->count] = (txm_path_map){txm_strndup(text, bytes), txm_strdup(to)};
+    maps->count++;
+    return items[maps->count - 1].from && items[maps->count - 1].to ? TXM_OK : txm_no_memory(err, text);
+}
+
+txm_status txm_project_maps_of(const char *scene, const txm_config_args *args, txm_project_maps *out, txm_error *err)
+{
+    txm_project project = {0};
+    char *path = (char *)scene;
+    *out = (txm_project_maps){0};
+    txm_status status = txm_project_find(&path, 1, &project, err);
+    for (size_t i = 0; status == TXM_OK && i < args->maps.count; i++)
+        status = add_map(out, args->maps.items[i], err);
+    for (size_t i = 0; status == TXM_OK && i < project.count; i++)
+        if (project.values[i].key == TXM_KEY_MAP)
+            status = add_map(out, project.values[i].value, err);
+    txm_project_free(&project);
+    if (status != TXM_OK)
+        txm_project_maps_free(out);
+    return status;
+}
+
+void txm_project_maps_free(txm_project_maps *maps)
+{
+    for (size_t i = 0; i < maps->count; i++) {
+        free((char *)maps->items[i].from);
+        free((char *)maps->items[i].to);
+    }
+    free(maps->items);
+    *maps = (txm_project_maps){0};
 }
 
 /* The strings live as long as the process, which runs a single command. */
@@ -607,7 +652,7 @@ static void note_said(const bool said[TXM_KEYS])
 txm_status txm_project_apply(const txm_project_targets *targets, const txm_operands *operands, txm_error *err)
 {
     static const char *const options[TXM_KEYS] = {"cache-dir", "ocio", "working-space", "blender", "preset",
-                                                  "",          "",     "jobs"};
+                                                  "",          "",     "jobs",          ""};
     const txm_project *project = &applied.project;
     bool said[TXM_KEYS] = {false}, noted = false;
     txm_project_free(&applied.project);
@@ -623,7 +668,7 @@ txm_status txm_project_apply(const txm_project_targets *targets, const txm_opera
         }
         if (said[v->key])
             continue;
-        said[v->key] = !repeats(v->key);
+        said[v->key] = !txm_project_key_repeats(v->key);
         txm_say(TXM_SAY_DETAIL, "%s = %s (%s)", names[v->key], v->value, v->origin);
         txm_project_note(v);
         status = apply_value(targets, v, err);

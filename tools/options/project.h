@@ -9,15 +9,18 @@
  *     preset = pbr
  *     rule = *_mask.*=Non-Color           repeatable; rules = FILE as well
  *     threads = 8
+ *     map = P:\ /mnt/p                    repeatable
  *
  * The command line has the highest precedence, then the variables TXMILL_CACHE_DIR, TXMILL_OCIO, TXMILL_WORKING_SPACE,
- * TXMILL_PRESET, TXMILL_RULE, TXMILL_RULES and TXMILL_THREADS, then the file. Rules are combined in that order.
+ * TXMILL_PRESET, TXMILL_RULE, TXMILL_RULES, TXMILL_THREADS and TXMILL_MAP, then the file. Rules and maps are combined
+ * in that order.
  */
 #ifndef TXM_TOOLS_PROJECT_H
 #define TXM_TOOLS_PROJECT_H
 #include "tools/options/args.h"
 #include "tools/options/rule_args.h"
 #include "tools/output/json.h"
+#include "txmill/scene.h"
 
 typedef enum txm_project_key {
     TXM_KEY_CACHE_DIR,
@@ -28,11 +31,15 @@ typedef enum txm_project_key {
     TXM_KEY_RULE,
     TXM_KEY_RULES,
     TXM_KEY_THREADS,
+    TXM_KEY_MAP,
     TXM_KEYS
 } txm_project_key;
 
 /* The name of a key, such as "cache-dir", in the file; in capitals, in the environment. */
 const char *txm_project_key_name(txm_project_key key);
+
+/* Whether all values of the setting count, and not only the one with the highest precedence. */
+bool txm_project_key_repeats(txm_project_key key);
 
 /* One setting and its origin: "FILE:LINE" or a variable's name. */
 typedef struct txm_project_value {
@@ -123,6 +130,14 @@ txm_status txm_project_look(const txm_project_targets *targets, const txm_operan
                             const txm_settings *settings, txm_project_contexts *contexts, txm_error *err);
 /* The config and the working space of a file's own .txmill; `otherwise` if it has the operands' .txmill. */
 txm_config_args txm_project_config(const char *file, const txm_config_args *otherwise);
+/* The maps for the paths of a scene: those of the command line, of $TXMILL_MAP and of the scene's own .txmill. Free
+ * with txm_project_maps_free. */
+typedef struct txm_project_maps {
+    txm_path_map *items;
+    size_t count;
+} txm_project_maps;
+txm_status txm_project_maps_of(const char *scene, const txm_config_args *args, txm_project_maps *out, txm_error *err);
+void txm_project_maps_free(txm_project_maps *maps);
 /* Whether both mean the same config and working space. */
 bool txm_config_args_same(const txm_config_args *a, const txm_config_args *b);
 #endif

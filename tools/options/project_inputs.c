@@ -136,9 +136,13 @@ bool txm_config_args_same(const txm_config_args *a, const txm_config_args *b)
 static txm_config_args config_of(const own_project *o)
 {
     const txm_project_applied *a = txm_project_state();
-    txm_config_args args = {o->values[TXM_KEY_OCIO], o->values[TXM_KEY_WORKING_SPACE], TXM_BLENDER_NEWEST};
+    txm_config_args args = {.ocio = o->values[TXM_KEY_OCIO],
+                            .working_space = o->values[TXM_KEY_WORKING_SPACE],
+                            .blender = TXM_BLENDER_NEWEST};
     if (o->values[TXM_KEY_BLENDER])
         txm_blender_parse(o->values[TXM_KEY_BLENDER], &args.blender);
+    args.maps = a->targets.config->maps;
+    args.all_variants = a->targets.config->all_variants;
     if (a->said[TXM_KEY_OCIO])
         args.ocio = a->targets.config->ocio;
     if (a->said[TXM_KEY_WORKING_SPACE])
@@ -345,7 +349,8 @@ txm_status txm_project_open(txm_inputs *inputs, const txm_context_options *optio
 {
     txm_error failure = {0};
     txm_context_options any = *options;
-    const txm_config_args args = {options->ocio_path, options->working_space, options->blender};
+    const txm_config_args args = {
+        .ocio = options->ocio_path, .working_space = options->working_space, .blender = options->blender};
     if (txm_context_make(options, &contexts->common, &failure) != TXM_OK) {
         if (!is_of_project(&failure, &args) || !any_follows_another(inputs, contexts))
             return txm_fail_as(err, &failure);

@@ -92,7 +92,11 @@ static size_t parse_udim_numbers(const char *text, uint32_t *tiles)
 /* Backslashes come from Windows and are separators too. NULL if memory is exhausted. */
 static char *path_in(const xml_file *file, const char *stored)
 {
-    char *slashes = txm_strdup(stored), *joined, *path;
+    char *slashes, *joined, *path;
+    if (txm_blend_map(file->scene->blend, stored, &path)) {
+        return path;
+    }
+    slashes = txm_strdup(stored);
     for (char *p = slashes; p && *p; p++) {
         *p = *p == '\\' ? '/' : *p;
     }

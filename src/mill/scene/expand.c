@@ -237,18 +237,95 @@ txm_status txm_blend_expand(txm_blend *blend, const txm_image *image, txm_blend_
     return TXM_OK;
 }
 
-/* "//" is the folder of the .blend file. Backslashes come from Windows and are separators too. */
+/* ---- stored paths ------------------------------------------------------------------------------------------------ */
+
+size_t txm_blend_server_bytes(const char *stored)
+{
+    static const char *const starts[] = {"\\\\?\\UNC\\", "\\\\?\\", "\\\\"};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        if (strncmp(stored, starts[i], strlen(starts[i])) == 0) {
+            return strlen(starts[i]);
+        }
+    }
+    return 0;
+}
+
+/* Backslashes come from Windows and are separators too, but Blender keeps those that come before a server. NULL if
+ * memory is exhausted. */
+static char *stored_slashes(const char *stored)
+{
+    char *path = txm_strdup(stored);
+    for (char *p = path ? path + txm_blend_server_bytes(path) : NULL; p && *p; p++) {
+        *p = *p == '\\' ? '/' : *p;
+    }
+    return path;
+}
+
+static bool is_drive(const char *path)
+{
+    return isalpha((unsigned char)path[0]) && path[1] == ':' && (path[2] == '/' || path[2] == '\\' || !path[2]);
+}
+
+static char path_letter(char c, bool folds)
+{
+    return c == '\\' ? '/' : folds ? (char)tolower((unsigned char)c) : c;
+}
+
+/* The length of the start of `path` that is `from`, without its last slash; 0 if it has another start. */
+static size_t mapped_bytes(const char *path, const char *from)
+{
+    bool server = from[0] && strchr("/\\", from[0]) && from[1] == from[0], folds = server || is_drive(from);
+    size_t n = strlen(from);
+    while (n > 1 && strchr("/\\", from[n - 1])) {
+        n--;
+    }
+    /* "//" in a .blend file is its folder, so a server is named with backslashes. */
+    if (server && strncmp(path, "\\\\", 2) != 0) {
+        return 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (path_letter(path[i], folds) != path_letter(from[i], folds)) {
+            return 0;
+        }
+    }
+    return !path[n] || strchr("/\\", path[n]) ? n : 0;
+}
+
+bool txm_blend_map(const txm_blend *blend, const char *stored, char **out)
+{
+    *out = NULL;
+    for (size_t i = 0; i < blend->map_count; i++) {
+        size_t n = mapped_bytes(stored, blend->maps[i].from);
+        char *rest = n ? stored_slashes(stored + n) : NULL, *joined = NULL;
+        if (rest) {
+            joined = txm_asprintf("%s/%s", blend->maps[i].to, rest);
+            *out = joined ? txm_path_normal(joined) : NULL;
+        }
+        free(rest);
+        free(joined);
+        if (n) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "//" is the folder of the .blend file, and "P:\" is "/p/", as in Blender. */
 const char *txm_blend_path(txm_blend *blend, const char *stored, const char *folder)
 {
-    char *slashes = txm_strdup(stored), *path = NULL;
-    for (char *p = slashes; p && *p; p++) {
-        *p = *p == '\\' ? '/' : *p; /* settle.c does the same with images' paths */
+    char *slashes = NULL, *path = NULL;
+    if (!txm_blend_map(blend, stored, &path)) {
+        slashes = stored_slashes(stored);
     }
     if (slashes && slashes[0] == '/' && slashes[1] == '/') {
         char *joined = txm_asprintf("%s/%s", folder, slashes + 2);
         path = joined ? txm_path_normal(joined) : NULL;
         free(joined);
     } else if (slashes) {
+        if (is_drive(slashes) && slashes[2]) {
+            slashes[1] = (char)tolower((unsigned char)slashes[0]);
+            slashes[0] = '/';
+        }
         path = txm_path_absolute(slashes);
     }
     const char *kept = path ? txm_store_string(&blend->store, path, strlen(path)) : NULL;

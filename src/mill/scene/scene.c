@@ -120,6 +120,9 @@ txm_status txm_blend_open(const char *path, const txm_blend_options *options, tx
     blend->opened = o.opened;
     blend->lint = o.lint;
     blend->cancel = o.cancel;
+    blend->all_variants = o.all_variants;
+    blend->maps = o.maps;
+    blend->map_count = o.map_count;
     txm_error own = {0};
     status = read_scene(blend, absolute, &own);
     if (status != TXM_OK) {

@@ -35,6 +35,9 @@ struct txm_blend {
     const char *(*opened)(void *user, const char *name, const char *interop_id);
     bool lint;
     const volatile int *cancel;
+    bool all_variants; /* these three as in txm_blend_options */
+    const txm_path_map *maps;
+    size_t map_count;
     txm_blend_info info;
     TXM_TABLE(txm_blend_file) files;
     TXM_TABLE(txm_blend_library) libraries;
@@ -64,6 +67,11 @@ txm_status txm_blend_stream(const txm_blend *blend, uint32_t file, txm_stream **
 /* Follows pointer `address` in a file to an ID, through placeholders. false if it leads nowhere. */
 bool txm_blend_follow(const txm_blend *blend, uint32_t *file, uint64_t address, uint32_t *id);
 
+/* The bytes at the start of a stored path that Blender keeps as they are: backslashes before a server or "?". */
+size_t txm_blend_server_bytes(const char *stored);
+/* Whether one of the scene's maps applies to a stored path; *out is then the path here, owned by the caller, or NULL if
+ * memory is exhausted. */
+bool txm_blend_map(const txm_blend *blend, const char *stored, char **out);
 /* Resolves a path as files store it, in which "//" is the folder and `\` a separator. The result is absolute,
  * normalised and in the store; NULL if that is exhausted. */
 const char *txm_blend_path(txm_blend *blend, const char *stored, const char *folder);

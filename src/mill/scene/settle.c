@@ -88,7 +88,8 @@ static const char *with_token(txm_blend *blend, const char *path)
     return txm_store_string(&blend->store, text, head + strlen(token) + tail);
 }
 
-/* Windows separates paths with backslashes; Blender accepts both, and converts them when it opens a file. */
+/* Windows separates paths with backslashes; Blender accepts both, and converts them when it opens a file, except for
+ * those before the name of a server. */
 static const char *with_slashes(txm_blend *blend, const char *path)
 {
     char text[1100]; /* stored paths have at most 1024 bytes */
@@ -96,8 +97,9 @@ static const char *with_slashes(txm_blend *blend, const char *path)
     if (n >= sizeof text || !strchr(path, '\\')) {
         return path;
     }
+    const size_t server = txm_blend_server_bytes(path);
     for (size_t i = 0; i <= n; i++) {
-        text[i] = path[i] == '\\' ? '/' : path[i];
+        text[i] = path[i] == '\\' && i >= server ? '/' : path[i];
     }
     return txm_store_string(&blend->store, text, n);
 }

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads USD scenes (.usd, .usda, .usdc, .usdz) and lists the image nodes that Cycles' Hydra delegate makes of them.
- * usd-core composes the layers, references and variants of USD: the helper txmill-usd.py runs with it in the user's
- * python3, and prints one JSON object per line. It is a process of its own, so that a file on which USD crashes, loops
- * or runs out of memory affects that scene only; its output is checked like a file. $TXMILL_PYTHON names another
- * Python, $TXMILL_USD_SECONDS another time limit than ten minutes.
+ * Reads USD scenes (.usd, .usda, .usdc, .usdz) and MaterialX documents (.mtlx), and lists the image nodes that Cycles'
+ * Hydra delegate makes of them. usd-core composes the layers, references and variants of USD: the helper txmill-usd.py
+ * runs with it in the user's python3, and prints one JSON object per line. It is a process of its own, which reads each
+ * scene in a copy of itself, so that a file on which USD crashes, loops or runs out of memory affects that scene only;
+ * its output is checked like a file. It is kept for the next scene. $TXMILL_PYTHON names another Python,
+ * $TXMILL_USD_SECONDS another time limit than ten minutes.
  */
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -27,6 +30,7 @@
 #include "tile/base/plugin.h"
 
 #define HELPER_FILE "txmill-usd.py"
+#define ALL_VARIANTS "--all-variants"
 
 enum { MAX_LINE_BYTES = 4 << 20, READ_BYTES = 64 << 10, USUAL_SECONDS = 600, MOST_SECONDS = 1000000 };
 
@@ -35,7 +39,7 @@ typedef struct usd_answer {
     txm_blend *blend;
     txm_node_list nodes;
     const char *python;
-    bool ended;        /* the helper said that its output is complete */
+    bool begun, ended; /* the helper has said something; it said that its output is complete */
     txm_status status; /* the status that the helper reported, or with which reading its output failed */
     txm_error *err;
 } usd_answer;
@@ -78,7 +82,10 @@ static txm_status take_usd_node(usd_answer *a, const cJSON *o)
                 *alpha = cJSON_GetObjectItemCaseSensitive(o, "alpha_type");
     const char *path = text_of(o, "path");
     uint32_t *tiles = txm_calloc(TXM_NODE_MAX_TILES, sizeof *tiles);
-    char *normal = *path == '/' ? txm_path_normal(path) : txm_strdup("");
+    char *normal = NULL;
+    if (!txm_blend_map(a->blend, text_of(o, "stored"), &normal)) {
+        normal = *path == '/' ? txm_path_normal(path) : txm_strdup("");
+    }
     txm_status status = TXM_OK;
     if (!tiles || !normal) {
         status = txm_no_memory(a->err, a->blend->info.path);
@@ -140,6 +147,8 @@ static txm_status take_usd_line(usd_answer *a, const char *line)
             a->python, text_of(o, "message"));
     } else if (strcmp(kind, "failed") == 0) {
         status = txm_fail(a->err, TXM_STATUS_CORRUPT, "%s: USD cannot open it: %.400s", scene, text_of(o, "message"));
+    } else if (strcmp(kind, "unread") == 0) {
+        status = txm_fail(a->err, TXM_STATUS_UNSUPPORTED, "%s: %.400s", scene, text_of(o, "message"));
     } else if (strcmp(kind, "end") == 0) {
         a->ended = true;
     } else {
@@ -175,14 +184,26 @@ static txm_status take_usd_lines(usd_answer *a, txm_bytes *bytes)
 
 extern char **environ;
 
-/* The helper gets default signal handlers and none of this process's files except the pipe. What nohup has ignored
- * stays so. */
-static int spawn_usd_helper(const char *python, const char *helper, const char *scene, int out, pid_t *pid)
+/* A running helper. */
+typedef struct usd_helper {
+    pid_t pid;    /* it leads a process group, to which its copy belongs */
+    int in, out;  /* its standard input and output */
+    char *python; /* owned */
+} usd_helper;
+
+/* One helper is kept; it ends with this process, because its standard input does. */
+static struct {
+    pthread_mutex_t lock;
+    usd_helper helper; /* pid 0: none */
+} idle = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* The helper gets default signal handlers and none of this process's files except the socket and the pipe. What nohup
+ * has ignored stays so. */
+static int spawn_usd_helper(const char *python, char *const argv[], int in, int out, pid_t *pid)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     sigset_t none, all;
-    char *const argv[] = {(char *)python, (char *)helper, (char *)scene, NULL};
     int rc = posix_spawn_file_actions_init(&files);
     if (rc != 0) {
         return rc;
@@ -196,13 +217,12 @@ static int spawn_usd_helper(const char *python, const char *helper, const char *
     sigdelset(&all, SIGHUP);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    /* The pipe is duplicated first: if the caller has closed its standard files, it may be one of them. */
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
     if (rc == 0) {
-        rc = posix_spawn_file_actions_adddup2(&files, out, 1);
+        rc = posix_spawn_file_actions_adddup2(&files, in, 0);
     }
     if (rc == 0) {
-        rc = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+        rc = posix_spawn_file_actions_adddup2(&files, out, 1);
     }
     if (rc == 0) {
         rc = posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
@@ -216,6 +236,75 @@ static int spawn_usd_helper(const char *python, const char *helper, const char *
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
     return rc;
+}
+
+/* A descriptor that is none of the standard ones, which the caller may have closed: the actions of a spawn would
+ * overwrite it before it is duplicated. Closes `fd` otherwise. */
+static int above_standard(int fd)
+{
+    int high = fd < 0 || fd > 2 ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    if (high != fd) {
+        close(fd);
+    }
+    return high;
+}
+
+/* Starts a helper that reads the scene; the caller frees it with end_helper. */
+static txm_status start_helper(usd_answer *a, const char *program, usd_helper *out)
+{
+    const char *scene = a->blend->info.path;
+    char *argv[5] = {(char *)a->python, (char *)program};
+    int argc = 2, in[2] = {-1, -1}, ends[2] = {-1, -1};
+    if (a->blend->all_variants) {
+        argv[argc++] = (char *)ALL_VARIANTS;
+    }
+    argv[argc] = (char *)scene;
+    *out = (usd_helper){.in = -1, .out = -1, .python = txm_strdup(a->python)};
+    if (!out->python) {
+        return txm_no_memory(a->err, scene);
+    }
+    int rc = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in) != 0 || pipe2(ends, O_CLOEXEC) != 0 ? errno : 0;
+    in[1] = above_standard(in[1]);
+    ends[1] = above_standard(ends[1]);
+    if (rc == 0) {
+        rc = in[1] < 0 || ends[1] < 0 ? EMFILE : spawn_usd_helper(a->python, argv, in[1], ends[1], &out->pid);
+    }
+    out->in = in[0];
+    out->out = ends[0];
+    for (int i = 0; i < 2; i++) {
+        const int theirs = i ? ends[1] : in[1];
+        if (theirs >= 0) {
+            close(theirs);
+        }
+    }
+    if (rc == ENOENT) {
+        return txm_fail(a->err, TXM_STATUS_UNSUPPORTED,
+                        "%s: reading USD needs Python with usd-core, and there is no %s: install python3, then "
+                        "pip install usd-core",
+                        scene, a->python);
+    }
+    return rc == 0 ? TXM_OK : txm_fail_errno(a->err, rc, "%s: %s cannot be started", scene, a->python);
+}
+
+/* Asks a running helper for another scene; false if it cannot be asked. */
+static bool order_scene(const usd_answer *a, const usd_helper *h)
+{
+    cJSON *line = cJSON_CreateArray(), *path = cJSON_CreateString(a->blend->info.path);
+    bool made =
+        line && path && (!a->blend->all_variants || cJSON_AddItemToArray(line, cJSON_CreateString(ALL_VARIANTS)));
+    made = made && cJSON_AddItemToArray(line, path);
+    char *text = made ? cJSON_PrintUnformatted(line) : NULL;
+    size_t bytes = text ? strlen(text) : 0;
+    if (text) {
+        text[bytes++] = '\n'; /* in place of the NUL */
+    }
+    bool sent = text && send(h->in, text, bytes, MSG_NOSIGNAL) == (ssize_t)bytes;
+    free(text);
+    if (!made) {
+        cJSON_Delete(path);
+    }
+    cJSON_Delete(line);
+    return sent;
 }
 
 static long long milliseconds(void)
@@ -233,7 +322,7 @@ static long usd_seconds(void)
     return said && *said && !*end && seconds > 0 && seconds <= MOST_SECONDS ? seconds : USUAL_SECONDS;
 }
 
-/* Reads until the helper closes its end, or its time is over. */
+/* Reads until the answer is complete, the helper closes its end, or its time is over. */
 static txm_status listen_to_helper(usd_answer *a, int fd)
 {
     const char *scene = a->blend->info.path;
@@ -259,6 +348,7 @@ static txm_status listen_to_helper(usd_answer *a, int fd)
             if (n == 0) {
                 break;
             }
+            a->begun |= n > 0;
             if (n < 0 && errno != EINTR) {
                 status = txm_fail_errno(a->err, errno, "%s: cannot read the output of the USD helper", scene);
             }
@@ -290,53 +380,87 @@ static txm_status explain_usd_end(usd_answer *a, int how)
                     a->python, WEXITSTATUS(how));
 }
 
-/* A helper that has answered or failed is ended at once. One that only closed its pipe ends soon, or hangs in a handler
- * of its crash. */
-static int end_helper(pid_t pid, bool at_once)
+/* Ends the helper and its copy; a helper whose answer is not needed any more at once. One that only closed its pipe
+ * ends soon, or hangs in a handler of its crash. */
+static int end_helper(usd_helper *h, bool at_once)
 {
     const struct timespec nap = {.tv_nsec = 10 * 1000 * 1000};
     int how = 0;
-    for (int naps = 0; !at_once && naps < 500; naps++) {
-        pid_t gone = waitpid(pid, &how, WNOHANG);
-        if (gone == pid || (gone < 0 && errno != EINTR)) {
-            return how;
+    pid_t gone = h->pid ? 0 : -1;
+    for (int naps = 0; h->pid && !at_once && gone == 0 && naps < 500; naps++) {
+        gone = waitpid(h->pid, &how, WNOHANG);
+        if (gone == 0) {
+            nanosleep(&nap, NULL);
         }
-        nanosleep(&nap, NULL);
     }
-    kill(pid, SIGKILL);
-    while (waitpid(pid, &how, 0) < 0 && errno == EINTR)
+    if (h->pid) {
+        kill(-h->pid, SIGKILL);
+    }
+    while (h->pid && gone <= 0 && waitpid(h->pid, &how, 0) < 0 && errno == EINTR)
         ;
+    for (int i = 0; i < 2; i++) {
+        const int ours = i ? h->out : h->in;
+        if (ours >= 0) {
+            close(ours);
+        }
+    }
+    free(h->python);
+    *h = (usd_helper){.in = -1, .out = -1};
     return how;
 }
 
-static txm_status ask_usd(usd_answer *a, const char *helper)
+/* Takes the kept helper, if it is of the same Python and takes the order. */
+static bool take_idle_helper(const usd_answer *a, usd_helper *out)
 {
-    const char *scene = a->blend->info.path;
-    int ends[2];
-    pid_t pid;
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        return txm_fail_errno(a->err, errno, "%s: cannot start the USD helper", scene);
+    pthread_mutex_lock(&idle.lock);
+    *out = idle.helper;
+    idle.helper = (usd_helper){0};
+    pthread_mutex_unlock(&idle.lock);
+    if (out->pid && strcmp(out->python, a->python) == 0 && order_scene(a, out)) {
+        return true;
     }
-    /* A descriptor that already is 1 would keep its close-on-exec flag when it is duplicated onto itself. */
-    int theirs = ends[1] == 1 ? fcntl(ends[1], F_DUPFD_CLOEXEC, 3) : ends[1];
-    int rc = theirs < 0 ? errno : spawn_usd_helper(a->python, helper, scene, theirs, &pid);
-    if (theirs >= 0 && theirs != ends[1]) {
-        close(theirs);
+    if (out->pid) {
+        end_helper(out, true);
     }
-    close(ends[1]);
-    if (rc != 0) {
-        close(ends[0]);
-        return rc == ENOENT
-                   ? txm_fail(a->err, TXM_STATUS_UNSUPPORTED,
-                              "%s: reading USD needs Python with usd-core, and there is no %s: install python3, then "
-                              "pip install usd-core",
-                              scene, a->python)
-                   : txm_fail_errno(a->err, rc, "%s: %s cannot be started", scene, a->python);
+    return false;
+}
+
+static void keep_helper(usd_helper *h)
+{
+    pthread_mutex_lock(&idle.lock);
+    bool keep = !idle.helper.pid;
+    if (keep) {
+        idle.helper = *h;
     }
-    txm_status status = listen_to_helper(a, ends[0]);
-    close(ends[0]);
-    int how = end_helper(pid, a->ended || status != TXM_OK);
-    return status == TXM_OK && !a->ended ? explain_usd_end(a, how) : status;
+    pthread_mutex_unlock(&idle.lock);
+    if (!keep) {
+        end_helper(h, true);
+    }
+}
+
+static txm_status ask_usd(usd_answer *a, const char *program)
+{
+    usd_helper h;
+    bool again = take_idle_helper(a, &h);
+    txm_status status = again ? listen_to_helper(a, h.out) : TXM_OK;
+    if (again && status == TXM_OK && !a->begun) { /* it had ended before it got the order */
+        end_helper(&h, true);
+        again = false;
+    }
+    if (!again) {
+        status = start_helper(a, program, &h);
+        if (status != TXM_OK) {
+            end_helper(&h, true);
+            return status;
+        }
+        status = listen_to_helper(a, h.out);
+    }
+    if (a->ended) {
+        keep_helper(&h);
+        return status;
+    }
+    int how = end_helper(&h, status != TXM_OK);
+    return status == TXM_OK ? explain_usd_end(a, how) : status;
 }
 
 /* ---- the scene --------------------------------------------------------------------------------------------------- */

@@ -64,7 +64,7 @@ bool txm_path_has_ext(const char *path, const char *ext)
 
 txm_path_kind txm_path_scene(const char *path)
 {
-    static const char *const usd[] = {"usd", "usda", "usdc", "usdz"};
+    static const char *const usd[] = {"usd", "usda", "usdc", "usdz", "mtlx"};
     for (size_t i = 0; i < sizeof usd / sizeof *usd; i++)
         if (txm_path_has_ext(path, usd[i]))
             return TXM_PATH_USD;

@@ -246,6 +246,52 @@ check usd-no-variant-else test ! -e shot/tex/dry.png
 txm check shot/s.usda
 check usd-ready rc_is 0
 
+txm list --json --all-variants shot/s.usda
+check usd-all-variants json out 'sorted(u["node"] for x in o if x["type"] == "image" for u in x["users"]).count("Dry") == 1'
+# References inside the layer, format arguments, and a Python for several scenes.
+cat >inner.usda <<'USD'
+#usda 1.0
+def Material "M"
+{
+    def Shader "T"
+    {
+        uniform token info:id = "UsdUVTexture"
+        asset inputs:file = @shot/tex/a.png@
+    }
+}
+def "Copy" (
+    prepend references = [</M>, @./shot/sub/p.usda:SDF_FORMAT_ARGS:lod=high@]
+)
+{
+}
+USD
+txm check inner.usda
+check usd-inner prints "ready to render: 1 of 1"
+printf '#!/bin/sh\necho >>%s/starts\nexec "%s" "$@"\n' "$work" "$real" >counted && chmod +x counted
+for i in 1 2 3 4; do cp inner.usda inner$i.usda; done
+TXMILL_PYTHON=$work/counted txm check inner*.usda gone.usda
+check usd-one-python test "$(wc -l <starts)" -eq 1
+# MaterialX: with its package, or the name of the package.
+cat >look.mtlx <<'XML'
+<?xml version="1.0"?>
+<materialx version="1.38" fileprefix="shot/tex/">
+  <nodegraph name="g">
+    <input name="pic" type="filename" value="a.png" colorspace="srgb_texture"/>
+    <image name="i" type="color3"><input name="file" type="filename" interfacename="pic"/></image>
+    <image name="r" type="float"><input name="file" type="filename" value="f1.png"/></image>
+    <output name="out" type="color3" nodename="i"/>
+  </nodegraph>
+</materialx>
+XML
+printf '#usda 1.0\ndef "M" (\n    prepend references = @./look.mtlx@</MaterialX>\n)\n{\n}\n' >look.usda
+for f in look.mtlx look.usda; do
+    txm list --json $f
+    if "$real" -c 'import MaterialX' 2>/dev/null; then
+        check "materialx-$f" json out 'sorted((x["name"], x["colorspace"]["stored"]) for x in o if x["type"] == "image") == [("a.png", "srgb_texture"), ("f1.png", "data")]'
+    else
+        check "materialx-$f" says "'pip install materialx' adds it"
+    fi
+done
 # The same scene in the other containers.
 "$real" - <<'PY'
 from pxr import Sdf, Usd, UsdUtils

@@ -140,4 +140,28 @@ refused bytes bytes.xml "bytes.xml: line 1"
 printf '<cycles><shader name="&#27;[31m"><image_texture filename="a&#10;b.png"/></shader></cycles>' >control.xml
 txm list control.xml
 check control-bytes test "$(grep -c $'\e' out)" -eq 0
+# Paths of another machine.
+mkdir -p farm/mnt farm/srv
+cp "$golden/rgb8.png" farm/mnt/a.png && cp "$golden/rgb8.png" farm/srv/b.png
+cat >farm/s.xml <<'XML'
+<cycles>
+<shader name="m"><image_texture filename="P:\tex\a.png" colorspace="sRGB"/></shader>
+<shader name="n"><image_texture filename="\\server\my share\b.png" colorspace="sRGB"/></shader>
+</cycles>
+XML
+txm check --path-map "p:/tex $PWD/farm/mnt" farm/s.xml
+check map-one prints "0 of 2 textures fresh, 1 missing, 1 without an image"
+printf 'map = P:\\tex %s/farm/mnt\nmap = \\\\SERVER\\my share\\ %s/farm/srv\n' "$PWD" "$PWD" >farm/.txmill
+for command in check make check resolve list; do txm $command farm/s.xml; done
+check map-list rc_is 0
+check map-made test "$(find farm/mnt farm/srv -name '*.tx' | wc -l)" -eq 2
+txm settings farm
+check map-settings test "$(grep -c '^map ' out)" -eq 2
+txm plan --shards 2 farm/s.xml
+check map-plan rc_is 0
+txm check --path-map 'P: mnt' farm/s.xml
+check map-relative rc_is 2
+check map-relative-says says "a map has two parts"
+TXMILL_MAP='nothing' txm check farm/s.xml
+check map-variable says "TXMILL_MAP: map is 'nothing'"
 finish

@@ -660,6 +660,37 @@ START_TEST(paths_are_absolute_and_normal)
     txm_blend *b = new_blend();
     ck_assert_str_eq(txm_blend_path(b, "//a/../b.png", "/s/t"), "/s/t/b.png");
     ck_assert_str_eq(txm_blend_path(b, "//..\\b.png", "/s/t"), "/s/b.png");
+    /* Paths of Windows, as Blender resolves them on Linux. */
+    char *server = txm_path_absolute("\\\\server/share/a.png"), *device = txm_path_absolute("\\\\?\\C:/a.png");
+    ck_assert_str_eq(txm_blend_path(b, "P:\\tex\\a.png", "/s"), "/p/tex/a.png");
+    ck_assert_str_eq(txm_blend_path(b, "P:/tex/../a.png", "/s"), "/p/a.png");
+    ck_assert_str_eq(txm_blend_path(b, "z:\\\\a.png", "/s"), "/z/a.png");
+    ck_assert_str_eq(txm_blend_path(b, "/Q:/a.png", "/s"), "/Q:/a.png");
+    ck_assert_str_eq(txm_blend_path(b, "\\root\\a.png", "/s"), "/root/a.png");
+    ck_assert_str_eq(txm_blend_path(b, "\\\\server\\share\\a.png", "/s"), server);
+    ck_assert_str_eq(txm_blend_path(b, "\\\\?\\C:\\a.png", "/s"), device);
+    free(server);
+    free(device);
+    /* A map counts for whole components, and the first one that applies. */
+    static const txm_path_map maps[] = {{"P:\\job\\", "/mnt/job"},
+                                        {"p:", "/mnt/p/"},
+                                        {"//Server/share", "/mnt/my share"},
+                                        {"/Volumes/tex", "/mnt/tex"}};
+    static const char *const mapped[][2] = {{"P:/JOB/a.png", "/mnt/job/a.png"},
+                                            {"P:\\jobs\\a.png", "/mnt/p/jobs/a.png"},
+                                            {"P:\\job", "/mnt/job"},
+                                            {"\\\\SERVER\\Share\\x\\..\\a.png", "/mnt/my share/a.png"},
+                                            {"//server/share/a.png", "/s/server/share/a.png"},
+                                            {"/Volumes/tex/a.png", "/mnt/tex/a.png"},
+                                            {"/volumes/tex/a.png", "/volumes/tex/a.png"},
+                                            {"/Volumes/textures/a.png", "/Volumes/textures/a.png"},
+                                            {"Q:\\a.png", "/q/a.png"}};
+    b->maps = maps;
+    b->map_count = sizeof maps / sizeof *maps;
+    for (size_t k = 0; k < sizeof mapped / sizeof *mapped; k++)
+        ck_assert_str_eq(txm_blend_path(b, mapped[k][0], "/s"), mapped[k][1]);
+    b->maps = NULL;
+    b->map_count = 0;
     ck_assert_str_eq(txm_blend_path(b, "/x//y/./z", "/s"), "/x/y/z");
     ck_assert_str_eq(txm_blend_path(b, "//", "/s"), "/s");
     /* Packed data-blocks are relative to their library, which may leave its path to its parent. */
