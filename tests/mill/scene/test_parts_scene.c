@@ -625,7 +625,8 @@ START_TEST(images_are_the_files_that_are_there)
     check_files(one, TXM_BLEND_STATE_READY, 1, 0, 0);
     check_files(expanded(b, TXM_BLEND_SOURCE_FILE, "b.png", NULL), TXM_BLEND_STATE_MISSING, 1, 0, 0);
     check_files(expanded(b, TXM_BLEND_SOURCE_FILE, "a.png/b.png", NULL), TXM_BLEND_STATE_MISSING, 1, 0, 0);
-    check_files(expanded(b, TXM_BLEND_SOURCE_FILE, "folder.png", NULL), TXM_BLEND_STATE_MISSING, 1, 0, 0);
+    check_files(expanded(b, TXM_BLEND_SOURCE_FILE, "folder.png", NULL), TXM_BLEND_STATE_READY, 1, 0,
+                0); /* opening it says what it is */
     check_files(expanded(b, TXM_BLEND_SOURCE_FILE, "", NULL), TXM_BLEND_STATE_NO_PATH, 0, 0, 0);
     check_files(expanded(b, TXM_BLEND_SOURCE_FILE, "a.png", &packed), TXM_BLEND_STATE_PACKED, 0, 0, 0);
     check_files(expanded(b, TXM_BLEND_SOURCE_MOVIE, "a.png", NULL), TXM_BLEND_STATE_NO_FILE, 0, 0, 0);
