@@ -91,7 +91,7 @@ static txm_status list_scene(const txm_input *input, const list_args *args, txm_
                                              .opened = txm_blend_opened_name,
                                              .lint = args->list.lint,
                                              .cancel = txm_signal_flag(),
-                                             .all_variants = args->config.all_variants,
+                                             .every_variant = args->config.every_variant,
                                              .maps = maps.items,
                                              .map_count = maps.count};
     txm_status status = txm_blend_open(path, &blend_options, &report.blend, err);

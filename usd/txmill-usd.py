@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lists the images that USD scenes and MaterialX documents use, for txmill: txmill-usd.py [--all-variants] SCENE, run by a
+"""Lists the images that USD scenes and MaterialX documents use, for txmill: txmill-usd.py [--every-variant] SCENE, run by a
 python3 that has usd-core (pxr).
 
 Standard output has one JSON object per line: a node, a layer, or the reason why there are none. The last line is "end"; if it
@@ -292,7 +292,7 @@ def refuse_pipes(opened):
                 os._exit(0)
 
 
-def read(path, all_variants):
+def read(path, every_variant):
     if path.lower().endswith(".mtlx") and not Sdf.FileFormat.FindByExtension(path):
         say_document(path, "")
         return
@@ -301,14 +301,14 @@ def read(path, all_variants):
     stage = Usd.Stage.Open(path, Usd.Stage.LoadAll)
     opened.set()
     root = stage.GetRootLayer().realPath
-    if all_variants:
+    if every_variant:
         stage.SetEditTarget(stage.GetSessionLayer())
         for instance in [p for p in stage.Traverse() if p.IsInstance()]:
             instance.SetInstanceable(False)  # the variants inside can be chosen only then
     # Each prototype is visited once, however many instances it has.
     for prims in [stage.Traverse()] + [Usd.PrimRange(prototype) for prototype in stage.GetPrototypes()]:
         say_prims(prims, root)
-    if all_variants:
+    if every_variant:
         done = set()
         for path in [p.GetPath() for p in stage.Traverse() if p.HasVariantSets()]:
             say_variants(stage.GetPrimAtPath(path), root, done)
@@ -317,7 +317,7 @@ def read(path, all_variants):
 
 def answer(arguments):
     try:
-        read(arguments[-1], "--all-variants" in arguments[:-1])
+        read(arguments[-1], "--every-variant" in arguments[:-1])
     except MemoryError:
         say("failed", message="it needs more memory than this machine has")
     except Lacking as e:

@@ -68,7 +68,7 @@ typedef struct txm_blend_options {
      * opened the file, with the user of `colors`: txm_blend_opened_name. NULL as a result: Blender clears it. NULL as
      * the member: as Blender 5.2 does, which keeps names that the config knows. */
     const char *(*opened)(void *user, const char *name, const char *interop_id);
-    bool all_variants;        /* USD: also the images of variants that are not chosen */
+    bool every_variant;       /* USD: also the images of variants that are not chosen */
     const txm_path_map *maps; /* the first one that applies to a path counts; a path without one is as Blender has it */
     size_t map_count;
 } txm_blend_options;

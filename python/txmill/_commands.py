@@ -255,10 +255,10 @@ def _color_options(
     _value(options, "--blender", blender)
 
 
-def _scene_options(options: List[str], path_map: Sequence[str], all_variants: bool) -> None:
-    """For scenes: `path_map` has texts such as "P:\\ /mnt/p"; `all_variants` is for USD."""
+def _scene_options(options: List[str], path_map: Sequence[str], every_variant: bool) -> None:
+    """For scenes: `path_map` has texts such as "P:\\ /mnt/p"; `every_variant` is for USD."""
     _values(options, "--path-map", path_map)
-    _flag(options, "--all-variants", all_variants)
+    _flag(options, "--every-variant", every_variant)
 
 
 def iter_make(
@@ -272,7 +272,7 @@ def iter_make(
     working_space: Optional[str] = None,
     blender: Optional[str] = None,
     path_map: Sequence[str] = (),
-    all_variants: bool = False,
+    every_variant: bool = False,
     preset: Optional[str] = None,
     rules: Sequence[str] = (),
     force: bool = False,
@@ -296,7 +296,7 @@ def iter_make(
     _flag(options, "--dry-run", dry_run)
     _flag(options, "--strict", strict)
     _color_options(options, colorspace, alpha_type, cache_dir, ocio, working_space, blender)
-    _scene_options(options, path_map, all_variants)
+    _scene_options(options, path_map, every_variant)
     _rule_options(options, preset, rules)
     _value(options, "--jobs", threads)
     _value(options, "--max-memory", max_memory)
@@ -340,7 +340,7 @@ def make(
     working_space: Optional[str] = None,
     blender: Optional[str] = None,
     path_map: Sequence[str] = (),
-    all_variants: bool = False,
+    every_variant: bool = False,
     preset: Optional[str] = None,
     rules: Sequence[str] = (),
     force: bool = False,
@@ -367,7 +367,7 @@ def make(
         paths,
         recursive=recursive, colorspace=colorspace, alpha_type=alpha_type, cache_dir=cache_dir,
         ocio=ocio, working_space=working_space, blender=blender, path_map=path_map,
-        all_variants=all_variants, preset=preset, rules=rules, force=force,
+        every_variant=every_variant, preset=preset, rules=rules, force=force,
         dry_run=dry_run, strict=strict, threads=threads, max_memory=max_memory, shard=shard,
         extra=extra, progress=progress, cancel=cancel, program=program,
     )
@@ -423,14 +423,14 @@ def resolve(
     working_space: Optional[str] = None,
     blender: Optional[str] = None,
     path_map: Sequence[str] = (),
-    all_variants: bool = False,
+    every_variant: bool = False,
     program: Optional[StrPath] = None,
     cancel: Optional[Cancel] = None,
 ) -> List[Resolved]:
     """Finds the tx file that Cycles would load for each image with these settings, and says why if there is none."""
     options = ["--json"]
     _color_options(options, colorspace, alpha_type, cache_dir, ocio, working_space, blender)
-    _scene_options(options, path_map, all_variants)
+    _scene_options(options, path_map, every_variant)
     run = Run("resolve", options, path_arguments(images), program=program, cancel=cancel)
     found = [
         Resolved(text_of(o, "image") or "", "failed" if "error" in o else str(o.get("state", "")), text_of(o, "path"),
@@ -456,7 +456,7 @@ def check(
     working_space: Optional[str] = None,
     blender: Optional[str] = None,
     path_map: Sequence[str] = (),
-    all_variants: bool = False,
+    every_variant: bool = False,
     preset: Optional[str] = None,
     rules: Sequence[str] = (),
     threads: Optional[int] = None,
@@ -474,7 +474,7 @@ def check(
     _flag(options, "--lint", lint)
     _values(options, "--ignore", ignore)
     _color_options(options, colorspace, alpha_type, cache_dir, ocio, working_space, blender)
-    _scene_options(options, path_map, all_variants)
+    _scene_options(options, path_map, every_variant)
     _rule_options(options, preset, rules)
     _value(options, "--jobs", threads)
     textures: List[Checked] = []
@@ -520,7 +520,7 @@ def gc(
     working_space: Optional[str] = None,
     blender: Optional[str] = None,
     path_map: Sequence[str] = (),
-    all_variants: bool = False,
+    every_variant: bool = False,
     preset: Optional[str] = None,
     rules: Sequence[str] = (),
     program: Optional[StrPath] = None,
@@ -538,7 +538,7 @@ def gc(
     _value(options, "--older-than", older_than)
     _value(options, "--max-size", max_size)
     _color_options(options, None, None, cache_dir, ocio, working_space, blender)
-    _scene_options(options, path_map, all_variants)
+    _scene_options(options, path_map, every_variant)
     _rule_options(options, preset, rules)
     files: List[Removed] = []
     summary: Json = {}
@@ -635,7 +635,7 @@ def list_scene(
     working_space: Optional[str] = None,
     blender: Optional[str] = None,
     path_map: Sequence[str] = (),
-    all_variants: bool = False,
+    every_variant: bool = False,
     program: Optional[StrPath] = None,
     cancel: Optional[Cancel] = None,
 ) -> Scene:
@@ -643,7 +643,7 @@ def list_scene(
     options = ["--json"]
     _flag(options, "--lint", lint)
     _color_options(options, None, None, cache_dir, ocio, working_space, blender)
-    _scene_options(options, path_map, all_variants)
+    _scene_options(options, path_map, every_variant)
     run = Run("list", options, path_arguments(scene), program=program, cancel=cancel)
     kinds: dict[str, List[Json]] = {"scene": [], "image": [], "library": [], "finding": []}
     for o in run:

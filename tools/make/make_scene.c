@@ -219,7 +219,7 @@ txm_status txm_make_add_scene(void *user, txm_inputs *inputs, const char *path, 
                                  .opened = txm_blend_opened_name,
                                  .lint = scenes->lint,
                                  .cancel = txm_signal_flag(),
-                                 .all_variants = scenes->config_args->all_variants,
+                                 .every_variant = scenes->config_args->every_variant,
                                  .maps = maps.items,
                                  .map_count = maps.count};
     status = txm_blend_open(path, &options, &blend, &why);

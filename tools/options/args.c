@@ -162,7 +162,7 @@ const txm_option txm_scene_options[] = {
                    "FROM is what a scene stores, such as P:\\ or \\\\server\\share or /Volumes/tex; TO is an absolute "
                    "path here. Without it paths are resolved as Blender does it: P:\\tex\\a.png is /p/tex/a.png, "
                    "and a server is not found."),
-    TXM_OPTION(FLAG, "all-variants", AT(all_variants),
+    TXM_OPTION(FLAG, "every-variant", AT(every_variant),
                .help = "For USD: also use the images of variants that the scene does not select"),
     {0},
 };

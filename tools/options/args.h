@@ -61,14 +61,14 @@ typedef struct txm_config_args {
     const char *ocio, *working_space;
     txm_blender blender;
     txm_opt_list maps; /* these two are for scenes */
-    bool all_variants;
+    bool every_variant;
 } txm_config_args;
 /* Takes the value of --blender and of the setting blender; warns of a release that is newer than all that are known. */
 txm_status txm_args_blender(const char *text, txm_blender *out, txm_error *err);
 /* Splits a value of --path-map or of the setting map; the results, parts of it, may be NULL. */
 txm_status txm_args_map(const char *text, size_t *from_bytes, const char **to, txm_error *err);
 extern const txm_option txm_config_options[]; /* --ocio, --working-space, --blender */
-extern const txm_option txm_scene_options[];  /* --path-map, --all-variants */
+extern const txm_option txm_scene_options[];  /* --path-map, --every-variant */
 #define TXM_SCENES_GROUP(args)                                                                                         \
     {                                                                                                                  \
         "Scenes", txm_scene_options, offsetof(args, config)                                                            \

@@ -142,7 +142,7 @@ static txm_config_args config_of(const own_project *o)
     if (o->values[TXM_KEY_BLENDER])
         txm_blender_parse(o->values[TXM_KEY_BLENDER], &args.blender);
     args.maps = a->targets.config->maps;
-    args.all_variants = a->targets.config->all_variants;
+    args.every_variant = a->targets.config->every_variant;
     if (a->said[TXM_KEY_OCIO])
         args.ocio = a->targets.config->ocio;
     if (a->said[TXM_KEY_WORKING_SPACE])

@@ -120,7 +120,7 @@ txm_status txm_blend_open(const char *path, const txm_blend_options *options, tx
     blend->opened = o.opened;
     blend->lint = o.lint;
     blend->cancel = o.cancel;
-    blend->all_variants = o.all_variants;
+    blend->every_variant = o.every_variant;
     blend->maps = o.maps;
     blend->map_count = o.map_count;
     txm_error own = {0};

@@ -35,7 +35,7 @@ struct txm_blend {
     const char *(*opened)(void *user, const char *name, const char *interop_id);
     bool lint;
     const volatile int *cancel;
-    bool all_variants; /* these three as in txm_blend_options */
+    bool every_variant; /* these three as in txm_blend_options */
     const txm_path_map *maps;
     size_t map_count;
     txm_blend_info info;

@@ -30,7 +30,7 @@
 #include "tile/base/plugin.h"
 
 #define HELPER_FILE "txmill-usd.py"
-#define ALL_VARIANTS "--all-variants"
+#define EVERY_VARIANT "--every-variant"
 
 enum { MAX_LINE_BYTES = 4 << 20, READ_BYTES = 64 << 10, USUAL_SECONDS = 600, MOST_SECONDS = 1000000 };
 
@@ -255,8 +255,8 @@ static txm_status start_helper(usd_answer *a, const char *program, usd_helper *o
     const char *scene = a->blend->info.path;
     char *argv[5] = {(char *)a->python, (char *)program};
     int argc = 2, in[2] = {-1, -1}, ends[2] = {-1, -1};
-    if (a->blend->all_variants) {
-        argv[argc++] = (char *)ALL_VARIANTS;
+    if (a->blend->every_variant) {
+        argv[argc++] = (char *)EVERY_VARIANT;
     }
     argv[argc] = (char *)scene;
     *out = (usd_helper){.in = -1, .out = -1, .python = txm_strdup(a->python)};
@@ -291,7 +291,7 @@ static bool order_scene(const usd_answer *a, const usd_helper *h)
 {
     cJSON *line = cJSON_CreateArray(), *path = cJSON_CreateString(a->blend->info.path);
     bool made =
-        line && path && (!a->blend->all_variants || cJSON_AddItemToArray(line, cJSON_CreateString(ALL_VARIANTS)));
+        line && path && (!a->blend->every_variant || cJSON_AddItemToArray(line, cJSON_CreateString(EVERY_VARIANT)));
     made = made && cJSON_AddItemToArray(line, path);
     char *text = made ? cJSON_PrintUnformatted(line) : NULL;
     size_t bytes = text ? strlen(text) : 0;

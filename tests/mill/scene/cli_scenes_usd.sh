@@ -246,8 +246,8 @@ check usd-no-variant-else test ! -e shot/tex/dry.png
 txm check shot/s.usda
 check usd-ready rc_is 0
 
-txm list --json --all-variants shot/s.usda
-check usd-all-variants json out 'sorted(u["node"] for x in o if x["type"] == "image" for u in x["users"]).count("Dry") == 1'
+txm list --json --every-variant shot/s.usda
+check usd-every-variant json out 'sorted(u["node"] for x in o if x["type"] == "image" for u in x["users"]).count("Dry") == 1'
 # References inside the layer, format arguments, and a Python for several scenes.
 cat >inner.usda <<'USD'
 #usda 1.0
