@@ -422,7 +422,7 @@ START_TEST(test_seals)
         {SEALED_BYTES, {100, 5000, SEALED_BYTES - 40}, 3, true},
         {SEALED_BYTES, {100000}, 1, false},
         {SEALED_BYTES, {0}, 0, false},
-        {FAR + 9, {FAR - 9}, 1, true},
+        {FAR + 40, {FAR - 9}, 1, true},
         {2 * FAR - 1, {FAR - 9}, 1, true},
         {sizeof SEAL - 1, {0}, 1, true},
         {1, {0}, 0, false},
