@@ -230,9 +230,11 @@ static txm_status play(const txm_stream_args *a, txm_stream_verb verb, const cha
         how.textures = TXM_FRAMES_UNTEXTURED;
     show_phase(a, "preparing the scene");
     txm_signals_publish();
+    txm_play_args frames = a->play;
+    frames.json = a->json;
     txm_status status = verb == TXM_STREAM_VIEW
                             ? txm_stream_view(name, scene, &a->play, &how, &run, &stopped)
-                            : txm_play(name, scene, &a->play, &how, a->quiet ? NULL : show_frames, &run, &stopped);
+                            : txm_play(name, scene, &frames, &how, a->quiet ? NULL : show_frames, &run, &stopped);
     const bool complete = status == TXM_OK;
     txm_say_status("%s", "");
     if (!complete && !run.stopped) {

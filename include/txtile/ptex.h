@@ -98,7 +98,9 @@ static inline unsigned txm_ptex_edge(const txm_ptex_face *face, unsigned edge)
 enum { TXM_PTEX_PREMULTIPLY = 1 };
 
 /* Opens a file and applies its edits. CORRUPT, UNSUPPORTED, NEWER (another major version), TOO_LARGE (a face has more
- * than 2^16 texels on a side or more than 1 GiB), NOT_FOUND, NOT_A_FILE, DENIED, IO, NO_MEMORY. */
+ * than 2^16 texels on a side or more than 1 GiB; or a part, or the lists of faces, would take more memory than an
+ * honest file of this size needs, which $TXMILL_PTEX_MEGABYTES allows), NOT_FOUND, NOT_A_FILE, DENIED, IO, NO_MEMORY.
+ */
 TXM_API txm_status txm_ptex_open(const char *path, unsigned flags, txm_ptex **out, txm_error *err);
 /* Opens a file in memory, which must not change until it is closed. `name` replaces the path in messages. */
 TXM_API txm_status txm_ptex_open_memory(const void *data, size_t bytes, const char *name, unsigned flags,

@@ -21,7 +21,7 @@
 #define AT(member) .offset = offsetof(txm_play_args, member)
 const txm_option txm_play_options[] = {
     TXM_OPTION(UINT, "frames", AT(frames), .arg = "N", .max = 1 << 20,
-               .help = "Number of frames of the path (default: up to the last keyframe, else 120)"),
+               .help = "Number of frames of the path (default: up to the last keyframe, at most 65536, else 120)"),
     TXM_OPTION(
         CHOICE, "path", AT(path), .arg = "PATH", .values = "auto orbit keyframes rest",
         .help = "Path of the camera (default: auto, the scene's keyframes or else an orbit)",
@@ -121,7 +121,10 @@ void txm_play_options_of(const txm_play_args *a, txm_frames_options *o)
 
 /* ---- the camera -------------------------------------------------------------------------------------------------- */
 
-enum { PATH_AUTO, PATH_ORBIT, PATH_KEYFRAMES, PATH_REST, USUAL_FRAMES = 120 };
+enum { PATH_AUTO, PATH_ORBIT, PATH_KEYFRAMES, PATH_REST };
+
+/* A scene decides by itself on at most as many frames as 18 minutes have at 60 frames per second. */
+enum { USUAL_FRAMES = 120, MOST_FRAMES = 65536 };
 
 typedef struct camera_path {
     int kind;
@@ -139,6 +142,11 @@ static txm_status choose_path(const txm_render_scene *scene, const txm_play_args
         out->kind = has_keys ? PATH_KEYFRAMES : PATH_ORBIT;
     if (!a->frames)
         out->frames = out->kind == PATH_KEYFRAMES ? last + 1 : USUAL_FRAMES;
+    if (!a->frames && out->frames > MOST_FRAMES)
+        return txm_fail(err, TXM_STATUS_TOO_LARGE,
+                        "the scene's last keyframe is frame %u, and more than %d frames are played only if --frames "
+                        "says how many",
+                        last, MOST_FRAMES);
     return TXM_OK;
 }
 
@@ -190,6 +198,8 @@ static txm_status play_frames(txm_frames *frames, const txm_render_scene *scene,
             break;
         run->frames[run->frame_count++] = *txm_frames_last(frames);
         txm_frames_wanted(frames, run->keys + i * a->keys, a->keys);
+        if (a->json)
+            txm_play_add_json(run);
     }
     return status;
 }
@@ -311,5 +321,6 @@ void txm_play_clear(txm_play_run *run)
     free(run->costs);
     free(run->images);
     free(run->devices);
+    txm_bytes_free(&run->frames_json);
     *run = (txm_play_run){0};
 }

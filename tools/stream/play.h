@@ -6,6 +6,7 @@
 #ifndef TXM_TOOLS_STREAM_PLAY_H
 #define TXM_TOOLS_STREAM_PLAY_H
 #include "stream/frames.h"
+#include "tile/base/bytes.h"
 #include "tools/options/opt.h"
 
 /* Options that only frames have. */
@@ -13,6 +14,7 @@ typedef struct txm_play_args {
     uint32_t frames, warm_up, rest, requests, batch, wave, loaders, keys;
     int path, texturing, show, sampling, reject;
     bool is_virtual;
+    bool json; /* the frames will be printed as JSON */
     double marks;
     double frame_ms, tile_ms, texel_ns, request_ns, latency_ms; /* below 0: not given */
     const char *strip;
@@ -34,6 +36,8 @@ typedef struct txm_play_run {
     uint32_t strip_width, strip_height; /* 0: none */
     txm_frame_stats *frames;
     size_t frame_count;
+    txm_bytes
+        frames_json;    /* the frames so far, with commas: so a run that is stopped need not print them all at once */
     txm_tile_key *keys; /* args->keys per frame; 0: no more */
     txm_frames_totals totals;
     txm_cache_stats cache;
@@ -57,5 +61,7 @@ void txm_play_options_of(const txm_play_args *args, txm_frames_options *options)
 
 void txm_play_print(const txm_play_run *run);
 void txm_play_json(const txm_play_run *run);
+/* Adds the last frame to frames_json. */
+void txm_play_add_json(txm_play_run *run);
 txm_status txm_play_page(const char *path, const txm_play_run *run, txm_error *err);
 #endif

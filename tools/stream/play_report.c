@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "tools/options/project.h"
 #include "tools/output/format.h"
@@ -194,6 +195,34 @@ static void json_images(cJSON *object, const txm_play_run *run)
     }
 }
 
+static void json_frame_at(cJSON *frame, const txm_play_run *run, size_t i)
+{
+    json_frame(frame, &run->frames[i]);
+    json_keys(frame, run->keys ? run->keys + i * run->args->keys : NULL, run->args->keys);
+}
+
+static void json_frames(cJSON *object, const txm_play_run *run)
+{
+    cJSON *frames = txm_json_array(object, "frames");
+    for (size_t i = 0; i < run->frame_count; i++)
+        json_frame_at(txm_json_append(frames), run, i);
+}
+
+/* The text of a frame without memory makes the whole report fail. */
+void txm_play_add_json(txm_play_run *run)
+{
+    cJSON *frame = cJSON_CreateObject();
+    json_frame_at(frame, run, run->frame_count - 1);
+    char *text = txm_json_take(frame);
+    if (run->frame_count > 1)
+        txm_bytes_puts(&run->frames_json, ",");
+    if (text)
+        txm_bytes_puts(&run->frames_json, text);
+    else
+        run->frames_json.failed = true;
+    free(text);
+}
+
 /* In virtual time nothing in the report depends on the machine, so the real loading times are left out. */
 void txm_play_json(const txm_play_run *run)
 {
@@ -209,12 +238,10 @@ void txm_play_json(const txm_play_run *run)
     txm_project_json(o);
     json_options(o, run->options);
     json_totals(o, run);
-    cJSON *frames = txm_json_array(o, "frames");
-    for (size_t i = 0; i < run->frame_count; i++) {
-        cJSON *frame = txm_json_append(frames);
-        json_frame(frame, &run->frames[i]);
-        json_keys(frame, run->keys ? run->keys + i * run->args->keys : NULL, run->args->keys);
-    }
+    if (run->frames_json.size)
+        txm_json_raw(o, "frames", "[", &run->frames_json, "]");
+    else
+        json_frames(o, run);
     json_images(o, run);
     txm_stream_json_devices(o, run->devices, run->device_count);
     txm_json_emit(o);

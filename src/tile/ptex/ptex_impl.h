@@ -82,6 +82,8 @@ txm_status txm_ptex_corrupt(const txm_ptex *p, const char *what, uint64_t where,
 bool txm_ptex_holds(const txm_ptex *p, uint64_t offset, uint64_t bytes);
 /* Whether a zlib stream of that size can hold that many bytes; checked before memory is allocated. */
 bool txm_ptex_may_hold(uint64_t zip_bytes, uint64_t bytes);
+/* TOO_LARGE if an honest file of this size would not need so much memory. `what` is for the message. */
+txm_status txm_ptex_afford(const txm_ptex *p, uint64_t bytes, const char *what, txm_error *err);
 /* Inflates a stream in the file to exactly `bytes` bytes. */
 txm_status txm_ptex_inflate(const txm_ptex *p, uint64_t offset, uint64_t zip_bytes, void *out, size_t bytes,
                             const char *what, txm_error *err);

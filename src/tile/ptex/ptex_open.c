@@ -68,6 +68,28 @@ bool txm_ptex_may_hold(uint64_t zip_bytes, uint64_t bytes)
     return bytes / DEFLATE_RATIO <= zip_bytes;
 }
 
+/* Deflate can shrink zeros a thousand times, but lists of faces and texels that mean something shrink less than 64
+ * times. What every file may have holds eight million faces, or a face of 8192 x 8192 texels. */
+enum { FREE_MEGABYTES = 256, HONEST_RATIO = 64 };
+
+static uint64_t most_bytes(const txm_ptex *p)
+{
+    const char *word = getenv("TXMILL_PTEX_MEGABYTES");
+    const long megabytes = word ? strtol(word, NULL, 10) : 0;
+    return megabytes > 0 && megabytes < 1 << 24 ? (uint64_t)megabytes << 20
+                                                : ((uint64_t)FREE_MEGABYTES << 20) + HONEST_RATIO * p->bytes;
+}
+
+txm_status txm_ptex_afford(const txm_ptex *p, uint64_t bytes, const char *what, txm_error *err)
+{
+    const uint64_t most = most_bytes(p), mega = 1 << 20;
+    return bytes <= most ? TXM_OK
+                         : txm_fail(err, TXM_STATUS_TOO_LARGE,
+                                    "%s: %s would take %" PRIu64 " MiB of memory, more than a file of %" PRIu64
+                                    " bytes may take (%" PRIu64 " MiB); TXMILL_PTEX_MEGABYTES=%" PRIu64 " allows it",
+                                    p->path, what, bytes / mega + 1, p->bytes, most / mega, bytes / mega + 1);
+}
+
 txm_status txm_ptex_inflate(const txm_ptex *p, uint64_t offset, uint64_t zip_bytes, void *out, size_t bytes,
                             const char *what, txm_error *err)
 {
@@ -87,6 +109,8 @@ txm_status txm_ptex_unpack(const txm_ptex *p, uint64_t offset, uint64_t zip_byte
     *out = NULL;
     if (!txm_ptex_holds(p, offset, zip_bytes) || !txm_ptex_may_hold(zip_bytes, bytes))
         return txm_ptex_corrupt(p, what, offset, err);
+    if (txm_ptex_afford(p, bytes, "a part of it", err) != TXM_OK)
+        return TXM_STATUS_TOO_LARGE;
     uint8_t *memory = malloc(bytes ? bytes : 1);
     if (!memory)
         return txm_no_memory(err, p->path);
@@ -316,6 +340,16 @@ static void multiply_ptex_constants(txm_ptex *p)
         txm_ptex_multiply_alpha(p, p->constants, p->info.faces);
 }
 
+/* All lists together, before the first one is unpacked. */
+static txm_status afford_lists(const txm_ptex *p, uint64_t infos, txm_error *err)
+{
+    uint64_t bytes = p->info.faces * (uint64_t)(sizeof *p->faces + sizeof *p->rank + p->info.pixel_bytes);
+    for (uint32_t i = 0; i < p->info.levels; i++)
+        bytes += txm_load_le32(p->data + infos + i * PTEX_LEVEL_BYTES + 12) *
+                 (uint64_t)(sizeof *p->levels[i].words + sizeof *p->levels[i].offsets);
+    return txm_ptex_afford(p, bytes, "the lists of its faces", err);
+}
+
 /* The sections after the metadata are present only if there is metadata. The large metadata comes after a separator
  * that is not always written, and nothing is read there unless the sections have a size. */
 static txm_status read_ptex_sections(txm_ptex *p, txm_error *err)
@@ -328,7 +362,9 @@ static txm_status read_ptex_sections(txm_ptex *p, txm_error *err)
     uint64_t infos = constants + h.constant_zip, levels = infos + h.level_info_bytes;
     if (!txm_ptex_holds(p, infos, h.level_info_bytes))
         return txm_ptex_corrupt(p, "the list of levels is cut off", infos, err);
-    status = read_ptex_faces(p, faces, h.face_zip, err);
+    status = afford_lists(p, infos, err);
+    if (status == TXM_OK)
+        status = read_ptex_faces(p, faces, h.face_zip, err);
     if (status == TXM_OK)
         status = txm_ptex_unpack(p, constants, h.constant_zip, (uint64_t)p->info.faces * p->info.pixel_bytes,
                                  &p->constants, "its constant colours cannot be read", err);
