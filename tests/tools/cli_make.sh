@@ -250,6 +250,31 @@ for signal in INT:130 HUP:129 XCPU:152; do
     check "sig${signal%:*}-leaves-nothing" test -z "$(find batch-cache -name '.*')"
 done
 set +m
+# A library that computes for long does not know that it should stop: the process ends within a second all the same.
+cat >busy.c <<'C'
+#include <stdio.h>
+int txm_ptex_open(void)
+{
+    fputs("busy\n", stderr);
+    for (volatile int i = 0;; i++)
+        ;
+}
+C
+run ${CC:-cc} -shared -fPIC busy.c -o busy.so
+check busy-compiles rc_is 0
+for signal in TERM:143 HUP:129; do
+    LD_PRELOAD="$work/busy.so" "$TXMILL" info "$TXM_TESTDATA/ptex/grid-u16.ptx" >out 2>err &
+    pid=$!
+    for _ in $(seq 200); do grep -q busy err && break; sleep 0.02; done
+    kill "-${signal%:*}" $pid
+    for _ in $(seq 100); do kill -0 $pid 2>/dev/null || break; sleep 0.05; done
+    check "busy-${signal%:*}-ends" test ! -e "/proc/$pid/exe"
+    kill -KILL $pid 2>/dev/null
+    wait $pid
+    rc=$?
+    check "busy-${signal%:*}-exit" rc_is "${signal#*:}"
+    check "busy-${signal%:*}-last-line" last_line_is "TXMILL-ERROR code=${signal#*:} failed=1 total=1"
+done
 # What nohup ignores stays ignored.
 rm -rf batch-cache
 (trap '' HUP; exec "$TXMILL" make -q -d "$work/batch-cache" batch/1.jpg batch/2.jpg) &

@@ -65,8 +65,9 @@ static void on_patience_over(int number)
         return;
     }
     txm_remove_temporaries();
-    for (int i = 0, rest = code; i < 3; i++, rest /= 10)
-        strstr(line, "000")[2 - i] = (char)('0' + rest % 10);
+    char *digits = strstr(line, "000");
+    for (int i = 2, rest = code; i >= 0; i--, rest /= 10)
+        digits[i] = (char)('0' + rest % 10);
     if (write(STDERR_FILENO, line, sizeof line - 1) < 0)
         _exit(code);
     _exit(code);

@@ -12,10 +12,10 @@
 
 #define MAGIC(at, text) {.bytes = text, .offset = at, .size = sizeof text - 1},
 #define PNM(kinds) {.digits = kinds},
-#define DIRECT(own, oiio_name, a_noun, sources, others, its_role, its_traits, its_magics)                              \
-    {oiio_name, a_noun, sources, others, its_role, its_traits, &txm_##own##_reader, {its_magics}},
-#define FORMAT(oiio_name, a_noun, sources, others, its_role, its_traits, its_magics)                                   \
-    {oiio_name, a_noun, sources, others, its_role, its_traits, NULL, {its_magics}},
+#define DIRECT(own, oiio_name, a_noun, sources, others, its_role, its_traits, its_ratio, its_magics)                   \
+    {oiio_name, a_noun, sources, others, its_role, its_traits, its_ratio, &txm_##own##_reader, {its_magics}},
+#define FORMAT(oiio_name, a_noun, sources, others, its_role, its_traits, its_ratio, its_magics)                        \
+    {oiio_name, a_noun, sources, others, its_role, its_traits, its_ratio, NULL, {its_magics}},
 static const txm_image_format formats[] = {
 #include "mill/source/format_table.h"
 };

@@ -38,7 +38,7 @@ typedef struct txm_format_magic {
 typedef struct txm_image_format {
     const char *name, *noun, *extensions, *also;
     txm_format_role role;
-    unsigned traits;
+    unsigned traits, ratio;
     const txm_reader_ops *reader; /* NULL: OpenImageIO's */
     txm_format_magic magics[TXM_FORMAT_MAGICS];
 } txm_image_format;

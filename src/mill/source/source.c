@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "mill/base/free_memory.h"
+#include "mill/source/bound.h"
 #include "mill/source/formats.h"
 #include "mill/source/random_file.h"
 #include "mill/source/readers.h"
@@ -128,6 +130,22 @@ static txm_status choose_reader(txm_source *s, const txm_source_options *options
                         "or PLY) to unwrap it",
                         s->path);
     return status == TXM_STATUS_UNSUPPORTED ? open_with(s, &txm_oiio_reader, options, err) : status;
+}
+
+/* The memory that there is matters only for images that take much. */
+txm_status txm_source_afford(const char *path, double need, uint64_t file_bytes, unsigned ratio,
+                             const txm_source_options *options, txm_error *err)
+{
+    const double most = txm_bound_of_file(file_bytes, ratio), mebibytes = need / 1048576;
+    if (options && options->max_memory_bytes)
+        return TXM_OK;
+    if (need > most)
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, TXM_BOUND_FILE_TEXT, path, mebibytes, (unsigned long long)file_bytes,
+                        most / 1048576, mebibytes * 1.25 + 1);
+    const double available = need > TXM_BOUND_FREE_MIB * 1048576.0 ? (double)txm_free_memory("") : need;
+    return need <= available ? TXM_OK
+                             : txm_fail(err, TXM_STATUS_NO_MEMORY, TXM_BOUND_MEMORY_TEXT, path, mebibytes,
+                                        available / 1048576, mebibytes * 1.25 + 1);
 }
 
 /* The message of the last reader is reported, because that one reads all formats. */

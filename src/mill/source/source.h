@@ -64,8 +64,9 @@ typedef struct txm_source_info {
 typedef struct txm_source txm_source;
 
 typedef struct txm_source_options {
-    bool force_oiio;           /* never use a direct reader (also: environment TXMILL_READER=oiio) */
-    uint64_t max_memory_bytes; /* refuse images that would need more memory; 0: no bound */
+    bool force_oiio;            /* never use a direct reader (also: environment TXMILL_READER=oiio) */
+    uint64_t max_memory_bytes;  /* refuse images that would need more memory; 0: bounds of bound.h */
+    uint64_t free_memory_bytes; /* for readers in another process, what they may take without a bound; 0: unknown */
 } txm_source_options;
 
 /* Opens an image and reads its header. `options` may be NULL. On failure *out is NULL and the message includes the
@@ -98,6 +99,10 @@ txm_status txm_source_check_unchanged(const txm_source *source, txm_error *err);
 
 /* Closes a source and sets *source to NULL. NULL-safe. */
 void txm_source_close(txm_source **source);
+
+/* For readers: whether an image may take `need` bytes if options set no bound (bound.h). TOO_LARGE, NO_MEMORY. */
+txm_status txm_source_afford(const char *path, double need, uint64_t file_bytes, unsigned ratio,
+                             const txm_source_options *options, txm_error *err);
 
 /* ---- for readers -------------------------------------------------------------------------------------------- */
 

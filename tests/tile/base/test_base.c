@@ -11,9 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "mill/base/free_memory.h"
 #include "mill/base/hash.h"
 #include "mill/base/sha1_pair.h"
 #include "mill/base/sha1_pair_blocks.h"
@@ -441,6 +443,55 @@ START_TEST(only_the_judged_file_is_removed)
 }
 END_TEST
 
+static void put(const char *root, const char *file, const char *text)
+{
+    char path[300];
+    snprintf(path, sizeof path, "%s/%s", root, file);
+    for (char *slash = path + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
+        *slash = 0;
+        mkdir(path, 0700);
+    }
+    FILE *f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* The machine, groups of both versions with the groups above them, a container that does not see its group, and files
+ * that are missing or unusual. */
+START_TEST(memory_that_is_free)
+{
+    char root[] = "/tmp/txm-memory-XXXXXX", text[40];
+    ck_assert_ptr_nonnull(mkdtemp(root));
+    ck_assert_uint_eq(txm_free_memory(root), UINT64_MAX);
+    put(root, "proc/meminfo", "MemTotal: 9000 kB\nMemAvailable:    8000 kB\n");
+    ck_assert_uint_eq(txm_free_memory(root), 8000 << 10);
+    put(root, "proc/self/cgroup", "0::/a/b\n");
+    ck_assert_uint_eq(txm_free_memory(root), 8000 << 10);
+    put(root, "sys/fs/cgroup/a/b/memory.max", "max\n");
+    put(root, "sys/fs/cgroup/a/b/memory.current", "5000\n");
+    ck_assert_uint_eq(txm_free_memory(root), 8000 << 10);
+    put(root, "sys/fs/cgroup/a/memory.max", "2000000\n");
+    put(root, "sys/fs/cgroup/a/memory.current", "1500000\n");
+    ck_assert_uint_eq(txm_free_memory(root), 500000);
+    put(root, "sys/fs/cgroup/a/memory.stat", "anon 7\ninactive_file 100000\n");
+    ck_assert_uint_eq(txm_free_memory(root), 600000);
+    put(root, "sys/fs/cgroup/a/b/memory.max", "4000\n");
+    ck_assert_uint_eq(txm_free_memory(root), 0);
+    put(root, "proc/self/cgroup", "7:cpu,memory:/slurm/job\n1:name=systemd:/x\nnonsense\n0::/none\n");
+    put(root, "sys/fs/cgroup/memory/memory.limit_in_bytes", "700000\n");
+    put(root, "sys/fs/cgroup/memory/memory.usage_in_bytes", "100000\n");
+    ck_assert_uint_eq(txm_free_memory(root), 600000);
+    put(root, "sys/fs/cgroup/memory/slurm/job/memory.limit_in_bytes", "9223372036854771712\n");
+    ck_assert_uint_eq(txm_free_memory(root), 600000);
+    put(root, "proc/meminfo", "MemAvailable: 3 kB\n");
+    ck_assert_uint_eq(txm_free_memory(root), 3 << 10);
+    ck_assert_uint_gt(txm_free_memory(""), 0);
+    snprintf(text, sizeof text, "rm -r %s", root);
+    ck_assert_int_eq(system(text), 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("core");
@@ -455,6 +506,7 @@ int main(void)
 #endif
     tcase_add_loop_test(t, nested_tasks_finish, 1, 6);
     tcase_add_loop_test(t, strands_keep_order, 0, 4);
-    add_tests(t, many_processors_are_counted, writers_hold_nobody_up, only_the_judged_file_is_removed);
+    add_tests(t, many_processors_are_counted, writers_hold_nobody_up, only_the_judged_file_is_removed,
+              memory_that_is_free);
     return run_suite(suite);
 }

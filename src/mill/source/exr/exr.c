@@ -83,6 +83,9 @@ static txm_status allocate_chunks(txm_exr *x, const txm_source_options *options,
         return txm_fail(err, TXM_STATUS_TOO_LARGE,
                         "%s: a row of its blocks needs %.0f MiB to decode, the limit is %.0f MiB", x->path,
                         need / 1048576, (double)options->max_memory_bytes / 1048576);
+    const txm_status afforded = txm_source_afford(x->path, need, x->file.bytes, 0, options, err);
+    if (afforded != TXM_OK)
+        return afforded;
     x->packed = txm_alloc_pixels(x->chunk_bytes, 1);
     x->scratch = txm_alloc_pixels(x->chunk_bytes, 1);
     x->planes = txm_alloc_pixels(x->chunk_bytes, 1);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <jerror.h>
 
@@ -284,7 +285,9 @@ static txm_status check_jpeg_memory(jpeg_source *s, const txm_source_options *op
                         "limit is %.1f MiB",
                         s->path, j->output_width, j->output_height, (double)need / 1048576,
                         (double)options->max_memory_bytes / 1048576);
-    return TXM_OK;
+    struct stat st;
+    const uint64_t file_bytes = fstat(s->file.fd, &st) == 0 ? (uint64_t)st.st_size : UINT64_MAX >> 16;
+    return txm_source_afford(s->path, (double)need, file_bytes, 0, options, err);
 }
 
 /* CMYK is delivered as RGB. The file's ICC profile is ignored: the user or the rules decide the colour space. */

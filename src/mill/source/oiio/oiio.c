@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "mill/base/free_memory.h"
+#include "mill/source/bound.h"
 #include "mill/source/oiio/worker.h"
 #include "mill/source/random_file.h"
 #include "mill/source/readers.h"
@@ -31,6 +33,7 @@ typedef struct oiio_source {
     bool half;     /* it was opened as half */
     size_t row_bytes;
     uint32_t cpu_seconds;
+    uint64_t file_bytes;
     bool answered; /* the last request was answered, perhaps with a failure */
     bool failed;   /* a call failed, so nothing more can be read */
     bool spent;    /* the worker did not answer, or more than it should: it is not used for another image */
@@ -138,6 +141,13 @@ static void close_oiio(void *self)
     free(s);
 }
 
+/* Some decoders decode the whole image while they open it, before its size can be checked. This includes half of what
+ * the worker adds for their tables. */
+static uint64_t open_bytes(const oiio_source *s)
+{
+    return (uint64_t)txm_bound_of_file(s->file_bytes, 0) - TXM_WORKER_SLACK_BYTES / 2;
+}
+
 /* The current folder is sent too, since the worker was started in another one. If it does not exist any more, absolute
  * paths still work. */
 static txm_status open_in_worker(oiio_source *s, txm_source_info *info, txm_error *err)
@@ -149,6 +159,8 @@ static txm_status open_in_worker(oiio_source *s, txm_source_info *info, txm_erro
         return txm_error_prefix(err, "%s", s->path);
     char *cwd = getcwd(NULL, 0), *text = NULL;
     request.max_memory_bytes = s->max_memory_bytes;
+    request.free_memory_bytes = s->max_memory_bytes ? 0 : txm_free_memory("");
+    request.open_bytes = s->max_memory_bytes ? s->max_memory_bytes : open_bytes(s);
     request.cwd_bytes = cwd ? (uint32_t)strlen(cwd) : 0;
     request.path_bytes = (uint32_t)strlen(s->path);
     txm_status status = ask(s, &request, cwd, &reply, &text, err);
@@ -162,6 +174,16 @@ static txm_status open_in_worker(oiio_source *s, txm_source_info *info, txm_erro
     }
     free(cwd);
     free(text);
+    /* The bound was too small, and not the memory. Decoders written in C report damage instead. */
+    if (status == TXM_STATUS_NO_MEMORY && !s->max_memory_bytes &&
+        open_bytes(s) + TXM_WORKER_SLACK_BYTES < request.free_memory_bytes) {
+        txm_error_clear(err);
+        status =
+            txm_fail(err, TXM_STATUS_TOO_LARGE,
+                     "%s: opening it takes more than %llu MiB of memory, which no honest file of %llu bytes needs; "
+                     "--max-memory SIZE allows more",
+                     s->path, (unsigned long long)open_bytes(s) >> 20, (unsigned long long)s->file_bytes);
+    }
     return status;
 }
 
@@ -229,6 +251,7 @@ static txm_status open_oiio(const char *path, const txm_source_options *options,
         return txm_no_memory(err, path);
     }
     s->cpu_seconds = time_limit(megabytes, 0);
+    s->file_bytes = (uint64_t)st.st_size;
     s->max_memory_bytes = options->max_memory_bytes;
     txm_error first = {0};
     txm_status status = open_in_worker(s, info, &first);

@@ -110,20 +110,25 @@ void configure_once()
 
 /* Images of formats that OpenImageIO does not decode by rows are in memory as a whole once they are opened or the first
  * row is read, which counts against the memory bound. */
-bool has_trait(const std::string &format, unsigned trait)
+Traits traits_of(const std::string &format)
 {
     static const struct {
         const char *name;
-        unsigned traits;
+        Traits traits;
     } formats[] = {
-#define DIRECT(reader, name, noun, extensions, also, role, traits, magic) {name, traits},
-#define FORMAT(name, noun, extensions, also, role, traits, magic) {name, traits},
+#define DIRECT(reader, name, noun, extensions, also, role, traits, ratio, magic) {name, {traits, ratio}},
+#define FORMAT(name, noun, extensions, also, role, traits, ratio, magic) {name, {traits, ratio}},
 #include "mill/source/format_table.h"
     };
     for (const auto &f : formats)
         if (format == f.name)
-            return (f.traits & trait) != 0;
-    return false;
+            return f.traits;
+    return {0, 0};
+}
+
+bool has_trait(const std::string &format, unsigned trait)
+{
+    return (traits_of(format).traits & trait) != 0;
 }
 
 int FileName::open(const char *path)

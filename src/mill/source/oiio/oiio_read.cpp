@@ -13,8 +13,11 @@
 #include <fcntl.h>
 #include <memory>
 #include <OpenImageIO/imageio.h>
+#include <stdexcept>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "mill/source/bound.h"
 #include "mill/source/formats.h"
 #include "mill/source/oiio/luminance_chroma.h"
 #include "mill/source/oiio/oiio_shared.h"
@@ -62,6 +65,9 @@ template <typename Work> txm_status guarded(const std::string &path, txm_error *
     } catch (const std::system_error &e) {
         return fail(err, lacks_thread(e) ? TXM_STATUS_NO_MEMORY : TXM_STATUS_CORRUPT, "%s: the decoder: %s",
                     path.c_str(), one_line(e.what()).c_str());
+    } catch (const std::length_error &) {
+        return fail(err, TXM_STATUS_CORRUPT, "%s: the sizes in its header are larger than its decoder can handle",
+                    path.c_str());
     } catch (const std::exception &e) {
         return fail(err, TXM_STATUS_CORRUPT, "%s: %s", path.c_str(), one_line(e.what()).c_str());
     } catch (...) {
@@ -290,6 +296,23 @@ uint32_t band_rows(const ImageSpec &spec, const std::string &format, double limi
     return fits || spec.tile_width || separate ? rows : 0;
 }
 
+/* The user has set no bound. `pixels`: the size of the whole image, if the file's compression limits it. */
+txm_status check_unbounded(const char *path, double need, double pixels, unsigned ratio,
+                           const txm_source_options *options, txm_error *err)
+{
+    struct stat st;
+    const uint64_t bytes = stat(path, &st) == 0 && st.st_size > 0 ? static_cast<uint64_t>(st.st_size) : 0;
+    const double most = txm_bound_of_file(bytes, ratio), all = need > pixels ? need : pixels;
+    const double free = options && options->free_memory_bytes ? double(options->free_memory_bytes) : HUGE_VAL;
+    const double mebibytes = std::ceil(all / 1048576 * 1.25);
+    if (all > most)
+        return fail(err, TXM_STATUS_TOO_LARGE, TXM_BOUND_FILE_TEXT, path, all / 1048576,
+                    static_cast<unsigned long long>(bytes), most / 1048576, mebibytes);
+    if (need > free)
+        return fail(err, TXM_STATUS_NO_MEMORY, TXM_BOUND_MEMORY_TEXT, path, need / 1048576, free / 1048576, mebibytes);
+    return TXM_OK;
+}
+
 /* Refuses what txmill cannot process and what would not fit, before pixels are read. */
 txm_status check(Source &s, const txm_source_options *options, txm_error *err)
 {
@@ -327,7 +350,10 @@ txm_status check(Source &s, const txm_source_options *options, txm_error *err)
         need = static_cast<double>(s.row_bytes) * s.band_rows * (is_narrowed(spec) ? 2 : 1); /* as half, if requested */
     if (!has_trait(format, TXM_FORMAT_BY_ROWS))
         need += static_cast<double>(spec.image_bytes(true));
-    if (limit > 0 && need > limit)
+    if (!(limit > 0))
+        return check_unbounded(path, need, traits_of(format).ratio ? double(spec.image_bytes(true)) : 0.0,
+                               traits_of(format).ratio, options, err);
+    if (need > limit)
         return fail(err, TXM_STATUS_TOO_LARGE, "%s: decoding %s of %d x %d px needs %.0f MiB, the limit is %.0f MiB",
                     path, format.c_str(), spec.width, spec.height, need / 1048576, limit / 1048576);
     return TXM_OK;

@@ -26,6 +26,10 @@ void end_when_memory_does();
 /* Sets OpenImageIO's settings on the first call. */
 void configure_once();
 /* Whether the format with OpenImageIO's name `format` has a trait, TXM_FORMAT_... */
+struct Traits {
+    unsigned traits, ratio; /* columns of format_table.h */
+};
+Traits traits_of(const std::string &format);
 bool has_trait(const std::string &format, unsigned trait);
 
 /* A name for an open file. It is in /proc, or where that is not mounted, in a folder of its own in TMPDIR. */

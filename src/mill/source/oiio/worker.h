@@ -13,9 +13,11 @@
 #define TXM_SOURCE_WORKER_H
 #include "mill/source/source.h"
 
-enum { TXM_WORKER_VERSION = 4, TXM_WORKER_FD = 3, TXM_WORKER_MAX_TEXT_BYTES = 1 << 20 };
+enum { TXM_WORKER_VERSION = 5, TXM_WORKER_FD = 3, TXM_WORKER_MAX_TEXT_BYTES = 1 << 20 };
 /* The exit status is this plus the errno if a worker ends because it cannot continue. */
 enum { TXM_WORKER_LEFT = 64 };
+/* Memory for a decoder's own tables, beyond the bounds of a request. */
+enum { TXM_WORKER_SLACK_BYTES = 512 << 20 };
 
 typedef enum txm_worker_op {
     TXM_WORKER_OPEN = 1,
@@ -31,8 +33,9 @@ typedef struct txm_worker_request {
     uint32_t op;
     uint32_t cpu_seconds; /* the decoder's limit of CPU time for this request; the system ends the worker beyond it */
     uint32_t y, rows;     /* rows of READ; `rows` is the picture's height for ENCODE */
-    uint64_t max_memory_bytes;      /* limit for OPEN, as in txm_source_options */
-    uint32_t width, channels, type; /* shape of the picture for ENCODE; the rows that follow are tight */
+    uint64_t max_memory_bytes, free_memory_bytes; /* for OPEN, as in txm_source_options */
+    uint64_t open_bytes;                          /* the most that opening the image may take; 0: no bound */
+    uint32_t width, channels, type;               /* shape of the picture for ENCODE; the rows that follow are tight */
     /* Lengths of the strings without NUL. For OPEN: the caller's current folder and the path. For ENCODE: the colour
      * space, and a name whose extension is that of the format. */
     uint32_t cwd_bytes, path_bytes;

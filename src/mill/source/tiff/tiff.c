@@ -279,6 +279,9 @@ static txm_status allocate_tiff(txm_tiff *t, const txm_source_options *options, 
         return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: a %s of it needs %.0f MiB to decode, the limit is %.0f MiB",
                         t->path, t->tiled ? "row of tiles" : "strip", need / 1048576,
                         (double)options->max_memory_bytes / 1048576);
+    const txm_status afforded = txm_source_afford(t->path, need, t->file.bytes, 0, options, err);
+    if (afforded != TXM_OK)
+        return afforded;
     if ((block && !(t->block = txm_alloc_pixels(block, 1))) || (band && !(t->band = txm_alloc_pixels(band, 1))))
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to decode %u x %u px in blocks of %u x %u", t->path,
                         t->width, t->height, t->block_w, t->block_h);

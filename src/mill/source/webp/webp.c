@@ -125,6 +125,9 @@ static txm_status describe_webp(webp_source *s, const txm_source_options *option
     double need = (double)s->file_bytes + (double)s->width * s->height * (s->channels + 4);
     if (options->max_memory_bytes && need > (double)options->max_memory_bytes)
         return too_large(s, need, options->max_memory_bytes, err);
+    const txm_status afforded = txm_source_afford(s->path, need, s->file_bytes, 0, options, err);
+    if (afforded != TXM_OK)
+        return afforded;
     info->width = s->width;
     info->height = s->height;
     info->channels = info->file_channels = s->channels;

@@ -37,8 +37,7 @@
 
 enum { WORKER_RENEW = 1 }; /* exit status of a copy that an image may have damaged */
 
-/* Memory for a decoder's own tables, beyond the pixels that the memory bound counts. */
-enum { SLACK_BYTES = 512 << 20, MAX_PATH_BYTES = 1 << 16 };
+enum { MAX_PATH_BYTES = 1 << 16 };
 
 /* The module's tables; NULL if it could not be loaded, which is reported by the first request and not at the start. */
 static const txm_reader_ops *decoder;
@@ -118,7 +117,7 @@ static void limit_memory(uint64_t max_memory_bytes)
         uint64_t all = (uint64_t)pages * (uint64_t)page, mapped = mapped_bytes((uint64_t)page);
         uint64_t may = max_memory_bytes && max_memory_bytes < all ? max_memory_bytes : all;
         if (mapped)
-            limit(RLIMIT_AS, (rlim_t)(mapped + may + SLACK_BYTES));
+            limit(RLIMIT_AS, (rlim_t)(mapped + may + TXM_WORKER_SLACK_BYTES));
     }
 #else
     (void)max_memory_bytes;
@@ -283,7 +282,8 @@ static void blame_reads(const char *path, txm_error *err)
 static void open_image(const txm_worker_request *request)
 {
     txm_error err = {0};
-    txm_source_options options = {.max_memory_bytes = request->max_memory_bytes};
+    txm_source_options options = {.max_memory_bytes = request->max_memory_bytes,
+                                  .free_memory_bytes = request->free_memory_bytes};
     char *cwd = receive_string(request->cwd_bytes), *path = receive_string(request->path_bytes);
     forget_image();
     if (request->version != TXM_WORKER_VERSION || request->info_bytes != sizeof(txm_source_info)) {
@@ -293,10 +293,11 @@ static void open_image(const txm_worker_request *request)
     } else if (*cwd && *path != '/' && chdir(cwd) != 0) {
         txm_fail_errno(&err, errno, "%s: the folder %s cannot be entered", path, cwd);
     } else {
-        limit_memory(request->max_memory_bytes);
+        limit_memory(request->open_bytes);
         txm_reads_failed(); /* clears failures of an earlier image */
         decoder->open(path, &options, &image.info, &image.self, &err);
         blame_reads(path, &err);
+        limit_memory(request->max_memory_bytes);
     }
     image.path = path;
     if (err.status == TXM_OK)

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A small file never costs gigabytes: files of every format that claim to be huge, by themselves and with --max-memory, which lifts
+# the bounds; and honest images of one colour, which shrink most.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../../lib.sh"
+if [ -n "${SANITIZED:-}" ]; then
+    skip bombs "a sanitizer takes memory of its own"
+    finish
+fi
+run python3 "$repo/tests/mill/source/bombs.py" "$TXMILL" 1150
+check bombs-cost-little test "$rc" = 0 -a "$(wc -l <out)" = 1 -a "$(sed -n 's/^bombs //p' out)" -gt 40
+txm make -q bomb.iff
+check bomb-names-the-option says "--max-memory 10255M decodes it nevertheless"
+python3 - <<'PY'
+import struct
+# An IFF of one tile that says 6000 x 6000 px; Targa of 5000 x 5000 px of one colour, by runs of palette indices.
+data = bytearray(open("bomb.iff", "rb").read())
+data[20:28] = struct.pack(">II", 6000, 6000)
+open("less.iff", "wb").write(data)
+row = b"\xff\1" * 39 + b"\x87\1"
+open("mask.tga", "wb").write(struct.pack("<BBBHHBHHHHBB", 0, 1, 9, 0, 256, 24, 0, 0, 5000, 5000, 8, 0) + bytes(768) + row * 5000)
+PY
+txm make -q less.iff
+check bomb-refused eval 'rc_is 3 && says "if an honest program wrote it; --max-memory"'
+txm make -q --max-memory 2G less.iff
+check bound-lifted test -z "$(grep honest err)"
+txm make -q -c Non-Color mask.tga
+check mask-converts rc_is 0
+# Less than the image needs is free. That is no fault of the image, and the option decides again.
+run bash -c "ulimit -v 900000; exec '$TXMILL' make -q -f -c Non-Color mask.tga"
+check little-memory eval '[ $rc -eq 0 ] || rc_is 4'
+finish
