@@ -124,6 +124,32 @@ done
 sed -i 's/keyframe 6/keyframe 3/' keyed/scene.txt
 txm stream play keyed --virtual
 check play-keys-in-order says "keyframes must come in the order of their frames"
+# A scene does not decide on frames without end; --frames may ask for as many. The run that plays them ends at once, with all.
+unit='1 0 0 0 0 1 0 0 0 0 1 0'
+mkdir endless
+cat >endless/scene.txt <<EOF
+txmill-scene 1
+size 8 8
+camera perspective half 1 1 shift 0 0 clip 0.1 100 to-world $unit
+material m diffuse 1 1 1
+quad m -5 -5 -1 10 0 0 0 10 0
+keyframe 0 to-world $unit
+keyframe 65536 to-world $unit
+EOF
+txm stream play endless --json
+check play-endless eval 'rc_is 3 && says "--frames"'
+json_valid() { python3 -c 'import json, sys; json.loads(open(sys.argv[1]).read())' "$1"; }
+check play-endless-json json_valid out
+"$TXMILL" stream play endless --size 8x8 --frames 1000000 --json >out 2>err &
+player=$!
+sleep 2
+from=$(date +%s%N)
+kill -TERM $player
+wait $player
+rc=$?
+check play-many-stopped rc_is 143
+check play-many-at-once test $((($(date +%s%N) - from) / 1000000)) -lt 2000
+check play-many-whole json out 'o[0]["stopped"] and [x["frame"] for x in o[0]["frames"]] == list(range(len(o[0]["frames"])))'
 # The run is interrupted: frames that were complete are published.
 # A slow machine gets more time for its first frame.
 for seconds in 1 5 30; do

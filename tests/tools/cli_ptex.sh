@@ -263,5 +263,29 @@ world the world has no faces
 space 'ACEScg' is not a colour space for Ptex files
 gone gone.ptx
 EOF
+
+# ---- lists that deflate has shrunk a thousand times ------------------------------------------------------------------------
+python3 - <<'PY'
+import struct, zlib
+faces, levels = 3000000, 16
+pack = lambda n: zlib.compress(bytes(n), 9)
+face, constant, level = pack(faces * 20), pack(faces), pack(faces * 4)
+infos = struct.pack("<QII", len(level), len(level), faces) * levels
+head = struct.pack("<4sIIIiHHIIIIIIQII", b"Ptex", 1, 1, 0, -1, 1, levels, faces, 40, len(face), len(constant), len(infos), 3,
+                   len(level) * levels, 0, 0)
+open("bomb.ptx", "wb").write(head + bytes(40) + face + constant + infos + level * levels)
+PY
+printf 'v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n' >quad.obj
+txm verify bomb.ptx
+check bomb-verify eval 'rc_is 5 && prints "the lists of its faces would take"'
+for command in info "make --mesh quad.obj" "extract -o bomb.png" "view --html bomb.html"; do
+    # shellcheck disable=SC2086
+    txm $command bomb.ptx
+    check "bomb-${command%% *}" eval 'rc_is 3 && says "the lists of its faces would take"'
+done
+megabytes=$(sed -n 's/.*TXMILL_PTEX_MEGABYTES=\([0-9]*\).*/\1/p' err | head -n 1)
+run env TXMILL_PTEX_MEGABYTES=1 "$TXMILL" info "$TXM_TESTDATA/ptex/grid-u16.ptx"
+check small-is-small rc_is 0
+check bomb-names-what-it-needs test "${megabytes:-0}" -gt 600
 check no-temporaries no_temporaries
 finish
