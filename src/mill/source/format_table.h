@@ -12,9 +12,9 @@
  *   also        other extensions under which OpenImageIO writes the format
  *   role        which colour space Blender sets if neither metadata nor a file rule names one
  *   traits      other properties of the format (TXM_FORMAT_...)
- *   ratio       the most bytes of pixels that a byte of a file becomes (bound.h), 0 if the compression has no limit: 1032
- *               for deflate, 256 for runs of a palette's indices in Targa, 64 for those of IFF, 8 for blocks of DDS,
- *               1 to 8 without compression; rounded up, since what OpenImageIO delivers may be wider than the file
+ *   ratio       the most bytes of pixels that a byte of a file becomes (bound.h), 0 if its compression has no limit:
+ *               1032 for deflate, 256 for runs of palette indices in Targa, 64 for those of IFF, 8 for blocks of DDS,
+ *               1 to 8 without compression; rounded up, since OpenImageIO may deliver wider samples than the file has
  *   magic       how a file begins: MAGIC(offset, bytes), up to four, or PNM(digits)
  */
 DIRECT(png, "png", "a PNG image", "png", "", TXM_ROLE_BYTE, TXM_FORMAT_UNPACKED, 1100, MAGIC(0, "\x89PNG\r\n\x1a\n"))
@@ -36,8 +36,8 @@ FORMAT("pnm", "a PBM image", "pbm", "", TXM_ROLE_BY_FLOATNESS, TXM_FORMAT_BY_ROW
 FORMAT("pnm", "a PFM image", "pfm", "", TXM_ROLE_BY_FLOATNESS, TXM_FORMAT_BY_ROWS | TXM_FORMAT_STORES, 16, PNM("Ff"))
 FORMAT("dpx", "a DPX image", "dpx", "", TXM_ROLE_FLOAT,
        TXM_FORMAT_UNPACKED | TXM_FORMAT_BY_ROWS | TXM_FORMAT_ASSOCIATED | TXM_FORMAT_STORES |
-           TXM_FORMAT_ALPHA_BESIDE_COLOR, 128,
-       MAGIC(0, "SDPX") MAGIC(0, "XPDS"))
+           TXM_FORMAT_ALPHA_BESIDE_COLOR,
+       128, MAGIC(0, "SDPX") MAGIC(0, "XPDS"))
 FORMAT("cineon", "a Cineon image", "cin", "", TXM_ROLE_FLOAT, TXM_FORMAT_BY_ROWS | TXM_FORMAT_ASSOCIATED, 16, )
 FORMAT("jpeg2000", "a JPEG 2000 image", "jp2 j2k j2c", "", TXM_ROLE_BYTE,
        TXM_FORMAT_UNPACKED | TXM_FORMAT_ALPHA_BESIDE_COLOR | TXM_FORMAT_SLOW, 0,
@@ -47,8 +47,8 @@ FORMAT("sgi", "an SGI image", "sgi rgb bw rgba", "", TXM_ROLE_BYTE, TXM_FORMAT_B
 FORMAT("heif", "a HEIF image", "heic heif avif", "", TXM_ROLE_BYTE, TXM_FORMAT_ALPHA_BESIDE_COLOR, 0, )
 FORMAT("dds", "a DDS image", "dds", "", TXM_ROLE_BY_WIDTH, TXM_FORMAT_UNPACKED | TXM_FORMAT_UNASSOCIATED, 16,
        MAGIC(0, "DDS "))
-FORMAT("psd", "a Photoshop image", "psd psb", "", TXM_ROLE_BY_WIDTH, TXM_FORMAT_UNASSOCIATED | TXM_FORMAT_NAMES_SPACE, 1100,
-       MAGIC(0, "8BPS"))
+FORMAT("psd", "a Photoshop image", "psd psb", "", TXM_ROLE_BY_WIDTH, TXM_FORMAT_UNASSOCIATED | TXM_FORMAT_NAMES_SPACE,
+       1100, MAGIC(0, "8BPS"))
 FORMAT("bmp", "a BMP image", "bmp", "", TXM_ROLE_BYTE,
        TXM_FORMAT_UNPACKED | TXM_FORMAT_BY_ROWS | TXM_FORMAT_ALPHA_BESIDE_COLOR, 1024, MAGIC(0, "BM"))
 FORMAT("gif", "a GIF image", "gif", "", TXM_ROLE_BY_FLOATNESS, TXM_FORMAT_ALPHA_BESIDE_COLOR, 0, MAGIC(0, "GIF8"))
