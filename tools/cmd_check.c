@@ -253,6 +253,11 @@ static void look_failed(const txm_batch_file *file, const txm_error *err, found 
     bool repeats = !strncmp(err->message, file->input->path, path) && !strncmp(err->message + path, ": ", 2);
     snprintf(out->text, sizeof out->text, "%s", err->message + (repeats ? path + 2 : 0));
     out->state = is_gone(file) ? NO_IMAGE : FAILED;
+    if (is_gone(file) && file->input->decided_by) {
+        out->state = MISSING;
+        snprintf(out->shows, sizeof out->shows, "uses the image that is packed in the scene");
+        return;
+    }
     if (out->state == NO_IMAGE)
         snprintf(out->shows, sizeof out->shows, "renders magenta");
     else
@@ -326,6 +331,7 @@ static void print_command(const checking *c, const txm_operands *operands)
     print_option(operands, "working-space", "--working-space", a->config.working_space);
     print_option(operands, "blender", "--blender", txm_blender_name(a->config.blender));
     print_option(operands, "cache-dir", "-d", a->settings.settings.cache_dir);
+    print_option(operands, "packed", "--packed", a->input.packed);
     for (size_t i = 0; i < txm_project_state()->rules; i++)
         print_option(operands, "rule", "--rule", a->rules.rules.items[i]);
     for (size_t i = 0; i < txm_project_state()->rule_files; i++)
@@ -428,8 +434,12 @@ static txm_status check_operands(checking *c, const txm_operands *operands, txm_
 {
     const check_args *a = c->args;
     const txm_running_args running = {.threads = a->jobs.threads, .device = "cpu"};
-    const txm_batch_job_args how = {
-        .input = &a->input, .rules = &a->rules, .config = &a->config, .running = &running, .lint = a->lint};
+    const txm_batch_job_args how = {.input = &a->input,
+                                    .rules = &a->rules,
+                                    .config = &a->config,
+                                    .running = &running,
+                                    .lint = a->lint,
+                                    .find_unpacked = true};
     const txm_batch_events events = {.struct_size = sizeof(txm_batch_events),
                                      .user = c,
                                      .done = check_done,

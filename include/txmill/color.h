@@ -102,6 +102,10 @@ TXM_API const char *txm_color_role(const txm_color_config *config, const char *r
 /* Canonical name of a colour space, alias or role; NULL if unknown. Interop ids are accepted as names. */
 TXM_API const char *txm_color_canonical(const txm_color_config *config, const char *name);
 
+/* The name to look up for a setting: that of the config's role data for "Non-Color", Blender's name for data, if the
+ * config lacks it; otherwise `name`, which may be NULL. */
+TXM_API const char *txm_color_meant(const txm_color_config *config, const char *name);
+
 /* Whether the config says that this space is data (false for unknown names). */
 TXM_API bool txm_color_is_data(const txm_color_config *config, const char *name);
 

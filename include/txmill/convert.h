@@ -137,7 +137,8 @@ typedef struct txm_result {
     char device[16]; /* what computed its levels: "cpu", "cuda:0"; "" if this call did not convert it */
     char via[16]; /* how the file was made: "converted"; from a batch's store: "reflink", "hardlink", "copy"; else "" */
     char *shows;  /* up to date: what Cycles does, as in txm_verdict; else NULL; owned by the result */
-    uint64_t reserved[7];
+    uint64_t reader_bytes; /* memory that reading the image takes, if that is more than some rows of it; else 0 */
+    uint64_t reserved[6];
 } txm_result;
 
 /* Options for one conversion. */

@@ -211,6 +211,10 @@ TXM_API const txm_blend_finding *txm_blend_finding_at(const txm_blend *blend, si
 TXM_API txm_status txm_blend_unpack(txm_blend *blend, size_t image, size_t packed, const char *folder, char **path,
                                     txm_error *err);
 
+/* Finds the file that txm_blend_unpack has written, or would write, and writes nothing; *there: it exists. */
+TXM_API txm_status txm_blend_find_unpacked(txm_blend *blend, size_t image, size_t packed, const char *folder,
+                                           char **path, bool *there, txm_error *err);
+
 /* ---- what a batch converts ------------------------------------------------------------------------------------ */
 
 /* One file to convert. */

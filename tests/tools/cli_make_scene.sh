@@ -116,4 +116,14 @@ cp "$scenes/lint.blend" project/shot_0002.blend
 txm make --json --dry-run 'project/shot_####.blend'
 check pattern json out 'sum(x["type"] == "file" for x in o) == 16'
 check no-temporaries no_temporaries
+
+# ---- packed images are checked where make unpacks them -------------------------------------------------------------------
+cp "$TXM_TESTDATA"/blend/packed.blend packed-check.blend
+txm check --packed it packed-check.blend
+check packed-unmade eval 'rc_is 5 && prints "it/wood.png: missing: packed in the scene, and not unpacked yet"'
+check packed-writes-nothing test ! -e it
+eval "$(sed -n 's/^.*; run: txmill/"$TXMILL"/p' out)" >/dev/null 2>&1
+txm check --packed it packed-check.blend
+check packed-made eval 'rc_is 0 || prints "rough.png"'
+check packed-counted test "$(grep -c 'packed' err)" -eq 0
 finish

@@ -58,8 +58,10 @@ static txm_status check_any(const txm_batch_job *job, const txm_operands *operan
 txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *args, const txm_operands *operands,
                                  txm_error *err)
 {
-    job->scenes = (txm_make_scenes){
-        .config_args = args->config, .packed_folder = args->unpack ? args->input->packed : NULL, .lint = args->lint};
+    job->scenes = (txm_make_scenes){.config_args = args->config,
+                                    .packed_folder = args->unpack ? args->input->packed : NULL,
+                                    .unpacked = args->find_unpacked ? args->input->packed : NULL,
+                                    .lint = args->lint};
     const txm_inputs_options options = {.struct_size = sizeof(txm_inputs_options),
                                         .recursive = true,
                                         .include = args->input->include.items,

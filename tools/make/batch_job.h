@@ -32,7 +32,8 @@ typedef struct txm_batch_job_args {
     const txm_config_args *config;
     const txm_running_args *running;
     bool lint;
-    bool unpack; /* packed images of scenes may be unpacked */
+    bool unpack;        /* packed images of scenes may be unpacked */
+    bool find_unpacked; /* they are expected to be unpacked already */
     /* Adds the inputs that are converted instead of the operands; NULL: these. */
     txm_status (*add)(void *user, txm_inputs *inputs, txm_error *err);
     void *add_user;

@@ -99,6 +99,42 @@ static txm_status add_files(txm_make_scenes *scenes, txm_inputs *inputs, const c
     return status;
 }
 
+/* An image that is not unpacked yet is a finding, not a failure: decided_by tells it from one that is gone. */
+static txm_status add_unpacked(const txm_make_scenes *scenes, txm_inputs *inputs, const char *scene, txm_blend *blend,
+                               size_t index, size_t packed, txm_error *err)
+{
+    const txm_blend_image *image = txm_blend_image_at(blend, index);
+    bool there = false;
+    char *path = NULL;
+    txm_error why = {0};
+    txm_status status = txm_blend_find_unpacked(blend, index, packed, scenes->unpacked, &path, &there, &why);
+    if (status != TXM_OK)
+        return status == TXM_STATUS_NO_MEMORY ? txm_fail_as(err, &why)
+                                              : add_failure(inputs, scene, scene, status, txm_strdup(why.message), err);
+    const txm_input input = {.path = path,
+                             .origin = scene,
+                             .colorspace = image->colorspace,
+                             .alpha = image->alpha,
+                             .working_space = working_space(scenes, blend),
+                             .from_scene = true,
+                             .decided_by = there ? NULL : "packed",
+                             .status = there ? TXM_OK : TXM_STATUS_NOT_FOUND,
+                             .message = there ? NULL : "packed in the scene, and not unpacked yet"};
+    status = txm_inputs_add_entry(inputs, &input, err);
+    free(path);
+    return status;
+}
+
+static txm_status add_all_unpacked(const txm_make_scenes *scenes, txm_inputs *inputs, const char *scene,
+                                   txm_blend *blend, txm_error *err)
+{
+    txm_status status = TXM_OK;
+    for (size_t i = 0; scenes->unpacked && status == TXM_OK && i < txm_blend_image_count(blend); i++)
+        for (size_t p = 0; status == TXM_OK && p < txm_blend_image_at(blend, i)->packed_count; p++)
+            status = add_unpacked(scenes, inputs, scene, blend, i, p, err);
+    return status;
+}
+
 /* `kinds`: the words for one such image and for several, with what can be done about them. */
 static void say_left_out(const char *scene, size_t count, const char *const kinds[2], const char *hint)
 {
@@ -148,7 +184,7 @@ static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs,
     for (size_t i = 0; i < txm_blend_finding_count(blend); i++) {
         txm_say(TXM_SAY_WARNING, "%s: %s", scene, txm_blend_finding_at(blend, i)->message);
     }
-    if (!scenes->packed_folder && !scenes->packed) {
+    if (!scenes->packed_folder && !scenes->packed && !scenes->unpacked) {
         say_left_out(scene, packed, (const char *const[]){"packed image is", "packed images are"},
                      "; --packed DIR unpacks and converts them");
     }
@@ -231,6 +267,8 @@ txm_status txm_make_add_scene(void *user, txm_inputs *inputs, const char *path, 
         return add_failure(inputs, path, path, status, txm_strdup(why.message), err);
     }
     status = add_files(scenes, inputs, path, settings, blend, err);
+    if (status == TXM_OK)
+        status = add_all_unpacked(scenes, inputs, path, blend, err);
     if (status == TXM_OK) {
         status = report_rest(scenes, inputs, path, blend, err);
     }

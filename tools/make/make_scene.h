@@ -10,6 +10,7 @@
 typedef struct txm_make_scenes {
     const txm_config_args *config_args;
     const char *packed_folder; /* folder for packed images; NULL: they are left out */
+    const char *unpacked;      /* folder to which they were unpacked; nothing is written */
     bool lint;                 /* report mistakes in nodes */
     txm_color_config *config;  /* config of the current scene */
     txm_config_args loaded;    /* the arguments that it was loaded with */

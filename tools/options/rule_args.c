@@ -86,7 +86,10 @@ static txm_status check_space(const char *space, const char *who, const txm_colo
     const txm_color_space *found;
     txm_error why = {0};
     const char *name;
-    if (txm_space_chosen(space, &name) != TXM_SPACE_NAMED || !*name || txm_color_is_data(config, name))
+    if (txm_space_chosen(space, &name) != TXM_SPACE_NAMED || !*name)
+        return TXM_OK;
+    name = txm_color_meant(config, name);
+    if (txm_color_is_data(config, name))
         return TXM_OK;
     txm_status status = txm_color_find(config, name, &found, &why);
     if (status != TXM_STATUS_COLORSPACE)

@@ -257,6 +257,15 @@ bool txm_color_is_data(const txm_color_config *config, const char *name)
     return space && space->is_data;
 }
 
+/* Blender's name for data; other configs have a role for it. */
+const char *txm_color_meant(const txm_color_config *config, const char *name)
+{
+    const char *data = name && !strcmp(name, "Non-Color") && !txm_color_canonical(config, name)
+                           ? txm_color_role(config, "data")
+                           : NULL;
+    return data ? data : name;
+}
+
 /* The built-in config has no file rules. */
 const char *txm_color_file_rule(const txm_color_config *config, const char *path)
 {

@@ -285,6 +285,7 @@ static void describe(const conversion *c, txm_result *result)
     snprintf(result->reader, sizeof result->reader, "%s", c->info->reader);
     result->alpha = c->resolved.alpha;
     result->source_bytes = (uint64_t)c->info->file_bytes;
+    result->reader_bytes = c->info->memory_bytes;
     result->width = c->info->width;
     result->height = c->info->height;
     result->levels = txm_level_count(c->info->width, c->info->height);

@@ -69,6 +69,8 @@ txm_status txm_resolve(const txm_context *context, const txm_settings *settings,
     const txm_space_choice choice = txm_space_chosen(settings->colorspace, &name);
     if (choice == TXM_SPACE_DEFAULT)
         name = scene_space;
+    else if (choice == TXM_SPACE_NAMED)
+        name = txm_color_meant(config, name);
     r.requested = requested_as(settings->colorspace, name);
     if (r.alpha == TXM_ALPHA_DEFAULT)
         r.alpha = scene_alpha;

@@ -183,6 +183,7 @@ bool txm_item_take(txm_batch *batch, txm_item *item, const txm_result *result)
     item->width = result->width;
     item->height = result->height;
     item->source_bytes = result->source_bytes;
+    item->reader_bytes = result->reader_bytes;
     item->seconds = (float)result->seconds;
     return (item->tx_path || !result->tx_path) && item->requested && item->detected && item->reader && item->reason &&
            item->settings_key && (item->shows || !result->shows);
@@ -201,6 +202,7 @@ txm_result txm_item_expand(const txm_item *item)
                     .channels = item->channels,
                     .type = (txm_type)item->type,
                     .source_bytes = item->source_bytes,
+                    .reader_bytes = item->reader_bytes,
                     .seconds = item->seconds};
     r.levels = txm_level_count(item->width, item->height);
     snprintf(r.colorspace, sizeof r.colorspace, "%s", item->requested);

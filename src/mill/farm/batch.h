@@ -37,7 +37,7 @@ typedef struct txm_item {
     bool remake; /* up to date by name and time, but damaged */
     uint8_t lint;
     uint32_t width, height;
-    uint64_t source_bytes, device, inode;
+    uint64_t source_bytes, reader_bytes, device, inode;
     float seconds; /* time that looking at it took */
     float weight;  /* weight in the division into shards: seconds that making it takes, whether it is needed or not */
     uint32_t shard;

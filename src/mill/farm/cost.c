@@ -70,7 +70,7 @@ static uint64_t memory(const txm_item *item, const txm_settings *settings, txm_t
     /* OpenImageIO reads images of many formats as a whole. */
     if (!strcmp(item->reader, "oiio"))
         bytes += pixels * txm_type_bytes((txm_type)item->type);
-    return bytes;
+    return bytes + item->reader_bytes;
 }
 
 /* The estimate is linear in samples, with factors for reader, type and encoder. */

@@ -298,7 +298,7 @@ static void check_against_rules(const txm_verification *v)
     const txm_rule *usual = v->options->usual && *image ? txm_rules_match(v->options->usual, image) : NULL;
     const txm_rule *rule = given ? given : usual;
     const enum txm_finding_number kind = given ? TXM_FINDING_NAME_RULES : TXM_FINDING_NAME_UNUSUAL;
-    const char *asked = rule && rule->colorspace ? rule->colorspace : NULL;
+    const char *asked = rule && rule->colorspace ? txm_color_meant(config, rule->colorspace) : NULL;
     if (asked && *d->detected) {
         const txm_color_space *space = NULL;
         const char *detected = txm_color_is_data(config, asked) ? "data" : "";

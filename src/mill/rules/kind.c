@@ -62,10 +62,28 @@ static const struct {
     {"cavity", TXM_MAP_DATA},
     {"curvature", TXM_MAP_DATA},
     {"thickness", TXM_MAP_DATA},
-    {"orm", TXM_MAP_DATA},
-    {"rma", TXM_MAP_DATA},
     {"specularlevel", TXM_MAP_DATA},
+    {"smoothness", TXM_MAP_ROUGHNESS},
+    {"metallicsmoothness", TXM_MAP_DATA},
+    {"metallicgloss", TXM_MAP_DATA},
+    {"anisotropy", TXM_MAP_DATA},
 };
+
+/* Maps that share one image, a channel each, by the letters of their names: ambient occlusion (AO, A or O), roughness,
+ * smoothness, metalness, height, displacement (D, Dp), cavity, emission, transparency. Poly Haven calls them ARM,
+ * Unreal ORM and MRAO, Quixel ORDp and DpRA, Substance AORM, Unity MADS and MaskMap. */
+static const char *const packed[] = {"orm",  "rma",  "arm",  "mra",  "amr",  "mro",  "omr",   "rmo",  "moh",  "mrao",
+                                     "aorm", "rmao", "maor", "raom", "aomr", "ormh", "armh",  "ormd", "armd", "ord",
+                                     "ordp", "dpra", "rdao", "aord", "rmah", "rmad", "mrah",  "orme", "mads", "mods",
+                                     "maos", "mrs",  "srmh", "ormt", "orms", "ormc", "mraoh", "orh",  "ard",  "arh"};
+
+/* Unreal Engine ends names that begin with T_ by letters, which elsewhere may be anything: T_Rock_N. */
+static const struct {
+    const char *word;
+    txm_map_kind kind;
+} unreal[] = {{"d", TXM_MAP_COLOR},  {"bc", TXM_MAP_COLOR},    {"e", TXM_MAP_COLOR},
+              {"n", TXM_MAP_NORMAL}, {"r", TXM_MAP_ROUGHNESS}, {"m", TXM_MAP_DATA},
+              {"mt", TXM_MAP_DATA},  {"o", TXM_MAP_DATA},      {"h", TXM_MAP_DATA}};
 
 /* Words that may follow the one that names the kind: conventions of normal maps, and the word "map" itself. */
 static const char *const variants[] = {"gl", "dx", "opengl", "directx", "ogl", "map", "tex", "texture"};
@@ -117,6 +135,9 @@ static txm_map_kind map_kind_of_word(const char *word, size_t length)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strlen(words[i].word) == length && memcmp(words[i].word, word, length) == 0)
             return words[i].kind;
+    for (size_t i = 0; i < sizeof packed / sizeof *packed; i++)
+        if (strlen(packed[i]) == length && memcmp(packed[i], word, length) == 0)
+            return TXM_MAP_DATA;
     return TXM_MAP_UNKNOWN;
 }
 
@@ -149,5 +170,9 @@ txm_map_kind txm_map_kind_of(const char *path)
         if (kind)
             return kind;
     }
-    return kind_of_word(w.word[w.count - 1]);
+    const txm_map_kind kind = kind_of_word(w.word[w.count - 1]);
+    for (size_t i = 0; !kind && w.count > 2 && !strcmp(w.word[0], "t") && i < sizeof unreal / sizeof *unreal; i++)
+        if (!strcmp(unreal[i].word, w.word[w.count - 1]))
+            return unreal[i].kind;
+    return kind;
 }

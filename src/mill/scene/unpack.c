@@ -300,9 +300,10 @@ static char *numbered(const char *folder, const char *name, unsigned number)
     return path;
 }
 
-/* Finds the first name that is free or has the same bytes. */
+/* Finds the first name that is free or has the same bytes. With `there` nothing is written, and it receives whether
+ * the file exists. */
 static txm_status unpack(txm_stream *stream, const txm_packed *packed, const char *folder, const char *name, char **out,
-                         txm_error *err)
+                         bool *there, txm_error *err)
 {
     for (unsigned number = 0; number < MAX_NAMES; number++) {
         struct stat st;
@@ -311,7 +312,9 @@ static txm_status unpack(txm_stream *stream, const txm_packed *packed, const cha
         txm_status status = path ? holds(path, stream, packed, &same, err)
                                  : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to unpack %s", folder, name);
         bool fresh = status == TXM_OK && !same && lstat(path, &st) != 0;
-        if (fresh) {
+        if (there) {
+            *there = same;
+        } else if (fresh) {
             status = write_file(path, stream, packed, err);
         }
         if (status != TXM_OK || (!same && !fresh)) {
@@ -329,8 +332,8 @@ static txm_status unpack(txm_stream *stream, const txm_packed *packed, const cha
 }
 
 /* The path belongs to the caller. */
-txm_status txm_blend_unpack(txm_blend *blend, size_t image, size_t packed, const char *folder, char **path,
-                            txm_error *err)
+static txm_status find_or_unpack(txm_blend *blend, size_t image, size_t packed, const char *folder, char **path,
+                                 bool *there, txm_error *err)
 {
     txm_error_clear(err);
     *path = NULL;
@@ -351,8 +354,21 @@ txm_status txm_blend_unpack(txm_blend *blend, size_t image, size_t packed, const
     txm_stream *stream = NULL;
     txm_status status = txm_blend_stream(blend, origin->image_file, &stream, err);
     if (status == TXM_OK) {
-        status = unpack(stream, where, folder, name, path, err);
+        status = unpack(stream, where, folder, name, path, there, err);
     }
     txm_stream_close(&stream);
     return status;
+}
+
+txm_status txm_blend_unpack(txm_blend *blend, size_t image, size_t packed, const char *folder, char **path,
+                            txm_error *err)
+{
+    return find_or_unpack(blend, image, packed, folder, path, NULL, err);
+}
+
+txm_status txm_blend_find_unpacked(txm_blend *blend, size_t image, size_t packed, const char *folder, char **path,
+                                   bool *there, txm_error *err)
+{
+    *there = false;
+    return find_or_unpack(blend, image, packed, folder, path, there, err);
 }

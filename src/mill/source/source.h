@@ -51,9 +51,10 @@ typedef struct txm_source_info {
     uint16_t tiff_compression;       /* the number of the codec; 0: not a TIFF */
     bool tiff_premultiplied_default; /* 4-channel 16-bit TIFF: Blender's scene default alpha is premultiplied */
     bool tiled;                      /* the file is tiled */
-    uint32_t unit_rows;              /* rows that the reader decodes at once, if it prefers requests of that many */
-    char software[128];              /* the Software field, "" if none: identifies tx files */
-    txm_density density;             /* valid values only */
+    uint64_t memory_bytes; /* what the reader holds, if that is more than some rows: a whole image, a strip; else 0 */
+    uint32_t unit_rows;    /* rows that the reader decodes at once, if it prefers requests of that many */
+    char software[128];    /* the Software field, "" if none: identifies tx files */
+    txm_density density;   /* valid values only */
     txm_attribute *attributes;
     size_t attribute_count;
     int64_t file_bytes;

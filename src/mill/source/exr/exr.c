@@ -70,7 +70,7 @@ txm_status txm_exr_cause(const txm_exr *x, txm_error *err)
 
 /* Allocates memory for one chunk, within the limit and within the maximum that a file of this size can hold: deflate
  * shrinks data by at most a factor of 1032. */
-static txm_status allocate_chunks(txm_exr *x, const txm_source_options *options, txm_error *err)
+static txm_status allocate_chunks(txm_exr *x, const txm_source_options *options, txm_source_info *info, txm_error *err)
 {
     uint32_t w = x->chunk_w < x->width ? x->chunk_w : x->width, h = x->chunk_h < x->height ? x->chunk_h : x->height;
     size_t band = txm_mul(txm_mul(x->width, h), (size_t)x->channels * x->sample_bytes);
@@ -79,6 +79,7 @@ static txm_status allocate_chunks(txm_exr *x, const txm_source_options *options,
         return txm_fail(err, TXM_STATUS_CORRUPT, "%s: a file of %llu bytes cannot hold blocks of %zu", x->path,
                         (unsigned long long)x->file.bytes, x->chunk_bytes);
     double need = 3.0 * (double)x->chunk_bytes + (double)band;
+    info->memory_bytes = (uint64_t)need;
     if (options->max_memory_bytes && need > (double)options->max_memory_bytes)
         return txm_fail(err, TXM_STATUS_TOO_LARGE,
                         "%s: a row of its blocks needs %.0f MiB to decode, the limit is %.0f MiB", x->path,
@@ -122,7 +123,7 @@ static txm_status open_exr_image(const char *path, const txm_source_options *opt
     if (status == TXM_OK)
         status = txm_exr_describe(x, info, err);
     if (status == TXM_OK)
-        status = allocate_chunks(x, options, err);
+        status = allocate_chunks(x, options, info, err);
     if (status == TXM_OK)
         *self = x;
     else

@@ -31,6 +31,7 @@ enum { MAX_SCANS = 500, ROWS_AT_ONCE = 16, CMYK_CHANNELS = 4, RGB_CHANNELS = 3 }
 enum { MARKER_EXIF_XMP = JPEG_APP0 + 1, MARKER_PHOTOSHOP = JPEG_APP0 + 13, MARKER_BYTES = 0xffff };
 
 typedef struct jpeg_source {
+    uint64_t memory_bytes; /* what decoding takes */
     char *path;
     txm_raster_file file;
     struct jpeg_decompress_struct jpeg;
@@ -278,7 +279,9 @@ static txm_status check_jpeg_memory(jpeg_source *s, const txm_source_options *op
         return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px per side", s->path,
                         j->output_width, j->output_height, TXM_MAX_SIZE_PX);
     /* Two rows of blocks in all their stages, for images that are decoded in one pass. */
-    uint64_t need = coefficient_bytes(s) + TXM_RASTER_PIECE_BYTES + (uint64_t)j->output_width * CMYK_CHANNELS * 64;
+    const uint64_t need =
+        coefficient_bytes(s) + TXM_RASTER_PIECE_BYTES + (uint64_t)j->output_width * CMYK_CHANNELS * 64;
+    s->memory_bytes = need;
     if (options && options->max_memory_bytes && need > options->max_memory_bytes)
         return txm_fail(err, TXM_STATUS_TOO_LARGE,
                         "%s: decoding a JPEG of %u x %u px in several scans takes %.1f MiB, the "
@@ -294,6 +297,7 @@ static txm_status check_jpeg_memory(jpeg_source *s, const txm_source_options *op
 static txm_status describe_jpeg(const jpeg_source *s, txm_source_info *info, txm_error *err)
 {
     info->width = s->jpeg.output_width;
+    info->memory_bytes = s->memory_bytes;
     info->height = s->jpeg.output_height;
     info->file_channels = info->channels = s->cmyk ? RGB_CHANNELS : (uint32_t)s->jpeg.output_components;
     info->type = TXM_TYPE_U8;

@@ -254,7 +254,7 @@ static txm_status plan(txm_tiff *t, uint16_t compression, size_t *block, size_t 
 }
 
 /* Chooses between whole blocks and single rows by the available memory. */
-static txm_status allocate_tiff(txm_tiff *t, const txm_source_options *options, txm_error *err)
+static txm_status allocate_tiff(txm_tiff *t, const txm_source_options *options, txm_source_info *info, txm_error *err)
 {
     size_t block, band;
     uint16_t compression = COMPRESSION_NONE;
@@ -275,6 +275,7 @@ static txm_status allocate_tiff(txm_tiff *t, const txm_source_options *options, 
         return txm_fail(err, TXM_STATUS_CORRUPT, "%s: a strip of %llu bytes in a file of %llu: the file is damaged",
                         t->path, (unsigned long long)packed, (unsigned long long)t->file.bytes);
     double need = (double)block + (double)band + (double)packed;
+    info->memory_bytes = (uint64_t)need;
     if (options->max_memory_bytes && need > (double)options->max_memory_bytes)
         return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: a %s of it needs %.0f MiB to decode, the limit is %.0f MiB",
                         t->path, t->tiled ? "row of tiles" : "strip", need / 1048576,
@@ -318,7 +319,7 @@ static txm_status open_image(const char *path, const txm_source_options *options
     if (status == TXM_OK)
         status = txm_tiff_describe(t, info, err);
     if (status == TXM_OK)
-        status = allocate_tiff(t, options, err);
+        status = allocate_tiff(t, options, info, err);
     if (status == TXM_OK)
         *self = t;
     else

@@ -130,6 +130,7 @@ static txm_status describe_webp(webp_source *s, const txm_source_options *option
         return afforded;
     info->width = s->width;
     info->height = s->height;
+    info->memory_bytes = (uint64_t)need;
     info->channels = info->file_channels = s->channels;
     info->type = TXM_TYPE_U8;
     info->file_alpha = s->channels == 4 ? TXM_FILE_ALPHA_UNASSOCIATED : TXM_FILE_ALPHA_SILENT;
