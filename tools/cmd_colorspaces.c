@@ -203,8 +203,10 @@ static int run_colorspaces(void *p, const txm_operands *operands)
         txm_config_explain(&args->config, &err);
         status = err.status;
     }
-    if (status == TXM_OK)
+    if (status == TXM_OK) {
+        txm_config_warn(config);
         status = (args->json ? list_json : args->names ? list_names : list_text)(config, &err);
+    }
     txm_color_free(&config);
     if (status != TXM_OK)
         return txm_finish_failed(&err, 1);

@@ -304,10 +304,15 @@ static void examine_config(examination *x, const txm_config_args *args)
         return;
     }
     const char *linear = txm_color_role(config, "scene_linear"), *left_out = txm_color_config_left_out(config);
-    snprintf(text, sizeof text, "%s, profile %s, %s, working space %s", txm_color_config_name(config),
-             txm_color_config_version(config), txm_format_count(txm_color_count(config), "colour space", spaces),
-             linear ? linear : "none");
+    const char *named_by = *txm_color_config_named_by(config)                ? txm_color_config_named_by(config)
+                           : args->ocio && !txm_color_is_project(args->ocio) ? txm_project_origin(args->ocio, "--ocio")
+                                                                             : "";
+    snprintf(text, sizeof text, "%s%s%s%s, profile %s, %s, working space %s", txm_color_config_name(config),
+             *named_by ? " (" : "", named_by, *named_by ? ")" : "", txm_color_config_version(config),
+             txm_format_count(txm_color_count(config), "colour space", spaces), linear ? linear : "none");
     tell_fact(x, linear ? GOOD : BAD, "config", "OpenColorIO", text);
+    if (*txm_color_config_replaced(config))
+        tell_fact(x, NOTE, "config", "not used", txm_color_config_replaced(config));
     if (*left_out)
         tell_fact(x, NOTE, "config", "left out", left_out);
     const char *blender = txm_blender_name(txm_color_blender(config));
@@ -367,9 +372,9 @@ static void examine_folder(examination *x, const char *name, const char *path)
 /* Lists only variables that affect txmill. */
 static void examine_environment(examination *x)
 {
-    static const char *const names[] = {"OCIO",         "TMPDIR",         "LC_ALL",         "LANG",
-                                        "TERM",         "NO_COLOR",       "TXMILL_PLUGINS", "TXMILL_READER",
-                                        "TXMILL_FSYNC", "TXMILL_SETTINGS"};
+    static const char *const names[] = {"BLENDER_OCIO",  "OCIO",         "TMPDIR",         "LC_ALL",
+                                        "LANG",          "TERM",         "NO_COLOR",       "TXMILL_PLUGINS",
+                                        "TXMILL_READER", "TXMILL_FSYNC", "TXMILL_SETTINGS"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *value = getenv(names[i]);
         if (value && *value)

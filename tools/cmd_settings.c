@@ -38,12 +38,8 @@ static const txm_option_group groups[] = {{"Reports", options, 0}, {0}};
 static txm_project_value otherwise(txm_project_key key)
 {
     static const char *const values[TXM_KEYS] = {[TXM_KEY_CACHE_DIR] = "blender_tx",
-                                                 [TXM_KEY_OCIO] = "built in",
                                                  [TXM_KEY_WORKING_SPACE] = "the config's scene_linear",
                                                  [TXM_KEY_THREADS] = "as many as the process may use"};
-    const char *ocio = getenv("OCIO");
-    if (key == TXM_KEY_OCIO && ocio && *ocio)
-        return (txm_project_value){key, ocio, "OCIO", false};
     if (key == TXM_KEY_BLENDER)
         return (txm_project_value){key, txm_blender_name(TXM_BLENDER_NEWEST), "default", false};
     return (txm_project_value){key, values[key], "default", false};
@@ -70,6 +66,34 @@ static void print(const char *path, const txm_project_value *v, bool json)
     printf(")%s\n", txm_style_on(TXM_PLAIN));
 }
 
+/* The config that a variable, a Blender project or nothing names: the one that is really loaded. `named`: what the
+ * files say; NULL if they say nothing. */
+static void print_config(const char *path, const txm_project *project, const txm_project_value *named, bool json)
+{
+    txm_color_options how;
+    txm_color_config *config = NULL;
+    txm_error err = {0};
+    txm_color_options_init(&how);
+    how.ocio_path = named ? named->value : NULL;
+    for (size_t i = 0; i < project->count && how.blender == TXM_BLENDER_NEWEST; i++)
+        if (project->values[i].key == TXM_KEY_BLENDER)
+            txm_blender_parse(project->values[i].value, &how.blender);
+    if (txm_color_load(&how, &config, &err) != TXM_OK) {
+        const char *variable = getenv("BLENDER_OCIO") ? "BLENDER_OCIO" : "OCIO", *value = getenv(variable);
+        const txm_project_value unusable = {TXM_KEY_OCIO, value && *value ? value : how.ocio_path,
+                                            value && *value ? variable : how.ocio_path, false};
+        txm_say(TXM_SAY_WARNING, "%s", err.message);
+        print(path, &unusable, json);
+        return;
+    }
+    const char *by = txm_color_config_named_by(config);
+    const txm_project_value loaded = {TXM_KEY_OCIO, *by ? txm_color_config_name(config) : "built in",
+                                      *by ? by : "default", named && named->outside && strcmp(by, named->value) == 0};
+    txm_config_warn(config);
+    print(path, &loaded, json);
+    txm_color_free(&config);
+}
+
 /* If there is no .txmill, this is printed too, to explain why a setting does not apply. */
 static void show_settings(const char *path, const txm_project *project, bool json)
 {
@@ -89,10 +113,15 @@ static void show_settings(const char *path, const txm_project *project, bool jso
             if (project->values[i].key != (txm_project_key)key)
                 continue;
             found = true;
-            print(path, &project->values[i], json);
+            if (key == TXM_KEY_OCIO && txm_color_is_project(project->values[i].value))
+                print_config(path, project, &project->values[i], json);
+            else
+                print(path, &project->values[i], json);
         }
         const txm_project_value rest = otherwise((txm_project_key)key);
-        if (!found)
+        if (!found && key == TXM_KEY_OCIO)
+            print_config(path, project, NULL, json);
+        else if (!found)
             print(path, &rest, json);
     }
 }

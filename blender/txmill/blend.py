@@ -12,13 +12,30 @@ from bpy.app.handlers import persistent
 _VERSION = "%d.%d" % bpy.app.version[:2]
 
 
+def _project_root():
+    """The folder of the Blender project that the scene is in: the nearest one with a folder .blender_project."""
+    folder = os.path.dirname(bpy.data.filepath)
+    while folder and not os.path.isdir(os.path.join(folder, ".blender_project")):
+        folder = "" if os.path.dirname(folder) == folder else os.path.dirname(folder)
+    return folder
+
+
+def _config():
+    """The OpenColorIO config that Blender uses. Blender 5.3 tells; before, the program looks where a variable leads, since it
+    may lead to a config that Blender could not load."""
+    used = getattr(bpy.data.colorspace, "ocio_config_path", None)
+    if used:
+        return used.replace("{project_root}", _project_root().rstrip("/"))
+    if used is None and os.environ.get("BLENDER_OCIO", os.environ.get("OCIO")):
+        return None
+    return os.path.join(bpy.utils.system_resource("DATAFILES", path="colormanagement"), "config.ocio")
+
+
 def color_options():
     """Cache folder, OpenColorIO config, working space and version of this Blender."""
-    config = os.environ.get("OCIO") or os.path.join(
-        bpy.utils.system_resource("DATAFILES", path="colormanagement"), "config.ocio")
     return {
         "cache_dir": bpy.context.preferences.filepaths.texture_cache_directory or None,
-        "ocio": config,
+        "ocio": _config(),
         "working_space": bpy.data.colorspace.working_space,
         "blender": _VERSION,
     }

@@ -43,12 +43,18 @@ TXM_API const txm_blender *txm_blender_versions(void);
 
 /* Which config is loaded, its working space, and for which Blender. */
 typedef struct txm_color_options {
-    size_t struct_size;        /* set by txm_color_options_init */
-    const char *ocio_path;     /* --ocio: a config file, archive or ocio:// name; NULL: $OCIO, then the built-in one */
-    bool ignore_environment;   /* ignore $OCIO */
+    size_t struct_size; /* set by txm_color_options_init */
+    /* --ocio: a config file, archive or ocio:// name. NULL: as in Blender, $BLENDER_OCIO, else $OCIO, else the built-in
+     * one. The path of a .blender_project/project.toml: as in a scene of that project, where its config comes after the
+     * environment's. */
+    const char *ocio_path;
+    bool ignore_environment;   /* ignore $BLENDER_OCIO and $OCIO */
     const char *working_space; /* --working-space: a colour space name that becomes scene_linear; NULL: the config's */
     txm_blender blender;       /* --blender */
 } txm_color_options;
+
+/* Whether a path is that of the file of a Blender project, .blender_project/project.toml, whether it exists or not. */
+TXM_API bool txm_color_is_project(const char *path);
 
 /* Initialises options with the defaults. */
 static inline void txm_color_options_init(txm_color_options *options)
@@ -66,8 +72,9 @@ typedef enum txm_color_class {
     TXM_COLOR_CLASS_OTHER         /* converted by OCIO */
 } txm_color_class;
 
-/* Loads a config. `options` may be NULL. CONFIG with the reason when it is missing, unreadable, broken or too new; a
- * config is never replaced silently. Immutable after loading and safe to use from several threads. */
+/* Loads a config. `options` may be NULL. CONFIG with the reason when it is missing, unreadable, broken or too new; but
+ * if the environment or a project names a config that Blender cannot load either, the next one is loaded, as in
+ * Blender, and txm_color_config_replaced tells. Immutable after loading and safe to use from several threads. */
 TXM_API txm_status txm_color_load(const txm_color_options *options, txm_color_config **out, txm_error *err);
 TXM_API void txm_color_free(txm_color_config **config); /* NULL-safe */
 
@@ -78,6 +85,11 @@ TXM_API const char *txm_color_library_version(void);
 TXM_API const char *txm_color_config_name(const txm_color_config *config);
 TXM_API const char *txm_color_config_version(const txm_color_config *config);
 TXM_API const char *txm_color_config_left_out(const txm_color_config *config);
+
+/* What names the config: "BLENDER_OCIO", "OCIO", or the path of a project; "" for the options and the built-in config.
+ * And, if one that a variable or a project names was not loaded, why, and which one was; else "". */
+TXM_API const char *txm_color_config_named_by(const txm_color_config *config);
+TXM_API const char *txm_color_config_replaced(const txm_color_config *config);
 
 /* The 3x4 row-major matrix from CIE XYZ (D65) to scene_linear, computed as Cycles does, and its 12
  * numbers printed "%.4g" joined by '_'. */

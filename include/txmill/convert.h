@@ -32,7 +32,7 @@ typedef struct txm_context_options {
     unsigned
         threads; /* number of threads that compute, the caller's included; 0: one per CPU that this process may use */
     uint64_t max_memory_bytes;    /* 0: no bound */
-    const char *ocio_path;        /* as --ocio of txmill make; NULL: $OCIO, then the built-in config */
+    const char *ocio_path;        /* as in txm_color_options */
     const char *working_space;    /* as --working-space; NULL: the config's own */
     const char *device;           /* "auto", "cpu", "cuda", "cuda:N"; NULL: auto */
     uint64_t device_memory_bytes; /* as --device-memory; 0: no bound but the device's own */
@@ -41,7 +41,7 @@ typedef struct txm_context_options {
     /* Work stops with TXM_STATUS_CANCELLED soon after *cancel becomes non-zero. It is read atomically: set it with
      * txm_cancel_request or another atomic store. May be NULL. */
     const volatile int *cancel;
-    bool ignore_environment; /* ignore $OCIO */
+    bool ignore_environment; /* as in txm_color_options */
     txm_blender blender;     /* as --blender */
 } txm_context_options;
 

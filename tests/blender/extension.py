@@ -106,13 +106,13 @@ def unsaved_and_working_space(program, folder):
     preferences.texture_cache_directory = ""
 
 
-def config_missing(program, folder):
+def setting_wrong(program, folder):
     """If a run as a whole is impossible, that is an error and not a run that made nothing."""
-    os.environ["OCIO"] = "/nowhere/config.ocio"
+    os.environ["TXMILL_THREADS"] = "none"
     for operator in (bpy.ops.txmill.make, bpy.ops.txmill.explain):
         result, text = printed(operator, **({"path": bpy.data.filepath} if operator is bpy.ops.txmill.explain else {}))
-        check("config-missing, %s" % operator.idname_py(), "/nowhere/config.ocio" in text, (result, text))
-    del os.environ["OCIO"]
+        check("setting-wrong, %s" % operator.idname_py(), "threads is 'none'" in text, (result, text))
+    del os.environ["TXMILL_THREADS"]
 
 
 def before_render(program, folder):
@@ -677,7 +677,7 @@ def main():
     part("preferences").get().program = program
     found, text = part("preferences").version(program)
     check("program", found and "txmill" in text, text)
-    for test in (make_and_explain, unsaved_and_working_space, config_missing, before_render, cancel, program_missing, odd_programs, export, export_nodes, export_world, export_surfaces, export_as_rendered, estimated, studio, export_gaps):
+    for test in (make_and_explain, unsaved_and_working_space, setting_wrong, before_render, cancel, program_missing, odd_programs, export, export_nodes, export_world, export_surfaces, export_as_rendered, estimated, studio, export_gaps):
         test(program, folder)
     # The render that follows runs in another Blender.
     preferences = part("preferences").get()

@@ -324,7 +324,7 @@ mkdir own && cp "$TXM_TESTDATA/color/small.ocio" own/ && printf 'ocio = small.oc
 (cd own && "$TXMILL" colorspaces) | head -n 1 >first
 check colorspaces-of-project grep -q "$work/own/small.ocio" first
 (cd own && "$TXMILL" doctor) >doctored
-check doctor-of-project grep -q "^config  *OpenColorIO  *$work/own/small.ocio, " doctored
+check doctor-of-project grep -q "^config  *OpenColorIO  *$work/own/small.ocio ($work/own/.txmill:1), " doctored
 printf 'working-space = Nowhere\n' >own/.txmill
 (cd own && txm colorspaces && exit 1)
 check colorspaces-origin says "$work/own/.txmill:1: working space \"Nowhere\" is not in the OCIO config built-in"
@@ -493,6 +493,8 @@ rm one.* as-is.jsonl
 txm doctor --json
 if has_jsonschema; then check doctor-schema valid_json doctor out; fi
 OCIO=$work/none.ocio txm doctor
+check doctor-notes prints "config     not used       \$OCIO: $work/none.ocio"
+txm doctor --ocio "$work/none.ocio"
 check doctor-finds rc_is 5
 check doctor-finds-says prints none.ocio
 txm verify --color always "$(find film -name 'wood_color*.tx' -path '*cache*')"

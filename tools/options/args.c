@@ -132,9 +132,13 @@ static txm_status parse_blender(const char *text, void *field, txm_error *err)
 #define AT(member) .offset = offsetof(txm_config_args, member)
 const txm_option txm_config_options[] = {
     TXM_OPTION(STRING, "ocio", AT(ocio), .arg = "FILE", .values = TXM_VALUES_CONFIG,
-               .help = "OpenColorIO config, archive or ocio:// name (default: $OCIO, else built in)",
-               .more = "If the config cannot be loaded, the command fails; no other config is used instead. The "
-                       "built-in config has the colour spaces of Blender's default one."),
+               .help = "OpenColorIO config, archive or ocio:// name (default: as in Blender, else built in)",
+               .more =
+                   "If the config cannot be loaded, the command fails; no other config is used instead. Without this "
+                   "option the config is that of $BLENDER_OCIO, else of $OCIO, else, for Blender 5.3 and newer, of the "
+                   "Blender project in whose folder the scene or image is (.blender_project/project.toml), which may "
+                   "also be given here. If it is missing or broken, the next one is used, with a warning, since "
+                   "Blender does so too. The built-in config has the colour spaces of Blender's default one."),
     TXM_OPTION(STRING, "working-space", AT(working_space), .arg = "NAME", .values = TXM_VALUES_SPACE,
                .help = "Scene-linear space to convert to (default: the config's scene_linear role)",
                .more = "Use the same as the scene's working space in Blender, for instance Linear Rec.2020 or ACEScg. "
@@ -370,6 +374,12 @@ txm_color_options txm_color_options_from(const txm_config_args *config)
                                .ocio_path = config->ocio,
                                .working_space = config->working_space,
                                .blender = config->blender};
+}
+
+void txm_config_warn(const txm_color_config *config)
+{
+    if (*txm_color_config_replaced(config))
+        txm_say(TXM_SAY_WARNING, "%s", txm_color_config_replaced(config));
 }
 
 /* Commands that only read files need no GPU, and must not wait for one to start. */

@@ -138,6 +138,8 @@ txm_status txm_context_for_looking(const txm_config_args *config, const txm_jobs
 
 /* The config that the options name. Borrows their strings. */
 txm_color_options txm_color_options_from(const txm_config_args *config);
+/* Warns if a variable or a Blender project names a config that Blender replaces; contexts do so themselves. */
+void txm_config_warn(const txm_color_config *config);
 
 /* Extends the message about a config that could not be loaded: where the config or its working space was set. USAGE
  * for a working space that the config does not have. */

@@ -56,7 +56,7 @@ const txm_option txm_help_options[] = {
     TXM_OPTION(CUSTOM, "color", .arg = "WHEN", .values = "auto always never", .parse = parse_color,
                .help = "Colours: auto, always or never (default: auto, if the terminal supports them)",
                .more = "NO_COLOR in the environment turns auto into never."),
-    TXM_OPTION(FLAG, "no-settings", .parse = parse_no_settings, .help = "Ignore .txmill files",
+    TXM_OPTION(FLAG, "no-settings", .parse = parse_no_settings, .help = "Ignore .txmill files and Blender projects",
                .more = "TXMILL_* variables still apply, except TXMILL_SETTINGS."),
     {0},
 };

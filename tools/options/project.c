@@ -325,11 +325,58 @@ static txm_status read_project_file(txm_project *p, const char *path, bool *root
 
 /* ---- finding it ------------------------------------------------------------------------------------------------- */
 
-/* *found: the .txmill of `start` or of a folder above it; NULL if there is none. If this cannot be determined, it
+/* *path: `name` in `folder`, if it is of this kind of file and is trusted; else NULL. If this cannot be determined, it
  * fails. */
-static txm_status search(const char *start, char **found, txm_error *err)
+static txm_status probe(const char *folder, const char *name, mode_t kind, char **path, txm_error *err)
 {
     struct stat st;
+    txm_status status = TXM_OK;
+    char *full = txm_path_join(folder, name);
+    bool there = full && stat(full, &st) == 0, trusted = false;
+    *path = NULL;
+    if (!full)
+        return txm_no_memory(err, folder);
+    if (!there && errno != ENOENT && errno != ENOTDIR) {
+        /* A .txmill in a folder that this user may not search does not apply. */
+        const int why = errno;
+        if (why != EACCES || access(folder, X_OK) == 0)
+            status = txm_fail_errno(err, why, "%s: cannot be examined", full);
+    }
+    if (status == TXM_OK && there && (st.st_mode & S_IFMT) == kind)
+        status = txm_settings_trust(full, &trusted, err);
+    if (trusted)
+        *path = full;
+    else
+        free(full);
+    return status;
+}
+
+/* A folder .blender_project hides those above it, even if it has no file. A file that does not exist belongs to nobody.
+ */
+static txm_status probe_project(const char *folder, char **path, txm_error *err)
+{
+    char *project = NULL, *file = NULL;
+    *path = NULL;
+    txm_status status = probe(folder, ".blender_project", S_IFDIR, &project, err);
+    if (status != TXM_OK || !project)
+        return status;
+    if (!(*path = txm_path_join(project, "project.toml")))
+        status = txm_no_memory(err, folder);
+    else if (access(*path, F_OK) == 0)
+        status = probe(project, "project.toml", S_IFREG, &file, err);
+    if (status != TXM_OK || (access(*path, F_OK) == 0 && !file)) {
+        free(*path);
+        *path = NULL;
+    }
+    free(project);
+    free(file);
+    return status;
+}
+
+/* *found: the .txmill or Blender project of `start` or of a folder above it; NULL if there is none. `beside`: the
+ * .txmill in `start` is known already. */
+static txm_status search(const char *start, bool beside, char **found, txm_error *err)
+{
     txm_status status = TXM_OK;
     char *folder = txm_path_absolute(start);
     *found = NULL;
@@ -337,23 +384,14 @@ static txm_status search(const char *start, char **found, txm_error *err)
         return txm_path_absolute_failed(start, err);
     while (folder && status == TXM_OK && !*found) {
         bool top = strcmp(folder, "/") == 0;
-        char *path = txm_path_join(folder, ".txmill"), *above = top ? NULL : txm_path_dir(folder);
-        bool there = path && stat(path, &st) == 0;
-        if (!path || (!top && !above))
+        char *above = top ? NULL : txm_path_dir(folder);
+        if (!top && !above)
             status = txm_no_memory(err, start);
-        else if (!there && errno != ENOENT && errno != ENOTDIR) {
-            /* A .txmill in a folder that this user may not search does not apply. */
-            const int why = errno;
-            if (why != EACCES || access(folder, X_OK) == 0)
-                status = txm_fail_errno(err, why, "%s: cannot be examined", path);
-        }
-        bool trusted = false;
-        if (status == TXM_OK && there && S_ISREG(st.st_mode))
-            status = txm_settings_trust(path, &trusted, err);
-        if (trusted)
-            *found = path;
-        else
-            free(path);
+        if (status == TXM_OK && !beside)
+            status = probe(folder, ".txmill", S_IFREG, found, err);
+        if (status == TXM_OK && !*found)
+            status = probe_project(folder, found, err);
+        beside = false;
         free(folder);
         folder = above;
     }
@@ -381,7 +419,7 @@ txm_status txm_project_path(const char *file, char **path, txm_error *err)
     if (named && *named)
         return (*path = txm_path_absolute(named)) ? TXM_OK : txm_path_absolute_failed(named, err);
     char *start = start_of(file);
-    txm_status status = start ? search(start, path, err) : txm_no_memory(err, file);
+    txm_status status = start ? search(start, false, path, err) : txm_no_memory(err, file);
     free(start);
     return status;
 }
@@ -421,39 +459,51 @@ static txm_status add_above(txm_project *p, char *path, txm_error *err)
     return TXM_OK;
 }
 
-/* The next .txmill above, from which this one inherits; NULL if there is none. */
+/* The next file above, from which this one inherits; NULL if there is none. */
 static txm_status find_above(const char *path, char **found, txm_error *err)
 {
-    char *folder = txm_path_dir(path), *above = folder ? txm_path_dir(folder) : NULL;
+    const bool project = txm_color_is_project(path);
+    char *folder = txm_path_dir(path), *own = folder && project ? txm_path_dir(folder) : NULL,
+         *above = own ? txm_path_dir(own) : NULL;
     txm_status status = TXM_OK;
     *found = NULL;
-    if (!above)
+    if (!folder || (project && !above))
         status = txm_no_memory(err, path);
-    else if (strcmp(folder, "/") != 0)
-        status = search(above, found, err);
+    else if (!project)
+        status = search(folder, true, found, err);
+    else if (strcmp(own, "/") != 0)
+        status = search(above, false, found, err);
     free(folder);
+    free(own);
     free(above);
     return status;
 }
 
-/* Reads the files from the nearest upwards, until one has root = true. One that a variable names inherits nothing. */
+/* Reads the files from the nearest upwards, until one has root = true. One that a variable names inherits nothing. The
+ * nearest Blender project counts, after every .txmill: its value is its path, from which the library finds the config.
+ */
 static txm_status read_files(txm_project *p, txm_error *err)
 {
-    const char *named = getenv("TXMILL_SETTINGS");
-    bool root;
-    txm_status status = read_project_file(p, p->path, &root, err);
-    const char *path = p->path;
-    root = root || (named && *named);
-    while (status == TXM_OK && !root) {
-        char *above;
-        status = find_above(path, &above, err);
+    const char *named = getenv("TXMILL_SETTINGS"), *path = p->path, *project = NULL;
+    bool root = false;
+    txm_status status = TXM_OK;
+    for (;;) {
+        if (!txm_color_is_project(path))
+            status = read_project_file(p, path, &root, err);
+        else if (!project)
+            project = path;
+        char *above = NULL;
+        if (status == TXM_OK && !root && !(named && *named))
+            status = find_above(path, &above, err);
         if (status != TXM_OK || !above)
             break;
-        status = add_above(p, above, err);
-        if (status == TXM_OK)
-            status = read_project_file(p, path = above, &root, err);
+        if ((status = add_above(p, above, err)) != TXM_OK)
+            break;
+        path = above;
     }
-    return status;
+    if (status != TXM_OK || !project)
+        return status;
+    return add_setting(p, TXM_KEY_OCIO, txm_strdup(project), txm_strdup(project), false, err);
 }
 
 /* In the list, variables come before files, and nearer files before others; the first value of a setting counts. */

@@ -41,8 +41,10 @@ txm_status txm_settings_trust(const char *path, bool *trusted, txm_error *err)
         return status;
     txm_say(TXM_SAY_WARNING,
             "%s: ignored, because it belongs to another user and is in a folder that everybody may write to; if you "
-            "trust it, set TXMILL_SETTINGS to this path",
-            path);
+            "trust it, %s",
+            path,
+            strstr(path, "/.blender_project") ? "name its project.toml with --ocio"
+                                              : "set TXMILL_SETTINGS to this path");
     free(warned);
     warned = txm_strdup(path);
     return TXM_OK;

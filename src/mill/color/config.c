@@ -11,6 +11,7 @@
 
 #include "mill/color/builtin.h"
 #include "mill/color/origin.h"
+#include "mill/color/project.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/options.h"
@@ -135,21 +136,13 @@ static txm_status finish(txm_color_config *config, const txm_color_options *opti
     return status == TXM_OK ? txm_color_compute_matrix(config, err) : status;
 }
 
-/* Takes --ocio, then $OCIO, then the built-in config; a config that was named and cannot be used is an error. */
-txm_status txm_color_load(const txm_color_options *options, txm_color_config **out, txm_error *err)
+/* NULL: the built-in config. *broken: Blender cannot load it either. */
+static txm_status load_one(const txm_color_options *options, const char *origin, const char *named_by, bool *broken,
+                           txm_color_config **out, txm_error *err)
 {
-    txm_error_clear(err);
-    *out = NULL;
-    txm_color_options own = {.struct_size = sizeof own};
-    txm_status status = txm_options_take(&own, sizeof own, options, "txm_color_options", err);
-    if (status != TXM_OK)
-        return status;
-    options = &own;
-    if (txm_blender_index(own.blender) < 0)
-        return txm_fail(err, TXM_STATUS_USAGE, "Blender %d: unknown version", (int)own.blender);
     txm_color_config *config = txm_calloc(1, sizeof *config);
     txm_color_library *library = txm_calloc(1, sizeof *library);
-    const char *origin = txm_color_origin(options);
+    *broken = false;
     if (!config || !library) {
         free(config);
         free(library);
@@ -157,9 +150,12 @@ txm_status txm_color_load(const txm_color_options *options, txm_color_config **o
     }
     pthread_mutex_init(&library->lock, NULL);
     config->library = library;
-    library->ignores_environment = own.ignore_environment;
-    config->blender = txm_blender_versions()[txm_blender_index(own.blender)];
-    status = origin ? txm_color_load_origin(config, origin, err) : load_builtin(config, options->working_space, err);
+    library->ignores_environment = options->ignore_environment;
+    config->blender = txm_blender_versions()[txm_blender_index(options->blender)];
+    config->named_by = txm_strdup(named_by ? named_by : "");
+    txm_status status = !config->named_by ? txm_no_memory(err, NULL)
+                        : origin          ? txm_color_load_origin(config, origin, broken, err)
+                                          : load_builtin(config, options->working_space, err);
     if (status == TXM_OK)
         status = finish(config, options, err);
     if (status == TXM_STATUS_CONFIG && origin)
@@ -169,6 +165,91 @@ txm_status txm_color_load(const txm_color_options *options, txm_color_config **o
     else
         txm_color_free(&config);
     return status;
+}
+
+/* What the environment and a Blender project name, in Blender's order: the variable that is set, even if it is empty,
+ * hides the other one. */
+typedef struct named_config {
+    const char *variable, *project;
+    char *replaced; /* why what they name is not used; NULL if all of it can be */
+} named_config;
+
+static txm_status note_replaced(named_config *n, const char *by, txm_error *why, txm_error *err)
+{
+    char *advice = strstr(why->message, "; name another one with --ocio");
+    if (advice)
+        *advice = 0;
+    char *text = txm_asprintf("%s%s%s: %s", n->replaced ? n->replaced : "", n->replaced ? "; " : "", by, why->message);
+    free(n->replaced);
+    n->replaced = text;
+    return text ? TXM_OK : txm_no_memory(err, NULL);
+}
+
+/* *out remains NULL if Blender takes its own config. */
+static txm_status load_named(const txm_color_options *options, named_config *n, txm_color_config **out, txm_error *err)
+{
+    const char *named = n->variable ? getenv(n->variable) : NULL;
+    bool broken = false;
+    txm_error why = {0};
+    txm_status status = named && *named ? load_one(options, named, n->variable, &broken, out, &why) : TXM_OK;
+    if (broken)
+        status = note_replaced(n, strcmp(n->variable, "OCIO") == 0 ? "$OCIO" : "$BLENDER_OCIO", &why, &why);
+    if (status != TXM_OK)
+        return txm_fail_as(err, &why);
+    if (*out || !n->project)
+        return TXM_OK;
+    char *config = NULL;
+    status = txm_blender_project_config(n->project, &config, &why);
+    broken = status == TXM_STATUS_CONFIG;
+    if (config)
+        status = load_one(options, config, n->project, &broken, out, &why);
+    free(config);
+    if (broken)
+        status = note_replaced(n, "the project", &why, &why);
+    return status == TXM_OK ? TXM_OK : txm_fail_as(err, &why);
+}
+
+/* A config that is given in the options and cannot be used is an error. What the environment and projects name counts
+ * as in Blender. */
+txm_status txm_color_load(const txm_color_options *options, txm_color_config **out, txm_error *err)
+{
+    txm_error_clear(err);
+    *out = NULL;
+    txm_color_options own = {.struct_size = sizeof own};
+    txm_status status = txm_options_take(&own, sizeof own, options, "txm_color_options", err);
+    if (status != TXM_OK)
+        return status;
+    if (txm_blender_index(own.blender) < 0)
+        return txm_fail(err, TXM_STATUS_USAGE, "Blender %d: unknown version", (int)own.blender);
+    bool broken;
+    const bool is_project = txm_color_is_project(own.ocio_path);
+    if (own.ocio_path && !is_project)
+        return load_one(&own, own.ocio_path, NULL, &broken, out, err);
+    named_config n = {own.ignore_environment ? NULL : txm_color_variable(),
+                      is_project && TXM_RELEASE(own.blender, projects) ? own.ocio_path : NULL, NULL};
+    status = load_named(&own, &n, out, err);
+    if (status == TXM_OK && !*out)
+        status = load_one(&own, NULL, NULL, &broken, out, err);
+    if (status == TXM_OK && n.replaced) {
+        (*out)->replaced = txm_asprintf("%s; as in Blender, the config that is used instead is %s", n.replaced,
+                                        (*out)->is_builtin ? "the built-in one" : (*out)->name);
+        if (!(*out)->replaced) {
+            txm_color_free(out);
+            status = txm_no_memory(err, NULL);
+        }
+    }
+    free(n.replaced);
+    return status;
+}
+
+const char *txm_color_config_named_by(const txm_color_config *config)
+{
+    return config->named_by;
+}
+
+const char *txm_color_config_replaced(const txm_color_config *config)
+{
+    return config->replaced ? config->replaced : "";
 }
 
 /* Spaces hold processors of the library, so they are freed first. */
@@ -184,6 +265,8 @@ void txm_color_free(txm_color_config **config)
     pthread_mutex_destroy(&c->library->lock);
     free(c->library);
     free(c->left_out);
+    free(c->replaced);
+    free(c->named_by);
     free(c->name);
     free(c);
     *config = NULL;

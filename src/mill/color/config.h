@@ -53,7 +53,8 @@ struct txm_color_config {
     bool is_builtin; /* whichever of both ways it was loaded */
     char version[24];
     txm_color_missing_list missing; /* owns the strings of the spaces that were removed before loading */
-    char *left_out;
+    char *left_out, *named_by;
+    char *replaced; /* NULL: nothing that is named was replaced */
     txm_color_library *library;
     txm_color_space *spaces; /* every space of the config, including the missing ones */
     size_t count;

@@ -22,13 +22,9 @@
 #include "tile/base/path.h"
 #include "tile/base/text.h"
 
-/* NULL: the built-in config. */
-const char *txm_color_origin(const txm_color_options *options)
+const char *txm_color_variable(void)
 {
-    const char *env = options && options->ignore_environment ? NULL : getenv("OCIO");
-    if (options && options->ocio_path)
-        return options->ocio_path;
-    return env && *env ? env : NULL;
+    return getenv("BLENDER_OCIO") ? "BLENDER_OCIO" : getenv("OCIO") ? "OCIO" : NULL;
 }
 
 static void append_advice(txm_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -89,11 +85,15 @@ static txm_status read_config_text(const char *path, txm_bytes *text, txm_error 
     return status;
 }
 
-/* The library resolves names and archives itself. */
-static txm_status load_from_library(txm_color_config *config, const char *kind, txm_error *err)
+/* The library resolves names and archives itself. A name that an older library than Blender's does not know may be
+ * known to Blender. */
+static txm_status load_from_library(txm_color_config *config, const char *kind, bool *broken, txm_error *err)
 {
     unsigned major, minor;
+    const char *blenders = TXM_RELEASE(config->blender, opencolorio);
     txm_ocio_newest_profile(&major, &minor);
+    *broken = strncmp(config->name, "ocio://", 7) != 0 ? access(config->name, R_OK) != 0
+                                                       : strncmp(txm_ocio_version(), blenders, strlen(blenders)) == 0;
     if (!txm_ocio_has_archives())
         return txm_fail(err, TXM_STATUS_CONFIG,
                         "%s: %s need OpenColorIO 2.2 or newer, and this txmill has %u.%u; unpack or export it to a "
@@ -124,7 +124,7 @@ static txm_status load_newer(txm_color_config *config, const txm_bytes *text, co
 }
 
 /* The text is scanned before it is parsed; scan.c says why. */
-static txm_status load_text(txm_color_config *config, const txm_bytes *text, txm_error *err)
+static txm_status load_text(txm_color_config *config, const txm_bytes *text, bool *broken, txm_error *err)
 {
     txm_config_scan scan;
     unsigned major, minor;
@@ -133,7 +133,9 @@ static txm_status load_text(txm_color_config *config, const txm_bytes *text, txm
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory for the OCIO config", config->name);
     txm_ocio_newest_profile(&major, &minor);
     txm_status status = txm_config_scan_text(text->data, text->size, &scan, err);
-    if (status == TXM_OK && (scan.major > major || (scan.major == major && scan.minor > minor)))
+    const bool newer = status == TXM_OK && (scan.major > major || (scan.major == major && scan.minor > minor));
+    *broken = !newer;
+    if (newer)
         status = load_newer(config, text, folder, &scan, err);
     else if (status == TXM_OK)
         status = txm_ocio_from_text(text->data, text->size, folder, false, &config->library->ocio, err);
@@ -149,38 +151,42 @@ static txm_status load_text(txm_color_config *config, const txm_bytes *text, txm
 }
 
 /* The parser's message for an empty file is unclear, so this is checked here. */
-static txm_status load_file(txm_color_config *config, txm_error *err)
+static txm_status load_file(txm_color_config *config, bool *broken, txm_error *err)
 {
     txm_bytes text = {0};
     txm_status status = read_config_text(config->name, &text, err);
+    *broken = true;
     if (status == TXM_OK && text.size == 0)
         status = txm_fail(err, TXM_STATUS_CONFIG, "%s: empty, so not an OCIO config", config->name);
     if (status == TXM_OK)
-        status = load_text(config, &text, err);
+        status = load_text(config, &text, broken, err);
     txm_bytes_free(&text);
     return status;
 }
 
-txm_status txm_color_load_origin(txm_color_config *config, const char *origin, txm_error *err)
+txm_status txm_color_load_origin(txm_color_config *config, const char *origin, bool *broken, txm_error *err)
 {
     struct stat st;
     txm_status status;
+    *broken = false;
     config->name = txm_strdup(origin);
     if (!config->name)
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory for the OCIO config", origin);
     if (strncmp(origin, "ocio://", 7) == 0)
-        status = load_from_library(config, "ocio:// names", err);
+        status = load_from_library(config, "ocio:// names", broken, err);
     else if (txm_path_has_ext(origin, "ocioz") && stat(origin, &st) == 0 && !S_ISREG(st.st_mode))
         status = txm_fail(err, TXM_STATUS_CONFIG, "%s: not a regular file, so not an OCIO config", origin);
     else if (txm_path_has_ext(origin, "ocioz"))
-        status = load_from_library(config, "config archives (.ocioz)", err);
+        status = load_from_library(config, "config archives (.ocioz)", broken, err);
     else
-        status = load_file(config, err);
+        status = load_file(config, broken, err);
+    *broken = *broken && status == TXM_STATUS_CONFIG;
     return status;
 }
 
 /* Every failure of a config ends with what to do. */
 void txm_color_advise(txm_error *err)
 {
-    append_advice(err, "; name another one with --ocio, or leave out --ocio and unset $OCIO for the built-in config");
+    append_advice(err, "; name another one with --ocio, or leave out --ocio, and unset $BLENDER_OCIO and $OCIO, for "
+                       "the built-in config");
 }

@@ -44,8 +44,11 @@ static txm_status load_color(txm_context *c, const char *ocio_path, const char *
     return txm_color_load(&options, &c->color, err);
 }
 
-static void tell_left_out(const txm_context *c)
+static void tell_left_out(const txm_context *c, const txm_context *base)
 {
+    const char *replaced = txm_color_config_replaced(c->color);
+    if (*replaced && (!base || strcmp(replaced, txm_color_config_replaced(base->color)) != 0))
+        txm_context_log(c, TXM_LOG_LEVEL_WARNING, "%s", replaced);
     if (*txm_color_config_left_out(c->color))
         txm_context_log(c, TXM_LOG_LEVEL_INFO, "%s: profile %s is newer than the library; left out: %s",
                         txm_color_config_name(c->color), txm_color_config_version(c->color),
@@ -73,7 +76,7 @@ txm_status txm_context_new(const txm_context_options *options, txm_context **out
     status = load_color(c, o->ocio_path, o->working_space, o->blender, err);
     if (status)
         goto fail;
-    tell_left_out(c);
+    tell_left_out(c, NULL);
     unsigned threads = o->threads ? o->threads : txm_cpu_count();
     c->pool = txm_pool_new(threads);
     if (!c->pool) {
@@ -135,7 +138,7 @@ txm_status txm_context_derive_blender(const txm_context *base, const char *ocio_
     txm_error_clear(err);
     txm_status status = derive(base, ocio_path, working_space, blender, out, err);
     if (!status)
-        tell_left_out(*out);
+        tell_left_out(*out, base);
     return status;
 }
 

@@ -15,6 +15,7 @@
 #include "mill/color/ocio.h"
 #include "mill/color/scan.h"
 #include "tile/base/bytes.h"
+#include "tile/base/mem.h"
 #include "txmill/color.h"
 #include "util_check.h"
 #include "util_gamut.h"
@@ -98,6 +99,20 @@ static const char *refused(const char *path, txm_status want)
 
 /* ---- origin -------------------------------------------------------------------------------------------------- */
 
+#define TEXTURE_SPACES                                                                                                 \
+    "colorspaces:\n"                                                                                                   \
+    "  - !<ColorSpace> {name: lin}\n"                                                                                  \
+    "  - !<ColorSpace> {name: ciexyz, from_scene_reference: !<MatrixTransform> {matrix: [0.5, 0, 0, 0, 0, 0.25, 0, "   \
+    "0, "                                                                                                              \
+    "0, 0, 0.125, 0, 0, 0, 0, 1]}}\n"                                                                                  \
+    "  - !<ColorSpace> {name: raw, isdata: true}\n"
+
+static void store(const char *path, const char *text, size_t bytes)
+{
+    FILE *f = fopen(path, "w");
+    ck_assert(f && fwrite(text, 1, bytes, f) == bytes && fclose(f) == 0);
+}
+
 START_TEST(environment_names_the_config)
 {
     txm_color_config *config = NULL;
@@ -118,13 +133,122 @@ START_TEST(environment_names_the_config)
     txm_color_free(&config);
     setenv("OCIO", "/no/such/config.ocio", 1);
     txm_error err = {0};
+    ck_assert_int_eq(txm_color_load(NULL, &config, &err), TXM_OK);
+    ck_assert_str_eq(txm_color_config_name(config), "built-in");
+    ck_assert_str_eq(txm_color_config_named_by(config), "");
+    says(txm_color_config_replaced(config), "$OCIO: /no/such/config.ocio: ");
+    txm_color_free(&config);
+    /* Blender may be able to load what this library cannot. */
+    setenv("OCIO", write_file("future.ocio", "ocio_profile_version: 9\nroles: {scene_linear: lin}\n" TEXTURE_SPACES),
+           1);
     ck_assert_int_eq(txm_color_load(NULL, &config, &err), TXM_STATUS_CONFIG);
     ck_assert_ptr_null(config);
-    says(err.message, "/no/such/config.ocio");
     says(err.message, "$OCIO");
+    /* A variable of Blender's own hides the other one, even if it is empty. */
+    setenv("BLENDER_OCIO", "", 1);
+    ck_assert_int_eq(txm_color_load(NULL, &config, NULL), TXM_OK);
+    ck_assert_str_eq(txm_color_config_name(config), "built-in");
+    txm_color_free(&config);
+    setenv("BLENDER_OCIO", testdata("golden/config.ocio"), 1);
+    ck_assert_int_eq(txm_color_load(NULL, &config, NULL), TXM_OK);
+    ck_assert_str_eq(txm_color_config_named_by(config), "BLENDER_OCIO");
+    ck_assert_str_eq(txm_color_config_replaced(config), "");
+    txm_color_free(&config);
+    unsetenv("BLENDER_OCIO");
+    setenv("OCIO", "/no/such/config.ocio", 1);
     /* The option is considered first, however broken the variable is. */
     ck_assert_int_eq(txm_color_load(&option, &config, NULL), TXM_OK);
     txm_color_free(&config);
+}
+END_TEST
+
+/* What official Blender 5.3.0 made of each. */
+START_TEST(projects_name_configs)
+{
+    static const struct {
+        const char *toml, *name; /* of the config; NULL: the built-in one */
+    } rows[] = {
+        {"schema_version = 1\nname = 'p'\nocio_config = '{project_root}/lin.ocio'\n", "/lin.ocio"},
+        {"ocio_config = \"{project_root}/lin.ocio\" # of the film\nschema_version = 0\nname = "
+         "\"\"\"p\"\"\"\n[a.b]\nc=[1,{d=2}]\n",
+         "/lin.ocio"},
+        {"\xEF\xBB\xBFschema_version = -1\nname = ' '\nocio_config = '{project_root}/lin.ocio'\n", "/lin.ocio"},
+        {"schema_version = 1\nname = 'p'\nocio_config = '/tmp/../{project_root}/lin.ocio'\n", "/lin.ocio"},
+        {"schema_version = 1\nocio_config = '{project_root}/lin.ocio'\n", NULL},
+        {"schema_version = 1\nname = ''\nocio_config = '{project_root}/lin.ocio'\n", NULL},
+        {"schema_version = 1\nname = 3\nocio_config = '{project_root}/lin.ocio'\n", NULL},
+        {"name = 'p'\nocio_config = '{project_root}/lin.ocio'\n", NULL},
+        {"schema_version = 2\nname = 'p'\nocio_config = '{project_root}/lin.ocio'\n", NULL},
+        {"schema_version = 1.0\nname = 'p'\nocio_config = '{project_root}/lin.ocio'\n", NULL},
+        {"schema_version = '1'\nname = 'p'\nocio_config = '{project_root}/lin.ocio'\n", NULL},
+        {"schema_version = 1\nname = 'p'\nocio_config = 'lin.ocio'\n", NULL},
+        {"schema_version = 1\nname = 'p'\nocio_config = '{project_root}lin.ocio'\n", NULL},
+        {"schema_version = 1\nname = 'p'\nocio_config = '{project_root}/none.ocio'\n", NULL},
+        {"schema_version = 1\nname = 'p'\nocio_config = '{other}/lin.ocio'\n", NULL},
+        {"schema_version = 1\nname = 'p'\nocio_config = ''\n", NULL},
+        {"schema_version = 1\nname = 'p'\nocio_config = 3\n", NULL},
+        {"schema_version = 1\nname = 'p'\n", NULL},
+        {"schema_version = 1\nname = 'p'\n[color]\nocio_config = '{project_root}/lin.ocio'\n", NULL},
+        {"schema_version = 1\nname = 'p'\nocio_config = '{project_root}/lin.ocio\n", NULL},
+        {"schema_version = 1\nname = 'p'\nocio_config = '{project_root}/lin.ocio'\nocio_config = 'x'\n", NULL},
+        {"", NULL},
+    };
+    static char deep[1 << 16] = "schema_version = 1\nname = 'p'\nocio_config = '{project_root}/lin.ocio'\na = ";
+    char *below = txm_asprintf("%s/.blender_project", folder), *path = txm_asprintf("%s/project.toml", below);
+    txm_color_options options = {.struct_size = sizeof options, .ocio_path = path, .ignore_environment = true};
+    txm_color_config *config = NULL;
+    write_file("lin.ocio", "ocio_profile_version: 2\nroles: {default: lin, scene_linear: lin}\n" TEXTURE_SPACES);
+    ck_assert_int_eq(mkdir(below, 0700), 0);
+    ck_assert(txm_color_is_project(path) && txm_color_is_project(".blender_project/project.toml"));
+    ck_assert(!txm_color_is_project("project.toml") && !txm_color_is_project("x.blender_project/project.toml") &&
+              !txm_color_is_project(NULL));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        store(path, rows[i].toml, strlen(rows[i].toml));
+        ck_assert_int_eq(txm_color_load(&options, &config, NULL), TXM_OK);
+        const char *name = txm_color_config_name(config),
+                   *end = name + strlen(name) - (rows[i].name ? strlen(rows[i].name) : 0);
+        ck_assert_msg(rows[i].name ? end > name && !strcmp(end, rows[i].name) : !strcmp(name, "built-in"), "%s: %s",
+                      rows[i].toml, name);
+        ck_assert_str_eq(txm_color_config_named_by(config), rows[i].name ? path : "");
+        txm_color_free(&config);
+    }
+    /* 5.2 knows no projects. */
+    store(path, rows[0].toml, strlen(rows[0].toml));
+    options.blender = TXM_BLENDER_5_2;
+    ck_assert_int_eq(txm_color_load(&options, &config, NULL), TXM_OK);
+    ck_assert_str_eq(txm_color_config_name(config), "built-in");
+    txm_color_free(&config);
+    options.blender = TXM_BLENDER_NEWEST;
+    /* The environment comes first. */
+    options.ignore_environment = false;
+    setenv("OCIO", testdata("golden/config.ocio"), 1);
+    ck_assert_int_eq(txm_color_load(&options, &config, NULL), TXM_OK);
+    ck_assert_str_eq(txm_color_config_named_by(config), "OCIO");
+    txm_color_free(&config);
+    unsetenv("OCIO");
+    /* Hostile files. */
+    size_t n = strlen(deep);
+    memset(deep + n, '[', sizeof deep - 1 - n);
+    store(path, deep, sizeof deep - 1);
+    ck_assert_int_eq(txm_color_load(&options, &config, NULL), TXM_OK);
+    says(txm_color_config_replaced(config), "not TOML");
+    txm_color_free(&config);
+    ck_assert_int_eq(truncate(path, (1 << 20) + 1), 0);
+    ck_assert_int_eq(txm_color_load(&options, &config, NULL), TXM_OK);
+    says(txm_color_config_replaced(config), "larger than 1 MiB");
+    txm_color_free(&config);
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    ck_assert_int_eq(txm_color_load(&options, &config, NULL), TXM_OK);
+    says(txm_color_config_replaced(config), "not a regular file");
+    txm_color_free(&config);
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_eq(txm_color_load(&options, &config, NULL), TXM_OK);
+    says(txm_color_config_replaced(config), "No such file");
+    txm_color_free(&config);
+    ck_assert_int_eq(rmdir(below), 0);
+    free(path);
+    free(below);
 }
 END_TEST
 
@@ -238,14 +362,6 @@ START_TEST(scan_counts_what_aliases_stand_for)
 END_TEST
 
 /* ---- configs from elsewhere ----------------------------------------------------------------------------------- */
-
-#define TEXTURE_SPACES                                                                                                 \
-    "colorspaces:\n"                                                                                                   \
-    "  - !<ColorSpace> {name: lin}\n"                                                                                  \
-    "  - !<ColorSpace> {name: ciexyz, from_scene_reference: !<MatrixTransform> {matrix: [0.5, 0, 0, 0, 0, 0.25, 0, "   \
-    "0, "                                                                                                              \
-    "0, 0, 0.125, 0, 0, 0, 0, 1]}}\n"                                                                                  \
-    "  - !<ColorSpace> {name: raw, isdata: true}\n"
 
 /* An old custom role: scene_linear to XYZ is diag(1/2, 1/4, 1/8), so the way back is diag(2, 4, 8). */
 START_TEST(xyz_role_gives_the_matrix)
@@ -705,12 +821,12 @@ int main(void)
     Suite *s = suite_create("color configs");
     TCase *tc = add_case(s, "configs");
     tcase_add_checked_fixture(tc, setup, teardown);
-    add_tests(tc, environment_names_the_config, what_is_no_config_is_refused, archives_need_a_newer_library,
-              scan_finds_the_version, versions_are_read, scan_bounds_depth_and_size, scan_counts_what_aliases_stand_for,
-              xyz_role_gives_the_matrix, no_interchange_role_is_rec709, scene_linear_is_needed,
-              tables_beside_the_config, spaces_in_a_circle, spaces_that_multiply, tables_that_are_no_files,
-              tables_are_not_quoted, file_rules_that_match, newer_config_keeps_what_textures_need,
-              newer_config_says_what_is_left_out);
+    add_tests(tc, environment_names_the_config, projects_name_configs, what_is_no_config_is_refused,
+              archives_need_a_newer_library, scan_finds_the_version, versions_are_read, scan_bounds_depth_and_size,
+              scan_counts_what_aliases_stand_for, xyz_role_gives_the_matrix, no_interchange_role_is_rec709,
+              scene_linear_is_needed, tables_beside_the_config, spaces_in_a_circle, spaces_that_multiply,
+              tables_that_are_no_files, tables_are_not_quoted, file_rules_that_match,
+              newer_config_keeps_what_textures_need, newer_config_says_what_is_left_out);
     tcase_add_loop_test(tc, lost_default_view_is_not_replaced, 0, 2);
     add_tests(tc, newer_config_may_still_be_broken, roles_that_cannot_be_left_out, interop_ids_do_not_clash,
               unknown_names_get_suggestions, strange_names_are_just_unknown);

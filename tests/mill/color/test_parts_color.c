@@ -81,21 +81,15 @@ START_TEST(near_names_are_suggested)
 }
 END_TEST
 
-START_TEST(options_win_over_the_environment)
+START_TEST(blenders_variable_hides_the_other)
 {
-    txm_color_options options = {.struct_size = sizeof options};
     unsetenv("OCIO");
-    ck_assert_ptr_null(txm_color_origin(NULL));
+    ck_assert_ptr_null(txm_color_variable());
     setenv("OCIO", "/studio.ocio", 1);
-    ck_assert_str_eq(txm_color_origin(&options), "/studio.ocio");
-    options.ocio_path = "/mine.ocio";
-    ck_assert_str_eq(txm_color_origin(&options), "/mine.ocio");
-    options.ocio_path = NULL;
-    options.ignore_environment = true;
-    ck_assert_ptr_null(txm_color_origin(&options));
-    setenv("OCIO", "", 1);
-    options.ignore_environment = false;
-    ck_assert_ptr_null(txm_color_origin(&options));
+    ck_assert_str_eq(txm_color_variable(), "OCIO");
+    setenv("BLENDER_OCIO", "", 1);
+    ck_assert_str_eq(txm_color_variable(), "BLENDER_OCIO");
+    unsetenv("BLENDER_OCIO");
     unsetenv("OCIO");
 }
 END_TEST
@@ -451,7 +445,7 @@ int main(void)
     TCase *t = add_case(suite, "parts");
     tcase_set_timeout(t, 60);
     add_tests(t, the_built_in_config_is_known, the_matrix_is_that_of_linear_rec709, near_names_are_suggested,
-              options_win_over_the_environment, advice_follows_the_reason, missing_spaces_own_their_strings,
+              blenders_variable_hides_the_other, advice_follows_the_reason, missing_spaces_own_their_strings,
               matrices_come_from_interchange_roles, a_blender_in_path_lends_its_config,
               versions_have_names_and_matrices, builtin_srgb_is_encoded_or_decoded, fingerprints_follow_the_transform,
               trees_are_read_and_written_without_what_was_dropped, trees_are_edited, what_is_no_yaml_is_refused);

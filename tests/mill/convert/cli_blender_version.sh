@@ -4,7 +4,7 @@
 # those that Blender 5.2.2 gave; those of 5.3 are the official 5.3.0's.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../lib.sh"
-unset OCIO TXMILL_BLENDER
+unset OCIO BLENDER_OCIO TXMILL_BLENDER
 
 cp "$golden/rgb8.png" "$golden/half-rgb.exr" "$golden/half-rgba.exr" .
 cp "$TXM_TESTDATA"/color/no-interchange.ocio bare.ocio
@@ -180,6 +180,69 @@ check up-unknown-deep-says test "$(grep -c "its pixels are those of Blender 5.2:
 touch -d '1 hour ago' "$(tx_of la8.png)"
 txm resolve --touch --blender 5.3 up/la8.png
 check up-not-touched prints "not touched: TXM-310"
+
+# ---- which config -------------------------------------------------------------------------------------------------------
+# testdata/color/configs.tsv: the names that official Blender gave with these configs in $OCIO.
+mkdir configs && cp "$golden/rgb8.png" configs/rgb.png && cp "$golden/half-rgb.exr" configs/h.exr && cp "$golden/rgb16.png" configs/u16.png
+cp bare.ocio configs
+xyz='  - !<ColorSpace>
+    name: XYZ65
+    from_scene_reference: !<MatrixTransform> {matrix: [0.4123908, 0.3575843, 0.1804808, 0, 0.2126390, 0.7151687, 0.0721923, 0, 0.0193308, 0.1191948, 0.9505322, 0, 0, 0, 0, 1]}'
+for role in XYZ cie_xyz_d65_interchange; do
+    { sed "s/^roles:/roles:\n  $role: XYZ65/" bare.ocio && echo "$xyz"; } >"configs/$role.ocio"
+done
+mv configs/XYZ.ocio configs/xyz.ocio && mv configs/cie_xyz_d65_interchange.ocio configs/cie.ocio
+printf 'ocio_profile_version: 2\nroles:\n  scene_linear: Nope\ncolorspaces: [\n' >configs/broken.ocio
+named() { # CONFIG VALUE
+    local release column=5
+    awk -F'\t' -v config="$1" '$1 == config { print $2 "\t" $3 }' "$TXM_TESTDATA/color/configs.tsv" >rows
+    python3 -c 'import json, sys
+for line in open("rows"):
+    path, space = line.rstrip("\n").split("\t")
+    print(json.dumps({"path": "configs/" + path, "colorspace": space, "alpha": "straight"}))' >images
+    for release in 5.2 5.3; do
+        OCIO=$2 txm make -n --strict --json --blender $release @images
+        check "config-$1-$release" test -s rows -a "$(grep -o '"tx":"[^"]*' out | sed 's|.*/||')" = \
+            "$(awk -F'\t' -v config="$1" -v column=$column '$1 == config { print $column }' "$TXM_TESTDATA/color/configs.tsv")"
+        column=6
+    done
+}
+for config in bare xyz cie broken; do named $config configs/$config.ocio; done
+check broken-is-said says "\$OCIO: configs/broken.ocio: not a usable OCIO config"
+named absent configs/none.ocio
+check absent-is-said says "as in Blender, the config that is used instead is the built-in one"
+if "$TXMILL" doctor | grep -q 'OpenColorIO *2\.5'; then
+    for config in cg studio; do named $config ocio://$config-config-latest; done
+else
+    skip cg-and-studio-configs "this OpenColorIO is older than Blender's"
+fi
+
+# A Blender project, which 5.2 ignores: testdata/blend has the names that both gave.
+mkdir -p project/.blender_project project/sub/deep
+printf 'schema_version = 1\nname = "film"\nocio_config = "{project_root}/bare.ocio"\n' >project/.blender_project/project.toml
+cp bare.ocio project && cp rgb8.png project/sub && cp "$TXM_TESTDATA/blend/names-5.3.blend" project/sub
+digest_of() { sed -n 's/.*"tx":"[^"]*-\([0-9A-F]*\).tx".*/\1/p' out; }
+txm make -n --json project/sub/rgb8.png
+check project-name test "$(digest_of)" = 3F37FE133E281E534EB60EBD005DDBF1
+txm make -n --json --blender 5.2 project/sub/rgb8.png
+check project-ignored test "$(digest_of)" = 926BDA8569F1F2504902F06ABA51E46D
+txm make -n --json project/sub/rgb8.png rgb8.png
+check project-beside test "$(digest_of | tr '\n' ' ')" = "3F37FE133E281E534EB60EBD005DDBF1 926BDA8569F1F2504902F06ABA51E46D "
+txm list --json project/sub/names-5.3.blend
+check project-working-space json out 'o[0]["working_space"] == "Linear"'
+txm settings --json project/sub/deep
+check project-setting json out '[(x["value"], x["origin"]) for x in o if x["setting"] == "ocio"] == [("'"$work"'/project/bare.ocio", "'"$work"'/project/.blender_project/project.toml")]'
+BLENDER_OCIO=configs/xyz.ocio OCIO=bare.ocio txm settings --json project/sub
+check variable-first json out '[(x["value"], x["origin"]) for x in o if x["setting"] == "ocio"] == [("configs/xyz.ocio", "BLENDER_OCIO")]'
+txm doctor --ocio project/.blender_project/project.toml
+check doctor-names-the-project prints "project/bare.ocio (project/.blender_project/project.toml)"
+printf 'ocio = ../configs/xyz.ocio\n' >project/.txmill
+txm settings --json project/sub
+check txmill-first json out '[x["origin"] for x in o if x["setting"] == "ocio"] == ["'"$work"'/project/.txmill:1"]'
+rm project/.txmill && mkdir project/sub/.blender_project
+txm make -n --json project/sub/rgb8.png
+check inner-hides-outer test "$(digest_of)" = 926BDA8569F1F2504902F06ABA51E46D
+check inner-is-said says "project/sub/.blender_project/project.toml"
 
 # ---- messages about the version --------------------------------------------------------------------------------------
 mkdir film && cp rgb8.png film

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reads a project with toml++, as official Blender 5.3.0 does: a file that lacks the integer schema_version, at most 1,
+ * or a name is no project. The library bounds how deeply values are nested; the size is bounded here.
+ */
+#include "mill/color/project.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <string>
+
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
+
+#include "tile/base/fail.h"
+
+static const char folder_name[] = "/.blender_project/project.toml";
+enum { MAX_BYTES = 1 << 20, NEWEST_SCHEMA = 1 };
+
+bool txm_color_is_project(const char *path)
+{
+    const size_t n = path ? strlen(path) : 0, m = sizeof folder_name - 1;
+    return (n >= m && strcmp(path + n - m, folder_name) == 0) || (n == m - 1 && strcmp(path, folder_name + 1) == 0);
+}
+
+/* Opening a pipe without a writer must not hang. */
+static txm_status read_text(const char *path, std::string &text, txm_error *err)
+{
+    struct stat st;
+    char chunk[16384];
+    ssize_t n = 0;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return txm_fail(err, TXM_STATUS_CONFIG, "%s: the Blender project cannot be opened: %s", path, strerror(errno));
+    const bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    try {
+        while (regular && text.size() <= MAX_BYTES &&
+               ((n = read(fd, chunk, sizeof chunk)) > 0 || (n < 0 && errno == EINTR)))
+            if (n > 0)
+                text.append(chunk, static_cast<size_t>(n));
+    } catch (...) {
+        close(fd);
+        throw;
+    }
+    close(fd);
+    if (!regular || n < 0 || text.size() > MAX_BYTES)
+        return txm_fail(err, TXM_STATUS_CONFIG, "%s: the Blender project %s", path,
+                        !regular ? "is not a regular file"
+                        : n < 0  ? "cannot be read"
+                                 : "is larger than 1 MiB");
+    return TXM_OK;
+}
+
+/* The folder that contains .blender_project, without a slash at its end. */
+static std::string root_of(const std::string &path)
+{
+    const std::string folder = path.substr(0, path.size() - strlen("project.toml"));
+    const size_t end = folder.size() - strlen(".blender_project/");
+    return end > 1 ? folder.substr(0, end - 1) : end == 1 ? "" : ".";
+}
+
+static std::string with_root(std::string config, const std::string &root)
+{
+    static const std::string variable = "{project_root}";
+    for (size_t at = 0; (at = config.find(variable, at)) != std::string::npos; at += root.size())
+        config.replace(at, variable.size(), root);
+    return config;
+}
+
+txm_status txm_blender_project_config(const char *path, char **config, txm_error *err)
+try {
+    std::string text;
+    *config = nullptr;
+    const txm_status status = read_text(path, text, err);
+    if (status != TXM_OK)
+        return status;
+    const toml::table project = toml::parse(text);
+    const toml::value<int64_t> *schema = project["schema_version"].as_integer();
+    const toml::value<std::string> *name = project["name"].as_string(), *named = project["ocio_config"].as_string();
+    if (!schema || schema->get() > NEWEST_SCHEMA || !name || name->get().empty())
+        return txm_fail(err, TXM_STATUS_CONFIG,
+                        "%s: not a project for Blender, which needs a schema_version of at most %d and a name", path,
+                        NEWEST_SCHEMA);
+    if (!named || named->get().empty())
+        return TXM_OK;
+    const std::string full = with_root(named->get(), root_of(path));
+    if (full.find('\0') != std::string::npos ||
+        (full[0] != '/' && full.compare(0, 7, "ocio://") != 0 && named->get()[0] != '{'))
+        return txm_fail(err, TXM_STATUS_CONFIG, "%s: ocio_config is neither absolute nor below {project_root}", path);
+    *config = strdup(full.c_str());
+    return *config ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", path);
+} catch (const std::bad_alloc &) {
+    return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory for the Blender project", path);
+} catch (const toml::parse_error &e) {
+    return txm_fail(err, TXM_STATUS_CONFIG, "%s:%u: not TOML: %.*s", path, static_cast<unsigned>(e.source().begin.line),
+                    static_cast<int>(e.description().size()), e.description().data());
+} catch (...) {
+    return txm_fail(err, TXM_STATUS_CONFIG, "%s: the Blender project cannot be read", path);
+}
