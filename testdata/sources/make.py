@@ -85,6 +85,15 @@ def dds(dst):
     open(dst, "wb").write(b"DDS " + head + bytes(range(256)))
 
 
+def dds_la(dst):
+    """Luminance with alpha, in 8 bits each."""
+    head = struct.pack("<7I", 124, 0x100F, H, W, W * 2, 0, 0) + b"\0" * 44
+    head += struct.pack("<8I", 32, 0x20001, 0, 16, 0xFF, 0, 0, 0xFF00)
+    head += struct.pack("<5I", 0x1000, 0, 0, 0, 0)
+    pixels = [((x * 13 + y * 7) % 256, (x * 29 + y * 31) % 256) for y in range(H) for x in range(W)]
+    open(dst, "wb").write(b"DDS " + head + b"".join(map(bytes, pixels)))
+
+
 def bmp(dst):
     """8-bit palette with absolute and encoded runs, bottom-up."""
     pixels = [[(x // 5 if x < 20 else (x + y) % 16) for x in range(W)] for y in range(H)]
@@ -102,4 +111,5 @@ def bmp(dst):
 
 
 if __name__ == "__main__":
-    {"cicp": cicp, "hdr": hdr, "tga": tga, "tga16": tga16, "bmp": bmp, "iptc": iptc, "dds": dds}[sys.argv[1]](*sys.argv[2:])
+    {"cicp": cicp, "hdr": hdr, "tga": tga, "tga16": tga16, "bmp": bmp, "iptc": iptc, "dds": dds,
+     "dds-la": dds_la}[sys.argv[1]](*sys.argv[2:])

@@ -189,6 +189,7 @@ im "$t/rgba.png" -define dds:compression=dxt5 -define dds:mipmaps=0 rgba-dxt5.dd
 im "$t/rgb.ppm" -define dds:compression=dxt1 -define dds:mipmaps=2 rgb-dxt1.dds
 im "$t/rgba.png" -define dds:compression=none -define dds:mipmaps=0 rgba-none.dds
 python3 "$here/make.py" dds unsupported-volume.dds
+python3 "$here/make.py" dds-la la.dds
 pnmtosgi -rle "$t/rgb.ppm" >rgb-rle.sgi 2>/dev/null
 im "$t/rgba16.png" -depth 16 rgba16.sgi
 im "$t/rgba.png" -resize 32x20 rgba.ico

@@ -88,6 +88,8 @@ settings stored-exr "$golden/float-rgb.exr" --compression zip:1
 settings zstd deep.png --compression zstd
 settings strict grey.png --strict
 settings packed rgba.png --alpha-type channel_packed
+settings packed-5.2 rgba.png --alpha-type channel_packed --blender 5.2
+settings five-channels "$golden/five-channels.exr" --alpha-type straight
 settings opaque rgba.png --alpha-type none
 settings data rgba.png --colorspace Non-Color
 settings linear even.png --colorspace "Linear Rec.709"

@@ -132,17 +132,17 @@ static const struct {
     {"new-rle.hdr", "hdr", 3, TXM_TYPE_FLOAT, SILENT, NONE, 0, "g22_rec709_scene"},
     {"flat.hdr", "hdr", 3, TXM_TYPE_FLOAT, SILENT, NONE, 0, "lin_rec709_scene"},
 
-    {"rgb.tga", "targa", 3, TXM_TYPE_U8, STRAIGHT, RGB, EXACT, ""},
-    {"rgb-rle.tga", "targa", 3, TXM_TYPE_U8, STRAIGHT, RGB, EXACT, ""},
-    {"palette.tga", "targa", 3, TXM_TYPE_U8, STRAIGHT, RGB, 0.15, ""},
-    {"gray.tga", "targa", 1, TXM_TYPE_U8, STRAIGHT, GRAY, EXACT, ""},
+    {"rgb.tga", "targa", 3, TXM_TYPE_U8, SILENT, RGB, EXACT, ""},
+    {"rgb-rle.tga", "targa", 3, TXM_TYPE_U8, SILENT, RGB, EXACT, ""},
+    {"palette.tga", "targa", 3, TXM_TYPE_U8, SILENT, RGB, 0.15, ""},
+    {"gray.tga", "targa", 1, TXM_TYPE_U8, SILENT, GRAY, EXACT, ""},
     {"rgba-rle.tga", "targa", 4, TXM_TYPE_U8, STRAIGHT, NONE, 0, ""}, /* upside down as ImageMagick stores it */
     {"alpha-type-0.tga", "targa", 4, TXM_TYPE_U8, STRAIGHT, NONE, 0, ""},
     {"alpha-type-1.tga", "targa", 4, TXM_TYPE_U8, STRAIGHT, NONE, 0, ""},
     {"alpha-type-2.tga", "targa", 4, TXM_TYPE_U8, STRAIGHT, NONE, 0, ""},
     {"alpha-type-3.tga", "targa", 4, TXM_TYPE_U8, STRAIGHT, NONE, 0, ""},
     {"alpha-type-4.tga", "targa", 4, TXM_TYPE_U8, SILENT, NONE, 0, ""}, /* premultiplied */
-    {"rgb555.tga", "targa", 3, TXM_TYPE_U8, STRAIGHT, NONE, 0, ""},
+    {"rgb555.tga", "targa", 3, TXM_TYPE_U8, SILENT, NONE, 0, ""},
 
     {"rgb.bmp", "bmp", 3, TXM_TYPE_U8, SILENT, RGB, EXACT, ""},
     {"rgba.bmp", "bmp", 4, TXM_TYPE_U8, SILENT, RGBA, EXACT, ""},
@@ -154,7 +154,7 @@ static const struct {
     {"rgb16.dpx", "dpx", 3, TXM_TYPE_U16, SILENT, RGB16, EXACT, ""},
     {"rgb10.cin", "cineon", 3, TXM_TYPE_U16, SILENT, NONE, 0, "KodakLog"},
     {"rgba.psd", "psd", 4, TXM_TYPE_U8, STRAIGHT, NONE, 0, ""}, /* the white matte is removed */
-    {"rgb16.psd", "psd", 3, TXM_TYPE_U16, STRAIGHT, RGB16, EXACT, ""},
+    {"rgb16.psd", "psd", 3, TXM_TYPE_U16, SILENT, RGB16, EXACT, ""},
     {"rgb.jp2", "jpeg2000", 3, TXM_TYPE_U8, SILENT, RGB, EXACT, "srgb_rec709_scene"},
     {"rgb.j2k", "jpeg2000", 3, TXM_TYPE_U8, SILENT, RGB, EXACT, "srgb_rec709_scene"},
     {"rgb16.jp2", "jpeg2000", 3, TXM_TYPE_U16, SILENT, RGB16, EXACT, "srgb_rec709_scene"},
@@ -170,6 +170,7 @@ static const struct {
     {"rgba-dxt5.dds", "dds", 4, TXM_TYPE_U8, STRAIGHT, RGBA, LOSSY, ""},
     {"rgb-dxt1.dds", "dds", 4, TXM_TYPE_U8, STRAIGHT, RGB, LOSSY, ""},
     {"rgba-none.dds", "dds", 4, TXM_TYPE_U8, STRAIGHT, RGBA, EXACT, ""},
+    {"la.dds", "dds", 2, TXM_TYPE_U8, SILENT, NONE, 0, ""},
     {"rgb-rle.sgi", "sgi", 3, TXM_TYPE_U8, SILENT, RGB, EXACT, ""},
     {"rgba16.sgi", "sgi", 4, TXM_TYPE_U16, SILENT, RGBA16, EXACT, ""},
     {"rgba.ico", "ico", 4, TXM_TYPE_U8, SILENT, NONE, 0, ""},

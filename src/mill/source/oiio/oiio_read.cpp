@@ -75,15 +75,15 @@ template <typename Work> txm_status guarded(const std::string &path, txm_error *
     }
 }
 
-/* Blender's rules: the statement of TGA files, those of two channels excepted, is trusted in one case only, DDS and PSD
- * are always unassociated, and for all others OpenImageIO's report counts. */
+/* Blender's rules: the statement of TGA files with alpha is trusted in one case only, DDS and PSD with alpha are always
+ * unassociated, and for all others OpenImageIO's report counts. Of two channels the second is no alpha there. */
 txm_file_alpha alpha_of(const std::string &format, const ImageSpec &spec)
 {
     bool unassociated = spec.get_int_attribute("oiio:UnassociatedAlpha", 0) != 0;
     if (format == "targa")
         unassociated = spec.alpha_channel >= 0 && spec.get_int_attribute("targa:alpha_type", -1) != 4;
     else if (has_trait(format, TXM_FORMAT_UNASSOCIATED))
-        unassociated = true;
+        unassociated = spec.alpha_channel >= 0;
     return unassociated ? TXM_FILE_ALPHA_UNASSOCIATED : TXM_FILE_ALPHA_SILENT;
 }
 
