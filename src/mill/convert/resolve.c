@@ -201,6 +201,14 @@ bool txm_release_made_for(const txm_tx_description *d, txm_blender *out)
     return next_release(&list, out);
 }
 
+/* A record that names only releases which this version of txmill does not know. */
+static bool is_newer(const char *list)
+{
+    txm_blender known;
+    const char *rest = list;
+    return list && *list && strspn(list, "0123456789. ") == strlen(list) && !next_release(&rest, &known);
+}
+
 txm_fitting txm_release_fits(const txm_release_image *i, const txm_tx_description *d, char *why, size_t why_bytes)
 {
     char names[64];
@@ -208,6 +216,12 @@ txm_fitting txm_release_fits(const txm_release_image *i, const txm_tx_descriptio
     txm_blender made;
     if (d->average_count == 1 || !txm_releases_of(i, names, sizeof names))
         return TXM_FITTING_YES;
+    if (is_newer(d->releases)) {
+        snprintf(why, why_bytes,
+                 "made for Blender %.40s: Blender %s shows newer pixels; 'txmill make --blender %s' makes it again",
+                 d->releases, own, own);
+        return TXM_FITTING_NO;
+    }
     if (!txm_release_made_for(d, &made)) {
         snprintf(why, why_bytes,
                  "it does not record which Blender made it: unless %s did, Blender %s shows other pixels than its own; "

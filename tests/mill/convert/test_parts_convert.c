@@ -151,6 +151,75 @@ START_TEST(plans_follow_class_type_and_alpha)
 }
 END_TEST
 
+/* 5.2 multiplies by alpha in files of four channels; 5.3 in those of two and of five and more too. Only the levels of
+ * channel-packed sRGB with alpha differ otherwise. */
+START_TEST(releases_differ_in_alpha)
+{
+    static const txm_alpha alphas[] = {TXM_ALPHA_STRAIGHT, TXM_ALPHA_PREMULTIPLIED, TXM_ALPHA_CHANNEL_PACKED,
+                                       TXM_ALPHA_NONE, TXM_ALPHA_AUTO};
+    spaces s = load_spaces();
+    const txm_color_space *const all[] = {s.data, s.srgb, s.other};
+    txm_settings settings;
+    txm_settings_init(&settings);
+    for (uint32_t channels = 1; channels <= 40; channels++)
+        for (int a = 0; a < 5; a++)
+            for (int i = 0; i < 3; i++)
+                for (int told = 0; told < 2; told++) {
+                    char older[TXM_KEY_HEX], newer[TXM_KEY_HEX], names[64];
+                    const txm_source_info info = {.width = 64,
+                                                  .height = 64,
+                                                  .file_channels = channels,
+                                                  .channels = channels < 4 ? channels : 4,
+                                                  .type = TXM_TYPE_U8,
+                                                  .file_alpha =
+                                                      told ? TXM_FILE_ALPHA_UNASSOCIATED : TXM_FILE_ALPHA_SILENT};
+                    const bool odd = channels == 2 || channels > 4;
+                    const bool differ =
+                        (odd && i > 0 && (alphas[a] == TXM_ALPHA_STRAIGHT || (alphas[a] == TXM_ALPHA_AUTO && told))) ||
+                        ((odd || channels == 4) && i == 1 && alphas[a] == TXM_ALPHA_CHANNEL_PACKED);
+                    const txm_release_image image = {&info, txm_color_space_class(all[i]), alphas[a], TXM_BLENDER_5_3};
+                    ck_assert_int_eq(txm_releases_of(&image, names, sizeof names), differ);
+                    ck_assert_str_eq(names, differ ? "5.3" : "5.2 5.3");
+                    txm_settings_key(&info, all[i], alphas[a], TXM_BLENDER_5_2, &settings, older);
+                    txm_settings_key(&info, all[i], alphas[a], TXM_BLENDER_5_3, &settings, newer);
+                    ck_assert_int_eq(strcmp(older, newer) != 0, differ);
+                }
+    txm_color_free(&s.config);
+}
+END_TEST
+
+/* What a file records about its release, and what follows for 5.3. */
+START_TEST(releases_are_read_from_files)
+{
+    static const struct {
+        const char *recorded, *requested;
+        unsigned channels;
+        txm_fitting fits;
+        const char *says;
+    } cases[] = {
+        {"5.3", "sRGB", 4, TXM_FITTING_YES, ""},
+        {"5.2 5.3", "sRGB", 4, TXM_FITTING_YES, ""},
+        {"5.2", "sRGB", 4, TXM_FITTING_NO, "made for Blender 5.2: Blender 5.3 shows old pixels"},
+        {NULL, "sRGB", 4, TXM_FITTING_NO, "made for Blender 5.2: Blender 5.3 shows old pixels"},
+        {NULL, "sRGB", 1, TXM_FITTING_YES, ""},
+        {NULL, "", 4, TXM_FITTING_UNKNOWN, "unless 5.3 did, Blender 5.3 shows other pixels"},
+        {"6.7 7.0", "sRGB", 4, TXM_FITTING_NO, "made for Blender 6.7 7.0: Blender 5.3 shows newer pixels"},
+        {"6.7 5.3", "sRGB", 4, TXM_FITTING_YES, ""},
+        {"", "sRGB", 4, TXM_FITTING_UNKNOWN, "it does not record"},
+        {"  rubbish 5.30 %s%n 5..3 5.3x ", "sRGB", 4, TXM_FITTING_UNKNOWN, "it does not record"},
+    };
+    const txm_source_info info = {.file_channels = 2, .channels = 2, .file_alpha = TXM_FILE_ALPHA_UNASSOCIATED};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char why[256] = "";
+        txm_tx_description d = {.releases = (char *)cases[i].recorded, .average_count = cases[i].channels};
+        snprintf(d.requested, sizeof d.requested, "%s", cases[i].requested);
+        const txm_release_image image = {&info, TXM_COLOR_CLASS_SRGB, TXM_ALPHA_STRAIGHT, TXM_BLENDER_5_3};
+        ck_assert_int_eq(txm_release_fits(&image, &d, why, sizeof why), cases[i].fits);
+        ck_assert_msg(strstr(why, cases[i].says), "%zu: %s", i, why);
+    }
+}
+END_TEST
+
 /* Keys are equal if and only if the pixels are equal. */
 START_TEST(settings_keys_tell_pixels_apart)
 {
@@ -334,8 +403,9 @@ int main(void)
     TCase *t = add_case(suite, "parts");
     tcase_set_timeout(t, 60);
     add_tests(t, bands_live_as_long_as_they_are_kept, rows_are_found_in_the_bands_around, the_first_error_stops_a_job,
-              plans_follow_class_type_and_alpha, settings_keys_tell_pixels_apart, bands_obey_the_memory_bound,
-              only_what_was_asked_for_is_missed, costs_order_what_takes_longer, contents_are_told_by_sha256,
-              names_against_classes, output_appears_whole_or_not_at_all, garbage_is_judged_by_the_image);
+              plans_follow_class_type_and_alpha, releases_differ_in_alpha, releases_are_read_from_files,
+              settings_keys_tell_pixels_apart, bands_obey_the_memory_bound, only_what_was_asked_for_is_missed,
+              costs_order_what_takes_longer, contents_are_told_by_sha256, names_against_classes,
+              output_appears_whole_or_not_at_all, garbage_is_judged_by_the_image);
     return run_suite(suite);
 }
