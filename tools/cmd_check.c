@@ -439,6 +439,7 @@ static txm_status check_operands(checking *c, const txm_operands *operands, txm_
                                     .config = &a->config,
                                     .running = &running,
                                     .lint = a->lint,
+                                    .nodes = true,
                                     .find_unpacked = true};
     const txm_batch_events events = {.struct_size = sizeof(txm_batch_events),
                                      .user = c,

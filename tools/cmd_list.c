@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tile/base/fail.h"
 #include "tile/base/shell.h"
@@ -180,6 +181,20 @@ static void list_all(const txm_inputs *inputs, const list_args *args, const txm_
     }
 }
 
+/* A folder of images has no scene to list. */
+static void explain_folder(const char *path, txm_error *err)
+{
+    struct stat st;
+    char *word =
+        err->status == TXM_STATUS_USAGE && stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? txm_shell_path(path) : NULL;
+    if (word) {
+        txm_error_clear(err);
+        txm_fail(err, TXM_STATUS_USAGE, "%s: no scene found; 'txmill resolve %s' shows the tx files of its images",
+                 path, word);
+    }
+    free(word);
+}
+
 /* The files that are searched for in folders; .xml is not among them, because such files may be anything. */
 static int run_list(void *p, const txm_operands *operands)
 {
@@ -198,6 +213,8 @@ static int run_list(void *p, const txm_operands *operands)
         txm_project_look(&project, operands, inputs, &settings, &contexts, &err) == TXM_OK) {
         list_all(inputs, args, &contexts, &tally);
     }
+    if (!inputs && operands->count == 1)
+        explain_folder(operands->items[0], &err);
     txm_project_contexts_free(&contexts);
     return txm_files_finish(&inputs, &tally, &err);
 }

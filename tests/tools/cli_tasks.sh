@@ -60,6 +60,10 @@ eval "$(sed -n 's/^txmill: to remove it, run: txmill/"$TXMILL"/p' "$work/err")" 
 check clean-up-pasted test ! -e blender_tx/wood.png.*.tx
 task 3 what-does-it-save check shot.blend
 check what-does-it-save says "at half resolution"
+task 3 memory-of-a-shot budget shot.blend
+check memory-of-a-shot grep -qE '^[0-9]+ textures: [0-9.]+ [kM]?B whole; about [0-9.]+ [kM]?B with tx files, in a picture of 1920x1080$' "$work/out"
+task 2 memory-here budget
+check memory-here says "adding up shot.blend"
 task 4 farm-job make shot.blend --log=run.jsonl
 check farm-job test -s run.jsonl
 
@@ -93,6 +97,23 @@ cd "$work" || exit 1
 "$TXMILL" make -q loose && cp film/shot.blend 'loose/the scene.blend'
 txm check loose
 check names-the-scene prints 'name the scene, as in: txmill check "loose/the scene.blend"'
+
+# ---- the budget ---------------------------------------------------------------------------------------------------------
+# 300 x 200 RGBA with a fresh tx file and 64 x 64 grey without one, as level 0 and, in a picture of 100 px, from level 1 on.
+mkdir sums && cp "$golden/rgb8.png" "$golden/gray8.png" sums/ && "$TXMILL" make -q sums/rgb8.png
+txm budget --json --size 100x80 sums
+check budget-rgb json out '[(x["width"], x["level"], x["whole_bytes"], x["cached_bytes"], x["fresh"]) for x in o if x.get("image") == "sums/rgb8.png"] == [(300, 1, 240000, 60000 + 20000, True)]'
+check budget-sum json out 'o[-1]["whole_bytes"] == sum(x["whole_bytes"] for x in o[:-1]) and o[-1]["cached_bytes"] == sum(x["cached_bytes"] for x in o[:-1]) and o[-1]["not_fresh"] == 1 and o[-1]["now_bytes"] == o[-1]["cached_bytes"] - o[1]["cached_bytes"] + o[1]["whole_bytes"]'
+if has_jsonschema; then check budget-schema valid_json budget out; fi
+: >sums/empty.png
+txm budget sums
+check budget-of-damaged eval 'rc_is 3 && prints "2 textures: "'
+# What nodes do with images is looked at without being asked.
+cp "$TXM_TESTDATA"/blend/lint.blend . && cp -r "$TXM_TESTDATA"/blend/textures . && txm check lint.blend
+check normal-map-color says 'image "bad normal" feeds a Normal Map node but is in sRGB: set it to Non-Color'
+mkdir 'no scene' && cp "$golden/rgb8.png" 'no scene'
+txm list 'no scene'
+check list-without-scene says "'txmill resolve \"no scene\"' shows the tx files of its images"
 
 # ---- progress and interruption ------------------------------------------------------------------------------------------
 mkdir many && for ((i = 0; i < 150; i++)); do cp "$golden/tile64.png" "many/$i.png"; done

@@ -61,7 +61,7 @@ txm_status txm_batch_job_collect(txm_batch_job *job, const txm_batch_job_args *a
     job->scenes = (txm_make_scenes){.config_args = args->config,
                                     .packed_folder = args->unpack ? args->input->packed : NULL,
                                     .unpacked = args->find_unpacked ? args->input->packed : NULL,
-                                    .lint = args->lint};
+                                    .lint = args->lint || args->nodes};
     const txm_inputs_options options = {.struct_size = sizeof(txm_inputs_options),
                                         .recursive = true,
                                         .include = args->input->include.items,

@@ -32,6 +32,7 @@ typedef struct txm_batch_job_args {
     const txm_config_args *config;
     const txm_running_args *running;
     bool lint;
+    bool nodes;         /* scenes tell what is unusual about how their nodes use images, even without lint */
     bool unpack;        /* packed images of scenes may be unpacked */
     bool find_unpacked; /* they are expected to be unpacked already */
     /* Adds the inputs that are converted instead of the operands; NULL: these. */
