@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Packs a folder as a wheel: wheel.py VERSION ROOT DEPS OUT. auditwheel then completes it.
+"""Packs a folder as a wheel: wheel.py VERSION ROOT DATA DEPS OUT. auditwheel then completes it. DATA is for the prefix.
 
 The wheel is for any Python from 3.9 on: nothing in it is linked with Python. The command is a script that replaces
 itself by the program; pip, pipx and uv put it into their folders of programs.
@@ -105,9 +105,11 @@ def main():
     info, notes, records = "txmill-%s.dist-info" % version, licenses(), []
     with zipfile.ZipFile(out / ("txmill-%s-py3-none-linux_x86_64.whl" % version), "w") as wheel:
         for path in sorted(p for p in root.rglob("*") if p.is_file()):
-            data = path.read_bytes()
-            add(wheel, records, str(path.relative_to(root)), data, 0o755 if data.startswith(b"\x7fELF") else 0o644)
+            content = path.read_bytes()
+            add(wheel, records, str(path.relative_to(root)), content, 0o755 if content.startswith(b"\x7fELF") else 0o644)
         add(wheel, records, "txmill-%s.data/scripts/txmill" % version, COMMAND.encode(), 0o755)
+        for path in sorted(p for p in data.rglob("*") if p.is_file()):
+            add(wheel, records, "txmill-%s.data/data/%s" % (version, path.relative_to(data)), path.read_bytes(), 0o644)
         for name, path in notes.items():
             add(wheel, records, "%s/licenses/%s" % (info, name), path.read_bytes(), 0o644)
         metadata = METADATA.format(version=version, licenses="".join("License-File: %s\n" % n for n in notes),
@@ -118,6 +120,6 @@ def main():
 
 
 if __name__ == "__main__":
-    version, root, DEPS, out = sys.argv[1], *map(pathlib.Path, sys.argv[2:])
+    version, root, data, DEPS, out = sys.argv[1], *map(pathlib.Path, sys.argv[2:])
     BINARIES = [str(p) for p in root.rglob("*") if p.is_file() and p.open("rb").read(4) == b"\x7fELF"]
     main()

@@ -97,7 +97,15 @@ patchelf --set-rpath '$ORIGIN' "$root"/txmill/lib/libtx{tile,mill}.so.0 "$root/t
 patchelf --set-rpath '$ORIGIN/..' "$root"/txmill/lib/txmill/*
 cp usd/txmill-usd.py "$root/txmill/lib/txmill/"
 
-"$python" scripts/wheel.py "$version" "$root" "$deps" "$out/plain"
+# pip puts these into the prefix, where man(1) finds them beside the folder of the command.
+data=$out/data
+rm -rf "$data"
+for section in 1 5; do
+    mkdir -p "$data/share/man/man$section"
+    cp "$build"/man/*.$section "$data/share/man/man$section/"
+done
+
+"$python" scripts/wheel.py "$version" "$root" "$data" "$deps" "$out/plain"
 rm -rf "$out/dist"
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)} \
     auditwheel repair -w "$out/dist" "$out"/plain/*.whl >"$out/auditwheel.log" 2>&1 || {

@@ -24,6 +24,10 @@ cp golden/rgb8.png golden/rgba8.tga golden/half-rgba.exr .
 python3 stranger.py
 python3 -m txmill --version
 
+# The manual is where man(1) looks for it: beside the folder of the command.
+grep -q "^\.Dt TXMILL-MAKE 1" /usr/local/share/man/man1/txmill-make.1
+grep -q "^\.Dt TXMILL-TX 5" /usr/local/share/man/man5/txmill-tx.5
+
 txmill devices | grep "exactly Blender's"
 txmill doctor
 txmill doctor | grep "^library *OpenImageIO *3\.1\."
