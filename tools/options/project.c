@@ -207,35 +207,45 @@ static txm_status take_root(const char *value, const char *origin, bool *root, t
                : txm_fail(err, TXM_STATUS_USAGE, "%s: root is '%s', but must be true or false", origin, value);
 }
 
-/* The real path of a file or folder; where it does not exist, the text below its last existing folder is kept. NULL if
- * it cannot be determined. New string. */
-static char *real_path(const char *path)
+/* *real: the real path of a file or folder; where it does not exist or this user may not look, the text below the last
+ * folder that can be examined is kept. New string. */
+static txm_status real_path(const char *path, char **real, txm_error *err)
 {
-    char *real = realpath(path, NULL);
-    if (real || (errno != ENOENT && errno != ENOTDIR))
-        return real;
-    char *normal = txm_path_absolute(path), *parent = normal ? txm_path_dir(normal) : NULL;
-    char *above = parent && strcmp(parent, normal) ? real_path(parent) : NULL;
-    real = above ? txm_path_join(above, txm_path_base(normal)) : NULL;
+    *real = realpath(path, NULL);
+    if (*real)
+        return TXM_OK;
+    if (errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != ELOOP && errno != ENAMETOOLONG)
+        return txm_fail_errno(err, errno, "%s: cannot be examined", path);
+    char *parent = txm_path_dir(path), *above = NULL;
+    txm_status status = !parent                ? txm_no_memory(err, path)
+                        : strcmp(parent, path) ? real_path(parent, &above, err)
+                                               : TXM_OK;
+    if (above && !(*real = txm_path_join(above, txm_path_base(path))))
+        status = txm_no_memory(err, path);
     free(above);
     free(parent);
-    free(normal);
-    return real;
+    return status;
 }
 
-/* Whether a path, seen from the folder of a .txmill, is outside of that folder, links included. A path that cannot be
- * examined counts as outside. */
-static bool leads_outside(const char *settings, const char *path)
+/* *outside: whether a path, seen from the folder of a .txmill, is outside of that folder, links included. */
+static txm_status find_outside(const char *settings, const char *path, bool *outside, txm_error *err)
 {
-    char *folder = txm_path_dir(settings), *own = folder ? real_path(folder) : NULL;
-    char *joined = folder ? txm_path_join(folder, path) : NULL, *real = joined ? real_path(joined) : NULL;
+    char *folder = txm_path_dir(settings), *own = NULL, *real = NULL, *normal = NULL;
+    char *joined = folder ? txm_path_join(folder, path) : NULL;
+    txm_status status = joined ? real_path(folder, &own, err) : txm_no_memory(err, settings);
+    if (status == TXM_OK)
+        status = real_path(joined, &real, err);
+    /* What does not exist yet may have ".." in it. */
+    if (status == TXM_OK && real && !(normal = txm_path_normal(real)))
+        status = txm_no_memory(err, settings);
     const size_t n = own && strcmp(own, "/") ? strlen(own) : 0;
-    const bool inside = own && real && !strncmp(real, own, n) && (!real[n] || real[n] == '/');
+    *outside = !own || !normal || strncmp(normal, own, n) != 0 || (normal[n] && normal[n] != '/');
+    free(normal);
     free(real);
-    free(joined);
     free(own);
+    free(joined);
     free(folder);
-    return !inside;
+    return status;
 }
 
 /* An unknown setting fails the run, because ignoring a misspelt one could convert a whole project with the defaults. */
@@ -269,7 +279,13 @@ static txm_status take_line(txm_project *p, const char *path, char *line, const 
     char *full = dir ? txm_path_join(dir, value) : is_file ? NULL : txm_strdup(value);
     free(dir);
     /* Whoever names a file of settings knows what it says. */
-    bool outside = (is_file || key == TXM_KEY_CACHE_DIR) && !(named && *named) && leads_outside(path, value);
+    bool outside = false;
+    if ((is_file || key == TXM_KEY_CACHE_DIR) && !(named && *named))
+        status = find_outside(path, value, &outside, err);
+    if (status != TXM_OK) {
+        free(full);
+        return status;
+    }
     return add_setting(p, (txm_project_key)key, full, txm_strdup(origin), outside, err);
 }
 
@@ -312,7 +328,9 @@ static txm_status read_project_file(txm_project *p, const char *path, bool *root
         else
             status = take_line(p, path, line + (marked ? sizeof mark - 1 : 0), origin, root, err);
     }
-    if (status == TXM_STATUS_USAGE && leads_outside(path, txm_path_base(path))) {
+    bool outside = false;
+    txm_error own = {0};
+    if (status == TXM_STATUS_USAGE && (find_outside(path, txm_path_base(path), &outside, &own) != TXM_OK || outside)) {
         txm_error_clear(err);
         txm_fail(err, status,
                  "%s: not a valid setting; its text is not shown, since the file is a link out of its folder", origin);
@@ -642,17 +660,16 @@ static bool is_from_file(const txm_project_value *v)
 /* Settings that lead out of their folder, each once, copied: projects come and go. */
 static txm_project outside;
 
-void txm_project_note(const txm_project_value *value)
+txm_status txm_project_note(const txm_project_value *value, txm_error *err)
 {
-    txm_error err = {0};
     bool known = !value->outside;
     for (size_t i = 0; !known && i < outside.count; i++)
         known = !strcmp(outside.values[i].origin, value->origin);
     if (known)
-        return;
+        return TXM_OK;
     txm_say(TXM_SAY_INFO, "%s: %s = %s is outside of the folder of this file (--no-settings ignores .txmill files)",
             value->origin, names[value->key], value->value);
-    add_setting(&outside, value->key, txm_strdup(value->value), txm_strdup(value->origin), true, &err);
+    return add_setting(&outside, value->key, txm_strdup(value->value), txm_strdup(value->origin), true, err);
 }
 
 void txm_project_json(cJSON *object)
@@ -683,7 +700,7 @@ bool txm_project_quotes(const txm_rule *rule)
 {
     const char *colon = strrchr(rule->origin, ':');
     char *file = colon ? txm_strndup(rule->origin, (size_t)(colon - rule->origin)) : NULL;
-    const bool quotes = !file || !txm_names_has(&unquoted, file);
+    const bool quotes = !colon || (file && !txm_names_has(&unquoted, file));
     free(file);
     return quotes;
 }
@@ -720,8 +737,9 @@ txm_status txm_project_apply(const txm_project_targets *targets, const txm_opera
             continue;
         said[v->key] = !txm_project_key_repeats(v->key);
         txm_say(TXM_SAY_DETAIL, "%s = %s (%s)", names[v->key], v->value, v->origin);
-        txm_project_note(v);
-        status = apply_value(targets, v, err);
+        status = txm_project_note(v, err);
+        if (status == TXM_OK)
+            status = apply_value(targets, v, err);
     }
     if (!noted)
         note_said(said);

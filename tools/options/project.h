@@ -88,8 +88,8 @@ const txm_project_applied *txm_project_state(void);
 const char *txm_project_origin(const char *value, const char *otherwise);
 
 /* Says once per run that a setting leads out of the folder of its .txmill; nothing for others. Call it for settings
- * that are used. */
-void txm_project_note(const txm_project_value *value);
+ * that are used. NO_MEMORY. */
+txm_status txm_project_note(const txm_project_value *value, txm_error *err);
 /* Adds these settings as `settings_outside`, if there are any. */
 void txm_project_json(cJSON *object);
 /* Adds the rules of a file that a setting names. A stranger's settings may name any file: it is not quoted unless it is

@@ -62,13 +62,13 @@ static txm_status load_project(own_project *o, char *path, txm_error *err)
     txm_status status = txm_project_find(&path, 1, &o->project, err);
     for (size_t i = 0; status == TXM_OK && i < o->project.count; i++) {
         const txm_project_value *v = &o->project.values[i];
-        if (!a->said[v->key] && !o->values[v->key]) {
+        const bool used = !a->said[v->key] && !o->values[v->key];
+        if (used) {
             o->values[v->key] = v->value;
             o->origins[v->key] = v->origin;
-            txm_project_note(v);
-        } else if (v->key == TXM_KEY_RULES) {
-            txm_project_note(v);
         }
+        if (used || v->key == TXM_KEY_RULES)
+            status = txm_project_note(v, err);
     }
     return status == TXM_OK && a->targets.rules ? read_rules(o, err) : status;
 }

@@ -204,6 +204,9 @@ static char *with_escapes(char *text)
     size_t kept = 0;
     for (size_t i = 0, n; text[i]; i += n) {
         const unsigned char *c = (const unsigned char *)text + i;
+        n = 1;
+        if (*c >= ' ' && *c < 127)
+            continue;
         n = txm_utf8_sequence(text + i);
         n = n ? n : 1;
         if (txm_shown_bytes(text + i))

@@ -79,6 +79,7 @@ static void limit_time(uint32_t seconds)
         limit(RLIMIT_CPU, (rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + seconds + 1);
 }
 
+#ifndef __SANITIZE_ADDRESS__ /* shadow memory of AddressSanitizer exceeds any limit */
 /* What is mapped now. Without /proc, the smallest limit under which a page can be mapped: the image's threads do not
  * run yet. */
 static uint64_t mapped_bytes(uint64_t page)
@@ -106,12 +107,13 @@ static uint64_t mapped_bytes(uint64_t page)
     setrlimit(RLIMIT_AS, &before);
     return high;
 }
+#endif
 
 /* Limits the address space to what is mapped now plus what the image may need, at most the machine's memory. 0 means no
  * bound of its own. It is set for every image, since libraries keep what earlier images have mapped. */
 static void limit_memory(uint64_t max_memory_bytes)
 {
-#ifndef __SANITIZE_ADDRESS__ /* shadow memory of AddressSanitizer exceeds any limit */
+#ifndef __SANITIZE_ADDRESS__
     long page = sysconf(_SC_PAGESIZE), pages = sysconf(_SC_PHYS_PAGES);
     if (page > 0 && pages > 0) {
         uint64_t all = (uint64_t)pages * (uint64_t)page, mapped = mapped_bytes((uint64_t)page);
