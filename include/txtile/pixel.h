@@ -39,8 +39,8 @@ typedef enum txm_extension {
 
 /* Limits and sizes. */
 enum {
-    TXM_MAX_SIZE_PX = 65536,  /* width and height of a source or tx image */
-    TXM_MAX_LEVELS = 17,      /* 65536 down to 1 */
+    TXM_MAX_SIZE_PX = 131071, /* width and height of a source or tx image */
+    TXM_MAX_LEVELS = 17,      /* 131071 down to 1 */
     TXM_MAX_CHANNELS = 4,     /* channels of a tx file */
     TXM_MIN_TILE_PX = 16,     /* smallest tile edge that is written (TIFF requires multiples of 16) */
     TXM_MAX_TILE_PX = 1024,   /* largest tile edge that is written or read */

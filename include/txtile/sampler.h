@@ -361,7 +361,7 @@ TXM_API txm_status txm_texture_set_add(txm_texture_set *set, const char *path, t
  * channels interleaved, in that type, rows from the top. txm_texture_set_load and _load_all call it. */
 typedef struct txm_called_texture {
     size_t struct_size;     /* sizeof(txm_called_texture) */
-    uint32_t width, height; /* size of level 0, px: 1 to 65536; all levels down to 1x1 exist */
+    uint32_t width, height; /* size of level 0, px: 1 to 131071; all levels down to 1x1 exist */
     uint32_t channels;      /* 1 or 4 */
     uint32_t type;          /* txm_type */
     uint32_t encoding;      /* txm_encoding */

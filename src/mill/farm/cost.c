@@ -62,7 +62,7 @@ static uint64_t memory(const txm_item *item, const txm_settings *settings, txm_t
                                  .type = type};
     uint64_t bytes =
         txm_convert_memory(&conform, settings, txm_convert_bands(&conform, settings, threads, 0, NULL), threads);
-    /* At most 65536 x 65536 x 16 bytes, so this cannot overflow. */
+    /* At most 131071 x 131071 x 16 bytes, so this cannot overflow. */
     uint64_t pixels = (uint64_t)item->width * item->height * item->channels;
     uint64_t small = SMALL_BASE_BYTES + SMALL_COPIES * pixels * txm_type_bytes(type);
     if (small < bytes)

@@ -270,6 +270,15 @@ txm_status txm_inputs_add_path(txm_inputs *inputs, const char *path, const txm_i
         txm_fail(&failure, TXM_STATUS_USAGE, "%s: %s", *path ? path : "''", txm_path_hint(path));
         return txm_inputs_add_failure(inputs, path, settings, &failure, err);
     }
+    size_t token_bytes;
+    const char *token = there ? NULL : txm_pattern_unknown(path, &token_bytes);
+    if (token) {
+        txm_error failure = {0};
+        txm_fail(&failure, TXM_STATUS_USAGE,
+                 "%s: %.*s is no token that txmill knows; write <UDIM> or <UVTILE> for tiles, #### for frames", path,
+                 (int)token_bytes, token);
+        return txm_inputs_add_failure(inputs, path, settings, &failure, err);
+    }
     char *other = there || inputs->looks >= MAX_LOOKS ? NULL : txm_path_other_case(path);
     inputs->looks += !there;
     if (other) {

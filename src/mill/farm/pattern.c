@@ -15,12 +15,13 @@
 #include "tile/base/path.h"
 #include "tile/base/text.h"
 
-typedef enum token_kind { TOKEN_NONE, TOKEN_UDIM, TOKEN_UVTILE, TOKEN_FRAME } token_kind;
+typedef enum token_kind { TOKEN_NONE, TOKEN_UDIM, TOKEN_MAPID, TOKEN_UVTILE, TOKEN_U, TOKEN_V, TOKEN_FRAME } token_kind;
 
 typedef struct token {
     token_kind kind;
     size_t length;   /* length of the token in bytes */
     unsigned digits; /* digits to which a frame is padded; 0: any number, padded or not */
+    unsigned first;  /* the number of the first column and row of tiles */
 } token;
 
 /* %d and %04d, in which frame ranges are often written. */
@@ -32,7 +33,37 @@ static token printf_token(const char *p)
         digits = (unsigned)(q[1] - '0');
         q += 2;
     }
-    return *q == 'd' ? (token){TOKEN_FRAME, (size_t)(q - p) + 1, digits} : (token){0};
+    return *q == 'd' ? (token){TOKEN_FRAME, (size_t)(q - p) + 1, digits, 0} : (token){0};
+}
+
+/* A number of digits, as in 4 or 04, before `end`; moves past it. 0: there is none. */
+static unsigned padding_at(const char **p)
+{
+    const char *q = *p + (**p == '0');
+    unsigned digits = *q >= '1' && *q <= '9' ? (unsigned)(*q - '0') : 0;
+    if (digits)
+        *p = q + 1;
+    return digits;
+}
+
+/* $F and $F4 of Houdini. */
+static token dollar_token(const char *p)
+{
+    const char *q = p + 2;
+    if (p[1] != 'F')
+        return (token){0};
+    unsigned digits = padding_at(&q);
+    return (token){TOKEN_FRAME, (size_t)(q - p), digits ? digits : 1, 0};
+}
+
+/* <f>, <f4>, <frame>, <frame04>. */
+static token frame_token(const char *p)
+{
+    const char *q = p + 1;
+    q += txm_ncasecmp(q, "frame", 5) == 0 ? 5 : *q == 'f' || *q == 'F' ? 1 : 0;
+    bool named = q > p + 1;
+    unsigned digits = padding_at(&q);
+    return named && *q == '>' ? (token){TOKEN_FRAME, (size_t)(q - p) + 1, digits, 0} : (token){0};
 }
 
 /* Kind 0 means that there is no token. */
@@ -41,17 +72,49 @@ static token token_at(const char *p)
     static const struct {
         const char *word;
         token_kind kind;
-    } words[] = {{"<UDIM>", TOKEN_UDIM}, {"<UVTILE>", TOKEN_UVTILE}, {"<f>", TOKEN_FRAME}};
-    if (*p == '%')
-        return printf_token(p);
-    if (*p == '#') {
-        size_t n = strspn(p, "#");
-        return (token){TOKEN_FRAME, n, (unsigned)n};
+        unsigned first;
+        bool exact; /* the case matters: Maya counts <u> from 0 and <U> from 1 */
+    } words[] = {{"<UDIM>", TOKEN_UDIM, 1, false},
+                 {"%(UDIM)d", TOKEN_UDIM, 1, false},
+                 {"_MAPID_", TOKEN_MAPID, 1, true},
+                 {"<UVTILE>", TOKEN_UVTILE, 1, false},
+                 {"<UVTILE0>", TOKEN_UVTILE, 0, false},
+                 {"<U>", TOKEN_U, 1, true},
+                 {"<V>", TOKEN_V, 1, true},
+                 {"<u>", TOKEN_U, 0, true},
+                 {"<v>", TOKEN_V, 0, true}};
+    for (size_t i = 0; strchr("<%_", *p) && i < sizeof words / sizeof *words; i++) {
+        size_t n = strlen(words[i].word);
+        if (words[i].exact ? strncmp(p, words[i].word, n) == 0 : txm_ncasecmp(p, words[i].word, n) == 0)
+            return (token){words[i].kind, n, 0, words[i].first};
     }
-    for (size_t i = 0; *p == '<' && i < sizeof words / sizeof *words; i++)
-        if (txm_ncasecmp(p, words[i].word, strlen(words[i].word)) == 0)
-            return (token){words[i].kind, strlen(words[i].word), 0};
-    return (token){0};
+    switch (*p) {
+    case '%':
+        return printf_token(p);
+    case '$':
+        return dollar_token(p);
+    case '<':
+        return frame_token(p);
+    case '#': {
+        size_t n = strspn(p, "#");
+        return (token){TOKEN_FRAME, n, (unsigned)n, 0};
+    }
+    default:
+        return (token){0};
+    }
+}
+
+const char *txm_pattern_unknown(const char *path, size_t *bytes)
+{
+    for (const char *p = txm_path_base(path); *p; p++) {
+        const char *end = *p == '<' ? strchr(p, '>') : NULL;
+        *bytes = end ? (size_t)(end - p) + 1 : 0;
+        if ((*p == '$' && p[1] >= 'A' && p[1] <= 'Z') || (*p == '%' && p[1] == '(') || (*p == '@' && p[1] == '@'))
+            *bytes = 1 + strspn(p + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@()");
+        if (*bytes > 1 && !token_at(p).kind)
+            return p;
+    }
+    return NULL;
 }
 
 bool txm_pattern_is(const char *path)
@@ -78,16 +141,28 @@ static size_t uvtile_at(const char *s)
     return v ? 3 + u + v : 0;
 }
 
-/* 1001 + 10 row + column of a place "u1_v12"; 0 if the number would be too large. */
-static unsigned uvtile_number(const char *s)
+/* 1001 + 10 row + column, where both are counted from `first`; 0 if the number would be too large. */
+static unsigned number_of_place(const char *column, const char *row, unsigned first)
 {
-    unsigned long u = strtoul(s + 1, NULL, 10), v = strtoul(strchr(s, 'v') + 1, NULL, 10);
+    unsigned long u = strtoul(column, NULL, 10) + 1 - first, v = strtoul(row, NULL, 10) + 1 - first;
     return u >= 1 && u <= 10 && v >= 1 && v <= 900 && 10 * v + u <= 9009 ? (unsigned)(990 + 10 * v + u) : 0;
+}
+
+/* The bytes of a UDIM number at `s`; 0 if there is none. They begin at 1001; with further digits it would be another
+ * number. */
+static size_t udim_at(const char *s, unsigned *tile)
+{
+    if (digits_at(s) < 4 || memcmp(s, "1001", 4) < 0)
+        return 0;
+    *tile = 1000u * (unsigned)(s[0] - '0') + 100u * (unsigned)(s[1] - '0') + 10u * (unsigned)(s[2] - '0') +
+            (unsigned)(s[3] - '0');
+    return 4;
 }
 
 /* `tile` receives the number of the UDIM tile, 0 if the pattern has no token for it. */
 static bool match(const char *pattern, const char *name, unsigned *tile)
 {
+    const char *column = NULL, *row = NULL;
     *tile = 0;
     for (;;) {
         token t = token_at(pattern);
@@ -101,17 +176,29 @@ static bool match(const char *pattern, const char *name, unsigned *tile)
             n = t.length = 1;
             break;
         case TOKEN_UDIM:
-            /* UDIM numbers begin at 1001; with further digits it would be another number. */
-            if (digits_at(name) < 4 || memcmp(name, "1001", 4) < 0)
+            if (!(n = udim_at(name, tile)))
                 return false;
-            n = 4;
-            *tile = 1000u * (unsigned)(name[0] - '0') + 100u * (unsigned)(name[1] - '0') +
-                    10u * (unsigned)(name[2] - '0') + (unsigned)(name[3] - '0');
             break;
+        case TOKEN_MAPID: { /* programs disagree on whether its underscores are in the name */
+            size_t before = *name == '_';
+            if (!(n = udim_at(name + before, tile)))
+                return false;
+            n += before;
+            n += name[n] == '_' && pattern[t.length] != '_';
+            break;
+        }
         case TOKEN_UVTILE:
             if (!(n = uvtile_at(name)))
                 return false;
-            *tile = uvtile_number(name);
+            *tile = number_of_place(name + 1, strchr(name, 'v') + 1, t.first);
+            break;
+        case TOKEN_U:
+        case TOKEN_V:
+            if (!(n = digits_at(name)))
+                return false;
+            *(t.kind == TOKEN_U ? &column : &row) = name;
+            if (column && row)
+                *tile = number_of_place(column, row, t.first);
             break;
         case TOKEN_FRAME:
             n = digits_at(name);

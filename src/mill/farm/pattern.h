@@ -8,16 +8,26 @@
  *     %04d, %d       the same, as printf would write it
  *     <f>            a frame number of any length
  *
- * The case of the words in angle brackets does not matter.
+ * The case of these words in angle brackets does not matter. Tokens of other programs mean the same:
+ *
+ *     %(UDIM)d, _MAPID_       <UDIM>
+ *     <UVTILE0>               <UVTILE> counted from 0
+ *     <U> and <V>, <u> and <v>  a tile's column and row, counted from 1, and from 0
+ *     $F4, $F                 %04d, %d
+ *     <frame>, <frame04>, <f4>  <f>, %04d
  */
 #ifndef TXM_FARM_PATTERN_H
 #define TXM_FARM_PATTERN_H
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "txtile/status.h"
 
 /* Whether the file name part of `path` contains a token. */
 bool txm_pattern_is(const char *path);
+/* The first part of the file name that looks like a token of another program, but is none of these; NULL if there is
+ * none. *bytes receives its length. */
+const char *txm_pattern_unknown(const char *path, size_t *bytes);
 /* Whether `name` is a file name that `pattern`, a file name with tokens, matches. */
 bool txm_pattern_match(const char *pattern, const char *name);
 /* The number, 1001 to 9999, of the UDIM tile whose file `name` is; 0 if the pattern has no token for tiles or does not

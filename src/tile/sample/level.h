@@ -64,8 +64,8 @@ TXM_ARITH float txm_level_cycles(float w, float h, float anisotropy, float dudx,
     return 0.5f * txm_log2(txm_max(low, high * (1.0f / (anisotropy * anisotropy))));
 }
 
-/* Converts a derivative to pixels and clamps it, so that its square cannot overflow; a level is never larger than 65536
- * px. NaN becomes 0. */
+/* Converts a derivative to pixels and clamps it, so that its square cannot overflow; a level is never larger than
+ * 131071 px. NaN becomes 0. */
 TXM_ARITH float txm_gradient(float derivative, float size)
 {
     float g = derivative * size;

@@ -27,7 +27,7 @@ TXM_ARITH float txm_pixel_y(float v, uint32_t h)
     return (1.0f - v) * (float)h;
 }
 
-/* The floor of a pixel coordinate between -1 and about 65536; 0 for NaN. */
+/* The floor of a pixel coordinate between -1 and about 131071; 0 for NaN. */
 TXM_ARITH int32_t txm_pixel_floor(float x)
 {
     int32_t i = (int32_t)(x == x ? x : 0.0f);

@@ -150,6 +150,29 @@ START_TEST(test_tiles_of_patterns)
     ck_assert_uint_eq(txm_pattern_tile("a.<UVTILE>.tx", "a.u9_v900.tx"), 9999);
     ck_assert_uint_eq(txm_pattern_tile("a.<UVTILE>.tx", "a.u10_v900.tx"), 0);
     ck_assert_uint_eq(txm_pattern_tile("a.<UVTILE>.tx", "a.u1_v99999999999999999999.tx"), 0);
+    /* Tokens of other programs. */
+    static const struct {
+        const char *pattern, *name;
+        unsigned tile;
+    } theirs[] = {{"a.%(UDIM)d.tx", "a.1012.tx", 1012}, {"a.%(udim)d.tx", "a.1000.tx", 0},
+                  {"a_MAPID_.tx", "a_1003.tx", 1003},   {"a_MAPID_.tx", "a1003.tx", 1003},
+                  {"a_MAPID_.tx", "a_1003_.tx", 1003},  {"a._MAPID_.tx", "a.1003.tx", 1003},
+                  {"a_mapid_.tx", "a_1003.tx", 0},      {"u<U>_v<V>.tx", "u2_v1.tx", 1002},
+                  {"u<u>_v<v>.tx", "u0_v1.tx", 1011},   {"u<U>_v<V>.tx", "u0_v1.tx", 0},
+                  {"<V>x<U>.tx", "2x3.tx", 1013},       {"a.<UVTILE0>.tx", "a.u0_v0.tx", 1001}};
+    for (size_t k = 0; k < sizeof theirs / sizeof *theirs; k++)
+        ck_assert_msg(txm_pattern_tile(theirs[k].pattern, theirs[k].name) == theirs[k].tile, "%s", theirs[k].pattern);
+    ck_assert(txm_pattern_match("a.$F4.tx", "a.0012.tx") && !txm_pattern_match("a.$F4.tx", "a.012.tx"));
+    ck_assert(txm_pattern_match("a.$F.tx", "a.12.tx") && txm_pattern_match("a.<frame>.tx", "a.007.tx"));
+    ck_assert(txm_pattern_match("a.<frame04>.tx", "a.0007.tx") && !txm_pattern_match("a.<f4>.tx", "a.007.tx"));
+    ck_assert(!txm_pattern_is("cost$5.tx") && !txm_pattern_is("100%.tx") && !txm_pattern_is("MAPID_a.tx"));
+    size_t bytes;
+    ck_assert_ptr_null(txm_pattern_unknown("a@2x<b.png", &bytes));
+    ck_assert_ptr_null(txm_pattern_unknown("a.<UDIM>.$F4.png", &bytes));
+    ck_assert_str_eq(txm_pattern_unknown("x<y>/a.<tile>.png", &bytes), "<tile>.png");
+    ck_assert_uint_eq(bytes, 6);
+    ck_assert_str_eq(txm_pattern_unknown("a.$HIP.png", &bytes), "$HIP.png");
+    ck_assert_str_eq(txm_pattern_unknown("a.@@@.png", &bytes), "@@@.png");
     ck_assert_uint_eq(txm_pattern_tile("a.####.tx", "a.1001.tx"), 0);
 }
 END_TEST

@@ -90,7 +90,7 @@ START_TEST(level_sizes)
     ck_assert_uint_eq(txm_level_count(1, 1), 1);
     ck_assert_uint_eq(txm_level_count(300, 200), 9);
     ck_assert_uint_eq(txm_level_count(1, 500), 9);
-    ck_assert_uint_eq(txm_level_count(65536, 1), TXM_MAX_LEVELS);
+    ck_assert_uint_eq(txm_level_count(TXM_MAX_SIZE_PX, 1), TXM_MAX_LEVELS);
     ck_assert_uint_eq(txm_level_size(5, 9), 1);
 }
 END_TEST
