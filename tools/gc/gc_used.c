@@ -8,12 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "mill/base/names.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
 #include "tools/make/batch_job.h"
+#include "tools/options/project.h"
 #include "tools/output/exits.h"
+#include "tools/output/format.h"
 #include "tools/output/say.h"
 
 /* The results for the images of one scene or list. */
@@ -25,6 +29,9 @@ typedef struct source {
 typedef struct finding {
     txm_used *used;
     bool missing_folders; /* images are missing together with their folder */
+    bool other;           /* for another release than that of the run */
+    txm_names paths;      /* of tx files that the run's release looks for */
+    size_t kept;          /* files that exist, and for which only other releases look */
     source *sources;
     size_t count;
     txm_error err; /* the first one */
@@ -60,7 +67,7 @@ static void on_gone(finding *f, const txm_batch_file *file)
     if (!folder)
         txm_no_memory(&f->err, NULL);
     else if (f->missing_folders || stat(folder, &st) == 0)
-        txm_say(TXM_SAY_WARNING, "%s", file->err->message);
+        txm_say(TXM_SAY_WARNING, "%s", file->err->message); /* said once: the other releases are silent */
     else
         txm_fail(&f->err, TXM_STATUS_NOT_FOUND,
                  "%s: its folder is missing, so it is unknown which tx files %s uses and nothing is removed; if the "
@@ -69,11 +76,20 @@ static void on_gone(finding *f, const txm_batch_file *file)
     free(folder);
 }
 
+static void add_path(finding *f, const char *tx_path)
+{
+    txm_error own;
+    const bool known = txm_names_has(&f->paths, tx_path);
+    f->kept += f->other && !known && access(tx_path, F_OK) == 0;
+    if (!known && !txm_names_put(&f->paths, tx_path))
+        txm_no_memory(&f->err, tx_path);
+    note_failure(f, txm_used_add(f->used, tx_path, &own), &own);
+}
+
 /* If an image cannot be resolved for another reason, it is unknown which tx file it uses, so nothing may be removed. */
 static void note_used(void *user, const txm_batch_file *file)
 {
     finding *f = user;
-    txm_error own;
     const txm_error *err = file->err;
     const char *origin = file->input->origin;
     bool scene = txm_path_scene(file->input->path) != TXM_PATH_NONE,
@@ -85,8 +101,12 @@ static void note_used(void *user, const txm_batch_file *file)
     }
     if (from)
         *(gone ? &from->gone : &from->found) += 1;
+    /* An image that another release refuses, or whose colour space it lacks, has no tx file there. */
+    const bool none = f->other && (err->status == TXM_STATUS_UNSUPPORTED || err->status == TXM_STATUS_COLORSPACE);
     if (err->status == TXM_OK && file->result->tx_path)
-        note_failure(f, txm_used_add(f->used, file->result->tx_path, &own), &own);
+        add_path(f, file->result->tx_path);
+    else if (none)
+        return;
     else if (gone)
         on_gone(f, file);
     else if (err->status != TXM_OK)
@@ -111,6 +131,8 @@ static void free_sources(finding *f)
     for (size_t i = 0; i < f->count; i++)
         free(f->sources[i].name);
     free(f->sources);
+    f->sources = NULL;
+    f->count = 0;
 }
 
 /* The tx file of a packed image has the name of the file that the image would be unpacked to. The folder is unknown
@@ -133,18 +155,16 @@ static txm_status add_scene_input(txm_inputs *inputs, const char *name, txm_erro
 }
 
 /* Settings and rules matter, because another colour space leads to another file. */
-txm_status txm_gc_find_used(const txm_gc_args *args, txm_used **used, txm_error *err)
+static txm_status find_used(finding *f, const txm_gc_args *args, const txm_config_args *config, txm_error *err)
 {
     static const txm_input_args input;
     static const txm_running_args running;
-    const txm_batch_job_args how = {
-        .input = &input, .rules = &args->rules, .config = &args->config, .running = &running};
-    finding f = {.missing_folders = args->missing_folders};
-    const txm_batch_events events = {.struct_size = sizeof(txm_batch_events), .user = &f, .done = note_used};
+    const txm_batch_job_args how = {.input = &input, .rules = &args->rules, .config = config, .running = &running};
+    const txm_batch_events events = {.struct_size = sizeof(txm_batch_events), .user = f, .done = note_used};
     txm_settings settings;
     const txm_batch_options options = {
         .struct_size = sizeof(txm_batch_options), .settings = &settings, .dry_run = true, .events = &events};
-    txm_batch_job job = {.scenes = {.config_args = &args->config, .packed = on_packed, .packed_user = &f}};
+    txm_batch_job job = {.scenes = {.config_args = config, .packed = on_packed, .packed_user = f}};
     txm_settings_init(&settings);
     settings.cache_dir = args->cache_dir;
     const txm_inputs_options from = {.struct_size = sizeof(txm_inputs_options),
@@ -155,18 +175,53 @@ txm_status txm_gc_find_used(const txm_gc_args *args, txm_used **used, txm_error 
     txm_status status = txm_inputs_new(&from, &job.inputs, err);
     if (status == TXM_OK)
         status = txm_rule_args_read(&args->rules, &job.rules, err);
-    if (status == TXM_OK)
-        status = txm_used_new(&f.used, err);
     for (size_t i = 0; status == TXM_OK && i < args->keep_for.count; i++)
         status = add_scene_input(job.inputs, args->keep_for.items[i], err);
     if (status == TXM_OK)
         status = txm_batch_job_plan(&job, &how, &options, err);
-    if (status == TXM_OK && f.err.status != TXM_OK)
-        status = txm_fail(err, f.err.status, "%s", f.err.message);
+    if (status == TXM_OK && f->err.status != TXM_OK)
+        status = txm_fail(err, f->err.status, "%s", f->err.message);
     if (status == TXM_OK)
-        status = check_sources(&f, err);
-    free_sources(&f);
+        status = check_sources(f, err);
+    free_sources(f);
     txm_batch_job_free(&job);
+    return status;
+}
+
+/* If nothing says which release renders the scenes, files for which only another one looks are kept too: they may still
+ * be needed, and the files of the run's release do not tell. */
+static txm_status find_others(finding *f, const txm_gc_args *args, txm_error *err)
+{
+    txm_status status = TXM_OK;
+    char files[TXM_FORMAT_COUNT];
+    const char *newest = txm_blender_name(TXM_BLENDER_NEWEST);
+    f->other = true;
+    txm_say_set_level(TXM_SAY_ERROR);
+    for (const txm_blender *b = txm_blender_versions(); *b && status == TXM_OK; b++) {
+        txm_config_args config = args->config;
+        config.blender = *b;
+        txm_project_assume(*b);
+        status = strcmp(txm_blender_name(*b), newest) != 0 ? find_used(f, args, &config, err) : TXM_OK;
+    }
+    txm_project_assume(TXM_BLENDER_NEWEST);
+    txm_report_args_apply(&args->report);
+    if (status == TXM_OK && f->kept)
+        txm_say(TXM_SAY_INFO,
+                "%s kept that only a Blender older than %s looks for; if %s renders these scenes, --blender %s removes "
+                "such files",
+                txm_format_are(f->kept, "file", files), newest, newest, newest);
+    return status;
+}
+
+txm_status txm_gc_find_used(const txm_gc_args *args, txm_used **used, txm_error *err)
+{
+    finding f = {.missing_folders = args->missing_folders};
+    txm_status status = txm_used_new(&f.used, err);
+    if (status == TXM_OK)
+        status = find_used(&f, args, &args->config, err);
+    if (status == TXM_OK && args->config.blender == TXM_BLENDER_NEWEST)
+        status = find_others(&f, args, err);
+    txm_names_free(&f.paths);
     *used = f.used;
     return status;
 }

@@ -138,6 +138,8 @@ typedef struct txm_project_maps {
 } txm_project_maps;
 txm_status txm_project_maps_of(const char *scene, const txm_config_args *args, txm_project_maps *out, txm_error *err);
 void txm_project_maps_free(txm_project_maps *maps);
+/* Sets the release for projects whose .txmill names none, if neither the command line nor a variable does. */
+void txm_project_assume(txm_blender blender);
 /* Whether both mean the same config and working space. */
 bool txm_config_args_same(const txm_config_args *a, const txm_config_args *b);
 #endif

@@ -132,13 +132,20 @@ bool txm_config_args_same(const txm_config_args *a, const txm_config_args *b)
     return same_text(a->ocio, b->ocio) && same_text(a->working_space, b->working_space) && a->blender == b->blender;
 }
 
+/* The release for projects that name none. */
+static txm_blender assumed = TXM_BLENDER_NEWEST;
+
+void txm_project_assume(txm_blender blender)
+{
+    assumed = blender;
+}
+
 /* Settings of the run's own .txmill do not apply to other projects. */
 static txm_config_args config_of(const own_project *o)
 {
     const txm_project_applied *a = txm_project_state();
-    txm_config_args args = {.ocio = o->values[TXM_KEY_OCIO],
-                            .working_space = o->values[TXM_KEY_WORKING_SPACE],
-                            .blender = TXM_BLENDER_NEWEST};
+    txm_config_args args = {
+        .ocio = o->values[TXM_KEY_OCIO], .working_space = o->values[TXM_KEY_WORKING_SPACE], .blender = assumed};
     if (o->values[TXM_KEY_BLENDER])
         txm_blender_parse(o->values[TXM_KEY_BLENDER], &args.blender);
     args.maps = a->targets.config->maps;

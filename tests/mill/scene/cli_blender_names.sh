@@ -60,6 +60,10 @@ txm resolve --json -c 'Linear Rec.709' t/i018.png
 check resolve json out 'o[0]["state"] == "fresh"'
 names() { find t -name '*.tx' | sort; }
 names >both
+txm gc --delete --keep-for $scene t
+names >newer
+check gc-keeps-names-of-any-release cmp -s both newer
+check gc-says-what-it-keeps says "kept that only a Blender older than 5.3 looks for; if 5.3 renders these scenes, --blender 5.3 removes such files"
 txm gc --delete -q --keep-for $scene --blender 5.3 t
 names >newer
 check gc-removes-the-older-names test "$(wc -l <newer)" -lt "$(wc -l <both)"
