@@ -189,7 +189,7 @@ txm_status txm_verify(txm_context *context, const char *path, const txm_verify_o
     /* Findings about zeros that were read from a file that shrank are dropped. */
     if (!status && v.tx)
         status = txm_tx_check(v.tx, err);
-    if (!status && v.any_release)
+    if (!status && v.any_release && *v.release_doubt)
         txm_find(v.findings, TXM_FINDING_RELEASE_UNKNOWN, TXM_NO_PLACE, "%s", v.release_doubt);
     txm_collector_sort(&collector);
     if (!status && o.verdict)

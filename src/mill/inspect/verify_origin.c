@@ -344,17 +344,21 @@ static bool may_depend_on_release(const txm_verification *v)
 }
 
 /* Without the image, its number of channels is unknown; that of channel-packed images makes no difference. */
-static void check_release(txm_verification *v)
+static txm_status check_release(txm_verification *v, txm_error *err)
 {
     const txm_tx_description *d = &v->description;
     const txm_blender own = txm_color_blender(txm_context_color(v->context));
     const txm_source_options reading = {.max_memory_bytes = v->context->max_memory_bytes};
     char why[256], names[64];
     txm_source *source = NULL;
+    txm_error failure = {0};
     v->release = own;
     if (!may_depend_on_release(v))
-        return;
-    bool opened = v->source && txm_source_open(v->source, &reading, &source, NULL) == TXM_OK;
+        return TXM_OK;
+    const bool opened = v->source && txm_source_open(v->source, &reading, &source, &failure) == TXM_OK;
+    /* Other failures are the image's own, which says nothing about the tx file. */
+    if (failure.status == TXM_STATUS_NO_MEMORY || txm_status_retryable(failure.status))
+        return txm_fail_as(err, &failure);
     const txm_source_info unread = {.file_channels = d->alpha == TXM_ALPHA_CHANNEL_PACKED ? 4 : 3, .channels = 4};
     const txm_release_image image = {.info = opened ? txm_source_info_of(source) : &unread,
                                      .class = strcmp(d->detected, "scene_linear_srgb") ? TXM_COLOR_CLASS_OTHER
@@ -368,6 +372,7 @@ static void check_release(txm_verification *v)
     else if (v->any_release)
         snprintf(v->release_doubt, sizeof v->release_doubt, "%s", why);
     txm_source_close(&source);
+    return TXM_OK;
 }
 
 /* The source is checked first, since the search for the name needs its folder. */
@@ -379,6 +384,6 @@ txm_status txm_verify_origin(txm_verification *v, txm_error *err)
     if (!status)
         check_config(v);
     if (!status)
-        check_release(v);
+        status = check_release(v, err);
     return status ? status : check_name(v, err);
 }
