@@ -227,7 +227,7 @@ def explanation(resolved):
     if resolved.error:
         lines.append(resolved.error.message)
     for other in resolved.data.get("others") or []:
-        lines.append("%s: %s" % (other.get("path"), other.get("reason") or other.get("differs") or ""))
+        lines.append("%s: %s" % (other["path"], other["difference"]))
     return lines
 
 

@@ -63,4 +63,90 @@ assert passed(preference=True, excluded=["/shots/"]) == passed(preference=True, 
 assert passed(preference=True, autoexec=False) == off and passed(autoexec=True) == on  # Blender 5.3
 EOF
 check scripts-run-where-they-may rc_is 0
+
+# The extension reads no member of the program's JSON that the schemas do not have. The answers are real ones.
+cp -r "$TXM_TESTDATA/blend" textures && cp "$TXM_TESTDATA/golden/rgb8.png" textures/
+cat >textures/scene.txt <<'EOF'
+txmill-scene 1
+size 64 36
+camera perspective half 0.36 0.2025 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 5
+image wood "rgb8.png" colorspace "sRGB" alpha straight extension repeat interpolation linear
+material floor diffuse 0.8 0.8 0.8
+texture floor wood input "Base Color" uv "" transform 2 0 0 0 2 0
+quad floor -1 -1 0 2 0 0 0 2 0
+EOF
+run env PYTHONPATH="$repo/python" TXMILL="$TXMILL" python3 - "$repo" <<'EOF'
+import importlib, json, os, sys, types
+import txmill
+from txmill import _program
+repo = sys.argv[1]
+class Any(types.ModuleType):
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return type(name, (), {"__init__": lambda self, *a, **k: None}) if name[:1].isupper() else lambda *a, **k: a[0] if a else None
+def parts(schemas, root):
+    for schema in schemas:
+        if "$ref" in schema:
+            found = root
+            for word in schema["$ref"].lstrip("#/").split("/"):
+                found = found[word]
+            yield from parts([found], root)
+        yield schema
+        for word in ("oneOf", "anyOf", "allOf"):
+            yield from parts(schema.get(word, []), root)
+        if isinstance(schema.get("items"), dict):
+            yield from parts([schema["items"]], root)
+class Strict(dict):
+    """An object that has only the members which its schema has; `reads` collects those that were read."""
+    reads = set()
+    def __init__(self, pairs, schemas, root):
+        self.known = {}
+        for part in parts(schemas, root):
+            for name, schema in part.get("properties", {}).items():
+                self.known.setdefault(name, []).append(schema)
+        super().__init__({name: strict(value, self.known.get(name, []), root) for name, value in pairs.items()})
+    def look(self, name):
+        # Texts have NAME_encoded where they are not UTF-8.
+        assert name in self.known or name.endswith("_encoded"), "no schema has %r beside %s" % (name, sorted(self.known))
+        self.reads.add(name)
+    def __getitem__(self, name):
+        self.look(name)
+        return super().__getitem__(name)
+    def get(self, name, otherwise=None):
+        self.look(name)
+        return super().get(name, otherwise)
+def strict(value, schemas, root):
+    if isinstance(value, list):
+        return [strict(item, schemas, root) for item in value]
+    return Strict(value, schemas, root) if isinstance(value, dict) else value
+def loads(line):
+    plain = json.loads(line)
+    with open("%s/docs/schema/%s.schema.json" % (repo, plain["schema"].split(".")[1])) as file:
+        root = json.load(file)
+    return Strict(plain, [root], root)
+_program.json = types.SimpleNamespace(loads=loads)
+bpy, package = Any("bpy"), types.ModuleType("extension")
+for name in ("types", "props", "path", "app", "utils", "data"):
+    setattr(bpy, name, Any(name))
+bpy.app.handlers, bpy.app.version, bpy.data.filepath = Any("handlers"), (5, 2, 3), ""
+package.__path__ = [repo + "/blender/txmill"]
+sys.modules.update({"bpy": bpy, "bpy.app": bpy.app, "bpy.app.handlers": bpy.app.handlers, "bpy_extras": Any("e"),
+                    "bpy_extras.io_utils": Any("u"), "extension": package, "extension.client": txmill})
+package.client = txmill
+operators, status, estimate = (importlib.import_module("extension." + name) for name in ("operators", "status", "estimate"))
+os.chdir("textures")
+txmill.make("rgb8.png", colorspace="sRGB", alpha_type="straight")
+lines = [line for space in ("sRGB", "Non-Color") for found in txmill.resolve("rgb8.png", colorspace=space, alpha_type="straight")
+         for line in operators.explanation(found)]
+assert any(line.startswith("rgb8.png is missing") for line in lines), lines
+assert "difference" in Strict.reads and any(".tx: " in line for line in lines), lines
+found = status.from_scene(txmill.list_scene("materials.blend"))
+assert found.scene and found.files and found.lost and {"exists", "tx", "lookup", "alpha"} <= Strict.reads, vars(found)
+said = estimate.lines_of(txmill.stream_budget("."))
+assert any(line.startswith("rgb8.png: ") for line in said), said
+made = operators.make("materials.blend")
+assert made[1] in ("INFO", "WARNING", "ERROR") and made[2], made
+EOF
+check reads-what-the-schemas-have rc_is 0
 finish
