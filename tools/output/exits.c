@@ -44,7 +44,7 @@ enum { ENDING = sizeof ending / sizeof *ending };
 /* After a signal the work has this long to notice it, and as much processor time, since the machine may be busy or the
  * process may be traced; then it is looked at again and again. A library that opens a file of a gigabyte, for example,
  * does not know the flag. */
-enum { PATIENCE_MS = 700, BUSY_MS = 350, AGAIN_MS = 100 };
+enum { PATIENCE_MS = 500, BUSY_MS = 200, AGAIN_MS = 50 };
 static uint64_t cpu_ms_at_signal;
 
 static uint64_t cpu_ms(void)

@@ -466,6 +466,8 @@ static txm_status write_in_turn(unwrap_job *job, txm_error *err)
         job->made->outcome = TXM_OUTCOME_UP_TO_DATE;
     else if (status == TXM_OK)
         status = write_and_publish(job, err);
+    if (status == TXM_OK)
+        txm_sweep_beside(job->made->mesh_path);
     txm_claims_drop(claims, &claim);
     txm_claims_free(&claims);
     return status;
@@ -486,6 +488,9 @@ static txm_status unwrap_pages(unwrap_job *job, txm_error *err)
     job->made->outcome = fresh && !job->options.force ? TXM_OUTCOME_UP_TO_DATE
                          : job->options.dry_run       ? TXM_OUTCOME_WOULD_CREATE
                                                       : TXM_OUTCOME_CREATED;
+    /* What a run that was killed at its end left is removed here, since nothing is written. */
+    if (status == TXM_OK && job->made->outcome == TXM_OUTCOME_UP_TO_DATE && !job->options.dry_run)
+        txm_sweep_beside(job->made->mesh_path);
     if (status != TXM_OK || job->made->outcome != TXM_OUTCOME_CREATED)
         return status;
     return job->options.no_claims ? write_and_publish(job, err) : write_in_turn(job, err);

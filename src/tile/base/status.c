@@ -140,13 +140,12 @@ txm_status txm_fail_errno(txm_error *err, int sys_errno, const char *format, ...
     txm_status status = status_of_errno(sys_errno);
     if (err && err->status == TXM_OK) {
         va_list args;
-        char text[128], reason[132];
+        char text[128], reason[160];
         err->status = status;
         err->sys_errno = sys_errno;
         /* GNU strerror_r returns the text, which may or may not be in the buffer. */
-        snprintf(reason, sizeof reason, ": %s",
-                 sys_errno == EFBIG ? "the limit of file sizes is reached (ulimit -f shows it)"
-                                    : strerror_r(sys_errno, text, sizeof text));
+        snprintf(reason, sizeof reason, ": %s%s", strerror_r(sys_errno, text, sizeof text),
+                 sys_errno == EFBIG ? " (ulimit -f shows the limit)" : "");
         va_start(args, format);
         compose(err->message, reason, format, args);
         va_end(args);

@@ -96,8 +96,8 @@ def webp():
     return b"RIFF" + struct.pack("<I", len(body)) + body
 
 
-def gif():
-    return b"GIF89a" + struct.pack("<HHBBB", 65535, 65535, 0xF7, 0, 0) + bytes(768) + b"," + struct.pack("<HHHHB", 0, 0, 65535, 65535, 0) + b"\x08\x04\x00\x01\x04\x05\x00;"
+def gif(side):
+    return b"GIF89a" + struct.pack("<HHBBB", side, side, 0xF7, 0, 0) + bytes(768) + b"," + struct.pack("<HHHHB", 0, 0, side, side, 0) + b"\x08\x04\x00\x01\x04\x05\x00;"
 
 
 def jpeg():
@@ -153,7 +153,8 @@ BOMBS = {
     "bc6.dds": dds(b"DX10", 95), "dpx": dpx(10, 1), "wide.dpx": dpx(16, 0), "one.dpx": dpx(1, 0), "cin": cineon(), "tga": tga(2, 32),
     "runs.tga": tga(10, 32), "palette.tga": tga(9, 8), "psd": psd(1, 8, 1), "plain.psd": psd(1, 16, 0), "psb": psd(2, 32, 0),
     "hdr": b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 60000 +X 60000\n" + b"\2\2\xea\x60" + b"\xff\1" * 99, "sgi": sgi(1), "plain.sgi": sgi(0),
-    "bmp": bmp(24, 0), "runs.bmp": bmp(8, 1), "one.bmp": bmp(1, 0), "ico": ico(), "jp2": jp2(), "webp": webp(), "gif": gif(), "jpg": jpeg(),
+    "bmp": bmp(24, 0), "runs.bmp": bmp(8, 1), "one.bmp": bmp(1, 0), "ico": ico(), "jp2": jp2(), "webp": webp(), "gif": gif(65535), "less.gif": gif(20000),
+    "jpg": jpeg(),
     "lzw.tif": tiff(5, False, 1), "tiled.tif": tiff(5, True, 1), "zstd.tif": tiff(50000, False, 1), "zstd-tiled.tif": tiff(50000, True, 1),
     "separate.tif": tiff(8, False, 2), "jpeg.tif": tiff(7, True, 1), "lzma.tif": tiff(34925, True, 1), "exr": exr(3, False),
     "piz.exr": exr(4, True), "dwa.exr": exr(8, True), "b44.exr": exr(6, True), "pic": softimage(), "rla": rla(), "fits": fits(),

@@ -174,16 +174,6 @@ static txm_status open_in_worker(oiio_source *s, txm_source_info *info, txm_erro
     }
     free(cwd);
     free(text);
-    /* The bound was too small, and not the memory. Decoders written in C report damage instead. */
-    if (status == TXM_STATUS_NO_MEMORY && !s->max_memory_bytes &&
-        open_bytes(s) + TXM_WORKER_SLACK_BYTES < request.free_memory_bytes) {
-        txm_error_clear(err);
-        status =
-            txm_fail(err, TXM_STATUS_TOO_LARGE,
-                     "%s: opening it takes more than %llu MiB of memory, which no honest file of %llu bytes needs; "
-                     "--max-memory SIZE allows more",
-                     s->path, (unsigned long long)open_bytes(s) >> 20, (unsigned long long)s->file_bytes);
-    }
     return status;
 }
 
@@ -224,6 +214,23 @@ static txm_status try_again(oiio_source *s, txm_source_info *info, txm_error *er
     return open_in_worker(s, info, err);
 }
 
+/* Whether the bound of an image that is being opened may be why it got no memory. If the same happens again, it is. */
+static bool lacks_large_piece(const oiio_source *s, txm_status status)
+{
+    return status == TXM_STATUS_NO_MEMORY && !s->max_memory_bytes && txm_worker_lacked_large(s->worker) &&
+           open_bytes(s) + TXM_WORKER_SLACK_BYTES < txm_free_memory("");
+}
+
+static txm_status refuse_to_open(oiio_source *s, txm_error *err)
+{
+    txm_fail(err, TXM_STATUS_TOO_LARGE,
+             "%s: opening it takes more than %llu MiB of memory, which no honest file of %llu bytes needs; "
+             "--max-memory SIZE allows more",
+             s->path, (unsigned long long)open_bytes(s) >> 20, (unsigned long long)s->file_bytes);
+    close_oiio(s);
+    return TXM_STATUS_TOO_LARGE;
+}
+
 /* Versions of OpenImageIO before 3.1 name the space "Gamma2.2". */
 static void rename_gamma(txm_source_info *info)
 {
@@ -255,6 +262,12 @@ static txm_status open_oiio(const char *path, const txm_source_options *options,
     s->max_memory_bytes = options->max_memory_bytes;
     txm_error first = {0};
     txm_status status = open_in_worker(s, info, &first);
+    if (lacks_large_piece(s, status)) {
+        txm_error_clear(&first);
+        status = try_again(s, info, &first);
+        if (lacks_large_piece(s, status))
+            return refuse_to_open(s, err);
+    }
     if (is_doubtful(s, status))
         status = try_again(s, info, err);
     else if (status != TXM_OK)

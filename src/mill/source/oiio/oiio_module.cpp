@@ -54,9 +54,11 @@ bool lacks_thread(const std::system_error &e)
     return e.code() == std::errc::resource_unavailable_try_again || e.code() == std::errc::not_enough_memory;
 }
 
+/* If a little memory is there, a large piece was refused: the bound of the image may be the reason. */
 [[noreturn]] static void end_without_memory()
 {
-    _exit(TXM_WORKER_LEFT + ENOMEM);
+    enum { LITTLE_BYTES = 1 << 20 };
+    _exit(TXM_WORKER_LEFT + (std::malloc(LITTLE_BYTES) ? TXM_WORKER_LARGE : ENOMEM));
 }
 
 /* An exception in a place where none is allowed, in a destructor or while a thread starts, usually means lack of

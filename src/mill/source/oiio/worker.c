@@ -34,6 +34,7 @@ struct txm_worker {
     uint32_t cpu_seconds; /* limit of the last request */
     bool encodes;         /* the last request was to encode */
     bool ended;           /* it ended and was waited for */
+    bool lacked_large;    /* it ended because it got no large piece of memory */
     txm_worker *next;     /* next one in the list of idle workers */
 };
 
@@ -219,6 +220,11 @@ void txm_worker_put(txm_worker *w, bool healthy)
         kill_worker(w);
 }
 
+bool txm_worker_lacked_large(const txm_worker *worker)
+{
+    return worker && worker->lacked_large;
+}
+
 /* ---- communication ---- */
 
 /* $TXMILL_DECODER_SECONDS is for tests, and for unusual files. */
@@ -279,8 +285,10 @@ static txm_status explain_end(txm_worker *w, int sys_errno, const char *name, tx
     if (got == w->pid && WEXITSTATUS(how) == LINKER_FAILED)
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: the %s could not be started, most likely for lack of memory",
                         name, who);
+    w->lacked_large = got == w->pid && WEXITSTATUS(how) == TXM_WORKER_LEFT + TXM_WORKER_LARGE;
     if (got == w->pid && WEXITSTATUS(how) > TXM_WORKER_LEFT)
-        return txm_fail_errno(err, WEXITSTATUS(how) - TXM_WORKER_LEFT, "%s: the %s gave up", name, who);
+        return txm_fail_errno(err, w->lacked_large ? ENOMEM : WEXITSTATUS(how) - TXM_WORKER_LEFT, "%s: the %s gave up",
+                              name, who);
     if (w->encodes) /* libjpeg ends the process like this when memory is exhausted */
         return txm_fail(err, TXM_STATUS_NO_MEMORY,
                         "%s: the encoder gave up without a message, most likely for lack of memory", name);

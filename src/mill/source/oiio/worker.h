@@ -16,6 +16,8 @@
 enum { TXM_WORKER_VERSION = 5, TXM_WORKER_FD = 3, TXM_WORKER_MAX_TEXT_BYTES = 1 << 20 };
 /* The exit status is this plus the errno if a worker ends because it cannot continue. */
 enum { TXM_WORKER_LEFT = 64 };
+/* Instead of ENOMEM: there was memory, but not for a large piece. */
+enum { TXM_WORKER_LARGE = 127 };
 /* Memory for a decoder's own tables, beyond the bounds of a request. */
 enum { TXM_WORKER_SLACK_BYTES = 512 << 20 };
 
@@ -58,6 +60,8 @@ txm_status txm_worker_get(txm_worker **out, txm_error *err);
 /* Returns a worker for the next image. `healthy` is false if it may be out of step: then it is ended. A worker whose
  * image was closed needs no ending, even if its decoder failed, because it then starts anew itself. NULL-safe. */
 void txm_worker_put(txm_worker *worker, bool healthy);
+/* Whether a worker ended because it got no large piece of memory. */
+bool txm_worker_lacked_large(const txm_worker *worker);
 
 /* Sends a request with up to two strings after it. */
 txm_status txm_worker_send(txm_worker *worker, const txm_worker_request *request, const char *cwd, const char *path,
