@@ -256,8 +256,10 @@ const txm_option txm_jobs_options[] = {TXM_OPTION_JOBS(AT(threads)), {0}};
 const txm_option txm_running_options[] = {
     TXM_OPTION_JOBS(AT(threads)),
     TXM_OPTION(SIZE, "max-memory", AT(max_memory_bytes), .arg = "SIZE",
-               .help = "Memory limit, such as 800M or 4G (default: none)",
-               .more = "An image that needs more is refused before memory is allocated."),
+               .help = "Memory limit, such as 800M or 4G (default: none for honest images)",
+               .more = "An image that needs more is refused before memory is allocated. Without this option an image "
+                       "is refused only if it claims more pixels than a file of its size can hold, or is likely to, "
+                       "or if it needs more memory than is free."),
     TXM_OPTION(CUSTOM, "device", AT(device), .arg = "NAME", .values = "auto cpu cuda opencl", .parse = parse_device,
                .help = "auto, cpu, cuda[:N] or opencl[:N] (default: auto)",
                .more = "The bytes of the result do not depend on the device. txmill-devices(1) describes how auto "

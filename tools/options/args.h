@@ -29,9 +29,9 @@
     {                                                                                                                  \
         .name = "overwrite", .type = TXM_OPT_FLAG, field,                                                              \
         .help = "Replace the output even if txmill did not write it",                                                  \
-        .more =                                                                                                        \
-            "Without it only files that txmill wrote are replaced. Even with it, images that txmill did not write, "   \
-            "images that have a tx file, scenes, tx files, logs and inputs of the command are never overwritten."      \
+        .more = "Without it only files that txmill wrote, and that were not changed since, are replaced. Even with "   \
+                "it, images that txmill did not write, "                                                               \
+                "images that have a tx file, scenes, tx files, logs and inputs of the command are never overwritten."  \
     }
 
 #define TXM_OPTION_CACHE_DIR(field, text, explanation)                                                                 \
