@@ -69,6 +69,8 @@ static txm_status look_at_image(const char *path, struct stat *st, uint8_t head[
                                 txm_error *err)
 {
     txm_random_file file = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    if (file.fd < 0 && errno == ENXIO) /* a socket, or a device without a driver */
+        return txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: is not a regular file", path);
     if (file.fd < 0)
         return txm_fail_errno(err, errno, "%s: cannot be opened", path);
     txm_status status = TXM_OK;

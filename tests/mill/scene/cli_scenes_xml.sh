@@ -118,6 +118,10 @@ for c in list check make resolve "plan -N 1"; do
     check "pipe-in-scene-${c%% *}" test "$(cat out err | grep -c 'pipe.xml: is not a regular file')" -ge 1 -a \
         "$(cat out err | grep -c 'does not exist')" -eq 0
 done
+python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket.png")'
+echo "<cycles><shader><image_texture filename='socket.png'/></shader></cycles>" >of-socket.xml
+txm make of-socket.xml
+check socket-in-scene says "socket.png: is not a regular file"
 mkdir folder.xml
 txm list folder.xml
 check folder-exit test "$rc" -ne 0
