@@ -180,6 +180,12 @@ static bool first_line(const char *program, const char *argument, char *line, si
     return pid > 0 && ended == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0 && *line;
 }
 
+/* What versions of OpenImageIO before Blender's get wrong, as measured with 2.4.7. */
+#define OLD_FORMATS                                                                                                    \
+    "OpenImageIO before 3.1, which Blender has, reads these otherwise: PSD of 32 bits (as sRGB), DDS with the sRGB "   \
+    "formats of DXGI (refused), TGA whose palette does not begin at 0 (wrong colours), ICO of 256 px (refused), "      \
+    "Softimage PIC with run lengths; save such images as PNG, TIFF or OpenEXR"
+
 /* Runs the worker, which loads OpenImageIO as it does for an image; if one of its 258 libraries is missing, its
  * output says so. */
 static void examine_image_library(examination *x)
@@ -198,6 +204,9 @@ static void examine_image_library(examination *x)
                  "txmill-oiio-worker is not in %s: images other than PNG, JPEG, TIFF, EXR and the like cannot be read",
                  looked_in ? looked_in : "its place");
     tell_fact(x, works ? GOOD : BAD, "library", "OpenImageIO", text);
+    int major = 0, minor = 0;
+    if (works && sscanf(said, "%d.%d", &major, &minor) == 2 && major * 100 + minor < 301)
+        tell_fact(x, NOTE, "library", "image formats", OLD_FORMATS);
     free(worker);
     free(looked_in);
 }

@@ -474,6 +474,10 @@ check doctor-cache-folder rc_is 0
 rm -r doctored
 mkdir plugins && cp "$TXM_BUILD/txmill-oiio-worker" plugins/ && echo noise >plugins/txmill-oiio.so
 TXMILL_PLUGINS=$work/plugins txm doctor
+# Formats that Blender's OpenImageIO reads otherwise are listed where an older one is in use.
+oiio=$("$(dirname "$TXMILL")/txmill-oiio-worker" --version)
+check doctor-old-formats test "$("$TXMILL" doctor | grep -c 'DDS with the sRGB formats of DXGI')" -eq \
+    "$(printf '3.1\n%s\n' "$oiio" | sort -CV && echo 0 || echo 1)"
 check doctor-broken-module test "$rc $(grep -c 'OpenImageIO .*cannot load it: .*txmill-oiio.so' out)" = "5 1"
 rm -r plugins
 if command -v taskset >/dev/null; then
