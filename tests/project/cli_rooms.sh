@@ -89,6 +89,11 @@ check program-uses-public-headers test -z \
 check library-knows-no-program test -z "$(grep -rlE '#include "(tools|stream)/' src/tile src/mill include)"
 check public-headers-stand-alone test -z "$(grep -hE '^#include "' include/*/*.h | grep -vE '"(txmill|txtile)/')"
 check libtxtile-headers-stand-alone test -z "$(grep -hE '^#include "' include/txtile/*.h | grep -v '"txtile/')"
+# Each library says of each struct in its headers whether it may grow (tile/abi/structs.h).
+for library in tile mill; do
+    check "lib$library-structs-have-a-kind" diff <(grep -ohE '^typedef struct txm_[a-z0-9_]+ \{' include/tx$library/*.h | cut -d' ' -f3 | sort) \
+        <(sed -nE 's/^ +(FIXED|SIZED|RETURNED)\(([a-z0-9_]+).*/\2/p' src/$library/abi/sizes.c | sort)
+done
 # Headers that the files of one room share are not included elsewhere.
 for header in $(find src -name '*_impl.h'); do
     room=$(dirname "$header")

@@ -62,6 +62,7 @@
     FIXED(txm_level_picture, 40) \
     FIXED(txm_name_match, 424) \
     FIXED(txm_other_name, 328) \
+    FIXED(txm_path_map, 16) \
     FIXED(txm_picture, 40) \
     FIXED(txm_resolution, 5512) \
     SIZED(txm_resolve_options) \
