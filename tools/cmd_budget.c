@@ -217,6 +217,7 @@ static void examine(budgeting *b, const txm_operands *operands, txm_error *err)
     const txm_batch_options batch = {.struct_size = sizeof(txm_batch_options),
                                      .settings = &a->settings.settings,
                                      .dry_run = true,
+                                     .no_keys = true,
                                      .events = &events};
     txm_batch_job job = {0};
     if (txm_batch_job_collect(&job, &how, operands, err) == TXM_OK &&

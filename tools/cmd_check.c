@@ -449,6 +449,7 @@ static txm_status check_operands(checking *c, const txm_operands *operands, txm_
     const txm_batch_options batch = {.struct_size = sizeof(txm_batch_options),
                                      .settings = &a->settings.settings,
                                      .dry_run = true,
+                                     .no_keys = true,
                                      .deep = a->deep,
                                      .events = &events};
     txm_status status = txm_batch_job_collect(&c->job, &how, operands, err);

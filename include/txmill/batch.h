@@ -217,6 +217,7 @@ typedef struct txm_batch_options {
     /* One context for each input, derived from the batch's; an element that is NULL means the batch's own. The array
      * and the contexts must outlive the batch. NULL: the batch's own for all inputs. */
     txm_context *const *contexts;
+    bool no_keys; /* as no_key in txm_convert_options */
 } txm_batch_options;
 
 /* Initialises options with the defaults. */

@@ -151,6 +151,9 @@ typedef struct txm_convert_options {
     /* Reports progress: rows_done of the `rows` of level 0 are done. Called on any thread; may be NULL. */
     void (*progress)(void *user, uint32_t rows_done, uint32_t rows);
     void *progress_user;
+    /* The settings key of a file that is up to date is not needed. Images of formats that need a slow library are then
+     * not opened if their tx files say enough. */
+    bool no_key;
 } txm_convert_options;
 
 /* Initialises options with the defaults. */

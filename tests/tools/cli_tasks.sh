@@ -115,6 +115,34 @@ mkdir 'no scene' && cp "$golden/rgb8.png" 'no scene'
 txm list 'no scene'
 check list-without-scene says "'txmill resolve \"no scene\"' shows the tx files of its images"
 
+# ---- images that only OpenImageIO reads ----------------------------------------------------------------------------------
+# If all is fresh, check does not start its worker, and says the same as commands that open the images.
+mkdir slow && "$TXMILL" make -q sums/rgb8.png
+for e in gif bmp tga hdr; do "$TXMILL" extract -l 0 -o slow/wall_normal.$e sums/rgb8.png 2>/dev/null; done
+for settings in '' '--preset pbr' '-a none' '-c ACEScg'; do
+    # shellcheck disable=SC2086
+    "$TXMILL" make -q $settings slow
+    # shellcheck disable=SC2086
+    txm resolve --json $settings slow
+    grep -o '"path":"[^"]*"' out | sort -u >opened
+    # shellcheck disable=SC2086
+    txm check --json --ignore data-as-color $settings slow
+    check "unopened-fresh$settings" rc_is 0
+    check "unopened-same$settings" test "$(grep -o '"tx":"[^"]*"' out | sed 's/"tx"/"path"/' | sort -u | comm -23 - opened | wc -l)" -eq 0
+    check "unopened-all$settings" test "$(grep -c '"id":"fresh"' out)" -eq 4
+    if strace -f -o /dev/null true 2>/dev/null; then
+        # shellcheck disable=SC2086
+        strace -f -qq -e trace=execve -o calls "$TXMILL" check $settings slow >/dev/null 2>&1
+        check "unopened-no-worker$settings" test "$(grep -c oiio-worker calls)" -eq 0
+    fi
+done
+touch slow/wall_normal.gif
+txm check slow
+check unopened-outdated eval 'rc_is 5 && prints "slow/wall_normal.gif: outdated"'
+cp sums/rgb8.png slow/wall_normal.tga
+txm check slow
+check unopened-other-format eval 'rc_is 5 && prints "slow/wall_normal.tga: outdated"'
+
 # ---- progress and interruption ------------------------------------------------------------------------------------------
 mkdir many && for ((i = 0; i < 150; i++)); do cp "$golden/tile64.png" "many/$i.png"; done
 "$TXMILL" make -q many

@@ -420,11 +420,41 @@ static bool leave_unread(conversion *c, txm_result *result, const txm_error *why
     return true;
 }
 
+/* OpenImageIO takes most of a second to load, and then a process for each image. Settings that are compared with the
+ * file, and are not in its name, need the image. */
+static bool leave_unopened(conversion *c, txm_result *result)
+{
+    const unsigned compared = TXM_ASKED_COMPRESSION | TXM_ASKED_TILE | TXM_ASKED_BORDERS | TXM_ASKED_MONO;
+    txm_found found;
+    txm_tx_description d = {0};
+    txm_tx_info info;
+    if (!c->options->no_key || c->options->force || c->options->output || c->settings.asked & compared ||
+        !txm_serves_unopened(c->context, &c->settings, c->path, &c->resolved, &found, &d, &info))
+        return false;
+    result->outcome = TXM_OUTCOME_UP_TO_DATE;
+    result->tx_path = found.path;
+    result->shows = found.shows;
+    found.path = found.shows = NULL;
+    snprintf(result->colorspace, sizeof result->colorspace, "%s", c->resolved.requested);
+    snprintf(result->detected, sizeof result->detected, "%s", d.detected);
+    result->alpha = c->resolved.alpha;
+    result->width = info.width;
+    result->height = info.height;
+    result->levels = info.levels;
+    result->channels = info.channels == 1 ? 1 : 4;
+    result->type = info.type;
+    txm_tx_description_free(&d);
+    txm_found_clear(&found);
+    return true;
+}
+
 /* Opens, resolves, looks up, makes: each step may end the conversion, also with success. */
 static txm_status run_conversion(conversion *c, txm_result *result, txm_error *err)
 {
     const txm_source_options source = {.max_memory_bytes = c->context->max_memory_bytes};
     bool needed = false;
+    if (leave_unopened(c, result))
+        return TXM_OK;
     txm_status status = txm_source_open(c->path, &source, &c->source, err);
     if (status && leave_unread(c, result, err)) {
         txm_error_clear(err);

@@ -282,3 +282,54 @@ void txm_settings_key(const txm_source_info *info, const txm_color_space *space,
                      settings->mono && c.channels > 1, c.curve == TXM_CURVE_SRGB_PACKED ? " packed" : "");
     txm_sha1_of(text, (size_t)n, out);
 }
+
+/* ---- images that need not be opened ------------------------------------------------------------------------------ */
+
+/* What a tx file has to state about itself so that the image is not needed. */
+typedef struct stated {
+    const txm_context *context;
+    const txm_resolved *resolved;
+} stated;
+
+static bool says_the_same(const void *user, const txm_tx_description *d, char *why, size_t why_bytes)
+{
+    const stated *s = user;
+    const txm_color_space *space = NULL;
+    snprintf(why, why_bytes, "it does not state its settings");
+    return !strcmp(d->requested, s->resolved->requested) && d->has_alpha_type && d->alpha == s->resolved->alpha &&
+           !strcmp(d->xyz_to_scene_linear, s->resolved->key.xyz_text) && !d->releases &&
+           (!d->config || (txm_color_find(s->context->color, d->requested, &space, NULL) == TXM_OK &&
+                           txm_resolved_config(space, d, why, why_bytes)));
+}
+
+bool txm_serves_unopened(const txm_context *context, const txm_settings *settings, const char *path,
+                         txm_resolved *resolved, txm_found *out, txm_tx_description *description, txm_tx_info *info)
+{
+    const char *name = NULL, *usual = NULL;
+    txm_alpha usual_alpha = TXM_ALPHA_STRAIGHT;
+    const txm_space_choice choice = txm_space_chosen(settings->colorspace, &name);
+    *out = (txm_found){0};
+    if ((choice != TXM_SPACE_DEFAULT && choice != TXM_SPACE_NAMED) ||
+        !txm_source_format_defaults(path, context->color, &usual, &usual_alpha))
+        return false;
+    name = choice == TXM_SPACE_DEFAULT ? usual : txm_color_meant(context->color, name);
+    const txm_alpha alpha = settings->alpha == TXM_ALPHA_DEFAULT ? usual_alpha : settings->alpha;
+    *resolved = (txm_resolved){.requested = requested_as(settings->colorspace, name),
+                               .alpha = alpha,
+                               .key = {.xyz_text = txm_color_xyz_to_scene_linear_text(context->color),
+                                       .colorspace = txm_key_word(context->color, name),
+                                       .alpha = alpha,
+                                       .equiangular = settings->equiangular}};
+    const stated image = {context, resolved};
+    const txm_tx_wish wish = {says_the_same, &image, resolved->requested};
+    txm_tx *tx = NULL;
+    bool serves = txm_tx_lookup(path, settings->cache_dir, &resolved->key, &wish, out, NULL) == TXM_OK &&
+                  out->state == TXM_TX_STATE_FRESH && txm_tx_open(out->path, &tx, NULL) == TXM_OK &&
+                  txm_tx_describe(tx, description, NULL) == TXM_OK;
+    if (serves)
+        *info = *txm_tx_info_of(tx);
+    else
+        txm_found_clear(out);
+    txm_tx_close(&tx);
+    return serves;
+}

@@ -38,6 +38,12 @@ const char *txm_key_word(const txm_color_config *config, const char *name);
 bool txm_serves_unread(const txm_context *context, const txm_settings *settings, const char *path, const txm_error *why,
                        txm_resolved *resolved, txm_found *out);
 
+/* For an image that need not be opened: whether its tx file is up to date, by its name and time and by the settings
+ * that it states. False if that cannot be decided without the image. On true, `description` and `info` are of the tx
+ * file; free the former. */
+bool txm_serves_unopened(const txm_context *context, const txm_settings *settings, const char *path,
+                         txm_resolved *resolved, txm_found *out, txm_tx_description *description, txm_tx_info *info);
+
 /* Whether a tx file of this space was made with a config that defines the space in the same way; if not, `why` says so.
  * True for files that do not record their config. */
 bool txm_resolved_config(const txm_color_space *space, const txm_tx_description *description, char *why,

@@ -130,7 +130,8 @@ static txm_status look_up_item(txm_batch *b, size_t index, txm_error *err)
     const txm_convert_options options = {.struct_size = sizeof(txm_convert_options),
                                          .output = txm_batch_output_of(b, index),
                                          .force = b->options.force,
-                                         .dry_run = true};
+                                         .dry_run = true,
+                                         .no_key = b->options.no_keys && !b->options.lint};
     txm_result result = {0};
     struct stat st;
     txm_status status = txm_convert(item->context, input->path, &settings, &options, &result, err);

@@ -6,7 +6,10 @@
  */
 #include "mill/source/defaults.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "mill/source/formats.h"
 #include "mill/source/readers.h"
@@ -80,6 +83,34 @@ txm_status txm_source_scene_defaults(const txm_source_info *info, const char *pa
             *alpha = extension_is_premultiplied(path) ? TXM_ALPHA_PREMULTIPLIED : TXM_ALPHA_STRAIGHT;
     }
     return TXM_OK;
+}
+
+static const txm_image_format *format_at(const char *path)
+{
+    uint8_t head[64];
+    const txm_image_format *named = txm_format_of_source(path, false), *found = NULL;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const ssize_t n = fd < 0 ? 0 : read(fd, head, sizeof head);
+    if (fd >= 0)
+        close(fd);
+    if (n > 0)
+        found = txm_format_of_head(head, (size_t)n);
+    /* Some formats have no first bytes of their own. */
+    if (n > 0 && !found && named && !named->magics[0].bytes && !named->magics[0].digits)
+        found = named;
+    return found && found == named ? found : NULL;
+}
+
+bool txm_source_format_defaults(const char *path, const txm_color_config *config, const char **colorspace,
+                                txm_alpha *alpha)
+{
+    const txm_image_format *format = format_at(path);
+    txm_source_info info = {.type = TXM_TYPE_U8};
+    if (!format || format->reader || format->traits & TXM_FORMAT_NAMES_SPACE ||
+        (format->role != TXM_ROLE_BYTE && format->role != TXM_ROLE_FLOAT))
+        return false;
+    snprintf(info.format, sizeof info.format, "%s", format->name);
+    return txm_source_scene_defaults(&info, path, config, colorspace, alpha) == TXM_OK;
 }
 
 /* The space in which Cycles takes an image without a colour space of its own. */

@@ -16,6 +16,11 @@
 txm_status txm_source_scene_defaults(const txm_source_info *info, const char *path, const txm_color_config *config,
                                      const char **colorspace, txm_alpha *alpha);
 
+/* The same for an image that is not opened, if its format alone decides: one that only OpenImageIO reads, and whose
+ * metadata Blender does not trust. false if the file has to be opened, or has other first bytes than its extension. */
+bool txm_source_format_defaults(const char *path, const txm_color_config *config, const char **colorspace,
+                                txm_alpha *alpha);
+
 /* The space of the pixels for colour space `auto`, by a rule of Cycles and not of Blender: what OpenImageIO 3.1 reports
  * for the file if the config has it, else role default_float for half and float samples, default_byte for integers.
  * NULL if the config lacks the role. An interop id is returned as such. Points into `info` or `config`. */

@@ -51,9 +51,9 @@ FORMAT("psd", "a Photoshop image", "psd psb", "", TXM_ROLE_BY_WIDTH, TXM_FORMAT_
        1100, MAGIC(0, "8BPS"))
 FORMAT("bmp", "a BMP image", "bmp", "", TXM_ROLE_BYTE,
        TXM_FORMAT_UNPACKED | TXM_FORMAT_BY_ROWS | TXM_FORMAT_ALPHA_BESIDE_COLOR, 1024, MAGIC(0, "BM"))
-FORMAT("gif", "a GIF image", "gif", "", TXM_ROLE_BY_FLOATNESS, TXM_FORMAT_ALPHA_BESIDE_COLOR, 0, MAGIC(0, "GIF8"))
-FORMAT("iff", "an IFF image", "iff", "", TXM_ROLE_BY_FLOATNESS, TXM_FORMAT_ALPHA_BESIDE_COLOR, 128, )
-FORMAT("ico", "an icon", "ico icns", "", TXM_ROLE_BY_FLOATNESS, 0, 1100, )
+FORMAT("gif", "a GIF image", "gif", "", TXM_ROLE_BYTE, TXM_FORMAT_ALPHA_BESIDE_COLOR, 0, MAGIC(0, "GIF8"))
+FORMAT("iff", "an IFF image", "iff", "", TXM_ROLE_BYTE, TXM_FORMAT_ALPHA_BESIDE_COLOR, 128, )
+FORMAT("ico", "an icon", "ico icns", "", TXM_ROLE_BYTE, 0, 1100, )
 FORMAT("softimage", "a Softimage picture", "pic", "", TXM_ROLE_BY_FLOATNESS, 0, 0, )
 FORMAT("jpegxl", "a JPEG XL image", "jxl", "", TXM_ROLE_BY_FLOATNESS, 0, 0, )
 FORMAT("fits", "a FITS image", "", "", TXM_ROLE_BY_FLOATNESS, TXM_FORMAT_BY_ROWS, 16, MAGIC(0, "SIMPLE  ="))
