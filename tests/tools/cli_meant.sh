@@ -74,6 +74,19 @@ check image-without eval "rc_is 3 && says \"lone.png: is a PNG image without a t
 mkdir show && cp tex/rgb8.png show/ && echo 'cache-dir = elsewhere' >show/.txmill && "$TXMILL" make -q show/rgb8.png
 txm info show/rgb8.png
 check image-of-project eval 'rc_is 0 && says "its tx file is show/elsewhere/rgb8.png.0-"'
+# Of several tx files, the one that the settings choose; verify looks at all.
+mkdir several && cp "$golden/rgb8.png" several/a.png
+for c in sRGB Non-Color "Linear Rec.2020"; do "$TXMILL" make -q -c "$c" several/a.png; done
+for c in "info" "extract -o several.png" "tile -l 0 -t 0,0 -o several-tile.png" "sample -u 0 -v 0"; do
+    # shellcheck disable=SC2086
+    txm $c several/a.png
+    check "several-${c%% *}" eval 'rc_is 0 && says "its tx file is several/blender_tx/a.png.0-926BDA" && [ "$(grep -c "for other settings" err)" -eq 2 ]'
+done
+echo 'rule = a.*=Non-Color' >several/.txmill
+txm info several/a.png
+check several-rule says "its tx file is several/blender_tx/a.png.0-DE5E0B"
+txm verify several/a.png
+check several-verify test "$(grep -c ': good' out)" -eq 3
 # A tx file under an image's name is accepted.
 cp tex/blender_tx/rgb8*.tx pretender.tif
 txm info pretender.tif

@@ -81,9 +81,14 @@ static bool is_image(const char *path)
     return !is_tx;
 }
 
-/* Adds the tx files of the image in a cache folder. A missing folder has none. */
-static txm_status add_from_cache(txm_inputs *inputs, const char *image, const char *folder, size_t *found,
-                                 txm_error *err)
+/* The tx files of an image; owned. */
+typedef struct found_files {
+    char **paths;
+    size_t count, capacity;
+} found_files;
+
+/* Finds the tx files of the image in a cache folder. A missing folder has none. */
+static txm_status find_in_cache(found_files *found, const char *image, const char *folder, txm_error *err)
 {
     size_t bytes;
     unsigned version;
@@ -97,12 +102,11 @@ static txm_status add_from_cache(txm_inputs *inputs, const char *image, const ch
         if (!txm_tx_name_parse(e->d_name, &bytes, &version, md5) || bytes != strlen(base) ||
             memcmp(base, e->d_name, bytes))
             continue;
-        char *path = txm_path_join(folder, e->d_name);
-        status = path ? txm_inputs_add_entry(inputs, &(txm_input){.path = path}, err) : txm_no_memory(err, folder);
+        char *path = TXM_GROW(found->paths, found->capacity, found->count) ? txm_path_join(folder, e->d_name) : NULL;
         if (path)
-            txm_say(TXM_SAY_INFO, "%s: its tx file is %s", image, path);
-        free(path);
-        ++*found;
+            found->paths[found->count++] = path;
+        else
+            status = txm_no_memory(err, folder);
     }
     closedir(dir);
     return status;
@@ -125,20 +129,71 @@ static char *cache_dir_of(const char *image)
     return folder;
 }
 
-/* Adds the tx files of an image, in the cache folder of its project and beside it; or the image itself if there is
- * none, so that the command says what it is. */
-static txm_status add_of_image(txm_inputs *inputs, const char *image, txm_error *err)
+/* Of several tx files, the one that Cycles loads with the settings of the image's project; `count` if it is none of
+ * them, or cannot be determined. */
+static size_t choose_file(const found_files *found, const char *image, const txm_operands *operands)
 {
-    size_t found = 0;
+    txm_inputs *one = NULL;
+    txm_project_contexts contexts = {0};
+    /* The applied settings refer to these until the command applies its own. */
+    static txm_config_args config;
+    static txm_rule_args rule_args;
+    static txm_settings settings;
+    static uint32_t threads;
+    txm_resolution r = {0};
+    txm_error ignored = {0};
+    size_t chosen = found->count;
+    config = (txm_config_args){0};
+    rule_args = (txm_rule_args){0};
+    threads = 1;
+    const txm_project_targets targets = {&settings.cache_dir, &config, &rule_args, &threads};
+    txm_settings_init(&settings);
+    bool known = txm_inputs_new(NULL, &one, &ignored) == TXM_OK &&
+                 txm_inputs_add_entry(one, &(txm_input){.path = image}, &ignored) == TXM_OK &&
+                 txm_project_look(&targets, operands, one, &settings, &contexts, &ignored) == TXM_OK;
+    if (known) {
+        const txm_rules *rules = txm_project_rules(&contexts, 0);
+        if (rules)
+            txm_rules_apply(rules, txm_inputs_at(one, 0), &settings);
+        known = txm_resolve_image(txm_project_context(&contexts, 0), image, &settings, NULL, &r, &ignored) == TXM_OK;
+    }
+    for (size_t i = 0; known && r.path && i < found->count; i++)
+        if (strcmp(txm_path_base(r.path), txm_path_base(found->paths[i])) == 0)
+            chosen = i;
+    txm_resolution_clear(&r);
+    txm_project_contexts_free(&contexts);
+    txm_inputs_free(&one);
+    return chosen;
+}
+
+/* Adds the tx files of an image, in the cache folder of its project and beside it; or the image itself if there is
+ * none, so that the command says what it is. `one`: of several only the one that the settings choose. */
+static txm_status add_of_image(txm_inputs *inputs, const char *image, const txm_operands *operands, bool one,
+                               txm_error *err)
+{
+    found_files found = {0};
     char *dir = txm_path_dir(image), *beside = dir ? txm_path_join(dir, "blender_tx") : NULL;
     char *named = cache_dir_of(image);
     txm_status status = beside ? TXM_OK : txm_no_memory(err, image);
     if (status == TXM_OK && named)
-        status = add_from_cache(inputs, image, named, &found, err);
-    if (status == TXM_OK && !found)
-        status = add_from_cache(inputs, image, beside, &found, err);
-    if (status == TXM_OK && !found)
+        status = find_in_cache(&found, image, named, err);
+    if (status == TXM_OK && !found.count)
+        status = find_in_cache(&found, image, beside, err);
+    if (status == TXM_OK && !found.count)
         status = txm_inputs_add(inputs, image, err);
+    const size_t chosen =
+        one && status == TXM_OK && found.count > 1 ? choose_file(&found, image, operands) : found.count;
+    for (size_t i = 0; status == TXM_OK && i < found.count; i++) {
+        if (chosen < found.count && i != chosen) {
+            txm_say(TXM_SAY_INFO, "%s: %s is for other settings", image, found.paths[i]);
+            continue;
+        }
+        status = txm_inputs_add_entry(inputs, &(txm_input){.path = found.paths[i]}, err);
+        txm_say(TXM_SAY_INFO, "%s: its tx file is %s", image, found.paths[i]);
+    }
+    for (size_t i = 0; i < found.count; i++)
+        free(found.paths[i]);
+    free(found.paths);
     free(named);
     free(beside);
     free(dir);
@@ -186,8 +241,9 @@ txm_status txm_files_collect(const txm_files_how *how, const txm_tx_files_args *
     for (size_t i = 0; status == TXM_OK && i < operands->count; i++)
         status = how->dash_is_file && !strcmp(operands->items[i], "-")
                      ? txm_inputs_add_entry(*out, &(txm_input){.path = "-"}, err)
-                 : how->of_images && is_image(operands->items[i]) ? add_of_image(*out, operands->items[i], err)
-                                                                  : txm_inputs_add(*out, operands->items[i], err);
+                 : how->of_images && is_image(operands->items[i])
+                     ? add_of_image(*out, operands->items[i], operands, how->one, err)
+                     : txm_inputs_add(*out, operands->items[i], err);
     if (status == TXM_OK)
         status = check_any(how, operands, *out, err);
     if (status != TXM_OK)
@@ -199,7 +255,8 @@ txm_status txm_tx_files_collect(const char *command, const txm_tx_files_args *ar
                                 txm_inputs **out, txm_error *err)
 {
     static const char *const with_ptex[] = {"info", "extract", "view"};
-    txm_files_how how = {.command = command, .what = "tx file", .tx = true, .of_images = true};
+    txm_files_how how = {
+        .command = command, .what = "tx file", .tx = true, .of_images = true, .one = strcmp(command, "borders") != 0};
     for (size_t i = 0; i < sizeof with_ptex / sizeof *with_ptex; i++)
         how.ptex |= strcmp(command, with_ptex[i]) == 0;
     return txm_files_collect(&how, args, operands, out, err);

@@ -41,6 +41,7 @@ typedef struct txm_files_how {
     const char *const *usual; /* globs that are used in folders if --include is not given; may be NULL */
     bool may_be_none;
     bool of_images;         /* the name of an image selects its tx files */
+    bool one;               /* of several only the one that the settings choose, if it is there */
     bool places;            /* folders are not searched */
     bool dash_is_file;      /* "-" is standard input itself, not a list; a list is @- */
     txm_inputs_scene scene; /* as in txm_inputs_options; may be NULL */
