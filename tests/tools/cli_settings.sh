@@ -199,6 +199,13 @@ ln -s "$work/away" came/link
 printf 'cache-dir = link/tx\n' >came/.txmill
 txm settings --json came
 check outside-through-link json out 'any(x["outside"] for x in o)'
+# A map sends the reads of a scene.
+printf 'map = P:\\ %s/away\n' "$work" >came/.txmill
+echo "<cycles><shader><image_texture filename='P:\\a.png'/></shader></cycles>" >came/s.xml
+cp "$golden/rgb8.png" away/a.png
+txm check --json came/s.xml
+check outside-map json out '[x["setting"] for x in o[-1]["settings_outside"]] == ["map"] and o[0]["image"].endswith("/away/a.png")'
+if has_jsonschema; then check outside-map-schema valid_json check out; fi
 # .. after a link is above its target.
 mkdir away/in && rm came/link && ln -s "$work/away/in" came/link
 for dir in link/../tx none/../../tx tex/../link/tx; do

@@ -280,8 +280,11 @@ static txm_status take_line(txm_project *p, const char *path, char *line, const 
     free(dir);
     /* Whoever names a file of settings knows what it says. */
     bool outside = false;
-    if ((is_file || key == TXM_KEY_CACHE_DIR) && !(named && *named))
-        status = find_outside(path, value, &outside, err);
+    const char *target = is_file || key == TXM_KEY_CACHE_DIR ? value : NULL;
+    if (key == TXM_KEY_MAP)
+        status = txm_args_map(value, NULL, &target, err);
+    if (status == TXM_OK && target && !(named && *named))
+        status = find_outside(path, target, &outside, err);
     if (status != TXM_OK) {
         free(full);
         return status;
@@ -615,8 +618,11 @@ txm_status txm_project_maps_of(const char *scene, const txm_config_args *args, t
     for (size_t i = 0; status == TXM_OK && i < args->maps.count; i++)
         status = add_map(out, args->maps.items[i], err);
     for (size_t i = 0; status == TXM_OK && i < project.count; i++)
-        if (project.values[i].key == TXM_KEY_MAP)
+        if (project.values[i].key == TXM_KEY_MAP) {
             status = add_map(out, project.values[i].value, err);
+            if (status == TXM_OK)
+                status = txm_project_note(&project.values[i], err);
+        }
     txm_project_free(&project);
     if (status != TXM_OK)
         txm_project_maps_free(out);

@@ -97,8 +97,8 @@ try {
 } catch (const std::bad_alloc &) {
     return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory for the Blender project", path);
 } catch (const toml::parse_error &e) {
-    return txm_fail(err, TXM_STATUS_CONFIG, "%s:%u: not TOML: %.*s", path, static_cast<unsigned>(e.source().begin.line),
-                    static_cast<int>(e.description().size()), e.description().data());
+    /* The description quotes the file, which may be a link to another. */
+    return txm_fail(err, TXM_STATUS_CONFIG, "%s:%u: not TOML", path, static_cast<unsigned>(e.source().begin.line));
 } catch (...) {
     return txm_fail(err, TXM_STATUS_CONFIG, "%s: the Blender project cannot be read", path);
 }
