@@ -260,14 +260,14 @@ static bool config_is_data(void *user, const char *name)
     return txm_color_is_data(user, name);
 }
 
-/* A role can be stored, and stays; an id that is a role gives its space. */
+/* A role can be stored, and stays unless the id is that of another space; an id that is a role gives its space. */
 const char *txm_blend_opened_name(void *config, const char *name, const char *interop_id)
 {
     const txm_blender blender = txm_color_blender(config);
     const bool decides = TXM_RELEASE(blender, interop_ids) && *name && *interop_id;
     const char *by_id = decides ? config_canonical(config, interop_id) : NULL,
                *by_name = config_canonical(config, name);
-    if (by_id || !by_name) {
+    if (!by_name || (by_id && strcmp(by_id, by_name) != 0)) {
         return by_id;
     }
     return TXM_RELEASE(blender, canonical_names) && !txm_color_is_role(config, name) ? by_name : name;

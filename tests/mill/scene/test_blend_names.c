@@ -103,7 +103,7 @@ START_TEST(names_are_opened_as_the_release_opens_them)
         opened = txm_blend_opened_name(older, name, id);
         ck_assert(!opened || strcmp(opened, name) == 0);
     }
-    ck_assert_uint_eq(rows, 313);
+    ck_assert_uint_eq(rows, 317);
     txm_color_free(&older);
     txm_color_free(&config);
     free(table);
