@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # Two Debian systems, each with a Blender, in $TXM_CHROOTS (default: build/chroots):
 #   debian     Debian unstable with its Blender 5.2, and packages to build txmill with its OpenImageIO and OpenColorIO
-#   official   Debian 13 with the package bpy of PyPI, which is the official build as a Python module
+#   official   Debian 13 with versions of the package bpy of PyPI, which are official builds as Python modules
 #
-#   chroots.sh make debian|official         sets it up unless it exists; needs root and network
+#   chroots.sh make debian|official         sets it up unless it exists; needs root and network. $TXM_BPY is the version
+#                                           of bpy (default: 5.3.0); each has a folder /opt/bpy-VERSION, and stays
 #   chroots.sh run debian|official CMD...   runs a command in it, with the host's folders under their own paths; inside
 #                                           it, "chroot /host CMD..." runs a program of the host
 #   chroots.sh blender                      runs the Blender of `debian` with these arguments
-#   chroots.sh python                       runs the Python of `official` that has bpy
+#   chroots.sh python                       runs the Python of `official` that has this bpy
+#   chroots.sh command                      runs this bpy with arguments of Blender, see command.py
 #
 # Exit status 77: not possible here; the last line of stderr says what is missing. If setting up fails, what was done is
 # kept, and the next attempt continues from there.
@@ -20,7 +22,7 @@ root=${TXM_CHROOTS:-$(cd "$here/../.." && pwd)/build/chroots}
 mirror=${TXM_DEBIAN_MIRROR:-$(apt-get indextargets --format '$(ORIGIN) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
   awk '$1 == "Debian" && $2 !~ /-security/ { uri = $2 } END { sub("/+$", "", uri); print uri }' || :)}
 mirror=${mirror:-http://deb.debian.org/debian}
-bpy=${TXM_BPY:-bpy==5.2.3}
+bpy=${TXM_BPY:-5.3.0}
 
 missing() { echo "chroots.sh: $*" >&2; exit 77; }
 
@@ -47,6 +49,8 @@ enter() { # FOLDER COMMAND...
     mount --make-rprivate /
     mkdir -p "$at/host"
     mount --rbind / "$at/host"
+    # Programs of the host see the files of bpy, such as its OpenColorIO config, where bpy says they are.
+    [ ! -d "$at/host/opt" ] || mount --rbind "$at/opt" "$at/host/opt"
     mount -t proc proc "$at/proc"
     mount --rbind /dev "$at/dev"
     for host in /*/; do
@@ -116,11 +120,22 @@ make_official() {
   bootstrap official trixie
   apt_install official python3-venv libx11-6 libxi6 libxfixes3 libxrender1 libxxf86vm1 libxkbcommon0 libsm6 libice6 libgl1 \
     libegl1 libgomp1 libxext6 libxrandr2
-  inside official "PyPI cannot be reached, or has no $bpy for this machine" \
-    "python3 -m venv /opt/bpy && /opt/bpy/bin/pip --cert /etc/ssl/certs/ca-certificates.crt install '$bpy'"
 }
 
-usage() { sed -n '3,14s/^# \?//p' "$0" >&2; exit 2; }
+has_bpy() { # pip writes this file last
+  compgen -G "$root/official/opt/bpy-$bpy/lib/python3*/site-packages/bpy-$bpy.dist-info/RECORD" >/dev/null
+}
+make_bpy() {
+  [[ $bpy =~ ^[0-9]+(\.[0-9]+)+$ ]] || missing "TXM_BPY: '$bpy' is not a version such as 5.3.0"
+  has_bpy || inside official "PyPI cannot be reached, or has no bpy $bpy for this machine" \
+    "python3 -m venv /opt/bpy-$bpy && /opt/bpy-$bpy/bin/pip --cert /etc/ssl/certs/ca-certificates.crt install bpy==$bpy"
+}
+of_bpy() { # COMMAND...
+  has_bpy || missing "no bpy $bpy: 'TXM_BPY=$bpy tests/blender/chroots.sh make official' installs it"
+  run official env "PATH=/opt/bpy-$bpy/bin:/usr/sbin:/usr/bin:/sbin:/bin" "$@"
+}
+
+usage() { sed -n '3,16s/^# \?//p' "$0" >&2; exit 2; }
 
 case ${1-} in
 make)
@@ -130,10 +145,12 @@ make)
   exec 9>"$root/lock"
   flock 9
   [ -e "$root/$2/ready" ] || { "make_$2"; touch "$root/$2/ready"; }
+  [ "$2" = debian ] || make_bpy
   ;;
 run) shift; run "$@" ;;
 blender) shift; run debian blender "$@" ;;
-python) shift; run official /opt/bpy/bin/python "$@" ;;
+python) shift; of_bpy python "$@" ;;
+command) shift; of_bpy "$here/command.py" "$@" ;;
 library) ;; # nothing to run: the script was sourced for bootstrap, inside and run
 *) usage ;;
 esac
