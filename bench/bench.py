@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -69,7 +70,8 @@ def verdict(good):
 
 
 def official_blender(name, runs=3):
-    """Medians (wall, CPU) of the writer of the official Blender on an image, or a line that says why there are none."""
+    """Medians (wall, CPU) of the writer of the official Blender on an image and its version, or a line that says why there
+    are none."""
     command = [CHROOTS, "python", "bench/blender.py", "--", "writer", output("scene"), os.path.abspath(image(name)), str(runs)]
     clean()
     done = subprocess.run(command, capture_output=True, text=True)
@@ -79,7 +81,8 @@ def official_blender(name, runs=3):
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(command)}: exit {done.returncode}: {done.stderr[-500:]}")
     times = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("writer ")]
-    return tuple(statistics.median(float(text) for text in column) for column in zip(*times))
+    version = re.search(r"^version (.*)$", done.stdout, re.M)[1]
+    return *(statistics.median(float(text) for text in column) for column in zip(*times)), version
 
 
 def speed():
@@ -94,9 +97,10 @@ def speed():
         if isinstance(official, str):
             missing = official
         else:
+            version = official[2]
             row += [f"{official[0]:.2f} s", f"{official[0] / ours[0]:.1f}", f"{official[1] / ours[1]:.1f}"]
         rows.append(row)
-    columns = [] if missing else ["official Blender", "times faster", "CPU ratio"]
+    columns = [] if missing else [f"official Blender {version}", "times faster", "CPU ratio"]
     table(f"Wall time beside maketx ({JOBS} threads)" + ("" if missing else " and beside the official Blender"),
           ["image", "txmill", "maketx", "times faster", "goal", "", "CPU ratio", "memory ratio", *columns], rows)
     say()

@@ -3,7 +3,7 @@
 Measures Blender's own writer and txmill with the images of make bench, in a scene for the large ones and one for the 60.
 
 With the module bpy: python bench/blender.py -- writer FOLDER IMAGE RUNS
-Prints "writer WALL CPU", the seconds of Blender's writer on one image, for each run after the first; starting Blender is not counted."""
+Prints "version VERSION", and "writer WALL CPU", the seconds of Blender's writer on one image, for each run after the first; starting Blender is not counted."""
 import os
 import resource
 import shutil
@@ -90,6 +90,7 @@ def measure(title, program, folder, paths):
 
 def writer(folder, image, runs):
     scene_of(folder, [image])
+    print("version", bpy.app.version_string)
     for run in range(int(runs) + 1):
         remove_tx(folder)
         wall, cpu = timed(bpy.ops.render.generate_texture_cache)

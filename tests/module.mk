@@ -22,12 +22,13 @@ $(B)/bench_padded: bench/bench_padded.c $(B)/bench/bench_oiio.o $(STATIC)
 	$(CC) $(ALL_CFLAGS) -MF $@.d -Ibench $< $(B)/bench/bench_oiio.o $(STATIC) $(ALL_LDFLAGS) \
 	  -lOpenImageIO -lOpenImageIO_Util $(LIBS) -o $@
 
-# A real Blender beside txmill, on random images and folders of images: make differential N=500 SEED=1 BLENDER=blender
-# FOLDER="a b". Without BLENDER the official one of tests/blender/chroots.sh. /usr/bin/python3 has Debian's OpenImageIO.
-.PHONY: differential
-differential: all
-	PATH=/usr/bin:$$PATH tests/differential/differential.py -n $(or $(N),500) --seed $(or $(SEED),1) \
-	  --blender "$(or $(BLENDER),tests/blender/chroots.sh python)" --txmill $(B)/txmill --work $(B)/differential $(FOLDER)
+# An official build of Blender beside txmill: make judge BPY=5.3.0, see tests/blender/judge.py. ONLY="names random" runs
+# these parts. BLENDER=blender compares random images with that Blender alone; FOLDER="a b" adds those of folders.
+# /usr/bin/python3 has Debian's OpenImageIO.
+.PHONY: judge
+judge: all blender-extension
+	@PATH=/usr/bin:$$PATH tests/blender/judge.py --bpy "$(BPY)" --blender "$(BLENDER)" -n $(or $(N),2000) --seed $(or $(SEED),1) \
+	  --only "$(ONLY)" --build $(B) --extension $(EXTENSION) $(FOLDER)
 
 # make check-faults: txmill under injected faults, see tests/faults/faults.c. FAULT_SECONDS=0 tries all cases, for hours,
 # and renews the table of docs/reliability.md.

@@ -3,8 +3,9 @@
 """Converts images with a real Blender and with txmill, and compares every name, level and field of the headers.
 
 The images are random ones of all formats, types, sizes, alpha and contents, or those of folders. The table counts
-results that are identical, within one code, intended differences (txmill-tx(5) lists them) and wrong. Sources and tx
-files of wrong results stay in the work folder, where findings.tsv has a line for each.
+results that are identical, within one code, documented differences (documented.toml lists them) and wrong. Sources and tx
+files stay in the work folder, where findings.tsv has a line for each difference, and results.json the counts and, of each
+kind of wrong result, the smallest case.
 
 Exit status: 0 nothing is wrong, 1 something is wrong, 2 usage, 77 no Blender.
 """
@@ -21,6 +22,7 @@ import sys
 
 import numpy as np
 
+import documented
 import images
 import judge
 import limits
@@ -240,13 +242,18 @@ def main():
     if args.other_blender:
         ours = dict(enumerate(map(parts_of, Blender(args.other_blender).convert(runs, folder, limit, "txmill"))))
     else:
-        command = shlex.split(args.txmill) + ["make", "--strict", "--force", "--json", "--ocio", config, "-j", str(args.jobs)]
+        command = shlex.split(args.txmill) + ["make", "--strict", "--force", "--json", "--ocio", config, "--blender", about["version"].split()[0], "-j", str(args.jobs)]
         ours = txmill_convert(command, range(len(runs)), runs, folder, limit)
 
+    # A conversion of theirs and ours is with the OpenColorIO of each; txmill says if its own is older.
+    old_ocio = not args.other_blender and "but Blender" in subprocess.run(
+        shlex.split(args.txmill) + ["doctor"], capture_output=True, text=True).stdout
     made = [(runs[index]["path"], tx) for index, (tx, _) in ours.items()]
     for index, (run, line) in enumerate(zip(runs, theirs)):
         run["blender_tx"], run["blender_error"] = parts_of(line)
         run["txmill_tx"], run["txmill_error"] = ours[index] if index in ours else once(run, run["blender_tx"], made)
+        run["old_ocio"] = old_ocio
+        run["release"] = ".".join(about["version"].split()[0].split(".")[:2])
     judged = list(zip(runs, judge.compare_all(runs, folder, limit)))
     with open(os.path.join(folder, "findings.tsv"), "w", encoding="utf-8") as report:
         report.write("verdict\taspect\tkey\tsource\tcolour space\talpha\tBlender's\tours\tdetail\n")
@@ -263,7 +270,17 @@ def main():
             if verdict != judge.INTENDED:
                 print("%23s%s (%s, %s) %s" % ("", os.path.relpath(run["path"], folder), run["colorspace"], run["alpha"],
                                              finding.detail))
-    wrong = sum(any(f.verdict == judge.WRONG for f in findings) for _, findings in judged)
+    verdicts = collections.Counter(max((f.verdict for f in findings), key=judge.ORDER.index) for _, findings in judged)
+    wrong = verdicts[judge.WRONG]
+    cases = {}
+    for what, found in groups(judged, judge.WRONG):
+        run, finding = min(found, key=lambda case: os.path.getsize(case[0]["path"]))
+        cases[what] = {"source": run["path"], "settings": {"colorspace": run["colorspace"], "alpha": run["alpha"]},
+                       "blender": run["blender_tx"] or run["blender_error"], "txmill": run["txmill_tx"] or run["txmill_error"],
+                       "detail": finding.detail}
+    with open(os.path.join(folder, "results.json"), "w", encoding="utf-8") as out:
+        json.dump({"equal": verdicts[judge.IDENTICAL], "documented": verdicts[judge.CLOSE] + verdicts[judge.INTENDED], "new": wrong,
+                   "cases": cases}, out)
     if wrong:
         print("%d of %d differ without a reason; see %s" % (wrong, len(runs), os.path.join(folder, "findings.tsv")))
     return 1 if wrong else 0

@@ -182,7 +182,7 @@ def draw_raw_tiff(rng, stem):
         pixels = contents.integers(rng, width, height, 4, 8)
     whole = pixels.dtype.kind in "ui" and bits in (8, 16, 32) and style != "palette"
     options["compression"] = int(rng.choice([1, 8, 32773]))
-    options["predictor"] = bool(whole and options["compression"] == 8 and rng.random() < 0.5)
+    options["predictor"] = 2 if whole and options["compression"] == 8 and rng.random() < 0.5 else 0
     options["planar"] = channels > 1 and rng.random() < 0.3
     options["tile"] = int(rng.choice([0, 0, 0, 16, 64]))
     options["rows_per_strip"] = int(rng.choice([0, 1, 7, 64]))
@@ -198,6 +198,53 @@ def draw_raw_tiff(rng, stem):
         tags.append((50000, 3, [1, 2, 3]))  # an unused tag
     writers.tiff(stem + ".tif", pixels, bits, form, photometric, kinds, tags=tags, **options)
     return stem + ".tif"
+
+
+def draw_coded_tiff(rng, stem):
+    """Writes TIFF as releases of Blender refuse it, and as they do not: LZMA, zstd, and the predictor of floats."""
+    width, height = contents.size(rng)
+    channels = int(rng.choice([1, 3, 4]))
+    kind = str(rng.choice(["uint8", "uint16", "half", "float", "double"]))
+    form = 1 if kind.startswith("uint") else 3
+    pixels = contents.integers(rng, width, height, channels, int(kind[4:])) if form == 1 else \
+        contents.floats(rng, width, height, channels, NUMPY[kind], plain=1)
+    predictor = int(rng.choice([0, 2 if form == 1 else 3]))
+    writers.tiff(stem + ".tif", pixels, pixels.dtype.itemsize * 8, form, 1 if channels == 1 else 2, [2] * (channels == 4),
+                 compression=int(rng.choice([8, 34925, 50000])), predictor=predictor, rows_per_strip=int(rng.choice([0, 7])),
+                 big_endian=rng.random() < 0.2)
+    return stem + ".tif"
+
+
+def draw_lossy_exr(rng, stem):
+    """Values that are not numbers, in compressions that spread them."""
+    width, height = contents.size(rng)
+    channels, kind = int(rng.choice([1, 3, 4])), str(rng.choice(["half", "float"]))
+    pixels = contents.floats(rng, width, height, channels, NUMPY[kind], plain=1).copy()
+    pixels[rng.random((height, width)) < 0.05, int(rng.integers(0, channels))] = np.nan
+    return save(stem + ".exr", pixels, kind, compression=str(rng.choice(["dwaa", "dwab", "b44", "pxr24"])))
+
+
+def draw_deep_exr(rng, stem):
+    width, height = (min(side, 64) for side in contents.size(rng))
+    names, kinds = ("A", "B", "G", "R", "Z"), tuple([oiio.TypeDesc("half")] * 4 + [oiio.TypeDesc("float")])
+    spec, deep = oiio.ImageSpec(width, height, len(names), "half"), oiio.DeepData()
+    spec.deep, spec.channelnames, spec.channelformats = True, names, kinds
+    deep.init(width * height, len(names), kinds, names)
+    for pixel in range(width * height):
+        deep.set_samples(pixel, int(rng.integers(0, 3)))
+        for sample in range(deep.samples(pixel)):
+            for channel in range(len(names)):
+                deep.set_deep_value(pixel, channel, sample, float(rng.random()))
+    out = oiio.ImageOutput.create(stem + ".exr")
+    if not out.open(stem + ".exr", spec) or not out.write_deep_image(deep):
+        raise RuntimeError(out.geterror())
+    out.close()
+    return stem + ".exr"
+
+
+def draw_avif(rng, stem):
+    width, height = contents.size(rng)
+    return save(stem + ".avif", contents.integers(rng, width, height, int(rng.choice([3, 4])), 8), "uint8")
 
 
 def draw_png(rng, stem):
@@ -263,12 +310,14 @@ def draw_hdr(rng, stem):
 def draw_psd(rng, stem):
     depth = int(rng.choice([8, 8, 16, 32]))
     width, height = contents.size(rng)
-    channels = int(rng.choice([1, 3, 4]))
+    channels, palette = int(rng.choice([1, 3, 4])), None
+    if rng.random() < 0.2:
+        depth, channels, palette = 8, 1, rng.integers(0, 256, (256, 3))
     if depth == 32:
         pixels = contents.floats(rng, width, height, channels, np.float32)
     else:
         pixels = contents.integers(rng, width, height, channels, depth)
-    writers.psd(stem + ".psd", pixels, depth)
+    writers.psd(stem + ".psd", pixels, depth, palette)
     return stem + ".psd"
 
 
@@ -319,8 +368,9 @@ def draw_other(rng, stem):
     return save(stem + "." + extension, pixels, kind, prepare)
 
 
-FORMATS = [(draw_exr, .20), (draw_luminance_chroma, .02), (draw_tiff, .16), (draw_raw_tiff, .16), (draw_png, .16), (draw_jpeg, .07), (draw_tga, .05),
-           (draw_hdr, .03), (draw_psd, .03), (draw_dds, .02), (draw_fits, .02), (draw_other, .08)]
+FORMATS = [(draw_exr, .20), (draw_luminance_chroma, .02), (draw_tiff, .14), (draw_raw_tiff, .14), (draw_png, .15), (draw_jpeg, .06), (draw_tga, .05),
+           (draw_hdr, .03), (draw_psd, .03), (draw_dds, .02), (draw_fits, .02), (draw_other, .07), (draw_coded_tiff, .04),
+           (draw_lossy_exr, .015), (draw_deep_exr, .005), (draw_avif, .01)]
 
 
 def draw(rng, stem):

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes image files that OpenImageIO's writers do not make, byte by byte from a numpy array (height, width,
 channels)."""
+import lzma
 import struct
+import subprocess
 import zlib
 
 import numpy as np
@@ -23,17 +25,36 @@ def packbits_rle(data):
     return b"".join(bytes([len(data[i:i + 128]) - 1]) + data[i:i + 128] for i in range(0, len(data), 128))
 
 
+def zstd(data):
+    return subprocess.run(["zstd", "-q", "-c"], input=data, stdout=subprocess.PIPE, check=True).stdout
+
+
+COMPRESSIONS = {1: lambda data: data, 8: zlib.compress, 34925: lambda data: lzma.compress(data, check=lzma.CHECK_NONE), 50000: zstd}
+
+
+def float_predictor(rows, step):
+    """TIFF's predictor 3: of a row of samples first all upper bytes, then all next ones, as differences."""
+    size = rows.dtype.itemsize
+    planes = rows.astype(rows.dtype.newbyteorder(">")).view(np.uint8).reshape(rows.shape[0], -1, size).transpose(0, 2, 1)
+    out = planes.reshape(rows.shape[0], -1).copy()
+    out[:, step:] = out[:, step:] - out[:, :-step]
+    return out.tobytes()
+
+
 def tiff(path, pixels, bits, sample_format=1, photometric=2, extra=(), compression=1, planar=False, rows_per_strip=0,
-         tile=0, big_endian=False, bigtiff=False, predictor=False, palette=None, tags=()):
+         tile=0, big_endian=False, bigtiff=False, predictor=0, palette=None, tags=()):
     """`bits` of 8, 16, 32 and 64 write the array's own bytes, 24 the upper bytes of a 32-bit float's bits, others
-    packed integers. `tags`: (tag, type, values) besides the structural ones."""
+    packed integers. `predictor`: 2 for
+    integers, 3 for floats. `tags`: (tag, type, values) besides the structural ones."""
     height, width, channels = pixels.shape
     end = ">" if big_endian else "<"
 
     def encode(block):
         rows = block.reshape(block.shape[0], -1)
+        step = 1 if planar else channels
+        if predictor == 3:
+            return COMPRESSIONS[compression](float_predictor(rows, step))
         if predictor:
-            step = 1 if planar else channels
             rows = rows.copy()
             rows[:, step:] = rows[:, step:] - rows[:, :-step]
         if bits in (8, 16, 32, 64):
@@ -46,7 +67,7 @@ def tiff(path, pixels, bits, sample_format=1, photometric=2, extra=(), compressi
         if compression == 32773:
             size = len(raw) // rows.shape[0]
             return b"".join(packbits_rle(raw[at:at + size]) for at in range(0, len(raw), size))
-        return {1: lambda r: r, 8: zlib.compress}[compression](raw)
+        return COMPRESSIONS[compression](raw)
 
     blocks = []
     for plane in ([pixels[:, :, c:c + 1] for c in range(channels)] if planar else [pixels]):
@@ -76,7 +97,7 @@ def tiff(path, pixels, bits, sample_format=1, photometric=2, extra=(), compressi
     if extra:
         entries.append((338, 3, list(extra)))
     if predictor:
-        entries.append((317, 3, [2]))
+        entries.append((317, 3, [predictor]))
     if palette is not None:
         entries.append((320, 3, list(palette)))
     entries = sorted(entries + list(tags))
@@ -173,14 +194,15 @@ def tga(path, pixels, alpha_type=None, rle=False, top_down=False, id_text=b""):
         out.write(data)
 
 
-def psd(path, pixels, depth):
-    """The merged image alone, with 1 (grey), 3 or 4 channels, uncompressed."""
+def psd(path, pixels, depth, palette=None):
+    """The merged image alone, with 1 (grey, or indices of a palette of 256 x 3 codes), 3 or 4 channels, uncompressed."""
     height, width, channels = pixels.shape
-    mode = 1 if channels == 1 else 3
+    mode = 2 if palette is not None else 1 if channels == 1 else 3
+    colours = b"" if palette is None else palette.astype(np.uint8).T.tobytes()
     planes = np.moveaxis(pixels, 2, 0)
     with open(path, "wb") as out:
         out.write(b"8BPS" + struct.pack(">H6xHIIHH", 1, channels, height, width, depth, mode))
-        out.write(struct.pack(">III", 0, 0, 0) + struct.pack(">H", 0))
+        out.write(struct.pack(">I", len(colours)) + colours + struct.pack(">II", 0, 0) + struct.pack(">H", 0))
         out.write(planes.astype(planes.dtype.newbyteorder(">")).tobytes())
 
 
