@@ -85,8 +85,7 @@ class Part:
                 self.same()
             elif line.startswith("FAIL "):
                 failed += 1
-                name, _, why = line[5:].partition(": ")
-                self.differs(name, settings=shlex.join(command), blender=why, log=self.log())
+                self.differs(line[5:], settings=shlex.join(command), log=self.log())
             elif line.startswith("skip "):
                 self.skipped = line[5:]
             elif line.startswith("note "):

@@ -6,7 +6,6 @@
     names.py answers FOLDER ROWS ANSWERS    opens it, and writes the names of the tx files that Blender makes, one a row
 
 ROWS and ANSWERS are JSON files. Interop ids are stored by releases that have them; others leave them out."""
-import ctypes
 import itertools
 import json
 import os
@@ -15,12 +14,9 @@ import re
 import shutil
 import sys
 
-import bpy
-
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import scenes
 
-HAS_IDS = bpy.app.version >= (5, 3)
 WRONG = ["", "auto", "sRGB ", " sRGB", "__builtin_srgb", "__builtin_raw", "Gamma 2.2", "Nobody's", "x" * 63, "Größe", "Utility", "sRGB\\", "None"]
 SEED = 5  # of the pairs of names and ids
 
@@ -64,12 +60,7 @@ def scene(rows_path, folder):
     for at, (name, interop_id) in enumerate(stored):
         path = os.path.join(folder, "%04d.png" % at)
         shutil.copy(first, path)
-        image = scenes.stored(scenes.load(path), name)
-        if HAS_IDS:
-            # The scene stores a name of 64 bytes and then an id of 64.
-            where = image.colorspace_settings.as_pointer() + 64
-            (ctypes.c_char * 64).from_address(where).value = (interop_id or "").encode()
-        scenes.shown("%04d" % at, image, at)
+        scenes.shown("%04d" % at, scenes.stored(scenes.load(path), name, interop_id or ""), at)
     scenes.save(os.path.join(folder, "scene.blend"))
 
 

@@ -411,9 +411,13 @@ def studio(folder):
     return scene, {}
 
 
-def stored(image, name):
-    """Makes an image with this name of a colour space as files store it; Python can set only the interface's names."""
-    (ctypes.c_char * 64).from_address(image.colorspace_settings.as_pointer()).value = name.encode()
+def stored(image, name, interop_id=""):
+    """Makes an image with this name of a colour space as files store it; Python can set only the interface's names.
+    Since 5.3 an interop id of 64 bytes follows the name."""
+    where = image.colorspace_settings.as_pointer()
+    (ctypes.c_char * 64).from_address(where).value = name.encode()
+    if bpy.app.version >= (5, 3):
+        (ctypes.c_char * 64).from_address(where + 64).value = interop_id.encode()
     return image
 
 
@@ -448,9 +452,9 @@ def names(folder):
         shown("shown %d" % at, stored(load(picture(os.path.join(folder, "%d.png" % at), seed=at)), name), at)
     with bpy.data.libraries.load(library, link=True, relative=True) as (_, wanted):
         wanted.images = ["own.png"]
-    own = wanted.images[0].override_create()
+    shown("own", wanted.images[0], 10)
+    own = wanted.images[0].override_create(remap_local_usages=True)
     own.colorspace_settings.name = "Non-Color"
-    shown("own", own, 10)
     return save(os.path.join(folder, "names.blend")), {}
 
 
