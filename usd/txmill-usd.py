@@ -319,7 +319,7 @@ def answer(arguments):
     try:
         read(arguments[-1], "--every-variant" in arguments[:-1])
     except MemoryError:
-        say("failed", message="it needs more memory than this machine has")
+        say("memory")
     except Lacking as e:
         say("unread", message=str(e))
     except Exception as e:  # from pxr, with one or more texts "Error in 'function' at line N in file F : 'what is wrong'"

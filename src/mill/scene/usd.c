@@ -140,11 +140,19 @@ static txm_status take_usd_line(usd_answer *a, const char *line)
     } else if (strcmp(kind, "layer") == 0) {
         status = take_usd_layer(a, o);
     } else if (strcmp(kind, "lacking") == 0) {
+        const char *why = text_of(o, "message");
         a->ended = true;
-        status = txm_fail(
-            a->err, TXM_STATUS_UNSUPPORTED,
-            "%s: reading USD needs usd-core for %s (%.200s): pip install 'txmill[usd]', or pip install usd-core", scene,
-            a->python, text_of(o, "message"));
+        if (txm_loading_lacked_memory(why)) {
+            status = txm_fail(a->err, TXM_STATUS_NO_MEMORY, "%s: there is not enough memory to load usd-core: %.200s",
+                              scene, why);
+        } else {
+            status = txm_fail(
+                a->err, TXM_STATUS_UNSUPPORTED,
+                "%s: reading USD needs usd-core for %s (%.200s): pip install 'txmill[usd]', or pip install usd-core",
+                scene, a->python, why);
+        }
+    } else if (strcmp(kind, "memory") == 0) {
+        status = txm_fail(a->err, TXM_STATUS_NO_MEMORY, "%s: USD needs more memory than there is", scene);
     } else if (strcmp(kind, "failed") == 0) {
         status = txm_fail(a->err, TXM_STATUS_CORRUPT, "%s: USD cannot open it: %.400s", scene, text_of(o, "message"));
     } else if (strcmp(kind, "unread") == 0) {

@@ -55,6 +55,10 @@ fails() { # NAME CODE TEXT; the helper is on stdin
 fails lacking 3 "reading USD needs usd-core for $work/helper (No module named 'pxr'): pip install 'txmill[usd]', or pip install usd-core" <<'END'
 echo "{\"kind\": \"lacking\", \"message\": \"No module named 'pxr'\"}"
 END
+fails no-room 4 "there is not enough memory to load usd-core: libusd.so: failed to map segment from shared object" <<'END'
+echo '{"kind": "lacking", "message": "libusd.so: failed to map segment from shared object"}'
+END
+fails no-memory 4 "USD needs more memory than there is" <<<'echo "{\"kind\": \"memory\"}"'
 fails refused 3 "USD cannot open it: bad" <<<'echo "{\"kind\": \"failed\", \"message\": \"bad\"}"'
 fails crashed 3 "USD crashed while reading it, with signal 11" <<<'kill -SEGV $$'
 fails early 3 "exited with 3 before it had read the scene" <<<'exit 3'
