@@ -21,10 +21,13 @@ static inline double txm_bound_of_file(uint64_t file_bytes, unsigned ratio)
            (double)(ratio ? ratio : (unsigned)TXM_BOUND_USUAL_RATIO) * (double)file_bytes;
 }
 
+/* Both end with the option that decides instead, and the variable for commands that do not have it. */
 #define TXM_BOUND_FILE_TEXT                                                                                            \
     "%s: decoding it would take %.0f MiB of memory, but a file of %llu bytes holds at most %.0f MiB of pixels if an "  \
-    "honest program wrote it; --max-memory %.0fM decodes it nevertheless"
+    "honest program wrote it; --max-memory %.0fM decodes it nevertheless, in other commands " TXM_BOUND_VARIABLE       \
+    "=%.0f"
 #define TXM_BOUND_MEMORY_TEXT                                                                                          \
     "%s: decoding it takes %.0f MiB of memory, and %.0f MiB are free; free memory, or --max-memory %.0fM tries it "    \
-    "nevertheless"
+    "nevertheless, in other commands " TXM_BOUND_VARIABLE "=%.0f"
+#define TXM_BOUND_VARIABLE "TXMILL_IMAGE_MEGABYTES"
 #endif

@@ -139,15 +139,24 @@ txm_status txm_source_afford(const char *path, double need, uint64_t file_bytes,
                              const txm_source_options *options, txm_error *err)
 {
     const double most = txm_bound_of_file(file_bytes, ratio), mebibytes = need / 1048576;
+    const double enough = mebibytes * 1.25 + 1;
     if (options && options->max_memory_bytes)
         return TXM_OK;
     if (need > most)
         return txm_fail(err, TXM_STATUS_TOO_LARGE, TXM_BOUND_FILE_TEXT, path, mebibytes, (unsigned long long)file_bytes,
-                        most / 1048576, mebibytes * 1.25 + 1);
+                        most / 1048576, enough, enough);
     const double available = need > TXM_BOUND_FREE_MIB * 1048576.0 ? (double)txm_free_memory("") : need;
     return need <= available ? TXM_OK
                              : txm_fail(err, TXM_STATUS_NO_MEMORY, TXM_BOUND_MEMORY_TEXT, path, mebibytes,
-                                        available / 1048576, mebibytes * 1.25 + 1);
+                                        available / 1048576, enough, enough);
+}
+
+/* For commands without --max-memory. */
+static uint64_t bound_of_environment(void)
+{
+    const char *word = getenv(TXM_BOUND_VARIABLE);
+    const long long megabytes = word ? strtoll(word, NULL, 10) : 0;
+    return megabytes > 0 && megabytes < 1LL << 32 ? (uint64_t)megabytes << 20 : 0;
 }
 
 /* The message of the last reader is reported, because that one reads all formats. */
@@ -172,7 +181,10 @@ txm_status txm_source_open(const char *path, const txm_source_options *options, 
         status = txm_no_memory(err, path);
         goto fail;
     }
-    status = choose_reader(s, options ? options : &no_options, head, head_bytes, &own);
+    txm_source_options used = options ? *options : no_options;
+    if (!used.max_memory_bytes)
+        used.max_memory_bytes = bound_of_environment();
+    status = choose_reader(s, &used, head, head_bytes, &own);
     if (status != TXM_OK) {
         txm_fail_as(err, &own);
         goto fail;

@@ -225,7 +225,7 @@ static txm_status refuse_to_open(oiio_source *s, txm_error *err)
 {
     txm_fail(err, TXM_STATUS_TOO_LARGE,
              "%s: opening it takes more than %llu MiB of memory, which no honest file of %llu bytes needs; "
-             "--max-memory SIZE allows more",
+             "--max-memory SIZE allows more, in other commands " TXM_BOUND_VARIABLE "=N",
              s->path, (unsigned long long)open_bytes(s) >> 20, (unsigned long long)s->file_bytes);
     close_oiio(s);
     return TXM_STATUS_TOO_LARGE;

@@ -307,9 +307,10 @@ txm_status check_unbounded(const char *path, double need, double pixels, unsigne
     const double mebibytes = std::ceil(all / 1048576 * 1.25);
     if (all > most)
         return fail(err, TXM_STATUS_TOO_LARGE, TXM_BOUND_FILE_TEXT, path, all / 1048576,
-                    static_cast<unsigned long long>(bytes), most / 1048576, mebibytes);
+                    static_cast<unsigned long long>(bytes), most / 1048576, mebibytes, mebibytes);
     if (need > free)
-        return fail(err, TXM_STATUS_NO_MEMORY, TXM_BOUND_MEMORY_TEXT, path, need / 1048576, free / 1048576, mebibytes);
+        return fail(err, TXM_STATUS_NO_MEMORY, TXM_BOUND_MEMORY_TEXT, path, need / 1048576, free / 1048576, mebibytes,
+                    mebibytes);
     return TXM_OK;
 }
 
