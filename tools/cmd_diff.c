@@ -194,6 +194,15 @@ static void tell_alone(diffing *x, const char *path, const char *folder, bool is
         txm_print_line(path, TXM_BAD, is_a ? "only in the first folder" : "only in the second folder", NULL);
 }
 
+/* The part of a path below a folder, however many slashes the folder was given with. */
+static const char *below_folder(const char *path, const char *folder)
+{
+    size_t n = strlen(folder);
+    while (n && folder[n - 1] == '/')
+        n--;
+    return path + n + strspn(path + n, "/");
+}
+
 /* Files of the same name below the two folders make a pair. */
 static txm_status compare_folders(diffing *x, const txm_operands *operands, txm_error *err)
 {
@@ -203,9 +212,8 @@ static txm_status compare_folders(diffing *x, const txm_operands *operands, txm_
         const txm_operands one = {.items = &operands->items[s], .count = 1};
         txm_tx_files_collect("diff", &x->args->files, &one, &files[s], err);
     }
-    size_t skip[2] = {strlen(operands->items[0]), strlen(operands->items[1])};
     for (size_t i = 0; !err->status && i < txm_inputs_count(files[1]); i++) {
-        txm_name *entry = txm_names_entry(&below, txm_inputs_at(files[1], i)->path + skip[1]);
+        txm_name *entry = txm_names_entry(&below, below_folder(txm_inputs_at(files[1], i)->path, operands->items[1]));
         if (entry)
             entry->value = i + 1;
         else
@@ -213,7 +221,8 @@ static txm_status compare_folders(diffing *x, const txm_operands *operands, txm_
     }
     for (size_t i = 0; !err->status && i < txm_inputs_count(files[0]) && !txm_signal_caught(); i++) {
         const txm_input *a = txm_inputs_at(files[0], i);
-        txm_name *entry = txm_names_has(&below, a->path + skip[0]) ? txm_names_entry(&below, a->path + skip[0]) : NULL;
+        const char *name = below_folder(a->path, operands->items[0]);
+        txm_name *entry = txm_names_has(&below, name) ? txm_names_entry(&below, name) : NULL;
         if (!entry) {
             tell_alone(x, a->path, operands->items[1], true);
         } else {
@@ -223,7 +232,7 @@ static txm_status compare_folders(diffing *x, const txm_operands *operands, txm_
     }
     for (size_t i = 0; !err->status && i < txm_inputs_count(files[1]) && !txm_signal_caught(); i++) {
         const txm_input *b = txm_inputs_at(files[1], i);
-        if (txm_names_entry(&below, b->path + skip[1])->value)
+        if (txm_names_entry(&below, below_folder(b->path, operands->items[1]))->value)
             tell_alone(x, b->path, operands->items[0], false);
     }
     if (!err->status && !x->args->report.json && !x->args->report.quiet)

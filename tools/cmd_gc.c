@@ -25,17 +25,11 @@
 /* "36h", "30d", "2w". */
 static txm_status parse_age(const char *text, void *field, txm_error *err)
 {
-    static const struct {
-        char letter;
-        double seconds;
-    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'w', 7 * 86400.0}};
-    size_t digits = strspn(text, "0123456789");
-    double number = atof(text);
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (digits && digits < 10 && text[digits] == units[i].letter && !text[digits + 1]) {
-            *(double *)field = number * units[i].seconds;
-            return TXM_OK;
-        }
+    static const double seconds[] = {1, 60, 3600, 86400, 7 * 86400.0};
+    double age;
+    if (txm_parse_units(text, "smhdw", seconds, false, &age) && age < 1e9 * seconds[4]) {
+        *(double *)field = age;
+        return TXM_OK;
     }
     return txm_fail(err, TXM_STATUS_USAGE, "must be a number and s, m, h, d or w, such as 36h or 30d");
 }

@@ -55,6 +55,9 @@ mistake 2 '--jobs 0: must be a whole number from 1 to 1024' \
     make -j 0 tex/wood.png
 mistake 2 '--max-memory lots: must be a number of bytes, such as 500000000, 512M or 1.5G' \
     make --max-memory lots tex/wood.png
+for age in '1 ' '1d ' 30 -1d 1e3d .5d; do
+    mistake 2 "--older-than $age: must be a number and s, m, h, d or w, such as 36h or 30d" gc --older-than "$age" tex
+done
 mistake 2 '--output takes a single image, but 2 are given; use --cache-dir' \
     make -o out.tx tex/wood.png tex/stone.png
 mistake 2 '--log tex/stone.png: the file already exists and is a PNG image, not a log of txmill; nothing was written. Was the name after --log left out, as in --log run.jsonl? Give another name, or remove the file' \
@@ -63,7 +66,7 @@ mistake 2 '-o tex/stone.png: the file already exists and is a PNG image, not a t
     make -o tex/stone.png tex/wood.png
 mistake 3 'cut.png: row 0 of 200: the file ends inside the pixel data' \
     make cut.png
-mistake 3 'missing.ocio: the OCIO config cannot be opened: No such file or directory; name another one with --ocio, or leave out --ocio and unset $OCIO for the built-in config' \
+mistake 3 'missing.ocio: the OCIO config cannot be opened: No such file or directory; name another one with --ocio, or leave out --ocio, and unset $BLENDER_OCIO and $OCIO, for the built-in config' \
     make --ocio missing.ocio tex/wood.png
 mistake 2 '--working-space: working space "ACESgc" is not in the OCIO config built-in; did you mean "ACEScg", "ACEScc" or "ACEScct"?' \
     make --working-space ACESgc tex/wood.png

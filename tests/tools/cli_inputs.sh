@@ -135,8 +135,11 @@ cp -r tex other && rm other/deep/blender_tx/*.tx && cp "$grey" other/blender_tx/
 txm diff -r tex other
 check diff-folders-exit rc_is 5
 check diff-folders-sum grep -qx '4 files: 2 the same, 1 only in the first folder, 1 only in the second folder' out
-txm diff -r tex tex
-check diff-same test "$rc $(tail -n 1 out)" = "0 3 files: 3 the same"
+for pair in "tex tex" "tex/ tex" "./tex tex//" "tex/. $PWD/tex/"; do
+    # shellcheck disable=SC2086
+    txm diff $pair
+    check "diff-same-${pair// /-}" test "$rc $(tail -n 1 out)" = "0 3 files: 3 the same"
+done
 txm diff -r --json tex other
 check diff-json test "$rc $(wc -l <out)" = "5 4"
 if has_jsonschema; then check diff-schema valid_json diff out; fi

@@ -7,6 +7,7 @@
  */
 #include "tools/options/opt.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <glob.h>
 #include <math.h>
@@ -148,18 +149,27 @@ static txm_status unknown(const txm_command *command, search *s, txm_error *err)
 
 /* ---- arguments -------------------------------------------------------------------------------------------------- */
 
-/* Units are powers of 1024, as in other tools; the output of commands has powers of 1000, as for disks. Signs,
- * hexadecimal numbers and "inf", which strtod accepts, are refused. */
-txm_status txm_parse_size(const char *text, void *field, txm_error *err)
+/* Signs, blanks, exponents, hexadecimal numbers and "inf", which strtod accepts, are refused. */
+bool txm_parse_units(const char *text, const char *letters, const double *factors, bool may_lack, double *out)
 {
-    static const char units[] = "KMGT";
+    const size_t digits = strspn(text, "0123456789.");
     char *end;
     errno = 0;
-    double value = strtod(text, &end);
-    const char *unit = *end ? strchr(units, *end & ~0x20) : NULL;
-    bool plain = text[0] >= '0' && text[0] <= '9' && strspn(text, "0123456789.") == (size_t)(end - text);
-    double bytes = unit ? ldexp(value, 10 * (int)(unit - units + 1)) : value;
-    if (!plain || (*end && (!unit || end[1])) || errno || !(bytes < 0x1p63))
+    const double number = txm_parse_double(text, &end);
+    const char *unit = text[digits] ? strchr(letters, text[digits]) : NULL;
+    const bool plain = isdigit((unsigned char)text[0]) && end == text + digits && !errno;
+    if (!plain || (text[digits] ? !unit || text[digits + 1] : !may_lack))
+        return false;
+    *out = unit ? number * factors[unit - letters] : number;
+    return true;
+}
+
+/* Units are powers of 1024, as in other tools; the output of commands has powers of 1000, as for disks. */
+txm_status txm_parse_size(const char *text, void *field, txm_error *err)
+{
+    static const double factors[] = {0x1p10, 0x1p20, 0x1p30, 0x1p40, 0x1p10, 0x1p20, 0x1p30, 0x1p40};
+    double bytes;
+    if (!txm_parse_units(text, "KMGTkmgt", factors, true, &bytes) || !(bytes < 0x1p63))
         return txm_fail(err, TXM_STATUS_USAGE, "must be a number of bytes, such as 500000000, 512M or 1.5G");
     if (field)
         *(uint64_t *)field = (uint64_t)bytes;

@@ -130,6 +130,9 @@ txm_parse_outcome txm_parse(const txm_command *command, int argc, char **argv, v
 /* Frees what parsing allocated inside `args`. */
 void txm_args_free(const txm_command *command, void *args);
 
+/* Converts a number, with digits and a point, and one letter of `letters` right after it, which multiplies it by the
+ * factor at the same place; `may_lack`: the letter may be left out. Returns false if the text is anything else. */
+bool txm_parse_units(const char *text, const char *letters, const double *factors, bool may_lack, double *out);
 /* Converts "64M" and "1.5G" to bytes; the field is a uint64_t. Also for other parsers. */
 txm_status txm_parse_size(const char *text, void *field, txm_error *err);
 
