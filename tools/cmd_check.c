@@ -450,6 +450,7 @@ static txm_status check_operands(checking *c, const txm_operands *operands, txm_
                                      .settings = &a->settings.settings,
                                      .dry_run = true,
                                      .no_keys = true,
+                                     .try_seconds = 3,
                                      .deep = a->deep,
                                      .events = &events};
     txm_status status = txm_batch_job_collect(&c->job, &how, operands, err);

@@ -143,6 +143,24 @@ cp sums/rgb8.png slow/wall_normal.tga
 txm check slow
 check unopened-other-format eval 'rc_is 5 && prints "slow/wall_normal.tga: outdated"'
 
+# ---- a damaged image --------------------------------------------------------------------------------------------------------
+# check and make do not send the user from one to the other: whatever is left after make, check knows as well.
+mkdir broken && cp "$golden/rgb8.png" broken/good.png && head -c 90000 "$golden/rgb8.png" >broken/cut.png
+python3 - "$golden/rgb8.png" broken/flipped.png <<'PY'
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+for i in range(len(data) // 2, len(data) // 2 + 400):
+    data[i] ^= 0x5A
+open(sys.argv[2], "wb").write(data)
+PY
+txm make broken
+check broken-make rc_is 3
+txm check broken
+check broken-check rc_is 3
+check broken-names eval 'says "cut.png" && says "flipped.png"'
+check broken-no-loop test "$(grep -c 'run: txmill make' out)" -eq 0
+check broken-others prints "1 of 3 textures fresh, 2 not checked"
+
 # ---- progress and interruption ------------------------------------------------------------------------------------------
 mkdir many && for ((i = 0; i < 150; i++)); do cp "$golden/tile64.png" "many/$i.png"; done
 "$TXMILL" make -q many

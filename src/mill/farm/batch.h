@@ -69,6 +69,7 @@ struct txm_batch {
     pthread_mutex_t events_lock; /* events come one at a time */
     txm_claims *claims;          /* set while the batch runs; NULL: without claims */
     char list_key[TXM_SHA1_HEX]; /* digest of the inputs that were divided into shards */
+    bool tries;                  /* images that would be made are read when planning */
     atomic_bool failed;          /* a conversion failed: with fail_fast no other is started */
     atomic_bool exhausted;       /* memory is exhausted */
 };

@@ -129,9 +129,9 @@ static unsigned refute(unsigned left, const txm_source_info *info, const uint8_t
     return left;
 }
 
-/* Stops at the row that refutes the last suspicion. */
-txm_status txm_lint_pixels(const char *path, uint64_t max_memory_bytes, const volatile int *cancel, unsigned *findings,
-                           txm_error *err)
+/* Stops at the row that refutes the last suspicion, unless the whole image is wanted. */
+static txm_status read_pixels(const char *path, uint64_t max_memory_bytes, const volatile int *cancel, bool whole,
+                              unsigned *findings, txm_error *err)
 {
     const txm_source_options options = {.max_memory_bytes = max_memory_bytes};
     txm_source *source = NULL;
@@ -142,20 +142,32 @@ txm_status txm_lint_pixels(const char *path, uint64_t max_memory_bytes, const vo
     const txm_source_info *info = txm_source_info_of(source);
     unsigned left = suspicions(info);
     size_t stride = (size_t)info->width * info->channels * txm_type_bytes(info->type);
-    if (left && !(rows = txm_alloc_pixels(ROWS, stride)))
+    if ((left || whole) && !(rows = txm_alloc_pixels(ROWS, stride)))
         status = txm_no_memory(err, path);
-    for (uint32_t y = 0; status == TXM_OK && left && y < info->height; y += ROWS) {
+    for (uint32_t y = 0; status == TXM_OK && (left || whole) && y < info->height; y += ROWS) {
         uint32_t count = info->height - y < ROWS ? info->height - y : ROWS;
         if (txm_is_cancelled(cancel))
             status = txm_fail(err, TXM_STATUS_CANCELLED, "%s: stopped on request", path);
         else if ((status = txm_source_read(source, y, count, rows, stride, err)) == TXM_OK)
-            left = refute(left, info, rows, count);
+            left = left ? refute(left, info, rows, count) : 0;
     }
     if (status == TXM_OK)
         *findings |= left;
     free(rows);
     txm_source_close(&source);
     return status;
+}
+
+txm_status txm_lint_pixels(const char *path, uint64_t max_memory_bytes, const volatile int *cancel, unsigned *findings,
+                           txm_error *err)
+{
+    return read_pixels(path, max_memory_bytes, cancel, false, findings, err);
+}
+
+txm_status txm_lint_readable(const char *path, uint64_t max_memory_bytes, const volatile int *cancel, txm_error *err)
+{
+    unsigned ignored = 0;
+    return read_pixels(path, max_memory_bytes, cancel, true, &ignored, err);
 }
 
 txm_status txm_lint_image(const txm_color_config *config, const char *path, const char *colorspace,

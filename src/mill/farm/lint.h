@@ -10,4 +10,6 @@ unsigned txm_lint_settings(const char *path, const char *detected, uint32_t widt
  * first rows. Fails as reading does, and with CANCELLED. `cancel` may be NULL. */
 txm_status txm_lint_pixels(const char *path, uint64_t max_memory_bytes, const volatile int *cancel, unsigned *findings,
                            txm_error *err);
+/* Whether the whole image can be read. Fails as reading it does, and with CANCELLED. */
+txm_status txm_lint_readable(const char *path, uint64_t max_memory_bytes, const volatile int *cancel, txm_error *err);
 #endif

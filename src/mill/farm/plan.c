@@ -85,6 +85,8 @@ static txm_status look_closer(txm_batch *b, size_t index, txm_error *err)
         status = txm_lint_pixels(path, b->context->max_memory_bytes, cancel, &findings, err);
         item->lint |= (uint8_t)findings;
     }
+    if (status == TXM_OK && b->tries && item->outcome == TXM_OUTCOME_WOULD_CREATE)
+        status = txm_lint_readable(path, b->context->max_memory_bytes, cancel, err);
     if (status == TXM_OK && b->options.content) {
         char content[TXM_CONTENT_HEX];
         if ((status = txm_content_hash(path, cancel, content, err)) == TXM_OK) {
@@ -309,6 +311,15 @@ static void tell_settled(txm_batch *b)
             tell_item(b, i);
 }
 
+/* After a run only the images are left that it could not read, so a few are worth a try. */
+static bool takes_at_most(const txm_batch *b, double seconds)
+{
+    double sum = 0;
+    for (size_t i = 0; i < b->count; i++)
+        sum += is_work(&b->items[i]) ? b->items[i].cost.seconds : 0;
+    return sum <= seconds;
+}
+
 txm_status txm_batch_plan(txm_batch *batch, txm_error *err)
 {
     txm_error_clear(err);
@@ -327,6 +338,7 @@ txm_status txm_batch_plan(txm_batch *batch, txm_error *err)
         status = txm_find_same_work(batch, err);
     if (status == TXM_OK && batch->options.shards && txm_batch_may_start(batch))
         status = divide_batch(batch, err);
+    batch->tries = takes_at_most(batch, batch->options.try_seconds);
     if (status == TXM_OK)
         status = look_at_all(batch, look_closer_at, err);
     if (status != TXM_OK)
