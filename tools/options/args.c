@@ -202,8 +202,8 @@ txm_status txm_args_map(const char *text, size_t *from_bytes, const char **to, t
             "that space, else a file rule of the config that matches, other than its default rule, else the config's " \
             "role for the format. The word auto stands for what Blender's own maketx command uses for an image "       \
             "without a scene. Any other word is part of the name of the tx file as given, so an alias leads to "       \
-            "another file than the name that it stands for; scenes contain the name with which they were saved, see "  \
-            "txmill list. =default and =auto are colour spaces or roles of these names: Blender's config has a role "  \
+            "another file than the name that it stands for; which name a scene leads to, txmill list shows. "          \
+            "=default and =auto are colour spaces or roles of these names: Blender's config has a role "               \
             "default. = alone is for images whose colour space is empty in the scene or not in the config, which "     \
             "Cycles treats as scene-linear, under the name for auto. 'txmill colorspaces' lists the names."),          \
         TXM_OPTION(CUSTOM, "alpha-type", .letter = 'a', AT(settings.alpha), .arg = "TYPE",                             \
