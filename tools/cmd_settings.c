@@ -67,24 +67,27 @@ static void print(const char *path, const txm_project_value *v, bool json)
 }
 
 /* The config that a variable, a Blender project or nothing names: the one that is really loaded. `named`: what the
- * files say; NULL if they say nothing. */
-static void print_config(const char *path, const txm_project *project, const txm_project_value *named, bool json)
+ * files say; NULL if they say nothing. One that cannot be loaded now is a failure. */
+static txm_status print_config(const char *path, const txm_project *project, const txm_project_value *named, bool json,
+                               txm_error *err)
 {
     txm_color_options how;
     txm_color_config *config = NULL;
-    txm_error err = {0};
+    txm_error why = {0};
     txm_color_options_init(&how);
     how.ocio_path = named ? named->value : NULL;
     for (size_t i = 0; i < project->count && how.blender == TXM_BLENDER_NEWEST; i++)
         if (project->values[i].key == TXM_KEY_BLENDER)
             txm_blender_parse(project->values[i].value, &how.blender);
-    if (txm_color_load(&how, &config, &err) != TXM_OK) {
+    if (txm_status_retryable(txm_color_load(&how, &config, &why)))
+        return txm_fail_as(err, &why);
+    if (why.status != TXM_OK) {
         const char *variable = getenv("BLENDER_OCIO") ? "BLENDER_OCIO" : "OCIO", *value = getenv(variable);
         const txm_project_value unusable = {TXM_KEY_OCIO, value && *value ? value : how.ocio_path,
                                             value && *value ? variable : how.ocio_path, false};
-        txm_say(TXM_SAY_WARNING, "%s", err.message);
+        txm_say(TXM_SAY_WARNING, "%s", why.message);
         print(path, &unusable, json);
-        return;
+        return TXM_OK;
     }
     const char *by = txm_color_config_named_by(config);
     const txm_project_value loaded = {TXM_KEY_OCIO, *by ? txm_color_config_name(config) : "built in",
@@ -92,11 +95,13 @@ static void print_config(const char *path, const txm_project *project, const txm
     txm_config_warn(config);
     print(path, &loaded, json);
     txm_color_free(&config);
+    return TXM_OK;
 }
 
 /* If there is no .txmill, this is printed too, to explain why a setting does not apply. */
-static void show_settings(const char *path, const txm_project *project, bool json)
+static txm_status show_settings(const char *path, const txm_project *project, bool json, txm_error *err)
 {
+    txm_status status = TXM_OK;
     if (!json) {
         txm_print_safe(path);
         fputs(": ", stdout);
@@ -107,23 +112,24 @@ static void show_settings(const char *path, const txm_project *project, bool jso
         }
         putchar('\n');
     }
-    for (int key = 0; key < TXM_KEYS; key++) {
+    for (int key = 0; status == TXM_OK && key < TXM_KEYS; key++) {
         bool adds = txm_project_key_repeats((txm_project_key)key), found = false;
         for (size_t i = 0; i < project->count && (adds || !found); i++) {
             if (project->values[i].key != (txm_project_key)key)
                 continue;
             found = true;
             if (key == TXM_KEY_OCIO && txm_color_is_project(project->values[i].value))
-                print_config(path, project, &project->values[i], json);
+                status = print_config(path, project, &project->values[i], json, err);
             else
                 print(path, &project->values[i], json);
         }
         const txm_project_value rest = otherwise((txm_project_key)key);
         if (!found && key == TXM_KEY_OCIO)
-            print_config(path, project, NULL, json);
+            status = print_config(path, project, NULL, json, err);
         else if (!found)
             print(path, &rest, json);
     }
+    return status;
 }
 
 /* A path that does not exist has settings too, but was probably mistyped, so it is an error. */
@@ -137,9 +143,9 @@ static txm_status show_place(const txm_input *place, bool json, txm_error *err)
         return txm_fail_errno(err, errno, "%s: cannot be examined", path);
     if (txm_project_find(&path, 1, &project, err) != TXM_OK)
         return err->status;
-    show_settings(path, &project, json);
+    txm_status status = show_settings(path, &project, json, err);
     txm_project_free(&project);
-    return TXM_OK;
+    return status;
 }
 
 /* A path that fails does not end the run; its object is printed among the others. */
