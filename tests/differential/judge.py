@@ -67,7 +67,9 @@ def stored_as(path):
         return kind
     tags = txfile.metadata(path)[1]
     bits, form, code, predictor = ((*tags.get("level 0 tag %d" % tag, ()), 1)[0] for tag in (258, 339, 259, 317))
-    return "tiff, %s%d, compression %d, predictor %d" % ({1: "uint", 2: "int", 3: "float"}.get(form, "?"), bits, code, predictor)
+    cmyk = ", CMYK" if tags.get("level 0 tag 262") == (5,) else ""
+    return "tiff, %s%d, compression %d, predictor %d%s" % (
+        {1: "uint", 2: "int", 3: "float"}.get(form, "?"), bits, code, predictor, cmyk)
 
 
 @functools.lru_cache(maxsize=4)
@@ -122,7 +124,7 @@ COPIED_BY_BLENDER = {"Make", "Model", "Orientation", "ImageUniqueID", "DocumentN
 COPIED_LAYOUT = {"name", "openexr:chunkCount", "lineOrder"}
 
 
-OURS = r'txmill:(ColorSpace|Config)=("[^"]*"|\S+)'
+OURS = r'txmill:(ColorSpace|Config|Blender)=("[^"]*"|\S+)'
 
 
 def is_ours(text):
@@ -433,7 +435,7 @@ def compare(run):
 
 def documented_alone(run, findings):
     """What is intended must be documented, and what is documented alone is intended."""
-    source = "%s %s" % (os.path.basename(run["path"]), stored_as(run["path"]))
+    source = "%s %s, %s" % (os.path.basename(run["path"]), stored_as(run["path"]), run["colorspace"])
     for f in findings:
         if f.verdict == INTENDED and not documented.find("random", f.key, run["release"], source):
             yield Finding(f.aspect, WRONG, "not documented: " + f.key, f.detail)
