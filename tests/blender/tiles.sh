@@ -47,22 +47,22 @@ if scene camera && cycles_reads 1; then agree camera-rays 0.95 each; else failed
 if scene bounces; then
   for filter in 1 0.25 0; do
     if cycles_reads $filter; then
-      agree "three-bounces, Filter Glossy $filter" 0.80 each --filter-glossy $filter
+      agree "three-bounces, Filter Glossy $filter" 0.80 each --filter-glossy $filter --samples 4
     else
       failed "three-bounces, Filter Glossy $filter"
     fi
   done
 fi
-# Shaders as artists make them, exported by the extension: one Blender evaluates the scene, another renders it. Budgets
-# have no options, because the scene says how it is rendered.
-exported() { # KIND FLOOR each|all
+# Shaders as artists make them, exported by the extension: one Blender evaluates the scene, another renders it. The scene
+# says how it is rendered, so budgets have no options but the render's samples where levels are compared one by one.
+exported() { # KIND FLOOR each|all OPTION...
   if scene "$1" && step "${inside[@]}" export "$folder" && cycles_reads 1; then
-    agree "exported-$1" "$2" "$3"
+    agree "exported-$1" "${@:2}"
   else
     failed "exported-$1"
   fi
 }
-exported shaders 0.80 each
+exported shaders 0.80 each --samples 4
 for kind in normals grove hall; do exported $kind 0.85 all; done
 # The same hall without widening.
 if cycles_reads 0; then agree "exported-hall, Filter Glossy 0" 0.85 all --filter-glossy 0; else failed "exported-hall, Filter Glossy 0"; fi
