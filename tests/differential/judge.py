@@ -310,7 +310,7 @@ def another_ocio(theirs, ours, lossy):
         p, q = a[~lost].astype(np.float64), b[~lost].astype(np.float64)
         top = np.abs(p[np.isfinite(p)]).max(initial=0)
         with np.errstate(invalid="ignore"):
-            if not ((p == q) | (np.abs(p - q) <= 6e-3 * np.abs(p) + 1e-3 * top)).all():
+            if not ((p == q) | (np.abs(p - q) <= 2e-2 * np.abs(p) + 1e-3 * top)).all():
                 return False
         if lost.any():
             return True
