@@ -368,6 +368,19 @@ class Scenes(unittest.TestCase):
         scene = txmill.list_scene(DATA / "blend" / "lint.blend", lint=True)
         self.assertTrue(scene.findings)
 
+    def test_paths_of_another_machine(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        shutil.copy(DATA / "golden" / "rgb8.png", folder.name)
+        scene = Path(folder.name) / "s.xml"
+        scene.write_text('<cycles><shader name="m"><image_texture filename="P:\\tex\\rgb8.png" colorspace="sRGB"/></shader></cycles>')
+        maps = [f"P:\\tex {folder.name}"]
+        self.assertFalse(txmill.check(scene).ready)
+        self.assertEqual(len(txmill.make(scene, path_map=maps, every_variant=True).created), 1)
+        self.assertTrue(txmill.check(scene, path_map=maps).ready)
+        listed = txmill.list_scene(scene, path_map=maps).images[0]
+        self.assertEqual(listed["path"], os.path.join(folder.name, "rgb8.png"))
+
     def test_no_scene(self):
         with self.assertRaises(txmill.TxmillError) as caught:
             txmill.list_scene("no such.blend")
