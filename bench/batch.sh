@@ -26,7 +26,7 @@ PY
 }
 for count in "$@"; do
     python3 "$here/tests/util/batch_images.py" "$work/$count" "$count" 16 1000
-    measure make "$count" "$build/txmill" make -q -r "$work/$count"
-    measure again "$count" "$build/txmill" make -q -r "$work/$count"
+    measure make "$count" "$build/txmill" make -q "$work/$count"
+    measure again "$count" "$build/txmill" make -q "$work/$count"
     rm -rf "${work:?}/$count"
 done

@@ -29,12 +29,19 @@ $(B)/completion/txmill.fish: $(B)/txmill
 	@mkdir -p $(@D)
 	$(B)/txmill --generate fish > $@.new && mv $@.new $@
 
-.PHONY: install-docs uninstall-docs
+# The manual for a browser, which `make docs` writes; installed if it is there.
+html-man: $(B)/docs/man/txmill.1.html
+$(B)/docs/man/txmill.1.html: $(MAN_PAGES) man/html.sh man/mandoc.css
+	man/html.sh $(@D) $(MAN_PAGES)
+
+.PHONY: html-man install-docs uninstall-docs
 install: install-docs
 install-docs: all
 	install -d $(foreach s,1 3 5,$(DESTDIR)$(MANDIR)/man$(s)) $(DESTDIR)$(BASHCOMPDIR) $(DESTDIR)$(ZSHCOMPDIR) \
 	  $(DESTDIR)$(FISHCOMPDIR) $(DESTDIR)$(DOCDIR)/examples
 	$(foreach s,1 3 5,install -m 644 $(filter %.$(s),$(MAN_PAGES)) $(DESTDIR)$(MANDIR)/man$(s)/ &&) true
+	if [ -e $(B)/docs/man/txmill.1.html ]; then install -d $(DESTDIR)$(DOCDIR)/man && \
+	  install -m 644 $(B)/docs/man/*.html $(B)/docs/man/mandoc.css $(DESTDIR)$(DOCDIR)/man/; fi
 	install -m 644 docs/schema/*.json $(DESTDIR)$(DOCDIR)/
 	sed 's|](\.\./examples/|](examples/|' docs/texture-cache.md >$(DESTDIR)$(DOCDIR)/texture-cache.md
 	install -m 644 examples/*.c examples/*.cpp examples/*.h examples/*.py $(DESTDIR)$(DOCDIR)/examples/

@@ -474,7 +474,6 @@ static int finish(const checking *c, const txm_operands *operands, const txm_err
     return txm_finish(&c->tally);
 }
 
-/* For a folder, its contents are checked, so the option --recursive is always on. */
 static int run_check(void *p, const txm_operands *operands)
 {
     check_args *args = p;

@@ -6,7 +6,7 @@
  * mean error, PSNR, the share of samples that differ and the worst tile; exit code 5 beyond a threshold; on request a
  * picture of the differences.
  *
- * With -r two folders are compared file by file, by relative name. Type and container may differ, because pixels are
+ * Two folders are compared file by file, by relative name. Type and container may differ, because pixels are
  * compared as float32. A level that cannot be compared, because sizes or channels differ, counts as a difference
  * whatever the thresholds are; without thresholds, so does every sample that is not equal.
  */

@@ -44,10 +44,6 @@ static const txm_option what_options[] = {
                        "--missing-folders is given), or if none of its images exists. Tx files of images that are "
                        "packed into a scene are kept by the images' names."),
     TXM_OPTION_CACHE_DIR(AT(cache_dir), "The cache folder with which these scenes are rendered, as in make", NULL),
-    TXM_OPTION(FLAG, "recursive", .letter = 'r', AT(recursive),
-               .help = "No effect: folders are always searched with their subfolders",
-               .more = "Accepted because other commands have it. A list of folders and tx files, one path per line, is "
-                       "read with @FILE, or from standard input with -."),
     TXM_OPTION(
         FLAG, "missing-folders", AT(missing_folders), .help = "Treat an image as gone even if its folder is missing",
         .more =

@@ -36,6 +36,17 @@ static const txm_option_group groups[] = {
     {0},
 };
 
+/* In the order of txm_stream_verb. */
+static const txm_verb stream_verbs[] = {
+    {"render", "Render a scene through the texture cache, and show what its textures cost",
+     "stream render room -o picture.png"},
+    {"budget", "Estimate how much texture memory a scene needs", "stream budget room"},
+    {"play", "Render frames that do not wait for textures, and measure how they catch up",
+     "stream play fly --frames 48 -o last.png"},
+    {"view", "Show a scene in a window while its textures load", "stream view shot10"},
+    {0},
+};
+
 /* Only on a terminal, where the line can be overwritten. The time left assumes that the rest takes as long as what
  * is done, which is too much after the first tiles with a cold cache. */
 static void show_samples_done(void *user, uint64_t done, uint64_t all)
@@ -352,5 +363,6 @@ static int run_stream(void *p, const txm_operands *operands)
 TXM_COMMAND(
     stream, txm_stream_args,
     .purpose = "Render, play or view a scene through the texture cache, or estimate what texture memory it needs",
-    .synopsis = "render|budget|play|view [OPTION...] SCENE [IMAGE...]", .operand_values = TXM_VALUES_IMAGE,
-    .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = txm_stream_defaults);
+    .synopsis = "render|budget|play|view [OPTION...] SCENE [IMAGE...]", .verbs = stream_verbs,
+    .operand_values = TXM_VALUES_IMAGE, .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL,
+    .defaults = txm_stream_defaults);

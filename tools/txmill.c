@@ -110,7 +110,7 @@ static int run_command(const txm_command *command, int argc, char **argv)
                    : command->run(args, &operands);
         break;
     case TXM_PARSED_HELP:
-        txm_help_print(stdout, command, txm_terminal_columns(STDOUT_FILENO));
+        txm_help_print(stdout, command, &operands, txm_terminal_columns(STDOUT_FILENO));
         code = done();
         break;
     case TXM_PARSE_FAILED:
@@ -226,7 +226,7 @@ int main(int argc, char **argv)
         return done();
     }
     bool help = !strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h");
-    if (help && argc < 3) {
+    if (help && (argc < 3 || !strcmp(argv[2], "--all"))) {
         txm_lines_install();
         txm_commands_help(stdout);
         return done();
@@ -234,6 +234,8 @@ int main(int argc, char **argv)
     const txm_command *command = txm_command_find(help ? argv[2] : word);
     if (!command)
         return unknown_command(help ? argv[2] : word, argc - 2, argv + 2);
-    static char *ask_help[] = {"--help", NULL};
-    return help ? run_command(command, 1, ask_help) : run_command(command, argc - 2, argv + 2);
+    static char ask_help[] = "--help";
+    if (help)
+        argv[2] = ask_help;
+    return run_command(command, argc - 2, argv + 2);
 }

@@ -3,7 +3,7 @@
 # Converts on several hosts without a scheduler, through GNU parallel and ssh:
 #
 #     convert.sh [-n SHARDS] [-l FOLDER] [-S HOST,HOST] -- MAKE-ARGUMENT...
-#     convert.sh -n 32 -S node1,node2,node3 -- -r --preset pbr /srv/assets/textures
+#     convert.sh -n 32 -S node1,node2,node3 -- --preset pbr /srv/assets/textures
 #
 # The current folder, the images and FOLDER (txmill-runs) must be the same on all hosts. If a retry of a failed shard may
 # succeed, it is run again up to twice on another host. At the end a report is written.

@@ -6,7 +6,7 @@
 #     submit.sh [-n SHARDS] [-l FOLDER] [-s SBATCH-OPTION]... [-r RENDER.sbatch] MAKE-ARGUMENT...
 #
 #     submit.sh -n 16 -r render-shot10.sbatch shot10.blend
-#     submit.sh -n 8 -s --partition=cpu -s --cpus-per-task=8 -- -r --preset pbr /srv/assets/textures
+#     submit.sh -n 8 -s --partition=cpu -s --cpus-per-task=8 -- --preset pbr /srv/assets/textures
 #
 # The logs and the report go to FOLDER (txmill-runs), to which the nodes need access. Prints the ids of the jobs.
 set -euo pipefail

@@ -9,7 +9,7 @@ folder = pathlib.Path("python-textures")
 folder.mkdir()
 for name in ("rgb8.png", "rgba8.tga", "half-rgba.exr"):
     shutil.copy(name, folder)
-run = txmill.make([folder], recursive=True)
+run = txmill.make([folder])
 assert not run.failed and len(run.created) == 3, run
 for made in run.created:
     with txmill.tiles(made.tx, padding=2) as texture:

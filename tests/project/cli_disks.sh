@@ -12,7 +12,7 @@ fi
 trap 'umount "$work/disk" 2>/dev/null; clean_up' EXIT
 mkdir disk/tex && cp "$golden"/{rgb8,tile64,gray8,rgba8}.png disk/tex
 cp "$TXM_TESTDATA/blend/packed.blend" disk/shot.blend
-"$TXMILL" make -q --log disk/run.jsonl -r disk/tex
+"$TXMILL" make -q --log disk/run.jsonl disk/tex
 rm disk/tex/rgba8.png                           # an orphan for gc
 touch -d '2026-01-02 03:04:05' disk/tex/gray8.png # outdated
 tx=$(echo disk/tex/blender_tx/rgb8.png.*.tx) old=$(echo disk/tex/blender_tx/gray8.png.*.tx)
@@ -25,9 +25,9 @@ before=$(sums)
 commands() {
     each make "$tx" make --force disk/tex/rgb8.png
     each make-unclaimed "$tx" make --no-claims --force disk/tex/rgb8.png
-    each make-folder "$old" make -r disk/tex
+    each make-folder "$old" make disk/tex
     each make-output disk/x.tx make -o disk/x.tx disk/tex/rgb8.png
-    each watch-like "$old" make --json -r disk/tex
+    each watch-like "$old" make --json disk/tex
     each extract disk/p.png extract -o disk/p.png "$tx"
     each extract-folder disk/p extract -o disk/p/ "$tx"
     each tile disk/p.png tile -o disk/p.png "$tx"
@@ -73,7 +73,7 @@ txm resolve --touch disk/tex/gray8.png
 check read-only-touch rc_is 3
 check read-only-touch-says says "$old: cannot set its time: Read-only file system"
 # Commands that only read still work.
-for c in "info -r" "verify -r" "resolve -r" "check" "plan -N 2 -r" "gc" "list" "make -n -r" settings; do
+for c in info verify resolve check "plan -N 2" gc list "make -n" settings; do
     # shellcheck disable=SC2086
     txm $c disk/tex
     check "read-only-looks-${c%% *}" test "$rc" -eq 0 -o "$rc" -eq 5 -o "$c $rc" = "list 2" # no scene there
@@ -89,7 +89,7 @@ check full-retryable json out 'o[0]["error"]["retryable"] is True'
 txm gc --delete disk/tex
 check full-gc test "$rc" -eq 0 -a ! -e "$orphan"
 rm disk/fill
-txm make -r disk/tex
+txm make disk/tex
 check works-again test "$rc" -eq 0
 check no-temporaries no_temporaries
 umount disk

@@ -15,6 +15,45 @@ check version grep -qE '^txmill [0-9]+\.[0-9]+\.[0-9]+$' out
 txm help make
 check help-command prints "Usage: txmill make"
 
+# One screen has what most people need; the rest is in --help --all.
+for c in make check list info verify gc report stream "stream render" "stream budget" "stream play" "stream view"; do
+    # shellcheck disable=SC2086
+    txm $c --help
+    check "one-screen-${c// /-}" eval 'rc_is 0 && test "$(wc -l <out)" -le 30 && ! grep -q ".\{81\}" out'
+    check "names-the-rest-${c// /-}" eval 'prints "--help --all" && prints "man/txmill-${c%% *}.1.html"'
+done
+txm make --help
+check usual-not-rare eval 'prints "--preset" && ! prints "--store"'
+check rare-counted test "$(grep -oP 'lists \K[0-9]+(?= more options)' out)" = "$(($("$TXMILL" make --help --all | grep -cE "^  (-.,|   ) --") - $(grep -cE "^  (-.,|   ) --" out)))"
+for line in "help make --all" "make --help --all" "make -h x --all"; do
+    # shellcheck disable=SC2086
+    txm $line
+    check "help-all-${line// /}" eval 'rc_is 0 && prints --store'
+done
+txm --help --all
+check help-all eval 'rc_is 0 && prints "Every day:"'
+txm make --all x
+check all-is-no-option rc_is 2
+
+# A verb has the options that it accepts, and those that it refuses are not in its help.
+for verb in render budget play view; do
+    "$TXMILL" stream "$verb" --help --all >verb
+    check "verb-$verb" grep -qF "Usage: txmill stream $verb [OPTION...] SCENE" verb
+    for o in --output --heat-level --heat-misses --heat-passes --heat-tiles --strip --html --trace --tiles --path --rest --warm-up --keys --virtual; do
+        value=FILE
+        case $o in --path) value=orbit ;; --rest | --warm-up | --keys) value=2 ;; --virtual) value= ;; esac
+        # shellcheck disable=SC2086
+        run "$TXMILL" stream "$verb" no-such-scene $o $value
+        refused=no && says "use 'txmill stream" && refused=yes
+        listed=yes && { grep -qE -- "^ .* $o( |$)" verb || listed=no; }
+        case $verb$o in
+            render--path | budget--path | render--[rwkv]* | budget--[rwkv]*) check "verb-$verb$o" test $listed = no ;; # no effect
+            *) check "verb-$verb$o" test $refused != $listed ;;
+        esac
+    done
+done
+check verb-help-word test "$("$TXMILL" help stream play)" = "$("$TXMILL" stream --help play)"
+
 # The median of five, since a single slow start on a busy machine means nothing.
 starts=$(for _ in 1 2 3 4 5; do
     a=$(date +%s%N); "$TXMILL" --help >/dev/null; b=$(date +%s%N)
@@ -24,7 +63,7 @@ echo "note txmill --help took $starts us"
 
 long_options() { grep -oE -- '--[a-z][a-z-]*' | sort -u; }
 for c in $commands; do
-    txm "$c" --help
+    txm "$c" --help --all
     check "$c-help" rc_is 0
     long_options <out | grep -vxE -- '--(help)' >options
     check "$c-page" test -s "$build/man/txmill-$c.1"
@@ -44,6 +83,11 @@ if command -v mandoc >/dev/null; then
         mandoc -Tlint -Wstyle "$page" 2>&1 | grep -v 'referenced manual not found\|outdated mandoc.db' >out
         check "lint-$(basename "$page")" test ! -s out
     done
+    # The manual for a browser: each command has its page, and no link leads nowhere.
+    run "$repo/man/html.sh" html "$build"/man/*.[135]
+    check html-man rc_is 0
+    check html-commands test "$(for c in $commands; do [ -s "html/txmill-$c.1.html" ] || echo "$c"; done)" = ""
+    check html-links test "$(cat html/*.html | grep -oP 'href="\K[^"#]+' | grep -v : | sort -u | while read -r l; do [ -e "html/$l" ] || echo "$l"; done)" = ""
 else
     skip lint "mandoc is not installed"
 fi
@@ -84,7 +128,7 @@ completes folder txmill make --cache-dir fol -- folder
 completes help-command txmill help inf -- info
 completes nothing txmill make --attrib x --
 for c in $commands; do
-    txm "$c" --help
+    txm "$c" --help --all
     long_options <out >options
     COMP_WORDS=(txmill "$c" --) COMP_CWORD=2 COMPREPLY=()
     _txmill

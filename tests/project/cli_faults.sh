@@ -74,7 +74,7 @@ mkdir -p $deep
     done
     cp "$work/tile64.png" .
 )
-soon make -r tree
+soon make tree
 check deep-exit rc_is 3
 check deep-named says "File name too long"
 check deep-others-made test "$(find tree/open tree/shut -name '*.tx' | wc -l)" -eq 2
@@ -88,7 +88,7 @@ nobody() {
 if [ "$(id -u)" -eq 0 ] && nobody --version && rc_is 0; then
     # Its names can be listed, but the files cannot be examined.
     chmod 744 tree/shut && chmod 777 tree/open
-    nobody make -r tree
+    nobody make tree
     check unsearchable-exit rc_is 3
     check unsearchable-named says "tree/shut/inner: cannot examine it: Permission denied"
     check unsearchable-no-more test "$(grep -c "error:" err)" -eq 1
@@ -100,7 +100,7 @@ fi
 if $can_trace; then
     for error in EIO:4 ESTALE:4 EACCES:3; do
         rm -rf tree/open/blender_tx
-        run strace -f -o trace -P tree/shut -e inject=newfstatat:error="${error%:*}" "$TXMILL" make -r tree
+        run strace -f -o trace -P tree/shut -e inject=newfstatat:error="${error%:*}" "$TXMILL" make tree
         check "stat-${error%:*}" test "$rc" -eq "${error#*:}" -a "$(grep -c 'tree/shut: cannot examine it' err)" -eq 1
         check "stat-${error%:*}-others" prints "created      tree/open"
     done
@@ -324,7 +324,7 @@ for name in $'esc\e[31m.png' $'csi\xc2\x9b31m.png' $'byte\x9b31m.png' $'nel\xc2\
     cp tile64.png "odd/$name"
     : >"odd/bad-$name"
 done
-txm make -r odd
+txm make odd
 "$TXMILL" resolve odd/* >resolved 2>/dev/null
 for file in out err resolved; do
     check "no-controls-$file" env LC_ALL=C python3 - "$file" <<'EOF'

@@ -42,7 +42,7 @@ mistake 2 'tex/*.tga: no file matches this pattern; list the folder to see what 
 mistake 2 'C:\textures\wood.png: is a Windows path, which does not exist here; name it as on this machine, with slashes, as /mnt/c/textures/wood.png for C:\textures\wood.png' \
     make 'C:\textures\wood.png'
 mistake 3 'nowhere: cannot be opened: No such file or directory' \
-    make -r nowhere
+    make nowhere
 mistake 2 '--rule: rule '"'"'normal'"'"': must be GLOB=SPACE or GLOB=SPACE,ALPHA' \
     make --rule normal tex/wood.png
 mistake 2 '--rule '"'"'*.png'"'"': unknown alpha type '"'"'strait'"'"' (did you mean '"'"'straight'"'"'?); there are straight, premultiplied, channel_packed, none, default and auto' \
@@ -133,7 +133,7 @@ mistake 2 'no number of shards given; give it with --shards N' \
 mistake 2 '--ignore typo: must be an id that check prints: outdated, missing, unusable, no-image, or one of lint, such as grey-rgb' \
     check --ignore typo tex
 mistake 2 '--shard 3/2: must be I/N, from 1/N to N/N, N at most 100000' \
-    make -n -r tex --shard 3/2
+    make -n tex --shard 3/2
 mistake 2 'unknown option -x; '"'"'txmill make --help'"'"' lists the options' \
     make -x tex/wood.png
 mistake 2 '--device gpu: must be auto, cpu, cuda, cuda:N, opencl or opencl:N' \
@@ -211,7 +211,7 @@ begins() { # NAME EXIT PART... -- ARGUMENT...
 }
 begins memory 3 "more than --max-memory allows" "would suffice" -- make --max-memory 1M --force tex/wood.png
 begins scene-for-png 3 "tex/wood.png: not a .blend file, but a PNG image; 'txmill resolve tex/wood.png' shows the tx file of an image" -- list tex/wood.png
-begins settings-misspelt 2 "empty/.txmill:1: unknown setting 'cache_dirr' (did you mean 'cache-dir'?)" -- make -r empty
+begins settings-misspelt 2 "empty/.txmill:1: unknown setting 'cache_dirr' (did you mean 'cache-dir'?)" -- make empty
 begins report-of-png 2 "tex/wood.png: not a log of txmill" -- report tex/wood.png
 begins two-kinds-of-failure 3 "1 failed: the file does not exist; check the names" "1 failed: the data is damaged" -- \
     make tex/wodo.png cut.png
@@ -233,13 +233,13 @@ if has_terminal; then
     done
     for columns in 80 120; do
         rm -rf many/blender_tx
-        TERM=xterm-256color on_terminal --screen ${columns}x24 "$TXMILL" make -r many
+        TERM=xterm-256color on_terminal --screen ${columns}x24 "$TXMILL" make many
         check "terminal-$columns-exit" prints "exit 0"
         check "terminal-$columns-fits" test "$(sed -n 's/^widest //p' out)" -le $columns
         check "terminal-$columns-whole-lines" test "$(grep -c '^[^ ]*[0-9].png: created' out)" -eq 8
         check "terminal-$columns-no-remains" test "$(grep -c '%.*created\|created.*MP/s' out)" -eq 0
         check "terminal-$columns-sum" prints "8 created"
-        TERM=xterm-256color on_terminal --screen ${columns}x24 "$TXMILL" verify -r many
+        TERM=xterm-256color on_terminal --screen ${columns}x24 "$TXMILL" verify many
         check "terminal-$columns-short-hash" prints "-926BDA...tx"
         check "terminal-$columns-verify-sum" prints "8 files: 8 good"
     done

@@ -147,7 +147,7 @@ class Make(Case):
     def test_progress_of_a_long_run(self):
         """Progress lines that include speed and remaining time, as they do after a second, are parsed as well."""
         self.large_images(8)
-        with subprocess.Popen([txmill.find_program(), "make", "-r", "-j1", "--progress", self.folder], stderr=subprocess.PIPE,
+        with subprocess.Popen([txmill.find_program(), "make", "-j1", "--progress", self.folder], stderr=subprocess.PIPE,
                               stdout=subprocess.DEVNULL, text=True) as run:
             said = run.stderr.readline()
             run.send_signal(signal.SIGSTOP)

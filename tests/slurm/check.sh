@@ -131,13 +131,13 @@ inotifywait -q -m -e moved_to --format %f "$share/tex/blender_tx" >"$work/appear
 watcher=$!
 cat >"$share/render.sbatch" <<EOF2
 #!/bin/bash
-"$TXMILL" make -n -r --shard 1/1 --json "$share/tex" >"$share/render.jsonl"
+"$TXMILL" make -n --shard 1/1 --json "$share/tex" >"$share/render.jsonl"
 EOF2
 sleep 0.5
 begin=$SECONDS
 cd "$share" || exit 1
 TXMILL=$TXMILL run "$repo/farm/slurm/submit.sh" -n $shards -l "$share/logs" -s --cpus-per-task=1 -s --chdir="$share" \
-    -r "$share/render.sbatch" -- -j 1 -r "$share/tex"
+    -r "$share/render.sbatch" -- -j 1 "$share/tex"
 check slurm-submitted rc_is 0
 convert=$(sed -n 's/^convert //p' "$work/out") verify=$(sed -n 's/^verify //p' "$work/out")
 render=$(sed -n 's/^render //p' "$work/out") report=$(sed -n 's/^report //p' "$work/out")

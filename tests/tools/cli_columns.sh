@@ -14,7 +14,7 @@ folder="a folder with a long name and spaces for all the textures of a show"
 mkdir -p "$folder/sub" && cp "$golden/rgb8.png" "$folder/a_long_name_of_a_texture_of_a_wooden_floor_color_4k_v012.png"
 cp "$golden/gray8.png" "$folder/sub/木の床のテクスチャ_normal.png" && cp "$golden/gray8.png" "$folder/sub/old.png"
 head -c 900 "$golden/rgb8.png" >"$folder/sub/a_texture_that_was_cut_short_when_the_disk_was_full_on_friday.png"
-"$TXMILL" make -q -r "$folder" 2>/dev/null
+"$TXMILL" make -q "$folder" 2>/dev/null
 touch -d '2026-01-02 03:04:05' "$folder/sub/old.png"
 tx=$(echo "$folder"/blender_tx/*.tx)
 cp "$TXM_TESTDATA/blend/materials.blend" "$folder/a_scene_with_a_long_name_sequence_010_shot_0200_lighting_v034.blend"
@@ -30,29 +30,29 @@ fits() { # NAME ARGUMENT...
         check "$name-$columns" test "${widest:-999}" -le "$columns" -a "$(grep -c . out)" -gt 3
     done
 }
-fits info info -r "$folder"
+fits info info "$folder"
 fits info-all info --all "$tx"
 fits info-tiles info --tiles "$tx"
-fits verify verify -v -r "$folder"
+fits verify verify -v "$folder"
 fits verify-source verify --deep "$tx"
-fits resolve resolve -r "$folder"
+fits resolve resolve "$folder"
 fits resolve-other resolve -c Non-Color "$folder"/*.png
 fits check check -v "$folder"
 fits check-lint check --lint "$folder"
 fits list list --lint "$scene"
-fits borders borders --check -r "$folder"
+fits borders borders --check "$folder"
 fits gc gc --missing-folders "$folder"
-fits plan plan -N 2 --files -r "$folder"
-fits make make -v --force -r "$folder"
-fits make-plan make --plan --force -r "$folder"
-fits make-key make --key -r "$folder"
+fits plan plan -N 2 --files "$folder"
+fits make make -v --force "$folder"
+fits make-plan make --plan --force "$folder"
+fits make-key make --key "$folder"
 fits make-scene make -n "$scene"
 fits diff diff "$tx" "$tx"
-fits diff-folders diff -r "$folder" "$folder"
+fits diff-folders diff "$folder" "$folder"
 fits sample sample --explain --dudx 0.01 "$tx"
-fits tile tile -l 7 -r "$folder"
-fits extract extract -r "$folder" --overwrite -o pictures/
-fits view view -r "$folder"
+fits tile tile -l 7 "$folder"
+fits extract extract "$folder" --overwrite -o pictures/
+fits view view "$folder"
 fits report report run.jsonl
 fits settings settings "$folder"
 fits doctor doctor
@@ -67,17 +67,19 @@ fits mistake-image info "$folder"/*.png
 fits mistake-option make --colourspace x "$folder"
 fits mistake-space make -c "no such colour space at all" "$folder"/*.png
 fits mistake-output view --html "$tx" "$tx"
-for c in $("$TXMILL" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do sizes="40 80" fits "help-$c" "$c" --help; done
+for c in $("$TXMILL" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do sizes="40 80" fits "help-$c" "$c" --help --all; done
+sizes="40 80" fits help-usual make --help
+sizes="40 80" fits help-verb stream play --help
 
 fits mistake-watch watch "$folder" nowhere
 fits mistake-settings settings "$folder" "$folder/nowhere" @nowhere
 if [ -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
     sizes="80 120"
     fits stream-render stream render room -s 64x36 --samples 8 "$folder/a_long_name"*.png -o "a picture of a room with a long name.png"
-    fits stream-budget stream budget grid -s 64x36 -r "$folder" --exclude '*cut*' --exclude old.png
+    fits stream-budget stream budget grid -s 64x36 "$folder" --exclude '*cut*' --exclude old.png
     fits mistake-stream-scene stream budget "$folder"
     fits mistake-stream-word stream budget rom
-    fits mistake-stream-tx stream budget room -r "$folder" --include '*cut*'
+    fits mistake-stream-tx stream budget room "$folder" --include '*cut*'
     unset sizes
     # The progress line appears and disappears; if part of it were left over, it would show on every later line.
     for columns in 80 120; do
@@ -114,7 +116,7 @@ on_terminal 120x24 "$TXMILL" make -j 1 --force large
 check as-wide-nothing-goes test "$(grep -c $'\033\\[[0-9]*A' out)" -eq 0
 rm -r large
 for columns in 80 120; do
-    on_terminal --screen "${columns}x24" "$TXMILL" make --force -r many
+    on_terminal --screen "${columns}x24" "$TXMILL" make --force many
     check "make-lines-$columns" test "$(grep -c '^many/texture_number_[0-9]*\.png: created, ' out)" -eq 30
     check "make-nothing-else-$columns" test "$(grep -vc '^many/texture_number_[0-9]*\.png: created, \|^txmill: 30 created \|^  *\|^widest\|^lines\|^exit' out)" -eq 0
     rm -rf many/blender_tx many/texture_number_31.png

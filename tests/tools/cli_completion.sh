@@ -48,7 +48,7 @@ txmill make --preset |none pbr
 txmill make --color |always auto never
 CASES
 commands=$("$TXMILL" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p')
-options_of() { "$TXMILL" "$1" --help | grep -oE -- '^  (-.,|   ) --[a-z-]+' | grep -oE -- '--[a-z-]+' | sort | xargs; }
+options_of() { "$TXMILL" "$1" --help --all | grep -oE -- '^  (-.,|   ) --[a-z-]+' | grep -oE -- '--[a-z-]+' | sort | xargs; }
 name_of() { echo "$1" | sed 's/^txmill //; s/ *$//; s/[ -]\+/-/g'; }
 
 if command -v bash >/dev/null; then

@@ -17,7 +17,7 @@ tx_of() { find "$1" -name "$2.0-*.tx" | sort | head -n 1; }
 # ---- images that are gone ----------------------------------------------------------------------------------------------
 python3 "$repo/tests/util/batch_images.py" tex 6 24
 mkdir tex/deep && cp tex/000000.png tex/deep/in.png && cp "$golden/half-rgb.exr" tex/
-txm make -q -r tex
+txm make -q tex
 check made test "$(find tex -name '*.tx' | wc -l)" -eq 8
 txm gc tex
 check nothing-to-do-exit rc_is 0
@@ -116,7 +116,7 @@ check busy-later test "$(found)" = "orphan:000005.png"
 # ---- scenes ------------------------------------------------------------------------------------------------------------
 cp -r "$TXM_TESTDATA/blend" scenes
 txm make -q scenes/lint.blend scenes/packed.blend --packed scenes/unpacked 2>/dev/null
-"$TXMILL" make -q -r -c ACEScg scenes 2>/dev/null
+"$TXMILL" make -q -c ACEScg scenes 2>/dev/null
 txm gc --json --keep-for scenes/lint.blend scenes
 check scene-exit rc_is 0
 cp out lint.json

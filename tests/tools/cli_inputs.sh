@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every command that reads files takes files, folders with -r, @list and -, and ends with one summary line.
+# Every command that reads files takes files, folders, @list and -, and ends with one summary line.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
 mkdir -p tex/deep && cp "$golden/rgb8.png" tex/wood.png && cp "$golden/gray8.png" tex/deep/grey.png
-"$TXMILL" make -q -r tex
+"$TXMILL" make -q tex
 wood=$(echo tex/blender_tx/wood*.tx) grey=$(echo tex/deep/blender_tx/grey*.tx)
 printf '%s\n' "$wood" "$grey" >tx.txt && printf 'tex/wood.png\ntex/deep/grey.png\n' >images.txt
 echo tex >folders.txt
@@ -27,7 +27,7 @@ takes() {
         fi
     done
 }
-forms=("$wood $grey" "-r tex") list=tx.txt
+forms=("$wood $grey" tex) list=tx.txt
 takes info '^2 files: 2 used$' info
 takes verify '^2 files: 2 good$' verify
 takes borders '^2 files: 2 sound$' borders --check
@@ -38,25 +38,25 @@ takes sample '^txmill: 2 files: 2 sampled$' sample
 takes extract '^txmill: 2 pictures: 2 written$' extract --overwrite -o pictures/
 takes view '^2 files: 2 shown$' view -F symbols -l 6
 takes page '^txmill: page.html: wrote the page, with 2 textures$' view --overwrite --html page.html
-forms=("tex/wood.png tex/deep/grey.png" "-r tex") list=images.txt
+forms=("tex/wood.png tex/deep/grey.png" tex) list=images.txt
 takes resolve '^2 images: 2 fresh$' resolve
 takes check '^ready to render: 2 of 2 textures fresh$' check
 takes make '^txmill: 0 created .* 2 up to date' make
 takes plan '^all +2 ' plan -N 2
-forms=(shot.blend "-r scenes") list=scenes.txt
+forms=(shot.blend scenes) list=scenes.txt
 takes list '^[0-9]+ textures: ' list
-forms=(run.jsonl "-r runs") list=runs.txt
+forms=(run.jsonl runs) list=runs.txt
 dash='' takes report '^txmill: 1 run, 1 image: ' report
-forms=(tex "-r tex" "$wood $grey") list=folders.txt
+forms=(tex tex/ "$wood $grey") list=folders.txt
 takes gc '^txmill: would remove 0 of [12] files?, 0 B$' gc
 
 forms=(tex/deep "tex/deep tex/deep/grey.png") list=deep.txt
 echo tex/deep >deep.txt
 takes settings '^tex/deep: no .txmill' settings
 if [ -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
-    forms=("tex/wood.png tex/deep/grey.png" "-r tex") list=images.txt
+    forms=("tex/wood.png tex/deep/grey.png" tex) list=images.txt
     takes stream '^room: 16 x 9 px' stream budget room -s 16x9
-    txm stream budget grid -s 16x9 --json -r tex
+    txm stream budget grid -s 16x9 --json tex
     check stream-images json out '[x["image"].split("/")[-1] for x in o[0]["images"]] == ["wood.png", "grey.png"]'
     txm stream budget room -s 16x9 --json tex
     check stream-folder json out '[x["image"].split("/")[-1] for x in o[0]["images"]] == ["wood.png", "grey.png"]'
@@ -64,7 +64,7 @@ if [ -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
     check stream-no-list says "nolist: cannot open the list"
     txm stream budget udim 'tex/w<UDIM>.png'
     check stream-no-tile says "tex/w<UDIM>.png: no file matches this pattern"
-    cp tex/wood.png tex/w1001.png && cp tex/wood.png tex/w1002.png && "$TXMILL" make -q -r tex
+    cp tex/wood.png tex/w1001.png && cp tex/wood.png tex/w1002.png && "$TXMILL" make -q tex
     txm stream budget udim 'tex/w<UDIM>.png' -s 16x9 --json
     check stream-udim json out '[x["image"] for x in o[0]["images"]] == ["tex/w<UDIM>.png"]'
     rm tex/w100?.png tex/blender_tx/w100*
@@ -105,18 +105,18 @@ check report-stdin says "1 run, 1 image: 0 failed, 1 created"
 # Pictures are named after their images, or after their tx files if that name is taken.
 check pictures test "$(ls pictures | tr '\n' ' ')" = "grey.png wood.png "
 "$TXMILL" make -q -c Non-Color tex/wood.png
-txm extract -r tex --format tif -o two/
+txm extract tex --format tif -o two/
 check same-image test "$(find two -name 'wood*.tif' | wc -l)" -eq 2
-txm extract -r tex -o one.png
+txm extract tex -o one.png
 check many-exit rc_is 2
 check many-says says "-o one.png: 3 tx files need a folder for their pictures; give one, as in -o pictures/"
-txm extract -r tex -o tex
+txm extract tex -o tex
 check no-image-lost test "$rc" -eq 2 -a "$(cksum <tex/wood.png)" = "$(cksum <"$golden/rgb8.png")"
 txm extract --format a/b -o two/ "$wood"
 check bad-format says "--format a/b: must be the extension of a picture, such as png or exr"
-txm tile -o tile.txt -r tex
+txm tile -o tile.txt tex
 check tile-many says "-o takes the tile of a single tx file, but 3 are given"
-txm sample --grid 4x4 -o patch.png -r tex
+txm sample --grid 4x4 -o patch.png tex
 check sample-many says "--grid takes a single texture, but 3 are given"
 txm sample "$wood" "$grey"
 check sample-names grep -q "^$grey: [0-9.]* " out
@@ -132,7 +132,7 @@ done
 
 # Two folders are compared by file names. A file that one of them lacks is a difference.
 cp -r tex other && rm other/deep/blender_tx/*.tx && cp "$grey" other/blender_tx/more.tx
-txm diff -r tex other
+txm diff tex other
 check diff-folders-exit rc_is 5
 check diff-folders-sum grep -qx '4 files: 2 the same, 1 only in the first folder, 1 only in the second folder' out
 for pair in "tex tex" "tex/ tex" "./tex tex//" "tex/. $PWD/tex/"; do
@@ -140,7 +140,7 @@ for pair in "tex tex" "tex/ tex" "./tex tex//" "tex/. $PWD/tex/"; do
     txm diff $pair
     check "diff-same-${pair// /-}" test "$rc $(tail -n 1 out)" = "0 3 files: 3 the same"
 done
-txm diff -r --json tex other
+txm diff --json tex other
 check diff-json test "$rc $(wc -l <out)" = "5 4"
 if has_jsonschema; then check diff-schema valid_json diff out; fi
 printf '%s\n%s\n' "$wood" "$wood" >pair.txt
@@ -150,7 +150,7 @@ txm diff "$wood" "$grey"
 check diff-differs test "$rc $(tail -n 1 out)" = "5   different"
 txm diff --max-error 2 --min-psnr 0 "$wood" "$wood"
 check diff-equal-within test "$(tail -n 1 out)" = "  the same"
-txm diff -r -o map.png tex other
+txm diff -o map.png tex other
 check diff-map says "-o draws the differences of two files, not of folders"
 txm diff --json tex other
 check diff-without-r test "$rc $(wc -l <out)" = "5 4"

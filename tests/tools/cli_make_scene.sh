@@ -106,10 +106,10 @@ check listed-working-space test "$(find "$work/wide" -name '*.tx' ! -name '*926B
 rm -rf "$scenes/textures/blender_tx"
 mkdir project
 cp -r "$scenes/lint.blend" "$scenes/textures" project
-txm make -q -r --include '*.blend' --cache-dir "$work/folder" project
+txm make -q --include '*.blend' --cache-dir "$work/folder" project
 check folder-exit rc_is 0
 check folder-scene test "$(tx_count "$work/folder")" -eq 8
-txm make --json -r project --dry-run
+txm make --json project --dry-run
 check folder-images-alone json out 'not any(x["input"].endswith(".blend") or x.get("origin") for x in o if x["type"] == "file")'
 cp "$scenes/lint.blend" project/shot_0001.blend
 cp "$scenes/lint.blend" project/shot_0002.blend

@@ -9,7 +9,7 @@ python3 "$repo/tests/util/batch_images.py" tex 8 100
 cp "$golden/half-rgb.exr" "$golden/gray-in-rgb.png" tex/
 : >'tex/bad<script>alert(1)<b>.png'
 : >tex/empty.png
-for i in 1 2; do "$TXMILL" make -r --lint --json --shard $i/2 tex >run$i.jsonl 2>/dev/null; done
+for i in 1 2; do "$TXMILL" make --lint --json --shard $i/2 tex >run$i.jsonl 2>/dev/null; done
 # One failure may be cured by a retry, one was cured, and one of another run remains.
 failure() { # NAME STATUS RETRYABLE
     printf '{"schema":"txmill.make","version":1,"type":"file","input":"%s","state":"failed","error":{"status":"%s","retryable":%s,"message":"%s: went wrong"}}\n' "$1" "$2" "$3" "$1"
@@ -34,7 +34,7 @@ cp out all.json
 txm report --json run1.jsonl run2.jsonl run0.jsonl
 check order-counts json out 'o[0]["failed"] == 4'
 cat out >>all.json
-"$TXMILL" make -r --json tex >fresh.jsonl 2>/dev/null
+"$TXMILL" make --json tex >fresh.jsonl 2>/dev/null
 sed '$d' fresh.jsonl >stopped.jsonl
 txm report stopped.jsonl -o stopped.html
 check killed-alone-says says "stopped, or is still running"
@@ -43,7 +43,7 @@ txm report --json stopped.jsonl fresh.jsonl
 check killed-then-finished json out 'not o[0]["unfinished"]'
 txm report --json run1.jsonl
 check shard-missing json out 'o[0]["shards"] == 2 and o[0]["shards_missing"] == 1'
-"$TXMILL" make -q -r --json --force tex/000001.png >again.jsonl 2>/dev/null
+"$TXMILL" make -q --json --force tex/000001.png >again.jsonl 2>/dev/null
 txm report --json run1.jsonl run2.jsonl again.jsonl
 check made-twice json out 'o[0]["made_twice"] == 1'
 cat out >>all.json

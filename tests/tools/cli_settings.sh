@@ -26,23 +26,23 @@ check settings-origin prints "cache  ($work/film/.txmill:2)"
 txm settings --json film/tex/deep/wood_normal.png
 check settings-json json out '[x["value"] for x in o if x["setting"] == "preset"] == ["pbr"] and [x["origin"] for x in o if x["setting"] == "ocio"] == ["default"]'
 if has_jsonschema; then check settings-schema valid_json settings out; fi
-txm make -r film
+txm make film
 check project-cache-dir test -n "$(find film/tex/cache -name 'wood_color.png.*.tx')"
 check project-preset test -n "$(find film/tex/deep/cache -name 'wood_normal.png.0-*.tx')"
-txm info --json -r film
+txm info --json film
 check project-preset-space json out 'sorted(x["colorspace"]["detected"] for x in o) == ["data", "scene_linear_srgb"]'
 for command in resolve check; do
-    txm $command -r film/tex
+    txm $command film/tex
     check "$command-agrees" rc_is 0
 done
-txm plan --shards 2 --json -r film
+txm plan --shards 2 --json film
 check plan-agrees json out 'o[-1]["to_create"] == 0'
-txm verify -r film --preset pbr
+txm verify film --preset pbr
 check verify-agrees rc_is 0
-txm verify -r film --rule '*_color.png=Non-Color'
+txm verify film --rule '*_color.png=Non-Color'
 check verify-rule-exit rc_is 5
 check verify-rule-finds prints "TXM-306 warning"
-TXMILL_CACHE_DIR=elsewhere txm make -r film
+TXMILL_CACHE_DIR=elsewhere txm make film
 check variable-wins test -n "$(find film/tex/elsewhere -name 'wood_color.png.*.tx')"
 TXMILL_CACHE_DIR=elsewhere txm make -d said film/tex/wood_color.png
 check option-wins test -n "$(find film/tex/said -name 'wood_color.png.*.tx')"
@@ -171,21 +171,21 @@ check own-rules-quoted says '"SHOWN"'
 # What leads out of the folder is said once.
 printf '*.exr=Non-Color\n' >away/rules
 printf 'preset = pbr\ncache-dir = %s/loot\nrules = ../away/rules\n' "$work" >came/.txmill
-txm make --json -r came
+txm make --json came
 check outside-said test "$(grep -c "came/.txmill:2: cache-dir = $work/loot is outside" err)" -eq 1
 check outside-json json out '[(x["setting"], x["origin"].split("/")[-1]) for x in o[-1]["settings_outside"]] == [("cache-dir", ".txmill:2"), ("rules", ".txmill:3")]'
 if has_jsonschema; then check outside-schema valid_json make out; fi
 for c in check "plan -N 2" resolve; do
     # shellcheck disable=SC2086
-    txm $c --json -r came
+    txm $c --json came
     check "outside-${c%% *}" test "$(grep -c "/.txmill:2: cache-dir" err) $(grep -c '"settings_outside"' out)" = "1 1"
     if has_jsonschema; then check "outside-schema-${c%% *}" valid_json "${c%% *}" out; fi
 done
-txm make --json -r .
+txm make --json .
 check outside-below json out 'o[-1]["settings_outside"][0]["setting"] == "cache-dir"'
 txm settings --json came
 check outside-settings json out '[x["setting"] for x in o if x["outside"]] == ["cache-dir", "rules"]'
-txm make --no-settings --json -r came
+txm make --no-settings --json came
 check no-settings test -n "$(find came/tex/blender_tx -name '*.tx')" -a "$(grep -c settings_outside out)" -eq 0
 txm gc --json came
 check outside-gc json out '[len(x["settings_outside"]) for x in o if x["type"] == "summary"] == [2]'
@@ -232,9 +232,9 @@ check inherits-above prints "2  ($work/nest/.txmill:2)"
 check inherits-preset prints "pbr  ($work/nest/.txmill:3)"
 txm settings --json nest/in/deep
 check inherits-rules json out '[x["value"] for x in o if x["setting"] == "rule"] == ["b#c*.png=Raw", "a*.png=Raw"]'
-txm make -q -r nest
+txm make -q nest
 check inherits-made test -n "$(find nest/in/deep/in#n\ er -name '*.tx')" -a -n "$(find nest/alone/outer -name '*.tx')"
-txm info --json -r nest/in
+txm info --json nest/in
 check inherits-data json out '[x["colorspace"]["detected"] for x in o] == ["data"]'
 printf 'root = true # of its own\nthreads = 3\n' >nest/alone/.txmill
 txm settings --json nest/alone
@@ -272,49 +272,49 @@ cp "$golden/rgb8.png" show/b/deep/wood.png
 printf 'rule = wood.*=Non-Color\n' >show/.txmill
 printf 'cache-dir = tx_a\nworking-space = ACEScg\nroot = true\n' >show/a/.txmill
 printf 'rule = wood.*=ACEScg,none\ncache-dir = tx_b\n' >show/b/.txmill
-txm make -n -v -r show
+txm make -n -v show
 check below-rule prints '"ACEScg" by wood.* ('"$work/show/b/.txmill:1"')'
-txm make --json -r show
+txm make --json show
 check below-made json out '{x["input"]: (x["colorspace"]["requested"], x["alpha"]) for x in o if x["type"] == "file"} == {"show/wood.png": ("Non-Color", "straight"), "show/a/wood.png": ("sRGB", "straight"), "show/b/deep/wood.png": ("ACEScg", "none")}'
 check below-folders test "$(find show -name '*.tx' -printf '%h\n' | sort | xargs)" = "show/a/tx_a show/b/deep/tx_b show/blender_tx"
-txm make -n --json -r show
+txm make -n --json show
 check below-again json out 'o[-1]["up_to_date"] == 3'
 for command in resolve check; do
-    txm $command -r show
+    txm $command show
     check "below-$command" rc_is 0
 done
-txm make -n -r --force show
+txm make -n --force show
 check below-who prints '"Non-Color" by wood.* ('"$work/show/.txmill:1"')'
-txm verify -r show
+txm verify show
 check below-verify test "$rc $(tail -n 1 out)" = "0 3 files: 3 good"
-txm plan -N 1 --json -r show
+txm plan -N 1 --json show
 check below-plan json out 'o[-1]["to_create"] == 0'
-txm make --json -n -r -d said show
+txm make --json -n -d said show
 check below-option json out 'all("/said/" in x["tx"] for x in o if x["type"] == "file" and x["input"] != "show/wood.png")'
-TXMILL_WORKING_SPACE="Linear Rec.709" txm make --json -n -r show
+TXMILL_WORKING_SPACE="Linear Rec.709" txm make --json -n show
 check below-variable json out '[x["state"] for x in o if x.get("input") == "show/a/wood.png"] == ["would-create"]'
 txm gc --keep-for show show
 check below-gc says "would remove 0 of 3 files"
 printf 'rule = wood.*=Non-Colour\n' >show/b/.txmill
-txm make -r show
+txm make show
 check below-bad-rule-exit rc_is 2
 check below-bad-rule-says says "$work/show/b/.txmill:1 'wood.*': colour space \"Non-Colour\" is not in the OCIO config built-in"
 cp "$TXM_TESTDATA/color/small.ocio" show/b/other.ocio && printf 'ocio = other.ocio\n' >show/b/.txmill
-txm make -r show
+txm make show
 check below-ocio rc_is 0
 # Settings that cannot be used fail the images of their folder, with one message.
 cp show/b/deep/wood.png show/b/deep/more.png
 costs() { # NAME EXIT MESSAGE
     for command in make "plan -N 2" check resolve; do
         # shellcheck disable=SC2086
-        txm $command -r show
+        txm $command show
         check "$1-${command%% *}-exit" rc_is "$2"
         check "$1-${command%% *}-once" test "$(grep -cF "$3" err)" -eq 1
     done
-    txm make --json --force -r show
+    txm make --json --force show
     check "$1-others-made" json out '{x["input"]: x["state"] for x in o if x["type"] == "file"} == {"show/wood.png": "created", "show/a/wood.png": "created", "show/b/deep/wood.png": "failed", "show/b/deep/more.png": "failed"}'
     check "$1-objects" json out '[x["error"]["message"] for x in o if x.get("state") == "failed"] == [sys.argv[3]] * 2' "$3"
-    txm check --json -r show
+    txm check --json show
     check "$1-check" json out 'o[-1]["failed"] == 2 and o[-1]["fresh"] == 2 and not o[-1]["ready"]'
     if has_jsonschema; then check "$1-check-schema" valid_json check out; fi
 }
@@ -324,11 +324,11 @@ printf 'working-space = ACESgc\n' >show/b/.txmill
 costs below-space 2 "$work/show/b/.txmill:1: working space \"ACESgc\" is not in the OCIO config built-in; did you mean \"ACEScg\", \"ACEScc\" or \"ACEScct\"?"
 printf 'colour = x\n' >show/b/.txmill
 costs below-word 2 "$work/show/b/.txmill:1: unknown setting 'colour'; there are cache-dir, ocio, working-space, blender, preset, rule, rules and threads"
-txm make -r show
+txm make show
 check below-misspelt says "$work/show/b/.txmill:1: unknown setting 'colour'"
 # A config on the command line is checked once, before any file.
 find show -name '*.tx' -delete
-txm make --ocio none.ocio -r show
+txm make --ocio none.ocio show
 check config-once test "$rc $(grep -c error: err)" = "3 1"
 check config-before-any-file test -z "$(find show -name '*.tx')"
 rm -r show
@@ -358,7 +358,7 @@ rm -r "wood's" made
 # ---- arguments are checked once --------------------------------------------------------------------------------------
 for how in "-c sRGBB" "--working-space ACESgc" "--ocio none.ocio"; do
     # shellcheck disable=SC2086
-    txm make $how -r film
+    txm make $how film
     check "once${how// /}-one-error" test "$(grep -c 'error:' err)" -eq 1
     check "once${how// /}-exit" test "$rc" -ne 0
 done
@@ -368,7 +368,7 @@ check space-near says 'did you mean "sRGB"'
 txm make --rule '*.png=sRGB,strait' film/tex/wood_color.png
 check rule-exit rc_is 2
 check rule-names-the-word says "unknown alpha type 'strait' (did you mean 'straight'?)"
-txm make --rule '*.png=Nonn-Color' -r film
+txm make --rule '*.png=Nonn-Color' film
 check rule-space-exit rc_is 2
 check rule-space-says says "--rule '*.png'"
 : >plain
@@ -417,7 +417,7 @@ done
 mkdir empty
 for command in make check resolve "plan --shards 2"; do
     # shellcheck disable=SC2086
-    txm $command -r empty
+    txm $command empty
     check "empty-folder-${command%% *}" rc_is 2
     check "empty-folder-${command%% *}-says" says "empty"
     # shellcheck disable=SC2086
@@ -449,7 +449,7 @@ txm check film --ignore outdated --ignore missing
 check check-ignore rc_is 0
 txm check --ignore nonsense film
 check check-ignore-unknown rc_is 2
-txm make -q -r film
+txm make -q film
 txm check --lint film
 check check-lint-harmless rc_is 0
 check check-lint-says prints "grey-rgb"
@@ -524,7 +524,7 @@ check color-bad says "must be auto, always or never"
 
 # A letter has the same meaning in all commands, except that -v is the coordinate in commands with -u.
 for command in $("$TXMILL" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
-    "$TXMILL" "$command" --help | sed -n 's/^  -\([A-Za-z]\), --\([a-z-]*\).*/\1 \2/p'
+    "$TXMILL" "$command" --help --all | sed -n 's/^  -\([A-Za-z]\), --\([a-z-]*\).*/\1 \2/p'
 done | sort -u >letters
 check letters-many test "$(wc -l <letters)" -gt 15
 check letters-coordinates grep -qx 'v v' letters

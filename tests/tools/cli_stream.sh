@@ -254,7 +254,7 @@ txm make -d "$PWD/other" lacking
 txm stream budget lacking --cache-dir "$PWD/other"
 check lacking-elsewhere-made rc_is 0
 printf 'some notes' >lacking/set/scene.txt
-txm make lacking/set -r -c sRGB -a straight
+txm make lacking/set -c sRGB -a straight
 check folder-with-notes rc_is 0
 printf 'txmill-scene 1\nimage' >lacking/set/scene.txt
 txm make lacking/set

@@ -131,7 +131,7 @@ for how in "--compression zstd" "--envlatl" "--tile 128"; do
 done
 
 # ---- folders, lists ----------------------------------------------------------------------------------------------------
-txm info -r .
+txm info .
 check info-recursive rc_is 0
 check info-recursive-sums grep -qE '^[0-9]+ files: [0-9]+ used' out
 find . -name '*.tx' -path '*blender_tx*' >list
@@ -140,7 +140,7 @@ check verify-list grep -qE '^[0-9]+ files: ' out
 run "$TXMILL" verify --json - <list
 check verify-standard-input json out "len(o) == $(wc -l <list)"
 mkdir empty
-txm info -r empty
+txm info empty
 check empty-folder rc_is 2
 check empty-folder-says says "no tx file in this folder"
 txm info "$image"
@@ -155,7 +155,7 @@ check resolve-scene-stranger rc_is 3
 check resolve-scene-stranger-says says "stranger.png: none of the scenes uses this image"
 mkdir pbr
 cp "$golden/rgb8.png" pbr/oak_color.png && cp "$golden/rgb8.png" pbr/oak_normal.png && cp "$golden/gray8.png" pbr/oak_rough.png
-txm make -r pbr
+txm make pbr
 check guess-make-names-them grep -qE 'look like data by their names \(oak_(normal|rough).png, oak_(normal|rough).png\)' err
 check guess-make-advice says "--preset pbr"
 txm check pbr
@@ -173,7 +173,7 @@ check other-space-says prints "there is one with colour space sRGB"
 check other-space-command prints "run: txmill make -c Non-Color pbr/oak_normal.png"
 # The tx file was made as data and is requested as colour: make would leave a file that no scene looks up.
 rm -r pbr/blender_tx
-"$TXMILL" make -q --preset pbr -r pbr
+"$TXMILL" make -q --preset pbr pbr
 txm check pbr
 check made-as-data rc_is 5
 check made-as-data-says prints "there is one with colour space"

@@ -280,7 +280,7 @@ static char *printed(void (*print)(FILE *))
 
 static void print_help(FILE *f)
 {
-    txm_help_print(f, &command, 80);
+    txm_help_print(f, &command, &(txm_operands){.help_all = true}, 80);
 }
 
 START_TEST(test_help)

@@ -63,7 +63,7 @@ START_TEST(tx_files_are_collected)
 {
     static char folder[] = "f", file[] = "a.tx", gone[] = "gone.tx";
     char *all[] = {folder, file, gone, NULL}, *none[] = {NULL};
-    const txm_tx_files_args recursive = {.recursive = true};
+    const txm_tx_files_args plain = {0};
     batch_folder("f");
     batch_folder("f/blender_tx");
     batch_png("a.png", 1);
@@ -72,7 +72,7 @@ START_TEST(tx_files_are_collected)
     batch_png("f/c.png", 2);
     txm_inputs *inputs = NULL;
     txm_operands o = operands_of(all);
-    ck_assert_int_eq(txm_tx_files_collect("info", &recursive, &o, &inputs, &err), TXM_OK);
+    ck_assert_int_eq(txm_tx_files_collect("info", &plain, &o, &inputs, &err), TXM_OK);
     ck_assert_uint_eq(txm_inputs_count(inputs), 3);
     ck_assert_str_eq(txm_files_path(inputs, 0), "f/blender_tx/b.tx");
     ck_assert_str_eq(txm_files_path(inputs, 1), "a.tx");
@@ -89,7 +89,7 @@ START_TEST(tx_files_are_collected)
     ck_assert_int_eq(txm_files_finish(&inputs, &tally, &err), TXM_EXIT_RETRY);
     err = (txm_error){0};
     o = operands_of(none);
-    ck_assert_int_eq(txm_tx_files_collect("info", &recursive, &o, &inputs, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_tx_files_collect("info", &plain, &o, &inputs, &err), TXM_STATUS_USAGE);
     ck_assert_ptr_nonnull(strstr(err.message, "txmill info"));
     ck_assert_ptr_null(inputs);
     for (int use = TXM_USE_UNREADABLE; use <= TXM_USE_LOADED; use++)
@@ -241,7 +241,7 @@ START_TEST(jobs_are_planned_from_arguments)
 {
     static char good[] = "f", none[] = "empty";
     char *items[] = {good, NULL}, *nothing[] = {none, NULL};
-    const txm_input_args input = {.recursive = true};
+    const txm_input_args input = {0};
     const txm_rule_args rules = {0};
     const txm_config_args config = {0};
     const txm_running_args running = {.threads = 1, .device = "cpu"};

@@ -22,7 +22,6 @@ typedef struct txm_gc_args {
     txm_opt_list keep_for; /* scenes */
     const char *cache_dir; /* folder with which the scenes are rendered */
     bool missing_folders;
-    bool recursive; /* always on */
     txm_rule_args rules;
     txm_config_args config;
     txm_report_args report;

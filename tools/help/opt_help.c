@@ -35,30 +35,60 @@ static void wrap(FILE *out, const char *text, unsigned at, unsigned indent, unsi
 /* State of the walk over the options; `group` is the one whose title was printed last. */
 typedef struct printer {
     FILE *out;
-    unsigned columns;
+    unsigned columns, indent; /* the indent of the help */
+    const txm_command *command;
+    int verb; /* below 0: all */
+    bool all;
+    size_t hidden; /* rare options that are left out */
     const txm_option_group *group;
 } printer;
 
 /* Options without a letter are indented as if they had one, so that long names are aligned. */
+static unsigned print_left(char left[64], const txm_option *option)
+{
+    int n = option->letter ? snprintf(left, 64, "  -%c, --%s", option->letter, option->name)
+                           : snprintf(left, 64, "      --%s", option->name);
+    if (option->arg)
+        n += snprintf(left + n, 64 - (size_t)n, option->type == TXM_OPT_WORD ? "%s" : " %s", option->arg);
+    return (unsigned)n;
+}
+
+static bool is_shown(const printer *p, const txm_option *option)
+{
+    return (p->all || !option->rare) && (p->verb < 0 || !option->verbs || option->verbs & 1U << p->verb);
+}
+
+/* Without rare options there are few, with short names, and more room for the help. */
+static void measure_option(void *user, const txm_option_group *group, const txm_option *option)
+{
+    printer *p = user;
+    char left[64];
+    const unsigned n = print_left(left, option) + 2;
+    (void)group;
+    if (!is_shown(p, option))
+        p->hidden += p->verb < 0 || !option->verbs || option->verbs & 1U << p->verb;
+    else if (n > p->indent && n <= TEXT_COLUMN)
+        p->indent = n;
+}
+
+/* Few options need no titles. */
 static void print_option(void *user, const txm_option_group *group, const txm_option *option)
 {
     printer *p = user;
     char left[64];
-    if (group != p->group) {
-        fprintf(p->out, "\n%s:\n", group->title);
-        p->group = group;
-    }
-    int n = option->letter ? snprintf(left, sizeof left, "  -%c, --%s", option->letter, option->name)
-                           : snprintf(left, sizeof left, "      --%s", option->name);
-    if (option->arg)
-        n += snprintf(left + n, sizeof left - (size_t)n, option->type == TXM_OPT_WORD ? "%s" : " %s", option->arg);
+    if (!is_shown(p, option))
+        return;
+    if (p->all ? group != p->group : !p->group)
+        fprintf(p->out, "\n%s:\n", p->all ? group->title : "Options");
+    p->group = group;
+    unsigned n = print_left(left, option);
     fputs(left, p->out);
-    if (n + 2 > TEXT_COLUMN) {
+    if (n + 2 > p->indent) {
         fputc('\n', p->out);
         n = 0;
     }
-    fprintf(p->out, "%*s", TEXT_COLUMN - n, "");
-    wrap(p->out, option->help, TEXT_COLUMN, TEXT_COLUMN, p->columns);
+    fprintf(p->out, "%*s", (int)(p->indent - n), "");
+    wrap(p->out, option->help, p->indent, p->indent, p->columns);
 }
 
 /* Two examples for each command, a simple one and a useful one. `make` has a third, because users may not expect
@@ -95,23 +125,66 @@ static void print_examples(FILE *out, const char *command)
     };
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
         if (!strcmp(examples[i].command, command)) {
-            fputs("\nExamples:\n", out);
             for (size_t k = 0; k < 3 && examples[i].lines[k]; k++)
                 fprintf(out, "  txmill %s\n", examples[i].lines[k]);
-            putc('\n', out);
         }
 }
 
-/* One line per option; the manual has the rest, and the last line refers to it. */
-void txm_help_print(FILE *out, const txm_command *command, unsigned columns)
+/* The place of the verb that was given; -1 if there is none. */
+static int verb_of(const txm_command *command, const txm_operands *operands)
 {
-    printer p = {.out = out, .columns = columns};
-    fprintf(out, "Usage: txmill %s %s\n", command->name, command->synopsis);
-    wrap(out, command->purpose, 0, 0, columns);
-    txm_each_option(command, print_option, &p);
-    print_examples(out, command->name);
-    wrap(out, "Settings for a whole project can be kept in a file .txmill: see txmill settings.", 0, 0, columns);
-    fprintf(out, "\nFor details see the manual page txmill-%s(1).\n", command->name);
+    for (int v = 0; command->verbs && operands->count && command->verbs[v].word; v++)
+        if (!strcmp(command->verbs[v].word, operands->items[0]))
+            return v;
+    return -1;
+}
+
+static void print_usage(const printer *p)
+{
+    const txm_command *c = p->command;
+    const txm_verb *verb = p->verb < 0 ? NULL : &c->verbs[p->verb];
+    fprintf(p->out, "Usage: txmill %s %s%s\n", c->name, verb ? verb->word : "",
+            verb ? c->synopsis + strcspn(c->synopsis, " ") : c->synopsis);
+    wrap(p->out, verb ? verb->purpose : c->purpose, 0, 0, p->columns);
+    if (!c->verbs || verb)
+        return;
+    fputc('\n', p->out);
+    for (const txm_verb *v = c->verbs; v->word; v++)
+        wrap(p->out, v->purpose, (unsigned)fprintf(p->out, "  %-8s", v->word), 10, p->columns);
+}
+
+/* One line per option; the manual has the rest, and the last line refers to it. */
+void txm_help_print(FILE *out, const txm_command *command, const txm_operands *operands, unsigned columns)
+{
+    printer p = {.out = out,
+                 .columns = columns,
+                 .command = command,
+                 .verb = verb_of(command, operands),
+                 .all = operands->help_all,
+                 .indent = operands->help_all ? TEXT_COLUMN : 0};
+    print_usage(&p);
+    txm_each_option(command, measure_option, &p);
+    if (p.all || !command->verbs || p.verb >= 0)
+        txm_each_option(command, print_option, &p);
+    fputs("\nExamples:\n", out);
+    if (p.verb < 0)
+        print_examples(out, command->name);
+    else
+        fprintf(out, "  txmill %s\n", command->verbs[p.verb].example);
+    fputc('\n', out);
+    char line[256];
+    if (!p.all && command->verbs && p.verb < 0)
+        snprintf(line, sizeof line, "'txmill %s VERB --help' lists the options of one of these, --help --all all.",
+                 command->name);
+    else if (!p.all)
+        snprintf(line, sizeof line, "'txmill %s%s%s --help --all' lists %zu more options.", command->name,
+                 p.verb < 0 ? "" : " ", p.verb < 0 ? "" : command->verbs[p.verb].word, p.hidden);
+    if (!p.all)
+        wrap(out, line, 0, 0, columns);
+    wrap(out, "A file .txmill keeps the settings of a project: see txmill settings.", 0, 0, columns);
+    snprintf(line, sizeof line, "The manual is txmill-%s(1), or man/txmill-%s.1.html of 'make docs'.", command->name,
+             command->name);
+    wrap(out, line, 0, 0, columns);
 }
 
 /* One line per command, never wrapped, so that it can be searched with grep. */

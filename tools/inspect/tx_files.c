@@ -28,13 +28,11 @@
 
 #define AT(member) .offset = offsetof(txm_tx_files_args, member)
 const txm_option txm_tx_files_options[] = {
-    TXM_OPTION(FLAG, "recursive", .letter = 'r', AT(recursive),
-               .help = "No effect: folders are always searched with their subfolders",
-               .more = "Files with the right extension are used. A list, one path per line, is read with @FILE, or "
-                       "from standard input with -."),
-    TXM_OPTION(LIST, "include", AT(include), .arg = "GLOB",
-               .help = "In folders, use only the files that match (repeatable)"),
-    TXM_OPTION(LIST, "exclude", AT(exclude), .arg = "GLOB",
+    TXM_OPTION(LIST, "include", .rare = true, AT(include), .arg = "GLOB",
+               .help = "In folders, use only the files that match (repeatable)",
+               .more = "Folders are searched with their subfolders for files with the right extension. A list, one "
+                       "path per line, is read with @FILE, or from standard input with -."),
+    TXM_OPTION(LIST, "exclude", .rare = true, AT(exclude), .arg = "GLOB",
                .help = "In folders, leave out files and subfolders that match (repeatable)"),
     {0},
 };

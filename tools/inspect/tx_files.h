@@ -13,10 +13,9 @@
 #include "txmill/inspect.h"
 
 typedef struct txm_tx_files_args {
-    bool recursive;
     txm_opt_list include, exclude;
 } txm_tx_files_args;
-extern const txm_option txm_tx_files_options[]; /* -r, --include, --exclude */
+extern const txm_option txm_tx_files_options[]; /* --include, --exclude */
 #define TXM_FILES_GROUP(args)                                                                                          \
     {                                                                                                                  \
         "Inputs", txm_tx_files_options, offsetof(args, files)                                                          \

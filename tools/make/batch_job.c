@@ -17,15 +17,14 @@
 
 #define AT(member) .offset = offsetof(txm_input_args, member)
 const txm_option txm_input_options[] = {
-    TXM_OPTION(FLAG, "recursive", .letter = 'r', AT(recursive),
-               .help = "No effect: folders are always searched with their subfolders",
-               .more = "Files are recognized as images by their extensions. Hidden files, tx files and folders named "
-                       "blender_tx are skipped. Links to folders are followed; each folder is read only once."),
-    TXM_OPTION(LIST, "include", AT(include), .arg = "GLOB",
-               .help = "In folders, use the files that match instead of all images (repeatable)", .more = "See GLOBS."),
-    TXM_OPTION(LIST, "exclude", AT(exclude), .arg = "GLOB",
+    TXM_OPTION(LIST, "include", .rare = true, AT(include), .arg = "GLOB",
+               .help = "In folders, use the files that match instead of all images (repeatable)",
+               .more = "Folders are searched with their subfolders. Files are recognized as images by their "
+                       "extensions. Hidden files, tx files and folders named blender_tx are skipped. Links to folders "
+                       "are followed; each folder is read only once. See GLOBS."),
+    TXM_OPTION(LIST, "exclude", .rare = true, AT(exclude), .arg = "GLOB",
                .help = "In folders, leave out files and subfolders that match (repeatable)"),
-    TXM_OPTION(STRING, "packed", AT(packed), .arg = "DIR", .values = TXM_VALUES_DIR,
+    TXM_OPTION(STRING, "packed", .rare = true, AT(packed), .arg = "DIR", .values = TXM_VALUES_DIR,
                .help = "Unpack the packed images of Blender scenes into DIR and convert them there",
                .more = "The files get the names that Blender's own unpack gives them. If a file of that name has other "
                        "content, it is kept, and a number is inserted into the new name. Without this option packed "

@@ -15,7 +15,6 @@
 
 /* The inputs, and rules by their names. */
 typedef struct txm_input_args {
-    bool recursive;
     txm_opt_list include, exclude;
     const char *packed; /* folder for packed images of scenes */
 } txm_input_args;

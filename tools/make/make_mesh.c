@@ -19,15 +19,15 @@
 
 #define AT(member) .offset = offsetof(txm_mesh_args, member)
 const txm_option txm_mesh_options[] = {
-    TXM_OPTION(STRING, "mesh", AT(mesh), .arg = "FILE", .values = TXM_VALUES_FILE,
+    TXM_OPTION(STRING, "mesh", .rare = true, AT(mesh), .arg = "FILE", .values = TXM_VALUES_FILE,
                .help = "Mesh of a Ptex file, OBJ or PLY: write pages of its faces, and the mesh with a UV layer",
                .more = "The pages are then converted into tx files. See PTEX."),
-    TXM_OPTION(STRING, "pages", AT(pages), .arg = "DIR", .values = TXM_VALUES_DIR,
+    TXM_OPTION(STRING, "pages", .rare = true, AT(pages), .arg = "DIR", .values = TXM_VALUES_DIR,
                .help = "Write pages and mesh to this folder (default: beside the Ptex file)"),
-    TXM_OPTION(UINT, "page-size", AT(page_px), .arg = "PX", .min = 64, .max = 65536,
+    TXM_OPTION(UINT, "page-size", .rare = true, AT(page_px), .arg = "PX", .min = 64, .max = 65536,
                .help = "Maximum width and height of a page (default: 4096)",
                .more = "A face that needs more has a larger page."),
-    TXM_OPTION(CHOICE, "padding", AT(padding), .arg = "PX", .values = "auto 1 2 4 8 16",
+    TXM_OPTION(CHOICE, "padding", .rare = true, AT(padding), .arg = "PX", .values = "auto 1 2 4 8 16",
                .help = "Texels of the neighbours around each face (default: 4, or less if faces are small)",
                .more = "They separate faces on the first levels of the pages; each doubling adds a level."),
     {0},

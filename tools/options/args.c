@@ -131,7 +131,7 @@ static txm_status parse_blender(const char *text, void *field, txm_error *err)
 
 #define AT(member) .offset = offsetof(txm_config_args, member)
 const txm_option txm_config_options[] = {
-    TXM_OPTION(STRING, "ocio", AT(ocio), .arg = "FILE", .values = TXM_VALUES_CONFIG,
+    TXM_OPTION(STRING, "ocio", .rare = true, AT(ocio), .arg = "FILE", .values = TXM_VALUES_CONFIG,
                .help = "OpenColorIO config, archive or ocio:// name (default: as in Blender, else built in)",
                .more =
                    "If the config cannot be loaded, the command fails; no other config is used instead. Without this "
@@ -139,7 +139,7 @@ const txm_option txm_config_options[] = {
                    "Blender project in whose folder the scene or image is (.blender_project/project.toml), which may "
                    "also be given here. If it is missing or broken, the next one is used, with a warning, since "
                    "Blender does so too. The built-in config has the colour spaces of Blender's default one."),
-    TXM_OPTION(STRING, "working-space", AT(working_space), .arg = "NAME", .values = TXM_VALUES_SPACE,
+    TXM_OPTION(STRING, "working-space", .rare = true, AT(working_space), .arg = "NAME", .values = TXM_VALUES_SPACE,
                .help = "Scene-linear space to convert to (default: the config's scene_linear role)",
                .more = "Use the same as the scene's working space in Blender, for instance Linear Rec.2020 or ACEScg. "
                        "The names of tx files depend on it."),
@@ -159,14 +159,14 @@ static txm_status parse_map(const char *text, void *field, txm_error *err)
 }
 
 const txm_option txm_scene_options[] = {
-    TXM_OPTION(LIST, "path-map", AT(maps), .arg = "'FROM TO'", .parse = parse_map,
+    TXM_OPTION(LIST, "path-map", .rare = true, AT(maps), .arg = "'FROM TO'", .parse = parse_map,
                .help = "Look for files whose stored paths begin with FROM in the folder TO (repeatable, the first "
                        "match counts)",
                .more =
                    "FROM is what a scene stores, such as P:\\ or \\\\server\\share or /Volumes/tex; TO is an absolute "
                    "path here. Without it paths are resolved as Blender does it: P:\\tex\\a.png is /p/tex/a.png, "
                    "and a server is not found."),
-    TXM_OPTION(FLAG, "every-variant", AT(every_variant),
+    TXM_OPTION(FLAG, "every-variant", .rare = true, AT(every_variant),
                .help = "For USD: also use the images of variants that the scene does not select"),
     {0},
 };
@@ -217,30 +217,33 @@ txm_status txm_args_map(const char *text, size_t *from_bytes, const char **to, t
 const txm_option txm_naming_options[] = {NAMING_OPTIONS, {0}};
 const txm_option txm_settings_options[] = {
     NAMING_OPTIONS,
-    TXM_OPTION(FLAG, "envlatl", AT(settings.equiangular),
+    TXM_OPTION(FLAG, "envlatl", .rare = true, AT(settings.equiangular),
                .help = "Filter as a lat-long environment, with the file name for these",
                .more = "For versions of Cycles that use the format equiangular. Blender does not: it uses plain "
                        "files, also for environment textures, and will not find the files that this option makes."),
-    TXM_OPTION(
-        CUSTOM, "compression", AT(settings.compression), .arg = "CODEC[:LEVEL]", .values = "zip zstd none",
-        .parse = parse_compression, .help = "zip[:1-12], zstd[:1-19] or none (default: zip, level chosen per tile)",
-        .more = "The official Blender's libtiff is built without zstd, so it renders such files magenta; Debian's "
-                "reads them. OpenEXR has no zstd either, so it is refused for images that become half or float."),
-    TXM_OPTION(CUSTOM, "tile", AT(settings.tile_px), .arg = "N", .values = "16 32 64 128 256 512 1024",
+    TXM_OPTION(CUSTOM, "compression", .rare = true, AT(settings.compression), .arg = "CODEC[:LEVEL]",
+               .values = "zip zstd none", .parse = parse_compression,
+               .help = "zip[:1-12], zstd[:1-19] or none (default: zip, level chosen per tile)",
+               .more =
+                   "The official Blender's libtiff is built without zstd, so it renders such files magenta; Debian's "
+                   "reads them. OpenEXR has no zstd either, so it is refused for images that become half or float."),
+    TXM_OPTION(CUSTOM, "tile", .rare = true, AT(settings.tile_px), .arg = "N", .values = "16 32 64 128 256 512 1024",
                .parse = parse_tile, .help = "Edge of a tile in pixels: a power of two from 16 to 1024 (default: 64)",
                .more = "Blender makes tiles of 64, and Cycles is optimized for them."),
-    TXM_OPTION(YESNO, "borders", AT(settings.borders), .arg = "yes|no", .values = "yes no",
+    TXM_OPTION(YESNO, "borders", .rare = true, AT(settings.borders), .arg = "yes|no", .values = "yes no",
                .help = "Append a section with the border pixels of every tile (default: yes)",
                .more = "Readers that support the section read a tile with its border in one read; others ignore it."),
-    TXM_OPTION(YESNO, "mono", AT(settings.mono), .arg = "yes|no", .values = "yes no",
+    TXM_OPTION(YESNO, "mono", .rare = true, AT(settings.mono), .arg = "yes|no", .values = "yes no",
                .help = "Store opaque grey RGB images as one channel (default: yes)",
                .more = "Cycles samples the same values with a quarter of the memory."),
-    TXM_OPTION(FLAG, "strict", AT(settings.strict), .help = "Write files as Blender itself does: no mono, no borders",
+    TXM_OPTION(FLAG, "strict", .rare = true, AT(settings.strict),
+               .help = "Write files as Blender itself does: no mono, no borders",
                .more = "An unknown colour space leads to a warning and is treated as linear, as in Blender. Takes "
                        "precedence over --mono and --borders."),
-    TXM_OPTION(LIST, "attrib", AT(attributes), .arg = "NAME=VALUE", .parse = check_attribute,
+    TXM_OPTION(LIST, "attrib", .rare = true, AT(attributes), .arg = "NAME=VALUE", .parse = check_attribute,
                .help = "Store a text in the file's metadata (repeatable)"),
-    TXM_OPTION(FLAG, "redact", AT(settings.redact), .help = "Store the source's file name without its folder"),
+    TXM_OPTION(FLAG, "redact", .rare = true, AT(settings.redact),
+               .help = "Store the source's file name without its folder"),
     TXM_OPTION_CACHE_DIR(AT(settings.cache_dir), "Folder of the tx files (default: blender_tx beside each image)",
                          "A relative path is relative to each image's folder. It must be the same as in Blender's "
                          "preferences: if it is absolute, the names of the tx files depend on it."),
@@ -255,16 +258,16 @@ const txm_option txm_jobs_options[] = {TXM_OPTION_JOBS(AT(threads)), {0}};
 #define AT(member) .offset = offsetof(txm_running_args, member)
 const txm_option txm_running_options[] = {
     TXM_OPTION_JOBS(AT(threads)),
-    TXM_OPTION(SIZE, "max-memory", AT(max_memory_bytes), .arg = "SIZE",
+    TXM_OPTION(SIZE, "max-memory", .rare = true, AT(max_memory_bytes), .arg = "SIZE",
                .help = "Memory limit, such as 800M or 4G (default: none for honest images)",
                .more = "An image that needs more is refused before memory is allocated. Without this option an image "
                        "is refused only if it claims more pixels than a file of its size can hold, or is likely to, "
                        "or if it needs more memory than is free."),
-    TXM_OPTION(CUSTOM, "device", AT(device), .arg = "NAME", .values = "auto cpu cuda opencl", .parse = parse_device,
-               .help = "auto, cpu, cuda[:N] or opencl[:N] (default: auto)",
+    TXM_OPTION(CUSTOM, "device", .rare = true, AT(device), .arg = "NAME", .values = "auto cpu cuda opencl",
+               .parse = parse_device, .help = "auto, cpu, cuda[:N] or opencl[:N] (default: auto)",
                .more = "The bytes of the result do not depend on the device. txmill-devices(1) describes how auto "
                        "chooses, and what happens if there is no device."),
-    TXM_OPTION(SIZE, "device-memory", AT(device_memory_bytes), .arg = "SIZE",
+    TXM_OPTION(SIZE, "device-memory", .rare = true, AT(device_memory_bytes), .arg = "SIZE",
                .help = "Memory limit per device (default: nine tenths of its free memory)"),
     {0},
 };
@@ -274,7 +277,7 @@ const txm_option txm_running_options[] = {
 const txm_option txm_report_options[] = {
     TXM_OPTION(FLAG, "json", AT(json), .help = "Print JSON on standard output, one object per line"),
     TXM_OPTION(FLAG, "quiet", .letter = 'q', AT(quiet), .help = "Print errors only"),
-    TXM_OPTION(FLAG, "verbose", .letter = 'v', AT(verbose), .help = "Explain what is done and why"),
+    TXM_OPTION(FLAG, "verbose", .rare = true, .letter = 'v', AT(verbose), .help = "Explain what is done and why"),
     {0},
 };
 #undef AT

@@ -27,7 +27,7 @@
 /* Every option that names an output has it: see tools/output/guard.h. */
 #define TXM_OPTION_OVERWRITE(field)                                                                                    \
     {                                                                                                                  \
-        .name = "overwrite", .type = TXM_OPT_FLAG, field,                                                              \
+        .name = "overwrite", .rare = true, .type = TXM_OPT_FLAG, field,                                                \
         .help = "Replace the output even if txmill did not write it",                                                  \
         .more = "Without it only files that txmill wrote, and that were not changed since, are replaced. Even with "   \
                 "it, images that txmill did not write, "                                                               \
@@ -41,7 +41,7 @@
     }
 #define TXM_OPTION_STORE(field, explanation)                                                                           \
     {                                                                                                                  \
-        .name = "store", .type = TXM_OPT_STRING, field, .arg = "DIR", .values = TXM_VALUES_DIR,                        \
+        .name = "store", .rare = true, .type = TXM_OPT_STRING, field, .arg = "DIR", .values = TXM_VALUES_DIR,          \
         .help = "Take finished tx files from this store, and add new ones to it", .more = explanation                  \
     }
 /* Commands that give a verdict have it. */
@@ -53,7 +53,7 @@
 #define TXM_OPTION_JOBS(field)                                                                                         \
     {                                                                                                                  \
         .name = "jobs", .letter = 'j', .type = TXM_OPT_UINT, field, .arg = "N", .min = 1, .max = 1024,                 \
-        .help = "Number of threads (default: as many as the process may use)"                                          \
+        .help = "Number of threads (default: all the process may use)"                                                 \
     }
 
 /* The OpenColorIO config, for every command that looks up colour spaces. */

@@ -53,11 +53,13 @@ static txm_status parse_no_settings(const char *text, void *field, txm_error *er
 }
 
 const txm_option txm_help_options[] = {
-    TXM_OPTION(FLAG, "help", .letter = 'h', .help = "Print this help and exit"),
-    TXM_OPTION(CUSTOM, "color", .arg = "WHEN", .values = "auto always never", .parse = parse_color,
+    TXM_OPTION(FLAG, "help", .letter = 'h', .help = "Print this help and exit",
+               .more = "The options that most people need are listed; with --all after it, all of them."),
+    TXM_OPTION(CUSTOM, "color", .rare = true, .arg = "WHEN", .values = "auto always never", .parse = parse_color,
                .help = "Colours: auto, always or never (default: auto, if the terminal supports them)",
                .more = "NO_COLOR in the environment turns auto into never."),
-    TXM_OPTION(FLAG, "no-settings", .parse = parse_no_settings, .help = "Ignore .txmill files and Blender projects",
+    TXM_OPTION(FLAG, "no-settings", .rare = true, .parse = parse_no_settings,
+               .help = "Ignore .txmill files and Blender projects",
                .more = "TXMILL_* variables still apply, except TXMILL_SETTINGS."),
     {0},
 };
@@ -71,7 +73,7 @@ bool txm_opt_takes_argument(const txm_option *option)
 /* Parsing, --help, the manual and completion all use this function, so that they have the same options. */
 void txm_each_option(const txm_command *command, txm_option_fn fn, void *user)
 {
-    static const txm_option_group help = {"Help", txm_help_options, 0};
+    static const txm_option_group help = {.title = "Help", .options = txm_help_options};
     for (const txm_option_group *g = command->groups; g->title; g++)
         for (const txm_option *o = g->options; o->name; o++)
             fn(user, g, o);
@@ -130,6 +132,10 @@ static txm_status unknown(const txm_command *command, search *s, txm_error *err)
                         s->name ? "--force" : "-f", command->name);
     if (!s->name)
         txm_each_option(command, match, &other);
+    if (s->name ? s->name_bytes == 9 && !memcmp(s->name, "recursive", 9) : s->letter == 'r')
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "unknown option %s; leave it out: folders are always searched with their subfolders",
+                        s->name ? "--recursive" : "-r");
     if (other.found)
         return txm_fail(err, TXM_STATUS_USAGE,
                         "unknown option -%c; did you mean -%c (--%s)? 'txmill %s --help' lists the options", s->letter,
@@ -437,6 +443,17 @@ static txm_status parse_short(const txm_command *command, cursor *c, const char 
     return TXM_OK;
 }
 
+/* What the help is about may follow it, as in --help --all. */
+static void read_help_words(const cursor *c)
+{
+    for (int i = c->next; i < c->argc; i++) {
+        if (!strcmp(c->argv[i], "--all"))
+            c->operands->help_all = true;
+        else if (c->argv[i][0] != '-')
+            c->operands->items[c->operands->count++] = c->argv[i];
+    }
+}
+
 /* Options and operands may be mixed, as in GNU programs; after "--" everything is an operand. */
 txm_parse_outcome txm_parse(const txm_command *command, int argc, char **argv, void *args, txm_operands *operands,
                             txm_error *err)
@@ -462,8 +479,10 @@ txm_parse_outcome txm_parse(const txm_command *command, int argc, char **argv, v
             status = parse_short(command, &c, word + 1, err);
         if (status != TXM_OK)
             return TXM_PARSE_FAILED;
-        if (c.help)
+        if (c.help) {
+            read_help_words(&c);
             return TXM_PARSED_HELP;
+        }
     }
     return TXM_PARSED;
 }

@@ -62,6 +62,8 @@ typedef struct txm_option {
     uint32_t min, max;      /* bounds of TXM_OPT_UINT */
     double least, most;     /* bounds of TXM_OPT_NUMBER and TXM_OPT_PERCENT */
     txm_opt_parse_fn parse; /* parser of TXM_OPT_CUSTOM, TXM_OPT_LIST and TXM_OPT_FLAG */
+    bool rare;              /* only --help --all prints it */
+    unsigned verbs;         /* 1 << place in the list of verbs, of those that use it; 0: all */
 } txm_option;
 
 /* An option in a table: its kind without TXM_OPT_, its name, then fields. */
@@ -76,12 +78,18 @@ typedef struct txm_option_group {
     size_t offset; /* place of the group's struct in the command's struct */
 } txm_option_group;
 
+/* A word that a command takes first, and that has help of its own. */
+typedef struct txm_verb {
+    const char *word, *purpose, *example; /* NULL ends a list */
+} txm_verb;
+
 /* The arguments that are not options, in order. */
 typedef struct txm_operands {
     char **items;
     size_t count;
     const struct txm_option *given[64]; /* options that were given, each once */
     size_t given_count;
+    bool help_all;  /* --help --all was given */
     char **matches; /* files that patterns matched, owned: txm_operands_free */
     size_t match_count;
 } txm_operands;
@@ -101,6 +109,7 @@ typedef struct txm_command {
     const char *name;                                     /* "make" */
     const char *purpose;                                  /* one line, no full stop */
     const char *synopsis;                                 /* the text after the name: "[OPTION...] IMAGE..." */
+    const txm_verb *verbs;                                /* the words with which the synopsis begins; NULL: none */
     const txm_option_group *groups;                       /* ends with a NULL title */
     const char *operand_values;                           /* TXM_VALUES_*, NULL: none */
     unsigned exits;                                       /* TXM_EXITS_* */
@@ -123,8 +132,8 @@ typedef enum txm_parse_outcome { TXM_PARSED, TXM_PARSED_HELP, TXM_PARSE_FAILED }
 
 /* Parses argv[0 .. argc-1] (without program and command name) into `args`, after filling in the defaults. Options
  * and operands may be mixed; `--` ends the options; `-` alone is an operand. operands->items needs room for argc
- * pointers. Returns TXM_PARSED_HELP as soon as --help is found. On failure the message names the option and says
- * what is valid. */
+ * pointers. Returns TXM_PARSED_HELP as soon as --help is found; of the words after it only --all and a verb count. On
+ * failure the message names the option and says what is valid. */
 txm_parse_outcome txm_parse(const txm_command *command, int argc, char **argv, void *args, txm_operands *operands,
                             txm_error *err);
 /* Frees what parsing allocated inside `args`. */
@@ -143,7 +152,8 @@ void txm_each_option(const txm_command *command, txm_option_fn fn, void *user);
 /* Whether an option of this type takes an argument. */
 bool txm_opt_takes_argument(const txm_option *option);
 
-/* Prints the output of --help, `columns` wide. */
-void txm_help_print(FILE *out, const txm_command *command, unsigned columns);
+/* Prints the output of --help, `columns` wide: the usual options, or all of them; of one verb if the first operand is
+ * one. */
+void txm_help_print(FILE *out, const txm_command *command, const txm_operands *operands, unsigned columns);
 
 #endif

@@ -22,11 +22,11 @@
 
 #define AT(member) .offset = offsetof(txm_rule_args, member)
 const txm_option txm_rule_options[] = {
-    TXM_OPTION(LIST, "rule", AT(rules), .arg = "GLOB=SPACE[,ALPHA]",
+    TXM_OPTION(LIST, "rule", .rare = true, AT(rules), .arg = "GLOB=SPACE[,ALPHA]",
                .help = "Colour space and alpha type of files that match (repeatable, the first match counts)",
                .more = "With an empty SPACE the rule sets only the alpha type. Rules do not apply to images of scenes, "
                        "which have their own settings. For details see COLOUR SPACES BY NAME in txmill-make(1)."),
-    TXM_OPTION(LIST, "rules", AT(rule_files), .arg = "FILE", .values = TXM_VALUES_FILE,
+    TXM_OPTION(LIST, "rules", .rare = true, AT(rule_files), .arg = "FILE", .values = TXM_VALUES_FILE,
                .help = "Read rules from a file, one per line (repeatable)",
                .more = "Empty lines and lines that begin with # are skipped."),
     TXM_OPTION(

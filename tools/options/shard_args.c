@@ -36,7 +36,7 @@ static txm_status parse_shard(const char *text, void *field, txm_error *err)
 
 const txm_option txm_shard_options[] = {
     TXM_OPTION(
-        CUSTOM, "shard", .offset = 0, .arg = "I/N", .parse = parse_shard,
+        CUSTOM, "shard", .rare = true, .offset = 0, .arg = "I/N", .parse = parse_shard,
         .help = "Convert the I-th of N parts of the inputs, 1/N to N/N (default: from a Slurm array)",
         .more = "In a task of a Slurm array, I and N are computed from SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_MIN, "
                 "SLURM_ARRAY_TASK_STEP and SLURM_ARRAY_TASK_COUNT; with 1/1 the task converts all inputs. See SHARDS."),

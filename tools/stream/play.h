@@ -9,6 +9,14 @@
 #include "tile/base/bytes.h"
 #include "tools/options/opt.h"
 
+/* The first operand, as a bit. */
+typedef enum txm_stream_verb {
+    TXM_STREAM_RENDER = 1,
+    TXM_STREAM_BUDGET = 2,
+    TXM_STREAM_PLAY = 4,
+    TXM_STREAM_VIEW = 8
+} txm_stream_verb;
+
 /* Options that only frames have. */
 typedef struct txm_play_args {
     uint32_t frames, warm_up, rest, requests, batch, wave, loaders, keys;

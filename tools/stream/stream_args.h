@@ -18,14 +18,6 @@
 
 enum { TXM_STREAM_SCHEMA_VERSION = 1 };
 
-/* The first operand, as a bit. */
-typedef enum txm_stream_verb {
-    TXM_STREAM_RENDER = 1,
-    TXM_STREAM_BUDGET = 2,
-    TXM_STREAM_PLAY = 4,
-    TXM_STREAM_VIEW = 8
-} txm_stream_verb;
-
 /* This value in the arguments says that an option whose default depends on the verb or the scene was not given. */
 enum { TXM_STREAM_NOT_GIVEN = 1 << 16 };
 

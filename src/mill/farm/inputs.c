@@ -259,7 +259,8 @@ txm_status txm_inputs_add_path(txm_inputs *inputs, const char *path, const txm_i
         txm_error failure = {0};
         if (inputs->options.recursive)
             return add_folder(inputs, path, settings, err);
-        txm_fail(&failure, TXM_STATUS_NOT_A_FILE, "%s: is a folder; -r takes the %s in it and in its subfolders", path,
+        txm_fail(&failure, TXM_STATUS_NOT_A_FILE,
+                 "%s: is a folder, and the %s in folders were not asked for (recursive)", path,
                  inputs->options.tx_files ? "tx files" : "images");
         return txm_inputs_add_failure(inputs, path, settings, &failure, err);
     }

@@ -40,13 +40,13 @@ cube() { # RED of one corner
 cube 0.9 >luts/print.cube
 printf 'ocio = ../film.ocio\nrule = wood.*=Film\nrule = sky.*=Print\nrule = bump.*=Raw\n' >tex/.txmill
 states() { "$TXMILL" resolve --json tex/bump.png tex/sky.exr tex/wood.png | grep -o '"state":"[a-z]*","touched' | cut -d'"' -f4 | xargs; }
-found() { "$TXMILL" verify --json -r tex | grep -c TXM-308; }
+found() { "$TXMILL" verify --json tex | grep -c TXM-308; }
 
 txm make -q tex/*.png tex/*.exr
 check made rc_is 0
 txm info --all tex/blender_tx/bump.png.*.tx
 check class-is-recorded prints 'txmill:Config="data"'
-txm verify -r tex
+txm verify tex
 check verify-good rc_is 0
 check fresh test "$(states)" = "fresh fresh fresh"
 
@@ -96,6 +96,6 @@ check without-record-verify test "$(found)" = 0
 rm -r tex
 mkdir tex && cp "$golden/half-rgba.exr" tex/sky.exr
 txm make -q -c ACEScg tex/sky.exr
-txm verify -r tex
+txm verify tex
 check built-in rc_is 0
 finish

@@ -29,9 +29,9 @@ same() { diff -r "$1" "$2" >differences && [ "$(find "$1" -name '*.tx' | wc -l)"
 none_made() { [ -z "$(find show -name '*.tx')" ]; }
 
 # ---- one run, and a run for each -------------------------------------------------------------------------------------
-for path in "${good[@]}"; do txm make -r "$path"; done
+for path in "${good[@]}"; do txm make "$path"; done
 keep apart
-txm make --json -r "${good[@]}"
+txm make --json "${good[@]}"
 check one-run-exit rc_is 0
 check one-run-json json out '[x["type"] for x in o] == ["file"] * 4 + ["summary"] and (o[-1]["inputs"], o[-1]["created"], o[-1]["failed"], o[-1]["exit_code"]) == (4, 4, 0, 0)'
 check one-run-spaces json out '{x["input"]: x["colorspace"]["requested"] for x in o[:-1]} == {"show/wood.png": "sRGB", "show/a/wood.png": "sRGB", "show/a/deep/wood.png": "sRGB", "show/b/wood.png": "Film"}'
@@ -40,16 +40,16 @@ keep together
 check one-run-same-files same apart together 4
 check configs-differ test "$(find together -name '*.tx' -exec md5sum {} + | cut -d' ' -f1 | sort -u | wc -l)" -ge 3
 # One folder above all, and the work divided among machines.
-txm make --shard 1/2 -r show
-txm make --shard 2/2 -r show
+txm make --shard 1/2 show
+txm make --shard 2/2 show
 keep below
 check shards-same-files same apart below 4
 # Settings of an outer .txmill are inherited, however the images are named.
 printf 'ocio = a/a.ocio\nworking-space = ACES2065-1\ncache-dir = outer\n' >show/.txmill
 mkdir show/bad && cp "$golden/tile64.png" show/bad/grey.png && printf 'rule = grey.*=Non-Color\n' >show/bad/.txmill
-for path in "${good[@]}" show/bad; do txm make -r "$path"; done
+for path in "${good[@]}" show/bad; do txm make "$path"; done
 keep outer-apart
-txm make -r show
+txm make show
 keep outer-together
 check nearest-counts same outer-apart outer-together 5
 check nearest-folder test -n "$(find outer-together/bad/outer -name '*.tx')"
@@ -58,26 +58,26 @@ rm show/.txmill
 # ---- a config that cannot be used --------------------------------------------------------------------------------------
 printf 'ocio = gone.ocio\n' >show/bad/.txmill
 gone="$work/show/bad/.txmill:1: $work/show/bad/gone.ocio: the OCIO config cannot be opened: No such file or directory; name another config there, or none for the built-in one"
-txm make -r show
+txm make show
 check bad-exit rc_is 3
 check bad-said-once test "$(grep -cF "$gone" err)" -eq 1
 check bad-sum says "4 created"
 check bad-one-sum test "$(grep -c ' created (' err)" -eq 1
 keep beside-bad
 check bad-costs-its-own same apart beside-bad 4
-txm make --json --log run.jsonl -r show
+txm make --json --log run.jsonl show
 check bad-json json out '[(x["input"], x["error"]["message"]) for x in o if x.get("state") == "failed"] == [("show/bad/grey.png", sys.argv[3])] and (o[-1]["created"], o[-1]["failed"], o[-1]["exit_code"]) == (4, 1, 3)' "$gone"
 check bad-one-summary json out '[x["type"] for x in o].count("summary") == 1'
 if has_jsonschema; then check bad-schema valid_json make out; fi
 check bad-log cmp out run.jsonl
 # The working space is looked up in the project's own config.
 printf 'ocio = ../a/a.ocio\nworking-space = ACEScg\n' >show/bad/.txmill
-txm make -r show
+txm make show
 check bad-space-exit rc_is 2
 check bad-space-says says "$work/show/bad/.txmill:2: working space \"ACEScg\" is not in the OCIO config $work/show/bad/../a/a.ocio"
 check bad-space-others says "4 up to date"
 printf 'ocio = ../a/a.ocio\nrule = grey.*=ACEScg\n' >show/bad/.txmill
-txm make -r show
+txm make show
 check bad-rule-exit rc_is 2
 check bad-rule-says says "$work/show/bad/.txmill:2 'grey.*': colour space \"ACEScg\" is not in the OCIO config $work/show/bad/../a/a.ocio"
 check bad-rule-others says "4 up to date"
@@ -89,12 +89,12 @@ echo 'root = true' >>lone/a/.txmill
 for line in 'ocio = gone.ocio' 'working-space = Nowhere'; do
     printf '%s\n' "$line" >lone/.txmill
     name=${line%% *}
-    txm make --json --force -r lone
+    txm make --json --force lone
     check "own-$name-costs-its-own" json out '{x["input"]: x["state"] for x in o if x["type"] == "file"} == {"lone/wood.png": "failed", "lone/a/wood.png": "created", "lone/a/deep/wood.png": "created"}'
     check "own-$name-said-once" test "$(grep -c 'error: ' err)" -eq 1
     for command in check resolve "plan -N 2"; do
         # shellcheck disable=SC2086
-        txm $command --json -r lone
+        txm $command --json lone
         check "own-$name-${command%% *}" json out '[x for x in o if "error" in x or x.get("failed") == 1] != []'
         check "own-$name-${command%% *}-others" json out '[x.get("state") or x.get("id") or x.get("to_create") for x in o].count("fresh") == 2 or o[-1].get("to_create") == 0'
     done
@@ -103,12 +103,12 @@ for line in 'ocio = gone.ocio' 'working-space = Nowhere'; do
 done
 # The last line names the .txmill file in which another config can be set, because no option was given.
 printf 'ocio = gone.ocio\n' >lone/.txmill
-txm make -r lone
+txm make lone
 check own-advice says "1 failed: the OCIO config cannot be used; name another OpenColorIO config in $work/lone/.txmill, or none for the built-in one"
 printf 'ocio = gone2.ocio\n' >lone/a/.txmill
-txm make -r lone
+txm make lone
 check advice-of-several says "3 failed: the OCIO config cannot be used; name another OpenColorIO config in the files that the messages name, or none for the built-in one"
-txm make --ocio gone.ocio -r lone
+txm make --ocio gone.ocio lone
 check said-fails-the-run test "$rc $(grep -c 'error: ' err)" = "3 1"
 check said-is-no-advice-for-a-file test "$(grep -c 'txmill, or' err)" -eq 0
 rm -r lone
@@ -121,33 +121,33 @@ printf 'ocio = b.ocio\nrule = rgb8.*=Film\ncache-dir = %s\n' "$work/elsewhere" >
 txm make -q film/tex/rgb8.png
 for command in info verify "verify --deep"; do
     # shellcheck disable=SC2086
-    txm $command --json -r elsewhere
+    txm $command --json elsewhere
     check "place-${command// /}" rc_is 0
     check "place-${command// /}-verdict" json out 'o[0].get("use", "loaded") == "loaded" and o[0].get("findings", []) == []'
 done
-txm view --json --html page.html -r elsewhere
+txm view --json --html page.html elsewhere
 check place-view rc_is 0
 sed -i 's/Film/sRGB/' film/.txmill
-txm verify --json -r elsewhere
+txm verify --json elsewhere
 check place-rules json out '"Film" in str(o[0]["findings"]) and "sRGB" in str(o[0]["findings"])'
 printf 'ocio = gone.ocio\n' >film/.txmill
 for command in info verify "view --html page.html --overwrite"; do
     # shellcheck disable=SC2086
-    txm $command --json -r elsewhere show/a
+    txm $command --json elsewhere show/a
     check "place-bad-${command%% *}" json out '[("gone.ocio" in x["error"]["message"]) for x in o if "error" in x] == [True] and len(o) > 1'
 done
 rm -r film elsewhere page.html
 
 # ---- all commands that look up names agree ---------------------------------------------------------------------------
-txm check -r show
+txm check show
 check check-agrees rc_is 0
 txm check --json show
 check check-json json out 'o[-1]["ready"] and o[-1]["fresh"] == 4'
-txm resolve --json -r show
+txm resolve --json show
 check resolve-agrees json out '[x["state"] for x in o] == ["fresh"] * 4'
-txm plan --shards 2 --json -r show
+txm plan --shards 2 --json show
 check plan-agrees json out '(o[-1]["inputs"], o[-1]["to_create"]) == (4, 0)'
-txm verify --deep --json -r show
+txm verify --deep --json show
 check verify-exit rc_is 0
 check verify-agrees json out '[x["findings"] for x in o] == [[]] * 4'
 txm gc --keep-for show show
@@ -158,7 +158,7 @@ cp show/b/b.ocio shot/ && printf 'ocio = b.ocio\n' >shot/.txmill
 txm make -q shot/materials.blend
 find shot -name '*.tx' -printf '%P\n' | sort >shot.apart
 find shot -name '*.tx' -delete
-txm make -q -r show/a shot/materials.blend
+txm make -q show/a shot/materials.blend
 find shot -name '*.tx' -printf '%P\n' | sort >shot.together
 run diff shot.apart shot.together
 check scene-same-names test "$rc" -eq 0 -a -s shot.apart
@@ -171,7 +171,7 @@ run diff list.apart list.together
 check list-agrees rc_is 0
 check list-fresh grep -q '"fresh"' list.together
 printf 'ocio = gone.ocio\n' >shot/.txmill
-txm make --json --force -r show/a shot/materials.blend
+txm make --json --force show/a shot/materials.blend
 check scene-bad-exit test "$rc" -ge 3
 check scene-bad-json json out '{x["state"] for x in o if x["type"] == "file" and x["input"].startswith("show")} == {"created"} and {x["state"] for x in o if x["type"] == "file" and not x["input"].startswith("show")} == {"failed"}'
 rm -r shot other
@@ -179,38 +179,38 @@ rm -r shot other
 # ---- settings for all projects ---------------------------------------------------------------------------------------
 find show -name '*.tx' -delete
 rm show/b/.txmill && printf 'ocio = b.ocio\n' >show/b/.txmill
-for path in "${good[@]}"; do txm make --ocio "$small" -r "$path"; done
+for path in "${good[@]}"; do txm make --ocio "$small" "$path"; done
 keep said-apart
 for how in option variable; do
     case $how in
-        option) txm make --ocio "$small" -r show ;;
-        variable) TXMILL_OCIO=$small txm make -r show ;;
+        option) txm make --ocio "$small" show ;;
+        variable) TXMILL_OCIO=$small txm make show ;;
     esac
     keep "said-$how"
     check "$how-wins" same said-apart "said-$how" 4
 done
-OCIO=$small txm make -r show/a show/b
+OCIO=$small txm make show/a show/b
 keep env
-for path in show/a show/b; do txm make -r "$path"; done
+for path in show/a show/b; do txm make "$path"; done
 keep no-env
 check environment-is-weaker same no-env env 3
-txm make --ocio none.ocio -r show
+txm make --ocio none.ocio show
 check said-bad test "$rc $(grep -c error: err)" = "3 1"
 check said-bad-makes-nothing none_made
 # A colour space on the command line must exist in the configs that are used; others do not matter.
-txm make -c Film -r show/a show/b
+txm make -c Film show/a show/b
 check space-of-projects rc_is 0
 keep film
-txm make -c Filn -r show/a show/b
+txm make -c Filn show/a show/b
 check space-misspelt-exit rc_is 2
 check space-misspelt-says says "--colorspace: colour space \"Filn\" is not in the OCIO config $work/show/b/b.ocio; did you mean \"Film\"?"
 check space-misspelt-makes-nothing none_made
-txm make -c Film -r show
+txm make -c Film show
 check space-of-run-exit rc_is 2
 check space-of-run-once test "$(grep -c 'error:' err)" -eq 1
-txm make --working-space ACEScg -n -r show
+txm make --working-space ACEScg -n show
 check option-space-exit rc_is 2
 check option-space-says says "--working-space: working space \"ACEScg\" is not in the OCIO config $work/show/a/a.ocio"
-txm make --working-space ACES2065-1 -n --json -r show
+txm make --working-space ACES2065-1 -n --json show
 check option-space-for-all json out '(o[-1]["would_create"], o[-1]["failed"]) == (4, 0)'
 finish

@@ -13,7 +13,7 @@ cp "$golden/tile64.png" tex/sub/wall_normal.1001.png
 cp "$golden/tile65.png" tex/sub/wall_normal.1002.png
 cp "$golden/half-rgb.exr" tex/sky.exr
 ln -s .. tex/sub/up
-txm make -r --preset pbr --rule 'sky*=Non-Color' tex ./tex/wall_color.png
+txm make --preset pbr --rule 'sky*=Non-Color' tex ./tex/wall_color.png
 check folder-exit rc_is 0
 check preset-not-color test -f "tex/sub/blender_tx/wall_normal.1001.png$data"
 check preset-leaves-colors test -f "tex/blender_tx/wall_color.png$srgb"
@@ -22,11 +22,11 @@ check same-file-once prints "./tex/wall_color.png: skipped"
 check loop-ended test "$(find tex/ -name '*.tx' | wc -l)" -eq 4
 txm make -n tex/sub
 check folder-without-r eval 'rc_is 0 && prints tex/sub/wall_normal.1001.png'
-txm make -r tex
+txm make tex
 check folder-without-rules says "3 created"
-txm make --dry-run --force --rule '*_normal*=Non-Color' -r tex
+txm make --dry-run --force --rule '*_normal*=Non-Color' tex
 check rule-is-named prints '"Non-Color" by *_normal* (--rule)' 
-txm make -r --include '*.exr' --dry-run --force tex
+txm make --include '*.exr' --dry-run --force tex
 check include prints sky.exr
 check include-nothing-else test "$(wc -l <out)" -eq 1
 txm make --rule nonsense tex/sky.exr
@@ -54,7 +54,7 @@ txm make --json @one
 check one-pixel-never-clashes rc_is 0
 check one-pixel-no-warning test ! -s err
 check one-pixel-serves json out '[x["reason"] for x in o[:-1]] == ["Cycles uses 1x1 images as they are"] * 2'
-txm make --plan --force --json -r tex
+txm make --plan --force --json tex
 check plan-order json out '(lambda s: len(s) == 4 and s == sorted(s, reverse=True))([x["estimate"]["cpu_seconds"] for x in o[:-1]])'
 check plan-total json out 'abs(o[-1]["estimate"]["megapixels"] - sum(x["estimate"]["megapixels"] for x in o[:-1])) < 1e-3'
 cp out all.json
@@ -205,7 +205,7 @@ mkdir odd
 for name in 'with space' "quote'\"s" $'new\nline' 'ünïcode' $'latin\xe9' 'back\slash' '<tag>&' '$(touch x)' '-dash' '%41'; do
     cp "$golden/tile64.png" "odd/$name.png"
 done
-txm make -r --json odd
+txm make --json odd
 check odd-names-made json out 'o[-1]["created"] == 10'
 cat out >>all.json
 check odd-names-files test "$(find odd/blender_tx -name '*.tx' | tr -cd '\n' | wc -c)" -eq 11 # one name has a newline
@@ -220,9 +220,9 @@ check odd-names-no-shell test ! -e x -a ! -e odd/x
 cp -r odd locked && rm -r locked/blender_tx && chmod -R a-w locked
 if [ "$(id -u)" -eq 0 ]; then
     # Root ignores permissions, but not a read-only bind mount.
-    unshare -m bash -c "mount --bind locked locked && mount -o remount,bind,ro locked && '$TXMILL' make -r locked; echo rc=\$?; '$TXMILL' make -r --cache-dir '$work/cache' locked" >out 2>err
+    unshare -m bash -c "mount --bind locked locked && mount -o remount,bind,ro locked && '$TXMILL' make locked; echo rc=\$?; '$TXMILL' make --cache-dir '$work/cache' locked" >out 2>err
 else
-    { "$TXMILL" make -r locked; echo rc=$?; "$TXMILL" make -r --cache-dir "$work/cache" locked; } >out 2>err
+    { "$TXMILL" make locked; echo rc=$?; "$TXMILL" make --cache-dir "$work/cache" locked; } >out 2>err
 fi
 if grep -q '^rc=' out; then
     check read-only-exit prints rc=3

@@ -29,7 +29,7 @@ stop_with_claim() {
 # ---- eight processes ---------------------------------------------------------------------------------------------------
 python3 "$repo/tests/util/batch_images.py" crowd $images 48
 for p in 1 2 3 4 5 6 7 8; do
-    "$TXMILL" make -r -j 2 --json crowd >crowd.$p.json 2>crowd.$p.err &
+    "$TXMILL" make -j 2 --json crowd >crowd.$p.json 2>crowd.$p.err &
 done
 codes=0
 for job in $(jobs -p); do wait "$job" || codes=1; done
@@ -41,13 +41,13 @@ check crowd-all-saw-all json crowd.json "all(x['failed'] == 0 and x['inputs'] ==
 check crowd-work-was-shared json crowd.json "sum(x['created'] > 0 for x in o if x['type'] == 'summary') > 1"
 check crowd-nothing-left nothing_left crowd
 check crowd-complete test "$(made crowd)" -eq $images
-"$TXMILL" make -q -r --force --no-claims -d peace crowd
+"$TXMILL" make -q --force --no-claims -d peace crowd
 check crowd-every-file-whole as_made_in_peace
 if has_jsonschema; then check crowd-json-schema valid_json make crowd.json; else skip crowd-json-schema "python3-jsonschema is missing"; fi
 
 # Without claims the result is the same files, some of them perhaps made more than once.
 rm -r crowd/blender_tx
-for p in 1 2 3 4; do "$TXMILL" make -q -r --no-claims crowd & done
+for p in 1 2 3 4; do "$TXMILL" make -q --no-claims crowd & done
 wait
 check no-claims-complete test "$(made crowd)" -eq $images
 check no-claims-nothing-left nothing_left crowd
@@ -59,7 +59,7 @@ killed=0
 for i in $(seq $rounds); do
     # The next process always has work left; it sweeps what the others left.
     rm -f crowd/blender_tx/*[02468].png.*.tx
-    "$TXMILL" make -q -r -j 2 crowd 2>/dev/null &
+    "$TXMILL" make -q -j 2 crowd 2>/dev/null &
     pid=$!
     sleep "$(printf '0.%03d' $((RANDOM % 50)))"
     kill -9 $pid 2>/dev/null && killed=$((killed + 1))
@@ -67,7 +67,7 @@ for i in $(seq $rounds); do
 done
 check killed-some test $killed -gt $((rounds / 4))
 echo "note $killed of $rounds runs were killed, $(find crowd -name '.*.txm-*' | wc -l) files were left behind"
-txm make -r crowd
+txm make crowd
 check killed-next-run-exit rc_is 0
 check killed-next-run-complete test "$(made crowd)" -eq $images
 check killed-nothing-left nothing_left crowd
@@ -77,7 +77,7 @@ check killed-every-file-whole as_made_in_peace
 # nothing to make.
 tx=$(find crowd -name '*.tx' | sort | head -n 1)
 claim="$(dirname "$tx")/.$(basename "$tx").txm-claim"
-"$TXMILL" make -q -r --force crowd 2>/dev/null &
+"$TXMILL" make -q --force crowd 2>/dev/null &
 pid=$!
 stop_with_claim $pid claims
 cp "$(claims | head -n 1)" note
@@ -88,9 +88,9 @@ temporary="$(dirname "$tx")/.x.png.tx.$(sed -n 's/^host //p' note)-$(sed -n 's/^
 foreign="$(dirname "$tx")/.x.png.tx.elsewhere-00000000-1-0123456789abcdef.txm-tmp"
 abandoned="$(dirname "$tx")/.y.png.tx.elsewhere-00000000-1-0123456789abcdef.txm-tmp"
 touch "$temporary" "$foreign" && touch -d '3 days ago' "$abandoned"
-txm make -n -r crowd
+txm make -n crowd
 check dry-run-sweeps-nothing test -e "$claim" -a -e "$temporary" -a -e "$abandoned"
-txm make -r crowd
+txm make crowd
 check dead-claim-swept test -s note -a ! -e "$claim"
 check dead-temporary-swept test ! -e "$temporary"
 check abandoned-temporary-swept test ! -e "$abandoned"
@@ -105,7 +105,7 @@ if faketime -f +10m "$TXMILL" --version >/dev/null 2>&1; then
     for offset in +10m -10m +0; do
         # Intervals are not changed, and neither are the times of files, which the kernel sets, as a file server would.
         FAKETIME_DONT_FAKE_MONOTONIC=1 NO_FAKE_STAT=1 faketime -f "$offset" \
-            "$TXMILL" make -r -j 2 --json crowd >"clock$offset.json" 2>"clock$offset.err" &
+            "$TXMILL" make -j 2 --json crowd >"clock$offset.json" 2>"clock$offset.err" &
     done
     wait
     cat clock*.json >clocks.json
@@ -121,10 +121,10 @@ fi
 # ---- stopped processes -----------------------------------------------------------------------------------------------
 # A process that holds claims is stopped for a while: others leave its files alone and return to them later.
 rm -r crowd/blender_tx
-"$TXMILL" make -q -r -j 1 crowd &
+"$TXMILL" make -q -j 1 crowd &
 pid=$!
 stop_with_claim $pid unmade
-"$TXMILL" make -q -r crowd &
+"$TXMILL" make -q crowd &
 other=$!
 for _ in $(seq 600); do [ "$(made crowd)" -ge $((images - 1)) ] && break; sleep 0.05; done
 check stopped-others-did-the-rest test "$(made crowd)" -ge $((images - 1))

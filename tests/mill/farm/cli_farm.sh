@@ -79,7 +79,7 @@ task() { # RESTART COMMAND...
         SLURM_ARRAY_TASK_COUNT=3 SLURM_ARRAY_TASK_MIN=1 SLURM_RESTART_COUNT=$restart run bash "$farm/slurm/task.sbatch" "$@"
 }
 requeued() { grep -qx "requeue 7_2" noted; }
-task 0 convert -r tex
+task 0 convert tex
 check slurm-convert rc_is 0
 check slurm-convert-its-shard json runs/convert.7.2.000.jsonl 'o[-1]["shard"]["index"] == 2 and o[-1]["shard"]["count"] == 3 and o[-1]["created"] == 4'
 task 0 verify 7
@@ -89,12 +89,12 @@ task 0 report 7
 check slurm-report test -s runs/report.7.html
 task 0 convert no-such-image.png
 check slurm-permanent-is-not-requeued test "$rc" -ne 4 -a ! -s noted
-task 0 convert --store /dev/null/x --log /dev/full -r tex
+task 0 convert --store /dev/null/x --log /dev/full tex
 check slurm-retryable-is-requeued requeued
-task 3 convert --log /dev/full -r tex
+task 3 convert --log /dev/full tex
 check slurm-retries-end rc_is 4
 check slurm-retries-end-not-requeued test ! -s noted
-STATE=COMPLETING task 0 convert --log /dev/full -r tex
+STATE=COMPLETING task 0 convert --log /dev/full tex
 check slurm-cancelled-is-not-requeued test "$(grep -c requeue noted)" -eq 0
 task 0 nonsense
 check slurm-usage rc_is 2
@@ -103,7 +103,7 @@ check slurm-usage rc_is 2
 python3 "$repo/tests/util/batch_images.py" large 40 "$([ -z "${SANITIZED:-}" ] && echo 700 || echo 350)"
 : >noted
 NOTED=$work/noted PATH=$work/bin:$PATH TXMILL_RUNS=$work/runs SLURM_JOB_ID=8 SLURM_ARRAY_JOB_ID=9 SLURM_ARRAY_TASK_ID=1 \
-    SLURM_ARRAY_TASK_COUNT=1 SLURM_ARRAY_TASK_MIN=1 bash "$farm/slurm/task.sbatch" convert -j 1 -r large >out 2>err &
+    SLURM_ARRAY_TASK_COUNT=1 SLURM_ARRAY_TASK_MIN=1 bash "$farm/slurm/task.sbatch" convert -j 1 large >out 2>err &
 pid=$!
 until [ -n "$(find large -name '*.tx')" ]; do kill -0 $pid 2>/dev/null || break; done
 kill -TERM $pid
@@ -115,14 +115,14 @@ check slurm-time-is-up-nothing-left test -z "$(find large -name '.*.txm-*')"
 check slurm-time-is-up-some-left test "$(find large -name '*.tx' | wc -l)" -lt 40
 # txmill itself gets SIGTERM and right after it SIGKILL. The next run sweeps what is left.
 for wait in 0.00 0.01 0.03; do
-    "$TXMILL" make -q -j 2 -r --force large 2>/dev/null &
+    "$TXMILL" make -q -j 2 --force large 2>/dev/null &
     pid=$!
     sleep 0.15
     kill -TERM $pid && sleep $wait
     kill -KILL $pid 2>/dev/null
     wait $pid 2>/dev/null
 done
-txm make -r large
+txm make large
 check killed-twice-exit rc_is 0
 check killed-twice-all-there test "$(find large -name '*.tx' | wc -l)" -eq 40
 check killed-twice-nothing-left test -z "$(find large -name '.*.txm-*')"
@@ -135,7 +135,7 @@ wc -l <"$NOTED"
 EOF2
 chmod +x bin/sbatch
 : >noted
-NOTED=$work/noted PATH=$work/bin:$PATH run "$farm/slurm/submit.sh" -n 4 -l runs2 -s --partition=cpu -r "$farm/slurm/render.sbatch" -- -r tex
+NOTED=$work/noted PATH=$work/bin:$PATH run "$farm/slurm/submit.sh" -n 4 -l runs2 -s --partition=cpu -r "$farm/slurm/render.sbatch" -- tex
 check slurm-submit rc_is 0
 check slurm-submit-jobs test "$(cut -d' ' -f1 out | xargs)" = "convert verify report render"
 check slurm-submit-dependencies test "$(grep -oE 'dependency=[a-z]+:[0-9]+' noted | xargs)" = "dependency=aftercorr:1 dependency=afterany:1 dependency=afterok:2"
@@ -161,17 +161,17 @@ check deadline-arguments-run rc_is 0
 check deadline-log json deadline/convert-3.jsonl 'o[-1]["shard"]["index"] == 3'
 if command -v parallel >/dev/null && parallel --version 2>/dev/null | grep -q 'GNU parallel'; then
     rm -rf tex/blender_tx
-    run "$farm/parallel/convert.sh" -n 3 -l pruns -- -r tex
+    run "$farm/parallel/convert.sh" -n 3 -l pruns -- tex
     check parallel-exit rc_is 0
     check parallel-all-made test "$(find tex -name '*.tx' | wc -l)" -eq 12
     check parallel-report test -s pruns/report.html
     : >"tex/br oken'\$(touch x).png"
-    run "$farm/parallel/convert.sh" -n 3 -l pruns2 -- -r tex
+    run "$farm/parallel/convert.sh" -n 3 -l pruns2 -- tex
     check parallel-permanent-exit rc_is 3
     check parallel-permanent-once test "$(cat pruns2/convert-*.jsonl | grep 'br oken' | grep -c '"error"')" -eq 1 -a ! -e x
     rm tex/br*
     # Logs of an earlier run with more shards do not count.
-    run "$farm/parallel/convert.sh" -n 1 -l pruns2 -- -r tex
+    run "$farm/parallel/convert.sh" -n 1 -l pruns2 -- tex
     check parallel-again rc_is 0
     check parallel-again-report test "$(grep -c 'br oken' pruns2/report.html)" -eq 0
 else
@@ -205,15 +205,15 @@ if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
 mount --make-rprivate / && mount -t tmpfs -o size=200M none share || exit 9
 cp large/*.png share/
 mkdir mover && mount --bind share mover
-"$TXMILL" make -q -j 1 -r share 2>first.err &
+"$TXMILL" make -q -j 1 share 2>first.err &
 pid=$!
 until [ -n "$(find mover -name '*.tx')" ]; do sleep 0.01; done
 umount -l share
 wait $pid; echo "first=$? made=$(find mover -name '*.tx' | wc -l)"
 tail -n 1 first.err >&2
-"$TXMILL" make -q -r share/000001.png; echo "away=$?"
+"$TXMILL" make -q share/000001.png; echo "away=$?"
 mount --bind mover share
-"$TXMILL" make -q -r share; echo "back=$? made=$(find share -name '*.tx' | wc -l) left=$(find share -name '.*.txm-*' | wc -l)"
+"$TXMILL" make -q share; echo "back=$? made=$(find share -name '*.tx' | wc -l) left=$(find share -name '.*.txm-*' | wc -l)"
 "$TXMILL" verify -q share/blender_tx/*.tx; echo "verified=$?"
 EOF2
     unshare -m bash share.sh >out 2>err

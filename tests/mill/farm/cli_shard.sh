@@ -11,7 +11,7 @@ cp "$golden/rgb8.png" "$golden/half-rgb.exr" large/
 listed=49
 
 # ---- the plan --------------------------------------------------------------------------------------------------------
-txm plan --shards 4 --files --json -r small large
+txm plan --shards 4 --files --json small large
 check plan-exit-is-that-of-the-inputs rc_is 3
 check plan-names-the-broken-one says broken.png
 check plan-shards json out '[x["shard"] for x in o if x["type"] == "shard"] == [1, 2, 3, 4]'
@@ -23,21 +23,21 @@ if has_jsonschema; then check plan-schema valid_json plan out; else skip plan-sc
 cp out plan.json
 key=$(python3 -c 'import json; print(json.loads(open("plan.json").read().splitlines()[-1])["list_key"])')
 rm large/broken.png
-txm plan --shards 3 -r small large
+txm plan --shards 3 small large
 check plan-table test "$(wc -l <out)" -eq 5
 check plan-table-all prints "all         48         48"
-txm plan -r small
+txm plan small
 check plan-needs-a-number rc_is 2
-txm plan --shards 0 -r small
+txm plan --shards 0 small
 check plan-none rc_is 2
 : >large/broken.png
 
 # ---- the shards ------------------------------------------------------------------------------------------------------
 # The state of tx files must not matter: each shard runs after others have made theirs, and from other arguments.
-"$TXMILL" make -r --shard 2/4 --json small large >s2.json 2>s2.err
-"$TXMILL" make -r --shard 1/4 --json large small >s1.json 2>s1.err
-"$TXMILL" make -r --shard 4/4 --json "./large" small >s4.json 2>s4.err
-SLURM_ARRAY_TASK_ID=12 SLURM_ARRAY_TASK_MIN=10 SLURM_ARRAY_TASK_COUNT=4 "$TXMILL" make -r --json small large >s3.json 2>s3.err
+"$TXMILL" make --shard 2/4 --json small large >s2.json 2>s2.err
+"$TXMILL" make --shard 1/4 --json large small >s1.json 2>s1.err
+"$TXMILL" make --shard 4/4 --json "./large" small >s4.json 2>s4.err
+SLURM_ARRAY_TASK_ID=12 SLURM_ARRAY_TASK_MIN=10 SLURM_ARRAY_TASK_COUNT=4 "$TXMILL" make --json small large >s3.json 2>s3.err
 cat s?.json >all.json
 check shards-each-once json all.json \
     "(lambda names: len(names) == $listed and len(set(names)) == $listed)([x['input'].removeprefix('./') for x in o if x['type'] == 'file'])"
@@ -51,17 +51,17 @@ if has_jsonschema; then check shards-schema valid_json make all.json; else skip 
 
 # ---- shards with different lists -------------------------------------------------------------------------------------
 cp small/000000.png small/late.png
-txm make -r --shard 1/4 --json small large
+txm make --shard 1/4 --json small large
 check list-change-is-seen json out "o[-1]['shard']['listed'] == $listed + 1 and o[-1]['shard']['list_key'] != '$key'"
 # Images that no shard has made because of that are made when the same job runs again.
-for i in 1 2 3 4; do "$TXMILL" make -q -r --shard $i/4 small large 2>/dev/null; done
+for i in 1 2 3 4; do "$TXMILL" make -q --shard $i/4 small large 2>/dev/null; done
 check list-change-made-up-for test "$(find . -name '*.tx' | wc -l)" -eq 49
 
 # ---- invalid shard numbers -------------------------------------------------------------------------------------------
-SLURM_ARRAY_TASK_ID=9 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=3 txm make -r small
+SLURM_ARRAY_TASK_ID=9 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=3 txm make small
 check array-with-gaps rc_is 2
 check array-with-gaps-says says "--shard I/N"
-SLURM_ARRAY_TASK_ID=9 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=3 txm make -r --shard 1/1 small
+SLURM_ARRAY_TASK_ID=9 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=3 txm make --shard 1/1 small
 check array-overruled says "41 up to date"
 txm make --shard 5/4 small/000000.png
 check shard-beyond rc_is 2
@@ -69,6 +69,6 @@ check shard-beyond rc_is 2
 other=$(python3 -c 'import json
 print(*["%d/4" % (x["shard"] % 4 + 1) for x in map(json.loads, open("plan.json")) if x.get("input", "").endswith("broken.png")])')
 rm small/late.png
-txm make -n -r --fail-fast --force --json --shard "$other" small large
+txm make -n --fail-fast --force --json --shard "$other" small large
 check others-failure-stops-nothing json out 'o[-1]["not_started"] == 0 and o[-1]["would_create"] == o[-1]["inputs"] > 0'
 finish

@@ -397,7 +397,7 @@ START_TEST(test_folder)
     inputs = COLLECT(NULL, "t");
     ck_assert_str_eq(paths(inputs), "!t");
     ck_assert_int_eq(txm_inputs_at(inputs, 0)->status, TXM_STATUS_NOT_A_FILE);
-    ck_assert_ptr_nonnull(strstr(txm_inputs_at(inputs, 0)->message, "-r"));
+    ck_assert_ptr_nonnull(strstr(txm_inputs_at(inputs, 0)->message, "folder"));
     txm_inputs_free(&inputs);
     batch_leave();
 }

@@ -60,7 +60,7 @@ check name-in-include test -s "$(named shot/parts/c.png data ignore)"
 check no-other-names test "$(find shot -name '*.tx' | wc -l)" -eq 8
 txm check shot/s.xml
 check ready prints "ready to render: 8 of 8 textures fresh"
-txm verify -r shot
+txm verify shot
 check verified rc_is 0
 txm plan --shards 2 shot/s.xml
 check plan prints "shard"
