@@ -99,15 +99,17 @@ check null-safe-functions-are-called test "$(wc -l <untried)" -eq 1
 
 # make docs: correct comments pass; comments that name something undeclared, or that Doxygen cannot place, fail, and so do
 # declarations without a comment.
-docs() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$repo" B="$work/docs" HEADERS="$work/headers" docs; }
+docs() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$repo" B="$work/docs" HEADERS="$work/headers/txtile $work/headers/txmill" docs; }
 if command -v doxygen >/dev/null; then
-    mkdir headers && cp $(grep -l '^#define TX' "$repo"/include/*/*.h) headers
+    for folder in txtile txmill; do
+        mkdir -p headers/$folder && cp $(grep -l '^#define TX' "$repo"/include/$folder/*.h) headers/$folder
+    done
     run docs
     check docs-of-the-headers rc_is 0
     check docs-have-every-function test -z "$(while read -r f; do grep -rqsF "$f" docs/docs/html || echo "$f"; done < <(cat tile.declared mill.declared))"
     bad() { # NAME TEXT: at the end of a header
-        cp "$repo/include/txmill/watch.h" headers/watch.h
-        printf '%s\n' "$2" >>headers/watch.h
+        cp "$repo/include/txmill/watch.h" headers/txmill/watch.h
+        printf '%s\n' "$2" >>headers/txmill/watch.h
         run docs
         check "docs-refuse-$1" test "$rc" -ne 0
         check "docs-refuse-$1-with-place" grep -q 'watch.h:[0-9]' err
@@ -122,9 +124,9 @@ if command -v doxygen >/dev/null; then
     bad far-comment $'/* Of nothing. */\n\ntypedef struct txm_bare txm_bare;'
     bad heading-alone $'\n/* ---- bare ---- */\ntypedef struct txm_bare txm_bare;'
     good() { # NAME TEXT: at the end of a header
-        cp "$repo/include/txmill/watch.h" headers/watch.h
-        printf '%s\n' "$2" >>headers/watch.h
-        run "$repo/scripts/check_comments.py" headers/*.h
+        cp "$repo/include/txmill/watch.h" headers/txmill/watch.h
+        printf '%s\n' "$2" >>headers/txmill/watch.h
+        run "$repo/scripts/check_comments.py" headers/*/*.h
         check "docs-take-$1" rc_is 0
     }
     good comment-in-front $'\n/* One\n * line. */\ntypedef struct txm_bare {\n    int a;\n\n    int b;\n} txm_bare;'

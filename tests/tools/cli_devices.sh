@@ -27,7 +27,7 @@ check json-color json out "o[0]['color']['exact'] == o[0]['color']['library'].st
 txm devices
 case $(sed -n 's/^colours  OpenColorIO \([0-9.]*\).*/\1/p' out) in
 2.5.*) check colours prints "exactly Blender's" ;;
-?*) check colours prints "but Blender 5.2 has 2.5: converted colours may differ by a rounding step" ;;
+?*) check colours prints "but Blender 5.3 has 2.5: converted colours may differ by a rounding step" ;;
 *) check colours false ;;
 esac
 run "$TXMILL" make -v --force --colorspace ACEScg "$golden/rgb8.png" -o colours.tx

@@ -58,7 +58,7 @@ python3 - <<'EOF'
 import struct, zlib
 def chunk(kind, data):
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-for name, w, h in (("huge.png", 2000000, 2000000), ("wide.png", 70000, 1), ("nothing.png", 0, 5)):
+for name, w, h in (("huge.png", 2000000, 2000000), ("wide.png", 140000, 1), ("nothing.png", 0, 5)):
     with open(name, "wb") as f:
         f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", w, h, 8, 6, 0, 0, 0))
                 + chunk(b"IDAT", zlib.compress(b"\0" * 100)) + chunk(b"IEND", b""))
@@ -70,8 +70,8 @@ EOF
 rc=$?
 case ${TXM_BUILD:-} in *sanitize*) rc=3 ;; esac # AddressSanitizer itself needs more address space
 check huge-exit rc_is 3
-refuses huge 3 "65536" huge.png
-refuses too-wide 3 "65536" wide.png
+refuses huge 3 "131071" huge.png
+refuses too-wide 3 "131071" wide.png
 refuses no-width 3 "nothing.png" nothing.png
 rm -f huge.png wide.png nothing.png
 
@@ -115,8 +115,10 @@ for config in "missing:$work/none.ocio" "broken:$work/broken.ocio" "folder:$work
     check "config-${config%%:*}-nothing-made" nothing_in .
 done
 OCIO=$work/broken.ocio txm make rgb8.png
-check config-environment-never-replaced test "$rc" -ne 0
-check config-environment-names-it says broken.ocio
+check config-environment-as-in-blender rc_is 0
+check config-environment-names-it says 'broken.ocio: not a usable OCIO config: line 3'
+check config-environment-says-which says "the config that is used instead is the built-in one"
+rm -r blender_tx
 txm make --working-space "Nowhere" rgb8.png
 check unknown-working-space test "$rc" -ne 0
 check unknown-working-space-names-it says Nowhere

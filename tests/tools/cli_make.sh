@@ -287,6 +287,6 @@ check sighup-ignored rc_is 0
 # A limit of file sizes is a write that failed, which may succeed elsewhere. The signal, too, ends nothing.
 rm -rf batch-cache
 run bash -c "ulimit -f 8; trap - XFSZ; exec '$TXMILL' make -q -d '$work/batch-cache' batch/1.jpg"
-check file-size-limit eval 'rc_is 4 && says "the limit of file sizes is reached"'
+check file-size-limit eval 'rc_is 4 && says "ulimit -f shows the limit"'
 check file-size-limit-leaves-nothing test -z "$(find batch-cache -type f)"
 finish

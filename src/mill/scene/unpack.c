@@ -335,7 +335,6 @@ static txm_status unpack(txm_stream *stream, const txm_packed *packed, const cha
 static txm_status find_or_unpack(txm_blend *blend, size_t image, size_t packed, const char *folder, char **path,
                                  bool *there, txm_error *err)
 {
-    txm_error_clear(err);
     *path = NULL;
     if (image >= blend->images.count || packed >= blend->images.data[image].packed_count) {
         return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no packed image with that number", blend->info.path);
@@ -363,12 +362,14 @@ static txm_status find_or_unpack(txm_blend *blend, size_t image, size_t packed, 
 txm_status txm_blend_unpack(txm_blend *blend, size_t image, size_t packed, const char *folder, char **path,
                             txm_error *err)
 {
+    txm_error_clear(err);
     return find_or_unpack(blend, image, packed, folder, path, NULL, err);
 }
 
 txm_status txm_blend_find_unpacked(txm_blend *blend, size_t image, size_t packed, const char *folder, char **path,
                                    bool *there, txm_error *err)
 {
+    txm_error_clear(err);
     *there = false;
     return find_or_unpack(blend, image, packed, folder, path, there, err);
 }

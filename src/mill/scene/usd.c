@@ -10,10 +10,12 @@
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -194,9 +196,9 @@ extern char **environ;
 
 /* A running helper. */
 typedef struct usd_helper {
-    pid_t pid;    /* it leads a process group, to which its copy belongs */
-    int in, out;  /* its standard input and output */
-    char *python; /* owned */
+    pid_t pid;             /* it leads a process group, to which its copy belongs */
+    int in, out;           /* its standard input and output */
+    char python[PATH_MAX]; /* no longer name can be started */
 } usd_helper;
 
 /* One helper is kept; it ends with this process, because its standard input does. */
@@ -267,10 +269,8 @@ static txm_status start_helper(usd_answer *a, const char *program, usd_helper *o
         argv[argc++] = (char *)EVERY_VARIANT;
     }
     argv[argc] = (char *)scene;
-    *out = (usd_helper){.in = -1, .out = -1, .python = txm_strdup(a->python)};
-    if (!out->python) {
-        return txm_no_memory(a->err, scene);
-    }
+    *out = (usd_helper){.in = -1, .out = -1};
+    snprintf(out->python, sizeof out->python, "%s", a->python);
     int rc = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in) != 0 || pipe2(ends, O_CLOEXEC) != 0 ? errno : 0;
     in[1] = above_standard(in[1]);
     ends[1] = above_standard(ends[1]);
@@ -412,7 +412,6 @@ static int end_helper(usd_helper *h, bool at_once)
             close(ours);
         }
     }
-    free(h->python);
     *h = (usd_helper){.in = -1, .out = -1};
     return how;
 }
