@@ -74,6 +74,14 @@ static void print_report_json(const txm_report *r, const txm_report_sums *s)
     txm_json_text(o, "verdict", txm_report_verdict_name(txm_report_verdict_of(s)));
     txm_json_uint(o, "failed", s->states[TXM_REPORT_FAILED]);
     txm_json_uint(o, "retryable", s->retryable);
+    cJSON *reasons = txm_json_array(o, "reasons");
+    for (size_t i = 0; i < r->reason_count; i++) {
+        cJSON *reason = txm_json_append(reasons);
+        txm_json_uint(reason, "images", r->reasons[i].count);
+        txm_json_bool(reason, "retryable", r->reasons[i].retryable);
+        txm_json_text(reason, "status", r->reasons[i].status);
+        txm_json_text(reason, "message", r->reasons[i].text);
+    }
     txm_json_uint(o, "created", s->states[TXM_REPORT_CREATED]);
     txm_json_uint(o, "up_to_date", s->states[TXM_REPORT_UP_TO_DATE]);
     txm_json_uint(o, "skipped", s->states[TXM_REPORT_SKIPPED]);
@@ -106,6 +114,9 @@ static void say_sums(const txm_report *r, const txm_report_sums *s)
             s->states[TXM_REPORT_FAILED], s->states[TXM_REPORT_CREATED], s->states[TXM_REPORT_UP_TO_DATE],
             s->states[TXM_REPORT_SKIPPED], s->states[TXM_REPORT_SKIPPED] == 1 ? "it is" : "they are",
             txm_format_bytes(s->tx_bytes, size));
+    for (size_t i = 0; i < r->reason_count && i < 3; i++)
+        txm_say(TXM_SAY_INFO, "%s: %s (%s)", txm_format_count(r->reasons[i].count, "time", runs), r->reasons[i].text,
+                txm_report_reason_kind(&r->reasons[i]));
     if (s->broken && s->error)
         txm_say(TXM_SAY_WARNING, "a run failed: %s", s->error);
     else if (s->broken && !s->states[TXM_REPORT_FAILED])
@@ -146,7 +157,11 @@ static txm_status add_logs(txm_report *report, const txm_inputs *inputs, txm_tal
 static int run_report(void *p, const txm_operands *operands)
 {
     static const char *const logs[] = {"*.jsonl", NULL};
-    static const txm_files_how how = {.command = "report", .what = "log", .usual = logs, .dash_is_file = true};
+    static const txm_files_how how = {.command = "report",
+                                      .what = "log",
+                                      .usual = logs,
+                                      .dash_is_file = true,
+                                      .hint = "; 'txmill make --log run.jsonl' writes one"};
     const report_args *args = p;
     txm_report report = {0};
     txm_report_sums sums = {0};
@@ -185,7 +200,8 @@ static int run_report(void *p, const txm_operands *operands)
         say_sums(&report, &sums);
     txm_report_free(&report);
     txm_inputs_free(&inputs);
-    return status == TXM_OK ? txm_finish(&tally) : txm_finish_failed(&err, operands->count);
+    return status == TXM_OK ? txm_finish(&tally)
+                            : txm_finish_failed(&err, err.status == TXM_STATUS_USAGE ? 0 : operands->count);
 }
 
 TXM_COMMAND(report, report_args, .purpose = "Write a page about runs of txmill make",

@@ -22,6 +22,8 @@ txm report --json run0.jsonl run1.jsonl run2.jsonl killed.jsonl
 check exit rc_is 0
 check images json out 'o[0]["images"] == 13 and o[0]["created"] == 10'
 check failed json out 'o[0]["failed"] == 3 and o[0]["retryable"] == 1'
+check reasons json out '[(r["images"], r["retryable"], r["status"]) for r in o[0]["reasons"]] == [(2, False, o[0]["reasons"][0]["status"]), (1, True, "locked")]'
+check reason-without-name json out 'o[0]["reasons"][1]["message"] == "went wrong" and "empty.png" not in o[0]["reasons"][0]["message"]'
 check made-once json out 'o[0]["made_twice"] == 0'
 check shards json out 'o[0]["shards"] == 2 and o[0]["shards_missing"] == 0 and o[0]["lists"] == 1'
 check killed json out 'o[0]["incomplete_runs"] == 2 and o[0]["foreign_lines"] == 2'
@@ -51,6 +53,25 @@ txm report --json fresh.jsonl
 check up-to-date-looked-into json out "o[0]['up_to_date'] == 10 and o[0]['texture_memory']['full_bytes'] == 8*100*100*4 + 190*110*4*2 + 192*192"
 cat out >>all.json
 if has_jsonschema; then check schema valid_json report all.json; else skip schema "python3-jsonschema is missing"; fi
+
+# One image in several runs counts once, however its path was written; a later run makes up for its failure.
+mkdir one && : >one/a.png && for path in one/a.png ./one//a.png "$PWD/one/a.png"; do "$TXMILL" make --json "$path"; done >one.jsonl 2>/dev/null
+txm report --json one.jsonl
+check one-image json out 'o[0]["images"] == 1 and o[0]["failed"] == 1 and o[0]["runs"] == 3'
+cp "$golden/rgb8.png" one/a.png && for path in "$PWD/one/a.png" one/a.png; do "$TXMILL" make --json "$path"; done >>one.jsonl 2>/dev/null
+txm report --json one.jsonl
+check one-image-made json out 'o[0]["images"] == 1 and o[0]["failed"] == 0 and o[0]["created"] == 1'
+txm report one.jsonl
+check one-image-says says "5 runs, 1 image: 0 failed, 1 created"
+mkdir no-logs
+txm report no-logs -o no-logs.html
+check empty-folder eval 'rc_is 2 && says "no-logs: no log found; nothing was done; '"'txmill make --log run.jsonl' writes one"'" && last_line_is "TXMILL-ERROR code=2 failed=0 total=0" && test ! -e no-logs.html'
+
+# Many equal failures are one line and one row.
+for i in $(seq 3000); do failure "many/$i.png" damaged false; done >many.jsonl
+txm report many.jsonl -o many.html
+check many-equal eval 'says "3000 times: went wrong (permanent)" && test "$(grep -c "class=\"reason\"" many.html)" = 1'
+check many-left-out grep -q '2000 more are in the logs' many.html
 
 # ---- the tx files of a run ---------------------------------------------------------------------------------------------
 txm verify --json --run run1.jsonl --run run2.jsonl --run killed.jsonl

@@ -29,8 +29,11 @@ with Browser(1100, 900) as b:
     check("page-heading-is-text", text(b, "h1") == "Shot <b>10</b>")
     check("page-verdict", text(b, "#verdict strong") == "3 of 13 images failed", text(b, "#verdict"))
     check("page-failures-come-first", b.eval("document.querySelector('section:not(#verdict)').id") == "failures")
-    check("page-for-good-first", column(b, "#failures", 2) == ["no", "no", "a retry may help"],
-          column(b, "#failures", 2))
+    check("page-permanent-first", column(b, "#failures", 1) == ["permanent", "temporary"], column(b, "#failures", 1))
+    check("page-equal-failures-are-one-row", column(b, "#failures", 2) == ["2", "1"], column(b, "#failures", 2))
+    check("page-sum-says-the-reason", text(b, "#verdict li").startswith("2 times: the file is empty") and
+          text(b, "#verdict li").endswith("(permanent)"), text(b, "#verdict"))
+    b.eval("document.querySelector('#failures details').open = true")
     check("page-names-are-text", "bad<script>alert(1)<b>.png" in text(b, "#failures"), text(b, "#failures"))
     check("page-nothing-from-names", b.eval("document.querySelectorAll('#failures script, #failures b').length") == 0)
     check("page-created", text(b, "#created") == "10", text(b, "#created"))
@@ -53,6 +56,8 @@ with Browser(1100, 900) as b:
     check("page-sorts-by-number", sizes == sorted(sizes, reverse=True), sizes)
     light = b.eval("getComputedStyle(document.body).backgroundColor")
     b.resize(360, 700)
+    seen = b.eval("[...document.querySelectorAll('#failures td')].every(c => c.getBoundingClientRect().right <= 360)")
+    check("page-reason-on-a-phone", seen)
     check("page-fits-a-phone", b.eval("document.documentElement.scrollWidth") <= 360,
           b.eval("document.documentElement.scrollWidth"))
     check("page-asks-for-nothing", not b.problems and len(b.requests) == 1, b.problems, b.requests)

@@ -59,10 +59,10 @@ static txm_status check_any(const txm_files_how *how, const txm_operands *operan
     if (!operands->count)
         return txm_fail(err, TXM_STATUS_USAGE, "no %s given%s; 'txmill %s --help' lists the options", how->what,
                         txm_besides_output(operands), how->command);
-    return txm_fail(err, TXM_STATUS_USAGE, "%s%s%s: no %s found; nothing was done", operands->items[0],
+    return txm_fail(err, TXM_STATUS_USAGE, "%s%s%s: no %s found; nothing was done%s", operands->items[0],
                     operands->count > 1 ? " and " : "",
-                    operands->count > 1 ? txm_format_count(operands->count - 1, "other argument", more) : "",
-                    how->what);
+                    operands->count > 1 ? txm_format_count(operands->count - 1, "other argument", more) : "", how->what,
+                    how->hint ? how->hint : "");
 }
 
 /* ---- the tx files of an image ----------------------------------------------------------------------------------- */

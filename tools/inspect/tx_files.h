@@ -38,6 +38,7 @@ typedef struct txm_files_how {
     bool tx;                  /* tx files in folders, else images */
     bool ptex;                /* takes Ptex files too */
     const char *const *usual; /* globs that are used in folders if --include is not given; may be NULL */
+    const char *hint;         /* ends the message that there are none; may be NULL */
     bool may_be_none;
     bool of_images;         /* the name of an image selects its tx files */
     bool one;               /* of several only the one that the settings choose, if it is there */

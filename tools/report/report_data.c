@@ -8,11 +8,13 @@
 #include "tools/report/report_data.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tile/base/bytes.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
+#include "tile/base/path.h"
 #include "txtile/reader.h"
 
 typedef struct adding {
@@ -23,8 +25,7 @@ typedef struct adding {
 
 /* ---- lists ------------------------------------------------------------------------------------------------------ */
 
-/* Makes room for one more item; false when memory is exhausted. */
-static bool reserve_item(void **items, size_t count, size_t *capacity, size_t item_bytes)
+bool txm_report_reserve(void **items, size_t count, size_t *capacity, size_t item_bytes)
 {
     if (count < *capacity)
         return true;
@@ -37,20 +38,30 @@ static bool reserve_item(void **items, size_t count, size_t *capacity, size_t it
     return true;
 }
 
+/* The absolute path, stored once. Without a current folder the path is used as it is. NULL when memory is exhausted. */
+static const char *whole_path(txm_report *r, const char *path)
+{
+    char *whole = txm_path_absolute(path);
+    const char *kept = txm_names_put(&r->strings, whole ? whole : path);
+    free(whole);
+    return kept;
+}
+
 /* The entry of the file, created if necessary. Failures have no tx path, and use the image's. NULL when memory is
  * exhausted. */
 static txm_report_file *file_of(txm_report *r, const char *input, const char *tx)
 {
     txm_bytes key = {0};
-    bool ok = txm_bytes_printf(&key, "%s\n%s", input, tx ? tx : "");
+    const char *image = whole_path(r, input), *made = tx ? whole_path(r, tx) : "";
+    bool ok = image && made && txm_bytes_printf(&key, "%s\n%s", image, made);
     txm_name *entry = ok ? txm_names_entry(&r->index, key.data) : NULL;
     txm_bytes_free(&key);
     if (!entry)
         return NULL;
     if (!entry->value) {
-        if (!reserve_item((void **)&r->files, r->file_count, &r->file_capacity, sizeof *r->files))
+        if (!txm_report_reserve((void **)&r->files, r->file_count, &r->file_capacity, sizeof *r->files))
             return NULL;
-        r->files[r->file_count++] = (txm_report_file){.state = TXM_REPORT_STATES};
+        r->files[r->file_count++] = (txm_report_file){.image = image, .state = TXM_REPORT_STATES};
         entry->value = r->file_count;
     }
     return &r->files[entry->value - 1];
@@ -164,7 +175,7 @@ static txm_status end_run(adding *a, txm_error *err)
 {
     txm_report *r = a->report;
     a->run.log = txm_names_put(&r->strings, a->log);
-    if (!a->run.log || !reserve_item((void **)&r->runs, r->run_count, &r->run_capacity, sizeof *r->runs))
+    if (!a->run.log || !txm_report_reserve((void **)&r->runs, r->run_count, &r->run_capacity, sizeof *r->runs))
         return txm_no_memory(err, NULL);
     r->runs[r->run_count++] = a->run;
     a->run = (txm_report_run){0};
@@ -260,6 +271,7 @@ void txm_report_free(txm_report *report)
     txm_names_free(&report->strings);
     txm_names_free(&report->index);
     free(report->files);
+    free(report->reasons);
     free(report->runs);
     *report = (txm_report){0};
 }

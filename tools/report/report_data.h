@@ -24,7 +24,9 @@ typedef enum txm_report_state {
 /* One image. Strings are owned by the report; NULL if the log has no value. */
 typedef struct txm_report_file {
     const char *input, *tx, *space, *type, *reader, *via;
+    const char *image;            /* the input's absolute path: runs may name one image in different ways */
     const char *status, *message; /* a failure's status and message */
+    size_t next_failed;           /* the next file that failed for the same reason, its index + 1; 0: none */
     txm_report_state state;
     bool retryable;
     unsigned lint;                            /* bits of txm_lint */
@@ -35,6 +37,13 @@ typedef struct txm_report_file {
     uint64_t source_bytes, tx_bytes;
     float seconds, stages[TXM_STAGES];
 } txm_report_file;
+
+/* Failures with the same message, apart from the name of the image. */
+typedef struct txm_report_reason {
+    const char *text, *status;
+    bool retryable;
+    size_t count, first, last; /* how many; indices of files */
+} txm_report_reason;
 
 /* One run, from its summary. */
 typedef struct txm_report_run {
@@ -56,6 +65,8 @@ typedef struct txm_report {
     size_t file_count, file_capacity;
     txm_report_run *runs;
     size_t run_count, run_capacity;
+    txm_report_reason *reasons; /* those that a retry does not cure come first, then the most frequent */
+    size_t reason_count, reason_capacity;
     size_t foreign; /* lines of logs that are not objects of txmill */
 } txm_report;
 
@@ -104,7 +115,13 @@ txm_report_verdict txm_report_verdict_of(const txm_report_sums *sums);
 /* "failed", "nothing-done", "open" or "done". */
 const char *txm_report_verdict_name(txm_report_verdict verdict);
 
-/* Drops failures that later runs made up for, and adds up the rest; nothing may be added to the report afterwards.
- * NO_MEMORY. */
+/* "permanent", or "temporary" if a retry may succeed. */
+const char *txm_report_reason_kind(const txm_report_reason *reason);
+
+/* Makes room for one more item of a list; false when memory is exhausted. */
+bool txm_report_reserve(void **items, size_t count, size_t *capacity, size_t item_bytes);
+
+/* Drops failures that later runs made up for, groups and adds up the rest; nothing may be added to the report
+ * afterwards. NO_MEMORY. */
 txm_status txm_report_sum(txm_report *report, txm_report_sums *sums, txm_error *err);
 #endif

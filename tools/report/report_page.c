@@ -72,8 +72,26 @@ static void put_broken(FILE *out, const txm_report_sums *s)
     }
 }
 
+/* What happened most often. */
+static void put_reasons(FILE *out, const txm_report *r)
+{
+    enum { MOST = 3 };
+    char times[TXM_FORMAT_COUNT];
+    if (!r->reason_count)
+        return;
+    fputs("<ul>\n", out);
+    for (size_t i = 0; i < r->reason_count && i < MOST; i++) {
+        fprintf(out, "<li>%s: ", txm_format_count(r->reasons[i].count, "time", times));
+        txm_html_text(out, r->reasons[i].text);
+        fprintf(out, " (%s)</li>\n", txm_report_reason_kind(&r->reasons[i]));
+    }
+    if (r->reason_count > MOST)
+        fprintf(out, "<li>%s below</li>\n", txm_format_count(r->reason_count - MOST, "other reason", times));
+    fputs("</ul>\n", out);
+}
+
 /* The top of the page says whether the textures are ready to render; tables follow. */
-static void put_verdict(FILE *out, const txm_report_sums *s)
+static void put_verdict(FILE *out, const txm_report *r, const txm_report_sums *s)
 {
     char text[TXM_FORMAT_COUNT];
     static const char *const colours[] = {" bad", " bad", " bad", " warn", ""};
@@ -102,8 +120,9 @@ static void put_verdict(FILE *out, const txm_report_sums *s)
     else
         fprintf(out, "<p><strong>All %zu images are done</strong></p>\n", s->images);
     if (failed)
-        fprintf(out, "<p>%zu of the failures may succeed on a retry, %zu will not; %s done.</p>\n", s->retryable,
-                failed - s->retryable, txm_format_are(done, "image", text));
+        fprintf(out, "<p>%zu permanent, %zu temporary, which a retry may cure; %s done.</p>\n", failed - s->retryable,
+                s->retryable, txm_format_are(done, "image", text));
+    put_reasons(out, r);
     if (failed && s->unfinished)
         fputs("<p>The last run did not end by itself.</p>\n", out);
     if (failed && s->shards_missing)
@@ -170,8 +189,8 @@ static void put_page(FILE *out, const txm_report *r, const txm_report_sums *s, c
     char text[TXM_FORMAT_COUNT];
     put_head(out, title);
     put_header(out, r, title);
-    put_verdict(out, s);
-    txm_report_failures(out, r, s);
+    put_verdict(out, r, s);
+    txm_report_failures(out, r);
     put_totals(out, s);
     txm_report_runs(out, r, s);
     txm_report_disk(out, r, s);

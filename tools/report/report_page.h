@@ -17,7 +17,7 @@ txm_status txm_report_page(const txm_report *report, const txm_report_sums *sums
                            txm_error *err);
 
 /* The sections after the totals, in the order of the page; each is left out if it is empty. */
-void txm_report_failures(FILE *out, const txm_report *report, const txm_report_sums *sums);
+void txm_report_failures(FILE *out, const txm_report *report);
 void txm_report_runs(FILE *out, const txm_report *report, const txm_report_sums *sums);
 void txm_report_disk(FILE *out, const txm_report *report, const txm_report_sums *sums);
 void txm_report_memory_section(FILE *out, const txm_report_sums *sums);

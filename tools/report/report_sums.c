@@ -8,17 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tile/base/bytes.h"
 #include "tile/base/fail.h"
-
 #include "tile/base/mem.h"
 #include "tools/report/report_data.h"
 
-/* Drops failures that a later run made up for. `done`: inputs, with the last run that did not fail, from 1. */
+/* Drops failures that a later run made up for. `done`: images, with the last run that did not fail, from 1. */
 static txm_status drop_superseded(txm_report *r, txm_names *done, txm_error *err)
 {
     for (size_t i = 0; i < r->file_count; i++) {
         const txm_report_file *f = &r->files[i];
-        txm_name *entry = f->state == TXM_REPORT_FAILED ? NULL : txm_names_entry(done, f->input);
+        txm_name *entry = f->state == TXM_REPORT_FAILED ? NULL : txm_names_entry(done, f->image);
         if (f->state != TXM_REPORT_FAILED && !entry)
             return txm_no_memory(err, NULL);
         if (entry && entry->value < f->run + 1)
@@ -27,8 +27,8 @@ static txm_status drop_superseded(txm_report *r, txm_names *done, txm_error *err
     size_t kept = 0;
     for (size_t i = 0; i < r->file_count; i++) {
         const txm_report_file *f = &r->files[i];
-        bool failed = f->state == TXM_REPORT_FAILED && txm_names_has(done, f->input);
-        if (failed && txm_names_entry(done, f->input)->value > f->run + 1)
+        bool failed = f->state == TXM_REPORT_FAILED && txm_names_has(done, f->image);
+        if (failed && txm_names_entry(done, f->image)->value > f->run + 1)
             continue;
         r->files[kept++] = *f;
     }
@@ -153,11 +153,69 @@ static txm_status sum_runs(const txm_report *r, txm_report_sums *s, txm_error *e
 }
 
 /* Failures are dropped before anything is counted. */
+/* ---- reasons ---------------------------------------------------------------------------------------------------- */
+
+const char *txm_report_reason_kind(const txm_report_reason *reason)
+{
+    return reason->retryable ? "temporary" : "permanent";
+}
+
+/* The message without the name of the image, with which most begin. */
+static const char *reason_of(const txm_report_file *f)
+{
+    const char *message = f->message ? f->message : f->status ? f->status : "unknown";
+    const size_t name = strlen(f->input);
+    return !strncmp(message, f->input, name) && !strncmp(message + name, ": ", 2) ? message + name + 2 : message;
+}
+
+/* Permanent failures first, because somebody has to act; equal ones in the order of the logs. */
+static int by_urgency(const void *a, const void *b)
+{
+    const txm_report_reason *x = a, *y = b;
+    if (x->retryable != y->retryable)
+        return x->retryable ? 1 : -1;
+    if (x->count != y->count)
+        return x->count < y->count ? 1 : -1;
+    return x->first < y->first ? -1 : 1;
+}
+
+static txm_status group_failures(txm_report *r, txm_names *known, txm_error *err)
+{
+    for (size_t i = 0; i < r->file_count; i++) {
+        txm_report_file *f = &r->files[i];
+        txm_bytes key = {0};
+        if (f->state != TXM_REPORT_FAILED)
+            continue;
+        const char *text = reason_of(f), *status = f->status ? f->status : "";
+        bool ok = txm_bytes_printf(&key, "%d %s %s", f->retryable, status, text);
+        txm_name *entry = ok ? txm_names_entry(known, key.data) : NULL;
+        txm_bytes_free(&key);
+        if (!entry ||
+            !txm_report_reserve((void **)&r->reasons, r->reason_count, &r->reason_capacity, sizeof *r->reasons))
+            return txm_no_memory(err, NULL);
+        if (!entry->value) {
+            r->reasons[r->reason_count++] =
+                (txm_report_reason){.text = text, .status = status, .retryable = f->retryable, .first = i, .last = i};
+            entry->value = r->reason_count;
+        }
+        txm_report_reason *reason = &r->reasons[entry->value - 1];
+        if (reason->count++)
+            r->files[reason->last].next_failed = i + 1;
+        reason->last = i;
+    }
+    if (r->reason_count)
+        qsort(r->reasons, r->reason_count, sizeof *r->reasons, by_urgency);
+    return TXM_OK;
+}
+
 txm_status txm_report_sum(txm_report *report, txm_report_sums *sums, txm_error *err)
 {
     txm_names done = {0};
     *sums = (txm_report_sums){0};
     txm_status status = drop_superseded(report, &done, err);
+    txm_names_free(&done);
+    if (status == TXM_OK)
+        status = group_failures(report, &done, err);
     txm_names_free(&done);
     for (size_t i = 0; status == TXM_OK && i < report->file_count; i++)
         add_report_file(sums, &report->files[i]);

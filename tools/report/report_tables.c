@@ -101,42 +101,45 @@ static void put_left_out(FILE *out, size_t count)
 
 /* ---- failures --------------------------------------------------------------------------------------------------- */
 
-/* The message has the file, the cause and what to do; the page adds whether a retry may help. */
-static void put_failure(FILE *out, const txm_report_file *f)
+/* The images of a reason, the first one always, the others on request; *room is the number that the page may list. */
+static void put_failed_images(FILE *out, const txm_report *report, const txm_report_reason *reason, size_t *room)
 {
-    fputs("<tr>", out);
-    put_path(out, f->input);
-    put_word(out, f->status);
-    fprintf(out, "<td class=\"%s\">%s</td>", f->retryable ? "warn-text" : "bad-text",
-            f->retryable ? "a retry may help" : "no");
-    /* The first column has the name. */
-    const char *message = f->message ? f->message : "";
-    const size_t name = f->input ? strlen(f->input) : 0;
-    const bool repeats = name && !strncmp(message, f->input, name) && !strncmp(message + name, ": ", 2);
-    put_word(out, message + (repeats ? name + 2 : 0));
-    fputs("</tr>\n", out);
+    size_t listed = 0;
+    fputs("<td class=\"path\">", out);
+    if (reason->count > 1)
+        fprintf(out, "<details><summary>%zu images</summary><ul>\n", reason->count);
+    for (size_t i = reason->first + 1; i && (*room || !listed); i = report->files[i - 1].next_failed, listed++) {
+        fputs(reason->count > 1 ? "<li>" : "", out);
+        txm_html_text(out, report->files[i - 1].input);
+        fputs(reason->count > 1 ? "</li>\n" : "", out);
+        *room -= *room > 0;
+    }
+    if (listed < reason->count)
+        fprintf(out, "<li class=\"dim\">%zu more are in the logs</li>\n", reason->count - listed);
+    fputs(reason->count > 1 ? "</ul></details></td>" : "</td>", out);
 }
 
-/* Goes through the files twice instead of sorting, to keep the order of the logs for each kind. */
-void txm_report_failures(FILE *out, const txm_report *report, const txm_report_sums *sums)
+/* Equal failures are one row. The reason comes first, because a phone shows only the left side. */
+void txm_report_failures(FILE *out, const txm_report *report)
 {
-    size_t failed = sums->states[TXM_REPORT_FAILED], shown = 0;
-    if (!failed)
+    size_t room = TXM_REPORT_MOST_FAILURES, shown = 0;
+    if (!report->reason_count)
         return;
     begin_section(out, "failures", "Failures");
-    begin_table(out, true, "Image|Kind|Retry|What is wrong");
-    /* Failures that a retry does not cure come first, because somebody has to act. */
-    for (int retryable = 0; retryable < 2; retryable++) {
-        for (size_t i = 0; i < report->file_count && shown < TXM_REPORT_MOST_FAILURES; i++) {
-            const txm_report_file *f = &report->files[i];
-            if (f->state != TXM_REPORT_FAILED || f->retryable != (retryable != 0))
-                continue;
-            put_failure(out, f);
-            shown++;
-        }
+    begin_table(out, true, "What is wrong|Retry|#Images|Image|Kind");
+    for (; shown < report->reason_count && shown < TXM_REPORT_MOST_FAILURES; shown++) {
+        const txm_report_reason *r = &report->reasons[shown];
+        fputs("<tr><td class=\"reason\">", out);
+        txm_html_text(out, r->text);
+        fprintf(out, "</td><td class=\"%s\">%s</td>", r->retryable ? "warn-text" : "bad-text",
+                txm_report_reason_kind(r));
+        put_count(out, r->count);
+        put_failed_images(out, report, r, &room);
+        put_word(out, r->status);
+        fputs("</tr>\n", out);
     }
     end_table(out);
-    put_left_out(out, failed - shown);
+    put_left_out(out, report->reason_count - shown);
     end_section(out);
 }
 
