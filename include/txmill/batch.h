@@ -142,7 +142,7 @@ enum { TXM_CONTENT_HEX = 65 }; /* SHA-256 in lower-case hex, and the NUL */
 /* The expected cost of a conversion. */
 typedef struct txm_cost {
     double megapixels;     /* millions of pixels in level 0 */
-    uint64_t memory_bytes; /* peak of the conversion's memory */
+    uint64_t memory_bytes; /* peak of a process that makes this image alone, without a bound */
     double seconds;        /* time of one processor */
 } txm_cost;
 

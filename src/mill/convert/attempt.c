@@ -26,9 +26,6 @@
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
 
-/* Two blocks are hashed together if the rows that must be held back for that fit into this much memory. */
-enum { HELD_FOR_HASH_BYTES = 16 << 20 };
-
 typedef struct attempt {
     const txm_attempt_request *request;
     txm_job job;
@@ -283,16 +280,14 @@ static txm_status plan_memory(attempt *a, unsigned *bands, txm_error *err)
 {
     const txm_attempt_request *r = a->request;
     const txm_conform *c = &a->conform;
-    unsigned threads = txm_pool_threads(r->context->pool), held = txm_hash_held_bands(r->settings->tile_px);
+    unsigned threads = txm_pool_threads(r->context->pool), held = 0;
     uint64_t bound = r->context->max_memory_bytes, needed = 0;
-    *bands = txm_convert_bands(c, r->settings, threads, bound, &needed);
+    *bands =
+        txm_convert_bands(c, r->settings, threads, txm_source_info_of(r->source)->memory_bytes, bound, &held, &needed);
     if (!*bands)
         return txm_convert_refuse(r->target, needed, err);
-    uint64_t held_bytes = (uint64_t)held * r->settings->tile_px * c->width * c->channels * txm_type_bytes(c->type);
-    a->hash_pairs = held_bytes <= HELD_FOR_HASH_BYTES &&
-                    (!bound || txm_convert_memory(c, r->settings, *bands + held, threads) <= bound);
-    if (a->hash_pairs)
-        *bands += held;
+    a->hash_pairs = held > 0;
+    *bands += held;
     /* The buffers of a device replace the bands of level 0 and of the levels above. */
     if (bound)
         a->pinned_limit =

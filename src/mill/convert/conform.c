@@ -86,6 +86,7 @@ txm_conform txm_conform_plan(const txm_source_info *info, const txm_color_space 
     txm_conform c = {
         .ops = ops,
         .width = info->width,
+        .height = info->height,
         .src_channels = info->channels,
         .channels = info->channels == 1 ? 1 : 4,
         .src_type = info->type,

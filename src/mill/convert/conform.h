@@ -13,7 +13,7 @@
 typedef struct txm_conform {
     const txm_ops *ops;
     const txm_color_space *space; /* OCIO converts to it; NULL: no conversion */
-    uint32_t width;
+    uint32_t width, height;
     uint32_t src_channels, channels; /* channels that the source delivers, and channels that are stored */
     txm_type src_type, type;
     bool associate;  /* multiply colour by alpha */

@@ -393,7 +393,8 @@ static txm_status refuse_memory(conversion *c, txm_error *err)
         return TXM_STATUS_TOO_LARGE;
     const txm_conform conform = txm_conform_plan(c->info, c->resolved.space, c->resolved.alpha,
                                                  txm_color_blender(c->context->color), c->context->ops);
-    txm_convert_bands(&conform, &c->settings, txm_pool_threads(c->context->pool), 1, &needed);
+    txm_convert_bands(&conform, &c->settings, txm_pool_threads(c->context->pool), c->info->memory_bytes, 1, NULL,
+                      &needed);
     while (needed < most && !opens_within(c->path, needed))
         needed += needed / 4;
     txm_error_clear(err);

@@ -6,11 +6,17 @@
  */
 #include "mill/convert/memory.h"
 
+#include "mill/convert/hash_stage.h"
 #include "tile/base/fail.h"
 
 enum {
     QUEUE_BYTES = 20 << 20, /* spills of tiles and borders up to their limits, and descriptors of tiles */
-    THREAD_BYTES = 2 << 20  /* encoders and scratch memory of one thread */
+    THREAD_BYTES = 2 << 20, /* encoders and scratch memory of one thread */
+    /* Two blocks are hashed together if the rows that must be held back for that fit into this much memory. */
+    HELD_FOR_HASH_BYTES = 16 << 20,
+    /* A small image does not fill the buffers that a large one may: it takes as much as a few copies of itself. */
+    SMALL_BASE_BYTES = 3 << 20,
+    SMALL_COPIES = 6
 };
 
 /* An upper estimate of what this library takes; decoders of rarer formats are in the worker process and bounded there.
@@ -25,17 +31,35 @@ uint64_t txm_convert_memory(const txm_conform *c, const txm_settings *s, unsigne
     return band * (bands + 4) + band * bands / 2 + raw + 8 * float_row + QUEUE_BYTES + (uint64_t)threads * THREAD_BYTES;
 }
 
+uint64_t txm_convert_needs(const txm_conform *c, const txm_settings *s, unsigned bands, unsigned threads,
+                           uint64_t reader_bytes)
+{
+    /* At most 131071 x 131071 x 16 bytes, so this cannot overflow. */
+    uint64_t pixels = (uint64_t)c->width * c->height * c->channels;
+    uint64_t small = SMALL_BASE_BYTES + SMALL_COPIES * pixels * txm_type_bytes(c->type);
+    uint64_t bytes = txm_convert_memory(c, s, bands, threads);
+    return TXM_PROCESS_BYTES + (small < bytes ? small : bytes) + reader_bytes;
+}
+
 /* As many bands as fit, from the number that keeps all threads busy down to the minimum. 0 if not even that fits;
  * *needed_bytes then receives what it needs. */
-unsigned txm_convert_bands(const txm_conform *c, const txm_settings *s, unsigned threads, uint64_t max_memory_bytes,
-                           uint64_t *needed_bytes)
+unsigned txm_convert_bands(const txm_conform *c, const txm_settings *s, unsigned threads, uint64_t reader_bytes,
+                           uint64_t max_memory_bytes, unsigned *held, uint64_t *needed_bytes)
 {
     unsigned least = s->equiangular ? 2 * TXM_MIN_BANDS : TXM_MIN_BANDS;
     uint64_t needed = 0;
     for (unsigned bands = least + 1 + threads; bands >= least; bands--) {
-        needed = TXM_PROCESS_BYTES + txm_convert_memory(c, s, bands, threads);
-        if (!max_memory_bytes || needed <= max_memory_bytes)
-            return bands;
+        needed = txm_convert_needs(c, s, bands, threads, reader_bytes);
+        if (max_memory_bytes && needed > max_memory_bytes)
+            continue;
+        if (held) {
+            uint64_t band = (uint64_t)s->tile_px * c->width * c->channels * txm_type_bytes(c->type);
+            unsigned all = txm_hash_held_bands(s->tile_px);
+            bool room =
+                !max_memory_bytes || txm_convert_needs(c, s, bands + all, threads, reader_bytes) <= max_memory_bytes;
+            *held = room && all * band <= HELD_FOR_HASH_BYTES ? all : 0;
+        }
+        return bands;
     }
     if (needed_bytes)
         *needed_bytes = needed;

@@ -15,10 +15,16 @@ enum { TXM_PROCESS_BYTES = 32 << 20 };
  * every process takes (libraries, tables). It is proportional to the width and independent of the height. */
 uint64_t txm_convert_memory(const txm_conform *conform, const txm_settings *settings, unsigned bands, unsigned threads);
 
+/* The estimated peak bytes of a process that makes one image: what every process takes, the conversion, for a small
+ * image no more than a few copies of it, and what its reader holds. */
+uint64_t txm_convert_needs(const txm_conform *conform, const txm_settings *settings, unsigned bands, unsigned threads,
+                           uint64_t reader_bytes);
+
 /* The number of bands in flight that keeps `threads` threads busy within max_memory_bytes (0: no bound). 0 if not even
- * the fewest fit; *needed_bytes (may be NULL) then receives what these need. */
+ * the fewest fit; *needed_bytes (may be NULL) then receives what these need. *held (may be NULL) receives how many more
+ * may be held back for the hash; 0 if there is no room for them. */
 unsigned txm_convert_bands(const txm_conform *conform, const txm_settings *settings, unsigned threads,
-                           uint64_t max_memory_bytes, uint64_t *needed_bytes);
+                           uint64_t reader_bytes, uint64_t max_memory_bytes, unsigned *held, uint64_t *needed_bytes);
 
 /* Reports that a conversion does not fit, and what would suffice. TOO_LARGE. */
 txm_status txm_convert_refuse(const char *path, uint64_t needed_bytes, txm_error *err);

@@ -22,9 +22,6 @@
 static const double encode_seconds[] = {
     [TXM_TYPE_U8] = 0.006, [TXM_TYPE_U16] = 0.022, [TXM_TYPE_HALF] = 0.011, [TXM_TYPE_FLOAT] = 0.045};
 
-/* A small image does not fill the buffers that a large one may: it takes as much as a few copies of itself. */
-enum { SMALL_BASE_BYTES = 3 << 20, SMALL_COPIES = 6 };
-
 /* The time of an encoder relative to the default one. High levels search long for little gain; in floats there are so
  * few matches that they end early. */
 static double encoder_factor(txm_compression c, txm_type type)
@@ -52,25 +49,17 @@ static bool converts_color(const txm_item *item)
            strcmp(item->detected, "scene_linear_srgb");
 }
 
-/* The memory of the bands of the pipeline, or that of a whole small image if it is less. */
+/* What the converter will decide without a bound. */
 static uint64_t memory(const txm_item *item, const txm_settings *settings, txm_type type, unsigned threads)
 {
     const txm_conform conform = {.width = item->width,
+                                 .height = item->height,
                                  .src_channels = item->channels,
                                  .channels = item->channels,
                                  .src_type = (txm_type)item->type,
                                  .type = type};
-    uint64_t bytes =
-        txm_convert_memory(&conform, settings, txm_convert_bands(&conform, settings, threads, 0, NULL), threads);
-    /* At most 131071 x 131071 x 16 bytes, so this cannot overflow. */
-    uint64_t pixels = (uint64_t)item->width * item->height * item->channels;
-    uint64_t small = SMALL_BASE_BYTES + SMALL_COPIES * pixels * txm_type_bytes(type);
-    if (small < bytes)
-        bytes = small;
-    /* OpenImageIO reads images of many formats as a whole. */
-    if (!strcmp(item->reader, "oiio"))
-        bytes += pixels * txm_type_bytes((txm_type)item->type);
-    return bytes + item->reader_bytes;
+    unsigned held, bands = txm_convert_bands(&conform, settings, threads, item->reader_bytes, 0, &held, NULL);
+    return txm_convert_needs(&conform, settings, bands + held, threads, item->reader_bytes);
 }
 
 /* The estimate is linear in samples, with factors for reader, type and encoder. */

@@ -150,12 +150,18 @@ static bool convert(txm_batch *b, size_t index, bool last_try)
 
 /* ---- taking turns ----------------------------------------------------------------------------------------------- */
 
+/* The estimate without what the process takes only once. */
+static uint64_t more_bytes(const txm_item *item)
+{
+    return item->cost.memory_bytes - TXM_PROCESS_BYTES;
+}
+
 /* Whether an item fits into memory. Running conversions count with their estimates. */
 static bool fits(const running *r, const txm_item *item)
 {
     uint64_t bound = r->batch->options.max_memory_bytes, taken = TXM_PROCESS_BYTES + r->memory_bytes;
     /* A file whose estimate alone exceeds the bound runs alone: the converter adapts, or refuses it. */
-    return !bound || !r->active || (taken <= bound && item->cost.memory_bytes <= bound - taken);
+    return !bound || !r->active || (taken <= bound && more_bytes(item) <= bound - taken);
 }
 
 typedef enum taken {
@@ -190,7 +196,7 @@ static taken take_biggest(running *r, size_t *place, double *wait_s)
         }
         t->started = true;
         r->active++;
-        r->memory_bytes += item->cost.memory_bytes;
+        r->memory_bytes += more_bytes(item);
         *place = i;
         return TAKEN;
     }
@@ -203,7 +209,7 @@ static void give_back(running *r, size_t place, bool done)
 {
     turn *t = &r->turns[place];
     r->active--;
-    r->memory_bytes -= r->batch->items[r->batch->order[place]].cost.memory_bytes;
+    r->memory_bytes -= more_bytes(&r->batch->items[r->batch->order[place]]);
     if (done)
         return;
     double now = txm_clock_seconds();

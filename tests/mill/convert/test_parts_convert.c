@@ -255,19 +255,29 @@ END_TEST
 
 START_TEST(bands_obey_the_memory_bound)
 {
-    const txm_conform c = {
-        .width = 8192, .src_channels = 4, .channels = 4, .src_type = TXM_TYPE_U8, .type = TXM_TYPE_U8};
-    uint64_t needed = 0;
+    txm_conform c = {
+        .width = 8192, .height = 8192, .src_channels = 4, .channels = 4, .src_type = TXM_TYPE_U8, .type = TXM_TYPE_U8};
+    const uint64_t reader = 50 << 20;
+    uint64_t needed = 0, small = 0;
+    unsigned held = 0;
     txm_settings s;
     txm_settings_init(&s);
-    unsigned free_choice = txm_convert_bands(&c, &s, 8, 0, NULL);
+    unsigned free_choice = txm_convert_bands(&c, &s, 8, 0, 0, &held, NULL);
     ck_assert_uint_gt(free_choice, TXM_MIN_BANDS);
-    ck_assert_uint_eq(txm_convert_bands(&c, &s, 8, 1, &needed), 0);
-    ck_assert_uint_eq(txm_convert_bands(&c, &s, 8, needed, NULL), TXM_MIN_BANDS);
-    ck_assert_uint_eq(txm_convert_bands(&c, &s, 8, needed - 1, NULL), 0);
+    ck_assert_uint_gt(held, 0);
+    ck_assert_uint_eq(txm_convert_bands(&c, &s, 8, 0, 1, NULL, &needed), 0);
+    ck_assert_uint_eq(txm_convert_bands(&c, &s, 8, 0, needed, &held, NULL), TXM_MIN_BANDS);
+    ck_assert_uint_eq(held, 0);
+    ck_assert_uint_eq(txm_convert_bands(&c, &s, 8, 0, needed - 1, NULL, NULL), 0);
+    ck_assert_uint_eq(txm_convert_bands(&c, &s, 8, reader, needed + reader, NULL, NULL), TXM_MIN_BANDS);
+    ck_assert_uint_eq(txm_convert_bands(&c, &s, 8, reader, needed + reader - 1, NULL, NULL), 0);
     ck_assert_uint_gt(txm_convert_memory(&c, &s, 9, 8), txm_convert_memory(&c, &s, 8, 8));
+    ck_assert_uint_eq(txm_convert_needs(&c, &s, TXM_MIN_BANDS, 8, 0), needed);
     s.equiangular = true; /* the hash reads copies */
-    ck_assert_uint_eq(txm_convert_bands(&c, &s, 8, 0, NULL), free_choice + TXM_MIN_BANDS);
+    ck_assert_uint_eq(txm_convert_bands(&c, &s, 8, 0, 0, NULL, NULL), free_choice + TXM_MIN_BANDS);
+    c.width = c.height = 16;
+    ck_assert_uint_eq(txm_convert_bands(&c, &s, 8, 0, 1, NULL, &small), 0);
+    ck_assert_uint_lt(small, needed / 2);
 }
 END_TEST
 

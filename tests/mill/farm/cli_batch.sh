@@ -85,6 +85,39 @@ txm make --key=nonsense $wall
 check key-word rc_is 2
 "$TXMILL" make --key=content --json $wall >>all.json
 
+# ---- memory ----------------------------------------------------------------------------------------------------------
+# What plan states is enough, for the bound and in fact; TGA is read by the worker, whose copy holds the image.
+python3 - <<'EOP'
+import random, struct, zlib
+W, H = 3000, 1500
+pixels = random.Random(1).randbytes(W * H * 3)
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+rows = b"".join(b"\0" + pixels[y * W * 3:(y + 1) * W * 3] for y in range(H))
+open("many.png", "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", W, H, 8, 2, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(rows, 0)) + chunk(b"IEND", b""))
+open("many.tga", "wb").write(struct.pack("<BBBHHBHHHHBB", 0, 0, 2, 0, 0, 0, 0, 0, W, H, 24, 0) + pixels)
+tags = [(256, W), (257, H), (258, 8), (259, 1), (262, 2), (273, 8), (277, 3), (278, H), (279, len(pixels))]
+open("many.tif", "wb").write(b"II*\0" + struct.pack("<I", 8 + len(pixels)) + pixels + struct.pack("<H", len(tags)) +
+    b"".join(struct.pack("<HHII", tag, 4 if tag in (256, 257, 273, 278, 279) else 3, 1, value) for tag, value in tags) + bytes(4))
+EOP
+cp "$golden/gray8.png" many-small.png
+for image in many.png many.tif many.tga many-small.png; do
+    name=memory-$image
+    "$TXMILL" plan --json --shards 1 "$image" -d mem >out 2>err
+    stated=$(sed -n 's/.*"memory_bytes":\([0-9]*\).*/\1/p' out | head -n 1)
+    check "$name-stated" test "${stated:-0}" -gt 1000000
+    txm make -q "$image" -d mem --max-memory "$stated"
+    check "$name-is-enough" rc_is 0
+    txm make -q "$image" -d mem --force --max-memory $((stated * 3 / 5))
+    check "$name-is-needed" eval 'rc_is 3 && says "would suffice"'
+    [ -n "${SANITIZED:-}" ] || check "$name-is-not-exceeded" python3 -c '
+import os, sys
+child = os.spawnv(os.P_NOWAIT, sys.argv[1], ["txmill", "make", "-q", sys.argv[2], "-d", "mem", "--force"])
+_, status, used = os.wait4(child, 0)
+sys.exit(status != 0 or used.ru_maxrss * 1024 > int(sys.argv[3]))' "$TXMILL" "$image" "$stated"
+done
+rm -rf many* mem
+
 # ---- lint ------------------------------------------------------------------------------------------------------------
 python3 - <<'EOP'
 import struct, zlib

@@ -24,6 +24,9 @@
 #include "tile/base/mem.h"
 #include "tile/base/text.h"
 
+/* What the worker's process takes with its libraries, and the copy of it that reads the image. */
+enum { WORKER_BYTES = 128 << 20 };
+
 typedef struct oiio_source {
     txm_worker *worker;
     char *path;
@@ -289,6 +292,7 @@ static txm_status open_oiio(const char *path, const txm_source_options *options,
     s->channels = info->channels;
     s->type = info->type;
     s->row_bytes = (size_t)info->width * info->channels * txm_type_bytes(info->type);
+    info->memory_bytes = WORKER_BYTES + (uint64_t)info->height * s->row_bytes;
     s->cpu_seconds = time_limit(megabytes, (double)info->width * info->height / 1e6);
     *self = s;
     return TXM_OK;
