@@ -227,6 +227,8 @@ def check_panel(b, tx):
     wanted = [info["sha1"], info["source"]["path"], "300 × 200", "Cycles loads it", "Linear Rec.709"]
     check("header", all(w in text for w in wanted), text)
     check("plot", b.eval("document.querySelectorAll('#panel .level').length") == len(info["levels"]))
+    line = [l.split("made by", 1)[1].strip() for l in txmill("info", tx).splitlines() if l.strip().startswith("made by")]
+    check("panel-maker-is-that-of-info", len(line) == 1 and line[0] in text, line, text)
     mean = float(b.eval("document.querySelector('#panel tbody tr td:nth-child(3)').textContent"))
     check("statistics", abs(mean - info["average"][0]) < 1e-4, mean)
     b.resize(420, 700)
@@ -277,6 +279,10 @@ def index(b):
     check("index-exit", done.returncode == 3, done.stderr)
     b.open("index.html", ready=READY)
     check("index-cards", b.eval("document.querySelectorAll('.card').length") == 3)
+    infos = [json.loads(txmill("info", "--json", f)) for f in files]
+    spaces = b.eval("[...document.querySelectorAll('.card .space')].map(s => s.textContent)")
+    check("index-spaces", len(set(spaces)) == 2 and
+          spaces == [i["colorspace"]["requested"] or i["colorspace"]["detected"] for i in infos], spaces)
     check("index-broken", "broken.tx" in b.eval("document.querySelector('.card.broken').textContent"))
     b.wait("document.querySelectorAll('canvas[data-drawn]').length === 2")
     w, h = b.eval("(() => { const c = document.querySelector('.card canvas'); return [c.width, c.height] })()")

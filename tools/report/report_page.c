@@ -120,8 +120,8 @@ static void put_verdict(FILE *out, const txm_report *r, const txm_report_sums *s
     else
         fprintf(out, "<p><strong>All %zu images are done</strong></p>\n", s->images);
     if (failed)
-        fprintf(out, "<p>%zu permanent, %zu temporary, which a retry may cure; %s done.</p>\n", failed - s->retryable,
-                s->retryable, txm_format_are(done, "image", text));
+        fprintf(out, "<p>%zu permanent, %zu temporary%s; %s done.</p>\n", failed - s->retryable, s->retryable,
+                s->retryable ? ", which a retry may cure" : "", txm_format_are(done, "image", text));
     put_reasons(out, r);
     if (failed && s->unfinished)
         fputs("<p>The last run did not end by itself.</p>\n", out);
@@ -165,7 +165,8 @@ static void put_totals(FILE *out, const txm_report_sums *s)
         cpu += s->stages[i];
     fputs("<dl class=\"cards\" id=\"totals\">\n", out);
     put_count(out, "images", "Images", s->images, "");
-    snprintf(note, sizeof note, "%zu may succeed on a retry", s->retryable);
+    snprintf(note, sizeof note, "%zu permanent, %zu temporary", s->states[TXM_REPORT_FAILED] - s->retryable,
+             s->retryable);
     put_count(out, "failed", "Failed", s->states[TXM_REPORT_FAILED], s->states[TXM_REPORT_FAILED] ? note : "");
     put_count(out, "created", "Created", s->states[TXM_REPORT_CREATED], "");
     put_count(out, "up-to-date", "Up to date", s->states[TXM_REPORT_UP_TO_DATE], "");

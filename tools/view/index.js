@@ -29,7 +29,7 @@ function card(file, display, open) {
   const button = el("button", { className: "open", title: file.path }, el("div", { className: "thumb" }, canvas),
                     el("strong", {}, file.name),
                     el("span", { className: "quiet" }, `${i.width} × ${i.height}  ${i.data_type}  ${formatBytes(i.file_bytes)}`),
-                    badges(i, true));
+                    el("span", { className: "quiet space" }, spaceOf(i)), badges(i, true));
   button.addEventListener("click", () => open(file.number));
   // Thumbnails are decoded when they become visible.
   new IntersectionObserver((entries, observer) => {

@@ -48,6 +48,11 @@ function averageColor(file, display) {
   return el("span", {}, swatch, a.map(formatValue).join("  "));
 }
 
+const spaceOf = info => info.colorspace.requested ?? info.colorspace.detected ?? "colour space unknown";
+
+// The same words as in `txmill info`: txmill's files name Blender, because readers look for this.
+const makerOf = info => info.made_by === "txmill" ? `txmill, in the format of ${info.software}` : info.software;
+
 function facts(file, display) {
   const i = file.info, names = { 1: "grey", 2: "grey+alpha", 3: "RGB", 4: "RGBA" };
   const rows = [
@@ -56,14 +61,15 @@ function facts(file, display) {
     ["Tiles", `${i.tile_width} × ${i.tile_height} px, ${i.compression}`],
     ["File", `${i.container.toUpperCase()}, ${formatBytes(i.file_bytes)}`],
     ["Borders", i.border_section.state === "none" ? "none" : `${formatBytes(i.border_section.bytes)}, ${i.border_section.state}`],
-    ["Colour space", i.colorspace.requested ?? i.colorspace.detected],
+    ["Colour space", spaceOf(i)],
     ["Working space", i.colorspace.working_space],
     ["Alpha", i.alpha],
     ["Average", averageColor(file, display)],
     ["One colour", i.constant?.map(formatValue).join("  ")],
     ["Source", i.source.path],
     ["Its date", i.source.date],
-    ["Made by", i.software],
+    ["Made by", makerOf(i)],
+    ["For Blender", i.made_for],
     ["SHA-1", i.sha1],
   ];
   return el("dl", { className: "facts" }, ...rows.filter(r => r[1]).flatMap(([k, v]) => [el("dt", {}, k), el("dd", {}, v)]));
