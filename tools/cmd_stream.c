@@ -32,6 +32,7 @@ static const txm_option_group groups[] = {
     {"Engine", txm_stream_engine_options, 0},
     {"Frames", txm_play_options, offsetof(txm_stream_args, play)},
     TXM_COLOUR_GROUP(txm_stream_args),
+    {"Scenes", txm_map_options, offsetof(txm_stream_args, config)},
     {"Output", txm_stream_output_options, 0},
     {0},
 };

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lists the images that USD scenes and MaterialX documents use, for txmill: txmill-usd.py [--every-variant] SCENE, run by a
-python3 that has usd-core (pxr).
+"""Lists the images that USD scenes and MaterialX documents use, for txmill: txmill-usd.py [--every-variant] [--map FROM TO]...
+SCENE, run by a python3 that has usd-core (pxr).
 
 Standard output has one JSON object per line: a node, a layer, or the reason why there are none. The last line is "end"; if it
 is missing, the script was killed. The nodes are those that become image nodes in Cycles' Hydra delegate, with the names and
@@ -228,6 +228,38 @@ def document_kinds(owner, name):
     return {n.getType() for n in users or [owner]}
 
 
+def mapped(path, maps):
+    """The path here of a layer that is stored with a path of another machine, by the rules of txm_path_map; "" if no map
+    applies."""
+    for start, to in maps:
+        start = start.replace("\\", "/")
+        folds = start.startswith("//") or re.match(r"[A-Za-z]:(/|$)", start)
+        start = start.rstrip("/") or "/"
+        plain = path.replace("\\", "/")
+        head, rest = plain[:len(start)], plain[len(start):]
+        same = head.lower() == start.lower() if folds else head == start
+        if same and (not rest or rest[0] == "/") and not (start.startswith("//") and not path.startswith("\\\\")):
+            return os.path.normpath(to + "/" + rest)
+    return ""
+
+
+def map_layers(stage, maps):
+    """Changes, in memory, the paths by which layers name others. The stage then opens those, which may name further ones."""
+    done = set()
+    again = bool(maps)
+    while again:
+        again = False
+        for layer in stage.GetUsedLayers():
+            for identifier in layer.GetCompositionAssetDependencies():
+                named, arguments = Sdf.Layer.SplitIdentifier(identifier)
+                path = mapped(named, maps) if identifier not in done else ""
+                if path:
+                    target = Sdf.Layer.CreateIdentifier(path, arguments)
+                    done.add(target)
+                    layer.SetPermissionToEdit(True)
+                    again |= layer.UpdateCompositionAssetDependency(identifier, target)
+
+
 def say_layers(stage, root):
     resolver = Ar.GetResolver()
     for layer in stage.GetUsedLayers():
@@ -263,7 +295,7 @@ def say_prims(prims, root):
             say_light(prim, root)
 
 
-def say_variants(prim, root, done, depth=0):
+def say_variants(prim, root, maps, done, depth=0):
     """What is below the prim in each of its variants, and in the variants that are inside them. The choices are made in the
     session layer, which is not saved."""
     for name in prim.GetVariantSets().GetNames():
@@ -275,9 +307,10 @@ def say_variants(prim, root, done, depth=0):
                 continue
             done.add(key)
             chosen.SetVariantSelection(variant)
+            map_layers(prim.GetStage(), maps)
             say_prims(Usd.PrimRange(prim), root)
             for inner in [p.GetPath() for p in Usd.PrimRange(prim) if p.HasVariantSets()]:
-                say_variants(prim.GetStage().GetPrimAtPath(inner), root, done, depth + 1)
+                say_variants(prim.GetStage().GetPrimAtPath(inner), root, maps, done, depth + 1)
         chosen.SetVariantSelection(before)
 
 
@@ -292,13 +325,14 @@ def refuse_pipes(opened):
                 os._exit(0)
 
 
-def read(path, every_variant):
+def read(path, every_variant, maps):
     if path.lower().endswith(".mtlx") and not Sdf.FileFormat.FindByExtension(path):
         say_document(path, "")
         return
     opened = threading.Event()
     threading.Thread(target=refuse_pipes, args=(opened,), daemon=True).start()
     stage = Usd.Stage.Open(path, Usd.Stage.LoadAll)
+    map_layers(stage, maps)
     opened.set()
     root = stage.GetRootLayer().realPath
     if every_variant:
@@ -311,13 +345,14 @@ def read(path, every_variant):
     if every_variant:
         done = set()
         for path in [p.GetPath() for p in stage.Traverse() if p.HasVariantSets()]:
-            say_variants(stage.GetPrimAtPath(path), root, done)
+            say_variants(stage.GetPrimAtPath(path), root, maps, done)
     say_layers(stage, root)
 
 
 def answer(arguments):
     try:
-        read(arguments[-1], "--every-variant" in arguments[:-1])
+        starts = [i for i, word in enumerate(arguments[:-1]) if word == "--map"]
+        read(arguments[-1], "--every-variant" in arguments[:-1], [arguments[i + 1:i + 3] for i in starts])
     except MemoryError:
         say("memory")
     except Lacking as e:

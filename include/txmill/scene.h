@@ -58,6 +58,10 @@ typedef struct txm_path_map {
     const char *from, *to;
 } txm_path_map;
 
+/* Whether one of `count` maps applies to a stored path; the first that does counts. *out is then the path here,
+ * absolute and owned by the caller, NULL if memory is exhausted; otherwise *out is NULL. */
+TXM_API bool txm_path_map_apply(const txm_path_map *maps, size_t count, const char *stored, char **out);
+
 /* Options for reading a scene. They are used during txm_blend_open only. */
 typedef struct txm_blend_options {
     size_t struct_size; /* set by txm_blend_options_init */

@@ -603,6 +603,7 @@ def stream_budget(
     working_space: Optional[str] = None,
     blender: Optional[str] = None,
     threads: Optional[int] = None,
+    path_map: Sequence[str] = (),
     program: Optional[StrPath] = None,
     cancel: Optional[Cancel] = None,
 ) -> Json:
@@ -618,6 +619,7 @@ def stream_budget(
     _value(options, "--bounces", bounces)
     _value(options, "--jobs", threads)
     _color_options(options, None, None, cache_dir, ocio, working_space, blender)
+    _values(options, "--path-map", path_map)
     run = Run("stream", ["budget", *options], path_arguments(scene), program=program, cancel=cancel)
     found = list(run)
     run.expect(0)

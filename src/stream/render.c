@@ -362,14 +362,21 @@ txm_status txm_render(const txm_render_scene *scene, const txm_render_options *g
 /* ---- scenes, from outside ---- */
 
 /* A scene that fails half-way is freed. */
-txm_status txm_render_scene_open(const char *folder, txm_render_scene **out, txm_error *err)
+txm_status txm_render_scene_open(const char *folder, const txm_path_map *maps, size_t count, txm_render_scene **out,
+                                 txm_error *err)
 {
     txm_error_clear(err);
     *out = NULL;
     txm_render_scene *scene = txm_scene_new();
+    if (scene) {
+        scene->maps = maps;
+        scene->map_count = count;
+    }
     txm_status status = scene ? txm_scene_read(scene, folder, err) : txm_no_memory(err, folder);
     if (status)
         txm_render_scene_free(&scene);
+    if (scene)
+        scene->map_count = 0;
     *out = scene;
     return status;
 }

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "txmill/convert.h"
+#include "txmill/scene.h"
 #include "txtile/cache.h"
 #include "txtile/device.h"
 #include "txtile/export.h"
@@ -28,8 +29,10 @@ extern "C" {
 /* A scene in memory. It is constant, and any number of renders may share it. */
 typedef struct txm_render_scene txm_render_scene;
 
-/* Reads a folder with scene.txt and its meshes. Messages name the line. */
-TXM_API txm_status txm_render_scene_open(const char *folder, txm_render_scene **out, txm_error *err);
+/* Reads a folder with scene.txt and its meshes, whose paths may be those of another machine: `count` maps say where
+ * they are here, and may be freed afterwards. Messages name the line. */
+TXM_API txm_status txm_render_scene_open(const char *folder, const txm_path_map *maps, size_t count,
+                                         txm_render_scene **out, txm_error *err);
 
 /* Makes a built-in scene: "plane" (a floor to the horizon), "room" (walls and spheres: diffuse, glossy, mirror), "grid"
  * (quads, each with its own texture), "udim" (a wall of UDIM tiles; `images` is one pattern with <UDIM>), "sphere"

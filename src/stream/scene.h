@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "stream/render.h"
+#include "txmill/scene.h"
 #include "txtile/ptex_pages.h"
 #include "txtile/ray.h"
 
@@ -158,6 +159,8 @@ typedef enum txm_bounce {
 
 struct txm_render_scene {
     char *folder, *title;
+    const txm_path_map *maps; /* where paths of another machine are here; used while the scene is read */
+    size_t map_count;
     uint32_t width, height;
     uint32_t samples;                 /* samples of the final render; 0: the scene does not specify them */
     uint32_t bounces;                 /* TXM_SCENE_NONE: the scene does not specify it */

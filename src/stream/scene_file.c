@@ -158,19 +158,27 @@ static void read_udims(parser *p, txm_scene_image *image)
         txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "the UDIM tiles are missing");
 }
 
-/* Name, path and colour space of an image of either kind. The path is relative to the scene's folder, so that the
- * folder can be moved as a whole. NULL after a failure. */
+/* A path that is relative to the scene's folder, so that the folder can be moved as a whole, or one of the machine that
+ * wrote the scene. NULL after a failure. */
+static char *take_path(parser *p)
+{
+    char *stored = txm_take_text(&p->words, "the path"), *path = NULL;
+    if (stored && !txm_path_map_apply(p->scene->maps, p->scene->map_count, stored, &path))
+        path = txm_path_join(p->folder, stored);
+    if (stored && !path)
+        txm_words_no_memory(&p->words);
+    free(stored);
+    return path;
+}
+
+/* Name, path and colour space of an image of either kind. NULL after a failure. */
 static txm_scene_image *read_image_file(parser *p)
 {
     txm_scene_image *image = NEW_ITEM(p, image);
     if (!image)
         return NULL;
     image->name = txm_define_name(&p->words, 'i', (uint32_t)p->scene->image_count - 1);
-    char *path = txm_take_text(&p->words, "the path");
-    image->path = path ? txm_path_join(p->folder, path) : NULL;
-    if (path && !image->path)
-        txm_words_no_memory(&p->words);
-    free(path);
+    image->path = take_path(p);
     txm_take_keyword(&p->words, "colorspace");
     image->colorspace = txm_take_text(&p->words, "the colour space");
     return image;
@@ -330,11 +338,7 @@ static void read_mesh(parser *p)
     }
     txm_scene_mesh *mesh = memset(&scene->meshes[scene->mesh_count++], 0, sizeof *mesh);
     mesh->name = txm_define_name(&p->words, 's', (uint32_t)scene->mesh_count - 1);
-    char *path = txm_take_text(&p->words, "the path");
-    mesh->path = path ? txm_path_join(p->folder, path) : NULL;
-    if (path && !mesh->path)
-        txm_words_no_memory(&p->words);
-    free(path);
+    mesh->path = take_path(p);
     txm_error own = {0};
     if (!p->words.failed && txm_mesh_read(mesh, &own))
         txm_words_fail(&p->words, own.status, "%s", own.message);

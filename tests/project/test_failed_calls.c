@@ -73,7 +73,7 @@ START_TEST(objects_are_null)
     LEAVES_ZERO(file, txm_out_file_begin(nowhere, false, &file, err));
     LEAVES_ZERO(context, txm_context_new(&no_device, &context, err));
     LEAVES_ZERO(config, txm_color_load(&color, &config, err));
-    LEAVES_ZERO(scene, txm_render_scene_open(nowhere, &scene, err));
+    LEAVES_ZERO(scene, txm_render_scene_open(nowhere, NULL, 0, &scene, err));
     LEAVES_ZERO(scene, txm_render_scene_builtin("none", NULL, 0, 0, &scene, err));
     LEAVES_ZERO(inputs, txm_inputs_new(&unopened, &inputs, err));
     LEAVES_ZERO(cache, txm_cache_new(&unopened_cache, &cache, err));

@@ -405,7 +405,8 @@ class Budget(Case):
             with self.assertRaises(txmill.TxmillError):
                 txmill.stream_budget(self.folder, cache_dir=cache)
             txmill.make(self.folder / "rgb8.png", colorspace="sRGB", alpha_type="straight", cache_dir=cache)
-            again = txmill.stream_budget(self.folder, cache_dir=cache, threads=1, tile=0, bounces=1)
+            again = txmill.stream_budget(self.folder, cache_dir=cache, threads=1, tile=0, bounces=1,
+                                         path_map=[r"P:\tex /srv/tex"])
             self.assertEqual(again["images"], budget["images"])
 
     def test_what_is_no_scene(self):

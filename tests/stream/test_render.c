@@ -169,7 +169,7 @@ START_TEST(no_text)
     txm_render_scene *s = txm_scene_new();
     ck_assert_int_eq(txm_scene_parse(s, "scene.txt", ".", "txmill\0-scene 1\n", 16, &err), TXM_STATUS_CORRUPT);
     txm_render_scene_free(&s);
-    ck_assert_int_eq(txm_render_scene_open("/nowhere", &s, &err), TXM_STATUS_NOT_FOUND);
+    ck_assert_int_eq(txm_render_scene_open("/nowhere", NULL, 0, &s, &err), TXM_STATUS_NOT_FOUND);
     ck_assert_ptr_null(s);
 }
 END_TEST

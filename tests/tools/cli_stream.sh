@@ -253,6 +253,22 @@ check lacking-elsewhere says "txmill make -d $PWD/other lacking"
 txm make -d "$PWD/other" lacking
 txm stream budget lacking --cache-dir "$PWD/other"
 check lacking-elsewhere-made rc_is 0
+# Paths of the machine that exported the scene.
+mkdir windows && sed 's|"a.png"|"P:\\\\tex\\\\a.png"|; s|"set/u|"p:/tex/set/u|; s|"b.png"|"/Volumes/b.png"|' lacking/scene.txt >windows/scene.txt
+maps=(--path-map "P:\\tex $PWD/lacking" --path-map "/Volumes $PWD/lacking")
+txm stream budget windows "${maps[@]:0:2}" --cache-dir "$PWD/other"
+check paths-one-missing says "windows: 1 of its tx files is missing"
+txm stream budget windows "${maps[@]}" --cache-dir "$PWD/other"
+check paths-option rc_is 0
+printf 'map = p:/ %s/nowhere\n' "$PWD" >windows/.txmill
+TXMILL_MAP="P:\\tex $PWD/lacking" txm stream render windows --path-map "/Volumes $PWD/lacking" --cache-dir "$PWD/other"
+check paths-variable rc_is 0
+printf 'map = P:\\tex\\ %s/lacking\nmap = /Volumes %s/lacking\n' "$PWD" "$PWD" >windows/.txmill
+for command in "stream budget windows" "make -n windows" "check windows"; do
+  # shellcheck disable=SC2086
+  txm $command --cache-dir "$PWD/other"
+  check "paths-setting $command" rc_is 0
+done
 printf 'some notes' >lacking/set/scene.txt
 txm make lacking/set -c sRGB -a straight
 check folder-with-notes rc_is 0

@@ -218,12 +218,13 @@ static txm_status add_scene_file(void *user, const txm_render_scene_file *file, 
 }
 
 /* A scene that the Blender extension has exported. */
-static txm_status add_scene_folder(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
+static txm_status add_scene_folder(txm_inputs *inputs, const char *path, const txm_project_maps *maps,
+                                   const txm_input *settings, txm_error *err)
 {
     folder_files to = {inputs, path, settings};
     txm_render_scene *scene = NULL;
     txm_error why = {0};
-    txm_status status = txm_render_scene_open(path, &scene, &why);
+    txm_status status = txm_render_scene_open(path, maps->items, maps->count, &scene, &why);
     if (status == TXM_STATUS_NO_MEMORY)
         return txm_fail_as(err, &why);
     status = status == TXM_OK ? txm_render_scene_files(scene, add_scene_file, &to, err)
@@ -239,15 +240,17 @@ txm_status txm_make_add_scene(void *user, txm_inputs *inputs, const char *path, 
     txm_blend *blend = NULL;
     txm_error why = {0};
     struct stat s;
-    if (stat(path, &s) == 0 && S_ISDIR(s.st_mode))
-        return add_scene_folder(inputs, path, settings, err);
-    txm_status status = load_config(scenes, path, err);
-    if (status != TXM_OK) {
+    txm_project_maps maps;
+    txm_status status = txm_project_maps_of(path, scenes->config_args, &maps, err);
+    if (status == TXM_OK && stat(path, &s) == 0 && S_ISDIR(s.st_mode)) {
+        status = add_scene_folder(inputs, path, &maps, settings, err);
+        txm_project_maps_free(&maps);
         return status;
     }
-    txm_project_maps maps;
-    status = txm_project_maps_of(path, scenes->config_args, &maps, err);
+    if (status == TXM_OK)
+        status = load_config(scenes, path, err);
     if (status != TXM_OK) {
+        txm_project_maps_free(&maps);
         return status;
     }
     txm_blend_options options = {.struct_size = sizeof(txm_blend_options),

@@ -158,18 +158,23 @@ static txm_status parse_map(const char *text, void *field, txm_error *err)
     return txm_args_map(text, NULL, NULL, err);
 }
 
+#define PATH_MAP(without)                                                                                              \
+    TXM_OPTION(                                                                                                        \
+        LIST, "path-map", .rare = true, AT(maps), .arg = "'FROM TO'", .parse = parse_map,                              \
+        .help = "Look for files whose stored paths begin with FROM in the folder TO (repeatable, the first "           \
+                "match counts)",                                                                                       \
+        .more = "FROM is what a scene stores, such as P:\\ or \\\\server\\share or /Volumes/tex; TO is an absolute "   \
+                "path here. " without)
+const txm_option txm_map_options[] = {PATH_MAP("Without it paths are relative to the scene's folder."), {0}};
+
 const txm_option txm_scene_options[] = {
-    TXM_OPTION(LIST, "path-map", .rare = true, AT(maps), .arg = "'FROM TO'", .parse = parse_map,
-               .help = "Look for files whose stored paths begin with FROM in the folder TO (repeatable, the first "
-                       "match counts)",
-               .more =
-                   "FROM is what a scene stores, such as P:\\ or \\\\server\\share or /Volumes/tex; TO is an absolute "
-                   "path here. Without it paths are resolved as Blender does it: P:\\tex\\a.png is /p/tex/a.png, "
-                   "and a server is not found."),
+    PATH_MAP("Without it paths are resolved as Blender does it: P:\\tex\\a.png is /p/tex/a.png, and a server is not "
+             "found."),
     TXM_OPTION(FLAG, "every-variant", .rare = true, AT(every_variant),
                .help = "For USD: also use the images of variants that the scene does not select"),
     {0},
 };
+#undef PATH_MAP
 #undef AT
 
 /* Splits at the first blanks before a slash, because names of shares may contain blanks. */

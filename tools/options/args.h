@@ -68,6 +68,7 @@ txm_status txm_args_blender(const char *text, txm_blender *out, txm_error *err);
 /* Splits a value of --path-map or of the setting map; the results, parts of it, may be NULL. */
 txm_status txm_args_map(const char *text, size_t *from_bytes, const char **to, txm_error *err);
 extern const txm_option txm_config_options[]; /* --ocio, --working-space, --blender */
+extern const txm_option txm_map_options[];    /* --path-map */
 extern const txm_option txm_scene_options[];  /* --path-map, --every-variant */
 #define TXM_SCENES_GROUP(args)                                                                                         \
     {                                                                                                                  \

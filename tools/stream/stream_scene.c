@@ -137,5 +137,12 @@ txm_status txm_stream_open_scene(const txm_stream_args *a, const txm_operands *o
     if (images.count)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: only built-in scenes take images; this scene names its own",
                         images.items[0]);
-    return is_folder ? txm_render_scene_open(name, scene, err) : no_scene(name, exists, err);
+    if (!is_folder)
+        return no_scene(name, exists, err);
+    txm_project_maps maps;
+    status = txm_project_maps_of(name, &a->config, &maps, err);
+    if (status == TXM_OK)
+        status = txm_render_scene_open(name, maps.items, maps.count, scene, err);
+    txm_project_maps_free(&maps);
+    return status;
 }

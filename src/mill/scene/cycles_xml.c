@@ -93,7 +93,7 @@ static size_t parse_udim_numbers(const char *text, uint32_t *tiles)
 static char *path_in(const xml_file *file, const char *stored)
 {
     char *slashes, *joined, *path;
-    if (txm_blend_map(file->scene->blend, stored, &path)) {
+    if (txm_path_map_apply(file->scene->blend->maps, file->scene->blend->map_count, stored, &path)) {
         return path;
     }
     slashes = txm_strdup(stored);

@@ -291,14 +291,14 @@ static size_t mapped_bytes(const char *path, const char *from)
     return !path[n] || strchr("/\\", path[n]) ? n : 0;
 }
 
-bool txm_blend_map(const txm_blend *blend, const char *stored, char **out)
+bool txm_path_map_apply(const txm_path_map *maps, size_t count, const char *stored, char **out)
 {
     *out = NULL;
-    for (size_t i = 0; i < blend->map_count; i++) {
-        size_t n = mapped_bytes(stored, blend->maps[i].from);
+    for (size_t i = 0; i < count; i++) {
+        size_t n = mapped_bytes(stored, maps[i].from);
         char *rest = n ? stored_slashes(stored + n) : NULL, *joined = NULL;
         if (rest) {
-            joined = txm_asprintf("%s/%s", blend->maps[i].to, rest);
+            joined = txm_asprintf("%s/%s", maps[i].to, rest);
             *out = joined ? txm_path_normal(joined) : NULL;
         }
         free(rest);
@@ -314,7 +314,7 @@ bool txm_blend_map(const txm_blend *blend, const char *stored, char **out)
 const char *txm_blend_path(txm_blend *blend, const char *stored, const char *folder)
 {
     char *slashes = NULL, *path = NULL;
-    if (!txm_blend_map(blend, stored, &path)) {
+    if (!txm_path_map_apply(blend->maps, blend->map_count, stored, &path)) {
         slashes = stored_slashes(stored);
     }
     if (slashes && slashes[0] == '/' && slashes[1] == '/') {

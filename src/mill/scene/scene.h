@@ -69,9 +69,6 @@ bool txm_blend_follow(const txm_blend *blend, uint32_t *file, uint64_t address, 
 
 /* The bytes at the start of a stored path that Blender keeps as they are: backslashes before a server or "?". */
 size_t txm_blend_server_bytes(const char *stored);
-/* Whether one of the scene's maps applies to a stored path; *out is then the path here, owned by the caller, or NULL if
- * memory is exhausted. */
-bool txm_blend_map(const txm_blend *blend, const char *stored, char **out);
 /* Resolves a path as files store it, in which "//" is the folder and `\` a separator. The result is absolute,
  * normalised and in the store; NULL if that is exhausted. */
 const char *txm_blend_path(txm_blend *blend, const char *stored, const char *folder);

@@ -32,7 +32,6 @@
 #include "tile/base/plugin.h"
 
 #define HELPER_FILE "txmill-usd.py"
-#define EVERY_VARIANT "--every-variant"
 
 enum { MAX_LINE_BYTES = 4 << 20, READ_BYTES = 64 << 10, USUAL_SECONDS = 600, MOST_SECONDS = 1000000 };
 
@@ -85,7 +84,7 @@ static txm_status take_usd_node(usd_answer *a, const cJSON *o)
     const char *path = text_of(o, "path");
     uint32_t *tiles = txm_calloc(TXM_NODE_MAX_TILES, sizeof *tiles);
     char *normal = NULL;
-    if (!txm_blend_map(a->blend, text_of(o, "stored"), &normal)) {
+    if (!txm_path_map_apply(a->blend->maps, a->blend->map_count, text_of(o, "stored"), &normal)) {
         normal = *path == '/' ? txm_path_normal(path) : txm_strdup("");
     }
     txm_status status = TXM_OK;
@@ -259,24 +258,51 @@ static int above_standard(int fd)
     return high;
 }
 
+/* What the helper is told: options, then the scene. *words, which the caller frees, borrows them; NULL if memory is
+ * exhausted. */
+static int usd_words(const txm_blend *blend, const char ***words)
+{
+    int count = 0;
+    *words = txm_calloc(blend->map_count + 1, 3 * sizeof **words);
+    if (!*words) {
+        return 0;
+    }
+    if (blend->every_variant) {
+        (*words)[count++] = "--every-variant";
+    }
+    for (size_t i = 0; i < blend->map_count; i++) {
+        (*words)[count++] = "--map";
+        (*words)[count++] = blend->maps[i].from;
+        (*words)[count++] = blend->maps[i].to;
+    }
+    (*words)[count++] = blend->info.path;
+    return count;
+}
+
 /* Starts a helper that reads the scene; the caller frees it with end_helper. */
 static txm_status start_helper(usd_answer *a, const char *program, usd_helper *out)
 {
     const char *scene = a->blend->info.path;
-    char *argv[5] = {(char *)a->python, (char *)program};
-    int argc = 2, in[2] = {-1, -1}, ends[2] = {-1, -1};
-    if (a->blend->every_variant) {
-        argv[argc++] = (char *)EVERY_VARIANT;
-    }
-    argv[argc] = (char *)scene;
+    const char **words = NULL;
+    int count = usd_words(a->blend, &words), in[2] = {-1, -1}, ends[2] = {-1, -1};
+    char **argv = words ? txm_calloc((size_t)count + 3, sizeof *argv) : NULL;
     *out = (usd_helper){.in = -1, .out = -1};
     snprintf(out->python, sizeof out->python, "%s", a->python);
+    if (!argv) {
+        free(words);
+        return txm_no_memory(a->err, scene);
+    }
+    argv[0] = (char *)a->python;
+    argv[1] = (char *)program;
+    memcpy(argv + 2, words, (size_t)count * sizeof *words);
     int rc = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in) != 0 || pipe2(ends, O_CLOEXEC) != 0 ? errno : 0;
     in[1] = above_standard(in[1]);
     ends[1] = above_standard(ends[1]);
     if (rc == 0) {
         rc = in[1] < 0 || ends[1] < 0 ? EMFILE : spawn_usd_helper(a->python, argv, in[1], ends[1], &out->pid);
     }
+    free(argv);
+    free(words);
     out->in = in[0];
     out->out = ends[0];
     for (int i = 0; i < 2; i++) {
@@ -297,20 +323,17 @@ static txm_status start_helper(usd_answer *a, const char *program, usd_helper *o
 /* Asks a running helper for another scene; false if it cannot be asked. */
 static bool order_scene(const usd_answer *a, const usd_helper *h)
 {
-    cJSON *line = cJSON_CreateArray(), *path = cJSON_CreateString(a->blend->info.path);
-    bool made =
-        line && path && (!a->blend->every_variant || cJSON_AddItemToArray(line, cJSON_CreateString(EVERY_VARIANT)));
-    made = made && cJSON_AddItemToArray(line, path);
-    char *text = made ? cJSON_PrintUnformatted(line) : NULL;
+    const char **words = NULL;
+    int count = usd_words(a->blend, &words);
+    cJSON *line = words ? cJSON_CreateStringArray(words, count) : NULL;
+    char *text = line ? cJSON_PrintUnformatted(line) : NULL;
     size_t bytes = text ? strlen(text) : 0;
     if (text) {
         text[bytes++] = '\n'; /* in place of the NUL */
     }
     bool sent = text && send(h->in, text, bytes, MSG_NOSIGNAL) == (ssize_t)bytes;
     free(text);
-    if (!made) {
-        cJSON_Delete(path);
-    }
+    free(words);
     cJSON_Delete(line);
     return sent;
 }

@@ -333,6 +333,24 @@ check usd-bytes says "USD cannot open it: it is not UTF-8"
 printf '#usda 1.0\n(\n    subLayers = [@./self.usda@]\n)\ndef "A" (\n    references = </A>\n)\n{\n}\n' >self.usda
 run timeout 60 "$TXMILL" list self.usda
 check usd-self test "$rc" -ne 124
+# Layers that another machine named, sublayers, payloads of variants, and references of layers that are found by a map.
+mkdir -p lib/more
+printf '#usda 1.0\n(\n    subLayers = [@P:\\lib\\sub.usda@, @\\\\SERVER\\share\\x.usda@]\n)\ndef "A" (\n    variantSets = "v"\n    variants = { string v = "one" }\n)\n{\n    variantSet "v" = {\n        "one" {}\n        "two" ( payload = @p:/lib/two.usda@</T> ) {}\n    }\n}\ndef "R" ( references = @/Volumes/more/ref.usda@</T> ) {}\n' >mapped.usda
+texture() { printf '%s\n{\n    uniform token info:id = "UsdUVTexture"\n    asset inputs:file = @P:/lib/%s@\n}\n' "$1" "$2"; }
+{ echo '#usda 1.0' && texture 'def Shader "S"' s.png && echo 'def "Q" ( references = @P:\lib\more\deep.usda@</T> ) {}'; } >lib/sub.usda
+for i in two more/ref more/deep; do { printf '#usda 1.0\ndef "T" {\n' && texture 'def Shader "S"' "${i##*/}.png" && echo '}'; } >lib/$i.usda; done
+for i in s two ref deep srv; do cp "$golden/rgb8.png" lib/$i.png; done
+mkdir server && sed 's/two.png/srv.png/; s/"T"/"U"/' lib/two.usda >server/x.usda
+sum=$(cat mapped.usda lib/*.usda | sha1sum)
+maps=(--path-map "P: $PWD" --path-map "/Volumes $PWD/lib" --path-map "\\\\server\\share $PWD/server")
+txm list --json mapped.usda "${maps[@]}"
+check usd-map-images json out 'sorted(x["name"] for x in o if x["type"] == "image") == ["deep.png", "ref.png", "s.png", "srv.png"]'
+check usd-map-files json out 'o[0]["libraries"] == 4 and all(x["state"] == "ready" for x in o if x["type"] == "image")'
+txm list --json --every-variant mapped.usda "${maps[@]}"
+check usd-map-variants json out 'sorted(x["name"] for x in o if x["type"] == "image") == ["deep.png", "ref.png", "s.png", "srv.png", "two.png"]'
+run timeout 60 "$TXMILL" list mapped.usda --path-map "/Volumes /Volumes/a"
+check usd-map-loop test "$rc" -ne 124
+check usd-map-same test "$(cat mapped.usda lib/*.usda | sha1sum)" = "$sum"
 # These are damaged and hostile files.
 bad=0
 for cut in 0 1 9 88 400 2000; do
