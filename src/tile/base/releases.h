@@ -81,7 +81,7 @@
 /* TXM_RELEASE(blender, behaviour): the cell of a release in the row of a behaviour; the oldest release's for a number
  * that is none. */
 #define TXM_RELEASE(blender, behaviour)                                                                                \
-    (txm_releases.behaviour[txm_release_column(blender) < 0 ? 0 : txm_release_column(blender)])
+    (txm_releases.behaviour[txm_release_column((int)(blender)) < 0 ? 0 : txm_release_column((int)(blender))])
 
 #define TXM_NUMBER_OF(number, name) number,
 #define TXM_NAME_OF(number, name) name,
