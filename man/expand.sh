@@ -1,6 +1,7 @@
 #!/bin/sh
 # Fills a man page source: expand.sh TXMILL SOURCE. The lines @OPTIONS@, @EXITS@, @COMMANDS@ and @FINDINGS@ are
-# replaced by what the program's own tables say, @VERSION@ by its version, and @RELEASES@ by the releases of Blender.
+# replaced by what the program's own tables say, @VERSION@ by its version, @RELEASES@ by the releases of
+# Blender, and @OFFICIAL_BUILDS@ by the builds with which each was compared.
 set -eu
 txmill=$1 source=$2
 name=$(basename "$source" .in)
@@ -27,6 +28,7 @@ while IFS= read -r line; do
         @SEEALSO@) see_also ;;
         @COMMANDS@) "$txmill" --generate man-commands ;;
         *@RELEASES@*) printf '%s\n' "${line%%@RELEASES@*}$("$txmill" --generate releases)${line#*@RELEASES@}" ;;
+        *@OFFICIAL_BUILDS@*) printf '%s\n' "${line%%@OFFICIAL_BUILDS@*}$("$txmill" --generate official-builds)${line#*@OFFICIAL_BUILDS@}" ;;
         *@VERSION@*) printf '%s\n' "${line%%@VERSION@*}${version#txmill }${line#*@VERSION@}" ;;
         *) printf '%s\n' "$line" ;;
     esac

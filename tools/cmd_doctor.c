@@ -36,7 +36,6 @@
 
 #include "tile/base/fail.h"
 #include "tile/base/plugin.h"
-#include "tile/base/releases.h"
 #include "tools/options/project.h"
 #include "tools/output/colors.h"
 #include "tools/output/exits.h"
@@ -324,10 +323,7 @@ static void examine_config(examination *x, const txm_config_args *args)
         tell_fact(x, NOTE, "config", "not used", txm_color_config_replaced(config));
     if (*left_out)
         tell_fact(x, NOTE, "config", "left out", left_out);
-    const char *blender = txm_blender_name(txm_color_blender(config));
-    snprintf(text, sizeof text, "%s%s", blender,
-             TXM_RELEASE(txm_color_blender(config), provisional) ? " (provisional)" : "");
-    tell_fact(x, GOOD, "config", "for Blender", text);
+    tell_fact(x, GOOD, "config", "for Blender", txm_blender_name(txm_color_blender(config)));
     txm_color_free(&config);
 }
 

@@ -5,7 +5,8 @@
 #   official   Debian 13 with versions of the package bpy of PyPI, which are official builds as Python modules
 #
 #   chroots.sh make debian|official         sets it up unless it exists; needs root and network. $TXM_BPY is the version
-#                                           of bpy (default: 5.3.0); each has a folder /opt/bpy-VERSION, and stays
+#                                           of bpy (default: the newest official build in src/tile/base/releases.h);
+#                                           each has a folder /opt/bpy-VERSION, and stays
 #   chroots.sh run debian|official CMD...   runs a command in it, with the host's folders under their own paths; inside
 #                                           it, "chroot /host CMD..." runs a program of the host
 #   chroots.sh blender                      runs the Blender of `debian` with these arguments
@@ -22,7 +23,7 @@ root=${TXM_CHROOTS:-$(cd "$here/../.." && pwd)/build/chroots}
 mirror=${TXM_DEBIAN_MIRROR:-$(apt-get indextargets --format '$(ORIGIN) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
   awk '$1 == "Debian" && $2 !~ /-security/ { uri = $2 } END { sub("/+$", "", uri); print uri }' || :)}
 mirror=${mirror:-http://deb.debian.org/debian}
-bpy=${TXM_BPY:-5.3.0}
+bpy=${TXM_BPY:-$(sed -nE 's/^ *ROW\(txm_text, official_build,.*"([^"]+)"\).*/\1/p' "$here/../../src/tile/base/releases.h")}
 
 missing() { echo "chroots.sh: $*" >&2; exit 77; }
 
@@ -126,7 +127,7 @@ has_bpy() { # pip writes this file last
   compgen -G "$root/official/opt/bpy-$bpy/lib/python3*/site-packages/bpy-$bpy.dist-info/RECORD" >/dev/null
 }
 make_bpy() {
-  [[ $bpy =~ ^[0-9]+(\.[0-9]+)+$ ]] || missing "TXM_BPY: '$bpy' is not a version such as 5.3.0"
+  [[ $bpy =~ ^[0-9]+(\.[0-9]+)+$ ]] || missing "TXM_BPY: '$bpy' is not a version such as 5.2.3"
   has_bpy || inside official "PyPI cannot be reached, or has no bpy $bpy for this machine" \
     "python3 -m venv /opt/bpy-$bpy && /opt/bpy-$bpy/bin/pip --cert /etc/ssl/certs/ca-certificates.crt install bpy==$bpy"
 }
@@ -135,7 +136,7 @@ of_bpy() { # COMMAND...
   run official env "PATH=/opt/bpy-$bpy/bin:/usr/sbin:/usr/bin:/sbin:/bin" "$@"
 }
 
-usage() { sed -n '3,16s/^# \?//p' "$0" >&2; exit 2; }
+usage() { sed -n '3,17s/^# \?//p' "$0" >&2; exit 2; }
 
 case ${1-} in
 make)

@@ -13,6 +13,7 @@ compared, with which settings, and both answers.
 Exit status: 0 nothing is new, 1 something is new or a part failed, 2 usage, 77 no Blender.
 """
 import argparse
+import glob
 import json
 import os
 import re
@@ -161,28 +162,47 @@ class Judge:
         self.python(script, "rows", config, rows_path)
         with open(rows_path, encoding="utf-8") as f:
             rows = json.load(f)
-        scene, answers = os.path.join(part.folder, "scene"), os.path.join(part.folder, "answers.json")
+        scene = os.path.join(part.folder, "scene")
         self.python(script, "scene", rows_path, scene)
-        self.python(script, "answers", scene, rows_path, answers)
+        self.named(part, config, os.path.join(scene, "scene.blend"),
+                   {os.path.join(scene, "%04d.png" % at): "name %r, interop id %r" % tuple(row) for at, row in enumerate(rows)})
+        # Scenes that other releases saved; each of their images is a file of its own.
+        for saved in sorted(glob.glob(os.path.join(ROOT, "testdata", "blend", "names-*.blend"))):
+            scene = os.path.join(part.folder, os.path.basename(saved))
+            os.makedirs(os.path.join(scene, "t"))
+            shutil.copy(saved, os.path.join(scene, "scene.blend"))
+            what = {}
+            for record in self.list("--ocio", config, os.path.join(scene, "scene.blend"))[0]:
+                shutil.copy(os.path.join(part.folder, "scene", "0000.png"), record["path"])
+                what[record["path"]] = "name %r of %s" % (record["colorspace"]["stored"], os.path.basename(saved))
+            self.named(part, config, os.path.join(scene, "scene.blend"), what)
+
+    def list(self, *args):
+        """Returns the images that txmill lists, and how the program ended."""
+        done = subprocess.run([self.txmill, "list", "--json", "--blender", self.release, *args], capture_output=True, text=True)
+        records = [json.loads(line) for line in done.stdout.splitlines()]
+        return [record for record in records if record.get("type") == "image"], done
+
+    def named(self, part, config, scene, what):
+        """Compares the names of the tx files of a scene's images, {path: what it is called in a case}."""
+        answers = os.path.join(part.folder, "answers.json")
+        self.python(os.path.join(HERE, "names.py"), "answers", scene, answers)
         with open(answers, encoding="utf-8") as f:
             theirs = json.load(f)
-        done = subprocess.run([self.txmill, "list", "--json", "--blender", self.release, "--ocio", config,
-                               os.path.join(scene, "scene.blend")], capture_output=True, text=True)
+        records, done = self.list("--ocio", config, scene)
         ours = {}
-        for line in done.stdout.splitlines():
-            record = json.loads(line)
-            if record.get("type") == "image":
-                made = [os.path.basename(file["tx"]["path"]) for file in record["files"] if file["tx"] and file["tx"]["path"]]
-                ours.setdefault(record["name"].partition(".")[0], []).extend(made)
-        for at, ((name, interop_id), blender) in enumerate(zip(rows, theirs)):
-            txmill = " ".join(sorted(ours.get("%04d" % at, ["none"])))
+        for record in records:
+            for file in record["files"]:
+                if file["tx"] and file["tx"]["path"]:
+                    ours.setdefault(os.path.basename(file["path"]), []).append(os.path.basename(file["tx"]["path"]))
+        paths = {os.path.basename(path): path for path in what}
+        for name in sorted({*paths, *theirs}):
+            blender, txmill = (" ".join(sorted(found.get(name, ["none"]))) for found in (theirs, ours))
             if txmill == blender:
                 part.same()
             else:
-                part.differs("name %r, interop id %r" % (name, interop_id), source=os.path.join(scene, "%04d.png" % at),
-                             settings={"name": name, "interop_id": interop_id, "scene": os.path.join(scene, "scene.blend")},
-                             blender=blender, txmill=txmill)
-        if not ours:
+                part.differs(what.get(paths.get(name), name), source=paths.get(name), settings={"scene": scene}, blender=blender, txmill=txmill)
+        if not records:
             part.differs("exit status %d" % done.returncode, settings="txmill list", txmill=done.stderr[-2000:])
 
     def random(self, part):

@@ -3,7 +3,8 @@
 
     names.py rows CONFIG ROWS               writes rows for a config: [[stored name, stored interop id or null], ...]
     names.py scene ROWS FOLDER              saves FOLDER/scene.blend, in which each row has an image of its own
-    names.py answers FOLDER ROWS ANSWERS    opens it, and writes the names of the tx files that Blender makes, one a row
+    names.py answers SCENE ANSWERS          opens a scene, and writes the names of the tx files that Blender makes:
+                                            {name of the image: [names]}
 
 ROWS and ANSWERS are JSON files. Interop ids are stored by releases that have them; others leave them out."""
 import itertools
@@ -64,17 +65,16 @@ def scene(rows_path, folder):
     scenes.save(os.path.join(folder, "scene.blend"))
 
 
-def answers(folder, rows_path, path):
-    with open(rows_path, encoding="utf-8") as f:
-        count = len(json.load(f))
-    bpy.ops.wm.open_mainfile(filepath=os.path.join(folder, "scene.blend"))
+def answers(scene_path, path):
+    bpy.ops.wm.open_mainfile(filepath=scene_path)
     bpy.ops.render.generate_texture_cache()
     made = {}
-    for name in os.listdir(os.path.join(folder, "blender_tx")):
-        made.setdefault(name.partition(".png.")[0], []).append(name)
+    for folder, _, names in os.walk(os.path.dirname(scene_path)):
+        if os.path.basename(folder) == "blender_tx":
+            for name in names:
+                made.setdefault(re.sub(r"\.\d+-[0-9A-F]{32}\.tx$", "", name), []).append(name)
     with open(path, "w", encoding="utf-8") as f:
-        json.dump([" ".join(sorted(made.get("%04d" % at, ["none"]))) for at in range(count)], f)
-    shutil.rmtree(os.path.join(folder, "blender_tx"))
+        json.dump(made, f)
 
 
 if __name__ == "__main__":

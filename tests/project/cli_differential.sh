@@ -45,7 +45,7 @@ echo 'raise SystemExit("no such module")' >program.py
 guard first
 check a-program-that-never-works grep -q "RuntimeError: no such module" err
 
-# In place of chroots.sh: Blender 9.9.1, whose scenes have three names.
+# In place of chroots.sh: Blender 9.9.1, whose scenes have three names. It makes nothing of scenes that other releases saved.
 cat >blender <<'END'
 #!/bin/bash
 case "$*" in
@@ -53,24 +53,26 @@ make*) [ -z "${NO_BLENDER:-}" ] || { echo "chroots.sh: not root" >&2; exit 77; }
 "command --version") echo "noise"; echo "Blender 9.9.1 LTS" ;;
 python*" describe "*) mkdir -p "$4/colormanagement"; cp "$CONFIG" "$4/colormanagement/config.ocio" ;;
 python*" rows "*) echo '[["sRGB", null], ["Größe", null], ["color_picking", "sRGB"]]' >"$5" ;;
-python*" scene "*) mkdir -p "$5"; cp "$BLEND" "$5/scene.blend"; touch "$5/0000.png" "$5/0001.png" "$5/0002.png" ;;
-python*" answers "*) echo '["none", "0001.png.0-AA.tx", "0002.png.0-BB.tx"]' >"$6" ;;
+python*" scene "*) mkdir -p "$5"; cp "$BLEND" "$5/scene.blend"; for at in 0 1 2; do cp "$IMAGE" "$5/000$at.png"; done ;;
+python*" answers "*/scene/*) echo '{"0001.png": ["0001.png.0-AA.tx"], "0002.png": ["0002.png.0-BB.tx"]}' >"$5" ;;
+python*" answers "*) echo '{}' >"$5" ;;
 *) exit 1 ;;
 esac
 END
 chmod +x blender
 judge() {
-  run env BLEND="$TXM_TESTDATA/blend/materials.blend" CONFIG="$TXM_TESTDATA/color/no-interchange.ocio" python3 "$repo/tests/blender/judge.py" --chroots "$work/blender" --work "$work/judge" \
+  run env IMAGE="$golden/rgb8.png" BLEND="$TXM_TESTDATA/blend/materials.blend" CONFIG="$TXM_TESTDATA/color/no-interchange.ocio" python3 "$repo/tests/blender/judge.py" --chroots "$work/blender" --work "$work/judge" \
     --build "$(dirname "$TXMILL")" "$@"
 }
 judge --only names
 check judge-new rc_is 1
-check judge-table grep -qE '^names +1 +0 +2 ' out
+check judge-table grep -qE '^names +1 +0 +370 ' out
 check judge-version grep -qE '^Blender 9\.9\.1 +equal +documented +new' out
 case_is() { # FOLDER EXPRESSION: of the object of a case
   python3 -c 'import json, sys; c = json.load(open(sys.argv[1] + "/case.json")); sys.exit(not eval(sys.argv[2]))' "judge/9.9.1/new/$1" "$2"
 }
-check judge-case case_is names-02 'c["blender"] == "0002.png.0-BB.tx" and c["txmill"] == "none" and c["settings"]["interop_id"] == "sRGB"'
+check judge-case case_is names-02 'c["blender"] == "0002.png.0-BB.tx" and c["txmill"] == "none" and c["what"].endswith("interop id " + repr("sRGB"))'
+check judge-scene-of-another-release case_is names-03 'c["what"].endswith(" of names-5.2.blend") and c["blender"] == "none" and c["txmill"].startswith(c["source"] + ".0-")'
 check judge-case-has-its-source test -f judge/9.9.1/new/names-01/0001.png
 judge --only extension --extension nowhere.zip
 check judge-checks-that-fail grep -qE '^new: extension: (validate|exit status)' out

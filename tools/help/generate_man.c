@@ -153,6 +153,14 @@ static void put_releases(FILE *out)
     fputs(TXM_RELEASES_OR "\n", out);
 }
 
+/* "5.2.3 and 5.3.0". */
+static void put_official_builds(FILE *out)
+{
+    for (int i = 0; i < TXM_RELEASE_COUNT; i++)
+        fprintf(out, "%s%s", !i ? "" : i + 1 < TXM_RELEASE_COUNT ? ", " : " and ", txm_releases.official_build[i]);
+    fputc('\n', out);
+}
+
 /* The build runs the program to generate the OPTIONS sections of its manual pages and the completion scripts, so
  * that they agree with the parser. */
 bool txm_generate(FILE *out, const char *kind, const char *command)
@@ -167,6 +175,7 @@ bool txm_generate(FILE *out, const char *kind, const char *command)
         {"man-commands", txm_generate_man_commands, NULL},
         {"man-findings", txm_generate_man_findings, NULL},
         {"releases", put_releases, NULL},
+        {"official-builds", put_official_builds, NULL},
         {"bash", txm_generate_bash, NULL},
         {"zsh", txm_generate_zsh, NULL},
         {"fish", txm_generate_fish, NULL},

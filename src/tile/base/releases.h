@@ -3,8 +3,8 @@
  * What differs between the releases of Blender: a row for each behaviour, a column for each release. Everything that
  * treats releases differently reads this table, and messages, help and manuals list the releases from it.
  *
- * A new release is a column here, a constant of txm_blender in txmill/color.h, and a row for each behaviour that is new
- * in it. While txmill follows a development snapshot of it, the column is provisional.
+ * When a release is out, it is a column here, a constant of txm_blender in txmill/color.h, and a row for each behaviour
+ * that is new in it. The last column is the default.
  */
 #ifndef TXM_BASE_RELEASES_H
 #define TXM_BASE_RELEASES_H
@@ -41,8 +41,8 @@
 /* clang-format off */
 /*      type      behaviour                   5.2                    5.3 */
 #define TXM_RELEASE_ROWS(ROW)                                                                                          \
-    /* Not released yet: the column is that of a snapshot, and the release is not the default. */                      \
-    ROW(bool,     provisional,                false,                 false)                                            \
+    /* The official build that make judge compares with, and chroots.sh installs. */                                   \
+    ROW(txm_text, official_build,             "5.2.3",               "5.3.0")                                          \
     /* The version of the tx format, in names and Software. */                                                         \
     ROW(unsigned, tx_format,                  0,                     0)                                                \
                                                                                                                        \
@@ -109,12 +109,18 @@ static const struct {
     TXM_RELEASE_ROWS(ROW)
 #undef ROW
 };
+/* C would fill missing cells with zeros. */
+#define ROW(type, behaviour, ...)                                                                                      \
+    _Static_assert(sizeof((type[]){__VA_ARGS__}) == TXM_RELEASE_COUNT * sizeof(type),                                  \
+                   #behaviour " has a cell for each release");
+TXM_RELEASE_ROWS(ROW)
+#undef ROW
 
 /* The column of a number of txm_blender; 0 stands for the newest release. -1 for any other number. */
 static inline int txm_release_column(int number)
 {
     int column = TXM_RELEASE_COUNT - 1;
-    while (column >= 0 && (number ? txm_release_numbers[column] != number : txm_releases.provisional[column]))
+    while (column >= 0 && number && txm_release_numbers[column] != number)
         column--;
     return column;
 }
