@@ -118,7 +118,7 @@ rm -r large
 for columns in 80 120; do
     on_terminal --screen "${columns}x24" "$TXMILL" make --force many
     check "make-lines-$columns" test "$(grep -c '^many/texture_number_[0-9]*\.png: created, ' out)" -eq 30
-    check "make-nothing-else-$columns" test "$(grep -vc '^many/texture_number_[0-9]*\.png: created, \|^txmill: 30 created \|^  *\|^widest\|^lines\|^exit' out)" -eq 0
+    check "make-nothing-else-$columns" test "$(grep -vc '^many/texture_number_[0-9]*\.png: created, \|^txmill: 30 created \|^txmill: [0-9.]* MB of textures; \|^  *\|^widest\|^lines\|^exit' out)" -eq 0
     rm -rf many/blender_tx many/texture_number_31.png
     # shellcheck disable=SC2016
     on_terminal --screen "${columns}x24" bash -c '"$0" watch --settle 0 many & sleep 1; n=0
