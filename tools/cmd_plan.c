@@ -80,7 +80,6 @@ static void on_examined(void *user, size_t done, size_t inputs)
 
 static void on_planned(void *user, const txm_batch_totals *totals)
 {
-    txm_say_status("%s", "");
     snprintf(((plan *)user)->list_key, TXM_KEY_HEX, "%s", totals->list_key);
 }
 

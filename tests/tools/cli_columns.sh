@@ -28,6 +28,7 @@ fits() { # NAME ARGUMENT...
         on_terminal --screen "${columns}x24" "$TXMILL" "$@"
         widest=$(sed -n 's/^widest //p' out | tail -n 1)
         check "$name-$columns" test "${widest:-999}" -le "$columns" -a "$(grep -c . out)" -gt 3
+        check "$name-$columns-no-progress-left" test "$(grep -cE '^(examining|reading) [0-9]' out)" -eq 0
     done
 }
 fits info info "$folder"
@@ -42,6 +43,7 @@ fits check-lint check --lint "$folder"
 fits list list --lint "$scene"
 fits borders borders --check "$folder"
 fits gc gc --missing-folders "$folder"
+sizes=80 fits budget budget "$folder"/*.png
 fits plan plan -N 2 --files "$folder"
 fits make make -v --force "$folder"
 fits make-plan make --plan --force "$folder"

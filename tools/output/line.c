@@ -144,6 +144,7 @@ static bool write_line(void)
 static ssize_t take_output(void *user, const char *data, size_t bytes)
 {
     (void)user;
+    txm_say_make_room();
     if (lines.raw)
         return write_all(data, bytes) ? (ssize_t)bytes : 0;
     for (size_t i = 0; i < bytes;) {

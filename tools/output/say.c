@@ -150,6 +150,15 @@ void txm_say_release(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* It may not wait: a thread that writes a message waits for standard output, and clears the status line itself. */
+void txm_say_make_room(void)
+{
+    if (pthread_mutex_trylock(&lock) != 0)
+        return;
+    clear_status();
+    pthread_mutex_unlock(&lock);
+}
+
 /* One mistake may fail many files, such as a line of a project's .txmill; an error that equals the previous message
  * is not repeated. */
 static bool is_repeated(const char *line, txm_say_level level)

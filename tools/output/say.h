@@ -45,6 +45,8 @@ void txm_say_file_progress(const char *doing, size_t done, size_t total, bool qu
  * may be the same terminal. Calls nest. */
 void txm_say_hold(void);
 void txm_say_release(void);
+/* Clears the status line; standard output calls it before it writes to a terminal. */
+void txm_say_make_room(void);
 
 /* Columns of the terminal `fd`; 80 if it is not a terminal. */
 unsigned txm_terminal_columns(int fd);
