@@ -17,6 +17,7 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/text.h"
+#include "tile/base/use_table.h"
 #include "tools/make/batch_job.h"
 #include "tools/make/here.h"
 #include "tools/make/make_text.h"
@@ -45,18 +46,19 @@ typedef struct check_args {
 
 /* A texture that is not rendered from a fresh tx file is an error, one that looks wrong a warning, and one that only
  * costs memory a note. Ids are stable. */
-typedef enum state { FRESH, AS_IS, OUTDATED, MISSING, UNUSABLE, NO_IMAGE, FAILED, STATES } state;
+#define ROW(name, id, check_id, key, ready, word) name,
+typedef enum state { TXM_STATES(ROW) NO_IMAGE, FAILED, STATES } state;
+#undef ROW
 
 static const struct {
     const char *id, *key, *word; /* key: the name of its count in JSON */
+    bool ready;
 } states[STATES] = {
-    [FRESH] = {"fresh", "fresh", "fresh"},
-    [AS_IS] = {"as-is", "as_is", "used as they are"},
-    [OUTDATED] = {"outdated", "outdated", "outdated"},
-    [MISSING] = {"missing", "missing", "missing"},
-    [UNUSABLE] = {"unusable", "unusable", "unusable"},
-    [NO_IMAGE] = {"no-image", "no_image", "without an image"},
-    [FAILED] = {"failed", "failed", "not checked"},
+#define ROW(name, id, check_id, key, ready, word) {check_id, key, word, ready},
+    TXM_STATES(ROW)
+#undef ROW
+        [NO_IMAGE] = {"no-image", "no_image", TXM_WORD_NO_IMAGE, false},
+    [FAILED] = {"failed", "failed", "not checked", false},
 };
 
 /* Lint findings that affect the name of a tx file or its colours. The others cost only memory and time. */
@@ -66,8 +68,8 @@ enum { WRONG_LOOKS = TXM_LINT_DATA_AS_COLOR | TXM_LINT_COLOR_AS_DATA };
 static txm_status check_id(const char *text, void *field, txm_error *err)
 {
     (void)field;
-    for (int s = OUTDATED; s < FAILED; s++)
-        if (!strcmp(text, states[s].id))
+    for (int s = 0; s < FAILED; s++)
+        if (!states[s].ready && !strcmp(text, states[s].id))
             return TXM_OK;
     for (unsigned bit = 1; bit < TXM_LINT_END; bit <<= 1)
         if (!strcmp(text, txm_lint_name((txm_lint)bit)))
@@ -141,7 +143,7 @@ static void tell_finding(checking *c, const txm_batch_file *file, const char *id
                          const found *what)
 {
     const bool ignored = is_ignored(c, id), note = !strcmp(severity, "note"), counts = !ignored && !note;
-    const bool good = note && !*what->text && (!strcmp(id, states[FRESH].id) || !strcmp(id, states[AS_IS].id));
+    const bool good = note && !*what->text && states[what->state].ready && !strcmp(id, states[what->state].id);
     c->tally.findings |= counts;
     c->ignored += ignored;
     if (c->args->report.json) {
@@ -200,11 +202,9 @@ static void add_shows(found *what, bool harmless)
 /* Runs resolve and translates its result into the states of this command. */
 static txm_status resolve(checking *c, const txm_batch_file *file, found *out, txm_error *err)
 {
-    static const state of[] = {[TXM_TX_STATE_FRESH] = FRESH,
-                               [TXM_TX_STATE_SOURCE] = AS_IS,
-                               [TXM_TX_STATE_OUTDATED] = OUTDATED,
-                               [TXM_TX_STATE_UNUSABLE] = UNUSABLE,
-                               [TXM_TX_STATE_MISSING] = MISSING};
+#define ROW(name, id, check_id, key, ready, word) [TXM_TX_STATE_##name] = name,
+    static const state of[] = {TXM_STATES(ROW)};
+#undef ROW
     const txm_resolve_options how = {.struct_size = sizeof(txm_resolve_options), .deep = c->args->deep};
     txm_settings settings = c->args->settings.settings;
     txm_resolution r;
@@ -230,7 +230,7 @@ static txm_status look_at_file(checking *c, const txm_batch_file *file, found *o
         return txm_fail_as(err, file->err);
     if (r->outcome == TXM_OUTCOME_WOULD_CREATE)
         return resolve(c, file, out, err);
-    out->state = r->outcome == TXM_OUTCOME_UP_TO_DATE ? FRESH : AS_IS;
+    out->state = r->outcome == TXM_OUTCOME_UP_TO_DATE ? FRESH : SOURCE;
     snprintf(out->text, sizeof out->text, "%s", r->reason);
     snprintf(out->shows, sizeof out->shows, "%s", r->shows ? r->shows : "uses the image itself");
     return TXM_OK;
@@ -301,7 +301,7 @@ static void check_done(void *user, const txm_batch_file *file)
     c->counts[s]++;
     c->pixel_bytes += file->err->status == TXM_OK ? txm_make_pixel_bytes(file->result) : 0;
     if (s != FAILED || c->args->report.json) /* the text has been printed on standard error */
-        tell_finding(c, file, states[s].id, s == FRESH || s == AS_IS ? "note" : "error", tx, &what);
+        tell_finding(c, file, states[s].id, states[s].ready ? "note" : "error", tx, &what);
     tell_lint(c, file, tx, &what);
 }
 
@@ -381,13 +381,15 @@ static void say_interrupted(const checking *c)
 static void print_sum(const checking *c, const txm_operands *operands)
 {
     bool ready = is_ready(c);
-    size_t good = c->counts[FRESH] + c->counts[AS_IS];
+    size_t good = 0;
     char textures[TXM_FORMAT_COUNT], warnings[TXM_FORMAT_COUNT];
+    for (int s = 0; s < STATES; s++)
+        good += states[s].ready ? c->counts[s] : 0;
     txm_print_begin();
     txm_print_styled(ready ? TXM_GOOD : TXM_BAD, ready ? "ready to render" : "not ready to render");
     printf(": %zu of %s fresh", good, txm_format_count(c->total, "texture", textures));
-    for (int s = OUTDATED; s < STATES; s++)
-        if (c->counts[s])
+    for (int s = 0; s < STATES; s++)
+        if (c->counts[s] && !states[s].ready)
             printf(", %zu %s", c->counts[s], states[s].word);
     if (c->warnings)
         printf(", %s", txm_format_count(c->warnings, "warning", warnings));
@@ -405,7 +407,7 @@ static void print_json_sum(const checking *c)
     txm_json_text(o, "type", "summary");
     txm_json_bool(o, "ready", is_ready(c));
     txm_json_uint(o, "textures", c->total);
-    for (int s = FRESH; s < STATES; s++)
+    for (int s = 0; s < STATES; s++)
         txm_json_uint(o, states[s].key, c->counts[s]);
     txm_json_uint(o, "warnings", c->warnings + c->guessed);
     txm_json_uint(o, "data_by_name", c->guessed);

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "tile/base/fail.h"
+#include "tile/base/path.h"
 #include "tile/base/shell.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/list/list_scene.h"
@@ -125,23 +126,26 @@ static txm_status list_scene(const txm_input *input, const list_args *args, txm_
 /* For a file that is not a scene, says what it is. */
 static void explain(const char *path, txm_error *err)
 {
-    const char *kind = strstr(err->message, ": not a .blend file: ") ? txm_kind_of_file(path) : "a Blender scene";
-    if (!strcmp(kind, "a Blender scene") || !strcmp(kind, "a zstd file") || !strcmp(kind, "a gzip file")) {
+    const char *noun;
+    const txm_path_kind scene = txm_path_scene(path);
+    const txm_file_kind kind = txm_kind_of_file(path, &noun);
+    if (err->status != TXM_STATUS_CORRUPT || scene == TXM_PATH_XML || scene == TXM_PATH_USD || kind == TXM_FILE_BLEND ||
+        kind == TXM_FILE_PACKED) {
         return; /* a damaged scene */
     }
     char *word = txm_shell_path(path);
     const char *quoted = word ? word : path;
     txm_error_clear(err);
-    if (!strcmp(kind, "a tx file")) {
+    if (kind == TXM_FILE_TX) {
         txm_fail(err, TXM_STATUS_UNSUPPORTED,
                  "%s: not a .blend file, but a tx file; 'txmill info %s' shows what is in it", path, quoted);
-    } else if (strstr(kind, "image")) {
+    } else if (kind == TXM_FILE_IMAGE) {
         txm_fail(err, TXM_STATUS_UNSUPPORTED,
-                 "%s: not a .blend file, but %s; 'txmill resolve %s' shows the tx file of an image", path, kind,
+                 "%s: not a .blend file, but %s; 'txmill resolve %s' shows the tx file of an image", path, noun,
                  quoted);
     } else {
         txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: not a .blend file, but %s; name a scene that was saved by Blender",
-                 path, kind);
+                 path, noun);
     }
     free(word);
 }

@@ -67,7 +67,7 @@ static void set_resolve_defaults(void *p)
 /* An image that is itself a tx file, or that needs none, counts as loaded. */
 static bool is_loaded(const txm_resolution *r)
 {
-    return r->state == TXM_TX_STATE_FRESH || r->state == TXM_TX_STATE_SOURCE;
+    return txm_state_is_ready(r->state);
 }
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
@@ -193,7 +193,7 @@ static txm_status resolve_one(txm_context *context, const txm_input *input, cons
     if (status)
         return status;
     tally->findings |= !is_loaded(&r);
-    txm_summary_add(summary, r.state == TXM_TX_STATE_SOURCE ? "used as it is" : txm_tx_state_name(r.state));
+    txm_summary_add(summary, txm_state_word(r.state));
     if (args->report.json)
         print_resolve_json(image, &r);
     else if (!args->report.quiet || !is_loaded(&r))

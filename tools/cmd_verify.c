@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tile/base/fail.h"
+#include "tools/inspect/info_report.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/inspect/verify_report.h"
 #include "tools/make/run_log.h"
@@ -63,7 +64,7 @@ static const char *word_of_findings(const txm_findings *findings, const txm_verd
 {
     if (!txm_verify_failed(findings))
         return "good";
-    return verdict->used || verdict->use == TXM_USE_NO_IMAGE ? "with findings" : txm_use_word(verdict->use);
+    return txm_info_is_good(verdict) ? "with findings" : txm_use_word(verdict->use);
 }
 
 /* What the files are compared with. */

@@ -207,13 +207,17 @@ END_TEST
 
 START_TEST(kinds_go_by_the_first_bytes)
 {
+    const char *noun;
     batch_enter();
     batch_png("wood.jpg", 1);
     batch_file("scene.png", "BLENDER-v500");
     batch_folder("folder");
-    ck_assert_str_eq(txm_kind_of_file("wood.jpg"), "a PNG image");
-    ck_assert_str_eq(txm_kind_of_file("scene.png"), "a Blender scene");
-    ck_assert_str_eq(txm_kind_of_file("folder"), "a folder");
+    ck_assert_int_eq(txm_kind_of_file("wood.jpg", &noun), TXM_FILE_IMAGE);
+    ck_assert_str_eq(noun, "a PNG image");
+    ck_assert_int_eq(txm_kind_of_file("scene.png", &noun), TXM_FILE_BLEND);
+    ck_assert_str_eq(noun, "a Blender scene");
+    ck_assert_int_eq(txm_kind_of_file("folder", &noun), TXM_FILE_FOLDER);
+    ck_assert_str_eq(noun, "a folder");
     batch_leave();
 }
 END_TEST

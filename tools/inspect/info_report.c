@@ -16,6 +16,7 @@
 #include "tile/base/fail.h"
 #include "tile/base/path.h"
 #include "tile/base/settings.h"
+#include "tools/inspect/tx_files.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
 #include "tools/output/line.h"
@@ -210,7 +211,8 @@ static void print_file(const txm_tx_info *i)
 /* Neither good nor bad: without its image, the file cannot be checked. */
 static txm_style style_of(const txm_verdict *v)
 {
-    return v->used ? TXM_GOOD : v->use == TXM_USE_NO_IMAGE ? TXM_DOUBTFUL : TXM_BAD;
+    const txm_standing standing = txm_use_standing(v->use);
+    return standing == TXM_STANDING_USED ? TXM_GOOD : standing == TXM_STANDING_OPEN ? TXM_DOUBTFUL : TXM_BAD;
 }
 
 /* Prints what Cycles does with this file, and why. */
@@ -425,7 +427,8 @@ static void add_metadata(cJSON *o, const txm_tx *tx)
 /* A tx file without its image is good: Cycles uses it when it is beside the image. */
 bool txm_info_is_good(const txm_verdict *v)
 {
-    return v->used || v->use == TXM_USE_NO_IMAGE;
+    const txm_standing standing = txm_use_standing(v->use);
+    return standing == TXM_STANDING_USED || standing == TXM_STANDING_OPEN;
 }
 
 /* `use` is the whole verdict, `accepted` a short form for scripts that only need to know whether Cycles accepts the

@@ -290,10 +290,34 @@ txm_status txm_input_check(const txm_input *input, txm_error *err)
 /* For the sums at the end of a run, where the word follows a number. */
 const char *txm_use_word(txm_use use)
 {
-    static const char *const words[] = {"missing",  "unreadable", "refused by Cycles", "made with other settings",
-                                        "outdated", "damaged",    "without an image",  "not in a cache folder",
-                                        "used"};
+#define ROW(name, id, state, standing, word, shows) [TXM_USE_##name] = word,
+    static const char *const words[] = {TXM_USES(ROW)};
+#undef ROW
     return words[use];
+}
+
+txm_standing txm_use_standing(txm_use use)
+{
+#define ROW(name, id, state, standing, word, shows) [TXM_USE_##name] = TXM_STANDING_##standing,
+    static const txm_standing standings[] = {TXM_USES(ROW)};
+#undef ROW
+    return standings[use];
+}
+
+const char *txm_state_word(txm_tx_state state)
+{
+#define ROW(name, id, check_id, key, ready, word) [TXM_TX_STATE_##name] = word,
+    static const char *const words[] = {TXM_STATES(ROW)};
+#undef ROW
+    return words[state];
+}
+
+bool txm_state_is_ready(txm_tx_state state)
+{
+#define ROW(name, id, check_id, key, ready, word) [TXM_TX_STATE_##name] = ready,
+    static const bool is_ready[] = {TXM_STATES(ROW)};
+#undef ROW
+    return is_ready[state];
 }
 
 const char *txm_files_path(const void *inputs, size_t index)
@@ -340,11 +364,12 @@ bool txm_tx_explain_other(const char *path, txm_error *err)
     size_t bytes;
     unsigned version;
     char md5[33];
-    const char *kind = txm_kind_of_file(path);
-    const bool other = txm_path_scene(path) != TXM_PATH_NONE || (txm_is_image_name(path) && strstr(kind, "image"));
-    if (txm_tx_name_parse(txm_path_base(path), &bytes, &version, md5) || !other)
+    const char *noun;
+    const bool image = txm_kind_of_file(path, &noun) == TXM_FILE_IMAGE && txm_is_image_name(path);
+    if (txm_tx_name_parse(txm_path_base(path), &bytes, &version, md5) ||
+        (!image && txm_path_scene(path) == TXM_PATH_NONE))
         return false;
-    txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is %s", path, kind);
+    txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is %s", path, noun);
     txm_tx_explain(path, err);
     return true;
 }
@@ -356,18 +381,18 @@ void txm_tx_explain(const char *path, txm_error *err)
         txm_ptex_advise(path);
     if (err->status != TXM_STATUS_UNSUPPORTED || txm_explain_pointer(path, err))
         return;
-    const char *kind = txm_kind_of_file(path);
-    if (!strcmp(kind, "a tx file"))
+    const char *noun;
+    if (txm_kind_of_file(path, &noun) == TXM_FILE_TX)
         return; /* something else is wrong */
     bool scene = txm_path_scene(path) != TXM_PATH_NONE;
     char *word = txm_shell_path(path);
     const char *quoted = word ? word : path;
     txm_error_clear(err);
     if (txm_is_image_name(path))
-        txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is %s without a tx file; 'txmill make %s' makes one", path, kind,
+        txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is %s without a tx file; 'txmill make %s' makes one", path, noun,
                  quoted);
     else
-        txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is %s, not a tx file%s%s%s", path, kind,
+        txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is %s, not a tx file%s%s%s", path, noun,
                  scene ? "; 'txmill list " : "", scene ? quoted : "", scene ? "' shows the images of the scene" : "");
     free(word);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tile/base/text.h"
+#include "tools/inspect/tx_files.h"
 #include "tools/list/list_report.h"
 #include "tools/output/format.h"
 #include "tools/output/text.h"
@@ -63,7 +64,9 @@ static bool is_closed(const txm_blend_image *image, const txm_found *lookups)
 /* "3 files, 1.2 MB; tx: 2 fresh, 1 missing", with the reason for the first one that is unusable. */
 static void print_files(const txm_blend_image *image, const txm_found *lookups)
 {
-    unsigned counts[TXM_TX_STATE_MISSING + 1] = {0};
+#define ROW(name, id, check_id, key, ready, word) +1
+    unsigned counts[0 TXM_STATES(ROW)] = {0};
+#undef ROW
     const char *why = NULL;
     uint64_t bytes = 0;
     for (size_t i = 0; i < image->file_count; i++) {
@@ -76,9 +79,12 @@ static void print_files(const txm_blend_image *image, const txm_found *lookups)
     char size[TXM_FORMAT_BYTES];
     printf("    %zu file%s, %s; tx:", image->file_count, plural(image->file_count), txm_format_bytes(bytes, size));
     const char *comma = " ";
-    for (int state = TXM_TX_STATE_FRESH; state <= TXM_TX_STATE_MISSING; state++) {
-        if (counts[state]) {
-            printf("%s%u %s", comma, counts[state], txm_tx_state_name((txm_tx_state)state));
+#define ROW(name, id, check_id, key, ready, word) TXM_TX_STATE_##name,
+    static const txm_tx_state order[] = {TXM_STATES(ROW)};
+#undef ROW
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        if (counts[order[i]]) {
+            printf("%s%u %s", comma, counts[order[i]], txm_tx_state_name(order[i]));
             comma = ", ";
         }
     }
@@ -197,13 +203,10 @@ void txm_list_sum(const txm_list_report *report, txm_summary *summary)
         const txm_blend_image *image = txm_blend_image_at(report->blend, i);
         bool not_there = image->state == TXM_BLEND_STATE_MISSING && !image->file_count;
         if (not_there) {
-            txm_summary_add(summary, "without an image");
+            txm_summary_add(summary, TXM_WORD_NO_IMAGE);
         }
         for (size_t f = 0; f < image->file_count; f++, lookup++) {
-            txm_tx_state state = lookup->state;
-            txm_summary_add(summary, !image->files[f].exists        ? "without an image"
-                                     : state == TXM_TX_STATE_SOURCE ? "used as they are"
-                                                                    : txm_tx_state_name(state));
+            txm_summary_add(summary, image->files[f].exists ? txm_state_word(lookup->state) : TXM_WORD_NO_IMAGE);
         }
     }
 }

@@ -65,29 +65,32 @@ static bool begins(const head *h, const char *magic, size_t bytes)
 }
 
 /* The first bytes decide and not the extension, because the name may be the user's mistake. */
-static const char *kind_of_head(const head *h)
+static txm_file_kind kind_of_head(const head *h, const char **noun)
 {
     static const struct {
         const char *magic;
         size_t bytes;
-        const char *kind;
+        txm_file_kind kind;
+        const char *noun;
     } kinds[] = {
-        {"BLENDER", 7, "a Blender scene"},
-        {"Ptex", 4, "a Ptex file"},
-        {"RIFF", 4, "a RIFF file"},
-        {"\x1F\x8B", 2, "a gzip file"},
-        {"\x28\xB5\x2F\xFD", 4, "a zstd file"},
-        {"<!doctype html", 14, "an HTML page"},
-        {"<!DOCTYPE html", 14, "an HTML page"},
-        {"{\"schema\":\"txmill.", 18, "a log of txmill"},
+        {"BLENDER", 7, TXM_FILE_BLEND, "a Blender scene"},
+        {"Ptex", 4, TXM_FILE_PTEX, "a Ptex file"},
+        {"RIFF", 4, TXM_FILE_RIFF, "a RIFF file"},
+        {"\x1F\x8B", 2, TXM_FILE_PACKED, "a gzip file"},
+        {"\x28\xB5\x2F\xFD", 4, TXM_FILE_PACKED, "a zstd file"},
+        {"<!doctype html", 14, TXM_FILE_PAGE, "an HTML page"},
+        {"<!DOCTYPE html", 14, TXM_FILE_PAGE, "an HTML page"},
+        {"{\"schema\":\"txmill.", 18, TXM_FILE_LOG, "a log of txmill"},
     };
-    const char *image = txm_image_noun(h->data, h->bytes);
-    if (image)
-        return image;
+    if ((*noun = txm_image_noun(h->data, h->bytes)))
+        return TXM_FILE_IMAGE;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (begins(h, kinds[i].magic, kinds[i].bytes))
+        if (begins(h, kinds[i].magic, kinds[i].bytes)) {
+            *noun = kinds[i].noun;
             return kinds[i].kind;
-    return "another kind of file";
+        }
+    *noun = "another kind of file";
+    return TXM_FILE_OTHER;
 }
 
 /* A tiled pyramid that says so, or has the extension, such as maketx makes. */
@@ -104,16 +107,25 @@ static bool is_tx(const char *path)
     return is;
 }
 
-const char *txm_kind_of_file(const char *path)
+txm_file_kind txm_kind_of_file(const char *path, const char **noun)
 {
     static _Thread_local head h;
     struct stat st;
-    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-        return "a folder";
-    if (is_tx(path))
-        return "a tx file";
-    read_head(path, false, &h);
-    return kind_of_head(&h);
+    const char *found;
+    txm_file_kind kind;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+        kind = TXM_FILE_FOLDER;
+        found = "a folder";
+    } else if (is_tx(path)) {
+        kind = TXM_FILE_TX;
+        found = "a tx file";
+    } else {
+        read_head(path, false, &h);
+        kind = kind_of_head(&h, &found);
+    }
+    if (noun)
+        *noun = found;
+    return kind;
 }
 
 /* Text such as "3 0 0.5 0.25": a column, a row, values. */
@@ -136,11 +148,8 @@ static bool is_text_of_pixels(const head *h)
 static bool is_precious(const char *path)
 {
     static _Thread_local head h;
-    static const char *const replaceable[] = {"another kind of file", "an HTML page", "a gzip file", "a zstd file"};
-    const char *kind = txm_kind_of_file(path);
-    bool known = true;
-    for (size_t i = 0; known && i < sizeof replaceable / sizeof *replaceable; i++)
-        known = strcmp(kind, replaceable[i]) != 0;
+    const txm_file_kind kind = txm_kind_of_file(path, NULL);
+    const bool known = kind != TXM_FILE_OTHER && kind != TXM_FILE_PAGE && kind != TXM_FILE_PACKED;
     read_head(path, false, &h);
     return known || txm_path_scene(path) != TXM_PATH_NONE || (txm_is_image_name(path) && memchr(h.data, 0, h.bytes));
 }
@@ -260,6 +269,8 @@ static const char *const examples[] = {"wood.tx",  "picture.png",  "page.html", 
  * place. The message says so, with an example of the right form. */
 static txm_status refuse_kind(const txm_output *o, txm_error *err)
 {
+    const char *noun;
+    txm_kind_of_file(o->path, &noun);
     bool may = o->kind != TXM_OUTPUT_TX && o->kind != TXM_OUTPUT_LOG && !is_precious(o->path);
     if (has_mark(o->path, o->kind))
         return txm_fail(err, TXM_STATUS_USAGE,
@@ -269,8 +280,8 @@ static txm_status refuse_kind(const txm_output *o, txm_error *err)
     return txm_fail(err, TXM_STATUS_USAGE,
                     "%s %s: the file already exists and is %s, not %s; nothing was written. Was the name after %s left "
                     "out, as in %s %s? Give another name, or %s",
-                    o->option, o->path, txm_kind_of_file(o->path), wanted[o->kind], o->option, o->option,
-                    examples[o->kind], may ? "--overwrite to replace the file" : "remove the file");
+                    o->option, o->path, noun, wanted[o->kind], o->option, o->option, examples[o->kind],
+                    may ? "--overwrite to replace the file" : "remove the file");
 }
 
 /* Devices and pipes are accepted, because writing to them destroys nothing. */

@@ -48,7 +48,20 @@ txm_status txm_guard_operands(const txm_output *output, char *const *items, size
  * txm_guard_output. */
 txm_status txm_guard_tx_of(const txm_output *output, const char *image, txm_error *err);
 
-/* The kind of a file by its first bytes, with its article: "a PNG image", "a Blender scene", "a folder". For
- * messages; never NULL. */
-const char *txm_kind_of_file(const char *path);
+typedef enum txm_file_kind {
+    TXM_FILE_OTHER,
+    TXM_FILE_FOLDER,
+    TXM_FILE_TX,
+    TXM_FILE_IMAGE,
+    TXM_FILE_BLEND,
+    TXM_FILE_PTEX,
+    TXM_FILE_RIFF,
+    TXM_FILE_PACKED, /* by gzip or zstd: a scene may be in it */
+    TXM_FILE_PAGE,
+    TXM_FILE_LOG
+} txm_file_kind;
+
+/* The kind of a file by its first bytes. *noun (may be NULL) receives its name with an article, for messages: "a PNG
+ * image", "a Blender scene", "a folder". */
+txm_file_kind txm_kind_of_file(const char *path, const char **noun);
 #endif

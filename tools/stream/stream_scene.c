@@ -106,11 +106,14 @@ static txm_status no_scene(const char *name, bool exists, txm_error *err)
 {
     const char *near = NULL, *one;
     unsigned distance, least = 0;
-    if (exists)
+    const char *noun = NULL;
+    if (exists) {
+        txm_kind_of_file(name, &noun);
         return txm_fail(err, TXM_STATUS_UNSUPPORTED,
                         "%s: is %s, but a scene is a folder with a file scene.txt, described in txmill-scene(5); the "
                         "Blender extension's Export Scene writes one",
-                        name, txm_kind_of_file(name));
+                        name, noun);
+    }
     for (size_t i = 0; (one = txm_render_builtin_name(i)); i++)
         if (txm_spelling_close(name, one, &distance) && (!near || distance < least)) {
             near = one;

@@ -21,6 +21,7 @@
 #include "tile/base/mem.h"
 #include "tile/base/owner.h"
 #include "tile/base/path.h"
+#include "tile/base/use_table.h"
 #include "txmill/inspect.h"
 #include "txtile/describe.h"
 
@@ -120,6 +121,14 @@ static txm_status open_file(const char *path, const char *what, int *out, struct
     return status;
 }
 
+static bool is_broken(txm_use use)
+{
+#define ROW(name, id, state, standing, word, shows) [TXM_USE_##name] = TXM_STANDING_##standing == TXM_STANDING_BROKEN,
+    static const bool broken[] = {TXM_USES(ROW)};
+#undef ROW
+    return broken[use];
+}
+
 /* Disks lose power and flip bits, and all users get what one of them made, so an object is verified in full, pixels and
  * SHA-1 included, and removed if it is damaged. One that cannot be examined now (no memory, too many open files) is
  * kept. */
@@ -131,7 +140,7 @@ static txm_status check_whole(txm_context *context, const char *object, txm_erro
     txm_verify_options_init(&all);
     all.verdict = &verdict;
     txm_status status = txm_verify(context, object, &all, &findings, err);
-    bool damaged = verdict.use <= TXM_USE_REFUSED || findings.severities[TXM_SEVERITY_ERROR];
+    bool damaged = is_broken(verdict.use) || findings.severities[TXM_SEVERITY_ERROR];
     txm_findings_clear(&findings);
     if (status != TXM_OK || !damaged)
         return status;

@@ -12,49 +12,59 @@
 
 #include "tile/base/settings.h"
 #include "tile/base/text.h"
+#include "tile/base/use_table.h"
 #include "tile/base/words.h"
 #include "tile/reader/acceptance.h"
 #include "txtile/describe.h"
 
 const char *txm_use_name(txm_use use)
 {
-    static const char *const names[] = {"missing", "unreadable", "refused", "name",  "outdated",
-                                        "damaged", "no-image",   "direct",  "loaded"};
+#define ROW(name, id, state, standing, word, shows) [TXM_USE_##name] = id,
+    static const char *const names[] = {TXM_USES(ROW)};
+#undef ROW
     return TXM_WORD_OF(names, use);
 }
 
 /* The words of the output and of JSON. */
 const char *txm_tx_state_name(txm_tx_state state)
 {
-    static const char *const names[] = {"fresh", "source", "outdated", "unusable", "missing"};
+#define ROW(name, id, check_id, key, ready, word) [TXM_TX_STATE_##name] = id,
+    static const char *const names[] = {TXM_STATES(ROW)};
+#undef ROW
     return TXM_WORD_OF(names, state);
 }
 
 txm_tx_state txm_state_of_use(txm_use use)
 {
-    return use == TXM_USE_MISSING                           ? TXM_TX_STATE_MISSING
-           : use == TXM_USE_OUTDATED                        ? TXM_TX_STATE_OUTDATED
-           : use == TXM_USE_LOADED || use == TXM_USE_DIRECT ? TXM_TX_STATE_FRESH
-                                                            : TXM_TX_STATE_UNUSABLE;
+#define ROW(name, id, state, standing, word, shows) [TXM_USE_##name] = TXM_TX_STATE_##state,
+    static const txm_tx_state states[] = {TXM_USES(ROW)};
+#undef ROW
+    return states[use];
 }
 
 /* ---- what a render shows ---------------------------------------------------------------------------------------- */
-
-/* If Cycles does not use the file, the picture is still right but takes longer. */
-static const char from_source[] =
-    "reads the source image instead, or, with Auto Generate on, makes the tx file before it renders";
 
 /* This happens with and without Auto Generate, because Cycles reads only the header before the first tile. */
 static const char foreign_codec[] =
     "renders magenta in the official Blender; builds whose libtiff has the codec use it";
 
+/* NULL: what the table says that Cycles shows. */
 static void say(txm_verdict *v, txm_use use, const char *shows, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 static void say(txm_verdict *v, txm_use use, const char *shows, const char *format, ...)
 {
+    static const struct {
+        txm_standing standing;
+        const char *shows;
+    } uses[] = {
+#define ROW(name, id, state, standing, word, shows) [TXM_USE_##name] = {TXM_STANDING_##standing, shows},
+        TXM_USES(ROW)
+#undef ROW
+    };
     va_list args;
-    *v = (txm_verdict){.use = use, .used = use == TXM_USE_LOADED || use == TXM_USE_DIRECT};
-    v->harmless = v->used || shows == from_source;
+    shows = shows ? shows : uses[use].shows;
+    *v = (txm_verdict){.use = use, .used = uses[use].standing == TXM_STANDING_USED};
+    v->harmless = v->used || !strcmp(shows, TXM_SHOWS_SOURCE);
     va_start(args, format);
     txm_vformat(v->reason, sizeof v->reason, format, args);
     va_end(args);
@@ -73,14 +83,14 @@ static bool is_native(const txm_tx *tx)
 static void say_outdated(const txm_evidence *e, txm_verdict *out)
 {
     char span[TXM_TIME_BYTES];
-    say(out, TXM_USE_OUTDATED, from_source, "%.300s is %s than the tx file by %s", e->image ? e->image : "the image",
+    say(out, TXM_USE_OUTDATED, NULL, "%.300s is %s than the tx file by %s", e->image ? e->image : "the image",
         e->image_time > e->tx_time ? "newer" : "older", txm_duration_text(difftime(e->image_time, e->tx_time), span));
 }
 
 /* Cycles may open files that txmill cannot read: it checks only the header, and notices bad tiles when it renders. */
 static void say_unreadable(const txm_evidence *e, txm_verdict *out)
 {
-    static const char *const shows[] = {[TXM_OPENING_NONE] = from_source,
+    static const char *const shows[] = {[TXM_OPENING_NONE] = NULL,
                                         [TXM_OPENING_PARTS] = "renders magenta where tiles are missing",
                                         [TXM_OPENING_FOREIGN] = foreign_codec,
                                         [TXM_OPENING_WHOLE] = "uses it, as far as its own libraries can read it"};
@@ -94,7 +104,7 @@ static bool is_refused_by_header(const txm_tx *tx, txm_verdict *out)
     uint32_t width, height, odd = txm_tx_odd_level(tx, &width, &height);
     const txm_tx_info *i = txm_tx_info_of(tx);
     if (!txm_tx_is_pyramid(tx, reason, sizeof reason))
-        say(out, TXM_USE_REFUSED, from_source, "%s", reason);
+        say(out, TXM_USE_REFUSED, NULL, "%s", reason);
     else if (!txm_tx_cycles_accepts(tx, reason, sizeof reason))
         say(out, TXM_USE_REFUSED, foreign_codec, "%s", reason);
     else if (odd)
@@ -137,9 +147,9 @@ static void say_loaded(const txm_evidence *e, txm_verdict *out)
 void txm_decide(const txm_evidence *e, txm_verdict *out)
 {
     if (e->missing)
-        say(out, TXM_USE_MISSING, from_source, "%s", "");
+        say(out, TXM_USE_MISSING, NULL, "%s", "");
     else if (e->no_file)
-        say(out, TXM_USE_UNREADABLE, from_source, "not a regular file");
+        say(out, TXM_USE_UNREADABLE, NULL, "not a regular file");
     else if (!e->direct && e->has_image && e->image_time != e->tx_time)
         say_outdated(e, out);
     else if (!e->tx && e->refusal)
@@ -147,17 +157,15 @@ void txm_decide(const txm_evidence *e, txm_verdict *out)
     else if (e->tx && is_refused_by_header(e->tx, out))
         ;
     else if (!e->direct && e->fit == TXM_FIT_NAME)
-        say(out, TXM_USE_NAME, "never looks for this name", "%s", e->misfit);
+        say(out, TXM_USE_NAME, NULL, "%s", e->misfit);
     else if (!e->direct && e->fit == TXM_FIT_COLOURS)
         say(out, TXM_USE_NAME, "uses it, with colours or alpha other than the scene's", "%s", e->misfit);
     else if (e->damage)
         say_damaged(e, out);
     else if (e->direct)
-        say(out, TXM_USE_DIRECT, "uses it where a scene names this file as its image", "%s",
-            e->misfit ? e->misfit : "");
+        say(out, TXM_USE_DIRECT, NULL, "%s", e->misfit ? e->misfit : "");
     else if (!e->has_image)
-        say(out, TXM_USE_NO_IMAGE, "uses it beside its image; renders magenta where the image is missing", "%s",
-            e->misfit ? e->misfit : "");
+        say(out, TXM_USE_NO_IMAGE, NULL, "%s", e->misfit ? e->misfit : "");
     else
         say_loaded(e, out);
 }
