@@ -372,11 +372,12 @@ static txm_status probe(const char *folder, const char *name, mode_t kind, char 
     return status;
 }
 
-/* A folder .blender_project hides those above it, even if it has no file. A file that does not exist belongs to nobody.
- */
+/* A folder .blender_project hides those above it, whatever its project.toml is. A file that does not exist belongs to
+ * nobody. */
 static txm_status probe_project(const char *folder, char **path, txm_error *err)
 {
-    char *project = NULL, *file = NULL;
+    char *project = NULL;
+    bool trusted = true;
     *path = NULL;
     txm_status status = probe(folder, ".blender_project", S_IFDIR, &project, err);
     if (status != TXM_OK || !project)
@@ -384,13 +385,12 @@ static txm_status probe_project(const char *folder, char **path, txm_error *err)
     if (!(*path = txm_path_join(project, "project.toml")))
         status = txm_no_memory(err, folder);
     else if (access(*path, F_OK) == 0)
-        status = probe(project, "project.toml", S_IFREG, &file, err);
-    if (status != TXM_OK || (access(*path, F_OK) == 0 && !file)) {
+        status = txm_settings_trust(*path, &trusted, err);
+    if (status != TXM_OK || !trusted) {
         free(*path);
         *path = NULL;
     }
     free(project);
-    free(file);
     return status;
 }
 

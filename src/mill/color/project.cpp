@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Reads a project with toml++, as official Blender 5.3.0 does: a file that lacks the integer schema_version, at most 1,
- * or a name is no project. The library bounds how deeply values are nested; the size is bounded here.
+ * or a name is no project. The library bounds how deeply values are nested, but not how many parts a key has, each of
+ * which is a table in the one before; these and the size are bounded here.
  */
 #include "mill/color/project.h"
 
@@ -9,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -20,7 +22,7 @@
 #include "tile/base/fail.h"
 
 static const char folder_name[] = "/.blender_project/project.toml";
-enum { MAX_BYTES = 1 << 20, NEWEST_SCHEMA = 1 };
+enum { MAX_BYTES = 1 << 20, MAX_DOTS = 10000, NEWEST_SCHEMA = 1 };
 
 bool txm_color_is_project(const char *path)
 {
@@ -79,18 +81,25 @@ try {
     const txm_status status = read_text(path, text, err);
     if (status != TXM_OK)
         return status;
+    if (std::count(text.begin(), text.end(), '.') > MAX_DOTS)
+        return txm_fail(err, TXM_STATUS_CONFIG,
+                        "%s: the Blender project has more than %d dots, so its keys may be too long", path, MAX_DOTS);
     const toml::table project = toml::parse(text);
     const toml::value<int64_t> *schema = project["schema_version"].as_integer();
-    const toml::value<std::string> *name = project["name"].as_string(), *named = project["ocio_config"].as_string();
+    const toml::value<std::string> *name = project["name"].as_string();
+    const toml::node_view<const toml::node> named = project["ocio_config"];
     if (!schema || schema->get() > NEWEST_SCHEMA || !name || name->get().empty())
         return txm_fail(err, TXM_STATUS_CONFIG,
                         "%s: not a project for Blender, which needs a schema_version of at most %d and a name", path,
                         NEWEST_SCHEMA);
-    if (!named || named->get().empty())
+    if (named && !named.is_string())
+        return txm_fail(err, TXM_STATUS_CONFIG, "%s: ocio_config is not a text in quotation marks", path);
+    /* Blender ignores what follows a null character. */
+    const std::string written = named.value_or(std::string()).c_str();
+    if (written.empty())
         return TXM_OK;
-    const std::string full = with_root(named->get(), root_of(path));
-    if (full.find('\0') != std::string::npos ||
-        (full[0] != '/' && full.compare(0, 7, "ocio://") != 0 && named->get()[0] != '{'))
+    const std::string full = with_root(written, root_of(path));
+    if (full[0] != '/' && full.compare(0, 7, "ocio://") != 0 && written[0] != '{')
         return txm_fail(err, TXM_STATUS_CONFIG, "%s: ocio_config is neither absolute nor below {project_root}", path);
     *config = strdup(full.c_str());
     return *config ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", path);

@@ -174,6 +174,8 @@ START_TEST(projects_name_configs)
          "/lin.ocio"},
         {"\xEF\xBB\xBFschema_version = -1\nname = ' '\nocio_config = '{project_root}/lin.ocio'\n", "/lin.ocio"},
         {"schema_version = 1\nname = 'p'\nocio_config = '/tmp/../{project_root}/lin.ocio'\n", "/lin.ocio"},
+        {"schema_version = 1\nname = 'p'\nocio_config = \"{project_root}/lin.ocio\\u0000x\"\n", "/lin.ocio"},
+        {"schema_version = 1\r\nname = 'p'\r\nocio_config = '{project_root}/lin.ocio'\r\n", "/lin.ocio"},
         {"schema_version = 1\nocio_config = '{project_root}/lin.ocio'\n", NULL},
         {"schema_version = 1\nname = ''\nocio_config = '{project_root}/lin.ocio'\n", NULL},
         {"schema_version = 1\nname = 3\nocio_config = '{project_root}/lin.ocio'\n", NULL},
@@ -187,12 +189,14 @@ START_TEST(projects_name_configs)
         {"schema_version = 1\nname = 'p'\nocio_config = '{other}/lin.ocio'\n", NULL},
         {"schema_version = 1\nname = 'p'\nocio_config = ''\n", NULL},
         {"schema_version = 1\nname = 'p'\nocio_config = 3\n", NULL},
+        {"schema_version = 1\nname = 'p'\nocio_config = ['{project_root}/lin.ocio']\n", NULL},
         {"schema_version = 1\nname = 'p'\n", NULL},
         {"schema_version = 1\nname = 'p'\n[color]\nocio_config = '{project_root}/lin.ocio'\n", NULL},
         {"schema_version = 1\nname = 'p'\nocio_config = '{project_root}/lin.ocio\n", NULL},
         {"schema_version = 1\nname = 'p'\nocio_config = '{project_root}/lin.ocio'\nocio_config = 'x'\n", NULL},
         {"", NULL},
     };
+    static const char number[] = "schema_version = 1\nname = 'p'\nocio_config = 3\n";
     static char deep[1 << 16] = "schema_version = 1\nname = 'p'\nocio_config = '{project_root}/lin.ocio'\na = ";
     char *below = txm_asprintf("%s/.blender_project", folder), *path = txm_asprintf("%s/project.toml", below);
     txm_color_options options = {.struct_size = sizeof options, .ocio_path = path, .ignore_environment = true};
@@ -232,6 +236,24 @@ START_TEST(projects_name_configs)
     store(path, deep, sizeof deep - 1);
     ck_assert_int_eq(txm_color_load(&options, &config, NULL), TXM_OK);
     says(txm_color_config_replaced(config), "not TOML");
+    txm_color_free(&config);
+    char *dotted = malloc(1 << 20);
+    ck_assert_ptr_nonnull(dotted);
+    for (size_t i = 0; i < (1 << 20) - 8; i += 2)
+        memcpy(dotted + i, "a.", 2);
+    memcpy(dotted + (1 << 20) - 8, "a = 1\n  ", 8);
+    store(path, dotted, 1 << 20);
+    ck_assert_int_eq(txm_color_load(&options, &config, NULL), TXM_OK);
+    says(txm_color_config_replaced(config), "more than 10000 dots");
+    txm_color_free(&config);
+    store(path, dotted + (1 << 20) - 8 - 20000, 20008);
+    ck_assert_int_eq(txm_color_load(&options, &config, NULL), TXM_OK);
+    says(txm_color_config_replaced(config), "not a project for Blender");
+    txm_color_free(&config);
+    free(dotted);
+    store(path, number, sizeof number - 1);
+    ck_assert_int_eq(txm_color_load(&options, &config, NULL), TXM_OK);
+    says(txm_color_config_replaced(config), "ocio_config is not a text");
     txm_color_free(&config);
     ck_assert_int_eq(truncate(path, (1 << 20) + 1), 0);
     ck_assert_int_eq(txm_color_load(&options, &config, NULL), TXM_OK);

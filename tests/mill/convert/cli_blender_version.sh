@@ -243,6 +243,13 @@ rm project/.txmill && mkdir project/sub/.blender_project
 txm make -n --json project/sub/rgb8.png
 check inner-hides-outer test "$(digest_of)" = 926BDA8569F1F2504902F06ABA51E46D
 check inner-is-said says "project/sub/.blender_project/project.toml"
+for kind in mkdir mkfifo; do
+    $kind project/sub/.blender_project/project.toml
+    txm make -n --json project/sub/rgb8.png
+    check inner-hides-outer-$kind test "$(digest_of)" = 926BDA8569F1F2504902F06ABA51E46D
+    check inner-is-said-$kind says "project/sub/.blender_project/project.toml: the Blender project is not a regular file"
+    rm -r project/sub/.blender_project/project.toml
+done
 
 # ---- messages about the version --------------------------------------------------------------------------------------
 mkdir film && cp rgb8.png film
