@@ -115,6 +115,7 @@ typedef struct checking {
     size_t guessed;   /* images that are data by their names, without a setting that says that they are colours */
     bool guess_stale; /* one of them is not fresh */
     size_t elsewhere; /* missing, without a setting for their use, but with a tx file for another colour space */
+    size_t renamed;   /* missing, but with a tx file that seems to be theirs under a former name */
     size_t inputs;
     bool preset;          /* the preset was chosen for a folder that nobody named */
     uint64_t pixel_bytes; /* of all images whose sizes are known */
@@ -217,6 +218,14 @@ static txm_status resolve(checking *c, const txm_batch_file *file, found *out, t
     snprintf(out->shows, sizeof out->shows, "%s", r.shows);
     add_others(&r, out->text, sizeof out->text);
     c->elsewhere += r.other_spaces && is_undecided(c, file);
+    c->renamed += r.former != NULL;
+    if (r.former) {
+        const size_t used = strlen(out->text);
+        char *shown = txm_path_shown(r.former);
+        snprintf(out->text + used, sizeof out->text - used, "%sthe image seems to have been renamed: %.300s is for it",
+                 used ? "; " : "", shown ? shown : r.former);
+        free(shown);
+    }
     add_shows(out, r.harmless);
     txm_resolution_clear(&r);
     return TXM_OK;
@@ -316,10 +325,10 @@ static void print_option(const txm_operands *operands, const char *name, const c
 }
 
 /* Prints the command that makes the textures ready, such as "txmill make textures". */
-static void print_command(const checking *c, const txm_operands *operands)
+static void print_command(const checking *c, const txm_operands *operands, const char *command)
 {
     const check_args *a = c->args;
-    fputs("; run: txmill make", stdout);
+    fputs(command, stdout);
     fputs(a->deep ? " --deep" : "", stdout);
     /* Without this option, make would make the file for colours, which scenes do not use. */
     fputs(c->guess_stale || c->preset ? " --preset pbr" : "", stdout);
@@ -331,7 +340,8 @@ static void print_command(const checking *c, const txm_operands *operands)
     print_option(operands, "working-space", "--working-space", a->config.working_space);
     print_option(operands, "blender", "--blender", txm_blender_name(a->config.blender));
     print_option(operands, "cache-dir", "-d", a->settings.settings.cache_dir);
-    print_option(operands, "packed", "--packed", a->input.packed);
+    if (strstr(command, " make"))
+        print_option(operands, "packed", "--packed", a->input.packed);
     for (size_t i = 0; i < txm_project_state()->rules; i++)
         print_option(operands, "rule", "--rule", a->rules.rules.items[i]);
     for (size_t i = 0; i < txm_project_state()->rule_files; i++)
@@ -359,7 +369,12 @@ static void print_advice(const checking *c, const txm_operands *operands)
                "with -c",
                c->elsewhere, c->elsewhere == 1 ? "has" : "have");
     else if (c->counts[OUTDATED] + c->counts[MISSING] + c->counts[UNUSABLE])
-        print_command(c, operands);
+        print_command(c, operands, "; run: txmill make");
+    if (c->renamed) {
+        printf("; %zu seem%s renamed, and need%s no conversion: run first", c->renamed, c->renamed == 1 ? "s" : "",
+               c->renamed == 1 ? "s" : "");
+        print_command(c, operands, ": txmill resolve --adopt");
+    }
     free(hint);
 }
 

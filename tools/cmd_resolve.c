@@ -3,7 +3,8 @@
  * txmill resolve: shows which file Cycles would load for an image, and why.
  *
  * In: images and settings. Out: for each image the tx file that Cycles would load, or why there is none, and tx files
- * under other names. With --touch, tx files whose modification times were lost get them back, after a deep comparison.
+ * under other names. With --touch, tx files whose modification times were lost get them back, and with --adopt those of
+ * renamed images the new names, after a deep comparison.
  *
  * The exit code is 0 if Cycles loads a file for every image, else 5. `make` uses the same lookup; resolve also shows
  * the tx files with other names and how their settings differ.
@@ -33,7 +34,7 @@
 enum { TXM_RESOLVE_SCHEMA_VERSION = 1 };
 
 typedef struct resolve_args {
-    bool touch, deep;
+    bool touch, deep, adopt;
     txm_tx_files_args files;
     txm_rule_args rules;
     txm_jobs_args jobs;
@@ -48,6 +49,11 @@ static const txm_option options[] = {
         FLAG, "touch", AT(touch), .help = "Give outdated tx files the time of their image if they still match it",
         .more = "For files whose times were lost, for instance by rsync, git, cp or zip. The image is converted again "
                 "and everything compared, as with 'txmill verify --deep'; files that differ are not changed."),
+    TXM_OPTION(FLAG, "adopt", AT(adopt),
+               .help = "Rename the tx files of images that were renamed, if they have the same pixels",
+               .more = "For images without a tx file, beside tx files of images that are gone and with the same "
+                       "settings and size. The image is converted again and everything compared, as with 'txmill "
+                       "verify --deep'; files that differ are not renamed, and no file is ever replaced."),
     TXM_OPTION_DEEP(AT(deep)),
     {0},
 };
@@ -92,7 +98,10 @@ static void print_resolve_text(const char *image, const txm_resolution *r)
 {
     char image_time[TXM_TIME_BYTES], tx_time[TXM_TIME_BYTES], state[64];
     char *shown = txm_path_shown(r->path);
-    snprintf(state, sizeof state, "%s%s", txm_tx_state_name(r->state), r->touched ? " (touched)" : "");
+    snprintf(state, sizeof state, "%s%s", txm_tx_state_name(r->state),
+             r->touched   ? " (touched)"
+             : r->adopted ? " (adopted)"
+                          : "");
     txm_print_line(image, is_loaded(r) ? TXM_GOOD : TXM_BAD, state, shown ? shown : r->path);
     free(shown);
     if (r->state == TXM_TX_STATE_OUTDATED)
@@ -118,6 +127,12 @@ static void print_resolve_text(const char *image, const txm_resolution *r)
         txm_print_safe(r->others[i].difference);
         putchar('\n');
     }
+    if (r->former) {
+        fputs(r->adopted ? "  renamed from: " : "  the image seems to have been renamed; its tx file: ", stdout);
+        txm_print_path(r->former);
+        fputs(r->adopted ? "" : " (--adopt compares the pixels and renames it)", stdout);
+        putchar('\n');
+    }
     print_versions(r);
 }
 
@@ -137,6 +152,8 @@ static void print_resolve_json(const char *image, const txm_resolution *r)
     cJSON *o = new_resolve_object(image);
     txm_json_text(o, "state", txm_tx_state_name(r->state));
     txm_json_bool(o, "touched", r->touched);
+    txm_json_bool(o, "adopted", r->adopted);
+    txm_json_text(o, "former", r->former);
     txm_json_text(o, "path", r->path);
     txm_json_text(o, "reason", *r->reason ? r->reason : NULL);
     txm_json_text(o, "shows", r->shows);
@@ -185,6 +202,7 @@ static txm_status resolve_one(txm_context *context, const txm_input *input, cons
     txm_resolve_options_init(&how);
     how.touch = args->touch;
     how.deep = args->deep;
+    how.adopt = args->adopt;
     txm_context *own = NULL;
     txm_status status = input->working_space ? txm_context_derive(context, input->working_space, &own, err) : TXM_OK;
     if (!status)

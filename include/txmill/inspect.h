@@ -159,6 +159,8 @@ typedef struct txm_resolve_options {
     size_t struct_size; /* set by txm_resolve_options_init */
     bool touch;         /* give an outdated tx file its image's modification time, if nothing else is wrong */
     bool deep;          /* decode tiles: otherwise damage in them is not found */
+    /* If the tx file is missing, rename the one that the image had under a former name, if it has the same pixels. */
+    bool adopt;
 } txm_resolve_options;
 
 /* Initialises options with the defaults. */
@@ -193,7 +195,11 @@ typedef struct txm_resolution {
      * and in the second, if its colour space is among them. */
     uint32_t other_settings, other_spaces;
     bool harmless; /* what Cycles shows is right, and takes only longer */
-    uint64_t reserved[4];
+    bool adopted;  /* it was missing, and `former` was renamed; its pixels are those of the image */
+    /* The tx file that a missing one seems to have been before its image was renamed: it is named for an image that is
+     * gone, and has the settings, size and time of this one. NULL: none. */
+    char *former;
+    uint64_t reserved[3];
 } txm_resolution;
 
 /* Finds the file that Cycles would load for an image under these settings, and why; the verdict is that of txm_judge.

@@ -424,11 +424,14 @@ def resolve(
     blender: Optional[str] = None,
     path_map: Sequence[str] = (),
     every_variant: bool = False,
+    adopt: bool = False,
     program: Optional[StrPath] = None,
     cancel: Optional[Cancel] = None,
 ) -> List[Resolved]:
-    """Finds the tx file that Cycles would load for each image with these settings, and says why if there is none."""
+    """Finds the tx file that Cycles would load for each image with these settings, and says why if there is none. `adopt`
+    renames the tx files of renamed images, if they have the same pixels."""
     options = ["--json"]
+    _flag(options, "--adopt", adopt)
     _color_options(options, colorspace, alpha_type, cache_dir, ocio, working_space, blender)
     _scene_options(options, path_map, every_variant)
     run = Run("resolve", options, path_arguments(images), program=program, cancel=cancel)

@@ -97,6 +97,72 @@ check unusable-later-says prints "made by a newer format"
 txm resolve --touch --json copied/rgb8.png
 check touch-copied json out 'o[0]["touched"] and o[0]["tx_time"] == o[0]["image_time"]'
 
+# Renamed images keep their tx files: nothing is converted, replaced, or taken from an image that still exists.
+mkdir shot && cp "$golden"/{rgb8,rgba8,gray8}.png shot && cp "$golden/rgb8.png" shot/twin.png
+touch -d '2024-01-02 03:04:05' shot/*.png && "$TXMILL" make -q shot
+files() { (cd shot && find . -name '*.tx' -printf '%f %i %T@\n' | sed 's/.0-[0-9A-F]*.tx//' | sort | tr '\n' ';'); }
+inode=$(stat -c %i shot/blender_tx/rgb8*)
+txm resolve --adopt shot
+check adopt-nothing rc_is 0
+mv shot/rgb8.png "shot/the wood.png" && cp -p shot/twin.png shot/second.png
+txm check shot
+check renamed-check rc_is 5
+check renamed-says prints "the wood.png: missing: the image seems to have been renamed: shot/blender_tx/rgb8.png."
+check renamed-command prints "; 2 seem renamed, and need no conversion: run first: txmill resolve --adopt shot"
+txm resolve --json "shot/the wood.png"
+check renamed-json json out 'o[0]["state"] == "missing" and not o[0]["adopted"] and "rgb8.png" in o[0]["former"]'
+if has_jsonschema; then check schema-former valid_json resolve out; fi
+txm resolve "shot/the wood.png"
+check renamed-resolve prints "  the image seems to have been renamed; its tx file: shot/blender_tx/rgb8.png"
+txm resolve --adopt --json "shot/the wood.png" shot/second.png
+check adopted json out 'o[0]["adopted"] and o[0]["state"] == "fresh" and "the wood.png" in o[0]["path"] and "rgb8" in o[0]["former"]'
+check adopted-once json out 'not o[1]["adopted"] and o[1]["state"] == "missing" and o[1]["former"] is None'
+if has_jsonschema; then check schema-adopted valid_json resolve out; fi
+check adopted-same-file test "$(stat -c %i shot/blender_tx/the*)" -eq "$inode"
+check adopted-old-gone test ! -e "$(echo shot/blender_tx/rgb8*)"
+rm shot/second.png
+txm check shot
+check adopted-ready prints "ready to render: 4 of 4 textures fresh"
+txm verify --deep shot
+check adopted-verify rc_is 0
+txm gc shot
+check adopted-kept says "would remove 0 of 4 files"
+# Copied without its time, then changed: other pixels of the same size and time.
+cp shot/gray8.png shot/grey.png && rm shot/gray8.png
+txm check shot
+check copied-not-said test "$(grep -c 'seems to have been renamed' out)" -eq 0
+txm resolve --adopt shot
+check copied-adopted rc_is 0
+check copied-time test "$(stat -c %Y shot/blender_tx/grey*)" -eq "$(stat -c %Y shot/grey.png)"
+rm shot/rgba8.png && python3 - <<'PY'
+import struct, zlib
+w, h = struct.unpack(">II", open("shot/twin.png", "rb").read(24)[16:])
+def chunk(kind, data): return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+open("shot/other.png", "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", w, h, 8, 2, 0, 0, 0)) +
+                                   chunk(b"IDAT", zlib.compress((b"\0" + b"\x21\x43\x65" * w) * h)) + chunk(b"IEND", b""))
+PY
+rm shot/twin.png && touch -d '2024-01-02 03:04:05' shot/other.png
+before=$(files)
+txm resolve --adopt shot/other.png
+check other-pixels rc_is 5
+check other-pixels-says prints "not adopted: TXM-602"
+check other-pixels-not-its test "$(grep -c 'seems to have been renamed' out)" -eq 0
+check other-pixels-kept test "$(files)" = "$before"
+# A cache folder elsewhere, whose names contain the image's folder.
+"$TXMILL" make -q -d "$work/store" shot/other.png && mv shot/other.png shot/last.png
+txm resolve --adopt -d "$work/store" shot/last.png
+check elsewhere-adopted rc_is 0
+check elsewhere-one test "$(find store -name '*.tx' | wc -l)" -eq 1
+# A folder that cannot be written.
+mv shot/last.png shot/locked.png
+if [ "$(id -u)" != 0 ]; then
+    chmod a-w store
+    txm resolve --adopt -d "$work/store" shot/locked.png
+    check locked rc_is 3
+    check locked-says says "cannot be renamed to locked.png."
+    chmod u+w store
+fi
+
 echo text >text.png
 txm resolve --json missing.png text.png half-rgb.exr
 check unreadable rc_is 3

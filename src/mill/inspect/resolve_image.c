@@ -15,6 +15,7 @@
 
 #include "mill/base/names.h"
 #include "mill/convert/resolve.h"
+#include "mill/inspect/renamed.h"
 #include "mill/inspect/verify_impl.h"
 #include "mill/source/defaults.h"
 #include "mill/source/source.h"
@@ -34,6 +35,7 @@ void txm_resolution_clear(txm_resolution *r)
     free(r->path);
     free(r->reason);
     free(r->shows);
+    free(r->former);
     for (size_t i = 0; i < r->other_count; i++)
         free(r->others[i].path);
     for (size_t i = 0; i < r->version_count; i++)
@@ -307,6 +309,64 @@ static txm_status look_up_resolved(resolving *r, const txm_settings *settings, t
     return r->out->state == TXM_TX_STATE_FRESH && r->how.deep ? judge_tiles(r, settings, err) : TXM_OK;
 }
 
+/* ---- renamed images ---------------------------------------------------------------------------------------------- */
+
+/* Renames the file if it has the pixels that the image would give, and its time is set before. What is wrong is the new
+ * reason otherwise. *done: the search ends, because there is a file of the image's name. */
+static txm_status adopt_one(resolving *r, const txm_former *former, bool *done, txm_error *err)
+{
+    const txm_verify_options deep = {.struct_size = sizeof(txm_verify_options), .deep = true, .source = r->image};
+    txm_findings findings = {0};
+    struct stat before, after;
+    char text[640] = "";
+    *done = false;
+    if (stat(former->path, &before) != 0)
+        return TXM_OK;
+    txm_status status = txm_verify(r->context, former->path, &deep, &findings, err);
+    const txm_finding *found = status ? NULL : obstacle(&findings);
+    if (found)
+        snprintf(text, sizeof text, "%.200s not adopted: %s %s (%.200s)", former->path, found->kind->id,
+                 found->kind->meaning, found->text);
+    txm_findings_clear(&findings);
+    if (status || found)
+        return status ? status : set_text(&r->out->reason, text, err);
+    if (stat(former->path, &after) != 0 || after.st_ino != before.st_ino || after.st_size != before.st_size ||
+        after.st_mtim.tv_sec != before.st_mtim.tv_sec || after.st_mtim.tv_nsec != before.st_mtim.tv_nsec)
+        return TXM_OK;
+    if (!former->same_time && (status = set_time(former->path, &r->st.st_mtim, err)))
+        return status;
+    const int failed = txm_former_rename(former);
+    if (failed && failed != EEXIST && failed != ENOENT)
+        return txm_fail_errno(err, failed, "%s: cannot be renamed to %s", former->path, txm_path_base(former->target));
+    *done = failed != ENOENT;
+    r->out->adopted = !failed;
+    return failed ? TXM_OK : set_text(&r->out->former, former->path, err);
+}
+
+/* Afterwards the image is looked up again, since another process may have made its file. */
+static txm_status adopt_former(resolving *r, const txm_settings *settings, txm_error *err)
+{
+    txm_formers formers;
+    bool done = false;
+    txm_status status = txm_formers_find(r->image, r->info, settings->cache_dir, &r->resolved.key, &formers, err);
+    if (!status && formers.count && formers.items[0].same_time)
+        status = set_text(&r->out->former, formers.items[0].path, err);
+    for (size_t i = 0; !status && !done && r->how.adopt && i < formers.count; i++)
+        status = adopt_one(r, &formers.items[i], &done, err);
+    txm_formers_free(&formers);
+    if (!done && r->how.adopt) { /* it was another image */
+        free(r->out->former);
+        r->out->former = NULL;
+    }
+    if (status || !done)
+        return status;
+    free(r->out->path);
+    free(r->out->reason);
+    free(r->out->shows);
+    r->out->path = r->out->reason = r->out->shows = NULL;
+    return look_up_resolved(r, settings, err);
+}
+
 /* Whether a version makes other pixels of the image than the context's. */
 static bool makes_others(const resolving *r, txm_blender blender)
 {
@@ -383,8 +443,10 @@ static txm_status run_resolve(resolving *r, txm_source *source, const txm_settin
         return status;
     /* A deep comparison that a killed run left unfinished may have left a file; nothing would start another comparison,
      * so it is removed here. */
-    if (r->how.touch)
+    if (r->how.touch || r->how.adopt)
         txm_verify_sweep();
+    if (out->state == TXM_TX_STATE_MISSING && (status = adopt_former(r, settings, err)))
+        return status;
     if (out->state == TXM_TX_STATE_OUTDATED && r->how.touch)
         return touch(r, err);
     return out->state == TXM_TX_STATE_MISSING ? find_others(r, err) : TXM_OK;

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Names and headers are compared, in this order, since most files of a folder differ in them; whoever renames a file
+ * compares its pixels before.
+ */
+#include "mill/inspect/renamed.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mill/base/names.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
+#include "txtile/reader.h"
+
+/* Comparing the pixels of a file takes as long as making it. */
+enum { MAX_OTHER_TIMES = 8 };
+
+typedef struct search {
+    const char *image, *cache_dir;
+    char *folder, *target; /* of the tx files; the image's own */
+    const txm_source_info *info;
+    const txm_tx_key *key;
+    txm_formers *out;
+    size_t other_times;
+} search;
+
+void txm_formers_free(txm_formers *formers)
+{
+    for (size_t i = 0; i < formers->count; i++) {
+        free(formers->items[i].path);
+        free(formers->items[i].target);
+    }
+    free(formers->items);
+    *formers = (txm_formers){0};
+}
+
+/* Whether an image beside this one would have this tx file, and is gone. */
+static txm_status names_gone_image(const search *s, const char *name, bool *gone, txm_error *err)
+{
+    size_t bytes;
+    unsigned version;
+    char md5[33];
+    struct stat st;
+    const char *own = txm_path_base(s->image);
+    *gone = false;
+    if (!txm_tx_name_parse(name, &bytes, &version, md5) || (bytes == strlen(own) && !strncmp(name, own, bytes)))
+        return TXM_OK;
+    const size_t folder = (size_t)(own - s->image);
+    char *former = txm_asprintf("%.*s%.*s", (int)folder, s->image, (int)bytes, name);
+    char *expected = former ? txm_tx_path(former, s->cache_dir, s->key) : NULL;
+    const bool known = expected != NULL;
+    *gone = known && !strcmp(txm_path_base(expected), name) && lstat(former, &st) != 0 && errno == ENOENT;
+    free(expected);
+    free(former);
+    return known ? TXM_OK : txm_no_memory(err, s->image);
+}
+
+/* Whether the header fits the image; that of an image of one colour has the size of a tile. A file that cannot be
+ * opened does not fit. */
+static bool fits_image(const search *s, const char *path)
+{
+    txm_tx *tx = NULL;
+    if (txm_tx_open(path, &tx, NULL) != TXM_OK)
+        return false;
+    const txm_tx_info *i = txm_tx_info_of(tx);
+    const bool fits = (i->width == s->info->width && i->height == s->info->height) ||
+                      (i->width == i->tile_w && i->height == i->tile_h);
+    txm_tx_close(&tx);
+    return fits;
+}
+
+static txm_status consider(search *s, const char *name, txm_error *err)
+{
+    struct stat st;
+    bool gone;
+    txm_status status = names_gone_image(s, name, &gone, err);
+    if (status || !gone)
+        return status;
+    char *path = txm_path_join(s->folder, name), *target = txm_strdup(s->target);
+    const bool same_time = path && stat(path, &st) == 0 && st.st_mtime == s->info->mtime.tv_sec;
+    if (!path || !target) {
+        status = txm_no_memory(err, s->image);
+    } else if ((same_time || s->other_times < MAX_OTHER_TIMES) && fits_image(s, path)) {
+        if (TXM_GROW(s->out->items, s->out->capacity, s->out->count)) {
+            s->out->items[s->out->count++] = (txm_former){path, target, same_time};
+            s->other_times += !same_time;
+            return TXM_OK;
+        }
+        status = txm_no_memory(err, s->image);
+    }
+    free(path);
+    free(target);
+    return status;
+}
+
+static txm_status search_folder(search *s, txm_error *err)
+{
+    DIR *dir = opendir(s->folder);
+    struct dirent *entry = NULL;
+    txm_status status = TXM_OK;
+    if (!dir)
+        return errno == ENOENT || errno == ENOTDIR ? TXM_OK
+                                                   : txm_fail_errno(err, errno, "%s: cannot be listed", s->folder);
+    while (!status && (errno = 0, entry = readdir(dir)))
+        status = consider(s, entry->d_name, err);
+    if (!status && errno != 0)
+        status = txm_fail_errno(err, errno, "%s: cannot be listed", s->folder);
+    closedir(dir);
+    return status;
+}
+
+/* readdir has no defined order. */
+static int by_time_and_path(const void *a, const void *b)
+{
+    const txm_former *x = a, *y = b;
+    return x->same_time != y->same_time ? y->same_time - x->same_time : strcmp(x->path, y->path);
+}
+
+txm_status txm_formers_find(const char *image, const txm_source_info *info, const char *cache_dir,
+                            const txm_tx_key *key, txm_formers *out, txm_error *err)
+{
+    const char *const dirs[] = {cache_dir, NULL};
+    char *first = NULL;
+    txm_status status = TXM_OK;
+    *out = (txm_formers){0};
+    for (size_t i = 0; !status && i < 2; i++) {
+        search s = {.image = image, .cache_dir = dirs[i], .info = info, .key = key, .out = out};
+        s.target = txm_tx_path(image, dirs[i], key);
+        s.folder = s.target ? txm_path_dir(s.target) : NULL;
+        if (!s.folder)
+            status = txm_path_absolute_failed(image, err);
+        else if (!first || (strcmp(first, s.folder) != 0 && !txm_same_file(first, s.folder)))
+            status = search_folder(&s, err);
+        free(s.target);
+        if (first)
+            free(s.folder);
+        else
+            first = s.folder;
+    }
+    free(first);
+    if (out->count)
+        qsort(out->items, out->count, sizeof *out->items, by_time_and_path);
+    return status;
+}
+
+/* Some file systems can only link without replacing. */
+int txm_former_rename(const txm_former *former)
+{
+    if (renameat2(AT_FDCWD, former->path, AT_FDCWD, former->target, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return errno;
+    return link(former->path, former->target) == 0 && unlink(former->path) == 0 ? 0 : errno;
+}
