@@ -15,6 +15,8 @@ import re
 import shutil
 import sys
 
+import bpy
+
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import scenes
 
