@@ -67,9 +67,10 @@ typedef struct task {
     const borders_args *args;
     const txm_input *input;
     txm_context *context;
-    pthread_mutex_t *lock; /* protects the tally, the summary and the output */
+    pthread_mutex_t *lock; /* protects the tally, the summary, the progress and the output */
     txm_tally *tally;
     txm_summary *summary;
+    size_t *done, count; /* files, for the progress */
 } task;
 
 /* The word for JSON. run_borders has checked that exactly one of the three is set. */
@@ -148,6 +149,7 @@ static void run_task(void *tasks, size_t index)
     else
         txm_borders_check(t->context, path, &result, &err);
     pthread_mutex_lock(t->lock);
+    txm_say_file_progress("examining", ++*t->done, t->count, t->args->quiet);
     txm_tally_add(t->tally, err.status);
     t->tally->findings |= *result.finding != 0;
     txm_tx_explain(path, &err);
@@ -183,7 +185,7 @@ static txm_status work_on(const borders_args *args, const txm_inputs *inputs, tx
 {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     txm_summary summary = {0};
-    size_t count = txm_inputs_count(inputs);
+    size_t count = txm_inputs_count(inputs), done = 0;
     const txm_context_options how = {.struct_size = sizeof(txm_context_options),
                                      .threads = args->threads,
                                      .device = "cpu",
@@ -194,7 +196,7 @@ static txm_status work_on(const borders_args *args, const txm_inputs *inputs, tx
     task *tasks = status == TXM_OK ? txm_calloc(count, sizeof *tasks) : NULL;
     if (tasks) {
         for (size_t i = 0; i < count; i++)
-            tasks[i] = (task){args, txm_inputs_at(inputs, i), context, &lock, tally, &summary};
+            tasks[i] = (task){args, txm_inputs_at(inputs, i), context, &lock, tally, &summary, &done, count};
         if (!args->check)
             sweep_folders(inputs);
         /* One file per thread; threads that are left over share the tiles of a file. */

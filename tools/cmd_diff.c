@@ -221,6 +221,7 @@ static txm_status compare_folders(diffing *x, const txm_operands *operands, txm_
     }
     for (size_t i = 0; !err->status && i < txm_inputs_count(files[0]) && !txm_signal_caught(); i++) {
         const txm_input *a = txm_inputs_at(files[0], i);
+        txm_say_file_progress("comparing", i, txm_inputs_count(files[0]), x->args->report.quiet);
         const char *name = below_folder(a->path, operands->items[0]);
         txm_name *entry = txm_names_has(&below, name) ? txm_names_entry(&below, name) : NULL;
         if (!entry) {

@@ -123,19 +123,28 @@ for settings in '' '--preset pbr' '-a none' '-c ACEScg'; do
     # shellcheck disable=SC2086
     "$TXMILL" make -q $settings slow
     # shellcheck disable=SC2086
-    txm resolve --json $settings slow
-    grep -o '"path":"[^"]*"' out | sort -u >opened
+    txm make -n --json $settings slow
+    grep -o '"tx":"[^"]*"' out | sort -u >opened
     # shellcheck disable=SC2086
     txm check --json --ignore data-as-color $settings slow
     check "unopened-fresh$settings" rc_is 0
-    check "unopened-same$settings" test "$(grep -o '"tx":"[^"]*"' out | sed 's/"tx"/"path"/' | sort -u | comm -23 - opened | wc -l)" -eq 0
+    check "unopened-same$settings" test "$(grep -o '"tx":"[^"]*"' out | sort -u | comm -23 - opened | wc -l)" -eq 0
     check "unopened-all$settings" test "$(grep -c '"id":"fresh"' out)" -eq 4
     if strace -f -o /dev/null true 2>/dev/null; then
         # shellcheck disable=SC2086
         strace -f -qq -e trace=execve -o calls "$TXMILL" check $settings slow >/dev/null 2>&1
         check "unopened-no-worker$settings" test "$(grep -c oiio-worker calls)" -eq 0
+        # shellcheck disable=SC2086
+        strace -f -qq -e trace=execve -o calls "$TXMILL" resolve $settings slow >resolved 2>&1
+        check "unopened-resolve$settings" eval 'test "$(grep -c oiio-worker calls)" -eq 0 && test "$(grep -c ": fresh: " resolved)" -eq 4 && ! grep -q "does not state" resolved'
     fi
 done
+if strace -f -o /dev/null true 2>/dev/null; then
+    printf '<cycles><shader name="m"><image_texture name="i" filename="slow/wall_normal.gif" colorspace="sRGB"/></shader></cycles>' >slow.xml
+    "$TXMILL" make -q slow.xml
+    strace -f -qq -e trace=execve -o calls "$TXMILL" list slow.xml >listed 2>&1
+    check unopened-list eval 'test "$(grep -c oiio-worker calls)" -eq 0 && grep -q "tx: 1 fresh" listed'
+fi
 touch slow/wall_normal.gif
 txm check slow
 check unopened-outdated eval 'rc_is 5 && prints "slow/wall_normal.gif: outdated"'
@@ -165,9 +174,11 @@ check broken-others prints "1 of 3 textures fresh, 2 not checked"
 mkdir many && for ((i = 0; i < 150; i++)); do cp "$golden/tile64.png" "many/$i.png"; done
 "$TXMILL" make -q many
 if strace -f -o /dev/null true 2>/dev/null; then
-    for command in check gc verify; do
-        shown=$(python3 terminal.py progress "$TXMILL" $command many | tail -1)
-        check "progress-$command" test "$shown" = progress
+    cp -rp many other
+    for command in "check many" "gc many" "verify many" "borders --check many" "diff many other" "extract -o pictures/ many"; do
+        # shellcheck disable=SC2086
+        shown=$(python3 terminal.py progress "$TXMILL" $command | tail -1)
+        check "progress-${command%% *}" test "$shown" = progress
     done
 fi
 python3 - "$TXMILL" >interrupted <<'PY'

@@ -296,10 +296,14 @@ static bool says_the_same(const void *user, const txm_tx_description *d, char *w
     const stated *s = user;
     const txm_color_space *space = NULL;
     snprintf(why, why_bytes, "it does not state its settings");
-    return !strcmp(d->requested, s->resolved->requested) && d->has_alpha_type && d->alpha == s->resolved->alpha &&
-           !strcmp(d->xyz_to_scene_linear, s->resolved->key.xyz_text) && !d->releases &&
-           (!d->config || (txm_color_find(s->context->color, d->requested, &space, NULL) == TXM_OK &&
-                           txm_resolved_config(space, d, why, why_bytes)));
+    const bool same = !strcmp(d->requested, s->resolved->requested) && d->has_alpha_type &&
+                      d->alpha == s->resolved->alpha && !strcmp(d->xyz_to_scene_linear, s->resolved->key.xyz_text) &&
+                      !d->releases &&
+                      (!d->config || (txm_color_find(s->context->color, d->requested, &space, NULL) == TXM_OK &&
+                                      txm_resolved_config(space, d, why, why_bytes)));
+    if (same)
+        *why = 0;
+    return same;
 }
 
 bool txm_serves_unopened(const txm_context *context, const txm_settings *settings, const char *path,

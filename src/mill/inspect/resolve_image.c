@@ -452,6 +452,15 @@ static txm_status run_resolve(resolving *r, txm_source *source, const txm_settin
     return out->state == TXM_TX_STATE_MISSING ? find_others(r, err) : TXM_OK;
 }
 
+/* Of an image that is not open. */
+static void take_answer(resolving *r, txm_found *found)
+{
+    take_found(r->out, found);
+    r->out->image_time = r->st.st_mtime;
+    r->out->alpha = r->resolved.alpha;
+    snprintf(r->out->colorspace, sizeof r->out->colorspace, "%s", r->resolved.requested);
+}
+
 /* The image cannot be read, but its tx file can be found: the settings alone decide its name. */
 static bool resolve_unread(resolving *r, const txm_settings *settings, const txm_error *why)
 {
@@ -459,14 +468,25 @@ static bool resolve_unread(resolving *r, const txm_settings *settings, const txm
     if (!r->image || stat(r->image, &r->st) != 0 ||
         !txm_serves_unread(r->context, settings, r->image, why, &r->resolved, &found))
         return false;
-    take_found(r->out, &found);
-    r->out->image_time = r->st.st_mtime;
-    r->out->alpha = r->resolved.alpha;
-    snprintf(r->out->colorspace, sizeof r->out->colorspace, "%s", r->resolved.requested);
+    take_answer(r, &found);
     return true;
 }
 
-/* Reads only the header of the image. */
+/* The tx file says everything, so that no decoder has to be started, as for make. */
+static bool resolve_unopened(resolving *r, const txm_settings *settings)
+{
+    txm_found found;
+    txm_tx_description d = {0};
+    txm_tx_info info;
+    if (!r->image || stat(r->image, &r->st) != 0 ||
+        !txm_serves_unopened(r->context, settings, r->image, &r->resolved, &found, &d, &info))
+        return false;
+    take_answer(r, &found);
+    txm_tx_description_free(&d);
+    return true;
+}
+
+/* Reads at most the header of the image. */
 txm_status txm_resolve_image(txm_context *context, const char *image, const txm_settings *settings,
                              const txm_resolve_options *options, txm_resolution *out, txm_error *err)
 {
@@ -481,8 +501,9 @@ txm_status txm_resolve_image(txm_context *context, const char *image, const txm_
     if (!status)
         status = txm_options_take(&r.how, sizeof r.how, options, "txm_resolve_options", err);
     if (!status) {
-        status = txm_source_open(image, &reading, &source, &why);
-        if (status && resolve_unread(&r, &s, &why))
+        const bool known = resolve_unopened(&r, &s);
+        status = known ? TXM_OK : txm_source_open(image, &reading, &source, &why);
+        if (known || (status && resolve_unread(&r, &s, &why)))
             status = r.how.deep ? judge_tiles(&r, &s, err) : TXM_OK;
         else if (status)
             txm_fail_as(err, &why);
