@@ -169,6 +169,8 @@ def say_light(prim, root):
 def is_pointer(path):
     """Whether the file is a pointer of Git LFS, in place of one that was not downloaded."""
     try:
+        if not os.path.isfile(path):  # opening a pipe would wait for its writer
+            return False
         with open(path, "rb") as layer:
             return layer.read(32).startswith((b"version https://git-lfs.", b"version https://hawser."))
     except OSError:
@@ -200,9 +202,17 @@ def say_document(path, library):
         import MaterialX
     except ImportError:
         raise Lacking("usd-core does not read MaterialX; 'pip install materialx' adds it for " + sys.executable) from None
-    document = MaterialX.createDocument()
+
+    def include(document, name, search, options):
+        found = search.find(name).asString()
+        if os.path.exists(found) and not os.path.isfile(found):
+            raise LookupError("it includes %s, which is not a regular file" % found)
+        MaterialX.readFromXmlFile(document, name, search, options)
+
+    document, options = MaterialX.createDocument(), MaterialX.XmlReadOptions()
+    options.readXIncludeFunction = include
     try:
-        MaterialX.readFromXmlFile(document, path)
+        MaterialX.readFromXmlFile(document, path, MaterialX.FileSearchPath(), options)
     except MaterialX.Exception as e:
         raise LookupError("MaterialX cannot read it: " + " ".join(str(e).split())[:300]) from None
     elements = [e for e in document.traverseTree() if e.isA(MaterialX.Input) and e.getType() == "filename"]
@@ -314,9 +324,10 @@ def say_variants(prim, root, maps, done, depth=0):
         chosen.SetVariantSelection(before)
 
 
-def refuse_pipes(opened):
-    """Ends the script if a layer is a pipe, a device or a folder: USD would wait for ever for a pipe's writer."""
-    while not opened.wait(1):
+def refuse_pipes(done):
+    """Ends the script if a layer is a pipe, a device or a folder: USD would wait for ever for a pipe's writer. Variants may
+    name such layers too, which USD opens only when they are chosen."""
+    while not done.wait(1):
         for layer in Sdf.Layer.GetLoadedLayers():
             if layer.realPath and os.path.exists(layer.realPath) and not os.path.isfile(layer.realPath):
                 say("failed", message="its layer %s is not a regular file" % layer.realPath)
@@ -329,11 +340,17 @@ def read(path, every_variant, maps):
     if path.lower().endswith(".mtlx") and not Sdf.FileFormat.FindByExtension(path):
         say_document(path, "")
         return
-    opened = threading.Event()
-    threading.Thread(target=refuse_pipes, args=(opened,), daemon=True).start()
-    stage = Usd.Stage.Open(path, Usd.Stage.LoadAll)
-    map_layers(stage, maps)
-    opened.set()
+    done = threading.Event()
+    threading.Thread(target=refuse_pipes, args=(done,), daemon=True).start()
+    try:
+        stage = Usd.Stage.Open(path, Usd.Stage.LoadAll)
+        map_layers(stage, maps)
+        read_stage(stage, every_variant, maps)
+    finally:
+        done.set()
+
+
+def read_stage(stage, every_variant, maps):
     root = stage.GetRootLayer().realPath
     if every_variant:
         stage.SetEditTarget(stage.GetSessionLayer())
@@ -343,9 +360,9 @@ def read(path, every_variant, maps):
     for prims in [stage.Traverse()] + [Usd.PrimRange(prototype) for prototype in stage.GetPrototypes()]:
         say_prims(prims, root)
     if every_variant:
-        done = set()
+        chosen = set()
         for path in [p.GetPath() for p in stage.Traverse() if p.HasVariantSets()]:
-            say_variants(stage.GetPrimAtPath(path), root, maps, done)
+            say_variants(stage.GetPrimAtPath(path), root, maps, chosen)
     say_layers(stage, root)
 
 

@@ -171,7 +171,7 @@ fi
 soon make @/dev/zero
 check list-of-a-device eval 'rc_is 2 && says "/dev/zero: does not end within"'
 soon make --rules /dev/zero tile64.png
-check rules-of-a-device eval 'rc_is 2 && says "/dev/zero: more than"'
+check rules-of-a-device eval 'rc_is 2 && says "/dev/zero:1: the line is longer than"'
 
 # ---- claims ------------------------------------------------------------------------------------------------------------
 # Whatever fails with a process's own claim, it neither waits for itself nor leaves the claim behind.

@@ -12,6 +12,7 @@
 #include "mill/inspect/verify_impl.h"
 #include "tile/base/mem.h"
 #include "tile/base/options.h"
+#include "tile/reader/acceptance.h"
 
 /* Only these statuses say something about the file; all others are about the machine at this moment. */
 bool txm_status_is_finding(txm_status status)
@@ -70,8 +71,14 @@ static txm_status open_verified(txm_verification *v, bool *usable, txm_error *er
     txm_error own = {0};
     txm_status status = txm_tx_open(v->path, &v->tx, &own);
     *usable = status == TXM_OK;
+    bool serves = false;
     /* Only Cycles' reader supports these samples; it uses the image in place of a tx file. */
-    if (status == TXM_STATUS_UNSUPPORTED && txm_tx_serves_itself(v->path)) {
+    if (status == TXM_STATUS_UNSUPPORTED) {
+        txm_status examined = txm_tx_find_serving(v->path, &serves, err);
+        if (examined)
+            return examined;
+    }
+    if (serves) {
         txm_find(v->findings, TXM_FINDING_PIXEL_KIND, TXM_NO_PLACE, "%s",
                  txm_message_without_path(own.message, v->path));
         txm_find(v->findings, TXM_FINDING_NAME_OTHER, TXM_NO_PLACE, "a tiled image, used in place of a tx file");

@@ -16,6 +16,7 @@
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
 #include "tile/name/verdict.h"
+#include "tile/reader/acceptance.h"
 #include "txtile/describe.h"
 #include "txtile/reader.h"
 
@@ -135,7 +136,11 @@ txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const t
     judge(&w, path, &verdict, &lacking);
     if (!verdict.used) {
         char *other = fresh_default(&w, &verdict, &exhausted);
-        serves = !other && !exhausted && txm_tx_serves_itself(source_path);
+        txm_status status = other || exhausted ? TXM_OK : txm_tx_find_serving(source_path, &serves, err);
+        if (status) {
+            free(path);
+            return status;
+        }
         if (other || serves) {
             free(path);
             path = other ? other : txm_strdup(source_path);

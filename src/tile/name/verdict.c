@@ -94,7 +94,9 @@ static void say_unreadable(const txm_evidence *e, txm_verdict *out)
                                         [TXM_OPENING_PARTS] = "renders magenta where tiles are missing",
                                         [TXM_OPENING_FOREIGN] = foreign_codec,
                                         [TXM_OPENING_WHOLE] = "uses it, as far as its own libraries can read it"};
-    say(out, TXM_USE_UNREADABLE, shows[txm_tx_opening(e->path)], "%s", e->refusal);
+    txm_opening how;
+    txm_tx_opening(e->path, &how, NULL); /* a failure is the one that the refusal tells of */
+    say(out, TXM_USE_UNREADABLE, shows[how], "%s", e->refusal);
 }
 
 /* Judges the file by its header; false if nothing in the header is wrong. */

@@ -16,8 +16,12 @@ typedef enum txm_opening {
     TXM_OPENING_WHOLE    /* another TIFF, or an IFF, which Blender's libraries decode */
 } txm_opening;
 
-/* Returns how Cycles opens a file, regardless of its samples. */
-txm_opening txm_tx_opening(const char *path);
+/* Finds out how Cycles opens a file, regardless of its samples. It fails if the file cannot be examined just now, with
+ * a status that is retryable; *out is then TXM_OPENING_NONE. */
+txm_status txm_tx_opening(const char *path, txm_opening *out, txm_error *err);
+
+/* txm_tx_serves_itself for those who can report that the file cannot be examined just now. */
+TXM_SHARED txm_status txm_tx_find_serving(const char *path, bool *serves, txm_error *err);
 
 /* Whether Cycles keeps samples of this type in the file's container and so does not convert them. */
 TXM_SHARED bool txm_tx_has_native_samples(const txm_tx *tx);

@@ -8,6 +8,7 @@
 #include "txtile/describe.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -292,39 +293,61 @@ bool txm_tx_cycles_accepts(const txm_tx *tx, char *reason, size_t reason_bytes)
 }
 
 /* For Maya's IFF, OpenImageIO takes the size of the first tile as the size of all. */
-static bool iff_serves(const char *path)
+static txm_status iff_serves(const char *path, bool *serves, txm_error *err)
 {
     uint8_t h[0x50];
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ssize_t got = fd >= 0 ? pread(fd, h, sizeof h, 0) : -1;
-    if (fd >= 0)
-        close(fd);
+    *serves = false;
+    if (fd < 0)
+        return txm_fail_errno(err, errno, "%s: cannot be opened", path);
+    const ssize_t got = pread(fd, h, sizeof h, 0);
+    const int why = errno;
+    close(fd);
+    if (got < 0)
+        return txm_fail_errno(err, why, "%s: cannot be read", path);
     if (got < (ssize_t)sizeof h || memcmp(h, "FOR4", 4) != 0 || memcmp(h + 8, "CIMGTBHD", 8) != 0)
-        return false;
+        return TXM_OK;
     uint32_t width = txm_load_be32(h + 0x14), height = txm_load_be32(h + 0x18), tiles = txm_load_be16(h + 0x26);
-    return tiles == 1 && width == height && (width == 1 || width >= 8) && !(width & (width - 1));
+    *serves = tiles == 1 && width == height && (width == 1 || width >= 8) && !(width & (width - 1));
+    return TXM_OK;
 }
 
-txm_opening txm_tx_opening(const char *path)
+txm_status txm_tx_opening(const char *path, txm_opening *out, txm_error *err)
 {
     txm_tx *tx = NULL;
-    txm_opening how = TXM_OPENING_NONE;
-    if (!path)
-        return how;
-    if (txm_tx_open_outline(path, &tx, NULL) != TXM_OK)
-        return iff_serves(path) ? TXM_OPENING_WHOLE : TXM_OPENING_NONE;
-    if (txm_tx_is_pyramid(tx, NULL, 0))
-        how = tx->foreign ? TXM_OPENING_FOREIGN : tx->ops->opening;
-    txm_tx_close(&tx);
-    return how;
+    txm_error own = {0};
+    *out = TXM_OPENING_NONE;
+    txm_status status = txm_tx_open_outline(path, &tx, &own);
+    if (status == TXM_OK) {
+        if (txm_tx_is_pyramid(tx, NULL, 0))
+            *out = tx->foreign ? TXM_OPENING_FOREIGN : tx->ops->opening;
+        txm_tx_close(&tx);
+        return TXM_OK;
+    }
+    bool serves = false;
+    if (!txm_status_retryable(status)) {
+        txm_error_clear(&own);
+        status = iff_serves(path, &serves, &own);
+    }
+    if (serves)
+        *out = TXM_OPENING_WHOLE;
+    return txm_status_retryable(status) ? txm_fail_as(err, &own) : TXM_OK;
 }
 
 /* An image that already is a pyramid is rendered as it is, so neither Cycles nor txmill converts it. One that the
  * official Blender cannot decode, and would render magenta, is converted. */
+txm_status txm_tx_find_serving(const char *path, bool *serves, txm_error *err)
+{
+    txm_opening how;
+    txm_status status = txm_tx_opening(path, &how, err);
+    *serves = how == TXM_OPENING_WHOLE || how == TXM_OPENING_PARTS;
+    return status;
+}
+
 bool txm_tx_serves_itself(const char *path)
 {
-    txm_opening how = txm_tx_opening(path);
-    return how == TXM_OPENING_WHOLE || how == TXM_OPENING_PARTS;
+    bool serves = false;
+    return path && txm_tx_find_serving(path, &serves, NULL) == TXM_OK && serves;
 }
 
 /* Blender's test, condition by condition; the reason is the first one that fails. */

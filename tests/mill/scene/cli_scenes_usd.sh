@@ -109,6 +109,23 @@ printf '#usda 1.0\ndef Scope "b" (payload = @./layer.usda@</c>) {}\n' >middle.us
 printf '#usda 1.0\ndef Scope "a" (references = @./middle.usda@</b>) {}\n' >top.usda
 run timeout 60 "$TXMILL" list top.usda
 check pipe-as-layer says "layer.usda is not a regular file"
+# A layer for which USD has no reader, and one that is opened only when its variant is chosen.
+mkfifo layer.mtlx
+printf '#usda 1.0\ndef Scope "a" (references = @./layer.mtlx@</b>) {}\n' >top.usda
+run timeout 20 "$TXMILL" list top.usda
+check pipe-as-document says "layer.mtlx: not a regular file"
+cat >top.usda <<'USD'
+#usda 1.0
+def Scope "a" (variants = { string v = "dry" } variantSets = "v")
+{
+    variantSet "v" = {
+        "dry" { def Scope "x" { } }
+        "wet" { def Scope "x" (references = @./layer.usda@</c>) { } }
+    }
+}
+USD
+run timeout 20 "$TXMILL" list --every-variant top.usda
+check pipe-in-a-variant says "layer.usda is not a regular file"
 rm -rf shot/tex/blender_tx
 cp "$golden/rgb8.png" shot/tex/f1.png && cp "$golden/rgb8.png" shot/tex/f2.png
 mkdir -p shot/sub
