@@ -116,7 +116,10 @@ run timeout 20 "$TXMILL" list top.usda
 check pipe-as-document says "layer.mtlx: not a regular file"
 cat >top.usda <<'USD'
 #usda 1.0
-def Scope "a" (variants = { string v = "dry" } variantSets = "v")
+def Scope "a" (
+    variants = { string v = "dry" }
+    variantSets = "v"
+)
 {
     variantSet "v" = {
         "dry" { def Scope "x" { } }
