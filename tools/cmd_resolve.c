@@ -53,7 +53,8 @@ static const txm_option options[] = {
                .help = "Rename the tx files of images that were renamed, if they have the same pixels",
                .more = "For images without a tx file, beside tx files of images that are gone and with the same "
                        "settings and size. The image is converted again and everything compared, as with 'txmill "
-                       "verify --deep'; files that differ are not renamed, and no file is ever replaced."),
+                       "verify --deep', with at most 16 files. Files that differ are not renamed, and no file is ever "
+                       "replaced."),
     TXM_OPTION_DEEP(AT(deep)),
     {0},
 };

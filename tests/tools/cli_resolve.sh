@@ -153,6 +153,14 @@ check other-pixels-kept test "$(files)" = "$before"
 txm resolve --adopt -d "$work/store" shot/last.png
 check elsewhere-adopted rc_is 0
 check elsewhere-one test "$(find store -name '*.tx' | wc -l)" -eq 1
+# Its folder moved, and then the image was renamed in it.
+mv shot place && mv place/last.png place/end.png
+txm resolve -d "$work/store" place/end.png
+check moved-said prints "the image seems to have been renamed; its tx file: "
+txm resolve --adopt -d "$work/store" place/end.png
+check moved-adopted rc_is 0
+check moved-one test "$(find store -name 'end.png*.tx' | wc -l)" -eq 1 -a "$(find store -name '*.tx' | wc -l)" -eq 1
+mv place shot && mv shot/end.png shot/last.png
 # A folder that cannot be written.
 mv shot/last.png shot/locked.png
 if [ "$(id -u)" != 0 ]; then

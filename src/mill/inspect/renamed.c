@@ -17,6 +17,7 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/path.h"
+#include "txtile/describe.h"
 #include "txtile/reader.h"
 
 /* Comparing the pixels of a file takes as long as making it. */
@@ -29,6 +30,8 @@ typedef struct search {
     const txm_tx_key *key;
     txm_formers *out;
     size_t other_times;
+    char md5[33]; /* the target's */
+    bool shared;  /* the folder is for images of several folders, which are part of the digest */
 } search;
 
 void txm_formers_free(txm_formers *formers)
@@ -41,53 +44,80 @@ void txm_formers_free(txm_formers *formers)
     *formers = (txm_formers){0};
 }
 
-/* Whether an image beside this one would have this tx file, and is gone. */
-static txm_status names_gone_image(const search *s, const char *name, bool *gone, txm_error *err)
+/* Whether an image of this name would have the tx file `tx_name`, and is gone. */
+static txm_status would_have(const search *s, const char *image, const char *tx_name, bool *gone, txm_error *err)
 {
-    size_t bytes;
-    unsigned version;
-    char md5[33];
     struct stat st;
-    const char *own = txm_path_base(s->image);
-    *gone = false;
-    if (!txm_tx_name_parse(name, &bytes, &version, md5) || (bytes == strlen(own) && !strncmp(name, own, bytes)))
-        return TXM_OK;
-    const size_t folder = (size_t)(own - s->image);
-    char *former = txm_asprintf("%.*s%.*s", (int)folder, s->image, (int)bytes, name);
-    char *expected = former ? txm_tx_path(former, s->cache_dir, s->key) : NULL;
-    const bool known = expected != NULL;
-    *gone = known && !strcmp(txm_path_base(expected), name) && lstat(former, &st) != 0 && errno == ENOENT;
+    char *expected = txm_tx_path(image, s->cache_dir, s->key);
+    if (!expected)
+        return txm_path_absolute_failed(image, err);
+    *gone = !strcmp(txm_path_base(expected), tx_name) && lstat(image, &st) != 0 && errno == ENOENT;
     free(expected);
-    free(former);
-    return known ? TXM_OK : txm_no_memory(err, s->image);
+    return TXM_OK;
 }
 
 /* Whether the header fits the image; that of an image of one colour has the size of a tile. A file that cannot be
- * opened does not fit. */
-static bool fits_image(const search *s, const char *path)
+ * opened does not fit. *source: the path of the image that it was made from; owned, may be NULL. */
+static bool fits_image(const search *s, const char *path, char **source)
 {
     txm_tx *tx = NULL;
+    txm_tx_description d = {0};
     if (txm_tx_open(path, &tx, NULL) != TXM_OK)
         return false;
     const txm_tx_info *i = txm_tx_info_of(tx);
     const bool fits = (i->width == s->info->width && i->height == s->info->height) ||
                       (i->width == i->tile_w && i->height == i->tile_h);
+    if (fits && source && txm_tx_describe(tx, &d, NULL) == TXM_OK)
+        *source = txm_strdup(d.source);
+    txm_tx_description_free(&d);
     txm_tx_close(&tx);
     return fits;
 }
 
+/* Takes images that are beside this one. In a cache folder for several folders they may also have been moved: tx files
+ * say which images they were made from, and those with this image's time are opened for this. */
+static txm_status names_gone_image(const search *s, const char *path, size_t bytes, bool same_time, bool *gone,
+                                   txm_error *err)
+{
+    char *source = NULL;
+    const char *name = txm_path_base(path);
+    const char *own = txm_path_base(s->image);
+    txm_status status = TXM_OK;
+    *gone = false;
+    for (int i = 0; !status && !*gone && i <= (s->shared && same_time); i++) {
+        const char *folder = s->image;
+        size_t folder_bytes = (size_t)(own - s->image);
+        if (i && (!fits_image(s, path, &source) || !source || source[0] != '/'))
+            break;
+        if (i) {
+            folder = source;
+            folder_bytes = (size_t)(txm_path_base(source) - source);
+        }
+        char *former = txm_asprintf("%.*s%.*s", (int)folder_bytes, folder, (int)bytes, name);
+        status = former ? would_have(s, former, name, gone, err) : txm_no_memory(err, s->image);
+        free(former);
+    }
+    free(source);
+    return status;
+}
+
+/* Most files of a folder differ in the digest, or are named for images that exist. */
 static txm_status consider(search *s, const char *name, txm_error *err)
 {
     struct stat st;
-    bool gone;
-    txm_status status = names_gone_image(s, name, &gone, err);
-    if (status || !gone)
-        return status;
+    size_t bytes;
+    unsigned version;
+    char md5[33];
+    bool gone = false;
+    if (!txm_tx_name_parse(name, &bytes, &version, md5) || !strcmp(name, txm_path_base(s->target)) ||
+        (!s->shared && strcmp(md5, s->md5) != 0))
+        return TXM_OK;
     char *path = txm_path_join(s->folder, name), *target = txm_strdup(s->target);
     const bool same_time = path && stat(path, &st) == 0 && st.st_mtime == s->info->mtime.tv_sec;
-    if (!path || !target) {
-        status = txm_no_memory(err, s->image);
-    } else if ((same_time || s->other_times < MAX_OTHER_TIMES) && fits_image(s, path)) {
+    txm_status status = path && target ? TXM_OK : txm_no_memory(err, s->image);
+    if (!status && (same_time || s->other_times < MAX_OTHER_TIMES))
+        status = names_gone_image(s, path, bytes, same_time, &gone, err);
+    if (!status && gone && fits_image(s, path, NULL)) {
         if (TXM_GROW(s->out->items, s->out->capacity, s->out->count)) {
             s->out->items[s->out->count++] = (txm_former){path, target, same_time};
             s->other_times += !same_time;
@@ -128,15 +158,19 @@ txm_status txm_formers_find(const char *image, const txm_source_info *info, cons
 {
     const char *const dirs[] = {cache_dir, NULL};
     char *first = NULL;
+    size_t bytes;
+    unsigned version;
     txm_status status = TXM_OK;
     *out = (txm_formers){0};
     for (size_t i = 0; !status && i < 2; i++) {
         search s = {.image = image, .cache_dir = dirs[i], .info = info, .key = key, .out = out};
         s.target = txm_tx_path(image, dirs[i], key);
+        s.shared = dirs[i] && dirs[i][0] == '/';
         s.folder = s.target ? txm_path_dir(s.target) : NULL;
         if (!s.folder)
             status = txm_path_absolute_failed(image, err);
-        else if (!first || (strcmp(first, s.folder) != 0 && !txm_same_file(first, s.folder)))
+        else if (txm_tx_name_parse(txm_path_base(s.target), &bytes, &version, s.md5) &&
+                 (!first || (strcmp(first, s.folder) != 0 && !txm_same_file(first, s.folder))))
             status = search_folder(&s, err);
         free(s.target);
         if (first)

@@ -343,6 +343,10 @@ static txm_status adopt_one(resolving *r, const txm_former *former, bool *done, 
     return failed ? TXM_OK : set_text(&r->out->former, former->path, err);
 }
 
+/* Of images that all have one size and time, any could be the one; comparing each with all takes longer than making
+ * their files. */
+enum { MOST_COMPARED = 16 };
+
 /* Afterwards the image is looked up again, since another process may have made its file. */
 static txm_status adopt_former(resolving *r, const txm_settings *settings, txm_error *err)
 {
@@ -351,7 +355,7 @@ static txm_status adopt_former(resolving *r, const txm_settings *settings, txm_e
     txm_status status = txm_formers_find(r->image, r->info, settings->cache_dir, &r->resolved.key, &formers, err);
     if (!status && formers.count && formers.items[0].same_time)
         status = set_text(&r->out->former, formers.items[0].path, err);
-    for (size_t i = 0; !status && !done && r->how.adopt && i < formers.count; i++)
+    for (size_t i = 0; !status && !done && r->how.adopt && i < formers.count && i < MOST_COMPARED; i++)
         status = adopt_one(r, &formers.items[i], &done, err);
     txm_formers_free(&formers);
     if (!done && r->how.adopt) { /* it was another image */
