@@ -55,6 +55,9 @@ typedef struct txm_color_options {
 
 /* Whether a path is that of the file of a Blender project, .blender_project/project.toml, whether it exists or not. */
 TXM_API bool txm_color_is_project(const char *path);
+/* *config: what this file names, an absolute path or an ocio:// name, whether it exists or not; owned by the caller;
+ * NULL if it names none. CONFIG with the reason if Blender takes no notice of the file; NO_MEMORY. */
+TXM_API txm_status txm_color_project_config(const char *path, char **config, txm_error *err);
 
 /* Initialises options with the defaults. */
 static inline void txm_color_options_init(txm_color_options *options)

@@ -500,6 +500,20 @@ static txm_status find_above(const char *path, char **found, txm_error *err)
     return status;
 }
 
+/* *outside: whether the config of a Blender project is outside of the folder of the project. */
+static txm_status find_config_outside(const char *project, bool *outside, txm_error *err)
+{
+    txm_error why = {0};
+    char *config = NULL, *below = txm_path_dir(project);
+    txm_status status = below ? txm_color_project_config(project, &config, &why) : txm_no_memory(&why, project);
+    if (config && strncmp(config, "ocio://", 7) != 0)
+        status = find_outside(below, config, outside, &why);
+    free(config);
+    free(below);
+    /* Why a project does not count is said where the config is loaded. */
+    return status == TXM_OK || status == TXM_STATUS_CONFIG ? TXM_OK : txm_fail_as(err, &why);
+}
+
 /* Reads the files from the nearest upwards, until one has root = true. One that a variable names inherits nothing. The
  * nearest Blender project counts, after every .txmill: its value is its path, from which the library finds the config.
  */
@@ -524,7 +538,12 @@ static txm_status read_files(txm_project *p, txm_error *err)
     }
     if (status != TXM_OK || !project)
         return status;
-    return add_setting(p, TXM_KEY_OCIO, txm_strdup(project), txm_strdup(project), false, err);
+    bool outside = false;
+    if (!(named && *named))
+        status = find_config_outside(project, &outside, err);
+    if (status != TXM_OK)
+        return status;
+    return add_setting(p, TXM_KEY_OCIO, txm_strdup(project), txm_strdup(project), outside, err);
 }
 
 /* In the list, variables come before files, and nearer files before others; the first value of a setting counts. */
@@ -673,9 +692,16 @@ txm_status txm_project_note(const txm_project_value *value, txm_error *err)
         known = !strcmp(outside.values[i].origin, value->origin);
     if (known)
         return TXM_OK;
-    txm_say(TXM_SAY_INFO, "%s: %s = %s is outside of the folder of this file (--no-settings ignores .txmill files)",
-            value->origin, names[value->key], value->value);
-    return add_setting(&outside, value->key, txm_strdup(value->value), txm_strdup(value->origin), true, err);
+    const bool project = value->key == TXM_KEY_OCIO && txm_color_is_project(value->value);
+    char *leads_to = NULL;
+    if (project && txm_color_project_config(value->value, &leads_to, err) != TXM_OK)
+        return err->status;
+    if (!leads_to && !(leads_to = txm_strdup(value->value)))
+        return txm_no_memory(err, value->value);
+    txm_say(TXM_SAY_INFO, "%s: %s = %s is outside of the folder of this %s (--no-settings ignores %s)", value->origin,
+            project ? "ocio_config" : names[value->key], leads_to, project ? "project" : "file",
+            project ? "Blender projects" : ".txmill files");
+    return add_setting(&outside, value->key, leads_to, txm_strdup(value->origin), true, err);
 }
 
 void txm_project_json(cJSON *object)

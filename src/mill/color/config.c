@@ -11,7 +11,6 @@
 
 #include "mill/color/builtin.h"
 #include "mill/color/origin.h"
-#include "mill/color/project.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "tile/base/options.h"
@@ -199,7 +198,7 @@ static txm_status load_named(const txm_color_options *options, named_config *n, 
     if (*out || !n->project)
         return TXM_OK;
     char *config = NULL;
-    status = txm_blender_project_config(n->project, &config, &why);
+    status = txm_color_project_config(n->project, &config, &why);
     broken = status == TXM_STATUS_CONFIG;
     if (config)
         status = load_one(options, config, n->project, &broken, out, &why);

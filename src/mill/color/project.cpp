@@ -4,7 +4,7 @@
  * or a name is no project. The library bounds how deeply values are nested, but not how many parts a key has, each of
  * which is a table in the one before; these and the size are bounded here.
  */
-#include "mill/color/project.h"
+#include "txmill/color.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -74,7 +74,7 @@ static std::string with_root(std::string config, const std::string &root)
     return config;
 }
 
-txm_status txm_blender_project_config(const char *path, char **config, txm_error *err)
+txm_status txm_color_project_config(const char *path, char **config, txm_error *err)
 try {
     std::string text;
     *config = nullptr;

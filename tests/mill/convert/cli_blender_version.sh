@@ -236,6 +236,25 @@ BLENDER_OCIO=configs/xyz.ocio OCIO=bare.ocio txm settings --json project/sub
 check variable-first json out '[(x["value"], x["origin"]) for x in o if x["setting"] == "ocio"] == [("configs/xyz.ocio", "BLENDER_OCIO")]'
 txm doctor --ocio project/.blender_project/project.toml
 check doctor-names-the-project prints "project/bare.ocio (project/.blender_project/project.toml)"
+txm make -n --json project/sub/rgb8.png
+check project-inside test "$(grep -c outside out err | tr '\n' ' ')" = "out:0 err:0 "
+cp project/.blender_project/project.toml project/inside.toml
+for config in "$work/bare.ocio" '{project_root}/../bare.ocio' '{project_root}/link/bare.ocio'; do
+    ln -sfn "$work" project/link
+    printf 'schema_version = 1\nname = "film"\nocio_config = "%s"\n' "$config" >project/.blender_project/project.toml
+    txm make -n --json project/sub/rgb8.png
+    check "project-outside-$config" says "project/.blender_project/project.toml: ocio_config = ${config/'{project_root}'/$work/project} is outside of the folder of this project"
+    check "project-outside-json-$config" json out '[(x["setting"], x["origin"]) for x in o[-1]["settings_outside"]] == [("ocio", "'"$work"'/project/.blender_project/project.toml")]'
+    if has_jsonschema; then check "project-outside-schema-$config" valid_json make out; fi
+    txm settings --json project/sub
+    check "project-outside-settings-$config" json out '[x["setting"] for x in o if x["outside"]] == ["ocio"]'
+    txm make -n --json --no-settings project/sub/rgb8.png
+    check "project-left-out-$config" test "$(digest_of)" = 926BDA8569F1F2504902F06ABA51E46D -a "$(grep -c outside out err | tr '\n' ' ')" = "out:0 err:0 "
+done
+printf 'schema_version = 1\nname = "film"\nocio_config = "%s"\n' '{project_root}/../../none.ocio' >project/.blender_project/project.toml
+txm make -n --json project/sub/rgb8.png
+check project-outside-absent json out 'len(o[-1]["settings_outside"]) == 1'
+mv project/inside.toml project/.blender_project/project.toml && rm project/link
 printf 'ocio = ../configs/xyz.ocio\n' >project/.txmill
 txm settings --json project/sub
 check txmill-first json out '[x["origin"] for x in o if x["setting"] == "ocio"] == ["'"$work"'/project/.txmill:1"]'
