@@ -284,6 +284,12 @@ class Inspect(Case):
             txmill.resolve(image, blender="4.2")
         self.assertEqual(txmill.resolve(self.folder / "gone.png")[0].state, "failed")
 
+    def test_adopt(self):
+        renamed = (self.folder / "rgb8.png").rename(self.folder / "wood.png")
+        self.assertEqual(txmill.resolve(renamed)[0].state, "missing")
+        adopted = txmill.resolve(renamed, adopt=True)[0]
+        self.assertEqual((adopted.state, adopted.data["adopted"]), ("fresh", True))
+
 
 class Whole(Case):
     """Tests functions for folders and the machine: check, settings, gc, doctor."""
