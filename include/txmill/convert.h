@@ -83,7 +83,8 @@ TXM_API void txm_context_run(txm_context *context, size_t count, void (*work)(vo
 /* The number of threads that compute, the caller's included. */
 TXM_API unsigned txm_context_threads(const txm_context *context);
 
-/* Removes every temporary file of this process, and its claims. For a program that ends while conversions run, to call
+/* Removes every temporary file of this process and its claims, and ends its decoders and encoders that are at work, at
+ * which the functions that wait for them fail with CANCELLED. For a program that ends while conversions run, to call
  * in its handler of SIGINT, SIGTERM, SIGHUP or SIGXCPU. Async-signal-safe. A program should ignore SIGXFSZ and SIGPIPE:
  * the functions then fail with the reason. */
 TXM_API void txm_remove_temporaries(void);

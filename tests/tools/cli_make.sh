@@ -275,6 +275,24 @@ for signal in TERM:143 HUP:129; do
     check "busy-${signal%:*}-exit" rc_is "${signal#*:}"
     check "busy-${signal%:*}-last-line" last_line_is "TXMILL-ERROR code=${signal#*:} failed=1 total=1"
 done
+# So does one that waits for the process in which an encoder computes.
+if [ -f "${TXMILL_PLUGINS:-$repo/build}/txmill-oiio-worker" ]; then
+    mkdir slow && cp "$TXMILL" "${TXMILL%/*}"/libtx*.so.0 slow/
+    printf '#!/bin/sh\necho $$ >"%s/slow/pid"\nwhile :; do :; done\n' "$work" >slow/txmill-oiio-worker && chmod +x slow/txmill-oiio-worker
+    slowly=$(find batch-cache -name '*.tx' | head -n 1)
+    TXMILL_PLUGINS="$work/slow" "$TXMILL" extract -o slow.png "$slowly" >out 2>err &
+    pid=$!
+    for _ in $(seq 200); do [ -s slow/pid ] && break; sleep 0.02; done
+    kill -TERM $pid
+    for _ in $(seq 40); do kill -0 $pid 2>/dev/null || break; sleep 0.05; done
+    check encoder-ends test ! -e "/proc/$pid/exe"
+    kill -KILL $pid 2>/dev/null
+    wait $pid
+    rc=$?
+    check encoder-exit rc_is 143
+    check encoder-last-line last_line_is "TXMILL-ERROR code=143 failed=1 total=1"
+    check encoder-none-left test ! -e "/proc/$(cat slow/pid)/exe"
+fi
 # What nohup ignores stays ignored.
 rm -rf batch-cache
 (trap '' HUP; exec "$TXMILL" make -q -d "$work/batch-cache" batch/1.jpg batch/2.jpg) &

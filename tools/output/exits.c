@@ -61,6 +61,7 @@ static void on_patience_over(int number)
     const int saved_errno = errno, code = 128 + __atomic_load_n(&caught, __ATOMIC_ACQUIRE);
     (void)number;
     if (cpu_ms() - cpu_ms_at_signal < BUSY_MS) {
+        txm_remove_temporaries(); /* and decoders that were started after the signal */
         errno = saved_errno;
         return;
     }

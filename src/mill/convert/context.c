@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "mill/color/ocio.h"
+#include "mill/source/oiio/worker.h"
 #include "mill/write/claim_file.h"
 #include "mill/write/publish.h"
 #include "tile/base/fail.h"
@@ -217,6 +218,7 @@ void txm_remove_temporaries(void)
 {
     txm_publish_abort_all();
     txm_claim_file_remove_all();
+    txm_worker_end_all();
 }
 
 void txm_before_abort(void (*end)(bool lacks_memory))

@@ -122,8 +122,13 @@ def Scope "a" (
 )
 {
     variantSet "v" = {
-        "dry" { def Scope "x" { } }
-        "wet" { def Scope "x" (references = @./layer.usda@</c>) { } }
+        "dry" {
+        }
+        "wet" {
+            def Scope "x" (references = @./layer.usda@</c>)
+            {
+            }
+        }
     }
 }
 USD

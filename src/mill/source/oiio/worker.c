@@ -35,6 +35,7 @@ struct txm_worker {
     bool encodes;         /* the last request was to encode */
     bool ended;           /* it ended and was waited for */
     bool lacked_large;    /* it ended because it got no large piece of memory */
+    pid_t *at_work;       /* its place in the list of workers at work; NULL if there was none, or if it is idle */
     txm_worker *next;     /* next one in the list of idle workers */
 };
 
@@ -44,6 +45,39 @@ static struct {
     txm_worker *first;
     unsigned count;
 } idle = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Workers that compute for this process, for a signal handler: pid, or -pid after it was told to end. More workers than
+ * places end by themselves when they notice that nobody waits for them. */
+static pid_t at_work[256];
+
+static void set_to_work(txm_worker *w)
+{
+    for (size_t i = 0; i < sizeof at_work / sizeof *at_work && !w->at_work; i++) {
+        pid_t none = 0;
+        if (__atomic_compare_exchange_n(&at_work[i], &none, w->pid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+            w->at_work = &at_work[i];
+    }
+}
+
+/* Returns whether it was told to end. To be called before it is waited for, since its pid may then get another owner.
+ */
+static bool take_from_work(txm_worker *w)
+{
+    const pid_t was = w->at_work ? __atomic_exchange_n(w->at_work, 0, __ATOMIC_ACQ_REL) : 0;
+    w->at_work = NULL;
+    return was < 0;
+}
+
+void txm_worker_end_all(void)
+{
+    const int saved_errno = errno;
+    for (size_t i = 0; i < sizeof at_work / sizeof *at_work; i++) {
+        pid_t pid = __atomic_load_n(&at_work[i], __ATOMIC_ACQUIRE);
+        if (pid > 0 && __atomic_compare_exchange_n(&at_work[i], &pid, -pid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+            kill(pid, SIGTERM);
+    }
+    errno = saved_errno;
+}
 
 /* The child of a fork() has no workers: it closes its copies of the sockets, which would keep the workers alive after
  * its parent has ended, and begins with a free lock and an empty list. */
@@ -66,6 +100,7 @@ static void begin_child(void)
     }
     idle.first = NULL;
     idle.count = 0;
+    memset(at_work, 0, sizeof at_work);
     pthread_mutex_init(&idle.lock, NULL);
 }
 
@@ -158,6 +193,7 @@ static txm_status start_worker(txm_worker **out, txm_error *err)
         free(w);
         return status;
     }
+    set_to_work(w);
     *out = w;
     return TXM_OK;
 }
@@ -189,6 +225,7 @@ txm_status txm_worker_get(txm_worker **out, txm_error *err)
         if (!w)
             return start_worker(out, err);
         if (waitpid(w->pid, NULL, WNOHANG) == 0) {
+            set_to_work(w);
             *out = w;
             return TXM_OK;
         }
@@ -203,6 +240,7 @@ void txm_worker_put(txm_worker *w, bool healthy)
     if (!w)
         return;
     bool keep = false;
+    healthy &= !take_from_work(w);
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
     if (healthy && !w->ended) {
@@ -262,8 +300,11 @@ static pid_t reap(txm_worker *w, int *how)
 static txm_status explain_end(txm_worker *w, int sys_errno, const char *name, txm_error *err)
 {
     int how = 0;
+    const bool told = take_from_work(w);
     pid_t got = reap(w, &how);
     const char *who = w->encodes ? "encoder" : "decoder";
+    if (told)
+        return txm_fail(err, TXM_STATUS_CANCELLED, "%s: the %s was stopped", name, who);
     /* A decoder crashes because of its file; an encoder that crashes is not the input's fault. */
     txm_status fault = w->encodes ? TXM_STATUS_INTERNAL : TXM_STATUS_CORRUPT;
     if (got == w->pid && WIFSIGNALED(how)) {

@@ -60,6 +60,9 @@ txm_status txm_worker_get(txm_worker **out, txm_error *err);
 /* Returns a worker for the next image. `healthy` is false if it may be out of step: then it is ended. A worker whose
  * image was closed needs no ending, even if its decoder failed, because it then starts anew itself. NULL-safe. */
 void txm_worker_put(txm_worker *worker, bool healthy);
+/* Ends all workers that are not idle, so that what waits for them fails with CANCELLED. May be called in signal
+ * handlers. */
+void txm_worker_end_all(void);
 /* Whether a worker ended because it got no large piece of memory. */
 bool txm_worker_lacked_large(const txm_worker *worker);
 
