@@ -18,6 +18,7 @@
 #include "tile/base/shell.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/list/list_scene.h"
+#include "tools/make/here.h"
 #include "tools/options/opt.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
@@ -150,16 +151,37 @@ static void explain(const char *path, txm_error *err)
     free(word);
 }
 
-/* Lists scenes one after the other, with a blank line between them. */
-static void list_all(const txm_inputs *inputs, const list_args *args, const txm_project_contexts *contexts,
-                     txm_tally *tally)
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* XML that was found in a folder may be anything; XML that was named is meant to be a scene. */
+static bool is_wanted(const txm_input *input, const txm_operands *operands)
+{
+    bool named = false, searched = false;
+    for (size_t i = 0; i < operands->count; i++) {
+        named |= !strcmp(operands->items[i], input->path);
+        searched |= is_folder(operands->items[i]);
+    }
+    return named || !searched || txm_path_scene(input->path) != TXM_PATH_XML || txm_here_is_scene(input->path);
+}
+
+/* Lists scenes one after the other, with a blank line between them; returns how many there were. */
+static size_t list_all(const txm_inputs *inputs, const list_args *args, const txm_operands *operands,
+                       const txm_project_contexts *contexts, txm_tally *tally)
 {
     txm_summary summary = {.words = {"fresh"}};
+    size_t scenes = 0;
     for (size_t i = 0; i < txm_inputs_count(inputs) && !txm_signal_caught(); i++) {
         txm_say_file_progress("reading", i, txm_inputs_count(inputs), false);
         const txm_input *input = txm_inputs_at(inputs, i);
         txm_error err = {0};
-        if (i > 0 && !args->list.json) {
+        if (!is_wanted(input, operands)) {
+            continue;
+        }
+        if (scenes++ && !args->list.json) {
             putchar('\n');
         }
         txm_status status = txm_input_check(input, &err);
@@ -180,17 +202,16 @@ static void list_all(const txm_inputs *inputs, const list_args *args, const txm_
             }
         }
     }
-    if (!args->list.json) {
+    if (scenes && !args->list.json) {
         txm_summary_print(&summary, "texture");
     }
+    return scenes;
 }
 
 /* A folder of images has no scene to list. */
 static void explain_folder(const char *path, txm_error *err)
 {
-    struct stat st;
-    char *word =
-        err->status == TXM_STATUS_USAGE && stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? txm_shell_path(path) : NULL;
+    char *word = is_folder(path) ? txm_shell_path(path) : NULL;
     if (word) {
         txm_error_clear(err);
         txm_fail(err, TXM_STATUS_USAGE, "%s: no scene found; 'txmill resolve %s' shows the tx files of its images",
@@ -199,10 +220,10 @@ static void explain_folder(const char *path, txm_error *err)
     free(word);
 }
 
-/* The files that are searched for in folders; .xml is not among them, because such files may be anything. */
+/* The files that are searched for in folders. */
 static int run_list(void *p, const txm_operands *operands)
 {
-    static const char *const scenes[] = {"*.blend", "*.usd", "*.usda", "*.usdc", "*.usdz", "*.mtlx", NULL};
+    static const char *const scenes[] = {"*.blend", "*.usd", "*.usda", "*.usdc", "*.usdz", "*.mtlx", "*.xml", NULL};
     list_args *args = p;
     const txm_files_how how = {.command = "list", .what = "scene", .usual = scenes};
     txm_tally tally = {0};
@@ -215,9 +236,10 @@ static int run_list(void *p, const txm_operands *operands)
     const txm_project_targets project = {&args->list.cache_dir, &args->config, &args->rules, &args->jobs.threads};
     if (txm_files_collect(&how, &args->files, operands, &inputs, &err) == TXM_OK &&
         txm_project_look(&project, operands, inputs, &settings, &contexts, &err) == TXM_OK) {
-        list_all(inputs, args, &contexts, &tally);
+        if (!list_all(inputs, args, operands, &contexts, &tally) && !txm_signal_caught())
+            txm_fail(&err, TXM_STATUS_USAGE, "no scene found");
     }
-    if (!inputs && operands->count == 1)
+    if (err.status == TXM_STATUS_USAGE && operands->count == 1)
         explain_folder(operands->items[0], &err);
     txm_project_contexts_free(&contexts);
     return txm_files_finish(&inputs, &tally, &err);

@@ -114,6 +114,12 @@ check normal-map-color says 'image "bad normal" feeds a Normal Map node but is i
 mkdir 'no scene' && cp "$golden/rgb8.png" 'no scene'
 txm list 'no scene'
 check list-without-scene says "'txmill resolve \"no scene\"' shows the tx files of its images"
+echo '<svg/>' >'no scene/drawing.xml'
+txm list 'no scene'
+check list-no-cycles-xml eval 'rc_is 2 && says "no scene found; '"'txmill resolve"'" && ! says drawing.xml'
+printf '<cycles><shader name="m"><image_texture name="i" filename="rgb8.png" colorspace="sRGB"/></shader></cycles>' >'no scene/set.xml'
+txm list 'no scene'
+check list-cycles-xml eval 'rc_is 0 && prints "no scene/set.xml: XML of Cycles" && prints "1 texture: 1 missing" && ! says drawing.xml'
 
 # ---- images that only OpenImageIO reads ----------------------------------------------------------------------------------
 # If all is fresh, check does not start its worker, and says the same as commands that open the images.
@@ -169,6 +175,52 @@ check broken-check rc_is 3
 check broken-names eval 'says "cut.png" && says "flipped.png"'
 check broken-no-loop test "$(grep -c 'run: txmill make' out)" -eq 0
 check broken-others prints "1 of 3 textures fresh, 2 not checked"
+
+# ---- answers that agree ---------------------------------------------------------------------------------------------------
+# A farm verifies the run of a scene whose images are named like data: the scene decides, whatever the preset guesses.
+mkdir agree && cd agree || exit 1
+mkdir run && cp "$golden/rgb8.png" run/wall_ao.png && echo 'preset = pbr' >run/.txmill
+cat >run/shot.xml <<'X'
+<cycles><shader name="m"><image_texture name="i" filename="wall_ao.png" colorspace="sRGB"/><diffuse_bsdf name="d"/>
+<connect from="i color" to="d color"/><connect from="d bsdf" to="output surface"/></shader></cycles>
+X
+txm make -q run/shot.xml --log run.jsonl
+txm check run/shot.xml
+check run-checked rc_is 0
+txm verify --run run.jsonl
+check run-verified rc_is 0
+# A config without Non-Color: its role data is meant. Files of another config are described in whole phrases.
+cat >aces.ocio <<'Y'
+ocio_profile_version: 2
+roles: {scene_linear: ACEScg, default_byte: Tex, default_float: ACEScg, data: Raw, aces_interchange: ACES2065-1, default: Raw}
+displays:
+  sRGB:
+    - !<View> {name: Raw, colorspace: Raw}
+colorspaces:
+  - !<ColorSpace> {name: ACES2065-1}
+  - !<ColorSpace> {name: ACEScg, to_scene_reference: !<MatrixTransform> {matrix: [0.695452241357, 0.140678696470, 0.163869062173, 0, 0.0447945633720, 0.859671118456, 0.0955343181715, 0, -0.00552588255811, 0.00402521030598, 1.00150067225, 0, 0, 0, 0, 1]}}
+  - !<ColorSpace> {name: Tex, to_scene_reference: !<ExponentTransform> {value: [2.2, 2.2, 2.2, 1]}}
+  - !<ColorSpace> {name: Raw, isdata: true}
+Y
+cp "$golden/rgb8.png" wall_normal.png && cp "$golden/rgb8.png" a.png
+txm make --ocio aces.ocio --preset pbr wall_normal.png
+check role-data eval 'rc_is 0 && test -n "$(ls blender_tx/wall_normal.png.*.tx)"'
+txm make -q a.png
+txm check --ocio aces.ocio a.png
+check other-config eval 'rc_is 5 && prints "there is one" && ! prints "with made with"'
+txm make -d alt a.png
+check other-folder eval 'test -d alt || says blender_tx || prints blender_tx'
+for command in "check $TXM_TESTDATA/ptex/grid-u8.ptx" "diff $TXM_TESTDATA/ptex/grid-u8.ptx $TXM_TESTDATA/ptex/grid-u8.ptx"; do
+    # shellcheck disable=SC2086
+    txm $command
+    check "ptex-${command%% *}" eval '! rc_is 0 && says Ptex && ! says RAW'
+done
+mkdir empty && : >empty/readme.txt
+for command in list report; do
+    txm $command empty
+    check "empty-$command" eval '! rc_is 0 && ! says "--include"'
+done
+cd "$work" || exit 1
 
 # ---- progress and interruption ------------------------------------------------------------------------------------------
 mkdir many && for ((i = 0; i < 150; i++)); do cp "$golden/tile64.png" "many/$i.png"; done

@@ -37,7 +37,7 @@ static bool is_cycles_xml(const char *path)
     return strstr(head, "<cycles") != NULL;
 }
 
-static bool is_scene(const char *path)
+bool txm_here_is_scene(const char *path)
 {
     struct stat st;
     const txm_path_kind kind = txm_path_scene(path);
@@ -56,7 +56,7 @@ static txm_status add_entry(txm_here *here, const char *name, char *path, txm_er
     if (!path)
         return txm_no_memory(err, name);
     here->images |= txm_is_image_name(name);
-    const bool scene = is_scene(path);
+    const bool scene = txm_here_is_scene(path);
     char **grown = scene ? realloc(here->scenes, (here->count + 1) * sizeof *grown) : NULL;
     if (!grown) {
         free(path);

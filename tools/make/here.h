@@ -13,6 +13,8 @@ typedef struct txm_here {
     bool images; /* the folder has images, and no scene */
 } txm_here;
 
+/* Whether it is a file of a scene: of XML the contents decide, since it may be anything. */
+bool txm_here_is_scene(const char *path);
 /* Finds the scenes directly in a folder: files of Blender and USD, and XML of Cycles. A folder that cannot be read has
  * none. NO_MEMORY. */
 txm_status txm_here_scenes(const char *folder, txm_here *here, txm_error *err);
