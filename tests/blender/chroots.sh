@@ -18,11 +18,6 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=${TXM_CHROOTS:-$(cd "$here/../.." && pwd)/build/chroots}
-# The archive of this system's own apt, if it is a Debian. Its security archive does not count, because it has no whole
-# suites.
-mirror=${TXM_DEBIAN_MIRROR:-$(apt-get indextargets --format '$(ORIGIN) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
-  awk '$1 == "Debian" && $2 !~ /-security/ { uri = $2 } END { sub("/+$", "", uri); print uri }' || :)}
-mirror=${mirror:-http://deb.debian.org/debian}
 bpy=${TXM_BPY:-$(sed -nE 's/^ *ROW\(txm_text, official_build,.*"([^"]+)"\).*/\1/p' "$here/../../src/tile/base/releases.h")}
 
 missing() { echo "chroots.sh: $*" >&2; exit 77; }
@@ -73,10 +68,20 @@ run() { # NAME COMMAND...
   enter "$root/$1" "${@:2}"
 }
 
+# The archive of this system's own apt, if it is a Debian. Its security archive does not count, because it has no whole
+# suites.
+archive() {
+  local own=${TXM_DEBIAN_MIRROR:-$(apt-get indextargets --format '$(ORIGIN) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
+    awk '$1 == "Debian" && $2 !~ /-security/ { uri = $2 } END { sub("/+$", "", uri); print uri }' || :)}
+  echo "${own:-http://deb.debian.org/debian}"
+}
+
 # Packages that are only recommended are left out, and services are not started.
 bootstrap() { # NAME SUITE
   local at=$root/$1
   [ -e "$at/base" ] && return
+  local mirror
+  mirror=$(archive)
   need debootstrap debootstrap
   need wget wget
   local free

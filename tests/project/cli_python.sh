@@ -34,6 +34,13 @@ if command -v mypy >/dev/null; then
     sed -i '1i import txmill' typed/readme.py
     run env MYPYPATH="$repo/python" mypy --strict --cache-dir=/dev/null "$repo/python/txmill" "$repo"/examples/*.py typed/readme.py
     check python-typed rc_is 0
+    # Scripts for Blender, which no test here runs, must at least know all names that they use.
+    echo 'def f(): return bpy.data' >typed/wrong.py
+    (cd "$repo" && find bench blender examples scripts tests "$work/typed/wrong.py" -name '*.py' -print0 | xargs -0 mypy --check-untyped-defs \
+        --follow-imports=skip --ignore-missing-imports --explicit-package-bases --namespace-packages --cache-dir=/dev/null) >names 2>err
+    check python-names-unknown grep -q 'wrong.py.*"bpy" is not defined' names
+    run grep -F '[name-defined]' names
+    check python-names-known test "$(grep -vc wrong.py out)" = 0
 else
     skip python-typed "mypy is not installed"
 fi
