@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -395,6 +396,14 @@ static txm_status listen_to_helper(usd_answer *a, int fd)
     return status;
 }
 
+/* Whether this process may not have all of the machine's memory: Python and USD crash where they get none. */
+static bool memory_is_limited(void)
+{
+    struct rlimit space, data;
+    return (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) ||
+           (getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur != RLIM_INFINITY);
+}
+
 /* Explains why it ended without complete output. */
 static txm_status explain_usd_end(usd_answer *a, int how)
 {
@@ -402,6 +411,10 @@ static txm_status explain_usd_end(usd_answer *a, int how)
     const int number = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
     if (number == SIGINT || number == SIGTERM || number == SIGHUP) {
         return txm_fail(a->err, TXM_STATUS_CANCELLED, "%s: stopped", scene);
+    }
+    if (memory_is_limited()) {
+        return txm_fail(a->err, TXM_STATUS_NO_MEMORY,
+                        "%s: USD gave up, most likely for lack of memory: ulimit -v or ulimit -d limits it", scene);
     }
     if (WIFSIGNALED(how)) {
         return txm_fail(a->err, TXM_STATUS_CORRUPT, "%s: USD crashed while reading it, with signal %d (%s)", scene,
