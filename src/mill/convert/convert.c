@@ -356,7 +356,8 @@ static txm_status make_hooked(conversion *c, txm_result *result, txm_error *err)
         return status;
     if (hooks->acquire) {
         free(result->tx_path);
-        result->tx_path = NULL;
+        free(result->shows);
+        result->tx_path = result->shows = NULL;
         status = decide_need(c, result, &needed, err);
         if (!status && !needed)
             snprintf(result->reason, sizeof result->reason, "made by another process meanwhile");

@@ -591,6 +591,8 @@ START_TEST(the_names_are_blenders)
     for (int i = 0; i < n; i++)
         found += txm_color_role(own, names[i][0]) != NULL;
     ck_assert_int_eq(found, n);
+    for (int i = 0; i < 2 * n; i++)
+        free(names[i / 2][i % 2]);
     const txm_color_space *space;
     txm_error err = {0};
     ck_assert_int_eq(txm_color_find(own, "rec.709-A", &space, &err), _i < 2 ? TXM_STATUS_COLORSPACE : TXM_OK);
