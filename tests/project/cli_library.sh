@@ -63,8 +63,8 @@ failing, defined = set(), {}
 for path in glob.glob(sys.argv[1] + "/include/*/*.h"):
     text = re.sub(r"/\*.*?\*/", "", open(path).read(), flags=re.S)
     failing |= {m[1] for m in re.finditer(r"TXM_API\s[^;]*?(txm_\w+)\(([^;]*)\);", text) if "txm_error *err" in m[2]}
-for path in glob.glob(sys.argv[1] + "/src/**/*.c", recursive=True):
-    for m in re.finditer(r"^\w[\w *]*?(txm_\w+)\(([^;{]*?)\)\n\{(.*?)^\}", open(path).read(), re.S | re.M):
+for path in glob.glob(sys.argv[1] + "/src/**/*.c*", recursive=True):
+    for m in re.finditer(r"^\w[\w *]*?(txm_\w+)\(([^;{]*?)\)\n(?:try )?\{(.*?)^\}", open(path).read(), re.S | re.M):
         defined[m[1]] = m[3]
 print(len(failing))
 for name in sorted(failing - {"txm_error_clear"}):

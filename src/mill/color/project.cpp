@@ -77,6 +77,7 @@ static std::string with_root(std::string config, const std::string &root)
 txm_status txm_color_project_config(const char *path, char **config, txm_error *err)
 try {
     std::string text;
+    txm_error_clear(err);
     *config = nullptr;
     const txm_status status = read_text(path, text, err);
     if (status != TXM_OK)

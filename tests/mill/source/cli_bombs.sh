@@ -25,13 +25,14 @@ txm make -q less.iff
 check bomb-refused eval 'rc_is 3 && says "if an honest program wrote it; --max-memory"'
 txm make -q --max-memory 2G less.iff
 check bound-lifted test -z "$(grep honest err)"
+rm -r blender_tx
 txm check less.iff
 check bomb-names-the-variable says "in other commands TXMILL_IMAGE_MEGABYTES="
 run env TXMILL_IMAGE_MEGABYTES=2000 "$TXMILL" resolve less.iff
 check bound-lifted-elsewhere test -z "$(grep honest err)"
 txm make -q -c Non-Color mask.tga
 check mask-converts rc_is 0
-# Less than the image needs is free. That is no fault of the image, and the option decides again.
+# Less than the image needs is free. The image is not to blame, and the option decides again.
 run bash -c "ulimit -v 900000; exec '$TXMILL' make -q -f -c Non-Color mask.tga"
 check little-memory eval '[ $rc -eq 0 ] || rc_is 4'
 finish
