@@ -85,7 +85,7 @@ txm_status txm_tx_place(const char *path, char **place, txm_error *err);
 
 /* For a file that is not a tx file, extends the message: what the file is, and which command shows it. */
 void txm_tx_explain(const char *path, txm_error *err);
-/* Whether a file that is no tx file is an image or a scene, and not a damaged file of a texture cache; then it fails
+/* Whether a file that is not a tx file is an image or a scene, and not a damaged file of a texture cache; then it fails
  * with that message. */
 bool txm_tx_explain_other(const char *path, txm_error *err);
 #endif

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -32,6 +33,9 @@ struct txm_claim {
     unsigned round;      /* the round of renewals that it was last part of */
     bool renewing;       /* the server is being asked: the claim must not be dropped yet */
 };
+
+/* Claims that were dropped while a handler of signals may read them; the process is about to end. */
+static _Atomic(txm_claim *) unfreed;
 
 /* A claim of another process: its state, and since when it has not changed. */
 typedef struct watched {
@@ -376,6 +380,10 @@ void txm_claims_drop(txm_claims *claims, txm_claim **claim)
     if (unused) {
         free(gone->file.path);
         free(gone);
+    } else {
+        gone->next = atomic_load(&unfreed);
+        while (!atomic_compare_exchange_weak(&unfreed, &gone->next, gone))
+            continue;
     }
     *claim = NULL;
 }

@@ -276,7 +276,7 @@ txm_status txm_inputs_add_path(txm_inputs *inputs, const char *path, const txm_i
     if (token) {
         txm_error failure = {0};
         txm_fail(&failure, TXM_STATUS_USAGE,
-                 "%s: %.*s is no token that txmill knows; write <UDIM> or <UVTILE> for tiles, #### for frames", path,
+                 "%s: %.*s is not a token that txmill knows; write <UDIM> or <UVTILE> for tiles, #### for frames", path,
                  (int)token_bytes, token);
         return txm_inputs_add_failure(inputs, path, settings, &failure, err);
     }

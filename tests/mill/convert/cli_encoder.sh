@@ -18,7 +18,7 @@ lacking() {
     run env LACK="$1" LD_PRELOAD="$work/lack.so" timeout 60 "$TXMILL" extract --overwrite -l 3 -o "a.$2" a.tx
 }
 
-# Under a limit of address space some library cannot be mapped, or a thread cannot be started: that is no fault of the image.
+# Under a limit of address space some library cannot be mapped, or a thread cannot be started: the image is not to blame for it.
 python3 -c "import struct, os; open('a.tga', 'wb').write(struct.pack('<BBBHHBHHHHBB', 0, 0, 2, 0, 0, 0, 0, 0, 40, 40, 24, 0) + os.urandom(4800))"
 for megabytes in 60 150 300 400; do
     for command in "make -f -o b.tx a.tga" "extract --overwrite -o b.png a.tx"; do
