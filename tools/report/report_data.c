@@ -38,33 +38,39 @@ bool txm_report_reserve(void **items, size_t count, size_t *capacity, size_t ite
     return true;
 }
 
-/* The absolute path, stored once. Without a current folder the path is used as it is. NULL when memory is exhausted. */
-static const char *whole_path(txm_report *r, const char *path)
+/* The absolute path, stored once. One name that stays relative would count its image twice. */
+static txm_status whole_path(txm_report *r, const char *path, const char **out, txm_error *err)
 {
     char *whole = txm_path_absolute(path);
-    const char *kept = txm_names_put(&r->strings, whole ? whole : path);
+    if (!whole)
+        return txm_path_absolute_failed(path, err);
+    *out = txm_names_put(&r->strings, whole);
     free(whole);
-    return kept;
+    return *out ? TXM_OK : txm_no_memory(err, NULL);
 }
 
-/* The entry of the file, created if necessary. Failures have no tx path, and use the image's. NULL when memory is
- * exhausted. */
-static txm_report_file *file_of(txm_report *r, const char *input, const char *tx)
+/* The entry of the file, created if necessary. Failures have no tx path, and use the image's. */
+static txm_status find_file(txm_report *r, const char *input, const char *tx, txm_report_file **out, txm_error *err)
 {
     txm_bytes key = {0};
-    const char *image = whole_path(r, input), *made = tx ? whole_path(r, tx) : "";
-    bool ok = image && made && txm_bytes_printf(&key, "%s\n%s", image, made);
-    txm_name *entry = ok ? txm_names_entry(&r->index, key.data) : NULL;
+    const char *image, *made = "";
+    txm_status status = whole_path(r, input, &image, err);
+    if (status == TXM_OK && tx)
+        status = whole_path(r, tx, &made, err);
+    if (status != TXM_OK)
+        return status;
+    txm_name *entry = txm_bytes_printf(&key, "%s\n%s", image, made) ? txm_names_entry(&r->index, key.data) : NULL;
     txm_bytes_free(&key);
     if (!entry)
-        return NULL;
+        return txm_no_memory(err, NULL);
     if (!entry->value) {
         if (!txm_report_reserve((void **)&r->files, r->file_count, &r->file_capacity, sizeof *r->files))
-            return NULL;
+            return txm_no_memory(err, NULL);
         r->files[r->file_count++] = (txm_report_file){.image = image, .state = TXM_REPORT_STATES};
         entry->value = r->file_count;
     }
-    return &r->files[entry->value - 1];
+    *out = &r->files[entry->value - 1];
+    return TXM_OK;
 }
 
 /* Copies a member's text; equal words are stored once. False when memory is exhausted. */
@@ -147,9 +153,10 @@ static txm_status take_file(adding *a, const cJSON *object, txm_error *err)
     txm_report_state state = state_of(txm_run_log_text(object, "state"));
     if (!input || state == TXM_REPORT_STATES)
         return TXM_OK;
-    txm_report_file *f = file_of(a->report, input, tx);
-    if (!f)
-        return txm_no_memory(err, NULL);
+    txm_report_file *f = NULL;
+    txm_status status = find_file(a->report, input, tx, &f, err);
+    if (status != TXM_OK)
+        return status;
     unsigned lint = lint_of(object) | f->lint;
     /* The object of the run that made the file has more information than that of a later run that found it up to
      * date. */
