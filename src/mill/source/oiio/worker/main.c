@@ -14,9 +14,11 @@
  * takes most of a second. The loop therefore runs in a copy of the process, made when the libraries were loaded; once
  * an image has failed, the copy ends when that image is closed, and the next image gets a new copy.
  */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +26,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "mill/source/oiio/oiio_module.h"
@@ -509,6 +512,32 @@ static _Noreturn void end_like(int how)
     _exit(WIFEXITED(how) ? WEXITSTATUS(how) : TXM_WORKER_LEFT + EAGAIN);
 }
 
+#ifdef __SANITIZE_ADDRESS__
+/* Clang's AddressSanitizer does not prepare its allocator for fork: a lock that a thread of a library holds while it
+ * starts would stay locked in the copy. So all of them must have come to rest. */
+static void let_threads_start(void)
+{
+    const struct timespec nap = {.tv_nsec = 1000 * 1000};
+    bool busy = true;
+    for (int naps = 0; busy && naps < 2000; naps++) {
+        nanosleep(&nap, NULL);
+        busy = false;
+        DIR *tasks = opendir("/proc/self/task");
+        for (struct dirent *task; tasks && (task = readdir(tasks));) {
+            char path[300], stat[300] = "";
+            snprintf(path, sizeof path, "/proc/self/task/%s/stat", task->d_name);
+            FILE *f = *task->d_name != '.' && atoi(task->d_name) != getpid() ? fopen(path, "r") : NULL;
+            if (f && fgets(stat, sizeof stat, f) && strrchr(stat, ')') && strncmp(strrchr(stat, ')'), ") S", 3) != 0)
+                busy = true;
+            if (f)
+                fclose(f);
+        }
+        if (tasks)
+            closedir(tasks);
+    }
+}
+#endif
+
 /* Descriptor 3 was prepared by the other side; the worker ends at its end of file. */
 int main(int argc, char **argv)
 {
@@ -523,6 +552,9 @@ int main(int argc, char **argv)
     load_decoder();
     signal(SIGABRT, SIG_DFL);
     on_exit(leave_at_once, NULL); /* runs before the handlers that the module's libraries have registered */
+#ifdef __SANITIZE_ADDRESS__
+    let_threads_start();
+#endif
     const pid_t self = getpid();
     sigset_t term;
     sigemptyset(&term);
