@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Reads a project with toml++, as official Blender 5.3.0 does: a file that lacks the integer schema_version, at most 1,
- * or a name is no project. The library bounds how deeply values are nested, but not how many parts a key has, each of
+ * or a name does not count. The library bounds how deeply values are nested, but not how many parts a key has, each of
  * which is a table in the one before; these and the size are bounded here.
  */
 #include "txmill/color.h"

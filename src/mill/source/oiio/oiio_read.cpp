@@ -76,7 +76,7 @@ template <typename Work> txm_status guarded(const std::string &path, txm_error *
 }
 
 /* Blender's rules: the statement of TGA files with alpha is trusted in one case only, DDS and PSD with alpha are always
- * unassociated, and for all others OpenImageIO's report counts. Of two channels the second is no alpha there. */
+ * unassociated, and for all others OpenImageIO's report counts. Of two channels the second is not alpha there. */
 txm_file_alpha alpha_of(const std::string &format, const ImageSpec &spec)
 {
     bool unassociated = spec.get_int_attribute("oiio:UnassociatedAlpha", 0) != 0;
