@@ -52,7 +52,7 @@ MODULE_OBJ := $(MODULE_SRC:%.cpp=$(B)/%.o)
 TILE_OBJ   := $(patsubst %.c,$(B)/%.o,$(wildcard src/tile/*/*.c src/tile/*/*/*.c))
 MILL_OBJ   := $(patsubst %.c,$(B)/%.o,$(filter-out src/mill/color/generate/%,$(wildcard src/mill/*/*.c src/mill/*/*/*.c))) \
               $(patsubst %.cpp,$(B)/%.o,$(filter-out $(MODULE_SRC),$(wildcard src/mill/*/*.cpp)))
-STREAM_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/stream/*.c))
+STREAM_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard stream/*.c stream/render/*.c stream/command/*.c stream/replay/*.c))
 LIB_OBJ    := $(TILE_OBJ) $(MILL_OBJ)
 
 # Renderers link libtxtile, which reads and samples tx files, in plain C with no dependencies but the codecs. libtxmill
@@ -71,14 +71,14 @@ TOOL_SRC   := $(wildcard tools/*.c tools/*/*.c)
 TOOL_OBJ   := $(TOOL_SRC:%.c=$(B)/%.o) $(STREAM_OBJ)
 TOOL_LIB   := $(filter-out $(B)/tools/txmill.o,$(TOOL_OBJ))
 # Tests are in a folder named after the one that they test.
-TESTS      := $(patsubst %.c,$(B)/%,$(wildcard tests/*/test_*.c tests/*/*/test_*.c))
+TESTS      := $(patsubst %.c,$(B)/%,$(wildcard tests/*/test_*.c tests/*/*/test_*.c stream/tests/test_*.c))
 TEST_UTIL  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/util/*.c))
-SCRIPTS    := $(wildcard tests/*/cli_*.sh tests/*/*/cli_*.sh)
+SCRIPTS    := $(wildcard tests/*/cli_*.sh tests/*/*/cli_*.sh stream/tests/cli_*.sh)
 # Scripts with a line "# Slow: REASON" are run by make check-slow, a part of make check-all.
 SLOW       := $(shell grep -l '^\# Slow: ' $(SCRIPTS))
 
 # These take longest and start first, so that no processor idles at the end.
-LONG       := $(filter %/cli_view.sh %/cli_opencl.sh %/cli_stream.sh %/cli_lookups_opencl.sh %/cli_gpu_opencl.sh %/cli_play.sh \
+LONG       := $(filter %/cli_window.sh %/cli_opencl.sh %/cli_stream.sh %/cli_lookups_opencl.sh %/cli_gpu_opencl.sh %/cli_play.sh \
                        %/cli_verdicts.sh %/cli_install.sh %/cli_python.sh %/cli_settings.sh,$(SCRIPTS))
 
 .PHONY: all check check-slow check-all check-one check-slurm check-avx512 bench install uninstall clean fuzz FORCE
@@ -87,7 +87,7 @@ LONG       := $(filter %/cli_view.sh %/cli_opencl.sh %/cli_stream.sh %/cli_looku
 .SECONDARY:
 all: $(B)/txmill $(B)/libtxmill.a $(B)/libtxmill.so $(B)/libtxtile.a $(B)/libtxtile.so $(B)/txmill-oiio.so
 
--include $(wildcard src/*/module.mk src/*/*/module.mk tools/*/module.mk tests/module.mk man/module.mk \
+-include $(wildcard stream/module.mk src/*/module.mk src/*/*/module.mk tools/*/module.mk tests/module.mk man/module.mk \
                     blender/module.mk desktop/module.mk scripts/module.mk)
 
 # A change of flags causes a rebuild: objects and programs depend on files that contain the flags of the last build, and
@@ -113,10 +113,10 @@ $(B)/src/tile/reader/%.o: ALL_CFLAGS += -DTXM_OPENEXR_SONAME='"$(OPENEXR_SONAME)
 $(B)/src/tile/ops/x86/%_avx2.o $(B)/src/tile/sample/x86/%_avx2.o: ISA := -mavx2 -mf16c -O3
 $(B)/src/tile/ops/x86/%_avx512.o $(B)/src/tile/sample/x86/%_avx512.o: ISA := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mf16c -mprefer-vector-width=512 -O3
 # Inlined vectors and random numbers make rays a twelfth faster.
-$(STREAM_OBJ): ISA := $(patsubst -O2,-O3,$(filter -O2,$(OPT)))
+$(filter $(B)/stream/render/%,$(STREAM_OBJ)): ISA := $(patsubst -O2,-O3,$(filter -O2,$(OPT)))
 
-# Paths of the program's headers are relative to the top folder.
-$(TOOL_OBJ): ALL_CFLAGS += -I.
+# Paths of the program's headers are relative to the top folder, those of the stream to its own.
+$(TOOL_OBJ): ALL_CFLAGS += -I. -Istream
 
 $(B)/%.o: %.c $(B)/flags/c
 	@mkdir -p $(@D)
@@ -163,7 +163,7 @@ TEST_OPT := $(patsubst -O2,-O1,$(filter -O2,$(OPT)))
 TEST_LD  := $(if $(shell command -v ld.lld),-fuse-ld=lld)
 $(TESTS): $(B)/%: %.c $(B)/flags/c $(B)/flags/link $(TEST_UTIL) $(TOOL_LIB) $(STATIC) | $(B)/txmill $(B)/txmill-oiio.so
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(TEST_OPT) -MF $@.d $(shell $(PKG_CONFIG) --cflags check) -Itests/util -I. $< $(TEST_UTIL) $(TOOL_LIB) \
+	$(CC) $(ALL_CFLAGS) $(TEST_OPT) -MF $@.d $(shell $(PKG_CONFIG) --cflags check) -Itests/util -I. -Istream $< $(TEST_UTIL) $(TOOL_LIB) \
 	  $(STATIC) $(ALL_LDFLAGS) $(TEST_LD) $(shell $(PKG_CONFIG) --libs check) $(LIBS) $(TOOL_LIBS) -o $@
 
 # THOROUGH=yes: every case, where a test otherwise tries some of many cases of one kind.

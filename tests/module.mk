@@ -2,7 +2,7 @@
 ifdef FUZZING
 # -fsanitize-link-c++-runtime: what reads a config brings the shim over OpenColorIO, which is C++.
 $(B)/fuzz_%: tests/fuzz/fuzz_%.c $(STATIC)
-	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -MF $@.d -Itests/util -I. $< $(FUZZ_TOOLS) $(STATIC) $(ALL_LDFLAGS) \
+	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -MF $@.d -Itests/util -I. -Istream $< $(FUZZ_TOOLS) $(STATIC) $(ALL_LDFLAGS) \
 	  -fsanitize=fuzzer -fsanitize-link-c++-runtime $(LIBS) $(FUZZ_TOOL_LIBS) -o $@
 # What the commands do with a file is partly theirs alone, and scenes are the program's.
 $(B)/fuzz_scene: FUZZ_TOOLS := $(STREAM_OBJ)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stream/camera_path.h"
-#include "stream/scene.h"
+#include "render/camera_path.h"
+#include "render/scene.h"
 #include "tile/base/mem.h"
 
 /* Cameras at and between keyframes. */

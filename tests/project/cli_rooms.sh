@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Dependencies between rooms, the folders of src/tile, src/mill, src/device, src/stream and tools: there is no cycle, and
+# Dependencies between rooms, the folders of src/tile, src/mill, src/device, stream and tools: there is no cycle, and
 # libraries do not depend on what is built on them.
 # Plain builds only: it looks at sources and symbols
 # shellcheck source=tests/lib.sh
@@ -85,8 +85,8 @@ check one-place-for-containers test -z "$(grep -rlwFf <(constants TXM_CONTAINER 
 
 # The program uses only public headers of the libraries, and small ones of base.
 check program-uses-public-headers test -z \
-    "$(grep -rhE '^#include "' tools src/stream | grep -vE '"(tools|stream|txmill|txtile|tile/base|mill/base)/|"(report|view|ptex)/[a-z.]*\.inc"')"
-check library-knows-no-program test -z "$(grep -rlE '#include "(tools|stream)/' src/tile src/mill include)"
+    "$(grep -rhE --exclude-dir=tests '^#include "' tools stream | grep -vE '"(tools|render|command|replay|txmill|txtile|tile/base|mill/base)/|"(report|view|ptex)/[a-z.]*\.inc"')"
+check library-knows-no-program test -z "$(grep -rlE '#include "(tools|render|command|replay)/' src/tile src/mill include)"
 check public-headers-stand-alone test -z "$(grep -hE '^#include "' include/*/*.h | grep -vE '"(txmill|txtile)/')"
 check libtxtile-headers-stand-alone test -z "$(grep -hE '^#include "' include/txtile/*.h | grep -v '"txtile/')"
 # Each library says of each struct in its headers whether it may grow (tile/abi/structs.h).
@@ -115,7 +115,7 @@ shown() {
             }
         }' {} +
 }
-grep -ohE '(txm|gpu)_[a-z0-9_]+' tests/*/test_*.c tests/*/*/test_*.c tests/util/*.[ch] | sort -u >"$work/words"
+grep -ohE '(txm|gpu)_[a-z0-9_]+' tests/*/test_*.c tests/*/*/test_*.c stream/tests/test_*.c tests/util/*.[ch] | sort -u >"$work/words"
 shown | awk 'NR == FNR { word[$1]; next } $2 in word { print $1 }' "$work/words" - | sort -u >"$work/tested"
 check sees-tests grep -qx 'src/tile/base/mem.c' "$work/tested"
 sed -n '/^## Files that no test calls/,$p' docs/architecture.md | grep -oE '`(src|tools)/[^`]+`' | tr -d '`' | sort >"$work/excused"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stream/render.h"
+#include "render/render.h"
 #include "txmill/batch.h"
 #include "txmill/borders.h"
 #include "txmill/garbage.h"

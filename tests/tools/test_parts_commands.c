@@ -9,6 +9,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "command/stream_args.h"
 #include "mill/convert/hooks.h"
 #include "mill/convert/resolve.h"
 #include "mill/farm/inputs.h"
@@ -22,7 +23,6 @@
 #include "tools/inspect/diff_report.h"
 #include "tools/inspect/verify_report.h"
 #include "tools/make/make_text.h"
-#include "tools/stream/stream_args.h"
 #include "util_batch.h"
 #include "util_check.h"
 #include "util_tx.h"

@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "command/stream_args.h"
+#include "replay/replay_table.h"
 #include "tools/picture/tile_sheet.h"
-#include "tools/replay/replay_table.h"
 #include "tools/report/report_page.h"
-#include "tools/stream/stream_args.h"
 #include "tools/view/view_blocks.h"
 #include "tools/view/view_data.h"
 #include "tools/view/view_page.h"

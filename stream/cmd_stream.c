@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * txmill stream: renders a scene through the texture cache, plays it, or estimates its texture memory.
+ *
+ * `render` tests the cache with a scene: pictures are the same whatever the budget. `budget` traces the same rays
+ * without reading tiles and estimates how much memory textures will need. `play` makes frames that do not wait for
+ * textures, `view` shows such frames in a window. All print text, --json or a page (tools/stream); src/stream renders.
+ *
+ * The order of a run is options, project settings, config, scene, outputs, rays. The names of written files are printed
+ * last.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/stream_args.h"
+#include "command/view.h"
+#include "tile/base/clock.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tools/options/project.h"
+#include "tools/output/exits.h"
+#include "tools/output/format.h"
+#include "tools/output/say.h"
+#include "txmill/level.h"
+#include "txmill/out_file.h"
+
+static const txm_option_group groups[] = {
+    {"Picture", txm_stream_picture_options, 0},
+    {"Images of built-in scenes", txm_tx_files_options, offsetof(txm_stream_args, images)},
+    {"Textures", txm_stream_texture_options, 0},
+    {"Engine", txm_stream_engine_options, 0},
+    {"Frames", txm_play_options, offsetof(txm_stream_args, play)},
+    TXM_COLOUR_GROUP(txm_stream_args),
+    {"Scenes", txm_map_options, offsetof(txm_stream_args, config)},
+    {"Output", txm_stream_output_options, 0},
+    {0},
+};
+
+/* In the order of txm_stream_verb. */
+static const txm_verb stream_verbs[] = {
+    {"render", "Render a scene through the texture cache, and show what its textures cost",
+     "stream render room -o picture.png"},
+    {"budget", "Estimate how much texture memory a scene needs", "stream budget room"},
+    {"play", "Render frames that do not wait for textures, and measure how they catch up",
+     "stream play fly --frames 48 -o last.png"},
+    {"view", "Show a scene in a window while its textures load", "stream view shot10"},
+    {0},
+};
+
+/* Only on a terminal, where the line can be overwritten. The time left assumes that the rest takes as long as what
+ * is done, which is too much after the first tiles with a cold cache. */
+static void show_samples_done(void *user, uint64_t done, uint64_t all)
+{
+    const double *begin = user;
+    char left[TXM_FORMAT_BYTES];
+    double seconds = txm_clock_seconds() - *begin;
+    if (txm_say_can_animate())
+        txm_say_status("%3.0f%%  %.1f of %.1f million samples%s%s%s", 100.0 * (double)done / (double)all,
+                       1e-6 * (double)done, 1e-6 * (double)all, done ? ", " : "",
+                       done ? txm_format_seconds(seconds * (double)(all - done) / (double)done, left) : "",
+                       done ? " left" : "");
+}
+
+/* Shows a phase without a percentage. */
+static void show_phase(const txm_stream_args *a, const char *phase)
+{
+    if (!a->quiet && txm_say_can_animate())
+        txm_say_status("%s", phase);
+}
+
+static void say_missing(void *user, const char *message)
+{
+    (void)user;
+    txm_say(TXM_SAY_ERROR, "%s", message);
+}
+
+/* False colours, scaled to the largest value, which the caption on the page names. */
+static txm_status write_heat(const char *path, const float *map, const txm_render_picture *p, txm_error *err)
+{
+    const size_t count = (size_t)p->width * p->height;
+    float *colors = path ? txm_heat_colors(map, count, txm_heat_most(map, count)) : NULL;
+    if (path && !colors)
+        return txm_no_memory(err, path);
+    txm_status status = txm_stream_write_rgb(path, colors, p->width, p->height, err);
+    free(colors);
+    return status;
+}
+
+/* The maps of all textures in one picture. */
+static txm_status write_sheet(const char *path, const txm_render_picture *p, txm_error *err)
+{
+    float *rgb = NULL;
+    uint32_t width, height;
+    if (!path)
+        return TXM_OK;
+    txm_status status = txm_stream_sheet(p, &rgb, &width, &height, err);
+    if (status == TXM_OK)
+        status = txm_stream_write_rgb(path, rgb, width, height, err);
+    free(rgb);
+    return status;
+}
+
+static void show_replay(size_t done, size_t all)
+{
+    if (!txm_say_can_animate())
+        return;
+    if (!all)
+        txm_say_status("reading the trace for the page");
+    else
+        txm_say_status("%3.0f%%  %zu of %zu caches for the page", 100.0 * (double)done / (double)all, done, all);
+}
+
+/* Writes the page; if there is a trace, with what other caches would have read. */
+static txm_status write_html(const txm_stream_args *a, const char *name, const txm_render_options *o,
+                             const txm_render_picture *p, txm_error *err)
+{
+    const txm_replay_ask usual = {.brief = true, .keep_epochs = o->cache->keep_epochs, .threads = a->threads};
+    txm_replay_table table = {0};
+    txm_trace *trace = NULL;
+    txm_status status = a->trace ? txm_trace_open(a->trace, &trace, err) : TXM_OK;
+    if (status == TXM_OK && trace)
+        status = txm_replay_table_make(a->trace, trace, &usual, o->cancel, a->quiet ? NULL : show_replay, &table, err);
+    show_phase(a, "writing the page");
+    if (status == TXM_OK)
+        status = txm_stream_page(a->html, name, o, p, trace ? &table : NULL, err);
+    txm_replay_table_free(&table);
+    txm_trace_free(&trace);
+    return status;
+}
+
+/* If a texture cannot be read, the render goes on, as in Cycles, but is not a success. Returns the kind of the first
+ * failure, or TXM_OK. */
+static txm_status say_failed(const txm_render_scene *scene, const txm_render_image_cost *costs, size_t count)
+{
+    txm_status first = TXM_OK;
+    for (size_t i = 0; i < count; i++) {
+        const txm_render_image_cost *c = &costs[i];
+        if (!c->failures)
+            continue;
+        txm_say(TXM_SAY_ERROR, "%s: %llu of its tiles could not be read and %s magenta: %s",
+                txm_render_image_path(scene, i), (unsigned long long)c->failures, c->failures == 1 ? "is" : "are",
+                c->message);
+        first = first ? first : (txm_status)c->failure;
+    }
+    return first;
+}
+
+/* Warnings, because the picture is right in any case. What a plug-in notes is the same for all of its devices. */
+static void say_problems(const txm_render_device *devices, size_t count)
+{
+    const char *note = "";
+    for (size_t i = 0; i < count; i++) {
+        const txm_render_device *d = &devices[i];
+        if (d->stats.lost)
+            txm_say(TXM_SAY_WARNING, "%s; its work was done by the other devices or by the CPU", d->problem);
+        else if (*d->problem && strcmp(d->problem, note) != 0)
+            txm_say(TXM_SAY_WARNING, "%s: %s", d->name, note = d->problem);
+    }
+}
+
+/* Pictures are written before anything is printed, so that a failure to write is the result. *damage receives why
+ * textures could not be read. */
+static txm_status render(const txm_stream_args *a, const char *name, const txm_render_scene *scene,
+                         const txm_render_options *o, txm_status *damage, txm_error *err)
+{
+    txm_render_picture p;
+    if (o->trace)
+        txm_sweep_beside(o->trace);
+    show_phase(a, "preparing the scene");
+    txm_status status = txm_render(scene, o, &p, err);
+    txm_say_status("%s", "");
+    if (status)
+        return status;
+    show_phase(a, "writing pictures");
+    status = txm_stream_write_rgb(a->output, p.rgb, p.width, p.height, err);
+    if (status == TXM_OK)
+        status = write_heat(a->heat_level, p.level, &p, err);
+    if (status == TXM_OK)
+        status = write_heat(a->heat_misses, p.misses, &p, err);
+    if (status == TXM_OK)
+        status = write_heat(a->heat_passes, p.passes, &p, err);
+    if (status == TXM_OK)
+        status = write_sheet(a->heat_tiles, &p, err);
+    if (status == TXM_OK && a->html)
+        status = write_html(a, name, o, &p, err);
+    txm_say_status("%s", "");
+    if (status == TXM_OK && a->json)
+        txm_stream_json_picture(name, o, &p);
+    else if (status == TXM_OK && !a->quiet)
+        txm_stream_print_picture(name, o, &p);
+    if (status == TXM_OK)
+        *damage = say_failed(scene, p.costs, p.image_count);
+    say_problems(p.devices, p.device_count);
+    txm_render_picture_clear(&p);
+    return status;
+}
+
+/* The list of tiles is for other programs, for prefetching or to size a proxy. */
+static txm_status budget(const txm_stream_args *a, const char *name, const txm_render_scene *scene,
+                         const txm_render_options *o, txm_error *err)
+{
+    txm_render_budget b;
+    show_phase(a, "preparing the scene");
+    txm_status status = txm_render_budget_of(scene, o, &b, err);
+    txm_say_status("%s", "");
+    if (status)
+        return status;
+    if (a->tiles)
+        status = txm_stream_tiles(a->tiles, &b, err);
+    if (status == TXM_OK && a->html)
+        status = txm_stream_budget_page(a->html, name, o, &b, err);
+    if (status == TXM_OK && a->json)
+        txm_stream_json_budget(name, &b);
+    else if (status == TXM_OK && !a->quiet)
+        txm_stream_print_budget(name, &b);
+    txm_render_budget_clear(&b);
+    return status;
+}
+
+static void show_frames(size_t done, size_t all)
+{
+    if (txm_say_can_animate())
+        txm_say_status("%3.0f%%  frame %zu of %zu", 100.0 * (double)done / (double)all, done, all);
+}
+
+/* If the run is stopped, the frames that were complete are written, and the result is that it was stopped. */
+static txm_status play(const txm_stream_args *a, txm_stream_verb verb, const char *name, const txm_render_scene *scene,
+                       const txm_render_options *o, txm_status *damage, txm_error *err)
+{
+    txm_play_run run;
+    txm_frames_options how;
+    txm_cache_options unused;
+    txm_error stopped = {0}, own = {0};
+    txm_frames_options_init(&how, &unused);
+    how.render = *o;
+    how.render.samples = a->samples ? a->samples : 1;
+    how.render.mode = a->mode == TXM_STREAM_NOT_GIVEN ? TXM_LEVEL_MODE_TRILINEAR : o->mode;
+    how.render.threads = a->threads;
+    txm_play_options_of(&a->play, &how);
+    if (a->untextured)
+        how.textures = TXM_FRAMES_UNTEXTURED;
+    show_phase(a, "preparing the scene");
+    txm_signals_publish();
+    txm_play_args frames = a->play;
+    frames.json = a->json;
+    txm_status status = verb == TXM_STREAM_VIEW
+                            ? txm_stream_view(name, scene, &a->play, &how, &run, &stopped)
+                            : txm_play(name, scene, &frames, &how, a->quiet ? NULL : show_frames, &run, &stopped);
+    const bool complete = status == TXM_OK;
+    txm_say_status("%s", "");
+    if (!complete && !run.stopped) {
+        txm_play_clear(&run);
+        return txm_fail_as(err, &stopped);
+    }
+    status = run.frame_count ? txm_stream_write_rgb(a->output, run.rgb, run.width, run.height, &own) : TXM_OK;
+    if (status == TXM_OK && run.strip_width)
+        status = txm_stream_write_rgb(a->play.strip, run.strip, run.strip_width, run.strip_height, &own);
+    if (status == TXM_OK && a->html)
+        status = txm_play_page(a->html, &run, &own);
+    if (status == TXM_OK && a->json)
+        txm_play_json(&run);
+    else if (status == TXM_OK && !a->quiet)
+        txm_play_print(&run);
+    if (status == TXM_OK)
+        *damage = say_failed(scene, run.costs, run.image_count);
+    say_problems(run.devices, run.device_count);
+    txm_play_clear(&run);
+    return status != TXM_OK ? txm_fail_as(err, &own) : complete ? TXM_OK : txm_fail_as(err, &stopped);
+}
+
+/* The first operand is a verb, which determines the rest. */
+static txm_status check_operands(const txm_stream_args *a, const txm_operands *operands, txm_stream_verb *verb,
+                                 txm_error *err)
+{
+    static const struct {
+        const char *word;
+        txm_stream_verb verb;
+    } verbs[] = {{"render", TXM_STREAM_RENDER},
+                 {"budget", TXM_STREAM_BUDGET},
+                 {"play", TXM_STREAM_PLAY},
+                 {"view", TXM_STREAM_VIEW}};
+    const char *what = operands->count ? operands->items[0] : "";
+    txm_status status = TXM_OK;
+    *verb = 0;
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (strcmp(what, verbs[i].word) == 0)
+            *verb = verbs[i].verb;
+    if (!*verb)
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "%s: unknown verb; use 'txmill stream render SCENE', or budget, play or view in place of "
+                        "render",
+                        *what ? what : "nothing to do");
+    if (operands->count < 2)
+        return txm_fail(
+            err, TXM_STATUS_USAGE,
+            "no scene given: give a folder with scene.txt, or one of plane, room, grid, udim, sphere, fly and images");
+    if (a->keep_partial && !a->trace)
+        return txm_fail(err, TXM_STATUS_USAGE, "--keep-partial needs a trace; name one with --trace");
+    if (*verb == TXM_STREAM_VIEW)
+        status = txm_stream_view_check(&a->play, err);
+    return status == TXM_OK ? txm_stream_check_outputs(a, *verb, err) : status;
+}
+
+/* Uses the project of the scene's folder, or of the images of a built-in scene. */
+static txm_status apply_project(txm_stream_args *a, const txm_operands *operands, txm_error *err)
+{
+    const txm_project_targets project = {&a->cache_dir, &a->config, &a->rules, &a->threads};
+    txm_operands places = *operands;
+    size_t first = operands->count > 2 ? 2 : 1;
+    places.items += first;
+    places.count -= first;
+    return txm_project_apply(&project, &places, err);
+}
+
+/* From here on, errors are JSON as well if --json is given. */
+static int run_stream(void *p, const txm_operands *operands)
+{
+    txm_stream_args *a = p;
+    txm_error err = {0};
+    txm_render_scene *scene = NULL;
+    txm_context *context = NULL;
+    txm_stream_verb verb;
+    txm_status damage = TXM_OK;
+    const txm_jobs_args jobs = {a->threads};
+    if (a->json)
+        txm_finish_in_json("txmill.stream", TXM_STREAM_SCHEMA_VERSION);
+    txm_say_set_level(a->quiet ? TXM_SAY_ERROR : TXM_SAY_INFO);
+    txm_advise_for(TXM_VALUES_STREAMED);
+    txm_status status = check_operands(a, operands, &verb, &err);
+    if (status == TXM_OK)
+        status = apply_project(a, operands, &err);
+    if (status == TXM_OK)
+        status = txm_context_for_looking(&a->config, &jobs, &context, &err);
+    if (status == TXM_OK)
+        status = txm_stream_open_scene(a, operands, &scene, &err);
+    if (status == TXM_OK)
+        status = txm_stream_guard_outputs(a, scene, &err);
+    if (status == TXM_OK) {
+        const txm_cache_options cache = txm_stream_cache_options(a, verb == TXM_STREAM_PLAY || verb == TXM_STREAM_VIEW);
+        txm_render_options o = txm_stream_render_options(a, verb == TXM_STREAM_BUDGET, scene, context, &cache);
+        double begin = txm_clock_seconds();
+        o.cancel = txm_signal_flag();
+        o.missing = say_missing;
+        o.progress = a->quiet ? NULL : show_samples_done;
+        o.progress_user = &begin;
+        if (verb == TXM_STREAM_BUDGET)
+            status = budget(a, operands->items[1], scene, &o, &err);
+        else if (verb == TXM_STREAM_RENDER)
+            status = render(a, operands->items[1], scene, &o, &damage, &err);
+        else
+            status = play(a, verb, operands->items[1], scene, &o, &damage, &err);
+    }
+    txm_render_scene_free(&scene);
+    txm_context_free(&context);
+    if (status)
+        return txm_finish_failed(&err, 1);
+    txm_stream_say_written(a);
+    txm_tally tally = {0};
+    txm_tally_add(&tally, damage);
+    return txm_finish(&tally);
+}
+
+TXM_COMMAND(
+    stream, txm_stream_args,
+    .purpose = "Render, play or view a scene through the texture cache, or estimate what texture memory it needs",
+    .synopsis = "render|budget|play|view [OPTION...] SCENE [IMAGE...]", .verbs = stream_verbs,
+    .operand_values = TXM_VALUES_IMAGE, .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL,
+    .defaults = txm_stream_defaults);

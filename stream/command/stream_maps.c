@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A map shows the use of a texture in cells of one level 0 tile, laid out like level 0. The heat of a cell is the
+ * finest level that was used there: white is level 0, dark blue level 6 and coarser, black none. Maps of textures of
+ * different sizes can therefore be compared.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "command/stream_args.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
+#include "tools/output/format.h"
+#include "tools/output/html.h"
+#include "txmill/picture.h"
+
+/* ---- maps of tiles ---- */
+
+enum { COLDEST = 6 }; /* the level from which on all have the same colour */
+
+/* The number of cells along a length, which are tiles of level 0. */
+static uint32_t cells_of(uint32_t px, uint32_t tile_px)
+{
+    return (px + tile_px - 1) / tile_px;
+}
+
+/* The longer side is at most `edge` px: a cell becomes a square of several pixels if there are few, and several cells
+ * share a pixel if there are many. */
+static txm_stream_map shape_of(const txm_render_part *part, uint32_t edge)
+{
+    const uint32_t across = cells_of(part->width, part->tile_px), down = cells_of(part->height, part->tile_px);
+    const uint32_t longer = across > down ? across : down;
+    const double scale = longer <= edge ? (double)(edge / longer) : (double)edge / longer;
+    return (txm_stream_map){.width = (uint32_t)fmax(1.0, ceil(across * scale)),
+                            .height = (uint32_t)fmax(1.0, ceil(down * scale)),
+                            .scale = scale / part->tile_px};
+}
+
+/* A tile of level l covers 2^l tiles of level 0 in each direction, except for those cut off at the edge. */
+static void paint(txm_stream_map *map, const txm_render_part *part, const txm_render_tile *tile)
+{
+    const double px = (double)((uint64_t)part->tile_px << tile->level) * map->scale;
+    const uint32_t x0 = (uint32_t)fmin(floor(tile->x * px), map->width - 1.0),
+                   y0 = (uint32_t)fmin(floor(tile->y * px), map->height - 1.0);
+    const uint32_t x1 = (uint32_t)fmin(fmax(ceil((tile->x + 1.0) * px), x0 + 1.0), map->width),
+                   y1 = (uint32_t)fmin(fmax(ceil((tile->y + 1.0) * px), y0 + 1.0), map->height);
+    const float heat = 1.0f - (float)(tile->level < COLDEST ? tile->level : COLDEST) / COLDEST;
+    for (uint32_t y = y0; y < y1; y++)
+        for (uint32_t x = x0; x < x1; x++) {
+            float *at = &map->heat[(size_t)y * map->width + x];
+            *at = fmaxf(*at, heat);
+        }
+}
+
+/* Tiles are in the order of the parts; `*first` continues from one part to the next. */
+bool txm_stream_map_new(const txm_render_picture *p, size_t part, size_t *first, uint32_t edge, txm_stream_map *map)
+{
+    const txm_render_part *of = &p->parts[part];
+    *map = shape_of(of, edge);
+    map->finest = of->levels;
+    map->heat = txm_calloc((size_t)map->width * map->height, sizeof *map->heat);
+    if (!map->heat)
+        return false;
+    for (size_t i = 0; i < (size_t)map->width * map->height; i++)
+        map->heat[i] = -1.0f;
+    for (; *first < p->tile_count && p->tiles[*first].image == of->image && p->tiles[*first].part == of->part;
+         ++*first) {
+        const txm_render_tile *tile = &p->tiles[*first];
+        map->finest = tile->level < map->finest ? tile->level : map->finest;
+        map->tiles++;
+        paint(map, of, tile);
+    }
+    return true;
+}
+
+/* Lays out all maps in the order of the scene's images, in equal squares. Since black also means unused, a grey frame
+ * separates them. */
+txm_status txm_stream_sheet(const txm_render_picture *p, float **rgb, uint32_t *width, uint32_t *height, txm_error *err)
+{
+    enum { EDGE = 128, CELL = EDGE + 4 };
+    const uint32_t columns = (uint32_t)fmax(1.0, ceil(sqrt((double)p->part_count)));
+    const uint32_t rows = (uint32_t)fmax(1.0, ceil((double)p->part_count / columns));
+    *width = columns * CELL;
+    *height = rows * CELL;
+    *rgb = txm_calloc((size_t)*width * *height, 3 * sizeof **rgb);
+    if (!*rgb)
+        return txm_no_memory(err, NULL);
+    for (size_t i = 0; i < (size_t)*width * *height * 3; i++)
+        (*rgb)[i] = 0.05f;
+    for (size_t i = 0, tile = 0; i < p->part_count; i++) {
+        txm_stream_map map;
+        float *colors = NULL;
+        if (txm_stream_map_new(p, i, &tile, EDGE, &map))
+            colors = txm_heat_colors(map.heat, (size_t)map.width * map.height, 1.0f);
+        float *to = *rgb + 3 * ((size_t)(i / columns * CELL + 2) * *width + i % columns * CELL + 2);
+        for (uint32_t y = 0; colors && y < map.height; y++)
+            for (uint32_t k = 0; k < 3 * map.width; k++)
+                to[3 * (size_t)y * *width + k] = colors[3 * (size_t)y * map.width + k];
+        free(map.heat);
+        if (!colors) {
+            free(*rgb);
+            *rgb = NULL;
+            return txm_no_memory(err, NULL);
+        }
+        free(colors);
+    }
+    return TXM_OK;
+}
+
+/* ---- files ---- */
+
+/* Floating-point formats get the values, others sRGB codes. */
+txm_status txm_stream_write_rgb(const char *path, const float *rgb, uint32_t width, uint32_t height, txm_error *err)
+{
+    txm_picture picture = {rgb, (size_t)width * 3 * sizeof *rgb, width, height, 3, TXM_TYPE_FLOAT, "Linear"};
+    uint8_t *codes = NULL;
+    if (!path)
+        return TXM_OK;
+    if (!txm_path_has_ext(path, "exr") && !txm_path_has_ext(path, "hdr")) {
+        codes = txm_srgb_codes(rgb, (size_t)width * height * 3);
+        if (!codes)
+            return txm_no_memory(err, path);
+        picture = (txm_picture){codes, (size_t)width * 3, width, height, 3, TXM_TYPE_U8, "sRGB"};
+    }
+    txm_status status = txm_picture_write(path, &picture, err);
+    free(codes);
+    return status;
+}
+
+/* ---- memory over time ---- */
+
+enum { WIDTH = 760, HEIGHT = 260, LEFT = 86, RIGHT = 740, TOP = 34, BOTTOM = 216 };
+
+/* Draws one curve, without titles on its points, of which there may be hundreds. */
+static void draw_curve(FILE *out, const txm_render_picture *p, bool allocated, const char *color, double seconds,
+                       double most)
+{
+    fprintf(out, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\"%s points=\"", color,
+            allocated ? " stroke-dasharray=\"7 3\"" : "");
+    for (size_t i = 0; i < p->moment_count; i++) {
+        const txm_render_moment *m = &p->moments[i];
+        fprintf(out, "%s%.1f,%.1f", i ? " " : "", LEFT + m->seconds / seconds * (RIGHT - LEFT),
+                BOTTOM - (double)(allocated ? m->allocated_bytes : m->tile_bytes) / most * (BOTTOM - TOP));
+    }
+    fputs("\"/>\n", out);
+}
+
+/* The plot has the style of that of `txmill replay`, which suits light and dark pages. Draws nothing if there is no
+ * cache. */
+void txm_stream_plot_memory(FILE *out, const txm_render_picture *p)
+{
+    char text[TXM_FORMAT_BYTES];
+    double most = 1.0, seconds = 1e-9;
+    for (size_t i = 0; i < p->moment_count; i++) {
+        most = fmax(most, (double)p->moments[i].allocated_bytes);
+        seconds = fmax(seconds, p->moments[i].seconds);
+    }
+    if (!p->moment_count)
+        return;
+    fprintf(out,
+            "<svg viewBox=\"0 0 %d %d\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"13\" "
+            "fill=\"currentColor\">\n<title>Memory of textures over time</title>\n",
+            WIDTH, HEIGHT);
+    for (int i = 0; i <= 4; i++) {
+        const double y = BOTTOM - (BOTTOM - TOP) * i / 4.0, x = LEFT + (RIGHT - LEFT) * i / 4.0;
+        fprintf(out,
+                "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"currentColor\" stroke-opacity=\"0.15\"/>\n",
+                LEFT, y, RIGHT, y);
+        fprintf(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", LEFT - 8, y + 4,
+                txm_format_bytes((uint64_t)(most * i / 4.0), text));
+        fprintf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", x, BOTTOM + 20,
+                txm_format_seconds(seconds * i / 4.0, text));
+    }
+    draw_curve(out, p, true, "#d55e00", seconds, most);
+    draw_curve(out, p, false, "#0072b2", seconds, most);
+    fprintf(out,
+            "<text x=\"%d\" y=\"20\" fill=\"#0072b2\">tiles</text><text x=\"%d\" y=\"20\" fill=\"#d55e00\">with tables "
+            "and free room</text>\n<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">time</text>\n</svg>\n",
+            LEFT, LEFT + 60, (LEFT + RIGHT) / 2, BOTTOM + 40);
+}

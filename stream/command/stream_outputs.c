@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The files that `txmill stream` writes.
+ *
+ * One list of them says which verbs write a file and what it is called in messages. It is checked before the first ray,
+ * because a render may take an hour, and must not end with the discovery that its picture would replace one of its
+ * textures.
+ */
+#include <string.h>
+
+#include "command/stream_args.h"
+#include "tile/base/fail.h"
+#include "tools/output/guard.h"
+#include "tools/output/say.h"
+
+/* A file that may be written: its option, the verbs that write it, and its description. */
+typedef struct written_file {
+    txm_output file;
+    unsigned verbs;
+    const char *what;
+} written_file;
+
+enum { OUTPUTS = 9 };
+
+/* The list of outputs that are checked, guarded and named. */
+static void list_outputs(const txm_stream_args *a, written_file out[OUTPUTS])
+{
+    const bool o = a->overwrite;
+    const written_file all[OUTPUTS] = {
+        {{"-o", a->output, TXM_OUTPUT_PICTURE, o},
+         TXM_STREAM_RENDER | TXM_STREAM_PLAY | TXM_STREAM_VIEW,
+         "the picture"},
+        {{"--heat-level", a->heat_level, TXM_OUTPUT_PICTURE, o}, TXM_STREAM_RENDER, "the map of levels"},
+        {{"--heat-misses", a->heat_misses, TXM_OUTPUT_PICTURE, o}, TXM_STREAM_RENDER, "the map of misses"},
+        {{"--heat-passes", a->heat_passes, TXM_OUTPUT_PICTURE, o}, TXM_STREAM_RENDER, "the map of passes"},
+        {{"--heat-tiles", a->heat_tiles, TXM_OUTPUT_PICTURE, o}, TXM_STREAM_RENDER, "the maps of tiles"},
+        {{"--strip", a->play.strip, TXM_OUTPUT_PICTURE, o}, TXM_STREAM_PLAY, "the pictures side by side"},
+        {{"--html", a->html, TXM_OUTPUT_PAGE, o}, TXM_STREAM_RENDER | TXM_STREAM_BUDGET | TXM_STREAM_PLAY, "the page"},
+        {{"--trace", a->trace, TXM_OUTPUT_TRACE, o}, TXM_STREAM_RENDER, "the trace"},
+        {{"--tiles", a->tiles, TXM_OUTPUT_TABLE, o}, TXM_STREAM_BUDGET, "the table of tiles"}};
+    memcpy(out, all, sizeof all);
+}
+
+static txm_status wrong_verb(const written_file *f, txm_stream_verb verb, txm_error *err)
+{
+    if (verb == TXM_STREAM_BUDGET && f->file.kind == TXM_OUTPUT_PICTURE)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: a budget has no picture; use 'txmill stream %s'", f->file.option,
+                        f->verbs & TXM_STREAM_RENDER ? "render" : "play");
+    return txm_fail(err, TXM_STATUS_USAGE, "%s: use 'txmill stream %s'", f->file.option,
+                    f->verbs & TXM_STREAM_RENDER   ? "render"
+                    : f->verbs & TXM_STREAM_BUDGET ? "budget"
+                                                   : "play");
+}
+
+/* Names are compared as given, because the usual mistake is to give the same one twice. */
+txm_status txm_stream_check_outputs(const txm_stream_args *a, txm_stream_verb verb, txm_error *err)
+{
+    written_file files[OUTPUTS];
+    list_outputs(a, files);
+    for (size_t i = 0; i < OUTPUTS; i++) {
+        if (files[i].file.path && !(files[i].verbs & (unsigned)verb))
+            return wrong_verb(&files[i], verb, err);
+        for (size_t k = 0; files[i].file.path && k < i; k++)
+            if (files[k].file.path && strcmp(files[k].file.path, files[i].file.path) == 0)
+                return txm_fail(err, TXM_STATUS_USAGE, "%s %s: %s already writes this file; give each a different name",
+                                files[i].file.option, files[i].file.path, files[k].file.option);
+    }
+    return TXM_OK;
+}
+
+/* The files that a scene is read from; only its images need a guard. */
+static const char *image_of_scene(const void *scene, size_t index)
+{
+    return txm_render_image_path(scene, index);
+}
+
+txm_status txm_stream_guard_outputs(const txm_stream_args *a, const txm_render_scene *scene, txm_error *err)
+{
+    written_file files[OUTPUTS];
+    txm_status status = TXM_OK;
+    list_outputs(a, files);
+    for (size_t i = 0; status == TXM_OK && i < OUTPUTS; i++)
+        status = txm_guard_output(&files[i].file, image_of_scene, scene, err);
+    return status;
+}
+
+/* Output on standard output needs no name. */
+void txm_stream_say_written(const txm_stream_args *a)
+{
+    written_file files[OUTPUTS];
+    list_outputs(a, files);
+    for (size_t i = 0; i < OUTPUTS; i++)
+        if (files[i].file.path && strcmp(files[i].file.path, "-") != 0)
+            txm_say(TXM_SAY_INFO, "%s: wrote %s", files[i].file.path, files[i].what);
+}

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reports a render in two forms. The text for terminals has the totals and the twenty images that take the most memory;
+ * the JSON for scripts has every image and level. Sizes are in bytes, times in seconds, shares in percent; `used`
+ * counts each tile once, however often it was read. The colours of heat maps are also here, because pictures and pages
+ * share them.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/stream_args.h"
+#include "tile/base/bytes.h"
+#include "tile/base/mem.h"
+#include "tile/base/path.h"
+#include "tools/options/project.h"
+#include "tools/output/format.h"
+#include "tools/output/json.h"
+#include "tools/output/say.h"
+#include "tools/output/text.h"
+#include "txmill/out_file.h"
+
+/* ---- heat ---- */
+
+float txm_heat_most(const float *map, size_t count)
+{
+    float most = 0.0f;
+    for (size_t i = 0; i < count; i++)
+        most = fmaxf(most, map[i]);
+    return most;
+}
+
+/* Linear RGB, interpolated between five stops of increasing brightness, so that the order is visible in a greyscale
+ * print. Negative values mark cells without data and stay black. */
+float *txm_heat_colors(const float *map, size_t count, float most)
+{
+    /* Colours from dark blue over red and yellow to white. */
+    static const float stops[5][3] = {
+        {0.01f, 0.01f, 0.08f}, {0.25f, 0.02f, 0.35f}, {0.85f, 0.1f, 0.1f}, {1.0f, 0.65f, 0.05f}, {1, 1, 1}};
+    float *colors = txm_calloc(count, 3 * sizeof *colors);
+    for (size_t i = 0; colors && i < count; i++) {
+        float at = most > 0.0f ? 4.0f * map[i] / most : 0.0f;
+        int k = at < 3.0f ? (int)at : 3;
+        for (int c = 0; c < 3 && map[i] >= 0.0f; c++)
+            colors[3 * i + (size_t)c] = stops[k][c] + (at - (float)k) * (stops[k + 1][c] - stops[k][c]);
+    }
+    return colors;
+}
+
+/* The curve of IEC 61966-2-1, rounded to the nearest code. NaN becomes white, because fminf returns the number. */
+uint8_t *txm_srgb_codes(const float *linear, size_t count)
+{
+    uint8_t *codes = txm_calloc(count, 1);
+    for (size_t i = 0; codes && i < count; i++) {
+        float f = fmaxf(0.0f, fminf(1.0f, linear[i]));
+        f = f < 0.0031308f ? 12.92f * f : 1.055f * powf(f, 1.0f / 2.4f) - 0.055f;
+        codes[i] = (uint8_t)(f * 255.0f + 0.5f);
+    }
+    return codes;
+}
+
+/* ---- text ---- */
+
+/* 0 of 0 is 0 percent, for a scene without textures. */
+static double percent(uint64_t part, uint64_t of)
+{
+    return of ? 100.0 * (double)part / (double)of : 0.0;
+}
+
+enum { SHOWN_IMAGES = 20 };
+
+/* Selects the images that take the most memory, in descending order; returns their number. Uses insertion into a short
+ * list, since a scene may have thousands of images; equal ones keep the scene's order. */
+static size_t largest(const txm_render_image_use *uses, size_t count, const txm_render_image_use *order[SHOWN_IMAGES])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t k = n < SHOWN_IMAGES ? n++ : SHOWN_IMAGES;
+        for (; k > 0 && order[k - 1]->used_bytes < uses[i].used_bytes; k--)
+            if (k < SHOWN_IMAGES)
+                order[k] = order[k - 1];
+        if (k < SHOWN_IMAGES)
+            order[k] = &uses[i];
+    }
+    return n;
+}
+
+/* The column has room for the three finest levels that are used; a long name is cut at its beginning. */
+static void print_images(const txm_render_image_use *uses, size_t count)
+{
+    char used[TXM_FORMAT_BYTES], all[TXM_FORMAT_BYTES];
+    const txm_render_image_use *order[SHOWN_IMAGES];
+    size_t shown = largest(uses, count, order);
+    if (!shown)
+        return;
+    puts("\n     used        of          by level, tiles used of all    image");
+    for (size_t i = 0; i < shown; i++) {
+        char levels[64] = "";
+        for (uint32_t l = 0, n = 0; l < order[i]->levels && n < 3; l++)
+            if (order[i]->level_used[l]) {
+                size_t length = strlen(levels);
+                snprintf(levels + length, sizeof levels - length, "%s%u: %llu/%llu", n++ ? ", " : "", l,
+                         (unsigned long long)order[i]->level_used[l], (unsigned long long)order[i]->level_tiles[l]);
+            }
+        printf("%9s %9s  %-36.36s  ", txm_format_bytes(order[i]->used_bytes, used),
+               txm_format_bytes(order[i]->virtual_bytes, all), levels);
+        txm_print_fitted(txm_path_base(order[i]->path), 22);
+        putchar('\n');
+    }
+    if (count > shown)
+        printf("... and %zu more; --json lists all\n", count - shown);
+}
+
+void txm_stream_print_devices(const txm_render_device *devices, size_t count, int column)
+{
+    char bytes[TXM_FORMAT_BYTES], table[TXM_FORMAT_BYTES], tiles[TXM_FORMAT_COUNT], seconds[TXM_FORMAT_BYTES];
+    for (size_t i = 0; i < count; i++) {
+        const txm_render_device *d = &devices[i];
+        const txm_device_stats *s = &d->stats;
+        printf("%-*s%s: %.1f million lookups in %llu launches, at most %u until complete%s\n", column, "device",
+               d->name, 1e-6 * (double)s->lookups, (unsigned long long)s->launches, s->longest,
+               s->lost ? "; it was lost" : "");
+        printf("%-*s%s copied (%s), %s of page table; copies took %s\n", column, "",
+               txm_format_count(s->tiles_copied, "tile", tiles), txm_format_bytes(s->tile_bytes, bytes),
+               txm_format_bytes(s->table_bytes, table), txm_format_seconds(s->copy_seconds, seconds));
+    }
+}
+
+/* Lines that do not apply to an engine are left out: only a wave is relaunched, and the reference has no cache to
+ * fill. */
+void txm_stream_print_picture(const char *scene, const txm_render_options *o, const txm_render_picture *p)
+{
+    char a[TXM_FORMAT_BYTES], b[TXM_FORMAT_BYTES], samples[TXM_FORMAT_COUNT], bounces[TXM_FORMAT_COUNT];
+    char tiles[TXM_FORMAT_COUNT];
+    uint64_t used = 0, all = 0;
+    for (size_t i = 0; i < p->image_count; i++) {
+        used += p->images[i].used_bytes;
+        all += p->images[i].virtual_bytes;
+    }
+    txm_print_safe(scene);
+    printf(": %u x %u px, %s, %s, %s\n", p->width, p->height, txm_format_count(o->samples, "sample", samples),
+           txm_format_count(o->bounces, "bounce", bounces), txm_render_engine_name((txm_render_engine)o->engine));
+    printf("time       %s; loading tiles %.1f %%\n", txm_format_seconds(p->counts.seconds, a),
+           100.0 * p->counts.load_seconds / fmax(p->counts.seconds, 1e-9));
+    printf("rays       %.1f million, %.2f million per second\n", 1e-6 * (double)p->counts.rays,
+           1e-6 * (double)p->counts.rays / fmax(p->counts.seconds, 1e-9));
+    printf("textures   %s of %s used (%.2f %%)\n", txm_format_bytes(used, a), txm_format_bytes(all, b),
+           percent(used, all));
+    if (o->engine == TXM_RENDER_ENGINE_WAVE)
+        printf("relaunched %llu of %llu steps (%.2f %%), at most %u pass%s\n", (unsigned long long)p->counts.relaunches,
+               (unsigned long long)p->counts.steps, percent(p->counts.relaunches, p->counts.steps), p->counts.longest,
+               p->counts.longest == 1 ? "" : "es");
+    if (o->engine != TXM_RENDER_ENGINE_REFERENCE)
+        printf("memory     peak %s in tiles, %s with everything; %s loaded, %llu of them again\n",
+               txm_format_bytes(p->cache.tile_bytes_peak, a), txm_format_bytes(p->cache.allocated_bytes_peak, b),
+               txm_format_count(p->cache.tiles_loaded, "tile", tiles), (unsigned long long)p->cache.tiles_reloaded);
+    txm_stream_print_devices(p->devices, p->device_count, 11);
+    if (p->cache.tiles_failed)
+        printf("failed     %s magenta, because they could not be read\n",
+               txm_format_are(p->cache.tiles_failed, "tile", tiles));
+    print_images(p->images, p->image_count);
+}
+
+/* It is printed first, so that readers see what the figures below do not include. */
+static void print_sureness(const txm_render_budget *b)
+{
+    char bytes[TXM_FORMAT_BYTES], tiles[TXM_FORMAT_COUNT];
+    printf("found          %s", txm_format_count(b->tile_count, "tile", tiles));
+    if (b->growth >= 0.0f)
+        printf("; the second half of the samples found %.1f %% of them", 100.0 * (double)b->growth);
+    putchar('\n');
+    if (b->growth < 0.0f && b->scene_samples != 1)
+        puts("missing        unknown: one sample does not show how many tiles further ones would find");
+    else if (b->missing_tiles)
+        printf("missing        about %s (%s) that few rays reach%s\n",
+               txm_format_count(b->missing_tiles, "tile", tiles), txm_format_bytes(b->missing_bytes, bytes),
+               b->scene_samples ? ", with the samples of the scene" : ", with many samples");
+}
+
+/* The first two lines have the result; the tables show the savings of a smaller render tile or a lower resolution. "At
+ * once" is the memory needed at the same time, "loaded" the total that is read, including repeated reads. */
+void txm_stream_print_budget(const char *scene, const txm_render_budget *b)
+{
+    char peak[TXM_FORMAT_BYTES], loaded[TXM_FORMAT_BYTES], text[TXM_FORMAT_BYTES], tiles[TXM_FORMAT_COUNT];
+    txm_print_safe(scene);
+    printf(": %u x %u px, %u %s per pixel, found in %s\n", b->width, b->height, b->samples,
+           b->samples == 1 ? "sample" : "samples", txm_format_seconds(b->seconds, text));
+    print_sureness(b);
+    printf("all images     %9s  loaded completely\n", txm_format_bytes(b->all_bytes, text));
+    printf("with the cache %9s  (%.2f %%): the tiles that are used\n", txm_format_bytes(b->touched_bytes, text),
+           percent(b->touched_bytes, b->all_bytes));
+    if (b->map_columns)
+        printf("map of world   %9s  more before the first ray: %s of its image, which Cycles samples in %u x %u "
+               "directions\n",
+               txm_format_bytes(b->map_extra_bytes, text), txm_format_count(b->map_tiles, "tile", tiles),
+               b->map_columns, b->map_rows);
+    puts("\nrender tile     at once    loaded");
+    for (uint32_t i = 0; i < TXM_BUDGET_TILES; i++) {
+        if (b->tile_px[i])
+            printf("%8u px  ", b->tile_px[i]);
+        else
+            printf("  no tiles   ");
+        printf("%9s %9s\n", txm_format_bytes(b->tile_peak[i], peak), txm_format_bytes(b->tile_loaded[i], loaded));
+    }
+    puts("\nresolution      at once      used");
+    for (uint32_t i = 0; i < TXM_BUDGET_RESOLUTIONS; i++)
+        printf("%8.4g %%   %9s %9s\n", 100.0 * (double)b->resolution[i], txm_format_bytes(b->resolution_peak[i], peak),
+               txm_format_bytes(b->resolution_bytes[i], loaded));
+    print_images(b->images, b->image_count);
+}
+
+/* A name must not break a line or a column, so characters that a terminal does not show are escaped, as is the
+ * backslash that begins an escape. */
+static bool put_name(txm_bytes *text, const char *name)
+{
+    char escape[TXM_ESCAPE_BYTES];
+    bool ok = true;
+    while (ok && *name) {
+        size_t shown = *name == '\\' ? 0u : txm_shown_bytes(name), hidden = shown ? 0 : txm_escape(name, escape);
+        ok = shown ? txm_bytes_add(text, name, shown) : txm_bytes_puts(text, escape);
+        name += shown + hidden;
+    }
+    return ok;
+}
+
+/* Tab-separated with one line that begins with #, for cut and awk. Images are named without their folders; only UDIM
+ * sets have parts other than 0. */
+txm_status txm_stream_tiles(const char *path, const txm_render_budget *b, txm_error *err)
+{
+    txm_bytes text = {0};
+    bool ok = txm_bytes_puts(&text, "# image\tpart\tlevel\tcolumn\trow, from the top\n");
+    for (size_t i = 0; ok && i < b->tile_count; i++)
+        ok = put_name(&text, txm_path_base(b->images[b->tiles[i].image].path)) &&
+             txm_bytes_printf(&text, "\t%u\t%u\t%u\t%u\n", b->tiles[i].part, b->tiles[i].level, b->tiles[i].x,
+                              b->tiles[i].y);
+    txm_status status = ok ? txm_out_file_write(path, text.data, text.size, err) : txm_no_memory(err, path);
+    txm_bytes_free(&text);
+    return status;
+}
+
+/* ---- JSON ---- */
+
+/* Tiles are in the order of the images; *at continues from one to the next. */
+static void json_touched(cJSON *image, size_t index, const txm_render_tile *tiles, size_t count, size_t *at)
+{
+    cJSON *list = txm_json_array(image, "touched");
+    for (; *at < count && tiles[*at].image == index; ++*at) {
+        const txm_render_tile *t = &tiles[*at];
+        const int tile[4] = {(int)t->part, (int)t->level, (int)t->x, (int)t->y};
+        txm_json_append_ints(list, tile, 4);
+    }
+}
+
+/* The first failure is null if there was none. */
+static void json_cost(cJSON *image, const txm_render_image_cost *c)
+{
+    txm_json_uint(image, "loads", c->loads);
+    txm_json_uint(image, "reloads", c->reloads);
+    txm_json_uint(image, "loaded_bytes", c->loaded_bytes);
+    txm_json_number(image, "load_seconds", c->load_seconds, 6);
+    txm_json_uint(image, "opens", c->opens);
+    txm_json_uint(image, "failures", c->failures);
+    txm_json_text(image, "failure", c->failures ? c->message : NULL);
+}
+
+/* Memory over time. */
+static void json_moments(cJSON *object, const txm_render_picture *p)
+{
+    cJSON *list = txm_json_array(object, "memory");
+    for (size_t i = 0; i < p->moment_count; i++) {
+        const txm_render_moment *m = &p->moments[i];
+        cJSON *moment = txm_json_append(list);
+        txm_json_number(moment, "seconds", m->seconds, 6);
+        txm_json_uint(moment, "samples", m->samples);
+        txm_json_uint(moment, "tile_bytes", m->tile_bytes);
+        txm_json_uint(moment, "allocated_bytes", m->allocated_bytes);
+        txm_json_uint(moment, "tiles_loaded", m->tiles_loaded);
+    }
+}
+
+/* Levels are listed from the finest, so a level's index is its number. */
+static void json_images(cJSON *object, const txm_render_image_use *uses, const txm_render_image_cost *costs,
+                        size_t count, const txm_render_tile *tiles, size_t tile_count)
+{
+    cJSON *images = txm_json_array(object, "images");
+    size_t tile = 0;
+    for (size_t i = 0; i < count; i++) {
+        cJSON *image = txm_json_append(images);
+        txm_json_text(image, "image", uses[i].path);
+        txm_json_uint(image, "width", uses[i].width);
+        txm_json_uint(image, "height", uses[i].height);
+        txm_json_uint(image, "used_bytes", uses[i].used_bytes);
+        txm_json_uint(image, "virtual_bytes", uses[i].virtual_bytes);
+        cJSON *levels = txm_json_array(image, "levels");
+        for (uint32_t l = 0; l < uses[i].levels; l++) {
+            cJSON *level = txm_json_append(levels);
+            txm_json_uint(level, "tiles", uses[i].level_tiles[l]);
+            txm_json_uint(level, "used", uses[i].level_used[l]);
+        }
+        json_touched(image, i, tiles, tile_count, &tile);
+        if (costs)
+            json_cost(image, &costs[i]);
+    }
+}
+
+/* Fields common to renders and budgets, which share a schema; `action` distinguishes them. */
+static cJSON *new_object(const char *action, const char *scene, uint32_t width, uint32_t height, uint32_t samples)
+{
+    cJSON *o = txm_json_new("txmill.stream", TXM_STREAM_SCHEMA_VERSION);
+    txm_json_text(o, "action", action);
+    txm_json_text(o, "scene", scene);
+    txm_json_uint(o, "width", width);
+    txm_json_uint(o, "height", height);
+    txm_json_uint(o, "samples", samples);
+    txm_project_json(o);
+    return o;
+}
+
+void txm_stream_json_devices(cJSON *o, const txm_render_device *devices, size_t count)
+{
+    cJSON *list = cJSON_AddArrayToObject(o, "devices");
+    for (size_t i = 0; list && i < count; i++) {
+        const txm_render_device *d = &devices[i];
+        const txm_device_stats *s = &d->stats;
+        const struct {
+            const char *name;
+            uint64_t value;
+        } counts[] = {{"launches", s->launches},
+                      {"longest", s->longest},
+                      {"lookups", s->lookups},
+                      {"lookups_missed", s->lookups_missed},
+                      {"lookups_by_processor", s->by_processor},
+                      {"requests", s->requests},
+                      {"syncs", s->syncs},
+                      {"table_copies", s->table_copies},
+                      {"table_bytes", s->table_bytes},
+                      {"tile_copies", s->tile_copies},
+                      {"tile_bytes", s->tile_bytes},
+                      {"tiles_copied", s->tiles_copied},
+                      {"copied_pixel_bytes", s->copied_pixels},
+                      {"tiles_dropped", s->tiles_dropped},
+                      {"tiles_in_host_memory", s->tiles_far},
+                      {"lookup_bytes", s->lookup_bytes},
+                      {"result_bytes", s->result_bytes},
+                      {"memory_bytes", s->memory_bytes},
+                      {"host_bytes", s->host_bytes}};
+        cJSON *one = cJSON_CreateObject();
+        cJSON_AddItemToArray(list, one);
+        txm_json_text(one, "name", d->name);
+        txm_json_text(one, "title", d->title);
+        cJSON_AddBoolToObject(one, "lost", s->lost != 0);
+        for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+            txm_json_uint(one, counts[k].name, counts[k].value);
+        txm_json_number(one, "copy_seconds", s->copy_seconds, 6);
+        txm_json_number(one, "kernel_seconds", s->kernel_seconds, 6);
+    }
+}
+
+/* The three figures before the cache's own are for scripts that need no more. */
+void txm_stream_json_picture(const char *scene, const txm_render_options *options, const txm_render_picture *p)
+{
+    const struct {
+        const char *name;
+        uint64_t value;
+    } counts[] = {{"paths", p->counts.paths},           {"rays", p->counts.rays},         {"steps", p->counts.steps},
+                  {"relaunches", p->counts.relaunches}, {"launches", p->counts.launches}, {"passes", p->counts.passes},
+                  {"longest", p->counts.longest}};
+    cJSON *o = new_object("render", scene, p->width, p->height, options->samples);
+    txm_json_uint(o, "bounces", options->bounces);
+    txm_json_text(o, "engine", txm_render_engine_name((txm_render_engine)options->engine));
+    txm_json_text(o, "differentials", txm_render_differentials_name((txm_render_differentials)options->differentials));
+    cJSON *c = txm_json_object(o, "counts");
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        txm_json_uint(c, counts[i].name, counts[i].value);
+    txm_json_number(o, "seconds", p->counts.seconds, 6);
+    txm_json_number(o, "load_seconds", p->counts.load_seconds, 6);
+    txm_json_number(o, "trace_seconds", p->counts.trace_seconds, 6);
+    txm_json_uint(o, "tiles_loaded", p->cache.tiles_loaded);
+    txm_json_uint(o, "tiles_reloaded", p->cache.tiles_reloaded);
+    txm_json_uint(o, "peak_bytes", p->cache.tile_bytes_peak);
+    txm_stream_json_devices(o, p->devices, p->device_count);
+    if (options->engine != TXM_RENDER_ENGINE_REFERENCE)
+        txm_stream_json_cache(o, options->cache, p);
+    else
+        txm_json_text(o, "cache", NULL);
+    json_moments(o, p);
+    json_images(o, p->images, p->costs, p->image_count, p->tiles, p->tile_count);
+    txm_json_emit(o);
+}
+
+/* The use of each image at the resolutions of the budget, in their order. */
+static void json_image_resolutions(cJSON *images, const txm_render_budget *b)
+{
+    for (size_t i = 0; i < b->image_count; i++) {
+        cJSON *list = txm_json_array(cJSON_GetArrayItem(images, (int)i), "resolutions");
+        for (uint32_t r = 0; r < TXM_BUDGET_RESOLUTIONS; r++) {
+            cJSON *one = txm_json_append(list);
+            txm_json_number(one, "resolution", (double)b->resolution[r], 6);
+            txm_json_uint(one, "used_bytes", b->image_resolution[i * TXM_BUDGET_RESOLUTIONS + r]);
+        }
+    }
+}
+
+/* The tiles that Cycles loads to importance-sample the image of a world; null if it makes no map. */
+static void json_map(cJSON *object, const txm_render_budget *b)
+{
+    if (!b->map_columns) {
+        txm_json_text(object, "world_map", NULL);
+        return;
+    }
+    cJSON *map = txm_json_object(object, "world_map");
+    txm_json_uint(map, "columns", b->map_columns);
+    txm_json_uint(map, "rows", b->map_rows);
+    txm_json_uint(map, "tiles", b->map_tiles);
+    txm_json_uint(map, "bytes", b->map_bytes);
+    txm_json_uint(map, "extra_bytes", b->map_extra_bytes);
+}
+
+/* A render tile of 0 px means that the whole picture is rendered at once. */
+void txm_stream_json_budget(const char *scene, const txm_render_budget *b)
+{
+    cJSON *o = new_object("budget", scene, b->width, b->height, b->samples);
+    txm_json_uint(o, "all_bytes", b->all_bytes);
+    txm_json_uint(o, "virtual_bytes", b->virtual_bytes);
+    txm_json_uint(o, "touched_bytes", b->touched_bytes);
+    txm_json_uint(o, "tiles", b->tile_count);
+    txm_json_uint(o, "scene_samples", b->scene_samples);
+    if (b->growth >= 0.0f)
+        txm_json_number(o, "growth", (double)b->growth, 6);
+    else
+        txm_json_text(o, "growth", NULL);
+    txm_json_uint(o, "missing_tiles", b->missing_tiles);
+    txm_json_uint(o, "missing_bytes", b->missing_bytes);
+    cJSON *tiles = txm_json_array(o, "render_tiles");
+    for (uint32_t i = 0; i < TXM_BUDGET_TILES; i++) {
+        cJSON *t = txm_json_append(tiles);
+        txm_json_uint(t, "px", b->tile_px[i]);
+        txm_json_uint(t, "peak_bytes", b->tile_peak[i]);
+        txm_json_uint(t, "loaded_bytes", b->tile_loaded[i]);
+    }
+    cJSON *resolutions = txm_json_array(o, "resolutions");
+    for (uint32_t i = 0; i < TXM_BUDGET_RESOLUTIONS; i++) {
+        cJSON *r = txm_json_append(resolutions);
+        txm_json_number(r, "resolution", (double)b->resolution[i], 6);
+        txm_json_uint(r, "peak_bytes", b->resolution_peak[i]);
+        txm_json_uint(r, "used_bytes", b->resolution_bytes[i]);
+    }
+    json_map(o, b);
+    txm_json_number(o, "seconds", b->seconds, 6);
+    json_images(o, b->images, NULL, b->image_count, b->tiles, b->tile_count);
+    json_image_resolutions(cJSON_GetObjectItem(o, "images"), b);
+    txm_json_emit(o);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The scene named on the command line: a folder, or a built-in scene with the images that follow.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "command/stream_args.h"
+#include "mill/base/spelling.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tools/options/project.h"
+#include "tools/output/guard.h"
+
+/* Follows symbolic links, because scenes are often links. */
+static txm_status examine_scene(const char *path, bool *exists, bool *is_folder, txm_error *err)
+{
+    struct stat s;
+    *exists = stat(path, &s) == 0;
+    *is_folder = *exists && S_ISDIR(s.st_mode);
+    return *exists || errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG
+               ? TXM_OK
+               : txm_fail_errno(err, errno, "%s: cannot examine the scene", path);
+}
+
+/* A folder of that name takes precedence over a built-in scene. */
+static bool is_builtin(const char *name)
+{
+    for (size_t i = 0; txm_render_builtin_name(i); i++)
+        if (strcmp(txm_render_builtin_name(i), name) == 0)
+            return true;
+    return false;
+}
+
+static txm_status set_image(txm_scene_image *image, const txm_settings *settings, txm_error *err)
+{
+    char *space = settings->colorspace ? txm_strdup(settings->colorspace) : NULL;
+    if (settings->colorspace && !space)
+        return txm_no_memory(err, image->path);
+    if (space) {
+        free(image->colorspace);
+        image->colorspace = space;
+    }
+    image->alpha = settings->alpha ? settings->alpha : image->alpha;
+    return TXM_OK;
+}
+
+/* Rules of the images' projects choose how they are looked up, as in make; `first` has the first input of each. */
+static txm_status apply_rules(const txm_stream_args *a, txm_inputs *inputs, const size_t *first,
+                              txm_render_scene *scene, txm_error *err)
+{
+    const txm_jobs_args jobs = {a->threads};
+    const txm_context_options looking = txm_looking_options(&a->config, &jobs);
+    txm_project_contexts contexts = {0};
+    txm_settings run;
+    txm_settings_init(&run);
+    txm_status status = txm_rule_args_read(&a->rules, &contexts.common_rules, err);
+    if (status == TXM_OK)
+        status = txm_project_open(inputs, &looking, &run, contexts.common_rules, &contexts, err);
+    for (size_t i = 0; status == TXM_OK && i < scene->image_count; i++) {
+        const txm_input *input = txm_inputs_at(inputs, first[i]);
+        txm_settings settings = run;
+        status = txm_input_check(input, err);
+        txm_rules_apply(contexts.common_rules, input, &settings);
+        if (status == TXM_OK)
+            status = set_image(&scene->images[i], &settings, err);
+    }
+    txm_project_contexts_free(&contexts);
+    return status;
+}
+
+/* A scene with the images of the operands; a UDIM set counts as one image, named by its pattern. */
+static txm_status open_builtin(const txm_stream_args *a, const char *name, const txm_operands *given,
+                               txm_render_scene **scene, txm_error *err)
+{
+    const txm_files_how how = {.command = "stream", .what = "image", .may_be_none = !given->count};
+    txm_inputs *inputs = NULL;
+    txm_status status = txm_files_collect(&how, &a->images, given, &inputs, err);
+    const char **images = status == TXM_OK ? txm_calloc(txm_inputs_count(inputs) + 1, sizeof *images) : NULL;
+    size_t *first = images ? txm_calloc(txm_inputs_count(inputs) + 1, sizeof *first) : NULL, count = 0;
+    if (status == TXM_OK && !first)
+        status = txm_no_memory(err, name);
+    for (size_t i = 0; status == TXM_OK && i < txm_inputs_count(inputs); i++) {
+        const txm_input *input = txm_inputs_at(inputs, i);
+        const char *path = input->pattern ? input->pattern : input->path;
+        status = txm_input_check(input, err);
+        if (!input->pattern || !count || strcmp(images[count - 1], path) != 0) {
+            first[count] = i;
+            images[count++] = path;
+        }
+    }
+    if (status == TXM_OK)
+        status = txm_render_scene_builtin(name, images, count, (float)a->frame, scene, err);
+    if (status == TXM_OK && count)
+        status = apply_rules(a, inputs, first, *scene, err);
+    free(first);
+    free(images);
+    txm_inputs_free(&inputs);
+    return status;
+}
+
+/* The name is neither a folder nor a built-in scene. */
+static txm_status no_scene(const char *name, bool exists, txm_error *err)
+{
+    const char *near = NULL, *one;
+    unsigned distance, least = 0;
+    const char *noun = NULL;
+    if (exists) {
+        txm_kind_of_file(name, &noun);
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED,
+                        "%s: is %s, but a scene is a folder with a file scene.txt, described in txmill-scene(5); the "
+                        "Blender extension's Export Scene writes one",
+                        name, noun);
+    }
+    for (size_t i = 0; (one = txm_render_builtin_name(i)); i++)
+        if (txm_spelling_close(name, one, &distance) && (!near || distance < least)) {
+            near = one;
+            least = distance;
+        }
+    return txm_fail(err, TXM_STATUS_NOT_FOUND,
+                    "%s: neither a folder nor a built-in scene%s%s%s; the built-in scenes are plane, room, grid, udim, "
+                    "sphere and fly",
+                    name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+}
+
+/* Images on the command line are for built-in scenes; the scene in a folder names its own. */
+txm_status txm_stream_open_scene(const txm_stream_args *a, const txm_operands *operands, txm_render_scene **scene,
+                                 txm_error *err)
+{
+    const char *name = operands->items[1];
+    const txm_operands images = {.items = operands->items + 2, .count = operands->count - 2};
+    bool exists, is_folder;
+    txm_status status = examine_scene(name, &exists, &is_folder, err);
+    if (status != TXM_OK)
+        return status;
+    if (!is_folder && is_builtin(name))
+        return open_builtin(a, name, &images, scene, err);
+    if (images.count)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: only built-in scenes take images; this scene names its own",
+                        images.items[0]);
+    if (!is_folder)
+        return no_scene(name, exists, err);
+    txm_project_maps maps;
+    status = txm_project_maps_of(name, &a->config, &maps, err);
+    if (status == TXM_OK)
+        status = txm_render_scene_open(name, maps.items, maps.count, scene, err);
+    txm_project_maps_free(&maps);
+    return status;
+}

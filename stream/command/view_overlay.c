@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Writes the text of a view's overlay line by line; the window draws it.
+ */
+#include "command/view_overlay.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/output/format.h"
+
+void txm_view_overlay_note(txm_view_overlay *o, double seconds)
+{
+    const double share = 1.0 / 16.0;
+    if (o->seconds_a_frame <= 0.0 || seconds > 1.0)
+        o->seconds_a_frame = seconds < 1.0 ? seconds : 0.0;
+    else
+        o->seconds_a_frame += share * (seconds - o->seconds_a_frame);
+}
+
+/* The window's font is ASCII only. */
+static void add_line(txm_view_lines *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add_line(txm_view_lines *l, const char *format, ...)
+{
+    if (l->count == TXM_VIEW_LINES)
+        return;
+    char *line = l->written[l->count];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(line, TXM_VIEW_LINE, format, list);
+    va_end(list);
+    for (char *c = line; *c; c++)
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+    l->text[l->count++] = line;
+}
+
+static void add_frame(const txm_view_overlay *o, const txm_view_result *r, bool is_paused, txm_view_lines *l)
+{
+    const double rate = o->seconds_a_frame > 0.0 ? 1.0 / o->seconds_a_frame : 0.0;
+    char state[32] = "direct light";
+    if (!r->wish.direct)
+        snprintf(state, sizeof state, "frame %u", r->frame.accumulated);
+    add_line(l, "%.1f ms, %.0f frames/s, %u x %u px, %s%s", r->frame.ms, rate, r->width, r->height, state,
+             is_paused ? ", paused" : "");
+}
+
+static void add_memory(const txm_view_result *r, txm_view_lines *l)
+{
+    char held[TXM_FORMAT_BYTES], budget[TXM_FORMAT_BYTES];
+    txm_format_bytes(r->frame.resident_bytes, held);
+    add_line(l, "textures %s of %s, %s, %g %% resolution", held,
+             r->wish.budget ? txm_format_bytes(r->wish.budget, budget) : "no bound",
+             txm_cache_policy_name((txm_cache_policy)r->wish.policy), (double)r->wish.resolution * 100.0);
+}
+
+static void add_textures(const txm_view_result *r, txm_view_lines *l)
+{
+    const txm_frame_stats *s = &r->frame;
+    if (r->wish.textures != TXM_FRAMES_STREAMED) {
+        add_line(l, "%s", r->wish.textures == TXM_FRAMES_COARSEST ? "one colour per texture" : "no textures");
+        return;
+    }
+    const double sharp = s->texels ? 100.0 * (double)s->sharp / (double)s->texels : 100.0;
+    add_line(l, "requests %" PRIu64 " of %" PRIu64 " tiles, %u load", s->requested, s->unique, s->batch);
+    add_line(l, "sharp %.1f %% of texels%s", sharp,
+             r->wish.show == TXM_FRAMES_SHOW_MISSING  ? ", missing ones in magenta"
+             : r->wish.show == TXM_FRAMES_SHOW_LEVELS ? ", levels in colours"
+                                                      : "");
+    if (s->failed)
+        add_line(l, "%" PRIu64 " texels of files that cannot be read", s->failed);
+}
+
+static void add_keys(txm_view_lines *l)
+{
+    static const char *const keys[] = {"W A S D, arrows  fly; E Q  up and down",
+                                       "left button      look round; wheel  speed",
+                                       "Home             back to the start",
+                                       "- +              budget half, double",
+                                       "R P T            resolution, policy, textures",
+                                       "M L              missing texels, levels",
+                                       "Space            pause",
+                                       "F12              screenshot",
+                                       "H F1             this text, these keys",
+                                       "Esc              end"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        add_line(l, "%s", keys[i]);
+}
+
+void txm_view_overlay_write(const txm_view_overlay *o, const txm_view_result *last, float speed, bool is_paused,
+                            txm_view_lines *l)
+{
+    l->count = 0;
+    if (!last) {
+        add_line(l, "opening the scene");
+        return;
+    }
+    if (!o->is_hidden) {
+        add_frame(o, last, is_paused, l);
+        add_memory(last, l);
+        add_textures(last, l);
+        add_line(l, "%.2g m/s%s", (double)speed, o->with_keys ? "" : "; F1 keys, H hides this");
+    }
+    if (o->with_keys)
+        add_keys(l);
+    if (o->message_until > 0.0)
+        add_line(l, "%s", o->message);
+}

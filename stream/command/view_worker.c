@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One thread with one job at a time, handed over under a lock. See view_worker.h.
+ */
+#include "command/view_worker.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "command/stream_args.h"
+#include "tile/base/clock.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+
+enum { CODES = 1 << 14 };
+
+/* A picture in sRGB codes of 8 bits. */
+typedef struct picture_codes {
+    uint8_t *rgba;
+    size_t room; /* px */
+} picture_codes;
+
+typedef enum job_state { NO_JOB, STARTED, ENDED } job_state;
+
+struct txm_view_worker {
+    const txm_render_scene *scene;
+    txm_frames_options options;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    /* It is protected by the lock. */
+    job_state state;
+    bool ends;
+    /* It is owned by the thread that has the job. */
+    txm_view_wish wish;
+    txm_view_result result;
+    txm_frames *frames;
+    float *rgb;
+    size_t rgb_room;        /* px */
+    picture_codes codes[2]; /* the caller shows one while the next frame is written to the other */
+    int back;
+    uint8_t *ramp; /* sRGB codes of linear values from 0 to 1, in CODES steps */
+    volatile int cancel;
+};
+
+/* ---- jobs ---- */
+
+/* A step of the table is at most a fifth of a code, at the steepest part of the curve. */
+static bool make_ramp(txm_view_worker *w)
+{
+    float *ramp = txm_calloc(CODES, sizeof *ramp);
+    for (size_t i = 0; ramp && i < CODES; i++)
+        ramp[i] = (float)i / (float)(CODES - 1);
+    w->ramp = ramp ? txm_srgb_codes(ramp, CODES) : NULL;
+    free(ramp);
+    return w->ramp;
+}
+
+static uint8_t code_of(const txm_view_worker *w, float linear)
+{
+    return linear > 0.0f ? w->ramp[linear < 1.0f ? (size_t)(linear * (float)(CODES - 1) + 0.5f) : CODES - 1] : 0;
+}
+
+/* Does not keep the content. */
+static bool make_room(void **items, size_t *room, size_t count, size_t bytes)
+{
+    if (count <= *room)
+        return true;
+    free(*items);
+    *items = txm_calloc(count, bytes);
+    *room = *items ? count : 0;
+    return *items;
+}
+
+/* Converts the picture for the window into the buffer that the caller is not showing. */
+static txm_status take_picture(txm_view_worker *w, txm_error *err)
+{
+    picture_codes *p = &w->codes[w->back];
+    uint32_t width, height;
+    txm_frames_size(w->frames, &width, &height);
+    const size_t pixels = (size_t)width * height;
+    if (!make_room((void **)&w->rgb, &w->rgb_room, pixels, 3 * sizeof *w->rgb) ||
+        !make_room((void **)&p->rgba, &p->room, pixels, 4))
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a picture of %u x %u px", width, height);
+    txm_frames_picture(w->frames, w->rgb);
+    for (size_t i = 0; i < pixels; i++) {
+        for (size_t c = 0; c < 3; c++)
+            p->rgba[4 * i + c] = code_of(w, w->rgb[3 * i + c]);
+        p->rgba[4 * i + 3] = 255;
+    }
+    w->result.rgba = p->rgba;
+    w->result.width = width;
+    w->result.height = height;
+    w->back = !w->back;
+    return TXM_OK;
+}
+
+/* Applies the differences from the previous job; a refused value keeps its old setting. */
+static void change_settings(txm_view_worker *w, txm_view_wish *has, const txm_view_wish *wish)
+{
+    txm_view_result *r = &w->result;
+    r->setting = TXM_OK;
+    if (wish->budget != has->budget && !(r->setting = txm_frames_set_budget(w->frames, wish->budget, &r->setting_err)))
+        has->budget = wish->budget;
+    if (wish->resolution != has->resolution && !r->setting &&
+        !(r->setting = txm_frames_set_resolution(w->frames, wish->resolution, &r->setting_err)))
+        has->resolution = wish->resolution;
+    if (wish->policy != has->policy && !r->setting &&
+        !(r->setting = txm_frames_set_policy(w->frames, wish->policy, &r->setting_err)))
+        has->policy = wish->policy;
+    if ((wish->width != has->width || wish->height != has->height) && !r->setting &&
+        !(r->setting = txm_frames_set_size(w->frames, wish->width, wish->height, &r->setting_err))) {
+        has->width = wish->width;
+        has->height = wish->height;
+    }
+    if (wish->show != has->show)
+        txm_frames_set_show(w->frames, (txm_frames_show)wish->show);
+    if (wish->textures != has->textures)
+        txm_frames_set_textures(w->frames, (txm_frames_textures)wish->textures);
+    txm_frames_set_direct(w->frames, wish->direct);
+    has->direct = wish->direct;
+    has->show = wish->show;
+    has->textures = wish->textures;
+    has->camera = wish->camera;
+}
+
+static void make_frame(txm_view_worker *w)
+{
+    txm_view_result *r = &w->result;
+    r->shot = TXM_OK;
+    r->status = TXM_OK;
+    if (w->wish.shot)
+        r->shot = txm_stream_write_rgb(w->wish.shot, w->rgb, r->width, r->height, &r->shot_err);
+    if (w->wish.still)
+        return;
+    const double begin = txm_clock_seconds();
+    change_settings(w, &r->wish, &w->wish);
+    r->status = txm_frames_advance(w->frames, &w->wish.camera, &r->err);
+    if (r->status)
+        return;
+    r->frame = *txm_frames_last(w->frames);
+    r->status = take_picture(w, &r->err);
+    r->ms = 1e3 * (txm_clock_seconds() - begin);
+}
+
+static void open_frames(txm_view_worker *w)
+{
+    txm_view_result *r = &w->result;
+    const txm_frames_options *o = &w->options;
+    r->status = txm_frames_open(w->scene, o, &w->frames, &r->err);
+    if (r->status)
+        return;
+    r->wish = (txm_view_wish){.budget = o->render.cache->max_bytes,
+                              .resolution = o->render.cache->resolution,
+                              .policy = o->render.cache->policy,
+                              .textures = o->textures,
+                              .show = o->show,
+                              .camera = w->scene->camera};
+    txm_frames_size(w->frames, &r->wish.width, &r->wish.height);
+}
+
+static void *work(void *user)
+{
+    txm_view_worker *w = user;
+    pthread_mutex_lock(&w->lock);
+    while (!w->ends) {
+        if (w->state != STARTED) {
+            pthread_cond_wait(&w->changed, &w->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&w->lock);
+        if (w->frames)
+            make_frame(w);
+        else
+            open_frames(w);
+        pthread_mutex_lock(&w->lock);
+        w->state = ENDED;
+        pthread_cond_broadcast(&w->changed);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+/* ---- beginning and end ---- */
+
+txm_status txm_view_worker_new(const txm_render_scene *scene, const txm_frames_options *options, txm_view_worker **out,
+                               txm_error *err)
+{
+    txm_view_worker *w = txm_calloc(1, sizeof *w);
+    *out = NULL;
+    if (!w || !make_ramp(w)) {
+        free(w);
+        return txm_no_memory(err, NULL);
+    }
+    w->scene = scene;
+    w->options = *options;
+    w->options.render.cancel = &w->cancel;
+    w->state = STARTED;
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    const int failed = pthread_create(&w->thread, NULL, work, w);
+    if (failed) {
+        free(w->ramp);
+        free(w);
+        return txm_fail_errno(err, failed, "a thread cannot be started");
+    }
+    *out = w;
+    return TXM_OK;
+}
+
+void txm_view_worker_free(txm_view_worker **worker)
+{
+    txm_view_worker *w = worker ? *worker : NULL;
+    if (!w)
+        return;
+    pthread_mutex_lock(&w->lock);
+    w->ends = true;
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+    txm_view_worker_stop(w);
+    pthread_join(w->thread, NULL);
+    txm_frames_close(&w->frames);
+    pthread_mutex_destroy(&w->lock);
+    pthread_cond_destroy(&w->changed);
+    free(w->ramp);
+    free(w->rgb);
+    free(w->codes[0].rgba);
+    free(w->codes[1].rgba);
+    free(w);
+    *worker = NULL;
+}
+
+/* ---- handing over ---- */
+
+void txm_view_worker_start(txm_view_worker *w, const txm_view_wish *wish)
+{
+    pthread_mutex_lock(&w->lock);
+    w->wish = *wish;
+    __atomic_store_n(&w->cancel, 0, __ATOMIC_RELEASE);
+    w->state = STARTED;
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+}
+
+void txm_view_worker_stop(txm_view_worker *w)
+{
+    __atomic_store_n(&w->cancel, 1, __ATOMIC_RELEASE);
+}
+
+bool txm_view_worker_take(txm_view_worker *w, unsigned milliseconds, txm_view_result *result)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += (long)(milliseconds % 1000) * 1000000;
+    until.tv_sec += milliseconds / 1000 + until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&w->lock);
+    while (w->state == STARTED && pthread_cond_timedwait(&w->changed, &w->lock, &until) == 0)
+        continue;
+    const bool ended = w->state == ENDED;
+    if (ended) {
+        w->state = NO_JOB;
+        *result = w->result;
+    }
+    pthread_mutex_unlock(&w->lock);
+    return ended;
+}
+
+bool txm_view_worker_busy(const txm_view_worker *w)
+{
+    txm_view_worker *lockable = (txm_view_worker *)w;
+    pthread_mutex_lock(&lockable->lock);
+    const bool busy = w->state != NO_JOB;
+    pthread_mutex_unlock(&lockable->lock);
+    return busy;
+}
+
+txm_frames *txm_view_worker_frames(const txm_view_worker *w)
+{
+    return w->frames;
+}

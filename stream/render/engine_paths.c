@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Follows one path at a time in each thread. Over a cache, a thread waits for each tile that it misses; over a set
+ * with all tiles in memory nothing is missed, and the picture is the reference; over page tables only requests are
+ * recorded.
+ */
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "render/engine.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+
+enum { PIXELS_PER_TURN = 256 };
+
+/* State that all workers share. They write together only to the counters. */
+typedef struct shared {
+    txm_render_job *job;
+    txm_render_rect rect;
+    txm_view view; /* the set's view */
+    atomic_ullong next, done, rays, steps;
+} shared;
+
+typedef struct worker {
+    shared *shared;
+    bool is_caller; /* the thread that reports progress */
+    txm_looker looker;
+    txm_cache_thread *thread;
+    uint32_t requests[TXM_PATH_REQUESTS]; /* requests of a budget */
+} worker;
+
+/* One thread traces all samples of a pixel in order, so that the sum does not depend on the number of threads. If all
+ * objects of a scene are in one place, a ray takes milliseconds, so cancellation does not wait for the pixel's end. */
+static void trace_pixel(worker *t, uint32_t pixel, uint64_t *rays)
+{
+    txm_render_job *job = t->shared->job;
+    const volatile int *cancel = job->options->cancel;
+    for (uint32_t sample = 0; sample < job->options->samples && !txm_is_cancelled(cancel); sample++) {
+        txm_path path;
+        txm_path_start(&job->world, pixel, job->first_sample + sample, &path);
+        do {
+            txm_path_intersect(&job->world, &path);
+            ++*rays;
+        } while (txm_path_shade(&job->world, &t->looker, &path) == TXM_STEP_ON && !txm_is_cancelled(cancel));
+        txm_film_add(&job->film, &path);
+    }
+}
+
+/* Threads take 256 pixels at a time from a counter, which balances expensive parts of the picture. Only the calling
+ * thread reports progress, so that callbacks need no lock. */
+static void work(void *arg)
+{
+    worker *t = arg;
+    shared *s = t->shared;
+    const txm_render_options *o = s->job->options;
+    uint64_t pixels = (uint64_t)s->rect.w * s->rect.h, rays = 0;
+    for (uint64_t first; (first = atomic_fetch_add(&s->next, PIXELS_PER_TURN)) < pixels;) {
+        uint64_t end = first + PIXELS_PER_TURN < pixels ? first + PIXELS_PER_TURN : pixels;
+        if (txm_is_cancelled(o->cancel))
+            break;
+        for (uint64_t i = first; i < end; i++)
+            trace_pixel(t, txm_rect_pixel(&s->rect, s->job->world.width, i), &rays);
+        uint64_t done = atomic_fetch_add(&s->done, end - first) + (end - first);
+        if (t->is_caller && s->job->textures.cache)
+            txm_moments_note(&s->job->moments, s->job->textures.cache, s->job->samples_done + done * o->samples);
+        if (o->progress && t->is_caller)
+            o->progress(o->progress_user, s->job->samples_done + done * o->samples, s->job->samples_all);
+    }
+    atomic_fetch_add(&s->rays, rays);
+}
+
+/* The caller works too. If a job cannot be queued, the running ones do all the work, and the failure is reported
+ * afterwards. */
+static txm_status run(shared *s, worker *workers, uint32_t count, txm_error *err)
+{
+    txm_status status = TXM_OK;
+    txm_group *group = txm_group_new(s->job->pool);
+    if (!group)
+        return txm_no_memory(err, NULL);
+    for (uint32_t i = 1; status == TXM_OK && i < count; i++)
+        if (!txm_group_submit(group, false, work, &workers[i]))
+            status = txm_no_memory(err, NULL);
+    if (status == TXM_OK)
+        work(&workers[0]);
+    txm_group_free(group);
+    return status;
+}
+
+/* The looker for the cache, the set, or a budget's page tables. */
+static txm_looker looker_of(const txm_render_job *job, worker *of)
+{
+    const txm_lane lane = {.capacity = job->biased ? TXM_PATH_REQUESTS : 0, .requests = of->requests};
+    if (job->options->untextured)
+        return txm_looker_untextured();
+    if (job->biased)
+        return txm_looker_asking(job->biased, TXM_BUDGET_RESOLUTIONS, of->thread, lane);
+    return of->thread ? txm_looker_waiting(of->thread) : txm_looker_viewing(&of->shared->view, NULL, lane, false, 0);
+}
+
+/* Each worker has a cache thread, which remembers its last tiles; without a cache, the view is used. */
+txm_status txm_engine_paths(txm_render_job *job, txm_render_rect rect, txm_error *err)
+{
+    shared s = {.job = job, .rect = rect};
+    worker *workers = txm_calloc(job->threads, sizeof *workers);
+    txm_status status = workers ? TXM_OK : txm_no_memory(err, NULL);
+    if (job->textures.set) {
+        s.view = *txm_texture_set_view(job->textures.set);
+        s.view.epoch = 1; /* counts what is used */
+    }
+    for (uint32_t i = 0; status == TXM_OK && i < job->threads; i++) {
+        workers[i].shared = &s;
+        workers[i].is_caller = i == 0;
+        txm_cache *waits = job->biased ? job->warps : job->textures.cache;
+        if (waits)
+            status = txm_cache_thread_new(waits, &workers[i].thread, err);
+        workers[i].looker = looker_of(job, &workers[i]);
+    }
+    double begin = txm_clock_seconds();
+    if (status == TXM_OK)
+        status = run(&s, workers, job->threads, err);
+    job->counts.trace_seconds += txm_clock_seconds() - begin;
+    for (uint32_t i = 0; workers && i < job->threads; i++)
+        txm_cache_thread_free(&workers[i].thread);
+    free(workers);
+    uint64_t samples = (uint64_t)rect.w * rect.h * job->options->samples;
+    job->counts.paths += samples;
+    job->counts.rays += s.rays;
+    job->counts.steps += s.rays;
+    job->samples_done += samples;
+    if (status == TXM_OK && txm_is_cancelled(job->options->cancel))
+        status = txm_fail(err, TXM_STATUS_CANCELLED, "stopped");
+    return status;
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Wavefront: many paths take a step together. The tiles that they miss are collected and loaded in one batch, and the
+ * steps that missed are run again until none does, so that rays wait for tiles together, as on a GPU.
+ */
+#include <stdlib.h>
+
+#include "render/asks.h"
+#include "render/engine.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+
+enum { PATHS_PER_JOB = 2048, REQUESTS_PER_JOB = 4096 };
+
+/* A run of the list of pending paths, which one thread handles. */
+typedef struct span {
+    struct wave *wave;
+    uint32_t first, count;
+    txm_looker looker;
+    txm_ask_list noted; /* lookups for devices */
+} span;
+
+typedef struct wave {
+    txm_render_job *job;
+    txm_path *paths;
+    uint8_t *steps;    /* txm_step of each path */
+    uint32_t *pending; /* paths that have not taken this step yet */
+    uint32_t *active;  /* paths that have not ended */
+    uint32_t *requests;
+    span *spans;
+    txm_lane **lanes;
+    txm_asks *asks; /* NULL: lookups use a view */
+    txm_ask_list **noted;
+    uint32_t lanes_max, spans_max;
+    txm_render_rect rect;
+    uint64_t first; /* sample of the rectangle that path 0 traces */
+} wave;
+
+/* ---- jobs ---- */
+
+/* Path i of the wave is sample first + i of the rectangle. Samples of one pixel are neighbours, since neighbours in the
+ * wave use the same tiles. */
+static void start_span(void *arg)
+{
+    span *s = arg;
+    wave *w = s->wave;
+    const txm_render_options *o = w->job->options;
+    for (uint32_t i = s->first; i < s->first + s->count; i++) {
+        uint64_t sample = w->first + i;
+        uint32_t pixel = txm_rect_pixel(&w->rect, w->job->world.width, sample / o->samples);
+        txm_path_start(&w->job->world, pixel, (uint32_t)(sample % o->samples), &w->paths[i]);
+    }
+}
+
+/* It is separate from shading, because a step that missed is shaded again but need not be intersected again. */
+static void intersect_span(void *arg)
+{
+    span *s = arg;
+    const volatile int *cancel = s->wave->job->options->cancel;
+    for (uint32_t i = s->first; i < s->first + s->count && !txm_is_cancelled(cancel); i++)
+        txm_path_intersect(&s->wave->job->world, &s->wave->paths[s->wave->active[i]]);
+}
+
+/* Threads write `steps` of different paths, and each has its own lane, so that no lock is needed. */
+static void shade_span(void *arg)
+{
+    span *s = arg;
+    const volatile int *cancel = s->wave->job->options->cancel;
+    for (uint32_t i = s->first; i < s->first + s->count && !txm_is_cancelled(cancel); i++) {
+        uint32_t path = s->wave->pending[i];
+        s->looker.path = path;
+        s->wave->steps[path] = (uint8_t)txm_path_shade(&s->wave->job->world, &s->looker, &s->wave->paths[path]);
+    }
+}
+
+/* Runs `fn` over `count` items in spans. Returns when all of them are done, or CANCELLED with some not done. Spans are
+ * numbered in the order of the list, so that a span's lane collects from neighbouring paths. */
+static txm_status over(wave *w, uint32_t count, txm_job_fn fn, uint32_t *spans, txm_error *err)
+{
+    txm_group *group = txm_group_new(w->job->pool);
+    txm_status status = group ? TXM_OK : txm_no_memory(err, NULL);
+    *spans = 0;
+    for (uint32_t first = 0; status == TXM_OK && first < count; first += PATHS_PER_JOB) {
+        span *s = &w->spans[(*spans)++];
+        s->first = first;
+        s->count = count - first < PATHS_PER_JOB ? count - first : PATHS_PER_JOB;
+        if (!txm_group_submit(group, false, fn, s))
+            status = txm_no_memory(err, NULL);
+    }
+    txm_group_free(group);
+    if (status == TXM_OK && txm_is_cancelled(w->job->options->cancel))
+        status = txm_fail(err, TXM_STATUS_CANCELLED, "stopped");
+    return status;
+}
+
+/* ---- a launch ---- */
+
+/* Loads what the spans missed while the wave waits: other work for this time, such as the next wave, would need paths
+ * of its own and so more memory. */
+static txm_status load(wave *w, uint32_t spans, txm_error *err)
+{
+    txm_ticket *ticket = NULL;
+    double begin = txm_clock_seconds();
+    txm_status status = txm_cache_process(w->job->textures.cache, w->lanes, spans, &ticket, err);
+    txm_ticket_wait(&ticket);
+    w->job->counts.load_seconds += txm_clock_seconds() - begin;
+    txm_moments_note(&w->job->moments, w->job->textures.cache, w->job->samples_done);
+    return status;
+}
+
+/* The same if devices look up: they run all collected lookups, in as many launches as needed. */
+static txm_status ask(wave *w, uint32_t spans, txm_error *err)
+{
+    double begin = txm_clock_seconds();
+    txm_status status = txm_asks_answer(w->asks, w->noted, spans, err);
+    w->job->counts.load_seconds += txm_clock_seconds() - begin;
+    txm_moments_note(&w->job->moments, w->job->textures.cache, w->job->samples_done);
+    return status;
+}
+
+/* Lets `count` pending paths take their step; *left of them missed and stay at the front of the list. */
+static txm_status launch(wave *w, uint32_t count, uint32_t *left, txm_error *err)
+{
+    txm_view view;
+    uint32_t spans = 0;
+    txm_render_job *job = w->job;
+    txm_status status = w->asks ? TXM_OK : txm_cache_prepare(job->textures.cache, &view, NULL, err);
+    if (status)
+        return status;
+    for (uint32_t i = 0; !w->asks && i < w->spans_max; i++) {
+        w->spans[i].looker.view = &view;
+        w->spans[i].looker.lane.count = 0;
+    }
+    double begin = txm_clock_seconds();
+    status = over(w, count, shade_span, &spans, err);
+    job->counts.trace_seconds += txm_clock_seconds() - begin;
+    job->counts.steps += count;
+    job->counts.launches++;
+    *left = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t path = w->pending[i];
+        if (w->steps[path] != TXM_STEP_MISSED)
+            continue;
+        w->pending[(*left)++] = path;
+        if (job->film.misses)
+            job->film.misses[w->paths[path].pixel] += 1.0f;
+    }
+    job->counts.relaunches += *left;
+    if (status || !*left)
+        return status;
+    return w->asks ? ask(w, spans, err) : load(w, spans, err);
+}
+
+/* Takes a step of a path whose tiles are never in memory together: if lookups depend on others, the tile of the last
+ * may evict that of the first. It waits for one tile after the other. */
+static txm_status take_alone(wave *w, uint32_t path, txm_error *err)
+{
+    txm_render_job *job = w->job;
+    txm_cache_thread *thread = NULL;
+    double begin = txm_clock_seconds();
+    txm_status status = txm_cache_thread_new(job->textures.cache, &thread, err);
+    txm_looker looker = txm_looker_waiting(thread);
+    if (status == TXM_OK)
+        w->steps[path] = (uint8_t)txm_path_shade(&job->world, &looker, &w->paths[path]);
+    txm_cache_thread_free(&thread);
+    job->counts.load_seconds += txm_clock_seconds() - begin;
+    job->counts.steps++;
+    return status;
+}
+
+/* One step of all active paths. If memory has room for too few tiles, fewer paths are launched at once, down to one,
+ * and then take_alone is used. A launch that completes no path indicates this only after the launches that open files,
+ * register levels and load tiles, for each lookup that waits for another. */
+static txm_status step(wave *w, uint32_t active, uint32_t *next, txm_error *err)
+{
+    txm_render_job *job = w->job;
+    uint32_t width = active, pending = active, passes = 0, patience = 1 + 3 * job->depth;
+    txm_status status = TXM_OK;
+    if (w->asks)
+        txm_asks_forget(w->asks, w->lanes_max);
+    for (uint32_t i = 0; i < active; i++)
+        w->pending[i] = w->active[i];
+    while (status == TXM_OK && pending) {
+        uint32_t count = width < pending ? width : pending, left = count;
+        status = launch(w, count, &left, err);
+        if (left < count) {
+            width = width < active / 2 ? width * 2 : active;
+        } else if (passes > patience && count > 1) {
+            width = count / 2;
+        } else if (passes > patience && status == TXM_OK) {
+            status = take_alone(w, w->pending[0], err);
+            left = 0;
+            patience = 0;
+        }
+        /* Paths that were not launched move up after those that missed. */
+        for (uint32_t i = count; i < pending; i++)
+            w->pending[left + i - count] = w->pending[i];
+        pending = left + (pending - count);
+        passes++;
+    }
+    job->counts.passes += passes ? passes - 1 : 0;
+    job->counts.longest = passes > job->counts.longest ? passes : job->counts.longest;
+    *next = 0;
+    for (uint32_t i = 0; i < active; i++) {
+        uint32_t path = w->active[i];
+        if (job->film.passes)
+            job->film.passes[w->paths[path].pixel] += (float)passes;
+        if (w->steps[path] == TXM_STEP_ON)
+            w->active[(*next)++] = path;
+    }
+    return status;
+}
+
+/* Paths that have ended leave the list of active ones; they are added to the film only when all are done, in their
+ * order. */
+static txm_status run_wave(wave *w, uint32_t count, txm_error *err)
+{
+    uint32_t spans, active = count;
+    txm_status status = over(w, count, start_span, &spans, err);
+    for (uint32_t i = 0; i < count; i++)
+        w->active[i] = i;
+    while (status == TXM_OK && active) {
+        status = over(w, active, intersect_span, &spans, err);
+        w->job->counts.rays += active;
+        if (status == TXM_OK)
+            status = step(w, active, &active, err);
+    }
+    for (uint32_t i = 0; status == TXM_OK && i < count; i++)
+        txm_film_add(&w->job->film, &w->paths[i]);
+    w->job->counts.paths += count;
+    return status;
+}
+
+/* ---- a rectangle ---- */
+
+/* It also frees a wave that could not be created. */
+static void wave_free(wave *w)
+{
+    free(w->paths);
+    free(w->steps);
+    free(w->pending);
+    free(w->active);
+    free(w->requests);
+    for (uint32_t i = 0; w->spans && i < w->spans_max; i++)
+        free(w->spans[i].noted.items);
+    free(w->noted);
+    txm_asks_free(&w->asks);
+    free(w->spans);
+    free(w->lanes);
+}
+
+/* Allocates everything that a wave needs, once per rectangle, so that nothing is allocated while paths run. Each span
+ * has a lane with a list of its own for what it misses. */
+static bool wave_new(wave *w, txm_render_job *job, txm_render_rect rect, uint64_t samples)
+{
+    uint32_t lanes = samples < job->options->lanes ? (uint32_t)samples : job->options->lanes;
+    *w = (wave){.job = job, .rect = rect, .lanes_max = lanes, .spans_max = (lanes + PATHS_PER_JOB - 1) / PATHS_PER_JOB};
+    w->paths = txm_calloc(lanes, sizeof *w->paths);
+    w->steps = txm_calloc(lanes, 1);
+    w->pending = txm_calloc(lanes, sizeof *w->pending);
+    w->active = txm_calloc(lanes, sizeof *w->active);
+    w->spans = txm_calloc(w->spans_max, sizeof *w->spans);
+    w->lanes = txm_calloc(w->spans_max, sizeof(txm_lane *));
+    w->requests = txm_calloc(w->spans_max, REQUESTS_PER_JOB * sizeof *w->requests);
+    w->noted = txm_calloc(w->spans_max, sizeof *w->noted);
+    const size_t images = job->world.scene->image_count;
+    if (job->devices.count && !job->options->untextured)
+        w->asks = txm_asks_new(&job->devices, job->textures.bound, images, images, lanes, job->depth > 0);
+    if (!w->paths || !w->steps || !w->pending || !w->active || !w->spans || !w->lanes || !w->requests || !w->noted ||
+        (job->devices.count && !job->options->untextured && !w->asks))
+        return false;
+    for (uint32_t i = 0; i < w->spans_max; i++) {
+        w->spans[i].wave = w;
+        const txm_lane lane = {.capacity = REQUESTS_PER_JOB, .requests = w->requests + (size_t)i * REQUESTS_PER_JOB};
+        w->spans[i].looker = job->options->untextured ? txm_looker_untextured()
+                             : w->asks
+                                 ? txm_looker_of_devices(w->asks, &w->spans[i].noted, job->textures.cache,
+                                                         job->options->trace != NULL, i)
+                                 : txm_looker_viewing(NULL, job->textures.cache, lane, job->options->trace != NULL, i);
+        w->lanes[i] = &w->spans[i].looker.lane;
+        w->noted[i] = &w->spans[i].noted;
+    }
+    return true;
+}
+
+/* Runs as many waves as the rectangle needs. The last may be shorter; its arrays are not. */
+txm_status txm_engine_wave(txm_render_job *job, txm_render_rect rect, txm_error *err)
+{
+    const txm_render_options *o = job->options;
+    uint64_t samples = (uint64_t)rect.w * rect.h * o->samples;
+    wave w;
+    txm_status status = wave_new(&w, job, rect, samples) ? TXM_OK : txm_no_memory(err, NULL);
+    for (w.first = 0; status == TXM_OK && w.first < samples; w.first += w.lanes_max) {
+        uint64_t left = samples - w.first;
+        uint32_t count = left < w.lanes_max ? (uint32_t)left : w.lanes_max;
+        status = run_wave(&w, count, err);
+        job->samples_done += count;
+        txm_moments_note(&job->moments, job->textures.cache, job->samples_done);
+        if (o->progress)
+            o->progress(o->progress_user, job->samples_done, job->samples_all);
+    }
+    wave_free(&w);
+    return status;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Loads batches of tiles while frames are rendered. See frame_loads.h.
+ */
+#include "render/frame_loads.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "render/use.h"
+#include "tile/base/cancel.h"
+#include "tile/base/fail.h"
+#include "tile/base/frames.h"
+#include "tile/base/mem.h"
+
+txm_status txm_frame_loads_new(txm_frame_loads *l, txm_cache *cache, uint32_t most, bool is_virtual, txm_error *err)
+{
+    *l = (txm_frame_loads){.cache = cache, .most = most, .is_virtual = is_virtual};
+    l->requests = txm_calloc(most, sizeof *l->requests);
+    l->keys = txm_calloc(most, sizeof *l->keys);
+    l->choices = txm_calloc(most, sizeof *l->choices);
+    if (!l->requests || !l->keys || !l->choices)
+        return txm_no_memory(err, NULL);
+    txm_cache_stats_of(cache, &l->now);
+    const txm_status status = txm_cache_viewer_new(cache, &l->viewer, err);
+    if (status == TXM_OK)
+        txm_cache_viewer_never_repeats(l->viewer);
+    return status;
+}
+
+void txm_frame_loads_free(txm_frame_loads *l)
+{
+    txm_ticket_cancel(&l->ticket);
+    txm_cache_viewer_free(&l->viewer);
+    free(l->requests);
+    free(l->keys);
+    free(l->choices);
+    *l = (txm_frame_loads){0};
+}
+
+/* ---- entries ---- */
+
+/* The entry of a key in the view; `whole`: the entry of its level, whose tiles have no entries yet. TXM_NO_TEXTURE: the
+ * texture is gone. */
+static uint32_t entry_of(const txm_frame_loads *l, txm_tile_key key, bool *whole)
+{
+    const txm_tile_name n = txm_tile_key_unpack(key);
+    *whole = false;
+    if (n.texture >= l->view.texture_count || n.level >= l->view.textures[n.texture].levels)
+        return TXM_NO_TEXTURE;
+    const txm_view_texture *t = &l->view.textures[n.texture];
+    const uint32_t entry = txm_use_entries_of(t, n.level) + n.tile;
+    *whole = l->view.tiles[entry].slot == TXM_SLOT_UNREGISTERED;
+    return *whole ? t->first + n.level : entry;
+}
+
+/* Makes those tiles of the batch that are in the view LOADING. */
+static void hide(txm_frame_loads *l)
+{
+    for (uint32_t i = 0; i < l->key_count; i++) {
+        bool whole;
+        const uint32_t entry = entry_of(l, l->keys[i], &whole);
+        if (entry != TXM_NO_TEXTURE && !whole)
+            txm_cache_viewer_hide(l->viewer, entry);
+    }
+}
+
+/* The arrival of a tile counts as a use of it by this frame, so that all tiles of a batch are equally recent, in
+ * whichever order threads loaded them. */
+static uint32_t mark_shown(txm_frame_loads *l)
+{
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < l->key_count; i++) {
+        bool whole;
+        const uint32_t entry = entry_of(l, l->keys[i], &whole);
+        if (entry == TXM_NO_TEXTURE || whole || l->view.tiles[entry].slot >= TXM_SLOT_STATES)
+            continue;
+        l->view.tiles[entry].mark = l->view_epoch;
+        shown++;
+    }
+    l->key_count = 0;
+    return shown;
+}
+
+static txm_status prepare(txm_frame_loads *l, txm_error *err)
+{
+    txm_status status = txm_cache_viewer_prepare(l->viewer, &l->view, &l->extent, err);
+    l->view_epoch = l->view.epoch;
+    return status;
+}
+
+/* ---- frames ---- */
+
+/* A file that temporarily could not be read is requested again in the next round, which begins with a view. */
+txm_status txm_frame_loads_begin(txm_frame_loads *l, double now_ms, uint64_t max_bytes, float mark_share,
+                                 bool begins_anew, uint32_t *shown, txm_error *err)
+{
+    const bool over = l->loading && (l->is_virtual ? now_ms >= l->due_ms : txm_ticket_poll(l->ticket));
+    *shown = 0;
+    if (over) {
+        txm_ticket_wait(&l->ticket);
+        l->loading = false;
+    }
+    txm_status status = prepare(l, err);
+    if (status)
+        return status;
+    if (over)
+        *shown = mark_shown(l);
+    else if (l->loading && l->is_virtual)
+        hide(l);
+    l->before = l->now;
+    txm_cache_stats_of(l->cache, &l->now);
+    const bool evicted = l->now.tiles_evicted != l->before.tiles_evicted;
+    l->has_evicted |= evicted;
+    l->was_full |= evicted && !l->is_new && l->now.tiles_loaded != l->loaded_before_set;
+    l->is_new = false;
+    if (max_bytes && !l->has_evicted && (double)l->now.slab_bytes < (double)mark_share * (double)max_bytes)
+        l->view.epoch = 0;
+    if (begins_anew) {
+        l->picture_epoch = l->view_epoch;
+        l->picture_batches = 0;
+    }
+    return TXM_OK;
+}
+
+/* ---- batches ---- */
+
+/* Batches that are tried although memory is so full that every tile is evicted before a frame shows it. */
+enum { VAIN_BATCHES = 16 };
+
+/* The most tiles in the next batch once memory is full: as many as there is room for beside those that the picture has
+ * used, and some in place of these, at first half of the room, then half as many in each further batch. */
+static uint64_t most_in_batch(const txm_frame_loads *l)
+{
+    if (!l->now.tile_bytes)
+        return l->picture_batches < VAIN_BATCHES ? l->most : 0;
+    const uint64_t room = l->now.tiles * l->now.slab_bytes / l->now.tile_bytes;
+    const uint32_t halvings = 1 + l->picture_batches;
+    uint64_t used = 0;
+    for (uint32_t i = 0; i < l->extent.tiles; i++)
+        used += l->view.tiles[i].slot < TXM_SLOT_STATES && l->view.tiles[i].mark >= l->picture_epoch;
+    return (room > used ? room - used : 0) + (halvings < 64 ? room >> halvings : 0);
+}
+
+static int by_requests(const void *a, const void *b)
+{
+    const txm_frame_choice *x = a, *y = b;
+    if (x->count != y->count)
+        return x->count < y->count ? 1 : -1;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* Chooses the keys of the batch from those of the list. */
+static void choose_keys(txm_frame_loads *l, const txm_request_list *list)
+{
+    const uint64_t most = l->was_full && l->view.epoch ? most_in_batch(l) : list->unique;
+    for (uint32_t i = 0; i < list->unique; i++)
+        l->choices[i] = (txm_frame_choice){list->keys[i], list->counts[i], i};
+    if (l->was_full)
+        qsort(l->choices, list->unique, sizeof *l->choices, by_requests);
+    l->key_count = list->unique < most ? list->unique : (uint32_t)most;
+    for (uint32_t i = 0; i < l->key_count; i++)
+        l->keys[i] = l->choices[i].key;
+}
+
+/* Lists the entries of the batch's keys. Entries of levels come first and alone, if there are any: they cost no tile,
+ * and afterwards tiles can be requested. */
+static uint32_t list_entries(txm_frame_loads *l, bool *levels)
+{
+    uint32_t count = 0, last = TXM_NO_TEXTURE;
+    *levels = false;
+    for (uint32_t i = 0; i < l->key_count && !*levels; i++)
+        entry_of(l, l->keys[i], levels);
+    for (uint32_t i = 0; i < l->key_count; i++) {
+        bool whole;
+        const uint32_t entry = entry_of(l, l->keys[i], &whole);
+        if (entry == TXM_NO_TEXTURE || whole != *levels || (whole && entry == last))
+            continue;
+        l->requests[count++] = last = entry;
+    }
+    return count;
+}
+
+/* Passes the keys to the cache. Before tiles can be requested, a texture may have to be opened and a level
+ * registered. */
+static txm_status hand_over(txm_frame_loads *l, uint32_t *asked, txm_error *err)
+{
+    enum { STEPS = 3 };
+    txm_status status = TXM_OK;
+    bool levels = true;
+    for (int step = 0; status == TXM_OK && levels && step < STEPS; step++) {
+        *asked = list_entries(l, &levels);
+        txm_lane lane = {.requests = l->requests, .capacity = l->most, .count = *asked}, *lanes[] = {&lane};
+        status = txm_cache_viewer_process(l->viewer, lanes, 1, &l->ticket, err);
+        if (status == TXM_OK && levels) {
+            txm_ticket_wait(&l->ticket);
+            if (step + 1 < STEPS)
+                status = prepare(l, err);
+        }
+    }
+    return status;
+}
+
+/* In virtual time, waits until the batch is loaded. */
+static void wait_for_batch(txm_frame_loads *l, const volatile int *cancel)
+{
+    const struct timespec moment = {0, 100000};
+    while (!txm_is_cancelled(cancel) && !txm_ticket_poll(l->ticket))
+        nanosleep(&moment, NULL);
+    if (txm_is_cancelled(cancel))
+        txm_ticket_cancel(&l->ticket);
+    else
+        txm_ticket_wait(&l->ticket);
+}
+
+txm_status txm_frame_loads_end(txm_frame_loads *l, const txm_request_list *list, uint32_t frame, double now_ms,
+                               const txm_frames_prices *prices, const volatile int *cancel, uint32_t *cut,
+                               txm_error *err)
+{
+    uint32_t asked = 0;
+    *cut = 0;
+    if (l->loading || !list->unique) {
+        txm_frame_loads_skip(l);
+        return TXM_OK;
+    }
+    choose_keys(l, list);
+    const uint32_t left = list->unique - l->key_count;
+    txm_status status = hand_over(l, &asked, err);
+    l->batch = txm_ticket_total(l->ticket);
+    *cut = status ? 0 : asked - l->batch + left;
+    if (status || !l->batch) {
+        /* There is no room for any tile, or all that was missing is in files that cannot be opened. */
+        txm_ticket_wait(&l->ticket);
+        l->key_count = 0;
+        return status;
+    }
+    l->loading = true;
+    l->picture_batches += l->was_full;
+    l->asked_frame = frame;
+    l->due_ms = now_ms + prices->latency_ms + prices->tile_ms * l->batch;
+    if (l->is_virtual)
+        wait_for_batch(l, cancel);
+    return TXM_OK;
+}
+
+void txm_frame_loads_resized(txm_frame_loads *l)
+{
+    l->has_evicted = l->was_full = false;
+    l->is_new = true;
+    l->loaded_before_set = l->now.tiles_loaded;
+    l->picture_batches = 0;
+}
+
+void txm_frame_loads_skip(txm_frame_loads *l)
+{
+    txm_cache_viewer_close(l->viewer);
+}

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A lookup of a frame, texel by texel.
+ *
+ * The footprint gives two levels and a blend. In each level one texel is drawn around the place, with the probabilities
+ * of the linear filter, so the mean over samples equals filtering, and no second texel, which might be in another tile,
+ * is needed. A missing texel is replaced by the same place in the next coarser level that is available, or else by the
+ * texture's 1x1 colour. Colours are blended after decoding, as a mean over samples would blend them.
+ */
+#include "render/frame_look.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "render/use.h"
+#include "tile/base/extension.h"
+#include "tile/base/frames.h"
+
+/* The texture of a lookup; for a UDIM set, one of its tiles. */
+typedef struct place {
+    const txm_view *view;
+    const txm_view_texture *t;
+    const txm_bound_image *image;
+    uint32_t texture, low; /* low: the finer of the two levels */
+    float blend;           /* weight of the coarser one */
+    float u, v;            /* place in the texture, 0 to 1: the extension has been applied */
+} place;
+
+/* ---- where ---- */
+
+/* -1: CLIP rejects the coordinate. */
+static float wrap_or_reject(float x, uint8_t extension)
+{
+    if (!isfinite(x))
+        x = 0.0f;
+    return txm_wrap(&x, extension) ? x : -1.0f;
+}
+
+/* The tile of a UDIM set, found without a lock because UDIM sets of scenes have no base texture. NULL: the set has no
+ * tile there. */
+static const txm_view_texture *part_of(const txm_view *view, uint32_t *texture, txm_lookup *at)
+{
+    if (*texture >= view->texture_count)
+        return NULL;
+    const txm_view_texture *t = &view->textures[*texture];
+    if (!t->udim_rows)
+        return t;
+    const uint32_t number = txm_udim_of(&at->u, &at->v);
+    if (!number || number - 1001 >= 10 * t->udim_rows)
+        return NULL;
+    *texture = view->udims[t->first + number - 1001];
+    return *texture < view->texture_count ? &view->textures[*texture] : NULL;
+}
+
+/* Levels beyond the first that fits in a tile are used only if the rule is not Cycles', as in lookups that wait. */
+static void choose_levels(place *p, const txm_sampler *how, const txm_lookup *at, uint32_t *random)
+{
+    const uint32_t count = how->rule == TXM_LEVEL_RULE_CYCLES ? p->t->tiled_levels : p->t->levels;
+    const float level = txm_level_of(p->t->width, p->t->height, how, at, random);
+    const uint32_t last = count - 1;
+    p->low = level >= (float)last ? last : level > 0.0f ? (uint32_t)level : 0;
+    p->blend = how->mode == TXM_LEVEL_MODE_TRILINEAR && level > 0.0f && p->low < last ? level - (float)p->low : 0.0f;
+}
+
+/* ---- a texel ---- */
+
+typedef struct texel {
+    uint32_t level;
+    int32_t x, y;
+    uint32_t tile, entry;
+} texel;
+
+/* The texel of a level at a place that is offset by `move` of its pixels; false if CLIP shows none. */
+static bool texel_at(const place *p, uint32_t level, const float move[2], texel *out)
+{
+    const int32_t w = (int32_t)txm_level_size(p->t->width, level), h = (int32_t)txm_level_size(p->t->height, level);
+    const int32_t x = txm_wrap_pixel((int32_t)floorf(p->u * (float)w + move[0]), w, p->t->extension);
+    const int32_t y = txm_wrap_pixel((int32_t)floorf((1.0f - p->v) * (float)h + move[1]), h, p->t->extension);
+    if (x < 0 || y < 0)
+        return false;
+    const uint32_t across = ((uint32_t)w + (1u << p->t->tile_shift) - 1) >> p->t->tile_shift;
+    const uint32_t tile = ((uint32_t)y >> p->t->tile_shift) * across + ((uint32_t)x >> p->t->tile_shift);
+    *out = (texel){level, x, y, tile, txm_use_entries_of(p->t, level) + tile};
+    return true;
+}
+
+static uint32_t slot_of(const place *p, const texel *at)
+{
+    const uint32_t slot = __atomic_load_n(&p->view->tiles[at->entry].slot, __ATOMIC_ACQUIRE);
+    return slot == TXM_SLOT_UNREGISTERED
+               ? __atomic_load_n(&p->view->tiles[p->t->first + at->level].slot, __ATOMIC_ACQUIRE)
+               : slot;
+}
+
+static bool has_failed(const place *p, uint32_t slot)
+{
+    return slot == TXM_SLOT_FAILED || slot == TXM_SLOT_UNREADABLE + p->view->round;
+}
+
+static txm_sampler sampler_of_texels(const txm_sampler *how)
+{
+    return (txm_sampler){.rule = TXM_LEVEL_RULE_GIVEN,
+                         .mode = TXM_LEVEL_MODE_FLOOR,
+                         .filter = TXM_FILTER_CLOSEST,
+                         .anisotropy = TXM_MAX_ANISOTROPY,
+                         .after = how->after,
+                         .chance = TXM_CHANCE_NONE};
+}
+
+static txm_sampler sampler_of_scene(const txm_sampler *how)
+{
+    txm_sampler s = *how;
+    s.on_miss = TXM_ON_MISS_COARSER;
+    return s;
+}
+
+void txm_frame_samplers(const txm_bound_image *images, size_t count, txm_sampler *samplers)
+{
+    for (size_t i = 0; i < count; i++) {
+        samplers[i] = sampler_of_scene(&images[i].how);
+        samplers[count + i] = sampler_of_texels(&images[i].how);
+    }
+}
+
+/* The centre of the texel, so that rounding cannot lead to another one. For devices. */
+static txm_lookup middle_of(const place *p, const texel *at)
+{
+    const float w = (float)txm_level_size(p->t->width, at->level), h = (float)txm_level_size(p->t->height, at->level);
+    return (txm_lookup){
+        .u = ((float)at->x + 0.5f) / w, .v = 1.0f - ((float)at->y + 0.5f) / h, .dudx = (float)at->level};
+}
+
+/* A device's result; NULL if there is none yet. */
+static const txm_ask *find_or_note(txm_frame_looker *f, const txm_ask *what)
+{
+    const txm_ask *ask = txm_asks_find(f->looker.asks, what);
+    if (!ask && !(f->lacks_answer && f->looker.view->epoch))
+        txm_asks_note(f->looker.noted, what);
+    f->lacks_answer |= !ask;
+    return ask;
+}
+
+static void fetch(txm_frame_looker *f, const place *p, const texel *at, uint32_t slot, float rgba[4])
+{
+    if (!f->looker.asks) {
+        const txm_texel_place where = {p->t, at->level, (uint32_t)at->x, (uint32_t)at->y, at->entry, slot};
+        txm_texel_color(p->view, &where, p->image->how.after, f->decoded, rgba);
+        return;
+    }
+    const txm_asks *a = f->looker.asks;
+    const txm_ask what = {.how = a->sampler_count / 2 + (uint32_t)(p->image - a->images),
+                          .texture = p->texture,
+                          .at = middle_of(p, at),
+                          .path = f->looker.path};
+    const txm_ask *ask = find_or_note(f, &what);
+    if (ask)
+        memcpy(rgba, ask->rgba, sizeof ask->rgba);
+}
+
+/* The 1x1 colour, from a lookup with an empty page table. */
+static void fetch_average(const place *p, float rgba[4])
+{
+    txm_tile_entry none = {.slot = TXM_SLOT_NONE};
+    txm_view_texture blank = *p->t;
+    const txm_view view = {.textures = &blank, .tiles = &none, .texture_count = 1};
+    const txm_sampler closest = sampler_of_texels(&p->image->how);
+    const txm_lookup middle = {.u = 0.5f, .v = 0.5f};
+    txm_lane nobody = {0};
+    blank.first = blank.level_first[0] = 0;
+    blank.width = blank.height = blank.levels = blank.tiled_levels = 1;
+    txm_sample(&view, 0, &closest, &middle, &nobody, rgba);
+}
+
+/* ---- a level ---- */
+
+static void ask_for(txm_frame_looker *f, const place *p, const texel *at)
+{
+    const txm_tile_name name = {.texture = p->texture, .level = at->level, .tile = at->tile};
+    txm_request_note(f->step, f->requests, f->lane, txm_tile_key_pack(name));
+}
+
+/* The best available replacement for a missing texel. Returns its level; the 1x1 colour counts as one past the last
+ * level. */
+static uint32_t fetch_coarser(txm_frame_looker *f, const place *p, uint32_t level, const float move[2], float rgba[4])
+{
+    texel at;
+    for (uint32_t i = level + 1; i < p->t->levels; i++) {
+        const uint32_t slot = texel_at(p, i, move, &at) ? slot_of(p, &at) : TXM_SLOT_NONE;
+        if (slot >= TXM_SLOT_STATES)
+            continue;
+        f->looks.coarser++;
+        fetch(f, p, &at, slot, rgba);
+        return i;
+    }
+    f->looks.stand_ins++;
+    fetch_average(p, rgba);
+    return p->t->levels;
+}
+
+static void set_color(float rgba[4], float r, float g, float b)
+{
+    rgba[0] = r, rgba[1] = g, rgba[2] = b, rgba[3] = 1.0f;
+}
+
+/* Colours of levels from fine to coarse; white for a level of the image's own pixels. */
+static void color_of_level(uint32_t level, float rgba[4])
+{
+    static const float colors[][3] = {{1.0f, 1.0f, 1.0f},  {0.9f, 0.2f, 0.2f}, {0.9f, 0.55f, 0.1f}, {0.8f, 0.8f, 0.1f},
+                                      {0.2f, 0.75f, 0.2f}, {0.1f, 0.6f, 0.7f}, {0.2f, 0.3f, 0.9f},  {0.5f, 0.2f, 0.8f}};
+    const uint32_t last = sizeof colors / sizeof *colors - 1;
+    const float *c = colors[level < last ? level : last];
+    set_color(rgba, c[0], c[1], c[2]);
+}
+
+/* Requests a texel if it is missing, whatever is shown in its place. Returns its slot, or the state of it. */
+static uint32_t want(txm_frame_looker *f, const place *p, const texel *at, bool *failed)
+{
+    const uint32_t slot = slot_of(p, at);
+    f->looks.texels++;
+    if (slot < TXM_SLOT_STATES) {
+        f->looks.sharp++;
+        return slot;
+    }
+    *failed = has_failed(p, slot);
+    if (*failed)
+        f->looks.failed++;
+    else if (slot != TXM_SLOT_LOADING)
+        ask_for(f, p, at);
+    return slot;
+}
+
+static txm_look look_at_level(txm_frame_looker *f, const place *p, uint32_t level, const float move[2], float rgba[4])
+{
+    texel at;
+    bool failed = false;
+    set_color(rgba, 1.0f, 0.0f, 1.0f);
+    if (!texel_at(p, level, move, &at)) {
+        memset(rgba, 0, 4 * sizeof *rgba);
+        return TXM_LOOK_RESIDENT;
+    }
+    const uint32_t slot = want(f, p, &at, &failed);
+    const bool is_there = slot < TXM_SLOT_STATES;
+    if (is_there)
+        fetch(f, p, &at, slot, rgba);
+    else if (!failed)
+        level = fetch_coarser(f, p, level, move, rgba);
+    if (f->show == TXM_FRAMES_SHOW_LEVELS && !failed)
+        color_of_level(level, rgba);
+    else if (f->show == TXM_FRAMES_SHOW_MISSING && !is_there)
+        set_color(rgba, 1.0f, 0.0f, 1.0f);
+    return failed ? TXM_LOOK_FAILED : is_there ? TXM_LOOK_RESIDENT : TXM_LOOK_MISSED;
+}
+
+/* ---- kinds ---- */
+
+/* One step of Cycles' generator: 0 to 1, both included. */
+static float draw(uint32_t *random)
+{
+    *random = 1103515245u * *random + 12345u;
+    return (float)(*random >> 8) * 0x1p-24f;
+}
+
+/* False: nothing can be looked up at the place, and rgba has the colour for that. */
+static bool place_of_look(txm_frame_looker *f, const txm_bound_image *image, txm_lookup *at, place *p, float rgba[4])
+{
+    *p = (place){.view = f->looker.view, .image = image, .texture = image->texture};
+    p->t = part_of(p->view, &p->texture, at);
+    if (!p->t) {
+        set_color(rgba, 1.0f, 0.0f, 1.0f);
+        return false;
+    }
+    p->u = wrap_or_reject(at->u, p->t->extension);
+    p->v = wrap_or_reject(at->v, p->t->extension);
+    if (p->u < 0.0f || p->v < 0.0f) {
+        memset(rgba, 0, 4 * sizeof *rgba);
+        return false;
+    }
+    return true;
+}
+
+/* For paths, lookups of frames never miss a tile; only a device's result can be missing. */
+static txm_look found(const txm_frame_looker *f)
+{
+    return f->lacks_answer ? TXM_LOOK_MISSED : TXM_LOOK_RESIDENT;
+}
+
+static txm_look look_for_points(txm_looker *looker, const txm_bound_image *image, txm_lookup at, txm_found_color *out)
+{
+    txm_frame_looker *f = (txm_frame_looker *)looker;
+    place p;
+    float move[2] = {0.0f, 0.0f}, coarse[4];
+    if (!place_of_look(f, image, &at, &p, out->rgba))
+        return TXM_LOOK_RESIDENT;
+    choose_levels(&p, &image->how, &at, &looker->lane.random);
+    if (f->one_level && p.blend > 0.0f) {
+        p.low += draw(&looker->lane.random) < p.blend;
+        p.blend = 0.0f;
+    }
+    if (image->how.filter != TXM_FILTER_CLOSEST) {
+        move[0] = draw(&looker->lane.random) - 0.5f;
+        move[1] = draw(&looker->lane.random) - 0.5f;
+    }
+    look_at_level(f, &p, p.low, move, out->rgba);
+    if (p.blend > 0.0f) {
+        look_at_level(f, &p, p.low + 1, move, coarse);
+        for (int c = 0; c < 4; c++)
+            out->rgba[c] = out->rgba[c] * (1.0f - p.blend) + coarse[c] * p.blend;
+    }
+    return found(f);
+}
+
+/* The scene's own lookup in the view, on the processor or with a device's result. Without a result the random state is
+ * a guess. */
+static void look_in_scene(txm_frame_looker *f, const txm_bound_image *image, const txm_sampler *how, txm_lookup at,
+                          txm_found_color *out)
+{
+    txm_looker *looker = &f->looker;
+    txm_lane nobody = {.random = looker->lane.random};
+    if (looker->asks) {
+        const txm_ask what = {.how = (uint32_t)(image - looker->asks->images),
+                              .texture = image->texture,
+                              .at = at,
+                              .random = nobody.random,
+                              .path = looker->path};
+        const txm_ask *ask = find_or_note(f, &what);
+        if (ask) {
+            memcpy(out->rgba, ask->rgba, sizeof out->rgba);
+            memcpy(out->du, ask->du, sizeof out->du);
+            memcpy(out->dv, ask->dv, sizeof out->dv);
+            nobody.random = ask->after;
+        } else {
+            memset(out->rgba, 0, sizeof out->rgba);
+            txm_level_of(image->width, image->height, how, &at, &nobody.random);
+        }
+    } else if (out->with_derivatives)
+        txm_sample_d(looker->view, image->texture, how, &at, &nobody, out->rgba, out->du, out->dv);
+    else
+        txm_sample(looker->view, image->texture, how, &at, &nobody, out->rgba);
+    looker->lane.random = nobody.random;
+}
+
+/* Looks up like a render, except for missing tiles: every filter of a scene reads one tile of a level, and the texel at
+ * the place itself is requested. */
+static txm_look look_with_filter(txm_looker *looker, const txm_bound_image *image, txm_lookup at, txm_found_color *out)
+{
+    txm_frame_looker *f = (txm_frame_looker *)looker;
+    static const float still[2] = {0.0f, 0.0f};
+    txm_lookup inside = at;
+    uint32_t random = looker->lane.random;
+    const txm_sampler how = sampler_of_scene(&image->how);
+    bool failed = false, is_there = true;
+    place p;
+    look_in_scene(f, image, &how, at, out);
+    float none[4];
+    if (!place_of_look(f, image, &inside, &p, none))
+        return found(f);
+    choose_levels(&p, &how, &inside, &random);
+    for (uint32_t i = 0; i < (p.blend > 0.0f ? 2 : 1); i++) {
+        texel wanted;
+        if (!texel_at(&p, p.low + i, still, &wanted) || want(f, &p, &wanted, &failed) < TXM_SLOT_STATES)
+            continue;
+        is_there = false;
+        f->looks.coarser += !failed;
+    }
+    if (f->show == TXM_FRAMES_SHOW_LEVELS && !failed)
+        color_of_level(p.low, out->rgba);
+    else if (f->show == TXM_FRAMES_SHOW_MISSING && !is_there)
+        set_color(out->rgba, 1.0f, 0.0f, 1.0f);
+    return found(f);
+}
+
+/* Single texels have no derivatives, so lookups whose derivatives are needed use the scene's filter. */
+static txm_look look_in_frame(txm_looker *looker, const txm_bound_image *image, txm_lookup at, txm_found_color *out)
+{
+    const txm_frame_looker *f = (const txm_frame_looker *)looker;
+    return f->filter == TXM_FRAMES_FILTER_SCENE || out->with_derivatives ? look_with_filter(looker, image, at, out)
+                                                                         : look_for_points(looker, image, at, out);
+}
+
+static txm_look look_at_coarsest(txm_looker *looker, const txm_bound_image *image, txm_lookup at, txm_found_color *out)
+{
+    txm_frame_looker *f = (txm_frame_looker *)looker;
+    place p;
+    *out = (txm_found_color){.with_derivatives = out->with_derivatives, .decides = out->decides};
+    if (!place_of_look(f, image, &at, &p, out->rgba))
+        return TXM_LOOK_RESIDENT;
+    f->looks.texels++;
+    f->looks.stand_ins++;
+    fetch_average(&p, out->rgba);
+    return TXM_LOOK_RESIDENT;
+}
+
+txm_frame_looker txm_frame_looker_of(const txm_frames_options *o, const txm_view *view, const float *decoded,
+                                     txm_step_misses *step, txm_part_requests *requests, const txm_asks *asks,
+                                     txm_ask_list *noted)
+{
+    txm_frame_looker f = {.filter = (txm_frames_filter)o->filter,
+                          .show = (txm_frames_show)o->show,
+                          .decoded = decoded,
+                          .step = step,
+                          .requests = requests};
+    if (o->textures == TXM_FRAMES_UNTEXTURED)
+        f.looker = txm_looker_untextured();
+    else
+        f.looker = (txm_looker){.look = o->textures == TXM_FRAMES_COARSEST ? look_at_coarsest : look_in_frame};
+    f.looker.view = view;
+    f.looker.asks = asks;
+    f.looker.noted = noted;
+    return f;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Traces the rays of a frame. The paths of a block of 8 x 4 pixels take their steps together, like the lanes of a GPU,
+ * so that their requests can be compared; blocks start at the top left of the picture. The samples of a pixel are added
+ * in order by the thread that traces it, so pictures do not depend on the number of threads.
+ *
+ * With devices, parts that lack results are traced again when there are some, until none is missing. A path stops at a
+ * missing result, so each pass takes every path at least one lookup further.
+ */
+#include "render/frame_trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tile/base/cancel.h"
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+
+enum { BLOCK_W = 8, BLOCK_H = TXM_BLOCK_LANES / BLOCK_W, BLOCKS_PER_PART = 64 };
+
+/* ---- the film ---- */
+
+bool txm_frame_film_new(txm_frame_film *film, uint32_t width, uint32_t height)
+{
+    const size_t pixels = (size_t)width * height;
+    *film = (txm_frame_film){.width = width, .height = height};
+    film->shown = txm_calloc(pixels, 3 * sizeof(float));
+    film->next = txm_calloc(pixels, 3 * sizeof(float));
+    return film->shown && film->next;
+}
+
+void txm_frame_film_free(txm_frame_film *film)
+{
+    free(film->shown);
+    free(film->next);
+    *film = (txm_frame_film){0};
+}
+
+/* ---- parts ---- */
+
+static uint32_t blocks_across(uint32_t width)
+{
+    return (width + BLOCK_W - 1) / BLOCK_W;
+}
+
+static uint32_t blocks_of(uint32_t width, uint32_t height)
+{
+    return blocks_across(width) * ((height + BLOCK_H - 1) / BLOCK_H);
+}
+
+uint32_t txm_frame_trace_paths(uint32_t width, uint32_t height)
+{
+    return blocks_of(width, height) * TXM_BLOCK_LANES;
+}
+
+bool txm_frame_trace_new(txm_frame_trace *trace, uint32_t width, uint32_t height, uint32_t most_requests)
+{
+    const uint32_t blocks = blocks_of(width, height), count = (blocks + BLOCKS_PER_PART - 1) / BLOCKS_PER_PART;
+    trace->parts = txm_calloc(count, sizeof *trace->parts);
+    trace->part_count = trace->parts ? count : 0;
+    for (uint32_t i = 0; i < trace->part_count; i++) {
+        const uint32_t first = i * BLOCKS_PER_PART;
+        trace->parts[i].trace = trace;
+        trace->parts[i].first = first;
+        trace->parts[i].count = blocks - first < BLOCKS_PER_PART ? blocks - first : BLOCKS_PER_PART;
+        trace->parts[i].requests = (txm_part_requests){.most = most_requests, .part = i};
+    }
+    return trace->parts;
+}
+
+void txm_frame_trace_free(txm_frame_trace *trace)
+{
+    for (uint32_t i = 0; i < trace->part_count; i++) {
+        free(trace->parts[i].requests.keys);
+        free(trace->parts[i].noted.items);
+    }
+    free(trace->parts);
+    trace->parts = NULL;
+    trace->part_count = 0;
+}
+
+/* ---- tracing ---- */
+
+/* Lanes beyond the picture's edge are idle. Returns the number of lanes; `lanes` lists them. */
+static uint32_t lanes_of(const txm_frame_film *film, uint32_t block, uint8_t lanes[TXM_BLOCK_LANES],
+                         uint32_t pixels[TXM_BLOCK_LANES])
+{
+    const uint32_t across = blocks_across(film->width);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < TXM_BLOCK_LANES; i++) {
+        const uint32_t x = block % across * BLOCK_W + i % BLOCK_W, y = block / across * BLOCK_H + i / BLOCK_W;
+        if (x < film->width && y < film->height) {
+            lanes[count] = (uint8_t)i;
+            pixels[count++] = y * film->width + x;
+        }
+    }
+    return count;
+}
+
+/* Takes one step of every active path; paths that have ended are removed from the list. */
+static uint32_t step_paths(txm_frame_part *part, uint32_t block, txm_path *paths, const uint8_t *lanes, uint8_t *active,
+                           uint32_t count)
+{
+    const txm_frame_trace *t = part->trace;
+    txm_path *stepped[TXM_BLOCK_LANES];
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < count; i++)
+        stepped[i] = &paths[active[i]];
+    txm_path_intersect_all(t->world, stepped, count);
+    part->rays += count;
+    for (uint32_t i = 0; i < count; i++) {
+        part->look.lane = lanes[active[i]];
+        part->look.looker.path = block * TXM_BLOCK_LANES + part->look.lane;
+        part->look.lacks_answer = false;
+        if (txm_path_shade(t->world, &part->look.looker, &paths[active[i]]) == TXM_STEP_ON)
+            active[left++] = active[i];
+    }
+    txm_request_write(&part->step, &part->requests, t->options->wave);
+    return left;
+}
+
+static void trace_block(txm_frame_part *part, uint32_t block)
+{
+    const txm_frame_trace *t = part->trace;
+    txm_frame_film *film = t->film;
+    uint8_t lanes[TXM_BLOCK_LANES], active[TXM_BLOCK_LANES];
+    uint32_t pixels[TXM_BLOCK_LANES];
+    txm_path paths[TXM_BLOCK_LANES];
+    const uint32_t count = lanes_of(film, block, lanes, pixels), samples = t->options->render.samples;
+    const uint32_t first = t->begins_anew ? 0 : film->accumulated * samples;
+    for (uint32_t i = 0; i < count; i++)
+        for (int c = 0; c < 3; c++) {
+            const size_t at = 3 * (size_t)pixels[i] + (size_t)c;
+            film->next[at] = t->begins_anew ? 0.0f : film->shown[at];
+        }
+    for (uint32_t s = 0; s < samples; s++) {
+        for (uint32_t i = 0; i < count; i++) {
+            txm_path_start(t->world, pixels[i], first + s, &paths[i]);
+            active[i] = (uint8_t)i;
+        }
+        for (uint32_t left = count; left && !txm_is_cancelled(t->options->render.cancel);)
+            left = step_paths(part, block, paths, lanes, active, left);
+        for (uint32_t i = 0; i < count; i++)
+            for (int c = 0; c < 3; c++) {
+                film->next[3 * (size_t)pixels[i] + (size_t)c] += paths[i].radiance[c];
+                if (paths[i].diffuse) {
+                    part->arrived[c] += (double)(paths[i].radiance[c] - paths[i].nearest[c]);
+                    part->spread[c] += (double)paths[i].spread[c];
+                }
+            }
+    }
+}
+
+static void trace_part(void *arg)
+{
+    txm_frame_part *part = arg;
+    for (uint32_t i = 0; i < part->count && !txm_is_cancelled(part->trace->options->render.cancel); i++)
+        trace_block(part, part->first + i);
+}
+
+static void begin_part(txm_frame_trace *trace, txm_frame_part *p, uint32_t frame, uint32_t rejection)
+{
+    p->trace = trace;
+    p->rays = 0;
+    memset(p->arrived, 0, sizeof p->arrived);
+    memset(p->spread, 0, sizeof p->spread);
+    p->requests.count = 0;
+    p->requests.missed = p->requests.requested = p->requests.rejected = p->requests.full = 0;
+    p->requests.frame = frame;
+    p->requests.rejection = rejection;
+    memset(p->step.count, 0, sizeof p->step.count);
+    p->look = txm_frame_looker_of(trace->options, trace->view, trace->decoded, &p->step, &p->requests, trace->asks,
+                                  &p->noted);
+    p->look.one_level = trace->world->direct;
+}
+
+/* Traces the parts that are not complete. */
+static txm_status trace_parts(txm_frame_part *const *parts, uint32_t count, const txm_frame_trace *trace,
+                              txm_pool *pool, txm_error *err)
+{
+    txm_group *group = txm_group_new(pool);
+    txm_status status = group ? TXM_OK : txm_no_memory(err, NULL);
+    for (uint32_t i = 0; status == TXM_OK && i < count; i++)
+        if (!txm_group_submit(group, false, trace_part, parts[i]))
+            status = txm_no_memory(err, NULL);
+    txm_group_free(group);
+    if (status == TXM_OK && txm_is_cancelled(trace->options->render.cancel))
+        status = txm_fail(err, TXM_STATUS_CANCELLED, "stopped");
+    return status;
+}
+
+txm_status txm_frame_trace_run(txm_frame_trace *trace, txm_pool *pool, uint32_t frame, uint32_t rejection,
+                               txm_error *err)
+{
+    txm_frame_part **parts = txm_calloc(trace->part_count, sizeof *parts);
+    txm_ask_list **noted = txm_calloc(trace->part_count, sizeof *noted);
+    txm_status status = parts && noted ? TXM_OK : txm_no_memory(err, NULL);
+    uint32_t left = trace->part_count;
+    for (uint32_t i = 0; status == TXM_OK && i < left; i++) {
+        parts[i] = &trace->parts[i];
+        parts[i]->noted.count = 0;
+        parts[i]->noted.no_memory = false;
+    }
+    while (status == TXM_OK && left) {
+        const uint32_t count = left;
+        for (uint32_t i = 0; i < count; i++)
+            begin_part(trace, parts[i], frame, rejection);
+        status = trace_parts(parts, count, trace, pool, err);
+        left = 0;
+        for (uint32_t i = 0; i < count; i++)
+            if (parts[i]->noted.count || parts[i]->noted.no_memory) {
+                noted[left] = &parts[i]->noted;
+                parts[left++] = parts[i];
+            }
+        if (status == TXM_OK && left)
+            status = txm_asks_answer(trace->asks, noted, left, err);
+    }
+    free(parts);
+    free(noted);
+    return status;
+}

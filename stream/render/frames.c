@@ -1,0 +1,670 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Renders frames one after the other: combines the textures, the rays (frame_trace.c) and the batches (frame_loads.c),
+ * and records what each frame cost. See frames.h.
+ */
+#include "render/frames.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/frame_loads.h"
+#include "render/frame_trace.h"
+#include "render/light.h"
+#include "render/use.h"
+#include "tile/base/clock.h"
+#include "tile/base/fail.h"
+#include "tile/base/frames.h"
+#include "tile/base/mem.h"
+
+enum { KEPT_TIMES = 1 << 16 /* number of last frames whose median time is computed */ };
+
+struct txm_frames {
+    const txm_render_scene *scene;
+    txm_frames_options options;
+    txm_cache_options cache;
+    txm_render_textures textures;
+    txm_scene_geometry geometry;
+    txm_world_map *map;
+    txm_path_world world;
+    float filter[TXM_FILTER_TABLE], decoded[256];
+    txm_scene_camera camera;
+    txm_pool *pool;
+    txm_frame_film film;
+    txm_frame_trace trace;
+    txm_frame_loads loads;
+    txm_render_devices devices;
+    txm_asks *asks; /* the devices' lookups; NULL: none yet */
+    uint32_t asking_paths;
+    txm_request_list list;
+    uint32_t rejection, frame;
+    bool changed; /* accumulation starts again */
+    double begin_seconds, virtual_ms;
+    txm_frame_stats last;
+    txm_frames_totals totals;
+    txm_cache_stats first; /* the cache's counts when counting started */
+    uint32_t cut_frame;    /* the first frame after the last cut */
+    float *times;          /* times of the last KEPT_TIMES frames, ms */
+    size_t times_room;
+};
+
+/* ---- options ----------------------------------------------------------------------------------------------------- */
+
+void txm_frames_options_init(txm_frames_options *o, txm_cache_options *cache)
+{
+    *o = (txm_frames_options){.loaders = 2,
+                              .requests = 4096,
+                              .wave = 16,
+                              .mark_share = 0.9f,
+                              .prices = {.frame_ms = 33.0, .texel_ns = 2.0, .request_ns = 20.0, .tile_ms = 0.05}};
+    txm_cache_options_init(cache);
+    txm_render_options_init(&o->render);
+    o->render.samples = 1;
+    o->render.bounces = 0;
+    o->render.mode = TXM_LEVEL_MODE_TRILINEAR;
+    o->render.cache = cache;
+}
+
+static const char *name_in(const char *const *names, size_t count, unsigned index)
+{
+    return index < count ? names[index] : NULL;
+}
+
+#define NAME_IN(names, index) name_in(names, sizeof(names) / sizeof *(names), (unsigned)(index))
+
+const char *txm_frames_textures_name(txm_frames_textures textures)
+{
+    static const char *const names[] = {"streamed", "coarsest", "untextured"};
+    return NAME_IN(names, textures);
+}
+
+const char *txm_frames_show_name(txm_frames_show show)
+{
+    static const char *const names[] = {"picture", "missing", "levels"};
+    return NAME_IN(names, show);
+}
+
+const char *txm_frames_filter_name(txm_frames_filter filter)
+{
+    static const char *const names[] = {"point", "scene"};
+    return NAME_IN(names, filter);
+}
+
+const char *txm_frames_reject_name(txm_frames_reject reject)
+{
+    static const char *const names[] = {"spread", "unique", "none"};
+    return NAME_IN(names, reject);
+}
+
+static bool is_price(double price)
+{
+    return price >= 0.0 && price <= 1e9;
+}
+
+/* The bounds are in a table, each next to its message. */
+static txm_status check_options(const txm_frames_options *o, txm_error *err)
+{
+    const txm_frames_prices *p = &o->prices;
+    const struct {
+        bool wrong;
+        const char *why;
+    } checks[] = {
+        {!o->render.samples, "a frame needs at least 1 sample"},
+        {!o->loaders || o->loaders > 1024, "the number of loading threads must be from 1 to 1024"},
+        {!o->requests || o->requests > TXM_FRAMES_MAX_REQUESTS, "the list can hold 1 to 1048576 requests"},
+        {o->wave > TXM_FRAMES_MAX_WAVE, "waves can have 0 to 32 lanes"},
+        {o->wave && TXM_BLOCK_LANES % o->wave, "the lanes of a wave must divide 32"},
+        {!txm_frames_textures_name((txm_frames_textures)o->textures), "unknown kind of textures"},
+        {!txm_frames_show_name((txm_frames_show)o->show), "unknown kind of picture"},
+        {!txm_frames_filter_name((txm_frames_filter)o->filter), "unknown filter"},
+        {!txm_frames_reject_name((txm_frames_reject)o->reject), "unknown kind of rejection"},
+        {!(o->mark_share >= 0.0f && o->mark_share <= 1.0f),
+         "the share of the budget from which lookups mark tiles must be from 0 to 1"},
+        {!is_price(p->frame_ms) || !is_price(p->texel_ns) || !is_price(p->request_ns) || !is_price(p->tile_ms) ||
+             !is_price(p->latency_ms),
+         "prices must be from 0 to 1e9"},
+    };
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+        if (checks[i].wrong)
+            return txm_fail(err, TXM_STATUS_USAGE, "%s", checks[i].why);
+    return TXM_OK;
+}
+
+/* Requests and rejection are handled here and not by the cache; tiles of one colour are not shared, since the shared
+ * one would depend on which came first. */
+static void set_cache_options(txm_frames *f)
+{
+    const uint32_t most =
+        f->options.batch && f->options.batch < f->options.requests ? f->options.batch : f->options.requests;
+    f->cache = *f->options.render.cache;
+    f->options.render.cache = &f->cache;
+    f->cache.threads = f->options.loaders + 1;
+    f->cache.max_requests = most;
+    f->cache.max_queued = most;
+    f->cache.reject = 0;
+    f->cache.launch_bytes = 0;
+    f->cache.launch_seconds = 0.0f;
+    f->cache.coalesce &= ~(uint32_t)TXM_COALESCE_CONSTANT;
+    f->cache.stand_in = TXM_STAND_IN_KIND_AVERAGE;
+}
+
+/* ---- beginning and end ------------------------------------------------------------------------------------------- */
+
+static void close_textures(txm_frames *f)
+{
+    txm_asks_free(&f->asks);
+    txm_render_devices_close(&f->devices);
+    txm_frame_loads_free(&f->loads);
+    txm_render_textures_free(&f->textures);
+}
+
+/* Opens a cache with the current options and without tiles. */
+static txm_status open_textures(txm_frames *f, txm_error *err)
+{
+    txm_status status = txm_render_textures_new(f->scene, &f->options.render, false, false, &f->textures, err);
+    if (status == TXM_OK)
+        status = txm_frame_loads_new(&f->loads, f->textures.cache, f->options.requests, f->options.is_virtual, err);
+    if (status == TXM_OK)
+        status = txm_render_devices_open(&f->devices, f->options.render.devices, f->options.render.device_memory,
+                                         f->textures.cache, err);
+    f->world.images = f->textures.bound;
+    return status;
+}
+
+static txm_status new_picture(txm_frames *f, uint32_t width, uint32_t height, txm_error *err)
+{
+    txm_frame_film film;
+    txm_frame_trace trace = {0};
+    if (!txm_frame_film_new(&film, width, height) || !txm_frame_trace_new(&trace, width, height, f->options.requests)) {
+        txm_frame_film_free(&film);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a picture of %u x %u px", width, height);
+    }
+    txm_frame_film_free(&f->film);
+    txm_frame_trace_free(&f->trace);
+    f->film = film;
+    f->trace = trace;
+    f->changed = true;
+    return TXM_OK;
+}
+
+static txm_status open_all(txm_frames *f, txm_error *err)
+{
+    const txm_render_scene *scene = f->scene;
+    const txm_render_options *o = &f->options.render;
+    const uint32_t threads = o->threads ? o->threads : txm_cpu_count();
+    txm_path_filter(o->filter_width, f->filter);
+    txm_texel_decode(f->decoded);
+    f->pool = txm_pool_new(threads);
+    if (!f->pool)
+        return txm_fail_errno(err, errno, "threads cannot be started");
+    if (!txm_request_list_new(&f->list, f->options.requests))
+        return txm_no_memory(err, NULL);
+    txm_status status = new_picture(f, o->width ? o->width : scene->width, o->height ? o->height : scene->height, err);
+    if (status == TXM_OK)
+        status = open_textures(f, err);
+    if (status == TXM_OK)
+        status = txm_scene_geometry_new(scene, threads, o->cancel, &f->geometry, err);
+    if (status == TXM_OK && scene->world.image != TXM_SCENE_NONE)
+        status = txm_world_map_new(scene, &f->textures.bound[scene->world.image], f->textures.world, &f->map, err);
+    if (status)
+        return status;
+    f->world = txm_path_world_of(scene, &f->geometry, o, f->film.width, f->film.height);
+    f->world.map = f->map;
+    f->world.images = f->textures.bound;
+    f->world.filter = f->filter;
+    return TXM_OK;
+}
+
+txm_status txm_frames_open(const txm_render_scene *scene, const txm_frames_options *options, txm_frames **out,
+                           txm_error *err)
+{
+    txm_error_clear(err);
+    *out = NULL;
+    txm_status status = check_options(options, err);
+    txm_frames *f = status == TXM_OK ? txm_calloc(1, sizeof *f) : NULL;
+    if (status)
+        return status;
+    if (!f)
+        return txm_no_memory(err, NULL);
+    f->scene = scene;
+    f->options = *options;
+    f->camera = scene->camera;
+    f->begin_seconds = txm_clock_seconds();
+    f->totals.until_half = f->totals.until_most = f->totals.until_all = UINT32_MAX;
+    set_cache_options(f);
+    const txm_render_options given = f->options.render;
+    status = txm_render_options_take(&given, &f->options.render, err);
+    if (status == TXM_OK)
+        status = open_all(f, err);
+    if (status)
+        txm_frames_close(&f);
+    *out = f;
+    return status;
+}
+
+void txm_frames_close(txm_frames **frames)
+{
+    txm_frames *f = frames ? *frames : NULL;
+    if (!f)
+        return;
+    close_textures(f);
+    txm_scene_geometry_free(&f->geometry);
+    txm_world_map_free(&f->map);
+    txm_pool_free(f->pool);
+    txm_frame_film_free(&f->film);
+    txm_frame_trace_free(&f->trace);
+    txm_request_list_free(&f->list);
+    free(f->times);
+    free(f);
+    *frames = NULL;
+}
+
+/* ---- a frame ----------------------------------------------------------------------------------------------------- */
+
+/* Time since the frames were opened, on the machine's clock or the virtual one. */
+static double now_ms(const txm_frames *f)
+{
+    return f->options.is_virtual ? f->virtual_ms : 1e3 * (txm_clock_seconds() - f->begin_seconds);
+}
+
+/* Adds up the counts of the parts of the picture. */
+static void add_parts(const txm_frames *f, txm_frame_stats *s)
+{
+    for (uint32_t i = 0; i < f->trace.part_count; i++) {
+        const txm_frame_part *p = &f->trace.parts[i];
+        s->rays += p->rays;
+        s->texels += p->look.looks.texels;
+        s->sharp += p->look.looks.sharp;
+        s->coarser += p->look.looks.coarser;
+        s->stand_ins += p->look.looks.stand_ins;
+        s->failed += p->look.looks.failed;
+        s->missed += p->requests.missed;
+        s->requested += p->requests.requested;
+        s->rejected += p->requests.rejected;
+        s->full += p->requests.full;
+    }
+}
+
+static void note_cache(const txm_frames *f, txm_frame_stats *s)
+{
+    const txm_cache_stats *now = &f->loads.now, *before = &f->loads.before;
+    s->loaded = now->tiles_loaded - before->tiles_loaded;
+    s->evicted = now->tiles_evicted - before->tiles_evicted;
+    s->load_failures = now->tiles_failed - before->tiles_failed;
+    s->resident_tiles = now->tiles;
+    s->resident_bytes = now->tile_bytes;
+    s->allocated_bytes = now->slab_bytes;
+}
+
+/* Records when a fraction of the texels was in memory, counted from the last cut. */
+static void note_sharpness(txm_frames *f, const txm_frame_stats *s)
+{
+    const double share = s->texels ? (double)s->sharp / (double)s->texels : 1.0;
+    const struct {
+        uint32_t *until;
+        double share;
+    } marks[] = {{&f->totals.until_half, 0.5}, {&f->totals.until_most, 0.95}, {&f->totals.until_all, 1.0}};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (*marks[i].until == UINT32_MAX && share >= marks[i].share)
+            *marks[i].until = s->number - f->cut_frame;
+}
+
+/* Without memory for it, a frame's time is not part of the median. */
+static void note_time(txm_frames *f, double ms)
+{
+    const size_t count = f->totals.frames;
+    if (count < KEPT_TIMES && !TXM_GROW(f->times, f->times_room, count))
+        return;
+    f->times[count % KEPT_TIMES] = (float)ms;
+}
+
+static void add_to_totals(txm_frames *f, const txm_frame_stats *s)
+{
+    txm_frames_totals *t = &f->totals;
+    note_time(f, s->ms);
+    t->frames++;
+    t->ms += s->ms;
+    t->longest_ms = s->ms > t->longest_ms ? s->ms : t->longest_ms;
+    t->rays += s->rays;
+    t->texels += s->texels;
+    t->sharp += s->sharp;
+    t->missed += s->missed;
+    t->requested += s->requested;
+    t->rejected += s->rejected;
+    t->full += s->full;
+    t->accepted += s->accepted;
+    t->unique += s->unique;
+    t->cut += s->cut;
+    t->shown += s->shown;
+    t->batches += s->batch != 0;
+    note_sharpness(f, s);
+}
+
+/* Passes the frame's list to the threads that load, and decides which fraction of the next frame's requests is
+ * rejected. */
+static txm_status end_frame(txm_frames *f, txm_frame_stats *s, txm_error *err)
+{
+    const txm_frames_options *o = &f->options;
+    const txm_frames_prices *p = &o->prices;
+    if (o->textures != TXM_FRAMES_STREAMED) {
+        txm_frame_loads_skip(&f->loads);
+        add_parts(f, s);
+        s->ms = o->is_virtual ? p->frame_ms : now_ms(f) - s->begin_ms;
+        f->virtual_ms += s->ms;
+        return TXM_OK;
+    }
+    txm_request_list_clear(&f->list);
+    for (uint32_t i = 0; i < f->trace.part_count; i++)
+        txm_request_list_add(&f->list, &f->trace.parts[i].requests);
+    add_parts(f, s);
+    s->accepted = f->list.accepted;
+    s->unique = f->list.unique;
+    s->busy = f->loads.loading;
+    f->rejection = txm_request_rejection((txm_frames_reject)o->reject, s->requested, s->unique, o->requests);
+    f->virtual_ms += p->frame_ms + 1e-6 * (p->texel_ns * (double)s->texels + p->request_ns * (double)s->requested);
+    txm_status status =
+        txm_frame_loads_end(&f->loads, &f->list, s->number, f->virtual_ms, p, o->render.cancel, &s->cut, err);
+    s->batch = status == TXM_OK && !s->busy && f->loads.loading ? f->loads.batch : 0;
+    s->ms = now_ms(f) - s->begin_ms;
+    return status;
+}
+
+/* The average light on surfaces from other surfaces, for frames that do not follow it. */
+static void note_ambient(txm_frames *f)
+{
+    for (int c = 0; c < 3 && !f->world.direct; c++) {
+        double arrived = 0.0, spread = 0.0;
+        for (uint32_t i = 0; i < f->trace.part_count; i++) {
+            arrived += f->trace.parts[i].arrived[c];
+            spread += f->trace.parts[i].spread[c];
+        }
+        const float ambient = spread > 0.0 ? (float)(arrived / spread) : 0.0f;
+        f->world.ambient[c] = isfinite(ambient) ? ambient : 0.0f;
+    }
+}
+
+/* The frame's samples become the picture. */
+static void show_film(txm_frames *f)
+{
+    float *const shown = f->film.shown;
+    f->film.shown = f->film.next;
+    f->film.next = shown;
+    f->film.accumulated = f->trace.begins_anew ? 1 : f->film.accumulated + 1;
+    f->changed = false;
+}
+
+/* If the camera rests for longer than counters can count, accumulation starts again. */
+static bool is_at_its_end(const txm_frames *f)
+{
+    return (uint64_t)(f->film.accumulated + 1) * f->options.render.samples > 1u << 24;
+}
+
+/* If there are devices, prepares an empty list of results with the current samplers and view. */
+static txm_status prepare_asks(txm_frames *f, txm_error *err)
+{
+    const size_t images = f->scene->image_count;
+    const uint32_t paths = txm_frame_trace_paths(f->film.width, f->film.height);
+    f->trace.asks = NULL;
+    if (!f->devices.count || f->options.textures != TXM_FRAMES_STREAMED)
+        return TXM_OK;
+    if (!f->asks || f->asking_paths != paths) {
+        txm_asks_free(&f->asks);
+        f->asks =
+            txm_asks_new(&f->devices, f->textures.bound, images, 2 * images, paths, txm_scene_depth(f->scene) > 0);
+        f->asking_paths = paths;
+    }
+    if (!f->asks)
+        return txm_no_memory(err, NULL);
+    txm_asks_forget(f->asks, paths);
+    txm_frame_samplers(f->textures.bound, images, f->asks->samplers);
+    f->asks->view = &f->loads.view;
+    f->asks->extent = f->loads.extent;
+    f->trace.asks = f->asks;
+    return TXM_OK;
+}
+
+txm_status txm_frames_advance(txm_frames *f, const txm_scene_camera *camera, txm_error *err)
+{
+    txm_frame_stats s = {.number = f->frame};
+    uint32_t waited = f->loads.asked_frame;
+    txm_error_clear(err);
+    if (camera && memcmp(camera, &f->camera, sizeof *camera) != 0) {
+        f->camera = *camera;
+        f->changed = true;
+    }
+    s.begin_ms = now_ms(f);
+    f->trace.begins_anew = f->changed || !f->film.accumulated || is_at_its_end(f);
+    txm_status status = txm_frame_loads_begin(&f->loads, s.begin_ms, f->cache.max_bytes, f->options.mark_share,
+                                              f->trace.begins_anew, &s.shown, err);
+    if (status)
+        return status;
+    txm_path_aim(&f->world, &f->camera, f->film.width, f->film.height);
+    f->trace.world = &f->world;
+    f->trace.options = &f->options;
+    f->trace.view = &f->loads.view;
+    f->trace.decoded = f->decoded;
+    f->trace.film = &f->film;
+    s.marks = f->loads.view.epoch != 0;
+    s.waited = s.shown ? f->frame - waited : 0;
+    note_cache(f, &s);
+    status = prepare_asks(f, err);
+    if (status == TXM_OK)
+        status = txm_frame_trace_run(&f->trace, f->pool, f->frame, f->rejection, err);
+    if (status == TXM_OK)
+        status = end_frame(f, &s, err);
+    if (status) {
+        txm_frame_loads_skip(&f->loads);
+        return status;
+    }
+    note_ambient(f);
+    show_film(f);
+    s.accumulated = f->film.accumulated;
+    f->last = s;
+    f->frame++;
+    add_to_totals(f, &s);
+    return TXM_OK;
+}
+
+void txm_frames_cut(txm_frames *f)
+{
+    f->changed = true;
+    f->cut_frame = f->frame;
+    f->totals.until_half = f->totals.until_most = f->totals.until_all = UINT32_MAX;
+}
+
+void txm_frames_restart(txm_frames *f)
+{
+    txm_cache_stats_of(f->textures.cache, &f->loads.now);
+    f->first = f->loads.now;
+    f->loads.asked_frame -= f->frame; /* a batch in progress was requested before frame 0 */
+    f->frame = 0;
+    f->totals = (txm_frames_totals){0};
+    f->last = (txm_frame_stats){0};
+    txm_frames_cut(f);
+    f->loads.due_ms -= now_ms(f);
+    f->begin_seconds = txm_clock_seconds();
+    f->virtual_ms = 0.0;
+}
+
+/* ---- results ----------------------------------------------------------------------------------------------------- */
+
+void txm_frames_picture(const txm_frames *f, float *rgb)
+{
+    const size_t count = (size_t)f->film.width * f->film.height * 3;
+    const uint32_t samples = f->film.accumulated * f->options.render.samples;
+    const float share = samples ? 1.0f / (float)samples : 0.0f;
+    for (size_t i = 0; i < count; i++)
+        rgb[i] = f->film.shown[i] * share;
+}
+
+void txm_frames_size(const txm_frames *f, uint32_t *width, uint32_t *height)
+{
+    *width = f->film.width;
+    *height = f->film.height;
+}
+
+const txm_frame_stats *txm_frames_last(const txm_frames *f)
+{
+    return &f->last;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* Without memory for sorting, the mean replaces the median. */
+txm_frames_totals txm_frames_totals_of(const txm_frames *f)
+{
+    txm_frames_totals t = f->totals;
+    const size_t count = t.frames < KEPT_TIMES ? t.frames : KEPT_TIMES;
+    float *sorted = count ? malloc(count * sizeof *sorted) : NULL;
+    t.median_ms = count ? t.ms / t.frames : 0.0;
+    if (sorted && f->times) {
+        memcpy(sorted, f->times, count * sizeof *sorted);
+        qsort(sorted, count, sizeof *sorted, by_time);
+        t.median_ms = (double)(sorted[count / 2] + sorted[(count - 1) / 2]) / 2.0;
+    }
+    free(sorted);
+    const txm_cache_stats *c = &f->loads.now;
+    t.loaded = c->tiles_loaded - f->first.tiles_loaded;
+    t.reloaded = c->tiles_reloaded - f->first.tiles_reloaded;
+    t.evicted = c->tiles_evicted - f->first.tiles_evicted;
+    t.load_failures = c->tiles_failed - f->first.tiles_failed;
+    return t;
+}
+
+void txm_frames_cache_stats(const txm_frames *f, txm_cache_stats *stats)
+{
+    txm_cache_stats_of(f->textures.cache, stats);
+}
+
+size_t txm_frames_wanted(const txm_frames *f, txm_tile_key *keys, size_t room)
+{
+    const size_t count = f->list.unique < room ? f->list.unique : room;
+    if (count)
+        memcpy(keys, f->list.keys, count * sizeof *keys);
+    return f->list.unique;
+}
+
+txm_status txm_frames_costs(const txm_frames *f, txm_render_image_cost **out, txm_error *err)
+{
+    return txm_render_costs_of(f->scene, &f->textures, out, err);
+}
+
+/* ---- while frames run -------------------------------------------------------------------------------------------- */
+
+txm_status txm_frames_set_budget(txm_frames *f, uint64_t bytes, txm_error *err)
+{
+    txm_status status = txm_cache_set_max_bytes(f->textures.cache, bytes, err);
+    if (status == TXM_OK) {
+        f->cache.max_bytes = bytes;
+        txm_frame_loads_resized(&f->loads);
+    }
+    return status;
+}
+
+txm_status txm_frames_set_resolution(txm_frames *f, float share, txm_error *err)
+{
+    txm_error_clear(err);
+    if (!(share > 0.0f && share <= 1.0f))
+        return txm_fail(err, TXM_STATUS_USAGE, "the texture resolution must be above 0 and at most 1");
+    for (size_t i = 0; i < f->scene->image_count; i++)
+        f->textures.bound[i].how.mip_bias = share < 1.0f ? -log2f(share) : 0.0f;
+    f->cache.resolution = share;
+    f->changed = true;
+    return TXM_OK;
+}
+
+/* Tx files that existed when the frames were opened may have been removed: then the old cache is kept. */
+txm_status txm_frames_set_policy(txm_frames *f, uint32_t policy, txm_error *err)
+{
+    txm_frame_loads loads = f->loads;
+    const txm_render_textures textures = f->textures;
+    const uint32_t before = f->cache.policy;
+    txm_render_devices devices = f->devices;
+    txm_error_clear(err);
+    txm_asks_free(&f->asks);
+    f->devices.count = 0;
+    f->loads = (txm_frame_loads){0};
+    f->textures = (txm_render_textures){0};
+    f->cache.policy = policy;
+    txm_status status = open_textures(f, err);
+    if (status) {
+        close_textures(f);
+        f->cache.policy = before;
+        f->devices = devices;
+        f->loads = loads;
+        f->textures = textures;
+        f->world.images = textures.bound;
+        return status;
+    }
+    /* The new cache continues the counts of the old one. */
+    f->first.tiles_loaded -= loads.now.tiles_loaded;
+    f->first.tiles_reloaded -= loads.now.tiles_reloaded;
+    f->first.tiles_evicted -= loads.now.tiles_evicted;
+    f->first.tiles_failed -= loads.now.tiles_failed;
+    txm_render_textures old = textures;
+    txm_render_devices_close(&devices);
+    txm_frame_loads_free(&loads);
+    txm_render_textures_free(&old);
+    return TXM_OK;
+}
+
+txm_status txm_frames_set_size(txm_frames *f, uint32_t width, uint32_t height, txm_error *err)
+{
+    txm_error_clear(err);
+    if (!width || !height || width > 65536 || height > 65536)
+        return txm_fail(err, TXM_STATUS_USAGE, "a picture can have 1 x 1 to 65536 x 65536 px");
+    return new_picture(f, width, height, err);
+}
+
+void txm_frames_set_show(txm_frames *f, txm_frames_show show)
+{
+    f->options.show = (uint32_t)show;
+    f->changed = true;
+}
+
+void txm_frames_set_textures(txm_frames *f, txm_frames_textures textures)
+{
+    f->options.textures = (uint32_t)textures;
+    f->changed = true;
+}
+
+void txm_frames_set_direct(txm_frames *f, bool direct)
+{
+    f->changed |= f->world.direct != direct;
+    f->world.direct = direct;
+}
+
+txm_scene_camera txm_frames_camera(const txm_render_scene *scene)
+{
+    return scene->camera;
+}
+
+/* The distance to the surface in the middle of the picture, or behind the camera. */
+float txm_frames_distance(const txm_frames *f, bool backwards)
+{
+    const txm_scene_camera *c = &f->scene->camera;
+    const txm_vec3 from = txm_matrix_point(&c->to_world, txm_vec_make(0.0f, 0.0f, 0.0f));
+    txm_vec3 to = txm_matrix_vector(&c->to_world, txm_vec_make(0.0f, 0.0f, backwards ? 1.0f : -1.0f));
+    to = txm_vec_scale(to, 1.0f / txm_vec_length(to));
+    txm_ray ray = {{from.x, from.y, from.z}, {to.x, to.y, to.z}, 1e-4f, INFINITY};
+    txm_ray_hit hit;
+    f->geometry.call->intersect(f->geometry.data, &ray, &hit);
+    return hit.object == UINT32_MAX ? INFINITY : hit.t;
+}
+
+txm_status txm_frames_devices(const txm_frames *f, txm_render_device **out, size_t *count, txm_error *err)
+{
+    *count = f->devices.count;
+    return txm_render_devices_note(&f->devices, out, err);
+}
+
+const txm_render_scene *txm_frames_scene(const txm_frames *f)
+{
+    return f->scene;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The window's module, loaded once. See window_module.h.
+ */
+#include "render/window.h"
+
+#include "render/module.h"
+#include "tile/base/fail.h"
+
+static const txm_window_table *load_window_module(txm_error *err)
+{
+    static const txm_module module = {"txmill-sdl.so", TXM_WINDOW_SYMBOL, "a window cannot be opened without SDL 2",
+                                      "libsdl2-2.0-0"};
+    const txm_window_table *t = txm_module_table(&module, err);
+    if (t && (t->abi != TXM_WINDOW_ABI || t->event_bytes != sizeof(txm_window_event) ||
+              t->image_bytes != sizeof(txm_window_image))) {
+        txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s is from another build", module.file);
+        return NULL;
+    }
+    return t;
+}
+
+txm_status txm_screen_open(const char *title, uint32_t width, uint32_t height, txm_screen *out, txm_error *err)
+{
+    char why[256] = "";
+    txm_error own = {0};
+    txm_error_clear(err);
+    *out = (txm_screen){.call = load_window_module(&own)};
+    if (!out->call)
+        return txm_fail_as(err, &own);
+    out->data = out->call->open(title, width, height, why, sizeof why);
+    if (!out->data)
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED,
+                        "no window can be opened: %s; run it on a desktop, or over ssh -X. 'txmill stream play' makes "
+                        "the same pictures without a window",
+                        why);
+    return TXM_OK;
+}
+
+void txm_screen_close(txm_screen *s)
+{
+    if (s && s->data) {
+        s->call->close(s->data);
+        s->data = NULL;
+    }
+}

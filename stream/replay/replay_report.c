@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Prints the table of a replay, as text and as JSON.
+ *
+ * For every size and policy there are reads and time: reads were counted; time is reads times the time of one read in
+ * the traced run, or of --read-time, and does not depend on this machine. The JSON also has evictions and peaks.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "replay/replay_table.h"
+#include "tools/output/format.h"
+#include "tools/output/json.h"
+#include "tools/output/line.h"
+#include "tools/output/text.h"
+
+/* The percentage; 0 of 0 gives 0. */
+static double percent_of(uint64_t part, uint64_t of)
+{
+    return of ? 100.0 * (double)part / (double)of : 0.0;
+}
+
+/* ---- text ---- */
+
+/* All times of a table have the same unit, so that they can be compared. */
+static void print_seconds(double seconds)
+{
+    printf(" %7.*f s", seconds < 100.0 ? 3 : 0, seconds);
+}
+
+/* The width is in characters. At most 80 are used: four policies fit, as many as there are by default. */
+enum { SIZE_COLUMNS = 8, POLICY_COLUMNS = 18, USUAL_COLUMNS = 80 };
+
+/* Prints as many policies side by side as fit. */
+static void print_policies(const txm_replay_table *t, size_t first, size_t count)
+{
+    char size[TXM_REPLAY_SIZE_TEXT];
+    printf("\n%*s", SIZE_COLUMNS, "cache");
+    for (size_t k = first; k < first + count; k++)
+        printf("%*s", POLICY_COLUMNS, txm_replay_policy_name(t->ask.policies[k]));
+    putchar('\n');
+    for (size_t i = 0; i < t->ask.size_count; i++) {
+        printf("%*s", SIZE_COLUMNS, txm_replay_size_text(t->ask.sizes[i], size));
+        for (size_t k = first; k < first + count; k++) {
+            const txm_replay_counts *c = txm_replay_counts_at(t, i, k);
+            printf("%8llu", (unsigned long long)c->reads);
+            print_seconds(txm_replay_seconds(t, c));
+        }
+        putchar('\n');
+    }
+}
+
+/* Prints for comparison what the cache did in the traced run, and whether the render was finished. The line is left out
+ * if the run loaded nothing. */
+static void print_traced(const txm_replay_table *t)
+{
+    if (t->info->partial) {
+        fputs("partial     the render was not finished: ", stdout);
+        txm_print_safe(t->info->partial);
+        putchar('\n');
+    }
+    char size[TXM_REPLAY_SIZE_TEXT], seconds[TXM_FORMAT_BYTES], tiles[TXM_FORMAT_COUNT];
+    if (!t->info->tiles_loaded)
+        return;
+    printf("traced run  %s", txm_replay_policy_name((uint32_t)t->info->policy));
+    if (t->info->max_bytes)
+        printf(" with %s", txm_replay_size_text(t->info->max_bytes, size));
+    printf(": %s read, %.1f %% of them again, in %s\n", txm_format_count(t->info->tiles_loaded, "tile", tiles),
+           percent_of(t->info->tiles_reloaded, t->info->tiles_loaded),
+           txm_format_seconds(t->info->load_seconds, seconds));
+}
+
+/* The conclusion comes before the table, for readers who need nothing else. */
+void txm_replay_print(const txm_replay_table *t)
+{
+    char set[TXM_FORMAT_BYTES], textures[TXM_FORMAT_COUNT], tiles[TXM_FORMAT_COUNT], lookups[TXM_FORMAT_COUNT];
+    char verdict[TXM_REPLAY_VERDICT];
+    txm_print_safe(t->path);
+    printf(": %s, %s of %s, %s\n", txm_format_count(t->all.lookups, "lookup", lookups),
+           txm_format_count(t->all.tiles, "tile", tiles), txm_format_count(t->info->textures, "texture", textures),
+           txm_format_bytes(t->all.tile_bytes, set));
+    print_traced(t);
+    printf("verdict     %s\n", txm_replay_verdict(t, verdict));
+    unsigned columns = txm_line_columns();
+    columns = columns < USUAL_COLUMNS ? columns : USUAL_COLUMNS;
+    size_t at_once = columns > SIZE_COLUMNS + POLICY_COLUMNS ? (columns - SIZE_COLUMNS) / POLICY_COLUMNS : 1;
+    for (size_t k = 0; k < t->ask.policy_count; k += at_once)
+        print_policies(t, k, t->ask.policy_count - k < at_once ? t->ask.policy_count - k : at_once);
+    printf("\nTiles read, and the time that this takes at %.1f us per tile.\n", 1e6 * t->ask.read_seconds);
+}
+
+/* ---- JSON ---- */
+
+/* cache_bytes 0: that run had no limit. */
+static void json_traced(cJSON *object, const txm_trace_info *info)
+{
+    cJSON *o = txm_json_object(object, "traced");
+    txm_json_text(o, "policy", txm_replay_policy_name((uint32_t)info->policy));
+    txm_json_uint(o, "keep_epochs", info->keep_epochs);
+    txm_json_uint(o, "cache_bytes", info->max_bytes);
+    txm_json_uint(o, "reads", info->tiles_loaded);
+    txm_json_uint(o, "reads_again", info->tiles_reloaded);
+    txm_json_uint(o, "read_bytes", info->loaded_bytes);
+    txm_json_number(o, "seconds", info->load_seconds, 6);
+}
+
+/* One object per size and policy, each complete, so that they can be filtered. */
+static void json_run(cJSON *runs, const txm_replay_table *t, size_t size, size_t policy)
+{
+    const txm_replay_counts *c = txm_replay_counts_at(t, size, policy);
+    cJSON *o = txm_json_append(runs);
+    txm_json_uint(o, "cache_bytes", t->ask.sizes[size]);
+    txm_json_text(o, "policy", txm_replay_policy_name(t->ask.policies[policy]));
+    txm_json_uint(o, "reads", c->reads);
+    txm_json_uint(o, "reads_again", c->reads_again);
+    txm_json_uint(o, "read_bytes", c->read_bytes);
+    txm_json_uint(o, "evicted", c->evicted);
+    txm_json_uint(o, "restored", c->restored);
+    txm_json_uint(o, "peak_bytes", c->peak_bytes);
+    txm_json_uint(o, "peak_allocated_bytes", c->peak_allocated_bytes);
+    txm_json_number(o, "seconds", txm_replay_seconds(t, c), 6);
+}
+
+/* Runs are listed by size, the smallest first, then by policy in the order of the option. */
+void txm_replay_json(const txm_replay_table *t)
+{
+    char verdict[TXM_REPLAY_VERDICT];
+    cJSON *o = txm_json_new("txmill.replay", TXM_REPLAY_SCHEMA_VERSION);
+    txm_json_text(o, "trace", t->path);
+    txm_json_uint(o, "lookups", t->all.lookups);
+    txm_json_uint(o, "textures", t->info->textures);
+    txm_json_uint(o, "tiles", t->all.tiles);
+    txm_json_uint(o, "working_set_bytes", t->all.tile_bytes);
+    txm_json_number(o, "read_seconds", t->ask.read_seconds, 6);
+    json_traced(o, t->info);
+    txm_json_text(o, "partial", t->info->partial);
+    txm_json_text(o, "verdict", txm_replay_verdict(t, verdict));
+    cJSON *runs = txm_json_array(o, "runs");
+    for (size_t i = 0; i < t->ask.size_count; i++)
+        for (size_t k = 0; k < t->ask.policy_count; k++)
+            json_run(runs, t, i, k);
+    txm_json_emit(o);
+}

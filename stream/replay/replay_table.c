@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Simulates caches of several sizes and policies with a trace, each in a job.
+ *
+ * First the trace is played without a limit, which gives the working set and the range of useful sizes; then with
+ * every pair of a size and a policy, as many at a time as there are threads. Each has its own cursor over the open
+ * trace, so the file is decompressed once for each; memory stays small however long the trace is.
+ */
+#include "replay/replay_table.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tile/base/fail.h"
+#include "tile/base/mem.h"
+#include "tile/base/pool.h"
+#include "tile/base/text.h"
+#include "tools/output/format.h"
+
+/* Shorter than the library's names, which the command line accepts as well; used as headings of columns. */
+const char *txm_replay_policy_name(uint32_t policy)
+{
+    const txm_cache_policy_words *words = txm_cache_policy_words_of((txm_cache_policy)policy);
+    return words ? words->column : policy == TXM_REPLAY_OPT ? "opt" : NULL;
+}
+
+/* ---- playing ---- */
+
+typedef struct run {
+    const txm_trace *trace;
+    txm_replay_table *table;
+    const volatile int *cancel;
+    void (*progress)(size_t done, size_t all);
+    pthread_mutex_t lock;
+    size_t done, all;
+    txm_error error; /* the first */
+} run;
+
+typedef struct turn {
+    run *run;
+    uint64_t bytes;
+    uint32_t policy;
+    txm_replay_counts *out;
+} turn;
+
+/* After a cancellation the remaining turns are still called, and end at their first event. Only the first error is
+ * kept; the others are mostly the same. */
+static void play(void *arg)
+{
+    const turn *t = arg;
+    run *r = t->run;
+    txm_replay_options o;
+    txm_error err = {0};
+    txm_replay_options_init(&o);
+    o.max_bytes = t->bytes;
+    o.policy = t->policy;
+    o.keep_epochs = r->table->ask.keep_epochs;
+    o.cancel = r->cancel;
+    txm_status status = txm_replay(r->trace, &o, t->out, &err);
+    pthread_mutex_lock(&r->lock);
+    if (status != TXM_OK && r->error.status == TXM_OK)
+        r->error = err;
+    if (r->progress)
+        r->progress(++r->done, r->all);
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* Sizes from a sixteenth of the working set to a quarter more than it, in whole megabytes and without duplicates, so
+ * a small working set has fewer sizes. */
+static void choose_sizes(txm_replay_ask *ask, uint64_t whole)
+{
+    static const unsigned eighths[] = {1, 2, 4, 8, 12, 16, 20};
+    enum { STEP = 1 << 20 };
+    for (size_t i = 0; i < sizeof eighths / sizeof *eighths; i += ask->brief ? 2 : 1) {
+        uint64_t bytes = (whole / 16 * eighths[i] + STEP - 1) / STEP * STEP;
+        bytes = bytes ? bytes : STEP;
+        if (!ask->size_count || ask->sizes[ask->size_count - 1] < bytes)
+            ask->sizes[ask->size_count++] = bytes;
+    }
+}
+
+/* Freeing the group waits for all jobs that were submitted, even after a failed submission, so `turns` outlives
+ * them. */
+static txm_status play_all(run *r, txm_error *err)
+{
+    txm_replay_table *t = r->table;
+    const txm_replay_ask *ask = &t->ask;
+    txm_pool *pool = txm_pool_new(ask->threads ? ask->threads : txm_cpu_count());
+    txm_group *group = pool ? txm_group_new(pool) : NULL;
+    turn *turns = txm_calloc(r->all, sizeof *turns);
+    bool ok = group && turns;
+    for (size_t i = 0; ok && i < r->all; i++) {
+        turns[i] = (turn){r, ask->sizes[i / ask->policy_count], ask->policies[i % ask->policy_count], &t->counts[i]};
+        ok = txm_group_submit(group, false, play, &turns[i]);
+    }
+    txm_group_free(group);
+    txm_pool_free(pool);
+    free(turns);
+    if (!ok)
+        return txm_no_memory(err, t->path);
+    return r->error.status == TXM_OK ? TXM_OK : txm_fail_as(err, &r->error);
+}
+
+/* `path` and `trace` are borrowed, and must outlive the table. After a failure there is nothing to free. */
+txm_status txm_replay_table_make(const char *path, const txm_trace *trace, const txm_replay_ask *ask,
+                                 const volatile int *cancel, void (*progress)(size_t done, size_t all),
+                                 txm_replay_table *out, txm_error *err)
+{
+    static const uint32_t usual[] = {TXM_CACHE_POLICY_LRU, TXM_CACHE_POLICY_CLOCK4, TXM_CACHE_POLICY_RENDER_TILES,
+                                     TXM_REPLAY_OPT};
+    const txm_trace_info *info = txm_trace_info_of(trace);
+    txm_replay_options unbounded;
+    *out = (txm_replay_table){.path = path, .info = info, .ask = *ask};
+    txm_replay_options_init(&unbounded);
+    unbounded.policy = TXM_CACHE_POLICY_NONE;
+    unbounded.cancel = cancel;
+    if (progress)
+        progress(0, 0);
+    txm_status status = txm_replay(trace, &unbounded, &out->all, err);
+    if (status != TXM_OK)
+        return status;
+    if (!out->ask.size_count)
+        choose_sizes(&out->ask, out->all.peak_allocated_bytes);
+    if (!out->ask.policy_count) {
+        for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+            if (!ask->brief || usual[i] != TXM_CACHE_POLICY_CLOCK4)
+                out->ask.policies[out->ask.policy_count++] = usual[i];
+    }
+    if (out->ask.read_seconds <= 0.0)
+        out->ask.read_seconds = info->tiles_loaded ? info->load_seconds / (double)info->tiles_loaded : 0.0;
+    run r = {.trace = trace,
+             .table = out,
+             .cancel = cancel,
+             .progress = progress,
+             .all = out->ask.size_count * out->ask.policy_count};
+    out->counts = txm_calloc(r.all, sizeof *out->counts);
+    pthread_mutex_init(&r.lock, NULL);
+    status = out->counts ? play_all(&r, err) : txm_no_memory(err, path);
+    pthread_mutex_destroy(&r.lock);
+    if (status != TXM_OK)
+        txm_replay_table_free(out);
+    return status;
+}
+
+void txm_replay_table_free(txm_replay_table *table)
+{
+    free(table->counts);
+    table->counts = NULL;
+}
+
+/* Both are indices into the requested sizes and policies, not bytes or the policy's number. */
+const txm_replay_counts *txm_replay_counts_at(const txm_replay_table *t, size_t size, size_t policy)
+{
+    return &t->counts[size * t->ask.policy_count + policy];
+}
+
+/* A model: all tiles cost the same, and one is read at a time. */
+double txm_replay_seconds(const txm_replay_table *t, const txm_replay_counts *counts)
+{
+    return (double)counts->reads * t->ask.read_seconds;
+}
+
+/* ---- words ---- */
+
+/* Exact: the unit is chosen so that no byte is lost, and the text can be used with --cache. */
+char *txm_replay_size_text(uint64_t bytes, char out[TXM_REPLAY_SIZE_TEXT])
+{
+    static const char units[] = {0, 'K', 'M', 'G', 'T'};
+    size_t unit = 0;
+    while (unit + 1 < sizeof units && bytes && bytes % 1024 == 0) {
+        bytes /= 1024;
+        unit++;
+    }
+    snprintf(out, TXM_REPLAY_SIZE_TEXT, "%llu%s%c", (unsigned long long)bytes, bytes ? "" : " ", units[unit]);
+    return out;
+}
+
+/* The index of a policy among those requested, or policy_count if it is not among them. */
+static size_t find_policy(const txm_replay_ask *ask, uint32_t policy)
+{
+    size_t i = 0;
+    while (i < ask->policy_count && ask->policies[i] != policy)
+        i++;
+    return i;
+}
+
+/* The size where the optimum is best compared with the policy, if that is five percent or more; else "". */
+static void better_by_the_optimum(const txm_replay_table *t, size_t policy, size_t opt, char *out, size_t bytes)
+{
+    double most = 1.0;
+    size_t worst = 0;
+    char size[TXM_REPLAY_SIZE_TEXT];
+    for (size_t i = 0; i < t->ask.size_count; i++) {
+        const uint64_t least = txm_replay_counts_at(t, i, opt)->reads;
+        double times = (double)txm_replay_counts_at(t, i, policy)->reads / (double)(least + !least);
+        worst = times > most ? i : worst;
+        most = times > most ? times : most;
+    }
+    *out = 0;
+    if (most >= 1.05)
+        txm_format(out, bytes, "; the optimum reads up to %.1f times fewer (with %s)", most,
+                   txm_replay_size_text(t->ask.sizes[worst], size));
+}
+
+/* About lru if it was simulated, since most caches use it; else about the first policy. The knee is the smallest
+ * size that reads at most a twentieth of its tiles again. */
+char *txm_replay_verdict(const txm_replay_table *t, char out[TXM_REPLAY_VERDICT])
+{
+    enum { FEW = 20 }; /* at most a twentieth of the tiles are read again, which nobody notices */
+    const txm_replay_ask *ask = &t->ask;
+    size_t policy = find_policy(ask, TXM_CACHE_POLICY_LRU), opt = find_policy(ask, TXM_REPLAY_OPT), knee = 0;
+    char set[TXM_FORMAT_BYTES], size[TXM_REPLAY_SIZE_TEXT], better[96] = "";
+    if (!t->all.reads) {
+        txm_format(out, TXM_REPLAY_VERDICT, "no tile was used");
+        return out;
+    }
+    policy = policy == ask->policy_count ? 0 : policy;
+    while (knee < ask->size_count && txm_replay_counts_at(t, knee, policy)->reads_again * FEW > t->all.tiles)
+        knee++;
+    const char *name = txm_replay_policy_name(ask->policies[policy]);
+    if (opt != ask->policy_count && opt != policy)
+        better_by_the_optimum(t, policy, opt, better, sizeof better);
+    txm_format_bytes(t->all.tile_bytes, set);
+    if (knee == ask->size_count)
+        txm_format(out, TXM_REPLAY_VERDICT,
+                   "the working set is %s; with all of these sizes %s reads many tiles again%s", set, name, better);
+    else
+        txm_format(out, TXM_REPLAY_VERDICT, "the working set is %s; from %s on %s reads almost no tile again%s", set,
+                   txm_replay_size_text(ask->sizes[knee], size), name, better);
+    return out;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Implements the function table of window_module.h with SDL 2.
+ *
+ * It is a separate module because SDL brings in the libraries of X11, Wayland and sound, which only `txmill stream
+ * view` needs. Text is drawn with the font of SDL's test library, which is linked in.
+ */
+#include <SDL2/SDL.h>
+#include <SDL2/SDL_test_font.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/window_module.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+struct txm_window {
+    SDL_Window *window;
+    SDL_Renderer *renderer;
+    SDL_Texture *texture; /* texture of the last picture's size; NULL: none yet */
+    int texture_width, texture_height;
+    char message[256];
+};
+
+static void keep_message(txm_window *w)
+{
+    snprintf(w->message, sizeof w->message, "%s", SDL_GetError());
+}
+
+/* ---- beginning and end ---- */
+
+static void window_close(txm_window *w)
+{
+    if (!w)
+        return;
+    SDLTest_CleanupTextDrawing();
+    if (w->texture)
+        SDL_DestroyTexture(w->texture);
+    if (w->renderer)
+        SDL_DestroyRenderer(w->renderer);
+    if (w->window)
+        SDL_DestroyWindow(w->window);
+    SDL_QuitSubSystem(SDL_INIT_VIDEO);
+    SDL_Quit();
+    free(w);
+}
+
+/* Signal handlers remain the program's, and the compositor stays on. Only the SDL drivers for desktops are tried,
+ * because SDL would otherwise continue with one that takes over a bare console and one that shows nothing.
+ * $SDL_VIDEODRIVER selects another driver. */
+static bool begin_video(void)
+{
+    const bool has_display = getenv("DISPLAY") || getenv("WAYLAND_DISPLAY") || getenv("SDL_VIDEODRIVER");
+    SDL_SetHintWithPriority(SDL_HINT_VIDEODRIVER, "x11,wayland", SDL_HINT_DEFAULT);
+    SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
+    SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0");
+    SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "linear");
+    SDL_SetMainReady();
+    if (!has_display) {
+        SDL_SetError("there is no display: neither DISPLAY nor WAYLAND_DISPLAY is set");
+        return false;
+    }
+    return SDL_Init(SDL_INIT_VIDEO) == 0;
+}
+
+static txm_window *window_open(const char *title, uint32_t width, uint32_t height, char *message, size_t bytes)
+{
+    txm_window *w = calloc(1, sizeof *w);
+    if (!w) {
+        snprintf(message, bytes, "out of memory");
+        return NULL;
+    }
+    if (begin_video())
+        w->window = SDL_CreateWindow(title, SDL_WINDOWPOS_UNDEFINED, SDL_WINDOWPOS_UNDEFINED, (int)width, (int)height,
+                                     SDL_WINDOW_RESIZABLE);
+    if (w->window)
+        w->renderer = SDL_CreateRenderer(w->window, -1, 0);
+    if (w->renderer)
+        return w;
+    snprintf(message, bytes, "%s", SDL_GetError());
+    window_close(w);
+    return NULL;
+}
+
+static void window_size(txm_window *w, uint32_t *width, uint32_t *height)
+{
+    int x = 0, y = 0;
+    SDL_GetRendererOutputSize(w->renderer, &x, &y);
+    *width = x > 0 ? (uint32_t)x : 1;
+    *height = y > 0 ? (uint32_t)y : 1;
+}
+
+/* ---- events ---- */
+
+static int32_t key_of(SDL_Keycode code)
+{
+    static const struct {
+        SDL_Keycode code;
+        int32_t key;
+    } keys[] = {{SDLK_ESCAPE, TXM_KEY_ESCAPE}, {SDLK_LEFT, TXM_KEY_LEFT}, {SDLK_RIGHT, TXM_KEY_RIGHT},
+                {SDLK_UP, TXM_KEY_UP},         {SDLK_DOWN, TXM_KEY_DOWN}, {SDLK_HOME, TXM_KEY_HOME},
+                {SDLK_F1, TXM_KEY_F1},         {SDLK_F12, TXM_KEY_F12},   {SDLK_KP_PLUS, '+'},
+                {SDLK_KP_MINUS, '-'}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (keys[i].code == code)
+            return keys[i].key;
+    return code >= ' ' && code <= '~' ? (int32_t)code : 0;
+}
+
+static int32_t place_of(SDL_Scancode code)
+{
+    return code >= SDL_SCANCODE_A && code <= SDL_SCANCODE_Z ? 'a' + (int32_t)(code - SDL_SCANCODE_A) : 0;
+}
+
+static bool take_key(const SDL_KeyboardEvent *key, txm_window_event *out)
+{
+    if (key->repeat)
+        return false;
+    out->kind = key->type == SDL_KEYDOWN ? TXM_WINDOW_KEY_DOWN : TXM_WINDOW_KEY_UP;
+    out->key = key_of(key->keysym.sym);
+    out->place = place_of(key->keysym.scancode);
+    return true;
+}
+
+static bool take_change(txm_window *w, const SDL_WindowEvent *change, txm_window_event *out)
+{
+    uint32_t width, height;
+    switch (change->event) {
+    case SDL_WINDOWEVENT_CLOSE:
+        out->kind = TXM_WINDOW_CLOSE;
+        return true;
+    case SDL_WINDOWEVENT_SIZE_CHANGED:
+        window_size(w, &width, &height);
+        out->kind = TXM_WINDOW_RESIZED;
+        out->x = (float)width;
+        out->y = (float)height;
+        return true;
+    case SDL_WINDOWEVENT_FOCUS_LOST:
+        out->kind = TXM_WINDOW_FOCUS_LOST;
+        return true;
+    case SDL_WINDOWEVENT_MINIMIZED:
+    case SDL_WINDOWEVENT_HIDDEN:
+        out->kind = TXM_WINDOW_HIDDEN;
+        return true;
+    case SDL_WINDOWEVENT_RESTORED:
+    case SDL_WINDOWEVENT_SHOWN:
+        out->kind = TXM_WINDOW_SHOWN;
+        return true;
+    case SDL_WINDOWEVENT_EXPOSED:
+        out->kind = TXM_WINDOW_EXPOSED;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Converts an SDL event; returns false if the table has no such event. */
+static bool take_event(txm_window *w, const SDL_Event *event, txm_window_event *out)
+{
+    *out = (txm_window_event){0};
+    switch (event->type) {
+    case SDL_QUIT:
+        out->kind = TXM_WINDOW_CLOSE;
+        return true;
+    case SDL_WINDOWEVENT:
+        return take_change(w, &event->window, out);
+    case SDL_KEYDOWN:
+    case SDL_KEYUP:
+        return take_key(&event->key, out);
+    case SDL_MOUSEMOTION:
+        out->kind = TXM_WINDOW_DRAG;
+        out->x = (float)event->motion.xrel;
+        out->y = (float)event->motion.yrel;
+        return event->motion.state & SDL_BUTTON_LMASK;
+    case SDL_MOUSEWHEEL:
+        out->kind = TXM_WINDOW_WHEEL;
+        out->y = (float)(event->wheel.direction == SDL_MOUSEWHEEL_FLIPPED ? -event->wheel.y : event->wheel.y);
+        return true;
+    case SDL_RENDER_TARGETS_RESET:
+    case SDL_RENDER_DEVICE_RESET:
+        out->kind = TXM_WINDOW_EXPOSED;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool window_next_event(txm_window *w, txm_window_event *out)
+{
+    SDL_Event event;
+    while (SDL_PollEvent(&event))
+        if (take_event(w, &event, out))
+            return true;
+    return false;
+}
+
+/* ---- the picture ---- */
+
+static bool fill_texture(txm_window *w, const txm_window_image *image)
+{
+    const int width = (int)image->width, height = (int)image->height;
+    if (!w->texture || w->texture_width != width || w->texture_height != height) {
+        if (w->texture)
+            SDL_DestroyTexture(w->texture);
+        w->texture = SDL_CreateTexture(w->renderer, SDL_PIXELFORMAT_RGBA32, SDL_TEXTUREACCESS_STREAMING, width, height);
+        w->texture_width = width;
+        w->texture_height = height;
+        if (w->texture)
+            SDL_SetTextureBlendMode(w->texture, SDL_BLENDMODE_NONE);
+    }
+    return w->texture && SDL_UpdateTexture(w->texture, NULL, image->rgba, 4 * width) == 0;
+}
+
+/* White on a dark, translucent background; twice as large in large windows. */
+static void draw_lines(txm_window *w, const char *const *lines, size_t count)
+{
+    enum { LINE = FONT_LINE_HEIGHT + 1, MARGIN = 4, LARGE = 720 };
+    uint32_t width, height;
+    size_t longest = 0;
+    for (size_t i = 0; i < count; i++)
+        longest = strlen(lines[i]) > longest ? strlen(lines[i]) : longest;
+    window_size(w, &width, &height);
+    const float scale = height >= LARGE ? 2.0f : 1.0f;
+    const SDL_Rect ground = {0, 0, (int)longest * FONT_CHARACTER_SIZE + 2 * MARGIN, (int)count * LINE + 2 * MARGIN};
+    SDL_RenderSetScale(w->renderer, scale, scale);
+    SDL_SetRenderDrawBlendMode(w->renderer, SDL_BLENDMODE_BLEND);
+    SDL_SetRenderDrawColor(w->renderer, 0, 0, 0, 160);
+    SDL_RenderFillRect(w->renderer, &ground);
+    SDL_SetRenderDrawColor(w->renderer, 255, 255, 255, 255);
+    for (size_t i = 0; i < count; i++)
+        SDLTest_DrawString(w->renderer, MARGIN, MARGIN + (int)i * LINE, lines[i]);
+    SDL_RenderSetScale(w->renderer, 1.0f, 1.0f);
+}
+
+static bool window_show(txm_window *w, const txm_window_image *image)
+{
+    SDL_SetRenderDrawColor(w->renderer, 0, 0, 0, 255);
+    SDL_RenderClear(w->renderer);
+    if (image->rgba && (!fill_texture(w, image) || SDL_RenderCopy(w->renderer, w->texture, NULL, NULL) != 0)) {
+        keep_message(w);
+        return false;
+    }
+    if (image->line_count)
+        draw_lines(w, image->lines, image->line_count);
+    SDL_RenderPresent(w->renderer);
+    return true;
+}
+
+static const char *window_message(const txm_window *w)
+{
+    return w->message;
+}
+
+EXPORT const txm_window_table txm_window_module = {
+    .abi = TXM_WINDOW_ABI,
+    .event_bytes = sizeof(txm_window_event),
+    .image_bytes = sizeof(txm_window_image),
+    .open = window_open,
+    .size = window_size,
+    .next_event = window_next_event,
+    .show = window_show,
+    .message = window_message,
+    .close = window_close,
+};

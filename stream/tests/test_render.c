@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Scenes from text and meshes from bytes, with the errors in them; surfaces, scattering and ray differentials against
+ * independent calculations.
+ */
+#include <check.h>
+#include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "render/bsdf.h"
+#include "render/geometry.h"
+#include "render/path.h"
+#include "render/random.h"
+#include "tile/base/mem.h"
+#include "util_check.h"
+
+static const char camera[] =
+    "camera perspective half 0.5 0.5 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 5\n";
+static txm_error err;
+
+/* ---- text ------------------------------------------------------------------------------------------------------ */
+
+static txm_status parse(const char *text, txm_render_scene **out)
+{
+    *out = txm_scene_new();
+    ck_assert_ptr_nonnull(*out);
+    return txm_scene_parse(*out, "scene.txt", ".", text, strlen(text), &err);
+}
+
+START_TEST(whole_scene)
+{
+    char text[4096];
+    txm_render_scene *s;
+    snprintf(
+        text, sizeof text,
+        "txmill-scene 1\n# a comment\n\ntitle \"a \\\"floor\\\"\" frame 7\nsize 1920 1080\n%slens 0.01 4.5\n"
+        "image wood \"textures/wood.png\" colorspace \"sRGB\" alpha straight extension mirror interpolation smart\n"
+        "image many \"/t/x.<UDIM>.png\" colorspace \"Non-Color\" alpha none extension clip interpolation closest udim "
+        "1001 1012\n"
+        "material floor diffuse 0.8 0.7 0.6 title \"Floor\"\nmaterial ball glossy 1 1 1 roughness 0.25\n"
+        "material lens glass 1 1 1 ior 1.5\nmaterial lamp emission 4 4 4\nmaterial chrome mirror 0.9 0.9 0.9\n"
+        "texture floor wood input \"Base Color\" uv \"\" transform 2 0 0.5 0 3 0.25\n"
+        "texture floor many input \"Roughness\" uv \"second\" transform 1 0 0 0 1 0 warp -0.5\n"
+        "quad floor -1 -1 0 2 0 0 0 2 0\nsphere ball 0 0 1 0.5\n"
+        "light sun power 3 3 3 direction 0 0 -2 angle 0.01\nlight point power 1 2 3 at 0 0 4 radius 0.1\n"
+        "light spot power 1 1 1 at 0 0 4 direction 0 0 -1 radius 0 angle 1.2 blend 0.3\n"
+        "light area power 9 9 9 to-world 1 0 0 0 0 1 0 0 0 0 1 3 size 1 2\n"
+        "material leaf mix floor lens share 0.25\nmaterial pane mix leaf chrome share 1\n"
+        "world wood projection latlong strength 2.5 mapping 0 1 0 0 -1 0 0 0 0 0 1 0.5 sampling manual 512\n",
+        camera);
+    ck_assert_msg(parse(text, &s) == TXM_OK, "%s", err.message);
+    ck_assert_str_eq(s->title, "a \"floor\"");
+    ck_assert_uint_eq(s->width, 1920);
+    ck_assert(s->camera.lens_radius == 0.01f && s->camera.focus == 4.5f && s->camera.to_world.m[2][3] == 5.0f);
+    ck_assert_uint_eq(s->image_count, 2);
+    ck_assert_int_eq(s->images[0].extension, TXM_EXTENSION_MIRROR);
+    ck_assert_int_eq(s->images[0].filter, TXM_FILTER_SMART);
+    ck_assert_uint_eq(s->images[1].udim_count, 2);
+    ck_assert_uint_eq(s->images[1].udims[1], 1012);
+    ck_assert_str_eq(s->images[1].path, "/t/x.<UDIM>.png");
+    ck_assert_uint_eq(s->material_count, 7);
+    ck_assert_uint_eq(s->materials[0].texture_count, 2);
+    ck_assert(s->materials[0].textures[0].is_color && !s->materials[0].textures[1].is_color);
+    ck_assert(s->materials[0].textures[0].warp == 0.0f && s->materials[0].textures[1].warp == -0.5f);
+    ck_assert_uint_eq(txm_scene_depth(s), 1);
+    ck_assert(s->materials[0].textures[0].transform[4] == 3.0f && s->materials[1].roughness == 0.25f);
+    ck_assert_int_eq(s->materials[2].kind, TXM_SURFACE_GLASS);
+    const txm_scene_material *leaf = &s->materials[5], *pane = &s->materials[6];
+    ck_assert(leaf->kind == TXM_SURFACE_MIX && leaf->first == 0 && leaf->second == 2 && leaf->share == 0.25f);
+    ck_assert(pane->first == 5 && pane->second == 4 && pane->parts == 3);
+    ck_assert_uint_eq(s->object_count, 2);
+    ck_assert_uint_eq(s->light_count, 4);
+    ck_assert(s->lights[0].direction.z == -1.0f);
+    ck_assert_uint_eq(s->world.image, 0);
+    ck_assert(s->world.color[0] == 2.5f && s->world.color[2] == 2.5f);
+    ck_assert(s->world.map_columns == 512 && !s->world.unsampled);
+    ck_assert(s->world.mapped && s->world.mapping.m[1][0] == -1.0f && s->world.mapping.m[2][3] == 0.5f);
+    txm_render_scene_free(&s);
+    ck_assert_ptr_null(s);
+}
+END_TEST
+
+/* Each case has the line, and a part of the message. */
+static const struct {
+    const char *text, *says;
+    txm_status status;
+} wrong[] = {
+    {"", "scene.txt:1: not a scene: the first line must be 'txmill-scene 1'", TXM_STATUS_CORRUPT},
+    {"hello\n", "scene.txt:1: not a scene", TXM_STATUS_CORRUPT},
+    {"# no first line\n\nsize 5 5\n", "scene.txt:3: not a scene", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\n", "scene.txt:1: the scene has no camera", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\ncamera perspective half 1 1 shift 0 0 clip 1 9 to-world 1 0 0 0 0 1 0 0 0 0 1 5\n",
+     "scene.txt:2: the scene has no geometry", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\n# a comment\ntextur m wall\n", "scene.txt:3: unknown word 'textur'", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nsize 5 5 5\n", "scene.txt:2: unexpected '5' after the end of 'size'", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nlight point power 1 1 1 at 0 0 0 radius -1\n", "scene.txt:2: the radius must be 0 or more",
+     TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nlight spot power 1 1 1 at 0 0 0 direction 0 0 1 radius 0 angle 1 blend 2\n",
+     "scene.txt:2: the blend must be at most 1", TXM_STATUS_CORRUPT},
+    {"txmill-scene 2\n", "scene.txt:1: scenes of version 2 need a newer txmill", TXM_STATUS_NEWER},
+    {"txmill-scene x\n", "the version must be a number, not 'x'", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nsize 0 5\n", "scene.txt:2: the width must be a whole number from 1 to 65536", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nsize 5\n", "the height is missing", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nsize 5 1e99\n", "the height must be a number", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\ncamera fisheye\n", "'fisheye' is not a valid kind of camera", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\ncamera perspective half 0 1\n", "half the width must be above 0", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\ntitle wood\n", "the title must be in double quotes", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\ntitle \"wood\n", "the title must be in double quotes", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\ntitle \"\\q\"\n", "the title is not a JSON string", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nquad floor 0 0 0 1 0 0 0 1 0\n", "there is no material 'floor' above", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nmaterial a diffuse 1 1 1\nmaterial a diffuse 1 1 1\n", "scene.txt:3: 'a' is defined twice",
+     TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nmaterial a diffuse 1 1 1\nquad a 0 0 0 1 0 0 2 0 0\n", "the edges span no area",
+     TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nmaterial a diffuse 1 1 1\nsphere a 0 0 0 -1\n", "the radius must be above 0", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nmaterial a diffuse nan 1 1\n", "the colour must be a number", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nimage a \"x\" colorspace \"s\" alpha straight extension repeat interpolation linear\n"
+     "world a projection latlong strength dim\n",
+     "scene.txt:3: the strength must be a number, not 'dim'", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nimage a \"x\" colorspace \"s\" alpha straight extension repeat interpolation linear\n"
+     "world a projection latlong mapping 1 0 0\n",
+     "scene.txt:3: the matrix is missing", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nimage a \"x\" colorspace \"s\" alpha straight extension repeat interpolation linear\n"
+     "world a projection latlong sampling often\n",
+     "scene.txt:3: 'often' is not a valid kind of sampling", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nimage a \"x\" colorspace \"s\" alpha straight extension repeat interpolation linear\n"
+     "world a projection latlong sampling manual 3\n",
+     "scene.txt:3: the width of the map must be a whole number from 4 to 65536", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nimage a \"x\" colorspace \"s\" alpha straight extension repeat interpolation linear\n"
+     "material m diffuse 1 1 1\ntexture m a input \"\" uv \"\" transform 1 0 0 0 1 0 warp 1\n",
+     "scene.txt:4: material 'm' has no texture above to warp this one", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nmaterial a diffuse 1 1 1\nmaterial b mix a c share 0\n", "there is no material 'c' above",
+     TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nmaterial a diffuse 1 1 1\nmaterial b mix a b share 0\n",
+     "scene.txt:3: a mix cannot be a part of itself", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nmaterial a diffuse 1 1 1\nmaterial b mix a a share 1.5\n",
+     "the share of the second material must be from 0 to 1", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nmaterial a mirror 1 1 1\nmaterial b mix a a share 0\nmaterial c mix b b share 0\n"
+     "material d mix c c share 0\nmaterial e mix d d share 0\nmaterial f mix e e share 0\n"
+     "material g mix f f share 0\nmaterial h mix g a share 0\n",
+     "scene.txt:9: a mix of more than 64 materials", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nmaterial a glossy 1 1 1\n", "expected the word 'roughness'", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nlight sun power 1 1 1 direction 0 0 0 angle 1\n", "the light has no direction",
+     TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nmesh a \"no.ply\"\n", "no.ply: ", TXM_STATUS_NOT_FOUND},
+    {"txmill-scene 1\nimage a \"x\" colorspace \"s\" alpha straight extension wrap interpolation linear\n",
+     "'wrap' is not a valid extension", TXM_STATUS_CORRUPT},
+    {"txmill-scene 1\nimage a \"x\" colorspace \"s\" alpha straight extension repeat interpolation linear udim 1000\n",
+     "the UDIM tile must be a whole number from 1001 to 9999", TXM_STATUS_CORRUPT},
+};
+
+START_TEST(wrong_text)
+{
+    txm_render_scene *s;
+    ck_assert_int_eq(parse(wrong[_i].text, &s), wrong[_i].status);
+    ck_assert_msg(strstr(err.message, wrong[_i].says), "%s", err.message);
+    txm_render_scene_free(&s);
+}
+END_TEST
+
+START_TEST(no_text)
+{
+    txm_render_scene *s = txm_scene_new();
+    ck_assert_int_eq(txm_scene_parse(s, "scene.txt", ".", "txmill\0-scene 1\n", 16, &err), TXM_STATUS_CORRUPT);
+    txm_render_scene_free(&s);
+    ck_assert_int_eq(txm_render_scene_open("/nowhere", NULL, 0, &s, &err), TXM_STATUS_NOT_FOUND);
+    ck_assert_ptr_null(s);
+}
+END_TEST
+
+/* ---- meshes ----------------------------------------------------------------------------------------------------- */
+
+#define HEADER "ply\nformat binary_little_endian 1.0\n"
+#define XYZ "property float x\nproperty float y\nproperty float z\n"
+#define FACES "property list uchar int vertex_indices\nend_header\n"
+
+static txm_status parse_ply(const char *header, const float *vertices, size_t floats, const uint8_t *faces,
+                            size_t face_bytes, txm_scene_mesh *mesh)
+{
+    uint8_t data[2048];
+    size_t n = strlen(header);
+    memcpy(data, header, n);
+    memcpy(data + n, vertices, floats * 4);
+    memcpy(data + n + floats * 4, faces, face_bytes);
+    memset(mesh, 0, sizeof *mesh);
+    return txm_mesh_parse(mesh, data, n + floats * 4 + face_bytes, &err);
+}
+
+static void clear(txm_scene_mesh *mesh)
+{
+    txm_render_scene *s = txm_scene_new();
+    s->meshes = txm_calloc(1, sizeof *mesh);
+    s->meshes[s->mesh_count++] = *mesh;
+    txm_render_scene_free(&s);
+}
+
+static const uint8_t face[13] = {3, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0};
+
+START_TEST(ply)
+{
+    const float v[] = {0, 0, 0, 0.25f, 0.5f, 9, 1, 0, 0, 1, 0.5f, 9, 0, 1, 0, 0.25f, 1, NAN};
+    txm_scene_mesh m;
+    ck_assert_msg(parse_ply(HEADER "comment uv 0 \"UVMap\"\nelement vertex 3\n" XYZ
+                                   "property float u\nproperty float v\nproperty float w\nelement face 1\n" FACES,
+                            v, 18, face, 13, &m) == TXM_OK,
+                  "%s", err.message);
+    ck_assert_uint_eq(m.vertex_count, 3);
+    ck_assert_uint_eq(m.triangle_count, 1);
+    ck_assert_uint_eq(m.corners[2], 2);
+    ck_assert_uint_eq(m.map_count, 1);
+    ck_assert_str_eq(m.maps[0].name, "UVMap");
+    ck_assert(m.maps[0].uv[0] == 0.25f && m.maps[0].uv[5] == 1.0f && !m.normals);
+    ck_assert_ptr_eq(txm_mesh_map(&m, "other"), m.maps[0].uv);
+    clear(&m);
+}
+END_TEST
+
+static const struct {
+    const char *header, *says;
+    size_t face_bytes;
+    uint8_t corner;
+} wrong_ply[] = {
+    {"plx\n", "not a PLY file", 0, 0},
+    {HEADER "element vertex 3\n" XYZ, "the header has no end", 0, 0},
+    {"ply\nformat ascii 1.0\nelement vertex 1\n" XYZ "end_header\n", "only binary little-endian PLY", 0, 0},
+    {HEADER "element vertex 3\nproperty float x\nend_header\n", "vertices have no x, y and z", 0, 0},
+    {HEADER "element vertex 3\nproperty double x\n", "properties of a vertex must be floats", 0, 0},
+    {HEADER "element face 3\n" XYZ, "", 0, 0},
+    {HEADER "element vertex 3\n" XYZ "element face 1\nproperty list int int vertex_indices\n", "faces must be", 0, 0},
+    {HEADER "element vertex 3\n" XYZ "element face 2\n" FACES, "the file ends before them", 13, 0},
+    {HEADER "element vertex 99999999999\n" XYZ "element face 1\n" FACES, "the file ends before them", 13, 0},
+    {HEADER "element vertex 3\n" XYZ "element face 1\n" FACES, "names vertex 3 of 3", 13, 3},
+    {HEADER "element vertex 3\n" XYZ "element face 1\n" FACES, "the file ends in face 0", 13, 254},
+    {HEADER "element vertex 3\n" XYZ "element face 1\n" FACES, "the file ends in face 0", 13, 255},
+};
+
+START_TEST(wrong_meshes)
+{
+    const float v[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+    uint8_t f[13];
+    txm_scene_mesh m;
+    memcpy(f, face, sizeof f);
+    if (wrong_ply[_i].corner >= 254)
+        f[0] = wrong_ply[_i].corner == 254 ? 4 : 5;
+    else if (wrong_ply[_i].corner)
+        f[5] = wrong_ply[_i].corner;
+    ck_assert_int_eq(parse_ply(wrong_ply[_i].header, v, 9, f, wrong_ply[_i].face_bytes, &m), TXM_STATUS_CORRUPT);
+    ck_assert_msg(strstr(err.message, wrong_ply[_i].says), "%s", err.message);
+    clear(&m);
+}
+END_TEST
+
+/* ---- scattering -------------------------------------------------------------------------------------------------- */
+
+/* Drawing and evaluating agree: both give the same share of light that leaves. */
+START_TEST(glossy_is_drawn_as_it_is)
+{
+    const txm_scene_material m = {.kind = TXM_SURFACE_GLOSSY, .roughness = 0.1f + 0.2f * (float)_i};
+    const txm_vec3 n = txm_vec_make(0, 0, 1);
+    txm_vec3 out = txm_vec_make(0.6f, 0.0f, 0.8f);
+    double drawn = 0, evaluated = 0;
+    enum { DRAWS = 200000 };
+    for (uint32_t i = 0; i < DRAWS; i++) {
+        float r[4];
+        txm_scatter s;
+        txm_random_four(1, i, 0, 0, r);
+        drawn += txm_bsdf_sample(&m, n, out, false, r, &s) ? (double)s.weight : 0.0;
+        /* Directions are all over the hemisphere, with density 1 / 2 pi. */
+        float z = r[2], across = sqrtf(1.0f - z * z), phi = 6.2831853f * r[3];
+        evaluated +=
+            (double)txm_bsdf_eval(&m, n, out, txm_vec_make(across * cosf(phi), across * sinf(phi), z)) * 6.2831853;
+    }
+    ck_assert_msg(fabs(drawn - evaluated) / DRAWS < 0.02, "%g and %g", drawn / DRAWS, evaluated / DRAWS);
+    ck_assert(drawn / DRAWS > 0.5 && drawn / DRAWS <= 1.0);
+}
+END_TEST
+
+START_TEST(mirror_and_glass)
+{
+    const txm_vec3 n = txm_vec_make(0, 0, 1), out = txm_vec_make(0.6f, 0.0f, 0.8f);
+    /* A mirror reflects sharply even if it was given a roughness, as in the built-in room. */
+    const txm_scene_material mirror = {.kind = TXM_SURFACE_MIRROR, .roughness = 0.2f},
+                             glass = {.kind = TXM_SURFACE_GLASS, .ior = 1.5f};
+    const float last[4] = {0, 0, 0.999f, 0}, first[4] = {0};
+    txm_scatter s;
+    ck_assert(txm_bsdf_sample(&mirror, n, out, false, first, &s));
+    ck_assert(fabsf(s.direction.x + 0.6f) < 1e-6f && fabsf(s.direction.z - 0.8f) < 1e-6f && s.roughness2 == 0.0f);
+    ck_assert(txm_bsdf_sample(&glass, n, out, false, last, &s) && s.transmitted);
+    ck_assert(fabsf(s.direction.x + 0.4f) < 1e-6f && s.direction.z < 0.0f); /* Snell: 0.6 / 1.5 */
+    /* From inside, all light beyond the critical angle is reflected. */
+    ck_assert(txm_bsdf_sample(&glass, n, txm_vec_make(0.8f, 0.0f, 0.6f), true, last, &s) && !s.transmitted);
+}
+END_TEST
+
+/* ---- rays ------------------------------------------------------------------------------------------------------- */
+
+static txm_render_scene *floor_scene(void)
+{
+    char text[1024];
+    txm_render_scene *s;
+    /* The camera looks down at an angle at a floor and a ball. */
+    snprintf(
+        text, sizeof text,
+        "txmill-scene 1\nsize 64 48\n"
+        "camera perspective half 0.4 0.3 shift 0.1 0 clip 0.1 100 to-world 1 0 0 0 0 0.6 0.8 -4 0 -0.8 0.6 3\n"
+        "material floor diffuse 0.5 0.5 0.5\nquad floor -50 -50 0 100 0 0 0 100 0\nsphere floor 0.4 0.2 0.5 0.5\n");
+    ck_assert_msg(parse(text, &s) == TXM_OK, "%s", err.message);
+    return s;
+}
+
+/* Full differentials predict where the ray of the neighbouring pixel hits. */
+START_TEST(camera_differentials)
+{
+    txm_render_scene *s = floor_scene();
+    txm_scene_geometry g = {0};
+    float centre[TXM_FILTER_TABLE] = {0};
+    ck_assert_msg(txm_scene_geometry_new(s, 1, NULL, &g, &err) == TXM_OK, "%s", err.message);
+    /* Pixels are small, because a derivative is compared. */
+    txm_path_world w = {.scene = s, .geometry = &g, .filter = centre, .differentials = TXM_RENDER_DIFFERENTIALS_FULL};
+    txm_path_aim(&w, &s->camera, 6400, 4800);
+    unsigned compared = 0;
+    for (uint32_t i = 0; i < 60; i++) {
+        uint32_t pixel = 1200 * 6400 + i * 401 * 6400 % (6400 * 2400) + 3100 + i * 7;
+        txm_path a, b;
+        txm_surface sa, sb;
+        txm_path_start(&w, pixel, 0, &a);
+        txm_path_start(&w, pixel + 1, 0, &b);
+        txm_path_intersect(&w, &a);
+        txm_path_intersect(&w, &b);
+        if (a.hit.object == UINT32_MAX || a.hit.object != b.hit.object)
+            continue;
+        txm_surface_of(s, &a.ray, &a.hit, &sa);
+        txm_surface_of(s, &b.ray, &b.hit, &sb);
+        const txm_vec3 d = txm_vec_make(a.ray.direction[0], a.ray.direction[1], a.ray.direction[2]);
+        txm_full f = txm_full_transfer(a.differential.full, d, a.hit.t, sa.normal);
+        txm_vec3 real = txm_vec_add(sb.at, -1.0f, sa.at), off = txm_vec_add(real, -1.0f, f.dPdx);
+        ck_assert_msg(txm_vec_length(off) < 0.05f * txm_vec_length(real), "%u: %g of %g", i,
+                      (double)txm_vec_length(off), (double)txm_vec_length(real));
+        compared++;
+    }
+    ck_assert_uint_gt(compared, 30);
+    txm_scene_geometry_free(&g);
+    txm_render_scene_free(&s);
+}
+END_TEST
+
+START_TEST(surfaces)
+{
+    txm_render_scene *s = floor_scene();
+    txm_scene_geometry g = {0};
+    ck_assert_msg(txm_scene_geometry_new(s, 1, NULL, &g, &err) == TXM_OK, "%s", err.message);
+    const txm_ray down = {{10, 20, 5}, {0, 0, -1}, 0, INFINITY}, ball = {{0.4f, -5, 0.5f}, {0, 1, 0}, 0, INFINITY},
+                  inside = {{0.4f, 0.2f, 0.5f}, {0, 0, 1}, 0, INFINITY}, away = {{0, 0, 5}, {0, 0, 1}, 0, INFINITY};
+    txm_ray_hit hit;
+    txm_surface at;
+    g.call->intersect(g.data, &down, &hit);
+    txm_surface_of(s, &down, &hit, &at);
+    const txm_scene_texture texture = {.transform = {2, 0, 0, 0, 1, 0.5f}};
+    txm_surface_uv uv = txm_surface_uv_of(&at, &texture);
+    ck_assert(hit.t == 5.0f && fabsf(uv.u - 1.2f) < 1e-6f && fabsf(uv.v - 1.2f) < 1e-6f && uv.duds == 2.0f);
+    ck_assert(at.normal.z == 1.0f && !at.inside && at.curvature == 0.0f);
+    g.call->intersect(g.data, &ball, &hit);
+    txm_surface_of(s, &ball, &hit, &at);
+    ck_assert(fabsf(at.normal.y + 1.0f) < 1e-6f && fabsf(at.curvature - 2.0f) < 1e-5f);
+    ck_assert(fabsf(hit.u - 0.25f) < 1e-5f && fabsf(hit.v - 0.5f) < 1e-5f); /* south, on the equator */
+    ck_assert(fabsf(txm_vec_length(at.dPds) - 3.14159265f) < 1e-4f);        /* once around */
+    g.call->intersect(g.data, &inside, &hit);
+    txm_surface_of(s, &inside, &hit, &at);
+    ck_assert(at.inside && at.normal.z == -1.0f && at.curvature < 0.0f);
+    g.call->intersect(g.data, &away, &hit);
+    ck_assert_uint_eq(hit.object, UINT32_MAX);
+    ck_assert(g.call->occluded(g.data, &down) && !g.call->occluded(g.data, &away));
+    /* Rays that Embree would end the program for. */
+    const txm_ray bad[] = {{{NAN, 0, 5}, {0, 0, -1}, 0, INFINITY},
+                           {{0, 0, 5}, {0, NAN, -1}, 0, INFINITY},
+                           {{0, 0, 1e30f}, {0, 0, -1}, 0, INFINITY},
+                           {{0, 0, 5}, {0, 0, -INFINITY}, 0, INFINITY}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        g.call->intersect(g.data, &bad[i], &hit);
+        ck_assert_uint_eq(hit.object, UINT32_MAX);
+        ck_assert(g.call->occluded(g.data, &bad[i]));
+    }
+    txm_scene_geometry_free(&g);
+    txm_render_scene_free(&s);
+}
+END_TEST
+
+/* In the second scene, each quad is there twice: the first one is hit, in whichever order they are found. */
+START_TEST(rays_hit_the_same_alone_and_together)
+{
+    enum { RAYS = 8 * 512 + 3 };
+    static txm_ray rays[RAYS];
+    static txm_ray_hit hits[RAYS];
+    static const txm_ray *from[RAYS];
+    static txm_ray_hit *to[RAYS];
+    txm_render_scene *s;
+    txm_scene_geometry g = {0};
+    ck_assert(txm_render_scene_builtin("room", NULL, 0, 0.0f, &s, &err) == TXM_OK);
+    for (size_t i = s->object_count; _i == 1 && i-- > 0;)
+        if (s->objects[i].kind == TXM_OBJECT_QUAD) {
+            ck_assert(TXM_GROW(s->objects, s->object_capacity, s->object_count));
+            s->objects[s->object_count++] = s->objects[i];
+        }
+    const size_t quads = 6, objects = s->object_count - (_i == 1 ? quads : 0);
+    ck_assert_msg(txm_scene_geometry_new(s, 1, NULL, &g, &err) == TXM_OK, "%s", err.message);
+    for (uint32_t i = 0; i < RAYS; i++) {
+        float a[4], b[4];
+        txm_random_four(3, i, 0, 0, a);
+        txm_random_four(3, i, 1, 0, b);
+        rays[i] = (txm_ray){{4.0f * a[0], 4.0f * a[1], 2.8f * a[2]},
+                            {b[0] - 0.5f, b[1] - 0.5f, i % 97 ? b[2] - 0.5f : NAN},
+                            0.0f,
+                            i % 5 ? INFINITY : 1.0f};
+        from[i] = &rays[i];
+        to[i] = &hits[i];
+    }
+    g.call->intersect_all(g.data, from, to, RAYS);
+    size_t hit_by[TXM_OBJECT_SPHERE + 1] = {0};
+    for (uint32_t i = 0; i < RAYS; i++) {
+        txm_ray_hit alone;
+        g.call->intersect(g.data, &rays[i], &alone);
+        ck_assert_msg(memcmp(&alone, &hits[i], sizeof alone) == 0, "ray %u", i);
+        if (alone.object == UINT32_MAX)
+            continue;
+        ck_assert_uint_lt(alone.object, objects);
+        hit_by[s->objects[alone.object].kind]++;
+    }
+    ck_assert(hit_by[TXM_OBJECT_QUAD] > 1000 && hit_by[TXM_OBJECT_SPHERE] > 300);
+    txm_scene_geometry_free(&g);
+    txm_render_scene_free(&s);
+}
+END_TEST
+
+/* A scene with one mesh of many triangles in a wavy sheet. */
+static txm_render_scene *wavy_scene(uint32_t edge)
+{
+    txm_render_scene *s = floor_scene();
+    s->meshes = txm_calloc(1, sizeof *s->meshes);
+    s->mesh_count = s->mesh_capacity = 1;
+    txm_scene_mesh *m = s->meshes;
+    m->vertex_count = (size_t)edge * edge;
+    m->triangle_count = 2 * (size_t)(edge - 1) * (edge - 1);
+    m->positions = txm_calloc(m->vertex_count, 3 * sizeof *m->positions);
+    m->corners = txm_calloc(m->triangle_count, 3 * sizeof *m->corners);
+    for (uint32_t i = 0; i < m->vertex_count; i++) {
+        const float x = (float)(i % edge), y = (float)(i / edge),
+                    at[3] = {x, y, 10.0f * sinf(x * 0.1f) * cosf(y * 0.1f)};
+        memcpy(m->positions + 3 * (size_t)i, at, sizeof at);
+    }
+    uint32_t *c = m->corners;
+    for (uint32_t i = 0; i < edge - 1; i++)
+        for (uint32_t k = 0; k < edge - 1; k++, c += 6) {
+            const uint32_t a = i * edge + k, six[6] = {a, a + 1, a + edge, a + 1, a + edge + 1, a + edge};
+            memcpy(c, six, sizeof six);
+        }
+    return s;
+}
+
+/* Seconds. */
+static double clock_of_test(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static volatile int cancel;
+static double cancel_after;
+
+static void *cancel_soon(void *unused)
+{
+    usleep((useconds_t)(1e6 * cancel_after));
+    __atomic_store_n(&cancel, 1, __ATOMIC_RELEASE);
+    return unused;
+}
+
+/* Whoever closes a window does not wait for the tree of millions of triangles. */
+START_TEST(building_is_given_up)
+{
+    txm_render_scene *s = wavy_scene(1200);
+    txm_scene_geometry g = {0};
+    pthread_t thread;
+    const double begin = clock_of_test();
+    ck_assert_msg(txm_scene_geometry_new(s, 2, &cancel, &g, &err) == TXM_OK, "%s", err.message);
+    cancel_after = 0.3 * (clock_of_test() - begin);
+    txm_scene_geometry_free(&g);
+    ck_assert_int_eq(pthread_create(&thread, NULL, cancel_soon, NULL), 0);
+    ck_assert_int_eq(txm_scene_geometry_new(s, 2, &cancel, &g, &err), TXM_STATUS_CANCELLED);
+    pthread_join(thread, NULL);
+    ck_assert_ptr_null(g.data);
+    txm_render_scene_free(&s);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("render");
+    TCase *c = add_case(suite, "render");
+    tcase_set_timeout(c, 240);
+    add_tests(c, whole_scene);
+    tcase_add_loop_test(c, wrong_text, 0, sizeof wrong / sizeof *wrong);
+    add_tests(c, no_text, ply);
+    tcase_add_loop_test(c, wrong_meshes, 0, sizeof wrong_ply / sizeof *wrong_ply);
+    tcase_add_loop_test(c, glossy_is_drawn_as_it_is, 0, 4);
+    tcase_add_loop_test(c, rays_hit_the_same_alone_and_together, 0, 2);
+    add_tests(c, mirror_and_glass, camera_differentials, surfaces, building_is_given_up);
+    return run_suite(suite);
+}

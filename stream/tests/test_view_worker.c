@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The thread that renders frames for a window: jobs one after the other, settings that change between them, cancelled
+ * frames, and an end at any moment. */
+#include <check.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command/view_worker.h"
+#include "util_check.h"
+#include "util_tx.h"
+
+enum { WIDTH = 64, HEIGHT = 36, WAIT_MS = 60000 };
+
+static txm_error err;
+static char image[512];
+static const char *const paths[] = {image};
+static txm_cache_options cache;
+
+static void make_one_image(void)
+{
+    snprintf(image, sizeof image, "%s", temp_file("viewed.tx"));
+    made_image made = make_image(1000, 700, 4, TXM_TYPE_U8, 64, (txm_compression){TXM_CODEC_ZIP, 4}, MADE_NOISE);
+    txm_tx_metadata metadata = made_metadata();
+    metadata.detected_colorspace = "data";
+    const txm_tx_summary summary = made_summary();
+    uint64_t bytes;
+    int fd = open(image, O_RDWR | O_CREAT | O_TRUNC, 0644);
+    if (fd < 0 || write_image(fd, &made, &metadata, &summary, &bytes, &err) != TXM_OK) {
+        fprintf(stderr, "%s: %s\n", image, err.message);
+        exit(1);
+    }
+    close(fd);
+    free_image(&made);
+}
+
+static txm_frames_options options_of_view(void)
+{
+    txm_frames_options o;
+    txm_frames_options_init(&o, &cache);
+    o.render.width = WIDTH;
+    o.render.height = HEIGHT;
+    o.render.threads = 2;
+    return o;
+}
+
+/* For the job that is running. */
+static txm_view_result result_of(txm_view_worker *w)
+{
+    txm_view_result r = {0};
+    ck_assert(txm_view_worker_busy(w));
+    ck_assert(txm_view_worker_take(w, WAIT_MS, &r));
+    ck_assert(!txm_view_worker_busy(w));
+    ck_assert(!txm_view_worker_take(w, 0, &r)); /* once */
+    return r;
+}
+
+/* Opens a worker with a scene. Returns NULL if txmill-embree.so is missing. */
+static txm_view_worker *open_worker(const txm_render_scene *scene, txm_view_result *opened)
+{
+    const txm_frames_options o = options_of_view();
+    txm_view_worker *w = NULL;
+    ck_assert_msg(txm_view_worker_new(scene, &o, &w, &err) == TXM_OK, "%s", err.message);
+    *opened = result_of(w);
+    if (opened->status == TXM_STATUS_UNSUPPORTED)
+        txm_view_worker_free(&w);
+    else
+        ck_assert_msg(opened->status == TXM_OK, "%s", opened->err.message);
+    return w;
+}
+
+static txm_render_scene *room(void)
+{
+    txm_render_scene *scene = NULL;
+    ck_assert_msg(txm_render_scene_builtin("room", paths, 1, 0.0f, &scene, &err) == TXM_OK, "%s", err.message);
+    return scene;
+}
+
+START_TEST(settings_change_between_frames)
+{
+    txm_render_scene *scene = room();
+    txm_view_result r;
+    txm_view_worker *w = open_worker(scene, &r);
+    if (!w)
+        goto over;
+    txm_view_wish wish = r.wish;
+    ck_assert(wish.width == WIDTH && wish.height == HEIGHT && !r.rgba);
+    const uint8_t *shown = NULL;
+    for (uint32_t i = 0; i < 40; i++) {
+        /* Every frame changes something, most often the budget. */
+        wish.budget = i % 3 ? 64 << 20 : 400 << 10;
+        wish.resolution = i % 5 ? 1.0f : 0.5f;
+        wish.policy = i % 7 ? TXM_CACHE_POLICY_LRU : TXM_CACHE_POLICY_CLOCK4;
+        wish.show = i % 3;
+        wish.textures = i % 11 == 10 ? TXM_FRAMES_COARSEST : TXM_FRAMES_STREAMED;
+        wish.width = WIDTH + i % 4;
+        txm_view_worker_start(w, &wish);
+        r = result_of(w);
+        ck_assert_msg(r.status == TXM_OK && r.setting == TXM_OK, "%s", r.err.message);
+        ck_assert(r.width == WIDTH + i % 4 && r.height == HEIGHT && r.rgba && r.rgba != shown);
+        ck_assert(r.wish.budget == wish.budget && r.wish.policy == wish.policy);
+        ck_assert_uint_eq(r.frame.number, i);
+        ck_assert_uint_eq(r.rgba[4 * (size_t)r.width * r.height - 1], 255);
+        shown = r.rgba;
+    }
+    /* If a value is refused, the old one stays, and the frame is rendered. */
+    wish.policy = TXM_CACHE_POLICY_SECOND_CHANCE + 1;
+    txm_view_worker_start(w, &wish);
+    r = result_of(w);
+    ck_assert_int_eq(r.setting, TXM_STATUS_USAGE);
+    ck_assert_int_eq(r.status, TXM_OK);
+    ck_assert_uint_le(r.wish.policy, TXM_CACHE_POLICY_SECOND_CHANCE);
+    txm_view_worker_free(&w);
+over:
+    txm_render_scene_free(&scene);
+}
+END_TEST
+
+/* The picture that is shown is not written to while the next one is rendered. */
+START_TEST(a_picture_stays_while_the_next_is_made)
+{
+    static uint8_t copy[4 * WIDTH * HEIGHT];
+    txm_render_scene *scene = room();
+    txm_view_result r;
+    txm_view_worker *w = open_worker(scene, &r);
+    txm_view_wish wish = r.wish;
+    for (int i = 0; w && i < 20; i++) {
+        txm_view_worker_start(w, &wish);
+        if (i) {
+            memcpy(copy, r.rgba, sizeof copy);
+            while (!txm_view_worker_take(w, 0, &r))
+                ck_assert_mem_eq(copy, r.rgba, sizeof copy);
+        } else {
+            r = result_of(w);
+        }
+        wish.camera.to_world.m[0][3] += 0.01f;
+    }
+    txm_view_worker_free(&w);
+    txm_render_scene_free(&scene);
+}
+END_TEST
+
+/* The picture of some frames at rest, after all texels of them have come, and the camera has been elsewhere, with
+ * direct light and fewer pixels if `direct`. */
+static void rest_after_flight(txm_view_worker *w, txm_view_wish wish, bool direct, uint8_t rgba[4 * WIDTH * HEIGHT])
+{
+    const txm_view_wish still = wish;
+    txm_view_result r = {0};
+    for (int i = 0; i < 1000 && (!i || r.frame.sharp < r.frame.texels); i++) {
+        txm_view_worker_start(w, &wish);
+        r = result_of(w);
+    }
+    ck_assert_uint_eq(r.frame.sharp, r.frame.texels);
+    for (int i = 0; i < 3; i++) {
+        wish.camera.to_world.m[0][3] += 1e-4f;
+        wish.direct = direct;
+        wish.width = direct ? WIDTH / 2 : WIDTH;
+        txm_view_worker_start(w, &wish);
+        r = result_of(w);
+        ck_assert_uint_eq(r.frame.accumulated, 1);
+        /* Mirrors are followed, but no light from surface to surface. */
+        ck_assert(r.frame.rays > r.width * r.height && (!direct || r.frame.rays < 2 * r.width * r.height));
+    }
+    for (uint32_t i = 0; i < 5; i++) {
+        txm_view_worker_start(w, &still);
+        r = result_of(w);
+        ck_assert_uint_eq(r.frame.accumulated, i + 1);
+    }
+    ck_assert_uint_eq(r.frame.sharp, r.frame.texels);
+    memcpy(rgba, r.rgba, 4 * (size_t)WIDTH * HEIGHT);
+}
+
+/* Whatever is left out while the camera moves: when it rests, the picture has the same bits. */
+START_TEST(a_picture_at_rest_is_exact)
+{
+    static uint8_t pictures[2][4 * WIDTH * HEIGHT];
+    txm_render_scene *scene = room();
+    bool is_open = false;
+    for (int direct = 0; direct < 2; direct++) {
+        txm_frames_options o = options_of_view();
+        txm_view_worker *w = NULL;
+        o.render.bounces = 3;
+        ck_assert_int_eq(txm_view_worker_new(scene, &o, &w, &err), TXM_OK);
+        const txm_view_result r = result_of(w);
+        is_open = r.status == TXM_OK;
+        if (is_open)
+            rest_after_flight(w, r.wish, direct, pictures[direct]);
+        txm_view_worker_free(&w);
+    }
+    if (is_open)
+        ck_assert_mem_eq(pictures[0], pictures[1], sizeof *pictures);
+    txm_render_scene_free(&scene);
+}
+END_TEST
+
+START_TEST(frames_are_given_up_and_go_on)
+{
+    txm_render_scene *scene = room();
+    txm_view_result r;
+    txm_view_worker *w = open_worker(scene, &r);
+    txm_view_wish wish = r.wish;
+    uint32_t complete = 0;
+    wish.width = 640;
+    wish.height = 360;
+    for (int i = 0; w && i < 20; i++) {
+        txm_view_worker_start(w, &wish);
+        if (i % 4)
+            txm_view_worker_stop(w);
+        r = result_of(w);
+        ck_assert(r.status == TXM_OK || r.status == TXM_STATUS_CANCELLED);
+        ck_assert(i % 4 || r.status == TXM_OK);
+        complete += r.status == TXM_OK;
+        wish.camera.to_world.m[0][3] += 0.01f;
+    }
+    if (w) {
+        ck_assert_uint_eq(txm_frames_totals_of(txm_view_worker_frames(w)).frames, complete);
+        ck_assert_uint_lt(complete, 20);
+    }
+    txm_view_worker_free(&w);
+    txm_render_scene_free(&scene);
+}
+END_TEST
+
+START_TEST(pictures_are_saved)
+{
+    txm_render_scene *scene = room();
+    txm_view_result r;
+    txm_view_worker *w = open_worker(scene, &r);
+    txm_view_wish wish = r.wish;
+    char name[512];
+    snprintf(name, sizeof name, "%s", temp_file("shot.exr"));
+    if (w) {
+        txm_view_worker_start(w, &wish);
+        r = result_of(w);
+        wish.shot = name;
+        wish.still = true;
+        txm_view_worker_start(w, &wish);
+        r = result_of(w);
+        ck_assert_msg(r.shot == TXM_OK, "%s", r.shot_err.message);
+        ck_assert_int_eq(access(name, R_OK), 0);
+        ck_assert_uint_eq(txm_frames_totals_of(txm_view_worker_frames(w)).frames, 1);
+        wish.shot = "/no folder/shot.exr";
+        txm_view_worker_start(w, &wish);
+        r = result_of(w);
+        ck_assert_int_ne(r.shot, TXM_OK);
+        ck_assert_int_eq(r.status, TXM_OK);
+    }
+    txm_view_worker_free(&w);
+    txm_render_scene_free(&scene);
+}
+END_TEST
+
+/* Whatever is running, nothing is waited for except reads that have begun. */
+START_TEST(it_ends_at_any_moment)
+{
+    txm_render_scene *scene = room();
+    const txm_frames_options o = options_of_view();
+    for (int i = 0; i < 12; i++) {
+        txm_view_worker *w = NULL;
+        txm_view_result r = {0};
+        ck_assert_int_eq(txm_view_worker_new(scene, &o, &w, &err), TXM_OK);
+        if (i % 2 && txm_view_worker_take(w, WAIT_MS, &r) && r.status == TXM_OK) {
+            r.wish.width = 800;
+            r.wish.height = 450;
+            txm_view_worker_start(w, &r.wish);
+        }
+        usleep((useconds_t)i * 1000);
+        txm_view_worker_free(&w);
+        ck_assert_ptr_null(w);
+    }
+    txm_render_scene_free(&scene);
+}
+END_TEST
+
+/* A scene without its tx files does not open, and the worker gives the reason. */
+START_TEST(what_cannot_be_opened_is_said)
+{
+    static const char *const missing[] = {"missing.tx"};
+    txm_render_scene *scene = NULL;
+    txm_view_worker *w = NULL;
+    const txm_frames_options o = options_of_view();
+    ck_assert_int_eq(txm_render_scene_builtin("room", missing, 1, 0.0f, &scene, &err), TXM_OK);
+    ck_assert_int_eq(txm_view_worker_new(scene, &o, &w, &err), TXM_OK);
+    const txm_view_result r = result_of(w);
+    ck_assert_int_ne(r.status, TXM_OK);
+    ck_assert_ptr_nonnull(strstr(r.err.message, "missing.tx"));
+    ck_assert_ptr_null(txm_view_worker_frames(w));
+    txm_view_worker_free(&w);
+    txm_render_scene_free(&scene);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("view_worker");
+    temp_file(""); /* the folder belongs to this process and not to a test's */
+    make_one_image();
+    TCase *t = add_case(suite, "view_worker");
+    tcase_set_timeout(t, 300);
+    add_tests(t, settings_change_between_frames, a_picture_stays_while_the_next_is_made, frames_are_given_up_and_go_on);
+    add_tests(t, a_picture_at_rest_is_exact, pictures_are_saved, it_ends_at_any_moment, what_cannot_be_opened_is_said);
+    return run_suite(suite);
+}
