@@ -45,7 +45,8 @@ static const txm_option what_options[] = {
                        "packed into a scene are kept by the images' names."),
     TXM_OPTION_CACHE_DIR(AT(cache_dir), "The cache folder with which these scenes are rendered, as in make", NULL),
     TXM_OPTION(
-        FLAG, "missing-folders", AT(missing_folders), .help = "Treat an image as gone even if its folder is missing",
+        FLAG, "missing-folders", .rare = true, AT(missing_folders),
+        .help = "Treat an image as gone even if its folder is missing",
         .more =
             "Without this option such tx files are kept, because the folder may be on a share that is not mounted."),
     TXM_OPTION(STRING, "store", AT(store), .arg = "DIR", .values = TXM_VALUES_DIR,

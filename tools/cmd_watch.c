@@ -41,7 +41,7 @@ static const txm_option watch_options[] = {
                .more = "The kernel does not report what other hosts write to a network file system. Checking files "
                        "that are up to date takes little time."),
     TXM_OPTION_STORE(AT(make.store), NULL),
-    TXM_OPTION(FLAG, "lint", AT(make.lint), .help = "Also warn about likely mistakes, as make does"),
+    TXM_OPTION(FLAG, "lint", .rare = true, AT(make.lint), .help = "Also warn about likely mistakes, as make does"),
     {0},
 };
 

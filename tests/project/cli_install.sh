@@ -25,8 +25,19 @@ check prefix-rebuilds-no-more test -z "$(grep -v base/plugin compiled)"
 compiled CFLAGS=-DOTHER >compiled
 check flags-rebuild-all test "$(grep -c '^src/' compiled)" -gt 100
 
+if command -v mandoc >/dev/null; then make_here html-man >/dev/null; fi
 run make_here install
 check install-exit rc_is 0
+# The manual for a browser is installed if it was built, and --help names the page that is there.
+if command -v mandoc >/dev/null; then
+    page=$root$prefix/share/doc/txmill/man/txmill-gc.1.html
+    check installed-html eval 'test -s "$page" && test -s "${page%/*}/mandoc.css"'
+    check help-names-page eval '"$root$prefix/bin/txmill" gc --help | tr "\n" " " | grep -qF "; for a browser: $(realpath "$page")"'
+    rm "$page"
+    check help-names-no-page test "$("$root$prefix/bin/txmill" gc --help | tail -n 1)" = "The manual is txmill-gc(1)"
+else
+    skip installed-html "mandoc is not installed"
+fi
 python=lib/python3.$(python3 -c 'import sys; print(sys.version_info[1])')/dist-packages
 for f in bin/txmill lib/libtxmill.a lib/libtxmill.so lib/libtxmill.so.0 lib/libtxtile.a lib/libtxtile.so.0 \
     lib/pkgconfig/txmill.pc lib/pkgconfig/txtile.pc lib/txmill/txmill-oiio.so \

@@ -46,6 +46,9 @@ txmill make --device |auto cpu cuda opencl
 txmill check --ignore out|outdated
 txmill make --preset |none pbr
 txmill make --color |always auto never
+txmill make --help --|--all
+txmill stream play -h --a|--all
+txmill help make --|--all
 CASES
 commands=$("$TXMILL" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p')
 options_of() { "$TXMILL" "$1" --help --all | grep -oE -- '^  (-.,|   ) --[a-z-]+' | grep -oE -- '--[a-z-]+' | sort | xargs; }

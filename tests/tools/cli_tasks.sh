@@ -208,8 +208,17 @@ check role-data eval 'rc_is 0 && test -n "$(ls blender_tx/wall_normal.png.*.tx)"
 txm make -q a.png
 txm check --ocio aces.ocio a.png
 check other-config eval 'rc_is 5 && prints "there is one" && ! prints "with made with"'
+txm make a.png
+check own-folder eval 'rc_is 0 && says "0 created (0 B), 1 up to date" && ! says "Cycles looks too"'
 txm make -d alt a.png
-check other-folder eval 'test -d alt || says blender_tx || prints blender_tx'
+check other-folder eval 'rc_is 0 && test ! -e alt && says "1 of the files up to date is in blender_tx, where Cycles looks too, and not in alt; --force makes them there"'
+cp a.png b.png && "$TXMILL" make -q b.png
+txm make -d alt a.png b.png
+check other-folders says "2 of the files up to date are in blender_tx, where Cycles looks too, and not in alt"
+txm make -d alt --force a.png
+check other-folder-forced eval 'prints "a.png: created" && ! says "Cycles looks too" && test -n "$(ls alt/a.png.*.tx)"'
+txm make -d alt a.png
+check other-folder-made eval 'says "1 up to date" && ! says "Cycles looks too"'
 for command in "check $TXM_TESTDATA/ptex/grid-u8.ptx" "diff $TXM_TESTDATA/ptex/grid-u8.ptx $TXM_TESTDATA/ptex/grid-u8.ptx"; do
     # shellcheck disable=SC2086
     txm $command

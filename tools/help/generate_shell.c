@@ -167,6 +167,10 @@ void txm_generate_bash(FILE *out)
         "    cur=${cur#[\\'\\\"]} cur=${cur//\\\\/}\n"
         "    COMPREPLY=()\n"
         "    ((COMP_CWORD > 1)) && cmd=${COMP_WORDS[1]}\n"
+        "    if [[ $cmd == [a-z]* && \" ${COMP_WORDS[*]:1:COMP_CWORD-1} \" =~ \" \"(-h|--help|help\" \"[a-z]+)\" \" "
+        "]]; then\n"
+        "        COMPREPLY=($(compgen -W --all -- \"$cur\")); return\n"
+        "    fi\n"
         "    case $cmd in\n"
         "    '') COMPREPLY=($(compgen -W 'help --help --version",
         out);
@@ -272,6 +276,8 @@ void txm_generate_zsh(FILE *out)
     fputs("_txmill()\n{\n"
           "    local context state state_descr line\n"
           "    typeset -A opt_args\n"
+          "    if (( CURRENT > 3 )) && [[ $words[2] == help || -n ${${words[3,CURRENT-1]}[(r)(-h|--help)]} ]]; then "
+          "compadd -- --all; return; fi\n"
           "    _arguments -C '(- *)--help[print help]' '(- *)'{-V,--version}'[print the version]' '1: :->command' '*:: "
           ":->rest'\n"
           "    case $state in\n"
@@ -346,7 +352,7 @@ static void fish_option(void *user, const txm_option_group *group, const txm_opt
 {
     const fish *f = user;
     (void)group;
-    fprintf(f->out, "complete -c txmill -n '__fish_seen_subcommand_from %s' -l %s", f->command, option->name);
+    fprintf(f->out, "complete -c txmill -n '__txmill_runs %s' -l %s", f->command, option->name);
     if (option->letter)
         fprintf(f->out, " -s %c", option->letter);
     const file_kind *kind = kind_of(option->values);
@@ -375,12 +381,23 @@ void txm_generate_fish(FILE *out)
           "        string match -qir -- \"(/|\\.($argv[1]))\\$\" (string split -f1 \\t -- $f)\n"
           "        and echo $f\n"
           "    end\n"
+          "end\n"
+          "# Whether this command was typed, and not for its help.\n"
+          "function __txmill_runs\n"
+          "    set -l typed (commandline -opc)\n"
+          "    test (count $typed) -gt 1; and test $typed[2] = $argv[1]; and not __txmill_helps $typed\n"
+          "end\n"
+          "function __txmill_helps\n"
+          "    contains -- -h $argv[3..]; or contains -- --help $argv[3..]; or begin\n"
+          "        test (count $argv) -gt 2; and test $argv[2] = help\n"
+          "    end\n"
           "end\n",
           out);
     fputs("complete -c txmill -n __fish_use_subcommand -f -l help -d 'Print help'\n"
           "complete -c txmill -n __fish_use_subcommand -f -s V -l version -d 'Print the version'\n"
           "complete -c txmill -n __fish_use_subcommand -f -a help -d 'Print the help of a command'\n"
-          "complete -c txmill -n '__fish_seen_subcommand_from help' -f -a '",
+          "complete -c txmill -n '__txmill_helps (commandline -opc)' -f -l all -d 'Print all options'\n"
+          "complete -c txmill -n '__txmill_runs help' -f -a '",
           out);
     for (const txm_command *const *c = txm_commands; *c; c++)
         fprintf(out, "%s%s", c == txm_commands ? "" : " ", (*c)->name);
@@ -391,7 +408,7 @@ void txm_generate_fish(FILE *out)
         fputc('\n', out);
         const file_kind *kind = kind_of((*c)->operand_values);
         if (!kind || *kind->extensions) {
-            fprintf(out, "complete -c txmill -n '__fish_seen_subcommand_from %s", (*c)->name);
+            fprintf(out, "complete -c txmill -n '__txmill_runs %s", (*c)->name);
             if (first_words(*c)) {
                 fputs("; and __fish_seen_subcommand_from ", out);
                 put_first_words(out, *c);
@@ -404,8 +421,7 @@ void txm_generate_fish(FILE *out)
             fputc('\n', out);
         }
         if (first_words(*c)) {
-            fprintf(out, "complete -c txmill -n '__fish_seen_subcommand_from %s; and not __fish_seen_subcommand_from ",
-                    (*c)->name);
+            fprintf(out, "complete -c txmill -n '__txmill_runs %s; and not __fish_seen_subcommand_from ", (*c)->name);
             put_first_words(out, *c);
             fputs("' -f -a '", out);
             put_first_words(out, *c);

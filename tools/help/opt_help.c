@@ -5,10 +5,15 @@
  * In: a command's table and the width of the terminal. Out: usage, purpose, and options by groups, with their help
  * wrapped beside them, or below if the name is long.
  */
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "tile/base/plugin.h"
 #include "tools/commands.h"
 #include "tools/options/opt.h"
+#include "tools/output/line.h"
+#include "tools/output/text.h"
 
 /* Help begins in this column. On a terminal that is too narrow for both, it still gets MIN_TEXT columns, and is
  * wrapped by the terminal. */
@@ -153,6 +158,24 @@ static void print_usage(const printer *p)
         wrap(p->out, v->purpose, (unsigned)fprintf(p->out, "  %-8s", v->word), 10, p->columns);
 }
 
+/* The page for a browser is named if there is one, beside an installed program or among what `make docs` has written,
+ * and if its name fits on a line of the terminal. */
+static void print_manual(FILE *out, const char *command, unsigned columns)
+{
+    static const char *const places[] = {"/../share/doc/txmill/man", "/docs/man"};
+    char line[PATH_MAX + 64], page[PATH_MAX], program[PATH_MAX], found[PATH_MAX];
+    int n = snprintf(line, sizeof line, "The manual is txmill-%s(1)", command);
+    if (txm_program_path(program) && strrchr(program, '/'))
+        *strrchr(program, '/') = 0;
+    for (size_t i = 0; *program && i < sizeof places / sizeof *places; i++)
+        if (snprintf(page, sizeof page, "%s%s/txmill-%s.1.html", program, places[i], command) < (int)sizeof page &&
+            realpath(page, found) && txm_text_columns(found) <= txm_line_columns()) {
+            n += snprintf(line + n, sizeof line - (size_t)n, "; for a browser: %s", found);
+            break;
+        }
+    wrap(out, line, 0, 0, columns);
+}
+
 /* One line per option; the manual has the rest, and the last line refers to it. */
 void txm_help_print(FILE *out, const txm_command *command, const txm_operands *operands, unsigned columns)
 {
@@ -182,9 +205,7 @@ void txm_help_print(FILE *out, const txm_command *command, const txm_operands *o
     if (!p.all)
         wrap(out, line, 0, 0, columns);
     wrap(out, "A file .txmill keeps the settings of a project: see txmill settings.", 0, 0, columns);
-    snprintf(line, sizeof line, "The manual is txmill-%s(1), or man/txmill-%s.1.html of 'make docs'.", command->name,
-             command->name);
-    wrap(out, line, 0, 0, columns);
+    print_manual(out, command->name, columns);
 }
 
 /* One line per command, never wrapped, so that it can be searched with grep. */

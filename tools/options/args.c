@@ -144,7 +144,7 @@ const txm_option txm_config_options[] = {
                .more = "Use the same as the scene's working space in Blender, for instance Linear Rec.2020 or ACEScg. "
                        "The names of tx files depend on it."),
     TXM_OPTION(CUSTOM, "blender", AT(blender), .arg = "VERSION", .values = TXM_RELEASES_SPACED, .parse = parse_blender,
-               .help = "Version of Blender that the files are for: " TXM_RELEASES_OR " (default: the newest release)",
+               .help = "Release of Blender: " TXM_RELEASES_OR " (default: the newest)",
                .more = "The versions differ in the names of tx files, for colour spaces that a scene stores by another "
                        "name than the config's and for OpenColorIO configs that have neither the role aces_interchange "
                        "nor the role XYZ, in the pixels of some files with alpha, and in the metadata of OpenEXR tx "
@@ -201,7 +201,7 @@ txm_status txm_args_map(const char *text, size_t *from_bytes, const char **to, t
 #define NAMING_OPTIONS                                                                                                 \
     TXM_OPTION(                                                                                                        \
         STRING, "colorspace", .letter = 'c', AT(settings.colorspace), .arg = "NAME", .values = TXM_VALUES_SPACE,       \
-        .help = "Colour space of the image: a name of the config, default or auto (default: default)",                 \
+        .help = "Colour space: a name of the config, auto or default",                                                 \
         .more =                                                                                                        \
             "The word default stands for what a Blender scene uses: the file's own colour metadata if the config has " \
             "that space, else a file rule of the config that matches, other than its default rule, else the config's " \

@@ -15,16 +15,16 @@
 #define ANY_NUMBER .least = -INFINITY, .most = INFINITY
 const txm_option txm_sample_place_options[] = {
     TXM_OPTION(NUMBER, "u", .letter = 'u', AT(u), ANY_NUMBER, .arg = "U",
-               .help = "Coordinate from the left edge, 0, to the right edge, 1 (default: 0.5; with --grid 0)"),
+               .help = "From left, 0, to right, 1 (default: 0.5; with --grid 0)"),
     TXM_OPTION(NUMBER, "v", .letter = 'v', AT(v), ANY_NUMBER, .arg = "V",
-               .help = "Coordinate from the bottom edge, 0, to the top edge, 1 (default: 0.5; with --grid 0)"),
-    TXM_OPTION(NUMBER, "dudx", AT(dudx), ANY_NUMBER, .arg = "F",
+               .help = "From bottom, 0, to top, 1 (default: 0.5; with --grid 0)"),
+    TXM_OPTION(NUMBER, "dudx", .rare = true, AT(dudx), ANY_NUMBER, .arg = "F",
                .help = "Change of u to the next pixel of the picture on the right (default: 0)"),
-    TXM_OPTION(NUMBER, "dvdx", AT(dvdx), ANY_NUMBER, .arg = "F",
+    TXM_OPTION(NUMBER, "dvdx", .rare = true, AT(dvdx), ANY_NUMBER, .arg = "F",
                .help = "Change of v to the next pixel on the right (default: 0)"),
-    TXM_OPTION(NUMBER, "dudy", AT(dudy), ANY_NUMBER, .arg = "F",
+    TXM_OPTION(NUMBER, "dudy", .rare = true, AT(dudy), ANY_NUMBER, .arg = "F",
                .help = "Change of u to the next pixel of the picture above (default: 0)"),
-    TXM_OPTION(NUMBER, "dvdy", AT(dvdy), ANY_NUMBER, .arg = "F",
+    TXM_OPTION(NUMBER, "dvdy", .rare = true, AT(dvdy), ANY_NUMBER, .arg = "F",
                .help = "Change of v to the next pixel above (default: 0)"),
     TXM_OPTION(CHOICE, "extension", .letter = 'e', AT(extension), .arg = "MODE", .values = TXM_EXTENSION_VALUES,
                .help = "What a lookup finds beyond the image's edge (default: repeat); one of" TXM_EXTENSION_TABLE(
@@ -34,24 +34,24 @@ const txm_option txm_sample_place_options[] = {
 const txm_option txm_sample_how_options[] = {
     TXM_OPTION(CHOICE, "filter", AT(filter), .arg = "FILTER", .values = txm_filter_values,
                .help = "How the pixels of a level are filtered (default: linear)", .more = txm_filter_more),
-    TXM_OPTION(CHOICE, "rule", AT(rule), .arg = "RULE", .values = "cycles ellipse probes",
+    TXM_OPTION(CHOICE, "rule", .rare = true, AT(rule), .arg = "RULE", .values = "cycles ellipse probes",
                .help = "How the level is computed from the derivatives (default: cycles)",
                .more = "With cycles the footprint is measured along u and v, with ellipse along its own axes, so that "
                        "the level does not depend on the rotation of the texture. With probes, an elongated footprint "
                        "is read at several places along its long axis."),
     TXM_OPTION(
-        CHOICE, "mode", AT(mode), .arg = "MODE", .values = "stochastic stochastic-full floor trilinear",
+        CHOICE, "mode", .rare = true, AT(mode), .arg = "MODE", .values = "stochastic stochastic-full floor trilinear",
         .help = "How the fraction of a level is used (default: stochastic)",
         .more = "With stochastic one of the two levels is chosen at random, as in Cycles in half of the range, or with "
                 "stochastic-full in all of it; without --seed it is the finer one. With trilinear both are blended."),
-    TXM_OPTION(UINT, "anisotropy", AT(anisotropy), .arg = "N",
+    TXM_OPTION(UINT, "anisotropy", .rare = true, AT(anisotropy), .arg = "N",
                .help = "Largest ratio of a footprint's axes without blurring: 1 to 16 (default: 16)", .min = 1,
                .max = TXM_MAX_ANISOTROPY),
-    TXM_OPTION(NUMBER, "mip-bias", AT(mip_bias), ANY_NUMBER, .arg = "F",
+    TXM_OPTION(NUMBER, "mip-bias", .rare = true, AT(mip_bias), ANY_NUMBER, .arg = "F",
                .help = "Added to the level: 1 halves the resolution (default: 0)"),
-    TXM_OPTION(UINT, "seed", AT(seed), .arg = "N",
+    TXM_OPTION(UINT, "seed", .rare = true, AT(seed), .arg = "N",
                .help = "State of the random generator, 0 for none (default: 0; with --grid 1)", .max = UINT32_MAX),
-    TXM_OPTION(FLAG, "unassociate", AT(unassociate),
+    TXM_OPTION(FLAG, "unassociate", .rare = true, AT(unassociate),
                .help = "Divide the colour by alpha, as Cycles' image node does on request"),
     TXM_OPTION(FLAG, "srgb", AT(srgb), .help = "Decode the colour from sRGB, as Cycles does for 8-bit sRGB images"),
     {0},
