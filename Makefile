@@ -52,7 +52,7 @@ MODULE_OBJ := $(MODULE_SRC:%.cpp=$(B)/%.o)
 TILE_OBJ   := $(patsubst %.c,$(B)/%.o,$(wildcard src/tile/*/*.c src/tile/*/*/*.c))
 MILL_OBJ   := $(patsubst %.c,$(B)/%.o,$(filter-out src/mill/color/generate/%,$(wildcard src/mill/*/*.c src/mill/*/*/*.c))) \
               $(patsubst %.cpp,$(B)/%.o,$(filter-out $(MODULE_SRC),$(wildcard src/mill/*/*.cpp)))
-STREAM_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard stream/*.c stream/render/*.c stream/command/*.c stream/replay/*.c))
+STREAM_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard stream/*.c stream/base/*.c stream/render/*.c stream/command/*.c stream/replay/*.c))
 LIB_OBJ    := $(TILE_OBJ) $(MILL_OBJ)
 
 # Renderers link libtxtile, which reads and samples tx files, in plain C with no dependencies but the codecs. libtxmill

@@ -10,9 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "replay/replay_table.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 #include "tools/options/args.h"
 #include "tools/options/library_words.h"
 #include "tools/output/exits.h"
@@ -36,12 +35,12 @@ static txm_status each_word(const char *text, txm_status (*take)(const char *wor
                             void *user, txm_error *err)
 {
     txm_status status = TXM_OK;
-    char *words = txm_strdup(text), *rest = NULL;
+    char *words = stm_strdup(text), *rest = NULL;
     if (!words)
-        return txm_no_memory(err, NULL);
+        return stm_no_memory(err, NULL);
     size_t length = strlen(text);
     if (!length || text[0] == ',' || text[length - 1] == ',' || strstr(text, ",,"))
-        status = txm_fail(err, TXM_STATUS_USAGE, "must be words separated by commas");
+        status = stm_fail(err, TXM_STATUS_USAGE, "must be words separated by commas");
     for (char *w = strtok_r(words, ",", &rest); w && status == TXM_OK; w = strtok_r(NULL, ",", &rest))
         status = take(w, user, err);
     free(words);
@@ -55,7 +54,7 @@ static txm_status take_size(const char *word, void *user, txm_error *err)
     uint64_t bytes;
     txm_status status = txm_parse_size(word, &bytes, err);
     if (status == TXM_OK && !bytes)
-        return txm_fail(err, TXM_STATUS_USAGE, "must be sizes above 0, such as 16M,32M");
+        return stm_fail(err, TXM_STATUS_USAGE, "must be sizes above 0, such as 16M,32M");
     if (status != TXM_OK)
         return status;
     size_t at = 0;
@@ -64,7 +63,7 @@ static txm_status take_size(const char *word, void *user, txm_error *err)
     if (at < ask->size_count && ask->sizes[at] == bytes)
         return TXM_OK;
     if (ask->size_count == TXM_REPLAY_SIZES)
-        return txm_fail(err, TXM_STATUS_USAGE, "must be at most %d sizes", TXM_REPLAY_SIZES);
+        return stm_fail(err, TXM_STATUS_USAGE, "must be at most %d sizes", TXM_REPLAY_SIZES);
     memmove(ask->sizes + at + 1, ask->sizes + at, (ask->size_count - at) * sizeof *ask->sizes);
     ask->sizes[at] = bytes;
     ask->size_count++;
@@ -83,7 +82,7 @@ static txm_status take_policy(const char *word, void *user, txm_error *err)
     if (!words)
         policy = TXM_REPLAY_OPT;
     if (!words && strcmp(word, txm_replay_policy_name(policy)) != 0)
-        return txm_fail(err, TXM_STATUS_USAGE, "must be words of '%s', separated by commas", txm_replay_policy_values);
+        return stm_fail(err, TXM_STATUS_USAGE, "must be words of '%s', separated by commas", txm_replay_policy_values);
     for (size_t i = 0; i < ask->policy_count; i++)
         if (ask->policies[i] == policy)
             return TXM_OK;
@@ -195,7 +194,7 @@ static int run_replay(void *p, const txm_operands *operands)
     a->ask.read_seconds = 1e-6 * a->read_us;
     const txm_output plot = {"--plot", a->plot, TXM_OUTPUT_PLOT, a->overwrite};
     if (operands->count != 1)
-        txm_fail(&err, TXM_STATUS_USAGE,
+        stm_fail(&err, TXM_STATUS_USAGE,
                  operands->count ? "%s: give only one trace"
                                  : "no trace given%s; 'txmill stream render "
                                    "--trace FILE' writes one",

@@ -13,11 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "command/stream_args.h"
 #include "command/view.h"
-#include "tile/base/clock.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
@@ -54,7 +52,7 @@ static void show_samples_done(void *user, uint64_t done, uint64_t all)
 {
     const double *begin = user;
     char left[TXM_FORMAT_BYTES];
-    double seconds = txm_clock_seconds() - *begin;
+    double seconds = stm_clock_seconds() - *begin;
     if (txm_say_can_animate())
         txm_say_status("%3.0f%%  %.1f of %.1f million samples%s%s%s", 100.0 * (double)done / (double)all,
                        1e-6 * (double)done, 1e-6 * (double)all, done ? ", " : "",
@@ -81,7 +79,7 @@ static txm_status write_heat(const char *path, const float *map, const txm_rende
     const size_t count = (size_t)p->width * p->height;
     float *colors = path ? txm_heat_colors(map, count, txm_heat_most(map, count)) : NULL;
     if (path && !colors)
-        return txm_no_memory(err, path);
+        return stm_no_memory(err, path);
     txm_status status = txm_stream_write_rgb(path, colors, p->width, p->height, err);
     free(colors);
     return status;
@@ -251,7 +249,7 @@ static txm_status play(const txm_stream_args *a, txm_stream_verb verb, const cha
     txm_say_status("%s", "");
     if (!complete && !run.stopped) {
         txm_play_clear(&run);
-        return txm_fail_as(err, &stopped);
+        return stm_fail_as(err, &stopped);
     }
     status = run.frame_count ? txm_stream_write_rgb(a->output, run.rgb, run.width, run.height, &own) : TXM_OK;
     if (status == TXM_OK && run.strip_width)
@@ -266,7 +264,7 @@ static txm_status play(const txm_stream_args *a, txm_stream_verb verb, const cha
         *damage = say_failed(scene, run.costs, run.image_count);
     say_problems(run.devices, run.device_count);
     txm_play_clear(&run);
-    return status != TXM_OK ? txm_fail_as(err, &own) : complete ? TXM_OK : txm_fail_as(err, &stopped);
+    return status != TXM_OK ? stm_fail_as(err, &own) : complete ? TXM_OK : stm_fail_as(err, &stopped);
 }
 
 /* The first operand is a verb, which determines the rest. */
@@ -287,16 +285,16 @@ static txm_status check_operands(const txm_stream_args *a, const txm_operands *o
         if (strcmp(what, verbs[i].word) == 0)
             *verb = verbs[i].verb;
     if (!*verb)
-        return txm_fail(err, TXM_STATUS_USAGE,
+        return stm_fail(err, TXM_STATUS_USAGE,
                         "%s: unknown verb; use 'txmill stream render SCENE', or budget, play or view in place of "
                         "render",
                         *what ? what : "nothing to do");
     if (operands->count < 2)
-        return txm_fail(
+        return stm_fail(
             err, TXM_STATUS_USAGE,
             "no scene given: give a folder with scene.txt, or one of plane, room, grid, udim, sphere, fly and images");
     if (a->keep_partial && !a->trace)
-        return txm_fail(err, TXM_STATUS_USAGE, "--keep-partial needs a trace; name one with --trace");
+        return stm_fail(err, TXM_STATUS_USAGE, "--keep-partial needs a trace; name one with --trace");
     if (*verb == TXM_STREAM_VIEW)
         status = txm_stream_view_check(&a->play, err);
     return status == TXM_OK ? txm_stream_check_outputs(a, *verb, err) : status;
@@ -339,7 +337,7 @@ static int run_stream(void *p, const txm_operands *operands)
     if (status == TXM_OK) {
         const txm_cache_options cache = txm_stream_cache_options(a, verb == TXM_STREAM_PLAY || verb == TXM_STREAM_VIEW);
         txm_render_options o = txm_stream_render_options(a, verb == TXM_STREAM_BUDGET, scene, context, &cache);
-        double begin = txm_clock_seconds();
+        double begin = stm_clock_seconds();
         o.cancel = txm_signal_flag();
         o.missing = say_missing;
         o.progress = a->quiet ? NULL : show_samples_done;

@@ -374,6 +374,10 @@ TXM_API void txm_cache_viewer_close(txm_cache_viewer *viewer);
  * viewer's next view shows it again. A program must not write to the slots of a view itself, because devices would not
  * notice. */
 TXM_API void txm_cache_viewer_hide(txm_cache_viewer *viewer, uint32_t entry);
+/* Lookups in views of this viewer need not find all of their tiles at once, because nobody repeats them: frames show
+ * what is in memory. For other viewers batches keep as many tiles as one lookup can need, 32, even beyond the budget.
+ * Call it before the first view. */
+TXM_API void txm_cache_viewer_never_repeats(txm_cache_viewer *viewer);
 
 TXM_API uint32_t txm_ticket_total(const txm_ticket *ticket);     /* tiles of the batch; 0 for NULL */
 TXM_API uint32_t txm_ticket_remaining(const txm_ticket *ticket); /* of these, those not loaded yet; 0 for NULL */

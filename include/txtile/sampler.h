@@ -342,6 +342,30 @@ typedef struct txm_explanation {
 TXM_API txm_look txm_sample_explain(const txm_view *view, uint32_t texture, const txm_sampler *how,
                                     const txm_lookup *at, txm_lane *lane, float out[4], txm_explanation *explanation);
 
+/* ---- single texels ---------------------------------------------------------------------------------------------- */
+
+/* For renderers whose frames use what is in memory instead of waiting for it: they choose a level and a pixel
+ * themselves, look into the view whether the pixel's tile is there, and take its colour. */
+
+/* The pixel of a level that is shown at pixel `x` of the plane, along an edge of size_px; -1: none (CLIP). */
+TXM_API int32_t txm_extension_pixel(txm_extension extension, int32_t x, int32_t size_px);
+/* Maps a coordinate to 0..1, both included; false if the extension shows nothing there (CLIP). *u is finite. */
+TXM_API bool txm_extension_wrap(txm_extension extension, float *u);
+
+/* A pixel of a texture in a view: its place in the level, its tile's entry in the page table, and that entry's slot,
+ * which holds a tile. */
+typedef struct txm_texel_place {
+    const txm_view_texture *texture;
+    uint32_t level, x, y, entry, slot;
+} txm_texel_place;
+
+/* The scene-linear values of sRGB codes of 8 bits. */
+TXM_API void txm_texel_decode(float decoded[256]);
+/* The colour that a lookup with TXM_FILTER_CLOSEST gives for the pixel, whose tile it marks as that lookup does.
+ * `after` is the sampler's; `decoded` has the values of txm_texel_decode. */
+TXM_API void txm_texel_color(const txm_view *view, const txm_texel_place *at, int after, const float decoded[256],
+                             float rgba[4]);
+
 /* ---- textures in memory ------------------------------------------------------------------------------------------ */
 
 /* Tx files whose tiles stay in memory once they are loaded, for tools, tests and small scenes. Nothing may be added or

@@ -6,9 +6,8 @@
  */
 #include <stdlib.h>
 
+#include "base/base.h"
 #include "command/stream_args.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 #include "tools/output/format.h"
 #include "tools/output/html.h"
 
@@ -39,7 +38,7 @@ static int by_use(const void *a, const void *b)
 
 static texture *sorted(const txm_render_budget *b)
 {
-    texture *textures = txm_calloc(b->image_count + 1, sizeof *textures);
+    texture *textures = stm_calloc(b->image_count + 1, sizeof *textures);
     for (size_t i = 0; textures && i < b->image_count; i++) {
         const uint64_t *at = &b->image_resolution[i * TXM_BUDGET_RESOLUTIONS];
         textures[i] = (texture){&b->images[i], at[0] > at[1] ? at[0] - at[1] : 0};
@@ -170,7 +169,7 @@ static txm_status write_budget(FILE *out, const void *data, txm_error *err)
     const budget_page *page = data;
     texture *textures = sorted(page->budget);
     if (!textures)
-        return txm_no_memory(err, NULL);
+        return stm_no_memory(err, NULL);
     write_verdict(out, page, textures);
     write_sureness(out, page->budget);
     write_textures(out, textures, page->budget->image_count);

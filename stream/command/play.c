@@ -10,9 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "render/camera_path.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 #include "tools/options/args.h"
 #include "txtile/status.h"
 
@@ -149,13 +148,13 @@ static txm_status choose_path(const txm_render_scene *scene, const txm_play_args
     const bool has_keys = txm_camera_has_keys(scene, &last);
     *out = (camera_path){a->path, a->frames};
     if (a->path == PATH_KEYFRAMES && !has_keys)
-        return txm_fail(err, TXM_STATUS_USAGE, "the scene has no keyframes: use --path orbit or --path rest");
+        return stm_fail(err, TXM_STATUS_USAGE, "the scene has no keyframes: use --path orbit or --path rest");
     if (a->path == PATH_AUTO)
         out->kind = has_keys ? PATH_KEYFRAMES : PATH_ORBIT;
     if (!a->frames)
         out->frames = out->kind == PATH_KEYFRAMES ? last + 1 : USUAL_FRAMES;
     if (!a->frames && out->frames > MOST_FRAMES)
-        return txm_fail(err, TXM_STATUS_TOO_LARGE,
+        return stm_fail(err, TXM_STATUS_TOO_LARGE,
                         "the scene's last keyframe is frame %u, and more than %d frames are played only if --frames "
                         "says how many",
                         last, MOST_FRAMES);
@@ -181,9 +180,9 @@ static txm_scene_camera camera_at(const txm_frames *frames, const txm_render_sce
 
 static txm_status make_room(size_t frames, txm_play_run *run, txm_error *err)
 {
-    run->frames = txm_calloc(frames, sizeof *run->frames);
-    run->keys = txm_calloc(frames * run->args->keys + 1, sizeof *run->keys);
-    return run->frames && run->keys ? TXM_OK : txm_no_memory(err, NULL);
+    run->frames = stm_calloc(frames, sizeof *run->frames);
+    run->keys = stm_calloc(frames * run->args->keys + 1, sizeof *run->keys);
+    return run->frames && run->keys ? TXM_OK : stm_no_memory(err, NULL);
 }
 
 static txm_status play_frames(txm_frames *frames, const txm_render_scene *scene, camera_path path,
@@ -222,10 +221,10 @@ txm_status txm_play_collect(const txm_frames *frames, txm_play_run *run, txm_err
     txm_render_scene_info info;
     txm_render_scene_describe(scene, &info);
     txm_frames_size(frames, &run->width, &run->height);
-    run->rgb = txm_calloc((size_t)run->width * run->height, 3 * sizeof *run->rgb);
-    run->images = txm_calloc(info.images + 1, sizeof *run->images);
+    run->rgb = stm_calloc((size_t)run->width * run->height, 3 * sizeof *run->rgb);
+    run->images = stm_calloc(info.images + 1, sizeof *run->images);
     if (!run->rgb || !run->images)
-        return txm_no_memory(err, NULL);
+        return stm_no_memory(err, NULL);
     run->image_count = info.images;
     for (size_t i = 0; i < info.images; i++)
         run->images[i] = txm_render_image_path(scene, i);
@@ -268,11 +267,11 @@ static txm_status draw_strip(const txm_render_scene *scene, const txm_frames_opt
                         {TXM_FRAMES_STREAMED, 8},
                         {TXM_FRAMES_STREAMED, 64}};
     const uint32_t w = run->width, h = run->height, across = PANELS * (w + GAP_PX) - GAP_PX;
-    float *panel = txm_calloc((size_t)w * h, 3 * sizeof *panel);
-    txm_status status = panel ? TXM_OK : txm_no_memory(err, NULL);
-    run->strip = status == TXM_OK ? txm_calloc((size_t)across * h, 3 * sizeof *run->strip) : NULL;
+    float *panel = stm_calloc((size_t)w * h, 3 * sizeof *panel);
+    txm_status status = panel ? TXM_OK : stm_no_memory(err, NULL);
+    run->strip = status == TXM_OK ? stm_calloc((size_t)across * h, 3 * sizeof *run->strip) : NULL;
     if (status == TXM_OK && !run->strip)
-        status = txm_no_memory(err, NULL);
+        status = stm_no_memory(err, NULL);
     for (uint32_t i = 0; status == TXM_OK && i < PANELS; i++) {
         txm_frames_options o = *options;
         o.textures = (uint32_t)panels[i].textures;
@@ -314,7 +313,7 @@ txm_status txm_play(const char *name, const txm_render_scene *scene, const txm_p
         const txm_status collected = txm_play_collect(frames, run, &own);
         if (collected) {
             run->stopped = false;
-            status = txm_fail_as(err, &own);
+            status = stm_fail_as(err, &own);
         }
     }
     txm_frames_close(&frames);
@@ -333,6 +332,6 @@ void txm_play_clear(txm_play_run *run)
     free(run->costs);
     free(run->images);
     free(run->devices);
-    txm_bytes_free(&run->frames_json);
+    stm_bytes_free(&run->frames_json);
     *run = (txm_play_run){0};
 }

@@ -5,8 +5,8 @@
  */
 #ifndef TXM_TOOLS_STREAM_PLAY_H
 #define TXM_TOOLS_STREAM_PLAY_H
+#include "base/base.h"
 #include "render/frames.h"
-#include "tile/base/bytes.h"
 #include "tools/options/opt.h"
 
 /* The first operand, as a bit. */
@@ -44,7 +44,7 @@ typedef struct txm_play_run {
     uint32_t strip_width, strip_height; /* 0: none */
     txm_frame_stats *frames;
     size_t frame_count;
-    txm_bytes
+    stm_bytes
         frames_json;    /* the frames so far, with commas: so a run that is stopped need not print them all at once */
     txm_tile_key *keys; /* args->keys per frame; 0: no more */
     txm_frames_totals totals;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/base.h"
 #include "command/play.h"
 #include "command/stream_args.h"
 #include "tools/options/project.h"
@@ -215,9 +216,9 @@ void txm_play_add_json(txm_play_run *run)
     json_frame_at(frame, run, run->frame_count - 1);
     char *text = txm_json_take(frame);
     if (run->frame_count > 1)
-        txm_bytes_puts(&run->frames_json, ",");
+        stm_bytes_puts(&run->frames_json, ",");
     if (text)
-        txm_bytes_puts(&run->frames_json, text);
+        stm_bytes_puts(&run->frames_json, text);
     else
         run->frames_json.failed = true;
     free(text);
@@ -238,9 +239,12 @@ void txm_play_json(const txm_play_run *run)
     txm_project_json(o);
     json_options(o, run->options);
     json_totals(o, run);
-    if (run->frames_json.size)
-        txm_json_raw(o, "frames", "[", &run->frames_json, "]");
-    else
+    if (run->frames_json.size) {
+        char *all = run->frames_json.failed ? NULL : stm_asprintf("[%s]", run->frames_json.data);
+        if (!all || !cJSON_AddRawToObject(o, "frames", all))
+            txm_json_missing();
+        free(all);
+    } else
         json_frames(o, run);
     json_images(o, run);
     txm_stream_json_devices(o, run->devices, run->device_count);

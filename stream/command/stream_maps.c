@@ -8,9 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/base.h"
 #include "command/stream_args.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
 #include "tools/output/format.h"
 #include "tools/output/html.h"
 #include "txmill/picture.h"
@@ -59,7 +58,7 @@ bool txm_stream_map_new(const txm_render_picture *p, size_t part, size_t *first,
     const txm_render_part *of = &p->parts[part];
     *map = shape_of(of, edge);
     map->finest = of->levels;
-    map->heat = txm_calloc((size_t)map->width * map->height, sizeof *map->heat);
+    map->heat = stm_calloc((size_t)map->width * map->height, sizeof *map->heat);
     if (!map->heat)
         return false;
     for (size_t i = 0; i < (size_t)map->width * map->height; i++)
@@ -83,9 +82,9 @@ txm_status txm_stream_sheet(const txm_render_picture *p, float **rgb, uint32_t *
     const uint32_t rows = (uint32_t)fmax(1.0, ceil((double)p->part_count / columns));
     *width = columns * CELL;
     *height = rows * CELL;
-    *rgb = txm_calloc((size_t)*width * *height, 3 * sizeof **rgb);
+    *rgb = stm_calloc((size_t)*width * *height, 3 * sizeof **rgb);
     if (!*rgb)
-        return txm_no_memory(err, NULL);
+        return stm_no_memory(err, NULL);
     for (size_t i = 0; i < (size_t)*width * *height * 3; i++)
         (*rgb)[i] = 0.05f;
     for (size_t i = 0, tile = 0; i < p->part_count; i++) {
@@ -101,7 +100,7 @@ txm_status txm_stream_sheet(const txm_render_picture *p, float **rgb, uint32_t *
         if (!colors) {
             free(*rgb);
             *rgb = NULL;
-            return txm_no_memory(err, NULL);
+            return stm_no_memory(err, NULL);
         }
         free(colors);
     }
@@ -117,10 +116,10 @@ txm_status txm_stream_write_rgb(const char *path, const float *rgb, uint32_t wid
     uint8_t *codes = NULL;
     if (!path)
         return TXM_OK;
-    if (!txm_path_has_ext(path, "exr") && !txm_path_has_ext(path, "hdr")) {
+    if (!stm_path_has_ext(path, "exr") && !stm_path_has_ext(path, "hdr")) {
         codes = txm_srgb_codes(rgb, (size_t)width * height * 3);
         if (!codes)
-            return txm_no_memory(err, path);
+            return stm_no_memory(err, path);
         picture = (txm_picture){codes, (size_t)width * 3, width, height, 3, TXM_TYPE_U8, "sRGB"};
     }
     txm_status status = txm_picture_write(path, &picture, err);

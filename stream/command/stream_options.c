@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
+#include "base/base.h"
 #include "command/stream_args.h"
-#include "tile/base/fail.h"
 #include "tools/options/library_words.h"
 #include "txmill/level.h"
 
@@ -16,7 +16,7 @@
 static txm_status parse_devices(const char *text, void *field, txm_error *err)
 {
     if (!*text || text[strlen(text) - 1] == ',' || *text == ',' || strstr(text, ",,"))
-        return txm_fail(err, TXM_STATUS_USAGE, "must be cpu, or devices such as opencl:0, separated by commas");
+        return stm_fail(err, TXM_STATUS_USAGE, "must be cpu, or devices such as opencl:0, separated by commas");
     *(const char **)field = text;
     return TXM_OK;
 }

@@ -8,8 +8,8 @@
  */
 #include <string.h>
 
+#include "base/base.h"
 #include "command/stream_args.h"
-#include "tile/base/fail.h"
 #include "tools/output/guard.h"
 #include "tools/output/say.h"
 
@@ -44,9 +44,9 @@ static void list_outputs(const txm_stream_args *a, written_file out[OUTPUTS])
 static txm_status wrong_verb(const written_file *f, txm_stream_verb verb, txm_error *err)
 {
     if (verb == TXM_STREAM_BUDGET && f->file.kind == TXM_OUTPUT_PICTURE)
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: a budget has no picture; use 'txmill stream %s'", f->file.option,
+        return stm_fail(err, TXM_STATUS_USAGE, "%s: a budget has no picture; use 'txmill stream %s'", f->file.option,
                         f->verbs & TXM_STREAM_RENDER ? "render" : "play");
-    return txm_fail(err, TXM_STATUS_USAGE, "%s: use 'txmill stream %s'", f->file.option,
+    return stm_fail(err, TXM_STATUS_USAGE, "%s: use 'txmill stream %s'", f->file.option,
                     f->verbs & TXM_STREAM_RENDER   ? "render"
                     : f->verbs & TXM_STREAM_BUDGET ? "budget"
                                                    : "play");
@@ -62,7 +62,7 @@ txm_status txm_stream_check_outputs(const txm_stream_args *a, txm_stream_verb ve
             return wrong_verb(&files[i], verb, err);
         for (size_t k = 0; files[i].file.path && k < i; k++)
             if (files[k].file.path && strcmp(files[k].file.path, files[i].file.path) == 0)
-                return txm_fail(err, TXM_STATUS_USAGE, "%s %s: %s already writes this file; give each a different name",
+                return stm_fail(err, TXM_STATUS_USAGE, "%s %s: %s already writes this file; give each a different name",
                                 files[i].file.option, files[i].file.path, files[k].file.option);
     }
     return TXM_OK;

@@ -9,11 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/base.h"
 #include "command/stream_args.h"
-#include "tile/base/bytes.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
 #include "tools/output/format.h"
 #include "tools/output/html.h"
 #include "txmill/level.h"
@@ -47,7 +44,7 @@ txm_status txm_stream_figure(FILE *out, const float *rgb, uint32_t width, uint32
     size_t png_bytes = 0;
     uint8_t *codes = txm_srgb_codes(rgb, count);
     if (!codes)
-        return txm_no_memory(err, NULL);
+        return stm_no_memory(err, NULL);
     const txm_picture picture = {codes, (size_t)width * 3, width, height, 3, TXM_TYPE_U8, "sRGB"};
     txm_status status = txm_picture_encode("picture.png", &picture, &png, &png_bytes, err);
     if (status == TXM_OK) {
@@ -70,7 +67,7 @@ static txm_status write_map(FILE *out, const float *map, const txm_render_pictur
     float *colors = txm_heat_colors(map, count, most);
     char caption[128];
     if (!colors)
-        return txm_no_memory(err, NULL);
+        return stm_no_memory(err, NULL);
     snprintf(caption, sizeof caption, "%s; white is %.3g", what, (double)most);
     txm_status status = txm_stream_figure(out, colors, p->width, p->height, caption, err);
     free(colors);
@@ -149,9 +146,9 @@ static txm_status write_tiles(FILE *out, const txm_render_picture *p, txm_error 
         txm_stream_map map;
         char caption[512], tiles[TXM_FORMAT_COUNT];
         if (!txm_stream_map_new(p, i, &tile, MAP_PX, &map))
-            return txm_no_memory(err, NULL);
+            return stm_no_memory(err, NULL);
         float *colors = map.tiles ? txm_heat_colors(map.heat, (size_t)map.width * map.height, 1.0f) : NULL;
-        const char *name = txm_path_base(p->images[p->parts[i].image].path);
+        const char *name = stm_path_base(p->images[p->parts[i].image].path);
         int n = snprintf(caption, sizeof caption, "%.300s", name);
         if (p->parts[i].part)
             n += snprintf(caption + n, sizeof caption - (size_t)n, ", file %u", p->parts[i].part + 1);
@@ -159,7 +156,7 @@ static txm_status write_tiles(FILE *out, const txm_render_picture *p, txm_error 
                  txm_format_count(map.tiles, "tile", tiles), map.finest);
         if (map.tiles)
             status =
-                colors ? txm_stream_figure(out, colors, map.width, map.height, caption, err) : txm_no_memory(err, NULL);
+                colors ? txm_stream_figure(out, colors, map.width, map.height, caption, err) : stm_no_memory(err, NULL);
         free(colors);
         free(map.heat);
     }
@@ -252,7 +249,7 @@ txm_status txm_stream_write_page(const char *path, const char *scene,
     fputs("</body></html>\n", out);
     if (status == TXM_OK)
         return txm_out_file_commit(&file, err);
-    txm_error_prefix(err, "%s", path);
+    stm_error_prefix(err, path);
     txm_out_file_abort(&file);
     return status;
 }

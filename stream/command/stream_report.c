@@ -10,10 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "command/stream_args.h"
-#include "tile/base/bytes.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
 #include "tools/options/project.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
@@ -38,7 +36,7 @@ float *txm_heat_colors(const float *map, size_t count, float most)
     /* Colours from dark blue over red and yellow to white. */
     static const float stops[5][3] = {
         {0.01f, 0.01f, 0.08f}, {0.25f, 0.02f, 0.35f}, {0.85f, 0.1f, 0.1f}, {1.0f, 0.65f, 0.05f}, {1, 1, 1}};
-    float *colors = txm_calloc(count, 3 * sizeof *colors);
+    float *colors = stm_calloc(count, 3 * sizeof *colors);
     for (size_t i = 0; colors && i < count; i++) {
         float at = most > 0.0f ? 4.0f * map[i] / most : 0.0f;
         int k = at < 3.0f ? (int)at : 3;
@@ -51,7 +49,7 @@ float *txm_heat_colors(const float *map, size_t count, float most)
 /* The curve of IEC 61966-2-1, rounded to the nearest code. NaN becomes white, because fminf returns the number. */
 uint8_t *txm_srgb_codes(const float *linear, size_t count)
 {
-    uint8_t *codes = txm_calloc(count, 1);
+    uint8_t *codes = stm_calloc(count, 1);
     for (size_t i = 0; codes && i < count; i++) {
         float f = fmaxf(0.0f, fminf(1.0f, linear[i]));
         f = f < 0.0031308f ? 12.92f * f : 1.055f * powf(f, 1.0f / 2.4f) - 0.055f;
@@ -105,7 +103,7 @@ static void print_images(const txm_render_image_use *uses, size_t count)
             }
         printf("%9s %9s  %-36.36s  ", txm_format_bytes(order[i]->used_bytes, used),
                txm_format_bytes(order[i]->virtual_bytes, all), levels);
-        txm_print_fitted(txm_path_base(order[i]->path), 22);
+        txm_print_fitted(stm_path_base(order[i]->path), 22);
         putchar('\n');
     }
     if (count > shown)
@@ -212,13 +210,13 @@ void txm_stream_print_budget(const char *scene, const txm_render_budget *b)
 
 /* A name must not break a line or a column, so characters that a terminal does not show are escaped, as is the
  * backslash that begins an escape. */
-static bool put_name(txm_bytes *text, const char *name)
+static bool put_name(stm_bytes *text, const char *name)
 {
     char escape[TXM_ESCAPE_BYTES];
     bool ok = true;
     while (ok && *name) {
         size_t shown = *name == '\\' ? 0u : txm_shown_bytes(name), hidden = shown ? 0 : txm_escape(name, escape);
-        ok = shown ? txm_bytes_add(text, name, shown) : txm_bytes_puts(text, escape);
+        ok = shown ? stm_bytes_add(text, name, shown) : stm_bytes_puts(text, escape);
         name += shown + hidden;
     }
     return ok;
@@ -228,14 +226,14 @@ static bool put_name(txm_bytes *text, const char *name)
  * sets have parts other than 0. */
 txm_status txm_stream_tiles(const char *path, const txm_render_budget *b, txm_error *err)
 {
-    txm_bytes text = {0};
-    bool ok = txm_bytes_puts(&text, "# image\tpart\tlevel\tcolumn\trow, from the top\n");
+    stm_bytes text = {0};
+    bool ok = stm_bytes_puts(&text, "# image\tpart\tlevel\tcolumn\trow, from the top\n");
     for (size_t i = 0; ok && i < b->tile_count; i++)
-        ok = put_name(&text, txm_path_base(b->images[b->tiles[i].image].path)) &&
-             txm_bytes_printf(&text, "\t%u\t%u\t%u\t%u\n", b->tiles[i].part, b->tiles[i].level, b->tiles[i].x,
+        ok = put_name(&text, stm_path_base(b->images[b->tiles[i].image].path)) &&
+             stm_bytes_printf(&text, "\t%u\t%u\t%u\t%u\n", b->tiles[i].part, b->tiles[i].level, b->tiles[i].x,
                               b->tiles[i].y);
-    txm_status status = ok ? txm_out_file_write(path, text.data, text.size, err) : txm_no_memory(err, path);
-    txm_bytes_free(&text);
+    txm_status status = ok ? txm_out_file_write(path, text.data, text.size, err) : stm_no_memory(err, path);
+    stm_bytes_free(&text);
     return status;
 }
 

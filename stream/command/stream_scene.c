@@ -7,10 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/base.h"
 #include "command/stream_args.h"
-#include "mill/base/spelling.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 #include "tools/options/project.h"
 #include "tools/output/guard.h"
 
@@ -22,7 +20,7 @@ static txm_status examine_scene(const char *path, bool *exists, bool *is_folder,
     *is_folder = *exists && S_ISDIR(s.st_mode);
     return *exists || errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG
                ? TXM_OK
-               : txm_fail_errno(err, errno, "%s: cannot examine the scene", path);
+               : stm_fail_errno(err, errno, "%s: cannot examine the scene", path);
 }
 
 /* A folder of that name takes precedence over a built-in scene. */
@@ -36,9 +34,9 @@ static bool is_builtin(const char *name)
 
 static txm_status set_image(txm_scene_image *image, const txm_settings *settings, txm_error *err)
 {
-    char *space = settings->colorspace ? txm_strdup(settings->colorspace) : NULL;
+    char *space = settings->colorspace ? stm_strdup(settings->colorspace) : NULL;
     if (settings->colorspace && !space)
-        return txm_no_memory(err, image->path);
+        return stm_no_memory(err, image->path);
     if (space) {
         free(image->colorspace);
         image->colorspace = space;
@@ -78,10 +76,10 @@ static txm_status open_builtin(const txm_stream_args *a, const char *name, const
     const txm_files_how how = {.command = "stream", .what = "image", .may_be_none = !given->count};
     txm_inputs *inputs = NULL;
     txm_status status = txm_files_collect(&how, &a->images, given, &inputs, err);
-    const char **images = status == TXM_OK ? txm_calloc(txm_inputs_count(inputs) + 1, sizeof *images) : NULL;
-    size_t *first = images ? txm_calloc(txm_inputs_count(inputs) + 1, sizeof *first) : NULL, count = 0;
+    const char **images = status == TXM_OK ? stm_calloc(txm_inputs_count(inputs) + 1, sizeof *images) : NULL;
+    size_t *first = images ? stm_calloc(txm_inputs_count(inputs) + 1, sizeof *first) : NULL, count = 0;
     if (status == TXM_OK && !first)
-        status = txm_no_memory(err, name);
+        status = stm_no_memory(err, name);
     for (size_t i = 0; status == TXM_OK && i < txm_inputs_count(inputs); i++) {
         const txm_input *input = txm_inputs_at(inputs, i);
         const char *path = input->pattern ? input->pattern : input->path;
@@ -109,17 +107,17 @@ static txm_status no_scene(const char *name, bool exists, txm_error *err)
     const char *noun = NULL;
     if (exists) {
         txm_kind_of_file(name, &noun);
-        return txm_fail(err, TXM_STATUS_UNSUPPORTED,
+        return stm_fail(err, TXM_STATUS_UNSUPPORTED,
                         "%s: is %s, but a scene is a folder with a file scene.txt, described in txmill-scene(5); the "
                         "Blender extension's Export Scene writes one",
                         name, noun);
     }
     for (size_t i = 0; (one = txm_render_builtin_name(i)); i++)
-        if (txm_spelling_close(name, one, &distance) && (!near || distance < least)) {
+        if (stm_spelling_close(name, one, &distance) && (!near || distance < least)) {
             near = one;
             least = distance;
         }
-    return txm_fail(err, TXM_STATUS_NOT_FOUND,
+    return stm_fail(err, TXM_STATUS_NOT_FOUND,
                     "%s: neither a folder nor a built-in scene%s%s%s; the built-in scenes are plane, room, grid, udim, "
                     "sphere and fly",
                     name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
@@ -138,7 +136,7 @@ txm_status txm_stream_open_scene(const txm_stream_args *a, const txm_operands *o
     if (!is_folder && is_builtin(name))
         return open_builtin(a, name, &images, scene, err);
     if (images.count)
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: only built-in scenes take images; this scene names its own",
+        return stm_fail(err, TXM_STATUS_USAGE, "%s: only built-in scenes take images; this scene names its own",
                         images.items[0]);
     if (!is_folder)
         return no_scene(name, exists, err);

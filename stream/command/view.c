@@ -15,14 +15,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "command/stream_args.h"
 #include "command/view_overlay.h"
 #include "command/view_worker.h"
 #include "render/flight.h"
 #include "render/window.h"
-#include "tile/base/clock.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 #include "tools/output/exits.h"
 #include "tools/output/say.h"
 
@@ -252,12 +250,12 @@ static txm_status take_result(view_loop *v, const txm_view_result *r, txm_error 
         if (r->status == TXM_OK)
             begin_flight(v, r);
         else if (!v->is_closed)
-            return txm_fail_as(err, &r->err);
+            return stm_fail_as(err, &r->err);
         return TXM_OK;
     }
     note_result(v, r);
     if (r->status && r->status != TXM_STATUS_CANCELLED)
-        return txm_fail_as(err, &r->err);
+        return stm_fail_as(err, &r->err);
     const bool is_new = r->status == TXM_OK && !v->wish.still;
     v->last = *r;
     if (!is_new)
@@ -289,7 +287,7 @@ static txm_status show(view_loop *v, txm_error *err)
     v->is_dirty = false;
     if (v->screen.call->show(v->screen.data, &image))
         return TXM_OK;
-    return txm_fail(err, TXM_STATUS_IO, "the window cannot show the picture: %s",
+    return stm_fail(err, TXM_STATUS_IO, "the window cannot show the picture: %s",
                     v->screen.call->message(v->screen.data));
 }
 
@@ -309,7 +307,7 @@ txm_status txm_stream_view_check(const txm_play_args *a, txm_error *err)
                     "--virtual, or a price"}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (options[i].given)
-            return txm_fail(err, TXM_STATUS_USAGE, "%s: use 'txmill stream play'", options[i].option);
+            return stm_fail(err, TXM_STATUS_USAGE, "%s: use 'txmill stream play'", options[i].option);
     return TXM_OK;
 }
 
@@ -337,7 +335,7 @@ static txm_status run_round(view_loop *v, txm_error *err)
     txm_window_event event;
     txm_view_result result;
     txm_status status = TXM_OK;
-    v->now = txm_clock_seconds();
+    v->now = stm_clock_seconds();
     while (v->screen.call->next_event(v->screen.data, &event))
         take_event(v, &event);
     const bool is_busy = txm_view_worker_busy(v->worker);
@@ -350,7 +348,7 @@ static txm_status run_round(view_loop *v, txm_error *err)
     status = show(v, err);
     if (status == TXM_OK &&
         txm_view_worker_take(v->worker, txm_view_worker_busy(v->worker) ? EVENTS_MS : IDLE_MS, &result)) {
-        v->now = txm_clock_seconds();
+        v->now = stm_clock_seconds();
         status = take_result(v, &result, err);
     }
     return status;
@@ -364,9 +362,9 @@ static txm_status collect_view(view_loop *v, txm_play_run *run, txm_error *err)
     run->height = v->height;
     if (!frames)
         return TXM_OK;
-    run->frames = txm_calloc(1, sizeof *run->frames);
+    run->frames = stm_calloc(1, sizeof *run->frames);
     if (!run->frames)
-        return txm_no_memory(err, NULL);
+        return stm_no_memory(err, NULL);
     run->totals = txm_frames_totals_of(frames);
     run->frame_count = run->totals.frames ? 1 : 0;
     *run->frames = *txm_frames_last(frames);
@@ -402,5 +400,5 @@ txm_status txm_stream_view(const char *name, const txm_render_scene *scene, cons
         status = collect_view(&v, run, err);
     txm_view_worker_free(&v.worker);
     run->stopped = txm_signal_caught();
-    return status == TXM_OK && run->stopped ? txm_fail(err, TXM_STATUS_CANCELLED, "stopped") : status;
+    return status == TXM_OK && run->stopped ? stm_fail(err, TXM_STATUS_CANCELLED, "stopped") : status;
 }

@@ -10,10 +10,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/base.h"
 #include "command/stream_args.h"
-#include "tile/base/clock.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 
 enum { CODES = 1 << 14 };
 
@@ -51,7 +49,7 @@ struct txm_view_worker {
 /* A step of the table is at most a fifth of a code, at the steepest part of the curve. */
 static bool make_ramp(txm_view_worker *w)
 {
-    float *ramp = txm_calloc(CODES, sizeof *ramp);
+    float *ramp = stm_calloc(CODES, sizeof *ramp);
     for (size_t i = 0; ramp && i < CODES; i++)
         ramp[i] = (float)i / (float)(CODES - 1);
     w->ramp = ramp ? txm_srgb_codes(ramp, CODES) : NULL;
@@ -70,7 +68,7 @@ static bool make_room(void **items, size_t *room, size_t count, size_t bytes)
     if (count <= *room)
         return true;
     free(*items);
-    *items = txm_calloc(count, bytes);
+    *items = stm_calloc(count, bytes);
     *room = *items ? count : 0;
     return *items;
 }
@@ -84,7 +82,7 @@ static txm_status take_picture(txm_view_worker *w, txm_error *err)
     const size_t pixels = (size_t)width * height;
     if (!make_room((void **)&w->rgb, &w->rgb_room, pixels, 3 * sizeof *w->rgb) ||
         !make_room((void **)&p->rgba, &p->room, pixels, 4))
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a picture of %u x %u px", width, height);
+        return stm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a picture of %u x %u px", width, height);
     txm_frames_picture(w->frames, w->rgb);
     for (size_t i = 0; i < pixels; i++) {
         for (size_t c = 0; c < 3; c++)
@@ -136,14 +134,14 @@ static void make_frame(txm_view_worker *w)
         r->shot = txm_stream_write_rgb(w->wish.shot, w->rgb, r->width, r->height, &r->shot_err);
     if (w->wish.still)
         return;
-    const double begin = txm_clock_seconds();
+    const double begin = stm_clock_seconds();
     change_settings(w, &r->wish, &w->wish);
     r->status = txm_frames_advance(w->frames, &w->wish.camera, &r->err);
     if (r->status)
         return;
     r->frame = *txm_frames_last(w->frames);
     r->status = take_picture(w, &r->err);
-    r->ms = 1e3 * (txm_clock_seconds() - begin);
+    r->ms = 1e3 * (stm_clock_seconds() - begin);
 }
 
 static void open_frames(txm_view_worker *w)
@@ -189,11 +187,11 @@ static void *work(void *user)
 txm_status txm_view_worker_new(const txm_render_scene *scene, const txm_frames_options *options, txm_view_worker **out,
                                txm_error *err)
 {
-    txm_view_worker *w = txm_calloc(1, sizeof *w);
+    txm_view_worker *w = stm_calloc(1, sizeof *w);
     *out = NULL;
     if (!w || !make_ramp(w)) {
         free(w);
-        return txm_no_memory(err, NULL);
+        return stm_no_memory(err, NULL);
     }
     w->scene = scene;
     w->options = *options;
@@ -209,7 +207,7 @@ txm_status txm_view_worker_new(const txm_render_scene *scene, const txm_frames_o
     if (failed) {
         free(w->ramp);
         free(w);
-        return txm_fail_errno(err, failed, "a thread cannot be started");
+        return stm_fail_errno(err, failed, "a thread cannot be started");
     }
     *out = w;
     return TXM_OK;

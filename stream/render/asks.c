@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Lookups on devices: collects them, runs them, and finds their results. */
 #include "render/asks.h"
+#include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-
 txm_asks *txm_asks_new(const txm_render_devices *devices, const txm_bound_image *images, size_t image_count,
                        size_t samplers, uint32_t paths, bool with_slopes)
 {
-    txm_asks *a = txm_calloc(1, sizeof *a);
+    txm_asks *a = stm_calloc(1, sizeof *a);
     if (!a)
         return NULL;
     *a = (txm_asks){
         .devices = devices, .images = images, .sampler_count = (uint32_t)samplers, .with_slopes = with_slopes};
-    a->first = txm_calloc(paths, sizeof *a->first);
-    a->samplers = txm_calloc(samplers + 1, sizeof *a->samplers);
+    a->first = stm_calloc(paths, sizeof *a->first);
+    a->samplers = stm_calloc(samplers + 1, sizeof *a->samplers);
     if (!a->first || !a->samplers) {
         txm_asks_free(&a);
         return NULL;
@@ -73,7 +71,7 @@ const txm_ask *txm_asks_find(const txm_asks *a, const txm_ask *what)
 
 void txm_asks_note(txm_ask_list *noted, const txm_ask *what)
 {
-    if (noted->count == noted->capacity && !TXM_GROW(noted->items, noted->capacity, noted->count)) {
+    if (noted->count == noted->capacity && !STM_GROW(noted->items, noted->capacity, noted->count)) {
         noted->no_memory = true;
         return;
     }
@@ -86,14 +84,14 @@ static bool make_arrays(txm_asks *a, size_t count)
     if (count <= a->room)
         return true;
     free_arrays(a);
-    a->how = txm_calloc(count, sizeof *a->how);
-    a->texture = txm_calloc(count, sizeof *a->texture);
-    a->random = txm_calloc(count, sizeof *a->random);
-    a->at = txm_calloc(count, sizeof *a->at);
-    a->out = txm_calloc(count, sizeof *a->out);
-    a->du = a->with_slopes ? txm_calloc(count, sizeof *a->du) : NULL;
-    a->dv = a->with_slopes ? txm_calloc(count, sizeof *a->dv) : NULL;
-    a->look = txm_calloc(count, 1);
+    a->how = stm_calloc(count, sizeof *a->how);
+    a->texture = stm_calloc(count, sizeof *a->texture);
+    a->random = stm_calloc(count, sizeof *a->random);
+    a->at = stm_calloc(count, sizeof *a->at);
+    a->out = stm_calloc(count, sizeof *a->out);
+    a->du = a->with_slopes ? stm_calloc(count, sizeof *a->du) : NULL;
+    a->dv = a->with_slopes ? stm_calloc(count, sizeof *a->dv) : NULL;
+    a->look = stm_calloc(count, 1);
     const bool made =
         a->how && a->texture && a->random && a->at && a->out && a->look && (!a->with_slopes || (a->du && a->dv));
     a->room = made ? count : 0;
@@ -108,7 +106,7 @@ static bool gather(txm_asks *a, txm_ask_list *const *noted, size_t count)
             return false;
         for (size_t k = 0; k < noted[i]->count; k++) {
             txm_ask *ask;
-            if (a->known.count == a->known.capacity && !TXM_GROW(a->known.items, a->known.capacity, a->known.count))
+            if (a->known.count == a->known.capacity && !STM_GROW(a->known.items, a->known.capacity, a->known.count))
                 return false;
             ask = &a->known.items[a->known.count++];
             *ask = noted[i]->items[k];
@@ -125,7 +123,7 @@ txm_status txm_asks_answer(txm_asks *a, txm_ask_list *const *noted, size_t lists
 {
     const size_t begin = a->known.count;
     if (!gather(a, noted, lists) || !make_arrays(a, a->known.count - begin))
-        return txm_no_memory(err, NULL);
+        return stm_no_memory(err, NULL);
     txm_ask *asks = a->known.items + begin;
     const size_t count = a->known.count - begin;
     for (size_t i = 0; i < count; i++) {

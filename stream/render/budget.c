@@ -10,11 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "render/engine.h"
 #include "render/light.h"
 #include "render/use.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 
 /* ALIKE_SAMPLES is above the number of samples of many scenes: Cycles and txmill draw their own random numbers, and
  * with the same few samples each finds tiles that the other does not. Cycles ends most pixels before MOST_SAMPLES. */
@@ -60,7 +59,7 @@ static bool harvest(budget *b, const txm_view *view, cell *out)
         view->tiles[out->entries[i]].slot = TXM_SLOT_REQUESTED;
     for (uint32_t i = 0; i < b->entry_count; i++)
         count += view->tiles[i].slot == TXM_SLOT_REQUESTED;
-    uint32_t *entries = txm_calloc(count + 1, sizeof *entries);
+    uint32_t *entries = stm_calloc(count + 1, sizeof *entries);
     if (!entries)
         return false;
     free(out->entries);
@@ -83,7 +82,7 @@ static txm_status trace_cells(budget *b, uint32_t width, uint32_t height, txm_er
         txm_status status = txm_engine_paths(&b->job, rect, err);
         for (uint32_t r = 0; status == TXM_OK && r < TXM_BUDGET_RESOLUTIONS; r++)
             if (!harvest(b, &b->views[r], &b->cells[r * cell_count(b) + i]))
-                status = txm_no_memory(err, NULL);
+                status = stm_no_memory(err, NULL);
         if (status)
             return status;
     }
@@ -179,7 +178,7 @@ static txm_status ask_for_map(budget *b, const txm_render_scene *scene, txm_rend
     out->map_columns = grid.columns;
     out->map_rows = grid.rows;
     txm_world_grid_ask(scene, bound, &b->views[0]);
-    return harvest(b, &b->views[0], &b->map) ? TXM_OK : txm_no_memory(err, NULL);
+    return harvest(b, &b->views[0], &b->map) ? TXM_OK : stm_no_memory(err, NULL);
 }
 
 /* ---- resolutions ---- */
@@ -198,7 +197,7 @@ static bool take_over(budget *b, uint32_t resolution, const uint64_t *before, co
     for (size_t i = 0; i < cell_count(b); i++) {
         const cell *from = &b->cells[(resolution - 1) * cell_count(b) + i];
         cell *to = &b->cells[resolution * cell_count(b) + i];
-        uint32_t *entries = txm_calloc(from->count + to->count + 1, sizeof *entries);
+        uint32_t *entries = stm_calloc(from->count + to->count + 1, sizeof *entries);
         size_t count = 0;
         if (!entries)
             return false;
@@ -221,7 +220,7 @@ static bool take_over(budget *b, uint32_t resolution, const uint64_t *before, co
 static txm_status settle_resolutions(budget *b, txm_error *err)
 {
     const size_t count = txm_texture_set_view(b->job.textures.set)->texture_count;
-    uint64_t *bytes = txm_calloc(count + 1, TXM_BUDGET_RESOLUTIONS * sizeof *bytes);
+    uint64_t *bytes = stm_calloc(count + 1, TXM_BUDGET_RESOLUTIONS * sizeof *bytes);
     bool ok = bytes != NULL;
     for (uint32_t r = 0; ok && r < TXM_BUDGET_RESOLUTIONS; r++) {
         uint64_t *now = bytes + r * (count + 1), *before = r ? now - (count + 1) : now;
@@ -231,7 +230,7 @@ static txm_status settle_resolutions(budget *b, txm_error *err)
             now[i] = now[i] < before[i] ? now[i] : before[i];
     }
     free(bytes);
-    return ok ? TXM_OK : txm_no_memory(err, NULL);
+    return ok ? TXM_OK : stm_no_memory(err, NULL);
 }
 
 /* ---- counting ---- */
@@ -278,9 +277,9 @@ static tally count_tiles(const budget *b, uint32_t resolution, uint32_t tile_px,
  * for each entry, the render tile that used it last, and serves all passes. */
 static txm_status count_all(budget *b, const txm_render_options *o, txm_render_budget *out, txm_error *err)
 {
-    uint32_t *last = txm_calloc(b->entry_count + 1, sizeof *last);
+    uint32_t *last = stm_calloc(b->entry_count + 1, sizeof *last);
     if (!last)
-        return txm_no_memory(err, NULL);
+        return stm_no_memory(err, NULL);
     for (uint32_t i = 0; i < TXM_BUDGET_TILES; i++) {
         tally t = count_tiles(b, 0, out->tile_px[i], last);
         out->touched_bytes = t.touched;
@@ -310,10 +309,10 @@ static txm_status tables_new(budget *b, txm_error *err)
                            : t->first + t->level_first[t->levels - 1] + (uint32_t)txm_use_tiles_of(t, t->levels - 1);
         b->entry_count = end > b->entry_count ? end : b->entry_count;
     }
-    b->bytes_of = txm_calloc(b->entry_count + 1, sizeof *b->bytes_of);
-    b->texture_of = txm_calloc(b->entry_count + 1, sizeof *b->texture_of);
+    b->bytes_of = stm_calloc(b->entry_count + 1, sizeof *b->bytes_of);
+    b->texture_of = stm_calloc(b->entry_count + 1, sizeof *b->texture_of);
     if (!b->bytes_of || !b->texture_of)
-        return txm_no_memory(err, NULL);
+        return stm_no_memory(err, NULL);
     for (uint32_t i = 0; i < view->texture_count; i++) {
         const txm_view_texture *t = &view->textures[i];
         for (uint32_t level = 0; !t->udim_rows && level < t->levels; level++)
@@ -324,9 +323,9 @@ static txm_status tables_new(budget *b, txm_error *err)
     }
     for (uint32_t r = 0; r < TXM_BUDGET_RESOLUTIONS; r++) {
         b->views[r] = *view;
-        b->views[r].tiles = txm_calloc(b->entry_count + 1, sizeof *view->tiles);
+        b->views[r].tiles = stm_calloc(b->entry_count + 1, sizeof *view->tiles);
         if (!b->views[r].tiles)
-            return txm_no_memory(err, NULL);
+            return stm_no_memory(err, NULL);
         for (uint32_t i = 0; i < b->entry_count; i++)
             b->views[r].tiles[i].slot = TXM_SLOT_NONE;
     }
@@ -347,9 +346,9 @@ static void sum_map(const budget *b, const txm_view *view, txm_render_budget *ou
 /* Adds up what is used of each image at each resolution. Leaves the marks of the first. */
 static txm_status sum_resolutions(budget *b, const txm_render_scene *scene, txm_render_budget *out, txm_error *err)
 {
-    out->image_resolution = txm_calloc(scene->image_count * TXM_BUDGET_RESOLUTIONS + 1, sizeof *out->image_resolution);
+    out->image_resolution = stm_calloc(scene->image_count * TXM_BUDGET_RESOLUTIONS + 1, sizeof *out->image_resolution);
     if (!out->image_resolution)
-        return txm_no_memory(err, NULL);
+        return stm_no_memory(err, NULL);
     for (uint32_t r = TXM_BUDGET_RESOLUTIONS; r-- > 0;) {
         txm_render_image_use *uses;
         mark_used(b, r);
@@ -408,7 +407,7 @@ static void budget_free(budget *b)
     free(b->texture_of);
     txm_render_textures_free(&b->warps);
     txm_render_textures_free(&b->job.textures);
-    txm_pool_free(b->job.pool);
+    stm_pool_free(b->job.pool);
 }
 
 /* `biased` sends every lookup to the page tables; those on which others depend also go to a cache. */
@@ -455,8 +454,8 @@ static txm_status run(budget *b, const txm_render_scene *scene, txm_render_budge
     if (status == TXM_OK) {
         b->across = (out->width + b->cell_px - 1) / b->cell_px;
         b->down = (out->height + b->cell_px - 1) / b->cell_px;
-        b->cells = txm_calloc(cell_count(b), TXM_BUDGET_RESOLUTIONS * sizeof *b->cells);
-        status = b->cells ? trace(b, scene, out, err) : txm_no_memory(err, NULL);
+        b->cells = stm_calloc(cell_count(b), TXM_BUDGET_RESOLUTIONS * sizeof *b->cells);
+        status = b->cells ? trace(b, scene, out, err) : stm_no_memory(err, NULL);
     }
     if (status == TXM_OK)
         status = settle_resolutions(b, err);
@@ -472,7 +471,7 @@ txm_status txm_render_budget_of(const txm_render_scene *scene, const txm_render_
 {
     txm_render_options own, *options = &own;
     budget b = {.job = {.options = options}, .options = options};
-    double begin = txm_clock_seconds();
+    double begin = stm_clock_seconds();
     memset(out, 0, sizeof *out);
     txm_status status = txm_render_options_take(given, options, err);
     if (status)
@@ -490,10 +489,10 @@ txm_status txm_render_budget_of(const txm_render_scene *scene, const txm_render_
     b.cell_px = tile >= 4 ? tile / 4 : 1;
     for (uint32_t i = 1; i < TXM_BUDGET_TILES; i++)
         out->tile_px[i] = b.cell_px << (TXM_BUDGET_TILES - 1 - i);
-    b.job.threads = options->threads ? options->threads : txm_cpu_count();
-    b.job.pool = txm_pool_new(b.job.threads);
-    status = b.job.pool ? run(&b, scene, out, err) : txm_fail_errno(err, errno, "threads cannot be started");
-    out->seconds = txm_clock_seconds() - begin;
+    b.job.threads = options->threads ? options->threads : stm_cpu_count();
+    b.job.pool = stm_pool_new(b.job.threads);
+    status = b.job.pool ? run(&b, scene, out, err) : stm_fail_errno(err, errno, "threads cannot be started");
+    out->seconds = stm_clock_seconds() - begin;
     budget_free(&b);
     if (status)
         txm_render_budget_clear(out);

@@ -9,11 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "render/random.h"
 #include "render/scene.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/text.h"
 
 enum { ROOM_SPHERES = 24, GRID = 16, UDIM_COLUMNS = 10 };
 
@@ -27,7 +25,7 @@ typedef struct builder {
 } builder;
 
 #define NEW_ITEM(b, plural)                                                                                            \
-    ((b)->failed || !TXM_GROW((b)->scene->plural##s, (b)->scene->plural##_capacity, (b)->scene->plural##_count)        \
+    ((b)->failed || !STM_GROW((b)->scene->plural##s, (b)->scene->plural##_capacity, (b)->scene->plural##_count)        \
          ? ((b)->failed = true, NULL)                                                                                  \
          : memset(&(b)->scene->plural##s[(b)->scene->plural##_count++], 0, sizeof *(b)->scene->plural##s))
 
@@ -57,13 +55,13 @@ static uint32_t material(builder *b, txm_surface_kind kind, float grey, float ro
         return 0;
     *m = (txm_scene_material){.kind = kind, .color = {grey, grey, grey}, .roughness = roughness, .ior = 1.45f};
     if (b->scene->image_count) {
-        if (!TXM_GROW(m->textures, m->texture_capacity, m->texture_count)) {
+        if (!STM_GROW(m->textures, m->texture_capacity, m->texture_count)) {
             b->failed = true;
             return 0;
         }
         m->textures[m->texture_count++] = (txm_scene_texture){.image = (uint32_t)(which % b->scene->image_count),
                                                               .is_color = true,
-                                                              .uv = txm_strdup(""),
+                                                              .uv = stm_strdup(""),
                                                               .transform = {1, 0, 0, 0, 1, 0}};
         b->failed |= !m->textures[m->texture_count - 1].uv;
     }
@@ -261,7 +259,7 @@ const char *txm_render_builtin_name(size_t index)
 static bool is_pattern(const char *path)
 {
     for (; *path; path++)
-        if (txm_ncasecmp(path, "<UDIM>", 6) == 0 || txm_ncasecmp(path, "<UVTILE>", 8) == 0)
+        if (strncasecmp(path, "<UDIM>", 6) == 0 || strncasecmp(path, "<UVTILE>", 8) == 0)
             return true;
     return false;
 }
@@ -271,15 +269,15 @@ static txm_status add_image(builder *b, const char *path, txm_error *err)
 {
     txm_scene_image *image = NEW_ITEM(b, image);
     if (!image)
-        return txm_no_memory(err, path);
-    *image = (txm_scene_image){.name = txm_asprintf("image%zu", b->scene->image_count - 1),
-                               .path = txm_strdup(path),
-                               .colorspace = txm_strdup("sRGB"),
+        return stm_no_memory(err, path);
+    *image = (txm_scene_image){.name = stm_asprintf("image%zu", b->scene->image_count - 1),
+                               .path = stm_strdup(path),
+                               .colorspace = stm_strdup("sRGB"),
                                .alpha = TXM_ALPHA_STRAIGHT,
                                .extension = TXM_EXTENSION_REPEAT,
                                .filter = TXM_FILTER_LINEAR};
     if (!image->name || !image->path || !image->colorspace)
-        return txm_no_memory(err, path);
+        return stm_no_memory(err, path);
     return is_pattern(path) ? txm_scene_find_udims(image, err) : TXM_OK;
 }
 
@@ -293,16 +291,16 @@ txm_status txm_render_scene_builtin(const char *name, const char *const *images,
     while (which < sizeof scenes / sizeof *scenes && strcmp(scenes[which].name, name) != 0)
         which++;
     if (which == sizeof scenes / sizeof *scenes)
-        return txm_fail(err, TXM_STATUS_USAGE,
+        return stm_fail(err, TXM_STATUS_USAGE,
                         "there is no built-in scene '%s'; choose plane, room, grid, udim, sphere or fly", name);
     builder b = {txm_scene_new(), images, count, frame, false};
-    txm_status status = b.scene ? TXM_OK : txm_no_memory(err, NULL);
+    txm_status status = b.scene ? TXM_OK : stm_no_memory(err, NULL);
     for (size_t i = 0; status == TXM_OK && i < count; i++)
         status = add_image(&b, images[i], err);
     if (status == TXM_OK) {
         scenes[which].build(&b);
         if (b.failed)
-            status = txm_no_memory(err, NULL);
+            status = stm_no_memory(err, NULL);
     }
     if (status)
         txm_render_scene_free(&b.scene);

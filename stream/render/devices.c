@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Opens the devices that run the lookups of a picture, and collects their statistics. */
 #include "render/devices.h"
+#include "base/base.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 
 txm_status txm_render_devices_open(txm_render_devices *devices, const char *names, uint64_t memory_bytes,
                                    txm_cache *cache, txm_error *err)
@@ -19,11 +17,11 @@ txm_status txm_render_devices_open(txm_render_devices *devices, const char *name
         char one[64];
         const size_t length = strcspn(names, ",");
         if (devices->count == TXM_RENDER_DEVICES_MOST)
-            return txm_fail(err, TXM_STATUS_USAGE, "more than %d devices", TXM_RENDER_DEVICES_MOST);
+            return stm_fail(err, TXM_STATUS_USAGE, "more than %d devices", TXM_RENDER_DEVICES_MOST);
         snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one - 1), names);
         txm_error own = {0};
         if (txm_device_open(cache, one, &how, &devices->items[devices->count], &own))
-            return txm_fail(err, own.status, "%s; use --device cpu", own.message);
+            return stm_fail(err, own.status, "%s; use --device cpu", own.message);
         devices->count++;
         names += length + (names[length] == ',');
     }
@@ -38,9 +36,9 @@ void txm_render_devices_close(txm_render_devices *devices)
 
 txm_status txm_render_devices_note(const txm_render_devices *devices, txm_render_device **out, txm_error *err)
 {
-    *out = devices->count ? txm_calloc(devices->count, sizeof **out) : NULL;
+    *out = devices->count ? stm_calloc(devices->count, sizeof **out) : NULL;
     if (devices->count && !*out)
-        return txm_no_memory(err, NULL);
+        return stm_no_memory(err, NULL);
     for (size_t i = 0; i < devices->count; i++) {
         txm_render_device *d = &(*out)[i];
         snprintf(d->name, sizeof d->name, "%s", txm_device_name(devices->items[i]));

@@ -7,11 +7,10 @@
  */
 #ifndef TXM_STREAM_ENGINE_H
 #define TXM_STREAM_ENGINE_H
+#include "base/base.h"
+#include "base/threads.h"
 #include "render/devices.h"
 #include "render/use.h"
-#include "tile/base/cancel.h"
-#include "tile/base/clock.h"
-#include "tile/base/pool.h"
 
 /* A rectangle of the picture, px. */
 typedef struct txm_render_rect {
@@ -35,7 +34,7 @@ typedef struct txm_render_job {
     const txm_view *biased; /* the view of a budget; NULL: a picture is rendered */
     txm_cache *warps;       /* a budget's cache for textures that warp others; NULL: there are none */
     uint32_t depth;         /* the longest chain of lookups of a step that depend on one another, minus 1 */
-    txm_pool *pool;
+    stm_pool *pool;
     txm_render_devices devices; /* devices that look up for the wave engine; none: the CPU looks up */
     uint32_t threads;
     txm_render_counts counts;

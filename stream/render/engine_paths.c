@@ -7,9 +7,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/base.h"
 #include "render/engine.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 
 enum { PIXELS_PER_TURN = 256 };
 
@@ -35,13 +34,13 @@ static void trace_pixel(worker *t, uint32_t pixel, uint64_t *rays)
 {
     txm_render_job *job = t->shared->job;
     const volatile int *cancel = job->options->cancel;
-    for (uint32_t sample = 0; sample < job->options->samples && !txm_is_cancelled(cancel); sample++) {
+    for (uint32_t sample = 0; sample < job->options->samples && !stm_is_cancelled(cancel); sample++) {
         txm_path path;
         txm_path_start(&job->world, pixel, job->first_sample + sample, &path);
         do {
             txm_path_intersect(&job->world, &path);
             ++*rays;
-        } while (txm_path_shade(&job->world, &t->looker, &path) == TXM_STEP_ON && !txm_is_cancelled(cancel));
+        } while (txm_path_shade(&job->world, &t->looker, &path) == TXM_STEP_ON && !stm_is_cancelled(cancel));
         txm_film_add(&job->film, &path);
     }
 }
@@ -56,7 +55,7 @@ static void work(void *arg)
     uint64_t pixels = (uint64_t)s->rect.w * s->rect.h, rays = 0;
     for (uint64_t first; (first = atomic_fetch_add(&s->next, PIXELS_PER_TURN)) < pixels;) {
         uint64_t end = first + PIXELS_PER_TURN < pixels ? first + PIXELS_PER_TURN : pixels;
-        if (txm_is_cancelled(o->cancel))
+        if (stm_is_cancelled(o->cancel))
             break;
         for (uint64_t i = first; i < end; i++)
             trace_pixel(t, txm_rect_pixel(&s->rect, s->job->world.width, i), &rays);
@@ -74,15 +73,15 @@ static void work(void *arg)
 static txm_status run(shared *s, worker *workers, uint32_t count, txm_error *err)
 {
     txm_status status = TXM_OK;
-    txm_group *group = txm_group_new(s->job->pool);
+    stm_group *group = stm_group_new(s->job->pool);
     if (!group)
-        return txm_no_memory(err, NULL);
+        return stm_no_memory(err, NULL);
     for (uint32_t i = 1; status == TXM_OK && i < count; i++)
-        if (!txm_group_submit(group, false, work, &workers[i]))
-            status = txm_no_memory(err, NULL);
+        if (!stm_group_submit(group, work, &workers[i]))
+            status = stm_no_memory(err, NULL);
     if (status == TXM_OK)
         work(&workers[0]);
-    txm_group_free(group);
+    stm_group_free(group);
     return status;
 }
 
@@ -101,8 +100,8 @@ static txm_looker looker_of(const txm_render_job *job, worker *of)
 txm_status txm_engine_paths(txm_render_job *job, txm_render_rect rect, txm_error *err)
 {
     shared s = {.job = job, .rect = rect};
-    worker *workers = txm_calloc(job->threads, sizeof *workers);
-    txm_status status = workers ? TXM_OK : txm_no_memory(err, NULL);
+    worker *workers = stm_calloc(job->threads, sizeof *workers);
+    txm_status status = workers ? TXM_OK : stm_no_memory(err, NULL);
     if (job->textures.set) {
         s.view = *txm_texture_set_view(job->textures.set);
         s.view.epoch = 1; /* counts what is used */
@@ -115,10 +114,10 @@ txm_status txm_engine_paths(txm_render_job *job, txm_render_rect rect, txm_error
             status = txm_cache_thread_new(waits, &workers[i].thread, err);
         workers[i].looker = looker_of(job, &workers[i]);
     }
-    double begin = txm_clock_seconds();
+    double begin = stm_clock_seconds();
     if (status == TXM_OK)
         status = run(&s, workers, job->threads, err);
-    job->counts.trace_seconds += txm_clock_seconds() - begin;
+    job->counts.trace_seconds += stm_clock_seconds() - begin;
     for (uint32_t i = 0; workers && i < job->threads; i++)
         txm_cache_thread_free(&workers[i].thread);
     free(workers);
@@ -127,7 +126,7 @@ txm_status txm_engine_paths(txm_render_job *job, txm_render_rect rect, txm_error
     job->counts.rays += s.rays;
     job->counts.steps += s.rays;
     job->samples_done += samples;
-    if (status == TXM_OK && txm_is_cancelled(job->options->cancel))
-        status = txm_fail(err, TXM_STATUS_CANCELLED, "stopped");
+    if (status == TXM_OK && stm_is_cancelled(job->options->cancel))
+        status = stm_fail(err, TXM_STATUS_CANCELLED, "stopped");
     return status;
 }

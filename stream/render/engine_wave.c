@@ -5,10 +5,9 @@
  */
 #include <stdlib.h>
 
+#include "base/base.h"
 #include "render/asks.h"
 #include "render/engine.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 
 enum { PATHS_PER_JOB = 2048, REQUESTS_PER_JOB = 4096 };
 
@@ -57,7 +56,7 @@ static void intersect_span(void *arg)
 {
     span *s = arg;
     const volatile int *cancel = s->wave->job->options->cancel;
-    for (uint32_t i = s->first; i < s->first + s->count && !txm_is_cancelled(cancel); i++)
+    for (uint32_t i = s->first; i < s->first + s->count && !stm_is_cancelled(cancel); i++)
         txm_path_intersect(&s->wave->job->world, &s->wave->paths[s->wave->active[i]]);
 }
 
@@ -66,7 +65,7 @@ static void shade_span(void *arg)
 {
     span *s = arg;
     const volatile int *cancel = s->wave->job->options->cancel;
-    for (uint32_t i = s->first; i < s->first + s->count && !txm_is_cancelled(cancel); i++) {
+    for (uint32_t i = s->first; i < s->first + s->count && !stm_is_cancelled(cancel); i++) {
         uint32_t path = s->wave->pending[i];
         s->looker.path = path;
         s->wave->steps[path] = (uint8_t)txm_path_shade(&s->wave->job->world, &s->looker, &s->wave->paths[path]);
@@ -75,21 +74,21 @@ static void shade_span(void *arg)
 
 /* Runs `fn` over `count` items in spans. Returns when all of them are done, or CANCELLED with some not done. Spans are
  * numbered in the order of the list, so that a span's lane collects from neighbouring paths. */
-static txm_status over(wave *w, uint32_t count, txm_job_fn fn, uint32_t *spans, txm_error *err)
+static txm_status over(wave *w, uint32_t count, void (*fn)(void *), uint32_t *spans, txm_error *err)
 {
-    txm_group *group = txm_group_new(w->job->pool);
-    txm_status status = group ? TXM_OK : txm_no_memory(err, NULL);
+    stm_group *group = stm_group_new(w->job->pool);
+    txm_status status = group ? TXM_OK : stm_no_memory(err, NULL);
     *spans = 0;
     for (uint32_t first = 0; status == TXM_OK && first < count; first += PATHS_PER_JOB) {
         span *s = &w->spans[(*spans)++];
         s->first = first;
         s->count = count - first < PATHS_PER_JOB ? count - first : PATHS_PER_JOB;
-        if (!txm_group_submit(group, false, fn, s))
-            status = txm_no_memory(err, NULL);
+        if (!stm_group_submit(group, fn, s))
+            status = stm_no_memory(err, NULL);
     }
-    txm_group_free(group);
-    if (status == TXM_OK && txm_is_cancelled(w->job->options->cancel))
-        status = txm_fail(err, TXM_STATUS_CANCELLED, "stopped");
+    stm_group_free(group);
+    if (status == TXM_OK && stm_is_cancelled(w->job->options->cancel))
+        status = stm_fail(err, TXM_STATUS_CANCELLED, "stopped");
     return status;
 }
 
@@ -100,10 +99,10 @@ static txm_status over(wave *w, uint32_t count, txm_job_fn fn, uint32_t *spans, 
 static txm_status load(wave *w, uint32_t spans, txm_error *err)
 {
     txm_ticket *ticket = NULL;
-    double begin = txm_clock_seconds();
+    double begin = stm_clock_seconds();
     txm_status status = txm_cache_process(w->job->textures.cache, w->lanes, spans, &ticket, err);
     txm_ticket_wait(&ticket);
-    w->job->counts.load_seconds += txm_clock_seconds() - begin;
+    w->job->counts.load_seconds += stm_clock_seconds() - begin;
     txm_moments_note(&w->job->moments, w->job->textures.cache, w->job->samples_done);
     return status;
 }
@@ -111,9 +110,9 @@ static txm_status load(wave *w, uint32_t spans, txm_error *err)
 /* The same if devices look up: they run all collected lookups, in as many launches as needed. */
 static txm_status ask(wave *w, uint32_t spans, txm_error *err)
 {
-    double begin = txm_clock_seconds();
+    double begin = stm_clock_seconds();
     txm_status status = txm_asks_answer(w->asks, w->noted, spans, err);
-    w->job->counts.load_seconds += txm_clock_seconds() - begin;
+    w->job->counts.load_seconds += stm_clock_seconds() - begin;
     txm_moments_note(&w->job->moments, w->job->textures.cache, w->job->samples_done);
     return status;
 }
@@ -131,9 +130,9 @@ static txm_status launch(wave *w, uint32_t count, uint32_t *left, txm_error *err
         w->spans[i].looker.view = &view;
         w->spans[i].looker.lane.count = 0;
     }
-    double begin = txm_clock_seconds();
+    double begin = stm_clock_seconds();
     status = over(w, count, shade_span, &spans, err);
-    job->counts.trace_seconds += txm_clock_seconds() - begin;
+    job->counts.trace_seconds += stm_clock_seconds() - begin;
     job->counts.steps += count;
     job->counts.launches++;
     *left = 0;
@@ -157,13 +156,13 @@ static txm_status take_alone(wave *w, uint32_t path, txm_error *err)
 {
     txm_render_job *job = w->job;
     txm_cache_thread *thread = NULL;
-    double begin = txm_clock_seconds();
+    double begin = stm_clock_seconds();
     txm_status status = txm_cache_thread_new(job->textures.cache, &thread, err);
     txm_looker looker = txm_looker_waiting(thread);
     if (status == TXM_OK)
         w->steps[path] = (uint8_t)txm_path_shade(&job->world, &looker, &w->paths[path]);
     txm_cache_thread_free(&thread);
-    job->counts.load_seconds += txm_clock_seconds() - begin;
+    job->counts.load_seconds += stm_clock_seconds() - begin;
     job->counts.steps++;
     return status;
 }
@@ -255,14 +254,14 @@ static bool wave_new(wave *w, txm_render_job *job, txm_render_rect rect, uint64_
 {
     uint32_t lanes = samples < job->options->lanes ? (uint32_t)samples : job->options->lanes;
     *w = (wave){.job = job, .rect = rect, .lanes_max = lanes, .spans_max = (lanes + PATHS_PER_JOB - 1) / PATHS_PER_JOB};
-    w->paths = txm_calloc(lanes, sizeof *w->paths);
-    w->steps = txm_calloc(lanes, 1);
-    w->pending = txm_calloc(lanes, sizeof *w->pending);
-    w->active = txm_calloc(lanes, sizeof *w->active);
-    w->spans = txm_calloc(w->spans_max, sizeof *w->spans);
-    w->lanes = txm_calloc(w->spans_max, sizeof(txm_lane *));
-    w->requests = txm_calloc(w->spans_max, REQUESTS_PER_JOB * sizeof *w->requests);
-    w->noted = txm_calloc(w->spans_max, sizeof *w->noted);
+    w->paths = stm_calloc(lanes, sizeof *w->paths);
+    w->steps = stm_calloc(lanes, 1);
+    w->pending = stm_calloc(lanes, sizeof *w->pending);
+    w->active = stm_calloc(lanes, sizeof *w->active);
+    w->spans = stm_calloc(w->spans_max, sizeof *w->spans);
+    w->lanes = stm_calloc(w->spans_max, sizeof(txm_lane *));
+    w->requests = stm_calloc(w->spans_max, REQUESTS_PER_JOB * sizeof *w->requests);
+    w->noted = stm_calloc(w->spans_max, sizeof *w->noted);
     const size_t images = job->world.scene->image_count;
     if (job->devices.count && !job->options->untextured)
         w->asks = txm_asks_new(&job->devices, job->textures.bound, images, images, lanes, job->depth > 0);
@@ -289,7 +288,7 @@ txm_status txm_engine_wave(txm_render_job *job, txm_render_rect rect, txm_error 
     const txm_render_options *o = job->options;
     uint64_t samples = (uint64_t)rect.w * rect.h * o->samples;
     wave w;
-    txm_status status = wave_new(&w, job, rect, samples) ? TXM_OK : txm_no_memory(err, NULL);
+    txm_status status = wave_new(&w, job, rect, samples) ? TXM_OK : stm_no_memory(err, NULL);
     for (w.first = 0; status == TXM_OK && w.first < samples; w.first += w.lanes_max) {
         uint64_t left = samples - w.first;
         uint32_t count = left < w.lanes_max ? (uint32_t)left : w.lanes_max;

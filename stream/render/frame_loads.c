@@ -8,20 +8,17 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/base.h"
 #include "render/use.h"
-#include "tile/base/cancel.h"
-#include "tile/base/fail.h"
-#include "tile/base/frames.h"
-#include "tile/base/mem.h"
 
 txm_status txm_frame_loads_new(txm_frame_loads *l, txm_cache *cache, uint32_t most, bool is_virtual, txm_error *err)
 {
     *l = (txm_frame_loads){.cache = cache, .most = most, .is_virtual = is_virtual};
-    l->requests = txm_calloc(most, sizeof *l->requests);
-    l->keys = txm_calloc(most, sizeof *l->keys);
-    l->choices = txm_calloc(most, sizeof *l->choices);
+    l->requests = stm_calloc(most, sizeof *l->requests);
+    l->keys = stm_calloc(most, sizeof *l->keys);
+    l->choices = stm_calloc(most, sizeof *l->choices);
     if (!l->requests || !l->keys || !l->choices)
-        return txm_no_memory(err, NULL);
+        return stm_no_memory(err, NULL);
     txm_cache_stats_of(cache, &l->now);
     const txm_status status = txm_cache_viewer_new(cache, &l->viewer, err);
     if (status == TXM_OK)
@@ -206,9 +203,9 @@ static txm_status hand_over(txm_frame_loads *l, uint32_t *asked, txm_error *err)
 static void wait_for_batch(txm_frame_loads *l, const volatile int *cancel)
 {
     const struct timespec moment = {0, 100000};
-    while (!txm_is_cancelled(cancel) && !txm_ticket_poll(l->ticket))
+    while (!stm_is_cancelled(cancel) && !txm_ticket_poll(l->ticket))
         nanosleep(&moment, NULL);
-    if (txm_is_cancelled(cancel))
+    if (stm_is_cancelled(cancel))
         txm_ticket_cancel(&l->ticket);
     else
         txm_ticket_wait(&l->ticket);

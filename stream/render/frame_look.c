@@ -13,8 +13,7 @@
 #include <string.h>
 
 #include "render/use.h"
-#include "tile/base/extension.h"
-#include "tile/base/frames.h"
+#include "txtile/sampler.h"
 
 /* The texture of a lookup; for a UDIM set, one of its tiles. */
 typedef struct place {
@@ -33,7 +32,7 @@ static float wrap_or_reject(float x, uint8_t extension)
 {
     if (!isfinite(x))
         x = 0.0f;
-    return txm_wrap(&x, extension) ? x : -1.0f;
+    return txm_extension_wrap(extension, &x) ? x : -1.0f;
 }
 
 /* The tile of a UDIM set, found without a lock because UDIM sets of scenes have no base texture. NULL: the set has no
@@ -74,8 +73,8 @@ typedef struct texel {
 static bool texel_at(const place *p, uint32_t level, const float move[2], texel *out)
 {
     const int32_t w = (int32_t)txm_level_size(p->t->width, level), h = (int32_t)txm_level_size(p->t->height, level);
-    const int32_t x = txm_wrap_pixel((int32_t)floorf(p->u * (float)w + move[0]), w, p->t->extension);
-    const int32_t y = txm_wrap_pixel((int32_t)floorf((1.0f - p->v) * (float)h + move[1]), h, p->t->extension);
+    const int32_t x = txm_extension_pixel(p->t->extension, (int32_t)floorf(p->u * (float)w + move[0]), w);
+    const int32_t y = txm_extension_pixel(p->t->extension, (int32_t)floorf((1.0f - p->v) * (float)h + move[1]), h);
     if (x < 0 || y < 0)
         return false;
     const uint32_t across = ((uint32_t)w + (1u << p->t->tile_shift) - 1) >> p->t->tile_shift;

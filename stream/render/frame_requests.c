@@ -3,11 +3,10 @@
  * The requests of a frame: waves, rejection, the list. See frame_requests.h.
  */
 #include "render/frame_requests.h"
+#include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "tile/base/mem.h"
 
 /* ---- of a part ---- */
 
@@ -29,7 +28,7 @@ static void write_request(txm_part_requests *p, txm_tile_key key)
         p->rejected++;
         return;
     }
-    if (p->count == p->most || !TXM_GROW(p->keys, p->room, p->count)) {
+    if (p->count == p->most || !STM_GROW(p->keys, p->room, p->count)) {
         p->full++;
         return;
     }
@@ -81,9 +80,9 @@ bool txm_request_list_new(txm_request_list *list, uint32_t most)
     while (size < 2 * most)
         size *= 2;
     *list = (txm_request_list){.most = most, .table_size = size};
-    list->keys = txm_calloc(most, sizeof *list->keys);
-    list->counts = txm_calloc(most, sizeof *list->counts);
-    list->table = txm_calloc(size, sizeof *list->table);
+    list->keys = stm_calloc(most, sizeof *list->keys);
+    list->counts = stm_calloc(most, sizeof *list->counts);
+    list->table = stm_calloc(size, sizeof *list->table);
     return list->keys && list->counts && list->table;
 }
 

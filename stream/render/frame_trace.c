@@ -8,13 +8,10 @@
  * missing result, so each pass takes every path at least one lookup further.
  */
 #include "render/frame_trace.h"
+#include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "tile/base/cancel.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 
 enum { BLOCK_W = 8, BLOCK_H = TXM_BLOCK_LANES / BLOCK_W, BLOCKS_PER_PART = 64 };
 
@@ -24,8 +21,8 @@ bool txm_frame_film_new(txm_frame_film *film, uint32_t width, uint32_t height)
 {
     const size_t pixels = (size_t)width * height;
     *film = (txm_frame_film){.width = width, .height = height};
-    film->shown = txm_calloc(pixels, 3 * sizeof(float));
-    film->next = txm_calloc(pixels, 3 * sizeof(float));
+    film->shown = stm_calloc(pixels, 3 * sizeof(float));
+    film->next = stm_calloc(pixels, 3 * sizeof(float));
     return film->shown && film->next;
 }
 
@@ -56,7 +53,7 @@ uint32_t txm_frame_trace_paths(uint32_t width, uint32_t height)
 bool txm_frame_trace_new(txm_frame_trace *trace, uint32_t width, uint32_t height, uint32_t most_requests)
 {
     const uint32_t blocks = blocks_of(width, height), count = (blocks + BLOCKS_PER_PART - 1) / BLOCKS_PER_PART;
-    trace->parts = txm_calloc(count, sizeof *trace->parts);
+    trace->parts = stm_calloc(count, sizeof *trace->parts);
     trace->part_count = trace->parts ? count : 0;
     for (uint32_t i = 0; i < trace->part_count; i++) {
         const uint32_t first = i * BLOCKS_PER_PART;
@@ -138,7 +135,7 @@ static void trace_block(txm_frame_part *part, uint32_t block)
             txm_path_start(t->world, pixels[i], first + s, &paths[i]);
             active[i] = (uint8_t)i;
         }
-        for (uint32_t left = count; left && !txm_is_cancelled(t->options->render.cancel);)
+        for (uint32_t left = count; left && !stm_is_cancelled(t->options->render.cancel);)
             left = step_paths(part, block, paths, lanes, active, left);
         for (uint32_t i = 0; i < count; i++)
             for (int c = 0; c < 3; c++) {
@@ -154,7 +151,7 @@ static void trace_block(txm_frame_part *part, uint32_t block)
 static void trace_part(void *arg)
 {
     txm_frame_part *part = arg;
-    for (uint32_t i = 0; i < part->count && !txm_is_cancelled(part->trace->options->render.cancel); i++)
+    for (uint32_t i = 0; i < part->count && !stm_is_cancelled(part->trace->options->render.cancel); i++)
         trace_block(part, part->first + i);
 }
 
@@ -176,25 +173,25 @@ static void begin_part(txm_frame_trace *trace, txm_frame_part *p, uint32_t frame
 
 /* Traces the parts that are not complete. */
 static txm_status trace_parts(txm_frame_part *const *parts, uint32_t count, const txm_frame_trace *trace,
-                              txm_pool *pool, txm_error *err)
+                              stm_pool *pool, txm_error *err)
 {
-    txm_group *group = txm_group_new(pool);
-    txm_status status = group ? TXM_OK : txm_no_memory(err, NULL);
+    stm_group *group = stm_group_new(pool);
+    txm_status status = group ? TXM_OK : stm_no_memory(err, NULL);
     for (uint32_t i = 0; status == TXM_OK && i < count; i++)
-        if (!txm_group_submit(group, false, trace_part, parts[i]))
-            status = txm_no_memory(err, NULL);
-    txm_group_free(group);
-    if (status == TXM_OK && txm_is_cancelled(trace->options->render.cancel))
-        status = txm_fail(err, TXM_STATUS_CANCELLED, "stopped");
+        if (!stm_group_submit(group, trace_part, parts[i]))
+            status = stm_no_memory(err, NULL);
+    stm_group_free(group);
+    if (status == TXM_OK && stm_is_cancelled(trace->options->render.cancel))
+        status = stm_fail(err, TXM_STATUS_CANCELLED, "stopped");
     return status;
 }
 
-txm_status txm_frame_trace_run(txm_frame_trace *trace, txm_pool *pool, uint32_t frame, uint32_t rejection,
+txm_status txm_frame_trace_run(txm_frame_trace *trace, stm_pool *pool, uint32_t frame, uint32_t rejection,
                                txm_error *err)
 {
-    txm_frame_part **parts = txm_calloc(trace->part_count, sizeof *parts);
-    txm_ask_list **noted = txm_calloc(trace->part_count, sizeof *noted);
-    txm_status status = parts && noted ? TXM_OK : txm_no_memory(err, NULL);
+    txm_frame_part **parts = stm_calloc(trace->part_count, sizeof *parts);
+    txm_ask_list **noted = stm_calloc(trace->part_count, sizeof *noted);
+    txm_status status = parts && noted ? TXM_OK : stm_no_memory(err, NULL);
     uint32_t left = trace->part_count;
     for (uint32_t i = 0; status == TXM_OK && i < left; i++) {
         parts[i] = &trace->parts[i];

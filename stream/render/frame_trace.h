@@ -4,9 +4,9 @@
  */
 #ifndef TXM_STREAM_FRAME_TRACE_H
 #define TXM_STREAM_FRAME_TRACE_H
+#include "base/threads.h"
 #include "render/frame_look.h"
 #include "render/path.h"
-#include "tile/base/pool.h"
 
 /* Sums of samples. A frame adds to a copy, which becomes the picture when the frame is complete. */
 typedef struct txm_frame_film {
@@ -50,6 +50,6 @@ void txm_frame_trace_free(txm_frame_trace *trace);
 uint32_t txm_frame_trace_paths(uint32_t width, uint32_t height);
 
 /* Traces a frame into `film->next`. CANCELLED if it is incomplete. */
-txm_status txm_frame_trace_run(txm_frame_trace *trace, txm_pool *pool, uint32_t frame, uint32_t rejection,
+txm_status txm_frame_trace_run(txm_frame_trace *trace, stm_pool *pool, uint32_t frame, uint32_t rejection,
                                txm_error *err);
 #endif

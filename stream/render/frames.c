@@ -10,14 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "render/frame_loads.h"
 #include "render/frame_trace.h"
 #include "render/light.h"
 #include "render/use.h"
-#include "tile/base/clock.h"
-#include "tile/base/fail.h"
-#include "tile/base/frames.h"
-#include "tile/base/mem.h"
 
 enum { KEPT_TIMES = 1 << 16 /* number of last frames whose median time is computed */ };
 
@@ -31,7 +28,7 @@ struct txm_frames {
     txm_path_world world;
     float filter[TXM_FILTER_TABLE], decoded[256];
     txm_scene_camera camera;
-    txm_pool *pool;
+    stm_pool *pool;
     txm_frame_film film;
     txm_frame_trace trace;
     txm_frame_loads loads;
@@ -128,7 +125,7 @@ static txm_status check_options(const txm_frames_options *o, txm_error *err)
     };
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         if (checks[i].wrong)
-            return txm_fail(err, TXM_STATUS_USAGE, "%s", checks[i].why);
+            return stm_fail(err, TXM_STATUS_USAGE, "%s", checks[i].why);
     return TXM_OK;
 }
 
@@ -179,7 +176,7 @@ static txm_status new_picture(txm_frames *f, uint32_t width, uint32_t height, tx
     txm_frame_trace trace = {0};
     if (!txm_frame_film_new(&film, width, height) || !txm_frame_trace_new(&trace, width, height, f->options.requests)) {
         txm_frame_film_free(&film);
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a picture of %u x %u px", width, height);
+        return stm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a picture of %u x %u px", width, height);
     }
     txm_frame_film_free(&f->film);
     txm_frame_trace_free(&f->trace);
@@ -193,14 +190,14 @@ static txm_status open_all(txm_frames *f, txm_error *err)
 {
     const txm_render_scene *scene = f->scene;
     const txm_render_options *o = &f->options.render;
-    const uint32_t threads = o->threads ? o->threads : txm_cpu_count();
+    const uint32_t threads = o->threads ? o->threads : stm_cpu_count();
     txm_path_filter(o->filter_width, f->filter);
     txm_texel_decode(f->decoded);
-    f->pool = txm_pool_new(threads);
+    f->pool = stm_pool_new(threads);
     if (!f->pool)
-        return txm_fail_errno(err, errno, "threads cannot be started");
+        return stm_fail_errno(err, errno, "threads cannot be started");
     if (!txm_request_list_new(&f->list, f->options.requests))
-        return txm_no_memory(err, NULL);
+        return stm_no_memory(err, NULL);
     txm_status status = new_picture(f, o->width ? o->width : scene->width, o->height ? o->height : scene->height, err);
     if (status == TXM_OK)
         status = open_textures(f, err);
@@ -223,15 +220,15 @@ txm_status txm_frames_open(const txm_render_scene *scene, const txm_frames_optio
     txm_error_clear(err);
     *out = NULL;
     txm_status status = check_options(options, err);
-    txm_frames *f = status == TXM_OK ? txm_calloc(1, sizeof *f) : NULL;
+    txm_frames *f = status == TXM_OK ? stm_calloc(1, sizeof *f) : NULL;
     if (status)
         return status;
     if (!f)
-        return txm_no_memory(err, NULL);
+        return stm_no_memory(err, NULL);
     f->scene = scene;
     f->options = *options;
     f->camera = scene->camera;
-    f->begin_seconds = txm_clock_seconds();
+    f->begin_seconds = stm_clock_seconds();
     f->totals.until_half = f->totals.until_most = f->totals.until_all = UINT32_MAX;
     set_cache_options(f);
     const txm_render_options given = f->options.render;
@@ -252,7 +249,7 @@ void txm_frames_close(txm_frames **frames)
     close_textures(f);
     txm_scene_geometry_free(&f->geometry);
     txm_world_map_free(&f->map);
-    txm_pool_free(f->pool);
+    stm_pool_free(f->pool);
     txm_frame_film_free(&f->film);
     txm_frame_trace_free(&f->trace);
     txm_request_list_free(&f->list);
@@ -266,7 +263,7 @@ void txm_frames_close(txm_frames **frames)
 /* Time since the frames were opened, on the machine's clock or the virtual one. */
 static double now_ms(const txm_frames *f)
 {
-    return f->options.is_virtual ? f->virtual_ms : 1e3 * (txm_clock_seconds() - f->begin_seconds);
+    return f->options.is_virtual ? f->virtual_ms : 1e3 * (stm_clock_seconds() - f->begin_seconds);
 }
 
 /* Adds up the counts of the parts of the picture. */
@@ -315,7 +312,7 @@ static void note_sharpness(txm_frames *f, const txm_frame_stats *s)
 static void note_time(txm_frames *f, double ms)
 {
     const size_t count = f->totals.frames;
-    if (count < KEPT_TIMES && !TXM_GROW(f->times, f->times_room, count))
+    if (count < KEPT_TIMES && !STM_GROW(f->times, f->times_room, count))
         return;
     f->times[count % KEPT_TIMES] = (float)ms;
 }
@@ -416,7 +413,7 @@ static txm_status prepare_asks(txm_frames *f, txm_error *err)
         f->asking_paths = paths;
     }
     if (!f->asks)
-        return txm_no_memory(err, NULL);
+        return stm_no_memory(err, NULL);
     txm_asks_forget(f->asks, paths);
     txm_frame_samplers(f->textures.bound, images, f->asks->samplers);
     f->asks->view = &f->loads.view;
@@ -484,7 +481,7 @@ void txm_frames_restart(txm_frames *f)
     f->last = (txm_frame_stats){0};
     txm_frames_cut(f);
     f->loads.due_ms -= now_ms(f);
-    f->begin_seconds = txm_clock_seconds();
+    f->begin_seconds = stm_clock_seconds();
     f->virtual_ms = 0.0;
 }
 
@@ -571,7 +568,7 @@ txm_status txm_frames_set_resolution(txm_frames *f, float share, txm_error *err)
 {
     txm_error_clear(err);
     if (!(share > 0.0f && share <= 1.0f))
-        return txm_fail(err, TXM_STATUS_USAGE, "the texture resolution must be above 0 and at most 1");
+        return stm_fail(err, TXM_STATUS_USAGE, "the texture resolution must be above 0 and at most 1");
     for (size_t i = 0; i < f->scene->image_count; i++)
         f->textures.bound[i].how.mip_bias = share < 1.0f ? -log2f(share) : 0.0f;
     f->cache.resolution = share;
@@ -618,7 +615,7 @@ txm_status txm_frames_set_size(txm_frames *f, uint32_t width, uint32_t height, t
 {
     txm_error_clear(err);
     if (!width || !height || width > 65536 || height > 65536)
-        return txm_fail(err, TXM_STATUS_USAGE, "a picture can have 1 x 1 to 65536 x 65536 px");
+        return stm_fail(err, TXM_STATUS_USAGE, "a picture can have 1 x 1 to 65536 x 65536 px");
     return new_picture(f, width, height, err);
 }
 

@@ -12,10 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "render/module.h"
-#include "tile/base/cancel.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const txm_geometry_table *module;
@@ -30,7 +28,7 @@ static void load_geometry_module(txm_error *err)
                                       "libembree4-4 or libembree3-3"};
     const txm_geometry_table *t = txm_module_table(&embree, err);
     if (t && (t->abi != TXM_GEOMETRY_ABI || t->hit_bytes != sizeof(txm_ray_hit) || t->ray_bytes != sizeof(txm_ray)))
-        txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s is from another build", embree.file);
+        stm_fail(err, TXM_STATUS_UNSUPPORTED, "%s is from another build", embree.file);
     else
         module = t;
 }
@@ -58,7 +56,7 @@ static bool is_invertible(const txm_matrix *m)
 static bool add_flat(const txm_scene_geometry *g, const txm_scene_mesh *mesh, const txm_matrix *to_world)
 {
     static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
-    float *positions = txm_calloc(mesh->vertex_count + 1, 3 * sizeof *positions);
+    float *positions = stm_calloc(mesh->vertex_count + 1, 3 * sizeof *positions);
     int flat = -1;
     for (size_t i = 0; positions && i < mesh->vertex_count; i++) {
         const float *p = mesh->positions + 3 * i;
@@ -118,16 +116,16 @@ txm_status txm_scene_geometry_new(const txm_render_scene *scene, unsigned thread
     g.call = module;
     pthread_mutex_unlock(&lock);
     if (!g.call)
-        return txm_fail_as(err, &own);
+        return stm_fail_as(err, &own);
     int *meshes = calloc(scene->mesh_count + 1, sizeof *meshes);
     g.data = meshes ? g.call->new (threads, cancel) : NULL;
     txm_status status = TXM_OK;
     if (!g.data)
-        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for the geometry");
+        status = stm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for the geometry");
     else if (!add_all(scene, &g, meshes))
-        status = txm_is_cancelled(cancel)
-                     ? txm_fail(err, TXM_STATUS_CANCELLED, "stopped")
-                     : txm_fail(err, TXM_STATUS_NO_MEMORY, "the geometry cannot be built: %s", g.call->message(g.data));
+        status = stm_is_cancelled(cancel)
+                     ? stm_fail(err, TXM_STATUS_CANCELLED, "stopped")
+                     : stm_fail(err, TXM_STATUS_NO_MEMORY, "the geometry cannot be built: %s", g.call->message(g.data));
     free(meshes);
     if (status) {
         txm_scene_geometry_free(&g);

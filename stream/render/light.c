@@ -10,9 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/base.h"
 #include "render/bsdf.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 
 static const float pi = 3.14159265f;
 
@@ -205,9 +204,9 @@ static txm_status fill(txm_texture_set *set, uint32_t texture, const txm_bound_i
                        const txm_scene_world *world, float *weights, txm_error *err)
 {
     txm_sampler how = bound->how;
-    uint32_t *requests = txm_calloc(REQUESTS, sizeof *requests);
+    uint32_t *requests = stm_calloc(REQUESTS, sizeof *requests);
     txm_lane lane = {.capacity = REQUESTS, .requests = requests};
-    txm_status status = requests ? TXM_OK : txm_no_memory(err, NULL);
+    txm_status status = requests ? TXM_OK : stm_no_memory(err, NULL);
     how.mode = TXM_LEVEL_MODE_FLOOR;
     how.mip_bias = 0.0f;
     while (status == TXM_OK && !weigh(set, texture, &how, world, &lane, weights)) {
@@ -284,9 +283,9 @@ txm_status txm_world_map_new(const txm_render_scene *scene, const txm_bound_imag
     *out = NULL;
     if (world->image == TXM_SCENE_NONE || world->unsampled || !tx)
         return TXM_OK;
-    txm_world_map *map = txm_calloc(1, sizeof *map);
-    float *weights = txm_calloc(CELLS, sizeof *weights);
-    txm_status status = map && weights ? txm_texture_set_new(&set, err) : txm_no_memory(err, NULL);
+    txm_world_map *map = stm_calloc(1, sizeof *map);
+    float *weights = stm_calloc(CELLS, sizeof *weights);
+    txm_status status = map && weights ? txm_texture_set_new(&set, err) : stm_no_memory(err, NULL);
     if (status == TXM_OK)
         status = txm_texture_set_add(set, tx, scene->images[world->image].extension, &texture, err);
     if (status == TXM_OK)

@@ -12,7 +12,6 @@
 #include "render/bsdf.h"
 #include "render/light.h"
 #include "render/random.h"
-#include "tile/base/releases.h"
 
 /* Dimensions of random numbers: those of the camera, then some for each bounce. */
 enum { DIMENSION_CAMERA = 0, DIMENSION_BOUNCE = 8, PER_BOUNCE = 8, BSDF = 0, LIGHT = 1, LOOK = 2, PART = 3 };
@@ -37,7 +36,7 @@ static float widening_of(const txm_render_scene *scene, const txm_render_options
     const float said = options->filter_glossy > 0.0f ? options->filter_glossy : scene->filter_glossy;
     if (!options->widen)
         return 0.0f;
-    return TXM_RELEASE(0, widens_by_setting) && said >= 0.0f && said < 1.0f ? said : 1.0f;
+    return said >= 0.0f && said < 1.0f ? said : 1.0f;
 }
 
 void txm_path_aim(txm_path_world *w, const txm_scene_camera *c, uint32_t width, uint32_t height)

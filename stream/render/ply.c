@@ -13,12 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "render/scene.h"
-#include "tile/base/endian.h"
-#include "tile/base/fail.h"
-#include "tile/base/file_map.h"
-#include "tile/base/mem.h"
-#include "tile/base/text.h"
 
 enum { MAX_PROPERTIES = 256, MAX_MAPS = 64, FACE_BYTES = 13, NOTHING = -1 };
 
@@ -39,9 +35,9 @@ static txm_status fail(const txm_scene_mesh *mesh, txm_error *err, const char *f
     char reason[256];
     va_list args;
     va_start(args, format);
-    txm_vformat(reason, sizeof reason, format, args);
+    vsnprintf(reason, sizeof reason, format, args);
     va_end(args);
-    return txm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", mesh->path ? mesh->path : "mesh", reason);
+    return stm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", mesh->path ? mesh->path : "mesh", reason);
 }
 
 /* ---- the header ---- */
@@ -105,12 +101,12 @@ static txm_status read_comment(const txm_scene_mesh *mesh, layout *l, const char
     errno = 0;                          /* distinguishes a failed allocation from bad syntax */
     cJSON *json = cJSON_Parse(end + 1); /* a JSON string, like all texts of a scene */
     if (!json && errno == ENOMEM)
-        return txm_no_memory(err, mesh->path);
+        return stm_no_memory(err, mesh->path);
     const char *name = json ? cJSON_GetStringValue(json) : end + 1;
     free(l->names[map]);
-    l->names[map] = txm_strdup(name ? name : "");
+    l->names[map] = stm_strdup(name ? name : "");
     cJSON_Delete(json);
-    return l->names[map] ? TXM_OK : txm_no_memory(err, mesh->path);
+    return l->names[map] ? TXM_OK : stm_no_memory(err, mesh->path);
 }
 
 /* Vertices must be declared before faces, which is the order of the data. Later elements are skipped with their
@@ -172,7 +168,7 @@ static txm_status read_header(const txm_scene_mesh *mesh, layout *l, const uint8
 /* Copies `n` floats per vertex, from any offsets. NaN and infinity become 0. */
 static float *gather(const uint8_t *vertices, size_t count, uint32_t stride, const int *offsets, int n)
 {
-    float *out = count ? txm_alloc_pixels(count, (size_t)n * sizeof *out) : calloc(1, sizeof *out);
+    float *out = count ? reallocarray(NULL, count, (size_t)n * sizeof *out) : calloc(1, sizeof *out);
     for (size_t i = 0; out && i < count; i++)
         for (int k = 0; k < n; k++) {
             float f;
@@ -188,15 +184,15 @@ static txm_status read_maps(txm_scene_mesh *mesh, layout *l, const uint8_t *vert
 {
     mesh->maps = calloc(MAX_MAPS, sizeof *mesh->maps);
     if (!mesh->maps)
-        return txm_no_memory(err, mesh->path);
+        return stm_no_memory(err, mesh->path);
     for (int i = 0; i < MAX_MAPS; i++) {
         if (l->maps[i][0] == NOTHING || l->maps[i][1] == NOTHING)
             continue;
         txm_uv_map *map = &mesh->maps[mesh->map_count++];
-        map->name = l->names[i] ? txm_strdup(l->names[i]) : txm_strdup("");
+        map->name = l->names[i] ? stm_strdup(l->names[i]) : stm_strdup("");
         map->uv = gather(vertices, mesh->vertex_count, l->vertex_bytes, l->maps[i], 2);
         if (!map->name || !map->uv)
-            return txm_no_memory(err, mesh->path);
+            return stm_no_memory(err, mesh->path);
     }
     return TXM_OK;
 }
@@ -204,15 +200,15 @@ static txm_status read_maps(txm_scene_mesh *mesh, layout *l, const uint8_t *vert
 /* Corners are checked here once, so that hits need no checks. */
 static txm_status read_faces(txm_scene_mesh *mesh, const uint8_t *faces, txm_error *err)
 {
-    mesh->corners = txm_calloc(mesh->triangle_count + 1, 3 * sizeof *mesh->corners);
-    mesh->polygons = mesh->quad_count ? txm_calloc(mesh->triangle_count + 1, sizeof *mesh->polygons) : NULL;
+    mesh->corners = stm_calloc(mesh->triangle_count + 1, 3 * sizeof *mesh->corners);
+    mesh->polygons = mesh->quad_count ? stm_calloc(mesh->triangle_count + 1, sizeof *mesh->polygons) : NULL;
     if (!mesh->corners || (mesh->quad_count && !mesh->polygons))
-        return txm_no_memory(err, mesh->path);
+        return stm_no_memory(err, mesh->path);
     for (size_t i = 0, triangle = 0; i < mesh->polygon_count; i++) {
         const size_t count = *faces++;
         uint32_t corners[4] = {0};
         for (size_t k = 0; k < count; k++, faces += 4) {
-            corners[k] = txm_load_le32(faces);
+            memcpy(&corners[k], faces, 4);
             if (corners[k] >= mesh->vertex_count)
                 return fail(mesh, err, "face %zu names vertex %u of %zu", i, corners[k], mesh->vertex_count);
         }
@@ -262,7 +258,7 @@ static txm_status read_body(txm_scene_mesh *mesh, layout *l, const uint8_t *body
     if (smooth)
         mesh->normals = gather(body, mesh->vertex_count, l->vertex_bytes, l->normal, 3);
     if (!mesh->positions || (smooth && !mesh->normals))
-        return txm_no_memory(err, mesh->path);
+        return stm_no_memory(err, mesh->path);
     txm_status status = read_maps(mesh, l, body, err);
     const uint8_t *faces = body + mesh->vertex_count * l->vertex_bytes;
     if (status == TXM_OK)
@@ -285,30 +281,50 @@ txm_status txm_mesh_parse(txm_scene_mesh *mesh, const uint8_t *data, size_t byte
     return status;
 }
 
+/* The file is read, not mapped: a file that shrinks is then shorter, and no fault. */
+static uint8_t *read_file(int fd, size_t bytes, size_t *got)
+{
+    uint8_t *data = malloc(bytes);
+    int error = data ? 0 : ENOMEM;
+    for (*got = 0; !error && *got < bytes;) {
+        const ssize_t n = read(fd, data + *got, bytes - *got);
+        if (n == 0)
+            break;
+        error = n < 0 && errno != EINTR ? errno : 0;
+        *got += n > 0 ? (size_t)n : 0;
+    }
+    if (error) {
+        free(data);
+        data = NULL;
+    }
+    errno = error;
+    return data;
+}
+
 /* The file is opened without blocking, so that a FIFO does not hang the program; only a regular file is read, since its
  * size is relied on. */
 txm_status txm_mesh_read(txm_scene_mesh *mesh, txm_error *err)
 {
     struct stat s;
-    txm_map map;
-    int fd = open(mesh->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    int error = fd < 0 ? errno : fstat(fd, &s) ? errno : 0;
+    uint8_t *data = NULL;
+    size_t got = 0;
+    const int fd = open(mesh->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const int error = fd < 0 ? errno : fstat(fd, &s) ? errno : 0;
     txm_status status = TXM_OK;
     if (error)
-        status = txm_fail_errno(err, error, "%s", mesh->path);
+        status = stm_fail_errno(err, error, "%s", mesh->path);
     else if (!S_ISREG(s.st_mode))
-        status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a file", mesh->path);
+        status = stm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a file", mesh->path);
     else if (s.st_size == 0)
         status = fail(mesh, err, "the file is empty");
-    else if ((error = txm_map_open(&map, fd, (size_t)s.st_size)))
-        status = txm_fail_errno(err, error, "%s: cannot map", mesh->path);
+    else if (!(data = read_file(fd, (size_t)s.st_size, &got)))
+        status = stm_fail_errno(err, errno, "%s: cannot be read", mesh->path);
+    else if (got < (size_t)s.st_size)
+        status = stm_fail(err, TXM_STATUS_CHANGED, "%s: cut short while it was read", mesh->path);
     if (fd >= 0)
         close(fd);
-    if (status)
-        return status;
-    status = txm_mesh_parse(mesh, map.data, map.bytes, err);
-    if (txm_map_lost(&map))
-        status = txm_fail(err, TXM_STATUS_CHANGED, "%s: cut short while it was read", mesh->path);
-    txm_map_close(&map);
+    if (status == TXM_OK)
+        status = txm_mesh_parse(mesh, data, got, err);
+    free(data);
     return status;
 }

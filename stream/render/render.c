@@ -9,20 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "render/engine.h"
 #include "render/light.h"
 #include "render/use.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/options.h"
 
 /* ---- options ---- */
 
 /* The defaults are Cycles': compact differentials that are widened, stochastic levels, a pixel filter of 1.5 px. */
-void txm_render_options_init_sized(txm_render_options *options, size_t struct_size)
+void txm_render_options_init(txm_render_options *options)
 {
-    const txm_render_options all = {.struct_size = struct_size,
-                                    .samples = 4,
+    *options = (txm_render_options){.samples = 4,
                                     .bounces = 3,
                                     .seed = 1,
                                     .lanes = 1 << 16,
@@ -30,7 +27,6 @@ void txm_render_options_init_sized(txm_render_options *options, size_t struct_si
                                     .mode = TXM_LEVEL_MODE_STOCHASTIC,
                                     .filter_width = 1.5f,
                                     .trace_records = TXM_TRACE_TILES};
-    txm_options_open(options, struct_size, &all, sizeof all);
 }
 
 /* The words of the command line; NULL ends the list. */
@@ -50,10 +46,10 @@ const char *txm_render_differentials_name(txm_render_differentials differentials
 txm_status txm_render_options_take(const txm_render_options *given, txm_render_options *o, txm_error *err)
 {
     txm_error_clear(err);
-    txm_render_options_init(o);
-    txm_status status = txm_options_take(o, sizeof *o, given, "txm_render_options", err);
-    if (status)
-        return status;
+    if (given)
+        *o = *given;
+    else
+        txm_render_options_init(o);
     const struct {
         bool wrong;
         const char *why;
@@ -74,7 +70,7 @@ txm_status txm_render_options_take(const txm_render_options *given, txm_render_o
     };
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         if (checks[i].wrong)
-            return txm_fail(err, TXM_STATUS_USAGE, "%s", checks[i].why);
+            return stm_fail(err, TXM_STATUS_USAGE, "%s", checks[i].why);
     return TXM_OK;
 }
 
@@ -100,15 +96,15 @@ static txm_status film_new(txm_film *film, const txm_render_options *o, uint32_t
 {
     size_t pixels = (size_t)width * height;
     film->width = width;
-    film->rgb = txm_calloc(pixels, 3 * sizeof(float));
+    film->rgb = stm_calloc(pixels, 3 * sizeof(float));
     if (o->heat) {
-        film->level = txm_calloc(pixels, sizeof(float));
-        film->misses = txm_calloc(pixels, sizeof(float));
-        film->passes = txm_calloc(pixels, sizeof(float));
-        film->level_count = txm_calloc(pixels, sizeof(uint32_t));
+        film->level = stm_calloc(pixels, sizeof(float));
+        film->misses = stm_calloc(pixels, sizeof(float));
+        film->passes = stm_calloc(pixels, sizeof(float));
+        film->level_count = stm_calloc(pixels, sizeof(uint32_t));
     }
     if (!film->rgb || (o->heat && (!film->level || !film->misses || !film->passes || !film->level_count)))
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a picture of %u x %u px", width, height);
+        return stm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a picture of %u x %u px", width, height);
     return TXM_OK;
 }
 
@@ -197,9 +193,9 @@ static void keep_partial_trace(const txm_render_job *job, txm_status status, txm
     const txm_error why = err ? *err : (txm_error){.status = status};
     txm_error_clear(err); /* otherwise the first message would be kept */
     if (txm_cache_trace_stop_partial(job->textures.cache, why.message, &own) == TXM_OK)
-        txm_fail(err, status, "%s; the trace so far is in %s", why.message, job->options->trace);
+        stm_fail(err, status, "%s; the trace so far is in %s", why.message, job->options->trace);
     else
-        txm_fail(err, status, "%s; %s", why.message, own.message);
+        stm_fail(err, status, "%s; %s", why.message, own.message);
     if (err)
         err->sys_errno = why.sys_errno;
 }
@@ -241,16 +237,16 @@ static txm_status list_tiles(const txm_render_textures *textures, txm_render_pic
 /* Paths are copied, because those of the cache are freed with it. */
 static txm_status note_textures(txm_cache *cache, txm_render_picture *out, txm_error *err)
 {
-    out->textures = txm_calloc(out->cache.textures, sizeof *out->textures);
+    out->textures = stm_calloc(out->cache.textures, sizeof *out->textures);
     if (!out->textures && out->cache.textures)
-        return txm_no_memory(err, NULL);
+        return stm_no_memory(err, NULL);
     for (; out->texture_count < out->cache.textures; out->texture_count++) {
         txm_cache_texture_stats *t = &out->textures[out->texture_count];
         txm_status status = txm_cache_texture_stats_of(cache, out->texture_count, t, err);
         if (status)
             return status;
         if (t->path && !(t->path = strdup(t->path)))
-            return txm_no_memory(err, NULL);
+            return stm_no_memory(err, NULL);
     }
     return TXM_OK;
 }
@@ -275,7 +271,7 @@ static txm_status collect(const txm_render_scene *scene, txm_render_job *job, ui
         txm_moments_note(&job->moments, job->textures.cache, job->samples_done);
         txm_cache_stats_of(job->textures.cache, &out->cache);
         out->verdict = txm_cache_report(job->textures.cache, TXM_CACHE_REPORT_FORMAT_VERDICT);
-        status = out->verdict ? note_textures(job->textures.cache, out, err) : txm_no_memory(err, NULL);
+        status = out->verdict ? note_textures(job->textures.cache, out, err) : stm_no_memory(err, NULL);
         if (status)
             return status;
     }
@@ -305,28 +301,28 @@ txm_status txm_render(const txm_render_scene *scene, const txm_render_options *g
     txm_scene_geometry geometry = {0};
     txm_world_map *map = NULL;
     float filter[TXM_FILTER_TABLE];
-    double begin = txm_clock_seconds();
+    double begin = stm_clock_seconds();
     memset(out, 0, sizeof *out);
     txm_status status = txm_render_options_take(given, options, err);
     if (status)
         return status;
     if (!options->samples)
-        return txm_fail(err, TXM_STATUS_USAGE, "a picture needs at least 1 sample");
+        return stm_fail(err, TXM_STATUS_USAGE, "a picture needs at least 1 sample");
     bool reference = options->engine == TXM_RENDER_ENGINE_REFERENCE;
     uint32_t width = options->width ? options->width : scene->width;
     uint32_t height = options->height ? options->height : scene->height;
-    job.threads = options->threads ? options->threads : txm_cpu_count();
+    job.threads = options->threads ? options->threads : stm_cpu_count();
     job.samples_all = (uint64_t)width * height * options->samples;
-    job.pool = txm_pool_new(job.threads);
+    job.pool = stm_pool_new(job.threads);
     if (!job.pool)
-        return txm_fail_errno(err, errno, "threads cannot be started");
+        return stm_fail_errno(err, errno, "threads cannot be started");
     txm_path_filter(options->filter_width, filter);
     status = film_new(&job.film, options, width, height, err);
     /* Options are checked before the module is loaded. */
     if (status == TXM_OK)
         status = txm_render_textures_new(scene, options, reference, reference, &job.textures, err);
     if (status == TXM_OK && job.textures.cache && !txm_moments_new(&job.moments, begin))
-        status = txm_no_memory(err, NULL);
+        status = stm_no_memory(err, NULL);
     if (status == TXM_OK)
         status = txm_scene_geometry_new(scene, job.threads, options->cancel, &geometry, err);
     if (status == TXM_OK && scene->world.image != TXM_SCENE_NONE)
@@ -346,14 +342,14 @@ txm_status txm_render(const txm_render_scene *scene, const txm_render_options *g
     }
     if (status == TXM_OK)
         status = collect(scene, &job, height, out, err);
-    out->counts.seconds = txm_clock_seconds() - begin;
+    out->counts.seconds = stm_clock_seconds() - begin;
     film_free(&job.film);
     free(job.moments.items);
     txm_render_devices_close(&job.devices);
     txm_render_textures_free(&job.textures);
     txm_scene_geometry_free(&geometry);
     txm_world_map_free(&map);
-    txm_pool_free(job.pool);
+    stm_pool_free(job.pool);
     if (status)
         txm_render_picture_clear(out);
     return status;
@@ -372,7 +368,7 @@ txm_status txm_render_scene_open(const char *folder, const txm_path_map *maps, s
         scene->maps = maps;
         scene->map_count = count;
     }
-    txm_status status = scene ? txm_scene_read(scene, folder, err) : txm_no_memory(err, folder);
+    txm_status status = scene ? txm_scene_read(scene, folder, err) : stm_no_memory(err, folder);
     if (status)
         txm_render_scene_free(&scene);
     if (scene)

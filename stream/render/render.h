@@ -16,7 +16,6 @@
 #include "txmill/scene.h"
 #include "txtile/cache.h"
 #include "txtile/device.h"
-#include "txtile/export.h"
 #include "txtile/sampler.h"
 #include "txtile/status.h"
 
@@ -31,19 +30,19 @@ typedef struct txm_render_scene txm_render_scene;
 
 /* Reads a folder with scene.txt and its meshes, whose paths may be those of another machine: `count` maps say where
  * they are here, and may be freed afterwards. Messages name the line. */
-TXM_API txm_status txm_render_scene_open(const char *folder, const txm_path_map *maps, size_t count,
-                                         txm_render_scene **out, txm_error *err);
+txm_status txm_render_scene_open(const char *folder, const txm_path_map *maps, size_t count, txm_render_scene **out,
+                                 txm_error *err);
 
 /* Makes a built-in scene: "plane" (a floor to the horizon), "room" (walls and spheres: diffuse, glossy, mirror), "grid"
  * (quads, each with its own texture), "udim" (a wall of UDIM tiles; `images` is one pattern with <UDIM>), "sphere"
  * (inside a lat-long image), "fly" (plane and grid, seen by a camera that moves with `frame`, 0 to 1). Images are taken
  * in turn and looked up as sRGB with straight alpha. */
-TXM_API txm_status txm_render_scene_builtin(const char *name, const char *const *images, size_t count, float frame,
-                                            txm_render_scene **out, txm_error *err);
+txm_status txm_render_scene_builtin(const char *name, const char *const *images, size_t count, float frame,
+                                    txm_render_scene **out, txm_error *err);
 /* The name of a built-in scene; NULL beyond the last. */
-TXM_API const char *txm_render_builtin_name(size_t index);
+const char *txm_render_builtin_name(size_t index);
 
-TXM_API void txm_render_scene_free(txm_render_scene **scene); /* NULL-safe; sets *scene to NULL */
+void txm_render_scene_free(txm_render_scene **scene); /* NULL-safe; sets *scene to NULL */
 
 /* The size of a scene; width and height are those of its picture, px. */
 typedef struct txm_render_scene_info {
@@ -54,8 +53,8 @@ typedef struct txm_render_scene_info {
 } txm_render_scene_info;
 
 /* Fills in size and images of a scene. Texts live as long as the scene. */
-TXM_API void txm_render_scene_describe(const txm_render_scene *scene, txm_render_scene_info *out);
-TXM_API const char *txm_render_image_path(const txm_render_scene *scene, size_t image); /* NULL beyond the last */
+void txm_render_scene_describe(const txm_render_scene *scene, txm_render_scene_info *out);
+const char *txm_render_image_path(const txm_render_scene *scene, size_t image); /* NULL beyond the last */
 
 /* A file that a scene loads; valid during the call. */
 typedef struct txm_render_scene_file {
@@ -67,10 +66,9 @@ typedef struct txm_render_scene_file {
 
 /* Calls `call` for each file of the scene, in its order; a file of several images with the same settings comes once.
  * Ends at the first call that does not return TXM_OK, and returns its status. */
-TXM_API txm_status txm_render_scene_files(const txm_render_scene *scene,
-                                          txm_status (*call)(void *user, const txm_render_scene_file *file,
-                                                             txm_error *err),
-                                          void *user, txm_error *err);
+txm_status txm_render_scene_files(const txm_render_scene *scene,
+                                  txm_status (*call)(void *user, const txm_render_scene_file *file, txm_error *err),
+                                  void *user, txm_error *err);
 
 /* ---- rendering --------------------------------------------------------------------------------------------------- */
 
@@ -92,12 +90,11 @@ typedef enum txm_render_differentials {
 } txm_render_differentials;
 
 /* Names of the above; NULL outside the range. */
-TXM_API const char *txm_render_engine_name(txm_render_engine engine);
-TXM_API const char *txm_render_differentials_name(txm_render_differentials differentials);
+const char *txm_render_engine_name(txm_render_engine engine);
+const char *txm_render_differentials_name(txm_render_differentials differentials);
 
 /* Options of a render. They are read during the call only. */
 typedef struct txm_render_options {
-    size_t struct_size;     /* set by txm_render_options_init */
     uint32_t width, height; /* px; 0: the scene's */
     uint32_t samples;       /* per pixel; 0: as many as a budget needs */
     uint32_t bounces;       /* 0: camera rays only */
@@ -138,22 +135,15 @@ typedef struct txm_render_options {
     /* Devices on which the wave engine looks up: names such as "opencl:0", separated by commas. NULL: on the CPU. */
     const char *devices;
     uint64_t device_memory; /* memory for tiles on each device; 0: as much as the cache's budget */
-    uint64_t reserved[1];
 } txm_render_options;
 
 /* Copies the scene's settings of bounces to options; those that the scene lacks are not changed. */
-TXM_API void txm_render_scene_bounces(const txm_render_scene *scene, txm_render_options *options);
+void txm_render_scene_bounces(const txm_render_scene *scene, txm_render_options *options);
 
-/* Initialises options of struct_size bytes with the defaults: 4 samples, 3 bounces, seed 1, one render tile, wave of
+/* Initialises options with the defaults: 4 samples, 3 bounces, seed 1, one render tile, wave of
  * 65536 lanes, compact differentials that are widened, Cycles' levels, filter 1.5 px, the cache's defaults, traces of
- * tiles. For other languages; C and C++ call txm_render_options_init. */
-TXM_API void txm_render_options_init_sized(txm_render_options *options, size_t struct_size);
-
-/* Initialises options with these defaults. */
-static inline void txm_render_options_init(txm_render_options *options)
-{
-    txm_render_options_init_sized(options, sizeof *options);
-}
+ * tiles. */
+void txm_render_options_init(txm_render_options *options);
 
 /* Counts and times of a render. */
 typedef struct txm_render_counts {
@@ -241,9 +231,9 @@ typedef struct txm_render_picture {
 
 /* Renders. NOT_FOUND, with the image and what to do, if a tx file is missing. Free the picture with
  * txm_render_picture_clear. */
-TXM_API txm_status txm_render(const txm_render_scene *scene, const txm_render_options *options, txm_render_picture *out,
-                              txm_error *err);
-TXM_API void txm_render_picture_clear(txm_render_picture *picture); /* NULL-safe; zeroes */
+txm_status txm_render(const txm_render_scene *scene, const txm_render_options *options, txm_render_picture *out,
+                      txm_error *err);
+void txm_render_picture_clear(txm_render_picture *picture); /* NULL-safe; zeroes */
 
 /* ---- budgets ----------------------------------------------------------------------------------------------------- */
 
@@ -290,9 +280,9 @@ typedef struct txm_render_budget {
 /* Computes a budget. Uses of `options`: size, samples, bounces, render_tile, differentials, widening, levels, threads,
  * context, cancel, progress. With 0 samples it continues until the doublings that are left, up to the scene's number or
  * at least 32, are expected to find less than 3 % more tiles, or until 64. */
-TXM_API txm_status txm_render_budget_of(const txm_render_scene *scene, const txm_render_options *options,
-                                        txm_render_budget *out, txm_error *err);
-TXM_API void txm_render_budget_clear(txm_render_budget *budget); /* NULL-safe; zeroes */
+txm_status txm_render_budget_of(const txm_render_scene *scene, const txm_render_options *options,
+                                txm_render_budget *out, txm_error *err);
+void txm_render_budget_clear(txm_render_budget *budget); /* NULL-safe; zeroes */
 
 #ifdef __cplusplus
 }

@@ -4,11 +4,10 @@
  * came.
  */
 #include "render/scene.h"
+#include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "tile/base/mem.h"
 
 enum { MOST_BOUNCES = 1024 };
 

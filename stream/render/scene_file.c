@@ -13,11 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "render/scene_words.h"
-#include "tile/base/extension.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
+#include "txtile/reader.h"
 
 enum {
     FORMAT_VERSION = 1,
@@ -40,7 +38,7 @@ typedef struct parser {
 /* Adds an item, cleared and counted, so that txm_render_scene_free finds what it owns. NULL after a failure. */
 #define NEW_ITEM(parser_, kind)                                                                                        \
     ((parser_)->words.failed || (parser_)->scene->kind##_count >= UINT32_MAX - 1 ||                                    \
-             !TXM_GROW((parser_)->scene->kind##s, (parser_)->scene->kind##_capacity, (parser_)->scene->kind##_count)   \
+             !STM_GROW((parser_)->scene->kind##s, (parser_)->scene->kind##_capacity, (parser_)->scene->kind##_count)   \
          ? (txm_words_no_memory(&(parser_)->words), NULL)                                                              \
          : memset(&(parser_)->scene->kind##s[(parser_)->scene->kind##_count++], 0, sizeof *(parser_)->scene->kind##s))
 
@@ -149,7 +147,7 @@ static void read_udims(parser *p, txm_scene_image *image)
         uint32_t number = txm_take_count(&p->words, "the UDIM tile", 1001, 9999);
         if (image->udim_count >= MAX_UDIMS)
             txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "more than %d UDIM tiles", MAX_UDIMS);
-        if (!p->words.failed && !TXM_GROW(image->udims, capacity, image->udim_count))
+        if (!p->words.failed && !STM_GROW(image->udims, capacity, image->udim_count))
             txm_words_no_memory(&p->words);
         if (!p->words.failed)
             image->udims[image->udim_count++] = number;
@@ -164,7 +162,7 @@ static char *take_path(parser *p)
 {
     char *stored = txm_take_text(&p->words, "the path"), *path = NULL;
     if (stored && !txm_path_map_apply(p->scene->maps, p->scene->map_count, stored, &path))
-        path = txm_path_join(p->folder, stored);
+        path = stm_path_join(p->folder, stored);
     if (stored && !path)
         txm_words_no_memory(&p->words);
     free(stored);
@@ -189,9 +187,11 @@ static void read_image(parser *p)
     static const char *const alphas[] = {"straight", "premultiplied", "channel_packed", "none", NULL};
     static const txm_alpha alpha_of[] = {TXM_ALPHA_STRAIGHT, TXM_ALPHA_PREMULTIPLIED, TXM_ALPHA_CHANNEL_PACKED,
                                          TXM_ALPHA_NONE};
-    static const char *const extensions[] = {TXM_EXTENSION_TABLE(TXM_EXTENSION_WORD) NULL};
+    const char *extensions[8] = {NULL};
     static const char *const filters[] = {"closest", "linear", "cubic", "smart", NULL};
     txm_scene_image *image = read_image_file(p);
+    for (int i = 0; i < 7 && txm_extension_name((txm_extension)i); i++)
+        extensions[i] = txm_extension_name((txm_extension)i);
     if (!image)
         return;
     txm_take_keyword(&p->words, "alpha");
@@ -228,7 +228,7 @@ static void read_ptex(parser *p)
         return;
     }
     const uint32_t pages = txm_ptex_pages_info_of(image->pages)->pages;
-    image->udims = txm_calloc(pages, sizeof *image->udims);
+    image->udims = stm_calloc(pages, sizeof *image->udims);
     if (!image->udims) {
         txm_words_no_memory(&p->words);
         return;
@@ -296,7 +296,7 @@ static void read_texture(parser *p)
     if (p->words.failed)
         return;
     m = &p->scene->materials[material];
-    if (!TXM_GROW(m->textures, m->texture_capacity, m->texture_count)) {
+    if (!STM_GROW(m->textures, m->texture_capacity, m->texture_count)) {
         txm_words_no_memory(&p->words);
         return;
     }
@@ -332,7 +332,7 @@ static void read_texture(parser *p)
 static void read_mesh(parser *p)
 {
     txm_render_scene *scene = p->scene;
-    if (p->words.failed || !TXM_GROW(scene->meshes, scene->mesh_capacity, scene->mesh_count)) {
+    if (p->words.failed || !STM_GROW(scene->meshes, scene->mesh_capacity, scene->mesh_count)) {
         txm_words_no_memory(&p->words);
         return;
     }
@@ -566,7 +566,7 @@ txm_status txm_scene_parse(txm_render_scene *scene, const char *name, const char
     const char *last = text + bytes;
     bool begun = false;
     if (memchr(text, 0, bytes))
-        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: not a text file", name);
+        return stm_fail(err, TXM_STATUS_CORRUPT, "%s: not a text file", name);
     for (const char *line = text; line < last && !p.words.failed;) {
         const char *end = memchr(line, '\n', (size_t)(last - line));
         p.words.at = line;
@@ -629,27 +629,28 @@ static char *read_whole(const char *path, size_t *bytes)
 /* `folder` is stored with the scene: meshes and images are relative to it. */
 txm_status txm_scene_read(txm_render_scene *scene, const char *path, txm_error *err)
 {
-    char *file = txm_path_join(path, "scene.txt");
+    char *file = stm_path_join(path, "scene.txt");
     size_t bytes;
     char *text = file ? read_whole(file, &bytes) : NULL;
     txm_status status = TXM_OK;
-    scene->folder = txm_strdup(path);
+    scene->folder = stm_strdup(path);
     if (!file || !scene->folder)
-        status = txm_no_memory(err, path);
+        status = stm_no_memory(err, path);
     else if (!text && errno == EINVAL)
-        status = txm_fail(err, TXM_STATUS_NOT_A_FILE,
+        status = stm_fail(err, TXM_STATUS_NOT_A_FILE,
                           "%s: not a regular file; a scene is a folder that contains a text file scene.txt", file);
     else if (!text && errno == EFBIG)
-        status = txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: more than %d MB", file, MAX_TEXT_BYTES >> 20);
+        status = stm_fail(err, TXM_STATUS_TOO_LARGE, "%s: more than %d MB", file, MAX_TEXT_BYTES >> 20);
     else if (!text && errno == ENOENT)
-        status = txm_fail(err, TXM_STATUS_NOT_FOUND,
+        status = stm_fail(err, TXM_STATUS_NOT_FOUND,
                           "%s: not a scene: scene.txt is missing; in Blender, the extension's Export "
                           "Scene writes one",
                           path);
     else if (!text)
-        status = txm_fail_errno(err, errno, "%s: the scene cannot be opened", file);
-    else if (txm_is_pointer(text, bytes))
-        status = txm_fail(err, TXM_STATUS_UNSUPPORTED, TXM_POINTER_MESSAGE, file);
+        status = stm_fail_errno(err, errno, "%s: the scene cannot be opened", file);
+    else if (strncmp(text, "version https://git-lfs.github.com/spec/", bytes < 40 ? bytes : 40) == 0 && bytes)
+        status = stm_fail(err, TXM_STATUS_UNSUPPORTED,
+                          "%s: a pointer of Git LFS in place of the file; 'git lfs pull' downloads the file", file);
     else
         status = txm_scene_parse(scene, file, path, text, bytes, err);
     free(text);

@@ -4,17 +4,16 @@
  * afterwards every function returns a harmless value, so that statements need not check in between.
  */
 #include "render/scene_words.h"
+#include "base/base.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <math.h>
 #include <search.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/text.h"
 
 /* A name of one kind, and its index. The tree of names owns them. */
 typedef struct named {
@@ -31,10 +30,10 @@ void txm_words_fail(txm_words *p, txm_status status, const char *format, ...)
     if (p->failed)
         return;
     va_start(args, format);
-    txm_vformat(message, sizeof message, format, args);
+    vsnprintf(message, sizeof message, format, args);
     va_end(args);
     p->failed = true;
-    txm_fail(p->err, status, "%s:%zu: %s", p->file, p->line, message);
+    stm_fail(p->err, status, "%s:%zu: %s", p->file, p->line, message);
 }
 
 /* The message includes the line, which shows how much of a large scene was read. */
@@ -102,7 +101,7 @@ float txm_take_number(txm_words *p, const char *what)
     if (n && n < sizeof text) {
         memcpy(text, word, n);
         text[n] = 0;
-        float f = txm_parse_float(text, &end);
+        float f = strtof(text, &end);
         if (!*end && isfinite(f))
             return f;
     }
@@ -178,7 +177,7 @@ char *txm_take_text(txm_words *p, const char *what)
     cJSON *json = cJSON_ParseWithLength(p->at, (size_t)(end + 1 - p->at));
     const char *value = json ? cJSON_GetStringValue(json) : NULL;
     bool exhausted = !json && errno == ENOMEM;
-    char *text = txm_strdup(value);
+    char *text = stm_strdup(value);
     if ((value && !text) || exhausted)
         txm_words_no_memory(p);
     else if (!value)
@@ -243,7 +242,7 @@ char *txm_define_name(txm_words *p, char kind, uint32_t index)
         free(key);
         return NULL;
     }
-    char *copy = txm_strdup(key->name);
+    char *copy = stm_strdup(key->name);
     if (!copy)
         txm_words_no_memory(p);
     return copy;

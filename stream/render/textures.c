@@ -13,12 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/owner.h"
-#include "tile/base/path.h"
-#include "tile/base/shell.h"
-#include "tile/base/text.h"
+#include "base/base.h"
 #include "txmill/convert.h"
 #include "txmill/inspect.h"
 #include "txtile/describe.h"
@@ -31,15 +26,15 @@ static char *udim_path(const char *pattern, uint32_t number)
     static const char *const tokens[] = {"<UDIM>", "<UVTILE>"};
     for (int i = 0; i < 2; i++)
         for (const char *at = pattern; *at; at++) {
-            if (txm_ncasecmp(at, tokens[i], strlen(tokens[i])) != 0)
+            if (strncasecmp(at, tokens[i], strlen(tokens[i])) != 0)
                 continue;
             uint32_t tile = number - 1001;
             const char *rest = at + strlen(tokens[i]);
-            return i == 0 ? txm_asprintf("%.*s%u%s", (int)(at - pattern), pattern, number, rest)
-                          : txm_asprintf("%.*su%u_v%u%s", (int)(at - pattern), pattern, tile % 10 + 1, tile / 10 + 1,
+            return i == 0 ? stm_asprintf("%.*s%u%s", (int)(at - pattern), pattern, number, rest)
+                          : stm_asprintf("%.*su%u_v%u%s", (int)(at - pattern), pattern, tile % 10 + 1, tile / 10 + 1,
                                          rest);
         }
-    return txm_strdup(pattern);
+    return stm_strdup(pattern);
 }
 
 /* Tries every number, because a set may have gaps, and its folder any number of other files. */
@@ -50,13 +45,13 @@ txm_status txm_scene_find_udims(txm_scene_image *image, txm_error *err)
         char *path = udim_path(image->path, number);
         bool there = path && access(path, F_OK) == 0;
         free(path);
-        if (!path || (there && !TXM_GROW(image->udims, capacity, image->udim_count)))
-            return txm_no_memory(err, image->path);
+        if (!path || (there && !STM_GROW(image->udims, capacity, image->udim_count)))
+            return stm_no_memory(err, image->path);
         if (there)
             image->udims[image->udim_count++] = number;
     }
     return image->udim_count ? TXM_OK
-                             : txm_fail(err, TXM_STATUS_NOT_FOUND, "%s: none of its UDIM tiles exists", image->path);
+                             : stm_fail(err, TXM_STATUS_NOT_FOUND, "%s: none of its UDIM tiles exists", image->path);
 }
 
 /* Images that differ only in extension or interpolation have the same file. */
@@ -89,7 +84,7 @@ txm_status txm_render_scene_files(const txm_render_scene *scene,
             char *path = udim_path(image->path, image->udims[k]);
             file.path = path;
             file.pattern = image->path;
-            status = path ? call(user, &file, err) : txm_no_memory(err, image->path);
+            status = path ? call(user, &file, err) : stm_no_memory(err, image->path);
             free(path);
         }
     }
@@ -107,24 +102,32 @@ static txm_status make_of_pixel(txm_render_textures *t, const txm_render_options
                                 const txm_settings *settings, char **tx, txm_error *err)
 {
     const char *folder = getenv("TMPDIR");
-    char *name = txm_owned_path(folder && *folder ? folder : "/tmp", "txmill-pixel", ".txm-tmp");
+    char *name = stm_asprintf("%s/.txmill-pixel-XXXXXX.txm-tmp", folder && *folder ? folder : "/tmp");
+    const int reserved = name ? mkostemps(name, sizeof ".txm-tmp" - 1, O_CLOEXEC) : -1;
     txm_result made = {0};
     txm_convert_options how;
     txm_convert_options_init(&how);
     how.output = name;
-    txm_status status = name ? txm_convert(o->context, path, settings, &how, &made, err) : txm_no_memory(err, path);
+    txm_status status = TXM_OK;
+    if (reserved >= 0)
+        status = txm_convert(o->context, path, settings, &how, &made, err);
+    else
+        status = name ? stm_fail_errno(err, errno, "%s: cannot make a tx file of its pixel in TMPDIR", path)
+                      : stm_no_memory(err, path);
+    if (reserved >= 0)
+        close(reserved);
     txm_result_clear(&made);
     int file = status == TXM_OK ? open(name, O_RDONLY | O_CLOEXEC) : -1;
     if (status == TXM_OK && file < 0)
-        status = txm_fail_errno(err, errno, "%s: cannot make a tx file of its pixel in TMPDIR", path);
+        status = stm_fail_errno(err, errno, "%s: cannot make a tx file of its pixel in TMPDIR", path);
     if (status == TXM_OK) {
-        *tx = txm_asprintf("/proc/self/fd/%d", file);
+        *tx = stm_asprintf("/proc/self/fd/%d", file);
         if (*tx && access(*tx, F_OK) != 0) {
             free(*tx);
-            *tx = txm_strdup(name);
+            *tx = stm_strdup(name);
         }
-        if (!*tx || !TXM_GROW(t->pixels, t->pixel_capacity, t->pixel_count))
-            status = txm_no_memory(err, path);
+        if (!*tx || !STM_GROW(t->pixels, t->pixel_capacity, t->pixel_count))
+            status = stm_no_memory(err, path);
     }
     if (name && (status != TXM_OK || strcmp(*tx, name) != 0)) {
         unlink(name);
@@ -153,20 +156,20 @@ static txm_status take_as_is(txm_render_textures *t, const txm_render_options *o
         return status;
     if (is_pixel)
         return make_of_pixel(t, o, path, settings, tx, err);
-    *tx = txm_strdup(path);
-    return *tx ? TXM_OK : txm_no_memory(err, path);
+    *tx = stm_strdup(path);
+    return *tx ? TXM_OK : stm_no_memory(err, path);
 }
 
 /* The command that makes the tx file of an image, or the tx files of a scene if `image` is NULL, as a shell reads it.
  */
 static char *make_command(const char *path, const txm_scene_image *image, const char *cache_dir)
 {
-    char *file = txm_shell_path(path), *space = image ? txm_shell_word(image->colorspace) : NULL;
-    char *dir = cache_dir ? txm_shell_word(cache_dir) : NULL;
+    char *file = stm_shell_path(path), *space = image ? stm_shell_word(image->colorspace) : NULL;
+    char *dir = cache_dir ? stm_shell_word(cache_dir) : NULL;
     char *command = NULL;
     if (file && (space || !image) && (dir || !cache_dir))
         command =
-            txm_asprintf("txmill make%s%s%s%s%s%s %s", image ? " -c " : "", image ? space : "", image ? " -a " : "",
+            stm_asprintf("txmill make%s%s%s%s%s%s %s", image ? " -c " : "", image ? space : "", image ? " -a " : "",
                          image ? txm_alpha_name(image->alpha) : "", dir ? " -d " : "", dir ? dir : "", file);
     free(file);
     free(space);
@@ -179,8 +182,8 @@ static txm_status say_unready(const txm_render_options *o, const txm_scene_image
 {
     char *command = make_command(path, image, o->cache_dir);
     if (!command)
-        return txm_no_memory(err, path);
-    txm_fail(err, TXM_STATUS_NOT_FOUND, "%s: its tx file is %s%s%s; Cycles %s; make it with '%s'", path,
+        return stm_no_memory(err, path);
+    stm_fail(err, TXM_STATUS_NOT_FOUND, "%s: its tx file is %s%s%s; Cycles %s; make it with '%s'", path,
              txm_tx_state_name(r->state), *r->reason ? ": " : "", r->reason, r->shows, command);
     free(command);
     return TXM_STATUS_NOT_FOUND;
@@ -194,9 +197,9 @@ static txm_status find_tx(txm_render_textures *t, const txm_render_options *o, c
     txm_settings settings;
     txm_resolve_options how;
     txm_resolution r;
-    if (!o->context || txm_path_has_ext(path, ".tx")) {
-        *tx = txm_strdup(path);
-        return *tx ? TXM_OK : txm_no_memory(err, path);
+    if (!o->context || stm_path_has_ext(path, ".tx")) {
+        *tx = stm_strdup(path);
+        return *tx ? TXM_OK : stm_no_memory(err, path);
     }
     txm_settings_init(&settings);
     settings.colorspace = image->colorspace;
@@ -210,8 +213,8 @@ static txm_status find_tx(txm_render_textures *t, const txm_render_options *o, c
         status = take_as_is(t, o, path, &settings, tx, err);
     else if (r.state != TXM_TX_STATE_FRESH)
         status = say_unready(o, image, path, &r, err);
-    else if (!(*tx = txm_strdup(r.path)))
-        status = txm_no_memory(err, path);
+    else if (!(*tx = stm_strdup(r.path)))
+        status = stm_no_memory(err, path);
     txm_resolution_clear(&r);
     return status;
 }
@@ -233,7 +236,7 @@ static txm_status name_missing(void *user, const txm_render_scene_file *file, tx
     if (status == TXM_OK)
         return TXM_OK;
     if (status != TXM_STATUS_NOT_FOUND)
-        return txm_fail_as(err, &why);
+        return stm_fail_as(err, &why);
     m->count++;
     m->options->missing(m->options->missing_user, why.message);
     return TXM_OK;
@@ -249,8 +252,8 @@ static txm_status name_all_missing(const txm_render_scene *scene, const txm_rend
         return status;
     char *command = make_command(scene->folder, NULL, o->cache_dir);
     if (!command)
-        return txm_no_memory(err, scene->folder);
-    txm_fail(err, TXM_STATUS_NOT_FOUND, "%s: %zu of its tx files %s missing or outdated; make %s with '%s'",
+        return stm_no_memory(err, scene->folder);
+    stm_fail(err, TXM_STATUS_NOT_FOUND, "%s: %zu of its tx files %s missing or outdated; make %s with '%s'",
              scene->folder, m.count, m.count == 1 ? "is" : "are", m.count == 1 ? "it" : "them", command);
     free(command);
     return TXM_STATUS_NOT_FOUND;
@@ -277,8 +280,8 @@ static txm_status read_shape(const char *path, txm_bound_image *bound, txm_error
 static txm_status enter(txm_render_textures *t, uint32_t texture, uint32_t image, txm_error *err)
 {
     while (t->count <= texture) {
-        if (!TXM_GROW(t->image_of, t->capacity, t->count))
-            return txm_no_memory(err, NULL);
+        if (!STM_GROW(t->image_of, t->capacity, t->count))
+            return stm_no_memory(err, NULL);
         t->image_of[t->count++] = TXM_SCENE_NONE;
     }
     t->image_of[texture] = image;
@@ -346,11 +349,11 @@ static txm_status add_ptex_page(txm_render_textures *t, const txm_render_scene *
     const txm_ptex_pages_info *info = txm_ptex_pages_info_of(from->pages);
     txm_bound_image *bound = &t->bound[image];
     if (!t->pages[image])
-        t->pages[image] = txm_calloc(from->udim_count, sizeof *t->pages[image]);
-    char *name = txm_asprintf("%s, page %u", from->path, number + 1001);
+        t->pages[image] = stm_calloc(from->udim_count, sizeof *t->pages[image]);
+    char *name = stm_asprintf("%s, page %u", from->path, number + 1001);
     if (!t->pages[image] || !name) {
         free(name);
-        return txm_no_memory(err, from->path);
+        return stm_no_memory(err, from->path);
     }
     txm_ptex_page *page = &t->pages[image][number];
     *page = (txm_ptex_page){from, number};
@@ -373,15 +376,15 @@ static txm_status add_udim(txm_render_textures *t, const txm_render_options *o, 
                            uint32_t image, bool load, uint32_t *texture, txm_error *err)
 {
     const txm_scene_image *from = &scene->images[image];
-    uint32_t *parts = txm_calloc(from->udim_count, sizeof *parts);
-    txm_status status = parts ? TXM_OK : txm_no_memory(err, from->path);
+    uint32_t *parts = stm_calloc(from->udim_count, sizeof *parts);
+    txm_status status = parts ? TXM_OK : stm_no_memory(err, from->path);
     for (size_t i = 0; status == TXM_OK && i < from->udim_count; i++) {
         if (from->pages) {
             status = add_ptex_page(t, scene, image, (uint32_t)i, load, &parts[i], err);
             continue;
         }
         char *path = udim_path(from->path, from->udims[i]);
-        status = path ? add_file(t, o, scene, image, path, load, &parts[i], err) : txm_no_memory(err, from->path);
+        status = path ? add_file(t, o, scene, image, path, load, &parts[i], err) : stm_no_memory(err, from->path);
         free(path);
     }
     const txm_cache_udim udim = {from->udims, parts, from->udim_count, TXM_NO_TEXTURE, 0, 0};
@@ -418,10 +421,10 @@ txm_status txm_render_textures_new(const txm_render_scene *scene, const txm_rend
                                    bool load, txm_render_textures *out, txm_error *err)
 {
     txm_render_textures t = {0};
-    t.bound = txm_calloc(scene->image_count + 1, sizeof *t.bound);
-    t.pages = txm_calloc(scene->image_count + 1, sizeof *t.pages);
+    t.bound = stm_calloc(scene->image_count + 1, sizeof *t.bound);
+    t.pages = stm_calloc(scene->image_count + 1, sizeof *t.pages);
     t.page_lists = scene->image_count;
-    txm_status status = t.bound && t.pages ? TXM_OK : txm_no_memory(err, NULL);
+    txm_status status = t.bound && t.pages ? TXM_OK : stm_no_memory(err, NULL);
     if (status == TXM_OK)
         status = reference ? txm_texture_set_new(&t.set, err) : txm_cache_new(options->cache, &t.cache, err);
     for (size_t i = 0; status == TXM_OK && i < scene->image_count; i++)

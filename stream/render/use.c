@@ -5,13 +5,10 @@
  * up for their image.
  */
 #include "render/use.h"
+#include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "tile/base/clock.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 
 /* ---- how much ---- */
 
@@ -63,8 +60,8 @@ static txm_status add_counted(txm_cache *cache, uint32_t texture, txm_render_ima
 txm_status txm_render_uses_of(const txm_render_scene *scene, const txm_render_textures *textures,
                               txm_render_image_use **out, txm_error *err)
 {
-    txm_render_image_use *uses = txm_calloc(scene->image_count + 1, sizeof *uses);
-    txm_status status = uses ? TXM_OK : txm_no_memory(err, NULL);
+    txm_render_image_use *uses = stm_calloc(scene->image_count + 1, sizeof *uses);
+    txm_status status = uses ? TXM_OK : stm_no_memory(err, NULL);
     for (size_t i = 0; status == TXM_OK && i < scene->image_count; i++)
         uses[i].path = scene->images[i].path;
     for (uint32_t i = 0; status == TXM_OK && i < textures->count; i++) {
@@ -90,10 +87,10 @@ txm_status txm_render_uses_of(const txm_render_scene *scene, const txm_render_te
 txm_status txm_render_parts_of(const txm_render_textures *textures, const txm_view *view, txm_render_part **out,
                                size_t *count, txm_error *err)
 {
-    txm_render_part *parts = txm_calloc(textures->count + 1, sizeof *parts);
+    txm_render_part *parts = stm_calloc(textures->count + 1, sizeof *parts);
     size_t n = 0;
     if (!parts)
-        return txm_no_memory(err, NULL);
+        return stm_no_memory(err, NULL);
     for (uint32_t i = 0; i < textures->count; i++) {
         const txm_view_texture *t = &view->textures[i];
         const uint32_t image = textures->image_of[i];
@@ -126,9 +123,9 @@ txm_status txm_render_tiles_of(const txm_render_textures *textures, const txm_vi
                 const txm_tile_entry *e = &view->tiles[txm_use_entries_of(t, level) + k];
                 if (e->slot == TXM_SLOT_UNREGISTERED || !e->mark)
                     continue;
-                if (!TXM_GROW(tiles, capacity, n)) {
+                if (!STM_GROW(tiles, capacity, n)) {
                     free(tiles);
-                    return txm_no_memory(err, NULL);
+                    return stm_no_memory(err, NULL);
                 }
                 tiles[n++] = (txm_render_tile){image, part, level, k % across, k / across};
             }
@@ -145,8 +142,8 @@ txm_status txm_render_tiles_of(const txm_render_textures *textures, const txm_vi
 txm_status txm_render_costs_of(const txm_render_scene *scene, const txm_render_textures *textures,
                                txm_render_image_cost **out, txm_error *err)
 {
-    txm_render_image_cost *costs = txm_calloc(scene->image_count + 1, sizeof *costs);
-    txm_status status = costs ? TXM_OK : txm_no_memory(err, NULL);
+    txm_render_image_cost *costs = stm_calloc(scene->image_count + 1, sizeof *costs);
+    txm_status status = costs ? TXM_OK : stm_no_memory(err, NULL);
     for (uint32_t i = 0; status == TXM_OK && textures->cache && i < textures->count; i++) {
         txm_cache_texture_stats stats;
         if (textures->image_of[i] == TXM_SCENE_NONE)
@@ -176,7 +173,7 @@ txm_status txm_render_costs_of(const txm_render_scene *scene, const txm_render_t
 
 bool txm_moments_new(txm_moments *m, double begin)
 {
-    *m = (txm_moments){.items = txm_calloc(TXM_MOMENTS, sizeof *m->items), .every = 1, .begin = begin};
+    *m = (txm_moments){.items = stm_calloc(TXM_MOMENTS, sizeof *m->items), .every = 1, .begin = begin};
     return m->items != NULL;
 }
 
@@ -201,7 +198,7 @@ void txm_moments_note(txm_moments *m, txm_cache *cache, uint64_t samples)
         m->every *= 2;
     }
     m->items[m->count++] =
-        (txm_render_moment){txm_clock_seconds() - m->begin, samples, m->tile_bytes, m->allocated_bytes, s.tiles_loaded};
+        (txm_render_moment){stm_clock_seconds() - m->begin, samples, m->tile_bytes, m->allocated_bytes, s.tiles_loaded};
     m->tile_bytes = m->allocated_bytes = 0;
     m->passed = 0;
 }

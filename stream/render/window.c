@@ -4,8 +4,8 @@
  */
 #include "render/window.h"
 
+#include "base/base.h"
 #include "render/module.h"
-#include "tile/base/fail.h"
 
 static const txm_window_table *load_window_module(txm_error *err)
 {
@@ -14,7 +14,7 @@ static const txm_window_table *load_window_module(txm_error *err)
     const txm_window_table *t = txm_module_table(&module, err);
     if (t && (t->abi != TXM_WINDOW_ABI || t->event_bytes != sizeof(txm_window_event) ||
               t->image_bytes != sizeof(txm_window_image))) {
-        txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s is from another build", module.file);
+        stm_fail(err, TXM_STATUS_UNSUPPORTED, "%s is from another build", module.file);
         return NULL;
     }
     return t;
@@ -27,10 +27,10 @@ txm_status txm_screen_open(const char *title, uint32_t width, uint32_t height, t
     txm_error_clear(err);
     *out = (txm_screen){.call = load_window_module(&own)};
     if (!out->call)
-        return txm_fail_as(err, &own);
+        return stm_fail_as(err, &own);
     out->data = out->call->open(title, width, height, why, sizeof why);
     if (!out->data)
-        return txm_fail(err, TXM_STATUS_UNSUPPORTED,
+        return stm_fail(err, TXM_STATUS_UNSUPPORTED,
                         "no window can be opened: %s; run it on a desktop, or over ssh -X. 'txmill stream play' makes "
                         "the same pictures without a window",
                         why);

@@ -12,10 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/pool.h"
-#include "tile/base/text.h"
+#include "base/base.h"
+#include "base/threads.h"
 #include "tools/output/format.h"
 
 /* Shorter than the library's names, which the command line accepts as well; used as headings of columns. */
@@ -86,20 +84,20 @@ static txm_status play_all(run *r, txm_error *err)
 {
     txm_replay_table *t = r->table;
     const txm_replay_ask *ask = &t->ask;
-    txm_pool *pool = txm_pool_new(ask->threads ? ask->threads : txm_cpu_count());
-    txm_group *group = pool ? txm_group_new(pool) : NULL;
-    turn *turns = txm_calloc(r->all, sizeof *turns);
+    stm_pool *pool = stm_pool_new(ask->threads ? ask->threads : stm_cpu_count());
+    stm_group *group = pool ? stm_group_new(pool) : NULL;
+    turn *turns = stm_calloc(r->all, sizeof *turns);
     bool ok = group && turns;
     for (size_t i = 0; ok && i < r->all; i++) {
         turns[i] = (turn){r, ask->sizes[i / ask->policy_count], ask->policies[i % ask->policy_count], &t->counts[i]};
-        ok = txm_group_submit(group, false, play, &turns[i]);
+        ok = stm_group_submit(group, play, &turns[i]);
     }
-    txm_group_free(group);
-    txm_pool_free(pool);
+    stm_group_free(group);
+    stm_pool_free(pool);
     free(turns);
     if (!ok)
-        return txm_no_memory(err, t->path);
-    return r->error.status == TXM_OK ? TXM_OK : txm_fail_as(err, &r->error);
+        return stm_no_memory(err, t->path);
+    return r->error.status == TXM_OK ? TXM_OK : stm_fail_as(err, &r->error);
 }
 
 /* `path` and `trace` are borrowed, and must outlive the table. After a failure there is nothing to free. */
@@ -134,9 +132,9 @@ txm_status txm_replay_table_make(const char *path, const txm_trace *trace, const
              .cancel = cancel,
              .progress = progress,
              .all = out->ask.size_count * out->ask.policy_count};
-    out->counts = txm_calloc(r.all, sizeof *out->counts);
+    out->counts = stm_calloc(r.all, sizeof *out->counts);
     pthread_mutex_init(&r.lock, NULL);
-    status = out->counts ? play_all(&r, err) : txm_no_memory(err, path);
+    status = out->counts ? play_all(&r, err) : stm_no_memory(err, path);
     pthread_mutex_destroy(&r.lock);
     if (status != TXM_OK)
         txm_replay_table_free(out);
@@ -199,8 +197,8 @@ static void better_by_the_optimum(const txm_replay_table *t, size_t policy, size
     }
     *out = 0;
     if (most >= 1.05)
-        txm_format(out, bytes, "; the optimum reads up to %.1f times fewer (with %s)", most,
-                   txm_replay_size_text(t->ask.sizes[worst], size));
+        snprintf(out, bytes, "; the optimum reads up to %.1f times fewer (with %s)", most,
+                 txm_replay_size_text(t->ask.sizes[worst], size));
 }
 
 /* About lru if it was simulated, since most caches use it; else about the first policy. The knee is the smallest
@@ -212,7 +210,7 @@ char *txm_replay_verdict(const txm_replay_table *t, char out[TXM_REPLAY_VERDICT]
     size_t policy = find_policy(ask, TXM_CACHE_POLICY_LRU), opt = find_policy(ask, TXM_REPLAY_OPT), knee = 0;
     char set[TXM_FORMAT_BYTES], size[TXM_REPLAY_SIZE_TEXT], better[96] = "";
     if (!t->all.reads) {
-        txm_format(out, TXM_REPLAY_VERDICT, "no tile was used");
+        snprintf(out, TXM_REPLAY_VERDICT, "no tile was used");
         return out;
     }
     policy = policy == ask->policy_count ? 0 : policy;
@@ -223,10 +221,10 @@ char *txm_replay_verdict(const txm_replay_table *t, char out[TXM_REPLAY_VERDICT]
         better_by_the_optimum(t, policy, opt, better, sizeof better);
     txm_format_bytes(t->all.tile_bytes, set);
     if (knee == ask->size_count)
-        txm_format(out, TXM_REPLAY_VERDICT,
-                   "the working set is %s; with all of these sizes %s reads many tiles again%s", set, name, better);
+        snprintf(out, TXM_REPLAY_VERDICT, "the working set is %s; with all of these sizes %s reads many tiles again%s",
+                 set, name, better);
     else
-        txm_format(out, TXM_REPLAY_VERDICT, "the working set is %s; from %s on %s reads almost no tile again%s", set,
-                   txm_replay_size_text(ask->sizes[knee], size), name, better);
+        snprintf(out, TXM_REPLAY_VERDICT, "the working set is %s; from %s on %s reads almost no tile again%s", set,
+                 txm_replay_size_text(ask->sizes[knee], size), name, better);
     return out;
 }

@@ -16,7 +16,6 @@
 #include "render/frame_requests.h"
 #include "render/frame_trace.h"
 #include "render/frames.h"
-#include "tile/base/frames.h"
 #include "util_check.h"
 #include "util_tx.h"
 

@@ -338,7 +338,7 @@ static bool traced(const txm_render_scene *scene, txm_render_options *o, bool re
     *status = txm_scene_geometry_new(scene, 2, NULL, &geometry, &err);
     if (*status == TXM_STATUS_UNSUPPORTED)
         return false;
-    job.pool = txm_pool_new(2);
+    job.pool = stm_pool_new(2);
     ck_assert_msg(txm_render_textures_new(scene, o, reference, reference, &job.textures, &err) == TXM_OK, "%s",
                   err.message);
     ck_assert(reference || txm_moments_new(&job.moments, 0));
@@ -357,7 +357,7 @@ static bool traced(const txm_render_scene *scene, txm_render_options *o, bool re
     free(job.moments.items);
     txm_render_textures_free(&job.textures);
     txm_scene_geometry_free(&geometry);
-    txm_pool_free(job.pool);
+    stm_pool_free(job.pool);
     return true;
 }
 

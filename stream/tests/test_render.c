@@ -13,11 +13,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "render/bsdf.h"
 #include "render/geometry.h"
 #include "render/path.h"
 #include "render/random.h"
-#include "tile/base/mem.h"
+#include "render/render.h"
 #include "util_check.h"
 
 static const char camera[] =
@@ -192,10 +193,32 @@ static txm_status parse_ply(const char *header, const float *vertices, size_t fl
     return txm_mesh_parse(mesh, data, n + floats * 4 + face_bytes, &err);
 }
 
+/* Results are zero after a failure, so that they may be freed. */
+START_TEST(failures_leave_nothing)
+{
+    const txm_render_options wrong = {0};
+    const char *image = "no/such/x.tx";
+    txm_render_scene *scene = (void *)1;
+    txm_render_picture picture, no_picture = {0};
+    txm_render_budget budget, no_budget = {0};
+    ck_assert_int_eq(txm_render_scene_open("no/such", NULL, 0, &scene, &err), TXM_STATUS_NOT_FOUND);
+    ck_assert_ptr_null(scene);
+    ck_assert_int_eq(txm_render_scene_builtin("none", NULL, 0, 0, &scene, NULL), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_render_scene_builtin("plane", &image, 1, 0, &scene, NULL), TXM_OK);
+    memset(&picture, 0xAA, sizeof picture);
+    memset(&budget, 0xAA, sizeof budget);
+    ck_assert_int_eq(txm_render(scene, &wrong, &picture, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_render_budget_of(scene, &wrong, &budget, NULL), TXM_STATUS_USAGE);
+    ck_assert_mem_eq(&picture, &no_picture, sizeof picture);
+    ck_assert_mem_eq(&budget, &no_budget, sizeof budget);
+    txm_render_scene_free(&scene);
+}
+END_TEST
+
 static void clear(txm_scene_mesh *mesh)
 {
     txm_render_scene *s = txm_scene_new();
-    s->meshes = txm_calloc(1, sizeof *mesh);
+    s->meshes = stm_calloc(1, sizeof *mesh);
     s->meshes[s->mesh_count++] = *mesh;
     txm_render_scene_free(&s);
 }
@@ -404,7 +427,7 @@ START_TEST(rays_hit_the_same_alone_and_together)
     ck_assert(txm_render_scene_builtin("room", NULL, 0, 0.0f, &s, &err) == TXM_OK);
     for (size_t i = s->object_count; _i == 1 && i-- > 0;)
         if (s->objects[i].kind == TXM_OBJECT_QUAD) {
-            ck_assert(TXM_GROW(s->objects, s->object_capacity, s->object_count));
+            ck_assert(STM_GROW(s->objects, s->object_capacity, s->object_count));
             s->objects[s->object_count++] = s->objects[i];
         }
     const size_t quads = 6, objects = s->object_count - (_i == 1 ? quads : 0);
@@ -441,13 +464,13 @@ END_TEST
 static txm_render_scene *wavy_scene(uint32_t edge)
 {
     txm_render_scene *s = floor_scene();
-    s->meshes = txm_calloc(1, sizeof *s->meshes);
+    s->meshes = stm_calloc(1, sizeof *s->meshes);
     s->mesh_count = s->mesh_capacity = 1;
     txm_scene_mesh *m = s->meshes;
     m->vertex_count = (size_t)edge * edge;
     m->triangle_count = 2 * (size_t)(edge - 1) * (edge - 1);
-    m->positions = txm_calloc(m->vertex_count, 3 * sizeof *m->positions);
-    m->corners = txm_calloc(m->triangle_count, 3 * sizeof *m->corners);
+    m->positions = stm_calloc(m->vertex_count, 3 * sizeof *m->positions);
+    m->corners = stm_calloc(m->triangle_count, 3 * sizeof *m->corners);
     for (uint32_t i = 0; i < m->vertex_count; i++) {
         const float x = (float)(i % edge), y = (float)(i / edge),
                     at[3] = {x, y, 10.0f * sinf(x * 0.1f) * cosf(y * 0.1f)};
@@ -505,7 +528,7 @@ int main(void)
     tcase_set_timeout(c, 240);
     add_tests(c, whole_scene);
     tcase_add_loop_test(c, wrong_text, 0, sizeof wrong / sizeof *wrong);
-    add_tests(c, no_text, ply);
+    add_tests(c, no_text, ply, failures_leave_nothing);
     tcase_add_loop_test(c, wrong_meshes, 0, sizeof wrong_ply / sizeof *wrong_ply);
     tcase_add_loop_test(c, glossy_is_drawn_as_it_is, 0, 4);
     tcase_add_loop_test(c, rays_hit_the_same_alone_and_together, 0, 2);

@@ -23,8 +23,8 @@ def room(path):
     parts = pathlib.Path(path).parts
     if parts[0] == "src":
         parts = parts[1:]
-    if parts[0] in ("stream", "render", "command", "replay"):
-        return "stream" if "render" in parts else "tools"
+    if parts[0] in ("stream", "base", "render", "command", "replay"):
+        return "stream" if {"base", "render"} & set(parts) else "tools"
     return "/".join(parts[:2]) if parts[0] in ("tile", "mill", "device") else parts[0]
 
 

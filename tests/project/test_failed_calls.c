@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/render.h"
 #include "txmill/batch.h"
 #include "txmill/borders.h"
 #include "txmill/garbage.h"
@@ -57,7 +56,6 @@ START_TEST(objects_are_null)
     txm_out_file *file;
     txm_context *context;
     txm_color_config *config;
-    txm_render_scene *scene;
     txm_inputs *inputs;
     txm_cache *cache;
     txm_context_options no_device;
@@ -73,8 +71,6 @@ START_TEST(objects_are_null)
     LEAVES_ZERO(file, txm_out_file_begin(nowhere, false, &file, err));
     LEAVES_ZERO(context, txm_context_new(&no_device, &context, err));
     LEAVES_ZERO(config, txm_color_load(&color, &config, err));
-    LEAVES_ZERO(scene, txm_render_scene_open(nowhere, NULL, 0, &scene, err));
-    LEAVES_ZERO(scene, txm_render_scene_builtin("none", NULL, 0, 0, &scene, err));
     LEAVES_ZERO(inputs, txm_inputs_new(&unopened, &inputs, err));
     LEAVES_ZERO(cache, txm_cache_new(&unopened_cache, &cache, err));
 }
@@ -83,7 +79,6 @@ END_TEST
 START_TEST(results_are_zero)
 {
     txm_context *context = NULL;
-    txm_render_scene *scene = NULL;
     txm_result converted;
     txm_resolution resolution;
     txm_found found;
@@ -92,11 +87,7 @@ START_TEST(results_are_zero)
     txm_extracted extracted;
     txm_trim_result trimmed;
     txm_borders_result borders;
-    txm_render_picture picture;
-    txm_render_budget budget;
-    const txm_render_options unopened = {0};
     ck_assert_int_eq(txm_context_new(NULL, &context, NULL), TXM_OK);
-    ck_assert_int_eq(txm_render_scene_builtin("plane", &nowhere, 1, 0, &scene, NULL), TXM_OK);
     LEAVES_ZERO(converted, txm_convert(context, nowhere, NULL, NULL, &converted, err));
     LEAVES_ZERO(resolution, txm_resolve_image(context, nowhere, NULL, NULL, &resolution, err));
     LEAVES_ZERO(found, txm_look_up(txm_context_color(context), nowhere, NULL, &found, err));
@@ -107,9 +98,6 @@ START_TEST(results_are_zero)
     LEAVES_ZERO(borders, txm_borders_add(context, nowhere, &borders, err));
     LEAVES_ZERO(borders, txm_borders_strip(context, nowhere, &borders, err));
     LEAVES_ZERO(borders, txm_borders_check(context, nowhere, &borders, err));
-    LEAVES_ZERO(picture, txm_render(scene, &unopened, &picture, err));
-    LEAVES_ZERO(budget, txm_render_budget_of(scene, &unopened, &budget, err));
-    txm_render_scene_free(&scene);
     txm_context_free(&context);
 }
 END_TEST

@@ -57,6 +57,7 @@
     SIZED(txm_settings) \
     FIXED(txm_tangents, 24) \
     FIXED(txm_tap, 56) \
+    FIXED(txm_texel_place, 32) \
     FIXED(txm_tile_entry, 8) \
     FIXED(txm_tile_name, 16) \
     SIZED(txm_tile_shape) \

@@ -73,9 +73,7 @@
                                                                                                                        \
     /* ---- lookups, as in the last patch level ---- */                                                                \
     /* Tiles with smaller edges are joined to this one. */                                                             \
-    ROW(unsigned, joined_tile_px,             64,                    64)                                               \
-    /* Filter Glossy widens rays by its setting times the roughness; else by the roughness if it is on. */             \
-    ROW(bool,     widens_by_setting,          true,                  true)
+    ROW(unsigned, joined_tile_px,             64,                    64)
 /* clang-format on */
 
 /* TXM_RELEASE(blender, behaviour): the cell of a release in the row of a behaviour; the oldest release's for a number

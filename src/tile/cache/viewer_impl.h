@@ -23,7 +23,7 @@ struct txm_cache_viewer {
     uint32_t *textures_copied, *tiles_copied; /* for each TXM_CHUNK of them, the view in which one was last copied */
     uint32_t textures_copied_capacity, tiles_copied_capacity;
     bool open;           /* lookups may be running in it */
-    bool never_repeats;  /* see tile/base/frames.h */
+    bool never_repeats;  /* see txm_cache_viewer_never_repeats */
     uint16_t launch;     /* the view's launch number */
     uint32_t epoch;      /* the view's epoch; 0: no view was prepared yet */
     uint32_t stamp;      /* the cache's stamp when the view was prepared: tiles with later stamps are not in it */

@@ -3,8 +3,19 @@
  * Single texels for frames. A lookup by coordinates would have to find the texel again, and would spend most of its
  * time on decoding sRGB, for which 8-bit codes have a table.
  */
-#include "tile/base/frames.h"
+#include "tile/base/extension.h"
 #include "tile/sample/lookup.h"
+#include "txtile/sampler.h"
+
+int32_t txm_extension_pixel(txm_extension extension, int32_t x, int32_t size_px)
+{
+    return txm_wrap_pixel(x, size_px, (int)extension);
+}
+
+bool txm_extension_wrap(txm_extension extension, float *u)
+{
+    return txm_wrap(u, (int)extension) != 0;
+}
 
 void txm_texel_decode(float decoded[256])
 {

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/render.h"
 #include "tile/base/options.h"
 #include "txmill/batch.h"
 #include "txmill/garbage.h"
@@ -12,6 +11,7 @@
 #include "txmill/level.h"
 #include "txmill/scene.h"
 #include "txmill/watch.h"
+#include "txtile/cache.h"
 #include "util_check.h"
 
 /* A type as this library knows it, and as the next one will. */
@@ -125,9 +125,6 @@ START_TEST(unopened_is_usage_everywhere)
     txm_blend *blend = NULL;
     txm_cache *cache = NULL;
     txm_watch *watch = NULL;
-    txm_render_scene *scene = NULL;
-    txm_render_picture picture;
-    txm_render_budget budget;
     txm_garbage_result garbage = {0};
     txm_trim_result trimmed = {0};
     const char *image = "x.tx";
@@ -135,11 +132,9 @@ START_TEST(unopened_is_usage_everywhere)
     const txm_blend_options no_blend = {0};
     const txm_cache_options no_cache = {0};
     const txm_watch_options no_watch = {0};
-    const txm_render_options no_render = {0};
     const txm_garbage_options no_garbage = {0};
     const txm_trim_options no_trim = {0};
     const txm_extract_options no_extract = {0};
-    txm_render_options opened;
     ck_assert_int_eq(txm_color_load(&no_color, &colors, &err), TXM_STATUS_USAGE);
     ck_assert_int_eq(txm_blend_open("x.blend", &no_blend, &blend, &err), TXM_STATUS_USAGE);
     ck_assert_int_eq(txm_cache_new(&no_cache, &cache, &err), TXM_STATUS_USAGE);
@@ -148,36 +143,22 @@ START_TEST(unopened_is_usage_everywhere)
     ck_assert_int_eq(txm_garbage_collect(".", &no_garbage, &garbage, &err), TXM_STATUS_USAGE);
     ck_assert_int_eq(txm_store_trim(".", &no_trim, &trimmed, &err), TXM_STATUS_USAGE);
     ck_assert_int_eq(txm_extract("x.tx", "x.png", &no_extract, NULL, &err), TXM_STATUS_USAGE);
-    ck_assert_int_eq(txm_render_scene_builtin("plane", &image, 1, 0, &scene, &err), TXM_OK);
-    ck_assert_int_eq(txm_render(scene, &no_render, &picture, &err), TXM_STATUS_USAGE);
-    ck_assert_ptr_nonnull(strstr(err.message, "txm_render_options_init"));
-    ck_assert_int_eq(txm_render_budget_of(scene, &no_render, &budget, &err), TXM_STATUS_USAGE);
-    txm_render_options_init(&opened);
-    opened.cache = &no_cache;
-    ck_assert_int_eq(txm_render(scene, &opened, &picture, &err), TXM_STATUS_USAGE);
-    ck_assert_ptr_nonnull(strstr(err.message, "txm_cache_options_init"));
-    txm_render_scene_free(&scene);
 }
 END_TEST
 
 /* Defaults other than 0 fill a program's struct up to the size that it gives, and no further. */
 START_TEST(inits_of_any_size)
 {
-    unsigned char room[2 * sizeof(txm_render_options)];
+    unsigned char room[2 * sizeof(txm_cache_options)];
     txm_cache_options *cache = (void *)room;
-    txm_render_options *render = (void *)room;
     memset(room, 0xAA, sizeof room);
     txm_cache_options_init_sized(cache, offsetof(txm_cache_options, max_open));
     ck_assert_uint_eq(cache->struct_size, offsetof(txm_cache_options, max_open));
     ck_assert_uint_eq(cache->max_requests, 8192);
     for (size_t i = offsetof(txm_cache_options, max_open); i < sizeof room; i++)
         ck_assert_uint_eq(room[i], 0xAA);
-    txm_render_options_init_sized(render, offsetof(txm_render_options, lanes));
-    ck_assert_uint_eq(render->samples, 4);
-    for (size_t i = offsetof(txm_render_options, lanes); i < sizeof room; i++)
-        ck_assert_uint_eq(room[i], 0xAA);
-    txm_render_options_init_sized(render, sizeof room);
-    for (size_t i = sizeof *render; i < sizeof room; i++)
+    txm_cache_options_init_sized(cache, sizeof room);
+    for (size_t i = sizeof *cache; i < sizeof room; i++)
         ck_assert_uint_eq(room[i], 0);
 }
 END_TEST

@@ -9,7 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tile/base/frames.h"
 #include "util_cache.h"
 #include "util_check.h"
 #include "util_sample.h"
