@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fills a man page source: expand.sh TXMILL SOURCE. The lines @OPTIONS@, @EXITS@, @COMMANDS@ and @FINDINGS@ are
+# Fills a man page source: expand.sh TXMILL SOURCE. The lines @OPTIONS@, @EXITS@, @COMMANDS@, @FINDINGS@ and @WORDS:LIST@ are
 # replaced by what the program's own tables say, @VERSION@ by its version, @RELEASES@ by the releases of
 # Blender, and @OFFICIAL_BUILDS@ by the builds with which each was compared.
 set -eu
@@ -24,6 +24,10 @@ while IFS= read -r line; do
     case $line in
         @OPTIONS@) "$txmill" --generate man-options "$command" ;;
         @EXITS@) "$txmill" --generate man-exits "$command" ;;
+        @WORDS:*@)
+            list=${line#@WORDS:}
+            "$txmill" --generate man-words "${list%@}"
+            ;;
         @FINDINGS@) "$txmill" --generate man-findings ;;
         @SEEALSO@) see_also ;;
         @COMMANDS@) "$txmill" --generate man-commands ;;

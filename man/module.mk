@@ -10,7 +10,21 @@ MAN_PLAIN := $(wildcard man/*.1 man/*.3 man/*.5)
 MAN_PAGES := $(MAN_IN:%.in=$(B)/%) $(MAN_PLAIN:%=$(B)/%)
 COMPLETION := $(B)/completion/txmill.bash $(B)/completion/_txmill $(B)/completion/txmill.fish
 
-all: $(MAN_PAGES) $(COMPLETION)
+# Schemas of the reports: docs/schema/NAME, or NAME.in with words of the program's tables filled in.
+SCHEMA_IN := $(wildcard docs/schema/*.json.in)
+SCHEMAS   := $(SCHEMA_IN:docs/schema/%.in=$(B)/schema/%) $(patsubst docs/%,$(B)/%,$(wildcard docs/schema/*.json))
+
+all: $(MAN_PAGES) $(COMPLETION) $(SCHEMAS)
+
+$(B)/gen/words: $(B)/txmill
+	@mkdir -p $(@D)
+	$(B)/txmill --generate words > $@.new && { cmp -s $@.new $@ && rm $@.new && touch $@ || mv $@.new $@; }
+$(SCHEMA_IN:docs/schema/%.in=$(B)/schema/%): $(B)/schema/%: docs/schema/%.in docs/schema/expand.awk $(B)/gen/words
+	@mkdir -p $(@D)
+	LC_ALL=C awk -f docs/schema/expand.awk $(B)/gen/words $< > $@.new && mv $@.new $@
+$(B)/schema/%.json: docs/schema/%.json
+	@mkdir -p $(@D)
+	cp $< $@
 
 # A failed generator must not leave a page that looks up to date.
 $(B)/man/%: man/%.in man/expand.sh man/fill.awk $(B)/txmill
@@ -42,7 +56,7 @@ install-docs: all
 	$(foreach s,1 3 5,install -m 644 $(filter %.$(s),$(MAN_PAGES)) $(DESTDIR)$(MANDIR)/man$(s)/ &&) true
 	if [ -e $(B)/docs/man/txmill.1.html ]; then install -d $(DESTDIR)$(DOCDIR)/man && \
 	  install -m 644 $(B)/docs/man/*.html $(B)/docs/man/mandoc.css $(DESTDIR)$(DOCDIR)/man/; fi
-	install -m 644 docs/schema/*.json $(DESTDIR)$(DOCDIR)/
+	install -m 644 $(SCHEMAS) $(DESTDIR)$(DOCDIR)/
 	sed 's|](\.\./examples/|](examples/|' docs/texture-cache.md >$(DESTDIR)$(DOCDIR)/texture-cache.md
 	install -m 644 examples/*.c examples/*.cpp examples/*.h examples/*.py $(DESTDIR)$(DOCDIR)/examples/
 	install -m 644 $(B)/completion/txmill.bash $(DESTDIR)$(BASHCOMPDIR)/txmill

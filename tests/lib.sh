@@ -62,9 +62,9 @@ nothing_in() { [ -z "$(find "$1" -name '*.tx*' 2>/dev/null)" ]; }
 no_temporaries() { [ -z "$(find "$work" -name '*.txm-tmp' 2>/dev/null)" ]; }
 finish() { exit $((failures != 0)); }
 
-# Every object of a file of JSON lines matches a schema in docs/schema.
+# Every object of a file of JSON lines matches a schema.
 valid_json() {
-    python3 - "$repo/docs/schema/$1.schema.json" "$2" <<'EOF'
+    python3 - "${TXM_BUILD:-$repo/build}/schema/$1.schema.json" "$2" <<'EOF'
 import json, sys
 import jsonschema
 validator = jsonschema.Draft7Validator(json.load(open(sys.argv[1])))

@@ -46,37 +46,44 @@ typedef struct check_args {
 
 /* A texture that is not rendered from a fresh tx file is an error, one that looks wrong a warning, and one that only
  * costs memory a note. Ids are stable. */
-#define ROW(name, id, check_id, key, ready, word) name,
-typedef enum state { TXM_STATES(ROW) NO_IMAGE, FAILED, STATES } state;
+#define ROW(name, id, check_id, key, ready, word, meaning) name,
+typedef enum state { TXM_STATES(ROW) TXM_CHECKS(ROW) STATES } state;
 #undef ROW
 
-static const struct {
-    const char *id, *key, *word; /* key: the name of its count in JSON */
-    bool ready;
-} states[STATES] = {
-#define ROW(name, id, check_id, key, ready, word) {check_id, key, word, ready},
-    TXM_STATES(ROW)
+static const txm_state_row states[STATES] = {
+#define ROW(name, id, check_id, key, ready, word, meaning) [name] = {id, check_id, key, word, meaning, ready},
+    TXM_STATES(ROW) TXM_CHECKS(ROW)
 #undef ROW
-        [NO_IMAGE] = {"no-image", "no_image", TXM_WORD_NO_IMAGE, false},
-    [FAILED] = {"failed", "failed", "not checked", false},
 };
+
+/* An image that cannot be read is a failure, which cannot be ignored. */
+static bool is_failure(state s)
+{
+    return s == FAILED || s == DAMAGED;
+}
 
 /* Lint findings that affect the name of a tx file or its colours. The others cost only memory and time. */
 enum { WRONG_LOOKS = TXM_LINT_DATA_AS_COLOR | TXM_LINT_COLOR_AS_DATA };
+
+/* What --ignore takes: the ids of STATES that are not ready, and of an image that is missing. */
+#define IGNORED_true(id)
+#define IGNORED_false(id) id " "
+#define ROW(name, id, check_id, key, ready, word, meaning) IGNORED_##ready(check_id)
+static const char ignorable[] =
+    TXM_STATES(ROW) "no-image data-as-color color-as-data wide-8-bit opaque-alpha grey-rgb large";
+#undef ROW
 
 /* An id that does not exist is refused, with the list of ids, because it would have no effect. */
 static txm_status check_id(const char *text, void *field, txm_error *err)
 {
     (void)field;
-    for (int s = 0; s < FAILED; s++)
-        if (!states[s].ready && !strcmp(text, states[s].id))
+    for (int s = 0; s < STATES; s++)
+        if (!states[s].ready && !is_failure((state)s) && !strcmp(text, states[s].check_id))
             return TXM_OK;
     for (unsigned bit = 1; bit < TXM_LINT_END; bit <<= 1)
         if (!strcmp(text, txm_lint_name((txm_lint)bit)))
             return TXM_OK;
-    return txm_fail(
-        err, TXM_STATUS_USAGE,
-        "must be an id that check prints: outdated, missing, unusable, no-image, or one of lint, such as grey-rgb");
+    return txm_fail(err, TXM_STATUS_USAGE, "must be one of the ids that check prints: %s", ignorable);
 }
 
 #define AT(member) .offset = offsetof(check_args, member)
@@ -84,11 +91,8 @@ static const txm_option options[] = {
     TXM_OPTION(FLAG, "lint", AT(lint), .help = "Also look for likely mistakes, as warnings",
                .more = "The images are read for this. Findings that affect the look of a texture count, unless "
                        "--ignore names them; those that only cost memory do not."),
-    TXM_OPTION(
-        LIST, "ignore", AT(ignore), .arg = "ID",
-        .values =
-            "outdated missing unusable no-image data-as-color color-as-data wide-8-bit opaque-alpha grey-rgb large",
-        .parse = check_id, .help = "Ignore findings with this id (repeatable)"),
+    TXM_OPTION(LIST, "ignore", AT(ignore), .arg = "ID", .values = ignorable, .parse = check_id,
+               .help = "Ignore findings with this id (repeatable)"),
     TXM_OPTION_DEEP(AT(deep)),
     TXM_OPTION_CACHE_DIR(AT(settings.settings.cache_dir),
                          "Folder of the tx files (default: blender_tx beside each image)", NULL),
@@ -144,7 +148,7 @@ static void tell_finding(checking *c, const txm_batch_file *file, const char *id
                          const found *what)
 {
     const bool ignored = is_ignored(c, id), note = !strcmp(severity, "note"), counts = !ignored && !note;
-    const bool good = note && !*what->text && states[what->state].ready && !strcmp(id, states[what->state].id);
+    const bool good = note && !*what->text && states[what->state].ready && !strcmp(id, states[what->state].check_id);
     c->tally.findings |= counts;
     c->ignored += ignored;
     if (c->args->report.json) {
@@ -200,22 +204,15 @@ static void add_shows(found *what, bool harmless)
         snprintf(what->text + used, sizeof what->text - used, "; Cycles %s", what->shows);
 }
 
-/* Runs resolve and translates its result into the states of this command. */
-static txm_status resolve(checking *c, const txm_batch_file *file, found *out, txm_error *err)
+/* The other files of a missing one, and the one that its image had under a former name. */
+static txm_status add_relatives(checking *c, const txm_batch_file *file, found *out, txm_error *err)
 {
-#define ROW(name, id, check_id, key, ready, word) [TXM_TX_STATE_##name] = name,
-    static const state of[] = {TXM_STATES(ROW)};
-#undef ROW
-    const txm_resolve_options how = {.struct_size = sizeof(txm_resolve_options), .deep = c->args->deep};
     txm_settings settings = c->args->settings.settings;
     txm_resolution r;
     txm_rules_apply(c->job.rules, file->input, &settings);
-    txm_status status = txm_resolve_image(file->context, file->input->path, &settings, &how, &r, err);
+    txm_status status = txm_resolve_others(file->context, file->input->path, &settings, file->result, &r, err);
     if (status != TXM_OK)
         return status;
-    out->state = of[r.state];
-    snprintf(out->text, sizeof out->text, "%s", r.reason);
-    snprintf(out->shows, sizeof out->shows, "%s", r.shows);
     add_others(&r, out->text, sizeof out->text);
     c->elsewhere += r.other_spaces && is_undecided(c, file);
     c->renamed += r.former != NULL;
@@ -226,23 +223,28 @@ static txm_status resolve(checking *c, const txm_batch_file *file, found *out, t
                  used ? "; " : "", shown ? shown : r.former);
         free(shown);
     }
-    add_shows(out, r.harmless);
     txm_resolution_clear(&r);
     return TXM_OK;
 }
 
-/* Determines the state of the texture and the reason. Fails if it could not be determined. */
+/* Determines the state of the texture and the reason from what the plan found. Fails if the plan could not. */
 static txm_status look_at_file(checking *c, const txm_batch_file *file, found *out, txm_error *err)
 {
+#define ROW(name, id, check_id, key, ready, word, meaning) [TXM_TX_STATE_##name] = name,
+    static const state of[] = {TXM_STATES(ROW)};
+#undef ROW
     const txm_result *r = file->result;
     if (file->err->status != TXM_OK)
         return txm_fail_as(err, file->err);
-    if (r->outcome == TXM_OUTCOME_WOULD_CREATE)
-        return resolve(c, file, out, err);
-    out->state = r->outcome == TXM_OUTCOME_UP_TO_DATE ? FRESH : SOURCE;
-    snprintf(out->text, sizeof out->text, "%s", r->reason);
+    const bool stale = r->outcome == TXM_OUTCOME_WOULD_CREATE;
+    out->state = stale ? of[r->state] : r->outcome == TXM_OUTCOME_UP_TO_DATE ? FRESH : SOURCE;
+    snprintf(out->text, sizeof out->text, "%s",
+             (stale || !*r->reason) && r->judged ? r->judged
+             : stale                             ? ""
+                                                 : r->reason);
     snprintf(out->shows, sizeof out->shows, "%s", r->shows ? r->shows : "uses the image itself");
-    return TXM_OK;
+    add_shows(out, r->harmless);
+    return out->state == MISSING ? add_relatives(c, file, out, err) : TXM_OK;
 }
 
 /* Whether an image that a scene names is missing. The scene itself, and names on the command line, do not count. */
@@ -310,7 +312,7 @@ static void check_done(void *user, const txm_batch_file *file)
     c->counts[s]++;
     c->pixel_bytes += file->err->status == TXM_OK ? txm_make_pixel_bytes(file->result) : 0;
     if (s != FAILED || c->args->report.json) /* the text has been printed on standard error */
-        tell_finding(c, file, states[s].id, states[s].ready ? "note" : "error", tx, &what);
+        tell_finding(c, file, states[s].check_id, states[s].ready ? "note" : "error", tx, &what);
     tell_lint(c, file, tx, &what);
 }
 

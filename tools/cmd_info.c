@@ -59,7 +59,7 @@ static txm_status show_info(txm_context *context, const char *path, const info_a
         info.counted = true;
     }
     if (status == TXM_OK)
-        txm_summary_add(summary, txm_use_word(info.verdict.use));
+        txm_summary_add(summary, txm_use_words(info.verdict.use)->word);
     if (status == TXM_OK && args->json) {
         txm_json_emit(txm_info_json(&info, args->all));
     } else if (status == TXM_OK) {
@@ -85,7 +85,7 @@ static txm_status show_ptex(const char *path, const info_args *args, txm_summary
 static void show_infos(const txm_project_contexts *contexts, const txm_inputs *inputs, const info_args *args,
                        txm_tally *tally)
 {
-    txm_summary summary = {.words = {"used"}};
+    txm_summary summary = {.words = {txm_use_words(TXM_USE_LOADED)->word}};
     for (size_t i = 0; i < txm_inputs_count(inputs) && !txm_signal_caught(); i++) {
         const txm_input *input = txm_inputs_at(inputs, i);
         txm_error err = {0};

@@ -172,7 +172,7 @@ static bool is_wanted(const txm_input *input, const txm_operands *operands)
 static size_t list_all(const txm_inputs *inputs, const list_args *args, const txm_operands *operands,
                        const txm_project_contexts *contexts, txm_tally *tally)
 {
-    txm_summary summary = {.words = {"fresh"}};
+    txm_summary summary = {.words = {txm_state_words(TXM_TX_STATE_FRESH)->word}};
     size_t scenes = 0;
     for (size_t i = 0; i < txm_inputs_count(inputs) && !txm_signal_caught(); i++) {
         txm_say_file_progress("reading", i, txm_inputs_count(inputs), false);

@@ -72,7 +72,8 @@ static void print_report_json(const txm_report *r, const txm_report_sums *s)
     cJSON *o = txm_json_new("txmill.report", REPORT_SCHEMA_VERSION);
     txm_json_uint(o, "images", s->images);
     txm_json_text(o, "verdict", txm_report_verdict_name(txm_report_verdict_of(s)));
-    txm_json_uint(o, "failed", s->states[TXM_REPORT_FAILED]);
+    for (int made = 0; made < TXM_MADE_COUNT; made++)
+        txm_json_uint(o, txm_made_words((txm_made)made)->key, s->states[made]);
     txm_json_uint(o, "retryable", s->retryable);
     cJSON *reasons = txm_json_array(o, "reasons");
     for (size_t i = 0; i < r->reason_count; i++) {
@@ -82,10 +83,6 @@ static void print_report_json(const txm_report *r, const txm_report_sums *s)
         txm_json_text(reason, "status", r->reasons[i].status);
         txm_json_text(reason, "message", r->reasons[i].text);
     }
-    txm_json_uint(o, "created", s->states[TXM_REPORT_CREATED]);
-    txm_json_uint(o, "up_to_date", s->states[TXM_REPORT_UP_TO_DATE]);
-    txm_json_uint(o, "skipped", s->states[TXM_REPORT_SKIPPED]);
-    txm_json_uint(o, "would_create", s->states[TXM_REPORT_WOULD_CREATE]);
     txm_json_uint(o, "made_twice", s->made_twice);
     txm_json_uint(o, "source_bytes", s->source_bytes);
     txm_json_uint(o, "tx_bytes", s->tx_bytes);
@@ -111,15 +108,15 @@ static void say_sums(const txm_report *r, const txm_report_sums *s)
     char size[TXM_FORMAT_BYTES], runs[TXM_FORMAT_COUNT], images[TXM_FORMAT_COUNT], shards[TXM_FORMAT_COUNT];
     txm_say(TXM_SAY_INFO, "%s, %s: %zu failed, %zu created, %zu up to date, %zu used as %s; %s",
             txm_format_count(r->run_count, "run", runs), txm_format_count(s->images, "image", images),
-            s->states[TXM_REPORT_FAILED], s->states[TXM_REPORT_CREATED], s->states[TXM_REPORT_UP_TO_DATE],
-            s->states[TXM_REPORT_SKIPPED], s->states[TXM_REPORT_SKIPPED] == 1 ? "it is" : "they are",
+            s->states[TXM_MADE_FAILED], s->states[TXM_MADE_CREATED], s->states[TXM_MADE_UP_TO_DATE],
+            s->states[TXM_MADE_SKIPPED], s->states[TXM_MADE_SKIPPED] == 1 ? "it is" : "they are",
             txm_format_bytes(s->tx_bytes, size));
     for (size_t i = 0; i < r->reason_count && i < 3; i++)
         txm_say(TXM_SAY_INFO, "%s: %s (%s)", txm_format_count(r->reasons[i].count, "time", runs), r->reasons[i].text,
                 txm_report_reason_kind(&r->reasons[i]));
     if (s->broken && s->error)
         txm_say(TXM_SAY_WARNING, "a run failed: %s", s->error);
-    else if (s->broken && !s->states[TXM_REPORT_FAILED])
+    else if (s->broken && !s->states[TXM_MADE_FAILED])
         txm_say(TXM_SAY_WARNING, "%s with an error", s->broken == 1 ? "a run ended" : "runs ended");
     if (!s->images)
         txm_say(TXM_SAY_WARNING, "the logs contain no images");

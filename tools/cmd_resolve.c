@@ -74,7 +74,7 @@ static void set_resolve_defaults(void *p)
 /* An image that is itself a tx file, or that needs none, counts as loaded. */
 static bool is_loaded(const txm_resolution *r)
 {
-    return txm_state_is_ready(r->state);
+    return txm_state_words(r->state)->ready;
 }
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
@@ -212,7 +212,7 @@ static txm_status resolve_one(txm_context *context, const txm_input *input, cons
     if (status)
         return status;
     tally->findings |= !is_loaded(&r);
-    txm_summary_add(summary, txm_state_word(r.state));
+    txm_summary_add(summary, txm_state_words(r.state)->word);
     if (args->report.json)
         print_resolve_json(image, &r);
     else if (!args->report.quiet || !is_loaded(&r))
@@ -269,7 +269,7 @@ static bool passed_over(const selection *s, const txm_input *input, txm_error *e
 static void resolve_all(const txm_project_contexts *contexts, const resolve_args *args, const txm_inputs *inputs,
                         txm_tally *tally)
 {
-    txm_summary summary = {.words = {"fresh"}};
+    txm_summary summary = {.words = {txm_state_words(TXM_TX_STATE_FRESH)->word}};
     const selection chosen = selection_of(inputs);
     for (size_t i = 0; i < txm_inputs_count(inputs) && !txm_signal_caught(); i++) {
         const txm_input *input = txm_inputs_at(inputs, i);

@@ -64,7 +64,7 @@ static const char *word_of_findings(const txm_findings *findings, const txm_verd
 {
     if (!txm_verify_failed(findings))
         return "good";
-    return txm_info_is_good(verdict) ? "with findings" : txm_use_word(verdict->use);
+    return txm_info_is_good(verdict) ? "with findings" : txm_use_words(verdict->use)->word;
 }
 
 /* What the files are compared with. */

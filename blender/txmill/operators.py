@@ -82,7 +82,7 @@ def summary(run):
     failed = once(about(f) for f in run.failed)
     if run.cancelled:
         return "WARNING", "Cancelled: %s made before that" % tx_files(len(run.created))
-    counts = "%s made, %d up to date" % (tx_files(len(run.created)), sum(f.state == "up-to-date" for f in run.files))
+    counts = "%s made, %d up to date" % (tx_files(len(run.created)), len(run.up_to_date))
     if failed:
         more = ", and %d more" % (len(failed) - 3) if len(failed) > 3 else ""
         # Missing images are only a warning, since they were missing before and the other images are made.
@@ -252,7 +252,8 @@ class TXMILL_OT_open_report(bpy.types.Operator):
                                        description="Path of the page; empty: a temporary file")
 
     def execute(self, context):
-        files = [file[6] for file in status.current.files if file[2] in ("fresh", "outdated") and file[6]]
+        shown = (client.State.FRESH, client.State.SOURCE, client.State.OUTDATED)
+        files = [file[6] for file in status.current.files if file[2] in shown and file[6]]
         if not files:
             self.report({"WARNING"}, "The scene has no tx files yet: press Make, or Refresh if there are some")
             return {"CANCELLED"}

@@ -55,9 +55,9 @@ class TXMILL_PT_texture_cache(bpy.types.Panel):
         if now.error:
             row.label(text=now.error, icon="ERROR")
         else:
-            row.label(text=", ".join("%d %s" % (now.count(state), state) for state in status.STATES))
+            row.label(text=now.summary())
         row.operator("txmill.refresh", text="", icon="FILE_REFRESH")
-        wanting = [file for file in now.files if file[2] != "fresh"]
+        wanting = now.wanting()
         if wanting or now.lost or now.left_out:
             column = layout.box().column(align=True)
             for name, path, state, _, space, alpha, _ in wanting[:ROWS]:

@@ -5,11 +5,9 @@ from bpy.app.handlers import persistent
 
 from . import blend, client, jobs, preferences
 
-STATES = ("fresh", "outdated", "missing", "unusable")
-
 
 class Status:
-    """`files`: (image name, path, tx state, reason, colour space, alpha type, tx path) of every image file of the scene;
+    """`files`: (image name, path, word of client.State, reason, colour space, alpha type, tx path) of every image file;
     `lost`: (image name, path) of missing files; `left_out`: blend.left_out()."""
 
     def __init__(self):
@@ -17,6 +15,12 @@ class Status:
 
     def count(self, state):
         return sum(file[2] == state for file in self.files)
+
+    def wanting(self):
+        return [file for file in self.files if file[2] not in client.READY]
+
+    def summary(self):
+        return ", ".join("%d %s" % (self.count(s), s) for s in client.STATES if self.count(s)) or "no image files"
 
 
 current = Status()
@@ -33,8 +37,7 @@ def from_scene(scene):
             if not file["exists"]:
                 status.lost.append((image["name"], file["path"]))
             elif tx:
-                state = "fresh" if tx["state"] == "source" else tx["state"]
-                status.files.append((image["name"], file["path"], state, tx.get("reason") or "", space, image["alpha"], tx["path"]))
+                status.files.append((image["name"], file["path"], tx["state"], tx.get("reason") or "", space, image["alpha"], tx["path"]))
     return status
 
 

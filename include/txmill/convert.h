@@ -10,6 +10,7 @@
 
 #include "txmill/color.h"
 #include "txtile/export.h"
+#include "txtile/name.h"
 #include "txtile/pixel.h"
 #include "txtile/settings.h"
 #include "txtile/status.h"
@@ -137,9 +138,13 @@ typedef struct txm_result {
     char settings_key[TXM_KEY_HEX];
     char device[16]; /* what computed its levels: "cpu", "cuda:0"; "" if this call did not convert it */
     char via[16]; /* how the file was made: "converted"; from a batch's store: "reflink", "hardlink", "copy"; else "" */
-    char *shows;  /* up to date: what Cycles does, as in txm_verdict; else NULL; owned by the result */
+    char *shows;  /* what Cycles does, as in txm_verdict; NULL: not known; owned by the result */
     uint64_t reader_bytes; /* memory that reading the image takes, if that is more than some rows of it; else 0 */
-    uint64_t reserved[6];
+    char *judged;          /* why the tx file has its state, as the reason of txm_found; NULL: no reason; owned */
+    int64_t image_time;    /* modification time of the image, s; 0: the image was not opened */
+    txm_tx_state state; /* the state in which the tx file was found, as in txm_found; FRESH if it was not looked for */
+    bool harmless;      /* what Cycles shows of a file that is not fresh is right, and takes only longer */
+    uint64_t reserved[3];
 } txm_result;
 
 /* Options for one conversion. */

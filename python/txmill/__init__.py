@@ -54,11 +54,13 @@ from ._commands import (
     verify,
     write_page,
 )
+from ._words import READY, STATES, Check, State, Use
 from ._tiles import Level, LibraryMissing, Tile, Tiles, tiles
 from ._texture import Pixels, Texture, open
 
 __all__ = [
     "Cancel",
+    "Check",
     "CheckRun",
     "Checked",
     "ErrorInfo",
@@ -73,14 +75,18 @@ __all__ = [
     "ProgramMissing",
     "Pixels",
     "Progress",
+    "READY",
     "Removed",
     "Resolved",
+    "STATES",
     "Scene",
     "Setting",
+    "State",
     "Texture",
     "Tile",
     "Tiles",
     "TxmillError",
+    "Use",
     "Verdict",
     "check",
     "doctor",

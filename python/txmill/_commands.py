@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterator, List, Optional, Sequence, Union
 
+from . import _words
 from ._program import Cancel, Json, Run, StrPath, TxmillError, list_file, path_arguments, text_of
 
 _CANCELLED = (129, 130, 143, 152)
@@ -39,10 +40,10 @@ class Progress:
 
 @dataclass(frozen=True)
 class Made:
-    """The result of `make` for one input. `data` is the JSON object, described by docs/schema/make.schema.json."""
+    """The result of `make` for one input. `data` is the JSON object, described by make.schema.json."""
 
     input: str
-    state: str  # "created", "up-to-date", "skipped", "would-create" or "failed"
+    state: str  # a word of _words.Made
     tx: Optional[str]
     error: Optional[ErrorInfo]
     data: Json = field(repr=False)
@@ -65,7 +66,11 @@ class MakeRun:
 
     @property
     def created(self) -> List[Made]:
-        return [f for f in self.files if f.state == "created"]
+        return [f for f in self.files if f.state == _words.Made.CREATED]
+
+    @property
+    def up_to_date(self) -> List[Made]:
+        return [f for f in self.files if f.state == _words.Made.UP_TO_DATE]
 
     @property
     def failed(self) -> List[Failed]:
@@ -79,7 +84,7 @@ class MakeRun:
 
 @dataclass(frozen=True)
 class Info:
-    """What is inside one tx file, described by docs/schema/info.schema.json, or why it cannot be read."""
+    """What is inside one tx file, described by info.schema.json, or why it cannot be read."""
 
     file: str
     error: Optional[ErrorInfo]
@@ -104,8 +109,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Resolved:
-    """The tx file that Cycles would load for one image. `state`: "fresh", "source", "outdated", "unusable", "missing"
-    or "failed"."""
+    """The tx file that Cycles would load for one image. `state` is one of STATES, or "failed"."""
 
     image: str
     state: str
@@ -122,8 +126,7 @@ class Resolved:
 
 @dataclass(frozen=True)
 class Checked:
-    """The result of `check` for one texture. `id` is "fresh", "outdated", "missing" and so on, or the id of a lint finding;
-    docs/schema/check.schema.json lists them all. `message` is None if `id` needs no explanation."""
+    """The result of `check` for one texture. `id` is a word of Check, or the id of a lint finding. `message` is None if `id` needs no explanation."""
 
     image: str
     id: str
@@ -195,7 +198,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Scene:
-    """The images of one .blend file, as docs/schema/list.schema.json describes them."""
+    """The images of one .blend file, as list.schema.json describes them."""
 
     scene: str
     data: Json = field(repr=False)
@@ -213,7 +216,7 @@ def _error_of(o: Json) -> Optional[ErrorInfo]:
 
 def _made_of(o: Json) -> Made:
     image, state, tx, error = text_of(o, "input") or "", str(o.get("state", "")), text_of(o, "tx"), _error_of(o)
-    if state == "failed":
+    if state == _words.Made.FAILED:
         return Failed(image, state, tx, error or ErrorInfo("failed", f"{image}: failed", False), o)
     return Made(image, state, tx, error, o)
 
@@ -611,7 +614,7 @@ def stream_budget(
     cancel: Optional[Cancel] = None,
 ) -> Json:
     """Estimates the texture memory of a render of a scene folder, txmill-scene(5), and returns the object that
-    docs/schema/stream.schema.json describes.
+    stream.schema.json describes.
 
     `size` is that of the picture, such as "1920x1080"; `tile` the edge of a render tile, 0 for none; `bounces` the number of
     bounces of a path. The tx files must exist.

@@ -426,6 +426,13 @@ class Program(unittest.TestCase):
         said = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout
         self.assertEqual(txmill.version(), said.split()[1])
 
+    def test_words_are_those_of_the_program(self):
+        said = subprocess.run([PROGRAM, "--generate", "python"], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(pathlib.Path(txmill.__file__).with_name("_words.py").read_text(), said,
+                         "txmill --generate python > python/txmill/_words.py")
+        self.assertIn(txmill.State.FRESH, txmill.READY)
+        self.assertNotIn(txmill.State.OUTDATED, txmill.READY)
+
     def test_version_of_the_package(self):
         self.assertEqual(txmill.__version__, txmill.version())
         self.assertEqual(subprocess.run([PROGRAM, "-V"], capture_output=True, text=True, check=True).stdout,

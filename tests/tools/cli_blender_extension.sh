@@ -75,7 +75,7 @@ material floor diffuse 0.8 0.8 0.8
 texture floor wood input "Base Color" uv "" transform 2 0 0 0 2 0
 quad floor -1 -1 0 2 0 0 0 2 0
 EOF
-run env PYTHONPATH="$repo/python" TXMILL="$TXMILL" python3 - "$repo" <<'EOF'
+run env PYTHONPATH="$repo/python" TXMILL="$TXMILL" python3 - "$repo" "${TXM_BUILD:-$repo/build}" <<'EOF'
 import importlib, json, os, sys, types
 import txmill
 from txmill import _program
@@ -122,7 +122,7 @@ def strict(value, schemas, root):
     return Strict(value, schemas, root) if isinstance(value, dict) else value
 def loads(line):
     plain = json.loads(line)
-    with open("%s/docs/schema/%s.schema.json" % (repo, plain["schema"].split(".")[1])) as file:
+    with open("%s/schema/%s.schema.json" % (sys.argv[2], plain["schema"].split(".")[1])) as file:
         root = json.load(file)
     return Strict(plain, [root], root)
 _program.json = types.SimpleNamespace(loads=loads)

@@ -7,10 +7,10 @@
 
 cp "$TXM_TESTDATA"/blend/materials.blend . && cp -r "$TXM_TESTDATA"/blend/textures . && chmod -R u+w .
 cp "$golden/rgb8.png" textures/wood.png
-python3 - "$TXMILL" "$golden" >table <<'PY'
-import glob, json, os, shutil, struct, subprocess, sys
+PYTHONPATH="$repo/python" TXMILL="$TXMILL" python3 - "$TXMILL" "$golden" "$repo" >table <<'PY'
+import glob, html, importlib, json, os, re, shutil, struct, subprocess, sys, types
 
-TXMILL, GOLDEN = sys.argv[1:3]
+TXMILL, GOLDEN, REPO = sys.argv[1:4]
 TIME = 1600000000
 
 
@@ -21,6 +21,41 @@ def txm(*args):
 
 def stamp(path, time=TIME):
     os.utime(path, (time, time), follow_symlinks=False)
+
+
+class Any(types.ModuleType):
+    """A stand-in for Blender."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *a, **k: a[0] if a else None
+
+
+import txmill as client
+bpy, extension = Any("bpy"), types.ModuleType("extension")
+bpy.app, bpy.app.handlers = Any("app"), Any("handlers")
+extension.__path__, extension.client = [REPO + "/blender/txmill"], client
+sys.modules.update({"bpy": bpy, "bpy.app": bpy.app, "bpy.app.handlers": bpy.app.handlers, "extension": extension, "extension.client": client})
+for part in ("blend", "jobs", "preferences"):
+    sys.modules["extension." + part] = Any(part)
+    setattr(extension, part, sys.modules["extension." + part])
+extension_status = importlib.import_module("extension.status")
+
+
+def page(tx):
+    """What a page of `txmill view` says about a file."""
+    subprocess.run([TXMILL, "view", "--html", "page.html", tx], capture_output=True)
+    found = re.search(r'id="data">(.*?)</script>', open("page.html").read(), re.S)
+    return json.loads(found[1])["files"][0] if found else {}
+
+
+def report(*args):
+    """The counts of `txmill report` for a dry run."""
+    if os.path.exists("run.jsonl"):
+        os.remove("run.jsonl")
+    txm("make", "--dry-run", "-q", "--log", "run.jsonl", *args)
+    return txm("report", "--json", "run.jsonl")[1][0]
 
 
 IMAGE = "textures/wood.png"
@@ -242,8 +277,20 @@ for name, build, use, state, shows, *time in CASES[::3] if os.environ.get("SANIT
         about_image("quick check", o[0]["id"], o[0]["shows"])
         _, o = txm("make", "--dry-run", "--json", *AS, IMAGE)
         same(name, "quick make", o[0]["state"], "up-to-date" if state == "fresh" else "would-create")
-    # gc never removes a file that a render uses.
-    if state == "fresh":
+        _, o = txm("plan", "--json", "--shards", "1", *AS, IMAGE)
+        same(name, "plan", o[-1]["to_create"], 0 if state == "fresh" else 1)
+        sums = report(*AS, IMAGE)
+        same(name, "report", (sums["up_to_date"], sums["would_create"]), (1, 0) if state == "fresh" else (0, 1))
+        status = extension_status.from_scene(client.list_scene("materials.blend"))
+        said = next(file[2] for file in status.files if file[6] == TX)
+        same(name, "extension", said, state)
+        same(name, "extension counts", said in client.READY, TX not in [file[6] for file in status.wanting()])
+        if use and use != "unreadable":
+            said = page(TX)
+            same(name, "page", said["use"], use)
+            same(name, "page shows", said["cycles"]["shows"][:len(shows)], shows)
+    # gc never removes a file under the name that a render looks for.
+    if by_all or state == "fresh":
         _, o = txm("gc", "--json", "--keep-for", "materials.blend", os.path.dirname(TX))
         same(name, "gc", [x["state"] for x in o if x.get("path") == TX and x["type"] == "file"], [])
     # Files that make announces to make are made, and are fresh afterwards.
@@ -254,6 +301,118 @@ for name, build, use, state, shows, *time in CASES[::3] if os.environ.get("SANIT
     shutil.copyfile(SOUND, IMAGE)
     stamp(IMAGE)
     os.rmdir(TX) if os.path.isdir(TX) and not os.path.islink(TX) else os.path.lexists(TX) and os.remove(TX)
+
+
+# ---- other situations -----------------------------------------------------------------------------------------------
+# What decides is not the file alone: each command that is asked about an image or its tx file says the same.
+def situation(name, state, use, tx, image, settings, scene=None):
+    def check(*args):
+        code, o = txm("check", "--json", *args)
+        mine = next(x for x in o if x["type"] == "texture" and os.path.basename(x["image"]) == os.path.basename(image))
+        return mine["id"], mine["shows"], code
+
+    ready = state == "fresh"
+    told = []
+    _, o = txm("resolve", "--json", *settings, image)
+    same(name, "resolve", o[0]["state"], state)
+    told.append(("resolve", o[0]["shows"]))
+    id, shows, code = check(*settings, image)
+    same(name, "check", (id, code), (state, 0 if ready else 5))
+    told.append(("check", shows))
+    _, o = txm("make", "-n", "--json", *settings, image)
+    same(name, "make", o[0]["state"], "up-to-date" if ready else "would-create")
+    _, o = txm("plan", "--json", "--shards", "1", *settings, image)
+    same(name, "plan", o[-1]["to_create"], 0 if ready else 1)
+    if scene:
+        id, shows, code = check(scene)
+        same(name, "check of the scene", (id, code), (state, 0 if ready else 5))
+        told.append(("check of the scene", shows))
+        _, o = txm("list", "--json", scene)
+        found = next(f["tx"] for x in o if x["type"] == "image" for f in x["files"])
+        same(name, "list", found["state"], state)
+        told.append(("list", found["shows"]))
+    if tx and use:
+        _, o = txm("info", "--json", tx)
+        same(name, "info", o[0]["use"], use)
+        told.append(("info", o[0]["cycles"]["shows"]))
+        _, o = txm("verify", "--json", tx)
+        same(name, "verify", o[0]["use"], use)
+        told.append(("verify", o[0]["shows"]))
+        said = page(tx)
+        same(name, "page", said["use"], use)
+        told.append(("page", said["cycles"]["shows"]))
+        _, o = txm("gc", "--json", os.path.dirname(tx))
+        same(name, "gc", [x["state"] for x in o if x["type"] == "file" and x["state"] != "kept"], [])
+    if ready or len(told) > 3:
+        for command, shows in told[1:] if (state, use) in (("fresh", "loaded"), ("unusable", "refused"), ("outdated", "outdated")) else ():
+            same(name, command + " shows", shows, told[0][1])
+
+
+XML = """<cycles><shader name="m"><image_texture name="i" filename="%s" colorspace="%s" alpha_type="auto"/><diffuse_bsdf name="d"/>
+<connect from="i color" to="d color"/><connect from="d bsdf" to="output surface"/></shader></cycles>"""
+
+
+def folder(name, image, space, preset=None):
+    os.mkdir(name)
+    shutil.copyfile(SOUND, "%s/%s" % (name, image))
+    stamp("%s/%s" % (name, image))
+    open("%s/shot.xml" % name, "w").write(XML % (image, space))
+    if preset:
+        open("%s/.txmill" % name, "w").write("preset = %s\n" % preset)
+    return "%s/%s" % (name, image)
+
+
+def tx_of(folder):
+    found = glob.glob(folder + "/blender_tx/*.tx")
+    return found[0] if len(found) == 1 else None
+
+
+ao = folder("guess", "wall_ao.png", "Non-Color", "pbr")
+situation("guessed preset, nothing made", "missing", None, None, ao, [], "guess/shot.xml")
+txm("make", "-q", "-a", "auto", ao)
+situation("guessed preset", "fresh", "loaded", tx_of("guess"), ao, ["-a", "auto"], "guess/shot.xml")
+situation("guessed preset, other settings asked for", "missing", None, None, ao, ["-c", "sRGB"])
+
+role = folder("role", "wood.png", "default_byte")
+txm("make", "-q", "role/shot.xml")
+situation("role", "fresh", "loaded", tx_of("role"), role, ["-c", "default_byte", "-a", "auto"], "role/shot.xml")
+data = open(tx_of("role"), "rb").read()
+stamp(role, TIME + 5)
+situation("role, outdated", "outdated", "outdated", tx_of("role"), role, ["-c", "default_byte", "-a", "auto"], "role/shot.xml")
+stamp(role)
+
+# Of another writer, as Blender's own files are: what only txmill stores is not there.
+other = folder("other", "wood.png", "sRGB")
+txm("make", "-q", "--strict", "other/shot.xml")
+tx = tx_of("other")
+data = bytearray(open(tx, "rb").read().replace(b"txmill", b"others"))
+open(tx, "wb").write(data)
+stamp(tx)
+situation("another writer", "fresh", "loaded", tx, other, ["-c", "sRGB", "-a", "auto"], "other/shot.xml")
+newer = bytearray(bytes(data).replace(b"Blender maketx v0", b"Blender maketx v7"))
+assert newer != data
+open(tx, "wb").write(newer)
+stamp(tx)
+situation("a newer Blender", "unusable", "refused", tx, other, ["-c", "sRGB", "-a", "auto"], "other/shot.xml")
+
+# The image is gone.
+open(tx, "wb").write(data)
+stamp(tx)
+os.remove(other)
+_, o = txm("info", "--json", tx)
+same("missing image", "info", o[0]["use"], "no-image")
+shows = o[0]["cycles"]["shows"]
+_, o = txm("verify", "--json", tx)
+same("missing image", "verify", (o[0]["use"], o[0]["shows"]), ("no-image", shows))
+said = page(tx)
+same("missing image", "page", (said["use"], said["cycles"]["shows"]), ("no-image", shows))
+code, o = txm("check", "--json", "other/shot.xml")
+same("missing image", "check", (code, o[0]["id"], o[0]["shows"]), (5, "no-image", "renders magenta"))
+_, o = txm("list", "--json", "other/shot.xml")
+same("missing image", "list", [(f["exists"], f["tx"]) for x in o if x["type"] == "image" for f in x["files"]], [(False, None)])
+same("missing image", "extension", len(extension_status.from_scene(client.list_scene("other/shot.xml")).files), 0)
+_, o = txm("gc", "--json", "other")
+same("missing image", "gc", [x["reason"] for x in o if x["type"] == "file"], ["orphan"])
 PY
 check runs test "$(grep -c '^ok' table)" -gt "$([ -n "${SANITIZED:-}" ] && echo 115 || echo 350)"
 while read -r line; do

@@ -584,14 +584,14 @@ START_TEST(sections_are_there_where_they_say_something)
         free(text);
     }
     txm_report_file files[] = {
-        {.input = "a<b>.png", .state = TXM_REPORT_FAILED, .status = "io", .message = "a & b", .retryable = true},
-        {.input = "c.png", .state = TXM_REPORT_FAILED, .status = "corrupt", .message = "broken"},
+        {.input = "a<b>.png", .state = TXM_MADE_FAILED, .status = "io", .message = "a & b", .retryable = true},
+        {.input = "c.png", .state = TXM_MADE_FAILED, .status = "corrupt", .message = "broken"},
         {.input = "d.png",
          .tx = "d.tx",
          .space = "sRGB",
          .type = "u8",
          .reader = "png",
-         .state = TXM_REPORT_CREATED,
+         .state = TXM_MADE_CREATED,
          .lint = TXM_LINT_DATA_AS_COLOR,
          .made = 1,
          .width = 40,

@@ -93,7 +93,7 @@ START_TEST(tx_files_are_collected)
     ck_assert_ptr_nonnull(strstr(err.message, "txmill info"));
     ck_assert_ptr_null(inputs);
     for (int use = TXM_USE_UNREADABLE; use <= TXM_USE_LOADED; use++)
-        ck_assert(*txm_use_word((txm_use)use));
+        ck_assert(*txm_use_words((txm_use)use)->word);
 }
 END_TEST
 

@@ -103,8 +103,8 @@ START_TEST(later_runs_make_up_for_failures)
     txm_report_sums s = sums_of(FILE_OBJECT("a", "failed", FAILURE) FILE_OBJECT("b", "created", "") SUMMARY_OBJECT(
         2, 1, 3) FILE_OBJECT("a", "created", "") FILE_OBJECT("b", "up-to-date", "") SUMMARY_OBJECT(2, 0, 0));
     ck_assert_uint_eq(s.images, 2);
-    ck_assert_uint_eq(s.states[TXM_REPORT_FAILED], 0);
-    ck_assert_uint_eq(s.states[TXM_REPORT_CREATED], 2);
+    ck_assert_uint_eq(s.states[TXM_MADE_FAILED], 0);
+    ck_assert_uint_eq(s.states[TXM_MADE_CREATED], 2);
     ck_assert_uint_eq(s.made_twice, 0);
     ck_assert_int_eq(txm_report_verdict_of(&s), TXM_REPORT_DONE);
     batch_leave();

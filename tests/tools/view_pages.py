@@ -224,7 +224,7 @@ def check_looks(b, tx):
 def check_panel(b, tx):
     info = json.loads(txmill("info", "--json", tx))
     text = b.eval("document.querySelector('#panel').textContent")
-    wanted = [info["sha1"], info["source"]["path"], "300 × 200", "Cycles loads it", "Linear Rec.709"]
+    wanted = [info["sha1"], info["source"]["path"], "300 × 200", "Cycles uses it", "Linear Rec.709"]
     check("header", all(w in text for w in wanted), text)
     check("plot", b.eval("document.querySelectorAll('#panel .level').length") == len(info["levels"]))
     line = [l.split("made by", 1)[1].strip() for l in txmill("info", tx).splitlines() if l.strip().startswith("made by")]

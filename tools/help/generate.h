@@ -10,6 +10,15 @@ void txm_generate_man_commands(FILE *out);
 /* The kinds of findings of `txmill verify`. */
 void txm_generate_man_findings(FILE *out);
 
+/* The words of use_table.h, and lint's. As lines "LIST<tab>WORD", from which the build makes the JSON schemas; as the
+ * module of the Python package; one list of them for the manual, false if there is no such list. */
+void txm_generate_words(FILE *out);
+void txm_generate_python(FILE *out);
+bool txm_generate_man_words(FILE *out, const char *list);
+
+/* mdoc: a paragraph of plain text. */
+void txm_generate_man_text(FILE *out, const char *text);
+
 /* Completion scripts for all commands. */
 void txm_generate_bash(FILE *out);
 void txm_generate_zsh(FILE *out);

@@ -15,7 +15,7 @@
 
 /* Prints text: backslashes are escaped, each sentence begins a line (mandoc's rule), and no line looks like a
  * request. */
-static void put_text(FILE *out, const char *text)
+void txm_generate_man_text(FILE *out, const char *text)
 {
     bool line_start = true;
     for (const char *c = text; *c; c++) {
@@ -41,7 +41,7 @@ static void put_sentence(FILE *out, const char *help)
 {
     char line[512];
     snprintf(line, sizeof line, "%s.", help);
-    put_text(out, line);
+    txm_generate_man_text(out, line);
 }
 
 typedef struct lister {
@@ -85,7 +85,7 @@ static void put_option(void *user, const txm_option_group *group, const txm_opti
     put_sentence(l->out, option->help);
     put_verbs(l->out, l->command, option->verbs);
     if (option->more)
-        put_text(l->out, option->more);
+        txm_generate_man_text(l->out, option->more);
 }
 
 /* Every command has options, so a list is always open at the end. */
@@ -169,20 +169,26 @@ bool txm_generate(FILE *out, const char *kind, const char *command)
         const char *kind;
         void (*all)(FILE *);
         void (*one)(FILE *, const txm_command *);
+        bool (*list)(FILE *, const char *); /* false: there is none of that name */
     } kinds[] = {
-        {"man-options", NULL, txm_generate_man_options},
-        {"man-exits", NULL, txm_generate_man_exits},
-        {"man-commands", txm_generate_man_commands, NULL},
-        {"man-findings", txm_generate_man_findings, NULL},
-        {"releases", put_releases, NULL},
-        {"official-builds", put_official_builds, NULL},
-        {"bash", txm_generate_bash, NULL},
-        {"zsh", txm_generate_zsh, NULL},
-        {"fish", txm_generate_fish, NULL},
+        {"man-options", NULL, txm_generate_man_options, NULL},
+        {"man-exits", NULL, txm_generate_man_exits, NULL},
+        {"man-commands", txm_generate_man_commands, NULL, NULL},
+        {"man-findings", txm_generate_man_findings, NULL, NULL},
+        {"releases", put_releases, NULL, NULL},
+        {"official-builds", put_official_builds, NULL, NULL},
+        {"words", txm_generate_words, NULL, NULL},
+        {"python", txm_generate_python, NULL, NULL},
+        {"man-words", NULL, NULL, txm_generate_man_words},
+        {"bash", txm_generate_bash, NULL, NULL},
+        {"zsh", txm_generate_zsh, NULL, NULL},
+        {"fish", txm_generate_fish, NULL, NULL},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (strcmp(kinds[i].kind, kind))
             continue;
+        if (kinds[i].list)
+            return kinds[i].list(out, command);
         const txm_command *c = kinds[i].one ? txm_command_find(command) : NULL;
         if (kinds[i].one && !c)
             return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The result of `txmill diff` for two files, as text, as JSON (docs/schema/diff.schema.json) and as a picture. */
+ * The result of `txmill diff` for two files, as text, as JSON (diff.schema.json) and as a picture. */
 #ifndef TXM_TOOLS_DIFF_REPORT_H
 #define TXM_TOOLS_DIFF_REPORT_H
 #include "txmill/inspect.h"

@@ -22,7 +22,13 @@
 #include "tools/output/line.h"
 #include "tools/output/say.h"
 
-static const char *const source_words[] = {"unknown", "fresh", "outdated", "missing"};
+static const struct {
+    const char *word, *remark; /* what follows the path in text */
+} sources[] = {
+#define ROW(name, id, remark, meaning) [TXM_SOURCE_##name] = {id, remark},
+    TXM_SOURCES(ROW)
+#undef ROW
+};
 
 /* ---- loading ---------------------------------------------------------------------------------------------------- */
 
@@ -118,13 +124,12 @@ static void print_date(const char *stored)
 /* A changed source is the most common reason why Cycles does not use a file, so it is shown beside the path too. */
 static void print_source(const txm_info *info)
 {
-    static const char *const remarks[] = {"", "", " (changed since: its time differs)", " (missing)"};
     const txm_tx_description *d = &info->description;
     if (!*d->source)
         return;
     const char *remark = info->source_state == TXM_SOURCE_UNKNOWN && txm_path_is_absolute(d->source)
                              ? " (cannot be examined)"
-                             : remarks[info->source_state];
+                             : sources[info->source_state].remark;
     printf("  %-14s", "source");
     txm_print_path_in(d->source, 16 + (unsigned)strlen(remark));
     printf("%s\n", remark);
@@ -211,7 +216,7 @@ static void print_file(const txm_tx_info *i)
 /* Neither good nor bad: without its image, the file cannot be checked. */
 static txm_style style_of(const txm_verdict *v)
 {
-    const txm_standing standing = txm_use_standing(v->use);
+    const txm_standing standing = txm_use_words(v->use)->standing;
     return standing == TXM_STANDING_USED ? TXM_GOOD : standing == TXM_STANDING_OPEN ? TXM_DOUBTFUL : TXM_BAD;
 }
 
@@ -380,7 +385,7 @@ static void add_description(cJSON *o, const txm_info *info)
     cJSON *source = txm_json_object(o, "source");
     text_or_null(source, "path", d->source);
     text_or_null(source, "date", d->date);
-    txm_json_text(source, "state", source_words[info->source_state]);
+    txm_json_text(source, "state", sources[info->source_state].word);
     cJSON *color = txm_json_object(o, "colorspace");
     text_or_null(color, "requested", d->requested);
     text_or_null(color, "detected", d->detected);
@@ -427,7 +432,7 @@ static void add_metadata(cJSON *o, const txm_tx *tx)
 /* A tx file without its image is good: Cycles uses it when it is beside the image. */
 bool txm_info_is_good(const txm_verdict *v)
 {
-    const txm_standing standing = txm_use_standing(v->use);
+    const txm_standing standing = txm_use_words(v->use)->standing;
     return standing == TXM_STANDING_USED || standing == TXM_STANDING_OPEN;
 }
 

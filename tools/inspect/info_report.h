@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The information of `txmill info` about one tx file, as text and as JSON (docs/schema/info.schema.json).
+ * The information of `txmill info` about one tx file, as text and as JSON (info.schema.json).
  *
  * Loading and printing are separate, because `txmill view` prints a short form, and its page contains the JSON.
  */

@@ -287,39 +287,6 @@ txm_status txm_input_check(const txm_input *input, txm_error *err)
     return input->status == TXM_OK ? TXM_OK : txm_fail(err, input->status, "%s", input->message);
 }
 
-/* For the sums at the end of a run, where the word follows a number. */
-const char *txm_use_word(txm_use use)
-{
-#define ROW(name, id, state, standing, word, shows) [TXM_USE_##name] = word,
-    static const char *const words[] = {TXM_USES(ROW)};
-#undef ROW
-    return words[use];
-}
-
-txm_standing txm_use_standing(txm_use use)
-{
-#define ROW(name, id, state, standing, word, shows) [TXM_USE_##name] = TXM_STANDING_##standing,
-    static const txm_standing standings[] = {TXM_USES(ROW)};
-#undef ROW
-    return standings[use];
-}
-
-const char *txm_state_word(txm_tx_state state)
-{
-#define ROW(name, id, check_id, key, ready, word) [TXM_TX_STATE_##name] = word,
-    static const char *const words[] = {TXM_STATES(ROW)};
-#undef ROW
-    return words[state];
-}
-
-bool txm_state_is_ready(txm_tx_state state)
-{
-#define ROW(name, id, check_id, key, ready, word) [TXM_TX_STATE_##name] = ready,
-    static const bool is_ready[] = {TXM_STATES(ROW)};
-#undef ROW
-    return is_ready[state];
-}
-
 const char *txm_files_path(const void *inputs, size_t index)
 {
     const txm_input *input = txm_inputs_at(inputs, index);

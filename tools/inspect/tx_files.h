@@ -7,9 +7,9 @@
  */
 #ifndef TXM_TOOLS_TX_FILES_H
 #define TXM_TOOLS_TX_FILES_H
-#include "tile/base/use_table.h"
 #include "tools/options/args.h"
 #include "tools/output/exits.h"
+#include "tools/output/words.h"
 #include "txmill/batch.h"
 #include "txmill/inspect.h"
 
@@ -68,12 +68,6 @@ txm_status txm_place_check(const txm_input *input, txm_error *err);
 
 /* TXM_OK, or the error of a file that could not be read. */
 txm_status txm_input_check(const txm_input *input, txm_error *err);
-
-/* The columns of use_table.h: the words are for sums, where they follow a number. */
-const char *txm_use_word(txm_use use);
-txm_standing txm_use_standing(txm_use use);
-const char *txm_state_word(txm_tx_state state);
-bool txm_state_is_ready(txm_tx_state state);
 
 /* The operands as paths, for a guard: txm_guard_input. */
 const char *txm_files_path(const void *inputs, size_t index);

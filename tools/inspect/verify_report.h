@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The result of `txmill verify` for one tx file, as text and as JSON (docs/schema/verify.schema.json). */
+ * The result of `txmill verify` for one tx file, as text and as JSON (verify.schema.json). */
 #ifndef TXM_TOOLS_VERIFY_REPORT_H
 #define TXM_TOOLS_VERIFY_REPORT_H
 #include <cjson/cJSON.h>

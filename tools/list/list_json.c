@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Prints the report as JSON, described by docs/schema/list.schema.json.
+ * Prints the report as JSON, described by list.schema.json.
  *
  * In: a report. Out: one object per scene, image, library and finding, so that a script can process the lines as they
  * come, and a scene of ten thousand images does not need a large document.

@@ -64,7 +64,7 @@ static bool is_closed(const txm_blend_image *image, const txm_found *lookups)
 /* "3 files, 1.2 MB; tx: 2 fresh, 1 missing", with the reason for the first one that is unusable. */
 static void print_files(const txm_blend_image *image, const txm_found *lookups)
 {
-#define ROW(name, id, check_id, key, ready, word) +1
+#define ROW(name, id, check_id, key, ready, word, meaning) +1
     unsigned counts[0 TXM_STATES(ROW)] = {0};
 #undef ROW
     const char *why = NULL;
@@ -79,7 +79,7 @@ static void print_files(const txm_blend_image *image, const txm_found *lookups)
     char size[TXM_FORMAT_BYTES];
     printf("    %zu file%s, %s; tx:", image->file_count, plural(image->file_count), txm_format_bytes(bytes, size));
     const char *comma = " ";
-#define ROW(name, id, check_id, key, ready, word) TXM_TX_STATE_##name,
+#define ROW(name, id, check_id, key, ready, word, meaning) TXM_TX_STATE_##name,
     static const txm_tx_state order[] = {TXM_STATES(ROW)};
 #undef ROW
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
@@ -206,7 +206,7 @@ void txm_list_sum(const txm_list_report *report, txm_summary *summary)
             txm_summary_add(summary, TXM_WORD_NO_IMAGE);
         }
         for (size_t f = 0; f < image->file_count; f++, lookup++) {
-            txm_summary_add(summary, image->files[f].exists ? txm_state_word(lookup->state) : TXM_WORD_NO_IMAGE);
+            txm_summary_add(summary, image->files[f].exists ? txm_state_words(lookup->state)->word : TXM_WORD_NO_IMAGE);
         }
     }
 }

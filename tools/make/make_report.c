@@ -357,6 +357,15 @@ static void add_shard(cJSON *o, const txm_make_report *report)
     txm_json_text(shard, "list_key", report->list_key);
 }
 
+/* Inputs that failed have no outcome. */
+static size_t count_of(const txm_make_report *report, txm_made made)
+{
+    size_t sum = made == TXM_MADE_FAILED ? report->tally.failed : 0;
+    for (size_t i = 0; i < sizeof report->count / sizeof *report->count; i++)
+        sum += txm_made_of((txm_outcome)i) == made ? report->count[i] : 0;
+    return sum;
+}
+
 /* The last object of a complete run, by which readers of the log recognize it. */
 static void print_json_summary(txm_make_report *report, double seconds)
 {
@@ -365,11 +374,8 @@ static void print_json_summary(txm_make_report *report, double seconds)
     txm_json_uint(o, "inputs", report->inputs);
     if (report->shard.count)
         add_shard(o, report);
-    txm_json_uint(o, "created", n[TXM_OUTCOME_CREATED]);
-    txm_json_uint(o, "would_create", n[TXM_OUTCOME_WOULD_CREATE]);
-    txm_json_uint(o, "up_to_date", n[TXM_OUTCOME_UP_TO_DATE]);
-    txm_json_uint(o, "skipped", n[TXM_OUTCOME_IS_TX] + n[TXM_OUTCOME_USED_AS_IS] + n[TXM_OUTCOME_SAME]);
-    txm_json_uint(o, "failed", report->tally.failed);
+    for (int made = 0; made < TXM_MADE_COUNT; made++)
+        txm_json_uint(o, txm_made_words((txm_made)made)->key, count_of(report, (txm_made)made));
     txm_json_uint(o, "not_started", report->inputs - report->tally.total);
     txm_json_uint(o, "tx_bytes", report->tx_bytes);
     if (n[TXM_OUTCOME_WOULD_CREATE])
@@ -390,8 +396,7 @@ static void say_summary(const txm_make_report *report, double seconds)
 {
     char size[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES];
     const size_t *n = report->count;
-    size_t skipped = n[TXM_OUTCOME_IS_TX] + n[TXM_OUTCOME_USED_AS_IS] + n[TXM_OUTCOME_SAME],
-           left = report->inputs - report->tally.total;
+    const size_t skipped = count_of(report, TXM_MADE_SKIPPED), left = report->inputs - report->tally.total;
     if (txm_signal_caught())
         txm_say(TXM_SAY_INFO, "stopped on request; temporary files are removed");
     if (n[TXM_OUTCOME_WOULD_CREATE])

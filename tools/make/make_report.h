@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The results of `txmill make`: a line or a JSON object per file, a summary, the exit code.
- * docs/schema/make.schema.json describes the JSON. Thread-safe.
+ * make.schema.json describes the JSON. Thread-safe.
  */
 #ifndef TXM_TOOLS_MAKE_REPORT_H
 #define TXM_TOOLS_MAKE_REPORT_H

@@ -16,14 +16,9 @@
 #include "tools/output/say.h"
 #include "tools/output/text.h"
 
-/* Words of the JSON `state`, which are few and stable; `reason` has the details. */
 const char *txm_make_state(txm_outcome outcome)
 {
-    static const char *const states[] = {
-        [TXM_OUTCOME_CREATED] = "created", [TXM_OUTCOME_UP_TO_DATE] = "up-to-date",
-        [TXM_OUTCOME_IS_TX] = "skipped",   [TXM_OUTCOME_USED_AS_IS] = "skipped",
-        [TXM_OUTCOME_SAME] = "skipped",    [TXM_OUTCOME_WOULD_CREATE] = "would-create"};
-    return states[outcome];
+    return txm_made_words(txm_made_of(outcome))->id;
 }
 
 /* Why an input was skipped; for the others the library says why they were or would be made. */

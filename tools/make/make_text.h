@@ -2,9 +2,10 @@
 #ifndef TXM_TOOLS_MAKE_TEXT_H
 #define TXM_TOOLS_MAKE_TEXT_H
 #include "mill/base/hash.h"
+#include "tools/output/words.h"
 #include "txmill/batch.h"
 
-/* "created", "up-to-date", "skipped", "would-create", "failed": few and stable, in the JSON as well. */
+/* The word for the outcome, which JSON has too. */
 const char *txm_make_state(txm_outcome outcome);
 /* Why it was, or would be, made or skipped; "" if there is no reason to give. */
 const char *txm_make_reason(const txm_result *result);

@@ -21,6 +21,7 @@
 #include "tile/base/path.h"
 #include "tile/base/text.h"
 #include "tools/output/exits.h"
+#include "tools/output/words.h"
 
 /* An object has only paths and numbers, so longer lines are refused. */
 enum { MAX_LINE_BYTES = 16 << 20, KNOWN_VERSION = 1 };
@@ -222,9 +223,9 @@ static bool is_scene(const char *origin)
 static txm_status take_run_object(void *user, const cJSON *object, txm_error *err)
 {
     adding *a = user;
-    const char *state = txm_run_log_text(object, "state");
+    const txm_made made = txm_made_named(txm_run_log_text(object, "state"));
     bool is_new = false;
-    if (!state || (strcmp(state, "created") != 0 && strcmp(state, "up-to-date") != 0))
+    if (made != TXM_MADE_CREATED && made != TXM_MADE_UP_TO_DATE)
         return TXM_OK;
     char *path = txm_run_log_path(object, "tx");
     txm_status status = path ? add_once(a, path, &is_new, err) : TXM_OK;

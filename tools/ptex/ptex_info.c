@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Prints `txmill info` of a Ptex file, as text and as JSON (docs/schema/ptex-info.schema.json).
+ * Prints `txmill info` of a Ptex file, as text and as JSON (ptex-info.schema.json).
  *
  * Files have up to millions of faces, so faces are counted by size, and listed one by one only if everything is
  * requested.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Prints `txmill verify` of a Ptex file (JSON: docs/schema/ptex-verify.schema.json), with one verdict.
+ * Prints `txmill verify` of a Ptex file (JSON: ptex-verify.schema.json), with one verdict.
  *
  * Everything that the file stores is read: each face at each size, and all metadata. Neighbours that disagree are not
  * damage, as they occur in meshes with more than two faces at an edge.

@@ -66,7 +66,7 @@ static txm_status find_file(txm_report *r, const char *input, const char *tx, tx
     if (!entry->value) {
         if (!txm_report_reserve((void **)&r->files, r->file_count, &r->file_capacity, sizeof *r->files))
             return txm_no_memory(err, NULL);
-        r->files[r->file_count++] = (txm_report_file){.image = image, .state = TXM_REPORT_STATES};
+        r->files[r->file_count++] = (txm_report_file){.image = image, .state = TXM_MADE_COUNT};
         entry->value = r->file_count;
     }
     *out = &r->files[entry->value - 1];
@@ -82,17 +82,6 @@ static bool keep_word(txm_report *r, const cJSON *object, const char *name, cons
 }
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
-
-/* A word from a newer txmill is an unknown state, and the object is skipped. */
-static txm_report_state state_of(const char *word)
-{
-    static const char *const words[] = {"failed", "created", "up-to-date", "skipped", "would-create"};
-    int state = TXM_REPORT_STATES;
-    for (int i = 0; word && i < TXM_REPORT_STATES; i++)
-        if (!strcmp(word, words[i]))
-            state = i;
-    return (txm_report_state)state;
-}
 
 /* Ids from a newer txmill are ignored. */
 static unsigned lint_of(const cJSON *object)
@@ -150,8 +139,9 @@ static bool take_texts(txm_report *r, txm_report_file *f, const cJSON *object)
 static txm_status take_file(adding *a, const cJSON *object, txm_error *err)
 {
     const char *input = txm_run_log_text(object, "input"), *tx = txm_run_log_text(object, "tx");
-    txm_report_state state = state_of(txm_run_log_text(object, "state"));
-    if (!input || state == TXM_REPORT_STATES)
+    const txm_made state = txm_made_named(txm_run_log_text(object, "state"));
+    /* A newer txmill may have further states. */
+    if (!input || state == TXM_MADE_COUNT)
         return TXM_OK;
     txm_report_file *f = NULL;
     txm_status status = find_file(a->report, input, tx, &f, err);
@@ -160,7 +150,7 @@ static txm_status take_file(adding *a, const cJSON *object, txm_error *err)
     unsigned lint = lint_of(object) | f->lint;
     /* The object of the run that made the file has more information than that of a later run that found it up to
      * date. */
-    if (f->state != TXM_REPORT_CREATED || state == TXM_REPORT_CREATED) {
+    if (f->state != TXM_MADE_CREATED || state == TXM_MADE_CREATED) {
         f->state = state;
         f->run = a->report->run_count;
         f->width = (uint32_t)txm_run_log_count(object, "width", TXM_MAX_SIZE_PX);
@@ -168,7 +158,7 @@ static txm_status take_file(adding *a, const cJSON *object, txm_error *err)
         f->source_bytes = txm_run_log_count(object, "source_bytes", UINT64_MAX);
         if (!take_texts(a->report, f, object))
             return txm_no_memory(err, NULL);
-        if (state == TXM_REPORT_CREATED)
+        if (state == TXM_MADE_CREATED)
             take_made(f, object);
     }
     f->lint = lint;
@@ -250,7 +240,7 @@ txm_status txm_report_look(txm_report *report, txm_error *err)
     for (size_t i = 0; i < report->file_count; i++) {
         txm_report_file *f = &report->files[i];
         txm_tx *tx = NULL;
-        if (f->state != TXM_REPORT_UP_TO_DATE || !f->tx)
+        if (f->state != TXM_MADE_UP_TO_DATE || !f->tx)
             continue;
         txm_status status = txm_tx_open(f->tx, &tx, err);
         if (status == TXM_STATUS_NO_MEMORY)

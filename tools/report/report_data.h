@@ -10,16 +10,8 @@
 #define TXM_TOOLS_REPORT_DATA_H
 #include "mill/base/names.h"
 #include "tools/make/run_log.h"
+#include "tools/output/words.h"
 #include "txmill/batch.h"
-
-typedef enum txm_report_state {
-    TXM_REPORT_FAILED,
-    TXM_REPORT_CREATED,
-    TXM_REPORT_UP_TO_DATE,
-    TXM_REPORT_SKIPPED,
-    TXM_REPORT_WOULD_CREATE,
-    TXM_REPORT_STATES
-} txm_report_state;
 
 /* One image. Strings are owned by the report; NULL if the log has no value. */
 typedef struct txm_report_file {
@@ -27,7 +19,7 @@ typedef struct txm_report_file {
     const char *image;            /* the input's absolute path: runs may name one image in different ways */
     const char *status, *message; /* a failure's status and message */
     size_t next_failed;           /* the next file that failed for the same reason, its index + 1; 0: none */
-    txm_report_state state;
+    txm_made state;
     bool retryable;
     unsigned lint;                            /* bits of txm_lint */
     size_t run;                               /* index of its run, from 0 */
@@ -87,7 +79,7 @@ typedef struct txm_report_memory {
 } txm_report_memory;
 
 typedef struct txm_report_sums {
-    size_t states[TXM_REPORT_STATES], images, retryable, made_twice;
+    size_t states[TXM_MADE_COUNT], images, retryable, made_twice;
     size_t lint[8];                     /* findings by bit */
     uint64_t source_bytes, tx_bytes;    /* sizes of the images that have a tx file */
     double stages[TXM_STAGES], seconds; /* seconds of processors; elapsed seconds of runs */

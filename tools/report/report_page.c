@@ -95,7 +95,7 @@ static void put_verdict(FILE *out, const txm_report *r, const txm_report_sums *s
 {
     char text[TXM_FORMAT_COUNT];
     static const char *const colours[] = {" bad", " bad", " bad", " warn", ""};
-    size_t failed = s->states[TXM_REPORT_FAILED], done = s->images - failed;
+    size_t failed = s->states[TXM_MADE_FAILED], done = s->images - failed;
     txm_report_verdict verdict = txm_report_verdict_of(s);
     fprintf(out, "<section class=\"verdict%s\" id=\"verdict\">\n", colours[verdict]);
     if (verdict == TXM_REPORT_RUN_BROKEN)
@@ -112,9 +112,9 @@ static void put_verdict(FILE *out, const txm_report *r, const txm_report_sums *s
     else if (s->unfinished)
         fprintf(out, "<p><strong>%s done; the last run did not end by itself</strong></p>\n",
                 txm_format_are(done, "image", text));
-    else if (s->states[TXM_REPORT_WOULD_CREATE])
+    else if (s->states[TXM_MADE_WOULD_CREATE])
         fprintf(out, "<p><strong>%s still to be made</strong></p>\n",
-                txm_format_are(s->states[TXM_REPORT_WOULD_CREATE], "image", text));
+                txm_format_are(s->states[TXM_MADE_WOULD_CREATE], "image", text));
     else if (s->images == 1)
         fputs("<p><strong>The image is done</strong></p>\n", out);
     else
@@ -165,12 +165,14 @@ static void put_totals(FILE *out, const txm_report_sums *s)
         cpu += s->stages[i];
     fputs("<dl class=\"cards\" id=\"totals\">\n", out);
     put_count(out, "images", "Images", s->images, "");
-    snprintf(note, sizeof note, "%zu permanent, %zu temporary", s->states[TXM_REPORT_FAILED] - s->retryable,
+    snprintf(note, sizeof note, "%zu permanent, %zu temporary", s->states[TXM_MADE_FAILED] - s->retryable,
              s->retryable);
-    put_count(out, "failed", "Failed", s->states[TXM_REPORT_FAILED], s->states[TXM_REPORT_FAILED] ? note : "");
-    put_count(out, "created", "Created", s->states[TXM_REPORT_CREATED], "");
-    put_count(out, "up-to-date", "Up to date", s->states[TXM_REPORT_UP_TO_DATE], "");
-    put_count(out, "skipped", "Used as they are", s->states[TXM_REPORT_SKIPPED], "");
+    for (int made = 0; made < TXM_MADE_COUNT; made++) {
+        const txm_made_row *row = txm_made_words((txm_made)made);
+        if (made != TXM_MADE_WOULD_CREATE || s->states[made])
+            put_count(out, row->id, row->title, s->states[made],
+                      made == TXM_MADE_FAILED && s->states[made] ? note : "");
+    }
     if (s->tx_bytes) {
         snprintf(note, sizeof note, "of %s of images", txm_format_bytes(s->source_bytes, bytes));
         put_card(out, "tx-bytes", "Tx files", txm_format_bytes(s->tx_bytes, bytes), note);

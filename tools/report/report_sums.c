@@ -18,8 +18,8 @@ static txm_status drop_superseded(txm_report *r, txm_names *done, txm_error *err
 {
     for (size_t i = 0; i < r->file_count; i++) {
         const txm_report_file *f = &r->files[i];
-        txm_name *entry = f->state == TXM_REPORT_FAILED ? NULL : txm_names_entry(done, f->image);
-        if (f->state != TXM_REPORT_FAILED && !entry)
+        txm_name *entry = f->state == TXM_MADE_FAILED ? NULL : txm_names_entry(done, f->image);
+        if (f->state != TXM_MADE_FAILED && !entry)
             return txm_no_memory(err, NULL);
         if (entry && entry->value < f->run + 1)
             entry->value = f->run + 1;
@@ -27,7 +27,7 @@ static txm_status drop_superseded(txm_report *r, txm_names *done, txm_error *err
     size_t kept = 0;
     for (size_t i = 0; i < r->file_count; i++) {
         const txm_report_file *f = &r->files[i];
-        bool failed = f->state == TXM_REPORT_FAILED && txm_names_has(done, f->image);
+        bool failed = f->state == TXM_MADE_FAILED && txm_names_has(done, f->image);
         if (failed && txm_names_entry(done, f->image)->value > f->run + 1)
             continue;
         r->files[kept++] = *f;
@@ -65,7 +65,7 @@ static void add_report_file(txm_report_sums *s, const txm_report_file *f)
 {
     s->images++;
     s->states[f->state]++;
-    s->retryable += f->state == TXM_REPORT_FAILED && f->retryable;
+    s->retryable += f->state == TXM_MADE_FAILED && f->retryable;
     s->made_twice += f->made > 1;
     for (int bit = 0; bit < 8; bit++)
         s->lint[bit] += f->lint >> bit & 1;
@@ -107,7 +107,7 @@ static void count_broken(const txm_report *r, txm_report_sums *s)
 /* If a failed run has no message but failed images, these are the cause. */
 txm_report_verdict txm_report_verdict_of(const txm_report_sums *s)
 {
-    size_t failed = s->states[TXM_REPORT_FAILED], waiting = s->states[TXM_REPORT_WOULD_CREATE];
+    size_t failed = s->states[TXM_MADE_FAILED], waiting = s->states[TXM_MADE_WOULD_CREATE];
     if (s->broken && (s->error || !failed))
         return TXM_REPORT_RUN_BROKEN;
     if (failed)
@@ -184,7 +184,7 @@ static txm_status group_failures(txm_report *r, txm_names *known, txm_error *err
     for (size_t i = 0; i < r->file_count; i++) {
         txm_report_file *f = &r->files[i];
         txm_bytes key = {0};
-        if (f->state != TXM_REPORT_FAILED)
+        if (f->state != TXM_MADE_FAILED)
             continue;
         const char *text = reason_of(f), *status = f->status ? f->status : "";
         bool ok = txm_bytes_printf(&key, "%d %s %s", f->retryable, status, text);

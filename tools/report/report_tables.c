@@ -349,7 +349,7 @@ static size_t find_slowest(const txm_report *report, const txm_report_file *slow
     size_t count = 0;
     for (size_t i = 0; i < report->file_count; i++) {
         const txm_report_file *f = &report->files[i];
-        if (f->state != TXM_REPORT_CREATED)
+        if (f->state != TXM_MADE_CREATED)
             continue;
         if (count < TXM_REPORT_SLOWEST)
             slowest[count++] = f;

@@ -26,12 +26,11 @@ function badge(kind, text) {
 
 // With `concerns` only problems are listed, for the index of many files.
 function badges(info, concerns = false) {
-  const source = { fresh: ["good", "source unchanged"], outdated: ["bad", "source changed since"],
-                   missing: ["warn", "source not found"], unknown: ["quiet", "source unknown"] }[info.source.state];
+  const source = [{ fresh: "good", outdated: "bad", missing: "warn" }[info.source.state] ?? "quiet", `source ${info.source.state}`];
   const section = { valid: ["good", "borders"], none: ["quiet", "no borders"], newer: ["warn", "borders of a newer version"],
                     stale: ["bad", "borders of another image"], damaged: ["bad", "borders damaged"] }[info.border_section.state];
-  const words = { loaded: "Cycles loads it", direct: "Cycles loads it if a scene names this file", "no-image": "Cycles loads it if its image has the same time" };
-  const cycles = info.cycles.accepted ? ["good", words[info.use]] : ["bad", `Cycles does not use it: ${info.cycles.reason}`];
+  const { accepted, shows, reason } = info.cycles;
+  const cycles = [accepted ? "good" : "bad", `Cycles ${shows}${accepted || !reason ? "" : `: ${reason}`}`];
   const damaged = info.tiles?.levels.reduce((n, l) => n + l.damaged, 0);
   const tiles = damaged ? [["bad", `${damaged} damaged tile${damaged > 1 ? "s" : ""}`]] : [];
   const told = [...tiles, cycles, source, section].filter(([kind]) => !concerns || kind === "bad" || kind === "warn");

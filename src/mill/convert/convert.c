@@ -86,6 +86,25 @@ static txm_status leave_fresh(const conversion *c, txm_result *result, bool *nee
     return TXM_OK;
 }
 
+/* Takes over what a lookup found. */
+static void take_found(txm_result *result, txm_found *found)
+{
+    result->tx_path = found->path;
+    result->shows = found->shows;
+    result->judged = found->reason;
+    result->state = found->state;
+    result->harmless = found->harmless;
+    found->path = found->shows = found->reason = NULL;
+}
+
+/* "outdated: the image is newer ...". */
+static void say_state(txm_result *result)
+{
+    const bool why = result->judged && *result->judged;
+    snprintf(result->reason, sizeof result->reason, "%s%s%.200s", txm_tx_state_name(result->state), why ? ": " : "",
+             why ? result->judged : "");
+}
+
 /* Decides whether there is anything to do; *target receives the path of the file. */
 static txm_status decide_need(conversion *c, txm_result *result, bool *needed, txm_error *err)
 {
@@ -111,22 +130,20 @@ static txm_status decide_need(conversion *c, txm_result *result, bool *needed, t
     txm_status status = txm_tx_lookup(c->path, c->settings.cache_dir, &c->resolved.key, &wish, &found, err);
     if (status)
         return status;
-    result->tx_path = found.path;
-    found.path = NULL;
+    take_found(result, &found);
     switch (found.state) {
     case TXM_TX_STATE_SOURCE:
         result->outcome = TXM_OUTCOME_IS_TX;
         *needed = false;
         break;
     case TXM_TX_STATE_FRESH:
-        result->shows = found.shows;
-        found.shows = NULL;
         status = leave_fresh(c, result, needed, err);
         if (!*result->reason)
-            snprintf(result->reason, sizeof result->reason, "%s", found.reason);
+            snprintf(result->reason, sizeof result->reason, "%s", result->judged);
         break;
     case TXM_TX_STATE_OUTDATED:
-        snprintf(result->reason, sizeof result->reason, "outdated: %.200s", found.reason);
+    case TXM_TX_STATE_MISSING:
+        say_state(result);
         break;
     case TXM_TX_STATE_UNUSABLE:
         /* Blender cannot read it because zstd was requested, so it counts as fresh. */
@@ -134,10 +151,7 @@ static txm_status decide_need(conversion *c, txm_result *result, bool *needed, t
             status = leave_fresh(c, result, needed, err);
             break;
         }
-        snprintf(result->reason, sizeof result->reason, "unusable: %.200s", found.reason);
-        break;
-    case TXM_TX_STATE_MISSING:
-        snprintf(result->reason, sizeof result->reason, "missing");
+        say_state(result);
         break;
     }
     txm_found_clear(&found);
@@ -286,6 +300,7 @@ static void describe(const conversion *c, txm_result *result)
     result->alpha = c->resolved.alpha;
     result->source_bytes = (uint64_t)c->info->file_bytes;
     result->reader_bytes = c->info->memory_bytes;
+    result->image_time = c->info->mtime.tv_sec;
     result->width = c->info->width;
     result->height = c->info->height;
     result->levels = txm_level_count(c->info->width, c->info->height);
@@ -357,7 +372,8 @@ static txm_status make_hooked(conversion *c, txm_result *result, txm_error *err)
     if (hooks->acquire) {
         free(result->tx_path);
         free(result->shows);
-        result->tx_path = result->shows = NULL;
+        free(result->judged);
+        result->tx_path = result->shows = result->judged = NULL;
         status = decide_need(c, result, &needed, err);
         if (!status && !needed)
             snprintf(result->reason, sizeof result->reason, "made by another process meanwhile");
@@ -410,14 +426,12 @@ static bool leave_unread(conversion *c, txm_result *result, const txm_error *why
         !txm_serves_unread(c->context, &c->settings, c->path, why, &c->resolved, &found))
         return false;
     result->outcome = TXM_OUTCOME_UP_TO_DATE;
-    result->tx_path = found.path;
-    result->shows = found.shows;
-    found.path = found.shows = NULL;
+    txm_context_log(c->context, TXM_LOG_LEVEL_WARNING, "%s: %s; its tx file is fresh, and Cycles uses it", c->path,
+                    found.reason);
+    take_found(result, &found);
     result->alpha = c->resolved.alpha;
     snprintf(result->colorspace, sizeof result->colorspace, "%s", c->resolved.requested);
     snprintf(result->detected, sizeof result->detected, "%s", c->resolved.requested);
-    txm_context_log(c->context, TXM_LOG_LEVEL_WARNING, "%s: %s; its tx file is fresh, and Cycles uses it", c->path,
-                    found.reason);
     txm_found_clear(&found);
     return true;
 }
@@ -434,9 +448,7 @@ static bool leave_unopened(conversion *c, txm_result *result)
         !txm_serves_unopened(c->context, &c->settings, c->path, &c->resolved, &found, &d, &info))
         return false;
     result->outcome = TXM_OUTCOME_UP_TO_DATE;
-    result->tx_path = found.path;
-    result->shows = found.shows;
-    found.path = found.shows = NULL;
+    take_found(result, &found);
     snprintf(result->colorspace, sizeof result->colorspace, "%s", c->resolved.requested);
     snprintf(result->detected, sizeof result->detected, "%s", d.detected);
     result->alpha = c->resolved.alpha;
@@ -530,6 +542,7 @@ void txm_result_clear(txm_result *result)
     if (result) {
         free(result->tx_path);
         free(result->shows);
+        free(result->judged);
         *result = (txm_result){0};
     }
 }

@@ -174,8 +174,11 @@ bool txm_item_take(txm_batch *batch, txm_item *item, const txm_result *result)
     item->reason = txm_names_put(n, result->reason);
     item->settings_key = txm_names_put(n, result->settings_key);
     item->shows = txm_names_put(n, result->shows);
+    item->judged = txm_names_put(n, result->judged);
     pthread_mutex_unlock(&batch->names_lock);
     item->outcome = (uint8_t)result->outcome;
+    item->state = (uint8_t)result->state;
+    item->harmless = result->harmless;
     item->otherwise = result->otherwise;
     item->alpha = (uint8_t)result->alpha;
     item->type = (uint8_t)result->type;
@@ -184,9 +187,10 @@ bool txm_item_take(txm_batch *batch, txm_item *item, const txm_result *result)
     item->height = result->height;
     item->source_bytes = result->source_bytes;
     item->reader_bytes = result->reader_bytes;
+    item->image_time = result->image_time;
     item->seconds = (float)result->seconds;
     return (item->tx_path || !result->tx_path) && item->requested && item->detected && item->reader && item->reason &&
-           item->settings_key && (item->shows || !result->shows);
+           item->settings_key && (item->shows || !result->shows) && (item->judged || !result->judged);
 }
 
 /* The inverse: its strings are valid as long as the batch. */
@@ -196,6 +200,10 @@ txm_result txm_item_expand(const txm_item *item)
                     .otherwise = item->otherwise,
                     .tx_path = (char *)item->tx_path,
                     .shows = (char *)item->shows,
+                    .judged = (char *)item->judged,
+                    .state = (txm_tx_state)item->state,
+                    .harmless = item->harmless,
+                    .image_time = item->image_time,
                     .alpha = (txm_alpha)item->alpha,
                     .width = item->width,
                     .height = item->height,

@@ -31,13 +31,16 @@ typedef struct txm_item {
     bool looked_at;
     txm_status status;
     const char *message; /* message of its failure */
-    const char *tx_path, *requested, *detected, *reader, *reason, *settings_key, *content, *shows;
+    const char *tx_path, *requested, *detected, *reader, *reason, *settings_key, *content, *shows, *judged;
     uint8_t outcome, alpha, type, channels; /* as in txm_result */
+    uint8_t state;                          /* of the tx file, as in txm_result */
+    bool harmless;
     bool otherwise;
     bool remake; /* up to date by name and time, but damaged */
     uint8_t lint;
     uint32_t width, height;
     uint64_t source_bytes, reader_bytes, device, inode;
+    int64_t image_time;
     float seconds; /* time that looking at it took */
     float weight;  /* weight in the division into shards: seconds that making it takes, whether it is needed or not */
     uint32_t shard;

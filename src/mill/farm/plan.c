@@ -118,8 +118,17 @@ static txm_status look_at_tiles(const char *path, txm_item *item, txm_result *re
     txm_status status = txm_judge(item->context, result->tx_path, &how, &verdict, err);
     if (status != TXM_OK || verdict.use != TXM_USE_DAMAGED)
         return status;
+    char *judged = txm_strdup(verdict.reason), *shows = txm_strdup(verdict.shows);
+    free(result->judged);
+    free(result->shows);
+    result->judged = judged;
+    result->shows = shows;
+    if (!judged || !shows)
+        return txm_no_memory(err, path);
     item->remake = true;
     result->outcome = TXM_OUTCOME_WOULD_CREATE;
+    result->state = TXM_TX_STATE_UNUSABLE;
+    result->harmless = verdict.harmless;
     snprintf(result->reason, sizeof result->reason, "unusable: %.240s", verdict.reason);
     return TXM_OK;
 }

@@ -121,14 +121,6 @@ static txm_status open_file(const char *path, const char *what, int *out, struct
     return status;
 }
 
-static bool is_broken(txm_use use)
-{
-#define ROW(name, id, state, standing, word, shows) [TXM_USE_##name] = TXM_STANDING_##standing == TXM_STANDING_BROKEN,
-    static const bool broken[] = {TXM_USES(ROW)};
-#undef ROW
-    return broken[use];
-}
-
 /* Disks lose power and flip bits, and all users get what one of them made, so an object is verified in full, pixels and
  * SHA-1 included, and removed if it is damaged. One that cannot be examined now (no memory, too many open files) is
  * kept. */
@@ -137,10 +129,11 @@ static txm_status check_whole(txm_context *context, const char *object, txm_erro
     txm_findings findings = {0};
     txm_verify_options all;
     txm_verdict verdict = {0};
+    static const txm_use_row uses[] = {TXM_USES(TXM_USE_ROW)};
     txm_verify_options_init(&all);
     all.verdict = &verdict;
     txm_status status = txm_verify(context, object, &all, &findings, err);
-    bool damaged = is_broken(verdict.use) || findings.severities[TXM_SEVERITY_ERROR];
+    bool damaged = uses[verdict.use].standing == TXM_STANDING_BROKEN || findings.severities[TXM_SEVERITY_ERROR];
     txm_findings_clear(&findings);
     if (status != TXM_OK || !damaged)
         return status;

@@ -522,6 +522,43 @@ txm_status txm_resolve_image(txm_context *context, const char *image, const txm_
     return status;
 }
 
+/* The same name is computed as in the dry run, from what it found. */
+txm_status txm_resolve_others(txm_context *context, const char *image, const txm_settings *settings,
+                              const txm_result *result, txm_resolution *out, txm_error *err)
+{
+    txm_error_clear(err);
+    txm_settings s;
+    memset(out, 0, sizeof *out);
+    txm_status status = txm_settings_take(&s, settings, err);
+    if (status)
+        return status;
+    const char *space = NULL;
+    const txm_space_choice choice = txm_space_chosen(s.colorspace, &space);
+    if (choice == TXM_SPACE_DEFAULT || choice == TXM_SPACE_NAMED)
+        space = result->colorspace;
+    const txm_source_info info = {
+        .width = result->width, .height = result->height, .mtime = {.tv_sec = result->image_time}};
+    resolving r = {.context = context,
+                   .image = image,
+                   .info = &info,
+                   .out = out,
+                   .resolved = {.requested = result->colorspace,
+                                .alpha = result->alpha,
+                                .key = {.xyz_text = txm_color_xyz_to_scene_linear_text(context->color),
+                                        .colorspace = txm_key_word(context->color, space),
+                                        .alpha = result->alpha,
+                                        .equiangular = s.equiangular}}};
+    out->state = TXM_TX_STATE_MISSING;
+    status = set_text(&out->path, result->tx_path, err);
+    if (!status)
+        status = adopt_former(&r, &s, err);
+    if (!status)
+        status = find_others(&r, err);
+    if (status)
+        txm_resolution_clear(out);
+    return status;
+}
+
 /* ---- lookups by the header of an image -------------------------------------------------------------------------- */
 
 txm_status txm_image_defaults(const txm_color_config *config, const char *image, const char **colorspace,

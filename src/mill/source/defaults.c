@@ -89,6 +89,8 @@ static const txm_image_format *format_at(const char *path)
 {
     uint8_t head[64];
     const txm_image_format *named = txm_format_of_source(path, false), *found = NULL;
+    if (!named || named->reader) /* such a file is opened anyway */
+        return NULL;
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     const ssize_t n = fd < 0 ? 0 : read(fd, head, sizeof head);
     if (fd >= 0)

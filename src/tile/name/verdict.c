@@ -17,9 +17,15 @@
 #include "tile/reader/acceptance.h"
 #include "txtile/describe.h"
 
+const txm_use_row *txm_use_row_of(txm_use use)
+{
+    static const txm_use_row rows[] = {TXM_USES(TXM_USE_ROW)};
+    return &rows[use];
+}
+
 const char *txm_use_name(txm_use use)
 {
-#define ROW(name, id, state, standing, word, shows) [TXM_USE_##name] = id,
+#define ROW(name, id, state, standing, word, shows, meaning) [TXM_USE_##name] = id,
     static const char *const names[] = {TXM_USES(ROW)};
 #undef ROW
     return TXM_WORD_OF(names, use);
@@ -28,18 +34,10 @@ const char *txm_use_name(txm_use use)
 /* The words of the output and of JSON. */
 const char *txm_tx_state_name(txm_tx_state state)
 {
-#define ROW(name, id, check_id, key, ready, word) [TXM_TX_STATE_##name] = id,
+#define ROW(name, id, check_id, key, ready, word, meaning) [TXM_TX_STATE_##name] = id,
     static const char *const names[] = {TXM_STATES(ROW)};
 #undef ROW
     return TXM_WORD_OF(names, state);
-}
-
-txm_tx_state txm_state_of_use(txm_use use)
-{
-#define ROW(name, id, state, standing, word, shows) [TXM_USE_##name] = TXM_TX_STATE_##state,
-    static const txm_tx_state states[] = {TXM_USES(ROW)};
-#undef ROW
-    return states[use];
 }
 
 /* ---- what a render shows ---------------------------------------------------------------------------------------- */
@@ -53,17 +51,10 @@ static void say(txm_verdict *v, txm_use use, const char *shows, const char *form
     __attribute__((format(printf, 4, 5)));
 static void say(txm_verdict *v, txm_use use, const char *shows, const char *format, ...)
 {
-    static const struct {
-        txm_standing standing;
-        const char *shows;
-    } uses[] = {
-#define ROW(name, id, state, standing, word, shows) [TXM_USE_##name] = {TXM_STANDING_##standing, shows},
-        TXM_USES(ROW)
-#undef ROW
-    };
+    const txm_use_row *row = txm_use_row_of(use);
     va_list args;
-    shows = shows ? shows : uses[use].shows;
-    *v = (txm_verdict){.use = use, .used = uses[use].standing == TXM_STANDING_USED};
+    shows = shows ? shows : row->shows;
+    *v = (txm_verdict){.use = use, .used = row->standing == TXM_STANDING_USED};
     v->harmless = v->used || !strcmp(shows, TXM_SHOWS_SOURCE);
     va_start(args, format);
     txm_vformat(v->reason, sizeof v->reason, format, args);

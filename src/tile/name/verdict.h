@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "tile/base/shared.h"
+#include "tile/base/use_table.h"
 #include "txtile/name.h"
 #include "txtile/reader.h"
 
@@ -43,6 +44,6 @@ typedef struct txm_evidence {
 /* The evidence is taken in the order in which Cycles would notice: the first that speaks against a file decides. */
 TXM_SHARED void txm_decide(const txm_evidence *evidence, txm_verdict *out);
 
-/* The state that `resolve` reports for a file with this use. */
-txm_tx_state txm_state_of_use(txm_use use);
+/* Its row in the table of words. */
+const txm_use_row *txm_use_row_of(txm_use use);
 #endif

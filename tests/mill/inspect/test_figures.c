@@ -9,6 +9,7 @@
 
 #include "mill/inspect/level_diff.h"
 #include "tile/base/density.h"
+#include "tile/base/use_table.h"
 #include "tile/decode/tiff_decode.h"
 #include "tile/name/verdict.h"
 #include "util_check.h"
@@ -145,11 +146,11 @@ START_TEST(every_use_is_a_state)
 {
     for (int use = TXM_USE_MISSING; use <= TXM_USE_LOADED; use++) {
         const bool used = use == TXM_USE_LOADED || use == TXM_USE_DIRECT;
-        ck_assert_int_eq(txm_state_of_use((txm_use)use) == TXM_TX_STATE_FRESH, used);
+        ck_assert_int_eq(txm_use_row_of((txm_use)use)->state == TXM_TX_STATE_FRESH, used);
         ck_assert_str_ne(txm_use_name((txm_use)use), "unknown");
     }
-    ck_assert_int_eq(txm_state_of_use(TXM_USE_MISSING), TXM_TX_STATE_MISSING);
-    ck_assert_int_eq(txm_state_of_use(TXM_USE_OUTDATED), TXM_TX_STATE_OUTDATED);
+    ck_assert_int_eq(txm_use_row_of(TXM_USE_MISSING)->state, TXM_TX_STATE_MISSING);
+    ck_assert_int_eq(txm_use_row_of(TXM_USE_OUTDATED)->state, TXM_TX_STATE_OUTDATED);
 }
 END_TEST
 
