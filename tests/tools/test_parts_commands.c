@@ -23,6 +23,7 @@
 #include "tools/inspect/diff_report.h"
 #include "tools/inspect/verify_report.h"
 #include "tools/make/make_text.h"
+#include "tools/output/words.h"
 #include "util_batch.h"
 #include "util_check.h"
 #include "util_tx.h"
@@ -143,6 +144,35 @@ START_TEST(completion_knows_every_command)
         ck_assert_ptr_nonnull(strstr(text, "colorspaces --names"));
         free(text);
     }
+}
+END_TEST
+
+/* What is not C takes its words from these: each has every word that can occur. */
+START_TEST(words_are_passed_on)
+{
+    void (*const generate[])(FILE *) = {txm_generate_words, txm_generate_python};
+    char *text = NULL;
+    size_t bytes;
+    for (int i = 0; i < 2; i++) {
+        FILE *f = open_memstream(&text, &bytes);
+        generate[i](f);
+        fclose(f);
+        for (int use = TXM_USE_MISSING; use <= TXM_USE_LOADED; use++)
+            ck_assert_ptr_nonnull(strstr(text, txm_use_name((txm_use)use)));
+        for (int made = 0; made < TXM_MADE_COUNT; made++)
+            ck_assert_ptr_nonnull(strstr(text, txm_made_words((txm_made)made)->id));
+        ck_assert_ptr_nonnull(strstr(text, txm_lint_name(TXM_LINT_GREY)));
+        free(text);
+    }
+    FILE *f = open_memstream(&text, &bytes);
+    ck_assert(txm_generate_man_words(f, "state"));
+    ck_assert(!txm_generate_man_words(f, "nothing"));
+    fclose(f);
+    ck_assert_ptr_nonnull(strstr(text, ".It Ql fresh\n"));
+    free(text);
+    ck_assert_int_eq(txm_made_named("would-create"), TXM_MADE_WOULD_CREATE);
+    ck_assert_int_eq(txm_made_named("melted"), TXM_MADE_COUNT);
+    ck_assert_int_eq(txm_made_named(NULL), TXM_MADE_COUNT);
 }
 END_TEST
 
@@ -278,6 +308,7 @@ int main(void)
     add_tests(t, outcomes_have_stable_words, notes_are_no_failure, near_commands_are_found,
               files_differ_in_tiles_and_metadata, heat_runs_from_dark_to_white, linear_values_become_srgb_codes,
               completion_knows_every_command, folders_give_what_is_wanted, objects_are_named_by_what_shapes_them,
+              words_are_passed_on, folders_give_what_is_wanted, objects_are_named_by_what_shapes_them,
               watched_folders_follow_the_tree, codes_that_are_none_are_refused, srgb_tables_are_the_curve);
     return run_suite(suite);
 }
