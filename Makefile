@@ -161,10 +161,25 @@ $(B)/txmill-oiio.so: $(MODULE_OBJ) $(B)/flags/link
 TEST_OPT := $(patsubst -O2,-O1,$(filter -O2,$(OPT)))
 # lld links in a third of the time.
 TEST_LD  := $(if $(shell command -v ld.lld),-fuse-ld=lld)
-$(TESTS): $(B)/%: %.c $(B)/flags/c $(B)/flags/link $(TEST_UTIL) $(TOOL_LIB) $(STATIC) | $(B)/txmill $(B)/txmill-oiio.so
+TEST_OBJ := $(TESTS:=.o)
+$(TEST_OBJ): ALL_CFLAGS += $(TEST_OPT) $(shell $(PKG_CONFIG) --cflags check) -Itests/util -I. -Istream
+# Test programs are small: all link one library, which holds what they share and both libraries, private functions too. It
+# binds its own functions, as the libraries do, but calls of libc are found in the program first: some tests replace them.
+$(B)/tests/private.a: tests/unhide.py $(LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(TEST_OPT) -MF $@.d $(shell $(PKG_CONFIG) --cflags check) -Itests/util -I. -Istream $< $(TEST_UTIL) $(TOOL_LIB) \
-	  $(STATIC) $(ALL_LDFLAGS) $(TEST_LD) $(shell $(PKG_CONFIG) --libs check) $(LIBS) $(TOOL_LIBS) -o $@
+	$^ $@
+$(B)/tests/libtest.so: $(TEST_UTIL) $(TOOL_LIB) $(B)/tests/private.a $(B)/flags/link
+	$(CC) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic $(ALL_LDFLAGS) $(TEST_LD) $(TEST_UTIL) $(TOOL_LIB) \
+	  -Wl,--whole-archive $(B)/tests/private.a -Wl,--no-whole-archive $(LIBS) $(TOOL_LIBS) -lz -o $@
+# A test program is linked again only if the names in the library have changed.
+$(B)/tests/libtest.asked: $(B)/tests/libtest.so
+	nm -D --defined-only $< | sed 's/^[^ ]* //' > $(B)/tests/libtest.tmp
+	cmp -s $(B)/tests/libtest.tmp $(B)/tests/libtest.names || mv $(B)/tests/libtest.tmp $(B)/tests/libtest.names
+	@touch $@
+$(B)/tests/libtest.names: $(B)/tests/libtest.asked ;
+$(TESTS): $(B)/%: $(B)/%.o $(B)/tests/libtest.names $(B)/flags/link | $(B)/tests/libtest.so $(B)/txmill $(B)/txmill-oiio.so
+	$(CC) $(ALL_LDFLAGS) $(TEST_LD) $< $(B)/tests/libtest.so -Wl,-rpath,'$$ORIGIN$(subst $() ,,$(patsubst %,/..,$(wordlist 2,9,$(subst /, ,$*))))/tests' \
+	  $(shell $(PKG_CONFIG) --libs check) -Wl,--as-needed $(LIBS) -lz $(TEST_LIBS) -o $@
 
 # THOROUGH=yes: every case, where a test otherwise tries some of many cases of one kind.
 ifneq ($(THOROUGH),)
@@ -235,4 +250,4 @@ uninstall:
 	rm -rf $(DESTDIR)$(MODULEDIR) $(DESTDIR)$(DATADIR)/farm $(DESTDIR)$(PYTHONDIR)/txmill
 	rmdir $(DESTDIR)$(INCLUDEDIR)/txmill 2>/dev/null || true
 
--include $(LIB_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(TEST_UTIL:.o=.d) $(TESTS:=.d) $(MODULE_OBJ:.o=.d)
+-include $(LIB_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(TEST_UTIL:.o=.d) $(TEST_OBJ:.o=.d) $(MODULE_OBJ:.o=.d)

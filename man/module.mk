@@ -16,9 +16,17 @@ SCHEMAS   := $(SCHEMA_IN:docs/schema/%.in=$(B)/schema/%) $(patsubst docs/%,$(B)/
 
 all: $(MAN_PAGES) $(COMPLETION) $(SCHEMAS)
 
-$(B)/gen/words: $(B)/txmill
+# What schemas, pages and completion take from the program's tables. The program changes often, but its tables seldom do, so the file
+# is only replaced if it differs.
+$(B)/gen/help.asked: $(B)/txmill
 	@mkdir -p $(@D)
-	$(B)/txmill --generate words > $@.new && { cmp -s $@.new $@ && rm $@.new && touch $@ || mv $@.new $@; }
+	$(B)/txmill --generate everything > $(B)/gen/help.tmp
+	cmp -s $(B)/gen/help.tmp $(B)/gen/help || mv $(B)/gen/help.tmp $(B)/gen/help
+	@touch $@
+$(B)/gen/help: $(B)/gen/help.asked ;
+
+$(B)/gen/words: $(B)/gen/help
+	$(B)/txmill --generate words > $@.new && mv $@.new $@
 $(SCHEMA_IN:docs/schema/%.in=$(B)/schema/%): $(B)/schema/%: docs/schema/%.in docs/schema/expand.awk $(B)/gen/words
 	@mkdir -p $(@D)
 	LC_ALL=C awk -f docs/schema/expand.awk $(B)/gen/words $< > $@.new && mv $@.new $@
@@ -27,19 +35,19 @@ $(B)/schema/%.json: docs/schema/%.json
 	cp $< $@
 
 # A failed generator must not leave a page that looks up to date.
-$(B)/man/%: man/%.in man/expand.sh man/fill.awk $(B)/txmill
+$(B)/man/%: man/%.in man/expand.sh man/fill.awk $(B)/gen/help
 	@mkdir -p $(@D)
 	man/expand.sh $(B)/txmill $< > $@.new && LC_ALL=C awk -f man/fill.awk $@.new > $@.filled && rm $@.new && mv $@.filled $@
 $(MAN_PLAIN:%=$(B)/%): $(B)/%: % man/fill.awk
 	@mkdir -p $(@D)
 	LC_ALL=C awk -f man/fill.awk $< > $@.new && mv $@.new $@
-$(B)/completion/txmill.bash: $(B)/txmill
+$(B)/completion/txmill.bash: $(B)/gen/help
 	@mkdir -p $(@D)
 	$(B)/txmill --generate bash > $@.new && mv $@.new $@
-$(B)/completion/_txmill: $(B)/txmill
+$(B)/completion/_txmill: $(B)/gen/help
 	@mkdir -p $(@D)
 	$(B)/txmill --generate zsh > $@.new && mv $@.new $@
-$(B)/completion/txmill.fish: $(B)/txmill
+$(B)/completion/txmill.fish: $(B)/gen/help
 	@mkdir -p $(@D)
 	$(B)/txmill --generate fish > $@.new && mv $@.new $@
 

@@ -11,7 +11,8 @@ void txm_generate_man_commands(FILE *out);
 void txm_generate_man_findings(FILE *out);
 
 /* The words of use_table.h, and lint's. As lines "LIST<tab>WORD", from which the build makes the JSON schemas; as the
- * module of the Python package; one list of them for the manual, false if there is no such list. */
+ * module of the Python package; one list of them for the
+ * manual, or all (NULL); false if there is no such list. */
 void txm_generate_words(FILE *out);
 void txm_generate_python(FILE *out);
 bool txm_generate_man_words(FILE *out, const char *list);

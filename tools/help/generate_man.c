@@ -161,29 +161,48 @@ static void put_official_builds(FILE *out)
     fputc('\n', out);
 }
 
+static const struct {
+    const char *kind;
+    void (*all)(FILE *);
+    void (*one)(FILE *, const txm_command *);
+    bool (*list)(FILE *, const char *); /* false: there is none of that name */
+} kinds[] = {
+    {"man-options", NULL, txm_generate_man_options, NULL},
+    {"man-exits", NULL, txm_generate_man_exits, NULL},
+    {"man-commands", txm_generate_man_commands, NULL, NULL},
+    {"man-findings", txm_generate_man_findings, NULL, NULL},
+    {"releases", put_releases, NULL, NULL},
+    {"official-builds", put_official_builds, NULL, NULL},
+    {"words", txm_generate_words, NULL, NULL},
+    {"python", txm_generate_python, NULL, NULL},
+    {"man-words", NULL, NULL, txm_generate_man_words},
+    {"bash", txm_generate_bash, NULL, NULL},
+    {"zsh", txm_generate_zsh, NULL, NULL},
+    {"fish", txm_generate_fish, NULL, NULL},
+};
+
+/* The build compares this with what the last program printed, and makes pages and scripts anew only if it differs. */
+static void put_everything(FILE *out)
+{
+    fprintf(out, "%s\n", TXM_VERSION);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (kinds[i].all)
+            kinds[i].all(out);
+        if (kinds[i].list)
+            kinds[i].list(out, NULL);
+        for (const txm_command *const *c = txm_commands; kinds[i].one && *c; c++)
+            kinds[i].one(out, *c);
+    }
+}
+
 /* The build runs the program to generate the OPTIONS sections of its manual pages and the completion scripts, so
  * that they agree with the parser. */
 bool txm_generate(FILE *out, const char *kind, const char *command)
 {
-    static const struct {
-        const char *kind;
-        void (*all)(FILE *);
-        void (*one)(FILE *, const txm_command *);
-        bool (*list)(FILE *, const char *); /* false: there is none of that name */
-    } kinds[] = {
-        {"man-options", NULL, txm_generate_man_options, NULL},
-        {"man-exits", NULL, txm_generate_man_exits, NULL},
-        {"man-commands", txm_generate_man_commands, NULL, NULL},
-        {"man-findings", txm_generate_man_findings, NULL, NULL},
-        {"releases", put_releases, NULL, NULL},
-        {"official-builds", put_official_builds, NULL, NULL},
-        {"words", txm_generate_words, NULL, NULL},
-        {"python", txm_generate_python, NULL, NULL},
-        {"man-words", NULL, NULL, txm_generate_man_words},
-        {"bash", txm_generate_bash, NULL, NULL},
-        {"zsh", txm_generate_zsh, NULL, NULL},
-        {"fish", txm_generate_fish, NULL, NULL},
-    };
+    if (!strcmp(kind, "everything")) {
+        put_everything(out);
+        return true;
+    }
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (strcmp(kinds[i].kind, kind))
             continue;

@@ -92,7 +92,7 @@ bool txm_generate_man_words(FILE *out, const char *list)
 {
     bool found = false;
     for (size_t i = 0; i < WORDS; i++) {
-        if (strcmp(words[i].list, list) || !words[i].meaning)
+        if ((list && strcmp(words[i].list, list)) || !words[i].meaning)
             continue;
         fputs(found ? "" : ".Bl -tag -width Ds\n", out);
         found = true;

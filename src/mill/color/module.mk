@@ -5,10 +5,13 @@ $(B)/gen/color/builtin.inc: src/mill/color/builtin.ocio
 	mv $@.tmp $@
 $(B)/src/mill/color/builtin.o: $(B)/gen/color/builtin.inc
 
-# A table of what OpenColorIO reports about that config, generated once by the build.
-$(B)/gen/color/known-maker: $(B)/src/mill/color/generate/known.o $(filter-out $(B)/src/mill/color/known.o,$(LIB_OBJ))
+# A table of what OpenColorIO reports about that config, generated once by the build. What reads a config needs the rooms
+# named base and no others.
+KNOWN_OBJ := $(filter $(B)/src/mill/color/% $(B)/src/mill/base/% $(B)/src/tile/base/% $(B)/src/base/%,$(LIB_OBJ))
+$(B)/gen/color/known-maker: $(B)/src/mill/color/generate/known.o $(filter-out $(B)/src/mill/color/known.o,$(KNOWN_OBJ))
 	@mkdir -p $(@D)
-	$(CXX) $(ALL_LDFLAGS) $^ $(LIBS) -o $@
+	rm -f $@.a && ar rcsT $@.a $(filter-out $<,$^)
+	$(CXX) $(ALL_LDFLAGS) $< $@.a $(LIBS) -o $@
 # The library changes often, but what it reports hardly ever does, so the table is only replaced if it differs.
 $(B)/gen/color/known.asked: $(B)/gen/color/known-maker
 	ASAN_OPTIONS=detect_leaks=0 $< > $(B)/gen/color/known.tmp

@@ -3,9 +3,6 @@ $(B)/src/mill/encode/filter.o: ISA := -O3
 # Lanes are kept in registers only if loops over them are unrolled early, and counting lengths needs the vectoriser.
 $(B)/src/tile/decode/inflate_parts.o $(B)/src/tile/decode/decode_table.o: ISA := -O3
 
-# Tests decode our streams with zlib, and compare their sizes (tests/util/util_deflate.c, which all tests link).
-$(TESTS): LIBS += -lz
-
 # Measures time and size of the tile encoder on a raw image.
 bench-codec: $(B)/bench_codec
 .PHONY: bench-codec

@@ -19,5 +19,5 @@ $(B)/bench_trace: bench/bench_trace.c $(B)/bench/oiio_lookup.o $(STATIC)
 -include $(B)/bench_trace.d
 
 # OpenImageIO as a second opinion.
-$(B)/tests/tile/sample/test_sample_oiio: LIBS += $(B)/bench/oiio_lookup.o -lOpenImageIO -lOpenImageIO_Util
+$(B)/tests/tile/sample/test_sample_oiio: TEST_LIBS := $(B)/bench/oiio_lookup.o -lOpenImageIO -lOpenImageIO_Util
 $(B)/tests/tile/sample/test_sample_oiio: $(B)/bench/oiio_lookup.o
