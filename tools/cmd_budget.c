@@ -64,6 +64,7 @@ static void set_budget_defaults(void *p)
 
 typedef struct texture {
     char *path;
+    char size[TXM_MAKE_SIZE_BYTES];
     uint32_t width, height, level; /* the finest level that is read */
     uint64_t whole, cached;        /* bytes: loaded whole, and by the cache */
     bool fresh;                    /* its tx file is up to date: otherwise it is loaded whole */
@@ -73,6 +74,8 @@ typedef struct budgeting {
     const budget_args *args;
     texture *items;
     size_t count, capacity, unready;
+    size_t by_name;              /* images that are data by their names */
+    bool preset;                 /* the preset was chosen, for images that were named */
     uint64_t whole, cached, now; /* now: with the tx files that there are */
     txm_tally tally;
     txm_error err;
@@ -92,13 +95,22 @@ static uint32_t finest_level(const txm_result *r, txm_pixel_size picture)
 /* The level and all coarser ones, which together are a third more. */
 static uint64_t cached_bytes(const txm_result *r, uint32_t level)
 {
-    const uint64_t width = r->width >> level, height = r->height >> level;
-    const txm_result one = {.width = width ? (uint32_t)width : 1,
-                            .height = height ? (uint32_t)height : 1,
+    const txm_result one = {.width = txm_level_size(r->width, level),
+                            .height = txm_level_size(r->height, level),
                             .channels = r->channels,
                             .type = r->type};
     const uint64_t bytes = txm_make_pixel_bytes(&one);
     return bytes + bytes / 3;
+}
+
+/* Without its tx file the image itself is loaded. */
+static uint64_t whole_bytes(const txm_result *r)
+{
+    const txm_result image = {.width = r->image_width ? r->image_width : r->width,
+                              .height = r->image_height ? r->image_height : r->height,
+                              .channels = r->channels,
+                              .type = r->type};
+    return txm_make_pixel_bytes(&image);
 }
 
 /* Called for each input; those that share a tx file are counted once. */
@@ -122,12 +134,14 @@ static void budget_done(void *user, const txm_batch_file *file)
     texture *t = &b->items[b->count++];
     *t = (texture){.path = path, .width = r->width, .height = r->height, .level = finest_level(r, b->args->size)};
     t->fresh = r->outcome != TXM_OUTCOME_WOULD_CREATE;
-    t->whole = txm_make_pixel_bytes(r);
+    txm_make_size(r, t->size);
+    t->whole = whole_bytes(r);
     t->cached = cached_bytes(r, t->level);
     b->whole += t->whole;
     b->cached += t->cached;
     b->now += t->fresh ? t->cached : t->whole;
     b->unready += !t->fresh;
+    b->by_name += file->decided_by && strstr(file->decided_by, "(preset pbr)");
 }
 
 static void show_examined(void *user, size_t done, size_t inputs)
@@ -150,7 +164,7 @@ static void print_textures(const budgeting *b)
     const size_t most = b->args->report.verbose ? b->count : MOST_LINES;
     for (size_t i = 0; i < b->count && i < most && !b->args->report.quiet; i++) {
         const texture *t = &b->items[i];
-        snprintf(details, sizeof details, "%ux%u, %s whole%s", t->width, t->height, txm_format_bytes(t->whole, whole),
+        snprintf(details, sizeof details, "%s, %s whole%s", t->size, txm_format_bytes(t->whole, whole),
                  t->fresh ? "" : ", as its tx file is not up to date");
         txm_print_line(t->path, t->fresh ? TXM_PLAIN : TXM_DOUBTFUL, txm_format_bytes(t->cached, cached), details);
     }
@@ -168,6 +182,9 @@ static void print_budget(const budgeting *b)
     if (b->unready)
         txm_say(TXM_SAY_INFO, "%s not up to date: about %s as it is; 'txmill check' says which",
                 txm_format_are(b->unready, "tx file", textures), txm_format_bytes(b->now, now));
+    if (b->preset && b->by_name)
+        txm_say(TXM_SAY_INFO, "%s data by %s (--preset pbr); a scene says how it uses them",
+                txm_format_are(b->by_name, "texture", textures), b->by_name == 1 ? "its name" : "their names");
     txm_say(TXM_SAY_INFO, "each texture is taken to fill the picture once; 'txmill stream budget' traces an exported "
                           "scene, and is more exact");
 }
@@ -191,6 +208,7 @@ static void print_budget_json(const budgeting *b)
     txm_json_uint(o, "textures", b->count);
     txm_json_uint(o, "not_fresh", b->unready);
     txm_json_uint(o, "failed", b->tally.failed);
+    txm_json_uint(o, "data_by_name", b->by_name);
     txm_json_uint(o, "picture_width", b->args->size.w);
     txm_json_uint(o, "picture_height", b->args->size.h);
     txm_json_uint(o, "whole_bytes", b->whole);
@@ -257,7 +275,11 @@ static int run_budget(void *p, const txm_operands *operands)
         txm_fail(&err, TXM_STATUS_USAGE,
                  "no scene, folder or image given, and none here; 'txmill budget --help' lists the options");
     else if (err.status == TXM_OK && txm_project_apply(&project, operands, &err) == TXM_OK) {
-        txm_here_preset(&here, operands, &args->rules);
+        /* Images that are named are judged like those of a folder that nobody named: it is only an estimate. */
+        const bool named = !here.operands.count;
+        for (size_t i = 0; named && i < operands->count; i++)
+            here.images |= !txm_here_is_scene(operands->items[i]);
+        b.preset = txm_here_preset(&here, operands, &args->rules) && named;
         examine(&b, operands, &err);
     }
     const int code = finish(&b, &err);

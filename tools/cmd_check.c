@@ -121,8 +121,8 @@ typedef struct checking {
     size_t elsewhere; /* missing, without a setting for their use, but with a tx file for another colour space */
     size_t renamed;   /* missing, but with a tx file that seems to be theirs under a former name */
     size_t inputs;
-    bool preset;          /* the preset was chosen for a folder that nobody named */
-    uint64_t pixel_bytes; /* of all images whose sizes are known */
+    bool preset;            /* the preset was chosen for a folder that nobody named */
+    txm_make_pixels pixels; /* of all images whose sizes are known */
     txm_error err;
 } checking;
 
@@ -130,6 +130,8 @@ typedef struct checking {
 typedef struct found {
     state state;
     char text[TXM_MESSAGE_BYTES], shows[sizeof((txm_verdict *)NULL)->shows];
+    bool limited; /* in its size, to `size` */
+    char size[TXM_MAKE_SIZE_BYTES];
 } found;
 
 /* The list has a handful of ids at most, so a linear search is enough. */
@@ -163,6 +165,8 @@ static void tell_finding(checking *c, const txm_batch_file *file, const char *id
         txm_json_text(o, "tx", tx);
         txm_json_text(o, "message", *what->text ? what->text : NULL);
         txm_json_text(o, "shows", *what->shows ? what->shows : NULL);
+        if (what->limited)
+            txm_json_text(o, "limited", what->size);
         txm_json_emit(o);
         return;
     }
@@ -173,7 +177,7 @@ static void tell_finding(checking *c, const txm_batch_file *file, const char *id
                    !counts                     ? TXM_PLAIN
                    : strcmp(severity, "error") ? TXM_DOUBTFUL
                                                : TXM_BAD,
-                   id, what->text);
+                   id, good ? what->size : what->text);
     txm_print_end();
 }
 
@@ -242,6 +246,9 @@ static txm_status look_at_file(checking *c, const txm_batch_file *file, found *o
              (stale || !*r->reason) && r->judged ? r->judged
              : stale                             ? ""
                                                  : r->reason);
+    out->limited = r->outcome == TXM_OUTCOME_UP_TO_DATE && txm_make_is_limited(r);
+    if (out->limited)
+        txm_make_size(r, out->size);
     snprintf(out->shows, sizeof out->shows, "%s", r->shows ? r->shows : "uses the image itself");
     add_shows(out, r->harmless);
     return out->state == MISSING ? add_relatives(c, file, out, err) : TXM_OK;
@@ -310,7 +317,8 @@ static void check_done(void *user, const txm_batch_file *file)
     txm_tally_add(&c->tally, s == FAILED ? status : TXM_OK);
     c->total++;
     c->counts[s]++;
-    c->pixel_bytes += file->err->status == TXM_OK ? txm_make_pixel_bytes(file->result) : 0;
+    if (file->err->status == TXM_OK)
+        txm_make_add_pixels(&c->pixels, file->result);
     if (s != FAILED || c->args->report.json) /* the text has been printed on standard error */
         tell_finding(c, file, states[s].check_id, states[s].ready ? "note" : "error", tx, &what);
     tell_lint(c, file, tx, &what);
@@ -348,6 +356,8 @@ static void print_command(const checking *c, const txm_operands *operands, const
         print_option(operands, "rule", "--rule", a->rules.rules.items[i]);
     for (size_t i = 0; i < txm_project_state()->rule_files; i++)
         print_option(operands, "rules", "--rules", a->rules.rule_files.items[i]);
+    for (size_t i = 0; i < txm_project_state()->limits; i++)
+        print_option(operands, "limit", "--limit", a->rules.limits.items[i]);
     for (size_t i = 0; i < operands->count; i++) {
         putchar(' ');
         txm_print_operand(operands->items[i]);
@@ -415,7 +425,7 @@ static void print_sum(const checking *c, const txm_operands *operands)
     print_advice(c, operands);
     putchar('\n');
     txm_print_end();
-    txm_make_say_saves(c->pixel_bytes);
+    txm_make_say_saves(&c->pixels);
 }
 
 static void print_json_sum(const checking *c)
@@ -428,7 +438,8 @@ static void print_json_sum(const checking *c)
         txm_json_uint(o, states[s].key, c->counts[s]);
     txm_json_uint(o, "warnings", c->warnings + c->guessed);
     txm_json_uint(o, "data_by_name", c->guessed);
-    txm_json_uint(o, "pixel_bytes", c->pixel_bytes);
+    txm_json_uint(o, "pixel_bytes", c->pixels.bytes);
+    txm_json_uint(o, "limited", c->pixels.limited);
     txm_json_bool(o, "deep", c->args->deep);
     txm_json_uint(o, "ignored", c->ignored);
     txm_project_json(o);

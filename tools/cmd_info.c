@@ -49,11 +49,12 @@ static const txm_option_group groups[] = {
 };
 
 /* Shows one file. The summary counts its verdict; the tally counts whether it could be read. */
-static txm_status show_info(txm_context *context, const char *path, const info_args *args, txm_summary *summary,
-                            txm_error *err)
+static txm_status show_info(const txm_project_contexts *contexts, size_t index, const char *path, const info_args *args,
+                            txm_summary *summary, txm_error *err)
 {
     txm_info info;
-    txm_status status = txm_info_load(context, path, args->deep || args->tiles, &info, err);
+    txm_status status = txm_info_load(txm_project_context(contexts, index), txm_project_rules(contexts, index), path,
+                                      args->deep || args->tiles, &info, err);
     if (status == TXM_OK && args->tiles) {
         status = txm_tile_census_take(info.tx, txm_signal_flag(), NULL, NULL, &info.tiles, err);
         info.counted = true;
@@ -94,7 +95,7 @@ static void show_infos(const txm_project_contexts *contexts, const txm_inputs *i
         if (status == TXM_OK && txm_ptex_is_file(input->path))
             status = show_ptex(input->path, args, &summary, &err);
         else if (status == TXM_OK)
-            status = show_info(txm_project_context(contexts, i), input->path, args, &summary, &err);
+            status = show_info(contexts, i, input->path, args, &summary, &err);
         if (status == TXM_STATUS_CANCELLED)
             return;
         txm_tally_add(tally, status);
@@ -110,11 +111,13 @@ static void show_infos(const txm_project_contexts *contexts, const txm_inputs *i
         txm_summary_print(&summary, "file");
 }
 
-/* The config of each file's project is loaded, to name colour spaces and to check the file's name. */
+/* The config of each file's project is loaded, to name colour spaces and to check the file's name; the limits of its
+ * rules, to check the size. */
 static int run_info(void *p, const txm_operands *operands)
 {
     info_args *args = p;
-    const txm_project_targets project = {NULL, &args->config, NULL, &args->jobs.threads};
+    txm_rule_args rules = {0};
+    const txm_project_targets project = {NULL, &args->config, &rules, &args->jobs.threads};
     txm_tally tally = {0};
     txm_error err = {0};
     txm_inputs *inputs = NULL;

@@ -86,6 +86,7 @@ static txm_status verify_one(const verifying *v, size_t index, const txm_input *
                                     .source = args->source,
                                     .rules = input->from_scene ? NULL : v->given,
                                     .usual = input->from_scene ? NULL : txm_project_rules(&v->contexts, index),
+                                    .limits = txm_project_rules(&v->contexts, index),
                                     .verdict = &verdict};
     txm_findings findings = {0};
     txm_status status = txm_verify(txm_project_context(&v->contexts, index), path, &how, &findings, err);

@@ -143,7 +143,7 @@ static txm_status show_in_terminal(const viewing *v, size_t index, const txm_vie
     static const txm_info_extent header_only;
     const char *path = txm_inputs_at(v->inputs, index)->path;
     txm_info info;
-    txm_status status = txm_info_load(txm_project_context(&v->contexts, index), path, true, &info, err);
+    txm_status status = txm_info_load(txm_project_context(&v->contexts, index), NULL, path, true, &info, err);
     if (status)
         return status;
     uint32_t level = v->args->level == FITTING ? fitting_level(info.tx, terminal) : v->args->level;

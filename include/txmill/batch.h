@@ -37,6 +37,7 @@ typedef struct txm_input {
     const char *output;        /* path of the tx file; NULL: where Cycles looks for it */
     bool from_scene;           /* a scene named it; what a scene specifies is final, so rules do not apply */
     bool ruled;                /* rules were applied to it already, so the batch's are not */
+    uint32_t limit_px;         /* as in txm_settings; 0: not specified. Rules limit images of scenes too */
     const char *decided_by;    /* what decided colour space and alpha, for messages; NULL: its origin */
     txm_status status;         /* not OK: an argument that could not be read as an image; `message` says why */
     const char *message;
@@ -91,8 +92,8 @@ TXM_API txm_status txm_inputs_add_entry(txm_inputs *inputs, const txm_input *ent
 /* Marks an input as failed, for the reason in `failure`. NO_MEMORY, and USAGE for an index beyond the last. */
 TXM_API txm_status txm_inputs_fail(txm_inputs *inputs, size_t index, const txm_error *failure, txm_error *err);
 
-/* Replaces what is specified about an input: colour space, alpha type, working space, cache folder, whether rules
- * apply, and what decided them. NO_MEMORY, and USAGE for an index beyond the last or an unknown alpha type. */
+/* Replaces what is specified about an input: colour space, alpha type, limit, working space, cache folder, whether
+ * rules apply, and what decided them. NO_MEMORY, and USAGE for an index beyond the last or an unknown alpha type. */
 TXM_API txm_status txm_inputs_say(txm_inputs *inputs, size_t index, const txm_input *said, txm_error *err);
 
 /* Inputs by index. The returned input belongs to `inputs`, and is valid until one is added or changed. */

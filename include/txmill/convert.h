@@ -144,7 +144,8 @@ typedef struct txm_result {
     int64_t image_time;    /* modification time of the image, s; 0: the image was not opened */
     txm_tx_state state; /* the state in which the tx file was found, as in txm_found; FRESH if it was not looked for */
     bool harmless;      /* what Cycles shows of a file that is not fresh is right, and takes only longer */
-    uint64_t reserved[3];
+    uint32_t image_width, image_height; /* px; 0 if the image was not opened, and its tx file was limited in size */
+    uint64_t reserved[2];
 } txm_result;
 
 /* Options for one conversion. */

@@ -64,6 +64,8 @@ typedef struct txm_verify_options {
     struct txm_verdict *verdict;   /* receives whether a render uses the file; may be NULL */
     const struct txm_rules *usual; /* settings that are usual for names of images: a file with others, which a scene may
                                       use, gets a note unless `rules` are given; may be NULL */
+    const struct txm_rules *limits; /* the size limits that the settings set, with which a file is compared if one is
+                                       for its image; may be NULL */
 } txm_verify_options;
 
 /* Initialises options with the defaults. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rules that choose colour space and alpha type by file name.
+ * Rules that choose colour space, alpha type and a limit of the size by file name.
  *
  * Rules copy the strings that are passed to them. One thread at a time may add rules; after that any number may read
  * them.
@@ -39,6 +39,11 @@ TXM_API txm_status txm_rules_load(txm_rules *rules, const char *path, const vola
  * *quoted is true, or becomes true because the first line begins with "# txmill rules", messages do not quote lines.
  * NOT_A_FILE as well. */
 TXM_API txm_status txm_rules_load_foreign(txm_rules *rules, const char *path, bool *quoted, txm_error *err);
+/* Appends "GLOB SIZE", or "SIZE" for all images: a limit of their sides in pixels, such as 2048 or 2k, or none. The
+ * first one whose glob matches counts, whatever other rules say. USAGE, NO_MEMORY. */
+TXM_API txm_status txm_rules_add_limit(txm_rules *rules, const char *text, txm_error *err);
+/* The limit for an image, as in txm_settings; 0 if none matches. `rules` may be NULL. */
+TXM_API uint32_t txm_rules_limit(const txm_rules *rules, const char *path);
 /* Appends a preset. "pbr" makes normal, roughness, metalness, occlusion and displacement maps, masks and the like
  * Non-Color. USAGE, NO_MEMORY. */
 TXM_API txm_status txm_rules_preset(txm_rules *rules, const char *name, txm_error *err);

@@ -38,7 +38,7 @@ typedef struct txm_tx_description {
     float constant[4];
     char *config; /* how the OCIO config defined the colour space, as txmill records it; owned; NULL: not recorded */
     txm_encoding encoding; /* how stored colours are encoded, by `detected` */
-    uint32_t reserved_word;
+    uint32_t limit_px;     /* its image was halved until no side was longer, as txmill records it; 0: not recorded */
     /* The releases of Blender whose pixels the file has, separated by blanks ("5.3"); owned. txmill records it for
      * images of which releases make different pixels. NULL: not recorded. */
     char *releases;

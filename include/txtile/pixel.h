@@ -45,7 +45,9 @@ enum {
     TXM_MIN_TILE_PX = 16,     /* smallest tile edge that is written (TIFF requires multiples of 16) */
     TXM_MAX_TILE_PX = 1024,   /* largest tile edge that is written or read */
     TXM_DEFAULT_TILE_PX = 64, /* what Blender writes */
-    TXM_BORDER_PX = 2         /* width of the stored border */
+    TXM_BORDER_PX = 2,        /* width of the stored border */
+    TXM_MIN_LIMIT_PX = 16,    /* the smallest limit of an image's sides */
+    TXM_MAX_LIMIT_PX = 131072 /* the largest one */
 };
 
 #ifndef __OPENCL_VERSION__
@@ -79,6 +81,15 @@ static TXM_HOST_DEVICE inline uint32_t txm_level_size(uint32_t size_px, uint32_t
 }
 
 #ifndef __OPENCL_VERSION__
+/* How often an image is halved until neither side has more than limit_px pixels; 0 if limit_px is 0. */
+static inline uint32_t txm_limit_level(uint32_t width_px, uint32_t height_px, uint32_t limit_px)
+{
+    uint32_t level = 0, longest = width_px > height_px ? width_px : height_px;
+    while (limit_px && longest >> level > limit_px)
+        level++;
+    return level;
+}
+
 /* The number of levels down to 1x1: 1 + floor(log2(max(width, height))). */
 TXM_API uint32_t txm_level_count(uint32_t width_px, uint32_t height_px);
 #endif

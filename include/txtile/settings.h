@@ -58,6 +58,9 @@ typedef enum txm_asked {
     TXM_ASKED_ALPHA = 32
 } txm_asked;
 
+/* An image keeps its size, whatever rules say. */
+#define TXM_NO_LIMIT UINT32_MAX
+
 /* Settings and options contain their size, so that later versions can add members at the end: initialise each with its
  * txm_..._init before use. In a smaller struct, of a program that is older than the library, the missing members have
  * their defaults; a larger one is USAGE only if members that this library does not have are set. */
@@ -80,6 +83,11 @@ typedef struct txm_settings {
     bool redact;                   /* store the source's file name, not its path */
     const char *const *attributes; /* NAME=VALUE strings to store, NULL-terminated; may be NULL */
     unsigned asked;                /* bits of txm_asked */
+    uint32_t unused;
+    /* The image is halved until neither side has more pixels. 0: as often as rules say, else never; TXM_NO_LIMIT:
+     * never; else at least TXM_MIN_LIMIT_PX */
+    uint32_t limit_px;
+    uint32_t unused_2;
 } txm_settings;
 
 /* Initialises settings of struct_size bytes with the defaults of `txmill make`: default colour space and alpha, mono,

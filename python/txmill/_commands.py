@@ -236,9 +236,11 @@ def _values(options: List[str], name: str, values: Sequence[Any]) -> None:
         _value(options, name, value)
 
 
-def _rule_options(options: List[str], preset: Optional[str], rules: Sequence[str]) -> None:
+def _rule_options(options: List[str], preset: Optional[str], rules: Sequence[str], limits: Sequence[str]) -> None:
+    """`limits` has texts such as "2k" and "background/* 2k"."""
     _value(options, "--preset", preset)
     _values(options, "--rule", rules)
+    _values(options, "--limit", limits)
 
 
 def _color_options(
@@ -278,6 +280,7 @@ def iter_make(
     every_variant: bool = False,
     preset: Optional[str] = None,
     rules: Sequence[str] = (),
+    limits: Sequence[str] = (),
     force: bool = False,
     dry_run: bool = False,
     strict: bool = False,
@@ -300,7 +303,7 @@ def iter_make(
     _flag(options, "--strict", strict)
     _color_options(options, colorspace, alpha_type, cache_dir, ocio, working_space, blender)
     _scene_options(options, path_map, every_variant)
-    _rule_options(options, preset, rules)
+    _rule_options(options, preset, rules, limits)
     _value(options, "--jobs", threads)
     _value(options, "--max-memory", max_memory)
     _value(options, "--shard", shard)
@@ -346,6 +349,7 @@ def make(
     every_variant: bool = False,
     preset: Optional[str] = None,
     rules: Sequence[str] = (),
+    limits: Sequence[str] = (),
     force: bool = False,
     dry_run: bool = False,
     strict: bool = False,
@@ -370,7 +374,7 @@ def make(
         paths,
         recursive=recursive, colorspace=colorspace, alpha_type=alpha_type, cache_dir=cache_dir,
         ocio=ocio, working_space=working_space, blender=blender, path_map=path_map,
-        every_variant=every_variant, preset=preset, rules=rules, force=force,
+        every_variant=every_variant, preset=preset, rules=rules, limits=limits, force=force,
         dry_run=dry_run, strict=strict, threads=threads, max_memory=max_memory, shard=shard,
         extra=extra, progress=progress, cancel=cancel, program=program,
     )
@@ -427,6 +431,7 @@ def resolve(
     blender: Optional[str] = None,
     path_map: Sequence[str] = (),
     every_variant: bool = False,
+    limits: Sequence[str] = (),
     adopt: bool = False,
     program: Optional[StrPath] = None,
     cancel: Optional[Cancel] = None,
@@ -437,6 +442,7 @@ def resolve(
     _flag(options, "--adopt", adopt)
     _color_options(options, colorspace, alpha_type, cache_dir, ocio, working_space, blender)
     _scene_options(options, path_map, every_variant)
+    _values(options, "--limit", limits)
     run = Run("resolve", options, path_arguments(images), program=program, cancel=cancel)
     found = [
         Resolved(text_of(o, "image") or "", "failed" if "error" in o else str(o.get("state", "")), text_of(o, "path"),
@@ -465,6 +471,7 @@ def check(
     every_variant: bool = False,
     preset: Optional[str] = None,
     rules: Sequence[str] = (),
+    limits: Sequence[str] = (),
     threads: Optional[int] = None,
     program: Optional[StrPath] = None,
     cancel: Optional[Cancel] = None,
@@ -481,7 +488,7 @@ def check(
     _values(options, "--ignore", ignore)
     _color_options(options, colorspace, alpha_type, cache_dir, ocio, working_space, blender)
     _scene_options(options, path_map, every_variant)
-    _rule_options(options, preset, rules)
+    _rule_options(options, preset, rules, limits)
     _value(options, "--jobs", threads)
     textures: List[Checked] = []
     summary: Json = {}
@@ -529,6 +536,7 @@ def gc(
     every_variant: bool = False,
     preset: Optional[str] = None,
     rules: Sequence[str] = (),
+    limits: Sequence[str] = (),
     program: Optional[StrPath] = None,
     cancel: Optional[Cancel] = None,
 ) -> GcRun:
@@ -545,7 +553,7 @@ def gc(
     _value(options, "--max-size", max_size)
     _color_options(options, None, None, cache_dir, ocio, working_space, blender)
     _scene_options(options, path_map, every_variant)
-    _rule_options(options, preset, rules)
+    _rule_options(options, preset, rules, limits)
     files: List[Removed] = []
     summary: Json = {}
     with list_file(keep_for) as kept:

@@ -132,7 +132,7 @@ static void placed(void *context, uint32_t level, uint32_t y)
 static void make_levels(image *m)
 {
     const txm_gpu_plan *p = &m->plan;
-    const txm_pyramid_spec spec = {p->width, p->height, p->channels, p->type, p->curve, false, false};
+    const txm_pyramid_spec spec = {p->width, p->height, p->channels, p->type, p->curve, false, false, 0};
     const txm_pyramid_sink sink = {m, place, placed};
     txm_pyramid *pyramid = NULL;
     ck_assert(!txm_pyramid_new(&spec, ops, &sink, &pyramid, NULL));

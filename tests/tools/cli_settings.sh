@@ -323,7 +323,7 @@ costs below-bad 3 "$work/show/b/.txmill:1: $work/show/b/other.ocio: the OCIO con
 printf 'working-space = ACESgc\n' >show/b/.txmill
 costs below-space 2 "$work/show/b/.txmill:1: working space \"ACESgc\" is not in the OCIO config built-in; did you mean \"ACEScg\", \"ACEScc\" or \"ACEScct\"?"
 printf 'colour = x\n' >show/b/.txmill
-costs below-word 2 "$work/show/b/.txmill:1: unknown setting 'colour'; there are cache-dir, ocio, working-space, blender, preset, rule, rules and threads"
+costs below-word 2 "$work/show/b/.txmill:1: unknown setting 'colour'; there are cache-dir, ocio, working-space, blender, preset, rule, rules, threads, map and limit"
 txm make show
 check below-misspelt says "$work/show/b/.txmill:1: unknown setting 'colour'"
 # A config on the command line is checked once, before any file.

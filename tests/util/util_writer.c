@@ -79,6 +79,7 @@ txm_tx_metadata made_metadata(void)
                              .config = "scene_linear_srgb",
                              .releases = "5.3",
                              .releases_if_opaque = "5.2 5.3",
+                             .limit_px = 2048,
                              .xyz_to_scene_linear = "3.241_-1.537_-0.4986_0",
                              .alpha = TXM_ALPHA_STRAIGHT,
                              .interop_id = "lin_rec709_scene",

@@ -49,9 +49,11 @@ static txm_status find_source_state(const char *tx_path, const char *source, txm
 }
 
 /* The verdict comes from the library, so that all commands give the same verdict on a file. */
-txm_status txm_info_load(txm_context *context, const char *path, bool decode, txm_info *out, txm_error *err)
+txm_status txm_info_load(txm_context *context, const txm_rules *limits, const char *path, bool decode, txm_info *out,
+                         txm_error *err)
 {
-    const txm_verify_options how = {.struct_size = sizeof(txm_verify_options), .no_decoding = !decode};
+    const txm_verify_options how = {
+        .struct_size = sizeof(txm_verify_options), .no_decoding = !decode, .limits = limits};
     memset(out, 0, sizeof *out);
     out->path = path;
     out->decoded = decode;
@@ -152,6 +154,8 @@ static void print_color_settings(const txm_tx_description *d)
         print_field("alpha type", txm_alpha_name(d->alpha));
     if (d->envlatl)
         print_field("format", "lat-long environment");
+    if (d->limit_px)
+        printf("  %-14sto %u px: the image is larger\n", "limited", d->limit_px);
 }
 
 /* The values stored in the file; `txmill verify` checks them. */
@@ -396,6 +400,8 @@ static void add_description(cJSON *o, const txm_info *info)
     text_or_null(o, "software", d->software);
     txm_json_text(o, "made_by", !*d->software ? NULL : made_by_txmill(info) ? "txmill" : "other");
     txm_json_text(o, "made_for", d->releases);
+    if (d->limit_px)
+        txm_json_uint(o, "limit_px", d->limit_px);
     add_colors(o, "average", d->average, d->average_count);
     add_colors(o, "constant", d->constant, d->constant_count);
     text_or_null(o, "sha1", d->sha1);

@@ -38,7 +38,8 @@ typedef struct txm_info {
 } txm_info;
 
 /* Opens a file, examines its image, and judges it; with `decode` by all of its tiles. */
-txm_status txm_info_load(txm_context *context, const char *path, bool decode, txm_info *out, txm_error *err);
+txm_status txm_info_load(txm_context *context, const txm_rules *limits, const char *path, bool decode, txm_info *out,
+                         txm_error *err);
 void txm_info_clear(txm_info *info); /* NULL-safe; zeroes */
 
 typedef struct txm_info_extent {

@@ -74,6 +74,10 @@ static void add_result(cJSON *o, const txm_result *r)
     if (r->width) {
         txm_json_size(o, r->width, r->height);
     }
+    if (r->image_width && txm_make_is_limited(r)) {
+        txm_json_uint(o, "image_width", r->image_width);
+        txm_json_uint(o, "image_height", r->image_height);
+    }
     if (r->outcome == TXM_OUTCOME_CREATED) {
         txm_json_uint(o, "levels", r->levels);
         txm_json_uint(o, "channels", r->channels);
@@ -259,7 +263,8 @@ void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
         report->count[result->outcome]++;
         report->tx_bytes += result->outcome == TXM_OUTCOME_CREATED ? result->tx_bytes : 0;
         report->converted += result->outcome == TXM_OUTCOME_CREATED && result->stages.color > 0;
-        report->pixel_bytes += result->outcome == TXM_OUTCOME_SAME ? 0 : txm_make_pixel_bytes(result);
+        if (result->outcome != TXM_OUTCOME_SAME)
+            txm_make_add_pixels(&report->pixels, result);
         count_guess(report, file);
         count_elsewhere(report, file);
     }
@@ -386,7 +391,8 @@ static void print_json_summary(txm_make_report *report, double seconds)
     txm_json_bool(color, "exact", !report->converted || txm_colors_exact());
     txm_project_json(o);
     txm_json_number(o, "seconds", seconds, 6);
-    txm_json_uint(o, "pixel_bytes", report->pixel_bytes);
+    txm_json_uint(o, "pixel_bytes", report->pixels.bytes);
+    txm_json_uint(o, "limited", report->pixels.limited);
     txm_json_uint(o, "exit_code", (uint64_t)txm_tally_exit(&report->tally));
     emit(report, o);
 }
@@ -416,7 +422,7 @@ static void say_summary(const txm_make_report *report, double seconds)
                 "makes them there",
                 report->elsewhere_count, report->elsewhere_count == 1 ? "is" : "are", report->elsewhere,
                 report->cache_dir ? report->cache_dir : "the cache folder");
-    txm_make_say_saves(report->pixel_bytes);
+    txm_make_say_saves(&report->pixels);
     if (left)
         txm_say(TXM_SAY_INFO, "%zu file%s not started", left, left == 1 ? " was" : "s were");
 }

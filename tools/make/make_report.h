@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "tools/make/make_text.h"
 #include "tools/options/shard_args.h"
 #include "tools/output/exits.h"
 #include "txmill/batch.h"
@@ -35,9 +36,9 @@ typedef struct txm_make_report {
     char list_key[TXM_KEY_HEX]; /* copy of the key in the totals */
     txm_tally tally;
     uint64_t tx_bytes;
-    uint64_t pixel_bytes;  /* of all images */
-    const char *cache_dir; /* where tx files are put; NULL: blender_tx */
-    char elsewhere[256];   /* the first tx file that is up to date in another folder, where Cycles looks too */
+    txm_make_pixels pixels; /* of all images */
+    const char *cache_dir;  /* where tx files are put; NULL: blender_tx */
+    char elsewhere[256];    /* the first tx file that is up to date in another folder, where Cycles looks too */
     size_t elsewhere_count;
     size_t converted; /* files that OpenColorIO converted; counted if stages are timed */
     double begin;     /* the monotonic clock at the start */

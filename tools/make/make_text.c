@@ -41,6 +41,23 @@ void txm_make_content_key(const txm_batch_file *file, char out[TXM_SHA1_HEX])
     txm_sha1_of(text, (size_t)n, out);
 }
 
+bool txm_make_is_limited(const txm_result *r)
+{
+    /* An image of one colour is stored as one tile. */
+    return !r->constant && (r->image_width != r->width || r->image_height != r->height);
+}
+
+const char *txm_make_size(const txm_result *r, char out[TXM_MAKE_SIZE_BYTES])
+{
+    if (!txm_make_is_limited(r))
+        snprintf(out, TXM_MAKE_SIZE_BYTES, "%ux%u", r->width, r->height);
+    else if (r->image_width)
+        snprintf(out, TXM_MAKE_SIZE_BYTES, "%ux%u of %ux%u", r->width, r->height, r->image_width, r->image_height);
+    else
+        snprintf(out, TXM_MAKE_SIZE_BYTES, "%ux%u of a larger image", r->width, r->height);
+    return out;
+}
+
 /* ---- messages ---------------------------------------------------------------------------------------------------- */
 
 enum { DETAILS = 1024 };
@@ -74,13 +91,14 @@ static void add_cost(details *d, const txm_cost *cost)
 static details details_of(const txm_batch_file *file, bool costs)
 {
     const txm_result *r = file->result;
-    char size[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES], levels[TXM_FORMAT_COUNT];
+    char size[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES], levels[TXM_FORMAT_COUNT], pixels[TXM_MAKE_SIZE_BYTES];
     details d = {.used = 0};
     if (r->outcome == TXM_OUTCOME_CREATED) {
-        add_detail(&d, "%s%s%ux%u, %s %s, %s, %s, %s, %s", strcmp(r->via, "converted") ? r->via : "",
-                   strcmp(r->via, "converted") ? " from the store, " : "", r->width, r->height, txm_type_name(r->type),
-                   txm_format_channels(r->channels), txm_format_count(r->levels, "level", levels), r->detected,
-                   txm_format_bytes(r->tx_bytes, size), txm_format_seconds(r->seconds, time));
+        add_detail(&d, "%s%s%s, %s %s, %s, %s, %s, %s", strcmp(r->via, "converted") ? r->via : "",
+                   strcmp(r->via, "converted") ? " from the store, " : "", txm_make_size(r, pixels),
+                   txm_type_name(r->type), txm_format_channels(r->channels),
+                   txm_format_count(r->levels, "level", levels), r->detected, txm_format_bytes(r->tx_bytes, size),
+                   txm_format_seconds(r->seconds, time));
         return d;
     }
     if (r->otherwise)
@@ -170,10 +188,19 @@ uint64_t txm_make_pixel_bytes(const txm_result *result)
     return (uint64_t)result->width * result->height * channels * txm_type_bytes(result->type);
 }
 
-void txm_make_say_saves(uint64_t pixel_bytes)
+void txm_make_add_pixels(txm_make_pixels *pixels, const txm_result *result)
 {
-    char all[TXM_FORMAT_BYTES], half[TXM_FORMAT_BYTES];
-    if (pixel_bytes)
-        txm_say(TXM_SAY_INFO, "%s of textures; about %s at half resolution", txm_format_bytes(pixel_bytes, all),
-                txm_format_bytes(pixel_bytes / 3, half));
+    pixels->bytes += txm_make_pixel_bytes(result);
+    pixels->limited += txm_make_is_limited(result);
+}
+
+void txm_make_say_saves(const txm_make_pixels *pixels)
+{
+    char all[TXM_FORMAT_BYTES], half[TXM_FORMAT_BYTES], limited[TXM_FORMAT_COUNT];
+    if (!pixels->bytes)
+        return;
+    txm_say(TXM_SAY_INFO, "%s of textures%s%s; about %s at half resolution", txm_format_bytes(pixels->bytes, all),
+            pixels->limited ? ", with limited sizes of " : "",
+            pixels->limited ? txm_format_count(pixels->limited, "image", limited) : "",
+            txm_format_bytes(pixels->bytes / 3, half));
 }

@@ -17,9 +17,21 @@ void txm_make_content_key(const txm_batch_file *file, char out[TXM_SHA1_HEX]);
 void txm_make_print_file(const txm_batch_file *file, bool costs);
 /* "KEY  PATH", in the format of sha256sum(1). */
 void txm_make_print_key(const txm_batch_file *file);
-/* Bytes of an image's pixels in a render without tx files; 0 if its size is not known. */
+enum { TXM_MAKE_SIZE_BYTES = 64 };
+/* Whether level 0 is smaller than the image, because of a limit. */
+bool txm_make_is_limited(const txm_result *result);
+/* "2048x1024", or "2048x1024 of 8192x4096" if it was limited. Returns `out`. */
+const char *txm_make_size(const txm_result *result, char out[TXM_MAKE_SIZE_BYTES]);
+
+/* Bytes of the pixels of level 0; 0 if its size is not known. */
 uint64_t txm_make_pixel_bytes(const txm_result *result);
-/* Says what the cache saves, of so many bytes of pixels: tiles of the levels that are looked up are loaded, and from
- * level 1 on a pyramid has a third of the pixels of level 0. */
-void txm_make_say_saves(uint64_t pixel_bytes);
+/* The textures of a run: bytes of their pixels, and how many were limited in size. */
+typedef struct txm_make_pixels {
+    uint64_t bytes;
+    size_t limited;
+} txm_make_pixels;
+void txm_make_add_pixels(txm_make_pixels *pixels, const txm_result *result);
+/* Says what the cache saves of them: tiles of the levels that are looked up are loaded, and from level 1 on a pyramid
+ * has a third of the pixels of level 0. */
+void txm_make_say_saves(const txm_make_pixels *pixels);
 #endif

@@ -28,7 +28,7 @@
 enum { MAX_LINE = 4096, MAX_LINES = 10000 };
 
 static const char *const names[TXM_KEYS] = {"cache-dir", "ocio",  "working-space", "blender", "preset",
-                                            "rule",      "rules", "threads",       "map"};
+                                            "rule",      "rules", "threads",       "map",     "limit"};
 
 /* The name in a .txmill. */
 const char *txm_project_key_name(txm_project_key key)
@@ -39,7 +39,7 @@ const char *txm_project_key_name(txm_project_key key)
 /* All values of these settings count; of other settings only the first, which has the highest precedence. */
 bool txm_project_key_repeats(txm_project_key key)
 {
-    return key == TXM_KEY_RULE || key == TXM_KEY_RULES || key == TXM_KEY_MAP;
+    return key == TXM_KEY_RULE || key == TXM_KEY_RULES || key == TXM_KEY_MAP || key == TXM_KEY_LIMIT;
 }
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
@@ -92,6 +92,8 @@ static txm_status check_value(txm_project_key key, const char *value, const char
         return txm_fail(err, TXM_STATUS_USAGE, "%s: blender is '%s', but %s", origin, value, why.message);
     if (key == TXM_KEY_MAP && txm_args_map(value, NULL, NULL, &why) != TXM_OK)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: map is '%s', but %s", origin, value, why.message);
+    if (key == TXM_KEY_LIMIT && txm_args_limit(value, &why) != TXM_OK)
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: %s", origin, why.message);
     if (key == TXM_KEY_PRESET && strcmp(value, "pbr") != 0 && strcmp(value, "none") != 0)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: unknown preset '%s'; use pbr or none", origin, value);
     return TXM_OK;
@@ -172,7 +174,7 @@ static txm_status unknown_key(const char *word, const char *origin, txm_error *e
     }
     return txm_fail(err, TXM_STATUS_USAGE,
                     "%s: unknown setting '%s'%s%s%s; there are cache-dir, ocio, working-space, blender, preset, rule, "
-                    "rules and threads",
+                    "rules, threads, map and limit",
                     origin, word, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
 }
 
@@ -606,6 +608,8 @@ static txm_status apply_value(const txm_project_targets *t, const txm_project_va
         if (t->threads)
             *t->threads = (uint32_t)strtoul(v->value, NULL, 10);
         break;
+    case TXM_KEY_LIMIT:
+        return t->rules ? add_item(&t->rules->limits, v->value, err) : TXM_OK;
     case TXM_KEY_MAP: /* each scene has those of its own project */
     case TXM_KEYS:
         break;
@@ -744,6 +748,7 @@ static void note_said(const bool said[TXM_KEYS])
     memcpy(applied.said, said, sizeof applied.said);
     applied.rules = rules ? rules->rules.count : 0;
     applied.rule_files = rules ? rules->rule_files.count : 0;
+    applied.limits = rules ? rules->limits.count : 0;
 }
 
 /* Options that were given keep their values. Each setting that takes effect is printed with -v, to help find a
@@ -751,7 +756,7 @@ static void note_said(const bool said[TXM_KEYS])
 txm_status txm_project_apply(const txm_project_targets *targets, const txm_operands *operands, txm_error *err)
 {
     static const char *const options[TXM_KEYS] = {"cache-dir", "ocio", "working-space", "blender", "preset",
-                                                  "",          "",     "jobs",          ""};
+                                                  "",          "",     "jobs",          "",        ""};
     const txm_project *project = &applied.project;
     bool said[TXM_KEYS] = {false}, noted = false;
     txm_project_free(&applied.project);

@@ -10,10 +10,11 @@
  *     rule = *_mask.*=Non-Color           repeatable; rules = FILE as well
  *     threads = 8
  *     map = P:\ /mnt/p                    repeatable
+ *     limit = bg_* 2k                       repeatable
  *
  * The command line has the highest precedence, then the variables TXMILL_CACHE_DIR, TXMILL_OCIO, TXMILL_WORKING_SPACE,
- * TXMILL_PRESET, TXMILL_RULE, TXMILL_RULES, TXMILL_THREADS and TXMILL_MAP, then the file. Rules and maps are combined
- * in that order.
+ * TXMILL_PRESET, TXMILL_RULE, TXMILL_RULES, TXMILL_THREADS, TXMILL_MAP and TXMILL_LIMIT, then the file. Rules, maps and
+ * limits are combined in that order.
  */
 #ifndef TXM_TOOLS_PROJECT_H
 #define TXM_TOOLS_PROJECT_H
@@ -32,6 +33,7 @@ typedef enum txm_project_key {
     TXM_KEY_RULES,
     TXM_KEY_THREADS,
     TXM_KEY_MAP,
+    TXM_KEY_LIMIT,
     TXM_KEYS
 } txm_project_key;
 
@@ -80,8 +82,8 @@ txm_status txm_project_apply(const txm_project_targets *targets, const txm_opera
 typedef struct txm_project_applied {
     txm_project project;
     txm_project_targets targets;
-    bool said[TXM_KEYS];      /* set by the command line or a variable */
-    size_t rules, rule_files; /* number of the targets' rules that come from no .txmill */
+    bool said[TXM_KEYS];              /* set by the command line or a variable */
+    size_t rules, rule_files, limits; /* number of the targets' rules that come from no .txmill */
 } txm_project_applied;
 const txm_project_applied *txm_project_state(void);
 /* The origin of a value that was applied; `otherwise` if it came from the command line. */

@@ -41,6 +41,7 @@ static txm_status read_rules(own_project *o, txm_error *err)
     txm_rule_args before = *a->targets.rules;
     before.rules.count = a->rules;
     before.rule_files.count = a->rule_files;
+    before.limits.count = a->limits;
     before.preset = NULL;
     txm_status status = txm_rule_args_read(&before, &o->rules, err);
     for (size_t i = 0; status == TXM_OK && i < o->project.count; i++) {
@@ -50,6 +51,8 @@ static txm_status read_rules(own_project *o, txm_error *err)
             status = txm_rules_add(o->rules, v->value, v->origin, err);
         else if (v->key == TXM_KEY_RULES && !variable)
             status = txm_project_load_rules(o->rules, v, err);
+        else if (v->key == TXM_KEY_LIMIT && !variable)
+            status = txm_rules_add_limit(o->rules, v->value, err);
     }
     const char *preset = a->said[TXM_KEY_PRESET] ? a->targets.rules->preset : o->values[TXM_KEY_PRESET];
     return status == TXM_OK && preset ? txm_rules_preset(o->rules, preset, err) : status;
@@ -263,6 +266,8 @@ static txm_status say(txm_inputs *inputs, size_t index, const own_project *o, co
         said.colorspace = said.colorspace ? said.colorspace : rule.colorspace;
         said.alpha = said.alpha ? said.alpha : rule.alpha;
     }
+    if (!said.limit_px && !(said.limit_px = txm_rules_limit(o->rules, said.path)))
+        said.limit_px = TXM_NO_LIMIT;
     if (!said.cache_dir)
         said.cache_dir = cache_dir_of(o);
     /* A setting overrides the scene, as in the operands' project. */

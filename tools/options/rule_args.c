@@ -20,6 +20,22 @@
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
 
+txm_status txm_args_limit(const char *text, txm_error *err)
+{
+    txm_rules *rules = NULL;
+    txm_status status = txm_rules_new(&rules, err);
+    if (status == TXM_OK)
+        status = txm_rules_add_limit(rules, text, err);
+    txm_rules_free(&rules);
+    return status;
+}
+
+static txm_status check_limit(const char *text, void *field, txm_error *err)
+{
+    (void)field;
+    return txm_args_limit(text, err);
+}
+
 #define AT(member) .offset = offsetof(txm_rule_args, member)
 const txm_option txm_rule_options[] = {
     TXM_OPTION(LIST, "rule", .rare = true, AT(rules), .arg = "GLOB=SPACE[,ALPHA]",
@@ -34,6 +50,11 @@ const txm_option txm_rule_options[] = {
         .help = "Rules for common names; pbr: normal, roughness and other data maps are Non-Color; none: no such rules",
         .more = "Only the last word of the file name counts, without numbers and resolutions: wood_normal.png, "
                 "WoodRoughness.1001.exr and wood-ao-4k.jpg are data, normal_wood.png is not."),
+    TXM_OPTION(LIST, "limit", .rare = true, AT(limits), .arg = "'[GLOB] SIZE'", .parse = check_limit,
+               .help = "Halve images until no side is longer than SIZE pixels: 2048, 2k ... or none (repeatable)",
+               .more = "With a GLOB only images that match, as in 'background/* 2k'; the first limit that matches "
+                       "counts. Images of scenes are limited too. Cycles shows a limited image at the same place, only "
+                       "softer. See SIZE LIMITS in txmill-make(1)."),
     {0},
 };
 #undef AT
@@ -58,6 +79,8 @@ txm_status txm_rule_args_read(const txm_rule_args *args, txm_rules **out, txm_er
         status = txm_rules_add(rules, args->rules.items[i], txm_project_origin(args->rules.items[i], "--rule"), err);
     for (size_t i = 0; status == TXM_OK && i < args->rule_files.count; i++)
         status = load_rules(rules, args->rule_files.items[i], err);
+    for (size_t i = 0; status == TXM_OK && i < args->limits.count; i++)
+        status = txm_rules_add_limit(rules, args->limits.items[i], err);
     if (status == TXM_OK && args->preset)
         status = txm_rules_preset(rules, args->preset, err) == TXM_STATUS_USAGE ? txm_error_prefix(err, "--preset")
                                                                                 : err->status;

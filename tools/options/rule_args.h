@@ -8,14 +8,17 @@
 #include "txmill/color.h"
 
 typedef struct txm_rule_args {
-    txm_opt_list rules, rule_files;
+    txm_opt_list rules, rule_files, limits;
     const char *preset;
 } txm_rule_args;
-extern const txm_option txm_rule_options[]; /* --rule, --rules, --preset */
+extern const txm_option txm_rule_options[]; /* --rule, --rules, --preset, --limit */
 #define TXM_RULES_GROUP(args)                                                                                          \
     {                                                                                                                  \
         "Rules", txm_rule_options, offsetof(args, rules)                                                               \
     }
+
+/* Checks a value of --limit or of the setting limit. USAGE. */
+txm_status txm_args_limit(const char *text, txm_error *err);
 
 /* Reads all rules, in the order of precedence. USAGE, NOT_FOUND ..., NO_MEMORY. Free with txm_rules_free. */
 txm_status txm_rule_args_read(const txm_rule_args *args, txm_rules **out, txm_error *err);

@@ -145,7 +145,7 @@ txm_status txm_view_page_add(txm_view_page *page, txm_context *context, const ch
     txm_info info;
     txm_error own = {0};
     memset(what, 0, sizeof *what);
-    txm_status status = txm_info_load(context, path, true, &info, &own);
+    txm_status status = txm_info_load(context, NULL, path, true, &info, &own);
     cJSON *object = NULL;
     if (!status) {
         status = txm_view_data(&info, page->options.cancel, &object, &own);

@@ -81,7 +81,13 @@ static txm_status open_tiler(attempt *a, const txm_pyramid_spec *spec, txm_error
 
 /* ---- a device ---- */
 
-/* The work that a device would do for this image. Rows that OpenColorIO converts are conformed on the CPU. */
+/* Whether a device gets rows of level 0: those that OpenColorIO converts, and those that were halved for a limit. */
+static bool conforms_here(const attempt *a)
+{
+    return a->conform.space || a->feed.level;
+}
+
+/* The work that a device would do for this image. */
 static txm_gpu_plan device_plan(const attempt *a, const txm_pyramid_spec *spec)
 {
     const txm_conform *c = &a->conform;
@@ -95,7 +101,7 @@ static txm_gpu_plan device_plan(const attempt *a, const txm_pyramid_spec *spec)
                       .curve = spec->curve,
                       .filter = a->layout.compression.codec != TXM_CODEC_NONE,
                       .borders = a->section != NULL};
-    if (c->space)
+    if (conforms_here(a))
         p.conform = (txm_gpu_conform){.src_channels = p.channels, .channels = p.channels};
     else
         p.rows = floats || c->associate || c->set_opaque || c->src_channels != p.channels;
@@ -136,7 +142,7 @@ static void open_stage(attempt *a)
         txm_context_log(a->request->context, TXM_LOG_LEVEL_WARNING, "%s: on the CPU: %s: %s", a->request->target,
                         a->lease.label, err.message);
     }
-    a->feed.raw = a->stage && !a->conform.space;
+    a->feed.raw = a->stage && !conforms_here(a);
 }
 
 /* A device that failed is not used again by this process. */
@@ -163,8 +169,14 @@ static txm_status open_output(attempt *a, const txm_feed_start *what, txm_error 
                                 .type = what->type,
                                 .tile_px = r->settings->tile_px,
                                 .compression = r->settings->compression};
-    const txm_pyramid_spec spec = {
-        what->width, what->height, what->channels, what->type, a->conform.curve, r->settings->equiangular, false};
+    /* Halving has closed a latitude-longitude image. */
+    const txm_pyramid_spec spec = {.width = what->width,
+                                   .height = what->height,
+                                   .channels = what->channels,
+                                   .type = what->type,
+                                   .curve = a->conform.curve,
+                                   .equiangular = r->settings->equiangular,
+                                   .closed = a->feed.level > 0 && !what->constant};
     const txm_ops *ops = r->context->ops;
     txm_status status;
     if ((status = txm_publish_begin(r->target, TXM_PUBLISH_IN_CACHE, &a->publish, err)))
@@ -314,6 +326,8 @@ static txm_status set_up(attempt *a, txm_error *err)
                          .source = r->source,
                          .conform = &a->conform,
                          .band_rows = r->settings->tile_px,
+                         .level = txm_limit_level(a->conform.width, a->conform.height, r->settings->limit_px),
+                         .equiangular = r->settings->equiangular,
                          .may_be_grey = r->may_be_grey,
                          .keep_zeros = r->keep_zeros,
                          .sink = {a, start_stages, pass_band, place_raw, placed_raw, wait_for_device},
@@ -340,12 +354,12 @@ static void tear_down(attempt *a)
     txm_job_destroy(&a->job);
 }
 
-/* Averages are sums of the source's samples in double, as in Blender's writer. */
+/* Averages are sums of the samples of level 0 in double, as in Blender's writer. */
 static txm_status summarize(attempt *a, txm_tx_summary *out, txm_error *err)
 {
     const txm_stats *st = &a->feed.stats;
     const txm_source_info *info = txm_source_info_of(a->request->source);
-    double pixels = (double)info->width * info->height;
+    double pixels = (double)txm_level_size(info->width, a->feed.level) * txm_level_size(info->height, a->feed.level);
     memset(out, 0, sizeof *out);
     for (uint32_t c = 0; c < a->layout.channels; c++)
         out->average[c] = (float)(st->sum[c] / pixels);

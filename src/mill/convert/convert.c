@@ -203,6 +203,7 @@ static txm_status make_metadata(conversion *c, txm_tx_metadata *out, txm_error *
         .config = txm_color_fingerprint(c->resolved.space),
         .releases = differ ? c->releases : "",
         .releases_if_opaque = differ ? TXM_RELEASES_SPACED : "",
+        .limit_px = txm_limit_level(c->info->width, c->info->height, c->resolved.limit_px) ? c->resolved.limit_px : 0,
         .xyz_to_scene_linear = c->resolved.key.xyz_text,
         .alpha = c->resolved.alpha,
         .interop_id = class == TXM_COLOR_CLASS_DATA   ? "data"
@@ -301,9 +302,12 @@ static void describe(const conversion *c, txm_result *result)
     result->source_bytes = (uint64_t)c->info->file_bytes;
     result->reader_bytes = c->info->memory_bytes;
     result->image_time = c->info->mtime.tv_sec;
-    result->width = c->info->width;
-    result->height = c->info->height;
-    result->levels = txm_level_count(c->info->width, c->info->height);
+    const uint32_t level = txm_limit_level(c->info->width, c->info->height, c->resolved.limit_px);
+    result->image_width = c->info->width;
+    result->image_height = c->info->height;
+    result->width = txm_level_size(c->info->width, level);
+    result->height = txm_level_size(c->info->height, level);
+    result->levels = txm_level_count(result->width, result->height);
     result->channels = c->info->channels == 1 ? 1 : 4;
     result->type = c->info->type;
     txm_settings_key(c->info, c->resolved.space, c->resolved.alpha, txm_color_blender(c->context->color), &c->settings,
@@ -454,6 +458,8 @@ static bool leave_unopened(conversion *c, txm_result *result)
     result->alpha = c->resolved.alpha;
     result->width = info.width;
     result->height = info.height;
+    result->image_width = d.limit_px ? 0 : info.width;
+    result->image_height = d.limit_px ? 0 : info.height;
     result->levels = info.levels;
     result->channels = info.channels == 1 ? 1 : 4;
     result->type = info.type;

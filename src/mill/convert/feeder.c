@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mill/pyramid/pyramid.h"
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 
@@ -20,12 +21,22 @@ enum { CHUNKS = 16 };
 /* Otherwise rows pass through all steps, this many at a time, while they are in the processor's cache. */
 enum { CACHED_ROWS = 16 };
 
+/* Halving a row of the image completes at most a few rows of level 0, and reading a band's worth of rows two bands. */
+enum { HALVED_BANDS = 4 };
+
 typedef struct state {
     txm_feed *feed;
     const txm_source_info *info;
+    uint32_t width, height;       /* px of level 0 */
     size_t src_stride, row_bytes; /* sizes of the source's rows and of conformed rows */
     uint32_t channels;            /* channels of conformed rows */
     uint8_t *raw;                 /* rows as the source delivers them, if their layout has to change */
+    /* For a limit of the image's sides: */
+    txm_pyramid *halving;          /* NULL: the image has the size of level 0 */
+    uint8_t *rows;                 /* conformed rows of the image */
+    uint32_t read, halved;         /* number of rows of the image and of level 0 so far */
+    txm_band *bands[HALVED_BANDS]; /* bands of level 0, the last one perhaps incomplete */
+    uint32_t band_count;
     float *scratch[CHUNKS];
     bool started;
     bool both_zeros;  /* the rows so far are all equal, but some have 0 and others -0 */
@@ -34,7 +45,7 @@ typedef struct state {
 
 static txm_status fail_no_memory(const state *s, txm_error *err)
 {
-    return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for bands of %u px", s->info->width);
+    return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for bands of %u px", s->width);
 }
 
 /* Another stage stopped the job: its error is the one to report. */
@@ -89,17 +100,18 @@ static txm_status conform(chunk all, txm_error *err)
     return TXM_OK;
 }
 
-/* Rows are added in order, so that the sums have a defined order. */
-static void add_stats(state *s, const uint8_t *pixels, uint32_t rows)
+/* Rows of level 0 are added in order, so that the sums have a defined order. */
+static void add_stats(state *s, const txm_band *band, uint32_t y, uint32_t rows)
 {
     txm_feed *f = s->feed;
     unsigned long long clock = txm_job_clock(f->job);
-    for (uint32_t y = 0; y < rows; y++)
-        f->conform->ops->stats(f->conform->type, s->channels, pixels + y * s->row_bytes, s->info->width, &f->stats);
+    for (uint32_t i = 0; i < rows; i++)
+        f->conform->ops->stats(f->conform->type, s->channels, band->pixels + (y + i) * band->stride_bytes, s->width,
+                               &f->stats);
     txm_job_book(f->job, TXM_STAGE_CONFORM, clock);
 }
 
-/* Reads, conforms and adds up rows y to y+rows-1 of the image. */
+/* Reads and conforms rows y to y+rows-1 of the image. */
 static txm_status read_rows(state *s, uint32_t y, uint32_t rows, uint8_t *dst, txm_error *err)
 {
     uint8_t *src = s->raw ? s->raw : dst;
@@ -108,8 +120,6 @@ static txm_status read_rows(state *s, uint32_t y, uint32_t rows, uint8_t *dst, t
     txm_job_book(s->feed->job, TXM_STAGE_DECODE, clock);
     if (!status)
         status = conform((chunk){s, src, dst, rows, 0}, err);
-    if (!status)
-        add_stats(s, dst, rows);
     return status;
 }
 
@@ -123,17 +133,96 @@ static uint32_t rows_at_once(const state *s)
     return unit < CACHED_ROWS ? (CACHED_ROWS + unit - 1) / unit * unit : unit;
 }
 
+/* ---- halving -------------------------------------------------------------------------------------------------- */
+
+/* The pyramid writes rows of level 0 directly into bands. */
+static void *place_halved(void *context, uint32_t level, uint32_t y)
+{
+    state *s = context;
+    txm_feed *f = s->feed;
+    (void)level;
+    if (y % f->band_rows == 0) {
+        const uint32_t left = s->height - y, rows = left < f->band_rows ? left : f->band_rows;
+        const size_t stride = s->width * s->channels * txm_type_bytes(f->conform->type);
+        txm_band *band = s->band_count < HALVED_BANDS ? txm_band_new(f->job->bands, 0, y, rows, stride, NULL) : NULL;
+        if (!band)
+            return NULL;
+        s->bands[s->band_count++] = band;
+    }
+    return txm_band_row(s->bands[s->band_count - 1], y);
+}
+
+static void placed_halved(void *context, uint32_t level, uint32_t y)
+{
+    state *s = context;
+    const txm_band *band = s->bands[s->band_count - 1];
+    (void)level;
+    add_stats(s, band, y - band->y, 1);
+    s->halved = y + 1;
+}
+
+static txm_status start_halving(state *s, txm_error *err)
+{
+    const txm_feed *f = s->feed;
+    const txm_conform *c = f->conform;
+    const txm_pyramid_spec spec = {.width = s->info->width,
+                                   .height = s->info->height,
+                                   .channels = s->channels,
+                                   .type = c->type,
+                                   .curve = c->curve,
+                                   .equiangular = f->equiangular,
+                                   .only = f->level};
+    const txm_pyramid_sink sink = {s, place_halved, placed_halved};
+    if (!f->level)
+        return TXM_OK;
+    if (!(s->rows = txm_alloc_pixels(f->band_rows, s->row_bytes)))
+        return fail_no_memory(s, err);
+    return txm_pyramid_new(&spec, c->ops, &sink, &s->halving, err);
+}
+
+/* Reads rows until a band of level 0 is complete. It counts as alive once it is passed on. */
+static txm_status read_halved(state *s, txm_band **out, txm_error *err)
+{
+    txm_feed *f = s->feed;
+    const uint32_t most = rows_at_once(s), step = most < f->band_rows ? most : f->band_rows;
+    while (!s->band_count || s->halved < s->bands[0]->y + s->bands[0]->rows) {
+        const uint32_t left = s->info->height - s->read, rows = left < step ? left : step;
+        if (!txm_job_runs(f->job))
+            return job_failed(s, err);
+        txm_status status = read_rows(s, s->read, rows, s->rows, err);
+        if (status)
+            return status;
+        unsigned long long clock = txm_job_clock(f->job);
+        const bool ok = txm_pyramid_push(s->halving, s->rows, s->row_bytes, rows);
+        txm_job_book(f->job, TXM_STAGE_PYRAMID, clock);
+        if (!ok)
+            return fail_no_memory(s, err);
+        s->read += rows;
+    }
+    *out = s->bands[0];
+    s->band_count--;
+    memmove(&s->bands[0], &s->bands[1], s->band_count * sizeof s->bands[0]);
+    (*out)->alive = &f->alive;
+    atomic_fetch_add(&f->alive, 1);
+    return TXM_OK;
+}
+
 /* Reads and conforms a band. */
 static txm_status read_band(state *s, uint32_t y, txm_band **out, txm_error *err)
 {
-    uint32_t left = s->info->height - y, rows = left < s->feed->band_rows ? left : s->feed->band_rows;
+    if (s->halving)
+        return read_halved(s, out, err);
+    uint32_t left = s->height - y, rows = left < s->feed->band_rows ? left : s->feed->band_rows;
     txm_band *band = txm_band_new(s->feed->job->bands, 0, y, rows, s->row_bytes, &s->feed->alive);
     if (!band)
         return fail_no_memory(s, err);
     txm_status status = TXM_OK;
-    for (uint32_t done = 0, step = rows_at_once(s); !status && done < rows; done += step)
-        status =
-            read_rows(s, y + done, rows - done < step ? rows - done : step, band->pixels + done * s->row_bytes, err);
+    for (uint32_t done = 0, step = rows_at_once(s); !status && done < rows; done += step) {
+        const uint32_t some = rows - done < step ? rows - done : step;
+        status = read_rows(s, y + done, some, band->pixels + done * s->row_bytes, err);
+        if (!status)
+            add_stats(s, band, done, some);
+    }
     if (status)
         txm_band_drop(band);
     else
@@ -164,10 +253,10 @@ static txm_status hand_on(state *s, txm_band *band, txm_error *err)
     txm_band *out = band;
     if (f->grey && s->channels == 4) {
         const txm_ops *ops = f->conform->ops;
-        out = txm_band_new(s->feed->job->bands, 0, band->y, band->rows, s->row_bytes / 4, &s->feed->alive);
+        out = txm_band_new(s->feed->job->bands, 0, band->y, band->rows, band->stride_bytes / 4, &s->feed->alive);
         for (uint32_t y = 0; out && y < band->rows; y++)
             ops->take_first(f->conform->type, band->pixels + y * band->stride_bytes,
-                            out->pixels + y * out->stride_bytes, s->info->width);
+                            out->pixels + y * out->stride_bytes, s->width);
         txm_band_drop(band);
         if (!out)
             return fail_no_memory(s, err);
@@ -204,9 +293,9 @@ static txm_status start_feeding(state *s, uint32_t width, uint32_t height, bool 
 /* The image is not constant after all: the rows before this band have one colour, from which they are made now. */
 static txm_status start_late(state *s, const txm_band *band, txm_error *err)
 {
-    txm_status status = start_feeding(s, s->info->width, s->info->height, false, err);
+    txm_status status = start_feeding(s, s->width, s->height, false, err);
     for (uint32_t y = 0; !status && y < band->y; y += s->feed->band_rows)
-        status = hand_on_constant(s, s->info->width, y, s->feed->band_rows, err);
+        status = hand_on_constant(s, s->width, y, s->feed->band_rows, err);
     return status;
 }
 
@@ -218,10 +307,9 @@ static void note_zeros(state *s, const txm_band *band)
     for (uint32_t y = 0; y < band->rows && txm_type_is_float(f->conform->type) && !s->both_zeros; y++) {
         const uint8_t *row = band->pixels + y * band->stride_bytes;
         s->both_zeros = memcmp(row, f->stats.first, pixel_bytes) != 0 ||
-                        memcmp(row, row + pixel_bytes, (s->info->width - 1) * pixel_bytes) != 0;
+                        memcmp(row, row + pixel_bytes, (s->width - 1) * pixel_bytes) != 0;
     }
-    memcpy(s->last, band->pixels + (band->rows - 1) * band->stride_bytes + (s->info->width - 1) * pixel_bytes,
-           pixel_bytes);
+    memcpy(s->last, band->pixels + (band->rows - 1) * band->stride_bytes + (s->width - 1) * pixel_bytes, pixel_bytes);
 }
 
 /* Whether this attempt must be repeated. */
@@ -265,8 +353,8 @@ static txm_status next_band(state *s, uint32_t y, uint32_t *rows, txm_error *err
 static txm_status finish_constant(state *s, uint32_t band_rows, txm_error *err)
 {
     txm_feed *f = s->feed;
-    uint32_t w = s->info->width < TXM_DEFAULT_TILE_PX ? s->info->width : TXM_DEFAULT_TILE_PX;
-    uint32_t h = s->info->height < TXM_DEFAULT_TILE_PX ? s->info->height : TXM_DEFAULT_TILE_PX;
+    uint32_t w = s->width < TXM_DEFAULT_TILE_PX ? s->width : TXM_DEFAULT_TILE_PX;
+    uint32_t h = s->height < TXM_DEFAULT_TILE_PX ? s->height : TXM_DEFAULT_TILE_PX;
     f->constant = true;
     memcpy(f->stats.first, s->last, sizeof s->last);
     txm_status status = start_feeding(s, w, h, true, err);
@@ -317,14 +405,14 @@ static txm_status feed_rows(state *s, txm_error *err)
 {
     txm_feed *f = s->feed;
     txm_status status = TXM_OK;
-    for (uint32_t y = 0; !status && y < s->info->height && !in_vain(f);) {
+    for (uint32_t y = 0; !status && y < s->height && !in_vain(f);) {
         uint32_t rows = 0;
         if (!txm_job_runs(f->job))
             return job_failed(s, err);
         status = f->raw ? next_raw(s, y, &rows, err) : next_band(s, y, &rows, err);
         y += rows;
         if (!status && f->progress)
-            f->progress(f->progress_user, y, s->info->height);
+            f->progress(f->progress_user, y, s->height);
     }
     if (!status && !f->stats.varies && !in_vain(f))
         status = finish_constant(s, f->band_rows, err);
@@ -336,6 +424,8 @@ txm_status txm_feed_run(txm_feed *feed, txm_error *err)
 {
     const txm_conform *c = feed->conform;
     state s = {.feed = feed, .info = txm_source_info_of(feed->source), .channels = c->channels};
+    s.width = txm_level_size(s.info->width, feed->level);
+    s.height = txm_level_size(s.info->height, feed->level);
     s.src_stride = (size_t)s.info->width * c->src_channels * txm_type_bytes(c->src_type);
     s.row_bytes = (size_t)s.info->width * c->channels * txm_type_bytes(c->type);
     memset(&feed->stats, 0, sizeof feed->stats);
@@ -345,13 +435,19 @@ txm_status txm_feed_run(txm_feed *feed, txm_error *err)
         ok = (s.raw = txm_alloc_pixels(feed->band_rows, s.src_stride)) != NULL;
     for (int i = 0; ok && i < (c->space ? CHUNKS : 1); i++)
         ok = (s.scratch[i] = txm_alloc_pixels(txm_conform_scratch(c), sizeof(float))) != NULL;
-    txm_status status = ok ? feed_rows(&s, err) : fail_no_memory(&s, err);
+    txm_status status = ok ? start_halving(&s, err) : fail_no_memory(&s, err);
+    if (!status)
+        status = feed_rows(&s, err);
     if (status) {
         txm_error own = {0};
         txm_fail(&own, status, "%s", err ? err->message : "");
         txm_job_fail(feed->job, &own);
     }
     txm_group_wait(feed->job->group, 0);
+    while (s.band_count)
+        txm_band_drop(s.bands[--s.band_count]);
+    txm_pyramid_free(&s.halving);
+    free(s.rows);
     free(s.raw);
     for (int i = 0; i < CHUNKS; i++)
         free(s.scratch[i]);

@@ -41,6 +41,8 @@ typedef struct txm_feed {
     txm_source *source;
     const txm_conform *conform;
     uint32_t band_rows;
+    uint32_t level;   /* the level of the image that becomes level 0, because of a limit of its sides; else 0 */
+    bool equiangular; /* how it is halved: as in txm_pyramid_spec */
     bool may_be_grey; /* store one channel if the image allows it */
     bool keep_zeros;  /* the image is known not to be constant: every row is passed on as it is */
     txm_feed_sink sink;

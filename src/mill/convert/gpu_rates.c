@@ -59,7 +59,7 @@ static void placed(void *context, uint32_t level, uint32_t y)
 /* Measures CPU time of the thread, so that other load of the machine does not count. */
 static double cpu_seconds_per_pixel(const txm_ops *ops, const txm_gpu_plan *plan)
 {
-    const txm_pyramid_spec spec = {STRIP_W, STRIP_H, plan->channels, plan->type, plan->curve, false, false};
+    const txm_pyramid_spec spec = {STRIP_W, STRIP_H, plan->channels, plan->type, plan->curve, false, false, 0};
     size_t row = STRIP_W * plan->channels * txm_type_bytes(plan->type);
     uint8_t *pixels = txm_alloc_pixels(STRIP_H, row), *out = txm_alloc_pixels(1, row);
     const txm_pyramid_sink sink = {out, discard_row, placed};

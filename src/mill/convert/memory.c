@@ -19,24 +19,38 @@ enum {
     SMALL_COPIES = 6
 };
 
+/* The width of level 0. */
+static uint64_t stored_width(const txm_conform *c, const txm_settings *s)
+{
+    return txm_level_size(c->width, txm_limit_level(c->width, c->height, s->limit_px));
+}
+
+static uint64_t pixel_bytes(const txm_conform *c)
+{
+    return (uint64_t)c->channels * txm_type_bytes(c->type);
+}
+
 /* An upper estimate of what this library takes; decoders of rarer formats are in the worker process and bounded there.
  */
 uint64_t txm_convert_memory(const txm_conform *c, const txm_settings *s, unsigned bands, unsigned threads)
 {
-    uint64_t row = (uint64_t)c->width * c->channels * txm_type_bytes(c->type), band = row * s->tile_px;
+    uint64_t band = stored_width(c, s) * pixel_bytes(c) * s->tile_px;
     uint64_t raw = (uint64_t)c->width * c->src_channels * txm_type_bytes(c->src_type) * s->tile_px;
     uint64_t float_row = (uint64_t)c->width * c->channels * sizeof(float);
     /* The bands of level 0; four of every level above, which add up to four of level 0's; their encoded tiles, which
      * are smaller; four float rows per level of the pyramid. */
-    return band * (bands + 4) + band * bands / 2 + raw + 8 * float_row + QUEUE_BYTES + (uint64_t)threads * THREAD_BYTES;
+    uint64_t bytes = band * (bands + 4) + band * bands / 2 + raw + 8 * float_row;
+    /* Rows that are halved to become level 0, and the pyramid above that. */
+    if (txm_limit_level(c->width, c->height, s->limit_px))
+        bytes += c->width * pixel_bytes(c) * s->tile_px + 8 * stored_width(c, s) * c->channels * sizeof(float);
+    return bytes + QUEUE_BYTES + (uint64_t)threads * THREAD_BYTES;
 }
 
 uint64_t txm_convert_needs(const txm_conform *c, const txm_settings *s, unsigned bands, unsigned threads,
                            uint64_t reader_bytes)
 {
     /* At most 131071 x 131071 x 16 bytes, so this cannot overflow. */
-    uint64_t pixels = (uint64_t)c->width * c->height * c->channels;
-    uint64_t small = SMALL_BASE_BYTES + SMALL_COPIES * pixels * txm_type_bytes(c->type);
+    uint64_t small = SMALL_BASE_BYTES + SMALL_COPIES * (uint64_t)c->width * c->height * pixel_bytes(c);
     uint64_t bytes = txm_convert_memory(c, s, bands, threads);
     return TXM_PROCESS_BYTES + (small < bytes ? small : bytes) + reader_bytes;
 }
@@ -53,7 +67,7 @@ unsigned txm_convert_bands(const txm_conform *c, const txm_settings *s, unsigned
         if (max_memory_bytes && needed > max_memory_bytes)
             continue;
         if (held) {
-            uint64_t band = (uint64_t)s->tile_px * c->width * c->channels * txm_type_bytes(c->type);
+            uint64_t band = s->tile_px * stored_width(c, s) * pixel_bytes(c);
             unsigned all = txm_hash_held_bands(s->tile_px);
             bool room =
                 !max_memory_bytes || txm_convert_needs(c, s, bands + all, threads, reader_bytes) <= max_memory_bytes;

@@ -72,6 +72,7 @@ txm_status txm_resolve(const txm_context *context, const txm_settings *settings,
     else if (choice == TXM_SPACE_NAMED)
         name = txm_color_meant(config, name);
     r.requested = requested_as(settings->colorspace, name);
+    r.limit_px = settings->limit_px == TXM_NO_LIMIT ? 0 : settings->limit_px;
     if (r.alpha == TXM_ALPHA_DEFAULT)
         r.alpha = scene_alpha;
     const char *pixels = choice == TXM_SPACE_UNSET || choice == TXM_SPACE_UNKNOWN ? "scene_linear"
@@ -239,7 +240,33 @@ txm_fitting txm_release_fits(const txm_release_image *i, const txm_tx_descriptio
     return fits ? TXM_FITTING_YES : TXM_FITTING_NO;
 }
 
-bool txm_resolved_fits(const void *image, const txm_tx_description *d, char *why, size_t why_bytes)
+/* ---- the size ---------------------------------------------------------------------------------------------------- */
+
+/* The length of a side of level 0. An image of one colour is stored as one tile. */
+static uint32_t stored_px(uint32_t side, uint32_t level, bool constant)
+{
+    const uint32_t px = txm_level_size(side, level);
+    return constant && px > TXM_DEFAULT_TILE_PX ? TXM_DEFAULT_TILE_PX : px;
+}
+
+bool txm_limit_fits(const txm_source_info *info, uint32_t made_px, bool constant, uint32_t limit_px, char *why,
+                    size_t why_bytes)
+{
+    const uint32_t made = txm_limit_level(info->width, info->height, made_px),
+                   asked = txm_limit_level(info->width, info->height, limit_px);
+    if (made == asked || (stored_px(info->width, made, constant) == stored_px(info->width, asked, constant) &&
+                          stored_px(info->height, made, constant) == stored_px(info->height, asked, constant)))
+        return true;
+    if (!made)
+        snprintf(why, why_bytes, "made at full size, where the limit is now %u px", limit_px);
+    else if (asked)
+        snprintf(why, why_bytes, "made with a limit of %u px, where it is now %u px", made_px, limit_px);
+    else
+        snprintf(why, why_bytes, "made with a limit of %u px, where there is none now", made_px);
+    return false;
+}
+
+txm_fit txm_resolved_fits(const void *image, const txm_tx_description *d, char *why, size_t why_bytes)
 {
     const txm_resolved_image *i = image;
     const txm_resolved *r = i->resolved;
@@ -255,10 +282,11 @@ bool txm_resolved_fits(const void *image, const txm_tx_description *d, char *why
                  *d->working_space ? d->working_space : "of another matrix");
     else if (d->envlatl != r->key.equiangular)
         snprintf(why, why_bytes, "made %s", d->envlatl ? "as a lat-long environment" : "as a plain texture");
-    else
-        return txm_resolved_config(r->space, d, why, why_bytes) &&
-               txm_release_fits(&release, d, why, why_bytes) != TXM_FITTING_NO;
-    return false;
+    else if (txm_resolved_config(r->space, d, why, why_bytes) &&
+             txm_release_fits(&release, d, why, why_bytes) != TXM_FITTING_NO)
+        return txm_limit_fits(i->info, d->limit_px, d->constant_count > 0, r->limit_px, why, why_bytes) ? TXM_FIT_YES
+                                                                                                        : TXM_FIT_SIZE;
+    return TXM_FIT_COLOURS;
 }
 
 /* ---- the settings key -------------------------------------------------------------------------------------------- */
@@ -271,15 +299,18 @@ void txm_settings_key(const txm_source_info *info, const txm_color_space *space,
 {
     static const char *const classes[] = {"data", "scene_linear", "scene_linear_srgb", "converted"};
     const txm_conform c = txm_conform_plan(info, space, alpha, blender, NULL);
-    char text[512];
+    char text[512], limit[32] = "";
+    const uint32_t level = txm_limit_level(info->width, info->height, settings->limit_px);
+    if (level)
+        snprintf(limit, sizeof limit, " halved:%u", level);
     /* For a converted space only the digest of its transform is part of the key, and not its name: the same transform
      * gives the same pixels. */
     int n = snprintf(text, sizeof text,
                      "format:%u pixels:%d class:%s transform:%.300s associate:%d opaque:%d divide:%d latlong:%d "
-                     "mono:%d%s",
+                     "mono:%d%s%s",
                      txm_blender_format_now()->version, TXM_PIXELS_VERSION, classes[txm_color_space_class(space)],
                      txm_color_space_transform_id(space), c.associate, c.set_opaque, c.divide, settings->equiangular,
-                     settings->mono && c.channels > 1, c.curve == TXM_CURVE_SRGB_PACKED ? " packed" : "");
+                     settings->mono && c.channels > 1, c.curve == TXM_CURVE_SRGB_PACKED ? " packed" : "", limit);
     txm_sha1_of(text, (size_t)n, out);
 }
 
@@ -291,7 +322,7 @@ typedef struct stated {
     const txm_resolved *resolved;
 } stated;
 
-static bool says_the_same(const void *user, const txm_tx_description *d, char *why, size_t why_bytes)
+static txm_fit says_the_same(const void *user, const txm_tx_description *d, char *why, size_t why_bytes)
 {
     const stated *s = user;
     const txm_color_space *space = NULL;
@@ -303,7 +334,15 @@ static bool says_the_same(const void *user, const txm_tx_description *d, char *w
                                       txm_resolved_config(space, d, why, why_bytes)));
     if (same)
         *why = 0;
-    return same;
+    return same ? TXM_FIT_YES : TXM_FIT_COLOURS;
+}
+
+/* Without the image, only a file that has the same limit, or none and a size within the limit, is known to have the
+ * right size. */
+static bool has_size(const txm_tx_description *d, const txm_tx_info *info, uint32_t limit_px)
+{
+    return d->limit_px ? d->limit_px == limit_px
+                       : !limit_px || (!d->constant_count && !txm_limit_level(info->width, info->height, limit_px));
 }
 
 bool txm_serves_unopened(const txm_context *context, const txm_settings *settings, const char *path,
@@ -320,6 +359,7 @@ bool txm_serves_unopened(const txm_context *context, const txm_settings *setting
     const txm_alpha alpha = settings->alpha == TXM_ALPHA_DEFAULT ? usual_alpha : settings->alpha;
     *resolved = (txm_resolved){.requested = requested_as(settings->colorspace, name),
                                .alpha = alpha,
+                               .limit_px = settings->limit_px == TXM_NO_LIMIT ? 0 : settings->limit_px,
                                .key = {.xyz_text = txm_color_xyz_to_scene_linear_text(context->color),
                                        .colorspace = txm_key_word(context->color, name),
                                        .alpha = alpha,
@@ -330,9 +370,13 @@ bool txm_serves_unopened(const txm_context *context, const txm_settings *setting
     bool serves = txm_tx_lookup(path, settings->cache_dir, &resolved->key, &wish, out, NULL) == TXM_OK &&
                   out->state == TXM_TX_STATE_FRESH && txm_tx_open(out->path, &tx, NULL) == TXM_OK &&
                   txm_tx_describe(tx, description, NULL) == TXM_OK;
-    if (serves)
+    if (serves) {
         *info = *txm_tx_info_of(tx);
-    else
+        serves = has_size(description, info, resolved->limit_px);
+        if (!serves)
+            txm_tx_description_free(description);
+    }
+    if (!serves)
         txm_found_clear(out);
     txm_tx_close(&tx);
     return serves;

@@ -20,6 +20,7 @@ typedef struct txm_resolved {
     const txm_color_space *space; /* the space of the pixels */
     const char *named;            /* its requested name, or the one that "auto" and "=" mean */
     txm_alpha alpha;              /* never DEFAULT */
+    uint32_t limit_px;            /* 0: none */
     txm_tx_key key;
 } txm_resolved;
 
@@ -80,10 +81,15 @@ typedef enum txm_fitting { TXM_FITTING_YES, TXM_FITTING_UNKNOWN, TXM_FITTING_NO 
 txm_fitting txm_release_fits(const txm_release_image *image, const txm_tx_description *description, char *why,
                              size_t why_bytes);
 
+/* Whether a tx file whose sides were limited to `made_px` (0: not) has the size that a limit of `limit_px` gives; if
+ * not, `why` says so. `constant`: all of its pixels are equal. */
+bool txm_limit_fits(const txm_source_info *info, uint32_t made_px, bool constant, uint32_t limit_px, char *why,
+                    size_t why_bytes);
+
 /* Whether a tx file with this description has the pixels that these settings give for the image; if not, `why` says how
  * it was made. Facts that the file does not state are ignored, except that `why` may say what is uncertain. Its type is
  * txm_tx_wish. */
-bool txm_resolved_fits(const void *image, const txm_tx_description *description, char *why, size_t why_bytes);
+txm_fit txm_resolved_fits(const void *image, const txm_tx_description *description, char *why, size_t why_bytes);
 
 /* This number must be increased whenever the same input gives other pixels than before. */
 enum { TXM_PIXELS_VERSION = 2 };

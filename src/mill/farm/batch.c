@@ -95,6 +95,7 @@ txm_settings txm_batch_settings_of(const txm_batch *batch, size_t index)
     txm_settings s = batch->settings;
     s.colorspace = batch->items[index].colorspace;
     s.alpha = batch->items[index].asked_alpha;
+    s.limit_px = batch->items[index].limit_px;
     if (input->cache_dir)
         s.cache_dir = input->cache_dir;
     return s;
@@ -185,6 +186,8 @@ bool txm_item_take(txm_batch *batch, txm_item *item, const txm_result *result)
     item->channels = (uint8_t)result->channels;
     item->width = result->width;
     item->height = result->height;
+    item->image_width = result->image_width;
+    item->image_height = result->image_height;
     item->source_bytes = result->source_bytes;
     item->reader_bytes = result->reader_bytes;
     item->image_time = result->image_time;
@@ -207,6 +210,8 @@ txm_result txm_item_expand(const txm_item *item)
                     .alpha = (txm_alpha)item->alpha,
                     .width = item->width,
                     .height = item->height,
+                    .image_width = item->image_width,
+                    .image_height = item->image_height,
                     .channels = item->channels,
                     .type = (txm_type)item->type,
                     .source_bytes = item->source_bytes,

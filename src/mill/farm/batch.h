@@ -27,6 +27,7 @@ typedef struct txm_item {
     txm_context *context; /* has its working space */
     const char *colorspace, *decided_by;
     txm_alpha asked_alpha;
+    uint32_t limit_px;
     /* found by looking at the image */
     bool looked_at;
     txm_status status;
@@ -38,7 +39,7 @@ typedef struct txm_item {
     bool otherwise;
     bool remake; /* up to date by name and time, but damaged */
     uint8_t lint;
-    uint32_t width, height;
+    uint32_t width, height, image_width, image_height;
     uint64_t source_bytes, reader_bytes, device, inode;
     int64_t image_time;
     float seconds; /* time that looking at it took */

@@ -49,11 +49,17 @@ static bool converts_color(const txm_item *item)
            strcmp(item->detected, "scene_linear_srgb");
 }
 
+/* That of level 0 where the image's own is unknown. */
+static uint32_t image_size(uint32_t image_px, uint32_t level_px)
+{
+    return image_px ? image_px : level_px;
+}
+
 /* What the converter will decide without a bound. */
 static uint64_t memory(const txm_item *item, const txm_settings *settings, txm_type type, unsigned threads)
 {
-    const txm_conform conform = {.width = item->width,
-                                 .height = item->height,
+    const txm_conform conform = {.width = image_size(item->image_width, item->width),
+                                 .height = image_size(item->image_height, item->height),
                                  .src_channels = item->channels,
                                  .channels = item->channels,
                                  .src_type = (txm_type)item->type,
@@ -68,10 +74,12 @@ txm_cost txm_cost_estimate(const char *path, const txm_item *item, const txm_set
     bool oiio = strcmp(item->reader, "oiio") == 0, color = converts_color(item);
     /* Converted colours are stored as half, or as float if the source is float. */
     txm_type type = color && !txm_type_is_float((txm_type)item->type) ? TXM_TYPE_HALF : (txm_type)item->type;
-    double megapixels = (double)item->width * item->height * 1e-6, megasamples = megapixels * item->channels;
+    double megapixels =
+        (double)image_size(item->image_width, item->width) * image_size(item->image_height, item->height) * 1e-6;
+    double stored = (double)item->width * item->height * 1e-6;
     double seconds = oiio ? SECONDS_PER_FILE_OIIO : SECONDS_PER_FILE;
-    seconds +=
-        megasamples * (SECONDS_PER_MEGASAMPLE + encode_seconds[type] * encoder_factor(settings->compression, type));
+    seconds += item->channels * (megapixels * SECONDS_PER_MEGASAMPLE +
+                                 stored * encode_seconds[type] * encoder_factor(settings->compression, type));
     seconds += color ? megapixels * SECONDS_PER_MEGAPIXEL_COLOR : 0;
     seconds += decodes_slowly(path) ? megapixels * SECONDS_PER_MEGAPIXEL_SLOW : 0;
     return (txm_cost){

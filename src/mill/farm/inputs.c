@@ -144,6 +144,7 @@ txm_status txm_inputs_say(txm_inputs *inputs, size_t index, const txm_input *sai
     e->working_space = s.working_space;
     e->cache_dir = s.cache_dir;
     e->ruled = s.ruled;
+    e->limit_px = s.limit_px;
     e->decided_by = s.decided_by;
     return TXM_OK;
 }
@@ -327,6 +328,11 @@ bool txm_rules_decide(const txm_rules *rules, const txm_input *input, const txm_
     return out->colorspace || out->alpha;
 }
 
+uint32_t txm_input_limit(const txm_input *input, const txm_rules *rules, uint32_t settings_px)
+{
+    return input->limit_px ? input->limit_px : settings_px ? settings_px : txm_rules_limit(rules, input->path);
+}
+
 /* A scene's settings are final, even if one is 'default'. */
 void txm_rules_apply(const txm_rules *rules, const txm_input *input, txm_settings *settings)
 {
@@ -338,4 +344,5 @@ void txm_rules_apply(const txm_rules *rules, const txm_input *input, txm_setting
         settings->alpha = input->alpha ? input->alpha : rule.alpha;
     if (input->cache_dir)
         settings->cache_dir = input->cache_dir;
+    settings->limit_px = txm_input_limit(input, input->ruled ? NULL : rules, settings->limit_px);
 }

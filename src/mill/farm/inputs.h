@@ -18,6 +18,10 @@ struct txm_inputs {
     unsigned looks; /* number of folders that were read for names in other case */
 };
 
+/* The limit of an image's sides, as in txm_settings: its own, that of the settings, or that of rules (which may be
+ * NULL). */
+uint32_t txm_input_limit(const txm_input *input, const txm_rules *rules, uint32_t settings_px);
+
 /* Adds the files that a path names, unless it is a list: a file, a folder, a pattern. `settings` has their settings and
  * origin; its path is ignored. */
 txm_status txm_inputs_add_path(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err);

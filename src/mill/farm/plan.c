@@ -12,6 +12,7 @@
 
 #include "mill/farm/batch.h"
 #include "mill/farm/content.h"
+#include "mill/farm/inputs.h"
 #include "mill/farm/lint.h"
 #include "mill/farm/shard.h"
 #include "mill/rules/kind.h"
@@ -67,6 +68,7 @@ static bool decide(txm_batch *b, size_t index, txm_error *err)
         item->colorspace = b->settings.colorspace;
     if (!item->asked_alpha && !input->from_scene)
         item->asked_alpha = b->settings.alpha;
+    item->limit_px = txm_input_limit(input, input->ruled ? NULL : b->options.rules, b->settings.limit_px);
     item->context = context_for(b, index, input->working_space, err);
     return item->context != NULL;
 }

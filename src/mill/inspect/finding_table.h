@@ -28,6 +28,7 @@ FINDING(NAME_UNUSUAL, "TXM-309", NOTE,
         "The file is for scenes that use its image in another way than is usual for its name")
 FINDING(RELEASE, "TXM-310", WARNING, "The file has the pixels of another release of Blender")
 FINDING(RELEASE_UNKNOWN, "TXM-311", NOTE, "It is unknown which release of Blender's pixels the file has")
+FINDING(LIMIT, "TXM-312", WARNING, "The file was made with another size limit than the settings set for its image")
 FINDING(SOURCE_STALE, "TXM-401", WARNING, "The source has another time: Cycles does not use the file")
 FINDING(SOURCE_MISSING, "TXM-402", NOTE, "The source was not found or cannot be examined, so its time was not compared")
 FINDING(SECTION_DAMAGED, "TXM-501", WARNING, "The border section is damaged or cut off")

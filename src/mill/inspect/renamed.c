@@ -65,9 +65,12 @@ static bool fits_image(const search *s, const char *path, char **source)
     if (txm_tx_open(path, &tx, NULL) != TXM_OK)
         return false;
     const txm_tx_info *i = txm_tx_info_of(tx);
-    const bool fits = (i->width == s->info->width && i->height == s->info->height) ||
-                      (i->width == i->tile_w && i->height == i->tile_h);
-    if (fits && source && txm_tx_describe(tx, &d, NULL) == TXM_OK)
+    const bool known = txm_tx_describe(tx, &d, NULL) == TXM_OK;
+    const uint32_t level = txm_limit_level(s->info->width, s->info->height, d.limit_px);
+    const bool fits =
+        (i->width == txm_level_size(s->info->width, level) && i->height == txm_level_size(s->info->height, level)) ||
+        (i->width == i->tile_w && i->height == i->tile_h);
+    if (fits && source && known)
         *source = txm_strdup(d.source);
     txm_tx_description_free(&d);
     txm_tx_close(&tx);

@@ -125,6 +125,7 @@ static txm_status convert_again(deep *d, txm_error *err)
     s.colorspace = colorspace_of(d);
     s.alpha = d->v->description.alpha;
     s.equiangular = d->v->description.envlatl;
+    s.limit_px = d->v->description.limit_px;
     s.mono = i->channels == 1;
     s.borders = false; /* borders were already compared with the pixels */
     s.tile_px = i->tile_w;

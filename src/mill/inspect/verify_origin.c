@@ -191,10 +191,11 @@ static bool same_pixels(const txm_verification *v, const txm_name_match *m)
     settings.colorspace = m->colorspace;
     settings.alpha = m->alpha;
     settings.equiangular = m->equiangular;
+    settings.limit_px = v->description.limit_px;
     const txm_source_info *info = txm_source_info_of(source);
     bool same = txm_resolve(v->context, &settings, v->source, info, false, &resolved, NULL) == TXM_OK;
     const txm_resolved_image image = {.context = v->context, .info = info, .resolved = &resolved};
-    same = same && txm_resolved_fits(&image, &v->description, why, sizeof why);
+    same = same && txm_resolved_fits(&image, &v->description, why, sizeof why) == TXM_FIT_YES;
     txm_source_close(&source);
     return same;
 }
@@ -287,13 +288,24 @@ static txm_status check_name(txm_verification *v, txm_error *err)
 
 /* ---- rules ------------------------------------------------------------------------------------------------------ */
 
+/* The path of the image for globs, which match names of folders: that of an image beside the cache folder has ".." in
+ * it. New string. */
+static txm_status image_for_globs(const txm_verification *v, char **out, txm_error *err)
+{
+    const char *image = v->source ? v->source : v->description.source;
+    char *folder = strstr(image, "/../") ? txm_path_dir(image) : NULL, *real = folder ? realpath(folder, NULL) : NULL;
+    *out = real ? txm_path_join(real, txm_path_base(image)) : txm_strdup(image);
+    free(real);
+    free(folder);
+    return *out ? TXM_OK : txm_no_memory(err, v->path);
+}
+
 /* Compares what a rule specifies for an image with what the file states. A rule that says what is usual for a name does
  * not know how a scene uses the image, so it leads only to a note. */
-static void check_against_rules(const txm_verification *v)
+static void check_against_rules(const txm_verification *v, const char *image)
 {
     const txm_tx_description *d = &v->description;
     const txm_color_config *config = txm_context_color(v->context);
-    const char *image = v->source ? v->source : d->source;
     const txm_rule *given = v->options->rules && *image ? txm_rules_match(v->options->rules, image) : NULL;
     const txm_rule *usual = v->options->usual && *image ? txm_rules_match(v->options->usual, image) : NULL;
     const txm_rule *rule = given ? given : usual;
@@ -375,15 +387,46 @@ static txm_status check_release(txm_verification *v, txm_error *err)
     return TXM_OK;
 }
 
+/* ---- the size ---------------------------------------------------------------------------------------------------- */
+
+/* The size of the image is in its header, which is read only if a limit might have changed it. Where the settings set
+ * no limit, the file may have been made with one by an option. */
+static txm_status check_limit(txm_verification *v, const char *image, txm_error *err)
+{
+    const txm_tx_description *d = &v->description;
+    const txm_source_options reading = {.max_memory_bytes = v->context->max_memory_bytes};
+    const uint32_t set = v->source ? txm_rules_limit(v->options->limits, image) : 0;
+    const uint32_t limit = set == TXM_NO_LIMIT ? 0 : set;
+    char why[256];
+    txm_source *source = NULL;
+    txm_error failure = {0};
+    if (!set || d->limit_px == limit)
+        return TXM_OK;
+    const bool opened = txm_source_open(v->source, &reading, &source, &failure) == TXM_OK;
+    if (failure.status == TXM_STATUS_NO_MEMORY || txm_status_retryable(failure.status))
+        return txm_fail_as(err, &failure);
+    if (opened &&
+        !txm_limit_fits(txm_source_info_of(source), d->limit_px, d->constant_count > 0, limit, why, sizeof why))
+        txm_find(v->findings, TXM_FINDING_LIMIT, TXM_NO_PLACE, "%s", why);
+    txm_source_close(&source);
+    return TXM_OK;
+}
+
 /* The source is checked first, since the search for the name needs its folder. */
 txm_status txm_verify_origin(txm_verification *v, txm_error *err)
 {
+    char *image = NULL;
     txm_status status = check_source(v, err);
     if (!status)
-        check_against_rules(v);
+        status = image_for_globs(v, &image, err);
+    if (!status)
+        check_against_rules(v, image);
     if (!status)
         check_config(v);
     if (!status)
         status = check_release(v, err);
+    if (!status)
+        status = check_limit(v, image, err);
+    free(image);
     return status ? status : check_name(v, err);
 }

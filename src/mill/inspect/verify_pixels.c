@@ -365,7 +365,7 @@ static txm_status set_up_tiler(course *c, txm_error *err)
                                     !TXM_RELEASE(v->release, packed_levels_divide)
                                 ? TXM_CURVE_SRGB_PACKED
                                 : TXM_CURVE_SRGB;
-    const txm_pyramid_spec spec = {i->width, i->height, i->channels, i->type, curve, v->description.envlatl, true};
+    const txm_pyramid_spec spec = {i->width, i->height, i->channels, i->type, curve, v->description.envlatl, true, 0};
     const txm_tiler_sink sink = {c, take_tiles, i->section == TXM_SECTION_STATE_VALID ? take_borders : NULL};
     return txm_tiler_new(&c->check.job, &spec, &layout, v->context->ops, &sink, &c->tiler, err);
 }

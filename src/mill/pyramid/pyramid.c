@@ -52,8 +52,8 @@ txm_status txm_pyramid_new(const txm_pyramid_spec *spec, const txm_ops *ops, con
     p->spec = *spec;
     p->ops = ops;
     p->sink = *sink;
-    p->levels = txm_level_count(spec->width, spec->height);
-    p->last_row = txm_alloc_pixels(spec->channels, sizeof(float));
+    p->levels = spec->only ? spec->only + 1 : txm_level_count(spec->width, spec->height);
+    p->last_row = txm_alloc_pixels(txm_mul(txm_level_size(spec->width, p->levels - 1), spec->channels), sizeof(float));
     if (spec->equiangular)
         p->level0_row = txm_alloc_pixels(txm_mul(spec->width, spec->channels), sizeof(float));
     bool ok = p->last_row && (p->level0_row || !spec->equiangular);
@@ -113,6 +113,8 @@ static bool filter(const txm_pyramid *p, const level *l, float *dst)
 static bool store(const txm_pyramid *p, uint32_t index, uint32_t y, const float *row)
 {
     const level *l = &p->level[index];
+    if (index < p->spec.only)
+        return true;
     void *place = p->sink.place(p->sink.context, index, y);
     if (!place)
         return false;

@@ -22,7 +22,8 @@ typedef struct txm_pyramid_spec {
     txm_curve curve;  /* how class scene-linear sRGB is filtered in linear light; NONE for other classes */
     bool equiangular; /* latitude-longitude: rows weighted by their area, poles of one colour, matching left and right
                          edges */
-    bool closed; /* equiangular, and level 0 already has such poles and edges, because it was read from a tx file */
+    bool closed;   /* equiangular, and level 0 already has such poles and edges, because it was read from a tx file */
+    uint32_t only; /* output this level, and make no further ones; 0: output all */
 } txm_pyramid_spec;
 
 /* The receiver of rows: `place` returns memory for row y of a level (>= 1), width * channels samples; `placed` is

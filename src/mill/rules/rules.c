@@ -22,9 +22,17 @@
 #include "tile/base/fail.h"
 #include "tile/base/mem.h"
 #include "txmill/rules.h"
+#include "txtile/pixel.h"
+
+typedef struct limit {
+    const char *glob;
+    uint32_t px;
+} limit;
 
 struct txm_rules {
     txm_names names;
+    limit *limits;
+    size_t limit_count, limit_capacity;
     txm_rule *items;
     size_t count, capacity;
     bool pbr;
@@ -50,6 +58,7 @@ void txm_rules_free(txm_rules **rules)
     if (rules && *rules) {
         txm_names_free(&(*rules)->names);
         free((*rules)->items);
+        free((*rules)->limits);
         free(*rules);
         *rules = NULL;
     }
@@ -98,6 +107,54 @@ txm_status txm_rules_add(txm_rules *rules, const char *text, const char *origin,
     else if (!has_alpha)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: rule '%s' names no colour space", origin, text);
     return add_rule(rules, &rule, err);
+}
+
+/* "2048", "2k", "2K" or "none"; 0 for anything else. */
+static uint32_t parse_limit(const char *text)
+{
+    const size_t digits = strspn(text, "0123456789");
+    const bool kilo = text[digits] == 'k' || text[digits] == 'K';
+    if (!strcmp(text, "none"))
+        return TXM_NO_LIMIT;
+    if (!digits || digits > 6 || text[digits + kilo])
+        return 0;
+    const unsigned long px = strtoul(text, NULL, 10) * (kilo ? 1024 : 1);
+    return px >= TXM_MIN_LIMIT_PX && px <= TXM_MAX_LIMIT_PX ? (uint32_t)px : 0;
+}
+
+/* The last word is the size, because globs may contain blanks. */
+txm_status txm_rules_add_limit(txm_rules *rules, const char *text, txm_error *err)
+{
+    txm_error_clear(err);
+    const char *blank = strrchr(text, ' '), *tab = strrchr(blank ? blank : text, '\t'), *last = tab ? tab : blank;
+    size_t glob_bytes = last ? (size_t)(last - text) : 0;
+    while (glob_bytes && strchr(" \t", text[glob_bytes - 1]))
+        glob_bytes--;
+    const uint32_t px = parse_limit(last ? last + 1 : text);
+    if (!px)
+        return txm_fail(err, TXM_STATUS_USAGE,
+                        "limit '%.200s': must be a size, such as 2048 or 2k, from %d to 128k, or none; or a glob and a "
+                        "size, as in 'background/* 2k'",
+                        text, TXM_MIN_LIMIT_PX);
+    if (rules->limit_count == MAX_RULES)
+        return txm_fail(err, TXM_STATUS_USAGE, "more than %d limits", MAX_RULES);
+    char *glob = glob_bytes ? txm_strndup(text, glob_bytes) : txm_strdup("*");
+    const char *kept = glob && TXM_GROW(rules->limits, rules->limit_capacity, rules->limit_count)
+                           ? txm_names_put(&rules->names, glob)
+                           : NULL;
+    free(glob);
+    if (!kept)
+        return txm_no_memory(err, NULL);
+    rules->limits[rules->limit_count++] = (limit){kept, px};
+    return TXM_OK;
+}
+
+uint32_t txm_rules_limit(const txm_rules *rules, const char *path)
+{
+    for (size_t i = 0; rules && i < rules->limit_count; i++)
+        if (txm_glob_match(rules->limits[i].glob, path))
+            return rules->limits[i].px;
+    return 0;
 }
 
 /* File and line are the origin, for messages. */

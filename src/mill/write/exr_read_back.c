@@ -66,6 +66,8 @@ txm_status txm_exr_read_back(const txm_read_back *c)
     same = same && (!*m->config || has(c, "txmill:Config", m->config));
     const char *releases = txm_metadata_releases(m, NULL, c->layout->channels);
     same = same && (!*releases || has(c, "txmill:Blender", releases));
+    char limit[TXM_LIMIT_BYTES];
+    same = same && (!*txm_metadata_limit(m, limit) || has(c, "txmill:Limit", limit));
     same = same && (!m->equiangular || has(c, "envmap", "latlong"));
     for (size_t i = 0; same && i < m->attribute_count; i++)
         same = txm_metadata_is_reserved(m->attributes[i].name) ||

@@ -121,7 +121,7 @@ static void set_density(exr_context_t exr, const txm_density *d, exr_result_t *r
 static void set_texts(exr_context_t exr, const txm_tx_metadata *m, uint32_t channels, exr_result_t *rc)
 {
     const char *releases = txm_metadata_releases(m, NULL, channels);
-    char date[TXM_DATE_BYTES];
+    char date[TXM_DATE_BYTES], limit[TXM_LIMIT_BYTES];
     txm_metadata_date(m->source_mtime, date);
     set_exr_text(exr, "Software", txm_blender_format_now()->software, rc);
     set_exr_text(exr, "blender:SourceAlpha", txm_alpha_stored_name(m->alpha), rc);
@@ -142,6 +142,8 @@ static void set_texts(exr_context_t exr, const txm_tx_metadata *m, uint32_t chan
         set_exr_text(exr, "txmill:Config", m->config, rc);
     if (*releases)
         set_exr_text(exr, "txmill:Blender", releases, rc);
+    if (*txm_metadata_limit(m, limit))
+        set_exr_text(exr, "txmill:Limit", limit, rc);
     for (size_t i = 0; i < m->attribute_count; i++)
         if (!txm_metadata_is_reserved(m->attributes[i].name))
             set_exr_text(exr, txm_metadata_exr_name(m->attributes[i].name), m->attributes[i].value, rc);

@@ -185,6 +185,13 @@ const char *txm_metadata_releases(const txm_tx_metadata *m, const txm_tx_summary
     return channels == 1 || (s && s->opaque) ? m->releases_if_opaque : m->releases;
 }
 
+const char *txm_metadata_limit(const txm_tx_metadata *m, char out[TXM_LIMIT_BYTES])
+{
+    snprintf(out, TXM_LIMIT_BYTES, "%u", m->limit_px);
+    out[0] = m->limit_px ? out[0] : 0;
+    return out;
+}
+
 /* A description from the source comes first, followed by ours. */
 bool txm_metadata_description(const txm_tx_metadata *m, const txm_tx_summary *s, uint32_t channels, txm_bytes *out)
 {
@@ -207,6 +214,9 @@ bool txm_metadata_description(const txm_tx_metadata *m, const txm_tx_summary *s,
     const char *releases = txm_metadata_releases(m, s, channels);
     if (ok && *releases)
         ok = add_description_word(out, "txmill:Blender", releases);
+    char limit[TXM_LIMIT_BYTES];
+    if (ok && *txm_metadata_limit(m, limit))
+        ok = add_description_word(out, "txmill:Limit", limit);
     for (size_t i = 0; ok && i < m->attribute_count; i++) {
         const char *name = m->attributes[i].name;
         if (txm_casecmp(name, "ImageDescription") && !txm_metadata_tiff_tag(name) && !txm_metadata_is_reserved(name))

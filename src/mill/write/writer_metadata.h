@@ -11,6 +11,7 @@
  *   SHA-1, colours           words of ImageDescription                 oiio:SHA-1, :AverageColor, :ConstantColor
  *   requested colour space   word txmill:ColorSpace of the same        txmill:ColorSpace
  *   releases of Blender      word txmill:Blender of the same           txmill:Blender
+ *   limit of its sides       word txmill:Limit of the same             txmill:Limit
  *   well-known attributes    their tag (Copyright, Artist, Make ...)   their OpenEXR name (owner, comments ...)
  *   all other attributes     words NAME="value" of ImageDescription    their own name
  *
@@ -25,6 +26,7 @@
 
 enum {
     TXM_DATE_BYTES = 20,  /* "2026:11:21 02:04:54" and the NUL */
+    TXM_LIMIT_BYTES = 12, /* "131072" and the NUL */
     TXM_COLOR_BYTES = 64, /* four numbers of "%.6g", commas, NUL */
     /* The largest total of average and constant colour as words or attributes; unused room is padded. */
     TXM_LATE_BYTES = 2 * TXM_COLOR_BYTES
@@ -49,6 +51,9 @@ bool txm_metadata_document_name(const txm_tx_metadata *m, txm_bytes *out);
 
 /* txmill:Blender; "": left out. `s` is NULL until the samples are known. */
 const char *txm_metadata_releases(const txm_tx_metadata *m, const txm_tx_summary *s, uint32_t channels);
+
+/* txmill:Limit; "": left out. Returns `out`. */
+const char *txm_metadata_limit(const txm_tx_metadata *m, char out[TXM_LIMIT_BYTES]);
 
 /* ImageDescription. */
 bool txm_metadata_description(const txm_tx_metadata *m, const txm_tx_summary *s, uint32_t channels, txm_bytes *out);

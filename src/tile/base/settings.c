@@ -119,6 +119,8 @@ txm_status txm_settings_in_bounds(const txm_settings *s, txm_error *err)
                         TXM_MIN_TILE_PX, TXM_MAX_TILE_PX);
     if ((unsigned)s->alpha > TXM_ALPHA_AUTO)
         return txm_fail(err, TXM_STATUS_USAGE, "unknown alpha type %d", (int)s->alpha);
+    if (s->limit_px && s->limit_px < TXM_MIN_LIMIT_PX)
+        return txm_fail(err, TXM_STATUS_USAGE, "limit of %u px: use at least %d", s->limit_px, TXM_MIN_LIMIT_PX);
     return check_compression(&s->compression, err);
 }
 

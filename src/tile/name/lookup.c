@@ -54,12 +54,11 @@ static txm_status look_inside(const wanted *w, txm_evidence *e, txm_verdict *ver
     e->space = w->wish ? w->wish->space : NULL;
     e->alpha = w->key->alpha;
     if (w->wish && (status = txm_tx_describe(tx, &d, err)) == TXM_OK) {
-        if (!w->wish->fits(w->wish->user, &d, misfit, sizeof misfit)) {
-            e->fit = TXM_FIT_COLOURS;
+        e->fit = w->wish->fits(w->wish->user, &d, misfit, sizeof misfit);
+        if (e->fit != TXM_FIT_YES)
             e->misfit = misfit;
-        } else if (*misfit) {
+        else if (*misfit)
             e->doubt = misfit;
-        }
         txm_tx_description_free(&d);
     }
     txm_decide(e, verdict);

@@ -8,14 +8,15 @@
 #ifndef TXM_NAME_LOOKUP_H
 #define TXM_NAME_LOOKUP_H
 #include "tile/name/name.h"
+#include "tile/name/verdict.h"
 #include "txtile/describe.h"
 #include "txtile/name.h"
 
 /* The requirements on a tx file: even with the right name and time it is of no use if other settings are inside. */
 typedef struct txm_tx_wish {
-    /* Whether a file with this description has the requested pixels; if not, or if that is uncertain, `why` is a
-     * sentence; else "". */
-    bool (*fits)(const void *user, const txm_tx_description *description, char *why, size_t why_bytes);
+    /* Whether a file with this description has the requested pixels, and size; if not, or if that is uncertain, `why`
+     * is a sentence; else "". */
+    txm_fit (*fits)(const void *user, const txm_tx_description *description, char *why, size_t why_bytes);
     const void *user;
     const char *space; /* how the scene or the settings call the colour space, for the verdict; NULL: not known */
 } txm_tx_wish;

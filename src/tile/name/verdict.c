@@ -153,6 +153,8 @@ void txm_decide(const txm_evidence *e, txm_verdict *out)
         say(out, TXM_USE_NAME, NULL, "%s", e->misfit);
     else if (!e->direct && e->fit == TXM_FIT_COLOURS)
         say(out, TXM_USE_NAME, "uses it, with colours or alpha other than the scene's", "%s", e->misfit);
+    else if (!e->direct && e->fit == TXM_FIT_SIZE)
+        say(out, TXM_USE_NAME, "uses it, at another size than the settings say", "%s", e->misfit);
     else if (e->damage)
         say_damaged(e, out);
     else if (e->direct)

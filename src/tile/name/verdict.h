@@ -20,6 +20,7 @@
 typedef enum txm_fit {
     TXM_FIT_YES,     /* the settings fit, or nothing speaks against them */
     TXM_FIT_COLOURS, /* Cycles looks for this name and gets a file that was made with other settings */
+    TXM_FIT_SIZE,    /* the same, but the file differs only in its size */
     TXM_FIT_NAME     /* Cycles never looks for this name */
 } txm_fit;
 

@@ -182,6 +182,14 @@ static int parse_format_version(const char *software)
     return sscanf(software, TXM_BLENDER_SOFTWARE "%9d%c", &version, &tail) == 1 && version >= 0 ? version : -1;
 }
 
+/* 0 if it is no limit that could have been set. */
+static uint32_t parse_limit(const char *text)
+{
+    const size_t digits = text ? strspn(text, "0123456789") : 0;
+    const unsigned long limit = digits && digits <= 6 && !text[digits] ? strtoul(text, NULL, 10) : 0;
+    return limit >= TXM_MIN_LIMIT_PX && limit <= TXM_MAX_LIMIT_PX ? (uint32_t)limit : 0;
+}
+
 /* NULL if the metadata is missing. false if memory is exhausted. */
 static bool copy_text(const txm_tx *tx, const char *name, char **out)
 {
@@ -231,6 +239,7 @@ txm_status txm_tx_describe(const txm_tx *tx, txm_tx_description *out, txm_error 
     d.average_count = parse_color(txm_tx_metadata_of(tx, "oiio:AverageColor"), d.average);
     d.constant_count = parse_color(txm_tx_metadata_of(tx, "oiio:ConstantColor"), d.constant);
     name_working_space(&d, txm_tx_metadata_of(tx, "colorInteropID"));
+    d.limit_px = parse_limit(txm_tx_metadata_of(tx, "txmill:Limit"));
     d.encoding = tx->info.encoding;
     *out = d;
     return TXM_OK;

@@ -187,6 +187,45 @@ START_TEST(one_colour_is_summed_up)
 }
 END_TEST
 
+/* Level 0 of a limited file is the level of the whole one, to the bit; levels, digest and average are of that. */
+START_TEST(a_limit_halves_the_image)
+{
+    static const uint32_t limits[] = {149, 74, 36, 16};
+    const uint32_t level = (uint32_t)_i + 1;
+    write_image_file(6, NULL);
+    request *whole = ask("image.png", "cpu", 2, 0), *r = ask("image.png", "cpu", 2, 0);
+    ck_assert_msg(attempt(whole) == TXM_OK, "%s", whole->err.message);
+    r->settings.limit_px = limits[_i];
+    ck_assert_msg(attempt(r) == TXM_OK, "%s", r->err.message);
+    const txm_tx_layout *l = &r->result.layout;
+    ck_assert(l->width == (uint32_t)W >> level && l->height == (uint32_t)H >> level &&
+              l->levels == txm_level_count(l->width, l->height));
+    txm_tx *a = open_tx(txm_publish_temp_path(whole->publish)), *b = open_tx(txm_publish_temp_path(r->publish));
+    const txm_tx_level *tiles = txm_tx_level_of(b, 0);
+    static uint8_t x[64 * 64 * 4], y[64 * 64 * 4];
+    double sum = 0;
+    for (uint32_t ty = 0; ty < tiles->tiles_y; ty++)
+        for (uint32_t tx = 0; tx < tiles->tiles_x; tx++) {
+            uint32_t w = 0, h = 0;
+            ck_assert_int_eq(txm_tx_read_tile(a, REQUEST(x, 4, 256, .level = level, .tile_x = tx, .tile_y = ty), NULL),
+                             TXM_OK);
+            ck_assert_int_eq(
+                txm_tx_read_tile(b, REQUEST(y, 4, 256, .tile_x = tx, .tile_y = ty, .width = &w, .height = &h), NULL),
+                TXM_OK);
+            for (uint32_t row = 0; row < h; row++)
+                ck_assert_mem_eq(x + row * 256, y + row * 256, w * 4);
+            for (uint32_t i = 0; i < w * h; i++)
+                sum += y[i / w * 256 + i % w * 4] / 255.0;
+        }
+    ck_assert_double_eq_tol(r->result.summary.average[0], sum / l->width / l->height, 1e-6);
+    txm_tx_close(&a);
+    txm_tx_close(&b);
+    done(whole);
+    done(r);
+    batch_leave();
+}
+END_TEST
+
 START_TEST(failures_leave_nothing_behind)
 {
     write_image_file(2, NULL);
@@ -203,7 +242,17 @@ START_TEST(failures_leave_nothing_behind)
     ck_assert_int_ne(attempt(r), TXM_OK);
     ck_assert_ptr_null(r->publish);
     done(r);
+    r = ask("image.png", "cpu", 2, 0);
+    r->settings.limit_px = 40;
+    r->cancel = 1;
+    ck_assert_int_eq(attempt(r), TXM_STATUS_CANCELLED);
+    done(r);
     r = ask("image.png", "cpu", 2, 0); /* cut short after it was opened */
+    r->settings.limit_px = 40;
+    ck_assert_int_eq(truncate("image.png", 8000), 0);
+    ck_assert_int_eq(attempt(r), TXM_STATUS_CORRUPT);
+    done(r);
+    r = ask("image.png", "cpu", 2, 0);
     ck_assert_int_eq(truncate("image.png", 4000), 0);
     ck_assert_int_eq(attempt(r), TXM_STATUS_CORRUPT);
     done(r);
@@ -230,6 +279,8 @@ START_TEST(an_attempt_may_find_no_memory)
     write_foreign_exr("image.exr", &image, 3);
     request *r = ask("image.exr", "cpu", 1, 0);
     refuse_each_but(DOES_WITHOUT, attempt_again, r); /* so that a spill goes to disk at once */
+    r->settings.limit_px = 40;
+    refuse_each_but(DOES_WITHOUT, attempt_again, r);
     done(r);
     ck_assert_uint_eq(files_here(), 1);
     free_image(&image);
@@ -243,14 +294,15 @@ END_TEST
 START_TEST(a_device_makes_the_same_file)
 {
     static const int color_types[] = {0, 2, 4, 6};
-    static const char *const spaces[] = {"sRGB", "ACEScg"};
-    for (int s = 0; s < 2; s++) {
+    static const char *const spaces[] = {"sRGB", "ACEScg", "sRGB"};
+    for (int s = 0; s < 3; s++) {
         uint8_t *file[2];
         size_t bytes[2];
         write_image_file(color_types[_i], NULL);
         for (int on_device = 0; on_device < 2; on_device++) {
             request *r = ask("image.png", on_device ? "cuda" : "cpu", 2, 0);
             r->settings.colorspace = spaces[s];
+            r->settings.limit_px = s == 2 ? 80 : 0;
             ck_assert_int_eq(txm_resolve(r->context, &r->settings, "image.png", txm_source_info_of(r->source), false,
                                          &r->resolved, &r->err),
                              TXM_OK);
@@ -538,6 +590,8 @@ int main(void)
     add_tests(add_case(suite, "attempt"), the_file_is_whole_and_not_yet_visible, without_borders_there_is_no_section,
               a_wrong_guess_leaves_nothing_behind, one_colour_is_summed_up, failures_leave_nothing_behind,
               an_attempt_may_find_no_memory);
+    TCase *limited = add_case(suite, "limit");
+    tcase_add_loop_test(limited, a_limit_halves_the_image, 0, 4);
     tcase_add_loop_test(device, a_device_makes_the_same_file, 0, 4);
     add_tests(device, rows_become_tiles_digest_and_statistics, conformed_bands_are_copied,
               a_device_that_fails_ends_the_attempt, a_device_that_cannot_open_changes_nothing);

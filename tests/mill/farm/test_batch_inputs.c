@@ -289,6 +289,80 @@ START_TEST(test_rules_first_match_counts)
 }
 END_TEST
 
+START_TEST(test_limits_first_match_counts)
+{
+    txm_rules *rules;
+    txm_error err = {0};
+    ck_assert_int_eq(txm_rules_new(&rules, &err), TXM_OK);
+    ck_assert_uint_eq(txm_rules_limit(rules, "a.png"), 0);
+    ck_assert_uint_eq(txm_rules_limit(NULL, "a.png"), 0);
+    ck_assert_int_eq(txm_rules_add_limit(rules, "hero/*\tnone", &err), TXM_OK);
+    ck_assert_int_eq(txm_rules_add_limit(rules, "my back ground/*  2k", &err), TXM_OK);
+    ck_assert_int_eq(txm_rules_add_limit(rules, "*.exr 300", &err), TXM_OK);
+    ck_assert_int_eq(txm_rules_add_limit(rules, "4K", &err), TXM_OK);
+    ck_assert_int_eq(txm_rules_add_limit(rules, "*.png 16", &err), TXM_OK);
+    ck_assert_uint_eq(txm_rules_limit(rules, "/film/Hero/a.exr"), TXM_NO_LIMIT);
+    ck_assert_uint_eq(txm_rules_limit(rules, "my back ground/a.png"), 2048);
+    ck_assert_uint_eq(txm_rules_limit(rules, "a.exr"), 300);
+    ck_assert_uint_eq(txm_rules_limit(rules, "a.png"), 4096);
+    ck_assert_ptr_null(txm_rules_match(rules, "a.exr"));
+    /* What is said about an image counts, then the settings, then rules; for scenes too, unless rules were applied. */
+    txm_settings s;
+    txm_settings_init(&s);
+    txm_input input = {.path = "a.exr", .from_scene = true};
+    txm_rules_apply(rules, &input, &s);
+    ck_assert_uint_eq(s.limit_px, 300);
+    s.limit_px = 100;
+    txm_rules_apply(rules, &input, &s);
+    ck_assert_uint_eq(s.limit_px, 100);
+    input.limit_px = 50;
+    txm_rules_apply(rules, &input, &s);
+    ck_assert_uint_eq(s.limit_px, 50);
+    s.limit_px = 0;
+    input = (txm_input){.path = "a.exr", .ruled = true};
+    txm_rules_apply(rules, &input, &s);
+    ck_assert_uint_eq(s.limit_px, 0);
+    txm_rules_free(&rules);
+}
+END_TEST
+
+static const char *const bad_limits[] = {"",
+                                         "2k2",
+                                         "0",
+                                         "-1",
+                                         "background/*",
+                                         "background/* ",
+                                         "15",
+                                         "2 k",
+                                         "1e3",
+                                         "129k",
+                                         "131073",
+                                         "99999999999999999999",
+                                         "+64",
+                                         "a* 2m",
+                                         "* 0k",
+                                         "* 4294967360",
+                                         "0x800",
+                                         "k",
+                                         "None",
+                                         "2kk",
+                                         "a none2",
+                                         "2048px",
+                                         " ",
+                                         "1.5k"};
+
+START_TEST(test_bad_limits)
+{
+    txm_rules *rules;
+    txm_error err = {0};
+    ck_assert_int_eq(txm_rules_new(&rules, &err), TXM_OK);
+    ck_assert_int_eq(txm_rules_add_limit(rules, bad_limits[_i], &err), TXM_STATUS_USAGE);
+    ck_assert_ptr_nonnull(strstr(err.message, "must be a size, such as 2048 or 2k, from 16 to 128k, or none"));
+    ck_assert_uint_eq(txm_rules_limit(rules, "background/a.png"), 0);
+    txm_rules_free(&rules);
+}
+END_TEST
+
 static const char *const bad_rules[] = {"*.png", "=sRGB", "*.png=", "*.png=,alfa", ""};
 
 START_TEST(test_bad_rules)
@@ -522,6 +596,8 @@ int main(void)
     add_tests(t, test_kind_of_long_names);
     t = add_case(suite, "rules");
     add_tests(t, test_rules_first_match_counts);
+    add_tests(t, test_limits_first_match_counts);
+    tcase_add_loop_test(t, test_bad_limits, 0, sizeof bad_limits / sizeof *bad_limits);
     tcase_add_loop_test(t, test_bad_rules, 0, sizeof bad_rules / sizeof *bad_rules);
     add_tests(t, test_rules_file);
     t = add_case(suite, "inputs");

@@ -140,7 +140,7 @@ START_TEST(cascade_equals_whole_image)
     for (int t = TXM_TYPE_U8; t <= TXM_TYPE_FLOAT; t++)
         for (txm_curve curve = TXM_CURVE_NONE; curve <= TXM_CURVE_SRGB_PACKED; curve++)
             for (uint32_t channels = 1; channels <= 4; channels += 3) {
-                txm_pyramid_spec s = {sizes[_i].w, sizes[_i].h, channels, (txm_type)t, curve, false, false};
+                txm_pyramid_spec s = {sizes[_i].w, sizes[_i].h, channels, (txm_type)t, curve, false, false, 0};
                 size_t samples = (size_t)s.width * s.height * channels;
                 uint8_t *level0 = malloc(samples * 4);
                 for (size_t i = 0; i < samples; i++) {
@@ -164,7 +164,7 @@ END_TEST
 
 START_TEST(failure_of_the_sink_stops)
 {
-    const txm_pyramid_spec s = {8, 8, 1, TXM_TYPE_U8, TXM_CURVE_NONE, false, false};
+    const txm_pyramid_spec s = {8, 8, 1, TXM_TYPE_U8, TXM_CURVE_NONE, false, false, 0};
     txm_pyramid *p = NULL;
     uint8_t level0[64] = {0};
     catcher c = {.spec = &s};
@@ -180,7 +180,7 @@ END_TEST
 START_TEST(latlong_weighs_rows_and_closes_the_sphere)
 {
     enum { W = 16, H = 8 };
-    const txm_pyramid_spec s = {W, H, 1, TXM_TYPE_FLOAT, TXM_CURVE_NONE, true, false};
+    const txm_pyramid_spec s = {W, H, 1, TXM_TYPE_FLOAT, TXM_CURVE_NONE, true, false, 0};
     float level0[W * H];
     for (int i = 0; i < W * H; i++)
         level0[i] = (float)(i / W);
@@ -208,7 +208,7 @@ START_TEST(infinite_edges_of_one_pixel)
     static const size2 shapes[] = {{4, 2}, {2, 4}, {8, 2}, {2, 8}};
     static const char *const isas[] = {"scalar", "avx2", "avx512", "neon"};
     const size2 shape = shapes[_i % 4];
-    const txm_pyramid_spec s = {shape.w, shape.h, _i < 4 ? 1 : 4, TXM_TYPE_FLOAT, TXM_CURVE_NONE, false, false};
+    const txm_pyramid_spec s = {shape.w, shape.h, _i < 4 ? 1 : 4, TXM_TYPE_FLOAT, TXM_CURVE_NONE, false, false, 0};
     float level0[8 * 2 * 4];
     for (size_t i = 0; i < (size_t)s.width * s.height * s.channels; i++)
         level0[i] = 3e38f;
@@ -280,7 +280,7 @@ START_TEST(latlong_closes_level_0_before_decoding)
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (int t = 0; t < 8; t++) {
             const txm_pyramid_spec s = {shapes[i].w,    shapes[i].h, t < 4 ? 1 : 4, (txm_type)(t % 4),
-                                        TXM_CURVE_SRGB, true,        false};
+                                        TXM_CURVE_SRGB, true,        false,         0};
             uint8_t *level0 = malloc(row_bytes(&s, 0) * s.height);
             size_t samples = (size_t)s.width * s.height * s.channels;
             float *values = malloc(sizeof *values * samples);

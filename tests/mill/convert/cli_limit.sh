@@ -1,0 +1,187 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Size limits: --limit and the setting limit, and what each command says of tx files that are smaller than their images.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../../lib.sh"
+unset OCIO BLENDER_OCIO TXMILL_BLENDER TXMILL_LIMIT
+
+mkdir -p film/bg film/hero
+cat >png.py <<'E2'
+import struct, sys, zlib
+name, width, height, kind = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+def pixel(x, y):
+    if kind == "flat" or kind == "late" and y < height - 3:
+        return bytes((10, 200, 30, 255))
+    v = (x * 3 + y * 5 + x * y // 7) & 255
+    return bytes((v, v, v, 255)) if kind == "grey" else bytes((v, x & 255, y & 255, 255 if kind == "rgb" else v))
+rows = b"".join(b"\0" + b"".join(pixel(x, y) for x in range(width)) for y in range(height))
+def chunk(name, data):
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+with open(name, "wb") as out:
+    out.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)) +
+              chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+E2
+python3 png.py film/bg/a.png 301 203 rgb
+python3 png.py film/bg/b.png 256 128 rgba
+python3 png.py film/bg/flat.png 300 200 flat
+python3 png.py film/bg/late.png 300 200 late
+python3 png.py film/bg/grey.png 300 200 grey
+python3 png.py film/hero/h.png 200 200 rgb
+cp "$TXM_TESTDATA/golden/half-rgba.exr" film/bg/sky.exr
+tx_of() { local tx; for tx in film/*/blender_tx/"$1".*.tx; do echo "$tx"; done; }
+size_in() { sed 's/^[^[]*"width":\([0-9]*\),"height":\([0-9]*\).*/\1x\2/;q'; }
+size_of() { "$TXMILL" info --json "$(tx_of "$1")" | size_in; }
+digest() { sha1sum <"$(tx_of "$1")"; }
+
+# ---- values -------------------------------------------------------------------------------------------------------------
+for value in 0 -1 2k2 15 'bg/*' 'bg/* 0' 99999999999 ''; do
+    txm make --limit="$value" film
+    check "refused '$value'" rc_is 2
+    check "refused-says '$value'" says "must be a size, such as 2048 or 2k, from 16 to 128k, or none"
+    printf 'limit = %s\n' "$value" >film/.txmill
+    txm check film
+    check "refused-setting '$value'" rc_is 2
+    check "refused-place '$value'" says "film/.txmill:1"
+done
+rm film/.txmill
+check refused-nothing nothing_in film
+
+# ---- making ---------------------------------------------------------------------------------------------------------------
+txm make -d whole film
+printf 'limit = bg/* 100\nlimit = *.none 2k\n' >film/.txmill
+txm make --json film
+check made rc_is 0
+if has_jsonschema; then check made-schema valid_json make out; fi
+check made-json json out '{o["input"].split("/")[-1]: (o["width"], o.get("image_width")) for o in o if o["type"] == "file"} == {"a.png": (75, 301), "b.png": (64, 256), "flat.png": (64, None), "late.png": (75, 300), "grey.png": (75, 300), "sky.exr": (96, None), "h.png": (200, None)}'
+check made-sum json out 'o[-1]["limited"] == 4 and o[-1]["pixel_bytes"] == (2 * 75 * 50 + 64 * 32 + 64 * 50 + 200 * 200) * 4 + 75 * 50 + 96 * 96 * 8'
+check size-a test "$(size_of a.png)" = 75x50
+check size-b test "$(size_of b.png)" = 64x32
+check size-flat test "$(size_of flat.png)" = 64x50
+check size-late test "$(size_of late.png)" = 75x50
+check size-grey test "$(size_of grey.png)" = 75x50
+check size-hero test "$(size_of h.png)" = 200x200
+txm verify --deep film/*/blender_tx
+check verified rc_is 0
+check verified-all prints "7 files: 7 good"
+# Level 0 is the level of the whole file, to the bit.
+for name in a.png:2 b.png:2 late.png:2 grey.png:2; do
+    image=${name%:*}
+    txm extract --level "${name#*:}" -o level.tif film/bg/whole/"$image".*.tx
+    txm extract --overwrite --level 0 -o level0.tif "$(tx_of "$image")"
+    txm diff --max-error 0 level.tif level0.tif
+    check "level-0 $image" rc_is 0
+done
+
+# ---- what commands say ------------------------------------------------------------------------------------------------------
+txm check film
+check fresh rc_is 0
+check fresh-sum says "with limited sizes of 5 images"
+txm check -v film
+check fresh-sizes prints "film/bg/a.png: fresh: 75x50 of 301x203"
+txm check --json film
+if has_jsonschema; then check fresh-schema valid_json check out; fi
+check fresh-json json out '{o["image"].split("/")[-1]: o.get("limited") for o in o if o["type"] == "texture"}["a.png"] == "75x50 of 301x203"'
+txm info "$(tx_of a.png)"
+check info prints "  limited       to 100 px: the image is larger"
+check info-used prints "uses it for scenes that set sRGB"
+txm info --json "$(tx_of a.png)" "$(tx_of h.png)"
+if has_jsonschema; then check info-schema valid_json info out; fi
+check info-json json out '[o.get("limit_px") for o in o] == [100, None]'
+txm make film
+check again-none says "0 created"
+txm settings film
+check settings prints "bg/* 100"
+txm settings --json film
+if has_jsonschema; then check settings-schema valid_json settings out; fi
+txm budget --json film
+if has_jsonschema; then check budget-schema valid_json budget out; fi
+check budget json out '[(o["width"], o["whole_bytes"]) for o in o if o.get("image", "").endswith("/a.png")] == [(75, 301 * 203 * 4)]'
+
+# ---- other limits ---------------------------------------------------------------------------------------------------------
+before=$(digest a.png)
+printf 'limit = bg/* 97\n' >film/.txmill # the same sizes
+txm check film
+check same-sizes rc_is 0
+printf 'limit = bg/* 50\n' >film/.txmill
+txm check film
+check other rc_is 5
+check other-says prints "film/bg/a.png: unusable: made with a limit of 100 px, where it is now 50 px; Cycles uses it, at another size than the settings say"
+check other-flat prints "film/bg/flat.png: unusable"
+txm verify film
+check other-verify rc_is 5
+check other-finding prints "TXM-312 warning"
+txm info "$(tx_of a.png)"
+check other-info prints "uses it, at another size than the settings say"
+txm resolve film/bg/a.png
+check other-resolve prints "unusable"
+txm check --limit 100 film/bg
+check option-wins rc_is 0
+txm check --limit none --limit 50 film/bg/a.png
+check none-says prints "made with a limit of 100 px, where there is none now"
+check none-advice prints "run: txmill make --limit none --limit 50 film/bg/a.png"
+TXMILL_LIMIT='a.png 100' txm check film/bg/a.png
+check variable-wins rc_is 0
+txm check --no-settings film/bg/a.png
+check no-settings prints "where there is none now"
+txm verify --no-settings "$(tx_of a.png)"
+check no-settings-verify rc_is 0
+txm make -q film
+check other-made test "$(size_of a.png)" = 37x25
+rm film/.txmill
+txm make -q film
+check whole-made test "$(size_of a.png)" = 301x203
+txm info --json "$(tx_of a.png)"
+check whole-record json out '"limit_px" not in o[0]'
+printf 'limit = 100\n' >film/.txmill
+txm check film/bg/a.png
+check whole-stale prints "made at full size, where the limit is now 100 px"
+txm make -q film
+check again-same test "$(digest a.png)" = "$before"
+# Each project limits its own images, and those that a scene or a list names.
+mkdir -p film/hero/sub && cp film/hero/h.png film/hero/sub/s.png
+printf 'root = true\n' >film/hero/sub/.txmill
+txm make -q film
+check own-project test "$("$TXMILL" info --json film/hero/sub/blender_tx/s.png.*.tx | grep -c limit_px)" = 0
+check own-limited test "$(size_of h.png)" = 100x100
+
+# ---- tiles, scenes, keys, the store ------------------------------------------------------------------------------------------
+mkdir tiles
+python3 png.py tiles/t.1001.png 128 128 rgb
+python3 png.py tiles/t.1002.png 30 20 rgb
+txm make --json --limit 64 'tiles/t.<UDIM>.png'
+check tiles json out 'sorted((o["width"], o["height"]) for o in o if o["type"] == "file") == [(30, 20), (64, 64)]'
+cat >scene.xml <<'E2'
+<cycles><shader name="m"><image_texture name="t" filename="tiles/t.1001.png" colorspace="sRGB" alpha_type="unassociated"/></shader></cycles>
+E2
+txm make --json --limit 32 scene.xml
+check scene json out '[o["width"] for o in o if o["type"] == "file"] == [32]'
+txm check --limit 32 scene.xml
+check scene-fresh rc_is 0
+txm check scene.xml
+check scene-stale rc_is 5
+key() { "$TXMILL" make --key "$@" | cut -d ' ' -f 1; }
+check keys-differ test "$(key film/hero/h.png --limit 100)" != "$(key film/hero/h.png --limit 50)"
+check keys-same test "$(key film/hero/h.png --limit 100)" = "$(key film/hero/h.png --limit 150)"
+check keys-whole test "$(key film/hero/h.png --limit none)" = "$(key film/hero/h.png --limit 200)"
+cp film/bg/b.png tiles/stored.png
+txm make -q -f --store store --limit 64 film/bg/b.png -d x
+txm make --json --store store --limit 64 tiles/stored.png
+check store json out '[(o["width"], o["via"] != "converted") for o in o if o["type"] == "file"] == [(64, True)]'
+txm make --json --store store --limit 32 tiles/stored.png
+check store-other json out '[(o["width"], o["via"]) for o in o if o["type"] == "file"] == [(32, "converted")]'
+mv tiles/stored.png tiles/renamed.png
+txm resolve --adopt --limit 32 tiles/renamed.png
+check adopted rc_is 0
+txm check --limit 32 tiles/renamed.png
+check adopted-fresh rc_is 0
+# Memory is that of the halved image and a few rows of the image.
+python3 png.py wide.png 20000 20 rgb
+txm make -q --limit 64 wide.png
+check wide test "$("$TXMILL" info --json blender_tx/wide.png.*.tx | size_in)" = 39x1
+txm make --limit 64 --max-memory 1M -f wide.png
+check too-little rc_is 3
+need=$(sed -n 's/.*--max-memory \([0-9]*M\) would suffice.*/\1/p' err)
+txm make --limit 64 --max-memory "$need" -f wide.png
+check enough rc_is 0
+check no-temporaries no_temporaries
+finish
