@@ -1,5 +1,6 @@
 # txmill: make, make check, make bench, make install. Variables: CC, CXX, CFLAGS, PREFIX, DESTDIR,
-# SANITIZE=address,undefined (a build of its own beside the plain one), CUDA=auto|yes|no, OPENCL=auto|yes|no.
+# SANITIZE=address,undefined (a build of its own beside the plain one), CUDA=auto|yes|no, OPENCL=auto|yes|no,
+# DEPS=pypi|system (where OpenColorIO and OpenImageIO come from), TXM_DEPS (the folder of those from PyPI).
 VERSION    := 0.1.0
 SOVERSION  := 0
 PREFIX     ?= /usr/local
@@ -19,7 +20,23 @@ NVCC       ?= nvcc
 comma := ,
 B := build$(if $(SANITIZE),-sanitize)
 PKG_CONFIG ?= pkg-config
-PACKAGES := OpenColorIO libtiff-4 OpenEXR libdeflate libzstd libcrypto libxxhash libisal libjpeg \
+# OpenColorIO and OpenImageIO are those of scripts/deps.txt, from PyPI, so that colours and decoders are Blender's. They are
+# kept in TXM_DEPS (also in the environment), which several trees can share, in a folder for each state of these two files.
+DEPS     ?= pypi
+TXM_DEPS ?= deps
+ifeq ($(DEPS),pypi)
+DEPS_DIR     := $(abspath $(TXM_DEPS))/$(shell { uname -m; cat scripts/deps.txt scripts/deps.sh; } | cksum | cut -d' ' -f1)
+DEPS_STAMP   := $(DEPS_DIR)/complete
+DEPS_CFLAGS  := -isystem $(DEPS_DIR)/include
+DEPS_LDFLAGS := -L$(DEPS_DIR)/lib
+# What is not installed finds them at their place. The libraries of txmill find them beside themselves or, installed, in
+# the folder of the modules, and so do programs that link these.
+DEPS_RPATH   := -Wl,-rpath,$(DEPS_DIR)/lib
+DEPS_ORIGIN  := -Wl,-rpath,'$$ORIGIN/txmill:$$ORIGIN'
+else ifneq ($(DEPS),system)
+$(error DEPS is $(DEPS); it can be pypi or system)
+endif
+PACKAGES := libtiff-4 OpenEXR libdeflate libzstd libcrypto libxxhash libisal libjpeg \
             yaml-0.1 libcjson
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES))
 # OpenEXR's pkg-config names the C++ libraries too; only the C core is used.
@@ -44,7 +61,7 @@ COMMON := $(OPT) $(SAN) $(if $(SAN),-Dalways_inline=unused) -fPIC -ffp-contract=
           -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DTXM_VERSION='"$(VERSION)"'
 ALL_CFLAGS   := -std=c11 $(COMMON) $(WARN) $(PKG_CFLAGS) $(CFLAGS)
 ALL_CXXFLAGS := -std=c++17 $(COMMON) $(WARNXX) $(PKG_CFLAGS) $(CXXFLAGS)
-ALL_LDFLAGS  := $(SAN) -pthread $(LDFLAGS)
+ALL_LDFLAGS  := $(SAN) -pthread $(DEPS_LDFLAGS) $(LDFLAGS)
 
 # The folder determines to which library a file belongs. Programs of the build and plug-ins have rules of their own.
 MODULE_SRC := $(addprefix src/mill/source/oiio/,oiio_module.cpp oiio_read.cpp oiio_write.cpp luminance_chroma.cpp)
@@ -99,7 +116,7 @@ $(B)/flags/$(1): $(if $(call same,$(file <$(B)/flags/$(1)),$(2)),,FORCE)
 	@printf '%s\n' '$(subst ','\'',$(strip $(2)))' > $$@
 endef
 $(eval $(call remember,c,$(CC) $(ALL_CFLAGS)))
-$(eval $(call remember,cxx,$(CXX) $(ALL_CXXFLAGS)))
+$(eval $(call remember,cxx,$(CXX) $(ALL_CXXFLAGS) $(DEPS_CFLAGS)))
 $(eval $(call remember,link,$(CC) $(CXX) $(ALL_LDFLAGS) $(LIBS)))
 $(eval $(call remember,prefix,$(PREFIX) $(MODULEDIR)))
 $(B)/src/tile/base/plugin.o: ALL_CFLAGS += -DTXM_MODULE_DIR='"$(MODULEDIR)"'
@@ -121,9 +138,17 @@ $(TOOL_OBJ): ALL_CFLAGS += -I. -Istream
 $(B)/%.o: %.c $(B)/flags/c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(ISA) -c $< -o $@
-$(B)/%.o: %.cpp $(B)/flags/cxx
+# What is in C++ is there for the two libraries' sake.
+$(B)/%.o: %.cpp $(B)/flags/cxx | $(DEPS_STAMP)
 	@mkdir -p $(@D)
-	$(CXX) $(ALL_CXXFLAGS) -c $< -o $@
+	$(CXX) $(ALL_CXXFLAGS) $(DEPS_CFLAGS) -c $< -o $@
+$(DEPS_DIR)/complete:
+	@echo "Fetching OpenColorIO and OpenImageIO ..."
+	@scripts/deps.sh $(@D)
+ifneq ($(DEPS_DIR),)
+all: $(DEPS_STAMP)
+$(B)/tests/% $(B)/fuzz_% $(B)/bench_% $(B)/gen/color/known-maker: private ALL_LDFLAGS += $(DEPS_RPATH)
+endif
 
 $(B)/libtxmill.a: $(MILL_OBJ)
 $(B)/libtxtile.a: $(TILE_OBJ)
@@ -141,8 +166,9 @@ $(B)/libtxtile.so: $(TILE_OBJ) $(B)/gen/libtxtile.map $(B)/flags/link
 	  -Wl,-Bsymbolic-functions \
 	  $(ALL_LDFLAGS) $(TILE_OBJ) $(TILE_LIBS) -o $@
 $(B)/libtxmill.so: $(MILL_OBJ) $(B)/libtxtile.so $(B)/gen/libtxmill.map $(B)/flags/link
-	$(CC) -shared -Wl,-soname,$(@F).$(SOVERSION) -Wl,--version-script=$(B)/gen/libtxmill.map $(ALL_LDFLAGS) \
+	$(CC) -shared -Wl,-soname,$(@F).$(SOVERSION) -Wl,--version-script=$(B)/gen/libtxmill.map $(ALL_LDFLAGS) $(DEPS_ORIGIN) \
 	  $(MILL_OBJ) $(B)/libtxtile.so $(LIBS) -o $@
+	$(if $(DEPS_DIR),ln -sf $(DEPS_DIR)/lib/*.so* $(B)/)
 # The program links the libraries by the names under which it will find them.
 LINK_TXMILL = $(CC) $(ALL_LDFLAGS) $(TOOL_OBJ) $(B)/libtxmill.so $(B)/libtxtile.so -Wl,--as-needed $(LIBS) $(TOOL_LIBS)
 $(B)/lib%.so.$(SOVERSION): $(B)/lib%.so
@@ -153,9 +179,9 @@ $(B)/txmill: $(TOOL_OBJ) $(B)/libtxmill.so.$(SOVERSION) $(B)/libtxtile.so.$(SOVE
 $(B)/install/txmill: $(B)/txmill $(B)/flags/prefix
 	@mkdir -p $(@D)
 	$(LINK_TXMILL) $(if $(filter-out /usr,$(PREFIX)),-Wl$(comma)-rpath$(comma)'$$ORIGIN/../$(patsubst $(PREFIX)/%,%,$(LIBDIR))') -o $@
-# OpenImageIO loads 258 libraries and takes 130 MB, so it is in a module that is loaded when a source needs it.
+# OpenImageIO is in a module that is loaded when a source needs it.
 $(B)/txmill-oiio.so: $(MODULE_OBJ) $(B)/flags/link
-	$(CXX) -shared $(ALL_LDFLAGS) $(MODULE_OBJ) -lOpenImageIO -lOpenImageIO_Util $(shell $(PKG_CONFIG) --libs OpenEXR) -o $@
+	$(CXX) -shared $(ALL_LDFLAGS) $(DEPS_ORIGIN) $(MODULE_OBJ) -lOpenImageIO -lOpenImageIO_Util $(shell $(PKG_CONFIG) --libs OpenEXR) -o $@
 
 # Compiling a test takes longer than what it runs itself: the time of most is spent in the library and in tests/util.
 TEST_OPT := $(patsubst -O2,-O1,$(filter -O2,$(OPT)))
@@ -232,6 +258,7 @@ install: all $(B)/install/txmill
 	  ln -sf $$l.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$$l.so.$(SOVERSION) && \
 	  ln -sf $$l.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/$$l.so || exit; done
 	install -m 755 $(B)/txmill-oiio.so $(B)/txmill-oiio-worker $(DESTDIR)$(MODULEDIR)/
+	for l in $(if $(DEPS_DIR),$(DEPS_DIR)/lib/*.so*); do [ -L $$l ] || install -m 755 $$l $(DESTDIR)$(MODULEDIR)/ || exit; done
 	for m in embree sdl; do [ ! -e $(B)/txmill-$$m.so ] || install -m 755 $(B)/txmill-$$m.so $(DESTDIR)$(MODULEDIR)/ || exit; done
 	install -m 644 $(TILE_API) $(DESTDIR)$(INCLUDEDIR)/txtile/
 	install -m 644 $(MILL_API) $(DESTDIR)$(INCLUDEDIR)/txmill/
@@ -240,7 +267,7 @@ install: all $(B)/install/txmill
 	for f in farm/*/*; do install -D -m $$([ -x $$f ] && echo 755 || echo 644) $$f $(DESTDIR)$(DATADIR)/$$f || exit; done
 	for l in txmill txtile; do \
 	  sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' \
-	    -e 's|@LIBS_PRIVATE@|$(LIBS)|; s|@TILE_LIBS_PRIVATE@|$(TILE_LIBS)|' scripts/$$l.pc.in \
+	    -e 's|@LIBS_PRIVATE@|$(if $(DEPS_DIR),-L$${libdir}/txmill -Wl$(comma)-rpath$(comma)$${libdir}/txmill) $(LIBS)|; s|@TILE_LIBS_PRIVATE@|$(TILE_LIBS)|' scripts/$$l.pc.in \
 	    > $(DESTDIR)$(LIBDIR)/pkgconfig/$$l.pc || exit; done
 
 uninstall:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares pinned versions with a list of published holes: check_pins.py [WHEEL.TXT [ADVISORIES.TSV]]
+"""Compares pinned versions with a list of published holes: check_pins.py [DEPS.TXT [ADVISORIES.TSV]]
 
 Exit code 1 if a pinned version is affected and the list does not say why it is kept, or if the pins are inconsistent."""
 import pathlib
@@ -62,4 +62,4 @@ def main(pins, advisories):
 
 if __name__ == "__main__":
     paths = [pathlib.Path(path) for path in sys.argv[1:]]
-    sys.exit(main(*paths, *[HERE / "wheel.txt", HERE / "advisories.tsv"][len(paths):]))
+    sys.exit(main(*paths, *[HERE / "deps.txt", HERE / "advisories.tsv"][len(paths):]))

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds Debian packages of this tree: scripts/deb.sh BUILD [FOLDER]. They are for the version of Debian that builds them.
+# Builds Debian packages of this tree: scripts/deb.sh BUILD [FOLDER]. They are for the version of Debian that
+# builds them, and use its OpenColorIO and OpenImageIO (DEPS=system).
 #
 #   txmill          the program with its manual, completion and farm scripts
 #   libtxtile0      the library that renderers link
@@ -22,7 +23,7 @@ trap 'rm -rf "$work"' EXIT
 libdir=/usr/lib/$triplet
 
 # Everything is installed once, and each package then takes its part.
-make -s PREFIX=/usr LIBDIR="$libdir" PYTHONDIR=/usr/lib/python3/dist-packages DESTDIR="$work/all" B="$build" CUDA="${CUDA:-no}" install
+make -s DEPS=system PREFIX=/usr LIBDIR="$libdir" PYTHONDIR=/usr/lib/python3/dist-packages DESTDIR="$work/all" B="$build" CUDA="${CUDA:-no}" install
 take() { # PACKAGE PATTERN...: moves installed files into the package
     local package=$1 pattern path
     shift

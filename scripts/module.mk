@@ -16,7 +16,8 @@ check-abi: $(B)/libtxtile.so $(B)/libtxmill.so
 	scripts/abi.sh $(B) $(BASE)
 
 # Packages for this version of Debian, in $(B)/deb; installed, used and removed in clean chroots (root, network).
-deb: all
+deb:
+	$(MAKE) DEPS=system all
 	scripts/deb.sh $(B)
 check-deb:
 	tests/deb/check.sh
@@ -26,7 +27,7 @@ wheel: check-pins
 	scripts/wheel.sh $(B)/wheel
 check-wheel: wheel
 	tests/wheel/check.sh $(B)/wheel/dist
-# Whether what the wheel takes from PyPI has published holes, according to scripts/advisories.tsv, which is reviewed at each
+# Whether what the build takes from PyPI has published holes, according to scripts/advisories.tsv, which is reviewed at each
 # release.
 check-pins:
 	@scripts/check_pins.py

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs missing packages: scripts/setup.sh build|test|bench|slurm|bochs|library|blender. If nothing is missing, it does nothing and needs no network.
+# Installs missing packages: scripts/setup.sh build|test|system|bench|slurm|bochs|library|blender. If nothing is missing, it does nothing and needs no network.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 sets=${1:-build}

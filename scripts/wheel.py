@@ -81,8 +81,8 @@ def debian_notes():
 def licenses():
     """Names inside the wheel's licenses folder -> files."""
     found = {"LICENSE": pathlib.Path("LICENSE")}
-    for source in sorted((DEPS / "source").iterdir()):
-        for path in sorted(source.glob("LICENSE*")) + sorted(source.glob("THIRD-PARTY*")):
+    for source in sorted((DEPS / "licenses").iterdir()):
+        for path in sorted(source.iterdir()):
             found["%s/%s" % (source.name, path.name)] = path
     for package, path in sorted(debian_notes().items()):
         found["debian/%s" % package] = path

@@ -13,9 +13,6 @@ $(B)/fuzz_verify: $(TOOL_LIB)
 -include $(wildcard $(B)/fuzz_*.d)
 endif
 
-# Tests that compare with OpenImageIO know of its versions.
-$(B)/tests/util/util_raster.o: ALL_CFLAGS += -DOIIO_MAJOR=$(firstword $(subst ., ,$(shell $(PKG_CONFIG) --modversion OpenImageIO)))
-
 # bench/padded.sh: padded tiles a second, beside OpenImageIO.
 $(B)/bench/bench_oiio.o: bench/bench_oiio.cpp
 $(B)/bench_padded: bench/bench_padded.c $(B)/bench/bench_oiio.o $(STATIC)

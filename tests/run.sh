@@ -19,6 +19,9 @@ fi
 # A version manager's python3 is a script that takes 0.1 s to find the interpreter, which scripts call a thousand times.
 python=$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))' 2>/dev/null)
 if [ -x "$python/python3" ] && ! [ "$(command -v python3)" -ef "$python/python3" ]; then export PATH="$python:$PATH"; fi
+# The programs of OpenImageIO that belong to the library of this build.
+tools=$(dirname "$(dirname "$(readlink -f "$build/libOpenImageIO.so")")")/bin
+if [ -x "$tools/maketx" ]; then export PATH="$tools:$PATH"; fi
 # Scripts test these for what they do differently under sanitizers.
 case $build in *sanitize* | *tsan*) export SANITIZED=yes ;; esac
 # A sanitizer finds errors of memory and undefined behaviour. Scripts with a line "# Plain builds only: REASON" have

@@ -67,13 +67,13 @@ counted() { # CHROOT COMMAND...
 compile() {
   ready debian || return
   "$chroots" run debian sh -c 'dpkg-query -W -f "note built with \${Package} \${Version}\n" libopenimageio-dev libopencolorio-dev'
-  "$chroots" run debian make -s -j"$jobs" B=$build all >"$log" 2>&1
+  "$chroots" run debian make -s -j"$jobs" DEPS=system B=$build all >"$log" 2>&1
   if [ $? = 0 ] && ! grep -E 'warning:|error:' "$log"; then pass "no warnings"; else fail "built without warnings"; fi
 }
 
 suite() {
   ready debian || return
-  "$chroots" run debian make -s -j"$jobs" B=$build check >"$log" 2>&1
+  "$chroots" run debian make -s -j"$jobs" DEPS=system B=$build check >"$log" 2>&1
   read -r p f s < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p' "$log" | tail -n 1)
   if [ -z "$p" ]; then p=0 f=0 s=0; fail "the tests did not run"; else grep -A20 '^FAIL' "$log"; fi
   if grep -E '\.(c|h|cpp):[0-9]+:[0-9]+: warning:' "$log"; then fail "tests built without warnings"; fi
@@ -87,7 +87,7 @@ differential() { # CHROOT COMMAND_OF_CHROOTS ARGUMENT...
     skip "python3-numpy and python3-openimageio are not installed (scripts/setup.sh blender)"
     return
   fi
-  PATH=/usr/bin:$PATH tests/differential/differential.py --blender "$chroots $blender" --txmill "$differential_program" \
+  PATH=/usr/bin:$PATH tests/differential/differential.py --blender "$chroots $blender" --txmill "$host" \
     --jobs "$jobs" --work "$logs/${log##*/}.d" "$@" >"$log" 2>&1
   if [ $? = 0 ]; then pass "$*"; else fail "$*"; fi
   sed 's/^/note /' "$log"
@@ -98,24 +98,21 @@ for name in suite extension interface scenes ptex times; do
   if [ -n "${ONLY:-}" ] && wanted $name && [ ! -x $build/txmill ]; then ONLY="build $ONLY"; fi
 done
 part build compile
-# Parts that are compared with Blender are built with an OpenColorIO that has all its spaces; without that chroot, with
-# the host's.
-inside=$PWD/$build/txmill differential_program=$(realpath "$host")
-if "$chroots" run debian test -x "$inside" 2>/dev/null; then differential_program="$chroots run debian $inside"; fi
+inside=$PWD/$build/txmill host=$(realpath "$host")
 [ -n "$quick" ] || part suite suite
 part extension counted debian tests/blender/extension.sh "$extension" "$inside" "$chroots" blender
 part interface counted debian tests/blender/interface.sh "$extension" "$inside" "$chroots"
 part scenes counted debian "$chroots" blender -b --factory-startup --python-exit-code 1 --python tests/blender/loop.py -- \
   "$inside" "$PWD/$logs/scenes" ${quick:+quick}
-part scenes-official counted official "$chroots" python tests/blender/loop.py "chroot /host $differential_program" \
+part scenes-official counted official "$chroots" python tests/blender/loop.py "chroot /host $host" \
   "$PWD/$logs/scenes-official" ${quick:+quick}
-part config counted debian tests/blender/config.sh "$differential_program" "$chroots" blender
-part config-official counted official tests/blender/config.sh "$differential_program" "$chroots" python
+part config counted debian tests/blender/config.sh "$host" "$chroots" blender
+part config-official counted official tests/blender/config.sh "$host" "$chroots" python
 part tiles counted debian tests/blender/tiles.sh "$host" "$chroots" blender
 part tiles-official counted official tests/blender/tiles.sh "$host" "$chroots" python
 part ptex counted debian "$chroots" blender -b --factory-startup --python-exit-code 1 --python tests/blender/ptex.py -- \
   "$inside" "$PWD/$logs/ptex"
-part ptex-official counted official "$chroots" python tests/blender/ptex.py "chroot /host $differential_program" \
+part ptex-official counted official "$chroots" python tests/blender/ptex.py "chroot /host $host" \
   "$PWD/$logs/ptex-official"
 part scripts counted debian "$chroots" blender -b --factory-startup --python-exit-code 1 --python tests/blender/scripts.py -- \
   "$PWD/$logs/scripts"

@@ -27,7 +27,7 @@ check_suite() {
 build_suite() {
     local suite=$1 packages
     # The build chroot has the packages that scripts/packages lists, and lintian.
-    packages=$(awk '$1 == "build" { print $2 }' "$repo/scripts/packages" | tr '\n' ' ')
+    packages=$(awk '$1 == "build" || $1 == "system" { print $2 }' "$repo/scripts/packages" | tr '\n' ' ')
     if [ ! -e "$root/deb-build-$suite/ready" ]; then
         say "$suite: setting up the chroot that builds"
         bootstrap "deb-build-$suite" "$suite"
@@ -40,7 +40,7 @@ build_suite() {
     rm -rf "$root/deb-$suite" && mkdir -p "$root/deb-$suite"
     git -C "$repo" archive --prefix=txmill/ HEAD | tar -x -C "$root/deb-$suite"
     # The host's /var is not visible under its own path, and TXM_CHROOTS may be there.
-    (run "deb-build-$suite" sh -c "cd '/host$root/deb-$suite/txmill' && make -s -j\$(nproc) CUDA=no OPENCL=no B=build PREFIX=/usr \
+    (run "deb-build-$suite" sh -c "cd '/host$root/deb-$suite/txmill' && make -s -j\$(nproc) DEPS=system CUDA=no OPENCL=no B=build PREFIX=/usr \
         LIBDIR=/usr/lib/\$(dpkg-architecture -qDEB_HOST_MULTIARCH) all deb") >"$root/deb-$suite/log" 2>&1 ||
         { tail -n 20 "$root/deb-$suite/log" >&2; fail "$suite: make deb failed"; }
     say "$suite: lintian"

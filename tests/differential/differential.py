@@ -32,7 +32,7 @@ MAKETX = os.path.join(HERE, "..", "blender", "maketx.py")
 ALPHAS = ["straight", "premultiplied", "channel_packed", "none", "auto"]
 COMMON_SPACES = ["sRGB"] * 6 + ["Non-Color"] * 5 + ["Linear Rec.709"] * 4 + ["auto", "ACEScg", "Raw"]
 IMAGE_EXTENSIONS = set("exr tif tiff tx png jpg jpeg tga hdr psd dds fits fit bmp dpx cin iff rla sgi rgb webp ico ppm pgm "
-                       "pbm pfm gif jp2 j2k pic heic avif".split())
+                       "pbm pnm pfm gif jp2 j2k j2c pic heic heif hif avif psb zfile".split())
 
 
 def default_memory():

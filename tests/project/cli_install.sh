@@ -105,6 +105,13 @@ run cc $(flags --cflags) program.c $(flags --libs) -o program-shared
 check shared-links rc_is 0
 # No environment variable says where the modules are.
 unset TXMILL_PLUGINS
+# The libraries from PyPI are installed with the modules, and nothing refers to the folders of the build.
+[ ! -e "$build/libOpenColorIO.so" ] || check own-libraries sh -c 'test -e "$0/libOpenColorIO.so" -a -n "$(echo "$0"/libOpenImageIO.so.3*)" &&
+    test -z "$(find "$0" -type l)" && ldd "$1" | grep -q "=> ${0%/lib/txmill}/.*/lib/txmill/libOpenColorIO.so"' "$root$prefix/lib/txmill" "$root$prefix/bin/txmill"
+for f in bin/txmill lib/libtxmill.so lib/libtxtile.so lib/txmill/*; do
+    for f in "$root$prefix"/$f; do objdump -p "$f" 2>/dev/null; done
+done | sed -n 's/^ *R[UN]*PATH *//p' | tr : '\n' | sort -u >paths
+check paths-are-relative test -s paths -a -z "$(grep -v '^\$ORIGIN' paths)"
 run env LD_LIBRARY_PATH="$root$prefix/lib" ./program-shared rgb8.png
 check shared-runs prints "300x200 9 levels"
 # The TGA needs the OpenImageIO module.
@@ -112,7 +119,7 @@ run env LD_LIBRARY_PATH="$root$prefix/lib" ./program-shared rgba8.tga
 check shared-module-runs prints "90x130 8 levels"
 # shellcheck disable=SC2046
 run cc $(flags --cflags) program.c -Wl,-Bstatic -L"$root$prefix/lib" -ltxmill -ltxtile -Wl,-Bdynamic \
-    $(flags --static --libs | sed 's/-ltxmill//; s/-ltxtile//') -o program-static
+    $(flags --static --libs | sed "s/-ltxmill//; s/-ltxtile//; s|rpath,$prefix|rpath,$root$prefix|") -o program-static
 check static-links rc_is 0
 check static-has-no-libtxmill sh -c '! ldd program-static | grep -qE "libtx(mill|tile)"'
 rm -rf blender_tx

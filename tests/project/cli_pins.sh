@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make check-pins: the versions that the wheel contains have no published holes, as far as the list knows.
+# make check-pins: the versions that the build takes from PyPI have no published holes, as far as the list knows.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
-pins=$repo/scripts/wheel.txt list=$repo/scripts/advisories.tsv
+pins=$repo/scripts/deps.txt list=$repo/scripts/advisories.tsv
 with() { sed "s/^\(.*  *openimageio\)==[0-9.]*/\1==$1/" "$pins" >pins; run "$repo/scripts/check_pins.py" pins "$list"; }
 
 run "$repo/scripts/check_pins.py"
@@ -27,10 +27,10 @@ sed 's/\t[^\t]*2\.5\.0; such.*//' "$list" >list
 run "$repo/scripts/check_pins.py" "$pins" list
 check pins-no-reason rc_is 1
 # Lists that do not fit together.
-sed '/^library *openimageio/s/==[0-9.]*/==3.1.18.0/' "$pins" >pins
+sed '/^headers *openimageio/s/==[0-9.]*/==3.1.18.0/' "$pins" >pins
 run "$repo/scripts/check_pins.py" pins "$list"
 check pins-two-versions grep -q 'openimageio is pinned as 3.1.18.0 and as ' out
-{ cat "$pins" && echo "library  pillow==11.0.0  $(printf '%064d' 0)" && echo "library  zlib==1.3  none"; } >pins
+{ cat "$pins" && echo "headers  pillow==11.0.0  $(printf '%064d' 0)" && echo "headers  zlib==1.3  none"; } >pins
 run "$repo/scripts/check_pins.py" pins "$list"
 check pins-unknown-package grep -q 'nothing about pillow 11.0.0' out
 check pins-without-digest grep -q 'zlib==1.3 has no SHA-256' out

@@ -56,11 +56,6 @@ static void same_attributes(const txm_source_info *a, const txm_source_info *b, 
     }
 }
 
-int raster_oiio_major(void)
-{
-    return OIIO_MAJOR;
-}
-
 bool raster_same_hint(const txm_source_info *direct, const txm_source_info *oiio)
 {
     const char *a = direct->colorspace_hint, *b = oiio->colorspace_hint;

@@ -26,10 +26,7 @@ void raster_compare(const char *path, const char *reader, const char *what);
 /* Checks that pixels and information of two successful reads are the same. */
 void raster_same(const raster *direct, const raster *oiio, const char *what);
 
-/* The version of OpenImageIO with which txmill was built. */
-int raster_oiio_major(void);
-
-/* Whether two hints at a colour space mean the same. From version 3 on OpenImageIO rounds gammas to tenths, and repeats
+/* Whether two hints at a colour space mean the same. OpenImageIO rounds gammas to tenths, and repeats
  * in the hint what it reports as interop id, which is what counts. */
 bool raster_same_hint(const txm_source_info *direct, const txm_source_info *oiio);
 

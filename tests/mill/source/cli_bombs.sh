@@ -10,8 +10,8 @@ if [ -n "${SANITIZED:-}" ]; then
 fi
 run python3 "$repo/tests/mill/source/bombs.py" "$TXMILL" 1150
 check bombs-cost-little test "$rc" = 0 -a "$(wc -l <out)" = 1 -a "$(sed -n 's/^bombs //p' out)" -gt 40
-txm make -q bomb.iff
-check bomb-names-the-option says "--max-memory 10255M decodes it nevertheless"
+txm make -q bomb.jpg
+check bomb-names-the-option says "--max-memory 30241M decodes it nevertheless"
 python3 - <<'PY'
 import struct
 # An IFF of one tile that says 6000 x 6000 px; Targa of 5000 x 5000 px of one colour, by runs of palette indices.

@@ -228,7 +228,7 @@ START_TEST(colour_chunks_are_told_as_oiio_tells_them)
     for (size_t i = 0; i < sizeof gammas / sizeof gammas[0]; i++) {
         uint32_t big = __builtin_bswap32(gammas[i]);
         char what[32];
-        if (gammas[i] == 0 && raster_oiio_major() >= 3) /* it takes the image for linear */
+        if (gammas[i] == 0) /* OpenImageIO takes the image for linear */
             continue;
         snprintf(what, sizeof what, "gamma %u", gammas[i]);
         compare_chunk("gAMA", &big, 4, what);
@@ -311,7 +311,7 @@ START_TEST(exif_is_read_as_oiio_reads_it)
 
     for (size_t i = 0; i <= bytes; i++) {
         char w[40];
-        if (i == 64 && raster_oiio_major() >= 3) /* it takes the last entry of a directory that has no end */
+        if (i == 64) /* OpenImageIO takes the last entry of a directory that has no end */
             continue;
         snprintf(w, sizeof w, "Exif cut to %zu", i);
         compare_chunk("eXIf", block, i, w);

@@ -81,7 +81,7 @@ static bool compare(const char *path)
         oiio = open_source(path, true);
         const txm_source_info *o = txm_source_info_of(oiio);
         ck_assert_str_eq(o->reader, "oiio");
-        if (raster_oiio_major() < 3 || !strstr(path, "iptc")) /* since then it takes nothing from it */
+        if (!strstr(path, "iptc")) /* OpenImageIO takes nothing from it */
             same_info(path, d, o);
         size_t stride = (size_t)d->width * d->channels * txm_type_bytes(d->type);
         uint8_t *a = read_pixels(direct, 64, stride), *b = read_pixels(oiio, 37, stride);
@@ -109,6 +109,8 @@ static void compare_folder(const char *folder, unsigned at_least)
         static const char *const kinds[] = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".exr"};
         const char *dot = strrchr(e->d_name, '.');
         if (e->d_name[0] == '.' || strncmp(e->d_name, "bad-", 4) == 0 || strncmp(e->d_name, "unsupported-", 12) == 0)
+            continue;
+        if (strcmp(e->d_name, "strip-zstd.tif") == 0) /* the libtiff of OpenImageIO has no zstd */
             continue;
         for (size_t i = 0; dot && i < sizeof kinds / sizeof kinds[0]; i++)
             if (strcmp(dot, kinds[i]) == 0) {
