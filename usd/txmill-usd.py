@@ -20,6 +20,8 @@ import threading
 OUT = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="surrogateescape", newline="\n")
 os.dup2(2, 1)
 SAID = set()
+LAYERS = {}  # by identifier
+NEEDED = set()  # (layer, path as it stores it) of references and payloads
 MAX_SAMPLES = 10000
 MAX_VARIANTS, MAX_DEPTH = 10000, 8
 
@@ -47,6 +49,10 @@ except ImportError as e:
     say("lacking", message=str(e))
     OUT.flush()
     sys.exit(0)
+
+
+# Also what only overrides something that is missing.
+THERE = Usd.PrimIsActive & Usd.PrimIsLoaded & ~Usd.PrimIsAbstract
 
 
 def text(value):
@@ -166,6 +172,15 @@ def say_light(prim, root):
             return
 
 
+def what_is_wrong(e):
+    """From pxr come one or more texts "Error in 'function' at line N in file F : 'what is wrong'"."""
+    try:
+        whole = " ".join(str(e).split())
+    except UnicodeDecodeError:  # the text quotes the file
+        whole = "it is not UTF-8"
+    return ("; ".join(re.findall(r" : '(.*?)'(?= Error in |$)", whole)) or whole or type(e).__name__)[:400].strip()
+
+
 def is_pointer(path):
     """Whether the file is a pointer of Git LFS, in place of one that was not downloaded."""
     try:
@@ -179,15 +194,18 @@ def is_pointer(path):
 
 def say_unread(path, found, parent):
     """A layer for which USD has no reader. usd-core lacks the one for MaterialX; the package materialx has another."""
-    if not found.lower().endswith(".mtlx"):
+    if not found.lower().rstrip("]").endswith(".mtlx"):
         say("layer", path=path, parent=parent, there=True, message="this USD has no reader for such files")
         return
     try:
-        if not os.path.isfile(found):
-            raise LookupError("not a regular file")
-        say_document(found, path)
+        if os.path.isfile(found):
+            say_document(found, path)
+        elif not Ar.IsPackageRelativePath(found):  # Cycles looks up no tx files for images inside a package
+            say("layer", path=path, parent=parent, there=True, message="not a regular file")
+    except Lacking as e:
+        say("layer", path=path, parent=parent, there=True, status="not-installed", message=str(e))
     except LookupError as e:
-        say("layer", path=path, parent=parent, there=True, message=str(e))
+        say("layer", path=path, parent=parent, there=True, status="corrupt", message="MaterialX cannot open it: %s" % e)
     else:
         say("layer", path=path, parent=parent, there=True)
 
@@ -213,8 +231,10 @@ def say_document(path, library):
     options.readXIncludeFunction = include
     try:
         MaterialX.readFromXmlFile(document, path, MaterialX.FileSearchPath(), options)
-    except MaterialX.Exception as e:
-        raise LookupError("MaterialX cannot read it: " + " ".join(str(e).split())[:300]) from None
+    except MemoryError:
+        raise
+    except Exception as e:
+        raise LookupError(" ".join(str(e).split()).rstrip(".")[:300]) from None
     elements = [e for e in document.traverseTree() if e.isA(MaterialX.Input) and e.getType() == "filename"]
     for given in elements[:MAX_SAMPLES]:
         stored = given.getValueString()
@@ -270,16 +290,30 @@ def map_layers(stage, maps):
                     again |= layer.UpdateCompositionAssetDependency(identifier, target)
 
 
-def say_layers(stage, root):
-    resolver = Ar.GetResolver()
+def note_references(prim):
+    """Which layers the prim needs: a layer also names those of other variants and of inactive prims."""
+    for spec in prim.GetPrimStack():
+        for items in (spec.referenceList, spec.payloadList) if spec.hasReferences or spec.hasPayloads else ():
+            NEEDED.update((spec.layer.identifier, item.assetPath) for item in items.GetAppliedItems())
+
+
+def keep_layers(stage):
+    """Layers of a variant would be closed when another one is chosen."""
     for layer in stage.GetUsedLayers():
-        if layer.anonymous:
-            continue
+        if not layer.anonymous and layer.identifier not in LAYERS:
+            LAYERS[layer.identifier] = Sdf.Layer.FindOrOpen(layer.identifier) or layer
+
+
+def say_layers(root):
+    resolver = Ar.GetResolver()
+    for layer in list(LAYERS.values()):
         if layer.realPath and layer.realPath != root:
             say("layer", path=layer.realPath, parent=root, there=True)
         for identifier in layer.GetCompositionAssetDependencies():
             named, arguments = Sdf.Layer.SplitIdentifier(identifier)
             if not named:  # a reference inside the layer
+                continue
+            if (layer.identifier, identifier) not in NEEDED and identifier not in layer.subLayerPaths:
                 continue
             path = anchored(layer, named)
             if Sdf.Layer.IsAnonymousLayerIdentifier(path):
@@ -291,14 +325,29 @@ def say_layers(stage, root):
             elif Sdf.Layer.Find(path, arguments) or Sdf.Layer.Find(path):
                 continue
             elif is_pointer(str(found)):
-                say("layer", path=path, parent=parent, there=True,
+                say("layer", path=path, parent=parent, there=True, status="not-downloaded",
                     message="a pointer of Git LFS in place of the file; 'git lfs pull' downloads the file")
             elif not Sdf.FileFormat.FindByExtension(str(found)):
                 say_unread(path, str(found), parent)
+            else:
+                say_damaged(path, parent)
+
+
+def say_damaged(path, parent):
+    """A layer that the stage needs and has not: USD says why only if it is opened once more."""
+    try:
+        Sdf.Layer.FindOrOpen(path)
+    except MemoryError:
+        raise
+    except Exception as e:
+        say("layer", path=path, parent=parent, there=True, status="corrupt", message="USD cannot open it: " + what_is_wrong(e))
 
 
 def say_prims(prims, root):
     for prim in prims:
+        note_references(prim)
+        if not prim.IsDefined():
+            continue
         if prim.IsA(UsdShade.Shader):
             say_shader(prim, UsdShade.Shader(prim), root)
         elif prim.GetTypeName().endswith(("Light", "Light_1")):
@@ -318,7 +367,8 @@ def say_variants(prim, root, maps, done, depth=0):
             done.add(key)
             chosen.SetVariantSelection(variant)
             map_layers(prim.GetStage(), maps)
-            say_prims(Usd.PrimRange(prim), root)
+            say_prims(Usd.PrimRange(prim, THERE), root)
+            keep_layers(prim.GetStage())
             for inner in [p.GetPath() for p in Usd.PrimRange(prim) if p.HasVariantSets()]:
                 say_variants(prim.GetStage().GetPrimAtPath(inner), root, maps, done, depth + 1)
         chosen.SetVariantSelection(before)
@@ -350,20 +400,31 @@ def read(path, every_variant, maps):
         done.set()
 
 
+def open_prototypes(stage):
+    """Makes one instance of each prototype an ordinary prim, as variants can be chosen only there. More instances may appear."""
+    done, found = set(), {None: None}
+    while found and len(done) < MAX_VARIANTS:
+        new = [p for p in stage.GetPrototypes() if p.GetPath() not in done]
+        found = {p.GetPath(): i.GetPath() for p in new for i in p.GetInstances() if not i.IsInPrototype()}
+        done.update(found)
+        for instance in found.values():
+            stage.GetPrimAtPath(instance).SetInstanceable(False)
+
+
 def read_stage(stage, every_variant, maps):
     root = stage.GetRootLayer().realPath
     if every_variant:
         stage.SetEditTarget(stage.GetSessionLayer())
-        for instance in [p for p in stage.Traverse() if p.IsInstance()]:
-            instance.SetInstanceable(False)  # the variants inside can be chosen only then
+        open_prototypes(stage)
     # Each prototype is visited once, however many instances it has.
-    for prims in [stage.Traverse()] + [Usd.PrimRange(prototype) for prototype in stage.GetPrototypes()]:
+    for prims in [stage.Traverse(THERE)] + [Usd.PrimRange(prototype, THERE) for prototype in stage.GetPrototypes()]:
         say_prims(prims, root)
+    keep_layers(stage)
     if every_variant:
         chosen = set()
         for path in [p.GetPath() for p in stage.Traverse() if p.HasVariantSets()]:
             say_variants(stage.GetPrimAtPath(path), root, maps, chosen)
-    say_layers(stage, root)
+    say_layers(root)
 
 
 def answer(arguments):
@@ -373,13 +434,11 @@ def answer(arguments):
     except MemoryError:
         say("memory")
     except Lacking as e:
-        say("unread", message=str(e))
-    except Exception as e:  # from pxr, with one or more texts "Error in 'function' at line N in file F : 'what is wrong'"
-        try:
-            whole = " ".join(str(e).split())
-        except UnicodeDecodeError:  # the text quotes the file
-            whole = "it is not UTF-8"
-        say("failed", message=("; ".join(re.findall(r" : '(.*?)'(?= Error in |$)", whole)) or whole or type(e).__name__)[:400])
+        say("unread", status="not-installed", message=str(e))
+    except LookupError as e:
+        say("failed", reader="MaterialX", message=str(e))
+    except Exception as e:
+        say("failed", message=what_is_wrong(e))
     say("end")
     OUT.flush()
 

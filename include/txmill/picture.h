@@ -30,7 +30,8 @@ typedef struct txm_picture {
 /* Writes a picture to `path`, whose folder must exist; it appears complete or not at all. The extension chooses the
  * format, any that OpenImageIO writes. Types that the format lacks are converted; an alpha channel that it lacks is
  * left out, with alpha taken as associated. A worker process encodes it, so that a crash in an encoder fails this call
- * only. UNSUPPORTED if no format has that extension or OpenImageIO is missing; DENIED, IO, DISK_FULL, NO_MEMORY. */
+ * only. UNSUPPORTED if no format has that extension; NOT_INSTALLED without OpenImageIO; DENIED, IO, DISK_FULL,
+ * NO_MEMORY. */
 TXM_API txm_status txm_picture_write(const char *path, const txm_picture *picture, txm_error *err);
 
 /* The same into memory: free *file with free(). The extension of `name` chooses the format. */

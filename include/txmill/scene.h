@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Listing the images that the shaders of a scene use, without Blender. A scene is a .blend file, Cycles' own XML (.xml)
- * or USD (.usd, .usda, .usdc, .usdz, .mtlx: read by a Python that has usd-core, UNSUPPORTED without it). The comments
+ * or USD (.usd, .usda, .usdc, .usdz, .mtlx: read by a Python that has usd-core, NOT_INSTALLED without it). The comments
  * here speak of .blend files; for the other formats they apply to whatever corresponds, for example an included file is
  * a library.
  *

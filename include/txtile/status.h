@@ -40,24 +40,26 @@ extern "C" {
 /* Status codes. They are stable: new codes are added at the end, and numbers never change. */
 typedef enum txm_status {
     TXM_STATUS_OK = 0,
-    TXM_STATUS_INTERNAL,    /* a bug in txmill or in a library that it uses */
-    TXM_STATUS_USAGE,       /* an invalid parameter or option */
-    TXM_STATUS_NO_MEMORY,   /* allocation failed; a retry on a less busy machine may work */
-    TXM_STATUS_NOT_FOUND,   /* the file does not exist */
-    TXM_STATUS_NOT_A_FILE,  /* a folder, device or socket in place of a file */
-    TXM_STATUS_DENIED,      /* permission or read-only file system */
-    TXM_STATUS_IO,          /* reading or writing failed; a retry may work */
-    TXM_STATUS_DISK_FULL,   /* no space or quota left; a retry may work */
-    TXM_STATUS_CORRUPT,     /* truncated or damaged data */
-    TXM_STATUS_UNSUPPORTED, /* valid, but of a kind that txmill cannot process */
-    TXM_STATUS_TOO_LARGE,   /* beyond a documented limit or --max-memory */
-    TXM_STATUS_COLORSPACE,  /* a colour space that the config lacks or cannot build */
-    TXM_STATUS_CONFIG,      /* the OCIO config cannot be read */
-    TXM_STATUS_LOCKED,      /* another process holds the target; a retry may work */
-    TXM_STATUS_CHANGED,     /* the source changed while it was read; a retry may work */
-    TXM_STATUS_CANCELLED,   /* the caller requested a stop */
-    TXM_STATUS_NEWER,       /* the format version is newer than this build reads */
-    TXM_STATUS_DEVICE       /* the device does not exist or failed */
+    TXM_STATUS_INTERNAL,       /* a bug in txmill or in a library that it uses */
+    TXM_STATUS_USAGE,          /* an invalid parameter or option */
+    TXM_STATUS_NO_MEMORY,      /* allocation failed; a retry on a less busy machine may work */
+    TXM_STATUS_NOT_FOUND,      /* the file does not exist */
+    TXM_STATUS_NOT_A_FILE,     /* a folder, device or socket in place of a file */
+    TXM_STATUS_DENIED,         /* permission or read-only file system */
+    TXM_STATUS_IO,             /* reading or writing failed; a retry may work */
+    TXM_STATUS_DISK_FULL,      /* no space or quota left; a retry may work */
+    TXM_STATUS_CORRUPT,        /* truncated or damaged data */
+    TXM_STATUS_UNSUPPORTED,    /* valid, but of a kind that txmill cannot process */
+    TXM_STATUS_TOO_LARGE,      /* beyond a documented limit or --max-memory */
+    TXM_STATUS_COLORSPACE,     /* a colour space that the config lacks or cannot build */
+    TXM_STATUS_CONFIG,         /* the OCIO config cannot be read */
+    TXM_STATUS_LOCKED,         /* another process holds the target; a retry may work */
+    TXM_STATUS_CHANGED,        /* the source changed while it was read; a retry may work */
+    TXM_STATUS_CANCELLED,      /* the caller requested a stop */
+    TXM_STATUS_NEWER,          /* the format version is newer than this build reads */
+    TXM_STATUS_DEVICE,         /* the device does not exist or failed */
+    TXM_STATUS_NOT_DOWNLOADED, /* a pointer of Git LFS in place of the file */
+    TXM_STATUS_NOT_INSTALLED   /* a library, module or program that the call needs is not there */
 } txm_status;
 
 /* A short name for the status of success. */

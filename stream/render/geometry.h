@@ -14,7 +14,7 @@ typedef struct txm_scene_geometry {
     txm_geometry *data;
 } txm_scene_geometry;
 
-/* Loads txmill-embree.so and passes it the scene. UNSUPPORTED if the module is not installed; CANCELLED
+/* Loads txmill-embree.so and passes it the scene. NOT_INSTALLED without the module; CANCELLED
  * if *cancel, which may be NULL, is set while it builds its trees, which takes seconds for millions of triangles. */
 txm_status txm_scene_geometry_new(const txm_render_scene *scene, unsigned threads, const volatile int *cancel,
                                   txm_scene_geometry *out, txm_error *err);

@@ -64,12 +64,12 @@ const void *txm_module_table(const txm_module *m, txm_error *err)
     if (!path && !looked_in)
         stm_no_memory(err, NULL);
     else if (!path)
-        stm_fail(err, TXM_STATUS_UNSUPPORTED, "%s, which Python wheels leave out: %s is not in %s", m->lack, m->file,
+        stm_fail(err, TXM_STATUS_NOT_INSTALLED, "%s, which Python wheels leave out: %s is not in %s", m->lack, m->file,
                  looked_in);
     else if (!table && memory_is_short())
         stm_fail(err, TXM_STATUS_NO_MEMORY, "there is not enough memory to load %s: %s", m->file, why);
     else if (!table)
-        stm_fail(err, TXM_STATUS_UNSUPPORTED, "%s; on Debian and Ubuntu install %s: %s", m->lack, m->package, why);
+        stm_fail(err, TXM_STATUS_NOT_INSTALLED, "%s; on Debian and Ubuntu install %s: %s", m->lack, m->package, why);
     free(path);
     free(looked_in);
     return table;

@@ -12,6 +12,6 @@ typedef struct txm_module {
 } txm_module;
 
 /* The module's table, whose sizes and number the caller checks; the module stays loaded, as threads of its library
- * cannot be unloaded. NULL: UNSUPPORTED, or NO_MEMORY. */
+ * cannot be unloaded. NULL: NOT_INSTALLED, or NO_MEMORY. */
 const void *txm_module_table(const txm_module *module, txm_error *err);
 #endif

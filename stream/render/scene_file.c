@@ -648,8 +648,8 @@ txm_status txm_scene_read(txm_render_scene *scene, const char *path, txm_error *
                           path);
     else if (!text)
         status = stm_fail_errno(err, errno, "%s: the scene cannot be opened", file);
-    else if (strncmp(text, "version https://git-lfs.github.com/spec/", bytes < 40 ? bytes : 40) == 0 && bytes)
-        status = stm_fail(err, TXM_STATUS_UNSUPPORTED,
+    else if (bytes > 40 && strncmp(text, "version https://git-lfs.github.com/spec/", 40) == 0)
+        status = stm_fail(err, TXM_STATUS_NOT_DOWNLOADED,
                           "%s: a pointer of Git LFS in place of the file; 'git lfs pull' downloads the file", file);
     else
         status = txm_scene_parse(scene, file, path, text, bytes, err);

@@ -11,8 +11,8 @@ typedef struct txm_screen {
     txm_window *data; /* NULL: none */
 } txm_screen;
 
-/* Opens a window whose inside has that size, or as much of it as there is room for. From one thread. UNSUPPORTED if the
- * module, its library or a display is missing; the message says what to install. */
+/* Opens a window whose inside has that size, or as much of it as there is room for. From one thread. NOT_INSTALLED
+ * without the module or its library, UNSUPPORTED without a display; the message says what to do. */
 txm_status txm_screen_open(const char *title, uint32_t width, uint32_t height, txm_screen *out, txm_error *err);
 void txm_screen_close(txm_screen *screen); /* NULL-safe */
 #endif

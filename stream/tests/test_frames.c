@@ -77,7 +77,7 @@ static txm_frames *frames_of(const txm_render_scene *scene, const txm_frames_opt
     txm_frames *frames = NULL;
     err = (txm_error){0};
     txm_status status = txm_frames_open(scene, o, &frames, &err);
-    if (status == TXM_STATUS_UNSUPPORTED)
+    if (status == TXM_STATUS_NOT_INSTALLED)
         return NULL;
     ck_assert_msg(status == TXM_OK, "%s", err.message);
     return frames;

@@ -336,7 +336,7 @@ static bool traced(const txm_render_scene *scene, txm_render_options *o, bool re
     memset(rgb, 0, 3 * PIXELS * sizeof *rgb);
     o->cancel = cancel;
     *status = txm_scene_geometry_new(scene, 2, NULL, &geometry, &err);
-    if (*status == TXM_STATUS_UNSUPPORTED)
+    if (*status == TXM_STATUS_NOT_INSTALLED)
         return false;
     job.pool = stm_pool_new(2);
     ck_assert_msg(txm_render_textures_new(scene, o, reference, reference, &job.textures, &err) == TXM_OK, "%s",

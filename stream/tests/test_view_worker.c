@@ -65,7 +65,7 @@ static txm_view_worker *open_worker(const txm_render_scene *scene, txm_view_resu
     txm_view_worker *w = NULL;
     ck_assert_msg(txm_view_worker_new(scene, &o, &w, &err) == TXM_OK, "%s", err.message);
     *opened = result_of(w);
-    if (opened->status == TXM_STATUS_UNSUPPORTED)
+    if (opened->status == TXM_STATUS_NOT_INSTALLED)
         txm_view_worker_free(&w);
     else
         ck_assert_msg(opened->status == TXM_OK, "%s", opened->err.message);

@@ -356,7 +356,7 @@ void txm_tx_explain(const char *path, txm_error *err)
     const char *quoted = word ? word : path;
     txm_error_clear(err);
     if (txm_is_image_name(path))
-        txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is %s without a tx file; 'txmill make %s' makes one", path, noun,
+        txm_fail(err, TXM_STATUS_NOT_FOUND, "%s: is %s without a tx file; 'txmill make %s' makes one", path, noun,
                  quoted);
     else
         txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is %s, not a tx file%s%s%s", path, noun,

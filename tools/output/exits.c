@@ -270,7 +270,8 @@ static const char *step_for(const char *values, txm_status status)
         {TXM_VALUES_TX, TXM_STATUS_CORRUPT, "make these tx files again with 'txmill make --force', or copy them again"},
         {TXM_VALUES_TX, TXM_STATUS_UNSUPPORTED,
          "give tx files, or folders that contain them; 'txmill make' makes the tx files of images"},
-        {TXM_VALUES_TX, TXM_STATUS_NOT_FOUND, "check the names, and whether the share is mounted"},
+        {TXM_VALUES_TX, TXM_STATUS_NOT_FOUND,
+         "check the names, and whether the share is mounted; 'txmill make' makes the tx files of images"},
         {TXM_VALUES_TX, TXM_STATUS_DENIED, "have the permissions changed"},
         {TXM_VALUES_SCENE, TXM_STATUS_CORRUPT, "save these scenes again, or copy them again"},
         {TXM_VALUES_SCENE, TXM_STATUS_UNSUPPORTED, "give scenes: .blend, .usd, or the XML of Cycles"},
@@ -288,7 +289,7 @@ static const char *step_for(const char *values, txm_status status)
         {TXM_VALUES_LOG, TXM_STATUS_NOT_FOUND, "check the names, and whether the share is mounted"},
         {TXM_VALUES_LOG, TXM_STATUS_DENIED, "have the permissions changed"},
         {TXM_VALUES_FILE, TXM_STATUS_CORRUPT, "copy these files again: they are damaged or truncated"},
-        {TXM_VALUES_FILE, TXM_STATUS_UNSUPPORTED, "give files of the formats that the messages name"},
+        {TXM_VALUES_FILE, TXM_STATUS_UNSUPPORTED, "give tx files, images, or folders of them"},
         {TXM_VALUES_FILE, TXM_STATUS_NOT_FOUND, "check the names, and whether the share is mounted"},
         {TXM_VALUES_FILE, TXM_STATUS_DENIED, "have the permissions changed"},
     };
@@ -326,8 +327,7 @@ const char *txm_next_step(txm_status status)
         [TXM_STATUS_IO] = "check the disk and the network, then run the same again; finished files are kept",
         [TXM_STATUS_DISK_FULL] = "free space ('txmill gc' finds unneeded tx files), then run the same again",
         [TXM_STATUS_CORRUPT] = "save or copy these files again: they are damaged or truncated",
-        [TXM_STATUS_UNSUPPORTED] =
-            "give files of the formats that the messages name; images can be saved as PNG, TIFF or OpenEXR",
+        [TXM_STATUS_UNSUPPORTED] = "give other files, or save these images as PNG, TIFF or OpenEXR",
         [TXM_STATUS_TOO_LARGE] = "make them smaller, or raise the limit that the messages name",
         [TXM_STATUS_COLORSPACE] = "'txmill colorspaces' lists the names in the config",
         [TXM_STATUS_CONFIG] = "name an OpenColorIO config with --ocio, or unset OCIO for the built-in one",
@@ -335,6 +335,8 @@ const char *txm_next_step(txm_status status)
         [TXM_STATUS_CHANGED] = "run the same again when no other program writes to them",
         [TXM_STATUS_CANCELLED] = "run the same again; finished files are kept",
         [TXM_STATUS_NEWER] = "use the newer txmill that wrote them",
+        [TXM_STATUS_NOT_DOWNLOADED] = "run 'git lfs pull' in the repository that they belong to",
+        [TXM_STATUS_NOT_INSTALLED] = "install what the messages name; 'txmill doctor' shows what is there",
         [TXM_STATUS_DEVICE] = "use --device cpu; 'txmill devices' lists the devices",
     };
     const char *step = step_for(files_read, status);

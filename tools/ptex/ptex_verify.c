@@ -76,7 +76,7 @@ static txm_status check_meta_data(const txm_ptex *p, txm_ptex_check *out, txm_er
 static bool is_damage(txm_status status)
 {
     return status == TXM_STATUS_CORRUPT || status == TXM_STATUS_TOO_LARGE || status == TXM_STATUS_NEWER ||
-           status == TXM_STATUS_UNSUPPORTED;
+           status == TXM_STATUS_UNSUPPORTED || status == TXM_STATUS_NOT_DOWNLOADED;
 }
 
 txm_status txm_ptex_check_file(const char *path, const volatile int *cancel, txm_ptex_check *out, txm_error *err)

@@ -143,6 +143,8 @@ static txm_status load_text(txm_color_config *config, const txm_bytes *text, boo
     /* Another kind of file, which settings from elsewhere may have named, is not quoted. */
     if (status == TXM_STATUS_CONFIG && !strstr(text->data, "ocio_profile_version")) {
         txm_error_clear(err);
+        if (txm_is_pointer(text->data, text->size))
+            return txm_fail(err, status, TXM_POINTER_MESSAGE, config->name);
         return txm_fail(err, status, "%s: not a usable OCIO config: it has no ocio_profile_version", config->name);
     }
     if (status != TXM_OK)

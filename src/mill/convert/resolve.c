@@ -112,7 +112,8 @@ bool txm_serves_unread(const txm_context *context, const txm_settings *settings,
     const char *space = NULL;
     char reason[sizeof why->message + 64];
     *out = (txm_found){0};
-    if ((why->status != TXM_STATUS_CORRUPT && why->status != TXM_STATUS_UNSUPPORTED) ||
+    if ((why->status != TXM_STATUS_CORRUPT && why->status != TXM_STATUS_UNSUPPORTED &&
+         why->status != TXM_STATUS_NOT_DOWNLOADED && why->status != TXM_STATUS_NOT_INSTALLED) ||
         settings->alpha == TXM_ALPHA_DEFAULT || txm_space_chosen(settings->colorspace, &space) == TXM_SPACE_DEFAULT)
         return false;
     *resolved = (txm_resolved){.requested = requested_as(settings->colorspace, space),

@@ -212,7 +212,7 @@ static txm_status describe_subject(subject *s, bool *recognised, txm_error *err)
     txm_status status = txm_tx_open(s->path, &tx, &own);
     *recognised = status == TXM_OK;
     if (status == TXM_STATUS_CORRUPT || status == TXM_STATUS_UNSUPPORTED || status == TXM_STATUS_TOO_LARGE ||
-        status == TXM_STATUS_NEWER)
+        status == TXM_STATUS_NEWER || status == TXM_STATUS_NOT_DOWNLOADED)
         return TXM_OK;
     if (status == TXM_OK)
         status = txm_tx_describe(tx, &s->description, &own);

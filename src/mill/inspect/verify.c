@@ -18,7 +18,7 @@
 bool txm_status_is_finding(txm_status status)
 {
     return status == TXM_STATUS_CORRUPT || status == TXM_STATUS_UNSUPPORTED || status == TXM_STATUS_TOO_LARGE ||
-           status == TXM_STATUS_NEWER;
+           status == TXM_STATUS_NEWER || status == TXM_STATUS_NOT_DOWNLOADED;
 }
 
 /* Findings are listed under their file, so its path is removed from the beginning of a message. */

@@ -60,6 +60,18 @@ static bool flag_of(const cJSON *o, const char *name)
     return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, name));
 }
 
+/* What is wrong, by the name of a status. */
+static txm_status status_of(const cJSON *o)
+{
+    static const txm_status statuses[] = {TXM_STATUS_CORRUPT, TXM_STATUS_NOT_DOWNLOADED, TXM_STATUS_NOT_INSTALLED};
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
+        if (strcmp(text_of(o, "status"), txm_status_name(statuses[i])) == 0) {
+            return statuses[i];
+        }
+    }
+    return TXM_STATUS_UNSUPPORTED;
+}
+
 static size_t tiles_of(const cJSON *o, uint32_t *tiles)
 {
     size_t count = 0;
@@ -119,7 +131,7 @@ static txm_status take_usd_layer(usd_answer *a, const cJSON *o)
     const char *path = text_of(o, "path"), *message = text_of(o, "message");
     txm_error why = {0};
     if (*message) {
-        txm_fail(&why, TXM_STATUS_UNSUPPORTED, "%s: %.400s", path, message);
+        txm_fail(&why, status_of(o), "%s: %.400s", path, message);
     } else if (!flag_of(o, "there")) {
         txm_fail(&why, TXM_STATUS_NOT_FOUND, "%s: not found", path);
     }
@@ -149,16 +161,17 @@ static txm_status take_usd_line(usd_answer *a, const char *line)
                               scene, why);
         } else {
             status = txm_fail(
-                a->err, TXM_STATUS_UNSUPPORTED,
+                a->err, TXM_STATUS_NOT_INSTALLED,
                 "%s: reading USD needs usd-core for %s (%.200s): pip install 'txmill[usd]', or pip install usd-core",
                 scene, a->python, why);
         }
     } else if (strcmp(kind, "memory") == 0) {
         status = txm_fail(a->err, TXM_STATUS_NO_MEMORY, "%s: USD needs more memory than there is", scene);
     } else if (strcmp(kind, "failed") == 0) {
-        status = txm_fail(a->err, TXM_STATUS_CORRUPT, "%s: USD cannot open it: %.400s", scene, text_of(o, "message"));
+        status = txm_fail(a->err, TXM_STATUS_CORRUPT, "%s: %.20s cannot open it: %.400s", scene,
+                          *text_of(o, "reader") ? text_of(o, "reader") : "USD", text_of(o, "message"));
     } else if (strcmp(kind, "unread") == 0) {
-        status = txm_fail(a->err, TXM_STATUS_UNSUPPORTED, "%s: %.400s", scene, text_of(o, "message"));
+        status = txm_fail(a->err, status_of(o), "%s: %.400s", scene, text_of(o, "message"));
     } else if (strcmp(kind, "end") == 0) {
         a->ended = true;
     } else {
@@ -313,7 +326,7 @@ static txm_status start_helper(usd_answer *a, const char *program, usd_helper *o
         }
     }
     if (rc == ENOENT) {
-        return txm_fail(a->err, TXM_STATUS_UNSUPPORTED,
+        return txm_fail(a->err, TXM_STATUS_NOT_INSTALLED,
                         "%s: reading USD needs Python with usd-core, and there is no %s: install python3, then "
                         "pip install usd-core",
                         scene, a->python);
@@ -529,7 +542,7 @@ txm_status txm_blend_read_usd(txm_blend *blend, const char *path, txm_error *err
     }
     if (status == TXM_OK && !helper) {
         status =
-            looked_in ? txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s", path, looked_in) : txm_no_memory(err, path);
+            looked_in ? txm_fail(err, TXM_STATUS_NOT_INSTALLED, "%s: %s", path, looked_in) : txm_no_memory(err, path);
     }
     if (status == TXM_OK) {
         status = ask_usd(&a, helper);

@@ -175,7 +175,7 @@ txm_status txm_source_open(const char *path, const txm_source_options *options, 
     if (status != TXM_OK)
         return status;
     if (txm_is_pointer(head, head_bytes))
-        return txm_fail(err, TXM_STATUS_UNSUPPORTED, TXM_POINTER_MESSAGE, path);
+        return txm_fail(err, TXM_STATUS_NOT_DOWNLOADED, TXM_POINTER_MESSAGE, path);
     txm_source *s = txm_calloc(1, sizeof *s);
     if (!s || !(s->path = txm_strdup(path))) {
         status = txm_no_memory(err, path);

@@ -10,7 +10,7 @@
 
 /* The number of status codes. It is not public, because programs would be compiled with a number that later versions
  * increase. */
-enum { TXM_STATUSES = TXM_STATUS_DEVICE + 1 };
+enum { TXM_STATUSES = TXM_STATUS_NOT_INSTALLED + 1 };
 
 #ifdef __cplusplus
 extern "C" {

@@ -30,7 +30,7 @@ static const struct {
     [TXM_STATUS_IO] = {"io", "reading or writing failed", 1},
     [TXM_STATUS_DISK_FULL] = {"disk-full", "no space is left", 1},
     [TXM_STATUS_CORRUPT] = {"corrupt", "the data is damaged or truncated", 0},
-    [TXM_STATUS_UNSUPPORTED] = {"unsupported", "a kind of file that txmill cannot process", 0},
+    [TXM_STATUS_UNSUPPORTED] = {"unsupported", "a kind of file that cannot be used here", 0},
     [TXM_STATUS_TOO_LARGE] = {"too-large", "beyond a limit", 0},
     [TXM_STATUS_COLORSPACE] = {"colorspace", "the colour space is unknown or cannot be built", 0},
     [TXM_STATUS_CONFIG] = {"config", "the OCIO config cannot be used", 0},
@@ -39,6 +39,8 @@ static const struct {
     [TXM_STATUS_CANCELLED] = {"cancelled", "stopped on request", 1},
     [TXM_STATUS_NEWER] = {"newer", "written by a newer version", 0},
     [TXM_STATUS_DEVICE] = {"device", "the device is missing or failed", 1},
+    [TXM_STATUS_NOT_DOWNLOADED] = {"not-downloaded", "a pointer of Git LFS in place of the file", 0},
+    [TXM_STATUS_NOT_INSTALLED] = {"not-installed", "something that it needs is not installed", 0},
 };
 
 const char *txm_version(void)
@@ -205,6 +207,6 @@ bool txm_explain_pointer(const char *path, txm_error *err)
     if (n < 0 || !txm_is_pointer(head, (size_t)n))
         return false;
     txm_error_clear(err);
-    txm_fail(err, TXM_STATUS_UNSUPPORTED, TXM_POINTER_MESSAGE, path);
+    txm_fail(err, TXM_STATUS_NOT_DOWNLOADED, TXM_POINTER_MESSAGE, path);
     return true;
 }

@@ -222,7 +222,7 @@ static txm_status core_decode(const txm_tx *tx, const txm_tile_id *tile, txm_scr
     if (!exr && txm_openexr_core_lacked_memory())
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "there is not enough memory to load " TXM_OPENEXR_SONAME);
     if (!exr)
-        return txm_fail(err, TXM_STATUS_UNSUPPORTED,
+        return txm_fail(err, TXM_STATUS_NOT_INSTALLED,
                         "its %s data need the library " TXM_OPENEXR_SONAME ", which is not installed",
                         tx->info.compression);
     txm_error refused = {0};

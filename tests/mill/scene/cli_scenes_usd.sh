@@ -55,6 +55,7 @@ fails() { # NAME CODE TEXT; the helper is on stdin
 fails lacking 3 "reading USD needs usd-core for $work/helper (No module named 'pxr'): pip install 'txmill[usd]', or pip install usd-core" <<'END'
 echo "{\"kind\": \"lacking\", \"message\": \"No module named 'pxr'\"}"
 END
+check lacking-advice eval 'says "not installed; install what the messages name" && ! says "give scenes"'
 fails no-room 4 "there is not enough memory to load usd-core: libusd.so: failed to map segment from shared object" <<'END'
 echo '{"kind": "lacking", "message": "libusd.so: failed to map segment from shared object"}'
 END
@@ -331,6 +332,150 @@ for f in look.mtlx look.usda; do
         check "materialx-$f" says "'pip install materialx' adds it"
     fi
 done
+# Layers of variants that were not chosen, and of inactive prims, are not needed; those of overrides are.
+mkdir part && cd part || exit 1
+texture() { printf '%s\n{\n    uniform token info:id = "UsdUVTexture"\n    asset inputs:file = @%s@\n}\n' "$1" "$2"; }
+libraries() { python3 -c 'import json
+print(" ".join(sorted(x["path"].rsplit("/", 1)[1] + ":" + x["state"] for x in map(json.loads, open("../out")) if x["type"] == "library")))'; }
+for i in p q two y w; do cp "$golden/rgb8.png" $i.png; done
+cat >needed.usda <<USD
+#usda 1.0
+def Xform "A" (
+    variantSets = "v"
+    variants = { string v = "one" }
+)
+{
+    variantSet "v" = {
+        "one" {
+            $(texture 'def Shader "P"' p.png)
+        }
+        "two" ( payload = @./gone.usda@</T> ) {
+        }
+        "three" ( references = [@./deep.usda@</D>, @./look.mtlx@</MaterialX>] ) {
+        }
+    }
+}
+def "Off" (
+    active = false
+    references = @./off.usda@
+)
+{
+}
+over "Over" (
+    references = @./over.usda@
+)
+{
+}
+USD
+printf '#usda 1.0\ndef "D" ( references = @./deeper.usda@</E> )\n{\n}\n' >deep.usda
+echo '<materialx version="1.38"><image name="i" type="color3"><input name="file" type="filename" value="q.png"/></image></materialx>' >look.mtlx
+txm list --json needed.usda
+check usd-needed test "$(libraries)" = "over.usda:missing"
+txm list --json --every-variant needed.usda
+check usd-needed-by-variants eval 'test "$(libraries | sed "s/ look.mtlx:[a-z]*//")" = "deep.usda:read deeper.usda:missing gone.usda:missing over.usda:missing"'
+# Variants inside variants, and of instances inside instances.
+cat >nest.usda <<USD
+#usda 1.0
+(
+    defaultPrim = "A"
+)
+def Xform "A" (
+    variantSets = ["v", "w"]
+    variants = {
+        string v = "one"
+        string w = "x"
+    }
+)
+{
+    variantSet "v" = {
+        "one" (
+            variantSets = "inner"
+            variants = { string inner = "p" }
+        ) {
+            variantSet "inner" = {
+                "p" {
+                    $(texture 'def Shader "P"' p.png)
+                }
+                "q" {
+                    $(texture 'def Shader "Q"' q.png)
+                }
+            }
+        }
+        "two" {
+            $(texture 'def Shader "Two"' two.png)
+        }
+    }
+    variantSet "w" = {
+        "x" {
+        }
+        "y" {
+            $(texture 'def Shader "Y"' y.png)
+        }
+    }
+}
+USD
+{ printf '#usda 1.0\n(\n    defaultPrim = "W"\n)\ndef "W"\n{\n    def "I" (\n        instanceable = true\n        references = @nest.usda@\n    )\n    {\n    }\n' && texture 'def Shader "S"' w.png && echo '}'; } >wrap.usda
+printf '#usda 1.0\ndef "A" ( instanceable = true\n references = @wrap.usda@ )\n{\n}\ndef "B" ( instanceable = true\n references = @wrap.usda@ )\n{\n}\n' >instances.usda
+txm list --json instances.usda
+check usd-instances json "$work/out" 'sorted(x["name"] for x in o if x["type"] == "image") == ["p.png", "w.png"]'
+txm list --json --every-variant instances.usda
+check usd-instances-variants json "$work/out" 'sorted(x["name"] for x in o if x["type"] == "image") == ["p.png", "q.png", "two.png", "w.png", "y.png"]'
+# A layer that cannot be opened is not a layer without images.
+printf '#usda 1.0\ndef "X" {{{\n' >damaged.usda
+printf 'PXR-USDC%030d' 0 >damaged.usdc
+echo '<materialx version="1.38"><image' >damaged.mtlx
+arguments=:SDF_FORMAT_ARGS:lod=high
+for use in "subLayers @./damaged.usda@" "references @./damaged.usda$arguments@" "payload @./damaged.usdc@</X>" "payload @./damaged.mtlx$arguments@</X>"; do
+    case $use in
+        sub*) printf '#usda 1.0\n(\n    subLayers = [%s]\n)\n' "${use#* }" ;;
+        *) printf '#usda 1.0\ndef "A" (\n    %s = %s\n)\n{\n}\n' "${use%% *}" "${use#* }" ;;
+    esac >uses.usda
+    texture 'def Shader "S"' p.png >>uses.usda
+    file=${use#*./} file=${file%%[@:]*}
+    txm make uses.usda
+    check "usd-damaged-$file-${use%% *}" eval 'rc_is 3 && says "library of uses.usda: $PWD/$file: " && prints "p.png: " && { says "cannot open it: " && says "damaged or truncated" || says "pip install materialx"; }'
+    rm -rf blender_tx
+done
+# A document with a damaged part, and parts that include each other.
+xml() { echo "<?xml version=\"1.0\"?><materialx version=\"1.38\" xmlns:xi=\"http://www.w3.org/2001/XInclude\"><xi:include href=\"$1\"/></materialx>"; }
+xml loop.mtlx >loop.mtlx && xml none.mtlx >lacks.mtlx && xml damaged.mtlx >has.mtlx
+for f in damaged loop lacks has; do
+    run timeout 60 "$TXMILL" list $f.mtlx
+    check "materialx-$f" eval 'rc_is 3 && { says "$f.mtlx: MaterialX cannot open it: " || says "pip install materialx"; }'
+done
+# Prefixes of folders, tokens and tiles in a document, alone, and inside a package, of which Cycles looks nothing up.
+cat >tokens.mtlx <<'XML'
+<?xml version="1.0"?>
+<materialx version="1.38" colorspace="lin_rec709">
+  <nodegraph name="g" fileprefix="tex/">
+    <token name="which" type="string" value="a"/>
+    <image name="i" type="color3"><input name="file" type="filename" value="[which].png" colorspace="srgb_texture"/></image>
+    <image name="u" type="color4"><input name="file" type="filename" value="b.&lt;UDIM&gt;.png"/></image>
+    <tiledimage name="v" type="vector3"><input name="file" type="filename" value="n.png"/></tiledimage>
+  </nodegraph>
+</materialx>
+XML
+mkdir tex && for i in a n b.1001 b.1003; do cp p.png tex/$i.png; done
+if "$real" -c 'import MaterialX' 2>/dev/null; then
+    txm list --json tokens.mtlx
+    check materialx-tokens json "$work/out" 'sorted((x["name"], x["colorspace"]["stored"], x["state"]) for x in o if x["type"] == "image") == [("a.png", "srgb_texture", "ready"), ("b.<UDIM>.png", "lin_rec709", "ready"), ("n.png", "data", "ready")]'
+    txm make tokens.mtlx
+    check materialx-tokens-made says "4 created"
+fi
+printf '#usda 1.0\n(\n    defaultPrim = "A"\n)\ndef "A" ( references = @./tokens.mtlx@</MaterialX> )\n{\n}\n' >package.usda
+"$real" - <<'PY'
+from pxr import Sdf, Usd
+writer = getattr(Sdf, "ZipFileWriter", None) or Usd.ZipFileWriter
+with writer.CreateNew("package.usdz") as package:
+    for name in ("package.usda", "tokens.mtlx", "tex/a.png"):
+        package.AddFile(name)
+PY
+printf '#usda 1.0\ndef "A" ( references = @./package.usdz@ )\n{\n}\n' >unpacked.usda
+for f in package.usdz unpacked.usda; do
+    txm list $f
+    check "materialx-in-${f%.*}" rc_is 0
+done
+cd .. || exit 1
 # The same scene in the other containers.
 "$real" - <<'PY'
 from pxr import Sdf, Usd, UsdUtils

@@ -81,7 +81,8 @@ static txm_status ask(oiio_source *s, const txm_worker_request *request, const c
     }
     free(message);
     /* A refusal is not a failure of the decoder. */
-    bool refused = status == TXM_STATUS_UNSUPPORTED || status == TXM_STATUS_TOO_LARGE;
+    bool refused =
+        status == TXM_STATUS_UNSUPPORTED || status == TXM_STATUS_TOO_LARGE || status == TXM_STATUS_NOT_INSTALLED;
     s->failed |= status != TXM_OK && !refused;
     s->spent |= !s->answered;
     return status;

@@ -169,7 +169,7 @@ static txm_status start_worker(txm_worker **out, txm_error *err)
     if (!program && !looked_in) {
         status = txm_no_memory(err, NULL);
     } else if (!program) {
-        status = txm_fail(err, TXM_STATUS_UNSUPPORTED, "this kind of image needs OpenImageIO, and %s", looked_in);
+        status = txm_fail(err, TXM_STATUS_NOT_INSTALLED, "this kind of image needs OpenImageIO, and %s", looked_in);
     } else if (!w) {
         status = txm_no_memory(err, NULL);
     } else if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {

@@ -164,7 +164,8 @@ static void fail_without_module(txm_error *err, const char *path, const char *wh
     if (lacked_memory)
         txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: there is not enough memory to load OpenImageIO: %s", path, no_decoder);
     else
-        txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s OpenImageIO, which cannot be loaded: %s", path, what, no_decoder);
+        txm_fail(err, TXM_STATUS_NOT_INSTALLED, "%s: %s OpenImageIO, which cannot be loaded: %s", path, what,
+                 no_decoder);
 }
 
 /* ---- communication ---- */
@@ -211,7 +212,8 @@ static void send_bytes(const void *data, size_t bytes)
 static void reply_failure(const txm_error *err)
 {
     txm_worker_reply reply = {.status = err->status ? err->status : TXM_STATUS_INTERNAL, .sys_errno = err->sys_errno};
-    spoiled |= reply.status != TXM_STATUS_UNSUPPORTED && reply.status != TXM_STATUS_TOO_LARGE;
+    spoiled |= reply.status != TXM_STATUS_UNSUPPORTED && reply.status != TXM_STATUS_TOO_LARGE &&
+               reply.status != TXM_STATUS_NOT_INSTALLED;
     reply.text_bytes = (uint32_t)strlen(err->message);
     send_bytes(&reply, sizeof reply);
     send_bytes(err->message, reply.text_bytes);
