@@ -130,7 +130,7 @@ mistake 2 "unexpected argument 'x'; the command takes none, and lists the device
     devices x
 mistake 2 'no number of shards given; give it with --shards N' \
     plan tex/wood.png
-mistake 2 '--ignore typo: must be an id that check prints: outdated, missing, unusable, no-image, or one of lint, such as grey-rgb' \
+mistake 2 '--ignore typo: must be one of the ids that check prints: outdated missing unusable no-image data-as-color color-as-data wide-8-bit opaque-alpha grey-rgb large' \
     check --ignore typo tex
 mistake 2 '--shard 3/2: must be I/N, from 1/N to N/N, N at most 100000' \
     make -n tex --shard 3/2

@@ -198,7 +198,8 @@ bool txm_is_pointer(const void *head, size_t bytes)
 bool txm_explain_pointer(const char *path, txm_error *err)
 {
     char head[64];
-    if (err->status != TXM_STATUS_CORRUPT && err->status != TXM_STATUS_UNSUPPORTED)
+    if (err->status != TXM_STATUS_CORRUPT && err->status != TXM_STATUS_UNSUPPORTED &&
+        err->status != TXM_STATUS_NOT_INSTALLED)
         return false;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof head);
