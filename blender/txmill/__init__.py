@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: GPL-3.0-or-later
 """txmill in Blender: a panel that shows the state of the scene's tx files, with buttons that make and explain them."""
 from . import before_render, blend, estimate, export_scene, jobs, operators, panel, preferences, status
 

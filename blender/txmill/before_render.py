@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Makes missing tx files before a Cycles render, if this is enabled in the preferences. Cycles renders even if this fails;
 failures are printed, and reported in the interface if there is one."""
 import contextlib
@@ -6,9 +6,10 @@ import os
 import threading
 
 import bpy
+import txmill as client
 from bpy.app.handlers import persistent
 
-from . import blend, client, jobs, operators, preferences, status
+from . import blend, jobs, operators, preferences, status
 
 
 @persistent
@@ -16,7 +17,7 @@ def before_render(scene, *_):
     if not preferences.get().before_render or scene.render.engine != "CYCLES" or not scene.render.use_texture_cache:
         return
     for line in operators.left_out():
-        print("txmill: %s" % line)
+        jobs.say(line)
     options = {**blend.color_options(), **preferences.run_options()}
     if threading.current_thread() is threading.main_thread():
         # This blocks the interface, but only the main thread can save a copy of the scene as it is now.
@@ -24,17 +25,17 @@ def before_render(scene, *_):
             with blend.as_file() as path:
                 text = operators.make(path, **options)[2]
         except (client.TxmillError, OSError, RuntimeError) as error:
-            print("txmill: error: %s; Cycles renders without it" % error)
+            jobs.say("error: %s; Cycles renders without it" % error)
         else:
-            print("txmill: %s" % text)
+            jobs.say(text)
         return
     # A thread of the render. If the file is not up to date, the main thread saves a copy.
     with contextlib.ExitStack() as keep:
         path = keep.enter_context(blend.as_file(_save_from_here))
         if not os.path.exists(path):
             path = bpy.data.filepath
-            print("txmill: the scene could not be saved: making the tx files of its last saved state" if path else
-                  "txmill: the scene could not be saved: no tx files are made")
+            jobs.say("the scene could not be saved: making the tx files of its last saved state" if path else
+                     "the scene could not be saved: no tx files are made")
             if not path:
                 return
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What the program needs from the open scene: a .blend file, and the settings on which the names of tx files depend."""
 import contextlib
 import ctypes
@@ -74,7 +74,7 @@ def as_file(save=save_copy):
     if is_saved():
         yield bpy.data.filepath
         return
-    with tempfile.TemporaryDirectory(prefix="txmill-") as folder:
+    with tempfile.TemporaryDirectory(prefix="txmill-", dir=bpy.app.tempdir) as folder:
         path = os.path.join(folder, os.path.basename(bpy.data.filepath) or "untitled.blend")
         save(path)
         yield path

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Estimates the texture memory of a render: exports the scene into a temporary folder and traces it with `txmill stream
 budget`."""
 import os
@@ -6,8 +6,9 @@ import shutil
 import tempfile
 
 import bpy
+import txmill as client
 
-from . import blend, client, export_scene, jobs, operators, preferences
+from . import blend, export_scene, jobs, operators, preferences
 
 
 def size(count):
@@ -41,12 +42,13 @@ class TXMILL_OT_estimate(operators.Making, bpy.types.Operator):
     bl_description = "Trace the scene without reading textures, and show how much memory its textures need in this render"
 
     def execute(self, context):
-        folder = tempfile.mkdtemp(prefix="txmill-")
+        folder = None
         try:
+            folder = tempfile.mkdtemp(prefix="txmill-", dir=bpy.app.tempdir)
             export = export_scene.Export(context, folder, at_once=True)
         except (OSError, RuntimeError) as error:
-            shutil.rmtree(folder, ignore_errors=True)
-            self.report({"ERROR"}, str(error))
+            shutil.rmtree(folder or "", ignore_errors=True)
+            self.report({"ERROR"}, jobs.shown(error))
             return {"CANCELLED"}
         run = preferences.run_options()
         options = {**blend.color_options(), "program": run["program"], "threads": run["threads"],

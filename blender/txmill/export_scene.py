@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Exports the scene as a folder that txmill reads without Blender, txmill-scene(5). A Blender in the background evaluates a
 copy of the open file as a render does, so that the open scene does not change and the interface stays responsive."""
 import contextlib
@@ -9,9 +9,10 @@ import subprocess
 import tempfile
 
 import bpy
+import txmill as client
 from bpy_extras.io_utils import ExportHelper
 
-from . import blend, client, jobs, operators
+from . import blend, jobs, operators
 
 
 def scripts_allowed():
@@ -45,7 +46,7 @@ class Export:
             raise OSError("a scene cannot be exported from the module bpy: the export needs the Blender program")
         self.keep = contextlib.ExitStack()
         file = self.keep.enter_context(blend.as_file())
-        self.scratch = self.keep.enter_context(tempfile.TemporaryDirectory(prefix="txmill-"))
+        self.scratch = self.keep.enter_context(tempfile.TemporaryDirectory(prefix="txmill-", dir=bpy.app.tempdir))
         self.argv = [bpy.app.binary_path, "--background", "--factory-startup",
                      "--enable-autoexec" if self.request["scripts"] else "--disable-autoexec", file,
                      "--python-exit-code", "1", "--python", os.path.join(os.path.dirname(__file__), "exporter.py"), "--"]
@@ -58,8 +59,11 @@ class Export:
         request, answer, log = (os.path.join(self.scratch, name) for name in ("request", "answer", "log"))
         with open(request, "w", encoding="utf-8") as file:
             json.dump(self.request, file)
+        # Factory settings enable no extension, and Blender removes the unpacked wheels of those that are not enabled.
+        environment = {**os.environ, "BLENDER_USER_EXTENSIONS": os.path.join(self.scratch, "extensions")}
         with open(log, "wb") as output:
-            process = subprocess.Popen([*self.argv, request, answer], stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+            process = subprocess.Popen([*self.argv, request, answer], stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+                                       env=environment)
         while True:
             try:
                 code = process.wait(jobs.POLL_SECONDS)
@@ -93,12 +97,12 @@ class TXMILL_OT_export_scene(operators.Making, bpy.types.Operator, ExportHelper)
     def execute(self, context):
         folder = os.path.abspath(bpy.path.abspath(self.filepath))
         if os.path.isdir(folder) and os.listdir(folder) and not os.path.exists(os.path.join(folder, "scene.txt")):
-            self.report({"ERROR"}, "%s contains other files: choose an empty folder" % folder)
+            self.report({"ERROR"}, jobs.shown("%s contains other files: choose an empty folder" % folder))
             return {"CANCELLED"}
         try:
             export = Export(context, folder)
         except (OSError, RuntimeError) as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, jobs.shown(error))
             return {"CANCELLED"}
 
         def done(job):

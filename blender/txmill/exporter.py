@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Run by export_scene in a separate Blender: blender -b SCENE.blend --python exporter.py -- REQUEST ANSWER
 
 Only a render engine gets the scene as it is evaluated for a render: with the subdivision and the modifiers of renders, and
@@ -7,16 +7,17 @@ files with a JSON object.
 """
 import json
 import os
-import pathlib
 import sys
 import traceback
+import types
 
 import bpy
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-__package__ = pathlib.Path(__file__).resolve().parent.name
-__import__(__package__)
-from . import scene_writer  # noqa: E402  (the package is found by its folder, wherever that is)
+# In a Blender with factory settings the extension is not enabled, so this folder is made a package of its own.
+__package__ = "txmill_exporter"
+sys.modules[__package__] = types.ModuleType(__package__)
+sys.modules[__package__].__path__ = [os.path.dirname(os.path.abspath(__file__))]
+from . import scene_writer  # noqa: E402
 
 request, answer = {}, {"error": "Blender did not render the scene"}
 

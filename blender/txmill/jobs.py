@@ -1,23 +1,43 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Background jobs: a thread that runs the program, and a timer that passes its results to the main thread.
 
 The timer always runs, because jobs may be started in threads that must not touch Blender's timers. Without an interface
 (`blender -b`) a job runs at once in the thread that starts it.
 """
 import contextlib
+import functools
 import threading
 import traceback
 
 import bpy
+import txmill as client
 from bpy.app.handlers import persistent
-
-from . import client
 
 POLL_SECONDS = 0.1  # while something runs
 IDLE_SECONDS = 0.5
 
 _running = []
 _errands = []  # functions of other threads, to be called in the main one
+
+
+def shown(text, most=1000):
+    """A text that Blender can show on one line: file names and output of programs may have any bytes and any length."""
+    plain = str(text).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    plain = "".join(c if c.isprintable() else " " for c in plain[:most + 1])
+    return plain if len(plain) <= most else plain[:most - 1] + "…"
+
+
+def say(text):
+    """Prints a line."""
+    print("txmill: %s" % shown(text))
+
+
+def fault(error):
+    """A sentence about an exception that nobody expected."""
+    if bpy.app.debug_python:
+        traceback.print_exception(error)
+    return ("This is a fault of the extension, or txmill is of another version (%s: %s). Blender shows where if it is started with "
+            "--debug-python" % (type(error).__name__, error))
 
 
 class Job:
@@ -38,8 +58,7 @@ class Job:
         except (client.TxmillError, OSError) as error:
             self.error = str(error)
         except Exception as error:  # shown to the user like the others
-            traceback.print_exc()
-            self.error = "%s: %s" % (type(error).__name__, error)
+            self.error = fault(error)
         finally:
             self.finished.set()
 
@@ -81,7 +100,7 @@ def in_main_thread(function, seconds=30):
             function()
             good.append(True)
         except (RuntimeError, OSError) as error:
-            print("txmill: %s" % error)
+            say(error)
         finally:
             called.set()
 
@@ -94,17 +113,19 @@ def in_main_thread(function, seconds=30):
 
 def poll():
     """Called by the timer: runs errands, ends finished jobs and redraws panels. Returns the seconds until the next call."""
-    while _errands:
-        _errands.pop(0)()
-    if not _running:
-        return IDLE_SECONDS
-    for job in [j for j in _running if j.finished.is_set()]:
+    calls = [_errands.pop(0) for _ in range(len(_errands))]
+    ended = [job for job in _running if job.finished.is_set()]
+    for job in ended:
         _running.remove(job)
         if job.done:
-            try:
-                job.done(job)
-            except Exception:  # the timer must keep running
-                traceback.print_exc()
+            calls.append(functools.partial(job.done, job))
+    for call in calls:
+        try:
+            call()
+        except Exception as error:  # the timer must keep running
+            say(fault(error))
+    if not (ended or _running):
+        return IDLE_SECONDS
     redraw()
     return POLL_SECONDS
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Writes meshes as the PLY files of txmill-scene(5), and formats the words of its text."""
 import json
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Finds the nodes of a shader that affect the picture. As in Cycles, links are followed upstream from the output: through
 reroutes, through muted nodes as Blender bypasses them, and into and out of groups.
 

@@ -1,21 +1,22 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The buttons: make, make and render, explain, report."""
 import contextlib
 import os
 import pathlib
 
 import bpy
+import txmill as client
 
-from . import blend, client, jobs, preferences, status
+from . import blend, jobs, preferences, status
 
 
 def report(kind, text):
     """Shows a report at the end of a job, by an operator for this purpose, because the one that started the job has ended."""
-    print("txmill: %s: %s" % (kind.lower(), text))
+    jobs.say("%s: %s" % (kind.lower(), text))
     windows = bpy.context.window_manager.windows
     if windows and not bpy.app.background:  # in the background there are windows too, but they are not visible
         with bpy.context.temp_override(window=windows[0]):
-            bpy.ops.txmill.report("INVOKE_DEFAULT", kind=kind, text=text)
+            bpy.ops.txmill.report("INVOKE_DEFAULT", kind=kind, text=jobs.shown(text))
 
 
 def make_job(done):
@@ -105,7 +106,7 @@ class Making:
     def begin(self, job):
         """Starts the job and returns the operator's result."""
         for line in left_out():
-            self.report({"WARNING"}, line)
+            self.report({"WARNING"}, jobs.shown(line))
         job.start()
         if not bpy.app.background:
             return {"FINISHED"}
@@ -126,7 +127,7 @@ class TXMILL_OT_make(Making, bpy.types.Operator):
         try:
             return self.begin(make_job(done))
         except (RuntimeError, OSError) as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, jobs.shown(error))
             return {"CANCELLED"}
 
 
@@ -159,7 +160,7 @@ class TXMILL_OT_make_and_render(Making, bpy.types.Operator):
         try:
             return self.begin(make_job(done))
         except (RuntimeError, OSError) as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, jobs.shown(error))
             return {"CANCELLED"}
 
 
@@ -186,7 +187,7 @@ class TXMILL_OT_refresh(bpy.types.Operator):
         preferences.forget()
         status.refresh()
         if status.current.error:
-            self.report({"WARNING"}, status.current.error)
+            self.report({"WARNING"}, jobs.shown(status.current.error))
         return {"FINISHED"}
 
 
@@ -232,6 +233,7 @@ def explanation(resolved):
 
 
 def show(title, lines):
+    lines = [jobs.shown(line) for line in lines]
     print("\n".join(["txmill: %s" % title] + lines))
     if bpy.app.background:
         return

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Render > Performance > Texture Cache > txmill."""
 import os
 
@@ -25,7 +25,7 @@ class TXMILL_PT_texture_cache(bpy.types.Panel):
         layout = self.layout
         found, text = preferences.version(preferences.get().program)
         if found is False:
-            layout.label(text=text, icon="ERROR")
+            layout.label(text=jobs.shown(text), icon="ERROR")
             row = layout.row()
             row.operator("preferences.addon_show", text="Preferences").module = __package__
             row.operator("txmill.refresh", text="", icon="FILE_REFRESH")
@@ -33,7 +33,7 @@ class TXMILL_PT_texture_cache(bpy.types.Panel):
         job = jobs.current()
         if job:
             row = layout.row(align=True)
-            row.progress(factor=job.factor, text=job.text)
+            row.progress(factor=job.factor, text=jobs.shown(job.text))
             row.operator("txmill.cancel", text="", icon="X")
         else:
             row = layout.row(align=True)
@@ -53,7 +53,7 @@ class TXMILL_PT_texture_cache(bpy.types.Panel):
             row.label(text="Save the scene to see its textures", icon="INFO")
             return
         if now.error:
-            row.label(text=now.error, icon="ERROR")
+            row.label(text=jobs.shown(now.error), icon="ERROR")
         else:
             row.label(text=now.summary())
         row.operator("txmill.refresh", text="", icon="FILE_REFRESH")
@@ -62,13 +62,13 @@ class TXMILL_PT_texture_cache(bpy.types.Panel):
             column = layout.box().column(align=True)
             for name, path, state, _, space, alpha, _ in wanting[:ROWS]:
                 row = column.row()
-                row.label(text="%s: %s" % (os.path.basename(path), state), icon="IMAGE_DATA")
+                row.label(text=jobs.shown("%s: %s" % (os.path.basename(path), state)), icon="IMAGE_DATA")
                 explain = row.operator("txmill.explain", text="", icon="QUESTION")
                 explain.path, explain.colorspace, explain.alpha = path, space, alpha
             for name, path in now.lost[:ROWS]:
-                column.label(text="%s: the image is missing" % os.path.basename(path), icon="LIBRARY_DATA_BROKEN")
+                column.label(text=jobs.shown("%s: the image is missing" % os.path.basename(path)), icon="LIBRARY_DATA_BROKEN")
             for name, reason in now.left_out[:ROWS]:
-                column.label(text="%s: no tx file, it is %s" % (name, reason), icon="PACKAGE")
+                column.label(text=jobs.shown("%s: no tx file, it is %s" % (name, reason)), icon="PACKAGE")
             rest = sum(max(0, len(rows) - ROWS) for rows in (wanting, now.lost, now.left_out))
             if rest:
                 column.label(text="and %d more" % rest)

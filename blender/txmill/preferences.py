@@ -1,12 +1,14 @@
-# SPDX-License-Identifier: Apache-2.0
-"""The path of the program and its limits. All other settings are Blender's own."""
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which program runs, and its limits. All other settings are Blender's own."""
 import os
 import re
 import threading
 
 import bpy
+import txmill as client
+from txmill._program import trusted
 
-from . import client, jobs
+from . import jobs
 
 
 def _look_again():
@@ -21,7 +23,7 @@ class TxmillPreferences(bpy.types.AddonPreferences):
     bl_idname = __package__
 
     program: bpy.props.StringProperty(
-        name="Program", subtype="FILE_PATH", description="Path of the txmill program; empty: the one on PATH",
+        name="Program", subtype="FILE_PATH", description="Whole path of another txmill program; empty: the one that this extension brings",
         update=lambda self, context: _look_again())
     threads: bpy.props.IntProperty(
         name="Threads", min=0, max=1024, default=0, description="Number of threads; 0: one per processor")
@@ -36,7 +38,7 @@ class TxmillPreferences(bpy.types.AddonPreferences):
         layout.use_property_split = True
         layout.prop(self, "program")
         found, text = version(self.program)
-        layout.label(text=text, icon="TIME" if found is None else "CHECKMARK" if found else "ERROR")
+        layout.label(text=jobs.shown(text), icon="TIME" if found is None else "CHECKMARK" if found else "ERROR")
         layout.prop(self, "threads")
         layout.prop(self, "memory")
         layout.prop(self, "before_render")
@@ -53,7 +55,7 @@ def _parts(number):
 
 def _ask(program):
     try:
-        path = client.find_program(os.path.expanduser(program) or None)
+        path = _checked(os.path.expanduser(program)) if program else client.find_program()
         number = client.version(path, timeout=_ANSWER_SECONDS)
         if _parts(number) < _parts(_OLDEST):
             _versions[program] = False, "txmill %s, %s: too old, this extension needs %s or newer" % (number, path, _OLDEST)
@@ -61,7 +63,19 @@ def _ask(program):
             _versions[program] = True, "txmill %s, %s" % (number, path)
     except (client.TxmillError, OSError) as error:
         _versions[program] = False, str(error)
+    except Exception as error:
+        _versions[program] = False, jobs.fault(error)
     jobs.later(jobs.redraw)
+
+
+def _checked(program):
+    """A path that depends on the current folder, or a file that anybody may replace, is not run."""
+    if not os.path.isabs(program) or program.startswith("//"):  # relative to the scene
+        raise client.TxmillError("%s: not a whole path; choose the txmill program by its path from / on" % program)
+    found = client.find_program(program)
+    if not trusted(found, in_path=True):
+        raise client.TxmillError("%s: not run, because it is in a folder that everybody may write to; move it to a folder of yours" % found)
+    return found
 
 
 def forget():

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Writes the evaluated scene as a folder that txmill reads without Blender: txmill-scene(5)."""
 import os
 import re

@@ -1,9 +1,10 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The state of the open scene's tx files, read with `txmill list` after loading, saving and making."""
 import bpy
+import txmill as client
 from bpy.app.handlers import persistent
 
-from . import blend, client, jobs, preferences
+from . import blend, jobs, preferences
 
 
 class Status:
@@ -59,7 +60,7 @@ def refresh():
 
     def work(job):
         preferences.require(program)
-        return client.list_scene(path, program=program, cancel=job.cancel, **options)
+        return from_scene(client.list_scene(path, program=program, cancel=job.cancel, **options))
 
     def done(job):
         global current, _asking
@@ -68,7 +69,7 @@ def refresh():
         _asking = None
         if job.cancel.cancelled:
             return
-        current = Status() if job.error else from_scene(job.result)
+        current = Status() if job.error else job.result
         current.error, current.left_out = job.error, left_out
 
     job = _asking = jobs.Job("Reading the scene", work, done)

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: Apache-2.0
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Converts shaders to the surfaces of txmill-scene(5). Each has one kind, or is a mix of two of which a path chooses one at
 random, as in Cycles. The directions and sharpness of reflection and refraction are kept, because they determine which texels a
 picture needs. What only affects brightness is approximated: Fresnel by its mean over all directions, varying inputs by one

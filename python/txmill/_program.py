@@ -2,10 +2,13 @@
 """Finds the txmill program, runs it, and reads its JSON lines as they are printed."""
 from __future__ import annotations
 
+import functools
 import importlib.util
 import json
 import os
 import re
+import selectors
+import shlex
 import shutil
 import signal
 import stat
@@ -16,11 +19,15 @@ import threading
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Set, Union
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Set, Tuple, Union
 
 StrPath = Union[str, "os.PathLike[str]"]
 Json = Dict[str, Any]
 
+# More is not a version, and not a line of JSON.
+_ANSWER_BYTES = 1 << 16
+_LINE_CHARACTERS = 1 << 26
+_ERROR_CHARACTERS = 1 << 24
 # From this many paths on they are passed as a list on standard input, because the length of a command line is limited.
 _MANY_PATHS = 200
 
@@ -113,6 +120,19 @@ def _own_program() -> Iterator[Path]:
             yield folder.parent / "bin" / "txmill"
 
 
+def _allow_own() -> None:
+    """Blender unpacks wheels without the permission to run the programs in them. Their owner gets it back."""
+    for folder in (_PACKAGE / "bin", _PACKAGE / "lib" / "txmill"):
+        for file in folder.iterdir() if folder.is_dir() else ():
+            found = file.lstat()
+            if not file.suffix and stat.S_ISREG(found.st_mode) and not found.st_mode & stat.S_IXUSR and found.st_uid == os.geteuid():
+                try:
+                    file.chmod(stat.S_IMODE(found.st_mode) | (found.st_mode & 0o444) >> 2)
+                except OSError as error:
+                    raise ProgramMissing(f"{file}: may not be run, and the permission cannot be changed: {error.strerror}; run: "
+                                         f"chmod +x {shlex.quote(str(file))}") from error
+
+
 def _own_users() -> Set[int]:
     """The users whose files may run here: root, the caller, under sudo the user who ran the command, and the owner of this
     package, who could change the package as well."""
@@ -166,6 +186,7 @@ def find_program(program: Optional[StrPath] = None) -> str:
             raise _missing(refused, f"{named}: no such program; give the path of the txmill program" if program is not None else
                            f"$TXMILL: {named}: no such program; set it to the path of the txmill program, or unset it")
         return found
+    _allow_own()
     for own in _own_program():
         if own.is_file() and os.access(own, os.X_OK):
             if trusted(own):
@@ -177,18 +198,54 @@ def find_program(program: Optional[StrPath] = None) -> str:
     return found
 
 
+def _short_answer(argv: List[str], timeout: Optional[float]) -> Optional[Tuple[int, str, str]]:
+    """Exit code and output of a program that should end soon. None: it did not in this time. One that prints too much, or whose
+    pipes somebody else keeps open, is not waited for either."""
+    until = None if timeout is None else time.monotonic() + timeout
+
+    def left() -> Optional[float]:
+        return None if until is None else max(0.0, until - time.monotonic())
+
+    process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None and process.stderr is not None
+    texts = {process.stdout.fileno(): b"", process.stderr.fileno(): b""}
+    try:
+        with process.stdout, process.stderr, selectors.DefaultSelector() as waiting:
+            for pipe in texts:
+                waiting.register(pipe, selectors.EVENT_READ)
+            while waiting.get_map() and max(map(len, texts.values())) < _ANSWER_BYTES:
+                ready = waiting.select(left())
+                if not ready:
+                    return None
+                for key, _ in ready:
+                    read = os.read(key.fd, 4096)
+                    texts[key.fd] += read
+                    if not read:
+                        waiting.unregister(key.fd)
+        code = process.wait(left())
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        process.kill()
+        process.wait()
+    out, errors = (text.decode("utf-8", "replace") for text in texts.values())
+    return code, out, errors
+
+
 def version(program: Optional[StrPath] = None, timeout: Optional[float] = None) -> str:
     """The version of the program, such as "0.1.0". After `timeout` seconds the program is killed, and TxmillError raised."""
+    path = find_program(program)
     try:
-        done = subprocess.run([find_program(program), "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              encoding="utf-8", errors="surrogateescape", check=False, timeout=timeout)
-    except subprocess.TimeoutExpired as error:
-        raise TxmillError(f"{find_program(program)}: does not answer") from error
+        answer = _short_answer([path, "--version"], timeout)
     except OSError as error:
-        raise TxmillError(f"{find_program(program)}: cannot be run: {error.strerror}") from error
-    words = done.stdout.split()
-    if done.returncode != 0 or len(words) < 2 or words[0] != "txmill":
-        raise TxmillError(f"{find_program(program)}: not a txmill program", done.returncode)
+        raise TxmillError(f"{path}: cannot be run: {error.strerror}") from error
+    if answer is None:
+        raise TxmillError(f"{path}: does not answer")
+    code, out, errors = answer
+    words, said = out.split(), errors.strip().splitlines()
+    if code != 0 or len(words) < 2 or words[0] != "txmill":
+        # The last line may be the loader's, which misses a library or finds one too old.
+        raise TxmillError(f"{path}: not a txmill program, or one that does not run here" + (f": {said[-1][:400]}" if said else ""), code)
     return words[1]
 
 
@@ -259,7 +316,7 @@ class Run:
         if self._cancel is not None:
             self._cancel._attach(process)
         try:
-            for line in process.stdout:
+            for line in iter(functools.partial(process.stdout.readline, _LINE_CHARACTERS), ""):
                 try:
                     found = json.loads(line)
                 except (ValueError, RecursionError) as error:
@@ -295,8 +352,11 @@ class Run:
         raise TxmillError(message or f"txmill failed with exit code {self.code} and printed no message", self.code)
 
     def _read_errors(self, stream: Any, lines: List[str]) -> None:
-        for line in stream:
-            lines.append(line)
+        kept = 0
+        for line in iter(functools.partial(stream.readline, _ANSWER_BYTES), ""):
+            kept += len(line)
+            if kept <= _ERROR_CHARACTERS:
+                lines.append(line)
             if self._on_error_line is not None:
                 try:
                     self._on_error_line(line.rstrip("\n"))

@@ -100,7 +100,7 @@ done
 part build compile
 inside=$PWD/$build/txmill host=$(realpath "$host")
 [ -n "$quick" ] || part suite suite
-part extension counted debian tests/blender/extension.sh "$extension" "$inside" "$chroots" blender
+part extension counted debian tests/blender/extension.sh "$extension" "$chroots" blender
 part interface counted debian tests/blender/interface.sh "$extension" "$inside" "$chroots"
 part scenes counted debian "$chroots" blender -b --factory-startup --python-exit-code 1 --python tests/blender/loop.py -- \
   "$inside" "$PWD/$logs/scenes" ${quick:+quick}

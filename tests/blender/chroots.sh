@@ -8,7 +8,8 @@
 #                                           of bpy (default: the newest official build in src/tile/base/releases.h);
 #                                           each has a folder /opt/bpy-VERSION, and stays
 #   chroots.sh run debian|official CMD...   runs a command in it, with the host's folders under their own paths; inside
-#                                           it, "chroot /host CMD..." runs a program of the host
+#                                           it, "chroot /host CMD..." runs a program of the host. If $TXM_ALONE is a list
+#                                           of folders, with colons, it has these alone, and no network
 #   chroots.sh blender                      runs the Blender of `debian` with these arguments
 #   chroots.sh python                       runs the Python of `official` that has this bpy
 #   chroots.sh command                      runs this bpy with arguments of Blender, see command.py
@@ -40,22 +41,34 @@ privileged() {
 
 # Runs in its own mount namespace, so that nothing stays mounted, however the command ends.
 enter() { # FOLDER COMMAND...
-  exec unshare -m bash -euc '
+  exec unshare -m ${TXM_ALONE:+-n} bash -euc '
     at=$1 cwd=$2; shift 2
     mount --make-rprivate /
-    mkdir -p "$at/host"
-    mount --rbind / "$at/host"
-    # Programs of the host see the files of bpy, such as its OpenColorIO config, where bpy says they are.
-    [ ! -d "$at/host/opt" ] || mount --rbind "$at/opt" "$at/host/opt"
+    alone() {
+      local folder folders
+      mount -t tmpfs tmpfs "$at/tmp"
+      IFS=: read -r -a folders <<<"$TXM_ALONE"
+      for folder in "${folders[@]}"; do
+        mkdir -p "$at$folder"
+        mount --rbind "$folder" "$at$folder"
+      done
+    }
+    shared() {
+      mkdir -p "$at/host"
+      mount --rbind / "$at/host"
+      # Programs of the host see the files of bpy, such as its OpenColorIO config, where bpy says they are.
+      [ ! -d "$at/host/opt" ] || mount --rbind "$at/opt" "$at/host/opt"
+      for host in /*/; do
+        host=${host%/}
+        case $host in /bin|/boot|/dev|/etc|/lib*|/lost+found|/opt|/proc|/run|/sbin|/sys|/usr|/var) continue ;; esac
+        [ -L "$host" ] && continue
+        mkdir -p "$at$host"
+        mount --rbind "$host" "$at$host"
+      done
+    }
     mount -t proc proc "$at/proc"
     mount --rbind /dev "$at/dev"
-    for host in /*/; do
-      host=${host%/}
-      case $host in /bin|/boot|/dev|/etc|/lib*|/lost+found|/opt|/proc|/run|/sbin|/sys|/usr|/var) continue ;; esac
-      [ -L "$host" ] && continue
-      mkdir -p "$at$host"
-      mount --rbind "$host" "$at$host"
-    done
+    if [ -n "${TXM_ALONE:-}" ]; then alone; else shared; fi
     export HOME=/var/home TMPDIR=/tmp LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin
     export BLENDER_USER_RESOURCES=${BLENDER_USER_RESOURCES:-$HOME/blender}
     unset LD_LIBRARY_PATH LD_PRELOAD PYTHONPATH
@@ -141,7 +154,7 @@ of_bpy() { # COMMAND...
   run official env "PATH=/opt/bpy-$bpy/bin:/usr/sbin:/usr/bin:/sbin:/bin" "$@"
 }
 
-usage() { sed -n '3,17s/^# \?//p' "$0" >&2; exit 2; }
+usage() { sed -n '3,18s/^# \?//p' "$0" >&2; exit 2; }
 
 case ${1-} in
 make)

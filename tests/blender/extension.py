@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run inside Blender with the extension installed: blender -b --python-exit-code 1 --python extension.py -- PROGRAM
-FOLDER. Prints `pass NAME` or `FAIL NAME: why` for each check. Exit status 1 if one failed."""
+"""Run inside Blender with the extension installed: blender -b --python-exit-code 1 --python extension.py -- FOLDER. Prints
+`pass NAME` or `FAIL NAME: why` for each check. Exit status 1 if one failed."""
 import contextlib
 import importlib
 import io
 import json
 import os
 import re
+import subprocess
 import sys
 
 import bpy
@@ -37,7 +38,93 @@ def part(name):
     return importlib.import_module("%s.%s" % (MODULE, name))
 
 
-def make_and_explain(program, folder):
+def bundled():
+    """The program of the wheel, where Blender has unpacked it."""
+    return os.path.join(bpy.utils.user_resource("EXTENSIONS", path=".local"), "lib", "python%d.%d" % sys.version_info[:2],
+                        "site-packages", "txmill", "bin", "txmill")
+
+
+def alone(folder):
+    """The bundled program runs without anything else of txmill: no other program, no library of a build tree."""
+    found, text = part("preferences").version("")
+    check("bundled-program", found and text.endswith(", " + bundled()), text)
+    there = [os.path.join(top, "txmill") for top in os.environ["PATH"].split(":") if os.path.exists(os.path.join(top, "txmill"))]
+    check("bundled-alone", not there and "TXMILL" not in os.environ and not os.path.exists("/host/bin"), there)
+    for name in (bundled(), os.path.join(os.path.dirname(os.path.dirname(bundled())), "lib", "txmill", "txmill-oiio-worker")):
+        said = subprocess.run([name, "--version"], env={"LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True, text=True).stdout
+        paths = re.findall(r"=> (\S+)", said)
+        check("bundled-libraries, %s" % os.path.basename(name), paths and "not found" not in said and
+              all(path.startswith(("/lib/", "/usr/lib/", bpy.utils.user_resource("EXTENSIONS"))) for path in paths), said)
+    check("bundled-licenses", any("dist-info" in top and "LICENSE" in names for top, _, names in
+                                  os.walk(os.path.dirname(os.path.dirname(os.path.dirname(bundled()))))))
+
+
+def odd_names(folder):
+    """Names of files and images with any bytes: each operator works, or says why it does not."""
+    top = os.fsencode(os.path.join(folder, "odd names")) + b"/caf\xe9 \n%s {} <b>'\"$(touch here)"
+    os.makedirs(top)
+    names = [b"caf\xe9.png", b"new\nline.png", b"-c.png", b"@list.png", b"100%d {0}.png", "Größe 木.png".encode(), b"`touch here`;&|.png"]
+    scenes.empty()
+    plain = scenes.picture(os.path.join(folder, "odd names", "plain.png"), 64, 64)
+    for index, name in enumerate(names):
+        path = os.fsdecode(os.path.join(top, name))
+        with open(plain, "rb") as source, open(path, "wb") as target:
+            target.write(source.read())
+        scenes.shown("o%d" % index, scenes.load(path), index)
+        bpy.data.images[-1].name = "image\t%d\n{}%%s" % index
+    packed = scenes.load(plain)
+    packed.pack()
+    packed.name = "packed\n\x1b[31m"
+    scenes.shown("packed", packed, len(names))
+    scenes.save(os.path.join(os.fsdecode(top), "sc\udce9ne.blend"))
+    said = []
+    for operator, settings in ((bpy.ops.txmill.make, {}), (bpy.ops.txmill.refresh, {}), (bpy.ops.txmill.estimate, {}),
+                               (bpy.ops.txmill.open_report, {"filepath": os.path.join(folder, "odd names", "page.html")}),
+                               *((bpy.ops.txmill.explain, {"path": os.fsdecode(os.path.join(top, name))}) for name in names)):
+        try:
+            result, text = printed(operator, **settings)
+        except RuntimeError as error:  # an operator's report of an error
+            result, text = {"CANCELLED"}, str(error)
+        said.append((operator.idname_py(), result, text))
+        check("odd-names, %s" % operator.idname_py(), "Traceback" not in text and "fault of the extension" not in text and
+              "\x1b" not in text and (result == {"FINISHED"} or len(text.strip()) > 20), said[-1])
+    made = [name for where, _, found in os.walk(top) for name in found if name.endswith(b".tx")]
+    check("odd-names-made", len(made) == len(names), (made, said[0]))
+    shown = part("jobs").shown("a\udce9\nb\x1b[0m" + 5000 * "c")
+    check("shown", shown.startswith("a\ufffd b [0m") and len(shown) == 1000 and shown.endswith("…"), shown)
+    check("odd-names-run-nothing", not [w for w, _, f in os.walk(folder) if "here" in f])
+
+
+def read_only(folder):
+    """Folders in which nothing can be written: the scene's, and the one for temporary files."""
+    top = os.path.join(folder, "read-only")
+    scenes.empty()
+    scenes.shown("a", scenes.load(scenes.picture(os.path.join(top, "a.png"), 64, 64)))
+    scenes.save(os.path.join(top, "scene.blend"))
+
+    def closed(path):
+        return subprocess.run(["sh", "-c", 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1"', "sh", path], capture_output=True).returncode == 0
+
+    for place, path in (("scene", top), ("temporary files", bpy.app.tempdir.rstrip("/"))):
+        if not closed(path):
+            print("skip read-only, %s: nothing can be mounted" % place)
+            continue
+        try:
+            for operator, settings in ((bpy.ops.txmill.make, {}), (bpy.ops.txmill.make_and_render, {}), (bpy.ops.txmill.estimate, {}),
+                                       (bpy.ops.txmill.export_scene, {"filepath": os.path.join(path, "export")}), (bpy.ops.txmill.refresh, {}),
+                                       (bpy.ops.txmill.explain, {"path": os.path.join(top, "a.png")})):
+                try:
+                    result, text = printed(operator, **settings)
+                except RuntimeError as error:
+                    result, text = {"CANCELLED"}, str(error)
+                good = "Read-only file system" in text or "cannot be" in text or "missing" in text or result == {"FINISHED"}
+                check("read-only, %s: %s" % (place, operator.idname_py()), good and "Traceback" not in text and
+                      "fault of the extension" not in text, (result, text))
+        finally:
+            subprocess.run(["umount", path], check=True)
+
+
+def make_and_explain(folder):
     scene = scenes.every_way(os.path.join(folder, "a"))
     bpy.ops.wm.open_mainfile(filepath=scene)
     status = part("status")
@@ -83,7 +170,7 @@ def make_and_explain(program, folder):
     check("report", result == {"FINISHED"} and os.path.getsize(page) > 50000, (result, text))
 
 
-def unsaved_and_working_space(program, folder):
+def unsaved_and_working_space(folder):
     scene = scenes.every_way(os.path.join(folder, "b"))
     bpy.ops.wm.open_mainfile(filepath=scene)
     saved = open(scene, "rb").read()
@@ -106,7 +193,7 @@ def unsaved_and_working_space(program, folder):
     preferences.texture_cache_directory = ""
 
 
-def setting_wrong(program, folder):
+def setting_wrong(folder):
     """If a run as a whole is impossible, that is an error and not a run that made nothing."""
     os.environ["TXMILL_THREADS"] = "none"
     for operator in (bpy.ops.txmill.make, bpy.ops.txmill.explain):
@@ -115,7 +202,7 @@ def setting_wrong(program, folder):
     del os.environ["TXMILL_THREADS"]
 
 
-def before_render(program, folder):
+def before_render(folder):
     """Tests the handler with a scene that was never saved, an image that was painted and not saved, and an
     animation."""
     top = os.path.join(folder, "handler unsaved")
@@ -139,7 +226,7 @@ def before_render(program, folder):
     preferences.before_render = False
 
 
-def cancel(program, folder):
+def cancel(folder):
     top = os.path.join(folder, "c")
     scenes.empty()
     for index in range(6):
@@ -171,7 +258,7 @@ def cancel(program, folder):
     part("preferences").get().threads = 0
 
 
-def program_missing(program, folder):
+def program_missing(folder):
     preferences = part("preferences").get()
     preferences.program = "/nowhere/txmill"
     found, text = part("preferences").version(preferences.program)
@@ -187,13 +274,13 @@ def program_missing(program, folder):
     bpy.ops.render.render(write_still=True)
     check("missing-renders-all-the-same", os.path.exists(target))
     preferences.before_render = False
-    preferences.program = program  # the panel notices by itself
-    found, text = part("preferences").version(program)
+    preferences.program = ""  # the panel notices by itself
+    found, text = part("preferences").version("")
     check("missing-corrected", found and part("status").current.error is None and part("status").current.files,
           (text, part("status").current.error))
 
 
-def odd_programs(program, folder):
+def odd_programs(folder):
     """Tests programs that crash, print something else, are too old or cannot be run: every button reports it, and
     renders go on."""
     top = os.path.join(folder, "odd programs")
@@ -233,22 +320,44 @@ def odd_programs(program, folder):
     check("odd program, too old: every button", all(result == {"CANCELLED"} and said.count("needs 0.1.0 or newer") == 1
                                                     for result, said in results), results)
     with open(odd, "w", encoding="utf-8") as file:
-        file.write('#!/bin/sh\nexec %s "$@"\n' % program)
+        file.write('#!/bin/sh\nexec "%s" "$@"\n' % bundled())
     bpy.ops.txmill.refresh()
     check("odd program, put right in its place", part("preferences").version(odd)[0] and status.current.error is None, status.current.error)
     operators = part("operators")
     check("said once", operators.once([("a", "full"), ("b", "full"), ("c", "gone"), ("", "broken"), ("", "broken")]) ==
           ["a and 1 more: full", "c: gone", "broken (2 times)"], operators.once([("a", "full"), ("b", "full")]))
-    # Without a path, the first one on PATH is used.
-    before, os.environ["PATH"] = os.environ["PATH"], top
-    found, text = part("preferences").version("")
-    check("program, none on PATH", found is False and "not on PATH" in text or "nor on PATH" in text, text)
-    os.symlink(program, os.path.join(top, "txmill"))
+    # Only a whole path is taken, and no file that anybody may replace.
+    os.chmod(top, 0o777)
+    for path, why in (("odd", "not a whole path"), ("./odd", "not a whole path"), ("//odd", "not a whole path"),
+                      (odd, "everybody may write to") if os.stat(odd).st_uid != os.getuid() else ("~nobody/odd", "no such program")):
+        found, text = part("preferences").version(path)
+        check("program, %s" % why, found is False and why in text, (path, text))
+    os.chown(odd, 65534, 65534)
     part("preferences")._versions.clear()
-    found, text = part("preferences").version("")
-    check("program, on PATH", found and text.endswith(os.path.join(top, "txmill")), text)
-    os.environ["PATH"] = before
-    preferences.program = program
+    found, text = part("preferences").version(odd)
+    check("program of somebody else", found is False and "everybody may write to" in text, text)
+    os.chown(odd, os.getuid(), os.getgid())
+    os.chmod(top, 0o755)
+    # Objects without the members that they should have, members of other kinds, and endless or unreadable output.
+    for name, script in (("scene alone", """echo '{"type": "scene"}'"""), ("image alone", """echo '{"type": "scene"}{"type": "image"}' | sed 's/}{/}\\n{/'"""),
+                         ("other kinds", """echo '{"type": "scene", "image": 1, "images": 7, "state": {}, "others": [[1]], "error": 3}'"""),
+                         ("summary of nothing", """echo '{"type": "summary", "exit_code": "x"}'"""),
+                         ("bytes", "head -c 300000 /dev/zero | tr '\\0' '\\351'"), ("endless", "yes x"), ("endless errors", "yes x | head -c 30000000 >&2"),
+                         ("words and failure", "printf 'txmill: error: caf\\351 \\033[31m\\n' >&2; exit 4")):
+        with open(odd, "w", encoding="utf-8") as file:
+            file.write(version % "0.1.0" + script + "\n")
+        part("preferences")._versions.clear()
+        answers = []
+        for operator, settings in ((bpy.ops.txmill.make, {}), (bpy.ops.txmill.explain, {"path": image}), (bpy.ops.txmill.refresh, {}),
+                                   (bpy.ops.txmill.estimate, {}), (bpy.ops.txmill.make_and_render, {})):
+            try:
+                answers.append(printed(operator, **settings))
+            except RuntimeError as error:
+                answers.append(({"CANCELLED"}, str(error)))
+        check("odd output, %s" % name, all("Traceback" not in said and "\x1b" not in said and len(said) < 6000 for _, said in answers) and
+              all(result == {"CANCELLED"} and "txmill: " in said or name == "summary of nothing" for result, said in
+                  (answers[0], answers[3], answers[4])), answers)
+    preferences.program = ""
     part("preferences")._versions.clear()
 
 
@@ -266,7 +375,7 @@ def ply(path):
     return table, tris["i"], [line for line in data[:stop].decode().splitlines() if line.startswith("comment uv")]
 
 
-def export(program, folder):
+def export(folder):
     scene = os.path.join(folder, "a", "scene.blend")
     bpy.ops.wm.open_mainfile(filepath=scene)
     twin = bpy.data.objects.new("twin", bpy.data.objects["udim"].data)
@@ -305,7 +414,7 @@ def export(program, folder):
     check("export-spares-other-folders", "contains other files" in str(result), result)
 
 
-def estimated(program, folder):
+def estimated(folder):
     """Checks what stream budget reports for the exported scene. An image without a tx file is an error that says
     what to do."""
     top = os.path.join(folder, "estimate")
@@ -336,7 +445,7 @@ def statements(folder, kind):
     return [line for line in lines if line.startswith(kind + " ")]
 
 
-def export_nodes(program, folder):
+def export_nodes(folder):
     """Tests which image nodes reach the picture, and with which coordinates, as Cycles looks them up."""
     top = os.path.join(folder, "nodes")
     scene = scenes.empty()
@@ -419,7 +528,7 @@ def export_nodes(program, folder):
     check("nodes-not-rendered", "of the hidden collection" not in titles and "grouped" in titles, titles)
 
 
-def export_world(program, folder):
+def export_world(folder):
     """Tests the world's strength and colour; a second Background is reported."""
     top = os.path.join(folder, "world")
     scene = scenes.empty()
@@ -503,7 +612,7 @@ def surfaces(folder):
     return found
 
 
-def export_surfaces(program, folder):
+def export_surfaces(folder):
     """Materials that reflect and refract do so in an exported scene, because the path of light decides about tiles."""
     top = os.path.join(folder, "surfaces")
     scenes.empty()
@@ -574,7 +683,7 @@ def export_surfaces(program, folder):
           [["normal", "0.5"]], statements(target, "texture"))
 
 
-def export_as_rendered(program, folder):
+def export_as_rendered(folder):
     """Subdivision, modifiers and objects are those of renders, and the frame is the current one. The open file is
     not changed. Tests two scenes and view layers."""
     top = os.path.join(folder, "as rendered ß")
@@ -603,7 +712,7 @@ def export_as_rendered(program, folder):
     check("as-rendered-nothing-changed", (scene.render.engine, finer.levels, thing.hide_viewport, scene.frame_current) == ("CYCLES", 0, True, 10))
 
 
-def studio(program, folder):
+def studio(folder):
     """Tests a project with umlauts and blanks: the panel's counts, Estimate and the export agree with the files."""
     scene, _ = scenes.studio(os.path.join(folder, "studio"))
     bpy.ops.wm.open_mainfile(filepath=scene)
@@ -632,7 +741,7 @@ def studio(program, folder):
     files.texture_cache_directory = ""
 
 
-def export_gaps(program, folder):
+def export_gaps(folder):
     """If a scene folder cannot hold something, it is reported, so nothing is left out silently."""
     top = os.path.join(folder, "gaps")
     scene = scenes.empty()
@@ -673,15 +782,11 @@ def export_gaps(program, folder):
 
 
 def main():
-    program, folder = sys.argv[sys.argv.index("--") + 1:][:2]
-    part("preferences").get().program = program
-    found, text = part("preferences").version(program)
-    check("program", found and "txmill" in text, text)
-    for test in (make_and_explain, unsaved_and_working_space, setting_wrong, before_render, cancel, program_missing, odd_programs, export, export_nodes, export_world, export_surfaces, export_as_rendered, estimated, studio, export_gaps):
-        test(program, folder)
+    folder = sys.argv[sys.argv.index("--") + 1]
+    for test in (alone, odd_names, read_only, make_and_explain, unsaved_and_working_space, setting_wrong, before_render, cancel, program_missing, odd_programs, export, export_nodes, export_world, export_surfaces, export_as_rendered, estimated, studio, export_gaps):
+        test(folder)
     # The render that follows runs in another Blender.
-    preferences = part("preferences").get()
-    preferences.program, preferences.before_render = program, True
+    part("preferences").get().before_render = True
     bpy.ops.wm.save_userpref()
     scenes.every_way(os.path.join(folder, "handler"))
     sys.exit(1 if failed else 0)

@@ -1,14 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The extension in a Blender without an interface: extension.sh ZIP TXMILL BLENDER...
-# Installs ZIP into a separate user folder, then runs operators, and a render whose handler makes the tx files.
+# The extension in a Blender without an interface: extension.sh ZIP BLENDER...
+# Installs ZIP into a separate user folder, on a machine that has nothing else of txmill and no network, then runs operators,
+# and a render whose handler makes the tx files.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-zip=$(realpath "$1") program=$(realpath "$2")
-shift 2
+zip=$(realpath "$1")
+shift
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-export BLENDER_USER_RESOURCES=$folder/user
+cp "$zip" "$folder/"
+zip=$folder/${zip##*/}
+export BLENDER_USER_RESOURCES=$folder/user TXM_ALONE=$folder:$here
+unset TXMILL
 status=0
 check() { # NAME COMMAND...
   local name=$1
@@ -17,9 +21,10 @@ check() { # NAME COMMAND...
 }
 check validate "$@" --command extension validate "$zip"
 check install "$@" --command extension install-file -r user_default -e "$zip"
-timeout 1200 "$@" -b --python-exit-code 1 --python "$here/extension.py" -- "$program" "$folder" >"$folder/out" 2>&1
+timeout 1200 "$@" -b --python-exit-code 1 --python "$here/extension.py" -- "$folder" >"$folder/out" 2>&1
 code=$?
-grep -E '^(pass|FAIL) ' "$folder/out"
+grep -E '^(pass|FAIL|skip) ' "$folder/out"
+check no-traceback sh -c "! grep -A20 Traceback '$folder/out'"
 if [ $code -ne 0 ] || ! grep -q '^pass gaps-named: smoke' "$folder/out"; then
   status=1
   grep -n -A20 'Traceback' "$folder/out" || tail -n 20 "$folder/out"

@@ -341,7 +341,7 @@ def estimate_and_export(heart, folder):
 def program_that_does_not_answer(heart, folder):
     """A program that ignores SIGTERM is killed by the second Cancel. One that does not even print its version blocks
     nothing."""
-    jobs, preferences, client = part("jobs"), part("preferences"), part("client")
+    jobs, preferences = part("jobs"), part("preferences")
     program, deaf = preferences.get().program, os.path.join(folder, "deaf")
     with open(deaf, "w", encoding="utf-8") as file:
         file.write("#!/bin/sh\ntrap '' TERM\nexec sleep 600\n")

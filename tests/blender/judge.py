@@ -268,7 +268,7 @@ class Judge:
         if not self.args.extension:
             part.skipped = "--extension names no package"
             return
-        part.checks([os.path.join(HERE, "extension.sh"), self.args.extension, self.inside, self.args.chroots, "command"])
+        part.checks([os.path.join(HERE, "extension.sh"), self.args.extension, self.args.chroots, "command"])
 
 
 def main():

@@ -10,9 +10,8 @@ import json
 import os
 import runpy
 import shutil
-import subprocess
 import sys
-import zipfile
+import types
 
 import bpy
 
@@ -21,11 +20,10 @@ folder = (sys.argv[sys.argv.index("--") + 1:] if "--" in sys.argv else sys.argv[
 shutil.rmtree(folder, ignore_errors=True)
 os.makedirs(folder)
 os.chdir(folder)
-subprocess.run([sys.executable, os.path.join(here, "..", "..", "blender", "package.py"), "extension.zip"], check=True)
-with zipfile.ZipFile("extension.zip") as package:
-    package.extractall("extension/txmill")
-sys.path.insert(0, os.path.abspath("extension"))
-from txmill import export_scene  # noqa: E402
+sys.path.insert(0, os.path.join(here, "..", "..", "python"))
+extension = sys.modules["extension"] = types.ModuleType("extension")
+extension.__path__ = [os.path.join(here, "..", "..", "blender", "txmill")]
+from extension import export_scene  # noqa: E402
 
 failed = []
 SAYS_SO = hasattr(bpy.app, "autoexec")  # Blender 5.3

@@ -549,10 +549,26 @@ class Program(unittest.TestCase):
     def test_program_that_does_not_answer(self):
         with tempfile.TemporaryDirectory() as folder:
             silent = Path(folder) / "silent"
-            silent.write_text("#!/bin/sh\nexec sleep 600\n")
-            silent.chmod(0o755)
-            with self.assertRaisesRegex(txmill.TxmillError, "silent: does not answer"):
-                txmill.version(silent, timeout=0.2)
+            # The second one's child keeps the pipe open; the third one closes its output and stays.
+            for body in ("exec sleep 600", "sleep 600 & sleep 600", "exec sleep 600 >&- 2>&-"):
+                silent.write_text(f"#!/bin/sh\n{body}\n")
+                silent.chmod(0o755)
+                with self.assertRaisesRegex(txmill.TxmillError, "silent: does not answer"):
+                    txmill.version(silent, timeout=0.2)
+
+    def test_program_of_a_wheel_that_was_unpacked_without_permissions(self):
+        with tempfile.TemporaryDirectory() as folder:
+            package = Path(folder) / "txmill"
+            shutil.copytree(Path(txmill.__file__).parent, package, ignore=shutil.ignore_patterns("bin", "lib", "__pycache__"))
+            own, worker, library = package / "bin" / "txmill", package / "lib" / "txmill" / "a-worker", package / "lib" / "txmill" / "a.so"
+            for path in (own, worker, library):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text("#!/bin/sh\necho txmill 9.9.9\n")
+                path.chmod(0o640)
+            said = subprocess.run([sys.executable, "-c", "import txmill\nprint(txmill.find_program(), txmill.version())"],
+                                  env={"PYTHONPATH": folder, "PATH": "/bin:/usr/bin"}, capture_output=True, text=True, check=True).stdout
+            self.assertEqual(said, f"{own} 9.9.9\n")
+            self.assertEqual([path.stat().st_mode & 0o777 for path in (own, worker, library)], [0o750, 0o750, 0o640])
 
     def test_what_is_no_program_of_ours(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -564,6 +580,11 @@ class Program(unittest.TestCase):
                 odd.chmod(0o755)
                 with self.assertRaisesRegex(txmill.TxmillError, said):
                     txmill.make(DATA / "golden" / "rgb8.png", program=odd)
+            for text, said in (("yes '<'", "does not run here$"), ("yes >&2", "does not run here: y$"),
+                               ("echo 'libc.so.6: version GLIBC_9 not found' >&2; exit 1", "does not run here: libc.so.6: version GLIBC_9 not found$")):
+                odd.write_text(f"#!/bin/sh\n{text}\n")
+                with self.assertRaisesRegex(txmill.TxmillError, said):
+                    txmill.version(odd, timeout=20)
             with self.assertRaisesRegex(txmill.TxmillError, "cannot be run"):
                 odd.write_text("#!/nowhere/sh\n")
                 txmill.version(odd)

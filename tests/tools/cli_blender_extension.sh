@@ -1,31 +1,68 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The package of the extension: its content, without a Blender. `make check-blender` installs and runs it.
+# The package of the extension: its content, without a Blender. `make judge` and `make check-blender` install and run it.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-run "$repo/blender/package.py" one.zip
+# A real wheel takes minutes to build; the package takes any as it is.
+wheel=txmill-0.1.0-py3-none-manylinux_2_34_x86_64.whl
+python3 -c "import sys, zipfile; zipfile.ZipFile(sys.argv[1], 'w').writestr('txmill/__init__.py', '')" "$wheel"
+run "$repo/blender/package.py" one.zip "$wheel"
 check package rc_is 0
-run "$repo/blender/package.py" two.zip
+run "$repo/blender/package.py" two.zip "$wheel"
 check package-reproducible cmp one.zip two.zip
-run python3 - "$repo" one.zip "$("$TXMILL" --version | cut -d' ' -f2)" <<'EOF'
-import ast, pathlib, re, sys, zipfile
-repo, version = pathlib.Path(sys.argv[1]), sys.argv[3]
+cp "$wheel" other-1-py3-none-any.whl
+for other in other-1-py3-none-any.whl one.zip missing.whl; do
+    run "$repo/blender/package.py" three.zip "$other"
+    check "package-refuses-$other" test "$rc" = 1 -a ! -e three.zip
+done
+run python3 - "$repo" one.zip "$wheel" "$("$TXMILL" --version | cut -d' ' -f2)" <<'EOF'
+import ast, pathlib, re, sys, tomllib, zipfile
+repo, wheel, version = pathlib.Path(sys.argv[1]), sys.argv[3], sys.argv[4]
 package = zipfile.ZipFile(sys.argv[2])
 names = set(package.namelist())
-sources = {p.name for p in (repo / "blender/txmill").glob("*.py")} | {"client/" + p.name for p in (repo / "python/txmill").glob("*.py")}
-assert sources | {"blender_manifest.toml", "client/py.typed", "LICENSE"} == names, names
-manifest = package.read("blender_manifest.toml").decode()
-assert re.search(r'^version = "(.*)"$', manifest, re.M)[1] == version, "version of the manifest"
-assert len(re.search(r'^tagline = "(.*)"$', manifest, re.M)[1]) <= 64
+sources = {p.name for p in (repo / "blender/txmill").glob("*.py")}
+assert sources | {"blender_manifest.toml", "LICENSE", "wheels/" + wheel} == names, names
+assert package.read("wheels/" + wheel) == pathlib.Path(wheel).read_bytes(), "the wheel was changed"
+manifest = tomllib.loads(package.read("blender_manifest.toml").decode())
+assert manifest["version"] == version and manifest["wheels"] == ["./wheels/" + wheel], manifest
+assert manifest["platforms"] == ["linux-x64"] and manifest["license"] == ["SPDX:GPL-3.0-or-later"], manifest
+for text in (manifest["tagline"], *manifest["permissions"].values()):
+    assert len(text) <= 64 and text[-1].isalnum(), text
+assert "network" not in manifest["permissions"], manifest
+assert "GNU GENERAL PUBLIC LICENSE\n                       Version 3" in package.read("LICENSE").decode()
+licence = "SPDX-License-Identifier: GPL-3.0-or-later"
+for path in (repo / "blender").rglob("*"):
+    assert path.is_dir() or path.name == "LICENSE" or path.suffix == ".pyc" or licence in path.read_text(), path
+# What the rules of the platform forbid: paths of modules, programs of this system, the network.
+forbidden = re.compile(r"sys\.path|sys\.executable|os\.system|shell=True|import (urllib|socket|requests|http)|https?://|\beval\(|\bexec\(")
 for name in names:
     if name.endswith(".py"):
-        ast.parse(package.read(name), name)
+        text = package.read(name).decode()
+        ast.parse(text, name)
+        assert not forbidden.search(text), (name, forbidden.search(text))
+        assert "import subprocess" not in text or "self.argv = [bpy.app.binary_path, " in text, name
 EOF
 check package-contents rc_is 0
+# Blender's own validator needs no Blender; the folder of chroots has it once `make judge` has run.
+validator=$(find "${TXM_CHROOTS:-$repo/build/chroots}"/official/opt/bpy-*/ -name blender_ext.py -path '*/cli/*' 2>/dev/null | sort | tail -n 1)
+if [ -n "$validator" ]; then
+    tags=${validator%/addons_core/*}/modules/_bpy_internal/extensions/tags.py
+    for what in one.zip "$repo/blender/txmill"; do
+        run python3 "$validator" validate --valid-tags "$tags" "$what"
+        check "validates-$(basename "$what")" sh -c "[ $rc = 0 ] && grep -q 'Success parsing' out"
+    done
+    cp -R "$repo/blender/txmill" source && mkdir source/wheels built && cp "$wheel" source/wheels/
+    sed -i "s|^platforms.*|&\nwheels = [\"./wheels/$wheel\"]|" source/blender_manifest.toml
+    run python3 "$validator" build --source-dir source --output-dir built --split-platforms
+    check builds sh -c "[ $rc = 0 ] && python3 -m zipfile -l built/txmill-0.1.0-linux_x64.zip | grep -q wheels/$wheel"
+else
+    skip validates "no Blender is set up under \$TXM_CHROOTS"
+fi
 
 # With a stand-in for Blender: the Blender that exports runs scripts of the file only if this one may. The real ones are
 # asked by tests/blender/scripts.py.
+export PYTHONPATH="$repo/python" PYTHONDONTWRITEBYTECODE=1
 run python3 - "$repo" <<'EOF'
 import contextlib, importlib, sys, types
 class Any(types.ModuleType):
@@ -37,14 +74,14 @@ bpy, package = Any("bpy"), types.ModuleType("extension")
 bpy.types, bpy.props, bpy.path = Any("types"), Any("props"), Any("path")
 package.__path__ = [sys.argv[1] + "/blender/txmill"]
 sys.modules.update({"bpy": bpy, "bpy_extras": Any("e"), "bpy_extras.io_utils": Any("u"), "extension": package})
-for name in ("blend", "client", "jobs", "operators"):
+for name in ("blend", "jobs", "operators"):
     sys.modules["extension." + name] = Any(name)
     setattr(package, name, sys.modules["extension." + name])
 package.blend.as_file = lambda: contextlib.nullcontext("/shots/a.blend")
 export = importlib.import_module("extension.export_scene")
 bpy.data = types.SimpleNamespace(filepath="/shots/a.blend", is_dirty=False)
 def passed(preference=False, fail=False, excluded=(), **app):
-    bpy.app = types.SimpleNamespace(binary_path="/bin/true", autoexec_fail=fail, **app)
+    bpy.app = types.SimpleNamespace(binary_path="/bin/true", tempdir="/tmp", autoexec_fail=fail, **app)
     bpy.context = types.SimpleNamespace(preferences=types.SimpleNamespace(
         filepaths=types.SimpleNamespace(use_scripts_auto_execute=preference),
         autoexec_paths=[types.SimpleNamespace(path=p, use_glob="*" in p) for p in excluded]))
@@ -75,7 +112,7 @@ material floor diffuse 0.8 0.8 0.8
 texture floor wood input "Base Color" uv "" transform 2 0 0 0 2 0
 quad floor -1 -1 0 2 0 0 0 2 0
 EOF
-run env PYTHONPATH="$repo/python" TXMILL="$TXMILL" python3 - "$repo" "${TXM_BUILD:-$repo/build}" <<'EOF'
+run env TXMILL="$TXMILL" python3 - "$repo" "${TXM_BUILD:-$repo/build}" <<'EOF'
 import importlib, json, os, sys, types
 import txmill
 from txmill import _program
@@ -132,8 +169,7 @@ for name in ("types", "props", "path", "app", "utils", "data"):
 bpy.app.handlers, bpy.app.version, bpy.data.filepath = Any("handlers"), (5, 2, 3), ""
 package.__path__ = [repo + "/blender/txmill"]
 sys.modules.update({"bpy": bpy, "bpy.app": bpy.app, "bpy.app.handlers": bpy.app.handlers, "bpy_extras": Any("e"),
-                    "bpy_extras.io_utils": Any("u"), "extension": package, "extension.client": txmill})
-package.client = txmill
+                    "bpy_extras.io_utils": Any("u"), "extension": package})
 operators, status, estimate = (importlib.import_module("extension." + name) for name in ("operators", "status", "estimate"))
 os.chdir("textures")
 txmill.make("rgb8.png", colorspace="sRGB", alpha_type="straight")
