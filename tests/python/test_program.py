@@ -428,7 +428,7 @@ class Program(unittest.TestCase):
 
     def test_words_are_those_of_the_program(self):
         said = subprocess.run([PROGRAM, "--generate", "python"], capture_output=True, text=True, check=True).stdout
-        self.assertEqual(pathlib.Path(txmill.__file__).with_name("_words.py").read_text(), said,
+        self.assertEqual(Path(txmill.__file__).with_name("_words.py").read_text(), said,
                          "txmill --generate python > python/txmill/_words.py")
         self.assertIn(txmill.State.FRESH, txmill.READY)
         self.assertNotIn(txmill.State.OUTDATED, txmill.READY)
