@@ -245,14 +245,10 @@ def main():
         command = shlex.split(args.txmill) + ["make", "--strict", "--force", "--json", "--ocio", config, "--blender", about["version"].split()[0], "-j", str(args.jobs)]
         ours = txmill_convert(command, range(len(runs)), runs, folder, limit)
 
-    # A conversion of theirs and ours is with the OpenColorIO of each; txmill says if its own is older.
-    old_ocio = not args.other_blender and "but Blender" in subprocess.run(
-        shlex.split(args.txmill) + ["doctor"], capture_output=True, text=True).stdout
     made = [(runs[index]["path"], tx) for index, (tx, _) in ours.items()]
     for index, (run, line) in enumerate(zip(runs, theirs)):
         run["blender_tx"], run["blender_error"] = parts_of(line)
         run["txmill_tx"], run["txmill_error"] = ours[index] if index in ours else once(run, run["blender_tx"], made)
-        run["old_ocio"] = old_ocio
         run["release"] = ".".join(about["version"].split()[0].split(".")[:2])
     judged = list(zip(runs, judge.compare_all(runs, folder, limit)))
     with open(os.path.join(folder, "findings.tsv"), "w", encoding="utf-8") as report:

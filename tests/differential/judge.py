@@ -298,25 +298,6 @@ def are_zeros(theirs, ours, levels):
     return len(colors[0]) == len(colors[1]) and all(float(a) == float(b) for a, b in zip(*colors))
 
 
-def another_ocio(theirs, ours, lossy):
-    """Returns whether levels differ as conversions of two versions of OpenColorIO do: by a little, in all but pixels of
-    level 0 that one of them made NaN. If those or a lossy compression spread it, smaller levels are not compared."""
-    if lossy:
-        return True
-    for a, b in zip(theirs, ours):
-        lost = np.zeros(a.shape[:2], bool)
-        if a.dtype == np.float16:
-            lost = (np.abs(a) == 65504).any(axis=2) & (b == 0).all(axis=2)
-        p, q = a[~lost].astype(np.float64), b[~lost].astype(np.float64)
-        top = np.abs(p[np.isfinite(p)]).max(initial=0)
-        with np.errstate(invalid="ignore"):
-            if not ((p == q) | (np.abs(p - q) <= 2e-2 * np.abs(p) + 1e-3 * top)).all():
-                return False
-        if lost.any():
-            return True
-    return True
-
-
 def is_wide_pnm(path):
     """In a PNM of more than 8 bits, OpenImageIO makes many samples one or two codes smaller."""
     head = re.sub(rb"#[^\n]*", b"", open(path, "rb").read(1024)).split()
@@ -375,9 +356,6 @@ def compare_files(run, theirs, ours):
                   for f in pixels]
     if pixels[0].verdict in (CLOSE, WRONG) and fewer_bits((meta_a, levels_a[0]), (meta_b, levels_b[0])):
         pixels[0] = Finding(pixels[0].aspect, INTENDED, "level 0 keeps its bits where the source had fewer or more than 8 or 16")
-    if run.get("old_ocio") and max(pixels, key=lambda f: ORDER.index(f.verdict)).verdict == WRONG and \
-            another_ocio(levels_a, levels_b, stored_with_loss(meta_a)):
-        pixels = [Finding(f.aspect, INTENDED, "another version of OpenColorIO") if f.verdict == WRONG else f for f in pixels]
     if is_wide_pnm(run["path"]):
         pixels = [Finding(f.aspect, INTENDED, "PNM of 16 bits keeps its values") if f.verdict == WRONG else f for f in pixels]
     findings += pixels
@@ -409,8 +387,6 @@ def compare(run):
         if run["blender_error"].startswith(limits.CRASH):
             return [Finding("made", INTENDED, "Blender crashes")]
         return [Finding("made", INTENDED, "txmill reads what Blender refuses: " + stored_as(run["path"]), run["blender_error"])]
-    if ours is None and re.search(r"OpenColorIO \S+ cannot build it", run["txmill_error"]):
-        return [Finding("made", INTENDED, "a space that txmill's OpenColorIO cannot build is an error")]
     if ours is None and "channels are subsampled" in run["txmill_error"]:
         return [Finding("made", INTENDED, "luminance and chroma of a layer are black in Blender")]
     if ours is None and "CMYK in tiles" in run["txmill_error"]:

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "mill/color/ocio.h"
-
 void matrix_apply(const matrix *a, const double in[3], double out[3])
 {
     double t[3];
@@ -81,11 +79,4 @@ matrix gamut_adaptation(const matrix *cone, xy from, xy to)
         for (int j = 0; j < 3; j++)
             scaled.m[i][j] *= b[i] / a[i];
     return matrix_multiply(&back, &scaled);
-}
-
-double ocio_power_error(void)
-{
-    unsigned major, minor;
-    txm_ocio_newest_profile(&major, &minor);
-    return major > 2 || minor >= 5 ? 3e-5 : 0;
 }

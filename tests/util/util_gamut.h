@@ -28,7 +28,7 @@ matrix gamut_to_xyz(const gamut *g);
 matrix gamut_adaptation(const matrix *cone, xy from, xy to);
 extern const matrix cone_bradford, cone_cat02;
 
-/* The relative error of OpenColorIO's powers: from 2.5 on it computes them four at a time, including that of alpha,
- * exact to 15 bits. Earlier versions are exact: 0. */
-double ocio_power_error(void);
+/* The relative error of OpenColorIO's powers: it computes them four at a time, including that of alpha, exact to 15
+ * bits. */
+#define OCIO_POWER_ERROR 3e-5
 #endif
