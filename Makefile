@@ -64,13 +64,16 @@ ALL_CXXFLAGS := -std=c++17 $(COMMON) $(WARNXX) $(PKG_CFLAGS) $(CXXFLAGS)
 ALL_LDFLAGS  := $(SAN) -pthread $(DEPS_LDFLAGS) $(LDFLAGS)
 
 # The folder determines to which library a file belongs. Programs of the build and plug-ins have rules of their own.
+# Each library and each program links what it needs of src/base for itself, and exports none of it.
+BASE_OBJ   := $(patsubst %.c,$(B)/%.o,$(wildcard src/base/*.c src/base/*/*.c))
+BASE       := $(B)/libbase.a
 MODULE_SRC := $(addprefix src/mill/source/oiio/,oiio_module.cpp oiio_read.cpp oiio_write.cpp luminance_chroma.cpp)
 MODULE_OBJ := $(MODULE_SRC:%.cpp=$(B)/%.o)
 TILE_OBJ   := $(patsubst %.c,$(B)/%.o,$(wildcard src/tile/*/*.c src/tile/*/*/*.c))
 MILL_OBJ   := $(patsubst %.c,$(B)/%.o,$(filter-out src/mill/color/generate/%,$(wildcard src/mill/*/*.c src/mill/*/*/*.c))) \
               $(patsubst %.cpp,$(B)/%.o,$(filter-out $(MODULE_SRC),$(wildcard src/mill/*/*.cpp)))
 STREAM_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard stream/*.c stream/base/*.c stream/render/*.c stream/command/*.c stream/replay/*.c))
-LIB_OBJ    := $(TILE_OBJ) $(MILL_OBJ)
+LIB_OBJ    := $(BASE_OBJ) $(TILE_OBJ) $(MILL_OBJ)
 
 # Renderers link libtxtile, which reads and samples tx files, in plain C with no dependencies but the codecs. libtxmill
 # converts; it links libtxtile and contains none of its code.
@@ -79,7 +82,6 @@ TILE_API   := $(wildcard include/txtile/*.h)
 MILL_API   := $(wildcard include/txmill/*.h)
 # Headers of functions that a library exports only to the rest of txmill.
 TILE_SHARED := $(shell grep -l '^TXM_SHARED ' src/tile/*/*.h)
-MILL_SHARED := $(shell grep -l '^TXM_SHARED ' src/mill/*/*.h)
 # Linked by programs of the build that use more than the libraries export: tests, benchmarks, the worker process.
 STATIC     := $(B)/libtxmill.a $(B)/libtxtile.a
 $(LIB_OBJ): ALL_CFLAGS += -fvisibility=hidden
@@ -119,8 +121,8 @@ $(eval $(call remember,c,$(CC) $(ALL_CFLAGS)))
 $(eval $(call remember,cxx,$(CXX) $(ALL_CXXFLAGS) $(DEPS_CFLAGS)))
 $(eval $(call remember,link,$(CC) $(CXX) $(ALL_LDFLAGS) $(LIBS)))
 $(eval $(call remember,prefix,$(PREFIX) $(MODULEDIR)))
-$(B)/src/tile/base/plugin.o: ALL_CFLAGS += -DTXM_MODULE_DIR='"$(MODULEDIR)"'
-$(B)/src/tile/base/plugin.o: $(B)/flags/prefix
+$(B)/src/base/plugin.o: ALL_CFLAGS += -DTXM_MODULE_DIR='"$(MODULEDIR)"'
+$(B)/src/base/plugin.o: $(B)/flags/prefix
 
 # The readers of tx files load OpenEXRCore by the name of the version for which they were compiled.
 OPENEXR_SONAME := $(shell objdump -p "$$($(CC) -print-file-name=libOpenEXRCore.so)" | sed -n 's/.*SONAME *//p')
@@ -150,30 +152,33 @@ all: $(DEPS_STAMP)
 $(B)/tests/% $(B)/fuzz_% $(B)/bench_% $(B)/gen/color/known-maker: private ALL_LDFLAGS += $(DEPS_RPATH)
 endif
 
-$(B)/libtxmill.a: $(MILL_OBJ)
-$(B)/libtxtile.a: $(TILE_OBJ)
+# Static libraries contain what they need of src/base, since no other program has it. libtxtile needs no digests, which
+# would bring OpenSSL.
+$(BASE): $(BASE_OBJ)
+$(B)/libtxmill.a: $(MILL_OBJ) $(BASE_OBJ)
+$(B)/libtxtile.a: $(TILE_OBJ) $(filter-out %/hash.o,$(BASE_OBJ))
 $(B)/lib%.a:
 	rm -f $@
 	ar rcs $@ $^
 # A library exports what its headers declare.
 $(B)/gen/libtxtile.map: $(TILE_API) $(TILE_SHARED)
-$(B)/gen/libtxmill.map: $(MILL_API) $(MILL_SHARED)
+$(B)/gen/libtxmill.map: $(MILL_API)
 $(B)/gen/lib%.map: scripts/exports.sh
 	@mkdir -p $(@D)
 	scripts/exports.sh $* $(VERSION) $(filter %.h,$^) > $@
-$(B)/libtxtile.so: $(TILE_OBJ) $(B)/gen/libtxtile.map $(B)/flags/link
+$(B)/libtxtile.so: $(TILE_OBJ) $(BASE) $(B)/gen/libtxtile.map $(B)/flags/link
 	$(CC) -shared -Wl,-soname,$(@F).$(SOVERSION) -Wl,--version-script=$(B)/gen/libtxtile.map $(COMPLETE) \
 	  -Wl,-Bsymbolic-functions \
-	  $(ALL_LDFLAGS) $(TILE_OBJ) $(TILE_LIBS) -o $@
-$(B)/libtxmill.so: $(MILL_OBJ) $(B)/libtxtile.so $(B)/gen/libtxmill.map $(B)/flags/link
+	  $(ALL_LDFLAGS) $(TILE_OBJ) $(BASE) $(TILE_LIBS) -o $@
+$(B)/libtxmill.so: $(MILL_OBJ) $(BASE) $(B)/libtxtile.so $(B)/gen/libtxmill.map $(B)/flags/link
 	$(CC) -shared -Wl,-soname,$(@F).$(SOVERSION) -Wl,--version-script=$(B)/gen/libtxmill.map $(ALL_LDFLAGS) $(DEPS_ORIGIN) \
-	  $(MILL_OBJ) $(B)/libtxtile.so $(LIBS) -o $@
+	  $(MILL_OBJ) $(BASE) $(B)/libtxtile.so $(LIBS) -o $@
 	$(if $(DEPS_DIR),ln -sf $(DEPS_DIR)/lib/*.so* $(B)/)
 # The program links the libraries by the names under which it will find them.
-LINK_TXMILL = $(CC) $(ALL_LDFLAGS) $(TOOL_OBJ) $(B)/libtxmill.so $(B)/libtxtile.so -Wl,--as-needed $(LIBS) $(TOOL_LIBS)
+LINK_TXMILL = $(CC) $(ALL_LDFLAGS) $(TOOL_OBJ) $(BASE) $(B)/libtxmill.so $(B)/libtxtile.so -Wl,--as-needed $(LIBS) $(TOOL_LIBS)
 $(B)/lib%.so.$(SOVERSION): $(B)/lib%.so
 	ln -sf $(<F) $@
-$(B)/txmill: $(TOOL_OBJ) $(B)/libtxmill.so.$(SOVERSION) $(B)/libtxtile.so.$(SOVERSION) $(B)/flags/link
+$(B)/txmill: $(TOOL_OBJ) $(BASE) $(B)/libtxmill.so.$(SOVERSION) $(B)/libtxtile.so.$(SOVERSION) $(B)/flags/link
 	$(LINK_TXMILL) -Wl,-rpath,'$$ORIGIN' -o $@
 # The installed program searches the folder of the installed libraries, unless the system searches it anyway.
 $(B)/install/txmill: $(B)/txmill $(B)/flags/prefix

@@ -10,9 +10,9 @@
 #include <time.h>
 #include <zlib.h>
 
+#include "base/mem.h"
 #include "mill/encode/tile.h"
 #include "mill/write/section_writer.h"
-#include "tile/base/mem.h"
 
 typedef struct image {
     uint8_t *pixels;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Makes the version script of a library from its headers: exports.sh LIBRARY VERSION HEADER... Functions that are declared
-# TXM_API are exported, and so are those declared TXM_SHARED, under a version of this release (tile/base/shared.h).
+# TXM_API are exported, and so are those declared TXM_SHARED, under a version of this release (base/shared.h).
 library=$(echo "${1#lib}" | tr '[:lower:]' '[:upper:]')
 version=$2
 shift 2

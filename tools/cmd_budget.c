@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/text.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
 #include "tools/make/batch_job.h"
 #include "tools/make/here.h"
 #include "tools/make/make_text.h"

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tile/base/fail.h"
+#include "base/fail.h"
 #include "tools/options/args.h"
 #include "tools/options/opt.h"
 #include "tools/options/project.h"

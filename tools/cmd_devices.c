@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/fail.h"
+#include "base/fail.h"
 #include "tools/options/args.h"
 #include "tools/options/opt.h"
 #include "tools/output/colors.h"

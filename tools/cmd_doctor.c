@@ -34,8 +34,8 @@
 /* Needs FILE. */
 #include <jpeglib.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/plugin.h"
+#include "base/fail.h"
+#include "base/plugin.h"
 #include "tools/options/project.h"
 #include "tools/output/colors.h"
 #include "tools/output/exits.h"

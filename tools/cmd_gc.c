@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/text.h"
+#include "base/fail.h"
+#include "base/text.h"
 #include "tools/gc/gc_args.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/project.h"

@@ -8,8 +8,8 @@
  * Pixels are read only on request: --deep decodes all tiles, --tiles also lists them. The verdict (used, outdated,
  * unusable ...) comes from the library, as in check and list.
  */
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "tools/inspect/info_report.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/opt.h"

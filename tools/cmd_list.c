@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/path.h"
-#include "tile/base/shell.h"
+#include "base/fail.h"
+#include "base/path.h"
+#include "base/shell.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/list/list_scene.h"
 #include "tools/make/here.h"

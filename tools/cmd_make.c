@@ -9,7 +9,7 @@
  */
 #include <stdlib.h>
 
-#include "tile/base/fail.h"
+#include "base/fail.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/make/here.h"
 #include "tools/make/make_mesh.h"

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "tools/make/batch_job.h"
 #include "tools/options/project.h"
 #include "tools/options/shard_args.h"

@@ -10,7 +10,7 @@
  */
 #include <string.h>
 
-#include "tile/base/fail.h"
+#include "base/fail.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
 #include "tools/output/exits.h"

@@ -14,12 +14,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "mill/base/names.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
-#include "tile/base/settings.h"
-#include "tile/base/text.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/names.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "tile/terms/settings.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/make/make_scene.h"
 #include "tools/options/args.h"

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tile/base/fail.h"
+#include "base/fail.h"
 #include "tools/output/exits.h"
 #include "tools/output/guard.h"
 #include "tools/output/say.h"

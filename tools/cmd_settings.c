@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tile/base/fail.h"
+#include "base/fail.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"

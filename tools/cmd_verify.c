@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "tile/base/fail.h"
+#include "base/fail.h"
 #include "tools/inspect/info_report.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/inspect/verify_report.h"

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/make/make_run.h"
 #include "tools/options/project.h"

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "mill/base/spelling.h"
+#include "base/spelling.h"
 
 #define GROUP(title)
 #define COMMAND(name) extern const txm_command txm_cmd_##name;

@@ -15,10 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
-#include "tile/base/shell.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/shell.h"
 #include "tools/commands.h"
 #include "tools/output/exits.h"
 #include "tools/output/line.h"

@@ -6,9 +6,9 @@ OPENCL ?= auto
 DEVICE_PROGRAMS := convert lookup
 DEVICE_OBJ  := $(patsubst %.c,$(B)/%.o,$(filter-out %/program.c,$(wildcard src/device/convert/*.c src/device/lookup/*.c src/device/plugin/*.c)))
 # The parts of the library that a plug-in needs. It contains its own copies and exports only its table.
-DEVICE_CORE := $(addprefix $(B)/src/,tile/base/status.o tile/base/text.o tile/base/mem.o tile/base/pixel.o tile/ops/tables.o)
+DEVICE_CORE := $(addprefix $(B)/src/,base/fail.o base/text.o base/mem.o tile/terms/pixel.o tile/ops/tables.o)
 DEVICE_MAP  := src/device/plugin/plugin.map
-DEVICE_HEADERS := $(wildcard src/device/*/*.h src/mill/gpu/*.h src/tile/device/*.h src/tile/base/*.h src/tile/ops/*.h src/tile/sample/*.h) \
+DEVICE_HEADERS := $(wildcard src/device/*/*.h src/mill/gpu/*.h src/tile/device/*.h src/base/*.h src/tile/terms/*.h src/tile/ops/*.h src/tile/sample/*.h) \
                   include/txtile/pixel.h include/txtile/sampler.h include/txtile/status.h
 device_link = $(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=$(DEVICE_MAP) $(COMPLETE) $(filter %.o,$^)
 

@@ -5,7 +5,7 @@
 #   official   Debian 13 with versions of the package bpy of PyPI, which are official builds as Python modules
 #
 #   chroots.sh make debian|official         sets it up unless it exists; needs root and network. $TXM_BPY is the version
-#                                           of bpy (default: the newest official build in src/tile/base/releases.h);
+#                                           of bpy (default: the newest official build in src/tile/terms/releases.h);
 #                                           each has a folder /opt/bpy-VERSION, and stays
 #   chroots.sh run debian|official CMD...   runs a command in it, with the host's folders under their own paths; inside
 #                                           it, "chroot /host CMD..." runs a program of the host. If $TXM_ALONE is a list
@@ -19,7 +19,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=${TXM_CHROOTS:-$(cd "$here/../.." && pwd)/build/chroots}
-bpy=${TXM_BPY:-$(sed -nE 's/^ *ROW\(txm_text, official_build,.*"([^"]+)"\).*/\1/p' "$here/../../src/tile/base/releases.h")}
+bpy=${TXM_BPY:-$(sed -nE 's/^ *ROW\(txm_text, official_build,.*"([^"]+)"\).*/\1/p' "$here/../../src/tile/terms/releases.h")}
 
 missing() { echo "chroots.sh: $*" >&2; exit 77; }
 

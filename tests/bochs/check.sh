@@ -29,7 +29,7 @@ fi
 cd "$repo" || exit 1
 linked=()
 for source in src/tile/ops/*.c src/tile/ops/x86/*.c src/tile/sample/s[ac]*.c src/tile/sample/x86/*.c src/tile/sample/simd/*.c \
-    src/tile/base/{pixel,status,text,bytes}.c; do
+    src/tile/terms/{pixel,status}.c src/base/{fail,text,bytes}.c; do
     object=$objects/${source#src/}
     linked+=("${object%.c}.o")
 done

@@ -8,9 +8,9 @@
  * Seeds: testdata/png/[bg]*.png testdata/sources/[a-z]*.png testdata/golden/[a-z]*8*.png */
 #include <libdeflate.h>
 
+#include "base/checksum.h"
 #include "fuzz_input.h"
 #include "mill/source/readers.h"
-#include "tile/base/checksum.h"
 
 /* Limits the pixels read from one input: an image may be 65536 px on a side. */
 enum { MAX_BYTES = 1 << 17 };

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "render/camera_path.h"
 #include "render/scene.h"
-#include "tile/base/mem.h"
 
 /* Cameras at and between keyframes. */
 static void follow_path(const txm_render_scene *scene)

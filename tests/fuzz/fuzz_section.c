@@ -4,8 +4,8 @@
  * Seeds: testdata/tx/good-*borders*.tx */
 #include <stdio.h>
 
+#include "base/checksum.h"
 #include "fuzz_reader.h"
-#include "tile/base/checksum.h"
 #include "tile/reader/identity.h"
 #include "tile/reader/section_format.h"
 

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "base/checksum.h"
+#include "base/endian.h"
 #include "fuzz_input.h"
-#include "tile/base/checksum.h"
-#include "tile/base/endian.h"
 #include "tile/record/trace_format.h"
 #include "txtile/trace.h"
 

@@ -37,8 +37,9 @@ check txtile-shows-its-headers rc_is 0
 run diff mill.declared mill.shown
 check txmill-shows-its-headers rc_is 0
 
-# libtxmill contains no code of libtxtile, and imports nothing from it that it does not use.
-nm -g --defined-only "$build/libtxtile.a" 2>/dev/null | awk 'NF == 3 { print $3 }' | LC_ALL=C sort -u >tile.all
+# libtxmill contains no code of libtxtile, and imports nothing from it that it does not use. All have src/base for themselves.
+nm -g --defined-only "$build/libbase.a" 2>/dev/null | awk 'NF == 3 { print $3 }' | LC_ALL=C sort -u >base.all
+nm -g --defined-only "$build/libtxtile.a" 2>/dev/null | awk 'NF == 3 { print $3 }' | LC_ALL=C sort -u | LC_ALL=C comm -23 - base.all >tile.all
 nm --defined-only "$build/libtxmill.so" | awk '{ print $3 }' | LC_ALL=C sort -u >mill.all
 check libraries-are-seen test "$(wc -l <tile.all)" -gt 300 -a "$(wc -l <mill.all)" -gt 1000
 check txmill-holds-no-txtile test -z "$(LC_ALL=C comm -12 tile.all mill.all)"
@@ -46,12 +47,11 @@ nm -D --defined-only "$build/libtxtile.so" | sed -n 's/.* \(txm_[a-z0-9_]*\)@@\{
 nm -D --undefined-only "$build/libtxmill.so" "$build/txmill" | sed -n 's/.* \(txm_[a-z0-9_]*\)@TXTILE_PRIVATE_.*/\1/p' | LC_ALL=C sort -u >tile.takes
 run diff tile.shared tile.takes
 check txtile-shares-what-is-taken rc_is 0
-# The same for the program, which contains neither library.
-nm -D --defined-only "$build/libtxmill.so" | sed -n 's/.* \(txm_[a-z0-9_]*\)@@\{0,1\}TXMILL_PRIVATE_.*/\1/p' | LC_ALL=C sort -u >mill.shared
-nm -D --undefined-only "$build/txmill" | sed -n 's/.* \(txm_[a-z0-9_]*\)@TXMILL_PRIVATE_.*/\1/p' | LC_ALL=C sort -u >mill.takes
-run diff mill.shared mill.takes
-check txmill-shares-what-is-taken rc_is 0
-nm -g --defined-only "$build/libtxmill.a" 2>/dev/null | awk 'NF == 3 { print $3 }' | LC_ALL=C sort -u >mill.archive
+# Base is nobody's to export, and the program contains neither library.
+nm -D --defined-only "$build/libtxmill.so" "$build/libtxtile.so" "$build/txmill" | awk '{ sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort -u >exported
+check base-is-seen test "$(wc -l <base.all)" -gt 80
+check base-is-not-exported test -z "$(LC_ALL=C comm -12 base.all exported)"
+nm -g --defined-only "$build/libtxmill.a" 2>/dev/null | awk 'NF == 3 { print $3 }' | LC_ALL=C sort -u | LC_ALL=C comm -23 - base.all >mill.archive
 check archives-are-apart test -z "$(LC_ALL=C comm -12 tile.all mill.archive)"
 nm --defined-only "$build/txmill" | awk '{ print $3 }' | LC_ALL=C sort -u >program.all
 check program-holds-no-library test -z "$(LC_ALL=C sort -u tile.all mill.archive | LC_ALL=C comm -12 - program.all)"

@@ -13,7 +13,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 if aarch64-linux-gnu-gcc -std=c11 -O2 -ffp-contract=off -fno-math-errno -D_GNU_SOURCE -DTXM_VERSION='""' -static -Iinclude -Isrc \
     -Itests/util tests/tile/ops/isa_main.c tests/util/util_isa.c tests/util/util_sample.c src/tile/sample/s[ac]*.c src/tile/sample/arm/*.c src/tile/sample/simd/*.c src/tile/ops/*.c \
-    src/tile/ops/arm/*.c src/tile/base/pixel.c src/tile/base/status.c src/tile/base/text.c src/tile/base/bytes.c -lm -lpthread -o "$dir/isa"; then
+    src/tile/ops/arm/*.c src/tile/terms/pixel.c src/tile/terms/status.c src/base/fail.c src/base/text.c src/base/bytes.c -lm -lpthread -o "$dir/isa"; then
     said=$(qemu-aarch64 "$dir/isa" neon 40)
     for what in "row operations" lookups; do
         case $said in

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Dependencies between rooms, the folders of src/tile, src/mill, src/device, stream and tools: there is no cycle, and
-# libraries do not depend on what is built on them.
+# Dependencies between rooms, which are src/base, stream, tools, and the folders of src/tile, src/mill and src/device: there
+# is no cycle, and libraries do not depend on what is built on them.
 # Plain builds only: it looks at sources and symbols
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -18,10 +18,11 @@ for relation in includes headers symbols; do
 done
 cat "$work/includes" "$work/headers" "$work/symbols" | sort -u >"$work/rooms"
 check no-cycle acyclic "$work/rooms"
-check sees-includes grep -qx 'tile/reader tile/base' "$work/includes"
+check sees-includes grep -qx 'tile/reader base' "$work/includes"
 check sees-headers grep -qx 'mill/convert mill/color' "$work/headers"
 check sees-symbols grep -qx 'tools mill/farm' "$work/symbols"
 check headers-have-one-room test -z "$(grep -E ' (nobody|.* and .*)$' "$work/headers")"
+check base-knows-nobody test -z "$(grep -E '^base ' "$work/rooms")"
 check libtxtile-knows-itself test -z "$(grep -E '^tile/.* (mill/|device/|stream|tools)' "$work/rooms")"
 check libtxmill-knows-libtxtile test -z "$(grep -E '^mill/.* (device/|stream|tools)' "$work/rooms")"
 check nobody-knows-plug-ins test -z "$(grep -E '^(stream|tools).* device/' "$work/rooms")"
@@ -76,16 +77,16 @@ names_several() {
 }
 check sees-extensions grep -q . <<<"$(names_several TXM_EXTENSION include/txtile/pixel.h '')"
 check one-place-for-extensions test -z "$(names_several TXM_EXTENSION include/txtile/pixel.h \
-    'src/tile/base/extension.h|src/tile/sample/simd/wrap_simd.h')"
+    'src/tile/terms/extension.h|src/tile/sample/simd/wrap_simd.h')"
 check sees-filters grep -q . <<<"$(names_several TXM_FILTER include/txtile/sampler.h '')"
 check one-place-for-filters test -z "$(names_several TXM_FILTER include/txtile/sampler.h \
     'src/tile/sample/(filter|stochastic)\.h')"
 check sees-containers grep -qx TXM_CONTAINER_EXR <(constants TXM_CONTAINER include/txtile/reader.h)
 check one-place-for-containers test -z "$(grep -rlwFf <(constants TXM_CONTAINER include/txtile/reader.h) src tools)"
 
-# The program uses only public headers of the libraries, and small ones of base.
+# The program uses only public headers of the libraries, base, and the terms of tx files.
 check program-uses-public-headers test -z \
-    "$(grep -rhE --exclude-dir=tests '^#include "' tools stream | grep -vE '"(tools|base|render|command|replay|txmill|txtile|tile/base|mill/base)/|"(report|view|ptex)/[a-z.]*\.inc"')"
+    "$(grep -rhE --exclude-dir=tests '^#include "' tools stream | grep -vE '"(tools|base|render|command|replay|txmill|txtile|tile/terms)/|"(report|view|ptex)/[a-z.]*\.inc"')"
 check library-knows-no-program test -z "$(grep -rlE '#include "(tools|render|command|replay)/' src/tile src/mill include)"
 check public-headers-stand-alone test -z "$(grep -hE '^#include "' include/*/*.h | grep -vE '"(txmill|txtile)/')"
 check libtxtile-headers-stand-alone test -z "$(grep -hE '^#include "' include/txtile/*.h | grep -v '"txtile/')"
@@ -117,7 +118,7 @@ shown() {
 }
 grep -ohE '(txm|gpu)_[a-z0-9_]+' tests/*/test_*.c tests/*/*/test_*.c stream/tests/test_*.c tests/util/*.[ch] | sort -u >"$work/words"
 shown | awk 'NR == FNR { word[$1]; next } $2 in word { print $1 }' "$work/words" - | sort -u >"$work/tested"
-check sees-tests grep -qx 'src/tile/base/mem.c' "$work/tested"
+check sees-tests grep -qx 'src/base/mem.c' "$work/tested"
 sed -n '/^## Files that no test calls/,$p' docs/architecture.md | grep -oE '`(src|tools)/[^`]+`' | tr -d '`' | sort >"$work/excused"
 find src tools \( -name '*.c' -o -name '*.cpp' \) ! -path 'tools/cmd_*' ! -path tools/txmill.c | sort |
     comm -23 - "$work/tested" >"$work/untested"

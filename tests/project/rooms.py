@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints the dependencies between rooms: rooms.py BUILD includes|headers|symbols
 
-A room is a folder of src/tile, src/mill or src/device, stream, or tools. Prints lines "FROM TO", once each:
+A room is src/base, stream, tools, or a folder of src/tile, src/mill or src/device. Prints lines "FROM TO", once each:
   includes   by #include lines that name a private header
   headers    by #include lines that name a public header, which belongs to the room that defines its functions
   symbols    by symbols that objects import from each other
@@ -14,13 +14,16 @@ import subprocess
 import sys
 
 build, what = pathlib.Path(sys.argv[1]), sys.argv[2]
-# Public headers without functions that identify their room; pixel.h belongs to all rooms, though ops converts samples.
-PLAIN = {"txtile/export.h": "tile/base", "txtile/pixel.h": "tile/base", "txtile/ray.h": "tile/sample"}
+# Public headers whose functions do not identify their room: pixel.h and status.h are for all, though their functions are
+# elsewhere.
+PLAIN = {"txtile/export.h": "tile/terms", "txtile/pixel.h": "tile/terms", "txtile/status.h": "base", "txtile/ray.h": "tile/sample"}
 NAMES = r"(?:txm|gpu)_[a-z0-9_]+"
 
 
 def room(path):
     parts = pathlib.Path(path).parts
+    if parts[:2] == ("src", "base") or (parts[0] == "base" and pathlib.Path("src", path).exists()):
+        return "base"
     if parts[0] == "src":
         parts = parts[1:]
     if parts[0] in ("stream", "base", "render", "command", "replay"):
@@ -79,7 +82,7 @@ else:
     owned = owners()
     for path in sources():
         for header in re.findall(r'^#include "([^"]+)"', path.read_text(), re.M):
-            if what == "includes" and header.startswith(("tile/", "mill/", "device/", "render/", "command/", "replay/", "tools/")):
+            if what == "includes" and header.startswith(("base/", "tile/", "mill/", "device/", "render/", "command/", "replay/", "tools/")):
                 edges[room(path)].add(room(header))
             if what == "headers" and header in owned:
                 edges[room(path)].add(owned[header])

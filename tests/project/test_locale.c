@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/time.h>
 
+#include "base/mem.h"
+#include "base/text.h"
 #include "mill/source/source.h"
-#include "tile/base/mem.h"
-#include "tile/base/text.h"
 #include "txmill/convert.h"
 #include "txmill/inspect.h"
 #include "txtile/cache.h"

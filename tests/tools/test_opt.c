@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mill/base/spelling.h"
-#include "tile/base/fail.h"
+#include "base/fail.h"
+#include "base/spelling.h"
 #include "tools/commands.h"
 #include "tools/options/args.h"
 #include "util_check.h"

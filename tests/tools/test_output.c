@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tile/base/fail.h"
+#include "base/fail.h"
 #include "tools/output/guard.h"
 #include "tools/output/html.h"
 #include "tools/output/line.h"

@@ -9,13 +9,13 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "command/stream_args.h"
 #include "mill/convert/hooks.h"
 #include "mill/convert/resolve.h"
 #include "mill/farm/inputs.h"
 #include "mill/farm/store.h"
 #include "mill/farm/watch_tree.h"
-#include "tile/base/fail.h"
 #include "tile/decode/decode_table.h"
 #include "tile/ops/tables.h"
 #include "tools/commands.h"

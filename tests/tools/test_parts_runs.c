@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tile/base/fail.h"
+#include "base/fail.h"
 #include "tools/gc/gc_used.h"
 #include "tools/inspect/info_report.h"
 #include "tools/inspect/tx_files.h"

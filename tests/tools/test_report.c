@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/fail.h"
+#include "base/fail.h"
 #include "tools/make/run_log.h"
 #include "tools/report/report_data.h"
 #include "util_batch.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tile/base/fail.h"
+#include "base/fail.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"

@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tile/base/bytes.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "base/path.h"
 
 char *scene_path(const char *name)
 {

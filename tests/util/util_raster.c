@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tile/base/mem.h"
+#include "base/mem.h"
 
 raster raster_read(const char *path, bool oiio, uint32_t band)
 {

@@ -4,8 +4,8 @@
  */
 #ifndef TESTS_UTIL_RASTER_H
 #define TESTS_UTIL_RASTER_H
+#include "base/bytes.h"
 #include "mill/source/source.h"
-#include "tile/base/bytes.h"
 
 typedef struct raster {
     txm_status status; /* of opening or of reading */

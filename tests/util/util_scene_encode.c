@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/bytes.h"
+#include "base/bytes.h"
 #include "util_scene_types.h"
 
 static void put(txm_bytes *b, uint64_t v, size_t bytes, bool big)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "tile/base/bytes.h"
+#include "base/bytes.h"
 #include "util_blend.h"
 #include "util_scene_file.h"
 

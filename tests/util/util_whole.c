@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/mem.h"
+#include "base/mem.h"
 #include "tile/reader/section_reader.h"
 #include "tile/sample/stochastic.h"
 #include "tile/sample/taps.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "mill/encode/tile.h"
-#include "tile/base/mem.h"
 
 /* One sample of smooth content: a slope with a little noise in its low bits. */
 static uint32_t sample(made_content content, uint32_t x, uint32_t y, uint32_t c, uint64_t *state)

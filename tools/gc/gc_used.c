@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mill/base/names.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/names.h"
+#include "base/path.h"
 #include "tools/make/batch_job.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"

@@ -8,7 +8,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "tile/base/releases.h"
+#include "tile/terms/releases.h"
 #include "tools/help/generate.h"
 #include "tools/output/exits.h"
 #include "txmill/inspect.h"

@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "tile/base/use_table.h"
+#include "tile/terms/use_table.h"
 #include "tools/help/generate.h"
 #include "txmill/batch.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/plugin.h"
+#include "base/plugin.h"
 #include "tools/commands.h"
 #include "tools/options/opt.h"
 #include "tools/output/line.h"

@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/path.h"
-#include "tile/base/settings.h"
+#include "base/fail.h"
+#include "base/path.h"
+#include "tile/terms/settings.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"

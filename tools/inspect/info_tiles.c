@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tile/base/mem.h"
+#include "base/mem.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
 

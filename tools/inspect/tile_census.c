@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/cancel.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/cancel.h"
+#include "base/fail.h"
+#include "base/mem.h"
 
 typedef struct counting {
     txm_tx *tx;

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "txmill/inspect.h"
 
 /* ---- colour ----------------------------------------------------------------------------------------------------- */

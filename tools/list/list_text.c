@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tile/base/text.h"
+#include "base/text.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/list/list_report.h"
 #include "tools/output/format.h"

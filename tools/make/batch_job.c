@@ -7,7 +7,7 @@
  */
 #include "tools/make/batch_job.h"
 
-#include "tile/base/fail.h"
+#include "base/fail.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"

@@ -9,9 +9,9 @@
 
 #include <sys/stat.h>
 
-#include "mill/base/names.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/names.h"
 #include "tools/output/guard.h"
 #include "txmill/garbage.h"
 

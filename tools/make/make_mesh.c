@@ -11,9 +11,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/path.h"
 #include "tools/output/exits.h"
 #include "tools/output/say.h"
 

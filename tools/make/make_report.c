@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mill/base/hash.h"
-#include "tile/base/clock.h"
-#include "tile/base/fail.h"
-#include "tile/base/path.h"
-#include "tile/base/settings.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/hash.h"
+#include "base/path.h"
+#include "tile/terms/settings.h"
 #include "tools/make/make_text.h"
 #include "tools/make/run_log.h"
 #include "tools/options/project.h"

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "tile/base/path.h"
+#include "base/path.h"
 #include "tools/make/make_guard.h"
 #include "tools/make/make_mesh.h"
 #include "tools/make/make_report.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 Formats the result of `txmill make` for one file. */
 #ifndef TXM_TOOLS_MAKE_TEXT_H
 #define TXM_TOOLS_MAKE_TEXT_H
-#include "mill/base/hash.h"
+#include "base/hash.h"
 #include "tools/output/words.h"
 #include "txmill/batch.h"
 

@@ -13,13 +13,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "mill/base/names.h"
-#include "mill/base/text_file.h"
-#include "tile/base/bytes.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
-#include "tile/base/text.h"
+#include "base/bytes.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/names.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "base/text_file.h"
 #include "tools/output/exits.h"
 #include "tools/output/words.h"
 

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/releases.h"
+#include "base/fail.h"
+#include "tile/terms/releases.h"
 #include "tools/options/project.h"
 #include "tools/options/rule_args.h"
 #include "tools/output/exits.h"

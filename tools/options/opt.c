@@ -16,11 +16,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "mill/base/spelling.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/shell.h"
-#include "tile/base/text.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/shell.h"
+#include "base/spelling.h"
+#include "base/text.h"
 #include "tools/output/text.h"
 #include "txtile/pixel.h"
 

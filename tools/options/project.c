@@ -17,11 +17,11 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "mill/base/names.h"
-#include "mill/base/spelling.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/names.h"
+#include "base/path.h"
+#include "base/spelling.h"
 #include "tools/options/trust.h"
 #include "tools/output/say.h"
 

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mill/base/names.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/names.h"
+#include "base/path.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
 

@@ -12,11 +12,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "mill/base/spelling.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
-#include "tile/base/settings.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/spelling.h"
+#include "tile/terms/settings.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
 

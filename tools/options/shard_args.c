@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/fail.h"
+#include "base/fail.h"
 
 /* Parses digits up to `end`; the number must be below a billion. */
 static bool parse_number(const char *text, const char *end, uint32_t *out)

@@ -14,10 +14,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
-#include "tile/base/plugin.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/plugin.h"
 #include "tools/output/say.h"
 
 /* For a link, both owners count, because the owner of the link chose the file. */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tile/base/releases.h"
+#include "tile/terms/releases.h"
 #include "txmill/color.h"
 
 /* The minor version in the official build of the newest Blender. */

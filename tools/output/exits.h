@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "tile/base/fail.h"
+#include "base/fail.h"
 #include "txtile/status.h"
 
 typedef enum txm_exit {

@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/path.h"
+#include "base/fail.h"
+#include "base/path.h"
 #include "txmill/format.h"
 #include "txmill/inspect.h"
 #include "txmill/out_file.h"

@@ -11,9 +11,9 @@
 #include <openssl/evp.h>
 #include <stdlib.h>
 
-#include "mill/base/hash.h"
-#include "tile/base/mem.h"
-#include "tile/base/text.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/text.h"
 #include "tools/output/say.h"
 
 /* Bytes that are not UTF-8, and characters that change the direction of writing, become U+FFFD, so that the page is

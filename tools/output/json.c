@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/bytes.h"
-#include "tile/base/text.h"
+#include "base/bytes.h"
+#include "base/text.h"
 #include "tools/output/exits.h"
 #include "tools/output/say.h"
 

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "tile/base/bytes.h"
+#include "base/bytes.h"
 #include "txtile/status.h"
 
 /* A new object that begins with its schema ("txmill.make") and that schema's version. */

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tile/base/bytes.h"
-#include "tile/base/mem.h"
+#include "base/bytes.h"
+#include "base/mem.h"
 #include "tools/output/say.h"
 
 enum { INDENT = 2, MIN_PATH = 8 };

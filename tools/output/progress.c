@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tile/base/clock.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/path.h"
 #include "tools/output/format.h"
 #include "tools/output/say.h"
 

@@ -17,10 +17,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tile/base/bytes.h"
-#include "tile/base/clock.h"
-#include "tile/base/shell.h"
-#include "tile/base/text.h"
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/shell.h"
+#include "base/text.h"
 
 #include "tools/output/line.h"
 

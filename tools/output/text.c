@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
-#include "tile/base/shell.h"
-#include "tile/base/text.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/shell.h"
+#include "base/text.h"
 #include "tools/output/say.h"
 #include "txmill/inspect.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 The rows of use_table.h, for what commands print. */
 #ifndef TXM_TOOLS_WORDS_H
 #define TXM_TOOLS_WORDS_H
-#include "tile/base/use_table.h"
+#include "tile/terms/use_table.h"
 #include "txmill/convert.h"
 #include "txtile/name.h"
 

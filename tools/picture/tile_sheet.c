@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/fail.h"
+#include "base/mem.h"
 
 /* Letters have 3 x 5 px; a label is a line of them with a pixel above and below. */
 enum { GLYPH_W = 3, GLYPH_H = 5, LABEL_H = GLYPH_H + 2, LINE_PX = 1 };

@@ -4,8 +4,8 @@
  */
 #include <stdlib.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "tools/output/exits.h"
 #include "tools/ptex/ptex_picture.h"
 #include "txmill/out_file.h"

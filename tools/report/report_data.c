@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/bytes.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
+#include "base/bytes.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/path.h"
 #include "txtile/reader.h"
 
 typedef struct adding {

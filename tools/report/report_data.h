@@ -8,7 +8,7 @@
  */
 #ifndef TXM_TOOLS_REPORT_DATA_H
 #define TXM_TOOLS_REPORT_DATA_H
-#include "mill/base/names.h"
+#include "base/names.h"
 #include "tools/make/run_log.h"
 #include "tools/output/words.h"
 #include "txmill/batch.h"

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/bytes.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/bytes.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "tools/report/report_data.h"
 
 /* Drops failures that a later run made up for. `done`: images, with the last run that did not fail, from 1. */

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "tile/base/extension.h"
-#include "tile/base/fail.h"
+#include "base/fail.h"
+#include "tile/terms/extension.h"
 #include "tools/options/library_words.h"
 #include "tools/sample/sample.h"
 #include "txmill/level.h"

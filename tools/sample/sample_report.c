@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "tile/base/extension.h"
+#include "tile/terms/extension.h"
 #include "tools/inspect/info_report.h"
 #include "tools/output/json.h"
 #include "tools/output/text.h"

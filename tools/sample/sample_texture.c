@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "tools/inspect/info_report.h"
 #include "tools/output/say.h"
 #include "tools/sample/sample.h"

@@ -21,9 +21,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/cancel.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/cancel.h"
+#include "base/fail.h"
+#include "base/mem.h"
 
 /* A page is made once and viewed often, but making it must not take a minute. */
 enum { BLOCK_PX = 256, DEFLATE_LEVEL = 7, MAX_CODERS = 64, CODERS_BYTES = 256 << 20 };

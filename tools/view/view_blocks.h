@@ -15,7 +15,7 @@
  */
 #ifndef TXM_TOOLS_VIEW_BLOCKS_H
 #define TXM_TOOLS_VIEW_BLOCKS_H
-#include "tile/base/bytes.h"
+#include "base/bytes.h"
 #include "txmill/convert.h"
 #include "txtile/reader.h"
 

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "tile/base/fail.h"
+#include "base/fail.h"
 
 enum { ROUNDS = 10, REPEATS = 8, EVENTS = 2 };
 

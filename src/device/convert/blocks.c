@@ -9,8 +9,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "device/convert/job_impl.h"
-#include "tile/base/mem.h"
 
 enum { STEPS = 8 };
 

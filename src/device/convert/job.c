@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
 #include "device/convert/job_impl.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 
 /* Pieces are aligned for the widest vector loads. */
 enum { ALIGN = 256 };

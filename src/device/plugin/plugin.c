@@ -2,10 +2,10 @@
  *
  * The table that the plug-in exports: the runtime's devices, and the functions for conversion and lookups.
  */
+#include "base/fail.h"
 #include "device/convert/jobs.h"
 #include "device/lookup/lookups.h"
 #include "device/runtime/runtime.h"
-#include "tile/base/fail.h"
 
 /* Returns the same status for no driver and no device; doctor and `txmill devices` show the message. */
 static txm_status count(uint32_t *devices, txm_error *err)

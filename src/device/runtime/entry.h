@@ -12,7 +12,7 @@
  */
 #ifndef TXM_RUNTIME_ENTRY_H
 #define TXM_RUNTIME_ENTRY_H
-#include "tile/base/dialect.h"
+#include "tile/terms/dialect.h"
 
 #if defined(__OPENCL_VERSION__)
 #define TXM_ENTRY(name, args_type, block)                                                                              \

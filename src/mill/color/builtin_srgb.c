@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
 #include "mill/color/config.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 #include "tile/ops/arith.h"
 
 const char txm_builtin_srgb_name[] = "__builtin_srgb";

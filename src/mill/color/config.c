@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/options.h"
 #include "mill/color/builtin.h"
 #include "mill/color/origin.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/options.h"
 
 /* A failure here means that the build is broken. */
 txm_status txm_color_load_builtin(txm_ocio **out, txm_error *err)

@@ -13,7 +13,7 @@
 #include "mill/color/known.h"
 #include "mill/color/ocio.h"
 #include "mill/color/reduce.h"
-#include "tile/base/releases.h"
+#include "tile/terms/releases.h"
 #include "txmill/color.h"
 
 enum { TXM_MATRIX_TEXT_BYTES = 256 };

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "mill/color/config.h"
-#include "tile/base/text.h"
 
 enum { SIDE = 16, CORNERS = 8, MEANS = 3 * (CORNERS + 1), DIGITS = 8 };
 

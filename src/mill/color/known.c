@@ -5,8 +5,8 @@
  */
 #include "mill/color/known.h"
 
+#include "base/text.h"
 #include "color/known.inc"
-#include "tile/base/text.h"
 
 const char *txm_known_role_space(const txm_known_config *known, const char *role)
 {

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/text.h"
 #include "mill/color/config.h"
-#include "tile/base/fail.h"
-#include "tile/base/text.h"
 
 /* ACES AP0 to CIE XYZ (D65), Bradford-adapted, with the six decimals in Cycles. */
 static const txm_matrix3 aces_to_xyz = {

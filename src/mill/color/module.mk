@@ -6,8 +6,8 @@ $(B)/gen/color/builtin.inc: src/mill/color/builtin.ocio
 $(B)/src/mill/color/builtin.o: $(B)/gen/color/builtin.inc
 
 # A table of what OpenColorIO reports about that config, generated once by the build. What reads a config needs the rooms
-# named base and no others.
-KNOWN_OBJ := $(filter $(B)/src/mill/color/% $(B)/src/mill/base/% $(B)/src/tile/base/% $(B)/src/base/%,$(LIB_OBJ))
+# base and terms, and no others.
+KNOWN_OBJ := $(filter $(B)/src/mill/color/% $(B)/src/base/% $(B)/src/tile/terms/%,$(LIB_OBJ))
 $(B)/gen/color/known-maker: $(B)/src/mill/color/generate/known.o $(filter-out $(B)/src/mill/color/known.o,$(KNOWN_OBJ))
 	@mkdir -p $(@D)
 	rm -f $@.a && ar rcsT $@.a $(filter-out $<,$^)

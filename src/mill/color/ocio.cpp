@@ -6,7 +6,7 @@
  * up before.
  */
 #include "mill/color/ocio.h"
-#include "tile/base/fail.h"
+#include "base/fail.h"
 
 #include <algorithm>
 #include <atomic>

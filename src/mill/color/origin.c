@@ -15,12 +15,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/text.h"
 #include "mill/color/scan.h"
-#include "tile/base/bytes.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
-#include "tile/base/text.h"
 
 const char *txm_color_variable(void)
 {

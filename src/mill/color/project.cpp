@@ -19,7 +19,7 @@
 #define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>
 
-#include "tile/base/fail.h"
+#include "base/fail.h"
 
 static const char folder_name[] = "/.blender_project/project.toml";
 enum { MAX_BYTES = 1 << 20, MAX_DOTS = 10000, NEWEST_SCHEMA = 1 };

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
 #include "mill/color/tree.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/text.h"
 
 typedef struct reduction {
     txm_tree tree;

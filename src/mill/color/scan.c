@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
 #include "mill/color/tree.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 
 typedef struct anchor {
     char *name;

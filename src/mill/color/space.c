@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
 #include "mill/color/config.h"
 #include "mill/color/grey.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/text.h"
 
 /* ---- the list ------------------------------------------------------------------------------------------------ */
 

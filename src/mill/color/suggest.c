@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mill/base/spelling.h"
+#include "base/spelling.h"
+#include "base/text.h"
 #include "mill/color/config.h"
-#include "tile/base/text.h"
 
 enum {
     SHOWN = 4,

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/fail.h"
+#include "base/mem.h"
 
 /* Libyaml owns the document; a table beside it marks dropped nodes. */
 txm_status txm_tree_load(txm_tree *tree, const char *text, size_t size_bytes, txm_error *err)

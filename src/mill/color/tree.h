@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <yaml.h>
 
-#include "tile/base/bytes.h"
+#include "base/bytes.h"
 #include "txtile/status.h"
 
 /* libyaml does not always report lack of memory as such: it may give no reason at all. */

@@ -15,6 +15,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/path.h"
 #include "mill/convert/encode_queue.h"
 #include "mill/convert/gpu_stage.h"
 #include "mill/convert/hash_stage.h"
@@ -22,9 +25,6 @@
 #include "mill/convert/tiler.h"
 #include "mill/write/read_back.h"
 #include "mill/write/section_writer.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
 
 typedef struct attempt {
     const txm_attempt_request *request;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "tile/base/mem.h"
+#include "base/mem.h"
 
 /* The bands of level 0, whose number soon reaches its maximum, are cut from blocks of whole huge pages: a conversion
  * uses tens of megabytes for a fraction of a second, and allocating and freeing ten thousand small pages takes a

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "mill/color/grey.h"
-#include "tile/base/releases.h"
 #include "tile/ops/arith.h"
 #include "tile/reader/blender_format.h"
+#include "tile/terms/releases.h"
 
 /* 'auto' relies on the file's metadata. */
 static bool alpha_is_unassociated(const txm_source_info *info, txm_alpha alpha)

@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/options.h"
+#include "base/text.h"
 #include "mill/color/ocio.h"
 #include "mill/source/oiio/worker.h"
 #include "mill/write/claim_file.h"
 #include "mill/write/publish.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/options.h"
-#include "tile/base/text.h"
 
 /* Devices are not started here, except those that were chosen by name. */
 static txm_status find_devices(txm_context *c, const txm_context_options *o, unsigned threads, txm_error *err)

@@ -2,8 +2,8 @@
  * The state that conversions share. */
 #ifndef TXM_CONVERT_CONTEXT_H
 #define TXM_CONVERT_CONTEXT_H
+#include "base/pool.h"
 #include "mill/convert/gpus.h"
-#include "tile/base/pool.h"
 #include "tile/ops/ops.h"
 #include "txmill/color.h"
 #include "txmill/convert.h"

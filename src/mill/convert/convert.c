@@ -12,6 +12,11 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/options.h"
+#include "base/path.h"
 #include "mill/color/fingerprint.h"
 #include "mill/convert/attempt.h"
 #include "mill/convert/hooks.h"
@@ -19,13 +24,9 @@
 #include "mill/convert/otherwise.h"
 #include "mill/convert/resolve.h"
 #include "mill/write/writer.h"
-#include "tile/base/clock.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/options.h"
-#include "tile/base/path.h"
-#include "tile/base/releases.h"
 #include "tile/name/lookup.h"
+#include "tile/terms/releases.h"
+#include "tile/terms/settings.h"
 
 /* Blender itself writes neither borders nor reduced channels. */
 static txm_settings effective(const txm_settings *settings)

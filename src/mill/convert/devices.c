@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/pool.h"
 #include "mill/convert/gpu_rates.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/pool.h"
 #include "tile/device/device_plugin.h"
 #include "tile/ops/ops.h"
 

@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
 #include "mill/encode/tile.h"
 #include "mill/pyramid/border.h"
 #include "mill/write/spill.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 
 enum {
     CACHE_LINE = 64,

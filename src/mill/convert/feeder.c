@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
 #include "mill/pyramid/pyramid.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 
 /* Several threads conform rows if the colour conversion makes that worth while. */
 enum { CHUNKS = 16 };

@@ -15,11 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/path.h"
 #include "mill/pyramid/pyramid.h"
-#include "tile/base/clock.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
 
 /* The strip takes a fraction of a millisecond on the CPU. A narrow trial image tells whether a device is slow; the wide
  * one keeps a fast device busy. */

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/fail.h"
+#include "base/mem.h"
 
 /* Blocks, or pairs of them, are hashed in parallel, the rows of each in order. */
 enum { STRANDS = 4, HELD = TXM_HASH_BLOCK_ROWS / TXM_MIN_TILE_PX };

@@ -5,10 +5,10 @@
  * up without a lock.
  */
 #include "mill/convert/job.h"
-#include "tile/base/cancel.h"
-#include "tile/base/clock.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/mem.h"
 
 #include <string.h>
 

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <time.h>
 
+#include "base/pool.h"
 #include "mill/convert/band.h"
-#include "tile/base/pool.h"
 #include "txmill/convert.h"
 
 typedef enum txm_stage {

@@ -6,8 +6,8 @@
  */
 #include "mill/convert/memory.h"
 
+#include "base/fail.h"
 #include "mill/convert/hash_stage.h"
-#include "tile/base/fail.h"
 
 enum {
     QUEUE_BYTES = 20 << 20, /* spills of tiles and borders up to their limits, and descriptors of tiles */

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mill/base/sha1_pair.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "mill/convert/sha1_pair.h"
 
 /* The number of samples that are converted at a time: 16 KiB of floats, which stay in the first-level cache until they
  * are hashed. */

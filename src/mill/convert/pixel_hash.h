@@ -7,7 +7,7 @@
 #define TXM_CONVERT_PIXEL_HASH_H
 #include <stdbool.h>
 
-#include "mill/base/hash.h"
+#include "base/hash.h"
 #include "tile/ops/ops.h"
 #include "txtile/status.h"
 

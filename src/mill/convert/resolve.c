@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
 #include "mill/color/fingerprint.h"
 #include "mill/source/defaults.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/settings.h"
 #include "tile/reader/blender_format.h"
+#include "tile/terms/settings.h"
 
 const char *txm_key_word(const txm_color_config *config, const char *name)
 {

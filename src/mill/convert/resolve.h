@@ -6,7 +6,7 @@
  */
 #ifndef TXM_CONVERT_RESOLVE_H
 #define TXM_CONVERT_RESOLVE_H
-#include "mill/base/hash.h"
+#include "base/hash.h"
 #include "mill/convert/conform.h"
 #include "mill/convert/context.h"
 #include "mill/source/source.h"

@@ -9,9 +9,9 @@
 
 #include <libdeflate.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
 #include "mill/encode/sparse.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 #include "tile/decode/inflate_parts.h"
 
 /* The fastest level is the sparse encoder's search for few matches, for any input; the other levels are

@@ -13,7 +13,7 @@
 #include <immintrin.h>
 #include <string.h>
 
-#include "tile/base/endian.h"
+#include "base/endian.h"
 #include "tile/ops/ops.h"
 
 #define TXM_WIDE __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi"), always_inline)) static inline

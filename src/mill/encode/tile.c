@@ -10,10 +10,10 @@
 
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
 #include "mill/encode/deflate.h"
 #include "mill/encode/filter.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 #include "tile/decode/exr_decode.h"
 #include "tile/decode/zstd_status.h"
 

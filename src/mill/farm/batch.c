@@ -12,11 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/cancel.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/options.h"
-#include "tile/base/text.h"
+#include "base/cancel.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/options.h"
+#include "base/text.h"
+#include "tile/terms/settings.h"
 
 /* Copies settings and events too, which the caller may change afterwards. */
 static txm_status take_options(txm_batch *b, const txm_batch_options *options, txm_error *err)

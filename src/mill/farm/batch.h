@@ -12,8 +12,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "mill/base/hash.h"
-#include "mill/base/names.h"
+#include "base/hash.h"
+#include "base/names.h"
 #include "mill/convert/context.h"
 #include "mill/farm/claims.h"
 #include "txmill/batch.h"

@@ -16,12 +16,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/checksum.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/path.h"
 #include "mill/write/claim_file.h"
-#include "tile/base/checksum.h"
-#include "tile/base/clock.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
 
 const txm_claim_times txm_claim_times_default = {5, 60, 15, 3};
 

@@ -4,8 +4,8 @@
  * stop takes effect between two pieces.
  */
 #include "mill/farm/content.h"
-#include "tile/base/cancel.h"
-#include "tile/base/fail.h"
+#include "base/cancel.h"
+#include "base/fail.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mill/base/hash.h"
-#include "tile/base/mem.h"
+#include "base/hash.h"
+#include "base/mem.h"
 
 enum { PIECE_BYTES = 256 << 10 };
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/fail.h"
+#include "base/mem.h"
 
 /* Stores whether an entry is a plain file if the file system says so, which saves a stat for each. */
 static bool add_dirent(txm_entries *e, const struct dirent *d)

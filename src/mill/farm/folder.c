@@ -11,12 +11,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/path.h"
 #include "mill/farm/entries.h"
 #include "mill/farm/inputs.h"
 #include "mill/rules/glob.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
 #include "txmill/format.h"
 
 /* A walk over one operand. Folders that are still to be read are on a stack of its own, so that deep trees do not need

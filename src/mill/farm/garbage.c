@@ -12,15 +12,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cancel.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/options.h"
+#include "base/path.h"
+#include "base/words.h"
 #include "mill/farm/claims.h"
 #include "mill/farm/entries.h"
 #include "mill/farm/garbage_judge.h"
-#include "tile/base/cancel.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/options.h"
-#include "tile/base/path.h"
-#include "tile/base/words.h"
 #include "tile/name/name.h"
 #include "txmill/garbage.h"
 

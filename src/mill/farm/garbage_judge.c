@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mill/base/names.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/names.h"
+#include "base/path.h"
 #include "tile/name/name.h"
 
 /* A tx file and what was found out about it. */

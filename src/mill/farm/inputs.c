@@ -14,11 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/options.h"
+#include "base/path.h"
 #include "mill/farm/pattern.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/options.h"
-#include "tile/base/path.h"
 
 /* The most folders that are read to suggest a name in other case: a list of a million missing files must not read their
  * folder a million times. */

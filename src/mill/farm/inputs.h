@@ -7,7 +7,7 @@
  */
 #ifndef TXM_FARM_INPUTS_H
 #define TXM_FARM_INPUTS_H
-#include "mill/base/names.h"
+#include "base/names.h"
 #include "txmill/batch.h"
 
 struct txm_inputs {

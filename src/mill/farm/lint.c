@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cancel.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "mill/rules/kind.h"
 #include "mill/source/defaults.h"
 #include "mill/source/source.h"
-#include "tile/base/cancel.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/settings.h"
+#include "tile/terms/settings.h"
 #include "txmill/inspect.h"
 
 /* Rows that are read at a time, and the edge beyond which an image is large for a texture. */

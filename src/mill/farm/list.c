@@ -15,12 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mill/base/text_file.h"
+#include "base/bytes.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/text_file.h"
 #include "mill/farm/inputs.h"
-#include "tile/base/bytes.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/text.h"
 
 /* An entry is a path and a few words. A file that goes on for longer than millions of them is a device, or not a list.
  */

@@ -10,14 +10,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
 #include "mill/farm/batch.h"
 #include "mill/farm/content.h"
 #include "mill/farm/inputs.h"
 #include "mill/farm/lint.h"
 #include "mill/farm/shard.h"
 #include "mill/rules/kind.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 #include "txmill/inspect.h"
 
 /* ---- settings --------------------------------------------------------------------------------------------------- */

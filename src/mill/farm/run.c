@@ -12,13 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "mill/convert/hooks.h"
 #include "mill/convert/memory.h"
 #include "mill/farm/batch.h"
 #include "mill/farm/stored.h"
-#include "tile/base/clock.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 #include <stdlib.h>
 
 /* If the biggest file does not fit into the remaining memory, a smaller one is searched for at this many places after

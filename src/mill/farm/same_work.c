@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/path.h"
 #include "mill/farm/batch.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
-#include "tile/base/settings.h"
+#include "tile/terms/settings.h"
 #include "txmill/out_file.h"
 
 typedef struct comparing {

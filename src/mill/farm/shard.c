@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mill/base/hash.h"
-#include "tile/base/checksum.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
+#include "base/checksum.h"
+#include "base/fail.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/path.h"
 
 /* The size of a shard relative to the even share, and the length of a path's sequence. */
 #define SLACK 1.02

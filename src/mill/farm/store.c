@@ -15,13 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/owner.h"
+#include "base/path.h"
 #include "mill/write/publish.h"
-#include "tile/base/bytes.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/owner.h"
-#include "tile/base/path.h"
-#include "tile/base/use_table.h"
+#include "tile/terms/use_table.h"
 #include "txmill/inspect.h"
 #include "txtile/describe.h"
 

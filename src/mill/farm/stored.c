@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "mill/source/source.h"
-#include "tile/base/mem.h"
 #include "txtile/reader.h"
 
 /* Fills in the result of a conversion from the file that was fetched instead. */

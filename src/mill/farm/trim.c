@@ -14,12 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/options.h"
+#include "base/path.h"
 #include "mill/farm/entries.h"
 #include "mill/farm/store.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/options.h"
-#include "tile/base/path.h"
 #include "txmill/garbage.h"
 #include "txmill/out_file.h"
 

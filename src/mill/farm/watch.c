@@ -16,14 +16,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/options.h"
+#include "base/path.h"
 #include "mill/farm/inputs.h"
 #include "mill/farm/watch_tree.h"
-#include "tile/base/cancel.h"
-#include "tile/base/clock.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/options.h"
-#include "tile/base/path.h"
 
 /* Waits end at this interval to check whether the folders are still the same, and for a request to stop. While inotify
  * cannot watch all folders, everything is looked at each BLIND_RESCAN_SECONDS. */

@@ -14,11 +14,11 @@
 #include <sys/inotify.h>
 #include <sys/stat.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/path.h"
 #include "mill/farm/entries.h"
 #include "mill/farm/inputs.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
 
 /* IN_ATTRIB: changing a file's time makes its tx file outdated. IN_CREATE: links appear without being written. */
 static const uint32_t events = IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM |

@@ -2,7 +2,7 @@
  * Checks the version and sizes of a plug-in's table of jobs, because structs of another build would be misread. */
 #include "mill/gpu/gpu_jobs.h"
 
-#include "tile/base/fail.h"
+#include "base/fail.h"
 
 const txm_gpu_jobs *txm_gpu_jobs_of(const txm_device_plugin *plugin, txm_error *err)
 {

@@ -16,14 +16,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cancel.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/path.h"
 #include "mill/convert/context.h"
 #include "mill/inspect/borders_make.h"
 #include "mill/write/publish.h"
 #include "mill/write/section_writer.h"
-#include "tile/base/cancel.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
 #include "tile/reader/section.h"
 
 /* A file that is being replaced. */

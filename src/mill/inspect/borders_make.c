@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
+#include "base/cancel.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "mill/convert/context.h"
 #include "mill/inspect/borders_make.h"
 #include "mill/pyramid/border.h"
 #include "mill/write/section_writer.h"
-#include "tile/base/bytes.h"
-#include "tile/base/cancel.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 
 enum { BANDS = 5, JOBS_PER_THREAD = 3 };
 

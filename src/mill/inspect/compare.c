@@ -10,8 +10,8 @@
 
 #include <stdlib.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/fail.h"
+#include "base/mem.h"
 
 /* The number of rows of tiles that may be queued: a huge file must not queue a job for each of its rows at once. */
 enum { MAX_QUEUED = 64 };

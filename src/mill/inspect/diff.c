@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
 #include "mill/convert/job.h"
 #include "mill/inspect/rows.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 #include "txmill/inspect.h"
 
 enum { MAP_MAX_PX = 2048, MAX_BANDS = 64, BANDS_BYTES = 256 << 20 };

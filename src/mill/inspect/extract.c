@@ -5,11 +5,11 @@
  */
 #include <stdlib.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/options.h"
+#include "base/path.h"
 #include "mill/source/oiio/picture.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/options.h"
-#include "tile/base/path.h"
 #include "txmill/level.h"
 #include "txmill/out_file.h"
 #include "txtile/reader.h"

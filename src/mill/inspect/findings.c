@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/text.h"
-#include "tile/base/words.h"
+#include "base/text.h"
+#include "base/words.h"
 
 static const txm_finding_kind kinds[] = {
 #define FINDING(name, id, severity, meaning) {id, TXM_SEVERITY_##severity, meaning},

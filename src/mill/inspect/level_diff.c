@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tile/base/endian.h"
+#include "base/endian.h"
 
 /* The differences that rounding may cause: in one sample of 100,000, but at least in one per level; for floats, by 1e-6
  * of the level's maximum. */

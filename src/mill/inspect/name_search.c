@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/path.h"
 #include "mill/convert/context.h"
 #include "mill/inspect/verify_impl.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
 #include "tile/name/name.h"
 
 typedef bool (*word_fn)(void *user, const char *word); /* returns true to stop, if the word matches */

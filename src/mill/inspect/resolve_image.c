@@ -13,19 +13,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mill/base/names.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/names.h"
+#include "base/options.h"
+#include "base/path.h"
 #include "mill/convert/resolve.h"
 #include "mill/inspect/renamed.h"
 #include "mill/inspect/verify_impl.h"
 #include "mill/source/defaults.h"
 #include "mill/source/source.h"
 #include "mill/write/publish.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/options.h"
-#include "tile/base/path.h"
-#include "tile/base/settings.h"
 #include "tile/name/lookup.h"
+#include "tile/terms/settings.h"
 #include "txmill/inspect.h"
 
 void txm_resolution_clear(txm_resolution *r)

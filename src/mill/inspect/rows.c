@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/path.h"
 
 /* It tries to open a tx file first, since a tx file would also open as a TIFF or EXR image with level 0 only. */
 txm_status txm_rows_open(const txm_context *context, const char *path, txm_rows *out, txm_error *err)

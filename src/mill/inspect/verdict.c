@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/fail.h"
+#include "base/options.h"
+#include "base/path.h"
 #include "mill/inspect/verify_impl.h"
-#include "tile/base/fail.h"
-#include "tile/base/options.h"
-#include "tile/base/path.h"
 #include "tile/name/verdict.h"
 
 static bool is_kind(const txm_finding *f, enum txm_finding_number number)

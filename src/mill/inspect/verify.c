@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/fail.h"
+#include "base/fail.h"
 
+#include "base/mem.h"
+#include "base/options.h"
 #include "mill/inspect/verify_impl.h"
-#include "tile/base/mem.h"
-#include "tile/base/options.h"
 #include "tile/reader/acceptance.h"
 
 /* Only these statuses say something about the file; all others are about the machine at this moment. */

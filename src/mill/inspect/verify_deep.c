@@ -12,13 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/owner.h"
+#include "base/text.h"
 #include "mill/convert/context.h"
 #include "mill/inspect/compare.h"
 #include "mill/inspect/verify_impl.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/owner.h"
-#include "tile/base/text.h"
 #include "txmill/out_file.h"
 
 typedef struct deep {

@@ -9,13 +9,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/text.h"
 #include "mill/convert/context.h"
 #include "mill/convert/resolve.h"
 #include "mill/inspect/verify_impl.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
-#include "tile/base/text.h"
 #include "tile/name/name.h"
 #include "txmill/rules.h"
 

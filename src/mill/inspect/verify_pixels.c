@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
 #include "mill/convert/context.h"
 #include "mill/convert/hash_stage.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/releases.h"
-#include "tile/base/text.h"
+#include "tile/terms/releases.h"
 
 enum {
     /* The bands that the tiler holds, one in transit, and one in reserve. */

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
 #include "mill/inspect/verify_pixels.h"
 #include "mill/pyramid/border.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 
 /* The number of pixels that takes a few hundred microseconds: 16 of Blender's tiles. */
 enum { RUN_PIXELS = 1 << 16 };

@@ -8,9 +8,9 @@
 
 #include <stdlib.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
 #include "mill/pyramid/latlong.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 #include "tile/ops/arith.h"
 
 /* A bilinear row needs two source rows, of which the second is the newest or the one before it: four slots hold these

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "tile/base/path.h"
+#include "base/path.h"
 
 /* The longest component: file systems allow 255 bytes, globs may be longer. Paths end at 4096 bytes. */
 enum { COMPONENT_BYTES = 1024, MAX_COMPONENTS = 2048 };

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "tile/base/path.h"
+#include "base/path.h"
 
 enum { WORD_BYTES = 32, MAX_WORDS = 64 };
 

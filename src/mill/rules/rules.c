@@ -15,12 +15,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mill/base/names.h"
-#include "mill/base/text_file.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/names.h"
+#include "base/text_file.h"
 #include "mill/rules/glob.h"
 #include "mill/rules/kind.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 #include "txmill/rules.h"
 #include "txtile/pixel.h"
 

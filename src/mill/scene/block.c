@@ -9,8 +9,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "tile/base/endian.h"
-#include "tile/base/fail.h"
+#include "base/endian.h"
+#include "base/fail.h"
 
 enum { LEGACY_HEADER_BYTES = 12, HEADER_BYTES = 17, MAX_HEAD_BYTES = 32 };
 

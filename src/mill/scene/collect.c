@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "mill/scene/scene.h"
-#include "tile/base/extension.h"
-#include "tile/base/path.h"
+#include "tile/terms/extension.h"
 
 static const txm_image *image_of(const txm_blend *blend, const txm_blend_use *use)
 {

@@ -18,13 +18,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mill/base/names.h"
+#include "base/bytes.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/names.h"
+#include "base/path.h"
+#include "base/text.h"
 #include "mill/scene/nodes.h"
-#include "tile/base/bytes.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
-#include "tile/base/text.h"
 
 /* Expat 2.9 replaced the function of older versions, and warns if that is used. */
 #if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/endian.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/endian.h"
+#include "base/fail.h"
+#include "base/mem.h"
 
 struct txm_dna {
     uint8_t *payload; /* names point into it */

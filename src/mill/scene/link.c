@@ -12,12 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/owner.h"
+#include "base/path.h"
 #include "mill/scene/scene.h"
 #include "mill/scene/scene_scan.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/owner.h"
-#include "tile/base/path.h"
 
 /* A data-block to visit. */
 typedef struct visit {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/mem.h"
+#include "base/mem.h"
 
 /* The types of data-blocks that matter here; all others may still link to them. */
 txm_role txm_role_of(const char *code)

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/path.h"
 #include "mill/color/config.h"
-#include "tile/base/extension.h"
-#include "tile/base/fail.h"
-#include "tile/base/path.h"
-#include "tile/base/settings.h"
+#include "tile/terms/extension.h"
+#include "tile/terms/settings.h"
 
 static const char *keep_node_text(txm_blend *blend, const char *text)
 {

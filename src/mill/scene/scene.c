@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/options.h"
+#include "base/path.h"
+#include "base/words.h"
 #include "mill/color/config.h"
 #include "mill/scene/nodes.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/options.h"
-#include "tile/base/path.h"
-#include "tile/base/words.h"
 
 /* There are two reasons: memory is exhausted, or the scene needs more than its limit. */
 txm_status txm_blend_exhausted(const txm_blend *blend, txm_error *err)

@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/endian.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "mill/scene/digest.h"
 #include "mill/scene/locate.h"
 #include "mill/scene/scene_run.h"
 #include "mill/scene/tape.h"
-#include "tile/base/endian.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 
 typedef struct scan {
     txm_stream *stream;

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "tile/base/endian.h"
+#include "base/endian.h"
 
 static const char *const struct_names[TXM_KIND_COUNT] = {
     [TXM_KIND_ID] = "ID",

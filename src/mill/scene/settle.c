@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "mill/color/config.h"
 #include "mill/scene/scene.h"
-#include "tile/base/path.h"
-#include "tile/base/settings.h"
+#include "tile/terms/settings.h"
 
 enum { FIRST_TILE = 1001 };
 

@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/fail.h"
+#include "base/mem.h"
 
 enum { BUFFER_BYTES = 64 * 1024 };
 /* Output that is never refused: real scenes compress 2 to 20 times, meshes that are all zeros some hundred times. */

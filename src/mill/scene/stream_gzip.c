@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
 #include "mill/scene/stream.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 
 enum {
     INPUT_BYTES = 128 * 1024,

@@ -6,8 +6,8 @@
  */
 #ifndef TXM_SCENE_TAPE_H
 #define TXM_SCENE_TAPE_H
+#include "base/bytes.h"
 #include "mill/scene/model.h"
-#include "tile/base/bytes.h"
 
 enum {
     TXM_TAPE_MAX_BYTES = 32 << 20, /* beyond this the file is decompressed again */

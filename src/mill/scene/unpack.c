@@ -13,12 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/path.h"
 #include "mill/scene/scene.h"
 #include "mill/source/formats.h"
 #include "mill/write/publish.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
 #include "txmill/format.h"
 
 enum {

@@ -25,12 +25,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/plugin.h"
 #include "mill/scene/nodes.h"
-#include "tile/base/bytes.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
-#include "tile/base/plugin.h"
 
 #define HELPER_FILE "txmill-usd.py"
 

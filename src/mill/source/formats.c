@@ -6,9 +6,9 @@
 
 #include <string.h>
 
+#include "base/path.h"
+#include "base/text.h"
 #include "mill/source/readers.h"
-#include "tile/base/path.h"
-#include "tile/base/text.h"
 
 #define MAGIC(at, text) {.bytes = text, .offset = at, .size = sizeof text - 1},
 #define PNM(kinds) {.digits = kinds},

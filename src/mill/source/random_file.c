@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tile/base/fail.h"
+#include "base/fail.h"
 
 /* The file was examined before, but may have been replaced by a pipe since. */
 txm_status txm_random_file_open(txm_random_file *file, const char *path, txm_error *err)

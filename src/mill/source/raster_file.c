@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/fail.h"
+#include "base/mem.h"
 
 /* The kernel is advised that reading is sequential. */
 txm_status txm_raster_file_open(txm_raster_file *file, const char *path, txm_error *err)

@@ -14,13 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mill/base/free_memory.h"
+#include "base/fail.h"
+#include "base/free_memory.h"
+#include "base/mem.h"
 #include "mill/source/bound.h"
 #include "mill/source/formats.h"
 #include "mill/source/random_file.h"
 #include "mill/source/readers.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 
 enum { HEAD_BYTES = 1024 };
 

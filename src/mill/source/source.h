@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "tile/base/density.h"
+#include "tile/terms/density.h"
 #include "txtile/pixel.h"
 #include "txtile/status.h"
 

@@ -12,7 +12,7 @@
 #define TXM_UNWRAP_MESH_H
 #include <stdio.h>
 
-#include "tile/base/file_map.h"
+#include "tile/terms/file_map.h"
 #include "txtile/ptex_pages.h"
 
 enum {

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
 #include "mill/unwrap/mesh.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/text.h"
 #include "txmill/out_file.h"
 
 enum { NUMBER_BYTES = 64, MOST_LINE = 1 << 30 };

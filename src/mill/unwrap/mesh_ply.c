@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/endian.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
 #include "mill/unwrap/mesh.h"
-#include "tile/base/endian.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/text.h"
 #include "txmill/out_file.h"
 
 enum { MOST_PROPERTIES = 256, MOST_ELEMENTS = 32, LINE_BYTES = 1024, WORD_BYTES = 64 };

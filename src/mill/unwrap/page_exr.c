@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
 #include "mill/unwrap/page.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 
 typedef struct exr_page {
     page_shape shape;

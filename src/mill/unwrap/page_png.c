@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/endian.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "mill/unwrap/page.h"
-#include "tile/base/endian.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 
 enum { IDAT_BYTES = 256 << 10, CHUNK_HEAD_BYTES = 8, UP = 2 };
 

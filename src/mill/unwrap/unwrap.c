@@ -19,20 +19,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mill/base/hash.h"
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/options.h"
+#include "base/path.h"
+#include "base/pool.h"
 #include "mill/farm/claims.h"
 #include "mill/source/random_file.h"
 #include "mill/unwrap/mesh.h"
 #include "mill/unwrap/page.h"
 #include "mill/write/publish.h"
 #include "mill/write/seal.h"
-#include "tile/base/cancel.h"
-#include "tile/base/clock.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/options.h"
-#include "tile/base/path.h"
-#include "tile/base/pool.h"
 #include "txmill/out_file.h"
 #include "txmill/picture.h"
 

@@ -7,11 +7,11 @@
  */
 #include <string.h>
 
+#include "base/checksum.h"
+#include "base/endian.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "mill/write/section_writer.h"
-#include "tile/base/checksum.h"
-#include "tile/base/endian.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 #include "tile/decode/zstd_status.h"
 #include "tile/reader/border_order.h"
 #include "tile/reader/section_format.h"

@@ -19,9 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tile/base/mem.h"
-#include "tile/base/owner.h"
-#include "tile/base/path.h"
+#include "base/mem.h"
+#include "base/owner.h"
+#include "base/path.h"
 
 enum { NOTE_BYTES = 512 };
 

@@ -9,12 +9,12 @@
 #include <openexr.h>
 #include <string.h>
 
+#include "base/bytes.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "mill/write/read_back_impl.h"
 #include "mill/write/writer_impl.h"
 #include "mill/write/writer_metadata.h"
-#include "tile/base/bytes.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 #include "tile/reader/blender_format.h"
 
 typedef struct exr_writer {

@@ -24,10 +24,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/owner.h"
-#include "tile/base/path.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/owner.h"
+#include "base/path.h"
 
 /* Open temporaries of this process, for abort_all. A signal handler can only use a fixed table of atomic pointers. If a
  * process publishes more files at once than there are slots, it still works; after an interruption the others are left

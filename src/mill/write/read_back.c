@@ -13,10 +13,10 @@
 
 #include <string.h>
 
+#include "base/fail.h"
 #include "mill/write/read_back_impl.h"
 #include "mill/write/writer_impl.h"
 #include "mill/write/writer_metadata.h"
-#include "tile/base/fail.h"
 
 txm_status txm_read_back_differs(const txm_read_back *c, const char *what)
 {

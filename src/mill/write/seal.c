@@ -14,9 +14,9 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "tile/base/endian.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/endian.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "txmill/out_file.h"
 
 enum {

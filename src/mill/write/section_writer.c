@@ -9,16 +9,16 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/checksum.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "mill/write/section_writer.h"
 #include "mill/write/spill.h"
-#include "tile/base/checksum.h"
-#include "tile/base/fail.h"
-#include "tile/base/file_map.h"
-#include "tile/base/mem.h"
 #include "tile/decode/zstd_status.h"
 #include "tile/reader/identity.h"
 #include "tile/reader/output.h"
 #include "tile/reader/section_format.h"
+#include "tile/terms/file_map.h"
 
 enum { CHECK_BYTES = 4, SPILL_BUDGET_BYTES = 1 << 20, INDEX_LEVEL = 3, SEEN = 4096, MIN_BOUND_PX = 512 };
 #define MISSING UINT64_MAX

@@ -17,9 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/owner.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/owner.h"
 #include "tile/reader/output.h"
 
 enum { FIRST_BYTES = 1 << 16, WINDOW_BYTES = 1 << 16 };

@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/owner.h"
+#include "base/path.h"
 #include "mill/write/claim_file.h"
-#include "tile/base/owner.h"
-#include "tile/base/path.h"
 
 enum { ABANDONED_SECONDS = 24 * 60 * 60 };
 

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
 #include "mill/write/read_back_impl.h"
 #include "mill/write/writer_metadata.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 #include "tile/reader/blender_format.h"
 #include "tile/reader/tiff_reader.h"
 

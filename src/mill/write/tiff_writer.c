@@ -14,14 +14,14 @@
 #include <string.h>
 #include <tiffio.h>
 
+#include "base/bytes.h"
+#include "base/endian.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
 #include "mill/write/read_back_impl.h"
 #include "mill/write/writer_impl.h"
 #include "mill/write/writer_metadata.h"
-#include "tile/base/bytes.h"
-#include "tile/base/endian.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/text.h"
 #include "tile/reader/blender_format.h"
 #include "tile/reader/libtiff.h"
 

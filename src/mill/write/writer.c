@@ -9,10 +9,10 @@
 
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
 #include "mill/write/writer_impl.h"
 #include "mill/write/writer_metadata.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 #include "tile/reader/output.h"
 
 struct txm_tx_writer {

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <tiffio.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/text.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
 
 /* Attributes that have a place of their own. Names are OpenImageIO's; EXR spells some of them differently. */
 static const struct {

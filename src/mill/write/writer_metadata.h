@@ -21,8 +21,8 @@
  */
 #ifndef TXM_WRITE_WRITER_METADATA_H
 #define TXM_WRITE_WRITER_METADATA_H
+#include "base/bytes.h"
 #include "mill/write/writer.h"
-#include "tile/base/bytes.h"
 
 enum {
     TXM_DATE_BYTES = 20,  /* "2026:11:21 02:04:54" and the NUL */

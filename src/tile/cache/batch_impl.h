@@ -6,7 +6,7 @@
 #define TXM_CACHE_BATCH_IMPL_H
 #include <stdatomic.h>
 
-#include "tile/base/pool.h"
+#include "base/pool.h"
 #include "tile/cache/load_impl.h"
 
 /* A batch of tiles that are being read. `users` counts references: its owner, the threads that read for it, and the

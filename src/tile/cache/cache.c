@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "tile/base/options.h"
+#include "base/options.h"
 #include "tile/cache/cache_impl.h"
 #include "tile/ops/ops.h"
 

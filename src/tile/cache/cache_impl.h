@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "tile/base/fail.h"
+#include "base/fail.h"
 #include "tile/cache/batch_impl.h"
 #include "tile/cache/catalog_impl.h"
 #include "tile/cache/file_impl.h"

@@ -16,9 +16,9 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-#include "tile/base/clock.h"
-#include "tile/base/extension.h"
+#include "base/clock.h"
 #include "tile/cache/cache_impl.h"
+#include "tile/terms/extension.h"
 
 /* ---- shapes ---- */
 

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "tile/base/checksum.h"
-#include "tile/base/clock.h"
+#include "base/checksum.h"
+#include "base/clock.h"
 #include "tile/cache/cache_impl.h"
 #include "tile/reader/identity.h"
 #include "tile/reader/reader_memory.h"

@@ -10,8 +10,8 @@
  */
 #include <math.h>
 
-#include "tile/base/extension.h"
 #include "tile/cache/cache_impl.h"
+#include "tile/terms/extension.h"
 
 enum {
     FEW = 512,            /* lookups that are repeated together */

@@ -4,10 +4,10 @@
  * and read one tile with its border; the rest of the cache does not distinguish them. Descriptions from callbacks are
  * checked before use. Callbacks only read rectangles inside a level; the borders are made here.
  */
-#include "tile/base/checksum.h"
-#include "tile/base/extension.h"
+#include "base/checksum.h"
 #include "tile/cache/cache_impl.h"
 #include "tile/record/blank.h"
+#include "tile/terms/extension.h"
 
 /* The number of levels that exceed limit_px; the coarsest one is always kept. */
 static uint32_t levels_to_skip(const txm_cache *c, uint32_t width, uint32_t height, uint32_t levels)

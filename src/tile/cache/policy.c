@@ -12,7 +12,7 @@
  */
 #include <time.h>
 
-#include "tile/base/clock.h"
+#include "base/clock.h"
 #include "tile/cache/cache_impl.h"
 
 /* ---- orders ---- */

@@ -5,8 +5,8 @@
  * It is meant for users who tune a budget. The text has the order and words of Cycles' statistics and ends with a
  * sentence that says what to do. All numbers come from stats.c.
  */
-#include "tile/base/bytes.h"
-#include "tile/base/text.h"
+#include "base/bytes.h"
+#include "base/text.h"
 #include "tile/cache/cache_impl.h"
 
 static double percent(uint64_t part, uint64_t whole)

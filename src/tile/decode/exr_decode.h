@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tile/base/shared.h"
+#include "base/shared.h"
 
 /* Decodes run lengths to exactly dst_bytes bytes; false if the data is malformed. */
 TXM_SHARED bool txm_exr_rle_decode(const uint8_t *src, size_t src_bytes, uint8_t *dst, size_t dst_bytes);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/mem.h"
+#include "base/mem.h"
 #include "tile/decode/decode_table.h"
 
 enum {

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#include "tile/base/endian.h"
+#include "base/endian.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>

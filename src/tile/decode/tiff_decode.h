@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tile/base/shared.h"
+#include "base/shared.h"
 
 /* Both decode exactly dst_bytes bytes and return false if the data ends early or is malformed. Data after the last
  * needed byte is ignored, as in libtiff. */

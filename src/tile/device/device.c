@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/options.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/options.h"
 #include "tile/device/device_impl.h"
 
 void txm_device_options_init_sized(txm_device_options *options, size_t struct_size)

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/plugin.h"
+#include "base/fail.h"
+#include "base/plugin.h"
 
 static const txm_device_backend_row backends[] = {{"cuda", "CUDA"}, {"opencl", "OpenCL"}};
 

@@ -4,7 +4,7 @@
 #define TXM_DEVICE_DEVICE_PLUGIN_H
 #include <stddef.h>
 
-#include "tile/base/shared.h"
+#include "base/shared.h"
 #include "tile/device/device_abi.h"
 
 /* A back-end, which is the plug-in txmill-NAME.so. */

@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "tile/base/fail.h"
+#include "base/fail.h"
 #include "tile/device/device_impl.h"
 #include "tile/device/device_plugin.h"
 

@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "tile/base/mem.h"
+#include "base/mem.h"
 #include "tile/device/device_impl.h"
 
 enum { CHUNK_BYTES = 256 << 10 };

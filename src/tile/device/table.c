@@ -15,8 +15,8 @@
  */
 #include <stdlib.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "tile/device/device_impl.h"
 
 enum { RUN_WORDS = sizeof(txm_device_run) / 4, TEXTURE_WORDS = sizeof(txm_view_texture) / 4, WORD = 4, WORD_BITS = 32 };

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/options.h"
-#include "tile/base/path.h"
+#include "base/fail.h"
+#include "base/options.h"
+#include "base/path.h"
 #include "tile/name/lookup.h"
 #include "tile/name/name.h"
 #include "tile/reader/blender_format.h"

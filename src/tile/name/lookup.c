@@ -12,9 +12,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/path.h"
 #include "tile/name/verdict.h"
 #include "tile/reader/acceptance.h"
 #include "txtile/describe.h"

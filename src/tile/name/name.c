@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/bytes.h"
-#include "tile/base/md5.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
+#include "base/bytes.h"
+#include "base/md5.h"
+#include "base/mem.h"
+#include "base/path.h"
 #include "tile/reader/blender_format.h"
 
 enum { MD5_DIGITS = 32 };

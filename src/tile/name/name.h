@@ -4,7 +4,7 @@
 #define TXM_NAME_NAME_H
 #include <stdbool.h>
 
-#include "tile/base/shared.h"
+#include "base/shared.h"
 #include "txtile/describe.h"
 #include "txtile/name.h"
 #include "txtile/settings.h"

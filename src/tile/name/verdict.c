@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tile/base/settings.h"
-#include "tile/base/text.h"
-#include "tile/base/use_table.h"
-#include "tile/base/words.h"
+#include "base/text.h"
+#include "base/words.h"
 #include "tile/reader/acceptance.h"
+#include "tile/terms/settings.h"
+#include "tile/terms/use_table.h"
 #include "txtile/describe.h"
 
 const txm_use_row *txm_use_row_of(txm_use use)

@@ -11,8 +11,8 @@
 #define TXM_NAME_VERDICT_H
 #include <time.h>
 
-#include "tile/base/shared.h"
-#include "tile/base/use_table.h"
+#include "base/shared.h"
+#include "tile/terms/use_table.h"
 #include "txtile/name.h"
 #include "txtile/reader.h"
 

@@ -7,8 +7,8 @@
  */
 #ifndef TXM_OPS_ARITH_H
 #define TXM_OPS_ARITH_H
-#include "tile/base/dialect.h"
 #include "tile/ops/pow_table.h"
+#include "tile/terms/dialect.h"
 
 /* ---- half ---------------------------------------------------------------------------------------------------- */
 

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tile/base/shared.h"
+#include "base/shared.h"
 #include "tile/ops/arith.h"
 #include "txtile/pixel.h"
 

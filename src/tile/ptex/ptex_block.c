@@ -7,8 +7,8 @@
  */
 #include <stdlib.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "tile/ptex/ptex_impl.h"
 
 enum {

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "tile/ptex/ptex_impl.h"
 
 enum { KEPT_FACES = 64 };

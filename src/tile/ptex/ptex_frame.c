@@ -14,8 +14,8 @@
  */
 #include <stdlib.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "tile/ptex/ptex_pages.h"
 
 enum { LARGE_BYTES = 1 << 18, MAX_AROUND = 10, MAX_CROSSINGS = 16, RIGHT = 1, TOP = 2, LEFT = 3, BOTTOM = 0 };

@@ -11,8 +11,8 @@
  */
 #ifndef TXM_PTEX_IMPL_H
 #define TXM_PTEX_IMPL_H
-#include "tile/base/endian.h"
-#include "tile/base/file_map.h"
+#include "base/endian.h"
+#include "tile/terms/file_map.h"
 #include "txtile/ptex.h"
 
 enum {

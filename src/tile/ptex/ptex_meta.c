@@ -7,8 +7,8 @@
  */
 #include <stdlib.h>
 
-#include "tile/base/mem.h"
-#include "tile/base/words.h"
+#include "base/mem.h"
+#include "base/words.h"
 #include "tile/ptex/ptex_impl.h"
 
 static const uint8_t meta_widths[] = {1, 1, 2, 4, 4, 8};

@@ -19,9 +19,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/words.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/words.h"
 
 enum { NEIGHBOUR_NONE = -1, DEFLATE_RATIO = 1032 /* most bytes that deflate can produce from one */ };
 

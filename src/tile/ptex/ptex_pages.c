@@ -11,9 +11,9 @@
  */
 #include <stdlib.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/options.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/options.h"
 #include "tile/ptex/ptex_pages.h"
 
 enum {

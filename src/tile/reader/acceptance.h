@@ -6,7 +6,7 @@
  */
 #ifndef TXM_READER_ACCEPTANCE_H
 #define TXM_READER_ACCEPTANCE_H
-#include "tile/base/shared.h"
+#include "base/shared.h"
 #include "txtile/reader.h"
 
 typedef enum txm_opening {

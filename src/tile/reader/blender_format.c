@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "tile/base/releases.h"
+#include "tile/terms/releases.h"
 
 /* The newest release of Blender says which of them is written. */
 static const txm_blender_format formats[] = {

@@ -8,7 +8,7 @@
  */
 #ifndef TXM_READER_BLENDER_FORMAT_H
 #define TXM_READER_BLENDER_FORMAT_H
-#include "tile/base/shared.h"
+#include "base/shared.h"
 
 /* The beginning of the Software entry in every version, followed by its number. */
 #define TXM_BLENDER_SOFTWARE "Blender maketx v"

@@ -13,9 +13,9 @@
  */
 #include <zstd.h>
 
-#include "tile/base/checksum.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/checksum.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "tile/reader/border_order.h"
 #include "tile/reader/section_format.h"
 #include "tile/reader/section_reader.h"

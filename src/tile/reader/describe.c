@@ -17,10 +17,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/text.h"
-#include "tile/base/words.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/words.h"
 #include "tile/reader/acceptance.h"
 #include "tile/reader/blender_format.h"
 #include "tile/reader/reader_impl.h"

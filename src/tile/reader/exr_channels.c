@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/text.h"
+#include "base/text.h"
 
 typedef struct channel_key {
     const char *name, *suffix; /* suffix: the part after the last '.' */

@@ -6,7 +6,7 @@
 #define TXM_READER_EXR_CHANNELS_H
 #include <stdint.h>
 
-#include "tile/base/shared.h"
+#include "base/shared.h"
 
 enum { TXM_EXR_MAX_CHANNELS = 64 };
 

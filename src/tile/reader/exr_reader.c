@@ -9,9 +9,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/text.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
 #include "tile/reader/exr_channels.h"
 #include "tile/reader/image_part.h"
 

@@ -9,8 +9,8 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "tile/decode/exr_decode.h"
 #include "tile/reader/exr_reader.h"
 #include "tile/reader/openexr_core.h"

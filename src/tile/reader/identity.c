@@ -12,7 +12,7 @@
 #define XXH_STATIC_LINKING_ONLY /* makes the size of the state known, so that it can be on the stack */
 #include <xxhash.h>
 
-#include "tile/base/endian.h"
+#include "base/endian.h"
 #include "tile/reader/image_part.h"
 #include "tile/reader/reader_impl.h"
 

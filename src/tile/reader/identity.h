@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tile/base/shared.h"
+#include "base/shared.h"
 #include "txtile/reader.h"
 
 /* `image` is the image part, in memory or mapped. False if it is neither TIFF nor EXR, or ends within its header. */

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <xxhash.h>
 
-#include "tile/base/file_map.h"
+#include "tile/terms/file_map.h"
 
 typedef struct txm_image_part {
     const txm_map *map;

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "tile/base/plugin.h"
+#include "base/plugin.h"
 
 static txm_openexr_core functions;
 static bool complete, lacked_memory;

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/fail.h"
+#include "base/mem.h"
 
 enum { BUFFER_BYTES = 1 << 18 };
 

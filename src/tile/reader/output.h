@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tile/base/shared.h"
+#include "base/shared.h"
 #include "txtile/status.h"
 
 typedef struct txm_output {

@@ -16,16 +16,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tile/base/extension.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/words.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/words.h"
 #include "tile/reader/identity.h"
 #include "tile/reader/output.h"
 #include "tile/reader/reader_impl.h"
 #include "tile/reader/reader_memory.h"
 #include "tile/reader/section.h"
 #include "tile/reader/section_reader.h"
+#include "tile/terms/extension.h"
 
 typedef enum tx_access { ACCESS_MAP, ACCESS_OUTLINE, ACCESS_READ } tx_access;
 

@@ -15,12 +15,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "tile/base/bytes.h"
-#include "tile/base/endian.h"
-#include "tile/base/file_map.h"
-#include "tile/base/shared.h"
+#include "base/bytes.h"
+#include "base/endian.h"
+#include "base/shared.h"
 #include "tile/reader/acceptance.h"
 #include "tile/reader/container.h"
+#include "tile/terms/file_map.h"
 #include "txtile/reader.h"
 
 /* The outcome of a call that read from the map: `status`, or an error if a page of the file was lost. Every public

@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <zstd.h>
 
-#include "tile/base/extension.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/options.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/options.h"
 #include "tile/decode/inflate_parts.h"
 #include "tile/reader/reader_impl.h"
 #include "tile/reader/reader_memory.h"
 #include "tile/reader/section_reader.h"
+#include "tile/terms/extension.h"
 
 /* ---- scratch memory: as many objects as threads ever read the file at the same time, so that reading a tile allocates
  * nothing once the pool is warm ----------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
  */
 #ifndef TXM_READER_SECTION_H
 #define TXM_READER_SECTION_H
-#include "tile/base/shared.h"
+#include "base/shared.h"
 #include "txtile/reader.h"
 
 /* Writes the image part of an open file to `fd`, so that a section can be appended. CHANGED if the file became

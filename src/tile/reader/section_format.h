@@ -93,7 +93,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "tile/base/endian.h"
+#include "base/endian.h"
 #include "txtile/pixel.h"
 
 enum {

@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tile/base/checksum.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/text.h"
+#include "base/checksum.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
 #include "tile/decode/zstd_status.h"
 #include "tile/reader/border_order.h"
 #include "tile/reader/identity.h"

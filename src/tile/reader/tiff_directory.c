@@ -4,8 +4,8 @@
  * metadata, and the end of the last structure that any directory points to. Data after that end does not belong to the
  * image; it is a border section, or the remains of one.
  */
-#include "tile/base/fail.h"
-#include "tile/base/text.h"
+#include "base/fail.h"
+#include "base/text.h"
 #include "tile/reader/tiff_reader.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
  */
 #ifndef TXM_READER_TIFF_READER_H
 #define TXM_READER_TIFF_READER_H
-#include "tile/base/shared.h"
+#include "base/shared.h"
 #include "tile/reader/reader_impl.h"
 
 /* Compression tag values. */

@@ -8,8 +8,8 @@
  */
 #include <zstd.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "tile/decode/tiff_decode.h"
 #include "tile/reader/tiff_reader.h"
 

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#include "tile/base/mem.h"
+#include "base/mem.h"
 #include "tile/sample/view_file.h"
 
 /* Lays out the levels one after the other, and makes room for their entries. The array is kept between calls and only

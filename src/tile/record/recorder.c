@@ -18,13 +18,13 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "tile/base/bytes.h"
-#include "tile/base/checksum.h"
-#include "tile/base/endian.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/owner.h"
-#include "tile/base/path.h"
+#include "base/bytes.h"
+#include "base/checksum.h"
+#include "base/endian.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/owner.h"
+#include "base/path.h"
 #include "tile/record/blank.h"
 #include "tile/record/trace_format.h"
 #include "tile/sample/view_file.h"

@@ -5,7 +5,7 @@
  */
 #ifndef TXM_SAMPLE_DEVICE_ARGS_H
 #define TXM_SAMPLE_DEVICE_ARGS_H
-#include "tile/base/dialect.h"
+#include "tile/terms/dialect.h"
 #include "txtile/sampler.h"
 
 enum { TXM_DEVICE_UNIT_BYTES = 64 };

@@ -8,7 +8,7 @@
  */
 #ifndef TXM_SAMPLE_FILTER_H
 #define TXM_SAMPLE_FILTER_H
-#include "tile/base/dialect.h"
+#include "tile/terms/dialect.h"
 #include "txtile/sampler.h"
 
 /* The pixels of a level that are read: the one at the place, or a square of two or four around it. */

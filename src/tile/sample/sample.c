@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "tile/base/fail.h"
+#include "base/fail.h"
 #include "tile/ops/ops.h"
 #include "tile/sample/filter.h"
 #include "tile/sample/sample_ops.h"

@@ -3,8 +3,8 @@
  * Single texels for frames. A lookup by coordinates would have to find the texel again, and would spend most of its
  * time on decoding sRGB, for which 8-bit codes have a table.
  */
-#include "tile/base/extension.h"
 #include "tile/sample/lookup.h"
+#include "tile/terms/extension.h"
 #include "txtile/sampler.h"
 
 int32_t txm_extension_pixel(txm_extension extension, int32_t x, int32_t size_px)

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "tile/base/extension.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "tile/sample/view_file.h"
+#include "tile/terms/extension.h"
 #include "txtile/sampler.h"
 
 enum {

@@ -7,12 +7,12 @@
 
 #include <string.h>
 
-#include "tile/base/extension.h"
-#include "tile/base/fail.h"
-#include "tile/base/releases.h"
-#include "tile/base/text.h"
+#include "base/fail.h"
+#include "base/text.h"
 #include "tile/ops/ops.h"
 #include "tile/reader/reader_memory.h"
+#include "tile/terms/extension.h"
+#include "tile/terms/releases.h"
 
 /* The average colour from the file; otherwise mid grey, which only stand-ins show. A constant colour is preferred
  * because it is exact. Numbers are separated by commas in every locale. Returns whether the file has an average. */

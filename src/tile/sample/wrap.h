@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From texture coordinates, already brought into 0..1 by the extension (tile/base/extension.h), to pixels of a level.
+ * From texture coordinates, already brought into 0..1 by the extension (tile/terms/extension.h), to pixels of a level.
  * Floor and fraction are computed in the level's own pixels, so the result does not depend on tile boundaries; tiles
  * and slots are integer arithmetic afterwards.
  */
 #ifndef TXM_SAMPLE_WRAP_H
 #define TXM_SAMPLE_WRAP_H
-#include "tile/base/extension.h"
 #include "tile/sample/level.h"
+#include "tile/terms/extension.h"
 
 /* A place in a level: the pixel that taps are counted from, and the distance of the place beyond that pixel's centre.
  * For NaN the pixel is 0 and the fraction NaN. */

@@ -11,9 +11,9 @@
 
 #include <stdlib.h>
 
-#include "tile/base/cancel.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/cancel.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "tile/trace/trace_read.h"
 
 #define NEVER UINT32_MAX

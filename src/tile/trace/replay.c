@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "tile/base/cancel.h"
-#include "tile/base/fail.h"
-#include "tile/base/options.h"
+#include "base/cancel.h"
+#include "base/fail.h"
+#include "base/options.h"
 #include "tile/cache/rehearse.h"
 #include "tile/trace/optimum.h"
 #include "tile/trace/trace_read.h"

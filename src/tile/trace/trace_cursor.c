@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/endian.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/endian.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "tile/record/blank.h"
 #include "tile/trace/trace_impl.h"
 #include "tile/trace/trace_read.h"

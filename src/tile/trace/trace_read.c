@@ -17,14 +17,14 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "tile/base/checksum.h"
-#include "tile/base/endian.h"
-#include "tile/base/extension.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/checksum.h"
+#include "base/endian.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "tile/reader/output.h"
 #include "tile/record/blank.h"
 #include "tile/sample/view_file.h"
+#include "tile/terms/extension.h"
 #include "tile/trace/trace_impl.h"
 
 /* ---- blocks ---- */

@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
+#include "base/mem.h"
 #include "mill/color/ocio.h"
 #include "mill/color/scan.h"
-#include "tile/base/bytes.h"
-#include "tile/base/mem.h"
 #include "txmill/color.h"
 #include "util_check.h"
 #include "util_gamut.h"

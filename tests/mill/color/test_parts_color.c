@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
+#include "base/fail.h"
 #include "mill/color/config.h"
 #include "mill/color/known.h"
 #include "mill/color/origin.h"
 #include "mill/color/reduce.h"
 #include "mill/color/tree.h"
-#include "tile/base/bytes.h"
-#include "tile/base/fail.h"
 #include "tile/ops/arith.h"
 #include "txmill/color.h"
 #include "util_check.h"

@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "mill/convert/context.h"
 #include "mill/convert/pixel_hash.h"
-#include "tile/base/path.h"
 #include "txmill/convert.h"
 #include "txtile/reader.h"
 #include "util_check.h"

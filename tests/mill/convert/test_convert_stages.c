@@ -10,11 +10,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "mill/convert/encode_queue.h"
 #include "mill/convert/feeder.h"
 #include "mill/convert/hash_stage.h"
 #include "mill/convert/tiler.h"
-#include "tile/base/fail.h"
 #include "util_check.h"
 #include "util_faults.h"
 #include "util_tx.h"

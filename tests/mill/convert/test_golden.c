@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
+#include "base/mem.h"
+#include "base/path.h"
 #include "tile/ops/arith.h"
 #include "txmill/color.h"
 #include "txmill/convert.h"

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "mill/convert/band.h"
 #include "mill/convert/conform.h"
 #include "mill/convert/job.h"
@@ -17,7 +18,6 @@
 #include "mill/farm/content.h"
 #include "mill/farm/garbage_judge.h"
 #include "mill/farm/lint.h"
-#include "tile/base/fail.h"
 #include "txmill/color.h"
 #include "txmill/garbage.h"
 #include "txmill/out_file.h"

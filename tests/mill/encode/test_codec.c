@@ -8,13 +8,13 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/mem.h"
 #include "mill/encode/deflate.h"
 #include "mill/encode/deflate_block.h"
 #include "mill/encode/deflate_literals.h"
 #include "mill/encode/filter.h"
 #include "mill/encode/sparse.h"
 #include "mill/encode/tile.h"
-#include "tile/base/mem.h"
 #include "util_check.h"
 
 static uint64_t seed;

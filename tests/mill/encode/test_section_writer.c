@@ -12,9 +12,9 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "base/checksum.h"
+#include "base/mem.h"
 #include "mill/write/section_writer.h"
-#include "tile/base/checksum.h"
-#include "tile/base/mem.h"
 #include "tile/reader/border_order.h"
 #include "tile/reader/identity.h"
 #include "tile/reader/section_format.h"

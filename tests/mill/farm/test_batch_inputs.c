@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mill/base/names.h"
+#include "base/names.h"
 #include "mill/farm/pattern.h"
 #include "mill/rules/glob.h"
 #include "mill/rules/kind.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "mill/farm/shard.h"
-#include "tile/base/mem.h"
 #include "tools/options/shard_args.h"
 #include "util_check.h"
 

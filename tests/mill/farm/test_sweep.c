@@ -12,10 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/owner.h"
+#include "base/path.h"
 #include "mill/farm/claims.h"
 #include "mill/write/claim_file.h"
-#include "tile/base/owner.h"
-#include "tile/base/path.h"
 #include "txmill/out_file.h"
 #include "util_batch.h"
 #include "util_check.h"

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "mill/inspect/level_diff.h"
-#include "tile/base/density.h"
-#include "tile/base/use_table.h"
 #include "tile/decode/tiff_decode.h"
 #include "tile/name/verdict.h"
+#include "tile/terms/density.h"
+#include "tile/terms/use_table.h"
 #include "util_check.h"
 
 /* ---- level_diff ------------------------------------------------------------------------------------------------- */

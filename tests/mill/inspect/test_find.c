@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tile/base/mem.h"
+#include "base/mem.h"
 #include "tile/name/lookup.h"
 #include "txmill/color.h"
 #include "txmill/convert.h"

@@ -12,8 +12,8 @@
 #include <unistd.h>
 #include <utime.h>
 
+#include "base/path.h"
 #include "mill/inspect/renamed.h"
-#include "tile/base/path.h"
 #include "tile/reader/reader_impl.h"
 #include "tile/reader/section_reader.h"
 #include "txmill/inspect.h"

@@ -14,12 +14,12 @@
 #include <unistd.h>
 #include <utime.h>
 
+#include "base/owner.h"
 #include "mill/convert/context.h"
 #include "mill/inspect/borders_make.h"
 #include "mill/inspect/compare.h"
 #include "mill/inspect/verify_pixels.h"
 #include "mill/write/section_writer.h"
-#include "tile/base/owner.h"
 #include "tile/reader/reader_impl.h"
 #include "tile/reader/section.h"
 #include "txmill/convert.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tile/base/fail.h"
+#include "base/fail.h"
 #include "tools/options/project.h"
 #include "tools/options/rule_args.h"
 #include "txmill/batch.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
+#include "base/mem.h"
+#include "base/path.h"
 #include "txmill/scene.h"
 #include "util_blend.h"
 #include "util_check.h"

@@ -7,8 +7,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "tile/base/bytes.h"
-#include "tile/base/path.h"
+#include "base/bytes.h"
+#include "base/path.h"
 #include "util_blend.h"
 #include "util_check.h"
 

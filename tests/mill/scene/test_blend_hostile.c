@@ -15,10 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "base/path.h"
 #include "mill/scene/stream.h"
-#include "tile/base/bytes.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
 #include "util_blend.h"
 #include "util_check.h"
 #include "util_scene_file.h"

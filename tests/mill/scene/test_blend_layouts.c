@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
+#include "base/mem.h"
+#include "base/path.h"
 #include "util_blend.h"
 #include "util_check.h"
 #include "util_scene_file.h"

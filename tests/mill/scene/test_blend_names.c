@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/mem.h"
-#include "tile/base/settings.h"
+#include "base/mem.h"
+#include "tile/terms/settings.h"
 #include "txmill/color.h"
 #include "txmill/inspect.h"
 #include "util_blend.h"

@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "mill/scene/digest.h"
 #include "mill/scene/locate.h"
 #include "mill/scene/scene.h"
 #include "mill/scene/scene_scan.h"
-#include "tile/base/path.h"
 #include "util_batch.h"
 #include "util_blend.h"
 #include "util_check.h"

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/endian.h"
 #include "mill/source/random_file.h"
 #include "mill/source/raster_file.h"
 #include "mill/source/readers.h"
-#include "tile/base/endian.h"
 #include "tile/reader/output.h"
 #include "util_check.h"
 

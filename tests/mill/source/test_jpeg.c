@@ -10,7 +10,7 @@
 /* Needs FILE. */
 #include <jpeglib.h>
 
-#include "tile/base/mem.h"
+#include "base/mem.h"
 #include "util_check.h"
 #include "util_png.h"
 #include "util_raster.h"

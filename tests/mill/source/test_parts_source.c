@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "mill/inspect/rows.h"
 #include "mill/source/png/png_header.h"
 #include "mill/source/png/png_pixels.h"
-#include "tile/base/fail.h"
 #include "tile/ops/ops.h"
 #include "tile/sample/view_file.h"
 #include "tools/inspect/tile_census.h"

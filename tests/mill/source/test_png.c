@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "mill/source/png/png_idat.h"
-#include "tile/base/mem.h"
 #include "util_check.h"
 #include "util_png.h"
 #include "util_raster.h"

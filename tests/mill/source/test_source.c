@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "mill/source/source.h"
-#include "tile/base/mem.h"
 #include "util_check.h"
 
 static char folder[64];

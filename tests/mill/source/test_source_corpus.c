@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "mill/source/source.h"
-#include "tile/base/mem.h"
 #include "util_check.h"
 
 /* The content of a picture (testdata/sources/README.md), and how close to it the result must be. */

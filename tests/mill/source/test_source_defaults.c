@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "mill/source/defaults.h"
 #include "mill/source/readers.h"
-#include "tile/base/mem.h"
 #include "util_check.h"
 #include "util_png.h"
 

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
+#include "base/mem.h"
 #include "mill/source/exr/exr.h"
-#include "tile/base/bytes.h"
-#include "tile/base/mem.h"
 #include "tile/decode/exr_decode.h"
 #include "tile/reader/exr_channels.h"
 #include "util_check.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "mill/source/source.h"
-#include "tile/base/mem.h"
 #include "util_check.h"
 #include "util_raster.h"
 

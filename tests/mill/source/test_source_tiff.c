@@ -11,9 +11,9 @@
 #include <tiffio.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "mill/source/source.h"
 #include "mill/source/tiff/tiff.h"
-#include "tile/base/mem.h"
 #include "util_check.h"
 #include "util_faults.h"
 

@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "mill/source/oiio/picture.h"
 #include "mill/source/oiio/worker.h"
 #include "mill/source/readers.h"
-#include "tile/base/mem.h"
 #include "util_check.h"
 
 static char path[64];

@@ -13,9 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "mill/write/publish.h"
 #include "mill/write/seal.h"
-#include "tile/base/path.h"
 #include "tile/name/name.h"
 #include "tile/reader/blender_format.h"
 #include "txmill/out_file.h"

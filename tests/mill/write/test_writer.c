@@ -15,10 +15,10 @@
 #include <tiffio.h>
 #include <unistd.h>
 
+#include "base/endian.h"
+#include "base/mem.h"
 #include "mill/write/read_back.h"
 #include "mill/write/writer_metadata.h"
-#include "tile/base/endian.h"
-#include "tile/base/mem.h"
 #include "util_check.h"
 #include "util_writer.h"
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tile/base/endian.h"
+#include "base/endian.h"
 #include "util_cache.h"
 #include "util_check.h"
 #include "util_sample.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "tile/base/fail.h"
+#include "base/fail.h"
 #include "util_cache.h"
 #include "util_check.h"
 #include "util_sample.h"

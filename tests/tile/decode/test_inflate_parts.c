@@ -7,8 +7,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/mem.h"
 #include "mill/encode/sparse.h"
-#include "tile/base/mem.h"
 #include "tile/decode/inflate_parts.h"
 #include "util_check.h"
 

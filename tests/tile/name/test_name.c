@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tile/base/path.h"
+#include "base/path.h"
 #include "txmill/convert.h"
 #include "txmill/inspect.h"
 #include "txtile/cache.h"

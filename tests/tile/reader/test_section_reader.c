@@ -7,7 +7,7 @@
 #include <string.h>
 #include <tiffio.h>
 
-#include "tile/base/checksum.h"
+#include "base/checksum.h"
 #include "tile/reader/border_order.h"
 #include "tile/reader/section_format.h"
 #include "tile/reader/section_reader.h"

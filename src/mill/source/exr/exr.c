@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
+#include "base/fail.h"
+#include "base/mem.h"
 
 /* It may be called at any stage of opening. */
 static void close_image(void *self)

@@ -13,8 +13,8 @@
 #include <emmintrin.h>
 #endif
 
+#include "base/fail.h"
 #include "mill/source/exr/exr.h"
-#include "tile/base/fail.h"
 #include "tile/decode/exr_decode.h"
 
 /* ---- from planes to pixels ---- */

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
 #include "mill/source/exr/exr.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/text.h"
 
 /* ---- layout ---- */
 

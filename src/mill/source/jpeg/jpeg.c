@@ -19,11 +19,11 @@
 /* jpeglib.h needs FILE. */
 #include <jpeglib.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
 #include "mill/source/meta/raster_meta.h"
 #include "mill/source/raster_file.h"
 #include "mill/source/readers.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 
 /* Every scan of a progressive file is a pass over the whole image but may have only a few bytes; encoders write about
  * ten. */

@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/endian.h"
+#include "base/mem.h"
+#include "base/text.h"
 #include "mill/source/readers.h"
-#include "tile/base/endian.h"
-#include "tile/base/mem.h"
-#include "tile/base/text.h"
 
 static const char *const names[TXM_META_FIELDS] = {
     [TXM_META_ARTIST] = "Artist",

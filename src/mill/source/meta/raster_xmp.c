@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
+#include "base/text.h"
 #include "mill/source/meta/raster_meta.h"
-#include "tile/base/bytes.h"
-#include "tile/base/text.h"
 
 /* The most nested elements, and the most pieces of text in one element: joining more would take quadratic time. */
 enum { MAX_DEPTH = 64, MAX_PIECES = 64 };

@@ -6,9 +6,9 @@
  */
 #include <string.h>
 
+#include "base/endian.h"
 #include "mill/source/random_file.h"
 #include "mill/source/readers.h"
-#include "tile/base/endian.h"
 
 enum { HEADER_BYTES = 816 };
 #define CINEON_MAGIC 0x802a5fd7u

@@ -15,14 +15,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mill/base/free_memory.h"
+#include "base/fail.h"
+#include "base/free_memory.h"
+#include "base/mem.h"
+#include "base/text.h"
 #include "mill/source/bound.h"
 #include "mill/source/oiio/worker.h"
 #include "mill/source/random_file.h"
 #include "mill/source/readers.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/text.h"
 
 /* What the worker's process takes with its libraries, and the copy of it that reads the image. */
 enum { WORKER_BYTES = 128 << 20 };

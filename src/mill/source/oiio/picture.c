@@ -7,10 +7,10 @@
 
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/path.h"
 #include "mill/source/oiio/worker.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/path.h"
 #include "txmill/out_file.h"
 
 /* The limit of CPU time, which no encoder needs: those of video formats take seconds for a megapixel. */

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tile/base/bytes.h"
+#include "base/bytes.h"
 #include "txmill/picture.h"
 #include "txtile/status.h"
 

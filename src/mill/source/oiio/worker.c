@@ -19,10 +19,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/plugin.h"
-#include "tile/base/pool.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/plugin.h"
+#include "base/pool.h"
 
 #define WORKER_FILE "txmill-oiio-worker"
 

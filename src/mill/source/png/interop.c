@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/endian.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
 #include "mill/source/meta/raster_meta.h"
 #include "mill/source/random_file.h"
 #include "mill/source/readers.h"
-#include "tile/base/endian.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/text.h"
 
 /* Blender's loader takes images as display-referred; Cycles takes them as scene-referred if an id for that exists.
  * NULL: no id. */

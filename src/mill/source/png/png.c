@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
 #include "mill/source/png/png_header.h"
 #include "mill/source/png/png_idat.h"
 #include "mill/source/png/png_pixels.h"
 #include "mill/source/png/png_unfilter.h"
 #include "mill/source/readers.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 
 /* The number of bytes that are inflated at once: every call of the inflater saves and restores its 32 KiB window, so
  * calls should be few; larger batches leave the second-level cache before they are unfiltered. */

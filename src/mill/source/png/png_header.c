@@ -15,12 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/endian.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
 #include "mill/source/meta/raster_meta.h"
 #include "mill/source/readers.h"
-#include "tile/base/endian.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/text.h"
 
 /* The limit of everything that libpng may allocate: profiles take a few MB at most, texts less. */
 enum { MAX_MEMORY_BYTES = 64 << 20 };

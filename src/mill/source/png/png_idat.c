@@ -10,7 +10,7 @@
 #include <isa-l/crc.h>
 #include <string.h>
 
-#include "tile/base/endian.h"
+#include "base/endian.h"
 
 enum { MAX_CHUNK_BYTES = 0x7fffffff, MAX_MATCH_BYTES = 258 };
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "tile/base/endian.h"
+#include "base/endian.h"
 
 /* Swaps four samples at a time. */
 static void swap_16(const txm_png_header *h, const uint8_t *row, void *dst)

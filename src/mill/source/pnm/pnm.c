@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/endian.h"
+#include "base/fail.h"
+#include "base/mem.h"
 #include "mill/source/raster_file.h"
 #include "mill/source/readers.h"
-#include "tile/base/endian.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 
 typedef struct pnm_source {
     char *path;

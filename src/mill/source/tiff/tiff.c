@@ -17,9 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/text.h"
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/text.h"
 #include "tile/reader/libtiff.h"
 
 enum { LARGE_STRIP_BYTES = 8 << 20 };

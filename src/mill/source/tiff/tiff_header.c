@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "mill/source/meta/raster_meta.h"
 #include "mill/source/tiff/tiff.h"
-#include "tile/base/fail.h"
 
 enum { MAX_CHANNELS = 64 };
 

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "mill/source/tiff/tiff.h"
-#include "tile/base/fail.h"
 #include "tile/decode/tiff_decode.h"
 
 /* libtiff's own message, with the row. */

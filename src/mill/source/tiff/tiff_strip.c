@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tile/base/mem.h"
+#include "base/mem.h"
 
 enum { INPUT_BYTES = 64 << 10 };
 

@@ -16,11 +16,11 @@
 #include <webp/decode.h>
 #include <webp/demux.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
 #include "mill/source/meta/raster_meta.h"
 #include "mill/source/raster_file.h"
 #include "mill/source/readers.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
 
 typedef struct webp_source {
     char *path;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The extensions for vectors of any length: the functions of tile/base/extension.h, operation by operation.
+ * The extensions for vectors of any length: the functions of tile/terms/extension.h, operation by operation.
  */
 #ifndef TXM_SAMPLE_WRAP_SIMD_H
 #define TXM_SAMPLE_WRAP_SIMD_H
-#include "tile/base/extension.h"
 #include "tile/sample/simd/constants.h"
 #include "tile/sample/simd/taps_simd.h"
+#include "tile/terms/extension.h"
 
 TXM_FAST v4i v4i_max(v4i a, v4i b);
 TXM_FAST v4i v4i_min(v4i a, v4i b);

@@ -29,12 +29,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/plugin.h"
 #include "mill/source/oiio/oiio_module.h"
 #include "mill/source/oiio/worker.h"
 #include "mill/source/oiio/worker/reads.h"
-#include "tile/base/fail.h"
-#include "tile/base/mem.h"
-#include "tile/base/plugin.h"
 
 #define MODULE_FILE "txmill-oiio.so"
 

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Recording of failures. The first failure that is recorded in the caller's struct is kept. One table maps an errno to
+ * a status, so that "disk full" is the same whichever call fails.
+ */
+#include "base/fail.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+/* Writes a message that ends with `suffix`. If it is too long its middle is removed, because paths are long and what is
+ * wrong with them comes last. */
+static void compose(char message[TXM_MESSAGE_BYTES], const char *suffix, const char *format, va_list args)
+{
+    static const char gap[] = " ... ";
+    const size_t head = TXM_MESSAGE_BYTES / 2, tail = TXM_MESSAGE_BYTES - head - (sizeof gap - 1), s = strlen(suffix);
+    va_list again;
+    va_copy(again, args);
+    int length = txm_vformat(message, TXM_MESSAGE_BYTES, format, args);
+    size_t n = length > 0 ? (size_t)length : 0;
+    char *whole = n + s < TXM_MESSAGE_BYTES ? NULL : malloc(n + s + 1);
+    if (n + s < TXM_MESSAGE_BYTES) {
+        memcpy(message + n, suffix, s + 1);
+    } else if (whole) {
+        txm_vformat(whole, n + 1, format, again);
+        memcpy(whole + n, suffix, s + 1);
+        memcpy(message, whole, head);
+        memcpy(message + head, gap, sizeof gap - 1);
+        memcpy(message + TXM_MESSAGE_BYTES - tail, whole + n + s + 1 - tail, tail);
+    }
+    va_end(again);
+    free(whole);
+}
+
+/* The first failure is kept; if `err` is NULL the status is only returned. */
+txm_status txm_fail(txm_error *err, txm_status status, const char *format, ...)
+{
+    if (err && err->status == TXM_OK) {
+        va_list args;
+        err->status = status;
+        err->sys_errno = 0;
+        va_start(args, format);
+        compose(err->message, "", format, args);
+        va_end(args);
+    }
+    return status;
+}
+
+/* One table for all calls. */
+static txm_status status_of_errno(int sys_errno)
+{
+    switch (sys_errno) {
+    case ENOENT:
+    case ENOTDIR:
+    case ELOOP:
+        return TXM_STATUS_NOT_FOUND;
+    case EISDIR:
+        return TXM_STATUS_NOT_A_FILE;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+        return TXM_STATUS_DENIED;
+    case ENOSPC:
+    case EDQUOT:
+        return TXM_STATUS_DISK_FULL;
+    case ENOMEM:
+        return TXM_STATUS_NO_MEMORY;
+    case ECANCELED:
+        return TXM_STATUS_CANCELLED;
+    case EOVERFLOW:
+    case ENAMETOOLONG:
+        return TXM_STATUS_TOO_LARGE;
+    default:
+        return TXM_STATUS_IO;
+    }
+}
+
+/* Appends the system's reason. */
+txm_status txm_fail_errno(txm_error *err, int sys_errno, const char *format, ...)
+{
+    txm_status status = status_of_errno(sys_errno);
+    if (err && err->status == TXM_OK) {
+        va_list args;
+        char text[128], reason[160];
+        err->status = status;
+        err->sys_errno = sys_errno;
+        /* GNU strerror_r returns the text, which may or may not be in the buffer. */
+        snprintf(reason, sizeof reason, ": %s%s", strerror_r(sys_errno, text, sizeof text),
+                 sys_errno == EFBIG ? " (ulimit -f shows the limit)" : "");
+        va_start(args, format);
+        compose(err->message, reason, format, args);
+        va_end(args);
+    }
+    return status;
+}
+
+txm_status txm_fail_as(txm_error *err, const txm_error *cause)
+{
+    if (err && err->status == TXM_OK)
+        *err = *cause;
+    return cause->status;
+}
+
+/* Callers add what they were doing. */
+txm_status txm_error_prefix(txm_error *err, const char *format, ...)
+{
+    if (!err)
+        return TXM_STATUS_INTERNAL;
+    char old[TXM_MESSAGE_BYTES + 2];
+    va_list args;
+    snprintf(old, sizeof old, ": %s", err->message);
+    va_start(args, format);
+    compose(err->message, old, format, args);
+    va_end(args);
+    return err->status;
+}
+
+/* ---- Git LFS ---- */
+
+bool txm_is_pointer(const void *head, size_t bytes)
+{
+    static const char *const begins[] = {"version https://git-lfs.github.com/spec/",
+                                         "version https://hawser.github.com/spec/"};
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (bytes >= strlen(begins[i]) && memcmp(head, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
+}
+
+bool txm_explain_pointer(const char *path, txm_error *err)
+{
+    char head[64];
+    if (err->status != TXM_STATUS_CORRUPT && err->status != TXM_STATUS_UNSUPPORTED &&
+        err->status != TXM_STATUS_NOT_INSTALLED)
+        return false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof head);
+    if (fd >= 0)
+        close(fd);
+    if (n < 0 || !txm_is_pointer(head, (size_t)n))
+        return false;
+    err->status = TXM_OK;
+    txm_fail(err, TXM_STATUS_NOT_DOWNLOADED, TXM_POINTER_MESSAGE, path);
+    return true;
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The pool of threads. One mutex guards both queues: jobs are tiles and bands (tens of microseconds and more), so the
+ * lock is taken at most some ten thousand times a second.
+ *
+ * There are three kinds of work. A group is a set of jobs that a thread waits for, working meanwhile. A strand runs
+ * its jobs one at a time, in order, on any free thread. Outer groups are for whole conversions: their jobs start only
+ * when no job inside a conversion is left to do, so that files are finished before others are begun.
+ */
+#include "base/pool.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+enum { THREADS_PER_WRITER = 4 };
+
+typedef struct job {
+    struct job *next;
+    txm_job_fn fn;
+    void *arg;
+    txm_group *group;
+} job;
+
+typedef struct queue {
+    job *head, **tail;
+} queue;
+
+struct txm_pool {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;  /* a job was queued or finished, or the pool is closing */
+    pthread_cond_t to_write; /* a job was queued for the writers, or the pool is closing */
+    queue urgent, normal, outer, writes;
+    job *spare; /* records of finished jobs, for reuse */
+    pthread_t *threads;
+    unsigned thread_count, writer_count, started; /* writers are started last */
+    unsigned waiting;                             /* number of threads asleep on `changed` */
+    bool closing;
+};
+
+struct txm_group {
+    txm_pool *pool;
+    size_t unfinished;
+    bool outer;
+};
+
+struct txm_strand {
+    txm_group *group;
+    queue pending;
+    bool running, writes;
+};
+
+/* How many jobs this thread is running, one inside the other. */
+static _Thread_local unsigned depth;
+
+/* Jobs start in the order in which they were submitted. */
+static void push(queue *q, job *j)
+{
+    j->next = NULL;
+    *q->tail = j;
+    q->tail = &j->next;
+}
+
+static job *pop(queue *q)
+{
+    job *j = q->head;
+    if (j && !(q->head = j->next))
+        q->tail = &q->head;
+    return j;
+}
+
+/* Wakes all threads, since those that wait for a condition and those that wait for work are not distinguished. */
+static void wake(txm_pool *pool)
+{
+    if (pool->waiting)
+        pthread_cond_broadcast(&pool->changed);
+}
+
+/* Runs a job that was taken off its queue. The lock is held on entry and on return. */
+static void run_pool_job(txm_pool *pool, job *j)
+{
+    pthread_mutex_unlock(&pool->lock);
+    depth++;
+    j->fn(j->arg);
+    depth--;
+    pthread_mutex_lock(&pool->lock);
+    j->group->unfinished--;
+    j->next = pool->spare;
+    pool->spare = j;
+    wake(pool);
+}
+
+/* Takes and runs one job while the lock is held; false if there was none that this thread may run. */
+static bool run_one(txm_pool *pool)
+{
+    job *j = pop(&pool->urgent);
+    if (!j)
+        j = pop(&pool->normal);
+    if (!j && depth == 0)
+        j = pop(&pool->outer);
+    if (!j)
+        return false;
+    run_pool_job(pool, j);
+    return true;
+}
+
+static void sleep_until_changed(txm_pool *pool)
+{
+    pool->waiting++;
+    pthread_cond_wait(&pool->changed, &pool->lock);
+    pool->waiting--;
+}
+
+/* Writers wait for the disk on threads of their own, so that workers need not. They sleep most of the time, and waking
+ * them for each job that is not theirs would take several per cent of a conversion. */
+static void *writer(void *arg)
+{
+    txm_pool *pool = arg;
+    pthread_mutex_lock(&pool->lock);
+    while (!pool->closing) {
+        job *j = pop(&pool->writes);
+        if (j)
+            run_pool_job(pool, j);
+        else
+            pthread_cond_wait(&pool->to_write, &pool->lock);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+/* Runs until the pool closes; jobs that are left then are not run. */
+static void *worker(void *arg)
+{
+    txm_pool *pool = arg;
+    pthread_mutex_lock(&pool->lock);
+    while (!pool->closing) {
+        if (!run_one(pool))
+            sleep_until_changed(pool);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+/* The caller's thread counts, because it works while it waits. */
+txm_pool *txm_pool_new(unsigned threads)
+{
+    if (!threads) {
+        errno = EINVAL;
+        return NULL;
+    }
+    txm_pool *pool = txm_calloc(1, sizeof *pool);
+    if (!pool)
+        return NULL;
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->changed, NULL);
+    pthread_cond_init(&pool->to_write, NULL);
+    pool->urgent.tail = &pool->urgent.head;
+    pool->normal.tail = &pool->normal.head;
+    pool->outer.tail = &pool->outer.head;
+    pool->writes.tail = &pool->writes.head;
+    pool->thread_count = threads;
+    pool->writer_count = threads > 1 ? (threads + THREADS_PER_WRITER - 1) / THREADS_PER_WRITER : 0;
+    unsigned workers = threads - 1, all = workers + pool->writer_count;
+    pool->threads = txm_calloc(all + 1, sizeof *pool->threads);
+    int rc = pool->threads ? 0 : ENOMEM;
+    while (pool->threads && pool->started < all) {
+        void *(*body)(void *) = pool->started < workers ? worker : writer;
+        if ((rc = pthread_create(&pool->threads[pool->started], NULL, body, pool)) != 0)
+            break;
+        pool->started++;
+    }
+    if (rc != 0) {
+        txm_pool_free(pool);
+        errno = rc;
+        return NULL;
+    }
+    return pool;
+}
+
+static void free_jobs(job *j)
+{
+    while (j) {
+        job *next = j->next;
+        free(j);
+        j = next;
+    }
+}
+
+/* All groups must have ended. */
+void txm_pool_free(txm_pool *pool)
+{
+    if (!pool)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    pool->closing = true;
+    pthread_cond_broadcast(&pool->changed);
+    pthread_cond_broadcast(&pool->to_write);
+    pthread_mutex_unlock(&pool->lock);
+    for (unsigned i = 0; i < pool->started; i++)
+        pthread_join(pool->threads[i], NULL);
+    free_jobs(pool->spare);
+    pthread_cond_destroy(&pool->changed);
+    pthread_cond_destroy(&pool->to_write);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool->threads);
+    free(pool);
+}
+
+unsigned txm_pool_threads(const txm_pool *pool)
+{
+    return pool->thread_count;
+}
+
+/* Whole CPUs that the cgroup's quota grants; 0 if there is no quota. */
+static unsigned cgroup_cpus(void)
+{
+    unsigned cpus = 0;
+    FILE *f = fopen("/sys/fs/cgroup/cpu.max", "re");
+    if (f) {
+        long quota, period;
+        if (fscanf(f, "%ld %ld", &quota, &period) == 2 && quota > 0 && period > 0)
+            cpus = (unsigned)((quota + period - 1) / period);
+        fclose(f);
+    }
+    return cpus;
+}
+
+/* CPUs that this process may run on; 0 if unknown. */
+static unsigned affinity_cpus(void)
+{
+    /* A cpu_set_t has 1024 CPUs, and the call fails if the kernel supports more. */
+    for (int possible = CPU_SETSIZE; possible <= 1 << 20; possible *= 2) {
+        cpu_set_t *set = CPU_ALLOC((size_t)possible);
+        if (!set)
+            return 0;
+        size_t bytes = CPU_ALLOC_SIZE((size_t)possible);
+        unsigned cpus = sched_getaffinity(0, bytes, set) == 0 ? (unsigned)CPU_COUNT_S(bytes, set) : 0;
+        bool too_small = !cpus && errno == EINVAL;
+        CPU_FREE(set);
+        if (!too_small)
+            return cpus;
+    }
+    return 0;
+}
+
+/* Respects affinity and cgroups, and does not simply count the machine's CPUs. */
+unsigned txm_cpu_count(void)
+{
+    unsigned cpus = affinity_cpus(), quota = cgroup_cpus();
+    if (quota && quota < cpus)
+        cpus = quota;
+    return cpus ? cpus : 1;
+}
+
+txm_group *txm_group_new(txm_pool *pool)
+{
+    txm_group *group = txm_calloc(1, sizeof *group);
+    if (group)
+        group->pool = pool;
+    return group;
+}
+
+/* Inside a job it is an ordinary group, whose jobs must not wait for the one that they are part of. */
+txm_group *txm_group_new_outer(txm_pool *pool)
+{
+    txm_group *group = txm_group_new(pool);
+    if (group)
+        group->outer = depth == 0;
+    return group;
+}
+
+/* Waits for all jobs. */
+void txm_group_free(txm_group *group)
+{
+    if (!group)
+        return;
+    txm_group_wait(group, 0);
+    free(group);
+}
+
+/* A record for a job of this group, which counts as unfinished; NULL if memory is exhausted. The lock is held. */
+static job *new_job(txm_group *group, txm_job_fn fn, void *arg)
+{
+    job *j = group->pool->spare;
+    if (j)
+        group->pool->spare = j->next;
+    else if (!(j = malloc(sizeof *j)))
+        return NULL;
+    *j = (job){NULL, fn, arg, group};
+    group->unfinished++;
+    return j;
+}
+
+/* Urgent jobs are those that free memory. */
+bool txm_group_submit(txm_group *group, bool urgent, txm_job_fn fn, void *arg)
+{
+    txm_pool *pool = group->pool;
+    pthread_mutex_lock(&pool->lock);
+    job *j = new_job(group, fn, arg);
+    if (j) {
+        push(group->outer ? &pool->outer : urgent ? &pool->urgent : &pool->normal, j);
+        wake(pool);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return j != NULL;
+}
+
+/* Works until `done` returns true; it is called with the lock held. */
+void txm_pool_wait_until(txm_pool *pool, bool (*done)(void *arg), void *arg)
+{
+    pthread_mutex_lock(&pool->lock);
+    while (!done(arg)) {
+        if (!run_one(pool))
+            sleep_until_changed(pool);
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
+struct group_limit {
+    const txm_group *group;
+    size_t limit;
+};
+
+/* Producers wait until only a few jobs are left, which throttles them. */
+static bool below_limit(void *arg)
+{
+    const struct group_limit *g = arg;
+    return g->group->unfinished <= g->limit;
+}
+
+void txm_group_wait(txm_group *group, size_t limit)
+{
+    txm_pool_wait_until(group->pool, below_limit, &(struct group_limit){group, limit});
+}
+
+txm_strand *txm_strand_new(txm_group *group)
+{
+    txm_strand *strand = txm_calloc(1, sizeof *strand);
+    if (strand) {
+        strand->group = group;
+        strand->pending.tail = &strand->pending.head;
+    }
+    return strand;
+}
+
+/* Work that mostly waits for a disk uses it. */
+txm_strand *txm_strand_new_writer(txm_group *group)
+{
+    txm_strand *strand = txm_strand_new(group);
+    if (strand)
+        strand->writes = group->pool->writer_count > 0;
+    return strand;
+}
+
+/* Runs the strand's jobs until none is left. Only one instance is queued at a time: `running`. */
+static void run_strand(void *arg)
+{
+    txm_strand *strand = arg;
+    txm_pool *pool = strand->group->pool;
+    pthread_mutex_lock(&pool->lock);
+    job *j;
+    while ((j = pop(&strand->pending)))
+        run_pool_job(pool, j);
+    strand->running = false;
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* A strand is in the queue once, however many jobs it has. */
+bool txm_strand_submit(txm_strand *strand, txm_job_fn fn, void *arg)
+{
+    txm_group *group = strand->group;
+    txm_pool *pool = group->pool;
+    pthread_mutex_lock(&pool->lock);
+    job *runner = NULL, *j = new_job(group, fn, arg);
+    if (j && !strand->running && !(runner = new_job(group, run_strand, strand))) {
+        j->next = pool->spare;
+        pool->spare = j;
+        group->unfinished--;
+        j = NULL;
+    }
+    if (j) {
+        push(&strand->pending, j);
+        if (runner) {
+            strand->running = true;
+            /* Strands feed everything else, so they go first. */
+            push(strand->writes ? &pool->writes : &pool->urgent, runner);
+        }
+        if (strand->writes)
+            pthread_cond_signal(&pool->to_write);
+        else
+            wake(pool);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return j != NULL;
+}
+
+void txm_strand_free(txm_strand *strand)
+{
+    free(strand);
+}

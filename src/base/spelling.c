@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Edit distance in the restricted Damerau form. Two rows of the table are enough for the distance; swaps of neighbours
+ * need a third. Suggestions for commands, options, colour spaces and words of scenes all use it, so that they have the
+ * same threshold.
+ */
+#include "base/spelling.h"
+#include "base/text.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { WORD = 63 };
+
+/* Blanks, dashes and underscores are easily confused, so they count as equal. */
+static unsigned char fold(char c)
+{
+    if (c == '_' || c == ' ')
+        return '-';
+    return (unsigned char)tolower((unsigned char)c);
+}
+
+static unsigned min3(unsigned a, unsigned b, unsigned c)
+{
+    unsigned m = a < b ? a : b;
+    return m < c ? m : c;
+}
+
+unsigned txm_spelling_distance(const char *a, const char *b)
+{
+    size_t na = strnlen(a, WORD), nb = strnlen(b, WORD);
+    /* Three rows of the table are enough, since a swap looks two rows back. */
+    unsigned rows[3][WORD + 1];
+    for (size_t j = 0; j <= nb; j++)
+        rows[0][j] = (unsigned)j;
+    for (size_t i = 1; i <= na; i++) {
+        unsigned *now = rows[i % 3];
+        const unsigned *above = rows[(i + 2) % 3], *above2 = rows[(i + 1) % 3];
+        now[0] = (unsigned)i;
+        for (size_t j = 1; j <= nb; j++) {
+            unsigned char ca = fold(a[i - 1]), cb = fold(b[j - 1]);
+            now[j] = min3(above[j] + 1, now[j - 1] + 1, above[j - 1] + (ca != cb));
+            if (i > 1 && j > 1 && ca == fold(b[j - 2]) && fold(a[i - 2]) == cb && above2[j - 2] + 1 < now[j])
+                now[j] = above2[j - 2] + 1;
+        }
+    }
+    return rows[na % 3][nb];
+}
+
+/* A prefix counts: "color" means "colorspace". */
+int txm_spelling_close(const char *word, const char *candidate, unsigned *distance)
+{
+    size_t nw = strlen(word), nc = strlen(candidate), shorter = nw < nc ? nw : nc;
+    *distance = txm_spelling_distance(word, candidate);
+    if (*distance <= (nw + 2) / 3)
+        return 1;
+    return shorter >= 3 && txm_ncasecmp(word, candidate, shorter) == 0;
+}

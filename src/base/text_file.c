@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A stdio stream, made with fopencookie, whose reads wait in poll(2), which a signal or a flag can end, and never in
+ * open(2) or read(2). It waits in pieces of half a second, after which the flag is checked.
+ */
+#include "base/text_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cancel.h"
+
+/* A signal may arrive between the check of the flag and the wait, or be handled by another thread: then only the
+ * timeout ends the wait. */
+enum { LOOK_MS = 500 };
+
+typedef struct text_file {
+    int fd;
+    bool ended; /* a terminal would otherwise be read again after its end */
+    const volatile int *cancel;
+} text_file;
+
+/* As for read(2), fewer bytes are fine and 0 is the end. */
+static ssize_t read_some(void *cookie, char *out, size_t size)
+{
+    text_file *f = cookie;
+    while (!f->ended) {
+        struct pollfd in = {.fd = f->fd, .events = POLLIN};
+        if (txm_is_cancelled(f->cancel)) {
+            errno = ECANCELED;
+            return -1;
+        }
+        /* A FIFO that never had a writer is not ready; one whose writers have closed it is, and reads as ended. */
+        int ready = poll(&in, 1, f->cancel ? LOOK_MS : -1);
+        ssize_t got = ready > 0 ? read(f->fd, out, size) : -1;
+        if (got >= 0) {
+            f->ended = !got;
+            return got;
+        }
+        if (ready && errno != EINTR && errno != EAGAIN)
+            return -1;
+    }
+    return 0;
+}
+
+static int close_file(void *cookie)
+{
+    text_file *f = cookie;
+    int rc = f->fd == STDIN_FILENO ? 0 : close(f->fd);
+    free(f);
+    return rc;
+}
+
+/* "-" is standard input, which is not closed. */
+FILE *txm_text_file_open(const char *path, const volatile int *cancel)
+{
+    const cookie_io_functions_t calls = {.read = read_some, .close = close_file};
+    text_file *f = malloc(sizeof *f);
+    if (!f)
+        return NULL;
+    *f = (text_file){.fd = STDIN_FILENO, .cancel = cancel};
+    if (strcmp(path, "-") != 0)
+        f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    FILE *stream = f->fd < 0 ? NULL : fopencookie(f, "r", calls);
+    if (!stream) {
+        int saved_errno = errno;
+        if (f->fd > STDIN_FILENO)
+            close(f->fd);
+        free(f);
+        errno = saved_errno;
+    }
+    return stream;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Parts of src/base and src/tile/terms that are otherwise reached only through larger ones. */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/path.h"
+#include "base/plugin.h"
+#include "base/shell.h"
+#include "base/text_file.h"
+#include "mill/scene/scene_run.h"
+#include "tile/terms/file_map.h"
+#include "util_batch.h"
+#include "util_check.h"
+
+/* ---- text files -------------------------------------------------------------------------------------------------- */
+
+START_TEST(names_in_commands_are_quoted)
+{
+    static const char *const words[][3] = {
+        {"a/b-1.png", "a/b-1.png", "a/b-1.png"},
+        {"-c.png", "-c.png", "./-c.png"},
+        {"- c", "\"- c\"", "\"./- c\""},
+        {"", "\"\"", "\"\""},
+        {"it's", "\"it's\"", "\"it's\""},
+        {"$5's", "'$5'\\''s'", "'$5'\\''s'"},
+        {"\xC3\xA9", "\"\xC3\xA9\"", "\"\xC3\xA9\""},
+        {"a\n\xFF'\\\xC2\x85", "$'a\\012\\377\\'\\\\\\302\\205'", "$'a\\012\\377\\'\\\\\\302\\205'"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        char *word = txm_shell_word(words[i][0]), *path = txm_shell_path(words[i][0]);
+        ck_assert_str_eq(word, words[i][1]);
+        ck_assert_str_eq(path, words[i][2]);
+        free(word);
+        free(path);
+    }
+}
+END_TEST
+
+START_TEST(text_files_are_read_whole)
+{
+    char line[64];
+    batch_enter();
+    batch_file("list", "one\ntwo\n");
+    FILE *f = txm_text_file_open("list", NULL);
+    ck_assert_ptr_nonnull(f);
+    ck_assert_ptr_nonnull(fgets(line, sizeof line, f));
+    ck_assert_str_eq(line, "one\n");
+    fclose(f);
+    ck_assert_ptr_null(txm_text_file_open("nothing", NULL));
+    ck_assert_int_eq(errno, ENOENT);
+    batch_leave();
+}
+END_TEST
+
+static void *stop_soon(void *flag)
+{
+    usleep(50000);
+    __atomic_store_n((int *)flag, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+/* A FIFO without a writer must not block the open, and a read must end when it is cancelled. */
+START_TEST(a_silent_pipe_can_be_left)
+{
+    static volatile int cancel;
+    char line[64];
+    pthread_t thread;
+    batch_enter();
+    ck_assert_int_eq(mkfifo("pipe", 0600), 0);
+    FILE *f = txm_text_file_open("pipe", &cancel);
+    ck_assert_ptr_nonnull(f);
+    ck_assert_int_eq(pthread_create(&thread, NULL, stop_soon, (void *)(uintptr_t)&cancel), 0);
+    ck_assert_ptr_null(fgets(line, sizeof line, f));
+    ck_assert_int_eq(errno, ECANCELED);
+    pthread_join(thread, NULL);
+    fclose(f);
+    batch_leave();
+}
+END_TEST
+
+/* ---- maps -------------------------------------------------------------------------------------------------------- */
+
+START_TEST(maps_know_what_they_hold)
+{
+    txm_map map = {0};
+    batch_enter();
+    batch_file("data", "0123456789");
+    int fd = open("data", O_RDONLY | O_CLOEXEC);
+    ck_assert_int_eq(txm_map_open(&map, fd, 10), 0);
+    close(fd);
+    ck_assert_mem_eq(map.data, "0123456789", 10);
+    ck_assert(txm_map_holds(&map, 0, 10) && txm_map_holds(&map, 10, 0));
+    ck_assert(!txm_map_holds(&map, 1, 10) && !txm_map_holds(&map, 11, 0) && !txm_map_holds(&map, UINT64_MAX, 2));
+    /* A fault at an address outside of all maps is not ours to catch. */
+    ck_assert(!txm_map_catch(&fd));
+    ck_assert(!txm_map_lost(&map));
+    ck_assert(txm_map_catch((void *)(uintptr_t)map.data));
+    ck_assert(txm_map_lost(&map));
+    ck_assert_int_eq(map.data[0], 0);
+    txm_map_close(&map);
+    txm_map_close(&map);
+    batch_leave();
+}
+END_TEST
+
+/* ---- modules ----------------------------------------------------------------------------------------------------- */
+
+START_TEST(modules_are_found_where_the_user_says)
+{
+    char *looked_in = NULL;
+    batch_enter();
+    batch_file("module.so", "");
+    setenv("TXMILL_PLUGINS", ".", 1);
+    char *path = txm_plugin_path("module.so", NULL);
+    ck_assert_str_eq(path, "./module.so");
+    free(path);
+    unsetenv("TXMILL_PLUGINS");
+    ck_assert_ptr_null(txm_plugin_path("no-such-module.so", &looked_in));
+    ck_assert_ptr_nonnull(strstr(looked_in, "no-such-module.so"));
+    free(looked_in);
+    batch_leave();
+}
+END_TEST
+
+static bool is_found(const char *file)
+{
+    char *looked_in = NULL, *path = txm_plugin_path(file, &looked_in);
+    const bool found = path;
+    ck_assert(found == !looked_in);
+    ck_assert(found || strstr(looked_in, "belongs to another user") || strstr(looked_in, "is neither in"));
+    free(path);
+    free(looked_in);
+    return found;
+}
+
+/* Beside this program: files and folders that others own or can replace are passed over. */
+START_TEST(modules_of_others_are_passed_over)
+{
+    static const struct {
+        uid_t owner;
+        mode_t mode;
+        bool used;
+    } cases[] = {{0, 0755, true}, {0, 0775, true}, {0, 0777, false}, {0, 01777, true}, {65534, 0755, false}};
+    char program[PATH_MAX], folder[PATH_MAX + 8], target[PATH_MAX];
+    ck_assert(txm_program_path(program));
+    *strrchr(program, '/') = 0;
+    snprintf(folder, sizeof folder, "%s/../lib", program);
+    char *made = txm_path_join(folder, "txmill"), *file = txm_path_join(made, "of-others.so");
+    ck_assert_int_eq(txm_folders_make(made, NULL), TXM_OK);
+    FILE *f = fopen(file, "w");
+    ck_assert_ptr_nonnull(f);
+    fclose(f);
+    snprintf(target, sizeof target, "%s/linked.so", made);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (cases[i].owner && geteuid() != 0)
+            continue;
+        ck_assert_int_eq(chmod(made, cases[i].mode), 0);
+        ck_assert(geteuid() != 0 || chown(made, cases[i].owner, (gid_t)-1) == 0);
+        ck_assert_msg(is_found("of-others.so") == cases[i].used, "folder %zu", i);
+        ck_assert(geteuid() != 0 || chown(made, 0, (gid_t)-1) == 0);
+        ck_assert_int_eq(chmod(made, 0755), 0);
+    }
+    if (geteuid() == 0) {
+        ck_assert_int_eq(chown(file, 65534, (gid_t)-1), 0);
+        ck_assert(!is_found("of-others.so"));
+        ck_assert_int_eq(setenv("SUDO_UID", "65534", 1), 0);
+        ck_assert(is_found("of-others.so"));
+        unsetenv("SUDO_UID");
+        ck_assert_int_eq(chown(file, 0, (gid_t)-1), 0);
+        ck_assert_int_eq(symlink("of-others.so", target), 0);
+        ck_assert(is_found("linked.so"));
+        ck_assert_int_eq(lchown(target, 65534, (gid_t)-1), 0);
+        ck_assert(!is_found("linked.so"));
+        unlink(target);
+    }
+    ck_assert(!is_found("none.so"));
+    unlink(file);
+    rmdir(made);
+    rmdir(folder);
+    free(file);
+    free(made);
+}
+END_TEST
+
+/* ---- runs of blocks of a scene ----------------------------------------------------------------------------------- */
+
+static const txm_run_block *add(txm_run *run, uint64_t address, uint64_t position, txm_kind kind, const char *text)
+{
+    const txm_block block = {.code = "DATA", .address = address, .position = position, .bytes = strlen(text)};
+    ck_assert(txm_run_add(run, &block, kind, (const uint8_t *)text, strlen(text)));
+    return txm_run_find(run, address, kind);
+}
+
+START_TEST(blocks_are_found_by_address_and_kind)
+{
+    txm_run run = {0};
+    txm_run_reset(&run);
+    ck_assert_ptr_null(txm_run_find(&run, 0x100, TXM_KIND_NODE));
+    add(&run, 0x300, 10, TXM_KIND_LINK, "link");
+    add(&run, 0x100, 20, TXM_KIND_NODE, "node");
+    add(&run, 0x100, 30, TXM_KIND_SOCKET, "socket");
+    const txm_run_block *b = txm_run_find(&run, 0x100, TXM_KIND_SOCKET);
+    ck_assert_ptr_nonnull(b);
+    ck_assert_mem_eq(txm_run_record(&run, b).data, "socket", 6);
+    ck_assert_mem_eq(txm_run_record(&run, txm_run_find(&run, 0x100, TXM_KIND_NODE)).data, "node", 4);
+    /* A pointer to a block of another type resolves to nothing, as does NULL. */
+    ck_assert_ptr_null(txm_run_find(&run, 0x300, TXM_KIND_NODE));
+    add(&run, 0, 40, TXM_KIND_NODE, "zero");
+    ck_assert_ptr_null(txm_run_find(&run, 0, TXM_KIND_NODE));
+    /* Following a list ends after as many steps as there are blocks, even if the list is circular. */
+    for (int i = 0; i < 4; i++)
+        ck_assert(txm_run_step(&run));
+    ck_assert(!txm_run_step(&run));
+    txm_run_reset(&run);
+    ck_assert_ptr_null(txm_run_find(&run, 0x100, TXM_KIND_NODE));
+    txm_run_free(&run);
+}
+END_TEST
+
+START_TEST(runs_are_bounded)
+{
+    const txm_block block = {.code = "DATA", .address = 16, .bytes = TXM_RUN_MAX_BLOCK_BYTES};
+    uint8_t *payload = calloc(1, TXM_RUN_MAX_BLOCK_BYTES);
+    txm_run run = {0};
+    size_t added = 0;
+    txm_run_reset(&run);
+    while (txm_run_add(&run, &block, TXM_KIND_NODE, payload, TXM_RUN_MAX_BLOCK_BYTES))
+        added++;
+    ck_assert_uint_eq(added, TXM_RUN_MAX_BYTES / TXM_RUN_MAX_BLOCK_BYTES);
+    ck_assert(run.budget.over_limit);
+    txm_run_free(&run);
+    free(payload);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("parts of core and blend");
+    TCase *t = add_case(suite, "parts");
+    add_tests(t, text_files_are_read_whole, a_silent_pipe_can_be_left, maps_know_what_they_hold,
+              modules_are_found_where_the_user_says, modules_of_others_are_passed_over,
+              blocks_are_found_by_address_and_kind, runs_are_bounded, names_in_commands_are_quoted);
+    return run_suite(suite);
+}
