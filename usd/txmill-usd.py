@@ -135,7 +135,44 @@ def material_x_space(kind, attribute):
     return space or "scene_linear"
 
 
-def say_shader(prim, shader, root):
+# Inputs whose values are not part of the output: places in an image, and how much of the others is mixed.
+ASIDE = {"st", "texcoord", "uv", "mix", "mask", "fac", "factor", "file", "filename"}
+
+
+def is_image(kind):
+    return kind.startswith(("UsdUVTexture", "ND_image_", "ND_tiledimage_", "ND_hextiledimage_", "cycles_image_texture"))
+
+
+def makes_normals(kind, name):
+    """Whether an input of a node becomes a normal."""
+    if "UsdPreviewSurface" in kind:
+        return name == "normal"
+    return (kind.startswith("ND_normalmap") and name == "in") or (kind == "cycles_normal_map" and name == "color")
+
+
+def used_for_normals(prims):
+    """The paths of the image nodes whose colours become normals, also through nodes between."""
+    found, seen, waiting = set(), set(), []
+    for prim in prims:
+        if prim.IsDefined() and prim.IsA(UsdShade.Shader):
+            shader = UsdShade.Shader(prim)
+            kind = text(shader.GetIdAttr().Get())
+            waiting += [given for given in shader.GetInputs() if makes_normals(kind, given.GetBaseName())]
+    while waiting and len(seen) < MAX_SAMPLES:
+        for attribute in waiting.pop().GetValueProducingAttributes():
+            if UsdShade.Utils.GetType(attribute.GetName()) != UsdShade.AttributeType.Output or attribute.GetPrim().GetPath() in seen:
+                continue
+            prim = attribute.GetPrim()
+            seen.add(prim.GetPath())
+            shader = UsdShade.Shader(prim)
+            if is_image(text(shader.GetIdAttr().Get())):
+                found.add(prim.GetPath())
+            elif shader:
+                waiting += [given for given in shader.GetInputs() if given.GetBaseName().lower() not in ASIDE]
+    return found
+
+
+def say_shader(prim, shader, root, normals):
     kind = text(shader.GetIdAttr().Get())
     material_x = kind.startswith(("ND_image_", "ND_tiledimage_", "ND_hextiledimage_"))
     cycles = kind[7:] if kind.startswith("cycles") else ""
@@ -146,6 +183,8 @@ def say_shader(prim, shader, root):
         return
     fields = {"node": prim.GetName(), "owner": text(prim.GetParent().GetPath()), "owner_type": "material",
               "library": layer_of(prim, root), "environment": cycles == "environment_texture"}
+    if prim.GetPath() in normals:
+        fields["normal"] = True
     if "colorspace" in attributes:
         fields["colorspace"] = text(value_of(attributes, "colorspace"))
     elif material_x:
@@ -235,6 +274,7 @@ def say_document(path, library):
         raise
     except Exception as e:
         raise LookupError(" ".join(str(e).split()).rstrip(".")[:300]) from None
+    normals = document_normals(document)
     elements = [e for e in document.traverseTree() if e.isA(MaterialX.Input) and e.getType() == "filename"]
     for given in elements[:MAX_SAMPLES]:
         stored = given.getValueString()
@@ -246,10 +286,30 @@ def say_document(path, library):
                   "owner": "/" + owner.getNamePath(), "owner_type": "material", "library": library, "environment": False}
         kinds = document_kinds(owner, given.getName())
         fields["colorspace"] = (given.getActiveColorSpace() or "scene_linear") if kinds & {"color3", "color4"} else "data"
+        if owner.getNamePath() in normals:
+            fields["normal"] = True
         modes = {owner.getInputValue(n) for n in ("uaddressmode", "vaddressmode")} if hasattr(owner, "getInputValue") else set()
         for mode in modes & {"periodic", "clamp", "constant", "mirror"}:
             fields["extension"] = {"constant": "black"}.get(mode, mode)
         say("node", **fields)
+
+
+def document_normals(document):
+    """The names of the image nodes whose colours become normals."""
+    found, seen = set(), set()
+    waiting = [i for n in document.traverseTree() for i in (n.getInputs() if hasattr(n, "getCategory") and hasattr(n, "getInputs") else [])
+               if (n.getCategory().startswith("normalmap") and i.getName() == "in") or
+               (n.getCategory() == "UsdPreviewSurface" and i.getName() == "normal")]
+    while waiting and len(seen) < MAX_SAMPLES:
+        node = waiting.pop().getConnectedNode()
+        if node is None or node.getNamePath() in seen:
+            continue
+        seen.add(node.getNamePath())
+        if "image" in node.getCategory():
+            found.add(node.getNamePath())
+        else:
+            waiting += [i for i in node.getInputs() if i.getName().lower() not in ASIDE]
+    return found
 
 
 def document_kinds(owner, name):
@@ -344,12 +404,13 @@ def say_damaged(path, parent):
 
 
 def say_prims(prims, root):
+    normals = used_for_normals(prims)
     for prim in prims:
         note_references(prim)
         if not prim.IsDefined():
             continue
         if prim.IsA(UsdShade.Shader):
-            say_shader(prim, UsdShade.Shader(prim), root)
+            say_shader(prim, UsdShade.Shader(prim), root, normals)
         elif prim.GetTypeName().endswith(("Light", "Light_1")):
             say_light(prim, root)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares Blender and txmill on whole scenes: sets of file names, and renders from txmill's files.
 
-    blender -b --factory-startup --python-exit-code 1 --python loop.py -- TXMILL FOLDER [quick] [names] [spaces] [corners] [percent] [renders]
+    blender -b --factory-startup --python-exit-code 1 --python loop.py -- TXMILL FOLDER [quick] [names] [spaces] [corners] [percent] [renders] [limits]
     python loop.py TXMILL FOLDER [...]      with a Python that has the package bpy
 
 TXMILL is a command, "chroot /host /path/txmill" for one. Prints `pass NAME` or `FAIL NAME: why` for each check."""
@@ -239,6 +239,40 @@ def renders(txmill, folder, quick):
     check("the texture cache is what was rendered", differing(render(os.path.join(folder, "plain.exr")), theirs)[0] > PIXELS)
 
 
+def limits(txmill, folder, quick):
+    """Blender keeps tx files that are smaller than their images, and shows them at the right places: the picture equals the one of
+    images that were made smaller before."""
+    scenes.empty()
+    images = [scenes.picture(os.path.join(folder, name), 512, 384, seed) for seed, name in enumerate(("a.png", "b.exr", "bg/c.png"))]
+    for at, path in enumerate(images):
+        scenes.shown("image %d" % at, scenes.load(path), at)
+    scene = scenes.save(os.path.join(folder, "scene.blend"))
+    txmill("make", scene)
+    whole = render(os.path.join(folder, "whole.exr"))
+    txmill("make", "--limit", "16", scene)
+    bpy.ops.wm.open_mainfile(filepath=scene)
+    small = {path: os.stat(os.path.join(folder, path)).st_ino for path in scenes.tx_files(folder)}
+    ours = render(os.path.join(folder, "limited.exr"))
+    bpy.ops.render.generate_texture_cache()
+    check("limited files are kept", len(small) == len(images) and
+          {path: os.stat(os.path.join(folder, path)).st_ino for path in scenes.tx_files(folder)} == small, small)
+    check("pictures of whole and of limited files differ", differing(ours, whole)[0] > PIXELS)
+    for path in images:
+        tx, = [os.path.join(folder, name) for name in small if os.path.basename(name).startswith(os.path.basename(path) + ".")]
+        before = os.stat(path)
+        extracted = os.path.join(folder, "level0" + os.path.splitext(path)[1])
+        txmill.run("extract", "--overwrite", "--level", "0", "-o", extracted, tx)
+        os.replace(extracted, path)
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns - 10 ** 10))
+    remove_tx(folder)
+    bpy.ops.wm.open_mainfile(filepath=scene)
+    txmill("make", scene)
+    theirs = render(os.path.join(folder, "smaller.exr"))
+    pixels, worst = differing(ours, theirs)
+    check("picture of limited files", pixels <= PIXELS and worst <= WORST, "%d pixels, at most %g" % (pixels, worst))
+    print("note render, limited: %d pixels differ by more than 1e-4, at most %.2g" % (pixels, worst))
+
+
 def main():
     args = sys.argv[sys.argv.index("--") + 1:] if "--" in sys.argv else sys.argv[1:]
     folder = os.path.abspath(args[1])
@@ -246,7 +280,7 @@ def main():
     os.makedirs(folder)
     txmill = Txmill(args[0], folder)
     only = [word for word in args[2:] if word != "quick"]
-    for test in (names, spaces, corners, percent, renders):
+    for test in (names, spaces, corners, percent, renders, limits):
         if only and test.__name__ not in only:
             continue
         own = os.path.join(folder, test.__name__)

@@ -105,6 +105,18 @@ txm budget --json --size 100x80 sums
 check budget-rgb json out '[(x["width"], x["level"], x["whole_bytes"], x["cached_bytes"], x["fresh"]) for x in o if x.get("image") == "sums/rgb8.png"] == [(300, 1, 240000, 60000 + 20000, True)]'
 check budget-sum json out 'o[-1]["whole_bytes"] == sum(x["whole_bytes"] for x in o[:-1]) and o[-1]["cached_bytes"] == sum(x["cached_bytes"] for x in o[:-1]) and o[-1]["not_fresh"] == 1 and o[-1]["now_bytes"] == o[-1]["cached_bytes"] - o[1]["cached_bytes"] + o[1]["whole_bytes"]'
 if has_jsonschema; then check budget-schema valid_json budget out; fi
+# Data maps count as such by their names, unless something else says how images are used.
+cp "$golden/rgb8.png" sums/wood_normal.png && "$TXMILL" make -q --preset pbr sums/wood_normal.png
+txm budget sums
+check budget-preset says "1 texture is data by its name (--preset pbr); a scene says how it uses them"
+txm budget --json sums
+check budget-preset-fresh json out '[x["fresh"] for x in o if x.get("image") == "sums/wood_normal.png"] == [True] and o[-1]["data_by_name"] == 1'
+txm budget -c sRGB --json sums
+check budget-no-preset json out '[x["fresh"] for x in o if x.get("image") == "sums/wood_normal.png"] == [False] and o[-1]["data_by_name"] == 0'
+printf 'preset = none\n' >sums/.txmill
+txm budget sums
+check budget-settings test "$(grep -c preset err)" = 0
+rm sums/.txmill sums/wood_normal.png
 : >sums/empty.png
 txm budget sums
 check budget-of-damaged eval 'rc_is 3 && prints "2 textures: "'

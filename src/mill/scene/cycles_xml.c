@@ -2,7 +2,8 @@
  *
  * Reads scenes of Cycles' own program, in XML. From a file <cycles> and those that it includes it lists the image
  * nodes of shaders as Cycles creates them: <image_texture> and <environment_texture> in <shader> and <background>,
- * however deep <transform>, <state> and <object> nest them. File names are relative to the file that contains them,
+ * however deep <transform>, <state> and <object> nest them. For lint the nodes of a shader are followed along <connect>
+ * from those that make normals back to images. File names are relative to the file that contains them,
  * missing attributes have the values of a new node, and unknown words are ignored, as in Cycles.
  *
  * Files may be hostile. Expat gets each file in one piece, since with several it would scan a long attribute again for
@@ -46,6 +47,30 @@ typedef struct xml_scene {
     unsigned nesting;
 } xml_scene;
 
+/* The nodes of a shader and their links, for lint. A name means the last node that has it, as in Cycles. */
+#define NO_INDEX UINT32_MAX
+enum { MAX_GRAPH_NODES = 1 << 20, MAX_GRAPH_LINKS = 1 << 22 }; /* beyond that, lint gives up */
+
+typedef struct graph_node {
+    uint32_t links; /* the first link that leads to it; NO_INDEX: none */
+    size_t image;   /* index + 1 of the entry of an image node; else 0 */
+    bool passes;    /* its output is a transformed input */
+    bool bends;     /* it makes normals of a colour */
+    bool seen;
+} graph_node;
+
+typedef struct graph_link {
+    uint32_t from, next; /* next: another one that leads to the same node */
+} graph_link;
+
+typedef struct graph {
+    txm_names names; /* index + 1 of the node with a name */
+    graph_node *nodes;
+    graph_link *links;
+    uint32_t *waiting;
+    size_t node_count, node_capacity, link_count, link_capacity, waiting_count, waiting_capacity;
+} graph;
+
 typedef struct xml_file {
     xml_scene *scene;
     XML_Parser parser;
@@ -55,6 +80,7 @@ typedef struct xml_file {
     unsigned depth;
     char *owner;
     bool background;
+    graph graph;       /* of the shader that is being read */
     txm_status status; /* why the parser stopped; the message is in `err` */
     txm_error *err;
 } xml_file;
@@ -107,13 +133,141 @@ static char *path_in(const xml_file *file, const char *stored)
     return path;
 }
 
-/* ---- elements ---------------------------------------------------------------------------------------------------- */
-
 static void stop(xml_file *file, txm_status status)
 {
     file->status = status;
     XML_StopParser(file->parser, XML_FALSE);
 }
+
+/* ---- lint -------------------------------------------------------------------------------------------------------- */
+
+static void free_graph(graph *g)
+{
+    txm_names_free(&g->names);
+    free(g->nodes);
+    free(g->links);
+    free(g->waiting);
+    *g = (graph){0};
+}
+
+/* `image`: as in graph_node. */
+static bool add_graph_node(graph *g, const char *kind, const char *name, size_t image)
+{
+    static const char *const passing[] = {"separate_color",
+                                          "separate_rgb",
+                                          "separate_xyz",
+                                          "separate_hsv",
+                                          "combine_color",
+                                          "combine_rgb",
+                                          "combine_xyz",
+                                          "combine_hsv",
+                                          "math",
+                                          "vector_math",
+                                          "map_range",
+                                          "vector_map_range",
+                                          "clamp",
+                                          "rgb_ramp",
+                                          "rgb_to_bw",
+                                          "rgb_curves",
+                                          "vector_curves",
+                                          "float_curve",
+                                          "invert",
+                                          "gamma",
+                                          "hsv",
+                                          "mix",
+                                          "mix_color",
+                                          "mix_float",
+                                          "mix_vector",
+                                          "reroute",
+                                          "squeeze",
+                                          "brightness_contrast"};
+    if (!name || g->node_count == MAX_GRAPH_NODES) { /* without a name, nothing can be connected to it */
+        return true;
+    }
+    if (!TXM_GROW(g->nodes, g->node_capacity, g->node_count)) {
+        return false;
+    }
+    graph_node *n = &g->nodes[g->node_count++];
+    *n = (graph_node){.links = NO_INDEX, .image = image, .bends = strcmp(kind, "normal_map") == 0};
+    for (size_t i = 0; i < sizeof passing / sizeof *passing; i++) {
+        n->passes |= strcmp(kind, passing[i]) == 0;
+    }
+    txm_name *entry = txm_names_entry(&g->names, name);
+    if (entry) {
+        entry->value = g->node_count;
+    }
+    return entry != NULL;
+}
+
+/* The node and the socket of "NODE SOCKET", whose node may have blanks in its name; NO_INDEX if there is none. */
+static uint32_t graph_end(graph *g, const char *text, const char **socket)
+{
+    const char *blank = text ? strrchr(text, ' ') : NULL;
+    char *name = blank ? txm_strndup(text, (size_t)(blank - text)) : NULL;
+    const txm_name *entry = name && txm_names_has(&g->names, name) ? txm_names_entry(&g->names, name) : NULL;
+    *socket = blank ? blank + 1 : "";
+    free(name);
+    return entry ? (uint32_t)(entry->value - 1) : NO_INDEX;
+}
+
+/* A factor says how much of the others is mixed, and is not mixed itself. */
+static bool add_graph_link(graph *g, const char *from, const char *to)
+{
+    const char *socket;
+    const uint32_t source = graph_end(g, from, &socket), target = graph_end(g, to, &socket);
+    if (source == NO_INDEX || target == NO_INDEX || txm_ncasecmp(socket, "fac", 3) == 0 ||
+        g->link_count == MAX_GRAPH_LINKS) {
+        return true;
+    }
+    if (!TXM_GROW(g->links, g->link_capacity, g->link_count)) {
+        return false;
+    }
+    g->links[g->link_count] = (graph_link){.from = source, .next = g->nodes[target].links};
+    g->nodes[target].links = (uint32_t)g->link_count++;
+    return true;
+}
+
+/* Marks the images whose colours become normals: from the nodes that make them against the links. */
+static bool mark_normals(graph *g, txm_node_list *list)
+{
+    bool ok = true;
+    for (size_t n = 0; ok && n < g->node_count; n++) {
+        if (g->nodes[n].bends && (ok = TXM_GROW(g->waiting, g->waiting_capacity, g->waiting_count))) {
+            g->waiting[g->waiting_count++] = (uint32_t)n;
+        }
+    }
+    while (ok && g->waiting_count) {
+        const graph_node *n = &g->nodes[g->waiting[--g->waiting_count]];
+        for (uint32_t l = n->links; ok && l != NO_INDEX; l = g->links[l].next) {
+            graph_node *from = &g->nodes[g->links[l].from];
+            if (from->image) {
+                list->entries.data[from->image - 1].normal = true;
+            }
+            if (!from->passes || from->seen) {
+                continue;
+            }
+            from->seen = true;
+            if ((ok = TXM_GROW(g->waiting, g->waiting_capacity, g->waiting_count))) {
+                g->waiting[g->waiting_count++] = g->links[l].from;
+            }
+        }
+    }
+    return ok;
+}
+
+/* An element of a shader. The image node, if it is one, was just added. */
+static void examine_node(xml_file *file, const char *kind, const XML_Char **attributes, bool image)
+{
+    const size_t entry = image ? file->scene->nodes.entries.count : 0;
+    const bool kept = txm_casecmp(kind, "connect") == 0
+                          ? add_graph_link(&file->graph, attribute(attributes, "from"), attribute(attributes, "to"))
+                          : add_graph_node(&file->graph, kind, attribute(attributes, "name"), entry);
+    if (!kept && file->status == TXM_OK) {
+        stop(file, txm_no_memory(file->err, file->path));
+    }
+}
+
+/* ---- elements ---------------------------------------------------------------------------------------------------- */
 
 static void take_image_node(xml_file *file, const XML_Char **attributes, bool environment)
 {
@@ -228,9 +382,13 @@ static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **
     } else if (place == IN_SCENE) {
         inside = take_scene_element(file, name, attributes);
     } else if (place == IN_SHADER) {
-        bool environment = strcmp(name, "environment_texture") == 0;
-        if (environment || strcmp(name, "image_texture") == 0) {
+        const bool environment = strcmp(name, "environment_texture") == 0;
+        const bool image = environment || strcmp(name, "image_texture") == 0;
+        if (image) {
             take_image_node(file, attributes, environment);
+        }
+        if (file->scene->blend->lint && file->status == TXM_OK) {
+            examine_node(file, name, attributes, image);
         }
     }
     file->places[file->depth++] = inside;
@@ -240,6 +398,12 @@ static void XMLCALL on_end(void *user, const XML_Char *name)
 {
     xml_file *file = user;
     (void)name;
+    if (file->depth && file->places[file->depth - 1] == IN_SHADER && file->status == TXM_OK) {
+        if (!mark_normals(&file->graph, &file->scene->nodes)) {
+            stop(file, txm_no_memory(file->err, file->path));
+        }
+        free_graph(&file->graph);
+    }
     if (file->depth) {
         file->depth--;
     }
@@ -331,6 +495,7 @@ static txm_status read_xml_file(xml_scene *scene, const char *path, const char *
         scene->nesting++;
         status = parse_xml(file, &bytes);
         scene->nesting--;
+        free_graph(&file->graph);
         free(file->owner);
     }
     txm_bytes_free(&bytes);

@@ -238,14 +238,22 @@ static bool same_space(const txm_blend_image *a, const txm_blend_image *b)
     return (a->data && b->data) || strcmp(a->colorspace, b->colorspace) == 0;
 }
 
+/* USD and MaterialX have another word for data, and other nodes. */
+bool txm_blend_report_normal(txm_blend *blend, size_t i)
+{
+    const txm_blend_image *image = &blend->images.data[i];
+    const bool usd = !strcmp(blend->info.format, "usd");
+    return add_finding(blend, "normal-map-color", i,
+                       txm_asprintf("image \"%s\" feeds a %s but is in %s: set it to %s", image->name,
+                                    usd ? "normal input" : "Normal Map node", space_name(image),
+                                    usd ? "raw" : "Non-Color"));
+}
+
 /* Both findings are mistakes in nearly every scene that has them. */
 static bool report_uses(txm_blend *blend, size_t i, unsigned uses)
 {
     const txm_blend_image *image = &blend->images.data[i];
-    if (uses & USED_AS_NORMAL && !image->data &&
-        !add_finding(blend, "normal-map-color", i,
-                     txm_asprintf("image \"%s\" feeds a Normal Map node but is in %s: set it to Non-Color", image->name,
-                                  space_name(image)))) {
+    if (uses & USED_AS_NORMAL && !image->data && !txm_blend_report_normal(blend, i)) {
         return false;
     }
     return !(uses & USED_AS_COLOR && uses & USED_AS_DATA) ||

@@ -155,6 +155,7 @@ txm_status txm_nodes_add(txm_blend *blend, txm_node_list *list, const txm_image_
                                .environment = node->environment,
                                .extension = node->extension,
                                .interpolation = node->interpolation};
+    e->normal = node->normal;
     bool kept = e->image.name && e->image.stored_path && e->image.path && e->image.colorspace_stored &&
                 e->image.colorspace && (!e->image.colorspace_known || !*node->colorspace || e->image.colorspace_name) &&
                 e->user.node && e->user.owner && e->user.library && keep_tiles(blend, node, e);
@@ -226,6 +227,31 @@ static txm_status add_images(txm_blend *blend, const txm_node_list *list, txm_er
     return TXM_OK;
 }
 
+/* A scene-linear space keeps the values, only under another name. */
+static bool is_linear(const txm_blend *blend, const txm_blend_image *image)
+{
+    const txm_blend_colors *c = &blend->colors;
+    const char *linear = c->canonical ? c->canonical(c->user, "scene_linear") : NULL;
+    return !image->colorspace_name || !strcmp(image->colorspace_name, linear ? linear : "scene_linear") ||
+           !strcmp(image->colorspace_name, "scene_linear");
+}
+
+/* Each image gets one finding, whichever of its nodes are used for normals. */
+static txm_status report_normals(txm_blend *blend, const txm_node_list *list, txm_error *err)
+{
+    size_t image = 0, last = SIZE_MAX;
+    for (size_t i = 0; blend->lint && i < list->entries.count; i++) {
+        image += i > 0 && starts_image(list, i);
+        const txm_blend_image *used = &blend->images.data[image];
+        if (list->entries.data[i].normal && image != last && !used->data && !is_linear(blend, used) &&
+            !txm_blend_report_normal(blend, image)) {
+            return txm_blend_exhausted(blend, err);
+        }
+        last = list->entries.data[i].normal ? image : last;
+    }
+    return TXM_OK;
+}
+
 txm_status txm_nodes_collect(txm_blend *blend, txm_node_list *list, txm_error *err)
 {
     static const txm_image plain, packed = {.is_packed = true};
@@ -244,5 +270,5 @@ txm_status txm_nodes_collect(txm_blend *blend, txm_node_list *list, txm_error *e
         users += image->user_count;
         status = txm_blend_expand(blend, image->state == TXM_BLEND_STATE_PACKED ? &packed : &plain, image, err);
     }
-    return status;
+    return status == TXM_OK ? report_normals(blend, list, err) : status;
 }

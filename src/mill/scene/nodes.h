@@ -24,6 +24,7 @@ typedef struct txm_image_node {
     size_t tile_count;
     txm_extension extension;
     const char *interpolation; /* static */
+    bool normal;               /* a node that bends normals uses its colour; known only with lint */
 } txm_image_node;
 
 enum { TXM_NODE_MAX_TILES = 10000 };
@@ -37,6 +38,7 @@ typedef struct txm_node_entry {
     txm_blend_image image;
     txm_blend_user user;
     size_t tiles_begin; /* index into the table of the scene's first file */
+    bool normal;        /* as in txm_image_node; readers may set it later */
 } txm_node_entry;
 
 /* Zero-initialise; free `entries.data`. */

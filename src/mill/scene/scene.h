@@ -88,6 +88,8 @@ txm_status txm_blend_expand(txm_blend *blend, const txm_image *image, txm_blend_
 /* Names the packed files as Blender would. */
 txm_status txm_blend_name_packed(txm_blend *blend, const txm_blend_file *file, const txm_image *image,
                                  txm_blend_image *out, txm_error *err);
+/* Adds the finding that an image in a colour space is used for normals. False if memory is exhausted. */
+bool txm_blend_report_normal(txm_blend *blend, size_t image);
 /* Fills in the findings. */
 txm_status txm_blend_examine(txm_blend *blend, txm_error *err);
 

@@ -114,6 +114,7 @@ static txm_status take_usd_node(usd_answer *a, const cJSON *o)
                                .alpha = txm_node_alpha(cJSON_GetStringValue(alpha)),
                                .environment = flag_of(o, "environment"),
                                .inside = flag_of(o, "inside"),
+                               .normal = flag_of(o, "normal"),
                                .tiles = tiles,
                                .tile_count = tiles_of(o, tiles),
                                .extension = txm_node_extension(cJSON_GetStringValue(extension)),

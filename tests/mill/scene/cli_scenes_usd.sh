@@ -22,7 +22,7 @@ cat <<'JSON'
 {"kind": "layer", "path": "$work/shot/part.usda", "parent": "$work/shot/s.usda", "there": true}
 {"kind": "layer", "path": "$work/shot/part.usda", "parent": "$work/shot/s.usda", "there": true}
 {"kind": "node", "stored": "tex/a.png", "path": "$work/shot/tex/a.png", "inside": false, "node": "T", "owner": "/M", "owner_type": "material", "library": "", "environment": false, "colorspace": "sRGB", "extension": "clamp"}
-{"kind": "node", "stored": "tex/a.png", "path": "$work/shot/tex/../tex/a.png", "node": "U", "owner": "/M", "colorspace": "sRGB"}
+{"kind": "node", "stored": "tex/a.png", "path": "$work/shot/tex/../tex/a.png", "node": "U", "owner": "/M", "colorspace": "sRGB", "normal": true}
 {"kind": "node", "stored": "tex/b.<UDIM>.png", "path": "$work/shot/tex/b.<UDIM>.png", "node": "N", "owner": "/M", "colorspace": "raw"}
 {"kind": "node", "stored": "tex/sky.png", "path": "$work/shot/tex/sky.png", "node": "Sky", "owner": "/Sky", "owner_type": "light", "environment": true}
 {"kind": "node", "stored": "x.usdz[0/p.png]", "path": "x.usdz[0/p.png]", "inside": true, "node": "P", "owner": "/P"}
@@ -45,6 +45,7 @@ check name-light test -s "$(named shot/tex/sky.png scene_linear auto)"
 check no-other-names test "$(find shot -name '*.tx' | wc -l)" -eq 4
 txm check shot/s.usda
 check answer-ready prints "ready to render: 4 of 4"
+check answer-normal says 'image "a.png" feeds a normal input but is in sRGB: set it to raw'
 
 fails() { # NAME CODE TEXT; the helper is on stdin
     helper
@@ -145,6 +146,86 @@ def Scope "a" (
 USD
 run timeout 20 "$TXMILL" list --every-variant top.usda
 check pipe-in-a-variant says "layer.usda is not a regular file"
+# Images that become normals: of a preview surface, through an interface, and of MaterialX.
+cat >normals.usda <<'USD'
+#usda 1.0
+def Material "M"
+{
+    asset inputs:pic = @shot/tex/a.png@
+    token outputs:surface.connect = </M/S.outputs:surface>
+    def Shader "S"
+    {
+        uniform token info:id = "UsdPreviewSurface"
+        token outputs:surface
+        normal3f inputs:normal.connect = </M/G.outputs:out>
+        color3f inputs:diffuseColor.connect = </M/Colour.outputs:rgb>
+    }
+    def NodeGraph "G"
+    {
+        float3 outputs:out.connect = </M/G/T.outputs:rgb>
+        def Shader "T"
+        {
+            uniform token info:id = "UsdUVTexture"
+            float3 outputs:rgb
+            asset inputs:file.connect = </M.inputs:pic>
+            token inputs:sourceColorSpace = "sRGB"
+            float2 inputs:st.connect = </M/Warp.outputs:rgb>
+        }
+    }
+    def Shader "Colour"
+    {
+        uniform token info:id = "UsdUVTexture"
+        float3 outputs:rgb
+        asset inputs:file = @shot/tex/sky.png@
+        token inputs:sourceColorSpace = "sRGB"
+    }
+    def Shader "Warp"
+    {
+        uniform token info:id = "UsdUVTexture"
+        float3 outputs:rgb
+        asset inputs:file = @shot/tex/b.1001.png@
+        token inputs:sourceColorSpace = "sRGB"
+    }
+    def Shader "N"
+    {
+        uniform token info:id = "ND_normalmap"
+        float3 inputs:in.connect = </M/Mul.outputs:out>
+    }
+    def Shader "Mul"
+    {
+        uniform token info:id = "ND_multiply_color3"
+        color3f outputs:out
+        color3f inputs:in1.connect = </M/X.outputs:out>
+        color3f inputs:in2.connect = </M/Mul.outputs:out>
+    }
+    def Shader "X"
+    {
+        uniform token info:id = "ND_image_color3"
+        color3f outputs:out
+        asset inputs:file = @shot/tex/b.1003.png@ (
+            colorSpace = "sRGB"
+        )
+    }
+}
+USD
+txm check normals.usda
+check normals test "$(sed -n 's/.*image "\([a-z0-9.]*\)" feeds a normal input but is in sRGB: set it to raw$/\1/p' err | sort | tr '\n' ' ')" = "a.png b.1003.png "
+if "$real" -c 'import MaterialX' 2>/dev/null; then
+    cat >normals.mtlx <<'MTLX'
+<?xml version="1.0"?>
+<materialx version="1.38" colorspace="sRGB">
+  <nodegraph name="g">
+    <image name="i" type="vector3"><input name="file" type="filename" value="shot/tex/a.png"/></image>
+    <image name="c" type="color3"><input name="file" type="filename" value="shot/tex/sky.png"/></image>
+    <convert name="v" type="vector3"><input name="in" type="color3" nodename="c"/></convert>
+    <normalmap name="n" type="vector3"><input name="in" type="vector3" nodename="v"/></normalmap>
+    <output name="out" type="vector3" nodename="n"/>
+  </nodegraph>
+</materialx>
+MTLX
+    txm check normals.mtlx
+    check normals-mtlx test "$(sed -n 's/.*image "\([a-z0-9.]*\)" feeds a normal input but is in sRGB: set it to raw$/\1/p' err)" = sky.png
+fi
 rm -rf shot/tex/blender_tx
 cp "$golden/rgb8.png" shot/tex/f1.png && cp "$golden/rgb8.png" shot/tex/f2.png
 mkdir -p shot/sub

@@ -71,6 +71,46 @@ check in-a-list prints "ready to render: 8 of 8"
 txm gc --keep-for shot/s.xml --json shot
 check gc-keeps json out 'not any(x.get("state") == "would-remove" for x in o)'
 
+# ---- images that become normals ------------------------------------------------------------------------------------
+for i in direct mixed named space linear factor other loop late; do cp "$golden/rgb8.png" "shot/tex/n_$i.png"; done
+cat >normals.xml <<'XML'
+<cycles><shader name="m">
+  <image_texture name="a" filename="shot/tex/n_direct.png" colorspace="sRGB"/>
+  <image_texture name="b b" filename="shot/tex/n_mixed.png" colorspace="sRGB"/>
+  <image_texture name="c" filename="shot/tex/n_space.png" colorspace="Non-Color"/>
+  <image_texture name="d" filename="shot/tex/n_linear.png"/>
+  <image_texture name="e" filename="shot/tex/n_factor.png" colorspace="sRGB"/>
+  <image_texture name="f" filename="shot/tex/n_other.png" colorspace="sRGB"/>
+  <image_texture name="l" filename="shot/tex/n_loop.png" colorspace="sRGB"/>
+  <image_texture filename="shot/tex/n_named.png" colorspace="sRGB"/>
+  <separate_color name="s"/><combine_color name="k"/><mix name="x"/><mix name="y"/><normal_map name="nm" space="tangent"/>
+  <diffuse_bsdf name="bsdf"/>
+  <connect from="a color" to="nm color"/><connect from="b b color" to="s color"/><connect from="s red" to="k red"/>
+  <Connect from="k color" to="x color1"/><connect from="x color" to="nm color"/><connect from="c color" to="nm color"/>
+  <connect from="d color" to="nm color"/><connect from="e color" to="x fac"/><connect from="f color" to="bsdf color"/>
+  <connect from="x color" to="y color1"/><connect from="y color" to="x color2"/><connect from="l color" to="y color2"/>
+  <connect from="nm normal" to="bsdf normal"/><connect from="none color" to="nm color"/><connect from="a" to="nm"/><connect/>
+</shader><shader name="n">
+  <normal_map name="nm"/><image_texture name="a" filename="shot/tex/n_late.png" colorspace="sRGB"/>
+  <connect from="b b color" to="nm color"/>
+</shader></cycles>
+XML
+txm check normals.xml
+check normals test "$(sed -n 's/.*image "\(n_[a-z]*\).png" feeds a Normal Map node but is in sRGB: set it to Non-Color$/\1/p' err | sort | tr '\n' ' ')" = "n_direct n_loop n_mixed "
+txm list --lint --json normals.xml
+check normals-json json out 'sum(x["type"] == "finding" and x["id"] == "normal-map-color" for x in o) == 3'
+if has_jsonschema; then check normals-schema valid_json list out; fi
+txm make -n normals.xml
+check normals-unasked test "$(grep -c 'Normal Map' err)" = 0
+python3 - >chain.xml <<'PY'
+print('<cycles><shader name="m"><normal_map name="n"/><image_texture name="i" filename="shot/tex/a.png" colorspace="sRGB"/>')
+print("".join('<gamma name="g%d"/>' % i for i in range(20000)))
+print("".join('<connect from="g%d color" to="g%d color"/>' % (i + 1, i) for i in range(19999)) * 5)
+print('<connect from="g0 color" to="n color"/><connect from="i color" to="g19999 color"/></shader></cycles>')
+PY
+run timeout 20 "$TXMILL" check chain.xml
+check normals-chain says 'image "a.png" feeds a Normal Map node'
+
 # Absolute paths, and paths of missing files, are listed, too.
 printf '<cycles><shader><image_texture filename="%s/shot/tex/a.png"/><image_texture filename="gone.png"/><image_texture/></shader></cycles>' "$work" >abs.xml
 txm list --json abs.xml
