@@ -101,7 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         set_up();
     write_file(data, size);
     verify();
-    if (txm_info_load(context, path, false, &info, NULL) == TXM_OK) {
+    if (txm_info_load(context, NULL, path, false, &info, NULL) == TXM_OK) {
         look(&info);
         compare();
         txm_info_clear(&info);

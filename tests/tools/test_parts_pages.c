@@ -188,7 +188,7 @@ START_TEST(pages_know_their_files)
     txm_info info;
     txm_error err = {0};
     cJSON *o = NULL;
-    ck_assert_int_eq(txm_info_load(context, "a.tx", true, &info, &err), TXM_OK);
+    ck_assert_int_eq(txm_info_load(context, NULL, "a.tx", true, &info, &err), TXM_OK);
     ck_assert_int_eq(txm_view_data(&info, NULL, &o, &err), TXM_OK);
     static const bool embedded[] = {false, true, true};
     txm_view_data_embedded(o, embedded, 3);

@@ -501,10 +501,10 @@ START_TEST(files_are_described)
     ck_assert_int_eq(txm_context_new(&options, &context, &err), TXM_OK);
     batch_png("a.png", 1);
     make("a.png", "a.tx");
-    ck_assert_int_ne(txm_info_load(context, "gone.tx", true, &info, &err), TXM_OK);
+    ck_assert_int_ne(txm_info_load(context, NULL, "gone.tx", true, &info, &err), TXM_OK);
     ck_assert_ptr_null(info.tx);
     err = (txm_error){0};
-    ck_assert_msg(txm_info_load(context, "a.tx", true, &info, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(txm_info_load(context, NULL, "a.tx", true, &info, &err) == TXM_OK, "%s", err.message);
     ck_assert_int_eq(info.source_state, TXM_SOURCE_FRESH);
     ck_assert_int_eq(txm_tile_census_take(info.tx, NULL, NULL, NULL, &info.tiles, &err), TXM_OK);
     batch_catch();
@@ -536,7 +536,7 @@ START_TEST(files_are_described)
     txm_info_clear(&info);
     batch_png("b.png", 2);
     ck_assert_int_eq(unlink("a.png"), 0);
-    ck_assert_int_eq(txm_info_load(context, "a.tx", false, &info, &err), TXM_OK);
+    ck_assert_int_eq(txm_info_load(context, NULL, "a.tx", false, &info, &err), TXM_OK);
     ck_assert_int_eq(info.source_state, TXM_SOURCE_MISSING);
     txm_info_clear(&info);
     txm_context_free(&context);
