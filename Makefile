@@ -1,6 +1,13 @@
-# txmill: make, make check, make bench, make install. Variables: CC, CXX, CFLAGS, PREFIX, DESTDIR,
-# SANITIZE=address,undefined (a build of its own beside the plain one), CUDA=auto|yes|no, OPENCL=auto|yes|no,
-# DEPS=pypi|system (where OpenColorIO and OpenImageIO come from), TXM_DEPS (the folder of those from PyPI).
+# txmill. Targets:
+#     make                 everything: program, libraries, streaming, plug-ins, manual, completion
+#     make program         the program and the libraries, as scripts/try.sh needs them
+#     make check           the tests; check-one T="test_pyramid cli_info": these; check-slow, check-all: what takes longer
+#     make install         with PREFIX, DESTDIR
+#     make docs            the manual as HTML and the reference of the libraries
+#     make bench, fuzz, deb, wheel, blender-extension, judge, and others that are described where they are defined
+# Variables: CC, CXX, CFLAGS, OPT, PREFIX, DESTDIR, SANITIZE=address,undefined (a build of its own beside the plain one),
+# CUDA=auto|yes|no, OPENCL=auto|yes|no, DEPS=pypi|system (where OpenColorIO and OpenImageIO come from), TXM_DEPS (the folder of
+# those from PyPI).
 VERSION    := 0.1.0
 SOVERSION  := 0
 PREFIX     ?= /usr/local
@@ -43,7 +50,8 @@ PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES))
 LIBS := -lOpenColorIO -ltiff -lOpenEXRCore -ldeflate -lzstd -lcrypto -lxxhash -lisal -ljpeg -lyaml \
         -lcjson -lstdc++ -lpthread -ldl -lm
 
-OPT    ?= -O2 $(if $(SANITIZE),-g1,-g)
+# -g1 names functions and lines, and takes two thirds of the time of -g, which records variables too (OPT="-O2 -g").
+OPT    ?= -O2 -g1
 WARN   := -Wall -Wextra -Wshadow -Wconversion -Wcast-align -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla
 WARNXX := -Wall -Wextra
 SAN    := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
@@ -100,11 +108,15 @@ SLOW       := $(shell grep -l '^\# Slow: ' $(SCRIPTS))
 LONG       := $(filter %/cli_window.sh %/cli_opencl.sh %/cli_stream.sh %/cli_lookups_opencl.sh %/cli_gpu_opencl.sh %/cli_play.sh \
                        %/cli_verdicts.sh %/cli_install.sh %/cli_python.sh %/cli_settings.sh,$(SCRIPTS))
 
-.PHONY: all check check-slow check-all check-one check-slurm check-avx512 bench install uninstall clean fuzz FORCE
+.PHONY: all program check check-slow check-all check-one check-slurm check-avx512 bench install uninstall clean fuzz FORCE
 .DELETE_ON_ERROR:
 # Intermediate files are kept, so that they need not be built again the next time.
 .SECONDARY:
-all: $(B)/txmill $(B)/libtxmill.a $(B)/libtxmill.so $(B)/libtxtile.a $(B)/libtxtile.so $(B)/txmill-oiio.so
+# These take longest to compile and start first, so that no processor idles at the end.
+LONG_OBJ := $(addprefix $(B)/src/,tile/sample/x86/sample_avx512.o tile/sample/x86/sample_avx2.o \
+                                  mill/source/oiio/luminance_chroma.o mill/color/project.o)
+all: program
+program: $(LONG_OBJ) $(B)/txmill $(B)/libtxmill.a $(B)/libtxmill.so $(B)/libtxtile.a $(B)/libtxtile.so $(B)/txmill-oiio.so
 
 -include $(wildcard stream/module.mk src/*/module.mk src/*/*/module.mk tools/*/module.mk tests/module.mk man/module.mk \
                     blender/module.mk desktop/module.mk scripts/module.mk)

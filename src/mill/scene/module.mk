@@ -2,7 +2,7 @@
 LIBS += -lexpat
 
 # USD scenes are read by a script that runs in the user's Python.
-all: $(B)/txmill-usd.py
+program: $(B)/txmill-usd.py
 $(B)/txmill-usd.py: usd/txmill-usd.py
 	@mkdir -p $(@D)
 	install -m 644 $< $@

@@ -7,7 +7,7 @@ $(B)/src/mill/source/png/png_unfilter_sse41.o: ISA := -msse4.1
 $(B)/src/mill/source/png/png_unfilter_avx2.o: ISA := -mavx2
 
 # OpenImageIO's decoders run in a separate process, which loads the module.
-all: $(B)/txmill-oiio-worker
+program: $(B)/txmill-oiio-worker
 $(B)/txmill-oiio-worker: $(B)/src/mill/source/oiio/worker/main.o $(B)/src/mill/source/oiio/worker/reads.o $(STATIC)
 	$(CC) $(ALL_LDFLAGS) $^ -ldl $(SAN_EXCEPTIONS) -o $@
 -include $(B)/src/mill/source/oiio/worker/main.d $(B)/src/mill/source/oiio/worker/reads.d

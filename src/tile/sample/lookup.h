@@ -25,6 +25,12 @@
 #define TXM_FLOW static inline __attribute__((always_inline))
 #define TXM_PART TXM_ARITH
 #endif
+/* What takes longer than a call. On devices calls cost more. */
+#ifdef TXM_DEVICE_VIEW
+#define TXM_APART TXM_FLOW
+#else
+#define TXM_APART static __attribute__((noinline))
+#endif
 
 /* ---- tiles ---- */
 
@@ -419,6 +425,23 @@ TXM_FLOW txm_look txm_probes_sample(const TXM_VIEW *view, TXM_GLOBAL const txm_v
     return look;
 }
 
+/* Functions of their own, because all kinds of pixels and filters are inlined in each. */
+TXM_APART txm_look txm_probes_sample_plain(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t,
+                                           const txm_sampler *how, const txm_lookup *at, const txm_footprint *f,
+                                           txm_levels levels, const txm_jitter *jitter, txm_lane *lane, txm_sum *out,
+                                           float *covered)
+{
+    return txm_probes_sample(view, t, how, at, f, levels, jitter, lane, 0, out, covered);
+}
+
+TXM_APART txm_look txm_probes_sample_slopes(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t,
+                                            const txm_sampler *how, const txm_lookup *at, const txm_footprint *f,
+                                            txm_levels levels, const txm_jitter *jitter, txm_lane *lane, txm_sum *out,
+                                            float *covered)
+{
+    return txm_probes_sample(view, t, how, at, f, levels, jitter, lane, 1, out, covered);
+}
+
 /* du and dv are both NULL or both valid. An unknown texture and a missing UDIM tile give magenta. The random state is
  * used for the level first and then for the taps; callers may rely on this order. */
 TXM_FLOW txm_look txm_lookup_sample(const TXM_VIEW *view, uint32_t texture, const txm_sampler *how,
@@ -454,7 +477,8 @@ TXM_FLOW txm_look txm_lookup_sample(const TXM_VIEW *view, uint32_t texture, cons
     txm_sum sum = {zero, zero, zero};
     txm_look look;
     if (f.probes > 1) {
-        look = txm_probes_sample(view, t, how, &at, &f, levels, &jitter, lane, du != 0, &sum, &covered);
+        look = du ? txm_probes_sample_slopes(view, t, how, &at, &f, levels, &jitter, lane, &sum, &covered)
+                  : txm_probes_sample_plain(view, t, how, &at, &f, levels, &jitter, lane, &sum, &covered);
     } else if (!inside) {
         txm_color_constant(0.0f, 0.0f, 0.0f, 0.0f, out, du, dv);
         return TXM_LOOK_RESIDENT;
