@@ -310,6 +310,15 @@ class Whole(Case):
         self.assertFalse(txmill.check(self.folder / "rgb8.png", rules=["*.png=Non-Color"]).ready)
         self.assertFalse(txmill.check(self.folder / "rgb8.png", colorspace="Non-Color", alpha_type="straight").ready)
 
+    def test_limits(self):
+        image = self.folder / "rgb8.png"
+        made = txmill.make(image, limits=["*.none 16", "64"]).created[0]
+        self.assertEqual((made.data["width"], made.data["image_width"]), (37, 300))
+        self.assertEqual(txmill.info(made.tx)[0].data["limit_px"], 64)
+        self.assertTrue(txmill.check(image, limits=["64"]).ready)
+        self.assertFalse(txmill.check(image).ready)
+        self.assertEqual(txmill.resolve(image, limits=["64"])[0].state, "fresh")
+
     def test_check_decodes_where_asked_to(self):
         made = txmill.make(self.folder / "rgb8.png").created[0]
         with open(made.tx, "r+b") as f:

@@ -48,12 +48,12 @@ check refused-nothing nothing_in film
 
 # ---- making ---------------------------------------------------------------------------------------------------------------
 txm make -d whole film
-printf 'limit = bg/* 100\nlimit = *.none 2k\n' >film/.txmill
+printf 'limit = bg/* 90\nlimit = *.none 2k\n' >film/.txmill
 txm make --json film
 check made rc_is 0
 if has_jsonschema; then check made-schema valid_json make out; fi
-check made-json json out '{o["input"].split("/")[-1]: (o["width"], o.get("image_width")) for o in o if o["type"] == "file"} == {"a.png": (75, 301), "b.png": (64, 256), "flat.png": (64, None), "late.png": (75, 300), "grey.png": (75, 300), "sky.exr": (96, None), "h.png": (200, None)}'
-check made-sum json out 'o[-1]["limited"] == 4 and o[-1]["pixel_bytes"] == (2 * 75 * 50 + 64 * 32 + 64 * 50 + 200 * 200) * 4 + 75 * 50 + 96 * 96 * 8'
+check made-json json out '{o["input"].split("/")[-1]: (o["width"], o.get("image_width")) for o in o if o["type"] == "file"} == {"a.png": (75, 301), "b.png": (64, 256), "flat.png": (64, None), "late.png": (75, 300), "grey.png": (75, 300), "sky.exr": (48, 96), "h.png": (200, None)}'
+check made-sum json out 'o[-1]["limited"] == 5 and o[-1]["pixel_bytes"] == (2 * 75 * 50 + 64 * 32 + 64 * 50 + 200 * 200) * 4 + 75 * 50 + 48 * 48 * 8'
 check size-a test "$(size_of a.png)" = 75x50
 check size-b test "$(size_of b.png)" = 64x32
 check size-flat test "$(size_of flat.png)" = 64x50
@@ -64,7 +64,7 @@ txm verify --deep film/*/blender_tx
 check verified rc_is 0
 check verified-all prints "7 files: 7 good"
 # Level 0 is the level of the whole file, to the bit.
-for name in a.png:2 b.png:2 late.png:2 grey.png:2; do
+for name in a.png:2 b.png:2 late.png:2 grey.png:2 sky.exr:1; do
     image=${name%:*}
     txm extract --level "${name#*:}" -o level.tif film/bg/whole/"$image".*.tx
     txm extract --overwrite --level 0 -o level0.tif "$(tx_of "$image")"
@@ -72,25 +72,35 @@ for name in a.png:2 b.png:2 late.png:2 grey.png:2; do
     check "level-0 $image" rc_is 0
 done
 
+# A record that no limit could have made counts as none.
+cp -p "$(tx_of a.png)" kept
+for record in 0 9x -9 15 'x '; do
+    LC_ALL=C sed "s/txmill:Limit=\"90\"/txmill:Limit=\"$(printf '%-2s' "$record")\"/" kept >"$(tx_of a.png)"
+    touch -r film/bg/a.png "$(tx_of a.png)"
+    txm check film/bg/a.png
+    check "record '$record'" prints "made at full size, where the limit is now 90 px"
+done
+cp -p kept "$(tx_of a.png)"
+
 # ---- what commands say ------------------------------------------------------------------------------------------------------
 txm check film
 check fresh rc_is 0
-check fresh-sum says "with limited sizes of 5 images"
+check fresh-sum says "with limited sizes of 6 images"
 txm check -v film
 check fresh-sizes prints "film/bg/a.png: fresh: 75x50 of 301x203"
 txm check --json film
 if has_jsonschema; then check fresh-schema valid_json check out; fi
 check fresh-json json out '{o["image"].split("/")[-1]: o.get("limited") for o in o if o["type"] == "texture"}["a.png"] == "75x50 of 301x203"'
 txm info "$(tx_of a.png)"
-check info prints "  limited       to 100 px: the image is larger"
+check info prints "  limited       to 90 px: the image is larger"
 check info-used prints "uses it for scenes that set sRGB"
 txm info --json "$(tx_of a.png)" "$(tx_of h.png)"
 if has_jsonschema; then check info-schema valid_json info out; fi
-check info-json json out '[o.get("limit_px") for o in o] == [100, None]'
+check info-json json out '[o.get("limit_px") for o in o] == [90, None]'
 txm make film
 check again-none says "0 created"
 txm settings film
-check settings prints "bg/* 100"
+check settings prints "bg/* 90"
 txm settings --json film
 if has_jsonschema; then check settings-schema valid_json settings out; fi
 txm budget --json film
@@ -99,13 +109,13 @@ check budget json out '[(o["width"], o["whole_bytes"]) for o in o if o.get("imag
 
 # ---- other limits ---------------------------------------------------------------------------------------------------------
 before=$(digest a.png)
-printf 'limit = bg/* 97\n' >film/.txmill # the same sizes
+printf 'limit = bg/* 80\n' >film/.txmill # the same sizes
 txm check film
 check same-sizes rc_is 0
-printf 'limit = bg/* 50\n' >film/.txmill
+printf 'limit = bg/* 40\n' >film/.txmill
 txm check film
 check other rc_is 5
-check other-says prints "film/bg/a.png: unusable: made with a limit of 100 px, where it is now 50 px; Cycles uses it, at another size than the settings say"
+check other-says prints "film/bg/a.png: unusable: made with a limit of 90 px, where it is now 40 px; Cycles uses it, at another size than the settings say"
 check other-flat prints "film/bg/flat.png: unusable"
 txm verify film
 check other-verify rc_is 5
@@ -114,27 +124,28 @@ txm info "$(tx_of a.png)"
 check other-info prints "uses it, at another size than the settings say"
 txm resolve film/bg/a.png
 check other-resolve prints "unusable"
-txm check --limit 100 film/bg
+txm check --limit 80 film/bg
 check option-wins rc_is 0
 txm check --limit none --limit 50 film/bg/a.png
-check none-says prints "made with a limit of 100 px, where there is none now"
+check none-says prints "made with a limit of 90 px, where there is none now"
 check none-advice prints "run: txmill make --limit none --limit 50 film/bg/a.png"
-TXMILL_LIMIT='a.png 100' txm check film/bg/a.png
+TXMILL_LIMIT='a.png 80' txm check film/bg/a.png
 check variable-wins rc_is 0
 txm check --no-settings film/bg/a.png
 check no-settings prints "where there is none now"
 txm verify --no-settings "$(tx_of a.png)"
 check no-settings-verify rc_is 0
 txm make -q film
-check other-made test "$(size_of a.png)" = 37x25
+check other-made test "$(size_of a.png)" = 37x25 -a "$(size_of sky.exr)" = 24x24
 rm film/.txmill
 txm make -q film
 check whole-made test "$(size_of a.png)" = 301x203
 txm info --json "$(tx_of a.png)"
 check whole-record json out '"limit_px" not in o[0]'
-printf 'limit = 100\n' >film/.txmill
-txm check film/bg/a.png
-check whole-stale prints "made at full size, where the limit is now 100 px"
+printf 'limit = 90\n' >film/.txmill
+txm check film/bg/a.png film/bg/sky.exr
+check whole-stale prints "a.png: unusable: made at full size, where the limit is now 90 px"
+check whole-stale-exr prints "sky.exr: unusable: made at full size, where the limit is now 90 px"
 txm make -q film
 check again-same test "$(digest a.png)" = "$before"
 # Each project limits its own images, and those that a scene or a list names.
@@ -142,7 +153,7 @@ mkdir -p film/hero/sub && cp film/hero/h.png film/hero/sub/s.png
 printf 'root = true\n' >film/hero/sub/.txmill
 txm make -q film
 check own-project test "$("$TXMILL" info --json film/hero/sub/blender_tx/s.png.*.tx | grep -c limit_px)" = 0
-check own-limited test "$(size_of h.png)" = 100x100
+check own-limited test "$(size_of h.png)" = 50x50
 
 # ---- tiles, scenes, keys, the store ------------------------------------------------------------------------------------------
 mkdir tiles
