@@ -80,7 +80,6 @@ MODULE_OBJ := $(MODULE_SRC:%.cpp=$(B)/%.o)
 TILE_OBJ   := $(patsubst %.c,$(B)/%.o,$(wildcard src/tile/*/*.c src/tile/*/*/*.c))
 MILL_OBJ   := $(patsubst %.c,$(B)/%.o,$(filter-out src/mill/color/generate/%,$(wildcard src/mill/*/*.c src/mill/*/*/*.c))) \
               $(patsubst %.cpp,$(B)/%.o,$(filter-out $(MODULE_SRC),$(wildcard src/mill/*/*.cpp)))
-STREAM_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard stream/*.c stream/base/*.c stream/render/*.c stream/command/*.c stream/replay/*.c))
 LIB_OBJ    := $(BASE_OBJ) $(TILE_OBJ) $(MILL_OBJ)
 
 # Renderers link libtxtile, which reads and samples tx files, in plain C with no dependencies but the codecs. libtxmill
@@ -95,7 +94,7 @@ STATIC     := $(B)/libtxmill.a $(B)/libtxtile.a
 $(LIB_OBJ): ALL_CFLAGS += -fvisibility=hidden
 $(LIB_OBJ): ALL_CXXFLAGS += -fvisibility=hidden
 TOOL_SRC   := $(wildcard tools/*.c tools/*/*.c)
-TOOL_OBJ   := $(TOOL_SRC:%.c=$(B)/%.o) $(STREAM_OBJ)
+TOOL_OBJ   := $(TOOL_SRC:%.c=$(B)/%.o)
 TOOL_LIB   := $(filter-out $(B)/tools/txmill.o,$(TOOL_OBJ))
 # Tests are in a folder named after the one that they test.
 TESTS      := $(patsubst %.c,$(B)/%,$(wildcard tests/*/test_*.c tests/*/*/test_*.c stream/tests/test_*.c))
@@ -143,11 +142,9 @@ $(B)/src/tile/reader/%.o: ALL_CFLAGS += -DTXM_OPENEXR_SONAME='"$(OPENEXR_SONAME)
 # There is one file per ISA, compiled with the flags that it needs; the ISA is chosen at run time.
 $(B)/src/tile/ops/x86/%_avx2.o $(B)/src/tile/sample/x86/%_avx2.o: ISA := -mavx2 -mf16c -O3
 $(B)/src/tile/ops/x86/%_avx512.o $(B)/src/tile/sample/x86/%_avx512.o: ISA := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mf16c -mprefer-vector-width=512 -O3
-# Inlined vectors and random numbers make rays a twelfth faster.
-$(filter $(B)/stream/render/%,$(STREAM_OBJ)): ISA := $(patsubst -O2,-O3,$(filter -O2,$(OPT)))
 
-# Paths of the program's headers are relative to the top folder, those of the stream to its own.
-$(TOOL_OBJ): ALL_CFLAGS += -I. -Istream
+# Paths of the program's headers are relative to the top folder.
+$(TOOL_OBJ): ALL_CFLAGS += -I.
 
 $(B)/%.o: %.c $(B)/flags/c
 	@mkdir -p $(@D)
@@ -205,7 +202,7 @@ TEST_OPT := $(patsubst -O2,-O1,$(filter -O2,$(OPT)))
 # lld links in a third of the time.
 TEST_LD  := $(if $(shell command -v ld.lld),-fuse-ld=lld)
 TEST_OBJ := $(TESTS:=.o)
-$(TEST_OBJ): ALL_CFLAGS += $(TEST_OPT) $(shell $(PKG_CONFIG) --cflags check) -Itests/util -I. -Istream
+$(TEST_OBJ): ALL_CFLAGS += $(TEST_OPT) $(shell $(PKG_CONFIG) --cflags check) -Itests/util -I.
 # Test programs are small: all link one library, which holds what they share and both libraries, private functions too. It
 # binds its own functions, as the libraries do, but calls of libc are found in the program first: some tests replace them.
 $(B)/tests/private.a: tests/unhide.py $(LIB_OBJ)
@@ -276,7 +273,6 @@ install: all $(B)/install/txmill
 	  ln -sf $$l.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/$$l.so || exit; done
 	install -m 755 $(B)/txmill-oiio.so $(B)/txmill-oiio-worker $(DESTDIR)$(MODULEDIR)/
 	for l in $(if $(DEPS_DIR),$(DEPS_DIR)/lib/*.so*); do [ -L $$l ] || install -m 755 $$l $(DESTDIR)$(MODULEDIR)/ || exit; done
-	for m in embree sdl; do [ ! -e $(B)/txmill-$$m.so ] || install -m 755 $(B)/txmill-$$m.so $(DESTDIR)$(MODULEDIR)/ || exit; done
 	install -m 644 $(TILE_API) $(DESTDIR)$(INCLUDEDIR)/txtile/
 	install -m 644 $(MILL_API) $(DESTDIR)$(INCLUDEDIR)/txmill/
 	install -d $(DESTDIR)$(PYTHONDIR)/txmill

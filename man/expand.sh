@@ -20,10 +20,16 @@ see_also() {
     } | sed -e 's/^/.Xr /' -e '$!s/$/ ,/'
 }
 
+# A page of another program has its options from there.
+case $source in
+    stream/*) generate() { "$txmill" "$command" --generate "$1"; } ;;
+    *) generate() { "$txmill" --generate "$1" "$command"; } ;;
+esac
+
 while IFS= read -r line; do
     case $line in
-        @OPTIONS@) "$txmill" --generate man-options "$command" ;;
-        @EXITS@) "$txmill" --generate man-exits "$command" ;;
+        @OPTIONS@) generate man-options ;;
+        @EXITS@) generate man-exits ;;
         @WORDS:*@)
             list=${line#@WORDS:}
             "$txmill" --generate man-words "${list%@}"

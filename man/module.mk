@@ -7,12 +7,12 @@ DOCDIR      ?= $(PREFIX)/share/doc/txmill
 
 MAN_IN    := $(wildcard man/*.in)
 MAN_PLAIN := $(wildcard man/*.1 man/*.3 man/*.5)
-MAN_PAGES := $(MAN_IN:%.in=$(B)/%) $(MAN_PLAIN:%=$(B)/%)
+MAN_PAGES := $(MAN_IN:%.in=$(B)/%) $(MAN_PLAIN:%=$(B)/%) $(STREAM_PAGES)
 COMPLETION := $(B)/completion/txmill.bash $(B)/completion/_txmill $(B)/completion/txmill.fish
 
 # Schemas of the reports: docs/schema/NAME, or NAME.in with words of the program's tables filled in.
 SCHEMA_IN := $(wildcard docs/schema/*.json.in)
-SCHEMAS   := $(SCHEMA_IN:docs/schema/%.in=$(B)/schema/%) $(patsubst docs/%,$(B)/%,$(wildcard docs/schema/*.json))
+SCHEMAS   := $(SCHEMA_IN:docs/schema/%.in=$(B)/schema/%) $(patsubst docs/%,$(B)/%,$(wildcard docs/schema/*.json)) $(STREAM_SCHEMAS)
 
 all: $(MAN_PAGES) $(COMPLETION) $(SCHEMAS)
 

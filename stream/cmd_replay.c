@@ -11,13 +11,13 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "cli/json.h"
+#include "cli/options.h"
+#include "cli/say.h"
+#include "commands.h"
+#include "replay/policy_words.h"
 #include "replay/replay_table.h"
-#include "tools/options/args.h"
-#include "tools/options/library_words.h"
-#include "tools/output/exits.h"
-#include "tools/output/guard.h"
-#include "tools/output/json.h"
-#include "tools/output/say.h"
+#include "txmill/guard.h"
 #include "txmill/out_file.h"
 
 typedef struct replay_args {
@@ -52,7 +52,7 @@ static txm_status take_size(const char *word, void *user, txm_error *err)
 {
     txm_replay_ask *ask = user;
     uint64_t bytes;
-    txm_status status = txm_parse_size(word, &bytes, err);
+    txm_status status = stm_parse_size(word, &bytes, err);
     if (status == TXM_OK && !bytes)
         return stm_fail(err, TXM_STATUS_USAGE, "must be sizes above 0, such as 16M,32M");
     if (status != TXM_OK)
@@ -82,7 +82,7 @@ static txm_status take_policy(const char *word, void *user, txm_error *err)
     if (!words)
         policy = TXM_REPLAY_OPT;
     if (!words && strcmp(word, txm_replay_policy_name(policy)) != 0)
-        return stm_fail(err, TXM_STATUS_USAGE, "must be words of '%s', separated by commas", txm_replay_policy_values);
+        return stm_fail(err, TXM_STATUS_USAGE, "must be words of '%s', separated by commas", stm_replay_policy_values);
     for (size_t i = 0; i < ask->policy_count; i++)
         if (ask->policies[i] == policy)
             return TXM_OK;
@@ -107,29 +107,29 @@ static txm_status parse_policies(const char *text, void *field, txm_error *err)
 }
 
 #define AT(member) .offset = offsetof(replay_args, member)
-static const txm_option caches[] = {
-    TXM_OPTION(CUSTOM, "cache", AT(ask), .arg = "SIZE,...", .parse = parse_sizes,
+static const stm_option caches[] = {
+    STM_OPTION(CUSTOM, "cache", AT(ask), .arg = "SIZE,...", .parse = parse_sizes,
                .help = "Sizes of the cache (default: several, from a sixteenth of the working set up)"),
-    TXM_OPTION(CUSTOM, "policy", AT(ask), .arg = "POLICY,...", .values = txm_replay_policy_values,
+    STM_OPTION(CUSTOM, "policy", AT(ask), .arg = "POLICY,...", .values = stm_replay_policy_values,
                .parse = parse_policies, .help = "Which tiles are evicted (default: lru,clock,tiles,opt)",
-               .more = txm_replay_policy_more),
-    TXM_OPTION(UINT, "keep-epochs", AT(ask.keep_epochs), .arg = "N", .min = 1, .max = 2,
+               .more = stm_replay_policy_more),
+    STM_OPTION(UINT, "keep-epochs", AT(ask.keep_epochs), .arg = "N", .min = 1, .max = 2,
                .help = "For the policy tiles: render tiles whose textures are kept (default: 1)"),
-    TXM_OPTION(UINT, "read-time", AT(read_us), .arg = "US", .min = 1, .max = 1000000000,
+    STM_OPTION(UINT, "read-time", AT(read_us), .arg = "US", .min = 1, .max = 1000000000,
                .help = "Microseconds to read a tile (default: the mean of the traced run)",
                .more = "To estimate the effect of a slower disk or server."),
-    TXM_OPTION_JOBS(AT(ask.threads)),
+    STM_OPTION_JOBS(AT(ask.threads)),
     {0},
 };
-static const txm_option outputs[] = {
-    TXM_OPTION(STRING, "plot", AT(plot), .arg = "FILE", .values = TXM_VALUES_FILE,
+static const stm_option outputs[] = {
+    STM_OPTION(STRING, "plot", AT(plot), .arg = "FILE", .values = STM_VALUES_FILE,
                .help = "Write an SVG picture of reads and time by cache size"),
-    TXM_OPTION_OVERWRITE(AT(overwrite)),
-    TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object"),
-    TXM_OPTION(FLAG, "quiet", .letter = 'q', AT(quiet), .help = "Print only warnings and errors"),
+    STM_OPTION_OVERWRITE(AT(overwrite)),
+    STM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object"),
+    STM_OPTION(FLAG, "quiet", .letter = 'q', AT(quiet), .help = "Print only warnings and errors"),
     {0},
 };
-static const txm_option_group groups[] = {{"Caches", caches, 0}, {"Output", outputs, 0}, {0}};
+static const stm_option_group groups[] = {{"Caches", caches, 0}, {"Output", outputs, 0}, {0}};
 
 /* 0 for the rest: sizes, policies and time are then chosen from the trace. */
 static void set_replay_defaults(void *p)
@@ -143,12 +143,12 @@ static void set_replay_defaults(void *p)
 /* Counts caches, because the time for each is not known in advance. */
 static void show_caches_done(size_t done, size_t all)
 {
-    if (!txm_say_can_animate())
+    if (!stm_say_can_animate())
         return;
     if (!all)
-        txm_say_status("reading the trace");
+        stm_say_status("reading the trace");
     else
-        txm_say_status("%3.0f%%  %zu of %zu caches", 100.0 * (double)done / (double)all, done, all);
+        stm_say_status("%3.0f%%  %zu of %zu caches", 100.0 * (double)done / (double)all, done, all);
 }
 
 /* The file appears when it is complete. */
@@ -171,8 +171,8 @@ static txm_status replay(const replay_args *a, const char *path, txm_error *err)
     if (status != TXM_OK)
         return status;
     status =
-        txm_replay_table_make(path, trace, &a->ask, txm_signal_flag(), a->quiet ? NULL : show_caches_done, &table, err);
-    txm_say_status("%s", "");
+        txm_replay_table_make(path, trace, &a->ask, stm_signal_flag(), a->quiet ? NULL : show_caches_done, &table, err);
+    stm_say_status("%s", "");
     if (status == TXM_OK && a->plot)
         status = write_plot(a->plot, &table, err);
     if (status == TXM_OK && a->json)
@@ -185,12 +185,12 @@ static txm_status replay(const replay_args *a, const char *path, txm_error *err)
 }
 
 /* One trace at a time, because a table of several would compare different pictures. */
-static int run_replay(void *p, const txm_operands *operands)
+static int run_replay(void *p, const stm_operands *operands)
 {
     replay_args *a = p;
     txm_error err = {0};
     if (a->json)
-        txm_finish_in_json("txmill.replay", TXM_REPLAY_SCHEMA_VERSION);
+        stm_finish_in_json("txmill.replay", TXM_REPLAY_SCHEMA_VERSION);
     a->ask.read_seconds = 1e-6 * a->read_us;
     const txm_output plot = {"--plot", a->plot, TXM_OUTPUT_PLOT, a->overwrite};
     if (operands->count != 1)
@@ -202,12 +202,18 @@ static int run_replay(void *p, const txm_operands *operands)
     else if (txm_guard_operands(&plot, operands->items, operands->count, &err) == TXM_OK)
         replay(a, operands->items[0], &err);
     if (err.status)
-        return txm_finish_failed(&err, operands->count == 1);
-    txm_tally tally = {0};
-    txm_tally_add(&tally, TXM_OK);
-    return txm_finish(&tally);
+        return stm_finish_failed(&err, operands->count == 1);
+    return stm_finish(TXM_OK);
 }
 
-TXM_COMMAND(replay, replay_args, .purpose = "Replay a trace of texture lookups with other cache sizes and policies",
-            .synopsis = "[OPTION...] TRACE", .operand_values = TXM_VALUES_FILE,
-            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = set_replay_defaults);
+const stm_command stm_cmd_replay = {
+    .name = "replay",
+    .purpose = "Replay a trace of texture lookups with other cache sizes and policies",
+    .synopsis = "[OPTION...] TRACE",
+    .examples = {"replay render.trace", "replay --plot misses.svg render.trace"},
+    .groups = groups,
+    .schema_version = TXM_REPLAY_SCHEMA_VERSION,
+    .args_bytes = sizeof(replay_args),
+    .defaults = set_replay_defaults,
+    .run = run_replay,
+};

@@ -14,29 +14,28 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "cli/say.h"
+#include "cli/settings.h"
 #include "command/stream_args.h"
 #include "command/view.h"
-#include "tools/options/project.h"
-#include "tools/output/exits.h"
-#include "tools/output/format.h"
-#include "tools/output/say.h"
+#include "commands.h"
 #include "txmill/level.h"
 #include "txmill/out_file.h"
 
-static const txm_option_group groups[] = {
+static const stm_option_group groups[] = {
     {"Picture", txm_stream_picture_options, 0},
-    {"Images of built-in scenes", txm_tx_files_options, offsetof(txm_stream_args, images)},
+    {"Images of built-in scenes", txm_stream_image_options, 0},
     {"Textures", txm_stream_texture_options, 0},
     {"Engine", txm_stream_engine_options, 0},
     {"Frames", txm_play_options, offsetof(txm_stream_args, play)},
-    TXM_COLOUR_GROUP(txm_stream_args),
-    {"Scenes", txm_map_options, offsetof(txm_stream_args, config)},
+    {"Colour", stm_config_options, offsetof(txm_stream_args, project)},
+    {"Scenes", stm_map_options, offsetof(txm_stream_args, project)},
     {"Output", txm_stream_output_options, 0},
     {0},
 };
 
 /* In the order of txm_stream_verb. */
-static const txm_verb stream_verbs[] = {
+static const stm_verb stream_verbs[] = {
     {"render", "Render a scene through the texture cache, and show what its textures cost",
      "stream render room -o picture.png"},
     {"budget", "Estimate how much texture memory a scene needs", "stream budget room"},
@@ -51,26 +50,26 @@ static const txm_verb stream_verbs[] = {
 static void show_samples_done(void *user, uint64_t done, uint64_t all)
 {
     const double *begin = user;
-    char left[TXM_FORMAT_BYTES];
+    char left[STM_FORMAT_BYTES];
     double seconds = stm_clock_seconds() - *begin;
-    if (txm_say_can_animate())
-        txm_say_status("%3.0f%%  %.1f of %.1f million samples%s%s%s", 100.0 * (double)done / (double)all,
+    if (stm_say_can_animate())
+        stm_say_status("%3.0f%%  %.1f of %.1f million samples%s%s%s", 100.0 * (double)done / (double)all,
                        1e-6 * (double)done, 1e-6 * (double)all, done ? ", " : "",
-                       done ? txm_format_seconds(seconds * (double)(all - done) / (double)done, left) : "",
+                       done ? stm_format_seconds(seconds * (double)(all - done) / (double)done, left) : "",
                        done ? " left" : "");
 }
 
 /* Shows a phase without a percentage. */
 static void show_phase(const txm_stream_args *a, const char *phase)
 {
-    if (!a->quiet && txm_say_can_animate())
-        txm_say_status("%s", phase);
+    if (!a->quiet && stm_say_can_animate())
+        stm_say_status("%s", phase);
 }
 
 static void say_missing(void *user, const char *message)
 {
     (void)user;
-    txm_say(TXM_SAY_ERROR, "%s", message);
+    stm_say(STM_SAY_ERROR, "%s", message);
 }
 
 /* False colours, scaled to the largest value, which the caption on the page names. */
@@ -101,19 +100,19 @@ static txm_status write_sheet(const char *path, const txm_render_picture *p, txm
 
 static void show_replay(size_t done, size_t all)
 {
-    if (!txm_say_can_animate())
+    if (!stm_say_can_animate())
         return;
     if (!all)
-        txm_say_status("reading the trace for the page");
+        stm_say_status("reading the trace for the page");
     else
-        txm_say_status("%3.0f%%  %zu of %zu caches for the page", 100.0 * (double)done / (double)all, done, all);
+        stm_say_status("%3.0f%%  %zu of %zu caches for the page", 100.0 * (double)done / (double)all, done, all);
 }
 
 /* Writes the page; if there is a trace, with what other caches would have read. */
 static txm_status write_html(const txm_stream_args *a, const char *name, const txm_render_options *o,
                              const txm_render_picture *p, txm_error *err)
 {
-    const txm_replay_ask usual = {.brief = true, .keep_epochs = o->cache->keep_epochs, .threads = a->threads};
+    const txm_replay_ask usual = {.brief = true, .keep_epochs = o->cache->keep_epochs, .threads = a->settings.threads};
     txm_replay_table table = {0};
     txm_trace *trace = NULL;
     txm_status status = a->trace ? txm_trace_open(a->trace, &trace, err) : TXM_OK;
@@ -136,7 +135,7 @@ static txm_status say_failed(const txm_render_scene *scene, const txm_render_ima
         const txm_render_image_cost *c = &costs[i];
         if (!c->failures)
             continue;
-        txm_say(TXM_SAY_ERROR, "%s: %llu of its tiles could not be read and %s magenta: %s",
+        stm_say(STM_SAY_ERROR, "%s: %llu of its tiles could not be read and %s magenta: %s",
                 txm_render_image_path(scene, i), (unsigned long long)c->failures, c->failures == 1 ? "is" : "are",
                 c->message);
         first = first ? first : (txm_status)c->failure;
@@ -151,9 +150,9 @@ static void say_problems(const txm_render_device *devices, size_t count)
     for (size_t i = 0; i < count; i++) {
         const txm_render_device *d = &devices[i];
         if (d->stats.lost)
-            txm_say(TXM_SAY_WARNING, "%s; its work was done by the other devices or by the CPU", d->problem);
+            stm_say(STM_SAY_WARNING, "%s; its work was done by the other devices or by the CPU", d->problem);
         else if (*d->problem && strcmp(d->problem, note) != 0)
-            txm_say(TXM_SAY_WARNING, "%s: %s", d->name, note = d->problem);
+            stm_say(STM_SAY_WARNING, "%s: %s", d->name, note = d->problem);
     }
 }
 
@@ -167,7 +166,7 @@ static txm_status render(const txm_stream_args *a, const char *name, const txm_r
         txm_sweep_beside(o->trace);
     show_phase(a, "preparing the scene");
     txm_status status = txm_render(scene, o, &p, err);
-    txm_say_status("%s", "");
+    stm_say_status("%s", "");
     if (status)
         return status;
     show_phase(a, "writing pictures");
@@ -182,7 +181,7 @@ static txm_status render(const txm_stream_args *a, const char *name, const txm_r
         status = write_sheet(a->heat_tiles, &p, err);
     if (status == TXM_OK && a->html)
         status = write_html(a, name, o, &p, err);
-    txm_say_status("%s", "");
+    stm_say_status("%s", "");
     if (status == TXM_OK && a->json)
         txm_stream_json_picture(name, o, &p);
     else if (status == TXM_OK && !a->quiet)
@@ -201,7 +200,7 @@ static txm_status budget(const txm_stream_args *a, const char *name, const txm_r
     txm_render_budget b;
     show_phase(a, "preparing the scene");
     txm_status status = txm_render_budget_of(scene, o, &b, err);
-    txm_say_status("%s", "");
+    stm_say_status("%s", "");
     if (status)
         return status;
     if (a->tiles)
@@ -218,8 +217,8 @@ static txm_status budget(const txm_stream_args *a, const char *name, const txm_r
 
 static void show_frames(size_t done, size_t all)
 {
-    if (txm_say_can_animate())
-        txm_say_status("%3.0f%%  frame %zu of %zu", 100.0 * (double)done / (double)all, done, all);
+    if (stm_say_can_animate())
+        stm_say_status("%3.0f%%  frame %zu of %zu", 100.0 * (double)done / (double)all, done, all);
 }
 
 /* If the run is stopped, the frames that were complete are written, and the result is that it was stopped. */
@@ -234,19 +233,19 @@ static txm_status play(const txm_stream_args *a, txm_stream_verb verb, const cha
     how.render = *o;
     how.render.samples = a->samples ? a->samples : 1;
     how.render.mode = a->mode == TXM_STREAM_NOT_GIVEN ? TXM_LEVEL_MODE_TRILINEAR : o->mode;
-    how.render.threads = a->threads;
+    how.render.threads = a->settings.threads;
     txm_play_options_of(&a->play, &how);
     if (a->untextured)
         how.textures = TXM_FRAMES_UNTEXTURED;
     show_phase(a, "preparing the scene");
-    txm_signals_publish();
+    stm_signals_publish();
     txm_play_args frames = a->play;
     frames.json = a->json;
     txm_status status = verb == TXM_STREAM_VIEW
                             ? txm_stream_view(name, scene, &a->play, &how, &run, &stopped)
                             : txm_play(name, scene, &frames, &how, a->quiet ? NULL : show_frames, &run, &stopped);
     const bool complete = status == TXM_OK;
-    txm_say_status("%s", "");
+    stm_say_status("%s", "");
     if (!complete && !run.stopped) {
         txm_play_clear(&run);
         return stm_fail_as(err, &stopped);
@@ -268,7 +267,7 @@ static txm_status play(const txm_stream_args *a, txm_stream_verb verb, const cha
 }
 
 /* The first operand is a verb, which determines the rest. */
-static txm_status check_operands(const txm_stream_args *a, const txm_operands *operands, txm_stream_verb *verb,
+static txm_status check_operands(const txm_stream_args *a, const stm_operands *operands, txm_stream_verb *verb,
                                  txm_error *err)
 {
     static const struct {
@@ -301,18 +300,36 @@ static txm_status check_operands(const txm_stream_args *a, const txm_operands *o
 }
 
 /* Uses the project of the scene's folder, or of the images of a built-in scene. */
-static txm_status apply_project(txm_stream_args *a, const txm_operands *operands, txm_error *err)
+static txm_status find_settings(txm_stream_args *a, const stm_operands *operands, txm_error *err)
 {
-    const txm_project_targets project = {&a->cache_dir, &a->config, &a->rules, &a->threads};
-    txm_operands places = *operands;
-    size_t first = operands->count > 2 ? 2 : 1;
-    places.items += first;
-    places.count -= first;
-    return txm_project_apply(&project, &places, err);
+    const size_t first = operands->count > 2 ? 2 : 1;
+    return stm_settings_of(&a->project, operands->items + first, operands->count - first, &a->settings, err);
+}
+
+static void log_message(void *user, txm_log_level level, const char *message)
+{
+    (void)user;
+    if (level == TXM_LOG_LEVEL_WARNING)
+        stm_say(STM_SAY_WARNING, "%s", message);
+}
+
+/* Tx files are only looked for, which needs no device. */
+static txm_status open_context(const txm_stream_args *a, txm_context **context, txm_error *err)
+{
+    txm_context_options options;
+    txm_context_options_init(&options);
+    options.threads = a->settings.threads;
+    options.ocio_path = a->settings.ocio;
+    options.working_space = a->settings.working_space;
+    options.blender = a->settings.blender;
+    options.device = "cpu";
+    options.log = log_message;
+    options.cancel = stm_signal_flag();
+    return txm_context_new(&options, context, err);
 }
 
 /* From here on, errors are JSON as well if --json is given. */
-static int run_stream(void *p, const txm_operands *operands)
+static int run_stream(void *p, const stm_operands *operands)
 {
     txm_stream_args *a = p;
     txm_error err = {0};
@@ -320,16 +337,14 @@ static int run_stream(void *p, const txm_operands *operands)
     txm_context *context = NULL;
     txm_stream_verb verb;
     txm_status damage = TXM_OK;
-    const txm_jobs_args jobs = {a->threads};
     if (a->json)
-        txm_finish_in_json("txmill.stream", TXM_STREAM_SCHEMA_VERSION);
-    txm_say_set_level(a->quiet ? TXM_SAY_ERROR : TXM_SAY_INFO);
-    txm_advise_for(TXM_VALUES_STREAMED);
+        stm_finish_in_json("txmill.stream", TXM_STREAM_SCHEMA_VERSION);
+    stm_say_set_level(a->quiet ? STM_SAY_ERROR : STM_SAY_INFO);
     txm_status status = check_operands(a, operands, &verb, &err);
     if (status == TXM_OK)
-        status = apply_project(a, operands, &err);
+        status = find_settings(a, operands, &err);
     if (status == TXM_OK)
-        status = txm_context_for_looking(&a->config, &jobs, &context, &err);
+        status = open_context(a, &context, &err);
     if (status == TXM_OK)
         status = txm_stream_open_scene(a, operands, &scene, &err);
     if (status == TXM_OK)
@@ -338,7 +353,7 @@ static int run_stream(void *p, const txm_operands *operands)
         const txm_cache_options cache = txm_stream_cache_options(a, verb == TXM_STREAM_PLAY || verb == TXM_STREAM_VIEW);
         txm_render_options o = txm_stream_render_options(a, verb == TXM_STREAM_BUDGET, scene, context, &cache);
         double begin = stm_clock_seconds();
-        o.cancel = txm_signal_flag();
+        o.cancel = stm_signal_flag();
         o.missing = say_missing;
         o.progress = a->quiet ? NULL : show_samples_done;
         o.progress_user = &begin;
@@ -351,17 +366,23 @@ static int run_stream(void *p, const txm_operands *operands)
     }
     txm_render_scene_free(&scene);
     txm_context_free(&context);
+    stm_settings_free(&a->settings);
     if (status)
-        return txm_finish_failed(&err, 1);
+        return stm_finish_failed(&err, 1);
     txm_stream_say_written(a);
-    txm_tally tally = {0};
-    txm_tally_add(&tally, damage);
-    return txm_finish(&tally);
+    return stm_finish(damage);
 }
 
-TXM_COMMAND(
-    stream, txm_stream_args,
+const stm_command stm_cmd_stream = {
+    .name = "stream",
     .purpose = "Render, play or view a scene through the texture cache, or estimate what texture memory it needs",
-    .synopsis = "render|budget|play|view [OPTION...] SCENE [IMAGE...]", .verbs = stream_verbs,
-    .operand_values = TXM_VALUES_IMAGE, .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL,
-    .defaults = txm_stream_defaults);
+    .synopsis = "render|budget|play|view [OPTION...] SCENE [IMAGE...]",
+    .examples = {"stream render room -o picture.png", "stream budget room"},
+    .verbs = stream_verbs,
+    .groups = groups,
+    .patterns = true,
+    .schema_version = TXM_STREAM_SCHEMA_VERSION,
+    .args_bytes = sizeof(txm_stream_args),
+    .defaults = txm_stream_defaults,
+    .run = run_stream,
+};

@@ -1,28 +1,49 @@
-# Embree traces the rays of `txmill stream`. It is in a module, which only that command loads. Without Embree's headers the
-# module is not built, and the command says so.
-EMBREE := $(firstword $(foreach v,4 3,$(shell $(CC) -E -include embree$(v)/rtcore.h -x c /dev/null >/dev/null 2>&1 && echo embree$(v))))
-EMBREE_SRC := stream/embree/embree_module.c
-ifneq ($(EMBREE),)
-all: $(B)/txmill-embree.so
-$(B)/txmill-embree.so: $(EMBREE_SRC) $(B)/flags/c $(B)/flags/link
-	@mkdir -p $(B)/stream/embree
-	$(CC) $(ALL_CFLAGS) -Istream $(patsubst -O2,-O3,$(filter -O2,$(OPT))) -fvisibility=hidden -MF $(B)/stream/embree/embree_module.d -shared $(ALL_LDFLAGS) $< -l$(EMBREE) -lm -o $@
--include $(B)/stream/embree/embree_module.d
-$(TESTS): | $(B)/txmill-embree.so
-endif
-# SDL 2 opens the window of `txmill stream view`. It is used in a module that only this command loads, and that is not
-# built without SDL's headers.
-# Text is drawn with the font of libSDL2_test.a, which is linked in.
-SDL := $(shell $(CC) -E -include SDL2/SDL.h -include SDL2/SDL_test_font.h -x c /dev/null >/dev/null 2>&1 && echo yes)
-SDL_SRC := stream/sdl/sdl_module.c
-ifneq ($(SDL),)
-all: $(B)/txmill-sdl.so
-$(B)/txmill-sdl.so: $(SDL_SRC) $(B)/flags/c $(B)/flags/link
-	@mkdir -p $(B)/stream/sdl
-	$(CC) $(ALL_CFLAGS) -Istream -fvisibility=hidden -MF $(B)/stream/sdl/sdl_module.d -shared $(ALL_LDFLAGS) $< -lSDL2_test -lSDL2 -lm -o $@
--include $(B)/stream/sdl/sdl_module.d
-$(TESTS): | $(B)/txmill-sdl.so
-endif
+# txmill-stream in the build of the whole tree: with the flags of this build, the public headers, and the libraries beside
+# it. Paths of its headers are relative to its own folder.
+S := stream/
+STREAM_CFLAGS  = $(filter-out -Isrc -I$(B)/gen -MMD -MP,$(ALL_CFLAGS))
+STREAM_LDFLAGS = $(ALL_LDFLAGS) -Wl,-rpath,'$$ORIGIN'
+STREAM_LIBS   := $(B)/libtxmill.so $(B)/libtxtile.so
+STREAM_DEPENDS = $(B)/libtxmill.so.$(SOVERSION) $(B)/libtxtile.so.$(SOVERSION) $(B)/flags/link
+STREAM_FLAGS   = $(B)/flags/c
+include stream/build.mk
+all: $(STREAM_ALL) $(STREAM_MODULES)
+
+# Installed, it is in the folder of the modules, and finds the libraries above it.
+$(B)/install/txmill-stream: $(B)/txmill-stream $(B)/flags/prefix
+	@mkdir -p $(@D)
+	$(CC) $(STREAM_OBJ) $(ALL_LDFLAGS) $(STREAM_LIBS) -lcjson -lcrypto -pthread -ldl -lm \
+	  $(if $(filter-out /usr,$(PREFIX)),-Wl$(comma)-rpath$(comma)'$$ORIGIN/..') -o $@
+.PHONY: install-stream
+install: install-stream
+install-stream: all $(B)/install/txmill-stream
+	install -d $(DESTDIR)$(MODULEDIR)
+	install -m 755 $(B)/install/txmill-stream $(STREAM_MODULES) $(DESTDIR)$(MODULEDIR)/
+
+# Its manual pages are beside the others.
+STREAM_PAGES := $(patsubst stream/%.in,$(B)/%,$(wildcard stream/man/*.in))
+$(STREAM_PAGES): $(B)/man/%: stream/man/%.in man/expand.sh man/fill.awk $(B)/txmill $(B)/txmill-stream
+	@mkdir -p $(@D)
+	man/expand.sh $(B)/txmill $< > $@.new && LC_ALL=C awk -f man/fill.awk $@.new > $@.filled && rm $@.new && mv $@.filled $@
+
+STREAM_SCHEMAS := $(patsubst stream/%,$(B)/%,$(wildcard stream/schema/*.json))
+$(STREAM_SCHEMAS): $(B)/schema/%: stream/schema/%
+	@mkdir -p $(@D)
+	cp $< $@
+
+# Its own tests link its objects in addition.
+STREAM_TESTS := $(patsubst %.c,$(B)/%,$(wildcard stream/tests/test_*.c))
+$(B)/tests/libstream.a: $(filter-out $(B)/stream/main.o,$(STREAM_OBJ))
+	@mkdir -p $(@D)
+	rm -f $@
+	ar rcs $@ $^
+$(STREAM_TESTS:=.o): ALL_CFLAGS += -Istream
+$(STREAM_TESTS): TEST_LIBS := $(B)/tests/libstream.a -lcjson -lcrypto -lpthread -ldl -lm
+$(STREAM_TESTS): $(B)/tests/libstream.a
+$(B)/fuzz_scene: FUZZ_INCLUDE := -Istream
+$(B)/fuzz_scene: FUZZ_TOOLS := $(B)/tests/libstream.a
+$(B)/fuzz_scene: $(B)/tests/libstream.a
+$(TESTS): | $(B)/txmill-stream $(STREAM_MODULES)
 # Measures claims about texture caches: tables and plots of docs/streaming.md.
 .PHONY: bench-stream
 bench-stream: all

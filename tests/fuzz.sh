@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds every tests/fuzz/fuzz_*.c in build-fuzz, with libFuzzer and sanitizers (Clang) and the library's sources, and runs
+# Builds every fuzz_*.c of tests/fuzz and stream/tests in build-fuzz, with libFuzzer and sanitizers (Clang) and the library's sources, and runs
 # each for FUZZ_SECONDS (default 60), one on each processor at a time, at low priority. Arguments select targets, and
 # their seconds if these differ:
 #     FUZZ_SECONDS=600 tests/fuzz.sh tiff_tx section png:60
@@ -19,7 +19,7 @@ for wanted; do
     case $wanted in *:*) seconds[$name]=${wanted#*:} ;; esac
 done
 if [ ${#names[@]} -eq 0 ]; then
-    for f in tests/fuzz/fuzz_*.c; do
+    for f in tests/fuzz/fuzz_*.c stream/tests/fuzz_*.c; do
         name=$(basename "$f" .c)
         names+=("${name#fuzz_}")
     done
@@ -42,7 +42,7 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-allocator_may_return_null=1:detect_leaks=1}
 run_target() {
     local name=$1 corpus=$out/corpus/$1 seeds=$out/seeds/$1 pattern rc time=${seconds[$1]:-$default_seconds} limit
     mkdir -p "$corpus"
-    pattern=$(sed -n 's/^ \* Seeds: \(.*[^ ]\) *\*\/$/\1/p' "tests/fuzz/fuzz_$name.c" | head -n 1)
+    pattern=$(sed -n 's/^ \* Seeds: \(.*[^ ]\) *\*\/$/\1/p' "$(ls {tests/fuzz,stream/tests}/"fuzz_$name.c" 2>/dev/null)" | head -n 1)
     rm -rf "$seeds"
     mkdir -p "$seeds"
     # The pattern is to be split and expanded.

@@ -1,12 +1,11 @@
 # Fuzz targets: tests/fuzz.sh builds the library with coverage and sanitizers into a build folder of its own first.
 ifdef FUZZING
 # -fsanitize-link-c++-runtime: what reads a config brings the shim over OpenColorIO, which is C++.
-$(B)/fuzz_%: tests/fuzz/fuzz_%.c $(STATIC)
-	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -MF $@.d -Itests/util -I. -Istream $< $(FUZZ_TOOLS) $(STATIC) $(ALL_LDFLAGS) \
+vpath fuzz_%.c tests/fuzz stream/tests
+$(B)/fuzz_%: fuzz_%.c $(STATIC)
+	$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -MF $@.d -Itests/util -I. $(FUZZ_INCLUDE) $< $(FUZZ_TOOLS) $(STATIC) $(ALL_LDFLAGS) \
 	  -fsanitize=fuzzer -fsanitize-link-c++-runtime $(LIBS) $(FUZZ_TOOL_LIBS) -o $@
-# What the commands do with a file is partly theirs alone, and scenes are the program's.
-$(B)/fuzz_scene: FUZZ_TOOLS := $(STREAM_OBJ)
-$(B)/fuzz_scene: $(STREAM_OBJ)
+# What the commands do with a file is partly theirs alone.
 $(B)/fuzz_verify: FUZZ_TOOLS := $(TOOL_LIB)
 $(B)/fuzz_verify: FUZZ_TOOL_LIBS = $(TOOL_LIBS)
 $(B)/fuzz_verify: $(TOOL_LIB)

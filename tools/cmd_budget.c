@@ -6,8 +6,7 @@
  * loaded whole, and with it; and the sums. It needs only the headers of images and how scenes use them.
  *
  * The estimate takes a texture to fill the picture once: lookups then read the level that has about as many pixels as
- * the picture, and coarser ones. Repeated textures read finer levels, distant ones coarser ones; 'txmill stream
- * budget', which traces the rays of an exported scene, knows that.
+ * the picture, and coarser ones. Repeated textures read finer levels, distant ones coarser ones.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,8 +184,7 @@ static void print_budget(const budgeting *b)
     if (b->preset && b->by_name)
         txm_say(TXM_SAY_INFO, "%s data by %s (--preset pbr); a scene says how it uses them",
                 txm_format_are(b->by_name, "texture", textures), b->by_name == 1 ? "its name" : "their names");
-    txm_say(TXM_SAY_INFO, "each texture is taken to fill the picture once; 'txmill stream budget' traces an exported "
-                          "scene, and is more exact");
+    txm_say(TXM_SAY_INFO, "each texture is taken to fill the picture once");
 }
 
 static void print_budget_json(const budgeting *b)

@@ -24,10 +24,10 @@
 #include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
 #include "tools/output/exits.h"
-#include "tools/output/guard.h"
 #include "tools/output/line.h"
 #include "tools/output/say.h"
 #include "tools/output/summary.h"
+#include "txmill/guard.h"
 
 typedef struct diff_args {
     double max_error, mean_error, min_psnr, max_share; /* negative: not given */

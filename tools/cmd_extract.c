@@ -23,12 +23,12 @@
 #include "tools/options/args.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
-#include "tools/output/guard.h"
 #include "tools/output/json.h"
 #include "tools/output/say.h"
 #include "tools/output/summary.h"
 #include "tools/ptex/ptex_files.h"
 #include "tools/ptex/ptex_picture.h"
+#include "txmill/guard.h"
 #include "txmill/inspect.h"
 #include "txmill/level.h"
 

@@ -22,9 +22,9 @@
 #include "tools/options/opt.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
-#include "tools/output/guard.h"
 #include "tools/output/say.h"
 #include "tools/output/summary.h"
+#include "txmill/guard.h"
 #include "txmill/scene.h"
 
 typedef struct list_options {

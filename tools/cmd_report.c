@@ -15,10 +15,10 @@
 #include "tools/options/args.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
-#include "tools/output/guard.h"
 #include "tools/output/json.h"
 #include "tools/output/say.h"
 #include "tools/report/report_page.h"
+#include "txmill/guard.h"
 
 enum { REPORT_SCHEMA_VERSION = 1 };
 

@@ -14,11 +14,11 @@
 
 #include "base/fail.h"
 #include "tools/output/exits.h"
-#include "tools/output/guard.h"
 #include "tools/output/say.h"
 #include "tools/output/summary.h"
 #include "tools/output/text.h"
 #include "tools/sample/sample.h"
+#include "txmill/guard.h"
 
 static const txm_option_group groups[] = {
     {"Where", txm_sample_place_options, 0},

@@ -21,7 +21,6 @@
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
-#include "tools/output/guard.h"
 #include "tools/output/json.h"
 #include "tools/output/say.h"
 #include "tools/output/summary.h"
@@ -31,6 +30,7 @@
 #include "tools/ptex/ptex_picture.h"
 #include "tools/view/view_page.h"
 #include "tools/view/view_terminal.h"
+#include "txmill/guard.h"
 
 enum { TXM_VIEW_SCHEMA_VERSION = 1 };
 

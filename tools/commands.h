@@ -11,6 +11,10 @@ const txm_command *txm_command_find(const char *name);
 /* The command with the most similar name; NULL if none is similar. */
 const txm_command *txm_command_near(const char *name);
 
+/* Starts the program that carries out a command, in place of this one; argv has the words after the command's. Returns
+ * an exit code only if it cannot be started. */
+int txm_program_start(const txm_command *command, int argc, char **argv);
+
 /* The list of commands that `txmill --help` prints. */
 void txm_commands_help(FILE *out);
 

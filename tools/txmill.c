@@ -237,5 +237,5 @@ int main(int argc, char **argv)
     static char ask_help[] = "--help";
     if (help)
         argv[2] = ask_help;
-    return run_command(command, argc - 2, argv + 2);
+    return command->program ? txm_program_start(command, argc - 2, argv + 2) : run_command(command, argc - 2, argv + 2);
 }

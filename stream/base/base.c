@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 /* ---- memory ---- */
@@ -240,15 +241,25 @@ char *stm_path_join(const char *dir, const char *name)
     return stm_asprintf(dir[n - 1] == '/' ? "%s%s" : "%s/%s", dir, name);
 }
 
-char *stm_program_folder(void)
+char *stm_program_path(void)
 {
     char path[PATH_MAX];
     const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (n <= 0)
+    path[n > 0 ? n : 0] = 0;
+    /* Without /proc it is the path with which the program was started. */
+    const char *started = (const char *)(uintptr_t)getauxval(AT_EXECFN);
+    if (n <= 0 && (!started || !strchr(started, '/') || !realpath(started, path)))
         return NULL;
-    path[n] = 0;
-    *strrchr(path, '/') = 0;
     return strdup(path);
+}
+
+char *stm_beside_program(const char *file)
+{
+    char *program = stm_program_path(), *path = NULL;
+    if (program)
+        path = stm_asprintf("%.*s/%s", (int)(strrchr(program, '/') - program), program, file);
+    free(program);
+    return path;
 }
 
 /* ---- words for a shell ---- */

@@ -78,8 +78,10 @@ size_t stm_utf8_sequence(const char *text);
 const char *stm_path_base(const char *path);
 bool stm_path_has_ext(const char *path, const char *ext); /* "tx"; case does not matter */
 char *stm_path_join(const char *dir, const char *name);   /* the name alone if it is absolute */
-/* The folder of the running program; NULL if it is unknown. */
-char *stm_program_folder(void);
+/* The path of the running program; NULL if it is unknown, or memory is exhausted. */
+char *stm_program_path(void);
+/* The path of a file in the program's folder; NULL in the same cases. */
+char *stm_beside_program(const char *file);
 
 /* A word, or the name of a file, as a shell reads it; quoted if it needs to be. NULL if memory is exhausted. */
 char *stm_shell_word(const char *word);

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "cli/html.h"
+#include "cli/say.h"
 #include "command/stream_args.h"
-#include "tools/output/format.h"
-#include "tools/output/html.h"
 
 typedef struct budget_page {
     const txm_render_options *options;
@@ -65,21 +65,21 @@ static void write_verdict(FILE *out, const budget_page *page, const texture *tex
 {
     const txm_render_budget *b = page->budget;
     const texture *best = best_saving(textures, b->image_count);
-    char once[TXM_FORMAT_BYTES], used[TXM_FORMAT_BYTES], all[TXM_FORMAT_BYTES], saved[TXM_FORMAT_BYTES];
+    char once[STM_FORMAT_BYTES], used[STM_FORMAT_BYTES], all[STM_FORMAT_BYTES], saved[STM_FORMAT_BYTES];
     fputs("<p class=\"verdict\">", out);
     if (!b->tile_count) {
         fputs("This picture uses no texture.</p>\n", out);
         return;
     }
-    fprintf(out, "This picture needs %s of texture memory at once", txm_format_bytes(b->resolution_peak[0], once));
+    fprintf(out, "This picture needs %s of texture memory at once", stm_format_bytes(b->resolution_peak[0], once));
     if (page->options->render_tile)
         fprintf(out, " with render tiles of %u px", b->tile_px[1]);
-    fprintf(out, ", and %s in all: %.3g %% of the %s that whole images take.", txm_format_bytes(b->touched_bytes, used),
-            percent(b->touched_bytes, b->all_bytes), txm_format_bytes(b->all_bytes, all));
+    fprintf(out, ", and %s in all: %.3g %% of the %s that whole images take.", stm_format_bytes(b->touched_bytes, used),
+            percent(b->touched_bytes, b->all_bytes), stm_format_bytes(b->all_bytes, all));
     if (best) {
         fputs(" The largest saving is to halve ", out);
-        txm_html_text(out, best->use->path);
-        fprintf(out, ": %s (%.3g %%).", txm_format_bytes(best->saved, saved), percent(best->saved, b->touched_bytes));
+        stm_html_text(out, best->use->path);
+        fprintf(out, ": %s (%.3g %%).", stm_format_bytes(best->saved, saved), percent(best->saved, b->touched_bytes));
     }
     fputs("</p>\n", out);
 }
@@ -87,17 +87,17 @@ static void write_verdict(FILE *out, const budget_page *page, const texture *tex
 /* Lists what the figures do not include. */
 static void write_sureness(FILE *out, const txm_render_budget *b)
 {
-    char bytes[TXM_FORMAT_BYTES], tiles[TXM_FORMAT_COUNT], samples[TXM_FORMAT_COUNT];
+    char bytes[STM_FORMAT_BYTES], tiles[STM_FORMAT_COUNT], samples[STM_FORMAT_COUNT];
     fprintf(out, "<p>%u x %u px, %s a pixel; %s found.", b->width, b->height,
-            txm_format_count(b->samples, "sample", samples), txm_format_count(b->tile_count, "tile", tiles));
+            stm_format_count(b->samples, "sample", samples), stm_format_count(b->tile_count, "tile", tiles));
     if (b->growth < 0.0f && b->scene_samples != 1)
         fputs(" One sample does not show how many tiles further ones would find.", out);
     if (b->missing_tiles)
         fprintf(out, " Further samples are expected to find about %s more (%s).",
-                txm_format_count(b->missing_tiles, "tile", tiles), txm_format_bytes(b->missing_bytes, bytes));
+                stm_format_count(b->missing_tiles, "tile", tiles), stm_format_bytes(b->missing_bytes, bytes));
     if (b->map_columns)
         fprintf(out, " Before the first ray, Cycles loads another %s of the world's image to sample its light.",
-                txm_format_bytes(b->map_extra_bytes, bytes));
+                stm_format_bytes(b->map_extra_bytes, bytes));
     fputs("</p>\n", out);
 }
 
@@ -105,28 +105,28 @@ static void write_sureness(FILE *out, const txm_render_budget *b)
 
 static void write_render_tiles(FILE *out, const txm_render_budget *b)
 {
-    char once[TXM_FORMAT_BYTES], loaded[TXM_FORMAT_BYTES];
+    char once[STM_FORMAT_BYTES], loaded[STM_FORMAT_BYTES];
     fputs("<h2>Render tiles</h2>\n<table><tr><th>Render tile</th><th>At once</th><th>Loaded</th></tr>\n", out);
     for (uint32_t i = 0; i < TXM_BUDGET_TILES; i++) {
         if (b->tile_px[i])
             fprintf(out, "<tr><td>%u px", b->tile_px[i]);
         else
             fputs("<tr><td>none", out);
-        fprintf(out, "</td><td>%s</td><td>%s</td></tr>\n", txm_format_bytes(b->tile_peak[i], once),
-                txm_format_bytes(b->tile_loaded[i], loaded));
+        fprintf(out, "</td><td>%s</td><td>%s</td></tr>\n", stm_format_bytes(b->tile_peak[i], once),
+                stm_format_bytes(b->tile_loaded[i], loaded));
     }
     fputs("</table>\n", out);
 }
 
 static void write_resolutions(FILE *out, const txm_render_budget *b)
 {
-    char once[TXM_FORMAT_BYTES], used[TXM_FORMAT_BYTES];
+    char once[STM_FORMAT_BYTES], used[STM_FORMAT_BYTES];
     fputs("<h2>All textures at a lower resolution</h2>\n<table><tr><th>Resolution</th><th>At "
           "once</th><th>Used</th></tr>\n",
           out);
     for (uint32_t i = 0; i < TXM_BUDGET_RESOLUTIONS; i++)
         fprintf(out, "<tr><td>%.4g %%</td><td>%s</td><td>%s</td></tr>\n", 100.0 * (double)b->resolution[i],
-                txm_format_bytes(b->resolution_peak[i], once), txm_format_bytes(b->resolution_bytes[i], used));
+                stm_format_bytes(b->resolution_peak[i], once), stm_format_bytes(b->resolution_bytes[i], used));
     fputs("</table>\n", out);
 }
 
@@ -144,7 +144,7 @@ static void write_bar(FILE *out, const texture *t, uint64_t most)
 
 static void write_textures(FILE *out, const texture *textures, size_t count)
 {
-    char used[TXM_FORMAT_BYTES], all[TXM_FORMAT_BYTES], saved[TXM_FORMAT_BYTES];
+    char used[STM_FORMAT_BYTES], all[STM_FORMAT_BYTES], saved[STM_FORMAT_BYTES];
     if (!count)
         return;
     fputs("<h2>Textures</h2>\n<p>The largest first. The light part of a bar is what the texture would save at half its "
@@ -154,11 +154,11 @@ static void write_textures(FILE *out, const texture *textures, size_t count)
     for (size_t i = 0; i < count; i++) {
         const txm_render_image_use *u = textures[i].use;
         fputs("<tr><td>", out);
-        txm_html_text(out, u->path);
+        stm_html_text(out, u->path);
         fprintf(out, "</td><td>%u x %u</td><td>%s</td><td>%s</td><td>", u->width, u->height,
-                txm_format_bytes(u->used_bytes, used), txm_format_bytes(u->virtual_bytes, all));
+                stm_format_bytes(u->used_bytes, used), stm_format_bytes(u->virtual_bytes, all));
         write_bar(out, &textures[i], textures[0].use->used_bytes);
-        fprintf(out, "</td><td>%s (%.3g %%)</td></tr>\n", txm_format_bytes(textures[i].saved, saved),
+        fprintf(out, "</td><td>%s (%.3g %%)</td></tr>\n", stm_format_bytes(textures[i].saved, saved),
                 percent(textures[i].saved, u->used_bytes));
     }
     fputs("</table>\n", out);

@@ -3,33 +3,34 @@
  * The statistics of a render's cache as JSON. The members of txm_cache_stats and txm_cache_texture_stats have their own
  * names, and texture_stats has the textures in the order of their numbers in the cache.
  */
+#include "cli/json.h"
 #include "command/stream_args.h"
-#include "tools/output/json.h"
 
 /* A UDIM set has no path; it is listed with null, so that the order is kept. */
 static void json_texture(cJSON *list, uint32_t number, const txm_cache_texture_stats *t)
 {
-    cJSON *one = txm_json_append(list);
-    txm_json_uint(one, "texture", number);
-    txm_json_text(one, "path", t->path);
-    txm_json_bool(one, "opened", t->opened);
-    txm_json_bool(one, "failed", t->failed);
-    txm_json_uint(one, "opens", t->opens);
-    txm_json_number(one, "load_seconds", t->load_seconds, 6);
-    txm_json_uint(one, "resident_bytes", t->resident_bytes);
-    txm_json_uint(one, "loads", t->loads);
-    txm_json_uint(one, "reloads", t->reloads);
-    txm_json_uint(one, "failures", t->failures);
-    txm_json_text(one, "message", t->message);
-    cJSON *levels = txm_json_array(one, "levels");
+    cJSON *one = stm_json_append(list);
+    stm_json_uint(one, "texture", number);
+    stm_json_text(one, "path", t->path);
+    stm_json_bool(one, "opened", t->opened);
+    stm_json_bool(one, "failed", t->failed);
+    stm_json_uint(one, "opens", t->opens);
+    stm_json_number(one, "load_seconds", t->load_seconds, 6);
+    stm_json_uint(one, "resident_bytes", t->resident_bytes);
+    stm_json_uint(one, "loads", t->loads);
+    stm_json_uint(one, "reloads", t->reloads);
+    stm_json_uint(one, "failures", t->failures);
+    stm_json_text(one, "message", t->message);
+    cJSON *levels = stm_json_array(one, "levels");
     for (uint32_t i = 0; i < t->levels; i++) {
-        cJSON *level = txm_json_append(levels);
-        txm_json_size(level, t->level[i].width, t->level[i].height);
-        txm_json_uint(level, "tiles", t->level[i].tiles);
-        txm_json_uint(level, "resident", t->level[i].resident);
-        txm_json_uint(level, "loaded", t->level[i].loaded_once);
-        txm_json_uint(level, "loads", t->level[i].loads);
-        txm_json_uint(level, "failed", t->level[i].failed);
+        cJSON *level = stm_json_append(levels);
+        stm_json_uint(level, "width", t->level[i].width);
+        stm_json_uint(level, "height", t->level[i].height);
+        stm_json_uint(level, "tiles", t->level[i].tiles);
+        stm_json_uint(level, "resident", t->level[i].resident);
+        stm_json_uint(level, "loaded", t->level[i].loaded_once);
+        stm_json_uint(level, "loads", t->level[i].loads);
+        stm_json_uint(level, "failed", t->level[i].failed);
     }
 }
 
@@ -86,14 +87,14 @@ void txm_stream_json_cache(cJSON *object, const txm_cache_options *options, cons
                   COUNT(files_opened),
                   COUNT(epoch)};
 #undef COUNT
-    cJSON *o = txm_json_object(object, "cache");
-    txm_json_text(o, "policy", txm_cache_policy_name((txm_cache_policy)options->policy));
-    txm_json_uint(o, "max_bytes", options->max_bytes);
+    cJSON *o = stm_json_object(object, "cache");
+    stm_json_text(o, "policy", txm_cache_policy_name((txm_cache_policy)options->policy));
+    stm_json_uint(o, "max_bytes", options->max_bytes);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        txm_json_uint(o, counts[i].name, counts[i].value);
-    txm_json_number(o, "load_seconds", p->cache.load_seconds, 6);
-    txm_json_text(o, "verdict", p->verdict);
-    cJSON *list = txm_json_array(o, "texture_stats");
+        stm_json_uint(o, counts[i].name, counts[i].value);
+    stm_json_number(o, "load_seconds", p->cache.load_seconds, 6);
+    stm_json_text(o, "verdict", p->verdict);
+    cJSON *list = stm_json_array(o, "texture_stats");
     for (uint32_t i = 0; i < p->texture_count; i++)
         json_texture(list, i, &p->textures[i]);
 }

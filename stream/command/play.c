@@ -11,76 +11,76 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "cli/options.h"
 #include "render/camera_path.h"
-#include "tools/options/args.h"
 #include "txtile/status.h"
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
 #define AT(member) .offset = offsetof(txm_play_args, member)
-const txm_option txm_play_options[] = {
-    TXM_OPTION(UINT, "frames", .verbs = TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(frames), .arg = "N", .max = 1 << 20,
+const stm_option txm_play_options[] = {
+    STM_OPTION(UINT, "frames", .verbs = TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(frames), .arg = "N", .max = 1 << 20,
                .help = "Number of frames of the path (default: up to the last keyframe, at most 65536, else 120)"),
-    TXM_OPTION(
+    STM_OPTION(
         CHOICE, "path", .rare = true, .verbs = TXM_STREAM_PLAY, AT(path), .arg = "PATH",
         .values = "auto orbit keyframes rest",
         .help = "Path of the camera (default: auto, the scene's keyframes or else an orbit)",
         .more =
             "An orbit is one turn around what is in the middle of the picture. With rest the camera does not move."),
-    TXM_OPTION(UINT, "rest", .rare = true, .verbs = TXM_STREAM_PLAY, AT(rest), .arg = "N", .max = 1 << 20,
+    STM_OPTION(UINT, "rest", .rare = true, .verbs = TXM_STREAM_PLAY, AT(rest), .arg = "N", .max = 1 << 20,
                .help = "Number of frames with the camera at rest at the end of the path (default: 0)"),
-    TXM_OPTION(UINT, "warm-up", .rare = true, .verbs = TXM_STREAM_PLAY, AT(warm_up), .arg = "N", .max = 1 << 20,
+    STM_OPTION(UINT, "warm-up", .rare = true, .verbs = TXM_STREAM_PLAY, AT(warm_up), .arg = "N", .max = 1 << 20,
                .help = "Number of frames before the first one, which are not counted (default: 0)"),
-    TXM_OPTION(CHOICE, "texturing", .rare = true, .verbs = TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(texturing),
+    STM_OPTION(CHOICE, "texturing", .rare = true, .verbs = TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(texturing),
                .arg = "KIND", .values = "streamed coarsest untextured",
                .help = "Colours of textures: streamed tiles, a single colour per texture, or grey (default: streamed)"),
-    TXM_OPTION(CHOICE, "show", .verbs = TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(show), .arg = "WHAT",
+    STM_OPTION(CHOICE, "show", .verbs = TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(show), .arg = "WHAT",
                .values = "picture missing levels",
                .help = "Show missing texels in magenta, or levels as colours (default: picture)"),
-    TXM_OPTION(CHOICE, "sampling", .rare = true, .verbs = TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(sampling),
+    STM_OPTION(CHOICE, "sampling", .rare = true, .verbs = TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(sampling),
                .arg = "KIND", .values = "point scene",
                .help = "Texels of a lookup: one of each level, chosen at random, or as in render (default: point)"),
-    TXM_OPTION(UINT, "requests", .rare = true, .verbs = TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(requests), .arg = "N",
+    STM_OPTION(UINT, "requests", .rare = true, .verbs = TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(requests), .arg = "N",
                .min = 1, .max = TXM_FRAMES_MAX_REQUESTS,
                .help = "Size of the list of requests of a frame (default: 4096)"),
-    TXM_OPTION(
+    STM_OPTION(
         CHOICE, "reject", .rare = true, .verbs = TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(reject), .arg = "HOW",
         .values = "spread unique none",
         .help = "Which requests are left out if the list is too short (default: spread)",
         .more = "With spread, as many as do not fit are left out at random. With unique, a share of 1 - unique/total "
                 "of the previous frame is left out, as in Disney's streamer. With none, the last ones are left out."),
-    TXM_OPTION(
+    STM_OPTION(
         UINT, "wave", .rare = true, .verbs = TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(wave), .arg = "LANES",
         .max = TXM_FRAMES_MAX_WAVE,
         .help =
             "Number of lanes of which only one writes the same request: 1, 2, 4 ... 32; 0: all write (default: 16)"),
-    TXM_OPTION(UINT, "batch", .rare = true, .verbs = TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(batch), .arg = "N",
+    STM_OPTION(UINT, "batch", .rare = true, .verbs = TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(batch), .arg = "N",
                .max = TXM_FRAMES_MAX_REQUESTS,
                .help = "Largest number of tiles in a batch (default: 0, as many as fit half of the cache)"),
-    TXM_OPTION(UINT, "loaders", .rare = true, .verbs = TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(loaders), .arg = "N",
+    STM_OPTION(UINT, "loaders", .rare = true, .verbs = TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(loaders), .arg = "N",
                .min = 1, .max = 1024,
                .help = "Number of threads that load tiles, besides those that trace (default: 2)"),
-    TXM_OPTION(PERCENT, "marks", .rare = true, .verbs = TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(marks), .arg = "PERCENT",
+    STM_OPTION(PERCENT, "marks", .rare = true, .verbs = TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(marks), .arg = "PERCENT",
                .most = 100.0,
                .help = "How full the cache is when lookups begin to mark the tiles that they use (default: 90)"),
-    TXM_OPTION(FLAG, "virtual", .rare = true, .verbs = TXM_STREAM_PLAY, AT(is_virtual),
+    STM_OPTION(FLAG, "virtual", .rare = true, .verbs = TXM_STREAM_PLAY, AT(is_virtual),
                .help = "Compute time from prices instead of the clock",
                .more = "Pictures and figures are then the same on every machine and for any number of threads. Each "
                        "of the prices below implies it."),
-    TXM_OPTION(NUMBER, "frame-ms", .rare = true, .verbs = TXM_STREAM_PLAY, AT(frame_ms), .arg = "MS", .most = 1e9,
+    STM_OPTION(NUMBER, "frame-ms", .rare = true, .verbs = TXM_STREAM_PLAY, AT(frame_ms), .arg = "MS", .most = 1e9,
                .help = "Price of the rays of a frame (default: 33)"),
-    TXM_OPTION(NUMBER, "tile-ms", .rare = true, .verbs = TXM_STREAM_PLAY, AT(tile_ms), .arg = "MS", .most = 1e9,
+    STM_OPTION(NUMBER, "tile-ms", .rare = true, .verbs = TXM_STREAM_PLAY, AT(tile_ms), .arg = "MS", .most = 1e9,
                .help = "Price of loading a tile (default: 0.05)"),
-    TXM_OPTION(NUMBER, "texel-ns", .rare = true, .verbs = TXM_STREAM_PLAY, AT(texel_ns), .arg = "NS", .most = 1e9,
+    STM_OPTION(NUMBER, "texel-ns", .rare = true, .verbs = TXM_STREAM_PLAY, AT(texel_ns), .arg = "NS", .most = 1e9,
                .help = "Price of looking up a texel (default: 2)"),
-    TXM_OPTION(NUMBER, "request-ns", .rare = true, .verbs = TXM_STREAM_PLAY, AT(request_ns), .arg = "NS", .most = 1e9,
+    STM_OPTION(NUMBER, "request-ns", .rare = true, .verbs = TXM_STREAM_PLAY, AT(request_ns), .arg = "NS", .most = 1e9,
                .help = "Price of writing a request (default: 20)"),
-    TXM_OPTION(NUMBER, "latency-ms", .rare = true, .verbs = TXM_STREAM_PLAY, AT(latency_ms), .arg = "MS", .most = 1e9,
+    STM_OPTION(NUMBER, "latency-ms", .rare = true, .verbs = TXM_STREAM_PLAY, AT(latency_ms), .arg = "MS", .most = 1e9,
                .help = "Time from the end of a frame until its requests can be loaded (default: 0)"),
-    TXM_OPTION(UINT, "keys", .rare = true, .verbs = TXM_STREAM_PLAY, AT(keys), .arg = "N", .max = 65536,
+    STM_OPTION(UINT, "keys", .rare = true, .verbs = TXM_STREAM_PLAY, AT(keys), .arg = "N", .max = 65536,
                .help = "Number of keys of requested tiles in the JSON of each frame (default: 0)"),
-    TXM_OPTION(STRING, "strip", .rare = true, .verbs = TXM_STREAM_PLAY, AT(strip), .arg = "FILE",
-               .values = TXM_VALUES_FILE,
+    STM_OPTION(STRING, "strip", .rare = true, .verbs = TXM_STREAM_PLAY, AT(strip), .arg = "FILE",
+               .values = STM_VALUES_FILE,
                .help = "Write five pictures side by side: untextured, a single colour per texture, and streamed after "
                        "1, 8 and 64 frames"),
     {0},

@@ -6,8 +6,8 @@
 #ifndef TXM_TOOLS_STREAM_PLAY_H
 #define TXM_TOOLS_STREAM_PLAY_H
 #include "base/base.h"
+#include "cli/options.h"
 #include "render/frames.h"
-#include "tools/options/opt.h"
 
 /* The first operand, as a bit. */
 typedef enum txm_stream_verb {
@@ -28,7 +28,7 @@ typedef struct txm_play_args {
     const char *strip;
 } txm_play_args;
 
-extern const txm_option txm_play_options[];
+extern const stm_option txm_play_options[];
 /* The defaults. */
 txm_play_args txm_play_defaults(void);
 

@@ -8,10 +8,10 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "cli/html.h"
+#include "cli/say.h"
 #include "command/play.h"
 #include "command/stream_args.h"
-#include "tools/output/format.h"
-#include "tools/output/html.h"
 
 enum { WIDTH = 760, HEIGHT = 240, LEFT = 86, RIGHT = 740, TOP = 40, BOTTOM = 200, MOST_POINTS = 600 };
 
@@ -175,9 +175,9 @@ static void write_until(FILE *out, const char *what, uint32_t frames)
 static void write_verdict(FILE *out, const txm_play_run *run)
 {
     const txm_frames_totals *t = &run->totals;
-    char frames[TXM_FORMAT_COUNT], samples[TXM_FORMAT_COUNT];
+    char frames[STM_FORMAT_COUNT], samples[STM_FORMAT_COUNT];
     fprintf(out, "<p class=\"verdict\">%s%s of %.2f ms on average; the longest took %.2f times the median.",
-            txm_format_count(t->frames, "frame", frames), run->stopped ? ", then it was stopped," : "",
+            stm_format_count(t->frames, "frame", frames), run->stopped ? ", then it was stopped," : "",
             t->ms / t->frames, t->median_ms > 0.0 ? t->longest_ms / t->median_ms : 1.0);
     if (run->options->textures == TXM_FRAMES_STREAMED) {
         fputs(" Since the last cut:", out);
@@ -188,7 +188,7 @@ static void write_verdict(FILE *out, const txm_play_run *run)
             fputs(" half of the texels were never in memory.", out);
     }
     fprintf(out, "</p>\n<p>%u x %u px, %s a frame, time %s; a list of %u requests, waves of %u lanes; ", run->width,
-            run->height, txm_format_count(run->options->render.samples, "sample", samples),
+            run->height, stm_format_count(run->options->render.samples, "sample", samples),
             run->options->is_virtual ? "by prices" : "measured", run->options->requests, run->options->wave);
     fprintf(out,
             "%" PRIu64 " tiles loaded, %" PRIu64 " of them again, %" PRIu64 " evicted, %" PRIu64

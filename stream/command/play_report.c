@@ -9,11 +9,11 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "cli/json.h"
+#include "cli/say.h"
+#include "cli/settings.h"
 #include "command/play.h"
 #include "command/stream_args.h"
-#include "tools/options/project.h"
-#include "tools/output/format.h"
-#include "tools/output/json.h"
 
 static double percent(uint64_t part, uint64_t of)
 {
@@ -41,10 +41,10 @@ void txm_play_print(const txm_play_run *run)
 {
     const txm_frames_totals *t = &run->totals;
     const txm_frame_stats *last = run->frame_count ? &run->frames[run->frame_count - 1] : NULL;
-    char frames[TXM_FORMAT_COUNT], samples[TXM_FORMAT_COUNT], held[TXM_FORMAT_BYTES];
+    char frames[STM_FORMAT_COUNT], samples[STM_FORMAT_COUNT], held[STM_FORMAT_BYTES];
     printf("%s: %u x %u px, %s of %s%s%s\n", run->scene, run->width, run->height,
-           txm_format_count(t->frames, "frame", frames),
-           txm_format_count(run->options->render.samples, "sample", samples),
+           stm_format_count(t->frames, "frame", frames),
+           stm_format_count(run->options->render.samples, "sample", samples),
            run->options->is_virtual ? ", in virtual time" : "", run->stopped ? ", stopped" : "");
     if (!last)
         return;
@@ -61,7 +61,7 @@ void txm_play_print(const txm_play_run *run)
         printf("tiles        %" PRIu64 " loaded in batches (%" PRIu32 "), %" PRIu64 " of them again; %" PRIu64
                " evicted, %" PRIu64 " left for later, %" PRIu64 " failed\n",
                t->loaded, t->batches, t->reloaded, t->evicted, t->cut, t->load_failures);
-        printf("memory       %s of tiles\n", txm_format_bytes(last->resident_bytes, held));
+        printf("memory       %s of tiles\n", stm_format_bytes(last->resident_bytes, held));
     }
     txm_stream_print_devices(run->devices, run->device_count, 13);
 }
@@ -70,11 +70,11 @@ void txm_play_print(const txm_play_run *run)
 
 static void json_keys(cJSON *object, const txm_tile_key *keys, uint32_t most)
 {
-    cJSON *list = txm_json_array(object, "keys");
+    cJSON *list = stm_json_array(object, "keys");
     for (uint32_t i = 0; i < most && keys[i]; i++) {
         char text[17];
         snprintf(text, sizeof text, "%016" PRIx64, keys[i]);
-        txm_json_append_text(list, text);
+        stm_json_append_text(list, text);
     }
 }
 
@@ -108,20 +108,20 @@ static void json_frame(cJSON *o, const txm_frame_stats *s)
                   {"resident_bytes", s->resident_bytes},
                   {"allocated_bytes", s->allocated_bytes}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        txm_json_uint(o, counts[i].name, counts[i].value);
-    txm_json_number(o, "begin_ms", s->begin_ms, 6);
-    txm_json_number(o, "ms", s->ms, 6);
-    txm_json_bool(o, "busy", s->busy);
-    txm_json_bool(o, "marks", s->marks);
+        stm_json_uint(o, counts[i].name, counts[i].value);
+    stm_json_number(o, "begin_ms", s->begin_ms, 6);
+    stm_json_number(o, "ms", s->ms, 6);
+    stm_json_bool(o, "busy", s->busy);
+    stm_json_bool(o, "marks", s->marks);
 }
 
 /* null: not reached. */
 static void json_until(cJSON *o, const char *name, uint32_t frames)
 {
     if (frames == UINT32_MAX)
-        txm_json_text(o, name, NULL);
+        stm_json_text(o, name, NULL);
     else
-        txm_json_uint(o, name, frames + 1);
+        stm_json_uint(o, name, frames + 1);
 }
 
 static void json_totals(cJSON *object, const txm_play_run *run)
@@ -147,12 +147,12 @@ static void json_totals(cJSON *object, const txm_play_run *run)
                   {"reloaded", t->reloaded},
                   {"evicted", t->evicted},
                   {"load_failures", t->load_failures}};
-    cJSON *o = txm_json_object(object, "totals");
+    cJSON *o = stm_json_object(object, "totals");
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        txm_json_uint(o, counts[i].name, counts[i].value);
-    txm_json_number(o, "ms", t->ms, 6);
-    txm_json_number(o, "longest_ms", t->longest_ms, 6);
-    txm_json_number(o, "median_ms", t->median_ms, 6);
+        stm_json_uint(o, counts[i].name, counts[i].value);
+    stm_json_number(o, "ms", t->ms, 6);
+    stm_json_number(o, "longest_ms", t->longest_ms, 6);
+    stm_json_number(o, "median_ms", t->median_ms, 6);
     json_until(o, "frames_until_half", t->until_half);
     json_until(o, "frames_until_most", t->until_most);
     json_until(o, "frames_until_all", t->until_all);
@@ -160,39 +160,39 @@ static void json_totals(cJSON *object, const txm_play_run *run)
 
 static void json_options(cJSON *object, const txm_frames_options *f)
 {
-    cJSON *o = txm_json_object(object, "options");
-    txm_json_text(o, "texturing", txm_frames_textures_name((txm_frames_textures)f->textures));
-    txm_json_text(o, "show", txm_frames_show_name((txm_frames_show)f->show));
-    txm_json_text(o, "sampling", txm_frames_filter_name((txm_frames_filter)f->filter));
-    txm_json_text(o, "reject", txm_frames_reject_name((txm_frames_reject)f->reject));
-    txm_json_uint(o, "requests", f->requests);
-    txm_json_uint(o, "wave", f->wave);
-    txm_json_uint(o, "batch", f->batch);
-    txm_json_uint(o, "cache_bytes", f->render.cache->max_bytes);
-    txm_json_text(o, "policy", txm_cache_policy_name((txm_cache_policy)f->render.cache->policy));
-    txm_json_bool(o, "virtual", f->is_virtual);
+    cJSON *o = stm_json_object(object, "options");
+    stm_json_text(o, "texturing", txm_frames_textures_name((txm_frames_textures)f->textures));
+    stm_json_text(o, "show", txm_frames_show_name((txm_frames_show)f->show));
+    stm_json_text(o, "sampling", txm_frames_filter_name((txm_frames_filter)f->filter));
+    stm_json_text(o, "reject", txm_frames_reject_name((txm_frames_reject)f->reject));
+    stm_json_uint(o, "requests", f->requests);
+    stm_json_uint(o, "wave", f->wave);
+    stm_json_uint(o, "batch", f->batch);
+    stm_json_uint(o, "cache_bytes", f->render.cache->max_bytes);
+    stm_json_text(o, "policy", txm_cache_policy_name((txm_cache_policy)f->render.cache->policy));
+    stm_json_bool(o, "virtual", f->is_virtual);
     if (!f->is_virtual)
         return;
-    cJSON *prices = txm_json_object(o, "prices");
-    txm_json_number(prices, "frame_ms", f->prices.frame_ms, 6);
-    txm_json_number(prices, "tile_ms", f->prices.tile_ms, 6);
-    txm_json_number(prices, "texel_ns", f->prices.texel_ns, 6);
-    txm_json_number(prices, "request_ns", f->prices.request_ns, 6);
-    txm_json_number(prices, "latency_ms", f->prices.latency_ms, 6);
+    cJSON *prices = stm_json_object(o, "prices");
+    stm_json_number(prices, "frame_ms", f->prices.frame_ms, 6);
+    stm_json_number(prices, "tile_ms", f->prices.tile_ms, 6);
+    stm_json_number(prices, "texel_ns", f->prices.texel_ns, 6);
+    stm_json_number(prices, "request_ns", f->prices.request_ns, 6);
+    stm_json_number(prices, "latency_ms", f->prices.latency_ms, 6);
 }
 
 static void json_images(cJSON *object, const txm_play_run *run)
 {
-    cJSON *list = txm_json_array(object, "images");
+    cJSON *list = stm_json_array(object, "images");
     for (size_t i = 0; i < run->image_count; i++) {
         const txm_render_image_cost *c = &run->costs[i];
-        cJSON *image = txm_json_append(list);
-        txm_json_text(image, "image", run->images[i]);
-        txm_json_uint(image, "loads", c->loads);
-        txm_json_uint(image, "reloads", c->reloads);
-        txm_json_uint(image, "loaded_bytes", c->loaded_bytes);
-        txm_json_uint(image, "failures", c->failures);
-        txm_json_text(image, "failure", c->failures ? c->message : NULL);
+        cJSON *image = stm_json_append(list);
+        stm_json_text(image, "image", run->images[i]);
+        stm_json_uint(image, "loads", c->loads);
+        stm_json_uint(image, "reloads", c->reloads);
+        stm_json_uint(image, "loaded_bytes", c->loaded_bytes);
+        stm_json_uint(image, "failures", c->failures);
+        stm_json_text(image, "failure", c->failures ? c->message : NULL);
     }
 }
 
@@ -204,9 +204,9 @@ static void json_frame_at(cJSON *frame, const txm_play_run *run, size_t i)
 
 static void json_frames(cJSON *object, const txm_play_run *run)
 {
-    cJSON *frames = txm_json_array(object, "frames");
+    cJSON *frames = stm_json_array(object, "frames");
     for (size_t i = 0; i < run->frame_count; i++)
-        json_frame_at(txm_json_append(frames), run, i);
+        json_frame_at(stm_json_append(frames), run, i);
 }
 
 /* The text of a frame without memory makes the whole report fail. */
@@ -214,7 +214,7 @@ void txm_play_add_json(txm_play_run *run)
 {
     cJSON *frame = cJSON_CreateObject();
     json_frame_at(frame, run, run->frame_count - 1);
-    char *text = txm_json_take(frame);
+    char *text = stm_json_take(frame);
     if (run->frame_count > 1)
         stm_bytes_puts(&run->frames_json, ",");
     if (text)
@@ -227,26 +227,25 @@ void txm_play_add_json(txm_play_run *run)
 /* In virtual time nothing in the report depends on the machine, so the real loading times are left out. */
 void txm_play_json(const txm_play_run *run)
 {
-    cJSON *o = txm_json_new("txmill.stream", TXM_STREAM_SCHEMA_VERSION);
-    txm_json_text(o, "action", run->action);
-    txm_json_text(o, "scene", run->scene);
-    txm_json_uint(o, "width", run->width);
-    txm_json_uint(o, "height", run->height);
-    txm_json_uint(o, "samples", run->options->render.samples);
-    txm_json_uint(o, "bounces", run->options->render.bounces);
-    txm_json_text(o, "path", run->path);
-    txm_json_bool(o, "stopped", run->stopped);
-    txm_project_json(o);
+    cJSON *o = stm_json_new("txmill.stream", TXM_STREAM_SCHEMA_VERSION);
+    stm_json_text(o, "action", run->action);
+    stm_json_text(o, "scene", run->scene);
+    stm_json_uint(o, "width", run->width);
+    stm_json_uint(o, "height", run->height);
+    stm_json_uint(o, "samples", run->options->render.samples);
+    stm_json_uint(o, "bounces", run->options->render.bounces);
+    stm_json_text(o, "path", run->path);
+    stm_json_bool(o, "stopped", run->stopped);
+    stm_settings_json(o);
     json_options(o, run->options);
     json_totals(o, run);
     if (run->frames_json.size) {
         char *all = run->frames_json.failed ? NULL : stm_asprintf("[%s]", run->frames_json.data);
-        if (!all || !cJSON_AddRawToObject(o, "frames", all))
-            txm_json_missing();
+        stm_json_raw(o, "frames", all);
         free(all);
     } else
         json_frames(o, run);
     json_images(o, run);
     txm_stream_json_devices(o, run->devices, run->device_count);
-    txm_json_emit(o);
+    stm_json_emit(o);
 }

@@ -10,11 +10,10 @@
 #define TXM_TOOLS_STREAM_ARGS_H
 #include <cjson/cJSON.h>
 
+#include "cli/settings.h"
 #include "command/play.h"
 #include "render/render.h"
 #include "replay/replay_table.h"
-#include "tools/inspect/tx_files.h"
-#include "tools/options/rule_args.h"
 
 enum { TXM_STREAM_SCHEMA_VERSION = 1 };
 
@@ -22,22 +21,22 @@ enum { TXM_STREAM_SCHEMA_VERSION = 1 };
 enum { TXM_STREAM_NOT_GIVEN = 1 << 16 };
 
 typedef struct txm_stream_args {
-    txm_pixel_size size;
-    uint32_t samples, bounces, seed, tile, lanes, threads, keep_epochs, max_open;
+    stm_pixel_size size;
+    uint32_t samples, bounces, seed, tile, lanes, keep_epochs, max_open;
     uint64_t cache_bytes, device_memory;
     const char *device;
     double resolution, frame, filter_glossy; /* filter_glossy below 0: not given */
     int engine, policy, differentials, rule, mode;
     bool narrow, untextured, apart, open_first, trace_lookups, keep_partial, overwrite, json, quiet;
-    const char *output, *heat_level, *heat_misses, *heat_passes, *heat_tiles, *html, *trace, *tiles, *cache_dir;
-    txm_tx_files_args images; /* images for a built-in scene */
-    txm_config_args config;
-    txm_rule_args rules; /* from .txmill files and variables only */
+    const char *output, *heat_level, *heat_misses, *heat_passes, *heat_tiles, *html, *trace, *tiles;
+    stm_opt_list include, exclude; /* of the images for a built-in scene */
+    stm_project_args project;
+    stm_settings settings; /* of the command line and the project; set before the scene is opened */
     txm_play_args play;
 } txm_stream_args;
 
-extern const txm_option txm_stream_picture_options[], txm_stream_texture_options[], txm_stream_engine_options[],
-    txm_stream_output_options[];
+extern const stm_option txm_stream_picture_options[], txm_stream_image_options[], txm_stream_texture_options[],
+    txm_stream_engine_options[], txm_stream_output_options[];
 /* The library's defaults, so that documentation and program agree; only the render tile has Blender's. */
 void txm_stream_defaults(void *args);
 /* The options of the cache; `plays` if frames do not wait for tiles. */
@@ -56,7 +55,7 @@ txm_status txm_stream_guard_outputs(const txm_stream_args *args, const txm_rende
 void txm_stream_say_written(const txm_stream_args *args);
 
 /* Opens the scene of the second operand; images that follow it belong to a built-in scene. */
-txm_status txm_stream_open_scene(const txm_stream_args *args, const txm_operands *operands, txm_render_scene **scene,
+txm_status txm_stream_open_scene(const txm_stream_args *args, const stm_operands *operands, txm_render_scene **scene,
                                  txm_error *err);
 /* Writes linear colours in the format given by the extension of `path`. NULL: does nothing. */
 txm_status txm_stream_write_rgb(const char *path, const float *rgb, uint32_t width, uint32_t height, txm_error *err);

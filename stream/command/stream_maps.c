@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "cli/html.h"
+#include "cli/say.h"
 #include "command/stream_args.h"
-#include "tools/output/format.h"
-#include "tools/output/html.h"
 #include "txmill/picture.h"
 
 /* ---- maps of tiles ---- */
@@ -149,7 +149,7 @@ static void draw_curve(FILE *out, const txm_render_picture *p, bool allocated, c
  * cache. */
 void txm_stream_plot_memory(FILE *out, const txm_render_picture *p)
 {
-    char text[TXM_FORMAT_BYTES];
+    char text[STM_FORMAT_BYTES];
     double most = 1.0, seconds = 1e-9;
     for (size_t i = 0; i < p->moment_count; i++) {
         most = fmax(most, (double)p->moments[i].allocated_bytes);
@@ -167,9 +167,9 @@ void txm_stream_plot_memory(FILE *out, const txm_render_picture *p)
                 "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"currentColor\" stroke-opacity=\"0.15\"/>\n",
                 LEFT, y, RIGHT, y);
         fprintf(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", LEFT - 8, y + 4,
-                txm_format_bytes((uint64_t)(most * i / 4.0), text));
+                stm_format_bytes((uint64_t)(most * i / 4.0), text));
         fprintf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", x, BOTTOM + 20,
-                txm_format_seconds(seconds * i / 4.0, text));
+                stm_format_seconds(seconds * i / 4.0, text));
     }
     draw_curve(out, p, true, "#d55e00", seconds, most);
     draw_curve(out, p, false, "#0072b2", seconds, most);

@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 #include "command/stream_args.h"
-#include "tools/options/library_words.h"
+#include "replay/policy_words.h"
 #include "txmill/level.h"
 
 /* Whether a device exists is checked when it is opened. */
@@ -22,116 +22,126 @@ static txm_status parse_devices(const char *text, void *field, txm_error *err)
 }
 
 #define AT(member) .offset = offsetof(txm_stream_args, member)
-const txm_option txm_stream_picture_options[] = {
-    TXM_OPTION(PIXELS, "size", .letter = 's', AT(size), .arg = "WxH",
+const stm_option txm_stream_picture_options[] = {
+    STM_OPTION(PIXELS, "size", .letter = 's', AT(size), .arg = "WxH",
                .help = "Size of the picture in pixels (default: the scene's)"),
-    TXM_OPTION(
+    STM_OPTION(
         UINT, "samples", AT(samples), .arg = "N", .min = 1, .max = 65536,
         .help = "Samples per pixel (default: 4; for frames: 1; for a budget: as many as it needs)",
         .more = "A budget stops when the doublings that are left would find less than 3 % more tiles if each found as "
                 "many as the last one, or at 64. They are left until the number of samples of the scene; that "
                 "counts as at least 32 and at most 256."),
-    TXM_OPTION(UINT, "bounces", .rare = true, AT(bounces), .arg = "N", .max = 1024,
+    STM_OPTION(UINT, "bounces", .rare = true, AT(bounces), .arg = "N", .max = 1024,
                .help = "Bounces of a path; 0 traces only camera rays (default: the scene's, else 3)"),
-    TXM_OPTION(UINT, "tile", .verbs = TXM_STREAM_RENDER | TXM_STREAM_BUDGET, .rare = true, .letter = 't', AT(tile),
+    STM_OPTION(UINT, "tile", .verbs = TXM_STREAM_RENDER | TXM_STREAM_BUDGET, .rare = true, .letter = 't', AT(tile),
                .arg = "PX", .max = 65536,
                .help = "Edge of a render tile, at whose end unused tiles may be evicted (default: 2048; 0: none)"),
-    TXM_OPTION(UINT, "seed", .rare = true, AT(seed), .arg = "N", .max = UINT32_MAX,
+    STM_OPTION(UINT, "seed", .rare = true, AT(seed), .arg = "N", .max = UINT32_MAX,
                .help = "Seed of the random numbers (default: 1)"),
-    TXM_OPTION(NUMBER, "frame", .rare = true, AT(frame), .arg = "T", .most = 1.0,
+    STM_OPTION(NUMBER, "frame", .rare = true, AT(frame), .arg = "T", .most = 1.0,
                .help = "Place of the camera of the built-in scene fly, 0 to 1 (default: 0)"),
     {0},
 };
-const txm_option txm_stream_texture_options[] = {
-    TXM_OPTION(SIZE, "cache", .verbs = TXM_STREAM_RENDER | TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(cache_bytes),
+const stm_option txm_stream_image_options[] = {
+    STM_OPTION(LIST, "include", .rare = true, AT(include), .arg = "GLOB",
+               .help = "In folders, use only the files that match (repeatable)",
+               .more = "Folders are searched with their subfolders for files with the right extension. A list, one "
+                       "path per line, is read with @FILE, or from standard input with -."),
+    STM_OPTION(LIST, "exclude", .rare = true, AT(exclude), .arg = "GLOB",
+               .help = "In folders, leave out files and subfolders that match (repeatable)"),
+    {0},
+};
+const stm_option txm_stream_texture_options[] = {
+    STM_OPTION(SIZE, "cache", .verbs = TXM_STREAM_RENDER | TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(cache_bytes),
                .arg = "SIZE", .help = "Memory for textures (default: 1G; 0: no limit)"),
-    TXM_OPTION(CHOICE, "policy", .verbs = TXM_STREAM_RENDER | TXM_STREAM_PLAY | TXM_STREAM_VIEW, .rare = true,
-               AT(policy), .arg = "POLICY", .values = txm_policy_values,
-               .help = "Which tiles are evicted (default: render-tiles; for frames: lru)", .more = txm_policy_more),
-    TXM_OPTION(UINT, "keep-epochs", .verbs = TXM_STREAM_RENDER, .rare = true, AT(keep_epochs), .arg = "N", .min = 1,
+    STM_OPTION(CHOICE, "policy", .verbs = TXM_STREAM_RENDER | TXM_STREAM_PLAY | TXM_STREAM_VIEW, .rare = true,
+               AT(policy), .arg = "POLICY", .values = stm_policy_values,
+               .help = "Which tiles are evicted (default: render-tiles; for frames: lru)", .more = stm_policy_more),
+    STM_OPTION(UINT, "keep-epochs", .verbs = TXM_STREAM_RENDER, .rare = true, AT(keep_epochs), .arg = "N", .min = 1,
                .max = 2, .help = "Number of render tiles whose textures are kept (default: 1)"),
-    TXM_OPTION(PERCENT, "resolution", .rare = true, AT(resolution), .arg = "PERCENT", .least = 0.01, .most = 100.0,
+    STM_OPTION(PERCENT, "resolution", .rare = true, AT(resolution), .arg = "PERCENT", .least = 0.01, .most = 100.0,
                .help = "Texture resolution in percent (default: 100)",
                .more = "A budget has figures for this resolution, and for a half and a quarter of it."),
-    TXM_OPTION(UINT, "max-open", .verbs = TXM_STREAM_RENDER | TXM_STREAM_PLAY | TXM_STREAM_VIEW, .rare = true,
+    STM_OPTION(UINT, "max-open", .verbs = TXM_STREAM_RENDER | TXM_STREAM_PLAY | TXM_STREAM_VIEW, .rare = true,
                AT(max_open), .arg = "N", .min = 1, .max = 65536,
                .help = "Number of files that may be open at the same time (default: 128)"),
-    TXM_OPTION(FLAG, "open-first", .verbs = TXM_STREAM_RENDER, .rare = true, AT(open_first),
+    STM_OPTION(FLAG, "open-first", .verbs = TXM_STREAM_RENDER, .rare = true, AT(open_first),
                .help = "Open all images and set up all levels before the first ray, as Cycles does"),
-    TXM_OPTION(FLAG, "no-coalesce", .verbs = TXM_STREAM_RENDER | TXM_STREAM_PLAY | TXM_STREAM_VIEW, .rare = true,
+    STM_OPTION(FLAG, "no-coalesce", .verbs = TXM_STREAM_RENDER | TXM_STREAM_PLAY | TXM_STREAM_VIEW, .rare = true,
                AT(apart), .help = "Keep a copy of each tile, also for equal files and for tiles of a single colour"),
-    TXM_OPTION(CHOICE, "differentials", .rare = true, AT(differentials), .arg = "KIND", .values = "compact full cone",
+    STM_OPTION(CHOICE, "differentials", .rare = true, AT(differentials), .arg = "KIND", .values = "compact full cone",
                .help = "How rays carry the size of a pixel (default: compact, as in Cycles)"),
-    TXM_OPTION(
+    STM_OPTION(
         NUMBER, "filter-glossy", .rare = true, AT(filter_glossy), .arg = "F", .most = 1e6,
         .help =
             "Blender's setting; up to 1, the share by which rough surfaces widen rays (default: the scene's, else 1)"),
-    TXM_OPTION(FLAG, "no-widen", .rare = true, AT(narrow),
+    STM_OPTION(FLAG, "no-widen", .rare = true, AT(narrow),
                .help = "Do not widen rays where rough surfaces scatter them: --filter-glossy 0"),
-    TXM_OPTION(CHOICE, "rule", .rare = true, AT(rule), .arg = "RULE", .values = "cycles ellipse probes",
+    STM_OPTION(CHOICE, "rule", .rare = true, AT(rule), .arg = "RULE", .values = "cycles ellipse probes",
                .help = "How the level is computed from the derivatives (default: cycles)"),
-    TXM_OPTION(CHOICE, "mode", .rare = true, AT(mode), .arg = "MODE",
+    STM_OPTION(CHOICE, "mode", .rare = true, AT(mode), .arg = "MODE",
                .values = "stochastic stochastic-full floor trilinear",
                .help = "How the fraction of a level is used (default: stochastic; for frames: trilinear)"),
-    TXM_OPTION_CACHE_DIR(AT(cache_dir), "Folder of the tx files (default: blender_tx beside each image)", NULL),
-    TXM_OPTION(FLAG, "untextured", .verbs = TXM_STREAM_RENDER | TXM_STREAM_PLAY | TXM_STREAM_VIEW, .rare = true,
+    STM_OPTION(STRING, "cache-dir", .letter = 'd', AT(project.cache_dir), .arg = "DIR", .values = STM_VALUES_DIR,
+               .help = "Folder of the tx files (default: blender_tx beside each image)"),
+    STM_OPTION(FLAG, "untextured", .verbs = TXM_STREAM_RENDER | TXM_STREAM_PLAY | TXM_STREAM_VIEW, .rare = true,
                AT(untextured), .help = "Look up no textures, to measure the cost of the picture without them"),
     {0},
 };
-const txm_option txm_stream_engine_options[] = {
-    TXM_OPTION(CHOICE, "engine", .rare = true, .verbs = TXM_STREAM_RENDER, AT(engine), .arg = "ENGINE",
+const stm_option txm_stream_engine_options[] = {
+    STM_OPTION(CHOICE, "engine", .rare = true, .verbs = TXM_STREAM_RENDER, AT(engine), .arg = "ENGINE",
                .values = "wave blocking reference", .help = "How paths are traced (default: wave)",
                .more = "With wave, many paths take a step at once, and the tiles that they miss are loaded in batches, "
                        "as in renderers on GPUs. With blocking, each thread follows one path and waits for each tile. "
                        "With reference, all tiles of all levels are loaded first. All three give the same bits."),
-    TXM_OPTION(UINT, "lanes", .verbs = TXM_STREAM_RENDER, .rare = true, AT(lanes), .arg = "N", .min = 1, .max = 1 << 20,
+    STM_OPTION(UINT, "lanes", .verbs = TXM_STREAM_RENDER, .rare = true, AT(lanes), .arg = "N", .min = 1, .max = 1 << 20,
                .help = "Paths per wave, 1 to 1048576 (default: 65536)"),
-    TXM_OPTION(CUSTOM, "device", .rare = true, .verbs = TXM_STREAM_RENDER | TXM_STREAM_PLAY | TXM_STREAM_VIEW,
+    STM_OPTION(CUSTOM, "device", .rare = true, .verbs = TXM_STREAM_RENDER | TXM_STREAM_PLAY | TXM_STREAM_VIEW,
                AT(device), .arg = "NAME", .values = "cpu cuda opencl", .parse = parse_devices,
                .help =
                    "Where textures are looked up: cpu, or devices such as opencl:0 or opencl:0,opencl:1 (default: cpu)",
                .more = "Rays are traced on the CPU. The bits of the picture do not depend on this option. Renders need "
                        "--engine wave. If a device fails, its work is done by the others, or by the CPU."),
-    TXM_OPTION(SIZE, "device-memory", .verbs = TXM_STREAM_RENDER | TXM_STREAM_PLAY | TXM_STREAM_VIEW, .rare = true,
+    STM_OPTION(SIZE, "device-memory", .verbs = TXM_STREAM_RENDER | TXM_STREAM_PLAY | TXM_STREAM_VIEW, .rare = true,
                AT(device_memory), .arg = "SIZE", .help = "Memory for tiles on each device (default: that of --cache)",
                .more =
                    "Tiles that do not fit are kept in memory of the machine, which the device reaches more slowly."),
-    TXM_OPTION_JOBS(AT(threads)),
+    STM_OPTION_JOBS(AT(project.threads)),
     {0},
 };
-const txm_option txm_stream_output_options[] = {
-    TXM_OPTION(STRING, "output", .letter = 'o', .verbs = TXM_STREAM_RENDER | TXM_STREAM_PLAY | TXM_STREAM_VIEW,
-               AT(output), .arg = "FILE", .values = TXM_VALUES_FILE, .help = "File for the picture",
+const stm_option txm_stream_output_options[] = {
+    STM_OPTION(STRING, "output", .letter = 'o', .verbs = TXM_STREAM_RENDER | TXM_STREAM_PLAY | TXM_STREAM_VIEW,
+               AT(output), .arg = "FILE", .values = STM_VALUES_FILE, .help = "File for the picture",
                .more = "Any format that OpenImageIO writes; EXR keeps all of it."),
-    TXM_OPTION(STRING, "heat-level", .verbs = TXM_STREAM_RENDER, .rare = true, AT(heat_level), .arg = "FILE",
-               .values = TXM_VALUES_FILE, .help = "Write a map of the levels that the camera sees"),
-    TXM_OPTION(STRING, "heat-misses", .verbs = TXM_STREAM_RENDER, .rare = true, AT(heat_misses), .arg = "FILE",
-               .values = TXM_VALUES_FILE, .help = "Write a map of the steps that missed a tile and were run again"),
-    TXM_OPTION(STRING, "heat-passes", .verbs = TXM_STREAM_RENDER, .rare = true, AT(heat_passes), .arg = "FILE",
-               .values = TXM_VALUES_FILE, .help = "Write a map of the launches until each pixel was complete"),
-    TXM_OPTION(STRING, "heat-tiles", .verbs = TXM_STREAM_RENDER, .rare = true, AT(heat_tiles), .arg = "FILE",
-               .values = TXM_VALUES_FILE, .help = "Write maps of the tiles of each texture that were used"),
-    TXM_OPTION(
+    STM_OPTION(STRING, "heat-level", .verbs = TXM_STREAM_RENDER, .rare = true, AT(heat_level), .arg = "FILE",
+               .values = STM_VALUES_FILE, .help = "Write a map of the levels that the camera sees"),
+    STM_OPTION(STRING, "heat-misses", .verbs = TXM_STREAM_RENDER, .rare = true, AT(heat_misses), .arg = "FILE",
+               .values = STM_VALUES_FILE, .help = "Write a map of the steps that missed a tile and were run again"),
+    STM_OPTION(STRING, "heat-passes", .verbs = TXM_STREAM_RENDER, .rare = true, AT(heat_passes), .arg = "FILE",
+               .values = STM_VALUES_FILE, .help = "Write a map of the launches until each pixel was complete"),
+    STM_OPTION(STRING, "heat-tiles", .verbs = TXM_STREAM_RENDER, .rare = true, AT(heat_tiles), .arg = "FILE",
+               .values = STM_VALUES_FILE, .help = "Write maps of the tiles of each texture that were used"),
+    STM_OPTION(
         STRING, "html", .verbs = TXM_STREAM_RENDER | TXM_STREAM_BUDGET | TXM_STREAM_PLAY, AT(html), .arg = "FILE",
-        .values = TXM_VALUES_FILE,
+        .values = STM_VALUES_FILE,
         .help = "Write a page: for a render with picture, maps and costs, for a budget with its textures",
         .more =
             "For a render with --trace, the page also has what caches of other sizes and policies would have read. For "
             "a budget, it has the memory needed, the textures by size, and what each would save at half its size."),
-    TXM_OPTION(STRING, "trace", .verbs = TXM_STREAM_RENDER, .rare = true, AT(trace), .arg = "FILE",
-               .values = TXM_VALUES_FILE, .help = "Write the tiles in the order of their use, for txmill replay"),
-    TXM_OPTION(FLAG, "trace-lookups", .verbs = TXM_STREAM_RENDER, .rare = true, AT(trace_lookups),
+    STM_OPTION(STRING, "trace", .verbs = TXM_STREAM_RENDER, .rare = true, AT(trace), .arg = "FILE",
+               .values = STM_VALUES_FILE, .help = "Write the tiles in the order of their use, for txmill replay"),
+    STM_OPTION(FLAG, "trace-lookups", .verbs = TXM_STREAM_RENDER, .rare = true, AT(trace_lookups),
                .help = "Also write the lookups to the trace"),
-    TXM_OPTION(FLAG, "keep-partial", .verbs = TXM_STREAM_RENDER, .rare = true, AT(keep_partial),
+    STM_OPTION(FLAG, "keep-partial", .verbs = TXM_STREAM_RENDER, .rare = true, AT(keep_partial),
                .help = "Also write the trace of a render that is stopped or fails, marked as partial",
                .more = "txmill replay then says that its figures cover only a part. Without this option such a render "
                        "writes no trace, and an earlier one is kept."),
-    TXM_OPTION(STRING, "tiles", .verbs = TXM_STREAM_BUDGET, .rare = true, AT(tiles), .arg = "FILE",
-               .values = TXM_VALUES_FILE,
+    STM_OPTION(STRING, "tiles", .verbs = TXM_STREAM_BUDGET, .rare = true, AT(tiles), .arg = "FILE",
+               .values = STM_VALUES_FILE,
                .help = "For a budget: write every tile that is used, as lines of image, level, column and row"),
-    TXM_OPTION_OVERWRITE(AT(overwrite)),
-    TXM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object"),
-    TXM_OPTION(FLAG, "quiet", .letter = 'q', AT(quiet), .help = "Print only warnings and errors"),
+    STM_OPTION_OVERWRITE(AT(overwrite)),
+    STM_OPTION(FLAG, "json", AT(json), .help = "Print one JSON object"),
+    STM_OPTION(FLAG, "quiet", .letter = 'q', AT(quiet), .help = "Print only warnings and errors"),
     {0},
 };
 
@@ -169,7 +179,7 @@ txm_cache_options txm_stream_cache_options(const txm_stream_args *a, bool plays)
     o.policy = a->policy == TXM_STREAM_NOT_GIVEN ? o.policy : (uint32_t)a->policy;
     o.keep_epochs = a->keep_epochs;
     o.max_open = a->max_open;
-    o.threads = a->threads;
+    o.threads = a->settings.threads;
     o.resolution = (float)a->resolution;
     if (a->apart)
         o.coalesce = 0;
@@ -193,7 +203,7 @@ txm_render_options txm_stream_render_options(const txm_stream_args *a, bool budg
     o.lanes = a->lanes;
     o.devices = a->device && strcmp(a->device, "cpu") != 0 ? a->device : NULL;
     o.device_memory = a->device_memory;
-    o.threads = a->threads;
+    o.threads = a->settings.threads;
     o.differentials = (uint32_t)a->differentials;
     o.widen = !a->narrow && a->filter_glossy != 0.0;
     o.filter_glossy = a->filter_glossy > 0.0 ? (float)a->filter_glossy : 0.0f;
@@ -208,6 +218,6 @@ txm_render_options txm_stream_render_options(const txm_stream_args *a, bool budg
         o.trace_records |= TXM_TRACE_LOOKUPS;
     o.heat = a->heat_level || a->heat_misses || a->heat_passes || a->html;
     o.context = context;
-    o.cache_dir = a->cache_dir;
+    o.cache_dir = a->settings.cache_dir;
     return o;
 }

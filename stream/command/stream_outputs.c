@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "cli/say.h"
 #include "command/stream_args.h"
-#include "tools/output/guard.h"
-#include "tools/output/say.h"
+#include "txmill/guard.h"
 
 /* A file that may be written: its option, the verbs that write it, and its description. */
 typedef struct written_file {
@@ -91,5 +91,5 @@ void txm_stream_say_written(const txm_stream_args *a)
     list_outputs(a, files);
     for (size_t i = 0; i < OUTPUTS; i++)
         if (files[i].file.path && strcmp(files[i].file.path, "-") != 0)
-            txm_say(TXM_SAY_INFO, "%s: wrote %s", files[i].file.path, files[i].what);
+            stm_say(STM_SAY_INFO, "%s: wrote %s", files[i].file.path, files[i].what);
 }

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "cli/html.h"
+#include "cli/say.h"
 #include "command/stream_args.h"
-#include "tools/output/format.h"
-#include "tools/output/html.h"
 #include "txmill/level.h"
 #include "txmill/out_file.h"
 #include "txmill/picture.h"
@@ -49,9 +49,9 @@ txm_status txm_stream_figure(FILE *out, const float *rgb, uint32_t width, uint32
     txm_status status = txm_picture_encode("picture.png", &picture, &png, &png_bytes, err);
     if (status == TXM_OK) {
         fputs("<figure><img alt=\"\" src=\"data:image/png;base64,", out);
-        status = txm_html_base64(out, png, png_bytes, err);
+        status = stm_html_base64(out, png, png_bytes, err);
         fputs("\"><figcaption>", out);
-        txm_html_text(out, caption);
+        stm_html_text(out, caption);
         fputs("</figcaption></figure>\n", out);
     }
     free(png);
@@ -78,26 +78,26 @@ static txm_status write_map(FILE *out, const float *map, const txm_render_pictur
 static void write_row(FILE *out, const char *name, const char *value)
 {
     fputs("<tr><td>", out);
-    txm_html_text(out, name);
+    stm_html_text(out, name);
     fputs("</td><td>", out);
-    txm_html_text(out, value);
+    stm_html_text(out, value);
     fputs("</td></tr>\n", out);
 }
 
 /* The most important figures: size, time, the share of it spent waiting, and whether the cache read tiles twice. */
 static void write_summary(FILE *out, const txm_render_options *o, const txm_render_picture *p)
 {
-    char text[160], a[TXM_FORMAT_BYTES], samples[TXM_FORMAT_COUNT], bounces[TXM_FORMAT_COUNT];
+    char text[160], a[STM_FORMAT_BYTES], samples[STM_FORMAT_COUNT], bounces[STM_FORMAT_COUNT];
     fputs("<table>\n", out);
     snprintf(text, sizeof text, "%u x %u px, %s, %s", p->width, p->height,
-             txm_format_count(o->samples, "sample", samples), txm_format_count(o->bounces, "bounce", bounces));
+             stm_format_count(o->samples, "sample", samples), stm_format_count(o->bounces, "bounce", bounces));
     write_row(out, "Picture", text);
-    write_row(out, "Time", txm_format_seconds(p->counts.seconds, a));
-    write_row(out, "Waiting for tiles", txm_format_seconds(p->counts.load_seconds, a));
+    write_row(out, "Time", stm_format_seconds(p->counts.seconds, a));
+    write_row(out, "Waiting for tiles", stm_format_seconds(p->counts.load_seconds, a));
     snprintf(text, sizeof text, "%llu of %llu", (unsigned long long)p->counts.relaunches,
              (unsigned long long)p->counts.steps);
     write_row(out, "Steps run again", text);
-    write_row(out, "Peak of tiles in memory", txm_format_bytes(p->cache.tile_bytes_peak, a));
+    write_row(out, "Peak of tiles in memory", stm_format_bytes(p->cache.tile_bytes_peak, a));
     snprintf(text, sizeof text, "%llu, %llu of them again", (unsigned long long)p->cache.tiles_loaded,
              (unsigned long long)p->cache.tiles_reloaded);
     write_row(out, "Tiles loaded", text);
@@ -108,7 +108,7 @@ static void write_summary(FILE *out, const txm_render_options *o, const txm_rend
  * are those of the used tiles and of the whole texture with all levels. */
 static void write_images(FILE *out, const txm_render_picture *p)
 {
-    char used[TXM_FORMAT_BYTES], all[TXM_FORMAT_BYTES], time[TXM_FORMAT_BYTES];
+    char used[STM_FORMAT_BYTES], all[STM_FORMAT_BYTES], time[STM_FORMAT_BYTES];
     fputs(
         "<h2>Textures</h2>\n<table><tr><th>Image</th><th>Size</th><th>Used</th><th>Of</th><th>Tiles of each level</th>"
         "<th>Loads</th><th>Again</th><th>Time in loading</th><th>Failed</th></tr>\n",
@@ -117,18 +117,18 @@ static void write_images(FILE *out, const txm_render_picture *p)
         const txm_render_image_use *u = &p->images[i];
         const txm_render_image_cost *c = &p->costs[i];
         fputs("<tr><td>", out);
-        txm_html_text(out, u->path);
+        stm_html_text(out, u->path);
         fprintf(out, "</td><td>%u x %u</td><td>%s</td><td>%s</td><td>", u->width, u->height,
-                txm_format_bytes(u->used_bytes, used), txm_format_bytes(u->virtual_bytes, all));
+                stm_format_bytes(u->used_bytes, used), stm_format_bytes(u->virtual_bytes, all));
         for (uint32_t l = 0; l < u->levels; l++)
             fprintf(out, "%s%llu/%llu", l ? ", " : "", (unsigned long long)u->level_used[l],
                     (unsigned long long)u->level_tiles[l]);
         fprintf(out, "</td><td>%llu</td><td>%llu</td><td>%s</td><td>%llu", (unsigned long long)c->loads,
-                (unsigned long long)c->reloads, txm_format_seconds(c->load_seconds, time),
+                (unsigned long long)c->reloads, stm_format_seconds(c->load_seconds, time),
                 (unsigned long long)c->failures);
         if (c->failures) {
             fputs(": ", out);
-            txm_html_text(out, c->message);
+            stm_html_text(out, c->message);
         }
         fputs("</td></tr>\n", out);
     }
@@ -144,7 +144,7 @@ static txm_status write_tiles(FILE *out, const txm_render_picture *p, txm_error 
           out);
     for (size_t i = 0, tile = 0; status == TXM_OK && i < p->part_count; i++) {
         txm_stream_map map;
-        char caption[512], tiles[TXM_FORMAT_COUNT];
+        char caption[512], tiles[STM_FORMAT_COUNT];
         if (!txm_stream_map_new(p, i, &tile, MAP_PX, &map))
             return stm_no_memory(err, NULL);
         float *colors = map.tiles ? txm_heat_colors(map.heat, (size_t)map.width * map.height, 1.0f) : NULL;
@@ -153,7 +153,7 @@ static txm_status write_tiles(FILE *out, const txm_render_picture *p, txm_error 
         if (p->parts[i].part)
             n += snprintf(caption + n, sizeof caption - (size_t)n, ", file %u", p->parts[i].part + 1);
         snprintf(caption + n, sizeof caption - (size_t)n, ": %s, finest level %u",
-                 txm_format_count(map.tiles, "tile", tiles), map.finest);
+                 stm_format_count(map.tiles, "tile", tiles), map.finest);
         if (map.tiles)
             status =
                 colors ? txm_stream_figure(out, colors, map.width, map.height, caption, err) : stm_no_memory(err, NULL);
@@ -181,7 +181,7 @@ static void write_replay(FILE *out, const txm_replay_table *replay)
     fputs("<h2>Other caches</h2>\n<figure>", out);
     txm_replay_plot(out, replay, false);
     fputs("<figcaption>", out);
-    txm_html_text(out, txm_replay_verdict(replay, verdict));
+    stm_html_text(out, txm_replay_verdict(replay, verdict));
     fputs("</figcaption></figure>\n", out);
 }
 
@@ -238,12 +238,12 @@ txm_status txm_stream_write_page(const char *path, const char *scene,
           "content=\"txmill, " TXM_OUT_FILE_SEAL "\">"
           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src ",
           out);
-    txm_html_digest(out, style, sizeof style - 1);
+    stm_html_digest(out, style, sizeof style - 1);
     fprintf(out,
             "\"><meta name=\"viewport\" content=\"width=device-width\"><style>%s</style><title>txmill stream: ", style);
-    txm_html_text(out, scene);
+    stm_html_text(out, scene);
     fputs("</title></head><body>\n<h1>", out);
-    txm_html_text(out, scene);
+    stm_html_text(out, scene);
     fputs("</h1>\n", out);
     status = body(out, data, err);
     fputs("</body></html>\n", out);

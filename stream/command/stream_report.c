@@ -11,12 +11,10 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "cli/json.h"
+#include "cli/say.h"
+#include "cli/settings.h"
 #include "command/stream_args.h"
-#include "tools/options/project.h"
-#include "tools/output/format.h"
-#include "tools/output/json.h"
-#include "tools/output/say.h"
-#include "tools/output/text.h"
 #include "txmill/out_file.h"
 
 /* ---- heat ---- */
@@ -87,7 +85,7 @@ static size_t largest(const txm_render_image_use *uses, size_t count, const txm_
 /* The column has room for the three finest levels that are used; a long name is cut at its beginning. */
 static void print_images(const txm_render_image_use *uses, size_t count)
 {
-    char used[TXM_FORMAT_BYTES], all[TXM_FORMAT_BYTES];
+    char used[STM_FORMAT_BYTES], all[STM_FORMAT_BYTES];
     const txm_render_image_use *order[SHOWN_IMAGES];
     size_t shown = largest(uses, count, order);
     if (!shown)
@@ -101,9 +99,9 @@ static void print_images(const txm_render_image_use *uses, size_t count)
                 snprintf(levels + length, sizeof levels - length, "%s%u: %llu/%llu", n++ ? ", " : "", l,
                          (unsigned long long)order[i]->level_used[l], (unsigned long long)order[i]->level_tiles[l]);
             }
-        printf("%9s %9s  %-36.36s  ", txm_format_bytes(order[i]->used_bytes, used),
-               txm_format_bytes(order[i]->virtual_bytes, all), levels);
-        txm_print_fitted(stm_path_base(order[i]->path), 22);
+        printf("%9s %9s  %-36.36s  ", stm_format_bytes(order[i]->used_bytes, used),
+               stm_format_bytes(order[i]->virtual_bytes, all), levels);
+        stm_print_fitted(stm_path_base(order[i]->path), 22);
         putchar('\n');
     }
     if (count > shown)
@@ -112,7 +110,7 @@ static void print_images(const txm_render_image_use *uses, size_t count)
 
 void txm_stream_print_devices(const txm_render_device *devices, size_t count, int column)
 {
-    char bytes[TXM_FORMAT_BYTES], table[TXM_FORMAT_BYTES], tiles[TXM_FORMAT_COUNT], seconds[TXM_FORMAT_BYTES];
+    char bytes[STM_FORMAT_BYTES], table[STM_FORMAT_BYTES], tiles[STM_FORMAT_COUNT], seconds[STM_FORMAT_BYTES];
     for (size_t i = 0; i < count; i++) {
         const txm_render_device *d = &devices[i];
         const txm_device_stats *s = &d->stats;
@@ -120,8 +118,8 @@ void txm_stream_print_devices(const txm_render_device *devices, size_t count, in
                d->name, 1e-6 * (double)s->lookups, (unsigned long long)s->launches, s->longest,
                s->lost ? "; it was lost" : "");
         printf("%-*s%s copied (%s), %s of page table; copies took %s\n", column, "",
-               txm_format_count(s->tiles_copied, "tile", tiles), txm_format_bytes(s->tile_bytes, bytes),
-               txm_format_bytes(s->table_bytes, table), txm_format_seconds(s->copy_seconds, seconds));
+               stm_format_count(s->tiles_copied, "tile", tiles), stm_format_bytes(s->tile_bytes, bytes),
+               stm_format_bytes(s->table_bytes, table), stm_format_seconds(s->copy_seconds, seconds));
     }
 }
 
@@ -129,21 +127,21 @@ void txm_stream_print_devices(const txm_render_device *devices, size_t count, in
  * fill. */
 void txm_stream_print_picture(const char *scene, const txm_render_options *o, const txm_render_picture *p)
 {
-    char a[TXM_FORMAT_BYTES], b[TXM_FORMAT_BYTES], samples[TXM_FORMAT_COUNT], bounces[TXM_FORMAT_COUNT];
-    char tiles[TXM_FORMAT_COUNT];
+    char a[STM_FORMAT_BYTES], b[STM_FORMAT_BYTES], samples[STM_FORMAT_COUNT], bounces[STM_FORMAT_COUNT];
+    char tiles[STM_FORMAT_COUNT];
     uint64_t used = 0, all = 0;
     for (size_t i = 0; i < p->image_count; i++) {
         used += p->images[i].used_bytes;
         all += p->images[i].virtual_bytes;
     }
-    txm_print_safe(scene);
-    printf(": %u x %u px, %s, %s, %s\n", p->width, p->height, txm_format_count(o->samples, "sample", samples),
-           txm_format_count(o->bounces, "bounce", bounces), txm_render_engine_name((txm_render_engine)o->engine));
-    printf("time       %s; loading tiles %.1f %%\n", txm_format_seconds(p->counts.seconds, a),
+    stm_print_safe(scene);
+    printf(": %u x %u px, %s, %s, %s\n", p->width, p->height, stm_format_count(o->samples, "sample", samples),
+           stm_format_count(o->bounces, "bounce", bounces), txm_render_engine_name((txm_render_engine)o->engine));
+    printf("time       %s; loading tiles %.1f %%\n", stm_format_seconds(p->counts.seconds, a),
            100.0 * p->counts.load_seconds / fmax(p->counts.seconds, 1e-9));
     printf("rays       %.1f million, %.2f million per second\n", 1e-6 * (double)p->counts.rays,
            1e-6 * (double)p->counts.rays / fmax(p->counts.seconds, 1e-9));
-    printf("textures   %s of %s used (%.2f %%)\n", txm_format_bytes(used, a), txm_format_bytes(all, b),
+    printf("textures   %s of %s used (%.2f %%)\n", stm_format_bytes(used, a), stm_format_bytes(all, b),
            percent(used, all));
     if (o->engine == TXM_RENDER_ENGINE_WAVE)
         printf("relaunched %llu of %llu steps (%.2f %%), at most %u pass%s\n", (unsigned long long)p->counts.relaunches,
@@ -151,20 +149,20 @@ void txm_stream_print_picture(const char *scene, const txm_render_options *o, co
                p->counts.longest == 1 ? "" : "es");
     if (o->engine != TXM_RENDER_ENGINE_REFERENCE)
         printf("memory     peak %s in tiles, %s with everything; %s loaded, %llu of them again\n",
-               txm_format_bytes(p->cache.tile_bytes_peak, a), txm_format_bytes(p->cache.allocated_bytes_peak, b),
-               txm_format_count(p->cache.tiles_loaded, "tile", tiles), (unsigned long long)p->cache.tiles_reloaded);
+               stm_format_bytes(p->cache.tile_bytes_peak, a), stm_format_bytes(p->cache.allocated_bytes_peak, b),
+               stm_format_count(p->cache.tiles_loaded, "tile", tiles), (unsigned long long)p->cache.tiles_reloaded);
     txm_stream_print_devices(p->devices, p->device_count, 11);
     if (p->cache.tiles_failed)
         printf("failed     %s magenta, because they could not be read\n",
-               txm_format_are(p->cache.tiles_failed, "tile", tiles));
+               stm_format_are(p->cache.tiles_failed, "tile", tiles));
     print_images(p->images, p->image_count);
 }
 
 /* It is printed first, so that readers see what the figures below do not include. */
 static void print_sureness(const txm_render_budget *b)
 {
-    char bytes[TXM_FORMAT_BYTES], tiles[TXM_FORMAT_COUNT];
-    printf("found          %s", txm_format_count(b->tile_count, "tile", tiles));
+    char bytes[STM_FORMAT_BYTES], tiles[STM_FORMAT_COUNT];
+    printf("found          %s", stm_format_count(b->tile_count, "tile", tiles));
     if (b->growth >= 0.0f)
         printf("; the second half of the samples found %.1f %% of them", 100.0 * (double)b->growth);
     putchar('\n');
@@ -172,7 +170,7 @@ static void print_sureness(const txm_render_budget *b)
         puts("missing        unknown: one sample does not show how many tiles further ones would find");
     else if (b->missing_tiles)
         printf("missing        about %s (%s) that few rays reach%s\n",
-               txm_format_count(b->missing_tiles, "tile", tiles), txm_format_bytes(b->missing_bytes, bytes),
+               stm_format_count(b->missing_tiles, "tile", tiles), stm_format_bytes(b->missing_bytes, bytes),
                b->scene_samples ? ", with the samples of the scene" : ", with many samples");
 }
 
@@ -180,18 +178,18 @@ static void print_sureness(const txm_render_budget *b)
  * once" is the memory needed at the same time, "loaded" the total that is read, including repeated reads. */
 void txm_stream_print_budget(const char *scene, const txm_render_budget *b)
 {
-    char peak[TXM_FORMAT_BYTES], loaded[TXM_FORMAT_BYTES], text[TXM_FORMAT_BYTES], tiles[TXM_FORMAT_COUNT];
-    txm_print_safe(scene);
+    char peak[STM_FORMAT_BYTES], loaded[STM_FORMAT_BYTES], text[STM_FORMAT_BYTES], tiles[STM_FORMAT_COUNT];
+    stm_print_safe(scene);
     printf(": %u x %u px, %u %s per pixel, found in %s\n", b->width, b->height, b->samples,
-           b->samples == 1 ? "sample" : "samples", txm_format_seconds(b->seconds, text));
+           b->samples == 1 ? "sample" : "samples", stm_format_seconds(b->seconds, text));
     print_sureness(b);
-    printf("all images     %9s  loaded completely\n", txm_format_bytes(b->all_bytes, text));
-    printf("with the cache %9s  (%.2f %%): the tiles that are used\n", txm_format_bytes(b->touched_bytes, text),
+    printf("all images     %9s  loaded completely\n", stm_format_bytes(b->all_bytes, text));
+    printf("with the cache %9s  (%.2f %%): the tiles that are used\n", stm_format_bytes(b->touched_bytes, text),
            percent(b->touched_bytes, b->all_bytes));
     if (b->map_columns)
         printf("map of world   %9s  more before the first ray: %s of its image, which Cycles samples in %u x %u "
                "directions\n",
-               txm_format_bytes(b->map_extra_bytes, text), txm_format_count(b->map_tiles, "tile", tiles),
+               stm_format_bytes(b->map_extra_bytes, text), stm_format_count(b->map_tiles, "tile", tiles),
                b->map_columns, b->map_rows);
     puts("\nrender tile     at once    loaded");
     for (uint32_t i = 0; i < TXM_BUDGET_TILES; i++) {
@@ -199,12 +197,12 @@ void txm_stream_print_budget(const char *scene, const txm_render_budget *b)
             printf("%8u px  ", b->tile_px[i]);
         else
             printf("  no tiles   ");
-        printf("%9s %9s\n", txm_format_bytes(b->tile_peak[i], peak), txm_format_bytes(b->tile_loaded[i], loaded));
+        printf("%9s %9s\n", stm_format_bytes(b->tile_peak[i], peak), stm_format_bytes(b->tile_loaded[i], loaded));
     }
     puts("\nresolution      at once      used");
     for (uint32_t i = 0; i < TXM_BUDGET_RESOLUTIONS; i++)
-        printf("%8.4g %%   %9s %9s\n", 100.0 * (double)b->resolution[i], txm_format_bytes(b->resolution_peak[i], peak),
-               txm_format_bytes(b->resolution_bytes[i], loaded));
+        printf("%8.4g %%   %9s %9s\n", 100.0 * (double)b->resolution[i], stm_format_bytes(b->resolution_peak[i], peak),
+               stm_format_bytes(b->resolution_bytes[i], loaded));
     print_images(b->images, b->image_count);
 }
 
@@ -212,12 +210,10 @@ void txm_stream_print_budget(const char *scene, const txm_render_budget *b)
  * backslash that begins an escape. */
 static bool put_name(stm_bytes *text, const char *name)
 {
-    char escape[TXM_ESCAPE_BYTES];
     bool ok = true;
-    while (ok && *name) {
-        size_t shown = *name == '\\' ? 0u : txm_shown_bytes(name), hidden = shown ? 0 : txm_escape(name, escape);
-        ok = shown ? stm_bytes_add(text, name, shown) : stm_bytes_puts(text, escape);
-        name += shown + hidden;
+    for (size_t shown; ok && *name; name += shown ? shown : 1) {
+        shown = *name == '\\' ? 0 : stm_shown_bytes(name);
+        ok = shown ? stm_bytes_add(text, name, shown) : stm_bytes_printf(text, "\\x%02X", (unsigned char)*name);
     }
     return ok;
 }
@@ -242,38 +238,38 @@ txm_status txm_stream_tiles(const char *path, const txm_render_budget *b, txm_er
 /* Tiles are in the order of the images; *at continues from one to the next. */
 static void json_touched(cJSON *image, size_t index, const txm_render_tile *tiles, size_t count, size_t *at)
 {
-    cJSON *list = txm_json_array(image, "touched");
+    cJSON *list = stm_json_array(image, "touched");
     for (; *at < count && tiles[*at].image == index; ++*at) {
         const txm_render_tile *t = &tiles[*at];
         const int tile[4] = {(int)t->part, (int)t->level, (int)t->x, (int)t->y};
-        txm_json_append_ints(list, tile, 4);
+        stm_json_append_ints(list, tile, 4);
     }
 }
 
 /* The first failure is null if there was none. */
 static void json_cost(cJSON *image, const txm_render_image_cost *c)
 {
-    txm_json_uint(image, "loads", c->loads);
-    txm_json_uint(image, "reloads", c->reloads);
-    txm_json_uint(image, "loaded_bytes", c->loaded_bytes);
-    txm_json_number(image, "load_seconds", c->load_seconds, 6);
-    txm_json_uint(image, "opens", c->opens);
-    txm_json_uint(image, "failures", c->failures);
-    txm_json_text(image, "failure", c->failures ? c->message : NULL);
+    stm_json_uint(image, "loads", c->loads);
+    stm_json_uint(image, "reloads", c->reloads);
+    stm_json_uint(image, "loaded_bytes", c->loaded_bytes);
+    stm_json_number(image, "load_seconds", c->load_seconds, 6);
+    stm_json_uint(image, "opens", c->opens);
+    stm_json_uint(image, "failures", c->failures);
+    stm_json_text(image, "failure", c->failures ? c->message : NULL);
 }
 
 /* Memory over time. */
 static void json_moments(cJSON *object, const txm_render_picture *p)
 {
-    cJSON *list = txm_json_array(object, "memory");
+    cJSON *list = stm_json_array(object, "memory");
     for (size_t i = 0; i < p->moment_count; i++) {
         const txm_render_moment *m = &p->moments[i];
-        cJSON *moment = txm_json_append(list);
-        txm_json_number(moment, "seconds", m->seconds, 6);
-        txm_json_uint(moment, "samples", m->samples);
-        txm_json_uint(moment, "tile_bytes", m->tile_bytes);
-        txm_json_uint(moment, "allocated_bytes", m->allocated_bytes);
-        txm_json_uint(moment, "tiles_loaded", m->tiles_loaded);
+        cJSON *moment = stm_json_append(list);
+        stm_json_number(moment, "seconds", m->seconds, 6);
+        stm_json_uint(moment, "samples", m->samples);
+        stm_json_uint(moment, "tile_bytes", m->tile_bytes);
+        stm_json_uint(moment, "allocated_bytes", m->allocated_bytes);
+        stm_json_uint(moment, "tiles_loaded", m->tiles_loaded);
     }
 }
 
@@ -281,20 +277,20 @@ static void json_moments(cJSON *object, const txm_render_picture *p)
 static void json_images(cJSON *object, const txm_render_image_use *uses, const txm_render_image_cost *costs,
                         size_t count, const txm_render_tile *tiles, size_t tile_count)
 {
-    cJSON *images = txm_json_array(object, "images");
+    cJSON *images = stm_json_array(object, "images");
     size_t tile = 0;
     for (size_t i = 0; i < count; i++) {
-        cJSON *image = txm_json_append(images);
-        txm_json_text(image, "image", uses[i].path);
-        txm_json_uint(image, "width", uses[i].width);
-        txm_json_uint(image, "height", uses[i].height);
-        txm_json_uint(image, "used_bytes", uses[i].used_bytes);
-        txm_json_uint(image, "virtual_bytes", uses[i].virtual_bytes);
-        cJSON *levels = txm_json_array(image, "levels");
+        cJSON *image = stm_json_append(images);
+        stm_json_text(image, "image", uses[i].path);
+        stm_json_uint(image, "width", uses[i].width);
+        stm_json_uint(image, "height", uses[i].height);
+        stm_json_uint(image, "used_bytes", uses[i].used_bytes);
+        stm_json_uint(image, "virtual_bytes", uses[i].virtual_bytes);
+        cJSON *levels = stm_json_array(image, "levels");
         for (uint32_t l = 0; l < uses[i].levels; l++) {
-            cJSON *level = txm_json_append(levels);
-            txm_json_uint(level, "tiles", uses[i].level_tiles[l]);
-            txm_json_uint(level, "used", uses[i].level_used[l]);
+            cJSON *level = stm_json_append(levels);
+            stm_json_uint(level, "tiles", uses[i].level_tiles[l]);
+            stm_json_uint(level, "used", uses[i].level_used[l]);
         }
         json_touched(image, i, tiles, tile_count, &tile);
         if (costs)
@@ -305,13 +301,13 @@ static void json_images(cJSON *object, const txm_render_image_use *uses, const t
 /* Fields common to renders and budgets, which share a schema; `action` distinguishes them. */
 static cJSON *new_object(const char *action, const char *scene, uint32_t width, uint32_t height, uint32_t samples)
 {
-    cJSON *o = txm_json_new("txmill.stream", TXM_STREAM_SCHEMA_VERSION);
-    txm_json_text(o, "action", action);
-    txm_json_text(o, "scene", scene);
-    txm_json_uint(o, "width", width);
-    txm_json_uint(o, "height", height);
-    txm_json_uint(o, "samples", samples);
-    txm_project_json(o);
+    cJSON *o = stm_json_new("txmill.stream", TXM_STREAM_SCHEMA_VERSION);
+    stm_json_text(o, "action", action);
+    stm_json_text(o, "scene", scene);
+    stm_json_uint(o, "width", width);
+    stm_json_uint(o, "height", height);
+    stm_json_uint(o, "samples", samples);
+    stm_settings_json(o);
     return o;
 }
 
@@ -345,13 +341,13 @@ void txm_stream_json_devices(cJSON *o, const txm_render_device *devices, size_t 
                       {"host_bytes", s->host_bytes}};
         cJSON *one = cJSON_CreateObject();
         cJSON_AddItemToArray(list, one);
-        txm_json_text(one, "name", d->name);
-        txm_json_text(one, "title", d->title);
+        stm_json_text(one, "name", d->name);
+        stm_json_text(one, "title", d->title);
         cJSON_AddBoolToObject(one, "lost", s->lost != 0);
         for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
-            txm_json_uint(one, counts[k].name, counts[k].value);
-        txm_json_number(one, "copy_seconds", s->copy_seconds, 6);
-        txm_json_number(one, "kernel_seconds", s->kernel_seconds, 6);
+            stm_json_uint(one, counts[k].name, counts[k].value);
+        stm_json_number(one, "copy_seconds", s->copy_seconds, 6);
+        stm_json_number(one, "kernel_seconds", s->kernel_seconds, 6);
     }
 }
 
@@ -365,37 +361,37 @@ void txm_stream_json_picture(const char *scene, const txm_render_options *option
                   {"relaunches", p->counts.relaunches}, {"launches", p->counts.launches}, {"passes", p->counts.passes},
                   {"longest", p->counts.longest}};
     cJSON *o = new_object("render", scene, p->width, p->height, options->samples);
-    txm_json_uint(o, "bounces", options->bounces);
-    txm_json_text(o, "engine", txm_render_engine_name((txm_render_engine)options->engine));
-    txm_json_text(o, "differentials", txm_render_differentials_name((txm_render_differentials)options->differentials));
-    cJSON *c = txm_json_object(o, "counts");
+    stm_json_uint(o, "bounces", options->bounces);
+    stm_json_text(o, "engine", txm_render_engine_name((txm_render_engine)options->engine));
+    stm_json_text(o, "differentials", txm_render_differentials_name((txm_render_differentials)options->differentials));
+    cJSON *c = stm_json_object(o, "counts");
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        txm_json_uint(c, counts[i].name, counts[i].value);
-    txm_json_number(o, "seconds", p->counts.seconds, 6);
-    txm_json_number(o, "load_seconds", p->counts.load_seconds, 6);
-    txm_json_number(o, "trace_seconds", p->counts.trace_seconds, 6);
-    txm_json_uint(o, "tiles_loaded", p->cache.tiles_loaded);
-    txm_json_uint(o, "tiles_reloaded", p->cache.tiles_reloaded);
-    txm_json_uint(o, "peak_bytes", p->cache.tile_bytes_peak);
+        stm_json_uint(c, counts[i].name, counts[i].value);
+    stm_json_number(o, "seconds", p->counts.seconds, 6);
+    stm_json_number(o, "load_seconds", p->counts.load_seconds, 6);
+    stm_json_number(o, "trace_seconds", p->counts.trace_seconds, 6);
+    stm_json_uint(o, "tiles_loaded", p->cache.tiles_loaded);
+    stm_json_uint(o, "tiles_reloaded", p->cache.tiles_reloaded);
+    stm_json_uint(o, "peak_bytes", p->cache.tile_bytes_peak);
     txm_stream_json_devices(o, p->devices, p->device_count);
     if (options->engine != TXM_RENDER_ENGINE_REFERENCE)
         txm_stream_json_cache(o, options->cache, p);
     else
-        txm_json_text(o, "cache", NULL);
+        stm_json_text(o, "cache", NULL);
     json_moments(o, p);
     json_images(o, p->images, p->costs, p->image_count, p->tiles, p->tile_count);
-    txm_json_emit(o);
+    stm_json_emit(o);
 }
 
 /* The use of each image at the resolutions of the budget, in their order. */
 static void json_image_resolutions(cJSON *images, const txm_render_budget *b)
 {
     for (size_t i = 0; i < b->image_count; i++) {
-        cJSON *list = txm_json_array(cJSON_GetArrayItem(images, (int)i), "resolutions");
+        cJSON *list = stm_json_array(cJSON_GetArrayItem(images, (int)i), "resolutions");
         for (uint32_t r = 0; r < TXM_BUDGET_RESOLUTIONS; r++) {
-            cJSON *one = txm_json_append(list);
-            txm_json_number(one, "resolution", (double)b->resolution[r], 6);
-            txm_json_uint(one, "used_bytes", b->image_resolution[i * TXM_BUDGET_RESOLUTIONS + r]);
+            cJSON *one = stm_json_append(list);
+            stm_json_number(one, "resolution", (double)b->resolution[r], 6);
+            stm_json_uint(one, "used_bytes", b->image_resolution[i * TXM_BUDGET_RESOLUTIONS + r]);
         }
     }
 }
@@ -404,49 +400,49 @@ static void json_image_resolutions(cJSON *images, const txm_render_budget *b)
 static void json_map(cJSON *object, const txm_render_budget *b)
 {
     if (!b->map_columns) {
-        txm_json_text(object, "world_map", NULL);
+        stm_json_text(object, "world_map", NULL);
         return;
     }
-    cJSON *map = txm_json_object(object, "world_map");
-    txm_json_uint(map, "columns", b->map_columns);
-    txm_json_uint(map, "rows", b->map_rows);
-    txm_json_uint(map, "tiles", b->map_tiles);
-    txm_json_uint(map, "bytes", b->map_bytes);
-    txm_json_uint(map, "extra_bytes", b->map_extra_bytes);
+    cJSON *map = stm_json_object(object, "world_map");
+    stm_json_uint(map, "columns", b->map_columns);
+    stm_json_uint(map, "rows", b->map_rows);
+    stm_json_uint(map, "tiles", b->map_tiles);
+    stm_json_uint(map, "bytes", b->map_bytes);
+    stm_json_uint(map, "extra_bytes", b->map_extra_bytes);
 }
 
 /* A render tile of 0 px means that the whole picture is rendered at once. */
 void txm_stream_json_budget(const char *scene, const txm_render_budget *b)
 {
     cJSON *o = new_object("budget", scene, b->width, b->height, b->samples);
-    txm_json_uint(o, "all_bytes", b->all_bytes);
-    txm_json_uint(o, "virtual_bytes", b->virtual_bytes);
-    txm_json_uint(o, "touched_bytes", b->touched_bytes);
-    txm_json_uint(o, "tiles", b->tile_count);
-    txm_json_uint(o, "scene_samples", b->scene_samples);
+    stm_json_uint(o, "all_bytes", b->all_bytes);
+    stm_json_uint(o, "virtual_bytes", b->virtual_bytes);
+    stm_json_uint(o, "touched_bytes", b->touched_bytes);
+    stm_json_uint(o, "tiles", b->tile_count);
+    stm_json_uint(o, "scene_samples", b->scene_samples);
     if (b->growth >= 0.0f)
-        txm_json_number(o, "growth", (double)b->growth, 6);
+        stm_json_number(o, "growth", (double)b->growth, 6);
     else
-        txm_json_text(o, "growth", NULL);
-    txm_json_uint(o, "missing_tiles", b->missing_tiles);
-    txm_json_uint(o, "missing_bytes", b->missing_bytes);
-    cJSON *tiles = txm_json_array(o, "render_tiles");
+        stm_json_text(o, "growth", NULL);
+    stm_json_uint(o, "missing_tiles", b->missing_tiles);
+    stm_json_uint(o, "missing_bytes", b->missing_bytes);
+    cJSON *tiles = stm_json_array(o, "render_tiles");
     for (uint32_t i = 0; i < TXM_BUDGET_TILES; i++) {
-        cJSON *t = txm_json_append(tiles);
-        txm_json_uint(t, "px", b->tile_px[i]);
-        txm_json_uint(t, "peak_bytes", b->tile_peak[i]);
-        txm_json_uint(t, "loaded_bytes", b->tile_loaded[i]);
+        cJSON *t = stm_json_append(tiles);
+        stm_json_uint(t, "px", b->tile_px[i]);
+        stm_json_uint(t, "peak_bytes", b->tile_peak[i]);
+        stm_json_uint(t, "loaded_bytes", b->tile_loaded[i]);
     }
-    cJSON *resolutions = txm_json_array(o, "resolutions");
+    cJSON *resolutions = stm_json_array(o, "resolutions");
     for (uint32_t i = 0; i < TXM_BUDGET_RESOLUTIONS; i++) {
-        cJSON *r = txm_json_append(resolutions);
-        txm_json_number(r, "resolution", (double)b->resolution[i], 6);
-        txm_json_uint(r, "peak_bytes", b->resolution_peak[i]);
-        txm_json_uint(r, "used_bytes", b->resolution_bytes[i]);
+        cJSON *r = stm_json_append(resolutions);
+        stm_json_number(r, "resolution", (double)b->resolution[i], 6);
+        stm_json_uint(r, "peak_bytes", b->resolution_peak[i]);
+        stm_json_uint(r, "used_bytes", b->resolution_bytes[i]);
     }
     json_map(o, b);
-    txm_json_number(o, "seconds", b->seconds, 6);
+    stm_json_number(o, "seconds", b->seconds, 6);
     json_images(o, b->images, NULL, b->image_count, b->tiles, b->tile_count);
     json_image_resolutions(cJSON_GetObjectItem(o, "images"), b);
-    txm_json_emit(o);
+    stm_json_emit(o);
 }

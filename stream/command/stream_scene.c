@@ -8,9 +8,11 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "cli/say.h"
+#include "cli/settings.h"
 #include "command/stream_args.h"
-#include "tools/options/project.h"
-#include "tools/output/guard.h"
+#include "txmill/batch.h"
+#include "txmill/guard.h"
 
 /* Follows symbolic links, because scenes are often links. */
 static txm_status examine_scene(const char *path, bool *exists, bool *is_folder, txm_error *err)
@@ -32,50 +34,70 @@ static bool is_builtin(const char *name)
     return false;
 }
 
-static txm_status set_image(txm_scene_image *image, const txm_settings *settings, txm_error *err)
+static txm_status input_check(const txm_input *input, txm_error *err)
 {
-    char *space = settings->colorspace ? stm_strdup(settings->colorspace) : NULL;
-    if (settings->colorspace && !space)
-        return stm_no_memory(err, image->path);
-    if (space) {
-        free(image->colorspace);
-        image->colorspace = space;
-    }
-    image->alpha = settings->alpha ? settings->alpha : image->alpha;
-    return TXM_OK;
+    return input->status == TXM_OK ? TXM_OK : stm_fail(err, input->status, "%s", input->message);
 }
 
 /* Rules of the images' projects choose how they are looked up, as in make; `first` has the first input of each. */
 static txm_status apply_rules(const txm_stream_args *a, txm_inputs *inputs, const size_t *first,
                               txm_render_scene *scene, txm_error *err)
 {
-    const txm_jobs_args jobs = {a->threads};
-    const txm_context_options looking = txm_looking_options(&a->config, &jobs);
-    txm_project_contexts contexts = {0};
-    txm_settings run;
-    txm_settings_init(&run);
-    txm_status status = txm_rule_args_read(&a->rules, &contexts.common_rules, err);
-    if (status == TXM_OK)
-        status = txm_project_open(inputs, &looking, &run, contexts.common_rules, &contexts, err);
+    txm_status status = TXM_OK;
     for (size_t i = 0; status == TXM_OK && i < scene->image_count; i++) {
         const txm_input *input = txm_inputs_at(inputs, first[i]);
-        txm_settings settings = run;
-        status = txm_input_check(input, err);
-        txm_rules_apply(contexts.common_rules, input, &settings);
-        if (status == TXM_OK)
-            status = set_image(&scene->images[i], &settings, err);
+        char *space = NULL;
+        status = input_check(input, err);
+        if (status != TXM_OK || stm_path_has_ext(input->path, "tx"))
+            continue;
+        status = stm_settings_of_image(&a->project, input->path, &space, &scene->images[i].alpha, err);
+        if (space) {
+            free(scene->images[i].colorspace);
+            scene->images[i].colorspace = space;
+        }
     }
-    txm_project_contexts_free(&contexts);
+    return status;
+}
+
+static void say_empty(void *user, const char *message)
+{
+    (void)user;
+    stm_say(STM_SAY_WARNING, "%s", message);
+}
+
+/* The files that the operands name; those in folders too. */
+static txm_status collect(const txm_stream_args *a, const stm_operands *given, txm_inputs **out, txm_error *err)
+{
+    txm_inputs_options how;
+    struct stat st;
+    bool folders = false;
+    txm_inputs_options_init(&how);
+    how.recursive = true;
+    how.include = a->include.items;
+    how.exclude = a->exclude.items;
+    how.empty = say_empty;
+    how.cancel = stm_signal_flag();
+    for (size_t i = 0; i < given->count; i++)
+        folders |= strchr("@-", *given->items[i]) || stat(given->items[i], &st) != 0 || S_ISDIR(st.st_mode);
+    if (given->count && !folders && (a->include.count || a->exclude.count))
+        return stm_fail(err, TXM_STATUS_USAGE,
+                        "--%s: applies to files in folders, but no folder is given; name a folder, or only the files "
+                        "that are wanted",
+                        a->include.count ? "include" : "exclude");
+    txm_status status = txm_inputs_new(&how, out, err);
+    for (size_t i = 0; status == TXM_OK && i < given->count; i++)
+        status = txm_inputs_add(*out, given->items[i], err);
     return status;
 }
 
 /* A scene with the images of the operands; a UDIM set counts as one image, named by its pattern. */
-static txm_status open_builtin(const txm_stream_args *a, const char *name, const txm_operands *given,
+static txm_status open_builtin(const txm_stream_args *a, const char *name, const stm_operands *given,
                                txm_render_scene **scene, txm_error *err)
 {
-    const txm_files_how how = {.command = "stream", .what = "image", .may_be_none = !given->count};
     txm_inputs *inputs = NULL;
-    txm_status status = txm_files_collect(&how, &a->images, given, &inputs, err);
+    txm_status status = collect(a, given, &inputs, err);
+    if (status == TXM_OK && given->count && !txm_inputs_count(inputs))
+        status = stm_fail(err, TXM_STATUS_USAGE, "%s: no image found; nothing was done", given->items[0]);
     const char **images = status == TXM_OK ? stm_calloc(txm_inputs_count(inputs) + 1, sizeof *images) : NULL;
     size_t *first = images ? stm_calloc(txm_inputs_count(inputs) + 1, sizeof *first) : NULL, count = 0;
     if (status == TXM_OK && !first)
@@ -83,7 +105,7 @@ static txm_status open_builtin(const txm_stream_args *a, const char *name, const
     for (size_t i = 0; status == TXM_OK && i < txm_inputs_count(inputs); i++) {
         const txm_input *input = txm_inputs_at(inputs, i);
         const char *path = input->pattern ? input->pattern : input->path;
-        status = txm_input_check(input, err);
+        status = input_check(input, err);
         if (!input->pattern || !count || strcmp(images[count - 1], path) != 0) {
             first[count] = i;
             images[count++] = path;
@@ -91,7 +113,7 @@ static txm_status open_builtin(const txm_stream_args *a, const char *name, const
     }
     if (status == TXM_OK)
         status = txm_render_scene_builtin(name, images, count, (float)a->frame, scene, err);
-    if (status == TXM_OK && count)
+    if (status == TXM_OK && count && a->settings.rules)
         status = apply_rules(a, inputs, first, *scene, err);
     free(first);
     free(images);
@@ -124,11 +146,11 @@ static txm_status no_scene(const char *name, bool exists, txm_error *err)
 }
 
 /* Images on the command line are for built-in scenes; the scene in a folder names its own. */
-txm_status txm_stream_open_scene(const txm_stream_args *a, const txm_operands *operands, txm_render_scene **scene,
+txm_status txm_stream_open_scene(const txm_stream_args *a, const stm_operands *operands, txm_render_scene **scene,
                                  txm_error *err)
 {
     const char *name = operands->items[1];
-    const txm_operands images = {.items = operands->items + 2, .count = operands->count - 2};
+    const stm_operands images = {.items = operands->items + 2, .count = operands->count - 2};
     bool exists, is_folder;
     txm_status status = examine_scene(name, &exists, &is_folder, err);
     if (status != TXM_OK)
@@ -140,10 +162,5 @@ txm_status txm_stream_open_scene(const txm_stream_args *a, const txm_operands *o
                         images.items[0]);
     if (!is_folder)
         return no_scene(name, exists, err);
-    txm_project_maps maps;
-    status = txm_project_maps_of(name, &a->config, &maps, err);
-    if (status == TXM_OK)
-        status = txm_render_scene_open(name, maps.items, maps.count, scene, err);
-    txm_project_maps_free(&maps);
-    return status;
+    return txm_render_scene_open(name, a->settings.maps, a->settings.map_count, scene, err);
 }

@@ -16,13 +16,12 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "cli/say.h"
 #include "command/stream_args.h"
 #include "command/view_overlay.h"
 #include "command/view_worker.h"
 #include "render/flight.h"
 #include "render/window.h"
-#include "tools/output/exits.h"
-#include "tools/output/say.h"
 
 static const double frame_ms = 1000.0 / 30.0;
 static const double rest_seconds =
@@ -228,7 +227,7 @@ static void note_result(view_loop *v, const txm_view_result *r)
             snprintf(text, sizeof text, "wrote %s", v->shot);
             say_in_window(v, text);
         }
-        txm_say(r->shot ? TXM_SAY_ERROR : TXM_SAY_INFO, "%s", r->shot ? r->shot_err.message : v->overlay.message);
+        stm_say(r->shot ? STM_SAY_ERROR : STM_SAY_INFO, "%s", r->shot ? r->shot_err.message : v->overlay.message);
     }
 }
 
@@ -341,7 +340,7 @@ static txm_status run_round(view_loop *v, txm_error *err)
     const bool is_busy = txm_view_worker_busy(v->worker);
     if (is_busy && v->is_open && v->full && (v->flight.held || v->flight.turned))
         txm_view_worker_stop(v->worker);
-    if (v->is_closed || txm_signal_caught())
+    if (v->is_closed || stm_signal_caught())
         return TXM_OK;
     if (!is_busy)
         begin_frame(v);
@@ -387,7 +386,7 @@ txm_status txm_stream_view(const char *name, const txm_render_scene *scene, cons
     o.render.width = v.width;
     o.render.height = v.height;
     status = txm_view_worker_new(scene, &o, &v.worker, err);
-    while (status == TXM_OK && !v.is_closed && !txm_signal_caught())
+    while (status == TXM_OK && !v.is_closed && !stm_signal_caught())
         status = run_round(&v, err);
     txm_screen_close(&v.screen);
     if (v.worker) {
@@ -399,6 +398,6 @@ txm_status txm_stream_view(const char *name, const txm_render_scene *scene, cons
     if (status == TXM_OK)
         status = collect_view(&v, run, err);
     txm_view_worker_free(&v.worker);
-    run->stopped = txm_signal_caught();
+    run->stopped = stm_signal_caught();
     return status == TXM_OK && run->stopped ? stm_fail(err, TXM_STATUS_CANCELLED, "stopped") : status;
 }

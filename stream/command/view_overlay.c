@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/output/format.h"
+#include "cli/say.h"
 
 void txm_view_overlay_note(txm_view_overlay *o, double seconds)
 {
@@ -49,10 +49,10 @@ static void add_frame(const txm_view_overlay *o, const txm_view_result *r, bool 
 
 static void add_memory(const txm_view_result *r, txm_view_lines *l)
 {
-    char held[TXM_FORMAT_BYTES], budget[TXM_FORMAT_BYTES];
-    txm_format_bytes(r->frame.resident_bytes, held);
+    char held[STM_FORMAT_BYTES], budget[STM_FORMAT_BYTES];
+    stm_format_bytes(r->frame.resident_bytes, held);
     add_line(l, "textures %s of %s, %s, %g %% resolution", held,
-             r->wish.budget ? txm_format_bytes(r->wish.budget, budget) : "no bound",
+             r->wish.budget ? stm_format_bytes(r->wish.budget, budget) : "no bound",
              txm_cache_policy_name((txm_cache_policy)r->wish.policy), (double)r->wish.resolution * 100.0);
 }
 

@@ -17,32 +17,26 @@
  * program. */
 static bool may_load(const char *path)
 {
-    struct stat module, link, program;
-    if (stat(path, &module) != 0 || lstat(path, &link) != 0 || stat("/proc/self/exe", &program) != 0)
-        return false;
-    const uid_t owners[] = {module.st_uid, link.st_uid};
-    bool ours = true;
+    struct stat module, link, own;
+    char *program = stm_program_path();
+    bool ours = program && stat(program, &own) == 0 && stat(path, &module) == 0 && lstat(path, &link) == 0;
+    free(program);
+    const uid_t owners[] = {ours ? module.st_uid : 0, ours ? link.st_uid : 0};
     for (int i = 0; i < 2; i++)
-        ours = ours && (owners[i] == 0 || owners[i] == geteuid() || owners[i] == program.st_uid);
+        ours = ours && (owners[i] == 0 || owners[i] == geteuid() || owners[i] == own.st_uid);
     return ours;
 }
 
-/* NULL if it is in neither folder, or memory is exhausted; *looked_in, the caller's, names the folder beside which it
- * was expected. */
-static char *find(const char *file, char **looked_in)
+/* Where the module is: in the named folder or beside the program. NULL if memory is exhausted. */
+static char *find(const char *file, bool *named)
 {
-    const char *named = secure_getenv("TXMILL_PLUGINS");
-    char *path = named && *named ? stm_path_join(named, file) : NULL;
-    if (path && access(path, F_OK) == 0)
+    const char *folder = secure_getenv("TXMILL_PLUGINS");
+    char *path = folder && *folder ? stm_path_join(folder, file) : NULL;
+    *named = path && access(path, F_OK) == 0;
+    if (*named)
         return path;
     free(path);
-    *looked_in = stm_program_folder();
-    path = *looked_in ? stm_path_join(*looked_in, file) : NULL;
-    if (path && (access(path, F_OK) != 0 || !may_load(path))) {
-        free(path);
-        path = NULL;
-    }
-    return path;
+    return stm_beside_program(file);
 }
 
 /* The linker has no codes for its failures: whether there is room for another library tells the two kinds apart. */
@@ -57,20 +51,23 @@ static bool memory_is_short(void)
 
 const void *txm_module_table(const txm_module *m, txm_error *err)
 {
-    char *looked_in = NULL, *path = find(m->file, &looked_in);
-    void *handle = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    bool named;
+    char *path = find(m->file, &named);
+    const bool there = path && access(path, F_OK) == 0, may = named || (there && may_load(path));
+    void *handle = may ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     const void *table = handle ? dlsym(handle, m->symbol) : NULL;
-    const char *why = path && !table ? dlerror() : NULL;
-    if (!path && !looked_in)
+    const char *why = may && !table ? dlerror() : NULL;
+    if (!path)
         stm_no_memory(err, NULL);
-    else if (!path)
-        stm_fail(err, TXM_STATUS_NOT_INSTALLED, "%s, which Python wheels leave out: %s is not in %s", m->lack, m->file,
-                 looked_in);
+    else if (!there)
+        stm_fail(err, TXM_STATUS_NOT_INSTALLED, "%s, which Python wheels leave out: %s does not exist", m->lack, path);
+    else if (!may)
+        stm_fail(err, TXM_STATUS_DENIED,
+                 "%s: belongs to another user; if you trust it, set TXMILL_PLUGINS to its folder", path);
     else if (!table && memory_is_short())
         stm_fail(err, TXM_STATUS_NO_MEMORY, "there is not enough memory to load %s: %s", m->file, why);
     else if (!table)
         stm_fail(err, TXM_STATUS_NOT_INSTALLED, "%s; on Debian and Ubuntu install %s: %s", m->lack, m->package, why);
     free(path);
-    free(looked_in);
     return table;
 }

@@ -9,9 +9,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "cli/html.h"
+#include "cli/say.h"
 #include "replay/replay_table.h"
-#include "tools/output/format.h"
-#include "tools/output/html.h"
 #include "txmill/out_file.h"
 
 /* The frame of the curves; the room around it is for labels: reads on the left, seconds on the right, sizes below,
@@ -59,7 +59,7 @@ static double y_of(scale s, double reads)
 static void text(FILE *out, double x, double y, const char *anchor, const char *words)
 {
     fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
-    txm_html_text(out, words);
+    stm_html_text(out, words);
     fputs("</text>\n", out);
 }
 
@@ -133,10 +133,10 @@ static void draw_policy(FILE *out, const txm_replay_table *t, size_t policy, sca
     fputs("\"/>\n", out);
     for (size_t i = 0; i < t->ask.size_count; i++) {
         const txm_replay_counts *c = txm_replay_counts_at(t, i, policy);
-        char size[TXM_REPLAY_SIZE_TEXT], tiles[TXM_FORMAT_COUNT];
+        char size[TXM_REPLAY_SIZE_TEXT], tiles[STM_FORMAT_COUNT];
         fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>%s, %s: %s read, %.3g s</title></circle>\n",
                 x_of(x, t->ask.sizes[i]), y_of(y, (double)c->reads), txm_replay_policy_name(which),
-                txm_replay_size_text(t->ask.sizes[i], size), txm_format_count(c->reads, "tile", tiles),
+                txm_replay_size_text(t->ask.sizes[i], size), stm_format_count(c->reads, "tile", tiles),
                 txm_replay_seconds(t, c));
     }
     double at = LEFT + 120 + 84 * (double)policy;

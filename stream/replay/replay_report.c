@@ -5,14 +5,14 @@
  * For every size and policy there are reads and time: reads were counted; time is reads times the time of one read in
  * the traced run, or of --read-time, and does not depend on this machine. The JSON also has evictions and peaks.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "cli/json.h"
+#include "cli/say.h"
 #include "replay/replay_table.h"
-#include "tools/output/format.h"
-#include "tools/output/json.h"
-#include "tools/output/line.h"
-#include "tools/output/text.h"
 
 /* The percentage; 0 of 0 gives 0. */
 static double percent_of(uint64_t part, uint64_t of)
@@ -56,32 +56,32 @@ static void print_traced(const txm_replay_table *t)
 {
     if (t->info->partial) {
         fputs("partial     the render was not finished: ", stdout);
-        txm_print_safe(t->info->partial);
+        stm_print_safe(t->info->partial);
         putchar('\n');
     }
-    char size[TXM_REPLAY_SIZE_TEXT], seconds[TXM_FORMAT_BYTES], tiles[TXM_FORMAT_COUNT];
+    char size[TXM_REPLAY_SIZE_TEXT], seconds[STM_FORMAT_BYTES], tiles[STM_FORMAT_COUNT];
     if (!t->info->tiles_loaded)
         return;
     printf("traced run  %s", txm_replay_policy_name((uint32_t)t->info->policy));
     if (t->info->max_bytes)
         printf(" with %s", txm_replay_size_text(t->info->max_bytes, size));
-    printf(": %s read, %.1f %% of them again, in %s\n", txm_format_count(t->info->tiles_loaded, "tile", tiles),
+    printf(": %s read, %.1f %% of them again, in %s\n", stm_format_count(t->info->tiles_loaded, "tile", tiles),
            percent_of(t->info->tiles_reloaded, t->info->tiles_loaded),
-           txm_format_seconds(t->info->load_seconds, seconds));
+           stm_format_seconds(t->info->load_seconds, seconds));
 }
 
 /* The conclusion comes before the table, for readers who need nothing else. */
 void txm_replay_print(const txm_replay_table *t)
 {
-    char set[TXM_FORMAT_BYTES], textures[TXM_FORMAT_COUNT], tiles[TXM_FORMAT_COUNT], lookups[TXM_FORMAT_COUNT];
+    char set[STM_FORMAT_BYTES], textures[STM_FORMAT_COUNT], tiles[STM_FORMAT_COUNT], lookups[STM_FORMAT_COUNT];
     char verdict[TXM_REPLAY_VERDICT];
-    txm_print_safe(t->path);
-    printf(": %s, %s of %s, %s\n", txm_format_count(t->all.lookups, "lookup", lookups),
-           txm_format_count(t->all.tiles, "tile", tiles), txm_format_count(t->info->textures, "texture", textures),
-           txm_format_bytes(t->all.tile_bytes, set));
+    stm_print_safe(t->path);
+    printf(": %s, %s of %s, %s\n", stm_format_count(t->all.lookups, "lookup", lookups),
+           stm_format_count(t->all.tiles, "tile", tiles), stm_format_count(t->info->textures, "texture", textures),
+           stm_format_bytes(t->all.tile_bytes, set));
     print_traced(t);
     printf("verdict     %s\n", txm_replay_verdict(t, verdict));
-    unsigned columns = txm_line_columns();
+    unsigned columns = stm_terminal_columns(STDOUT_FILENO, UINT_MAX);
     columns = columns < USUAL_COLUMNS ? columns : USUAL_COLUMNS;
     size_t at_once = columns > SIZE_COLUMNS + POLICY_COLUMNS ? (columns - SIZE_COLUMNS) / POLICY_COLUMNS : 1;
     for (size_t k = 0; k < t->ask.policy_count; k += at_once)
@@ -94,50 +94,50 @@ void txm_replay_print(const txm_replay_table *t)
 /* cache_bytes 0: that run had no limit. */
 static void json_traced(cJSON *object, const txm_trace_info *info)
 {
-    cJSON *o = txm_json_object(object, "traced");
-    txm_json_text(o, "policy", txm_replay_policy_name((uint32_t)info->policy));
-    txm_json_uint(o, "keep_epochs", info->keep_epochs);
-    txm_json_uint(o, "cache_bytes", info->max_bytes);
-    txm_json_uint(o, "reads", info->tiles_loaded);
-    txm_json_uint(o, "reads_again", info->tiles_reloaded);
-    txm_json_uint(o, "read_bytes", info->loaded_bytes);
-    txm_json_number(o, "seconds", info->load_seconds, 6);
+    cJSON *o = stm_json_object(object, "traced");
+    stm_json_text(o, "policy", txm_replay_policy_name((uint32_t)info->policy));
+    stm_json_uint(o, "keep_epochs", info->keep_epochs);
+    stm_json_uint(o, "cache_bytes", info->max_bytes);
+    stm_json_uint(o, "reads", info->tiles_loaded);
+    stm_json_uint(o, "reads_again", info->tiles_reloaded);
+    stm_json_uint(o, "read_bytes", info->loaded_bytes);
+    stm_json_number(o, "seconds", info->load_seconds, 6);
 }
 
 /* One object per size and policy, each complete, so that they can be filtered. */
 static void json_run(cJSON *runs, const txm_replay_table *t, size_t size, size_t policy)
 {
     const txm_replay_counts *c = txm_replay_counts_at(t, size, policy);
-    cJSON *o = txm_json_append(runs);
-    txm_json_uint(o, "cache_bytes", t->ask.sizes[size]);
-    txm_json_text(o, "policy", txm_replay_policy_name(t->ask.policies[policy]));
-    txm_json_uint(o, "reads", c->reads);
-    txm_json_uint(o, "reads_again", c->reads_again);
-    txm_json_uint(o, "read_bytes", c->read_bytes);
-    txm_json_uint(o, "evicted", c->evicted);
-    txm_json_uint(o, "restored", c->restored);
-    txm_json_uint(o, "peak_bytes", c->peak_bytes);
-    txm_json_uint(o, "peak_allocated_bytes", c->peak_allocated_bytes);
-    txm_json_number(o, "seconds", txm_replay_seconds(t, c), 6);
+    cJSON *o = stm_json_append(runs);
+    stm_json_uint(o, "cache_bytes", t->ask.sizes[size]);
+    stm_json_text(o, "policy", txm_replay_policy_name(t->ask.policies[policy]));
+    stm_json_uint(o, "reads", c->reads);
+    stm_json_uint(o, "reads_again", c->reads_again);
+    stm_json_uint(o, "read_bytes", c->read_bytes);
+    stm_json_uint(o, "evicted", c->evicted);
+    stm_json_uint(o, "restored", c->restored);
+    stm_json_uint(o, "peak_bytes", c->peak_bytes);
+    stm_json_uint(o, "peak_allocated_bytes", c->peak_allocated_bytes);
+    stm_json_number(o, "seconds", txm_replay_seconds(t, c), 6);
 }
 
 /* Runs are listed by size, the smallest first, then by policy in the order of the option. */
 void txm_replay_json(const txm_replay_table *t)
 {
     char verdict[TXM_REPLAY_VERDICT];
-    cJSON *o = txm_json_new("txmill.replay", TXM_REPLAY_SCHEMA_VERSION);
-    txm_json_text(o, "trace", t->path);
-    txm_json_uint(o, "lookups", t->all.lookups);
-    txm_json_uint(o, "textures", t->info->textures);
-    txm_json_uint(o, "tiles", t->all.tiles);
-    txm_json_uint(o, "working_set_bytes", t->all.tile_bytes);
-    txm_json_number(o, "read_seconds", t->ask.read_seconds, 6);
+    cJSON *o = stm_json_new("txmill.replay", TXM_REPLAY_SCHEMA_VERSION);
+    stm_json_text(o, "trace", t->path);
+    stm_json_uint(o, "lookups", t->all.lookups);
+    stm_json_uint(o, "textures", t->info->textures);
+    stm_json_uint(o, "tiles", t->all.tiles);
+    stm_json_uint(o, "working_set_bytes", t->all.tile_bytes);
+    stm_json_number(o, "read_seconds", t->ask.read_seconds, 6);
     json_traced(o, t->info);
-    txm_json_text(o, "partial", t->info->partial);
-    txm_json_text(o, "verdict", txm_replay_verdict(t, verdict));
-    cJSON *runs = txm_json_array(o, "runs");
+    stm_json_text(o, "partial", t->info->partial);
+    stm_json_text(o, "verdict", txm_replay_verdict(t, verdict));
+    cJSON *runs = stm_json_array(o, "runs");
     for (size_t i = 0; i < t->ask.size_count; i++)
         for (size_t k = 0; k < t->ask.policy_count; k++)
             json_run(runs, t, i, k);
-    txm_json_emit(o);
+    stm_json_emit(o);
 }

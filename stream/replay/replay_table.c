@@ -14,7 +14,7 @@
 
 #include "base/base.h"
 #include "base/threads.h"
-#include "tools/output/format.h"
+#include "cli/say.h"
 
 /* Shorter than the library's names, which the command line accepts as well; used as headings of columns. */
 const char *txm_replay_policy_name(uint32_t policy)
@@ -208,7 +208,7 @@ char *txm_replay_verdict(const txm_replay_table *t, char out[TXM_REPLAY_VERDICT]
     enum { FEW = 20 }; /* at most a twentieth of the tiles are read again, which nobody notices */
     const txm_replay_ask *ask = &t->ask;
     size_t policy = find_policy(ask, TXM_CACHE_POLICY_LRU), opt = find_policy(ask, TXM_REPLAY_OPT), knee = 0;
-    char set[TXM_FORMAT_BYTES], size[TXM_REPLAY_SIZE_TEXT], better[96] = "";
+    char set[STM_FORMAT_BYTES], size[TXM_REPLAY_SIZE_TEXT], better[96] = "";
     if (!t->all.reads) {
         snprintf(out, TXM_REPLAY_VERDICT, "no tile was used");
         return out;
@@ -219,7 +219,7 @@ char *txm_replay_verdict(const txm_replay_table *t, char out[TXM_REPLAY_VERDICT]
     const char *name = txm_replay_policy_name(ask->policies[policy]);
     if (opt != ask->policy_count && opt != policy)
         better_by_the_optimum(t, policy, opt, better, sizeof better);
-    txm_format_bytes(t->all.tile_bytes, set);
+    stm_format_bytes(t->all.tile_bytes, set);
     if (knee == ask->size_count)
         snprintf(out, TXM_REPLAY_VERDICT, "the working set is %s; with all of these sizes %s reads many tiles again%s",
                  set, name, better);

@@ -54,7 +54,7 @@ check pixel-budget json out 'o[0]["images"][1]["image"].endswith("pixel.png") an
 check pixel-leaves-nothing test -z "$(ls -A none)"
 TMPDIR=$PWD/pixel.png txm stream budget room rgb8.png pixel.png "${small[@]}"
 check pixel-no-folder test "$rc" -ne 0
-check pixel-no-folder-says says "pixel.png: a folder is needed, but this is a file"
+check pixel-no-folder-says says "pixel.png: cannot make a tx file of its pixel in TMPDIR: Not a directory"
 txm stream budget sphere rgb8.png "${small[@]}" --json
 used=$(python3 -c 'import json; print(json.load(open("out"))["images"][0]["used_bytes"])')
 txm stream render sphere rgb8.png "${small[@]}" --json

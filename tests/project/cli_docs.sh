@@ -134,7 +134,7 @@ completes nothing txmill make --attrib x --
 for c in $commands; do
     txm "$c" --help --all
     long_options <out >options
-    COMP_WORDS=(txmill "$c" --) COMP_CWORD=2 COMPREPLY=()
+    COMP_WORDS=("$TXMILL" "$c" --) COMP_CWORD=2 COMPREPLY=()
     _txmill
     check "bash-$c-all-options" test "$(printf '%s\n' "${COMPREPLY[@]}" | sort -u | xargs)" = "$(sort -u options | xargs)"
 done

@@ -265,6 +265,41 @@ run ./txmill-man rgb8.png
 check man-txmill-runs prints "blender_tx/rgb8.png.0-"
 unset LD_LIBRARY_PATH
 
+# txmill-stream is a program as strangers write them: a copy of its folder builds against what is installed, by pkg-config
+# alone, and without a warning. txmill starts it; without it, one sentence says what is missing.
+txmill=$root$prefix/bin/txmill modules=$root$prefix/lib/txmill
+"$txmill" make -q -c sRGB -a straight rgb8.png
+estimate() { run "$txmill" stream budget plane rgb8.png --size 64x36 --samples 1 "$@"; }
+started=no
+[ ! -e "$modules/txmill-embree.so" ] || started=yes
+if [ $started = yes ]; then
+    estimate --json
+    cp out installed.json
+    check stream-is-started json out 'o[0]["action"] == "budget" and o[0]["tiles"] > 0'
+else
+    skip stream-is-started "built without Embree"
+fi
+rm -f "$modules"/txmill-stream "$modules"/txmill-embree.so "$modules"/txmill-sdl.so
+estimate
+check stream-is-absent eval 'rc_is 3 && says "is a command of txmill-stream, which is not installed" && [ "$(wc -l <err)" -eq 2 ]'
+estimate --json
+check stream-is-absent-json json out 'o[0]["error"]["status"] == "not-installed" and o[0]["schema"] == "txmill.stream"'
+check stream-is-listed eval '"$txmill" --help | grep -q "^  stream  "'
+cp -r "$repo/stream" copy
+rm -rf copy/build
+stranger() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -j2 -C copy PREFIX="$prefix" DESTDIR="$root" \
+    CFLAGS="-O0 -Wall -Wextra -Werror" PKG_CONFIG="$work/pkg-config" "$@"; }
+printf '#!/bin/sh\npkg-config "$@" | sed "s|%s%s|%s|g"\n' "$root" "$root" "$root" >pkg-config && chmod +x pkg-config
+run stranger install
+check stranger-builds rc_is 0
+check stranger-is-there test -x "$modules/txmill-stream"
+if [ $started = yes ]; then
+    estimate --json
+    check stranger-finds-the-same python3 -c 'import json
+a, b = (json.load(open(f)) for f in ("installed.json", "out"))
+assert a["images"] == b["images"] and a["tiles"] == b["tiles"]'
+fi
+
 run make_here uninstall
 check uninstall-exit rc_is 0
 check uninstall-leaves-nothing test -z "$(find "$root" -type f -o -type l)"

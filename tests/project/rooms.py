@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints the dependencies between rooms: rooms.py BUILD includes|headers|symbols
 
-A room is src/base, stream, tools, or a folder of src/tile, src/mill or src/device. Prints lines "FROM TO", once each:
+A room is src/base, tools, or a folder of src/tile, src/mill or src/device. Prints lines "FROM TO", once each:
   includes   by #include lines that name a private header
   headers    by #include lines that name a public header, which belongs to the room that defines its functions
   symbols    by symbols that objects import from each other
@@ -26,13 +26,11 @@ def room(path):
         return "base"
     if parts[0] == "src":
         parts = parts[1:]
-    if parts[0] in ("stream", "base", "render", "command", "replay"):
-        return "stream" if {"base", "render"} & set(parts) else "tools"
     return "/".join(parts[:2]) if parts[0] in ("tile", "mill", "device") else parts[0]
 
 
 def sources():
-    for top in ("src", "stream", "tools"):
+    for top in ("src", "tools"):
         for path in sorted(pathlib.Path(top).rglob("*")):
             if path.suffix in (".c", ".h", ".cpp", ".cu"):
                 yield path
@@ -64,7 +62,7 @@ if what == "symbols":
     made, used, objects = {}, collections.defaultdict(set), {}
     for path in build.rglob("*.o"):
         inside = path.relative_to(build)
-        if inside.parts[0] not in ("src", "stream", "tools") or "tests" in inside.parts or {"embree", "sdl"} & set(inside.parts) or "worker" in inside.parts:
+        if inside.parts[0] not in ("src", "tools") or "worker" in inside.parts:
             continue
         if any(inside.with_suffix(kind).exists() for kind in (".c", ".cpp", ".cu")):  # else the file was moved
             objects[str(path)] = inside
@@ -82,7 +80,7 @@ else:
     owned = owners()
     for path in sources():
         for header in re.findall(r'^#include "([^"]+)"', path.read_text(), re.M):
-            if what == "includes" and header.startswith(("base/", "tile/", "mill/", "device/", "render/", "command/", "replay/", "tools/")):
+            if what == "includes" and header.startswith(("base/", "tile/", "mill/", "device/", "tools/")):
                 edges[room(path)].add(room(header))
             if what == "headers" and header in owned:
                 edges[room(path)].add(owned[header])

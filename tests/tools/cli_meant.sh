@@ -172,7 +172,7 @@ check made-by-json json out 'o[0]["made_by"] == "txmill" and o[0]["software"] ==
 offers() { # WORD: the completions for an operand of make
     # shellcheck disable=SC1091
     ( . "$(dirname "$TXMILL")/completion/txmill.bash"
-      COMP_WORDS=(txmill "${command:-make}" "$1") COMP_CWORD=2 COMPREPLY=()
+      COMP_WORDS=("$TXMILL" "${command:-make}" "$1") COMP_CWORD=2 COMPREPLY=()
       _txmill
       printf '[%s]' "${COMPREPLY[@]}" )
 }

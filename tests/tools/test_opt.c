@@ -331,11 +331,12 @@ START_TEST(test_tables)
     for (const txm_command *const *c = txm_commands; *c; c++) {
         seen s = {.command = *c};
         char page[128];
-        ck_assert((*c)->run && (*c)->args_bytes && (*c)->groups && (*c)->synopsis);
+        ck_assert((*c)->program || ((*c)->run && (*c)->args_bytes));
+        ck_assert((*c)->groups && (*c)->synopsis);
         ck_assert_msg((*c)->purpose[strlen((*c)->purpose) - 1] != '.', "%s: purpose", (*c)->name);
         txm_each_option(*c, check_option, &s);
         snprintf(page, sizeof page, "man/txmill-%s.1.in", (*c)->name);
-        ck_assert_msg(access(page, R_OK) == 0, "%s is missing", page);
+        ck_assert_msg((*c)->program || access(page, R_OK) == 0, "%s is missing", page);
         ck_assert_ptr_eq(txm_command_find((*c)->name), *c);
     }
     ck_assert_ptr_null(txm_command_find("no-such-command"));

@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "tools/output/guard.h"
 #include "tools/output/html.h"
 #include "tools/output/line.h"
 #include "tools/output/summary.h"
 #include "tools/output/text.h"
+#include "txmill/guard.h"
 #include "util_batch.h"
 #include "util_check.h"
 

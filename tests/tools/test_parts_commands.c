@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Parts of the program that are otherwise reached only through its commands: words, differences of files, colours of
- * heat maps, completion; and parts of batches and codecs that need no image. */
+ * Parts of the program that are otherwise reached only through its commands: words, differences of files, completion;
+ * and parts of batches and codecs that need no image. */
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "command/stream_args.h"
 #include "mill/convert/hooks.h"
 #include "mill/convert/resolve.h"
 #include "mill/farm/inputs.h"
@@ -23,7 +22,9 @@
 #include "tools/inspect/diff_report.h"
 #include "tools/inspect/verify_report.h"
 #include "tools/make/make_text.h"
+#include "tools/options/library_words.h"
 #include "tools/output/words.h"
+#include "txtile/sampler.h"
 #include "util_batch.h"
 #include "util_check.h"
 #include "util_tx.h"
@@ -63,6 +64,16 @@ START_TEST(near_commands_are_found)
 }
 END_TEST
 
+/* The names of filters come from the library's list. */
+START_TEST(filters_are_listed)
+{
+    const char *name;
+    for (int i = 0; (name = txm_filter_name((txm_filter)i)); i++)
+        ck_assert_ptr_nonnull(strstr(txm_filter_values, name));
+    ck_assert_uint_lt(strlen(txm_filter_more), TXM_WORDS_TEXT - 1);
+}
+END_TEST
+
 /* ---- differences ------------------------------------------------------------------------------------------------- */
 
 static void note_entry(void *user, const char *name, const char *a, const char *b)
@@ -93,37 +104,6 @@ START_TEST(files_differ_in_tiles_and_metadata)
     txm_tx_close(&other);
     free_image(&a);
     free_image(&b);
-}
-END_TEST
-
-/* ---- pictures of numbers ----------------------------------------------------------------------------------------- */
-
-START_TEST(heat_runs_from_dark_to_white)
-{
-    const float map[] = {0, 2, 8, -1};
-    float most = txm_heat_most(map, 4), *colors = txm_heat_colors(map, 4, most);
-    ck_assert_ptr_nonnull(colors);
-    ck_assert(most >= 8 && most <= 8);
-    for (int c = 0; c < 3; c++) {
-        ck_assert(fabsf(colors[6 + c] - 1.0f) < 1e-6f); /* the largest is white */
-        ck_assert(colors[9 + c] <= 0.0f);               /* nothing there is black */
-        ck_assert(colors[c] < colors[6 + c]);
-    }
-    free(colors);
-    const float zero[] = {0, 0};
-    most = txm_heat_most(zero, 2);
-    colors = txm_heat_colors(zero, 2, most);
-    ck_assert(colors && most <= 0 && colors[0] < 0.1f);
-    free(colors);
-}
-END_TEST
-
-START_TEST(linear_values_become_srgb_codes)
-{
-    const float linear[] = {-1, 0, 0.0031308f, 0.21404114f, 1, 7};
-    uint8_t *codes = txm_srgb_codes(linear, 6);
-    ck_assert_mem_eq(codes, "\x00\x00\x0A\x80\xFF\xFF", 6);
-    free(codes);
 }
 END_TEST
 
@@ -305,10 +285,9 @@ int main(void)
 {
     Suite *suite = suite_create("parts of the tools, batch and codec");
     TCase *t = add_case(suite, "parts");
-    add_tests(t, outcomes_have_stable_words, notes_are_no_failure, near_commands_are_found,
-              files_differ_in_tiles_and_metadata, heat_runs_from_dark_to_white, linear_values_become_srgb_codes,
-              completion_knows_every_command, folders_give_what_is_wanted, objects_are_named_by_what_shapes_them,
-              words_are_passed_on, folders_give_what_is_wanted, objects_are_named_by_what_shapes_them,
-              watched_folders_follow_the_tree, codes_that_are_none_are_refused, srgb_tables_are_the_curve);
+    add_tests(t, outcomes_have_stable_words, notes_are_no_failure, near_commands_are_found, filters_are_listed,
+              files_differ_in_tiles_and_metadata, completion_knows_every_command, words_are_passed_on,
+              folders_give_what_is_wanted, objects_are_named_by_what_shapes_them, watched_folders_follow_the_tree,
+              codes_that_are_none_are_refused, srgb_tables_are_the_curve);
     return run_suite(suite);
 }

@@ -17,6 +17,7 @@
 #include "tools/make/make_guard.h"
 #include "tools/make/make_report.h"
 #include "tools/make/make_run.h"
+#include "tools/make/scene_folder.h"
 #include "tools/options/project.h"
 #include "tools/output/say.h"
 #include "util_batch.h"
@@ -543,6 +544,88 @@ START_TEST(files_are_described)
 }
 END_TEST
 
+/* ---- scene folders ----------------------------------------------------------------------------------------------- */
+
+static char found[1024];
+
+static txm_status note_image(void *user, const txm_input *image, txm_error *failure)
+{
+    const size_t n = strlen(found);
+    (void)user, (void)failure;
+    snprintf(found + n, sizeof found - n, "%s %s %s %s;", image->path, image->pattern ? image->pattern : "-",
+             image->colorspace, txm_alpha_name(image->alpha));
+    return TXM_OK;
+}
+
+static txm_status images_of(const char *text)
+{
+    static txm_path_map map = {"P:", "/mnt"};
+    const txm_project_maps maps = {&map, 1};
+    mkdir("s", 0777);
+    save_file("s/scene.txt", text, strlen(text));
+    err = (txm_error){0};
+    *found = 0;
+    return txm_scene_folder_images("s", &maps, note_image, NULL, &err);
+}
+
+START_TEST(scene_folders_name_images)
+{
+    ck_assert_int_eq(
+        images_of("# exported\n\ntxmill-scene 1\nsize 8 8\nanything else\n"
+                  "image a \"a \\\"b\\\".png\" colorspace \"sRGB\" alpha straight extension repeat\r\n"
+                  "image b \"P:/t/b.png\" colorspace \"Non-Color\" alpha none\n"
+                  "ptex p \"p.ptx\" colorspace \"sRGB\"\n"
+                  "image u \"/u/x.<udim>.<UVTILE>\" colorspace \"sRGB\" alpha premultiplied extension clip "
+                  "interpolation cubic udim 1001 1012"),
+        TXM_OK);
+    ck_assert_str_eq(found, "s/a \"b\".png - sRGB straight;/mnt/t/b.png - Non-Color none;"
+                            "/u/x.1001.<UVTILE> /u/x.<udim>.<UVTILE> sRGB premultiplied;"
+                            "/u/x.1012.<UVTILE> /u/x.<udim>.<UVTILE> sRGB premultiplied;");
+    ck_assert_int_eq(images_of("txmill-scene 1\nimage v \"v.<UVTILE>.png\" colorspace \"s\" alpha none udim 1022\n"),
+                     TXM_OK);
+    ck_assert_str_eq(found, "s/v.u2_v3.png s/v.<UVTILE>.png s none;");
+}
+END_TEST
+
+static const struct {
+    const char *text;
+    txm_status status;
+    const char *says;
+} wrong_scenes[] = {
+    {"", TXM_STATUS_CORRUPT, "not a scene"},
+    {"scene 1\n", TXM_STATUS_CORRUPT, "s/scene.txt:1: not a scene"},
+    {"txmill-scene 99\n", TXM_STATUS_NEWER, "needs a newer txmill"},
+    {"txmill-scene 1\n\nimage a a.png colorspace \"s\" alpha none\n", TXM_STATUS_CORRUPT, "s/scene.txt:3: a text in"},
+    {"txmill-scene 1\nimage a \"a.png", TXM_STATUS_CORRUPT, "a text in double quotes is missing"},
+    {"txmill-scene 1\nimage a \"a\" colorspace 3 alpha none\n", TXM_STATUS_CORRUPT, "a text in double quotes"},
+    {"txmill-scene 1\nimage a \"a\" colorspace \"s\" alpha x\n", TXM_STATUS_CORRUPT, "an image has a name, a path"},
+    {"txmill-scene 1\nimage a \"a\"\n", TXM_STATUS_CORRUPT, "an image has a name, a path"},
+    {"txmill-scene 1\nimage a \"a\" colorspace \"s\" alpha none udim 12\n", TXM_STATUS_CORRUPT, "a UDIM number"},
+    {"txmill-scene 1\nimage a \"a\" colorspace \"s\" alpha none udim 1001x\n", TXM_STATUS_CORRUPT, "a UDIM number"},
+};
+
+START_TEST(mistakes_in_scene_folders_have_lines)
+{
+    ck_assert_int_eq(images_of(wrong_scenes[_i].text), wrong_scenes[_i].status);
+    ck_assert_msg(strstr(err.message, wrong_scenes[_i].says) != NULL, "%s", err.message);
+}
+END_TEST
+
+START_TEST(scene_folders_are_files_of_text)
+{
+    const txm_project_maps none = {0};
+    mkdir("s", 0777);
+    save_file("s/scene.txt", "txmill-scene 1\0x", 16);
+    ck_assert_int_eq(txm_scene_folder_images("s", &none, note_image, NULL, &err), TXM_STATUS_CORRUPT);
+    unlink("s/scene.txt");
+    err = (txm_error){0};
+    ck_assert_int_eq(txm_scene_folder_images("s", &none, note_image, NULL, &err), TXM_STATUS_NOT_FOUND);
+    ck_assert_int_eq(mkfifo("s/scene.txt", 0600), 0);
+    err = (txm_error){0};
+    ck_assert_int_ne(txm_scene_folder_images("s", &none, note_image, NULL, &err), TXM_OK);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("parts of runs");
@@ -553,5 +636,7 @@ int main(void)
               runs_make_what_is_asked_for, inputs_follow_their_own_projects);
     add_tests(t, scenes_are_listed_with_their_tx_files, scenes_become_inputs, what_scenes_use_is_kept,
               files_are_described);
+    add_tests(t, scene_folders_name_images, scene_folders_are_files_of_text);
+    tcase_add_loop_test(t, mistakes_in_scene_folders_have_lines, 0, sizeof wrong_scenes / sizeof *wrong_scenes);
     return run_suite(suite);
 }

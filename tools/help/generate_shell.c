@@ -77,20 +77,6 @@ static bool is_folders(const char *values)
     return values && !strcmp(values, TXM_VALUES_DIR);
 }
 
-/* The bytes of the words that a command takes first, such as "render|budget", with which its synopsis begins; 0 if
- * there are none. */
-static size_t first_words(const txm_command *command)
-{
-    size_t n = strcspn(command->synopsis, " ");
-    return command->synopsis[0] >= 'a' && command->synopsis[0] <= 'z' && memchr(command->synopsis, '|', n) ? n : 0;
-}
-
-static void put_first_words(FILE *out, const txm_command *command)
-{
-    for (size_t i = 0; i < first_words(command); i++)
-        fputc(command->synopsis[i] == '|' ? ' ' : command->synopsis[i], out);
-}
-
 /* ---- bash ------------------------------------------------------------------------------------------------------- */
 
 /* Folders always complete, because the files may be in them. Values without a kind are words; if there are none,
@@ -158,8 +144,26 @@ void txm_generate_bash(FILE *out)
         "        [[ ${s,,} == \"${cur,,}\"* ]] && printf -v s %q \"$s\" && COMPREPLY+=(\"$s\")\n"
         "    done < <(\"${COMP_WORDS[0]}\" colorspaces --names 2>/dev/null)\n"
         "}\n"
+        "# Commands of other programs, which say themselves what completes: NAME|ARGUMENT|VALUES|HELP.\n"
+        "_txmill_program()\n{\n"
+        "    local name arg values help verbs=\n"
+        "    while IFS='|' read -r name arg values help; do\n"
+        "        if [[ $arg && $name == \"$prev\" ]]; then\n"
+        "            case $values in\n"
+        "            '<file>') mapfile -t COMPREPLY < <(compgen -f -- \"$cur\") ;;\n"
+        "            '<dir>') mapfile -t COMPREPLY < <(compgen -d -- \"$cur\") ;;\n"
+        "            *) COMPREPLY=($(compgen -W \"$values\" -- \"$cur\")) ;;\n"
+        "            esac\n"
+        "            return\n"
+        "        fi\n"
+        "        if [[ $name == -* ]]; then words+=\" $name\"; else verbs+=\" $name\"; fi\n"
+        "    done < <(\"${COMP_WORDS[0]}\" \"$cmd\" --generate options 2>/dev/null)\n"
+        "    if ((COMP_CWORD == 2)) && [[ $verbs && $cur != -* ]]; then COMPREPLY=($(compgen -W \"$verbs\" -- "
+        "\"$cur\")); return; fi\n"
+        "    [[ $cur == -* ]] || mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
+        "}\n"
         "_txmill()\n{\n"
-        "    local cur prev words cmd=\n"
+        "    local cur prev words= cmd=\n"
         "    cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
         "    # bash splits --name=value into three words\n"
         "    if [[ $cur == = ]]; then cur=; elif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
@@ -181,16 +185,15 @@ void txm_generate_bash(FILE *out)
         fprintf(out, "%s%s", c == txm_commands ? "" : " ", (*c)->name);
     fputs("' -- \"$cur\")); return ;;\n", out);
     for (const txm_command *const *c = txm_commands; *c; c++) {
+        if ((*c)->program) {
+            fprintf(out, "    %s) _txmill_program ;;\n", (*c)->name);
+            continue;
+        }
         fprintf(out, "    %s)\n        case $prev in\n", (*c)->name);
         txm_each_option(*c, bash_argument, out);
         fputs("        esac\n        words='", out);
         txm_each_option(*c, bash_word, out);
         fputs("'\n", out);
-        if (first_words(*c)) {
-            fputs("        if ((COMP_CWORD == 2)) && [[ $cur != -* ]]; then COMPREPLY=($(compgen -W '", out);
-            put_first_words(out, *c);
-            fputs("' -- \"$cur\")); return; fi\n", out);
-        }
         fputs("        [[ $cur == -* ]] || ", out);
         bash_values(out, (*c)->operand_values);
         fputs(" ;;\n", out);
@@ -273,7 +276,28 @@ void txm_generate_zsh(FILE *out)
 {
     fputs("#compdef txmill\n", out);
     fprintf(out, header, TXM_VERSION);
-    fputs("_txmill()\n{\n"
+    fputs("# Commands of other programs, which say themselves what completes: NAME|ARGUMENT|VALUES|HELP.\n"
+          "_txmill_program()\n{\n"
+          "    local name arg values help action line verbs=\n"
+          "    local -a specs lines=(${(f)\"$(_call_program options txmill $words[1] --generate options "
+          "2>/dev/null)\"})\n"
+          "    for line in $lines; do\n"
+          "        IFS='|' read -r name arg values help <<<$line\n"
+          "        help=${${${help//:/\\:}//\\[/\\[}//\\]/\\]}\n"
+          "        case $values in\n"
+          "        '<file>') action=_files ;;\n"
+          "        '<dir>') action='_files -/' ;;\n"
+          "        *) action=${values:+($values)} ;;\n"
+          "        esac\n"
+          "        case $name in\n"
+          "        --*) specs+=(\"$name${arg:+=}[$help]${arg:+:$arg:$action}\") ;;\n"
+          "        -*) specs+=(\"$name${arg:++}[$help]${arg:+:$arg:$action}\") ;;\n"
+          "        *) verbs+=\" $name\" ;;\n"
+          "        esac\n"
+          "    done\n"
+          "    _arguments -s $specs ${verbs:+\"1:word:($verbs)\"} '*:file:_files'\n"
+          "}\n"
+          "_txmill()\n{\n"
           "    local context state state_descr line\n"
           "    typeset -A opt_args\n"
           "    if (( CURRENT > 3 )) && [[ $words[2] == help || -n ${${words[3,CURRENT-1]}[(r)(-h|--help)]} ]]; then "
@@ -296,13 +320,12 @@ void txm_generate_zsh(FILE *out)
           "        case $words[1] in\n",
           out);
     for (const txm_command *const *c = txm_commands; *c; c++) {
+        if ((*c)->program) {
+            fprintf(out, "        %s) _txmill_program ;;\n", (*c)->name);
+            continue;
+        }
         fprintf(out, "        %s) _arguments -s \\\n", (*c)->name);
         txm_each_option(*c, zsh_option, out);
-        if (first_words(*c)) {
-            fputs("            '1:word:(", out);
-            put_first_words(out, *c);
-            fputs(")' \\\n", out);
-        }
         fputs("            '*:file:", out);
         zsh_values(out, (*c)->operand_values);
         fputs("' ;;\n", out);
@@ -391,6 +414,37 @@ void txm_generate_fish(FILE *out)
           "    contains -- -h $argv[3..]; or contains -- --help $argv[3..]; or begin\n"
           "        test (count $argv) -gt 2; and test $argv[2] = help\n"
           "    end\n"
+          "end\n"
+          "# A command of another program, which says itself what completes: NAME|ARGUMENT|VALUES|HELP.\n"
+          "function __txmill_program\n"
+          "    set -l verbs\n"
+          "    command -q txmill; or return\n"
+          "    for line in (txmill $argv[1] --generate options 2>/dev/null)\n"
+          "        set -l f (string split -m 3 '|' -- $line)\n"
+          "        set -l how\n"
+          "        switch \"$f[2]|$f[3]\"\n"
+          "            case '|*'\n"
+          "            case '*|<file>'\n"
+          "                set how -r -F\n"
+          "            case '*|<dir>'\n"
+          "                set how -x -a '(__fish_complete_directories)'\n"
+          "            case '*'\n"
+          "                set how -x -a \"$f[3]\"\n"
+          "        end\n"
+          "        switch $f[1]\n"
+          "            case '--*'\n"
+          "                complete -c txmill -n \"__txmill_runs $argv[1]\" -l (string sub -s 3 -- $f[1]) $how -d "
+          "\"$f[4]\"\n"
+          "            case '-*'\n"
+          "                complete -c txmill -n \"__txmill_runs $argv[1]\" -s (string sub -s 2 -- $f[1]) $how -d "
+          "\"$f[4]\"\n"
+          "            case '*'\n"
+          "                set -a verbs $f[1]\n"
+          "        end\n"
+          "    end\n"
+          "    test -z \"$verbs\"; or complete -c txmill -n \"__txmill_runs $argv[1]; and not "
+          "__fish_seen_subcommand_from "
+          "$verbs\" -f -a \"$verbs\"\n"
           "end\n",
           out);
     fputs("complete -c txmill -n __fish_use_subcommand -f -l help -d 'Print help'\n"
@@ -406,26 +460,18 @@ void txm_generate_fish(FILE *out)
         fprintf(out, "complete -c txmill -n __fish_use_subcommand -f -a %s -d ", (*c)->name);
         fish_text(out, (*c)->purpose);
         fputc('\n', out);
+        if ((*c)->program) {
+            fprintf(out, "__txmill_program %s\n", (*c)->name);
+            continue;
+        }
         const file_kind *kind = kind_of((*c)->operand_values);
         if (!kind || *kind->extensions) {
-            fprintf(out, "complete -c txmill -n '__txmill_runs %s", (*c)->name);
-            if (first_words(*c)) {
-                fputs("; and __fish_seen_subcommand_from ", out);
-                put_first_words(out, *c);
-            }
-            fputc('\'', out);
+            fprintf(out, "complete -c txmill -n '__txmill_runs %s'", (*c)->name);
             if (kind)
                 fish_files(out, kind, "-f");
             else
                 fputs(is_folders((*c)->operand_values) ? " -f -a '(__fish_complete_directories)'" : " -f", out);
             fputc('\n', out);
-        }
-        if (first_words(*c)) {
-            fprintf(out, "complete -c txmill -n '__txmill_runs %s; and not __fish_seen_subcommand_from ", (*c)->name);
-            put_first_words(out, *c);
-            fputs("' -f -a '", out);
-            put_first_words(out, *c);
-            fputs("'\n", out);
         }
         fish f = {out, (*c)->name};
         txm_each_option(*c, fish_option, &f);

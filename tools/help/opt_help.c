@@ -122,8 +122,6 @@ static void print_examples(FILE *out, const char *command)
         {"sample", {"sample wood.png", "sample --grid 64x64 -o patch.png wood.png"}},
         {"borders", {"borders --check textures", "borders --add textures"}},
         {"budget", {"budget shot10.blend", "budget --size 4096x2160 shot10.blend"}},
-        {"stream", {"stream render room -o picture.png", "stream budget room"}},
-        {"replay", {"replay render.trace", "replay --plot misses.svg render.trace"}},
         {"colorspaces", {"colorspaces", "colorspaces --ocio show/config.ocio"}},
         {"devices", {"devices", "devices --json"}},
         {"doctor", {"doctor", "doctor --json"}},

@@ -20,10 +20,10 @@
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
-#include "tools/output/guard.h"
 #include "tools/output/say.h"
 #include "tools/ptex/ptex_files.h"
 #include "txmill/format.h"
+#include "txmill/guard.h"
 #include "txtile/describe.h"
 
 #define AT(member) .offset = offsetof(txm_tx_files_args, member)

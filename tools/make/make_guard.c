@@ -12,8 +12,8 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/names.h"
-#include "tools/output/guard.h"
 #include "txmill/garbage.h"
+#include "txmill/guard.h"
 
 /* There may be many inputs and many outputs in a list, so equal files are found by their identity. */
 typedef struct same_input {

@@ -13,9 +13,9 @@
 #include "tools/make/make_guard.h"
 #include "tools/make/make_mesh.h"
 #include "tools/make/make_report.h"
-#include "tools/output/guard.h"
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
+#include "txmill/guard.h"
 #include "txmill/inspect.h"
 
 typedef struct make_run {

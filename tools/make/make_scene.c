@@ -15,8 +15,8 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "render/render.h"
 #include "tools/list/list_scene.h"
+#include "tools/make/scene_folder.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
 #include "tools/output/say.h"
@@ -201,19 +201,23 @@ typedef struct folder_files {
     txm_inputs *inputs;
     const char *scene;
     const txm_input *settings;
+    size_t first; /* of its inputs */
 } folder_files;
 
-static txm_status add_scene_file(void *user, const txm_render_scene_file *file, txm_error *err)
+/* Images that differ only in how they are looked up have the same file. */
+static txm_status add_scene_file(void *user, const txm_input *image, txm_error *err)
 {
     const folder_files *to = user;
-    const txm_input input = {.path = file->path,
-                             .pattern = file->pattern,
-                             .origin = to->scene,
-                             .colorspace = file->colorspace,
-                             .alpha = file->alpha,
-                             .working_space = to->settings->working_space,
-                             .cache_dir = to->settings->cache_dir,
-                             .from_scene = true};
+    for (size_t i = to->first; i < txm_inputs_count(to->inputs); i++) {
+        const txm_input *before = txm_inputs_at(to->inputs, i);
+        if (!strcmp(before->path, image->path) && !strcmp(before->colorspace, image->colorspace) &&
+            before->alpha == image->alpha)
+            return TXM_OK;
+    }
+    txm_input input = *image;
+    input.origin = to->scene;
+    input.working_space = to->settings->working_space;
+    input.cache_dir = to->settings->cache_dir;
     return txm_inputs_add_entry(to->inputs, &input, err);
 }
 
@@ -221,16 +225,12 @@ static txm_status add_scene_file(void *user, const txm_render_scene_file *file, 
 static txm_status add_scene_folder(txm_inputs *inputs, const char *path, const txm_project_maps *maps,
                                    const txm_input *settings, txm_error *err)
 {
-    folder_files to = {inputs, path, settings};
-    txm_render_scene *scene = NULL;
+    folder_files to = {inputs, path, settings, txm_inputs_count(inputs)};
     txm_error why = {0};
-    txm_status status = txm_render_scene_open(path, maps->items, maps->count, &scene, &why);
+    const txm_status status = txm_scene_folder_images(path, maps, add_scene_file, &to, &why);
     if (status == TXM_STATUS_NO_MEMORY)
         return txm_fail_as(err, &why);
-    status = status == TXM_OK ? txm_render_scene_files(scene, add_scene_file, &to, err)
-                              : add_failure(inputs, path, path, status, txm_strdup(why.message), err);
-    txm_render_scene_free(&scene);
-    return status;
+    return status == TXM_OK ? TXM_OK : add_failure(inputs, path, path, status, txm_strdup(why.message), err);
 }
 
 txm_status txm_make_add_scene(void *user, txm_inputs *inputs, const char *path, const txm_input *settings,

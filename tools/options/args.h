@@ -24,7 +24,7 @@
         .help = text, .more = explanation                                                                              \
     }
 
-/* Every option that names an output has it: see tools/output/guard.h. */
+/* Every option that names an output has it: see txmill/guard.h. */
 #define TXM_OPTION_OVERWRITE(field)                                                                                    \
     {                                                                                                                  \
         .name = "overwrite", .rare = true, .type = TXM_OPT_FLAG, field,                                                \

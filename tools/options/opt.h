@@ -114,6 +114,7 @@ typedef struct txm_command {
     const char *operand_values;                           /* TXM_VALUES_*, NULL: none */
     unsigned exits;                                       /* TXM_EXITS_* */
     unsigned schema_version;                              /* version of its JSON objects; 0 is 1 */
+    const char *program;                                  /* another program, which carries it out; NULL: this one */
     size_t args_bytes;                                    /* size of the struct that the options are parsed into */
     void (*defaults)(void *args);                         /* fills the zeroed struct; NULL: all zero */
     int (*run)(void *args, const txm_operands *operands); /* returns the exit code */

@@ -146,8 +146,7 @@ static void on_abort(bool lacks_memory)
     txm_remove_temporaries();
     if (lacks_memory)
         txm_say(TXM_SAY_ERROR,
-                "there is not enough memory, or no more threads, for a library that cannot continue: OpenColorIO or "
-                "Embree; %s",
+                "there is not enough memory, or no more threads, for a library that cannot continue: OpenColorIO; %s",
                 memory_step);
     else
         txm_say(TXM_SAY_ERROR, "a library threw an exception that nothing caught: %s; %s",
@@ -157,7 +156,7 @@ static void on_abort(bool lacks_memory)
     _exit(code);
 }
 
-/* OpenColorIO and Embree may end the process by an uncaught exception; this installs a handler for it. */
+/* OpenColorIO may end the process by an uncaught exception; this installs a handler for it. */
 void txm_aborts_install(void)
 {
     txm_before_abort(on_abort);
@@ -277,13 +276,6 @@ static const char *step_for(const char *values, txm_status status)
         {TXM_VALUES_SCENE, TXM_STATUS_UNSUPPORTED, "give scenes: .blend, .usd, or the XML of Cycles"},
         {TXM_VALUES_SCENE, TXM_STATUS_NOT_FOUND, "check the names, and whether the share is mounted"},
         {TXM_VALUES_SCENE, TXM_STATUS_DENIED, "have the permissions changed"},
-        {TXM_VALUES_STREAMED, TXM_STATUS_CORRUPT,
-         "make damaged tx files again with 'txmill make --force'; repair a damaged scene, or export it again"},
-        {TXM_VALUES_STREAMED, TXM_STATUS_UNSUPPORTED, "give the folder of a scene, or a built-in scene and images"},
-        {TXM_VALUES_STREAMED, TXM_STATUS_NOT_FOUND,
-         "check the names, and whether the share is mounted; 'txmill make FOLDER' makes the tx files of a scene's "
-         "folder"},
-        {TXM_VALUES_STREAMED, TXM_STATUS_DENIED, "have the permissions changed, or write elsewhere"},
         {TXM_VALUES_LOG, TXM_STATUS_CORRUPT, "copy these logs again"},
         {TXM_VALUES_LOG, TXM_STATUS_UNSUPPORTED, "give logs; 'txmill make --log run.jsonl' writes one"},
         {TXM_VALUES_LOG, TXM_STATUS_NOT_FOUND, "check the names, and whether the share is mounted"},

@@ -12,7 +12,6 @@
 #define TXM_VALUES_TX_OR_IMAGE "<tx, image>" /* tx files, or the images that they were made from */
 #define TXM_VALUES_IMAGE "<image>"           /* inputs of txmill make: images, scenes */
 #define TXM_VALUES_SCENE "<scene>"           /* Blender scenes */
-#define TXM_VALUES_STREAMED "<streamed>"     /* inputs of txmill stream: folders of scenes, and tx files */
 #define TXM_VALUES_LOG "<log>"               /* JSON lines */
 #define TXM_VALUES_CONFIG "<config>"         /* OpenColorIO configs */
 #define TXM_VALUES_PAGE "<page>"             /* HTML */

@@ -10,6 +10,7 @@
 #include "txmill/convert.h"
 #include "txmill/devices.h"
 #include "txmill/garbage.h"
+#include "txmill/guard.h"
 #include "txmill/inspect.h"
 #include "txmill/level.h"
 #include "txmill/out_file.h"
@@ -62,6 +63,7 @@
     FIXED(txm_level_picture, 40) \
     FIXED(txm_name_match, 424) \
     FIXED(txm_other_name, 328) \
+    FIXED(txm_output, 24) \
     FIXED(txm_path_map, 16) \
     FIXED(txm_picture, 40) \
     FIXED(txm_resolution, 5512) \

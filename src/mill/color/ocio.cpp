@@ -145,7 +145,6 @@ template <typename Object> void drop(Object *object)
 
 void (*before_abort)(bool lacks_memory);
 char abort_reason[TXM_MESSAGE_BYTES];
-std::atomic<bool> memory_was_short; /* operator new has failed, on any thread */
 
 /* The depth of this thread in calls of OpenColorIO. */
 thread_local unsigned depth;
@@ -163,19 +162,17 @@ struct in_ocio {
 /* Called when operator new finds no memory. */
 void on_no_memory()
 {
-    memory_was_short = true;
     if (depth)
         before_abort(true);
     throw std::bad_alloc();
 }
 
-/* Whether an exception that is not bad_alloc was one, or stands for a thread that could not be started. Embree's thread
- * library throws these as runtime_error, with the text of the errno; and after a bad_alloc in one of its tasks Embree
- * reports only that the tasks were cancelled. */
+/* Whether an exception that is not bad_alloc was one, or stands for a thread that could not be started: libraries of
+ * threads throw these as runtime_error, with the text of the errno. */
 bool stands_for_no_memory(const char *what)
 {
     return std::strstr(what, "std::bad_alloc") || std::strstr(what, std::strerror(EAGAIN)) ||
-           std::strstr(what, std::strerror(ENOMEM)) || (memory_was_short && !std::strcmp(what, "task cancelled"));
+           std::strstr(what, std::strerror(ENOMEM));
 }
 
 [[noreturn]] void on_terminate()

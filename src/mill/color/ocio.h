@@ -40,8 +40,8 @@ txm_status txm_ocio_from_builtin(const char *text, size_t size_bytes, txm_ocio *
 txm_status txm_ocio_from_library(const char *name, txm_ocio **out, txm_error *err);
 /* OpenColorIO does not survive lack of memory: it reports that a config is damaged or loads a part of it, reads through
  * NULL, or throws from functions that are declared not to throw, at which C++ aborts. A program can set `end`, which is
- * then called on the thread that failed, to end the process in its own way. It is also called for Embree, which ends
- * the process if it cannot start threads: that counts as lack of memory. */
+ * then called on the thread that failed, to end the process in its own way. A thread that a library
+ * could not start counts as lack of memory. */
 void txm_ocio_before_abort(void (*end)(bool lacks_memory));
 /* The text of the exception that ends the process, "" if there is none. */
 const char *txm_ocio_abort_reason(void);

@@ -4,7 +4,7 @@
  *
  * PLY stores texture coordinates per vertex, not per corner. Each corner of a face is therefore written as a vertex of
  * its own, with all properties of the original one; other properties of faces, and other elements, are left out. The
- * file is binary little-endian, and has the coordinates under two names: Blender reads s and t, `txmill stream` reads u
+ * file is binary little-endian, and has the coordinates under two names: Blender reads s and t, other programs read u
  * and v.
  */
 #include <math.h>

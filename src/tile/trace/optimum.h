@@ -2,7 +2,7 @@
  *
  * The optimum with knowledge of the future.
  *
- * `txmill replay --policy opt` reports it as the lower bound: how much a cache would read if it knew all later lookups.
+ * It is the lower bound of all policies: how much a cache would read if it knew all later lookups.
  * It only counts and runs no cache, so its memory is that of its lists: about eight bytes for each use of a tile.
  */
 #ifndef TXM_TRACE_OPTIMUM_H

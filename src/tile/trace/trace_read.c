@@ -349,12 +349,12 @@ static txm_status read_trace_header(txm_trace *t, txm_error *err)
 {
     uint8_t h[TXM_TRACE_HEADER_BYTES];
     if (t->bytes < sizeof h)
-        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: not a trace; 'txmill stream render --trace' writes one", t->path);
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: not a trace of a texture cache", t->path);
     txm_status status = read_at(t, 0, h, sizeof h, err);
     if (status != TXM_OK)
         return status;
     if (memcmp(h, TXM_TRACE_MAGIC, 8) != 0)
-        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: not a trace; 'txmill stream render --trace' writes one", t->path);
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: not a trace of a texture cache", t->path);
     if (txm_load_le32(h + 8) != TXM_TRACE_VERSION)
         return txm_fail(err, TXM_STATUS_NEWER, "%s: is a trace of version %u; this txmill reads version %d", t->path,
                         txm_load_le32(h + 8), TXM_TRACE_VERSION);

@@ -5,7 +5,7 @@
  * In: an output's name and the inputs. Out: TXM_OK, or a refusal that says which file would be lost. Files are
  * compared by identity, not by name, because links and other spellings may be the same file.
  */
-#include "tools/output/guard.h"
+#include "txmill/guard.h"
 
 #include <dirent.h>
 #include <errno.h>

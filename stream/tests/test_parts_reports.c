@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What txmill-stream prints and draws: tables and plots of replays, maps of tiles, the page of a render, colours of
+ * heat maps, words of options. */
+#include <check.h>
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "cli/options.h"
+#include "command/stream_args.h"
+#include "commands.h"
+#include "replay/policy_words.h"
+#include "replay/replay_table.h"
+#include "util_batch.h"
+#include "util_cache.h"
+#include "util_check.h"
+#include "util_tx.h"
+
+static double number_of(const cJSON *o, const char *name)
+{
+    const cJSON *n = cJSON_GetObjectItemCaseSensitive(o, name);
+    ck_assert_msg(cJSON_IsNumber(n), "%s", name);
+    return n->valuedouble;
+}
+
+static char *text_of(const char *path)
+{
+    size_t bytes;
+    uint8_t *data = load_file(path, &bytes);
+    char *text = strndup((char *)data, bytes);
+    free(data);
+    return text;
+}
+
+/* ---- replays ----------------------------------------------------------------------------------------------------- */
+
+START_TEST(sizes_can_be_given_back)
+{
+    static const struct {
+        uint64_t bytes;
+        const char *text;
+    } cases[] = {{1, "1"},           {1024, "1K"},         {1025, "1025"}, {16 << 20, "16M"}, {3ull << 29, "1536M"},
+                 {1ull << 40, "1T"}, {1ull << 50, "1024T"}};
+    char text[TXM_REPLAY_SIZE_TEXT];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        ck_assert_int_eq(strncmp(txm_replay_size_text(cases[i].bytes, text), cases[i].text, strlen(cases[i].text)), 0);
+    for (uint32_t k = 0; k <= TXM_CACHE_POLICY_SECOND_CHANCE; k++)
+        ck_assert_ptr_nonnull(txm_replay_policy_name(k));
+    ck_assert_str_eq(txm_replay_policy_name(TXM_REPLAY_OPT), "opt");
+    ck_assert_ptr_null(txm_replay_policy_name(TXM_CACHE_POLICY_SECOND_CHANCE + 1));
+}
+END_TEST
+
+/* A table made by hand, with two sizes, LRU and the optimum. */
+static txm_replay_table table_of(txm_replay_counts counts[4], const txm_trace_info *info)
+{
+    return (txm_replay_table){.path = "t.trace",
+                              .info = info,
+                              .ask = {.sizes = {1 << 20, 4 << 20},
+                                      .size_count = 2,
+                                      .policies = {TXM_CACHE_POLICY_LRU, TXM_REPLAY_OPT},
+                                      .policy_count = 2,
+                                      .read_seconds = 0.001},
+                              .all = {.lookups = 900, .tiles = 100, .tile_bytes = 3 << 20, .reads = 100},
+                              .counts = counts};
+}
+
+START_TEST(verdicts_name_the_size_that_is_enough)
+{
+    txm_trace_info info = {.textures = 3};
+    txm_replay_counts counts[4] = {{.reads = 300, .reads_again = 200},
+                                   {.reads = 150, .reads_again = 50},
+                                   {.reads = 104, .reads_again = 4},
+                                   {.reads = 100}};
+    txm_replay_table t = table_of(counts, &info);
+    char text[TXM_REPLAY_VERDICT], *verdict = txm_replay_verdict(&t, text);
+    ck_assert_msg(strstr(verdict, "from 4M on lru reads almost no tile again") &&
+                      strstr(verdict, "the optimum reads up to 2.0 times fewer (with 1M)"),
+                  "%s", verdict);
+    ck_assert_double_eq_tol(txm_replay_seconds(&t, &counts[0]), 0.3, 1e-9);
+    ck_assert_ptr_eq(txm_replay_counts_at(&t, 1, 0), &counts[2]);
+    counts[2].reads_again = 6;
+    txm_replay_verdict(&t, text);
+    ck_assert_ptr_nonnull(strstr(verdict, "with all of these sizes lru reads many tiles again"));
+    t.all.reads = 0;
+    txm_replay_verdict(&t, text);
+    ck_assert_str_eq(verdict, "no tile was used");
+}
+END_TEST
+
+static size_t occurrences(const char *text, const char *what)
+{
+    size_t n = 0;
+    for (const char *at = text; (at = strstr(at, what)); at++)
+        n++;
+    return n;
+}
+
+START_TEST(tables_are_printed_and_drawn)
+{
+    txm_trace_info info = {.textures = 3,
+                           .policy = TXM_CACHE_POLICY_LRU,
+                           .tiles_loaded = 200,
+                           .tiles_reloaded = 50,
+                           .load_seconds = 0.2,
+                           .max_bytes = 2 << 20};
+    txm_replay_counts counts[4] = {{.reads = 300, .reads_again = 200}, {.reads = 150}, {.reads = 104}, {.reads = 0}};
+    txm_replay_table t = table_of(counts, &info);
+    batch_catch();
+    txm_replay_print(&t);
+    char *text = strdup(batch_caught());
+    ck_assert_ptr_nonnull(strstr(text, "t.trace: 900 lookups, 100 tiles of 3 textures"));
+    ck_assert_ptr_nonnull(strstr(text, "lru with 2M: 200 tiles read, 25.0 % of them again"));
+    ck_assert_ptr_nonnull(strstr(text, "      1M     300   0.300 s     150   0.150 s"));
+    free(text);
+    batch_catch();
+    txm_replay_json(&t);
+    cJSON *o = cJSON_Parse(batch_caught());
+    const cJSON *runs = cJSON_GetObjectItemCaseSensitive(o, "runs");
+    ck_assert_int_eq(cJSON_GetArraySize(runs), 4);
+    ck_assert_double_eq_tol(number_of(cJSON_GetArrayItem(runs, 1), "reads"), 150, 1e-9);
+    ck_assert_double_eq_tol(number_of(cJSON_GetArrayItem(runs, 2), "cache_bytes"), 4 << 20, 1e-9);
+    cJSON_Delete(o);
+    /* There is a curve for each policy and a point for every pair, also if nothing was read; every coordinate is inside
+     * the picture. */
+    for (int alone = 0; alone < 2; alone++) {
+        char *svg = NULL;
+        size_t bytes;
+        FILE *f = open_memstream(&svg, &bytes);
+        txm_replay_plot(f, &t, alone);
+        fclose(f);
+        ck_assert_uint_eq(occurrences(svg, "<polyline"), 2);
+        ck_assert_uint_eq(occurrences(svg, "<circle"), 4);
+        ck_assert_uint_eq(occurrences(svg, "<g "), occurrences(svg, "</g>"));
+        ck_assert_uint_eq(occurrences(svg, "xmlns="), (size_t)alone);
+        ck_assert(!strstr(svg, "nan") && !strstr(svg, "inf"));
+        for (const char *at = svg; (at = strstr(at, "cy=\"")); at++) {
+            double y = atof(at + 4);
+            ck_assert(y >= 48 && y <= 356);
+        }
+        free(svg);
+    }
+    /* A single size is one point in the middle. */
+    t.ask.size_count = t.ask.policy_count = 1;
+    char *svg = NULL;
+    size_t bytes;
+    FILE *f = open_memstream(&svg, &bytes);
+    txm_replay_plot(f, &t, 1);
+    fclose(f);
+    ck_assert_ptr_nonnull(strstr(svg, "cx=\"375.0\""));
+    free(svg);
+}
+END_TEST
+
+static size_t calls;
+
+static void on_progress(size_t done, size_t all)
+{
+    calls++;
+    ck_assert_uint_le(done, all);
+}
+
+START_TEST(tables_are_played)
+{
+    static const volatile int stop = 1;
+    txm_cache_options co;
+    txm_cache_options_init(&co);
+    co.threads = 1;
+    txm_cache *c = new_cache(&co);
+    char *tx = write_cached("r.tx", 512, 512, 4, TXM_TYPE_U8, MADE_NOISE, 1);
+    uint32_t id = add_texture(c, tx, TXM_EXTENSION_REPEAT);
+    txm_cache_thread *thread = new_thread(c);
+    txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
+    ck_assert_int_eq(txm_cache_trace_start(c, "r.trace", TXM_TRACE_TILES, NULL), TXM_OK);
+    for (int i = 0; i < 400; i++) {
+        float out[4];
+        txm_lookup at = {(float)(i * 37 % 97) / 97, (float)(i * 53 % 89) / 89, 0, 0, 0, 0};
+        txm_cache_sample(thread, id, &how, &at, NULL, out);
+    }
+    ck_assert_int_eq(txm_cache_trace_stop(c, NULL), TXM_OK);
+    txm_cache_thread_free(&thread);
+    txm_cache_free(&c);
+    free(tx);
+    txm_trace *trace = NULL;
+    txm_replay_table t;
+    txm_error err = {0};
+    const txm_replay_ask open = {.keep_epochs = 1, .threads = 2};
+    ck_assert_int_eq(txm_trace_open("r.trace", &trace, &err), TXM_OK);
+    ck_assert_msg(txm_replay_table_make("r.trace", trace, &open, NULL, on_progress, &t, &err) == TXM_OK, "%s",
+                  err.message);
+    ck_assert_uint_eq(t.all.tiles, t.info->tiles_loaded);
+    ck_assert_uint_eq(t.ask.policy_count, 4);
+    ck_assert_uint_ge(t.ask.size_count, 1);
+    ck_assert_uint_eq(calls, 1 + t.ask.size_count * t.ask.policy_count); /* reading the trace, then each cache */
+    for (size_t i = 0; i < t.ask.size_count; i++) {
+        ck_assert(!i || t.ask.sizes[i] > t.ask.sizes[i - 1]);
+        for (size_t k = 0; k < 3; k++) /* no policy reads less than the optimum, which is the last one */
+            ck_assert_uint_ge(txm_replay_counts_at(&t, i, k)->reads, txm_replay_counts_at(&t, i, 3)->reads);
+    }
+    txm_replay_table_free(&t);
+    txm_replay_table_free(&t);
+    ck_assert_int_eq(txm_replay_table_make("r.trace", trace, &open, &stop, NULL, &t, &err), TXM_STATUS_CANCELLED);
+    txm_trace_free(&trace);
+}
+END_TEST
+
+/* ---- renders ----------------------------------------------------------------------------------------------------- */
+
+START_TEST(maps_show_the_finest_level_of_each_place)
+{
+    /* 4 x 2 tiles of level 0, and a small image of one tile. */
+    static const txm_render_part parts[] = {{0, 0, 256, 128, 9, 64}, {1, 0, 10, 10, 4, 64}};
+    static const txm_render_tile tiles[] = {{0, 0, 0, 3, 1}, {0, 0, 1, 0, 0}, {0, 0, 2, 0, 0}};
+    const txm_render_picture p = {
+        .parts = (txm_render_part *)parts, .part_count = 2, .tiles = (txm_render_tile *)tiles, .tile_count = 3};
+    txm_stream_map map;
+    size_t first = 0;
+    ck_assert(txm_stream_map_new(&p, 0, &first, 4, &map));
+    ck_assert_uint_eq(first, 3);
+    ck_assert(map.width == 4 && map.height == 2 && map.finest == 0 && map.tiles == 3);
+    /* Level 0 is the hottest; level 1 hides level 2 below it. */
+    ck_assert_float_eq_tol(map.heat[7], 1.0f, 1e-6f);
+    ck_assert_float_eq_tol(map.heat[0], 1.0f - 1.0f / 6, 1e-6f);
+    ck_assert_float_eq_tol(map.heat[5], 1.0f - 1.0f / 6, 1e-6f);
+    ck_assert_float_eq_tol(map.heat[2], 1.0f - 2.0f / 6, 1e-6f);
+    free(map.heat);
+    ck_assert(txm_stream_map_new(&p, 1, &first, 4, &map));
+    ck_assert(map.width == 4 && map.height == 4 && map.tiles == 0 && map.finest == 4);
+    ck_assert(map.heat[0] < 0 && map.heat[15] < 0);
+    free(map.heat);
+    float *rgb = NULL;
+    uint32_t width, height;
+    txm_error err = {0};
+    ck_assert_int_eq(txm_stream_sheet(&p, &rgb, &width, &height, &err), TXM_OK);
+    ck_assert(width == 2 * 132 && height == 132);
+    ck_assert_float_eq_tol(rgb[0], 0.05f, 1e-6f); /* between maps */
+    ck_assert(rgb[3 * (2 * width + 2 + 132)] < 0.01f && rgb[3 * (2 * width + 2)] != 0.05f);
+    free(rgb);
+}
+END_TEST
+
+START_TEST(renders_have_a_page)
+{
+    static txm_render_moment moments[] = {{0.5, 10, 1000, 2000, 1}, {1.0, 20, 3000, 4000, 2}};
+    static float rgb[3 * 4 * 2], heat[4 * 2] = {0, 1, 2};
+    txm_render_image_use use = {.path = "a<b>.png",
+                                .width = 256,
+                                .height = 128,
+                                .levels = 9,
+                                .virtual_bytes = 1000,
+                                .level_tiles = {8},
+                                .level_used = {1},
+                                .used_bytes = 100};
+    txm_render_image_cost cost = {.loads = 1, .loaded_bytes = 100};
+    txm_render_picture p = {.width = 4,
+                            .height = 2,
+                            .rgb = rgb,
+                            .level = heat,
+                            .misses = heat,
+                            .passes = heat,
+                            .images = &use,
+                            .costs = &cost,
+                            .image_count = 1,
+                            .moments = moments,
+                            .moment_count = 2};
+    txm_render_options o;
+    txm_error err = {0};
+    txm_render_options_init(&o);
+    ck_assert_msg(txm_stream_page("page.html", "room <1>", &o, &p, NULL, &err) == TXM_OK, "%s", err.message);
+    char *text = text_of("page.html");
+    ck_assert_ptr_nonnull(strstr(text, "<h1>room &lt;1&gt;</h1>"));
+    ck_assert_ptr_nonnull(strstr(text, "a&lt;b&gt;.png"));
+    ck_assert_uint_eq(occurrences(text, "data:image/png;base64,"), 4); /* the picture and three maps */
+    ck_assert_uint_eq(occurrences(text, "<polyline"), 2);
+    ck_assert_ptr_null(strstr(text, "<script"));
+    ck_assert_ptr_null(strstr(text, "Other caches"));
+    free(text);
+    /* With the reads of other caches. */
+    txm_trace_info info = {.textures = 1};
+    txm_replay_counts counts[4] = {{.reads = 300}, {.reads = 150}, {.reads = 104}, {.reads = 100}};
+    txm_replay_table table = table_of(counts, &info);
+    ck_assert_int_eq(txm_stream_page("page.html", "room", &o, &p, &table, &err), TXM_OK);
+    text = text_of("page.html");
+    ck_assert_ptr_nonnull(strstr(text, "Other caches"));
+    free(text);
+    batch_file("file", "");
+    ck_assert_int_ne(txm_stream_page("file/page.html", "room", &o, &p, NULL, &err), TXM_OK);
+    /* Without a cache, a render has no memory over time. */
+    char *svg = NULL;
+    size_t bytes;
+    FILE *f = open_memstream(&svg, &bytes);
+    p.moment_count = 0;
+    txm_stream_plot_memory(f, &p);
+    fclose(f);
+    ck_assert_str_eq(svg, "");
+    free(svg);
+}
+END_TEST
+
+/* ---- pictures of numbers ----------------------------------------------------------------------------------------- */
+
+START_TEST(heat_runs_from_dark_to_white)
+{
+    const float map[] = {0, 2, 8, -1};
+    float most = txm_heat_most(map, 4), *colors = txm_heat_colors(map, 4, most);
+    ck_assert_ptr_nonnull(colors);
+    ck_assert(most >= 8 && most <= 8);
+    for (int c = 0; c < 3; c++) {
+        ck_assert(fabsf(colors[6 + c] - 1.0f) < 1e-6f); /* the largest is white */
+        ck_assert(colors[9 + c] <= 0.0f);               /* nothing there is black */
+        ck_assert(colors[c] < colors[6 + c]);
+    }
+    free(colors);
+    const float zero[] = {0, 0};
+    most = txm_heat_most(zero, 2);
+    colors = txm_heat_colors(zero, 2, most);
+    ck_assert(colors && most <= 0 && colors[0] < 0.1f);
+    free(colors);
+}
+END_TEST
+
+START_TEST(linear_values_become_srgb_codes)
+{
+    const float linear[] = {-1, 0, 0.0031308f, 0.21404114f, 1, 7};
+    uint8_t *codes = txm_srgb_codes(linear, 6);
+    ck_assert_mem_eq(codes, "\x00\x00\x0A\x80\xFF\xFF", 6);
+    free(codes);
+}
+END_TEST
+
+/* ---- the command line -------------------------------------------------------------------------------------------- */
+
+START_TEST(policies_are_listed)
+{
+    const txm_cache_policy_words *w;
+    for (uint32_t i = 0; (w = txm_cache_policy_words_of((txm_cache_policy)i)); i++) {
+        ck_assert_ptr_nonnull(strstr(stm_policy_values, w->name));
+        ck_assert_ptr_nonnull(strstr(stm_policy_more, w->goes));
+        ck_assert_ptr_nonnull(strstr(stm_replay_policy_values, w->column));
+        ck_assert_ptr_nonnull(strstr(stm_replay_policy_more, w->goes));
+    }
+    ck_assert_ptr_nonnull(strstr(stm_replay_policy_values, " opt"));
+    ck_assert_uint_lt(strlen(stm_replay_policy_more), STM_POLICY_TEXT - 1);
+}
+END_TEST
+
+/* Command lines with one mistake each, and what the message must say. */
+static const struct {
+    const char *words[4], *says;
+} wrong[] = {
+    {{"--sise", "3x3"}, "unknown option --sise; did you mean --size? 'txmill stream --help' lists the options"},
+    {{"-S", "3x3"}, "unknown option -S; did you mean -s (--size)?"},
+    {{"-size", "3x3"}, "-size: did you mean --size? Long options begin with two dashes"},
+    {{"--force"}, "unknown option --force; --overwrite replaces a file"},
+    {{"--size"}, "option --size needs its argument WxH"},
+    {{"--size", "3"}, "--size 3: must be a width and a height in pixels"},
+    {{"--samples", "-1"}, "--samples -1: must be a whole number from 1 to 65536"},
+    {{"--cache=1 "}, "--cache 1 : must be a number of bytes, such as 500000000, 512M or 1.5G"},
+    {{"--cache=1Mx"}, "must be a number of bytes"},
+    {{"--resolution", "nan"}, "must be a percentage from 0.01 to 100"},
+    {{"--frame", "2"}, "must be a number from 0 to 1"},
+    {{"--engine", "waves"}, "must be one of: wave blocking reference; did you mean wave?"},
+    {{"--json=yes"}, "option --json takes no argument, but got 'yes'"},
+    {{"--output="}, "--output: its argument FILE is empty"},
+    {{"--path-map", "here"}, "a map has two parts"},
+    {{"--color", "red"}, "must be auto, always or never"},
+};
+
+START_TEST(mistakes_are_explained)
+{
+    txm_stream_args args;
+    txm_error err = {0};
+    char *items[8], *words[4];
+    stm_operands operands = {.items = items};
+    int count = 0;
+    for (; count < 4 && wrong[_i].words[count]; count++)
+        words[count] = (char *)wrong[_i].words[count];
+    ck_assert_int_eq(stm_parse(&stm_cmd_stream, count, words, &args, &operands, &err), STM_PARSE_FAILED);
+    ck_assert_int_eq(err.status, TXM_STATUS_USAGE);
+    ck_assert_msg(strstr(err.message, wrong[_i].says) != NULL, "%s", err.message);
+    stm_args_free(&stm_cmd_stream, &args);
+}
+END_TEST
+
+START_TEST(options_and_operands_mix)
+{
+    static char *words[] = {"render", "-qs3x4", "--cache", "1.5K", "room", "--resolution=50%", "--", "-o"};
+    txm_stream_args args;
+    txm_error err = {0};
+    char *items[8];
+    stm_operands operands = {.items = items};
+    ck_assert_int_eq(stm_parse(&stm_cmd_stream, 8, words, &args, &operands, &err), STM_PARSED);
+    ck_assert(args.quiet && args.size.w == 3 && args.size.h == 4 && args.cache_bytes == 1536);
+    ck_assert_double_eq_tol(args.resolution, 0.5, 1e-12);
+    ck_assert_uint_eq(operands.count, 3);
+    ck_assert_str_eq(operands.items[2], "-o");
+    stm_args_free(&stm_cmd_stream, &args);
+}
+END_TEST
+
+/* A word for a shell is read by one as it was. */
+START_TEST(words_survive_a_shell)
+{
+    static const char *const words[] = {"plain/a.png", "two words",   "it's",      "\"quoted\"", "$HOME `x` \\",
+                                        "new\nline",   "caf\xC3\xA9", "latin\xE9", "",           "!"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        char *word = stm_shell_word(words[i]), *command = stm_asprintf("printf '%%s' %s", word), got[64] = "";
+        setenv("WORD", command, 1);
+        FILE *in = popen("bash -c 'eval \"$WORD\"'", "r");
+        ck_assert_ptr_nonnull(in);
+        got[fread(got, 1, sizeof got - 1, in)] = 0;
+        pclose(in);
+        ck_assert_str_eq(got, words[i]);
+        free(command);
+        free(word);
+    }
+}
+END_TEST
+
+static void enter(void)
+{
+    batch_enter();
+}
+
+int main(void)
+{
+    Suite *suite = suite_create("reports of the stream");
+    temp_file(""); /* the folder belongs to this process and not to a test's */
+    TCase *t = add_case(suite, "reports");
+    tcase_add_checked_fixture(t, enter, batch_leave);
+    add_tests(t, sizes_can_be_given_back, verdicts_name_the_size_that_is_enough, tables_are_printed_and_drawn,
+              tables_are_played, maps_show_the_finest_level_of_each_place, renders_have_a_page);
+    add_tests(t, heat_runs_from_dark_to_white, linear_values_become_srgb_codes, policies_are_listed,
+              options_and_operands_mix, words_survive_a_shell);
+    tcase_add_loop_test(t, mistakes_are_explained, 0, sizeof wrong / sizeof *wrong);
+    return run_suite(suite);
+}
