@@ -56,7 +56,14 @@ html-man: $(B)/docs/man/txmill.1.html
 $(B)/docs/man/txmill.1.html: $(MAN_PAGES) man/html.sh man/mandoc.css
 	man/html.sh $(@D) $(MAN_PAGES)
 
-.PHONY: html-man install-docs uninstall-docs
+# The guide, from docs/*.md, beside them; examples are where it will find them when it is installed.
+MANUAL := $(wildcard docs/*.md)
+html-manual: $(B)/docs/manual/index.html
+$(B)/docs/manual/index.html: $(MANUAL) docs/to_html.py $(wildcard docs/images/* examples/*)
+	$(PYTHON) docs/to_html.py $(@D) $(MANUAL)
+	rm -rf $(B)/docs/examples && cp -r examples $(B)/docs/examples
+
+.PHONY: html-man html-manual install-docs uninstall-docs
 install: install-docs
 install-docs: all
 	install -d $(foreach s,1 3 5,$(DESTDIR)$(MANDIR)/man$(s)) $(DESTDIR)$(BASHCOMPDIR) $(DESTDIR)$(ZSHCOMPDIR) \
@@ -64,6 +71,9 @@ install-docs: all
 	$(foreach s,1 3 5,install -m 644 $(filter %.$(s),$(MAN_PAGES)) $(DESTDIR)$(MANDIR)/man$(s)/ &&) true
 	if [ -e $(B)/docs/man/txmill.1.html ]; then install -d $(DESTDIR)$(DOCDIR)/man && \
 	  install -m 644 $(B)/docs/man/*.html $(B)/docs/man/mandoc.css $(DESTDIR)$(DOCDIR)/man/; fi
+	if [ -e $(B)/docs/manual/index.html ]; then install -d $(DESTDIR)$(DOCDIR)/manual/images && \
+	  install -m 644 $(B)/docs/manual/*.html $(DESTDIR)$(DOCDIR)/manual/ && \
+	  install -m 644 $(B)/docs/manual/images/* $(DESTDIR)$(DOCDIR)/manual/images/; fi
 	install -m 644 $(SCHEMAS) $(DESTDIR)$(DOCDIR)/
 	sed 's|](\.\./examples/|](examples/|' docs/texture-cache.md >$(DESTDIR)$(DOCDIR)/texture-cache.md
 	install -m 644 examples/*.c examples/*.cpp examples/*.h examples/*.py $(DESTDIR)$(DOCDIR)/examples/

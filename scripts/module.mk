@@ -1,10 +1,11 @@
 # Targets for users and packagers of the libraries: reference, ABI check, Debian packages, Python wheel.
 .PHONY: docs reference check-abi deb check-deb wheel check-wheel check-pins
-# The manual pages as HTML, in $(B)/docs/man, and the reference of the public headers, in $(B)/docs/html. It fails for any
-# warning of Doxygen.
+# The manual for the browser, in $(B)/docs/manual, the manual pages, in $(B)/docs/man, and the reference of the public headers, in
+# $(B)/docs/html. It fails for a declaration without a comment, for a comment that names something undeclared, and for any warning of
+# Doxygen.
 HEADERS := include/txtile include/txmill
 docs: html-man reference
-	@echo '$(B)/docs/html/index.html $(B)/docs/man/txmill.1.html'
+	@echo '$(B)/docs/manual/index.html $(B)/docs/man/txmill.1.html $(B)/docs/html/index.html'
 reference:
 	@command -v doxygen >/dev/null || { echo "make docs: doxygen is missing (apt-get install doxygen)" >&2; exit 1; }
 	@mkdir -p $(B)/docs

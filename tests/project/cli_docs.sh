@@ -78,7 +78,7 @@ for c in $commands; do
         check "$c-page-has-options" test -z "$missing"
         check "$c-page-has-exit-codes" grep -q "TXMILL-ERROR" page
     fi
-    check "$c-in-readme" grep -qF "| \`txmill $c\` |" "$repo/README.md"
+    check "$c-in-manual" grep -qF "| \`txmill $c\` |" "$repo/docs/index.md"
     check "$c-in-main-page" grep -q "txmill-$c 1" "$build/man/txmill.1"
 done
 if command -v mandoc >/dev/null; then
@@ -94,6 +94,40 @@ if command -v mandoc >/dev/null; then
     check html-links test "$(cat html/*.html | grep -oP 'href="\K[^"#]+' | grep -v : | sort -u | while read -r l; do [ -e "html/$l" ] || echo "$l"; done)" = ""
 else
     skip lint "mandoc is not installed"
+fi
+
+# The manual: every link leads somewhere, every command and option that it names exists, and the index leads to every page.
+run python3 "$repo/tests/project/doc_words.py" "$TXMILL" "$repo/README.md" "$repo"/docs/*.md
+check manual-words eval 'rc_is 0 && test ! -s out'
+for page in "$repo"/docs/*.md; do
+    name=$(basename "$page")
+    [ "$name" = index.md ] || check "manual-index-$name" grep -qF "($name)" "$repo/docs/index.md"
+done
+check readme-lines test "$(wc -l <"$repo/README.md")" -le 150
+check architecture-lines test "$(wc -l <"$repo/docs/architecture.md")" -le 150
+# shellcheck disable=SC2016
+printf '# Bad\n[a](none.md) [b](#none) `txmill mkae x` `txmill make --colour x` `--no-such` `src/no.c`\n\n    txmill info -Q x | txmill gc --delete\n' >bad.md
+run python3 "$repo/tests/project/doc_words.py" "$TXMILL" bad.md
+check manual-mistakes test "$(wc -l <out)" -eq 7
+for python in python3 /usr/bin/python3; do "$python" -c 'import markdown' 2>/dev/null && break; python=; done
+if [ -n "$python" ]; then
+    run "$python" "$repo/docs/to_html.py" doc/manual "$repo"/docs/*.md
+    check html-manual rc_is 0
+    cp -r "$repo/examples" doc/ && mkdir doc/man
+    for page in "$build"/man/*.[135]; do : >"doc/man/$(basename "$page").html"; done
+    run python3 - doc/manual <<'PY'
+import pathlib, re, sys
+for page in pathlib.Path(sys.argv[1]).glob("*.html"):
+    for target in re.findall(r'(?:href|src)="([^"]+)"', page.read_text()):
+        path, _, part = target.partition("#")
+        file = page.parent / path if path else page
+        if "://" not in target and (not file.exists() or part and 'id="%s"' % part not in file.read_text()):
+            print(page.name, target)
+PY
+    check html-manual-links test ! -s out
+    check html-manual-man grep -qF '<a href="../man/txmill-make.1.html">txmill-make(1)</a>' doc/manual/index.html
+else
+    skip html-manual "Python-Markdown is not installed"
 fi
 
 # The pages of the libraries list every header, and name nothing that does not exist.

@@ -240,15 +240,15 @@ check example-waves-absent says "absent.tx"
 run ./read_tiles absent.tx
 check example-failure rc_is 1
 check example-failure-says says "absent.tx"
-python3 - "$repo/README.md" >first.c <<'PY'
+python3 - "$repo/docs/libraries.md" >first.c <<'PY'
 import re, sys
 print(re.search(r"```c\n(.*?)```", open(sys.argv[1]).read(), re.S)[1])
 PY
 # shellcheck disable=SC2046
 run cc -Wall -Wextra -Werror first.c $(flags --cflags) $(flags --libs) -o first
-check readme-program-builds rc_is 0
+check manual-program-builds rc_is 0
 run ./first rgb8.png
-check readme-program-runs prints "blender_tx/rgb8.png.0-"
+check manual-program-runs prints "blender_tx/rgb8.png.0-"
 # So are those of the manual.
 for page in txtile txmill; do
     MANPATH=$root$prefix/share/man man -l "$root$prefix/share/man/man3/$page.3" >"$page.txt" 2>/dev/null

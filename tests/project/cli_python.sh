@@ -26,13 +26,13 @@ import ast, pathlib, sys
 for path in pathlib.Path('$repo/python').rglob('*.py'):
     ast.parse(path.read_text(), str(path), feature_version=(3, 9))"
 check python-3.9-grammar rc_is 0
-# The code in README and the examples has types, and must pass mypy's strict mode.
+# The code in docs/python.md and the examples has types, and must pass mypy's strict mode.
 if command -v mypy >/dev/null; then
     mkdir typed
-    awk '/^    (import txmill|with txmill)/ { block = 1 } /^[^ ]/ { block = 0 } block { print substr($0, 5) }' "$repo/README.md" >typed/readme.py
-    check python-readme-has-examples grep -q 'txmill.tiles' typed/readme.py
-    sed -i '1i import txmill' typed/readme.py
-    run env MYPYPATH="$repo/python" mypy --strict --cache-dir=/dev/null "$repo/python/txmill" "$repo"/examples/*.py typed/readme.py
+    awk '/^    (import txmill|with txmill)/ { block = 1 } /^[^ ]/ { block = 0 } block { print substr($0, 5) }' "$repo/docs/python.md" >typed/manual.py
+    check python-manual-has-examples grep -q 'txmill.tiles' typed/manual.py
+    sed -i '1i import txmill' typed/manual.py
+    run env MYPYPATH="$repo/python" mypy --strict --cache-dir=/dev/null "$repo/python/txmill" "$repo"/examples/*.py typed/manual.py
     check python-typed rc_is 0
     # Scripts for Blender, which no test here runs, must at least know all names that they use.
     echo 'def f(): return bpy.data' >typed/wrong.py

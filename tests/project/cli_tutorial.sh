@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# README's tutorial: its commands are run one after the other, and must print what it shows. "..." matches anything.
+# The tutorial in docs/project.md: its commands are run one after the other, and must print what it shows. "..." matches anything.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
 mkdir -p film/textures && cd film || exit 1
 cp "$golden/rgb8.png" textures/wood_color.png && cp "$golden/tile64.png" textures/wood_normal.png
 cp "$golden/photo.jpg" textures/bark.jpg
-python3 - "$repo/README.md" <<'EOF2' >../steps.py
+python3 - "$repo/docs/project.md" <<'EOF2' >../steps.py
 import re, sys
 text = open(sys.argv[1]).read()
 block = re.search(r"## An artist's day\n.*?```\n(.*?)```", text, re.S).group(1)
