@@ -266,10 +266,7 @@ static bool is_gone(const txm_batch_file *file)
  * other commands. */
 static void look_failed(const txm_batch_file *file, const txm_error *err, found *out)
 {
-    /* The path is at the beginning of the line already. */
-    size_t path = strlen(file->input->path);
-    bool repeats = !strncmp(err->message, file->input->path, path) && !strncmp(err->message + path, ": ", 2);
-    snprintf(out->text, sizeof out->text, "%s", err->message + (repeats ? path + 2 : 0));
+    snprintf(out->text, sizeof out->text, "%s", txm_error_detail(err)); /* the line begins with the path */
     out->state = is_gone(file) ? NO_IMAGE : FAILED;
     if (is_gone(file) && file->input->decided_by) {
         out->state = MISSING;
@@ -338,7 +335,7 @@ static void print_option(const txm_operands *operands, const char *name, const c
 static void print_command(const checking *c, const txm_operands *operands, const char *command)
 {
     const check_args *a = c->args;
-    fputs(command, stdout);
+    printf("txmill %s", command);
     fputs(a->deep ? " --deep" : "", stdout);
     /* Without this option, make would make the file for colours, which scenes do not use. */
     fputs(c->guess_stale || c->preset ? " --preset pbr" : "", stdout);
@@ -350,7 +347,7 @@ static void print_command(const checking *c, const txm_operands *operands, const
     print_option(operands, "working-space", "--working-space", a->config.working_space);
     print_option(operands, "blender", "--blender", txm_blender_name(a->config.blender));
     print_option(operands, "cache-dir", "-d", a->settings.settings.cache_dir);
-    if (strstr(command, " make"))
+    if (!strcmp(command, "make")) /* resolve has no such option */
         print_option(operands, "packed", "--packed", a->input.packed);
     for (size_t i = 0; i < txm_project_state()->rules; i++)
         print_option(operands, "rule", "--rule", a->rules.rules.items[i]);
@@ -380,12 +377,14 @@ static void print_advice(const checking *c, const txm_operands *operands)
         printf("; %zu missing here %s a tx file for another colour space: name the scene, or give the colour space "
                "with -c",
                c->elsewhere, c->elsewhere == 1 ? "has" : "have");
-    else if (c->counts[OUTDATED] + c->counts[MISSING] + c->counts[UNUSABLE])
-        print_command(c, operands, "; run: txmill make");
+    else if (c->counts[OUTDATED] + c->counts[MISSING] + c->counts[UNUSABLE]) {
+        fputs("; run: ", stdout);
+        print_command(c, operands, "make");
+    }
     if (c->renamed) {
-        printf("; %zu seem%s renamed, and need%s no conversion: run first", c->renamed, c->renamed == 1 ? "s" : "",
+        printf("; %zu seem%s renamed, and need%s no conversion: run first: ", c->renamed, c->renamed == 1 ? "s" : "",
                c->renamed == 1 ? "s" : "");
-        print_command(c, operands, ": txmill resolve --adopt");
+        print_command(c, operands, "resolve --adopt");
     }
     free(hint);
 }

@@ -133,7 +133,7 @@ static txm_status compare_files(diffing *x, const char *const paths[2], bool one
         txm_error why = {0};
         txm_status opened = txm_tx_open(paths[s], &r.tx[s], &why);
         if (opened != TXM_OK && (why.sys_errno || opened == TXM_STATUS_NO_MEMORY))
-            status = txm_fail(err, opened, "%s", why.message);
+            status = txm_fail_with(err, opened, &why);
         else if (opened != TXM_OK && (opened == TXM_STATUS_CHANGED || txm_path_has_ext(paths[s], "tx")))
             status = txm_fail(err, TXM_STATUS_CHANGED, "%s: changed while it was compared; compare it again", paths[s]);
     }

@@ -142,7 +142,7 @@ static txm_status add_logs(txm_report *report, const txm_inputs *inputs, txm_tal
         if (status == TXM_OK)
             status = txm_report_add(report, input->path, &own);
         if (status == TXM_STATUS_NO_MEMORY)
-            return txm_fail(err, status, "%s", own.message);
+            return txm_fail_with(err, status, &own);
         txm_tally_add(tally, status);
         if (status != TXM_OK)
             txm_say(TXM_SAY_ERROR, "%s", own.message);

@@ -40,6 +40,7 @@ typedef struct txm_input {
     uint32_t limit_px;         /* as in txm_settings; 0: not specified. Rules limit images of scenes too */
     const char *decided_by;    /* what decided colour space and alpha, for messages; NULL: its origin */
     txm_status status;         /* not OK: an argument that could not be read as an image; `message` says why */
+    uint16_t subject_bytes, advice_at; /* parts of the message, as in txm_error */
     const char *message;
 } txm_input;
 

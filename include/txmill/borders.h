@@ -30,7 +30,7 @@ typedef struct txm_borders_result {
     uint64_t section_bytes;          /* size after the call */
     uint64_t tiles, bad_tiles;       /* check: how many were compared, and how many are damaged or wrong */
     char finding[TXM_MESSAGE_BYTES]; /* check: the first fault that was found; "" if there is none */
-    uint64_t reserved[4];
+    uint64_t reserved[5];
 } txm_borders_result;
 
 /* Appends a section made from the file's own pixels; a stale or damaged section is replaced, a valid one is left alone.

@@ -30,6 +30,7 @@
 #define TXTILE_STATUS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "txtile/export.h"
 
@@ -66,14 +67,24 @@ typedef enum txm_status {
 #define TXM_OK TXM_STATUS_OK
 
 /* Room for a message and its NUL; longer ones are cut. */
-enum { TXM_MESSAGE_BYTES = 2048 };
+enum { TXM_MESSAGE_BYTES = 2040 };
 
 /* Why a call failed. It belongs to the caller, and may be reused for any number of calls, one after the other. */
 typedef struct txm_error {
     txm_status status;
-    int sys_errno; /* errno of the failing call, 0 if there was none */
-    char message[TXM_MESSAGE_BYTES];
+    int sys_errno;                   /* errno of the failing call, 0 if there was none */
+    char message[TXM_MESSAGE_BYTES]; /* "SUBJECT: what is wrong; what to do", without the parts that are not known */
+    uint16_t subject_bytes;          /* length of the subject, most often a path; 0: the message names none */
+    uint16_t advice_at;              /* offset in the message at which the advice begins; 0: there is none */
+    uint16_t place_bytes;            /* length of a place behind the subject, such as "level 1, tile 2,3"; 0: none */
+    uint16_t reserved;
 } txm_error;
+
+/* The message without its subject: the place, what is wrong, and the advice. For reports that list failures below the
+ * name of their file. Valid as long as the error is unchanged. Never NULL. */
+TXM_API const char *txm_error_detail(const txm_error *err);
+/* What to do; "" if the message does not say. Never NULL. */
+TXM_API const char *txm_error_advice(const txm_error *err);
 
 /* The version of the library that is running, as "0.1.0". Never NULL. */
 TXM_API const char *txm_version(void);

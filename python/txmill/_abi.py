@@ -10,7 +10,11 @@ class txm_error(ctypes.Structure):
     _fields_ = [
         ("status", ctypes.c_int32),
         ("sys_errno", ctypes.c_int32),
-        ("message", ctypes.c_char * 2048),
+        ("message", ctypes.c_char * 2040),
+        ("subject_bytes", ctypes.c_uint16),
+        ("advice_at", ctypes.c_uint16),
+        ("place_bytes", ctypes.c_uint16),
+        ("reserved", ctypes.c_uint16),
     ]
 
 

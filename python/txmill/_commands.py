@@ -20,11 +20,14 @@ Paths = Union[StrPath, Sequence[StrPath]]
 
 @dataclass(frozen=True)
 class ErrorInfo:
-    """Why something failed. `status` is a stable word, such as "not-found"; if `retryable` is set, a retry may succeed."""
+    """Why something failed. `status` is a stable word, such as "not-found"; if `retryable` is set, a retry may succeed.
+    The message begins with its subject, which is most often a path, and ends with its advice, if it has them."""
 
     status: str
     message: str
     retryable: bool
+    subject: Optional[str] = None
+    advice: Optional[str] = None
 
 
 @dataclass(frozen=True)
@@ -211,7 +214,8 @@ def _error_of(o: Json) -> Optional[ErrorInfo]:
     e = o.get("error")
     if not isinstance(e, dict):
         return None
-    return ErrorInfo(str(e.get("status", "")), text_of(e, "message") or "", bool(e.get("retryable", False)))
+    return ErrorInfo(str(e.get("status", "")), text_of(e, "message") or "", bool(e.get("retryable", False)),
+                     text_of(e, "subject"), text_of(e, "advice"))
 
 
 def _made_of(o: Json) -> Made:

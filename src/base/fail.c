@@ -15,25 +15,59 @@
 
 #include "base/text.h"
 
+/* Finds the parts of a message from its format: the values could contain anything. Of a format that is too long no part
+ * is found. */
+static void find_parts(txm_error *err, const char *format, va_list args)
+{
+    char first[1024];
+    const char *advice = strstr(format, "; ");
+    va_list again;
+    if (!strncmp(format, "%s: ", 4)) {
+        va_copy(again, args);
+        const char *subject = va_arg(again, const char *);
+        const size_t n = subject ? strlen(subject) : 0;
+        err->subject_bytes = n < TXM_MESSAGE_BYTES / 2 ? (uint16_t)n : 0;
+        va_end(again);
+    }
+    if (advice && (size_t)(advice - format) < sizeof first) {
+        memcpy(first, format, (size_t)(advice - format));
+        first[advice - format] = 0;
+        va_copy(again, args);
+        const int n = txm_vformat(NULL, 0, first, again);
+        err->advice_at = n >= 0 && n < UINT16_MAX - 2 ? (uint16_t)(n + 2) : 0;
+        va_end(again);
+    }
+}
+
 /* Writes a message that ends with `suffix`. If it is too long its middle is removed, because paths are long and what is
  * wrong with them comes last. */
-static void compose(char message[TXM_MESSAGE_BYTES], const char *suffix, const char *format, va_list args)
+static void compose(txm_error *err, const char *suffix, const char *format, va_list args)
 {
     static const char gap[] = " ... ";
     const size_t head = TXM_MESSAGE_BYTES / 2, tail = TXM_MESSAGE_BYTES - head - (sizeof gap - 1), s = strlen(suffix);
+    char *message = err->message;
     va_list again;
     va_copy(again, args);
+    err->subject_bytes = err->advice_at = err->place_bytes = err->reserved = 0;
+    find_parts(err, format, args);
     int length = txm_vformat(message, TXM_MESSAGE_BYTES, format, args);
     size_t n = length > 0 ? (size_t)length : 0;
     char *whole = n + s < TXM_MESSAGE_BYTES ? NULL : malloc(n + s + 1);
     if (n + s < TXM_MESSAGE_BYTES) {
         memcpy(message + n, suffix, s + 1);
     } else if (whole) {
+        const size_t from = n + s + 1 - tail; /* the first byte of the tail */
         txm_vformat(whole, n + 1, format, again);
         memcpy(whole + n, suffix, s + 1);
         memcpy(message, whole, head);
         memcpy(message + head, gap, sizeof gap - 1);
-        memcpy(message + TXM_MESSAGE_BYTES - tail, whole + n + s + 1 - tail, tail);
+        memcpy(message + TXM_MESSAGE_BYTES - tail, whole + from, tail);
+        if (err->advice_at >= from)
+            err->advice_at = (uint16_t)(err->advice_at - from + TXM_MESSAGE_BYTES - tail);
+        else if (err->advice_at >= head)
+            err->advice_at = 0;
+    } else if (err->advice_at >= TXM_MESSAGE_BYTES) {
+        err->advice_at = 0;
     }
     va_end(again);
     free(whole);
@@ -47,7 +81,7 @@ txm_status txm_fail(txm_error *err, txm_status status, const char *format, ...)
         err->status = status;
         err->sys_errno = 0;
         va_start(args, format);
-        compose(err->message, "", format, args);
+        compose(err, "", format, args);
         va_end(args);
     }
     return status;
@@ -95,7 +129,7 @@ txm_status txm_fail_errno(txm_error *err, int sys_errno, const char *format, ...
         snprintf(reason, sizeof reason, ": %s%s", strerror_r(sys_errno, text, sizeof text),
                  sys_errno == EFBIG ? " (ulimit -f shows the limit)" : "");
         va_start(args, format);
-        compose(err->message, reason, format, args);
+        compose(err, reason, format, args);
         va_end(args);
     }
     return status;
@@ -108,18 +142,68 @@ txm_status txm_fail_as(txm_error *err, const txm_error *cause)
     return cause->status;
 }
 
+txm_status txm_fail_with(txm_error *err, txm_status status, const txm_error *cause)
+{
+    if (err && err->status == TXM_OK) {
+        *err = *cause;
+        err->status = status;
+    }
+    return status;
+}
+
+txm_status txm_fail_again(txm_error *err, txm_status status, const txm_failure *failure)
+{
+    txm_fail(err, status, "%s", failure->message ? failure->message : "out of memory");
+    const size_t bytes = failure->message ? strlen(failure->message) : 0;
+    if (err && err->status == status && bytes < TXM_MESSAGE_BYTES) {
+        err->subject_bytes = failure->subject_bytes + 2u <= bytes ? failure->subject_bytes : 0;
+        err->advice_at = failure->advice_at < bytes ? failure->advice_at : 0;
+    }
+    return status;
+}
+
 /* Callers add what they were doing. */
 txm_status txm_error_prefix(txm_error *err, const char *format, ...)
 {
     if (!err)
         return TXM_STATUS_INTERNAL;
     char old[TXM_MESSAGE_BYTES + 2];
+    const size_t old_bytes = (size_t)snprintf(old, sizeof old, ": %s", err->message), advice_at = err->advice_at;
     va_list args;
-    snprintf(old, sizeof old, ": %s", err->message);
     va_start(args, format);
-    compose(err->message, old, format, args);
+    compose(err, old, format, args);
     va_end(args);
+    /* The old message is the end of the new one. */
+    const size_t bytes = strlen(err->message);
+    if (!err->subject_bytes && bytes > old_bytes && bytes - old_bytes < TXM_MESSAGE_BYTES / 2)
+        err->subject_bytes = (uint16_t)(bytes - old_bytes);
+    err->place_bytes = 0;
+    err->advice_at = advice_at && bytes + advice_at + 2 > old_bytes ? (uint16_t)(bytes - old_bytes + advice_at + 2) : 0;
     return err->status;
+}
+
+txm_status txm_error_advise(txm_error *err, const char *format, ...)
+{
+    if (!err)
+        return TXM_STATUS_INTERNAL;
+    const size_t n = strlen(err->message);
+    if (!err->advice_at && n + 3 < sizeof err->message) {
+        va_list args;
+        memcpy(err->message + n, "; ", 3);
+        va_start(args, format);
+        txm_vformat(err->message + n + 2, sizeof err->message - n - 2, format, args);
+        va_end(args);
+        err->advice_at = (uint16_t)(n + 2);
+    }
+    return err->status;
+}
+
+void txm_error_drop_advice(txm_error *err)
+{
+    if (err && err->advice_at > 2)
+        err->message[err->advice_at - 2] = 0;
+    if (err)
+        err->advice_at = 0;
 }
 
 /* ---- Git LFS ---- */

@@ -15,8 +15,11 @@ enum { TXM_STATUSES = TXM_STATUS_NOT_INSTALLED + 1 };
 extern "C" {
 #endif
 
-/* Records a failure and returns `status`. */
-txm_status txm_fail(txm_error *err, txm_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Records a failure and returns `status`. Formats have the form "%s: what is wrong; what to do": "%s: " at the
+ * beginning makes the first value the subject, and what follows the first "; " of the format is the advice. Values may
+ * contain anything. */
+txm_status txm_fail(txm_error *err, txm_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* The same for a failed system call: derives the status from `sys_errno` (ENOSPC, EACCES, ECANCELED and so on) and
  * appends its text. */
@@ -25,7 +28,24 @@ txm_status txm_fail_errno(txm_error *err, int sys_errno, const char *format, ...
 /* Copies a failure of a called function: status, errno and message. Returns cause->status. */
 txm_status txm_fail_as(txm_error *err, const txm_error *cause);
 
-/* Prepends "prefix: " to a recorded message, to add context. Returns err->status. */
+/* The same for a failure that another status describes better; the message and its parts stay. */
+txm_status txm_fail_with(txm_error *err, txm_status status, const txm_error *cause);
+
+/* A message with its parts, for failures that are stored compactly: txm_fail_again repeats them. `message` is NULL
+ * before it is stored. */
+typedef struct txm_failure {
+    const char *message;
+    uint16_t subject_bytes, advice_at;
+} txm_failure;
+txm_status txm_fail_again(txm_error *err, txm_status status, const txm_failure *failure);
+
+/* Appends what to do to a recorded message, unless it says so. Returns err->status. */
+txm_status txm_error_advise(txm_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Removes the advice, for callers that know better. */
+void txm_error_drop_advice(txm_error *err);
+
+/* Prepends "prefix: " to a recorded message, to add context: it is the new subject, or if the format begins with "%s:
+ * ", its first value. Returns err->status. */
 txm_status txm_error_prefix(txm_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* What to say of it, with its path. */

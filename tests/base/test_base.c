@@ -63,6 +63,76 @@ START_TEST(long_messages_are_cut)
 }
 END_TEST
 
+/* Values may look like the text between the parts. */
+START_TEST(messages_have_parts)
+{
+    const char *path = "a; b: c.png", *where = "level 1; here";
+    txm_error err = {0}, copy = {0}, again = {0};
+    txm_fail(&err, TXM_STATUS_IO, "%s: is broken at %s; copy it; or not", path, where);
+    ck_assert_str_eq(err.message, "a; b: c.png: is broken at level 1; here; copy it; or not");
+    ck_assert_uint_eq(err.subject_bytes, strlen(path));
+    ck_assert_str_eq(txm_error_detail(&err), "is broken at level 1; here; copy it; or not");
+    ck_assert_str_eq(txm_error_advice(&err), "copy it; or not");
+    txm_error_prefix(&err, "list.txt:%d", 3);
+    ck_assert_str_eq(err.message, "list.txt:3: a; b: c.png: is broken at level 1; here; copy it; or not");
+    ck_assert_uint_eq(err.subject_bytes, strlen("list.txt:3"));
+    ck_assert_str_eq(txm_error_advice(&err), "copy it; or not");
+    txm_error_prefix(&err, "%s: not usable", "x.ocio");
+    ck_assert_uint_eq(err.subject_bytes, strlen("x.ocio"));
+    ck_assert_str_eq(txm_error_advice(&err), "copy it; or not");
+    ck_assert_int_eq(txm_fail_with(&copy, TXM_STATUS_CHANGED, &err), TXM_STATUS_CHANGED);
+    ck_assert_str_eq(txm_error_advice(&copy), "copy it; or not");
+    const txm_failure kept = {copy.message, copy.subject_bytes, copy.advice_at};
+    txm_fail_again(&again, TXM_STATUS_CHANGED, &kept);
+    ck_assert_str_eq(again.message, copy.message);
+    ck_assert_str_eq(txm_error_detail(&again), txm_error_detail(&copy));
+    ck_assert_str_eq(txm_error_advice(&again), "copy it; or not");
+    txm_error_advise(&again, "never mind");
+    ck_assert_str_eq(txm_error_advice(&again), "copy it; or not");
+    txm_error_drop_advice(&again);
+    ck_assert_str_eq(txm_error_advice(&again), "");
+    txm_error_advise(&again, "use %d", 7);
+    ck_assert_str_eq(txm_error_advice(&again), "use 7");
+    ck_assert_ptr_nonnull(strstr(again.message, "level 1; here; use 7"));
+    txm_error_clear(&again);
+    txm_fail(&again, TXM_STATUS_USAGE, "nothing to do%s", path);
+    ck_assert_uint_eq(again.subject_bytes, 0);
+    ck_assert_str_eq(txm_error_detail(&again), again.message);
+    ck_assert_str_eq(txm_error_advice(&again), "");
+}
+END_TEST
+
+/* Whatever is cut, the parts lie in the message. */
+START_TEST(parts_of_long_messages_stay_inside)
+{
+    char *text = malloc(70000);
+    for (size_t n = 0; n < 70000; n += n < 4200 ? 13 : 9973) {
+        txm_error err = {0}, other = {0}, last = {0};
+        memset(text, 'p', n);
+        text[n] = 0;
+        txm_fail(&err, TXM_STATUS_IO, "%s: what; advice", text);
+        ck_assert_uint_lt(err.subject_bytes + 2u, TXM_MESSAGE_BYTES);
+        ck_assert(!*txm_error_advice(&err) || !strcmp(txm_error_advice(&err), "advice"));
+        ck_assert_msg(n > 900 || (err.subject_bytes == n && *txm_error_advice(&err)), "%zu", n);
+        txm_error_prefix(&err, "%s", text);
+        ck_assert_uint_le(err.subject_bytes, strlen(err.message));
+        ck_assert_uint_le(err.advice_at, strlen(err.message));
+        txm_fail(&other, TXM_STATUS_IO, "it; %s", text);
+        ck_assert_uint_le(other.advice_at, strlen(other.message));
+        txm_fail(&last, TXM_STATUS_IO, "%s", text);
+        txm_error_advise(&last, "%s", text);
+        ck_assert_uint_lt(strlen(last.message), TXM_MESSAGE_BYTES);
+        ck_assert_uint_le(last.advice_at, strlen(last.message));
+    }
+    /* What another process sent. */
+    txm_error err = {0};
+    txm_fail_again(&err, TXM_STATUS_IO, &(txm_failure){"short", 60000, 60000});
+    ck_assert_str_eq(txm_error_detail(&err), "short");
+    ck_assert_str_eq(txm_error_advice(&err), "");
+    free(text);
+}
+END_TEST
+
 START_TEST(every_status_has_words)
 {
     for (int s = 0; s < TXM_STATUSES; s++) {
@@ -496,8 +566,8 @@ int main(void)
 {
     Suite *suite = suite_create("core");
     TCase *t = add_case(suite, "core");
-    add_tests(t, first_error_is_kept, long_messages_are_cut, every_status_has_words, overflow_is_no_allocation,
-              level_sizes);
+    add_tests(t, first_error_is_kept, long_messages_are_cut, messages_have_parts, parts_of_long_messages_stay_inside,
+              every_status_has_words, overflow_is_no_allocation, level_sizes);
     tcase_add_loop_test(t, paths_normalise, 0, sizeof normal_cases / sizeof *normal_cases);
     tcase_add_loop_test(t, paths_relate, 0, sizeof relative_cases / sizeof *relative_cases);
     add_tests(t, path_parts, digests, md5, two_digests_at_once, bytes_grow);

@@ -12,7 +12,7 @@ cp "$golden/half-rgb.exr" "$golden/gray-in-rgb.png" tex/
 for i in 1 2; do "$TXMILL" make --lint --json --shard $i/2 tex >run$i.jsonl 2>/dev/null; done
 # One failure may be cured by a retry, one was cured, and one of another run remains.
 failure() { # NAME STATUS RETRYABLE
-    printf '{"schema":"txmill.make","version":1,"type":"file","input":"%s","state":"failed","error":{"status":"%s","retryable":%s,"message":"%s: went wrong"}}\n' "$1" "$2" "$3" "$1"
+    printf '{"schema":"txmill.make","version":1,"type":"file","input":"%s","state":"failed","error":{"status":"%s","retryable":%s,"message":"%s: went wrong","subject":"%s"}}\n' "$1" "$2" "$3" "$1" "$1"
 }
 { failure tex/000003.png disk-full true; failure $'tex/late\x01.png' locked true; } >run0.jsonl
 { echo 'slurmstepd: error: *** JOB 7 ON n1 CANCELLED ***'; grep -m 1 '"created"' run1.jsonl | sed 's/"created"/"up-to-date"/'; printf '{"schema":"txmill.make","vers'; } >killed.jsonl

@@ -313,7 +313,7 @@ static txm_status collect_garbage(sweep *s, const txm_used *used, const txm_inpu
         if (status == TXM_OK)
             status = txm_garbage_collect(place->path, &options, &s->result, &own);
         if (status == TXM_STATUS_NO_MEMORY) {
-            txm_fail(err, status, "%s", own.message);
+            txm_fail_with(err, status, &own);
         } else if (status != TXM_STATUS_CANCELLED) {
             txm_tally_add(&s->tally, status);
             if (status != TXM_OK)

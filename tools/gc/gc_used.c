@@ -183,7 +183,7 @@ static txm_status find_used(finding *f, const txm_gc_args *args, const txm_confi
     if (status == TXM_OK)
         status = txm_batch_job_plan(&job, &how, &options, err);
     if (status == TXM_OK && f->err.status != TXM_OK)
-        status = txm_fail(err, f->err.status, "%s", f->err.message);
+        status = txm_fail_with(err, f->err.status, &f->err);
     if (status == TXM_OK)
         status = check_sources(f, err);
     free_sources(f);

@@ -284,7 +284,8 @@ txm_status txm_place_check(const txm_input *input, txm_error *err)
 
 txm_status txm_input_check(const txm_input *input, txm_error *err)
 {
-    return input->status == TXM_OK ? TXM_OK : txm_fail(err, input->status, "%s", input->message);
+    const txm_failure failure = {input->message, input->subject_bytes, input->advice_at};
+    return input->status == TXM_OK ? TXM_OK : txm_fail_again(err, input->status, &failure);
 }
 
 const char *txm_files_path(const void *inputs, size_t index)

@@ -100,7 +100,7 @@ static txm_status examine_files(txm_list_report *report, const txm_blend_image *
         status = examine_file(image, file->path, config, cancel, &lint, &why);
         if (status == TXM_STATUS_NO_MEMORY || status == TXM_STATUS_CANCELLED) {
             free(unusable);
-            return txm_fail(err, status, "%s", why.message);
+            return txm_fail_with(err, status, &why);
         }
         if (status != TXM_OK && !unusable) {
             unusable = txm_asprintf("image \"%s\": %s", image->name, why.message);

@@ -50,7 +50,7 @@ static txm_status look_up_image(const txm_blend_image *image, const char *path, 
     options.deep = how->deep;
     txm_status status = txm_resolve_image(context, path, &settings, &options, &r, &why);
     if (status == TXM_STATUS_NO_MEMORY || status == TXM_STATUS_CANCELLED) {
-        return txm_fail(err, status, "%s", why.message);
+        return txm_fail_with(err, status, &why);
     }
     if (status == TXM_OK) {
         *out = (txm_found){.state = r.state, .path = r.path, .reason = r.reason, .shows = r.shows};

@@ -78,7 +78,7 @@ static txm_status add_files(txm_make_scenes *scenes, txm_inputs *inputs, const c
     txm_error why = {0};
     txm_status status = txm_blend_entries(blend, scenes->packed_folder, &entries, &count, &why);
     if (status == TXM_STATUS_NO_MEMORY) {
-        return txm_fail(err, status, "%s", why.message);
+        return txm_fail_with(err, status, &why);
     }
     if (status != TXM_OK) { /* unpacking failed */
         return add_failure(inputs, scene, scene, status, txm_strdup(why.message), err);
@@ -264,7 +264,7 @@ txm_status txm_make_add_scene(void *user, txm_inputs *inputs, const char *path, 
     status = txm_blend_open(path, &options, &blend, &why);
     txm_project_maps_free(&maps);
     if (status == TXM_STATUS_NO_MEMORY || status == TXM_STATUS_CANCELLED) {
-        return txm_fail(err, status, "%s", why.message);
+        return txm_fail_with(err, status, &why);
     }
     if (status != TXM_OK) {
         return add_failure(inputs, path, path, status, txm_strdup(why.message), err);

@@ -416,16 +416,14 @@ txm_status txm_context_make(const txm_context_options *options, txm_context **ou
     const txm_config_args config = {
         .ocio = options->ocio_path, .working_space = options->working_space, .blender = options->blender};
     txm_config_explain(&config, &own);
-    return txm_fail(err, own.status, "%s", own.message);
+    return txm_fail_with(err, own.status, &own);
 }
 
 /* If a file or a variable names the config, the advice to use --ocio would be wrong. */
 void txm_config_blame(const char *origin, txm_error *err)
 {
-    char *advice = strstr(err->message, "; name another one with --ocio");
-    if (advice)
-        snprintf(advice, sizeof err->message - (size_t)(advice - err->message),
-                 "; name another config there, or none for the built-in one");
+    txm_error_drop_advice(err);
+    txm_error_advise(err, "name another config there, or none for the built-in one");
     txm_error_prefix(err, "%s", origin);
     txm_advise_config(origin);
 }
@@ -437,7 +435,7 @@ void txm_config_explain(const txm_config_args *config, txm_error *err)
     if (origin)
         txm_config_blame(origin, err);
     /* A misspelt name is an error of the command line or the project, reported once before any file. */
-    if (config->working_space && !strncmp(err->message, "working space ", 14)) {
+    if (config->working_space && err->status == TXM_STATUS_COLORSPACE) {
         err->status = TXM_STATUS_USAGE;
         txm_error_prefix(err, "%s", txm_project_origin(config->working_space, "--working-space"));
     }

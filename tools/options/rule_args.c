@@ -116,7 +116,7 @@ static txm_status check_space(const char *space, const char *who, const txm_colo
         return TXM_OK;
     txm_status status = txm_color_find(config, name, &found, &why);
     if (status != TXM_STATUS_COLORSPACE)
-        return status == TXM_OK ? TXM_OK : txm_fail(err, status, "%s", why.message);
+        return status == TXM_OK ? TXM_OK : txm_fail_with(err, status, &why);
     /* The text after the last comma of a rule may be a mistyped alpha type; the message then names that word. */
     const char *comma = strrchr(space, ',');
     char *front = comma ? txm_strndup(space, (size_t)(comma - space)) : NULL;

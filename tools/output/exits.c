@@ -397,7 +397,7 @@ static bool lacks_advice(const txm_error *err)
     case TXM_STATUS_DISK_FULL:
     case TXM_STATUS_LOCKED:
     case TXM_STATUS_CHANGED:
-        return !strstr(err->message, "; ");
+        return !*txm_error_advice(err);
     default:
         return false;
     }

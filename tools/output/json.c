@@ -194,6 +194,13 @@ void txm_json_error(cJSON *object, const txm_error *err)
     txm_json_text(e, "status", txm_status_name(err->status));
     txm_json_bool(e, "retryable", txm_status_retryable(err->status));
     txm_json_text(e, "message", err->message);
+    if (err->subject_bytes) {
+        char subject[TXM_MESSAGE_BYTES];
+        snprintf(subject, sizeof subject, "%.*s", (int)err->subject_bytes, err->message);
+        txm_json_text(e, "subject", subject);
+    }
+    if (*txm_error_advice(err))
+        txm_json_text(e, "advice", txm_error_advice(err));
 }
 
 /* cJSON escapes the control characters of ASCII only, but people read JSON on terminals. Whatever is not ASCII is

@@ -122,6 +122,17 @@ static void take_made(txm_report_file *f, const cJSON *object)
     f->made++;
 }
 
+/* A message without its subject, which is most often the name of the image: equal failures are one reason. */
+static bool keep_reason(txm_report *r, const cJSON *error, const char **out)
+{
+    const char *message = txm_run_log_text(error, "message"), *subject = txm_run_log_text(error, "subject");
+    const size_t begin = subject ? strlen(subject) + 2 : 0;
+    if (message && strlen(message) >= begin)
+        message += begin;
+    *out = txm_names_put(&r->strings, message);
+    return *out || !message;
+}
+
 /* Equal strings are stored once, because a log of a million images has only a few colour spaces. */
 static bool take_texts(txm_report *r, txm_report_file *f, const cJSON *object)
 {
@@ -131,7 +142,7 @@ static bool take_texts(txm_report *r, txm_report_file *f, const cJSON *object)
     return keep_word(r, object, "input", &f->input) && keep_word(r, object, "tx", &f->tx) &&
            keep_word(r, space, "detected", &f->space) && keep_word(r, object, "data_type", &f->type) &&
            keep_word(r, object, "reader", &f->reader) && keep_word(r, object, "via", &f->via) &&
-           keep_word(r, error, "status", &f->status) && keep_word(r, error, "message", &f->message);
+           keep_word(r, error, "status", &f->status) && keep_reason(r, error, &f->message);
 }
 
 /* Logs are appended to when a run is repeated, so a later object about a file replaces the earlier one; findings are

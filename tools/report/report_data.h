@@ -17,7 +17,7 @@
 typedef struct txm_report_file {
     const char *input, *tx, *space, *type, *reader, *via;
     const char *image;            /* the input's absolute path: runs may name one image in different ways */
-    const char *status, *message; /* a failure's status and message */
+    const char *status, *message; /* a failure's status, and its message without the subject */
     size_t next_failed;           /* the next file that failed for the same reason, its index + 1; 0: none */
     txm_made state;
     bool retryable;

@@ -160,12 +160,9 @@ const char *txm_report_reason_kind(const txm_report_reason *reason)
     return reason->retryable ? "temporary" : "permanent";
 }
 
-/* The message without the name of the image, with which most begin. */
 static const char *reason_of(const txm_report_file *f)
 {
-    const char *message = f->message ? f->message : f->status ? f->status : "unknown";
-    const size_t name = strlen(f->input);
-    return !strncmp(message, f->input, name) && !strncmp(message + name, ": ", 2) ? message + name + 2 : message;
+    return f->message ? f->message : f->status ? f->status : "unknown";
 }
 
 /* Permanent failures first, because somebody has to act; equal ones in the order of the logs. */

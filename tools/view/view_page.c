@@ -157,7 +157,7 @@ txm_status txm_view_page_add(txm_view_page *page, txm_context *context, const ch
         /* After opening, only lack of memory or a request to stop can fail, which would apply to the other files
          * too. */
         if (status)
-            txm_fail(&page->failure, status, "%s", own.message);
+            txm_fail_with(&page->failure, status, &own);
     } else {
         object = txm_view_data_error(path, &own);
     }
@@ -167,7 +167,7 @@ txm_status txm_view_page_add(txm_view_page *page, txm_context *context, const ch
         txm_no_memory(&page->failure, page->options.output);
     }
     check_output(page);
-    return status ? txm_fail(err, status, "%s", own.message) : TXM_OK;
+    return status ? txm_fail_with(err, status, &own) : TXM_OK;
 }
 
 bool txm_view_page_broken(const txm_view_page *page)
@@ -202,7 +202,7 @@ txm_status txm_view_page_finish(txm_view_page **p, bool give_up, txm_error *err)
         put_rest(page);
     txm_status status = page->failure.status;
     if (status)
-        txm_fail(err, status, "%s", page->failure.message);
+        txm_fail_with(err, status, &page->failure);
     if (page->file && !give_up && !status)
         status = txm_out_file_commit(&page->file, err);
     txm_out_file_abort(&page->file);

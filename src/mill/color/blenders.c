@@ -79,7 +79,7 @@ txm_status txm_color_blenders(const txm_color_config *config, txm_ocio **out, tx
         if (status == TXM_STATUS_CONFIG)
             txm_fail(err, status, "the one in PATH cannot be used, see 'txmill colorspaces --ocio %s'", path);
         else if (status != TXM_OK)
-            txm_fail(err, status, "%s", why.message);
+            txm_fail_with(err, status, &why);
         free(path);
     }
     if (status == TXM_OK)

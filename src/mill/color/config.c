@@ -98,8 +98,7 @@ static txm_status set_working_space(txm_color_config *config, const char *name, 
     if (!space) {
         txm_fail(err, TXM_STATUS_COLORSPACE, "working space \"%.200s\" is not in the OCIO config %.400s", name,
                  config->name);
-        if (err)
-            txm_color_suggest(config, name, err->message, sizeof err->message);
+        txm_color_suggest(config, name, err);
         return TXM_STATUS_COLORSPACE;
     }
     if (space->is_data || space->reason || !is_linear(config, space->name))
@@ -175,9 +174,7 @@ typedef struct named_config {
 
 static txm_status note_replaced(named_config *n, const char *by, txm_error *why, txm_error *err)
 {
-    char *advice = strstr(why->message, "; name another one with --ocio");
-    if (advice)
-        *advice = 0;
+    txm_error_drop_advice(why);
     char *text = txm_asprintf("%s%s%s: %s", n->replaced ? n->replaced : "", n->replaced ? "; " : "", by, why->message);
     free(n->replaced);
     n->replaced = text;

@@ -111,5 +111,5 @@ void txm_matrix_multiply(const txm_matrix3 a, const txm_matrix3 b, txm_matrix3 o
 const char *txm_working_space_id(const float to_xyz[9]);
 
 /* Appends "; did you mean A, B or C?" to a message, or where to find the names if none of the config's is similar. */
-void txm_color_suggest(const txm_color_config *config, const char *name, char *message, size_t message_bytes);
+void txm_color_suggest(const txm_color_config *config, const char *name, txm_error *err);
 #endif

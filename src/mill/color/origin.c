@@ -27,9 +27,9 @@ const char *txm_color_variable(void)
     return getenv("BLENDER_OCIO") ? "BLENDER_OCIO" : getenv("OCIO") ? "OCIO" : NULL;
 }
 
-static void append_advice(txm_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Appends what to do to a message of the library. */
-static void append_advice(txm_error *err, const char *format, ...)
+static void append(txm_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Appends an explanation to a message of the library, which has no advice yet. */
+static void append(txm_error *err, const char *format, ...)
 {
     if (!err)
         return;
@@ -45,7 +45,7 @@ static txm_status unreadable(const char *path, const char *what, txm_error *err)
 {
     txm_error why = {0};
     txm_status status = txm_fail_errno(&why, errno, "%s: the OCIO config cannot be %s", path, what);
-    return txm_fail(err, txm_status_retryable(status) ? status : TXM_STATUS_CONFIG, "%s", why.message);
+    return txm_fail_with(err, txm_status_retryable(status) ? status : TXM_STATUS_CONFIG, &why);
 }
 
 /* The size is bounded, so that /dev/zero does not fill memory. */
@@ -118,8 +118,8 @@ static txm_status load_newer(txm_color_config *config, const txm_bytes *text, co
     txm_status status = txm_color_load_reduced(text->data, text->size, folder, &config->library->ocio, &config->missing,
                                                &config->left_out, err);
     if (status == TXM_STATUS_CONFIG)
-        append_advice(err, " (the config has profile version %u.%u, newer than OpenColorIO %u.%u)", scan->major,
-                      scan->minor, major, minor);
+        append(err, " (the config has profile version %u.%u, newer than OpenColorIO %u.%u)", scan->major, scan->minor,
+               major, minor);
     return status;
 }
 
@@ -189,6 +189,6 @@ txm_status txm_color_load_origin(txm_color_config *config, const char *origin, b
 /* Every failure of a config ends with what to do. */
 void txm_color_advise(txm_error *err)
 {
-    append_advice(err, "; name another one with --ocio, or leave out --ocio, and unset $BLENDER_OCIO and $OCIO, for "
-                       "the built-in config");
+    txm_error_advise(err, "name another one with --ocio, or leave out --ocio, and unset $BLENDER_OCIO and $OCIO, for "
+                          "the built-in config");
 }

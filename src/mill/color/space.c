@@ -279,7 +279,7 @@ static txm_status build_space(const txm_color_config *config, txm_color_space *s
     txm_ocio *ocio = NULL;
     txm_status status = library_of(config, space, &ocio, &why);
     if (status != TXM_OK && (!space->lacking || txm_status_retryable(status)))
-        return txm_fail(err, status, "%s", why.message);
+        return txm_fail_with(err, status, &why);
     if (space->is_data) {
         space->color_class = TXM_COLOR_CLASS_DATA;
     } else if (status == TXM_OK &&
@@ -310,8 +310,7 @@ static txm_status unknown(const txm_color_config *config, const char *name, txm_
 {
     txm_fail(err, TXM_STATUS_COLORSPACE, "colour space \"%.200s\" is not in the OCIO config %.400s", name,
              config->name);
-    if (err)
-        txm_color_suggest(config, name, err->message, sizeof err->message);
+    txm_color_suggest(config, name, err);
     return TXM_STATUS_COLORSPACE;
 }
 

@@ -9,6 +9,7 @@
 #include "base/spelling.h"
 #include "base/text.h"
 #include "mill/color/config.h"
+#include "base/fail.h"
 
 enum {
     SHOWN = 4,
@@ -47,11 +48,12 @@ static unsigned space_score(const txm_color_space *space, const char *typed)
 }
 
 /* Appends the nearest few, best first. */
-void txm_color_suggest(const txm_color_config *config, const char *name, char *message, size_t message_bytes)
+void txm_color_suggest(const txm_color_config *config, const char *name, txm_error *err)
 {
     const txm_color_space *near[SHOWN];
     unsigned scores[SHOWN];
-    size_t shown = 0, used = strlen(message);
+    char text[1024];
+    size_t shown = 0, used = 0;
     /* A name with a third of its letters wrong may still be a typing mistake. */
     unsigned limit = 1 + (unsigned)strnlen(name, LONGEST) / 3;
     for (size_t i = 0; i < config->count; i++) {
@@ -68,12 +70,11 @@ void txm_color_suggest(const txm_color_config *config, const char *name, char *m
         near[at] = &config->spaces[i];
         scores[at] = d;
     }
-    if (shown == 0)
-        snprintf(message + used, message_bytes - used, "; 'txmill colorspaces' lists its names");
-    for (size_t i = 0; i < shown && used < message_bytes; i++) {
-        const char *before = i == 0 ? "; did you mean " : i + 1 < shown ? ", " : " or ";
-        int n = snprintf(message + used, message_bytes - used, "%s\"%s\"%s", before, near[i]->name,
-                         i + 1 == shown ? "?" : "");
+    for (size_t i = 0; i < shown && used < sizeof text; i++) {
+        const char *before = i == 0 ? "did you mean " : i + 1 < shown ? ", " : " or ";
+        int n =
+            snprintf(text + used, sizeof text - used, "%s\"%s\"%s", before, near[i]->name, i + 1 == shown ? "?" : "");
         used += n > 0 ? (size_t)n : 0;
     }
+    txm_error_advise(err, "%s", shown ? text : "'txmill colorspaces' lists its names");
 }

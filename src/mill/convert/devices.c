@@ -92,7 +92,7 @@ static txm_status list(const char *only, txm_device_info **out, size_t *count, t
     }
     if (!known)
         return txm_fail(err, TXM_STATUS_USAGE, "there is no back-end '%s'", only);
-    return *count ? TXM_OK : txm_fail(err, TXM_STATUS_DEVICE, "%s", none.message);
+    return *count ? TXM_OK : txm_fail_with(err, TXM_STATUS_DEVICE, &none);
 }
 
 txm_status txm_device_list(txm_device_info **out, size_t *count, txm_error *err)

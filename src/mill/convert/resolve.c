@@ -125,10 +125,8 @@ bool txm_serves_unread(const txm_context *context, const txm_settings *settings,
     if (txm_tx_lookup(path, settings->cache_dir, &resolved->key, NULL, out, NULL) != TXM_OK)
         return false;
     if (out->state == TXM_TX_STATE_FRESH) {
-        size_t length = strlen(path);
-        bool repeats = !strncmp(why->message, path, length) && !strncmp(why->message + length, ": ", 2);
         snprintf(reason, sizeof reason, "the image itself is damaged, save or copy it again: %s",
-                 why->message + (repeats ? length + 2 : 0));
+                 txm_error_detail(why));
         free(out->reason);
         out->reason = txm_strdup(reason);
         if (out->reason)

@@ -154,10 +154,10 @@ void txm_batch_warn(txm_batch *batch, const char *format, ...)
 void txm_item_fail(txm_batch *b, txm_item *item, const txm_error *err)
 {
     pthread_mutex_lock(&b->names_lock);
-    item->message = txm_names_copy(&b->names, err->message);
+    item->failure = (txm_failure){txm_names_copy(&b->names, err->message), err->subject_bytes, err->advice_at};
     pthread_mutex_unlock(&b->names_lock);
     item->status = err->status;
-    if (!item->message)
+    if (!item->failure.message)
         atomic_store(&b->exhausted, true);
 }
 

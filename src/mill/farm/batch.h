@@ -16,6 +16,7 @@
 #include "base/names.h"
 #include "mill/convert/context.h"
 #include "mill/farm/claims.h"
+#include "tile/base/fail.h"
 #include "txmill/batch.h"
 
 enum { TXM_NO_INDEX = -1 };
@@ -31,7 +32,7 @@ typedef struct txm_item {
     /* found by looking at the image */
     bool looked_at;
     txm_status status;
-    const char *message; /* message of its failure */
+    txm_failure failure;
     const char *tx_path, *requested, *detected, *reader, *reason, *settings_key, *content, *shows, *judged;
     uint8_t outcome, alpha, type, channels; /* as in txm_result */
     uint8_t state;                          /* of the tx file, as in txm_result */

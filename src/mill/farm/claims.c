@@ -286,16 +286,18 @@ static txm_status make_folder_of(const char *target, txm_error *err)
     txm_status status =
         dir ? txm_folders_make(dir, &own) : txm_fail(&own, TXM_STATUS_NO_MEMORY, "%s: out of memory", target);
     free(dir);
-    return status == TXM_OK ? status : txm_fail(err, status, "%s; choose another folder with --cache-dir", own.message);
+    if (status == TXM_OK)
+        return status;
+    txm_error_advise(&own, "choose another folder with --cache-dir");
+    return txm_fail_as(err, &own);
 }
 
 static txm_status fail_claim(txm_error *err, int sys_errno, const char *target, const char *what, const char *advice)
 {
     txm_error own = {0};
     txm_status status = txm_fail_errno(&own, sys_errno, "%s: %s", target, what);
-    txm_fail(err, status, "%s; %s", own.message, advice);
-    if (err)
-        err->sys_errno = sys_errno;
+    txm_error_advise(&own, "%s", advice);
+    txm_fail_as(err, &own);
     return status;
 }
 

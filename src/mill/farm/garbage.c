@@ -139,7 +139,7 @@ static txm_status visit_file(walk *w, const char *path, const struct stat *st, t
         status = settle(w, path, st, &verdict, &own);
     free(verdict.image);
     if (status == TXM_STATUS_NO_MEMORY)
-        return txm_fail(err, status, "%s", own.message);
+        return txm_fail_with(err, status, &own);
     /* It was removed meanwhile. */
     if (status != TXM_OK && status != TXM_STATUS_NOT_FOUND)
         report_failure(w, &own);
@@ -241,7 +241,7 @@ txm_status txm_garbage_collect(const char *path, const txm_garbage_options *opti
         status = read_folder(&w, next, &own);
         free(next);
         if (status == TXM_STATUS_NO_MEMORY || status == TXM_STATUS_CANCELLED) {
-            txm_fail(err, status, "%s", own.message);
+            txm_fail_with(err, status, &own);
         } else if (status != TXM_OK) {
             report_failure(&w, &own);
             status = TXM_OK;

@@ -217,7 +217,7 @@ static txm_status describe_subject(subject *s, bool *recognised, txm_error *err)
     if (status == TXM_OK)
         status = txm_tx_describe(tx, &s->description, &own);
     txm_tx_close(&tx);
-    return status == TXM_OK ? TXM_OK : txm_fail(err, status, "%s", own.message);
+    return status == TXM_OK ? TXM_OK : txm_fail_with(err, status, &own);
 }
 
 /* If it is known what scenes use, everything else is unused, even if it is fresh. */
@@ -252,7 +252,7 @@ txm_status txm_garbage_judge(const char *tx_path, const struct stat *st, const t
     free(dir);
     if (status != TXM_OK) {
         free(verdict.image);
-        return txm_fail(err, status, "%s", own.message);
+        return txm_fail_with(err, status, &own);
     }
     *out = verdict;
     return TXM_OK;

@@ -99,11 +99,13 @@ txm_status txm_inputs_add_failure(txm_inputs *inputs, const char *path, const tx
                                   const txm_error *failure, txm_error *err)
 {
     if (failure->status == TXM_STATUS_NO_MEMORY)
-        return txm_fail(err, failure->status, "%s", failure->message);
+        return txm_fail_with(err, failure->status, failure);
     txm_input e = settings ? *settings : (txm_input){0};
     e.path = path;
     e.status = failure->status;
     e.message = failure->message;
+    e.subject_bytes = failure->subject_bytes;
+    e.advice_at = failure->advice_at;
     return txm_inputs_add_entry(inputs, &e, err);
 }
 
@@ -124,6 +126,8 @@ txm_status txm_inputs_fail(txm_inputs *inputs, size_t index, const txm_error *fa
         return txm_no_memory(err, NULL);
     e->status = failure->status;
     e->message = message;
+    e->subject_bytes = failure->subject_bytes;
+    e->advice_at = failure->advice_at;
     return TXM_OK;
 }
 

@@ -187,7 +187,7 @@ static void look_at_input(txm_batch *b, size_t index)
     txm_error err = {0};
     if (input->status) {
         item->status = input->status;
-        item->message = input->message;
+        item->failure = (txm_failure){input->message, input->subject_bytes, input->advice_at};
     } else if (!item->status && look_up_item(b, index, &err) != TXM_OK) {
         txm_item_fail(b, item, &err);
     }
@@ -301,7 +301,7 @@ static void tell_item(txm_batch *b, size_t index)
     txm_item *item = &b->items[index];
     if (item->status) {
         txm_error err = {0};
-        txm_fail(&err, item->status, "%s", item->message ? item->message : "out of memory");
+        txm_fail_again(&err, item->status, &item->failure);
         txm_batch_tell(b, index, NULL, &err);
         return;
     }
@@ -340,7 +340,7 @@ txm_status txm_batch_plan(txm_batch *batch, txm_error *err)
             continue;
         /* If the config lacks a working space, only the inputs that request it fail. */
         if (failure.status == TXM_STATUS_NO_MEMORY)
-            return txm_fail(err, failure.status, "%s", failure.message);
+            return txm_fail_with(err, failure.status, &failure);
         txm_item_fail(batch, &batch->items[i], &failure);
         txm_error_clear(&failure);
     }

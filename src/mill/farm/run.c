@@ -109,11 +109,9 @@ static txm_status judge_failure(const char *path, txm_error *err)
 {
     if (err->status != TXM_STATUS_NOT_FOUND || access(path, F_OK) == 0)
         return err->status;
-    txm_error now = {0};
-    txm_fail(&now, TXM_STATUS_CHANGED,
-             "%s; it existed a moment ago: it was removed, or its folder is no longer mounted", err->message);
-    *err = now;
-    return err->status;
+    err->status = TXM_STATUS_CHANGED;
+    txm_error_drop_advice(err);
+    return txm_error_advise(err, "it existed a moment ago: it was removed, or its folder is no longer mounted");
 }
 
 /* Converts one input and reports it; returns false if another process is making its file, which is reported only with

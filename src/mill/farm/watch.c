@@ -175,7 +175,7 @@ static txm_status look_after(txm_watch *w, root *r, txm_error *err)
             return err->status;
     }
     if (there && open_root(w, r, &own) == TXM_STATUS_NO_MEMORY)
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s", own.message);
+        return txm_fail_with(err, TXM_STATUS_NO_MEMORY, &own);
     if (r->there) {
         warn(w, r->path, "is watched again");
         ask_for_everything(w);
@@ -257,7 +257,7 @@ static txm_status on_folder(txm_watch *w, uint32_t mask, const char *path, size_
     txm_error own = {0};
     /* The folder was removed again, or cannot be read: its parent's events will say when that changes. */
     if (txm_watch_tree_add(&w->tree, path, below, on_found, w, &own) == TXM_STATUS_NO_MEMORY)
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s", own.message);
+        return txm_fail_with(err, TXM_STATUS_NO_MEMORY, &own);
     return TXM_OK;
 }
 

@@ -270,7 +270,7 @@ txm_status txm_watch_tree_add(txm_watch_tree *tree, const char *path, size_t roo
         if (added != TXM_OK && added != TXM_STATUS_NO_MEMORY)
             warn_of_folder(tree, &own);
         if (added == TXM_STATUS_NO_MEMORY)
-            status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s", own.message);
+            status = txm_fail_with(err, TXM_STATUS_NO_MEMORY, &own);
         free(next);
     }
     while (p.count)

@@ -204,7 +204,7 @@ static void check_rows(void *arg)
                 continue;
             pthread_mutex_lock(&c->lock);
             if (status != TXM_STATUS_CORRUPT)
-                c->status = txm_fail(&c->err, status, "%s", err.message);
+                c->status = txm_fail_with(&c->err, status, &err);
             else if (!atomic_fetch_add(&c->bad, 1))
                 snprintf(c->finding, TXM_MESSAGE_BYTES, "%s", err.message);
             pthread_mutex_unlock(&c->lock);

@@ -121,7 +121,7 @@ static txm_status run_over_tiles(borders *r, txm_job_fn fn, txm_error *err)
         txm_group_wait(r->group, 0);
     for (unsigned i = 0; i < r->share_count; i++)
         if (r->shares[i].status != TXM_OK)
-            return txm_fail(err, r->shares[i].status, "%s", r->shares[i].err.message);
+            return txm_fail_with(err, r->shares[i].status, &r->shares[i].err);
     return TXM_OK;
 }
 

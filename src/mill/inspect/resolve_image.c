@@ -245,7 +245,7 @@ static txm_status touch(resolving *r, txm_error *err)
         txm_error own = {0};
         status = set_time(out->path, &r->st.st_mtim, &own);
         if (status != TXM_OK) {
-            txm_fail(err, status, "%s", own.message);
+            txm_fail_with(err, status, &own);
         } else {
             out->state = TXM_TX_STATE_FRESH;
             out->tx_time = r->st.st_mtime;

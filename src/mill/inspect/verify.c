@@ -21,13 +21,6 @@ bool txm_status_is_finding(txm_status status)
            status == TXM_STATUS_NEWER || status == TXM_STATUS_NOT_DOWNLOADED;
 }
 
-/* Findings are listed under their file, so its path is removed from the beginning of a message. */
-const char *txm_message_without_path(const char *message, const char *path)
-{
-    size_t n = strlen(path);
-    return !strncmp(message, path, n) && !strncmp(message + n, ": ", 2) ? message + n + 2 : message;
-}
-
 /* Sums of rounded halves with both signs may differ by this much. */
 enum { ROUNDED_ULPS = 64 };
 
@@ -79,15 +72,13 @@ static txm_status open_verified(txm_verification *v, bool *usable, txm_error *er
             return examined;
     }
     if (serves) {
-        txm_find(v->findings, TXM_FINDING_PIXEL_KIND, TXM_NO_PLACE, "%s",
-                 txm_message_without_path(own.message, v->path));
+        txm_find(v->findings, TXM_FINDING_PIXEL_KIND, TXM_NO_PLACE, "%s", txm_error_detail(&own));
         txm_find(v->findings, TXM_FINDING_NAME_OTHER, TXM_NO_PLACE, "a tiled image, used in place of a tx file");
         return TXM_OK;
     }
     /* A system call that failed (for a name that is too long) says nothing about the file. */
     if (txm_status_is_finding(status) && !own.sys_errno) {
-        txm_find(v->findings, TXM_FINDING_UNREADABLE, TXM_NO_PLACE, "%s",
-                 txm_message_without_path(own.message, v->path));
+        txm_find(v->findings, TXM_FINDING_UNREADABLE, TXM_NO_PLACE, "%s", txm_error_detail(&own));
         return TXM_OK;
     }
     return status ? txm_fail_as(err, &own) : TXM_OK;

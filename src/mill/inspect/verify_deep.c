@@ -227,7 +227,7 @@ static txm_status run_deep_verify(deep *d, txm_error *err)
         return status;
     status = convert_again(d, &own);
     if (status && (status == TXM_STATUS_CANCELLED || txm_status_retryable(status)))
-        return txm_fail(err, status, "%s", own.message);
+        return txm_fail_with(err, status, &own);
     if (status) {
         txm_find(v->findings, TXM_FINDING_DEEP_FAILED, TXM_NO_PLACE, "%.400s", own.message);
         return TXM_OK;

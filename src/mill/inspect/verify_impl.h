@@ -84,9 +84,6 @@ void txm_report_level(const txm_verification *v, enum txm_finding_number number,
 /* Whether a failure says something about the file, and is a finding, rather than about this attempt to read it. */
 bool txm_status_is_finding(txm_status status);
 
-/* The part of a message after "<path>: ", for reports that print the path elsewhere. */
-const char *txm_message_without_path(const char *message, const char *path);
-
 /* Finds the source of a tx file. If the tx file is in a blender_tx folder, it is the image of the right name beside
  * that folder, as for Cycles, if it exists; else the image at the stored path, if it has the name that the tx file is
  * named for; else the image beside the tx file's folder. Returns a new string, or NULL if there is none. *exhausted is

@@ -455,7 +455,7 @@ txm_status txm_verify_decoding(txm_verification *v, txm_error *err)
     txm_group_wait(check.job.group, 0);
     status = check.job.error.status;
     if (status)
-        txm_fail(err, status, "%s", check.job.error.message);
+        txm_fail_with(err, status, &check.job.error);
     else if (!ok)
         status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", v->path);
     txm_job_destroy(&check.job);

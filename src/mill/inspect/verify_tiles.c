@@ -35,13 +35,10 @@ static void check_no_memory(txm_pixel_check *check)
     txm_job_fail(&check->job, &err);
 }
 
-/* A finding stores its place, so it is removed from the reader's message. */
-static const char *without_place(const char *message, const char *path, uint32_t level, uint32_t x, uint32_t y)
+/* A finding has its place beside the text. */
+static const char *without_place(const txm_error *err)
 {
-    char place[64];
-    const char *text = txm_message_without_path(message, path);
-    int n = snprintf(place, sizeof place, "level %u, tile %u,%u: ", level, x, y);
-    return strncmp(text, place, (size_t)n) ? text : text + n;
+    return txm_error_detail(err) + (err->place_bytes ? err->place_bytes + 2 : 0);
 }
 
 bool txm_check_decode(txm_pixel_check *check, uint32_t level, uint32_t tile_x, uint32_t tile_y, uint8_t *dst,
@@ -64,7 +61,7 @@ bool txm_check_decode(txm_pixel_check *check, uint32_t level, uint32_t tile_x, u
     if (txm_status_is_finding(status)) {
         atomic_store(&v->damaged[level], true);
         txm_find(v->findings, TXM_FINDING_TILE, (txm_place){(int)level, (int)tile_x, (int)tile_y}, "%s",
-                 without_place(err.message, v->path, level, tile_x, tile_y));
+                 without_place(&err));
         return true;
     }
     if (status)
@@ -145,7 +142,7 @@ static bool check_border_in_file(const txm_tile_run *t, uint32_t tile_x)
         /* A neighbour that cannot be decoded was already reported. */
         if (!atomic_load(&c->v->damaged[t->level]))
             txm_find(c->v->findings, TXM_FINDING_BORDER, (txm_place){(int)t->level, (int)tile_x, (int)t->tile_y}, "%s",
-                     without_place(err.message, c->v->path, t->level, tile_x, t->tile_y));
+                     without_place(&err));
         return true;
     }
     if (status)

@@ -323,7 +323,7 @@ static void take_include(xml_file *file, const char *src)
                      ? read_xml_file(scene, path, path, &why)
                      : txm_fail(&why, TXM_STATUS_CORRUPT, "%s: included through more than %d files", path, MAX_NESTING);
         if (status == TXM_STATUS_NO_MEMORY || status == TXM_STATUS_TOO_LARGE) {
-            stop(file, txm_fail(file->err, status, "%s", why.message));
+            stop(file, txm_fail_with(file->err, status, &why));
         } else {
             status = txm_nodes_add_library(scene->blend, path, file->path, status, why.message, file->err);
             if (status != TXM_OK) {

@@ -141,9 +141,8 @@ static txm_status fail_publishing(txm_error *err, int sys_errno, const txm_publi
         return txm_fail(err, TXM_STATUS_CANCELLED, "%s: stopped on request", p->target);
     txm_error cause = {0};
     txm_status status = txm_fail_errno(&cause, sys_errno, "%s: %s", p->target, what);
-    txm_fail(err, status, "%s; %s", cause.message, advice(sys_errno, p->place));
-    if (err)
-        err->sys_errno = sys_errno;
+    txm_error_advise(&cause, "%s", advice(sys_errno, p->place));
+    txm_fail_as(err, &cause);
     return status;
 }
 
@@ -181,9 +180,8 @@ static txm_status prepare_target(const txm_publish *p, txm_error *err)
         status = dir ? txm_folders_make(dir, &own) : txm_fail_errno(&own, ENOMEM, "%s", p->target);
         free(dir);
         if (status != TXM_OK) {
-            status = txm_fail(err, status, "%s; %s", own.message, advice(own.sys_errno, p->place));
-            if (err)
-                err->sys_errno = own.sys_errno;
+            txm_error_advise(&own, "%s", advice(own.sys_errno, p->place));
+            txm_fail_as(err, &own);
         }
     }
     if (status != TXM_OK)

@@ -82,7 +82,7 @@ static txm_status settle_writer(const txm_tx_writer *w, txm_status status, const
 {
     if (w->out.error.status != TXM_OK)
         return txm_output_status(&w->out, err);
-    return status == TXM_OK ? TXM_OK : txm_fail(err, status, "%s", said->message);
+    return status == TXM_OK ? TXM_OK : txm_fail_with(err, status, said);
 }
 
 /* Float types go to EXR and integers to TIFF, as in Blender's cache. */

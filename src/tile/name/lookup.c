@@ -44,9 +44,7 @@ static txm_status look_inside(const wanted *w, txm_evidence *e, txm_verdict *ver
     char misfit[sizeof verdict->reason];
     txm_status status = txm_tx_open(e->path, &tx, err);
     if (status != TXM_OK) {
-        size_t path = strlen(e->path);
-        bool repeats = err && !strncmp(err->message, e->path, path) && !strncmp(err->message + path, ": ", 2);
-        e->refusal = err ? err->message + (repeats ? path + 2 : 0) : "";
+        e->refusal = err ? txm_error_detail(err) : "";
         txm_decide(e, verdict);
         return status;
     }

@@ -47,7 +47,7 @@ static txm_status read_stored(const txm_ptex *p, uint32_t face, const ptex_block
     txm_status status = txm_ptex_read_block(p, b, pixels, &cause);
     if (status == TXM_STATUS_CORRUPT)
         txm_fail(err, status, "%s: face %u, %u x %u: %s", p->path, face, 1u << b->u_log2, 1u << b->v_log2,
-                 cause.message + strlen(p->path) + strlen(": "));
+                 txm_error_detail(&cause));
     else if (status != TXM_OK)
         txm_fail_as(err, &cause);
     /* The texel of a constant block has already been multiplied. */

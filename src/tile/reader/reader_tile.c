@@ -192,6 +192,18 @@ static txm_status bring(const txm_tx *tx, txm_span *span, txm_scratch *scratch, 
     return TXM_OK;
 }
 
+static txm_status fail_in_tile(txm_error *err, txm_status status, const txm_tx *tx, const txm_tile_id *tile,
+                               const char *why)
+{
+    char place[64];
+    const bool first = err && err->status == TXM_OK;
+    const int n = snprintf(place, sizeof place, "level %u, tile %u,%u", tile->level, tile->x, tile->y);
+    txm_fail(err, status, "%s: %s: %s", tx->path, place, why);
+    if (first && err->subject_bytes)
+        err->place_bytes = (uint16_t)n;
+    return status;
+}
+
 /* Errors from containers describe a tile; this adds the file, the level and the tile's number. */
 txm_status txm_tile_decode(const txm_tx *tx, const txm_tile_id *tile, txm_scratch *scratch, txm_pixels *out,
                            txm_error *err)
@@ -204,7 +216,7 @@ txm_status txm_tile_decode(const txm_tx *tx, const txm_tile_id *tile, txm_scratc
     if (status == TXM_OK)
         status = tx->ops->decode(tx, tile, &span, scratch, out, &inner);
     if (status != TXM_OK)
-        txm_fail(err, status, "%s: level %u, tile %u,%u: %s", tx->path, tile->level, tile->x, tile->y, inner.message);
+        fail_in_tile(err, status, tx, tile, inner.message);
     return status;
 }
 
@@ -405,8 +417,8 @@ txm_status txm_tx_check_border(txm_tx *tx, uint32_t level, uint32_t tile_x, uint
         status = gather_border(tx, &tile, TXM_BORDER_PX, TXM_EXTENSION_REPEAT, &window, scratch, err);
     }
     if (status == TXM_OK && (!done || memcmp(stored, stored + bytes, bytes) != 0))
-        status = txm_fail(err, TXM_STATUS_CORRUPT, "%s: level %u, tile %u,%u: its border %s", tx->path, level, tile_x,
-                          tile_y, done ? "does not show the pixels of its neighbours" : "is damaged");
+        status = fail_in_tile(err, TXM_STATUS_CORRUPT, tx, &tile,
+                              done ? "its border does not show the pixels of its neighbours" : "its border is damaged");
     free(stored);
     if (scratch)
         txm_scratch_give(tx, scratch);

@@ -65,6 +65,18 @@ bool txm_status_retryable(txm_status status)
 /* The message is not cleared but only terminated: it is long, and this is called often. */
 void txm_error_clear(txm_error *err)
 {
-    if (err)
+    if (err) {
         memset(err, 0, offsetof(txm_error, message) + 1);
+        err->subject_bytes = err->advice_at = err->place_bytes = err->reserved = 0;
+    }
+}
+
+const char *txm_error_detail(const txm_error *err)
+{
+    return err->message + (err->subject_bytes ? err->subject_bytes + 2 : 0);
+}
+
+const char *txm_error_advice(const txm_error *err)
+{
+    return err->advice_at ? err->message + err->advice_at : "";
 }

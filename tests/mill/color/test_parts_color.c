@@ -64,12 +64,14 @@ END_TEST
 
 static const char *suggestion(const char *name)
 {
-    static char message[512];
+    static txm_error err;
     txm_color_config *config = load();
-    snprintf(message, sizeof message, "unknown");
-    txm_color_suggest(config, name, message, sizeof message);
+    txm_error_clear(&err);
+    txm_fail(&err, TXM_STATUS_COLORSPACE, "unknown");
+    txm_color_suggest(config, name, &err);
+    txm_color_suggest(config, name, NULL);
     txm_color_free(&config);
-    return message;
+    return err.message;
 }
 
 START_TEST(near_names_are_suggested)
@@ -100,6 +102,7 @@ START_TEST(advice_follows_the_reason)
     txm_fail(&err, TXM_STATUS_CONFIG, "studio.ocio: broken");
     txm_color_advise(&err);
     ck_assert_int_eq(strncmp(err.message, "studio.ocio: broken; name another", 33), 0);
+    ck_assert_int_eq(strncmp(txm_error_advice(&err), "name another", 12), 0);
     txm_color_advise(NULL);
 }
 END_TEST

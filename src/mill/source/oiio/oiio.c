@@ -74,7 +74,8 @@ static txm_status ask(oiio_source *s, const txm_worker_request *request, const c
         status = txm_worker_receive(s->worker, message, reply->text_bytes, s->path, err);
     s->answered = status == TXM_OK;
     if (s->answered && reply->status != TXM_OK)
-        status = txm_fail(err, (txm_status)reply->status, "%s", message);
+        status = txm_fail_again(err, (txm_status)reply->status,
+                                &(txm_failure){message, reply->subject_bytes, reply->advice_at});
     if (status == TXM_OK && text) {
         *text = message;
         message = NULL;

@@ -9,6 +9,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <fcntl.h>
 #include <mutex>
@@ -31,6 +32,16 @@ txm_status fail(txm_error *err, txm_status status, const char *format, ...)
         err->sys_errno = 0;
         vsnprintf(err->message, sizeof err->message, format, args);
         va_end(args);
+        /* The parts, by the format as in txm_fail: all formats with a subject begin with its path. */
+        const char *advice = std::strstr(format, "; ");
+        va_start(args, format);
+        err->subject_bytes =
+            std::strncmp(format, "%s: ", 4) ? 0 : static_cast<uint16_t>(std::strlen(va_arg(args, const char *)));
+        va_end(args);
+        va_start(args, format);
+        const int at = advice ? std::vsnprintf(nullptr, 0, std::string(format, advice).c_str(), args) : -1;
+        va_end(args);
+        err->advice_at = at < 0 ? 0 : static_cast<uint16_t>(at + 2);
     }
     return status;
 }

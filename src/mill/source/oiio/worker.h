@@ -13,7 +13,7 @@
 #define TXM_SOURCE_WORKER_H
 #include "mill/source/source.h"
 
-enum { TXM_WORKER_VERSION = 5, TXM_WORKER_FD = 3, TXM_WORKER_MAX_TEXT_BYTES = 1 << 20 };
+enum { TXM_WORKER_VERSION = 6, TXM_WORKER_FD = 3, TXM_WORKER_MAX_TEXT_BYTES = 1 << 20 };
 /* The exit status is this plus the errno if a worker ends because it cannot continue. */
 enum { TXM_WORKER_LEFT = 64 };
 /* Instead of ENOMEM: there was memory, but not for a large piece. */
@@ -47,8 +47,8 @@ typedef struct txm_worker_reply {
     uint32_t status; /* txm_status */
     int32_t sys_errno;
     uint32_t text_bytes; /* the message of a failure; after OPEN the attributes, each as name NUL value NUL */
-    uint32_t reserved;
-    uint64_t data_bytes; /* size of what follows: rows without padding for READ, the file for ENCODE */
+    uint16_t subject_bytes, advice_at; /* parts of that message, as in txm_error */
+    uint64_t data_bytes;               /* size of what follows: rows without padding for READ, the file for ENCODE */
 } txm_worker_reply;
 
 typedef struct txm_worker txm_worker;

@@ -211,7 +211,10 @@ static void send_bytes(const void *data, size_t bytes)
 /* A failure without a status would look like a success to the other side. */
 static void reply_failure(const txm_error *err)
 {
-    txm_worker_reply reply = {.status = err->status ? err->status : TXM_STATUS_INTERNAL, .sys_errno = err->sys_errno};
+    txm_worker_reply reply = {.status = err->status ? err->status : TXM_STATUS_INTERNAL,
+                              .sys_errno = err->sys_errno,
+                              .subject_bytes = err->subject_bytes,
+                              .advice_at = err->advice_at};
     spoiled |= reply.status != TXM_STATUS_UNSUPPORTED && reply.status != TXM_STATUS_TOO_LARGE &&
                reply.status != TXM_STATUS_NOT_INSTALLED;
     reply.text_bytes = (uint32_t)strlen(err->message);
