@@ -121,8 +121,9 @@ typedef struct checking {
     size_t elsewhere; /* missing, without a setting for their use, but with a tx file for another colour space */
     size_t renamed;   /* missing, but with a tx file that seems to be theirs under a former name */
     size_t inputs;
-    bool preset;            /* the preset was chosen for a folder that nobody named */
-    txm_make_pixels pixels; /* of all images whose sizes are known */
+    bool preset;              /* the preset was chosen for a folder that nobody named */
+    txm_make_pixels pixels;   /* of all images whose sizes are known */
+    txm_relatives *relatives; /* NULL before the first missing file */
     txm_error err;
 } checking;
 
@@ -214,7 +215,10 @@ static txm_status add_relatives(checking *c, const txm_batch_file *file, found *
     txm_settings settings = c->args->settings.settings;
     txm_resolution r;
     txm_rules_apply(c->job.rules, file->input, &settings);
-    txm_status status = txm_resolve_others(file->context, file->input->path, &settings, file->result, &r, err);
+    if (!c->relatives && !(c->relatives = txm_relatives_new()))
+        return txm_no_memory(err, NULL);
+    txm_status status =
+        txm_relatives_find(c->relatives, file->context, file->input->path, &settings, file->result, &r, err);
     if (status != TXM_OK)
         return status;
     add_others(&r, out->text, sizeof out->text);
@@ -267,7 +271,7 @@ static bool is_gone(const txm_batch_file *file)
 static void look_failed(const txm_batch_file *file, const txm_error *err, found *out)
 {
     snprintf(out->text, sizeof out->text, "%s", txm_error_detail(err)); /* the line begins with the path */
-    out->state = is_gone(file) ? NO_IMAGE : FAILED;
+    out->state = is_gone(file) ? NO_IMAGE : err->status == TXM_STATUS_CORRUPT ? DAMAGED : FAILED;
     if (is_gone(file) && file->input->decided_by) {
         out->state = MISSING;
         snprintf(out->shows, sizeof out->shows, "uses the image that is packed in the scene");
@@ -275,6 +279,8 @@ static void look_failed(const txm_batch_file *file, const txm_error *err, found 
     }
     if (out->state == NO_IMAGE)
         snprintf(out->shows, sizeof out->shows, "renders magenta");
+    else if (out->state == DAMAGED)
+        txm_say(TXM_SAY_ERROR, "%s: %s: %s", file->input->path, states[DAMAGED].word, out->text);
     else
         txm_say(TXM_SAY_ERROR, "%s", err->message);
 }
@@ -311,12 +317,12 @@ static void check_done(void *user, const txm_batch_file *file)
         look_failed(file, &err, &what);
     const state s = what.state;
     const char *tx = file->err->status == TXM_OK ? file->result->tx_path : NULL;
-    txm_tally_add(&c->tally, s == FAILED ? status : TXM_OK);
+    txm_tally_add(&c->tally, is_failure(s) ? status : TXM_OK);
     c->total++;
     c->counts[s]++;
     if (file->err->status == TXM_OK)
         txm_make_add_pixels(&c->pixels, file->result);
-    if (s != FAILED || c->args->report.json) /* the text has been printed on standard error */
+    if (!is_failure(s) || c->args->report.json) /* the text has been printed on standard error */
         tell_finding(c, file, states[s].check_id, states[s].ready ? "note" : "error", tx, &what);
     tell_lint(c, file, tx, &what);
 }
@@ -487,6 +493,7 @@ static txm_status check_operands(checking *c, const txm_operands *operands, txm_
     if (status == TXM_OK)
         status = txm_batch_job_plan(&c->job, &how, &batch, err);
     txm_batch_job_free(&c->job);
+    txm_relatives_free(&c->relatives);
     return status;
 }
 

@@ -220,8 +220,8 @@ typedef struct txm_batch_options {
      * and the contexts must outlive the batch. NULL: the batch's own for all inputs. */
     txm_context *const *contexts;
     bool no_keys; /* as no_key in txm_convert_options */
-    /* Planning also reads the images that would be made, if making all of them takes no longer than this: damaged ones
-     * then fail, as they would in the run. */
+    /* Not 0: images that would be made and that an earlier run of this user could not read fail, as they would in the
+     * run. Planning also reads the others, if making all of them takes no longer than this. */
     double try_seconds;
 } txm_batch_options;
 

@@ -211,12 +211,20 @@ TXM_API txm_status txm_resolve_image(txm_context *context, const char *image, co
                                      const txm_resolve_options *options, txm_resolution *out, txm_error *err);
 TXM_API void txm_resolution_clear(txm_resolution *resolution); /* NULL-safe; zeroes */
 
+/* Finds the other files of many images whose tx files are missing. The folders are listed once; files that appear in
+ * them later are not found. For one thread at a time. `new` returns NULL if memory is exhausted; `free` is NULL-safe.
+ */
+typedef struct txm_relatives txm_relatives;
+TXM_API txm_relatives *txm_relatives_new(void);
+TXM_API void txm_relatives_free(txm_relatives **relatives);
+
 /* Finds what txm_resolve_image finds beside the state of a missing tx file: `others` and `former`, the latter without
  * adopting it. `result` is that of a dry run of txm_convert for this image, in which its tx file is MISSING; the image
- * is not opened again. `settings` are those of the dry run; NULL: the defaults. Only these members and the state of
- * *out are set. IO if a folder cannot be listed; NO_MEMORY. */
-TXM_API txm_status txm_resolve_others(txm_context *context, const char *image, const txm_settings *settings,
-                                      const txm_result *result, txm_resolution *out, txm_error *err);
+ * is not opened again. `settings` are those of the dry run; NULL: the defaults. Only these members, path and state of
+ * *out are set; free it with txm_resolution_clear. IO if a folder cannot be listed; NO_MEMORY. */
+TXM_API txm_status txm_relatives_find(txm_relatives *relatives, txm_context *context, const char *image,
+                                      const txm_settings *settings, const txm_result *result, txm_resolution *out,
+                                      txm_error *err);
 
 #ifdef __cplusplus
 }

@@ -18,8 +18,7 @@ extern "C" {
 /* Records a failure and returns `status`. Formats have the form "%s: what is wrong; what to do": "%s: " at the
  * beginning makes the first value the subject, and what follows the first "; " of the format is the advice. Values may
  * contain anything. */
-txm_status txm_fail(txm_error *err, txm_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+txm_status txm_fail(txm_error *err, txm_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* The same for a failed system call: derives the status from `sys_errno` (ENOSPC, EACCES, ECANCELED and so on) and
  * appends its text. */

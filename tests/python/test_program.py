@@ -2,6 +2,7 @@
 """Tests the package with the real program: every function, its failures, progress and cancel."""
 import inspect
 import os
+import pathlib
 import shutil
 import signal
 import subprocess

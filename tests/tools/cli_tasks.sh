@@ -186,7 +186,103 @@ txm check broken
 check broken-check rc_is 3
 check broken-names eval 'says "cut.png" && says "flipped.png"'
 check broken-no-loop test "$(grep -c 'run: txmill make' out)" -eq 0
-check broken-others prints "1 of 3 textures fresh, 2 not checked"
+check broken-others prints "1 of 3 textures fresh, 2 damaged"
+check broken-reasons eval 'says "error: broken/cut.png: damaged: " && ! says "damaged: broken/cut.png"'
+txm check --json broken
+check broken-json json out '[(x["id"], x["severity"]) for x in o if x["type"] == "texture" and x["image"] == "broken/cut.png"] == [("damaged", "error")] and o[-1]["damaged"] == 2 and o[-1]["failed"] == 0'
+if has_jsonschema; then check broken-schema valid_json check out; fi
+
+# An image that takes too long to be read for a check: what the run found is remembered until the image changes.
+mkdir long && export XDG_CACHE_HOME=$work/remembered
+python3 - long/sky.png <<'PY'
+import struct, sys, zlib
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+# Its header promises more pixels than its first rows, after which it ends.
+pixels = zlib.compress(b"".join(b"\0" + bytes(3 * 12000) for _ in range(64)), 1)
+open(sys.argv[1], "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 12000, 12000, 8, 2, 0, 0, 0)) +
+                              chunk(b"IDAT", pixels) + chunk(b"tEXt", b"x" * 4000000) + chunk(b"IEND", b""))
+PY
+txm check long
+check long-unknown eval 'rc_is 5 && prints "long/sky.png: missing" && prints "run: txmill make"'
+txm make long
+check long-made rc_is 3
+for i in 1 2; do
+    txm check long
+    check "long-known-$i" eval 'rc_is 3 && says "long/sky.png: damaged: " && ! grep -q "run: txmill make" out'
+done
+txm check --json ./long/../long
+check long-json json out 'o[0]["id"] == "damaged" and not o[-1]["ready"]'
+(cd long && run "$TXMILL" check sky.png; exit "$rc")
+check long-by-another-name test $? -eq 3
+check long-bounded test "$(find "$XDG_CACHE_HOME" -type f | wc -l)" -eq 1
+XDG_CACHE_HOME=$work/elsewhere txm check long
+check long-other-user rc_is 5
+# Damage to what is remembered, and folders that cannot be written, are only forgotten.
+for slot in "$XDG_CACHE_HOME"/txmill/damaged/*; do cp "$slot" slot.keep && head -c 30 slot.keep >"$slot"; done
+txm check long
+check long-torn-slot rc_is 5
+cp slot.keep "$slot"
+txm check long
+check long-slot-again rc_is 3
+XDG_CACHE_HOME=/proc/none run "$TXMILL" make long
+check long-no-cache eval 'rc_is 3 && ! says "/proc/none"'
+cp "$golden/rgb8.png" long/sky.png
+txm check long
+check long-repaired eval 'rc_is 5 && prints "run: txmill make long"'
+txm make long
+txm check long
+check long-repaired-made rc_is 0
+unset XDG_CACHE_HOME
+
+# ---- how often files are asked ----------------------------------------------------------------------------------------------
+# check asks an image and its tx file no more often than make does, in whatever state they are. On a network share each
+# question takes a while.
+mkdir ask ask/twice && for n in fresh outdated missing cut newer twice/a twice/b u.1001 u.1002 u.1003; do cp "$golden/rgb8.png" "ask/$n.png"; done
+printf '\n' >>ask/twice/b.png
+cat >ask/shot.xml <<'X'
+<cycles><shader name="m"><image_texture name="i" filename="fresh.png" colorspace="sRGB" alpha_type="unassociated"/>
+<image_texture name="j" filename="u.&lt;UDIM&gt;.png" colorspace="sRGB" alpha_type="unassociated" tiles="1001 1002 1003"/>
+<image_texture name="k" filename="./fresh.png" colorspace="sRGB" alpha_type="unassociated"/><diffuse_bsdf name="d"/>
+<connect from="i color" to="d color"/><connect from="d bsdf" to="output surface"/></shader></cycles>
+X
+cat >questions.py <<'PY'
+import collections, os, re, subprocess, sys
+program, *commands = sys.argv[1:]
+asked = []
+for command in commands:
+    subprocess.run(["strace", "-f", "-o", "trace", "-s", "4096", "-e", "trace=%file", program, *command.split()], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    counts = collections.Counter()
+    for line in open("trace", errors="replace"):
+        if "execve(" not in line:
+            for path in re.findall(r'"([^"]*\.(?:png|tx))"', line):
+                counts[os.path.normpath(os.path.join(os.getcwd(), path))] += 1
+    asked.append(counts)
+check, make = asked
+wrong = ["%s: %d, not %d" % (os.path.basename(path), n, make[path]) for path, n in check.items() if n > make[path]]
+print("\n".join(wrong))
+sys.exit(len(check) < 3 or bool(wrong))
+PY
+prepare_questions() {
+    rm -rf ask/blender_tx ask/twice/blender_tx
+    "$TXMILL" make -q ask/*.png ask/twice/a.png
+    touch -d '2001-02-03' ask/blender_tx/outdated.png.*.tx
+    rm ask/blender_tx/missing.png.*.tx
+    head -c 3000 ask/blender_tx/cut.png.*.tx >part && cat part >"$(echo ask/blender_tx/cut.png.*.tx)" && touch -r ask/cut.png ask/blender_tx/cut.png.*.tx
+    sed -i 's/Blender maketx v0/Blender maketx v1/' ask/blender_tx/newer.png.*.tx && touch -r ask/newer.png ask/blender_tx/newer.png.*.tx
+}
+if strace -o /dev/null true 2>/dev/null && [ -z "${SANITIZED:-}" ]; then
+    for what in ask "ask/fresh.png ask/fresh.png ./ask/fresh.png ask/missing.png ask/twice/../missing.png" "ask/u.<UDIM>.png ask/u.1001.png" \
+        ask/shot.xml "--lint ask" "--deep ask"; do
+        prepare_questions
+        make=${what/--lint/-n --lint}
+        [ "$make" != "$what" ] || make=$what
+        run python3 questions.py "$TXMILL" "check $what" "make $make"
+        check "asked-as-often-${what// /_}" rc_is 0
+    done
+else
+    skip asked-as-often "strace is not permitted"
+fi
 
 # ---- answers that agree ---------------------------------------------------------------------------------------------------
 # A farm verifies the run of a scene whose images are named like data: the scene decides, whatever the preset guesses.

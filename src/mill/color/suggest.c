@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/spelling.h"
 #include "base/text.h"
 #include "mill/color/config.h"
-#include "base/fail.h"
 
 enum {
     SHOWN = 4,

@@ -440,7 +440,10 @@ txm_status txm_feed_run(txm_feed *feed, txm_error *err)
         status = feed_rows(&s, err);
     if (status) {
         txm_error own = {0};
-        txm_fail(&own, status, "%s", err ? err->message : "");
+        if (err)
+            txm_fail_with(&own, status, err);
+        else
+            own.status = status;
         txm_job_fail(feed->job, &own);
     }
     txm_group_wait(feed->job->group, 0);

@@ -19,6 +19,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/user_cache.h"
 #include "mill/pyramid/pyramid.h"
 
 /* The strip takes a fraction of a millisecond on the CPU. A narrow trial image tells whether a device is slow; the wide
@@ -151,15 +152,6 @@ txm_status txm_gpu_rates_measure(const txm_gpu_jobs *jobs, uint32_t device, cons
 
 static const char first_line[] = "txmill devices 1\n";
 
-/* NULL if this user has no folder for caches. */
-static char *cache_folder(void)
-{
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    if (cache && *cache == '/')
-        return txm_path_join(cache, "txmill");
-    return home && *home == '/' ? txm_path_join(home, ".cache/txmill") : NULL;
-}
-
 /* The next field of a line; NULL if there is none. */
 static char *field(char **line)
 {
@@ -197,7 +189,7 @@ static bool parse(char *line, txm_gpu_rates *out)
 
 size_t txm_gpu_rates_read(txm_gpu_rates **out)
 {
-    char *folder = cache_folder(), *path = folder ? txm_path_join(folder, "devices") : NULL, line[2048];
+    char *folder = txm_user_cache(), *path = folder ? txm_path_join(folder, "devices") : NULL, line[2048];
     FILE *f = path ? fopen(path, "re") : NULL;
     size_t count = 0;
     *out = f ? txm_calloc(MOST_DEVICES, sizeof **out) : NULL;
@@ -258,7 +250,7 @@ txm_status txm_gpu_rates_write(const txm_gpu_rates *rates, txm_error *err)
 {
     txm_error own = {0};
     txm_gpu_rates *others;
-    char *folder = cache_folder();
+    char *folder = txm_user_cache();
     if (!folder)
         return txm_fail(err, TXM_STATUS_IO,
                         "neither XDG_CACHE_HOME nor HOME is set to a folder: the result was not stored");

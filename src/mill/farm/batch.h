@@ -12,11 +12,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/fail.h"
 #include "base/hash.h"
 #include "base/names.h"
 #include "mill/convert/context.h"
 #include "mill/farm/claims.h"
-#include "tile/base/fail.h"
 #include "txmill/batch.h"
 
 enum { TXM_NO_INDEX = -1 };

@@ -129,9 +129,8 @@ static unsigned refute(unsigned left, const txm_source_info *info, const uint8_t
     return left;
 }
 
-/* Stops at the row that refutes the last suspicion, unless the whole image is wanted. */
-static txm_status read_pixels(const char *path, uint64_t max_memory_bytes, const volatile int *cancel, bool whole,
-                              unsigned *findings, txm_error *err)
+txm_status txm_lint_pixels(const char *path, uint64_t max_memory_bytes, const volatile int *cancel, bool whole,
+                           unsigned *findings, txm_error *err)
 {
     const txm_source_options options = {.max_memory_bytes = max_memory_bytes};
     txm_source *source = NULL;
@@ -156,18 +155,6 @@ static txm_status read_pixels(const char *path, uint64_t max_memory_bytes, const
     free(rows);
     txm_source_close(&source);
     return status;
-}
-
-txm_status txm_lint_pixels(const char *path, uint64_t max_memory_bytes, const volatile int *cancel, unsigned *findings,
-                           txm_error *err)
-{
-    return read_pixels(path, max_memory_bytes, cancel, false, findings, err);
-}
-
-txm_status txm_lint_readable(const char *path, uint64_t max_memory_bytes, const volatile int *cancel, txm_error *err)
-{
-    unsigned ignored = 0;
-    return read_pixels(path, max_memory_bytes, cancel, true, &ignored, err);
 }
 
 txm_status txm_lint_image(const txm_color_config *config, const char *path, const char *colorspace,
@@ -200,5 +187,5 @@ txm_status txm_lint_image(const txm_color_config *config, const char *path, cons
     }
     *findings = txm_lint_settings(path, txm_color_space_detected(space), info->width, info->height);
     txm_source_close(&source);
-    return txm_lint_pixels(path, 0, cancel, findings, err);
+    return txm_lint_pixels(path, 0, cancel, false, findings, err);
 }

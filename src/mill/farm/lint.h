@@ -7,9 +7,8 @@
 /* Returns findings, bits of txm_lint, from the name and the class of the colour space as stored in tx files. */
 unsigned txm_lint_settings(const char *path, const char *detected, uint32_t width, uint32_t height);
 /* Adds findings from the pixels to *findings. Reads until every suspicion is refuted, which for most images takes the
- * first rows. Fails as reading does, and with CANCELLED. `cancel` may be NULL. */
-txm_status txm_lint_pixels(const char *path, uint64_t max_memory_bytes, const volatile int *cancel, unsigned *findings,
-                           txm_error *err);
-/* Whether the whole image can be read. Fails as reading it does, and with CANCELLED. */
-txm_status txm_lint_readable(const char *path, uint64_t max_memory_bytes, const volatile int *cancel, txm_error *err);
+ * first rows; with `whole`, all of them, so that damage anywhere is a failure. Fails as reading does, and with
+ * CANCELLED. `cancel` may be NULL. */
+txm_status txm_lint_pixels(const char *path, uint64_t max_memory_bytes, const volatile int *cancel, bool whole,
+                           unsigned *findings, txm_error *err);
 #endif

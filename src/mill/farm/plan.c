@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "mill/farm/batch.h"
 #include "mill/farm/content.h"
+#include "mill/farm/damaged.h"
 #include "mill/farm/inputs.h"
 #include "mill/farm/lint.h"
 #include "mill/farm/shard.h"
@@ -82,13 +83,18 @@ static txm_status look_closer(txm_batch *b, size_t index, txm_error *err)
     const char *path = txm_inputs_at(b->inputs, index)->path;
     const volatile int *cancel = b->context->cancel;
     txm_status status = TXM_OK;
-    if (b->options.lint && item->outcome != TXM_OUTCOME_IS_TX) {
+    const bool lints = b->options.lint && item->outcome != TXM_OUTCOME_IS_TX;
+    const bool tries = b->tries && item->outcome == TXM_OUTCOME_WOULD_CREATE;
+    if (lints || tries) {
         unsigned findings = txm_lint_settings(path, item->detected, item->width, item->height);
-        status = txm_lint_pixels(path, b->context->max_memory_bytes, cancel, &findings, err);
-        item->lint |= (uint8_t)findings;
+        txm_error why = {0};
+        status = txm_lint_pixels(path, b->context->max_memory_bytes, cancel, tries, &findings, &why);
+        if (status != TXM_OK) {
+            txm_damaged_remember(path, item->source_bytes, item->image_time, &why);
+            txm_fail_as(err, &why);
+        }
+        item->lint |= lints ? (uint8_t)findings : 0;
     }
-    if (status == TXM_OK && b->tries && item->outcome == TXM_OUTCOME_WOULD_CREATE)
-        status = txm_lint_readable(path, b->context->max_memory_bytes, cancel, err);
     if (status == TXM_OK && b->options.content) {
         char content[TXM_CONTENT_HEX];
         if ((status = txm_content_hash(path, cancel, content, err)) == TXM_OK) {
@@ -160,6 +166,9 @@ static txm_status look_up_item(txm_batch *b, size_t index, txm_error *err)
     if (stat(input->path, &st) == 0) {
         item->device = st.st_dev;
         item->inode = st.st_ino;
+        if (b->options.try_seconds > 0 && item->outcome == TXM_OUTCOME_WOULD_CREATE &&
+            (status = txm_damaged_recall(input->path, &st, err)))
+            return status;
     }
     const txm_cost cost =
         txm_cost_estimate(input->path, item, &settings, txm_pool_threads(txm_context_pool(b->context)));

@@ -18,6 +18,7 @@
 #include "mill/convert/hooks.h"
 #include "mill/convert/memory.h"
 #include "mill/farm/batch.h"
+#include "mill/farm/damaged.h"
 #include "mill/farm/stored.h"
 #include <stdlib.h>
 
@@ -137,8 +138,14 @@ static bool convert(txm_batch *b, size_t index, bool last_try)
     txm_status status = txm_convert_hooked(b->items[index].context, txm_inputs_at(b->inputs, index)->path, &settings,
                                            &options, &hooks, &result, &err);
     free(c.object);
+    const txm_item *item = &b->items[index];
+    const char *path = txm_inputs_at(b->inputs, index)->path;
     if (status != TXM_OK)
-        status = judge_failure(txm_inputs_at(b->inputs, index)->path, &err);
+        txm_damaged_remember(path, item->source_bytes, item->image_time, &err);
+    else if (result.outcome == TXM_OUTCOME_CREATED)
+        txm_damaged_forget(path);
+    if (status != TXM_OK)
+        status = judge_failure(path, &err);
     if (status == TXM_STATUS_LOCKED && !last_try)
         return false;
     txm_batch_tell(b, index, status == TXM_OK ? &result : NULL, &err);

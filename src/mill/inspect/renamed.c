@@ -5,7 +5,6 @@
  */
 #include "mill/inspect/renamed.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,6 +27,7 @@ typedef struct search {
     char *folder, *target; /* of the tx files; the image's own */
     const txm_source_info *info;
     const txm_tx_key *key;
+    txm_listings *listings;
     txm_formers *out;
     size_t other_times;
     char md5[33]; /* the target's */
@@ -104,19 +104,19 @@ static txm_status names_gone_image(const search *s, const char *path, size_t byt
     return status;
 }
 
-/* Most files of a folder differ in the digest, or are named for images that exist. */
-static txm_status consider(search *s, const char *name, txm_error *err)
+/* Most files of a folder differ in the digest, or are named for images that are beside this one. */
+static txm_status consider(search *s, const txm_listing *images, txm_listing *files, size_t index, txm_error *err)
 {
-    struct stat st;
+    const char *name = files->names[index];
     size_t bytes;
     unsigned version;
     char md5[33];
     bool gone = false;
     if (!txm_tx_name_parse(name, &bytes, &version, md5) || !strcmp(name, txm_path_base(s->target)) ||
-        (!s->shared && strcmp(md5, s->md5) != 0))
+        (!s->shared && (strcmp(md5, s->md5) != 0 || txm_listing_has(images, name, bytes))))
         return TXM_OK;
     char *path = txm_path_join(s->folder, name), *target = txm_strdup(s->target);
-    const bool same_time = path && stat(path, &st) == 0 && st.st_mtime == s->info->mtime.tv_sec;
+    const bool same_time = txm_listing_time(files, index) == s->info->mtime.tv_sec;
     txm_status status = path && target ? TXM_OK : txm_no_memory(err, s->image);
     if (!status && (same_time || s->other_times < MAX_OTHER_TIMES))
         status = names_gone_image(s, path, bytes, same_time, &gone, err);
@@ -133,19 +133,19 @@ static txm_status consider(search *s, const char *name, txm_error *err)
     return status;
 }
 
+/* The first listing may move when the second is added. */
 static txm_status search_folder(search *s, txm_error *err)
 {
-    DIR *dir = opendir(s->folder);
-    struct dirent *entry = NULL;
-    txm_status status = TXM_OK;
-    if (!dir)
-        return errno == ENOENT || errno == ENOTDIR ? TXM_OK
-                                                   : txm_fail_errno(err, errno, "%s: cannot be listed", s->folder);
-    while (!status && (errno = 0, entry = readdir(dir)))
-        status = consider(s, entry->d_name, err);
-    if (!status && errno != 0)
-        status = txm_fail_errno(err, errno, "%s: cannot be listed", s->folder);
-    closedir(dir);
+    txm_listing *images = NULL, *files = NULL;
+    char *beside = strchr(s->image, '/') ? txm_path_dir(s->image) : txm_strdup("");
+    txm_status status = beside ? txm_listings_get(s->listings, beside, &images, err) : txm_no_memory(err, s->image);
+    if (!status)
+        status = txm_listings_get(s->listings, s->folder, &files, err);
+    if (!status)
+        status = txm_listings_get(s->listings, beside, &images, err);
+    for (size_t i = 0; !status && i < files->count; i++)
+        status = consider(s, images, files, i, err);
+    free(beside);
     return status;
 }
 
@@ -157,7 +157,7 @@ static int by_time_and_path(const void *a, const void *b)
 }
 
 txm_status txm_formers_find(const char *image, const txm_source_info *info, const char *cache_dir,
-                            const txm_tx_key *key, txm_formers *out, txm_error *err)
+                            const txm_tx_key *key, txm_listings *listings, txm_formers *out, txm_error *err)
 {
     const char *const dirs[] = {cache_dir, NULL};
     char *first = NULL;
@@ -166,7 +166,7 @@ txm_status txm_formers_find(const char *image, const txm_source_info *info, cons
     txm_status status = TXM_OK;
     *out = (txm_formers){0};
     for (size_t i = 0; !status && i < 2; i++) {
-        search s = {.image = image, .cache_dir = dirs[i], .info = info, .key = key, .out = out};
+        search s = {.image = image, .cache_dir = dirs[i], .info = info, .key = key, .listings = listings, .out = out};
         s.target = txm_tx_path(image, dirs[i], key);
         s.shared = dirs[i] && dirs[i][0] == '/';
         s.folder = s.target ? txm_path_dir(s.target) : NULL;

@@ -7,6 +7,7 @@
 #define TXM_INSPECT_RENAMED_H
 #include <sys/stat.h>
 
+#include "mill/inspect/listings.h"
 #include "mill/source/source.h"
 #include "tile/name/name.h"
 
@@ -24,9 +25,9 @@ void txm_formers_free(txm_formers *formers); /* zeroes */
 
 /* Finds the tx files for which this holds: they are where Cycles looks, in `cache_dir` and beside the image; the image
  * that they are named for is gone; name and size are as for this image with the settings of `key`. Of files
- * with another time than the image, some. IO if a folder cannot be listed; NO_MEMORY. */
+ * with another time than the image, some. Folders are those of `listings`. IO if one cannot be listed; NO_MEMORY. */
 txm_status txm_formers_find(const char *image, const txm_source_info *info, const char *cache_dir,
-                            const txm_tx_key *key, txm_formers *out, txm_error *err);
+                            const txm_tx_key *key, txm_listings *listings, txm_formers *out, txm_error *err);
 
 /* Gives the file the name that Cycles looks for, unless there is a file of that name. Returns 0 or an error number. */
 int txm_former_rename(const txm_former *former);

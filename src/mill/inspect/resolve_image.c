@@ -4,7 +4,6 @@
  * the file there and, if it is missing, the other tx files of the image, each with how its settings differ. Nothing is
  * changed, except that on request an outdated file that is otherwise right gets the image's time.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,6 +18,7 @@
 #include "base/options.h"
 #include "base/path.h"
 #include "mill/convert/resolve.h"
+#include "mill/inspect/listings.h"
 #include "mill/inspect/renamed.h"
 #include "mill/inspect/verify_impl.h"
 #include "mill/source/defaults.h"
@@ -52,6 +52,7 @@ typedef struct resolving {
     struct stat st; /* status of the image */
     txm_resolution *out;
     txm_resolve_options how;
+    txm_listings *listings;
 } resolving;
 
 /* ---- other names ------------------------------------------------------------------------------------------------ */
@@ -112,46 +113,34 @@ static txm_status describe_others(resolving *r, txm_error *err)
     return status;
 }
 
-/* Whether `name` is that of the same image with another digest. */
-static bool is_other(const resolving *r, const char *name)
-{
-    size_t source_bytes;
-    unsigned version;
-    char md5[33];
-    const char *base = txm_path_base(r->image);
-    return txm_tx_name_parse(name, &source_bytes, &version, md5) && source_bytes == strlen(base) &&
-           !strncmp(name, base, source_bytes) && strcmp(name, txm_path_base(r->out->path)) != 0;
-}
-
-/* Sorts the names, since readdir has no defined order. */
+/* Sorts the names of both folders. */
 static int by_path(const void *a, const void *b)
 {
     return strcmp(((const txm_other_name *)a)->path, ((const txm_other_name *)b)->path);
 }
 
-/* Finds the tx files of the image in one folder, which may not exist. */
+/* Finds the tx files of the image in one folder, which may not exist: its name with another digest. */
 static txm_status find_in(resolving *r, const char *folder, txm_error *err)
 {
-    DIR *dir = opendir(folder);
-    txm_status status = TXM_OK;
-    struct dirent *entry = NULL;
-    if (!dir && (errno == ENOENT || errno == ENOTDIR))
-        return TXM_OK;
-    if (!dir)
-        return txm_fail_errno(err, errno, "%s: cannot be listed", folder);
-    errno = 0;
-    while (!status && r->out->other_count < TXM_MAX_OTHER_NAMES && (errno = 0, entry = readdir(dir))) {
-        if (!is_other(r, entry->d_name))
+    txm_listing *l = NULL;
+    size_t source_bytes;
+    unsigned version;
+    char md5[33];
+    const char *base = txm_path_base(r->image);
+    const size_t bytes = strlen(base);
+    txm_status status = txm_listings_get(r->listings, folder, &l, err);
+    for (size_t i = status ? 0 : txm_listing_find(l, base, bytes);
+         !status && i < l->count && !strncmp(l->names[i], base, bytes) && r->out->other_count < TXM_MAX_OTHER_NAMES;
+         i++) {
+        if (!txm_tx_name_parse(l->names[i], &source_bytes, &version, md5) || source_bytes != bytes ||
+            !strcmp(l->names[i], txm_path_base(r->out->path)))
             continue;
-        char *path = txm_path_join(folder, entry->d_name);
+        char *path = txm_path_join(folder, l->names[i]);
         if (path)
             r->out->others[r->out->other_count++].path = path;
         else
             status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", r->image);
     }
-    if (!status && !entry && errno != 0)
-        status = txm_fail_errno(err, errno, "%s: cannot be listed", folder);
-    closedir(dir);
     return status;
 }
 
@@ -352,7 +341,8 @@ static txm_status adopt_former(resolving *r, const txm_settings *settings, txm_e
 {
     txm_formers formers;
     bool done = false;
-    txm_status status = txm_formers_find(r->image, r->info, settings->cache_dir, &r->resolved.key, &formers, err);
+    txm_status status =
+        txm_formers_find(r->image, r->info, settings->cache_dir, &r->resolved.key, r->listings, &formers, err);
     if (!status && formers.count && formers.items[0].same_time)
         status = set_text(&r->out->former, formers.items[0].path, err);
     for (size_t i = 0; !status && !done && r->how.adopt && i < formers.count && i < MOST_COMPARED; i++)
@@ -496,7 +486,8 @@ txm_status txm_resolve_image(txm_context *context, const char *image, const txm_
 {
     txm_error_clear(err);
     const txm_source_options reading = {.max_memory_bytes = context->max_memory_bytes};
-    resolving r = {.context = context, .image = image, .out = out};
+    txm_listings listings = {0};
+    resolving r = {.context = context, .image = image, .out = out, .listings = &listings};
     txm_source *source = NULL;
     txm_settings s;
     txm_error why = {0};
@@ -517,14 +508,34 @@ txm_status txm_resolve_image(txm_context *context, const char *image, const txm_
     if (!status)
         status = ask_versions(&r, &s, err);
     txm_source_close(&source);
+    txm_listings_free(&listings);
     if (status)
         txm_resolution_clear(out);
     return status;
 }
 
+struct txm_relatives {
+    txm_listings listings;
+};
+
+txm_relatives *txm_relatives_new(void)
+{
+    return txm_calloc(1, sizeof(txm_relatives));
+}
+
+void txm_relatives_free(txm_relatives **relatives)
+{
+    if (!relatives || !*relatives)
+        return;
+    txm_listings_free(&(*relatives)->listings);
+    free(*relatives);
+    *relatives = NULL;
+}
+
 /* The same name is computed as in the dry run, from what it found. */
-txm_status txm_resolve_others(txm_context *context, const char *image, const txm_settings *settings,
-                              const txm_result *result, txm_resolution *out, txm_error *err)
+txm_status txm_relatives_find(txm_relatives *relatives, txm_context *context, const char *image,
+                              const txm_settings *settings, const txm_result *result, txm_resolution *out,
+                              txm_error *err)
 {
     txm_error_clear(err);
     txm_settings s;
@@ -542,6 +553,7 @@ txm_status txm_resolve_others(txm_context *context, const char *image, const txm
                    .image = image,
                    .info = &info,
                    .out = out,
+                   .listings = &relatives->listings,
                    .resolved = {.requested = result->colorspace,
                                 .alpha = result->alpha,
                                 .key = {.xyz_text = txm_color_xyz_to_scene_linear_text(context->color),

@@ -10,7 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/user_cache.h"
 #include "mill/farm/batch.h"
+#include "mill/farm/damaged.h"
 #include "mill/farm/entries.h"
 #include "mill/farm/inputs.h"
 #include "mill/farm/stored.h"
@@ -290,7 +292,7 @@ START_TEST(other_pixels_in_one_place_are_refused)
     ck_assert_int_eq(items[0].status, TXM_OK);
     for (int i = 1; i < 3; i++) {
         ck_assert_int_eq(items[i].status, TXM_STATUS_USAGE);
-        ck_assert_ptr_nonnull(strstr(items[i].message, "would overwrite that of another input, a.png"));
+        ck_assert_ptr_nonnull(strstr(items[i].failure.message, "would overwrite that of another input, a.png"));
     }
     ck_assert_int_eq(items[3].status, TXM_OK);
     ck_assert_ptr_nonnull(strstr(warnings, "d.png: requested with two colour spaces, \"sRGB\" and \"Raw\""));
@@ -381,6 +383,63 @@ START_TEST(stores_give_back_what_they_keep)
 }
 END_TEST
 
+/* ---- images that cannot be read ---------------------------------------------------------------------------------- */
+
+static bool recalls(const char *image, txm_error *err)
+{
+    struct stat st;
+    txm_error_clear(err);
+    ck_assert_int_eq(stat(image, &st), 0);
+    return txm_damaged_recall(image, &st, err) != TXM_OK;
+}
+
+static void remember(const char *image, txm_status status)
+{
+    struct stat st;
+    txm_error err = {0};
+    ck_assert_int_eq(stat(image, &st), 0);
+    txm_fail(&err, status, "%s: row 3: cut short; copy it again", image);
+    txm_damaged_remember(image, (uint64_t)st.st_size, st.st_mtime, &err);
+}
+
+START_TEST(damage_is_remembered_until_the_image_changes)
+{
+    char cache[4096];
+    txm_error err = {0};
+    ck_assert_ptr_nonnull(getcwd(cache, sizeof cache));
+    setenv("XDG_CACHE_HOME", cache, 1);
+    char *folder = txm_user_cache();
+    ck_assert_int_eq(strncmp(folder, cache, strlen(cache)), 0);
+    free(folder);
+    batch_file("a.png", "x");
+    batch_file("b.png", "x");
+    ck_assert(!recalls("a.png", &err));
+    txm_damaged_forget("a.png");
+    remember("a.png", TXM_STATUS_IO); /* a disk's failure says nothing about the image */
+    ck_assert(!recalls("a.png", &err));
+    txm_fail(&err, TXM_STATUS_CORRUPT, "%s: cut", "a.png");
+    txm_damaged_remember("a.png", 77, 0, &err); /* it was another file that was read */
+    ck_assert(!recalls("a.png", &err));
+    remember("a.png", TXM_STATUS_CORRUPT);
+    ck_assert(recalls("./a.png", &err));
+    ck_assert_int_eq(err.status, TXM_STATUS_CORRUPT);
+    ck_assert_str_eq(err.message, "./a.png: row 3: cut short; copy it again");
+    ck_assert(!recalls("b.png", &err));
+    txm_damaged_forget("a.png");
+    ck_assert(!recalls("a.png", &err));
+    remember("a.png", TXM_STATUS_UNSUPPORTED);
+    ck_assert(recalls("a.png", &err));
+    ck_assert_int_eq(err.status, TXM_STATUS_UNSUPPORTED);
+    batch_file("a.png", "xy");
+    ck_assert(!recalls("a.png", &err));
+    setenv("XDG_CACHE_HOME", "relative", 1);
+    unsetenv("HOME");
+    ck_assert_ptr_null(txm_user_cache());
+    remember("a.png", TXM_STATUS_CORRUPT);
+    ck_assert(!recalls("a.png", &err));
+}
+END_TEST
+
 static void enter(void)
 {
     batch_enter();
@@ -393,6 +452,7 @@ int main(void)
     tcase_add_checked_fixture(t, enter, batch_leave);
     add_tests(t, names_are_in_the_order_of_their_bytes, folders_may_be_large_empty_or_none,
               lists_are_lines_or_zeros_or_objects, wrong_lines_fail_alone, what_is_no_list_fails,
-              work_is_the_same_by_its_tx_file, other_pixels_in_one_place_are_refused, stores_give_back_what_they_keep);
+              work_is_the_same_by_its_tx_file, other_pixels_in_one_place_are_refused, stores_give_back_what_they_keep,
+              damage_is_remembered_until_the_image_changes);
     return run_suite(suite);
 }

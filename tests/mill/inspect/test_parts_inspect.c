@@ -18,6 +18,7 @@
 #include "mill/convert/context.h"
 #include "mill/inspect/borders_make.h"
 #include "mill/inspect/compare.h"
+#include "mill/inspect/listings.h"
 #include "mill/inspect/verify_pixels.h"
 #include "mill/write/section_writer.h"
 #include "tile/reader/reader_impl.h"
@@ -711,6 +712,45 @@ START_TEST(borders_of_damaged_files_are_not_made)
 }
 END_TEST
 
+/* ---- listings --------------------------------------------------------------------------------------------------- */
+
+START_TEST(folders_are_listed_once)
+{
+    txm_listings all = {0};
+    txm_listing *l = NULL, *again = NULL;
+    txm_error err = {0};
+    batch_folder("l");
+    static const char *const names[] = {"a.png", "a.png.0-X.tx", "a.png.0-Y.tx", "ab", "b", "\xFF"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "l/%s", names[i]);
+        batch_file(path, "x");
+    }
+    ck_assert_int_eq(txm_listings_get(&all, "l", &l, &err), TXM_OK);
+    ck_assert(txm_listing_has(l, "a.png", 5) && txm_listing_has(l, "b", 1) && txm_listing_has(l, "\xFF", 1));
+    ck_assert(!txm_listing_has(l, "a", 1) && !txm_listing_has(l, "a.png.0", 7) && !txm_listing_has(l, "c", 1));
+    const size_t first = txm_listing_find(l, "a.png.0", 7);
+    ck_assert_str_eq(l->names[first], "a.png.0-X.tx");
+    ck_assert_str_eq(l->names[first + 1], "a.png.0-Y.tx");
+    const int64_t time = txm_listing_time(l, first);
+    ck_assert_int_gt(time, 0);
+    unlink("l/a.png.0-X.tx");
+    ck_assert_int_eq(txm_listing_time(l, first), time);
+    unlink("l/b");
+    ck_assert_int_eq(txm_listing_time(l, txm_listing_find(l, "b", 1)), INT64_MIN);
+    ck_assert_int_eq(txm_listings_get(&all, "l", &again, &err), TXM_OK);
+    ck_assert_uint_eq(all.count, 1);
+    ck_assert(txm_listing_has(again, "b", 1));
+    ck_assert_int_eq(txm_listings_get(&all, "nowhere", &again, &err), TXM_OK);
+    ck_assert_uint_eq(again->count, 0);
+    ck_assert(!txm_listing_has(again, "b", 1));
+    ck_assert_int_eq(txm_listings_get(&all, "", &again, &err), TXM_OK);
+    ck_assert(txm_listing_has(again, "l", 1));
+    txm_listings_free(&all);
+    txm_listings_free(&all);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("parts of inspect");
@@ -720,7 +760,8 @@ int main(void)
               sources_are_where_cycles_would_look, origins_have_name_and_time, runs_have_as_many_pixels,
               damaged_tiles_are_findings_with_a_place, bands_are_compared_with_tiles_and_borders,
               borders_that_show_other_pixels_are_found, pixels_are_what_a_conversion_gives,
-              levels_are_compared_tile_by_tile, deep_needs_a_source_and_settings, killed_comparisons_are_swept);
+              levels_are_compared_tile_by_tile, deep_needs_a_source_and_settings, killed_comparisons_are_swept,
+              folders_are_listed_once);
     t = add_case(suite, "pictures and borders");
     tcase_add_checked_fixture(t, start, stop);
     add_tests(t, pictures_hold_levels_or_all_of_them, linear_levels_are_encoded_for_viewing,
