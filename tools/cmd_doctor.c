@@ -179,19 +179,56 @@ static bool first_line(const char *program, const char *argument, char *line, si
     return pid > 0 && ended == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0 && *line;
 }
 
-/* What versions of OpenImageIO before Blender's get wrong, as measured with 2.4.7. */
+/* What versions of OpenImageIO before Blender's get wrong, as measured with 2.4.7: with DEPS=system on Debian 12. */
 #define OLD_FORMATS                                                                                                    \
     "OpenImageIO before 3.1, which Blender has, reads these otherwise: PSD of 32 bits (as sRGB), DDS with the sRGB "   \
     "formats of DXGI (refused), TGA whose palette does not begin at 0 (wrong colours), ICO of 256 px (refused), "      \
     "Softimage PIC with run lengths; save such images as PNG, TIFF or OpenEXR"
 
-/* Runs the worker, which loads OpenImageIO as it does for an image; if one of its 258 libraries is missing, its
- * output says so. */
+/* What the official builds of Blender 5.2 and 5.3 read with OpenImageIO. */
+static const struct {
+    const char *name, *words;
+} blenders_formats[] = {
+    {"bmp", "BMP"},         {"cineon", "Cineon"}, {"dds", "DDS"},
+    {"dpx", "DPX"},         {"fits", "FITS"},     {"heif", "AVIF and HEIC"},
+    {"hdr", "Radiance"},    {"ico", "ICO"},       {"iff", "IFF"},
+    {"jpeg", "JPEG"},       {"png", "PNG"},       {"jpeg2000", "JPEG 2000"},
+    {"openexr", "OpenEXR"}, {"pnm", "PNM"},       {"psd", "PSD"},
+    {"rla", "RLA"},         {"sgi", "SGI"},       {"softimage", "Softimage PIC"},
+    {"targa", "Targa"},     {"tiff", "TIFF"},     {"webp", "WebP"},
+    {"zfile", "Zfile"},
+};
+
+/* `names`: the formats that OpenImageIO reads here, separated by commas. */
+static void examine_formats(examination *x, const char *names)
+{
+    char text[VALUE] = "";
+    for (size_t i = 0; i < sizeof blenders_formats / sizeof *blenders_formats; i++) {
+        const size_t n = strlen(blenders_formats[i].name);
+        const char *at = names;
+        while (*at && !(strncmp(at, blenders_formats[i].name, n) == 0 && (!at[n] || at[n] == ',')))
+            at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',');
+        if (!*at)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", *text ? ", " : "",
+                     blenders_formats[i].words);
+    }
+    if (*text) {
+        snprintf(text + strlen(text), sizeof text - strlen(text),
+                 "; Blender reads them, PNG, TIFF and OpenEXR can be read");
+        tell_fact(x, NOTE, "library", "not readable", text);
+    }
+}
+
+/* Runs the worker, which loads OpenImageIO as it does for an image; if one of its libraries is missing, its output says
+ * so. */
 static void examine_image_library(examination *x)
 {
     char said[VALUE / 2], text[VALUE], *looked_in = NULL;
     char *worker = txm_plugin_path("txmill-oiio-worker", &looked_in);
     bool works = worker && first_line(worker, "--version", said, sizeof said);
+    char *formats = works ? strchr(said, ' ') : NULL;
+    if (formats)
+        *formats++ = 0;
     if (works)
         snprintf(text, sizeof text, "%s (%s)", said, worker);
     else if (worker)
@@ -206,6 +243,8 @@ static void examine_image_library(examination *x)
     int major = 0, minor = 0;
     if (works && sscanf(said, "%d.%d", &major, &minor) == 2 && major * 100 + minor < 301)
         tell_fact(x, NOTE, "library", "image formats", OLD_FORMATS);
+    if (formats)
+        examine_formats(x, formats);
     free(worker);
     free(looked_in);
 }
@@ -233,6 +272,9 @@ static void examine_libraries(examination *x)
     exr_get_library_version(&number[0], &number[1], &number[2], &extra);
     snprintf(text, sizeof text, "%d.%d.%d%s", number[0], number[1], number[2], extra ? extra : "");
     tell_fact(x, GOOD, "library", "OpenEXR", text);
+    if (number[0] * 100 + number[1] < 304)
+        tell_fact(x, NOTE, "library", "not readable",
+                  "OpenEXR with HTJ2K, which Blender reads; zip or PIZ can be read");
     examine_image_library(x);
 }
 

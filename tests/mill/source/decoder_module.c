@@ -158,6 +158,11 @@ static int library_version(void)
     return 10203;
 }
 
+static const char *formats(void)
+{
+    return "fake,bmp,cineon,dds,dpx,fits,hdr,ico,iff,jpeg,openexr,png,pnm,psd,rla,sgi,softimage,tiff,webp,zfile";
+}
+
 extern const txm_oiio_module txm_oiio_module_table;
 const txm_oiio_module txm_oiio_module_table = {
     TXM_OIIO_MODULE_VERSION,
@@ -166,4 +171,5 @@ const txm_oiio_module txm_oiio_module_table = {
     {"fake", open_image, read_rows, rewind_image, close_image, NULL, NULL},
     {begin_picture, add_rows, finish_picture, close_image},
     library_version,
+    formats,
 };

@@ -144,6 +144,35 @@ bool has_trait(const std::string &format, unsigned trait)
     return (traits_of(format).traits & trait) != 0;
 }
 
+const char *formats()
+{
+    static const std::string names = OIIO::get_string_attribute("input_format_list");
+    return names.c_str();
+}
+
+static bool holds(const std::string &list, char separator, const std::string &word)
+{
+    return (separator + list + separator).find(separator + word + separator) != std::string::npos;
+}
+
+const char *lacked(const std::string &path)
+{
+    static const struct {
+        const char *name, *noun, *extensions;
+    } known[] = {
+#define DIRECT(reader, name, noun, extensions, also, role, traits, ratio, magic) {name, noun, extensions},
+#define FORMAT(name, noun, extensions, also, role, traits, ratio, magic) {name, noun, extensions},
+#include "mill/source/format_table.h"
+    };
+    std::string extension = path.substr(path.rfind('.') + 1);
+    for (char &c : extension)
+        c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    for (const auto &f : known)
+        if (holds(f.extensions, ' ', extension))
+            return holds(formats(), ',', f.name) ? nullptr : f.noun;
+    return nullptr;
+}
+
 int FileName::open(const char *path)
 {
     int fd = path ? ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : memfd_create("picture", MFD_CLOEXEC);
@@ -177,7 +206,7 @@ FileName::~FileName()
 extern "C" {
 extern const txm_oiio_module txm_oiio_module_table;
 const txm_oiio_module txm_oiio_module_table = {
-    TXM_OIIO_MODULE_VERSION, sizeof(txm_source_info), sizeof(txm_error),
-    oiio_module::reader,     oiio_module::encoder,    OIIO::openimageio_version,
+    TXM_OIIO_MODULE_VERSION, sizeof(txm_source_info),   sizeof(txm_error),    oiio_module::reader,
+    oiio_module::encoder,    OIIO::openimageio_version, oiio_module::formats,
 };
 }

@@ -11,7 +11,7 @@
 
 /* This number must be increased whenever the table, txm_source_info or txm_error change: a module from another build is
  * refused. */
-enum { TXM_OIIO_MODULE_VERSION = 6 };
+enum { TXM_OIIO_MODULE_VERSION = 7 };
 #define TXM_OIIO_MODULE_SYMBOL "txm_oiio_module_table"
 
 /* Encodes a picture row by row; its `pixels` and `stride_bytes` are ignored. */
@@ -30,6 +30,8 @@ typedef struct txm_oiio_module {
     txm_reader_ops reader;
     txm_encoder_ops encoder;
     int (*library_version)(void); /* 20407 for OpenImageIO 2.4.7 */
+    /* The names of the formats that it reads, separated by commas. The text lives as long as the module. */
+    const char *(*formats)(void);
 } txm_oiio_module;
 
 #endif

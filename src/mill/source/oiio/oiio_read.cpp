@@ -267,7 +267,13 @@ txm_status open_input(Source &s, txm_error *err)
     }
     if (!s.input) {
         std::string message = OIIO::geterror();
-        if (message.find("could not find a format reader") != std::string::npos)
+        const bool unknown = message.find("could not find a format reader") != std::string::npos;
+        if (const char *noun = unknown ? lacked(s.path) : nullptr)
+            return fail(err, TXM_STATUS_UNSUPPORTED,
+                        "%s: %s, if its name is right, and OpenImageIO " OIIO_VERSION_STRING
+                        " is built without that format; save it as PNG, TIFF or OpenEXR",
+                        s.path.c_str(), noun);
+        if (unknown)
             return fail(err, TXM_STATUS_UNSUPPORTED, "%s: not an image in a format that can be read", s.path.c_str());
         return fail(err, sounds_unsupported(message) ? TXM_STATUS_UNSUPPORTED : TXM_STATUS_CORRUPT, "%s: %s",
                     s.path.c_str(), one_line(message).c_str());

@@ -31,6 +31,8 @@ struct Traits {
 };
 Traits traits_of(const std::string &format);
 bool has_trait(const std::string &format, unsigned trait);
+/* What a file of this name should be ("a HEIF image"), if this OpenImageIO is built without that format, else null. */
+const char *lacked(const std::string &path);
 
 /* A name for an open file. It is in /proc, or where that is not mounted, in a folder of its own in TMPDIR. */
 class FileName

@@ -48,6 +48,7 @@ static const txm_encoder_ops *encoder;
 static char no_decoder[512] = "out of memory"; /* why there is none */
 static bool lacked_memory = true;              /* that is the reason */
 static int library_version;
+static const char *library_formats;
 
 /* The open image. `rows` is kept between requests, with the size of the largest so far. */
 static struct {
@@ -143,6 +144,7 @@ static void load_decoder(void)
         decoder = &m->reader;
         encoder = &m->encoder;
         library_version = m->library_version();
+        library_formats = m->formats();
     } else if (handle) {
         snprintf(no_decoder, sizeof no_decoder, "%s belongs to another version of txmill", path);
         lacked_memory = false;
@@ -447,12 +449,13 @@ static void give_up_loading(int sig)
     _exit(TXM_WORKER_LEFT + EAGAIN);
 }
 
-/* For `txmill doctor`: prints the version of OpenImageIO, or why there is none. */
+/* For `txmill doctor`: prints the version of OpenImageIO and its formats, or why there is none. */
 static _Noreturn void say_version(void)
 {
     load_decoder();
     if (decoder)
-        printf("%d.%d.%d\n", library_version / 10000, library_version / 100 % 100, library_version % 100);
+        printf("%d.%d.%d %s\n", library_version / 10000, library_version / 100 % 100, library_version % 100,
+               library_formats);
     else
         puts(no_decoder);
     fflush(stdout);
