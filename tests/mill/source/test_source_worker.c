@@ -290,7 +290,7 @@ START_TEST(says_what_is_missing)
     txm_error err = {0};
     order(path, "nothing");
     setenv("TXMILL_PLUGINS", "/nowhere", 1);
-    ck_assert_int_eq(run(path, &who, &err), TXM_STATUS_UNSUPPORTED);
+    ck_assert_int_eq(run(path, &who, &err), TXM_STATUS_NOT_INSTALLED);
     ck_assert_msg(strstr(err.message, "txmill-oiio-worker is neither in") != NULL, "%s", err.message);
     ck_assert_msg(strstr(err.message, path) != NULL, "%s", err.message);
 }
