@@ -26,6 +26,8 @@ compiled CFLAGS=-DOTHER >compiled
 check flags-rebuild-all test "$(grep -c '^src/' compiled)" -gt 100
 
 if command -v mandoc >/dev/null; then make_here html-man >/dev/null; fi
+for markdown in python3 /usr/bin/python3; do "$markdown" -c 'import markdown' 2>/dev/null && break; markdown=; done
+if [ -n "$markdown" ]; then make_here html-manual PYTHON="$markdown" >/dev/null; fi
 run make_here install
 check install-exit rc_is 0
 # The manual for a browser is installed if it was built, and --help names the page that is there.
@@ -33,6 +35,15 @@ if command -v mandoc >/dev/null; then
     page=$root$prefix/share/doc/txmill/man/txmill-gc.1.html
     check installed-html eval 'test -s "$page" && test -s "${page%/*}/mandoc.css"'
     check help-names-page eval '"$root$prefix/bin/txmill" gc --help | tr "\n" " " | grep -qF "; for a browser: $(realpath "$page")"'
+    if [ -n "$markdown" ]; then
+        run python3 -c 'import pathlib, re, sys
+pages = list(pathlib.Path(sys.argv[1]).glob("*.html"))
+print(*[(p.name, t) for p in pages for t in re.findall("(?:href|src)=\"([^\"#]+)", p.read_text()) if "://" not in t and not (p.parent / t).exists()])
+sys.exit(len(pages) < 10)' "$root$prefix/share/doc/txmill/manual"
+        check installed-manual eval 'rc_is 0 && test "$(tr -d "\n" <out)" = ""'
+    else
+        skip installed-manual "Python-Markdown is not installed"
+    fi
     rm "$page"
     check help-names-no-page test "$("$root$prefix/bin/txmill" gc --help | tail -n 1)" = "The manual is txmill-gc(1)"
 else
