@@ -4,8 +4,8 @@
 #
 # OpenColorIO and OpenImageIO are copied into the wheel, as from PyPI as the ordinary build has them: a wheel that depended
 # on their packages would break when they are upgraded, and would have to wait for them with every new Python. All other
-# libraries are this Debian's. auditwheel copies them, and decides for which systems the wheel is. Embree and SDL are left
-# out, and `txmill stream` says so.
+# libraries are this Debian's. auditwheel copies them, and decides for which systems the wheel is. SDL is left out, and
+# `txmill stream view` says so.
 #
 # Needs python3-venv.
 set -euo pipefail
@@ -27,7 +27,7 @@ PATH=$out/tools/bin:$PATH
 
 build=$out/build
 # Pictures in the terminal need GLib. It is linked statically, since wheels may not rely on it, although auditwheel allows it.
-make -s ${JOBS:+-j"$JOBS"} B="$build" DEPS=pypi CUDA=no OPENCL=no MODULEDIR= EMBREE= SDL= LDFLAGS=-Wl,--as-needed \
+make -s ${JOBS:+-j"$JOBS"} B="$build" DEPS=pypi CUDA=no OPENCL=no MODULEDIR= SDL= LDFLAGS=-Wl,--as-needed \
     TOOL_LIBS="-l:libchafa.a -l:libglib-2.0.a -l:libpcre2-8.a" all
 deps=$(dirname "$(dirname "$(readlink "$build/libOpenColorIO.so")")")
 export LD_LIBRARY_PATH=$deps/lib # for auditwheel

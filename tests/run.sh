@@ -28,7 +28,7 @@ case $build in *sanitize* | *tsan*) export SANITIZED=yes ;; esac
 # nothing to find: they examine sources, the output of compilers, or the layout of text.
 plain_only() { [ -n "${SANITIZED:-}" ] && sed -n 's/^# Plain builds only: //p' "$1" | grep .; }
 # Leaks in OpenImageIO and its 258 libraries do not count, nor does the way in which its texture system is deleted.
-# GCC's LeakSanitizer misreads the place of thread-local memory of libraries that are loaded late, such as Embree, and
+# GCC's LeakSanitizer misreads the place of thread-local memory of libraries that are loaded late, and
 # crashes: intercept_tls_get_addr=0 ignores that memory. GCC 14 does not align vectors on the stack that
 # detect_stack_use_after_return keeps (GCC bug 110027).
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1:new_delete_type_mismatch=0:intercept_tls_get_addr=0:detect_stack_use_after_return=0}

@@ -86,15 +86,13 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
     errno = saved_errno;
 }
 
-/* Embree's thread library ends the process if it finds no memory or no thread in the wrong place. */
+/* OpenColorIO ends the process if it finds no memory in the wrong place. */
 static void on_abort(bool lacks_memory)
 {
     const char *reason = txm_abort_reason();
     txm_remove_temporaries();
-    /* Of a task without memory Embree says only this. */
-    lacks_memory |= strcmp(reason, "task cancelled") == 0;
     if (lacks_memory)
-        stm_say(STM_SAY_ERROR, "there is not enough memory, or no more threads, for a library that cannot continue; "
+        stm_say(STM_SAY_ERROR, "there is not enough memory for a library that cannot continue; "
                                "free memory, use fewer threads with -j, or a smaller --cache; then run the same again");
     else
         stm_say(STM_SAY_ERROR,

@@ -99,11 +99,9 @@ static uint32_t step_paths(txm_frame_part *part, uint32_t block, txm_path *paths
                            uint32_t count)
 {
     const txm_frame_trace *t = part->trace;
-    txm_path *stepped[TXM_BLOCK_LANES];
     uint32_t left = 0;
     for (uint32_t i = 0; i < count; i++)
-        stepped[i] = &paths[active[i]];
-    txm_path_intersect_all(t->world, stepped, count);
+        txm_path_intersect(t->world, &paths[active[i]]);
     part->rays += count;
     for (uint32_t i = 0; i < count; i++) {
         part->look.lane = lanes[active[i]];

@@ -651,7 +651,7 @@ float txm_frames_distance(const txm_frames *f, bool backwards)
     to = txm_vec_scale(to, 1.0f / txm_vec_length(to));
     txm_ray ray = {{from.x, from.y, from.z}, {to.x, to.y, to.z}, 1e-4f, INFINITY};
     txm_ray_hit hit;
-    f->geometry.call->intersect(f->geometry.data, &ray, &hit);
+    txm_rays_intersect(f->geometry.rays, &ray, &hit);
     return hit.object == UINT32_MAX ? INFINITY : hit.t;
 }
 

@@ -1,37 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Traces rays through the module that contains Embree, and computes the surface at a hit: position, normals, their
- * derivatives, texture coordinates. The scene was checked when it was read. Vectors of surfaces are finite and have
- * length 1 wherever the geometry allows it. Derivatives are by the surface's own parameters; path.c converts them to
- * the pixel's.
+ * Gives the objects of a scene to rays.c, and computes the surface at a hit: position, normals, their derivatives,
+ * texture coordinates. The scene was checked when it was read. Vectors of surfaces are finite and have length 1
+ * wherever the geometry allows it. Derivatives are by the surface's own parameters; path.c converts them to the
+ * pixel's.
  */
 #include "render/geometry.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
-#include "render/module.h"
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static const txm_geometry_table *module;
-
-/* ---- the module ---- */
-
-/* Called once per process, under a lock. A module of another build is refused by its ABI number and the sizes of
- * structs that are passed, since it would misread rays. */
-static void load_geometry_module(txm_error *err)
-{
-    static const txm_module embree = {"txmill-embree.so", TXM_GEOMETRY_SYMBOL, "rays cannot be traced without Embree",
-                                      "libembree4-4 or libembree3-3"};
-    const txm_geometry_table *t = txm_module_table(&embree, err);
-    if (t && (t->abi != TXM_GEOMETRY_ABI || t->hit_bytes != sizeof(txm_ray_hit) || t->ray_bytes != sizeof(txm_ray)))
-        stm_fail(err, TXM_STATUS_UNSUPPORTED, "%s is from another build", embree.file);
-    else
-        module = t;
-}
 
 /* Whether rays can be transformed to the mesh's own space. They cannot if the matrix flattens, nearly or completely, or
  * has values near the limits of float: then they would have no direction. */
@@ -53,7 +33,7 @@ static bool is_invertible(const txm_matrix *m)
 }
 
 /* Adds a mesh that is flat in the world, with its vertices transformed to it. */
-static bool add_flat(const txm_scene_geometry *g, const txm_scene_mesh *mesh, const txm_matrix *to_world)
+static bool add_flat(txm_rays *rays, const txm_scene_mesh *mesh, const txm_matrix *to_world)
 {
     static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
     float *positions = stm_calloc(mesh->vertex_count + 1, 3 * sizeof *positions);
@@ -65,14 +45,12 @@ static bool add_flat(const txm_scene_geometry *g, const txm_scene_mesh *mesh, co
         memcpy(positions + 3 * i, world, sizeof world);
     }
     if (positions)
-        flat = g->call->add_mesh(g->data, positions, mesh->vertex_count, mesh->corners, mesh->triangle_count);
+        flat = txm_rays_add_mesh(rays, positions, mesh->corners, mesh->triangle_count);
     free(positions);
-    return flat >= 0 && g->call->add_instance(g->data, flat, identity);
+    return flat >= 0 && txm_rays_add_instance(rays, flat, identity);
 }
 
-/* The module takes only arrays of floats, and none of the types used here. */
-static bool add_object(const txm_scene_geometry *g, const txm_render_scene *scene, const txm_scene_object *o,
-                       const int *meshes)
+static bool add_object(txm_rays *rays, const txm_render_scene *scene, const txm_scene_object *o, const int *meshes)
 {
     const float corner[3] = {o->corner.x, o->corner.y, o->corner.z}, u[3] = {o->u.x, o->u.y, o->u.z},
                 v[3] = {o->v.x, o->v.y, o->v.z}, center[3] = {o->center.x, o->center.y, o->center.z};
@@ -80,67 +58,50 @@ static bool add_object(const txm_scene_geometry *g, const txm_render_scene *scen
     memcpy(to_world, o->to_world.m, sizeof to_world);
     switch (o->kind) {
     case TXM_OBJECT_INSTANCE:
-        return is_invertible(&o->to_world) ? g->call->add_instance(g->data, meshes[o->mesh], to_world)
-                                           : add_flat(g, &scene->meshes[o->mesh], &o->to_world);
+        return is_invertible(&o->to_world) ? txm_rays_add_instance(rays, meshes[o->mesh], to_world)
+                                           : add_flat(rays, &scene->meshes[o->mesh], &o->to_world);
     case TXM_OBJECT_QUAD:
-        return g->call->add_quad(g->data, corner, u, v);
+        return txm_rays_add_quad(rays, corner, u, v);
     default:
-        return g->call->add_sphere(g->data, center, o->radius);
+        return txm_rays_add_sphere(rays, center, o->radius);
     }
 }
 
 /* Adds meshes first, each once; then objects in the scene's order, since a hit contains their index. */
-static bool add_all(const txm_render_scene *scene, const txm_scene_geometry *g, int *meshes)
+static bool add_all(const txm_render_scene *scene, txm_rays *rays, int *meshes)
 {
     for (size_t i = 0; i < scene->mesh_count; i++) {
         const txm_scene_mesh *m = &scene->meshes[i];
-        meshes[i] = g->call->add_mesh(g->data, m->positions, m->vertex_count, m->corners, m->triangle_count);
+        meshes[i] = txm_rays_add_mesh(rays, m->positions, m->corners, m->triangle_count);
         if (meshes[i] < 0)
             return false;
     }
     for (size_t i = 0; i < scene->object_count; i++)
-        if (!add_object(g, scene, &scene->objects[i], meshes))
+        if (!add_object(rays, scene, &scene->objects[i], meshes))
             return false;
-    return g->call->commit(g->data);
+    return txm_rays_commit(rays);
 }
 
-/* Failures inside the module have their own message, which names Embree. */
 txm_status txm_scene_geometry_new(const txm_render_scene *scene, unsigned threads, const volatile int *cancel,
                                   txm_scene_geometry *out, txm_error *err)
 {
-    txm_scene_geometry g = {0};
-    txm_error own = {0};
-    pthread_mutex_lock(&lock);
-    if (!module)
-        load_geometry_module(&own);
-    g.call = module;
-    pthread_mutex_unlock(&lock);
-    if (!g.call)
-        return stm_fail_as(err, &own);
-    int *meshes = calloc(scene->mesh_count + 1, sizeof *meshes);
-    g.data = meshes ? g.call->new (threads, cancel) : NULL;
-    txm_status status = TXM_OK;
-    if (!g.data)
-        status = stm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for the geometry");
-    else if (!add_all(scene, &g, meshes))
-        status = stm_is_cancelled(cancel)
-                     ? stm_fail(err, TXM_STATUS_CANCELLED, "stopped")
-                     : stm_fail(err, TXM_STATUS_NO_MEMORY, "the geometry cannot be built: %s", g.call->message(g.data));
+    int *meshes = stm_calloc(scene->mesh_count, sizeof *meshes);
+    txm_rays *rays = meshes ? txm_rays_new(threads, cancel) : NULL;
+    const bool added = rays && add_all(scene, rays, meshes);
     free(meshes);
-    if (status) {
-        txm_scene_geometry_free(&g);
-        return status;
+    if (!added) {
+        txm_rays_free(rays);
+        return stm_is_cancelled(cancel) ? stm_fail(err, TXM_STATUS_CANCELLED, "stopped")
+                                        : stm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for the geometry");
     }
-    *out = g;
+    *out = (txm_scene_geometry){rays};
     return TXM_OK;
 }
 
-/* The module stays loaded: otherwise its threads would run code that is gone. */
 void txm_scene_geometry_free(txm_scene_geometry *g)
 {
-    if (g->data)
-        g->call->free(g->data);
-    g->data = NULL;
+    txm_rays_free(g->rays);
+    g->rays = NULL;
 }
 
 /* ---- surfaces ---- */

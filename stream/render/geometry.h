@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The geometry of a scene, and hits on it. Embree is used only through txm_geometry_table, and textures are not used
- * here. A hit has numbers only; txm_surface_of computes positions, normals and derivatives when a path needs them,
- * which shadow rays do not.
+ * The geometry of a scene, and hits on it. Textures are not used here. A hit has numbers only; txm_surface_of computes
+ * positions, normals and derivatives when a path needs them, which shadow rays do not.
  */
 #ifndef TXM_STREAM_GEOMETRY_H
 #define TXM_STREAM_GEOMETRY_H
-#include "render/geometry_module.h"
+#include "render/rays.h"
 #include "render/scene.h"
 
 typedef struct txm_scene_geometry {
-    const txm_geometry_table *call;
-    txm_geometry *data;
+    txm_rays *rays;
 } txm_scene_geometry;
 
-/* Loads txmill-embree.so and passes it the scene. NOT_INSTALLED without the module; CANCELLED
- * if *cancel, which may be NULL, is set while it builds its trees, which takes seconds for millions of triangles. */
+/* CANCELLED if *cancel, which may be NULL, is set while trees are built, which takes seconds for millions of triangles.
+ */
 txm_status txm_scene_geometry_new(const txm_render_scene *scene, unsigned threads, const volatile int *cancel,
                                   txm_scene_geometry *out, txm_error *err);
 void txm_scene_geometry_free(txm_scene_geometry *geometry);

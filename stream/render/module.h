@@ -7,7 +7,7 @@
 /* A module's purpose, in the words of its messages. */
 typedef struct txm_module {
     const char *file, *symbol;
-    const char *lack;    /* what cannot be done without the library: "rays cannot be traced without Embree" */
+    const char *lack;    /* what cannot be done without the library: "no window can be opened without SDL" */
     const char *package; /* Debian's package of the library */
 } txm_module;
 

@@ -148,22 +148,7 @@ void txm_path_start(const txm_path_world *w, uint32_t pixel, uint32_t sample, tx
 /* Changes only the hit, so it too may be repeated. */
 void txm_path_intersect(const txm_path_world *w, txm_path *path)
 {
-    w->geometry->call->intersect(w->geometry->data, &path->ray, &path->hit);
-}
-
-void txm_path_intersect_all(const txm_path_world *w, txm_path *const *paths, uint32_t count)
-{
-    enum { TOGETHER = 32 };
-    const txm_ray *rays[TOGETHER];
-    txm_ray_hit *hits[TOGETHER];
-    for (uint32_t first = 0; first < count; first += TOGETHER) {
-        const uint32_t some = count - first < TOGETHER ? count - first : TOGETHER;
-        for (uint32_t i = 0; i < some; i++) {
-            rays[i] = &paths[first + i]->ray;
-            hits[i] = &paths[first + i]->hit;
-        }
-        w->geometry->call->intersect_all(w->geometry->data, rays, hits, some);
-    }
+    txm_rays_intersect(w->geometry->rays, &path->ray, &path->hit);
 }
 
 /* ---- how wide the ray is ---- */
@@ -510,7 +495,7 @@ static void add_light(const txm_path_world *w, const txm_surface *s, const light
 {
     txm_ray shadow;
     set_ray(&shadow, leave(s, 1.0f), light->direction, 0.0f, light->distance * 0.9999f);
-    if (w->geometry->call->occluded(w->geometry->data, &shadow))
+    if (txm_rays_occluded(w->geometry->rays, &shadow))
         return;
     const float *power = light->lamp ? light->lamp->power : light->color;
     for (int c = 0; c < 3; c++)

@@ -70,8 +70,6 @@ typedef enum txm_step { TXM_STEP_ON, TXM_STEP_DONE, TXM_STEP_MISSED } txm_step;
 void txm_path_start(const txm_path_world *world, uint32_t pixel, uint32_t sample, txm_path *path);
 /* Finds what the ray hits, without lookups. */
 void txm_path_intersect(const txm_path_world *world, txm_path *path);
-/* The same for many paths, which is faster if their rays run side by side. */
-void txm_path_intersect_all(const txm_path_world *world, txm_path *const *paths, uint32_t count);
 /* Shades the hit. */
 txm_step txm_path_shade(const txm_path_world *world, txm_looker *looker, txm_path *path);
 #endif

@@ -5,7 +5,7 @@
  *
  * Pictures are exact: they have the same bits for every engine, number of threads and lanes, budget and policy,
  * because a step of a path that misses a tile does nothing, and is run again with the same random numbers once the
- * tile is in memory. Rays need the module txmill-embree.so; without it functions that trace return NOT_INSTALLED.
+ * tile is in memory.
  */
 #ifndef TXM_STREAM_RENDER_H
 #define TXM_STREAM_RENDER_H

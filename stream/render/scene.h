@@ -4,7 +4,7 @@
  * (scene_file.c, ply.c) or by name (builtin.c), and constant afterwards; geometry.c traces rays through it.
  *
  * This folder is a renderer in miniature. From a scene it makes a picture with statistics (render.c), or computes the
- * memory that textures will take (budget.c). In between are rays (geometry.c, embree/), scattering (bsdf.c), light
+ * memory that textures will take (budget.c). In between are rays (geometry.c, rays.c), scattering (bsdf.c), light
  * (light.c), a path that takes one step at a time (path.c), engines that step many paths (engine_*.c), and the
  * textures that they use (textures.c, use.c).
  */

@@ -4,10 +4,6 @@
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../tests/lib.sh"
 
-if [ ! -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
-    skip play "built without Embree"
-    finish
-fi
 cp "$golden"/{rgb8.png,rgba8.png} . && "$TXMILL" make -q -c sRGB -a straight rgb8.png rgba8.png
 
 # Frames have the same bits and the same figures for any number of threads that load and trace.

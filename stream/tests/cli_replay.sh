@@ -4,10 +4,6 @@
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../tests/lib.sh"
 
-if [ ! -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
-    skip replay "built without Embree"
-    finish
-fi
 # A picture uses many tiles of these textures.
 python3 - <<'PY'
 import random, struct, zlib

@@ -4,10 +4,6 @@
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../../tests/lib.sh"
 
-if [ ! -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
-    skip stream "built without Embree"
-    finish
-fi
 cp "$golden"/{rgb8.png,rgba8.png} . && "$TXMILL" make -q -c sRGB -a straight rgb8.png rgba8.png
 small=(--size 64x36 --samples 2)
 

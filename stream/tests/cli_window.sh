@@ -8,10 +8,6 @@
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 
 bin=$(dirname "$TXMILL")
-if [ ! -e "$bin/txmill-embree.so" ]; then
-    skip view "built without Embree"
-    finish
-fi
 cp "$golden"/{rgb8.png,rgba8.png} . && "$TXMILL" make -q -c sRGB -a straight rgb8.png rgba8.png
 # A window that is never closed would stay open.
 run() { timeout 60 "$@" >"$work/out" 2>"$work/err"; rc=$?; }
@@ -26,7 +22,7 @@ done
 run "${view[@]}" --html page.html
 check view-no-page says "--html: use 'txmill stream render'"
 # One program lacks the module, and in the other the module cannot load its library.
-mkdir alone && cp "$TXMILL" "$bin"/libtx{mill,tile}.so.0 "$bin"/txmill-{stream,embree.so} alone/
+mkdir alone && cp "$TXMILL" "$bin"/libtx{mill,tile}.so.0 "$bin"/txmill-stream alone/
 ln -s "$bin"/libOpen*.so* alone/ # those of the build, if it has its own
 without=(env -u TXMILL_PLUGINS alone/txmill "${view[@]:1}")
 run "${without[@]}"
@@ -336,7 +332,7 @@ else
     skip view-slow "strace cannot trace here"
 fi
 
-# The same while Embree builds the tree of a large mesh, which is given up.
+# The same while the tree of a large mesh is built, which is given up.
 mkdir mesh && python3 - mesh/grid.ply <<'END'
 import array, sys
 n = 1000

@@ -382,81 +382,208 @@ START_TEST(surfaces)
                   inside = {{0.4f, 0.2f, 0.5f}, {0, 0, 1}, 0, INFINITY}, away = {{0, 0, 5}, {0, 0, 1}, 0, INFINITY};
     txm_ray_hit hit;
     txm_surface at;
-    g.call->intersect(g.data, &down, &hit);
+    txm_rays_intersect(g.rays, &down, &hit);
     txm_surface_of(s, &down, &hit, &at);
     const txm_scene_texture texture = {.transform = {2, 0, 0, 0, 1, 0.5f}};
     txm_surface_uv uv = txm_surface_uv_of(&at, &texture);
     ck_assert(hit.t == 5.0f && fabsf(uv.u - 1.2f) < 1e-6f && fabsf(uv.v - 1.2f) < 1e-6f && uv.duds == 2.0f);
     ck_assert(at.normal.z == 1.0f && !at.inside && at.curvature == 0.0f);
-    g.call->intersect(g.data, &ball, &hit);
+    txm_rays_intersect(g.rays, &ball, &hit);
     txm_surface_of(s, &ball, &hit, &at);
     ck_assert(fabsf(at.normal.y + 1.0f) < 1e-6f && fabsf(at.curvature - 2.0f) < 1e-5f);
     ck_assert(fabsf(hit.u - 0.25f) < 1e-5f && fabsf(hit.v - 0.5f) < 1e-5f); /* south, on the equator */
     ck_assert(fabsf(txm_vec_length(at.dPds) - 3.14159265f) < 1e-4f);        /* once around */
-    g.call->intersect(g.data, &inside, &hit);
+    txm_rays_intersect(g.rays, &inside, &hit);
     txm_surface_of(s, &inside, &hit, &at);
     ck_assert(at.inside && at.normal.z == -1.0f && at.curvature < 0.0f);
-    g.call->intersect(g.data, &away, &hit);
+    txm_rays_intersect(g.rays, &away, &hit);
     ck_assert_uint_eq(hit.object, UINT32_MAX);
-    ck_assert(g.call->occluded(g.data, &down) && !g.call->occluded(g.data, &away));
-    /* Rays that Embree would end the program for. */
+    ck_assert(txm_rays_occluded(g.rays, &down) && !txm_rays_occluded(g.rays, &away));
     const txm_ray bad[] = {{{NAN, 0, 5}, {0, 0, -1}, 0, INFINITY},
                            {{0, 0, 5}, {0, NAN, -1}, 0, INFINITY},
                            {{0, 0, 1e30f}, {0, 0, -1}, 0, INFINITY},
                            {{0, 0, 5}, {0, 0, -INFINITY}, 0, INFINITY}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        g.call->intersect(g.data, &bad[i], &hit);
+        txm_rays_intersect(g.rays, &bad[i], &hit);
         ck_assert_uint_eq(hit.object, UINT32_MAX);
-        ck_assert(g.call->occluded(g.data, &bad[i]));
+        ck_assert(txm_rays_occluded(g.rays, &bad[i]));
     }
     txm_scene_geometry_free(&g);
     txm_render_scene_free(&s);
 }
 END_TEST
 
-/* In the second scene, each quad is there twice: the first one is hit, in whichever order they are found. */
-START_TEST(rays_hit_the_same_alone_and_together)
+/* Each quad is there twice: of two hits at one distance that of the lower number counts. */
+START_TEST(the_first_of_two_is_hit)
 {
-    enum { RAYS = 8 * 512 + 3 };
-    static txm_ray rays[RAYS];
-    static txm_ray_hit hits[RAYS];
-    static const txm_ray *from[RAYS];
-    static txm_ray_hit *to[RAYS];
     txm_render_scene *s;
     txm_scene_geometry g = {0};
+    size_t hit_by[TXM_OBJECT_SPHERE + 1] = {0};
     ck_assert(txm_render_scene_builtin("room", NULL, 0, 0.0f, &s, &err) == TXM_OK);
-    for (size_t i = s->object_count; _i == 1 && i-- > 0;)
+    const size_t objects = s->object_count;
+    for (size_t i = objects; i-- > 0;)
         if (s->objects[i].kind == TXM_OBJECT_QUAD) {
             ck_assert(STM_GROW(s->objects, s->object_capacity, s->object_count));
             s->objects[s->object_count++] = s->objects[i];
         }
-    const size_t quads = 6, objects = s->object_count - (_i == 1 ? quads : 0);
     ck_assert_msg(txm_scene_geometry_new(s, 1, NULL, &g, &err) == TXM_OK, "%s", err.message);
-    for (uint32_t i = 0; i < RAYS; i++) {
+    for (uint32_t i = 0; i < 4096; i++) {
         float a[4], b[4];
         txm_random_four(3, i, 0, 0, a);
         txm_random_four(3, i, 1, 0, b);
-        rays[i] = (txm_ray){{4.0f * a[0], 4.0f * a[1], 2.8f * a[2]},
-                            {b[0] - 0.5f, b[1] - 0.5f, i % 97 ? b[2] - 0.5f : NAN},
-                            0.0f,
-                            i % 5 ? INFINITY : 1.0f};
-        from[i] = &rays[i];
-        to[i] = &hits[i];
-    }
-    g.call->intersect_all(g.data, from, to, RAYS);
-    size_t hit_by[TXM_OBJECT_SPHERE + 1] = {0};
-    for (uint32_t i = 0; i < RAYS; i++) {
-        txm_ray_hit alone;
-        g.call->intersect(g.data, &rays[i], &alone);
-        ck_assert_msg(memcmp(&alone, &hits[i], sizeof alone) == 0, "ray %u", i);
-        if (alone.object == UINT32_MAX)
+        const txm_ray ray = {{4.0f * a[0], 4.0f * a[1], 2.8f * a[2]},
+                             {b[0] - 0.5f, b[1] - 0.5f, i % 97 ? b[2] - 0.5f : NAN},
+                             0.0f,
+                             i % 5 ? INFINITY : 1.0f};
+        txm_ray_hit hit;
+        txm_rays_intersect(g.rays, &ray, &hit);
+        if (hit.object == UINT32_MAX)
             continue;
-        ck_assert_uint_lt(alone.object, objects);
-        hit_by[s->objects[alone.object].kind]++;
+        ck_assert_uint_lt(hit.object, objects);
+        hit_by[s->objects[hit.object].kind]++;
     }
     ck_assert(hit_by[TXM_OBJECT_QUAD] > 1000 && hit_by[TXM_OBJECT_SPHERE] > 300);
     txm_scene_geometry_free(&g);
     txm_render_scene_free(&s);
+}
+END_TEST
+
+/* A surface of `edge` x `edge` vertices around the origin, closed but for its poles: bumps, slivers and triangles
+ * without area. */
+static void bumpy(uint32_t edge, float *positions, uint32_t *corners)
+{
+    for (uint32_t i = 0; i < edge * edge; i++) {
+        const float a = 6.28318531f * (float)(i % edge % (edge - 1)) / (float)(edge - 1),
+                    b = 3.14159265f * (float)(i / edge) / (float)(edge - 1),
+                    r = 1.0f + 0.2f * sinf(9.0f * a) * sinf(7.0f * b);
+        const float at[3] = {r * cosf(a) * sinf(b), r * sinf(a) * sinf(b), r * cosf(b)};
+        memcpy(positions + 3 * (size_t)i, at, sizeof at);
+    }
+    for (uint32_t y = 0; y < edge - 1; y++)
+        for (uint32_t x = 0; x < edge - 1; x++) {
+            const uint32_t i = y * edge + x, two[6] = {i, i + 1, i + edge + 1, i, i + edge + 1, i + edge};
+            memcpy(corners + 6 * ((size_t)y * (edge - 1) + x), two, sizeof two);
+        }
+}
+
+/* The nearest triangle that a ray meets, by a search through all in double. */
+static double searched(const float *positions, const uint32_t *corners, size_t count, const txm_ray *ray)
+{
+    double nearest = INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        double e[2][3], to[3], p[3], q[3], det = 0.0, u = 0.0, v = 0.0, t = 0.0;
+        const float *a = positions + 3 * (size_t)corners[3 * i];
+        for (int k = 0; k < 3; k++) {
+            e[0][k] = (double)positions[3 * (size_t)corners[3 * i + 1] + (size_t)k] - (double)a[k];
+            e[1][k] = (double)positions[3 * (size_t)corners[3 * i + 2] + (size_t)k] - (double)a[k];
+            to[k] = (double)ray->origin[k] - (double)a[k];
+        }
+        for (int k = 0; k < 3; k++) {
+            const int m = (k + 1) % 3, n = (k + 2) % 3;
+            p[k] = (double)ray->direction[m] * e[1][n] - (double)ray->direction[n] * e[1][m];
+            q[k] = to[m] * e[0][n] - to[n] * e[0][m];
+        }
+        for (int k = 0; k < 3; k++) {
+            det += e[0][k] * p[k];
+            u += to[k] * p[k];
+            v += (double)ray->direction[k] * q[k];
+            t += e[1][k] * q[k];
+        }
+        if (det != 0.0 && u / det >= 0.0 && v / det >= 0.0 && (u + v) / det <= 1.0 && t / det > 0.0)
+            nearest = fmin(nearest, t / det);
+    }
+    return nearest;
+}
+
+/* Rays find what a search through all triangles finds, whichever threads build the tree, and none slips through: from
+ * inside of a closed surface every ray hits it, those through vertices and along edges too. */
+START_TEST(rays_find_what_a_search_finds)
+{
+    enum { EDGE = 48, TRIANGLES = 2 * (EDGE - 1) * (EDGE - 1), RAYS = 3000 };
+    static float positions[3 * EDGE * EDGE];
+    static uint32_t corners[3 * TRIANGLES];
+    static txm_ray_hit first[RAYS];
+    static const float turned[12] = {0, -3, 0, 10, 3, 0, 0, -20, 0, 0, 3, 5};
+    bumpy(EDGE, positions, corners);
+    for (unsigned threads = 1; threads <= 3; threads += 2) {
+        txm_rays *r = txm_rays_new(threads, NULL);
+        const int mesh = txm_rays_add_mesh(r, positions, corners, TRIANGLES),
+                  none = txm_rays_add_mesh(r, NULL, NULL, 0);
+        static const float here[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+        ck_assert(mesh == 0 && none == 1 && txm_rays_add_instance(r, none, here) &&
+                  txm_rays_add_instance(r, mesh, here) && txm_rays_add_instance(r, mesh, turned) && txm_rays_commit(r));
+        for (uint32_t i = 0; i < RAYS; i++) {
+            float a[4];
+            txm_random_four(5, i, 0, 0, a);
+            txm_ray ray = {{0.3f * a[0], 0.3f * a[1], 0.3f * a[2]}, {0}, 0, INFINITY};
+            const float *to = positions + 3 * (size_t)(i % (EDGE * EDGE)),
+                        *next = i % 3 ? to : to + 3 * ((i + 1) % EDGE != 0);
+            for (int k = 0; k < 3; k++)
+                ray.direction[k] = 0.5f * (to[k] + next[k]) - ray.origin[k];
+            txm_ray_hit hit;
+            txm_rays_intersect(r, &ray, &hit);
+            ck_assert_msg(hit.object == 1 && hit.t > 0.5f && hit.t < 1.5f, "ray %u slips through: %u, %g", i,
+                          hit.object, (double)hit.t);
+            ck_assert(txm_rays_occluded(r, &ray));
+            ray.origin[0] = 8.0f;
+            ray.origin[1] = 3.0f * a[3];
+            for (int k = 0; k < 3; k++)
+                ray.direction[k] = (k ? 1.5f : 0.6f) * (a[k] - 0.5f) - ray.origin[k];
+            txm_rays_intersect(r, &ray, &hit);
+            if (threads == 1) {
+                first[i] = hit;
+                const double expected = i % 7 ? (double)hit.t : searched(positions, corners, TRIANGLES, &ray);
+                ck_assert_msg((double)hit.t == expected || fabs((double)hit.t - expected) < 1e-5 * expected,
+                              "ray %u: %g, not %g", i, (double)hit.t, expected);
+            }
+            ck_assert_msg(memcmp(&hit, &first[i], sizeof hit) == 0, "ray %u with %u threads", i, threads);
+            ck_assert(txm_rays_occluded(r, &ray) == (hit.object != UINT32_MAX));
+            /* A ray that ends before the hit finds nothing, and the turned instance is where its matrix says. */
+            ray.far_t = hit.t * 0.999f;
+            txm_rays_intersect(r, &ray, &hit);
+            ck_assert(isinf(ray.far_t) || hit.object == UINT32_MAX);
+            const txm_ray far = {{10, -20, 50}, {0.05f * a[0], 0.05f * a[1], -1}, 0, INFINITY};
+            txm_rays_intersect(r, &far, &hit);
+            ck_assert(hit.object == 2 && hit.t > 40.0f && hit.t < 46.0f);
+        }
+        txm_rays_free(r);
+    }
+}
+END_TEST
+
+/* Coordinates that are not numbers, triangles in one place, and sizes from the smallest to the largest: everything
+ * ends, and what can be hit is. */
+START_TEST(trees_of_anything)
+{
+    enum { TRIANGLES = 3000 };
+    static float positions[9 * TRIANGLES];
+    static uint32_t corners[3 * TRIANGLES];
+    for (int kind = 0; kind < 5; kind++) {
+        for (uint32_t i = 0; i < 9 * TRIANGLES; i++) {
+            const float size = kind == 1 ? ldexpf(1.0f, (int)(i / 9 % 250) - 125) : 1.0f;
+            positions[i] =
+                kind == 0 ? (float)(i % 9 == 3 || i % 9 == 7) : size * (float)(i % 9 == 0 || i % 9 == 4 || i % 9 == 8);
+            if (kind > 1 && i / 9 % 3 == 0)
+                positions[i] = kind == 2 ? NAN : kind == 3 ? INFINITY : i % 2 ? -3e38f : 3e38f;
+            if (i < 3 * TRIANGLES)
+                corners[i] = i;
+        }
+        txm_rays *r = txm_rays_new(2, NULL);
+        static const float here[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+        ck_assert(txm_rays_add_mesh(r, positions, corners, TRIANGLES) == 0 && txm_rays_add_instance(r, 0, here) &&
+                  txm_rays_commit(r));
+        const txm_ray ray = {{0.2f, 0.25f, kind ? 0.2f : 5}, {0, 0, kind ? 1 : -1}, 0, INFINITY};
+        txm_ray_hit hit;
+        txm_rays_intersect(r, &ray, &hit);
+        /* Of triangles in one place the first one counts. */
+        ck_assert_msg(hit.object == 0 && (kind == 1 || kind == 4 || hit.primitive == (kind > 1)), "%d: %u", kind,
+                      hit.primitive);
+        txm_rays_free(r);
+        const volatile int now = 1;
+        r = txm_rays_new(2, &now);
+        ck_assert_int_eq(txm_rays_add_mesh(r, positions, corners, TRIANGLES), -1);
+        txm_rays_free(r);
+    }
 }
 END_TEST
 
@@ -516,7 +643,7 @@ START_TEST(building_is_given_up)
     ck_assert_int_eq(pthread_create(&thread, NULL, cancel_soon, NULL), 0);
     ck_assert_int_eq(txm_scene_geometry_new(s, 2, &cancel, &g, &err), TXM_STATUS_CANCELLED);
     pthread_join(thread, NULL);
-    ck_assert_ptr_null(g.data);
+    ck_assert_ptr_null(g.rays);
     txm_render_scene_free(&s);
 }
 END_TEST
@@ -531,7 +658,9 @@ int main(void)
     add_tests(c, no_text, ply, failures_leave_nothing);
     tcase_add_loop_test(c, wrong_meshes, 0, sizeof wrong_ply / sizeof *wrong_ply);
     tcase_add_loop_test(c, glossy_is_drawn_as_it_is, 0, 4);
-    tcase_add_loop_test(c, rays_hit_the_same_alone_and_together, 0, 2);
+    tcase_add_test(c, the_first_of_two_is_hit);
+    tcase_add_test(c, rays_find_what_a_search_finds);
+    tcase_add_test(c, trees_of_anything);
     add_tests(c, mirror_and_glass, camera_differentials, surfaces, building_is_given_up);
     return run_suite(suite);
 }

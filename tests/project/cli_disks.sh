@@ -39,13 +39,11 @@ commands() {
     each borders "$tx" borders --strip "$tx"
     each log disk/x.jsonl make --log disk/x.jsonl disk/tex/rgb8.png
     each packed disk/unpacked make --packed disk/unpacked disk/shot.blend
-    if [ -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
-        each stream disk/p.png stream render room -s 64x64 -o disk/p.png "$tx"
-        each stream-page disk/p.html stream render room -s 64x64 --html disk/p.html "$tx"
-        each stream-trace disk/p.trace stream render room -s 64x64 --engine blocking --trace disk/p.trace "$tx"
-        each budget-page disk/p.html stream budget room -s 64x64 --html disk/p.html "$tx"
-        each stream-tiles disk/p.tsv stream budget room -s 64x64 --tiles disk/p.tsv "$tx"
-    fi
+    each stream disk/p.png stream render room -s 64x64 -o disk/p.png "$tx"
+    each stream-page disk/p.html stream render room -s 64x64 --html disk/p.html "$tx"
+    each stream-trace disk/p.trace stream render room -s 64x64 --engine blocking --trace disk/p.trace "$tx"
+    each budget-page disk/p.html stream budget room -s 64x64 --html disk/p.html "$tx"
+    each stream-tiles disk/p.tsv stream budget room -s 64x64 --tiles disk/p.tsv "$tx"
 }
 each() { # NAME FILE ARGUMENT...
     local name=$1 file=$2

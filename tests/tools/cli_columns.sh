@@ -59,10 +59,8 @@ fits report report run.jsonl
 fits settings settings "$folder"
 fits doctor doctor
 fits devices devices
-if [ -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
-    "$TXMILL" stream render plane "$tx" --size 64x36 --trace "$folder/a_shot_with_a_long_name_sequence_010_shot_0200.trace" -q
-    fits replay replay "$folder"/*.trace
-fi
+"$TXMILL" stream render plane "$tx" --size 64x36 --trace "$folder/a_shot_with_a_long_name_sequence_010_shot_0200.trace" -q
+fits replay replay "$folder"/*.trace
 fits colorspaces colorspaces
 fits commands --help
 fits mistake-image info "$folder"/*.png
@@ -75,24 +73,22 @@ sizes="40 80" fits help-verb stream play --help
 
 fits mistake-watch watch "$folder" nowhere
 fits mistake-settings settings "$folder" "$folder/nowhere" @nowhere
-if [ -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
-    sizes="80 120"
-    fits stream-render stream render room -s 64x36 --samples 8 "$folder/a_long_name"*.png -o "a picture of a room with a long name.png"
-    fits stream-budget stream budget grid -s 64x36 "$folder" --exclude '*cut*' --exclude old.png
-    fits mistake-stream-scene stream budget "$folder"
-    fits mistake-stream-word stream budget rom
-    fits mistake-stream-tx stream budget room "$folder" --include '*cut*'
-    unset sizes
-    # The progress line appears and disappears; if part of it were left over, it would show on every later line.
-    for columns in 80 120; do
-        on_terminal "${columns}x24" "$TXMILL" stream render room -s 320x180 --samples 4 "$folder/a_long_name"*.png
-        check "stream-progress-$columns" test "$(grep -c '% .* million samples, .* left' out)" -ge 1
-        on_terminal --screen "${columns}x24" "$TXMILL" stream render room -s 320x180 --samples 4 "$folder/a_long_name"*.png
-        check "stream-nothing-left-$columns" test "$(head -n 1 out | tr -d '\r') $(grep -c 'left\|million samples' out)" = "room: 320 x 180 px, 4 samples, 3 bounces, wave 0"
-        on_terminal "${columns}x24" "$TXMILL" stream render room -q -s 64x36 --samples 8 "$folder/a_long_name"*.png
-        check "stream-quiet-$columns" test ! -s out
-    done
-fi
+sizes="80 120"
+fits stream-render stream render room -s 64x36 --samples 8 "$folder/a_long_name"*.png -o "a picture of a room with a long name.png"
+fits stream-budget stream budget grid -s 64x36 "$folder" --exclude '*cut*' --exclude old.png
+fits mistake-stream-scene stream budget "$folder"
+fits mistake-stream-word stream budget rom
+fits mistake-stream-tx stream budget room "$folder" --include '*cut*'
+unset sizes
+# The progress line appears and disappears; if part of it were left over, it would show on every later line.
+for columns in 80 120; do
+    on_terminal "${columns}x24" "$TXMILL" stream render room -s 320x180 --samples 4 "$folder/a_long_name"*.png
+    check "stream-progress-$columns" test "$(grep -c '% .* million samples, .* left' out)" -ge 1
+    on_terminal --screen "${columns}x24" "$TXMILL" stream render room -s 320x180 --samples 4 "$folder/a_long_name"*.png
+    check "stream-nothing-left-$columns" test "$(head -n 1 out | tr -d '\r') $(grep -c 'left\|million samples' out)" = "room: 320 x 180 px, 4 samples, 3 bounces, wave 0"
+    on_terminal "${columns}x24" "$TXMILL" stream render room -q -s 64x36 --samples 8 "$folder/a_long_name"*.png
+    check "stream-quiet-$columns" test ! -s out
+done
 
 touch -d '2026-01-03 03:04:05' "$folder/sub/old.png"
 # If a line is shortened, its important part stays.

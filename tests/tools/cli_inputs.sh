@@ -53,24 +53,20 @@ takes gc '^txmill: would remove 0 of [12] files?, 0 B$' gc
 forms=(tex/deep "tex/deep tex/deep/grey.png") list=deep.txt
 echo tex/deep >deep.txt
 takes settings '^tex/deep: no .txmill' settings
-if [ -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
-    forms=("tex/wood.png tex/deep/grey.png" tex) list=images.txt
-    takes stream '^room: 16 x 9 px' stream budget room -s 16x9
-    txm stream budget grid -s 16x9 --json tex
-    check stream-images json out '[x["image"].split("/")[-1] for x in o[0]["images"]] == ["wood.png", "grey.png"]'
-    txm stream budget room -s 16x9 --json tex
-    check stream-folder json out '[x["image"].split("/")[-1] for x in o[0]["images"]] == ["wood.png", "grey.png"]'
-    txm stream budget room tex/wood.png @nolist
-    check stream-no-list says "nolist: cannot open the list"
-    txm stream budget udim 'tex/w<UDIM>.png'
-    check stream-no-tile says "tex/w<UDIM>.png: no file matches this pattern"
-    cp tex/wood.png tex/w1001.png && cp tex/wood.png tex/w1002.png && "$TXMILL" make -q tex
-    txm stream budget udim 'tex/w<UDIM>.png' -s 16x9 --json
-    check stream-udim json out '[x["image"] for x in o[0]["images"]] == ["tex/w<UDIM>.png"]'
-    rm tex/w100?.png tex/blender_tx/w100*
-else
-    skip stream "built without Embree"
-fi
+forms=("tex/wood.png tex/deep/grey.png" tex) list=images.txt
+takes stream '^room: 16 x 9 px' stream budget room -s 16x9
+txm stream budget grid -s 16x9 --json tex
+check stream-images json out '[x["image"].split("/")[-1] for x in o[0]["images"]] == ["wood.png", "grey.png"]'
+txm stream budget room -s 16x9 --json tex
+check stream-folder json out '[x["image"].split("/")[-1] for x in o[0]["images"]] == ["wood.png", "grey.png"]'
+txm stream budget room tex/wood.png @nolist
+check stream-no-list says "nolist: cannot open the list"
+txm stream budget udim 'tex/w<UDIM>.png'
+check stream-no-tile says "tex/w<UDIM>.png: no file matches this pattern"
+cp tex/wood.png tex/w1001.png && cp tex/wood.png tex/w1002.png && "$TXMILL" make -q tex
+txm stream budget udim 'tex/w<UDIM>.png' -s 16x9 --json
+check stream-udim json out '[x["image"] for x in o[0]["images"]] == ["tex/w<UDIM>.png"]'
+rm tex/w100?.png tex/blender_tx/w100*
 # A watch runs until it is stopped, so it is enough that it has found its folders. A name from a list is not a list.
 mkdir ./@odd && cp "$golden/rgb8.png" @odd/ && printf 'tex/deep\n@odd\n' >watched.txt
 for form in "tex/deep ./@odd" @watched.txt @- -; do

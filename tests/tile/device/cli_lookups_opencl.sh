@@ -30,10 +30,6 @@ else
 fi
 
 # ---- pictures ----------------------------------------------------------------------------------------------------------
-if [ ! -e "$(dirname "$TXMILL")/txmill-embree.so" ]; then
-    skip pictures "built without Embree"
-    finish
-fi
 cp "$golden"/{rgb8.png,rgba8.png} . && "$TXMILL" make -q -c sRGB -a straight rgb8.png rgba8.png
 # picture NAME VERB "OPTIONS" ENVIRONMENT...: the picture must equal the processor's, whatever the device does.
 made=
