@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make wheel: a Python wheel with the program, its worker and all libraries that they need: scripts/wheel.sh FOLDER.
+# make wheel: a Python wheel with the program, its worker, txmill-stream and all libraries that they need: scripts/wheel.sh FOLDER.
 #
 # OpenColorIO and OpenImageIO are copied into the wheel, as from PyPI as the ordinary build has them: a wheel that depended
 # on their packages would break when they are upgraded, and would have to wait for them with every new Python. All other
@@ -39,7 +39,7 @@ cp -R python/txmill/. "$root/txmill/"
 find "$root" -name __pycache__ -prune -exec rm -rf {} +
 cp "$build/txmill" "$root/txmill/bin/"
 for l in libtxtile libtxmill; do cp "$build/$l.so" "$root/txmill/lib/$l.so.0"; done
-cp "$build/txmill-oiio.so" "$build/txmill-oiio-worker" "$root/txmill/lib/txmill/"
+cp "$build/txmill-oiio.so" "$build/txmill-oiio-worker" "$build/txmill-stream" "$root/txmill/lib/txmill/"
 # OpenEXRCore is loaded by name when a file needs it, so it keeps its name.
 openexr=$(objdump -p "$(gcc -print-file-name=libOpenEXRCore.so)" | sed -n 's/.*SONAME *//p')
 cp "$(gcc -print-file-name="$openexr")" "$root/txmill/lib/$openexr"

@@ -18,6 +18,10 @@ txmill info textures/blender_tx/glow.exr*
 txmill make --json --force --colorspace ACEScg golden/rgb8.png -o converted.tx >converted.json
 grep -q '"converted":1,"exact":true' converted.json
 txmill verify textures/blender_tx
+# An estimate traces rays in txmill-stream.
+cp golden/rgb8.png scene.png
+txmill make --colorspace sRGB --alpha-type straight scene.png
+txmill stream budget room scene.png --size 64x36 --json | grep -q '"action":"budget"'
 
 # In Python: a batch, its tiles, and the command without PATH.
 cp golden/rgb8.png golden/rgba8.tga golden/half-rgba.exr .
