@@ -1,10 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs missing packages: scripts/setup.sh build|test|system|bench|slurm|bochs|library|blender. If nothing is missing, it does nothing and needs no network.
+# Installs missing packages: scripts/setup.sh program|build|test|system|bench|slurm|bochs|library|blender.
+# If nothing is missing, it does nothing and needs no network.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 sets=${1:-build}
-[ "$sets" = test ] && sets='build|test'
+case $sets in
+    build) sets='program|build' ;;
+    test) sets='program|build|test' ;;
+esac
 wanted=$(awk -v sets="^($sets)\$" '$1 ~ sets { print $2 }' scripts/packages)
 missing=()
 for p in $wanted; do

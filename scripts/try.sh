@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The first command for a new user, on Debian 12 or 13: installs missing packages, builds, converts the sample images, and
-# shows the result.
+# The first command for a new user, on Debian 12 or 13: installs what the program needs, builds it and the libraries, converts
+# the sample images, and shows the result.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-scripts/setup.sh build
-echo "Building (a minute or two) ..."
-make -s -j"$(nproc)"
+scripts/setup.sh program
+echo "Building ..."
+make -s -j"$(nproc)" program
 
 samples=build/samples
 rm -rf "$samples"
@@ -31,5 +31,6 @@ show txmill info textures/blender_tx/wood_normal.png* textures/blender_tx/glow.e
 cat <<EOF
 
 The tx files are in $samples/textures/blender_tx, under the names that Cycles looks up.
-The program is build/txmill; 'make install PREFIX=...' installs it.
+The program is build/txmill. 'scripts/setup.sh build' installs what 'make' needs for streaming and the GPU as well, and
+'make install PREFIX=...' installs all.
 EOF

@@ -129,7 +129,7 @@ apt_install() { # NAME PACKAGE...
 make_debian() {
   # These build txmill, run its tests, serve Blender's own extension module, and give Blender a screen.
   local packages
-  packages=$(awk '$1 ~ /^(build|system|test)$/ { print $2 }' "$here/../../scripts/packages" |
+  packages=$(awk '$1 ~ /^(program|build|system|test)$/ { print $2 }' "$here/../../scripts/packages" |
     grep -v -x -E 'chromium|nodejs|blender-data|gcc-aarch64-linux-gnu|libc6-dev-arm64-cross|qemu-user' | tr '\n' ' ')
   bootstrap debian unstable
   apt_install debian blender python3-cattr python3-requests python3-numpy xvfb xauth libgl1-mesa-dri "$packages"

@@ -27,7 +27,7 @@ check_suite() {
 build_suite() {
     local suite=$1 packages
     # The build chroot has the packages that scripts/packages lists, and lintian.
-    packages=$(awk '$1 == "build" || $1 == "system" { print $2 }' "$repo/scripts/packages" | tr '\n' ' ')
+    packages=$(awk '$1 ~ /^(program|build|system)$/ { print $2 }' "$repo/scripts/packages" | tr '\n' ' ')
     if [ ! -e "$root/deb-build-$suite/ready" ]; then
         say "$suite: setting up the chroot that builds"
         bootstrap "deb-build-$suite" "$suite"
