@@ -5,18 +5,38 @@
 # runs the seeds of every fuzz target. `make check-all` also runs what is slow, and fuzzes for a minute a target.
 # Environment: FUZZ_SECONDS, for each fuzz target (0: only its seeds); FAULT_SECONDS (25; 0: none); SANITIZED=no leaves
 # out the sanitized build and fuzzing; JOBS, compilers at once (2).
-# The last line counts the checks of all parts: "N passed, N failed, N skipped".
+# After a minute it says how long it will take. Each room of tests is one line, and failures are printed whole. The last line
+# counts the checks of all parts: "N passed, N failed, N skipped".
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 jobs=${JOBS:-2}
 fault_seconds=${FAULT_SECONDS:-25}
-# GCC takes 24 s for each file of the vector code of lookups if it records the places of variables, and 15 s if not.
-export OPT="-O2 -g1"
+export OPT="-O2 -g1" BY_ROOM=yes
 passed=0 failed=0 skipped=0
 logs=$(mktemp -d)
 log=$logs/last
 declare -A begun
 trap 'kill "${begun[@]}" 2>/dev/null; rm -rf "$logs"' EXIT
+
+# How long all will take, said after a minute: what is left of the build at its pace so far, and then as long as the rest took
+# in the last run on this machine, which is in this file; in the first run as long as with two idle processors of 2023, or
+# longer by as much as the build is slower than there.
+past=build/test.seconds build_usual=60 rest_usual=540
+estimate() { # PLANNED: files to compile
+    local compiled build=0 rest why
+    sleep 60
+    compiled=$(find build -name '*.o' -newer "$logs/start" | wc -l)
+    [ "$compiled" -eq 0 ] || build=$((60 * $1 / compiled))
+    read -r build 2>/dev/null <"$logs/build" || :
+    if read -r rest 2>/dev/null <"$past"; then
+        why="the last run took $((rest / 60)) minutes after its build"
+    else
+        rest=$rest_usual
+        if [ "$build" -gt "$build_usual" ]; then rest=$((rest_usual * build / build_usual)); fi
+        why="a guess from the pace of the build"
+    fi
+    printf '\n---- This will take about %d minutes in all: %s.\n\n' $(((build + rest + 59) / 60)) "$why"
+}
 
 part() { printf '\n==== %s\n' "$*"; }
 # Runs a command that succeeds or fails as one check: result NAME COMMAND...
@@ -63,9 +83,15 @@ counted() {
 
 part "packages"
 scripts/setup.sh test || exit 1
+packages_seconds=$SECONDS
 
 part "plain build and checks"
+touch "$logs/start"
+estimate "$(make -n 2>/dev/null | grep -c -- ' -c ')" &
+begun[estimate]=$!
 result build make -s -j"$jobs"
+build_seconds=$SECONDS
+echo $((SECONDS - packages_seconds)) >"$logs/build"
 # Clang takes a fifth less time with -O1, and sanitized tests are not slower. They take several times as long as plain
 # ones, so the time limit of a test is raised.
 for_clang=(env OPT="-O1 -g1" CK_DEFAULT_TIMEOUT=1200)
@@ -103,6 +129,8 @@ if [ "${SANITIZED:-yes}" = yes ]; then
     result fuzz end fuzz
 fi
 
+# A run that left parts out says nothing about the next.
+if [ "${SANITIZED:-yes}" = yes ]; then echo $((SECONDS - build_seconds)) >"$past"; fi
 echo
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -2,7 +2,8 @@
 # Runs test programs and scripts and counts their checks: run.sh BUILD_DIR TEST...
 # Check programs end with "N%: Checks: C, Failures: F, Errors: E". Scripts print "ok NAME" or "not ok NAME" for each check,
 # and "skip NAME (why)" if this machine cannot run it. TEST_JOBS of them run at a time (default: one more than there are
-# processors, because some wait), and their output is printed in the order of the arguments.
+# processors, because some wait), and their output is printed in the order of the arguments. With BY_ROOM=yes, one line is
+# printed for each folder, besides failures and what was skipped.
 set -u
 build=$1
 shift
@@ -82,14 +83,40 @@ report() {
     if [ "$f" -ne 0 ]; then
         echo "FAIL $name ($p passed, $f failed, $time s)"
         cat "$log"
+    elif [ -n "${BY_ROOM:-}" ]; then
+        grep '^skip ' "$log"
     else
         echo "pass $name ($p, $time s, $processor s of processor time)"
         grep -E '^(skip|note) ' "$log"
     fi
     rm "$log"
+    if [ -n "${BY_ROOM:-}" ]; then report_room "$(room_of "$2")" "$p" "$f" "$s" "$processor"; fi
+}
+
+room_of() {
+    local folder=${1#"$build"/}
+    folder=${folder%/*}
+    echo "${folder#tests/}"
+}
+
+# Adds a test to its room, and prints the room's line after its last test.
+declare -A waits tests_of checks_of failures_of skips_of seconds_of
+report_room() { # ROOM PASSED FAILED SKIPPED SECONDS
+    tests_of[$1]=$((${tests_of[$1]:-0} + 1)) checks_of[$1]=$((${checks_of[$1]:-0} + $2))
+    failures_of[$1]=$((${failures_of[$1]:-0} + $3)) skips_of[$1]=$((${skips_of[$1]:-0} + $4))
+    seconds_of[$1]=$(awk -v a="${seconds_of[$1]:-0}" -v b="$5" 'BEGIN { print a + b }')
+    [ "${tests_of[$1]}" -eq "${waits[$1]}" ] || return 0
+    local word=pass
+    [ "${failures_of[$1]}" -eq 0 ] || word=FAIL
+    echo "$word $1 (${tests_of[$1]} tests: ${checks_of[$1]} passed, ${failures_of[$1]} failed, ${skips_of[$1]} skipped;" \
+        "${seconds_of[$1]} s of processor time)"
 }
 
 tests=("$@")
+for t in "$@"; do
+    room=$(room_of "$t")
+    waits[$room]=$((${waits[$room]:-0} + 1))
+done
 reported=0
 report_ended() {
     while [ "$reported" -lt ${#tests[@]} ] && [ -e "$logs/$reported.rc" ]; do
