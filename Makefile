@@ -157,7 +157,7 @@ $(DEPS_DIR)/complete:
 	@echo "Fetching OpenColorIO and OpenImageIO ..."
 	@scripts/deps.sh $(@D)
 ifneq ($(DEPS_DIR),)
-all: $(DEPS_STAMP)
+program: $(DEPS_STAMP)
 $(B)/tests/% $(B)/fuzz_% $(B)/bench_% $(B)/gen/color/known-maker: private ALL_LDFLAGS += $(DEPS_RPATH)
 endif
 
@@ -241,7 +241,9 @@ check-all:
 
 # Test programs and scripts by their names: make check-one T="test_pyramid cli_info"
 ONE = $(foreach t,$(T),$(filter %/$(t),$(TESTS)) $(filter %/$(t).sh,$(SCRIPTS)))
-check-one: all $(filter $(B)/%,$(ONE))
+# Scripts name the programs of tests that they run.
+ONE_USES = $(addprefix $(B)/,$(shell sed -n 's|.*"$$build/\(tests/[a-z_/]*/test_[a-z_]*\)".*|\1|p' $(filter %.sh,$(ONE)) /dev/null | sort -u))
+check-one: all $(filter $(B)/%,$(ONE)) $(ONE_USES)
 	@tests/run.sh $(B) $(ONE)
 
 # Runs the Slurm scripts of farm/ on three Slurm nodes on this machine, of which one is switched off: minutes, as root.
