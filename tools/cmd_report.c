@@ -62,7 +62,7 @@ static void add_memory_json(cJSON *o, const txm_report_memory *m)
     txm_json_uint(memory, "tiles", m->tiles);
     txm_json_number(memory, "full_bytes", m->full, 17);
     cJSON *levels = txm_json_array(memory, "from_level_bytes");
-    for (int i = 0; i < TXM_MAX_LEVELS; i++)
+    for (int i = 0; i < TXM_MAX_LOOKUP_LEVELS; i++)
         txm_json_append_number(levels, m->from[i], 17);
 }
 

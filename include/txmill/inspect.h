@@ -117,9 +117,9 @@ typedef struct txm_level_error {
 
 /* The differences between two files, level by level; the first `levels` elements of `level` are valid. */
 typedef struct txm_difference {
-    bool plain; /* one of the files is a plain image: only level 0 was compared */
-    uint32_t levels;
-    txm_level_error level[TXM_MAX_LEVELS];
+    bool plain;      /* one of the files is a plain image: only level 0 was compared */
+    uint32_t levels; /* the first ones of images of more than 131071 px, of which the others are a few pixels */
+    txm_level_error level[TXM_MAX_LOOKUP_LEVELS];
     uint32_t tile_px; /* tile edge of the first file (64 for a plain image), to name the tile of the worst pixel */
     /* Errors of level 0 as a picture of map_width x map_height, rows from the top: each is the largest one of a block
      * of map_block x map_block pixels. Owned; NULL unless requested. */

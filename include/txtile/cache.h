@@ -452,7 +452,7 @@ typedef struct txm_cache_texture_stats {
     uint32_t opens;      /* times that its file was opened */
     uint32_t tile_bytes; /* size of a tile in memory */
     double load_seconds; /* decoding and reading, summed over all threads */
-    txm_cache_level_stats level[TXM_MAX_LEVELS];
+    txm_cache_level_stats level[TXM_MAX_LOOKUP_LEVELS];
     char message[256]; /* message of the first failure */
     uint32_t failure;  /* txm_status of the first failure; TXM_OK: none */
     uint64_t reserved[7];

@@ -39,15 +39,17 @@ typedef enum txm_extension {
 
 /* Limits and sizes. */
 enum {
-    TXM_MAX_SIZE_PX = 131071, /* width and height of a source or tx image */
-    TXM_MAX_LEVELS = 17,      /* 131071 down to 1 */
-    TXM_MAX_CHANNELS = 4,     /* channels of a tx file */
-    TXM_MIN_TILE_PX = 16,     /* smallest tile edge that is written (TIFF requires multiples of 16) */
-    TXM_MAX_TILE_PX = 1024,   /* largest tile edge that is written or read */
-    TXM_DEFAULT_TILE_PX = 64, /* what Blender writes */
-    TXM_BORDER_PX = 2,        /* width of the stored border */
-    TXM_MIN_LIMIT_PX = 16,    /* the smallest limit of an image's sides */
-    TXM_MAX_LIMIT_PX = 131072 /* the largest one */
+    TXM_MAX_SIZE_PX = 1048575,  /* width and height of a source or tx image */
+    TXM_MAX_LEVELS = 20,        /* 1048575 down to 1 */
+    TXM_MAX_LOOKUP_PX = 131071, /* width and height of a texture that is looked up */
+    TXM_MAX_LOOKUP_LEVELS = 17, /* 131071 down to 1 */
+    TXM_MAX_CHANNELS = 4,       /* channels of a tx file */
+    TXM_MIN_TILE_PX = 16,       /* smallest tile edge that is written (TIFF requires multiples of 16) */
+    TXM_MAX_TILE_PX = 1024,     /* largest tile edge that is written or read */
+    TXM_DEFAULT_TILE_PX = 64,   /* what Blender writes */
+    TXM_BORDER_PX = 2,          /* width of the stored border */
+    TXM_MIN_LIMIT_PX = 16,      /* the smallest limit of an image's sides */
+    TXM_MAX_LIMIT_PX = 1048576  /* the largest one */
 };
 
 #ifndef __OPENCL_VERSION__

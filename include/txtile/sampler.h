@@ -195,10 +195,10 @@ typedef struct txm_view_texture {
     uint32_t pixel_bytes, row_bytes, tile_bytes;
     uint32_t udim_rows; /* > 0: a set of UDIM tiles; `first` is an index of the view's udims, all else is unused */
     uint32_t first;     /* index of the view's tiles */
-    uint32_t level_first[TXM_MAX_LEVELS]; /* first entry of each level, whose tiles follow row by row: added to `first`
-                                             modulo 2^32 */
-    float scale;                          /* factor from stored values to 0..1 */
-    float average[4];                     /* RGBA, as looked up */
+    uint32_t level_first[TXM_MAX_LOOKUP_LEVELS]; /* first entry of each level, whose tiles follow row by row: added to
+                                             `first` modulo 2^32 */
+    float scale;                                 /* factor from stored values to 0..1 */
+    float average[4];                            /* RGBA, as looked up */
 } txm_view_texture;
 
 /* A number that no texture has. */

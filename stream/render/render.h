@@ -160,7 +160,7 @@ typedef struct txm_render_image_use {
     const char *path; /* path of the scene's image; lives as long as the scene */
     uint32_t width, height, levels;
     uint64_t virtual_bytes; /* size of all tiles of all levels */
-    uint64_t level_tiles[TXM_MAX_LEVELS], level_used[TXM_MAX_LEVELS];
+    uint64_t level_tiles[TXM_MAX_LOOKUP_LEVELS], level_used[TXM_MAX_LOOKUP_LEVELS];
     uint64_t used_bytes; /* size of tiles that were used at least once */
 } txm_render_image_use;
 

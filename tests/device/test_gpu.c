@@ -435,7 +435,7 @@ START_TEST(senseless_plans)
     for (int i = 0; i < 9; i++)
         bad[i] = good;
     bad[0].width = 0;
-    bad[1].height = TXM_MAX_SIZE_PX + 1;
+    bad[1].height = TXM_MAX_LOOKUP_PX + 1;
     bad[2].tile_px = 48;
     bad[3].chunk_rows = 65;
     bad[4].slots = 1;

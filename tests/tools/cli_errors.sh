@@ -58,7 +58,7 @@ python3 - <<'EOF'
 import struct, zlib
 def chunk(kind, data):
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-for name, w, h in (("huge.png", 2000000, 2000000), ("wide.png", 140000, 1), ("nothing.png", 0, 5)):
+for name, w, h in (("huge.png", 2000000, 2000000), ("wide.png", 1400000, 1), ("nothing.png", 0, 5)):
     with open(name, "wb") as f:
         f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", w, h, 8, 6, 0, 0, 0))
                 + chunk(b"IDAT", zlib.compress(b"\0" * 100)) + chunk(b"IEND", b""))
@@ -70,8 +70,8 @@ EOF
 rc=$?
 case ${TXM_BUILD:-} in *sanitize*) rc=3 ;; esac # AddressSanitizer itself needs more address space
 check huge-exit rc_is 3
-refuses huge 3 "131071" huge.png
-refuses too-wide 3 "131071" wide.png
+refuses huge 3 "1048575" huge.png
+refuses too-wide 3 "1048575" wide.png
 refuses no-width 3 "nothing.png" nothing.png
 rm -f huge.png wide.png nothing.png
 

@@ -72,10 +72,10 @@ void txm_report_free(txm_report *report);
 /* ---- sums ------------------------------------------------------------------------------------------------------- */
 
 typedef struct txm_report_memory {
-    size_t files;                /* number of files whose pixels are known */
-    uint64_t tiles;              /* tiles of all their levels */
-    double full;                 /* bytes of the whole images, as in Cycles without a texture cache */
-    double from[TXM_MAX_LEVELS]; /* bytes of all levels from this one on */
+    size_t files;                       /* number of files whose pixels are known */
+    uint64_t tiles;                     /* tiles of all their levels */
+    double full;                        /* bytes of the whole images, as in Cycles without a texture cache */
+    double from[TXM_MAX_LOOKUP_LEVELS]; /* bytes of all levels from this one on */
 } txm_report_memory;
 
 typedef struct txm_report_sums {

@@ -44,13 +44,13 @@ static void sum_memory(txm_report_memory *m, const txm_report_file *f)
     if (!f->channels || !f->type_bytes || !f->width || !f->height)
         return;
     double pixel = (double)f->type_bytes * (f->channels == 1 ? 1 : 4);
-    uint32_t levels = f->levels && f->levels <= TXM_MAX_LEVELS ? f->levels : 1;
+    uint32_t levels = f->levels && f->levels <= TXM_MAX_LOOKUP_LEVELS ? f->levels : 1;
     uint32_t tile = f->tile_px ? f->tile_px : TXM_DEFAULT_TILE_PX;
     double rest = 0;
     m->files++;
     m->full += pixel * f->width * f->height;
     /* If an image has fewer levels, its last one, a single pixel, is always in memory. */
-    for (uint32_t level = levels; level < TXM_MAX_LEVELS; level++)
+    for (uint32_t level = levels; level < TXM_MAX_LOOKUP_LEVELS; level++)
         m->from[level] += pixel;
     for (uint32_t level = levels; level-- > 0;) {
         uint64_t w = txm_level_size(f->width, level), h = txm_level_size(f->height, level);

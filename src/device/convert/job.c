@@ -178,7 +178,7 @@ txm_status gpu_check(int code, const char *what, txm_error *err)
 static bool sensible(const txm_gpu_plan *p)
 {
     const txm_gpu_conform *c = &p->conform;
-    return p->width && p->height && p->width <= TXM_MAX_SIZE_PX && p->height <= TXM_MAX_SIZE_PX &&
+    return p->width && p->height && p->width <= TXM_MAX_LOOKUP_PX && p->height <= TXM_MAX_LOOKUP_PX &&
            p->tile_px >= TXM_MIN_TILE_PX && p->tile_px <= TXM_MAX_TILE_PX && (p->tile_px & (p->tile_px - 1)) == 0 &&
            p->chunk_rows && p->chunk_rows <= TXM_GPU_MAX_CHUNK_ROWS && p->chunk_rows % p->tile_px == 0 &&
            p->slots >= 2 && p->slots <= TXM_GPU_MAX_SLOTS && c->src_channels >= 1 && c->src_channels <= 4 &&

@@ -46,7 +46,7 @@ typedef struct gpu_slot {
 struct txm_gpu_job {
     txm_gpu_plan plan;
     uint32_t device, levels;
-    gpu_level level[TXM_MAX_LEVELS];
+    gpu_level level[TXM_MAX_LOOKUP_LEVELS];
     txm_rt_memory memory; /* all of the job's memory on the device */
     txm_rt_memory tables; /* tables on the device; NULL if no curve is needed */
     gpu_block *device_block, *pinned_block;

@@ -117,7 +117,10 @@ static void lease_device(attempt *a, const txm_feed_start *what, const txm_pyram
     txm_gpu_choice choice = TXM_GPU_NONE;
     if (!r->devices || !r->context->gpus || what->constant)
         return;
-    if (!spec->equiangular)
+    const bool wide = spec->width > TXM_MAX_LOOKUP_PX || spec->height > TXM_MAX_LOOKUP_PX;
+    if (wide)
+        snprintf(why, sizeof why, "images of more than %d px a side are converted there", TXM_MAX_LOOKUP_PX);
+    if (!spec->equiangular && !wide)
         choice = txm_gpus_lease(r->context->gpus, &plan, a->pinned_limit, &a->lease, why);
     txm_context_log(r->context, choice == TXM_GPU_REFUSED ? TXM_LOG_LEVEL_WARNING : TXM_LOG_LEVEL_INFO, "%s: on %s: %s",
                     r->target, choice == TXM_GPU_LEASED ? a->lease.label : "the CPU", why);

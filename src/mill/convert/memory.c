@@ -49,7 +49,7 @@ uint64_t txm_convert_memory(const txm_conform *c, const txm_settings *s, unsigne
 uint64_t txm_convert_needs(const txm_conform *c, const txm_settings *s, unsigned bands, unsigned threads,
                            uint64_t reader_bytes)
 {
-    /* At most 131071 x 131071 x 16 bytes, so this cannot overflow. */
+    /* At most 2^20 x 2^20 x 16 bytes, so this cannot overflow. */
     uint64_t small = SMALL_BASE_BYTES + SMALL_COPIES * (uint64_t)c->width * c->height * pixel_bytes(c);
     uint64_t bytes = txm_convert_memory(c, s, bands, threads);
     return TXM_PROCESS_BYTES + (small < bytes ? small : bytes) + reader_bytes;

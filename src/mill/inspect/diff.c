@@ -281,6 +281,8 @@ static txm_status run_diff(comparison *c, const char *const paths[2], bool with_
     const txm_rows *a = &c->side[0], *b = &c->side[1];
     d->plain = !a->tx || !b->tx || a->levels == 1 || b->levels == 1;
     d->levels = d->plain ? 1 : a->levels > b->levels ? a->levels : b->levels;
+    if (d->levels > TXM_MAX_LOOKUP_LEVELS)
+        d->levels = TXM_MAX_LOOKUP_LEVELS;
     d->tile_px = a->tile_h;
     c->band_rows = a->tile_h > b->tile_h ? a->tile_h : b->tile_h;
     txm_rows_size(a, 0, &width, &height);

@@ -116,7 +116,7 @@ static uint32_t parse_limit(const char *text)
     const bool kilo = text[digits] == 'k' || text[digits] == 'K';
     if (!strcmp(text, "none"))
         return TXM_NO_LIMIT;
-    if (!digits || digits > 6 || text[digits + kilo])
+    if (!digits || digits > 7 || text[digits + kilo])
         return 0;
     const unsigned long px = strtoul(text, NULL, 10) * (kilo ? 1024 : 1);
     return px >= TXM_MIN_LIMIT_PX && px <= TXM_MAX_LIMIT_PX ? (uint32_t)px : 0;
@@ -132,10 +132,11 @@ txm_status txm_rules_add_limit(txm_rules *rules, const char *text, txm_error *er
         glob_bytes--;
     const uint32_t px = parse_limit(last ? last + 1 : text);
     if (!px)
-        return txm_fail(err, TXM_STATUS_USAGE,
-                        "limit '%.200s': must be a size, such as 2048 or 2k, from %d to 128k, or none; or a glob and a "
-                        "size, as in 'background/* 2k'",
-                        text, TXM_MIN_LIMIT_PX);
+        return txm_fail(
+            err, TXM_STATUS_USAGE,
+            "limit '%.200s': must be a size, such as 2048 or 2k, from %d to 1024k, or none; or a glob and a "
+            "size, as in 'background/* 2k'",
+            text, TXM_MIN_LIMIT_PX);
     if (rules->limit_count == MAX_RULES)
         return txm_fail(err, TXM_STATUS_USAGE, "more than %d limits", MAX_RULES);
     char *glob = glob_bytes ? txm_strndup(text, glob_bytes) : txm_strdup("*");

@@ -26,7 +26,7 @@
 
 enum {
     TXM_DATE_BYTES = 20,  /* "2026:11:21 02:04:54" and the NUL */
-    TXM_LIMIT_BYTES = 12, /* "131072" and the NUL */
+    TXM_LIMIT_BYTES = 12, /* "1048576" and the NUL */
     TXM_COLOR_BYTES = 64, /* four numbers of "%.6g", commas, NUL */
     /* The largest total of average and constant colour as words or attributes; unused room is padded. */
     TXM_LATE_BYTES = 2 * TXM_COLOR_BYTES

@@ -93,7 +93,7 @@ static txm_status check_shape(const txm_cache_file *f, const txm_tile_shape *s, 
     uint32_t most = 1;
     while (s->width >> most || s->height >> most)
         most++;
-    if (!s->levels || s->levels > most || s->levels > TXM_MAX_LEVELS)
+    if (!s->levels || s->levels > most || s->levels > TXM_MAX_LOOKUP_LEVELS)
         return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: its source has %u levels; use 1 to %u", f->path, s->levels,
                         most);
     if (s->tile_px < SMALLEST_TILE || s->tile_px > LARGEST_TILE || s->tile_px & (s->tile_px - 1))

@@ -14,7 +14,7 @@
 /* Called for each tile of a part; false stops the walk. */
 typedef bool (*txm_part_step)(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile, void *arg);
 
-static const txm_cache_part whole_texture = {0, TXM_MAX_LEVELS, 0.0f, 0.0f, 1.0f, 1.0f};
+static const txm_cache_part whole_texture = {0, TXM_MAX_LOOKUP_LEVELS, 0.0f, 0.0f, 1.0f, 1.0f};
 
 /* The range of tiles that [a, b] touches along a side of `size` pixels. It is clamped to the texture, whatever the
  * extension, because a part means pixels and not places in a repeating pattern. An empty range means the tile that it
@@ -353,7 +353,7 @@ static void average_of_pixels(txm_cache *c, uint32_t texture)
 {
     static const float unnamed[4] = {0.5f, 0.5f, 0.5f, 1.0f};
     txm_sampler how = {.rule = TXM_LEVEL_RULE_GIVEN, .mode = TXM_LEVEL_MODE_FLOOR, .anisotropy = 1};
-    const txm_lookup far = {.u = 0.5f, .v = 0.5f, .dudx = TXM_MAX_LEVELS}; /* beyond the last level */
+    const txm_lookup far = {.u = 0.5f, .v = 0.5f, .dudx = TXM_MAX_LOOKUP_LEVELS}; /* beyond the last level */
     txm_view_texture v;
     txm_cache_thread *thread;
     float color[4];

@@ -226,7 +226,7 @@ TXM_ARITH void txm_bilinear_position(uint32_t i, uint32_t dst, uint32_t src, uin
                                      float *weight)
 {
     float s = ((float)i + 0.5f) * (1.0f / (float)dst) * (float)src - 0.5f;
-    /* floor; s >= -0.5 and below 2^17, so truncation of s + 1 is exact. */
+    /* floor; s >= -0.5 and below 2^20, so truncation of s + 1 is exact. */
     int32_t low = (int32_t)s - (s < 0.0f ? 1 : 0);
     *weight = s - (float)low;
     int32_t high = low + 1, last = (int32_t)src - 1;

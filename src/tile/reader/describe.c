@@ -186,7 +186,7 @@ static int parse_format_version(const char *software)
 static uint32_t parse_limit(const char *text)
 {
     const size_t digits = text ? strspn(text, "0123456789") : 0;
-    const unsigned long limit = digits && digits <= 6 && !text[digits] ? strtoul(text, NULL, 10) : 0;
+    const unsigned long limit = digits && digits <= 7 && !text[digits] ? strtoul(text, NULL, 10) : 0;
     return limit >= TXM_MIN_LIMIT_PX && limit <= TXM_MAX_LIMIT_PX ? (uint32_t)limit : 0;
 }
 

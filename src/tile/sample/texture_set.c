@@ -202,7 +202,7 @@ txm_status txm_texture_set_add_called(txm_texture_set *set, const txm_called_tex
     txm_view_texture v;
     uint64_t tiles = 0;
     if (called->struct_size != sizeof *called || !called->read || !txm_extension_exists(extension) || !called->width ||
-        !called->height || called->width > TXM_MAX_SIZE_PX || called->height > TXM_MAX_SIZE_PX ||
+        !called->height || called->width > TXM_MAX_LOOKUP_PX || called->height > TXM_MAX_LOOKUP_PX ||
         (called->channels != 1 && called->channels != 4) || called->type > TXM_TYPE_FLOAT ||
         called->encoding > TXM_ENCODING_DATA)
         return txm_fail(err, TXM_STATUS_USAGE, "a texture cannot have %u x %u px and %u channels", called->width,

@@ -43,7 +43,7 @@ static bool read_average(const txm_tx *tx, float average[4])
 static void count_levels(const txm_tx *tx, uint32_t skip, uint32_t tile_px, txm_view_texture *v)
 {
     uint32_t stored = txm_tx_info_of(tx)->levels;
-    for (uint32_t i = 0; skip + i < stored && i < TXM_MAX_LEVELS; i++, v->levels++) {
+    for (uint32_t i = 0; skip + i < stored && i < TXM_MAX_LOOKUP_LEVELS; i++, v->levels++) {
         const txm_tx_level *l = txm_tx_shape_of(tx, skip + i);
         if (l->width != txm_level_size(v->width, i) || l->height != txm_level_size(v->height, i))
             break;
@@ -95,6 +95,10 @@ txm_status txm_view_describe(const txm_tx *tx, txm_extension extension, uint32_t
     const txm_tx_info *info = txm_tx_info_of(tx);
     const txm_tx_level *top = txm_tx_shape_of(tx, skip);
     uint32_t edge = info->tile_w;
+    if (top->width > TXM_MAX_LOOKUP_PX || top->height > TXM_MAX_LOOKUP_PX)
+        return txm_fail(err, TXM_STATUS_TOO_LARGE,
+                        "%u x %u px cannot be looked up, at most %d a side: make the tx file with --limit 64k",
+                        top->width, top->height, TXM_MAX_LOOKUP_PX);
     if (info->tile_h != edge || edge & (edge - 1))
         return txm_fail(err, TXM_STATUS_UNSUPPORTED,
                         "tiles of %u x %u px cannot be looked up: they must be square and a power of two, as "

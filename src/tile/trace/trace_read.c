@@ -167,10 +167,11 @@ static uint32_t most_levels(uint32_t width, uint32_t height)
 static bool is_shape(const txm_trace_texture *x)
 {
     uint64_t edge = x->tile_px;
-    if (!x->width || !x->height || x->width > TXM_MAX_SIZE_PX || x->height > TXM_MAX_SIZE_PX || !x->levels ||
-        x->levels > most_levels(x->width, x->height) || x->levels > TXM_MAX_LEVELS || !edge || edge & (edge - 1) ||
-        (uint32_t)x->type > TXM_TYPE_FLOAT || (x->channels != 1 && x->channels != 3 && x->channels != 4) ||
-        !txm_extension_exists(x->extension) || x->number >> 23)
+    if (!x->width || !x->height || x->width > TXM_MAX_LOOKUP_PX || x->height > TXM_MAX_LOOKUP_PX || !x->levels ||
+        x->levels > most_levels(x->width, x->height) || x->levels > TXM_MAX_LOOKUP_LEVELS || !edge ||
+        edge & (edge - 1) || (uint32_t)x->type > TXM_TYPE_FLOAT ||
+        (x->channels != 1 && x->channels != 3 && x->channels != 4) || !txm_extension_exists(x->extension) ||
+        x->number >> 23)
         return false;
     if (edge == 1u << TXM_SHIFT_PACKED) {
         txm_view_texture v = {.width = x->width,

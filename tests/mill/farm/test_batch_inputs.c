@@ -335,8 +335,8 @@ static const char *const bad_limits[] = {"",
                                          "15",
                                          "2 k",
                                          "1e3",
-                                         "129k",
-                                         "131073",
+                                         "1025k",
+                                         "1048577",
                                          "99999999999999999999",
                                          "+64",
                                          "a* 2m",
@@ -357,7 +357,7 @@ START_TEST(test_bad_limits)
     txm_error err = {0};
     ck_assert_int_eq(txm_rules_new(&rules, &err), TXM_OK);
     ck_assert_int_eq(txm_rules_add_limit(rules, bad_limits[_i], &err), TXM_STATUS_USAGE);
-    ck_assert_ptr_nonnull(strstr(err.message, "must be a size, such as 2048 or 2k, from 16 to 128k, or none"));
+    ck_assert_ptr_nonnull(strstr(err.message, "must be a size, such as 2048 or 2k, from 16 to 1024k, or none"));
     ck_assert_uint_eq(txm_rules_limit(rules, "background/a.png"), 0);
     txm_rules_free(&rules);
 }

@@ -654,7 +654,7 @@ START_TEST(blank_tables_name_the_tiles_of_a_lookup)
     /* A level may have more tiles than a key can hold. */
     s = source_of(&view, 1u << 17, 1u << 17, NULL);
     shape.width = shape.height = 1u << 17;
-    shape.levels = 18 < TXM_MAX_LEVELS ? 18 : TXM_MAX_LEVELS;
+    shape.levels = TXM_MAX_LOOKUP_LEVELS;
     ck_assert(!txm_blank_look(&b, &shape, &how, &at, 0, tiles, &n));
     ck_assert_uint_eq(n, 0);
     txm_blank_free(&b);

@@ -66,7 +66,7 @@ static txm_status check_size(const png_source *s, const txm_source_options *opti
     if (h->width > TXM_MAX_SIZE_PX || h->height > TXM_MAX_SIZE_PX)
         return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px per side", s->path, h->width,
                         h->height, TXM_MAX_SIZE_PX);
-    /* A row has at most 131071 * 8 bytes, so nothing overflows here. */
+    /* A row has at most 2^20 * 8 bytes, so nothing overflows here. */
     uint64_t need = sizeof *s + TXM_RASTER_PIECE_BYTES + BATCH_BYTES + (LINES + 1) * (uint64_t)h->width * 8;
     if (options && options->max_memory_bytes && need > options->max_memory_bytes)
         return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: reading it takes %.1f MiB, the limit is %.1f MiB", s->path,

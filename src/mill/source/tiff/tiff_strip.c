@@ -125,7 +125,7 @@ bool txm_tiff_strip_read(txm_tiff_strip *s, uint8_t *dst, size_t bytes)
     if (!s->deflated)
         return read_stored(s, dst, bytes);
     z->next_out = dst;
-    z->avail_out = (uint32_t)bytes; /* a row: at most 131071 pixels of 64 channels */
+    z->avail_out = (uint32_t)bytes; /* a row: at most 2^20 pixels of 64 channels */
     while (z->avail_out > 0) {
         if (z->block_state == ISAL_BLOCK_FINISH)
             return fail_strip(s, "the deflate stream ends before the last row");
