@@ -199,6 +199,7 @@ static txm_status work_on(const borders_args *args, const txm_inputs *inputs, tx
             tasks[i] = (task){args, txm_inputs_at(inputs, i), context, &lock, tally, &summary, &done, count};
         if (!args->check)
             sweep_folders(inputs);
+        txm_say_file_progress("examining", 0, count, args->quiet);
         /* One file per thread; threads that are left over share the tiles of a file. */
         txm_context_run(context, count, run_task, tasks);
     } else if (status == TXM_OK) {

@@ -490,6 +490,7 @@ static txm_status check_operands(checking *c, const txm_operands *operands, txm_
                                      .events = &events};
     txm_status status = txm_batch_job_collect(&c->job, &how, operands, err);
     c->inputs = c->job.inputs ? txm_inputs_count(c->job.inputs) : 0;
+    txm_say_file_progress("checking", 0, c->inputs, false);
     if (status == TXM_OK)
         status = txm_batch_job_plan(&c->job, &how, &batch, err);
     txm_batch_job_free(&c->job);

@@ -267,8 +267,10 @@ static txm_status compare_pair(diffing *x, const txm_operands *operands, txm_err
                           count == 1 ? "is" : "are");
     if (!status)
         status = txm_guard_output(&output, txm_files_path, pair, err);
-    if (!status)
+    if (!status) {
+        txm_say_file_progress("comparing", 0, 1, x->args->report.quiet);
         compare(x, txm_inputs_at(pair, 0), txm_inputs_at(pair, 1), false);
+    }
     txm_inputs_free(&pair);
     return status;
 }

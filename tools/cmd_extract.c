@@ -254,8 +254,7 @@ static void extract_all(const extract_args *args, const txm_inputs *inputs, txm_
     size_t count = txm_inputs_count(inputs);
     for (size_t i = 0; i < count && !txm_signal_caught(); i++) {
         txm_error err = {0};
-        if (count > 1)
-            txm_say_progress("writing pictures of", i, count);
+        txm_say_file_progress(count > 1 ? "writing pictures of" : "writing the picture", i, count, true);
         txm_status status = extract_one(args, inputs, i, &taken, &err);
         txm_tally_add(tally, status);
         txm_summary_add(&summary, status == TXM_OK ? "written" : "failed");

@@ -316,6 +316,7 @@ static void show_tiles(const tile_args *args, const txm_inputs *inputs, txm_tall
     for (size_t i = 0; i < count && !txm_signal_caught(); i++) {
         const txm_input *input = txm_inputs_at(inputs, i);
         txm_error err = {0};
+        txm_say_file_progress("reading", i, count, true);
         txm_status status =
             show_tile(input, args, count > 1 && !args->json && choose_format(args) == FORMAT_TEXT, &err);
         txm_tally_add(tally, status);

@@ -272,7 +272,7 @@ static txm_status make_page(const viewing *v, fate *fates, txm_error *err)
     for (size_t i = 0; i < options.files && !txm_view_page_broken(page) && !txm_signal_caught(); i++) {
         fate *f = &fates[i];
         const txm_input *input = txm_inputs_at(v->inputs, i);
-        txm_say_progress("adding", i, options.files);
+        txm_say_file_progress(options.files > 1 ? "adding" : "writing the page", i, options.files, true);
         good += txm_view_page_add(page, txm_project_context(&v->contexts, i), input->path, &f->what, &f->err) == TXM_OK;
         txm_tx_explain(input->path, &f->err);
         if (input->status)

@@ -44,6 +44,11 @@ typedef struct txm_context_options {
     const volatile int *cancel;
     bool ignore_environment; /* as in txm_color_options */
     txm_blender blender;     /* as --blender */
+    /* How much of the file at hand is examined: parts (rows, tiles) that are done, and all of them. Called now and
+     * then, on any thread, by functions that read all pixels of one image or tx file; a conversion has a callback of
+     * its own. `part_user` must outlive the context. May be NULL. */
+    void (*part)(void *user, uint64_t done, uint64_t parts);
+    void *part_user;
 } txm_context_options;
 
 /* Initialises options with the defaults. */

@@ -284,6 +284,29 @@ else
     skip asked-as-often "strace is not permitted"
 fi
 
+# ---- progress inside a file -------------------------------------------------------------------------------------------------
+# On a terminal, work on a single file shows after a second what it is and how long it has taken; nothing remains of it.
+slowly() { # slowly FILE N COMMAND...: the file's Nth opening takes long
+    local file=$1 n=$2
+    shift 2
+    TERM=xterm on_terminal 80x24 strace -f -o /dev/null -P "$file" -e inject=openat:delay_exit=1700000:when="$n" "$TXMILL" "$@"
+}
+if has_terminal && strace -o /dev/null true 2>/dev/null && [ -z "${SANITIZED:-}" ]; then
+    tx=$(echo sums/blender_tx/rgb8.png.*.tx)
+    [ -e "$tx" ] || { "$TXMILL" make -q sums/rgb8.png && tx=$(echo sums/blender_tx/rgb8.png.*.tx); }
+    slowly "$tx" 2 verify "$tx"
+    check shows-seconds eval 'rc_is 0 && prints "verifying, 1 s"'
+    check shows-then-clears eval '! tr "\r" "\n" <out | tail -n 1 | grep -q verifying'
+    slowly "$tx" 1 check sums/rgb8.png
+    check shows-check prints "checking, 1 s"
+    slowly "$tx" 2 verify -q "$tx"
+    check quiet-shows-nothing eval '! prints verifying'
+    run strace -f -o /dev/null -P "$tx" -e inject=openat:delay_exit=1300000:when=1 "$TXMILL" verify "$tx"
+    check pipe-shows-nothing eval 'rc_is 0 && ! says verifying'
+else
+    skip shows-seconds "there is no terminal, or strace is not permitted"
+fi
+
 # ---- answers that agree ---------------------------------------------------------------------------------------------------
 # A farm verifies the run of a scene whose images are named like data: the scene decides, whatever the preset guesses.
 mkdir agree && cd agree || exit 1

@@ -13,6 +13,7 @@
 #include "base/cancel.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "tools/output/say.h"
 
 typedef struct counting {
     txm_tx *tx;
@@ -87,6 +88,9 @@ static txm_status take_level(const counting *c, uint32_t level, const volatile i
                         l->tiles_y);
     c->out->entries[level] = entry;
     for (uint32_t y = 0; y < l->tiles_y; y++) {
+        /* Of the largest level, which has three quarters of all tiles. */
+        if (!level)
+            txm_say_part(y, l->tiles_y + l->tiles_y / 3);
         if (txm_is_cancelled(cancel))
             return txm_fail(err, TXM_STATUS_CANCELLED, "stopped on request");
         for (uint32_t x = 0; x < l->tiles_x; x++, entry++) {

@@ -362,6 +362,12 @@ static void log_message(void *user, txm_log_level level, const char *message)
 }
 
 /* The strings of the arguments are borrowed. */
+static void show_part(void *user, uint64_t done, uint64_t parts)
+{
+    (void)user;
+    txm_say_part(done, parts);
+}
+
 txm_context_options txm_context_options_from(const txm_config_args *config, const txm_running_args *running)
 {
     return (txm_context_options){
@@ -375,6 +381,7 @@ txm_context_options txm_context_options_from(const txm_config_args *config, cons
         .device_memory_bytes = running->device_memory_bytes,
         .log = log_message,
         .cancel = txm_signal_flag(),
+        .part = show_part,
     };
 }
 

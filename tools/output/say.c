@@ -9,12 +9,14 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -206,7 +208,95 @@ void txm_say(txm_say_level level, const char *format, ...)
     va_end(args);
 }
 
-void txm_say_progress(const char *doing, size_t done, size_t total)
+/* ---- what the command works on ----------------------------------------------------------------------------------- */
+
+/* What is shown once it takes more than a second. Guarded by the lock. */
+static struct {
+    char doing[64];
+    size_t done, total;   /* files */
+    uint64_t part, parts; /* of the file at hand; 0: not known */
+    double since, told;   /* when the number of files changed; when the part did */
+    bool one_by_one;      /* the parts are those of one file */
+} work;
+static double drawn; /* when the status line was last shown */
+
+enum { TICK_MS = 250 };
+
+/* The lock is held. */
+static void draw_work(double now)
+{
+    char more[48];
+    /* Work that follows the last part, or that tells no parts, takes seconds. */
+    if (work.part < work.parts && work.one_by_one && now - work.told < 2)
+        snprintf(more, sizeof more, "%.0f%%", 100.0 * (double)work.part / (double)work.parts);
+    else
+        snprintf(more, sizeof more, "%.0f s", now - work.since);
+    if (work.total > 1)
+        txm_say_status("%s %zu of %zu files, %s of the next", work.doing, work.done, work.total, more);
+    else if (work.total || !work.done)
+        txm_say_status("%s, %s", work.doing, more);
+    else
+        txm_say_status("%s %zu files, %s", work.doing, work.done, more);
+}
+
+/* A thread, since the one that works does not look at the clock. It ends with the process. */
+static void *tick(void *unused)
+{
+    for (;;) {
+        const struct timespec pause = {0, TICK_MS * 1000000L};
+        nanosleep(&pause, NULL);
+        pthread_mutex_lock(&lock);
+        const double now = txm_clock_seconds();
+        if (*work.doing && now - work.since >= 1 && now - drawn >= TICK_MS / 1000.0)
+            draw_work(now);
+        pthread_mutex_unlock(&lock);
+    }
+    return unused;
+}
+
+/* Signals are for the other threads. */
+static void start_ticking(void)
+{
+    static bool ticking;
+    pthread_t thread;
+    sigset_t all, before;
+    if (ticking)
+        return;
+    ticking = true;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    if (pthread_create(&thread, NULL, tick, NULL) == 0)
+        pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void note_work(const char *doing, size_t done, size_t total, bool one_by_one)
+{
+    if (!txm_say_can_animate() || most < TXM_SAY_INFO)
+        return;
+    pthread_mutex_lock(&lock);
+    if (done != work.done || strcmp(doing, work.doing) != 0) {
+        work.since = txm_clock_seconds();
+        work.part = work.parts = 0;
+    }
+    snprintf(work.doing, sizeof work.doing, "%s", doing);
+    work.done = done;
+    work.total = total;
+    work.one_by_one = one_by_one || total == 1;
+    start_ticking();
+    pthread_mutex_unlock(&lock);
+}
+
+void txm_say_part(uint64_t done, uint64_t parts)
+{
+    pthread_mutex_lock(&lock);
+    work.part = done;
+    work.parts = parts;
+    work.told = txm_clock_seconds();
+    pthread_mutex_unlock(&lock);
+}
+
+static void show_progress(const char *doing, size_t done, size_t total)
 {
     static _Atomic double shown;
     const double now = txm_clock_seconds();
@@ -219,10 +309,17 @@ void txm_say_progress(const char *doing, size_t done, size_t total)
         txm_say_status("%s %zu files", doing, done);
 }
 
+void txm_say_progress(const char *doing, size_t done, size_t total)
+{
+    note_work(doing, done, total, false);
+    show_progress(doing, done, total);
+}
+
 void txm_say_file_progress(const char *doing, size_t done, size_t total, bool quiet)
 {
+    note_work(doing, done, total, true);
     if (total > 1 && (quiet || !isatty(STDOUT_FILENO)))
-        txm_say_progress(doing, done, total);
+        show_progress(doing, done, total);
 }
 
 static struct {
@@ -286,5 +383,8 @@ void txm_say_status(const char *format, ...)
     clear_status();
     put(clean);
     status_columns = txm_text_columns(clean);
+    drawn = txm_clock_seconds();
+    if (!*clean)
+        *work.doing = 0; /* it is done */
     pthread_mutex_unlock(&lock);
 }

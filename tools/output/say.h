@@ -7,6 +7,7 @@
 #define TXM_TOOLS_SAY_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef enum txm_say_level {
     TXM_SAY_ERROR,   /* always shown */
@@ -36,10 +37,15 @@ void txm_say_last(const char *format, ...) __attribute__((format(printf, 1, 2)))
 void txm_say_status(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool txm_say_can_animate(void);
 /* A status line such as "checking 12 of 340 files", which changes at most ten times a second; without `total`: 0. Any
- * thread may call it for each step. */
+ * thread may call it for each step. If the next call takes more than a second, the line also has the seconds that have
+ * passed. */
 void txm_say_progress(const char *doing, size_t done, size_t total);
-/* The same for a command that prints a line a file: shown only if these lines go elsewhere. */
+/* The same for a command that examines one file after the other and prints a line for each: if these lines go to the
+ * terminal, or there is a single file, only work of more than a second is shown, with the part of the file that is done
+ * where it is known. */
 void txm_say_file_progress(const char *doing, size_t done, size_t total, bool quiet);
+/* How much of the file at hand is done. Any thread may call it. */
+void txm_say_part(uint64_t done, uint64_t parts);
 
 /* Between the two calls only the caller's messages are written, and no status line is shown, because standard output
  * may be the same terminal. Calls nest. */

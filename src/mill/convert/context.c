@@ -72,6 +72,8 @@ txm_status txm_context_new(const txm_context_options *options, txm_context **out
     c->max_memory_bytes = o->max_memory_bytes;
     c->log = o->log;
     c->log_user = o->log_user;
+    c->part = o->part;
+    c->part_user = o->part_user;
     c->cancel = o->cancel;
     c->ignore_environment = o->ignore_environment;
     status = load_color(c, o->ocio_path, o->working_space, o->blender, err);

@@ -16,6 +16,8 @@ struct txm_context {
     uint64_t max_memory_bytes;
     txm_log_fn log;
     void *log_user;
+    void (*part)(void *user, uint64_t done, uint64_t parts); /* may be NULL */
+    void *part_user;
     const volatile int *cancel;
     char *ocio_path; /* the path that was passed in, for derived contexts; may be NULL */
     bool ignore_environment, borrows_pool;

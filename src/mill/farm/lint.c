@@ -19,7 +19,7 @@
 #include "txmill/inspect.h"
 
 /* Rows that are read at a time, and the edge beyond which an image is large for a texture. */
-enum { ROWS = 64, LARGE_PX = 16384 };
+enum { ROWS = 64, TOLD_ROWS = 8 * ROWS, LARGE_PX = 16384 };
 
 static const struct {
     txm_lint bit;
@@ -129,10 +129,10 @@ static unsigned refute(unsigned left, const txm_source_info *info, const uint8_t
     return left;
 }
 
-txm_status txm_lint_pixels(const char *path, uint64_t max_memory_bytes, const volatile int *cancel, bool whole,
+txm_status txm_lint_pixels(const txm_context *context, const char *path, const volatile int *cancel, bool whole,
                            unsigned *findings, txm_error *err)
 {
-    const txm_source_options options = {.max_memory_bytes = max_memory_bytes};
+    const txm_source_options options = {.max_memory_bytes = context ? context->max_memory_bytes : 0};
     txm_source *source = NULL;
     uint8_t *rows = NULL;
     txm_status status = txm_source_open(path, &options, &source, err);
@@ -149,6 +149,8 @@ txm_status txm_lint_pixels(const char *path, uint64_t max_memory_bytes, const vo
             status = txm_fail(err, TXM_STATUS_CANCELLED, "%s: stopped on request", path);
         else if ((status = txm_source_read(source, y, count, rows, stride, err)) == TXM_OK)
             left = left ? refute(left, info, rows, count) : 0;
+        if (context && context->part && y % TOLD_ROWS == 0)
+            context->part(context->part_user, y, info->height);
     }
     if (status == TXM_OK)
         *findings |= left;
@@ -187,5 +189,5 @@ txm_status txm_lint_image(const txm_color_config *config, const char *path, cons
     }
     *findings = txm_lint_settings(path, txm_color_space_detected(space), info->width, info->height);
     txm_source_close(&source);
-    return txm_lint_pixels(path, 0, cancel, false, findings, err);
+    return txm_lint_pixels(NULL, path, cancel, false, findings, err);
 }

@@ -2,6 +2,7 @@
  * Lint: likely mistakes in an image or its settings. */
 #ifndef TXM_FARM_LINT_H
 #define TXM_FARM_LINT_H
+#include "mill/convert/context.h"
 #include "txmill/batch.h"
 
 /* Returns findings, bits of txm_lint, from the name and the class of the colour space as stored in tx files. */
@@ -9,6 +10,6 @@ unsigned txm_lint_settings(const char *path, const char *detected, uint32_t widt
 /* Adds findings from the pixels to *findings. Reads until every suspicion is refuted, which for most images takes the
  * first rows; with `whole`, all of them, so that damage anywhere is a failure. Fails as reading does, and with
  * CANCELLED. `cancel` may be NULL. */
-txm_status txm_lint_pixels(const char *path, uint64_t max_memory_bytes, const volatile int *cancel, bool whole,
+txm_status txm_lint_pixels(const txm_context *context, const char *path, const volatile int *cancel, bool whole,
                            unsigned *findings, txm_error *err);
 #endif

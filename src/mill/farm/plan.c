@@ -88,7 +88,7 @@ static txm_status look_closer(txm_batch *b, size_t index, txm_error *err)
     if (lints || tries) {
         unsigned findings = txm_lint_settings(path, item->detected, item->width, item->height);
         txm_error why = {0};
-        status = txm_lint_pixels(path, b->context->max_memory_bytes, cancel, tries, &findings, &why);
+        status = txm_lint_pixels(b->context, path, cancel, tries, &findings, &why);
         if (status != TXM_OK) {
             txm_damaged_remember(path, item->source_bytes, item->image_time, &why);
             txm_fail_as(err, &why);

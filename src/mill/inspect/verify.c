@@ -158,6 +158,8 @@ static txm_status run_verify(txm_verification *v, txm_error *err)
     if (status || !usable)
         return status;
     v->info = txm_tx_info_of(v->tx);
+    for (uint32_t l = 0; l < v->info->levels; l++)
+        v->tiles += (uint64_t)txm_tx_level_of(v->tx, l)->tiles_x * txm_tx_level_of(v->tx, l)->tiles_y;
     if ((status = txm_tx_describe(v->tx, &v->description, err)))
         return status;
     v->maker = maker_of(&v->description);

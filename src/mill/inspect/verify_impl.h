@@ -44,6 +44,8 @@ typedef struct txm_verification {
     bool any_release;
     char release_doubt[256];
     atomic_bool damaged[TXM_MAX_LEVELS]; /* a tile of the level cannot be decoded */
+    atomic_uint_fast64_t tiles_done;     /* decoded, for the context's callback */
+    uint64_t tiles;                      /* of all levels */
 } txm_verification;
 
 /* The checks, each of which adds findings. They fail if memory is exhausted, for I/O errors, and if work is cancelled.

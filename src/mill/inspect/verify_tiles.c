@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "mill/convert/context.h"
 #include "mill/inspect/verify_pixels.h"
 #include "mill/pyramid/border.h"
 
@@ -41,6 +42,15 @@ static const char *without_place(const txm_error *err)
     return txm_error_detail(err) + (err->place_bytes ? err->place_bytes + 2 : 0);
 }
 
+/* A level of an image of 16384 px has 65536 tiles. */
+static void tell_part(txm_verification *v)
+{
+    enum { STEP = 64 };
+    const uint64_t done = atomic_fetch_add(&v->tiles_done, 1) + 1;
+    if (v->context && v->context->part && done % STEP == 0)
+        v->context->part(v->context->part_user, done < v->tiles ? done : v->tiles, v->tiles);
+}
+
 bool txm_check_decode(txm_pixel_check *check, uint32_t level, uint32_t tile_x, uint32_t tile_y, uint8_t *dst,
                       size_t stride, uint32_t *w, uint32_t *h, bool *ok)
 {
@@ -58,6 +68,7 @@ bool txm_check_decode(txm_pixel_check *check, uint32_t level, uint32_t tile_x, u
                                                            .height = h},
                                          &err);
     *ok = status == TXM_OK;
+    tell_part(v);
     if (txm_status_is_finding(status)) {
         atomic_store(&v->damaged[level], true);
         txm_find(v->findings, TXM_FINDING_TILE, (txm_place){(int)level, (int)tile_x, (int)tile_y}, "%s",
