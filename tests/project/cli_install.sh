@@ -34,7 +34,9 @@ check install-exit rc_is 0
 if command -v mandoc >/dev/null; then
     page=$root$prefix/share/doc/txmill/man/txmill-gc.1.html
     check installed-html eval 'test -s "$page" && test -s "${page%/*}/mandoc.css"'
-    check help-names-page eval '"$root$prefix/bin/txmill" gc --help | tr "\n" " " | grep -qF "; for a browser: $(realpath "$page")"'
+    for c in gc stream; do
+        check "help-names-page-$c" test "$(env -u TXMILL_PLUGINS "$root$prefix/bin/txmill" $c --help | tail -n 1)" = "For a browser: $(realpath "${page%-*}-$c.1.html")"
+    done
     if [ -n "$markdown" ]; then
         run python3 -c 'import pathlib, re, sys
 pages = list(pathlib.Path(sys.argv[1]).glob("*.html"))

@@ -30,11 +30,15 @@ sys.stdout.buffer.write(seen)
 print("\nprogress" if b"\r" in seen.replace(b"\r\n", b"") else "\nnone")
 PY
 
-task() { # task WORDS NAME COMMAND... : the command is no longer than that, and is run
+typed() { # typed WORDS NAME COMMAND... : the command is no longer than that
     local words=$1 name=$2
     shift 2
-    check "$name-words" test $(($# + 1)) -le "$words"
-    txm "$@"
+    command=("$@")
+    check "$name-words" test $((${#command[@]} + 1)) -le "$words"
+}
+task() { # The same, and it is run.
+    typed "$@"
+    txm "${command[@]}"
 }
 
 # ---- everyday tasks ----------------------------------------------------------------------------------------------------
@@ -51,7 +55,8 @@ task 3 what-is-inside info wood.png
 check what-is-inside prints "Cycles        uses it for scenes that set sRGB"
 task 3 why-is-it-not-used resolve tex/wood.png
 check why-is-it-not-used prints "tex/wood.png: missing: tex/blender_tx/wood.png.0-"
-python3 "$work/terminal.py" both "$TXMILL" view wood.png >"$work/shown"
+typed 3 look-at-it view wood.png
+python3 "$work/terminal.py" both "$TXMILL" "${command[@]}" >"$work/shown"
 check look-at-it grep -q "Cycles uses it for scenes that set sRGB" "$work/shown"
 mv wood.png oak.png
 task 3 clean-up gc .
