@@ -4,6 +4,7 @@
 # builds them, and use its OpenColorIO and OpenImageIO (DEPS=system).
 #
 #   txmill          the program with its manual, completion and farm scripts
+#   txmill-stream   the program that txmill stream and txmill replay start, with Embree and SDL
 #   libtxtile0      the library that renderers link
 #   libtxtile-dev   its headers, manual, guide, examples, static library and pkg-config
 #   libtxmill0      the library that makes tx files, with its modules
@@ -37,6 +38,9 @@ take() { # PACKAGE PATTERN...: moves installed files into the package
     done
 }
 take libtxtile0 "$libdir/libtxtile.so.*"
+for m in embree sdl; do [ ! -e "$work/all$libdir/txmill/txmill-$m.so" ] || take txmill-stream "$libdir/txmill/txmill-$m.so"; done
+take txmill-stream "$libdir/txmill/txmill-stream" "/usr/share/man/man1/txmill-stream.1" "/usr/share/man/man1/txmill-replay.1" \
+    "/usr/share/doc/txmill/stream.schema.json" "/usr/share/doc/txmill/replay.schema.json"
 take libtxmill0 "$libdir/libtxmill.so.*" "$libdir/txmill"
 take libtxmill-dev /usr/include/txmill /usr/share/man/man3/txmill.3 /usr/share/doc/txmill/examples/convert_folder.c "$libdir/pkgconfig/txmill.pc" \
     "$libdir"/libtxmill.{a,so}
@@ -48,7 +52,7 @@ find . -type d -name __pycache__ -prune -exec rm -rf {} +
 
 # ---- what Debian requires of every package ----
 strip_all() { # PACKAGE: programs and libraries without their debugging symbols
-    find "$work/$1" -type f \( -name '*.so*' -o -path '*/bin/*' -o -name '*-worker' \) -print0 |
+    find "$work/$1" -type f \( -name '*.so*' -o -path '*/bin/*' -o -name '*-worker' -o -name 'txmill-stream' \) -print0 |
         while IFS= read -r -d '' f; do
             case $(head -c 4 "$f" | tail -c 3) in ELF) strip --strip-unneeded --remove-section=.comment --remove-section=.note "$f" ;; esac
         done
@@ -99,9 +103,12 @@ pack() { # PACKAGE ARCHITECTURE SECTION DEPENDS SUMMARY, the description on stdi
     {
         printf 'Package: %s\nSource: txmill\nVersion: %s\nArchitecture: %s\nSection: %s\nPriority: optional\n' "$1" "$version" "$2" "$3"
         printf 'Maintainer: %s\nInstalled-Size: %s\n' "$maintainer" "$(du -sk --apparent-size "$root" | cut -f1)"
-        [ "$2" = all ] || [ "$1" = txmill ] || echo 'Multi-Arch: same'
+        case $1 in lib*) echo 'Multi-Arch: same' ;; esac
         [ -z "$4" ] || echo "Depends: $4"
-        [ ! -e "$root$libdir/txmill/txmill-sdl.so" ] || echo "Suggests: libsdl2-2.0-0"
+        case $1 in
+            txmill) echo "Recommends: txmill-stream" ;;
+            txmill-stream) echo "Suggests: libsdl2-2.0-0" ;;
+        esac
         echo "Description: $5"
         sed 's/^$/./; s/^/ /'
     } >"$root/DEBIAN/control"
@@ -134,8 +141,8 @@ END
     echo "$out/$1_${version}_$2.deb"
 }
 
-for p in txmill libtxtile0 libtxtile-dev libtxmill0 libtxmill-dev; do strip_all "$p"; done
-tile_needs=$(needs libtxtile0) mill_needs=$(needs libtxmill0) program_needs=$(needs txmill)
+for p in txmill txmill-stream libtxtile0 libtxtile-dev libtxmill0 libtxmill-dev; do strip_all "$p"; done
+tile_needs=$(needs libtxtile0) mill_needs=$(needs libtxmill0) program_needs=$(needs txmill) stream_needs=$(needs txmill-stream)
 pack libtxtile0 "$arch" libs "$tile_needs, $openexr" "reads and samples the tx files of Blender's texture cache" <<'END'
 Renderers and tools link libtxtile to open the tiled, mip-mapped tx files
 that Cycles renders from: levels, tiles with the pixels around them, metadata,
@@ -151,6 +158,11 @@ Cycles renders large scenes from tiled, mip-mapped copies of the textures.
 txmill makes them without Blender, ahead of the render, on all cores, and
 looks into those that are there: the same names, the same pixels, the same
 metadata as Blender's own.
+END
+pack txmill-stream "$arch" graphics "$stream_needs, txmill (= $version), libtxmill0 (= $version), libtxtile0 (= $version)" "renders scenes through Blender's texture cache" <<'END'
+What the commands txmill stream and txmill replay start: a small path tracer
+that estimates how much texture memory a scene needs, plays frames that do not
+wait for textures, and replays recorded lookups with other caches.
 END
 pack libtxtile-dev "$arch" libdevel "libtxtile0 (= $version), libdeflate-dev, libisal-dev, libzstd-dev, libxxhash-dev" \
     "headers and static library of libtxtile" <<'END'

@@ -85,10 +85,11 @@ use_packages() {
         python3 stranger.py
         txmill --version
         txmill info textures/blender_tx/rgba8.tga.*.tx
+        txmill stream budget plane textures/rgb8.png --size 64x36 --samples 1 | grep "with the cache"
     ') || fail "$suite: a stranger's program failed"
     say "$suite: removing"
     rm -rf "$at/opt/stranger"
-    inside "deb-clean-$suite" "the packages cannot be removed" "DEBIAN_FRONTEND=noninteractive apt-get purge -y txmill libtxtile0 libtxtile-dev libtxmill0 libtxmill-dev python3-txmill &&
+    inside "deb-clean-$suite" "the packages cannot be removed" "DEBIAN_FRONTEND=noninteractive apt-get purge -y txmill txmill-stream libtxtile0 libtxtile-dev libtxmill0 libtxmill-dev python3-txmill &&
         DEBIAN_FRONTEND=noninteractive apt-get purge -y --autoremove"
     leftovers=$(snapshot "$at" | LC_ALL=C comm -13 "$root/deb-$suite/before" - | grep -iE 'txmill|txtile' || true)
     [ -z "$leftovers" ] || fail "$suite: left behind: $leftovers"

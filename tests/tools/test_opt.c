@@ -24,7 +24,7 @@ typedef struct args {
     const char *text;
     txm_opt_list list;
     int choice;
-    double ratio, any, share;
+    double ratio, any;
     txm_pixel_size pixels;
     inner inner;
     txm_settings_args settings;
@@ -46,7 +46,6 @@ static const txm_option own_options[] = {
     {.name = "choice", .type = TXM_OPT_CHOICE, AT(choice), .arg = "WORD", .values = "red green blue", .help = "Choice"},
     {.name = "ratio", .type = TXM_OPT_NUMBER, AT(ratio), .arg = "F", .least = 0.5, .most = 1e9, .help = "Ratio"},
     {.name = "any", .type = TXM_OPT_NUMBER, AT(any), .arg = "F", .least = -INFINITY, .most = INFINITY, .help = "Any"},
-    {.name = "share", .type = TXM_OPT_PERCENT, AT(share), .arg = "PERCENT", .most = 100.0, .help = "Share"},
     {.name = "pixels", .type = TXM_OPT_PIXELS, AT(pixels), .arg = "WxH", .help = "Pixels"},
     {0},
 };
@@ -136,18 +135,14 @@ START_TEST(test_numbers)
     static const char *const bad[] = {"0.4", "1e10", "nan", "1,5", "7x", "_", "50%"};
     static const char *const sizes[] = {"640",      "640x",      "0x480",    "640x0",
                                         "-640x480", "640x480x3", "640x+480", "140000x1"};
-    ck_assert_int_eq(parse("--ratio 0.5 --any -3.25 --share 12.5% --pixels 640x65536"), TXM_PARSED);
-    ck_assert(a.ratio == 0.5 && a.any == -3.25 && a.share == 0.125 && a.pixels.w == 640 && a.pixels.h == 65536);
-    ck_assert_int_eq(parse("--share 90"), TXM_PARSED);
-    ck_assert((float)a.share == 0.9f);
+    ck_assert_int_eq(parse("--ratio 0.5 --any -3.25 --pixels 640x65536"), TXM_PARSED);
+    ck_assert(a.ratio == 0.5 && a.any == -3.25 && a.pixels.w == 640 && a.pixels.h == 65536);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char line[64];
         snprintf(line, sizeof line, "--ratio=%s", bad[i]);
         refused(line, "must be a number from 0.5 to 1000000000");
     }
     refused("--any nan", "must be a number, such as 0.25");
-    refused("--share 101", "must be a percentage from 0 to 100");
-    refused("--share 5%%", "must be a percentage");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         char line[64];
         snprintf(line, sizeof line, "--pixels=%s", sizes[i]);

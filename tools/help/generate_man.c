@@ -46,23 +46,8 @@ static void put_sentence(FILE *out, const char *help)
 
 typedef struct lister {
     FILE *out;
-    const txm_command *command;
     const txm_option_group *group;
 } lister;
-
-/* "Only for play and view." */
-static void put_verbs(FILE *out, const txm_command *command, unsigned verbs)
-{
-    const char *before = "Only for ";
-    for (unsigned v = 0; verbs >> v; v++) {
-        const unsigned left = verbs >> (v + 1);
-        if (!(verbs & 1U << v))
-            continue;
-        fprintf(out, "%s%s", before, command->verbs[v].word);
-        before = left & (left - 1) ? ", " : " and ";
-    }
-    fputs(verbs ? ".\n" : "", out);
-}
 
 /* There is one list per group, as in --help, so that options are in the same order in both. The list of a group is
  * closed when the next group begins; the caller closes the last one. */
@@ -83,7 +68,6 @@ static void put_option(void *user, const txm_option_group *group, const txm_opti
         fprintf(l->out, option->type == TXM_OPT_WORD ? " Ns Ar %s" : " Ar %s", option->arg);
     fputc('\n', l->out);
     put_sentence(l->out, option->help);
-    put_verbs(l->out, l->command, option->verbs);
     if (option->more)
         txm_generate_man_text(l->out, option->more);
 }
@@ -91,7 +75,7 @@ static void put_option(void *user, const txm_option_group *group, const txm_opti
 /* Every command has options, so a list is always open at the end. */
 void txm_generate_man_options(FILE *out, const txm_command *command)
 {
-    lister l = {.out = out, .command = command};
+    lister l = {.out = out};
     txm_each_option(command, put_option, &l);
     fputs(".El\n", out);
 }

@@ -42,7 +42,6 @@ typedef struct printer {
     FILE *out;
     unsigned columns, indent; /* the indent of the help */
     const txm_command *command;
-    int verb; /* below 0: all */
     bool all;
     size_t hidden; /* rare options that are left out */
     const txm_option_group *group;
@@ -60,7 +59,7 @@ static unsigned print_left(char left[64], const txm_option *option)
 
 static bool is_shown(const printer *p, const txm_option *option)
 {
-    return (p->all || !option->rare) && (p->verb < 0 || !option->verbs || option->verbs & 1U << p->verb);
+    return p->all || !option->rare;
 }
 
 /* Without rare options there are few, with short names, and more room for the help. */
@@ -71,7 +70,7 @@ static void measure_option(void *user, const txm_option_group *group, const txm_
     const unsigned n = print_left(left, option) + 2;
     (void)group;
     if (!is_shown(p, option))
-        p->hidden += p->verb < 0 || !option->verbs || option->verbs & 1U << p->verb;
+        p->hidden++;
     else if (n > p->indent && n <= TEXT_COLUMN)
         p->indent = n;
 }
@@ -133,29 +132,6 @@ static void print_examples(FILE *out, const char *command)
         }
 }
 
-/* The place of the verb that was given; -1 if there is none. */
-static int verb_of(const txm_command *command, const txm_operands *operands)
-{
-    for (int v = 0; command->verbs && operands->count && command->verbs[v].word; v++)
-        if (!strcmp(command->verbs[v].word, operands->items[0]))
-            return v;
-    return -1;
-}
-
-static void print_usage(const printer *p)
-{
-    const txm_command *c = p->command;
-    const txm_verb *verb = p->verb < 0 ? NULL : &c->verbs[p->verb];
-    fprintf(p->out, "Usage: txmill %s %s%s\n", c->name, verb ? verb->word : "",
-            verb ? c->synopsis + strcspn(c->synopsis, " ") : c->synopsis);
-    wrap(p->out, verb ? verb->purpose : c->purpose, 0, 0, p->columns);
-    if (!c->verbs || verb)
-        return;
-    fputc('\n', p->out);
-    for (const txm_verb *v = c->verbs; v->word; v++)
-        wrap(p->out, v->purpose, (unsigned)fprintf(p->out, "  %-8s", v->word), 10, p->columns);
-}
-
 /* The page for a browser is named if there is one, beside an installed program or among what `make docs` has written,
  * and if its name fits on a line of the terminal. */
 static void print_manual(FILE *out, const char *command)
@@ -179,28 +155,20 @@ void txm_help_print(FILE *out, const txm_command *command, const txm_operands *o
     printer p = {.out = out,
                  .columns = columns,
                  .command = command,
-                 .verb = verb_of(command, operands),
                  .all = operands->help_all,
                  .indent = operands->help_all ? TEXT_COLUMN : 0};
-    print_usage(&p);
+    fprintf(out, "Usage: txmill %s %s\n", command->name, command->synopsis);
+    wrap(out, command->purpose, 0, 0, columns);
     txm_each_option(command, measure_option, &p);
-    if (p.all || !command->verbs || p.verb >= 0)
-        txm_each_option(command, print_option, &p);
+    txm_each_option(command, print_option, &p);
     fputs("\nExamples:\n", out);
-    if (p.verb < 0)
-        print_examples(out, command->name);
-    else
-        fprintf(out, "  txmill %s\n", command->verbs[p.verb].example);
+    print_examples(out, command->name);
     fputc('\n', out);
     char line[256];
-    if (!p.all && command->verbs && p.verb < 0)
-        snprintf(line, sizeof line, "'txmill %s VERB --help' lists the options of one of these, --help --all all.",
-                 command->name);
-    else if (!p.all)
-        snprintf(line, sizeof line, "'txmill %s%s%s --help --all' lists %zu more options.", command->name,
-                 p.verb < 0 ? "" : " ", p.verb < 0 ? "" : command->verbs[p.verb].word, p.hidden);
-    if (!p.all)
+    if (!p.all) {
+        snprintf(line, sizeof line, "'txmill %s --help --all' lists %zu more options.", command->name, p.hidden);
         wrap(out, line, 0, 0, columns);
+    }
     wrap(out, "A file .txmill keeps the settings of a project: see txmill settings.", 0, 0, columns);
     print_manual(out, command->name);
 }

@@ -198,15 +198,12 @@ static txm_status parse_uint(const txm_option *o, const char *text, uint32_t *fi
 /* The decimal point does not depend on the locale. */
 static txm_status parse_number(const txm_option *o, const char *text, double *field, txm_error *err)
 {
-    const bool percent = o->type == TXM_OPT_PERCENT;
     char *end;
     const double value = txm_parse_double(text, &end);
-    if (end != text && (!*end || (percent && !strcmp(end, "%"))) && value >= o->least && value <= o->most) {
-        *field = percent ? value / 100.0 : value;
+    if (end != text && !*end && value >= o->least && value <= o->most) {
+        *field = value;
         return TXM_OK;
     }
-    if (percent)
-        return txm_fail(err, TXM_STATUS_USAGE, "must be a percentage from %g to %g", o->least, o->most);
     if (o->most < INFINITY)
         return txm_fail(err, TXM_STATUS_USAGE, "must be a number from %.10g to %.10g", o->least, o->most);
     if (o->least > -INFINITY)
@@ -305,7 +302,6 @@ static txm_status store(const txm_option *o, const char *text, void *field, txm_
     case TXM_OPT_UINT:
         return parse_uint(o, text, field, err);
     case TXM_OPT_NUMBER:
-    case TXM_OPT_PERCENT:
         return parse_number(o, text, field, err);
     case TXM_OPT_PIXELS:
         return parse_pixels(text, field, err);

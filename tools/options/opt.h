@@ -21,19 +21,18 @@
 
 /* The type of an option decides how it sets its field. */
 typedef enum txm_opt_type {
-    TXM_OPT_FLAG,    /* bool: set to true; takes no argument; with `parse`, that is called instead */
-    TXM_OPT_CLEAR,   /* bool: set to false; takes no argument */
-    TXM_OPT_YESNO,   /* bool: from the words yes and no */
-    TXM_OPT_STRING,  /* const char *: points into argv */
-    TXM_OPT_LIST,    /* txm_opt_list: repeatable; items point into argv; `parse`, if any, only checks */
-    TXM_OPT_UINT,    /* uint32_t: from `min` to `max` */
-    TXM_OPT_NUMBER,  /* double: from `least` to `most`; NaN is refused */
-    TXM_OPT_PERCENT, /* double: the share, of a percentage from `least` to `most`; the sign may be left out */
-    TXM_OPT_PIXELS,  /* txm_pixel_size: width and height, such as 1920x1080 */
-    TXM_OPT_SIZE,    /* uint64_t: bytes, with K, M, G or T for powers of 1024 */
-    TXM_OPT_CHOICE,  /* int: index of the word in `values` */
-    TXM_OPT_WORD,    /* int: 1 without an argument; with --name=WORD 2 + index of the word in `values` */
-    TXM_OPT_CUSTOM   /* `parse` sets the field */
+    TXM_OPT_FLAG,   /* bool: set to true; takes no argument; with `parse`, that is called instead */
+    TXM_OPT_CLEAR,  /* bool: set to false; takes no argument */
+    TXM_OPT_YESNO,  /* bool: from the words yes and no */
+    TXM_OPT_STRING, /* const char *: points into argv */
+    TXM_OPT_LIST,   /* txm_opt_list: repeatable; items point into argv; `parse`, if any, only checks */
+    TXM_OPT_UINT,   /* uint32_t: from `min` to `max` */
+    TXM_OPT_NUMBER, /* double: from `least` to `most`; NaN is refused */
+    TXM_OPT_PIXELS, /* txm_pixel_size: width and height, such as 1920x1080 */
+    TXM_OPT_SIZE,   /* uint64_t: bytes, with K, M, G or T for powers of 1024 */
+    TXM_OPT_CHOICE, /* int: index of the word in `values` */
+    TXM_OPT_WORD,   /* int: 1 without an argument; with --name=WORD 2 + index of the word in `values` */
+    TXM_OPT_CUSTOM  /* `parse` sets the field */
 } txm_opt_type;
 
 /* Arguments of a repeated option. `items` ends with NULL, and is NULL itself if there are none. */
@@ -60,10 +59,9 @@ typedef struct txm_option {
     const char *help;       /* one line, no full stop: for --help, completion and the man page */
     const char *more;       /* sentences for the man page only; may be NULL */
     uint32_t min, max;      /* bounds of TXM_OPT_UINT */
-    double least, most;     /* bounds of TXM_OPT_NUMBER and TXM_OPT_PERCENT */
+    double least, most;     /* bounds of TXM_OPT_NUMBER */
     txm_opt_parse_fn parse; /* parser of TXM_OPT_CUSTOM, TXM_OPT_LIST and TXM_OPT_FLAG */
     bool rare;              /* only --help --all prints it */
-    unsigned verbs;         /* 1 << place in the list of verbs, of those that use it; 0: all */
 } txm_option;
 
 /* An option in a table: its kind without TXM_OPT_, its name, then fields. */
@@ -77,11 +75,6 @@ typedef struct txm_option_group {
     const txm_option *options;
     size_t offset; /* place of the group's struct in the command's struct */
 } txm_option_group;
-
-/* A word that a command takes first, and that has help of its own. */
-typedef struct txm_verb {
-    const char *word, *purpose, *example; /* NULL ends a list */
-} txm_verb;
 
 /* The arguments that are not options, in order. */
 typedef struct txm_operands {
@@ -109,7 +102,6 @@ typedef struct txm_command {
     const char *name;                                     /* "make" */
     const char *purpose;                                  /* one line, no full stop */
     const char *synopsis;                                 /* the text after the name: "[OPTION...] IMAGE..." */
-    const txm_verb *verbs;                                /* the words with which the synopsis begins; NULL: none */
     const txm_option_group *groups;                       /* ends with a NULL title */
     const char *operand_values;                           /* TXM_VALUES_*, NULL: none */
     unsigned exits;                                       /* TXM_EXITS_* */
@@ -133,7 +125,7 @@ typedef enum txm_parse_outcome { TXM_PARSED, TXM_PARSED_HELP, TXM_PARSE_FAILED }
 
 /* Parses argv[0 .. argc-1] (without program and command name) into `args`, after filling in the defaults. Options
  * and operands may be mixed; `--` ends the options; `-` alone is an operand. operands->items needs room for argc
- * pointers. Returns TXM_PARSED_HELP as soon as --help is found; of the words after it only --all and a verb count. On
+ * pointers. Returns TXM_PARSED_HELP as soon as --help is found; of the words after it only --all and operands count. On
  * failure the message names the option and says what is valid. */
 txm_parse_outcome txm_parse(const txm_command *command, int argc, char **argv, void *args, txm_operands *operands,
                             txm_error *err);
@@ -153,8 +145,7 @@ void txm_each_option(const txm_command *command, txm_option_fn fn, void *user);
 /* Whether an option of this type takes an argument. */
 bool txm_opt_takes_argument(const txm_option *option);
 
-/* Prints the output of --help, `columns` wide: the usual options, or all of them; of one verb if the first operand is
- * one. */
+/* Prints the output of --help, `columns` wide: the usual options, or all of them. */
 void txm_help_print(FILE *out, const txm_command *command, const txm_operands *operands, unsigned columns);
 
 #endif

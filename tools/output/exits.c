@@ -29,14 +29,6 @@
 
 /* The handler writes it and any thread reads it, both atomically, as txm_is_cancelled does. */
 static volatile int caught;
-/* After the first signal, the command writes the complete part. */
-static volatile int publishes;
-
-void txm_signals_publish(void)
-{
-    __atomic_store_n(&publishes, 1, __ATOMIC_RELEASE);
-}
-
 /* The signals that end the work. A scheduler sends SIGXCPU, and a terminal that is closed sends SIGHUP. */
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
 enum { ENDING = sizeof ending / sizeof *ending };
@@ -86,12 +78,10 @@ static void on_signal(int number)
 {
     int saved_errno = errno, none = 0;
     const bool first = __atomic_compare_exchange_n(&caught, &none, number, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-    const bool goes_on = first && __atomic_load_n(&publishes, __ATOMIC_ACQUIRE);
-    if (first && !goes_on)
+    if (first)
         wait_with_patience();
     /* Threads that are still working cannot publish the unlinked files, so nothing half-written appears. */
-    if (!goes_on)
-        txm_remove_temporaries();
+    txm_remove_temporaries();
     /* Whoever asks a second time wants the end at once. The system repeats SIGXCPU every second by itself, and SIGHUP
      * may come both from the shell and from the terminal. */
     if (!first && (number == SIGINT || number == SIGTERM)) {

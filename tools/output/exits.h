@@ -84,9 +84,6 @@ void txm_aborts_install(void);
  * claims; work stops at the next band. If it goes on computing, the process ends within a second all the same. After
  * SIGBUS only the tx file that cannot be read fails; a file beyond the limit of file sizes fails to be written. */
 void txm_signals_install(void);
-/* From now on the first signal only sets the flag, so that the command can write the complete part; a second one
- * removes temporary files and ends the process. */
-void txm_signals_publish(void);
 const volatile int *txm_signal_flag(void);
 int txm_signal_caught(void); /* 0 or the signal's number */
 

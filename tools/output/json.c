@@ -72,15 +72,6 @@ cJSON *txm_json_new(const char *schema, unsigned version)
     return object;
 }
 
-void txm_json_raw(cJSON *object, const char *name, const char *before, const txm_bytes *text, const char *after)
-{
-    txm_bytes b = {0};
-    bool whole = !text->failed && txm_bytes_puts(&b, before) && txm_bytes_add(&b, text->data, text->size) &&
-                 txm_bytes_puts(&b, after);
-    added(whole ? cJSON_AddRawToObject(object, name, b.data) : NULL);
-    txm_bytes_free(&b);
-}
-
 /* NULL becomes null. Text that is not UTF-8 gets a second member NAME_encoded, percent-encoded. */
 void txm_json_text(cJSON *object, const char *name, const char *text)
 {

@@ -32,8 +32,6 @@ void txm_json_size(cJSON *object, uint32_t width, uint32_t height);
 /* A number with `digits` significant digits; NaN and infinities become null. */
 void txm_json_number(cJSON *object, const char *name, double value, int digits);
 void txm_json_bool(cJSON *object, const char *name, bool value);
-/* A value that is JSON already, between two words; missing if `text` has failed. */
-void txm_json_raw(cJSON *object, const char *name, const char *before, const txm_bytes *text, const char *after);
 /* New empty members. NULL when memory is exhausted; all functions here accept a NULL object. */
 cJSON *txm_json_object(cJSON *object, const char *name);
 cJSON *txm_json_array(cJSON *object, const char *name);
