@@ -14,7 +14,7 @@ import struct
 
 TEXTURES, EDGE = 30, 8192
 PARTS = (1.0, 0.5, 0.25, 0.1)
-POLICIES = ("tiles", "lru", "clock", "second", "opt")
+POLICIES = ("tiles", "lru", "second", "opt")
 SCENES = (("room", ["--size", "1920x1080"]), ("fly", ["--size", "7680x4320", "--bounces", "1"]),
           ("grid", ["--size", "7680x4320", "--bounces", "1"]), ("plane", ["--size", "7680x4320", "--bounces", "1"]))
 BEGIN, END = "<!-- begin: bench-policies -->\n", "<!-- end: bench-policies -->\n"

@@ -206,7 +206,7 @@ def what_is_loaded(d):
 def exactness(d):
     """One picture rendered by every engine: a hash of its bits for each."""
     ways = [["--engine", "reference"], ["--engine", "blocking"], ["--lanes", "1024"], ["--lanes", "1048576"],
-            ["--cache", "1M", "--policy", "lru", "--tile", "64"], ["--engine", "blocking", "--cache", "1M", "--policy", "clock4"]]
+            ["--cache", "1M", "--policy", "lru", "--tile", "64"], ["--engine", "blocking", "--cache", "1M", "--policy", "second-chance"]]
     images = [os.path.join(d.bench.folder, "p%d.png" % i) for i in range(2)]
     for image, seed in zip(images, (1, 2)):
         write_noise(image, 256, seed)
@@ -340,7 +340,7 @@ def budgets(d):
     optimum = json.loads(d.bench.run("replay", "room.trace", "--json", "--policy", "opt", "--cache", ",".join(str(int(need * p)) for p in parts)))
     reads = {run["cache_bytes"]: run["reads"] for run in optimum["runs"]}
     rows, loads, times = [], [], []
-    for name, way in (("lru", ["--policy", "lru"]), ("clock4", ["--policy", "clock4"]), ("render-tiles", ["--policy", "render-tiles"]),
+    for name, way in (("lru", ["--policy", "lru"]), ("render-tiles", ["--policy", "render-tiles"]),
                       ("lru, blocking", ["--policy", "lru", "--engine", "blocking"])):
         results = [best([d.render(*size, "--cache", str(int(need * part)), *way) for _ in range(1 if d.quick else 2)]) for part in parts]
         for part, r in zip(parts, results):

@@ -111,7 +111,7 @@ static const stm_option caches[] = {
     STM_OPTION(CUSTOM, "cache", AT(ask), .arg = "SIZE,...", .parse = parse_sizes,
                .help = "Sizes of the cache (default: several, from a sixteenth of the working set up)"),
     STM_OPTION(CUSTOM, "policy", AT(ask), .arg = "POLICY,...", .values = stm_replay_policy_values,
-               .parse = parse_policies, .help = "Which tiles are evicted (default: lru,clock,tiles,opt)",
+               .parse = parse_policies, .help = "Which tiles are evicted (default: lru,tiles,opt)",
                .more = stm_replay_policy_more),
     STM_OPTION(UINT, "keep-epochs", AT(ask.keep_epochs), .arg = "N", .min = 1, .max = 2,
                .help = "For the policy tiles: render tiles whose textures are kept (default: 1)"),

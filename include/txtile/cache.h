@@ -80,9 +80,6 @@ typedef enum txm_cache_policy {
     /* Least recently used, at the resolution of epochs. With every policy but NONE, epochs also advance by themselves,
      * 16 times while as many tiles are loaded as fit the budget. */
     TXM_CACHE_POLICY_LRU,
-    /* The policy of the OptiX Toolkit: counters of 4 bits hold the logarithm of the number of epochs in which a tile
-     * was not used. */
-    TXM_CACHE_POLICY_CLOCK4,
     /* Nothing is evicted, even if max_bytes is exceeded. */
     TXM_CACHE_POLICY_NONE,
     /* First in, first out, regardless of use. The quarter that will be evicted next is staged: lookups miss these
@@ -170,7 +167,7 @@ static inline void txm_cache_options_init_cycles(txm_cache_options *options)
     txm_cache_options_init_cycles_sized(options, sizeof *options);
 }
 
-/* "render-tiles", "lru", "clock4", "none", "second-chance"; NULL outside the range. */
+/* "render-tiles", "lru", "none", "second-chance"; NULL outside the range. */
 TXM_API const char *txm_cache_policy_name(txm_cache_policy policy);
 
 /* The names and the description of a policy, for options, tables and manuals. */
@@ -333,7 +330,7 @@ typedef struct txm_cache_extent {
     uint32_t textures, tiles, slabs, udims;
 } txm_cache_extent;
 
-/* Makes a view that contains all batches that have ended; with LRU, CLOCK4 and SECOND_CHANCE it begins a new epoch. The
+/* Makes a view that contains all batches that have ended; with LRU and SECOND_CHANCE it begins a new epoch. The
  * view is a copy, which lookups mark: changes by loading, evicting, adding or replacing appear in the next view, each
  * batch as a whole. Lookups in it are allowed until the next txm_cache_prepare or _process; `extent` may be NULL. The
  * caller adds the bias of `resolution`: txm_cache_bias. NO_MEMORY: no view was made. */

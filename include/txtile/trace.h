@@ -143,7 +143,7 @@ typedef struct txm_replay_counts {
     uint64_t reserved[7];
 } txm_replay_counts;
 
-/* Replays a whole trace on the calling thread, one lookup at a time: with LRU, CLOCK4 and SECOND_CHANCE launches end
+/* Replays a whole trace on the calling thread, one lookup at a time: with LRU and SECOND_CHANCE launches end
  * epochs, but they load nothing in advance. USAGE, CANCELLED, and the failures of txm_trace_next. */
 TXM_API txm_status txm_replay(const txm_trace *trace, const txm_replay_options *options, txm_replay_counts *out,
                               txm_error *err);

@@ -105,8 +105,7 @@ txm_status txm_replay_table_make(const char *path, const txm_trace *trace, const
                                  const volatile int *cancel, void (*progress)(size_t done, size_t all),
                                  txm_replay_table *out, txm_error *err)
 {
-    static const uint32_t usual[] = {TXM_CACHE_POLICY_LRU, TXM_CACHE_POLICY_CLOCK4, TXM_CACHE_POLICY_RENDER_TILES,
-                                     TXM_REPLAY_OPT};
+    static const uint32_t usual[] = {TXM_CACHE_POLICY_LRU, TXM_CACHE_POLICY_RENDER_TILES, TXM_REPLAY_OPT};
     const txm_trace_info *info = txm_trace_info_of(trace);
     txm_replay_options unbounded;
     *out = (txm_replay_table){.path = path, .info = info, .ask = *ask};
@@ -122,8 +121,7 @@ txm_status txm_replay_table_make(const char *path, const txm_trace *trace, const
         choose_sizes(&out->ask, out->all.peak_allocated_bytes);
     if (!out->ask.policy_count) {
         for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-            if (!ask->brief || usual[i] != TXM_CACHE_POLICY_CLOCK4)
-                out->ask.policies[out->ask.policy_count++] = usual[i];
+            out->ask.policies[out->ask.policy_count++] = usual[i];
     }
     if (out->ask.read_seconds <= 0.0)
         out->ask.read_seconds = info->tiles_loaded ? info->load_seconds / (double)info->tiles_loaded : 0.0;

@@ -35,7 +35,7 @@ typedef struct txm_replay_table {
     txm_replay_counts *counts; /* counts of each policy for each size; free() them */
 } txm_replay_table;
 
-/* "lru", "clock", "tiles", "none", "opt", as on the command line; NULL beyond. */
+/* "lru", "tiles", "none", "opt", as on the command line; NULL beyond. */
 const char *txm_replay_policy_name(uint32_t policy);
 
 /* Plays the whole trace for each cache. `progress`, which may be NULL, is called from any thread, one at a time;

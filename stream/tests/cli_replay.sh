@@ -19,7 +19,7 @@ PY
 picture=(render room a.png b.png --size 400x225 --samples 1 --tile 80 --bounces 1)
 
 # The replay of a run with one thread reads exactly what the run read, under each policy.
-for policy in lru clock4 render-tiles second-chance; do
+for policy in lru render-tiles second-chance; do
     txm stream "${picture[@]}" --engine blocking -j 1 --cache 1M --policy $policy --json --trace $policy.trace
     cp out render.json
     txm replay $policy.trace --cache 1M --policy $policy --json
@@ -29,7 +29,7 @@ if has_jsonschema; then check schema valid_json replay out; fi
 
 # This holds for waves, too. The optimum reads least of all policies, and never more with more memory.
 txm stream "${picture[@]}" --trace waves.trace -q
-txm replay waves.trace --cache 600K,700K,1M,2M,4M --policy lru,clock,tiles,opt --json --plot plot.svg
+txm replay waves.trace --cache 600K,700K,1M,2M,4M --policy lru,second,tiles,opt --json --plot plot.svg
 check waves-rc rc_is 0
 check waves-bound json out 'len(o[0]["runs"]) == 20 and all(r["reads"] >= next(x["reads"] for x in o[0]["runs"] if x["policy"] == "opt" and x["cache_bytes"] == r["cache_bytes"]) for r in o[0]["runs"])'
 check waves-monotone json out '(lambda n: all(a >= b for a, b in zip(n, n[1:])) and n[0] > n[-1] == o[0]["tiles"])([r["reads"] for r in o[0]["runs"] if r["policy"] == "opt"])'
@@ -46,7 +46,7 @@ txm replay lookups.trace --cache 1M --policy opt --json
 check lookups json out 'o[0]["runs"][0]["reads"] == int(open("waves.reads").read())'
 
 txm replay waves.trace
-check text prints "traced run" && check text-verdict prints "verdict     the working set is" && check text-columns prints "clock"
+check text prints "traced run" && check text-verdict prints "verdict     the working set is" && check text-columns prints "tiles"
 check text-80 test "$(awk 'length > 80' out | grep -c '^ .*[0-9] s$')" -eq 0
 txm replay waves.trace --cache 1M,1M --policy lru,lru --read-time 1000000 --json
 check once json out 'len(o[0]["runs"]) == 1 and o[0]["runs"][0]["seconds"] == o[0]["runs"][0]["reads"]'
@@ -85,7 +85,7 @@ check says-incomplete says incomplete
 refuses size 2 waves.trace --cache 16M,0
 refuses sizes 2 waves.trace --cache 16M,,1M
 refuses policy 2 waves.trace --policy lru,best
-check names-policies says "tiles lru clock none second opt"
+check names-policies says "tiles lru none second opt"
 refuses over-input 2 waves.trace --plot waves.trace
 refuses over-picture 2 waves.trace --plot a.png
 txm replay waves.trace -q --plot plot.svg

@@ -462,7 +462,7 @@ START_TEST(devices_play_the_same)
         float marks, spurious;
     } runs[] = {
         {"fly", "cuda:0", 64 << 20, 0, TXM_FRAMES_FILTER_POINT, TXM_CACHE_POLICY_LRU, 1, 4096, 0.9f, 0.0f},
-        {"room", "cuda:0", 3 << 20, 0, TXM_FRAMES_FILTER_SCENE, TXM_CACHE_POLICY_CLOCK4, 1, 64, 0.0f, 0.3f},
+        {"room", "cuda:0", 3 << 20, 0, TXM_FRAMES_FILTER_SCENE, TXM_CACHE_POLICY_SECOND_CHANCE, 1, 64, 0.0f, 0.3f},
         {"fly", "cuda:0,cuda:1", 1 << 20, 0, TXM_FRAMES_FILTER_POINT, TXM_CACHE_POLICY_LRU, 2, 64, 0.0f, 0.3f},
         {"fly", "cuda:1", 3 << 20, 100000, TXM_FRAMES_FILTER_SCENE, TXM_CACHE_POLICY_LRU, 0, 4096, 0.5f, 0.0f},
         {"grid", "cuda:0", 1 << 20, 0, TXM_FRAMES_FILTER_SCENE, TXM_CACHE_POLICY_RENDER_TILES, 0, 64, 0.9f, 0.5f},
@@ -504,7 +504,7 @@ START_TEST(devices_follow_changes)
         use_test_devices();
         for (int i = 0; i < 12; i++) {
             if (i == 3)
-                ck_assert_int_eq(txm_frames_set_policy(frames, TXM_CACHE_POLICY_CLOCK4, &err), TXM_OK);
+                ck_assert_int_eq(txm_frames_set_policy(frames, TXM_CACHE_POLICY_SECOND_CHANCE, &err), TXM_OK);
             if (i == 5)
                 ck_assert_int_eq(txm_frames_set_resolution(frames, 0.5f, &err), TXM_OK);
             if (i == 6)
@@ -606,7 +606,7 @@ START_TEST(options_change_while_frames_run)
     ck_assert_int_eq(txm_frames_set_resolution(frames, 0.25f, &err), TXM_OK);
     const uint64_t loaded = txm_frames_totals_of(frames).loaded;
     ck_assert_uint_gt(loaded, 0);
-    ck_assert_int_eq(txm_frames_set_policy(frames, TXM_CACHE_POLICY_CLOCK4, &err), TXM_OK);
+    ck_assert_int_eq(txm_frames_set_policy(frames, TXM_CACHE_POLICY_SECOND_CHANCE, &err), TXM_OK);
     ck_assert_uint_eq(txm_frames_totals_of(frames).loaded, loaded); /* counting goes on */
     ck_assert_int_eq(txm_frames_set_policy(frames, TXM_CACHE_POLICY_SECOND_CHANCE + 1, &err), TXM_STATUS_USAGE);
     advance(frames, NULL);

@@ -88,7 +88,7 @@ START_TEST(settings_change_between_frames)
         /* Every frame changes something, most often the budget. */
         wish.budget = i % 3 ? 64 << 20 : 400 << 10;
         wish.resolution = i % 5 ? 1.0f : 0.5f;
-        wish.policy = i % 7 ? TXM_CACHE_POLICY_LRU : TXM_CACHE_POLICY_CLOCK4;
+        wish.policy = i % 7 ? TXM_CACHE_POLICY_LRU : TXM_CACHE_POLICY_SECOND_CHANCE;
         wish.show = i % 3;
         wish.textures = i % 11 == 10 ? TXM_FRAMES_COARSEST : TXM_FRAMES_STREAMED;
         wish.width = WIDTH + i % 4;

@@ -215,8 +215,6 @@ void txm_make_room(txm_cache *c, size_t bytes)
 void txm_next_epoch(txm_cache *c)
 {
     uint32_t epoch = atomic_load_explicit(&c->epoch, memory_order_relaxed);
-    if (txm_policy_of(c)->end_epoch)
-        txm_policy_of(c)->end_epoch(c, epoch);
     c->loads_of_epoch = 0;
     atomic_store_explicit(&c->epoch, epoch + 1 ? epoch + 1 : 1, memory_order_relaxed);
     txm_slow_down(c);

@@ -23,14 +23,6 @@ static uint32_t mark_of(const txm_cache *c, const txm_slot *s)
     return __atomic_load_n(&c->table.entries[s->entry].mark, __ATOMIC_RELAXED);
 }
 
-/* The order is 15 minus the age. */
-static uint32_t order_by_age(const txm_cache *c, const txm_slot *s)
-{
-    enum { OLDEST_AGE = 15 };
-    return mark_of(c, s) == atomic_load_explicit(&c->epoch, memory_order_relaxed) ? OLDEST_AGE
-                                                                                  : OLDEST_AGE - 1u - s->age;
-}
-
 /* All slots are equal, so stamps alone decide, and tiles are evicted in the order of loading. The number of staged
  * tiles was chosen from two traces, one of single lookups and one of waves, with a cache of a tenth of what they use:
  * it reads 3461 and 3435 tiles without staging, 3118 and 3281 with a sixteenth staged, as OptiX Toolkit advises, 3112
@@ -42,23 +34,6 @@ static uint32_t order_of_none(const txm_cache *c, const txm_slot *s)
 }
 
 /* ---- epochs ---- */
-
-/* Advances the counters of unused tiles. The older a tile is, the more rarely its counter advances: at age n every 2^n
- * epochs. The slot's number is added, so tiles of one age do not all advance in the same epoch. */
-static void grow_older(txm_cache *c, uint32_t epoch)
-{
-    enum { MOST = 14 };
-    for (uint32_t i = 0; i < c->store.slab_count; i++)
-        for (uint32_t j = 0; c->store.slabs[i].pixels && j < c->store.slabs[i].slots; j++) {
-            txm_slot *s = &c->store.slabs[i].slot[j];
-            if (s->state != TXM_SLOT_STATE_HELD)
-                continue;
-            if (mark_of(c, s) == epoch)
-                s->age = 0;
-            else if (!(((1u << s->age) - 1) & (epoch + (i << TXM_SLOT_BITS | j))) && s->age < MOST)
-                s->age++;
-        }
-}
 
 /* Whether a tile was not used since the epoch that `arg` points to. */
 static bool is_stale(txm_cache *c, uint32_t slot, void *arg)
@@ -101,11 +76,6 @@ const txm_policy txm_policies[] = {
     [TXM_CACHE_POLICY_LRU] = {.words = {"lru", "lru", "tiles that were not used for the longest time are evicted"},
                               .order = mark_of,
                               .by_launch = true},
-    [TXM_CACHE_POLICY_CLOCK4] = {.words = {"clock4", "clock",
-                                           "as lru, with counters of four bits, as in OptiX Toolkit"},
-                                 .order = order_by_age,
-                                 .end_epoch = grow_older,
-                                 .by_launch = true},
     [TXM_CACHE_POLICY_NONE] = {.words = {"none", "none", "nothing is evicted, even if the size is exceeded"},
                                .order = mark_of,
                                .keeps_all = true},

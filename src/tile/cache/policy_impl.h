@@ -13,7 +13,6 @@ typedef struct txm_policy {
     txm_cache_policy_words words;
     /* Sort key of a HELD slot: the lowest is evicted first; of equal ones, the one that was loaded first. */
     uint32_t (*order)(const txm_cache *c, const txm_slot *s);
-    void (*end_epoch)(txm_cache *c, uint32_t epoch);
     void (*end_render_tile)(txm_cache *c); /* at the end of txm_cache_end_epoch; may release the lock */
     bool keeps_all;                        /* nothing is evicted, and the budget may be exceeded */
     bool by_launch;                        /* preparing a view begins an epoch */

@@ -31,8 +31,7 @@ typedef struct txm_slot {
     uint32_t stamp; /* number of the load: of the tiles last used in the same epoch, those with lower stamps are evicted
                        first. For a retired slot the number of the newest view that may show it */
     uint8_t state;  /* txm_slot_state */
-    uint8_t age : 7; /* for CLOCK4 */
-    bool kept : 1;   /* pinned by the caller, or a stand-in: not evicted until it is unpinned */
+    bool kept;      /* pinned by the caller, or a stand-in: not evicted until it is unpinned */
     uint16_t pins; /* number of lookups and batches that need it; 0: may be evicted. For a staged slot the number of the
                       staging */
 } txm_slot;
