@@ -21,7 +21,7 @@
 #include "txmill/out_file.h"
 
 typedef struct replay_args {
-    txm_replay_ask ask;
+    txm_replay_request request;
     uint32_t read_us;
     const char *plot;
     bool overwrite, json, quiet;
@@ -50,7 +50,7 @@ static txm_status each_word(const char *text, txm_status (*take)(const char *wor
 /* Sizes are kept in ascending order without duplicates, on which the table and its conclusion rely. */
 static txm_status take_size(const char *word, void *user, txm_error *err)
 {
-    txm_replay_ask *ask = user;
+    txm_replay_request *request = user;
     uint64_t bytes;
     txm_status status = stm_parse_size(word, &bytes, err);
     if (status == TXM_OK && !bytes)
@@ -58,22 +58,22 @@ static txm_status take_size(const char *word, void *user, txm_error *err)
     if (status != TXM_OK)
         return status;
     size_t at = 0;
-    while (at < ask->size_count && ask->sizes[at] < bytes)
+    while (at < request->size_count && request->sizes[at] < bytes)
         at++;
-    if (at < ask->size_count && ask->sizes[at] == bytes)
+    if (at < request->size_count && request->sizes[at] == bytes)
         return TXM_OK;
-    if (ask->size_count == TXM_REPLAY_SIZES)
+    if (request->size_count == TXM_REPLAY_SIZES)
         return stm_fail(err, TXM_STATUS_USAGE, "must be at most %d sizes", TXM_REPLAY_SIZES);
-    memmove(ask->sizes + at + 1, ask->sizes + at, (ask->size_count - at) * sizeof *ask->sizes);
-    ask->sizes[at] = bytes;
-    ask->size_count++;
+    memmove(request->sizes + at + 1, request->sizes + at, (request->size_count - at) * sizeof *request->sizes);
+    request->sizes[at] = bytes;
+    request->size_count++;
     return TXM_OK;
 }
 
 /* Accepts the short names and those of the library; a policy named twice is simulated once. */
 static txm_status take_policy(const char *word, void *user, txm_error *err)
 {
-    txm_replay_ask *ask = user;
+    txm_replay_request *request = user;
     const txm_cache_policy_words *words;
     uint32_t policy = 0;
     while ((words = txm_cache_policy_words_of((txm_cache_policy)policy)) && strcmp(word, words->column) != 0 &&
@@ -83,42 +83,42 @@ static txm_status take_policy(const char *word, void *user, txm_error *err)
         policy = TXM_REPLAY_OPT;
     if (!words && strcmp(word, txm_replay_policy_name(policy)) != 0)
         return stm_fail(err, TXM_STATUS_USAGE, "must be words of '%s', separated by commas", stm_replay_policy_values);
-    for (size_t i = 0; i < ask->policy_count; i++)
-        if (ask->policies[i] == policy)
+    for (size_t i = 0; i < request->policy_count; i++)
+        if (request->policies[i] == policy)
             return TXM_OK;
-    ask->policies[ask->policy_count++] = policy;
+    request->policies[request->policy_count++] = policy;
     return TXM_OK;
 }
 
 /* Replaces earlier sizes; with NULL it only checks. */
 static txm_status parse_sizes(const char *text, void *field, txm_error *err)
 {
-    txm_replay_ask none = {0}, *ask = field ? field : &none;
-    ask->size_count = 0;
-    return each_word(text, take_size, ask, err);
+    txm_replay_request none = {0}, *request = field ? field : &none;
+    request->size_count = 0;
+    return each_word(text, take_size, request, err);
 }
 
 /* A later --policy replaces an earlier one, as for options with one value. */
 static txm_status parse_policies(const char *text, void *field, txm_error *err)
 {
-    txm_replay_ask none = {0}, *ask = field ? field : &none;
-    ask->policy_count = 0;
-    return each_word(text, take_policy, ask, err);
+    txm_replay_request none = {0}, *request = field ? field : &none;
+    request->policy_count = 0;
+    return each_word(text, take_policy, request, err);
 }
 
 #define AT(member) .offset = offsetof(replay_args, member)
 static const stm_option caches[] = {
-    STM_OPTION(CUSTOM, "cache", AT(ask), .arg = "SIZE,...", .parse = parse_sizes,
+    STM_OPTION(CUSTOM, "cache", AT(request), .arg = "SIZE,...", .parse = parse_sizes,
                .help = "Sizes of the cache (default: several, from a sixteenth of the working set up)"),
-    STM_OPTION(CUSTOM, "policy", AT(ask), .arg = "POLICY,...", .values = stm_replay_policy_values,
+    STM_OPTION(CUSTOM, "policy", AT(request), .arg = "POLICY,...", .values = stm_replay_policy_values,
                .parse = parse_policies, .help = "Which tiles are evicted (default: lru,tiles,opt)",
                .more = stm_replay_policy_more),
-    STM_OPTION(UINT, "keep-epochs", AT(ask.keep_epochs), .arg = "N", .min = 1, .max = 2,
+    STM_OPTION(UINT, "keep-epochs", AT(request.keep_epochs), .arg = "N", .min = 1, .max = 2,
                .help = "For the policy tiles: render tiles whose textures are kept (default: 1)"),
     STM_OPTION(UINT, "read-time", AT(read_us), .arg = "US", .min = 1, .max = 1000000000,
                .help = "Microseconds to read a tile (default: the mean of the traced run)",
                .more = "To estimate the effect of a slower disk or server."),
-    STM_OPTION_JOBS(AT(ask.threads)),
+    STM_OPTION_JOBS(AT(request.threads)),
     {0},
 };
 static const stm_option outputs[] = {
@@ -135,7 +135,7 @@ static const stm_option_group groups[] = {{"Caches", caches, 0}, {"Output", outp
 static void set_replay_defaults(void *p)
 {
     replay_args *a = p;
-    *a = (replay_args){.ask = {.keep_epochs = 1}};
+    *a = (replay_args){.request = {.keep_epochs = 1}};
 }
 
 /* ---- running ---- */
@@ -170,8 +170,8 @@ static txm_status replay(const replay_args *a, const char *path, txm_error *err)
     txm_status status = txm_trace_open(path, &trace, err);
     if (status != TXM_OK)
         return status;
-    status =
-        txm_replay_table_make(path, trace, &a->ask, stm_signal_flag(), a->quiet ? NULL : show_caches_done, &table, err);
+    status = txm_replay_table_make(path, trace, &a->request, stm_signal_flag(), a->quiet ? NULL : show_caches_done,
+                                   &table, err);
     stm_say_status("%s", "");
     if (status == TXM_OK && a->plot)
         status = write_plot(a->plot, &table, err);
@@ -191,7 +191,7 @@ static int run_replay(void *p, const stm_operands *operands)
     txm_error err = {0};
     if (a->json)
         stm_finish_in_json("txmill.replay", TXM_REPLAY_SCHEMA_VERSION);
-    a->ask.read_seconds = 1e-6 * a->read_us;
+    a->request.read_seconds = 1e-6 * a->read_us;
     const txm_output plot = {"--plot", a->plot, TXM_OUTPUT_PLOT, a->overwrite};
     if (operands->count != 1)
         stm_fail(&err, TXM_STATUS_USAGE,

@@ -112,7 +112,8 @@ static void show_replay(size_t done, size_t all)
 static txm_status write_html(const txm_stream_args *a, const char *name, const txm_render_options *o,
                              const txm_render_picture *p, txm_error *err)
 {
-    const txm_replay_ask usual = {.brief = true, .keep_epochs = o->cache->keep_epochs, .threads = a->settings.threads};
+    const txm_replay_request usual = {
+        .brief = true, .keep_epochs = o->cache->keep_epochs, .threads = a->settings.threads};
     txm_replay_table table = {0};
     txm_trace *trace = NULL;
     txm_status status = a->trace ? txm_trace_open(a->trace, &trace, err) : TXM_OK;

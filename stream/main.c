@@ -29,13 +29,13 @@ static void look_for_json(void *user, const stm_option_group *group, const stm_o
 }
 
 /* Whether --json was given, even among options that cannot be parsed, so that their failure is an object as well. */
-static bool asks_for_json(const stm_command *command, int argc, char **argv)
+static bool wants_json(const stm_command *command, int argc, char **argv)
 {
-    bool has = false, asks = false;
+    bool has = false, wants = false;
     stm_each_option(command, look_for_json, &has);
     for (int i = 0; has && i < argc && strcmp(argv[i], "--") != 0; i++)
-        asks |= !strcmp(argv[i], "--json");
-    return asks;
+        wants |= !strcmp(argv[i], "--json");
+    return wants;
 }
 
 static int run(const stm_command *command, int argc, char **argv)
@@ -46,7 +46,7 @@ static int run(const stm_command *command, int argc, char **argv)
     void *args = stm_calloc(1, command->args_bytes);
     char schema[64];
     snprintf(schema, sizeof schema, "txmill.%s", command->name);
-    if (asks_for_json(command, argc, argv))
+    if (wants_json(command, argc, argv))
         stm_finish_in_json(schema, command->schema_version);
     stm_parse_outcome outcome = STM_PARSE_FAILED;
     if (!operands.items || !args)

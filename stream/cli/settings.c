@@ -145,8 +145,8 @@ static txm_status failure_of(const cJSON *object, txm_error *err)
 }
 
 /* Runs `txmill COMMAND --json ...`; *out is an array of its objects. */
-static txm_status ask(const char *command, const stm_project_args *args, char *const *paths, size_t count, cJSON **out,
-                      txm_error *err)
+static txm_status query(const char *command, const stm_project_args *args, char *const *paths, size_t count,
+                        cJSON **out, txm_error *err)
 {
     enum { MOST_PATHS = 1000 };
     const char *options[][2] = {{"--ocio", args ? args->ocio : NULL},
@@ -285,7 +285,7 @@ txm_status stm_settings_of(const stm_project_args *args, char *const *paths, siz
             there[n++] = paths[i];
     if (!n)
         there[n++] = here;
-    txm_status status = ask("settings", NULL, there, n, &s->answers, err);
+    txm_status status = query("settings", NULL, there, n, &s->answers, err);
     free(there);
     if (status != TXM_OK)
         return status;
@@ -332,7 +332,7 @@ txm_status stm_settings_of_image(const stm_project_args *args, const char *image
     cJSON *answers;
     char *paths[] = {(char *)image};
     *space = NULL;
-    txm_status status = ask("resolve", args, paths, 1, &answers, err);
+    txm_status status = query("resolve", args, paths, 1, &answers, err);
     const cJSON *o = answers ? answers->child : NULL;
     const char *name = text_of(o, "colorspace"), *word = text_of(o, "alpha");
     if (status == TXM_OK && (!name || !word))

@@ -64,17 +64,17 @@ const stm_option txm_play_options[] = {
                .most = 100.0,
                .help = "How full the cache is when lookups begin to mark the tiles that they use (default: 90)"),
     STM_OPTION(FLAG, "virtual", .rare = true, .verbs = TXM_STREAM_PLAY, AT(is_virtual),
-               .help = "Compute time from prices instead of the clock",
+               .help = "Compute time from costs instead of the clock",
                .more = "Pictures and figures are then the same on every machine and for any number of threads. Each "
-                       "of the prices below implies it."),
+                       "of the costs below implies it."),
     STM_OPTION(NUMBER, "frame-ms", .rare = true, .verbs = TXM_STREAM_PLAY, AT(frame_ms), .arg = "MS", .most = 1e9,
-               .help = "Price of the rays of a frame (default: 33)"),
+               .help = "Cost of the rays of a frame (default: 33)"),
     STM_OPTION(NUMBER, "tile-ms", .rare = true, .verbs = TXM_STREAM_PLAY, AT(tile_ms), .arg = "MS", .most = 1e9,
-               .help = "Price of loading a tile (default: 0.05)"),
+               .help = "Cost of loading a tile (default: 0.05)"),
     STM_OPTION(NUMBER, "texel-ns", .rare = true, .verbs = TXM_STREAM_PLAY, AT(texel_ns), .arg = "NS", .most = 1e9,
-               .help = "Price of looking up a texel (default: 2)"),
+               .help = "Cost of looking up a texel (default: 2)"),
     STM_OPTION(NUMBER, "request-ns", .rare = true, .verbs = TXM_STREAM_PLAY, AT(request_ns), .arg = "NS", .most = 1e9,
-               .help = "Price of writing a request (default: 20)"),
+               .help = "Cost of writing a request (default: 20)"),
     STM_OPTION(NUMBER, "latency-ms", .rare = true, .verbs = TXM_STREAM_PLAY, AT(latency_ms), .arg = "MS", .most = 1e9,
                .help = "Time from the end of a frame until its requests can be loaded (default: 0)"),
     STM_OPTION(UINT, "keys", .rare = true, .verbs = TXM_STREAM_PLAY, AT(keys), .arg = "N", .max = 65536,
@@ -107,16 +107,16 @@ void txm_play_options_of(const txm_play_args *a, txm_frames_options *o)
 {
     const struct {
         double given;
-        double *price;
-    } prices[] = {{a->frame_ms, &o->prices.frame_ms},
-                  {a->tile_ms, &o->prices.tile_ms},
-                  {a->texel_ns, &o->prices.texel_ns},
-                  {a->request_ns, &o->prices.request_ns},
-                  {a->latency_ms, &o->prices.latency_ms}};
+        double *cost;
+    } costs[] = {{a->frame_ms, &o->cost_model.frame_ms},
+                 {a->tile_ms, &o->cost_model.tile_ms},
+                 {a->texel_ns, &o->cost_model.texel_ns},
+                 {a->request_ns, &o->cost_model.request_ns},
+                 {a->latency_ms, &o->cost_model.latency_ms}};
     o->is_virtual = a->is_virtual;
-    for (size_t i = 0; i < sizeof prices / sizeof *prices; i++)
-        if (prices[i].given >= 0.0) {
-            *prices[i].price = prices[i].given;
+    for (size_t i = 0; i < sizeof costs / sizeof *costs; i++)
+        if (costs[i].given >= 0.0) {
+            *costs[i].cost = costs[i].given;
             o->is_virtual = true;
         }
     o->requests = a->requests;

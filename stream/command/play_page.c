@@ -189,7 +189,7 @@ static void write_verdict(FILE *out, const txm_play_run *run)
     }
     fprintf(out, "</p>\n<p>%u x %u px, %s a frame, time %s; a list of %u requests, waves of %u lanes; ", run->width,
             run->height, stm_format_count(run->options->render.samples, "sample", samples),
-            run->options->is_virtual ? "by prices" : "measured", run->options->requests, run->options->wave);
+            run->options->is_virtual ? "by costs" : "measured", run->options->requests, run->options->wave);
     fprintf(out,
             "%" PRIu64 " tiles loaded, %" PRIu64 " of them again, %" PRIu64 " evicted, %" PRIu64
             " could not be read.</p>\n",

@@ -173,12 +173,12 @@ static void json_options(cJSON *object, const txm_frames_options *f)
     stm_json_bool(o, "virtual", f->is_virtual);
     if (!f->is_virtual)
         return;
-    cJSON *prices = stm_json_object(o, "prices");
-    stm_json_number(prices, "frame_ms", f->prices.frame_ms, 6);
-    stm_json_number(prices, "tile_ms", f->prices.tile_ms, 6);
-    stm_json_number(prices, "texel_ns", f->prices.texel_ns, 6);
-    stm_json_number(prices, "request_ns", f->prices.request_ns, 6);
-    stm_json_number(prices, "latency_ms", f->prices.latency_ms, 6);
+    cJSON *costs = stm_json_object(o, "prices");
+    stm_json_number(costs, "frame_ms", f->cost_model.frame_ms, 6);
+    stm_json_number(costs, "tile_ms", f->cost_model.tile_ms, 6);
+    stm_json_number(costs, "texel_ns", f->cost_model.texel_ns, 6);
+    stm_json_number(costs, "request_ns", f->cost_model.request_ns, 6);
+    stm_json_number(costs, "latency_ms", f->cost_model.latency_ms, 6);
 }
 
 static void json_images(cJSON *object, const txm_play_run *run)

@@ -37,7 +37,7 @@ typedef struct view_loop {
     txm_view_worker *worker;
     txm_flight flight;
     txm_pace pace[2]; /* pace with all light, and with direct light */
-    txm_view_wish wish;
+    txm_view_request request;
     txm_view_result last;
     txm_view_overlay overlay;
     bool is_open, is_closed, is_dirty, is_paused, is_hidden, moves;
@@ -61,16 +61,16 @@ static void say_in_window(view_loop *v, const char *text)
 static void change_budget(view_loop *v, bool more)
 {
     const uint64_t least = 1 << 18, most = (uint64_t)1 << 50;
-    const uint64_t held = v->wish.budget ? v->wish.budget : v->last.frame.allocated_bytes;
+    const uint64_t held = v->request.budget ? v->request.budget : v->last.frame.allocated_bytes;
     if (more ? held <= most : held >= least)
-        v->wish.budget = more ? held * 2 : held / 2;
+        v->request.budget = more ? held * 2 : held / 2;
 }
 
 static void next_policy(view_loop *v)
 {
-    v->wish.policy++;
-    if (!txm_cache_policy_name((txm_cache_policy)v->wish.policy))
-        v->wish.policy = 0;
+    v->request.policy++;
+    if (!txm_cache_policy_name((txm_cache_policy)v->request.policy))
+        v->request.policy = 0;
 }
 
 /* Takes the first number for which there is no file. */
@@ -88,7 +88,7 @@ static void ask_for_shot(view_loop *v)
 
 static void press_key(view_loop *v, int32_t key)
 {
-    txm_view_wish *w = &v->wish;
+    txm_view_request *w = &v->request;
     switch (key) {
     case TXM_KEY_ESCAPE:
         v->is_closed = true;
@@ -174,40 +174,42 @@ static void fly_on(view_loop *v)
     const bool moved = v->moves;
     v->moves = v->now - v->moved < rest_seconds;
     if (!v->moves)
-        v->wish.direct = false;
+        v->request.direct = false;
     else if (!moved)
-        v->wish.direct = !txm_pace_fits(&v->pace[0], frame_ms, v->width, v->height);
+        v->request.direct = !txm_pace_fits(&v->pace[0], frame_ms, v->width, v->height);
     if (v->moves) {
-        txm_pace_size(&v->pace[v->wish.direct], frame_ms, v->width, v->height, &v->wish.width, &v->wish.height);
+        txm_pace_size(&v->pace[v->request.direct], frame_ms, v->width, v->height, &v->request.width,
+                      &v->request.height);
     } else {
-        v->wish.width = v->width;
-        v->wish.height = v->height;
+        v->request.width = v->width;
+        v->request.height = v->height;
     }
-    v->wish.camera = txm_flight_camera(&v->flight, v->width, v->height);
+    v->request.camera = txm_flight_camera(&v->flight, v->width, v->height);
 }
 
 /* Whether no frame has to be rendered: the window is hidden, the view is paused, or nothing was changed and the picture
  * has accumulated long enough. */
 static bool is_idle(const view_loop *v)
 {
-    const txm_view_wish *has = &v->last.wish;
-    const bool same = memcmp(&has->camera, &v->wish.camera, sizeof has->camera) == 0 && has->width == v->wish.width &&
-                      has->height == v->wish.height && has->budget == v->wish.budget && has->show == v->wish.show &&
-                      has->policy == v->wish.policy && has->textures == v->wish.textures &&
-                      has->resolution == v->wish.resolution && has->direct == v->wish.direct;
+    const txm_view_request *has = &v->last.request;
+    const bool same = memcmp(&has->camera, &v->request.camera, sizeof has->camera) == 0 &&
+                      has->width == v->request.width && has->height == v->request.height &&
+                      has->budget == v->request.budget && has->show == v->request.show &&
+                      has->policy == v->request.policy && has->textures == v->request.textures &&
+                      has->resolution == v->request.resolution && has->direct == v->request.direct;
     return v->is_hidden || v->is_paused || (same && !v->frames_wanted && v->last.frame.accumulated >= ENOUGH);
 }
 
 static void begin_frame(view_loop *v)
 {
     fly_on(v);
-    v->wish.still = is_idle(v);
-    v->wish.shot = v->wants_shot ? v->shot : NULL;
-    if (v->wish.still && !v->wants_shot)
+    v->request.still = is_idle(v);
+    v->request.shot = v->wants_shot ? v->shot : NULL;
+    if (v->request.still && !v->wants_shot)
         return;
     v->wants_shot = false;
     v->full = !v->moves;
-    txm_view_worker_start(v->worker, &v->wish);
+    txm_view_worker_start(v->worker, &v->request);
 }
 
 /* Handles results that only matter if they changed since the previous job. */
@@ -215,14 +217,14 @@ static void note_result(view_loop *v, const txm_view_result *r)
 {
     char text[sizeof v->overlay.message];
     if (r->setting) {
-        v->wish.budget = r->wish.budget;
-        v->wish.policy = r->wish.policy;
-        v->wish.resolution = r->wish.resolution;
+        v->request.budget = r->request.budget;
+        v->request.policy = r->request.policy;
+        v->request.resolution = r->request.resolution;
         say_in_window(v, r->setting_err.message);
     }
-    if (v->wish.shot && r->shot)
+    if (v->request.shot && r->shot)
         say_in_window(v, r->shot_err.message);
-    if (v->wish.shot) {
+    if (v->request.shot) {
         if (!r->shot) {
             snprintf(text, sizeof text, "wrote %s", v->shot);
             say_in_window(v, text);
@@ -237,9 +239,9 @@ static void begin_flight(view_loop *v, const txm_view_result *r)
     const txm_frames *frames = txm_view_worker_frames(v->worker);
     v->is_open = true;
     v->last = *r;
-    v->wish = r->wish;
+    v->request = r->request;
     v->stepped = v->now;
-    txm_flight_begin(&v->flight, &r->wish.camera, txm_frames_distance(frames, false));
+    txm_flight_begin(&v->flight, &r->request.camera, txm_frames_distance(frames, false));
 }
 
 /* A frame that was cancelled because the camera moved is not a failure. */
@@ -255,11 +257,11 @@ static txm_status take_result(view_loop *v, const txm_view_result *r, txm_error 
     note_result(v, r);
     if (r->status && r->status != TXM_STATUS_CANCELLED)
         return stm_fail_as(err, &r->err);
-    const bool is_new = r->status == TXM_OK && !v->wish.still;
+    const bool is_new = r->status == TXM_OK && !v->request.still;
     v->last = *r;
     if (!is_new)
         return TXM_OK;
-    txm_pace_note(&v->pace[r->wish.direct], (uint64_t)r->width * r->height, r->ms);
+    txm_pace_note(&v->pace[r->request.direct], (uint64_t)r->width * r->height, r->ms);
     txm_view_overlay_note(&v->overlay, v->now - v->shown);
     v->shown = v->now;
     v->is_dirty = true;
@@ -303,7 +305,7 @@ txm_status txm_stream_view_check(const txm_play_args *a, txm_error *err)
                    {a->keys != 0, "--keys"},
                    {a->is_virtual || a->frame_ms >= 0.0 || a->tile_ms >= 0.0 || a->texel_ns >= 0.0 ||
                         a->request_ns >= 0.0 || a->latency_ms >= 0.0,
-                    "--virtual, or a price"}};
+                    "--virtual, or a cost"}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (options[i].given)
             return stm_fail(err, TXM_STATUS_USAGE, "%s: use 'txmill stream play'", options[i].option);

@@ -41,7 +41,7 @@ static void add_frame(const txm_view_overlay *o, const txm_view_result *r, bool 
 {
     const double rate = o->seconds_a_frame > 0.0 ? 1.0 / o->seconds_a_frame : 0.0;
     char state[32] = "direct light";
-    if (!r->wish.direct)
+    if (!r->request.direct)
         snprintf(state, sizeof state, "frame %u", r->frame.accumulated);
     add_line(l, "%.1f ms, %.0f frames/s, %u x %u px, %s%s", r->frame.ms, rate, r->width, r->height, state,
              is_paused ? ", paused" : "");
@@ -52,23 +52,23 @@ static void add_memory(const txm_view_result *r, txm_view_lines *l)
     char held[STM_FORMAT_BYTES], budget[STM_FORMAT_BYTES];
     stm_format_bytes(r->frame.resident_bytes, held);
     add_line(l, "textures %s of %s, %s, %g %% resolution", held,
-             r->wish.budget ? stm_format_bytes(r->wish.budget, budget) : "no bound",
-             txm_cache_policy_name((txm_cache_policy)r->wish.policy), (double)r->wish.resolution * 100.0);
+             r->request.budget ? stm_format_bytes(r->request.budget, budget) : "no bound",
+             txm_cache_policy_name((txm_cache_policy)r->request.policy), (double)r->request.resolution * 100.0);
 }
 
 static void add_textures(const txm_view_result *r, txm_view_lines *l)
 {
     const txm_frame_stats *s = &r->frame;
-    if (r->wish.textures != TXM_FRAMES_STREAMED) {
-        add_line(l, "%s", r->wish.textures == TXM_FRAMES_COARSEST ? "one colour per texture" : "no textures");
+    if (r->request.textures != TXM_FRAMES_STREAMED) {
+        add_line(l, "%s", r->request.textures == TXM_FRAMES_COARSEST ? "one colour per texture" : "no textures");
         return;
     }
     const double sharp = s->texels ? 100.0 * (double)s->sharp / (double)s->texels : 100.0;
     add_line(l, "requests %" PRIu64 " of %" PRIu64 " tiles, %u load", s->requested, s->unique, s->batch);
     add_line(l, "sharp %.1f %% of texels%s", sharp,
-             r->wish.show == TXM_FRAMES_SHOW_MISSING  ? ", missing ones in magenta"
-             : r->wish.show == TXM_FRAMES_SHOW_LEVELS ? ", levels in colours"
-                                                      : "");
+             r->request.show == TXM_FRAMES_SHOW_MISSING  ? ", missing ones in magenta"
+             : r->request.show == TXM_FRAMES_SHOW_LEVELS ? ", levels in colours"
+                                                         : "");
     if (s->failed)
         add_line(l, "%" PRIu64 " texels of files that cannot be read", s->failed);
 }

@@ -33,7 +33,7 @@ struct txm_view_worker {
     job_state state;
     bool ends;
     /* It is owned by the thread that has the job. */
-    txm_view_wish wish;
+    txm_view_request request;
     txm_view_result result;
     txm_frames *frames;
     float *rgb;
@@ -97,32 +97,33 @@ static txm_status take_picture(txm_view_worker *w, txm_error *err)
 }
 
 /* Applies the differences from the previous job; a refused value keeps its old setting. */
-static void change_settings(txm_view_worker *w, txm_view_wish *has, const txm_view_wish *wish)
+static void change_settings(txm_view_worker *w, txm_view_request *has, const txm_view_request *request)
 {
     txm_view_result *r = &w->result;
     r->setting = TXM_OK;
-    if (wish->budget != has->budget && !(r->setting = txm_frames_set_budget(w->frames, wish->budget, &r->setting_err)))
-        has->budget = wish->budget;
-    if (wish->resolution != has->resolution && !r->setting &&
-        !(r->setting = txm_frames_set_resolution(w->frames, wish->resolution, &r->setting_err)))
-        has->resolution = wish->resolution;
-    if (wish->policy != has->policy && !r->setting &&
-        !(r->setting = txm_frames_set_policy(w->frames, wish->policy, &r->setting_err)))
-        has->policy = wish->policy;
-    if ((wish->width != has->width || wish->height != has->height) && !r->setting &&
-        !(r->setting = txm_frames_set_size(w->frames, wish->width, wish->height, &r->setting_err))) {
-        has->width = wish->width;
-        has->height = wish->height;
+    if (request->budget != has->budget &&
+        !(r->setting = txm_frames_set_budget(w->frames, request->budget, &r->setting_err)))
+        has->budget = request->budget;
+    if (request->resolution != has->resolution && !r->setting &&
+        !(r->setting = txm_frames_set_resolution(w->frames, request->resolution, &r->setting_err)))
+        has->resolution = request->resolution;
+    if (request->policy != has->policy && !r->setting &&
+        !(r->setting = txm_frames_set_policy(w->frames, request->policy, &r->setting_err)))
+        has->policy = request->policy;
+    if ((request->width != has->width || request->height != has->height) && !r->setting &&
+        !(r->setting = txm_frames_set_size(w->frames, request->width, request->height, &r->setting_err))) {
+        has->width = request->width;
+        has->height = request->height;
     }
-    if (wish->show != has->show)
-        txm_frames_set_show(w->frames, (txm_frames_show)wish->show);
-    if (wish->textures != has->textures)
-        txm_frames_set_textures(w->frames, (txm_frames_textures)wish->textures);
-    txm_frames_set_direct(w->frames, wish->direct);
-    has->direct = wish->direct;
-    has->show = wish->show;
-    has->textures = wish->textures;
-    has->camera = wish->camera;
+    if (request->show != has->show)
+        txm_frames_set_show(w->frames, (txm_frames_show)request->show);
+    if (request->textures != has->textures)
+        txm_frames_set_textures(w->frames, (txm_frames_textures)request->textures);
+    txm_frames_set_direct(w->frames, request->direct);
+    has->direct = request->direct;
+    has->show = request->show;
+    has->textures = request->textures;
+    has->camera = request->camera;
 }
 
 static void make_frame(txm_view_worker *w)
@@ -130,13 +131,13 @@ static void make_frame(txm_view_worker *w)
     txm_view_result *r = &w->result;
     r->shot = TXM_OK;
     r->status = TXM_OK;
-    if (w->wish.shot)
-        r->shot = txm_stream_write_rgb(w->wish.shot, w->rgb, r->width, r->height, &r->shot_err);
-    if (w->wish.still)
+    if (w->request.shot)
+        r->shot = txm_stream_write_rgb(w->request.shot, w->rgb, r->width, r->height, &r->shot_err);
+    if (w->request.still)
         return;
     const double begin = stm_clock_seconds();
-    change_settings(w, &r->wish, &w->wish);
-    r->status = txm_frames_advance(w->frames, &w->wish.camera, &r->err);
+    change_settings(w, &r->request, &w->request);
+    r->status = txm_frames_advance(w->frames, &w->request.camera, &r->err);
     if (r->status)
         return;
     r->frame = *txm_frames_last(w->frames);
@@ -151,13 +152,13 @@ static void open_frames(txm_view_worker *w)
     r->status = txm_frames_open(w->scene, o, &w->frames, &r->err);
     if (r->status)
         return;
-    r->wish = (txm_view_wish){.budget = o->render.cache->max_bytes,
-                              .resolution = o->render.cache->resolution,
-                              .policy = o->render.cache->policy,
-                              .textures = o->textures,
-                              .show = o->show,
-                              .camera = w->scene->camera};
-    txm_frames_size(w->frames, &r->wish.width, &r->wish.height);
+    r->request = (txm_view_request){.budget = o->render.cache->max_bytes,
+                                    .resolution = o->render.cache->resolution,
+                                    .policy = o->render.cache->policy,
+                                    .textures = o->textures,
+                                    .show = o->show,
+                                    .camera = w->scene->camera};
+    txm_frames_size(w->frames, &r->request.width, &r->request.height);
 }
 
 static void *work(void *user)
@@ -237,10 +238,10 @@ void txm_view_worker_free(txm_view_worker **worker)
 
 /* ---- handing over ---- */
 
-void txm_view_worker_start(txm_view_worker *w, const txm_view_wish *wish)
+void txm_view_worker_start(txm_view_worker *w, const txm_view_request *request)
 {
     pthread_mutex_lock(&w->lock);
-    w->wish = *wish;
+    w->request = *request;
     __atomic_store_n(&w->cancel, 0, __ATOMIC_RELEASE);
     w->state = STARTED;
     pthread_cond_broadcast(&w->changed);

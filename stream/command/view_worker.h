@@ -8,7 +8,7 @@
 #include "render/frames.h"
 
 /* The settings that can change while frames run, and the camera. */
-typedef struct txm_view_wish {
+typedef struct txm_view_request {
     uint64_t budget;
     float resolution;
     uint32_t policy, textures, show; /* as in txm_frames_options */
@@ -17,17 +17,17 @@ typedef struct txm_view_wish {
     bool direct;      /* see txm_frames_set_direct */
     bool still;       /* render no frame, only write a screenshot */
     const char *shot; /* first write the last picture shown to this file; NULL: none */
-} txm_view_wish;
+} txm_view_request;
 
 /* The result of a job. */
 typedef struct txm_view_result {
     txm_status status; /* CANCELLED: no frame */
     txm_error err;
-    txm_status setting; /* of a setting that could not be changed; the old value is kept, also in `wish` */
+    txm_status setting; /* of a setting that could not be changed; the old value is kept, also in `request` */
     txm_error setting_err;
     txm_status shot;
     txm_error shot_err;
-    txm_view_wish wish; /* the current settings */
+    txm_view_request request; /* the current settings */
     txm_frame_stats frame;
     double ms;           /* time of the frame and of its conversion for the window */
     const uint8_t *rgba; /* of the picture, valid until the next job; NULL: none yet */
@@ -44,7 +44,7 @@ txm_status txm_view_worker_new(const txm_render_scene *scene, const txm_frames_o
 void txm_view_worker_free(txm_view_worker **worker);
 
 /* Starts the next job, after the last one's result was taken. */
-void txm_view_worker_start(txm_view_worker *worker, const txm_view_wish *wish);
+void txm_view_worker_start(txm_view_worker *worker, const txm_view_request *request);
 /* Makes the job in progress end soon, with CANCELLED unless it is complete by then. */
 void txm_view_worker_stop(txm_view_worker *worker);
 /* Waits at most this long for the end of the job in progress; returns true once when it has ended. */

@@ -177,7 +177,7 @@ static txm_status ask_for_map(budget *b, const txm_render_scene *scene, txm_rend
     const txm_world_grid grid = txm_world_grid_of(scene, bound);
     out->map_columns = grid.columns;
     out->map_rows = grid.rows;
-    txm_world_grid_ask(scene, bound, &b->views[0]);
+    txm_world_grid_request(scene, bound, &b->views[0]);
     return harvest(b, &b->views[0], &b->map) ? TXM_OK : stm_no_memory(err, NULL);
 }
 

@@ -23,7 +23,7 @@ typedef struct shared {
 typedef struct worker {
     shared *shared;
     bool is_caller; /* the thread that reports progress */
-    txm_looker looker;
+    txm_lookup_source source;
     txm_cache_thread *thread;
     uint32_t requests[TXM_PATH_REQUESTS]; /* requests of a budget */
 } worker;
@@ -40,7 +40,7 @@ static void trace_pixel(worker *t, uint32_t pixel, uint64_t *rays)
         do {
             txm_path_intersect(&job->world, &path);
             ++*rays;
-        } while (txm_path_shade(&job->world, &t->looker, &path) == TXM_STEP_ON && !stm_is_cancelled(cancel));
+        } while (txm_path_shade(&job->world, &t->source, &path) == TXM_STEP_ON && !stm_is_cancelled(cancel));
         txm_film_add(&job->film, &path);
     }
 }
@@ -85,15 +85,16 @@ static txm_status run(shared *s, worker *workers, uint32_t count, txm_error *err
     return status;
 }
 
-/* The looker for the cache, the set, or a budget's page tables. */
-static txm_looker looker_of(const txm_render_job *job, worker *of)
+/* The source for the cache, the set, or a budget's page tables. */
+static txm_lookup_source source_of(const txm_render_job *job, worker *of)
 {
     const txm_lane lane = {.capacity = job->biased ? TXM_PATH_REQUESTS : 0, .requests = of->requests};
     if (job->options->untextured)
-        return txm_looker_untextured();
+        return txm_lookup_source_untextured();
     if (job->biased)
-        return txm_looker_asking(job->biased, TXM_BUDGET_RESOLUTIONS, of->thread, lane);
-    return of->thread ? txm_looker_waiting(of->thread) : txm_looker_viewing(&of->shared->view, NULL, lane, false, 0);
+        return txm_lookup_source_requesting(job->biased, TXM_BUDGET_RESOLUTIONS, of->thread, lane);
+    return of->thread ? txm_lookup_source_waiting(of->thread)
+                      : txm_lookup_source_viewing(&of->shared->view, NULL, lane, false, 0);
 }
 
 /* Each worker has a cache thread, which remembers its last tiles; without a cache, the view is used. */
@@ -112,7 +113,7 @@ txm_status txm_engine_paths(txm_render_job *job, txm_render_rect rect, txm_error
         txm_cache *waits = job->biased ? job->warps : job->textures.cache;
         if (waits)
             status = txm_cache_thread_new(waits, &workers[i].thread, err);
-        workers[i].looker = looker_of(job, &workers[i]);
+        workers[i].source = source_of(job, &workers[i]);
     }
     double begin = stm_clock_seconds();
     if (status == TXM_OK)

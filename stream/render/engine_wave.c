@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "render/asks.h"
 #include "render/engine.h"
+#include "render/lookup_queue.h"
 
 enum { PATHS_PER_JOB = 2048, REQUESTS_PER_JOB = 4096 };
 
@@ -15,8 +15,8 @@ enum { PATHS_PER_JOB = 2048, REQUESTS_PER_JOB = 4096 };
 typedef struct span {
     struct wave *wave;
     uint32_t first, count;
-    txm_looker looker;
-    txm_ask_list noted; /* lookups for devices */
+    txm_lookup_source source;
+    txm_lookup_list noted; /* lookups for devices */
 } span;
 
 typedef struct wave {
@@ -28,8 +28,8 @@ typedef struct wave {
     uint32_t *requests;
     span *spans;
     txm_lane **lanes;
-    txm_asks *asks; /* NULL: lookups use a view */
-    txm_ask_list **noted;
+    txm_lookup_queue *queue; /* NULL: lookups use a view */
+    txm_lookup_list **noted;
     uint32_t lanes_max, spans_max;
     txm_render_rect rect;
     uint64_t first; /* sample of the rectangle that path 0 traces */
@@ -67,8 +67,8 @@ static void shade_span(void *arg)
     const volatile int *cancel = s->wave->job->options->cancel;
     for (uint32_t i = s->first; i < s->first + s->count && !stm_is_cancelled(cancel); i++) {
         uint32_t path = s->wave->pending[i];
-        s->looker.path = path;
-        s->wave->steps[path] = (uint8_t)txm_path_shade(&s->wave->job->world, &s->looker, &s->wave->paths[path]);
+        s->source.path = path;
+        s->wave->steps[path] = (uint8_t)txm_path_shade(&s->wave->job->world, &s->source, &s->wave->paths[path]);
     }
 }
 
@@ -108,10 +108,10 @@ static txm_status load(wave *w, uint32_t spans, txm_error *err)
 }
 
 /* The same if devices look up: they run all collected lookups, in as many launches as needed. */
-static txm_status ask(wave *w, uint32_t spans, txm_error *err)
+static txm_status run_lookups(wave *w, uint32_t spans, txm_error *err)
 {
     double begin = stm_clock_seconds();
-    txm_status status = txm_asks_answer(w->asks, w->noted, spans, err);
+    txm_status status = txm_lookup_queue_run(w->queue, w->noted, spans, err);
     w->job->counts.load_seconds += stm_clock_seconds() - begin;
     txm_moments_note(&w->job->moments, w->job->textures.cache, w->job->samples_done);
     return status;
@@ -123,12 +123,12 @@ static txm_status launch(wave *w, uint32_t count, uint32_t *left, txm_error *err
     txm_view view;
     uint32_t spans = 0;
     txm_render_job *job = w->job;
-    txm_status status = w->asks ? TXM_OK : txm_cache_prepare(job->textures.cache, &view, NULL, err);
+    txm_status status = w->queue ? TXM_OK : txm_cache_prepare(job->textures.cache, &view, NULL, err);
     if (status)
         return status;
-    for (uint32_t i = 0; !w->asks && i < w->spans_max; i++) {
-        w->spans[i].looker.view = &view;
-        w->spans[i].looker.lane.count = 0;
+    for (uint32_t i = 0; !w->queue && i < w->spans_max; i++) {
+        w->spans[i].source.view = &view;
+        w->spans[i].source.lane.count = 0;
     }
     double begin = stm_clock_seconds();
     status = over(w, count, shade_span, &spans, err);
@@ -147,7 +147,7 @@ static txm_status launch(wave *w, uint32_t count, uint32_t *left, txm_error *err
     job->counts.relaunches += *left;
     if (status || !*left)
         return status;
-    return w->asks ? ask(w, spans, err) : load(w, spans, err);
+    return w->queue ? run_lookups(w, spans, err) : load(w, spans, err);
 }
 
 /* Takes a step of a path whose tiles are never in memory together: if lookups depend on others, the tile of the last
@@ -158,9 +158,9 @@ static txm_status take_alone(wave *w, uint32_t path, txm_error *err)
     txm_cache_thread *thread = NULL;
     double begin = stm_clock_seconds();
     txm_status status = txm_cache_thread_new(job->textures.cache, &thread, err);
-    txm_looker looker = txm_looker_waiting(thread);
+    txm_lookup_source source = txm_lookup_source_waiting(thread);
     if (status == TXM_OK)
-        w->steps[path] = (uint8_t)txm_path_shade(&job->world, &looker, &w->paths[path]);
+        w->steps[path] = (uint8_t)txm_path_shade(&job->world, &source, &w->paths[path]);
     txm_cache_thread_free(&thread);
     job->counts.load_seconds += stm_clock_seconds() - begin;
     job->counts.steps++;
@@ -175,8 +175,8 @@ static txm_status step(wave *w, uint32_t active, uint32_t *next, txm_error *err)
     txm_render_job *job = w->job;
     uint32_t width = active, pending = active, passes = 0, patience = 1 + 3 * job->depth;
     txm_status status = TXM_OK;
-    if (w->asks)
-        txm_asks_forget(w->asks, w->lanes_max);
+    if (w->queue)
+        txm_lookup_queue_forget(w->queue, w->lanes_max);
     for (uint32_t i = 0; i < active; i++)
         w->pending[i] = w->active[i];
     while (status == TXM_OK && pending) {
@@ -243,7 +243,7 @@ static void wave_free(wave *w)
     for (uint32_t i = 0; w->spans && i < w->spans_max; i++)
         free(w->spans[i].noted.items);
     free(w->noted);
-    txm_asks_free(&w->asks);
+    txm_lookup_queue_free(&w->queue);
     free(w->spans);
     free(w->lanes);
 }
@@ -264,19 +264,19 @@ static bool wave_new(wave *w, txm_render_job *job, txm_render_rect rect, uint64_
     w->noted = stm_calloc(w->spans_max, sizeof *w->noted);
     const size_t images = job->world.scene->image_count;
     if (job->devices.count && !job->options->untextured)
-        w->asks = txm_asks_new(&job->devices, job->textures.bound, images, images, lanes, job->depth > 0);
+        w->queue = txm_lookup_queue_new(&job->devices, job->textures.bound, images, images, lanes, job->depth > 0);
     if (!w->paths || !w->steps || !w->pending || !w->active || !w->spans || !w->lanes || !w->requests || !w->noted ||
-        (job->devices.count && !job->options->untextured && !w->asks))
+        (job->devices.count && !job->options->untextured && !w->queue))
         return false;
     for (uint32_t i = 0; i < w->spans_max; i++) {
         w->spans[i].wave = w;
         const txm_lane lane = {.capacity = REQUESTS_PER_JOB, .requests = w->requests + (size_t)i * REQUESTS_PER_JOB};
-        w->spans[i].looker = job->options->untextured ? txm_looker_untextured()
-                             : w->asks
-                                 ? txm_looker_of_devices(w->asks, &w->spans[i].noted, job->textures.cache,
-                                                         job->options->trace != NULL, i)
-                                 : txm_looker_viewing(NULL, job->textures.cache, lane, job->options->trace != NULL, i);
-        w->lanes[i] = &w->spans[i].looker.lane;
+        w->spans[i].source =
+            job->options->untextured ? txm_lookup_source_untextured()
+            : w->queue               ? txm_lookup_source_of_devices(w->queue, &w->spans[i].noted, job->textures.cache,
+                                                                    job->options->trace != NULL, i)
+                       : txm_lookup_source_viewing(NULL, job->textures.cache, lane, job->options->trace != NULL, i);
+        w->lanes[i] = &w->spans[i].source.lane;
         w->noted[i] = &w->spans[i].noted;
     }
     return true;

@@ -212,8 +212,7 @@ static void wait_for_batch(txm_frame_loads *l, const volatile int *cancel)
 }
 
 txm_status txm_frame_loads_end(txm_frame_loads *l, const txm_request_list *list, uint32_t frame, double now_ms,
-                               const txm_frames_prices *prices, const volatile int *cancel, uint32_t *cut,
-                               txm_error *err)
+                               const txm_cost_model *costs, const volatile int *cancel, uint32_t *cut, txm_error *err)
 {
     uint32_t asked = 0;
     *cut = 0;
@@ -235,7 +234,7 @@ txm_status txm_frame_loads_end(txm_frame_loads *l, const txm_request_list *list,
     l->loading = true;
     l->picture_batches += l->was_full;
     l->asked_frame = frame;
-    l->due_ms = now_ms + prices->latency_ms + prices->tile_ms * l->batch;
+    l->due_ms = now_ms + costs->latency_ms + costs->tile_ms * l->batch;
     if (l->is_virtual)
         wait_for_batch(l, cancel);
     return TXM_OK;

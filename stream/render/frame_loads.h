@@ -59,8 +59,7 @@ txm_status txm_frame_loads_begin(txm_frame_loads *loads, double now_ms, uint64_t
 /* Ends a frame with its list: begins a batch, unless one is being loaded. *cut is the number of tiles that do not fit.
  * In virtual time this waits for the batch, and `cancel` ends the wait. */
 txm_status txm_frame_loads_end(txm_frame_loads *loads, const txm_request_list *list, uint32_t frame, double now_ms,
-                               const txm_frames_prices *prices, const volatile int *cancel, uint32_t *cut,
-                               txm_error *err);
+                               const txm_cost_model *costs, const volatile int *cancel, uint32_t *cut, txm_error *err);
 /* The cache has another budget. */
 void txm_frame_loads_resized(txm_frame_loads *loads);
 /* Closes the view of a frame that makes no requests. */

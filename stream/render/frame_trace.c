@@ -104,10 +104,10 @@ static uint32_t step_paths(txm_frame_part *part, uint32_t block, txm_path *paths
         txm_path_intersect(t->world, &paths[active[i]]);
     part->rays += count;
     for (uint32_t i = 0; i < count; i++) {
-        part->look.lane = lanes[active[i]];
-        part->look.looker.path = block * TXM_BLOCK_LANES + part->look.lane;
-        part->look.lacks_answer = false;
-        if (txm_path_shade(t->world, &part->look.looker, &paths[active[i]]) == TXM_STEP_ON)
+        part->source.lane = lanes[active[i]];
+        part->source.base.path = block * TXM_BLOCK_LANES + part->source.lane;
+        part->source.lacks_answer = false;
+        if (txm_path_shade(t->world, &part->source.base, &paths[active[i]]) == TXM_STEP_ON)
             active[left++] = active[i];
     }
     txm_request_write(&part->step, &part->requests, t->options->wave);
@@ -164,9 +164,9 @@ static void begin_part(txm_frame_trace *trace, txm_frame_part *p, uint32_t frame
     p->requests.frame = frame;
     p->requests.rejection = rejection;
     memset(p->step.count, 0, sizeof p->step.count);
-    p->look = txm_frame_looker_of(trace->options, trace->view, trace->decoded, &p->step, &p->requests, trace->asks,
-                                  &p->noted);
-    p->look.one_level = trace->world->direct;
+    p->source = txm_frame_source_of(trace->options, trace->view, trace->decoded, &p->step, &p->requests, trace->queue,
+                                    &p->noted);
+    p->source.one_level = trace->world->direct;
 }
 
 /* Traces the parts that are not complete. */
@@ -188,7 +188,7 @@ txm_status txm_frame_trace_run(txm_frame_trace *trace, stm_pool *pool, uint32_t 
                                txm_error *err)
 {
     txm_frame_part **parts = stm_calloc(trace->part_count, sizeof *parts);
-    txm_ask_list **noted = stm_calloc(trace->part_count, sizeof *noted);
+    txm_lookup_list **noted = stm_calloc(trace->part_count, sizeof *noted);
     txm_status status = parts && noted ? TXM_OK : stm_no_memory(err, NULL);
     uint32_t left = trace->part_count;
     for (uint32_t i = 0; status == TXM_OK && i < left; i++) {
@@ -208,7 +208,7 @@ txm_status txm_frame_trace_run(txm_frame_trace *trace, stm_pool *pool, uint32_t 
                 parts[left++] = parts[i];
             }
         if (status == TXM_OK && left)
-            status = txm_asks_answer(trace->asks, noted, left, err);
+            status = txm_lookup_queue_run(trace->queue, noted, left, err);
     }
     free(parts);
     free(noted);

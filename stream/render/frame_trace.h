@@ -5,7 +5,7 @@
 #ifndef TXM_STREAM_FRAME_TRACE_H
 #define TXM_STREAM_FRAME_TRACE_H
 #include "base/threads.h"
-#include "render/frame_look.h"
+#include "render/frame_lookup.h"
 #include "render/path.h"
 
 /* Sums of samples. A frame adds to a copy, which becomes the picture when the frame is complete. */
@@ -19,10 +19,10 @@ typedef struct txm_frame_film {
 typedef struct txm_frame_part {
     struct txm_frame_trace *trace;
     uint32_t first, count; /* blocks, row by row from the top left */
-    txm_frame_looker look;
+    txm_frame_source source;
     txm_part_requests requests;
     txm_step_misses step;
-    txm_ask_list noted; /* lookups for the devices; empty: the part is complete */
+    txm_lookup_list noted; /* lookups for the devices; empty: the part is complete */
     uint64_t rays;
     double arrived[3], spread[3]; /* light that paths found after they were scattered in all directions; its weight */
 } txm_frame_part;
@@ -33,7 +33,7 @@ typedef struct txm_frame_trace {
     const txm_view *view;
     const float *decoded; /* see txm_texel_decode */
     txm_frame_film *film;
-    txm_asks *asks; /* NULL: lookups run on the processor */
+    txm_lookup_queue *queue; /* NULL: lookups run on the processor */
     txm_frame_part *parts;
     uint32_t part_count;
     bool begins_anew; /* the samples replace the film's sums */
@@ -46,7 +46,7 @@ void txm_frame_film_free(txm_frame_film *film);
 bool txm_frame_trace_new(txm_frame_trace *trace, uint32_t width, uint32_t height, uint32_t most_requests);
 void txm_frame_trace_free(txm_frame_trace *trace);
 
-/* The number of paths of such a picture, for txm_asks_new. */
+/* The number of paths of such a picture, for txm_lookup_queue_new. */
 uint32_t txm_frame_trace_paths(uint32_t width, uint32_t height);
 
 /* Traces a frame into `film->next`. CANCELLED if it is incomplete. */

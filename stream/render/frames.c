@@ -33,8 +33,8 @@ struct txm_frames {
     txm_frame_trace trace;
     txm_frame_loads loads;
     txm_render_devices devices;
-    txm_asks *asks; /* the devices' lookups; NULL: none yet */
-    uint32_t asking_paths;
+    txm_lookup_queue *queue; /* the devices' lookups; NULL: none yet */
+    uint32_t waiting_paths;
     txm_request_list list;
     uint32_t rejection, frame;
     bool changed; /* accumulation starts again */
@@ -55,7 +55,7 @@ void txm_frames_options_init(txm_frames_options *o, txm_cache_options *cache)
                               .requests = 4096,
                               .wave = 16,
                               .mark_share = 0.9f,
-                              .prices = {.frame_ms = 33.0, .texel_ns = 2.0, .request_ns = 20.0, .tile_ms = 0.05}};
+                              .cost_model = {.frame_ms = 33.0, .texel_ns = 2.0, .request_ns = 20.0, .tile_ms = 0.05}};
     txm_cache_options_init(cache);
     txm_render_options_init(&o->render);
     o->render.samples = 1;
@@ -95,15 +95,15 @@ const char *txm_frames_reject_name(txm_frames_reject reject)
     return NAME_IN(names, reject);
 }
 
-static bool is_price(double price)
+static bool is_cost(double cost)
 {
-    return price >= 0.0 && price <= 1e9;
+    return cost >= 0.0 && cost <= 1e9;
 }
 
 /* The bounds are in a table, each next to its message. */
 static txm_status check_options(const txm_frames_options *o, txm_error *err)
 {
-    const txm_frames_prices *p = &o->prices;
+    const txm_cost_model *p = &o->cost_model;
     const struct {
         bool wrong;
         const char *why;
@@ -119,9 +119,9 @@ static txm_status check_options(const txm_frames_options *o, txm_error *err)
         {!txm_frames_reject_name((txm_frames_reject)o->reject), "unknown kind of rejection"},
         {!(o->mark_share >= 0.0f && o->mark_share <= 1.0f),
          "the share of the budget from which lookups mark tiles must be from 0 to 1"},
-        {!is_price(p->frame_ms) || !is_price(p->texel_ns) || !is_price(p->request_ns) || !is_price(p->tile_ms) ||
-             !is_price(p->latency_ms),
-         "prices must be from 0 to 1e9"},
+        {!is_cost(p->frame_ms) || !is_cost(p->texel_ns) || !is_cost(p->request_ns) || !is_cost(p->tile_ms) ||
+             !is_cost(p->latency_ms),
+         "costs must be from 0 to 1e9"},
     };
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         if (checks[i].wrong)
@@ -151,7 +151,7 @@ static void set_cache_options(txm_frames *f)
 
 static void close_textures(txm_frames *f)
 {
-    txm_asks_free(&f->asks);
+    txm_lookup_queue_free(&f->queue);
     txm_render_devices_close(&f->devices);
     txm_frame_loads_free(&f->loads);
     txm_render_textures_free(&f->textures);
@@ -272,11 +272,11 @@ static void add_parts(const txm_frames *f, txm_frame_stats *s)
     for (uint32_t i = 0; i < f->trace.part_count; i++) {
         const txm_frame_part *p = &f->trace.parts[i];
         s->rays += p->rays;
-        s->texels += p->look.looks.texels;
-        s->sharp += p->look.looks.sharp;
-        s->coarser += p->look.looks.coarser;
-        s->stand_ins += p->look.looks.stand_ins;
-        s->failed += p->look.looks.failed;
+        s->texels += p->source.lookups.texels;
+        s->sharp += p->source.lookups.sharp;
+        s->coarser += p->source.lookups.coarser;
+        s->stand_ins += p->source.lookups.stand_ins;
+        s->failed += p->source.lookups.failed;
         s->missed += p->requests.missed;
         s->requested += p->requests.requested;
         s->rejected += p->requests.rejected;
@@ -344,7 +344,7 @@ static void add_to_totals(txm_frames *f, const txm_frame_stats *s)
 static txm_status end_frame(txm_frames *f, txm_frame_stats *s, txm_error *err)
 {
     const txm_frames_options *o = &f->options;
-    const txm_frames_prices *p = &o->prices;
+    const txm_cost_model *p = &o->cost_model;
     if (o->textures != TXM_FRAMES_STREAMED) {
         txm_frame_loads_skip(&f->loads);
         add_parts(f, s);
@@ -399,26 +399,26 @@ static bool is_at_its_end(const txm_frames *f)
 }
 
 /* If there are devices, prepares an empty list of results with the current samplers and view. */
-static txm_status prepare_asks(txm_frames *f, txm_error *err)
+static txm_status prepare_queue(txm_frames *f, txm_error *err)
 {
     const size_t images = f->scene->image_count;
     const uint32_t paths = txm_frame_trace_paths(f->film.width, f->film.height);
-    f->trace.asks = NULL;
+    f->trace.queue = NULL;
     if (!f->devices.count || f->options.textures != TXM_FRAMES_STREAMED)
         return TXM_OK;
-    if (!f->asks || f->asking_paths != paths) {
-        txm_asks_free(&f->asks);
-        f->asks =
-            txm_asks_new(&f->devices, f->textures.bound, images, 2 * images, paths, txm_scene_depth(f->scene) > 0);
-        f->asking_paths = paths;
+    if (!f->queue || f->waiting_paths != paths) {
+        txm_lookup_queue_free(&f->queue);
+        f->queue = txm_lookup_queue_new(&f->devices, f->textures.bound, images, 2 * images, paths,
+                                        txm_scene_depth(f->scene) > 0);
+        f->waiting_paths = paths;
     }
-    if (!f->asks)
+    if (!f->queue)
         return stm_no_memory(err, NULL);
-    txm_asks_forget(f->asks, paths);
-    txm_frame_samplers(f->textures.bound, images, f->asks->samplers);
-    f->asks->view = &f->loads.view;
-    f->asks->extent = f->loads.extent;
-    f->trace.asks = f->asks;
+    txm_lookup_queue_forget(f->queue, paths);
+    txm_frame_samplers(f->textures.bound, images, f->queue->samplers);
+    f->queue->view = &f->loads.view;
+    f->queue->extent = f->loads.extent;
+    f->trace.queue = f->queue;
     return TXM_OK;
 }
 
@@ -446,7 +446,7 @@ txm_status txm_frames_advance(txm_frames *f, const txm_scene_camera *camera, txm
     s.marks = f->loads.view.epoch != 0;
     s.waited = s.shown ? f->frame - waited : 0;
     note_cache(f, &s);
-    status = prepare_asks(f, err);
+    status = prepare_queue(f, err);
     if (status == TXM_OK)
         status = txm_frame_trace_run(&f->trace, f->pool, f->frame, f->rejection, err);
     if (status == TXM_OK)
@@ -584,7 +584,7 @@ txm_status txm_frames_set_policy(txm_frames *f, uint32_t policy, txm_error *err)
     const uint32_t before = f->cache.policy;
     txm_render_devices devices = f->devices;
     txm_error_clear(err);
-    txm_asks_free(&f->asks);
+    txm_lookup_queue_free(&f->queue);
     f->devices.count = 0;
     f->loads = (txm_frame_loads){0};
     f->textures = (txm_render_textures){0};

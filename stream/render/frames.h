@@ -8,7 +8,7 @@
  * batch of tiles at their own pace; the first frame after its last tile has arrived shows all of it. So frames take
  * the same time whatever is missing, and textures sharpen over frames.
  *
- * Time is that of the clock, or virtual: then rays, texels, requests and tiles have prices, a frame takes their sum,
+ * Time is that of the clock, or virtual: then rays, texels, requests and tiles have costs, a frame takes their sum,
  * and a batch is shown by the first frame that begins after its tiles have been paid for. The threads still load, but
  * their speed does not matter: pictures have the same bits, and statistics the same figures, on every machine and with
  * any number of threads. The cost of one frame is in txm_frame_stats, that of all frames together in
@@ -58,14 +58,14 @@ const char *txm_frames_show_name(txm_frames_show show);
 const char *txm_frames_filter_name(txm_frames_filter filter);
 const char *txm_frames_reject_name(txm_frames_reject reject);
 
-/* The prices of work if time is virtual. */
-typedef struct txm_frames_prices {
+/* The costs of work if time is virtual. */
+typedef struct txm_cost_model {
     double frame_ms;   /* the rays of a frame, which always has the same amount of work */
     double texel_ns;   /* a texel that is fetched, in memory or not */
     double request_ns; /* a request that is written */
     double tile_ms;    /* a tile that is loaded; those of a batch one after the other */
     double latency_ms; /* time between the end of a frame and the arrival of its requests where tiles are loaded */
-} txm_frames_prices;
+} txm_cost_model;
 
 enum { TXM_FRAMES_MAX_WAVE = 32, TXM_FRAMES_MAX_REQUESTS = 1 << 20 };
 
@@ -85,7 +85,7 @@ typedef struct txm_frames_options {
     uint32_t reject;   /* txm_frames_reject */
     float mark_share;  /* fraction of the budget from which on lookups mark what they use; 0: always */
     bool is_virtual;
-    txm_frames_prices prices;
+    txm_cost_model cost_model;
 } txm_frames_options;
 
 /* Initialises options with the defaults: one sample, no bounces, levels trilinear, requests 4096, wave 16, marks from

@@ -109,7 +109,7 @@ static txm_vec3 mapped(const txm_scene_world *world, txm_vec3 d, float *length)
 
 /* The derivatives of longitude and latitude by direction. Towards the poles, where longitude changes quickly, the
  * distance from the axis is kept above 0. For mirror balls, those of txm_world_place. */
-txm_lookup txm_world_look(const txm_scene_world *world, txm_vec3 d, txm_vec3 x, txm_vec3 y)
+txm_lookup txm_world_lookup(const txm_scene_world *world, txm_vec3 d, txm_vec3 x, txm_vec3 y)
 {
     txm_lookup at = {0};
     float length;
@@ -144,7 +144,7 @@ static txm_vec3 direction_at(float u, float v)
 
 /* The lookup for a cell: its place in the image, and a footprint of a cell's size. For mirror balls and mappings cells
  * have other sizes in the image, but this is close enough. */
-static txm_lookup look_of(const txm_scene_world *world, uint32_t column, uint32_t row)
+static txm_lookup lookup_of(const txm_scene_world *world, uint32_t column, uint32_t row)
 {
     txm_lookup at = {.dudx = 1.0f / COLUMNS, .dvdy = 1.0f / ROWS};
     const txm_vec3 d = direction_at(((float)column + 0.5f) / COLUMNS, ((float)row + 0.5f) / ROWS);
@@ -162,7 +162,7 @@ static bool weigh(const txm_texture_set *set, uint32_t texture, const txm_sample
     for (uint32_t row = 0; row < ROWS; row++) {
         const float share = cosf((((float)row + 0.5f) / ROWS - 0.5f) * pi);
         for (uint32_t column = 0; column < COLUMNS; column++) {
-            const txm_lookup at = look_of(world, column, row);
+            const txm_lookup at = lookup_of(world, column, row);
             float rgba[4];
             complete &= txm_sample(txm_texture_set_view(set), texture, how, &at, lane, rgba) != TXM_LOOK_MISSED;
             float bright = fmaxf(rgba[0], 0.0f) + fmaxf(rgba[1], 0.0f) + fmaxf(rgba[2], 0.0f);
@@ -238,18 +238,18 @@ static float angle_of(txm_world_grid grid)
 /* The lookup that Cycles makes for a direction of the grid, with a spread of half a cell. It is made slightly larger:
  * for most images and maps the spread is exactly a level, which Cycles reaches, and rounding must not fall short of it.
  */
-static txm_lookup grid_look(const txm_render_scene *scene, txm_world_grid grid, uint32_t column, uint32_t row)
+static txm_lookup grid_lookup(const txm_render_scene *scene, txm_world_grid grid, uint32_t column, uint32_t row)
 {
     txm_vec3 x, y,
         d = direction_at(((float)column + 0.5f) / (float)grid.columns, ((float)row + 0.5f) / (float)grid.rows);
     const float wide = 0.50001f * angle_of(grid);
     txm_frame_of(d, &x, &y);
-    return txm_world_look(&scene->world, d, txm_vec_scale(x, wide), txm_vec_scale(y, wide));
+    return txm_world_lookup(&scene->world, d, txm_vec_scale(x, wide), txm_vec_scale(y, wide));
 }
 
 /* Looks up every row, since those near the poles use coarser levels; in a row of a lat-long image two directions for
  * the width of a tile, which is narrowest at the horizon. With a mapping, and for mirror balls, every direction. */
-void txm_world_grid_ask(const txm_render_scene *scene, const txm_bound_image *bound, const txm_view *view)
+void txm_world_grid_request(const txm_render_scene *scene, const txm_bound_image *bound, const txm_view *view)
 {
     const txm_world_grid grid = txm_world_grid_of(scene, bound);
     uint32_t step = 1, none = 0, request;
@@ -258,14 +258,14 @@ void txm_world_grid_ask(const txm_render_scene *scene, const txm_bound_image *bo
     how.mode = TXM_LEVEL_MODE_FLOOR;
     how.mip_bias = 0.0f;
     if (grid.rows && !scene->world.mirror_ball && !scene->world.mapped) {
-        const txm_lookup horizon = grid_look(scene, grid, 0, grid.rows / 2);
+        const txm_lookup horizon = grid_lookup(scene, grid, 0, grid.rows / 2);
         float level = fmaxf(0.0f, txm_level_of(bound->width, bound->height, &how, &horizon, &none));
         float tile_px = ldexpf((float)(1u << view->textures[bound->texture].tile_shift), (int)level);
         step = (uint32_t)fmaxf(1.0f, 0.5f * tile_px * (float)grid.columns / (float)bound->width);
     }
     for (uint32_t row = 0; row < grid.rows; row++)
         for (uint64_t column = 0; column < grid.columns; column += step) {
-            const txm_lookup at = grid_look(scene, grid, (uint32_t)column, row);
+            const txm_lookup at = grid_lookup(scene, grid, (uint32_t)column, row);
             float rgba[4];
             lane.count = 0;
             txm_sample(view, bound->texture, &how, &at, &lane, rgba);

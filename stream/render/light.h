@@ -21,7 +21,7 @@ bool txm_light_draw(const txm_scene_light *light, txm_vec3 from, const float ran
  * middle of a lat-long image is at +x. */
 void txm_world_place(bool mirror_ball, txm_vec3 direction, float *u, float *v);
 /* The lookup of a direction, after the world's mapping; by_x and by_y are its derivatives by the pixel. */
-txm_lookup txm_world_look(const txm_scene_world *world, txm_vec3 direction, txm_vec3 by_x, txm_vec3 by_y);
+txm_lookup txm_world_lookup(const txm_scene_world *world, txm_vec3 direction, txm_vec3 by_x, txm_vec3 by_y);
 
 /* The brightness of the world in each direction, in cells of longitude and latitude. */
 typedef struct txm_world_map txm_world_map;
@@ -49,5 +49,5 @@ typedef struct txm_world_grid {
 txm_world_grid txm_world_grid_of(const txm_render_scene *scene, const txm_bound_image *bound);
 /* Makes the lookups that Cycles makes for that map, in a page table, which records the tiles: all of the level that has
  * two pixels per cell, or of level 0, and of coarser ones those around the poles. */
-void txm_world_grid_ask(const txm_render_scene *scene, const txm_bound_image *bound, const txm_view *view);
+void txm_world_grid_request(const txm_render_scene *scene, const txm_bound_image *bound, const txm_view *view);
 #endif

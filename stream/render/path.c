@@ -254,14 +254,14 @@ static void spread_of(const txm_path_world *w, const txm_path_differential *d, t
 
 /* Makes one lookup; *worst keeps the worst result of those in a step. `seen` is the path of a camera ray; NULL: another
  * ray. Returns whether the colour is the texture's. */
-static bool look_up(const txm_path_world *w, txm_looker *looker, uint32_t image, txm_lookup at, txm_path *seen,
+static bool look_up(const txm_path_world *w, txm_lookup_source *source, uint32_t image, txm_lookup at, txm_path *seen,
                     txm_found_color *out, txm_look *worst)
 {
     const txm_bound_image *bound = &w->images[image];
     uint32_t none = 0;
     if (w->notes_levels && seen && seen->bounce == 0 && seen->level < 0.0f)
         seen->level = fmaxf(0.0f, txm_level_of(bound->width, bound->height, &bound->how, &at, &none));
-    const txm_look look = looker->look(looker, bound, at, out);
+    const txm_look look = source->lookup(source, bound, at, out);
     *worst = look == TXM_LOOK_MISSED ? look : *worst;
     return look != TXM_LOOK_MISSED;
 }
@@ -350,14 +350,14 @@ static txm_vec3 turned_normal(const txm_surface *s, const txm_scene_texture *t, 
 }
 
 /* Looks up the normal maps of a material. *normal is that of the mix which contains it, and is turned by them. */
-static txm_look turn_normal(const txm_path_world *w, txm_looker *looker, const txm_surface *s,
+static txm_look turn_normal(const txm_path_world *w, txm_lookup_source *source, const txm_surface *s,
                             const txm_scene_material *m, txm_uv_differential d, txm_path *path, txm_vec3 *normal)
 {
     txm_look worst = TXM_LOOK_RESIDENT;
     for (size_t i = 0; i < m->texture_count; i++) {
         const txm_scene_texture *t = &m->textures[i];
         txm_found_color found = {.decides = true};
-        if (t->normal != 0.0f && look_up(w, looker, t->image, place_of(s, d, t), path, &found, &worst) && !found.blank)
+        if (t->normal != 0.0f && look_up(w, source, t->image, place_of(s, d, t), path, &found, &worst) && !found.blank)
             *normal = turned_normal(s, t, found.rgba, txm_vec_scale(direction_of(&path->ray), -1.0f));
     }
     return worst;
@@ -368,11 +368,11 @@ static txm_look turn_normal(const txm_path_world *w, txm_looker *looker, const t
  * whichever was chosen. But a texture whose place depends on one that missed is left for the next launch, with the
  * random state as if it had been looked up: Cycles continues with the average colour of the missed texture, and loads
  * tiles that are not needed. */
-static txm_look surface_color(const txm_path_world *w, txm_looker *looker, const txm_surface *s,
+static txm_look surface_color(const txm_path_world *w, txm_lookup_source *source, const txm_surface *s,
                               const txm_scene_material *m, const txm_scene_material *chosen, txm_uv_differential d,
                               txm_path *path, txm_vec3 normal, float color[3], txm_vec3 *shading)
 {
-    txm_look worst = turn_normal(w, looker, s, m, d, path, &normal);
+    txm_look worst = turn_normal(w, source, s, m, d, path, &normal);
     txm_lookup before = {0};
     txm_found_color found = {0};
     bool known = true;
@@ -382,7 +382,7 @@ static txm_look surface_color(const txm_path_world *w, txm_looker *looker, const
     }
     for (uint32_t part = 0; m->kind == TXM_SURFACE_MIX && part < 2; part++) {
         const txm_scene_material *of = &w->scene->materials[part ? m->second : m->first];
-        if (surface_color(w, looker, s, of, chosen, d, path, normal, color, shading) == TXM_LOOK_MISSED)
+        if (surface_color(w, source, s, of, chosen, d, path, normal, color, shading) == TXM_LOOK_MISSED)
             worst = TXM_LOOK_MISSED;
     }
     for (size_t i = 0; i < m->texture_count; i++) {
@@ -393,13 +393,13 @@ static txm_look surface_color(const txm_path_world *w, txm_looker *looker, const
             continue;
         known = known || t->warp == 0.0f;
         if (!known) {
-            txm_level_of(bound->width, bound->height, &bound->how, &at, &looker->lane.random);
+            txm_level_of(bound->width, bound->height, &bound->how, &at, &source->lane.random);
             continue;
         }
         if (t->warp != 0.0f)
             at = warped(at, t->warp, &before, &found);
         found = (txm_found_color){.with_derivatives = i + 1 < m->texture_count && m->textures[i + 1].warp != 0.0f};
-        known = look_up(w, looker, t->image, at, path, &found, &worst);
+        known = look_up(w, source, t->image, at, path, &found, &worst);
         before = at;
         if (t->is_color && m == chosen)
             for (int c = 0; c < 3; c++)
@@ -409,8 +409,8 @@ static txm_look surface_color(const txm_path_world *w, txm_looker *looker, const
 }
 
 /* The light of the world from a direction, for a ray of that width. */
-static txm_look world_color(const txm_path_world *w, txm_looker *looker, txm_vec3 d, const txm_path_differential *width,
-                            txm_path *seen, float color[3])
+static txm_look world_color(const txm_path_world *w, txm_lookup_source *source, txm_vec3 d,
+                            const txm_path_differential *width, txm_path *seen, float color[3])
 {
     const txm_scene_world *world = &w->scene->world;
     txm_look worst = TXM_LOOK_RESIDENT;
@@ -420,7 +420,7 @@ static txm_look world_color(const txm_path_world *w, txm_looker *looker, txm_vec
     txm_vec3 by_x, by_y;
     txm_found_color found = {0};
     spread_of(w, width, d, &by_x, &by_y);
-    look_up(w, looker, world->image, txm_world_look(world, d, by_x, by_y), seen, &found, &worst);
+    look_up(w, source, world->image, txm_world_lookup(world, d, by_x, by_y), seen, &found, &worst);
     for (int c = 0; c < 3; c++)
         color[c] *= found.rgba[c];
     return worst;
@@ -505,7 +505,7 @@ static void add_light(const txm_path_world *w, const txm_surface *s, const light
 /* ---- a step ---- */
 
 /* The lookups of a step: the colour of the surface that was hit, and the world if a surface samples its light. */
-typedef struct step_looks {
+typedef struct step_lookups {
     const txm_surface *s;           /* NULL: nothing was hit */
     const txm_scene_material *part; /* the part of its material that scatters */
     txm_path_differential at_hit;
@@ -514,7 +514,7 @@ typedef struct step_looks {
     txm_vec3 shading; /* the normal after normal maps */
     light_choice light;
     bool is_lit; /* a light was chosen */
-} step_looks;
+} step_lookups;
 
 /* Adds the roughness of a direction to the sums: of all parts of a mix, each weighted by the probability that it
  * scatters into that direction, as in Cycles. Mirrors and glass, which scatter into no other direction, count with
@@ -532,7 +532,7 @@ static void add_roughness(const txm_scene_material *all, const txm_scene_materia
     *weighted += p * txm_bsdf_roughness2(m);
 }
 
-static float roughness2_of(const txm_path_world *w, const step_looks *l, txm_vec3 out, txm_vec3 in)
+static float roughness2_of(const txm_path_world *w, const step_lookups *l, txm_vec3 out, txm_vec3 in)
 {
     const txm_scene_material *all = w->scene->materials, *m = &all[l->s->material];
     float probability = 0.0f, weighted = 0.0f;
@@ -545,12 +545,12 @@ static float roughness2_of(const txm_path_world *w, const step_looks *l, txm_vec
 /* Makes all lookups even if one misses, so that one launch collects what the step needs. As in Cycles, the world is
  * looked up before it is known whether it is visible, with the width of a ray that was scattered there: otherwise the
  * two ways of finding it would see different skies. */
-static txm_look look_around(const txm_path_world *w, txm_looker *looker, txm_path *path, step_looks *l)
+static txm_look look_around(const txm_path_world *w, txm_lookup_source *source, txm_path *path, step_lookups *l)
 {
     const txm_vec3 direction = direction_of(&path->ray);
     if (!l->s)
-        return world_color(w, looker, direction, &path->differential, path, l->color);
-    txm_look worst = surface_color(w, looker, l->s, &w->scene->materials[l->s->material], l->part, l->uv, path,
+        return world_color(w, source, direction, &path->differential, path, l->color);
+    txm_look worst = surface_color(w, source, l->s, &w->scene->materials[l->s->material], l->part, l->uv, path,
                                    l->s->shading, l->color, &l->shading),
              look;
     l->is_lit = choose_light(w, l->s, l->shading, l->part, path, &l->light);
@@ -559,33 +559,33 @@ static txm_look look_around(const txm_path_world *w, txm_looker *looker, txm_pat
     const txm_scatter there = {.direction = l->light.direction,
                                .roughness2 = roughness2_of(w, l, txm_vec_scale(direction, -1.0f), l->light.direction)};
     const txm_path_differential width = bounce(w, l->at_hit, l->uv, direction, l->s, &there);
-    look = world_color(w, looker, l->light.direction, &width, NULL, l->light.color);
+    look = world_color(w, source, l->light.direction, &width, NULL, l->light.color);
     return look == TXM_LOOK_MISSED ? look : worst;
 }
 
 /* The same; if everything was in memory, the lookups are made once more for the trace, so that each is in it once,
  * however often the step was run. */
-static txm_look look_and_note(const txm_path_world *w, txm_looker *looker, txm_path *path, step_looks *l)
+static txm_look lookup_and_note(const txm_path_world *w, txm_lookup_source *source, txm_path *path, step_lookups *l)
 {
-    const uint32_t random = looker->lane.random;
-    txm_look look = look_around(w, looker, path, l);
-    txm_look_fn *const usual = looker->look;
-    if (!looker->note || look == TXM_LOOK_MISSED)
+    const uint32_t random = source->lane.random;
+    txm_look look = look_around(w, source, path, l);
+    txm_lookup_fn *const usual = source->lookup;
+    if (!source->note || look == TXM_LOOK_MISSED)
         return look;
-    looker->lane.random = random;
-    looker->look = looker->note;
-    look_around(w, looker, path, l);
-    looker->look = usual;
+    source->lane.random = random;
+    source->lookup = source->note;
+    look_around(w, source, path, l);
+    source->lookup = usual;
     return look;
 }
 
 /* A path that leaves the scene ends here, unless the world's tile is missing. If the previous surface could also have
  * found this light by its map, it is weighted. */
-static txm_step shade_world(const txm_path_world *w, txm_looker *looker, txm_path *path)
+static txm_step shade_world(const txm_path_world *w, txm_lookup_source *source, txm_path *path)
 {
-    step_looks l = {0};
+    step_lookups l = {0};
     float share = 1.0f;
-    if (look_and_note(w, looker, path, &l) == TXM_LOOK_MISSED)
+    if (lookup_and_note(w, source, path, &l) == TXM_LOOK_MISSED)
         return TXM_STEP_MISSED;
     if (w->map && path->probability > 0.0f) {
         float by_map = txm_world_map_probability(w->map, direction_of(&path->ray)) / (float)(w->scene->light_count + 1);
@@ -611,7 +611,7 @@ static bool count_bounce(const txm_path_world *w, const txm_scene_material *m, c
 
 /* Continues the path. There is no Russian roulette: paths end by the number of bounces, so that the tiles that they use
  * do not depend on brightness. */
-static txm_step scatter(const txm_path_world *w, const step_looks *l, txm_path *path)
+static txm_step scatter(const txm_path_world *w, const step_lookups *l, txm_path *path)
 {
     const txm_surface *s = l->s;
     const txm_scene_material *m = l->part;
@@ -649,18 +649,18 @@ static txm_step scatter(const txm_path_world *w, const step_looks *l, txm_path *
 }
 
 /* All lookups come first: if one misses, nothing of the path has been changed, and the step can be run again. */
-txm_step txm_path_shade(const txm_path_world *w, txm_looker *looker, txm_path *path)
+txm_step txm_path_shade(const txm_path_world *w, txm_lookup_source *source, txm_path *path)
 {
     txm_surface s;
     /* Every step has a random state of its own, so that a repeated one chooses the same levels. */
-    looker->lane.random =
+    source->lane.random =
         txm_random_state(w->seed, path->pixel, path->sample, DIMENSION_BOUNCE + PER_BOUNCE * path->bounce + LOOK);
     if (path->hit.object == UINT32_MAX)
-        return shade_world(w, looker, path);
+        return shade_world(w, source, path);
     txm_surface_of(w->scene, &path->ray, &path->hit, &s);
-    step_looks l = {.s = &s, .part = chosen_part(w, path, s.material), .at_hit = transfer(w, path, &s)};
+    step_lookups l = {.s = &s, .part = chosen_part(w, path, s.material), .at_hit = transfer(w, path, &s)};
     l.uv = on_surface(w, &l.at_hit, direction_of(&path->ray), &s);
-    if (look_and_note(w, looker, path, &l) == TXM_LOOK_MISSED)
+    if (lookup_and_note(w, source, path, &l) == TXM_LOOK_MISSED)
         return TXM_STEP_MISSED;
     if (l.part->kind == TXM_SURFACE_EMISSION) {
         for (int c = 0; c < 3; c++)

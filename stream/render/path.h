@@ -2,13 +2,13 @@
  *
  * One light path, which takes one step at a time. A step either happens or leaves the path unchanged: if a texture's
  * tile is not in memory it returns MISSED, and is run again once the tile is there. Therefore the picture does not
- * depend on who loads what when. Engines decide how many paths run at once and who loads tiles, and own the looker
- * (look.h); a path itself is plain data, may be copied, and belongs to no thread.
+ * depend on who loads what when. Engines decide how many paths run at once and who loads tiles, and own the source
+ * (lookup.h); a path itself is plain data, may be copied, and belongs to no thread.
  */
 #ifndef TXM_STREAM_PATH_H
 #define TXM_STREAM_PATH_H
 #include "render/geometry.h"
-#include "render/look.h"
+#include "render/lookup.h"
 #include "render/render.h"
 #include "render/scene.h"
 
@@ -71,5 +71,5 @@ void txm_path_start(const txm_path_world *world, uint32_t pixel, uint32_t sample
 /* Finds what the ray hits, without lookups. */
 void txm_path_intersect(const txm_path_world *world, txm_path *path);
 /* Shades the hit. */
-txm_step txm_path_shade(const txm_path_world *world, txm_looker *looker, txm_path *path);
+txm_step txm_path_shade(const txm_path_world *world, txm_lookup_source *source, txm_path *path);
 #endif

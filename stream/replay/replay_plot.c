@@ -78,12 +78,12 @@ static void draw_sizes(FILE *out, const txm_replay_table *t, scale x)
 {
     char size[TXM_REPLAY_SIZE_TEXT];
     double last = -1e9;
-    for (size_t i = 0; i < t->ask.size_count; i++) {
-        double at = x_of(x, t->ask.sizes[i]);
+    for (size_t i = 0; i < t->request.size_count; i++) {
+        double at = x_of(x, t->request.sizes[i]);
         line(out, at, TOP, at, BOTTOM, "0.12");
         if (at - last < 44) /* no room for its name */
             continue;
-        text(out, at, BOTTOM + 18, "middle", txm_replay_size_text(t->ask.sizes[i], size));
+        text(out, at, BOTTOM + 18, "middle", txm_replay_size_text(t->request.sizes[i], size));
         last = at;
     }
     text(out, (LEFT + RIGHT) / 2, BOTTOM + 42, "middle", "cache size");
@@ -93,7 +93,7 @@ static void draw_sizes(FILE *out, const txm_replay_table *t, scale x)
  * the right side is empty. */
 static void draw_reads(FILE *out, const txm_replay_table *t, scale y)
 {
-    const double read = t->ask.read_seconds;
+    const double read = t->request.read_seconds;
     const int steps = y.high - y.low < 4 ? 1 : 0; /* 1, 2, 5, 10 ... on a short axis, else 1, 10, 100 ... */
     static const double of_ten[] = {1, 2, 5};
     char words[32];
@@ -121,22 +121,22 @@ static void draw_reads(FILE *out, const txm_replay_table *t, scale y)
 /* The curve, its points, and its key above the frame, 84 units per policy. */
 static void draw_policy(FILE *out, const txm_replay_table *t, size_t policy, scale x, scale y)
 {
-    const uint32_t which = t->ask.policies[policy];
+    const uint32_t which = t->request.policies[policy];
     const stroke how = stroke_of(which);
     fprintf(
         out,
         "<g stroke=\"%s\" fill=\"%s\">\n<polyline fill=\"none\" stroke-width=\"2\" stroke-dasharray=\"%s\" points=\"",
         how.color, how.color, how.dashes);
-    for (size_t i = 0; i < t->ask.size_count; i++)
-        fprintf(out, "%s%.1f,%.1f", i ? " " : "", x_of(x, t->ask.sizes[i]),
+    for (size_t i = 0; i < t->request.size_count; i++)
+        fprintf(out, "%s%.1f,%.1f", i ? " " : "", x_of(x, t->request.sizes[i]),
                 y_of(y, (double)txm_replay_counts_at(t, i, policy)->reads));
     fputs("\"/>\n", out);
-    for (size_t i = 0; i < t->ask.size_count; i++) {
+    for (size_t i = 0; i < t->request.size_count; i++) {
         const txm_replay_counts *c = txm_replay_counts_at(t, i, policy);
         char size[TXM_REPLAY_SIZE_TEXT], tiles[STM_FORMAT_COUNT];
         fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>%s, %s: %s read, %.3g s</title></circle>\n",
-                x_of(x, t->ask.sizes[i]), y_of(y, (double)c->reads), txm_replay_policy_name(which),
-                txm_replay_size_text(t->ask.sizes[i], size), stm_format_count(c->reads, "tile", tiles),
+                x_of(x, t->request.sizes[i]), y_of(y, (double)c->reads), txm_replay_policy_name(which),
+                txm_replay_size_text(t->request.sizes[i], size), stm_format_count(c->reads, "tile", tiles),
                 txm_replay_seconds(t, c));
     }
     double at = LEFT + 120 + 84 * (double)policy;
@@ -150,10 +150,10 @@ static void draw_policy(FILE *out, const txm_replay_table *t, size_t policy, sca
 void txm_replay_plot(FILE *out, const txm_replay_table *t, int alone)
 {
     scale x = {1e9, -1e9}, y = {1e9, -1e9};
-    for (size_t i = 0; i < t->ask.size_count; i++) {
-        double size = log2((double)t->ask.sizes[i]);
+    for (size_t i = 0; i < t->request.size_count; i++) {
+        double size = log2((double)t->request.sizes[i]);
         x = (scale){fmin(x.low, size), fmax(x.high, size)};
-        for (size_t k = 0; k < t->ask.policy_count; k++) {
+        for (size_t k = 0; k < t->request.policy_count; k++) {
             double reads = log2(fmax(1.0, (double)txm_replay_counts_at(t, i, k)->reads));
             y = (scale){fmin(y.low, reads), fmax(y.high, reads)};
         }
@@ -172,7 +172,7 @@ void txm_replay_plot(FILE *out, const txm_replay_table *t, int alone)
         text(out, (LEFT + RIGHT) / 2, TOP + 4, "middle", "partial: the render was not finished");
     draw_reads(out, t, y);
     draw_sizes(out, t, x);
-    for (size_t k = 0; k < t->ask.policy_count; k++)
+    for (size_t k = 0; k < t->request.policy_count; k++)
         draw_policy(out, t, k, x, y);
     fputs("</svg>\n", out);
 }

@@ -37,10 +37,10 @@ static void print_policies(const txm_replay_table *t, size_t first, size_t count
     char size[TXM_REPLAY_SIZE_TEXT];
     printf("\n%*s", SIZE_COLUMNS, "cache");
     for (size_t k = first; k < first + count; k++)
-        printf("%*s", POLICY_COLUMNS, txm_replay_policy_name(t->ask.policies[k]));
+        printf("%*s", POLICY_COLUMNS, txm_replay_policy_name(t->request.policies[k]));
     putchar('\n');
-    for (size_t i = 0; i < t->ask.size_count; i++) {
-        printf("%*s", SIZE_COLUMNS, txm_replay_size_text(t->ask.sizes[i], size));
+    for (size_t i = 0; i < t->request.size_count; i++) {
+        printf("%*s", SIZE_COLUMNS, txm_replay_size_text(t->request.sizes[i], size));
         for (size_t k = first; k < first + count; k++) {
             const txm_replay_counts *c = txm_replay_counts_at(t, i, k);
             printf("%8llu", (unsigned long long)c->reads);
@@ -84,9 +84,9 @@ void txm_replay_print(const txm_replay_table *t)
     unsigned columns = stm_terminal_columns(STDOUT_FILENO, UINT_MAX);
     columns = columns < USUAL_COLUMNS ? columns : USUAL_COLUMNS;
     size_t at_once = columns > SIZE_COLUMNS + POLICY_COLUMNS ? (columns - SIZE_COLUMNS) / POLICY_COLUMNS : 1;
-    for (size_t k = 0; k < t->ask.policy_count; k += at_once)
-        print_policies(t, k, t->ask.policy_count - k < at_once ? t->ask.policy_count - k : at_once);
-    printf("\nTiles read, and the time that this takes at %.1f us per tile.\n", 1e6 * t->ask.read_seconds);
+    for (size_t k = 0; k < t->request.policy_count; k += at_once)
+        print_policies(t, k, t->request.policy_count - k < at_once ? t->request.policy_count - k : at_once);
+    printf("\nTiles read, and the time that this takes at %.1f us per tile.\n", 1e6 * t->request.read_seconds);
 }
 
 /* ---- JSON ---- */
@@ -109,8 +109,8 @@ static void json_run(cJSON *runs, const txm_replay_table *t, size_t size, size_t
 {
     const txm_replay_counts *c = txm_replay_counts_at(t, size, policy);
     cJSON *o = stm_json_append(runs);
-    stm_json_uint(o, "cache_bytes", t->ask.sizes[size]);
-    stm_json_text(o, "policy", txm_replay_policy_name(t->ask.policies[policy]));
+    stm_json_uint(o, "cache_bytes", t->request.sizes[size]);
+    stm_json_text(o, "policy", txm_replay_policy_name(t->request.policies[policy]));
     stm_json_uint(o, "reads", c->reads);
     stm_json_uint(o, "reads_again", c->reads_again);
     stm_json_uint(o, "read_bytes", c->read_bytes);
@@ -131,13 +131,13 @@ void txm_replay_json(const txm_replay_table *t)
     stm_json_uint(o, "textures", t->info->textures);
     stm_json_uint(o, "tiles", t->all.tiles);
     stm_json_uint(o, "working_set_bytes", t->all.tile_bytes);
-    stm_json_number(o, "read_seconds", t->ask.read_seconds, 6);
+    stm_json_number(o, "read_seconds", t->request.read_seconds, 6);
     json_traced(o, t->info);
     stm_json_text(o, "partial", t->info->partial);
     stm_json_text(o, "verdict", txm_replay_verdict(t, verdict));
     cJSON *runs = stm_json_array(o, "runs");
-    for (size_t i = 0; i < t->ask.size_count; i++)
-        for (size_t k = 0; k < t->ask.policy_count; k++)
+    for (size_t i = 0; i < t->request.size_count; i++)
+        for (size_t k = 0; k < t->request.policy_count; k++)
             json_run(runs, t, i, k);
     stm_json_emit(o);
 }

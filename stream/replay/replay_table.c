@@ -53,7 +53,7 @@ static void play(void *arg)
     txm_replay_options_init(&o);
     o.max_bytes = t->bytes;
     o.policy = t->policy;
-    o.keep_epochs = r->table->ask.keep_epochs;
+    o.keep_epochs = r->table->request.keep_epochs;
     o.cancel = r->cancel;
     txm_status status = txm_replay(r->trace, &o, t->out, &err);
     pthread_mutex_lock(&r->lock);
@@ -66,15 +66,15 @@ static void play(void *arg)
 
 /* Sizes from a sixteenth of the working set to a quarter more than it, in whole megabytes and without duplicates, so
  * a small working set has fewer sizes. */
-static void choose_sizes(txm_replay_ask *ask, uint64_t whole)
+static void choose_sizes(txm_replay_request *request, uint64_t whole)
 {
     static const unsigned eighths[] = {1, 2, 4, 8, 12, 16, 20};
     enum { STEP = 1 << 20 };
-    for (size_t i = 0; i < sizeof eighths / sizeof *eighths; i += ask->brief ? 2 : 1) {
+    for (size_t i = 0; i < sizeof eighths / sizeof *eighths; i += request->brief ? 2 : 1) {
         uint64_t bytes = (whole / 16 * eighths[i] + STEP - 1) / STEP * STEP;
         bytes = bytes ? bytes : STEP;
-        if (!ask->size_count || ask->sizes[ask->size_count - 1] < bytes)
-            ask->sizes[ask->size_count++] = bytes;
+        if (!request->size_count || request->sizes[request->size_count - 1] < bytes)
+            request->sizes[request->size_count++] = bytes;
     }
 }
 
@@ -83,13 +83,14 @@ static void choose_sizes(txm_replay_ask *ask, uint64_t whole)
 static txm_status play_all(run *r, txm_error *err)
 {
     txm_replay_table *t = r->table;
-    const txm_replay_ask *ask = &t->ask;
-    stm_pool *pool = stm_pool_new(ask->threads ? ask->threads : stm_cpu_count());
+    const txm_replay_request *request = &t->request;
+    stm_pool *pool = stm_pool_new(request->threads ? request->threads : stm_cpu_count());
     stm_group *group = pool ? stm_group_new(pool) : NULL;
     turn *turns = stm_calloc(r->all, sizeof *turns);
     bool ok = group && turns;
     for (size_t i = 0; ok && i < r->all; i++) {
-        turns[i] = (turn){r, ask->sizes[i / ask->policy_count], ask->policies[i % ask->policy_count], &t->counts[i]};
+        turns[i] = (turn){r, request->sizes[i / request->policy_count], request->policies[i % request->policy_count],
+                          &t->counts[i]};
         ok = stm_group_submit(group, play, &turns[i]);
     }
     stm_group_free(group);
@@ -101,14 +102,14 @@ static txm_status play_all(run *r, txm_error *err)
 }
 
 /* `path` and `trace` are borrowed, and must outlive the table. After a failure there is nothing to free. */
-txm_status txm_replay_table_make(const char *path, const txm_trace *trace, const txm_replay_ask *ask,
+txm_status txm_replay_table_make(const char *path, const txm_trace *trace, const txm_replay_request *request,
                                  const volatile int *cancel, void (*progress)(size_t done, size_t all),
                                  txm_replay_table *out, txm_error *err)
 {
     static const uint32_t usual[] = {TXM_CACHE_POLICY_LRU, TXM_CACHE_POLICY_RENDER_TILES, TXM_REPLAY_OPT};
     const txm_trace_info *info = txm_trace_info_of(trace);
     txm_replay_options unbounded;
-    *out = (txm_replay_table){.path = path, .info = info, .ask = *ask};
+    *out = (txm_replay_table){.path = path, .info = info, .request = *request};
     txm_replay_options_init(&unbounded);
     unbounded.policy = TXM_CACHE_POLICY_NONE;
     unbounded.cancel = cancel;
@@ -117,19 +118,19 @@ txm_status txm_replay_table_make(const char *path, const txm_trace *trace, const
     txm_status status = txm_replay(trace, &unbounded, &out->all, err);
     if (status != TXM_OK)
         return status;
-    if (!out->ask.size_count)
-        choose_sizes(&out->ask, out->all.peak_allocated_bytes);
-    if (!out->ask.policy_count) {
+    if (!out->request.size_count)
+        choose_sizes(&out->request, out->all.peak_allocated_bytes);
+    if (!out->request.policy_count) {
         for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-            out->ask.policies[out->ask.policy_count++] = usual[i];
+            out->request.policies[out->request.policy_count++] = usual[i];
     }
-    if (out->ask.read_seconds <= 0.0)
-        out->ask.read_seconds = info->tiles_loaded ? info->load_seconds / (double)info->tiles_loaded : 0.0;
+    if (out->request.read_seconds <= 0.0)
+        out->request.read_seconds = info->tiles_loaded ? info->load_seconds / (double)info->tiles_loaded : 0.0;
     run r = {.trace = trace,
              .table = out,
              .cancel = cancel,
              .progress = progress,
-             .all = out->ask.size_count * out->ask.policy_count};
+             .all = out->request.size_count * out->request.policy_count};
     out->counts = stm_calloc(r.all, sizeof *out->counts);
     pthread_mutex_init(&r.lock, NULL);
     status = out->counts ? play_all(&r, err) : stm_no_memory(err, path);
@@ -148,13 +149,13 @@ void txm_replay_table_free(txm_replay_table *table)
 /* Both are indices into the requested sizes and policies, not bytes or the policy's number. */
 const txm_replay_counts *txm_replay_counts_at(const txm_replay_table *t, size_t size, size_t policy)
 {
-    return &t->counts[size * t->ask.policy_count + policy];
+    return &t->counts[size * t->request.policy_count + policy];
 }
 
 /* A model: all tiles cost the same, and one is read at a time. */
 double txm_replay_seconds(const txm_replay_table *t, const txm_replay_counts *counts)
 {
-    return (double)counts->reads * t->ask.read_seconds;
+    return (double)counts->reads * t->request.read_seconds;
 }
 
 /* ---- words ---- */
@@ -173,10 +174,10 @@ char *txm_replay_size_text(uint64_t bytes, char out[TXM_REPLAY_SIZE_TEXT])
 }
 
 /* The index of a policy among those requested, or policy_count if it is not among them. */
-static size_t find_policy(const txm_replay_ask *ask, uint32_t policy)
+static size_t find_policy(const txm_replay_request *request, uint32_t policy)
 {
     size_t i = 0;
-    while (i < ask->policy_count && ask->policies[i] != policy)
+    while (i < request->policy_count && request->policies[i] != policy)
         i++;
     return i;
 }
@@ -187,7 +188,7 @@ static void better_by_the_optimum(const txm_replay_table *t, size_t policy, size
     double most = 1.0;
     size_t worst = 0;
     char size[TXM_REPLAY_SIZE_TEXT];
-    for (size_t i = 0; i < t->ask.size_count; i++) {
+    for (size_t i = 0; i < t->request.size_count; i++) {
         const uint64_t least = txm_replay_counts_at(t, i, opt)->reads;
         double times = (double)txm_replay_counts_at(t, i, policy)->reads / (double)(least + !least);
         worst = times > most ? i : worst;
@@ -196,7 +197,7 @@ static void better_by_the_optimum(const txm_replay_table *t, size_t policy, size
     *out = 0;
     if (most >= 1.05)
         snprintf(out, bytes, "; the optimum reads up to %.1f times fewer (with %s)", most,
-                 txm_replay_size_text(t->ask.sizes[worst], size));
+                 txm_replay_size_text(t->request.sizes[worst], size));
 }
 
 /* About lru if it was simulated, since most caches use it; else about the first policy. The knee is the smallest
@@ -204,25 +205,25 @@ static void better_by_the_optimum(const txm_replay_table *t, size_t policy, size
 char *txm_replay_verdict(const txm_replay_table *t, char out[TXM_REPLAY_VERDICT])
 {
     enum { FEW = 20 }; /* at most a twentieth of the tiles are read again, which nobody notices */
-    const txm_replay_ask *ask = &t->ask;
-    size_t policy = find_policy(ask, TXM_CACHE_POLICY_LRU), opt = find_policy(ask, TXM_REPLAY_OPT), knee = 0;
+    const txm_replay_request *request = &t->request;
+    size_t policy = find_policy(request, TXM_CACHE_POLICY_LRU), opt = find_policy(request, TXM_REPLAY_OPT), knee = 0;
     char set[STM_FORMAT_BYTES], size[TXM_REPLAY_SIZE_TEXT], better[96] = "";
     if (!t->all.reads) {
         snprintf(out, TXM_REPLAY_VERDICT, "no tile was used");
         return out;
     }
-    policy = policy == ask->policy_count ? 0 : policy;
-    while (knee < ask->size_count && txm_replay_counts_at(t, knee, policy)->reads_again * FEW > t->all.tiles)
+    policy = policy == request->policy_count ? 0 : policy;
+    while (knee < request->size_count && txm_replay_counts_at(t, knee, policy)->reads_again * FEW > t->all.tiles)
         knee++;
-    const char *name = txm_replay_policy_name(ask->policies[policy]);
-    if (opt != ask->policy_count && opt != policy)
+    const char *name = txm_replay_policy_name(request->policies[policy]);
+    if (opt != request->policy_count && opt != policy)
         better_by_the_optimum(t, policy, opt, better, sizeof better);
     stm_format_bytes(t->all.tile_bytes, set);
-    if (knee == ask->size_count)
+    if (knee == request->size_count)
         snprintf(out, TXM_REPLAY_VERDICT, "the working set is %s; with all of these sizes %s reads many tiles again%s",
                  set, name, better);
     else
         snprintf(out, TXM_REPLAY_VERDICT, "the working set is %s; from %s on %s reads almost no tile again%s", set,
-                 txm_replay_size_text(ask->sizes[knee], size), name, better);
+                 txm_replay_size_text(request->sizes[knee], size), name, better);
     return out;
 }

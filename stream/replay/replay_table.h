@@ -17,7 +17,7 @@
 enum { TXM_REPLAY_SCHEMA_VERSION = 1, TXM_REPLAY_SIZES = 64, TXM_REPLAY_POLICIES = 16 };
 
 /* The request. Without sizes, some around the working set are used; without policies, all but "none". */
-typedef struct txm_replay_ask {
+typedef struct txm_replay_request {
     uint64_t sizes[TXM_REPLAY_SIZES]; /* ascending */
     size_t size_count;
     uint32_t policies[TXM_REPLAY_POLICIES];
@@ -25,14 +25,14 @@ typedef struct txm_replay_ask {
     bool brief; /* half as many default sizes, so that a page does not take longer than its picture */
     uint32_t keep_epochs, threads; /* threads 0: one per processor */
     double read_seconds;           /* time of one tile; 0: the mean of the traced run */
-} txm_replay_ask;
+} txm_replay_request;
 
 typedef struct txm_replay_table {
     const char *path;
     const txm_trace_info *info;
-    txm_replay_ask ask;        /* the request, with defaults filled in */
-    txm_replay_counts all;     /* counts of a cache without a limit */
-    txm_replay_counts *counts; /* counts of each policy for each size; free() them */
+    txm_replay_request request; /* the request, with defaults filled in */
+    txm_replay_counts all;      /* counts of a cache without a limit */
+    txm_replay_counts *counts;  /* counts of each policy for each size; free() them */
 } txm_replay_table;
 
 /* "lru", "tiles", "none", "opt", as on the command line; NULL beyond. */
@@ -40,7 +40,7 @@ const char *txm_replay_policy_name(uint32_t policy);
 
 /* Plays the whole trace for each cache. `progress`, which may be NULL, is called from any thread, one at a time;
  * with 0 of 0 before the trace is read for the first time, when the number of caches is not known yet. */
-txm_status txm_replay_table_make(const char *path, const txm_trace *trace, const txm_replay_ask *ask,
+txm_status txm_replay_table_make(const char *path, const txm_trace *trace, const txm_replay_request *request,
                                  const volatile int *cancel, void (*progress)(size_t done, size_t all),
                                  txm_replay_table *out, txm_error *err);
 void txm_replay_table_free(txm_replay_table *table);

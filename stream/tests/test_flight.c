@@ -263,8 +263,9 @@ START_TEST(the_overlay_has_the_figures)
 {
     txm_view_overlay o = {0};
     txm_view_lines l;
-    txm_view_result r = {
-        .wish = {.budget = 64 << 20, .resolution = 0.5f, .policy = TXM_CACHE_POLICY_LRU}, .width = 480, .height = 270};
+    txm_view_result r = {.request = {.budget = 64 << 20, .resolution = 0.5f, .policy = TXM_CACHE_POLICY_LRU},
+                         .width = 480,
+                         .height = 270};
     r.frame = (txm_frame_stats){
         .ms = 25.04, .accumulated = 7, .texels = 2000, .sharp = 1500, .requested = 321, .unique = 45, .batch = 40};
     r.frame.resident_bytes = 3000000;
@@ -276,11 +277,11 @@ START_TEST(the_overlay_has_the_figures)
     ck_assert(has_line(&l, "requests 321 of 45 tiles, 40 load"));
     ck_assert(has_line(&l, "sharp 75.0 % of texels"));
     ck_assert(!has_line(&l, "screenshot"));
-    r.wish.show = TXM_FRAMES_SHOW_MISSING;
+    r.request.show = TXM_FRAMES_SHOW_MISSING;
     txm_view_overlay_write(&o, &r, 2.0f, true, &l);
     ck_assert(has_line(&l, "magenta"));
     ck_assert(has_line(&l, "paused"));
-    r.wish.textures = TXM_FRAMES_COARSEST;
+    r.request.textures = TXM_FRAMES_COARSEST;
     o.with_keys = true;
     txm_view_overlay_write(&o, &r, 2.0f, true, &l);
     ck_assert(has_line(&l, "one colour per texture"));
@@ -299,7 +300,7 @@ START_TEST(the_overlay_is_ascii_and_short)
 {
     txm_view_overlay o = {.with_keys = true, .message_until = 1.0};
     txm_view_lines l;
-    txm_view_result r = {.wish = {.budget = UINT64_MAX, .resolution = 1e-9f, .policy = 12345}};
+    txm_view_result r = {.request = {.budget = UINT64_MAX, .resolution = 1e-9f, .policy = 12345}};
     memset(o.message, 0xC3, sizeof o.message - 1);
     memset(&r.frame, 0xFF, sizeof r.frame);
     txm_view_overlay_write(&o, &r, 3.4e38f, true, &l);

@@ -66,7 +66,7 @@ static txm_frames_options options_of(void)
     o.render.height = HEIGHT;
     o.render.threads = 2;
     o.is_virtual = true;
-    o.prices = (txm_frames_prices){.frame_ms = 10, .tile_ms = 0.2, .texel_ns = 10, .request_ns = 20};
+    o.cost_model = (txm_cost_model){.frame_ms = 10, .tile_ms = 0.2, .texel_ns = 10, .request_ns = 20};
     cache.max_bytes = 64 << 20;
     return o;
 }
@@ -170,7 +170,7 @@ static txm_cache *new_cache(uint32_t *texture, txm_bound_image *bound)
 
 /* Without textures a lookup is grey. In a view it is MISSED until the tile is there, and then gives what the sampler
  * gives. */
-START_TEST(lookers_answer_by_their_kind)
+START_TEST(sources_answer_by_their_kind)
 {
     txm_bound_image bound;
     uint32_t texture, requests[8];
@@ -179,18 +179,19 @@ START_TEST(lookers_answer_by_their_kind)
     txm_view view;
     txm_found_color found = {0};
     const txm_lookup at = {.u = 0.3f, .v = 0.6f, .dudx = 0.001f, .dvdy = 0.001f};
-    txm_looker grey = txm_looker_untextured();
-    ck_assert_int_eq(grey.look(&grey, &bound, at, &found), TXM_LOOK_RESIDENT);
+    txm_lookup_source grey = txm_lookup_source_untextured();
+    ck_assert_int_eq(grey.lookup(&grey, &bound, at, &found), TXM_LOOK_RESIDENT);
     ck_assert(found.blank && found.rgba[0] == 0.5f);
     ck_assert_int_eq(txm_cache_viewer_new(c, &viewer, &err), TXM_OK);
-    txm_looker looker = txm_looker_viewing(&view, c, (txm_lane){.capacity = 8, .requests = requests}, false, 0);
-    ck_assert_ptr_null(looker.note);
+    txm_lookup_source source =
+        txm_lookup_source_viewing(&view, c, (txm_lane){.capacity = 8, .requests = requests}, false, 0);
+    ck_assert_ptr_null(source.note);
     txm_look look = TXM_LOOK_MISSED;
     for (int turn = 0; turn < 4 && look == TXM_LOOK_MISSED; turn++) {
-        txm_lane *lanes[] = {&looker.lane};
+        txm_lane *lanes[] = {&source.lane};
         txm_ticket *ticket = NULL;
         ck_assert_int_eq(txm_cache_viewer_prepare(viewer, &view, NULL, &err), TXM_OK);
-        look = looker.look(&looker, &bound, at, &found);
+        look = source.lookup(&source, &bound, at, &found);
         if (!turn)
             ck_assert_int_eq(look, TXM_LOOK_MISSED);
         if (look == TXM_LOOK_MISSED)
@@ -220,35 +221,35 @@ START_TEST(batches_are_shown_when_they_are_paid_for)
     static txm_step_misses step;
     txm_part_requests part = {.most = 16};
     txm_found_color found = {0};
-    const txm_frames_prices prices = {.tile_ms = 5, .latency_ms = 1};
+    const txm_cost_model cost_model = {.tile_ms = 5, .latency_ms = 1};
     const txm_lookup at = {.u = 0.3f, .v = 0.6f, .dudx = 3.0f / 700, .dvdy = 3.0f / 500};
     ck_assert_int_eq(txm_frame_loads_new(&loads, c, 16, true, &err), TXM_OK);
     ck_assert(txm_request_list_new(&list, 16));
     ck_assert_int_eq(txm_frame_loads_begin(&loads, 0, 0, 0.9f, false, &shown, &err), TXM_OK);
     float decoded[256];
     txm_texel_decode(decoded);
-    txm_frame_looker f = txm_frame_looker_of(&o, &loads.view, decoded, &step, &part, NULL, NULL);
-    f.looker.lane.random = 77;
-    ck_assert_int_eq(f.looker.look(&f.looker, &bound, at, &found), TXM_LOOK_RESIDENT);
-    ck_assert_uint_eq(f.looks.texels, 2);
-    ck_assert_uint_eq(f.looks.stand_ins, 2);
+    txm_frame_source f = txm_frame_source_of(&o, &loads.view, decoded, &step, &part, NULL, NULL);
+    f.base.lane.random = 77;
+    ck_assert_int_eq(f.base.lookup(&f.base, &bound, at, &found), TXM_LOOK_RESIDENT);
+    ck_assert_uint_eq(f.lookups.texels, 2);
+    ck_assert_uint_eq(f.lookups.stand_ins, 2);
     txm_request_write(&step, &part, 8);
     ck_assert_uint_eq(part.requested, 2);
     txm_request_list_clear(&list);
     txm_request_list_add(&list, &part);
-    ck_assert_int_eq(txm_frame_loads_end(&loads, &list, 0, 10, &prices, NULL, &cut, &err), TXM_OK);
+    ck_assert_int_eq(txm_frame_loads_end(&loads, &list, 0, 10, &cost_model, NULL, &cut, &err), TXM_OK);
     ck_assert(loads.loading && loads.batch == 2 && !cut);
     for (int turn = 0; turn < 3; turn++) {
         static const double now[] = {15, 20.9, 21};
         ck_assert_int_eq(txm_frame_loads_begin(&loads, now[turn], 0, 0.9f, false, &shown, &err), TXM_OK);
         ck_assert_uint_eq(shown, turn < 2 ? 0 : 2);
         part.count = part.requested = 0;
-        f.looks = (txm_frame_looks){0};
-        f.looker.lane.random = 77;
-        f.looker.look(&f.looker, &bound, at, &found);
+        f.lookups = (txm_frame_lookups){0};
+        f.base.lane.random = 77;
+        f.base.lookup(&f.base, &bound, at, &found);
         txm_request_write(&step, &part, 8);
         ck_assert_uint_eq(part.requested, 0); /* tiles that are being loaded are not requested again */
-        ck_assert_uint_eq(f.looks.sharp, turn < 2 ? 0 : 2);
+        ck_assert_uint_eq(f.lookups.sharp, turn < 2 ? 0 : 2);
         txm_frame_loads_skip(&loads);
     }
     free(part.keys);
@@ -318,7 +319,7 @@ static void load_gated(txm_frame_loads *loads, gate *g, uint32_t texture, uint32
     txm_request_list_clear(&list);
     txm_request_list_add(&list, &part);
     set_gate(g, is_open);
-    ck_assert_int_eq(txm_frame_loads_end(loads, &list, 0, 0, &(txm_frames_prices){0}, NULL, &cut, &err), TXM_OK);
+    ck_assert_int_eq(txm_frame_loads_end(loads, &list, 0, 0, &(txm_cost_model){0}, NULL, &cut, &err), TXM_OK);
     ck_assert(loads->loading && !cut);
     if (!is_open) {
         ck_assert_int_eq(txm_frame_loads_begin(loads, 0, 0, 0.9f, false, &shown, &err), TXM_OK);
@@ -820,7 +821,7 @@ int main(void)
     TCase *t = add_case(suite, "frames");
     tcase_set_timeout(t, 300);
     add_tests(t, one_lane_of_a_wave_writes, lists_are_bounded_and_rejected_at_random);
-    add_tests(t, lookers_answer_by_their_kind, batches_are_shown_when_they_are_paid_for,
+    add_tests(t, sources_answer_by_their_kind, batches_are_shown_when_they_are_paid_for,
               full_memory_is_noticed_however_long_batches_take, parts_cover_the_picture);
     add_tests(t, virtual_time_is_the_same_with_any_number_of_threads, frames_end_in_the_picture_of_a_render);
     add_tests(t, options_change_while_frames_run, a_smaller_budget_is_given_back_at_rest,

@@ -60,11 +60,11 @@ static txm_replay_table table_of(txm_replay_counts counts[4], const txm_trace_in
 {
     return (txm_replay_table){.path = "t.trace",
                               .info = info,
-                              .ask = {.sizes = {1 << 20, 4 << 20},
-                                      .size_count = 2,
-                                      .policies = {TXM_CACHE_POLICY_LRU, TXM_REPLAY_OPT},
-                                      .policy_count = 2,
-                                      .read_seconds = 0.001},
+                              .request = {.sizes = {1 << 20, 4 << 20},
+                                          .size_count = 2,
+                                          .policies = {TXM_CACHE_POLICY_LRU, TXM_REPLAY_OPT},
+                                          .policy_count = 2,
+                                          .read_seconds = 0.001},
                               .all = {.lookups = 900, .tiles = 100, .tile_bytes = 3 << 20, .reads = 100},
                               .counts = counts};
 }
@@ -145,7 +145,7 @@ START_TEST(tables_are_printed_and_drawn)
         free(svg);
     }
     /* A single size is one point in the middle. */
-    t.ask.size_count = t.ask.policy_count = 1;
+    t.request.size_count = t.request.policy_count = 1;
     char *svg = NULL;
     size_t bytes;
     FILE *f = open_memstream(&svg, &bytes);
@@ -188,16 +188,17 @@ START_TEST(tables_are_played)
     txm_trace *trace = NULL;
     txm_replay_table t;
     txm_error err = {0};
-    const txm_replay_ask open = {.keep_epochs = 1, .threads = 2};
+    const txm_replay_request open = {.keep_epochs = 1, .threads = 2};
     ck_assert_int_eq(txm_trace_open("r.trace", &trace, &err), TXM_OK);
     ck_assert_msg(txm_replay_table_make("r.trace", trace, &open, NULL, on_progress, &t, &err) == TXM_OK, "%s",
                   err.message);
     ck_assert_uint_eq(t.all.tiles, t.info->tiles_loaded);
-    ck_assert_uint_eq(t.ask.policy_count, 3);
-    ck_assert_uint_ge(t.ask.size_count, 1);
-    ck_assert_uint_eq(calls, 1 + t.ask.size_count * t.ask.policy_count); /* reading the trace, then each cache */
-    for (size_t i = 0; i < t.ask.size_count; i++) {
-        ck_assert(!i || t.ask.sizes[i] > t.ask.sizes[i - 1]);
+    ck_assert_uint_eq(t.request.policy_count, 3);
+    ck_assert_uint_ge(t.request.size_count, 1);
+    ck_assert_uint_eq(calls,
+                      1 + t.request.size_count * t.request.policy_count); /* reading the trace, then each cache */
+    for (size_t i = 0; i < t.request.size_count; i++) {
+        ck_assert(!i || t.request.sizes[i] > t.request.sizes[i - 1]);
         for (size_t k = 0; k < 2; k++) /* no policy reads less than the optimum, which is the last one */
             ck_assert_uint_ge(txm_replay_counts_at(&t, i, k)->reads, txm_replay_counts_at(&t, i, 2)->reads);
     }

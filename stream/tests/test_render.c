@@ -196,7 +196,7 @@ static txm_status parse_ply(const char *header, const float *vertices, size_t fl
 /* Results are zero after a failure, so that they may be freed. */
 START_TEST(failures_leave_nothing)
 {
-    const txm_render_options wrong = {0};
+    const txm_render_options unset = {0};
     const char *image = "no/such/x.tx";
     txm_render_scene *scene = (void *)1;
     txm_render_picture picture, no_picture = {0};
@@ -207,8 +207,8 @@ START_TEST(failures_leave_nothing)
     ck_assert_int_eq(txm_render_scene_builtin("plane", &image, 1, 0, &scene, NULL), TXM_OK);
     memset(&picture, 0xAA, sizeof picture);
     memset(&budget, 0xAA, sizeof budget);
-    ck_assert_int_eq(txm_render(scene, &wrong, &picture, &err), TXM_STATUS_USAGE);
-    ck_assert_int_eq(txm_render_budget_of(scene, &wrong, &budget, NULL), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_render(scene, &unset, &picture, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_render_budget_of(scene, &unset, &budget, NULL), TXM_STATUS_USAGE);
     ck_assert_mem_eq(&picture, &no_picture, sizeof picture);
     ck_assert_mem_eq(&budget, &no_budget, sizeof budget);
     txm_render_scene_free(&scene);

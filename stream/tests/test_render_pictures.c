@@ -202,7 +202,7 @@ static txm_render_scene *warped_floor(uint32_t depth)
 
 /* Lookups depend on others. The bits are the same whoever waits, and if files and levels are known there are as many
  * more launches as lookups depend on one another. A budget follows them to the same tiles. */
-START_TEST(dependent_looks)
+START_TEST(dependent_lookups)
 {
     const uint32_t depth = (uint32_t)_i;
     txm_render_scene *s = warped_floor(depth);
@@ -434,7 +434,7 @@ int main(void)
     tcase_set_timeout(c, 240);
     tcase_add_loop_test(c, same_bits, 0, 5);
     add_tests(c, seeds, parts_of_mixes, budget);
-    tcase_add_loop_test(c, dependent_looks, 0, 4);
+    tcase_add_loop_test(c, dependent_lookups, 0, 4);
     tcase_add_loop_test(c, took, 0, 3);
     add_tests(c, many_moments);
     tcase_add_loop_test(c, cut_short, 0, 2);

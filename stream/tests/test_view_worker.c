@@ -81,33 +81,33 @@ START_TEST(settings_change_between_frames)
     txm_render_scene *scene = room();
     txm_view_result r;
     txm_view_worker *w = open_worker(scene, &r);
-    txm_view_wish wish = r.wish;
-    ck_assert(wish.width == WIDTH && wish.height == HEIGHT && !r.rgba);
+    txm_view_request request = r.request;
+    ck_assert(request.width == WIDTH && request.height == HEIGHT && !r.rgba);
     const uint8_t *shown = NULL;
     for (uint32_t i = 0; i < 40; i++) {
         /* Every frame changes something, most often the budget. */
-        wish.budget = i % 3 ? 64 << 20 : 400 << 10;
-        wish.resolution = i % 5 ? 1.0f : 0.5f;
-        wish.policy = i % 7 ? TXM_CACHE_POLICY_LRU : TXM_CACHE_POLICY_SECOND_CHANCE;
-        wish.show = i % 3;
-        wish.textures = i % 11 == 10 ? TXM_FRAMES_COARSEST : TXM_FRAMES_STREAMED;
-        wish.width = WIDTH + i % 4;
-        txm_view_worker_start(w, &wish);
+        request.budget = i % 3 ? 64 << 20 : 400 << 10;
+        request.resolution = i % 5 ? 1.0f : 0.5f;
+        request.policy = i % 7 ? TXM_CACHE_POLICY_LRU : TXM_CACHE_POLICY_SECOND_CHANCE;
+        request.show = i % 3;
+        request.textures = i % 11 == 10 ? TXM_FRAMES_COARSEST : TXM_FRAMES_STREAMED;
+        request.width = WIDTH + i % 4;
+        txm_view_worker_start(w, &request);
         r = result_of(w);
         ck_assert_msg(r.status == TXM_OK && r.setting == TXM_OK, "%s", r.err.message);
         ck_assert(r.width == WIDTH + i % 4 && r.height == HEIGHT && r.rgba && r.rgba != shown);
-        ck_assert(r.wish.budget == wish.budget && r.wish.policy == wish.policy);
+        ck_assert(r.request.budget == request.budget && r.request.policy == request.policy);
         ck_assert_uint_eq(r.frame.number, i);
         ck_assert_uint_eq(r.rgba[4 * (size_t)r.width * r.height - 1], 255);
         shown = r.rgba;
     }
     /* If a value is refused, the old one stays, and the frame is rendered. */
-    wish.policy = TXM_CACHE_POLICY_SECOND_CHANCE + 1;
-    txm_view_worker_start(w, &wish);
+    request.policy = TXM_CACHE_POLICY_SECOND_CHANCE + 1;
+    txm_view_worker_start(w, &request);
     r = result_of(w);
     ck_assert_int_eq(r.setting, TXM_STATUS_USAGE);
     ck_assert_int_eq(r.status, TXM_OK);
-    ck_assert_uint_le(r.wish.policy, TXM_CACHE_POLICY_SECOND_CHANCE);
+    ck_assert_uint_le(r.request.policy, TXM_CACHE_POLICY_SECOND_CHANCE);
     txm_view_worker_free(&w);
     txm_render_scene_free(&scene);
 }
@@ -120,9 +120,9 @@ START_TEST(a_picture_stays_while_the_next_is_made)
     txm_render_scene *scene = room();
     txm_view_result r;
     txm_view_worker *w = open_worker(scene, &r);
-    txm_view_wish wish = r.wish;
+    txm_view_request request = r.request;
     for (int i = 0; i < 20; i++) {
-        txm_view_worker_start(w, &wish);
+        txm_view_worker_start(w, &request);
         if (i) {
             memcpy(copy, r.rgba, sizeof copy);
             while (!txm_view_worker_take(w, 0, &r))
@@ -130,7 +130,7 @@ START_TEST(a_picture_stays_while_the_next_is_made)
         } else {
             r = result_of(w);
         }
-        wish.camera.to_world.m[0][3] += 0.01f;
+        request.camera.to_world.m[0][3] += 0.01f;
     }
     txm_view_worker_free(&w);
     txm_render_scene_free(&scene);
@@ -139,20 +139,21 @@ END_TEST
 
 /* The picture of some frames at rest, after all texels of them have come, and the camera has been elsewhere, with
  * direct light and fewer pixels if `direct`. */
-static void rest_after_flight(txm_view_worker *w, txm_view_wish wish, bool direct, uint8_t rgba[4 * WIDTH * HEIGHT])
+static void rest_after_flight(txm_view_worker *w, txm_view_request request, bool direct,
+                              uint8_t rgba[4 * WIDTH * HEIGHT])
 {
-    const txm_view_wish still = wish;
+    const txm_view_request still = request;
     txm_view_result r = {0};
     for (int i = 0; i < 1000 && (!i || r.frame.sharp < r.frame.texels); i++) {
-        txm_view_worker_start(w, &wish);
+        txm_view_worker_start(w, &request);
         r = result_of(w);
     }
     ck_assert_uint_eq(r.frame.sharp, r.frame.texels);
     for (int i = 0; i < 3; i++) {
-        wish.camera.to_world.m[0][3] += 1e-4f;
-        wish.direct = direct;
-        wish.width = direct ? WIDTH / 2 : WIDTH;
-        txm_view_worker_start(w, &wish);
+        request.camera.to_world.m[0][3] += 1e-4f;
+        request.direct = direct;
+        request.width = direct ? WIDTH / 2 : WIDTH;
+        txm_view_worker_start(w, &request);
         r = result_of(w);
         ck_assert_uint_eq(r.frame.accumulated, 1);
         /* Mirrors are followed, but no light from surface to surface. */
@@ -181,7 +182,7 @@ START_TEST(a_picture_at_rest_is_exact)
         const txm_view_result r = result_of(w);
         is_open = r.status == TXM_OK;
         if (is_open)
-            rest_after_flight(w, r.wish, direct, pictures[direct]);
+            rest_after_flight(w, r.request, direct, pictures[direct]);
         txm_view_worker_free(&w);
     }
     if (is_open)
@@ -195,19 +196,19 @@ START_TEST(frames_are_given_up_and_go_on)
     txm_render_scene *scene = room();
     txm_view_result r;
     txm_view_worker *w = open_worker(scene, &r);
-    txm_view_wish wish = r.wish;
+    txm_view_request request = r.request;
     uint32_t complete = 0;
-    wish.width = 640;
-    wish.height = 360;
+    request.width = 640;
+    request.height = 360;
     for (int i = 0; i < 20; i++) {
-        txm_view_worker_start(w, &wish);
+        txm_view_worker_start(w, &request);
         if (i % 4)
             txm_view_worker_stop(w);
         r = result_of(w);
         ck_assert(r.status == TXM_OK || r.status == TXM_STATUS_CANCELLED);
         ck_assert(i % 4 || r.status == TXM_OK);
         complete += r.status == TXM_OK;
-        wish.camera.to_world.m[0][3] += 0.01f;
+        request.camera.to_world.m[0][3] += 0.01f;
     }
     if (w) {
         ck_assert_uint_eq(txm_frames_totals_of(txm_view_worker_frames(w)).frames, complete);
@@ -223,21 +224,21 @@ START_TEST(pictures_are_saved)
     txm_render_scene *scene = room();
     txm_view_result r;
     txm_view_worker *w = open_worker(scene, &r);
-    txm_view_wish wish = r.wish;
+    txm_view_request request = r.request;
     char name[512];
     snprintf(name, sizeof name, "%s", temp_file("shot.exr"));
     if (w) {
-        txm_view_worker_start(w, &wish);
+        txm_view_worker_start(w, &request);
         r = result_of(w);
-        wish.shot = name;
-        wish.still = true;
-        txm_view_worker_start(w, &wish);
+        request.shot = name;
+        request.still = true;
+        txm_view_worker_start(w, &request);
         r = result_of(w);
         ck_assert_msg(r.shot == TXM_OK, "%s", r.shot_err.message);
         ck_assert_int_eq(access(name, R_OK), 0);
         ck_assert_uint_eq(txm_frames_totals_of(txm_view_worker_frames(w)).frames, 1);
-        wish.shot = "/no folder/shot.exr";
-        txm_view_worker_start(w, &wish);
+        request.shot = "/no folder/shot.exr";
+        txm_view_worker_start(w, &request);
         r = result_of(w);
         ck_assert_int_ne(r.shot, TXM_OK);
         ck_assert_int_eq(r.status, TXM_OK);
@@ -257,9 +258,9 @@ START_TEST(it_ends_at_any_moment)
         txm_view_result r = {0};
         ck_assert_int_eq(txm_view_worker_new(scene, &o, &w, &err), TXM_OK);
         if (i % 2 && txm_view_worker_take(w, WAIT_MS, &r) && r.status == TXM_OK) {
-            r.wish.width = 800;
-            r.wish.height = 450;
-            txm_view_worker_start(w, &r.wish);
+            r.request.width = 800;
+            r.request.height = 450;
+            txm_view_worker_start(w, &r.request);
         }
         usleep((useconds_t)i * 1000);
         txm_view_worker_free(&w);

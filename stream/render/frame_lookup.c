@@ -7,7 +7,7 @@
  * is needed. A missing texel is replaced by the same place in the next coarser level that is available, or else by the
  * texture's 1x1 colour. Colours are blended after decoding, as a mean over samples would blend them.
  */
-#include "render/frame_look.h"
+#include "render/frame_lookup.h"
 
 #include <math.h>
 #include <string.h>
@@ -130,30 +130,30 @@ static txm_lookup middle_of(const place *p, const texel *at)
 }
 
 /* A device's result; NULL if there is none yet. */
-static const txm_ask *find_or_note(txm_frame_looker *f, const txm_ask *what)
+static const txm_queued_lookup *find_or_note(txm_frame_source *f, const txm_queued_lookup *what)
 {
-    const txm_ask *ask = txm_asks_find(f->looker.asks, what);
-    if (!ask && !(f->lacks_answer && f->looker.view->epoch))
-        txm_asks_note(f->looker.noted, what);
-    f->lacks_answer |= !ask;
-    return ask;
+    const txm_queued_lookup *queued = txm_lookup_queue_find(f->base.queue, what);
+    if (!queued && !(f->lacks_answer && f->base.view->epoch))
+        txm_lookup_queue_add(f->base.noted, what);
+    f->lacks_answer |= !queued;
+    return queued;
 }
 
-static void fetch(txm_frame_looker *f, const place *p, const texel *at, uint32_t slot, float rgba[4])
+static void fetch(txm_frame_source *f, const place *p, const texel *at, uint32_t slot, float rgba[4])
 {
-    if (!f->looker.asks) {
+    if (!f->base.queue) {
         const txm_texel_place where = {p->t, at->level, (uint32_t)at->x, (uint32_t)at->y, at->entry, slot};
         txm_texel_color(p->view, &where, p->image->how.after, f->decoded, rgba);
         return;
     }
-    const txm_asks *a = f->looker.asks;
-    const txm_ask what = {.how = a->sampler_count / 2 + (uint32_t)(p->image - a->images),
-                          .texture = p->texture,
-                          .at = middle_of(p, at),
-                          .path = f->looker.path};
-    const txm_ask *ask = find_or_note(f, &what);
-    if (ask)
-        memcpy(rgba, ask->rgba, sizeof ask->rgba);
+    const txm_lookup_queue *a = f->base.queue;
+    const txm_queued_lookup what = {.how = a->sampler_count / 2 + (uint32_t)(p->image - a->images),
+                                    .texture = p->texture,
+                                    .at = middle_of(p, at),
+                                    .path = f->base.path};
+    const txm_queued_lookup *queued = find_or_note(f, &what);
+    if (queued)
+        memcpy(rgba, queued->rgba, sizeof queued->rgba);
 }
 
 /* The 1x1 colour, from a lookup with an empty page table. */
@@ -172,7 +172,7 @@ static void fetch_average(const place *p, float rgba[4])
 
 /* ---- a level ---- */
 
-static void ask_for(txm_frame_looker *f, const place *p, const texel *at)
+static void ask_for(txm_frame_source *f, const place *p, const texel *at)
 {
     const txm_tile_name name = {.texture = p->texture, .level = at->level, .tile = at->tile};
     txm_request_note(f->step, f->requests, f->lane, txm_tile_key_pack(name));
@@ -180,18 +180,18 @@ static void ask_for(txm_frame_looker *f, const place *p, const texel *at)
 
 /* The best available replacement for a missing texel. Returns its level; the 1x1 colour counts as one past the last
  * level. */
-static uint32_t fetch_coarser(txm_frame_looker *f, const place *p, uint32_t level, const float move[2], float rgba[4])
+static uint32_t fetch_coarser(txm_frame_source *f, const place *p, uint32_t level, const float move[2], float rgba[4])
 {
     texel at;
     for (uint32_t i = level + 1; i < p->t->levels; i++) {
         const uint32_t slot = texel_at(p, i, move, &at) ? slot_of(p, &at) : TXM_SLOT_NONE;
         if (slot >= TXM_SLOT_STATES)
             continue;
-        f->looks.coarser++;
+        f->lookups.coarser++;
         fetch(f, p, &at, slot, rgba);
         return i;
     }
-    f->looks.stand_ins++;
+    f->lookups.stand_ins++;
     fetch_average(p, rgba);
     return p->t->levels;
 }
@@ -212,23 +212,23 @@ static void color_of_level(uint32_t level, float rgba[4])
 }
 
 /* Requests a texel if it is missing, whatever is shown in its place. Returns its slot, or the state of it. */
-static uint32_t want(txm_frame_looker *f, const place *p, const texel *at, bool *failed)
+static uint32_t want(txm_frame_source *f, const place *p, const texel *at, bool *failed)
 {
     const uint32_t slot = slot_of(p, at);
-    f->looks.texels++;
+    f->lookups.texels++;
     if (slot < TXM_SLOT_STATES) {
-        f->looks.sharp++;
+        f->lookups.sharp++;
         return slot;
     }
     *failed = has_failed(p, slot);
     if (*failed)
-        f->looks.failed++;
+        f->lookups.failed++;
     else if (slot != TXM_SLOT_LOADING)
         ask_for(f, p, at);
     return slot;
 }
 
-static txm_look look_at_level(txm_frame_looker *f, const place *p, uint32_t level, const float move[2], float rgba[4])
+static txm_look lookup_at_level(txm_frame_source *f, const place *p, uint32_t level, const float move[2], float rgba[4])
 {
     texel at;
     bool failed = false;
@@ -260,9 +260,9 @@ static float draw(uint32_t *random)
 }
 
 /* False: nothing can be looked up at the place, and rgba has the colour for that. */
-static bool place_of_look(txm_frame_looker *f, const txm_bound_image *image, txm_lookup *at, place *p, float rgba[4])
+static bool place_of_lookup(txm_frame_source *f, const txm_bound_image *image, txm_lookup *at, place *p, float rgba[4])
 {
-    *p = (place){.view = f->looker.view, .image = image, .texture = image->texture};
+    *p = (place){.view = f->base.view, .image = image, .texture = image->texture};
     p->t = part_of(p->view, &p->texture, at);
     if (!p->t) {
         set_color(rgba, 1.0f, 0.0f, 1.0f);
@@ -278,30 +278,31 @@ static bool place_of_look(txm_frame_looker *f, const txm_bound_image *image, txm
 }
 
 /* For paths, lookups of frames never miss a tile; only a device's result can be missing. */
-static txm_look found(const txm_frame_looker *f)
+static txm_look found(const txm_frame_source *f)
 {
     return f->lacks_answer ? TXM_LOOK_MISSED : TXM_LOOK_RESIDENT;
 }
 
-static txm_look look_for_points(txm_looker *looker, const txm_bound_image *image, txm_lookup at, txm_found_color *out)
+static txm_look lookup_for_points(txm_lookup_source *source, const txm_bound_image *image, txm_lookup at,
+                                  txm_found_color *out)
 {
-    txm_frame_looker *f = (txm_frame_looker *)looker;
+    txm_frame_source *f = (txm_frame_source *)source;
     place p;
     float move[2] = {0.0f, 0.0f}, coarse[4];
-    if (!place_of_look(f, image, &at, &p, out->rgba))
+    if (!place_of_lookup(f, image, &at, &p, out->rgba))
         return TXM_LOOK_RESIDENT;
-    choose_levels(&p, &image->how, &at, &looker->lane.random);
+    choose_levels(&p, &image->how, &at, &source->lane.random);
     if (f->one_level && p.blend > 0.0f) {
-        p.low += draw(&looker->lane.random) < p.blend;
+        p.low += draw(&source->lane.random) < p.blend;
         p.blend = 0.0f;
     }
     if (image->how.filter != TXM_FILTER_CLOSEST) {
-        move[0] = draw(&looker->lane.random) - 0.5f;
-        move[1] = draw(&looker->lane.random) - 0.5f;
+        move[0] = draw(&source->lane.random) - 0.5f;
+        move[1] = draw(&source->lane.random) - 0.5f;
     }
-    look_at_level(f, &p, p.low, move, out->rgba);
+    lookup_at_level(f, &p, p.low, move, out->rgba);
     if (p.blend > 0.0f) {
-        look_at_level(f, &p, p.low + 1, move, coarse);
+        lookup_at_level(f, &p, p.low + 1, move, coarse);
         for (int c = 0; c < 4; c++)
             out->rgba[c] = out->rgba[c] * (1.0f - p.blend) + coarse[c] * p.blend;
     }
@@ -310,48 +311,49 @@ static txm_look look_for_points(txm_looker *looker, const txm_bound_image *image
 
 /* The scene's own lookup in the view, on the processor or with a device's result. Without a result the random state is
  * a guess. */
-static void look_in_scene(txm_frame_looker *f, const txm_bound_image *image, const txm_sampler *how, txm_lookup at,
-                          txm_found_color *out)
+static void lookup_in_scene(txm_frame_source *f, const txm_bound_image *image, const txm_sampler *how, txm_lookup at,
+                            txm_found_color *out)
 {
-    txm_looker *looker = &f->looker;
-    txm_lane nobody = {.random = looker->lane.random};
-    if (looker->asks) {
-        const txm_ask what = {.how = (uint32_t)(image - looker->asks->images),
-                              .texture = image->texture,
-                              .at = at,
-                              .random = nobody.random,
-                              .path = looker->path};
-        const txm_ask *ask = find_or_note(f, &what);
-        if (ask) {
-            memcpy(out->rgba, ask->rgba, sizeof out->rgba);
-            memcpy(out->du, ask->du, sizeof out->du);
-            memcpy(out->dv, ask->dv, sizeof out->dv);
-            nobody.random = ask->after;
+    txm_lookup_source *source = &f->base;
+    txm_lane nobody = {.random = source->lane.random};
+    if (source->queue) {
+        const txm_queued_lookup what = {.how = (uint32_t)(image - source->queue->images),
+                                        .texture = image->texture,
+                                        .at = at,
+                                        .random = nobody.random,
+                                        .path = source->path};
+        const txm_queued_lookup *queued = find_or_note(f, &what);
+        if (queued) {
+            memcpy(out->rgba, queued->rgba, sizeof out->rgba);
+            memcpy(out->du, queued->du, sizeof out->du);
+            memcpy(out->dv, queued->dv, sizeof out->dv);
+            nobody.random = queued->after;
         } else {
             memset(out->rgba, 0, sizeof out->rgba);
             txm_level_of(image->width, image->height, how, &at, &nobody.random);
         }
     } else if (out->with_derivatives)
-        txm_sample_d(looker->view, image->texture, how, &at, &nobody, out->rgba, out->du, out->dv);
+        txm_sample_d(source->view, image->texture, how, &at, &nobody, out->rgba, out->du, out->dv);
     else
-        txm_sample(looker->view, image->texture, how, &at, &nobody, out->rgba);
-    looker->lane.random = nobody.random;
+        txm_sample(source->view, image->texture, how, &at, &nobody, out->rgba);
+    source->lane.random = nobody.random;
 }
 
 /* Looks up like a render, except for missing tiles: every filter of a scene reads one tile of a level, and the texel at
  * the place itself is requested. */
-static txm_look look_with_filter(txm_looker *looker, const txm_bound_image *image, txm_lookup at, txm_found_color *out)
+static txm_look lookup_with_filter(txm_lookup_source *source, const txm_bound_image *image, txm_lookup at,
+                                   txm_found_color *out)
 {
-    txm_frame_looker *f = (txm_frame_looker *)looker;
+    txm_frame_source *f = (txm_frame_source *)source;
     static const float still[2] = {0.0f, 0.0f};
     txm_lookup inside = at;
-    uint32_t random = looker->lane.random;
+    uint32_t random = source->lane.random;
     const txm_sampler how = sampler_of_scene(&image->how);
     bool failed = false, is_there = true;
     place p;
-    look_in_scene(f, image, &how, at, out);
+    lookup_in_scene(f, image, &how, at, out);
     float none[4];
-    if (!place_of_look(f, image, &inside, &p, none))
+    if (!place_of_lookup(f, image, &inside, &p, none))
         return found(f);
     choose_levels(&p, &how, &inside, &random);
     for (uint32_t i = 0; i < (p.blend > 0.0f ? 2 : 1); i++) {
@@ -359,7 +361,7 @@ static txm_look look_with_filter(txm_looker *looker, const txm_bound_image *imag
         if (!texel_at(&p, p.low + i, still, &wanted) || want(f, &p, &wanted, &failed) < TXM_SLOT_STATES)
             continue;
         is_there = false;
-        f->looks.coarser += !failed;
+        f->lookups.coarser += !failed;
     }
     if (f->show == TXM_FRAMES_SHOW_LEVELS && !failed)
         color_of_level(p.low, out->rgba);
@@ -369,41 +371,44 @@ static txm_look look_with_filter(txm_looker *looker, const txm_bound_image *imag
 }
 
 /* Single texels have no derivatives, so lookups whose derivatives are needed use the scene's filter. */
-static txm_look look_in_frame(txm_looker *looker, const txm_bound_image *image, txm_lookup at, txm_found_color *out)
+static txm_look lookup_in_frame(txm_lookup_source *source, const txm_bound_image *image, txm_lookup at,
+                                txm_found_color *out)
 {
-    const txm_frame_looker *f = (const txm_frame_looker *)looker;
-    return f->filter == TXM_FRAMES_FILTER_SCENE || out->with_derivatives ? look_with_filter(looker, image, at, out)
-                                                                         : look_for_points(looker, image, at, out);
+    const txm_frame_source *f = (const txm_frame_source *)source;
+    return f->filter == TXM_FRAMES_FILTER_SCENE || out->with_derivatives ? lookup_with_filter(source, image, at, out)
+                                                                         : lookup_for_points(source, image, at, out);
 }
 
-static txm_look look_at_coarsest(txm_looker *looker, const txm_bound_image *image, txm_lookup at, txm_found_color *out)
+static txm_look lookup_at_coarsest(txm_lookup_source *source, const txm_bound_image *image, txm_lookup at,
+                                   txm_found_color *out)
 {
-    txm_frame_looker *f = (txm_frame_looker *)looker;
+    txm_frame_source *f = (txm_frame_source *)source;
     place p;
     *out = (txm_found_color){.with_derivatives = out->with_derivatives, .decides = out->decides};
-    if (!place_of_look(f, image, &at, &p, out->rgba))
+    if (!place_of_lookup(f, image, &at, &p, out->rgba))
         return TXM_LOOK_RESIDENT;
-    f->looks.texels++;
-    f->looks.stand_ins++;
+    f->lookups.texels++;
+    f->lookups.stand_ins++;
     fetch_average(&p, out->rgba);
     return TXM_LOOK_RESIDENT;
 }
 
-txm_frame_looker txm_frame_looker_of(const txm_frames_options *o, const txm_view *view, const float *decoded,
-                                     txm_step_misses *step, txm_part_requests *requests, const txm_asks *asks,
-                                     txm_ask_list *noted)
+txm_frame_source txm_frame_source_of(const txm_frames_options *o, const txm_view *view, const float *decoded,
+                                     txm_step_misses *step, txm_part_requests *requests, const txm_lookup_queue *queue,
+                                     txm_lookup_list *noted)
 {
-    txm_frame_looker f = {.filter = (txm_frames_filter)o->filter,
+    txm_frame_source f = {.filter = (txm_frames_filter)o->filter,
                           .show = (txm_frames_show)o->show,
                           .decoded = decoded,
                           .step = step,
                           .requests = requests};
     if (o->textures == TXM_FRAMES_UNTEXTURED)
-        f.looker = txm_looker_untextured();
+        f.base = txm_lookup_source_untextured();
     else
-        f.looker = (txm_looker){.look = o->textures == TXM_FRAMES_COARSEST ? look_at_coarsest : look_in_frame};
-    f.looker.view = view;
-    f.looker.asks = asks;
-    f.looker.noted = noted;
+        f.base =
+            (txm_lookup_source){.lookup = o->textures == TXM_FRAMES_COARSEST ? lookup_at_coarsest : lookup_in_frame};
+    f.base.view = view;
+    f.base.queue = queue;
+    f.base.noted = noted;
     return f;
 }

@@ -5,60 +5,60 @@
  * collected. A result is found by its place, footprint and random state, so lookups that depend on it are collected
  * next, and a wrong guess only costs a lookup. Colours are the same to the bit as the sampler's, and so is the picture.
  *
- * Frames do the same with all of their paths, in the view of the frame (frame_look.c).
+ * Frames do the same with all of their paths, in the view of the frame (frame_lookup.c).
  */
-#ifndef TXM_STREAM_ASKS_H
-#define TXM_STREAM_ASKS_H
+#ifndef TXM_STREAM_LOOKUP_QUEUE_H
+#define TXM_STREAM_LOOKUP_QUEUE_H
 #include "render/devices.h"
-#include "render/look.h"
+#include "render/lookup.h"
 
 /* A lookup and its result. */
-typedef struct txm_ask {
+typedef struct txm_queued_lookup {
     txm_lookup at;
     uint32_t how, texture, random; /* index of the sampler; random state at the beginning */
     uint32_t path, next;           /* index in the wave; next lookup of the same path, counted from 1 */
     uint32_t after;                /* the random state afterwards */
     float rgba[4], du[4], dv[4];
-} txm_ask;
+} txm_queued_lookup;
 
-typedef struct txm_ask_list {
-    txm_ask *items;
+typedef struct txm_lookup_list {
+    txm_queued_lookup *items;
     size_t count, capacity;
     bool no_memory; /* a lookup could not be added */
-} txm_ask_list;
+} txm_lookup_list;
 
 /* The lookups of a wave. */
-typedef struct txm_asks {
+typedef struct txm_lookup_queue {
     const txm_render_devices *devices;
     const txm_bound_image *images;
     const txm_view *view; /* a view that stays open; NULL: misses are requested from the cache */
     txm_cache_extent extent;
-    txm_ask_list known; /* lookups that have results */
-    uint32_t *first;    /* first lookup of each path, counted from 1; 0: none */
+    txm_lookup_list known; /* lookups that have results */
+    uint32_t *first;       /* first lookup of each path, counted from 1; 0: none */
     /* Arguments for the devices, as arrays for txm_device_batch. The first samplers are those of the images. */
     txm_sampler *samplers;
     uint32_t sampler_count, *how, *texture, *random;
     txm_lookup *at;
     float (*out)[4], (*du)[4], (*dv)[4];
-    uint8_t *look;
+    uint8_t *outcome;
     size_t room;
     bool with_slopes; /* some texture moves another, so derivatives are computed too */
-} txm_asks;
+} txm_lookup_queue;
 
 /* Borrows devices and images; `paths` is the length of the wave, `samplers` at least the number of images. NULL if
  * memory is exhausted. */
-txm_asks *txm_asks_new(const txm_render_devices *devices, const txm_bound_image *images, size_t image_count,
-                       size_t samplers, uint32_t paths, bool with_slopes);
-void txm_asks_free(txm_asks **asks); /* NULL-safe; sets *asks to NULL */
-void txm_asks_forget(txm_asks *asks, uint32_t paths);
+txm_lookup_queue *txm_lookup_queue_new(const txm_render_devices *devices, const txm_bound_image *images,
+                                       size_t image_count, size_t samplers, uint32_t paths, bool with_slopes);
+void txm_lookup_queue_free(txm_lookup_queue **queue); /* NULL-safe; sets *queue to NULL */
+void txm_lookup_queue_forget(txm_lookup_queue *queue, uint32_t paths);
 
 /* Runs the lookups in the lists of all threads, and empties the lists. */
-txm_status txm_asks_answer(txm_asks *asks, txm_ask_list *const *noted, size_t count, txm_error *err);
+txm_status txm_lookup_queue_run(txm_lookup_queue *queue, txm_lookup_list *const *noted, size_t count, txm_error *err);
 /* The lookup with its result; NULL if it has none yet. */
-const txm_ask *txm_asks_find(const txm_asks *asks, const txm_ask *what);
+const txm_queued_lookup *txm_lookup_queue_find(const txm_lookup_queue *queue, const txm_queued_lookup *what);
 /* Adds a lookup to `noted`; the members of *what that are results are ignored. */
-void txm_asks_note(txm_ask_list *noted, const txm_ask *what);
-/* A looker that returns known results, and collects lookups that have none; `path` is set before each step. */
-txm_looker txm_looker_of_devices(const txm_asks *asks, txm_ask_list *noted, txm_cache *cache, bool traced,
-                                 uint32_t number);
+void txm_lookup_queue_add(txm_lookup_list *noted, const txm_queued_lookup *what);
+/* A source that returns known results, and collects lookups that have none; `path` is set before each step. */
+txm_lookup_source txm_lookup_source_of_devices(const txm_lookup_queue *queue, txm_lookup_list *noted, txm_cache *cache,
+                                               bool traced, uint32_t number);
 #endif

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Lookups on devices: collects them, runs them, and finds their results. */
-#include "render/asks.h"
+#include "render/lookup_queue.h"
 #include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-txm_asks *txm_asks_new(const txm_render_devices *devices, const txm_bound_image *images, size_t image_count,
-                       size_t samplers, uint32_t paths, bool with_slopes)
+txm_lookup_queue *txm_lookup_queue_new(const txm_render_devices *devices, const txm_bound_image *images,
+                                       size_t image_count, size_t samplers, uint32_t paths, bool with_slopes)
 {
-    txm_asks *a = stm_calloc(1, sizeof *a);
+    txm_lookup_queue *a = stm_calloc(1, sizeof *a);
     if (!a)
         return NULL;
-    *a = (txm_asks){
+    *a = (txm_lookup_queue){
         .devices = devices, .images = images, .sampler_count = (uint32_t)samplers, .with_slopes = with_slopes};
     a->first = stm_calloc(paths, sizeof *a->first);
     a->samplers = stm_calloc(samplers + 1, sizeof *a->samplers);
     if (!a->first || !a->samplers) {
-        txm_asks_free(&a);
+        txm_lookup_queue_free(&a);
         return NULL;
     }
     for (size_t i = 0; i < image_count; i++)
@@ -25,21 +25,21 @@ txm_asks *txm_asks_new(const txm_render_devices *devices, const txm_bound_image 
     return a;
 }
 
-static void free_arrays(txm_asks *a)
+static void free_arrays(txm_lookup_queue *a)
 {
-    void *const all[] = {a->how, a->texture, a->random, a->at, a->out, a->du, a->dv, a->look};
+    void *const all[] = {a->how, a->texture, a->random, a->at, a->out, a->du, a->dv, a->outcome};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     a->how = a->texture = a->random = NULL;
     a->at = NULL;
     a->out = a->du = a->dv = NULL;
-    a->look = NULL;
+    a->outcome = NULL;
     a->room = 0;
 }
 
-void txm_asks_free(txm_asks **asks)
+void txm_lookup_queue_free(txm_lookup_queue **queue)
 {
-    txm_asks *a = asks ? *asks : NULL;
+    txm_lookup_queue *a = queue ? *queue : NULL;
     if (!a)
         return;
     free_arrays(a);
@@ -47,29 +47,29 @@ void txm_asks_free(txm_asks **asks)
     free(a->first);
     free(a->samplers);
     free(a);
-    *asks = NULL;
+    *queue = NULL;
 }
 
 /* Called before a wave takes its next step. */
-void txm_asks_forget(txm_asks *a, uint32_t paths)
+void txm_lookup_queue_forget(txm_lookup_queue *a, uint32_t paths)
 {
     a->known.count = 0;
     memset(a->first, 0, paths * sizeof *a->first);
 }
 
 /* A path has few lookups, so this is a linear search. Bits are compared, because NaN is a valid coordinate. */
-const txm_ask *txm_asks_find(const txm_asks *a, const txm_ask *what)
+const txm_queued_lookup *txm_lookup_queue_find(const txm_lookup_queue *a, const txm_queued_lookup *what)
 {
     for (uint32_t i = a->first[what->path]; i; i = a->known.items[i - 1].next) {
-        const txm_ask *ask = &a->known.items[i - 1];
-        if (ask->how == what->how && ask->texture == what->texture && ask->random == what->random &&
-            !memcmp(&ask->at, &what->at, sizeof what->at))
-            return ask;
+        const txm_queued_lookup *queued = &a->known.items[i - 1];
+        if (queued->how == what->how && queued->texture == what->texture && queued->random == what->random &&
+            !memcmp(&queued->at, &what->at, sizeof what->at))
+            return queued;
     }
     return NULL;
 }
 
-void txm_asks_note(txm_ask_list *noted, const txm_ask *what)
+void txm_lookup_queue_add(txm_lookup_list *noted, const txm_queued_lookup *what)
 {
     if (noted->count == noted->capacity && !STM_GROW(noted->items, noted->capacity, noted->count)) {
         noted->no_memory = true;
@@ -79,7 +79,7 @@ void txm_asks_note(txm_ask_list *noted, const txm_ask *what)
 }
 
 /* Makes room for `count` lookups in all arrays. */
-static bool make_arrays(txm_asks *a, size_t count)
+static bool make_arrays(txm_lookup_queue *a, size_t count)
 {
     if (count <= a->room)
         return true;
@@ -91,27 +91,27 @@ static bool make_arrays(txm_asks *a, size_t count)
     a->out = stm_calloc(count, sizeof *a->out);
     a->du = a->with_slopes ? stm_calloc(count, sizeof *a->du) : NULL;
     a->dv = a->with_slopes ? stm_calloc(count, sizeof *a->dv) : NULL;
-    a->look = stm_calloc(count, 1);
+    a->outcome = stm_calloc(count, 1);
     const bool made =
-        a->how && a->texture && a->random && a->at && a->out && a->look && (!a->with_slopes || (a->du && a->dv));
+        a->how && a->texture && a->random && a->at && a->out && a->outcome && (!a->with_slopes || (a->du && a->dv));
     a->room = made ? count : 0;
     return made;
 }
 
 /* Appends all lists to the known lookups. */
-static bool gather(txm_asks *a, txm_ask_list *const *noted, size_t count)
+static bool gather(txm_lookup_queue *a, txm_lookup_list *const *noted, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (noted[i]->no_memory)
             return false;
         for (size_t k = 0; k < noted[i]->count; k++) {
-            txm_ask *ask;
+            txm_queued_lookup *queued;
             if (a->known.count == a->known.capacity && !STM_GROW(a->known.items, a->known.capacity, a->known.count))
                 return false;
-            ask = &a->known.items[a->known.count++];
-            *ask = noted[i]->items[k];
-            ask->next = a->first[ask->path];
-            a->first[ask->path] = (uint32_t)a->known.count;
+            queued = &a->known.items[a->known.count++];
+            *queued = noted[i]->items[k];
+            queued->next = a->first[queued->path];
+            a->first[queued->path] = (uint32_t)a->known.count;
         }
         noted[i]->count = 0;
     }
@@ -119,18 +119,18 @@ static bool gather(txm_asks *a, txm_ask_list *const *noted, size_t count)
 }
 
 /* Derivatives are computed for all lookups or for none, since few scenes have textures that move others. */
-txm_status txm_asks_answer(txm_asks *a, txm_ask_list *const *noted, size_t lists, txm_error *err)
+txm_status txm_lookup_queue_run(txm_lookup_queue *a, txm_lookup_list *const *noted, size_t lists, txm_error *err)
 {
     const size_t begin = a->known.count;
     if (!gather(a, noted, lists) || !make_arrays(a, a->known.count - begin))
         return stm_no_memory(err, NULL);
-    txm_ask *asks = a->known.items + begin;
+    txm_queued_lookup *queue = a->known.items + begin;
     const size_t count = a->known.count - begin;
     for (size_t i = 0; i < count; i++) {
-        a->how[i] = asks[i].how;
-        a->texture[i] = asks[i].texture;
-        a->random[i] = asks[i].random;
-        a->at[i] = asks[i].at;
+        a->how[i] = queue[i].how;
+        a->texture[i] = queue[i].texture;
+        a->random[i] = queue[i].random;
+        a->at[i] = queue[i].at;
     }
     const txm_device_batch batch = {.count = count,
                                     .samplers = a->samplers,
@@ -142,7 +142,7 @@ txm_status txm_asks_answer(txm_asks *a, txm_ask_list *const *noted, size_t lists
                                     .out = a->out,
                                     .du = a->du,
                                     .dv = a->dv,
-                                    .look = a->look};
+                                    .look = a->outcome};
     txm_device *const *devices = a->devices->items;
     txm_status status = TXM_OK;
     if (count && a->view)
@@ -150,12 +150,12 @@ txm_status txm_asks_answer(txm_asks *a, txm_ask_list *const *noted, size_t lists
     else if (count)
         status = txm_device_sample(devices, a->devices->count, &batch, err);
     for (size_t i = 0; status == TXM_OK && i < count; i++) {
-        memcpy(asks[i].rgba, a->out[i], sizeof asks[i].rgba);
+        memcpy(queue[i].rgba, a->out[i], sizeof queue[i].rgba);
         if (a->with_slopes) {
-            memcpy(asks[i].du, a->du[i], sizeof asks[i].du);
-            memcpy(asks[i].dv, a->dv[i], sizeof asks[i].dv);
+            memcpy(queue[i].du, a->du[i], sizeof queue[i].du);
+            memcpy(queue[i].dv, a->dv[i], sizeof queue[i].dv);
         }
-        asks[i].after = a->random[i];
+        queue[i].after = a->random[i];
     }
     return status;
 }
@@ -164,41 +164,42 @@ txm_status txm_asks_answer(txm_asks *a, txm_ask_list *const *noted, size_t lists
 
 /* Without a result, any colour will do, and the random state is a guess, which is correct unless CLIP rejects the
  * lookup; later lookups of the step are then run in vain. */
-static txm_look look_for_answer(txm_looker *looker, const txm_bound_image *image, txm_lookup at, txm_found_color *out)
+static txm_look lookup_for_answer(txm_lookup_source *source, const txm_bound_image *image, txm_lookup at,
+                                  txm_found_color *out)
 {
-    const txm_ask what = {.how = (uint32_t)(image - looker->asks->images),
-                          .texture = image->texture,
-                          .at = at,
-                          .random = looker->lane.random,
-                          .path = looker->path};
-    const txm_ask *ask = txm_asks_find(looker->asks, &what);
-    if (!ask) {
-        txm_asks_note(looker->noted, &what);
-        txm_level_of(image->width, image->height, &image->how, &at, &looker->lane.random);
+    const txm_queued_lookup what = {.how = (uint32_t)(image - source->queue->images),
+                                    .texture = image->texture,
+                                    .at = at,
+                                    .random = source->lane.random,
+                                    .path = source->path};
+    const txm_queued_lookup *queued = txm_lookup_queue_find(source->queue, &what);
+    if (!queued) {
+        txm_lookup_queue_add(source->noted, &what);
+        txm_level_of(image->width, image->height, &image->how, &at, &source->lane.random);
         memset(out->rgba, 0, sizeof out->rgba);
         return TXM_LOOK_MISSED;
     }
-    memcpy(out->rgba, ask->rgba, sizeof out->rgba);
-    memcpy(out->du, ask->du, sizeof out->du);
-    memcpy(out->dv, ask->dv, sizeof out->dv);
-    looker->lane.random = ask->after;
+    memcpy(out->rgba, queued->rgba, sizeof out->rgba);
+    memcpy(out->du, queued->du, sizeof out->du);
+    memcpy(out->dv, queued->dv, sizeof out->dv);
+    source->lane.random = queued->after;
     return TXM_LOOK_RESIDENT;
 }
 
-static txm_look look_for_answer_and_trace(txm_looker *looker, const txm_bound_image *image, txm_lookup at,
-                                          txm_found_color *out)
+static txm_look lookup_for_answer_and_trace(txm_lookup_source *source, const txm_bound_image *image, txm_lookup at,
+                                            txm_found_color *out)
 {
-    txm_cache_trace_look(looker->cache, looker->number, image->texture, &image->how, &at, looker->lane.random);
-    return look_for_answer(looker, image, at, out);
+    txm_cache_trace_look(source->cache, source->number, image->texture, &image->how, &at, source->lane.random);
+    return lookup_for_answer(source, image, at, out);
 }
 
-txm_looker txm_looker_of_devices(const txm_asks *asks, txm_ask_list *noted, txm_cache *cache, bool traced,
-                                 uint32_t number)
+txm_lookup_source txm_lookup_source_of_devices(const txm_lookup_queue *queue, txm_lookup_list *noted, txm_cache *cache,
+                                               bool traced, uint32_t number)
 {
-    return (txm_looker){.look = look_for_answer,
-                        .note = traced ? look_for_answer_and_trace : NULL,
-                        .asks = asks,
-                        .noted = noted,
-                        .cache = cache,
-                        .number = number};
+    return (txm_lookup_source){.lookup = lookup_for_answer,
+                               .note = traced ? lookup_for_answer_and_trace : NULL,
+                               .queue = queue,
+                               .noted = noted,
+                               .cache = cache,
+                               .number = number};
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lookers look up textures for paths. An engine makes a looker for each of its threads; a path calls its `look` and
+ * Sources look up textures for paths. An engine makes a source for each of its threads; a path calls its `look` and
  * does not depend on where colours come from. There is one kind for each way to access textures: not at all, a thread
  * that waits for tiles, a view in which tiles may be missing, page tables that only record requests (a budget), and
- * frames that use what is in memory (frame_look.h).
+ * frames that use what is in memory (frame_lookup.h).
  */
-#ifndef TXM_STREAM_LOOK_H
-#define TXM_STREAM_LOOK_H
+#ifndef TXM_STREAM_LOOKUP_H
+#define TXM_STREAM_LOOKUP_H
 #include <stdbool.h>
 
 #include "txtile/cache.h"
@@ -26,32 +26,36 @@ typedef struct txm_found_color {
     bool blank;            /* result: there are no textures, so normals are not changed */
 } txm_found_color;
 
-typedef struct txm_looker txm_looker;
+typedef struct txm_lookup_source txm_lookup_source;
 /* Makes one lookup. MISSED: the step does nothing, and is run again. The random state is the lane's. */
-typedef txm_look txm_look_fn(txm_looker *looker, const txm_bound_image *image, txm_lookup at, txm_found_color *out);
+typedef txm_look txm_lookup_fn(txm_lookup_source *source, const txm_bound_image *image, txm_lookup at,
+                               txm_found_color *out);
 
-struct txm_looker {
-    txm_look_fn *look;
-    txm_look_fn *note; /* looks up and writes a trace: called once for each lookup of a finished step; NULL: no trace */
-    txm_lane lane;     /* has the random state and, for views, what is missed */
+struct txm_lookup_source {
+    txm_lookup_fn *lookup;
+    txm_lookup_fn
+        *note;     /* looks up and writes a trace: called once for each lookup of a finished step; NULL: no trace */
+    txm_lane lane; /* has the random state and, for views, what is missed */
     txm_cache_thread *thread; /* waits; for a budget only for lookups that decide */
     txm_cache *cache;         /* the cache of the view; NULL: it is a texture set's */
     const txm_view *view;
     const txm_view *biased; /* page tables, each for one more level of bias */
     uint32_t biased_count;
-    uint32_t number;             /* number of this looker in the trace */
-    const struct txm_asks *asks; /* lookups are made on devices (asks.h) */
-    struct txm_ask_list *noted;  /* lookups that they run next */
-    uint32_t path;               /* index in the wave of the path that takes a step */
+    uint32_t number;                      /* number of this source in the trace */
+    const struct txm_lookup_queue *queue; /* lookups are made on devices (lookup_queue.h) */
+    struct txm_lookup_list *noted;        /* lookups that they run next */
+    uint32_t path;                        /* index in the wave of the path that takes a step */
 };
 
 /* Looks up nothing: all is grey. */
-txm_looker txm_looker_untextured(void);
-/* Such a looker never misses. */
-txm_looker txm_looker_waiting(txm_cache_thread *thread);
+txm_lookup_source txm_lookup_source_untextured(void);
+/* Such a source never misses. */
+txm_lookup_source txm_lookup_source_waiting(txm_cache_thread *thread);
 /* Looks up in a view, that of `cache` unless it is NULL; `lane` collects what is missed. `traced`: lookups are written
  * to the cache's trace. */
-txm_looker txm_looker_viewing(const txm_view *view, txm_cache *cache, txm_lane lane, bool traced, uint32_t number);
+txm_lookup_source txm_lookup_source_viewing(const txm_view *view, txm_cache *cache, txm_lane lane, bool traced,
+                                            uint32_t number);
 /* Looks up in page tables that have no tiles. `thread`, which may be NULL, makes lookups on which rays depend. */
-txm_looker txm_looker_asking(const txm_view *biased, uint32_t count, txm_cache_thread *thread, txm_lane lane);
+txm_lookup_source txm_lookup_source_requesting(const txm_view *biased, uint32_t count, txm_cache_thread *thread,
+                                               txm_lane lane);
 #endif

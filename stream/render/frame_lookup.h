@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Lookups of frames: they use the texels in memory, request missing ones, and never wait.
+ *
+ * The page table of the frame's view determines which texels those are. On devices, only the colours come from results
+ * (lookup_queue.h): a step that lacks one is MISSED, and the frame is traced again. Only the last pass counts, for
+ * statistics and requests alike. Since devices mark the tiles that they look up, if marks count a step does not note
+ * any lookup after one without a result: it might differ from the processor's.
+ */
+#ifndef TXM_STREAM_FRAME_LOOKUP_H
+#define TXM_STREAM_FRAME_LOOKUP_H
+#include "render/frame_requests.h"
+#include "render/lookup_queue.h"
+
+/* Counts of texels, as in txm_frame_stats. */
+typedef struct txm_frame_lookups {
+    uint64_t texels, sharp, coarser, stand_ins, failed;
+} txm_frame_lookups;
+
+/* A source for one part of a frame; its first member is the interface that paths use. */
+typedef struct txm_frame_source {
+    txm_lookup_source base;
+    txm_frames_filter filter;
+    txm_frames_show show;
+    const float *decoded; /* see txm_texel_decode */
+    bool one_level;       /* draws one of the two levels around a footprint instead of blending them */
+    uint32_t lane;        /* lane of the path that looks up: 0 to TXM_BLOCK_LANES - 1 */
+    txm_step_misses *step;
+    txm_part_requests *requests;
+    txm_frame_lookups lookups;
+    bool lacks_answer; /* an answer is missing in this step */
+} txm_frame_source;
+
+/* A source in a view; `lane`, the lane's random state and the path of the queue have to be set for each path. `queue`
+ * and `noted` are NULL if lookups run on the processor. */
+txm_frame_source txm_frame_source_of(const txm_frames_options *options, const txm_view *view, const float *decoded,
+                                     txm_step_misses *step, txm_part_requests *requests, const txm_lookup_queue *queue,
+                                     txm_lookup_list *noted);
+/* The samplers for the queue of frames: those of the images, followed by one per image that reads single texels. */
+void txm_frame_samplers(const txm_bound_image *images, size_t count, txm_sampler *samplers);
+#endif

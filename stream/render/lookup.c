@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The sources of renders and budgets. Each is a function that is chosen once when the source is made, so that lookups
+ * have no branches for it.
+ */
+#include "render/lookup.h"
+
+/* ---- none ---- */
+
+static txm_look lookup_at_grey(txm_lookup_source *source, const txm_bound_image *image, txm_lookup at,
+                               txm_found_color *out)
+{
+    (void)source, (void)image, (void)at;
+    *out = (txm_found_color){.rgba = {0.5f, 0.5f, 0.5f, 1.0f}, .blank = true};
+    return TXM_LOOK_RESIDENT;
+}
+
+txm_lookup_source txm_lookup_source_untextured(void)
+{
+    return (txm_lookup_source){.lookup = lookup_at_grey};
+}
+
+/* ---- waiting ---- */
+
+/* The cache adds its bias itself. */
+static txm_look lookup_and_wait(txm_lookup_source *source, const txm_bound_image *image, txm_lookup at,
+                                txm_found_color *out)
+{
+    txm_sampler how = image->how;
+    uint32_t *random = &source->lane.random;
+    how.mip_bias = 0.0f;
+    if (out->with_derivatives)
+        txm_cache_sample_d(source->thread, image->texture, &how, &at, random, out->rgba, out->du, out->dv);
+    else
+        txm_cache_sample(source->thread, image->texture, &how, &at, random, out->rgba);
+    return TXM_LOOK_RESIDENT;
+}
+
+txm_lookup_source txm_lookup_source_waiting(txm_cache_thread *thread)
+{
+    return (txm_lookup_source){.lookup = lookup_and_wait, .thread = thread};
+}
+
+/* ---- a view ---- */
+
+static txm_look lookup_in_view(txm_lookup_source *source, const txm_bound_image *image, txm_lookup at,
+                               txm_found_color *out)
+{
+    uint32_t texture = image->texture;
+    if (source->cache && texture < source->view->texture_count && source->view->textures[texture].udim_rows)
+        texture = txm_cache_resolve(source->cache, texture, &image->how, &at);
+    return out->with_derivatives
+               ? txm_sample_d(source->view, texture, &image->how, &at, &source->lane, out->rgba, out->du, out->dv)
+               : txm_sample(source->view, texture, &image->how, &at, &source->lane, out->rgba);
+}
+
+static txm_look lookup_and_trace(txm_lookup_source *source, const txm_bound_image *image, txm_lookup at,
+                                 txm_found_color *out)
+{
+    txm_cache_trace_look(source->cache, source->number, image->texture, &image->how, &at, source->lane.random);
+    return lookup_in_view(source, image, at, out);
+}
+
+txm_lookup_source txm_lookup_source_viewing(const txm_view *view, txm_cache *cache, txm_lane lane, bool traced,
+                                            uint32_t number)
+{
+    return (txm_lookup_source){.lookup = lookup_in_view,
+                               .note = traced ? lookup_and_trace : NULL,
+                               .view = view,
+                               .cache = cache,
+                               .lane = lane,
+                               .number = number};
+}
+
+/* ---- page tables ---- */
+
+/* It only requests tiles, at several resolutions at once, which all choose with the same random state. */
+static txm_look lookup_and_ask(txm_lookup_source *source, const txm_bound_image *image, txm_lookup at,
+                               txm_found_color *out)
+{
+    const uint32_t random = source->lane.random;
+    for (uint32_t i = source->biased_count; i-- > 0;) {
+        txm_sampler how = image->how;
+        how.mip_bias += (float)i;
+        source->lane.random = random;
+        source->lane.count = 0; /* the page table records the requests */
+        txm_sample(&source->biased[i], image->texture, &how, &at, &source->lane, out->rgba);
+    }
+    if (source->thread && (out->with_derivatives || out->decides)) {
+        const uint32_t after = source->lane.random;
+        source->lane.random = random;
+        lookup_and_wait(source, image, at, out);
+        source->lane.random = after;
+    }
+    return TXM_LOOK_RESIDENT;
+}
+
+txm_lookup_source txm_lookup_source_requesting(const txm_view *biased, uint32_t count, txm_cache_thread *thread,
+                                               txm_lane lane)
+{
+    return (txm_lookup_source){
+        .lookup = lookup_and_ask, .biased = biased, .biased_count = count, .thread = thread, .lane = lane};
+}
