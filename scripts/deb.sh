@@ -4,7 +4,7 @@
 # builds them, and use its OpenColorIO and OpenImageIO (DEPS=system).
 #
 #   txmill          the program with its manual, completion and farm scripts
-#   txmill-stream   the program that txmill stream and txmill replay start, with Embree and SDL
+#   txmill-stream   the program that txmill stream and txmill replay start
 #   libtxtile0      the library that renderers link
 #   libtxtile-dev   its headers, manual, guide, examples, static library and pkg-config
 #   libtxmill0      the library that makes tx files, with its modules
@@ -38,7 +38,7 @@ take() { # PACKAGE PATTERN...: moves installed files into the package
     done
 }
 take libtxtile0 "$libdir/libtxtile.so.*"
-for m in embree sdl; do [ ! -e "$work/all$libdir/txmill/txmill-$m.so" ] || take txmill-stream "$libdir/txmill/txmill-$m.so"; done
+[ ! -e "$work/all$libdir/txmill/txmill-sdl.so" ] || take txmill-stream "$libdir/txmill/txmill-sdl.so"
 take txmill-stream "$libdir/txmill/txmill-stream" "/usr/share/man/man1/txmill-stream.1" "/usr/share/man/man1/txmill-replay.1" \
     "/usr/share/doc/txmill/stream.schema.json" "/usr/share/doc/txmill/replay.schema.json"
 take libtxmill0 "$libdir/libtxmill.so.*" "$libdir/txmill"
