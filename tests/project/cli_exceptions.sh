@@ -176,12 +176,12 @@ run ${CXX:-c++} -std=c++17 -Wall -Wextra -I"$repo/include" throws.cpp -o throws 
 check program-builds rc_is 0
 ln -s "$build/libtxtile.so" libtxtile.so.0
 ln -s "$build/libtxmill.so" libtxmill.so.0
-run env LD_LIBRARY_PATH="$PWD" ./throws rgb8.png
+run env LD_LIBRARY_PATH="$PWD:$build" ./throws rgb8.png
 check nothing-thrown-converts rc_is 0
 for what in context convert; do
     for thrown in '' other; do
         # shellcheck disable=SC2086
-        run env LD_LIBRARY_PATH="$PWD" ./throws rgb8.png $what $thrown
+        run env LD_LIBRARY_PATH="$PWD:$build" ./throws rgb8.png $what $thrown
         check "$what-${thrown:-bad_alloc}-ends" prints "code 0: "
         check "$what-${thrown:-bad_alloc}-is-a-status" prints "code 3: "
         check "$what-${thrown:-bad_alloc}-is-not-thrown" test -z "$(grep -E '^code (7|9): ' out)"
