@@ -78,13 +78,16 @@ static txm_status context_for(const txm_blend *blend, const txm_input *input, co
 
 /* If the working space of a scene differs from the config's, a context is made for it. The part of a scene that
  * could be read is printed before an error in it is reported. */
-static txm_status list_scene(const txm_input *input, const list_args *args, txm_context *context, txm_tally *tally,
-                             txm_summary *summary, txm_error *err)
+static txm_status list_scene(const txm_project_contexts *contexts, size_t index, const txm_input *input,
+                             const list_args *args, txm_tally *tally, txm_summary *summary, txm_error *err)
 {
     const char *path = input->path;
+    txm_context *context = txm_project_context(contexts, index);
     txm_list_report report = {.scene = path, .config = txm_context_color(context)};
     txm_context *own = NULL;
-    const txm_list_how how = {input->cache_dir ? input->cache_dir : args->list.cache_dir, args->list.deep};
+    const txm_list_how how = {.cache_dir = input->cache_dir ? input->cache_dir : args->list.cache_dir,
+                              .deep = args->list.deep,
+                              .limits = txm_project_rules(contexts, index)};
     txm_project_maps maps;
     if (txm_project_maps_of(path, &args->config, &maps, err) != TXM_OK) {
         return err->status;
@@ -186,7 +189,7 @@ static size_t list_all(const txm_inputs *inputs, const list_args *args, const tx
         }
         txm_status status = txm_input_check(input, &err);
         if (status == TXM_OK) {
-            status = list_scene(input, args, txm_project_context(contexts, i), tally, &summary, &err);
+            status = list_scene(contexts, i, input, args, tally, &summary, &err);
         }
         if (status == TXM_STATUS_CANCELLED) {
             break;

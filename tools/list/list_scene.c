@@ -46,6 +46,7 @@ static txm_status look_up_image(const txm_blend_image *image, const char *path, 
     settings.colorspace = image->colorspace;
     settings.alpha = image->alpha;
     settings.cache_dir = how->cache_dir;
+    settings.limit_px = txm_rules_limit(how->limits, path);
     txm_resolve_options_init(&options);
     options.deep = how->deep;
     txm_status status = txm_resolve_image(context, path, &settings, &options, &r, &why);

@@ -3,6 +3,7 @@
 #define TXM_TOOLS_LIST_SCENE_H
 #include "tools/list/list_report.h"
 #include "tools/options/args.h"
+#include "txmill/rules.h"
 
 /* Loads the config of `args`; with `scene_space` it converts to that space, unless --working-space is given. */
 txm_status txm_list_load_config(const txm_config_args *args, const char *scene_space, txm_color_config **out,
@@ -10,8 +11,9 @@ txm_status txm_list_load_config(const txm_config_args *args, const char *scene_s
 
 /* Options for finding tx files. */
 typedef struct txm_list_how {
-    const char *cache_dir; /* as in txm_settings */
-    bool deep;             /* tiles are decoded */
+    const char *cache_dir;   /* as in txm_settings */
+    bool deep;               /* tiles are decoded */
+    const txm_rules *limits; /* their size limits apply; may be NULL */
 } txm_list_how;
 
 /* Fills report->lookups. */

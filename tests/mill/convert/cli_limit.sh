@@ -170,6 +170,10 @@ txm check --limit 32 scene.xml
 check scene-fresh rc_is 0
 txm check scene.xml
 check scene-stale rc_is 5
+txm list scene.xml
+check scene-list prints "1 texture: 1 unusable"
+txm list --limit 32 scene.xml
+check scene-list-limited prints "1 texture: 1 fresh"
 key() { "$TXMILL" make --key "$@" | cut -d ' ' -f 1; }
 check keys-differ test "$(key film/hero/h.png --limit 100)" != "$(key film/hero/h.png --limit 50)"
 check keys-same test "$(key film/hero/h.png --limit 100)" = "$(key film/hero/h.png --limit 150)"
