@@ -18,24 +18,31 @@ log=$logs/last
 declare -A begun
 trap 'kill "${begun[@]}" 2>/dev/null; rm -rf "$logs"' EXIT
 
-# How long all will take, said after a minute: what is left of the build at its pace so far, and then as long as the rest took
-# in the last run on this machine, which is in this file; in the first run as long as with two idle processors of 2023, or
-# longer by as much as the build is slower than there.
+# How long all will take, said after a minute, and again a minute into the build if packages were installed before: what is
+# left of the build at its pace, and then as long as the rest took in the last run on this machine, which is in this file; in
+# the first run as long as with two idle processors, or longer by as much as the build is slower than there.
 past=build/test.seconds build_usual=60 rest_usual=540
-estimate() { # PLANNED: files to compile
-    local compiled build=0 rest why
-    sleep 60
+estimate() {
+    local planned before compiled build=0 rest=$rest_usual seconds why="a guess from the pace of the build"
+    sleep 60 >/dev/null 2>&1
+    if [ ! -e "$logs/start" ]; then
+        read -r rest 2>/dev/null <"$past" || :
+        printf '\n---- This will take about %d minutes when the packages are installed.\n\n' $(((build_usual + rest + 59) / 60))
+        until [ -e "$logs/start" ]; do sleep 1 >/dev/null 2>&1; done
+        sleep 60 >/dev/null 2>&1
+    fi
+    read -r planned before <"$logs/start"
+    seconds=$(($(date +%s) - $(stat -c %Y "$logs/start")))
     compiled=$(find build -name '*.o' -newer "$logs/start" | wc -l)
-    [ "$compiled" -eq 0 ] || build=$((60 * $1 / compiled))
+    [ "$planned" -eq 0 ] || build=$((seconds * planned / (compiled + 1)))
     read -r build 2>/dev/null <"$logs/build" || :
     if read -r rest 2>/dev/null <"$past"; then
         why="the last run took $((rest / 60)) minutes after its build"
     else
         rest=$rest_usual
-        if [ "$build" -gt "$build_usual" ]; then rest=$((rest_usual * build / build_usual)); fi
-        why="a guess from the pace of the build"
+        [ "$build" -le "$build_usual" ] || rest=$((rest_usual * build / build_usual))
     fi
-    printf '\n---- This will take about %d minutes in all: %s.\n\n' $(((build + rest + 59) / 60)) "$why"
+    printf '\n---- This will take about %d minutes in all: %s.\n\n' $(((before + build + rest + 59) / 60)) "$why"
 }
 
 part() { printf '\n==== %s\n' "$*"; }
@@ -82,13 +89,14 @@ counted() {
 }
 
 part "packages"
+estimate &
+begun[estimate]=$!
 scripts/setup.sh test || exit 1
-packages_seconds=$SECONDS
 
 part "plain build and checks"
-touch "$logs/start"
-estimate "$(make -n 2>/dev/null | grep -c -- ' -c ')" &
-begun[estimate]=$!
+packages_seconds=$SECONDS
+echo "$(make -n 2>/dev/null | grep -c -- ' -c ') $SECONDS" >"$logs/start.new"
+mv "$logs/start.new" "$logs/start"
 result build make -s -j"$jobs"
 build_seconds=$SECONDS
 echo $((SECONDS - packages_seconds)) >"$logs/build"

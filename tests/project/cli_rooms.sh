@@ -134,4 +134,18 @@ find src tools \( -name '*.c' -o -name '*.cpp' \) ! -path 'tools/cmd_*' ! -path 
     comm -23 - "$work/tested" >"$work/untested"
 check every-file-is-tested test -z "$(comm -23 "$work/untested" "$work/excused")"
 check excuses-are-true test -z "$(comm -13 "$work/untested" "$work/excused")"
+
+# The runner prints a line for each room, besides what failed and what was skipped.
+mkdir -p "$work/tests/one" "$work/tests/two"
+echo 'echo "ok a"; echo "note b"; echo "skip c (why)"' >"$work/tests/one/cli_a.sh"
+echo 'echo "ok d"' >"$work/tests/one/cli_d.sh"
+echo 'echo "not ok e"; echo "    because"' >"$work/tests/two/cli_e.sh"
+by_room() { (cd "$work" && env -u TXM_BUILD BY_ROOM=yes bash "$repo/tests/run.sh" build "$@"); }
+run by_room tests/one/cli_a.sh tests/two/cli_e.sh tests/one/cli_d.sh
+check by-room-exit rc_is 1
+sed 's/; .* s of processor time)/)/; s/, [0-9.]* s)/)/' "$work/out" >"$work/lines"
+printf '%s\n' 'skip c (why)' 'FAIL cli_e.sh (0 passed, 1 failed)' 'not ok e' '    because' \
+    'FAIL two (1 tests: 0 passed, 1 failed, 0 skipped)' 'pass one (2 tests: 2 passed, 0 failed, 1 skipped)' \
+    '2 passed, 1 failed, 1 skipped' >"$work/expected"
+check by-room-lines cmp "$work/expected" "$work/lines"
 finish
