@@ -135,11 +135,13 @@ def parts(schemas, root):
         if isinstance(schema.get("items"), dict):
             yield from parts([schema["items"]], root)
 class Strict(dict):
-    """An object that has only the members which its schema has; `reads` collects those that were read."""
+    """An object that has only the members which its schema has, and [] only those that are always there; `reads` collects
+    those that were read."""
     reads = set()
     def __init__(self, pairs, schemas, root):
-        self.known = {}
+        self.known, self.always = {}, set()
         for part in parts(schemas, root):
+            self.always.update(part.get("required", []))
             for name, schema in part.get("properties", {}).items():
                 self.known.setdefault(name, []).append(schema)
         super().__init__({name: strict(value, self.known.get(name, []), root) for name, value in pairs.items()})
@@ -149,7 +151,11 @@ class Strict(dict):
         self.reads.add(name)
     def __getitem__(self, name):
         self.look(name)
+        assert name in self.always, "%r may be absent" % name
         return super().__getitem__(name)
+    def __contains__(self, name):
+        self.look(name)
+        return super().__contains__(name)
     def get(self, name, otherwise=None):
         self.look(name)
         return super().get(name, otherwise)
