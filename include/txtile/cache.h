@@ -190,9 +190,9 @@ TXM_API void txm_cache_free(txm_cache **cache);
 /* ---- textures -------------------------------------------------------------------------------------------------- */
 
 /* Registers a tx file and returns its number in the view. The file must exist; it is opened by the first lookup, or by
- * txm_cache_open. Only levels that lookups request get entries in the page table, so a scene may register many more
- * textures than it uses. Files of two or three channels are widened to four. NOT_FOUND, NOT_A_FILE, DENIED, IO,
- * NO_MEMORY, TOO_LARGE. */
+ * txm_cache_open. The page table has entries only for tiles that are in use and their neighbours, so a scene may
+ * register many more textures than it uses, of any size. Files of two or three channels are widened to four. NOT_FOUND,
+ * NOT_A_FILE, DENIED, IO, NO_MEMORY, TOO_LARGE. */
 TXM_API txm_status txm_cache_add(txm_cache *cache, const char *path, txm_extension extension, uint32_t *texture,
                                  txm_error *err);
 
@@ -239,7 +239,7 @@ TXM_API txm_status txm_cache_add_source(txm_cache *cache, const char *name, cons
  * texture as it is looked up. */
 TXM_API txm_status txm_cache_open(txm_cache *cache, uint32_t texture, txm_view_texture *info, txm_error *err);
 
-/* Opens the file of a texture and gives all of its levels entries in the page table, which lookups would otherwise have
+/* Opens the file of a texture and gives all of its levels numbers in the page table, which lookups would otherwise have
  * to request first; loads no tile. The failures are those of txm_cache_open, and USAGE for a UDIM set, which has no
  * file. */
 TXM_API txm_status txm_cache_register(txm_cache *cache, uint32_t texture, txm_error *err);
@@ -327,7 +327,7 @@ TXM_API txm_look txm_cache_sample_n(txm_cache_thread *thread, uint32_t texture, 
 
 /* Lengths of the arrays of a view, for copying them to a device. */
 typedef struct txm_cache_extent {
-    uint32_t textures, tiles, slabs, udims;
+    uint32_t textures, tiles, slabs, udims, leaves;
 } txm_cache_extent;
 
 /* Makes a view that contains all batches that have ended; with LRU and SECOND_CHANCE it begins a new epoch. The
@@ -370,7 +370,7 @@ TXM_API void txm_cache_viewer_close(txm_cache_viewer *viewer);
 /* Hides a tile of the viewer's open view, before the first lookup there: lookups miss it, and do not request it. The
  * viewer's next view shows it again. A program must not write to the slots of a view itself, because devices would not
  * notice. */
-TXM_API void txm_cache_viewer_hide(txm_cache_viewer *viewer, uint32_t entry);
+TXM_API void txm_cache_viewer_hide(txm_cache_viewer *viewer, uint32_t number);
 /* Lookups in views of this viewer need not find all of their tiles at once, because nobody repeats them: frames show
  * what is in memory. For other viewers batches keep as many tiles as one lookup can need, 32, even beyond the budget.
  * Call it before the first view. */
@@ -405,7 +405,7 @@ typedef struct txm_cache_stats {
     uint64_t tiles, tiles_peak;                     /* tiles in memory now, and at most */
     uint64_t tile_bytes, tile_bytes_peak;           /* memory of these tiles, padding included */
     uint64_t slab_bytes;                            /* memory of the slabs, which hold the tiles */
-    uint64_t overhead_bytes;                        /* page table, texture structs, everything else */
+    uint64_t overhead_bytes;                        /* page table, texture structs, all else: in the budget too */
     uint64_t allocated_bytes, allocated_bytes_peak; /* slabs and overhead */
     uint64_t virtual_bytes;                         /* size of all tiles of textures that were opened, loaded or not */
     uint64_t loaded_bytes;                          /* size of tiles that were loaded, reloads included */

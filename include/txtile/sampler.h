@@ -148,10 +148,20 @@ TXM_API bool txm_filter_is_stochastic(txm_filter filter);
 
 /* ---- the view -------------------------------------------------------------------------------------------------- */
 
-/* A tile in the page table. `slot` says where its pixels are: slot >> TXM_SLOT_BITS is the slab, and the low bits are
- * the tile's index in it; values from TXM_SLOT_STATES on are states instead. It is written with release order after the
- * pixels, and read with acquire order. `mark` is the epoch in which a lookup last touched the tile; lookups write it
- * only if it changes. */
+/* The page table. Tiles are numbered across all textures of a view: number `first` + level_first[level] + the tile's
+ * index in its level. If the view has `leaves`, the table has two steps, as a processor's has, because most tiles of a
+ * large texture are never in memory: leaf number >> TXM_LEAF_SHIFT holds the index in `tiles` of the first of its
+ * entries, or a state that all of its tiles share. Without `leaves` the number of a tile is its index in `tiles`.
+ *
+ * A lookup that requests a tile marks its entry, so that no other lookup of the launch requests it again. Tiles of
+ * leaves without entries are marked in the view's `filter`, in which very few tiles may have the same place: then only
+ * one of them is requested, and the others by a later launch. Without a filter the leaf is marked, and a launch
+ * requests one of its tiles.
+ *
+ * An entry is a tile's part of the table. `slot` says where its pixels are: slot >> TXM_SLOT_BITS is the slab, and the
+ * low bits are the tile's index in it; values from TXM_SLOT_STATES on are states instead. It is written with release
+ * order after the pixels, and read with acquire order. `mark` is the epoch in which a lookup last touched the tile;
+ * lookups write it only if it changes. */
 typedef struct txm_tile_entry {
     uint32_t slot;
     uint32_t mark;
@@ -165,9 +175,11 @@ enum { TXM_SLOT_BITS = 7, TXM_SLAB_SLACK = 16 };
 #define TXM_SLOT_NONE 0xFFFFFFFFu       /* the tile is neither in memory nor requested */
 #define TXM_SLOT_LOADING 0xFFFFFFFEu    /* the tile is being read */
 #define TXM_SLOT_FAILED 0xFFFFFFFDu     /* reading failed; it is never requested again */
-/* The level has no entries of its own yet: its texture points at shared entries with this value. A lookup requests
- * entry `first` + level of the texture, which represents the whole level. */
+/* The level has no numbers of its own yet: its texture points at shared ones with this value. A lookup requests number
+ * `first` + level of the texture, which represents the whole level. */
 #define TXM_SLOT_UNREGISTERED 0xFFFFFFFCu
+
+enum { TXM_LEAF_SHIFT = 7, TXM_LEAF_TILES = 1 << TXM_LEAF_SHIFT, TXM_FILTER_WORDS = 1 << 12 };
 
 /* The tile_shift of a texture that is packed. */
 enum { TXM_SHIFT_PACKED = 16 };
@@ -177,7 +189,7 @@ enum { TXM_SHIFT_PACKED = 16 };
  * type. The first two rows and columns are padding, and so are the two after the last pixel of the level in tiles at
  * its edges.
  *
- * A small texture may be packed: all of its levels are in one tile, entry `first`, one after the other, row by row
+ * A small texture may be packed: all of its levels are in one tile, number `first`, one after the other, row by row
  * without padding. level_first is then the byte of the tile at which a level begins, and row_bytes is 0. A reader maps
  * each pixel's coordinates through the extension.
  *
@@ -194,8 +206,8 @@ typedef struct txm_view_texture {
     uint8_t tile_shift;     /* tiles are 1 << tile_shift px square; TXM_SHIFT_PACKED: see above */
     uint32_t pixel_bytes, row_bytes, tile_bytes;
     uint32_t udim_rows; /* > 0: a set of UDIM tiles; `first` is an index of the view's udims, all else is unused */
-    uint32_t first;     /* index of the view's tiles */
-    uint32_t level_first[TXM_MAX_LOOKUP_LEVELS]; /* first entry of each level, whose tiles follow row by row: added to
+    uint32_t first;     /* number of its first tile */
+    uint32_t level_first[TXM_MAX_LOOKUP_LEVELS]; /* first tile of each level, whose tiles follow row by row: added to
                                              `first` modulo 2^32 */
     float scale;                                 /* factor from stored values to 0..1 */
     float average[4];                            /* RGBA, as looked up */
@@ -218,7 +230,30 @@ typedef struct txm_view {
     uint16_t launch, round;
     uint32_t rejection; /* probability that a request is left out, in units of 2^-32, so that a list too short for all
                            requests is filled from the whole launch and not by its first lookups. 0: none is left out */
+    uint32_t *leaves;   /* see txm_tile_entry; NULL: the table has one step */
+    uint32_t *filter;   /* TXM_FILTER_WORDS words: a launch number, and a bit for each of 16 places; or NULL */
 } txm_view;
+
+/* The entry of a tile; NULL: its leaf has none, and *state (which may be NULL) is that of all tiles of the leaf. */
+static inline txm_tile_entry *txm_view_entry(const txm_view *view, uint32_t number, uint32_t *state)
+{
+    if (!view->leaves)
+        return view->tiles + number;
+    const uint32_t first = __atomic_load_n(view->leaves + (number >> TXM_LEAF_SHIFT), __ATOMIC_ACQUIRE);
+    if (first < TXM_SLOT_STATES)
+        return view->tiles + first + (number & (TXM_LEAF_TILES - 1));
+    if (state)
+        *state = first;
+    return 0;
+}
+
+/* The slot or state of a tile. */
+static inline uint32_t txm_view_slot(const txm_view *view, uint32_t number)
+{
+    uint32_t state = TXM_SLOT_NONE;
+    txm_tile_entry *e = txm_view_entry(view, number, &state);
+    return e ? __atomic_load_n(&e->slot, __ATOMIC_ACQUIRE) : state;
+}
 #endif
 
 /* ---- looking up ------------------------------------------------------------------------------------------------ */
@@ -244,7 +279,7 @@ typedef struct txm_lane {
      * none. To repeat a lookup after a miss, restore the state that it began with. */
     uint32_t random;
     uint32_t capacity, count; /* size of `requests`, and how many it holds */
-    uint32_t *requests;       /* entries of the view's tiles that lookups missed; each is on one lane's list only */
+    uint32_t *requests;       /* numbers of tiles that lookups missed; each is on one lane's list only */
     /* Counts since txm_cache_process took the list: requests that lookups made, requests that were left out (rejection
      * in txm_view), and requests for which the list was full. */
     uint32_t asked, rejected, full;
@@ -352,11 +387,11 @@ TXM_API int32_t txm_extension_pixel(txm_extension extension, int32_t x, int32_t 
 /* Maps a coordinate to 0..1, both included; false if the extension shows nothing there (CLIP). *u is finite. */
 TXM_API bool txm_extension_wrap(txm_extension extension, float *u);
 
-/* A pixel of a texture in a view: its place in the level, its tile's entry in the page table, and that entry's slot,
+/* A pixel of a texture in a view: its place in the level, its tile's number, and the slot of that tile's entry,
  * which holds a tile. */
 typedef struct txm_texel_place {
     const txm_view_texture *texture;
-    uint32_t level, x, y, entry, slot;
+    uint32_t level, x, y, number, slot;
 } txm_texel_place;
 
 /* The scene-linear values of sRGB codes of 8 bits. */

@@ -317,8 +317,8 @@ static txm_status tables_new(budget *b, txm_error *err)
         const txm_view_texture *t = &view->textures[i];
         for (uint32_t level = 0; !t->udim_rows && level < t->levels; level++)
             for (uint64_t k = 0; k < txm_use_tiles_of(t, level); k++) {
-                b->bytes_of[txm_use_entries_of(t, level) + k] = t->tile_bytes;
-                b->texture_of[txm_use_entries_of(t, level) + k] = i;
+                b->bytes_of[txm_use_first_of(t, level) + k] = t->tile_bytes;
+                b->texture_of[txm_use_first_of(t, level) + k] = i;
             }
     }
     for (uint32_t r = 0; r < TXM_BUDGET_RESOLUTIONS; r++) {

@@ -36,20 +36,20 @@ void txm_frame_loads_free(txm_frame_loads *l)
     *l = (txm_frame_loads){0};
 }
 
-/* ---- entries ---- */
+/* ---- tiles ---- */
 
-/* The entry of a key in the view; `whole`: the entry of its level, whose tiles have no entries yet. TXM_NO_TEXTURE: the
- * texture is gone. */
-static uint32_t entry_of(const txm_frame_loads *l, txm_tile_key key, bool *whole)
+/* The number of a key's tile in the view; `whole`: that of its level, whose tiles have no numbers yet. TXM_NO_TEXTURE:
+ * the texture is gone. */
+static uint32_t number_of(const txm_frame_loads *l, txm_tile_key key, bool *whole)
 {
     const txm_tile_name n = txm_tile_key_unpack(key);
     *whole = false;
     if (n.texture >= l->view.texture_count || n.level >= l->view.textures[n.texture].levels)
         return TXM_NO_TEXTURE;
     const txm_view_texture *t = &l->view.textures[n.texture];
-    const uint32_t entry = txm_use_entries_of(t, n.level) + n.tile;
-    *whole = l->view.tiles[entry].slot == TXM_SLOT_UNREGISTERED;
-    return *whole ? t->first + n.level : entry;
+    const uint32_t number = txm_use_first_of(t, n.level) + n.tile;
+    *whole = txm_view_slot(&l->view, number) == TXM_SLOT_UNREGISTERED;
+    return *whole ? t->first + n.level : number;
 }
 
 /* Makes those tiles of the batch that are in the view LOADING. */
@@ -57,9 +57,9 @@ static void hide(txm_frame_loads *l)
 {
     for (uint32_t i = 0; i < l->key_count; i++) {
         bool whole;
-        const uint32_t entry = entry_of(l, l->keys[i], &whole);
-        if (entry != TXM_NO_TEXTURE && !whole)
-            txm_cache_viewer_hide(l->viewer, entry);
+        const uint32_t number = number_of(l, l->keys[i], &whole);
+        if (number != TXM_NO_TEXTURE && !whole)
+            txm_cache_viewer_hide(l->viewer, number);
     }
 }
 
@@ -70,10 +70,11 @@ static uint32_t mark_shown(txm_frame_loads *l)
     uint32_t shown = 0;
     for (uint32_t i = 0; i < l->key_count; i++) {
         bool whole;
-        const uint32_t entry = entry_of(l, l->keys[i], &whole);
-        if (entry == TXM_NO_TEXTURE || whole || l->view.tiles[entry].slot >= TXM_SLOT_STATES)
+        const uint32_t number = number_of(l, l->keys[i], &whole);
+        txm_tile_entry *e = number == TXM_NO_TEXTURE || whole ? NULL : txm_view_entry(&l->view, number, NULL);
+        if (!e || e->slot >= TXM_SLOT_STATES)
             continue;
-        l->view.tiles[entry].mark = l->view_epoch;
+        e->mark = l->view_epoch;
         shown++;
     }
     l->key_count = 0;
@@ -168,13 +169,13 @@ static uint32_t list_entries(txm_frame_loads *l, bool *levels)
     uint32_t count = 0, last = TXM_NO_TEXTURE;
     *levels = false;
     for (uint32_t i = 0; i < l->key_count && !*levels; i++)
-        entry_of(l, l->keys[i], levels);
+        number_of(l, l->keys[i], levels);
     for (uint32_t i = 0; i < l->key_count; i++) {
         bool whole;
-        const uint32_t entry = entry_of(l, l->keys[i], &whole);
-        if (entry == TXM_NO_TEXTURE || whole != *levels || (whole && entry == last))
+        const uint32_t number = number_of(l, l->keys[i], &whole);
+        if (number == TXM_NO_TEXTURE || whole != *levels || (whole && number == last))
             continue;
-        l->requests[count++] = last = entry;
+        l->requests[count++] = last = number;
     }
     return count;
 }

@@ -66,7 +66,7 @@ static void choose_levels(place *p, const txm_sampler *how, const txm_lookup *at
 typedef struct texel {
     uint32_t level;
     int32_t x, y;
-    uint32_t tile, entry;
+    uint32_t tile, number;
 } texel;
 
 /* The texel of a level at a place that is offset by `move` of its pixels; false if CLIP shows none. */
@@ -79,16 +79,14 @@ static bool texel_at(const place *p, uint32_t level, const float move[2], texel 
         return false;
     const uint32_t across = ((uint32_t)w + (1u << p->t->tile_shift) - 1) >> p->t->tile_shift;
     const uint32_t tile = ((uint32_t)y >> p->t->tile_shift) * across + ((uint32_t)x >> p->t->tile_shift);
-    *out = (texel){level, x, y, tile, txm_use_entries_of(p->t, level) + tile};
+    *out = (texel){level, x, y, tile, txm_use_first_of(p->t, level) + tile};
     return true;
 }
 
 static uint32_t slot_of(const place *p, const texel *at)
 {
-    const uint32_t slot = __atomic_load_n(&p->view->tiles[at->entry].slot, __ATOMIC_ACQUIRE);
-    return slot == TXM_SLOT_UNREGISTERED
-               ? __atomic_load_n(&p->view->tiles[p->t->first + at->level].slot, __ATOMIC_ACQUIRE)
-               : slot;
+    const uint32_t slot = txm_view_slot(p->view, at->number);
+    return slot == TXM_SLOT_UNREGISTERED ? txm_view_slot(p->view, p->t->first + at->level) : slot;
 }
 
 static bool has_failed(const place *p, uint32_t slot)
@@ -142,7 +140,7 @@ static const txm_queued_lookup *find_or_note(txm_frame_source *f, const txm_queu
 static void fetch(txm_frame_source *f, const place *p, const texel *at, uint32_t slot, float rgba[4])
 {
     if (!f->base.queue) {
-        const txm_texel_place where = {p->t, at->level, (uint32_t)at->x, (uint32_t)at->y, at->entry, slot};
+        const txm_texel_place where = {p->t, at->level, (uint32_t)at->x, (uint32_t)at->y, at->number, slot};
         txm_texel_color(p->view, &where, p->image->how.after, f->decoded, rgba);
         return;
     }

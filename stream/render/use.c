@@ -22,9 +22,10 @@ static void add_marked(const txm_view *view, uint32_t texture, txm_render_image_
     use->levels = t->levels > use->levels ? t->levels : use->levels;
     for (uint32_t level = 0; level < t->levels; level++) {
         uint64_t tiles = txm_use_tiles_of(t, level), used = 0;
-        const txm_tile_entry *e = view->tiles + txm_use_entries_of(t, level);
-        for (uint64_t i = 0; i < tiles; i++)
-            used += e[i].mark != 0;
+        for (uint64_t i = 0; i < tiles; i++) {
+            const txm_tile_entry *e = txm_view_entry(view, txm_use_first_of(t, level) + (uint32_t)i, NULL);
+            used += e && e->mark != 0;
+        }
         use->level_tiles[level] += tiles;
         use->level_used[level] += used;
         use->virtual_bytes += tiles * t->tile_bytes;
@@ -120,8 +121,8 @@ txm_status txm_render_tiles_of(const txm_render_textures *textures, const txm_vi
         for (uint32_t level = 0; level < t->levels; level++) {
             uint32_t across = (txm_level_size(t->width, level) + (1u << t->tile_shift) - 1) >> t->tile_shift;
             for (uint32_t k = 0; k < txm_use_tiles_of(t, level); k++) {
-                const txm_tile_entry *e = &view->tiles[txm_use_entries_of(t, level) + k];
-                if (e->slot == TXM_SLOT_UNREGISTERED || !e->mark)
+                const txm_tile_entry *e = txm_view_entry(view, txm_use_first_of(t, level) + (uint32_t)k, NULL);
+                if (!e || e->slot == TXM_SLOT_UNREGISTERED || !e->mark)
                     continue;
                 if (!STM_GROW(tiles, capacity, n)) {
                     free(tiles);

@@ -52,8 +52,8 @@ static inline uint64_t txm_use_tiles_of(const txm_view_texture *t, uint32_t leve
     return (txm_level_size(t->width, level) + edge - 1) / edge * ((txm_level_size(t->height, level) + edge - 1) / edge);
 }
 
-/* The index of a level's first entry in the view's tiles. */
-static inline uint32_t txm_use_entries_of(const txm_view_texture *t, uint32_t level)
+/* The number of a level's first tile. */
+static inline uint32_t txm_use_first_of(const txm_view_texture *t, uint32_t level)
 {
     return t->first + (t->tile_shift == TXM_SHIFT_PACKED ? 0 : t->level_first[level]);
 }

@@ -23,6 +23,7 @@ TXM_KERNEL_PART void txm_device_look_body(const txm_device_look *a, TXM_GLOBAL u
     const txm_sampler how = ((TXM_GLOBAL const txm_sampler *)(TXM_GLOBAL void *)in)[given.how];
     txm_device_view view;
     view.textures = (TXM_GLOBAL const txm_view_texture *)(TXM_GLOBAL void *)table;
+    view.leaves = TXM_WORDS(table) + a->leaves_at;
     view.slots = TXM_WORDS(table) + a->slots_at;
     view.udims = TXM_WORDS(table) + a->udims_at;
     view.near_tiles = near_tiles;

@@ -22,7 +22,7 @@
 // clang-format off
 #define STRUCTS(FIXED, SIZED, RETURNED) \
     FIXED(txm_cache_allocator, 24) \
-    FIXED(txm_cache_extent, 16) \
+    FIXED(txm_cache_extent, 20) \
     FIXED(txm_cache_level_stats, 32) \
     SIZED(txm_cache_options) \
     FIXED(txm_cache_part, 24) \
@@ -74,7 +74,7 @@
     FIXED(txm_uv_differential, 16) \
     FIXED(txm_vec3, 12) \
     FIXED(txm_verdict, 712) \
-    FIXED(txm_view, 48) \
+    FIXED(txm_view, 64) \
     FIXED(txm_view_texture, 128)
 // clang-format on
 

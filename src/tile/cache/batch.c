@@ -81,7 +81,7 @@ static void end_ticket(txm_ticket *t)
     for (uint32_t i = 0; i < t->total; i++) {
         const txm_job *job = &t->jobs[i];
         if (job->source->textures && c->viewers.first)
-            txm_entry_changed(c, txm_entry_index(job->source, job->level, job->tile));
+            txm_number_changed(c, txm_number(job->source, job->level, job->tile));
         txm_job_over(c, job);
     }
     for (uint32_t i = 0; i < t->pins->count; i++)
@@ -498,7 +498,7 @@ void txm_viewer_unpin(txm_cache_viewer *v)
         txm_slot *s = txm_pinned_slot(c, &pin);
         if (!s)
             continue;
-        const uint32_t mark = __atomic_load_n(&c->table.entries[s->entry].mark, __ATOMIC_RELAXED);
+        const uint32_t mark = __atomic_load_n(&txm_entry(c, s->entry)->mark, __ATOMIC_RELAXED);
         const bool touched = v->epoch && mark - v->epoch <= epoch - v->epoch;
         const uint32_t bytes = txm_slot_bytes(c, pin.slot);
         if (!was_shown(v, &pin))

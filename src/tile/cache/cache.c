@@ -104,7 +104,7 @@ txm_status txm_cache_new(const txm_cache_options *options, txm_cache **out, txm_
     c->fences = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
     atomic_init(&c->epoch, 1);
     atomic_init(&c->retry_seconds, INFINITY);
-    memset(c->table.left, 0xFF, sizeof c->table.left); /* TXM_NO_BLOCK */
+    txm_table_init(&c->table);
     c->store.retired_first = TXM_NO_SLOT;
     atomic_init(&c->watched, o.spurious > 0.0f);
     pthread_mutex_init(&c->lock, NULL);
@@ -132,10 +132,9 @@ void txm_cache_free(txm_cache **cache)
     txm_slabs_free(c);
     txm_cache_release(c, c->catalog.textures, c->catalog.texture_capacity * sizeof *c->catalog.textures);
     txm_cache_release(c, c->catalog.view_textures, c->catalog.view_capacity * sizeof *c->catalog.view_textures);
-    txm_cache_release(c, c->table.entries, c->table.capacity * sizeof *c->table.entries);
+    txm_table_free(c);
     txm_cache_release(c, c->catalog.udims, c->catalog.udim_capacity * sizeof *c->catalog.udims);
     txm_cache_release(c, c->catalog.quick_udims, c->catalog.quick_udim_capacity * sizeof *c->catalog.quick_udims);
-    txm_cache_release(c, c->table.blocks, c->table.block_capacity * sizeof *c->table.blocks);
     txm_cache_release(c, c->queue.spare_jobs, c->queue.spare_room * sizeof *c->queue.spare_jobs);
     pthread_cond_destroy(&c->changed);
     pthread_mutex_destroy(&c->lock);

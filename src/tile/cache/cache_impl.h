@@ -87,6 +87,8 @@ void *txm_cache_allocate(txm_cache *c, size_t bytes, size_t alignment);
 void txm_cache_release(txm_cache *c, void *memory, size_t bytes);
 char *txm_cache_strdup(txm_cache *c, const char *text);
 void txm_cache_free_string(txm_cache *c, char **text);
+/* Replaces an array by a smaller copy of its first items, if there is memory for that. */
+void txm_cache_shrink(txm_cache *c, void **items, uint32_t *capacity, uint64_t needed, size_t item_bytes, bool stops);
 /* Replaces an array by a larger copy; false: out of memory. `stops`: lookups read the array, so the world is stopped
  * for the exchange. */
 bool txm_cache_grow(txm_cache *c, void **items, uint32_t *capacity, uint64_t needed, size_t item_bytes, bool stops);
@@ -114,14 +116,6 @@ void txm_end_current(txm_cache *c);
 
 /* Updates the view after its arrays were moved or resized. */
 void txm_cache_refresh(txm_cache *c);
-
-/* The store has release order, so a lookup that sees the slot also sees its pixels. */
-static inline void txm_entry_set(txm_cache *c, uint32_t entry, uint32_t slot)
-{
-    __atomic_store_n(&c->table.entries[entry].slot, slot, __ATOMIC_RELEASE);
-    if (c->viewers.first)
-        txm_entry_changed(c, entry);
-}
 
 /* Whether an open view may show the tile in a slot. */
 static inline bool txm_is_shown(const txm_cache *c, const txm_slot *s)

@@ -395,7 +395,7 @@ txm_status txm_texture_add(txm_cache *c, const char *path, const txm_tile_source
     txm_cache_file *file = NULL;
     txm_status status = grow_textures(c, err);
     if (status == TXM_OK && (!(file = txm_file_new(c, path, called)) || !txm_reserve_unregistered(c, 1) ||
-                             !txm_block_new(c, 1, c->stats.textures, NULL, &first))) {
+                             !txm_block_new(c, 1, c->stats.textures, NULL, 0, &first))) {
         txm_file_drop(c, &file);
         status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a texture", path);
     }
@@ -536,25 +536,22 @@ static bool is_of_source(txm_cache *c, uint32_t slot, void *arg)
 }
 
 /* Shared tiles of one colour do not belong to a source, so its entries just cease to show them. `entry` of a shared
- * slot counts the entries that show it; the slot itself stays for other textures. */
-static void forget_shared(txm_cache *c, const txm_source *s)
+ * slot counts the tiles that show it; the slot itself stays for other textures. */
+static void forget_shared(txm_cache *c, uint32_t number, void *unused)
 {
-    uint32_t count = txm_source_tiles(s, s->registered);
-    uint32_t first = s->first + (txm_view_is_packed(s->view) ? 0 : s->view->levels);
-    for (uint32_t i = first; i < first + count; i++) {
-        uint32_t slot = __atomic_load_n(&c->table.entries[i].slot, __ATOMIC_RELAXED);
-        if (slot >= TXM_SLOT_STATES || txm_slot_at(c, slot)->state != TXM_SLOT_STATE_SHARED)
-            continue;
-        txm_slot_at(c, slot)->entry--;
-        txm_entry_set(c, i, TXM_SLOT_NONE);
-    }
+    (void)unused;
+    const uint32_t slot = txm_entry_slot(c, number);
+    if (slot >= TXM_SLOT_STATES || txm_slot_at(c, slot)->state != TXM_SLOT_STATE_SHARED)
+        return;
+    txm_slot_at(c, slot)->entry--;
+    txm_entry_set(c, number, TXM_SLOT_NONE);
 }
 
-/* Drops the tiles; their entries in the page table stay. */
+/* Drops the tiles; their numbers stay. */
 static void drop_tiles(txm_cache *c, txm_source *s)
 {
     txm_evict_if(c, TXM_ALL_SLABS, is_of_source, s);
-    forget_shared(c, s);
+    txm_each_tile(c, s, forget_shared, NULL);
     txm_slabs_drop_empty(c, TXM_ALL_SLABS);
 }
 
@@ -573,7 +570,7 @@ static void leave_source(txm_cache *c, uint32_t texture)
         return;
     drop_tiles(c, s);
     c->stats.virtual_bytes -= bytes_of(s);
-    txm_block_retire(c, s->first);
+    txm_blocks_retire(c, s);
     txm_source_drop(c, s);
 }
 
@@ -599,7 +596,7 @@ txm_status txm_source_translucent(txm_cache *c, txm_source *s, txm_error *err)
     s->file->translucent = true;
     while (s->textures) { /* the source itself is kept by `loading` */
         uint32_t first, texture = s->first_texture;
-        if (!txm_block_new(c, 1, texture, NULL, &first))
+        if (!txm_block_new(c, 1, texture, NULL, 0, &first))
             return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a texture", s->file->path);
         c->catalog.textures[texture].file->translucent = true;
         become_stub(c, texture, first);
@@ -623,7 +620,7 @@ static txm_status replace(txm_cache *c, uint32_t texture, const char *path, txm_
     if (same)
         file->textures++;
     uint32_t first;
-    if (!file || !txm_block_new(c, 1, texture, NULL, &first)) {
+    if (!file || !txm_block_new(c, 1, texture, NULL, 0, &first)) {
         txm_file_drop(c, &file);
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a texture");
     }

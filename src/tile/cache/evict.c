@@ -32,8 +32,12 @@ void txm_evict_slots(txm_cache *c, const uint32_t *slots, uint32_t count)
             txm_entry_set(c, txm_slot_at(c, slots[i])->entry, TXM_SLOT_NONE);
             found = true;
         }
-    if (found)
+    if (found) {
+        const bool leaves = txm_leaves_unlink(c, false);
         txm_wait_quiescent(c);
+        if (leaves)
+            txm_leaves_free(c);
+    }
     for (uint32_t i = 0; i < count; i++)
         txm_slot_retire(c, slots[i]);
     c->stats.tiles_evicted += count;
@@ -183,10 +187,11 @@ static bool drop_constants(txm_cache *c)
 {
     if (!c->store.constant_count || c->viewers.open_views) /* open views may show them */
         return false;
-    for (uint32_t i = 0; i < c->table.count; i++) {
-        uint32_t slot = __atomic_load_n(&c->table.entries[i].slot, __ATOMIC_RELAXED);
-        if (slot < TXM_SLOT_STATES && txm_slot_at(c, slot)->state == TXM_SLOT_STATE_SHARED)
-            txm_entry_set(c, i, TXM_SLOT_NONE);
+    for (uint32_t i = 0; i < c->table.entry_count; i++) {
+        const uint32_t slot = __atomic_load_n(&c->table.entries[i].slot, __ATOMIC_RELAXED);
+        const uint32_t leaf = c->table.leaves[i >> TXM_LEAF_SHIFT].number;
+        if (leaf != TXM_NO_LEAF && slot < TXM_SLOT_STATES && txm_slot_at(c, slot)->state == TXM_SLOT_STATE_SHARED)
+            txm_entry_set(c, leaf << TXM_LEAF_SHIFT | (i & (TXM_LEAF_TILES - 1)), TXM_SLOT_NONE);
     }
     txm_wait_quiescent(c);
     while (c->store.constant_count)
@@ -201,11 +206,13 @@ static bool drop_constants(txm_cache *c)
 void txm_make_room(txm_cache *c, size_t bytes)
 {
     uint64_t most = c->options.max_bytes;
-    if (!most || txm_policy_of(c)->keeps_all || txm_taken(c) + bytes <= most)
+    if (!most || txm_policy_of(c)->keeps_all || txm_taken(c) + bytes <= most || c->store.moving)
         return;
     txm_slabs_drop_empty(c, TXM_ALL_SLABS);
     while (txm_taken(c) + bytes > most && (txm_slab_drop_one(c, TXM_NO_SLOT) || drop_constants(c)))
         ;
+    if (txm_taken(c) + bytes > most)
+        txm_table_trim(c);
 }
 
 /* ---- epochs ---- */

@@ -2,7 +2,7 @@
  *
  * Turns requests into tiles in memory.
  *
- * A request is the number of a page-table entry that a lookup has changed from NONE to REQUESTED. txm_plan finds out
+ * A request is the number of a tile whose entry a lookup has changed from NONE to REQUESTED. txm_plan finds out
  * what it requires (opening a texture, registering a level, reading a tile), and makes the entry of a tile LOADING;
  * txm_plan_slot finds memory; txm_load reads without the lock, and publishes the tile with it. In every case the entry
  * leaves LOADING again, with a slot, a failure, which samplers show as magenta, or NONE. An entry that stayed LOADING
@@ -153,24 +153,9 @@ static void fail_level(txm_cache *c, txm_source *s, uint32_t level, const txm_er
     note_failure(c, s, cause);
 }
 
-/* Requests in views are written to the views' copies of the page table, so the entry here may still be NONE. */
-bool txm_claim(txm_cache *c, uint32_t entry)
-{
-    uint32_t slot = __atomic_load_n(&c->table.entries[entry].slot, __ATOMIC_RELAXED);
-    while (txm_is_requested(slot) || slot == TXM_SLOT_NONE ||
-           (slot - TXM_SLOT_UNREADABLE <= UINT16_MAX && slot != TXM_SLOT_UNREADABLE + (uint16_t)atomic_load(&c->round)))
-        if (__atomic_compare_exchange_n(&c->table.entries[entry].slot, &slot, TXM_SLOT_LOADING, false, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED)) {
-            if (c->viewers.first)
-                txm_entry_changed(c, entry);
-            return true;
-        }
-    return false;
-}
-
 txm_job txm_job_of(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile)
 {
-    const uint32_t slot = txm_staged_take(c, txm_entry_index(s, level, tile));
+    const uint32_t slot = txm_staged_take(c, txm_number(s, level, tile));
     s->loading++;
     c->queue.jobs++;
     return (txm_job){.source = s,
@@ -181,13 +166,14 @@ txm_job txm_job_of(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile)
                      .restored = slot != TXM_NO_SLOT};
 }
 
-/* `entry` may be in a block that its source has left since the request was made; the block still identifies the tile,
- * whose current entry is then used. Opening a texture or registering a level produces no job: the lookup is repeated
+/* The leaf of a tile gets entries here. If there is no memory for them, all tiles of the leaf fail. `number` may be in
+ * a block that its source has left since the request was made, or belong to a level whose tiles have other numbers now;
+ * the block still identifies the tile. Opening a texture or registering a level produces no job: the lookup is repeated
  * and then requests tiles. Requests of a source without textures, which was replaced, are ignored. */
-bool txm_plan(txm_cache *c, uint32_t entry, txm_job *job)
+bool txm_plan(txm_cache *c, uint32_t number, txm_job *job)
 {
     txm_error err = {0};
-    const txm_block *b = txm_block_of(c, entry);
+    const txm_block *b = txm_block_of(c, number);
     if (!b)
         return false;
     if (!b->source) {
@@ -197,7 +183,7 @@ bool txm_plan(txm_cache *c, uint32_t entry, txm_job *job)
     }
     txm_source *s = b->source;
     uint32_t level, tile;
-    txm_block_locate(b, entry, &level, &tile);
+    txm_block_locate(b, number, &level, &tile);
     if (!s->textures)
         return false;
     if (tile == TXM_WHOLE_LEVEL) {
@@ -206,7 +192,14 @@ bool txm_plan(txm_cache *c, uint32_t entry, txm_job *job)
             fail_level(c, s, level, &err, txm_clock_seconds() - begin);
         return false;
     }
-    if (!txm_claim(c, txm_entry_index(s, level, tile)))
+    number = txm_number(s, level, tile);
+    if (!txm_entry_make(c, number)) {
+        txm_fail(&err, TXM_STATUS_NO_MEMORY, "%s: no memory for the page table", s->file->path);
+        txm_leaf_fail(c, number, txm_failed_slot(c, &err, 0));
+        note_failure(c, s, &err);
+        return false;
+    }
+    if (!txm_claim(c, number))
         return false;
     c->stats.tile_requests++;
     *job = txm_job_of(c, s, level, tile);
@@ -287,7 +280,7 @@ static uint32_t share(txm_cache *c, const txm_view_texture *v, uint32_t slot)
 static void count_load(txm_cache *c, const txm_job *job)
 {
     txm_source *s = job->source;
-    const txm_tile_entry *e = &c->table.entries[txm_entry_index(s, job->level, job->tile)];
+    const txm_tile_entry *e = txm_entry(c, txm_number(s, job->level, job->tile));
     bool again = __atomic_load_n(&e->mark, __ATOMIC_RELAXED) != 0;
     s->loads += s->loads < UINT32_MAX;
     if (!txm_view_is_packed(s->view))
@@ -307,7 +300,7 @@ static void count_load(txm_cache *c, const txm_job *job)
 static void publish(txm_cache *c, const txm_job *job, bool constant, txm_pins *pins)
 {
     txm_source *s = job->source;
-    uint32_t entry = txm_entry_index(s, job->level, job->tile), slot = job->slot;
+    uint32_t number = txm_number(s, job->level, job->tile), slot = job->slot;
     if (job->restored)
         c->stats.tiles_restored++;
     else
@@ -321,13 +314,13 @@ static void publish(txm_cache *c, const txm_job *job, bool constant, txm_pins *p
         held->entry++;
     } else {
         bool pinned = pin(c, pins, slot, job); /* may evict HELD tiles to make room for the list */
-        held->entry = entry;
+        held->entry = number;
         held->state = TXM_SLOT_STATE_HELD;
         held->pins = pinned;
     }
-    __atomic_store_n(&c->table.entries[entry].mark, atomic_load_explicit(&c->epoch, memory_order_relaxed),
+    __atomic_store_n(&txm_entry(c, number)->mark, atomic_load_explicit(&c->epoch, memory_order_relaxed),
                      __ATOMIC_RELAXED);
-    txm_entry_set(c, entry, slot);
+    txm_entry_set(c, number, slot);
     /* For the order of last use, epochs must be much shorter than the time that a tile stays, and shorter than a render
      * tile. */
     if (!txm_policy_of(c)->keeps_all && ++c->loads_of_epoch > c->stats.tiles / 16)
@@ -351,7 +344,7 @@ static void publish_failure(txm_cache *c, const txm_job *job, const txm_error *c
     txm_source *s = job->source;
     give_slot(c, job);
     note_failure(c, s, cause);
-    txm_entry_set(c, txm_entry_index(s, job->level, job->tile), txm_failed_slot(c, cause, seconds));
+    txm_entry_set(c, txm_number(s, job->level, job->tile), txm_failed_slot(c, cause, seconds));
 }
 
 /* Tiles of files with two or three channels are first read to a buffer of the thread, and widened to four channels on
@@ -372,11 +365,11 @@ void txm_abandon(txm_cache *c, const txm_job *job)
 {
     txm_source *s = job->source;
     if (job->restored && s->textures && job->version == s->version)
-        txm_staged_put_back(c, txm_entry_index(s, job->level, job->tile), job->slot);
+        txm_staged_put_back(c, txm_number(s, job->level, job->tile), job->slot);
     else
         give_slot(c, job);
     if (s->textures)
-        txm_entry_set(c, txm_entry_index(s, job->level, job->tile), TXM_SLOT_NONE);
+        txm_entry_set(c, txm_number(s, job->level, job->tile), TXM_SLOT_NONE);
     if (!job->batch)
         txm_job_over(c, job);
     txm_notify(c);
@@ -420,7 +413,7 @@ void txm_load(txm_cache *c, const txm_job *job, uint8_t **unwidened, size_t *unw
         give_slot(c, job);
     } else if (job->version != s->version) { /* it was read before the change; the next lookup requests it again */
         give_slot(c, job);
-        txm_entry_set(c, txm_entry_index(s, job->level, job->tile), TXM_SLOT_NONE);
+        txm_entry_set(c, txm_number(s, job->level, job->tile), TXM_SLOT_NONE);
     } else if (status == TXM_OK) {
         publish(c, job, constant, pins);
     } else {

@@ -54,10 +54,8 @@ bool txm_next_round(txm_cache *c);
 bool txm_retry(txm_cache *c);
 /* Turns a request into a job if it is for a tile; with the lock held, which may be released in between. False: there is
  * nothing to read. */
-bool txm_plan(txm_cache *c, uint32_t entry, txm_job *job);
+bool txm_plan(txm_cache *c, uint32_t number, txm_job *job);
 bool txm_plan_slot(txm_cache *c, txm_job *job, bool must);
-/* Makes an entry LOADING, unless it is in memory, being read or permanently failed. */
-bool txm_claim(txm_cache *c, uint32_t entry);
 /* Makes the job of a claimed tile; if the tile was staged, the job gets its slot. */
 txm_job txm_job_of(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile);
 /* Ends a job that was not run: its tile may be requested again. With the lock held. */

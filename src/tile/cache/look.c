@@ -163,7 +163,7 @@ txm_look txm_look_until_there(txm_cache_thread *t, uint32_t texture, const txm_s
 
 typedef struct dropping {
     txm_cache_thread *thread;
-    uint32_t begin, end, epoch;
+    const txm_source *source;
 } dropping;
 
 /* Each thread has a generator of its own, so tests can be repeated. Knuth's 64-bit congruential step; the upper 24 bits
@@ -178,7 +178,7 @@ static bool is_dropped(txm_cache *c, uint32_t slot, void *arg)
 {
     dropping *d = arg;
     const txm_slot *s = txm_slot_at(c, slot);
-    return txm_slot_evictable(s) && s->entry >= d->begin && s->entry < d->end && chance(d->thread);
+    return txm_slot_evictable(s) && txm_block_of(c, s->entry)->source == d->source && chance(d->thread);
 }
 
 /* Drops tiles of the texture that is about to be looked up. So tests with a few tiles run through all paths that a
@@ -193,7 +193,7 @@ static void drop_some(txm_cache_thread *t, const call *k)
     uint32_t texture = txm_shown_texture(c, k->texture, k->how, &at);
     txm_source *s = texture < c->stats.textures ? c->catalog.textures[texture].source : NULL;
     if (s) {
-        dropping d = {t, s->first, s->first + s->view->levels + txm_source_tiles(s, s->registered), 0};
+        dropping d = {t, s};
         txm_evict_if(c, TXM_ALL_SLABS, is_dropped, &d);
     }
     pthread_mutex_unlock(&c->lock);

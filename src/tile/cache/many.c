@@ -211,8 +211,7 @@ static txm_view_texture shape_of(txm_cache_thread *t, uint32_t texture)
         if (texture < t->view.texture_count) {
             v = t->view.textures[texture];
             stub = !v.udim_rows && v.width == 1 && v.height == 1 &&
-                   __atomic_load_n(&t->view.tiles[v.first + v.level_first[0]].slot, __ATOMIC_RELAXED) ==
-                       TXM_SLOT_UNREGISTERED;
+                   txm_view_slot(&t->view, v.first + v.level_first[0]) == TXM_SLOT_UNREGISTERED;
         }
         txm_leave(t);
         if (!stub || opened)

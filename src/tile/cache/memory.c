@@ -8,6 +8,8 @@
  * allocated.
  */
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "tile/cache/cache_impl.h"
 
@@ -15,14 +17,39 @@
  * large, because unused capacity counts towards the budget. */
 enum { ALIGNMENT = 64, FIRST_ITEMS = 16, MANY_ITEMS = 1 << 10, VERY_MANY_ITEMS = 1 << 14 };
 
-/* Making room may evict tiles, so the caller must read again whatever it has read from a slot before. */
-void *txm_cache_allocate(txm_cache *c, size_t bytes, size_t alignment)
+/* Large pieces are mapped one by one, so that they leave the process when they are released: malloc would keep them
+ * among small ones. Maps are cut to the alignment, which is a power of two. */
+enum { MAPPED_FROM_BYTES = 128 << 10 };
+
+static size_t mapped_bytes(size_t bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return (bytes + page - 1) & ~(page - 1);
+}
+
+static void *map_pages(size_t bytes, size_t alignment)
+{
+    const size_t size = mapped_bytes(bytes), spare = alignment > mapped_bytes(1) ? alignment : 0;
+    uint8_t *p = size < bytes ? MAP_FAILED
+                              : mmap(NULL, size + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    const size_t before = spare ? -(uintptr_t)p & (alignment - 1) : 0;
+    if (before)
+        munmap(p, before);
+    if (spare - before)
+        munmap(p + before + size, spare - before);
+    return p + before;
+}
+
+static void *allocate(txm_cache *c, size_t bytes, size_t alignment)
 {
     void *memory = NULL;
     alignment = alignment < sizeof(void *) ? sizeof(void *) : alignment; /* the minimum for posix_memalign */
-    txm_make_room(c, bytes);
     if (c->options.allocator.allocate)
         memory = c->options.allocator.allocate(c->options.allocator.user, bytes, alignment);
+    else if (bytes >= MAPPED_FROM_BYTES)
+        memory = map_pages(bytes, alignment);
     else if (posix_memalign(&memory, alignment, bytes ? bytes : 1))
         memory = NULL;
     if (memory) {
@@ -33,6 +60,13 @@ void *txm_cache_allocate(txm_cache *c, size_t bytes, size_t alignment)
     return memory;
 }
 
+/* Making room may evict tiles, so the caller must read again whatever it has read from a slot before. */
+void *txm_cache_allocate(txm_cache *c, size_t bytes, size_t alignment)
+{
+    txm_make_room(c, bytes);
+    return allocate(c, bytes, alignment);
+}
+
 /* `bytes` must be the size that was allocated. */
 void txm_cache_release(txm_cache *c, void *memory, size_t bytes)
 {
@@ -41,6 +75,8 @@ void txm_cache_release(txm_cache *c, void *memory, size_t bytes)
     c->allocated -= bytes;
     if (c->options.allocator.release)
         c->options.allocator.release(c->options.allocator.user, memory, bytes);
+    else if (bytes >= MAPPED_FROM_BYTES)
+        munmap(memory, mapped_bytes(bytes));
     else
         free(memory);
 }
@@ -59,8 +95,26 @@ void txm_cache_free_string(txm_cache *c, char **text)
     *text = NULL;
 }
 
-/* `stops` is for arrays that lookups read: lookups are stopped while the array is moved. New items are zero. On failure
- * the array is unchanged. */
+/* `stops` is for arrays that lookups read: lookups are stopped while the array is moved. */
+static void move_array(txm_cache *c, void **items, uint32_t *capacity, void *fresh, uint64_t size, size_t item_bytes,
+                       bool stops)
+{
+    void *old = *items;
+    const size_t old_bytes = *capacity * item_bytes, bytes = (size_t)size * item_bytes;
+    if (stops)
+        txm_stop_world(c);
+    if (old)
+        memcpy(fresh, old, old_bytes < bytes ? old_bytes : bytes);
+    if (bytes > old_bytes)
+        memset((uint8_t *)fresh + old_bytes, 0, bytes - old_bytes);
+    *items = fresh;
+    *capacity = (uint32_t)size;
+    if (stops)
+        txm_resume_world(c);
+    txm_cache_release(c, old, old_bytes);
+}
+
+/* New items are zero. On failure the array is unchanged. */
 bool txm_cache_grow(txm_cache *c, void **items, uint32_t *capacity, uint64_t needed, size_t item_bytes, bool stops)
 {
     if (needed <= *capacity)
@@ -72,19 +126,17 @@ bool txm_cache_grow(txm_cache *c, void **items, uint32_t *capacity, uint64_t nee
     void *fresh = needed > UINT32_MAX ? NULL : txm_cache_allocate(c, (size_t)larger * item_bytes, ALIGNMENT);
     if (!fresh)
         return false;
-    if (stops)
-        txm_stop_world(c);
-    void *old = *items;
-    size_t old_bytes = *capacity * item_bytes;
-    if (old)
-        memcpy(fresh, old, old_bytes);
-    memset((uint8_t *)fresh + old_bytes, 0, (size_t)larger * item_bytes - old_bytes);
-    *items = fresh;
-    *capacity = (uint32_t)larger;
-    if (stops)
-        txm_resume_world(c);
-    txm_cache_release(c, old, old_bytes);
+    move_array(c, items, capacity, fresh, larger, item_bytes, stops);
     return true;
+}
+
+/* Called while room is made, so it makes none itself. */
+void txm_cache_shrink(txm_cache *c, void **items, uint32_t *capacity, uint64_t needed, size_t item_bytes, bool stops)
+{
+    const uint64_t smaller = needed < FIRST_ITEMS ? FIRST_ITEMS : needed;
+    void *fresh = smaller < *capacity ? allocate(c, (size_t)smaller * item_bytes, ALIGNMENT) : NULL;
+    if (fresh)
+        move_array(c, items, capacity, fresh, smaller, item_bytes, stops);
 }
 
 /* Updates the view, which threads copy when the generation has changed. */
@@ -92,6 +144,7 @@ void txm_cache_refresh(txm_cache *c)
 {
     c->view = (txm_view){.textures = c->catalog.view_textures,
                          .tiles = c->table.entries,
+                         .leaves = c->table.words,
                          .slabs = c->store.addresses,
                          .udims = c->catalog.udims,
                          .texture_count = c->stats.textures};

@@ -31,7 +31,7 @@ txm_mirror_changes txm_mirror_changes_of(const txm_cache *c, const txm_view *vie
     _Static_assert((int)TXM_MIRROR_GROUP == (int)TXM_CHUNK, "views record their changes in chunks");
     for (const txm_cache_viewer *v = c->viewers.first; v; v = v->next)
         if (v->open && v->tiles == view->tiles && v->textures == view->textures)
-            return (txm_mirror_changes){v, v->number, v->textures_copied, v->tiles_copied};
+            return (txm_mirror_changes){v, v->number, v->textures_copied, v->tiles_copied, v->leaves_copied};
     return (txm_mirror_changes){0};
 }
 

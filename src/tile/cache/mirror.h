@@ -13,12 +13,12 @@ typedef struct txm_mirrored {
     uint32_t slot, stamp, bytes;
 } txm_mirrored;
 
-/* When the parts of an open view changed: for each TXM_MIRROR_GROUP textures or entries, the number of the viewer's
- * view in which one of them was last copied. Numbers grow across all viewers. */
+/* When the parts of an open view changed: for each TXM_MIRROR_GROUP textures, entries or leaves, the number of the
+ * viewer's view in which one of them was last copied. Numbers grow across all viewers. */
 typedef struct txm_mirror_changes {
     const void *viewer; /* NULL: unknown, and everything may have changed */
     uint32_t number;    /* the view's number */
-    const uint32_t *textures, *entries;
+    const uint32_t *textures, *entries, *leaves;
 } txm_mirror_changes;
 
 enum { TXM_MIRROR_GROUP = 64 };

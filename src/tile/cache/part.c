@@ -122,8 +122,8 @@ static void keep_tile(txm_cache *c, uint32_t slot)
 static bool want_tile(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile, void *arg)
 {
     part_load *p = arg;
-    const uint32_t entry = txm_entry_index(s, level, tile), bytes = s->view->tile_bytes;
-    const uint32_t slot = __atomic_load_n(&c->table.entries[entry].slot, __ATOMIC_RELAXED);
+    const uint32_t number = txm_number(s, level, tile), bytes = s->view->tile_bytes;
+    const uint32_t slot = txm_entry_slot(c, number);
     if (slot < TXM_SLOT_STATES) {
         if (p->keeps)
             keep_tile(c, slot);
@@ -134,7 +134,11 @@ static bool want_tile(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile
     p->full = p->count == LOADED_TOGETHER || !txm_batch_has_room(c, p->count, p->bytes + bytes);
     if (p->over || p->full)
         return false;
-    if (!txm_claim(c, entry))
+    if (!txm_entry_make(c, number)) {
+        p->over = true;
+        return false;
+    }
+    if (!txm_claim(c, number))
         return true;
     p->bytes += bytes;
     p->ticket->jobs[p->count++] = txm_job_of(c, s, level, tile);
@@ -207,7 +211,7 @@ txm_status txm_cache_preload(txm_cache *c, uint32_t texture, const txm_cache_par
 /* Sums up the bytes of tiles that are not kept yet. */
 static bool count_unkept(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile, void *arg)
 {
-    const uint32_t slot = __atomic_load_n(&c->table.entries[txm_entry_index(s, level, tile)].slot, __ATOMIC_RELAXED);
+    const uint32_t slot = txm_entry_slot(c, txm_number(s, level, tile));
     if (slot >= TXM_SLOT_STATES || !txm_slot_at(c, slot)->kept)
         *(uint64_t *)arg += s->view->tile_bytes;
     return true;
@@ -265,7 +269,7 @@ static uint32_t stand_in_level(const txm_cache *c, const txm_source *s)
 
 static bool unkeep(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile, void *arg)
 {
-    const uint32_t slot = __atomic_load_n(&c->table.entries[txm_entry_index(s, level, tile)].slot, __ATOMIC_RELAXED);
+    const uint32_t slot = txm_entry_slot(c, txm_number(s, level, tile));
     if (slot < TXM_SLOT_STATES && txm_slot_at(c, slot)->kept && level != *(const uint32_t *)arg) {
         txm_slot_at(c, slot)->kept = false;
         c->store.kept_bytes -= s->view->tile_bytes;
@@ -290,15 +294,14 @@ txm_status txm_cache_unpin(txm_cache *c, uint32_t texture, const txm_cache_part 
 
 static bool invalidate_tile(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile, void *arg)
 {
-    const uint32_t entry = txm_entry_index(s, level, tile);
-    const uint32_t slot = __atomic_load_n(&c->table.entries[entry].slot, __ATOMIC_RELAXED);
-    txm_staged_drop(c, entry);
+    const uint32_t number = txm_number(s, level, tile), slot = txm_entry_slot(c, number);
+    txm_staged_drop(c, number);
     if (slot < TXM_SLOT_STATES && txm_slot_at(c, slot)->state == TXM_SLOT_STATE_HELD) {
         txm_going_add(c, arg, slot);
     } else if (slot != TXM_SLOT_LOADING && slot != TXM_SLOT_NONE && !txm_is_requested(slot)) {
         if (slot < TXM_SLOT_STATES)
             txm_slot_at(c, slot)->entry--; /* a shared tile of one colour, which other entries still show */
-        txm_entry_set(c, entry, TXM_SLOT_NONE);
+        txm_entry_set(c, number, TXM_SLOT_NONE);
     }
     return true;
 }
@@ -307,7 +310,7 @@ static bool invalidate_tile(txm_cache *c, txm_source *s, uint32_t level, uint32_
 static void forget_failed_levels(txm_cache *c, const txm_source *s)
 {
     for (uint32_t i = 0; i < s->view->levels && !txm_view_is_packed(s->view); i++)
-        if (__atomic_load_n(&c->table.entries[s->first + i].slot, __ATOMIC_RELAXED) != TXM_SLOT_NONE)
+        if (txm_entry_slot(c, s->first + i) != TXM_SLOT_NONE)
             txm_entry_set(c, s->first + i, TXM_SLOT_NONE);
 }
 

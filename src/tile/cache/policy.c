@@ -20,7 +20,7 @@
 /* Lookups write marks without a lock; a slightly old value does no harm. */
 static uint32_t mark_of(const txm_cache *c, const txm_slot *s)
 {
-    return __atomic_load_n(&c->table.entries[s->entry].mark, __ATOMIC_RELAXED);
+    return __atomic_load_n(&txm_entry(c, s->entry)->mark, __ATOMIC_RELAXED);
 }
 
 /* All slots are equal, so stamps alone decide, and tiles are evicted in the order of loading. The number of staged

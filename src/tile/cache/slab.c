@@ -86,11 +86,12 @@ static uint32_t lone_slots(const txm_cache *c, const txm_class *k)
     return n > TXM_SLOTS ? TXM_SLOTS : n ? n : 1;
 }
 
-static bool new_arena(txm_cache *c, uint32_t class, bool beyond, uint32_t *arena)
+/* `exact`: the number of slots; 0: as many as the class has in a slab. */
+static bool new_arena(txm_cache *c, uint32_t class, uint32_t exact, bool beyond, uint32_t *arena)
 {
     txm_class *k = &c->store.classes[class];
-    const bool huge = is_huge(c, k);
-    const uint32_t slots = huge ? k->huge_slots : lone_slots(c, k);
+    const bool huge = !exact && is_huge(c, k);
+    const uint32_t slots = exact ? exact : huge ? k->huge_slots : lone_slots(c, k);
     const size_t piece_bytes = slab_bytes_of(slots, k->tile_bytes), bytes = huge ? HUGE_BYTES : piece_bytes;
     uint32_t i = c->store.arenas_free ? 0 : c->store.arena_count;
     while (i < c->store.arena_count && c->store.arenas[i].memory)
@@ -208,13 +209,14 @@ static bool slab_fits(const txm_cache *c, uint32_t class)
     return fits_budget(c, more + (arena == c->store.arena_count ? slab_bytes_of(n, k->tile_bytes) : 0));
 }
 
-/* Makes a slab of a class; `beyond`: even if that exceeds the budget. Slots are taken in the order of their addresses.
- */
-static bool new_slab(txm_cache *c, uint32_t class, bool beyond)
+/* Makes a slab of a class, of `exact` slots unless that is 0; `beyond`: even if that exceeds the budget. Slots are
+ * taken in the order of their addresses. */
+static bool new_slab_of(txm_cache *c, uint32_t class, uint32_t exact, bool beyond)
 {
     uint32_t number, arena;
     if ((!beyond && !slab_fits(c, class)) || (number = slab_number(c)) == TXM_NO_SLOT ||
-        ((arena = arena_with_room(c, class)) == c->store.arena_count && !new_arena(c, class, beyond, &arena)))
+        ((arena = exact ? c->store.arena_count : arena_with_room(c, class)) == c->store.arena_count &&
+         !new_arena(c, class, exact, beyond, &arena)))
         return false;
     uint8_t *pixels = piece_of(c, arena); /* first, because the other allocations may free slabs */
     const uint32_t n = c->store.arenas[arena].slots;
@@ -234,6 +236,11 @@ static bool new_slab(txm_cache *c, uint32_t class, bool beyond)
     c->store.classes[class].slots += n;
     link_open(c, number);
     return true;
+}
+
+static bool new_slab(txm_cache *c, uint32_t class, bool beyond)
+{
+    return new_slab_of(c, class, 0, beyond);
 }
 
 /* Frees a slab whose slots are all free. */
@@ -257,18 +264,46 @@ void txm_slabs_drop_empty(txm_cache *c, uint32_t first, uint32_t end)
             drop_slab(c, i);
 }
 
-/* The average order of the tiles of a slab, by their last use; UINT64_MAX if one of them cannot be evicted. Free and
- * staged slots count as never used, so half-empty slabs are freed before full ones. */
+/* Kept tiles would hold the memory of all their neighbours, so they can be moved to another slab. */
+static bool is_movable(const txm_slot *s)
+{
+    return s->state == TXM_SLOT_STATE_HELD && s->kept && !s->pins;
+}
+
+/* The average order of the tiles of a slab, by their last use; UINT64_MAX if one of them cannot be evicted or moved.
+ * Free and staged slots count as never used, so half-empty slabs are freed before full ones. A slab that is full of
+ * tiles to be moved gives no memory. */
 static uint64_t slab_order(txm_cache *c, const txm_slab *s)
 {
     uint64_t sum = 0;
+    uint32_t movable = 0;
     for (uint32_t i = 0; i < s->slots; i++) {
         const uint8_t state = s->slot[i].state;
-        if (state != TXM_SLOT_STATE_FREE && state != TXM_SLOT_STATE_STAGED && !txm_slot_evictable(&s->slot[i]))
+        if (state != TXM_SLOT_STATE_FREE && state != TXM_SLOT_STATE_STAGED && !txm_slot_evictable(&s->slot[i]) &&
+            !is_movable(&s->slot[i]))
             return UINT64_MAX;
+        movable += is_movable(&s->slot[i]);
         sum += s->slot[i].state == TXM_SLOT_STATE_HELD ? txm_slot_order(c, &s->slot[i]) >> 32 : 0;
     }
-    return sum / s->slots;
+    return movable == s->slots ? UINT64_MAX : sum / s->slots;
+}
+
+/* Takes the first free slot of a slab that has one. It is LOADING. */
+static uint32_t take_slot(txm_cache *c, uint32_t number)
+{
+    txm_slab *slab = &c->store.slabs[number];
+    const uint32_t place = slab->free;
+    txm_slot *s = &slab->slot[place];
+    slab->free = s->entry;
+    if (++slab->used == slab->slots)
+        unlink_open(c, number);
+    *s = (txm_slot){.entry = TXM_NO_SLOT, .stamp = ++c->store.stamp, .state = TXM_SLOT_STATE_LOADING};
+    c->stats.tiles++;
+    c->stats.tile_bytes += c->store.classes[slab->class].tile_bytes;
+    c->stats.tiles_peak = c->stats.tiles > c->stats.tiles_peak ? c->stats.tiles : c->stats.tiles_peak;
+    if (c->stats.tile_bytes > c->stats.tile_bytes_peak)
+        c->stats.tile_bytes_peak = c->stats.tile_bytes;
+    return number << TXM_SLOT_BITS | place;
 }
 
 static bool shows_slab(const txm_cache *c, const txm_slab *s)
@@ -303,6 +338,55 @@ static bool may_retire(const txm_cache *c)
     return c->viewers.open_views && c->store.retired_bytes < c->options.max_bytes / PART;
 }
 
+/* Takes a free slot of the class in another slab, or in a new one for `count` tiles, even if that exceeds the budget.
+ */
+static uint32_t slot_elsewhere(txm_cache *c, uint32_t class, uint32_t slab, uint32_t count)
+{
+    uint32_t number = c->store.classes[class].open;
+    while (number == slab)
+        number = c->store.slabs[number].next;
+    if (number == TXM_NO_SLOT) {
+        if (!new_slab_of(c, class, count, true))
+            return TXM_NO_SLOT;
+        number = c->store.classes[class].open;
+    }
+    return take_slot(c, number);
+}
+
+/* Moves the kept tiles of a slab, and frees their slots there once no lookup reads them. No open view may show them.
+ * False: there is no memory for that. */
+static bool move_kept(txm_cache *c, uint32_t slab)
+{
+    const uint32_t class = c->store.slabs[slab].class, bytes = c->store.classes[class].tile_bytes;
+    uint32_t moved[TXM_SLOTS], count = 0, left = 0;
+    bool ok = true;
+    for (uint32_t i = 0; i < c->store.slabs[slab].slots; i++)
+        left += is_movable(&c->store.slabs[slab].slot[i]);
+    c->store.moving = true;
+    for (uint32_t i = 0; ok && i < c->store.slabs[slab].slots; i++) {
+        const uint32_t from = slab << TXM_SLOT_BITS | i;
+        if (!is_movable(txm_slot_at(c, from)))
+            continue;
+        const uint32_t to = slot_elsewhere(c, class, slab, left--);
+        ok = to != TXM_NO_SLOT;
+        if (!ok)
+            break;
+        memcpy(txm_slot_pixels(c, to), txm_slot_pixels(c, from), bytes);
+        txm_slot *old = txm_slot_at(c, from), *fresh = txm_slot_at(c, to);
+        *fresh =
+            (txm_slot){.entry = old->entry, .stamp = fresh->stamp, .state = old->state, .age = old->age, .kept = true};
+        old->kept = false;
+        txm_entry_set(c, fresh->entry, to);
+        moved[count++] = from;
+    }
+    if (count)
+        txm_wait_quiescent(c);
+    while (count)
+        txm_slot_give(c, moved[--count]);
+    c->store.moving = false;
+    return ok;
+}
+
 /* Evicts all tiles of the least recently used slab and frees it. TXM_NO_SLOT for a class excludes none. False: no slab
  * was freed, because each has a tile that cannot be evicted or that an open view shows. In the latter case the tiles of
  * one slab may be evicted nevertheless; their memory is free when the view is closed. */
@@ -312,10 +396,10 @@ bool txm_slab_drop_one(txm_cache *c, uint32_t not_of_class)
     const bool free_at_once = best != TXM_NO_SLOT;
     if (!free_at_once && may_retire(c))
         best = oldest_slab(c, not_of_class, true);
-    if (best == TXM_NO_SLOT)
+    if (best == TXM_NO_SLOT || (free_at_once && !move_kept(c, best)))
         return false;
     for (uint32_t i = 0; i < c->store.slabs[best].slots; i++)
-        if (c->store.slabs[best].slot[i].state == TXM_SLOT_STATE_HELD ||
+        if ((c->store.slabs[best].slot[i].state == TXM_SLOT_STATE_HELD && !c->store.slabs[best].slot[i].kept) ||
             c->store.slabs[best].slot[i].state == TXM_SLOT_STATE_STAGED)
             slots[count++] = best << TXM_SLOT_BITS | i;
     txm_evict_slots(c, slots, count);
@@ -408,18 +492,7 @@ uint32_t txm_slot_take(txm_cache *c, uint32_t tile_bytes, bool must)
         if (k->open == TXM_NO_SLOT && !((must || !c->viewers.open_views) && new_slab(c, class, true)))
             return TXM_NO_SLOT;
     }
-    const uint32_t number = k->open, place = c->store.slabs[number].free, slot = number << TXM_SLOT_BITS | place;
-    txm_slab *slab = &c->store.slabs[number];
-    txm_slot *s = &slab->slot[place];
-    slab->free = s->entry;
-    if (++slab->used == slab->slots)
-        unlink_open(c, number);
-    *s = (txm_slot){.entry = TXM_NO_SLOT, .stamp = ++c->store.stamp, .state = TXM_SLOT_STATE_LOADING};
-    c->stats.tiles++;
-    c->stats.tile_bytes += tile_bytes;
-    c->stats.tiles_peak = c->stats.tiles > c->stats.tiles_peak ? c->stats.tiles : c->stats.tiles_peak;
-    if (c->stats.tile_bytes > c->stats.tile_bytes_peak)
-        c->stats.tile_bytes_peak = c->stats.tile_bytes;
+    const uint32_t slot = take_slot(c, k->open);
     if (k->slots > slots_before && is_nearly_full(c, class))
         txm_stage_first(c, class);
     return slot;
@@ -445,6 +518,8 @@ void txm_slot_give(txm_cache *c, uint32_t slot)
 void txm_slot_retire(txm_cache *c, uint32_t slot)
 {
     txm_slot *s = txm_slot_at(c, slot);
+    if (s->state == TXM_SLOT_STATE_STAGED)
+        txm_entry_keep(c, s->entry, -1);
     if (!txm_is_shown(c, s)) {
         txm_slot_give(c, slot);
         return;

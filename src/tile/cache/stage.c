@@ -26,7 +26,8 @@ void txm_stage(txm_cache *c, const uint32_t *slots, uint32_t count)
         txm_slot *s = txm_slot_at(c, slots[i]);
         s->state = TXM_SLOT_STATE_STAGED;
         s->pins = (uint16_t)c->store.stagings;
-        __atomic_store_n(&c->table.entries[s->entry].mark, slots[i] + 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&txm_entry(c, s->entry)->mark, slots[i] + 1, __ATOMIC_RELAXED);
+        txm_entry_keep(c, s->entry, 1);
     }
     c->stats.tiles_staged += count;
 }
@@ -38,48 +39,44 @@ uint64_t txm_staged_order(const txm_cache *c, const txm_slot *s)
     return (uint64_t)(uint16_t)(s->pins - (uint16_t)c->store.stagings - 1) << 32 | s->stamp;
 }
 
-uint32_t txm_staged_slot(txm_cache *c, uint32_t entry)
+uint32_t txm_staged_slot(txm_cache *c, uint32_t number)
 {
-    const uint32_t slot = __atomic_load_n(&c->table.entries[entry].mark, __ATOMIC_RELAXED) - 1;
+    const txm_tile_entry *e = txm_entry(c, number);
+    const uint32_t slot = e ? __atomic_load_n(&e->mark, __ATOMIC_RELAXED) - 1 : TXM_NO_SLOT;
     const uint32_t slab = slot >> TXM_SLOT_BITS, place = slot & (TXM_SLOTS - 1);
     if (slab >= c->store.slab_count || place >= c->store.slabs[slab].slots)
         return TXM_NO_SLOT;
     const txm_slot *s = &c->store.slabs[slab].slot[place];
-    return s->state == TXM_SLOT_STATE_STAGED && s->entry == entry ? slot : TXM_NO_SLOT;
+    return s->state == TXM_SLOT_STATE_STAGED && s->entry == number ? slot : TXM_NO_SLOT;
 }
 
 /* The tile counts as loaded now, unless an open view shows it, which is recognised by its stamp. */
-uint32_t txm_staged_take(txm_cache *c, uint32_t entry)
+uint32_t txm_staged_take(txm_cache *c, uint32_t number)
 {
-    const uint32_t slot = txm_staged_slot(c, entry);
+    const uint32_t slot = txm_staged_slot(c, number);
     if (slot == TXM_NO_SLOT)
         return slot;
     txm_slot *s = txm_slot_at(c, slot);
+    txm_entry_keep(c, number, -1);
     const uint32_t stamp = txm_is_shown(c, s) ? s->stamp : ++c->store.stamp;
     *s = (txm_slot){.entry = TXM_NO_SLOT, .stamp = stamp, .state = TXM_SLOT_STATE_LOADING};
     return slot;
 }
 
-void txm_staged_put_back(txm_cache *c, uint32_t entry, uint32_t slot)
+void txm_staged_put_back(txm_cache *c, uint32_t number, uint32_t slot)
 {
     txm_slot *s = txm_slot_at(c, slot);
-    s->entry = entry;
+    txm_entry_keep(c, number, 1);
+    s->entry = number;
     s->state = TXM_SLOT_STATE_STAGED;
     s->pins = (uint16_t)c->store.stagings;
 }
 
-void txm_staged_drop(txm_cache *c, uint32_t entry)
+void txm_staged_drop(txm_cache *c, uint32_t number)
 {
-    const uint32_t slot = txm_staged_slot(c, entry);
+    const uint32_t slot = txm_staged_slot(c, number);
     if (slot == TXM_NO_SLOT)
         return;
     txm_slot_retire(c, slot);
     c->stats.tiles_evicted++;
-}
-
-void txm_staged_move(txm_cache *c, uint32_t from, uint32_t to)
-{
-    const uint32_t slot = txm_staged_slot(c, from);
-    if (slot != TXM_NO_SLOT)
-        txm_slot_at(c, slot)->entry = to;
 }

@@ -33,7 +33,8 @@ void txm_cache_stats_of(txm_cache *c, txm_cache_stats *stats)
 }
 
 /* Counts the entries of a level. A level without entries was never requested, and only its size is reported. The mark
- * of an entry survives eviction, so `loaded_once` counts each tile once, however often it was read. */
+ * of an entry survives eviction, so `loaded_once` counts each tile once, however often it was read, unless its leaf was
+ * given back. */
 static void count_level(const txm_cache *c, const txm_source *s, uint32_t level, txm_cache_level_stats *l)
 {
     l->width = txm_level_size(s->view->width, level);
@@ -41,11 +42,11 @@ static void count_level(const txm_cache *c, const txm_source *s, uint32_t level,
     l->tiles = txm_view_tiles(s->view, level);
     l->loads = !txm_view_is_packed(s->view) ? txm_level_loads(s)[level] : level ? 0 : s->loads;
     for (uint32_t i = 0; level >= s->registered && i < l->tiles; i++) {
-        txm_tile_entry *e = &c->table.entries[txm_entry_index(s, level, i)];
-        uint32_t slot = __atomic_load_n(&e->slot, __ATOMIC_RELAXED);
+        const uint32_t number = txm_number(s, level, i), slot = txm_entry_slot(c, number);
+        const txm_tile_entry *e = txm_entry(c, number);
         l->resident += slot < TXM_SLOT_STATES;
         l->failed += slot == TXM_SLOT_FAILED || slot == TXM_SLOT_UNREADABLE + (uint16_t)atomic_load(&c->round);
-        l->loaded_once += __atomic_load_n(&e->mark, __ATOMIC_RELAXED) != 0;
+        l->loaded_once += e && __atomic_load_n(&e->mark, __ATOMIC_RELAXED) != 0;
     }
 }
 

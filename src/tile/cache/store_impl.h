@@ -26,7 +26,7 @@ typedef enum txm_slot_state {
 } txm_slot_state;
 
 typedef struct txm_slot {
-    uint32_t entry; /* entry of the page table; for a shared tile the number of its entries, for a free slot the next
+    uint32_t entry; /* number of the tile; for a shared tile how many show it, for a free slot the next
                        free slot of its slab, for a retired slot the next retired one */
     uint32_t stamp; /* number of the load: of the tiles last used in the same epoch, those with lower stamps are evicted
                        first. For a retired slot the number of the newest view that may show it */
@@ -83,6 +83,7 @@ typedef struct txm_store {
     uint32_t stagings;                    /* number of the last staging */
     uint32_t retired_first, retired_last; /* list of retired slots; TXM_NO_SLOT: empty */
     uint64_t retired_bytes, kept_bytes;
+    bool moving;       /* tiles are being moved: no room is made meanwhile */
     uint64_t squeezed; /* number of tiles that were evicted for lack of memory */
 } txm_store;
 
@@ -106,15 +107,13 @@ void txm_slabs_free(txm_cache *c);
 void txm_stage(txm_cache *c, const uint32_t *slots, uint32_t count);
 /* The order in which staged tiles are evicted. */
 uint64_t txm_staged_order(const txm_cache *c, const txm_slot *s);
-/* The slot of an entry's staged tile; TXM_NO_SLOT: it is not staged. */
-uint32_t txm_staged_slot(txm_cache *c, uint32_t entry);
+/* The slot of a staged tile; TXM_NO_SLOT: it is not staged. */
+uint32_t txm_staged_slot(txm_cache *c, uint32_t number);
 /* The same, but the slot becomes LOADING; and the reverse, for a slot that is not used after all. */
-uint32_t txm_staged_take(txm_cache *c, uint32_t entry);
-void txm_staged_put_back(txm_cache *c, uint32_t entry, uint32_t slot);
-/* If the entry's tile is staged: the first frees it; the second moves it to another entry, whose mark is set already.
- */
-void txm_staged_drop(txm_cache *c, uint32_t entry);
-void txm_staged_move(txm_cache *c, uint32_t from, uint32_t to);
+uint32_t txm_staged_take(txm_cache *c, uint32_t number);
+void txm_staged_put_back(txm_cache *c, uint32_t number, uint32_t slot);
+/* Frees the tile if it is staged. */
+void txm_staged_drop(txm_cache *c, uint32_t number);
 
 /* evict.c: called with the lock held. */
 /* Stages tiles of a class before the first of them must be evicted, to give them time to be restored. Called when there

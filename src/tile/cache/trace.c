@@ -34,19 +34,25 @@ void txm_trace_constant(txm_cache *c, const txm_source *s, uint32_t level, uint3
     txm_recorder_constant(c->trace, (txm_tile_name){s->first_texture, 0, level, tile}, pixel, s->view->pixel_bytes);
 }
 
+static void describe_constant(txm_cache *c, uint32_t number, void *unused)
+{
+    (void)unused;
+    uint32_t level, tile;
+    const uint32_t slot = txm_entry_slot(c, number);
+    if (slot >= TXM_SLOT_STATES || txm_slot_at(c, slot)->state != TXM_SLOT_STATE_SHARED)
+        return;
+    const txm_block *b = txm_block_of(c, number);
+    txm_block_locate(b, number, &level, &tile);
+    txm_trace_constant(c, b->source, level, tile, txm_slot_pixels(c, slot));
+}
+
 /* Describes the shared tiles that exist when the trace begins. */
 static void describe_constants(txm_cache *c)
 {
     for (uint32_t i = 0; i < c->table.block_count; i++) {
         const txm_block *b = &c->table.blocks[i];
-        const bool levels = b->source && !b->retired && !txm_view_is_packed(b->source->view);
-        for (uint32_t k = levels ? b->source->view->levels : b->count; k < b->count; k++) {
-            uint32_t level, tile, slot = __atomic_load_n(&c->table.entries[b->first + k].slot, __ATOMIC_RELAXED);
-            if (slot >= TXM_SLOT_STATES || txm_slot_at(c, slot)->state != TXM_SLOT_STATE_SHARED)
-                continue;
-            txm_block_locate(b, b->first + k, &level, &tile);
-            txm_trace_constant(c, b->source, level, tile, txm_slot_pixels(c, slot));
-        }
+        if (b->source && !b->retired && b->registered == TXM_BLOCK_OF_LEVELS)
+            txm_each_tile(c, b->source, describe_constant, NULL);
     }
 }
 
@@ -68,9 +74,9 @@ static bool has_failed(const void *user, const txm_tile_name *n)
 {
     const traced *of = user;
     const txm_source *s = of->source;
-    uint32_t entry = n->level < s->registered && !txm_view_is_packed(s->view) ? s->first + n->level
-                                                                              : txm_entry_index(s, n->level, n->tile);
-    const uint32_t slot = __atomic_load_n(&of->cache->table.entries[entry].slot, __ATOMIC_RELAXED);
+    const uint32_t number = n->level < s->registered && !txm_view_is_packed(s->view) ? s->first + n->level
+                                                                                     : txm_number(s, n->level, n->tile);
+    const uint32_t slot = txm_entry_slot(of->cache, number);
     return slot == TXM_SLOT_FAILED || slot - TXM_SLOT_UNREADABLE <= UINT16_MAX;
 }
 

@@ -3,10 +3,10 @@
  * Views, which the lookups of a launch use while the cache changes.
  *
  * A view is a copy of the arrays that lookups read: texture structs, page table, addresses of slabs, UDIM grids. The
- * cache records changes with one bit per 64 entries of the page table, and a viewer copies only these parts when it
- * prepares its next view. So batches that end and tiles that are evicted during a launch appear in the next launch as a
- * whole, several viewers need not wait for each other, and requests and marks in one view cause no shared writes for
- * another.
+ * cache records changes with one bit per 64 entries or leaves of the page table, and a viewer copies only these parts
+ * when it prepares its next view. So batches that end and tiles that are evicted during a launch appear in the next
+ * launch as a whole, several viewers need not wait for each other, and requests and marks in one view cause no shared
+ * writes for another.
  *
  * Tiles of a batch that is not over are LOADING in a view, even if the cache has them already. The memory of evicted
  * tiles is not reused while an open view may show them (txm_slot_retire). When a view is closed, its marks are copied
@@ -19,13 +19,22 @@ enum { WORD_BITS = 64 };
 
 /* ---- changes ---- */
 
-/* Removes an evicted tile from the view of txm_cache_prepare. */
+/* Removes an evicted tile from the view of txm_cache_prepare. If the leaf has other numbers now, or was given back, its
+ * tiles were evicted before. */
 static void forget_gone(const txm_cache *c, txm_cache_viewer *v, uint32_t entry)
 {
     uint32_t *shown = &v->tiles[entry].slot;
     if (__atomic_load_n(shown, __ATOMIC_RELAXED) < TXM_SLOT_STATES &&
-        __atomic_load_n(&c->table.entries[entry].slot, __ATOMIC_RELAXED) != *shown)
+        (entry >= c->table.entry_count || __atomic_load_n(&c->table.entries[entry].slot, __ATOMIC_RELAXED) != *shown))
         __atomic_store_n(shown, TXM_SLOT_NONE, __ATOMIC_RELEASE);
+}
+
+/* The view's own entry of a tile; NULL: it has none. */
+static txm_tile_entry *entry_of(const txm_cache_viewer *v, uint32_t number)
+{
+    const uint32_t leaf = number >> TXM_LEAF_SHIFT;
+    const uint32_t first = leaf < v->leaf_count ? __atomic_load_n(&v->leaves[leaf], __ATOMIC_RELAXED) : TXM_SLOT_NONE;
+    return first < TXM_SLOT_STATES ? &v->tiles[first + (number & (TXM_LEAF_TILES - 1))] : NULL;
 }
 
 /* Entries beyond a viewer's counts are new to it and copied in any case. If a call has ended the view of
@@ -40,6 +49,21 @@ void txm_entry_changed(txm_cache *c, uint32_t entry)
         if (v == c->viewers.own && !v->open)
             forget_gone(c, v, entry);
     }
+}
+
+void txm_leaf_changed(txm_cache *c, uint32_t leaf)
+{
+    const uint32_t chunk = leaf >> TXM_CHUNK_SHIFT;
+    for (txm_cache_viewer *v = c->viewers.first; v; v = v->next)
+        if (leaf < v->leaf_count)
+            v->changed_leaves[chunk / WORD_BITS] |= (uint64_t)1 << chunk % WORD_BITS;
+}
+
+void txm_number_changed(txm_cache *c, uint32_t number)
+{
+    const txm_tile_entry *e = txm_entry(c, number);
+    if (e)
+        txm_entry_changed(c, (uint32_t)(e - c->table.entries));
 }
 
 void txm_texture_changed(txm_cache *c, uint32_t texture)
@@ -60,10 +84,10 @@ void txm_viewer_merge(txm_cache_viewer *v)
     for (uint32_t i = 0; i < c->store.slab_count; i++)
         for (uint32_t j = 0; c->store.slabs[i].pixels && j < c->store.slabs[i].slots; j++) {
             const txm_slot *s = &c->store.slabs[i].slot[j];
-            if (s->state != TXM_SLOT_STATE_HELD || s->entry >= v->tile_count ||
-                __atomic_load_n(&v->tiles[s->entry].mark, __ATOMIC_RELAXED) != v->epoch)
+            const txm_tile_entry *e = s->state == TXM_SLOT_STATE_HELD ? entry_of(v, s->entry) : NULL;
+            if (!e || __atomic_load_n(&e->mark, __ATOMIC_RELAXED) != v->epoch)
                 continue;
-            uint32_t *mark = &c->table.entries[s->entry].mark;
+            uint32_t *mark = &txm_entry(c, s->entry)->mark;
             if (__atomic_load_n(mark, __ATOMIC_RELAXED) < v->epoch)
                 __atomic_store_n(mark, v->epoch, __ATOMIC_RELAXED);
         }
@@ -119,23 +143,46 @@ void txm_own_view_ends(txm_cache *c)
 
 /* ---- bringing up to date ---- */
 
+/* Number of words for one bit per TXM_CHUNK elements. */
+static uint32_t words_of(uint64_t count)
+{
+    return (uint32_t)((count + TXM_CHUNK * WORD_BITS - 1) / (TXM_CHUNK * WORD_BITS));
+}
+
+/* The page table gives memory back if the budget shrinks, and so do the copies of it. */
+static void follow_trimming(txm_cache *c, txm_cache_viewer *v)
+{
+    if (c->table.entry_count >= v->tile_count)
+        return;
+    memset(v->changed_tiles, 0, words_of(v->tile_count) * sizeof *v->changed_tiles);
+    v->tile_count = 0;
+    txm_cache_shrink(c, (void **)&v->tiles, &v->tile_capacity, c->table.entry_count, sizeof *v->tiles, false);
+}
+
 /* Makes room for everything that the cache has now. That may evict tiles, so it comes before anything is copied. */
 static bool make_room_to_show(txm_cache *c, txm_cache_viewer *v)
 {
     const uint64_t texture_words = ((uint64_t)c->stats.textures + WORD_BITS - 1) / WORD_BITS;
-    const uint64_t tile_words = ((uint64_t)c->table.count + TXM_CHUNK * WORD_BITS - 1) / (TXM_CHUNK * WORD_BITS);
+    const uint64_t tile_words = words_of(c->table.entry_count), leaf_words = words_of(c->table.word_count);
     return txm_cache_grow(c, (void **)&v->textures, &v->texture_capacity, c->stats.textures, sizeof *v->textures,
                           false) &&
-           txm_cache_grow(c, (void **)&v->tiles, &v->tile_capacity, c->table.count, sizeof *v->tiles, false) &&
+           txm_cache_grow(c, (void **)&v->tiles, &v->tile_capacity, c->table.entry_count, sizeof *v->tiles, false) &&
+           txm_cache_grow(c, (void **)&v->leaves, &v->leaf_capacity, c->table.word_count, sizeof *v->leaves, false) &&
            txm_cache_grow(c, (void **)&v->udims, &v->udim_capacity, c->catalog.udim_count, sizeof *v->udims, false) &&
            txm_cache_grow(c, (void **)&v->changed_textures, &v->changed_textures_capacity, texture_words,
                           sizeof *v->changed_textures, false) &&
            txm_cache_grow(c, (void **)&v->changed_tiles, &v->changed_tiles_capacity, tile_words,
                           sizeof *v->changed_tiles, false) &&
+           txm_cache_grow(c, (void **)&v->changed_leaves, &v->changed_leaves_capacity, leaf_words,
+                          sizeof *v->changed_leaves, false) &&
            txm_cache_grow(c, (void **)&v->textures_copied, &v->textures_copied_capacity, texture_words,
                           sizeof *v->textures_copied, false) &&
            txm_cache_grow(c, (void **)&v->tiles_copied, &v->tiles_copied_capacity,
-                          ((uint64_t)c->table.count + TXM_CHUNK - 1) / TXM_CHUNK, sizeof *v->tiles_copied, false) &&
+                          ((uint64_t)c->table.entry_count + TXM_CHUNK - 1) / TXM_CHUNK, sizeof *v->tiles_copied,
+                          false) &&
+           txm_cache_grow(c, (void **)&v->leaves_copied, &v->leaves_copied_capacity,
+                          ((uint64_t)c->table.word_count + TXM_CHUNK - 1) / TXM_CHUNK, sizeof *v->leaves_copied,
+                          false) &&
            txm_cache_grow(c, (void **)&v->slabs, &v->slab_capacity, c->store.slab_count, sizeof *v->slabs, false);
 }
 
@@ -157,15 +204,35 @@ static void copy_entries(const txm_cache *c, txm_cache_viewer *v, uint32_t from,
 
 static void copy_tiles(const txm_cache *c, txm_cache_viewer *v)
 {
-    const uint32_t words = (v->tile_count + TXM_CHUNK * WORD_BITS - 1) / (TXM_CHUNK * WORD_BITS);
+    const uint32_t words = words_of(v->tile_count);
     for (uint32_t i = 0; i < words; i++)
         for (; v->changed_tiles[i]; v->changed_tiles[i] &= v->changed_tiles[i] - 1) {
             const uint32_t chunk = i * WORD_BITS + (uint32_t)__builtin_ctzll(v->changed_tiles[i]);
             const uint32_t from = chunk << TXM_CHUNK_SHIFT, left = v->tile_count - from;
             copy_entries(c, v, from, from + (left < TXM_CHUNK ? left : TXM_CHUNK));
         }
-    copy_entries(c, v, v->tile_count, c->table.count);
-    v->tile_count = c->table.count;
+    copy_entries(c, v, v->tile_count, c->table.entry_count);
+    v->tile_count = c->table.entry_count;
+}
+
+static void copy_words(const txm_cache *c, txm_cache_viewer *v, uint32_t from, uint32_t to)
+{
+    note_copied(v, v->leaves_copied, from, to);
+    for (uint32_t i = from; i < to; i++)
+        v->leaves[i] = __atomic_load_n(&c->table.words[i], __ATOMIC_ACQUIRE);
+}
+
+static void copy_leaves(const txm_cache *c, txm_cache_viewer *v)
+{
+    const uint32_t words = words_of(v->leaf_count);
+    for (uint32_t i = 0; i < words; i++)
+        for (; v->changed_leaves[i]; v->changed_leaves[i] &= v->changed_leaves[i] - 1) {
+            const uint32_t chunk = i * WORD_BITS + (uint32_t)__builtin_ctzll(v->changed_leaves[i]);
+            const uint32_t from = chunk << TXM_CHUNK_SHIFT, left = v->leaf_count - from;
+            copy_words(c, v, from, from + (left < TXM_CHUNK ? left : TXM_CHUNK));
+        }
+    copy_words(c, v, v->leaf_count, c->table.word_count);
+    v->leaf_count = c->table.word_count;
 }
 
 static void copy_textures(const txm_cache *c, txm_cache_viewer *v)
@@ -184,12 +251,16 @@ static void copy_textures(const txm_cache *c, txm_cache_viewer *v)
     v->texture_count = count;
 }
 
-static void hide_entry(txm_cache_viewer *v, uint32_t entry)
+/* Returns the entry that was hidden; TXM_SLOT_NONE: the tile is not in the view. */
+static uint32_t hide_tile(txm_cache_viewer *v, uint32_t number)
 {
-    if (__atomic_load_n(&v->tiles[entry].slot, __ATOMIC_RELAXED) >= TXM_SLOT_STATES)
-        return;
-    __atomic_store_n(&v->tiles[entry].slot, TXM_SLOT_LOADING, __ATOMIC_RELAXED);
+    txm_tile_entry *e = entry_of(v, number);
+    if (!e || __atomic_load_n(&e->slot, __ATOMIC_RELAXED) >= TXM_SLOT_STATES)
+        return TXM_SLOT_NONE;
+    const uint32_t entry = (uint32_t)(e - v->tiles);
+    __atomic_store_n(&e->slot, TXM_SLOT_LOADING, __ATOMIC_RELAXED);
     note_copied(v, v->tiles_copied, entry, entry + 1);
+    return entry;
 }
 
 /* Hides the tiles of batches that are not over: a batch is shown only as a whole. */
@@ -200,7 +271,7 @@ static void hide_unfinished(const txm_cache *c, txm_cache_viewer *v)
             const txm_job *job = &t->jobs[i];
             if (!job->source->textures)
                 continue;
-            hide_entry(v, txm_entry_index(job->source, job->level, job->tile));
+            hide_tile(v, txm_number(job->source, job->level, job->tile));
         }
 }
 
@@ -210,6 +281,7 @@ txm_status txm_viewer_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_ext
     txm_cache *c = v->cache;
     txm_viewer_close(v);
     txm_trace_launch(c);
+    follow_trimming(c, v);
     if (!make_room_to_show(c, v))
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a view of the texture cache");
     if (txm_policy_of(c)->by_launch)
@@ -218,6 +290,7 @@ txm_status txm_viewer_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_ext
     v->number = ++c->viewers.last_view;
     copy_textures(c, v);
     copy_tiles(c, v);
+    copy_leaves(c, v);
     hide_unfinished(c, v);
     if (c->store.slab_count)
         memcpy(v->slabs, c->store.addresses, c->store.slab_count * sizeof *v->slabs);
@@ -234,6 +307,8 @@ txm_status txm_viewer_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_ext
     note_open_views(c);
     *view = (txm_view){.textures = v->textures,
                        .tiles = v->tiles,
+                       .leaves = v->leaves,
+                       .filter = v->filter,
                        .slabs = v->slabs,
                        .udims = v->udims,
                        .texture_count = v->texture_count,
@@ -242,7 +317,8 @@ txm_status txm_viewer_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_ext
                        .round = (uint16_t)atomic_load(&c->round),
                        .rejection = v->rejection};
     if (extent)
-        *extent = (txm_cache_extent){v->texture_count, v->tile_count, c->store.slab_count, v->udim_count};
+        *extent =
+            (txm_cache_extent){v->texture_count, v->tile_count, c->store.slab_count, v->udim_count, v->leaf_count};
     return TXM_OK;
 }
 
@@ -267,14 +343,12 @@ txm_status txm_cache_prepare(txm_cache *c, txm_view *view, txm_cache_extent *ext
 }
 
 /* The entry counts as changed, so that the next view copies it again. */
-void txm_cache_viewer_hide(txm_cache_viewer *v, uint32_t entry)
+void txm_cache_viewer_hide(txm_cache_viewer *v, uint32_t number)
 {
-    const uint32_t chunk = entry >> TXM_CHUNK_SHIFT;
     pthread_mutex_lock(&v->cache->lock);
-    if (v->open && entry < v->tile_count) {
-        hide_entry(v, entry);
+    const uint32_t entry = v->open ? hide_tile(v, number) : TXM_SLOT_NONE, chunk = entry >> TXM_CHUNK_SHIFT;
+    if (entry != TXM_SLOT_NONE)
         v->changed_tiles[chunk / WORD_BITS] |= (uint64_t)1 << chunk % WORD_BITS;
-    }
     pthread_mutex_unlock(&v->cache->lock);
 }
 
@@ -282,10 +356,14 @@ void txm_cache_viewer_hide(txm_cache_viewer *v, uint32_t entry)
 
 txm_status txm_viewer_new(txm_cache *c, txm_cache_viewer **out, txm_error *err)
 {
+    const size_t filter_bytes = TXM_FILTER_WORDS * sizeof(uint32_t);
     txm_cache_viewer *v = txm_cache_allocate(c, sizeof *v, _Alignof(txm_cache_viewer));
-    if (!v)
+    uint32_t *filter = v ? txm_cache_allocate(c, filter_bytes, _Alignof(uint32_t)) : NULL;
+    if (!filter) {
+        txm_cache_release(c, v, sizeof *v);
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a view of the texture cache");
-    *v = (txm_cache_viewer){.cache = c, .next = c->viewers.first};
+    }
+    *v = (txm_cache_viewer){.cache = c, .next = c->viewers.first, .filter = memset(filter, 0, filter_bytes)};
     c->viewers.first = v;
     c->viewers.count++;
     *out = v;
@@ -332,12 +410,16 @@ void txm_viewer_free(txm_cache_viewer *v)
     txm_cache_release(c, v->pins.items, v->pins.capacity * sizeof *v->pins.items);
     txm_cache_release(c, v->textures, v->texture_capacity * sizeof *v->textures);
     txm_cache_release(c, v->tiles, v->tile_capacity * sizeof *v->tiles);
+    txm_cache_release(c, v->leaves, v->leaf_capacity * sizeof *v->leaves);
+    txm_cache_release(c, v->changed_leaves, v->changed_leaves_capacity * sizeof *v->changed_leaves);
+    txm_cache_release(c, v->leaves_copied, v->leaves_copied_capacity * sizeof *v->leaves_copied);
     txm_cache_release(c, v->slabs, v->slab_capacity * sizeof *v->slabs);
     txm_cache_release(c, v->udims, v->udim_capacity * sizeof *v->udims);
     txm_cache_release(c, v->changed_textures, v->changed_textures_capacity * sizeof *v->changed_textures);
     txm_cache_release(c, v->changed_tiles, v->changed_tiles_capacity * sizeof *v->changed_tiles);
     txm_cache_release(c, v->textures_copied, v->textures_copied_capacity * sizeof *v->textures_copied);
     txm_cache_release(c, v->tiles_copied, v->tiles_copied_capacity * sizeof *v->tiles_copied);
+    txm_cache_release(c, v->filter, TXM_FILTER_WORDS * sizeof *v->filter);
     txm_cache_release(c, v, sizeof *v);
 }
 

@@ -14,14 +14,17 @@ struct txm_cache_viewer {
     txm_cache *cache;
     txm_view_texture *textures;
     txm_tile_entry *tiles;
+    uint32_t *leaves, *filter;
     uint64_t *slabs;
     uint32_t *udims;
-    uint32_t texture_count, tile_count, udim_count; /* number of elements that are shown */
-    uint32_t texture_capacity, tile_capacity, slab_capacity, udim_capacity;
-    uint64_t *changed_textures, *changed_tiles; /* one bit per texture, and one per TXM_CHUNK tiles */
-    uint32_t changed_textures_capacity, changed_tiles_capacity;
-    uint32_t *textures_copied, *tiles_copied; /* for each TXM_CHUNK of them, the view in which one was last copied */
-    uint32_t textures_copied_capacity, tiles_copied_capacity;
+    uint32_t texture_count, tile_count, leaf_count, udim_count; /* number of elements that are shown */
+    uint32_t texture_capacity, tile_capacity, leaf_capacity, slab_capacity, udim_capacity;
+    /* One bit per texture, and one per TXM_CHUNK entries or leaves. */
+    uint64_t *changed_textures, *changed_tiles, *changed_leaves;
+    uint32_t changed_textures_capacity, changed_tiles_capacity, changed_leaves_capacity;
+    /* For each TXM_CHUNK of them, the view in which one was last copied. */
+    uint32_t *textures_copied, *tiles_copied, *leaves_copied;
+    uint32_t textures_copied_capacity, tiles_copied_capacity, leaves_copied_capacity;
     bool open;           /* lookups may be running in it */
     bool never_repeats;  /* see txm_cache_viewer_never_repeats */
     uint16_t launch;     /* the view's launch number */
@@ -58,7 +61,9 @@ typedef struct txm_viewers {
 } txm_viewers;
 
 /* viewer.c, with the lock held. Every change of the page table that views must show is reported to these. */
-void txm_entry_changed(txm_cache *c, uint32_t entry);
+void txm_entry_changed(txm_cache *c, uint32_t entry); /* an index of the table's entries */
+void txm_leaf_changed(txm_cache *c, uint32_t leaf);
+void txm_number_changed(txm_cache *c, uint32_t number); /* of a tile whose leaf may have no entries */
 void txm_texture_changed(txm_cache *c, uint32_t texture);
 /* Called at the start of an operation that is forbidden while lookups run in the view of txm_cache_prepare: it ends
  * that view. */

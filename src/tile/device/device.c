@@ -116,7 +116,7 @@ static void free_launch(txm_device_launch *l)
     txm_passage *const all[] = {&l->updates, &l->tiles, &l->in, &l->out, &l->notes};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         txm_passage_free(d, all[i]);
-    txm_words *const lists[] = {&l->sent, &l->runs, &l->values, &l->picked, &l->entry_of, &l->moved};
+    txm_words *const lists[] = {&l->sent, &l->sent_leaves, &l->runs, &l->values, &l->picked, &l->entry_of, &l->moved};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         free(lists[i]->items);
     free(l->textures);

@@ -71,10 +71,10 @@ struct txm_device_launch {
     /* The table on the device, and the words that were sent to it. Words that lookups have changed on the device count
      * as sent. */
     void *table;
-    uint32_t texture_room, udim_room, slot_room; /* capacities of its parts */
+    uint32_t texture_room, udim_room, leaf_room, slot_room; /* capacities of its parts */
     uint32_t udims_sent;
-    txm_words sent;             /* one word for each entry */
-    txm_view_texture *textures; /* the textures as they were sent */
+    txm_words sent, sent_leaves; /* one word for each entry, and for each leaf */
+    txm_view_texture *textures;  /* the textures as they were sent */
     size_t textures_sent, textures_capacity;
     /* The parts that may differ from what was sent: see table.c. */
     txm_mirror_changes changes, changes_sent; /* changes of `view`, and of the view that was sent */
@@ -104,7 +104,7 @@ struct txm_device {
     txm_copy *copies; /* indexed by slots of the cache */
     uint32_t copy_count;
     uint32_t chance;   /* random state for spurious misses in tests */
-    txm_words wanted;  /* entries that lookups have requested and that have not been copied yet */
+    txm_words wanted;  /* numbers of tiles that lookups have requested and that have not been copied yet */
     uint32_t clock;    /* number of the last launch */
     uint32_t session;  /* number of calls of txm_device_sample_view: during a call, tiles that the view shows stay in
                           their slots */

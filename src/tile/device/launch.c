@@ -204,7 +204,8 @@ static txm_status make_ready(txm_device_launch *l, txm_device_look *look, txm_er
     look->count = (uint32_t)l->picked.count;
     look->texture_count = l->extent.textures;
     look->udims_at = l->texture_room * (uint32_t)(sizeof(txm_view_texture) / 4);
-    look->slots_at = look->udims_at + l->udim_room;
+    look->leaves_at = look->udims_at + l->udim_room;
+    look->slots_at = look->leaves_at + l->leaf_room;
     look->slopes_at = l->batch.du ? out_words : 0;
     look->capacity = l->capacity;
     look->near_units = d->near_places.units;
@@ -362,7 +363,7 @@ static void take_marks(txm_device_launch *l, uint32_t epoch)
         }
 }
 
-/* Notes the requested entries, which are copied with the next launch that finds them in the cache. */
+/* Notes the requested tiles, which are copied with the next launch that finds them in the cache. */
 static bool want_requests(txm_device_launch *l, uint32_t *listed)
 {
     txm_device *d = l->device;
@@ -371,7 +372,7 @@ static bool want_requests(txm_device_launch *l, uint32_t *listed)
     if (!txm_words_room(&d->wanted, *listed))
         return false;
     for (uint32_t i = 0; i < *listed; i++)
-        if (requests[i] < l->extent.tiles)
+        if (requests[i] >> TXM_LEAF_SHIFT < l->extent.leaves)
             txm_words_add(&d->wanted, requests[i]);
     d->stats.requests += *listed;
     return true;

@@ -182,14 +182,14 @@ static void choose_tiles(void *user, txm_cache *c)
     txm_mirror_kept(c, want_kept, u);
     size_t kept = 0;
     for (size_t i = 0; i < d->wanted.count; i++) {
-        const uint32_t entry = d->wanted.items[i];
-        if (entry >= u->l->extent.tiles)
+        const uint32_t number = d->wanted.items[i];
+        if (number >> TXM_LEAF_SHIFT >= u->l->extent.leaves)
             continue;
-        const uint32_t slot = view->tiles[entry].slot;
+        const uint32_t slot = txm_view_slot(view, number);
         const bool waits =
             slot < TXM_SLOT_STATES ? !want_tile(u, txm_mirror_of(c, slot)) : slot == TXM_SLOT_LOADING && !u->l->in_view;
         if (waits)
-            d->wanted.items[kept++] = entry;
+            d->wanted.items[kept++] = number;
     }
     d->wanted.count = kept;
 }
@@ -259,10 +259,12 @@ static txm_status room_for_table(txm_device_launch *l, txm_error *err)
 {
     txm_device *d = l->device;
     const txm_cache_extent *e = &l->extent;
-    if (l->table && e->textures <= l->texture_room && e->udims <= l->udim_room && e->tiles <= l->slot_room)
+    if (l->table && e->textures <= l->texture_room && e->udims <= l->udim_room && e->leaves <= l->leaf_room &&
+        e->tiles <= l->slot_room)
         return TXM_OK;
-    const uint32_t textures = with_room(e->textures), udims = with_room(e->udims), slots = with_room(e->tiles);
-    const size_t words = (size_t)textures * TEXTURE_WORDS + udims + slots;
+    const uint32_t textures = with_room(e->textures), udims = with_room(e->udims), leaves = with_room(e->leaves),
+                   slots = with_room(e->tiles);
+    const size_t words = (size_t)textures * TEXTURE_WORDS + udims + leaves + slots;
     void *table = NULL;
     txm_status status = txm_device_check(d, d->call->alloc(&table, words * WORD), "memory for the page table", err);
     if (status)
@@ -271,9 +273,10 @@ static txm_status room_for_table(txm_device_launch *l, txm_error *err)
     l->table = table;
     l->texture_room = textures;
     l->udim_room = udims;
+    l->leaf_room = leaves;
     l->slot_room = slots;
     l->udims_sent = 0;
-    l->sent.count = 0;
+    l->sent.count = l->sent_leaves.count = 0;
     l->textures_sent = 0;
     return TXM_OK;
 }
@@ -351,7 +354,8 @@ static void note_entry(txm_device_launch *l, uint32_t slot, uint32_t entry)
 
 static bool add_group(txm_device_launch *l, uint32_t group)
 {
-    const uint32_t begin = l->texture_room * TEXTURE_WORDS + l->udim_room, first = group * TXM_MIRROR_GROUP;
+    const uint32_t begin = l->texture_room * TEXTURE_WORDS + l->udim_room + l->leaf_room,
+                   first = group * TXM_MIRROR_GROUP;
     for (uint32_t i = first; i < l->extent.tiles && i - first < TXM_MIRROR_GROUP; i++) {
         const uint32_t slot = l->view.tiles[i].slot, word = word_of(l, slot);
         note_entry(l, slot, i);
@@ -397,6 +401,32 @@ static bool add_slots(txm_device_launch *l)
     return true;
 }
 
+/* The word of a leaf is the index of its entries, which are at the same place on the device, or the state of its tiles.
+ */
+static bool add_leaves(txm_device_launch *l)
+{
+    const uint32_t count = l->extent.leaves, begin = l->texture_room * TEXTURE_WORDS + l->udim_room;
+    const bool all = !same_viewer(l);
+    if (!txm_words_room(&l->sent_leaves, count > l->sent_leaves.count ? count - l->sent_leaves.count : 0))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!all && is_old(l, l->changes.leaves, i / TXM_MIRROR_GROUP, l->sent_leaves.count, count)) {
+            i |= TXM_MIRROR_GROUP - 1;
+            continue;
+        }
+        const uint32_t state = l->view.leaves[i];
+        const uint32_t word = state < TXM_SLOT_STATES ? state : word_of(l, state);
+        l->device->compared++;
+        if (i < l->sent_leaves.count && word == l->sent_leaves.items[i])
+            continue;
+        if (!add_words(l, begin + i, &word, 1))
+            return false;
+        l->sent_leaves.items[i] = word;
+    }
+    l->sent_leaves.count = count;
+    return true;
+}
+
 /* Packs the runs, followed by their words; destinations are counted in words. */
 static txm_status pack_table(txm_device_launch *l, txm_update *out, txm_error *err)
 {
@@ -427,7 +457,7 @@ void txm_copies_forget(txm_device *d, uint32_t number)
 
 void txm_table_forget(txm_device_launch *l)
 {
-    l->sent.count = l->textures_sent = 0;
+    l->sent.count = l->sent_leaves.count = l->textures_sent = 0;
     l->udims_sent = 0;
     if (!l->in_view)
         txm_cache_viewer_close(l->viewer);
@@ -468,7 +498,7 @@ txm_status txm_table_update(txm_device_launch *l, txm_update *out, txm_error *er
     if (status == TXM_OK && u.count)
         status = pack_tiles(&u, out, err);
     const uint32_t udims = l->extent.udims;
-    if (status == TXM_OK && !(add_textures(l) && add_udims(l, udims) && add_slots(l)))
+    if (status == TXM_OK && !(add_textures(l) && add_udims(l, udims) && add_leaves(l) && add_slots(l)))
         status = txm_no_memory(err, NULL);
     if (status == TXM_OK)
         status = pack_table(l, out, err);

@@ -30,15 +30,15 @@ typedef struct txm_device_slopes {
 } txm_device_slopes;
 
 /* One launch. Its memories are the table, the tiles on the device, the tiles in host memory, the input, the output, and
- * the notes. The table holds textures, UDIM grids and a word for each entry; the input holds samplers followed by
- * lookups; the output holds colours followed by derivatives; the notes hold TXM_NOTES counters, the list of requests,
- * and a bit for each entry that was touched. */
+ * the notes. The table holds textures, UDIM grids, and a word for each leaf and each entry; the input holds samplers
+ * followed by lookups; the output holds colours followed by derivatives; the notes hold TXM_NOTES counters, the list of
+ * requests, and a bit for each entry that was touched. */
 typedef struct txm_device_look {
     uint32_t count, texture_count;
-    uint32_t udims_at, slots_at; /* counted in words of the table; the textures are at its beginning */
-    uint32_t lookups_at;         /* counted in words of the input */
-    uint32_t slopes_at;          /* counted in words of the output; 0: no derivatives */
-    uint32_t capacity;           /* size of the list of requests */
+    uint32_t udims_at, leaves_at, slots_at; /* counted in words of the table; the textures are at its beginning */
+    uint32_t lookups_at;                    /* counted in words of the input */
+    uint32_t slopes_at;                     /* counted in words of the output; 0: no derivatives */
+    uint32_t capacity;                      /* size of the list of requests */
     uint32_t near_units;
     uint32_t launch, round, rejection;
     uint32_t stand_ins; /* 1: a coarser tile that would stand in for a missing one is requested as well */

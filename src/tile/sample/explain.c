@@ -38,8 +38,8 @@ static void add_tap(const walk *s, uint32_t level, int64_t x, int64_t y, float w
     tap->tile_x = (uint32_t)px >> t->tile_shift;
     tap->tile_y = (uint32_t)py >> t->tile_shift;
     txm_look look = TXM_LOOK_RESIDENT;
-    const uint8_t *p = txm_tile_pixels(s->view, t, level, txm_entry_of(t, level, (uint32_t)w, tap->tile_x, tap->tile_y),
-                                       s->lane, &look);
+    const uint8_t *p = txm_tile_pixels(s->view, t, level,
+                                       txm_number_of(t, level, (uint32_t)w, tap->tile_x, tap->tile_y), s->lane, &look);
     if (!p)
         return;
     const size_t offset = ((uint32_t)py - (tap->tile_y << t->tile_shift) + TXM_BORDER_PX) * t->row_bytes +

@@ -51,46 +51,101 @@ TXM_ARITH uint32_t txm_request_draw(uint32_t index, uint32_t asked, uint32_t lau
     return h ^ h >> 16;
 }
 
-/* Adds a missing tile to the lane's list, unless another lane of this launch has requested it already or the list is
- * full. If many lanes miss the same tile, the atomic exchange lets exactly one of them request it. */
-TXM_PART txm_look txm_tile_missing(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, uint32_t level,
-                                   uint32_t index, txm_lane *lane)
+/* Where the state of a tile is: its entry, or the word of its leaf if that has no entries. The value is loaded once,
+ * because the word of a leaf may become the index of its entries at any time. */
+typedef struct txm_tile_at {
+    TXM_GLOBAL uint32_t *word;
+    uint32_t slot;  /* what the word held */
+    uint32_t index; /* of the entry, if `slot` is one */
+    int in_leaf;    /* the word is that of the leaf */
+} txm_tile_at;
+
+TXM_FLOW txm_tile_at txm_find_tile(const TXM_VIEW *view, uint32_t number)
 {
-    TXM_GLOBAL uint32_t *slot = txm_slot_word(view, index);
-    uint32_t now = TXM_LOAD_SLOT(slot);
-    if (now == TXM_SLOT_UNREGISTERED) { /* request the level as a whole */
-        index = t->first + level;
-        slot = txm_slot_word(view, index);
-        now = TXM_LOAD_SLOT(slot);
+    txm_tile_at f = {0, 0, number, 0};
+    if (TXM_HAS_LEAVES(view)) {
+        f.word = txm_leaf_word(view, number >> TXM_LEAF_SHIFT);
+        f.slot = TXM_LOAD_SLOT(f.word);
+        f.in_leaf = f.slot >= TXM_SLOT_STATES;
+        if (f.in_leaf)
+            return f;
+        f.index = f.slot + (number & (TXM_LEAF_TILES - 1));
     }
+    f.word = txm_slot_word(view, f.index);
+    f.slot = TXM_LOAD_SLOT(f.word);
+    return f;
+}
+
+#ifndef TXM_DEVICE_VIEW
+/* Whether this is the first request for a tile of a leaf without entries. */
+static inline int txm_filter_passes(const TXM_VIEW *view, uint32_t number)
+{
+    const uint32_t h = txm_request_draw(number, 0, view->launch), launch = (uint32_t)view->launch << 16;
+    const uint32_t bit = 1u << (h & 15u);
+    uint32_t *word = view->filter + (h >> 16) % TXM_FILTER_WORDS, now = TXM_LOAD_MARK(word), next;
+    do {
+        const int old = (now ^ launch) >> 16 != 0;
+        if (!old && now & bit)
+            return 0;
+        next = old ? launch | bit : now | bit;
+    } while (!TXM_SWAP_SLOT(word, &now, next));
+    return 1;
+}
+#endif
+
+/* Whether the lookup is the first to request a tile in this launch: if many miss it, the atomic exchange lets exactly
+ * one of them request it. */
+TXM_FLOW int txm_is_first(const TXM_VIEW *view, const txm_tile_at *f, uint32_t number)
+{
+    uint32_t now = f->slot;
+#ifdef TXM_DEVICE_VIEW
+    (void)number;
+#else
+    if (f->in_leaf && view->filter)
+        return txm_filter_passes(view, number);
+#endif
+    return TXM_SWAP_SLOT(f->word, &now, TXM_SLOT_REQUESTED + view->launch);
+}
+
+/* Adds a missing tile to the lane's list, unless another lane of this launch has requested it already or the list is
+ * full. */
+TXM_PART txm_look txm_tile_missing(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, uint32_t level,
+                                   uint32_t number, txm_lane *lane)
+{
+    txm_tile_at f = txm_find_tile(view, number);
+    if (f.slot == TXM_SLOT_UNREGISTERED) { /* request the level as a whole */
+        number = t->first + level;
+        f = txm_find_tile(view, number);
+    }
+    const uint32_t now = f.slot;
     if (now == TXM_SLOT_FAILED || now == TXM_SLOT_UNREADABLE + view->round)
         return TXM_LOOK_FAILED;
     if (!lane->capacity || now == TXM_SLOT_LOADING)
         return TXM_LOOK_MISSED;
     lane->asked++;
-    if (view->rejection && txm_request_draw(index, lane->asked, view->launch) < view->rejection)
+    if (view->rejection && txm_request_draw(number, lane->asked, view->launch) < view->rejection)
         lane->rejected++;
     else if (!txm_slot_may_be_asked_for(view, now))
         return TXM_LOOK_MISSED;
     else if (txm_list_is_full(view, lane))
         lane->full++;
-    else if (TXM_SWAP_SLOT(slot, &now, TXM_SLOT_REQUESTED + view->launch))
-        txm_list_add(view, lane, index);
+    else if (txm_is_first(view, &f, number))
+        txm_list_add(view, lane, number);
     return TXM_LOOK_MISSED;
 }
 
-/* The pixels of entry `index`, which belongs to the level; NULL if the tile is missing. The acquire load pairs with the
+/* The pixels of a tile of the level; NULL if the tile is missing. The acquire load pairs with the
  * release store that publishes a tile, so a visible slot has its pixels. */
 TXM_FLOW TXM_GLOBAL const uint8_t *txm_tile_pixels(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t,
-                                                   uint32_t level, uint32_t index, txm_lane *lane, txm_look *look)
+                                                   uint32_t level, uint32_t number, txm_lane *lane, txm_look *look)
 {
-    uint32_t slot = TXM_LOAD_SLOT(txm_slot_word(view, index));
-    if (slot >= TXM_SLOT_STATES) {
-        *look = txm_tile_missing(view, t, level, index, lane);
+    const txm_tile_at f = txm_find_tile(view, number);
+    if (f.slot >= TXM_SLOT_STATES) {
+        *look = txm_tile_missing(view, t, level, number, lane);
         return 0;
     }
-    txm_touch_tile(view, index);
-    return txm_slot_address(view, t, slot);
+    txm_touch_tile(view, f.index);
+    return txm_slot_address(view, t, f.slot);
 }
 
 /* The address space of pixels and descriptions, in languages that distinguish them. */
@@ -104,8 +159,8 @@ TXM_ARITH int txm_is_packed(TXM_GLOBAL const txm_view_texture *t)
 }
 
 /* Tiles of a level are numbered row by row. `w` is the level's width, which every caller knows. */
-TXM_ARITH uint32_t txm_entry_of(TXM_GLOBAL const txm_view_texture *t, uint32_t level, uint32_t w, uint32_t tile_x,
-                                uint32_t tile_y)
+TXM_ARITH uint32_t txm_number_of(TXM_GLOBAL const txm_view_texture *t, uint32_t level, uint32_t w, uint32_t tile_x,
+                                 uint32_t tile_y)
 {
     if (txm_is_packed(t))
         return t->first;
@@ -178,7 +233,7 @@ TXM_FLOW txm_look txm_level_interpolate(const TXM_VIEW *view, TXM_GLOBAL const t
     txm_place place = txm_place_of(x, y);
     txm_look look = TXM_LOOK_RESIDENT;
     TXM_GLOBAL const uint8_t *p =
-        txm_tile_pixels(view, t, level, txm_entry_of(t, level, w, tile_x, tile_y), lane, &look);
+        txm_tile_pixels(view, t, level, txm_number_of(t, level, w, tile_x, tile_y), lane, &look);
     if (!p)
         return look;
     if (txm_is_packed(t)) {
@@ -225,7 +280,7 @@ TXM_FLOW txm_look txm_level_pixel(const TXM_VIEW *view, TXM_GLOBAL const txm_vie
     uint32_t tile_x = (uint32_t)px >> t->tile_shift, tile_y = (uint32_t)py >> t->tile_shift;
     txm_look look = TXM_LOOK_RESIDENT;
     TXM_GLOBAL const uint8_t *p =
-        txm_tile_pixels(view, t, level, txm_entry_of(t, level, (uint32_t)w, tile_x, tile_y), lane, &look);
+        txm_tile_pixels(view, t, level, txm_number_of(t, level, (uint32_t)w, tile_x, tile_y), lane, &look);
     if (!p)
         return look;
     if (txm_is_packed(t)) {

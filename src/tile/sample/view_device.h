@@ -12,10 +12,11 @@
 
 typedef struct txm_device_view {
     TXM_GLOBAL const txm_view_texture *textures;
-    TXM_GLOBAL uint32_t *slots; /* a word for each entry */
+    TXM_GLOBAL uint32_t *leaves; /* as in txm_view */
+    TXM_GLOBAL uint32_t *slots;  /* a word for each entry */
     TXM_GLOBAL const uint32_t *udims;
     TXM_GLOBAL const uint8_t *near_tiles, *far_tiles;
-    TXM_GLOBAL uint32_t *notes, *requests, *touched; /* counters; entries; bits */
+    TXM_GLOBAL uint32_t *notes, *requests, *touched; /* counters; numbers of tiles; bits */
     uint32_t near_units, texture_count, capacity;
     uint16_t launch, round;
     uint32_t rejection, stand_in_capacity;
@@ -57,6 +58,13 @@ static inline uint32_t txm_cas32(uint32_t *p, uint32_t expected, uint32_t desire
 #define TXM_LOAD_SLOT(p) TXM_READ32(p)
 #define TXM_SWAP_SLOT(p, expected, desired) (TXM_CAS32(p, *(expected), desired) == *(expected))
 
+#define TXM_HAS_LEAVES(view) 1
+
+TXM_KERNEL_PART TXM_GLOBAL uint32_t *txm_leaf_word(const txm_device_view *view, uint32_t leaf)
+{
+    return view->leaves + leaf;
+}
+
 TXM_KERNEL_PART TXM_GLOBAL uint32_t *txm_slot_word(const txm_device_view *view, uint32_t index)
 {
     return view->slots + index;
@@ -87,11 +95,11 @@ TXM_KERNEL_PART int txm_list_is_full(const txm_device_view *view, const txm_lane
 }
 
 /* A request that does not fit in the list expires with its launch, whose number it carries. */
-TXM_KERNEL_PART void txm_list_add(const txm_device_view *view, txm_lane *lane, uint32_t index)
+TXM_KERNEL_PART void txm_list_add(const txm_device_view *view, txm_lane *lane, uint32_t number)
 {
     const uint32_t at = TXM_ADD32(view->notes + TXM_NOTE_LISTED, 1u);
     if (at < view->capacity)
-        view->requests[at] = index;
+        view->requests[at] = number;
     else
         lane->full++;
 }

@@ -16,6 +16,13 @@
 #define TXM_SWAP_SLOT(p, expected, desired)                                                                            \
     __atomic_compare_exchange_n(p, expected, desired, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
 
+#define TXM_HAS_LEAVES(view) ((view)->leaves != NULL)
+
+static inline uint32_t *txm_leaf_word(const txm_view *view, uint32_t leaf)
+{
+    return view->leaves + leaf;
+}
+
 /* The word of the page table that holds a tile's slot. */
 static inline uint32_t *txm_slot_word(const txm_view *view, uint32_t index)
 {
@@ -46,9 +53,9 @@ static inline int txm_list_is_full(const txm_view *view, const txm_lane *lane)
     return lane->count == lane->capacity;
 }
 
-static inline void txm_list_add(const txm_view *view, txm_lane *lane, uint32_t index)
+static inline void txm_list_add(const txm_view *view, txm_lane *lane, uint32_t number)
 {
     (void)view;
-    lane->requests[lane->count++] = index;
+    lane->requests[lane->count++] = number;
 }
 #endif

@@ -150,7 +150,7 @@ static void check_marked(txm_cache_thread *t, uint32_t id, const txm_sampler *ho
 
 START_TEST(terabytes_through_a_budget)
 {
-    unsigned long lookups = number("TXM_HUGE_LOOKUPS", 1500), mb = number("TXM_HUGE_MB", 44);
+    unsigned long lookups = number("TXM_HUGE_LOOKUPS", 1500), mb = number("TXM_HUGE_MB", 12);
     char *path = write_sparse();
     counted memory = {0};
     txm_cache_options o;
@@ -175,17 +175,14 @@ START_TEST(terabytes_through_a_budget)
     txm_sampler how;
     txm_sampler_init(&how);
     uint64_t seed = 17;
-    /* Lookups are at random places, and mostly at coarse levels, as in most scenes. In the end, textures of which
-     * few tiles are used need most of their page table: the finest levels of some are left out so that the tables
-     * fit. */
-    uint32_t fine = (uint32_t)(mb / 128) + 1;
+    /* Lookups are at random places and levels: the table must grow with the tiles in memory only. */
     for (unsigned long n = 0; n < lookups; n++) {
         uint32_t i = sample_random(&seed) % NAMES;
-        float out[4], step = exp2f((i < fine ? 0.0f : 5.0f) + 6 * unit(&seed)) / SIZE;
+        float out[4], step = exp2f(11 * unit(&seed)) / SIZE;
         txm_lookup at = {unit(&seed), unit(&seed), step, 0, 0, step};
         ck_assert_int_eq(txm_cache_sample(t, ids[i], &how, &at, NULL, out), TXM_LOOK_RESIDENT);
         if (n % 64 == 0)
-            check_marked(t, ids[n / 64 % fine], &how, (uint32_t)(n / 64) % MARKED);
+            check_marked(t, ids[n / 64 % NAMES], &how, (uint32_t)(n / 64) % MARKED);
     }
     /* Walks over one of them. */
     for (unsigned long n = 0; n < lookups; n++) {
@@ -201,6 +198,12 @@ START_TEST(terabytes_through_a_budget)
     ck_assert_uint_le(memory.most, o.max_bytes + (512u << 10));
     ck_assert_uint_eq(s.tiles_failed, 0);
     ck_assert_uint_gt(s.tiles_evicted, 0);
+    /* A smaller budget is kept at once, and lookups go on in it. */
+    ck_assert_int_eq(txm_cache_set_max_bytes(c, o.max_bytes / 3, NULL), TXM_OK);
+    ck_assert_uint_le(memory.now, o.max_bytes / 3 + (512u << 10));
+    for (uint32_t n = 0; n < MARKED; n++)
+        check_marked(t, ids[n % NAMES], &how, n);
+    ck_assert_uint_le(memory.now, o.max_bytes / 3 + (512u << 10));
     txm_cache_thread_free(&t);
     txm_cache_free(&c);
     ck_assert_uint_eq(memory.now, 0);

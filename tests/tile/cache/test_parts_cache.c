@@ -190,11 +190,11 @@ START_TEST(full_slabs_give_way)
     enum { MOST = 200 };
     txm_cache *c = cache_of(sizeof(txm_cache) + (1200 << 10), 4);
     uint32_t first, slots[MOST], n = 0, all = TXM_SLAB_BYTES / TILE_BYTES * 2;
-    ck_assert(txm_block_new(c, MOST, TXM_NO_TEXTURE, NULL, &first));
+    ck_assert(txm_block_new(c, MOST, TXM_NO_TEXTURE, NULL, 0, &first));
     for (; n < all; n++) {
         slots[n] = txm_slot_take(c, TILE_BYTES, true);
         txm_slot_at(c, slots[n])->entry = first + n;
-        c->table.entries[first + n] = (txm_tile_entry){slots[n], n + 1};
+        *txm_entry(c, first + n) = (txm_tile_entry){slots[n], n + 1};
     }
     ck_assert_uint_le(c->allocated, c->options.max_bytes);
     ck_assert(!txm_slab_drop_one(c, TXM_NO_SLOT));
@@ -204,8 +204,8 @@ START_TEST(full_slabs_give_way)
     uint32_t one_more = txm_slot_take(c, TILE_BYTES, true);
     ck_assert_uint_ne(one_more, TXM_NO_SLOT);
     ck_assert_uint_le(c->allocated, c->options.max_bytes);
-    ck_assert_uint_eq(c->table.entries[first].slot, TXM_SLOT_NONE);
-    ck_assert_uint_eq(c->table.entries[first + n - 1].slot, slots[n - 1]);
+    ck_assert_uint_eq(txm_entry_slot(c, first), TXM_SLOT_NONE);
+    ck_assert_uint_eq(txm_entry_slot(c, first + n - 1), slots[n - 1]);
     ck_assert_uint_gt(c->stats.tiles_evicted, 0);
     /* Only one class has slabs, so there is none to drop if that class is excluded. */
     ck_assert(!txm_slab_drop_one(c, 0));
@@ -228,17 +228,17 @@ static txm_source source_of(txm_view_texture *view, uint32_t width, uint32_t hei
                         .registered = (uint8_t)(view->levels + 1)};
 }
 
-START_TEST(blocks_are_found_by_any_entry)
+START_TEST(blocks_are_found_by_any_number)
 {
     txm_cache *c = cache_of(0, 4);
     uint32_t first[20];
     ck_assert_ptr_null(txm_block_of(c, 0));
     for (uint32_t i = 0; i < 20; i++)
-        ck_assert(txm_block_new(c, i + 1, i, NULL, &first[i]));
+        ck_assert(txm_block_new(c, i + 1, i, NULL, 0, &first[i]));
     for (uint32_t i = 0; i < 20; i++)
         for (uint32_t j = 0; j <= i; j++) {
             ck_assert_uint_eq(txm_block_of(c, first[i] + j)->texture, i);
-            ck_assert_uint_eq(c->table.entries[first[i] + j].slot, TXM_SLOT_NONE);
+            ck_assert_uint_eq(txm_entry_slot(c, first[i] + j), TXM_SLOT_NONE);
         }
     ck_assert_ptr_null(txm_block_of(c, first[19] + 20));
     ck_assert_ptr_null(txm_block_of(c, UINT32_MAX));
@@ -251,17 +251,17 @@ START_TEST(blocks_are_used_again_when_nobody_sees_them)
     txm_cache *c = cache_of(0, 4);
     txm_cache_thread *t = new_thread(c);
     uint32_t a, b, again;
-    ck_assert(txm_block_new(c, 9, 1, NULL, &a) && txm_block_new(c, 5, 2, NULL, &b));
+    ck_assert(txm_block_new(c, 9, 1, NULL, 0, &a) && txm_block_new(c, 5, 2, NULL, 0, &b));
     /* The thread has left its view to request what it missed: it may still hold requests for the block. */
     txm_enter_to_ask(t);
     txm_leave_asking(t, 1);
     txm_block_retire(c, a);
-    ck_assert(txm_block_new(c, 9, 3, NULL, &again));
+    ck_assert(txm_block_new(c, 9, 3, NULL, 0, &again));
     ck_assert_uint_ne(again, a);
     txm_fetch(t, 0); /* an idle thread does not delay anything, however old its view */
-    ck_assert(txm_block_new(c, 8, 4, NULL, &again));
+    ck_assert(txm_block_new(c, 8, 4, NULL, 0, &again));
     ck_assert_uint_ne(again, a);
-    ck_assert(txm_block_new(c, 9, 5, NULL, &again));
+    ck_assert(txm_block_new(c, 9, 5, NULL, 0, &again));
     ck_assert_uint_eq(again, a);
     ck_assert_uint_eq(txm_block_of(c, a + 8)->texture, 5);
     txm_cache_thread_free(&t);
@@ -278,37 +278,31 @@ START_TEST(levels_are_registered_from_coarse_to_fine)
     ck_assert_uint_eq(txm_source_tiles(&s, 0), 5 * 4 + 3 * 2 + 2 + 6);
     ck_assert_uint_eq(txm_source_tiles(&s, 9), 0);
     ck_assert_int_eq(txm_source_register(c, &s, s.view->levels, NULL), TXM_OK);
-    /* No level has entries: lookups find UNREGISTERED everywhere. */
+    /* No level has numbers: lookups find UNREGISTERED everywhere. */
     for (uint32_t i = 0; i < s.view->levels; i++)
         for (uint32_t n = 0; n < txm_source_tiles(&s, i) - txm_source_tiles(&s, i + 1); n++)
-            ck_assert_uint_eq(c->table.entries[txm_entry_index(&s, i, n)].slot, TXM_SLOT_UNREGISTERED);
+            ck_assert_uint_eq(txm_entry_slot(c, txm_number(&s, i, n)), TXM_SLOT_UNREGISTERED);
     ck_assert_int_eq(txm_source_register(c, &s, 2, NULL), TXM_OK);
-    uint32_t slot = txm_slot_take(c, TILE_BYTES, true), entry = txm_entry_index(&s, 2, 1), old = s.first;
-    c->table.entries[entry] = (txm_tile_entry){slot, 5};
-    c->table.entries[txm_entry_index(&s, 3, 0)].slot = TXM_SLOT_REQUESTED;
-    *txm_slot_at(c, slot) = (txm_slot){.entry = entry, .state = TXM_SLOT_STATE_HELD};
+    const uint32_t number = txm_number(&s, 2, 1), first = s.first;
     ck_assert_int_eq(txm_source_register(c, &s, 0, NULL), TXM_OK);
-    ck_assert_uint_ne(s.first, old);
-    /* The tiles have moved and their slots point to the new entries; requests are kept, too. */
-    ck_assert_uint_eq(c->table.entries[txm_entry_index(&s, 2, 1)].slot, slot);
-    ck_assert_uint_eq(txm_slot_at(c, slot)->entry, txm_entry_index(&s, 2, 1));
-    ck_assert_uint_eq(c->table.entries[txm_entry_index(&s, 3, 0)].slot, TXM_SLOT_REQUESTED);
-    ck_assert_int_eq(txm_source_register(c, &s, 5, NULL), TXM_OK); /* the level already has entries */
+    ck_assert_uint_eq(s.first, first);
+    ck_assert_uint_eq(txm_number(&s, 2, 1), number);
+    ck_assert_int_eq(txm_source_register(c, &s, 5, NULL), TXM_OK); /* the level already has numbers */
     ck_assert_uint_eq(s.registered, 0);
-    /* Every entry is traced back to its level and tile, also in the block that was left. */
-    const txm_block *b = txm_block_of(c, s.first);
+    /* Every number is traced back to its level and tile. */
     uint32_t level, tile;
     for (uint32_t i = 0; i < s.view->levels; i++) {
-        txm_block_locate(b, s.first + i, &level, &tile);
+        txm_block_locate(txm_block_of(c, s.first + i), s.first + i, &level, &tile);
         ck_assert(level == i && tile == TXM_WHOLE_LEVEL);
         for (uint32_t n = 0; n < txm_source_tiles(&s, i) - txm_source_tiles(&s, i + 1); n++) {
-            txm_block_locate(b, txm_entry_index(&s, i, n), &level, &tile);
+            const uint32_t of = txm_number(&s, i, n);
+            txm_block_locate(txm_block_of(c, of), of, &level, &tile);
             ck_assert(level == i && tile == n);
         }
     }
-    b = txm_block_of(c, entry);
-    ck_assert(b->retired);
-    txm_block_locate(b, entry, &level, &tile);
+    txm_blocks_retire(c, &s);
+    ck_assert(txm_block_of(c, number)->retired && txm_block_of(c, first)->retired);
+    txm_block_locate(txm_block_of(c, number), number, &level, &tile);
     ck_assert(level == 2 && tile == 1);
     free_all(&c);
 }
@@ -399,7 +393,7 @@ START_TEST(nobody_looks_while_the_world_is_stopped)
     usleep(20000);
     ck_assert_int_eq(atomic_load(&l.state), 0);
     uint32_t first;
-    ck_assert(txm_block_new(c, 3, 0, NULL, &first));
+    ck_assert(txm_block_new(c, 3, 0, NULL, 0, &first));
     txm_resume_world(c);
     pthread_mutex_unlock(&c->lock);
     pthread_join(thread, NULL);
@@ -504,9 +498,10 @@ static txm_source *open_one(txm_cache *c, made_content content)
 
 static uint32_t request(txm_cache *c, const txm_source *s, uint32_t level, uint32_t tile)
 {
-    uint32_t entry = txm_entry_index(s, level, tile);
-    c->table.entries[entry].slot = TXM_SLOT_REQUESTED;
-    return entry;
+    const uint32_t number = txm_number(s, level, tile);
+    if (txm_entry(c, number))
+        txm_entry(c, number)->slot = TXM_SLOT_REQUESTED;
+    return number;
 }
 
 START_TEST(requests_become_tiles)
@@ -529,7 +524,7 @@ START_TEST(requests_become_tiles)
     ck_assert(txm_plan_slot(c, &job, true));
     uint64_t seen = atomic_load(&c->completions);
     txm_load(c, &job, &unwidened, &unwidened_bytes, &pins);
-    ck_assert_uint_eq(c->table.entries[entry].slot, job.slot);
+    ck_assert_uint_eq(txm_entry_slot(c, entry), job.slot);
     ck_assert_int_eq(txm_slot_at(c, job.slot)->state, TXM_SLOT_STATE_HELD);
     ck_assert_uint_eq(txm_slot_at(c, job.slot)->pins, 1);
     ck_assert_uint_eq(pins.count, 1);
@@ -568,7 +563,7 @@ START_TEST(tiles_that_cannot_be_read_fail)
     ck_assert(!txm_plan_slot(c, &job, true));
     count.refuse_in = 0;
     txm_load(c, &job, &unwidened, &unwidened_bytes, &pins);
-    ck_assert_uint_eq(c->table.entries[a].slot, TXM_SLOT_UNREADABLE); /* in the first round */
+    ck_assert_uint_eq(txm_entry_slot(c, a), TXM_SLOT_UNREADABLE); /* in the first round */
     ck_assert_ptr_nonnull(strstr(s->trouble->message, "no memory"));
     /* Meanwhile the path leads to a different file. */
     txm_cache_file *f = s->file;
@@ -582,7 +577,7 @@ START_TEST(tiles_that_cannot_be_read_fail)
     ck_assert(txm_plan_slot(c, &second, true));
     uint64_t tiles = c->stats.tiles;
     txm_load(c, &second, &unwidened, &unwidened_bytes, &pins);
-    ck_assert_uint_eq(c->table.entries[b].slot, TXM_SLOT_FAILED);
+    ck_assert_uint_eq(txm_entry_slot(c, b), TXM_SLOT_FAILED);
     ck_assert_uint_eq(c->stats.tiles, tiles - 1);
     ck_assert_uint_eq(s->trouble->failures, 2);
     ck_assert_ptr_nonnull(strstr(s->trouble->message, "no memory")); /* the first one stays */
@@ -606,8 +601,8 @@ START_TEST(tiles_of_one_colour_share_a_slot)
         uint32_t entry = request(c, s, 0, tile);
         ck_assert(txm_plan(c, entry, &job) && txm_plan_slot(c, &job, true));
         txm_load(c, &job, &unwidened, &unwidened_bytes, &pins);
-        slot = tile ? slot : c->table.entries[entry].slot;
-        ck_assert_uint_eq(c->table.entries[entry].slot, slot);
+        slot = tile ? slot : txm_entry_slot(c, entry);
+        ck_assert_uint_eq(txm_entry_slot(c, entry), slot);
     }
     ck_assert_int_eq(txm_slot_at(c, slot)->state, TXM_SLOT_STATE_SHARED);
     ck_assert_uint_eq(txm_slot_at(c, slot)->entry, 8);
@@ -786,7 +781,7 @@ int main(void)
     add_tests(t, memory_is_counted_to_the_byte, arrays_grow_or_stay_as_they_are, slots_have_pixels_of_their_own,
               tiles_of_any_size_have_slots, slots_without_memory, full_slabs_give_way);
     t = add_case(suite, "page table");
-    add_tests(t, blocks_are_found_by_any_entry, blocks_are_used_again_when_nobody_sees_them,
+    add_tests(t, blocks_are_found_by_any_number, blocks_are_used_again_when_nobody_sees_them,
               levels_are_registered_from_coarse_to_fine, levels_without_memory_stay_unregistered);
     t = add_case(suite, "lookups");
     add_tests(t, running_lookups_are_waited_for, nobody_looks_while_the_world_is_stopped,

@@ -235,14 +235,13 @@ TXM_FAST const uint8_t *group_pixels(const txm_view *view, const txm_view_textur
 }
 
 /* Address of the taps at `offset` in a tile; NULL if the tile is missing. */
-TXM_FAST const uint8_t *group_find(const txm_view *view, const txm_view_texture *t, uint32_t index, uint32_t offset)
+TXM_FAST const uint8_t *group_find(const txm_view *view, const txm_view_texture *t, uint32_t number, uint32_t offset)
 {
-    txm_tile_entry *e = view->tiles + index;
-    uint32_t slot = TXM_LOAD_SLOT(&e->slot);
-    if (slot >= TXM_SLOT_STATES)
+    const txm_tile_at f = txm_find_tile(view, number);
+    if (f.slot >= TXM_SLOT_STATES)
         return NULL;
-    group_mark(view, e);
-    return group_pixels(view, t, slot) + offset;
+    group_mark(view, view->tiles + f.index);
+    return group_pixels(view, t, f.slot) + offset;
 }
 
 /* `grid` is TXM_GRID_* of the filter, which callers look up only once. */

@@ -137,14 +137,14 @@ TXM_FAST const uint8_t *linear_find_packed(int kind, const uint8_t *pixels, line
 }
 
 /* The address of the first of the four pixels at `uv`, which is (u, 1 - v), in a level of `size` pixels. NULL if its
- * tile, *entry, is missing, or if uv is not finite, in which case there is no entry. *f is the distance of the place
+ * tile, *number, is missing, or if uv is not finite, in which case there is no tile. *f is the distance of the place
  * from that pixel. */
 #define TXM_LINEAR_NOWHERE 0xFFFFFFFFu
 TXM_FAST const uint8_t *linear_find(int kind, const txm_view *view, const txm_view_texture *t, linear_words words,
-                                    uint32_t level, txm_rgba uv, v4i size, uint32_t *entry, uint32_t *row_bytes,
+                                    uint32_t level, txm_rgba uv, v4i size, uint32_t *number, uint32_t *row_bytes,
                                     txm_rgba *f)
 {
-    *entry = TXM_LINEAR_NOWHERE;
+    *number = TXM_LINEAR_NOWHERE;
     const uint32_t pixel_bytes = txm_kind_bytes(kind);
     const uint32_t shift = TXM_LINEAR_SHIFT(words);
     v4i last = size - 1;
@@ -158,11 +158,12 @@ TXM_FAST const uint8_t *linear_find(int kind, const txm_view *view, const txm_vi
     uint32_t index = TXM_LINEAR_FIRST(words) + begin + (uint32_t)tile[0] + row + row * across;
     if (kind & TXM_KIND_PACKED)
         index = TXM_LINEAR_FIRST(words);
-    uint32_t slot = TXM_LOAD_SLOT(&view->tiles[index].slot);
-    *entry = index;
+    *number = index;
+    const txm_tile_at found = txm_find_tile(view, index);
+    const uint32_t slot = found.slot;
     if (TXM_UNLIKELY(slot >= TXM_SLOT_STATES))
         return NULL;
-    group_mark(view, &view->tiles[index]);
+    group_mark(view, &view->tiles[found.index]);
     uint64_t bytes = linear_members(&t->row_bytes);
     const uint8_t *pixels = (const uint8_t *)(uintptr_t)view->slabs[slot >> TXM_SLOT_BITS] +
                             (slot & ((1u << TXM_SLOT_BITS) - 1)) * (bytes >> 32);
@@ -170,7 +171,7 @@ TXM_FAST const uint8_t *linear_find(int kind, const txm_view *view, const txm_vi
     *f = middle - low;
     if (kind & TXM_KIND_PACKED) {
         const uint8_t *p = linear_find_packed(kind, pixels + begin, words, low, size, row_bytes);
-        *entry = p ? index : TXM_LINEAR_NOWHERE;
+        *number = p ? index : TXM_LINEAR_NOWHERE;
         return p;
     }
     return pixels + ((uint32_t)tap[1] + TXM_BORDER_PX) * *row_bytes + ((uint32_t)tap[0] + TXM_BORDER_PX) * pixel_bytes;
@@ -223,11 +224,11 @@ TXM_FAST txm_look linear_give_up(linear_caller caller, int kind, const txm_view 
 /* Requests the tile of a level and returns its stand-in, like txm_stand_in. Returns 0 if the lookup must take the
  * general path, which may request the tile again. */
 TXM_FAST int linear_ask(const txm_view *view, const txm_view_texture *t, const txm_sampler *how, uint32_t level,
-                        uint32_t entry, uint32_t *random, txm_rgba *color)
+                        uint32_t number, uint32_t *random, txm_rgba *color)
 {
     const float inverse = 1.0f / t->scale;
-    if (entry == TXM_LINEAR_NOWHERE || how->on_miss != TXM_ON_MISS_AVERAGE || how->after ||
-        txm_tile_missing(view, t, level, entry, (txm_lane *)(void *)random) == TXM_LOOK_FAILED)
+    if (number == TXM_LINEAR_NOWHERE || how->on_miss != TXM_ON_MISS_AVERAGE || how->after ||
+        txm_tile_missing(view, t, level, number, (txm_lane *)(void *)random) == TXM_LOOK_FAILED)
         return 0;
     *color = (txm_rgba){t->average[0], t->average[1], t->average[2], t->average[3]} * inverse;
     return 1;
