@@ -111,6 +111,34 @@ START_TEST(maps_know_what_they_hold)
 }
 END_TEST
 
+/* Where the kernel allows no more maps, files are copied. Places are found and used again. */
+START_TEST(there_may_be_more_files_than_maps)
+{
+    enum { MOST = 200000 };
+    txm_map *maps = calloc(MOST, sizeof *maps);
+    uint32_t count = 0, copies = 0;
+    batch_enter();
+    batch_file("data", "0123456789");
+    int fd = open("data", O_RDONLY | O_CLOEXEC);
+    for (; count < MOST && copies < 3; count++) {
+        ck_assert_int_eq(txm_map_open(&maps[count], fd, 10), 0);
+        copies += maps[count].copy != NULL;
+    }
+    close(fd);
+    for (uint32_t i = 0; i<count; i += i> 8 && i + 8 < count ? count / 8 : 1) {
+        ck_assert_mem_eq(maps[i].data, "0123456789", 10);
+        ck_assert(txm_map_is_whole(&maps[i]));
+        ck_assert_int_eq(txm_map_catch((void *)(uintptr_t)maps[i].data), !maps[i].copy);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        txm_map_close(&maps[i]);
+    batch_leave();
+    free(maps);
+    if (!copies)
+        printf("note this kernel allows more than %d maps\n", MOST);
+}
+END_TEST
+
 /* ---- modules ----------------------------------------------------------------------------------------------------- */
 
 START_TEST(modules_are_found_where_the_user_says)
@@ -246,7 +274,8 @@ int main(void)
     Suite *suite = suite_create("parts of core and blend");
     TCase *t = add_case(suite, "parts");
     add_tests(t, text_files_are_read_whole, a_silent_pipe_can_be_left, maps_know_what_they_hold,
-              modules_are_found_where_the_user_says, modules_of_others_are_passed_over,
-              blocks_are_found_by_address_and_kind, runs_are_bounded, names_in_commands_are_quoted);
+              there_may_be_more_files_than_maps, modules_are_found_where_the_user_says,
+              modules_of_others_are_passed_over, blocks_are_found_by_address_and_kind, runs_are_bounded,
+              names_in_commands_are_quoted);
     return run_suite(suite);
 }

@@ -21,43 +21,110 @@
 typedef struct txm_map_place {
     _Atomic uintptr_t begin, end;
     _Atomic(txm_map *) map;
-    struct txm_map_place *next;
+    atomic_uint next; /* the next free one, counted from 1; 0: none */
+    uint32_t number;
 } place;
 
-static _Atomic(place *) places;
+/* Places are in pieces, each twice as long as the one before. Free ones form a stack. The upper half of its word counts
+ * changes, so that a place which was taken and given back meanwhile is not taken twice. */
+enum { FIRST_PIECE = 64, PIECES = 24 };
+static _Atomic(place *) pieces[PIECES];
+static atomic_uint made;
+static atomic_uint_least64_t free_places;
 
-/* Takes a free place or makes a new one; NULL if memory is exhausted. */
-static place *take_place(txm_map *map)
+/* NULL: its piece is not there. */
+static _Atomic(place *) *piece_of(uint32_t number, uint32_t *at)
 {
-    for (place *p = atomic_load(&places); p; p = p->next) {
-        txm_map *none = NULL;
-        if (!atomic_load_explicit(&p->map, memory_order_relaxed) && atomic_compare_exchange_strong(&p->map, &none, map))
+    uint32_t i = 0, first = 0;
+    while (i < PIECES && number - first >= (uint32_t)FIRST_PIECE << i)
+        first += (uint32_t)FIRST_PIECE << i++;
+    *at = number - first;
+    return i < PIECES ? &pieces[i] : NULL;
+}
+
+static place *place_of(uint32_t number)
+{
+    uint32_t at;
+    _Atomic(place *) *piece = piece_of(number, &at);
+    place *first = piece ? atomic_load(piece) : NULL;
+    return first ? first + at : NULL;
+}
+
+/* NULL: memory is exhausted. */
+static place *new_place(void)
+{
+    const uint32_t number = atomic_fetch_add(&made, 1);
+    uint32_t at;
+    _Atomic(place *) *piece = piece_of(number, &at);
+    if (!piece)
+        return NULL;
+    if (!atomic_load(piece)) {
+        place *none = NULL, *fresh = calloc((size_t)FIRST_PIECE << (piece - pieces), sizeof *fresh);
+        if (fresh && !atomic_compare_exchange_strong(piece, &none, fresh))
+            free(fresh);
+    }
+    place *p = place_of(number);
+    if (p)
+        p->number = number;
+    return p;
+}
+
+static place *take_place(void)
+{
+    uint64_t head = atomic_load(&free_places);
+    while ((uint32_t)head) {
+        place *p = place_of((uint32_t)head - 1);
+        const uint64_t rest = ((head >> 32) + 1) << 32 | atomic_load(&p->next);
+        if (atomic_compare_exchange_weak(&free_places, &head, rest))
             return p;
     }
-    place *p = calloc(1, sizeof *p);
-    if (!p)
-        return NULL;
-    atomic_store(&p->map, map);
-    p->next = atomic_load(&places);
-    while (!atomic_compare_exchange_weak(&places, &p->next, p))
-        ;
-    return p;
+    return new_place();
+}
+
+static void give_place(place *p)
+{
+    uint64_t head = atomic_load(&free_places);
+    do {
+        atomic_store(&p->next, (uint32_t)head);
+    } while (!atomic_compare_exchange_weak(&free_places, &head, ((head >> 32) + 1) << 32 | (p->number + 1)));
+}
+
+/* ---- maps ---- */
+
+/* For a process that has as many maps as the kernel allows. */
+static int open_copy(txm_map *map, int fd, size_t bytes)
+{
+    enum { MOST_BYTES = 64 << 20 };
+    uint8_t *copy = bytes <= MOST_BYTES ? malloc(bytes ? bytes : 1) : NULL;
+    if (!copy)
+        return ENOMEM;
+    for (size_t done = 0; done < bytes;) {
+        const ssize_t n = pread(fd, copy + done, bytes - done, (off_t)done);
+        if (n <= 0 && !(n < 0 && errno == EINTR)) {
+            const int error = n ? errno : EIO;
+            free(copy);
+            return error;
+        }
+        done += n > 0 ? (size_t)n : 0;
+    }
+    *map = (txm_map){.data = copy, .bytes = bytes, .copy = copy};
+    return 0;
 }
 
 /* Returns 0 or an errno. The map is shared and read-only, so it uses the page cache. */
 int txm_map_open(txm_map *map, int fd, size_t bytes)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    place *p = take_place(map);
-    if (!p)
-        return ENOMEM;
     void *data = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
-    if (data == MAP_FAILED) {
-        const int error = errno;
-        atomic_store(&p->map, NULL);
-        return error;
+    if (data == MAP_FAILED)
+        return errno == ENOMEM ? open_copy(map, fd, bytes) : errno;
+    place *p = take_place();
+    if (!p) {
+        munmap(data, bytes);
+        return ENOMEM;
     }
     *map = (txm_map){.data = data, .bytes = bytes, .place = p};
+    atomic_store(&p->map, map);
     atomic_store(&p->end, ((uintptr_t)data + bytes + page - 1) & ~(page - 1));
     atomic_store(&p->begin, (uintptr_t)data);
     return 0;
@@ -162,17 +229,23 @@ void txm_map_close(txm_map *map)
         *map = (txm_map){.lost = map->lost};
         return;
     }
+    if (map->copy) {
+        free(map->copy);
+        *map = (txm_map){0};
+        return;
+    }
     atomic_store(&map->place->begin, 0);
+    atomic_store(&map->place->map, NULL);
     munmap((void *)map->data, map->bytes);
     map->data = NULL;
-    atomic_store(&map->place->map, NULL);
+    give_place(map->place);
 }
 
 /* The pages stay in the page cache, from which they come back without reading the disk, but do not count as memory of
  * the process. */
 void txm_map_drop_pages(const txm_map *map)
 {
-    if (map->data && !map->present)
+    if (map->data && !map->present && !map->copy)
         madvise((void *)(uintptr_t)map->data, map->bytes, MADV_DONTNEED);
 }
 
@@ -180,14 +253,22 @@ void txm_map_drop_pages(const txm_map *map)
 bool txm_map_catch(void *address)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)address & ~(page - 1);
-    for (place *p = atomic_load(&places); p; p = p->next) {
+    for (uint32_t i = 0; i < atomic_load(&made); i++) {
+        place *p = place_of(i);
+        if (!p)
+            continue;
         const uintptr_t begin = atomic_load(&p->begin), end = atomic_load(&p->end);
         txm_map *map = atomic_load(&p->map);
         if (!begin || at < begin || at >= end || !map || atomic_load(&p->begin) != begin)
             continue;
         /* The mark is set first, so that a thread which reads the zeros finds it. */
         atomic_store(&map->lost, true);
-        return mmap((void *)at, end - at, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+        if (mmap((void *)at, end - at, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
+            return true;
+        /* There are as many maps as the kernel allows, so this one has to go first. */
+        return munmap((void *)at, end - at) == 0 &&
+               mmap((void *)at, end - at, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) ==
+                   (void *)at;
     }
     return false;
 }
@@ -197,6 +278,8 @@ bool txm_map_is_whole(const txm_map *map)
     struct stat st;
     if (map->present)
         return fstat(map->fd, &st) == 0 && (uint64_t)st.st_size >= map->bytes;
+    if (map->copy)
+        return true;
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     uintptr_t last = ((uintptr_t)map->data + map->bytes - 1) & ~(page - 1);
     return madvise((void *)last, page, MADV_POPULATE_READ) == 0 || errno != EFAULT;

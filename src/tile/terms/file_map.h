@@ -26,7 +26,8 @@ typedef struct txm_map {
     int fd;
     uint8_t *present; /* a bit for each page that was read; NULL: the file is mapped */
     size_t present_bytes;
-    bool sealed; /* no more pages are read into it */
+    bool sealed;   /* no more pages are read into it */
+    uint8_t *copy; /* the whole file, because no more maps are allowed; NULL: it is not copied */
 } txm_map;
 
 /* Maps the first `bytes` bytes of a file; the descriptor may be closed afterwards. `map` must not move until it is
