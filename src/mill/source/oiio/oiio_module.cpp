@@ -132,6 +132,8 @@ Traits traits_of(const std::string &format)
 #define DIRECT(reader, name, noun, extensions, also, role, traits, ratio, magic) {name, {traits, ratio}},
 #define FORMAT(name, noun, extensions, also, role, traits, ratio, magic) {name, {traits, ratio}},
 #include "mill/source/format_table.h"
+#undef DIRECT
+#undef FORMAT
     };
     for (const auto &f : formats)
         if (format == f.name)
@@ -163,6 +165,8 @@ const char *lacked(const std::string &path)
 #define DIRECT(reader, name, noun, extensions, also, role, traits, ratio, magic) {name, noun, extensions},
 #define FORMAT(name, noun, extensions, also, role, traits, ratio, magic) {name, noun, extensions},
 #include "mill/source/format_table.h"
+#undef DIRECT
+#undef FORMAT
     };
     std::string extension = path.substr(path.rfind('.') + 1);
     for (char &c : extension)
