@@ -373,8 +373,7 @@ static bool move_kept(txm_cache *c, uint32_t slab)
             break;
         memcpy(txm_slot_pixels(c, to), txm_slot_pixels(c, from), bytes);
         txm_slot *old = txm_slot_at(c, from), *fresh = txm_slot_at(c, to);
-        *fresh =
-            (txm_slot){.entry = old->entry, .stamp = fresh->stamp, .state = old->state, .age = old->age, .kept = true};
+        *fresh = (txm_slot){.entry = old->entry, .stamp = fresh->stamp, .state = old->state, .kept = true};
         old->kept = false;
         txm_entry_set(c, fresh->entry, to);
         moved[count++] = from;
