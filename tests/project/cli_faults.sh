@@ -80,7 +80,7 @@ check deep-named says "File name too long"
 check deep-others-made test "$(find tree/open tree/shut -name '*.tx' | wc -l)" -eq 2
 rm -r tree/deep tree/open/blender_tx tree/shut/inner/blender_tx
 program=program
-mkdir $program && cp "$TXMILL" "${TXMILL%/*}"/libtx*.so.0 $program/ && cp "${TXMILL_PLUGINS:-$repo/build}"/txmill-oiio* $program/ 2>/dev/null
+copy_program $program && cp "${TXMILL_PLUGINS:-$repo/build}"/txmill-oiio* $program/ 2>/dev/null
 nobody() {
     run setpriv --reuid 65534 --regid 65534 --clear-groups -- env TXMILL_PLUGINS="$work/$program" LSAN_OPTIONS= \
         "$work/$program/txmill" "$@"

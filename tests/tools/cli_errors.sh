@@ -148,7 +148,7 @@ old=$(md5sum <"blender_tx/rgb8.png$srgb")
 as_nobody() { run setpriv --reuid 65534 --regid 65534 --clear-groups -- "$@"; }
 # If folders above the program are closed to others, the user nobody cannot run it, but can run a copy in the scratch
 # folder.
-mkdir program && cp "$TXMILL" "${TXMILL%/*}"/libtx*.so.0 program/ && cp "${TXMILL_PLUGINS:-$repo/build}"/txmill-oiio* program/ 2>/dev/null
+copy_program program && cp "${TXMILL_PLUGINS:-$repo/build}"/txmill-oiio* program/ 2>/dev/null
 if [ "$(id -u)" -eq 0 ] && as_nobody env TXMILL_PLUGINS="$work/program" "$work/program/txmill" --version && rc_is 0; then
     nobody() { as_nobody env TXMILL_PLUGINS="$work/program" ASAN_OPTIONS="${ASAN_OPTIONS:-}" LSAN_OPTIONS= \
         "$work/program/txmill" "$@"; }

@@ -277,7 +277,7 @@ for signal in TERM:143 HUP:129; do
 done
 # So does one that waits for the process in which an encoder computes.
 if [ -f "${TXMILL_PLUGINS:-$repo/build}/txmill-oiio-worker" ]; then
-    mkdir slow && cp "$TXMILL" "${TXMILL%/*}"/libtx*.so.0 slow/
+    copy_program slow
     printf '#!/bin/sh\necho $$ >"%s/slow/pid"\nwhile :; do :; done\n' "$work" >slow/txmill-oiio-worker && chmod +x slow/txmill-oiio-worker
     slowly=$(find batch-cache -name '*.tx' | head -n 1)
     TXMILL_PLUGINS="$work/slow" "$TXMILL" extract -o slow.png "$slowly" >out 2>err &

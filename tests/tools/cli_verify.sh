@@ -141,7 +141,7 @@ check deep-without-tmpdir-no-verdict test ! -s out -o "$(grep -c 'TXM-60' out)" 
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
     mkdir closed && cp "$golden/rgb8.png" closed/hidden.png && txm make -q -d "$PWD/open" closed/hidden.png
     chmod 700 closed && chmod 755 . open
-    mkdir own && cp "$TXMILL" "${TXMILL%/*}"/libtx*.so.0 own/ && for c in info verify; do
+    copy_program own && for c in info verify; do
         run setpriv --reuid 65534 --regid 65534 --clear-groups env LSAN_OPTIONS=detect_leaks=0 "$PWD/own/txmill" $c open/*.tx
         check "closed-folder-$c" prints "cannot be examined"
         check "closed-folder-$c-not-missing" test "$(grep -c -e 'not there' -e 'no file at' out)" -eq 0
