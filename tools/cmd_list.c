@@ -131,9 +131,9 @@ static txm_status list_scene(const txm_project_contexts *contexts, size_t index,
 static void explain(const char *path, txm_error *err)
 {
     const char *noun;
-    const txm_path_kind scene = txm_path_scene(path);
+    const txm_scene_format *format = txm_scene_format_of(path);
     const txm_file_kind kind = txm_kind_of_file(path, &noun);
-    if (err->status != TXM_STATUS_CORRUPT || scene == TXM_PATH_XML || scene == TXM_PATH_USD || kind == TXM_FILE_BLEND ||
+    if (err->status != TXM_STATUS_CORRUPT || (format && !format->begins) || kind == TXM_FILE_BLEND ||
         kind == TXM_FILE_PACKED) {
         return; /* a damaged scene */
     }
@@ -160,7 +160,8 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* XML that was found in a folder may be anything; XML that was named is meant to be a scene. */
+/* What was found in a folder, by an extension that other programs use too, may be anything; what was named is meant to
+ * be a scene. */
 static bool is_wanted(const txm_input *input, const txm_operands *operands)
 {
     bool named = false, searched = false;
@@ -168,7 +169,8 @@ static bool is_wanted(const txm_input *input, const txm_operands *operands)
         named |= !strcmp(operands->items[i], input->path);
         searched |= is_folder(operands->items[i]);
     }
-    return named || !searched || txm_path_scene(input->path) != TXM_PATH_XML || txm_here_is_scene(input->path);
+    const txm_scene_format *format = txm_scene_format_of(input->path);
+    return named || !searched || !format || !format->mark || txm_here_is_scene(input->path);
 }
 
 /* Lists scenes one after the other, with a blank line between them; returns how many there were. */
@@ -223,10 +225,22 @@ static void explain_folder(const char *path, txm_error *err)
     free(word);
 }
 
-/* The files that are searched for in folders. */
+enum { MOST_EXTENSIONS = 32 };
+
+/* The files that are searched for in folders are those of all formats. */
 static int run_list(void *p, const txm_operands *operands)
 {
-    static const char *const scenes[] = {"*.blend", "*.usd", "*.usda", "*.usdc", "*.usdz", "*.mtlx", "*.xml", NULL};
+    static char globs[MOST_EXTENSIONS][16];
+    static const char *scenes[MOST_EXTENSIONS + 1];
+    size_t extensions = 0;
+    for (size_t i = 0; txm_scene_format_at(i); i++)
+        for (const char *at = txm_scene_format_at(i)->extensions; *at && extensions < MOST_EXTENSIONS;) {
+            const size_t n = strcspn(at, " ");
+            snprintf(globs[extensions], sizeof globs[0], "*.%.*s", (int)n, at);
+            scenes[extensions] = globs[extensions];
+            extensions++;
+            at += n + (at[n] == ' ');
+        }
     list_args *args = p;
     const txm_files_how how = {.command = "list", .what = "scene", .usual = scenes};
     txm_tally tally = {0};

@@ -24,6 +24,7 @@
 #include "tools/output/line.h"
 #include "tools/output/say.h"
 #include "txmill/format.h"
+#include "txmill/scene.h"
 
 /* No input was processed, so the total in the last line is 0. */
 static int usage_error(const txm_error *err)
@@ -142,7 +143,7 @@ static const char *command_for_file(const char *path)
     bool there = stat(path, &st) == 0;
     if (txm_path_has_ext(path, "tx"))
         return "info";
-    if (there || txm_is_image_name(path) || txm_path_scene(path) != TXM_PATH_NONE || strpbrk(path, "/*@"))
+    if (there || txm_is_image_name(path) || txm_scene_format_of(path) || strpbrk(path, "/*@"))
         return "make";
     return NULL;
 }

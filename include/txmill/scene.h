@@ -31,6 +31,20 @@
 extern "C" {
 #endif
 
+/* A format of scenes. Strings are static. */
+typedef struct txm_scene_format {
+    const char *id;         /* "blend", "cycles-xml", "usd" */
+    const char *noun;       /* "USD" */
+    const char *extensions; /* without dots, in lower case, separated by blanks; the extension decides the format */
+    const char *mark;       /* text near the beginning of a scene, if other files have the extension too; else NULL */
+    bool begins;            /* the first bytes tell it from every other format */
+} txm_scene_format;
+
+/* The formats one after the other; NULL behind the last one. */
+TXM_API const txm_scene_format *txm_scene_format_at(size_t index);
+/* The format that a file has by its name, which need not exist. NULL: it is not named like a scene. */
+TXM_API const txm_scene_format *txm_scene_format_of(const char *path);
+
 /* A scene in memory, with the libraries that it links. */
 typedef struct txm_blend txm_blend;
 
@@ -187,7 +201,7 @@ typedef struct txm_blend_info {
     unsigned pointer_bytes;
     bool big_endian;
     const char *working_space; /* scene-linear space of the file (5.1 and later); NULL: the config's */
-    const char *format;        /* "blend", "cycles-xml", "usd"; versions are 0 for all but "blend" */
+    const char *format;        /* id of its txm_scene_format; versions are 0 for all but "blend" */
 } txm_blend_info;
 
 /* Reads a scene. `options` may be NULL. A library that is missing or broken is reported by txm_blend_library_at and

@@ -62,17 +62,6 @@ bool txm_path_has_ext(const char *path, const char *ext)
     return *own && txm_casecmp(own + 1, ext + (*ext == '.')) == 0;
 }
 
-txm_path_kind txm_path_scene(const char *path)
-{
-    static const char *const usd[] = {"usd", "usda", "usdc", "usdz", "mtlx"};
-    for (size_t i = 0; i < sizeof usd / sizeof *usd; i++)
-        if (txm_path_has_ext(path, usd[i]))
-            return TXM_PATH_USD;
-    return txm_path_has_ext(path, "xml")     ? TXM_PATH_XML
-           : txm_path_has_ext(path, "blend") ? TXM_PATH_BLEND
-                                             : TXM_PATH_NONE;
-}
-
 /* Copies at most `limit` bytes, and never cuts a UTF-8 sequence. */
 size_t txm_path_cut(const char *name, size_t limit)
 {

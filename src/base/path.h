@@ -23,9 +23,6 @@ char *txm_path_join(const char *dir, const char *name);
 const char *txm_path_ext(const char *path);
 /* Compares the extension with "exr" or ".exr", ignoring case. */
 bool txm_path_has_ext(const char *path, const char *ext);
-/* The kind of scene that a file's name denotes; a .xml file may also be something else. */
-typedef enum txm_path_kind { TXM_PATH_NONE, TXM_PATH_BLEND, TXM_PATH_XML, TXM_PATH_USD } txm_path_kind;
-txm_path_kind txm_path_scene(const char *path);
 /* The most bytes of a name, up to `limit`, that do not cut a UTF-8 sequence, since some file systems refuse invalid
  * names. */
 size_t txm_path_cut(const char *name, size_t limit);

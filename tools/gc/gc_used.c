@@ -19,6 +19,7 @@
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/say.h"
+#include "txmill/scene.h"
 
 /* The results for the images of one scene or list. */
 typedef struct source {
@@ -92,7 +93,7 @@ static void note_used(void *user, const txm_batch_file *file)
     finding *f = user;
     const txm_error *err = file->err;
     const char *origin = file->input->origin;
-    bool scene = txm_path_scene(file->input->path) != TXM_PATH_NONE,
+    bool scene = txm_scene_format_of(file->input->path) != NULL,
          gone = err->status == TXM_STATUS_NOT_FOUND && !scene && origin;
     source *from = origin ? source_of(f, origin) : NULL;
     if (origin && !from) {
@@ -149,7 +150,7 @@ static txm_status add_scene_input(txm_inputs *inputs, const char *name, txm_erro
 {
     size_t before = txm_inputs_count(inputs);
     txm_status status = txm_inputs_add(inputs, name, err);
-    if (status == TXM_OK && txm_inputs_count(inputs) == before && txm_path_scene(name) == TXM_PATH_NONE)
+    if (status == TXM_OK && txm_inputs_count(inputs) == before && !txm_scene_format_of(name))
         status = txm_fail(err, TXM_STATUS_USAGE, "--keep-for %s: contains no image; nothing is removed", name);
     return status;
 }

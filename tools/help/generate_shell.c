@@ -14,28 +14,27 @@
 
 #include "tools/help/generate.h"
 #include "txmill/format.h"
+#include "txmill/scene.h"
 
 /* fish, bash and zsh all take # for a comment. */
 static const char header[] = "# Generated from the tables of options of txmill %s.\n";
-
-#define SCENES "blend xml usd usda usdc usdz mtlx"
 
 /* Files that complete a value, by their extensions; without any, all files match. */
 typedef struct file_kind {
     const char *values;
     const char *extensions; /* in lower case, separated by blanks */
-    bool images;            /* images that txmill converts complete it as well */
+    bool scenes, images;    /* scenes, and images that txmill converts, complete it as well */
 } file_kind;
 
 static const file_kind kinds[] = {
-    {TXM_VALUES_FILE, "", false},
-    {TXM_VALUES_TX, "tx", false},
-    {TXM_VALUES_TX_OR_IMAGE, "tx ptx", true},
-    {TXM_VALUES_IMAGE, SCENES, true},
-    {TXM_VALUES_SCENE, SCENES, false},
-    {TXM_VALUES_LOG, "jsonl json log", false},
-    {TXM_VALUES_CONFIG, "ocio ocioz", false},
-    {TXM_VALUES_PAGE, "html htm", false},
+    {TXM_VALUES_FILE, "", false, false},
+    {TXM_VALUES_TX, "tx", false, false},
+    {TXM_VALUES_TX_OR_IMAGE, "tx ptx", false, true},
+    {TXM_VALUES_IMAGE, "", true, true},
+    {TXM_VALUES_SCENE, "", true, false},
+    {TXM_VALUES_LOG, "jsonl json log", false, false},
+    {TXM_VALUES_CONFIG, "ocio ocioz", false, false},
+    {TXM_VALUES_PAGE, "html htm", false, false},
 };
 
 /* NULL if files do not complete it. */
@@ -59,15 +58,25 @@ static void put_alternatives(FILE *out, const char *words)
         fputc(*words == ' ' ? '|' : *words, out);
 }
 
+static bool has_extensions(const file_kind *kind)
+{
+    return *kind->extensions || kind->scenes || kind->images;
+}
+
 /* Writes the extensions of a kind that has some as alternatives of a pattern: "html|htm". */
 static void put_extensions(FILE *out, const file_kind *kind)
 {
-    const char *extensions;
+    const char *extensions, *before = *kind->extensions ? "|" : "";
     put_alternatives(out, kind->extensions);
+    for (size_t i = 0; kind->scenes && txm_scene_format_at(i); i++, before = "|") {
+        fputs(before, out);
+        put_alternatives(out, txm_scene_format_at(i)->extensions);
+    }
     for (size_t i = 0; kind->images && (extensions = txm_image_extensions(i)); i++)
         if (*extensions) {
-            fputc('|', out);
+            fputs(before, out);
             put_alternatives(out, extensions);
+            before = "|";
         }
 }
 
@@ -88,7 +97,7 @@ static void bash_values(FILE *out, const char *values)
         fputs("_txmill_spaces", out);
     } else if (is_folders(values)) {
         fputs("mapfile -t COMPREPLY < <(compgen -d -- \"$cur\")", out);
-    } else if (kind && *kind->extensions) {
+    } else if (kind && has_extensions(kind)) {
         fputs("_txmill_files '", out);
         put_extensions(out, kind);
         fputs("'", out);
@@ -228,9 +237,9 @@ static void zsh_values(FILE *out, const char *values)
     const file_kind *kind = kind_of(values);
     if (is_spaces(values)) {
         fputs("->spaces", out);
-    } else if (kind && *kind->extensions) {
+    } else if (kind && has_extensions(kind)) {
         /* Parentheses around a single extension would be a glob qualifier. */
-        bool many = kind->images || strchr(kind->extensions, ' ');
+        bool many = kind->images || kind->scenes || strchr(kind->extensions, ' ');
         fputs(many ? "_files -g \"(#i)*.(" : "_files -g \"(#i)*.", out);
         put_extensions(out, kind);
         fputs(many ? ")\"" : "\"", out);
@@ -381,7 +390,7 @@ static void fish_option(void *user, const txm_option_group *group, const txm_opt
     const file_kind *kind = kind_of(option->values);
     if (is_spaces(option->values))
         fputs(" -x -a '(txmill colorspaces --names 2>/dev/null)'", f->out);
-    else if (kind && *kind->extensions)
+    else if (kind && has_extensions(kind))
         fish_files(f->out, kind, "-x");
     else if (kind)
         fputs(" -r -F", f->out);
@@ -465,7 +474,7 @@ void txm_generate_fish(FILE *out)
             continue;
         }
         const file_kind *kind = kind_of((*c)->operand_values);
-        if (!kind || *kind->extensions) {
+        if (!kind || has_extensions(kind)) {
             fprintf(out, "complete -c txmill -n '__txmill_runs %s'", (*c)->name);
             if (kind)
                 fish_files(out, kind, "-f");

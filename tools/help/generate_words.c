@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Passes the words of use_table.h, and of lint, on to what is not written in C: JSON schemas, the manual, the Python
- * package and with it the extension for Blender.
+ * Passes the words of use_table.h, of lint and of scene formats on to what is not written in C: JSON schemas, the
+ * manual, the Python package and with it the extension for Blender.
  */
 #include <ctype.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "tile/terms/use_table.h"
 #include "tools/help/generate.h"
 #include "txmill/batch.h"
+#include "txmill/scene.h"
 
 typedef struct word {
     const char *list, *text, *meaning; /* the meaning is NULL for names of JSON members */
@@ -46,9 +47,12 @@ static void put_line(FILE *out, const word *before, const word *w)
     fprintf(out, "%s\t%s\n", w->list, w->text);
 }
 
+/* Formats of scenes are words of the schemas alone. */
 void txm_generate_words(FILE *out)
 {
     each_word(out, put_line);
+    for (size_t i = 0; txm_scene_format_at(i); i++)
+        fprintf(out, "scene-format\t%s\n", txm_scene_format_at(i)->id);
 }
 
 /* NO_IMAGE = "no-image", in a class for each list. */

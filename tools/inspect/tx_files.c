@@ -24,6 +24,7 @@
 #include "tools/ptex/ptex_files.h"
 #include "txmill/format.h"
 #include "txmill/guard.h"
+#include "txmill/scene.h"
 #include "txtile/describe.h"
 
 #define AT(member) .offset = offsetof(txm_tx_files_args, member)
@@ -334,8 +335,7 @@ bool txm_tx_explain_other(const char *path, txm_error *err)
     char md5[33];
     const char *noun;
     const bool image = txm_kind_of_file(path, &noun) == TXM_FILE_IMAGE && txm_is_image_name(path);
-    if (txm_tx_name_parse(txm_path_base(path), &bytes, &version, md5) ||
-        (!image && txm_path_scene(path) == TXM_PATH_NONE))
+    if (txm_tx_name_parse(txm_path_base(path), &bytes, &version, md5) || (!image && !txm_scene_format_of(path)))
         return false;
     txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: is %s", path, noun);
     txm_tx_explain(path, err);
@@ -352,7 +352,7 @@ void txm_tx_explain(const char *path, txm_error *err)
     const char *noun;
     if (txm_kind_of_file(path, &noun) == TXM_FILE_TX)
         return; /* something else is wrong */
-    bool scene = txm_path_scene(path) != TXM_PATH_NONE;
+    const bool scene = txm_scene_format_of(path) != NULL;
     char *word = txm_shell_path(path);
     const char *quoted = word ? word : path;
     txm_error_clear(err);

@@ -25,8 +25,8 @@ static void print_scene(const txm_list_report *report)
     txm_print_safe(report->scene);
     if (!strcmp(info->format, "blend"))
         printf(": Blender %d.%d.%d, %s", info->version / 100, info->version % 100, info->subversion, info->compression);
-    else
-        printf(": %s", !strcmp(info->format, "usd") ? "USD" : "XML of Cycles");
+    else if (txm_scene_format_of(info->path))
+        printf(": %s", txm_scene_format_of(info->path)->noun);
     if (info->working_space) {
         printf(", working space ");
         txm_print_safe(info->working_space);

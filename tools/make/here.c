@@ -21,28 +21,28 @@
 #include "base/shell.h"
 #include "tools/output/say.h"
 #include "txmill/format.h"
+#include "txmill/scene.h"
 
 /* A folder of a million files is not searched to the end for a suggestion. */
-enum { MOST_ENTRIES = 20000, XML_HEAD_BYTES = 1024 };
+enum { MOST_ENTRIES = 20000, HEAD_BYTES = 1024 };
 
 /* XML may be anything. */
-static bool is_cycles_xml(const char *path)
+static bool has_mark(const char *path, const char *mark)
 {
-    char head[XML_HEAD_BYTES + 1];
+    char head[HEAD_BYTES + 1];
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    const ssize_t n = fd < 0 ? 0 : read(fd, head, XML_HEAD_BYTES);
+    const ssize_t n = fd < 0 ? 0 : read(fd, head, HEAD_BYTES);
     if (fd >= 0)
         close(fd);
     head[n > 0 ? n : 0] = 0;
-    return strstr(head, "<cycles") != NULL;
+    return strstr(head, mark) != NULL;
 }
 
 bool txm_here_is_scene(const char *path)
 {
     struct stat st;
-    const txm_path_kind kind = txm_path_scene(path);
-    return kind != TXM_PATH_NONE && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-           (kind != TXM_PATH_XML || is_cycles_xml(path));
+    const txm_scene_format *format = txm_scene_format_of(path);
+    return format && stat(path, &st) == 0 && S_ISREG(st.st_mode) && (!format->mark || has_mark(path, format->mark));
 }
 
 static int by_name(const void *a, const void *b)

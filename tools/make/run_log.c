@@ -22,6 +22,7 @@
 #include "base/text_file.h"
 #include "tools/output/exits.h"
 #include "tools/output/words.h"
+#include "txmill/scene.h"
 
 /* An object has only paths and numbers, so longer lines are refused. */
 enum { MAX_LINE_BYTES = 16 << 20, KNOWN_VERSION = 1 };
@@ -216,7 +217,7 @@ static txm_status add_once(adding *a, const char *path, bool *is_new, txm_error 
 static bool is_scene(const char *origin)
 {
     struct stat st;
-    return origin && (txm_path_scene(origin) != TXM_PATH_NONE || (stat(origin, &st) == 0 && S_ISDIR(st.st_mode)));
+    return origin && (txm_scene_format_of(origin) || (stat(origin, &st) == 0 && S_ISDIR(st.st_mode)));
 }
 
 /* Inputs that failed or were skipped have no tx file from this run. */

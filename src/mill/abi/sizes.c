@@ -35,6 +35,7 @@
     FIXED(txm_blend_image_file, 24) \
     RETURNED(txm_blend_info) \
     RETURNED(txm_blend_library) \
+    RETURNED(txm_scene_format) \
     SIZED(txm_blend_options) \
     FIXED(txm_blend_packed_file, 24) \
     FIXED(txm_blend_user, 48) \

@@ -19,6 +19,7 @@
 #include "base/options.h"
 #include "base/path.h"
 #include "mill/farm/pattern.h"
+#include "txmill/scene.h"
 
 /* The most folders that are read to suggest a name in other case: a list of a million missing files must not read their
  * folder a million times. */
@@ -158,7 +159,7 @@ txm_status txm_inputs_add_file(txm_inputs *inputs, const char *path, const txm_i
 {
     txm_input e = *settings;
     e.path = path;
-    if (!inputs->options.scene || txm_path_scene(path) == TXM_PATH_NONE)
+    if (!inputs->options.scene || !txm_scene_format_of(path))
         return txm_inputs_add_entry(inputs, &e, err);
     if (!e.colorspace && !e.alpha && !e.output)
         return inputs->options.scene(inputs->options.scene_user, inputs, path, settings, err);

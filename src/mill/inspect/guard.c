@@ -22,6 +22,7 @@
 #include "txmill/inspect.h"
 #include "txmill/out_file.h"
 #include "txmill/picture.h"
+#include "txmill/scene.h"
 #include "txtile/describe.h"
 
 /* The marks of txmill's files are near the beginning; TIFF has its texts at the end. */
@@ -151,7 +152,7 @@ static bool is_precious(const char *path)
     const txm_file_kind kind = txm_kind_of_file(path, NULL);
     const bool known = kind != TXM_FILE_OTHER && kind != TXM_FILE_PAGE && kind != TXM_FILE_PACKED;
     read_head(path, false, &h);
-    return known || txm_path_scene(path) != TXM_PATH_NONE || (txm_is_image_name(path) && memchr(h.data, 0, h.bytes));
+    return known || txm_scene_format_of(path) || (txm_is_image_name(path) && memchr(h.data, 0, h.bytes));
 }
 
 /* Whether the file has the mark of a kind that people edit with programs which keep it. */

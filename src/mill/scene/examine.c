@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "mill/scene/formats.h"
 #include "mill/scene/scene.h"
 
 enum { MAX_STEPS = 1 << 16, MAX_TOTAL_STEPS = 1 << 26, MAX_DEPTH = 16 };
@@ -242,11 +243,10 @@ static bool same_space(const txm_blend_image *a, const txm_blend_image *b)
 bool txm_blend_report_normal(txm_blend *blend, size_t i)
 {
     const txm_blend_image *image = &blend->images.data[i];
-    const bool usd = !strcmp(blend->info.format, "usd");
+    const txm_scene_reader *format = txm_scene_reader_of(blend->info.format);
     return add_finding(blend, "normal-map-color", i,
-                       txm_asprintf("image \"%s\" feeds a %s but is in %s: set it to %s", image->name,
-                                    usd ? "normal input" : "Normal Map node", space_name(image),
-                                    usd ? "raw" : "Non-Color"));
+                       txm_asprintf("image \"%s\" feeds a %s but is in %s: set it to %s", image->name, format->normal,
+                                    space_name(image), format->data));
 }
 
 /* Both findings are mistakes in nearly every scene that has them. */

@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "base/words.h"
 #include "mill/color/config.h"
+#include "mill/scene/formats.h"
 #include "mill/scene/nodes.h"
 
 /* There are two reasons: memory is exhausted, or the scene needs more than its limit. */
@@ -68,7 +69,7 @@ static txm_status fill_info(txm_blend *blend, txm_error *err)
     return TXM_OK;
 }
 
-static txm_status read_blend(txm_blend *blend, const char *path, txm_error *err)
+txm_status txm_blend_read_blend(txm_blend *blend, const char *path, txm_error *err)
 {
     txm_status status = txm_blend_link(blend, path, err);
     if (status == TXM_OK) {
@@ -80,17 +81,11 @@ static txm_status read_blend(txm_blend *blend, const char *path, txm_error *err)
     return status == TXM_OK && blend->lint ? txm_blend_examine(blend, err) : status;
 }
 
-/* The extension decides the format, as in the programs that write these files. */
+/* A file with another extension is taken for a .blend file, whatever it is called. */
 static txm_status read_scene(txm_blend *blend, const char *path, txm_error *err)
 {
-    switch (txm_path_scene(path)) {
-    case TXM_PATH_XML:
-        return txm_blend_read_xml(blend, path, err);
-    case TXM_PATH_USD:
-        return txm_blend_read_usd(blend, path, err);
-    default:
-        return read_blend(blend, path, err);
-    }
+    const txm_scene_format *format = txm_scene_format_of(path);
+    return txm_scene_reader_of(format ? format->id : "blend")->read(blend, path, err);
 }
 
 /* On failure *out is NULL; libraries that fail are reported in a scene that opens. */

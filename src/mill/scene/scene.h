@@ -57,6 +57,9 @@ enum {
 /* Reports that an allocation in the scene's store failed. */
 txm_status txm_blend_exhausted(const txm_blend *blend, txm_error *err);
 
+/* Reads a .blend file; the readers of other formats are in nodes.h. */
+txm_status txm_blend_read_blend(txm_blend *blend, const char *path, txm_error *err);
+
 /* Opens the scene's file `path` (absolute) and all files that it links: fills in files, libraries and, in the models,
  * what is reached and what placeholders represent. */
 txm_status txm_blend_link(txm_blend *blend, const char *path, txm_error *err);

@@ -13,6 +13,7 @@
 
 #include "base/path.h"
 #include "mill/scene/digest.h"
+#include "mill/scene/formats.h"
 #include "mill/scene/locate.h"
 #include "mill/scene/scene.h"
 #include "mill/scene/scene_scan.h"
@@ -465,6 +466,7 @@ START_TEST(findings_need_links)
         txm_blend *blend = new_blend();
         txm_error err = {0};
         blend->lint = lints[i];
+        blend->info.format = "blend";
         ck_assert_int_eq(txm_blend_link(blend, path, &err), TXM_OK);
         ck_assert_int_eq(txm_blend_collect(blend, &err), TXM_OK);
         ck_assert_uint_eq(blend->findings.count, 0);
@@ -795,11 +797,35 @@ START_TEST(zstd_jumps_by_its_table)
 }
 END_TEST
 
+/* ---- formats ---------------------------------------------------------------------------------------------------- */
+
+START_TEST(names_have_formats)
+{
+    static const char *const names[][2] = {
+        {"a.blend", "blend"}, {"b/a.BLEND", "blend"}, {"a.xml", "cycles-xml"}, {"a.usd", "usd"},     {"a.usda", "usd"},
+        {"a.b.USDZ", "usd"},  {"a.mtlx", "usd"},      {"a.blend1", NULL},      {"blend", NULL},      {".blend", NULL},
+        {"a.", NULL},         {"a.usdx", NULL},       {"usd.d/a", NULL},       {"a.usd usda", NULL}, {"", NULL}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const txm_scene_format *f = txm_scene_format_of(names[i][0]);
+        ck_assert_msg(names[i][1] ? f && !strcmp(f->id, names[i][1]) : !f, "%s", names[i][0]);
+    }
+    ck_assert_ptr_null(txm_scene_format_of(NULL));
+    ck_assert_ptr_null(txm_scene_reader_of("abc"));
+    size_t count = 0;
+    for (; txm_scene_format_at(count); count++) {
+        const txm_scene_format *f = txm_scene_format_at(count);
+        ck_assert_ptr_eq(&txm_scene_reader_of(f->id)->shown, f);
+        ck_assert(*f->noun && *f->extensions && txm_scene_reader_of(f->id)->read);
+    }
+    ck_assert_uint_eq(count, 3);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("parts of blend");
     TCase *t = add_case(suite, "files");
-    add_tests(t, stores_keep_to_their_bound, hostile_lists_end, trees_keep_what_is_asked_for,
+    add_tests(t, names_have_formats, stores_keep_to_their_bound, hostile_lists_end, trees_keep_what_is_asked_for,
               digests_without_room_fail);
     tcase_add_loop_test(t, fields_read_the_same_in_any_layout, 0, LAYOUTS);
     tcase_add_loop_test(t, images_are_digested_as_stored, 0, LAYOUTS);
