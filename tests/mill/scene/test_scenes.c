@@ -167,7 +167,8 @@ START_TEST(refused_memory)
             return;
         }
         /* If there is no memory for the name of a folder, the helper is not searched there. */
-        ck_assert_msg(status == TXM_STATUS_NO_MEMORY || (_i == 1 && (status == TXM_STATUS_UNSUPPORTED || status == TXM_STATUS_NOT_INSTALLED)) ||
+        ck_assert_msg(status == TXM_STATUS_NO_MEMORY ||
+                          (_i == 1 && (status == TXM_STATUS_UNSUPPORTED || status == TXM_STATUS_NOT_INSTALLED)) ||
                           (status == TXM_OK && images == (_i == 0 ? 3 : 1)),
                       "%ld: %d %s", n, (int)status, err.message);
         ck_assert_msg(live == 0, "%ld: %ld left", n, live);

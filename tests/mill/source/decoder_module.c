@@ -85,7 +85,7 @@ static txm_status open_image(const char *path, const txm_source_options *options
         free(f);
         return fail(err, TXM_STATUS_CORRUPT, path, "a decoder's words");
     }
-    info->width = strcmp(f->deed, "lie in open") == 0 ? 1000000 : 5;
+    info->width = strcmp(f->deed, "lie in open") == 0 ? 2000000 : 5;
     info->height = 7;
     info->file_channels = info->channels = 3;
     strcpy(info->format, "fake");
