@@ -1,8 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """txmill in Blender: a panel that shows the state of the scene's tx files, with buttons that make and explain them."""
-from . import before_render, blend, estimate, export_scene, jobs, operators, panel, preferences, status
+try:
+    from . import before_render, blend, estimate, export_scene, jobs, operators, panel, preferences, status
+except ModuleNotFoundError as missing:
+    if missing.name != "txmill":
+        raise
+    from . import not_unpacked
 
-_modules = (preferences, blend, jobs, status, operators, export_scene, estimate, panel, before_render)
+    _modules = (not_unpacked,)
+else:
+    _modules = (preferences, blend, jobs, status, operators, export_scene, estimate, panel, before_render)
 
 
 def register():

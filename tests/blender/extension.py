@@ -50,7 +50,8 @@ def alone(folder):
     check("bundled-program", found and text.endswith(", " + bundled()), text)
     there = [os.path.join(top, "txmill") for top in os.environ["PATH"].split(":") if os.path.exists(os.path.join(top, "txmill"))]
     check("bundled-alone", not there and "TXMILL" not in os.environ and not os.path.exists("/host/bin"), there)
-    for name in (bundled(), os.path.join(os.path.dirname(os.path.dirname(bundled())), "lib", "txmill", "txmill-oiio-worker")):
+    modules = os.path.join(os.path.dirname(os.path.dirname(bundled())), "lib", "txmill")
+    for name in (bundled(), os.path.join(modules, "txmill-oiio-worker"), os.path.join(modules, "txmill-stream")):
         said = subprocess.run([name, "--version"], env={"LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True, text=True).stdout
         paths = re.findall(r"=> (\S+)", said)
         check("bundled-libraries, %s" % os.path.basename(name), paths and "not found" not in said and
@@ -781,9 +782,32 @@ def export_gaps(folder):
         check("gaps-named: %s" % what.partition(" is left out")[0], what in text, (result, text))
 
 
+def wheel_missing(folder):
+    """Where Blender could not unpack the wheel, the extension says so, and is whole again when it could."""
+    import addon_utils
+
+    def enabled():
+        addon_utils.disable(MODULE)
+        for name in [name for name in sys.modules if name == MODULE or name.startswith(MODULE + ".")]:
+            del sys.modules[name]
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+            module = addon_utils.enable(MODULE)
+        return module, out.getvalue()
+
+    kept = {name: sys.modules.pop(name) for name in list(sys.modules) if name == "txmill" or name.startswith("txmill.")}
+    sys.modules["txmill"] = None  # cannot be imported
+    module, said = enabled()
+    check("wheel-missing", module and "could not unpack" in said and ".local" in said and "Traceback" not in said and
+          not hasattr(bpy.types, "TXMILL_OT_make"), said)
+    sys.modules.update(kept)
+    module, said = enabled()
+    check("wheel-there-again", module and not said and part("preferences").version("")[0], said)
+
+
 def main():
     folder = sys.argv[sys.argv.index("--") + 1]
-    for test in (alone, odd_names, read_only, make_and_explain, unsaved_and_working_space, setting_wrong, before_render, cancel, program_missing, odd_programs, export, export_nodes, export_world, export_surfaces, export_as_rendered, estimated, studio, export_gaps):
+    for test in (alone, wheel_missing, odd_names, read_only, make_and_explain, unsaved_and_working_space, setting_wrong, before_render, cancel, program_missing, odd_programs, export, export_nodes, export_world, export_surfaces, export_as_rendered, estimated, studio, export_gaps):
         test(folder)
     # The render that follows runs in another Blender.
     part("preferences").get().before_render = True
