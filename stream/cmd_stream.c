@@ -340,6 +340,7 @@ static int run_stream(void *p, const stm_operands *operands)
     txm_status damage = TXM_OK;
     if (a->json)
         stm_finish_in_json("txmill.stream", TXM_STREAM_SCHEMA_VERSION);
+    stm_advise_for_scenes();
     stm_say_set_level(a->quiet ? STM_SAY_ERROR : STM_SAY_INFO);
     txm_status status = check_operands(a, operands, &verb, &err);
     if (status == TXM_OK)

@@ -48,6 +48,8 @@ static int run(const stm_command *command, int argc, char **argv)
     snprintf(schema, sizeof schema, "txmill.%s", command->name);
     if (wants_json(command, argc, argv))
         stm_finish_in_json(schema, command->schema_version);
+    else
+        stm_lines_install();
     stm_parse_outcome outcome = STM_PARSE_FAILED;
     if (!operands.items || !args)
         stm_no_memory(&err, NULL);

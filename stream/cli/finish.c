@@ -158,9 +158,22 @@ void stm_results_missing(void)
     atomic_store(&missing, true);
 }
 
+static bool reads_scenes;
+
+void stm_advise_for_scenes(void)
+{
+    reads_scenes = true;
+}
+
 /* Imperative sentences that name a command or an option if possible. */
 static const char *next_step(txm_status status)
 {
+    if (!reads_scenes && status == TXM_STATUS_NOT_FOUND)
+        return "check the names, and whether the share is mounted";
+    if (!reads_scenes && status == TXM_STATUS_CORRUPT)
+        return "copy these files again: they are damaged or truncated";
+    if (!reads_scenes && status == TXM_STATUS_UNSUPPORTED)
+        return "give files of the formats that the messages name";
     switch (status) {
     case TXM_STATUS_USAGE:
         return "correct the names or options as the messages above say";
@@ -231,7 +244,7 @@ static int finish(txm_status status, size_t total)
     const size_t failed = status == TXM_OK ? 0 : total;
     stm_say_status("%s", "");
     errno = 0;
-    const bool lost = fflush(stdout) || ferror(stdout);
+    const bool lost = !stm_lines_end();
     bool retry = atomic_load(&missing);
     if (lost && !reader_left()) {
         stm_say(STM_SAY_ERROR, "standard output: writing failed%s%s; results are missing", errno ? ": " : "",

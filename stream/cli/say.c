@@ -103,19 +103,25 @@ static void put(const char *text)
     }
 }
 
-/* A line is written with one call, so that lines of several processes on one terminal do not mix. */
+/* Lines of several threads do not mix. */
 static void put_line(const char *prefix, const char *format, va_list args)
 {
     char raw[LINE];
     unsigned columns;
     vsnprintf(raw, sizeof raw, format, args);
-    char *clean = shown(raw, &columns), *line = clean ? stm_asprintf("%s%s\n", prefix, clean) : NULL;
+    char *clean = shown(raw, &columns), *line = clean ? stm_asprintf("%s%s", prefix, clean) : NULL;
+    if (line && isatty(STDERR_FILENO)) {
+        char *wrapped = stm_wrapped(line, stm_terminal_columns(STDERR_FILENO, 80));
+        free(line);
+        line = wrapped;
+    }
     pthread_mutex_lock(&lock);
     if (status_is_shown)
         put("\r\033[K");
     status_is_shown = false;
     fflush(stdout); /* earlier output must come first if both go to one place */
-    put(line ? line : "txmill: error: out of memory\n");
+    put(line ? line : "txmill: error: out of memory");
+    put("\n");
     pthread_mutex_unlock(&lock);
     free(line);
     free(clean);

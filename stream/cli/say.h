@@ -25,6 +25,13 @@ bool stm_say_can_animate(void);
 typedef enum stm_color_when { STM_COLOR_AUTO, STM_COLOR_ALWAYS, STM_COLOR_NEVER } stm_color_when;
 void stm_color_set(stm_color_when when);
 
+/* The line, wrapped at spaces with further lines indented, for a terminal. NULL if memory is exhausted. */
+char *stm_wrapped(const char *line, unsigned columns);
+/* From now on lines on standard output are wrapped, if it is a terminal. */
+void stm_lines_install(void);
+/* Flushes standard output; false if something could not be written. */
+bool stm_lines_end(void);
+
 /* Columns of the terminal `fd`; `otherwise` if it is none. */
 unsigned stm_terminal_columns(int fd, unsigned otherwise);
 /* Bytes of the character at `text` if a terminal may show it, else 0: control characters, and those that change the
@@ -56,6 +63,8 @@ int stm_signal_caught(void); /* the number of the signal, or 0 */
 
 /* From now on a failure is also printed as a JSON object of this schema. */
 void stm_finish_in_json(const char *schema, unsigned version);
+/* Advice is for scenes and tx files, and not for any file. */
+void stm_advise_for_scenes(void);
 /* The end of a run that got so far: `status` says what failed on the way. Returns the exit code. */
 int stm_finish(txm_status status);
 /* The end of a run that failed; `total` is 0 if no input was looked at. */

@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "cli/options.h"
+#include "cli/say.h"
 #include "command/stream_args.h"
 #include "commands.h"
 #include "replay/policy_words.h"
@@ -427,6 +428,28 @@ static void enter(void)
     batch_enter();
 }
 
+/* Lines fit the terminal, characters of several bytes count once, and no word is lost. */
+START_TEST(lines_are_wrapped)
+{
+    static const char text[] =
+        "name   caf\xC3\xA9 \033[1;31mred\033[0m and a_word_that_is_longer_than_the_line so it is";
+    for (unsigned columns = 10; columns < 90; columns += 7) {
+        char *wrapped = stm_wrapped(text, columns), *rest = wrapped, *line;
+        char words[256] = "", all[256] = "";
+        ck_assert_ptr_nonnull(wrapped);
+        while ((line = strsep(&rest, "\n"))) {
+            ck_assert_uint_le(strlen(line), columns + 12); /* of which 12 bytes take no column */
+            for (char *at = line, *word; (word = strsep(&at, " "));)
+                strcat(words, word);
+        }
+        for (const char *c = text; *c; c++)
+            strncat(all, c, *c != ' ');
+        ck_assert_str_eq(words, all);
+        free(wrapped);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("reports of the stream");
@@ -436,7 +459,7 @@ int main(void)
     add_tests(t, sizes_can_be_given_back, verdicts_name_the_size_that_is_enough, tables_are_printed_and_drawn,
               tables_are_played, maps_show_the_finest_level_of_each_place, renders_have_a_page);
     add_tests(t, heat_runs_from_dark_to_white, linear_values_become_srgb_codes, policies_are_listed,
-              options_and_operands_mix, words_survive_a_shell);
+              options_and_operands_mix, words_survive_a_shell, lines_are_wrapped);
     tcase_add_loop_test(t, mistakes_are_explained, 0, sizeof wrong / sizeof *wrong);
     return run_suite(suite);
 }
