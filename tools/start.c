@@ -8,6 +8,8 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,6 +44,25 @@ static bool is_completion(int argc, char **argv)
     return argc > 0 && !strcmp(argv[0], "--generate");
 }
 
+/* A signal that comes now waits until the program has its handlers, or ends the run here. Returns if it failed. */
+static void start(const char *path, char *const *words, txm_error *err)
+{
+    sigset_t ending, before;
+    sigemptyset(&ending);
+    sigaddset(&ending, SIGINT);
+    sigaddset(&ending, SIGTERM);
+    sigaddset(&ending, SIGHUP);
+    sigaddset(&ending, SIGXCPU);
+    pthread_sigmask(SIG_BLOCK, &ending, &before);
+    if (txm_signal_caught()) {
+        txm_fail(err, TXM_STATUS_CANCELLED, "stopped");
+    } else {
+        execv(path, words);
+        txm_fail_errno(err, errno, "%s: cannot be started", path);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 int txm_program_start(const txm_command *command, int argc, char **argv)
 {
     char schema[64], own[PATH_MAX], *looked_in = NULL;
@@ -55,8 +76,7 @@ int txm_program_start(const txm_command *command, int argc, char **argv)
         /* It asks this program for the settings of projects. */
         if (txm_program_path(own))
             setenv("TXMILL_PROGRAM", own, 1);
-        execv(path, words);
-        txm_fail_errno(&err, errno, "%s: cannot be started", path);
+        start(path, words, &err);
     } else if (!words || (!path && !looked_in)) {
         txm_no_memory(&err, NULL);
     } else {

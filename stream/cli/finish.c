@@ -5,8 +5,10 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <time.h>
@@ -124,6 +126,9 @@ void stm_signals_install(void)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     txm_before_abort(on_abort);
+    /* txmill has blocked these until now. */
+    if (getenv("TXMILL_PROGRAM"))
+        pthread_sigmask(SIG_UNBLOCK, &action.sa_mask, NULL);
 }
 
 void stm_signals_publish(void)

@@ -30,14 +30,15 @@ void stm_html_text(FILE *out, const char *text)
     }
 }
 
-void stm_html_digest(FILE *out, const void *data, size_t bytes)
+txm_status stm_html_digest(FILE *out, const void *data, size_t bytes, txm_error *err)
 {
     unsigned char digest[EVP_MAX_MD_SIZE], text[2 * EVP_MAX_MD_SIZE];
     unsigned size = 0;
     if (EVP_Digest(data, bytes, digest, &size, EVP_sha256(), NULL) != 1)
-        size = 0;
+        return stm_no_memory(err, NULL);
     EVP_EncodeBlock(text, digest, (int)size);
     fprintf(out, "'sha256-%s'", text);
+    return TXM_OK;
 }
 
 /* OpenSSL uses int, and makes four characters from three bytes, plus a zero at the end. */

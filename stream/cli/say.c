@@ -165,21 +165,25 @@ void stm_say_status(const char *format, ...)
 
 void stm_print_safe(const char *text)
 {
-    unsigned columns;
-    char *clean = shown(text, &columns);
-    fputs(clean ? clean : "?", stdout);
-    free(clean);
+    for (size_t n; *text; text += n ? n : 1) {
+        n = stm_shown_bytes(text);
+        if (n)
+            fwrite(text, 1, n, stdout);
+        else
+            printf("\\x%02X", (unsigned)(unsigned char)*text);
+    }
 }
 
 void stm_print_fitted(const char *text, unsigned columns)
 {
-    unsigned all;
-    char *clean = shown(text, &all);
-    const char *at = clean ? clean : "?";
-    for (; clean && *at && all > columns - 2 && all + 2 > columns && strlen(clean) > columns; all--)
-        at += stm_utf8_sequence(at) ? stm_utf8_sequence(at) : 1;
-    printf("%s%s", at == clean || !clean ? "" : "..", at);
-    free(clean);
+    unsigned all = 0;
+    for (const char *at = text; *at; at += stm_shown_bytes(at) ? stm_shown_bytes(at) : 1)
+        all += stm_shown_bytes(at) ? 1 : 4;
+    const bool cut = all > columns;
+    for (; *text && cut && all + 2 > columns; text += stm_shown_bytes(text) ? stm_shown_bytes(text) : 1)
+        all -= stm_shown_bytes(text) ? 1 : 4;
+    fputs(cut ? ".." : "", stdout);
+    stm_print_safe(text);
 }
 
 /* ---- numbers ---- */

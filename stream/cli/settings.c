@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Asks txmill for settings. It is the program that started this one, the one beside it, or the one in $PATH. Its answer
- * goes to a file in memory, so that neither waits for the other.
+ * Asks txmill for settings. It is the program that started this one, the one beside it, or the one in $PATH. It reads
+ * nothing and says nothing but its answer.
  */
 #include "cli/settings.h"
 
@@ -11,8 +11,6 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -88,37 +86,54 @@ static char *find_txmill(void)
     return strdup("txmill");
 }
 
-/* Runs `words` with its output in a file in memory, which is returned as text; NULL with errno. */
+/* Everything until the end of a pipe; NULL with errno. */
+static char *read_all(int fd)
+{
+    stm_bytes text = {0};
+    char part[4096];
+    ssize_t n = 1;
+    int error = stm_bytes_puts(&text, "") ? 0 : ENOMEM;
+    while (!error && n) {
+        n = read(fd, part, sizeof part);
+        if (n > 0 && !stm_bytes_add(&text, part, (size_t)n))
+            error = ENOMEM;
+        else if (n < 0 && errno != EINTR)
+            error = errno;
+    }
+    if (error)
+        stm_bytes_free(&text);
+    errno = error;
+    return stm_bytes_take(&text);
+}
+
+/* Runs `words` and returns what it prints, which is short; NULL with errno. */
 static char *output_of(char *const *words)
 {
     posix_spawn_file_actions_t actions;
-    struct stat st;
+    int out[2] = {-1, -1}, status;
     pid_t pid;
-    int status;
     char *text = NULL;
-    const int out = memfd_create("txmill", MFD_CLOEXEC);
-    int rc = out < 0 ? errno : posix_spawn_file_actions_init(&actions);
+    const int none = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int rc = none < 0 || pipe2(out, O_CLOEXEC) != 0 ? errno : posix_spawn_file_actions_init(&actions);
     if (rc == 0) {
-        rc = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-        rc = rc ? rc : posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-        rc = rc ? rc : posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+        rc = posix_spawn_file_actions_adddup2(&actions, none, STDIN_FILENO);
+        rc = rc ? rc : posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
+        rc = rc ? rc : posix_spawn_file_actions_adddup2(&actions, none, STDERR_FILENO);
         rc = rc ? rc : posix_spawnp(&pid, words[0], &actions, NULL, words, environ);
         posix_spawn_file_actions_destroy(&actions);
+        close(out[1]);
     }
     if (rc == 0) {
+        text = read_all(out[0]);
+        rc = errno;
+        close(out[0]); /* if reading failed, the program must not wait for a reader */
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
             continue;
-        if (fstat(out, &st) != 0 || !(text = malloc((size_t)st.st_size + 1)) ||
-            pread(out, text, (size_t)st.st_size, 0) != st.st_size) {
-            rc = errno ? errno : EIO;
-            free(text);
-            text = NULL;
-        } else {
-            text[st.st_size] = 0;
-        }
+    } else if (out[0] >= 0) {
+        close(out[0]);
     }
-    if (out >= 0)
-        close(out);
+    if (none >= 0)
+        close(none);
     errno = rc;
     return text;
 }
@@ -176,7 +191,9 @@ static txm_status query(const char *command, const stm_project_args *args, char 
             words[n++] = paths[i];
         char *text = output_of((char *const *)words);
         if (!text)
-            status = stm_fail_errno(err, errno, "%s, which knows the settings of projects, cannot be run", program);
+            status = stm_fail_errno(
+                err, errno, "%s: the settings of its project cannot be asked from %s, with /dev/null as its input",
+                paths[0], program);
         for (char *rest = text, *line; status == TXM_OK && rest && (line = strsep(&rest, "\n"));) {
             cJSON *object = *line ? cJSON_Parse(line) : NULL;
             if (object && !cJSON_AddItemToArray(*out, object)) {

@@ -238,14 +238,15 @@ txm_status txm_stream_write_page(const char *path, const char *scene,
           "content=\"txmill, " TXM_OUT_FILE_SEAL "\">"
           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src ",
           out);
-    stm_html_digest(out, style, sizeof style - 1);
+    status = stm_html_digest(out, style, sizeof style - 1, err);
     fprintf(out,
             "\"><meta name=\"viewport\" content=\"width=device-width\"><style>%s</style><title>txmill stream: ", style);
     stm_html_text(out, scene);
     fputs("</title></head><body>\n<h1>", out);
     stm_html_text(out, scene);
     fputs("</h1>\n", out);
-    status = body(out, data, err);
+    if (status == TXM_OK)
+        status = body(out, data, err);
     fputs("</body></html>\n", out);
     if (status == TXM_OK)
         return txm_out_file_commit(&file, err);
