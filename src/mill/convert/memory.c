@@ -38,8 +38,9 @@ uint64_t txm_convert_memory(const txm_conform *c, const txm_settings *s, unsigne
     uint64_t raw = (uint64_t)c->width * c->src_channels * txm_type_bytes(c->src_type) * s->tile_px;
     uint64_t float_row = (uint64_t)c->width * c->channels * sizeof(float);
     /* The bands of level 0; four of every level above, which add up to four of level 0's; their encoded tiles, which
-     * are smaller; four float rows per level of the pyramid. */
-    uint64_t bytes = band * (bands + 4) + band * bands / 2 + raw + 8 * float_row;
+     * are smaller except for noise in floats; four float rows per level of the pyramid. */
+    uint64_t encoded = c->type == TXM_TYPE_FLOAT ? band * bands : band * bands / 2;
+    uint64_t bytes = band * (bands + 4) + encoded + raw + 8 * float_row;
     /* Rows that are halved to become level 0, and the pyramid above that. */
     if (txm_limit_level(c->width, c->height, s->limit_px))
         bytes += c->width * pixel_bytes(c) * s->tile_px + 8 * stored_width(c, s) * c->channels * sizeof(float);
@@ -52,7 +53,8 @@ uint64_t txm_convert_needs(const txm_conform *c, const txm_settings *s, unsigned
     /* At most 2^20 x 2^20 x 16 bytes, so this cannot overflow. */
     uint64_t small = SMALL_BASE_BYTES + SMALL_COPIES * (uint64_t)c->width * c->height * pixel_bytes(c);
     uint64_t bytes = txm_convert_memory(c, s, bands, threads);
-    return TXM_PROCESS_BYTES + (small < bytes ? small : bytes) + reader_bytes;
+    const uint64_t process = c->space ? TXM_PROCESS_BYTES + TXM_OCIO_BYTES : TXM_PROCESS_BYTES;
+    return process + (small < bytes ? small : bytes) + reader_bytes;
 }
 
 /* As many bands as fit, from the number that keeps all threads busy down to the minimum. 0 if not even that fits;

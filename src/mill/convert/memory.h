@@ -8,8 +8,8 @@
 /* The least number of bands of level 0 that must be alive at once: three that the tiler holds and one in transit. Twice
  * as many if the hash reads copies, as for latitude-longitude images. */
 enum { TXM_MIN_BANDS = 4 };
-/* Libraries, OCIO config and tables: what `txmill make` takes for a tiny image. */
-enum { TXM_PROCESS_BYTES = 32 << 20 };
+/* What `txmill make` takes for a tiny image: libraries and tables, and OpenColorIO if it converts colours. */
+enum { TXM_PROCESS_BYTES = 20 << 20, TXM_OCIO_BYTES = 12 << 20 };
 
 /* The estimated peak bytes of one conversion with `bands` bands of level 0 in flight on `threads` threads, without what
  * every process takes (libraries, tables). It is proportional to the width and independent of the height. */

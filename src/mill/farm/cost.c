@@ -58,12 +58,15 @@ static uint32_t image_size(uint32_t image_px, uint32_t level_px)
 /* What the converter will decide without a bound. */
 static uint64_t memory(const txm_item *item, const txm_settings *settings, txm_type type, unsigned threads)
 {
-    const txm_conform conform = {.width = image_size(item->image_width, item->width),
-                                 .height = image_size(item->image_height, item->height),
-                                 .src_channels = item->channels,
-                                 .channels = item->channels,
-                                 .src_type = (txm_type)item->type,
-                                 .type = type};
+    txm_conform conform = {.width = image_size(item->image_width, item->width),
+                           .height = image_size(item->image_height, item->height),
+                           .src_channels = item->channels,
+                           .channels = item->channels,
+                           .src_type = (txm_type)item->type,
+                           .type = type};
+    /* Where it fails, the conversion does too. */
+    if (converts_color(item))
+        txm_color_find(item->context->color, item->detected, &conform.space, NULL);
     unsigned held, bands = txm_convert_bands(&conform, settings, threads, item->reader_bytes, 0, &held, NULL);
     return txm_convert_needs(&conform, settings, bands + held, threads, item->reader_bytes);
 }
