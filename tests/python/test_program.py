@@ -300,7 +300,7 @@ class Whole(Case):
         before = txmill.check(self.folder)
         self.assertFalse(before.ready)
         states = {os.path.basename(t.image): t.id for t in before.textures}
-        self.assertEqual((states["rgb8.png"], states["broken.png"]), ("missing", "failed"))
+        self.assertEqual((states["rgb8.png"], states["broken.png"]), ("missing", "damaged"))
         (self.folder / "broken.png").unlink()
         made = {os.path.realpath(f.tx) for f in txmill.make(self.folder).created}
         after = txmill.check(self.folder)
