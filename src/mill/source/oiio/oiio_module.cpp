@@ -121,21 +121,21 @@ void configure_once()
     std::call_once(once, configure);
 }
 
+static const struct {
+    const char *name, *noun, *extensions;
+    Traits traits;
+} formats_of_table[] = {
+#define DIRECT(reader, name, noun, extensions, also, role, traits, ratio, magic)                                       \
+    {name, noun, extensions, {traits, ratio}},
+#define FORMAT(name, noun, extensions, also, role, traits, ratio, magic) {name, noun, extensions, {traits, ratio}},
+#include "mill/source/format_table.h"
+};
+
 /* Images of formats that OpenImageIO does not decode by rows are in memory as a whole once they are opened or the first
  * row is read, which counts against the memory bound. */
 Traits traits_of(const std::string &format)
 {
-    static const struct {
-        const char *name;
-        Traits traits;
-    } formats[] = {
-#define DIRECT(reader, name, noun, extensions, also, role, traits, ratio, magic) {name, {traits, ratio}},
-#define FORMAT(name, noun, extensions, also, role, traits, ratio, magic) {name, {traits, ratio}},
-#include "mill/source/format_table.h"
-#undef DIRECT
-#undef FORMAT
-    };
-    for (const auto &f : formats)
+    for (const auto &f : formats_of_table)
         if (format == f.name)
             return f.traits;
     return {0, 0};
@@ -159,19 +159,10 @@ static bool holds(const std::string &list, char separator, const std::string &wo
 
 const char *lacked(const std::string &path)
 {
-    static const struct {
-        const char *name, *noun, *extensions;
-    } known[] = {
-#define DIRECT(reader, name, noun, extensions, also, role, traits, ratio, magic) {name, noun, extensions},
-#define FORMAT(name, noun, extensions, also, role, traits, ratio, magic) {name, noun, extensions},
-#include "mill/source/format_table.h"
-#undef DIRECT
-#undef FORMAT
-    };
     std::string extension = path.substr(path.rfind('.') + 1);
     for (char &c : extension)
         c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-    for (const auto &f : known)
+    for (const auto &f : formats_of_table)
         if (holds(f.extensions, ' ', extension))
             return holds(formats(), ',', f.name) ? nullptr : f.noun;
     return nullptr;
