@@ -84,8 +84,8 @@ EOF
             fail "a file that PyPI or its mirror sends for $(cut -d' ' -f1 "$new/$failed.txt" | paste -sd' ') has another digest" \
                 "than scripts/deps.txt says, and was not used; try another mirror (PIP_INDEX_URL), or $otherwise"
         fi
-        fail "pip cannot download $(cut -d' ' -f1 "$new/$failed.txt" | paste -sd' ') from PyPI:" \
-            "$(grep -v '^ *$' "$new/$failed.log" | grep -i error | tail -n 1); PIP_INDEX_URL names a mirror, TXM_DEPS a folder" \
+        fail "pip cannot download $(cut -d' ' -f1 "$new/$failed.txt" | paste -sd' '): there is no network, or PyPI refuses or lacks them" \
+            "($(grep -i error "$new/$failed.log" | tail -n 1)); PIP_INDEX_URL names a mirror, TXM_DEPS a folder" \
             "that another build has filled, and $otherwise"
     fi
     present=$(sha256sum "$top"/downloads/*)
