@@ -42,6 +42,12 @@ some_of() {
     echo $((($1 + part - 1) / part))
 }
 
+# A copy of the program with what it is linked with, for users who cannot enter the folder of the build.
+copy_program() { # FOLDER
+    mkdir "$1" && cp "$TXMILL" "${TXMILL%/*}"/libtx*.so.0 "$1/" || return
+    [ ! -e "${TXMILL%/*}/libOpenColorIO.so" ] || cp "${TXMILL%/*}"/libOpenColorIO.so "${TXMILL%/*}"/libOpenImageIO*.so.* "$1/"
+}
+
 # check NAME COMMAND...: ok if the command succeeds; otherwise the last output is shown.
 check() {
     local name=$1

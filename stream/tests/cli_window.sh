@@ -22,8 +22,7 @@ done
 run "${view[@]}" --html page.html
 check view-no-page says "--html: use 'txmill stream render'"
 # One program lacks the module, and in the other the module cannot load its library.
-mkdir alone && cp "$TXMILL" "$bin"/libtx{mill,tile}.so.0 "$bin"/txmill-stream alone/
-ln -s "$bin"/libOpen*.so* alone/ # those of the build, if it has its own
+copy_program alone && cp "$bin"/txmill-stream alone/
 without=(env -u TXMILL_PLUGINS alone/txmill "${view[@]:1}")
 run "${without[@]}"
 check view-no-module rc_is 3

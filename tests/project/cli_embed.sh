@@ -101,7 +101,7 @@ for l in libtxmill libtxtile; do ln -s "$build/$l.so" "$l.so.0"; done
 cp "$golden"/{rgb8.png,half-rgba.exr,rgba8.tga} . && head -c 300 rgb8.png >cut.png
 cp -r "$TXM_TESTDATA"/blend/materials.blend .
 umask 027
-LD_LIBRARY_PATH=$PWD LC_ALL=C.UTF-8 TXMILL_PLUGINS=$build \
+LD_LIBRARY_PATH=$PWD:$build LC_ALL=C.UTF-8 TXMILL_PLUGINS=$build \
     strace -f -qq -o trace -e trace='clone,clone3,fork,vfork,rt_sigaction,write,writev,pwrite64,exit,exit_group,chdir,fchdir,umask' \
     ./embed answers materials.blend rgb8.png half-rgba.exr rgba8.tga cut.png absent.png >stdout 2>stderr
 rc=$?
