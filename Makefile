@@ -74,7 +74,7 @@ ALL_LDFLAGS  := $(SAN) -pthread $(DEPS_LDFLAGS) $(LDFLAGS)
 # The folder determines to which library a file belongs. Programs of the build and plug-ins have rules of their own.
 # Each library and each program links what it needs of src/base for itself, and exports none of it.
 BASE_OBJ   := $(patsubst %.c,$(B)/%.o,$(wildcard src/base/*.c src/base/*/*.c))
-BASE       := $(B)/libbase.a
+BASE_LIB   := $(B)/libbase.a
 MODULE_SRC := $(addprefix src/mill/source/oiio/,oiio_module.cpp oiio_read.cpp oiio_write.cpp luminance_chroma.cpp)
 MODULE_OBJ := $(MODULE_SRC:%.cpp=$(B)/%.o)
 TILE_OBJ   := $(patsubst %.c,$(B)/%.o,$(wildcard src/tile/*/*.c src/tile/*/*/*.c))
@@ -163,7 +163,7 @@ endif
 
 # Static libraries contain what they need of src/base, since no other program has it. libtxtile needs no digests, which
 # would bring OpenSSL.
-$(BASE): $(BASE_OBJ)
+$(BASE_LIB): $(BASE_OBJ)
 $(B)/libtxmill.a: $(MILL_OBJ) $(BASE_OBJ)
 $(B)/libtxtile.a: $(TILE_OBJ) $(filter-out %/hash.o,$(BASE_OBJ))
 $(B)/lib%.a:
@@ -175,19 +175,19 @@ $(B)/gen/libtxmill.map: $(MILL_API)
 $(B)/gen/lib%.map: scripts/exports.sh
 	@mkdir -p $(@D)
 	scripts/exports.sh $* $(VERSION) $(filter %.h,$^) > $@
-$(B)/libtxtile.so: $(TILE_OBJ) $(BASE) $(B)/gen/libtxtile.map $(B)/flags/link
+$(B)/libtxtile.so: $(TILE_OBJ) $(BASE_LIB) $(B)/gen/libtxtile.map $(B)/flags/link
 	$(CC) -shared -Wl,-soname,$(@F).$(SOVERSION) -Wl,--version-script=$(B)/gen/libtxtile.map $(COMPLETE) \
 	  -Wl,-Bsymbolic-functions \
-	  $(ALL_LDFLAGS) $(TILE_OBJ) $(BASE) $(TILE_LIBS) -o $@
-$(B)/libtxmill.so: $(MILL_OBJ) $(BASE) $(B)/libtxtile.so $(B)/gen/libtxmill.map $(B)/flags/link
+	  $(ALL_LDFLAGS) $(TILE_OBJ) $(BASE_LIB) $(TILE_LIBS) -o $@
+$(B)/libtxmill.so: $(MILL_OBJ) $(BASE_LIB) $(B)/libtxtile.so $(B)/gen/libtxmill.map $(B)/flags/link
 	$(CC) -shared -Wl,-soname,$(@F).$(SOVERSION) -Wl,--version-script=$(B)/gen/libtxmill.map $(ALL_LDFLAGS) $(DEPS_ORIGIN) \
-	  $(MILL_OBJ) $(BASE) $(B)/libtxtile.so $(LIBS) -o $@
+	  $(MILL_OBJ) $(BASE_LIB) $(B)/libtxtile.so $(LIBS) -o $@
 	$(if $(DEPS_DIR),ln -sf $(DEPS_DIR)/lib/*.so* $(B)/)
 # The program links the libraries by the names under which it will find them.
-LINK_TXMILL = $(CC) $(ALL_LDFLAGS) $(TOOL_OBJ) $(BASE) $(B)/libtxmill.so $(B)/libtxtile.so -Wl,--as-needed $(LIBS) $(TOOL_LIBS)
+LINK_TXMILL = $(CC) $(ALL_LDFLAGS) $(TOOL_OBJ) $(BASE_LIB) $(B)/libtxmill.so $(B)/libtxtile.so -Wl,--as-needed $(LIBS) $(TOOL_LIBS)
 $(B)/lib%.so.$(SOVERSION): $(B)/lib%.so
 	ln -sf $(<F) $@
-$(B)/txmill: $(TOOL_OBJ) $(BASE) $(B)/libtxmill.so.$(SOVERSION) $(B)/libtxtile.so.$(SOVERSION) $(B)/flags/link
+$(B)/txmill: $(TOOL_OBJ) $(BASE_LIB) $(B)/libtxmill.so.$(SOVERSION) $(B)/libtxtile.so.$(SOVERSION) $(B)/flags/link
 	$(LINK_TXMILL) -Wl,-rpath,'$$ORIGIN' -o $@
 # The installed program searches the folder of the installed libraries, unless the system searches it anyway.
 $(B)/install/txmill: $(B)/txmill $(B)/flags/prefix
