@@ -89,6 +89,8 @@ class txm_view(ctypes.Structure):
         ("launch", ctypes.c_uint16),
         ("round", ctypes.c_uint16),
         ("rejection", ctypes.c_uint32),
+        ("leaves", ctypes.c_void_p),
+        ("filter", ctypes.c_void_p),
     ]
 
 
