@@ -145,7 +145,7 @@ END_TEST
 START_TEST(the_first_rule_that_fits_wins)
 {
     const char *given[] = {"*_n.png=Non-Color", NULL}, *files[] = {"rules.txt", NULL};
-    const txm_rule_args args = {{given, 1}, {files, 1}, "pbr"};
+    const txm_rule_args args = {.rules = {given, 1}, .rule_files = {files, 1}, .preset = "pbr"};
     txm_rules *rules = NULL;
     txm_error err = {0};
     batch_enter();
