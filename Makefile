@@ -132,8 +132,8 @@ $(eval $(call remember,c,$(CC) $(ALL_CFLAGS)))
 $(eval $(call remember,cxx,$(CXX) $(ALL_CXXFLAGS) $(DEPS_CFLAGS)))
 $(eval $(call remember,link,$(CC) $(CXX) $(ALL_LDFLAGS) $(LIBS)))
 $(eval $(call remember,prefix,$(PREFIX) $(MODULEDIR)))
-$(B)/src/base/plugin.o: ALL_CFLAGS += -DTXM_MODULE_DIR='"$(MODULEDIR)"'
-$(B)/src/base/plugin.o: $(B)/flags/prefix
+$(B)/src/base/os/plugin.o: ALL_CFLAGS += -DTXM_MODULE_DIR='"$(MODULEDIR)"'
+$(B)/src/base/os/plugin.o: $(B)/flags/prefix
 
 # The readers of tx files load OpenEXRCore by the name of the version for which they were compiled.
 OPENEXR_SONAME := $(shell objdump -p "$$($(CC) -print-file-name=libOpenEXRCore.so)" | sed -n 's/.*SONAME *//p')
@@ -194,8 +194,8 @@ $(B)/install/txmill: $(B)/txmill $(B)/flags/prefix
 	@mkdir -p $(@D)
 	$(LINK_TXMILL) $(if $(filter-out /usr,$(PREFIX)),-Wl$(comma)-rpath$(comma)'$$ORIGIN/../$(patsubst $(PREFIX)/%,%,$(LIBDIR))') -o $@
 # OpenImageIO is in a module that is loaded when a source needs it.
-$(B)/txmill-oiio.so: $(MODULE_OBJ) $(B)/flags/link
-	$(CXX) -shared $(ALL_LDFLAGS) $(DEPS_ORIGIN) $(MODULE_OBJ) -lOpenImageIO -lOpenImageIO_Util $(shell $(PKG_CONFIG) --libs OpenEXR) -o $@
+$(B)/txmill-oiio.so: $(MODULE_OBJ) $(BASE_LIB) $(B)/flags/link
+	$(CXX) -shared $(ALL_LDFLAGS) $(DEPS_ORIGIN) $(MODULE_OBJ) $(BASE_LIB) -lOpenImageIO -lOpenImageIO_Util $(shell $(PKG_CONFIG) --libs OpenEXR) -o $@
 
 # Compiling a test takes longer than what it runs itself: the time of most is spent in the library and in tests/util.
 TEST_OPT := $(patsubst -O2,-O1,$(filter -O2,$(OPT)))

@@ -10,21 +10,14 @@
  * to, a config that does not load. Nothing is sent anywhere, and variables that may hold secrets are not listed.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <libdeflate.h>
 #include <openexr.h>
 #include <openssl/crypto.h>
 #include <png.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
-#include <sys/statvfs.h>
-#include <sys/utsname.h>
-#include <sys/wait.h>
 #include <tiffio.h>
 #include <unistd.h>
 #include <webp/decode.h>
@@ -35,7 +28,10 @@
 #include <jpeglib.h>
 
 #include "base/fail.h"
-#include "base/plugin.h"
+#include "base/os/library.h"
+#include "base/os/machine.h"
+#include "base/os/plugin.h"
+#include "base/os/process.h"
 #include "tools/options/project.h"
 #include "tools/output/colors.h"
 #include "tools/output/exits.h"
@@ -94,14 +90,12 @@ static void tell_fact(examination *x, health state, const char *part, const char
 /* The compiler and system of the build and of the machine, which a report needs first. */
 static void examine_program(examination *x)
 {
-    struct utsname system;
-    char text[VALUE];
+    char system[TXM_SYSTEM_BYTES];
     tell_fact(x, GOOD, "program", "txmill", TXM_VERSION);
     tell_fact(x, GOOD, "program", "compiler", __VERSION__);
-    if (uname(&system) == 0) {
-        snprintf(text, sizeof text, "%s %s, %s", system.sysname, system.release, system.machine);
-        tell_fact(x, GOOD, "program", "system", text);
-    }
+    txm_system_text(system);
+    if (*system)
+        tell_fact(x, GOOD, "program", "system", system);
 }
 
 static bool is_same_inode(const struct stat *a, const struct stat *b)
@@ -150,20 +144,14 @@ static void examine_place(examination *x)
 static bool first_line(const char *program, const char *argument, char *line, size_t line_bytes)
 {
     char *argv[] = {(char *)program, (char *)argument, NULL};
-    posix_spawn_file_actions_t files;
-    pid_t pid;
-    int ends[2], status = -1;
+    int ends[2];
+    long pid;
+    txm_end end = {TXM_END_UNKNOWN, 0};
     *line = 0;
-    if (pipe2(ends, O_CLOEXEC) != 0)
+    if (txm_pipe(ends) != 0)
         return false;
-    if (posix_spawn_file_actions_init(&files) == 0) {
-        if (posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO) != 0 ||
-            posix_spawn(&pid, program, &files, NULL, argv, environ) != 0)
-            pid = -1;
-        posix_spawn_file_actions_destroy(&files);
-    } else {
-        pid = -1;
-    }
+    const txm_program asked = {.argv = argv, .file_count = 3, .files = {TXM_FILE_SAME, ends[1], TXM_FILE_SAME}};
+    const bool started = txm_process_start(&asked, &pid) == 0;
     close(ends[1]);
     FILE *out = fdopen(ends[0], "r");
     if (!out)
@@ -173,10 +161,9 @@ static bool first_line(const char *program, const char *argument, char *line, si
     if (out)
         fclose(out);
     line[strcspn(line, "\n")] = 0;
-    pid_t ended = 0;
-    while (pid > 0 && (ended = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
-        ;
-    return pid > 0 && ended == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0 && *line;
+    if (started)
+        txm_process_wait(pid, -1, &end);
+    return end.cause == TXM_END_EXIT && end.code == 0 && *line;
 }
 
 /* What versions of OpenImageIO before Blender's get wrong, as measured with 2.4.7: with DEPS=system on Debian 12. */
@@ -309,7 +296,7 @@ static void examine_memory(examination *x)
 {
     static const char *const groups_of[] = {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
     char text[VALUE], size[TXM_FORMAT_BYTES], bound[TXM_FORMAT_BYTES];
-    uint64_t all = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t all = txm_machine_bytes();
     unsigned long long most = 0;
     for (int i = 0; i < 2 && !most; i++) {
         FILE *f = fopen(groups_of[i], "re");
@@ -325,17 +312,13 @@ static void examine_memory(examination *x)
 }
 
 /* A value below `least`, which a run needs, is bad. */
-static void examine_limit(examination *x, __rlimit_resource_t resource, const char *name, rlim_t least)
+static void examine_limit(examination *x, txm_limit limit, const char *name, uint64_t least)
 {
-    struct rlimit limit;
-    char text[VALUE];
-    if (getrlimit(resource, &limit) != 0)
-        return;
-    if (limit.rlim_cur == RLIM_INFINITY)
-        snprintf(text, sizeof text, "no bound");
-    else
-        snprintf(text, sizeof text, "%llu", (unsigned long long)limit.rlim_cur);
-    bool low = limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < least;
+    uint64_t value;
+    char text[VALUE] = "no bound";
+    if (txm_limit_of(limit, &value))
+        snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    const bool low = value < least;
     tell_fact(x, low ? BAD : GOOD, "limit", name, text);
 }
 
@@ -369,51 +352,23 @@ static void examine_config(examination *x, const txm_config_args *args)
     txm_color_free(&config);
 }
 
-/* Names for the numbers of statfs(2). */
-static const char *file_system(const char *path)
-{
-    static const struct {
-        unsigned long type;
-        const char *name;
-    } kinds[] = {
-        {0xEF53, "ext4"},          {0x58465342, "xfs"},   {0x9123683E, "btrfs"},    {0x01021994, "tmpfs"},
-        {0x794C7630, "overlayfs"}, {0x6969, "nfs"},       {0xFE534D42, "smb"},      {0xFF534D42, "cifs"},
-        {0x517B, "smb"},           {0x65735546, "fuse"},  {0x2FC12FC1, "zfs"},      {0x00C36400, "ceph"},
-        {0x0BD00BD0, "lustre"},    {0x47504653, "gpfs"},  {0x19830326, "beegfs"},   {0x5346414F, "afs"},
-        {0x01021997, "9p"},        {0x4D44, "vfat"},      {0x5346544E, "ntfs"},     {0x7366746E, "ntfs3"},
-        {0x2011BAB0, "exfat"},     {0xF2F52010, "f2fs"},  {0x73717368, "squashfs"}, {0xE0F5E1E2, "erofs"},
-        {0x858458F6, "ramfs"},     {0x9660, "isofs"},     {0x52654973, "reiserfs"}, {0x3153464A, "jfs"},
-        {0x01161970, "gfs2"},      {0x7461636F, "ocfs2"}, {0x6A656A63, "virtiofs"}, {0xCA451A4E, "bcachefs"},
-    };
-    static char unknown[48];
-    struct statfs fs;
-    if (statfs(path, &fs) != 0)
-        return "an unknown file system";
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (kinds[i].type == ((unsigned long)fs.f_type & 0xFFFFFFFF))
-            return kinds[i].name;
-    snprintf(unknown, sizeof unknown, "file system 0x%lX", (unsigned long)fs.f_type & 0xFFFFFFFF);
-    return unknown;
-}
-
 /* Free space and write permission of the folders that txmill writes to. */
 static void examine_folder(examination *x, const char *name, const char *path)
 {
-    struct statvfs fs;
+    txm_volume fs;
     char text[VALUE], size[TXM_FORMAT_BYTES];
-    if (statvfs(path, &fs) != 0) {
+    if (!txm_volume_of(path, &fs)) {
         snprintf(text, sizeof text, "%s: cannot be examined", path);
         tell_fact(x, BAD, "files", name, text);
         return;
     }
-    uint64_t free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
     bool writable = access(path, W_OK) == 0;
     char *real = realpath(path, NULL);
-    snprintf(text, sizeof text, "%s: %s, %s free, %s%s", real ? real : path, file_system(path),
-             txm_format_bytes(free_bytes, size), writable ? "writable" : "not writable",
-             fs.f_flag & ST_RDONLY ? ", mounted read-only" : "");
+    snprintf(text, sizeof text, "%s: %s, %s free, %s%s", real ? real : path, fs.kind,
+             txm_format_bytes(fs.free_bytes, size), writable ? "writable" : "not writable",
+             fs.read_only ? ", mounted read-only" : "");
     free(real);
-    tell_fact(x, writable && free_bytes > 100 << 20 ? GOOD : NOTE, "files", name, text);
+    tell_fact(x, writable && fs.free_bytes > 100 << 20 ? GOOD : NOTE, "files", name, text);
 }
 
 /* Lists only variables that affect txmill. */
@@ -479,10 +434,10 @@ static int run_doctor(void *p, const txm_operands *operands)
     examine_folder(&x, "this folder", ".");
     examine_folder(&x, "temporary", temp && *temp ? temp : "/tmp");
     examine_memory(&x);
-    examine_limit(&x, RLIMIT_NPROC, "processes", 64);
-    examine_limit(&x, RLIMIT_NOFILE, "open files", 256);
-    examine_limit(&x, RLIMIT_AS, "address space", (rlim_t)1 << 30);
-    examine_limit(&x, RLIMIT_FSIZE, "file size", (rlim_t)1 << 30);
+    examine_limit(&x, TXM_LIMIT_PROCESSES, "processes", 64);
+    examine_limit(&x, TXM_LIMIT_FILES, "open files", 256);
+    examine_limit(&x, TXM_LIMIT_ADDRESSES, "address space", UINT64_C(1) << 30);
+    examine_limit(&x, TXM_LIMIT_FILE_BYTES, "file size", UINT64_C(1) << 30);
     examine_environment(&x);
     return txm_finish(&x.tally);
 }

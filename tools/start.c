@@ -6,17 +6,17 @@
  * The program is searched for where modules are (TXMILL_PLUGINS, beside txmill, LIBDIR/txmill), with the same care for
  * files of other users, and not in $PATH: a name that is found there may be anybody's, and of another version.
  */
-#include <errno.h>
 #include <limits.h>
-#include <pthread.h>
-#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/mem.h"
-#include "base/plugin.h"
+#include "base/os/library.h"
+#include "base/os/plugin.h"
+#include "base/os/process.h"
+#include "base/os/signals.h"
 #include "tools/commands.h"
 #include "tools/output/exits.h"
 
@@ -47,20 +47,12 @@ static bool is_completion(int argc, char **argv)
 /* A signal that comes now waits until the program has its handlers, or ends the run here. Returns if it failed. */
 static void start(const char *path, char *const *words, txm_error *err)
 {
-    sigset_t ending, before;
-    sigemptyset(&ending);
-    sigaddset(&ending, SIGINT);
-    sigaddset(&ending, SIGTERM);
-    sigaddset(&ending, SIGHUP);
-    sigaddset(&ending, SIGXCPU);
-    pthread_sigmask(SIG_BLOCK, &ending, &before);
-    if (txm_signal_caught()) {
+    txm_signals_hold_ends(true);
+    if (txm_signal_caught())
         txm_fail(err, TXM_STATUS_CANCELLED, "stopped");
-    } else {
-        execv(path, words);
-        txm_fail_errno(err, errno, "%s: cannot be started", path);
-    }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    else
+        txm_fail_errno(err, txm_process_become(path, words), "%s: cannot be started", path);
+    txm_signals_hold_ends(false);
 }
 
 int txm_program_start(const txm_command *command, int argc, char **argv)

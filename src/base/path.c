@@ -20,6 +20,7 @@
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/os/files.h"
 #include "base/text.h"
 
 const char *txm_path_base(const char *path)
@@ -222,7 +223,7 @@ txm_status txm_path_absolute_failed(const char *path, txm_error *err)
 static txm_status explain(const char *path, int sys_errno, txm_error *err)
 {
     char target[PATH_MAX];
-    ssize_t n = readlink(path, target, sizeof target - 1);
+    const long n = txm_file_target(path, target, sizeof target - 1);
     if (n < 0 && sys_errno == ENOTDIR) {
         txm_fail(err, TXM_STATUS_USAGE, "%s: a folder is needed, but this is a file", path);
         if (err)

@@ -11,8 +11,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -213,47 +211,6 @@ void txm_pool_free(txm_pool *pool)
 unsigned txm_pool_threads(const txm_pool *pool)
 {
     return pool->thread_count;
-}
-
-/* Whole CPUs that the cgroup's quota grants; 0 if there is no quota. */
-static unsigned cgroup_cpus(void)
-{
-    unsigned cpus = 0;
-    FILE *f = fopen("/sys/fs/cgroup/cpu.max", "re");
-    if (f) {
-        long quota, period;
-        if (fscanf(f, "%ld %ld", &quota, &period) == 2 && quota > 0 && period > 0)
-            cpus = (unsigned)((quota + period - 1) / period);
-        fclose(f);
-    }
-    return cpus;
-}
-
-/* CPUs that this process may run on; 0 if unknown. */
-static unsigned affinity_cpus(void)
-{
-    /* A cpu_set_t has 1024 CPUs, and the call fails if the kernel supports more. */
-    for (int possible = CPU_SETSIZE; possible <= 1 << 20; possible *= 2) {
-        cpu_set_t *set = CPU_ALLOC((size_t)possible);
-        if (!set)
-            return 0;
-        size_t bytes = CPU_ALLOC_SIZE((size_t)possible);
-        unsigned cpus = sched_getaffinity(0, bytes, set) == 0 ? (unsigned)CPU_COUNT_S(bytes, set) : 0;
-        bool too_small = !cpus && errno == EINVAL;
-        CPU_FREE(set);
-        if (!too_small)
-            return cpus;
-    }
-    return 0;
-}
-
-/* Respects affinity and cgroups, and does not simply count the machine's CPUs. */
-unsigned txm_cpu_count(void)
-{
-    unsigned cpus = affinity_cpus(), quota = cgroup_cpus();
-    if (quota && quota < cpus)
-        cpus = quota;
-    return cpus ? cpus : 1;
 }
 
 txm_group *txm_group_new(txm_pool *pool)

@@ -26,8 +26,6 @@ typedef void (*txm_job_fn)(void *arg);
 txm_pool *txm_pool_new(unsigned threads);
 void txm_pool_free(txm_pool *pool); /* nothing may use it any more; NULL-safe */
 unsigned txm_pool_threads(const txm_pool *pool);
-/* The number of CPUs that this process may use (affinity mask and cgroup quota), at least 1. */
-unsigned txm_cpu_count(void);
 
 /* A group counts unfinished jobs. */
 txm_group *txm_group_new(txm_pool *pool);

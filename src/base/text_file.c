@@ -7,13 +7,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cancel.h"
+#include "base/os/process.h"
 
 /* A signal may arrive between the check of the flag and the wait, or be handled by another thread: then only the
  * timeout ends the wait. */
@@ -30,13 +30,12 @@ static ssize_t read_some(void *cookie, char *out, size_t size)
 {
     text_file *f = cookie;
     while (!f->ended) {
-        struct pollfd in = {.fd = f->fd, .events = POLLIN};
         if (txm_is_cancelled(f->cancel)) {
             errno = ECANCELED;
             return -1;
         }
         /* A FIFO that never had a writer is not ready; one whose writers have closed it is, and reads as ended. */
-        int ready = poll(&in, 1, f->cancel ? LOOK_MS : -1);
+        int ready = txm_wait_readable(f->fd, f->cancel ? LOOK_MS : -1);
         ssize_t got = ready > 0 ? read(f->fd, out, size) : -1;
         if (got >= 0) {
             f->ended = !got;

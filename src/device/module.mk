@@ -6,11 +6,11 @@ OPENCL ?= auto
 DEVICE_PROGRAMS := convert lookup
 DEVICE_OBJ  := $(patsubst %.c,$(B)/%.o,$(filter-out %/program.c,$(wildcard src/device/convert/*.c src/device/lookup/*.c src/device/plugin/*.c)))
 # The parts of the library that a plug-in needs. It contains its own copies and exports only its table.
-DEVICE_CORE := $(addprefix $(B)/src/,base/fail.o base/text.o base/mem.o tile/terms/pixel.o tile/ops/tables.o)
+DEVICE_CORE := $(addprefix $(B)/src/,tile/terms/pixel.o tile/ops/tables.o) $(BASE_LIB)
 DEVICE_MAP  := src/device/plugin/plugin.map
-DEVICE_HEADERS := $(wildcard src/device/*/*.h src/mill/gpu/*.h src/tile/device/*.h src/base/*.h src/tile/terms/*.h src/tile/ops/*.h src/tile/sample/*.h) \
+DEVICE_HEADERS := $(wildcard src/device/*/*.h src/mill/gpu/*.h src/tile/device/*.h src/base/*.h src/base/os/*.h src/tile/terms/*.h src/tile/ops/*.h src/tile/sample/*.h) \
                   include/txtile/pixel.h include/txtile/sampler.h include/txtile/status.h
-device_link = $(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=$(DEVICE_MAP) $(COMPLETE) $(filter %.o,$^)
+device_link = $(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=$(DEVICE_MAP) $(COMPLETE) $(filter %.o %.a,$^)
 
 # ---- CUDA
 # Machine code for Turing to Hopper, as far as this nvcc supports them, and code that drivers translate for newer
@@ -47,7 +47,7 @@ $(CUDA_OBJ):
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCC_FLAGS) $(NVCC_ARCH) -x cu -c $< -o $@
 $(B)/txmill-cuda.so: $(CUDA_OBJ) $(DEVICE_OBJ) $(DEVICE_CORE) $(DEVICE_MAP)
-	$(NVCC) -shared -cudart static -Xlinker --version-script=$(DEVICE_MAP) -Xlinker --no-undefined $(filter %.o,$^) -o $@
+	$(NVCC) -shared -cudart static -Xlinker --version-script=$(DEVICE_MAP) -Xlinker --no-undefined $(filter %.o %.a,$^) -o $@
 
 # ---- OpenCL
 have_opencl := $(if $(filter-out no,$(OPENCL)),$(shell $(PKG_CONFIG) --exists OpenCL && echo yes))
@@ -70,7 +70,7 @@ $(B)/txmill-opencl.so: $(OPENCL_OBJ) $(DEVICE_OBJ) $(DEVICE_CORE) $(DEVICE_MAP) 
 	$(device_link) -lOpenCL -lxxhash -lm -o $@
 # This helper loads the drivers, and lets them compile, in a separate process.
 $(B)/txmill-opencl-probe: $(B)/src/device/opencl/probe.o $(OPENCL_OBJ) $(DEVICE_CORE) $(B)/flags/link
-	$(CC) $(ALL_LDFLAGS) $(filter %.o,$^) -lOpenCL -lxxhash -lm -o $@
+	$(CC) $(ALL_LDFLAGS) $(filter %.o %.a,$^) -lOpenCL -lxxhash -lm -o $@
 
 .PHONY: install-device
 install: install-device

@@ -12,8 +12,9 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/os/library.h"
+#include "base/os/plugin.h"
 #include "base/path.h"
-#include "base/plugin.h"
 #include "base/shell.h"
 #include "base/text_file.h"
 #include "mill/scene/scene_run.h"

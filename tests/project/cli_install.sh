@@ -20,8 +20,8 @@ make_here() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$repo" "${vari
 compiled() { make_here -n all "$@" | sed -nE "s/.* -c ([^ ]+) .*/\1/p" | grep -v color/known; }
 check nothing-is-left-to-build test -z "$(compiled)"
 compiled PREFIX=/opt/elsewhere >compiled
-check prefix-rebuilds-what-holds-it test "$(head -n 1 compiled)" = src/base/plugin.c
-check prefix-rebuilds-no-more test -z "$(grep -v base/plugin compiled)"
+check prefix-rebuilds-what-holds-it test "$(head -n 1 compiled)" = src/base/os/plugin.c
+check prefix-rebuilds-no-more test -z "$(grep -v base/os/plugin compiled)"
 compiled CFLAGS=-DOTHER >compiled
 check flags-rebuild-all test "$(grep -c '^src/' compiled)" -gt 100
 

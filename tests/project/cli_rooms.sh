@@ -100,6 +100,29 @@ check core-forgets-the-stream test -z "$(grep -rniE 'embree|path.trac|txmill.str
     src tools include | grep -v '^tools/start.c:')"
 check public-headers-stand-alone test -z "$(grep -hE '^#include "' include/*/*.h | grep -vE '"(txmill|txtile)/')"
 check libtxtile-headers-stand-alone test -z "$(grep -hE '^#include "' include/txtile/*.h | grep -v '"txtile/')"
+# Only src/base/os asks the operating system, and says of each thing what other systems have for it. Files, folders, times
+# of files and threads of POSIX are not counted: other systems or their compilers have them too.
+system_headers='sys/[a-z]+|linux/[a-z]+|spawn|signal|pwd|grp|poll|termios|dlfcn|sched|netdb|malloc'
+system_calls="fork|vfork|exec[lv]p?e?|_exit|posix_spawnp?|waitpid|wait[34]?|kill|raise|readlink|gethostname|gete?[ug]id|getp?pid|\
+getpw[a-z]+|f?chown|fsync|fdatasync|flock|lockf|fcntl|mmap|munmap|madvise|mincore|socketpair|socket|send|recv|pipe2?|p?poll|\
+inotify_[a-z0-9_]+|sigaction|signal|sigprocmask|pthread_sigmask|ioctl|dl(open|sym|close|addr|error)|[gs]etrlimit|getrusage|prctl|\
+syscall|sched_[a-z]+|memfd_create|copy_file_range|link|symlink|mko?s?temp|mkdtemp|renameat2?|futimens|utimensat|sysconf|\
+clock_gettime|setitimer|alarm|getauxval|uname|statv?fs|getrandom|malloc_usable_size"
+asks_system() { # FILE...: "FILE WHAT" for each header and call
+    grep -HoE "^#include <($system_headers)\.h>" "$@" | grep -vE '<sys/(stat|types)\.h>' | sed 's/:#include / /'
+    # Comments, strings, members and names that only end like a call do not count.
+    awk -v calls="(^|[^a-zA-Z0-9_.>])($system_calls)\\(" '
+        { gsub(/"([^"\\]|\\.)*"/, "\"\""); while (match($0, /\/\*.*\*\//)) $0 = substr($0, 1, RSTART - 1) substr($0, RSTART + RLENGTH) }
+        /^ *(\/\*|\* )/ { next }
+        match($0, calls) { print FILENAME, substr($0, RSTART, RLENGTH) }' "$@"
+}
+find src tools \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' \) ! -path 'src/base/os/*' >"$work/askers"
+mapfile -t askers <"$work/askers"
+check sees-the-system test "$(asks_system src/base/os/*.c | wc -l)" -gt 80
+# reads.c replaces functions of the C library, of which it needs the originals.
+asks_system "${askers[@]}" | grep -vE '^src/mill/source/oiio/worker/reads\.c (<dlfcn\.h>|.?dlsym\()$' >"$work/out"
+check only-os-asks-the-system test ! -s "$work/out"
+check os-names-what-others-have test -z "$(grep -L 'Elsewhere: ' src/base/os/*.h)"
 # Each library says of each struct in its headers whether it may grow (tile/abi/structs.h).
 for library in tile mill; do
     check "lib$library-structs-have-a-kind" diff <(grep -ohE '^typedef struct txm_[a-z0-9_]+ \{' include/tx$library/*.h | cut -d' ' -f3 | sort) \

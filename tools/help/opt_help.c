@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/plugin.h"
+#include "base/os/library.h"
+#include "base/os/plugin.h"
 #include "tools/commands.h"
 #include "tools/options/opt.h"
 #include "tools/output/line.h"

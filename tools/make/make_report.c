@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/fail.h"
 #include "base/hash.h"
+#include "base/os/clock.h"
 #include "base/path.h"
 #include "tile/terms/settings.h"
 #include "tools/make/make_text.h"

@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/names.h"
+#include "base/os/files.h"
 #include "base/path.h"
 #include "base/spelling.h"
 #include "tools/options/trust.h"
@@ -302,7 +302,7 @@ static FILE *open_settings(const char *path, txm_error *err)
     FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
     if (!f || fstat(fd, &st) != 0)
         txm_fail_errno(err, errno, "%s: cannot read the project's settings", path);
-    else if (!S_ISREG(st.st_mode) && !(S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3)))
+    else if (!S_ISREG(st.st_mode) && !(S_ISCHR(st.st_mode) && txm_is_null_device(st.st_rdev)))
         txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a regular file, so not the project's settings", path);
     else
         return f;

@@ -16,8 +16,8 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/os/plugin.h"
 #include "base/path.h"
-#include "base/plugin.h"
 #include "tools/output/say.h"
 
 /* For a link, both owners count, because the owner of the link chose the file. */

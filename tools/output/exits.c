@@ -9,15 +9,15 @@
 #include "tools/output/exits.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/os/clock.h"
+#include "base/os/process.h"
+#include "base/os/signals.h"
 #include "tools/output/json.h"
 #include "tools/output/line.h"
 #include "tools/output/say.h"
@@ -29,9 +29,6 @@
 
 /* The handler writes it and any thread reads it, both atomically, as txm_is_cancelled does. */
 static volatile int caught;
-/* The signals that end the work. A scheduler sends SIGXCPU, and a terminal that is closed sends SIGHUP. */
-static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
-enum { ENDING = sizeof ending / sizeof *ending };
 
 /* After a signal the work has this long to notice it, and as much processor time, since the machine may be busy or the
  * process may be traced; then it is looked at again and again. A library that opens a file of a gigabyte, for example,
@@ -41,20 +38,16 @@ static uint64_t cpu_ms_at_signal;
 
 static uint64_t cpu_ms(void)
 {
-    struct timespec used = {0};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    return (uint64_t)used.tv_sec * 1000 + (uint64_t)used.tv_nsec / 1000000;
+    return txm_clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1000000;
 }
 
 /* Ends the process without waiting for its threads. It uses only what a handler may use. */
-static void on_patience_over(int number)
+static void on_patience_over(void)
 {
     char line[] = "TXMILL-ERROR code=000 failed=1 total=1\n";
-    const int saved_errno = errno, code = 128 + __atomic_load_n(&caught, __ATOMIC_ACQUIRE);
-    (void)number;
+    const int code = 128 + __atomic_load_n(&caught, __ATOMIC_ACQUIRE);
     if (cpu_ms() - cpu_ms_at_signal < BUSY_MS) {
         txm_remove_temporaries(); /* and decoders that were started after the signal */
-        errno = saved_errno;
         return;
     }
     txm_remove_temporaries();
@@ -62,69 +55,38 @@ static void on_patience_over(int number)
     for (int i = 2, rest = code; i >= 0; i--, rest /= 10)
         digits[i] = (char)('0' + rest % 10);
     if (write(STDERR_FILENO, line, sizeof line - 1) < 0)
-        _exit(code);
-    _exit(code);
+        txm_exit_at_once(code);
+    txm_exit_at_once(code);
 }
 
 static void wait_with_patience(void)
 {
-    const struct itimerval timer = {{0, AGAIN_MS * 1000}, {0, PATIENCE_MS * 1000}};
     cpu_ms_at_signal = cpu_ms();
-    setitimer(ITIMER_REAL, &timer, NULL);
+    txm_signals_on_timer(on_patience_over, PATIENCE_MS, AGAIN_MS);
 }
 
 /* Does only what a handler may do: sets a flag, unlinks files, sets a timer, restores signals. */
 static void on_signal(int number)
 {
-    int saved_errno = errno, none = 0;
+    int none = 0;
     const bool first = __atomic_compare_exchange_n(&caught, &none, number, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
     if (first)
         wait_with_patience();
     /* Threads that are still working cannot publish the unlinked files, so nothing half-written appears. */
     txm_remove_temporaries();
-    /* Whoever asks a second time wants the end at once. The system repeats SIGXCPU every second by itself, and SIGHUP
-     * may come both from the shell and from the terminal. */
-    if (!first && (number == SIGINT || number == SIGTERM)) {
-        signal(number, SIG_DFL);
-        raise(number);
-    }
-    errno = saved_errno;
+    /* Whoever asks a second time wants the end at once. */
+    if (!first && txm_signal_is_request(number))
+        txm_signal_obey(number);
 }
 
-/* If a tx file is truncated while it is read, or its disk fails, only that file fails. Other faults end the process
- * as without a handler. */
-static void on_bus_error(int number, siginfo_t *info, void *context)
-{
-    int saved_errno = errno;
-    (void)context;
-    if (info->si_code <= 0 || !txm_tx_catch_fault(info->si_addr)) {
-        signal(number, SIG_DFL);
-        raise(number);
-    }
-    errno = saved_errno;
-}
-
-/* With SA_RESTART system calls continue; the flag is checked between pieces of work, not in the middle of a read. */
+/* The flag is checked between pieces of work, not in the middle of a read. If a tx file is truncated while it is read,
+ * or its disk fails, only that file fails. If the reader of the output exits, a conversion must go on: see txm_finish.
+ */
 void txm_signals_install(void)
 {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
-    struct sigaction watch = {.sa_handler = on_patience_over, .sa_flags = SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    sigemptyset(&watch.sa_mask);
-    for (size_t i = 0; i < ENDING; i++)
-        sigaddset(&action.sa_mask, ending[i]);
-    /* nohup has SIGHUP ignored, and it stays so. */
-    for (size_t i = 0; i < ENDING; i++)
-        if (ending[i] != SIGHUP || sigaction(SIGHUP, NULL, &before) != 0 || before.sa_handler != SIG_IGN)
-            sigaction(ending[i], &action, NULL);
-    sigaction(SIGALRM, &watch, NULL);
-    struct sigaction bus = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
-    sigemptyset(&bus.sa_mask);
-    sigaction(SIGBUS, &bus, NULL);
-    /* If the reader of the output exits, a conversion must go on: see txm_finish. A file that would exceed the limit of
-     * file sizes is a write that fails. */
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN);
+    txm_signals_on_end(on_signal);
+    txm_signals_on_fault(txm_tx_catch_fault);
+    txm_signals_let_writes_fail();
 }
 
 static const char *memory_step = "free memory, then run the same again";
@@ -143,7 +105,7 @@ static void on_abort(bool lacks_memory)
                 *reason ? reason : "it has no text", txm_next_step(TXM_STATUS_INTERNAL));
     int code = lacks_memory ? TXM_EXIT_RETRY : TXM_EXIT_INTERNAL;
     txm_say_last("TXMILL-ERROR code=%d failed=1 total=1", code);
-    _exit(code);
+    txm_exit_at_once(code);
 }
 
 /* OpenColorIO may end the process by an uncaught exception; this installs a handler for it. */
@@ -216,8 +178,7 @@ txm_exit txm_tally_exit(const txm_tally *tally)
 /* Whether stdout is a pipe whose reader has exited. */
 static bool reader_left(void)
 {
-    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
-    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+    return txm_reader_is_gone(STDOUT_FILENO);
 }
 
 static atomic_bool missing;

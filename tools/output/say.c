@@ -14,13 +14,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "base/clock.h"
+#include "base/os/clock.h"
+#include "base/os/terminal.h"
 #include "base/shell.h"
 #include "base/text.h"
 
@@ -52,10 +52,8 @@ bool txm_say_can_animate(void)
 /* 80 if the width is unknown, or so small that nothing would fit. */
 unsigned txm_terminal_columns(int fd)
 {
-    struct winsize size;
-    if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
-        return size.ws_col;
-    return 80;
+    txm_window_size size;
+    return txm_window_size_of(fd, &size) && size.columns >= 40 ? size.columns : 80;
 }
 
 /* Escapes the control characters of ASCII and of U+0080 to U+009F, which terminals obey as well, characters that change
@@ -119,8 +117,8 @@ static void put(const char *text)
 /* Returns the real width, however small, because a wrapped line could not be cleared. */
 static unsigned status_width(void)
 {
-    struct winsize size;
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+    txm_window_size size;
+    return txm_window_size_of(STDERR_FILENO, &size) ? size.columns : 80;
 }
 
 /* The lock must be held. If the terminal was made narrower, it has wrapped the line, whose first row is above the

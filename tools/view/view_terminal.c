@@ -12,11 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/os/terminal.h"
 #include "tools/output/line.h"
 
 /* Defaults. The rows leave room for the text below the picture, and for a prompt. */
@@ -46,18 +46,18 @@ static txm_view_format what_it_can(void)
 /* Fills in what was not given. The default size of a cell is 8 x 16 px. */
 void txm_view_terminal_look(txm_view_terminal *t)
 {
-    struct winsize size = {0};
-    bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col && size.ws_row;
-    uint32_t rows = known ? size.ws_row : ROWS;
+    txm_window_size size;
+    bool known = txm_window_size_of(STDOUT_FILENO, &size) && size.rows;
+    uint32_t rows = known ? size.rows : ROWS;
     if (!t->columns)
-        t->columns = known ? size.ws_col : COLUMNS;
+        t->columns = known ? size.columns : COLUMNS;
     if (!t->rows)
         t->rows = rows > 2 * TEXT_ROWS ? rows - TEXT_ROWS : rows;
     t->columns = t->columns < MAX_CELLS ? t->columns : MAX_CELLS;
     t->rows = t->rows < MAX_CELLS ? t->rows : MAX_CELLS;
-    bool has_pixels = known && size.ws_xpixel >= size.ws_col && size.ws_ypixel >= size.ws_row;
-    t->cell_w = has_pixels ? (uint32_t)size.ws_xpixel / size.ws_col : CELL_W;
-    t->cell_h = has_pixels ? (uint32_t)size.ws_ypixel / size.ws_row : CELL_H;
+    bool has_pixels = known && size.width_px >= size.columns && size.height_px >= size.rows;
+    t->cell_w = has_pixels ? size.width_px / size.columns : CELL_W;
+    t->cell_h = has_pixels ? size.height_px / size.rows : CELL_H;
     if (t->format == TXM_VIEW_AUTO)
         t->format = what_it_can();
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "base/os/files.h"
 #include "device/opencl/opencl_impl.h"
 
 enum { PATH_BYTES = 4096 };
@@ -74,7 +75,7 @@ static uint8_t *read_checked(int fd, ocl_cache_key key, size_t *size)
 {
     header h;
     struct stat s;
-    if (fstat(fd, &s) || !S_ISREG(s.st_mode) || s.st_uid != geteuid() || (s.st_mode & 022) ||
+    if (fstat(fd, &s) || !S_ISREG(s.st_mode) || !txm_file_is_own(s.st_uid) || (s.st_mode & 022) ||
         !ocl_read_all(fd, &h, sizeof h) || h.magic != MAGIC || h.key.low != key.low || h.key.high != key.high ||
         h.size == 0 || h.size > LARGEST || (uint64_t)s.st_size != sizeof h + h.size)
         return NULL;

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/os/machine.h"
 #include "device/opencl/opencl_impl.h"
 
 /* Reads the kernels' source from standard input, which is a file; NULL if it cannot be read. */
@@ -52,7 +52,7 @@ int main(int argc, char **argv)
     ocl_device *list;
     uint32_t count = 0;
     /* A driver's crash is expected here and should not leave a core file. */
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    txm_limit_set(TXM_LIMIT_CORE, 0);
     ocl_is_helper = true;
     const int code = ocl_devices(&list, &count);
     if (argc < 3)

@@ -9,9 +9,9 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "base/mem.h"
+#include "base/os/pages.h"
 
 /* The bands of level 0, whose number soon reaches its maximum, are cut from blocks of whole huge pages: a conversion
  * uses tens of megabytes for a fraction of a second, and allocating and freeing ten thousand small pages takes a
@@ -89,7 +89,7 @@ static block *add_block(txm_band_pool *pool, size_t capacity)
         return NULL;
     }
     if (huge)
-        madvise(b->bytes, capacity, MADV_HUGEPAGE); /* has no effect on systems without huge pages */
+        txm_pages_prefer_large(b->bytes, capacity); /* has no effect on systems without huge pages */
     b->capacity = capacity;
     b->next = pool->blocks;
     pool->blocks = b;

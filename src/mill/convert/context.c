@@ -14,6 +14,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/options.h"
+#include "base/os/machine.h"
 #include "base/text.h"
 #include "mill/color/ocio.h"
 #include "mill/source/oiio/worker.h"

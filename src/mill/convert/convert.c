@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "base/clock.h"
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/options.h"
+#include "base/os/clock.h"
 #include "base/path.h"
 #include "mill/color/fingerprint.h"
 #include "mill/convert/attempt.h"

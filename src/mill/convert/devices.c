@@ -11,6 +11,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/os/machine.h"
 #include "base/pool.h"
 #include "mill/convert/gpu_rates.h"
 #include "tile/device/device_plugin.h"

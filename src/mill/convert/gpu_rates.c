@@ -15,9 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/os/clock.h"
+#include "base/os/files.h"
 #include "base/path.h"
 #include "base/user_cache.h"
 #include "mill/pyramid/pyramid.h"
@@ -256,7 +257,7 @@ txm_status txm_gpu_rates_write(const txm_gpu_rates *rates, txm_error *err)
                         "neither XDG_CACHE_HOME nor HOME is set to a folder: the result was not stored");
     char *path = txm_path_join(folder, "devices"), *draft = txm_asprintf("%s/devices.XXXXXX", folder);
     txm_status status = path && draft ? txm_folders_make(folder, &own) : txm_no_memory(&own, NULL);
-    int fd = status ? -1 : mkstemp(draft);
+    int fd = status ? -1 : txm_file_temporary(draft);
     if (!status && fd < 0)
         status = txm_fail_errno(&own, errno, "%s", draft);
     if (!status) {

@@ -6,9 +6,9 @@
  */
 #include "mill/convert/job.h"
 #include "base/cancel.h"
-#include "base/clock.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/os/clock.h"
 
 #include <string.h>
 

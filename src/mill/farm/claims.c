@@ -17,9 +17,10 @@
 #include <unistd.h>
 
 #include "base/checksum.h"
-#include "base/clock.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/os/clock.h"
+#include "base/os/files.h"
 #include "base/path.h"
 #include "mill/write/claim_file.h"
 
@@ -92,7 +93,7 @@ static void *renew(void *arg)
             held->renewing = true;
             pthread_mutex_unlock(&c->lock);
             /* NULL means the file server's current time. If a renewal fails, the next may succeed. */
-            futimens(held->file.fd, NULL);
+            txm_file_set_time(held->file.fd, NULL);
             pthread_mutex_lock(&c->lock);
             held->renewing = false;
             pthread_cond_broadcast(&c->changed);

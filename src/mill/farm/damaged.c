@@ -18,6 +18,7 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/os/files.h"
 #include "base/path.h"
 #include "base/user_cache.h"
 
@@ -47,7 +48,7 @@ static void write_slot(const char *slot, const char *text)
     txm_error ignored = {0};
     char *folder = txm_path_dir(slot), *draft = txm_asprintf("%s.XXXXXX", slot);
     if (folder && draft && txm_folders_make(folder, &ignored) == TXM_OK) {
-        const int fd = mkostemp(draft, O_CLOEXEC);
+        const int fd = txm_file_temporary(draft);
         const size_t bytes = strlen(text);
         bool good = fd >= 0 && write(fd, text, bytes) == (ssize_t)bytes;
         if (fd >= 0)

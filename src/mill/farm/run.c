@@ -12,9 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/os/clock.h"
 #include "mill/convert/hooks.h"
 #include "mill/convert/memory.h"
 #include "mill/farm/batch.h"

@@ -18,7 +18,8 @@
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "base/mem.h"
-#include "base/owner.h"
+#include "base/os/files.h"
+#include "base/os/owner.h"
 #include "base/path.h"
 #include "mill/write/publish.h"
 #include "tile/terms/use_table.h"
@@ -65,7 +66,7 @@ static int hard_link(const char *from, const char *target)
 {
     char *dir = txm_path_dir(target);
     char *temp = dir ? txm_owned_path(dir, "link", ".txm-tmp") : NULL;
-    int rc = !temp ? ENOMEM : link(from, temp) == 0 ? 0 : errno;
+    int rc = !temp ? ENOMEM : txm_file_link(from, temp);
     if (rc == 0) {
         if (rename(temp, target) != 0)
             rc = errno;
@@ -158,8 +159,7 @@ txm_status txm_store_fetch(txm_context *context, const char *object, const char 
     if (status == TXM_OK) {
         /* Records the use: sets the access time and keeps the modification time. For an object of another user's this
          * may fail, which does no harm. */
-        const struct timespec times[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_OMIT}};
-        utimensat(AT_FDCWD, object, times, 0);
+        txm_file_set_time_at(object, NULL);
         snprintf(via, 16, "%s", how);
     }
     close(fd);
@@ -173,7 +173,7 @@ static txm_status make_part(const char *object, txm_error *err)
     struct stat all, one;
     char *part = txm_path_dir(object), *store = part ? txm_path_dir(part) : NULL;
     txm_status status = store ? txm_folders_make(part, err) : txm_no_memory(err, object);
-    if (status == TXM_OK && stat(store, &all) == 0 && stat(part, &one) == 0 && one.st_uid == geteuid() &&
+    if (status == TXM_OK && stat(store, &all) == 0 && stat(part, &one) == 0 && txm_file_is_own(one.st_uid) &&
         one.st_mode != all.st_mode && chmod(part, all.st_mode & 07777) != 0)
         status = txm_fail_errno(err, errno, "%s: cannot be given the permissions of the store", part);
     free(part);

@@ -7,20 +7,20 @@
 #include "txmill/watch.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/cancel.h"
-#include "base/clock.h"
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/options.h"
+#include "base/os/clock.h"
+#include "base/os/process.h"
+#include "base/os/watch.h"
 #include "base/path.h"
 #include "mill/farm/inputs.h"
 #include "mill/farm/watch_tree.h"
@@ -207,7 +207,7 @@ txm_status txm_watch_new(const char *const *folders, size_t count, const txm_wat
     w->options.inputs = &w->inputs;
     w->everything = true;
     w->root_count = count;
-    w->tree = (txm_watch_tree){.fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC), .options = &w->options};
+    w->tree = (txm_watch_tree){.fd = txm_folders_open(), .options = &w->options};
     if (w->tree.fd < 0)
         status = txm_fail_errno(err, errno, "folders cannot be watched%s",
                                 errno == EMFILE ? " (too many watches run: see fs.inotify.max_user_instances)" : "");
@@ -245,14 +245,14 @@ void txm_watch_free(txm_watch **watch)
     *watch = NULL;
 }
 
-/* ---- events of inotify ------------------------------------------------------------------------------------------ */
+/* ---- events of folders ------------------------------------------------------------------------------------------ */
 
 /* A new folder is watched with all its subfolders; one that was moved away is forgotten. */
-static txm_status on_folder(txm_watch *w, uint32_t mask, const char *path, size_t below, txm_error *err)
+static txm_status on_folder(txm_watch *w, const txm_folder_event *e, const char *path, size_t below, txm_error *err)
 {
-    if (mask & (IN_MOVED_FROM | IN_DELETE) && txm_watch_tree_remove(&w->tree, path, on_found, w, err) != TXM_OK)
+    if (e->gone && txm_watch_tree_remove(&w->tree, path, on_found, w, err) != TXM_OK)
         return err->status;
-    if (!(mask & (IN_CREATE | IN_MOVED_TO | IN_ATTRIB)))
+    if (!e->appeared && !e->attribute)
         return TXM_OK;
     txm_error own = {0};
     /* The folder was removed again, or cannot be read: its parent's events will say when that changes. */
@@ -272,32 +272,32 @@ static void lose(txm_watch *w, const txm_watched_folder *folder, int wd)
 }
 
 /* Links to folders are not reported as folders. A new one may have replaced one that led elsewhere. */
-static txm_status on_link(txm_watch *w, uint32_t mask, const char *path, bool *is_folder, txm_error *err)
+static txm_status on_link(txm_watch *w, const txm_folder_event *e, const char *path, bool *is_folder, txm_error *err)
 {
     struct stat st;
-    *is_folder = mask & (IN_CREATE | IN_MOVED_TO) && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-    const bool gone = mask & (IN_MOVED_FROM | IN_DELETE) && w->tree.linked;
+    *is_folder = e->appeared && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    const bool gone = e->gone && w->tree.linked;
     return *is_folder || gone ? txm_watch_tree_remove(&w->tree, path, on_found, w, err) : TXM_OK;
 }
 
 /* Renaming is reported as a removal and an arrival. */
-static txm_status on_event(txm_watch *w, const struct inotify_event *e, txm_error *err)
+static txm_status on_event(txm_watch *w, const txm_folder_event *e, txm_error *err)
 {
-    if (e->mask & IN_Q_OVERFLOW)
+    if (e->overflow)
         ask_for_everything(w);
-    const txm_watched_folder *folder = txm_watch_tree_at(&w->tree, e->wd);
-    if (e->mask & IN_IGNORED)
-        lose(w, folder, e->wd);
-    if (!folder || !e->len || (e->mask & IN_IGNORED))
+    const txm_watched_folder *folder = txm_watch_tree_at(&w->tree, e->folder);
+    if (e->forgotten)
+        lose(w, folder, e->folder);
+    if (!folder || !e->name || e->forgotten)
         return TXM_OK;
     char *path = txm_path_join(folder->path, e->name);
     size_t below = folder->root_bytes;
-    bool is_folder = (e->mask & IN_ISDIR) != 0, ok = path != NULL;
-    txm_status status = ok && !is_folder ? on_link(w, e->mask, path, &is_folder, err) : TXM_OK;
+    bool is_folder = e->is_folder, ok = path != NULL;
+    txm_status status = ok && !is_folder ? on_link(w, e, path, &is_folder, err) : TXM_OK;
     if (ok && status == TXM_OK && txm_inputs_want(w->options.inputs, path, below, is_folder)) {
         if (is_folder)
-            status = on_folder(w, e->mask, path, below, err);
-        else if (e->mask & (IN_DELETE | IN_MOVED_FROM))
+            status = on_folder(w, e, path, below, err);
+        else if (e->gone)
             forget_file(w, path);
         else
             ok = on_found(w, path);
@@ -306,22 +306,25 @@ static txm_status on_event(txm_watch *w, const struct inotify_event *e, txm_erro
     return ok ? status : txm_no_memory(err, NULL);
 }
 
-/* Reads until there are no more events; the descriptor does not block. */
+typedef struct event_reader {
+    txm_watch *watch;
+    txm_error *err;
+    txm_status status;
+} event_reader;
+
+static bool take_event(void *user, const txm_folder_event *event)
+{
+    event_reader *r = user;
+    r->status = on_event(r->watch, event, r->err);
+    return r->status == TXM_OK;
+}
+
+/* Reads until there are no more events. */
 static txm_status read_events(txm_watch *w, txm_error *err)
 {
-    _Alignas(struct inotify_event) char buffer[16 << 10];
-    txm_status status = TXM_OK;
-    ssize_t n = 0;
-    while (status == TXM_OK && (n = read(w->tree.fd, buffer, sizeof buffer)) > 0) {
-        for (char *p = buffer; status == TXM_OK && p < buffer + n;) {
-            const struct inotify_event *e = (const void *)p;
-            status = on_event(w, e, err);
-            p += sizeof *e + e->len;
-        }
-    }
-    if (status == TXM_OK && n < 0 && errno != EAGAIN && errno != EINTR)
-        status = txm_fail_errno(err, errno, "inotify: reading failed");
-    return status;
+    event_reader reader = {w, err, TXM_OK};
+    const int rc = txm_folders_read(w->tree.fd, take_event, &reader);
+    return rc ? txm_fail_errno(err, rc, "inotify: reading failed") : reader.status;
 }
 
 /* ---- reporting -------------------------------------------------------------------------------------------------- */
@@ -395,9 +398,8 @@ txm_status txm_watch_wait(txm_watch *watch, double seconds, txm_watch_work *what
             status = look_round(watch, now, what, err);
         if (status != TXM_OK || *what != TXM_WATCH_WORK_NOTHING)
             return status;
-        struct pollfd p = {.fd = watch->tree.fd, .events = POLLIN};
         double left = end - now < TICK_SECONDS ? end - now : TICK_SECONDS;
-        poll(&p, 1, left > 0 ? (int)(until_ready(watch, now, left) * 1000) + 1 : 0);
+        txm_wait_readable(watch->tree.fd, left > 0 ? (int)(until_ready(watch, now, left) * 1000) + 1 : 0);
     } while (txm_clock_seconds() < end);
     return TXM_OK;
 }

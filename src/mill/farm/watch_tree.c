@@ -11,18 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/os/watch.h"
 #include "base/path.h"
 #include "mill/farm/entries.h"
 #include "mill/farm/inputs.h"
-
-/* IN_ATTRIB: changing a file's time makes its tx file outdated. IN_CREATE: links appear without being written. */
-static const uint32_t events = IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM |
-                               IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
 
 /* Folders still to be read, on a stack of their own, so that deep trees do not need the thread's stack. */
 typedef struct pending {
@@ -103,7 +99,7 @@ txm_status txm_watch_tree_remove(txm_watch_tree *tree, const char *path, txm_wat
     for (size_t i = tree->count; i-- > 0;) {
         if (!is_below(tree->folders[i].path, path, n))
             continue;
-        inotify_rm_watch(tree->fd, tree->folders[i].wd);
+        txm_folders_drop(tree->fd, tree->folders[i].wd);
         drop(tree, i);
     }
     for (size_t i = tree->other_count; i-- > 0;)
@@ -123,7 +119,7 @@ txm_status txm_watch_tree_remove(txm_watch_tree *tree, const char *path, txm_wat
 void txm_watch_tree_clear(txm_watch_tree *tree)
 {
     while (tree->count) {
-        inotify_rm_watch(tree->fd, tree->folders[tree->count - 1].wd);
+        txm_folders_drop(tree->fd, tree->folders[tree->count - 1].wd);
         drop(tree, tree->count - 1);
     }
     while (tree->other_count)
@@ -180,7 +176,7 @@ static void warn_of_limit(txm_watch_tree *tree)
 static txm_status watch_one(txm_watch_tree *tree, const char *path, size_t root_bytes, bool *known, txm_error *err)
 {
     struct stat st;
-    int wd = inotify_add_watch(tree->fd, path, events);
+    int wd = txm_folders_add(tree->fd, path);
     tree->linked |= lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
     if (wd < 0 && errno == ENOSPC) {
         warn_of_limit(tree);

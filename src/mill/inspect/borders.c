@@ -19,6 +19,7 @@
 #include "base/cancel.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/os/files.h"
 #include "base/path.h"
 #include "mill/convert/context.h"
 #include "mill/inspect/borders_make.h"
@@ -58,10 +59,10 @@ static txm_status edit_copy_image(edit *e, txm_error *err)
     if (status != TXM_OK)
         return status;
     int fd = txm_publish_fd(e->publish);
-    /* Only root may change the owner. For other users the new file belongs to the user, as after saving in an editor.
-     */
-    if (fchown(fd, e->st.st_uid, e->st.st_gid) != 0 && errno != EPERM && errno != EINVAL)
-        return txm_fail_errno(err, errno, "%s: cannot keep the owner", e->path);
+    /* Where it may not be given away it belongs to the user, as after saving in an editor. */
+    const int rc = txm_file_set_owner(fd, e->st.st_uid, e->st.st_gid);
+    if (rc)
+        return txm_fail_errno(err, rc, "%s: cannot keep the owner", e->path);
     if (fchmod(fd, e->st.st_mode & 07777) != 0)
         return txm_fail_errno(err, errno, "%s: cannot keep the mode", e->path);
     return txm_section_copy_image(e->tx, fd, err);

@@ -15,6 +15,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/names.h"
+#include "base/os/files.h"
 #include "base/path.h"
 #include "txtile/describe.h"
 #include "txtile/reader.h"
@@ -187,12 +188,7 @@ txm_status txm_formers_find(const char *image, const txm_source_info *info, cons
     return status;
 }
 
-/* Some file systems can only link without replacing. */
 int txm_former_rename(const txm_former *former)
 {
-    if (renameat2(AT_FDCWD, former->path, AT_FDCWD, former->target, RENAME_NOREPLACE) == 0)
-        return 0;
-    if (errno != EINVAL && errno != ENOSYS)
-        return errno;
-    return link(former->path, former->target) == 0 && unlink(former->path) == 0 ? 0 : errno;
+    return txm_file_rename_new(former->path, former->target);
 }

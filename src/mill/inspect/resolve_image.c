@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/options.h"
+#include "base/os/files.h"
 #include "base/path.h"
 #include "mill/convert/resolve.h"
 #include "mill/inspect/listings.h"
@@ -191,7 +192,6 @@ static const txm_finding *obstacle(const txm_findings *findings)
  * of other images, whose times must stay. */
 static txm_status set_time(const char *path, const struct timespec *time, txm_error *err)
 {
-    const struct timespec times[2] = {{0, UTIME_OMIT}, *time};
     txm_publish *publish = NULL;
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -203,8 +203,9 @@ static txm_status set_time(const char *path, const struct timespec *time, txm_er
     }
     txm_status status = TXM_OK;
     if (st.st_nlink == 1) {
-        if (utimensat(AT_FDCWD, path, times, 0) != 0)
-            status = txm_fail_errno(err, errno, "%s: cannot set its time", path);
+        const int rc = txm_file_set_time_at(path, time);
+        if (rc)
+            status = txm_fail_errno(err, rc, "%s: cannot set its time", path);
     } else {
         status = txm_publish_begin(path, TXM_PUBLISH_IN_CACHE, &publish, err);
         if (status == TXM_OK && !txm_publish_share(publish, fd))

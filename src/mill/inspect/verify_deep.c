@@ -14,7 +14,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
-#include "base/owner.h"
+#include "base/os/owner.h"
 #include "base/text.h"
 #include "mill/convert/context.h"
 #include "mill/inspect/compare.h"

@@ -14,7 +14,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
-#include "base/owner.h"
+#include "base/os/owner.h"
 #include "base/path.h"
 #include "mill/scene/scene.h"
 #include "mill/scene/scene_scan.h"

@@ -15,6 +15,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/os/clock.h"
 #include "base/path.h"
 #include "mill/scene/scene.h"
 #include "mill/source/formats.h"
@@ -285,7 +286,7 @@ static txm_status write_file(const char *path, txm_stream *stream, const txm_pac
         txm_publish_abort(&publish);
         return status;
     }
-    clock_gettime(CLOCK_REALTIME, &now);
+    now = txm_clock_today();
     return txm_publish_commit(&publish, &now, err);
 }
 

@@ -9,27 +9,22 @@
  */
 #include <cjson/cJSON.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <pthread.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/os/clock.h"
+#include "base/os/machine.h"
+#include "base/os/plugin.h"
+#include "base/os/process.h"
 #include "base/path.h"
-#include "base/plugin.h"
 #include "mill/scene/nodes.h"
 
 #define HELPER_FILE "txmill-usd.py"
@@ -206,11 +201,9 @@ static txm_status take_usd_lines(usd_answer *a, txm_bytes *bytes)
 
 /* ---- the process ------------------------------------------------------------------------------------------------- */
 
-extern char **environ;
-
 /* A running helper. */
 typedef struct usd_helper {
-    pid_t pid;             /* it leads a process group, to which its copy belongs */
+    long pid;              /* it leads a process group, to which its copy belongs */
     int in, out;           /* its standard input and output */
     char python[PATH_MAX]; /* no longer name can be started */
 } usd_helper;
@@ -220,58 +213,6 @@ static struct {
     pthread_mutex_t lock;
     usd_helper helper; /* pid 0: none */
 } idle = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-/* The helper gets default signal handlers and none of this process's files except the socket and the pipe. What nohup
- * has ignored stays so. */
-static int spawn_usd_helper(const char *python, char *const argv[], int in, int out, pid_t *pid)
-{
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
-    int rc = posix_spawn_file_actions_init(&files);
-    if (rc != 0) {
-        return rc;
-    }
-    if ((rc = posix_spawnattr_init(&attributes)) != 0) {
-        posix_spawn_file_actions_destroy(&files);
-        return rc;
-    }
-    sigemptyset(&none);
-    sigfillset(&all);
-    sigdelset(&all, SIGHUP);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-    if (rc == 0) {
-        rc = posix_spawn_file_actions_adddup2(&files, in, 0);
-    }
-    if (rc == 0) {
-        rc = posix_spawn_file_actions_adddup2(&files, out, 1);
-    }
-    if (rc == 0) {
-        rc = posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-    }
-    if (rc == 0) {
-        rc = posix_spawn_file_actions_addclosefrom_np(&files, 3);
-    }
-    if (rc == 0) {
-        rc = posix_spawnp(pid, python, &files, &attributes, argv, environ);
-    }
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&files);
-    return rc;
-}
-
-/* A descriptor that is none of the standard ones, which the caller may have closed: the actions of a spawn would
- * overwrite it before it is duplicated. Closes `fd` otherwise. */
-static int above_standard(int fd)
-{
-    int high = fd < 0 || fd > 2 ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    if (high != fd) {
-        close(fd);
-    }
-    return high;
-}
 
 /* What the helper is told: options, then the scene. *words, which the caller frees, borrows them; NULL if memory is
  * exhausted. */
@@ -310,11 +251,14 @@ static txm_status start_helper(usd_answer *a, const char *program, usd_helper *o
     argv[0] = (char *)a->python;
     argv[1] = (char *)program;
     memcpy(argv + 2, words, (size_t)count * sizeof *words);
-    int rc = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in) != 0 || pipe2(ends, O_CLOEXEC) != 0 ? errno : 0;
-    in[1] = above_standard(in[1]);
-    ends[1] = above_standard(ends[1]);
+    int rc = txm_socket_pair(in);
     if (rc == 0) {
-        rc = in[1] < 0 || ends[1] < 0 ? EMFILE : spawn_usd_helper(a->python, argv, in[1], ends[1], &out->pid);
+        rc = txm_pipe(ends);
+    }
+    if (rc == 0) {
+        const txm_program helper = {
+            .argv = argv, .group = true, .file_count = 3, .files = {in[1], ends[1], TXM_FILE_NOTHING}};
+        rc = txm_process_start(&helper, &out->pid);
     }
     free(argv);
     free(words);
@@ -346,18 +290,11 @@ static bool order_scene(const usd_answer *a, const usd_helper *h)
     if (text) {
         text[bytes++] = '\n'; /* in place of the NUL */
     }
-    bool sent = text && send(h->in, text, bytes, MSG_NOSIGNAL) == (ssize_t)bytes;
+    bool sent = text && txm_socket_send(h->in, text, bytes) == (long)bytes;
     free(text);
     free(words);
     cJSON_Delete(line);
     return sent;
-}
-
-static long long milliseconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
 }
 
 static long usd_seconds(void)
@@ -373,13 +310,12 @@ static txm_status listen_to_helper(usd_answer *a, int fd)
 {
     const char *scene = a->blend->info.path;
     long seconds = usd_seconds();
-    long long end = milliseconds() + seconds * 1000LL;
+    const double end = txm_clock_seconds() + (double)seconds;
     txm_bytes bytes = {0};
     txm_status status = TXM_OK;
     while (status == TXM_OK && !a->ended) {
-        struct pollfd waiting = {.fd = fd, .events = POLLIN};
-        long long left = end - milliseconds();
-        int ready = left > 0 ? poll(&waiting, 1, left > 200 ? 200 : (int)left) : 0;
+        const double left = end - txm_clock_seconds();
+        int ready = left > 0 ? txm_wait_readable(fd, left > 0.2 ? 200 : (int)(left * 1000) + 1) : 0;
         ssize_t n = -1;
         if (a->blend->cancel && *a->blend->cancel) {
             status = txm_fail(a->err, TXM_STATUS_CANCELLED, "%s: stopped", scene);
@@ -413,49 +349,41 @@ static txm_status listen_to_helper(usd_answer *a, int fd)
 /* Whether this process may not have all of the machine's memory: Python and USD crash where they get none. */
 static bool memory_is_limited(void)
 {
-    struct rlimit space, data;
-    return (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) ||
-           (getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur != RLIM_INFINITY);
+    uint64_t bytes;
+    return txm_limit_of(TXM_LIMIT_ADDRESSES, &bytes) || txm_limit_of(TXM_LIMIT_DATA, &bytes);
 }
 
 /* Explains why it ended without complete output. */
-static txm_status explain_usd_end(usd_answer *a, int how)
+static txm_status explain_usd_end(usd_answer *a, const txm_end *how)
 {
     const char *scene = a->blend->info.path;
-    const int number = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
-    if (number == SIGINT || number == SIGTERM || number == SIGHUP) {
+    if (how->cause == TXM_END_STOPPED) {
         return txm_fail(a->err, TXM_STATUS_CANCELLED, "%s: stopped", scene);
     }
     if (memory_is_limited()) {
         return txm_fail(a->err, TXM_STATUS_NO_MEMORY,
                         "%s: USD gave up, most likely for lack of memory: ulimit -v or ulimit -d limits it", scene);
     }
-    if (WIFSIGNALED(how)) {
+    if (how->cause != TXM_END_EXIT) {
         return txm_fail(a->err, TXM_STATUS_CORRUPT, "%s: USD crashed while reading it, with signal %d (%s)", scene,
-                        WTERMSIG(how), strsignal(WTERMSIG(how)));
+                        how->code, txm_end_text(how));
     }
     return txm_fail(a->err, TXM_STATUS_UNSUPPORTED, "%s: %s exited with %d before it had read the scene", scene,
-                    a->python, WEXITSTATUS(how));
+                    a->python, how->code);
 }
 
 /* Ends the helper and its copy; a helper whose answer is not needed any more at once. One that only closed its pipe
  * ends soon, or hangs in a handler of its crash. */
-static int end_helper(usd_helper *h, bool at_once)
+static txm_end end_helper(usd_helper *h, bool at_once)
 {
-    const struct timespec nap = {.tv_nsec = 10 * 1000 * 1000};
-    int how = 0;
-    pid_t gone = h->pid ? 0 : -1;
-    for (int naps = 0; h->pid && !at_once && gone == 0 && naps < 500; naps++) {
-        gone = waitpid(h->pid, &how, WNOHANG);
-        if (gone == 0) {
-            nanosleep(&nap, NULL);
-        }
-    }
+    txm_end how = {TXM_END_UNKNOWN, 0};
+    const bool gone = h->pid && !at_once && txm_process_wait(h->pid, 5, &how);
     if (h->pid) {
-        kill(-h->pid, SIGKILL);
+        txm_process_kill(h->pid, true);
     }
-    while (h->pid && gone <= 0 && waitpid(h->pid, &how, 0) < 0 && errno == EINTR)
-        ;
+    if (h->pid && !gone) {
+        txm_process_wait(h->pid, -1, &how);
+    }
     for (int i = 0; i < 2; i++) {
         const int ours = i ? h->out : h->in;
         if (ours >= 0) {
@@ -516,8 +444,8 @@ static txm_status ask_usd(usd_answer *a, const char *program)
         keep_helper(&h);
         return status;
     }
-    int how = end_helper(&h, status != TXM_OK);
-    return status == TXM_OK ? explain_usd_end(a, how) : status;
+    const txm_end how = end_helper(&h, status != TXM_OK);
+    return status == TXM_OK ? explain_usd_end(a, &how) : status;
 }
 
 /* ---- the scene --------------------------------------------------------------------------------------------------- */

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/free_memory.h"
 #include "base/mem.h"
+#include "base/os/free_memory.h"
 #include "mill/source/bound.h"
 #include "mill/source/formats.h"
 #include "mill/source/random_file.h"

@@ -20,11 +20,12 @@
 #include <unistd.h>
 
 #include "base/cancel.h"
-#include "base/clock.h"
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/options.h"
+#include "base/os/clock.h"
+#include "base/os/machine.h"
 #include "base/path.h"
 #include "base/pool.h"
 #include "mill/farm/claims.h"
@@ -280,9 +281,8 @@ static txm_status write_bands(unwrap_job *job, uint32_t page, void *writer, uint
  * could be mistaken for one of the new page. */
 static struct timespec page_time(const char *path)
 {
-    struct timespec now;
+    struct timespec now = txm_clock_today();
     struct stat old;
-    clock_gettime(CLOCK_REALTIME, &now);
     if (stat(path, &old) == 0 && old.st_mtim.tv_sec >= now.tv_sec)
         now = (struct timespec){old.st_mtim.tv_sec + 1, 0};
     return now;

@@ -20,7 +20,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "base/owner.h"
+#include "base/os/files.h"
+#include "base/os/owner.h"
 #include "base/path.h"
 
 enum { NOTE_BYTES = 512 };
@@ -93,7 +94,7 @@ static int check_own(const char *path, const char *note, size_t bytes)
 /* Network file systems send written data, and report a full disk, when any descriptor of the file is closed. */
 static int flush(int fd)
 {
-    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    int copy = txm_file_again(fd);
     if (copy < 0)
         return errno;
     return close(copy) == 0 || errno == EINTR ? 0 : errno;
@@ -200,7 +201,7 @@ static bool same_claim(const txm_claim_note *a, const txm_claim_note *b)
 static int link_draft(const char *draft, const char *path)
 {
     txm_claim_note own, there;
-    int rc = link(draft, path) == 0 ? 0 : errno;
+    int rc = txm_file_link(draft, path);
     /* If a network file system lost the reply and repeated the call, the name is taken, but by this very file. */
     bool made = rc == EEXIST && txm_claim_file_read(draft, &own) == 0 && txm_claim_file_read(path, &there) == 0 &&
                 same_claim(&own, &there);
@@ -300,7 +301,7 @@ bool txm_server_clock(const char *folder, struct timespec *now)
     struct stat st;
     bool known = false;
     if (fd >= 0) {
-        known = futimens(fd, NULL) == 0 && fstat(fd, &st) == 0;
+        known = txm_file_set_time(fd, NULL) == 0 && fstat(fd, &st) == 0;
         if (known)
             *now = st.st_mtim;
         close(fd);

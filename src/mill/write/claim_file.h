@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "base/owner.h"
+#include "base/os/owner.h"
 
 /* The content of a claim file. */
 typedef struct txm_claim_note {
@@ -53,7 +53,7 @@ bool txm_claim_file_break(const char *path, const txm_claim_note *note);
 bool txm_claim_file_sweep(const char *path);
 
 /* The time of the file server of `folder`, from the timestamp of a file created for the purpose,
- * `.clock.<owner>-<random>.txm-clock` (base/owner.h), which is removed before the call returns. Ages of files
+ * `.clock.<owner>-<random>.txm-clock` (base/os/owner.h), which is removed before the call returns. Ages of files
  * are measured by this clock and never by the host's. Returns false, with *now unchanged, if no file can be created
  * there. */
 bool txm_server_clock(const char *folder, struct timespec *now);

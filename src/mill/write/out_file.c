@@ -17,6 +17,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/os/clock.h"
 #include "base/path.h"
 #include "mill/write/publish.h"
 #include "mill/write/seal.h"
@@ -127,7 +128,7 @@ txm_status txm_out_file_commit(txm_out_file **out, txm_error *err)
     *out = NULL;
     close_all(file);
     txm_status status = txm_out_file_status(file, err);
-    clock_gettime(CLOCK_REALTIME, &now);
+    now = txm_clock_today();
     if (status == TXM_OK && file->publish)
         status = txm_seal_file(txm_publish_fd(file->publish), file->path, err);
     if (status == TXM_OK && file->publish)

@@ -14,19 +14,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 #include "base/mem.h"
-#include "base/owner.h"
+#include "base/os/files.h"
+#include "base/os/owner.h"
 #include "base/path.h"
 
 /* Open temporaries of this process, for abort_all. A signal handler can only use a fixed table of atomic pointers. If a
@@ -232,48 +231,7 @@ const char *txm_publish_temp_path(const txm_publish *publish)
 /* A reflink, if the file system supports them. */
 bool txm_publish_share(const txm_publish *publish, int from)
 {
-    return ioctl(publish->fd, FICLONE, from) == 0;
-}
-
-/* Whether the kernel cannot copy between these files, so that read and write must be used. */
-static bool copies_elsewhere(int sys_errno)
-{
-    return sys_errno == EXDEV || sys_errno == EINVAL || sys_errno == ENOSYS || sys_errno == EOPNOTSUPP;
-}
-
-/* Copies in the kernel if possible. *done is the number of bytes copied; read and write copy the rest, including on
- * file systems where the kernel silently copies nothing. Returns 0 or an errno. */
-static int copy_in_kernel(int from, int to, uint64_t size, uint64_t *done)
-{
-    while (*done < size) {
-        ssize_t n = copy_file_range(from, NULL, to, NULL, 1 << 30, 0);
-        if (n == 0 || (n < 0 && copies_elsewhere(errno)))
-            return 0;
-        if (n < 0 && errno != EINTR)
-            return errno;
-        *done += n > 0 ? (uint64_t)n : 0;
-    }
-    return 0;
-}
-
-/* Continues where the kernel stopped. */
-static int copy_by_hand(int from, int to, uint64_t *done)
-{
-    char piece[64 << 10];
-    for (;;) {
-        ssize_t n = read(from, piece, sizeof piece), at = 0;
-        if (n == 0)
-            return 0;
-        if (n < 0 && errno != EINTR)
-            return errno;
-        while (at < n) {
-            ssize_t w = write(to, piece + at, (size_t)(n - at));
-            if (w == 0 || (w < 0 && errno != EINTR))
-                return w == 0 ? ENOSPC : errno; /* a write of 0 bytes would be repeated forever */
-            at += w > 0 ? w : 0;
-        }
-        *done += n > 0 ? (uint64_t)n : 0;
-    }
+    return txm_file_share(publish->fd, from);
 }
 
 txm_status txm_publish_copy(const txm_publish *publish, int from, const char *name, txm_error *err)
@@ -282,9 +240,7 @@ txm_status txm_publish_copy(const txm_publish *publish, int from, const char *na
     uint64_t done = 0;
     int rc = fstat(from, &st) == 0 ? 0 : errno;
     if (rc == 0)
-        rc = copy_in_kernel(from, publish->fd, (uint64_t)st.st_size, &done);
-    if (rc == 0)
-        rc = copy_by_hand(from, publish->fd, &done);
+        rc = txm_file_copy(from, publish->fd, (uint64_t)st.st_size, &done);
     if (rc)
         return fail_publishing(err, rc, publish, "copying failed");
     return done == (uint64_t)st.st_size
@@ -292,47 +248,19 @@ txm_status txm_publish_copy(const txm_publish *publish, int from, const char *na
                : txm_fail(err, TXM_STATUS_CHANGED, "%s: its size changed while it was copied", name);
 }
 
-/* Makes the new name survive a power failure. Not every file system can sync a folder, so failures are ignored. */
-static void sync_folder(const char *target)
-{
-    char *dir = txm_path_dir(target);
-    int fd = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (fd >= 0) {
-        fsync(fd);
-        close(fd);
-    }
-    free(dir);
-}
-
-/* A replaced file keeps its access permissions. Returns 0 or an errno; a file system may have no modes. */
-static int keep_mode(const txm_publish *p)
-{
-    struct stat old, new;
-    if (stat(p->target, &old) != 0)
-        return errno == ENOENT ? 0 : errno;
-    if (fstat(p->fd, &new) != 0)
-        return errno;
-    if ((old.st_mode & 0777) == (new.st_mode & 0777) || fchmod(p->fd, old.st_mode & 0777) == 0)
-        return 0;
-    return errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS ? 0 : errno;
-}
-
 /* The steps of a commit before the rename. */
 txm_status txm_publish_settle(txm_publish *p, const struct timespec *mtime, txm_error *err)
 {
-    const struct timespec times[2] = {*mtime, *mtime};
     const char *env = getenv("TXMILL_FSYNC");
     int rc = 0, fd = p->fd;
     const char *what = "writing the temporary file failed";
     p->durable = env && !strcmp(env, "1");
-    if ((rc = keep_mode(p)) != 0)
+    if ((rc = txm_file_keep_mode(fd, p->target)) != 0)
         what = "cannot give the temporary file the mode of the file that it replaces";
-    while (rc == 0 && p->durable && fsync(fd) != 0)
-        rc = errno == EINTR ? 0 : errno;
-    if (rc == 0 && futimens(fd, times) != 0) {
-        rc = errno;
+    if (rc == 0 && p->durable)
+        rc = txm_file_sync(fd);
+    if (rc == 0 && (rc = txm_file_set_time(fd, mtime)) != 0)
         what = "cannot set the time of the temporary file";
-    }
     p->fd = -1;
     if (close(fd) != 0 && rc == 0 && errno != EINTR)
         rc = errno;
@@ -347,8 +275,10 @@ txm_status txm_publish_commit(txm_publish **publish, const struct timespec *mtim
     txm_status status = p->fd >= 0 ? txm_publish_settle(p, mtime, err) : TXM_OK;
     if (status == TXM_OK && rename(p->temp, p->target) != 0)
         status = fail_publishing(err, errno, p, "cannot rename the temporary file into place");
-    if (status == TXM_OK && p->durable)
-        sync_folder(p->target);
+    char *dir = status == TXM_OK && p->durable ? txm_path_dir(p->target) : NULL;
+    if (dir)
+        txm_folder_sync(dir);
+    free(dir);
     if (status != TXM_OK)
         txm_owned_remove(p->temp);
     discard(p);

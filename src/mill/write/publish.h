@@ -3,7 +3,7 @@
  * Publishing: a file appears under its name complete or not at all.
  *
  * The temporary is in the target's folder (rename must not cross file systems) under a name that is unique across hosts
- * and processes, `.<name>.<host>-<machine>-<pid>-<random>.txm-tmp` (see base/owner.h), from which sweepers can
+ * and processes, `.<name>.<host>-<machine>-<pid>-<random>.txm-tmp` (see base/os/owner.h), from which sweepers can
  * tell its owner.
  */
 #ifndef TXM_WRITE_PUBLISH_H

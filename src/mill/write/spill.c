@@ -19,7 +19,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
-#include "base/owner.h"
+#include "base/os/owner.h"
 #include "tile/reader/output.h"
 
 enum { FIRST_BYTES = 1 << 16, WINDOW_BYTES = 1 << 16 };

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/owner.h"
+#include "base/os/owner.h"
 #include "base/path.h"
 #include "mill/write/claim_file.h"
 

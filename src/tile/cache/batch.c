@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "tile/cache/cache_impl.h"
 
 /* A part is long enough for a thread to read ahead in one file, and short enough for a batch from a single file to keep

@@ -9,13 +9,13 @@
  * A thread object serves one thread of the renderer at a time; it holds that thread's view, counters and pins. The
  * cache keeps a list of all of them, because it must visit them when it stops the world.
  */
-#include <linux/membarrier.h>
 #include <math.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/options.h"
+#include "base/os/barrier.h"
+#include "base/os/machine.h"
 #include "tile/cache/cache_impl.h"
 #include "tile/ops/ops.h"
 
@@ -101,7 +101,7 @@ txm_status txm_cache_new(const txm_cache_options *options, txm_cache **out, txm_
     c->bias = o.resolution < 1.0f ? -log2f(o.resolution) : 0.0f;
     c->allocated = c->stats.allocated_bytes_peak = sizeof *c;
     c->store.constants_most = constants_of(o.max_bytes);
-    c->fences = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
+    c->fences = !txm_barrier_possible();
     atomic_init(&c->epoch, 1);
     atomic_init(&c->retry_seconds, INFINITY);
     txm_table_init(&c->table);

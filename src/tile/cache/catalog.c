@@ -16,7 +16,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "tile/cache/cache_impl.h"
 #include "tile/terms/extension.h"
 

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 
 #include "base/checksum.h"
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "tile/cache/cache_impl.h"
 #include "tile/reader/identity.h"
 #include "tile/reader/reader_memory.h"

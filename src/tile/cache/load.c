@@ -10,7 +10,7 @@
  */
 #include <math.h>
 
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "tile/cache/cache_impl.h"
 
 /* Called with the lock held. The count changes even if no thread waits, because one may have read it and be about to

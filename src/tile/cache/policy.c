@@ -12,7 +12,7 @@
  */
 #include <time.h>
 
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "tile/cache/cache_impl.h"
 
 /* ---- orders ---- */

@@ -5,41 +5,20 @@
  * be reordered on either side. A barrier in every lookup would cost a tenth of its time, so the waiting thread calls
  * membarrier(2), which executes one in all threads.
  */
-#include <linux/membarrier.h>
-#include <sched.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
+#include "base/os/barrier.h"
 #include "tile/cache/cache_impl.h"
 #include "tile/ops/ops.h"
-
-/* Causes a barrier in all threads without membarrier: it unmaps a page that every processor may have in its TLB, so all
- * processors that run this process must be interrupted before the call returns. In case even that has no effect, it
- * then waits far longer than any processor delays a write. */
-static void interrupt_all(void)
-{
-    static const struct timespec LONG = {.tv_nsec = 10000000};
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    uint8_t *p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p != MAP_FAILED) {
-        *(volatile uint8_t *)p = 1;
-        munmap(p, page);
-    }
-    nanosleep(&LONG, NULL);
-}
 
 /* If the kernel has no membarrier, lookups contain fences (c->fences). A sandbox may forbid the call after it was
  * registered: then fences are used from then on, and lookups that began without them are waited for once more. */
 static void barrier_everywhere(txm_cache *c)
 {
     atomic_signal_fence(memory_order_seq_cst);
-    if (atomic_load(&c->fences) || syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0)
+    if (atomic_load(&c->fences) || txm_barrier_everywhere())
         return;
     atomic_store(&c->fences, true);
     txm_slow_down(c);
-    interrupt_all();
+    txm_barrier_by_force();
 }
 
 /* Changes between any two lookups of a thread, and never during one. */
@@ -58,7 +37,7 @@ void txm_wait_quiescent(txm_cache *c)
     barrier_everywhere(c);
     for (txm_cache_thread *t = c->threads; t; t = t->next)
         for (const uint64_t before = count_of(t); atomic_load(&t->quick.active) && count_of(t) == before;)
-            sched_yield();
+            txm_yield();
     c->stats.quiescent_states++;
 }
 

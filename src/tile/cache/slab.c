@@ -8,8 +8,8 @@
  * slab have one size, its class, so memory is not fragmented; free memory of one class becomes available to another
  * only as a whole slab. All functions are called with the lock held.
  */
-#include <sys/mman.h>
 
+#include "base/os/pages.h"
 #include "tile/cache/cache_impl.h"
 
 enum { SMALL_ALIGNMENT = 64, HUGE_BYTES = 2 << 20, HUGE_FROM_BYTES = 64 << 20 };
@@ -103,7 +103,7 @@ static bool new_arena(txm_cache *c, uint32_t class, uint32_t exact, bool beyond,
     if (!memory)
         return false;
     if (huge)
-        madvise(memory, bytes, MADV_HUGEPAGE);
+        txm_pages_prefer_large(memory, bytes);
     if (i == c->store.arena_count)
         c->store.arena_count++;
     else

@@ -12,7 +12,7 @@
  * tiles is not reused while an open view may show them (txm_slot_retire). When a view is closed, its marks are copied
  * to the page table, where they determine the order of eviction.
  */
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "tile/cache/cache_impl.h"
 
 enum { WORD_BITS = 64 };

@@ -8,7 +8,6 @@
 #include "tile/device/device_plugin.h"
 
 #include <ctype.h>
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,7 +15,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/plugin.h"
+#include "base/os/library.h"
+#include "base/os/plugin.h"
 
 static const txm_device_backend_row backends[] = {{"cuda", "CUDA"}, {"opencl", "OpenCL"}};
 
@@ -49,17 +49,18 @@ static bool plugin_fits(const txm_device_plugin *p, const char *backend)
 static const txm_device_plugin *load_device_plugin(const txm_device_backend_row *b, txm_error *err)
 {
     char *looked_in = NULL, *path = find_file(b, &looked_in);
-    void *handle = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-    const txm_device_plugin *p = handle ? dlsym(handle, TXM_DEVICE_SYMBOL) : NULL;
+    const char *why = "";
+    void *handle = path ? txm_library_open(path, &why) : NULL;
+    const txm_device_plugin *p = handle ? txm_library_find(handle, TXM_DEVICE_SYMBOL, &why) : NULL;
     if (!path)
         txm_fail(err, TXM_STATUS_DEVICE, "%s", looked_in ? looked_in : "the plug-in was not found");
     else if (!p)
-        txm_fail(err, TXM_STATUS_DEVICE, "%s", dlerror());
+        txm_fail(err, TXM_STATUS_DEVICE, "%s", why);
     else if (!plugin_fits(p, b->name))
         txm_fail(err, TXM_STATUS_DEVICE, "%s is from another build", path);
     bool good = p && plugin_fits(p, b->name);
     if (handle && !good)
-        dlclose(handle);
+        txm_library_refuse(handle);
     free(path);
     free(looked_in);
     return good ? p : NULL;

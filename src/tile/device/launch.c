@@ -6,9 +6,9 @@
  * the notes; the tiles' piece and its kernel; the lookups; their kernel; and the copies of results and notes back. No
  * step of the queue waits for the processor, and the processor waits once, in txm_device_collect.
  */
-#include "base/clock.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/os/clock.h"
 #include "tile/device/device_impl.h"
 
 enum { BEGIN, PLACED, LOOKED, FETCHED };

@@ -6,7 +6,6 @@
  * is created when the first tile with one of these codecs is read.
  */
 #include <inttypes.h>
-#include <malloc.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -17,6 +16,8 @@
 
 #ifdef __SSE2__
 #include <emmintrin.h>
+
+#include "base/os/pages.h"
 #endif
 
 /* ---- from planes to pixels --------------------------------------------------------------------------------------- */
@@ -101,13 +102,13 @@ static _Thread_local size_t core_taken;
 static void *core_allocate(size_t bytes)
 {
     void *memory = malloc(bytes);
-    core_taken += malloc_usable_size(memory);
+    core_taken += txm_usable_bytes(memory);
     return memory;
 }
 
 static void core_release(void *memory)
 {
-    core_taken -= malloc_usable_size(memory);
+    core_taken -= txm_usable_bytes(memory);
     free(memory);
 }
 
@@ -192,14 +193,14 @@ void txm_exr_core_free(txm_tx *tx)
 uint64_t txm_exr_core_bytes(const txm_tx *tx)
 {
     struct txm_exr_core *core = atomic_load(&((txm_tx *)tx)->exr_core);
-    return core ? malloc_usable_size(core) + atomic_load(&core->bytes) : 0;
+    return core ? txm_usable_bytes(core) + atomic_load(&core->bytes) : 0;
 }
 
 /* PIZ buffers are much larger than a tile: its Huffman tables take 900 KB. */
 uint64_t txm_exr_chunk_bytes(const txm_scratch *scratch)
 {
     const exr_decode_pipeline_t *chunk = scratch->exr_chunk;
-    return chunk ? malloc_usable_size(scratch->exr_chunk) + chunk->packed_alloc_size + chunk->unpacked_alloc_size +
+    return chunk ? txm_usable_bytes(scratch->exr_chunk) + chunk->packed_alloc_size + chunk->unpacked_alloc_size +
                        chunk->scratch_alloc_size_1 + chunk->scratch_alloc_size_2
                  : 0;
 }

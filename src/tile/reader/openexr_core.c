@@ -7,12 +7,12 @@
  */
 #include "tile/reader/openexr_core.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/plugin.h"
+#include "base/os/library.h"
+#include "base/os/plugin.h"
 
 static txm_openexr_core functions;
 static bool complete, lacked_memory;
@@ -22,12 +22,13 @@ static void load_openexr_core(void)
 {
     /* The name includes the version of the headers that were compiled in, because structures differ between
      * versions. */
-    void *library = dlopen(TXM_OPENEXR_SONAME, RTLD_NOW | RTLD_LOCAL);
+    const char *why;
+    void *library = txm_library_open(TXM_OPENEXR_SONAME, &why);
     complete = library != NULL;
-    lacked_memory = !library && txm_loading_lacked_memory(dlerror());
+    lacked_memory = !library && txm_loading_lacked_memory(why);
 #define FIND(name)                                                                                                     \
     if (complete) {                                                                                                    \
-        void *found = dlsym(library, #name);                                                                           \
+        void *found = txm_library_find(library, #name, &why);                                                          \
         memcpy(&functions.name, &found, sizeof found); /* ISO C has no cast from object to function pointers */        \
         complete = found != NULL;                                                                                      \
     }

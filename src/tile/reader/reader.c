@@ -11,13 +11,13 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/os/pages.h"
 #include "base/words.h"
 #include "tile/reader/identity.h"
 #include "tile/reader/output.h"
@@ -233,10 +233,10 @@ void txm_tx_close(txm_tx **tx)
 /* Counts the usable sizes that the C library reports for the allocations. */
 uint64_t txm_tx_own_bytes(const txm_tx *tx)
 {
-    return malloc_usable_size((void *)tx) + malloc_usable_size(tx->path) + malloc_usable_size(tx->section) +
-           malloc_usable_size(tx->metadata.entries) + malloc_usable_size(tx->metadata.text.data) +
+    return txm_usable_bytes((void *)tx) + txm_usable_bytes(tx->path) + txm_usable_bytes(tx->section) +
+           txm_usable_bytes(tx->metadata.entries) + txm_usable_bytes(tx->metadata.text.data) +
            (tx->ops->own_bytes ? tx->ops->own_bytes(tx) : 0) + tx->map.present_bytes +
-           malloc_usable_size(tx->map.present);
+           txm_usable_bytes(tx->map.present);
 }
 
 /* The end of the image part, where a section may begin, according to the container. */

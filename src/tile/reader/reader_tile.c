@@ -6,13 +6,14 @@
  */
 #include <isa-l/igzip_lib.h>
 #include <libdeflate.h>
-#include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <zstd.h>
 
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/options.h"
+#include "base/os/pages.h"
 #include "tile/decode/inflate_parts.h"
 #include "tile/reader/reader_impl.h"
 #include "tile/reader/reader_memory.h"
@@ -68,9 +69,9 @@ uint64_t txm_scratch_idle_bytes(txm_tx *tx)
     uint64_t bytes = 0;
     pthread_mutex_lock(&tx->lock);
     for (const txm_scratch *s = tx->scratch; s; s = s->next)
-        bytes += malloc_usable_size((void *)s) + malloc_usable_size(s->inflate) + malloc_usable_size(s->parts) +
-                 malloc_usable_size(s->raw) + malloc_usable_size(s->tile) + malloc_usable_size(s->border) +
-                 malloc_usable_size(s->input) + malloc_usable_size(s->payload) + txm_exr_chunk_bytes(s) +
+        bytes += txm_usable_bytes((void *)s) + txm_usable_bytes(s->inflate) + txm_usable_bytes(s->parts) +
+                 txm_usable_bytes(s->raw) + txm_usable_bytes(s->tile) + txm_usable_bytes(s->border) +
+                 txm_usable_bytes(s->input) + txm_usable_bytes(s->payload) + txm_exr_chunk_bytes(s) +
                  ZSTD_sizeof_DCtx(s->zstd);
     pthread_mutex_unlock(&tx->lock);
     return bytes;

@@ -23,7 +23,7 @@
 #include "base/endian.h"
 #include "base/fail.h"
 #include "base/mem.h"
-#include "base/owner.h"
+#include "base/os/owner.h"
 #include "base/path.h"
 #include "tile/record/blank.h"
 #include "tile/record/trace_format.h"

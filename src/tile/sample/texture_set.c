@@ -7,10 +7,10 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/os/pages.h"
 #include "tile/sample/view_file.h"
 #include "tile/terms/extension.h"
 #include "txtile/sampler.h"
@@ -261,7 +261,7 @@ static uint8_t *new_slab(txm_texture_set *set, uint32_t bytes, uint32_t *slots)
         void **kept = grow_array(&set->arenas, 1), *fresh = NULL;
         if (!kept || posix_memalign(&fresh, ARENA_BYTES, arena))
             return NULL;
-        madvise(fresh, arena, MADV_HUGEPAGE);
+        txm_pages_prefer_large(fresh, arena);
         *kept = fresh;
         set->arenas.count++;
         set->arena_left = arena;

@@ -8,13 +8,13 @@
 #include "tile/terms/file_map.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/os/files.h"
+#include "base/os/pages.h"
 
 /* The address range of a map. `begin` is 0 while the other members are being changed; a reader that finds it unchanged
  * afterwards has read a consistent range. */
@@ -114,13 +114,13 @@ static int open_copy(txm_map *map, int fd, size_t bytes)
 /* Returns 0 or an errno. The map is shared and read-only, so it uses the page cache. */
 int txm_map_open(txm_map *map, int fd, size_t bytes)
 {
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    void *data = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
-    if (data == MAP_FAILED)
+    const uintptr_t page = txm_page_bytes();
+    const void *data = txm_pages_of_file(fd, bytes);
+    if (!data)
         return errno == ENOMEM ? open_copy(map, fd, bytes) : errno;
     place *p = take_place();
     if (!p) {
-        munmap(data, bytes);
+        txm_pages_free(data, bytes);
         return ENOMEM;
     }
     *map = (txm_map){.data = data, .bytes = bytes, .place = p};
@@ -137,14 +137,12 @@ enum { PAGE_SHIFT = 12, MOST_PRESENT_BYTES = 64 << 20, SLACK_BYTES = 64 };
 int txm_map_open_read(txm_map *map, int fd, size_t bytes)
 {
     const size_t pages = (bytes >> PAGE_SHIFT) + 1;
-    const int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    const int own = txm_file_again(fd);
     if (own < 0)
         return errno;
     uint8_t *present = calloc(pages / 8 + 1, 1);
-    void *data = !present ? MAP_FAILED
-                          : mmap(NULL, pages << PAGE_SHIFT, PROT_READ | PROT_WRITE,
-                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (data == MAP_FAILED) {
+    void *data = present ? txm_pages_new(pages << PAGE_SHIFT) : NULL;
+    if (!data) {
         close(own);
         free(present);
         return ENOMEM;
@@ -185,7 +183,7 @@ const uint8_t *txm_map_read(const txm_map *map, uint64_t offset, size_t bytes, u
     *no_memory = false;
     if (!map->present)
         return map->data + offset;
-    if (malloc_usable_size(*buffer) < bytes + SLACK_BYTES) {
+    if (txm_usable_bytes(*buffer) < bytes + SLACK_BYTES) {
         free(*buffer);
         *buffer = malloc(bytes + SLACK_BYTES);
     }
@@ -223,7 +221,7 @@ void txm_map_close(txm_map *map)
     if (!map->data)
         return;
     if (map->present) {
-        munmap((void *)(uintptr_t)map->data, ((map->bytes >> PAGE_SHIFT) + 1) << PAGE_SHIFT);
+        txm_pages_free(map->data, ((map->bytes >> PAGE_SHIFT) + 1) << PAGE_SHIFT);
         close(map->fd);
         free(map->present);
         *map = (txm_map){.lost = map->lost};
@@ -236,7 +234,7 @@ void txm_map_close(txm_map *map)
     }
     atomic_store(&map->place->begin, 0);
     atomic_store(&map->place->map, NULL);
-    munmap((void *)map->data, map->bytes);
+    txm_pages_free(map->data, map->bytes);
     map->data = NULL;
     give_place(map->place);
 }
@@ -246,13 +244,13 @@ void txm_map_close(txm_map *map)
 void txm_map_drop_pages(const txm_map *map)
 {
     if (map->data && !map->present && !map->copy)
-        madvise((void *)(uintptr_t)map->data, map->bytes, MADV_DONTNEED);
+        txm_pages_drop(map->data, map->bytes);
 }
 
 /* Called in the program's SIGBUS handler, on the thread that reads; its map stays open meanwhile. */
 bool txm_map_catch(void *address)
 {
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)address & ~(page - 1);
+    const uintptr_t page = txm_page_bytes(), at = (uintptr_t)address & ~(page - 1);
     for (uint32_t i = 0; i < atomic_load(&made); i++) {
         place *p = place_of(i);
         if (!p)
@@ -263,12 +261,7 @@ bool txm_map_catch(void *address)
             continue;
         /* The mark is set first, so that a thread which reads the zeros finds it. */
         atomic_store(&map->lost, true);
-        if (mmap((void *)at, end - at, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
-            return true;
-        /* There are as many maps as the kernel allows, so this one has to go first. */
-        return munmap((void *)at, end - at) == 0 &&
-               mmap((void *)at, end - at, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) ==
-                   (void *)at;
+        return txm_pages_replace((void *)at, end - at);
     }
     return false;
 }
@@ -280,7 +273,7 @@ bool txm_map_is_whole(const txm_map *map)
         return fstat(map->fd, &st) == 0 && (uint64_t)st.st_size >= map->bytes;
     if (map->copy)
         return true;
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t page = txm_page_bytes();
     uintptr_t last = ((uintptr_t)map->data + map->bytes - 1) & ~(page - 1);
-    return madvise((void *)last, page, MADV_POPULATE_READ) == 0 || errno != EFAULT;
+    return txm_pages_readable((const void *)last, page);
 }

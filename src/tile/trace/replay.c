@@ -6,11 +6,11 @@
  * of the file, because waiting of threads for each other is not part of the result.
  */
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "base/cancel.h"
 #include "base/fail.h"
 #include "base/options.h"
+#include "base/os/pages.h"
 #include "tile/cache/rehearse.h"
 #include "tile/trace/optimum.h"
 #include "tile/trace/trace_read.h"
@@ -50,8 +50,7 @@ static void *allocate_replay(void *user, size_t bytes, size_t alignment)
         return NULL;
     }
     /* Pages satisfy any alignment except that of huge pages, which is not needed here. */
-    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
+    return txm_pages_new(bytes);
 }
 
 static void release(void *user, void *memory, size_t bytes)
@@ -60,7 +59,7 @@ static void release(void *user, void *memory, size_t bytes)
     if (bytes < MAPPED_BYTES)
         free(memory);
     else
-        munmap(memory, bytes);
+        txm_pages_free(memory, bytes);
 }
 
 /* ---- a replay ---- */

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/owner.h"
+#include "base/os/owner.h"
 #include "base/path.h"
 #include "mill/farm/claims.h"
 #include "mill/write/claim_file.h"

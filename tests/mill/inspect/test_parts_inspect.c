@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <utime.h>
 
-#include "base/owner.h"
+#include "base/os/owner.h"
 #include "mill/convert/context.h"
 #include "mill/inspect/borders_make.h"
 #include "mill/inspect/compare.h"

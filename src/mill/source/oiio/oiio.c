@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/free_memory.h"
 #include "base/mem.h"
+#include "base/os/free_memory.h"
 #include "base/text.h"
 #include "mill/source/bound.h"
 #include "mill/source/oiio/worker.h"

@@ -14,9 +14,11 @@
 #include <fcntl.h>
 #include <mutex>
 #include <OpenImageIO/imageio.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/os/signals.h"
+#include "base/os/files.h"
+#include "base/os/pages.h"
 #include "mill/source/formats.h"
 #include "mill/source/oiio/worker.h"
 
@@ -69,7 +71,7 @@ bool lacks_thread(const std::system_error &e)
 [[noreturn]] static void end_without_memory()
 {
     enum { LITTLE_BYTES = 1 << 20 };
-    _exit(TXM_WORKER_LEFT + (std::malloc(LITTLE_BYTES) ? TXM_WORKER_LARGE : ENOMEM));
+    txm_exit_at_once(TXM_WORKER_LEFT + (std::malloc(LITTLE_BYTES) ? TXM_WORKER_LARGE : ENOMEM));
 }
 
 /* An exception in a place where none is allowed, in a destructor or while a thread starts, usually means lack of
@@ -170,21 +172,21 @@ const char *lacked(const std::string &path)
 
 int FileName::open(const char *path)
 {
-    int fd = path ? ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : memfd_create("picture", MFD_CLOEXEC);
+    int fd = path ? ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : txm_memory_file("picture");
     name = "/proc/self/fd/" + std::to_string(fd);
     if (fd < 0 || access(name.c_str(), F_OK) == 0)
         return fd;
     close(fd);
     const char *place = std::getenv("TMPDIR");
     std::string made = std::string(place && *place ? place : "/tmp") + "/txmill-XXXXXX";
-    if (!mkdtemp(&made[0]))
+    if (!txm_folder_temporary(&made[0]))
         return -1;
     folder = made;
     name = folder + "/file";
     if (!path)
         return ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     char *real = realpath(path, nullptr);
-    fd = real && symlink(real, name.c_str()) == 0 ? ::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    fd = real && txm_file_symlink(real, name.c_str()) == 0 ? ::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
     std::free(real);
     return fd;
 }

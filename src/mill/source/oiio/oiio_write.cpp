@@ -8,10 +8,10 @@
 #include <OpenImageIO/filesystem.h>
 #include <OpenImageIO/imageio.h>
 #include <strings.h>
-#include <sys/mman.h>
 #include <unistd.h>
 #include <vector>
 
+#include "base/os/pages.h"
 #include "mill/source/formats.h"
 #include "mill/source/oiio/oiio_shared.h"
 #include "txmill/out_file.h"
@@ -47,14 +47,13 @@ struct Encoder {
     Memory memory;
     int fd = -1; /* an anonymous file in memory, for formats that require a file */
     oiio_module::FileName fd_name;
-    void *map = MAP_FAILED;
+    void *map = nullptr;
     size_t map_bytes = 0;
     std::unique_ptr<OIIO::ImageOutput> out; /* the last member, so that it is destroyed before its output */
     ~Encoder()
     {
         out.reset();
-        if (map != MAP_FAILED)
-            munmap(map, map_bytes);
+        txm_pages_free(map, map_bytes);
         if (fd >= 0)
             close(fd);
     }
@@ -231,8 +230,8 @@ txm_status encoder_finish(void *self, const void **data, size_t *bytes, txm_erro
             const off_t end = lseek(e.fd, 0, SEEK_END);
             e.map_bytes = end > 0 ? static_cast<size_t>(end) : 0;
             if (e.map_bytes)
-                e.map = mmap(nullptr, e.map_bytes, PROT_READ, MAP_SHARED, e.fd, 0);
-            if (e.map_bytes && e.map == MAP_FAILED)
+                e.map = txm_pages_of_file(e.fd, e.map_bytes);
+            if (e.map_bytes && !e.map)
                 return fail(err, TXM_STATUS_NO_MEMORY, "no memory for the encoded picture");
             *data = e.map;
             *bytes = e.map_bytes;

@@ -7,21 +7,16 @@
 #include "mill/source/oiio/worker.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 #include "base/mem.h"
-#include "base/plugin.h"
+#include "base/os/machine.h"
+#include "base/os/plugin.h"
+#include "base/os/process.h"
 #include "base/pool.h"
 
 #define WORKER_FILE "txmill-oiio-worker"
@@ -29,13 +24,13 @@
 enum { LINKER_FAILED = 127 }; /* exit status: the program could not be started, or lacks a function */
 
 struct txm_worker {
-    pid_t pid;
+    long pid;
     int fd;
     uint32_t cpu_seconds; /* limit of the last request */
     bool encodes;         /* the last request was to encode */
     bool ended;           /* it ended and was waited for */
     bool lacked_large;    /* it ended because it got no large piece of memory */
-    pid_t *at_work;       /* its place in the list of workers at work; NULL if there was none, or if it is idle */
+    long *at_work;        /* its place in the list of workers at work; NULL if there was none, or if it is idle */
     txm_worker *next;     /* next one in the list of idle workers */
 };
 
@@ -48,12 +43,12 @@ static struct {
 
 /* Workers that compute for this process, for a signal handler: pid, or -pid after it was told to end. More workers than
  * places end by themselves when they notice that nobody waits for them. */
-static pid_t at_work[256];
+static long at_work[256];
 
 static void set_to_work(txm_worker *w)
 {
     for (size_t i = 0; i < sizeof at_work / sizeof *at_work && !w->at_work; i++) {
-        pid_t none = 0;
+        long none = 0;
         if (__atomic_compare_exchange_n(&at_work[i], &none, w->pid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
             w->at_work = &at_work[i];
     }
@@ -63,7 +58,7 @@ static void set_to_work(txm_worker *w)
  */
 static bool take_from_work(txm_worker *w)
 {
-    const pid_t was = w->at_work ? __atomic_exchange_n(w->at_work, 0, __ATOMIC_ACQ_REL) : 0;
+    const long was = w->at_work ? __atomic_exchange_n(w->at_work, 0, __ATOMIC_ACQ_REL) : 0;
     w->at_work = NULL;
     return was < 0;
 }
@@ -72,9 +67,9 @@ void txm_worker_end_all(void)
 {
     const int saved_errno = errno;
     for (size_t i = 0; i < sizeof at_work / sizeof *at_work; i++) {
-        pid_t pid = __atomic_load_n(&at_work[i], __ATOMIC_ACQUIRE);
+        long pid = __atomic_load_n(&at_work[i], __ATOMIC_ACQUIRE);
         if (pid > 0 && __atomic_compare_exchange_n(&at_work[i], &pid, -pid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-            kill(pid, SIGTERM);
+            txm_process_stop(pid);
     }
     errno = saved_errno;
 }
@@ -111,58 +106,10 @@ static void watch_forks(void)
 
 /* ---- start and end ---- */
 
-extern char **environ;
-
-/* Whatever signals this thread blocks or ignores, exceeding the limit of CPU time must end the worker. */
-static int signals_as_new(posix_spawnattr_t *attributes)
-{
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    int rc = posix_spawnattr_setsigmask(attributes, &none);
-    if (rc == 0)
-        rc = posix_spawnattr_setsigdefault(attributes, &all);
-    return rc == 0 ? posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) : rc;
-}
-
-/* The worker has its socket as descriptor 3 and no other descriptor of this process. posix_spawn is used instead of
- * fork, because this process may have many threads and gigabytes mapped. Actions run in the order in which they are
- * added. */
-static int spawn_worker(const char *program, int socket_fd, pid_t *pid)
-{
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    char *const argv[] = {(char *)program, NULL};
-    int rc = posix_spawn_file_actions_init(&files);
-    if (rc != 0)
-        return rc;
-    if ((rc = posix_spawnattr_init(&attributes)) != 0) {
-        posix_spawn_file_actions_destroy(&files);
-        return rc;
-    }
-    rc = signals_as_new(&attributes);
-    /* The socket is duplicated first: if the caller has closed its standard files, it may be one of them. */
-    if (rc == 0)
-        rc = posix_spawn_file_actions_adddup2(&files, socket_fd, TXM_WORKER_FD);
-    if (rc == 0)
-        rc = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    if (rc == 0)
-        rc = posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
-    if (rc == 0) /* some decoders print what OpenImageIO reports anyway */
-        rc = posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-    if (rc == 0)
-        rc = posix_spawn_file_actions_addclosefrom_np(&files, TXM_WORKER_FD + 1);
-    if (rc == 0)
-        rc = posix_spawn(pid, program, &files, &attributes, argv, environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&files);
-    return rc;
-}
-
 /* One end of a socket pair becomes the worker's descriptor 3; nothing else is inherited. */
 static txm_status start_worker(txm_worker **out, txm_error *err)
 {
-    int pair[2], rc;
+    int pair[2], rc = 0;
     char *looked_in = NULL, *program = txm_plugin_path(WORKER_FILE, &looked_in);
     txm_worker *w = txm_calloc(1, sizeof *w);
     txm_status status = TXM_OK;
@@ -172,14 +119,15 @@ static txm_status start_worker(txm_worker **out, txm_error *err)
         status = txm_fail(err, TXM_STATUS_NOT_INSTALLED, "this kind of image needs OpenImageIO, and %s", looked_in);
     } else if (!w) {
         status = txm_no_memory(err, NULL);
-    } else if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
-        status = txm_fail_errno(err, errno, "a decoder cannot be started");
+    } else if ((rc = txm_socket_pair(pair)) != 0) {
+        status = txm_fail_errno(err, rc, "a decoder cannot be started");
     } else {
-        /* A descriptor that already is 3 would keep its close-on-exec flag when it is duplicated onto itself. */
-        int theirs = pair[1] == TXM_WORKER_FD ? fcntl(pair[1], F_DUPFD_CLOEXEC, TXM_WORKER_FD + 1) : pair[1];
-        rc = theirs < 0 ? errno : spawn_worker(program, theirs, &w->pid);
-        if (theirs >= 0 && theirs != pair[1])
-            close(theirs);
+        /* Some decoders print what OpenImageIO reports anyway. */
+        char *const argv[] = {program, NULL};
+        const txm_program worker = {.argv = argv,
+                                    .file_count = TXM_WORKER_FD + 1,
+                                    .files = {TXM_FILE_NOTHING, TXM_FILE_NOTHING, TXM_FILE_NOTHING, pair[1]}};
+        rc = txm_process_start(&worker, &w->pid);
         close(pair[1]);
         w->fd = pair[0];
         if (rc != 0) {
@@ -199,14 +147,20 @@ static txm_status start_worker(txm_worker **out, txm_error *err)
 }
 
 /* Ends the worker, which has nothing to save, and waits for it, so that no zombie remains. */
+static void stop_worker(txm_worker *w)
+{
+    txm_end end;
+    if (!w->ended) {
+        txm_process_stop(w->pid);
+        txm_process_wait(w->pid, -1, &end);
+        w->ended = true;
+    }
+}
+
 static void kill_worker(txm_worker *w)
 {
     close(w->fd);
-    if (!w->ended) {
-        kill(w->pid, SIGTERM);
-        while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
-            ;
-    }
+    stop_worker(w);
     free(w);
 }
 
@@ -224,7 +178,8 @@ txm_status txm_worker_get(txm_worker **out, txm_error *err)
         pthread_mutex_unlock(&idle.lock);
         if (!w)
             return start_worker(out, err);
-        if (waitpid(w->pid, NULL, WNOHANG) == 0) {
+        txm_end end;
+        if (!txm_process_wait(w->pid, 0, &end)) {
             set_to_work(w);
             *out = w;
             return TXM_OK;
@@ -275,61 +230,47 @@ uint32_t txm_worker_seconds(double honest)
 
 /* Waits for the end of a worker that has closed its socket, and kills one that only closed it. Waits up to two seconds,
  * since a crash may first write a report. */
-static pid_t reap(txm_worker *w, int *how)
+static bool reap(txm_worker *w, txm_end *how)
 {
-    const struct timespec moment = {.tv_nsec = 20 * 1000 * 1000};
-    pid_t got = 0;
-    for (int i = 0; i < 100 && got == 0; i++) {
-        got = waitpid(w->pid, how, WNOHANG);
-        if (got < 0 && errno == EINTR)
-            got = 0;
-        if (got == 0)
-            nanosleep(&moment, NULL);
-    }
-    if (got == 0) {
-        kill(w->pid, SIGTERM);
-        while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
-            ;
-    }
-    w->ended = true;
-    return got;
+    const bool ended = txm_process_wait(w->pid, 2, how);
+    w->ended = ended;
+    stop_worker(w);
+    return ended;
 }
 
 /* Explains why the worker ended, as a message about the image. The status decides whether a retry makes sense: lack of
  * memory may be temporary, a crash caused by a file is not. */
 static txm_status explain_end(txm_worker *w, int sys_errno, const char *name, txm_error *err)
 {
-    int how = 0;
-    const bool told = take_from_work(w);
-    pid_t got = reap(w, &how);
+    txm_end how;
+    const bool told = take_from_work(w), ended = reap(w, &how);
     const char *who = w->encodes ? "encoder" : "decoder";
     if (told)
         return txm_fail(err, TXM_STATUS_CANCELLED, "%s: the %s was stopped", name, who);
     /* A decoder crashes because of its file; an encoder that crashes is not the input's fault. */
     txm_status fault = w->encodes ? TXM_STATUS_INTERNAL : TXM_STATUS_CORRUPT;
-    if (got == w->pid && WIFSIGNALED(how)) {
-        int sig = WTERMSIG(how);
-        if (sig == SIGXCPU)
+    if (ended && how.cause > TXM_END_EXIT) {
+        if (how.cause == TXM_END_OVERTIME)
             return txm_fail(err, fault, "%s: the %s was stopped after %u s of computing%s", name, who, w->cpu_seconds,
                             w->encodes ? "" : "; the file is damaged or made to keep it busy");
-        if (sig == SIGKILL)
+        if (how.cause == TXM_END_KILLED)
             return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: the %s was killed, most likely for lack of memory", name,
                             who);
         /* C++ and the C library abort a program for which they have no memory. */
-        if (sig == SIGABRT && w->encodes)
+        if (how.cause == TXM_END_GAVE_UP && w->encodes)
             return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: the encoder gave up, most likely for lack of memory", name);
-        return txm_fail(err, fault, "%s: the %s crashed on it (%s)", name, who, strsignal(sig));
+        return txm_fail(err, fault, "%s: the %s crashed on it (%s)", name, who, txm_end_text(&how));
     }
-    if (got == 0 && sys_errno) /* errno of the call that failed: the worker is alive, but cannot be reached */
+    if (!ended && sys_errno) /* errno of the call that failed: the worker is alive, but cannot be reached */
         return txm_fail_errno(err, sys_errno, "%s: the %s cannot be reached", name, who);
     /* This has nothing to do with the file. */
-    if (got == w->pid && WEXITSTATUS(how) == LINKER_FAILED)
+    const int code = ended && how.cause == TXM_END_EXIT ? how.code : 0;
+    if (code == LINKER_FAILED)
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: the %s could not be started, most likely for lack of memory",
                         name, who);
-    w->lacked_large = got == w->pid && WEXITSTATUS(how) == TXM_WORKER_LEFT + TXM_WORKER_LARGE;
-    if (got == w->pid && WEXITSTATUS(how) > TXM_WORKER_LEFT)
-        return txm_fail_errno(err, w->lacked_large ? ENOMEM : WEXITSTATUS(how) - TXM_WORKER_LEFT, "%s: the %s gave up",
-                              name, who);
+    w->lacked_large = code == TXM_WORKER_LEFT + TXM_WORKER_LARGE;
+    if (code > TXM_WORKER_LEFT)
+        return txm_fail_errno(err, w->lacked_large ? ENOMEM : code - TXM_WORKER_LEFT, "%s: the %s gave up", name, who);
     if (w->encodes) /* libjpeg ends the process like this when memory is exhausted */
         return txm_fail(err, TXM_STATUS_NO_MEMORY,
                         "%s: the encoder gave up without a message, most likely for lack of memory", name);
@@ -341,7 +282,7 @@ txm_status txm_worker_send_bytes(txm_worker *w, const void *data, size_t bytes, 
 {
     const char *p = data;
     while (bytes > 0) {
-        ssize_t n = send(w->fd, p, bytes, MSG_NOSIGNAL);
+        const long n = txm_socket_send(w->fd, p, bytes);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -375,20 +316,16 @@ txm_status txm_worker_receive(txm_worker *w, void *dst, size_t bytes, const char
     char *p = dst;
     while (bytes > 0) {
         /* The system limits CPU time; this is for a decoder that waits forever. */
-        struct pollfd ready = {.fd = w->fd, .events = POLLIN};
         int64_t patience_ms = ((int64_t)w->cpu_seconds * 4 + 60) * 1000;
-        int rc = poll(&ready, 1, patience_ms > INT32_MAX ? INT32_MAX : (int)patience_ms);
+        int rc = txm_wait_readable(w->fd, patience_ms > INT32_MAX ? INT32_MAX : (int)patience_ms);
         if (rc < 0 && errno == EINTR)
             continue;
         if (rc == 0) {
-            kill(w->pid, SIGTERM);
-            while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
-                ;
-            w->ended = true;
+            stop_worker(w);
             return txm_fail(err, TXM_STATUS_IO, "%s: the %s did not answer within %lld s", name,
                             w->encodes ? "encoder" : "decoder", (long long)(patience_ms / 1000));
         }
-        ssize_t n = rc < 0 ? -1 : recv(w->fd, p, bytes, 0);
+        ssize_t n = rc < 0 ? -1 : read(w->fd, p, bytes);
         if (n < 0 && errno == EINTR)
             continue;
         if (n == 0 || (n < 0 && errno == ECONNRESET))

@@ -8,7 +8,6 @@
 #include "mill/source/png/png_header.h"
 
 #include <ctype.h>
-#include <malloc.h>
 #include <math.h>
 #include <png.h>
 #include <stdio.h>
@@ -18,6 +17,7 @@
 #include "base/endian.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/os/pages.h"
 #include "base/text.h"
 #include "mill/source/meta/raster_meta.h"
 #include "mill/source/readers.h"
@@ -64,7 +64,7 @@ static png_voidp on_malloc(png_structp png, png_alloc_size_t bytes)
     void *memory = allowed ? malloc(bytes) : NULL;
 
     if (memory)
-        p->memory += malloc_usable_size(memory);
+        p->memory += txm_usable_bytes(memory);
     else if (allowed)
         p->status = TXM_STATUS_NO_MEMORY;
     return memory;
@@ -74,7 +74,7 @@ static void on_free(png_structp png, png_voidp memory)
 {
     parser *p = png_get_mem_ptr(png);
 
-    p->memory -= malloc_usable_size(memory);
+    p->memory -= txm_usable_bytes(memory);
     free(memory);
 }
 

@@ -14,24 +14,21 @@
  * takes most of a second. The loop therefore runs in a copy of the process, made when the libraries were loaded; once
  * an image has failed, the copy ends when that image is closed, and the next image gets a new copy.
  */
-#include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 #include "base/mem.h"
-#include "base/plugin.h"
+#include "base/os/copies.h"
+#include "base/os/library.h"
+#include "base/os/machine.h"
+#include "base/os/pages.h"
+#include "base/os/plugin.h"
+#include "base/os/signals.h"
 #include "mill/source/oiio/oiio_module.h"
 #include "mill/source/oiio/worker.h"
 #include "mill/source/oiio/worker/reads.h"
@@ -63,52 +60,29 @@ static bool spoiled; /* a decoder failed on an image */
 
 /* ---- limits ---- */
 
-/* Sets soft limits, so that they can be raised again for the next image. If a limit cannot be set, the image is still
- * decoded; the user's hard limits stay in force. */
-static void limit(__rlimit_resource_t resource, rlim_t soft)
-{
-    struct rlimit r;
-    if (getrlimit(resource, &r) == 0) {
-        r.rlim_cur = r.rlim_max != RLIM_INFINITY && soft > r.rlim_max ? r.rlim_max : soft;
-        setrlimit(resource, &r);
-    }
-}
-
-/* Counts from now, because the process has served other images. RLIMIT_CPU counts whole seconds; one is added for the
- * part that is cut off. Beyond it the kernel sends SIGXCPU. */
-static void limit_time(uint32_t seconds)
-{
-    struct rusage used;
-    if (getrusage(RUSAGE_SELF, &used) == 0)
-        limit(RLIMIT_CPU, (rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + seconds + 1);
-}
-
 #ifndef __SANITIZE_ADDRESS__ /* shadow memory of AddressSanitizer exceeds any limit */
 /* What is mapped now. Without /proc, the smallest limit under which a page can be mapped: the image's threads do not
  * run yet. */
-static uint64_t mapped_bytes(uint64_t page)
+static uint64_t mapped_bytes(void)
 {
     unsigned long pages = 0;
-    struct rlimit before, tried;
+    uint64_t before;
     FILE *f = fopen("/proc/self/statm", "re");
     const bool known = f && fscanf(f, "%lu", &pages) == 1;
     if (f)
         fclose(f);
-    if (known || getrlimit(RLIMIT_AS, &before) != 0)
-        return pages * page;
+    if (known)
+        return pages * (uint64_t)txm_page_bytes();
+    txm_limit_of(TXM_LIMIT_ADDRESSES, &before);
     uint64_t low = 0, high = UINT64_C(1) << 47;
     while (high - low > 1 << 20) {
-        tried = (struct rlimit){(rlim_t)(low + (high - low) / 2), before.rlim_max};
-        void *at =
-            setrlimit(RLIMIT_AS, &tried) == 0 ? mmap(NULL, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : NULL;
-        if (at == MAP_FAILED)
-            low = tried.rlim_cur;
+        const uint64_t tried = low + (high - low) / 2;
+        if (txm_limit_set(TXM_LIMIT_ADDRESSES, tried) && !txm_pages_have_room(txm_page_bytes()))
+            low = tried;
         else
-            high = tried.rlim_cur;
-        if (at && at != MAP_FAILED)
-            munmap(at, page);
+            high = tried;
     }
-    setrlimit(RLIMIT_AS, &before);
+    txm_limit_set(TXM_LIMIT_ADDRESSES, before);
     return high;
 }
 #endif
@@ -118,13 +92,10 @@ static uint64_t mapped_bytes(uint64_t page)
 static void limit_memory(uint64_t max_memory_bytes)
 {
 #ifndef __SANITIZE_ADDRESS__
-    long page = sysconf(_SC_PAGESIZE), pages = sysconf(_SC_PHYS_PAGES);
-    if (page > 0 && pages > 0) {
-        uint64_t all = (uint64_t)pages * (uint64_t)page, mapped = mapped_bytes((uint64_t)page);
-        uint64_t may = max_memory_bytes && max_memory_bytes < all ? max_memory_bytes : all;
-        if (mapped)
-            limit(RLIMIT_AS, (rlim_t)(mapped + may + TXM_WORKER_SLACK_BYTES));
-    }
+    const uint64_t all = txm_machine_bytes(), mapped = all ? mapped_bytes() : 0;
+    const uint64_t may = max_memory_bytes && max_memory_bytes < all ? max_memory_bytes : all;
+    if (mapped)
+        txm_limit_set(TXM_LIMIT_ADDRESSES, mapped + may + TXM_WORKER_SLACK_BYTES);
 #else
     (void)max_memory_bytes;
 #endif
@@ -132,13 +103,14 @@ static void limit_memory(uint64_t max_memory_bytes)
 
 /* ---- the module ---- */
 
-/* The handle is kept, because the libraries that it loads do not survive being unloaded. RTLD_LOCAL keeps its symbols
- * separate. The sizes are compared because structs are passed as they are. */
+/* The handle is kept, because the libraries that it loads do not survive being unloaded. The sizes are compared because
+ * structs are passed as they are. */
 static void load_decoder(void)
 {
     char *looked_in = NULL, *path = txm_plugin_path(MODULE_FILE, &looked_in);
-    void *handle = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-    const txm_oiio_module *m = handle ? dlsym(handle, TXM_OIIO_MODULE_SYMBOL) : NULL;
+    const char *why = "";
+    void *handle = path ? txm_library_open(path, &why) : NULL;
+    const txm_oiio_module *m = handle ? txm_library_find(handle, TXM_OIIO_MODULE_SYMBOL, &why) : NULL;
     if (m && m->version == TXM_OIIO_MODULE_VERSION && m->info_bytes == sizeof(txm_source_info) &&
         m->error_bytes == sizeof(txm_error)) {
         decoder = &m->reader;
@@ -149,7 +121,6 @@ static void load_decoder(void)
         snprintf(no_decoder, sizeof no_decoder, "%s belongs to another version of txmill", path);
         lacked_memory = false;
     } else if (path) {
-        const char *why = dlerror();
         lacked_memory = txm_loading_lacked_memory(why);
         snprintf(no_decoder, sizeof no_decoder, "%s", why);
     } else if (looked_in) {
@@ -172,18 +143,18 @@ static void fail_without_module(txm_error *err, const char *path, const char *wh
 
 /* ---- communication ---- */
 
-/* Ends the worker if the other side is gone or sends nonsense; otherwise it gets the errno. _exit is used because the
- * module's libraries are not made to be shut down. */
+/* Ends the worker if the other side is gone or sends nonsense; otherwise it gets the errno. No library is shut down,
+ * because the module's libraries are not made to be shut down. */
 static _Noreturn void leave(int sys_errno)
 {
-    _exit(sys_errno ? TXM_WORKER_LEFT + sys_errno : 0);
+    txm_exit_at_once(sys_errno ? TXM_WORKER_LEFT + sys_errno : 0);
 }
 
 /* Some libraries end the program if memory is exhausted, as libjpeg does: then too, nothing is shut down. */
 static void leave_at_once(int status, void *unused)
 {
     (void)unused;
-    _exit(status);
+    txm_exit_at_once(status);
 }
 
 /* Returns the number of bytes that one call transferred, 0 if a signal interrupted it. The worker usually ends because
@@ -418,7 +389,7 @@ static void write_picture(const txm_worker_request *request)
                                  .colorspace = *colorspace ? colorspace : NULL};
     forget_image();
     limit_memory(0);
-    limit(RLIMIT_FSIZE, RLIM_INFINITY);
+    txm_limit_set(TXM_LIMIT_FILE_BYTES, UINT64_MAX);
     if (request->version != TXM_WORKER_VERSION)
         txm_fail(&err, TXM_STATUS_UNSUPPORTED, "the encoder belongs to another version of txmill");
     else if (!encoder)
@@ -436,17 +407,16 @@ static void write_picture(const txm_worker_request *request)
     }
     if (self)
         encoder->close(self);
-    limit(RLIMIT_FSIZE, 0);
+    txm_limit_set(TXM_LIMIT_FILE_BYTES, 0);
     free(colorspace);
     free(name);
 }
 
 /* No image has been opened yet: libraries end the program while they are loaded if they get no thread or memory, and
  * the same may work a moment later. */
-static void give_up_loading(int sig)
+static void give_up_loading(void)
 {
-    (void)sig;
-    _exit(TXM_WORKER_LEFT + EAGAIN);
+    txm_exit_at_once(TXM_WORKER_LEFT + EAGAIN);
 }
 
 /* For `txmill doctor`: prints the version of OpenImageIO and its formats, or why there is none. */
@@ -459,7 +429,7 @@ static _Noreturn void say_version(void)
     else
         puts(no_decoder);
     fflush(stdout);
-    _exit(!decoder);
+    txm_exit_at_once(!decoder);
 }
 
 /* Answers requests until the other side is gone, or an image may have damaged this process. */
@@ -468,7 +438,7 @@ static _Noreturn void serve(void)
     for (;;) {
         txm_worker_request request;
         receive(&request, sizeof request);
-        limit_time(request.cpu_seconds);
+        txm_limit_time(request.cpu_seconds);
         switch (request.op) {
         case TXM_WORKER_OPEN:
             open_image(&request);
@@ -483,7 +453,7 @@ static _Noreturn void serve(void)
             forget_image();
             reply_done();
             if (spoiled)
-                _exit(WORKER_RENEW);
+                txm_exit_at_once(WORKER_RENEW);
             break;
         case TXM_WORKER_AS_HALF:
             read_as_half();
@@ -497,93 +467,18 @@ static _Noreturn void serve(void)
     }
 }
 
-static volatile sig_atomic_t copy; /* the process that serves */
-
-/* The other side ends the worker with SIGTERM, however busy its copy is; this process then waits for the copy, so that
- * nothing is left of it. */
-static void end_copy(int sig)
-{
-    (void)sig;
-    kill(copy, SIGKILL);
-}
-
-/* Ends as the copy did, so that the other side can tell why. */
-static _Noreturn void end_like(int how)
-{
-    if (WIFSIGNALED(how)) {
-        signal(WTERMSIG(how), SIG_DFL);
-        sigset_t none;
-        sigemptyset(&none);
-        sigprocmask(SIG_SETMASK, &none, NULL);
-        raise(WTERMSIG(how));
-    }
-    _exit(WIFEXITED(how) ? WEXITSTATUS(how) : TXM_WORKER_LEFT + EAGAIN);
-}
-
-#ifdef __SANITIZE_ADDRESS__
-/* Clang's AddressSanitizer does not prepare its allocator for fork: a lock that a thread of a library holds while it
- * starts would stay locked in the copy. So all of them must have come to rest. */
-static void let_threads_start(void)
-{
-    const struct timespec nap = {.tv_nsec = 1000 * 1000};
-    bool busy = true;
-    for (int naps = 0; busy && naps < 2000; naps++) {
-        nanosleep(&nap, NULL);
-        busy = false;
-        DIR *tasks = opendir("/proc/self/task");
-        for (struct dirent *task; tasks && (task = readdir(tasks));) {
-            char path[300], stat[300] = "";
-            snprintf(path, sizeof path, "/proc/self/task/%s/stat", task->d_name);
-            FILE *f = *task->d_name != '.' && atoi(task->d_name) != getpid() ? fopen(path, "r") : NULL;
-            if (f && fgets(stat, sizeof stat, f) && strrchr(stat, ')') && strncmp(strrchr(stat, ')'), ") S", 3) != 0)
-                busy = true;
-            if (f)
-                fclose(f);
-        }
-        if (tasks)
-            closedir(tasks);
-    }
-}
-#endif
-
 /* Descriptor 3 was prepared by the other side; the worker ends at its end of file. */
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "--version"))
         say_version();
     /* Interrupts of the terminal are handled by the other process; a crash needs no core file. */
-    signal(SIGINT, SIG_IGN);
-    signal(SIGHUP, SIG_IGN);
-    limit(RLIMIT_CORE, 0);
-    limit(RLIMIT_FSIZE, 0);
-    signal(SIGABRT, give_up_loading);
+    txm_signals_ignore_terminal();
+    txm_limit_set(TXM_LIMIT_CORE, 0);
+    txm_limit_set(TXM_LIMIT_FILE_BYTES, 0);
+    txm_signals_on_abort(give_up_loading);
     load_decoder();
-    signal(SIGABRT, SIG_DFL);
+    txm_signals_on_abort(NULL);
     on_exit(leave_at_once, NULL); /* runs before the handlers that the module's libraries have registered */
-#ifdef __SANITIZE_ADDRESS__
-    let_threads_start();
-#endif
-    const pid_t self = getpid();
-    sigset_t term;
-    sigemptyset(&term);
-    sigaddset(&term, SIGTERM);
-    for (;;) {
-        int how = 0;
-        sigprocmask(SIG_BLOCK, &term, NULL);
-        copy = fork();
-        if (copy < 0)
-            leave(errno);
-        signal(SIGTERM, copy ? end_copy : SIG_DFL);
-        sigprocmask(SIG_UNBLOCK, &term, NULL);
-        if (copy == 0) {
-            if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != self)
-                leave(0);
-            serve();
-        }
-        while (waitpid(copy, &how, 0) < 0 && errno == EINTR)
-            ;
-        sigprocmask(SIG_BLOCK, &term, NULL);
-        if (!WIFEXITED(how) || WEXITSTATUS(how) != WORKER_RENEW)
-            end_like(how);
-    }
+    txm_serve_in_copies(serve, WORKER_RENEW, TXM_WORKER_LEFT);
 }

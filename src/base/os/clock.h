@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Clocks for durations: the monotonic one for elapsed time, the thread's own for the cost of a stage of a conversion.
- * Neither can fail on Linux.
+ * Clocks: the monotonic one for elapsed time, the thread's own for the cost of a stage of a conversion, and the time of
+ * day. None can fail on Linux.
+ *
+ * Elsewhere: macOS has the same clocks. Windows has QueryPerformanceCounter, GetThreadTimes and
+ * GetSystemTimePreciseAsFileTime.
  */
-#ifndef TXM_BASE_CLOCK_H
-#define TXM_BASE_CLOCK_H
+#ifndef TXM_BASE_OS_CLOCK_H
+#define TXM_BASE_OS_CLOCK_H
 #include <stdint.h>
 #include <time.h>
 
@@ -14,6 +17,14 @@ static inline uint64_t txm_clock_ns(clockid_t clock)
     struct timespec t;
     clock_gettime(clock, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* The time of day. */
+static inline struct timespec txm_clock_today(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return now;
 }
 
 /* Seconds of the monotonic clock, of which only differences are meaningful. */

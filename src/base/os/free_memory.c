@@ -3,13 +3,14 @@
  * Reads what the kernel says about memory. Files that are missing or unusual count as "no limit", since this only
  * guards against images that could never be decoded here.
  */
-#include "base/free_memory.h"
+#include "base/os/free_memory.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
+
+#include "base/os/machine.h"
 
 enum { PATH_BYTES = 4096, LINE_BYTES = 4096 };
 
@@ -95,12 +96,12 @@ static uint64_t left_in_all_groups(const char *root)
 static uint64_t left_in_address_space(const char *root)
 {
     char path[PATH_BYTES];
-    struct rlimit r;
+    uint64_t most;
     uint64_t kilobytes;
     snprintf(path, sizeof path, "%s/proc/self/status", root);
-    if (getrlimit(RLIMIT_AS, &r) != 0 || r.rlim_cur == RLIM_INFINITY || !number_in(path, "VmSize:", &kilobytes))
+    if (!txm_limit_of(TXM_LIMIT_ADDRESSES, &most) || !number_in(path, "VmSize:", &kilobytes))
         return UINT64_MAX;
-    return r.rlim_cur > kilobytes << 10 ? r.rlim_cur - (kilobytes << 10) : 0;
+    return most > kilobytes << 10 ? most - (kilobytes << 10) : 0;
 }
 
 uint64_t txm_free_memory(const char *root)

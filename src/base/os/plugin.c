@@ -4,44 +4,18 @@
  * or the program, or where they were installed, in this order. A build for a Python wheel (MODULEDIR empty) has no
  * installation folder.
  */
-#include "base/plugin.h"
+#include "base/os/plugin.h"
 
-#include <dlfcn.h>
 #include <limits.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/os/library.h"
+#include "base/os/pages.h"
 #include "base/path.h"
-
-/* The path of the running program, with links resolved; "" if unknown. Without /proc it is the path with which the
- * program was started. */
-bool txm_program_path(char out[PATH_MAX])
-{
-    const char *started = (const char *)(uintptr_t)getauxval(AT_EXECFN);
-    ssize_t n = readlink("/proc/self/exe", out, PATH_MAX - 1);
-    out[n > 0 ? n : 0] = 0;
-    if (n > 0 || (started && strchr(started, '/') && realpath(started, out)))
-        return true;
-    *out = 0;
-    return false;
-}
-
-/* The path of the shared library that contains this code; false if it is unknown, or if the code is part of the
- * program, whose name in the system depends on how it was started. */
-static bool library_path(char out[PATH_MAX])
-{
-    static const char in_this_library;
-    Dl_info found;
-    return dladdr(&in_this_library, &found) && found.dli_fname && strchr(found.dli_fname, '/') &&
-           (getauxval(AT_PHDR) & ~(unsigned long)4095) != (unsigned long)(uintptr_t)found.dli_fbase &&
-           realpath(found.dli_fname, out);
-}
 
 bool txm_is_our_user(uid_t owner)
 {
@@ -81,9 +55,11 @@ static void say_where(char **looked_in, const char *file, const char *refused, c
 /* NULL if it is not found; *looked_in then says where it was looked for. */
 char *txm_plugin_path(const char *file, char **looked_in)
 {
+    static const char in_this_library;
     char own[PATH_MAX], code[PATH_MAX];
     const bool in_program = txm_program_path(own);
-    char *program = in_program ? txm_path_dir(own) : NULL, *library = library_path(code) ? txm_path_dir(code) : NULL;
+    char *program = in_program ? txm_path_dir(own) : NULL,
+         *library = txm_library_at(&in_this_library, code) ? txm_path_dir(code) : NULL;
     /* An installation that was moved as a whole has its modules at the same relative path: LIBDIR/txmill. */
     char *beside_program = program ? txm_path_join(program, "../lib/txmill") : NULL;
     char *beside_library = library ? txm_path_join(library, "txmill") : NULL;
@@ -131,8 +107,5 @@ bool txm_loading_lacked_memory(const char *why)
     for (size_t i = 0; why && i < sizeof texts / sizeof *texts; i++)
         if (strstr(why, texts[i]))
             return true;
-    void *room = mmap(NULL, LARGE_LIBRARY_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (room != MAP_FAILED)
-        munmap(room, LARGE_LIBRARY_BYTES);
-    return room == MAP_FAILED;
+    return !txm_pages_have_room(LARGE_LIBRARY_BYTES);
 }

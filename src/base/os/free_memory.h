@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How much memory this process may still take. */
-#ifndef TXM_BASE_FREE_MEMORY_H
-#define TXM_BASE_FREE_MEMORY_H
+ *
+ * How much memory this process may still take.
+ *
+ * Elsewhere: macOS has host_statistics64. Windows has GlobalMemoryStatusEx and QueryInformationJobObject.
+ */
+#ifndef TXM_BASE_OS_FREE_MEMORY_H
+#define TXM_BASE_OS_FREE_MEMORY_H
 #include <stdint.h>
 
 /* The least of what the machine has free, what the groups (cgroups, of version 1 or 2) of this process may still take,

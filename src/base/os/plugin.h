@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Finds the files that are loaded or started on demand. */
-#ifndef TXM_BASE_PLUGIN_H
-#define TXM_BASE_PLUGIN_H
-#include <limits.h>
+ *
+ * Finds the files that are loaded or started on demand.
+ *
+ * Elsewhere: macOS has the same owners of files. Windows has the security descriptors of files and folders, and no
+ * sudo.
+ */
+#ifndef TXM_BASE_OS_PLUGIN_H
+#define TXM_BASE_OS_PLUGIN_H
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -14,8 +18,6 @@ bool txm_is_our_user(uid_t owner);
  * user put there or could replace. NULL if it is in none of them or memory is exhausted; *looked_in (if not NULL; free
  * it) then lists them, or says what was passed over. */
 char *txm_plugin_path(const char *file, char **looked_in);
-/* The path of the running program, with links resolved; false and "" if it is unknown. */
-bool txm_program_path(char out[PATH_MAX]);
 
 /* Whether dlopen failed for lack of memory, address space or files, so that the same may work elsewhere or later. `why`
  * is the text of dlerror; called right after the failure. */

@@ -4,9 +4,12 @@
  * owner, so that others can find out whether that process is alive. A process id is valid only on one machine, since
  * its last start, in one container. The owner of a file therefore consists of host name, a number for the kernel and
  * its id space, process id, and the process's start time (since ids are reused).
+ *
+ * Elsewhere: macOS has kern.bootsessionuuid, and proc_pidinfo in place of /proc. Windows has OpenProcess,
+ * GetProcessTimes and BCryptGenRandom, and FILE_FLAG_DELETE_ON_CLOSE in place of files without a name.
  */
-#ifndef TXM_BASE_OWNER_H
-#define TXM_BASE_OWNER_H
+#ifndef TXM_BASE_OS_OWNER_H
+#define TXM_BASE_OS_OWNER_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -4,14 +4,13 @@
  * boot of that host, a process and its start. Whether it is alive can be found out only on the same host and in the
  * same namespace of processes; otherwise the state is "elsewhere".
  */
-#include "base/owner.h"
+#include "base/os/owner.h"
 #include "base/checksum.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/os/process.h"
 #include "base/path.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -75,7 +75,7 @@ static bool process_status(long pid, char *state, uint64_t *start)
 txm_owner txm_owner_self(void)
 {
     pthread_once(&once, look_at_machine);
-    txm_owner o = {.machine = own_machine, .pid = (long)getpid()};
+    txm_owner o = {.machine = own_machine, .pid = txm_process_self()};
     char state;
     memcpy(o.host, own_host, sizeof o.host);
     process_status(o.pid, &state, &o.start);
@@ -88,7 +88,7 @@ txm_owner_state txm_owner_state_of(const txm_owner *owner)
     pthread_once(&once, look_at_machine);
     if (owner->machine != own_machine || strcmp(owner->host, own_host) != 0)
         return TXM_OWNER_ELSEWHERE;
-    if (owner->pid <= 0 || (kill((pid_t)owner->pid, 0) != 0 && errno == ESRCH))
+    if (owner->pid <= 0 || (!txm_process_exists(owner->pid)))
         return TXM_OWNER_DEAD;
     char state = 'R';
     uint64_t start = 0;

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What publishing a file asks of a file system.
+ */
+#include "base/os/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+int txm_file_sync(int fd)
+{
+    while (fsync(fd) != 0)
+        if (errno != EINTR)
+            return errno;
+    return 0;
+}
+
+/* Not every file system can sync a folder, so failures are ignored. */
+void txm_folder_sync(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+}
+
+int txm_file_keep_mode(int fd, const char *replaced)
+{
+    struct stat old, new;
+    if (stat(replaced, &old) != 0)
+        return errno == ENOENT ? 0 : errno;
+    if (fstat(fd, &new) != 0)
+        return errno;
+    if ((old.st_mode & 0777) == (new.st_mode & 0777) || fchmod(fd, old.st_mode & 0777) == 0)
+        return 0;
+    return errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS ? 0 : errno;
+}
+
+int txm_file_set_time(int fd, const struct timespec *mtime)
+{
+    const struct timespec times[2] = {mtime ? *mtime : (struct timespec){0}, mtime ? *mtime : (struct timespec){0}};
+    return futimens(fd, mtime ? times : NULL) == 0 ? 0 : errno;
+}
+
+int txm_file_set_time_at(const char *path, const struct timespec *mtime)
+{
+    const struct timespec read[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_OMIT}};
+    const struct timespec written[2] = {{.tv_nsec = UTIME_OMIT}, mtime ? *mtime : read[1]};
+    return utimensat(AT_FDCWD, path, mtime ? written : read, 0) == 0 ? 0 : errno;
+}
+
+/* Only root may give files away, and not every file system has owners. */
+int txm_file_set_owner(int fd, uid_t user, gid_t group)
+{
+    return fchown(fd, user, group) == 0 || errno == EPERM || errno == EINVAL ? 0 : errno;
+}
+
+int txm_file_link(const char *path, const char *name)
+{
+    return link(path, name) == 0 ? 0 : errno;
+}
+
+/* Some file systems can only link without replacing. */
+int txm_file_rename_new(const char *path, const char *name)
+{
+    if (renameat2(AT_FDCWD, path, AT_FDCWD, name, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return errno;
+    return link(path, name) == 0 && unlink(path) == 0 ? 0 : errno;
+}
+
+int txm_file_symlink(const char *target, const char *path)
+{
+    return symlink(target, path) == 0 ? 0 : errno;
+}
+
+long txm_file_target(const char *path, char *out, size_t bytes)
+{
+    return (long)readlink(path, out, bytes);
+}
+
+int txm_file_temporary(char *path)
+{
+    return mkostemp(path, O_CLOEXEC);
+}
+
+bool txm_folder_temporary(char *path)
+{
+    return mkdtemp(path) != NULL;
+}
+
+bool txm_is_null_device(dev_t device)
+{
+    return device == makedev(1, 3);
+}
+
+bool txm_file_share(int to, int from)
+{
+    return ioctl(to, FICLONE, from) == 0;
+}
+
+/* Whether the kernel cannot copy between these files, so that read and write must be used. */
+static bool copies_elsewhere(int sys_errno)
+{
+    return sys_errno == EXDEV || sys_errno == EINVAL || sys_errno == ENOSYS || sys_errno == EOPNOTSUPP;
+}
+
+/* Copies in the kernel if possible; read and write copy the rest, including on file systems where the kernel silently
+ * copies nothing. */
+static int copy_in_kernel(int from, int to, uint64_t size, uint64_t *done)
+{
+    while (*done < size) {
+        ssize_t n = copy_file_range(from, NULL, to, NULL, 1 << 30, 0);
+        if (n == 0 || (n < 0 && copies_elsewhere(errno)))
+            return 0;
+        if (n < 0 && errno != EINTR)
+            return errno;
+        *done += n > 0 ? (uint64_t)n : 0;
+    }
+    return 0;
+}
+
+int txm_file_copy(int from, int to, uint64_t size, uint64_t *done)
+{
+    char piece[64 << 10];
+    *done = 0;
+    int rc = copy_in_kernel(from, to, size, done);
+    while (rc == 0) {
+        ssize_t n = read(from, piece, sizeof piece), at = 0;
+        if (n == 0)
+            return 0;
+        if (n < 0 && errno != EINTR)
+            return errno;
+        while (at < n) {
+            ssize_t w = write(to, piece + at, (size_t)(n - at));
+            if (w == 0 || (w < 0 && errno != EINTR))
+                return w == 0 ? ENOSPC : errno; /* a write of 0 bytes would be repeated forever */
+            at += w > 0 ? w : 0;
+        }
+        *done += n > 0 ? (uint64_t)n : 0;
+    }
+    return rc;
+}
+
+int txm_file_again(int fd)
+{
+    return fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
+bool txm_file_is_own(uid_t owner)
+{
+    return owner == geteuid();
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory from the system.
+ */
+#include "base/os/pages.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+size_t txm_page_bytes(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+void *txm_pages_new(size_t bytes)
+{
+    void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return pages == MAP_FAILED ? NULL : pages;
+}
+
+void *txm_pages_of_file(int fd, size_t bytes)
+{
+    void *pages = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+    return pages == MAP_FAILED ? NULL : pages;
+}
+
+void txm_pages_free(const void *pages, size_t bytes)
+{
+    if (pages)
+        munmap((void *)(uintptr_t)pages, bytes);
+}
+
+bool txm_pages_have_room(size_t bytes)
+{
+    void *room = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == MAP_FAILED)
+        return false;
+    munmap(room, bytes);
+    return true;
+}
+
+void txm_pages_prefer_large(void *pages, size_t bytes)
+{
+    madvise(pages, bytes, MADV_HUGEPAGE);
+}
+
+void txm_pages_drop(const void *pages, size_t bytes)
+{
+    madvise((void *)(uintptr_t)pages, bytes, MADV_DONTNEED);
+}
+
+bool txm_pages_readable(const void *pages, size_t bytes)
+{
+    return madvise((void *)(uintptr_t)pages, bytes, MADV_POPULATE_READ) == 0 || errno != EFAULT;
+}
+
+bool txm_pages_replace(void *pages, size_t bytes)
+{
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    if (mmap(pages, bytes, PROT_READ, flags | MAP_FIXED, -1, 0) != MAP_FAILED)
+        return true;
+    /* There are as many maps as the kernel allows, so this one has to go first. */
+    return munmap(pages, bytes) == 0 && mmap(pages, bytes, PROT_READ, flags | MAP_FIXED_NOREPLACE, -1, 0) == pages;
+}
+
+size_t txm_usable_bytes(void *memory)
+{
+    return malloc_usable_size(memory);
+}
+
+int txm_memory_file(const char *name)
+{
+    return memfd_create(name, MFD_CLOEXEC);
+}
