@@ -47,6 +47,7 @@ nm -D --defined-only "$build/libtxtile.so" | sed -n 's/.* \(txm_[a-z0-9_]*\)@@\{
 nm -D --undefined-only "$build/libtxmill.so" "$build/txmill" | sed -n 's/.* \(txm_[a-z0-9_]*\)@TXTILE_PRIVATE_.*/\1/p' | LC_ALL=C sort -u >tile.takes
 run diff tile.shared tile.takes
 check txtile-shares-what-is-taken rc_is 0
+check txtile-shares-little test "$(wc -l <tile.shared)" -lt 40
 # Base is nobody's to export, and the program contains neither library.
 nm -D --defined-only "$build/libtxmill.so" "$build/libtxtile.so" "$build/txmill" | awk '{ sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort -u >exported
 check base-is-seen test "$(wc -l <base.all)" -gt 80
@@ -55,6 +56,27 @@ nm -g --defined-only "$build/libtxmill.a" 2>/dev/null | awk 'NF == 3 { print $3 
 check archives-are-apart test -z "$(LC_ALL=C comm -12 tile.all mill.archive)"
 nm --defined-only "$build/txmill" | awk '{ print $3 }' | LC_ALL=C sort -u >program.all
 check program-holds-no-library test -z "$(LC_ALL=C sort -u tile.all mill.archive | LC_ALL=C comm -12 - program.all)"
+
+# One program may have either library inside and the other one beside it, or both inside.
+for part in convert_folder read_tiles; do cc -std=c11 -D_GNU_SOURCE -I"$repo/include" -Dmain=$part -c "$repo/examples/$part.c"; done
+cat >both.c <<'EOF'
+int convert_folder(int argc, char **argv), read_tiles(int argc, char **argv);
+int main(int argc, char **argv) { return argc == 2 ? convert_folder(argc, argv) : read_tiles(argc - 1, argv + 1); }
+EOF
+read -ra link_flags < <(sed 's/^[^-]* -/-/' "$build/flags/link")
+for pair in "so a" "a so" "a a"; do
+    read -r mill tile <<<"$pair"
+    run cc both.c convert_folder.o read_tiles.o "$build/libtxmill.$mill" "$build/libtxtile.$tile" "${link_flags[@]}" -lm \
+        "-Wl,-rpath,$build" "-Wl,-rpath-link,$build" -o both
+    check "links-mill.$mill-and-tile.$tile" rc_is 0
+    rm -rf images && mkdir images && cp "$golden/rgb8.png" images
+    run ./both images
+    check "converts-with-mill.$mill-and-tile.$tile" prints ': created '
+    run ./both - images/blender_tx/*.tx
+    check "reads-with-mill.$mill-and-tile.$tile" prints 'level 0: '
+    check "keeps-base-with-mill.$mill-and-tile.$tile" test -z \
+        "$(nm -D --defined-only both | awk '{ sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort -u | LC_ALL=C comm -12 base.all -)"
+done
 
 # Every function that can fail clears the error first, so that a reused one says nothing about an earlier file.
 python3 - "$repo" >uncleared <<'EOF'

@@ -12,11 +12,11 @@
 #include "base/checksum.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/output.h"
 #include "mill/write/section_writer.h"
 #include "mill/write/spill.h"
 #include "tile/decode/zstd_status.h"
 #include "tile/reader/identity.h"
-#include "tile/reader/output.h"
 #include "tile/reader/section_format.h"
 #include "tile/terms/file_map.h"
 

@@ -20,7 +20,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/os/owner.h"
-#include "tile/reader/output.h"
+#include "base/output.h"
 
 enum { FIRST_BYTES = 1 << 16, WINDOW_BYTES = 1 << 16 };
 

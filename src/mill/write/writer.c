@@ -11,9 +11,9 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/output.h"
 #include "mill/write/writer_impl.h"
 #include "mill/write/writer_metadata.h"
-#include "tile/reader/output.h"
 
 struct txm_tx_writer {
     txm_tx_layout layout;

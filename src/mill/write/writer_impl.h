@@ -6,9 +6,9 @@
  */
 #ifndef TXM_WRITE_WRITER_IMPL_H
 #define TXM_WRITE_WRITER_IMPL_H
+#include "base/output.h"
 #include "mill/write/writer.h"
 #include "tile/reader/container.h"
-#include "tile/reader/output.h"
 #include "txtile/reader.h"
 
 typedef struct txm_tile_place {

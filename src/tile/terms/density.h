@@ -2,7 +2,6 @@
  * The density and aspect of an image's pixels, as OpenImageIO 3.1 reports them. */
 #ifndef TXM_TERMS_DENSITY_H
 #define TXM_TERMS_DENSITY_H
-#include "base/shared.h"
 
 typedef struct txm_density {
     float aspect;  /* PixelAspectRatio; 0: unknown */
@@ -11,5 +10,11 @@ typedef struct txm_density {
 } txm_density;
 
 /* Clears impossible numbers: those that are 0 or negative, NaN, and those from 2^32 on, including infinity. */
-TXM_SHARED void txm_density_drop_nonsense(txm_density *density);
+static inline void txm_density_drop_nonsense(txm_density *density)
+{
+    float *numbers[] = {&density->aspect, &density->x, &density->y};
+    for (int i = 0; i < 3; i++)
+        if (!(*numbers[i] > 0 && *numbers[i] < 4294967296.0f)) /* also true for NaN */
+            *numbers[i] = 0;
+}
 #endif

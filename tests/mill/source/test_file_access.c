@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "base/endian.h"
+#include "base/output.h"
 #include "mill/source/random_file.h"
 #include "mill/source/raster_file.h"
 #include "mill/source/readers.h"
-#include "tile/reader/output.h"
 #include "util_check.h"
 
 static char path[] = "/tmp/test_file_access-XXXXXX";

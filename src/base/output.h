@@ -7,13 +7,12 @@
  * The libraries that write through this report only that something failed. The first real cause (no space, I/O error,
  * file too large) is therefore kept here and returned by txm_output_status.
  */
-#ifndef TXM_READER_OUTPUT_H
-#define TXM_READER_OUTPUT_H
+#ifndef TXM_BASE_OUTPUT_H
+#define TXM_BASE_OUTPUT_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/shared.h"
 #include "txtile/status.h"
 
 typedef struct txm_output {
@@ -26,22 +25,22 @@ typedef struct txm_output {
 } txm_output;
 
 /* Output starts at offset `start` of fd; earlier bytes can still be read and patched. */
-TXM_SHARED txm_status txm_output_open(txm_output *out, int fd, uint64_t start, const char *name, txm_error *err);
-TXM_SHARED void txm_output_free(txm_output *out); /* discards buffered bytes; accepts a zeroed object */
+txm_status txm_output_open(txm_output *out, int fd, uint64_t start, const char *name, txm_error *err);
+void txm_output_free(txm_output *out); /* discards buffered bytes; accepts a zeroed object */
 
 /* Size of the file so far. */
-TXM_SHARED uint64_t txm_output_end(const txm_output *out);
+uint64_t txm_output_end(const txm_output *out);
 
 /* Writes at any offset; a gap after the end is filled with zeros. Returns false after a failure, as all later calls
  * do. */
-TXM_SHARED bool txm_output_write(txm_output *out, uint64_t offset, const void *data, size_t size_bytes);
-TXM_SHARED bool txm_output_append(txm_output *out, const void *data, size_t size_bytes);
+bool txm_output_write(txm_output *out, uint64_t offset, const void *data, size_t size_bytes);
+bool txm_output_append(txm_output *out, const void *data, size_t size_bytes);
 /* Reads bytes that were written; false beyond the end too. */
-TXM_SHARED bool txm_output_read(txm_output *out, uint64_t offset, void *data, size_t size_bytes);
-TXM_SHARED bool txm_output_flush(txm_output *out);
+bool txm_output_read(txm_output *out, uint64_t offset, void *data, size_t size_bytes);
+bool txm_output_flush(txm_output *out);
 
 /* TXM_OK, or the first failure, recorded in `err`. */
-TXM_SHARED txm_status txm_output_status(const txm_output *out, txm_error *err);
+txm_status txm_output_status(const txm_output *out, txm_error *err);
 
 /* Continue after short counts and interruptions. Return 0 or an errno. */
 int txm_pwrite_all(int fd, const void *data, size_t size_bytes, uint64_t offset);

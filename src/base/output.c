@@ -5,7 +5,7 @@
  * Appended data is collected in one buffer, which is flushed before a write or read elsewhere. Interrupted and partial
  * writes are continued. The first error is kept and makes all later calls fail, so that nothing is written after a gap.
  */
-#include "tile/reader/output.h"
+#include "base/output.h"
 
 #include <errno.h>
 #include <string.h>
