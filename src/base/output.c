@@ -13,42 +13,9 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/whole.h"
 
 enum { BUFFER_BYTES = 1 << 18 };
-
-/* 0 or an errno. A write that returns 0 would be repeated forever, so it is reported as a full disk. */
-int txm_pwrite_all(int fd, const void *data, size_t size_bytes, uint64_t offset)
-{
-    const char *p = data;
-    while (size_bytes) {
-        ssize_t n = pwrite(fd, p, size_bytes, (off_t)offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? errno : ENOSPC; /* a write of 0 bytes would be repeated forever */
-        p += n;
-        size_bytes -= (size_t)n;
-        offset += (uint64_t)n;
-    }
-    return 0;
-}
-
-/* A file that ends early is EIO, because callers only read bytes that were written before. */
-int txm_pread_all(int fd, void *data, size_t size_bytes, uint64_t offset)
-{
-    char *p = data;
-    while (size_bytes) {
-        ssize_t n = pread(fd, p, size_bytes, (off_t)offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? errno : EIO;
-        p += n;
-        size_bytes -= (size_t)n;
-        offset += (uint64_t)n;
-    }
-    return 0;
-}
 
 /* Appending begins at `start`; the descriptor still belongs to the caller. */
 txm_status txm_output_open(txm_output *out, int fd, uint64_t start, const char *name, txm_error *err)

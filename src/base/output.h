@@ -41,8 +41,4 @@ bool txm_output_flush(txm_output *out);
 
 /* TXM_OK, or the first failure, recorded in `err`. */
 txm_status txm_output_status(const txm_output *out, txm_error *err);
-
-/* Continue after short counts and interruptions. Return 0 or an errno. */
-int txm_pwrite_all(int fd, const void *data, size_t size_bytes, uint64_t offset);
-int txm_pread_all(int fd, void *data, size_t size_bytes, uint64_t offset); /* EIO at the end of the file */
 #endif

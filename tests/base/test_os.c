@@ -21,6 +21,7 @@
 #include "base/os/signals.h"
 #include "base/os/terminal.h"
 #include "base/os/watch.h"
+#include "base/whole.h"
 #include "util_batch.h"
 #include "util_check.h"
 
@@ -158,6 +159,36 @@ START_TEST(nobody_reads_any_more)
     ck_assert_int_eq(txm_socket_send(ends[1], "x", 1), -1);
     ck_assert_int_eq(errno, EPIPE);
     close(ends[1]);
+}
+END_TEST
+
+/* What arrives in parts is read as a whole. */
+START_TEST(parts_are_read_whole)
+{
+    int ends[2];
+    char text[8] = "";
+    ck_assert_int_eq(txm_pipe(ends), 0);
+    const long pid = shell("printf ab; sleep 0.05; printf cde", false, TXM_FILE_NOTHING, ends[1], -1);
+    close(ends[1]);
+    ck_assert_int_eq(txm_read_all(ends[0], text, 3), 0);
+    ck_assert_str_eq(text, "abc");
+    ck_assert_int_eq(txm_read_most(ends[0], text, 7), 2);
+    ck_assert_int_eq(txm_read_all(ends[0], text, 1), EIO);
+    ck_assert_int_eq(txm_read_most(-1, text, 1), -1);
+    txm_end end;
+    ck_assert(txm_process_wait(pid, -1, &end));
+    close(ends[0]);
+    const int fd = txm_memory_file("whole");
+    ck_assert_int_eq(txm_write_all(fd, "xyz", 3), 0);
+    ck_assert_int_eq(txm_pwrite_all(fd, "!", 1, 5), 0);
+    ck_assert_int_eq(txm_pread_all(fd, text, 6, 0), 0);
+    ck_assert_mem_eq(text, "xyz\0\0!", 6);
+    ck_assert_int_eq(txm_pread_all(fd, text, 2, 5), EIO);
+    ck_assert_int_eq(txm_pread_most(fd, text, 2, 5), 1);
+    close(fd);
+    const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    ck_assert_int_eq(txm_write_all(full, "x", 1), ENOSPC);
+    close(full);
 }
 END_TEST
 
@@ -493,7 +524,8 @@ int main(void)
     Suite *suite = suite_create("the operating system");
     TCase *t = add_case(suite, "os");
     add_tests(t, programs_get_the_files_they_are_given, standard_files_may_change_places, ends_have_causes,
-              waiting_has_a_limit, nobody_reads_any_more, files_are_copied_linked_and_renamed, pages_hold_files,
-              changes_in_folders_are_told, the_machine_is_known, signals_do_what_a_program_wants, copies_begin_anew);
+              waiting_has_a_limit, nobody_reads_any_more, parts_are_read_whole, files_are_copied_linked_and_renamed,
+              pages_hold_files, changes_in_folders_are_told, the_machine_is_known, signals_do_what_a_program_wants,
+              copies_begin_anew);
     return run_suite(suite);
 }

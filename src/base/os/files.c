@@ -14,6 +14,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/whole.h"
+
 int txm_file_sync(int fd)
 {
     while (fsync(fd) != 0)
@@ -135,17 +137,12 @@ int txm_file_copy(int from, int to, uint64_t size, uint64_t *done)
     *done = 0;
     int rc = copy_in_kernel(from, to, size, done);
     while (rc == 0) {
-        ssize_t n = read(from, piece, sizeof piece), at = 0;
+        ssize_t n = read(from, piece, sizeof piece);
         if (n == 0)
             return 0;
         if (n < 0 && errno != EINTR)
             return errno;
-        while (at < n) {
-            ssize_t w = write(to, piece + at, (size_t)(n - at));
-            if (w == 0 || (w < 0 && errno != EINTR))
-                return w == 0 ? ENOSPC : errno; /* a write of 0 bytes would be repeated forever */
-            at += w > 0 ? w : 0;
-        }
+        rc = n > 0 ? txm_write_all(to, piece, (size_t)n) : 0;
         *done += n > 0 ? (uint64_t)n : 0;
     }
     return rc;

@@ -17,6 +17,7 @@
 #include "base/os/library.h"
 #include "base/os/pages.h"
 #include "base/os/process.h"
+#include "base/whole.h"
 #include "device/opencl/opencl_impl.h"
 
 enum { START_SECONDS = 30, BUILD_SECONDS = 300 };
@@ -85,7 +86,7 @@ int ocl_probe(void)
 static bool put_source(int file, const txm_rt_program *p)
 {
     for (const char *const *line = p->source; *line; line++)
-        if (!ocl_write_all(file, *line, strlen(*line)))
+        if (txm_write_all(file, *line, strlen(*line)))
             return false;
     return lseek(file, 0, SEEK_SET) == 0;
 }
@@ -98,7 +99,7 @@ static uint8_t *take_output(int file, size_t *size)
         return NULL;
     uint8_t *bytes = calloc((size_t)st.st_size + 1, 1);
     *size = (size_t)st.st_size;
-    if (bytes && !ocl_read_all(file, bytes, *size)) {
+    if (bytes && txm_read_all(file, bytes, *size)) {
         free(bytes);
         bytes = NULL;
     }

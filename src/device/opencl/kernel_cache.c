@@ -18,6 +18,7 @@
 #include <xxhash.h>
 
 #include "base/os/files.h"
+#include "base/whole.h"
 #include "device/opencl/opencl_impl.h"
 
 enum { PATH_BYTES = 4096 };
@@ -49,38 +50,16 @@ static bool folder(char out[PATH_BYTES], bool make)
     return !make || mkdir(out, 0700) == 0 || errno == EEXIST;
 }
 
-bool ocl_read_all(int fd, void *to, size_t size)
-{
-    for (size_t done = 0; done < size;) {
-        ssize_t n = read(fd, (uint8_t *)to + done, size - done);
-        if (n <= 0 && !(n < 0 && errno == EINTR))
-            return false;
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return true;
-}
-
-bool ocl_write_all(int fd, const void *from, size_t size)
-{
-    for (size_t done = 0; done < size;) {
-        ssize_t n = write(fd, (const uint8_t *)from + done, size - done);
-        if (n < 0 && errno != EINTR)
-            return false;
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return true;
-}
-
 static uint8_t *read_checked(int fd, ocl_cache_key key, size_t *size)
 {
     header h;
     struct stat s;
     if (fstat(fd, &s) || !S_ISREG(s.st_mode) || !txm_file_is_own(s.st_uid) || (s.st_mode & 022) ||
-        !ocl_read_all(fd, &h, sizeof h) || h.magic != MAGIC || h.key.low != key.low || h.key.high != key.high ||
+        txm_read_all(fd, &h, sizeof h) || h.magic != MAGIC || h.key.low != key.low || h.key.high != key.high ||
         h.size == 0 || h.size > LARGEST || (uint64_t)s.st_size != sizeof h + h.size)
         return NULL;
     uint8_t *bytes = malloc(h.size);
-    if (bytes && ocl_read_all(fd, bytes, h.size)) {
+    if (bytes && txm_read_all(fd, bytes, h.size) == 0) {
         const XXH128_hash_t sum = XXH3_128bits(bytes, h.size);
         *size = h.size;
         if (sum.low64 == h.low && sum.high64 == h.high)
@@ -128,7 +107,7 @@ static bool write_file(const char *path, const header *h, const uint8_t *bytes)
     int fd = create_draft(draft);
     if (fd < 0)
         return errno == EEXIST;
-    bool good = ocl_write_all(fd, h, sizeof *h) && ocl_write_all(fd, bytes, h->size);
+    bool good = !txm_write_all(fd, h, sizeof *h) && !txm_write_all(fd, bytes, h->size);
     int why = errno;
     if (close(fd) && good) {
         good = false;

@@ -75,9 +75,6 @@ typedef struct ocl_cache_key {
 
 /* Reads the entry of a key; the caller frees the bytes. NULL if there is no entry or it is damaged. */
 uint8_t *ocl_cache_read(ocl_cache_key key, size_t *size);
-/* Read or write all bytes, in as many calls as necessary. */
-bool ocl_read_all(int fd, void *to, size_t size);
-bool ocl_write_all(int fd, const void *from, size_t size);
 /* An error is only noted, since the next process can compile again. */
 void ocl_cache_write(ocl_cache_key key, const uint8_t *bytes, size_t size);
 #endif

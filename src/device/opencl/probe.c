@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/os/machine.h"
+#include "base/whole.h"
 #include "device/opencl/opencl_impl.h"
 
 /* Reads the kernels' source from standard input, which is a file; NULL if it cannot be read. */
@@ -22,7 +23,7 @@ static char *read_source(void)
     if (fstat(STDIN_FILENO, &st) || st.st_size <= 0 || st.st_size > 1 << 28)
         return NULL;
     char *text = calloc((size_t)st.st_size + 1, 1);
-    if (text && !ocl_read_all(STDIN_FILENO, text, (size_t)st.st_size)) {
+    if (text && txm_read_all(STDIN_FILENO, text, (size_t)st.st_size)) {
         free(text);
         text = NULL;
     }
@@ -39,9 +40,9 @@ static int build(ocl_device *d)
     const char *why = code == OCL_NO_BUILD ? txm_rt_text(code) : NULL;
     bool written = false;
     if (why)
-        written = ocl_write_all(STDOUT_FILENO, why, strlen(why));
+        written = txm_write_all(STDOUT_FILENO, why, strlen(why)) == 0;
     else if (!code)
-        written = ocl_write_all(STDOUT_FILENO, binary, size);
+        written = txm_write_all(STDOUT_FILENO, binary, size) == 0;
     free(binary);
     free(text);
     return !written ? OCL_HELPER_FAILED : why ? OCL_HELPER_REFUSED : 0;

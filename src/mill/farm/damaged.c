@@ -21,6 +21,7 @@
 #include "base/os/files.h"
 #include "base/path.h"
 #include "base/user_cache.h"
+#include "base/whole.h"
 
 /* At most 65536 files. */
 enum { SLOT_DIGITS = 4 };
@@ -50,7 +51,7 @@ static void write_slot(const char *slot, const char *text)
     if (folder && draft && txm_folders_make(folder, &ignored) == TXM_OK) {
         const int fd = txm_file_temporary(draft);
         const size_t bytes = strlen(text);
-        bool good = fd >= 0 && write(fd, text, bytes) == (ssize_t)bytes;
+        bool good = fd >= 0 && txm_write_all(fd, text, bytes) == 0;
         if (fd >= 0)
             good = close(fd) == 0 && good;
         if (fd >= 0 && (!good || rename(draft, slot) != 0))

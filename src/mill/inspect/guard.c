@@ -18,6 +18,7 @@
 
 #include "base/fail.h"
 #include "base/path.h"
+#include "base/whole.h"
 #include "txmill/format.h"
 #include "txmill/inspect.h"
 #include "txmill/out_file.h"
@@ -43,12 +44,8 @@ static void read_head(const char *path, bool end, head *out)
         return;
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
         const off_t from = end && st.st_size > LOOK_BYTES ? st.st_size - LOOK_BYTES : 0;
-        for (ssize_t n = 1; n != 0 && out->bytes < LOOK_BYTES;) {
-            n = pread(fd, out->data + out->bytes, LOOK_BYTES - out->bytes, from + (off_t)out->bytes);
-            if (n < 0 && errno != EINTR)
-                break;
-            out->bytes += n > 0 ? (size_t)n : 0;
-        }
+        const int64_t got = txm_pread_most(fd, out->data, LOOK_BYTES, (uint64_t)from);
+        out->bytes = got > 0 ? (size_t)got : 0;
     }
     close(fd);
 }

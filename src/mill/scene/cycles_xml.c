@@ -25,6 +25,7 @@
 #include "base/names.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "base/whole.h"
 #include "mill/scene/nodes.h"
 
 /* Expat 2.9 replaced the function of older versions, and warns if that is used. */
@@ -443,14 +444,12 @@ static txm_status load_xml_bytes(const char *path, txm_bytes *out, txm_error *er
     } else if (!txm_bytes_reserve(out, (size_t)st.st_size + 1)) {
         status = txm_no_memory(err, path);
     }
-    while (status == TXM_OK && out->size < (size_t)st.st_size) {
-        ssize_t n = read(fd, out->data + out->size, (size_t)st.st_size - out->size);
-        if (n < 0 && errno != EINTR) {
+    if (status == TXM_OK) {
+        const int64_t got = txm_read_most(fd, out->data, (size_t)st.st_size);
+        out->size = got > 0 ? (size_t)got : 0;
+        if (got < 0) {
             status = txm_fail_errno(err, errno, "%s: cannot read", path);
-        } else if (n == 0) {
-            break;
         }
-        out->size += n > 0 ? (size_t)n : 0;
     }
     close(fd);
     return status;

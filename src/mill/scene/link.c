@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/os/owner.h"
 #include "base/path.h"
+#include "base/whole.h"
 #include "mill/scene/scene.h"
 #include "mill/scene/scene_scan.h"
 
@@ -43,14 +44,9 @@ static txm_status copy_packed(txm_stream *from, const txm_packed *packed, int fd
     for (uint64_t done = 0; status == TXM_OK && done < packed->bytes;) {
         size_t n = packed->bytes - done < chunk_bytes ? (size_t)(packed->bytes - done) : chunk_bytes;
         status = txm_stream_read(from, chunk, n, err);
-        for (size_t written = 0; status == TXM_OK && written < n;) {
-            ssize_t w = write(fd, chunk + written, n - written);
-            if (w > 0) {
-                written += (size_t)w;
-            } else if (w == 0 || errno != EINTR) {
-                status = txm_fail_errno(err, w == 0 ? EIO : errno, "%s: copying a packed library to a temporary file",
-                                        txm_stream_name(from));
-            }
+        const int rc = status == TXM_OK ? txm_write_all(fd, chunk, n) : 0;
+        if (rc != 0) {
+            status = txm_fail_errno(err, rc, "%s: copying a packed library to a temporary file", txm_stream_name(from));
         }
         done += n;
     }

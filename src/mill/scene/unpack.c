@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/os/clock.h"
 #include "base/path.h"
+#include "base/whole.h"
 #include "mill/scene/scene.h"
 #include "mill/source/formats.h"
 #include "mill/write/publish.h"
@@ -198,21 +199,12 @@ typedef struct written {
     const char *path;
 } written;
 
-/* An interrupted write is continued; writing 0 bytes means a full disk. */
 static txm_status write_sink(void *user, const uint8_t *data, size_t bytes, bool *enough, txm_error *err)
 {
     const written *w = user;
     (void)enough;
-    while (bytes > 0) {
-        ssize_t n = write(w->fd, data, bytes);
-        if (n > 0) {
-            data += n;
-            bytes -= (size_t)n;
-        } else if (n == 0 || errno != EINTR) {
-            return txm_fail_errno(err, n == 0 ? EIO : errno, "%s: cannot write the unpacked image", w->path);
-        }
-    }
-    return TXM_OK;
+    const int rc = txm_write_all(w->fd, data, bytes);
+    return rc == 0 ? TXM_OK : txm_fail_errno(err, rc, "%s: cannot write the unpacked image", w->path);
 }
 
 typedef struct compared {
@@ -226,16 +218,13 @@ typedef struct compared {
 static txm_status compare_sink(void *user, const uint8_t *data, size_t bytes, bool *enough, txm_error *err)
 {
     compared *c = user;
-    for (size_t got = 0; c->same && got < bytes;) {
-        ssize_t n = read(c->fd, c->buffer, bytes - got);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n < 0) {
+    for (size_t at = 0, n; c->same && at < bytes; at += n) {
+        n = bytes - at < sizeof c->buffer ? bytes - at : sizeof c->buffer;
+        const int64_t got = txm_read_most(c->fd, c->buffer, n);
+        if (got < 0) {
             return txm_fail_errno(err, errno, "%s: cannot be compared with the packed image", c->path);
         }
-        c->same = n > 0 && memcmp(c->buffer, data + got, (size_t)n) == 0;
-        got += n > 0 ? (size_t)n : 0;
+        c->same = (size_t)got == n && memcmp(c->buffer, data + at, n) == 0;
     }
     *enough = !c->same;
     return TXM_OK;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/whole.h"
 
 /* The file was examined before, but may have been replaced by a pipe since. */
 txm_status txm_random_file_open(txm_random_file *file, const char *path, txm_error *err)
@@ -36,20 +37,10 @@ void txm_random_file_close(txm_random_file *file)
 /* Returns fewer bytes at the end of the file, and -1 on failure, whose errno is stored. */
 int64_t txm_random_file_read(txm_random_file *file, void *dst, size_t bytes, uint64_t offset)
 {
-    size_t got = 0;
-    while (got < bytes) {
-        ssize_t n = pread(file->fd, (char *)dst + got, bytes - got, (off_t)(offset + got));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0 && file->sys_errno == 0)
-            file->sys_errno = errno;
-        if (n < 0)
-            return -1;
-        if (n == 0)
-            break;
-        got += (size_t)n;
-    }
-    return (int64_t)got;
+    const int64_t got = txm_pread_most(file->fd, dst, bytes, offset);
+    if (got < 0 && file->sys_errno == 0)
+        file->sys_errno = errno;
+    return got;
 }
 
 /* OK as long as no read failed. */

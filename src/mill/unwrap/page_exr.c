@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/whole.h"
 #include "mill/unwrap/page.h"
 
 typedef struct exr_page {
@@ -38,21 +39,9 @@ static int64_t write_at(exr_const_context_t exr, void *user, const void *data, u
                         exr_stream_error_func_ptr_t fail)
 {
     exr_page *w = user;
-    const char *at = data;
-    uint64_t left = size;
     (void)exr, (void)fail;
-    while (left && !w->sys_errno) {
-        const ssize_t n = pwrite(w->shape.fd, at, left, (off_t)offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0) {
-            w->sys_errno = n < 0 ? errno : ENOSPC;
-            break;
-        }
-        at += n;
-        offset += (uint64_t)n;
-        left -= (uint64_t)n;
-    }
+    if (!w->sys_errno)
+        w->sys_errno = txm_pwrite_all(w->shape.fd, data, size, offset);
     return w->sys_errno ? -1 : (int64_t)size;
 }
 

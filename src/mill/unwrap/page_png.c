@@ -14,6 +14,7 @@
 #include "base/endian.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/whole.h"
 #include "mill/unwrap/page.h"
 
 enum { IDAT_BYTES = 256 << 10, CHUNK_HEAD_BYTES = 8, UP = 2 };
@@ -28,17 +29,8 @@ typedef struct png_writer {
 
 txm_status txm_page_write(const page_shape *shape, const void *data, size_t bytes, txm_error *err)
 {
-    const char *at = data;
-    while (bytes) {
-        const ssize_t n = write(shape->fd, at, bytes);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0) /* write() returning 0 would loop forever */
-            return txm_fail_errno(err, n < 0 ? errno : ENOSPC, "%s: cannot write", shape->name);
-        at += n;
-        bytes -= (size_t)n;
-    }
-    return TXM_OK;
+    const int rc = txm_write_all(shape->fd, data, bytes);
+    return rc == 0 ? TXM_OK : txm_fail_errno(err, rc, "%s: cannot write", shape->name);
 }
 
 static void store_be32(uint8_t *at, uint32_t value)

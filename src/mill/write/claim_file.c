@@ -23,6 +23,7 @@
 #include "base/os/files.h"
 #include "base/os/owner.h"
 #include "base/path.h"
+#include "base/whole.h"
 
 enum { NOTE_BYTES = 512 };
 
@@ -49,29 +50,12 @@ static bool parse_note(const char *text, txm_claim_note *out)
                   o->host, &o->machine, &o->pid, &o->start, &out->nonce) == 5;
 }
 
-static int write_claim_bytes(int fd, const char *data, size_t bytes)
-{
-    while (bytes) {
-        ssize_t n = write(fd, data, bytes);
-        if (n == 0 || (n < 0 && errno != EINTR))
-            return n == 0 ? ENOSPC : errno; /* a write of 0 bytes would be repeated forever */
-        data += n > 0 ? n : 0;
-        bytes -= n > 0 ? (size_t)n : 0;
-    }
-    return 0;
-}
-
 /* Reads up to `bytes` bytes from the beginning and stores in *got how many there are. Returns 0 or an errno. */
 static int read_claim_bytes(int fd, char *data, size_t bytes, size_t *got)
 {
-    *got = 0;
-    for (ssize_t n = 1; n != 0 && *got < bytes;) {
-        n = pread(fd, data + *got, bytes - *got, (off_t)*got);
-        if (n < 0 && errno != EINTR)
-            return errno;
-        *got += n > 0 ? (size_t)n : 0;
-    }
-    return 0;
+    const int64_t n = txm_pread_most(fd, data, bytes, 0);
+    *got = n > 0 ? (size_t)n : 0;
+    return n < 0 ? errno : 0;
 }
 
 /* Opens the claim again and checks that it still holds the note that was written. If this process was stopped before
@@ -155,7 +139,7 @@ static int write_claim(const char *path, int *fd)
     int f = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (f < 0)
         return errno;
-    int rc = write_claim_bytes(f, note, n);
+    int rc = txm_write_all(f, note, n);
     if (rc == 0)
         rc = flush(f);
     if (rc == 0)

@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "base/os/clock.h"
 #include "base/path.h"
+#include "base/whole.h"
 #include "mill/write/publish.h"
 #include "mill/write/seal.h"
 
@@ -34,17 +35,9 @@ struct txm_out_file {
 static ssize_t write_output_bytes(void *cookie, const char *data, size_t bytes)
 {
     txm_out_file *file = cookie;
-    size_t done = 0;
-    while (done < bytes && !file->sys_errno) {
-        ssize_t n = write(file->fd, data + done, bytes - done);
-        if (n > 0)
-            done += (size_t)n;
-        else if (n == 0)
-            file->sys_errno = ENOSPC; /* a write of 0 bytes would be repeated forever */
-        else if (errno != EINTR)
-            file->sys_errno = errno;
-    }
-    return file->sys_errno ? 0 : (ssize_t)done;
+    if (!file->sys_errno)
+        file->sys_errno = txm_write_all(file->fd, data, bytes);
+    return file->sys_errno ? 0 : (ssize_t)bytes;
 }
 
 /* Devices and pipes are written to directly; everything else is replaced. */

@@ -17,6 +17,7 @@
 #include "base/endian.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/whole.h"
 #include "txmill/out_file.h"
 
 enum {
@@ -46,28 +47,18 @@ typedef struct sealed_file {
 /* Reads all bytes or fails; a file that ends early is being changed. */
 static bool read_part(sealed_file *f, void *dst, size_t bytes, uint64_t at)
 {
-    for (size_t done = 0; done < bytes;) {
-        const ssize_t n = pread(f->fd, (uint8_t *)dst + done, bytes - done, (off_t)(at + done));
-        if (n == 0 || (n < 0 && errno != EINTR)) {
-            f->sys_errno = n ? errno : EIO;
-            return false;
-        }
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return true;
+    const int rc = txm_pread_all(f->fd, dst, bytes, at);
+    if (rc)
+        f->sys_errno = rc;
+    return rc == 0;
 }
 
 static bool write_part(sealed_file *f, const void *data, size_t bytes, uint64_t at)
 {
-    for (size_t done = 0; done < bytes;) {
-        const ssize_t n = pwrite(f->fd, (const uint8_t *)data + done, bytes - done, (off_t)(at + done));
-        if (n == 0 || (n < 0 && errno != EINTR)) {
-            f->sys_errno = n ? errno : ENOSPC;
-            return false;
-        }
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return true;
+    const int rc = txm_pwrite_all(f->fd, data, bytes, at);
+    if (rc)
+        f->sys_errno = rc;
+    return rc == 0;
 }
 
 static void add_blank(sealed_file *f, uint64_t at, size_t bytes)

@@ -18,7 +18,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/os/pages.h"
-#include "base/output.h"
+#include "base/whole.h"
 #include "base/words.h"
 #include "tile/reader/identity.h"
 #include "tile/reader/reader_impl.h"

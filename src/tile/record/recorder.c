@@ -25,6 +25,7 @@
 #include "base/mem.h"
 #include "base/os/owner.h"
 #include "base/path.h"
+#include "base/whole.h"
 #include "tile/record/blank.h"
 #include "tile/record/trace_format.h"
 #include "tile/sample/view_file.h"
@@ -64,14 +65,9 @@ static void no_memory(txm_recorder *r)
 /* Does nothing after a failure. */
 static void write_bytes(txm_recorder *r, const void *data, size_t bytes)
 {
-    const uint8_t *from = data;
-    while (bytes && r->error.status == TXM_OK) {
-        ssize_t n = write(r->fd, from, bytes);
-        if (n < 0 && errno != EINTR)
-            txm_fail_errno(&r->error, errno, "%s: cannot write the trace", r->path);
-        from += n > 0 ? n : 0;
-        bytes -= n > 0 ? (size_t)n : 0;
-    }
+    const int rc = r->error.status == TXM_OK ? txm_write_all(r->fd, data, bytes) : 0;
+    if (rc)
+        txm_fail_errno(&r->error, rc, "%s: cannot write the trace", r->path);
 }
 
 /* Each block is a separate zstd frame, so readers can skip it. Level 1 is enough, because the data already consist of

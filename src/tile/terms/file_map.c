@@ -15,6 +15,7 @@
 
 #include "base/os/files.h"
 #include "base/os/pages.h"
+#include "base/whole.h"
 
 /* The address range of a map. `begin` is 0 while the other members are being changed; a reader that finds it unchanged
  * afterwards has read a consistent range. */
@@ -169,13 +170,7 @@ bool txm_map_copy(const txm_map *map, uint64_t offset, size_t bytes, void *dst)
         memcpy(dst, map->data + offset, bytes);
         return true;
     }
-    for (size_t done = 0; done < bytes;) {
-        const ssize_t n = pread(map->fd, (uint8_t *)dst + done, bytes - done, (off_t)(offset + done));
-        if (n <= 0 && !(n < 0 && errno == EINTR))
-            return lose(map);
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return true;
+    return txm_pread_all(map->fd, dst, bytes, offset) == 0 || lose(map);
 }
 
 const uint8_t *txm_map_read(const txm_map *map, uint64_t offset, size_t bytes, uint8_t **buffer, bool *no_memory)

@@ -21,7 +21,7 @@
 #include "base/endian.h"
 #include "base/fail.h"
 #include "base/mem.h"
-#include "base/output.h"
+#include "base/whole.h"
 #include "tile/record/blank.h"
 #include "tile/sample/view_file.h"
 #include "tile/terms/extension.h"

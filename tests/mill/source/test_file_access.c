@@ -12,6 +12,7 @@
 
 #include "base/endian.h"
 #include "base/output.h"
+#include "base/whole.h"
 #include "mill/source/random_file.h"
 #include "mill/source/raster_file.h"
 #include "mill/source/readers.h"
