@@ -136,7 +136,7 @@ mistake 2 '--shard 3/2: must be I/N, from 1/N to N/N, N at most 100000' \
     make -n tex --shard 3/2
 mistake 2 'unknown option -x; '"'"'txmill make --help'"'"' lists the options' \
     make -x tex/wood.png
-mistake 2 '--device gpu: must be auto, cpu, cuda, cuda:N, opencl or opencl:N' \
+mistake 2 '--device gpu: must be one of auto, cpu, cuda, cuda:N, opencl, opencl:N' \
     make --device gpu tex/wood.png
 
 # There is only one name, and an option took it.

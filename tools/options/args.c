@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "tile/terms/backends.h"
 #include "tile/terms/releases.h"
 #include "tools/options/project.h"
 #include "tools/options/rule_args.h"
@@ -80,7 +81,8 @@ static txm_status check_attribute(const char *text, void *field, txm_error *err)
 /* Whether the device exists is checked when it is opened, where the message gives the reason. */
 static txm_status parse_device(const char *text, void *field, txm_error *err)
 {
-    static const char *const backends[] = {"cuda", "opencl"};
+#define NAME(name, title) name,
+    static const char *const backends[] = {TXM_BACKENDS(NAME)};
     bool good = !strcmp(text, "auto") || !strcmp(text, "cpu");
     for (size_t i = 0; i < sizeof backends / sizeof *backends && !good; i++) {
         size_t n = strlen(backends[i]);
@@ -91,7 +93,7 @@ static txm_status parse_device(const char *text, void *field, txm_error *err)
                (text[n] == ':' && *number && strlen(number) <= 3 && strspn(number, "0123456789") == strlen(number));
     }
     if (!good)
-        return txm_fail(err, TXM_STATUS_USAGE, "must be auto, cpu, cuda, cuda:N, opencl or opencl:N");
+        return txm_fail(err, TXM_STATUS_USAGE, "must be one of " TXM_DEVICE_WORDS);
     *(const char **)field = text;
     return TXM_OK;
 }

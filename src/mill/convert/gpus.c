@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "mill/convert/gpu_rates.h"
 #include "tile/device/device_plugin.h"
+#include "tile/terms/backends.h"
 
 enum {
     CHUNK_BYTES = 8 << 20, /* bytes of level 0 in a chunk: enough to keep a device busy */
@@ -149,7 +150,7 @@ txm_status txm_gpus_new(const txm_gpus_options *options, txm_gpus **out, char wh
     if (strcmp(word, "cpu") == 0)
         return TXM_OK;
     if (named && !(backend = txm_device_parse(word, &only)))
-        return txm_fail(err, TXM_STATUS_USAGE, "device '%s': use auto, cpu, cuda, cuda:N, opencl or opencl:N", word);
+        return txm_fail(err, TXM_STATUS_USAGE, "device '%s': use one of " TXM_DEVICE_WORDS, word);
     txm_gpu_rates *rates = NULL;
     size_t count = named ? 0 : txm_gpu_rates_read(&rates);
     if (!named && !count) {

@@ -17,8 +17,10 @@
 #include "base/fail.h"
 #include "base/os/library.h"
 #include "base/os/plugin.h"
+#include "tile/terms/backends.h"
 
-static const txm_device_backend_row backends[] = {{"cuda", "CUDA"}, {"opencl", "OpenCL"}};
+#define ROW(name, title) {name, title},
+static const txm_device_backend_row backends[] = {TXM_BACKENDS(ROW)};
 
 enum { BACKENDS = sizeof backends / sizeof *backends };
 

@@ -1,1 +1,0 @@
-#include "txtile/cache.h"

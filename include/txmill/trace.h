@@ -1,3 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0
- * The former name of txtile/trace.h, from before libtxtile had its own folder; kept for programs that include it. */
-#include "txtile/trace.h"
