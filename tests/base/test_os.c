@@ -437,6 +437,34 @@ static void end_by_refused_page(void)
     read_broken_page();
 }
 
+/* The thread that would take the signal writes what it waits for. */
+static int thread_ends[2];
+
+static void *wait_in_thread(void *unused)
+{
+    char c;
+    (void)unused;
+    if (read(thread_ends[0], &c, 1) == 1)
+        txm_exit_at_once(71);
+    return NULL;
+}
+
+static void on_request_beside(int number)
+{
+    (void)number;
+    if (write(thread_ends[1], "x", 1) != 1)
+        txm_exit_at_once(1);
+}
+
+static void end_by_thread(void)
+{
+    txm_signals_on_end(on_request_beside);
+    if (txm_pipe(thread_ends) == 0 && txm_thread_without_signals(wait_in_thread))
+        txm_process_stop(txm_process_self());
+    for (;;)
+        pause();
+}
+
 static void end_after_lost_write(void)
 {
     int ends[2];
@@ -471,6 +499,8 @@ START_TEST(signals_do_what_a_program_wants)
     end = end_of(end_by_refused_page);
     ck_assert_int_eq(end.cause, TXM_END_CRASHED);
     ck_assert_int_eq(end.code, SIGBUS);
+    end = end_of(end_by_thread);
+    ck_assert_int_eq(end.code, 71);
     end = end_of(end_after_lost_write);
     ck_assert_int_eq(end.code, 50);
     end = end_of(end_by_abort);

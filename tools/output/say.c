@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 
 #include "base/bytes.h"
 #include "base/os/clock.h"
+#include "base/os/signals.h"
 #include "base/os/terminal.h"
 #include "base/shell.h"
 #include "base/text.h"
@@ -252,20 +252,12 @@ static void *tick(void *unused)
     return unused;
 }
 
-/* Signals are for the other threads. */
 static void start_ticking(void)
 {
     static bool ticking;
-    pthread_t thread;
-    sigset_t all, before;
-    if (ticking)
-        return;
+    if (!ticking)
+        txm_thread_without_signals(tick);
     ticking = true;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    if (pthread_create(&thread, NULL, tick, NULL) == 0)
-        pthread_detach(thread);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 static void note_work(const char *doing, size_t done, size_t total, bool one_by_one)

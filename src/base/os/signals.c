@@ -102,6 +102,19 @@ void txm_signals_let_writes_fail(void)
     signal(SIGXFSZ, SIG_IGN);
 }
 
+bool txm_thread_without_signals(void *(*run)(void *unused))
+{
+    pthread_t thread;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    const bool started = pthread_create(&thread, NULL, run, NULL) == 0;
+    if (started)
+        pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
 void txm_signals_ignore_terminal(void)
 {
     signal(SIGINT, SIG_IGN);

@@ -34,6 +34,8 @@ void txm_signals_on_timer(void (*on_time)(void), int first_ms, int again_ms);
 void txm_signals_on_fault(bool (*repair)(void *address));
 /* A write that nobody reads, or beyond the limit of file sizes, fails and raises no signal. */
 void txm_signals_let_writes_fail(void);
+/* Runs a thread that nobody waits for and that takes no signals, which are for the others. Whether it was started. */
+bool txm_thread_without_signals(void *(*run)(void *unused));
 /* Requests of a terminal are for another process of its group. */
 void txm_signals_ignore_terminal(void);
 /* Calls `give_up` when a library calls abort; NULL: as without it. */
