@@ -99,14 +99,10 @@ static int open_copy(txm_map *map, int fd, size_t bytes)
     uint8_t *copy = bytes <= MOST_BYTES ? malloc(bytes ? bytes : 1) : NULL;
     if (!copy)
         return ENOMEM;
-    for (size_t done = 0; done < bytes;) {
-        const ssize_t n = pread(fd, copy + done, bytes - done, (off_t)done);
-        if (n <= 0 && !(n < 0 && errno == EINTR)) {
-            const int error = n ? errno : EIO;
-            free(copy);
-            return error;
-        }
-        done += n > 0 ? (size_t)n : 0;
+    const int rc = txm_pread_all(fd, copy, bytes, 0);
+    if (rc) {
+        free(copy);
+        return rc;
     }
     *map = (txm_map){.data = copy, .bytes = bytes, .copy = copy};
     return 0;
