@@ -275,6 +275,12 @@ START_TEST(pages_hold_files)
     ck_assert_int_eq(own[6], 0);
     txm_pages_free(own, 4 << 20);
     txm_pages_free(NULL, page);
+    const size_t odd = (1 << 20) + 5;
+    own = txm_pages_aligned(odd, 2 << 20);
+    ck_assert_uint_eq((uintptr_t)own % (2 << 20), 0);
+    ck_assert_int_eq(own[odd - 1], 0);
+    txm_pages_free_aligned(own, odd);
+    ck_assert_ptr_null(txm_pages_aligned(SIZE_MAX - 5, 64));
     ck_assert(txm_pages_have_room(page));
     ck_assert(!txm_pages_have_room(SIZE_MAX / 2));
     void *memory = malloc(100);

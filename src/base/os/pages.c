@@ -21,6 +21,34 @@ void *txm_pages_new(size_t bytes)
     return pages == MAP_FAILED ? NULL : pages;
 }
 
+static size_t whole_pages(size_t bytes)
+{
+    const size_t page = txm_page_bytes();
+    return (bytes + page - 1) & ~(page - 1);
+}
+
+/* More is mapped than needed, and cut to the alignment. */
+void *txm_pages_aligned(size_t bytes, size_t alignment)
+{
+    const size_t size = whole_pages(bytes), spare = alignment > txm_page_bytes() ? alignment : 0;
+    unsigned char *p = size < bytes
+                           ? MAP_FAILED
+                           : mmap(NULL, size + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    const size_t before = spare ? -(uintptr_t)p & (alignment - 1) : 0;
+    if (before)
+        munmap(p, before);
+    if (spare - before)
+        munmap(p + before + size, spare - before);
+    return p + before;
+}
+
+void txm_pages_free_aligned(void *pages, size_t bytes)
+{
+    munmap(pages, whole_pages(bytes));
+}
+
 void *txm_pages_of_file(int fd, size_t bytes)
 {
     void *pages = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);

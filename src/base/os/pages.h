@@ -20,6 +20,10 @@ size_t txm_page_bytes(void);
 
 /* Zeroed memory, of which only what is written to takes room; NULL and errno. */
 void *txm_pages_new(size_t bytes);
+/* Zeroed memory that the system sets aside, aligned to a power of two; NULL if there is not enough. It goes back to the
+ * system when it is freed with the same number of bytes. */
+void *txm_pages_aligned(size_t bytes, size_t alignment);
+void txm_pages_free_aligned(void *pages, size_t bytes);
 /* The first `bytes` bytes of a file, shared and read-only, so that they are those of the page cache; NULL and errno. */
 void *txm_pages_of_file(int fd, size_t bytes);
 /* Ends either of them; does nothing for NULL. */

@@ -8,9 +8,8 @@
  * allocated.
  */
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "base/os/pages.h"
 #include "tile/cache/cache_impl.h"
 
 /* Arrays begin on a cache line. They grow by half while small, by an eighth when large and by a sixteenth when very
@@ -18,29 +17,8 @@
 enum { ALIGNMENT = 64, FIRST_ITEMS = 16, MANY_ITEMS = 1 << 10, VERY_MANY_ITEMS = 1 << 14 };
 
 /* Large pieces are mapped one by one, so that they leave the process when they are released: malloc would keep them
- * among small ones. Maps are cut to the alignment, which is a power of two. */
+ * among small ones. */
 enum { MAPPED_FROM_BYTES = 128 << 10 };
-
-static size_t mapped_bytes(size_t bytes)
-{
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    return (bytes + page - 1) & ~(page - 1);
-}
-
-static void *map_pages(size_t bytes, size_t alignment)
-{
-    const size_t size = mapped_bytes(bytes), spare = alignment > mapped_bytes(1) ? alignment : 0;
-    uint8_t *p = size < bytes ? MAP_FAILED
-                              : mmap(NULL, size + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED)
-        return NULL;
-    const size_t before = spare ? -(uintptr_t)p & (alignment - 1) : 0;
-    if (before)
-        munmap(p, before);
-    if (spare - before)
-        munmap(p + before + size, spare - before);
-    return p + before;
-}
 
 static void *allocate(txm_cache *c, size_t bytes, size_t alignment)
 {
@@ -49,7 +27,7 @@ static void *allocate(txm_cache *c, size_t bytes, size_t alignment)
     if (c->options.allocator.allocate)
         memory = c->options.allocator.allocate(c->options.allocator.user, bytes, alignment);
     else if (bytes >= MAPPED_FROM_BYTES)
-        memory = map_pages(bytes, alignment);
+        memory = txm_pages_aligned(bytes, alignment);
     else if (posix_memalign(&memory, alignment, bytes ? bytes : 1))
         memory = NULL;
     if (memory) {
@@ -76,7 +54,7 @@ void txm_cache_release(txm_cache *c, void *memory, size_t bytes)
     if (c->options.allocator.release)
         c->options.allocator.release(c->options.allocator.user, memory, bytes);
     else if (bytes >= MAPPED_FROM_BYTES)
-        munmap(memory, mapped_bytes(bytes));
+        txm_pages_free_aligned(memory, bytes);
     else
         free(memory);
 }
