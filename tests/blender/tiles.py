@@ -24,6 +24,7 @@ import os
 import re
 import struct
 import sys
+import types
 import zlib
 
 EDGE, TILE = 4096, 64
@@ -341,10 +342,12 @@ def scene(folder, kind_of_scene):
     import bpy
     import mathutils
     here = os.path.dirname(os.path.abspath(__file__))
-    sys.path[:0] = [here, os.path.join(here, "../../blender")]
+    sys.path[:0] = [here]
+    extension = sys.modules["extension"] = types.ModuleType("extension")  # its modules, without what registers them
+    extension.__path__ = [os.path.join(here, "..", "..", "blender", "txmill")]
     import scenes
     shaded, artists = kind_of_scene != "camera", kind_of_scene in ("shaders", "normals")
-    from txmill.meshes import matrix, numbers, quoted, triangles, write_ply
+    from extension.meshes import matrix, numbers, quoted, triangles, write_ply
 
     made = scenes.empty()
     for thing in list(made.collection.objects):
