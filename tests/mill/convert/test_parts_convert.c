@@ -322,6 +322,9 @@ START_TEST(costs_order_what_takes_longer)
                       .width = 512,
                       .height = 512};
     txm_item large = small, wide = small, converted = small;
+    txm_context *context = NULL;
+    ck_assert_int_eq(txm_context_new(NULL, &context, NULL), TXM_OK);
+    converted.context = context;
     large.width = 4096;
     wide.type = TXM_TYPE_FLOAT;
     converted.detected = "ACEScg";
@@ -329,6 +332,7 @@ START_TEST(costs_order_what_takes_longer)
     ck_assert(base > 0 && seconds_of("a.png", large, zip) > base && seconds_of("a.png", wide, zip) > base);
     ck_assert(seconds_of("a.png", converted, zip) > base && seconds_of("a.jp2", small, zip) > base);
     ck_assert(seconds_of("a.png", small, best) > base && seconds_of("a.png", small, none) < base);
+    txm_context_free(&context);
 }
 END_TEST
 
