@@ -45,7 +45,7 @@ int open64(const char *path, int flags, ...)
 void *mmap64(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
 {
     if (fd >= 0 && fails(FAULT_MMAP)) {
-        errno = ENOMEM;
+        errno = EAGAIN; /* without memory for a map, the file would be copied */
         return MAP_FAILED;
     }
     return (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset); // NOLINT
