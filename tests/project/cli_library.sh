@@ -78,13 +78,14 @@ for pair in "so a" "a so" "a a"; do
         "$(nm -D --defined-only both | awk '{ sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort -u | LC_ALL=C comm -12 base.all -)"
 done
 
-# Every function that can fail clears the error first, so that a reused one says nothing about an earlier file.
+# Every function that can fail clears the error first, so that a reused one says nothing about an earlier file. Those
+# that take a const one read it.
 python3 - "$repo" >uncleared <<'EOF'
 import glob, re, sys
 failing, defined = set(), {}
 for path in glob.glob(sys.argv[1] + "/include/*/*.h"):
     text = re.sub(r"/\*.*?\*/", "", open(path).read(), flags=re.S)
-    failing |= {m[1] for m in re.finditer(r"TXM_API\s[^;]*?(txm_\w+)\(([^;]*)\);", text) if "txm_error *err" in m[2]}
+    failing |= {m[1] for m in re.finditer(r"TXM_API\s[^;]*?(txm_\w+)\(([^;]*)\);", text) if re.search(r"(?<!const )txm_error \*err", m[2])}
 for path in glob.glob(sys.argv[1] + "/src/**/*.c*", recursive=True):
     for m in re.finditer(r"^\w[\w *]*?(txm_\w+)\(([^;{]*?)\)\n(?:try )?\{(.*?)^\}", open(path).read(), re.S | re.M):
         defined[m[1]] = m[3]

@@ -113,6 +113,7 @@ START_TEST(ends_of_nothing_in_libtxmill)
     txm_findings findings = {0};
     txm_difference difference = {0};
     txm_resolution resolution = {0};
+    txm_relatives *relatives = NULL;
     txm_level_picture picture = {0};
     txm_unwrapped unwrapped = {0};
     txm_inputs_free(NULL);
@@ -143,6 +144,8 @@ START_TEST(ends_of_nothing_in_libtxmill)
     txm_difference_clear(&difference);
     txm_resolution_clear(NULL);
     txm_resolution_clear(&resolution);
+    txm_relatives_free(NULL);
+    txm_relatives_free(&relatives);
     txm_level_picture_clear(NULL);
     txm_level_picture_clear(&picture);
     txm_unwrapped_clear(NULL);

@@ -285,6 +285,7 @@ static txm_status refuse_kind(const txm_output *o, txm_error *err)
 /* Devices and pipes are accepted, because writing to them destroys nothing. */
 txm_status txm_guard_output(const txm_output *o, txm_guard_input input, const void *user, txm_error *err)
 {
+    txm_error_clear(err);
     struct stat st;
     const char *path;
     if (!o->path || !strcmp(o->path, "-") || stat(o->path, &st) != 0)
@@ -323,6 +324,7 @@ txm_status txm_guard_output(const txm_output *o, txm_guard_input input, const vo
 /* The name of a file in a texture cache contains the name of its image. */
 txm_status txm_guard_tx_of(const txm_output *o, const char *image, txm_error *err)
 {
+    txm_error_clear(err);
     struct stat st;
     size_t bytes;
     unsigned version;
@@ -352,6 +354,7 @@ static const char *operand_at(const void *user, size_t index)
 
 txm_status txm_guard_operands(const txm_output *output, char *const *items, size_t count, txm_error *err)
 {
+    txm_error_clear(err);
     const operands all = {items, count};
     return txm_guard_output(output, operand_at, &all, err);
 }
