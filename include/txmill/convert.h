@@ -176,8 +176,9 @@ static inline void txm_convert_options_init(txm_convert_options *options)
 }
 
 /* Converts `source`. `settings` and `options` may be NULL, which means the defaults. On failure an existing tx file is
- * untouched, no new one appears, and *result is zero. Thread-safe: any number of conversions may share a context. Free
- * the result with txm_result_clear. */
+ * untouched, no new one appears, and *result is zero. A tx file that cannot be examined for a cause that may pass is a
+ * failure too, unless `force` is set. Thread-safe: any number of conversions may share a context. Free the result with
+ * txm_result_clear. */
 TXM_API txm_status txm_convert(txm_context *context, const char *source, const txm_settings *settings,
                                const txm_convert_options *options, txm_result *result, txm_error *err);
 TXM_API void txm_result_clear(txm_result *result); /* NULL-safe; zeroes */

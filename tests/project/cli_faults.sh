@@ -160,6 +160,25 @@ if $can_trace; then
     check checked-unreadable eval 'rc_is 4 && says ": Input/output error" && says "$tx" && prints "not ready to render: 0 of 1 texture fresh, 1 not checked"'
     run timeout 60 strace -f -o trace -P "$work/$tx" -P "$tx" -e inject=openat:error=EIO:when=1 "$TXMILL" check -j 1 tile64.png
     check checked-again eval 'rc_is 0 && grep -q INJECTED trace && prints "ready to render: 1 of 1 texture fresh"'
+    # All commands say this of it, and none of them replaces it unasked.
+    printf '<cycles><shader name="m"><image_texture name="i" filename="tile64.png" colorspace="sRGB"/></shader></cycles>' >one.xml
+    rm -r blender_tx && "$TXMILL" make -q one.xml
+    tx=$(echo blender_tx/tile64.png.*.tx)
+    before=$(stat -c '%i %Z' "$tx")
+    for command in "info $tx" "verify $tx" "resolve -a auto tile64.png" "list one.xml" "plan -N 1 one.xml" "make -n one.xml" "make one.xml" \
+        "check one.xml" "check -d elsewhere one.xml"; do
+        # shellcheck disable=SC2086
+        run timeout 60 strace -f -o trace -P "$work/$tx" -P "$tx" -e inject=openat:error=EIO "$TXMILL" $command
+        check "unreadable-$command" eval 'rc_is 4 && cat out err | grep -qF "$tx: cannot open: Input/output error"'
+        case $command in info* | verify*) continue ;; esac
+        # shellcheck disable=SC2086
+        run timeout 60 strace -f -o trace -P "$work/$tx" -P "$tx" -e inject=openat:error=EIO:when=1 "$TXMILL" $command
+        check "passes-$command" eval 'rc_is 0 && grep -q INJECTED trace'
+    done
+    check unreadable-stays test "$(stat -c '%i %Z' "$tx")" = "$before"
+    run timeout 60 strace -f -o trace -P "$work/$tx" -P "$tx" -e inject=openat:error=EIO "$TXMILL" make --force one.xml
+    check unreadable-forced eval 'rc_is 0 && test "$(stat -c "%i %Z" "$tx")" != "$before"'
+    rm one.xml
     cp "$TXM_TESTDATA/blend/small/packed_big_endian.blend" packed.blend
     run timeout 60 strace -f -o trace -P "$work/packed.blend" -e inject=pread64:retval=0:when=4 "$TXMILL" make --packed unpacked packed.blend
     check packed-ended-early eval 'rc_is 4 && says "packed.blend: ended after" && [ ! -e unpacked ]'

@@ -129,7 +129,11 @@ static txm_status decide_need(conversion *c, txm_result *result, bool *needed, t
     const char *space = strcmp(c->resolved.requested, "auto") ? c->resolved.requested : NULL;
     const txm_tx_wish wish = {txm_resolved_fits, &image, space};
     txm_status status = txm_tx_lookup(c->path, c->settings.cache_dir, &c->resolved.key, &wish, &found, err);
-    if (status)
+    if (!status && found.trouble && c->options->force) {
+        txm_found_clear(&found);
+        return force_place(c, result, err);
+    }
+    if (status || (status = txm_found_settled(&found, err)))
         return status;
     take_found(result, &found);
     switch (found.state) {

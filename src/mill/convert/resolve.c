@@ -104,6 +104,19 @@ bool txm_resolved_config(const txm_color_space *space, const txm_tx_description 
     return false;
 }
 
+/* ---- files that cannot be examined ------------------------------------------------------------------------------- */
+
+txm_status txm_found_settled(txm_found *found, txm_error *err)
+{
+    const txm_status status = found->trouble;
+    if (status) {
+        txm_fail(err, status, "%s: %s; run the same again, or replace the file with 'txmill make --force'", found->path,
+                 found->reason);
+        txm_found_clear(found);
+    }
+    return status;
+}
+
 /* ---- images that cannot be read ---------------------------------------------------------------------------------- */
 
 bool txm_serves_unread(const txm_context *context, const txm_settings *settings, const char *path, const txm_error *why,

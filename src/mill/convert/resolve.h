@@ -91,6 +91,9 @@ bool txm_limit_fits(const txm_source_info *info, uint32_t made_px, bool constant
  * txm_tx_wish. */
 txm_fit txm_resolved_fits(const void *image, const txm_tx_description *description, char *why, size_t why_bytes);
 
+/* Fails, and clears *found, if the file could not be examined: it is neither fresh nor unusable then. */
+txm_status txm_found_settled(txm_found *found, txm_error *err);
+
 /* This number must be increased whenever the same input gives other pixels than before. */
 enum { TXM_PIXELS_VERSION = 2 };
 

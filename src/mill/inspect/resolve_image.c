@@ -280,7 +280,6 @@ static void take_found(txm_resolution *out, txm_found *found)
     *found = (txm_found){0};
 }
 
-/* `trouble` is a failure of the system (a folder that cannot be read), which must not be reported as 'missing'. */
 static txm_status look_up_resolved(resolving *r, const txm_settings *settings, txm_error *err)
 {
     txm_found found = {0};
@@ -288,13 +287,8 @@ static txm_status look_up_resolved(resolving *r, const txm_settings *settings, t
     const char *space = strcmp(r->resolved.requested, "auto") ? r->resolved.requested : NULL;
     const txm_tx_wish wish = {txm_resolved_fits, &image, space};
     txm_status status = txm_tx_lookup(r->image, settings->cache_dir, &r->resolved.key, &wish, &found, err);
-    if (status)
+    if (status || (status = txm_found_settled(&found, err)))
         return status;
-    if (found.trouble != TXM_OK) {
-        txm_fail(err, found.trouble, "%s: %s", found.path, found.reason);
-        txm_found_clear(&found);
-        return err ? err->status : TXM_STATUS_IO;
-    }
     take_found(r->out, &found);
     return r->out->state == TXM_TX_STATE_FRESH && r->how.deep ? judge_tiles(r, settings, err) : TXM_OK;
 }
@@ -389,7 +383,7 @@ static txm_status ask_version(const resolving *r, const txm_settings *settings, 
             return txm_no_memory(err, r->image);
     } else {
         txm_status status = txm_tx_lookup(r->image, settings->cache_dir, &key, same_name ? &wish : NULL, &found, err);
-        if (status)
+        if (status || (status = txm_found_settled(&found, err)))
             return status;
     }
     *answer = (txm_version_answer){blender, found.path, found.state};

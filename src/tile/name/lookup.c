@@ -66,8 +66,8 @@ static txm_status look_inside(const wanted *w, txm_evidence *e, txm_verdict *ver
     return status;
 }
 
-/* The verdict on one candidate. Times are compared before it is opened, as Cycles does. */
-static void judge(const wanted *w, const char *path, txm_verdict *verdict, shortcoming *why)
+/* Times are compared before the file is opened, as Cycles does. */
+static void judge_once(const wanted *w, const char *path, txm_verdict *verdict, shortcoming *why)
 {
     struct stat st;
     txm_error err = {0};
@@ -92,8 +92,17 @@ static void judge(const wanted *w, const char *path, txm_verdict *verdict, short
     why->trouble = txm_status_retryable(status) ? status : TXM_OK;
 }
 
-/* The default folder's file, when another folder is configured and that file is fresh; NULL otherwise. */
-static char *fresh_default(const wanted *w, txm_verdict *verdict, bool *exhausted)
+/* The verdict on one candidate. A share that lost one request usually answers the next. */
+static void judge(const wanted *w, const char *path, txm_verdict *verdict, shortcoming *why)
+{
+    judge_once(w, path, verdict, why);
+    if (why->trouble)
+        judge_once(w, path, verdict, why);
+}
+
+/* The default folder's file, when another folder is configured and that file is fresh, or could be and nothing worse is
+ * known; NULL otherwise. */
+static char *fresh_default(const wanted *w, txm_verdict *verdict, shortcoming *lacking, bool *exhausted)
 {
     shortcoming why;
     txm_verdict other;
@@ -105,8 +114,9 @@ static char *fresh_default(const wanted *w, txm_verdict *verdict, bool *exhauste
     *exhausted = !path;
     if (path)
         judge(w, path, &other, &why);
-    if (path && other.used) {
+    if (path && (other.used || (why.trouble && !lacking->trouble))) {
         *verdict = other;
+        *lacking = other.used ? (shortcoming){0} : why;
         return path;
     }
     free(path);
@@ -132,7 +142,7 @@ txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const t
         return txm_path_absolute_failed(source_path, err);
     judge(&w, path, &verdict, &lacking);
     if (!verdict.used) {
-        char *other = fresh_default(&w, &verdict, &exhausted);
+        char *other = fresh_default(&w, &verdict, &lacking, &exhausted);
         txm_status status = other || exhausted ? TXM_OK : txm_tx_find_serving(source_path, &serves, err);
         if (status) {
             free(path);
@@ -141,8 +151,9 @@ txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const t
         if (other || serves) {
             free(path);
             path = other ? other : txm_strdup(source_path);
-            lacking = (shortcoming){0};
         }
+        if (serves)
+            lacking = (shortcoming){0};
     }
     if (serves)
         verdict =
