@@ -3,6 +3,7 @@
 #include "cli/say.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "base/base.h"
 
@@ -71,11 +73,35 @@ size_t stm_shown_bytes(const char *text)
     return obeyed ? 0 : n;
 }
 
-/* The text with \xHH for what is not shown; NULL if memory is exhausted. *columns: one for each character. */
-static char *shown(const char *text, unsigned *columns)
+static locale_t widths;
+
+static void load_widths(void)
+{
+    widths = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+}
+
+/* The C library knows widths only in a locale of UTF-8, which is this thread's for the question alone. */
+unsigned stm_character_columns(const char *text)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    mbstate_t state = {0};
+    wchar_t c;
+    const size_t bytes = stm_utf8_sequence(text);
+    if (bytes < 2)
+        return 1;
+    pthread_once(&once, load_widths);
+    if (!widths)
+        return 1;
+    const locale_t before = uselocale(widths);
+    const int columns = mbrtowc(&c, text, bytes, &state) == bytes ? wcwidth(c) : 1;
+    uselocale(before);
+    return columns < 0 ? 1 : (unsigned)columns;
+}
+
+/* The text with \xHH for what is not shown; NULL if memory is exhausted. */
+static char *shown(const char *text)
 {
     stm_bytes out = {0};
-    *columns = 0;
     stm_bytes_puts(&out, "");
     for (size_t n; *text; text += n) {
         n = stm_shown_bytes(text);
@@ -85,7 +111,6 @@ static char *shown(const char *text, unsigned *columns)
             stm_bytes_puts(&out, "\\n");
         else
             stm_bytes_printf(&out, "\\x%02X", (unsigned)(unsigned char)*text);
-        *columns += n ? 1 : *text == '\n' ? 2 : 4;
         n = n ? n : 1;
     }
     return stm_bytes_take(&out);
@@ -107,9 +132,8 @@ static void put(const char *text)
 static void put_line(const char *prefix, const char *format, va_list args)
 {
     char raw[LINE];
-    unsigned columns;
     vsnprintf(raw, sizeof raw, format, args);
-    char *clean = shown(raw, &columns), *line = clean ? stm_asprintf("%s%s", prefix, clean) : NULL;
+    char *clean = shown(raw), *line = clean ? stm_asprintf("%s%s", prefix, clean) : NULL;
     if (line && isatty(STDERR_FILENO)) {
         char *wrapped = stm_wrapped(line, stm_terminal_columns(STDERR_FILENO, 80));
         free(line);
@@ -144,17 +168,18 @@ void stm_say(stm_say_level level, const char *format, ...)
 void stm_say_status(const char *format, ...)
 {
     char raw[LINE];
-    unsigned columns;
     va_list args;
     if (!stm_say_can_animate() || most < STM_SAY_INFO)
         return;
     va_start(args, format);
     vsnprintf(raw, sizeof raw, format, args);
     va_end(args);
-    char *clean = shown(raw, &columns);
+    char *clean = shown(raw);
     const unsigned width = stm_terminal_columns(STDERR_FILENO, 80);
-    if (clean && strlen(clean) >= width)
-        clean[width - 1] = 0;
+    unsigned at = 0;
+    for (char *c = clean; c && *c; c += stm_utf8_sequence(c) ? stm_utf8_sequence(c) : 1)
+        if ((at += stm_character_columns(c)) >= width)
+            *c = 0;
     pthread_mutex_lock(&lock);
     put(status_is_shown ? "\r\033[K" : "");
     put(clean ? clean : "");
@@ -178,10 +203,10 @@ void stm_print_fitted(const char *text, unsigned columns)
 {
     unsigned all = 0;
     for (const char *at = text; *at; at += stm_shown_bytes(at) ? stm_shown_bytes(at) : 1)
-        all += stm_shown_bytes(at) ? 1 : 4;
+        all += stm_shown_bytes(at) ? stm_character_columns(at) : 4;
     const bool cut = all > columns;
     for (; *text && cut && all + 2 > columns; text += stm_shown_bytes(text) ? stm_shown_bytes(text) : 1)
-        all -= stm_shown_bytes(text) ? 1 : 4;
+        all -= stm_shown_bytes(text) ? stm_character_columns(text) : 4;
     fputs(cut ? ".." : "", stdout);
     stm_print_safe(text);
 }

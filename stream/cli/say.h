@@ -37,6 +37,8 @@ unsigned stm_terminal_columns(int fd, unsigned otherwise);
 /* Bytes of the character at `text` if a terminal may show it, else 0: control characters, and those that change the
  * direction of writing. */
 size_t stm_shown_bytes(const char *text);
+/* Columns of the character at `text`: 2 for wide ones, as those of East Asia, 0 for accents that are put on others. */
+unsigned stm_character_columns(const char *text);
 /* Prints text from a file or a command line; `columns` at most, from its end, with ".." for what is left out. */
 void stm_print_safe(const char *text);
 void stm_print_fitted(const char *text, unsigned columns);

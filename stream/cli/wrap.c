@@ -12,7 +12,7 @@
 static size_t measure(const char *text, unsigned *columns)
 {
     size_t n = stm_utf8_sequence(text);
-    *columns = *text != '\033';
+    *columns = *text == '\033' ? 0 : stm_character_columns(text);
     if (*text == '\033' && text[1] == '[')
         for (n = 2; text[n] && (text[n] < '@' || text[n] > '~');)
             n++;
@@ -43,7 +43,7 @@ char *stm_wrapped(const char *line, unsigned columns)
         /* A word that is longer than a line is cut. */
         for (size_t step; n; line += step, n -= step) {
             step = measure(line, &one);
-            if (one && at >= columns) {
+            if (one && at + one > columns) {
                 stm_bytes_printf(&out, "\n%*s", (int)indent, "");
                 at = indent;
             }

@@ -428,7 +428,7 @@ static void enter(void)
     batch_enter();
 }
 
-/* Lines fit the terminal, characters of several bytes count once, and no word is lost. */
+/* Lines fit the terminal, characters count as wide as they are shown, and no word is lost. */
 START_TEST(lines_are_wrapped)
 {
     static const char text[] =
@@ -447,6 +447,9 @@ START_TEST(lines_are_wrapped)
         ck_assert_str_eq(words, all);
         free(wrapped);
     }
+    char *wide = stm_wrapped("\xE6\x9C\xA8\xE6\x9C\xA8 e\xCC\x81 \xE6\x9C\xA8\xE6\x9C\xA8\xE6\x9C\xA8", 5);
+    ck_assert_str_eq(wide, "\xE6\x9C\xA8\xE6\x9C\xA8\ne\xCC\x81\n\xE6\x9C\xA8\xE6\x9C\xA8\n\xE6\x9C\xA8");
+    free(wide);
 }
 END_TEST
 

@@ -78,6 +78,11 @@ fits stream-render stream render room -s 64x36 --samples 8 "$folder/a_long_name"
 fits stream-budget stream budget grid -s 64x36 "$folder" --exclude '*cut*' --exclude old.png
 fits mistake-stream-scene stream budget "$folder"
 fits mistake-stream-word stream budget rom
+wide=$folder/木の床のテクスチャ木の床のテクスチャ木の床のテクスチャ
+cp "$golden/gray8.png" "$wide.png"
+fits stream-wide stream render room -s 64x36 --samples 2 "$wide.png" -o "$wide"
+fits stream-budget-wide stream budget room -s 64x36 "$wide.png"
+rm "$wide.png"
 fits mistake-stream-tx stream budget room "$folder" --include '*cut*'
 unset sizes
 # The progress line appears and disappears; if part of it were left over, it would show on every later line.

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import termios
 import time
+import unicodedata
 
 TIMED_OUT, NO_TERMINAL = 124, 125
 
@@ -81,6 +82,10 @@ def screen(data):
     return lines
 
 
+def columns_of(line):
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--screen", action="store_true")
@@ -105,7 +110,7 @@ def main():
     code = end(command, deadline)
     if args.screen:
         lines = screen(data)
-        print(*lines, f"widest {max(map(len, lines), default=0)}", f"lines {len(lines)}", f"exit {code}", sep="\n")
+        print(*lines, f"widest {max(map(columns_of, lines), default=0)}", f"lines {len(lines)}", f"exit {code}", sep="\n")
     return code
 
 
