@@ -312,11 +312,11 @@ START_TEST(inputs_follow_their_own_projects)
     txm_rule_args rules = {0};
     uint32_t threads = 1;
     const txm_project_targets targets = {&cache_dir, &config, &rules, &threads};
-    const txm_config_args same[] = {{NULL, NULL, TXM_BLENDER_NEWEST},
-                                    {"a", NULL, TXM_BLENDER_NEWEST},
-                                    {"a", "b", TXM_BLENDER_NEWEST},
-                                    {"b", "b", TXM_BLENDER_NEWEST},
-                                    {"b", "b", TXM_BLENDER_5_3}};
+    const txm_config_args same[] = {{.blender = TXM_BLENDER_NEWEST},
+                                    {.ocio = "a", .blender = TXM_BLENDER_NEWEST},
+                                    {.ocio = "a", .working_space = "b", .blender = TXM_BLENDER_NEWEST},
+                                    {.ocio = "b", .working_space = "b", .blender = TXM_BLENDER_NEWEST},
+                                    {.ocio = "b", .working_space = "b", .blender = TXM_BLENDER_5_3}};
     for (int i = 0; i < 5; i++)
         for (int k = 0; k < 5; k++)
             ck_assert_int_eq(txm_config_args_same(&same[i], &same[k]), i == k);

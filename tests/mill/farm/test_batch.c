@@ -88,7 +88,12 @@ static txm_status run(const char *const *paths, txm_batch_options options, unsig
         ck_assert_int_eq(txm_inputs_add(inputs, *paths, &err), TXM_OK);
     if (r->cancel_at_begin)
         r->cancel_at_begin = &cancel;
-    const txm_batch_events events = {sizeof events, r, on_planned, on_done, on_begin, NULL, on_warning};
+    const txm_batch_events events = {.struct_size = sizeof events,
+                                     .user = r,
+                                     .planned = on_planned,
+                                     .done = on_done,
+                                     .begin = on_begin,
+                                     .warn = on_warning};
     options.struct_size = sizeof options;
     options.events = &events;
     ck_assert_int_eq(txm_context_new(&context_options, &context, &err), TXM_OK);
