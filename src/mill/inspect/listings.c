@@ -36,22 +36,29 @@ static int by_bytes(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* The current folder has no name in paths like "wood.png", but it has one in messages. */
+static const char *name_of(const char *folder)
+{
+    return *folder ? folder : ".";
+}
+
 static txm_status read_names(txm_listing *l, txm_error *err)
 {
-    DIR *dir = opendir(*l->folder ? l->folder : ".");
+    const char *folder = name_of(l->folder);
+    DIR *dir = opendir(folder);
     struct dirent *entry = NULL;
     txm_status status = TXM_OK;
     if (!dir)
         return errno == ENOENT || errno == ENOTDIR ? TXM_OK
-                                                   : txm_fail_errno(err, errno, "%s: cannot be listed", l->folder);
+                                                   : txm_fail_errno(err, errno, "%s: cannot be listed", folder);
     while (!status && (errno = 0, entry = readdir(dir))) {
         if (!TXM_GROW(l->names, l->capacity, l->count) || !(l->names[l->count] = txm_strdup(entry->d_name)))
-            status = txm_no_memory(err, l->folder);
+            status = txm_no_memory(err, folder);
         else
             l->count++;
     }
     if (!status && errno != 0)
-        status = txm_fail_errno(err, errno, "%s: cannot be listed", l->folder);
+        status = txm_fail_errno(err, errno, "%s: cannot be listed", folder);
     closedir(dir);
     if (l->count)
         qsort(l->names, l->count, sizeof *l->names, by_bytes);
@@ -66,9 +73,9 @@ txm_status txm_listings_get(txm_listings *listings, const char *folder, txm_list
             return TXM_OK;
         }
     if (!TXM_GROW(listings->items, listings->capacity, listings->count))
-        return txm_no_memory(err, folder);
+        return txm_no_memory(err, name_of(folder));
     txm_listing l = {.folder = txm_strdup(folder)};
-    const txm_status status = l.folder ? read_names(&l, err) : txm_no_memory(err, folder);
+    const txm_status status = l.folder ? read_names(&l, err) : txm_no_memory(err, name_of(folder));
     if (status) {
         free_listing(&l);
         return status;
