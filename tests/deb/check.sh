@@ -41,7 +41,7 @@ build_suite() {
     git -C "$repo" archive --prefix=txmill/ HEAD | tar -x -C "$root/deb-$suite"
     # The host's /var is not visible under its own path, and TXM_CHROOTS may be there.
     (run "deb-build-$suite" sh -c "cd '/host$root/deb-$suite/txmill' && make -s -j\$(nproc) DEPS=system CUDA=no OPENCL=no B=build PREFIX=/usr \
-        LIBDIR=/usr/lib/\$(dpkg-architecture -qDEB_HOST_MULTIARCH) all deb") >"$root/deb-$suite/log" 2>&1 ||
+        LIBDIR=/usr/lib/\$(dpkg-architecture -qDEB_HOST_MULTIARCH) deb") >"$root/deb-$suite/log" 2>&1 ||
         { tail -n 20 "$root/deb-$suite/log" >&2; fail "$suite: make deb failed"; }
     say "$suite: lintian"
     (run "deb-build-$suite" sh -c "lintian --fail-on error '/host$root/deb-$suite'/txmill/build/deb/*.deb") ||
