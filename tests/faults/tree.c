@@ -47,9 +47,19 @@ static void read_content(const char *path, tree_file *f, size_t size)
     close(fd);
 }
 
+/* Where a run remembers which images are damaged, and what leads there. A read that fails without an error looks like a
+ * file that was cut, so it may be there or not. */
+static bool is_memory_of_damage(const char *name)
+{
+    static const char place[] = ".cache/txmill/damaged";
+    const size_t bytes = strlen(name);
+    return bytes < sizeof place ? strncmp(name, place, bytes) == 0 && (place[bytes] == '/' || !place[bytes])
+                                : strncmp(name, place, sizeof place - 1) == 0 && name[sizeof place - 1] == '/';
+}
+
 static int take(const char *path, const struct stat *st, int type, struct FTW *where)
 {
-    if (where->level == 0 || type == FTW_NS)
+    if (where->level == 0 || type == FTW_NS || is_memory_of_damage(path + prefix))
         return 0;
     tree *t = filling;
     t->files = realloc(t->files, (t->count + 1) * sizeof *t->files);

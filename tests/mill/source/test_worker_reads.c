@@ -92,6 +92,22 @@ START_TEST(mistakes_of_the_caller_are_none)
 }
 END_TEST
 
+/* A name that leads nowhere is usual; one that cannot be followed is a failure. */
+START_TEST(sizes_that_cannot_be_read)
+{
+    struct stat st;
+    const char *loop = temp_file("loop");
+    ck_assert_int_eq(__xstat(1, temp_file("nothing"), &st), -1);
+    ck_assert_int_eq(txm_reads_failed(), 0);
+    ck_assert_int_eq(__xstat(1, file_of("0123"), &st), 0);
+    ck_assert_int_eq(st.st_size, 4);
+    ck_assert_int_eq(symlink(loop, loop), 0);
+    ck_assert_int_eq(__xstat(1, loop, &st), -1);
+    ck_assert_int_eq(txm_reads_failed(), ELOOP);
+    unlink(loop);
+}
+END_TEST
+
 /* The first failure is kept. */
 START_TEST(the_first_failure_is_the_cause)
 {
@@ -136,7 +152,7 @@ int main(void)
     Suite *suite = suite_create("reads of the worker");
     temp_file("");
     add_tests(add_case(suite, "reads"), good_reads_are_none, failed_reads_are_told_once,
-              mistakes_of_the_caller_are_none, the_first_failure_is_the_cause, an_end_before_the_end_is_a_failure,
-              places_that_must_exist);
+              mistakes_of_the_caller_are_none, the_first_failure_is_the_cause, sizes_that_cannot_be_read,
+              an_end_before_the_end_is_a_failure, places_that_must_exist);
     return run_suite(suite);
 }
