@@ -211,14 +211,14 @@ static bool slab_fits(const txm_cache *c, uint32_t class)
 
 /* Makes a slab of a class, of `exact` slots unless that is 0; `beyond`: even if that exceeds the budget. Slots are
  * taken in the order of their addresses. */
-static bool new_slab_of(txm_cache *c, uint32_t class, uint32_t exact, bool beyond)
+static bool make_slab(txm_cache *c, uint32_t class, uint32_t exact, bool beyond)
 {
     uint32_t number, arena;
     if ((!beyond && !slab_fits(c, class)) || (number = slab_number(c)) == TXM_NO_SLOT ||
         ((arena = exact ? c->store.arena_count : arena_with_room(c, class)) == c->store.arena_count &&
          !new_arena(c, class, exact, beyond, &arena)))
         return false;
-    uint8_t *pixels = piece_of(c, arena); /* first, because the other allocations may free slabs */
+    uint8_t *pixels = piece_of(c, arena);
     const uint32_t n = c->store.arenas[arena].slots;
     txm_slot *slots = txm_cache_allocate(c, n * sizeof *slots, SMALL_ALIGNMENT);
     if (!slots) {
@@ -236,6 +236,20 @@ static bool new_slab_of(txm_cache *c, uint32_t class, uint32_t exact, bool beyon
     c->store.classes[class].slots += n;
     link_open(c, number);
     return true;
+}
+
+/* Making room may move tiles to new slabs, so room is made before a number is chosen, and not while the slab is made.
+ */
+static bool new_slab_of(txm_cache *c, uint32_t class, uint32_t exact, bool beyond)
+{
+    const txm_class *k = &c->store.classes[class];
+    const bool moving = c->store.moving;
+    if (beyond)
+        txm_make_room(c, slab_bytes_of(exact ? exact : lone_slots(c, k), k->tile_bytes));
+    c->store.moving = true;
+    const bool ok = make_slab(c, class, exact, beyond);
+    c->store.moving = moving;
+    return ok;
 }
 
 static bool new_slab(txm_cache *c, uint32_t class, bool beyond)
@@ -360,6 +374,7 @@ static bool move_kept(txm_cache *c, uint32_t slab)
     const uint32_t class = c->store.slabs[slab].class, bytes = c->store.classes[class].tile_bytes;
     uint32_t moved[TXM_SLOTS], count = 0, left = 0;
     bool ok = true;
+    const bool moving = c->store.moving;
     for (uint32_t i = 0; i < c->store.slabs[slab].slots; i++)
         left += is_movable(&c->store.slabs[slab].slot[i]);
     c->store.moving = true;
@@ -382,7 +397,7 @@ static bool move_kept(txm_cache *c, uint32_t slab)
         txm_wait_quiescent(c);
     while (count)
         txm_slot_give(c, moved[--count]);
-    c->store.moving = false;
+    c->store.moving = moving;
     return ok;
 }
 

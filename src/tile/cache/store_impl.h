@@ -83,7 +83,7 @@ typedef struct txm_store {
     uint32_t stagings;                    /* number of the last staging */
     uint32_t retired_first, retired_last; /* list of retired slots; TXM_NO_SLOT: empty */
     uint64_t retired_bytes, kept_bytes;
-    bool moving;       /* tiles are being moved: no room is made meanwhile */
+    bool moving;       /* tiles are being moved or a slab is being made: no room is made meanwhile */
     uint64_t squeezed; /* number of tiles that were evicted for lack of memory */
 } txm_store;
 
