@@ -243,7 +243,8 @@ check-all:
 ONE = $(foreach t,$(T),$(filter %/$(t),$(TESTS)) $(filter %/$(t).sh,$(SCRIPTS)))
 # Scripts name the programs of tests that they run.
 ONE_USES = $(addprefix $(B)/,$(shell sed -n 's|.*"$$build/\(tests/[a-z_/]*/test_[a-z_]*\)".*|\1|p' $(filter %.sh,$(ONE)) /dev/null | sort -u))
-check-one: all $(filter $(B)/%,$(ONE)) $(ONE_USES)
+# Any test program brings the plug-ins that scripts use, as what has to be there before it.
+check-one: all $(filter $(B)/%,$(ONE)) $(ONE_USES) $(if $(filter %.sh,$(ONE)),$(firstword $(TESTS)))
 	@tests/run.sh $(B) $(ONE)
 
 # Runs the Slurm scripts of farm/ on three Slurm nodes on this machine, of which one is switched off: minutes, as root.

@@ -176,7 +176,7 @@ static const char *next_step(txm_status status)
     if (!reads_scenes && status == TXM_STATUS_NOT_FOUND)
         return "check the names, and whether the share is mounted";
     if (!reads_scenes && status == TXM_STATUS_CORRUPT)
-        return "copy these files again: they are damaged or truncated";
+        return "copy these files again";
     if (!reads_scenes && status == TXM_STATUS_UNSUPPORTED)
         return "give files of the formats that the messages name";
     switch (status) {

@@ -283,7 +283,7 @@ static txm_status parse_blender(const char *text, const char *origin, txm_blende
         return TXM_OK;
     *out = TXM_BLENDER_NEWEST;
     if (!(strtod(text, NULL) > strtod(txm_blender_name(*out), NULL)))
-        return stm_fail(err, TXM_STATUS_USAGE, "%s %s: is no release of Blender that txmill knows", origin, text);
+        return stm_fail(err, TXM_STATUS_USAGE, "%s: '%s' is not a release of Blender that txmill knows", origin, text);
     stm_say(STM_SAY_WARNING, "Blender %.20s is newer than this txmill; names and pixels are those of %s", text,
             txm_blender_name(*out));
     return TXM_OK;

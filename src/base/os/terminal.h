@@ -13,6 +13,6 @@ typedef struct txm_window_size {
     unsigned width_px, height_px; /* 0: unknown */
 } txm_window_size;
 
-/* false and all 0 if the file is no terminal, or its size is unknown. */
+/* Returns false, and sets all to 0, if the file is not a terminal or its size is unknown. */
 bool txm_window_size_of(int fd, txm_window_size *out);
 #endif
