@@ -80,11 +80,11 @@ static _Thread_local float sink;
 static void alone(const txm_view *view, size_t begin, size_t end)
 {
     txm_sampler how = trilinear();
-    txm_lane lane = {0};
+    txm_lookup_state lane = {0};
     for (size_t i = begin; i < end; i++) {
         float out[4];
         txm_lookup at = place(i);
-        if (txm_sample(view, bench.whole, &how, &at, &lane, out) != TXM_LOOK_RESIDENT)
+        if (txm_sample(view, bench.whole, &how, &at, &lane, out) != TXM_LOOKUP_HIT)
             die("a tile is missing");
         sink += out[0];
     }
@@ -96,7 +96,7 @@ static void cached(txm_cache_thread *t, size_t begin, size_t end)
     for (size_t i = begin; i < end; i++) {
         float out[4];
         txm_lookup at = place(i);
-        if (txm_cache_sample(t, 0, &how, &at, NULL, out) != TXM_LOOK_RESIDENT)
+        if (txm_cache_sample(t, 0, &how, &at, NULL, out) != TXM_LOOKUP_HIT)
             die("a lookup failed");
         sink += out[0];
     }
@@ -120,7 +120,7 @@ static void cached_many(txm_cache_thread *t, size_t begin, size_t end, size_t at
                                    NULL,
                                    {out[0], out[1], out[2], out[3]},
                                    NULL};
-        if (txm_cache_sample_n(t, 0, &how, &batch) != TXM_LOOK_RESIDENT)
+        if (txm_cache_sample_n(t, 0, &how, &batch) != TXM_LOOKUP_HIT)
             die("a lookup failed");
         sink += out[0][0];
     }
@@ -153,13 +153,13 @@ static void in_waves(txm_cache *c, size_t begin, size_t end)
         while (count) {
             txm_view view;
             txm_ticket *ticket;
-            txm_lane lane = {.capacity = REQUESTS, .requests = requests}, *lanes[] = {&lane};
+            txm_lookup_state lane = {.capacity = REQUESTS, .requests = requests}, *lanes[] = {&lane};
             size_t kept = 0;
             txm_cache_prepare(c, &view, NULL, NULL);
             for (size_t i = 0; i < count; i++) {
                 float out[4];
                 txm_lookup at = place(left[i]);
-                if (txm_sample(&view, 0, &how, &at, &lane, out) == TXM_LOOK_RESIDENT)
+                if (txm_sample(&view, 0, &how, &at, &lane, out) == TXM_LOOKUP_HIT)
                     sink += out[0];
                 else
                     left[kept++] = left[i];

@@ -83,7 +83,7 @@ static void make_places(const pattern *p)
 
 static void look_one_by_one(const txm_sample_ops *ops)
 {
-    txm_lane lane = {0};
+    txm_lookup_state lane = {0};
     float out[4];
     for (size_t i = 0; i < LOOKUPS; i++) {
         ops->sample(txm_texture_set_view(bench.set), bench.id, &bench.how, &bench.at[i], &lane, out);
@@ -93,7 +93,7 @@ static void look_one_by_one(const txm_sample_ops *ops)
 
 static void look_in_batches(const txm_sample_ops *ops)
 {
-    txm_lane lane = {0};
+    txm_lookup_state lane = {0};
     float out[4][BATCH];
     for (size_t i = 0; i < LOOKUPS; i += BATCH) {
         const txm_lookups batch = {.count = BATCH,
@@ -126,7 +126,7 @@ static void look_on_device(txm_device *device, uint32_t texture)
 /* Both sides must compute the same; otherwise the comparison is meaningless. */
 static void check_same(void)
 {
-    txm_lane lane = {0};
+    txm_lookup_state lane = {0};
     float out[4];
     for (size_t i = 0; i < LOOKUPS; i++) {
         bench.scalar->sample(txm_texture_set_view(bench.set), bench.id, &bench.how, &bench.at[i], &lane, out);

@@ -127,7 +127,7 @@ static void ours(const row *r, const place *p, size_t count)
     for (size_t i = 0; i < count; i++) {
         float out[4];
         uint32_t random = p[i].random | 1;
-        if (txm_cache_sample(thread, p[i].texture, &how, &p[i].at, &random, out) != TXM_LOOK_RESIDENT)
+        if (txm_cache_sample(thread, p[i].texture, &how, &p[i].at, &random, out) != TXM_LOOKUP_HIT)
             die("a lookup failed");
         sink += out[0];
     }

@@ -55,7 +55,7 @@ static txm_status render(txm_device *device, uint32_t texture, int *failed, txm_
                 status = txm_device_collect(&w->launch, &w->loading, &w->missed, err);
             w->batch.again = true; /* from here on without the lookups that have their colour */
             for (size_t k = 0; k < w->batch.count; k++)
-                *failed |= w->look[k] == TXM_LOOK_FAILED;
+                *failed |= w->look[k] == TXM_LOOKUP_FAILURE;
             if (!w->missed && next_row < HEIGHT) {
                 begin_wave(w, next_row, &how, texture);
                 next_row += ROWS;

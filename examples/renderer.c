@@ -29,7 +29,7 @@ static void *render_rows(void *p)
         for (int x = 0; x < WIDTH; x++) {
             txm_lookup at;
             if (floor_at(x, y, &at) &&
-                txm_cache_sample(w->look, w->texture, &how, &at, NULL, pixels[y * WIDTH + x]) != TXM_LOOK_RESIDENT)
+                txm_cache_sample(w->look, w->texture, &how, &at, NULL, pixels[y * WIDTH + x]) != TXM_LOOKUP_HIT)
                 w->failed = 1; /* the tile cannot be read: the colour is magenta, and the cache has the reason */
         }
     return NULL;

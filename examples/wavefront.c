@@ -38,7 +38,8 @@ static void begin_wave(wave *w, int first_row)
 static txm_status launch(wave *w, uint32_t texture, int *failed, txm_error *err)
 {
     const txm_sampler how = floor_sampler();
-    txm_lane lane = {.requests = w->requests, .capacity = sizeof w->requests / sizeof *w->requests}, *lanes[] = {&lane};
+    txm_lookup_state lane = {.requests = w->requests, .capacity = sizeof w->requests / sizeof *w->requests},
+                     *lanes[] = {&lane};
     txm_view view;
     txm_status status = txm_cache_viewer_prepare(w->viewer, &view, NULL, err);
     for (int i = 0; i < WAVE && status == TXM_OK; i++) {
@@ -46,10 +47,10 @@ static txm_status launch(wave *w, uint32_t texture, int *failed, txm_error *err)
         txm_lookup at;
         if (w->done[i] || !floor_at(x, y, &at))
             continue;
-        txm_look look = txm_sample(&view, texture, &how, &at, &lane, pixels[y * WIDTH + x]);
-        w->done[i] = look != TXM_LOOK_MISSED;
+        txm_lookup_result look = txm_sample(&view, texture, &how, &at, &lane, pixels[y * WIDTH + x]);
+        w->done[i] = look != TXM_LOOKUP_MISS;
         w->left -= w->done[i];
-        *failed |= look == TXM_LOOK_FAILED;
+        *failed |= look == TXM_LOOKUP_FAILURE;
     }
     txm_cache_viewer_close(w->viewer); /* no lookup uses it any more, so its tiles may be evicted */
     if (status || !w->left)

@@ -22,7 +22,7 @@ FUNCTIONS = """
     txm_sampler_init txm_sampler_check txm_level_rule_name txm_level_mode_name txm_filter_name txm_sample_n
     txm_texture_set_new txm_texture_set_free txm_texture_set_add txm_texture_set_load txm_texture_set_view
 """.split()
-CONSTANTS = "TXM_LOOK_RESIDENT TXM_LOOK_MISSED TXM_AFTER_UNASSOCIATE TXM_AFTER_SRGB TXM_TYPE_HALF".split()
+CONSTANTS = "TXM_LOOKUP_HIT TXM_LOOKUP_MISS TXM_AFTER_UNASSOCIATE TXM_AFTER_SRGB TXM_TYPE_HALF".split()
 
 # In place of the C library's headers, which use extensions of compilers. Only sizes matter.
 SYSTEM = {

@@ -21,7 +21,7 @@
 #include "txmill/out_file.h"
 
 typedef struct replay_args {
-    txm_replay_request request;
+    stm_replay_request request;
     uint32_t read_us;
     const char *plot;
     bool overwrite, json, quiet;
@@ -50,7 +50,7 @@ static txm_status each_word(const char *text, txm_status (*take)(const char *wor
 /* Sizes are kept in ascending order without duplicates, on which the table and its conclusion rely. */
 static txm_status take_size(const char *word, void *user, txm_error *err)
 {
-    txm_replay_request *request = user;
+    stm_replay_request *request = user;
     uint64_t bytes;
     txm_status status = stm_parse_size(word, &bytes, err);
     if (status == TXM_OK && !bytes)
@@ -62,8 +62,8 @@ static txm_status take_size(const char *word, void *user, txm_error *err)
         at++;
     if (at < request->size_count && request->sizes[at] == bytes)
         return TXM_OK;
-    if (request->size_count == TXM_REPLAY_SIZES)
-        return stm_fail(err, TXM_STATUS_USAGE, "must be at most %d sizes", TXM_REPLAY_SIZES);
+    if (request->size_count == STM_REPLAY_SIZES)
+        return stm_fail(err, TXM_STATUS_USAGE, "must be at most %d sizes", STM_REPLAY_SIZES);
     memmove(request->sizes + at + 1, request->sizes + at, (request->size_count - at) * sizeof *request->sizes);
     request->sizes[at] = bytes;
     request->size_count++;
@@ -73,7 +73,7 @@ static txm_status take_size(const char *word, void *user, txm_error *err)
 /* Accepts the short names and those of the library; a policy named twice is simulated once. */
 static txm_status take_policy(const char *word, void *user, txm_error *err)
 {
-    txm_replay_request *request = user;
+    stm_replay_request *request = user;
     const txm_cache_policy_words *words;
     uint32_t policy = 0;
     while ((words = txm_cache_policy_words_of((txm_cache_policy)policy)) && strcmp(word, words->column) != 0 &&
@@ -81,7 +81,7 @@ static txm_status take_policy(const char *word, void *user, txm_error *err)
         policy++;
     if (!words)
         policy = TXM_REPLAY_OPT;
-    if (!words && strcmp(word, txm_replay_policy_name(policy)) != 0)
+    if (!words && strcmp(word, stm_replay_policy_name(policy)) != 0)
         return stm_fail(err, TXM_STATUS_USAGE, "must be words of '%s', separated by commas", stm_replay_policy_values);
     for (size_t i = 0; i < request->policy_count; i++)
         if (request->policies[i] == policy)
@@ -93,7 +93,7 @@ static txm_status take_policy(const char *word, void *user, txm_error *err)
 /* Replaces earlier sizes; with NULL it only checks. */
 static txm_status parse_sizes(const char *text, void *field, txm_error *err)
 {
-    txm_replay_request none = {0}, *request = field ? field : &none;
+    stm_replay_request none = {0}, *request = field ? field : &none;
     request->size_count = 0;
     return each_word(text, take_size, request, err);
 }
@@ -101,7 +101,7 @@ static txm_status parse_sizes(const char *text, void *field, txm_error *err)
 /* A later --policy replaces an earlier one, as for options with one value. */
 static txm_status parse_policies(const char *text, void *field, txm_error *err)
 {
-    txm_replay_request none = {0}, *request = field ? field : &none;
+    stm_replay_request none = {0}, *request = field ? field : &none;
     request->policy_count = 0;
     return each_word(text, take_policy, request, err);
 }
@@ -152,13 +152,13 @@ static void show_caches_done(size_t done, size_t all)
 }
 
 /* The file appears when it is complete. */
-static txm_status write_plot(const char *path, const txm_replay_table *table, txm_error *err)
+static txm_status write_plot(const char *path, const stm_replay_table *table, txm_error *err)
 {
     txm_out_file *file = NULL;
     txm_status status = txm_out_file_begin(path, false, &file, err);
     if (status != TXM_OK)
         return status;
-    txm_replay_plot(txm_out_file_stream(file), table, true);
+    stm_replay_plot(txm_out_file_stream(file), table, true);
     return txm_out_file_commit(&file, err);
 }
 
@@ -166,20 +166,20 @@ static txm_status write_plot(const char *path, const txm_replay_table *table, tx
 static txm_status replay(const replay_args *a, const char *path, txm_error *err)
 {
     txm_trace *trace;
-    txm_replay_table table = {0};
+    stm_replay_table table = {0};
     txm_status status = txm_trace_open(path, &trace, err);
     if (status != TXM_OK)
         return status;
-    status = txm_replay_table_make(path, trace, &a->request, stm_signal_flag(), a->quiet ? NULL : show_caches_done,
+    status = stm_replay_table_make(path, trace, &a->request, stm_signal_flag(), a->quiet ? NULL : show_caches_done,
                                    &table, err);
     stm_say_status("%s", "");
     if (status == TXM_OK && a->plot)
         status = write_plot(a->plot, &table, err);
     if (status == TXM_OK && a->json)
-        txm_replay_json(&table);
+        stm_replay_json(&table);
     else if (status == TXM_OK && !a->quiet)
-        txm_replay_print(&table);
-    txm_replay_table_free(&table);
+        stm_replay_print(&table);
+    stm_replay_table_free(&table);
     txm_trace_free(&trace);
     return status;
 }
@@ -190,7 +190,7 @@ static int run_replay(void *p, const stm_operands *operands)
     replay_args *a = p;
     txm_error err = {0};
     if (a->json)
-        stm_finish_in_json("txmill.replay", TXM_REPLAY_SCHEMA_VERSION);
+        stm_finish_in_json("txmill.replay", STM_REPLAY_SCHEMA_VERSION);
     a->request.read_seconds = 1e-6 * a->read_us;
     const txm_output plot = {"--plot", a->plot, TXM_OUTPUT_PLOT, a->overwrite};
     if (operands->count != 1)
@@ -212,7 +212,7 @@ const stm_command stm_cmd_replay = {
     .synopsis = "[OPTION...] TRACE",
     .examples = {"replay render.trace", "replay --plot misses.svg render.trace"},
     .groups = groups,
-    .schema_version = TXM_REPLAY_SCHEMA_VERSION,
+    .schema_version = STM_REPLAY_SCHEMA_VERSION,
     .args_bytes = sizeof(replay_args),
     .defaults = set_replay_defaults,
     .run = run_replay,

@@ -23,18 +23,18 @@
 #include "txmill/out_file.h"
 
 static const stm_option_group groups[] = {
-    {"Picture", txm_stream_picture_options, 0},
-    {"Images of built-in scenes", txm_stream_image_options, 0},
-    {"Textures", txm_stream_texture_options, 0},
-    {"Engine", txm_stream_engine_options, 0},
-    {"Frames", txm_play_options, offsetof(txm_stream_args, play)},
-    {"Colour", stm_config_options, offsetof(txm_stream_args, project)},
-    {"Scenes", stm_map_options, offsetof(txm_stream_args, project)},
-    {"Output", txm_stream_output_options, 0},
+    {"Picture", stm_stream_picture_options, 0},
+    {"Images of built-in scenes", stm_stream_image_options, 0},
+    {"Textures", stm_stream_texture_options, 0},
+    {"Engine", stm_stream_engine_options, 0},
+    {"Frames", stm_play_options, offsetof(stm_stream_args, play)},
+    {"Colour", stm_config_options, offsetof(stm_stream_args, project)},
+    {"Scenes", stm_map_options, offsetof(stm_stream_args, project)},
+    {"Output", stm_stream_output_options, 0},
     {0},
 };
 
-/* In the order of txm_stream_verb. */
+/* In the order of stm_stream_verb. */
 static const stm_verb stream_verbs[] = {
     {"render", "Render a scene through the texture cache, and show what its textures cost",
      "stream render room -o picture.png"},
@@ -60,7 +60,7 @@ static void show_samples_done(void *user, uint64_t done, uint64_t all)
 }
 
 /* Shows a phase without a percentage. */
-static void show_phase(const txm_stream_args *a, const char *phase)
+static void show_phase(const stm_stream_args *a, const char *phase)
 {
     if (!a->quiet && stm_say_can_animate())
         stm_say_status("%s", phase);
@@ -73,27 +73,27 @@ static void say_missing(void *user, const char *message)
 }
 
 /* False colours, scaled to the largest value, which the caption on the page names. */
-static txm_status write_heat(const char *path, const float *map, const txm_render_picture *p, txm_error *err)
+static txm_status write_heat(const char *path, const float *map, const stm_render_picture *p, txm_error *err)
 {
     const size_t count = (size_t)p->width * p->height;
-    float *colors = path ? txm_heat_colors(map, count, txm_heat_most(map, count)) : NULL;
+    float *colors = path ? stm_heat_colors(map, count, stm_heat_most(map, count)) : NULL;
     if (path && !colors)
         return stm_no_memory(err, path);
-    txm_status status = txm_stream_write_rgb(path, colors, p->width, p->height, err);
+    txm_status status = stm_stream_write_rgb(path, colors, p->width, p->height, err);
     free(colors);
     return status;
 }
 
 /* The maps of all textures in one picture. */
-static txm_status write_sheet(const char *path, const txm_render_picture *p, txm_error *err)
+static txm_status write_sheet(const char *path, const stm_render_picture *p, txm_error *err)
 {
     float *rgb = NULL;
     uint32_t width, height;
     if (!path)
         return TXM_OK;
-    txm_status status = txm_stream_sheet(p, &rgb, &width, &height, err);
+    txm_status status = stm_stream_sheet(p, &rgb, &width, &height, err);
     if (status == TXM_OK)
-        status = txm_stream_write_rgb(path, rgb, width, height, err);
+        status = stm_stream_write_rgb(path, rgb, width, height, err);
     free(rgb);
     return status;
 }
@@ -109,35 +109,35 @@ static void show_replay(size_t done, size_t all)
 }
 
 /* Writes the page; if there is a trace, with what other caches would have read. */
-static txm_status write_html(const txm_stream_args *a, const char *name, const txm_render_options *o,
-                             const txm_render_picture *p, txm_error *err)
+static txm_status write_html(const stm_stream_args *a, const char *name, const stm_render_options *o,
+                             const stm_render_picture *p, txm_error *err)
 {
-    const txm_replay_request usual = {
+    const stm_replay_request usual = {
         .brief = true, .keep_epochs = o->cache->keep_epochs, .threads = a->settings.threads};
-    txm_replay_table table = {0};
+    stm_replay_table table = {0};
     txm_trace *trace = NULL;
     txm_status status = a->trace ? txm_trace_open(a->trace, &trace, err) : TXM_OK;
     if (status == TXM_OK && trace)
-        status = txm_replay_table_make(a->trace, trace, &usual, o->cancel, a->quiet ? NULL : show_replay, &table, err);
+        status = stm_replay_table_make(a->trace, trace, &usual, o->cancel, a->quiet ? NULL : show_replay, &table, err);
     show_phase(a, "writing the page");
     if (status == TXM_OK)
-        status = txm_stream_page(a->html, name, o, p, trace ? &table : NULL, err);
-    txm_replay_table_free(&table);
+        status = stm_stream_page(a->html, name, o, p, trace ? &table : NULL, err);
+    stm_replay_table_free(&table);
     txm_trace_free(&trace);
     return status;
 }
 
 /* If a texture cannot be read, the render goes on, as in Cycles, but is not a success. Returns the kind of the first
  * failure, or TXM_OK. */
-static txm_status say_failed(const txm_render_scene *scene, const txm_render_image_cost *costs, size_t count)
+static txm_status say_failed(const stm_render_scene *scene, const stm_render_image_cost *costs, size_t count)
 {
     txm_status first = TXM_OK;
     for (size_t i = 0; i < count; i++) {
-        const txm_render_image_cost *c = &costs[i];
+        const stm_render_image_cost *c = &costs[i];
         if (!c->failures)
             continue;
         stm_say(STM_SAY_ERROR, "%s: %llu of its tiles could not be read and %s magenta: %s",
-                txm_render_image_path(scene, i), (unsigned long long)c->failures, c->failures == 1 ? "is" : "are",
+                stm_render_image_path(scene, i), (unsigned long long)c->failures, c->failures == 1 ? "is" : "are",
                 c->message);
         first = first ? first : (txm_status)c->failure;
     }
@@ -145,11 +145,11 @@ static txm_status say_failed(const txm_render_scene *scene, const txm_render_ima
 }
 
 /* Warnings, because the picture is right in any case. What a plug-in notes is the same for all of its devices. */
-static void say_problems(const txm_render_device *devices, size_t count)
+static void say_problems(const stm_render_device *devices, size_t count)
 {
     const char *note = "";
     for (size_t i = 0; i < count; i++) {
-        const txm_render_device *d = &devices[i];
+        const stm_render_device *d = &devices[i];
         if (d->stats.lost)
             stm_say(STM_SAY_WARNING, "%s; its work was done by the other devices or by the CPU", d->problem);
         else if (*d->problem && strcmp(d->problem, note) != 0)
@@ -159,19 +159,19 @@ static void say_problems(const txm_render_device *devices, size_t count)
 
 /* Pictures are written before anything is printed, so that a failure to write is the result. *damage receives why
  * textures could not be read. */
-static txm_status render(const txm_stream_args *a, const char *name, const txm_render_scene *scene,
-                         const txm_render_options *o, txm_status *damage, txm_error *err)
+static txm_status render(const stm_stream_args *a, const char *name, const stm_render_scene *scene,
+                         const stm_render_options *o, txm_status *damage, txm_error *err)
 {
-    txm_render_picture p;
+    stm_render_picture p;
     if (o->trace)
         txm_sweep_beside(o->trace);
     show_phase(a, "preparing the scene");
-    txm_status status = txm_render(scene, o, &p, err);
+    txm_status status = stm_render(scene, o, &p, err);
     stm_say_status("%s", "");
     if (status)
         return status;
     show_phase(a, "writing pictures");
-    status = txm_stream_write_rgb(a->output, p.rgb, p.width, p.height, err);
+    status = stm_stream_write_rgb(a->output, p.rgb, p.width, p.height, err);
     if (status == TXM_OK)
         status = write_heat(a->heat_level, p.level, &p, err);
     if (status == TXM_OK)
@@ -184,35 +184,35 @@ static txm_status render(const txm_stream_args *a, const char *name, const txm_r
         status = write_html(a, name, o, &p, err);
     stm_say_status("%s", "");
     if (status == TXM_OK && a->json)
-        txm_stream_json_picture(name, o, &p);
+        stm_stream_json_picture(name, o, &p);
     else if (status == TXM_OK && !a->quiet)
-        txm_stream_print_picture(name, o, &p);
+        stm_stream_print_picture(name, o, &p);
     if (status == TXM_OK)
         *damage = say_failed(scene, p.costs, p.image_count);
     say_problems(p.devices, p.device_count);
-    txm_render_picture_clear(&p);
+    stm_render_picture_clear(&p);
     return status;
 }
 
 /* The list of tiles is for other programs, for prefetching or to size a proxy. */
-static txm_status budget(const txm_stream_args *a, const char *name, const txm_render_scene *scene,
-                         const txm_render_options *o, txm_error *err)
+static txm_status budget(const stm_stream_args *a, const char *name, const stm_render_scene *scene,
+                         const stm_render_options *o, txm_error *err)
 {
-    txm_render_budget b;
+    stm_render_budget b;
     show_phase(a, "preparing the scene");
-    txm_status status = txm_render_budget_of(scene, o, &b, err);
+    txm_status status = stm_render_budget_of(scene, o, &b, err);
     stm_say_status("%s", "");
     if (status)
         return status;
     if (a->tiles)
-        status = txm_stream_tiles(a->tiles, &b, err);
+        status = stm_stream_tiles(a->tiles, &b, err);
     if (status == TXM_OK && a->html)
-        status = txm_stream_budget_page(a->html, name, o, &b, err);
+        status = stm_stream_budget_page(a->html, name, o, &b, err);
     if (status == TXM_OK && a->json)
-        txm_stream_json_budget(name, &b);
+        stm_stream_json_budget(name, &b);
     else if (status == TXM_OK && !a->quiet)
-        txm_stream_print_budget(name, &b);
-    txm_render_budget_clear(&b);
+        stm_stream_print_budget(name, &b);
+    stm_render_budget_clear(&b);
     return status;
 }
 
@@ -223,61 +223,61 @@ static void show_frames(size_t done, size_t all)
 }
 
 /* If the run is stopped, the frames that were complete are written, and the result is that it was stopped. */
-static txm_status play(const txm_stream_args *a, txm_stream_verb verb, const char *name, const txm_render_scene *scene,
-                       const txm_render_options *o, txm_status *damage, txm_error *err)
+static txm_status play(const stm_stream_args *a, stm_stream_verb verb, const char *name, const stm_render_scene *scene,
+                       const stm_render_options *o, txm_status *damage, txm_error *err)
 {
-    txm_play_run run;
-    txm_frames_options how;
+    stm_play_run run;
+    stm_frames_options how;
     txm_cache_options unused;
     txm_error stopped = {0}, own = {0};
-    txm_frames_options_init(&how, &unused);
+    stm_frames_options_init(&how, &unused);
     how.render = *o;
     how.render.samples = a->samples ? a->samples : 1;
-    how.render.mode = a->mode == TXM_STREAM_NOT_GIVEN ? TXM_LEVEL_MODE_TRILINEAR : o->mode;
+    how.render.mode = a->mode == STM_STREAM_NOT_GIVEN ? TXM_LEVEL_MODE_TRILINEAR : o->mode;
     how.render.threads = a->settings.threads;
-    txm_play_options_of(&a->play, &how);
+    stm_play_options_of(&a->play, &how);
     if (a->untextured)
-        how.textures = TXM_FRAMES_UNTEXTURED;
+        how.textures = STM_FRAMES_UNTEXTURED;
     show_phase(a, "preparing the scene");
     stm_signals_publish();
-    txm_play_args frames = a->play;
+    stm_play_args frames = a->play;
     frames.json = a->json;
-    txm_status status = verb == TXM_STREAM_VIEW
-                            ? txm_stream_view(name, scene, &a->play, &how, &run, &stopped)
-                            : txm_play(name, scene, &frames, &how, a->quiet ? NULL : show_frames, &run, &stopped);
+    txm_status status = verb == STM_STREAM_VIEW
+                            ? stm_stream_view(name, scene, &a->play, &how, &run, &stopped)
+                            : stm_play(name, scene, &frames, &how, a->quiet ? NULL : show_frames, &run, &stopped);
     const bool complete = status == TXM_OK;
     stm_say_status("%s", "");
     if (!complete && !run.stopped) {
-        txm_play_clear(&run);
+        stm_play_clear(&run);
         return stm_fail_as(err, &stopped);
     }
-    status = run.frame_count ? txm_stream_write_rgb(a->output, run.rgb, run.width, run.height, &own) : TXM_OK;
+    status = run.frame_count ? stm_stream_write_rgb(a->output, run.rgb, run.width, run.height, &own) : TXM_OK;
     if (status == TXM_OK && run.strip_width)
-        status = txm_stream_write_rgb(a->play.strip, run.strip, run.strip_width, run.strip_height, &own);
+        status = stm_stream_write_rgb(a->play.strip, run.strip, run.strip_width, run.strip_height, &own);
     if (status == TXM_OK && a->html)
-        status = txm_play_page(a->html, &run, &own);
+        status = stm_play_page(a->html, &run, &own);
     if (status == TXM_OK && a->json)
-        txm_play_json(&run);
+        stm_play_json(&run);
     else if (status == TXM_OK && !a->quiet)
-        txm_play_print(&run);
+        stm_play_print(&run);
     if (status == TXM_OK)
         *damage = say_failed(scene, run.costs, run.image_count);
     say_problems(run.devices, run.device_count);
-    txm_play_clear(&run);
+    stm_play_clear(&run);
     return status != TXM_OK ? stm_fail_as(err, &own) : complete ? TXM_OK : stm_fail_as(err, &stopped);
 }
 
 /* The first operand is a verb, which determines the rest. */
-static txm_status check_operands(const txm_stream_args *a, const stm_operands *operands, txm_stream_verb *verb,
+static txm_status check_operands(const stm_stream_args *a, const stm_operands *operands, stm_stream_verb *verb,
                                  txm_error *err)
 {
     static const struct {
         const char *word;
-        txm_stream_verb verb;
-    } verbs[] = {{"render", TXM_STREAM_RENDER},
-                 {"budget", TXM_STREAM_BUDGET},
-                 {"play", TXM_STREAM_PLAY},
-                 {"view", TXM_STREAM_VIEW}};
+        stm_stream_verb verb;
+    } verbs[] = {{"render", STM_STREAM_RENDER},
+                 {"budget", STM_STREAM_BUDGET},
+                 {"play", STM_STREAM_PLAY},
+                 {"view", STM_STREAM_VIEW}};
     const char *what = operands->count ? operands->items[0] : "";
     txm_status status = TXM_OK;
     *verb = 0;
@@ -295,13 +295,13 @@ static txm_status check_operands(const txm_stream_args *a, const stm_operands *o
             "no scene given: give a folder with scene.txt, or one of plane, room, grid, udim, sphere, fly and images");
     if (a->keep_partial && !a->trace)
         return stm_fail(err, TXM_STATUS_USAGE, "--keep-partial needs a trace; name one with --trace");
-    if (*verb == TXM_STREAM_VIEW)
-        status = txm_stream_view_check(&a->play, err);
-    return status == TXM_OK ? txm_stream_check_outputs(a, *verb, err) : status;
+    if (*verb == STM_STREAM_VIEW)
+        status = stm_stream_view_check(&a->play, err);
+    return status == TXM_OK ? stm_stream_check_outputs(a, *verb, err) : status;
 }
 
 /* Uses the project of the scene's folder, or of the images of a built-in scene. */
-static txm_status find_settings(txm_stream_args *a, const stm_operands *operands, txm_error *err)
+static txm_status find_settings(stm_stream_args *a, const stm_operands *operands, txm_error *err)
 {
     const size_t first = operands->count > 2 ? 2 : 1;
     return stm_settings_of(&a->project, operands->items + first, operands->count - first, &a->settings, err);
@@ -315,7 +315,7 @@ static void log_message(void *user, txm_log_level level, const char *message)
 }
 
 /* Tx files are only looked for, which needs no device. */
-static txm_status open_context(const txm_stream_args *a, txm_context **context, txm_error *err)
+static txm_status open_context(const stm_stream_args *a, txm_context **context, txm_error *err)
 {
     txm_context_options options;
     txm_context_options_init(&options);
@@ -332,14 +332,14 @@ static txm_status open_context(const txm_stream_args *a, txm_context **context, 
 /* From here on, errors are JSON as well if --json is given. */
 static int run_stream(void *p, const stm_operands *operands)
 {
-    txm_stream_args *a = p;
+    stm_stream_args *a = p;
     txm_error err = {0};
-    txm_render_scene *scene = NULL;
+    stm_render_scene *scene = NULL;
     txm_context *context = NULL;
-    txm_stream_verb verb;
+    stm_stream_verb verb;
     txm_status damage = TXM_OK;
     if (a->json)
-        stm_finish_in_json("txmill.stream", TXM_STREAM_SCHEMA_VERSION);
+        stm_finish_in_json("txmill.stream", STM_STREAM_SCHEMA_VERSION);
     stm_advise_for_scenes();
     stm_say_set_level(a->quiet ? STM_SAY_ERROR : STM_SAY_INFO);
     txm_status status = check_operands(a, operands, &verb, &err);
@@ -348,30 +348,30 @@ static int run_stream(void *p, const stm_operands *operands)
     if (status == TXM_OK)
         status = open_context(a, &context, &err);
     if (status == TXM_OK)
-        status = txm_stream_open_scene(a, operands, &scene, &err);
+        status = stm_stream_open_scene(a, operands, &scene, &err);
     if (status == TXM_OK)
-        status = txm_stream_guard_outputs(a, scene, &err);
+        status = stm_stream_guard_outputs(a, scene, &err);
     if (status == TXM_OK) {
-        const txm_cache_options cache = txm_stream_cache_options(a, verb == TXM_STREAM_PLAY || verb == TXM_STREAM_VIEW);
-        txm_render_options o = txm_stream_render_options(a, verb == TXM_STREAM_BUDGET, scene, context, &cache);
+        const txm_cache_options cache = stm_stream_cache_options(a, verb == STM_STREAM_PLAY || verb == STM_STREAM_VIEW);
+        stm_render_options o = stm_stream_render_options(a, verb == STM_STREAM_BUDGET, scene, context, &cache);
         double begin = stm_clock_seconds();
         o.cancel = stm_signal_flag();
         o.missing = say_missing;
         o.progress = a->quiet ? NULL : show_samples_done;
         o.progress_user = &begin;
-        if (verb == TXM_STREAM_BUDGET)
+        if (verb == STM_STREAM_BUDGET)
             status = budget(a, operands->items[1], scene, &o, &err);
-        else if (verb == TXM_STREAM_RENDER)
+        else if (verb == STM_STREAM_RENDER)
             status = render(a, operands->items[1], scene, &o, &damage, &err);
         else
             status = play(a, verb, operands->items[1], scene, &o, &damage, &err);
     }
-    txm_render_scene_free(&scene);
+    stm_render_scene_free(&scene);
     txm_context_free(&context);
     stm_settings_free(&a->settings);
     if (status)
         return stm_finish_failed(&err, 1);
-    txm_stream_say_written(a);
+    stm_stream_say_written(a);
     return stm_finish(damage);
 }
 
@@ -383,8 +383,8 @@ const stm_command stm_cmd_stream = {
     .verbs = stream_verbs,
     .groups = groups,
     .patterns = true,
-    .schema_version = TXM_STREAM_SCHEMA_VERSION,
-    .args_bytes = sizeof(txm_stream_args),
-    .defaults = txm_stream_defaults,
+    .schema_version = STM_STREAM_SCHEMA_VERSION,
+    .args_bytes = sizeof(stm_stream_args),
+    .defaults = stm_stream_defaults,
     .run = run_stream,
 };

@@ -175,7 +175,7 @@ static txm_status check_keep_rules(const txm_gc_args *args, txm_error *err)
     txm_rules *rules = NULL;
     txm_context *context = NULL;
     if (any && txm_rule_args_read(&args->rules, &rules, err) == TXM_OK &&
-        txm_context_for_looking(&args->config, &jobs, &context, err) == TXM_OK)
+        txm_context_for_inspecting(&args->config, &jobs, &context, err) == TXM_OK)
         txm_settings_check(&settings, rules, txm_context_color(context), err);
     txm_context_free(&context);
     txm_rules_free(&rules);

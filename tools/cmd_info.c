@@ -124,7 +124,7 @@ static int run_info(void *p, const txm_operands *operands)
     txm_project_contexts contexts = {.place = txm_tx_place};
     const txm_settings settings = {.cache_dir = NULL};
     if (txm_tx_files_collect("info", &args->files, operands, &inputs, &err) == TXM_OK &&
-        txm_project_look(&project, operands, inputs, &settings, &contexts, &err) == TXM_OK)
+        txm_project_examine(&project, operands, inputs, &settings, &contexts, &err) == TXM_OK)
         show_infos(&contexts, inputs, args, &tally);
     txm_project_contexts_free(&contexts);
     return txm_files_finish(&inputs, &tally, &err);

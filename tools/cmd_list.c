@@ -64,10 +64,10 @@ static const txm_option_group groups[] = {
 };
 
 /* The context for a scene, with the scene's own working space if the file has one. */
-static txm_status context_for(const txm_blend *blend, const txm_input *input, const list_args *args, txm_context *plain,
+static txm_status context_for(const txm_scene *blend, const txm_input *input, const list_args *args, txm_context *plain,
                               txm_context **own, txm_error *err)
 {
-    const char *space = input->working_space ? input->working_space : txm_blend_info_of(blend)->working_space;
+    const char *space = input->working_space ? input->working_space : txm_scene_info_of(blend)->working_space;
     const char *current = txm_color_role(txm_context_color(plain), "scene_linear");
     const char *said = txm_project_config(input->path, &args->config).working_space;
     if (!space || (said && !input->working_space) || (current && strcmp(current, space) == 0)) {
@@ -92,22 +92,22 @@ static txm_status list_scene(const txm_project_contexts *contexts, size_t index,
     if (txm_project_maps_of(path, &args->config, &maps, err) != TXM_OK) {
         return err->status;
     }
-    const txm_blend_options blend_options = {.struct_size = sizeof(txm_blend_options),
-                                             .colors = txm_blend_colors_of(txm_context_color(context)),
-                                             .opened = txm_blend_opened_name,
+    const txm_scene_options blend_options = {.struct_size = sizeof(txm_scene_options),
+                                             .colors = txm_scene_colors_of(txm_context_color(context)),
+                                             .opened = txm_scene_opened_name,
                                              .lint = args->list.lint,
                                              .cancel = txm_signal_flag(),
                                              .every_variant = args->config.every_variant,
                                              .maps = maps.items,
                                              .map_count = maps.count};
-    txm_status status = txm_blend_open(path, &blend_options, &report.blend, err);
+    txm_status status = txm_scene_open(path, &blend_options, &report.blend, err);
     txm_project_maps_free(&maps);
     if (status == TXM_OK) {
         status = context_for(report.blend, input, args, context, &own, err);
     }
     txm_context *used = own ? own : context;
     if (status == TXM_OK) {
-        status = txm_list_look_up(&report, used, &how, err);
+        status = txm_list_find(&report, used, &how, err);
     }
     if (status == TXM_OK && args->list.lint) {
         status = txm_list_find_faults(&report, txm_context_color(used), txm_signal_flag(), err);
@@ -119,7 +119,7 @@ static txm_status list_scene(const txm_project_contexts *contexts, size_t index,
         status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory while printing the list", path);
     }
     if (status == TXM_OK) {
-        status = txm_list_trouble(&report, err);
+        status = txm_list_failures(&report, err);
     }
     tally->findings |= report.finding_count > 0;
     txm_list_report_free(&report);
@@ -252,7 +252,7 @@ static int run_list(void *p, const txm_operands *operands)
     const txm_settings settings = {.cache_dir = args->list.cache_dir};
     const txm_project_targets project = {&args->list.cache_dir, &args->config, &args->rules, &args->jobs.threads};
     if (txm_files_collect(&how, &args->files, operands, &inputs, &err) == TXM_OK &&
-        txm_project_look(&project, operands, inputs, &settings, &contexts, &err) == TXM_OK) {
+        txm_project_examine(&project, operands, inputs, &settings, &contexts, &err) == TXM_OK) {
         if (!list_all(inputs, args, operands, &contexts, &tally) && !txm_signal_caught())
             txm_fail(&err, TXM_STATUS_USAGE, "no scene found");
     }

@@ -180,7 +180,7 @@ static int run_report(void *p, const txm_operands *operands)
     if (status == TXM_OK)
         status = add_logs(&report, inputs, &tally, &err);
     if (status == TXM_OK)
-        status = txm_report_look(&report, &err);
+        status = txm_report_examine(&report, &err);
     if (status == TXM_OK)
         status = txm_report_sum(&report, &sums, &err);
     if (status == TXM_OK && args->report.json)

@@ -314,7 +314,7 @@ static int run_resolve(void *p, const txm_operands *operands)
     if (txm_project_apply(&project, operands, &err) == TXM_OK &&
         txm_files_collect(&how, &args->files, operands, &inputs, &err) == TXM_OK &&
         txm_rule_args_read(&args->rules, &contexts.common_rules, &err) == TXM_OK) {
-        const txm_context_options looking = txm_looking_options(&args->config, &args->jobs);
+        const txm_context_options looking = txm_inspecting_options(&args->config, &args->jobs);
         txm_project_open(inputs, &looking, &args->settings.settings, contexts.common_rules, &contexts, &err);
     }
     if (err.status == TXM_OK) {

@@ -38,8 +38,8 @@ static txm_status look_up_until_there(txm_texture_set *set, uint32_t id, const t
                                       uint32_t seed, float out[4], txm_explanation *e, txm_error *err)
 {
     uint32_t requests[TXM_SAMPLE_REQUESTS];
-    txm_lane lane = {.random = seed, .capacity = TXM_SAMPLE_REQUESTS, .requests = requests};
-    while (txm_sample_explain(txm_texture_set_view(set), id, how, at, &lane, out, e) == TXM_LOOK_MISSED) {
+    txm_lookup_state lane = {.random = seed, .capacity = TXM_SAMPLE_REQUESTS, .requests = requests};
+    while (txm_sample_explain(txm_texture_set_view(set), id, how, at, &lane, out, e) == TXM_LOOKUP_MISS) {
         txm_status status = txm_texture_set_load(set, &lane, err);
         if (status != TXM_OK)
             return status;
@@ -133,7 +133,7 @@ static int run_sample(void *p, const txm_operands *operands)
     const txm_output output = {"-o", args->output, TXM_OUTPUT_PICTURE, args->overwrite};
     if (txm_sample_check(args, &err) == TXM_OK &&
         txm_tx_files_collect("sample", &args->files, operands, &inputs, &err) == TXM_OK &&
-        txm_project_look(&project, operands, inputs, &settings, &contexts, &err) == TXM_OK) {
+        txm_project_examine(&project, operands, inputs, &settings, &contexts, &err) == TXM_OK) {
         size_t count = txm_sampled_count(inputs);
         if (args->grid.w && count > 1)
             txm_fail(&err, TXM_STATUS_USAGE, "--grid takes a single texture, but %zu are given", count);

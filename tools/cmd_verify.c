@@ -189,7 +189,7 @@ static int run_verify(void *p, const txm_operands *operands)
     txm_inputs *inputs = NULL;
     txm_report_args_apply(&args->report);
     if (collect_files(args, operands, &inputs, &err) == TXM_OK && read_given_rules(args, &v.given, &err) == TXM_OK &&
-        txm_project_look(&project, operands, inputs, &settings, &v.contexts, &err) == TXM_OK)
+        txm_project_examine(&project, operands, inputs, &settings, &v.contexts, &err) == TXM_OK)
         verify_all(&v, inputs, &tally);
     size_t count = inputs && err.status != TXM_STATUS_USAGE ? txm_inputs_count(inputs) : 0;
     txm_project_contexts_free(&v.contexts);

@@ -198,7 +198,7 @@ static void show_views(const viewing *v, txm_tally *tally)
     txm_view_terminal terminal = {
         .columns = args->size.columns, .rows = args->size.rows, .format = (txm_view_format)args->format};
     txm_summary summary = {.words = {"shown"}};
-    txm_view_terminal_look(&terminal);
+    txm_view_terminal_find(&terminal);
     for (size_t i = 0; i < txm_inputs_count(v->inputs) && !txm_signal_caught(); i++) {
         const txm_input *input = txm_inputs_at(v->inputs, i);
         txm_error err = {0};
@@ -382,7 +382,7 @@ static txm_status view_all(viewing *v, const txm_operands *operands, txm_tally *
     const txm_settings settings = {.cache_dir = NULL};
     const txm_output output = {"--html", args->html, TXM_OUTPUT_PAGE, args->overwrite};
     if (txm_guard_output(&output, txm_files_path, v->inputs, err) != TXM_OK ||
-        txm_project_look(&project, operands, v->inputs, &settings, &v->contexts, err) != TXM_OK)
+        txm_project_examine(&project, operands, v->inputs, &settings, &v->contexts, err) != TXM_OK)
         return err->status;
     size_t ptex = 0, count = txm_inputs_count(v->inputs);
     for (size_t i = 0; i < count && args->html; i++)

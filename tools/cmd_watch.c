@@ -51,7 +51,7 @@ static const txm_option_group groups[] = {
     {"Rules", txm_rule_options, offsetof(watch_args, make.rules)},
     {"Settings", txm_settings_options, offsetof(watch_args, make.settings)},
     {"Colour", txm_config_options, offsetof(watch_args, make.config)},
-    {"Scenes", txm_scene_options, offsetof(watch_args, make.config)},
+    {"Scenes", txm_scene_file_options, offsetof(watch_args, make.config)},
     {"Running", txm_running_options, offsetof(watch_args, make.running)},
     {"Reports", txm_report_options, offsetof(watch_args, make.report)},
     {0},
@@ -198,7 +198,7 @@ static txm_status check_settings(watch_args *args, const txm_operands *folders, 
     txm_rules *rules = NULL;
     txm_context *context = NULL;
     if (txm_rule_args_read(&make->rules, &rules, err) == TXM_OK &&
-        txm_context_for_looking(&make->config, &jobs, &context, err) == TXM_OK)
+        txm_context_for_inspecting(&make->config, &jobs, &context, err) == TXM_OK)
         txm_settings_check(&make->settings.settings, rules, txm_context_color(context), err);
     txm_context_free(&context);
     txm_rules_free(&rules);

@@ -10,8 +10,8 @@
  * MiB and all working memory together at most 400 MiB, whatever the files contain (a scene of 1 GB takes 15 to 45 MB);
  * time is linear in the sizes of the files.
  *
- * Ownership: a txm_blend owns everything that its functions return pointers to, until it is closed. Several threads may
- * use it at once, except for txm_blend_unpack and txm_blend_entries.
+ * Ownership: a txm_scene owns everything that its functions return pointers to, until it is closed. Several threads may
+ * use it at once, except for txm_scene_unpack and txm_scene_entries.
  */
 #ifndef TXMILL_SCENE_H
 #define TXMILL_SCENE_H
@@ -46,24 +46,24 @@ TXM_API const txm_scene_format *txm_scene_format_at(size_t index);
 TXM_API const txm_scene_format *txm_scene_format_of(const char *path);
 
 /* A scene in memory, with the libraries that it links. */
-typedef struct txm_blend txm_blend;
+typedef struct txm_scene txm_scene;
 
 /* How names of colour spaces in scenes are looked up in a colour config. Members may be NULL: names are then taken as
- * they are, and "Non-Color" and its old spellings are data. Called during txm_blend_open only. */
-typedef struct txm_blend_colors {
+ * they are, and "Non-Color" and its old spellings are data. Called during txm_scene_open only. */
+typedef struct txm_scene_colors {
     void *user;
     /* The canonical name of a colour space or alias, which is copied; NULL if the config lacks it. */
     const char *(*canonical)(void *user, const char *name);
     /* Whether the space is data and not colour. */
     bool (*is_data)(void *user, const char *name);
-} txm_blend_colors;
+} txm_scene_colors;
 
-/* Looks names up in `config`, which must outlive the call of txm_blend_open. */
-TXM_API txm_blend_colors txm_blend_colors_of(const txm_color_config *config);
+/* Looks names up in `config`, which must outlive the call of txm_scene_open. */
+TXM_API txm_scene_colors txm_scene_colors_of(const txm_color_config *config);
 
 /* The name of a stored colour space after the config's version of Blender has opened the scene, for `opened` in
- * txm_blend_options; `config` is the user of `colors`. It is `name` itself, one of the config's, or NULL. */
-TXM_API const char *txm_blend_opened_name(void *config, const char *name, const char *interop_id);
+ * txm_scene_options; `config` is the user of `colors`. It is `name` itself, one of the config's, or NULL. */
+TXM_API const char *txm_scene_opened_name(void *config, const char *name, const char *interop_id);
 
 /* Where files of another machine are on this one. `from` is the start of a path as a scene stores it, such as "P:\\",
  * "\\\\server\\share" or "/Volumes/tex", and `to` the folder here. The start ends where a component of the path does;
@@ -76,49 +76,49 @@ typedef struct txm_path_map {
  * absolute and owned by the caller, NULL if memory is exhausted; otherwise *out is NULL. */
 TXM_API bool txm_path_map_apply(const txm_path_map *maps, size_t count, const char *stored, char **out);
 
-/* Options for reading a scene. They are used during txm_blend_open only. */
-typedef struct txm_blend_options {
-    size_t struct_size; /* set by txm_blend_options_init */
-    txm_blend_colors colors;
-    bool lint;                  /* examine what nodes do with the images, for txm_blend_finding_at */
+/* Options for reading a scene. They are used during txm_scene_open only. */
+typedef struct txm_scene_options {
+    size_t struct_size; /* set by txm_scene_options_init */
+    txm_scene_colors colors;
+    bool lint;                  /* examine what nodes do with the images, for txm_scene_finding_at */
     const volatile int *cancel; /* stop reading USD soon after it becomes non-zero: CANCELLED; may be NULL */
     /* What a colour space that a .blend file stores by name and interop id ("": none) is called after Blender has
-     * opened the file, with the user of `colors`: txm_blend_opened_name. NULL as a result: Blender clears it. NULL as
+     * opened the file, with the user of `colors`: txm_scene_opened_name. NULL as a result: Blender clears it. NULL as
      * the member: as Blender 5.2 does, which keeps names that the config knows. */
     const char *(*opened)(void *user, const char *name, const char *interop_id);
     bool every_variant;       /* USD: also the images of variants that are not chosen */
     const txm_path_map *maps; /* the first one that applies to a path counts; a path without one is as Blender has it */
     size_t map_count;
-} txm_blend_options;
+} txm_scene_options;
 
 /* Initialises options with the defaults. */
-static inline void txm_blend_options_init(txm_blend_options *options)
+static inline void txm_scene_options_init(txm_scene_options *options)
 {
     memset(options, 0, sizeof *options);
     options->struct_size = sizeof *options;
 }
 
 /* The values of Image.source in .blend files. */
-typedef enum txm_blend_source {
-    TXM_BLEND_SOURCE_FILE = 1,
-    TXM_BLEND_SOURCE_SEQUENCE = 2,
-    TXM_BLEND_SOURCE_MOVIE = 3,
-    TXM_BLEND_SOURCE_GENERATED = 4,
-    TXM_BLEND_SOURCE_VIEWER = 5,
-    TXM_BLEND_SOURCE_TILED = 6 /* UDIM */
-} txm_blend_source;
+typedef enum txm_scene_source {
+    TXM_SCENE_SOURCE_FILE = 1,
+    TXM_SCENE_SOURCE_SEQUENCE = 2,
+    TXM_SCENE_SOURCE_MOVIE = 3,
+    TXM_SCENE_SOURCE_GENERATED = 4,
+    TXM_SCENE_SOURCE_VIEWER = 5,
+    TXM_SCENE_SOURCE_TILED = 6 /* UDIM */
+} txm_scene_source;
 
 /* Whether an image has files to convert, and if not, why. */
-typedef enum txm_blend_state {
-    TXM_BLEND_STATE_READY,   /* its files exist */
-    TXM_BLEND_STATE_MISSING, /* none of its files exists */
-    TXM_BLEND_STATE_PACKED,  /* its file is packed in the .blend file: txm_blend_unpack writes it out */
-    TXM_BLEND_STATE_NO_PATH, /* its file path is empty */
-    TXM_BLEND_STATE_NO_FILE  /* movie, generated, viewer: these have no texture file */
-} txm_blend_state;
+typedef enum txm_scene_state {
+    TXM_SCENE_STATE_READY,   /* its files exist */
+    TXM_SCENE_STATE_MISSING, /* none of its files exists */
+    TXM_SCENE_STATE_PACKED,  /* its file is packed in the .blend file: txm_scene_unpack writes it out */
+    TXM_SCENE_STATE_NO_PATH, /* its file path is empty */
+    TXM_SCENE_STATE_NO_FILE  /* movie, generated, viewer: these have no texture file */
+} txm_scene_state;
 
 /* A node that uses an image. */
-typedef struct txm_blend_user {
+typedef struct txm_scene_user {
     const char *node;       /* name of the node */
     const char *owner;      /* name of the data-block that holds the tree */
     const char *owner_type; /* "material", "world", "light", "line style", "node group" */
@@ -126,31 +126,31 @@ typedef struct txm_blend_user {
     bool environment;       /* an environment texture */
     txm_extension extension;
     const char *interpolation; /* "linear", "closest", "cubic", "smart" */
-} txm_blend_user;
+} txm_scene_user;
 
 /* One file of an image: its only file, or the file of one UDIM tile or frame. */
-typedef struct txm_blend_image_file {
+typedef struct txm_scene_image_file {
     const char *path; /* absolute, normalised */
     uint32_t number;  /* UDIM tile or frame; 0 for a single file */
     bool exists;
     uint64_t bytes;
-} txm_blend_image_file;
+} txm_scene_image_file;
 
 /* A packed file of an image. */
-typedef struct txm_blend_packed_file {
+typedef struct txm_scene_packed_file {
     const char *name; /* file name to unpack it to: Blender's, with an extension of an image */
     uint32_t number;  /* UDIM tile, 0 if none */
     uint64_t bytes;
-} txm_blend_packed_file;
+} txm_scene_packed_file;
 
 /* An image data-block that shader trees use, and its files. Each list is followed by the number of its elements. */
-typedef struct txm_blend_image {
+typedef struct txm_scene_image {
     const char *name;        /* name of the data-block */
     const char *stored_path; /* the path in the file, after the fix-ups for old versions */
     const char *path;        /* absolute, including a <UDIM> or <UVTILE> token; "" if the image has no path */
     const char *library;     /* path of the library that holds it, "" for the scene itself */
-    txm_blend_source source;
-    txm_blend_state state;
+    txm_scene_source source;
+    txm_scene_state state;
     const char *colorspace_stored; /* "" if the file's version stores none */
     const char *colorspace; /* the colour space for txm_settings: the stored name, or "=" if none is stored or the
                                config lacks it */
@@ -159,42 +159,42 @@ typedef struct txm_blend_image {
     txm_alpha alpha;
     const uint32_t *tiles; /* UDIM numbers of the tile list */
     size_t tile_count;
-    const txm_blend_image_file *files; /* tiles and frames that exist; a single file even if it does not */
+    const txm_scene_image_file *files; /* tiles and frames that exist; a single file even if it does not */
     size_t file_count;
-    const txm_blend_packed_file *packed;
+    const txm_scene_packed_file *packed;
     size_t packed_count;
-    const txm_blend_user *users; /* ordered by owner and node */
+    const txm_scene_user *users; /* ordered by owner and node */
     size_t user_count;
     const char *colorspace_name; /* the config's canonical name for the stored one, or NULL */
-} txm_blend_image;
+} txm_scene_image;
 
 /* The state of a linked library. */
-typedef enum txm_blend_library_state {
-    TXM_BLEND_LIBRARY_STATE_READ,
-    TXM_BLEND_LIBRARY_STATE_PACKED,  /* read from inside the file that links it */
-    TXM_BLEND_LIBRARY_STATE_MISSING, /* its file does not exist */
-    TXM_BLEND_LIBRARY_STATE_BROKEN   /* its file exists, but cannot be read as a .blend file */
-} txm_blend_library_state;
+typedef enum txm_scene_library_state {
+    TXM_SCENE_LIBRARY_STATE_READ,
+    TXM_SCENE_LIBRARY_STATE_PACKED,  /* read from inside the file that links it */
+    TXM_SCENE_LIBRARY_STATE_MISSING, /* its file does not exist */
+    TXM_SCENE_LIBRARY_STATE_BROKEN   /* its file exists, but cannot be read as a .blend file */
+} txm_scene_library_state;
 
 /* A library that the scene, or one of its libraries, links. */
-typedef struct txm_blend_library {
+typedef struct txm_scene_library {
     const char *path;   /* absolute */
     const char *parent; /* path of the file that links it */
-    txm_blend_library_state state;
+    txm_scene_library_state state;
     txm_status status;   /* TXM_OK if it was read */
     const char *message; /* what is wrong; "" if it was read */
     size_t lost;         /* linked data-blocks that it does not contain */
-} txm_blend_library;
+} txm_scene_library;
 
 /* A likely mistake that the nodes of a scene show. The ids are stable. */
-typedef struct txm_blend_finding {
+typedef struct txm_scene_finding {
     const char *id; /* "normal-map-color", "color-and-data", "two-colorspaces" */
     const char *message;
     size_t image; /* its index */
-} txm_blend_finding;
+} txm_scene_finding;
 
 /* The scene's own file. */
-typedef struct txm_blend_info {
+typedef struct txm_scene_info {
     const char *path;        /* absolute */
     int version, subversion; /* version of the Blender that wrote it: 405, 501 */
     const char *compression; /* "plain", "gzip", "zstd" */
@@ -202,63 +202,63 @@ typedef struct txm_blend_info {
     bool big_endian;
     const char *working_space; /* scene-linear space of the file (5.1 and later); NULL: the config's */
     const char *format;        /* id of its txm_scene_format; versions are 0 for all but "blend" */
-} txm_blend_info;
+} txm_scene_info;
 
-/* Reads a scene. `options` may be NULL. A library that is missing or broken is reported by txm_blend_library_at and
+/* Reads a scene. `options` may be NULL. A library that is missing or broken is reported by txm_scene_library_at and
  * does not fail the call. NOT_FOUND, NOT_A_FILE, DENIED, IO, CORRUPT, NEWER, TOO_LARGE, UNSUPPORTED, CANCELLED,
  * NO_MEMORY. */
-TXM_API txm_status txm_blend_open(const char *path, const txm_blend_options *options, txm_blend **out, txm_error *err);
-TXM_API void txm_blend_close(txm_blend **blend); /* NULL-safe; sets *blend to NULL */
+TXM_API txm_status txm_scene_open(const char *path, const txm_scene_options *options, txm_scene **out, txm_error *err);
+TXM_API void txm_scene_close(txm_scene **blend); /* NULL-safe; sets *blend to NULL */
 
 /* The scene's own file. Never NULL. */
-TXM_API const txm_blend_info *txm_blend_info_of(const txm_blend *blend);
+TXM_API const txm_scene_info *txm_scene_info_of(const txm_scene *blend);
 /* Images in the order of their names (then libraries); NULL beyond the last. */
-TXM_API size_t txm_blend_image_count(const txm_blend *blend);
-TXM_API const txm_blend_image *txm_blend_image_at(const txm_blend *blend, size_t index);
+TXM_API size_t txm_scene_image_count(const txm_scene *blend);
+TXM_API const txm_scene_image *txm_scene_image_at(const txm_scene *blend, size_t index);
 /* Libraries in the order in which they were found; NULL beyond the last. */
-TXM_API size_t txm_blend_library_count(const txm_blend *blend);
-TXM_API const txm_blend_library *txm_blend_library_at(const txm_blend *blend, size_t index);
+TXM_API size_t txm_scene_library_count(const txm_scene *blend);
+TXM_API const txm_scene_library *txm_scene_library_at(const txm_scene *blend, size_t index);
 /* Findings, if `lint` was set; NULL beyond the last. */
-TXM_API size_t txm_blend_finding_count(const txm_blend *blend);
-TXM_API const txm_blend_finding *txm_blend_finding_at(const txm_blend *blend, size_t index);
+TXM_API size_t txm_scene_finding_count(const txm_scene *blend);
+TXM_API const txm_scene_finding *txm_scene_finding_at(const txm_scene *blend, size_t index);
 
 /* Writes a packed file under its name to `folder`, which is created if it does not exist. A file of that name with the
  * same content is left alone; if it has other content, the name becomes `name.001.ext`, `.002` and so on. *path
  * receives the file's path: free() it. Files appear complete or not at all. IO, DENIED, DISK_FULL, CORRUPT, NO_MEMORY;
  * UNSUPPORTED if neither its name nor its first bytes are those of an image; USAGE for an index out of range. */
-TXM_API txm_status txm_blend_unpack(txm_blend *blend, size_t image, size_t packed, const char *folder, char **path,
+TXM_API txm_status txm_scene_unpack(txm_scene *blend, size_t image, size_t packed, const char *folder, char **path,
                                     txm_error *err);
 
-/* Finds the file that txm_blend_unpack has written, or would write, and writes nothing; *there: it exists. */
-TXM_API txm_status txm_blend_find_unpacked(txm_blend *blend, size_t image, size_t packed, const char *folder,
+/* Finds the file that txm_scene_unpack has written, or would write, and writes nothing; *there: it exists. */
+TXM_API txm_status txm_scene_find_unpacked(txm_scene *blend, size_t image, size_t packed, const char *folder,
                                            char **path, bool *there, txm_error *err);
 
 /* ---- what a batch converts ------------------------------------------------------------------------------------ */
 
 /* One file to convert. */
-typedef struct txm_blend_entry {
+typedef struct txm_scene_entry {
     char *path;             /* absolute; owned */
     const char *pattern;    /* the image's path with its token, or frame digits as #, if it has tiles or frames; else
                              * NULL */
-    const char *colorspace; /* as in txm_blend_image */
+    const char *colorspace; /* as in txm_scene_image */
     txm_alpha alpha;
     size_t image; /* its index */
-} txm_blend_entry;
+} txm_scene_entry;
 
 /* Lists the files that a render of the scene loads, each combination of path, colour space and alpha once, in the order
  * of the images. If `packed_folder` is not NULL, packed images are unpacked into it and included. The working space is
- * that of txm_blend_info. Free *out with txm_blend_entries_free before the scene is closed. Failures are as those of
- * txm_blend_unpack. */
-TXM_API txm_status txm_blend_entries(txm_blend *blend, const char *packed_folder, txm_blend_entry **out, size_t *count,
+ * that of txm_scene_info. Free *out with txm_scene_entries_free before the scene is closed. Failures are as those of
+ * txm_scene_unpack. */
+TXM_API txm_status txm_scene_entries(txm_scene *blend, const char *packed_folder, txm_scene_entry **out, size_t *count,
                                      txm_error *err);
-TXM_API void txm_blend_entries_free(txm_blend_entry **entries, size_t count); /* NULL-safe */
+TXM_API void txm_scene_entries_free(txm_scene_entry **entries, size_t count); /* NULL-safe */
 
 /* "file", "sequence", "movie", "generated", "viewer", "tiled"; "unknown" for anything else. */
-TXM_API const char *txm_blend_source_name(txm_blend_source source);
+TXM_API const char *txm_scene_source_name(txm_scene_source source);
 /* "ready", "missing", "packed", "no-path", "no-file". */
-TXM_API const char *txm_blend_state_name(txm_blend_state state);
+TXM_API const char *txm_scene_state_name(txm_scene_state state);
 /* "read", "packed", "missing", "broken". */
-TXM_API const char *txm_blend_library_state_name(txm_blend_library_state state);
+TXM_API const char *txm_scene_library_state_name(txm_scene_library_state state);
 
 #ifdef __cplusplus
 }

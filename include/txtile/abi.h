@@ -22,8 +22,8 @@
 extern "C" {
 #endif
 
-/* The size in bytes of a struct of libtxtile's headers in the library that is running, by its name ("txm_lane"); 0 if
- * it has no struct of this name. */
+/* The size in bytes of a struct of libtxtile's headers in the library that is running, by its name
+ * ("txm_lookup_state"); 0 if it has no struct of this name. */
 TXM_API size_t txm_sizeof(const char *name);
 
 #ifdef __cplusplus

@@ -310,18 +310,19 @@ TXM_API void txm_cache_thread_free(txm_cache_thread **thread); /* NULL-safe; set
 TXM_API txm_status txm_cache_thread_current(txm_cache *cache, txm_cache_thread **out, txm_error *err);
 
 /* One lookup: RESIDENT or FAILED. `random` is the random state (txm_chance); NULL: none. */
-TXM_API txm_look txm_cache_sample(txm_cache_thread *thread, uint32_t texture, const txm_sampler *how,
-                                  const txm_lookup *at, uint32_t *random, float out[4]);
+TXM_API txm_lookup_result txm_cache_sample(txm_cache_thread *thread, uint32_t texture, const txm_sampler *how,
+                                           const txm_lookup *at, uint32_t *random, float out[4]);
 
 /* The same with the derivatives of the colour. */
-TXM_API txm_look txm_cache_sample_d(txm_cache_thread *thread, uint32_t texture, const txm_sampler *how,
-                                    const txm_lookup *at, uint32_t *random, float out[4], float du[4], float dv[4]);
+TXM_API txm_lookup_result txm_cache_sample_d(txm_cache_thread *thread, uint32_t texture, const txm_sampler *how,
+                                             const txm_lookup *at, uint32_t *random, float out[4], float du[4],
+                                             float dv[4]);
 
 /* Many lookups in one texture; returns the worst of their results. Lookups of one call, up to 2^20 at a time, share
  * what they load, whatever their order: if memory is short, a tile is loaded once and not once per lookup, so large
  * batches pay off. Apart from tiles, they take at most a twelfth of the budget. */
-TXM_API txm_look txm_cache_sample_n(txm_cache_thread *thread, uint32_t texture, const txm_sampler *how,
-                                    const txm_lookups *batch);
+TXM_API txm_lookup_result txm_cache_sample_n(txm_cache_thread *thread, uint32_t texture, const txm_sampler *how,
+                                             const txm_lookups *batch);
 
 /* ---- batches ---------------------------------------------------------------------------------------------------- */
 
@@ -350,8 +351,8 @@ TXM_API uint32_t txm_cache_resolve(const txm_cache *cache, uint32_t texture, con
  * again. Tiles that were loaded stay until the next process. To reuse a lane whose launch was abandoned, set its
  * `count` to 0. NO_MEMORY: no request was taken. The caller owns the ticket and must end it with txm_ticket_wait or
  * txm_ticket_cancel before the cache is freed. */
-TXM_API txm_status txm_cache_process(txm_cache *cache, txm_lane *const *lanes, size_t count, txm_ticket **ticket,
-                                     txm_error *err);
+TXM_API txm_status txm_cache_process(txm_cache *cache, txm_lookup_state *const *lanes, size_t count,
+                                     txm_ticket **ticket, txm_error *err);
 
 /* Several views at once, one for each device or group of threads, without a barrier between them: each viewer prepares,
  * looks up and processes as above, at its own pace. From _prepare to the next _prepare, _process or _close of the same
@@ -364,7 +365,7 @@ TXM_API txm_status txm_cache_viewer_new(txm_cache *cache, txm_cache_viewer **vie
 TXM_API void txm_cache_viewer_free(txm_cache_viewer **viewer);
 TXM_API txm_status txm_cache_viewer_prepare(txm_cache_viewer *viewer, txm_view *view, txm_cache_extent *extent,
                                             txm_error *err);
-TXM_API txm_status txm_cache_viewer_process(txm_cache_viewer *viewer, txm_lane *const *lanes, size_t count,
+TXM_API txm_status txm_cache_viewer_process(txm_cache_viewer *viewer, txm_lookup_state *const *lanes, size_t count,
                                             txm_ticket **ticket, txm_error *err);
 TXM_API void txm_cache_viewer_close(txm_cache_viewer *viewer);
 /* Hides a tile of the viewer's open view, before the first lookup there: lookups miss it, and do not request it. The
@@ -478,17 +479,17 @@ enum {
 };
 
 /* Records lookups in a file in the format of txmill-trace(5), which trace.h reads: lookups of threads, lookups in a
- * prepared view that are reported by txm_cache_trace_look, launches, epochs and tiles of one colour. Lookups are slower
- * meanwhile; the memory for it, some 100 KiB per thread or lane, is not part of the budget. The file appears under its
- * name when it is complete. USAGE if a trace is being written already. */
+ * prepared view that are reported by txm_cache_trace_lookup, launches, epochs and tiles of one colour. Lookups are
+ * slower meanwhile; the memory for it, some 100 KiB per thread or lane, is not part of the budget. The file appears
+ * under its name when it is complete. USAGE if a trace is being written already. */
 TXM_API txm_status txm_cache_trace_start(txm_cache *cache, const char *path, uint32_t records, txm_error *err);
 
 /* Records a lookup in a prepared view whose result was used; call it once for each, however often it missed before. The
  * caller numbers the lanes, below 2^31: a trace keeps the order within each lane, and separates launches (the time from
  * one txm_cache_prepare or txm_cache_process to the next). `random` is the state that the lookup began with. Does
  * nothing if no trace is being written. Any thread may call it, but only one at a time for the same lane. */
-TXM_API void txm_cache_trace_look(txm_cache *cache, uint32_t lane, uint32_t texture, const txm_sampler *how,
-                                  const txm_lookup *at, uint32_t random);
+TXM_API void txm_cache_trace_lookup(txm_cache *cache, uint32_t lane, uint32_t texture, const txm_sampler *how,
+                                    const txm_lookup *at, uint32_t random);
 
 /* Completes the file; no thread may look up meanwhile. If anything failed since the start, that is reported here, and
  * no file appears. */

@@ -104,7 +104,8 @@ typedef struct txm_device_batch {
     float (*out)[4];  /* colours; for missed lookups, as the sampler's on_miss says */
     float (*du)[4];   /* derivatives of the colours by u and by v; both or neither are NULL */
     float (*dv)[4];
-    uint8_t *look; /* txm_look of each lookup. With `again`, only those that are TXM_LOOK_MISSED are looked up */
+    uint8_t
+        *look; /* txm_lookup_result of each lookup. With `again`, only those that are TXM_LOOKUP_MISS are looked up */
     bool again;
 } txm_device_batch;
 

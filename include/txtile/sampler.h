@@ -18,7 +18,7 @@
  * NULL: as in status.h; arrays of txm_lookups that may be NULL say so. Lookups do not check pointers. A lane is
  * required; its `requests` may be NULL if its capacity is 0.
  *
- * Thread safety: any number of threads may look up in one view, each with its own txm_lane.
+ * Thread safety: any number of threads may look up in one view, each with its own txm_lookup_state.
  */
 #ifndef TXTILE_SAMPLER_H
 #define TXTILE_SAMPLER_H
@@ -92,7 +92,7 @@ typedef enum txm_on_miss {
     TXM_ON_MISS_FAIL         /* magenta; the result is still MISSED */
 } txm_on_miss;
 
-/* The meaning of a lookup's random state, which is txm_lane.random or the parameter or member `random`. */
+/* The meaning of a lookup's random state, which is txm_lookup_state.random or the parameter or member `random`. */
 typedef enum txm_chance {
     TXM_CHANCE_STATE = 0, /* the state of Cycles' generator, which lookups advance; 0: none */
     /* A random number of the caller's own, for example of a low-discrepancy sequence: 32 bits, uniform, as a fraction
@@ -265,15 +265,15 @@ typedef struct txm_lookup {
 } txm_lookup;
 
 /* The result of a lookup, from best to worst. */
-typedef enum txm_look {
-    TXM_LOOK_RESIDENT = 0,
-    TXM_LOOK_MISSED, /* a tile is not in memory: on_miss chose the colour */
-    TXM_LOOK_FAILED  /* the texture or UDIM tile does not exist, or a tile could not be read: magenta (1, 0, 1, 1) */
-} txm_look;
+typedef enum txm_lookup_result {
+    TXM_LOOKUP_HIT = 0,
+    TXM_LOOKUP_MISS,   /* a tile is not in memory: on_miss chose the colour */
+    TXM_LOOKUP_FAILURE /* the texture or UDIM tile does not exist, or a tile could not be read: magenta (1, 0, 1, 1) */
+} txm_lookup_result;
 
 /* The state of a thread, or of a lane of a device, that looks up. Zero is valid: no random state, and requests are not
  * collected. */
-typedef struct txm_lane {
+typedef struct txm_lookup_state {
     /* See txm_chance. The state of Cycles' generator, x <- 1103515245 x + 12345; 0 means none. A lookup that chooses
      * its level at random takes one step, stochastic filters take more; a lookup that the CLIP extension rejects takes
      * none. To repeat a lookup after a miss, restore the state that it began with. */
@@ -283,17 +283,18 @@ typedef struct txm_lane {
     /* Counts since txm_cache_process took the list: requests that lookups made, requests that were left out (rejection
      * in txm_view), and requests for which the list was full. */
     uint32_t asked, rejected, full;
-} txm_lane;
+} txm_lookup_state;
 
 #ifndef __OPENCL_VERSION__
 /* One lookup. `how` must pass txm_sampler_check. */
-TXM_API txm_look txm_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                            txm_lane *lane, float out[4]);
+TXM_API txm_lookup_result txm_sample(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                     const txm_lookup *at, txm_lookup_state *lane, float out[4]);
 
 /* The same with the derivatives of the colour by u and by v. They are those of the interpolation, so they are 0 for
  * closest and stochastic filters, and where the extension clamps the coordinate. */
-TXM_API txm_look txm_sample_d(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                              txm_lane *lane, float out[4], float du[4], float dv[4]);
+TXM_API txm_lookup_result txm_sample_d(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                       const txm_lookup *at, txm_lookup_state *lane, float out[4], float du[4],
+                                       float dv[4]);
 
 /* Many lookups in one texture, as arrays of `count` elements each. */
 typedef struct txm_lookups {
@@ -302,13 +303,13 @@ typedef struct txm_lookups {
     uint32_t *random;    /* random state or number of each lookup (txm_chance); NULL: none */
     const uint8_t *mask; /* 0: skip this lookup and leave its outputs unchanged; NULL: do all */
     float *out[4];       /* r, g, b, a */
-    uint8_t *look;       /* txm_look of each; may be NULL */
+    uint8_t *look;       /* txm_lookup_result of each; may be NULL */
 } txm_lookups;
 
 /* Does all lookups of a batch and returns the worst of their results. `lane` collects requests; its random state is not
  * used. */
-TXM_API txm_look txm_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *batch,
-                              txm_lane *lane);
+TXM_API txm_lookup_result txm_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                       const txm_lookups *batch, txm_lookup_state *lane);
 
 /* The level of a lookup, with the bias and after the random choice of `mode`, but before it is clamped or rounded.
  * `random` NULL: no random state. */
@@ -374,8 +375,9 @@ typedef struct txm_explanation {
 } txm_explanation;
 
 /* Looks up as txm_sample does and lists the pixels that it reads. */
-TXM_API txm_look txm_sample_explain(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                    const txm_lookup *at, txm_lane *lane, float out[4], txm_explanation *explanation);
+TXM_API txm_lookup_result txm_sample_explain(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                             const txm_lookup *at, txm_lookup_state *lane, float out[4],
+                                             txm_explanation *explanation);
 
 /* ---- single texels ---------------------------------------------------------------------------------------------- */
 
@@ -440,7 +442,7 @@ TXM_API txm_status txm_texture_set_add_udim(txm_texture_set *set, const uint32_t
 
 /* Loads the tiles that a lane requested and empties its list; or loads all tiles of a texture. A tile that cannot be
  * read is FAILED from then on, and the call returns the first such failure. */
-TXM_API txm_status txm_texture_set_load(txm_texture_set *set, txm_lane *lane, txm_error *err);
+TXM_API txm_status txm_texture_set_load(txm_texture_set *set, txm_lookup_state *lane, txm_error *err);
 TXM_API txm_status txm_texture_set_load_all(txm_texture_set *set, uint32_t texture, txm_error *err);
 
 /* The view for lookups. It is valid until a texture is added or tiles are loaded. */

@@ -110,7 +110,7 @@ class txm_lookups(ctypes.Structure):
     ]
 
 
-class txm_lane(ctypes.Structure):
+class txm_lookup_state(ctypes.Structure):
     _fields_ = [
         ("random", ctypes.c_uint32),
         ("capacity", ctypes.c_uint32),
@@ -131,7 +131,7 @@ STRUCTS: Dict[str, Tuple[Any, str]] = {
     "txm_sampler": (txm_sampler, "fixed"),
     "txm_view": (txm_view, "fixed"),
     "txm_lookups": (txm_lookups, "fixed"),
-    "txm_lane": (txm_lane, "fixed"),
+    "txm_lookup_state": (txm_lookup_state, "fixed"),
 }
 #: The result and the parameters of each function.
 FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
@@ -172,7 +172,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         ctypes.c_uint32,
         ctypes.POINTER(txm_sampler),
         ctypes.POINTER(txm_lookups),
-        ctypes.POINTER(txm_lane),
+        ctypes.POINTER(txm_lookup_state),
     ]),
     "txm_texture_set_new": (ctypes.c_int32, [
         ctypes.POINTER(ctypes.c_void_p),
@@ -188,14 +188,14 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     ]),
     "txm_texture_set_load": (ctypes.c_int32, [
         ctypes.c_void_p,
-        ctypes.POINTER(txm_lane),
+        ctypes.POINTER(txm_lookup_state),
         ctypes.POINTER(txm_error),
     ]),
     "txm_texture_set_view": (ctypes.POINTER(txm_view), [ctypes.c_void_p]),
 }
 
-TXM_LOOK_RESIDENT = 0
-TXM_LOOK_MISSED = 1
+TXM_LOOKUP_HIT = 0
+TXM_LOOKUP_MISS = 1
 TXM_AFTER_UNASSOCIATE = 1
 TXM_AFTER_SRGB = 2
 TXM_TYPE_HALF = 2

@@ -12,13 +12,13 @@
 #include "command/stream_args.h"
 
 typedef struct budget_page {
-    const txm_render_options *options;
-    const txm_render_budget *budget;
+    const stm_render_options *options;
+    const stm_render_budget *budget;
 } budget_page;
 
 /* The memory of one image, and the memory at half its size. */
 typedef struct texture {
-    const txm_render_image_use *use;
+    const stm_render_image_use *use;
     uint64_t saved; /* bytes saved at half the size */
 } texture;
 
@@ -36,11 +36,11 @@ static int by_use(const void *a, const void *b)
     return x->use < y->use ? -1 : x->use > y->use;
 }
 
-static texture *sorted(const txm_render_budget *b)
+static texture *sorted(const stm_render_budget *b)
 {
     texture *textures = stm_calloc(b->image_count + 1, sizeof *textures);
     for (size_t i = 0; textures && i < b->image_count; i++) {
-        const uint64_t *at = &b->image_resolution[i * TXM_BUDGET_RESOLUTIONS];
+        const uint64_t *at = &b->image_resolution[i * STM_BUDGET_RESOLUTIONS];
         textures[i] = (texture){&b->images[i], at[0] > at[1] ? at[0] - at[1] : 0};
     }
     if (textures)
@@ -63,7 +63,7 @@ static const texture *best_saving(const texture *textures, size_t count)
  * picture. */
 static void write_verdict(FILE *out, const budget_page *page, const texture *textures)
 {
-    const txm_render_budget *b = page->budget;
+    const stm_render_budget *b = page->budget;
     const texture *best = best_saving(textures, b->image_count);
     char once[STM_FORMAT_BYTES], used[STM_FORMAT_BYTES], all[STM_FORMAT_BYTES], saved[STM_FORMAT_BYTES];
     fputs("<p class=\"verdict\">", out);
@@ -85,7 +85,7 @@ static void write_verdict(FILE *out, const budget_page *page, const texture *tex
 }
 
 /* Lists what the figures do not include. */
-static void write_sureness(FILE *out, const txm_render_budget *b)
+static void write_sureness(FILE *out, const stm_render_budget *b)
 {
     char bytes[STM_FORMAT_BYTES], tiles[STM_FORMAT_COUNT], samples[STM_FORMAT_COUNT];
     fprintf(out, "<p>%u x %u px, %s a pixel; %s found.", b->width, b->height,
@@ -103,11 +103,11 @@ static void write_sureness(FILE *out, const txm_render_budget *b)
 
 /* ---- tables ---- */
 
-static void write_render_tiles(FILE *out, const txm_render_budget *b)
+static void write_render_tiles(FILE *out, const stm_render_budget *b)
 {
     char once[STM_FORMAT_BYTES], loaded[STM_FORMAT_BYTES];
     fputs("<h2>Render tiles</h2>\n<table><tr><th>Render tile</th><th>At once</th><th>Loaded</th></tr>\n", out);
-    for (uint32_t i = 0; i < TXM_BUDGET_TILES; i++) {
+    for (uint32_t i = 0; i < STM_BUDGET_TILES; i++) {
         if (b->tile_px[i])
             fprintf(out, "<tr><td>%u px", b->tile_px[i]);
         else
@@ -118,13 +118,13 @@ static void write_render_tiles(FILE *out, const txm_render_budget *b)
     fputs("</table>\n", out);
 }
 
-static void write_resolutions(FILE *out, const txm_render_budget *b)
+static void write_resolutions(FILE *out, const stm_render_budget *b)
 {
     char once[STM_FORMAT_BYTES], used[STM_FORMAT_BYTES];
     fputs("<h2>All textures at a lower resolution</h2>\n<table><tr><th>Resolution</th><th>At "
           "once</th><th>Used</th></tr>\n",
           out);
-    for (uint32_t i = 0; i < TXM_BUDGET_RESOLUTIONS; i++)
+    for (uint32_t i = 0; i < STM_BUDGET_RESOLUTIONS; i++)
         fprintf(out, "<tr><td>%.4g %%</td><td>%s</td><td>%s</td></tr>\n", 100.0 * (double)b->resolution[i],
                 stm_format_bytes(b->resolution_peak[i], once), stm_format_bytes(b->resolution_bytes[i], used));
     fputs("</table>\n", out);
@@ -152,7 +152,7 @@ static void write_textures(FILE *out, const texture *textures, size_t count)
           "halving it</th></tr>\n",
           out);
     for (size_t i = 0; i < count; i++) {
-        const txm_render_image_use *u = textures[i].use;
+        const stm_render_image_use *u = textures[i].use;
         fputs("<tr><td>", out);
         stm_html_text(out, u->path);
         fprintf(out, "</td><td>%u x %u</td><td>%s</td><td>%s</td><td>", u->width, u->height,
@@ -179,9 +179,9 @@ static txm_status write_budget(FILE *out, const void *data, txm_error *err)
     return TXM_OK;
 }
 
-txm_status txm_stream_budget_page(const char *path, const char *scene, const txm_render_options *options,
-                                  const txm_render_budget *budget, txm_error *err)
+txm_status stm_stream_budget_page(const char *path, const char *scene, const stm_render_options *options,
+                                  const stm_render_budget *budget, txm_error *err)
 {
     const budget_page page = {options, budget};
-    return txm_stream_write_page(path, scene, write_budget, &page, err);
+    return stm_stream_write_page(path, scene, write_budget, &page, err);
 }

@@ -34,7 +34,7 @@ static void json_texture(cJSON *list, uint32_t number, const txm_cache_texture_s
     }
 }
 
-void txm_stream_json_cache(cJSON *object, const txm_cache_options *options, const txm_render_picture *p)
+void stm_stream_json_cache(cJSON *object, const txm_cache_options *options, const stm_render_picture *p)
 {
 #define COUNT(NAME)                                                                                                    \
     {                                                                                                                  \

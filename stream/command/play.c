@@ -17,69 +17,69 @@
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
-#define AT(member) .offset = offsetof(txm_play_args, member)
-const stm_option txm_play_options[] = {
-    STM_OPTION(UINT, "frames", .verbs = TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(frames), .arg = "N", .max = 1 << 20,
+#define AT(member) .offset = offsetof(stm_play_args, member)
+const stm_option stm_play_options[] = {
+    STM_OPTION(UINT, "frames", .verbs = STM_STREAM_PLAY | STM_STREAM_VIEW, AT(frames), .arg = "N", .max = 1 << 20,
                .help = "Number of frames of the path (default: up to the last keyframe, at most 65536, else 120)"),
     STM_OPTION(
-        CHOICE, "path", .rare = true, .verbs = TXM_STREAM_PLAY, AT(path), .arg = "PATH",
+        CHOICE, "path", .rare = true, .verbs = STM_STREAM_PLAY, AT(path), .arg = "PATH",
         .values = "auto orbit keyframes rest",
         .help = "Path of the camera (default: auto, the scene's keyframes or else an orbit)",
         .more =
             "An orbit is one turn around what is in the middle of the picture. With rest the camera does not move."),
-    STM_OPTION(UINT, "rest", .rare = true, .verbs = TXM_STREAM_PLAY, AT(rest), .arg = "N", .max = 1 << 20,
+    STM_OPTION(UINT, "rest", .rare = true, .verbs = STM_STREAM_PLAY, AT(rest), .arg = "N", .max = 1 << 20,
                .help = "Number of frames with the camera at rest at the end of the path (default: 0)"),
-    STM_OPTION(UINT, "warm-up", .rare = true, .verbs = TXM_STREAM_PLAY, AT(warm_up), .arg = "N", .max = 1 << 20,
+    STM_OPTION(UINT, "warm-up", .rare = true, .verbs = STM_STREAM_PLAY, AT(warm_up), .arg = "N", .max = 1 << 20,
                .help = "Number of frames before the first one, which are not counted (default: 0)"),
-    STM_OPTION(CHOICE, "texturing", .rare = true, .verbs = TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(texturing),
+    STM_OPTION(CHOICE, "texturing", .rare = true, .verbs = STM_STREAM_PLAY | STM_STREAM_VIEW, AT(texturing),
                .arg = "KIND", .values = "streamed coarsest untextured",
                .help = "Colours of textures: streamed tiles, a single colour per texture, or grey (default: streamed)"),
-    STM_OPTION(CHOICE, "show", .verbs = TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(show), .arg = "WHAT",
+    STM_OPTION(CHOICE, "show", .verbs = STM_STREAM_PLAY | STM_STREAM_VIEW, AT(show), .arg = "WHAT",
                .values = "picture missing levels",
                .help = "Show missing texels in magenta, or levels as colours (default: picture)"),
-    STM_OPTION(CHOICE, "sampling", .rare = true, .verbs = TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(sampling),
+    STM_OPTION(CHOICE, "sampling", .rare = true, .verbs = STM_STREAM_PLAY | STM_STREAM_VIEW, AT(sampling),
                .arg = "KIND", .values = "point scene",
                .help = "Texels of a lookup: one of each level, chosen at random, or as in render (default: point)"),
-    STM_OPTION(UINT, "requests", .rare = true, .verbs = TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(requests), .arg = "N",
-               .min = 1, .max = TXM_FRAMES_MAX_REQUESTS,
+    STM_OPTION(UINT, "requests", .rare = true, .verbs = STM_STREAM_PLAY | STM_STREAM_VIEW, AT(requests), .arg = "N",
+               .min = 1, .max = STM_FRAMES_MAX_REQUESTS,
                .help = "Size of the list of requests of a frame (default: 4096)"),
     STM_OPTION(
-        CHOICE, "reject", .rare = true, .verbs = TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(reject), .arg = "HOW",
+        CHOICE, "reject", .rare = true, .verbs = STM_STREAM_PLAY | STM_STREAM_VIEW, AT(reject), .arg = "HOW",
         .values = "spread unique none",
         .help = "Which requests are left out if the list is too short (default: spread)",
         .more = "With spread, as many as do not fit are left out at random. With unique, a share of 1 - unique/total "
                 "of the previous frame is left out, as in Disney's streamer. With none, the last ones are left out."),
     STM_OPTION(
-        UINT, "wave", .rare = true, .verbs = TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(wave), .arg = "LANES",
-        .max = TXM_FRAMES_MAX_WAVE,
+        UINT, "wave", .rare = true, .verbs = STM_STREAM_PLAY | STM_STREAM_VIEW, AT(wave), .arg = "LANES",
+        .max = STM_FRAMES_MAX_WAVE,
         .help =
             "Number of lanes of which only one writes the same request: 1, 2, 4 ... 32; 0: all write (default: 16)"),
-    STM_OPTION(UINT, "batch", .rare = true, .verbs = TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(batch), .arg = "N",
-               .max = TXM_FRAMES_MAX_REQUESTS,
+    STM_OPTION(UINT, "batch", .rare = true, .verbs = STM_STREAM_PLAY | STM_STREAM_VIEW, AT(batch), .arg = "N",
+               .max = STM_FRAMES_MAX_REQUESTS,
                .help = "Largest number of tiles in a batch (default: 0, as many as fit half of the cache)"),
-    STM_OPTION(UINT, "loaders", .rare = true, .verbs = TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(loaders), .arg = "N",
+    STM_OPTION(UINT, "loaders", .rare = true, .verbs = STM_STREAM_PLAY | STM_STREAM_VIEW, AT(loaders), .arg = "N",
                .min = 1, .max = 1024,
                .help = "Number of threads that load tiles, besides those that trace (default: 2)"),
-    STM_OPTION(PERCENT, "marks", .rare = true, .verbs = TXM_STREAM_PLAY | TXM_STREAM_VIEW, AT(marks), .arg = "PERCENT",
+    STM_OPTION(PERCENT, "marks", .rare = true, .verbs = STM_STREAM_PLAY | STM_STREAM_VIEW, AT(marks), .arg = "PERCENT",
                .most = 100.0,
                .help = "How full the cache is when lookups begin to mark the tiles that they use (default: 90)"),
-    STM_OPTION(FLAG, "virtual", .rare = true, .verbs = TXM_STREAM_PLAY, AT(is_virtual),
+    STM_OPTION(FLAG, "virtual", .rare = true, .verbs = STM_STREAM_PLAY, AT(is_virtual),
                .help = "Compute time from costs instead of the clock",
                .more = "Pictures and figures are then the same on every machine and for any number of threads. Each "
                        "of the costs below implies it."),
-    STM_OPTION(NUMBER, "frame-ms", .rare = true, .verbs = TXM_STREAM_PLAY, AT(frame_ms), .arg = "MS", .most = 1e9,
+    STM_OPTION(NUMBER, "frame-ms", .rare = true, .verbs = STM_STREAM_PLAY, AT(frame_ms), .arg = "MS", .most = 1e9,
                .help = "Cost of the rays of a frame (default: 33)"),
-    STM_OPTION(NUMBER, "tile-ms", .rare = true, .verbs = TXM_STREAM_PLAY, AT(tile_ms), .arg = "MS", .most = 1e9,
+    STM_OPTION(NUMBER, "tile-ms", .rare = true, .verbs = STM_STREAM_PLAY, AT(tile_ms), .arg = "MS", .most = 1e9,
                .help = "Cost of loading a tile (default: 0.05)"),
-    STM_OPTION(NUMBER, "texel-ns", .rare = true, .verbs = TXM_STREAM_PLAY, AT(texel_ns), .arg = "NS", .most = 1e9,
+    STM_OPTION(NUMBER, "texel-ns", .rare = true, .verbs = STM_STREAM_PLAY, AT(texel_ns), .arg = "NS", .most = 1e9,
                .help = "Cost of looking up a texel (default: 2)"),
-    STM_OPTION(NUMBER, "request-ns", .rare = true, .verbs = TXM_STREAM_PLAY, AT(request_ns), .arg = "NS", .most = 1e9,
+    STM_OPTION(NUMBER, "request-ns", .rare = true, .verbs = STM_STREAM_PLAY, AT(request_ns), .arg = "NS", .most = 1e9,
                .help = "Cost of writing a request (default: 20)"),
-    STM_OPTION(NUMBER, "latency-ms", .rare = true, .verbs = TXM_STREAM_PLAY, AT(latency_ms), .arg = "MS", .most = 1e9,
+    STM_OPTION(NUMBER, "latency-ms", .rare = true, .verbs = STM_STREAM_PLAY, AT(latency_ms), .arg = "MS", .most = 1e9,
                .help = "Time from the end of a frame until its requests can be loaded (default: 0)"),
-    STM_OPTION(UINT, "keys", .rare = true, .verbs = TXM_STREAM_PLAY, AT(keys), .arg = "N", .max = 65536,
+    STM_OPTION(UINT, "keys", .rare = true, .verbs = STM_STREAM_PLAY, AT(keys), .arg = "N", .max = 65536,
                .help = "Number of keys of requested tiles in the JSON of each frame (default: 0)"),
-    STM_OPTION(STRING, "strip", .rare = true, .verbs = TXM_STREAM_PLAY, AT(strip), .arg = "FILE",
+    STM_OPTION(STRING, "strip", .rare = true, .verbs = STM_STREAM_PLAY, AT(strip), .arg = "FILE",
                .values = STM_VALUES_FILE,
                .help = "Write five pictures side by side: untextured, a single colour per texture, and streamed after "
                        "1, 8 and 64 frames"),
@@ -87,12 +87,12 @@ const stm_option txm_play_options[] = {
 };
 #undef AT
 
-txm_play_args txm_play_defaults(void)
+stm_play_args stm_play_defaults(void)
 {
     txm_cache_options cache;
-    txm_frames_options o;
-    txm_frames_options_init(&o, &cache);
-    return (txm_play_args){.requests = o.requests,
+    stm_frames_options o;
+    stm_frames_options_init(&o, &cache);
+    return (stm_play_args){.requests = o.requests,
                            .wave = o.wave,
                            .loaders = o.loaders,
                            .marks = (double)o.mark_share,
@@ -103,7 +103,7 @@ txm_play_args txm_play_defaults(void)
                            .latency_ms = -1.0};
 }
 
-void txm_play_options_of(const txm_play_args *a, txm_frames_options *o)
+void stm_play_options_of(const stm_play_args *a, stm_frames_options *o)
 {
     const struct {
         double given;
@@ -142,10 +142,10 @@ typedef struct camera_path {
     uint32_t frames; /* frames in which the camera moves */
 } camera_path;
 
-static txm_status choose_path(const txm_render_scene *scene, const txm_play_args *a, camera_path *out, txm_error *err)
+static txm_status choose_path(const stm_render_scene *scene, const stm_play_args *a, camera_path *out, txm_error *err)
 {
     uint32_t last;
-    const bool has_keys = txm_camera_has_keys(scene, &last);
+    const bool has_keys = stm_camera_has_keys(scene, &last);
     *out = (camera_path){a->path, a->frames};
     if (a->path == PATH_KEYFRAMES && !has_keys)
         return stm_fail(err, TXM_STATUS_USAGE, "the scene has no keyframes: use --path orbit or --path rest");
@@ -162,77 +162,77 @@ static txm_status choose_path(const txm_render_scene *scene, const txm_play_args
 }
 
 /* The camera at a frame of the path; beyond the end, that of the last frame. */
-static txm_scene_camera camera_at(const txm_frames *frames, const txm_render_scene *scene, camera_path path,
+static stm_scene_camera camera_at(const stm_frames *frames, const stm_render_scene *scene, camera_path path,
                                   uint32_t frame, bool *is_cut)
 {
     const uint32_t at = frame < path.frames ? frame : path.frames - 1;
     *is_cut = false;
     if (path.kind == PATH_ORBIT)
-        return txm_camera_orbit(frames, (float)at / (float)path.frames);
+        return stm_camera_orbit(frames, (float)at / (float)path.frames);
     if (path.kind == PATH_REST)
-        return txm_frames_camera(scene);
-    const txm_scene_camera camera = txm_camera_at(scene, at, is_cut);
+        return stm_frames_camera(scene);
+    const stm_scene_camera camera = stm_camera_at(scene, at, is_cut);
     *is_cut = *is_cut && at == frame && frame;
     return camera;
 }
 
 /* ---- frames ------------------------------------------------------------------------------------------------------ */
 
-static txm_status make_room(size_t frames, txm_play_run *run, txm_error *err)
+static txm_status make_room(size_t frames, stm_play_run *run, txm_error *err)
 {
     run->frames = stm_calloc(frames, sizeof *run->frames);
     run->keys = stm_calloc(frames * run->args->keys + 1, sizeof *run->keys);
     return run->frames && run->keys ? TXM_OK : stm_no_memory(err, NULL);
 }
 
-static txm_status play_frames(txm_frames *frames, const txm_render_scene *scene, camera_path path,
-                              void (*progress)(size_t done, size_t all), txm_play_run *run, txm_error *err)
+static txm_status play_frames(stm_frames *frames, const stm_render_scene *scene, camera_path path,
+                              void (*progress)(size_t done, size_t all), stm_play_run *run, txm_error *err)
 {
-    const txm_play_args *a = run->args;
+    const stm_play_args *a = run->args;
     const size_t count = (size_t)path.frames + a->rest;
     txm_status status = TXM_OK;
     bool is_cut;
     for (uint32_t i = 0; status == TXM_OK && i < a->warm_up; i++) {
-        const txm_scene_camera camera = camera_at(frames, scene, path, 0, &is_cut);
-        status = txm_frames_advance(frames, &camera, err);
+        const stm_scene_camera camera = camera_at(frames, scene, path, 0, &is_cut);
+        status = stm_frames_advance(frames, &camera, err);
     }
     if (status == TXM_OK && a->warm_up)
-        txm_frames_restart(frames);
+        stm_frames_restart(frames);
     for (size_t i = 0; status == TXM_OK && i < count; i++) {
-        const txm_scene_camera camera = camera_at(frames, scene, path, (uint32_t)i, &is_cut);
+        const stm_scene_camera camera = camera_at(frames, scene, path, (uint32_t)i, &is_cut);
         if (is_cut)
-            txm_frames_cut(frames);
+            stm_frames_cut(frames);
         if (progress)
             progress(i, count);
-        status = txm_frames_advance(frames, &camera, err);
+        status = stm_frames_advance(frames, &camera, err);
         if (status)
             break;
-        run->frames[run->frame_count++] = *txm_frames_last(frames);
-        txm_frames_wanted(frames, run->keys + i * a->keys, a->keys);
+        run->frames[run->frame_count++] = *stm_frames_last(frames);
+        stm_frames_wanted(frames, run->keys + i * a->keys, a->keys);
         if (a->json)
-            txm_play_add_json(run);
+            stm_play_add_json(run);
     }
     return status;
 }
 
-txm_status txm_play_collect(const txm_frames *frames, txm_play_run *run, txm_error *err)
+txm_status stm_play_collect(const stm_frames *frames, stm_play_run *run, txm_error *err)
 {
-    const txm_render_scene *scene = txm_frames_scene(frames);
-    txm_render_scene_info info;
-    txm_render_scene_describe(scene, &info);
-    txm_frames_size(frames, &run->width, &run->height);
+    const stm_render_scene *scene = stm_frames_scene(frames);
+    stm_render_scene_info info;
+    stm_render_scene_describe(scene, &info);
+    stm_frames_size(frames, &run->width, &run->height);
     run->rgb = stm_calloc((size_t)run->width * run->height, 3 * sizeof *run->rgb);
     run->images = stm_calloc(info.images + 1, sizeof *run->images);
     if (!run->rgb || !run->images)
         return stm_no_memory(err, NULL);
     run->image_count = info.images;
     for (size_t i = 0; i < info.images; i++)
-        run->images[i] = txm_render_image_path(scene, i);
-    txm_frames_picture(frames, run->rgb);
-    run->totals = txm_frames_totals_of(frames);
-    txm_frames_cache_stats(frames, &run->cache);
-    txm_status status = txm_frames_costs(frames, &run->costs, err);
-    return status ? status : txm_frames_devices(frames, &run->devices, &run->device_count, err);
+        run->images[i] = stm_render_image_path(scene, i);
+    stm_frames_picture(frames, run->rgb);
+    run->totals = stm_frames_totals_of(frames);
+    stm_frames_cache_stats(frames, &run->cache);
+    txm_status status = stm_frames_costs(frames, &run->costs, err);
+    return status ? status : stm_frames_devices(frames, &run->devices, &run->device_count, err);
 }
 
 /* ---- pictures side by side --------------------------------------------------------------------------------------- */
@@ -240,32 +240,32 @@ txm_status txm_play_collect(const txm_frames *frames, txm_play_run *run, txm_err
 enum { PANELS = 5, GAP_PX = 4 };
 
 /* Draws one panel, for which the scene's camera rests for some frames. */
-static txm_status draw_panel(const txm_render_scene *scene, const txm_frames_options *options, uint32_t frames,
+static txm_status draw_panel(const stm_render_scene *scene, const stm_frames_options *options, uint32_t frames,
                              float *rgb, txm_error *err)
 {
-    txm_frames *f = NULL;
-    txm_status status = txm_frames_open(scene, options, &f, err);
+    stm_frames *f = NULL;
+    txm_status status = stm_frames_open(scene, options, &f, err);
     for (uint32_t i = 0; status == TXM_OK && i < frames; i++)
-        status = txm_frames_advance(f, NULL, err);
+        status = stm_frames_advance(f, NULL, err);
     if (status == TXM_OK)
-        txm_frames_picture(f, rgb);
-    txm_frames_close(&f);
+        stm_frames_picture(f, rgb);
+    stm_frames_close(&f);
     return status;
 }
 
 /* Each panel starts with an empty cache. The panels without textures have as many frames as the longest one, so that
  * they have as little noise. */
-static txm_status draw_strip(const txm_render_scene *scene, const txm_frames_options *options, txm_play_run *run,
+static txm_status draw_strip(const stm_render_scene *scene, const stm_frames_options *options, stm_play_run *run,
                              txm_error *err)
 {
     static const struct {
-        txm_frames_textures textures;
+        stm_frames_textures textures;
         uint32_t frames;
-    } panels[PANELS] = {{TXM_FRAMES_UNTEXTURED, 64},
-                        {TXM_FRAMES_COARSEST, 64},
-                        {TXM_FRAMES_STREAMED, 1},
-                        {TXM_FRAMES_STREAMED, 8},
-                        {TXM_FRAMES_STREAMED, 64}};
+    } panels[PANELS] = {{STM_FRAMES_UNTEXTURED, 64},
+                        {STM_FRAMES_COARSEST, 64},
+                        {STM_FRAMES_STREAMED, 1},
+                        {STM_FRAMES_STREAMED, 8},
+                        {STM_FRAMES_STREAMED, 64}};
     const uint32_t w = run->width, h = run->height, across = PANELS * (w + GAP_PX) - GAP_PX;
     float *panel = stm_calloc((size_t)w * h, 3 * sizeof *panel);
     txm_status status = panel ? TXM_OK : stm_no_memory(err, NULL);
@@ -273,7 +273,7 @@ static txm_status draw_strip(const txm_render_scene *scene, const txm_frames_opt
     if (status == TXM_OK && !run->strip)
         status = stm_no_memory(err, NULL);
     for (uint32_t i = 0; status == TXM_OK && i < PANELS; i++) {
-        txm_frames_options o = *options;
+        stm_frames_options o = *options;
         o.textures = (uint32_t)panels[i].textures;
         status = draw_panel(scene, &o, panels[i].frames, panel, err);
         for (uint32_t y = 0; status == TXM_OK && y < h; y++)
@@ -290,19 +290,19 @@ static txm_status draw_strip(const txm_render_scene *scene, const txm_frames_opt
 
 /* ---- a run ------------------------------------------------------------------------------------------------------- */
 
-txm_status txm_play(const char *name, const txm_render_scene *scene, const txm_play_args *args,
-                    const txm_frames_options *options, void (*progress)(size_t done, size_t all), txm_play_run *run,
+txm_status stm_play(const char *name, const stm_render_scene *scene, const stm_play_args *args,
+                    const stm_frames_options *options, void (*progress)(size_t done, size_t all), stm_play_run *run,
                     txm_error *err)
 {
     static const char *const paths[] = {"auto", "orbit", "keyframes", "rest"};
-    txm_frames *frames = NULL;
+    stm_frames *frames = NULL;
     camera_path path;
-    *run = (txm_play_run){.action = "play", .scene = name, .options = options, .args = args};
+    *run = (stm_play_run){.action = "play", .scene = name, .options = options, .args = args};
     txm_status status = choose_path(scene, args, &path, err);
     if (status == TXM_OK)
         status = make_room((size_t)path.frames + args->rest, run, err);
     if (status == TXM_OK)
-        status = txm_frames_open(scene, options, &frames, err);
+        status = stm_frames_open(scene, options, &frames, err);
     if (status == TXM_OK) {
         run->path = paths[path.kind];
         status = play_frames(frames, scene, path, progress, run, err);
@@ -310,20 +310,20 @@ txm_status txm_play(const char *name, const txm_render_scene *scene, const txm_p
     }
     if (status == TXM_OK || run->stopped) {
         txm_error own = {0};
-        const txm_status collected = txm_play_collect(frames, run, &own);
+        const txm_status collected = stm_play_collect(frames, run, &own);
         if (collected) {
             run->stopped = false;
             status = stm_fail_as(err, &own);
         }
     }
-    txm_frames_close(&frames);
+    stm_frames_close(&frames);
     if (status == TXM_OK && args->strip)
         status = draw_strip(scene, options, run, err);
     run->stopped |= status == TXM_STATUS_CANCELLED;
     return status;
 }
 
-void txm_play_clear(txm_play_run *run)
+void stm_play_clear(stm_play_run *run)
 {
     free(run->rgb);
     free(run->strip);
@@ -333,5 +333,5 @@ void txm_play_clear(txm_play_run *run)
     free(run->images);
     free(run->devices);
     stm_bytes_free(&run->frames_json);
-    *run = (txm_play_run){0};
+    *run = (stm_play_run){0};
 }

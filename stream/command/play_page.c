@@ -17,7 +17,7 @@ enum { WIDTH = 760, HEIGHT = 240, LEFT = 86, RIGHT = 740, TOP = 40, BOTTOM = 200
 
 typedef struct curve {
     const char *name, *color, *dashes;
-    double (*value)(const txm_frame_stats *s);
+    double (*value)(const stm_frame_stats *s);
 } curve;
 
 typedef struct plot {
@@ -28,47 +28,47 @@ typedef struct plot {
 
 /* ---- what is drawn ---- */
 
-static double value_of_ms(const txm_frame_stats *s)
+static double value_of_ms(const stm_frame_stats *s)
 {
     return s->ms;
 }
 
-static double value_of_requested(const txm_frame_stats *s)
+static double value_of_requested(const stm_frame_stats *s)
 {
     return (double)s->requested;
 }
 
-static double value_of_accepted(const txm_frame_stats *s)
+static double value_of_accepted(const stm_frame_stats *s)
 {
     return (double)s->accepted;
 }
 
-static double value_of_unique(const txm_frame_stats *s)
+static double value_of_unique(const stm_frame_stats *s)
 {
     return (double)s->unique;
 }
 
-static double value_of_loaded(const txm_frame_stats *s)
+static double value_of_loaded(const stm_frame_stats *s)
 {
     return (double)s->loaded;
 }
 
-static double value_of_shown(const txm_frame_stats *s)
+static double value_of_shown(const stm_frame_stats *s)
 {
     return (double)s->shown;
 }
 
-static double value_of_evicted(const txm_frame_stats *s)
+static double value_of_evicted(const stm_frame_stats *s)
 {
     return (double)s->evicted;
 }
 
-static double value_of_sharpness(const txm_frame_stats *s)
+static double value_of_sharpness(const stm_frame_stats *s)
 {
     return s->texels ? 100.0 * (double)s->sharp / (double)s->texels : 100.0;
 }
 
-static double value_of_memory(const txm_frame_stats *s)
+static double value_of_memory(const stm_frame_stats *s)
 {
     return 1e-6 * (double)s->resident_bytes;
 }
@@ -96,7 +96,7 @@ enum { PLOTS = sizeof plots / sizeof *plots, CURVES = sizeof plots->curves / siz
 /* ---- a plot ---- */
 
 /* With many frames, each point shows the largest value of several, so that no peak is lost. */
-static double point_of(const txm_play_run *run, const curve *c, size_t from, size_t to)
+static double point_of(const stm_play_run *run, const curve *c, size_t from, size_t to)
 {
     double most = c->value(&run->frames[from]);
     for (size_t i = from + 1; i < to; i++)
@@ -104,7 +104,7 @@ static double point_of(const txm_play_run *run, const curve *c, size_t from, siz
     return most;
 }
 
-static double largest(const txm_play_run *run, const plot *p)
+static double largest(const stm_play_run *run, const plot *p)
 {
     double most = 0.0;
     for (size_t k = 0; k < CURVES && p->curves[k].name; k++)
@@ -112,7 +112,7 @@ static double largest(const txm_play_run *run, const plot *p)
     return most > 0.0 ? most : 1.0;
 }
 
-static void draw_curve(FILE *out, const txm_play_run *run, const curve *c, size_t nth, double most)
+static void draw_curve(FILE *out, const stm_play_run *run, const curve *c, size_t nth, double most)
 {
     const size_t points = run->frame_count < MOST_POINTS ? run->frame_count : MOST_POINTS;
     double sum = 0.0, peak = 0.0;
@@ -136,7 +136,7 @@ static void draw_curve(FILE *out, const txm_play_run *run, const curve *c, size_
     fprintf(out, "<text x=\"%d\" y=\"22\">%s</text>\n", LEFT + 130 * (int)nth + 30, c->name);
 }
 
-static void draw_axes(FILE *out, const txm_play_run *run, const plot *p, double most)
+static void draw_axes(FILE *out, const stm_play_run *run, const plot *p, double most)
 {
     for (int i = 0; i <= 4; i++) {
         const double y = BOTTOM - (BOTTOM - TOP) * i / 4.0;
@@ -150,7 +150,7 @@ static void draw_axes(FILE *out, const txm_play_run *run, const plot *p, double 
             BOTTOM + 18, RIGHT, BOTTOM + 18, run->frame_count - 1);
 }
 
-static void draw_plot(FILE *out, const txm_play_run *run, const plot *p)
+static void draw_plot(FILE *out, const stm_play_run *run, const plot *p)
 {
     const double most = p->most > 0.0 ? p->most : largest(run, p);
     fprintf(
@@ -172,14 +172,14 @@ static void write_until(FILE *out, const char *what, uint32_t frames)
         fprintf(out, " %s after %" PRIu32 ".", what, frames + 1);
 }
 
-static void write_verdict(FILE *out, const txm_play_run *run)
+static void write_verdict(FILE *out, const stm_play_run *run)
 {
-    const txm_frames_totals *t = &run->totals;
+    const stm_frames_totals *t = &run->totals;
     char frames[STM_FORMAT_COUNT], samples[STM_FORMAT_COUNT];
     fprintf(out, "<p class=\"verdict\">%s%s of %.2f ms on average; the longest took %.2f times the median.",
             stm_format_count(t->frames, "frame", frames), run->stopped ? ", then it was stopped," : "",
             t->ms / t->frames, t->median_ms > 0.0 ? t->longest_ms / t->median_ms : 1.0);
-    if (run->options->textures == TXM_FRAMES_STREAMED) {
+    if (run->options->textures == STM_FRAMES_STREAMED) {
         fputs(" Since the last cut:", out);
         write_until(out, "half of the texels were in memory", t->until_half);
         write_until(out, "95 % were in memory", t->until_most);
@@ -198,16 +198,16 @@ static void write_verdict(FILE *out, const txm_play_run *run)
 
 static txm_status write_play(FILE *out, const void *data, txm_error *err)
 {
-    const txm_play_run *run = data;
+    const stm_play_run *run = data;
     if (!run->frame_count) {
         fputs("<p class=\"verdict\">It was stopped before the first frame was complete.</p>\n", out);
         return TXM_OK;
     }
     write_verdict(out, run);
     txm_status status =
-        txm_stream_figure(out, run->rgb, run->width, run->height, "The picture after the last frame", err);
+        stm_stream_figure(out, run->rgb, run->width, run->height, "The picture after the last frame", err);
     if (status == TXM_OK && run->strip_width)
-        status = txm_stream_figure(out, run->strip, run->strip_width, run->strip_height,
+        status = stm_stream_figure(out, run->strip, run->strip_width, run->strip_height,
                                    "From the left: untextured; a single colour per texture, which is all that fits "
                                    "without streaming; streamed after 1, 8 and 64 frames",
                                    err);
@@ -216,7 +216,7 @@ static txm_status write_play(FILE *out, const void *data, txm_error *err)
     return status;
 }
 
-txm_status txm_play_page(const char *path, const txm_play_run *run, txm_error *err)
+txm_status stm_play_page(const char *path, const stm_play_run *run, txm_error *err)
 {
-    return txm_stream_write_page(path, run->scene, write_play, run, err);
+    return stm_stream_write_page(path, run->scene, write_play, run, err);
 }

@@ -30,17 +30,17 @@ static void print_until(const char *share, uint32_t frames)
         printf("%s %" PRIu32, share, frames + 1);
 }
 
-static void print_requests(const txm_frames_totals *t)
+static void print_requests(const stm_frames_totals *t)
 {
     printf("requests     %" PRIu64 " lookups of a lane missed, %" PRIu64 " written, %" PRIu64 " rejected, %" PRIu64
            " beyond the list, %" PRIu64 " accepted, %" PRIu64 " different\n",
            t->missed, t->requested, t->rejected, t->full, t->accepted, t->unique);
 }
 
-void txm_play_print(const txm_play_run *run)
+void stm_play_print(const stm_play_run *run)
 {
-    const txm_frames_totals *t = &run->totals;
-    const txm_frame_stats *last = run->frame_count ? &run->frames[run->frame_count - 1] : NULL;
+    const stm_frames_totals *t = &run->totals;
+    const stm_frame_stats *last = run->frame_count ? &run->frames[run->frame_count - 1] : NULL;
     char frames[STM_FORMAT_COUNT], samples[STM_FORMAT_COUNT], held[STM_FORMAT_BYTES];
     printf("%s: %u x %u px, %s of %s%s%s\n", run->scene, run->width, run->height,
            stm_format_count(t->frames, "frame", frames),
@@ -50,7 +50,7 @@ void txm_play_print(const txm_play_run *run)
         return;
     printf("frames       %.2f ms on average, median %.2f, longest %.2f\n", t->ms / t->frames, t->median_ms,
            t->longest_ms);
-    if (run->options->textures == TXM_FRAMES_STREAMED) {
+    if (run->options->textures == STM_FRAMES_STREAMED) {
         printf("sharp        %.2f %% of texels, in the last frame %.2f %%; frames since the last cut until ",
                percent(t->sharp, t->texels), percent(last->sharp, last->texels));
         print_until("50 %:", t->until_half);
@@ -63,7 +63,7 @@ void txm_play_print(const txm_play_run *run)
                t->loaded, t->batches, t->reloaded, t->evicted, t->cut, t->load_failures);
         printf("memory       %s of tiles\n", stm_format_bytes(last->resident_bytes, held));
     }
-    txm_stream_print_devices(run->devices, run->device_count, 13);
+    stm_stream_print_devices(run->devices, run->device_count, 13);
 }
 
 /* ---- JSON ---- */
@@ -78,7 +78,7 @@ static void json_keys(cJSON *object, const txm_tile_key *keys, uint32_t most)
     }
 }
 
-static void json_frame(cJSON *o, const txm_frame_stats *s)
+static void json_frame(cJSON *o, const stm_frame_stats *s)
 {
     const struct {
         const char *name;
@@ -124,9 +124,9 @@ static void json_until(cJSON *o, const char *name, uint32_t frames)
         stm_json_uint(o, name, frames + 1);
 }
 
-static void json_totals(cJSON *object, const txm_play_run *run)
+static void json_totals(cJSON *object, const stm_play_run *run)
 {
-    const txm_frames_totals *t = &run->totals;
+    const stm_frames_totals *t = &run->totals;
     const struct {
         const char *name;
         uint64_t value;
@@ -158,13 +158,13 @@ static void json_totals(cJSON *object, const txm_play_run *run)
     json_until(o, "frames_until_all", t->until_all);
 }
 
-static void json_options(cJSON *object, const txm_frames_options *f)
+static void json_options(cJSON *object, const stm_frames_options *f)
 {
     cJSON *o = stm_json_object(object, "options");
-    stm_json_text(o, "texturing", txm_frames_textures_name((txm_frames_textures)f->textures));
-    stm_json_text(o, "show", txm_frames_show_name((txm_frames_show)f->show));
-    stm_json_text(o, "sampling", txm_frames_filter_name((txm_frames_filter)f->filter));
-    stm_json_text(o, "reject", txm_frames_reject_name((txm_frames_reject)f->reject));
+    stm_json_text(o, "texturing", stm_frames_textures_name((stm_frames_textures)f->textures));
+    stm_json_text(o, "show", stm_frames_show_name((stm_frames_show)f->show));
+    stm_json_text(o, "sampling", stm_frames_filter_name((stm_frames_filter)f->filter));
+    stm_json_text(o, "reject", stm_frames_reject_name((stm_frames_reject)f->reject));
     stm_json_uint(o, "requests", f->requests);
     stm_json_uint(o, "wave", f->wave);
     stm_json_uint(o, "batch", f->batch);
@@ -181,11 +181,11 @@ static void json_options(cJSON *object, const txm_frames_options *f)
     stm_json_number(costs, "latency_ms", f->cost_model.latency_ms, 6);
 }
 
-static void json_images(cJSON *object, const txm_play_run *run)
+static void json_images(cJSON *object, const stm_play_run *run)
 {
     cJSON *list = stm_json_array(object, "images");
     for (size_t i = 0; i < run->image_count; i++) {
-        const txm_render_image_cost *c = &run->costs[i];
+        const stm_render_image_cost *c = &run->costs[i];
         cJSON *image = stm_json_append(list);
         stm_json_text(image, "image", run->images[i]);
         stm_json_uint(image, "loads", c->loads);
@@ -196,13 +196,13 @@ static void json_images(cJSON *object, const txm_play_run *run)
     }
 }
 
-static void json_frame_at(cJSON *frame, const txm_play_run *run, size_t i)
+static void json_frame_at(cJSON *frame, const stm_play_run *run, size_t i)
 {
     json_frame(frame, &run->frames[i]);
     json_keys(frame, run->keys ? run->keys + i * run->args->keys : NULL, run->args->keys);
 }
 
-static void json_frames(cJSON *object, const txm_play_run *run)
+static void json_frames(cJSON *object, const stm_play_run *run)
 {
     cJSON *frames = stm_json_array(object, "frames");
     for (size_t i = 0; i < run->frame_count; i++)
@@ -210,7 +210,7 @@ static void json_frames(cJSON *object, const txm_play_run *run)
 }
 
 /* The text of a frame without memory makes the whole report fail. */
-void txm_play_add_json(txm_play_run *run)
+void stm_play_add_json(stm_play_run *run)
 {
     cJSON *frame = cJSON_CreateObject();
     json_frame_at(frame, run, run->frame_count - 1);
@@ -225,9 +225,9 @@ void txm_play_add_json(txm_play_run *run)
 }
 
 /* In virtual time nothing in the report depends on the machine, so the real loading times are left out. */
-void txm_play_json(const txm_play_run *run)
+void stm_play_json(const stm_play_run *run)
 {
-    cJSON *o = stm_json_new("txmill.stream", TXM_STREAM_SCHEMA_VERSION);
+    cJSON *o = stm_json_new("txmill.stream", STM_STREAM_SCHEMA_VERSION);
     stm_json_text(o, "action", run->action);
     stm_json_text(o, "scene", run->scene);
     stm_json_uint(o, "width", run->width);
@@ -246,6 +246,6 @@ void txm_play_json(const txm_play_run *run)
     } else
         json_frames(o, run);
     json_images(o, run);
-    txm_stream_json_devices(o, run->devices, run->device_count);
+    stm_stream_json_devices(o, run->devices, run->device_count);
     stm_json_emit(o);
 }

@@ -6,8 +6,8 @@
  * stream_report.c prints the measurements of stream/render.h; stream_maps.c, stream_page.c and budget_page.c draw them.
  * Everything they use is available to any caller of the library.
  */
-#ifndef TXM_TOOLS_STREAM_ARGS_H
-#define TXM_TOOLS_STREAM_ARGS_H
+#ifndef STM_TOOLS_STREAM_ARGS_H
+#define STM_TOOLS_STREAM_ARGS_H
 #include <cjson/cJSON.h>
 
 #include "cli/settings.h"
@@ -15,12 +15,12 @@
 #include "render/render.h"
 #include "replay/replay_table.h"
 
-enum { TXM_STREAM_SCHEMA_VERSION = 1 };
+enum { STM_STREAM_SCHEMA_VERSION = 1 };
 
 /* This value in the arguments says that an option whose default depends on the verb or the scene was not given. */
-enum { TXM_STREAM_NOT_GIVEN = 1 << 16 };
+enum { STM_STREAM_NOT_GIVEN = 1 << 16 };
 
-typedef struct txm_stream_args {
+typedef struct stm_stream_args {
     stm_pixel_size size;
     uint32_t samples, bounces, seed, tile, lanes, keep_epochs, max_open;
     uint64_t cache_bytes, device_memory;
@@ -32,92 +32,92 @@ typedef struct txm_stream_args {
     stm_opt_list include, exclude; /* of the images for a built-in scene */
     stm_project_args project;
     stm_settings settings; /* of the command line and the project; set before the scene is opened */
-    txm_play_args play;
-} txm_stream_args;
+    stm_play_args play;
+} stm_stream_args;
 
-extern const stm_option txm_stream_picture_options[], txm_stream_image_options[], txm_stream_texture_options[],
-    txm_stream_engine_options[], txm_stream_output_options[];
+extern const stm_option stm_stream_picture_options[], stm_stream_image_options[], stm_stream_texture_options[],
+    stm_stream_engine_options[], stm_stream_output_options[];
 /* The library's defaults, so that documentation and program agree; only the render tile has Blender's. */
-void txm_stream_defaults(void *args);
+void stm_stream_defaults(void *args);
 /* The options of the cache; `plays` if frames do not wait for tiles. */
-txm_cache_options txm_stream_cache_options(const txm_stream_args *args, bool plays);
+txm_cache_options stm_stream_cache_options(const stm_stream_args *args, bool plays);
 /* The options of a render, without cancel, missing and progress; a budget chooses its own number of samples. `cache`
  * must outlive them. */
-txm_render_options txm_stream_render_options(const txm_stream_args *args, bool budget, const txm_render_scene *scene,
+stm_render_options stm_stream_render_options(const stm_stream_args *args, bool budget, const stm_render_scene *scene,
                                              txm_context *context, const txm_cache_options *cache);
 
 /* USAGE if the verb does not write a file that was named, or if two have the same name. Names are compared as given,
  * because the usual mistake is to give the same one twice. */
-txm_status txm_stream_check_outputs(const txm_stream_args *args, txm_stream_verb verb, txm_error *err);
+txm_status stm_stream_check_outputs(const stm_stream_args *args, stm_stream_verb verb, txm_error *err);
 /* Checks that no output replaces a file that must be kept; the scene is open, because its images are such files. */
-txm_status txm_stream_guard_outputs(const txm_stream_args *args, const txm_render_scene *scene, txm_error *err);
+txm_status stm_stream_guard_outputs(const stm_stream_args *args, const stm_render_scene *scene, txm_error *err);
 /* Prints the names of written files on standard error, after success. */
-void txm_stream_say_written(const txm_stream_args *args);
+void stm_stream_say_written(const stm_stream_args *args);
 
 /* Opens the scene of the second operand; images that follow it belong to a built-in scene. */
-txm_status txm_stream_open_scene(const txm_stream_args *args, const stm_operands *operands, txm_render_scene **scene,
+txm_status stm_stream_open_scene(const stm_stream_args *args, const stm_operands *operands, stm_render_scene **scene,
                                  txm_error *err);
 /* Writes linear colours in the format given by the extension of `path`. NULL: does nothing. */
-txm_status txm_stream_write_rgb(const char *path, const float *rgb, uint32_t width, uint32_t height, txm_error *err);
+txm_status stm_stream_write_rgb(const char *path, const float *rgb, uint32_t width, uint32_t height, txm_error *err);
 
 /* The heat of a map as colours: dark blue is 0, white is `most`, black is negative. RGB floats; free() them. NULL: out
  * of memory. */
-float *txm_heat_colors(const float *map, size_t count, float most);
+float *stm_heat_colors(const float *map, size_t count, float most);
 /* The largest value of a map; 0 if none is positive. */
-float txm_heat_most(const float *map, size_t count);
+float stm_heat_most(const float *map, size_t count);
 
 /* Converts linear values to sRGB codes of 8 bits; free() them. NULL: out of memory. */
-uint8_t *txm_srgb_codes(const float *linear, size_t count);
+uint8_t *stm_srgb_codes(const float *linear, size_t count);
 
 /* Adds the member "cache". */
-void txm_stream_json_cache(cJSON *object, const txm_cache_options *options, const txm_render_picture *picture);
-void txm_stream_print_picture(const char *scene, const txm_render_options *options, const txm_render_picture *picture);
-void txm_stream_print_budget(const char *scene, const txm_render_budget *budget);
+void stm_stream_json_cache(cJSON *object, const txm_cache_options *options, const stm_render_picture *picture);
+void stm_stream_print_picture(const char *scene, const stm_render_options *options, const stm_render_picture *picture);
+void stm_stream_print_budget(const char *scene, const stm_render_budget *budget);
 /* Each prints one JSON object. */
-void txm_stream_json_picture(const char *scene, const txm_render_options *options, const txm_render_picture *picture);
-void txm_stream_json_budget(const char *scene, const txm_render_budget *budget);
+void stm_stream_json_picture(const char *scene, const stm_render_options *options, const stm_render_picture *picture);
+void stm_stream_json_budget(const char *scene, const stm_render_budget *budget);
 
 /* Prints the lookups, launches and copies of devices; labels are padded to the given number of columns. */
-void txm_stream_print_devices(const txm_render_device *devices, size_t count, int column);
-void txm_stream_json_devices(cJSON *object, const txm_render_device *devices, size_t count);
+void stm_stream_print_devices(const stm_render_device *devices, size_t count, int column);
+void stm_stream_json_devices(cJSON *object, const stm_render_device *devices, size_t count);
 
 /* Writes the tiles of a budget as a tab-separated table. */
-txm_status txm_stream_tiles(const char *path, const txm_render_budget *budget, txm_error *err);
+txm_status stm_stream_tiles(const char *path, const stm_render_budget *budget, txm_error *err);
 
 /* The tiles of a file that were used: the finest level at each place, as 1 for level 0, 0 for level 6 and coarser, and
  * -1 for none. */
-typedef struct txm_stream_map {
+typedef struct stm_stream_map {
     uint32_t width, height; /* px */
     double scale;           /* px of the map per px of level 0 */
     float *heat;            /* free() it */
     uint32_t finest;        /* finest level used; the number of levels: none */
     uint64_t tiles;
-} txm_stream_map;
+} stm_stream_map;
 
 /* Makes the map of a part, at most `edge` px wide and high. Parts must be given in order; *first, 0 at the beginning,
  * is carried from one call to the next. False: out of memory. */
-bool txm_stream_map_new(const txm_render_picture *picture, size_t part, size_t *first, uint32_t edge,
-                        txm_stream_map *map);
+bool stm_stream_map_new(const stm_render_picture *picture, size_t part, size_t *first, uint32_t edge,
+                        stm_stream_map *map);
 /* The maps of all parts in one picture, linear RGB; free() it. */
-txm_status txm_stream_sheet(const txm_render_picture *picture, float **rgb, uint32_t *width, uint32_t *height,
+txm_status stm_stream_sheet(const stm_render_picture *picture, float **rgb, uint32_t *width, uint32_t *height,
                             txm_error *err);
 /* Plots memory over time, as SVG inside a page. */
-void txm_stream_plot_memory(FILE *out, const txm_render_picture *picture);
+void stm_stream_plot_memory(FILE *out, const stm_render_picture *picture);
 
 /* Writes a page with the picture, its heat maps, the cost of each texture and, unless it is NULL, the reads of other
  * caches. */
-txm_status txm_stream_page(const char *path, const char *scene, const txm_render_options *options,
-                           const txm_render_picture *picture, const txm_replay_table *replay, txm_error *err);
+txm_status stm_stream_page(const char *path, const char *scene, const stm_render_options *options,
+                           const stm_render_picture *picture, const stm_replay_table *replay, txm_error *err);
 /* Writes a page with a budget: a verdict, the textures by memory, and the saving of each at half its size. */
-txm_status txm_stream_budget_page(const char *path, const char *scene, const txm_render_options *options,
-                                  const txm_render_budget *budget, txm_error *err);
+txm_status stm_stream_budget_page(const char *path, const char *scene, const stm_render_options *options,
+                                  const stm_render_budget *budget, txm_error *err);
 
 /* Embeds linear colours as a picture in a page. */
-txm_status txm_stream_figure(FILE *out, const float *rgb, uint32_t width, uint32_t height, const char *caption,
+txm_status stm_stream_figure(FILE *out, const float *rgb, uint32_t width, uint32_t height, const char *caption,
                              txm_error *err);
 /* Common to all pages: writes the head, the output of `body` and the end, and publishes the file when it is
  * complete. */
-txm_status txm_stream_write_page(const char *path, const char *scene,
+txm_status stm_stream_write_page(const char *path, const char *scene,
                                  txm_status (*body)(FILE *out, const void *data, txm_error *err), const void *data,
                                  txm_error *err);
 #endif

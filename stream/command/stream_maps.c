@@ -26,18 +26,18 @@ static uint32_t cells_of(uint32_t px, uint32_t tile_px)
 
 /* The longer side is at most `edge` px: a cell becomes a square of several pixels if there are few, and several cells
  * share a pixel if there are many. */
-static txm_stream_map shape_of(const txm_render_part *part, uint32_t edge)
+static stm_stream_map shape_of(const stm_render_part *part, uint32_t edge)
 {
     const uint32_t across = cells_of(part->width, part->tile_px), down = cells_of(part->height, part->tile_px);
     const uint32_t longer = across > down ? across : down;
     const double scale = longer <= edge ? (double)(edge / longer) : (double)edge / longer;
-    return (txm_stream_map){.width = (uint32_t)fmax(1.0, ceil(across * scale)),
+    return (stm_stream_map){.width = (uint32_t)fmax(1.0, ceil(across * scale)),
                             .height = (uint32_t)fmax(1.0, ceil(down * scale)),
                             .scale = scale / part->tile_px};
 }
 
 /* A tile of level l covers 2^l tiles of level 0 in each direction, except for those cut off at the edge. */
-static void paint(txm_stream_map *map, const txm_render_part *part, const txm_render_tile *tile)
+static void paint(stm_stream_map *map, const stm_render_part *part, const stm_render_tile *tile)
 {
     const double px = (double)((uint64_t)part->tile_px << tile->level) * map->scale;
     const uint32_t x0 = (uint32_t)fmin(floor(tile->x * px), map->width - 1.0),
@@ -53,9 +53,9 @@ static void paint(txm_stream_map *map, const txm_render_part *part, const txm_re
 }
 
 /* Tiles are in the order of the parts; `*first` continues from one part to the next. */
-bool txm_stream_map_new(const txm_render_picture *p, size_t part, size_t *first, uint32_t edge, txm_stream_map *map)
+bool stm_stream_map_new(const stm_render_picture *p, size_t part, size_t *first, uint32_t edge, stm_stream_map *map)
 {
-    const txm_render_part *of = &p->parts[part];
+    const stm_render_part *of = &p->parts[part];
     *map = shape_of(of, edge);
     map->finest = of->levels;
     map->heat = stm_calloc((size_t)map->width * map->height, sizeof *map->heat);
@@ -65,7 +65,7 @@ bool txm_stream_map_new(const txm_render_picture *p, size_t part, size_t *first,
         map->heat[i] = -1.0f;
     for (; *first < p->tile_count && p->tiles[*first].image == of->image && p->tiles[*first].part == of->part;
          ++*first) {
-        const txm_render_tile *tile = &p->tiles[*first];
+        const stm_render_tile *tile = &p->tiles[*first];
         map->finest = tile->level < map->finest ? tile->level : map->finest;
         map->tiles++;
         paint(map, of, tile);
@@ -75,7 +75,7 @@ bool txm_stream_map_new(const txm_render_picture *p, size_t part, size_t *first,
 
 /* Lays out all maps in the order of the scene's images, in equal squares. Since black also means unused, a grey frame
  * separates them. */
-txm_status txm_stream_sheet(const txm_render_picture *p, float **rgb, uint32_t *width, uint32_t *height, txm_error *err)
+txm_status stm_stream_sheet(const stm_render_picture *p, float **rgb, uint32_t *width, uint32_t *height, txm_error *err)
 {
     enum { EDGE = 128, CELL = EDGE + 4 };
     const uint32_t columns = (uint32_t)fmax(1.0, ceil(sqrt((double)p->part_count)));
@@ -88,10 +88,10 @@ txm_status txm_stream_sheet(const txm_render_picture *p, float **rgb, uint32_t *
     for (size_t i = 0; i < (size_t)*width * *height * 3; i++)
         (*rgb)[i] = 0.05f;
     for (size_t i = 0, tile = 0; i < p->part_count; i++) {
-        txm_stream_map map;
+        stm_stream_map map;
         float *colors = NULL;
-        if (txm_stream_map_new(p, i, &tile, EDGE, &map))
-            colors = txm_heat_colors(map.heat, (size_t)map.width * map.height, 1.0f);
+        if (stm_stream_map_new(p, i, &tile, EDGE, &map))
+            colors = stm_heat_colors(map.heat, (size_t)map.width * map.height, 1.0f);
         float *to = *rgb + 3 * ((size_t)(i / columns * CELL + 2) * *width + i % columns * CELL + 2);
         for (uint32_t y = 0; colors && y < map.height; y++)
             for (uint32_t k = 0; k < 3 * map.width; k++)
@@ -110,14 +110,14 @@ txm_status txm_stream_sheet(const txm_render_picture *p, float **rgb, uint32_t *
 /* ---- files ---- */
 
 /* Floating-point formats get the values, others sRGB codes. */
-txm_status txm_stream_write_rgb(const char *path, const float *rgb, uint32_t width, uint32_t height, txm_error *err)
+txm_status stm_stream_write_rgb(const char *path, const float *rgb, uint32_t width, uint32_t height, txm_error *err)
 {
     txm_picture picture = {rgb, (size_t)width * 3 * sizeof *rgb, width, height, 3, TXM_TYPE_FLOAT, "Linear"};
     uint8_t *codes = NULL;
     if (!path)
         return TXM_OK;
     if (!stm_path_has_ext(path, "exr") && !stm_path_has_ext(path, "hdr")) {
-        codes = txm_srgb_codes(rgb, (size_t)width * height * 3);
+        codes = stm_srgb_codes(rgb, (size_t)width * height * 3);
         if (!codes)
             return stm_no_memory(err, path);
         picture = (txm_picture){codes, (size_t)width * 3, width, height, 3, TXM_TYPE_U8, "sRGB"};
@@ -132,13 +132,13 @@ txm_status txm_stream_write_rgb(const char *path, const float *rgb, uint32_t wid
 enum { WIDTH = 760, HEIGHT = 260, LEFT = 86, RIGHT = 740, TOP = 34, BOTTOM = 216 };
 
 /* Draws one curve, without titles on its points, of which there may be hundreds. */
-static void draw_curve(FILE *out, const txm_render_picture *p, bool allocated, const char *color, double seconds,
+static void draw_curve(FILE *out, const stm_render_picture *p, bool allocated, const char *color, double seconds,
                        double most)
 {
     fprintf(out, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\"%s points=\"", color,
             allocated ? " stroke-dasharray=\"7 3\"" : "");
     for (size_t i = 0; i < p->moment_count; i++) {
-        const txm_render_moment *m = &p->moments[i];
+        const stm_render_moment *m = &p->moments[i];
         fprintf(out, "%s%.1f,%.1f", i ? " " : "", LEFT + m->seconds / seconds * (RIGHT - LEFT),
                 BOTTOM - (double)(allocated ? m->allocated_bytes : m->tile_bytes) / most * (BOTTOM - TOP));
     }
@@ -147,7 +147,7 @@ static void draw_curve(FILE *out, const txm_render_picture *p, bool allocated, c
 
 /* The plot has the style of that of `txmill replay`, which suits light and dark pages. Draws nothing if there is no
  * cache. */
-void txm_stream_plot_memory(FILE *out, const txm_render_picture *p)
+void stm_stream_plot_memory(FILE *out, const stm_render_picture *p)
 {
     char text[STM_FORMAT_BYTES];
     double most = 1.0, seconds = 1e-9;

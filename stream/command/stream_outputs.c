@@ -23,37 +23,37 @@ typedef struct written_file {
 enum { OUTPUTS = 9 };
 
 /* The list of outputs that are checked, guarded and named. */
-static void list_outputs(const txm_stream_args *a, written_file out[OUTPUTS])
+static void list_outputs(const stm_stream_args *a, written_file out[OUTPUTS])
 {
     const bool o = a->overwrite;
     const written_file all[OUTPUTS] = {
         {{"-o", a->output, TXM_OUTPUT_PICTURE, o},
-         TXM_STREAM_RENDER | TXM_STREAM_PLAY | TXM_STREAM_VIEW,
+         STM_STREAM_RENDER | STM_STREAM_PLAY | STM_STREAM_VIEW,
          "the picture"},
-        {{"--heat-level", a->heat_level, TXM_OUTPUT_PICTURE, o}, TXM_STREAM_RENDER, "the map of levels"},
-        {{"--heat-misses", a->heat_misses, TXM_OUTPUT_PICTURE, o}, TXM_STREAM_RENDER, "the map of misses"},
-        {{"--heat-passes", a->heat_passes, TXM_OUTPUT_PICTURE, o}, TXM_STREAM_RENDER, "the map of passes"},
-        {{"--heat-tiles", a->heat_tiles, TXM_OUTPUT_PICTURE, o}, TXM_STREAM_RENDER, "the maps of tiles"},
-        {{"--strip", a->play.strip, TXM_OUTPUT_PICTURE, o}, TXM_STREAM_PLAY, "the pictures side by side"},
-        {{"--html", a->html, TXM_OUTPUT_PAGE, o}, TXM_STREAM_RENDER | TXM_STREAM_BUDGET | TXM_STREAM_PLAY, "the page"},
-        {{"--trace", a->trace, TXM_OUTPUT_TRACE, o}, TXM_STREAM_RENDER, "the trace"},
-        {{"--tiles", a->tiles, TXM_OUTPUT_TABLE, o}, TXM_STREAM_BUDGET, "the table of tiles"}};
+        {{"--heat-level", a->heat_level, TXM_OUTPUT_PICTURE, o}, STM_STREAM_RENDER, "the map of levels"},
+        {{"--heat-misses", a->heat_misses, TXM_OUTPUT_PICTURE, o}, STM_STREAM_RENDER, "the map of misses"},
+        {{"--heat-passes", a->heat_passes, TXM_OUTPUT_PICTURE, o}, STM_STREAM_RENDER, "the map of passes"},
+        {{"--heat-tiles", a->heat_tiles, TXM_OUTPUT_PICTURE, o}, STM_STREAM_RENDER, "the maps of tiles"},
+        {{"--strip", a->play.strip, TXM_OUTPUT_PICTURE, o}, STM_STREAM_PLAY, "the pictures side by side"},
+        {{"--html", a->html, TXM_OUTPUT_PAGE, o}, STM_STREAM_RENDER | STM_STREAM_BUDGET | STM_STREAM_PLAY, "the page"},
+        {{"--trace", a->trace, TXM_OUTPUT_TRACE, o}, STM_STREAM_RENDER, "the trace"},
+        {{"--tiles", a->tiles, TXM_OUTPUT_TABLE, o}, STM_STREAM_BUDGET, "the table of tiles"}};
     memcpy(out, all, sizeof all);
 }
 
-static txm_status wrong_verb(const written_file *f, txm_stream_verb verb, txm_error *err)
+static txm_status wrong_verb(const written_file *f, stm_stream_verb verb, txm_error *err)
 {
-    if (verb == TXM_STREAM_BUDGET && f->file.kind == TXM_OUTPUT_PICTURE)
+    if (verb == STM_STREAM_BUDGET && f->file.kind == TXM_OUTPUT_PICTURE)
         return stm_fail(err, TXM_STATUS_USAGE, "%s: a budget has no picture; use 'txmill stream %s'", f->file.option,
-                        f->verbs & TXM_STREAM_RENDER ? "render" : "play");
+                        f->verbs & STM_STREAM_RENDER ? "render" : "play");
     return stm_fail(err, TXM_STATUS_USAGE, "%s: use 'txmill stream %s'", f->file.option,
-                    f->verbs & TXM_STREAM_RENDER   ? "render"
-                    : f->verbs & TXM_STREAM_BUDGET ? "budget"
+                    f->verbs & STM_STREAM_RENDER   ? "render"
+                    : f->verbs & STM_STREAM_BUDGET ? "budget"
                                                    : "play");
 }
 
 /* Names are compared as given, because the usual mistake is to give the same one twice. */
-txm_status txm_stream_check_outputs(const txm_stream_args *a, txm_stream_verb verb, txm_error *err)
+txm_status stm_stream_check_outputs(const stm_stream_args *a, stm_stream_verb verb, txm_error *err)
 {
     written_file files[OUTPUTS];
     list_outputs(a, files);
@@ -71,10 +71,10 @@ txm_status txm_stream_check_outputs(const txm_stream_args *a, txm_stream_verb ve
 /* The files that a scene is read from; only its images need a guard. */
 static const char *image_of_scene(const void *scene, size_t index)
 {
-    return txm_render_image_path(scene, index);
+    return stm_render_image_path(scene, index);
 }
 
-txm_status txm_stream_guard_outputs(const txm_stream_args *a, const txm_render_scene *scene, txm_error *err)
+txm_status stm_stream_guard_outputs(const stm_stream_args *a, const stm_render_scene *scene, txm_error *err)
 {
     written_file files[OUTPUTS];
     txm_status status = TXM_OK;
@@ -85,7 +85,7 @@ txm_status txm_stream_guard_outputs(const txm_stream_args *a, const txm_render_s
 }
 
 /* Output on standard output needs no name. */
-void txm_stream_say_written(const txm_stream_args *a)
+void stm_stream_say_written(const stm_stream_args *a)
 {
     written_file files[OUTPUTS];
     list_outputs(a, files);

@@ -36,13 +36,13 @@ static const char style[] =
     "999}}";
 
 /* Linear colours as a picture that browsers can show. The name only selects the format; no such file is written. */
-txm_status txm_stream_figure(FILE *out, const float *rgb, uint32_t width, uint32_t height, const char *caption,
+txm_status stm_stream_figure(FILE *out, const float *rgb, uint32_t width, uint32_t height, const char *caption,
                              txm_error *err)
 {
     size_t count = (size_t)width * height * 3;
     unsigned char *png = NULL;
     size_t png_bytes = 0;
-    uint8_t *codes = txm_srgb_codes(rgb, count);
+    uint8_t *codes = stm_srgb_codes(rgb, count);
     if (!codes)
         return stm_no_memory(err, NULL);
     const txm_picture picture = {codes, (size_t)width * 3, width, height, 3, TXM_TYPE_U8, "sRGB"};
@@ -60,16 +60,16 @@ txm_status txm_stream_figure(FILE *out, const float *rgb, uint32_t width, uint32
 }
 
 /* Each map is scaled to its own largest value, which the caption gives so that pages can be compared. */
-static txm_status write_map(FILE *out, const float *map, const txm_render_picture *p, const char *what, txm_error *err)
+static txm_status write_map(FILE *out, const float *map, const stm_render_picture *p, const char *what, txm_error *err)
 {
     const size_t count = (size_t)p->width * p->height;
-    const float most = txm_heat_most(map, count);
-    float *colors = txm_heat_colors(map, count, most);
+    const float most = stm_heat_most(map, count);
+    float *colors = stm_heat_colors(map, count, most);
     char caption[128];
     if (!colors)
         return stm_no_memory(err, NULL);
     snprintf(caption, sizeof caption, "%s; white is %.3g", what, (double)most);
-    txm_status status = txm_stream_figure(out, colors, p->width, p->height, caption, err);
+    txm_status status = stm_stream_figure(out, colors, p->width, p->height, caption, err);
     free(colors);
     return status;
 }
@@ -85,7 +85,7 @@ static void write_row(FILE *out, const char *name, const char *value)
 }
 
 /* The most important figures: size, time, the share of it spent waiting, and whether the cache read tiles twice. */
-static void write_summary(FILE *out, const txm_render_options *o, const txm_render_picture *p)
+static void write_summary(FILE *out, const stm_render_options *o, const stm_render_picture *p)
 {
     char text[160], a[STM_FORMAT_BYTES], samples[STM_FORMAT_COUNT], bounces[STM_FORMAT_COUNT];
     fputs("<table>\n", out);
@@ -106,7 +106,7 @@ static void write_summary(FILE *out, const txm_render_options *o, const txm_rend
 
 /* Lists all images in the scene's order, because a page can be searched; the text output shows only the largest. Sizes
  * are those of the used tiles and of the whole texture with all levels. */
-static void write_images(FILE *out, const txm_render_picture *p)
+static void write_images(FILE *out, const stm_render_picture *p)
 {
     char used[STM_FORMAT_BYTES], all[STM_FORMAT_BYTES], time[STM_FORMAT_BYTES];
     fputs(
@@ -114,8 +114,8 @@ static void write_images(FILE *out, const txm_render_picture *p)
         "<th>Loads</th><th>Again</th><th>Time in loading</th><th>Failed</th></tr>\n",
         out);
     for (size_t i = 0; i < p->image_count; i++) {
-        const txm_render_image_use *u = &p->images[i];
-        const txm_render_image_cost *c = &p->costs[i];
+        const stm_render_image_use *u = &p->images[i];
+        const stm_render_image_cost *c = &p->costs[i];
         fputs("<tr><td>", out);
         stm_html_text(out, u->path);
         fprintf(out, "</td><td>%u x %u</td><td>%s</td><td>%s</td><td>", u->width, u->height,
@@ -136,18 +136,18 @@ static void write_images(FILE *out, const txm_render_picture *p)
 }
 
 /* Lists the images that were used, in the scene's order. */
-static txm_status write_tiles(FILE *out, const txm_render_picture *p, txm_error *err)
+static txm_status write_tiles(FILE *out, const stm_render_picture *p, txm_error *err)
 {
     txm_status status = TXM_OK;
     fputs("<h2>Tiles of each texture</h2>\n<p>The finest level that was used at each place: white is level 0, dark "
           "blue level 6 and coarser, black none.</p>\n<div class=\"tiles\">\n",
           out);
     for (size_t i = 0, tile = 0; status == TXM_OK && i < p->part_count; i++) {
-        txm_stream_map map;
+        stm_stream_map map;
         char caption[512], tiles[STM_FORMAT_COUNT];
-        if (!txm_stream_map_new(p, i, &tile, MAP_PX, &map))
+        if (!stm_stream_map_new(p, i, &tile, MAP_PX, &map))
             return stm_no_memory(err, NULL);
-        float *colors = map.tiles ? txm_heat_colors(map.heat, (size_t)map.width * map.height, 1.0f) : NULL;
+        float *colors = map.tiles ? stm_heat_colors(map.heat, (size_t)map.width * map.height, 1.0f) : NULL;
         const char *name = stm_path_base(p->images[p->parts[i].image].path);
         int n = snprintf(caption, sizeof caption, "%.300s", name);
         if (p->parts[i].part)
@@ -156,7 +156,7 @@ static txm_status write_tiles(FILE *out, const txm_render_picture *p, txm_error 
                  stm_format_count(map.tiles, "tile", tiles), map.finest);
         if (map.tiles)
             status =
-                colors ? txm_stream_figure(out, colors, map.width, map.height, caption, err) : stm_no_memory(err, NULL);
+                colors ? stm_stream_figure(out, colors, map.width, map.height, caption, err) : stm_no_memory(err, NULL);
         free(colors);
         free(map.heat);
     }
@@ -165,38 +165,38 @@ static txm_status write_tiles(FILE *out, const txm_render_picture *p, txm_error 
 }
 
 /* Writes nothing if there was no cache. */
-static void write_memory(FILE *out, const txm_render_picture *p)
+static void write_memory(FILE *out, const stm_render_picture *p)
 {
     if (!p->moment_count)
         return;
     fputs("<h2>Memory over time</h2>\n<figure>", out);
-    txm_stream_plot_memory(out, p);
+    stm_stream_plot_memory(out, p);
     fputs("<figcaption>Memory of the texture cache during the render</figcaption></figure>\n", out);
 }
 
 /* The reads of caches with other sizes and policies. The plot takes its colours from the page it is embedded in. */
-static void write_replay(FILE *out, const txm_replay_table *replay)
+static void write_replay(FILE *out, const stm_replay_table *replay)
 {
-    char verdict[TXM_REPLAY_VERDICT];
+    char verdict[STM_REPLAY_VERDICT];
     fputs("<h2>Other caches</h2>\n<figure>", out);
-    txm_replay_plot(out, replay, false);
+    stm_replay_plot(out, replay, false);
     fputs("<figcaption>", out);
-    stm_html_text(out, txm_replay_verdict(replay, verdict));
+    stm_html_text(out, stm_replay_verdict(replay, verdict));
     fputs("</figcaption></figure>\n", out);
 }
 
 typedef struct render_page {
-    const txm_render_options *options;
-    const txm_render_picture *picture;
-    const txm_replay_table *replay;
+    const stm_render_options *options;
+    const stm_render_picture *picture;
+    const stm_replay_table *replay;
 } render_page;
 
 /* After a failure writing continues, because the caller discards the text and the code stays simple. */
 static txm_status write_render(FILE *out, const void *data, txm_error *err)
 {
     const render_page *page = data;
-    const txm_render_picture *p = page->picture;
-    txm_status status = txm_stream_figure(out, p->rgb, p->width, p->height, "The picture", err);
+    const stm_render_picture *p = page->picture;
+    txm_status status = stm_stream_figure(out, p->rgb, p->width, p->height, "The picture", err);
     write_summary(out, page->options, p);
     fputs("<h2>Maps</h2>\n<div class=\"maps\">\n", out);
     if (status == TXM_OK)
@@ -215,17 +215,17 @@ static txm_status write_render(FILE *out, const void *data, txm_error *err)
     return status;
 }
 
-txm_status txm_stream_page(const char *path, const char *scene, const txm_render_options *options,
-                           const txm_render_picture *picture, const txm_replay_table *replay, txm_error *err)
+txm_status stm_stream_page(const char *path, const char *scene, const stm_render_options *options,
+                           const stm_render_picture *picture, const stm_replay_table *replay, txm_error *err)
 {
     const render_page page = {options, picture, replay};
-    return txm_stream_write_page(path, scene, write_render, &page, err);
+    return stm_stream_write_page(path, scene, write_render, &page, err);
 }
 
 /* ---- what pages share ---- */
 
 /* The file appears when it is complete. */
-txm_status txm_stream_write_page(const char *path, const char *scene,
+txm_status stm_stream_write_page(const char *path, const char *scene,
                                  txm_status (*body)(FILE *out, const void *data, txm_error *err), const void *data,
                                  txm_error *err)
 {

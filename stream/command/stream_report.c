@@ -19,7 +19,7 @@
 
 /* ---- heat ---- */
 
-float txm_heat_most(const float *map, size_t count)
+float stm_heat_most(const float *map, size_t count)
 {
     float most = 0.0f;
     for (size_t i = 0; i < count; i++)
@@ -29,7 +29,7 @@ float txm_heat_most(const float *map, size_t count)
 
 /* Linear RGB, interpolated between five stops of increasing brightness, so that the order is visible in a greyscale
  * print. Negative values mark cells without data and stay black. */
-float *txm_heat_colors(const float *map, size_t count, float most)
+float *stm_heat_colors(const float *map, size_t count, float most)
 {
     /* Colours from dark blue over red and yellow to white. */
     static const float stops[5][3] = {
@@ -45,7 +45,7 @@ float *txm_heat_colors(const float *map, size_t count, float most)
 }
 
 /* The curve of IEC 61966-2-1, rounded to the nearest code. NaN becomes white, because fminf returns the number. */
-uint8_t *txm_srgb_codes(const float *linear, size_t count)
+uint8_t *stm_srgb_codes(const float *linear, size_t count)
 {
     uint8_t *codes = stm_calloc(count, 1);
     for (size_t i = 0; codes && i < count; i++) {
@@ -68,7 +68,7 @@ enum { SHOWN_IMAGES = 20 };
 
 /* Selects the images that take the most memory, in descending order; returns their number. Uses insertion into a short
  * list, since a scene may have thousands of images; equal ones keep the scene's order. */
-static size_t largest(const txm_render_image_use *uses, size_t count, const txm_render_image_use *order[SHOWN_IMAGES])
+static size_t largest(const stm_render_image_use *uses, size_t count, const stm_render_image_use *order[SHOWN_IMAGES])
 {
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
@@ -83,10 +83,10 @@ static size_t largest(const txm_render_image_use *uses, size_t count, const txm_
 }
 
 /* The column has room for the three finest levels that are used; a long name is cut at its beginning. */
-static void print_images(const txm_render_image_use *uses, size_t count)
+static void print_images(const stm_render_image_use *uses, size_t count)
 {
     char used[STM_FORMAT_BYTES], all[STM_FORMAT_BYTES];
-    const txm_render_image_use *order[SHOWN_IMAGES];
+    const stm_render_image_use *order[SHOWN_IMAGES];
     size_t shown = largest(uses, count, order);
     if (!shown)
         return;
@@ -108,11 +108,11 @@ static void print_images(const txm_render_image_use *uses, size_t count)
         printf("... and %zu more; --json lists all\n", count - shown);
 }
 
-void txm_stream_print_devices(const txm_render_device *devices, size_t count, int column)
+void stm_stream_print_devices(const stm_render_device *devices, size_t count, int column)
 {
     char bytes[STM_FORMAT_BYTES], table[STM_FORMAT_BYTES], tiles[STM_FORMAT_COUNT], seconds[STM_FORMAT_BYTES];
     for (size_t i = 0; i < count; i++) {
-        const txm_render_device *d = &devices[i];
+        const stm_render_device *d = &devices[i];
         const txm_device_stats *s = &d->stats;
         printf("%-*s%s: %.1f million lookups in %llu launches, at most %u until complete%s\n", column, "device",
                d->name, 1e-6 * (double)s->lookups, (unsigned long long)s->launches, s->longest,
@@ -125,7 +125,7 @@ void txm_stream_print_devices(const txm_render_device *devices, size_t count, in
 
 /* Lines that do not apply to an engine are left out: only a wave is relaunched, and the reference has no cache to
  * fill. */
-void txm_stream_print_picture(const char *scene, const txm_render_options *o, const txm_render_picture *p)
+void stm_stream_print_picture(const char *scene, const stm_render_options *o, const stm_render_picture *p)
 {
     char a[STM_FORMAT_BYTES], b[STM_FORMAT_BYTES], samples[STM_FORMAT_COUNT], bounces[STM_FORMAT_COUNT];
     char tiles[STM_FORMAT_COUNT];
@@ -136,22 +136,22 @@ void txm_stream_print_picture(const char *scene, const txm_render_options *o, co
     }
     stm_print_safe(scene);
     printf(": %u x %u px, %s, %s, %s\n", p->width, p->height, stm_format_count(o->samples, "sample", samples),
-           stm_format_count(o->bounces, "bounce", bounces), txm_render_engine_name((txm_render_engine)o->engine));
+           stm_format_count(o->bounces, "bounce", bounces), stm_render_engine_name((stm_render_engine)o->engine));
     printf("time       %s; loading tiles %.1f %%\n", stm_format_seconds(p->counts.seconds, a),
            100.0 * p->counts.load_seconds / fmax(p->counts.seconds, 1e-9));
     printf("rays       %.1f million, %.2f million per second\n", 1e-6 * (double)p->counts.rays,
            1e-6 * (double)p->counts.rays / fmax(p->counts.seconds, 1e-9));
     printf("textures   %s of %s used (%.2f %%)\n", stm_format_bytes(used, a), stm_format_bytes(all, b),
            percent(used, all));
-    if (o->engine == TXM_RENDER_ENGINE_WAVE)
+    if (o->engine == STM_RENDER_ENGINE_WAVE)
         printf("relaunched %llu of %llu steps (%.2f %%), at most %u pass%s\n", (unsigned long long)p->counts.relaunches,
                (unsigned long long)p->counts.steps, percent(p->counts.relaunches, p->counts.steps), p->counts.longest,
                p->counts.longest == 1 ? "" : "es");
-    if (o->engine != TXM_RENDER_ENGINE_REFERENCE)
+    if (o->engine != STM_RENDER_ENGINE_REFERENCE)
         printf("memory     peak %s in tiles, %s with everything; %s loaded, %llu of them again\n",
                stm_format_bytes(p->cache.tile_bytes_peak, a), stm_format_bytes(p->cache.allocated_bytes_peak, b),
                stm_format_count(p->cache.tiles_loaded, "tile", tiles), (unsigned long long)p->cache.tiles_reloaded);
-    txm_stream_print_devices(p->devices, p->device_count, 11);
+    stm_stream_print_devices(p->devices, p->device_count, 11);
     if (p->cache.tiles_failed)
         printf("failed     %s magenta, because they could not be read\n",
                stm_format_are(p->cache.tiles_failed, "tile", tiles));
@@ -159,7 +159,7 @@ void txm_stream_print_picture(const char *scene, const txm_render_options *o, co
 }
 
 /* It is printed first, so that readers see what the figures below do not include. */
-static void print_sureness(const txm_render_budget *b)
+static void print_sureness(const stm_render_budget *b)
 {
     char bytes[STM_FORMAT_BYTES], tiles[STM_FORMAT_COUNT];
     printf("found          %s", stm_format_count(b->tile_count, "tile", tiles));
@@ -176,7 +176,7 @@ static void print_sureness(const txm_render_budget *b)
 
 /* The first two lines have the result; the tables show the savings of a smaller render tile or a lower resolution. "At
  * once" is the memory needed at the same time, "loaded" the total that is read, including repeated reads. */
-void txm_stream_print_budget(const char *scene, const txm_render_budget *b)
+void stm_stream_print_budget(const char *scene, const stm_render_budget *b)
 {
     char peak[STM_FORMAT_BYTES], loaded[STM_FORMAT_BYTES], text[STM_FORMAT_BYTES], tiles[STM_FORMAT_COUNT];
     stm_print_safe(scene);
@@ -192,7 +192,7 @@ void txm_stream_print_budget(const char *scene, const txm_render_budget *b)
                stm_format_bytes(b->map_extra_bytes, text), stm_format_count(b->map_tiles, "tile", tiles),
                b->map_columns, b->map_rows);
     puts("\nrender tile     at once    loaded");
-    for (uint32_t i = 0; i < TXM_BUDGET_TILES; i++) {
+    for (uint32_t i = 0; i < STM_BUDGET_TILES; i++) {
         if (b->tile_px[i])
             printf("%8u px  ", b->tile_px[i]);
         else
@@ -200,7 +200,7 @@ void txm_stream_print_budget(const char *scene, const txm_render_budget *b)
         printf("%9s %9s\n", stm_format_bytes(b->tile_peak[i], peak), stm_format_bytes(b->tile_loaded[i], loaded));
     }
     puts("\nresolution      at once      used");
-    for (uint32_t i = 0; i < TXM_BUDGET_RESOLUTIONS; i++)
+    for (uint32_t i = 0; i < STM_BUDGET_RESOLUTIONS; i++)
         printf("%8.4g %%   %9s %9s\n", 100.0 * (double)b->resolution[i], stm_format_bytes(b->resolution_peak[i], peak),
                stm_format_bytes(b->resolution_bytes[i], loaded));
     print_images(b->images, b->image_count);
@@ -220,7 +220,7 @@ static bool put_name(stm_bytes *text, const char *name)
 
 /* Tab-separated with one line that begins with #, for cut and awk. Images are named without their folders; only UDIM
  * sets have parts other than 0. */
-txm_status txm_stream_tiles(const char *path, const txm_render_budget *b, txm_error *err)
+txm_status stm_stream_tiles(const char *path, const stm_render_budget *b, txm_error *err)
 {
     stm_bytes text = {0};
     bool ok = stm_bytes_puts(&text, "# image\tpart\tlevel\tcolumn\trow, from the top\n");
@@ -236,18 +236,18 @@ txm_status txm_stream_tiles(const char *path, const txm_render_budget *b, txm_er
 /* ---- JSON ---- */
 
 /* Tiles are in the order of the images; *at continues from one to the next. */
-static void json_touched(cJSON *image, size_t index, const txm_render_tile *tiles, size_t count, size_t *at)
+static void json_touched(cJSON *image, size_t index, const stm_render_tile *tiles, size_t count, size_t *at)
 {
     cJSON *list = stm_json_array(image, "touched");
     for (; *at < count && tiles[*at].image == index; ++*at) {
-        const txm_render_tile *t = &tiles[*at];
+        const stm_render_tile *t = &tiles[*at];
         const int tile[4] = {(int)t->part, (int)t->level, (int)t->x, (int)t->y};
         stm_json_append_ints(list, tile, 4);
     }
 }
 
 /* The first failure is null if there was none. */
-static void json_cost(cJSON *image, const txm_render_image_cost *c)
+static void json_cost(cJSON *image, const stm_render_image_cost *c)
 {
     stm_json_uint(image, "loads", c->loads);
     stm_json_uint(image, "reloads", c->reloads);
@@ -259,11 +259,11 @@ static void json_cost(cJSON *image, const txm_render_image_cost *c)
 }
 
 /* Memory over time. */
-static void json_moments(cJSON *object, const txm_render_picture *p)
+static void json_moments(cJSON *object, const stm_render_picture *p)
 {
     cJSON *list = stm_json_array(object, "memory");
     for (size_t i = 0; i < p->moment_count; i++) {
-        const txm_render_moment *m = &p->moments[i];
+        const stm_render_moment *m = &p->moments[i];
         cJSON *moment = stm_json_append(list);
         stm_json_number(moment, "seconds", m->seconds, 6);
         stm_json_uint(moment, "samples", m->samples);
@@ -274,8 +274,8 @@ static void json_moments(cJSON *object, const txm_render_picture *p)
 }
 
 /* Levels are listed from the finest, so a level's index is its number. */
-static void json_images(cJSON *object, const txm_render_image_use *uses, const txm_render_image_cost *costs,
-                        size_t count, const txm_render_tile *tiles, size_t tile_count)
+static void json_images(cJSON *object, const stm_render_image_use *uses, const stm_render_image_cost *costs,
+                        size_t count, const stm_render_tile *tiles, size_t tile_count)
 {
     cJSON *images = stm_json_array(object, "images");
     size_t tile = 0;
@@ -301,7 +301,7 @@ static void json_images(cJSON *object, const txm_render_image_use *uses, const t
 /* Fields common to renders and budgets, which share a schema; `action` distinguishes them. */
 static cJSON *new_object(const char *action, const char *scene, uint32_t width, uint32_t height, uint32_t samples)
 {
-    cJSON *o = stm_json_new("txmill.stream", TXM_STREAM_SCHEMA_VERSION);
+    cJSON *o = stm_json_new("txmill.stream", STM_STREAM_SCHEMA_VERSION);
     stm_json_text(o, "action", action);
     stm_json_text(o, "scene", scene);
     stm_json_uint(o, "width", width);
@@ -311,11 +311,11 @@ static cJSON *new_object(const char *action, const char *scene, uint32_t width, 
     return o;
 }
 
-void txm_stream_json_devices(cJSON *o, const txm_render_device *devices, size_t count)
+void stm_stream_json_devices(cJSON *o, const stm_render_device *devices, size_t count)
 {
     cJSON *list = cJSON_AddArrayToObject(o, "devices");
     for (size_t i = 0; list && i < count; i++) {
-        const txm_render_device *d = &devices[i];
+        const stm_render_device *d = &devices[i];
         const txm_device_stats *s = &d->stats;
         const struct {
             const char *name;
@@ -352,7 +352,7 @@ void txm_stream_json_devices(cJSON *o, const txm_render_device *devices, size_t 
 }
 
 /* The three figures before the cache's own are for scripts that need no more. */
-void txm_stream_json_picture(const char *scene, const txm_render_options *options, const txm_render_picture *p)
+void stm_stream_json_picture(const char *scene, const stm_render_options *options, const stm_render_picture *p)
 {
     const struct {
         const char *name;
@@ -362,8 +362,8 @@ void txm_stream_json_picture(const char *scene, const txm_render_options *option
                   {"longest", p->counts.longest}};
     cJSON *o = new_object("render", scene, p->width, p->height, options->samples);
     stm_json_uint(o, "bounces", options->bounces);
-    stm_json_text(o, "engine", txm_render_engine_name((txm_render_engine)options->engine));
-    stm_json_text(o, "differentials", txm_render_differentials_name((txm_render_differentials)options->differentials));
+    stm_json_text(o, "engine", stm_render_engine_name((stm_render_engine)options->engine));
+    stm_json_text(o, "differentials", stm_render_differentials_name((stm_render_differentials)options->differentials));
     cJSON *c = stm_json_object(o, "counts");
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         stm_json_uint(c, counts[i].name, counts[i].value);
@@ -373,9 +373,9 @@ void txm_stream_json_picture(const char *scene, const txm_render_options *option
     stm_json_uint(o, "tiles_loaded", p->cache.tiles_loaded);
     stm_json_uint(o, "tiles_reloaded", p->cache.tiles_reloaded);
     stm_json_uint(o, "peak_bytes", p->cache.tile_bytes_peak);
-    txm_stream_json_devices(o, p->devices, p->device_count);
-    if (options->engine != TXM_RENDER_ENGINE_REFERENCE)
-        txm_stream_json_cache(o, options->cache, p);
+    stm_stream_json_devices(o, p->devices, p->device_count);
+    if (options->engine != STM_RENDER_ENGINE_REFERENCE)
+        stm_stream_json_cache(o, options->cache, p);
     else
         stm_json_text(o, "cache", NULL);
     json_moments(o, p);
@@ -384,20 +384,20 @@ void txm_stream_json_picture(const char *scene, const txm_render_options *option
 }
 
 /* The use of each image at the resolutions of the budget, in their order. */
-static void json_image_resolutions(cJSON *images, const txm_render_budget *b)
+static void json_image_resolutions(cJSON *images, const stm_render_budget *b)
 {
     for (size_t i = 0; i < b->image_count; i++) {
         cJSON *list = stm_json_array(cJSON_GetArrayItem(images, (int)i), "resolutions");
-        for (uint32_t r = 0; r < TXM_BUDGET_RESOLUTIONS; r++) {
+        for (uint32_t r = 0; r < STM_BUDGET_RESOLUTIONS; r++) {
             cJSON *one = stm_json_append(list);
             stm_json_number(one, "resolution", (double)b->resolution[r], 6);
-            stm_json_uint(one, "used_bytes", b->image_resolution[i * TXM_BUDGET_RESOLUTIONS + r]);
+            stm_json_uint(one, "used_bytes", b->image_resolution[i * STM_BUDGET_RESOLUTIONS + r]);
         }
     }
 }
 
 /* The tiles that Cycles loads to importance-sample the image of a world; null if it makes no map. */
-static void json_map(cJSON *object, const txm_render_budget *b)
+static void json_map(cJSON *object, const stm_render_budget *b)
 {
     if (!b->map_columns) {
         stm_json_text(object, "world_map", NULL);
@@ -412,7 +412,7 @@ static void json_map(cJSON *object, const txm_render_budget *b)
 }
 
 /* A render tile of 0 px means that the whole picture is rendered at once. */
-void txm_stream_json_budget(const char *scene, const txm_render_budget *b)
+void stm_stream_json_budget(const char *scene, const stm_render_budget *b)
 {
     cJSON *o = new_object("budget", scene, b->width, b->height, b->samples);
     stm_json_uint(o, "all_bytes", b->all_bytes);
@@ -427,14 +427,14 @@ void txm_stream_json_budget(const char *scene, const txm_render_budget *b)
     stm_json_uint(o, "missing_tiles", b->missing_tiles);
     stm_json_uint(o, "missing_bytes", b->missing_bytes);
     cJSON *tiles = stm_json_array(o, "render_tiles");
-    for (uint32_t i = 0; i < TXM_BUDGET_TILES; i++) {
+    for (uint32_t i = 0; i < STM_BUDGET_TILES; i++) {
         cJSON *t = stm_json_append(tiles);
         stm_json_uint(t, "px", b->tile_px[i]);
         stm_json_uint(t, "peak_bytes", b->tile_peak[i]);
         stm_json_uint(t, "loaded_bytes", b->tile_loaded[i]);
     }
     cJSON *resolutions = stm_json_array(o, "resolutions");
-    for (uint32_t i = 0; i < TXM_BUDGET_RESOLUTIONS; i++) {
+    for (uint32_t i = 0; i < STM_BUDGET_RESOLUTIONS; i++) {
         cJSON *r = stm_json_append(resolutions);
         stm_json_number(r, "resolution", (double)b->resolution[i], 6);
         stm_json_uint(r, "peak_bytes", b->resolution_peak[i]);

@@ -28,8 +28,8 @@ static txm_status examine_scene(const char *path, bool *exists, bool *is_folder,
 /* A folder of that name takes precedence over a built-in scene. */
 static bool is_builtin(const char *name)
 {
-    for (size_t i = 0; txm_render_builtin_name(i); i++)
-        if (strcmp(txm_render_builtin_name(i), name) == 0)
+    for (size_t i = 0; stm_render_builtin_name(i); i++)
+        if (strcmp(stm_render_builtin_name(i), name) == 0)
             return true;
     return false;
 }
@@ -40,8 +40,8 @@ static txm_status input_check(const txm_input *input, txm_error *err)
 }
 
 /* Rules of the images' projects choose how they are looked up, as in make; `first` has the first input of each. */
-static txm_status apply_rules(const txm_stream_args *a, txm_inputs *inputs, const size_t *first,
-                              txm_render_scene *scene, txm_error *err)
+static txm_status apply_rules(const stm_stream_args *a, txm_inputs *inputs, const size_t *first,
+                              stm_render_scene *scene, txm_error *err)
 {
     txm_status status = TXM_OK;
     for (size_t i = 0; status == TXM_OK && i < scene->image_count; i++) {
@@ -66,7 +66,7 @@ static void say_empty(void *user, const char *message)
 }
 
 /* The files that the operands name; those in folders too. */
-static txm_status collect(const txm_stream_args *a, const stm_operands *given, txm_inputs **out, txm_error *err)
+static txm_status collect(const stm_stream_args *a, const stm_operands *given, txm_inputs **out, txm_error *err)
 {
     txm_inputs_options how;
     struct stat st;
@@ -91,8 +91,8 @@ static txm_status collect(const txm_stream_args *a, const stm_operands *given, t
 }
 
 /* A scene with the images of the operands; a UDIM set counts as one image, named by its pattern. */
-static txm_status open_builtin(const txm_stream_args *a, const char *name, const stm_operands *given,
-                               txm_render_scene **scene, txm_error *err)
+static txm_status open_builtin(const stm_stream_args *a, const char *name, const stm_operands *given,
+                               stm_render_scene **scene, txm_error *err)
 {
     txm_inputs *inputs = NULL;
     txm_status status = collect(a, given, &inputs, err);
@@ -112,7 +112,7 @@ static txm_status open_builtin(const txm_stream_args *a, const char *name, const
         }
     }
     if (status == TXM_OK)
-        status = txm_render_scene_builtin(name, images, count, (float)a->frame, scene, err);
+        status = stm_render_scene_builtin(name, images, count, (float)a->frame, scene, err);
     if (status == TXM_OK && count && a->settings.rules)
         status = apply_rules(a, inputs, first, *scene, err);
     free(first);
@@ -134,7 +134,7 @@ static txm_status no_scene(const char *name, bool exists, txm_error *err)
                         "Blender extension's Export Scene writes one",
                         name, noun);
     }
-    for (size_t i = 0; (one = txm_render_builtin_name(i)); i++)
+    for (size_t i = 0; (one = stm_render_builtin_name(i)); i++)
         if (stm_spelling_close(name, one, &distance) && (!near || distance < least)) {
             near = one;
             least = distance;
@@ -146,7 +146,7 @@ static txm_status no_scene(const char *name, bool exists, txm_error *err)
 }
 
 /* Images on the command line are for built-in scenes; the scene in a folder names its own. */
-txm_status txm_stream_open_scene(const txm_stream_args *a, const stm_operands *operands, txm_render_scene **scene,
+txm_status stm_stream_open_scene(const stm_stream_args *a, const stm_operands *operands, stm_render_scene **scene,
                                  txm_error *err)
 {
     const char *name = operands->items[1];
@@ -162,5 +162,5 @@ txm_status txm_stream_open_scene(const txm_stream_args *a, const stm_operands *o
                         images.items[0]);
     if (!is_folder)
         return no_scene(name, exists, err);
-    return txm_render_scene_open(name, a->settings.maps, a->settings.map_count, scene, err);
+    return stm_render_scene_open(name, a->settings.maps, a->settings.map_count, scene, err);
 }

@@ -31,15 +31,15 @@ static const double message_seconds = 4.0; /* seconds for which the overlay show
 enum { ENOUGH = 4096 /* frames at rest after which the picture no longer changes visibly */, SHOT_NAMES = 10000 };
 
 typedef struct view_loop {
-    const txm_frames_options *options;
+    const stm_frames_options *options;
     uint32_t frames_wanted; /* 0: until the window is closed */
-    txm_screen screen;
-    txm_view_worker *worker;
-    txm_flight flight;
-    txm_pace pace[2]; /* pace with all light, and with direct light */
-    txm_view_request request;
-    txm_view_result last;
-    txm_view_overlay overlay;
+    stm_screen screen;
+    stm_view_worker *worker;
+    stm_flight flight;
+    stm_pace pace[2]; /* pace with all light, and with direct light */
+    stm_view_request request;
+    stm_view_result last;
+    stm_view_overlay overlay;
     bool is_open, is_closed, is_dirty, is_paused, is_hidden, moves;
     bool full; /* the job in progress renders all pixels */
     uint32_t width, height;
@@ -52,7 +52,7 @@ typedef struct view_loop {
 
 static void say_in_window(view_loop *v, const char *text)
 {
-    snprintf(v->overlay.message, sizeof v->overlay.message, "%.*s", TXM_VIEW_LINE - 1, text);
+    snprintf(v->overlay.message, sizeof v->overlay.message, "%.*s", STM_VIEW_LINE - 1, text);
     v->overlay.message_until = v->now + message_seconds;
     v->is_dirty = true;
 }
@@ -88,9 +88,9 @@ static void ask_for_shot(view_loop *v)
 
 static void press_key(view_loop *v, int32_t key)
 {
-    txm_view_request *w = &v->request;
+    stm_view_request *w = &v->request;
     switch (key) {
-    case TXM_KEY_ESCAPE:
+    case STM_KEY_ESCAPE:
         v->is_closed = true;
         break;
     case '-':
@@ -105,13 +105,13 @@ static void press_key(view_loop *v, int32_t key)
         next_policy(v);
         break;
     case 'm':
-        w->show = w->show == TXM_FRAMES_SHOW_MISSING ? TXM_FRAMES_SHOW_PICTURE : TXM_FRAMES_SHOW_MISSING;
+        w->show = w->show == STM_FRAMES_SHOW_MISSING ? STM_FRAMES_SHOW_PICTURE : STM_FRAMES_SHOW_MISSING;
         break;
     case 'l':
-        w->show = w->show == TXM_FRAMES_SHOW_LEVELS ? TXM_FRAMES_SHOW_PICTURE : TXM_FRAMES_SHOW_LEVELS;
+        w->show = w->show == STM_FRAMES_SHOW_LEVELS ? STM_FRAMES_SHOW_PICTURE : STM_FRAMES_SHOW_LEVELS;
         break;
     case 't':
-        w->textures = w->textures == TXM_FRAMES_UNTEXTURED ? TXM_FRAMES_STREAMED : w->textures + 1;
+        w->textures = w->textures == STM_FRAMES_UNTEXTURED ? STM_FRAMES_STREAMED : w->textures + 1;
         break;
     case ' ':
         v->is_paused = !v->is_paused;
@@ -119,10 +119,10 @@ static void press_key(view_loop *v, int32_t key)
     case 'h':
         v->overlay.is_hidden = !v->overlay.is_hidden;
         break;
-    case TXM_KEY_F1:
+    case STM_KEY_F1:
         v->overlay.with_keys = !v->overlay.with_keys;
         break;
-    case TXM_KEY_F12:
+    case STM_KEY_F12:
         ask_for_shot(v);
         break;
     default:
@@ -131,28 +131,28 @@ static void press_key(view_loop *v, int32_t key)
     v->is_dirty = true;
 }
 
-static void take_event(view_loop *v, const txm_window_event *event)
+static void take_event(view_loop *v, const stm_window_event *event)
 {
-    if (v->is_open && txm_flight_take(&v->flight, event, v->width))
+    if (v->is_open && stm_flight_take(&v->flight, event, v->width))
         return;
     switch (event->kind) {
-    case TXM_WINDOW_CLOSE:
+    case STM_WINDOW_CLOSE:
         v->is_closed = true;
         break;
-    case TXM_WINDOW_RESIZED:
+    case STM_WINDOW_RESIZED:
         v->width = (uint32_t)event->x;
         v->height = (uint32_t)event->y;
         v->is_dirty = true;
         break;
-    case TXM_WINDOW_KEY_DOWN:
-        if (v->is_open || event->key == TXM_KEY_ESCAPE)
+    case STM_WINDOW_KEY_DOWN:
+        if (v->is_open || event->key == STM_KEY_ESCAPE)
             press_key(v, event->key);
         break;
-    case TXM_WINDOW_HIDDEN:
+    case STM_WINDOW_HIDDEN:
         v->is_hidden = true;
         break;
-    case TXM_WINDOW_SHOWN:
-    case TXM_WINDOW_EXPOSED:
+    case STM_WINDOW_SHOWN:
+    case STM_WINDOW_EXPOSED:
         v->is_hidden = false;
         v->is_dirty = true;
         break;
@@ -169,29 +169,29 @@ static void fly_on(view_loop *v)
 {
     const double seconds = v->now - v->stepped;
     v->stepped = v->now;
-    if (txm_flight_step(&v->flight, seconds < longest_step ? seconds : longest_step))
+    if (stm_flight_step(&v->flight, seconds < longest_step ? seconds : longest_step))
         v->moved = v->now;
     const bool moved = v->moves;
     v->moves = v->now - v->moved < rest_seconds;
     if (!v->moves)
         v->request.direct = false;
     else if (!moved)
-        v->request.direct = !txm_pace_fits(&v->pace[0], frame_ms, v->width, v->height);
+        v->request.direct = !stm_pace_fits(&v->pace[0], frame_ms, v->width, v->height);
     if (v->moves) {
-        txm_pace_size(&v->pace[v->request.direct], frame_ms, v->width, v->height, &v->request.width,
+        stm_pace_size(&v->pace[v->request.direct], frame_ms, v->width, v->height, &v->request.width,
                       &v->request.height);
     } else {
         v->request.width = v->width;
         v->request.height = v->height;
     }
-    v->request.camera = txm_flight_camera(&v->flight, v->width, v->height);
+    v->request.camera = stm_flight_camera(&v->flight, v->width, v->height);
 }
 
 /* Whether no frame has to be rendered: the window is hidden, the view is paused, or nothing was changed and the picture
  * has accumulated long enough. */
 static bool is_idle(const view_loop *v)
 {
-    const txm_view_request *has = &v->last.request;
+    const stm_view_request *has = &v->last.request;
     const bool same = memcmp(&has->camera, &v->request.camera, sizeof has->camera) == 0 &&
                       has->width == v->request.width && has->height == v->request.height &&
                       has->budget == v->request.budget && has->show == v->request.show &&
@@ -209,11 +209,11 @@ static void begin_frame(view_loop *v)
         return;
     v->wants_shot = false;
     v->full = !v->moves;
-    txm_view_worker_start(v->worker, &v->request);
+    stm_view_worker_start(v->worker, &v->request);
 }
 
 /* Handles results that only matter if they changed since the previous job. */
-static void note_result(view_loop *v, const txm_view_result *r)
+static void note_result(view_loop *v, const stm_view_result *r)
 {
     char text[sizeof v->overlay.message];
     if (r->setting) {
@@ -234,18 +234,18 @@ static void note_result(view_loop *v, const txm_view_result *r)
 }
 
 /* The scene is open: the camera becomes the scene's, and the overlay gets figures. */
-static void begin_flight(view_loop *v, const txm_view_result *r)
+static void begin_flight(view_loop *v, const stm_view_result *r)
 {
-    const txm_frames *frames = txm_view_worker_frames(v->worker);
+    const stm_frames *frames = stm_view_worker_frames(v->worker);
     v->is_open = true;
     v->last = *r;
     v->request = r->request;
     v->stepped = v->now;
-    txm_flight_begin(&v->flight, &r->request.camera, txm_frames_distance(frames, false));
+    stm_flight_begin(&v->flight, &r->request.camera, stm_frames_distance(frames, false));
 }
 
 /* A frame that was cancelled because the camera moved is not a failure. */
-static txm_status take_result(view_loop *v, const txm_view_result *r, txm_error *err)
+static txm_status take_result(view_loop *v, const stm_view_result *r, txm_error *err)
 {
     if (!v->is_open) {
         if (r->status == TXM_OK)
@@ -261,8 +261,8 @@ static txm_status take_result(view_loop *v, const txm_view_result *r, txm_error 
     v->last = *r;
     if (!is_new)
         return TXM_OK;
-    txm_pace_note(&v->pace[r->request.direct], (uint64_t)r->width * r->height, r->ms);
-    txm_view_overlay_note(&v->overlay, v->now - v->shown);
+    stm_pace_note(&v->pace[r->request.direct], (uint64_t)r->width * r->height, r->ms);
+    stm_view_overlay_note(&v->overlay, v->now - v->shown);
     v->shown = v->now;
     v->is_dirty = true;
     if (v->frames_wanted && r->frame.number + 1 >= v->frames_wanted)
@@ -272,15 +272,15 @@ static txm_status take_result(view_loop *v, const txm_view_result *r, txm_error 
 
 static txm_status show(view_loop *v, txm_error *err)
 {
-    txm_view_lines lines;
+    stm_view_lines lines;
     if (v->overlay.message_until > 0.0 && v->now > v->overlay.message_until) {
         v->overlay.message_until = 0.0;
         v->is_dirty = true;
     }
     if (!v->is_dirty || v->is_hidden)
         return TXM_OK;
-    txm_view_overlay_write(&v->overlay, v->is_open ? &v->last : NULL, v->flight.speed, v->is_paused, &lines);
-    const txm_window_image image = {.rgba = v->last.rgba,
+    stm_view_overlay_write(&v->overlay, v->is_open ? &v->last : NULL, v->flight.speed, v->is_paused, &lines);
+    const stm_window_image image = {.rgba = v->last.rgba,
                                     .width = v->last.width,
                                     .height = v->last.height,
                                     .lines = lines.text,
@@ -294,7 +294,7 @@ static txm_status show(view_loop *v, txm_error *err)
 
 /* ---- a run ---- */
 
-txm_status txm_stream_view_check(const txm_play_args *a, txm_error *err)
+txm_status stm_stream_view_check(const stm_play_args *a, txm_error *err)
 {
     const struct {
         bool given;
@@ -313,11 +313,11 @@ txm_status txm_stream_view_check(const txm_play_args *a, txm_error *err)
 }
 
 /* A size that fits any screen, in the scene's proportions, unless a size was given. */
-static void choose_window_size(view_loop *v, const txm_render_scene *scene)
+static void choose_window_size(view_loop *v, const stm_render_scene *scene)
 {
     const double most_width = 1280.0, most_height = 720.0;
-    txm_render_scene_info info;
-    txm_render_scene_describe(scene, &info);
+    stm_render_scene_info info;
+    stm_render_scene_describe(scene, &info);
     v->width = v->options->render.width ? v->options->render.width : info.width;
     v->height = v->options->render.height ? v->options->render.height : info.height;
     if (v->options->render.width)
@@ -333,22 +333,22 @@ static void choose_window_size(view_loop *v, const txm_render_scene *scene)
 static txm_status run_round(view_loop *v, txm_error *err)
 {
     enum { EVENTS_MS = 5, IDLE_MS = 20 };
-    txm_window_event event;
-    txm_view_result result;
+    stm_window_event event;
+    stm_view_result result;
     txm_status status = TXM_OK;
     v->now = stm_clock_seconds();
     while (v->screen.call->next_event(v->screen.data, &event))
         take_event(v, &event);
-    const bool is_busy = txm_view_worker_busy(v->worker);
+    const bool is_busy = stm_view_worker_busy(v->worker);
     if (is_busy && v->is_open && v->full && (v->flight.held || v->flight.turned))
-        txm_view_worker_stop(v->worker);
+        stm_view_worker_stop(v->worker);
     if (v->is_closed || stm_signal_caught())
         return TXM_OK;
     if (!is_busy)
         begin_frame(v);
     status = show(v, err);
     if (status == TXM_OK &&
-        txm_view_worker_take(v->worker, txm_view_worker_busy(v->worker) ? EVENTS_MS : IDLE_MS, &result)) {
+        stm_view_worker_take(v->worker, stm_view_worker_busy(v->worker) ? EVENTS_MS : IDLE_MS, &result)) {
         v->now = stm_clock_seconds();
         status = take_result(v, &result, err);
     }
@@ -356,9 +356,9 @@ static txm_status run_round(view_loop *v, txm_error *err)
 }
 
 /* The results of the frames, in the form of a play. */
-static txm_status collect_view(view_loop *v, txm_play_run *run, txm_error *err)
+static txm_status collect_view(view_loop *v, stm_play_run *run, txm_error *err)
 {
-    txm_frames *frames = txm_view_worker_frames(v->worker);
+    stm_frames *frames = stm_view_worker_frames(v->worker);
     run->width = v->width;
     run->height = v->height;
     if (!frames)
@@ -366,40 +366,40 @@ static txm_status collect_view(view_loop *v, txm_play_run *run, txm_error *err)
     run->frames = stm_calloc(1, sizeof *run->frames);
     if (!run->frames)
         return stm_no_memory(err, NULL);
-    run->totals = txm_frames_totals_of(frames);
+    run->totals = stm_frames_totals_of(frames);
     run->frame_count = run->totals.frames ? 1 : 0;
-    *run->frames = *txm_frames_last(frames);
-    return txm_play_collect(frames, run, err);
+    *run->frames = *stm_frames_last(frames);
+    return stm_play_collect(frames, run, err);
 }
 
-txm_status txm_stream_view(const char *name, const txm_render_scene *scene, const txm_play_args *args,
-                           const txm_frames_options *options, txm_play_run *run, txm_error *err)
+txm_status stm_stream_view(const char *name, const stm_render_scene *scene, const stm_play_args *args,
+                           const stm_frames_options *options, stm_play_run *run, txm_error *err)
 {
     char title[256];
     view_loop v = {.options = options, .frames_wanted = args->frames, .is_dirty = true};
-    txm_frames_options o = *options;
-    *run = (txm_play_run){.action = "view", .scene = name, .options = options, .args = args, .path = "flight"};
+    stm_frames_options o = *options;
+    *run = (stm_play_run){.action = "view", .scene = name, .options = options, .args = args, .path = "flight"};
     choose_window_size(&v, scene);
     snprintf(title, sizeof title, "%s - txmill stream view", name);
-    txm_status status = txm_screen_open(title, v.width, v.height, &v.screen, err);
+    txm_status status = stm_screen_open(title, v.width, v.height, &v.screen, err);
     if (status)
         return status;
     v.screen.call->size(v.screen.data, &v.width, &v.height);
     o.render.width = v.width;
     o.render.height = v.height;
-    status = txm_view_worker_new(scene, &o, &v.worker, err);
+    status = stm_view_worker_new(scene, &o, &v.worker, err);
     while (status == TXM_OK && !v.is_closed && !stm_signal_caught())
         status = run_round(&v, err);
-    txm_screen_close(&v.screen);
+    stm_screen_close(&v.screen);
     if (v.worker) {
-        txm_view_result unused;
-        txm_view_worker_stop(v.worker);
-        while (txm_view_worker_busy(v.worker))
-            txm_view_worker_take(v.worker, 1000, &unused);
+        stm_view_result unused;
+        stm_view_worker_stop(v.worker);
+        while (stm_view_worker_busy(v.worker))
+            stm_view_worker_take(v.worker, 1000, &unused);
     }
     if (status == TXM_OK)
         status = collect_view(&v, run, err);
-    txm_view_worker_free(&v.worker);
+    stm_view_worker_free(&v.worker);
     run->stopped = stm_signal_caught();
     return status == TXM_OK && run->stopped ? stm_fail(err, TXM_STATUS_CANCELLED, "stopped") : status;
 }

@@ -11,7 +11,7 @@
 
 #include "cli/say.h"
 
-void txm_view_overlay_note(txm_view_overlay *o, double seconds)
+void stm_view_overlay_note(stm_view_overlay *o, double seconds)
 {
     const double share = 1.0 / 16.0;
     if (o->seconds_a_frame <= 0.0 || seconds > 1.0)
@@ -21,15 +21,15 @@ void txm_view_overlay_note(txm_view_overlay *o, double seconds)
 }
 
 /* The window's font is ASCII only. */
-static void add_line(txm_view_lines *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add_line(txm_view_lines *l, const char *format, ...)
+static void add_line(stm_view_lines *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add_line(stm_view_lines *l, const char *format, ...)
 {
-    if (l->count == TXM_VIEW_LINES)
+    if (l->count == STM_VIEW_LINES)
         return;
     char *line = l->written[l->count];
     va_list list;
     va_start(list, format);
-    vsnprintf(line, TXM_VIEW_LINE, format, list);
+    vsnprintf(line, STM_VIEW_LINE, format, list);
     va_end(list);
     for (char *c = line; *c; c++)
         if (*c < ' ' || *c > '~')
@@ -37,7 +37,7 @@ static void add_line(txm_view_lines *l, const char *format, ...)
     l->text[l->count++] = line;
 }
 
-static void add_frame(const txm_view_overlay *o, const txm_view_result *r, bool is_paused, txm_view_lines *l)
+static void add_frame(const stm_view_overlay *o, const stm_view_result *r, bool is_paused, stm_view_lines *l)
 {
     const double rate = o->seconds_a_frame > 0.0 ? 1.0 / o->seconds_a_frame : 0.0;
     char state[32] = "direct light";
@@ -47,7 +47,7 @@ static void add_frame(const txm_view_overlay *o, const txm_view_result *r, bool 
              is_paused ? ", paused" : "");
 }
 
-static void add_memory(const txm_view_result *r, txm_view_lines *l)
+static void add_memory(const stm_view_result *r, stm_view_lines *l)
 {
     char held[STM_FORMAT_BYTES], budget[STM_FORMAT_BYTES];
     stm_format_bytes(r->frame.resident_bytes, held);
@@ -56,24 +56,24 @@ static void add_memory(const txm_view_result *r, txm_view_lines *l)
              txm_cache_policy_name((txm_cache_policy)r->request.policy), (double)r->request.resolution * 100.0);
 }
 
-static void add_textures(const txm_view_result *r, txm_view_lines *l)
+static void add_textures(const stm_view_result *r, stm_view_lines *l)
 {
-    const txm_frame_stats *s = &r->frame;
-    if (r->request.textures != TXM_FRAMES_STREAMED) {
-        add_line(l, "%s", r->request.textures == TXM_FRAMES_COARSEST ? "one colour per texture" : "no textures");
+    const stm_frame_stats *s = &r->frame;
+    if (r->request.textures != STM_FRAMES_STREAMED) {
+        add_line(l, "%s", r->request.textures == STM_FRAMES_COARSEST ? "one colour per texture" : "no textures");
         return;
     }
     const double sharp = s->texels ? 100.0 * (double)s->sharp / (double)s->texels : 100.0;
     add_line(l, "requests %" PRIu64 " of %" PRIu64 " tiles, %u load", s->requested, s->unique, s->batch);
     add_line(l, "sharp %.1f %% of texels%s", sharp,
-             r->request.show == TXM_FRAMES_SHOW_MISSING  ? ", missing ones in magenta"
-             : r->request.show == TXM_FRAMES_SHOW_LEVELS ? ", levels in colours"
+             r->request.show == STM_FRAMES_SHOW_MISSING  ? ", missing ones in magenta"
+             : r->request.show == STM_FRAMES_SHOW_LEVELS ? ", levels in colours"
                                                          : "");
     if (s->failed)
         add_line(l, "%" PRIu64 " texels of files that cannot be read", s->failed);
 }
 
-static void add_keys(txm_view_lines *l)
+static void add_keys(stm_view_lines *l)
 {
     static const char *const keys[] = {"W A S D, arrows  fly; E Q  up and down",
                                        "left button      look round; wheel  speed",
@@ -89,8 +89,8 @@ static void add_keys(txm_view_lines *l)
         add_line(l, "%s", keys[i]);
 }
 
-void txm_view_overlay_write(const txm_view_overlay *o, const txm_view_result *last, float speed, bool is_paused,
-                            txm_view_lines *l)
+void stm_view_overlay_write(const stm_view_overlay *o, const stm_view_result *last, float speed, bool is_paused,
+                            stm_view_lines *l)
 {
     l->count = 0;
     if (!last) {

@@ -23,9 +23,9 @@ typedef struct picture_codes {
 
 typedef enum job_state { NO_JOB, STARTED, ENDED } job_state;
 
-struct txm_view_worker {
-    const txm_render_scene *scene;
-    txm_frames_options options;
+struct stm_view_worker {
+    const stm_render_scene *scene;
+    stm_frames_options options;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -33,9 +33,9 @@ struct txm_view_worker {
     job_state state;
     bool ends;
     /* It is owned by the thread that has the job. */
-    txm_view_request request;
-    txm_view_result result;
-    txm_frames *frames;
+    stm_view_request request;
+    stm_view_result result;
+    stm_frames *frames;
     float *rgb;
     size_t rgb_room;        /* px */
     picture_codes codes[2]; /* the caller shows one while the next frame is written to the other */
@@ -47,17 +47,17 @@ struct txm_view_worker {
 /* ---- jobs ---- */
 
 /* A step of the table is at most a fifth of a code, at the steepest part of the curve. */
-static bool make_ramp(txm_view_worker *w)
+static bool make_ramp(stm_view_worker *w)
 {
     float *ramp = stm_calloc(CODES, sizeof *ramp);
     for (size_t i = 0; ramp && i < CODES; i++)
         ramp[i] = (float)i / (float)(CODES - 1);
-    w->ramp = ramp ? txm_srgb_codes(ramp, CODES) : NULL;
+    w->ramp = ramp ? stm_srgb_codes(ramp, CODES) : NULL;
     free(ramp);
     return w->ramp;
 }
 
-static uint8_t code_of(const txm_view_worker *w, float linear)
+static uint8_t code_of(const stm_view_worker *w, float linear)
 {
     return linear > 0.0f ? w->ramp[linear < 1.0f ? (size_t)(linear * (float)(CODES - 1) + 0.5f) : CODES - 1] : 0;
 }
@@ -74,16 +74,16 @@ static bool make_room(void **items, size_t *room, size_t count, size_t bytes)
 }
 
 /* Converts the picture for the window into the buffer that the caller is not showing. */
-static txm_status take_picture(txm_view_worker *w, txm_error *err)
+static txm_status take_picture(stm_view_worker *w, txm_error *err)
 {
     picture_codes *p = &w->codes[w->back];
     uint32_t width, height;
-    txm_frames_size(w->frames, &width, &height);
+    stm_frames_size(w->frames, &width, &height);
     const size_t pixels = (size_t)width * height;
     if (!make_room((void **)&w->rgb, &w->rgb_room, pixels, 3 * sizeof *w->rgb) ||
         !make_room((void **)&p->rgba, &p->room, pixels, 4))
         return stm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a picture of %u x %u px", width, height);
-    txm_frames_picture(w->frames, w->rgb);
+    stm_frames_picture(w->frames, w->rgb);
     for (size_t i = 0; i < pixels; i++) {
         for (size_t c = 0; c < 3; c++)
             p->rgba[4 * i + c] = code_of(w, w->rgb[3 * i + c]);
@@ -97,73 +97,73 @@ static txm_status take_picture(txm_view_worker *w, txm_error *err)
 }
 
 /* Applies the differences from the previous job; a refused value keeps its old setting. */
-static void change_settings(txm_view_worker *w, txm_view_request *has, const txm_view_request *request)
+static void change_settings(stm_view_worker *w, stm_view_request *has, const stm_view_request *request)
 {
-    txm_view_result *r = &w->result;
+    stm_view_result *r = &w->result;
     r->setting = TXM_OK;
     if (request->budget != has->budget &&
-        !(r->setting = txm_frames_set_budget(w->frames, request->budget, &r->setting_err)))
+        !(r->setting = stm_frames_set_budget(w->frames, request->budget, &r->setting_err)))
         has->budget = request->budget;
     if (request->resolution != has->resolution && !r->setting &&
-        !(r->setting = txm_frames_set_resolution(w->frames, request->resolution, &r->setting_err)))
+        !(r->setting = stm_frames_set_resolution(w->frames, request->resolution, &r->setting_err)))
         has->resolution = request->resolution;
     if (request->policy != has->policy && !r->setting &&
-        !(r->setting = txm_frames_set_policy(w->frames, request->policy, &r->setting_err)))
+        !(r->setting = stm_frames_set_policy(w->frames, request->policy, &r->setting_err)))
         has->policy = request->policy;
     if ((request->width != has->width || request->height != has->height) && !r->setting &&
-        !(r->setting = txm_frames_set_size(w->frames, request->width, request->height, &r->setting_err))) {
+        !(r->setting = stm_frames_set_size(w->frames, request->width, request->height, &r->setting_err))) {
         has->width = request->width;
         has->height = request->height;
     }
     if (request->show != has->show)
-        txm_frames_set_show(w->frames, (txm_frames_show)request->show);
+        stm_frames_set_show(w->frames, (stm_frames_show)request->show);
     if (request->textures != has->textures)
-        txm_frames_set_textures(w->frames, (txm_frames_textures)request->textures);
-    txm_frames_set_direct(w->frames, request->direct);
+        stm_frames_set_textures(w->frames, (stm_frames_textures)request->textures);
+    stm_frames_set_direct(w->frames, request->direct);
     has->direct = request->direct;
     has->show = request->show;
     has->textures = request->textures;
     has->camera = request->camera;
 }
 
-static void make_frame(txm_view_worker *w)
+static void make_frame(stm_view_worker *w)
 {
-    txm_view_result *r = &w->result;
+    stm_view_result *r = &w->result;
     r->shot = TXM_OK;
     r->status = TXM_OK;
     if (w->request.shot)
-        r->shot = txm_stream_write_rgb(w->request.shot, w->rgb, r->width, r->height, &r->shot_err);
+        r->shot = stm_stream_write_rgb(w->request.shot, w->rgb, r->width, r->height, &r->shot_err);
     if (w->request.still)
         return;
     const double begin = stm_clock_seconds();
     change_settings(w, &r->request, &w->request);
-    r->status = txm_frames_advance(w->frames, &w->request.camera, &r->err);
+    r->status = stm_frames_advance(w->frames, &w->request.camera, &r->err);
     if (r->status)
         return;
-    r->frame = *txm_frames_last(w->frames);
+    r->frame = *stm_frames_last(w->frames);
     r->status = take_picture(w, &r->err);
     r->ms = 1e3 * (stm_clock_seconds() - begin);
 }
 
-static void open_frames(txm_view_worker *w)
+static void open_frames(stm_view_worker *w)
 {
-    txm_view_result *r = &w->result;
-    const txm_frames_options *o = &w->options;
-    r->status = txm_frames_open(w->scene, o, &w->frames, &r->err);
+    stm_view_result *r = &w->result;
+    const stm_frames_options *o = &w->options;
+    r->status = stm_frames_open(w->scene, o, &w->frames, &r->err);
     if (r->status)
         return;
-    r->request = (txm_view_request){.budget = o->render.cache->max_bytes,
+    r->request = (stm_view_request){.budget = o->render.cache->max_bytes,
                                     .resolution = o->render.cache->resolution,
                                     .policy = o->render.cache->policy,
                                     .textures = o->textures,
                                     .show = o->show,
                                     .camera = w->scene->camera};
-    txm_frames_size(w->frames, &r->request.width, &r->request.height);
+    stm_frames_size(w->frames, &r->request.width, &r->request.height);
 }
 
 static void *work(void *user)
 {
-    txm_view_worker *w = user;
+    stm_view_worker *w = user;
     pthread_mutex_lock(&w->lock);
     while (!w->ends) {
         if (w->state != STARTED) {
@@ -185,10 +185,10 @@ static void *work(void *user)
 
 /* ---- beginning and end ---- */
 
-txm_status txm_view_worker_new(const txm_render_scene *scene, const txm_frames_options *options, txm_view_worker **out,
+txm_status stm_view_worker_new(const stm_render_scene *scene, const stm_frames_options *options, stm_view_worker **out,
                                txm_error *err)
 {
-    txm_view_worker *w = stm_calloc(1, sizeof *w);
+    stm_view_worker *w = stm_calloc(1, sizeof *w);
     *out = NULL;
     if (!w || !make_ramp(w)) {
         free(w);
@@ -214,18 +214,18 @@ txm_status txm_view_worker_new(const txm_render_scene *scene, const txm_frames_o
     return TXM_OK;
 }
 
-void txm_view_worker_free(txm_view_worker **worker)
+void stm_view_worker_free(stm_view_worker **worker)
 {
-    txm_view_worker *w = worker ? *worker : NULL;
+    stm_view_worker *w = worker ? *worker : NULL;
     if (!w)
         return;
     pthread_mutex_lock(&w->lock);
     w->ends = true;
     pthread_cond_broadcast(&w->changed);
     pthread_mutex_unlock(&w->lock);
-    txm_view_worker_stop(w);
+    stm_view_worker_stop(w);
     pthread_join(w->thread, NULL);
-    txm_frames_close(&w->frames);
+    stm_frames_close(&w->frames);
     pthread_mutex_destroy(&w->lock);
     pthread_cond_destroy(&w->changed);
     free(w->ramp);
@@ -238,7 +238,7 @@ void txm_view_worker_free(txm_view_worker **worker)
 
 /* ---- handing over ---- */
 
-void txm_view_worker_start(txm_view_worker *w, const txm_view_request *request)
+void stm_view_worker_start(stm_view_worker *w, const stm_view_request *request)
 {
     pthread_mutex_lock(&w->lock);
     w->request = *request;
@@ -248,12 +248,12 @@ void txm_view_worker_start(txm_view_worker *w, const txm_view_request *request)
     pthread_mutex_unlock(&w->lock);
 }
 
-void txm_view_worker_stop(txm_view_worker *w)
+void stm_view_worker_stop(stm_view_worker *w)
 {
     __atomic_store_n(&w->cancel, 1, __ATOMIC_RELEASE);
 }
 
-bool txm_view_worker_take(txm_view_worker *w, unsigned milliseconds, txm_view_result *result)
+bool stm_view_worker_take(stm_view_worker *w, unsigned milliseconds, stm_view_result *result)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
@@ -272,16 +272,16 @@ bool txm_view_worker_take(txm_view_worker *w, unsigned milliseconds, txm_view_re
     return ended;
 }
 
-bool txm_view_worker_busy(const txm_view_worker *w)
+bool stm_view_worker_busy(const stm_view_worker *w)
 {
-    txm_view_worker *lockable = (txm_view_worker *)w;
+    stm_view_worker *lockable = (stm_view_worker *)w;
     pthread_mutex_lock(&lockable->lock);
     const bool busy = w->state != NO_JOB;
     pthread_mutex_unlock(&lockable->lock);
     return busy;
 }
 
-txm_frames *txm_view_worker_frames(const txm_view_worker *w)
+stm_frames *stm_view_worker_frames(const stm_view_worker *w)
 {
     return w->frames;
 }

@@ -11,7 +11,7 @@
 
 static const float pi = 3.14159265f;
 
-void txm_frame_of(txm_vec3 n, txm_vec3 *x, txm_vec3 *y)
+void stm_frame_of(txm_vec3 n, txm_vec3 *x, txm_vec3 *y)
 {
     *x = txm_vec_tangent(n);
     *y = txm_vec_cross(n, *x);
@@ -72,7 +72,7 @@ static float ggx_probability(float alpha, txm_vec3 normal, txm_vec3 out, txm_vec
 static txm_vec3 ggx_normal(float alpha, txm_vec3 normal, txm_vec3 out, const float random[4])
 {
     txm_vec3 x, y;
-    txm_frame_of(normal, &x, &y);
+    stm_frame_of(normal, &x, &y);
     /* The view direction in the frame, stretched to a hemisphere. */
     txm_vec3 v = unit(
         txm_vec_make(alpha * txm_vec_dot(out, x), alpha * txm_vec_dot(out, y), fmaxf(txm_vec_dot(out, normal), 1e-6f)));
@@ -87,7 +87,7 @@ static txm_vec3 ggx_normal(float alpha, txm_vec3 normal, txm_vec3 out, const flo
     return from_frame(x, y, normal, h.x, h.y, h.z);
 }
 
-static bool ggx_sample(float alpha, txm_vec3 normal, txm_vec3 out, const float random[4], txm_scatter *result)
+static bool ggx_sample(float alpha, txm_vec3 normal, txm_vec3 out, const float random[4], stm_scatter *result)
 {
     const txm_vec3 half = ggx_normal(alpha, normal, out, random);
     result->direction = unit(txm_vec_add(txm_vec_scale(out, -1.0f), 2.0f * txm_vec_dot(out, half), half));
@@ -114,7 +114,7 @@ static float fresnel(float cosine, float eta)
 /* Chooses one of the two directions with the Fresnel fraction as probability. It cancels in the weight, which is
  * therefore 1: glass neither gains nor loses light. */
 static bool glass_sample(float ior, txm_vec3 normal, txm_vec3 out, bool inside, const float random[4],
-                         txm_scatter *result)
+                         stm_scatter *result)
 {
     float eta = inside ? ior : 1.0f / ior, cosine = txm_vec_dot(normal, out);
     if (random[2] < fresnel(cosine, eta)) {
@@ -129,8 +129,8 @@ static bool glass_sample(float ior, txm_vec3 normal, txm_vec3 out, bool inside, 
 }
 
 /* Clear glass with a normal drawn from GGX. */
-static bool rough_glass_sample(const txm_scene_material *m, txm_vec3 normal, txm_vec3 out, bool inside,
-                               const float random[4], txm_scatter *result)
+static bool rough_glass_sample(const stm_scene_material *m, txm_vec3 normal, txm_vec3 out, bool inside,
+                               const float random[4], stm_scatter *result)
 {
     const txm_vec3 half = ggx_normal(m->roughness, normal, out, random);
     if (!(txm_vec_dot(half, out) > 0.0f) || !glass_sample(m->ior, half, out, inside, random, result))
@@ -143,38 +143,38 @@ static bool rough_glass_sample(const txm_scene_material *m, txm_vec3 normal, txm
 /* ---- all surfaces ---- */
 
 /* 0 for mirrors, glass and light sources, which do not scatter into directions of light sampling. */
-float txm_bsdf_eval(const txm_scene_material *m, txm_vec3 normal, txm_vec3 out, txm_vec3 in)
+float stm_bsdf_eval(const stm_scene_material *m, txm_vec3 normal, txm_vec3 out, txm_vec3 in)
 {
-    if (m->kind == TXM_SURFACE_GLOSSY)
+    if (m->kind == STM_SURFACE_GLOSSY)
         return ggx_eval(m->roughness, normal, out, in);
-    return m->kind == TXM_SURFACE_DIFFUSE ? fmaxf(0.0f, txm_vec_dot(normal, in)) / pi : 0.0f;
+    return m->kind == STM_SURFACE_DIFFUSE ? fmaxf(0.0f, txm_vec_dot(normal, in)) / pi : 0.0f;
 }
 
 /* Diffuse directions are drawn by their cosine, so their BSDF and their probability are the same. */
-float txm_bsdf_probability(const txm_scene_material *m, txm_vec3 normal, txm_vec3 out, txm_vec3 in)
+float stm_bsdf_probability(const stm_scene_material *m, txm_vec3 normal, txm_vec3 out, txm_vec3 in)
 {
-    return m->kind == TXM_SURFACE_GLOSSY ? ggx_probability(m->roughness, normal, out, in)
-                                         : txm_bsdf_eval(m, normal, out, in);
+    return m->kind == STM_SURFACE_GLOSSY ? ggx_probability(m->roughness, normal, out, in)
+                                         : stm_bsdf_eval(m, normal, out, in);
 }
 
 /* Diffuse directions are drawn by their cosine (a disc lifted to the hemisphere), which leaves a weight of 1. */
-bool txm_bsdf_sample(const txm_scene_material *m, txm_vec3 normal, txm_vec3 out, bool inside, const float random[4],
-                     txm_scatter *result)
+bool stm_bsdf_sample(const stm_scene_material *m, txm_vec3 normal, txm_vec3 out, bool inside, const float random[4],
+                     stm_scatter *result)
 {
-    *result = (txm_scatter){.weight = 1.0f, .eta = 1.0f, .roughness2 = txm_bsdf_roughness2(m)};
+    *result = (stm_scatter){.weight = 1.0f, .eta = 1.0f, .roughness2 = stm_bsdf_roughness2(m)};
     switch (m->kind) {
-    case TXM_SURFACE_GLOSSY:
+    case STM_SURFACE_GLOSSY:
         return ggx_sample(m->roughness, normal, out, random, result);
-    case TXM_SURFACE_MIRROR:
+    case STM_SURFACE_MIRROR:
         result->direction = unit(txm_vec_add(txm_vec_scale(out, -1.0f), 2.0f * txm_vec_dot(out, normal), normal));
         return true;
-    case TXM_SURFACE_GLASS:
+    case STM_SURFACE_GLASS:
         return m->roughness > 0.0f ? rough_glass_sample(m, normal, out, inside, random, result)
                                    : glass_sample(m->ior, normal, out, inside, random, result);
-    case TXM_SURFACE_DIFFUSE: {
+    case STM_SURFACE_DIFFUSE: {
         txm_vec3 x, y;
         float r = sqrtf(random[0]), phi = 2.0f * pi * random[1], up = sqrtf(fmaxf(0.0f, 1.0f - random[0]));
-        txm_frame_of(normal, &x, &y);
+        stm_frame_of(normal, &x, &y);
         result->direction = from_frame(x, y, normal, r * cosf(phi), r * sinf(phi), up);
         return up > 0.0f;
     }

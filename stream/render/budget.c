@@ -31,19 +31,19 @@ typedef struct cell {
 } cell;
 
 typedef struct budget {
-    txm_render_job job;
-    txm_render_options *options; /* the job's options, whose samples are those that are traced next */
-    txm_view views[TXM_BUDGET_RESOLUTIONS];
+    stm_render_job job;
+    stm_render_options *options; /* the job's options, whose samples are those that are traced next */
+    txm_view views[STM_BUDGET_RESOLUTIONS];
     uint32_t entry_count;
     uint32_t *bytes_of;   /* size of each entry's tile */
     uint32_t *texture_of; /* texture of each entry */
     uint32_t cell_px, across, down;
     cell *cells;               /* all cells, one resolution after the other */
     cell map;                  /* the tiles for Cycles' map of the world */
-    txm_render_textures warps; /* the same textures in a cache, for lookups whose result affects rays */
+    stm_render_textures warps; /* the same textures in a cache, for lookups whose result affects rays */
 } budget;
 
-/* The number of cells of one resolution; `cells` has TXM_BUDGET_RESOLUTIONS times as many. */
+/* The number of cells of one resolution; `cells` has STM_BUDGET_RESOLUTIONS times as many. */
 static size_t cell_count(const budget *b)
 {
     return (size_t)b->across * b->down;
@@ -77,10 +77,10 @@ static txm_status trace_cells(budget *b, uint32_t width, uint32_t height, txm_er
 {
     for (uint32_t i = 0; i < b->across * b->down; i++) {
         const uint32_t x = i % b->across * b->cell_px, y = i / b->across * b->cell_px;
-        const txm_render_rect rect = {x, y, width - x < b->cell_px ? width - x : b->cell_px,
+        const stm_render_rect rect = {x, y, width - x < b->cell_px ? width - x : b->cell_px,
                                       height - y < b->cell_px ? height - y : b->cell_px};
-        txm_status status = txm_engine_paths(&b->job, rect, err);
-        for (uint32_t r = 0; status == TXM_OK && r < TXM_BUDGET_RESOLUTIONS; r++)
+        txm_status status = stm_engine_paths(&b->job, rect, err);
+        for (uint32_t r = 0; status == TXM_OK && r < STM_BUDGET_RESOLUTIONS; r++)
             if (!harvest(b, &b->views[r], &b->cells[r * cell_count(b) + i]))
                 status = stm_no_memory(err, NULL);
         if (status)
@@ -118,7 +118,7 @@ static uint64_t found_so_far(const budget *b, uint64_t *bytes)
 
 /* Extrapolates to the scene's number of samples: `before`, `now` and `last` are the numbers of tiles after the last
  * three doublings of samples. The increase is assumed to shrink by the same factor with each further doubling. */
-static void extrapolate(double before, double now, double last, uint64_t bytes, txm_render_budget *out)
+static void extrapolate(double before, double now, double last, uint64_t bytes, stm_render_budget *out)
 {
     const double gain = last - now, ratio = before > 0.0 && now > before ? gain / (now - before) : 0.75;
     const double shrinks = ratio < 0.25 ? 0.25 : ratio > 0.85 ? 0.85 : ratio;
@@ -133,7 +133,7 @@ static void extrapolate(double before, double now, double last, uint64_t bytes, 
 }
 
 /* The fraction of tiles that the last doubling added, times the number of doublings until the samples of the scene. */
-static double expected_growth(const txm_render_budget *out)
+static double expected_growth(const stm_render_budget *out)
 {
     const uint32_t said = out->scene_samples ? out->scene_samples : ENOUGH_SAMPLES;
     const uint32_t most = said < ALIKE_SAMPLES ? ALIKE_SAMPLES : said < MOST_SAMPLES ? said : MOST_SAMPLES;
@@ -141,7 +141,7 @@ static double expected_growth(const txm_render_budget *out)
 }
 
 /* Traces the requested number of samples; if it is 0, until hardly any new tiles are found. */
-static txm_status trace_samples(budget *b, txm_render_options *o, txm_render_budget *out, txm_error *err)
+static txm_status trace_samples(budget *b, stm_render_options *o, stm_render_budget *out, txm_error *err)
 {
     const bool is_open = !o->samples;
     const uint32_t all = is_open ? ENOUGH_SAMPLES : o->samples;
@@ -169,15 +169,15 @@ static txm_status trace_samples(budget *b, txm_render_options *o, txm_render_bud
 }
 
 /* Records the tiles that Cycles loads before the first ray. */
-static txm_status ask_for_map(budget *b, const txm_render_scene *scene, txm_render_budget *out, txm_error *err)
+static txm_status ask_for_map(budget *b, const stm_render_scene *scene, stm_render_budget *out, txm_error *err)
 {
     if (!b->job.textures.world)
         return TXM_OK;
-    const txm_bound_image *bound = &b->job.textures.bound[scene->world.image];
-    const txm_world_grid grid = txm_world_grid_of(scene, bound);
+    const stm_bound_image *bound = &b->job.textures.bound[scene->world.image];
+    const stm_world_grid grid = stm_world_grid_of(scene, bound);
     out->map_columns = grid.columns;
     out->map_rows = grid.rows;
-    txm_world_grid_request(scene, bound, &b->views[0]);
+    stm_world_grid_request(scene, bound, &b->views[0]);
     return harvest(b, &b->views[0], &b->map) ? TXM_OK : stm_no_memory(err, NULL);
 }
 
@@ -220,9 +220,9 @@ static bool take_over(budget *b, uint32_t resolution, const uint64_t *before, co
 static txm_status settle_resolutions(budget *b, txm_error *err)
 {
     const size_t count = txm_texture_set_view(b->job.textures.set)->texture_count;
-    uint64_t *bytes = stm_calloc(count + 1, TXM_BUDGET_RESOLUTIONS * sizeof *bytes);
+    uint64_t *bytes = stm_calloc(count + 1, STM_BUDGET_RESOLUTIONS * sizeof *bytes);
     bool ok = bytes != NULL;
-    for (uint32_t r = 0; ok && r < TXM_BUDGET_RESOLUTIONS; r++) {
+    for (uint32_t r = 0; ok && r < STM_BUDGET_RESOLUTIONS; r++) {
         uint64_t *now = bytes + r * (count + 1), *before = r ? now - (count + 1) : now;
         count_textures(b, r, now);
         ok = r == 0 || take_over(b, r, before, now);
@@ -275,18 +275,18 @@ static tally count_tiles(const budget *b, uint32_t resolution, uint32_t tile_px,
 
 /* Fills in the peaks by tile size at full resolution, then those by resolution at the requested tile size. `last` has,
  * for each entry, the render tile that used it last, and serves all passes. */
-static txm_status count_all(budget *b, const txm_render_options *o, txm_render_budget *out, txm_error *err)
+static txm_status count_all(budget *b, const stm_render_options *o, stm_render_budget *out, txm_error *err)
 {
     uint32_t *last = stm_calloc(b->entry_count + 1, sizeof *last);
     if (!last)
         return stm_no_memory(err, NULL);
-    for (uint32_t i = 0; i < TXM_BUDGET_TILES; i++) {
+    for (uint32_t i = 0; i < STM_BUDGET_TILES; i++) {
         tally t = count_tiles(b, 0, out->tile_px[i], last);
         out->touched_bytes = t.touched;
         out->tile_peak[i] = t.peak;
         out->tile_loaded[i] = t.loaded;
     }
-    for (uint32_t r = 0; r < TXM_BUDGET_RESOLUTIONS; r++) {
+    for (uint32_t r = 0; r < STM_BUDGET_RESOLUTIONS; r++) {
         tally t = count_tiles(b, r, o->render_tile ? out->tile_px[1] : 0, last);
         out->resolution[r] = o->cache->resolution / (float)(1 << r);
         out->resolution_bytes[r] = t.touched;
@@ -306,7 +306,7 @@ static txm_status tables_new(budget *b, txm_error *err)
         const txm_view_texture *t = &view->textures[i];
         uint32_t end = t->udim_rows || !t->levels
                            ? 0
-                           : t->first + t->level_first[t->levels - 1] + (uint32_t)txm_use_tiles_of(t, t->levels - 1);
+                           : t->first + t->level_first[t->levels - 1] + (uint32_t)stm_use_tiles_of(t, t->levels - 1);
         b->entry_count = end > b->entry_count ? end : b->entry_count;
     }
     b->bytes_of = stm_calloc(b->entry_count + 1, sizeof *b->bytes_of);
@@ -316,12 +316,12 @@ static txm_status tables_new(budget *b, txm_error *err)
     for (uint32_t i = 0; i < view->texture_count; i++) {
         const txm_view_texture *t = &view->textures[i];
         for (uint32_t level = 0; !t->udim_rows && level < t->levels; level++)
-            for (uint64_t k = 0; k < txm_use_tiles_of(t, level); k++) {
-                b->bytes_of[txm_use_first_of(t, level) + k] = t->tile_bytes;
-                b->texture_of[txm_use_first_of(t, level) + k] = i;
+            for (uint64_t k = 0; k < stm_use_tiles_of(t, level); k++) {
+                b->bytes_of[stm_use_first_of(t, level) + k] = t->tile_bytes;
+                b->texture_of[stm_use_first_of(t, level) + k] = i;
             }
     }
-    for (uint32_t r = 0; r < TXM_BUDGET_RESOLUTIONS; r++) {
+    for (uint32_t r = 0; r < STM_BUDGET_RESOLUTIONS; r++) {
         b->views[r] = *view;
         b->views[r].tiles = stm_calloc(b->entry_count + 1, sizeof *view->tiles);
         if (!b->views[r].tiles)
@@ -333,7 +333,7 @@ static txm_status tables_new(budget *b, txm_error *err)
 }
 
 /* Only the picture's tiles are marked. */
-static void sum_map(const budget *b, const txm_view *view, txm_render_budget *out)
+static void sum_map(const budget *b, const txm_view *view, stm_render_budget *out)
 {
     out->map_tiles = b->map.count;
     for (size_t i = 0; i < b->map.count; i++) {
@@ -344,31 +344,31 @@ static void sum_map(const budget *b, const txm_view *view, txm_render_budget *ou
 }
 
 /* Adds up what is used of each image at each resolution. Leaves the marks of the first. */
-static txm_status sum_resolutions(budget *b, const txm_render_scene *scene, txm_render_budget *out, txm_error *err)
+static txm_status sum_resolutions(budget *b, const stm_render_scene *scene, stm_render_budget *out, txm_error *err)
 {
-    out->image_resolution = stm_calloc(scene->image_count * TXM_BUDGET_RESOLUTIONS + 1, sizeof *out->image_resolution);
+    out->image_resolution = stm_calloc(scene->image_count * STM_BUDGET_RESOLUTIONS + 1, sizeof *out->image_resolution);
     if (!out->image_resolution)
         return stm_no_memory(err, NULL);
-    for (uint32_t r = TXM_BUDGET_RESOLUTIONS; r-- > 0;) {
-        txm_render_image_use *uses;
+    for (uint32_t r = STM_BUDGET_RESOLUTIONS; r-- > 0;) {
+        stm_render_image_use *uses;
         mark_used(b, r);
-        txm_status status = txm_render_uses_of(scene, &b->job.textures, &uses, err);
+        txm_status status = stm_render_uses_of(scene, &b->job.textures, &uses, err);
         if (status)
             return status;
         for (size_t i = 0; i < scene->image_count; i++)
-            out->image_resolution[i * TXM_BUDGET_RESOLUTIONS + r] = uses[i].used_bytes;
+            out->image_resolution[i * STM_BUDGET_RESOLUTIONS + r] = uses[i].used_bytes;
         free(uses);
     }
     return TXM_OK;
 }
 
 /* Adds up the size of images, and what is used of them. */
-static txm_status sum_images(budget *b, const txm_render_scene *scene, txm_render_budget *out, txm_error *err)
+static txm_status sum_images(budget *b, const stm_render_scene *scene, stm_render_budget *out, txm_error *err)
 {
     const txm_view *view = txm_texture_set_view(b->job.textures.set);
     txm_status status = sum_resolutions(b, scene, out, err);
     if (status == TXM_OK)
-        status = txm_render_uses_of(scene, &b->job.textures, &out->images, err);
+        status = stm_render_uses_of(scene, &b->job.textures, &out->images, err);
     if (status)
         return status;
     out->image_count = scene->image_count;
@@ -379,12 +379,12 @@ static txm_status sum_images(budget *b, const txm_render_scene *scene, txm_rende
         if (!view->textures[i].udim_rows)
             out->all_bytes +=
                 (uint64_t)view->textures[i].width * view->textures[i].height * view->textures[i].pixel_bytes;
-    return txm_render_tiles_of(&b->job.textures, view, &out->tiles, &out->tile_count, err);
+    return stm_render_tiles_of(&b->job.textures, view, &out->tiles, &out->tile_count, err);
 }
 
 /* ---- the budget ---- */
 
-void txm_render_budget_clear(txm_render_budget *out)
+void stm_render_budget_clear(stm_render_budget *out)
 {
     if (!out)
         return;
@@ -397,64 +397,64 @@ void txm_render_budget_clear(txm_render_budget *out)
 /* The lists of cells are freed first, since their number depends on the size of cells. */
 static void budget_free(budget *b)
 {
-    for (size_t i = 0; b->cells && i < TXM_BUDGET_RESOLUTIONS * cell_count(b); i++)
+    for (size_t i = 0; b->cells && i < STM_BUDGET_RESOLUTIONS * cell_count(b); i++)
         free(b->cells[i].entries);
-    for (uint32_t r = 0; r < TXM_BUDGET_RESOLUTIONS; r++)
+    for (uint32_t r = 0; r < STM_BUDGET_RESOLUTIONS; r++)
         free(b->views[r].tiles);
     free(b->cells);
     free(b->map.entries);
     free(b->bytes_of);
     free(b->texture_of);
-    txm_render_textures_free(&b->warps);
-    txm_render_textures_free(&b->job.textures);
+    stm_render_textures_free(&b->warps);
+    stm_render_textures_free(&b->job.textures);
     stm_pool_free(b->job.pool);
 }
 
 /* `biased` sends every lookup to the page tables; those on which others depend also go to a cache. */
-static txm_status trace(budget *b, const txm_render_scene *scene, txm_render_budget *out, txm_error *err)
+static txm_status trace(budget *b, const stm_render_scene *scene, stm_render_budget *out, txm_error *err)
 {
-    txm_render_options *o = b->options;
-    txm_scene_geometry geometry = {0};
-    float filter[TXM_FILTER_TABLE];
-    txm_path_filter(o->filter_width, filter);
-    txm_world_map *map = NULL;
-    txm_status status = txm_scene_geometry_new(scene, b->job.threads, o->cancel, &geometry, err);
-    if (status == TXM_OK && scene->world.image != TXM_SCENE_NONE)
-        status = txm_world_map_new(scene, &b->job.textures.bound[scene->world.image], b->job.textures.world, &map, err);
+    stm_render_options *o = b->options;
+    stm_scene_geometry geometry = {0};
+    float filter[STM_FILTER_TABLE];
+    stm_path_filter(o->filter_width, filter);
+    stm_world_map *map = NULL;
+    txm_status status = stm_scene_geometry_new(scene, b->job.threads, o->cancel, &geometry, err);
+    if (status == TXM_OK && scene->world.image != STM_SCENE_NONE)
+        status = stm_world_map_new(scene, &b->job.textures.bound[scene->world.image], b->job.textures.world, &map, err);
     if (status) {
-        txm_scene_geometry_free(&geometry);
+        stm_scene_geometry_free(&geometry);
         return status;
     }
-    b->job.world = txm_path_world_of(scene, &geometry, o, out->width, out->height);
+    b->job.world = stm_path_world_of(scene, &geometry, o, out->width, out->height);
     b->job.world.map = map;
     b->job.world.images = b->job.textures.bound;
     b->job.world.filter = filter;
     b->job.film.width = out->width;
     b->job.biased = b->views;
     status = trace_samples(b, o, out, err);
-    txm_scene_geometry_free(&geometry);
-    txm_world_map_free(&map);
+    stm_scene_geometry_free(&geometry);
+    stm_world_map_free(&map);
     return status;
 }
 
 /* Runs the steps in order: textures (which reports missing ones), page tables, rays, counts. Only the numbers in `out`
  * are kept. */
-static txm_status run(budget *b, const txm_render_scene *scene, txm_render_budget *out, txm_error *err)
+static txm_status run(budget *b, const stm_render_scene *scene, stm_render_budget *out, txm_error *err)
 {
-    const txm_render_options *o = b->job.options;
-    txm_status status = txm_render_textures_new(scene, o, true, false, &b->job.textures, err);
+    const stm_render_options *o = b->job.options;
+    txm_status status = stm_render_textures_new(scene, o, true, false, &b->job.textures, err);
     if (status == TXM_OK)
         status = tables_new(b, err);
     if (status == TXM_OK)
         status = ask_for_map(b, scene, out, err);
-    if (status == TXM_OK && txm_scene_depth(scene)) {
-        status = txm_render_textures_new(scene, o, false, false, &b->warps, err);
+    if (status == TXM_OK && stm_scene_depth(scene)) {
+        status = stm_render_textures_new(scene, o, false, false, &b->warps, err);
         b->job.warps = b->warps.cache;
     }
     if (status == TXM_OK) {
         b->across = (out->width + b->cell_px - 1) / b->cell_px;
         b->down = (out->height + b->cell_px - 1) / b->cell_px;
-        b->cells = stm_calloc(cell_count(b), TXM_BUDGET_RESOLUTIONS * sizeof *b->cells);
+        b->cells = stm_calloc(cell_count(b), STM_BUDGET_RESOLUTIONS * sizeof *b->cells);
         status = b->cells ? trace(b, scene, out, err) : stm_no_memory(err, NULL);
     }
     if (status == TXM_OK)
@@ -466,14 +466,14 @@ static txm_status run(budget *b, const txm_render_scene *scene, txm_render_budge
 
 /* The render tile decides the size of cells: half and a quarter of it are counted too, so a cell is a quarter. Without
  * a render tile it is 2048 px, Blender's default. */
-txm_status txm_render_budget_of(const txm_render_scene *scene, const txm_render_options *given, txm_render_budget *out,
+txm_status stm_render_budget_of(const stm_render_scene *scene, const stm_render_options *given, stm_render_budget *out,
                                 txm_error *err)
 {
-    txm_render_options own, *options = &own;
+    stm_render_options own, *options = &own;
     budget b = {.job = {.options = options}, .options = options};
     double begin = stm_clock_seconds();
     memset(out, 0, sizeof *out);
-    txm_status status = txm_render_options_take(given, options, err);
+    txm_status status = stm_render_options_take(given, options, err);
     if (status)
         return status;
     /* The budget is that of the default cache, at the wanted resolution and at lower ones. */
@@ -487,14 +487,14 @@ txm_status txm_render_budget_of(const txm_render_scene *scene, const txm_render_
     /* The requested tile, half and a quarter of it; the size of cells must divide all of them. */
     uint32_t tile = options->render_tile ? options->render_tile : DEFAULT_TILE_PX;
     b.cell_px = tile >= 4 ? tile / 4 : 1;
-    for (uint32_t i = 1; i < TXM_BUDGET_TILES; i++)
-        out->tile_px[i] = b.cell_px << (TXM_BUDGET_TILES - 1 - i);
+    for (uint32_t i = 1; i < STM_BUDGET_TILES; i++)
+        out->tile_px[i] = b.cell_px << (STM_BUDGET_TILES - 1 - i);
     b.job.threads = options->threads ? options->threads : stm_cpu_count();
     b.job.pool = stm_pool_new(b.job.threads);
     status = b.job.pool ? run(&b, scene, out, err) : stm_fail_errno(err, errno, "threads cannot be started");
     out->seconds = stm_clock_seconds() - begin;
     budget_free(&b);
     if (status)
-        txm_render_budget_clear(out);
+        stm_render_budget_clear(out);
     return status;
 }

@@ -17,7 +17,7 @@ enum { ROOM_SPHERES = 24, GRID = 16, UDIM_COLUMNS = 10 };
 
 /* A scene that is being built. */
 typedef struct builder {
-    txm_render_scene *scene;
+    stm_render_scene *scene;
     const char *const *paths;
     size_t path_count;
     float frame;
@@ -32,14 +32,14 @@ typedef struct builder {
 /* Pixels are square whatever the picture's size is, so the height follows from the half width. */
 static void look_at(builder *b, txm_vec3 from, txm_vec3 to, float half_width)
 {
-    txm_scene_camera *c = &b->scene->camera;
+    stm_scene_camera *c = &b->scene->camera;
     txm_vec3 back = txm_vec_add(from, -1.0f, to);
     back = txm_vec_scale(back, 1.0f / txm_vec_length(back));
     txm_vec3 right = txm_vec_cross(txm_vec_make(0.0f, 0.0f, 1.0f), back);
     right = txm_vec_scale(right, 1.0f / txm_vec_length(right));
     txm_vec3 up = txm_vec_cross(back, right);
-    *c = (txm_scene_camera){
-        .kind = TXM_CAMERA_PERSPECTIVE,
+    *c = (stm_scene_camera){
+        .kind = STM_CAMERA_PERSPECTIVE,
         .half = {half_width, half_width * (float)b->scene->height / (float)b->scene->width},
         .clip = {0.01f, 1e6f},
         .to_world = {
@@ -48,18 +48,18 @@ static void look_at(builder *b, txm_vec3 from, txm_vec3 to, float half_width)
 }
 
 /* A material with one of the images, which are taken in turn; `which` selects it. Without images it has no texture. */
-static uint32_t material(builder *b, txm_surface_kind kind, float grey, float roughness, size_t which)
+static uint32_t material(builder *b, stm_surface_kind kind, float grey, float roughness, size_t which)
 {
-    txm_scene_material *m = NEW_ITEM(b, material);
+    stm_scene_material *m = NEW_ITEM(b, material);
     if (!m)
         return 0;
-    *m = (txm_scene_material){.kind = kind, .color = {grey, grey, grey}, .roughness = roughness, .ior = 1.45f};
+    *m = (stm_scene_material){.kind = kind, .color = {grey, grey, grey}, .roughness = roughness, .ior = 1.45f};
     if (b->scene->image_count) {
         if (!STM_GROW(m->textures, m->texture_capacity, m->texture_count)) {
             b->failed = true;
             return 0;
         }
-        m->textures[m->texture_count++] = (txm_scene_texture){.image = (uint32_t)(which % b->scene->image_count),
+        m->textures[m->texture_count++] = (stm_scene_texture){.image = (uint32_t)(which % b->scene->image_count),
                                                               .is_color = true,
                                                               .uv = stm_strdup(""),
                                                               .transform = {1, 0, 0, 0, 1, 0}};
@@ -80,24 +80,24 @@ static void repeat(builder *b, uint32_t of, float times_u, float times_v)
 /* Adds nothing if memory is exhausted: `failed` is checked once, at the end, so that scenes read as descriptions. */
 static void quad(builder *b, uint32_t of, txm_vec3 corner, txm_vec3 u, txm_vec3 v)
 {
-    txm_scene_object *o = NEW_ITEM(b, object);
+    stm_scene_object *o = NEW_ITEM(b, object);
     if (o)
-        *o = (txm_scene_object){.kind = TXM_OBJECT_QUAD, .material = of, .corner = corner, .u = u, .v = v};
+        *o = (stm_scene_object){.kind = STM_OBJECT_QUAD, .material = of, .corner = corner, .u = u, .v = v};
 }
 
 static void sphere(builder *b, uint32_t of, txm_vec3 center, float radius)
 {
-    txm_scene_object *o = NEW_ITEM(b, object);
+    stm_scene_object *o = NEW_ITEM(b, object);
     if (o)
-        *o = (txm_scene_object){.kind = TXM_OBJECT_SPHERE, .material = of, .center = center, .radius = radius};
+        *o = (stm_scene_object){.kind = STM_OBJECT_SPHERE, .material = of, .center = center, .radius = radius};
 }
 
 /* A square that faces down; its power is in watts. */
 static void area_light(builder *b, txm_vec3 at, float size, float power)
 {
-    txm_scene_light *l = NEW_ITEM(b, light);
+    stm_scene_light *l = NEW_ITEM(b, light);
     if (l)
-        *l = (txm_scene_light){.kind = TXM_LIGHT_AREA,
+        *l = (stm_scene_light){.kind = STM_LIGHT_AREA,
                                .power = {power, power, power},
                                .to_world = {{{1, 0, 0, at.x}, {0, 1, 0, at.y}, {0, 0, 1, at.z}}},
                                .size = {size, size}};
@@ -106,9 +106,9 @@ static void area_light(builder *b, txm_vec3 at, float size, float power)
 /* The light of all outdoor scenes: from the upper left, hardly wider than the real sun. */
 static void sun(builder *b)
 {
-    txm_scene_light *l = NEW_ITEM(b, light);
+    stm_scene_light *l = NEW_ITEM(b, light);
     if (l)
-        *l = (txm_scene_light){.kind = TXM_LIGHT_SUN,
+        *l = (stm_scene_light){.kind = STM_LIGHT_SUN,
                                .power = {2, 2, 2},
                                .direction = {0.4242641f, 0.5656854f, -0.7071068f},
                                .angle = 0.01f};
@@ -119,12 +119,12 @@ static void sun(builder *b)
 /* The sky is dim and blue, so that shadows are not black and paths that leave them still look up textures. */
 static void floor_of(builder *b, float size)
 {
-    uint32_t m = material(b, TXM_SURFACE_DIFFUSE, 0.5f, 1.0f, 0);
+    uint32_t m = material(b, STM_SURFACE_DIFFUSE, 0.5f, 1.0f, 0);
     repeat(b, m, size, size);
     quad(b, m, txm_vec_make(-0.5f * size, -0.5f * size, 0.0f), txm_vec_make(size, 0.0f, 0.0f),
          txm_vec_make(0.0f, size, 0.0f));
     sun(b);
-    b->scene->world = (txm_scene_world){.image = TXM_SCENE_NONE, .color = {0.4f, 0.5f, 0.7f}};
+    b->scene->world = (stm_scene_world){.image = STM_SCENE_NONE, .color = {0.4f, 0.5f, 0.7f}};
 }
 
 /* A low camera over a floor up to the horizon: from level 0 in front of it to 1 x 1 px far away in one picture. */
@@ -146,15 +146,15 @@ static void build_room(builder *b)
         txm_vec3 corner, u, v;
     } walls[] = {{o, x, y}, {z, x, y}, {o, x, z}, {y, x, z}, {o, y, z}, {x, y, z}};
     for (size_t i = 0; i < sizeof walls / sizeof *walls; i++)
-        quad(b, material(b, TXM_SURFACE_DIFFUSE, 0.6f, 1.0f, i), walls[i].corner, walls[i].u, walls[i].v);
+        quad(b, material(b, STM_SURFACE_DIFFUSE, 0.6f, 1.0f, i), walls[i].corner, walls[i].u, walls[i].v);
     for (uint32_t i = 0; i < ROOM_SPHERES; i++) {
         float r[4];
-        txm_random_four(7, i, 0, 0, r);
+        stm_random_four(7, i, 0, 0, r);
         /* Every fourth sphere is a mirror, every fourth glossy. */
-        txm_surface_kind kind = i % 4 == 1 ? TXM_SURFACE_MIRROR : i % 4 == 3 ? TXM_SURFACE_GLOSSY : TXM_SURFACE_DIFFUSE;
+        stm_surface_kind kind = i % 4 == 1 ? STM_SURFACE_MIRROR : i % 4 == 3 ? STM_SURFACE_GLOSSY : STM_SURFACE_DIFFUSE;
         uint32_t m = material(b, kind, 0.6f, 0.2f, 6 + i);
-        if (kind == TXM_SURFACE_MIRROR && !b->failed) {
-            txm_scene_material *mirror = &b->scene->materials[m];
+        if (kind == STM_SURFACE_MIRROR && !b->failed) {
+            stm_scene_material *mirror = &b->scene->materials[m];
             for (size_t t = 0; t < mirror->texture_count; t++)
                 free(mirror->textures[t].uv);
             mirror->texture_count = 0;
@@ -174,7 +174,7 @@ static void build_grid(builder *b)
     look_at(b, txm_vec_make(0.0f, -11.0f, 5.0f), txm_vec_make(0.0f, 0.0f, 0.0f), 0.75f);
     for (int y = 0; y < GRID; y++)
         for (int x = 0; x < GRID; x++)
-            quad(b, material(b, TXM_SURFACE_DIFFUSE, 0.5f, 1.0f, (size_t)(y * GRID + x)),
+            quad(b, material(b, STM_SURFACE_DIFFUSE, 0.5f, 1.0f, (size_t)(y * GRID + x)),
                  txm_vec_make((float)(x - GRID / 2), (float)(y - GRID / 2), 0.0f), txm_vec_make(0.95f, 0.0f, 0.0f),
                  txm_vec_make(0.0f, 0.95f, 0.0f));
     sun(b);
@@ -183,10 +183,10 @@ static void build_grid(builder *b)
 /* The number of the last tile decides how many rows the wall has; missing tiles of the set are holes in the wall. */
 static void build_udim(builder *b)
 {
-    txm_scene_image *image = b->scene->image_count ? &b->scene->images[0] : NULL;
+    stm_scene_image *image = b->scene->image_count ? &b->scene->images[0] : NULL;
     size_t rows = image && image->udim_count ? (image->udims[image->udim_count - 1] - 1001) / UDIM_COLUMNS + 1 : 1;
     float w = UDIM_COLUMNS, h = (float)rows;
-    uint32_t m = material(b, TXM_SURFACE_DIFFUSE, 0.5f, 1.0f, 0);
+    uint32_t m = material(b, STM_SURFACE_DIFFUSE, 0.5f, 1.0f, 0);
     look_at(b, txm_vec_make(0.2f * w, -0.55f * w, 0.8f * h), txm_vec_make(0.45f * w, 0.0f, 0.5f * h), 0.6f);
     repeat(b, m, w, h);
     quad(b, m, txm_vec_make(0.0f, 0.0f, 0.0f), txm_vec_make(w, 0.0f, 0.0f), txm_vec_make(0.0f, 0.0f, h));
@@ -198,22 +198,22 @@ static void build_udim(builder *b)
 static void build_sphere(builder *b)
 {
     look_at(b, txm_vec_make(0.0f, -4.0f, 1.0f), txm_vec_make(0.0f, 0.0f, 0.6f), 0.7f);
-    b->scene->world = b->scene->image_count ? (txm_scene_world){.image = 0, .color = {1.0f, 1.0f, 1.0f}}
-                                            : (txm_scene_world){.image = TXM_SCENE_NONE, .color = {0.5f, 0.5f, 0.5f}};
+    b->scene->world = b->scene->image_count ? (stm_scene_world){.image = 0, .color = {1.0f, 1.0f, 1.0f}}
+                                            : (stm_scene_world){.image = STM_SCENE_NONE, .color = {0.5f, 0.5f, 0.5f}};
     for (int i = 0; i < 3; i++) {
-        static const txm_surface_kind kinds[] = {TXM_SURFACE_MIRROR, TXM_SURFACE_GLASS, TXM_SURFACE_DIFFUSE};
-        txm_scene_material *m = NEW_ITEM(b, material);
+        static const stm_surface_kind kinds[] = {STM_SURFACE_MIRROR, STM_SURFACE_GLASS, STM_SURFACE_DIFFUSE};
+        stm_scene_material *m = NEW_ITEM(b, material);
         if (m)
-            *m = (txm_scene_material){.kind = kinds[i], .color = {0.8f, 0.8f, 0.8f}, .ior = 1.45f};
+            *m = (stm_scene_material){.kind = kinds[i], .color = {0.8f, 0.8f, 0.8f}, .ior = 1.45f};
         sphere(b, (uint32_t)b->scene->material_count - 1, txm_vec_make(1.5f * (float)(i - 1), 0.0f, 0.6f), 0.6f);
     }
 }
 
 static void key(builder *b, uint32_t frame)
 {
-    txm_scene_key *k = NEW_ITEM(b, key);
+    stm_scene_key *k = NEW_ITEM(b, key);
     if (k)
-        *k = (txm_scene_key){.frame = frame, .to_world = b->scene->camera.to_world};
+        *k = (stm_scene_key){.frame = frame, .to_world = b->scene->camera.to_world};
 }
 
 static void look_along_street(builder *b, float place)
@@ -234,7 +234,7 @@ static void build_fly(builder *b)
     look_along_street(b, b->frame);
     for (int i = 0; i < 40; i++) {
         float y = -35.0f + 2.0f * (float)i, side = i % 2 ? 1.2f : -2.2f;
-        quad(b, material(b, TXM_SURFACE_DIFFUSE, 0.5f, 1.0f, (size_t)i + 1), txm_vec_make(side, y, 0.0f),
+        quad(b, material(b, STM_SURFACE_DIFFUSE, 0.5f, 1.0f, (size_t)i + 1), txm_vec_make(side, y, 0.0f),
              txm_vec_make(1.0f, 0.3f, 0.0f), txm_vec_make(0.0f, 0.0f, 1.0f));
     }
 }
@@ -248,7 +248,7 @@ static const struct {
 };
 
 /* NULL ends the list. */
-const char *txm_render_builtin_name(size_t index)
+const char *stm_render_builtin_name(size_t index)
 {
     return index < sizeof scenes / sizeof *scenes ? scenes[index].name : NULL;
 }
@@ -267,10 +267,10 @@ static bool is_pattern(const char *path)
 /* The settings of a new image node in Blender: sRGB, straight alpha, repeat, linear. */
 static txm_status add_image(builder *b, const char *path, txm_error *err)
 {
-    txm_scene_image *image = NEW_ITEM(b, image);
+    stm_scene_image *image = NEW_ITEM(b, image);
     if (!image)
         return stm_no_memory(err, path);
-    *image = (txm_scene_image){.name = stm_asprintf("image%zu", b->scene->image_count - 1),
+    *image = (stm_scene_image){.name = stm_asprintf("image%zu", b->scene->image_count - 1),
                                .path = stm_strdup(path),
                                .colorspace = stm_strdup("sRGB"),
                                .alpha = TXM_ALPHA_STRAIGHT,
@@ -278,12 +278,12 @@ static txm_status add_image(builder *b, const char *path, txm_error *err)
                                .filter = TXM_FILTER_LINEAR};
     if (!image->name || !image->path || !image->colorspace)
         return stm_no_memory(err, path);
-    return is_pattern(path) ? txm_scene_find_udims(image, err) : TXM_OK;
+    return is_pattern(path) ? stm_scene_find_udims(image, err) : TXM_OK;
 }
 
 /* Images are added before the scene is built, since the builders take the next one for each material. */
-txm_status txm_render_scene_builtin(const char *name, const char *const *images, size_t count, float frame,
-                                    txm_render_scene **out, txm_error *err)
+txm_status stm_render_scene_builtin(const char *name, const char *const *images, size_t count, float frame,
+                                    stm_render_scene **out, txm_error *err)
 {
     size_t which = 0;
     txm_error_clear(err);
@@ -293,7 +293,7 @@ txm_status txm_render_scene_builtin(const char *name, const char *const *images,
     if (which == sizeof scenes / sizeof *scenes)
         return stm_fail(err, TXM_STATUS_USAGE,
                         "there is no built-in scene '%s'; choose plane, room, grid, udim, sphere or fly", name);
-    builder b = {txm_scene_new(), images, count, frame, false};
+    builder b = {stm_scene_new(), images, count, frame, false};
     txm_status status = b.scene ? TXM_OK : stm_no_memory(err, NULL);
     for (size_t i = 0; status == TXM_OK && i < count; i++)
         status = add_image(&b, images[i], err);
@@ -303,7 +303,7 @@ txm_status txm_render_scene_builtin(const char *name, const char *const *images,
             status = stm_no_memory(err, NULL);
     }
     if (status)
-        txm_render_scene_free(&b.scene);
+        stm_render_scene_free(&b.scene);
     *out = b.scene;
     return status;
 }

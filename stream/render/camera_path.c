@@ -12,18 +12,18 @@ static const float pi = 3.14159265f;
 
 /* ---- orbits ---- */
 
-txm_scene_camera txm_camera_orbit(const txm_frames *frames, float turn)
+stm_scene_camera stm_camera_orbit(const stm_frames *frames, float turn)
 {
     enum { FAR_AWAY = 10 /* metres to the centre of an orbit if the middle of the picture shows nothing */ };
     const float inside = 0.45f; /* share of the way at which the far wall is not reached yet */
-    txm_scene_camera c = txm_frames_scene(frames)->camera;
-    const float ahead = txm_frames_distance(frames, false), behind = txm_frames_distance(frames, true);
+    stm_scene_camera c = stm_frames_scene(frames)->camera;
+    const float ahead = stm_frames_distance(frames, false), behind = stm_frames_distance(frames, true);
     const float radius = (isfinite(ahead) ? ahead : (float)FAR_AWAY) * (isfinite(behind) ? inside : 1.0f);
-    const txm_vec3 axis = txm_matrix_vector(&c.to_world, txm_vec_make(0.0f, 0.0f, -1.0f));
-    const txm_vec3 from = txm_matrix_point(&c.to_world, txm_vec_make(0.0f, 0.0f, 0.0f));
+    const txm_vec3 axis = stm_matrix_vector(&c.to_world, txm_vec_make(0.0f, 0.0f, -1.0f));
+    const txm_vec3 from = stm_matrix_point(&c.to_world, txm_vec_make(0.0f, 0.0f, 0.0f));
     const txm_vec3 middle = txm_vec_add(from, radius / txm_vec_length(axis), axis);
     const float cosine = cosf(2.0f * pi * turn), sine = sinf(2.0f * pi * turn);
-    const txm_matrix m = c.to_world;
+    const stm_matrix m = c.to_world;
     if (turn == floorf(turn))
         return c;
     for (int k = 0; k < 4; k++) {
@@ -36,18 +36,18 @@ txm_scene_camera txm_camera_orbit(const txm_frames *frames, float turn)
 
 /* ---- keyframes ---- */
 
-bool txm_camera_has_keys(const txm_render_scene *scene, uint32_t *last)
+bool stm_camera_has_keys(const stm_render_scene *scene, uint32_t *last)
 {
     *last = scene->key_count ? scene->keys[scene->key_count - 1].frame : 0;
     return scene->key_count;
 }
 
-static txm_vec3 column(const txm_matrix *m, int k)
+static txm_vec3 column(const stm_matrix *m, int k)
 {
     return txm_vec_make(m->m[0][k], m->m[1][k], m->m[2][k]);
 }
 
-static void set_column(txm_matrix *m, int k, txm_vec3 v)
+static void set_column(stm_matrix *m, int k, txm_vec3 v)
 {
     m->m[0][k] = v.x, m->m[1][k] = v.y, m->m[2][k] = v.z;
 }
@@ -70,7 +70,7 @@ static txm_vec3 as_long_as(txm_vec3 v, txm_vec3 like)
 }
 
 /* If two keyframes look in opposite directions the blend has no length, and the first one's axes are kept. */
-static void blend_axes(const txm_matrix *a, const txm_matrix *b, float t, txm_matrix *out)
+static void blend_axes(const stm_matrix *a, const stm_matrix *b, float t, stm_matrix *out)
 {
     const txm_vec3 ax = column(a, 0), ay = column(a, 1), az = column(a, 2);
     const txm_vec3 z = as_long_as(txm_vec_add(txm_vec_scale(az, 1.0f - t), t, column(b, 2)), az);
@@ -82,16 +82,16 @@ static void blend_axes(const txm_matrix *a, const txm_matrix *b, float t, txm_ma
     set_column(out, 2, z);
 }
 
-static bool is_same(const txm_scene_key *a, const txm_scene_key *b)
+static bool is_same(const stm_scene_key *a, const stm_scene_key *b)
 {
     return memcmp(&a->to_world, &b->to_world, sizeof a->to_world) == 0;
 }
 
 /* Between equal keyframes the camera rests: rounding would move it a little in each frame. */
-txm_scene_camera txm_camera_at(const txm_render_scene *scene, uint32_t frame, bool *is_cut)
+stm_scene_camera stm_camera_at(const stm_render_scene *scene, uint32_t frame, bool *is_cut)
 {
-    const txm_scene_key *keys = scene->keys;
-    txm_scene_camera c = scene->camera;
+    const stm_scene_key *keys = scene->keys;
+    stm_scene_camera c = scene->camera;
     size_t k = 0;
     *is_cut = false;
     if (!scene->key_count)
@@ -102,9 +102,9 @@ txm_scene_camera txm_camera_at(const txm_render_scene *scene, uint32_t frame, bo
     c.to_world = keys[k].to_world;
     if (frame <= keys[k].frame || k + 1 == scene->key_count || keys[k + 1].is_cut)
         return c;
-    const txm_scene_key *b = &keys[k], *d = &keys[k + 1];
-    const txm_scene_key *before = k && !b->is_cut ? b - 1 : b;
-    const txm_scene_key *after = k + 2 < scene->key_count && !d[1].is_cut ? d + 1 : d;
+    const stm_scene_key *b = &keys[k], *d = &keys[k + 1];
+    const stm_scene_key *before = k && !b->is_cut ? b - 1 : b;
+    const stm_scene_key *after = k + 2 < scene->key_count && !d[1].is_cut ? d + 1 : d;
     if (is_same(before, b) && is_same(b, d) && is_same(d, after))
         return c;
     const float t = (float)(frame - b->frame) / (float)(d->frame - b->frame);

@@ -14,8 +14,8 @@ enum { PIXELS_PER_TURN = 256 };
 
 /* State that all workers share. They write together only to the counters. */
 typedef struct shared {
-    txm_render_job *job;
-    txm_render_rect rect;
+    stm_render_job *job;
+    stm_render_rect rect;
     txm_view view; /* the set's view */
     atomic_ullong next, done, rays, steps;
 } shared;
@@ -23,25 +23,25 @@ typedef struct shared {
 typedef struct worker {
     shared *shared;
     bool is_caller; /* the thread that reports progress */
-    txm_lookup_source source;
+    stm_lookup_source source;
     txm_cache_thread *thread;
-    uint32_t requests[TXM_PATH_REQUESTS]; /* requests of a budget */
+    uint32_t requests[STM_PATH_REQUESTS]; /* requests of a budget */
 } worker;
 
 /* One thread traces all samples of a pixel in order, so that the sum does not depend on the number of threads. If all
  * objects of a scene are in one place, a ray takes milliseconds, so cancellation does not wait for the pixel's end. */
 static void trace_pixel(worker *t, uint32_t pixel, uint64_t *rays)
 {
-    txm_render_job *job = t->shared->job;
+    stm_render_job *job = t->shared->job;
     const volatile int *cancel = job->options->cancel;
     for (uint32_t sample = 0; sample < job->options->samples && !stm_is_cancelled(cancel); sample++) {
-        txm_path path;
-        txm_path_start(&job->world, pixel, job->first_sample + sample, &path);
+        stm_path path;
+        stm_path_start(&job->world, pixel, job->first_sample + sample, &path);
         do {
-            txm_path_intersect(&job->world, &path);
+            stm_path_intersect(&job->world, &path);
             ++*rays;
-        } while (txm_path_shade(&job->world, &t->source, &path) == TXM_STEP_ON && !stm_is_cancelled(cancel));
-        txm_film_add(&job->film, &path);
+        } while (stm_path_shade(&job->world, &t->source, &path) == STM_STEP_ON && !stm_is_cancelled(cancel));
+        stm_film_add(&job->film, &path);
     }
 }
 
@@ -51,17 +51,17 @@ static void work(void *arg)
 {
     worker *t = arg;
     shared *s = t->shared;
-    const txm_render_options *o = s->job->options;
+    const stm_render_options *o = s->job->options;
     uint64_t pixels = (uint64_t)s->rect.w * s->rect.h, rays = 0;
     for (uint64_t first; (first = atomic_fetch_add(&s->next, PIXELS_PER_TURN)) < pixels;) {
         uint64_t end = first + PIXELS_PER_TURN < pixels ? first + PIXELS_PER_TURN : pixels;
         if (stm_is_cancelled(o->cancel))
             break;
         for (uint64_t i = first; i < end; i++)
-            trace_pixel(t, txm_rect_pixel(&s->rect, s->job->world.width, i), &rays);
+            trace_pixel(t, stm_rect_pixel(&s->rect, s->job->world.width, i), &rays);
         uint64_t done = atomic_fetch_add(&s->done, end - first) + (end - first);
         if (t->is_caller && s->job->textures.cache)
-            txm_moments_note(&s->job->moments, s->job->textures.cache, s->job->samples_done + done * o->samples);
+            stm_moments_note(&s->job->moments, s->job->textures.cache, s->job->samples_done + done * o->samples);
         if (o->progress && t->is_caller)
             o->progress(o->progress_user, s->job->samples_done + done * o->samples, s->job->samples_all);
     }
@@ -86,19 +86,19 @@ static txm_status run(shared *s, worker *workers, uint32_t count, txm_error *err
 }
 
 /* The source for the cache, the set, or a budget's page tables. */
-static txm_lookup_source source_of(const txm_render_job *job, worker *of)
+static stm_lookup_source source_of(const stm_render_job *job, worker *of)
 {
-    const txm_lane lane = {.capacity = job->biased ? TXM_PATH_REQUESTS : 0, .requests = of->requests};
+    const txm_lookup_state lane = {.capacity = job->biased ? STM_PATH_REQUESTS : 0, .requests = of->requests};
     if (job->options->untextured)
-        return txm_lookup_source_untextured();
+        return stm_lookup_source_untextured();
     if (job->biased)
-        return txm_lookup_source_requesting(job->biased, TXM_BUDGET_RESOLUTIONS, of->thread, lane);
-    return of->thread ? txm_lookup_source_waiting(of->thread)
-                      : txm_lookup_source_viewing(&of->shared->view, NULL, lane, false, 0);
+        return stm_lookup_source_requesting(job->biased, STM_BUDGET_RESOLUTIONS, of->thread, lane);
+    return of->thread ? stm_lookup_source_waiting(of->thread)
+                      : stm_lookup_source_viewing(&of->shared->view, NULL, lane, false, 0);
 }
 
 /* Each worker has a cache thread, which remembers its last tiles; without a cache, the view is used. */
-txm_status txm_engine_paths(txm_render_job *job, txm_render_rect rect, txm_error *err)
+txm_status stm_engine_paths(stm_render_job *job, stm_render_rect rect, txm_error *err)
 {
     shared s = {.job = job, .rect = rect};
     worker *workers = stm_calloc(job->threads, sizeof *workers);

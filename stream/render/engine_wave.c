@@ -15,23 +15,23 @@ enum { PATHS_PER_JOB = 2048, REQUESTS_PER_JOB = 4096 };
 typedef struct span {
     struct wave *wave;
     uint32_t first, count;
-    txm_lookup_source source;
-    txm_lookup_list noted; /* lookups for devices */
+    stm_lookup_source source;
+    stm_lookup_list noted; /* lookups for devices */
 } span;
 
 typedef struct wave {
-    txm_render_job *job;
-    txm_path *paths;
-    uint8_t *steps;    /* txm_step of each path */
+    stm_render_job *job;
+    stm_path *paths;
+    uint8_t *steps;    /* stm_step of each path */
     uint32_t *pending; /* paths that have not taken this step yet */
     uint32_t *active;  /* paths that have not ended */
     uint32_t *requests;
     span *spans;
-    txm_lane **lanes;
-    txm_lookup_queue *queue; /* NULL: lookups use a view */
-    txm_lookup_list **noted;
+    txm_lookup_state **lanes;
+    stm_lookup_queue *queue; /* NULL: lookups use a view */
+    stm_lookup_list **noted;
     uint32_t lanes_max, spans_max;
-    txm_render_rect rect;
+    stm_render_rect rect;
     uint64_t first; /* sample of the rectangle that path 0 traces */
 } wave;
 
@@ -43,11 +43,11 @@ static void start_span(void *arg)
 {
     span *s = arg;
     wave *w = s->wave;
-    const txm_render_options *o = w->job->options;
+    const stm_render_options *o = w->job->options;
     for (uint32_t i = s->first; i < s->first + s->count; i++) {
         uint64_t sample = w->first + i;
-        uint32_t pixel = txm_rect_pixel(&w->rect, w->job->world.width, sample / o->samples);
-        txm_path_start(&w->job->world, pixel, (uint32_t)(sample % o->samples), &w->paths[i]);
+        uint32_t pixel = stm_rect_pixel(&w->rect, w->job->world.width, sample / o->samples);
+        stm_path_start(&w->job->world, pixel, (uint32_t)(sample % o->samples), &w->paths[i]);
     }
 }
 
@@ -57,7 +57,7 @@ static void intersect_span(void *arg)
     span *s = arg;
     const volatile int *cancel = s->wave->job->options->cancel;
     for (uint32_t i = s->first; i < s->first + s->count && !stm_is_cancelled(cancel); i++)
-        txm_path_intersect(&s->wave->job->world, &s->wave->paths[s->wave->active[i]]);
+        stm_path_intersect(&s->wave->job->world, &s->wave->paths[s->wave->active[i]]);
 }
 
 /* Threads write `steps` of different paths, and each has its own lane, so that no lock is needed. */
@@ -68,7 +68,7 @@ static void shade_span(void *arg)
     for (uint32_t i = s->first; i < s->first + s->count && !stm_is_cancelled(cancel); i++) {
         uint32_t path = s->wave->pending[i];
         s->source.path = path;
-        s->wave->steps[path] = (uint8_t)txm_path_shade(&s->wave->job->world, &s->source, &s->wave->paths[path]);
+        s->wave->steps[path] = (uint8_t)stm_path_shade(&s->wave->job->world, &s->source, &s->wave->paths[path]);
     }
 }
 
@@ -103,7 +103,7 @@ static txm_status load(wave *w, uint32_t spans, txm_error *err)
     txm_status status = txm_cache_process(w->job->textures.cache, w->lanes, spans, &ticket, err);
     txm_ticket_wait(&ticket);
     w->job->counts.load_seconds += stm_clock_seconds() - begin;
-    txm_moments_note(&w->job->moments, w->job->textures.cache, w->job->samples_done);
+    stm_moments_note(&w->job->moments, w->job->textures.cache, w->job->samples_done);
     return status;
 }
 
@@ -111,9 +111,9 @@ static txm_status load(wave *w, uint32_t spans, txm_error *err)
 static txm_status run_lookups(wave *w, uint32_t spans, txm_error *err)
 {
     double begin = stm_clock_seconds();
-    txm_status status = txm_lookup_queue_run(w->queue, w->noted, spans, err);
+    txm_status status = stm_lookup_queue_run(w->queue, w->noted, spans, err);
     w->job->counts.load_seconds += stm_clock_seconds() - begin;
-    txm_moments_note(&w->job->moments, w->job->textures.cache, w->job->samples_done);
+    stm_moments_note(&w->job->moments, w->job->textures.cache, w->job->samples_done);
     return status;
 }
 
@@ -122,7 +122,7 @@ static txm_status launch(wave *w, uint32_t count, uint32_t *left, txm_error *err
 {
     txm_view view;
     uint32_t spans = 0;
-    txm_render_job *job = w->job;
+    stm_render_job *job = w->job;
     txm_status status = w->queue ? TXM_OK : txm_cache_prepare(job->textures.cache, &view, NULL, err);
     if (status)
         return status;
@@ -138,7 +138,7 @@ static txm_status launch(wave *w, uint32_t count, uint32_t *left, txm_error *err
     *left = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t path = w->pending[i];
-        if (w->steps[path] != TXM_STEP_MISSED)
+        if (w->steps[path] != STM_STEP_MISSED)
             continue;
         w->pending[(*left)++] = path;
         if (job->film.misses)
@@ -154,13 +154,13 @@ static txm_status launch(wave *w, uint32_t count, uint32_t *left, txm_error *err
  * may evict that of the first. It waits for one tile after the other. */
 static txm_status take_alone(wave *w, uint32_t path, txm_error *err)
 {
-    txm_render_job *job = w->job;
+    stm_render_job *job = w->job;
     txm_cache_thread *thread = NULL;
     double begin = stm_clock_seconds();
     txm_status status = txm_cache_thread_new(job->textures.cache, &thread, err);
-    txm_lookup_source source = txm_lookup_source_waiting(thread);
+    stm_lookup_source source = stm_lookup_source_waiting(thread);
     if (status == TXM_OK)
-        w->steps[path] = (uint8_t)txm_path_shade(&job->world, &source, &w->paths[path]);
+        w->steps[path] = (uint8_t)stm_path_shade(&job->world, &source, &w->paths[path]);
     txm_cache_thread_free(&thread);
     job->counts.load_seconds += stm_clock_seconds() - begin;
     job->counts.steps++;
@@ -172,11 +172,11 @@ static txm_status take_alone(wave *w, uint32_t path, txm_error *err)
  * register levels and load tiles, for each lookup that waits for another. */
 static txm_status step(wave *w, uint32_t active, uint32_t *next, txm_error *err)
 {
-    txm_render_job *job = w->job;
+    stm_render_job *job = w->job;
     uint32_t width = active, pending = active, passes = 0, patience = 1 + 3 * job->depth;
     txm_status status = TXM_OK;
     if (w->queue)
-        txm_lookup_queue_forget(w->queue, w->lanes_max);
+        stm_lookup_queue_forget(w->queue, w->lanes_max);
     for (uint32_t i = 0; i < active; i++)
         w->pending[i] = w->active[i];
     while (status == TXM_OK && pending) {
@@ -204,7 +204,7 @@ static txm_status step(wave *w, uint32_t active, uint32_t *next, txm_error *err)
         uint32_t path = w->active[i];
         if (job->film.passes)
             job->film.passes[w->paths[path].pixel] += (float)passes;
-        if (w->steps[path] == TXM_STEP_ON)
+        if (w->steps[path] == STM_STEP_ON)
             w->active[(*next)++] = path;
     }
     return status;
@@ -225,7 +225,7 @@ static txm_status run_wave(wave *w, uint32_t count, txm_error *err)
             status = step(w, active, &active, err);
     }
     for (uint32_t i = 0; status == TXM_OK && i < count; i++)
-        txm_film_add(&w->job->film, &w->paths[i]);
+        stm_film_add(&w->job->film, &w->paths[i]);
     w->job->counts.paths += count;
     return status;
 }
@@ -243,14 +243,14 @@ static void wave_free(wave *w)
     for (uint32_t i = 0; w->spans && i < w->spans_max; i++)
         free(w->spans[i].noted.items);
     free(w->noted);
-    txm_lookup_queue_free(&w->queue);
+    stm_lookup_queue_free(&w->queue);
     free(w->spans);
     free(w->lanes);
 }
 
 /* Allocates everything that a wave needs, once per rectangle, so that nothing is allocated while paths run. Each span
  * has a lane with a list of its own for what it misses. */
-static bool wave_new(wave *w, txm_render_job *job, txm_render_rect rect, uint64_t samples)
+static bool wave_new(wave *w, stm_render_job *job, stm_render_rect rect, uint64_t samples)
 {
     uint32_t lanes = samples < job->options->lanes ? (uint32_t)samples : job->options->lanes;
     *w = (wave){.job = job, .rect = rect, .lanes_max = lanes, .spans_max = (lanes + PATHS_PER_JOB - 1) / PATHS_PER_JOB};
@@ -259,23 +259,24 @@ static bool wave_new(wave *w, txm_render_job *job, txm_render_rect rect, uint64_
     w->pending = stm_calloc(lanes, sizeof *w->pending);
     w->active = stm_calloc(lanes, sizeof *w->active);
     w->spans = stm_calloc(w->spans_max, sizeof *w->spans);
-    w->lanes = stm_calloc(w->spans_max, sizeof(txm_lane *));
+    w->lanes = stm_calloc(w->spans_max, sizeof(txm_lookup_state *));
     w->requests = stm_calloc(w->spans_max, REQUESTS_PER_JOB * sizeof *w->requests);
     w->noted = stm_calloc(w->spans_max, sizeof *w->noted);
     const size_t images = job->world.scene->image_count;
     if (job->devices.count && !job->options->untextured)
-        w->queue = txm_lookup_queue_new(&job->devices, job->textures.bound, images, images, lanes, job->depth > 0);
+        w->queue = stm_lookup_queue_new(&job->devices, job->textures.bound, images, images, lanes, job->depth > 0);
     if (!w->paths || !w->steps || !w->pending || !w->active || !w->spans || !w->lanes || !w->requests || !w->noted ||
         (job->devices.count && !job->options->untextured && !w->queue))
         return false;
     for (uint32_t i = 0; i < w->spans_max; i++) {
         w->spans[i].wave = w;
-        const txm_lane lane = {.capacity = REQUESTS_PER_JOB, .requests = w->requests + (size_t)i * REQUESTS_PER_JOB};
+        const txm_lookup_state lane = {.capacity = REQUESTS_PER_JOB,
+                                       .requests = w->requests + (size_t)i * REQUESTS_PER_JOB};
         w->spans[i].source =
-            job->options->untextured ? txm_lookup_source_untextured()
-            : w->queue               ? txm_lookup_source_of_devices(w->queue, &w->spans[i].noted, job->textures.cache,
+            job->options->untextured ? stm_lookup_source_untextured()
+            : w->queue               ? stm_lookup_source_of_devices(w->queue, &w->spans[i].noted, job->textures.cache,
                                                                     job->options->trace != NULL, i)
-                       : txm_lookup_source_viewing(NULL, job->textures.cache, lane, job->options->trace != NULL, i);
+                       : stm_lookup_source_viewing(NULL, job->textures.cache, lane, job->options->trace != NULL, i);
         w->lanes[i] = &w->spans[i].source.lane;
         w->noted[i] = &w->spans[i].noted;
     }
@@ -283,9 +284,9 @@ static bool wave_new(wave *w, txm_render_job *job, txm_render_rect rect, uint64_
 }
 
 /* Runs as many waves as the rectangle needs. The last may be shorter; its arrays are not. */
-txm_status txm_engine_wave(txm_render_job *job, txm_render_rect rect, txm_error *err)
+txm_status stm_engine_wave(stm_render_job *job, stm_render_rect rect, txm_error *err)
 {
-    const txm_render_options *o = job->options;
+    const stm_render_options *o = job->options;
     uint64_t samples = (uint64_t)rect.w * rect.h * o->samples;
     wave w;
     txm_status status = wave_new(&w, job, rect, samples) ? TXM_OK : stm_no_memory(err, NULL);
@@ -294,7 +295,7 @@ txm_status txm_engine_wave(txm_render_job *job, txm_render_rect rect, txm_error 
         uint32_t count = left < w.lanes_max ? (uint32_t)left : w.lanes_max;
         status = run_wave(&w, count, err);
         job->samples_done += count;
-        txm_moments_note(&job->moments, job->textures.cache, job->samples_done);
+        stm_moments_note(&job->moments, job->textures.cache, job->samples_done);
         if (o->progress)
             o->progress(o->progress_user, job->samples_done, job->samples_all);
     }

@@ -14,7 +14,7 @@ static const float pi = 3.14159265f;
 
 enum { FORWARD = 1, BACK = 2, LEFT = 4, RIGHT = 8, UP = 16, DOWN = 32 };
 
-static txm_vec3 axis_of(const txm_matrix *m, int k)
+static txm_vec3 axis_of(const stm_matrix *m, int k)
 {
     return txm_vec_make(m->m[0][k], m->m[1][k], m->m[2][k]);
 }
@@ -25,13 +25,13 @@ static txm_vec3 unit(txm_vec3 v, txm_vec3 otherwise)
     return length > 0.0f && isfinite(length) ? txm_vec_scale(v, 1.0f / length) : otherwise;
 }
 
-void txm_flight_begin(txm_flight *f, const txm_scene_camera *camera, float distance)
+void stm_flight_begin(stm_flight *f, const stm_scene_camera *camera, float distance)
 {
     enum { SECONDS_AHEAD = 4, USUAL_DISTANCE = 10 };
     const float steepest = 0.495f * pi;
     const txm_vec3 back = unit(axis_of(&camera->to_world, 2), txm_vec_make(0.0f, 0.0f, 1.0f));
     const float elevation = asinf(fmaxf(-1.0f, fminf(1.0f, -back.z)));
-    *f = (txm_flight){
+    *f = (stm_flight){
         .start = *camera, .lowest = fminf(0.0f, -steepest - elevation), .highest = fmaxf(0.0f, steepest - elevation)};
     for (int i = 0; i < 3; i++)
         f->at[i] = f->home[i] = (double)camera->to_world.m[i][3];
@@ -39,15 +39,15 @@ void txm_flight_begin(txm_flight *f, const txm_scene_camera *camera, float dista
     f->speed = f->usual_speed;
 }
 
-static uint32_t direction_of(const txm_window_event *event)
+static uint32_t direction_of(const stm_window_event *event)
 {
     static const struct {
         int32_t place, key;
         uint32_t direction;
-    } keys[] = {{'w', TXM_KEY_UP, FORWARD},
-                {'s', TXM_KEY_DOWN, BACK},
-                {'a', TXM_KEY_LEFT, LEFT},
-                {'d', TXM_KEY_RIGHT, RIGHT},
+    } keys[] = {{'w', STM_KEY_UP, FORWARD},
+                {'s', STM_KEY_DOWN, BACK},
+                {'a', STM_KEY_LEFT, LEFT},
+                {'d', STM_KEY_RIGHT, RIGHT},
                 {'e', -1, UP},
                 {'q', -1, DOWN}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -57,7 +57,7 @@ static uint32_t direction_of(const txm_window_event *event)
 }
 
 /* Dragging across the whole width of the window turns by half a turn. */
-static void turn(txm_flight *f, float x, float y, uint32_t width)
+static void turn(stm_flight *f, float x, float y, uint32_t width)
 {
     const float angle = pi / (float)(width ? width : 1);
     f->yaw = remainderf(f->yaw - angle * x, 2.0f * pi);
@@ -65,39 +65,39 @@ static void turn(txm_flight *f, float x, float y, uint32_t width)
     f->turned = true;
 }
 
-static void change_speed(txm_flight *f, float notches)
+static void change_speed(stm_flight *f, float notches)
 {
     const float most = 1e4f;
     const float wanted = f->speed * powf(1.25f, notches);
     f->speed = fmaxf(f->usual_speed / most, fminf(f->usual_speed * most, wanted));
 }
 
-static void go_home(txm_flight *f)
+static void go_home(stm_flight *f)
 {
     memcpy(f->at, f->home, sizeof f->at);
     f->yaw = f->pitch = 0.0f;
     f->turned = true;
 }
 
-bool txm_flight_take(txm_flight *f, const txm_window_event *event, uint32_t width)
+bool stm_flight_take(stm_flight *f, const stm_window_event *event, uint32_t width)
 {
     const uint32_t direction = direction_of(event);
     switch (event->kind) {
-    case TXM_WINDOW_KEY_DOWN:
+    case STM_WINDOW_KEY_DOWN:
         f->held |= direction;
-        if (event->key == TXM_KEY_HOME)
+        if (event->key == STM_KEY_HOME)
             go_home(f);
-        return direction || event->key == TXM_KEY_HOME;
-    case TXM_WINDOW_KEY_UP:
+        return direction || event->key == STM_KEY_HOME;
+    case STM_WINDOW_KEY_UP:
         f->held &= ~direction;
         return direction;
-    case TXM_WINDOW_FOCUS_LOST:
+    case STM_WINDOW_FOCUS_LOST:
         f->held = 0;
         return true;
-    case TXM_WINDOW_DRAG:
+    case STM_WINDOW_DRAG:
         turn(f, event->x, event->y, width);
         return true;
-    case TXM_WINDOW_WHEEL:
+    case STM_WINDOW_WHEEL:
         change_speed(f, event->y);
         return true;
     default:
@@ -106,7 +106,7 @@ bool txm_flight_take(txm_flight *f, const txm_window_event *event, uint32_t widt
 }
 
 /* Turns by pitch about the camera's own x axis, then by yaw about the world's z axis. */
-static txm_vec3 turn_axis(const txm_flight *f, txm_vec3 v)
+static txm_vec3 turn_axis(const stm_flight *f, txm_vec3 v)
 {
     const txm_vec3 k = unit(axis_of(&f->start.to_world, 0), txm_vec_make(1.0f, 0.0f, 0.0f));
     const float c = cosf(f->pitch), s = sinf(f->pitch), cy = cosf(f->yaw), sy = sinf(f->yaw);
@@ -116,7 +116,7 @@ static txm_vec3 turn_axis(const txm_flight *f, txm_vec3 v)
 }
 
 /* Places are limited to a distance far beyond any scene, so that they never become infinite or NaN. */
-static void move_along(txm_flight *f, txm_vec3 direction, double metres)
+static void move_along(stm_flight *f, txm_vec3 direction, double metres)
 {
     const double farthest = 1e9;
     const double by[3] = {(double)direction.x, (double)direction.y, (double)direction.z};
@@ -124,7 +124,7 @@ static void move_along(txm_flight *f, txm_vec3 direction, double metres)
         f->at[i] = fmax(-farthest, fmin(farthest, f->at[i] + metres * by[i]));
 }
 
-bool txm_flight_step(txm_flight *f, double seconds)
+bool stm_flight_step(stm_flight *f, double seconds)
 {
     const txm_vec3 x = txm_vec_make(1.0f, 0.0f, 0.0f), z = txm_vec_make(0.0f, 0.0f, 1.0f);
     const txm_vec3 right = turn_axis(f, unit(axis_of(&f->start.to_world, 0), x));
@@ -142,7 +142,7 @@ bool txm_flight_step(txm_flight *f, double seconds)
 
 /* The picture shows everything that the scene's shows, and more if it is wider or higher. The shift is measured in
  * halves of its size. */
-static void fit_proportions(txm_scene_camera *c, uint32_t width, uint32_t height)
+static void fit_proportions(stm_scene_camera *c, uint32_t width, uint32_t height)
 {
     const float wanted = (float)width / (float)height, given = c->half[0] / c->half[1];
     const int side = wanted > given ? 0 : 1;
@@ -153,10 +153,10 @@ static void fit_proportions(txm_scene_camera *c, uint32_t width, uint32_t height
     c->shift[side] /= more;
 }
 
-txm_scene_camera txm_flight_camera(const txm_flight *f, uint32_t width, uint32_t height)
+stm_scene_camera stm_flight_camera(const stm_flight *f, uint32_t width, uint32_t height)
 {
-    txm_scene_camera c = f->start;
-    const txm_matrix *from = &f->start.to_world;
+    stm_scene_camera c = f->start;
+    const stm_matrix *from = &f->start.to_world;
     for (int i = 0; i < 3; i++)
         c.to_world.m[i][3] = (float)f->at[i];
     for (int k = 0; k < 3 && (f->yaw != 0.0f || f->pitch != 0.0f); k++) {
@@ -176,7 +176,7 @@ enum { DIVISORS = sizeof divisors / sizeof *divisors };
 /* The middle one of three frames counts, because a single one is slow if another program had the processor. If that is
  * slower than before, it counts at once, and gradually if it is faster, because frames are fast if little is in view.
  */
-void txm_pace_note(txm_pace *p, uint64_t pixels, double ms)
+void stm_pace_note(stm_pace *p, uint64_t pixels, double ms)
 {
     const double share = 0.2, last = ms / (double)(pixels ? pixels : 1), a = p->before[0], b = p->before[1];
     const double middle = fmax(fmin(a, b), fmin(fmax(a, b), last));
@@ -188,7 +188,7 @@ void txm_pace_note(txm_pace *p, uint64_t pixels, double ms)
         p->ms_a_pixel += (middle > p->ms_a_pixel ? 0.6 : share) * (middle - p->ms_a_pixel);
 }
 
-static double time_of_step(const txm_pace *p, uint32_t step, uint32_t width, uint32_t height)
+static double time_of_step(const stm_pace *p, uint32_t step, uint32_t width, uint32_t height)
 {
     const double divisor = (double)divisors[step];
     return p->ms_a_pixel * (double)width * (double)height / (divisor * divisor);
@@ -197,12 +197,12 @@ static double time_of_step(const txm_pace *p, uint32_t step, uint32_t width, uin
 /* Fractions of a frame's time: what a picture may take, and what it may take to become larger. */
 static const double full = 1.0, spare = 0.85;
 
-bool txm_pace_fits(const txm_pace *p, double frame_ms, uint32_t width, uint32_t height)
+bool stm_pace_fits(const stm_pace *p, double frame_ms, uint32_t width, uint32_t height)
 {
     return p->ms_a_pixel > 0.0 && time_of_step(p, 0, width, height) <= full * frame_ms;
 }
 
-void txm_pace_size(txm_pace *p, double frame_ms, uint32_t width, uint32_t height, uint32_t *out_width,
+void stm_pace_size(stm_pace *p, double frame_ms, uint32_t width, uint32_t height, uint32_t *out_width,
                    uint32_t *out_height)
 {
     while (p->step + 1 < DIVISORS && time_of_step(p, p->step, width, height) > full * frame_ms)

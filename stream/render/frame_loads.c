@@ -11,9 +11,9 @@
 #include "base/base.h"
 #include "render/use.h"
 
-txm_status txm_frame_loads_new(txm_frame_loads *l, txm_cache *cache, uint32_t most, bool is_virtual, txm_error *err)
+txm_status stm_frame_loads_new(stm_frame_loads *l, txm_cache *cache, uint32_t most, bool is_virtual, txm_error *err)
 {
-    *l = (txm_frame_loads){.cache = cache, .most = most, .is_virtual = is_virtual};
+    *l = (stm_frame_loads){.cache = cache, .most = most, .is_virtual = is_virtual};
     l->requests = stm_calloc(most, sizeof *l->requests);
     l->keys = stm_calloc(most, sizeof *l->keys);
     l->choices = stm_calloc(most, sizeof *l->choices);
@@ -26,34 +26,34 @@ txm_status txm_frame_loads_new(txm_frame_loads *l, txm_cache *cache, uint32_t mo
     return status;
 }
 
-void txm_frame_loads_free(txm_frame_loads *l)
+void stm_frame_loads_free(stm_frame_loads *l)
 {
     txm_ticket_cancel(&l->ticket);
     txm_cache_viewer_free(&l->viewer);
     free(l->requests);
     free(l->keys);
     free(l->choices);
-    *l = (txm_frame_loads){0};
+    *l = (stm_frame_loads){0};
 }
 
 /* ---- tiles ---- */
 
 /* The number of a key's tile in the view; `whole`: that of its level, whose tiles have no numbers yet. TXM_NO_TEXTURE:
  * the texture is gone. */
-static uint32_t number_of(const txm_frame_loads *l, txm_tile_key key, bool *whole)
+static uint32_t number_of(const stm_frame_loads *l, txm_tile_key key, bool *whole)
 {
     const txm_tile_name n = txm_tile_key_unpack(key);
     *whole = false;
     if (n.texture >= l->view.texture_count || n.level >= l->view.textures[n.texture].levels)
         return TXM_NO_TEXTURE;
     const txm_view_texture *t = &l->view.textures[n.texture];
-    const uint32_t number = txm_use_first_of(t, n.level) + n.tile;
+    const uint32_t number = stm_use_first_of(t, n.level) + n.tile;
     *whole = txm_view_slot(&l->view, number) == TXM_SLOT_UNREGISTERED;
     return *whole ? t->first + n.level : number;
 }
 
 /* Makes those tiles of the batch that are in the view LOADING. */
-static void hide(txm_frame_loads *l)
+static void hide(stm_frame_loads *l)
 {
     for (uint32_t i = 0; i < l->key_count; i++) {
         bool whole;
@@ -65,7 +65,7 @@ static void hide(txm_frame_loads *l)
 
 /* The arrival of a tile counts as a use of it by this frame, so that all tiles of a batch are equally recent, in
  * whichever order threads loaded them. */
-static uint32_t mark_shown(txm_frame_loads *l)
+static uint32_t mark_shown(stm_frame_loads *l)
 {
     uint32_t shown = 0;
     for (uint32_t i = 0; i < l->key_count; i++) {
@@ -81,7 +81,7 @@ static uint32_t mark_shown(txm_frame_loads *l)
     return shown;
 }
 
-static txm_status prepare(txm_frame_loads *l, txm_error *err)
+static txm_status prepare(stm_frame_loads *l, txm_error *err)
 {
     txm_status status = txm_cache_viewer_prepare(l->viewer, &l->view, &l->extent, err);
     l->view_epoch = l->view.epoch;
@@ -91,7 +91,7 @@ static txm_status prepare(txm_frame_loads *l, txm_error *err)
 /* ---- frames ---- */
 
 /* A file that temporarily could not be read is requested again in the next round, which begins with a view. */
-txm_status txm_frame_loads_begin(txm_frame_loads *l, double now_ms, uint64_t max_bytes, float mark_share,
+txm_status stm_frame_loads_begin(stm_frame_loads *l, double now_ms, uint64_t max_bytes, float mark_share,
                                  bool begins_anew, uint32_t *shown, txm_error *err)
 {
     const bool over = l->loading && (l->is_virtual ? now_ms >= l->due_ms : txm_ticket_poll(l->ticket));
@@ -129,7 +129,7 @@ enum { VAIN_BATCHES = 16 };
 
 /* The most tiles in the next batch once memory is full: as many as there is room for beside those that the picture has
  * used, and some in place of these, at first half of the room, then half as many in each further batch. */
-static uint64_t most_in_batch(const txm_frame_loads *l)
+static uint64_t most_in_batch(const stm_frame_loads *l)
 {
     if (!l->now.tile_bytes)
         return l->picture_batches < VAIN_BATCHES ? l->most : 0;
@@ -143,18 +143,18 @@ static uint64_t most_in_batch(const txm_frame_loads *l)
 
 static int by_requests(const void *a, const void *b)
 {
-    const txm_frame_choice *x = a, *y = b;
+    const stm_frame_choice *x = a, *y = b;
     if (x->count != y->count)
         return x->count < y->count ? 1 : -1;
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
 /* Chooses the keys of the batch from those of the list. */
-static void choose_keys(txm_frame_loads *l, const txm_request_list *list)
+static void choose_keys(stm_frame_loads *l, const stm_request_list *list)
 {
     const uint64_t most = l->was_full && l->view.epoch ? most_in_batch(l) : list->unique;
     for (uint32_t i = 0; i < list->unique; i++)
-        l->choices[i] = (txm_frame_choice){list->keys[i], list->counts[i], i};
+        l->choices[i] = (stm_frame_choice){list->keys[i], list->counts[i], i};
     if (l->was_full)
         qsort(l->choices, list->unique, sizeof *l->choices, by_requests);
     l->key_count = list->unique < most ? list->unique : (uint32_t)most;
@@ -164,7 +164,7 @@ static void choose_keys(txm_frame_loads *l, const txm_request_list *list)
 
 /* Lists the entries of the batch's keys. Entries of levels come first and alone, if there are any: they cost no tile,
  * and afterwards tiles can be requested. */
-static uint32_t list_entries(txm_frame_loads *l, bool *levels)
+static uint32_t list_entries(stm_frame_loads *l, bool *levels)
 {
     uint32_t count = 0, last = TXM_NO_TEXTURE;
     *levels = false;
@@ -182,14 +182,14 @@ static uint32_t list_entries(txm_frame_loads *l, bool *levels)
 
 /* Passes the keys to the cache. Before tiles can be requested, a texture may have to be opened and a level
  * registered. */
-static txm_status hand_over(txm_frame_loads *l, uint32_t *asked, txm_error *err)
+static txm_status hand_over(stm_frame_loads *l, uint32_t *asked, txm_error *err)
 {
     enum { STEPS = 3 };
     txm_status status = TXM_OK;
     bool levels = true;
     for (int step = 0; status == TXM_OK && levels && step < STEPS; step++) {
         *asked = list_entries(l, &levels);
-        txm_lane lane = {.requests = l->requests, .capacity = l->most, .count = *asked}, *lanes[] = {&lane};
+        txm_lookup_state lane = {.requests = l->requests, .capacity = l->most, .count = *asked}, *lanes[] = {&lane};
         status = txm_cache_viewer_process(l->viewer, lanes, 1, &l->ticket, err);
         if (status == TXM_OK && levels) {
             txm_ticket_wait(&l->ticket);
@@ -201,7 +201,7 @@ static txm_status hand_over(txm_frame_loads *l, uint32_t *asked, txm_error *err)
 }
 
 /* In virtual time, waits until the batch is loaded. */
-static void wait_for_batch(txm_frame_loads *l, const volatile int *cancel)
+static void wait_for_batch(stm_frame_loads *l, const volatile int *cancel)
 {
     const struct timespec moment = {0, 100000};
     while (!stm_is_cancelled(cancel) && !txm_ticket_poll(l->ticket))
@@ -212,13 +212,13 @@ static void wait_for_batch(txm_frame_loads *l, const volatile int *cancel)
         txm_ticket_wait(&l->ticket);
 }
 
-txm_status txm_frame_loads_end(txm_frame_loads *l, const txm_request_list *list, uint32_t frame, double now_ms,
-                               const txm_cost_model *costs, const volatile int *cancel, uint32_t *cut, txm_error *err)
+txm_status stm_frame_loads_end(stm_frame_loads *l, const stm_request_list *list, uint32_t frame, double now_ms,
+                               const stm_cost_model *costs, const volatile int *cancel, uint32_t *cut, txm_error *err)
 {
     uint32_t asked = 0;
     *cut = 0;
     if (l->loading || !list->unique) {
-        txm_frame_loads_skip(l);
+        stm_frame_loads_skip(l);
         return TXM_OK;
     }
     choose_keys(l, list);
@@ -241,7 +241,7 @@ txm_status txm_frame_loads_end(txm_frame_loads *l, const txm_request_list *list,
     return TXM_OK;
 }
 
-void txm_frame_loads_resized(txm_frame_loads *l)
+void stm_frame_loads_resized(stm_frame_loads *l)
 {
     l->has_evicted = l->was_full = false;
     l->is_new = true;
@@ -249,7 +249,7 @@ void txm_frame_loads_resized(txm_frame_loads *l)
     l->picture_batches = 0;
 }
 
-void txm_frame_loads_skip(txm_frame_loads *l)
+void stm_frame_loads_skip(stm_frame_loads *l)
 {
     txm_cache_viewer_close(l->viewer);
 }

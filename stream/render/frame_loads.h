@@ -11,18 +11,18 @@
  * first, and while the camera rests, fewer and fewer tiles are loaded in place of others that the picture uses, until
  * none are: it keeps those that matter most.
  */
-#ifndef TXM_STREAM_FRAME_LOADS_H
-#define TXM_STREAM_FRAME_LOADS_H
+#ifndef STM_STREAM_FRAME_LOADS_H
+#define STM_STREAM_FRAME_LOADS_H
 #include "render/frame_requests.h"
 #include "render/textures.h"
 
 /* A key of the list: the number of its requests, and its place there. */
-typedef struct txm_frame_choice {
+typedef struct stm_frame_choice {
     txm_tile_key key;
     uint32_t count, place;
-} txm_frame_choice;
+} stm_frame_choice;
 
-typedef struct txm_frame_loads {
+typedef struct stm_frame_loads {
     txm_cache *cache;
     txm_cache_viewer *viewer;
     txm_cache_extent extent;
@@ -42,27 +42,27 @@ typedef struct txm_frame_loads {
     bool was_full;                           /* tiles were evicted for others since the budget was set */
     uint64_t loaded_before_set;              /* tiles that were loaded before the budget was set */
     uint32_t picture_epoch, picture_batches; /* the picture's first epoch; its batches while memory was full */
-    txm_frame_choice *choices;               /* at most `most` */
+    stm_frame_choice *choices;               /* at most `most` */
     txm_cache_stats before, now;
-} txm_frame_loads;
+} stm_frame_loads;
 
-txm_status txm_frame_loads_new(txm_frame_loads *loads, txm_cache *cache, uint32_t most, bool is_virtual,
+txm_status stm_frame_loads_new(stm_frame_loads *loads, txm_cache *cache, uint32_t most, bool is_virtual,
                                txm_error *err);
 /* Cancels loads that have not begun. */
-void txm_frame_loads_free(txm_frame_loads *loads);
+void stm_frame_loads_free(stm_frame_loads *loads);
 
 /* Begins a frame, which may begin a picture anew: takes over a batch that is complete, and prepares the view. Lookups
  * mark tiles once `mark_share` of the budget is used or a tile was evicted, and always without a budget. *shown is the
  * number of tiles that are available for the first time. */
-txm_status txm_frame_loads_begin(txm_frame_loads *loads, double now_ms, uint64_t max_bytes, float mark_share,
+txm_status stm_frame_loads_begin(stm_frame_loads *loads, double now_ms, uint64_t max_bytes, float mark_share,
                                  bool begins_anew, uint32_t *shown, txm_error *err);
 /* Ends a frame with its list: begins a batch, unless one is being loaded. *cut is the number of tiles that do not fit.
  * In virtual time this waits for the batch, and `cancel` ends the wait. */
-txm_status txm_frame_loads_end(txm_frame_loads *loads, const txm_request_list *list, uint32_t frame, double now_ms,
-                               const txm_cost_model *costs, const volatile int *cancel, uint32_t *cut, txm_error *err);
+txm_status stm_frame_loads_end(stm_frame_loads *loads, const stm_request_list *list, uint32_t frame, double now_ms,
+                               const stm_cost_model *costs, const volatile int *cancel, uint32_t *cut, txm_error *err);
 /* The cache has another budget. */
-void txm_frame_loads_resized(txm_frame_loads *loads);
+void stm_frame_loads_resized(stm_frame_loads *loads);
 /* Closes the view of a frame that makes no requests. */
-void txm_frame_loads_skip(txm_frame_loads *loads);
+void stm_frame_loads_skip(stm_frame_loads *loads);
 
 #endif

@@ -19,7 +19,7 @@
 typedef struct place {
     const txm_view *view;
     const txm_view_texture *t;
-    const txm_bound_image *image;
+    const stm_bound_image *image;
     uint32_t texture, low; /* low: the finer of the two levels */
     float blend;           /* weight of the coarser one */
     float u, v;            /* place in the texture, 0 to 1: the extension has been applied */
@@ -79,7 +79,7 @@ static bool texel_at(const place *p, uint32_t level, const float move[2], texel 
         return false;
     const uint32_t across = ((uint32_t)w + (1u << p->t->tile_shift) - 1) >> p->t->tile_shift;
     const uint32_t tile = ((uint32_t)y >> p->t->tile_shift) * across + ((uint32_t)x >> p->t->tile_shift);
-    *out = (texel){level, x, y, tile, txm_use_first_of(p->t, level) + tile};
+    *out = (texel){level, x, y, tile, stm_use_first_of(p->t, level) + tile};
     return true;
 }
 
@@ -111,7 +111,7 @@ static txm_sampler sampler_of_scene(const txm_sampler *how)
     return s;
 }
 
-void txm_frame_samplers(const txm_bound_image *images, size_t count, txm_sampler *samplers)
+void stm_frame_samplers(const stm_bound_image *images, size_t count, txm_sampler *samplers)
 {
     for (size_t i = 0; i < count; i++) {
         samplers[i] = sampler_of_scene(&images[i].how);
@@ -128,28 +128,28 @@ static txm_lookup middle_of(const place *p, const texel *at)
 }
 
 /* A device's result; NULL if there is none yet. */
-static const txm_queued_lookup *find_or_note(txm_frame_source *f, const txm_queued_lookup *what)
+static const stm_queued_lookup *find_or_note(stm_frame_source *f, const stm_queued_lookup *what)
 {
-    const txm_queued_lookup *queued = txm_lookup_queue_find(f->base.queue, what);
+    const stm_queued_lookup *queued = stm_lookup_queue_find(f->base.queue, what);
     if (!queued && !(f->lacks_answer && f->base.view->epoch))
-        txm_lookup_queue_add(f->base.noted, what);
+        stm_lookup_queue_add(f->base.noted, what);
     f->lacks_answer |= !queued;
     return queued;
 }
 
-static void fetch(txm_frame_source *f, const place *p, const texel *at, uint32_t slot, float rgba[4])
+static void fetch(stm_frame_source *f, const place *p, const texel *at, uint32_t slot, float rgba[4])
 {
     if (!f->base.queue) {
         const txm_texel_place where = {p->t, at->level, (uint32_t)at->x, (uint32_t)at->y, at->number, slot};
         txm_texel_color(p->view, &where, p->image->how.after, f->decoded, rgba);
         return;
     }
-    const txm_lookup_queue *a = f->base.queue;
-    const txm_queued_lookup what = {.how = a->sampler_count / 2 + (uint32_t)(p->image - a->images),
+    const stm_lookup_queue *a = f->base.queue;
+    const stm_queued_lookup what = {.how = a->sampler_count / 2 + (uint32_t)(p->image - a->images),
                                     .texture = p->texture,
                                     .at = middle_of(p, at),
                                     .path = f->base.path};
-    const txm_queued_lookup *queued = find_or_note(f, &what);
+    const stm_queued_lookup *queued = find_or_note(f, &what);
     if (queued)
         memcpy(rgba, queued->rgba, sizeof queued->rgba);
 }
@@ -162,7 +162,7 @@ static void fetch_average(const place *p, float rgba[4])
     const txm_view view = {.textures = &blank, .tiles = &none, .texture_count = 1};
     const txm_sampler closest = sampler_of_texels(&p->image->how);
     const txm_lookup middle = {.u = 0.5f, .v = 0.5f};
-    txm_lane nobody = {0};
+    txm_lookup_state nobody = {0};
     blank.first = blank.level_first[0] = 0;
     blank.width = blank.height = blank.levels = blank.tiled_levels = 1;
     txm_sample(&view, 0, &closest, &middle, &nobody, rgba);
@@ -170,15 +170,15 @@ static void fetch_average(const place *p, float rgba[4])
 
 /* ---- a level ---- */
 
-static void ask_for(txm_frame_source *f, const place *p, const texel *at)
+static void ask_for(stm_frame_source *f, const place *p, const texel *at)
 {
     const txm_tile_name name = {.texture = p->texture, .level = at->level, .tile = at->tile};
-    txm_request_note(f->step, f->requests, f->lane, txm_tile_key_pack(name));
+    stm_request_note(f->step, f->requests, f->lane, txm_tile_key_pack(name));
 }
 
 /* The best available replacement for a missing texel. Returns its level; the 1x1 colour counts as one past the last
  * level. */
-static uint32_t fetch_coarser(txm_frame_source *f, const place *p, uint32_t level, const float move[2], float rgba[4])
+static uint32_t fetch_coarser(stm_frame_source *f, const place *p, uint32_t level, const float move[2], float rgba[4])
 {
     texel at;
     for (uint32_t i = level + 1; i < p->t->levels; i++) {
@@ -210,7 +210,7 @@ static void color_of_level(uint32_t level, float rgba[4])
 }
 
 /* Requests a texel if it is missing, whatever is shown in its place. Returns its slot, or the state of it. */
-static uint32_t want(txm_frame_source *f, const place *p, const texel *at, bool *failed)
+static uint32_t want(stm_frame_source *f, const place *p, const texel *at, bool *failed)
 {
     const uint32_t slot = slot_of(p, at);
     f->lookups.texels++;
@@ -226,14 +226,15 @@ static uint32_t want(txm_frame_source *f, const place *p, const texel *at, bool 
     return slot;
 }
 
-static txm_look lookup_at_level(txm_frame_source *f, const place *p, uint32_t level, const float move[2], float rgba[4])
+static txm_lookup_result lookup_at_level(stm_frame_source *f, const place *p, uint32_t level, const float move[2],
+                                         float rgba[4])
 {
     texel at;
     bool failed = false;
     set_color(rgba, 1.0f, 0.0f, 1.0f);
     if (!texel_at(p, level, move, &at)) {
         memset(rgba, 0, 4 * sizeof *rgba);
-        return TXM_LOOK_RESIDENT;
+        return TXM_LOOKUP_HIT;
     }
     const uint32_t slot = want(f, p, &at, &failed);
     const bool is_there = slot < TXM_SLOT_STATES;
@@ -241,11 +242,11 @@ static txm_look lookup_at_level(txm_frame_source *f, const place *p, uint32_t le
         fetch(f, p, &at, slot, rgba);
     else if (!failed)
         level = fetch_coarser(f, p, level, move, rgba);
-    if (f->show == TXM_FRAMES_SHOW_LEVELS && !failed)
+    if (f->show == STM_FRAMES_SHOW_LEVELS && !failed)
         color_of_level(level, rgba);
-    else if (f->show == TXM_FRAMES_SHOW_MISSING && !is_there)
+    else if (f->show == STM_FRAMES_SHOW_MISSING && !is_there)
         set_color(rgba, 1.0f, 0.0f, 1.0f);
-    return failed ? TXM_LOOK_FAILED : is_there ? TXM_LOOK_RESIDENT : TXM_LOOK_MISSED;
+    return failed ? TXM_LOOKUP_FAILURE : is_there ? TXM_LOOKUP_HIT : TXM_LOOKUP_MISS;
 }
 
 /* ---- kinds ---- */
@@ -258,7 +259,7 @@ static float draw(uint32_t *random)
 }
 
 /* False: nothing can be looked up at the place, and rgba has the colour for that. */
-static bool place_of_lookup(txm_frame_source *f, const txm_bound_image *image, txm_lookup *at, place *p, float rgba[4])
+static bool place_of_lookup(stm_frame_source *f, const stm_bound_image *image, txm_lookup *at, place *p, float rgba[4])
 {
     *p = (place){.view = f->base.view, .image = image, .texture = image->texture};
     p->t = part_of(p->view, &p->texture, at);
@@ -276,19 +277,19 @@ static bool place_of_lookup(txm_frame_source *f, const txm_bound_image *image, t
 }
 
 /* For paths, lookups of frames never miss a tile; only a device's result can be missing. */
-static txm_look found(const txm_frame_source *f)
+static txm_lookup_result found(const stm_frame_source *f)
 {
-    return f->lacks_answer ? TXM_LOOK_MISSED : TXM_LOOK_RESIDENT;
+    return f->lacks_answer ? TXM_LOOKUP_MISS : TXM_LOOKUP_HIT;
 }
 
-static txm_look lookup_for_points(txm_lookup_source *source, const txm_bound_image *image, txm_lookup at,
-                                  txm_found_color *out)
+static txm_lookup_result lookup_for_points(stm_lookup_source *source, const stm_bound_image *image, txm_lookup at,
+                                           stm_found_color *out)
 {
-    txm_frame_source *f = (txm_frame_source *)source;
+    stm_frame_source *f = (stm_frame_source *)source;
     place p;
     float move[2] = {0.0f, 0.0f}, coarse[4];
     if (!place_of_lookup(f, image, &at, &p, out->rgba))
-        return TXM_LOOK_RESIDENT;
+        return TXM_LOOKUP_HIT;
     choose_levels(&p, &image->how, &at, &source->lane.random);
     if (f->one_level && p.blend > 0.0f) {
         p.low += draw(&source->lane.random) < p.blend;
@@ -309,18 +310,18 @@ static txm_look lookup_for_points(txm_lookup_source *source, const txm_bound_ima
 
 /* The scene's own lookup in the view, on the processor or with a device's result. Without a result the random state is
  * a guess. */
-static void lookup_in_scene(txm_frame_source *f, const txm_bound_image *image, const txm_sampler *how, txm_lookup at,
-                            txm_found_color *out)
+static void lookup_in_scene(stm_frame_source *f, const stm_bound_image *image, const txm_sampler *how, txm_lookup at,
+                            stm_found_color *out)
 {
-    txm_lookup_source *source = &f->base;
-    txm_lane nobody = {.random = source->lane.random};
+    stm_lookup_source *source = &f->base;
+    txm_lookup_state nobody = {.random = source->lane.random};
     if (source->queue) {
-        const txm_queued_lookup what = {.how = (uint32_t)(image - source->queue->images),
+        const stm_queued_lookup what = {.how = (uint32_t)(image - source->queue->images),
                                         .texture = image->texture,
                                         .at = at,
                                         .random = nobody.random,
                                         .path = source->path};
-        const txm_queued_lookup *queued = find_or_note(f, &what);
+        const stm_queued_lookup *queued = find_or_note(f, &what);
         if (queued) {
             memcpy(out->rgba, queued->rgba, sizeof out->rgba);
             memcpy(out->du, queued->du, sizeof out->du);
@@ -339,10 +340,10 @@ static void lookup_in_scene(txm_frame_source *f, const txm_bound_image *image, c
 
 /* Looks up like a render, except for missing tiles: every filter of a scene reads one tile of a level, and the texel at
  * the place itself is requested. */
-static txm_look lookup_with_filter(txm_lookup_source *source, const txm_bound_image *image, txm_lookup at,
-                                   txm_found_color *out)
+static txm_lookup_result lookup_with_filter(stm_lookup_source *source, const stm_bound_image *image, txm_lookup at,
+                                            stm_found_color *out)
 {
-    txm_frame_source *f = (txm_frame_source *)source;
+    stm_frame_source *f = (stm_frame_source *)source;
     static const float still[2] = {0.0f, 0.0f};
     txm_lookup inside = at;
     uint32_t random = source->lane.random;
@@ -361,50 +362,50 @@ static txm_look lookup_with_filter(txm_lookup_source *source, const txm_bound_im
         is_there = false;
         f->lookups.coarser += !failed;
     }
-    if (f->show == TXM_FRAMES_SHOW_LEVELS && !failed)
+    if (f->show == STM_FRAMES_SHOW_LEVELS && !failed)
         color_of_level(p.low, out->rgba);
-    else if (f->show == TXM_FRAMES_SHOW_MISSING && !is_there)
+    else if (f->show == STM_FRAMES_SHOW_MISSING && !is_there)
         set_color(out->rgba, 1.0f, 0.0f, 1.0f);
     return found(f);
 }
 
 /* Single texels have no derivatives, so lookups whose derivatives are needed use the scene's filter. */
-static txm_look lookup_in_frame(txm_lookup_source *source, const txm_bound_image *image, txm_lookup at,
-                                txm_found_color *out)
+static txm_lookup_result lookup_in_frame(stm_lookup_source *source, const stm_bound_image *image, txm_lookup at,
+                                         stm_found_color *out)
 {
-    const txm_frame_source *f = (const txm_frame_source *)source;
-    return f->filter == TXM_FRAMES_FILTER_SCENE || out->with_derivatives ? lookup_with_filter(source, image, at, out)
+    const stm_frame_source *f = (const stm_frame_source *)source;
+    return f->filter == STM_FRAMES_FILTER_SCENE || out->with_derivatives ? lookup_with_filter(source, image, at, out)
                                                                          : lookup_for_points(source, image, at, out);
 }
 
-static txm_look lookup_at_coarsest(txm_lookup_source *source, const txm_bound_image *image, txm_lookup at,
-                                   txm_found_color *out)
+static txm_lookup_result lookup_at_coarsest(stm_lookup_source *source, const stm_bound_image *image, txm_lookup at,
+                                            stm_found_color *out)
 {
-    txm_frame_source *f = (txm_frame_source *)source;
+    stm_frame_source *f = (stm_frame_source *)source;
     place p;
-    *out = (txm_found_color){.with_derivatives = out->with_derivatives, .decides = out->decides};
+    *out = (stm_found_color){.with_derivatives = out->with_derivatives, .decides = out->decides};
     if (!place_of_lookup(f, image, &at, &p, out->rgba))
-        return TXM_LOOK_RESIDENT;
+        return TXM_LOOKUP_HIT;
     f->lookups.texels++;
     f->lookups.stand_ins++;
     fetch_average(&p, out->rgba);
-    return TXM_LOOK_RESIDENT;
+    return TXM_LOOKUP_HIT;
 }
 
-txm_frame_source txm_frame_source_of(const txm_frames_options *o, const txm_view *view, const float *decoded,
-                                     txm_step_misses *step, txm_part_requests *requests, const txm_lookup_queue *queue,
-                                     txm_lookup_list *noted)
+stm_frame_source stm_frame_source_of(const stm_frames_options *o, const txm_view *view, const float *decoded,
+                                     stm_step_misses *step, stm_part_requests *requests, const stm_lookup_queue *queue,
+                                     stm_lookup_list *noted)
 {
-    txm_frame_source f = {.filter = (txm_frames_filter)o->filter,
-                          .show = (txm_frames_show)o->show,
+    stm_frame_source f = {.filter = (stm_frames_filter)o->filter,
+                          .show = (stm_frames_show)o->show,
                           .decoded = decoded,
                           .step = step,
                           .requests = requests};
-    if (o->textures == TXM_FRAMES_UNTEXTURED)
-        f.base = txm_lookup_source_untextured();
+    if (o->textures == STM_FRAMES_UNTEXTURED)
+        f.base = stm_lookup_source_untextured();
     else
         f.base =
-            (txm_lookup_source){.lookup = o->textures == TXM_FRAMES_COARSEST ? lookup_at_coarsest : lookup_in_frame};
+            (stm_lookup_source){.lookup = o->textures == STM_FRAMES_COARSEST ? lookup_at_coarsest : lookup_in_frame};
     f.base.view = view;
     f.base.queue = queue;
     f.base.noted = noted;

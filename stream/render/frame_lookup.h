@@ -7,35 +7,35 @@
  * statistics and requests alike. Since devices mark the tiles that they look up, if marks count a step does not note
  * any lookup after one without a result: it might differ from the processor's.
  */
-#ifndef TXM_STREAM_FRAME_LOOKUP_H
-#define TXM_STREAM_FRAME_LOOKUP_H
+#ifndef STM_STREAM_FRAME_LOOKUP_H
+#define STM_STREAM_FRAME_LOOKUP_H
 #include "render/frame_requests.h"
 #include "render/lookup_queue.h"
 
-/* Counts of texels, as in txm_frame_stats. */
-typedef struct txm_frame_lookups {
+/* Counts of texels, as in stm_frame_stats. */
+typedef struct stm_frame_lookups {
     uint64_t texels, sharp, coarser, stand_ins, failed;
-} txm_frame_lookups;
+} stm_frame_lookups;
 
 /* A source for one part of a frame; its first member is the interface that paths use. */
-typedef struct txm_frame_source {
-    txm_lookup_source base;
-    txm_frames_filter filter;
-    txm_frames_show show;
+typedef struct stm_frame_source {
+    stm_lookup_source base;
+    stm_frames_filter filter;
+    stm_frames_show show;
     const float *decoded; /* see txm_texel_decode */
     bool one_level;       /* draws one of the two levels around a footprint instead of blending them */
-    uint32_t lane;        /* lane of the path that looks up: 0 to TXM_BLOCK_LANES - 1 */
-    txm_step_misses *step;
-    txm_part_requests *requests;
-    txm_frame_lookups lookups;
+    uint32_t lane;        /* lane of the path that looks up: 0 to STM_BLOCK_LANES - 1 */
+    stm_step_misses *step;
+    stm_part_requests *requests;
+    stm_frame_lookups lookups;
     bool lacks_answer; /* an answer is missing in this step */
-} txm_frame_source;
+} stm_frame_source;
 
 /* A source in a view; `lane`, the lane's random state and the path of the queue have to be set for each path. `queue`
  * and `noted` are NULL if lookups run on the processor. */
-txm_frame_source txm_frame_source_of(const txm_frames_options *options, const txm_view *view, const float *decoded,
-                                     txm_step_misses *step, txm_part_requests *requests, const txm_lookup_queue *queue,
-                                     txm_lookup_list *noted);
+stm_frame_source stm_frame_source_of(const stm_frames_options *options, const txm_view *view, const float *decoded,
+                                     stm_step_misses *step, stm_part_requests *requests, const stm_lookup_queue *queue,
+                                     stm_lookup_list *noted);
 /* The samplers for the queue of frames: those of the images, followed by one per image that reads single texels. */
-void txm_frame_samplers(const txm_bound_image *images, size_t count, txm_sampler *samplers);
+void stm_frame_samplers(const stm_bound_image *images, size_t count, txm_sampler *samplers);
 #endif

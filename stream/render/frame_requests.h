@@ -8,48 +8,48 @@
  * suggests. The list does not depend on the number of threads: each part of the picture has its own list, and these are
  * joined in the picture's order.
  */
-#ifndef TXM_STREAM_FRAME_REQUESTS_H
-#define TXM_STREAM_FRAME_REQUESTS_H
+#ifndef STM_STREAM_FRAME_REQUESTS_H
+#define STM_STREAM_FRAME_REQUESTS_H
 #include "render/frames.h"
 
-enum { TXM_BLOCK_LANES = 32, TXM_STEP_KEYS = 16 };
+enum { STM_BLOCK_LANES = 32, STM_STEP_KEYS = 16 };
 
 /* The misses of a block's lanes in one step; the requests of each lane are in the order in which it makes them. */
-typedef struct txm_step_misses {
-    uint8_t count[TXM_BLOCK_LANES];
-    txm_tile_key keys[TXM_STEP_KEYS][TXM_BLOCK_LANES];
-} txm_step_misses;
+typedef struct stm_step_misses {
+    uint8_t count[STM_BLOCK_LANES];
+    txm_tile_key keys[STM_STEP_KEYS][STM_BLOCK_LANES];
+} stm_step_misses;
 
 /* The requests of a part of the picture. */
-typedef struct txm_part_requests {
+typedef struct stm_part_requests {
     txm_tile_key *keys;
     size_t count, room;
     uint32_t most;        /* the size of the whole list */
     uint32_t part, frame; /* numbers for the random choice */
     uint32_t rejection;   /* probability in units of 2^-32 */
     uint64_t missed, requested, rejected, full;
-} txm_part_requests;
+} stm_part_requests;
 
 /* Adds a lane's request for a tile. */
-void txm_request_note(txm_step_misses *step, txm_part_requests *part, uint32_t lane, txm_tile_key key);
+void stm_request_note(stm_step_misses *step, stm_part_requests *part, uint32_t lane, txm_tile_key key);
 /* Ends the step: waves of `wave` lanes (0 or 1: single lanes) write their misses. */
-void txm_request_write(txm_step_misses *step, txm_part_requests *part, uint32_t wave);
+void stm_request_write(stm_step_misses *step, stm_part_requests *part, uint32_t wave);
 
 /* The list of a frame, and its distinct keys in the order of their first requests. */
-typedef struct txm_request_list {
+typedef struct stm_request_list {
     txm_tile_key *keys; /* at most `most` */
     uint32_t *counts;   /* of the requests for each key */
     uint32_t *table;    /* hash table of distinct keys: their index + 1; 0: empty */
     uint32_t most, table_size;
     uint32_t accepted, unique; /* keys[0] to keys[unique - 1] are the distinct keys */
-} txm_request_list;
+} stm_request_list;
 
-bool txm_request_list_new(txm_request_list *list, uint32_t most);
-void txm_request_list_free(txm_request_list *list);
-void txm_request_list_clear(txm_request_list *list);
+bool stm_request_list_new(stm_request_list *list, uint32_t most);
+void stm_request_list_free(stm_request_list *list);
+void stm_request_list_clear(stm_request_list *list);
 /* Adds the requests of a part; parts must be given in the order of the picture. Requests that do not fit count as
  * `full` of the part. */
-void txm_request_list_add(txm_request_list *list, txm_part_requests *part);
+void stm_request_list_add(stm_request_list *list, stm_part_requests *part);
 /* The probability with which the next frame's requests are rejected. */
-uint32_t txm_request_rejection(txm_frames_reject how, uint64_t requested, uint64_t unique, uint32_t most);
+uint32_t stm_request_rejection(stm_frames_reject how, uint64_t requested, uint64_t unique, uint32_t most);
 #endif

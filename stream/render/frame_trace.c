@@ -13,24 +13,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_W = 8, BLOCK_H = TXM_BLOCK_LANES / BLOCK_W, BLOCKS_PER_PART = 64 };
+enum { BLOCK_W = 8, BLOCK_H = STM_BLOCK_LANES / BLOCK_W, BLOCKS_PER_PART = 64 };
 
 /* ---- the film ---- */
 
-bool txm_frame_film_new(txm_frame_film *film, uint32_t width, uint32_t height)
+bool stm_frame_film_new(stm_frame_film *film, uint32_t width, uint32_t height)
 {
     const size_t pixels = (size_t)width * height;
-    *film = (txm_frame_film){.width = width, .height = height};
+    *film = (stm_frame_film){.width = width, .height = height};
     film->shown = stm_calloc(pixels, 3 * sizeof(float));
     film->next = stm_calloc(pixels, 3 * sizeof(float));
     return film->shown && film->next;
 }
 
-void txm_frame_film_free(txm_frame_film *film)
+void stm_frame_film_free(stm_frame_film *film)
 {
     free(film->shown);
     free(film->next);
-    *film = (txm_frame_film){0};
+    *film = (stm_frame_film){0};
 }
 
 /* ---- parts ---- */
@@ -45,12 +45,12 @@ static uint32_t blocks_of(uint32_t width, uint32_t height)
     return blocks_across(width) * ((height + BLOCK_H - 1) / BLOCK_H);
 }
 
-uint32_t txm_frame_trace_paths(uint32_t width, uint32_t height)
+uint32_t stm_frame_trace_paths(uint32_t width, uint32_t height)
 {
-    return blocks_of(width, height) * TXM_BLOCK_LANES;
+    return blocks_of(width, height) * STM_BLOCK_LANES;
 }
 
-bool txm_frame_trace_new(txm_frame_trace *trace, uint32_t width, uint32_t height, uint32_t most_requests)
+bool stm_frame_trace_new(stm_frame_trace *trace, uint32_t width, uint32_t height, uint32_t most_requests)
 {
     const uint32_t blocks = blocks_of(width, height), count = (blocks + BLOCKS_PER_PART - 1) / BLOCKS_PER_PART;
     trace->parts = stm_calloc(count, sizeof *trace->parts);
@@ -60,12 +60,12 @@ bool txm_frame_trace_new(txm_frame_trace *trace, uint32_t width, uint32_t height
         trace->parts[i].trace = trace;
         trace->parts[i].first = first;
         trace->parts[i].count = blocks - first < BLOCKS_PER_PART ? blocks - first : BLOCKS_PER_PART;
-        trace->parts[i].requests = (txm_part_requests){.most = most_requests, .part = i};
+        trace->parts[i].requests = (stm_part_requests){.most = most_requests, .part = i};
     }
     return trace->parts;
 }
 
-void txm_frame_trace_free(txm_frame_trace *trace)
+void stm_frame_trace_free(stm_frame_trace *trace)
 {
     for (uint32_t i = 0; i < trace->part_count; i++) {
         free(trace->parts[i].requests.keys);
@@ -79,12 +79,12 @@ void txm_frame_trace_free(txm_frame_trace *trace)
 /* ---- tracing ---- */
 
 /* Lanes beyond the picture's edge are idle. Returns the number of lanes; `lanes` lists them. */
-static uint32_t lanes_of(const txm_frame_film *film, uint32_t block, uint8_t lanes[TXM_BLOCK_LANES],
-                         uint32_t pixels[TXM_BLOCK_LANES])
+static uint32_t lanes_of(const stm_frame_film *film, uint32_t block, uint8_t lanes[STM_BLOCK_LANES],
+                         uint32_t pixels[STM_BLOCK_LANES])
 {
     const uint32_t across = blocks_across(film->width);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < TXM_BLOCK_LANES; i++) {
+    for (uint32_t i = 0; i < STM_BLOCK_LANES; i++) {
         const uint32_t x = block % across * BLOCK_W + i % BLOCK_W, y = block / across * BLOCK_H + i / BLOCK_W;
         if (x < film->width && y < film->height) {
             lanes[count] = (uint8_t)i;
@@ -95,32 +95,32 @@ static uint32_t lanes_of(const txm_frame_film *film, uint32_t block, uint8_t lan
 }
 
 /* Takes one step of every active path; paths that have ended are removed from the list. */
-static uint32_t step_paths(txm_frame_part *part, uint32_t block, txm_path *paths, const uint8_t *lanes, uint8_t *active,
+static uint32_t step_paths(stm_frame_part *part, uint32_t block, stm_path *paths, const uint8_t *lanes, uint8_t *active,
                            uint32_t count)
 {
-    const txm_frame_trace *t = part->trace;
+    const stm_frame_trace *t = part->trace;
     uint32_t left = 0;
     for (uint32_t i = 0; i < count; i++)
-        txm_path_intersect(t->world, &paths[active[i]]);
+        stm_path_intersect(t->world, &paths[active[i]]);
     part->rays += count;
     for (uint32_t i = 0; i < count; i++) {
         part->source.lane = lanes[active[i]];
-        part->source.base.path = block * TXM_BLOCK_LANES + part->source.lane;
+        part->source.base.path = block * STM_BLOCK_LANES + part->source.lane;
         part->source.lacks_answer = false;
-        if (txm_path_shade(t->world, &part->source.base, &paths[active[i]]) == TXM_STEP_ON)
+        if (stm_path_shade(t->world, &part->source.base, &paths[active[i]]) == STM_STEP_ON)
             active[left++] = active[i];
     }
-    txm_request_write(&part->step, &part->requests, t->options->wave);
+    stm_request_write(&part->step, &part->requests, t->options->wave);
     return left;
 }
 
-static void trace_block(txm_frame_part *part, uint32_t block)
+static void trace_block(stm_frame_part *part, uint32_t block)
 {
-    const txm_frame_trace *t = part->trace;
-    txm_frame_film *film = t->film;
-    uint8_t lanes[TXM_BLOCK_LANES], active[TXM_BLOCK_LANES];
-    uint32_t pixels[TXM_BLOCK_LANES];
-    txm_path paths[TXM_BLOCK_LANES];
+    const stm_frame_trace *t = part->trace;
+    stm_frame_film *film = t->film;
+    uint8_t lanes[STM_BLOCK_LANES], active[STM_BLOCK_LANES];
+    uint32_t pixels[STM_BLOCK_LANES];
+    stm_path paths[STM_BLOCK_LANES];
     const uint32_t count = lanes_of(film, block, lanes, pixels), samples = t->options->render.samples;
     const uint32_t first = t->begins_anew ? 0 : film->accumulated * samples;
     for (uint32_t i = 0; i < count; i++)
@@ -130,7 +130,7 @@ static void trace_block(txm_frame_part *part, uint32_t block)
         }
     for (uint32_t s = 0; s < samples; s++) {
         for (uint32_t i = 0; i < count; i++) {
-            txm_path_start(t->world, pixels[i], first + s, &paths[i]);
+            stm_path_start(t->world, pixels[i], first + s, &paths[i]);
             active[i] = (uint8_t)i;
         }
         for (uint32_t left = count; left && !stm_is_cancelled(t->options->render.cancel);)
@@ -148,12 +148,12 @@ static void trace_block(txm_frame_part *part, uint32_t block)
 
 static void trace_part(void *arg)
 {
-    txm_frame_part *part = arg;
+    stm_frame_part *part = arg;
     for (uint32_t i = 0; i < part->count && !stm_is_cancelled(part->trace->options->render.cancel); i++)
         trace_block(part, part->first + i);
 }
 
-static void begin_part(txm_frame_trace *trace, txm_frame_part *p, uint32_t frame, uint32_t rejection)
+static void begin_part(stm_frame_trace *trace, stm_frame_part *p, uint32_t frame, uint32_t rejection)
 {
     p->trace = trace;
     p->rays = 0;
@@ -164,13 +164,13 @@ static void begin_part(txm_frame_trace *trace, txm_frame_part *p, uint32_t frame
     p->requests.frame = frame;
     p->requests.rejection = rejection;
     memset(p->step.count, 0, sizeof p->step.count);
-    p->source = txm_frame_source_of(trace->options, trace->view, trace->decoded, &p->step, &p->requests, trace->queue,
+    p->source = stm_frame_source_of(trace->options, trace->view, trace->decoded, &p->step, &p->requests, trace->queue,
                                     &p->noted);
     p->source.one_level = trace->world->direct;
 }
 
 /* Traces the parts that are not complete. */
-static txm_status trace_parts(txm_frame_part *const *parts, uint32_t count, const txm_frame_trace *trace,
+static txm_status trace_parts(stm_frame_part *const *parts, uint32_t count, const stm_frame_trace *trace,
                               stm_pool *pool, txm_error *err)
 {
     stm_group *group = stm_group_new(pool);
@@ -184,11 +184,11 @@ static txm_status trace_parts(txm_frame_part *const *parts, uint32_t count, cons
     return status;
 }
 
-txm_status txm_frame_trace_run(txm_frame_trace *trace, stm_pool *pool, uint32_t frame, uint32_t rejection,
+txm_status stm_frame_trace_run(stm_frame_trace *trace, stm_pool *pool, uint32_t frame, uint32_t rejection,
                                txm_error *err)
 {
-    txm_frame_part **parts = stm_calloc(trace->part_count, sizeof *parts);
-    txm_lookup_list **noted = stm_calloc(trace->part_count, sizeof *noted);
+    stm_frame_part **parts = stm_calloc(trace->part_count, sizeof *parts);
+    stm_lookup_list **noted = stm_calloc(trace->part_count, sizeof *noted);
     txm_status status = parts && noted ? TXM_OK : stm_no_memory(err, NULL);
     uint32_t left = trace->part_count;
     for (uint32_t i = 0; status == TXM_OK && i < left; i++) {
@@ -208,7 +208,7 @@ txm_status txm_frame_trace_run(txm_frame_trace *trace, stm_pool *pool, uint32_t 
                 parts[left++] = parts[i];
             }
         if (status == TXM_OK && left)
-            status = txm_lookup_queue_run(trace->queue, noted, left, err);
+            status = stm_lookup_queue_run(trace->queue, noted, left, err);
     }
     free(parts);
     free(noted);

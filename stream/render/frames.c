@@ -18,29 +18,29 @@
 
 enum { KEPT_TIMES = 1 << 16 /* number of last frames whose median time is computed */ };
 
-struct txm_frames {
-    const txm_render_scene *scene;
-    txm_frames_options options;
+struct stm_frames {
+    const stm_render_scene *scene;
+    stm_frames_options options;
     txm_cache_options cache;
-    txm_render_textures textures;
-    txm_scene_geometry geometry;
-    txm_world_map *map;
-    txm_path_world world;
-    float filter[TXM_FILTER_TABLE], decoded[256];
-    txm_scene_camera camera;
+    stm_render_textures textures;
+    stm_scene_geometry geometry;
+    stm_world_map *map;
+    stm_path_world world;
+    float filter[STM_FILTER_TABLE], decoded[256];
+    stm_scene_camera camera;
     stm_pool *pool;
-    txm_frame_film film;
-    txm_frame_trace trace;
-    txm_frame_loads loads;
-    txm_render_devices devices;
-    txm_lookup_queue *queue; /* the devices' lookups; NULL: none yet */
+    stm_frame_film film;
+    stm_frame_trace trace;
+    stm_frame_loads loads;
+    stm_render_devices devices;
+    stm_lookup_queue *queue; /* the devices' lookups; NULL: none yet */
     uint32_t waiting_paths;
-    txm_request_list list;
+    stm_request_list list;
     uint32_t rejection, frame;
     bool changed; /* accumulation starts again */
     double begin_seconds, virtual_ms;
-    txm_frame_stats last;
-    txm_frames_totals totals;
+    stm_frame_stats last;
+    stm_frames_totals totals;
     txm_cache_stats first; /* the cache's counts when counting started */
     uint32_t cut_frame;    /* the first frame after the last cut */
     float *times;          /* times of the last KEPT_TIMES frames, ms */
@@ -49,15 +49,15 @@ struct txm_frames {
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
-void txm_frames_options_init(txm_frames_options *o, txm_cache_options *cache)
+void stm_frames_options_init(stm_frames_options *o, txm_cache_options *cache)
 {
-    *o = (txm_frames_options){.loaders = 2,
+    *o = (stm_frames_options){.loaders = 2,
                               .requests = 4096,
                               .wave = 16,
                               .mark_share = 0.9f,
                               .cost_model = {.frame_ms = 33.0, .texel_ns = 2.0, .request_ns = 20.0, .tile_ms = 0.05}};
     txm_cache_options_init(cache);
-    txm_render_options_init(&o->render);
+    stm_render_options_init(&o->render);
     o->render.samples = 1;
     o->render.bounces = 0;
     o->render.mode = TXM_LEVEL_MODE_TRILINEAR;
@@ -71,25 +71,25 @@ static const char *name_in(const char *const *names, size_t count, unsigned inde
 
 #define NAME_IN(names, index) name_in(names, sizeof(names) / sizeof *(names), (unsigned)(index))
 
-const char *txm_frames_textures_name(txm_frames_textures textures)
+const char *stm_frames_textures_name(stm_frames_textures textures)
 {
     static const char *const names[] = {"streamed", "coarsest", "untextured"};
     return NAME_IN(names, textures);
 }
 
-const char *txm_frames_show_name(txm_frames_show show)
+const char *stm_frames_show_name(stm_frames_show show)
 {
     static const char *const names[] = {"picture", "missing", "levels"};
     return NAME_IN(names, show);
 }
 
-const char *txm_frames_filter_name(txm_frames_filter filter)
+const char *stm_frames_filter_name(stm_frames_filter filter)
 {
     static const char *const names[] = {"point", "scene"};
     return NAME_IN(names, filter);
 }
 
-const char *txm_frames_reject_name(txm_frames_reject reject)
+const char *stm_frames_reject_name(stm_frames_reject reject)
 {
     static const char *const names[] = {"spread", "unique", "none"};
     return NAME_IN(names, reject);
@@ -101,22 +101,22 @@ static bool is_cost(double cost)
 }
 
 /* The bounds are in a table, each next to its message. */
-static txm_status check_options(const txm_frames_options *o, txm_error *err)
+static txm_status check_options(const stm_frames_options *o, txm_error *err)
 {
-    const txm_cost_model *p = &o->cost_model;
+    const stm_cost_model *p = &o->cost_model;
     const struct {
         bool wrong;
         const char *why;
     } checks[] = {
         {!o->render.samples, "a frame needs at least 1 sample"},
         {!o->loaders || o->loaders > 1024, "the number of loading threads must be from 1 to 1024"},
-        {!o->requests || o->requests > TXM_FRAMES_MAX_REQUESTS, "the list can hold 1 to 1048576 requests"},
-        {o->wave > TXM_FRAMES_MAX_WAVE, "waves can have 0 to 32 lanes"},
-        {o->wave && TXM_BLOCK_LANES % o->wave, "the lanes of a wave must divide 32"},
-        {!txm_frames_textures_name((txm_frames_textures)o->textures), "unknown kind of textures"},
-        {!txm_frames_show_name((txm_frames_show)o->show), "unknown kind of picture"},
-        {!txm_frames_filter_name((txm_frames_filter)o->filter), "unknown filter"},
-        {!txm_frames_reject_name((txm_frames_reject)o->reject), "unknown kind of rejection"},
+        {!o->requests || o->requests > STM_FRAMES_MAX_REQUESTS, "the list can hold 1 to 1048576 requests"},
+        {o->wave > STM_FRAMES_MAX_WAVE, "waves can have 0 to 32 lanes"},
+        {o->wave && STM_BLOCK_LANES % o->wave, "the lanes of a wave must divide 32"},
+        {!stm_frames_textures_name((stm_frames_textures)o->textures), "unknown kind of textures"},
+        {!stm_frames_show_name((stm_frames_show)o->show), "unknown kind of picture"},
+        {!stm_frames_filter_name((stm_frames_filter)o->filter), "unknown filter"},
+        {!stm_frames_reject_name((stm_frames_reject)o->reject), "unknown kind of rejection"},
         {!(o->mark_share >= 0.0f && o->mark_share <= 1.0f),
          "the share of the budget from which lookups mark tiles must be from 0 to 1"},
         {!is_cost(p->frame_ms) || !is_cost(p->texel_ns) || !is_cost(p->request_ns) || !is_cost(p->tile_ms) ||
@@ -131,7 +131,7 @@ static txm_status check_options(const txm_frames_options *o, txm_error *err)
 
 /* Requests and rejection are handled here and not by the cache; tiles of one colour are not shared, since the shared
  * one would depend on which came first. */
-static void set_cache_options(txm_frames *f)
+static void set_cache_options(stm_frames *f)
 {
     const uint32_t most =
         f->options.batch && f->options.batch < f->options.requests ? f->options.batch : f->options.requests;
@@ -149,78 +149,78 @@ static void set_cache_options(txm_frames *f)
 
 /* ---- beginning and end ------------------------------------------------------------------------------------------- */
 
-static void close_textures(txm_frames *f)
+static void close_textures(stm_frames *f)
 {
-    txm_lookup_queue_free(&f->queue);
-    txm_render_devices_close(&f->devices);
-    txm_frame_loads_free(&f->loads);
-    txm_render_textures_free(&f->textures);
+    stm_lookup_queue_free(&f->queue);
+    stm_render_devices_close(&f->devices);
+    stm_frame_loads_free(&f->loads);
+    stm_render_textures_free(&f->textures);
 }
 
 /* Opens a cache with the current options and without tiles. */
-static txm_status open_textures(txm_frames *f, txm_error *err)
+static txm_status open_textures(stm_frames *f, txm_error *err)
 {
-    txm_status status = txm_render_textures_new(f->scene, &f->options.render, false, false, &f->textures, err);
+    txm_status status = stm_render_textures_new(f->scene, &f->options.render, false, false, &f->textures, err);
     if (status == TXM_OK)
-        status = txm_frame_loads_new(&f->loads, f->textures.cache, f->options.requests, f->options.is_virtual, err);
+        status = stm_frame_loads_new(&f->loads, f->textures.cache, f->options.requests, f->options.is_virtual, err);
     if (status == TXM_OK)
-        status = txm_render_devices_open(&f->devices, f->options.render.devices, f->options.render.device_memory,
+        status = stm_render_devices_open(&f->devices, f->options.render.devices, f->options.render.device_memory,
                                          f->textures.cache, err);
     f->world.images = f->textures.bound;
     return status;
 }
 
-static txm_status new_picture(txm_frames *f, uint32_t width, uint32_t height, txm_error *err)
+static txm_status new_picture(stm_frames *f, uint32_t width, uint32_t height, txm_error *err)
 {
-    txm_frame_film film;
-    txm_frame_trace trace = {0};
-    if (!txm_frame_film_new(&film, width, height) || !txm_frame_trace_new(&trace, width, height, f->options.requests)) {
-        txm_frame_film_free(&film);
+    stm_frame_film film;
+    stm_frame_trace trace = {0};
+    if (!stm_frame_film_new(&film, width, height) || !stm_frame_trace_new(&trace, width, height, f->options.requests)) {
+        stm_frame_film_free(&film);
         return stm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a picture of %u x %u px", width, height);
     }
-    txm_frame_film_free(&f->film);
-    txm_frame_trace_free(&f->trace);
+    stm_frame_film_free(&f->film);
+    stm_frame_trace_free(&f->trace);
     f->film = film;
     f->trace = trace;
     f->changed = true;
     return TXM_OK;
 }
 
-static txm_status open_all(txm_frames *f, txm_error *err)
+static txm_status open_all(stm_frames *f, txm_error *err)
 {
-    const txm_render_scene *scene = f->scene;
-    const txm_render_options *o = &f->options.render;
+    const stm_render_scene *scene = f->scene;
+    const stm_render_options *o = &f->options.render;
     const uint32_t threads = o->threads ? o->threads : stm_cpu_count();
-    txm_path_filter(o->filter_width, f->filter);
+    stm_path_filter(o->filter_width, f->filter);
     txm_texel_decode(f->decoded);
     f->pool = stm_pool_new(threads);
     if (!f->pool)
         return stm_fail_errno(err, errno, "threads cannot be started");
-    if (!txm_request_list_new(&f->list, f->options.requests))
+    if (!stm_request_list_new(&f->list, f->options.requests))
         return stm_no_memory(err, NULL);
     txm_status status = new_picture(f, o->width ? o->width : scene->width, o->height ? o->height : scene->height, err);
     if (status == TXM_OK)
         status = open_textures(f, err);
     if (status == TXM_OK)
-        status = txm_scene_geometry_new(scene, threads, o->cancel, &f->geometry, err);
-    if (status == TXM_OK && scene->world.image != TXM_SCENE_NONE)
-        status = txm_world_map_new(scene, &f->textures.bound[scene->world.image], f->textures.world, &f->map, err);
+        status = stm_scene_geometry_new(scene, threads, o->cancel, &f->geometry, err);
+    if (status == TXM_OK && scene->world.image != STM_SCENE_NONE)
+        status = stm_world_map_new(scene, &f->textures.bound[scene->world.image], f->textures.world, &f->map, err);
     if (status)
         return status;
-    f->world = txm_path_world_of(scene, &f->geometry, o, f->film.width, f->film.height);
+    f->world = stm_path_world_of(scene, &f->geometry, o, f->film.width, f->film.height);
     f->world.map = f->map;
     f->world.images = f->textures.bound;
     f->world.filter = f->filter;
     return TXM_OK;
 }
 
-txm_status txm_frames_open(const txm_render_scene *scene, const txm_frames_options *options, txm_frames **out,
+txm_status stm_frames_open(const stm_render_scene *scene, const stm_frames_options *options, stm_frames **out,
                            txm_error *err)
 {
     txm_error_clear(err);
     *out = NULL;
     txm_status status = check_options(options, err);
-    txm_frames *f = status == TXM_OK ? stm_calloc(1, sizeof *f) : NULL;
+    stm_frames *f = status == TXM_OK ? stm_calloc(1, sizeof *f) : NULL;
     if (status)
         return status;
     if (!f)
@@ -231,28 +231,28 @@ txm_status txm_frames_open(const txm_render_scene *scene, const txm_frames_optio
     f->begin_seconds = stm_clock_seconds();
     f->totals.until_half = f->totals.until_most = f->totals.until_all = UINT32_MAX;
     set_cache_options(f);
-    const txm_render_options given = f->options.render;
-    status = txm_render_options_take(&given, &f->options.render, err);
+    const stm_render_options given = f->options.render;
+    status = stm_render_options_take(&given, &f->options.render, err);
     if (status == TXM_OK)
         status = open_all(f, err);
     if (status)
-        txm_frames_close(&f);
+        stm_frames_close(&f);
     *out = f;
     return status;
 }
 
-void txm_frames_close(txm_frames **frames)
+void stm_frames_close(stm_frames **frames)
 {
-    txm_frames *f = frames ? *frames : NULL;
+    stm_frames *f = frames ? *frames : NULL;
     if (!f)
         return;
     close_textures(f);
-    txm_scene_geometry_free(&f->geometry);
-    txm_world_map_free(&f->map);
+    stm_scene_geometry_free(&f->geometry);
+    stm_world_map_free(&f->map);
     stm_pool_free(f->pool);
-    txm_frame_film_free(&f->film);
-    txm_frame_trace_free(&f->trace);
-    txm_request_list_free(&f->list);
+    stm_frame_film_free(&f->film);
+    stm_frame_trace_free(&f->trace);
+    stm_request_list_free(&f->list);
     free(f->times);
     free(f);
     *frames = NULL;
@@ -261,16 +261,16 @@ void txm_frames_close(txm_frames **frames)
 /* ---- a frame ----------------------------------------------------------------------------------------------------- */
 
 /* Time since the frames were opened, on the machine's clock or the virtual one. */
-static double now_ms(const txm_frames *f)
+static double now_ms(const stm_frames *f)
 {
     return f->options.is_virtual ? f->virtual_ms : 1e3 * (stm_clock_seconds() - f->begin_seconds);
 }
 
 /* Adds up the counts of the parts of the picture. */
-static void add_parts(const txm_frames *f, txm_frame_stats *s)
+static void add_parts(const stm_frames *f, stm_frame_stats *s)
 {
     for (uint32_t i = 0; i < f->trace.part_count; i++) {
-        const txm_frame_part *p = &f->trace.parts[i];
+        const stm_frame_part *p = &f->trace.parts[i];
         s->rays += p->rays;
         s->texels += p->source.lookups.texels;
         s->sharp += p->source.lookups.sharp;
@@ -284,7 +284,7 @@ static void add_parts(const txm_frames *f, txm_frame_stats *s)
     }
 }
 
-static void note_cache(const txm_frames *f, txm_frame_stats *s)
+static void note_cache(const stm_frames *f, stm_frame_stats *s)
 {
     const txm_cache_stats *now = &f->loads.now, *before = &f->loads.before;
     s->loaded = now->tiles_loaded - before->tiles_loaded;
@@ -296,7 +296,7 @@ static void note_cache(const txm_frames *f, txm_frame_stats *s)
 }
 
 /* Records when a fraction of the texels was in memory, counted from the last cut. */
-static void note_sharpness(txm_frames *f, const txm_frame_stats *s)
+static void note_sharpness(stm_frames *f, const stm_frame_stats *s)
 {
     const double share = s->texels ? (double)s->sharp / (double)s->texels : 1.0;
     const struct {
@@ -309,7 +309,7 @@ static void note_sharpness(txm_frames *f, const txm_frame_stats *s)
 }
 
 /* Without memory for it, a frame's time is not part of the median. */
-static void note_time(txm_frames *f, double ms)
+static void note_time(stm_frames *f, double ms)
 {
     const size_t count = f->totals.frames;
     if (count < KEPT_TIMES && !STM_GROW(f->times, f->times_room, count))
@@ -317,9 +317,9 @@ static void note_time(txm_frames *f, double ms)
     f->times[count % KEPT_TIMES] = (float)ms;
 }
 
-static void add_to_totals(txm_frames *f, const txm_frame_stats *s)
+static void add_to_totals(stm_frames *f, const stm_frame_stats *s)
 {
-    txm_frames_totals *t = &f->totals;
+    stm_frames_totals *t = &f->totals;
     note_time(f, s->ms);
     t->frames++;
     t->ms += s->ms;
@@ -341,35 +341,35 @@ static void add_to_totals(txm_frames *f, const txm_frame_stats *s)
 
 /* Passes the frame's list to the threads that load, and decides which fraction of the next frame's requests is
  * rejected. */
-static txm_status end_frame(txm_frames *f, txm_frame_stats *s, txm_error *err)
+static txm_status end_frame(stm_frames *f, stm_frame_stats *s, txm_error *err)
 {
-    const txm_frames_options *o = &f->options;
-    const txm_cost_model *p = &o->cost_model;
-    if (o->textures != TXM_FRAMES_STREAMED) {
-        txm_frame_loads_skip(&f->loads);
+    const stm_frames_options *o = &f->options;
+    const stm_cost_model *p = &o->cost_model;
+    if (o->textures != STM_FRAMES_STREAMED) {
+        stm_frame_loads_skip(&f->loads);
         add_parts(f, s);
         s->ms = o->is_virtual ? p->frame_ms : now_ms(f) - s->begin_ms;
         f->virtual_ms += s->ms;
         return TXM_OK;
     }
-    txm_request_list_clear(&f->list);
+    stm_request_list_clear(&f->list);
     for (uint32_t i = 0; i < f->trace.part_count; i++)
-        txm_request_list_add(&f->list, &f->trace.parts[i].requests);
+        stm_request_list_add(&f->list, &f->trace.parts[i].requests);
     add_parts(f, s);
     s->accepted = f->list.accepted;
     s->unique = f->list.unique;
     s->busy = f->loads.loading;
-    f->rejection = txm_request_rejection((txm_frames_reject)o->reject, s->requested, s->unique, o->requests);
+    f->rejection = stm_request_rejection((stm_frames_reject)o->reject, s->requested, s->unique, o->requests);
     f->virtual_ms += p->frame_ms + 1e-6 * (p->texel_ns * (double)s->texels + p->request_ns * (double)s->requested);
     txm_status status =
-        txm_frame_loads_end(&f->loads, &f->list, s->number, f->virtual_ms, p, o->render.cancel, &s->cut, err);
+        stm_frame_loads_end(&f->loads, &f->list, s->number, f->virtual_ms, p, o->render.cancel, &s->cut, err);
     s->batch = status == TXM_OK && !s->busy && f->loads.loading ? f->loads.batch : 0;
     s->ms = now_ms(f) - s->begin_ms;
     return status;
 }
 
 /* The average light on surfaces from other surfaces, for frames that do not follow it. */
-static void note_ambient(txm_frames *f)
+static void note_ambient(stm_frames *f)
 {
     for (int c = 0; c < 3 && !f->world.direct; c++) {
         double arrived = 0.0, spread = 0.0;
@@ -383,7 +383,7 @@ static void note_ambient(txm_frames *f)
 }
 
 /* The frame's samples become the picture. */
-static void show_film(txm_frames *f)
+static void show_film(stm_frames *f)
 {
     float *const shown = f->film.shown;
     f->film.shown = f->film.next;
@@ -393,38 +393,38 @@ static void show_film(txm_frames *f)
 }
 
 /* If the camera rests for longer than counters can count, accumulation starts again. */
-static bool is_at_its_end(const txm_frames *f)
+static bool is_at_its_end(const stm_frames *f)
 {
     return (uint64_t)(f->film.accumulated + 1) * f->options.render.samples > 1u << 24;
 }
 
 /* If there are devices, prepares an empty list of results with the current samplers and view. */
-static txm_status prepare_queue(txm_frames *f, txm_error *err)
+static txm_status prepare_queue(stm_frames *f, txm_error *err)
 {
     const size_t images = f->scene->image_count;
-    const uint32_t paths = txm_frame_trace_paths(f->film.width, f->film.height);
+    const uint32_t paths = stm_frame_trace_paths(f->film.width, f->film.height);
     f->trace.queue = NULL;
-    if (!f->devices.count || f->options.textures != TXM_FRAMES_STREAMED)
+    if (!f->devices.count || f->options.textures != STM_FRAMES_STREAMED)
         return TXM_OK;
     if (!f->queue || f->waiting_paths != paths) {
-        txm_lookup_queue_free(&f->queue);
-        f->queue = txm_lookup_queue_new(&f->devices, f->textures.bound, images, 2 * images, paths,
-                                        txm_scene_depth(f->scene) > 0);
+        stm_lookup_queue_free(&f->queue);
+        f->queue = stm_lookup_queue_new(&f->devices, f->textures.bound, images, 2 * images, paths,
+                                        stm_scene_depth(f->scene) > 0);
         f->waiting_paths = paths;
     }
     if (!f->queue)
         return stm_no_memory(err, NULL);
-    txm_lookup_queue_forget(f->queue, paths);
-    txm_frame_samplers(f->textures.bound, images, f->queue->samplers);
+    stm_lookup_queue_forget(f->queue, paths);
+    stm_frame_samplers(f->textures.bound, images, f->queue->samplers);
     f->queue->view = &f->loads.view;
     f->queue->extent = f->loads.extent;
     f->trace.queue = f->queue;
     return TXM_OK;
 }
 
-txm_status txm_frames_advance(txm_frames *f, const txm_scene_camera *camera, txm_error *err)
+txm_status stm_frames_advance(stm_frames *f, const stm_scene_camera *camera, txm_error *err)
 {
-    txm_frame_stats s = {.number = f->frame};
+    stm_frame_stats s = {.number = f->frame};
     uint32_t waited = f->loads.asked_frame;
     txm_error_clear(err);
     if (camera && memcmp(camera, &f->camera, sizeof *camera) != 0) {
@@ -433,11 +433,11 @@ txm_status txm_frames_advance(txm_frames *f, const txm_scene_camera *camera, txm
     }
     s.begin_ms = now_ms(f);
     f->trace.begins_anew = f->changed || !f->film.accumulated || is_at_its_end(f);
-    txm_status status = txm_frame_loads_begin(&f->loads, s.begin_ms, f->cache.max_bytes, f->options.mark_share,
+    txm_status status = stm_frame_loads_begin(&f->loads, s.begin_ms, f->cache.max_bytes, f->options.mark_share,
                                               f->trace.begins_anew, &s.shown, err);
     if (status)
         return status;
-    txm_path_aim(&f->world, &f->camera, f->film.width, f->film.height);
+    stm_path_aim(&f->world, &f->camera, f->film.width, f->film.height);
     f->trace.world = &f->world;
     f->trace.options = &f->options;
     f->trace.view = &f->loads.view;
@@ -448,11 +448,11 @@ txm_status txm_frames_advance(txm_frames *f, const txm_scene_camera *camera, txm
     note_cache(f, &s);
     status = prepare_queue(f, err);
     if (status == TXM_OK)
-        status = txm_frame_trace_run(&f->trace, f->pool, f->frame, f->rejection, err);
+        status = stm_frame_trace_run(&f->trace, f->pool, f->frame, f->rejection, err);
     if (status == TXM_OK)
         status = end_frame(f, &s, err);
     if (status) {
-        txm_frame_loads_skip(&f->loads);
+        stm_frame_loads_skip(&f->loads);
         return status;
     }
     note_ambient(f);
@@ -464,22 +464,22 @@ txm_status txm_frames_advance(txm_frames *f, const txm_scene_camera *camera, txm
     return TXM_OK;
 }
 
-void txm_frames_cut(txm_frames *f)
+void stm_frames_cut(stm_frames *f)
 {
     f->changed = true;
     f->cut_frame = f->frame;
     f->totals.until_half = f->totals.until_most = f->totals.until_all = UINT32_MAX;
 }
 
-void txm_frames_restart(txm_frames *f)
+void stm_frames_restart(stm_frames *f)
 {
     txm_cache_stats_of(f->textures.cache, &f->loads.now);
     f->first = f->loads.now;
     f->loads.asked_frame -= f->frame; /* a batch in progress was requested before frame 0 */
     f->frame = 0;
-    f->totals = (txm_frames_totals){0};
-    f->last = (txm_frame_stats){0};
-    txm_frames_cut(f);
+    f->totals = (stm_frames_totals){0};
+    f->last = (stm_frame_stats){0};
+    stm_frames_cut(f);
     f->loads.due_ms -= now_ms(f);
     f->begin_seconds = stm_clock_seconds();
     f->virtual_ms = 0.0;
@@ -487,7 +487,7 @@ void txm_frames_restart(txm_frames *f)
 
 /* ---- results ----------------------------------------------------------------------------------------------------- */
 
-void txm_frames_picture(const txm_frames *f, float *rgb)
+void stm_frames_picture(const stm_frames *f, float *rgb)
 {
     const size_t count = (size_t)f->film.width * f->film.height * 3;
     const uint32_t samples = f->film.accumulated * f->options.render.samples;
@@ -496,13 +496,13 @@ void txm_frames_picture(const txm_frames *f, float *rgb)
         rgb[i] = f->film.shown[i] * share;
 }
 
-void txm_frames_size(const txm_frames *f, uint32_t *width, uint32_t *height)
+void stm_frames_size(const stm_frames *f, uint32_t *width, uint32_t *height)
 {
     *width = f->film.width;
     *height = f->film.height;
 }
 
-const txm_frame_stats *txm_frames_last(const txm_frames *f)
+const stm_frame_stats *stm_frames_last(const stm_frames *f)
 {
     return &f->last;
 }
@@ -514,9 +514,9 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Without memory for sorting, the mean replaces the median. */
-txm_frames_totals txm_frames_totals_of(const txm_frames *f)
+stm_frames_totals stm_frames_totals_of(const stm_frames *f)
 {
-    txm_frames_totals t = f->totals;
+    stm_frames_totals t = f->totals;
     const size_t count = t.frames < KEPT_TIMES ? t.frames : KEPT_TIMES;
     float *sorted = count ? malloc(count * sizeof *sorted) : NULL;
     t.median_ms = count ? t.ms / t.frames : 0.0;
@@ -534,12 +534,12 @@ txm_frames_totals txm_frames_totals_of(const txm_frames *f)
     return t;
 }
 
-void txm_frames_cache_stats(const txm_frames *f, txm_cache_stats *stats)
+void stm_frames_cache_stats(const stm_frames *f, txm_cache_stats *stats)
 {
     txm_cache_stats_of(f->textures.cache, stats);
 }
 
-size_t txm_frames_wanted(const txm_frames *f, txm_tile_key *keys, size_t room)
+size_t stm_frames_wanted(const stm_frames *f, txm_tile_key *keys, size_t room)
 {
     const size_t count = f->list.unique < room ? f->list.unique : room;
     if (count)
@@ -547,24 +547,24 @@ size_t txm_frames_wanted(const txm_frames *f, txm_tile_key *keys, size_t room)
     return f->list.unique;
 }
 
-txm_status txm_frames_costs(const txm_frames *f, txm_render_image_cost **out, txm_error *err)
+txm_status stm_frames_costs(const stm_frames *f, stm_render_image_cost **out, txm_error *err)
 {
-    return txm_render_costs_of(f->scene, &f->textures, out, err);
+    return stm_render_costs_of(f->scene, &f->textures, out, err);
 }
 
 /* ---- while frames run -------------------------------------------------------------------------------------------- */
 
-txm_status txm_frames_set_budget(txm_frames *f, uint64_t bytes, txm_error *err)
+txm_status stm_frames_set_budget(stm_frames *f, uint64_t bytes, txm_error *err)
 {
     txm_status status = txm_cache_set_max_bytes(f->textures.cache, bytes, err);
     if (status == TXM_OK) {
         f->cache.max_bytes = bytes;
-        txm_frame_loads_resized(&f->loads);
+        stm_frame_loads_resized(&f->loads);
     }
     return status;
 }
 
-txm_status txm_frames_set_resolution(txm_frames *f, float share, txm_error *err)
+txm_status stm_frames_set_resolution(stm_frames *f, float share, txm_error *err)
 {
     txm_error_clear(err);
     if (!(share > 0.0f && share <= 1.0f))
@@ -577,17 +577,17 @@ txm_status txm_frames_set_resolution(txm_frames *f, float share, txm_error *err)
 }
 
 /* Tx files that existed when the frames were opened may have been removed: then the old cache is kept. */
-txm_status txm_frames_set_policy(txm_frames *f, uint32_t policy, txm_error *err)
+txm_status stm_frames_set_policy(stm_frames *f, uint32_t policy, txm_error *err)
 {
-    txm_frame_loads loads = f->loads;
-    const txm_render_textures textures = f->textures;
+    stm_frame_loads loads = f->loads;
+    const stm_render_textures textures = f->textures;
     const uint32_t before = f->cache.policy;
-    txm_render_devices devices = f->devices;
+    stm_render_devices devices = f->devices;
     txm_error_clear(err);
-    txm_lookup_queue_free(&f->queue);
+    stm_lookup_queue_free(&f->queue);
     f->devices.count = 0;
-    f->loads = (txm_frame_loads){0};
-    f->textures = (txm_render_textures){0};
+    f->loads = (stm_frame_loads){0};
+    f->textures = (stm_render_textures){0};
     f->cache.policy = policy;
     txm_status status = open_textures(f, err);
     if (status) {
@@ -604,14 +604,14 @@ txm_status txm_frames_set_policy(txm_frames *f, uint32_t policy, txm_error *err)
     f->first.tiles_reloaded -= loads.now.tiles_reloaded;
     f->first.tiles_evicted -= loads.now.tiles_evicted;
     f->first.tiles_failed -= loads.now.tiles_failed;
-    txm_render_textures old = textures;
-    txm_render_devices_close(&devices);
-    txm_frame_loads_free(&loads);
-    txm_render_textures_free(&old);
+    stm_render_textures old = textures;
+    stm_render_devices_close(&devices);
+    stm_frame_loads_free(&loads);
+    stm_render_textures_free(&old);
     return TXM_OK;
 }
 
-txm_status txm_frames_set_size(txm_frames *f, uint32_t width, uint32_t height, txm_error *err)
+txm_status stm_frames_set_size(stm_frames *f, uint32_t width, uint32_t height, txm_error *err)
 {
     txm_error_clear(err);
     if (!width || !height || width > 65536 || height > 65536)
@@ -619,49 +619,49 @@ txm_status txm_frames_set_size(txm_frames *f, uint32_t width, uint32_t height, t
     return new_picture(f, width, height, err);
 }
 
-void txm_frames_set_show(txm_frames *f, txm_frames_show show)
+void stm_frames_set_show(stm_frames *f, stm_frames_show show)
 {
     f->options.show = (uint32_t)show;
     f->changed = true;
 }
 
-void txm_frames_set_textures(txm_frames *f, txm_frames_textures textures)
+void stm_frames_set_textures(stm_frames *f, stm_frames_textures textures)
 {
     f->options.textures = (uint32_t)textures;
     f->changed = true;
 }
 
-void txm_frames_set_direct(txm_frames *f, bool direct)
+void stm_frames_set_direct(stm_frames *f, bool direct)
 {
     f->changed |= f->world.direct != direct;
     f->world.direct = direct;
 }
 
-txm_scene_camera txm_frames_camera(const txm_render_scene *scene)
+stm_scene_camera stm_frames_camera(const stm_render_scene *scene)
 {
     return scene->camera;
 }
 
 /* The distance to the surface in the middle of the picture, or behind the camera. */
-float txm_frames_distance(const txm_frames *f, bool backwards)
+float stm_frames_distance(const stm_frames *f, bool backwards)
 {
-    const txm_scene_camera *c = &f->scene->camera;
-    const txm_vec3 from = txm_matrix_point(&c->to_world, txm_vec_make(0.0f, 0.0f, 0.0f));
-    txm_vec3 to = txm_matrix_vector(&c->to_world, txm_vec_make(0.0f, 0.0f, backwards ? 1.0f : -1.0f));
+    const stm_scene_camera *c = &f->scene->camera;
+    const txm_vec3 from = stm_matrix_point(&c->to_world, txm_vec_make(0.0f, 0.0f, 0.0f));
+    txm_vec3 to = stm_matrix_vector(&c->to_world, txm_vec_make(0.0f, 0.0f, backwards ? 1.0f : -1.0f));
     to = txm_vec_scale(to, 1.0f / txm_vec_length(to));
-    txm_ray ray = {{from.x, from.y, from.z}, {to.x, to.y, to.z}, 1e-4f, INFINITY};
-    txm_ray_hit hit;
-    txm_rays_intersect(f->geometry.rays, &ray, &hit);
+    stm_ray ray = {{from.x, from.y, from.z}, {to.x, to.y, to.z}, 1e-4f, INFINITY};
+    stm_ray_hit hit;
+    stm_rays_intersect(f->geometry.rays, &ray, &hit);
     return hit.object == UINT32_MAX ? INFINITY : hit.t;
 }
 
-txm_status txm_frames_devices(const txm_frames *f, txm_render_device **out, size_t *count, txm_error *err)
+txm_status stm_frames_devices(const stm_frames *f, stm_render_device **out, size_t *count, txm_error *err)
 {
     *count = f->devices.count;
-    return txm_render_devices_note(&f->devices, out, err);
+    return stm_render_devices_note(&f->devices, out, err);
 }
 
-const txm_render_scene *txm_frames_scene(const txm_frames *f)
+const stm_render_scene *stm_frames_scene(const stm_frames *f)
 {
     return f->scene;
 }

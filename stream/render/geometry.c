@@ -15,7 +15,7 @@
 
 /* Whether rays can be transformed to the mesh's own space. They cannot if the matrix flattens, nearly or completely, or
  * has values near the limits of float: then they would have no direction. */
-static bool is_invertible(const txm_matrix *m)
+static bool is_invertible(const stm_matrix *m)
 {
     double columns = 1.0;
     const float(*r)[4] = m->m;
@@ -33,74 +33,74 @@ static bool is_invertible(const txm_matrix *m)
 }
 
 /* Adds a mesh that is flat in the world, with its vertices transformed to it. */
-static bool add_flat(txm_rays *rays, const txm_scene_mesh *mesh, const txm_matrix *to_world)
+static bool add_flat(stm_rays *rays, const stm_scene_mesh *mesh, const stm_matrix *to_world)
 {
     static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
     float *positions = stm_calloc(mesh->vertex_count + 1, 3 * sizeof *positions);
     int flat = -1;
     for (size_t i = 0; positions && i < mesh->vertex_count; i++) {
         const float *p = mesh->positions + 3 * i;
-        const txm_vec3 at = txm_matrix_point(to_world, txm_vec_make(p[0], p[1], p[2]));
+        const txm_vec3 at = stm_matrix_point(to_world, txm_vec_make(p[0], p[1], p[2]));
         const float world[3] = {at.x, at.y, at.z};
         memcpy(positions + 3 * i, world, sizeof world);
     }
     if (positions)
-        flat = txm_rays_add_mesh(rays, positions, mesh->corners, mesh->triangle_count);
+        flat = stm_rays_add_mesh(rays, positions, mesh->corners, mesh->triangle_count);
     free(positions);
-    return flat >= 0 && txm_rays_add_instance(rays, flat, identity);
+    return flat >= 0 && stm_rays_add_instance(rays, flat, identity);
 }
 
-static bool add_object(txm_rays *rays, const txm_render_scene *scene, const txm_scene_object *o, const int *meshes)
+static bool add_object(stm_rays *rays, const stm_render_scene *scene, const stm_scene_object *o, const int *meshes)
 {
     const float corner[3] = {o->corner.x, o->corner.y, o->corner.z}, u[3] = {o->u.x, o->u.y, o->u.z},
                 v[3] = {o->v.x, o->v.y, o->v.z}, center[3] = {o->center.x, o->center.y, o->center.z};
     float to_world[12];
     memcpy(to_world, o->to_world.m, sizeof to_world);
     switch (o->kind) {
-    case TXM_OBJECT_INSTANCE:
-        return is_invertible(&o->to_world) ? txm_rays_add_instance(rays, meshes[o->mesh], to_world)
+    case STM_OBJECT_INSTANCE:
+        return is_invertible(&o->to_world) ? stm_rays_add_instance(rays, meshes[o->mesh], to_world)
                                            : add_flat(rays, &scene->meshes[o->mesh], &o->to_world);
-    case TXM_OBJECT_QUAD:
-        return txm_rays_add_quad(rays, corner, u, v);
+    case STM_OBJECT_QUAD:
+        return stm_rays_add_quad(rays, corner, u, v);
     default:
-        return txm_rays_add_sphere(rays, center, o->radius);
+        return stm_rays_add_sphere(rays, center, o->radius);
     }
 }
 
 /* Adds meshes first, each once; then objects in the scene's order, since a hit contains their index. */
-static bool add_all(const txm_render_scene *scene, txm_rays *rays, int *meshes)
+static bool add_all(const stm_render_scene *scene, stm_rays *rays, int *meshes)
 {
     for (size_t i = 0; i < scene->mesh_count; i++) {
-        const txm_scene_mesh *m = &scene->meshes[i];
-        meshes[i] = txm_rays_add_mesh(rays, m->positions, m->corners, m->triangle_count);
+        const stm_scene_mesh *m = &scene->meshes[i];
+        meshes[i] = stm_rays_add_mesh(rays, m->positions, m->corners, m->triangle_count);
         if (meshes[i] < 0)
             return false;
     }
     for (size_t i = 0; i < scene->object_count; i++)
         if (!add_object(rays, scene, &scene->objects[i], meshes))
             return false;
-    return txm_rays_commit(rays);
+    return stm_rays_commit(rays);
 }
 
-txm_status txm_scene_geometry_new(const txm_render_scene *scene, unsigned threads, const volatile int *cancel,
-                                  txm_scene_geometry *out, txm_error *err)
+txm_status stm_scene_geometry_new(const stm_render_scene *scene, unsigned threads, const volatile int *cancel,
+                                  stm_scene_geometry *out, txm_error *err)
 {
     int *meshes = stm_calloc(scene->mesh_count, sizeof *meshes);
-    txm_rays *rays = meshes ? txm_rays_new(threads, cancel) : NULL;
+    stm_rays *rays = meshes ? stm_rays_new(threads, cancel) : NULL;
     const bool added = rays && add_all(scene, rays, meshes);
     free(meshes);
     if (!added) {
-        txm_rays_free(rays);
+        stm_rays_free(rays);
         return stm_is_cancelled(cancel) ? stm_fail(err, TXM_STATUS_CANCELLED, "stopped")
                                         : stm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for the geometry");
     }
-    *out = (txm_scene_geometry){rays};
+    *out = (stm_scene_geometry){rays};
     return TXM_OK;
 }
 
-void txm_scene_geometry_free(txm_scene_geometry *g)
+void stm_scene_geometry_free(stm_scene_geometry *g)
 {
-    txm_rays_free(g->rays);
+    stm_rays_free(g->rays);
     g->rays = NULL;
 }
 
@@ -121,13 +121,13 @@ static txm_vec3 vertex(const float *of, uint32_t i)
 
 /* Normals are interpolated between vertices, and so are their derivatives, without which curved mirrors would not blur.
  */
-static void triangle_surface(const txm_scene_object *o, const txm_scene_mesh *mesh, const txm_ray_hit *hit,
-                             txm_surface *s)
+static void triangle_surface(const stm_scene_object *o, const stm_scene_mesh *mesh, const stm_ray_hit *hit,
+                             stm_surface *s)
 {
     txm_vec3 p[3], n[3];
     memcpy(s->vertex, mesh->corners + 3 * (size_t)hit->primitive, sizeof s->vertex);
     for (int i = 0; i < 3; i++)
-        p[i] = txm_matrix_point(&o->to_world, vertex(mesh->positions, s->vertex[i]));
+        p[i] = stm_matrix_point(&o->to_world, vertex(mesh->positions, s->vertex[i]));
     s->dPds = txm_vec_add(p[1], -1.0f, p[0]);
     s->dPdt = txm_vec_add(p[2], -1.0f, p[0]);
     s->at = txm_vec_add(txm_vec_add(p[0], hit->u, s->dPds), hit->v, s->dPdt);
@@ -138,7 +138,7 @@ static void triangle_surface(const txm_scene_object *o, const txm_scene_mesh *me
     if (!mesh->normals)
         return;
     for (int i = 0; i < 3; i++)
-        n[i] = unit(txm_matrix_normal(&o->to_world, vertex(mesh->normals, s->vertex[i])), s->normal);
+        n[i] = unit(stm_matrix_normal(&o->to_world, vertex(mesh->normals, s->vertex[i])), s->normal);
     s->dNds = txm_vec_add(n[1], -1.0f, n[0]);
     s->dNdt = txm_vec_add(n[2], -1.0f, n[0]);
     s->shading = unit(txm_vec_add(txm_vec_add(n[0], hit->u, s->dNds), hit->v, s->dNdt), s->normal);
@@ -151,7 +151,7 @@ static void triangle_surface(const txm_scene_object *o, const txm_scene_mesh *me
 }
 
 /* A quad is flat: the normal is constant, and its derivatives are 0. */
-static void quad_surface(const txm_scene_object *o, const txm_ray_hit *hit, txm_surface *s)
+static void quad_surface(const stm_scene_object *o, const stm_ray_hit *hit, stm_surface *s)
 {
     s->dPds = o->u;
     s->dPdt = o->v;
@@ -160,7 +160,7 @@ static void quad_surface(const txm_scene_object *o, const txm_ray_hit *hit, txm_
 }
 
 /* The point is computed from the normal and not from the ray, so that it is exactly on the sphere. */
-static void sphere_surface(const txm_scene_object *o, const txm_ray *ray, const txm_ray_hit *hit, txm_surface *s)
+static void sphere_surface(const stm_scene_object *o, const stm_ray *ray, const stm_ray_hit *hit, stm_surface *s)
 {
     const txm_vec3 from = txm_vec_make(ray->origin[0], ray->origin[1], ray->origin[2]);
     const txm_vec3 d = txm_vec_make(ray->direction[0], ray->direction[1], ray->direction[2]);
@@ -181,17 +181,17 @@ static void sphere_surface(const txm_scene_object *o, const txm_ray *ray, const 
 
 /* The geometry's normal is first turned to the side of the shading normal, then both towards the ray; `inside` records
  * the side. */
-void txm_surface_of(const txm_render_scene *scene, const txm_ray *ray, const txm_ray_hit *hit, txm_surface *s)
+void stm_surface_of(const stm_render_scene *scene, const stm_ray *ray, const stm_ray_hit *hit, stm_surface *s)
 {
-    const txm_scene_object *o = &scene->objects[hit->object];
+    const stm_scene_object *o = &scene->objects[hit->object];
     const txm_vec3 d = txm_vec_make(ray->direction[0], ray->direction[1], ray->direction[2]);
     memset(s, 0, sizeof *s);
     s->material = o->material;
     s->s = hit->u;
     s->t = hit->v;
-    if (o->kind == TXM_OBJECT_INSTANCE)
+    if (o->kind == STM_OBJECT_INSTANCE)
         triangle_surface(o, &scene->meshes[o->mesh], hit, s);
-    else if (o->kind == TXM_OBJECT_QUAD)
+    else if (o->kind == STM_OBJECT_QUAD)
         quad_surface(o, hit, s);
     else
         sphere_surface(o, ray, hit, s);
@@ -211,12 +211,12 @@ void txm_surface_of(const txm_render_scene *scene, const txm_ray *ray, const txm
 }
 
 /* The corners of the face that contains a triangle, in the pages of a Ptex file. */
-static void ptex_corners(const txm_surface *s, const txm_ptex_pages *pages, float at[3][2])
+static void ptex_corners(const stm_surface *s, const txm_ptex_pages *pages, float at[3][2])
 {
     static const uint8_t corners[3][3] = {{0, 1, 3}, {0, 1, 2}, {0, 2, 3}};
     static const double places[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
     unsigned part;
-    const uint32_t face = txm_polygon_of(s->mesh, s->triangle, &part);
+    const uint32_t face = stm_polygon_of(s->mesh, s->triangle, &part);
     for (int i = 0; i < 3; i++) {
         const double *place = places[corners[part][i]];
         double uv[2] = {0, 0};
@@ -228,9 +228,9 @@ static void ptex_corners(const txm_surface *s, const txm_ptex_pages *pages, floa
 
 /* Meshes have the coordinates of a map; quads and spheres their own parameters. A mesh without maps has (0, 0)
  * everywhere, as in Blender. */
-txm_surface_uv txm_surface_uv_of(const txm_surface *s, const txm_scene_texture *texture)
+stm_surface_uv stm_surface_uv_of(const stm_surface *s, const stm_scene_texture *texture)
 {
-    const float *f = texture->transform, *map = s->mesh && !texture->pages ? txm_mesh_map(s->mesh, texture->uv) : NULL;
+    const float *f = texture->transform, *map = s->mesh && !texture->pages ? stm_mesh_map(s->mesh, texture->uv) : NULL;
     float u = s->s, v = s->t, duds = 1.0f, dudt = 0.0f, dvds = 0.0f, dvdt = 1.0f;
     if (s->mesh) {
         float at[3][2] = {{0}};
@@ -243,6 +243,6 @@ txm_surface_uv txm_surface_uv_of(const txm_surface *s, const txm_scene_texture *
         u = at[0][0] + s->s * duds + s->t * dudt;
         v = at[0][1] + s->s * dvds + s->t * dvdt;
     }
-    return (txm_surface_uv){f[0] * u + f[1] * v + f[2], f[3] * u + f[4] * v + f[5], f[0] * duds + f[1] * dvds,
+    return (stm_surface_uv){f[0] * u + f[1] * v + f[2], f[3] * u + f[4] * v + f[5], f[0] * duds + f[1] * dvds,
                             f[0] * dudt + f[1] * dvdt,  f[3] * duds + f[4] * dvds,  f[3] * dudt + f[4] * dvdt};
 }

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The geometry of a scene, and hits on it. Textures are not used here. A hit has numbers only; txm_surface_of computes
+ * The geometry of a scene, and hits on it. Textures are not used here. A hit has numbers only; stm_surface_of computes
  * positions, normals and derivatives when a path needs them, which shadow rays do not.
  */
-#ifndef TXM_STREAM_GEOMETRY_H
-#define TXM_STREAM_GEOMETRY_H
+#ifndef STM_STREAM_GEOMETRY_H
+#define STM_STREAM_GEOMETRY_H
 #include "render/rays.h"
 #include "render/scene.h"
 
-typedef struct txm_scene_geometry {
-    txm_rays *rays;
-} txm_scene_geometry;
+typedef struct stm_scene_geometry {
+    stm_rays *rays;
+} stm_scene_geometry;
 
 /* CANCELLED if *cancel, which may be NULL, is set while trees are built, which takes seconds for millions of triangles.
  */
-txm_status txm_scene_geometry_new(const txm_render_scene *scene, unsigned threads, const volatile int *cancel,
-                                  txm_scene_geometry *out, txm_error *err);
-void txm_scene_geometry_free(txm_scene_geometry *geometry);
+txm_status stm_scene_geometry_new(const stm_render_scene *scene, unsigned threads, const volatile int *cancel,
+                                  stm_scene_geometry *out, txm_error *err);
+void stm_scene_geometry_free(stm_scene_geometry *geometry);
 
 /* The surface at a hit. Its two parameters s and t are barycentric for a triangle, and u and v for quads and spheres.
  */
-typedef struct txm_surface {
+typedef struct stm_surface {
     txm_vec3 at, normal; /* normal of the geometry, towards the ray; length 1 */
     txm_vec3 shading;    /* interpolated, towards the ray; length 1 */
     txm_vec3 dPds, dPdt; /* derivatives of the position */
@@ -29,16 +29,16 @@ typedef struct txm_surface {
     bool inside;         /* the ray comes from inside */
     uint32_t material;
     uint32_t vertex[3], triangle;
-    const txm_scene_mesh *mesh; /* NULL: a quad or sphere */
+    const stm_scene_mesh *mesh; /* NULL: a quad or sphere */
     float s, t;
-} txm_surface;
+} stm_surface;
 
-void txm_surface_of(const txm_render_scene *scene, const txm_ray *ray, const txm_ray_hit *hit, txm_surface *out);
+void stm_surface_of(const stm_render_scene *scene, const stm_ray *ray, const stm_ray_hit *hit, stm_surface *out);
 
 /* Texture coordinates at a hit, and their derivatives by the surface's parameters. */
-typedef struct txm_surface_uv {
+typedef struct stm_surface_uv {
     float u, v, duds, dudt, dvds, dvdt;
-} txm_surface_uv;
+} stm_surface_uv;
 
-txm_surface_uv txm_surface_uv_of(const txm_surface *surface, const txm_scene_texture *texture);
+stm_surface_uv stm_surface_uv_of(const stm_surface *surface, const stm_scene_texture *texture);
 #endif

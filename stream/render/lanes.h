@@ -3,8 +3,8 @@
  * Four floats that are computed together, as every 64-bit processor that Blender runs on can. Comparisons give all bits
  * or none in each lane; `+ - * / & |` and [i] are the compiler's.
  */
-#ifndef TXM_STREAM_LANES_H
-#define TXM_STREAM_LANES_H
+#ifndef STM_STREAM_LANES_H
+#define STM_STREAM_LANES_H
 #include <stdint.h>
 #ifdef __SSE2__
 #include <emmintrin.h>

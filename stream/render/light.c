@@ -25,37 +25,37 @@ static txm_vec3 unit(txm_vec3 v)
 
 /* Conventions are Blender's: power is in watts, over the sphere for points and spots, over the half space for areas;
  * the sun's power is irradiance. */
-bool txm_light_draw(const txm_scene_light *l, txm_vec3 from, const float random[4], txm_light_sample *out)
+bool stm_light_draw(const stm_scene_light *l, txm_vec3 from, const float random[4], stm_light_sample *out)
 {
     txm_vec3 at = l->at, x, y;
     float r = sqrtf(random[1]), phi = 2.0f * pi * random[2];
-    if (l->kind == TXM_LIGHT_SUN) {
+    if (l->kind == STM_LIGHT_SUN) {
         float wide = tanf(0.5f * fminf(l->angle, 3.0f));
-        txm_frame_of(l->direction, &x, &y);
+        stm_frame_of(l->direction, &x, &y);
         out->direction = unit(txm_vec_add(txm_vec_add(txm_vec_scale(l->direction, -1.0f), wide * r * cosf(phi), x),
                                           wide * r * sinf(phi), y));
         out->distance = INFINITY;
         out->irradiance = 1.0f;
         return true;
     }
-    if (l->kind == TXM_LIGHT_AREA)
-        at = txm_matrix_point(&l->to_world,
+    if (l->kind == STM_LIGHT_AREA)
+        at = stm_matrix_point(&l->to_world,
                               txm_vec_make((random[1] - 0.5f) * l->size[0], (random[2] - 0.5f) * l->size[1], 0.0f));
     txm_vec3 to = txm_vec_add(at, -1.0f, from);
     float distance = txm_vec_length(to);
     if (!(distance > 1e-6f))
         return false;
     out->direction = txm_vec_scale(to, 1.0f / distance);
-    if (l->kind != TXM_LIGHT_AREA && l->radius > 0.0f) {
+    if (l->kind != STM_LIGHT_AREA && l->radius > 0.0f) {
         /* A disc that faces the surface. */
-        txm_frame_of(out->direction, &x, &y);
+        stm_frame_of(out->direction, &x, &y);
         to = txm_vec_add(txm_vec_add(to, l->radius * r * cosf(phi), x), l->radius * r * sinf(phi), y);
         distance = txm_vec_length(to);
         out->direction = txm_vec_scale(to, 1.0f / distance);
     }
     out->distance = distance;
     out->irradiance = 1.0f / (4.0f * pi * distance * distance);
-    if (l->kind == TXM_LIGHT_SPOT) {
+    if (l->kind == STM_LIGHT_SPOT) {
         float cosine = -txm_vec_dot(out->direction, l->direction), edge = cosf(0.5f * l->angle);
         float soft = (1.0f - edge) * l->blend, share = soft > 0.0f     ? (cosine - edge) / soft
                                                        : cosine > edge ? 1.0f
@@ -63,8 +63,8 @@ bool txm_light_draw(const txm_scene_light *l, txm_vec3 from, const float random[
         share = fmaxf(0.0f, fminf(1.0f, share));
         out->irradiance *= share * share * (3.0f - 2.0f * share);
     }
-    if (l->kind == TXM_LIGHT_AREA) {
-        txm_vec3 shines = txm_matrix_vector(&l->to_world, txm_vec_make(0.0f, 0.0f, -1.0f));
+    if (l->kind == STM_LIGHT_AREA) {
+        txm_vec3 shines = stm_matrix_vector(&l->to_world, txm_vec_make(0.0f, 0.0f, -1.0f));
         float cosine = -txm_vec_dot(out->direction, shines) / fmaxf(txm_vec_length(shines), 1e-12f);
         out->irradiance *= 4.0f * fmaxf(0.0f, cosine);
     }
@@ -76,14 +76,14 @@ bool txm_light_draw(const txm_scene_light *l, txm_vec3 from, const float random[
 enum { COLUMNS = 512, ROWS = 256, CELLS = COLUMNS * ROWS, REQUESTS = 4096 };
 
 /* Cumulative weights up to each cell, as fractions of 1: of the rows, and within each row. */
-struct txm_world_map {
+struct stm_world_map {
     float rows[ROWS + 1];
     float columns[ROWS][COLUMNS + 1];
     float angle; /* angle of a cell of Cycles' map */
 };
 
 /* Directions have a length of about 1, so z is clamped to the range of asinf. */
-void txm_world_place(bool mirror_ball, txm_vec3 d, float *u, float *v)
+void stm_world_place(bool mirror_ball, txm_vec3 d, float *u, float *v)
 {
     if (mirror_ball) {
         float scale = 1.0f / (2.0f * sqrtf(fmaxf(0.5f - 0.5f * d.y, 1e-12f)));
@@ -97,9 +97,9 @@ void txm_world_place(bool mirror_ball, txm_vec3 d, float *u, float *v)
 
 /* Applies the world's mapping to a direction and normalises it; *length receives the length before. If the mapping
  * flattens it to 0, it is not changed. */
-static txm_vec3 mapped(const txm_scene_world *world, txm_vec3 d, float *length)
+static txm_vec3 mapped(const stm_scene_world *world, txm_vec3 d, float *length)
 {
-    const txm_vec3 to = world->mapped ? txm_matrix_point(&world->mapping, d) : d;
+    const txm_vec3 to = world->mapped ? stm_matrix_point(&world->mapping, d) : d;
     *length = world->mapped ? txm_vec_length(to) : 1.0f;
     if (*length > 1e-12f && isfinite(*length))
         return world->mapped ? txm_vec_scale(to, 1.0f / *length) : to;
@@ -108,17 +108,17 @@ static txm_vec3 mapped(const txm_scene_world *world, txm_vec3 d, float *length)
 }
 
 /* The derivatives of longitude and latitude by direction. Towards the poles, where longitude changes quickly, the
- * distance from the axis is kept above 0. For mirror balls, those of txm_world_place. */
-txm_lookup txm_world_lookup(const txm_scene_world *world, txm_vec3 d, txm_vec3 x, txm_vec3 y)
+ * distance from the axis is kept above 0. For mirror balls, those of stm_world_place. */
+txm_lookup stm_world_lookup(const stm_scene_world *world, txm_vec3 d, txm_vec3 x, txm_vec3 y)
 {
     txm_lookup at = {0};
     float length;
     d = mapped(world, d, &length);
     if (world->mapped) {
-        x = txm_unit_derivative(d, length, txm_matrix_vector(&world->mapping, x));
-        y = txm_unit_derivative(d, length, txm_matrix_vector(&world->mapping, y));
+        x = stm_unit_derivative(d, length, stm_matrix_vector(&world->mapping, x));
+        y = stm_unit_derivative(d, length, stm_matrix_vector(&world->mapping, y));
     }
-    txm_world_place(world->mirror_ball, d, &at.u, &at.v);
+    stm_world_place(world->mirror_ball, d, &at.u, &at.v);
     if (world->mirror_ball) {
         float s = 1.0f / (2.0f * sqrtf(fmaxf(0.5f - 0.5f * d.y, 1e-12f))), turn = s * s * s;
         at.dudx = 0.5f * (x.x * s + d.x * turn * x.y);
@@ -144,19 +144,19 @@ static txm_vec3 direction_at(float u, float v)
 
 /* The lookup for a cell: its place in the image, and a footprint of a cell's size. For mirror balls and mappings cells
  * have other sizes in the image, but this is close enough. */
-static txm_lookup lookup_of(const txm_scene_world *world, uint32_t column, uint32_t row)
+static txm_lookup lookup_of(const stm_scene_world *world, uint32_t column, uint32_t row)
 {
     txm_lookup at = {.dudx = 1.0f / COLUMNS, .dvdy = 1.0f / ROWS};
     const txm_vec3 d = direction_at(((float)column + 0.5f) / COLUMNS, ((float)row + 0.5f) / ROWS);
     float length;
-    txm_world_place(world->mirror_ball, mapped(world, d, &length), &at.u, &at.v);
+    stm_world_place(world->mirror_ball, mapped(world, d, &length), &at.u, &at.v);
     return at;
 }
 
 /* Looks up all cells; the weight of each is its brightness times the solid angle, without the common factor. Missed
  * tiles are collected, and the caller loads them. */
-static bool weigh(const txm_texture_set *set, uint32_t texture, const txm_sampler *how, const txm_scene_world *world,
-                  txm_lane *lane, float *weights)
+static bool weigh(const txm_texture_set *set, uint32_t texture, const txm_sampler *how, const stm_scene_world *world,
+                  txm_lookup_state *lane, float *weights)
 {
     bool complete = true;
     for (uint32_t row = 0; row < ROWS; row++) {
@@ -164,7 +164,7 @@ static bool weigh(const txm_texture_set *set, uint32_t texture, const txm_sample
         for (uint32_t column = 0; column < COLUMNS; column++) {
             const txm_lookup at = lookup_of(world, column, row);
             float rgba[4];
-            complete &= txm_sample(txm_texture_set_view(set), texture, how, &at, lane, rgba) != TXM_LOOK_MISSED;
+            complete &= txm_sample(txm_texture_set_view(set), texture, how, &at, lane, rgba) != TXM_LOOKUP_MISS;
             float bright = fmaxf(rgba[0], 0.0f) + fmaxf(rgba[1], 0.0f) + fmaxf(rgba[2], 0.0f);
             weights[row * COLUMNS + column] = isfinite(bright) ? share * bright : 0.0f;
         }
@@ -173,7 +173,7 @@ static bool weigh(const txm_texture_set *set, uint32_t texture, const txm_sample
 }
 
 /* Adds in double, because a sun of a few pixels must not swallow the sky. false if everything is black. */
-static bool add_up(txm_world_map *map, const float *weights)
+static bool add_up(stm_world_map *map, const float *weights)
 {
     double all = 0.0, sums[ROWS] = {0};
     for (uint32_t row = 0; row < ROWS; row++) {
@@ -200,12 +200,12 @@ static bool add_up(txm_world_map *map, const float *weights)
 
 /* Looks up without random numbers and at full resolution, whatever the picture's settings are, because the map belongs
  * to the scene. */
-static txm_status fill(txm_texture_set *set, uint32_t texture, const txm_bound_image *bound,
-                       const txm_scene_world *world, float *weights, txm_error *err)
+static txm_status fill(txm_texture_set *set, uint32_t texture, const stm_bound_image *bound,
+                       const stm_scene_world *world, float *weights, txm_error *err)
 {
     txm_sampler how = bound->how;
     uint32_t *requests = stm_calloc(REQUESTS, sizeof *requests);
-    txm_lane lane = {.capacity = REQUESTS, .requests = requests};
+    txm_lookup_state lane = {.capacity = REQUESTS, .requests = requests};
     txm_status status = requests ? TXM_OK : stm_no_memory(err, NULL);
     how.mode = TXM_LEVEL_MODE_FLOOR;
     how.mip_bias = 0.0f;
@@ -220,17 +220,17 @@ static txm_status fill(txm_texture_set *set, uint32_t texture, const txm_bound_i
 
 /* ---- the map of Cycles ---- */
 
-txm_world_grid txm_world_grid_of(const txm_render_scene *scene, const txm_bound_image *bound)
+stm_world_grid stm_world_grid_of(const stm_render_scene *scene, const stm_bound_image *bound)
 {
-    const txm_scene_world *world = &scene->world;
-    if (world->image == TXM_SCENE_NONE || world->unsampled)
-        return (txm_world_grid){0, 0};
-    return world->map_columns ? (txm_world_grid){world->map_columns, world->map_columns / 2}
-                              : (txm_world_grid){bound->width, bound->height};
+    const stm_scene_world *world = &scene->world;
+    if (world->image == STM_SCENE_NONE || world->unsampled)
+        return (stm_world_grid){0, 0};
+    return world->map_columns ? (stm_world_grid){world->map_columns, world->map_columns / 2}
+                              : (stm_world_grid){bound->width, bound->height};
 }
 
 /* Cycles takes the smaller side of a cell. */
-static float angle_of(txm_world_grid grid)
+static float angle_of(stm_world_grid grid)
 {
     return fminf(pi / (float)grid.rows, 2.0f * pi / (float)grid.columns);
 }
@@ -238,23 +238,23 @@ static float angle_of(txm_world_grid grid)
 /* The lookup that Cycles makes for a direction of the grid, with a spread of half a cell. It is made slightly larger:
  * for most images and maps the spread is exactly a level, which Cycles reaches, and rounding must not fall short of it.
  */
-static txm_lookup grid_lookup(const txm_render_scene *scene, txm_world_grid grid, uint32_t column, uint32_t row)
+static txm_lookup grid_lookup(const stm_render_scene *scene, stm_world_grid grid, uint32_t column, uint32_t row)
 {
     txm_vec3 x, y,
         d = direction_at(((float)column + 0.5f) / (float)grid.columns, ((float)row + 0.5f) / (float)grid.rows);
     const float wide = 0.50001f * angle_of(grid);
-    txm_frame_of(d, &x, &y);
-    return txm_world_lookup(&scene->world, d, txm_vec_scale(x, wide), txm_vec_scale(y, wide));
+    stm_frame_of(d, &x, &y);
+    return stm_world_lookup(&scene->world, d, txm_vec_scale(x, wide), txm_vec_scale(y, wide));
 }
 
 /* Looks up every row, since those near the poles use coarser levels; in a row of a lat-long image two directions for
  * the width of a tile, which is narrowest at the horizon. With a mapping, and for mirror balls, every direction. */
-void txm_world_grid_request(const txm_render_scene *scene, const txm_bound_image *bound, const txm_view *view)
+void stm_world_grid_request(const stm_render_scene *scene, const stm_bound_image *bound, const txm_view *view)
 {
-    const txm_world_grid grid = txm_world_grid_of(scene, bound);
+    const stm_world_grid grid = stm_world_grid_of(scene, bound);
     uint32_t step = 1, none = 0, request;
     txm_sampler how = bound->how;
-    txm_lane lane = {.capacity = 1, .requests = &request}; /* the page table records the request */
+    txm_lookup_state lane = {.capacity = 1, .requests = &request}; /* the page table records the request */
     how.mode = TXM_LEVEL_MODE_FLOOR;
     how.mip_bias = 0.0f;
     if (grid.rows && !scene->world.mirror_ball && !scene->world.mapped) {
@@ -274,16 +274,16 @@ void txm_world_grid_request(const txm_render_scene *scene, const txm_bound_image
 
 /* ---- making the map ---- */
 
-txm_status txm_world_map_new(const txm_render_scene *scene, const txm_bound_image *bound, const char *tx,
-                             txm_world_map **out, txm_error *err)
+txm_status stm_world_map_new(const stm_render_scene *scene, const stm_bound_image *bound, const char *tx,
+                             stm_world_map **out, txm_error *err)
 {
-    const txm_scene_world *world = &scene->world;
+    const stm_scene_world *world = &scene->world;
     txm_texture_set *set = NULL;
     uint32_t texture;
     *out = NULL;
-    if (world->image == TXM_SCENE_NONE || world->unsampled || !tx)
+    if (world->image == STM_SCENE_NONE || world->unsampled || !tx)
         return TXM_OK;
-    txm_world_map *map = stm_calloc(1, sizeof *map);
+    stm_world_map *map = stm_calloc(1, sizeof *map);
     float *weights = stm_calloc(CELLS, sizeof *weights);
     txm_status status = map && weights ? txm_texture_set_new(&set, err) : stm_no_memory(err, NULL);
     if (status == TXM_OK)
@@ -291,16 +291,16 @@ txm_status txm_world_map_new(const txm_render_scene *scene, const txm_bound_imag
     if (status == TXM_OK)
         status = fill(set, texture, bound, world, weights, err);
     if (status || !add_up(map, weights))
-        txm_world_map_free(&map);
+        stm_world_map_free(&map);
     if (map)
-        map->angle = angle_of(txm_world_grid_of(scene, bound));
+        map->angle = angle_of(stm_world_grid_of(scene, bound));
     *out = map;
     free(weights);
     txm_texture_set_free(&set);
     return status;
 }
 
-void txm_world_map_free(txm_world_map **map)
+void stm_world_map_free(stm_world_map **map)
 {
     if (map) {
         free(*map);
@@ -325,13 +325,13 @@ static uint32_t find(const float *sums, uint32_t count, float number, float *wit
 
 /* The probability of a cell per solid angle; a strip of latitude covers 2 pi pi cos of the sphere. Drawing and
  * evaluation both call this, so that a direction has one probability. */
-static float probability_of(const txm_world_map *map, uint32_t column, uint32_t row, float across)
+static float probability_of(const stm_world_map *map, uint32_t column, uint32_t row, float across)
 {
     float share = (map->rows[row + 1] - map->rows[row]) * (map->columns[row][column + 1] - map->columns[row][column]);
     return share * CELLS / (2.0f * pi * pi * fmaxf(across, 1e-6f));
 }
 
-txm_vec3 txm_world_map_draw(const txm_world_map *map, const float random[2], float *probability)
+txm_vec3 stm_world_map_draw(const stm_world_map *map, const float random[2], float *probability)
 {
     float x, y;
     uint32_t row = find(map->rows, ROWS, random[0], &y), column = find(map->columns[row], COLUMNS, random[1], &x);
@@ -340,16 +340,16 @@ txm_vec3 txm_world_map_draw(const txm_world_map *map, const float random[2], flo
     return d;
 }
 
-float txm_world_map_probability(const txm_world_map *map, txm_vec3 d)
+float stm_world_map_probability(const stm_world_map *map, txm_vec3 d)
 {
     float u, v;
-    txm_world_place(false, d, &u, &v);
+    stm_world_place(false, d, &u, &v);
     uint32_t column = (uint32_t)fmaxf(0.0f, fminf(u * COLUMNS, COLUMNS - 1.0f));
     uint32_t row = (uint32_t)fmaxf(0.0f, fminf(v * ROWS, ROWS - 1.0f));
     return probability_of(map, column, row, sqrtf(d.x * d.x + d.y * d.y));
 }
 
-float txm_world_map_angle(const txm_world_map *map)
+float stm_world_map_angle(const stm_world_map *map)
 {
     return map->angle;
 }

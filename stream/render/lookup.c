@@ -7,24 +7,24 @@
 
 /* ---- none ---- */
 
-static txm_look lookup_at_grey(txm_lookup_source *source, const txm_bound_image *image, txm_lookup at,
-                               txm_found_color *out)
+static txm_lookup_result lookup_at_grey(stm_lookup_source *source, const stm_bound_image *image, txm_lookup at,
+                                        stm_found_color *out)
 {
     (void)source, (void)image, (void)at;
-    *out = (txm_found_color){.rgba = {0.5f, 0.5f, 0.5f, 1.0f}, .blank = true};
-    return TXM_LOOK_RESIDENT;
+    *out = (stm_found_color){.rgba = {0.5f, 0.5f, 0.5f, 1.0f}, .blank = true};
+    return TXM_LOOKUP_HIT;
 }
 
-txm_lookup_source txm_lookup_source_untextured(void)
+stm_lookup_source stm_lookup_source_untextured(void)
 {
-    return (txm_lookup_source){.lookup = lookup_at_grey};
+    return (stm_lookup_source){.lookup = lookup_at_grey};
 }
 
 /* ---- waiting ---- */
 
 /* The cache adds its bias itself. */
-static txm_look lookup_and_wait(txm_lookup_source *source, const txm_bound_image *image, txm_lookup at,
-                                txm_found_color *out)
+static txm_lookup_result lookup_and_wait(stm_lookup_source *source, const stm_bound_image *image, txm_lookup at,
+                                         stm_found_color *out)
 {
     txm_sampler how = image->how;
     uint32_t *random = &source->lane.random;
@@ -33,18 +33,18 @@ static txm_look lookup_and_wait(txm_lookup_source *source, const txm_bound_image
         txm_cache_sample_d(source->thread, image->texture, &how, &at, random, out->rgba, out->du, out->dv);
     else
         txm_cache_sample(source->thread, image->texture, &how, &at, random, out->rgba);
-    return TXM_LOOK_RESIDENT;
+    return TXM_LOOKUP_HIT;
 }
 
-txm_lookup_source txm_lookup_source_waiting(txm_cache_thread *thread)
+stm_lookup_source stm_lookup_source_waiting(txm_cache_thread *thread)
 {
-    return (txm_lookup_source){.lookup = lookup_and_wait, .thread = thread};
+    return (stm_lookup_source){.lookup = lookup_and_wait, .thread = thread};
 }
 
 /* ---- a view ---- */
 
-static txm_look lookup_in_view(txm_lookup_source *source, const txm_bound_image *image, txm_lookup at,
-                               txm_found_color *out)
+static txm_lookup_result lookup_in_view(stm_lookup_source *source, const stm_bound_image *image, txm_lookup at,
+                                        stm_found_color *out)
 {
     uint32_t texture = image->texture;
     if (source->cache && texture < source->view->texture_count && source->view->textures[texture].udim_rows)
@@ -54,17 +54,17 @@ static txm_look lookup_in_view(txm_lookup_source *source, const txm_bound_image 
                : txm_sample(source->view, texture, &image->how, &at, &source->lane, out->rgba);
 }
 
-static txm_look lookup_and_trace(txm_lookup_source *source, const txm_bound_image *image, txm_lookup at,
-                                 txm_found_color *out)
+static txm_lookup_result lookup_and_trace(stm_lookup_source *source, const stm_bound_image *image, txm_lookup at,
+                                          stm_found_color *out)
 {
-    txm_cache_trace_look(source->cache, source->number, image->texture, &image->how, &at, source->lane.random);
+    txm_cache_trace_lookup(source->cache, source->number, image->texture, &image->how, &at, source->lane.random);
     return lookup_in_view(source, image, at, out);
 }
 
-txm_lookup_source txm_lookup_source_viewing(const txm_view *view, txm_cache *cache, txm_lane lane, bool traced,
+stm_lookup_source stm_lookup_source_viewing(const txm_view *view, txm_cache *cache, txm_lookup_state lane, bool traced,
                                             uint32_t number)
 {
-    return (txm_lookup_source){.lookup = lookup_in_view,
+    return (stm_lookup_source){.lookup = lookup_in_view,
                                .note = traced ? lookup_and_trace : NULL,
                                .view = view,
                                .cache = cache,
@@ -75,8 +75,8 @@ txm_lookup_source txm_lookup_source_viewing(const txm_view *view, txm_cache *cac
 /* ---- page tables ---- */
 
 /* It only requests tiles, at several resolutions at once, which all choose with the same random state. */
-static txm_look lookup_and_ask(txm_lookup_source *source, const txm_bound_image *image, txm_lookup at,
-                               txm_found_color *out)
+static txm_lookup_result lookup_and_ask(stm_lookup_source *source, const stm_bound_image *image, txm_lookup at,
+                                        stm_found_color *out)
 {
     const uint32_t random = source->lane.random;
     for (uint32_t i = source->biased_count; i-- > 0;) {
@@ -92,12 +92,12 @@ static txm_look lookup_and_ask(txm_lookup_source *source, const txm_bound_image 
         lookup_and_wait(source, image, at, out);
         source->lane.random = after;
     }
-    return TXM_LOOK_RESIDENT;
+    return TXM_LOOKUP_HIT;
 }
 
-txm_lookup_source txm_lookup_source_requesting(const txm_view *biased, uint32_t count, txm_cache_thread *thread,
-                                               txm_lane lane)
+stm_lookup_source stm_lookup_source_requesting(const txm_view *biased, uint32_t count, txm_cache_thread *thread,
+                                               txm_lookup_state lane)
 {
-    return (txm_lookup_source){
+    return (stm_lookup_source){
         .lookup = lookup_and_ask, .biased = biased, .biased_count = count, .thread = thread, .lane = lane};
 }

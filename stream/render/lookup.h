@@ -5,57 +5,57 @@
  * that waits for tiles, a view in which tiles may be missing, page tables that only record requests (a budget), and
  * frames that use what is in memory (frame_lookup.h).
  */
-#ifndef TXM_STREAM_LOOKUP_H
-#define TXM_STREAM_LOOKUP_H
+#ifndef STM_STREAM_LOOKUP_H
+#define STM_STREAM_LOOKUP_H
 #include <stdbool.h>
 
 #include "txtile/cache.h"
 
 /* A texture of the view, and how the image is looked up. */
-typedef struct txm_bound_image {
+typedef struct stm_bound_image {
     uint32_t texture;
     uint32_t width, height; /* size of level 0; for a UDIM set, that of a tile */
     txm_sampler how;
-} txm_bound_image;
+} stm_bound_image;
 
 /* The result of a lookup, and its derivatives by the texture's u and v, which a lookup that depends on it needs. */
-typedef struct txm_found_color {
+typedef struct stm_found_color {
     float rgba[4], du[4], dv[4];
     bool with_derivatives; /* derivatives are requested */
     bool decides;          /* rays depend on the result, so a budget must have it */
     bool blank;            /* result: there are no textures, so normals are not changed */
-} txm_found_color;
+} stm_found_color;
 
-typedef struct txm_lookup_source txm_lookup_source;
+typedef struct stm_lookup_source stm_lookup_source;
 /* Makes one lookup. MISSED: the step does nothing, and is run again. The random state is the lane's. */
-typedef txm_look txm_lookup_fn(txm_lookup_source *source, const txm_bound_image *image, txm_lookup at,
-                               txm_found_color *out);
+typedef txm_lookup_result stm_lookup_fn(stm_lookup_source *source, const stm_bound_image *image, txm_lookup at,
+                                        stm_found_color *out);
 
-struct txm_lookup_source {
-    txm_lookup_fn *lookup;
-    txm_lookup_fn
-        *note;     /* looks up and writes a trace: called once for each lookup of a finished step; NULL: no trace */
-    txm_lane lane; /* has the random state and, for views, what is missed */
+struct stm_lookup_source {
+    stm_lookup_fn *lookup;
+    stm_lookup_fn
+        *note; /* looks up and writes a trace: called once for each lookup of a finished step; NULL: no trace */
+    txm_lookup_state lane;    /* has the random state and, for views, what is missed */
     txm_cache_thread *thread; /* waits; for a budget only for lookups that decide */
     txm_cache *cache;         /* the cache of the view; NULL: it is a texture set's */
     const txm_view *view;
     const txm_view *biased; /* page tables, each for one more level of bias */
     uint32_t biased_count;
     uint32_t number;                      /* number of this source in the trace */
-    const struct txm_lookup_queue *queue; /* lookups are made on devices (lookup_queue.h) */
-    struct txm_lookup_list *noted;        /* lookups that they run next */
+    const struct stm_lookup_queue *queue; /* lookups are made on devices (lookup_queue.h) */
+    struct stm_lookup_list *noted;        /* lookups that they run next */
     uint32_t path;                        /* index in the wave of the path that takes a step */
 };
 
 /* Looks up nothing: all is grey. */
-txm_lookup_source txm_lookup_source_untextured(void);
+stm_lookup_source stm_lookup_source_untextured(void);
 /* Such a source never misses. */
-txm_lookup_source txm_lookup_source_waiting(txm_cache_thread *thread);
+stm_lookup_source stm_lookup_source_waiting(txm_cache_thread *thread);
 /* Looks up in a view, that of `cache` unless it is NULL; `lane` collects what is missed. `traced`: lookups are written
  * to the cache's trace. */
-txm_lookup_source txm_lookup_source_viewing(const txm_view *view, txm_cache *cache, txm_lane lane, bool traced,
+stm_lookup_source stm_lookup_source_viewing(const txm_view *view, txm_cache *cache, txm_lookup_state lane, bool traced,
                                             uint32_t number);
 /* Looks up in page tables that have no tiles. `thread`, which may be NULL, makes lookups on which rays depend. */
-txm_lookup_source txm_lookup_source_requesting(const txm_view *biased, uint32_t count, txm_cache_thread *thread,
-                                               txm_lane lane);
+stm_lookup_source stm_lookup_source_requesting(const txm_view *biased, uint32_t count, txm_cache_thread *thread,
+                                               txm_lookup_state lane);
 #endif

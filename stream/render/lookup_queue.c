@@ -6,18 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-txm_lookup_queue *txm_lookup_queue_new(const txm_render_devices *devices, const txm_bound_image *images,
+stm_lookup_queue *stm_lookup_queue_new(const stm_render_devices *devices, const stm_bound_image *images,
                                        size_t image_count, size_t samplers, uint32_t paths, bool with_slopes)
 {
-    txm_lookup_queue *a = stm_calloc(1, sizeof *a);
+    stm_lookup_queue *a = stm_calloc(1, sizeof *a);
     if (!a)
         return NULL;
-    *a = (txm_lookup_queue){
+    *a = (stm_lookup_queue){
         .devices = devices, .images = images, .sampler_count = (uint32_t)samplers, .with_slopes = with_slopes};
     a->first = stm_calloc(paths, sizeof *a->first);
     a->samplers = stm_calloc(samplers + 1, sizeof *a->samplers);
     if (!a->first || !a->samplers) {
-        txm_lookup_queue_free(&a);
+        stm_lookup_queue_free(&a);
         return NULL;
     }
     for (size_t i = 0; i < image_count; i++)
@@ -25,7 +25,7 @@ txm_lookup_queue *txm_lookup_queue_new(const txm_render_devices *devices, const 
     return a;
 }
 
-static void free_arrays(txm_lookup_queue *a)
+static void free_arrays(stm_lookup_queue *a)
 {
     void *const all[] = {a->how, a->texture, a->random, a->at, a->out, a->du, a->dv, a->outcome};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -37,9 +37,9 @@ static void free_arrays(txm_lookup_queue *a)
     a->room = 0;
 }
 
-void txm_lookup_queue_free(txm_lookup_queue **queue)
+void stm_lookup_queue_free(stm_lookup_queue **queue)
 {
-    txm_lookup_queue *a = queue ? *queue : NULL;
+    stm_lookup_queue *a = queue ? *queue : NULL;
     if (!a)
         return;
     free_arrays(a);
@@ -51,17 +51,17 @@ void txm_lookup_queue_free(txm_lookup_queue **queue)
 }
 
 /* Called before a wave takes its next step. */
-void txm_lookup_queue_forget(txm_lookup_queue *a, uint32_t paths)
+void stm_lookup_queue_forget(stm_lookup_queue *a, uint32_t paths)
 {
     a->known.count = 0;
     memset(a->first, 0, paths * sizeof *a->first);
 }
 
 /* A path has few lookups, so this is a linear search. Bits are compared, because NaN is a valid coordinate. */
-const txm_queued_lookup *txm_lookup_queue_find(const txm_lookup_queue *a, const txm_queued_lookup *what)
+const stm_queued_lookup *stm_lookup_queue_find(const stm_lookup_queue *a, const stm_queued_lookup *what)
 {
     for (uint32_t i = a->first[what->path]; i; i = a->known.items[i - 1].next) {
-        const txm_queued_lookup *queued = &a->known.items[i - 1];
+        const stm_queued_lookup *queued = &a->known.items[i - 1];
         if (queued->how == what->how && queued->texture == what->texture && queued->random == what->random &&
             !memcmp(&queued->at, &what->at, sizeof what->at))
             return queued;
@@ -69,7 +69,7 @@ const txm_queued_lookup *txm_lookup_queue_find(const txm_lookup_queue *a, const 
     return NULL;
 }
 
-void txm_lookup_queue_add(txm_lookup_list *noted, const txm_queued_lookup *what)
+void stm_lookup_queue_add(stm_lookup_list *noted, const stm_queued_lookup *what)
 {
     if (noted->count == noted->capacity && !STM_GROW(noted->items, noted->capacity, noted->count)) {
         noted->no_memory = true;
@@ -79,7 +79,7 @@ void txm_lookup_queue_add(txm_lookup_list *noted, const txm_queued_lookup *what)
 }
 
 /* Makes room for `count` lookups in all arrays. */
-static bool make_arrays(txm_lookup_queue *a, size_t count)
+static bool make_arrays(stm_lookup_queue *a, size_t count)
 {
     if (count <= a->room)
         return true;
@@ -99,13 +99,13 @@ static bool make_arrays(txm_lookup_queue *a, size_t count)
 }
 
 /* Appends all lists to the known lookups. */
-static bool gather(txm_lookup_queue *a, txm_lookup_list *const *noted, size_t count)
+static bool gather(stm_lookup_queue *a, stm_lookup_list *const *noted, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (noted[i]->no_memory)
             return false;
         for (size_t k = 0; k < noted[i]->count; k++) {
-            txm_queued_lookup *queued;
+            stm_queued_lookup *queued;
             if (a->known.count == a->known.capacity && !STM_GROW(a->known.items, a->known.capacity, a->known.count))
                 return false;
             queued = &a->known.items[a->known.count++];
@@ -119,12 +119,12 @@ static bool gather(txm_lookup_queue *a, txm_lookup_list *const *noted, size_t co
 }
 
 /* Derivatives are computed for all lookups or for none, since few scenes have textures that move others. */
-txm_status txm_lookup_queue_run(txm_lookup_queue *a, txm_lookup_list *const *noted, size_t lists, txm_error *err)
+txm_status stm_lookup_queue_run(stm_lookup_queue *a, stm_lookup_list *const *noted, size_t lists, txm_error *err)
 {
     const size_t begin = a->known.count;
     if (!gather(a, noted, lists) || !make_arrays(a, a->known.count - begin))
         return stm_no_memory(err, NULL);
-    txm_queued_lookup *queue = a->known.items + begin;
+    stm_queued_lookup *queue = a->known.items + begin;
     const size_t count = a->known.count - begin;
     for (size_t i = 0; i < count; i++) {
         a->how[i] = queue[i].how;
@@ -164,39 +164,39 @@ txm_status txm_lookup_queue_run(txm_lookup_queue *a, txm_lookup_list *const *not
 
 /* Without a result, any colour will do, and the random state is a guess, which is correct unless CLIP rejects the
  * lookup; later lookups of the step are then run in vain. */
-static txm_look lookup_for_answer(txm_lookup_source *source, const txm_bound_image *image, txm_lookup at,
-                                  txm_found_color *out)
+static txm_lookup_result lookup_for_answer(stm_lookup_source *source, const stm_bound_image *image, txm_lookup at,
+                                           stm_found_color *out)
 {
-    const txm_queued_lookup what = {.how = (uint32_t)(image - source->queue->images),
+    const stm_queued_lookup what = {.how = (uint32_t)(image - source->queue->images),
                                     .texture = image->texture,
                                     .at = at,
                                     .random = source->lane.random,
                                     .path = source->path};
-    const txm_queued_lookup *queued = txm_lookup_queue_find(source->queue, &what);
+    const stm_queued_lookup *queued = stm_lookup_queue_find(source->queue, &what);
     if (!queued) {
-        txm_lookup_queue_add(source->noted, &what);
+        stm_lookup_queue_add(source->noted, &what);
         txm_level_of(image->width, image->height, &image->how, &at, &source->lane.random);
         memset(out->rgba, 0, sizeof out->rgba);
-        return TXM_LOOK_MISSED;
+        return TXM_LOOKUP_MISS;
     }
     memcpy(out->rgba, queued->rgba, sizeof out->rgba);
     memcpy(out->du, queued->du, sizeof out->du);
     memcpy(out->dv, queued->dv, sizeof out->dv);
     source->lane.random = queued->after;
-    return TXM_LOOK_RESIDENT;
+    return TXM_LOOKUP_HIT;
 }
 
-static txm_look lookup_for_answer_and_trace(txm_lookup_source *source, const txm_bound_image *image, txm_lookup at,
-                                            txm_found_color *out)
+static txm_lookup_result lookup_for_answer_and_trace(stm_lookup_source *source, const stm_bound_image *image,
+                                                     txm_lookup at, stm_found_color *out)
 {
-    txm_cache_trace_look(source->cache, source->number, image->texture, &image->how, &at, source->lane.random);
+    txm_cache_trace_lookup(source->cache, source->number, image->texture, &image->how, &at, source->lane.random);
     return lookup_for_answer(source, image, at, out);
 }
 
-txm_lookup_source txm_lookup_source_of_devices(const txm_lookup_queue *queue, txm_lookup_list *noted, txm_cache *cache,
+stm_lookup_source stm_lookup_source_of_devices(const stm_lookup_queue *queue, stm_lookup_list *noted, txm_cache *cache,
                                                bool traced, uint32_t number)
 {
-    return (txm_lookup_source){.lookup = lookup_for_answer,
+    return (stm_lookup_source){.lookup = lookup_for_answer,
                                .note = traced ? lookup_for_answer_and_trace : NULL,
                                .queue = queue,
                                .noted = noted,

@@ -7,33 +7,33 @@
  *
  * Frames do the same with all of their paths, in the view of the frame (frame_lookup.c).
  */
-#ifndef TXM_STREAM_LOOKUP_QUEUE_H
-#define TXM_STREAM_LOOKUP_QUEUE_H
+#ifndef STM_STREAM_LOOKUP_QUEUE_H
+#define STM_STREAM_LOOKUP_QUEUE_H
 #include "render/devices.h"
 #include "render/lookup.h"
 
 /* A lookup and its result. */
-typedef struct txm_queued_lookup {
+typedef struct stm_queued_lookup {
     txm_lookup at;
     uint32_t how, texture, random; /* index of the sampler; random state at the beginning */
     uint32_t path, next;           /* index in the wave; next lookup of the same path, counted from 1 */
     uint32_t after;                /* the random state afterwards */
     float rgba[4], du[4], dv[4];
-} txm_queued_lookup;
+} stm_queued_lookup;
 
-typedef struct txm_lookup_list {
-    txm_queued_lookup *items;
+typedef struct stm_lookup_list {
+    stm_queued_lookup *items;
     size_t count, capacity;
     bool no_memory; /* a lookup could not be added */
-} txm_lookup_list;
+} stm_lookup_list;
 
 /* The lookups of a wave. */
-typedef struct txm_lookup_queue {
-    const txm_render_devices *devices;
-    const txm_bound_image *images;
+typedef struct stm_lookup_queue {
+    const stm_render_devices *devices;
+    const stm_bound_image *images;
     const txm_view *view; /* a view that stays open; NULL: misses are requested from the cache */
     txm_cache_extent extent;
-    txm_lookup_list known; /* lookups that have results */
+    stm_lookup_list known; /* lookups that have results */
     uint32_t *first;       /* first lookup of each path, counted from 1; 0: none */
     /* Arguments for the devices, as arrays for txm_device_batch. The first samplers are those of the images. */
     txm_sampler *samplers;
@@ -43,22 +43,22 @@ typedef struct txm_lookup_queue {
     uint8_t *outcome;
     size_t room;
     bool with_slopes; /* some texture moves another, so derivatives are computed too */
-} txm_lookup_queue;
+} stm_lookup_queue;
 
 /* Borrows devices and images; `paths` is the length of the wave, `samplers` at least the number of images. NULL if
  * memory is exhausted. */
-txm_lookup_queue *txm_lookup_queue_new(const txm_render_devices *devices, const txm_bound_image *images,
+stm_lookup_queue *stm_lookup_queue_new(const stm_render_devices *devices, const stm_bound_image *images,
                                        size_t image_count, size_t samplers, uint32_t paths, bool with_slopes);
-void txm_lookup_queue_free(txm_lookup_queue **queue); /* NULL-safe; sets *queue to NULL */
-void txm_lookup_queue_forget(txm_lookup_queue *queue, uint32_t paths);
+void stm_lookup_queue_free(stm_lookup_queue **queue); /* NULL-safe; sets *queue to NULL */
+void stm_lookup_queue_forget(stm_lookup_queue *queue, uint32_t paths);
 
 /* Runs the lookups in the lists of all threads, and empties the lists. */
-txm_status txm_lookup_queue_run(txm_lookup_queue *queue, txm_lookup_list *const *noted, size_t count, txm_error *err);
+txm_status stm_lookup_queue_run(stm_lookup_queue *queue, stm_lookup_list *const *noted, size_t count, txm_error *err);
 /* The lookup with its result; NULL if it has none yet. */
-const txm_queued_lookup *txm_lookup_queue_find(const txm_lookup_queue *queue, const txm_queued_lookup *what);
+const stm_queued_lookup *stm_lookup_queue_find(const stm_lookup_queue *queue, const stm_queued_lookup *what);
 /* Adds a lookup to `noted`; the members of *what that are results are ignored. */
-void txm_lookup_queue_add(txm_lookup_list *noted, const txm_queued_lookup *what);
+void stm_lookup_queue_add(stm_lookup_list *noted, const stm_queued_lookup *what);
 /* A source that returns known results, and collects lookups that have none; `path` is set before each step. */
-txm_lookup_source txm_lookup_source_of_devices(const txm_lookup_queue *queue, txm_lookup_list *noted, txm_cache *cache,
+stm_lookup_source stm_lookup_source_of_devices(const stm_lookup_queue *queue, stm_lookup_list *noted, txm_cache *cache,
                                                bool traced, uint32_t number);
 #endif

@@ -49,7 +49,7 @@ static bool memory_is_short(void)
     return room == MAP_FAILED;
 }
 
-const void *txm_module_table(const txm_module *m, txm_error *err)
+const void *stm_module_table(const stm_module *m, txm_error *err)
 {
     bool named;
     char *path = find(m->file, &named);

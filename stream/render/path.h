@@ -5,71 +5,71 @@
  * depend on who loads what when. Engines decide how many paths run at once and who loads tiles, and own the source
  * (lookup.h); a path itself is plain data, may be copied, and belongs to no thread.
  */
-#ifndef TXM_STREAM_PATH_H
-#define TXM_STREAM_PATH_H
+#ifndef STM_STREAM_PATH_H
+#define STM_STREAM_PATH_H
 #include "render/geometry.h"
 #include "render/lookup.h"
 #include "render/render.h"
 #include "render/scene.h"
 
 /* Everything that all paths share. */
-typedef struct txm_path_world {
-    const txm_render_scene *scene;
-    const txm_scene_camera *camera; /* see txm_path_aim */
-    const txm_scene_geometry *geometry;
-    const txm_bound_image *images;   /* in the order of the scene's images */
-    const struct txm_world_map *map; /* map of the world, see light.h; NULL: none */
-    const float *filter;             /* TXM_FILTER_TABLE offsets of the pixel filter, by their probability */
+typedef struct stm_path_world {
+    const stm_render_scene *scene;
+    const stm_scene_camera *camera; /* see stm_path_aim */
+    const stm_scene_geometry *geometry;
+    const stm_bound_image *images;   /* in the order of the scene's images */
+    const struct stm_world_map *map; /* map of the world, see light.h; NULL: none */
+    const float *filter;             /* STM_FILTER_TABLE offsets of the pixel filter, by their probability */
     uint32_t width, height, bounces, seed;
     txm_vec3 by_x, by_y; /* from one pixel to the next, in the camera's plane at distance 1 */
     float axis;          /* length of the camera's axis in the scene */
     bool notes_levels;   /* paths note the level of their first lookup */
-    txm_render_differentials differentials;
+    stm_render_differentials differentials;
     float widen; /* factor for the roughness by which differentials are widened */
     /* Paths end at the first surface that scatters light in all directions, and the light that it receives from other
      * surfaces is this one everywhere; mirrors, gloss and glass are followed. */
     bool direct;
     float ambient[3];
-} txm_path_world;
+} stm_path_world;
 
-enum { TXM_FILTER_TABLE = 1024, TXM_PATH_REQUESTS = 4096 };
+enum { STM_FILTER_TABLE = 1024, STM_PATH_REQUESTS = 4096 };
 
 /* A world with these options; images and filter are set by the caller. */
-txm_path_world txm_path_world_of(const txm_render_scene *scene, const txm_scene_geometry *geometry,
-                                 const txm_render_options *options, uint32_t width, uint32_t height);
+stm_path_world stm_path_world_of(const stm_render_scene *scene, const stm_scene_geometry *geometry,
+                                 const stm_render_options *options, uint32_t width, uint32_t height);
 
 /* Sets the camera and the size of its picture; it borrows the camera, which must not change afterwards. */
-void txm_path_aim(txm_path_world *world, const txm_scene_camera *camera, uint32_t width, uint32_t height);
+void stm_path_aim(stm_path_world *world, const stm_scene_camera *camera, uint32_t width, uint32_t height);
 
 /* The inverse of the integral of the Blackman-Harris filter, `width` pixels wide, from which Cycles draws. */
-void txm_path_filter(float width, float table[TXM_FILTER_TABLE]);
+void stm_path_filter(float width, float table[STM_FILTER_TABLE]);
 
-typedef union txm_path_differential {
+typedef union stm_path_differential {
     txm_compact compact;
     txm_cone cone;
     txm_full full;
-} txm_path_differential;
+} stm_path_differential;
 
-typedef struct txm_path {
+typedef struct stm_path {
     uint32_t pixel, sample, bounce;
-    uint16_t bounces_of[TXM_BOUNCES]; /* number of bounces by kind */
-    txm_ray ray;
-    txm_ray_hit hit;
-    txm_path_differential differential;
+    uint16_t bounces_of[STM_BOUNCES]; /* number of bounces by kind */
+    stm_ray ray;
+    stm_ray_hit hit;
+    stm_path_differential differential;
     float throughput[3], radiance[3];
     bool diffuse;                /* the path has been scattered in all directions; then: */
     float spread[3], nearest[3]; /* throughput and radiance at that point */
     float probability;           /* probability of the ray's direction, if light could also have been sampled in it;
                                     else 0 */
     float level;                 /* level that the camera ray's first lookup chose; below 0: none was noted */
-} txm_path;
+} stm_path;
 
-typedef enum txm_step { TXM_STEP_ON, TXM_STEP_DONE, TXM_STEP_MISSED } txm_step;
+typedef enum stm_step { STM_STEP_ON, STM_STEP_DONE, STM_STEP_MISSED } stm_step;
 
 /* Starts the camera ray of a sample; `pixel` counts row by row from the top left corner. */
-void txm_path_start(const txm_path_world *world, uint32_t pixel, uint32_t sample, txm_path *path);
+void stm_path_start(const stm_path_world *world, uint32_t pixel, uint32_t sample, stm_path *path);
 /* Finds what the ray hits, without lookups. */
-void txm_path_intersect(const txm_path_world *world, txm_path *path);
+void stm_path_intersect(const stm_path_world *world, stm_path *path);
 /* Shades the hit. */
-txm_step txm_path_shade(const txm_path_world *world, txm_lookup_source *source, txm_path *path);
+stm_step stm_path_shade(const stm_path_world *world, stm_lookup_source *source, stm_path *path);
 #endif

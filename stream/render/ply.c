@@ -28,9 +28,9 @@ typedef struct layout {
     int element; /* 0: none yet, 1: vertex, 2: face, 3: another */
 } layout;
 
-static txm_status fail(const txm_scene_mesh *mesh, txm_error *err, const char *format, ...)
+static txm_status fail(const stm_scene_mesh *mesh, txm_error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static txm_status fail(const txm_scene_mesh *mesh, txm_error *err, const char *format, ...)
+static txm_status fail(const stm_scene_mesh *mesh, txm_error *err, const char *format, ...)
 {
     char reason[256];
     va_list args;
@@ -70,7 +70,7 @@ static void place_property(layout *l, const char *name)
 }
 
 /* Only floats are supported: other types would need a table of sizes, which txmill's exporters do not need. */
-static txm_status read_property(const txm_scene_mesh *mesh, layout *l, const char *line, txm_error *err)
+static txm_status read_property(const stm_scene_mesh *mesh, layout *l, const char *line, txm_error *err)
 {
     char type[16], name[64];
     if (l->element == 2) {
@@ -90,7 +90,7 @@ static txm_status read_property(const txm_scene_mesh *mesh, layout *l, const cha
 
 /* PLY has no names for UV maps; txmill's files have them in comments, as JSON strings, because names may contain
  * anything. */
-static txm_status read_comment(const txm_scene_mesh *mesh, layout *l, const char *line, txm_error *err)
+static txm_status read_comment(const stm_scene_mesh *mesh, layout *l, const char *line, txm_error *err)
 {
     char *end;
     if (strncmp(line, "comment uv ", 11) != 0)
@@ -111,7 +111,7 @@ static txm_status read_comment(const txm_scene_mesh *mesh, layout *l, const char
 
 /* Vertices must be declared before faces, which is the order of the data. Later elements are skipped with their
  * properties. */
-static txm_status read_line(const txm_scene_mesh *mesh, layout *l, const char *line, txm_error *err)
+static txm_status read_line(const stm_scene_mesh *mesh, layout *l, const char *line, txm_error *err)
 {
     unsigned long long count;
     if (strcmp(line, "format binary_little_endian 1.0") == 0)
@@ -132,7 +132,7 @@ static txm_status read_line(const txm_scene_mesh *mesh, layout *l, const char *l
 }
 
 /* Reads lines up to end_header; *body is what follows. */
-static txm_status read_header(const txm_scene_mesh *mesh, layout *l, const uint8_t *data, size_t bytes,
+static txm_status read_header(const stm_scene_mesh *mesh, layout *l, const uint8_t *data, size_t bytes,
                               const uint8_t **body, txm_error *err)
 {
     const uint8_t *end = data + bytes;
@@ -180,7 +180,7 @@ static float *gather(const uint8_t *vertices, size_t count, uint32_t stride, con
 }
 
 /* A map with only u or only v is ignored. */
-static txm_status read_maps(txm_scene_mesh *mesh, layout *l, const uint8_t *vertices, txm_error *err)
+static txm_status read_maps(stm_scene_mesh *mesh, layout *l, const uint8_t *vertices, txm_error *err)
 {
     mesh->maps = calloc(MAX_MAPS, sizeof *mesh->maps);
     if (!mesh->maps)
@@ -188,7 +188,7 @@ static txm_status read_maps(txm_scene_mesh *mesh, layout *l, const uint8_t *vert
     for (int i = 0; i < MAX_MAPS; i++) {
         if (l->maps[i][0] == NOTHING || l->maps[i][1] == NOTHING)
             continue;
-        txm_uv_map *map = &mesh->maps[mesh->map_count++];
+        stm_uv_map *map = &mesh->maps[mesh->map_count++];
         map->name = l->names[i] ? stm_strdup(l->names[i]) : stm_strdup("");
         map->uv = gather(vertices, mesh->vertex_count, l->vertex_bytes, l->maps[i], 2);
         if (!map->name || !map->uv)
@@ -198,7 +198,7 @@ static txm_status read_maps(txm_scene_mesh *mesh, layout *l, const uint8_t *vert
 }
 
 /* Corners are checked here once, so that hits need no checks. */
-static txm_status read_faces(txm_scene_mesh *mesh, const uint8_t *faces, txm_error *err)
+static txm_status read_faces(stm_scene_mesh *mesh, const uint8_t *faces, txm_error *err)
 {
     mesh->corners = stm_calloc(mesh->triangle_count + 1, 3 * sizeof *mesh->corners);
     mesh->polygons = mesh->quad_count ? stm_calloc(mesh->triangle_count + 1, sizeof *mesh->polygons) : NULL;
@@ -218,14 +218,14 @@ static txm_status read_faces(txm_scene_mesh *mesh, const uint8_t *faces, txm_err
             out[1] = corners[part + 1];
             out[2] = corners[part + 2];
             if (mesh->polygons)
-                mesh->polygons[triangle] = (uint32_t)i | (count == 4 ? (uint32_t)(part + 1) << TXM_POLYGON_BITS : 0);
+                mesh->polygons[triangle] = (uint32_t)i | (count == 4 ? (uint32_t)(part + 1) << STM_POLYGON_BITS : 0);
         }
     }
     return TXM_OK;
 }
 
 /* Walks over the faces once to count their triangles. */
-static txm_status count_faces(txm_scene_mesh *mesh, const uint8_t *faces, size_t left, txm_error *err)
+static txm_status count_faces(stm_scene_mesh *mesh, const uint8_t *faces, size_t left, txm_error *err)
 {
     for (size_t i = 0; i < mesh->polygon_count; i++) {
         if (!left || left < 1 + 4 * (size_t)*faces)
@@ -238,14 +238,14 @@ static txm_status count_faces(txm_scene_mesh *mesh, const uint8_t *faces, size_t
         faces += 1 + 4 * (size_t)*faces;
     }
     mesh->triangle_count = mesh->polygon_count + mesh->quad_count;
-    if (mesh->triangle_count > UINT32_MAX || (mesh->quad_count && mesh->polygon_count >> TXM_POLYGON_BITS))
+    if (mesh->triangle_count > UINT32_MAX || (mesh->quad_count && mesh->polygon_count >> STM_POLYGON_BITS))
         return fail(mesh, err, "too many faces: %zu", mesh->polygon_count);
     return TXM_OK;
 }
 
 /* The counts are compared with the size of the file before anything is allocated, so that memory is bounded by the
  * length of the file. */
-static txm_status read_body(txm_scene_mesh *mesh, layout *l, const uint8_t *body, size_t left, txm_error *err)
+static txm_status read_body(stm_scene_mesh *mesh, layout *l, const uint8_t *body, size_t left, txm_error *err)
 {
     if (l->vertices > UINT32_MAX || l->faces > UINT32_MAX || l->vertices > left / l->vertex_bytes ||
         l->faces > (left - l->vertices * l->vertex_bytes) / FACE_BYTES)
@@ -267,7 +267,7 @@ static txm_status read_body(txm_scene_mesh *mesh, layout *l, const uint8_t *body
 }
 
 /* Takes bytes, for the fuzzer. What was read before a failure stays in `mesh`, and is freed with the scene. */
-txm_status txm_mesh_parse(txm_scene_mesh *mesh, const uint8_t *data, size_t bytes, txm_error *err)
+txm_status stm_mesh_parse(stm_scene_mesh *mesh, const uint8_t *data, size_t bytes, txm_error *err)
 {
     layout l = {.position = {NOTHING, NOTHING, NOTHING}, .normal = {NOTHING, NOTHING, NOTHING}};
     const uint8_t *body = NULL;
@@ -303,7 +303,7 @@ static uint8_t *read_file(int fd, size_t bytes, size_t *got)
 
 /* The file is opened without blocking, so that a FIFO does not hang the program; only a regular file is read, since its
  * size is relied on. */
-txm_status txm_mesh_read(txm_scene_mesh *mesh, txm_error *err)
+txm_status stm_mesh_read(stm_scene_mesh *mesh, txm_error *err)
 {
     struct stat s;
     uint8_t *data = NULL;
@@ -324,7 +324,7 @@ txm_status txm_mesh_read(txm_scene_mesh *mesh, txm_error *err)
     if (fd >= 0)
         close(fd);
     if (status == TXM_OK)
-        status = txm_mesh_parse(mesh, data, got, err);
+        status = stm_mesh_parse(mesh, data, got, err);
     free(data);
     return status;
 }

@@ -29,36 +29,36 @@ typedef struct shape {
             float center[3], radius;
         }; /* of a sphere */
     };
-    txm_box bounds;
+    stm_box bounds;
 } shape;
 
-struct txm_rays {
-    txm_box_tree *meshes;
+struct stm_rays {
+    stm_box_tree *meshes;
     shape *shapes;
-    txm_box_tree top;
+    stm_box_tree top;
     const volatile int *cancel;
     stm_pool *pool;
     size_t mesh_count, mesh_capacity, shape_count, shape_capacity;
 };
 
-txm_rays *txm_rays_new(unsigned threads, const volatile int *cancel)
+stm_rays *stm_rays_new(unsigned threads, const volatile int *cancel)
 {
-    txm_rays *r = stm_calloc(1, sizeof *r);
+    stm_rays *r = stm_calloc(1, sizeof *r);
     if (r) {
         r->cancel = cancel;
-        r->top.bounds = txm_box_empty();
+        r->top.bounds = stm_box_empty();
         r->pool = threads > 1 ? stm_pool_new(threads) : NULL; /* without one it takes longer */
     }
     return r;
 }
 
-void txm_rays_free(txm_rays *r)
+void stm_rays_free(stm_rays *r)
 {
     if (!r)
         return;
     for (size_t i = 0; i < r->mesh_count; i++)
-        txm_box_tree_free(&r->meshes[i]);
-    txm_box_tree_free(&r->top);
+        stm_box_tree_free(&r->meshes[i]);
+    stm_box_tree_free(&r->top);
     stm_pool_free(r->pool);
     free(r->meshes);
     free(r->shapes);
@@ -70,36 +70,36 @@ static lanes point_of(const float *p)
     return (lanes){p[0], p[1], p[2], 0.0f};
 }
 
-int txm_rays_add_mesh(txm_rays *r, const float *positions, const uint32_t *corners, size_t count)
+int stm_rays_add_mesh(stm_rays *r, const float *positions, const uint32_t *corners, size_t count)
 {
     if (count >= UINT32_MAX || !STM_GROW(r->meshes, r->mesh_capacity, r->mesh_count))
         return -1;
-    txm_box_tree *t = &r->meshes[r->mesh_count];
-    *t = (txm_box_tree){.bounds = txm_box_empty()};
-    txm_item *p = stm_calloc(count, sizeof *p);
-    const txm_box_tree_job job = {r->pool, r->cancel, positions, corners};
+    stm_box_tree *t = &r->meshes[r->mesh_count];
+    *t = (stm_box_tree){.bounds = stm_box_empty()};
+    stm_item *p = stm_calloc(count, sizeof *p);
+    const stm_box_tree_job job = {r->pool, r->cancel, positions, corners};
     if (!p)
         return -1;
     for (size_t i = 0; i < count; i++) {
-        p[i] = (txm_item){txm_box_empty(), (uint32_t)i};
+        p[i] = (stm_item){stm_box_empty(), (uint32_t)i};
         for (size_t v = 0; v < 3; v++)
-            p[i].bounds = txm_box_with(p[i].bounds, point_of(positions + 3 * (size_t)corners[3 * i + v]));
+            p[i].bounds = stm_box_with(p[i].bounds, point_of(positions + 3 * (size_t)corners[3 * i + v]));
     }
-    const bool built = txm_box_tree_build(t, &job, p, count);
+    const bool built = stm_box_tree_build(t, &job, p, count);
     free(p);
     if (!built)
-        txm_box_tree_free(t);
+        stm_box_tree_free(t);
     return built ? (int)r->mesh_count++ : -1;
 }
 
-static shape *new_shape(txm_rays *r, shape_kind kind)
+static shape *new_shape(stm_rays *r, shape_kind kind)
 {
     if (!STM_GROW(r->shapes, r->shape_capacity, r->shape_count))
         return NULL;
     shape *s = &r->shapes[r->shape_count++];
     memset(s, 0, sizeof *s);
     s->kind = kind;
-    s->bounds = txm_box_empty();
+    s->bounds = stm_box_empty();
     return s;
 }
 
@@ -110,7 +110,7 @@ static void roomy(shape *s)
     for (int i = 0; i < 3; i++)
         size = fmaxf(size, fmaxf(fabsf(s->bounds.low[i]), fabsf(s->bounds.high[i])));
     const lanes room = lanes_all(size * 1e-6f + 1e-30f);
-    s->bounds = (txm_box){s->bounds.low - room, s->bounds.high + room};
+    s->bounds = (stm_box){s->bounds.low - room, s->bounds.high + room};
 }
 
 static lanes transformed(const float *m, lanes p, float move)
@@ -142,18 +142,18 @@ static void inverse(const float *m, float *out)
     }
 }
 
-bool txm_rays_add_instance(txm_rays *r, int mesh, const float to_world[12])
+bool stm_rays_add_instance(stm_rays *r, int mesh, const float to_world[12])
 {
     shape *s = new_shape(r, INSTANCE);
     if (!s)
         return false;
-    const txm_box own = r->meshes[mesh].bounds;
+    const stm_box own = r->meshes[mesh].bounds;
     s->mesh = (uint32_t)mesh;
     inverse(to_world, s->to_mesh);
     for (int i = 0; r->meshes[mesh].root && i < 8; i++) {
         const lanes corner = {i & 1 ? own.low[0] : own.high[0], i & 2 ? own.low[1] : own.high[1],
                               i & 4 ? own.low[2] : own.high[2], 0.0f};
-        s->bounds = txm_box_with(s->bounds, transformed(to_world, corner, 1.0f));
+        s->bounds = stm_box_with(s->bounds, transformed(to_world, corner, 1.0f));
     }
     roomy(s);
     return true;
@@ -172,7 +172,7 @@ static float dot(const float *a, const float *b)
 }
 
 /* The normal is computed here once; the scene's reader has made sure that it is not 0. */
-bool txm_rays_add_quad(txm_rays *r, const float corner[3], const float u[3], const float v[3])
+bool stm_rays_add_quad(stm_rays *r, const float corner[3], const float u[3], const float v[3])
 {
     shape *s = new_shape(r, QUAD);
     if (!s)
@@ -183,28 +183,28 @@ bool txm_rays_add_quad(txm_rays *r, const float corner[3], const float u[3], con
     cross(u, v, s->normal);
     for (int i = 0; i < 4; i++) {
         const float a = (float)(i & 1), b = (float)(i >> 1);
-        s->bounds = txm_box_with(s->bounds, point_of(corner) + lanes_all(a) * point_of(u) + lanes_all(b) * point_of(v));
+        s->bounds = stm_box_with(s->bounds, point_of(corner) + lanes_all(a) * point_of(u) + lanes_all(b) * point_of(v));
     }
     roomy(s);
     return true;
 }
 
-bool txm_rays_add_sphere(txm_rays *r, const float center[3], float radius)
+bool stm_rays_add_sphere(stm_rays *r, const float center[3], float radius)
 {
     shape *s = new_shape(r, SPHERE);
     if (!s)
         return false;
     memcpy(s->center, center, sizeof s->center);
     s->radius = radius;
-    s->bounds = (txm_box){point_of(center) - lanes_all(radius), point_of(center) + lanes_all(radius)};
+    s->bounds = (stm_box){point_of(center) - lanes_all(radius), point_of(center) + lanes_all(radius)};
     roomy(s);
     return true;
 }
 
-bool txm_rays_commit(txm_rays *r)
+bool stm_rays_commit(stm_rays *r)
 {
-    txm_item *p = stm_calloc(r->shape_count, sizeof *p);
-    const txm_box_tree_job job = {r->pool, r->cancel, NULL, NULL};
+    stm_item *p = stm_calloc(r->shape_count, sizeof *p);
+    const stm_box_tree_job job = {r->pool, r->cancel, NULL, NULL};
     size_t count = 0;
     if (!p || r->shape_count >= UINT32_MAX) {
         free(p);
@@ -212,8 +212,8 @@ bool txm_rays_commit(txm_rays *r)
     }
     for (size_t i = 0; i < r->shape_count; i++)
         if (r->shapes[i].kind != INSTANCE || r->meshes[r->shapes[i].mesh].root)
-            p[count++] = (txm_item){r->shapes[i].bounds, (uint32_t)i};
-    const bool built = txm_box_tree_build(&r->top, &job, p, count);
+            p[count++] = (stm_item){r->shapes[i].bounds, (uint32_t)i};
+    const bool built = stm_box_tree_build(&r->top, &job, p, count);
     free(p);
     stm_pool_free(r->pool); /* rays are traced in the threads of callers */
     r->pool = NULL;
@@ -224,7 +224,7 @@ bool txm_rays_commit(txm_rays *r)
 
 /* The parameters come from areas, by cross products against the normal, which holds for parallelograms of any angle.
  * Both sides are hit. The normal is not of length 1: its square is the area's, by which the parameters are divided. */
-static bool hit_quad(const shape *s, const txm_ray *ray, float far_t, txm_ray_hit *hit)
+static bool hit_quad(const shape *s, const stm_ray *ray, float far_t, stm_ray_hit *hit)
 {
     float to[3], p[3], side[3], facing = dot(s->normal, ray->direction), square = dot(s->normal, s->normal);
     for (int i = 0; i < 3; i++)
@@ -238,13 +238,13 @@ static bool hit_quad(const shape *s, const txm_ray *ray, float far_t, txm_ray_hi
     const float u = dot(side, s->normal) / square;
     cross(s->u, p, side);
     const float v = dot(side, s->normal) / square;
-    *hit = (txm_ray_hit){.t = t, .u = u, .v = v};
+    *hit = (stm_ray_hit){.t = t, .u = u, .v = v};
     return u >= 0.0f && u <= 1.0f && v >= 0.0f && v <= 1.0f;
 }
 
 /* In double: the difference of squares of a large sphere far away has no digits left in float. A ray from inside hits
  * the far side. */
-static bool sphere_distance(const shape *s, const txm_ray *ray, float far_t, double *t)
+static bool sphere_distance(const shape *s, const stm_ray *ray, float far_t, double *t)
 {
     double r = (double)s->radius, a = 0.0, b = 0.0, c = -r * r;
     for (int i = 0; i < 3; i++) {
@@ -263,7 +263,7 @@ static bool sphere_distance(const shape *s, const txm_ray *ray, float far_t, dou
 
 /* Longitude from -x round to -x and latitude from the south pole, each from 0 to 1; z is up. They are computed once,
  * for the sphere that a ray has hit, since angles take longer than the search for it. */
-static void sphere_parameters(const shape *s, const txm_ray *ray, txm_ray_hit *hit)
+static void sphere_parameters(const shape *s, const stm_ray *ray, stm_ray_hit *hit)
 {
     double t, p[3];
     if (!sphere_distance(s, ray, ray->far_t, &t))
@@ -310,7 +310,7 @@ static void set_out(walker *w, const float *origin, const float *direction, floa
 
 /* Which of the four boxes the ray meets before `far_t`, as bits; *at: where it enters them. The far sides are moved
  * away by more than rounding takes (Ize, "Robust BVH Ray Traversal", 2013). */
-static inline unsigned boxes_met(const txm_node *n, const walker *w, float far_t, lanes *at)
+static inline unsigned boxes_met(const stm_node *n, const walker *w, float far_t, lanes *at)
 {
     lanes in = lanes_all(w->near_t), out = lanes_all(far_t);
     for (int i = 0; i < 3; i++) {
@@ -336,7 +336,7 @@ static inline bool counts(const best *b, float t, uint32_t object, uint32_t prim
 
 /* Corners around the ray, sheared so that it is the z axis: edges are decided by signed areas. Where one is 0, all are
  * computed again in double. */
-static inline void hit_triangles(const txm_triangles *n, const walker *w, uint32_t object, best *b)
+static inline void hit_triangles(const stm_triangles *n, const walker *w, uint32_t object, best *b)
 {
     lanes x[3], y[3], z[3];
     for (int v = 0; v < 3; v++) {
@@ -347,7 +347,7 @@ static inline void hit_triangles(const txm_triangles *n, const walker *w, uint32
     lanes e0 = x[2] * y[1] - y[2] * x[1], e1 = x[0] * y[2] - y[0] * x[2], e2 = x[1] * y[0] - y[1] * x[0];
     const lanes zero = lanes_all(0.0f);
     unsigned edge = lanes_bits((e0 == zero) | (e1 == zero) | (e2 == zero));
-    for (int i = 0; edge && i < TXM_WIDE; i++) {
+    for (int i = 0; edge && i < STM_WIDE; i++) {
         if (!(edge >> i & 1))
             continue;
         double px[3], py[3];
@@ -374,23 +374,23 @@ static inline void hit_triangles(const txm_triangles *n, const walker *w, uint32
         }
 }
 
-static void hit_object(const txm_rays *r, uint32_t object, const txm_ray *ray, best *b);
+static void hit_object(const stm_rays *r, uint32_t object, const stm_ray *ray, best *b);
 
 /* Visits the leaves of a tree, the nearest first. `mesh`: of triangles of this object; else of the scene's objects. */
-static inline void visit(const txm_rays *r, const txm_box_tree *t, const walker *w, bool mesh, uint32_t object,
-                         const txm_ray *ray, best *b)
+static inline void visit(const stm_rays *r, const stm_box_tree *t, const walker *w, bool mesh, uint32_t object,
+                         const stm_ray *ray, best *b)
 {
     struct {
         uintptr_t child;
         float at;
-    } stack[TXM_BOX_TREE_STACK];
+    } stack[STM_BOX_TREE_STACK];
     unsigned depth = 0;
     uintptr_t child = t->root;
     const uint32_t before = b->object;
     float at = w->near_t;
     for (;;) {
-        while ((child & TXM_KIND) == TXM_INNER && at <= b->t) {
-            const txm_node *n = (const txm_node *)(child - TXM_INNER);
+        while ((child & STM_KIND) == STM_INNER && at <= b->t) {
+            const stm_node *n = (const stm_node *)(child - STM_INNER);
             lanes entry;
             unsigned met = boxes_met(n, w, b->t, &entry);
             child = 0;
@@ -411,9 +411,9 @@ static inline void visit(const txm_rays *r, const txm_box_tree *t, const walker 
             child = stack[depth].child;
             at = stack[depth].at;
         }
-        if ((child & TXM_KIND) == TXM_LEAF && at <= b->t) {
+        if ((child & STM_KIND) == STM_LEAF && at <= b->t) {
             if (mesh)
-                hit_triangles((const txm_triangles *)(child - TXM_LEAF), w, object, b);
+                hit_triangles((const stm_triangles *)(child - STM_LEAF), w, object, b);
             else
                 hit_object(r, (uint32_t)(child >> 2), ray, b);
             if (b->any && b->object != before)
@@ -427,7 +427,7 @@ static inline void visit(const txm_rays *r, const txm_box_tree *t, const walker 
     }
 }
 
-static void hit_instance(const txm_rays *r, uint32_t object, const txm_ray *ray, best *b)
+static void hit_instance(const stm_rays *r, uint32_t object, const stm_ray *ray, best *b)
 {
     const shape *s = &r->shapes[object];
     float origin[3], direction[3];
@@ -441,10 +441,10 @@ static void hit_instance(const txm_rays *r, uint32_t object, const txm_ray *ray,
     visit(r, &r->meshes[s->mesh], &w, true, object, NULL, b);
 }
 
-static void hit_object(const txm_rays *r, uint32_t object, const txm_ray *ray, best *b)
+static void hit_object(const stm_rays *r, uint32_t object, const stm_ray *ray, best *b)
 {
     const shape *s = &r->shapes[object];
-    txm_ray_hit hit = {0};
+    stm_ray_hit hit = {0};
     double t;
     if (s->kind == INSTANCE) {
         hit_instance(r, object, ray, b);
@@ -458,7 +458,7 @@ static void hit_object(const txm_rays *r, uint32_t object, const txm_ray *ray, b
 
 /* Beyond this bound products of coordinates are not finite; NaN counts as beyond it. A camera far outside of all scenes
  * has such rays, and a matrix without an inverse. */
-static bool is_valid(const txm_ray *ray)
+static bool is_valid(const stm_ray *ray)
 {
     const float most = 1.844e18f;
     bool moves = false;
@@ -470,10 +470,10 @@ static bool is_valid(const txm_ray *ray)
     return moves && ray->near_t >= 0.0f && ray->far_t >= ray->near_t;
 }
 
-void txm_rays_intersect(const txm_rays *r, const txm_ray *ray, txm_ray_hit *hit)
+void stm_rays_intersect(const stm_rays *r, const stm_ray *ray, stm_ray_hit *hit)
 {
     best b = {.t = ray->far_t, .object = UINT32_MAX, .primitive = UINT32_MAX};
-    *hit = (txm_ray_hit){.t = ray->far_t, .object = UINT32_MAX};
+    *hit = (stm_ray_hit){.t = ray->far_t, .object = UINT32_MAX};
     if (!is_valid(ray))
         return;
     walker w;
@@ -481,12 +481,12 @@ void txm_rays_intersect(const txm_rays *r, const txm_ray *ray, txm_ray_hit *hit)
     visit(r, &r->top, &w, false, 0, ray, &b);
     if (b.object == UINT32_MAX)
         return;
-    *hit = (txm_ray_hit){.t = b.t, .u = b.u, .v = b.v, .object = b.object, .primitive = b.primitive};
+    *hit = (stm_ray_hit){.t = b.t, .u = b.u, .v = b.v, .object = b.object, .primitive = b.primitive};
     if (r->shapes[b.object].kind == SPHERE)
         sphere_parameters(&r->shapes[b.object], ray, hit);
 }
 
-bool txm_rays_occluded(const txm_rays *r, const txm_ray *ray)
+bool stm_rays_occluded(const stm_rays *r, const stm_ray *ray)
 {
     best b = {.t = ray->far_t, .object = UINT32_MAX, .primitive = UINT32_MAX, .any = true};
     if (!is_valid(ray))

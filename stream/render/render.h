@@ -7,8 +7,8 @@
  * because a step of a path that misses a tile does nothing, and is run again with the same random numbers once the
  * tile is in memory.
  */
-#ifndef TXM_STREAM_RENDER_H
-#define TXM_STREAM_RENDER_H
+#ifndef STM_STREAM_RENDER_H
+#define STM_STREAM_RENDER_H
 
 #include <stdbool.h>
 
@@ -26,81 +26,81 @@ extern "C" {
 /* ---- scenes ----------------------------------------------------------------------------------------------------- */
 
 /* A scene in memory. It is constant, and any number of renders may share it. */
-typedef struct txm_render_scene txm_render_scene;
+typedef struct stm_render_scene stm_render_scene;
 
 /* Reads a folder with scene.txt and its meshes, whose paths may be those of another machine: `count` maps say where
  * they are here, and may be freed afterwards. Messages name the line. */
-txm_status txm_render_scene_open(const char *folder, const txm_path_map *maps, size_t count, txm_render_scene **out,
+txm_status stm_render_scene_open(const char *folder, const txm_path_map *maps, size_t count, stm_render_scene **out,
                                  txm_error *err);
 
 /* Makes a built-in scene: "plane" (a floor to the horizon), "room" (walls and spheres: diffuse, glossy, mirror), "grid"
  * (quads, each with its own texture), "udim" (a wall of UDIM tiles; `images` is one pattern with <UDIM>), "sphere"
  * (inside a lat-long image), "fly" (plane and grid, seen by a camera that moves with `frame`, 0 to 1). Images are taken
  * in turn and looked up as sRGB with straight alpha. */
-txm_status txm_render_scene_builtin(const char *name, const char *const *images, size_t count, float frame,
-                                    txm_render_scene **out, txm_error *err);
+txm_status stm_render_scene_builtin(const char *name, const char *const *images, size_t count, float frame,
+                                    stm_render_scene **out, txm_error *err);
 /* The name of a built-in scene; NULL beyond the last. */
-const char *txm_render_builtin_name(size_t index);
+const char *stm_render_builtin_name(size_t index);
 
-void txm_render_scene_free(txm_render_scene **scene); /* NULL-safe; sets *scene to NULL */
+void stm_render_scene_free(stm_render_scene **scene); /* NULL-safe; sets *scene to NULL */
 
 /* The size of a scene; width and height are those of its picture, px. */
-typedef struct txm_render_scene_info {
+typedef struct stm_render_scene_info {
     const char *title; /* NULL: none */
     uint32_t width, height;
     size_t images, materials, meshes, objects, lights;
     uint64_t triangles; /* counted per instance */
-} txm_render_scene_info;
+} stm_render_scene_info;
 
 /* Fills in size and images of a scene. Texts live as long as the scene. */
-void txm_render_scene_describe(const txm_render_scene *scene, txm_render_scene_info *out);
-const char *txm_render_image_path(const txm_render_scene *scene, size_t image); /* NULL beyond the last */
+void stm_render_scene_describe(const stm_render_scene *scene, stm_render_scene_info *out);
+const char *stm_render_image_path(const stm_render_scene *scene, size_t image); /* NULL beyond the last */
 
 /* A file that a scene loads; valid during the call. */
-typedef struct txm_render_scene_file {
+typedef struct stm_render_scene_file {
     const char *path;
     const char *pattern; /* path of the UDIM set that it is a tile of; NULL: none */
     const char *colorspace;
     txm_alpha alpha;
-} txm_render_scene_file;
+} stm_render_scene_file;
 
 /* Calls `call` for each file of the scene, in its order; a file of several images with the same settings comes once.
  * Ends at the first call that does not return TXM_OK, and returns its status. */
-txm_status txm_render_scene_files(const txm_render_scene *scene,
-                                  txm_status (*call)(void *user, const txm_render_scene_file *file, txm_error *err),
+txm_status stm_render_scene_files(const stm_render_scene *scene,
+                                  txm_status (*call)(void *user, const stm_render_scene_file *file, txm_error *err),
                                   void *user, txm_error *err);
 
 /* ---- rendering --------------------------------------------------------------------------------------------------- */
 
 /* The engine decides how paths are traced, and what happens if they miss a tile. */
-typedef enum txm_render_engine {
+typedef enum stm_render_engine {
     /* Many paths per launch; what they miss is loaded in a batch, and those that missed are run again. */
-    TXM_RENDER_ENGINE_WAVE = 0,
+    STM_RENDER_ENGINE_WAVE = 0,
     /* Each thread follows one path at a time and waits for what it misses. */
-    TXM_RENDER_ENGINE_BLOCKING,
+    STM_RENDER_ENGINE_BLOCKING,
     /* All tiles of all levels are in memory before the first ray; the others must give the same picture. */
-    TXM_RENDER_ENGINE_REFERENCE
-} txm_render_engine;
+    STM_RENDER_ENGINE_REFERENCE
+} stm_render_engine;
 
 /* The way in which rays carry the size of a pixel: see ray.h. */
-typedef enum txm_render_differentials {
-    TXM_RENDER_DIFFERENTIALS_COMPACT = 0, /* as in Cycles */
-    TXM_RENDER_DIFFERENTIALS_FULL,
-    TXM_RENDER_DIFFERENTIALS_CONE
-} txm_render_differentials;
+typedef enum stm_render_differentials {
+    STM_RENDER_DIFFERENTIALS_COMPACT = 0, /* as in Cycles */
+    STM_RENDER_DIFFERENTIALS_FULL,
+    STM_RENDER_DIFFERENTIALS_CONE
+} stm_render_differentials;
 
 /* Names of the above; NULL outside the range. */
-const char *txm_render_engine_name(txm_render_engine engine);
-const char *txm_render_differentials_name(txm_render_differentials differentials);
+const char *stm_render_engine_name(stm_render_engine engine);
+const char *stm_render_differentials_name(stm_render_differentials differentials);
 
 /* Options of a render. They are read during the call only. */
-typedef struct txm_render_options {
+typedef struct stm_render_options {
     uint32_t width, height; /* px; 0: the scene's */
     uint32_t samples;       /* per pixel; 0: as many as a budget needs */
     uint32_t bounces;       /* 0: camera rays only */
     uint32_t seed;
     uint32_t render_tile; /* px; each is an epoch of the cache. 0: the whole picture */
-    uint32_t engine;      /* txm_render_engine */
+    uint32_t engine;      /* stm_render_engine */
     uint32_t lanes;       /* paths per launch, 1 to 2^20 */
     uint32_t threads;     /* 0: one per processor */
     uint32_t differentials;
@@ -135,139 +135,139 @@ typedef struct txm_render_options {
     /* Devices on which the wave engine looks up: names such as "opencl:0", separated by commas. NULL: on the CPU. */
     const char *devices;
     uint64_t device_memory; /* memory for tiles on each device; 0: as much as the cache's budget */
-} txm_render_options;
+} stm_render_options;
 
 /* Copies the scene's settings of bounces to options; those that the scene lacks are not changed. */
-void txm_render_scene_bounces(const txm_render_scene *scene, txm_render_options *options);
+void stm_render_scene_bounces(const stm_render_scene *scene, stm_render_options *options);
 
 /* Initialises options with the defaults: 4 samples, 3 bounces, seed 1, one render tile, wave of
  * 65536 lanes, compact differentials that are widened, Cycles' levels, filter 1.5 px, the cache's defaults, traces of
  * tiles. */
-void txm_render_options_init(txm_render_options *options);
+void stm_render_options_init(stm_render_options *options);
 
 /* Counts and times of a render. */
-typedef struct txm_render_counts {
+typedef struct stm_render_counts {
     uint64_t paths, rays;
     uint64_t steps;                              /* steps of paths, including repeated ones */
     uint64_t relaunches;                         /* steps that were run again */
     uint64_t launches, passes;                   /* waves stepped; of these, repeated ones */
     uint32_t longest;                            /* the most passes of a launch */
     double seconds, load_seconds, trace_seconds; /* wall: in all; waiting for tiles; stepping paths */
-} txm_render_counts;
+} stm_render_counts;
 
 /* The used part of an image of the scene. */
-typedef struct txm_render_image_use {
+typedef struct stm_render_image_use {
     const char *path; /* path of the scene's image; lives as long as the scene */
     uint32_t width, height, levels;
     uint64_t virtual_bytes; /* size of all tiles of all levels */
     uint64_t level_tiles[TXM_MAX_LOOKUP_LEVELS], level_used[TXM_MAX_LOOKUP_LEVELS];
     uint64_t used_bytes; /* size of tiles that were used at least once */
-} txm_render_image_use;
+} stm_render_image_use;
 
 /* The cost of loading an image of the scene; for a UDIM set, all its tiles together. Images whose files have the same
  * pixels share tiles, and each counts all of them. */
-typedef struct txm_render_image_cost {
+typedef struct stm_render_image_cost {
     uint64_t loads, reloads, failures; /* numbers of tiles; loads include reloads */
     uint64_t loaded_bytes;             /* size in memory, reloads included */
     uint64_t opens;                    /* how often its files were opened */
     double load_seconds;               /* decoding and reading, summed over all threads */
     uint32_t failure;                  /* txm_status of the first failure; TXM_OK: none */
     char message[256];                 /* message of the first failure */
-} txm_render_image_cost;
+} stm_render_image_cost;
 
 /* A tile that was used: the index of the scene's image, and its part for a UDIM set (0 otherwise). */
-typedef struct txm_render_tile {
+typedef struct stm_render_tile {
     uint32_t image, part, level, x, y;
-} txm_render_tile;
+} stm_render_tile;
 
 /* A file of an image, to which its tiles belong. */
-typedef struct txm_render_part {
-    uint32_t image, part;   /* as in txm_render_tile */
+typedef struct stm_render_part {
+    uint32_t image, part;   /* as in stm_render_tile */
     uint32_t width, height; /* size of level 0, px */
     uint32_t levels, tile_px;
-} txm_render_part;
+} stm_render_part;
 
 /* The memory at one moment of a render. */
-typedef struct txm_render_moment {
+typedef struct stm_render_moment {
     double seconds;           /* time since the render began */
     uint64_t samples;         /* finished */
     uint64_t tile_bytes;      /* the most that tiles in memory took since the previous moment */
     uint64_t allocated_bytes; /* the most that the cache took, with its tables, since the previous moment */
     uint64_t tiles_loaded;    /* tiles loaded so far */
-} txm_render_moment;
+} stm_render_moment;
 
 /* Statistics of a device. */
-typedef struct txm_render_device {
+typedef struct stm_render_device {
     char name[32], title[256];
     char problem[TXM_MESSAGE_BYTES]; /* why it was lost; "": it was not */
     txm_device_stats stats;
-} txm_render_device;
+} stm_render_device;
 
 /* A picture and its statistics. Its arrays and its report are owned. */
-typedef struct txm_render_picture {
+typedef struct stm_render_picture {
     uint32_t width, height;
     float *rgb; /* three per pixel, rows from the top */
     /* Heat maps, one float per pixel; NULL unless requested: mean level of what the camera sees (-1: no texture), steps
      * that were run again, launches until all samples of the pixel were complete. */
     float *level, *misses, *passes;
-    txm_render_counts counts;
+    stm_render_counts counts;
     txm_cache_stats cache;             /* zero for REFERENCE */
     char *verdict;                     /* of txm_cache_report; NULL for REFERENCE */
     txm_cache_texture_stats *textures; /* of the cache; NULL for REFERENCE. Their paths are owned */
     uint32_t texture_count;
-    txm_render_image_use *images;
+    stm_render_image_use *images;
     size_t image_count;
-    txm_render_tile *tiles; /* the used tiles, by image, part, level and row */
+    stm_render_tile *tiles; /* the used tiles, by image, part, level and row */
     size_t tile_count;
-    txm_render_part *parts; /* in the same order */
+    stm_render_part *parts; /* in the same order */
     size_t part_count;
-    txm_render_moment *moments; /* some hundreds at most; NULL for REFERENCE */
+    stm_render_moment *moments; /* some hundreds at most; NULL for REFERENCE */
     size_t moment_count;
-    txm_render_image_cost *costs; /* as many as images; zero for REFERENCE */
-    txm_render_device *devices;   /* those that looked up; NULL: none */
+    stm_render_image_cost *costs; /* as many as images; zero for REFERENCE */
+    stm_render_device *devices;   /* those that looked up; NULL: none */
     size_t device_count;
     uint64_t reserved[1];
-} txm_render_picture;
+} stm_render_picture;
 
 /* Renders. NOT_FOUND, with the image and what to do, if a tx file is missing. Free the picture with
- * txm_render_picture_clear. */
-txm_status txm_render(const txm_render_scene *scene, const txm_render_options *options, txm_render_picture *out,
+ * stm_render_picture_clear. */
+txm_status stm_render(const stm_render_scene *scene, const stm_render_options *options, stm_render_picture *out,
                       txm_error *err);
-void txm_render_picture_clear(txm_render_picture *picture); /* NULL-safe; zeroes */
+void stm_render_picture_clear(stm_render_picture *picture); /* NULL-safe; zeroes */
 
 /* ---- budgets ----------------------------------------------------------------------------------------------------- */
 
 /* The number of sizes of render tiles, and of texture resolutions, that a budget compares. */
-enum { TXM_BUDGET_TILES = 4, TXM_BUDGET_RESOLUTIONS = 3 };
+enum { STM_BUDGET_TILES = 4, STM_BUDGET_RESOLUTIONS = 3 };
 
 /* Which textures a render will use, found by tracing its rays without loading tiles. Two kinds of tiles are loaded,
  * because rays depend on them: some of a coarse level of the world's image, whose brightness decides where light is
  * sampled; and those of textures that warp others, in a cache of the default size. */
-typedef struct txm_render_budget {
+typedef struct stm_render_budget {
     uint32_t width, height, samples;
     uint64_t all_bytes;     /* size of level 0 of every image, which is what loading whole images takes */
     uint64_t virtual_bytes; /* size of all tiles of all levels */
     uint64_t touched_bytes; /* size of tiles that are used: what is loaded if no tile is loaded twice */
     /* Render tiles of these sizes, 0: the whole picture; for each the most memory at once, if tiles that the previous
      * render tile did not use are evicted, and the bytes loaded in all. */
-    uint32_t tile_px[TXM_BUDGET_TILES];
-    uint64_t tile_peak[TXM_BUDGET_TILES], tile_loaded[TXM_BUDGET_TILES];
+    uint32_t tile_px[STM_BUDGET_TILES];
+    uint64_t tile_peak[STM_BUDGET_TILES], tile_loaded[STM_BUDGET_TILES];
     /* For the texture resolution of the options' cache, half and a quarter of it (100, 50, 25 %): bytes used, and the
      * peak with the requested render tile. Images never take more than at the resolution above, although Cycles may
      * load some more tiles of those that the picture magnifies. */
-    float resolution[TXM_BUDGET_RESOLUTIONS];
-    uint64_t resolution_bytes[TXM_BUDGET_RESOLUTIONS], resolution_peak[TXM_BUDGET_RESOLUTIONS];
+    float resolution[STM_BUDGET_RESOLUTIONS];
+    uint64_t resolution_bytes[STM_BUDGET_RESOLUTIONS], resolution_peak[STM_BUDGET_RESOLUTIONS];
     double seconds;
-    txm_render_image_use *images; /* images at the resolution of the options' cache */
+    stm_render_image_use *images; /* images at the resolution of the options' cache */
     size_t image_count;
-    txm_render_tile *tiles; /* tiles at the same resolution, by image, level and row */
+    stm_render_tile *tiles; /* tiles at the same resolution, by image, level and row */
     size_t tile_count;
     /* Cycles samples the light of a world's image with a map of this many directions; 0: it makes none. For the map it
      * loads tiles before the first ray, and keeps them until the third render tile begins: their number, their bytes,
      * and the bytes of those that the picture does not use. The other figures do not include them. */
     uint32_t map_columns, map_rows;
     uint64_t map_tiles, map_bytes, map_extra_bytes;
-    /* Bytes of used tiles of each image at each resolution: image_resolution[i * TXM_BUDGET_RESOLUTIONS + r]. */
+    /* Bytes of used tiles of each image at each resolution: image_resolution[i * STM_BUDGET_RESOLUTIONS + r]. */
     uint64_t *image_resolution;
     /* How reliable the figures are: the fraction of tiles that only the second half of the samples found (negative for
      * 1 sample, which gives no information), and the tiles and bytes that a render with the scene's number of samples
@@ -275,14 +275,14 @@ typedef struct txm_render_budget {
     float growth;
     uint32_t scene_samples; /* 0: the scene does not specify it */
     uint64_t missing_tiles, missing_bytes;
-} txm_render_budget;
+} stm_render_budget;
 
 /* Computes a budget. Uses of `options`: size, samples, bounces, render_tile, differentials, widening, levels, threads,
  * context, cancel, progress. With 0 samples it continues until the doublings that are left, up to the scene's number or
  * at least 32, are expected to find less than 3 % more tiles, or until 64. */
-txm_status txm_render_budget_of(const txm_render_scene *scene, const txm_render_options *options,
-                                txm_render_budget *out, txm_error *err);
-void txm_render_budget_clear(txm_render_budget *budget); /* NULL-safe; zeroes */
+txm_status stm_render_budget_of(const stm_render_scene *scene, const stm_render_options *options,
+                                stm_render_budget *out, txm_error *err);
+void stm_render_budget_clear(stm_render_budget *budget); /* NULL-safe; zeroes */
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Allocates and frees a scene. A reader fills an empty scene; txm_render_scene_free frees it however far the reader
+ * Allocates and frees a scene. A reader fills an empty scene; stm_render_scene_free frees it however far the reader
  * came.
  */
 #include "render/scene.h"
@@ -12,24 +12,24 @@
 enum { MOST_BOUNCES = 1024 };
 
 /* The camera has no default: its reader reports a scene without one. */
-txm_render_scene *txm_scene_new(void)
+stm_render_scene *stm_scene_new(void)
 {
-    txm_render_scene *scene = calloc(1, sizeof *scene);
+    stm_render_scene *scene = calloc(1, sizeof *scene);
     if (scene) {
         scene->width = 960;
         scene->height = 540;
-        scene->bounces = TXM_SCENE_NONE;
-        for (int i = 0; i < TXM_BOUNCES; i++)
+        scene->bounces = STM_SCENE_NONE;
+        for (int i = 0; i < STM_BOUNCES; i++)
             scene->bounces_of[i] = MOST_BOUNCES;
-        scene->bounces_of[TXM_BOUNCE_TRANSPARENT] = 8; /* Blender's default */
+        scene->bounces_of[STM_BOUNCE_TRANSPARENT] = 8; /* Blender's default */
         scene->filter_glossy = -1.0f;
-        scene->world = (txm_scene_world){.image = TXM_SCENE_NONE, .color = {0.05f, 0.05f, 0.05f}};
+        scene->world = (stm_scene_world){.image = STM_SCENE_NONE, .color = {0.05f, 0.05f, 0.05f}};
     }
     return scene;
 }
 
 /* Frees whatever was read; the mesh itself is an item of the scene's array. */
-static void free_mesh(txm_scene_mesh *mesh)
+static void free_mesh(stm_scene_mesh *mesh)
 {
     for (size_t i = 0; i < mesh->map_count; i++) {
         free(mesh->maps[i].name);
@@ -45,9 +45,9 @@ static void free_mesh(txm_scene_mesh *mesh)
 }
 
 /* All strings and arrays of a scene are its own; none are shared. */
-void txm_render_scene_free(txm_render_scene **out)
+void stm_render_scene_free(stm_render_scene **out)
 {
-    txm_render_scene *scene = out ? *out : NULL;
+    stm_render_scene *scene = out ? *out : NULL;
     if (!scene)
         return;
     for (size_t i = 0; i < scene->image_count; i++) {
@@ -78,12 +78,12 @@ void txm_render_scene_free(txm_render_scene **out)
     *out = NULL;
 }
 
-uint32_t txm_scene_depth(const txm_render_scene *scene)
+uint32_t stm_scene_depth(const stm_render_scene *scene)
 {
     uint32_t most = 0;
     for (size_t i = 0; i < scene->material_count; i++)
         for (size_t t = 0, depth = 0; t < scene->materials[i].texture_count; t++) {
-            const txm_scene_texture *texture = &scene->materials[i].textures[t];
+            const stm_scene_texture *texture = &scene->materials[i].textures[t];
             depth = texture->warp != 0.0f ? depth + 1 : 0;
             /* The directions in which light is sampled depend on the normal. */
             const uint32_t here = texture->normal != 0.0f ? 1 : (uint32_t)depth;
@@ -93,7 +93,7 @@ uint32_t txm_scene_depth(const txm_render_scene *scene)
 }
 
 /* As in Blender, a missing map (it was renamed, or another mesh has it) is replaced by the first one. */
-const float *txm_mesh_map(const txm_scene_mesh *mesh, const char *name)
+const float *stm_mesh_map(const stm_scene_mesh *mesh, const char *name)
 {
     for (size_t i = 0; i < mesh->map_count; i++)
         if (*name && strcmp(mesh->maps[i].name, name) == 0)

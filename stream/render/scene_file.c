@@ -30,16 +30,16 @@ enum {
 };
 
 typedef struct parser {
-    txm_render_scene *scene;
+    stm_render_scene *scene;
     const char *folder;
-    txm_words words;
+    stm_words words;
 } parser;
 
-/* Adds an item, cleared and counted, so that txm_render_scene_free finds what it owns. NULL after a failure. */
+/* Adds an item, cleared and counted, so that stm_render_scene_free finds what it owns. NULL after a failure. */
 #define NEW_ITEM(parser_, kind)                                                                                        \
     ((parser_)->words.failed || (parser_)->scene->kind##_count >= UINT32_MAX - 1 ||                                    \
              !STM_GROW((parser_)->scene->kind##s, (parser_)->scene->kind##_capacity, (parser_)->scene->kind##_count)   \
-         ? (txm_words_no_memory(&(parser_)->words), NULL)                                                              \
+         ? (stm_words_no_memory(&(parser_)->words), NULL)                                                              \
          : memset(&(parser_)->scene->kind##s[(parser_)->scene->kind##_count++], 0, sizeof *(parser_)->scene->kind##s))
 
 /* ---- statements ---- */
@@ -47,11 +47,11 @@ typedef struct parser {
 /* A number within a range. */
 static float take_within(parser *p, const char *what, float least, float most)
 {
-    const float value = txm_take_number(&p->words, what);
+    const float value = stm_take_number(&p->words, what);
     if (!p->words.failed && !(value >= least))
-        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "%s must be %g or more", what, (double)least);
+        stm_words_fail(&p->words, TXM_STATUS_CORRUPT, "%s must be %g or more", what, (double)least);
     else if (!p->words.failed && value > most)
-        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "%s must be at most %g", what, (double)most);
+        stm_words_fail(&p->words, TXM_STATUS_CORRUPT, "%s must be at most %g", what, (double)most);
     return value;
 }
 
@@ -59,38 +59,38 @@ static float take_within(parser *p, const char *what, float least, float most)
 static void read_title(parser *p)
 {
     free(p->scene->title);
-    p->scene->title = txm_take_text(&p->words, "the title");
+    p->scene->title = stm_take_text(&p->words, "the title");
 }
 
 /* The size is in pixels. Options may set another one. */
 static void read_size(parser *p)
 {
-    p->scene->width = txm_take_count(&p->words, "the width", 1, MAX_PICTURE_PX);
-    p->scene->height = txm_take_count(&p->words, "the height", 1, MAX_PICTURE_PX);
+    p->scene->width = stm_take_count(&p->words, "the width", 1, MAX_PICTURE_PX);
+    p->scene->height = stm_take_count(&p->words, "the height", 1, MAX_PICTURE_PX);
 }
 
 /* The number for the final render, which limits a budget. */
 static void read_samples(parser *p)
 {
-    p->scene->samples = txm_take_count(&p->words, "the samples", 1, MAX_SAMPLES);
+    p->scene->samples = stm_take_count(&p->words, "the samples", 1, MAX_SAMPLES);
 }
 
 /* The total, then those of each kind, in any order. */
 static void read_bounces(parser *p)
 {
     static const char *const kinds[] = {"diffuse", "glossy", "transmission", "transparent", NULL};
-    p->scene->bounces = txm_take_count(&p->words, "the bounces", 0, MAX_BOUNCES);
-    while (txm_words_more(&p->words)) {
-        const int kind = txm_take_choice(&p->words, "kind of bounce", kinds);
-        p->scene->bounces_of[kind] = txm_take_count(&p->words, "the bounces", 0, MAX_BOUNCES);
+    p->scene->bounces = stm_take_count(&p->words, "the bounces", 0, MAX_BOUNCES);
+    while (stm_words_more(&p->words)) {
+        const int kind = stm_take_choice(&p->words, "kind of bounce", kinds);
+        p->scene->bounces_of[kind] = stm_take_count(&p->words, "the bounces", 0, MAX_BOUNCES);
     }
 }
 
 static void read_filter_glossy(parser *p)
 {
-    p->scene->filter_glossy = txm_take_number(&p->words, "Filter Glossy");
+    p->scene->filter_glossy = stm_take_number(&p->words, "Filter Glossy");
     if (!p->words.failed && p->scene->filter_glossy < 0.0f)
-        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "Filter Glossy must not be negative");
+        stm_words_fail(&p->words, TXM_STATUS_CORRUPT, "Filter Glossy must not be negative");
 }
 
 /* `half` is half the width and height at distance 1 (perspective) or in metres (orthographic): the exporter, which has
@@ -98,34 +98,34 @@ static void read_filter_glossy(parser *p)
 static void read_camera(parser *p)
 {
     static const char *const kinds[] = {"perspective", "orthographic", NULL};
-    txm_scene_camera *c = &p->scene->camera;
-    c->kind = (txm_camera_kind)txm_take_choice(&p->words, "kind of camera", kinds);
-    txm_take_keyword(&p->words, "half");
-    c->half[0] = txm_take_positive(&p->words, "half the width");
-    c->half[1] = txm_take_positive(&p->words, "half the height");
-    txm_take_keyword(&p->words, "shift");
-    txm_take_numbers(&p->words, "the shift", c->shift, 2);
-    txm_take_keyword(&p->words, "clip");
-    txm_take_numbers(&p->words, "the clip distance", c->clip, 2);
+    stm_scene_camera *c = &p->scene->camera;
+    c->kind = (stm_camera_kind)stm_take_choice(&p->words, "kind of camera", kinds);
+    stm_take_keyword(&p->words, "half");
+    c->half[0] = stm_take_positive(&p->words, "half the width");
+    c->half[1] = stm_take_positive(&p->words, "half the height");
+    stm_take_keyword(&p->words, "shift");
+    stm_take_numbers(&p->words, "the shift", c->shift, 2);
+    stm_take_keyword(&p->words, "clip");
+    stm_take_numbers(&p->words, "the clip distance", c->clip, 2);
     if (!p->words.failed && !(c->clip[0] >= 0.0f && c->clip[1] > c->clip[0]))
-        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "the far clip distance must be beyond the near one");
-    txm_take_keyword(&p->words, "to-world");
-    c->to_world = txm_take_matrix(&p->words);
+        stm_words_fail(&p->words, TXM_STATUS_CORRUPT, "the far clip distance must be beyond the near one");
+    stm_take_keyword(&p->words, "to-world");
+    c->to_world = stm_take_matrix(&p->words);
     p->scene->has_camera = true;
 }
 
 /* Frames must be in rising order, so that no sorting is needed. */
 static void read_keyframe(parser *p)
 {
-    const uint32_t frame = txm_take_count(&p->words, "the frame", 0, MAX_FRAME);
+    const uint32_t frame = stm_take_count(&p->words, "the frame", 0, MAX_FRAME);
     const size_t before = p->scene->key_count;
     if (!p->words.failed && before && p->scene->keys[before - 1].frame >= frame)
-        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "keyframes must come in the order of their frames");
-    txm_scene_key *key = NEW_ITEM(p, key);
-    txm_scene_key read = {.frame = frame};
-    txm_take_keyword(&p->words, "to-world");
-    read.to_world = txm_take_matrix(&p->words);
-    read.is_cut = txm_take_if(&p->words, "cut");
+        stm_words_fail(&p->words, TXM_STATUS_CORRUPT, "keyframes must come in the order of their frames");
+    stm_scene_key *key = NEW_ITEM(p, key);
+    stm_scene_key read = {.frame = frame};
+    stm_take_keyword(&p->words, "to-world");
+    read.to_world = stm_take_matrix(&p->words);
+    read.is_cut = stm_take_if(&p->words, "cut");
     if (key)
         *key = read;
 }
@@ -133,52 +133,52 @@ static void read_keyframe(parser *p)
 /* Lengths in metres: the radius of the lens, and the distance in focus along the axis. */
 static void read_lens(parser *p)
 {
-    p->scene->camera.lens_radius = txm_take_number(&p->words, "the lens radius");
-    p->scene->camera.focus = txm_take_positive(&p->words, "the distance in focus");
+    p->scene->camera.lens_radius = stm_take_number(&p->words, "the lens radius");
+    p->scene->camera.focus = stm_take_positive(&p->words, "the distance in focus");
     if (!p->words.failed && p->scene->camera.lens_radius < 0.0f)
-        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "the lens radius must not be negative");
+        stm_words_fail(&p->words, TXM_STATUS_CORRUPT, "the lens radius must not be negative");
 }
 
 /* Reads numbers up to the end of the line. textures.c checks whether the tiles exist. */
-static void read_udims(parser *p, txm_scene_image *image)
+static void read_udims(parser *p, stm_scene_image *image)
 {
     size_t capacity = 0;
-    while (txm_words_more(&p->words)) {
-        uint32_t number = txm_take_count(&p->words, "the UDIM tile", 1001, 9999);
+    while (stm_words_more(&p->words)) {
+        uint32_t number = stm_take_count(&p->words, "the UDIM tile", 1001, 9999);
         if (image->udim_count >= MAX_UDIMS)
-            txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "more than %d UDIM tiles", MAX_UDIMS);
+            stm_words_fail(&p->words, TXM_STATUS_CORRUPT, "more than %d UDIM tiles", MAX_UDIMS);
         if (!p->words.failed && !STM_GROW(image->udims, capacity, image->udim_count))
-            txm_words_no_memory(&p->words);
+            stm_words_no_memory(&p->words);
         if (!p->words.failed)
             image->udims[image->udim_count++] = number;
     }
     if (!image->udim_count)
-        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "the UDIM tiles are missing");
+        stm_words_fail(&p->words, TXM_STATUS_CORRUPT, "the UDIM tiles are missing");
 }
 
 /* A path that is relative to the scene's folder, so that the folder can be moved as a whole, or one of the machine that
  * wrote the scene. NULL after a failure. */
 static char *take_path(parser *p)
 {
-    char *stored = txm_take_text(&p->words, "the path"), *path = NULL;
+    char *stored = stm_take_text(&p->words, "the path"), *path = NULL;
     if (stored && !txm_path_map_apply(p->scene->maps, p->scene->map_count, stored, &path))
         path = stm_path_join(p->folder, stored);
     if (stored && !path)
-        txm_words_no_memory(&p->words);
+        stm_words_no_memory(&p->words);
     free(stored);
     return path;
 }
 
 /* Name, path and colour space of an image of either kind. NULL after a failure. */
-static txm_scene_image *read_image_file(parser *p)
+static stm_scene_image *read_image_file(parser *p)
 {
-    txm_scene_image *image = NEW_ITEM(p, image);
+    stm_scene_image *image = NEW_ITEM(p, image);
     if (!image)
         return NULL;
-    image->name = txm_define_name(&p->words, 'i', (uint32_t)p->scene->image_count - 1);
+    image->name = stm_define_name(&p->words, 'i', (uint32_t)p->scene->image_count - 1);
     image->path = take_path(p);
-    txm_take_keyword(&p->words, "colorspace");
-    image->colorspace = txm_take_text(&p->words, "the colour space");
+    stm_take_keyword(&p->words, "colorspace");
+    image->colorspace = stm_take_text(&p->words, "the colour space");
     return image;
 }
 
@@ -189,18 +189,18 @@ static void read_image(parser *p)
                                          TXM_ALPHA_NONE};
     const char *extensions[8] = {NULL};
     static const char *const filters[] = {"closest", "linear", "cubic", "smart", NULL};
-    txm_scene_image *image = read_image_file(p);
+    stm_scene_image *image = read_image_file(p);
     for (int i = 0; i < 7 && txm_extension_name((txm_extension)i); i++)
         extensions[i] = txm_extension_name((txm_extension)i);
     if (!image)
         return;
-    txm_take_keyword(&p->words, "alpha");
-    image->alpha = alpha_of[txm_take_choice(&p->words, "alpha type", alphas)];
-    txm_take_keyword(&p->words, "extension");
-    image->extension = (txm_extension)txm_take_choice(&p->words, "extension", extensions);
-    txm_take_keyword(&p->words, "interpolation");
-    image->filter = (txm_filter)txm_take_choice(&p->words, "interpolation", filters);
-    if (txm_words_more(&p->words) && txm_take_if(&p->words, "udim"))
+    stm_take_keyword(&p->words, "alpha");
+    image->alpha = alpha_of[stm_take_choice(&p->words, "alpha type", alphas)];
+    stm_take_keyword(&p->words, "extension");
+    image->extension = (txm_extension)stm_take_choice(&p->words, "extension", extensions);
+    stm_take_keyword(&p->words, "interpolation");
+    image->filter = (txm_filter)stm_take_choice(&p->words, "interpolation", filters);
+    if (stm_words_more(&p->words) && stm_take_if(&p->words, "udim"))
         read_udims(p, image);
 }
 
@@ -208,7 +208,7 @@ static void read_image(parser *p)
  * tiles. */
 static void read_ptex(parser *p)
 {
-    txm_scene_image *image = read_image_file(p);
+    stm_scene_image *image = read_image_file(p);
     txm_error own = {0};
     if (!image)
         return;
@@ -217,20 +217,20 @@ static void read_ptex(parser *p)
     image->filter = TXM_FILTER_LINEAR;
     if (!p->words.failed && strcmp(image->colorspace, "sRGB") != 0 && strcmp(image->colorspace, "Non-Color") != 0 &&
         strcmp(image->colorspace, "Linear Rec.709") != 0)
-        txm_words_fail(&p->words, TXM_STATUS_UNSUPPORTED,
+        stm_words_fail(&p->words, TXM_STATUS_UNSUPPORTED,
                        "'%s' is not a colour space for Ptex files: use sRGB, Non-Color or Linear Rec.709",
                        image->colorspace);
     if (p->words.failed)
         return;
     if (txm_ptex_open(image->path, TXM_PTEX_PREMULTIPLY, &image->ptex, &own) != TXM_OK ||
         txm_ptex_pages_new(image->ptex, NULL, &image->pages, &own) != TXM_OK) {
-        txm_words_fail(&p->words, own.status, "%s", own.message);
+        stm_words_fail(&p->words, own.status, "%s", own.message);
         return;
     }
     const uint32_t pages = txm_ptex_pages_info_of(image->pages)->pages;
     image->udims = stm_calloc(pages, sizeof *image->udims);
     if (!image->udims) {
-        txm_words_no_memory(&p->words);
+        stm_words_no_memory(&p->words);
         return;
     }
     for (image->udim_count = 0; image->udim_count < pages; image->udim_count++)
@@ -238,50 +238,50 @@ static void read_ptex(parser *p)
 }
 
 /* Parts must be defined before, so that mixes of mixes end. They are counted, since each is looked up at every hit. */
-static void read_mix(parser *p, txm_scene_material *m)
+static void read_mix(parser *p, stm_scene_material *m)
 {
-    m->first = txm_refer_to_name(&p->words, 'm', "material");
-    m->second = txm_refer_to_name(&p->words, 'm', "material");
-    txm_take_keyword(&p->words, "share");
-    m->share = txm_take_number(&p->words, "the share");
+    m->first = stm_refer_to_name(&p->words, 'm', "material");
+    m->second = stm_refer_to_name(&p->words, 'm', "material");
+    stm_take_keyword(&p->words, "share");
+    m->share = stm_take_number(&p->words, "the share");
     if (p->words.failed)
         return;
     if (m->first + 1 == p->scene->material_count || m->second + 1 == p->scene->material_count) {
-        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "a mix cannot be a part of itself");
+        stm_words_fail(&p->words, TXM_STATUS_CORRUPT, "a mix cannot be a part of itself");
         return;
     }
     m->parts = p->scene->materials[m->first].parts + p->scene->materials[m->second].parts;
     if (m->share < 0.0f || m->share > 1.0f)
-        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "the share of the second material must be from 0 to 1");
+        stm_words_fail(&p->words, TXM_STATUS_CORRUPT, "the share of the second material must be from 0 to 1");
     else if (m->parts > MAX_PARTS)
-        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "a mix of more than %d materials", MAX_PARTS);
+        stm_words_fail(&p->words, TXM_STATUS_CORRUPT, "a mix of more than %d materials", MAX_PARTS);
 }
 
 /* A roughness above 1 counts as 1. 0 is refused, since mirrors have a word of their own. */
 static void read_material(parser *p)
 {
     static const char *const kinds[] = {"diffuse", "glossy", "mirror", "glass", "emission", "mix", NULL};
-    txm_scene_material *m = NEW_ITEM(p, material);
+    stm_scene_material *m = NEW_ITEM(p, material);
     if (!m)
         return;
-    m->name = txm_define_name(&p->words, 'm', (uint32_t)p->scene->material_count - 1);
-    m->kind = (txm_surface_kind)txm_take_choice(&p->words, "kind of surface", kinds);
+    m->name = stm_define_name(&p->words, 'm', (uint32_t)p->scene->material_count - 1);
+    m->kind = (stm_surface_kind)stm_take_choice(&p->words, "kind of surface", kinds);
     m->parts = 1;
     m->ior = 1.0f;
-    if (m->kind == TXM_SURFACE_MIX) {
+    if (m->kind == STM_SURFACE_MIX) {
         read_mix(p, m);
         return;
     }
-    txm_take_numbers(&p->words, "the colour", m->color, 3);
-    if (m->kind == TXM_SURFACE_GLOSSY) {
-        txm_take_keyword(&p->words, "roughness");
-        m->roughness = txm_take_positive(&p->words, "the roughness");
+    stm_take_numbers(&p->words, "the colour", m->color, 3);
+    if (m->kind == STM_SURFACE_GLOSSY) {
+        stm_take_keyword(&p->words, "roughness");
+        m->roughness = stm_take_positive(&p->words, "the roughness");
     }
-    if (m->kind == TXM_SURFACE_GLASS) {
-        txm_take_keyword(&p->words, "ior");
-        m->ior = txm_take_positive(&p->words, "the index of refraction");
-        if (txm_words_more(&p->words) && txm_take_if(&p->words, "roughness"))
-            m->roughness = txm_take_positive(&p->words, "the roughness");
+    if (m->kind == STM_SURFACE_GLASS) {
+        stm_take_keyword(&p->words, "ior");
+        m->ior = stm_take_positive(&p->words, "the index of refraction");
+        if (stm_words_more(&p->words) && stm_take_if(&p->words, "roughness"))
+            m->roughness = stm_take_positive(&p->words, "the roughness");
     }
     m->roughness = m->roughness < 1.0f ? m->roughness : 1.0f;
 }
@@ -290,64 +290,64 @@ static void read_material(parser *p)
  * next texture: a shader would evaluate them, and they need memory. */
 static void read_texture(parser *p)
 {
-    txm_scene_material *m = NULL;
-    uint32_t material = txm_refer_to_name(&p->words, 'm', "material"),
-             image = txm_refer_to_name(&p->words, 'i', "image");
+    stm_scene_material *m = NULL;
+    uint32_t material = stm_refer_to_name(&p->words, 'm', "material"),
+             image = stm_refer_to_name(&p->words, 'i', "image");
     if (p->words.failed)
         return;
     m = &p->scene->materials[material];
     if (!STM_GROW(m->textures, m->texture_capacity, m->texture_count)) {
-        txm_words_no_memory(&p->words);
+        stm_words_no_memory(&p->words);
         return;
     }
-    txm_scene_texture *t = &m->textures[m->texture_count++];
-    *t = (txm_scene_texture){.image = image};
-    txm_take_keyword(&p->words, "input");
-    char *input = txm_take_text(&p->words, "the input");
+    stm_scene_texture *t = &m->textures[m->texture_count++];
+    *t = (stm_scene_texture){.image = image};
+    stm_take_keyword(&p->words, "input");
+    char *input = stm_take_text(&p->words, "the input");
     t->is_color = input && strcmp(input, "Base Color") == 0;
     free(input);
     t->pages = p->scene->images[image].pages;
     if (t->pages) {
         t->transform[0] = t->transform[4] = 1.0f;
     } else {
-        txm_take_keyword(&p->words, "uv");
-        t->uv = txm_take_text(&p->words, "the UV map");
-        txm_take_keyword(&p->words, "transform");
-        txm_take_numbers(&p->words, "the transform", t->transform, 6);
+        stm_take_keyword(&p->words, "uv");
+        t->uv = stm_take_text(&p->words, "the UV map");
+        stm_take_keyword(&p->words, "transform");
+        stm_take_numbers(&p->words, "the transform", t->transform, 6);
     }
-    if (!txm_words_more(&p->words))
+    if (!stm_words_more(&p->words))
         return;
-    if (txm_take_if(&p->words, "normal")) {
-        t->normal = txm_take_positive(&p->words, "the strength of the normal map");
+    if (stm_take_if(&p->words, "normal")) {
+        t->normal = stm_take_positive(&p->words, "the strength of the normal map");
         return;
     }
-    if (t->pages || !txm_take_if(&p->words, "warp"))
+    if (t->pages || !stm_take_if(&p->words, "warp"))
         return;
-    t->warp = txm_take_number(&p->words, "the warp");
+    t->warp = stm_take_number(&p->words, "the warp");
     if (t->warp != 0.0f && m->texture_count == 1)
-        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "material '%s' has no texture above to warp this one", m->name);
+        stm_words_fail(&p->words, TXM_STATUS_CORRUPT, "material '%s' has no texture above to warp this one", m->name);
 }
 
 /* The mesh is read at once, so that a missing one is reported with its line. */
 static void read_mesh(parser *p)
 {
-    txm_render_scene *scene = p->scene;
+    stm_render_scene *scene = p->scene;
     if (p->words.failed || !STM_GROW(scene->meshes, scene->mesh_capacity, scene->mesh_count)) {
-        txm_words_no_memory(&p->words);
+        stm_words_no_memory(&p->words);
         return;
     }
-    txm_scene_mesh *mesh = memset(&scene->meshes[scene->mesh_count++], 0, sizeof *mesh);
-    mesh->name = txm_define_name(&p->words, 's', (uint32_t)scene->mesh_count - 1);
+    stm_scene_mesh *mesh = memset(&scene->meshes[scene->mesh_count++], 0, sizeof *mesh);
+    mesh->name = stm_define_name(&p->words, 's', (uint32_t)scene->mesh_count - 1);
     mesh->path = take_path(p);
     txm_error own = {0};
-    if (!p->words.failed && txm_mesh_read(mesh, &own))
-        txm_words_fail(&p->words, own.status, "%s", own.message);
+    if (!p->words.failed && stm_mesh_read(mesh, &own))
+        stm_words_fail(&p->words, own.status, "%s", own.message);
 }
 
 /* Called when the statement was read to its end, so that incomplete objects are never added. */
-static void add_object(parser *p, const txm_scene_object *object)
+static void add_object(parser *p, const stm_scene_object *object)
 {
-    txm_scene_object *kept = NEW_ITEM(p, object);
+    stm_scene_object *kept = NEW_ITEM(p, object);
     if (kept)
         *kept = *object;
 }
@@ -355,33 +355,33 @@ static void add_object(parser *p, const txm_scene_object *object)
 /* Names refer to earlier definitions, so indices are final. */
 static void read_instance(parser *p)
 {
-    txm_scene_object o = {.kind = TXM_OBJECT_INSTANCE};
-    o.mesh = txm_refer_to_name(&p->words, 's', "mesh");
-    o.material = txm_refer_to_name(&p->words, 'm', "material");
-    o.to_world = txm_take_matrix(&p->words);
+    stm_scene_object o = {.kind = STM_OBJECT_INSTANCE};
+    o.mesh = stm_refer_to_name(&p->words, 's', "mesh");
+    o.material = stm_refer_to_name(&p->words, 'm', "material");
+    o.to_world = stm_take_matrix(&p->words);
     add_object(p, &o);
 }
 
 /* Parallel edges would have no normal. */
 static void read_quad(parser *p)
 {
-    txm_scene_object o = {.kind = TXM_OBJECT_QUAD};
-    o.material = txm_refer_to_name(&p->words, 'm', "material");
-    o.corner = txm_take_vector(&p->words, "the corner");
-    o.u = txm_take_vector(&p->words, "the first edge");
-    o.v = txm_take_vector(&p->words, "the second edge");
+    stm_scene_object o = {.kind = STM_OBJECT_QUAD};
+    o.material = stm_refer_to_name(&p->words, 'm', "material");
+    o.corner = stm_take_vector(&p->words, "the corner");
+    o.u = stm_take_vector(&p->words, "the first edge");
+    o.v = stm_take_vector(&p->words, "the second edge");
     if (!p->words.failed && !(txm_vec_length(txm_vec_cross(o.u, o.v)) > 0.0f))
-        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "the edges span no area");
+        stm_words_fail(&p->words, TXM_STATUS_CORRUPT, "the edges span no area");
     add_object(p, &o);
 }
 
 /* There is no rotation: its poles are on the z axis. */
 static void read_sphere(parser *p)
 {
-    txm_scene_object o = {.kind = TXM_OBJECT_SPHERE};
-    o.material = txm_refer_to_name(&p->words, 'm', "material");
-    o.center = txm_take_vector(&p->words, "the centre");
-    o.radius = txm_take_positive(&p->words, "the radius");
+    stm_scene_object o = {.kind = STM_OBJECT_SPHERE};
+    o.material = stm_refer_to_name(&p->words, 'm', "material");
+    o.center = stm_take_vector(&p->words, "the centre");
+    o.radius = stm_take_positive(&p->words, "the radius");
     add_object(p, &o);
 }
 
@@ -389,72 +389,72 @@ static void read_sphere(parser *p)
 static void read_light(parser *p)
 {
     static const char *const kinds[] = {"point", "spot", "area", "sun", NULL};
-    txm_scene_light l = {.direction = {0.0f, 0.0f, -1.0f}};
-    l.kind = (txm_light_kind)txm_take_choice(&p->words, "kind of light", kinds);
-    txm_take_keyword(&p->words, "power");
-    txm_take_numbers(&p->words, "the power", l.power, 3);
-    if (l.kind == TXM_LIGHT_POINT || l.kind == TXM_LIGHT_SPOT) {
-        txm_take_keyword(&p->words, "at");
-        l.at = txm_take_vector(&p->words, "the place");
+    stm_scene_light l = {.direction = {0.0f, 0.0f, -1.0f}};
+    l.kind = (stm_light_kind)stm_take_choice(&p->words, "kind of light", kinds);
+    stm_take_keyword(&p->words, "power");
+    stm_take_numbers(&p->words, "the power", l.power, 3);
+    if (l.kind == STM_LIGHT_POINT || l.kind == STM_LIGHT_SPOT) {
+        stm_take_keyword(&p->words, "at");
+        l.at = stm_take_vector(&p->words, "the place");
     }
-    if (l.kind == TXM_LIGHT_SPOT || l.kind == TXM_LIGHT_SUN) {
-        txm_take_keyword(&p->words, "direction");
-        l.direction = txm_take_direction(&p->words, "the light");
+    if (l.kind == STM_LIGHT_SPOT || l.kind == STM_LIGHT_SUN) {
+        stm_take_keyword(&p->words, "direction");
+        l.direction = stm_take_direction(&p->words, "the light");
     }
-    if (l.kind == TXM_LIGHT_POINT || l.kind == TXM_LIGHT_SPOT) {
-        txm_take_keyword(&p->words, "radius");
+    if (l.kind == STM_LIGHT_POINT || l.kind == STM_LIGHT_SPOT) {
+        stm_take_keyword(&p->words, "radius");
         l.radius = take_within(p, "the radius", 0.0f, INFINITY);
     }
-    if (l.kind == TXM_LIGHT_AREA) {
-        txm_take_keyword(&p->words, "to-world");
-        l.to_world = txm_take_matrix(&p->words);
-        txm_take_keyword(&p->words, "size");
-        l.size[0] = txm_take_positive(&p->words, "the width");
-        l.size[1] = txm_take_positive(&p->words, "the height");
+    if (l.kind == STM_LIGHT_AREA) {
+        stm_take_keyword(&p->words, "to-world");
+        l.to_world = stm_take_matrix(&p->words);
+        stm_take_keyword(&p->words, "size");
+        l.size[0] = stm_take_positive(&p->words, "the width");
+        l.size[1] = stm_take_positive(&p->words, "the height");
     }
-    if (l.kind == TXM_LIGHT_SPOT || l.kind == TXM_LIGHT_SUN) {
-        txm_take_keyword(&p->words, "angle");
+    if (l.kind == STM_LIGHT_SPOT || l.kind == STM_LIGHT_SUN) {
+        stm_take_keyword(&p->words, "angle");
         l.angle = take_within(p, "the angle", 0.0f, INFINITY);
     }
-    if (l.kind == TXM_LIGHT_SPOT) {
-        txm_take_keyword(&p->words, "blend");
+    if (l.kind == STM_LIGHT_SPOT) {
+        stm_take_keyword(&p->words, "blend");
         l.blend = take_within(p, "the blend", 0.0f, 1.0f);
     }
-    txm_scene_light *kept = NEW_ITEM(p, light);
+    stm_scene_light *kept = NEW_ITEM(p, light);
     if (kept)
         *kept = l;
 }
 
 /* Cycles' three ways to sample the light of a world's image. */
-static void read_sampling(parser *p, txm_scene_world *w)
+static void read_sampling(parser *p, stm_scene_world *w)
 {
     static const char *const ways[] = {"automatic", "none", "manual", NULL};
-    int way = txm_take_choice(&p->words, "kind of sampling", ways);
+    int way = stm_take_choice(&p->words, "kind of sampling", ways);
     w->unsampled = way == 1;
     if (way == 2)
-        w->map_columns = txm_take_count(&p->words, "the width of the map", 4, MAX_MAP_COLUMNS);
+        w->map_columns = stm_take_count(&p->words, "the width of the map", 4, MAX_MAP_COLUMNS);
 }
 
 /* A colour or an image; a later statement replaces an earlier one. */
 static void read_world(parser *p)
 {
     static const char *const projections[] = {"latlong", "mirror-ball", NULL};
-    txm_scene_world w = {.image = TXM_SCENE_NONE};
-    if (txm_take_if(&p->words, "color")) {
-        txm_take_numbers(&p->words, "the colour", w.color, 3);
+    stm_scene_world w = {.image = STM_SCENE_NONE};
+    if (stm_take_if(&p->words, "color")) {
+        stm_take_numbers(&p->words, "the colour", w.color, 3);
     } else {
-        w.image = txm_refer_to_name(&p->words, 'i', "image");
+        w.image = stm_refer_to_name(&p->words, 'i', "image");
         if (!p->words.failed && p->scene->images[w.image].pages)
-            txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "the world has no faces for a Ptex file");
-        txm_take_keyword(&p->words, "projection");
-        w.mirror_ball = txm_take_choice(&p->words, "projection", projections) == 1;
-        float strength = txm_take_if(&p->words, "strength") ? txm_take_number(&p->words, "the strength") : 1.0f;
+            stm_words_fail(&p->words, TXM_STATUS_CORRUPT, "the world has no faces for a Ptex file");
+        stm_take_keyword(&p->words, "projection");
+        w.mirror_ball = stm_take_choice(&p->words, "projection", projections) == 1;
+        float strength = stm_take_if(&p->words, "strength") ? stm_take_number(&p->words, "the strength") : 1.0f;
         for (int c = 0; c < 3; c++)
             w.color[c] = strength;
-        w.mapped = txm_take_if(&p->words, "mapping");
+        w.mapped = stm_take_if(&p->words, "mapping");
         if (w.mapped)
-            w.mapping = txm_take_matrix(&p->words);
-        if (txm_take_if(&p->words, "sampling"))
+            w.mapping = stm_take_matrix(&p->words);
+        if (stm_take_if(&p->words, "sampling"))
             read_sampling(p, &w);
     }
     p->scene->world = w;
@@ -487,12 +487,12 @@ static const struct {
 /* Information for users that Blender's extension adds: the frame, and the Blender names of things. */
 static void read_note(parser *p)
 {
-    if (p->words.failed || !txm_words_more(&p->words))
+    if (p->words.failed || !stm_words_more(&p->words))
         return;
-    if (txm_take_if(&p->words, "frame"))
-        txm_take_number(&p->words, "the frame");
-    else if (txm_take_if(&p->words, "title"))
-        free(txm_take_text(&p->words, "the title"));
+    if (stm_take_if(&p->words, "frame"))
+        stm_take_number(&p->words, "the frame");
+    else if (stm_take_if(&p->words, "title"))
+        free(stm_take_text(&p->words, "the title"));
 }
 
 static int shown(size_t bytes)
@@ -504,54 +504,54 @@ static int shown(size_t bytes)
 static void read_statement(parser *p)
 {
     const char *word;
-    size_t n = txm_take_word(&p->words, &word);
+    size_t n = stm_take_word(&p->words, &word);
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++)
-        if (txm_is_word(word, n, statements[i].word)) {
+        if (stm_is_word(word, n, statements[i].word)) {
             statements[i].read(p);
             read_note(p);
-            if (!p->words.failed && txm_words_more(&p->words)) {
-                size_t length = txm_take_word(&p->words, &word);
-                txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "unexpected '%.*s' after the end of '%s'", shown(length),
+            if (!p->words.failed && stm_words_more(&p->words)) {
+                size_t length = stm_take_word(&p->words, &word);
+                stm_words_fail(&p->words, TXM_STATUS_CORRUPT, "unexpected '%.*s' after the end of '%s'", shown(length),
                                word, statements[i].word);
             }
             return;
         }
-    txm_words_fail(&p->words, TXM_STATUS_CORRUPT,
+    stm_words_fail(&p->words, TXM_STATUS_CORRUPT,
                    "unknown word '%.*s'; man 5 txmill-scene lists what a line may begin with", shown(n), word);
 }
 
 /* Reads the first line. Later versions are refused by their number, so that the meaning of words can change. */
 static void read_header(parser *p)
 {
-    if (!txm_take_if(&p->words, "txmill-scene")) {
-        txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "not a scene: the first line must be 'txmill-scene 1'");
+    if (!stm_take_if(&p->words, "txmill-scene")) {
+        stm_words_fail(&p->words, TXM_STATUS_CORRUPT, "not a scene: the first line must be 'txmill-scene 1'");
         return;
     }
-    uint32_t version = txm_take_count(&p->words, "the version", 1, 1 << 20);
+    uint32_t version = stm_take_count(&p->words, "the version", 1, 1 << 20);
     if (!p->words.failed && version > FORMAT_VERSION)
-        txm_words_fail(&p->words, TXM_STATUS_NEWER, "scenes of version %u need a newer txmill", version);
+        stm_words_fail(&p->words, TXM_STATUS_NEWER, "scenes of version %u need a newer txmill", version);
 }
 
 /* Checks that a Ptex file has a face for each face of the object that uses the material. */
-static void check_ptex_faces(parser *p, const txm_scene_object *object, const txm_scene_material *m)
+static void check_ptex_faces(parser *p, const stm_scene_object *object, const stm_scene_material *m)
 {
-    const txm_scene_material *all = p->scene->materials;
-    if (m->kind == TXM_SURFACE_MIX) {
+    const stm_scene_material *all = p->scene->materials;
+    if (m->kind == STM_SURFACE_MIX) {
         check_ptex_faces(p, object, &all[m->first]);
         check_ptex_faces(p, object, &all[m->second]);
     }
     for (size_t i = 0; i < m->texture_count && !p->words.failed; i++) {
-        const txm_scene_image *image = &p->scene->images[m->textures[i].image];
+        const stm_scene_image *image = &p->scene->images[m->textures[i].image];
         if (!image->pages)
             continue;
         const txm_ptex_info *file = txm_ptex_info_of(image->ptex);
-        const txm_scene_mesh *mesh = object->kind == TXM_OBJECT_INSTANCE ? &p->scene->meshes[object->mesh] : NULL;
+        const stm_scene_mesh *mesh = object->kind == STM_OBJECT_INSTANCE ? &p->scene->meshes[object->mesh] : NULL;
         const bool quads = file->mesh == TXM_PTEX_QUADS;
         if (!mesh)
-            txm_words_fail(&p->words, TXM_STATUS_CORRUPT, "%s: a Ptex file needs a mesh: material %s is on a shape",
+            stm_words_fail(&p->words, TXM_STATUS_CORRUPT, "%s: a Ptex file needs a mesh: material %s is on a shape",
                            image->path, m->name);
         else if (mesh->polygon_count != file->faces || mesh->quad_count != (quads ? mesh->polygon_count : 0))
-            txm_words_fail(&p->words, TXM_STATUS_CORRUPT,
+            stm_words_fail(&p->words, TXM_STATUS_CORRUPT,
                            "%s: its %u faces are %s, but mesh %s has %zu faces, of which %zu are quads", image->path,
                            file->faces, txm_ptex_mesh_name(file->mesh), mesh->name, mesh->polygon_count,
                            mesh->quad_count);
@@ -559,7 +559,7 @@ static void check_ptex_faces(parser *p, const txm_scene_object *object, const tx
 }
 
 /* Splits the text into lines first and then into words, so that a statement cannot continue on the next line. */
-txm_status txm_scene_parse(txm_render_scene *scene, const char *name, const char *folder, const char *text,
+txm_status stm_scene_parse(stm_render_scene *scene, const char *name, const char *folder, const char *text,
                            size_t bytes, txm_error *err)
 {
     parser p = {.scene = scene, .folder = folder, .words = {.file = name, .err = err, .at = text, .end = text}};
@@ -573,7 +573,7 @@ txm_status txm_scene_parse(txm_render_scene *scene, const char *name, const char
         p.words.end = end ? end : last;
         line = p.words.end + 1;
         p.words.line++;
-        if (!txm_words_more(&p.words) || *p.words.at == '#')
+        if (!stm_words_more(&p.words) || *p.words.at == '#')
             continue;
         if (begun)
             read_statement(&p);
@@ -586,13 +586,13 @@ txm_status txm_scene_parse(txm_render_scene *scene, const char *name, const char
     if (!p.words.failed && !begun)
         read_header(&p);
     if (!p.words.failed && !scene->has_camera)
-        txm_words_fail(&p.words, TXM_STATUS_CORRUPT, "the scene has no camera");
-    if (!p.words.failed && !scene->object_count && scene->world.image == TXM_SCENE_NONE)
-        txm_words_fail(&p.words, TXM_STATUS_CORRUPT,
+        stm_words_fail(&p.words, TXM_STATUS_CORRUPT, "the scene has no camera");
+    if (!p.words.failed && !scene->object_count && scene->world.image == STM_SCENE_NONE)
+        stm_words_fail(&p.words, TXM_STATUS_CORRUPT,
                        "the scene has no geometry: no quad, sphere or instance, and no world with an image");
     for (size_t i = 0; i < scene->object_count && !p.words.failed; i++)
         check_ptex_faces(&p, &scene->objects[i], &scene->materials[scene->objects[i].material]);
-    txm_words_free(&p.words);
+    stm_words_free(&p.words);
     return p.words.failed ? (err ? err->status : TXM_STATUS_CORRUPT) : TXM_OK;
 }
 
@@ -627,7 +627,7 @@ static char *read_whole(const char *path, size_t *bytes)
 }
 
 /* `folder` is stored with the scene: meshes and images are relative to it. */
-txm_status txm_scene_read(txm_render_scene *scene, const char *path, txm_error *err)
+txm_status stm_scene_read(stm_render_scene *scene, const char *path, txm_error *err)
 {
     char *file = stm_path_join(path, "scene.txt");
     size_t bytes;
@@ -652,7 +652,7 @@ txm_status txm_scene_read(txm_render_scene *scene, const char *path, txm_error *
         status = stm_fail(err, TXM_STATUS_NOT_DOWNLOADED,
                           "%s: a pointer of Git LFS in place of the file; 'git lfs pull' downloads the file", file);
     else
-        status = txm_scene_parse(scene, file, path, text, bytes, err);
+        status = stm_scene_parse(scene, file, path, text, bytes, err);
     free(text);
     free(file);
     return status;

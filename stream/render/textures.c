@@ -38,7 +38,7 @@ static char *udim_path(const char *pattern, uint32_t number)
 }
 
 /* Tries every number, because a set may have gaps, and its folder any number of other files. */
-txm_status txm_scene_find_udims(txm_scene_image *image, txm_error *err)
+txm_status stm_scene_find_udims(stm_scene_image *image, txm_error *err)
 {
     size_t capacity = 0;
     for (uint32_t number = 1001; number <= 9999; number++) {
@@ -55,11 +55,11 @@ txm_status txm_scene_find_udims(txm_scene_image *image, txm_error *err)
 }
 
 /* Images that differ only in extension or interpolation have the same file. */
-static bool comes_again(const txm_render_scene *scene, size_t index)
+static bool comes_again(const stm_render_scene *scene, size_t index)
 {
-    const txm_scene_image *image = &scene->images[index];
+    const stm_scene_image *image = &scene->images[index];
     for (size_t i = 0; i < index; i++) {
-        const txm_scene_image *before = &scene->images[i];
+        const stm_scene_image *before = &scene->images[i];
         if (strcmp(before->path, image->path) == 0 && strcmp(before->colorspace, image->colorspace) == 0 &&
             before->alpha == image->alpha && before->udim_count == image->udim_count)
             return true;
@@ -67,15 +67,15 @@ static bool comes_again(const txm_render_scene *scene, size_t index)
     return false;
 }
 
-txm_status txm_render_scene_files(const txm_render_scene *scene,
-                                  txm_status (*call)(void *user, const txm_render_scene_file *file, txm_error *err),
+txm_status stm_render_scene_files(const stm_render_scene *scene,
+                                  txm_status (*call)(void *user, const stm_render_scene_file *file, txm_error *err),
                                   void *user, txm_error *err)
 {
     txm_status status = TXM_OK;
     txm_error_clear(err);
     for (size_t i = 0; status == TXM_OK && i < scene->image_count; i++) {
-        const txm_scene_image *image = &scene->images[i];
-        txm_render_scene_file file = {image->path, NULL, image->colorspace, image->alpha};
+        const stm_scene_image *image = &scene->images[i];
+        stm_render_scene_file file = {image->path, NULL, image->colorspace, image->alpha};
         if (image->pages || comes_again(scene, i)) /* a Ptex file is read directly and has no tx file */
             continue;
         if (!image->udim_count)
@@ -91,14 +91,14 @@ txm_status txm_render_scene_files(const txm_render_scene *scene,
     return status;
 }
 
-struct txm_pixel_file {
+struct stm_pixel_file {
     int fd;
     char *name; /* owned; NULL once it is removed */
 };
 
 /* Images of one pixel have no tx file, because Cycles uses them directly. Here a tx file is made in TMPDIR, and its
  * name is removed before it is used, if /proc has another one. */
-static txm_status make_of_pixel(txm_render_textures *t, const txm_render_options *o, const char *path,
+static txm_status make_of_pixel(stm_render_textures *t, const stm_render_options *o, const char *path,
                                 const txm_settings *settings, char **tx, txm_error *err)
 {
     const char *folder = getenv("TMPDIR");
@@ -135,14 +135,14 @@ static txm_status make_of_pixel(txm_render_textures *t, const txm_render_options
         name = NULL;
     }
     if (status == TXM_OK)
-        t->pixels[t->pixel_count++] = (struct txm_pixel_file){file, name};
+        t->pixels[t->pixel_count++] = (struct stm_pixel_file){file, name};
     else if (file >= 0)
         close(file);
     return status;
 }
 
 /* Binds an image that Cycles uses directly: a tx file, or a single pixel. */
-static txm_status take_as_is(txm_render_textures *t, const txm_render_options *o, const char *path,
+static txm_status take_as_is(stm_render_textures *t, const stm_render_options *o, const char *path,
                              const txm_settings *settings, char **tx, txm_error *err)
 {
     txm_result found = {0};
@@ -162,7 +162,7 @@ static txm_status take_as_is(txm_render_textures *t, const txm_render_options *o
 
 /* The command that makes the tx file of an image, or the tx files of a scene if `image` is NULL, as a shell reads it.
  */
-static char *make_command(const char *path, const txm_scene_image *image, const char *cache_dir)
+static char *make_command(const char *path, const stm_scene_image *image, const char *cache_dir)
 {
     char *file = stm_shell_path(path), *space = image ? stm_shell_word(image->colorspace) : NULL;
     char *dir = cache_dir ? stm_shell_word(cache_dir) : NULL;
@@ -177,7 +177,7 @@ static char *make_command(const char *path, const txm_scene_image *image, const 
     return command;
 }
 
-static txm_status say_unready(const txm_render_options *o, const txm_scene_image *image, const char *path,
+static txm_status say_unready(const stm_render_options *o, const stm_scene_image *image, const char *path,
                               const txm_resolution *r, txm_error *err)
 {
     char *command = make_command(path, image, o->cache_dir);
@@ -191,7 +191,7 @@ static txm_status say_unready(const txm_render_options *o, const txm_scene_image
 
 /* Finds the tx file that Cycles would load for an image. Without a context the path must be that of a tx file. Tiles
  * are not decoded here; a damaged one is reported when it is looked up. The caller frees *tx. */
-static txm_status find_tx(txm_render_textures *t, const txm_render_options *o, const txm_scene_image *image,
+static txm_status find_tx(stm_render_textures *t, const stm_render_options *o, const stm_scene_image *image,
                           const char *path, char **tx, txm_error *err)
 {
     txm_settings settings;
@@ -220,15 +220,15 @@ static txm_status find_tx(txm_render_textures *t, const txm_render_options *o, c
 }
 
 typedef struct missing {
-    const txm_render_options *options;
-    txm_render_textures pixels; /* made for images of one pixel */
+    const stm_render_options *options;
+    stm_render_textures pixels; /* made for images of one pixel */
     size_t count;
 } missing;
 
-static txm_status name_missing(void *user, const txm_render_scene_file *file, txm_error *err)
+static txm_status name_missing(void *user, const stm_render_scene_file *file, txm_error *err)
 {
     missing *m = user;
-    const txm_scene_image image = {.colorspace = (char *)file->colorspace, .alpha = file->alpha};
+    const stm_scene_image image = {.colorspace = (char *)file->colorspace, .alpha = file->alpha};
     txm_error why = {0};
     char *tx = NULL;
     const txm_status status = find_tx(&m->pixels, m->options, &image, file->path, &tx, &why);
@@ -243,11 +243,11 @@ static txm_status name_missing(void *user, const txm_render_scene_file *file, tx
 }
 
 /* Called after a tx file was missing: reports all that are missing. Another failure is kept. */
-static txm_status name_all_missing(const txm_render_scene *scene, const txm_render_options *o, txm_error *err)
+static txm_status name_all_missing(const stm_render_scene *scene, const stm_render_options *o, txm_error *err)
 {
     missing m = {.options = o};
-    txm_status status = txm_render_scene_files(scene, name_missing, &m, err);
-    txm_render_textures_free(&m.pixels);
+    txm_status status = stm_render_scene_files(scene, name_missing, &m, err);
+    stm_render_textures_free(&m.pixels);
     if (status)
         return status;
     char *command = make_command(scene->folder, NULL, o->cache_dir);
@@ -260,7 +260,7 @@ static txm_status name_all_missing(const txm_render_scene *scene, const txm_rend
 }
 
 /* Reads size and encoding of a tx file: colours stored as sRGB are decoded after the lookup, as in Cycles. */
-static txm_status read_shape(const char *path, txm_bound_image *bound, txm_error *err)
+static txm_status read_shape(const char *path, stm_bound_image *bound, txm_error *err)
 {
     txm_tx *tx = NULL;
     txm_status status = txm_tx_open(path, &tx, err);
@@ -277,22 +277,22 @@ static txm_status read_shape(const char *path, txm_bound_image *bound, txm_error
 /* ---- registering ---- */
 
 /* Records the image of a texture, for statistics: UDIM tiles are many textures of one image. */
-static txm_status enter(txm_render_textures *t, uint32_t texture, uint32_t image, txm_error *err)
+static txm_status enter(stm_render_textures *t, uint32_t texture, uint32_t image, txm_error *err)
 {
     while (t->count <= texture) {
         if (!STM_GROW(t->image_of, t->capacity, t->count))
             return stm_no_memory(err, NULL);
-        t->image_of[t->count++] = TXM_SCENE_NONE;
+        t->image_of[t->count++] = STM_SCENE_NONE;
     }
     t->image_of[texture] = image;
     return TXM_OK;
 }
 
 /* The file's header is read now, although the cache would open it later, because choosing a level needs its size. */
-static txm_status add_file(txm_render_textures *t, const txm_render_options *o, const txm_render_scene *scene,
+static txm_status add_file(stm_render_textures *t, const stm_render_options *o, const stm_render_scene *scene,
                            uint32_t image, const char *path, bool load, uint32_t *texture, txm_error *err)
 {
-    const txm_scene_image *from = &scene->images[image];
+    const stm_scene_image *from = &scene->images[image];
     char *tx = NULL;
     txm_status status = find_tx(t, o, from, path, &tx, err);
     if (status == TXM_OK)
@@ -312,7 +312,7 @@ static txm_status add_file(txm_render_textures *t, const txm_render_options *o, 
     return status;
 }
 
-static txm_encoding ptex_encoding(const txm_scene_image *image)
+static txm_encoding ptex_encoding(const stm_scene_image *image)
 {
     return strcmp(image->colorspace, "sRGB") == 0        ? TXM_ENCODING_SRGB
            : strcmp(image->colorspace, "Non-Color") == 0 ? TXM_ENCODING_DATA
@@ -321,7 +321,7 @@ static txm_encoding ptex_encoding(const txm_scene_image *image)
 
 static txm_status describe_ptex_page(void *user, txm_tile_shape *shape, txm_error *err)
 {
-    const txm_ptex_page *page = user;
+    const stm_ptex_page *page = user;
     const txm_ptex_pages_info *info = txm_ptex_pages_info_of(page->image->pages);
     (void)err;
     txm_ptex_page_size(page->image->pages, page->number, &shape->width, &shape->height);
@@ -336,18 +336,18 @@ static txm_status describe_ptex_page(void *user, txm_tile_shape *shape, txm_erro
 static txm_status read_ptex_page(void *user, uint32_t level, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
                                  void *pixels, size_t row_stride_bytes, txm_error *err)
 {
-    const txm_ptex_page *page = user;
+    const stm_ptex_page *page = user;
     return txm_ptex_page_read(page->image->pages, page->number, level, x, y, width, height, pixels, row_stride_bytes,
                               err);
 }
 
 /* Adds a page of a Ptex file: the cache, or the set, reads its tiles from the faces. */
-static txm_status add_ptex_page(txm_render_textures *t, const txm_render_scene *scene, uint32_t image, uint32_t number,
+static txm_status add_ptex_page(stm_render_textures *t, const stm_render_scene *scene, uint32_t image, uint32_t number,
                                 bool load, uint32_t *texture, txm_error *err)
 {
-    const txm_scene_image *from = &scene->images[image];
+    const stm_scene_image *from = &scene->images[image];
     const txm_ptex_pages_info *info = txm_ptex_pages_info_of(from->pages);
-    txm_bound_image *bound = &t->bound[image];
+    stm_bound_image *bound = &t->bound[image];
     if (!t->pages[image])
         t->pages[image] = stm_calloc(from->udim_count, sizeof *t->pages[image]);
     char *name = stm_asprintf("%s, page %u", from->path, number + 1001);
@@ -355,8 +355,8 @@ static txm_status add_ptex_page(txm_render_textures *t, const txm_render_scene *
         free(name);
         return stm_no_memory(err, from->path);
     }
-    txm_ptex_page *page = &t->pages[image][number];
-    *page = (txm_ptex_page){from, number};
+    stm_ptex_page *page = &t->pages[image][number];
+    *page = (stm_ptex_page){from, number};
     txm_ptex_page_size(from->pages, number, &bound->width, &bound->height);
     bound->how.after = ptex_encoding(from) == TXM_ENCODING_SRGB ? TXM_AFTER_SRGB : 0;
     const txm_called_texture called = {sizeof called,  bound->width,         bound->height,
@@ -372,10 +372,10 @@ static txm_status add_ptex_page(txm_render_textures *t, const txm_render_scene *
 }
 
 /* Registers the tiles as textures, then the set. There is no base texture for distant views. */
-static txm_status add_udim(txm_render_textures *t, const txm_render_options *o, const txm_render_scene *scene,
+static txm_status add_udim(stm_render_textures *t, const stm_render_options *o, const stm_render_scene *scene,
                            uint32_t image, bool load, uint32_t *texture, txm_error *err)
 {
-    const txm_scene_image *from = &scene->images[image];
+    const stm_scene_image *from = &scene->images[image];
     uint32_t *parts = stm_calloc(from->udim_count, sizeof *parts);
     txm_status status = parts ? TXM_OK : stm_no_memory(err, from->path);
     for (size_t i = 0; status == TXM_OK && i < from->udim_count; i++) {
@@ -392,17 +392,17 @@ static txm_status add_udim(txm_render_textures *t, const txm_render_options *o, 
         status = t->set ? txm_texture_set_add_udim(t->set, from->udims, parts, from->udim_count, texture, err)
                         : txm_cache_add_udim(t->cache, &udim, texture, err);
     if (status == TXM_OK)
-        status = enter(t, *texture, TXM_SCENE_NONE, err);
+        status = enter(t, *texture, STM_SCENE_NONE, err);
     free(parts);
     return status;
 }
 
 /* Uses the node's settings for the filter, and the options' for levels. */
-static txm_status add_image(txm_render_textures *t, const txm_render_options *o, const txm_render_scene *scene,
+static txm_status add_image(stm_render_textures *t, const stm_render_options *o, const stm_render_scene *scene,
                             uint32_t image, bool load, txm_error *err)
 {
-    const txm_scene_image *from = &scene->images[image];
-    txm_bound_image *bound = &t->bound[image];
+    const stm_scene_image *from = &scene->images[image];
+    stm_bound_image *bound = &t->bound[image];
     txm_sampler_init(&bound->how);
     bound->how.rule = (uint8_t)o->rule;
     bound->how.mode = (uint8_t)o->mode;
@@ -417,10 +417,10 @@ static txm_status add_image(txm_render_textures *t, const txm_render_options *o,
 }
 
 /* `reference` requests a set instead of a cache; `load` fills it, which a budget does not need. */
-txm_status txm_render_textures_new(const txm_render_scene *scene, const txm_render_options *options, bool reference,
-                                   bool load, txm_render_textures *out, txm_error *err)
+txm_status stm_render_textures_new(const stm_render_scene *scene, const stm_render_options *options, bool reference,
+                                   bool load, stm_render_textures *out, txm_error *err)
 {
-    txm_render_textures t = {0};
+    stm_render_textures t = {0};
     t.bound = stm_calloc(scene->image_count + 1, sizeof *t.bound);
     t.pages = stm_calloc(scene->image_count + 1, sizeof *t.pages);
     t.page_lists = scene->image_count;
@@ -432,7 +432,7 @@ txm_status txm_render_textures_new(const txm_render_scene *scene, const txm_rend
     if (status == TXM_STATUS_NOT_FOUND && options->missing && scene->folder)
         status = name_all_missing(scene, options, err);
     if (status) {
-        txm_render_textures_free(&t);
+        stm_render_textures_free(&t);
         return status;
     }
     *out = t;
@@ -440,7 +440,7 @@ txm_status txm_render_textures_new(const txm_render_scene *scene, const txm_rend
 }
 
 /* The cache is freed first; its threads must have been freed before. */
-void txm_render_textures_free(txm_render_textures *t)
+void stm_render_textures_free(stm_render_textures *t)
 {
     txm_cache_free(&t->cache);
     txm_texture_set_free(&t->set);
@@ -451,12 +451,12 @@ void txm_render_textures_free(txm_render_textures *t)
     free(t->image_of);
     free(t->world);
     while (t->pixel_count) {
-        const struct txm_pixel_file *file = &t->pixels[--t->pixel_count];
+        const struct stm_pixel_file *file = &t->pixels[--t->pixel_count];
         close(file->fd);
         if (file->name)
             unlink(file->name);
         free(file->name);
     }
     free(t->pixels);
-    *t = (txm_render_textures){0};
+    *t = (stm_render_textures){0};
 }

@@ -2,35 +2,35 @@
  *
  * The images of a scene as textures of a view: finds and registers their tx files, and sets how each is looked up.
  * They are in a cache, which loads tiles on request, or in a set, which keeps all that it loads. Only this file uses
- * both images and the cache: engines get numbers (txm_bound_image), and a view or a cache.
+ * both images and the cache: engines get numbers (stm_bound_image), and a view or a cache.
  */
-#ifndef TXM_STREAM_TEXTURES_H
-#define TXM_STREAM_TEXTURES_H
+#ifndef STM_STREAM_TEXTURES_H
+#define STM_STREAM_TEXTURES_H
 #include "render/path.h"
 
 /* A page of a Ptex file, from which tiles are read. */
-typedef struct txm_ptex_page {
-    const txm_scene_image *image;
+typedef struct stm_ptex_page {
+    const stm_scene_image *image;
     uint32_t number; /* counted from 0 */
-} txm_ptex_page;
+} stm_ptex_page;
 
-typedef struct txm_render_textures {
+typedef struct stm_render_textures {
     txm_cache *cache; /* either this or `set` is NULL */
     txm_texture_set *set;
-    txm_bound_image *bound; /* in the order of the scene's images */
-    /* For each texture, in the order of the view: the image to which it belongs; TXM_SCENE_NONE for a texture that was
+    stm_bound_image *bound; /* in the order of the scene's images */
+    /* For each texture, in the order of the view: the image to which it belongs; STM_SCENE_NONE for a texture that was
      * made of others. */
     uint32_t *image_of;
     char *world; /* the tx file of the world's image; NULL: there is none, or it is a UDIM set */
     size_t count, capacity;
-    txm_ptex_page **pages; /* the page of each image; NULL: not a Ptex file */
+    stm_ptex_page **pages; /* the page of each image; NULL: not a Ptex file */
     size_t page_lists;
-    struct txm_pixel_file *pixels; /* the tx files of images of one pixel */
+    struct stm_pixel_file *pixels; /* the tx files of images of one pixel */
     size_t pixel_count, pixel_capacity;
-} txm_render_textures;
+} stm_render_textures;
 
 /* Finds and registers all tx files. `reference`: uses a set, with all tiles loaded if `load`. */
-txm_status txm_render_textures_new(const txm_render_scene *scene, const txm_render_options *options, bool reference,
-                                   bool load, txm_render_textures *out, txm_error *err);
-void txm_render_textures_free(txm_render_textures *textures);
+txm_status stm_render_textures_new(const stm_render_scene *scene, const stm_render_options *options, bool reference,
+                                   bool load, stm_render_textures *out, txm_error *err);
+void stm_render_textures_free(stm_render_textures *textures);
 #endif

@@ -7,25 +7,25 @@
 #include "base/base.h"
 #include "render/module.h"
 
-static const txm_window_table *load_window_module(txm_error *err)
+static const stm_window_table *load_window_module(txm_error *err)
 {
-    static const txm_module module = {"txmill-sdl.so", TXM_WINDOW_SYMBOL, "a window cannot be opened without SDL 2",
+    static const stm_module module = {"txmill-sdl.so", STM_WINDOW_SYMBOL, "a window cannot be opened without SDL 2",
                                       "libsdl2-2.0-0"};
-    const txm_window_table *t = txm_module_table(&module, err);
-    if (t && (t->abi != TXM_WINDOW_ABI || t->event_bytes != sizeof(txm_window_event) ||
-              t->image_bytes != sizeof(txm_window_image))) {
+    const stm_window_table *t = stm_module_table(&module, err);
+    if (t && (t->abi != STM_WINDOW_ABI || t->event_bytes != sizeof(stm_window_event) ||
+              t->image_bytes != sizeof(stm_window_image))) {
         stm_fail(err, TXM_STATUS_UNSUPPORTED, "%s is from another build", module.file);
         return NULL;
     }
     return t;
 }
 
-txm_status txm_screen_open(const char *title, uint32_t width, uint32_t height, txm_screen *out, txm_error *err)
+txm_status stm_screen_open(const char *title, uint32_t width, uint32_t height, stm_screen *out, txm_error *err)
 {
     char why[256] = "";
     txm_error own = {0};
     txm_error_clear(err);
-    *out = (txm_screen){.call = load_window_module(&own)};
+    *out = (stm_screen){.call = load_window_module(&own)};
     if (!out->call)
         return stm_fail_as(err, &own);
     out->data = out->call->open(title, width, height, why, sizeof why);
@@ -37,7 +37,7 @@ txm_status txm_screen_open(const char *title, uint32_t width, uint32_t height, t
     return TXM_OK;
 }
 
-void txm_screen_close(txm_screen *s)
+void stm_screen_close(stm_screen *s)
 {
     if (s && s->data) {
         s->call->close(s->data);

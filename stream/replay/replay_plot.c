@@ -74,16 +74,16 @@ static void line(FILE *out, double x0, double y0, double x1, double y1, const ch
 /* ---- axes ---- */
 
 /* A line for each simulated size, not at round numbers. */
-static void draw_sizes(FILE *out, const txm_replay_table *t, scale x)
+static void draw_sizes(FILE *out, const stm_replay_table *t, scale x)
 {
-    char size[TXM_REPLAY_SIZE_TEXT];
+    char size[STM_REPLAY_SIZE_TEXT];
     double last = -1e9;
     for (size_t i = 0; i < t->request.size_count; i++) {
         double at = x_of(x, t->request.sizes[i]);
         line(out, at, TOP, at, BOTTOM, "0.12");
         if (at - last < 44) /* no room for its name */
             continue;
-        text(out, at, BOTTOM + 18, "middle", txm_replay_size_text(t->request.sizes[i], size));
+        text(out, at, BOTTOM + 18, "middle", stm_replay_size_text(t->request.sizes[i], size));
         last = at;
     }
     text(out, (LEFT + RIGHT) / 2, BOTTOM + 42, "middle", "cache size");
@@ -91,7 +91,7 @@ static void draw_sizes(FILE *out, const txm_replay_table *t, scale x)
 
 /* Time is the number of reads times the time of one, so the same lines serve both sides. If that time is unknown,
  * the right side is empty. */
-static void draw_reads(FILE *out, const txm_replay_table *t, scale y)
+static void draw_reads(FILE *out, const stm_replay_table *t, scale y)
 {
     const double read = t->request.read_seconds;
     const int steps = y.high - y.low < 4 ? 1 : 0; /* 1, 2, 5, 10 ... on a short axis, else 1, 10, 100 ... */
@@ -119,7 +119,7 @@ static void draw_reads(FILE *out, const txm_replay_table *t, scale y)
 /* ---- curves ---- */
 
 /* The curve, its points, and its key above the frame, 84 units per policy. */
-static void draw_policy(FILE *out, const txm_replay_table *t, size_t policy, scale x, scale y)
+static void draw_policy(FILE *out, const stm_replay_table *t, size_t policy, scale x, scale y)
 {
     const uint32_t which = t->request.policies[policy];
     const stroke how = stroke_of(which);
@@ -129,32 +129,32 @@ static void draw_policy(FILE *out, const txm_replay_table *t, size_t policy, sca
         how.color, how.color, how.dashes);
     for (size_t i = 0; i < t->request.size_count; i++)
         fprintf(out, "%s%.1f,%.1f", i ? " " : "", x_of(x, t->request.sizes[i]),
-                y_of(y, (double)txm_replay_counts_at(t, i, policy)->reads));
+                y_of(y, (double)stm_replay_counts_at(t, i, policy)->reads));
     fputs("\"/>\n", out);
     for (size_t i = 0; i < t->request.size_count; i++) {
-        const txm_replay_counts *c = txm_replay_counts_at(t, i, policy);
-        char size[TXM_REPLAY_SIZE_TEXT], tiles[STM_FORMAT_COUNT];
+        const txm_replay_counts *c = stm_replay_counts_at(t, i, policy);
+        char size[STM_REPLAY_SIZE_TEXT], tiles[STM_FORMAT_COUNT];
         fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>%s, %s: %s read, %.3g s</title></circle>\n",
-                x_of(x, t->request.sizes[i]), y_of(y, (double)c->reads), txm_replay_policy_name(which),
-                txm_replay_size_text(t->request.sizes[i], size), stm_format_count(c->reads, "tile", tiles),
-                txm_replay_seconds(t, c));
+                x_of(x, t->request.sizes[i]), y_of(y, (double)c->reads), stm_replay_policy_name(which),
+                stm_replay_size_text(t->request.sizes[i], size), stm_format_count(c->reads, "tile", tiles),
+                stm_replay_seconds(t, c));
     }
     double at = LEFT + 120 + 84 * (double)policy;
     fprintf(out,
             "<line x1=\"%.0f\" y1=\"%d\" x2=\"%.0f\" y2=\"%d\" stroke-width=\"2\" stroke-dasharray=\"%s\"/>\n</g>\n",
             at, TOP - 20, at + 30, TOP - 20, how.dashes);
-    text(out, at + 36, TOP - 16, "start", txm_replay_policy_name(which));
+    text(out, at + 36, TOP - 16, "start", stm_replay_policy_name(which));
 }
 
 /* A separate file needs a name space, a background and a colour; a part of a page gets them from the page. */
-void txm_replay_plot(FILE *out, const txm_replay_table *t, int alone)
+void stm_replay_plot(FILE *out, const stm_replay_table *t, int alone)
 {
     scale x = {1e9, -1e9}, y = {1e9, -1e9};
     for (size_t i = 0; i < t->request.size_count; i++) {
         double size = log2((double)t->request.sizes[i]);
         x = (scale){fmin(x.low, size), fmax(x.high, size)};
         for (size_t k = 0; k < t->request.policy_count; k++) {
-            double reads = log2(fmax(1.0, (double)txm_replay_counts_at(t, i, k)->reads));
+            double reads = log2(fmax(1.0, (double)stm_replay_counts_at(t, i, k)->reads));
             y = (scale){fmin(y.low, reads), fmax(y.high, reads)};
         }
     }

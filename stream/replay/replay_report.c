@@ -32,19 +32,19 @@ static void print_seconds(double seconds)
 enum { SIZE_COLUMNS = 8, POLICY_COLUMNS = 18, USUAL_COLUMNS = 80 };
 
 /* Prints as many policies side by side as fit. */
-static void print_policies(const txm_replay_table *t, size_t first, size_t count)
+static void print_policies(const stm_replay_table *t, size_t first, size_t count)
 {
-    char size[TXM_REPLAY_SIZE_TEXT];
+    char size[STM_REPLAY_SIZE_TEXT];
     printf("\n%*s", SIZE_COLUMNS, "cache");
     for (size_t k = first; k < first + count; k++)
-        printf("%*s", POLICY_COLUMNS, txm_replay_policy_name(t->request.policies[k]));
+        printf("%*s", POLICY_COLUMNS, stm_replay_policy_name(t->request.policies[k]));
     putchar('\n');
     for (size_t i = 0; i < t->request.size_count; i++) {
-        printf("%*s", SIZE_COLUMNS, txm_replay_size_text(t->request.sizes[i], size));
+        printf("%*s", SIZE_COLUMNS, stm_replay_size_text(t->request.sizes[i], size));
         for (size_t k = first; k < first + count; k++) {
-            const txm_replay_counts *c = txm_replay_counts_at(t, i, k);
+            const txm_replay_counts *c = stm_replay_counts_at(t, i, k);
             printf("%8llu", (unsigned long long)c->reads);
-            print_seconds(txm_replay_seconds(t, c));
+            print_seconds(stm_replay_seconds(t, c));
         }
         putchar('\n');
     }
@@ -52,35 +52,35 @@ static void print_policies(const txm_replay_table *t, size_t first, size_t count
 
 /* Prints for comparison what the cache did in the traced run, and whether the render was finished. The line is left out
  * if the run loaded nothing. */
-static void print_traced(const txm_replay_table *t)
+static void print_traced(const stm_replay_table *t)
 {
     if (t->info->partial) {
         fputs("partial     the render was not finished: ", stdout);
         stm_print_safe(t->info->partial);
         putchar('\n');
     }
-    char size[TXM_REPLAY_SIZE_TEXT], seconds[STM_FORMAT_BYTES], tiles[STM_FORMAT_COUNT];
+    char size[STM_REPLAY_SIZE_TEXT], seconds[STM_FORMAT_BYTES], tiles[STM_FORMAT_COUNT];
     if (!t->info->tiles_loaded)
         return;
-    printf("traced run  %s", txm_replay_policy_name((uint32_t)t->info->policy));
+    printf("traced run  %s", stm_replay_policy_name((uint32_t)t->info->policy));
     if (t->info->max_bytes)
-        printf(" with %s", txm_replay_size_text(t->info->max_bytes, size));
+        printf(" with %s", stm_replay_size_text(t->info->max_bytes, size));
     printf(": %s read, %.1f %% of them again, in %s\n", stm_format_count(t->info->tiles_loaded, "tile", tiles),
            percent_of(t->info->tiles_reloaded, t->info->tiles_loaded),
            stm_format_seconds(t->info->load_seconds, seconds));
 }
 
 /* The conclusion comes before the table, for readers who need nothing else. */
-void txm_replay_print(const txm_replay_table *t)
+void stm_replay_print(const stm_replay_table *t)
 {
     char set[STM_FORMAT_BYTES], textures[STM_FORMAT_COUNT], tiles[STM_FORMAT_COUNT], lookups[STM_FORMAT_COUNT];
-    char verdict[TXM_REPLAY_VERDICT];
+    char verdict[STM_REPLAY_VERDICT];
     stm_print_safe(t->path);
     printf(": %s, %s of %s, %s\n", stm_format_count(t->all.lookups, "lookup", lookups),
            stm_format_count(t->all.tiles, "tile", tiles), stm_format_count(t->info->textures, "texture", textures),
            stm_format_bytes(t->all.tile_bytes, set));
     print_traced(t);
-    printf("verdict     %s\n", txm_replay_verdict(t, verdict));
+    printf("verdict     %s\n", stm_replay_verdict(t, verdict));
     unsigned columns = stm_terminal_columns(STDOUT_FILENO, UINT_MAX);
     columns = columns < USUAL_COLUMNS ? columns : USUAL_COLUMNS;
     size_t at_once = columns > SIZE_COLUMNS + POLICY_COLUMNS ? (columns - SIZE_COLUMNS) / POLICY_COLUMNS : 1;
@@ -95,7 +95,7 @@ void txm_replay_print(const txm_replay_table *t)
 static void json_traced(cJSON *object, const txm_trace_info *info)
 {
     cJSON *o = stm_json_object(object, "traced");
-    stm_json_text(o, "policy", txm_replay_policy_name((uint32_t)info->policy));
+    stm_json_text(o, "policy", stm_replay_policy_name((uint32_t)info->policy));
     stm_json_uint(o, "keep_epochs", info->keep_epochs);
     stm_json_uint(o, "cache_bytes", info->max_bytes);
     stm_json_uint(o, "reads", info->tiles_loaded);
@@ -105,12 +105,12 @@ static void json_traced(cJSON *object, const txm_trace_info *info)
 }
 
 /* One object per size and policy, each complete, so that they can be filtered. */
-static void json_run(cJSON *runs, const txm_replay_table *t, size_t size, size_t policy)
+static void json_run(cJSON *runs, const stm_replay_table *t, size_t size, size_t policy)
 {
-    const txm_replay_counts *c = txm_replay_counts_at(t, size, policy);
+    const txm_replay_counts *c = stm_replay_counts_at(t, size, policy);
     cJSON *o = stm_json_append(runs);
     stm_json_uint(o, "cache_bytes", t->request.sizes[size]);
-    stm_json_text(o, "policy", txm_replay_policy_name(t->request.policies[policy]));
+    stm_json_text(o, "policy", stm_replay_policy_name(t->request.policies[policy]));
     stm_json_uint(o, "reads", c->reads);
     stm_json_uint(o, "reads_again", c->reads_again);
     stm_json_uint(o, "read_bytes", c->read_bytes);
@@ -118,14 +118,14 @@ static void json_run(cJSON *runs, const txm_replay_table *t, size_t size, size_t
     stm_json_uint(o, "restored", c->restored);
     stm_json_uint(o, "peak_bytes", c->peak_bytes);
     stm_json_uint(o, "peak_allocated_bytes", c->peak_allocated_bytes);
-    stm_json_number(o, "seconds", txm_replay_seconds(t, c), 6);
+    stm_json_number(o, "seconds", stm_replay_seconds(t, c), 6);
 }
 
 /* Runs are listed by size, the smallest first, then by policy in the order of the option. */
-void txm_replay_json(const txm_replay_table *t)
+void stm_replay_json(const stm_replay_table *t)
 {
-    char verdict[TXM_REPLAY_VERDICT];
-    cJSON *o = stm_json_new("txmill.replay", TXM_REPLAY_SCHEMA_VERSION);
+    char verdict[STM_REPLAY_VERDICT];
+    cJSON *o = stm_json_new("txmill.replay", STM_REPLAY_SCHEMA_VERSION);
     stm_json_text(o, "trace", t->path);
     stm_json_uint(o, "lookups", t->all.lookups);
     stm_json_uint(o, "textures", t->info->textures);
@@ -134,7 +134,7 @@ void txm_replay_json(const txm_replay_table *t)
     stm_json_number(o, "read_seconds", t->request.read_seconds, 6);
     json_traced(o, t->info);
     stm_json_text(o, "partial", t->info->partial);
-    stm_json_text(o, "verdict", txm_replay_verdict(t, verdict));
+    stm_json_text(o, "verdict", stm_replay_verdict(t, verdict));
     cJSON *runs = stm_json_array(o, "runs");
     for (size_t i = 0; i < t->request.size_count; i++)
         for (size_t k = 0; k < t->request.policy_count; k++)

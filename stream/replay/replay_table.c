@@ -17,7 +17,7 @@
 #include "cli/say.h"
 
 /* Shorter than the library's names, which the command line accepts as well; used as headings of columns. */
-const char *txm_replay_policy_name(uint32_t policy)
+const char *stm_replay_policy_name(uint32_t policy)
 {
     const txm_cache_policy_words *words = txm_cache_policy_words_of((txm_cache_policy)policy);
     return words ? words->column : policy == TXM_REPLAY_OPT ? "opt" : NULL;
@@ -27,7 +27,7 @@ const char *txm_replay_policy_name(uint32_t policy)
 
 typedef struct run {
     const txm_trace *trace;
-    txm_replay_table *table;
+    stm_replay_table *table;
     const volatile int *cancel;
     void (*progress)(size_t done, size_t all);
     pthread_mutex_t lock;
@@ -66,7 +66,7 @@ static void play(void *arg)
 
 /* Sizes from a sixteenth of the working set to a quarter more than it, in whole megabytes and without duplicates, so
  * a small working set has fewer sizes. */
-static void choose_sizes(txm_replay_request *request, uint64_t whole)
+static void choose_sizes(stm_replay_request *request, uint64_t whole)
 {
     static const unsigned eighths[] = {1, 2, 4, 8, 12, 16, 20};
     enum { STEP = 1 << 20 };
@@ -82,8 +82,8 @@ static void choose_sizes(txm_replay_request *request, uint64_t whole)
  * them. */
 static txm_status play_all(run *r, txm_error *err)
 {
-    txm_replay_table *t = r->table;
-    const txm_replay_request *request = &t->request;
+    stm_replay_table *t = r->table;
+    const stm_replay_request *request = &t->request;
     stm_pool *pool = stm_pool_new(request->threads ? request->threads : stm_cpu_count());
     stm_group *group = pool ? stm_group_new(pool) : NULL;
     turn *turns = stm_calloc(r->all, sizeof *turns);
@@ -102,14 +102,14 @@ static txm_status play_all(run *r, txm_error *err)
 }
 
 /* `path` and `trace` are borrowed, and must outlive the table. After a failure there is nothing to free. */
-txm_status txm_replay_table_make(const char *path, const txm_trace *trace, const txm_replay_request *request,
+txm_status stm_replay_table_make(const char *path, const txm_trace *trace, const stm_replay_request *request,
                                  const volatile int *cancel, void (*progress)(size_t done, size_t all),
-                                 txm_replay_table *out, txm_error *err)
+                                 stm_replay_table *out, txm_error *err)
 {
     static const uint32_t usual[] = {TXM_CACHE_POLICY_LRU, TXM_CACHE_POLICY_RENDER_TILES, TXM_REPLAY_OPT};
     const txm_trace_info *info = txm_trace_info_of(trace);
     txm_replay_options unbounded;
-    *out = (txm_replay_table){.path = path, .info = info, .request = *request};
+    *out = (stm_replay_table){.path = path, .info = info, .request = *request};
     txm_replay_options_init(&unbounded);
     unbounded.policy = TXM_CACHE_POLICY_NONE;
     unbounded.cancel = cancel;
@@ -136,24 +136,24 @@ txm_status txm_replay_table_make(const char *path, const txm_trace *trace, const
     status = out->counts ? play_all(&r, err) : stm_no_memory(err, path);
     pthread_mutex_destroy(&r.lock);
     if (status != TXM_OK)
-        txm_replay_table_free(out);
+        stm_replay_table_free(out);
     return status;
 }
 
-void txm_replay_table_free(txm_replay_table *table)
+void stm_replay_table_free(stm_replay_table *table)
 {
     free(table->counts);
     table->counts = NULL;
 }
 
 /* Both are indices into the requested sizes and policies, not bytes or the policy's number. */
-const txm_replay_counts *txm_replay_counts_at(const txm_replay_table *t, size_t size, size_t policy)
+const txm_replay_counts *stm_replay_counts_at(const stm_replay_table *t, size_t size, size_t policy)
 {
     return &t->counts[size * t->request.policy_count + policy];
 }
 
 /* A model: all tiles cost the same, and one is read at a time. */
-double txm_replay_seconds(const txm_replay_table *t, const txm_replay_counts *counts)
+double stm_replay_seconds(const stm_replay_table *t, const txm_replay_counts *counts)
 {
     return (double)counts->reads * t->request.read_seconds;
 }
@@ -161,7 +161,7 @@ double txm_replay_seconds(const txm_replay_table *t, const txm_replay_counts *co
 /* ---- words ---- */
 
 /* Exact: the unit is chosen so that no byte is lost, and the text can be used with --cache. */
-char *txm_replay_size_text(uint64_t bytes, char out[TXM_REPLAY_SIZE_TEXT])
+char *stm_replay_size_text(uint64_t bytes, char out[STM_REPLAY_SIZE_TEXT])
 {
     static const char units[] = {0, 'K', 'M', 'G', 'T'};
     size_t unit = 0;
@@ -169,12 +169,12 @@ char *txm_replay_size_text(uint64_t bytes, char out[TXM_REPLAY_SIZE_TEXT])
         bytes /= 1024;
         unit++;
     }
-    snprintf(out, TXM_REPLAY_SIZE_TEXT, "%llu%s%c", (unsigned long long)bytes, bytes ? "" : " ", units[unit]);
+    snprintf(out, STM_REPLAY_SIZE_TEXT, "%llu%s%c", (unsigned long long)bytes, bytes ? "" : " ", units[unit]);
     return out;
 }
 
 /* The index of a policy among those requested, or policy_count if it is not among them. */
-static size_t find_policy(const txm_replay_request *request, uint32_t policy)
+static size_t find_policy(const stm_replay_request *request, uint32_t policy)
 {
     size_t i = 0;
     while (i < request->policy_count && request->policies[i] != policy)
@@ -183,47 +183,47 @@ static size_t find_policy(const txm_replay_request *request, uint32_t policy)
 }
 
 /* The size where the optimum is best compared with the policy, if that is five percent or more; else "". */
-static void better_by_the_optimum(const txm_replay_table *t, size_t policy, size_t opt, char *out, size_t bytes)
+static void better_by_the_optimum(const stm_replay_table *t, size_t policy, size_t opt, char *out, size_t bytes)
 {
     double most = 1.0;
     size_t worst = 0;
-    char size[TXM_REPLAY_SIZE_TEXT];
+    char size[STM_REPLAY_SIZE_TEXT];
     for (size_t i = 0; i < t->request.size_count; i++) {
-        const uint64_t least = txm_replay_counts_at(t, i, opt)->reads;
-        double times = (double)txm_replay_counts_at(t, i, policy)->reads / (double)(least + !least);
+        const uint64_t least = stm_replay_counts_at(t, i, opt)->reads;
+        double times = (double)stm_replay_counts_at(t, i, policy)->reads / (double)(least + !least);
         worst = times > most ? i : worst;
         most = times > most ? times : most;
     }
     *out = 0;
     if (most >= 1.05)
         snprintf(out, bytes, "; the optimum reads up to %.1f times fewer (with %s)", most,
-                 txm_replay_size_text(t->request.sizes[worst], size));
+                 stm_replay_size_text(t->request.sizes[worst], size));
 }
 
 /* About lru if it was simulated, since most caches use it; else about the first policy. The knee is the smallest
  * size that reads at most a twentieth of its tiles again. */
-char *txm_replay_verdict(const txm_replay_table *t, char out[TXM_REPLAY_VERDICT])
+char *stm_replay_verdict(const stm_replay_table *t, char out[STM_REPLAY_VERDICT])
 {
     enum { FEW = 20 }; /* at most a twentieth of the tiles are read again, which nobody notices */
-    const txm_replay_request *request = &t->request;
+    const stm_replay_request *request = &t->request;
     size_t policy = find_policy(request, TXM_CACHE_POLICY_LRU), opt = find_policy(request, TXM_REPLAY_OPT), knee = 0;
-    char set[STM_FORMAT_BYTES], size[TXM_REPLAY_SIZE_TEXT], better[96] = "";
+    char set[STM_FORMAT_BYTES], size[STM_REPLAY_SIZE_TEXT], better[96] = "";
     if (!t->all.reads) {
-        snprintf(out, TXM_REPLAY_VERDICT, "no tile was used");
+        snprintf(out, STM_REPLAY_VERDICT, "no tile was used");
         return out;
     }
     policy = policy == request->policy_count ? 0 : policy;
-    while (knee < request->size_count && txm_replay_counts_at(t, knee, policy)->reads_again * FEW > t->all.tiles)
+    while (knee < request->size_count && stm_replay_counts_at(t, knee, policy)->reads_again * FEW > t->all.tiles)
         knee++;
-    const char *name = txm_replay_policy_name(request->policies[policy]);
+    const char *name = stm_replay_policy_name(request->policies[policy]);
     if (opt != request->policy_count && opt != policy)
         better_by_the_optimum(t, policy, opt, better, sizeof better);
     stm_format_bytes(t->all.tile_bytes, set);
     if (knee == request->size_count)
-        snprintf(out, TXM_REPLAY_VERDICT, "the working set is %s; with all of these sizes %s reads many tiles again%s",
+        snprintf(out, STM_REPLAY_VERDICT, "the working set is %s; with all of these sizes %s reads many tiles again%s",
                  set, name, better);
     else
-        snprintf(out, TXM_REPLAY_VERDICT, "the working set is %s; from %s on %s reads almost no tile again%s", set,
-                 txm_replay_size_text(request->sizes[knee], size), name, better);
+        snprintf(out, STM_REPLAY_VERDICT, "the working set is %s; from %s on %s reads almost no tile again%s", set,
+                 stm_replay_size_text(request->sizes[knee], size), name, better);
     return out;
 }

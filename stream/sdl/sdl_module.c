@@ -15,7 +15,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-struct txm_window {
+struct stm_window {
     SDL_Window *window;
     SDL_Renderer *renderer;
     SDL_Texture *texture; /* texture of the last picture's size; NULL: none yet */
@@ -23,14 +23,14 @@ struct txm_window {
     char message[256];
 };
 
-static void keep_message(txm_window *w)
+static void keep_message(stm_window *w)
 {
     snprintf(w->message, sizeof w->message, "%s", SDL_GetError());
 }
 
 /* ---- beginning and end ---- */
 
-static void window_close(txm_window *w)
+static void window_close(stm_window *w)
 {
     if (!w)
         return;
@@ -64,9 +64,9 @@ static bool begin_video(void)
     return SDL_Init(SDL_INIT_VIDEO) == 0;
 }
 
-static txm_window *window_open(const char *title, uint32_t width, uint32_t height, char *message, size_t bytes)
+static stm_window *window_open(const char *title, uint32_t width, uint32_t height, char *message, size_t bytes)
 {
-    txm_window *w = calloc(1, sizeof *w);
+    stm_window *w = calloc(1, sizeof *w);
     if (!w) {
         snprintf(message, bytes, "out of memory");
         return NULL;
@@ -83,7 +83,7 @@ static txm_window *window_open(const char *title, uint32_t width, uint32_t heigh
     return NULL;
 }
 
-static void window_size(txm_window *w, uint32_t *width, uint32_t *height)
+static void window_size(stm_window *w, uint32_t *width, uint32_t *height)
 {
     int x = 0, y = 0;
     SDL_GetRendererOutputSize(w->renderer, &x, &y);
@@ -98,9 +98,9 @@ static int32_t key_of(SDL_Keycode code)
     static const struct {
         SDL_Keycode code;
         int32_t key;
-    } keys[] = {{SDLK_ESCAPE, TXM_KEY_ESCAPE}, {SDLK_LEFT, TXM_KEY_LEFT}, {SDLK_RIGHT, TXM_KEY_RIGHT},
-                {SDLK_UP, TXM_KEY_UP},         {SDLK_DOWN, TXM_KEY_DOWN}, {SDLK_HOME, TXM_KEY_HOME},
-                {SDLK_F1, TXM_KEY_F1},         {SDLK_F12, TXM_KEY_F12},   {SDLK_KP_PLUS, '+'},
+    } keys[] = {{SDLK_ESCAPE, STM_KEY_ESCAPE}, {SDLK_LEFT, STM_KEY_LEFT}, {SDLK_RIGHT, STM_KEY_RIGHT},
+                {SDLK_UP, STM_KEY_UP},         {SDLK_DOWN, STM_KEY_DOWN}, {SDLK_HOME, STM_KEY_HOME},
+                {SDLK_F1, STM_KEY_F1},         {SDLK_F12, STM_KEY_F12},   {SDLK_KP_PLUS, '+'},
                 {SDLK_KP_MINUS, '-'}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (keys[i].code == code)
@@ -113,42 +113,42 @@ static int32_t place_of(SDL_Scancode code)
     return code >= SDL_SCANCODE_A && code <= SDL_SCANCODE_Z ? 'a' + (int32_t)(code - SDL_SCANCODE_A) : 0;
 }
 
-static bool take_key(const SDL_KeyboardEvent *key, txm_window_event *out)
+static bool take_key(const SDL_KeyboardEvent *key, stm_window_event *out)
 {
     if (key->repeat)
         return false;
-    out->kind = key->type == SDL_KEYDOWN ? TXM_WINDOW_KEY_DOWN : TXM_WINDOW_KEY_UP;
+    out->kind = key->type == SDL_KEYDOWN ? STM_WINDOW_KEY_DOWN : STM_WINDOW_KEY_UP;
     out->key = key_of(key->keysym.sym);
     out->place = place_of(key->keysym.scancode);
     return true;
 }
 
-static bool take_change(txm_window *w, const SDL_WindowEvent *change, txm_window_event *out)
+static bool take_change(stm_window *w, const SDL_WindowEvent *change, stm_window_event *out)
 {
     uint32_t width, height;
     switch (change->event) {
     case SDL_WINDOWEVENT_CLOSE:
-        out->kind = TXM_WINDOW_CLOSE;
+        out->kind = STM_WINDOW_CLOSE;
         return true;
     case SDL_WINDOWEVENT_SIZE_CHANGED:
         window_size(w, &width, &height);
-        out->kind = TXM_WINDOW_RESIZED;
+        out->kind = STM_WINDOW_RESIZED;
         out->x = (float)width;
         out->y = (float)height;
         return true;
     case SDL_WINDOWEVENT_FOCUS_LOST:
-        out->kind = TXM_WINDOW_FOCUS_LOST;
+        out->kind = STM_WINDOW_FOCUS_LOST;
         return true;
     case SDL_WINDOWEVENT_MINIMIZED:
     case SDL_WINDOWEVENT_HIDDEN:
-        out->kind = TXM_WINDOW_HIDDEN;
+        out->kind = STM_WINDOW_HIDDEN;
         return true;
     case SDL_WINDOWEVENT_RESTORED:
     case SDL_WINDOWEVENT_SHOWN:
-        out->kind = TXM_WINDOW_SHOWN;
+        out->kind = STM_WINDOW_SHOWN;
         return true;
     case SDL_WINDOWEVENT_EXPOSED:
-        out->kind = TXM_WINDOW_EXPOSED;
+        out->kind = STM_WINDOW_EXPOSED;
         return true;
     default:
         return false;
@@ -156,12 +156,12 @@ static bool take_change(txm_window *w, const SDL_WindowEvent *change, txm_window
 }
 
 /* Converts an SDL event; returns false if the table has no such event. */
-static bool take_event(txm_window *w, const SDL_Event *event, txm_window_event *out)
+static bool take_event(stm_window *w, const SDL_Event *event, stm_window_event *out)
 {
-    *out = (txm_window_event){0};
+    *out = (stm_window_event){0};
     switch (event->type) {
     case SDL_QUIT:
-        out->kind = TXM_WINDOW_CLOSE;
+        out->kind = STM_WINDOW_CLOSE;
         return true;
     case SDL_WINDOWEVENT:
         return take_change(w, &event->window, out);
@@ -169,24 +169,24 @@ static bool take_event(txm_window *w, const SDL_Event *event, txm_window_event *
     case SDL_KEYUP:
         return take_key(&event->key, out);
     case SDL_MOUSEMOTION:
-        out->kind = TXM_WINDOW_DRAG;
+        out->kind = STM_WINDOW_DRAG;
         out->x = (float)event->motion.xrel;
         out->y = (float)event->motion.yrel;
         return event->motion.state & SDL_BUTTON_LMASK;
     case SDL_MOUSEWHEEL:
-        out->kind = TXM_WINDOW_WHEEL;
+        out->kind = STM_WINDOW_WHEEL;
         out->y = (float)(event->wheel.direction == SDL_MOUSEWHEEL_FLIPPED ? -event->wheel.y : event->wheel.y);
         return true;
     case SDL_RENDER_TARGETS_RESET:
     case SDL_RENDER_DEVICE_RESET:
-        out->kind = TXM_WINDOW_EXPOSED;
+        out->kind = STM_WINDOW_EXPOSED;
         return true;
     default:
         return false;
     }
 }
 
-static bool window_next_event(txm_window *w, txm_window_event *out)
+static bool window_next_event(stm_window *w, stm_window_event *out)
 {
     SDL_Event event;
     while (SDL_PollEvent(&event))
@@ -197,7 +197,7 @@ static bool window_next_event(txm_window *w, txm_window_event *out)
 
 /* ---- the picture ---- */
 
-static bool fill_texture(txm_window *w, const txm_window_image *image)
+static bool fill_texture(stm_window *w, const stm_window_image *image)
 {
     const int width = (int)image->width, height = (int)image->height;
     if (!w->texture || w->texture_width != width || w->texture_height != height) {
@@ -213,7 +213,7 @@ static bool fill_texture(txm_window *w, const txm_window_image *image)
 }
 
 /* White on a dark, translucent background; twice as large in large windows. */
-static void draw_lines(txm_window *w, const char *const *lines, size_t count)
+static void draw_lines(stm_window *w, const char *const *lines, size_t count)
 {
     enum { LINE = FONT_LINE_HEIGHT + 1, MARGIN = 4, LARGE = 720 };
     uint32_t width, height;
@@ -233,7 +233,7 @@ static void draw_lines(txm_window *w, const char *const *lines, size_t count)
     SDL_RenderSetScale(w->renderer, 1.0f, 1.0f);
 }
 
-static bool window_show(txm_window *w, const txm_window_image *image)
+static bool window_show(stm_window *w, const stm_window_image *image)
 {
     SDL_SetRenderDrawColor(w->renderer, 0, 0, 0, 255);
     SDL_RenderClear(w->renderer);
@@ -247,15 +247,15 @@ static bool window_show(txm_window *w, const txm_window_image *image)
     return true;
 }
 
-static const char *window_message(const txm_window *w)
+static const char *window_message(const stm_window *w)
 {
     return w->message;
 }
 
-EXPORT const txm_window_table txm_window_module = {
-    .abi = TXM_WINDOW_ABI,
-    .event_bytes = sizeof(txm_window_event),
-    .image_bytes = sizeof(txm_window_image),
+EXPORT const stm_window_table stm_window_module = {
+    .abi = STM_WINDOW_ABI,
+    .event_bytes = sizeof(stm_window_event),
+    .image_bytes = sizeof(stm_window_image),
     .open = window_open,
     .size = window_size,
     .next_event = window_next_event,

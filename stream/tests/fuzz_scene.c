@@ -10,33 +10,33 @@
 #include "render/scene.h"
 
 /* Cameras at and between keyframes. */
-static void follow_path(const txm_render_scene *scene)
+static void follow_path(const stm_render_scene *scene)
 {
     uint32_t last;
     bool is_cut;
-    txm_camera_has_keys(scene, &last);
+    stm_camera_has_keys(scene, &last);
     for (size_t i = 0; i < scene->key_count && i < 64; i++)
         for (uint32_t beside = 0; beside < 3; beside++)
-            txm_camera_at(scene, scene->keys[i].frame + beside, &is_cut);
-    txm_camera_at(scene, last, &is_cut);
+            stm_camera_at(scene, scene->keys[i].frame + beside, &is_cut);
+    stm_camera_at(scene, last, &is_cut);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     txm_error err;
-    txm_render_scene *scene = txm_scene_new();
+    stm_render_scene *scene = stm_scene_new();
     if (!scene)
         return 0;
     if (bytes >= 3 && memcmp(data, "ply", 3) == 0) {
         scene->meshes = txm_calloc(1, sizeof *scene->meshes);
         if (scene->meshes)
-            txm_mesh_parse(&scene->meshes[scene->mesh_count++], data, bytes, &err);
+            stm_mesh_parse(&scene->meshes[scene->mesh_count++], data, bytes, &err);
     } else {
         /* The paths of meshes must not exist. */
-        if (txm_scene_parse(scene, "scene.txt", "/nonexistent", (const char *)data, bytes, &err) == TXM_OK)
+        if (stm_scene_parse(scene, "scene.txt", "/nonexistent", (const char *)data, bytes, &err) == TXM_OK)
             follow_path(scene);
     }
-    txm_render_scene_free(&scene);
+    stm_render_scene_free(&scene);
     return 0;
 }

@@ -12,37 +12,37 @@
 #include "util_check.h"
 
 /* The camera is at (1, 2, 3) and looks along y; the picture is twice as wide as high. */
-static txm_scene_camera camera_along_y(void)
+static stm_scene_camera camera_along_y(void)
 {
-    return (txm_scene_camera){.kind = TXM_CAMERA_PERSPECTIVE,
+    return (stm_scene_camera){.kind = STM_CAMERA_PERSPECTIVE,
                               .half = {1.0f, 0.5f},
                               .clip = {0.1f, 100.0f},
                               .to_world = {{{1, 0, 0, 1}, {0, 0, -1, 2}, {0, 1, 0, 3}}}};
 }
 
-static txm_flight flight_along_y(void)
+static stm_flight flight_along_y(void)
 {
-    const txm_scene_camera c = camera_along_y();
-    txm_flight f;
-    txm_flight_begin(&f, &c, 8.0f);
+    const stm_scene_camera c = camera_along_y();
+    stm_flight f;
+    stm_flight_begin(&f, &c, 8.0f);
     return f;
 }
 
-static void press(txm_flight *f, uint32_t kind, int32_t key, int32_t place)
+static void press(stm_flight *f, uint32_t kind, int32_t key, int32_t place)
 {
-    const txm_window_event e = {.kind = kind, .key = key, .place = place};
-    ck_assert(txm_flight_take(f, &e, 100));
+    const stm_window_event e = {.kind = kind, .key = key, .place = place};
+    ck_assert(stm_flight_take(f, &e, 100));
 }
 
-static void drag(txm_flight *f, float x, float y)
+static void drag(stm_flight *f, float x, float y)
 {
-    const txm_window_event e = {.kind = TXM_WINDOW_DRAG, .x = x, .y = y};
-    ck_assert(txm_flight_take(f, &e, 100));
+    const stm_window_event e = {.kind = STM_WINDOW_DRAG, .x = x, .y = y};
+    ck_assert(stm_flight_take(f, &e, 100));
 }
 
-static void is_at(const txm_flight *f, float x, float y, float z)
+static void is_at(const stm_flight *f, float x, float y, float z)
 {
-    const txm_scene_camera c = txm_flight_camera(f, 200, 100);
+    const stm_scene_camera c = stm_flight_camera(f, 200, 100);
     ck_assert_float_eq_tol(c.to_world.m[0][3], x, 1e-4f);
     ck_assert_float_eq_tol(c.to_world.m[1][3], y, 1e-4f);
     ck_assert_float_eq_tol(c.to_world.m[2][3], z, 1e-4f);
@@ -52,10 +52,10 @@ static void is_at(const txm_flight *f, float x, float y, float z)
 
 START_TEST(nothing_moves_by_itself)
 {
-    txm_flight f = flight_along_y();
-    const txm_scene_camera c = camera_along_y();
-    ck_assert(!txm_flight_step(&f, 10.0));
-    const txm_scene_camera now = txm_flight_camera(&f, 960, 480);
+    stm_flight f = flight_along_y();
+    const stm_scene_camera c = camera_along_y();
+    ck_assert(!stm_flight_step(&f, 10.0));
+    const stm_scene_camera now = stm_flight_camera(&f, 960, 480);
     ck_assert_mem_eq(&now, &c, sizeof c);
 }
 END_TEST
@@ -69,14 +69,14 @@ START_TEST(keys_move)
     } keys[] = {
         {'w', 'w', 1, 4, 3},      {'s', 's', 1, 0, 3},        {'a', 'a', -1, 2, 3},        {'d', 'd', 3, 2, 3},
         {'e', 'e', 1, 2, 5},      {'q', 'q', 1, 2, 1},        {'z', 'w', 1, 4, 3}, /* a French keyboard */
-        {TXM_KEY_UP, 0, 1, 4, 3}, {TXM_KEY_DOWN, 0, 1, 0, 3}, {TXM_KEY_LEFT, 0, -1, 2, 3}, {TXM_KEY_RIGHT, 0, 3, 2, 3}};
+        {STM_KEY_UP, 0, 1, 4, 3}, {STM_KEY_DOWN, 0, 1, 0, 3}, {STM_KEY_LEFT, 0, -1, 2, 3}, {STM_KEY_RIGHT, 0, 3, 2, 3}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        txm_flight f = flight_along_y();
-        press(&f, TXM_WINDOW_KEY_DOWN, keys[i].key, keys[i].place);
-        ck_assert(txm_flight_step(&f, 0.5));
-        ck_assert(txm_flight_step(&f, 0.5));
-        press(&f, TXM_WINDOW_KEY_UP, keys[i].key, keys[i].place);
-        ck_assert(!txm_flight_step(&f, 1.0));
+        stm_flight f = flight_along_y();
+        press(&f, STM_WINDOW_KEY_DOWN, keys[i].key, keys[i].place);
+        ck_assert(stm_flight_step(&f, 0.5));
+        ck_assert(stm_flight_step(&f, 0.5));
+        press(&f, STM_WINDOW_KEY_UP, keys[i].key, keys[i].place);
+        ck_assert(!stm_flight_step(&f, 1.0));
         is_at(&f, keys[i].x, keys[i].y, keys[i].z);
     }
 }
@@ -84,43 +84,43 @@ END_TEST
 
 START_TEST(opposite_keys_hold_still_and_focus_lets_go)
 {
-    txm_flight f = flight_along_y();
-    const txm_window_event lost = {.kind = TXM_WINDOW_FOCUS_LOST};
-    press(&f, TXM_WINDOW_KEY_DOWN, 'w', 'w');
-    press(&f, TXM_WINDOW_KEY_DOWN, 's', 's');
-    ck_assert(!txm_flight_step(&f, 1.0));
-    press(&f, TXM_WINDOW_KEY_UP, 's', 's');
-    ck_assert(txm_flight_take(&f, &lost, 100));
-    ck_assert(!txm_flight_step(&f, 1.0));
+    stm_flight f = flight_along_y();
+    const stm_window_event lost = {.kind = STM_WINDOW_FOCUS_LOST};
+    press(&f, STM_WINDOW_KEY_DOWN, 'w', 'w');
+    press(&f, STM_WINDOW_KEY_DOWN, 's', 's');
+    ck_assert(!stm_flight_step(&f, 1.0));
+    press(&f, STM_WINDOW_KEY_UP, 's', 's');
+    ck_assert(stm_flight_take(&f, &lost, 100));
+    ck_assert(!stm_flight_step(&f, 1.0));
     is_at(&f, 1, 2, 3);
-    const txm_window_event other = {.kind = TXM_WINDOW_KEY_DOWN, .key = 'm', .place = 'm'};
-    ck_assert(!txm_flight_take(&f, &other, 100));
+    const stm_window_event other = {.kind = STM_WINDOW_KEY_DOWN, .key = 'm', .place = 'm'};
+    ck_assert(!stm_flight_take(&f, &other, 100));
 }
 END_TEST
 
 /* A mouse move by the window's width is half a turn to the right, after which forward is back. Heights stay. */
 START_TEST(the_mouse_turns)
 {
-    txm_flight f = flight_along_y();
+    stm_flight f = flight_along_y();
     drag(&f, 100.0f, 0.0f);
-    ck_assert(txm_flight_step(&f, 0.0));
-    press(&f, TXM_WINDOW_KEY_DOWN, 'w', 'w');
-    txm_flight_step(&f, 1.0);
+    ck_assert(stm_flight_step(&f, 0.0));
+    press(&f, STM_WINDOW_KEY_DOWN, 'w', 'w');
+    stm_flight_step(&f, 1.0);
     is_at(&f, 1, 0, 3);
     /* This is a quarter turn to the right of the present direction: its right is along -x. */
-    press(&f, TXM_WINDOW_KEY_UP, 'w', 'w');
-    press(&f, TXM_WINDOW_KEY_DOWN, 'd', 'd');
-    txm_flight_step(&f, 1.0);
+    press(&f, STM_WINDOW_KEY_UP, 'w', 'w');
+    press(&f, STM_WINDOW_KEY_DOWN, 'd', 'd');
+    stm_flight_step(&f, 1.0);
     is_at(&f, -1, 0, 3);
-    press(&f, TXM_WINDOW_KEY_UP, 'd', 'd');
-    press(&f, TXM_WINDOW_KEY_DOWN, TXM_KEY_HOME, 0);
-    ck_assert(txm_flight_step(&f, 0.0));
-    const txm_scene_camera start = camera_along_y(), now = txm_flight_camera(&f, 200, 100);
+    press(&f, STM_WINDOW_KEY_UP, 'd', 'd');
+    press(&f, STM_WINDOW_KEY_DOWN, STM_KEY_HOME, 0);
+    ck_assert(stm_flight_step(&f, 0.0));
+    const stm_scene_camera start = camera_along_y(), now = stm_flight_camera(&f, 200, 100);
     ck_assert_mem_eq(&now, &start, sizeof now);
 }
 END_TEST
 
-static txm_vec3 axis(const txm_scene_camera *c, int k)
+static txm_vec3 axis(const stm_scene_camera *c, int k)
 {
     return txm_vec_make(c->to_world.m[0][k], c->to_world.m[1][k], c->to_world.m[2][k]);
 }
@@ -129,14 +129,14 @@ static txm_vec3 axis(const txm_scene_camera *c, int k)
  * of length 1. */
 START_TEST(it_never_looks_over_its_head)
 {
-    txm_flight f = flight_along_y();
+    stm_flight f = flight_along_y();
     for (int i = 0; i < 10000; i++) {
         drag(&f, 13.0f, i % 3 ? -7.0f : 5.0f);
-        txm_flight_step(&f, 0.01);
+        stm_flight_step(&f, 0.01);
     }
     for (int up = 0; up < 2; up++) {
         drag(&f, 0.0f, up ? -1e6f : 1e6f);
-        const txm_scene_camera c = txm_flight_camera(&f, 200, 100);
+        const stm_scene_camera c = stm_flight_camera(&f, 200, 100);
         const float height = -c.to_world.m[2][2];
         ck_assert(up ? height > 0.99f && height < 1.0f : height < -0.99f && height > -1.0f);
         ck_assert_float_eq_tol(c.to_world.m[2][0], 0.0f, 1e-5f);
@@ -151,24 +151,24 @@ END_TEST
 
 START_TEST(the_wheel_changes_the_speed)
 {
-    txm_flight f = flight_along_y();
-    txm_window_event e = {.kind = TXM_WINDOW_WHEEL, .y = 1.0f};
+    stm_flight f = flight_along_y();
+    stm_window_event e = {.kind = STM_WINDOW_WHEEL, .y = 1.0f};
     ck_assert_float_eq_tol(f.speed, 2.0f, 1e-6f);
-    txm_flight_take(&f, &e, 100);
+    stm_flight_take(&f, &e, 100);
     ck_assert_float_eq_tol(f.speed, 2.5f, 1e-5f);
     e.y = 1e6f;
-    txm_flight_take(&f, &e, 100);
+    stm_flight_take(&f, &e, 100);
     ck_assert_float_eq_tol(f.speed, 2e4f, 1.0f);
-    press(&f, TXM_WINDOW_KEY_DOWN, 'w', 'w');
+    press(&f, STM_WINDOW_KEY_DOWN, 'w', 'w');
     for (int i = 0; i < 1000000; i++)
-        txm_flight_step(&f, 0.1);
-    const txm_scene_camera c = txm_flight_camera(&f, 200, 100);
+        stm_flight_step(&f, 0.1);
+    const stm_scene_camera c = stm_flight_camera(&f, 200, 100);
     ck_assert(isfinite(c.to_world.m[1][3]));
     e.y = -1e6f;
-    txm_flight_take(&f, &e, 100);
+    stm_flight_take(&f, &e, 100);
     ck_assert_float_eq_tol(f.speed, 2e-4f, 1e-8f);
-    const txm_scene_camera nothing_ahead = camera_along_y();
-    txm_flight_begin(&f, &nothing_ahead, INFINITY);
+    const stm_scene_camera nothing_ahead = camera_along_y();
+    stm_flight_begin(&f, &nothing_ahead, INFINITY);
     ck_assert(isfinite(f.speed) && f.speed > 0.0f);
 }
 END_TEST
@@ -177,16 +177,16 @@ END_TEST
  * place. */
 START_TEST(windows_of_any_proportions_show_the_scene)
 {
-    txm_flight f = flight_along_y();
+    stm_flight f = flight_along_y();
     f.start.shift[0] = 0.25f;
-    txm_scene_camera c = txm_flight_camera(&f, 400, 100);
+    stm_scene_camera c = stm_flight_camera(&f, 400, 100);
     ck_assert_float_eq_tol(c.half[0], 2.0f, 1e-5f);
     ck_assert_float_eq(c.half[1], 0.5f);
     ck_assert_float_eq_tol(c.shift[0] * c.half[0], 0.25f, 1e-6f);
-    c = txm_flight_camera(&f, 100, 100);
+    c = stm_flight_camera(&f, 100, 100);
     ck_assert_float_eq(c.half[0], 1.0f);
     ck_assert_float_eq_tol(c.half[1], 1.0f, 1e-5f);
-    c = txm_flight_camera(&f, 201, 100); /* a single pixel does not change the proportions */
+    c = stm_flight_camera(&f, 201, 100); /* a single pixel does not change the proportions */
     ck_assert_float_eq(c.half[0], 1.0f);
     ck_assert_float_eq(c.half[1], 0.5f);
 }
@@ -196,37 +196,37 @@ END_TEST
 
 START_TEST(pictures_fit_a_frame)
 {
-    txm_pace p = {0};
+    stm_pace p = {0};
     uint32_t w, h;
-    txm_pace_size(&p, 33.3, 480, 270, &w, &h);
+    stm_pace_size(&p, 33.3, 480, 270, &w, &h);
     ck_assert_uint_eq(w, 480); /* until the first frame was measured */
-    ck_assert(!txm_pace_fits(&p, 33.3, 480, 270));
-    txm_pace_note(&p, 480 * 270, 100.0);
-    txm_pace_size(&p, 33.3, 480, 270, &w, &h);
+    ck_assert(!stm_pace_fits(&p, 33.3, 480, 270));
+    stm_pace_note(&p, 480 * 270, 100.0);
+    stm_pace_size(&p, 33.3, 480, 270, &w, &h);
     ck_assert(100.0 * w * h / (480 * 270) <= 33.3);
     ck_assert(100.0 * w * h / (480 * 270) > 10.0);
     ck_assert_float_eq_tol((float)w / (float)h, 480.0f / 270.0f, 0.03f);
     /* When frames become fast, the picture grows again to all pixels. */
     for (int i = 0; i < 60; i++) {
-        txm_pace_note(&p, (uint64_t)w * h, 5.0 * w * h / (480 * 270));
-        txm_pace_size(&p, 33.3, 480, 270, &w, &h);
+        stm_pace_note(&p, (uint64_t)w * h, 5.0 * w * h / (480 * 270));
+        stm_pace_size(&p, 33.3, 480, 270, &w, &h);
     }
     ck_assert_uint_eq(w, 480);
     ck_assert_uint_eq(h, 270);
-    ck_assert(txm_pace_fits(&p, 33.3, 480, 270) && !txm_pace_fits(&p, 33.3, 4800, 2700));
+    ck_assert(stm_pace_fits(&p, 33.3, 480, 270) && !stm_pace_fits(&p, 33.3, 4800, 2700));
     /* Single slow frames, while another program has the processor, do not make the picture smaller. */
     for (int i = 0; i < 2; i++) {
-        txm_pace_note(&p, 480 * 270, 200.0);
-        txm_pace_note(&p, 480 * 270, 5.0);
-        txm_pace_note(&p, 480 * 270, 5.0);
-        txm_pace_size(&p, 33.3, 480, 270, &w, &h);
+        stm_pace_note(&p, 480 * 270, 200.0);
+        stm_pace_note(&p, 480 * 270, 5.0);
+        stm_pace_note(&p, 480 * 270, 5.0);
+        stm_pace_size(&p, 33.3, 480, 270, &w, &h);
         ck_assert_uint_eq(w, 480);
     }
     /* There is always at least one pixel. */
     for (int i = 0; i < 2; i++)
-        txm_pace_note(&p, 1, 1e12);
-    txm_pace_note(&p, 1, 1e12);
-    txm_pace_size(&p, 33.3, 1, 1, &w, &h);
+        stm_pace_note(&p, 1, 1e12);
+    stm_pace_note(&p, 1, 1e12);
+    stm_pace_size(&p, 33.3, 1, 1, &w, &h);
     ck_assert_uint_eq(w, 1);
     ck_assert_uint_eq(h, 1);
 }
@@ -236,11 +236,11 @@ END_TEST
 START_TEST(pictures_keep_their_size)
 {
     for (double full = 20.0; full < 400.0; full *= 1.07) {
-        txm_pace p = {0};
+        stm_pace p = {0};
         uint32_t w, h, before = 0, changes = 0;
         for (int i = 0; i < 200; i++) {
-            txm_pace_note(&p, 480 * 270, full * (i % 2 ? 1.05 : 0.95));
-            txm_pace_size(&p, 33.3, 480, 270, &w, &h);
+            stm_pace_note(&p, 480 * 270, full * (i % 2 ? 1.05 : 0.95));
+            stm_pace_size(&p, 33.3, 480, 270, &w, &h);
             changes += i > 100 && w != before;
             before = w;
         }
@@ -251,7 +251,7 @@ END_TEST
 
 /* ---- the overlay ---- */
 
-static bool has_line(const txm_view_lines *l, const char *text)
+static bool has_line(const stm_view_lines *l, const char *text)
 {
     for (size_t i = 0; i < l->count; i++)
         if (strstr(l->text[i], text))
@@ -261,36 +261,36 @@ static bool has_line(const txm_view_lines *l, const char *text)
 
 START_TEST(the_overlay_has_the_figures)
 {
-    txm_view_overlay o = {0};
-    txm_view_lines l;
-    txm_view_result r = {.request = {.budget = 64 << 20, .resolution = 0.5f, .policy = TXM_CACHE_POLICY_LRU},
+    stm_view_overlay o = {0};
+    stm_view_lines l;
+    stm_view_result r = {.request = {.budget = 64 << 20, .resolution = 0.5f, .policy = TXM_CACHE_POLICY_LRU},
                          .width = 480,
                          .height = 270};
-    r.frame = (txm_frame_stats){
+    r.frame = (stm_frame_stats){
         .ms = 25.04, .accumulated = 7, .texels = 2000, .sharp = 1500, .requested = 321, .unique = 45, .batch = 40};
     r.frame.resident_bytes = 3000000;
     for (int i = 0; i < 200; i++)
-        txm_view_overlay_note(&o, 0.04);
-    txm_view_overlay_write(&o, &r, 2.0f, false, &l);
+        stm_view_overlay_note(&o, 0.04);
+    stm_view_overlay_write(&o, &r, 2.0f, false, &l);
     ck_assert(has_line(&l, "25.0 ms, 25 frames/s, 480 x 270 px, frame 7"));
     ck_assert(has_line(&l, "textures 3.0 MB of 67.1 MB, lru, 50 % resolution"));
     ck_assert(has_line(&l, "requests 321 of 45 tiles, 40 load"));
     ck_assert(has_line(&l, "sharp 75.0 % of texels"));
     ck_assert(!has_line(&l, "screenshot"));
-    r.request.show = TXM_FRAMES_SHOW_MISSING;
-    txm_view_overlay_write(&o, &r, 2.0f, true, &l);
+    r.request.show = STM_FRAMES_SHOW_MISSING;
+    stm_view_overlay_write(&o, &r, 2.0f, true, &l);
     ck_assert(has_line(&l, "magenta"));
     ck_assert(has_line(&l, "paused"));
-    r.request.textures = TXM_FRAMES_COARSEST;
+    r.request.textures = STM_FRAMES_COARSEST;
     o.with_keys = true;
-    txm_view_overlay_write(&o, &r, 2.0f, true, &l);
+    stm_view_overlay_write(&o, &r, 2.0f, true, &l);
     ck_assert(has_line(&l, "one colour per texture"));
     ck_assert(has_line(&l, "screenshot"));
-    ck_assert_uint_lt(l.count, TXM_VIEW_LINES);
-    o = (txm_view_overlay){.is_hidden = true};
-    txm_view_overlay_write(&o, &r, 2.0f, false, &l);
+    ck_assert_uint_lt(l.count, STM_VIEW_LINES);
+    o = (stm_view_overlay){.is_hidden = true};
+    stm_view_overlay_write(&o, &r, 2.0f, false, &l);
     ck_assert_uint_eq(l.count, 0);
-    txm_view_overlay_write(&o, NULL, 2.0f, false, &l);
+    stm_view_overlay_write(&o, NULL, 2.0f, false, &l);
     ck_assert(has_line(&l, "opening the scene"));
 }
 END_TEST
@@ -298,19 +298,19 @@ END_TEST
 /* The window's font has only these characters, and there is limited space. */
 START_TEST(the_overlay_is_ascii_and_short)
 {
-    txm_view_overlay o = {.with_keys = true, .message_until = 1.0};
-    txm_view_lines l;
-    txm_view_result r = {.request = {.budget = UINT64_MAX, .resolution = 1e-9f, .policy = 12345}};
+    stm_view_overlay o = {.with_keys = true, .message_until = 1.0};
+    stm_view_lines l;
+    stm_view_result r = {.request = {.budget = UINT64_MAX, .resolution = 1e-9f, .policy = 12345}};
     memset(o.message, 0xC3, sizeof o.message - 1);
     memset(&r.frame, 0xFF, sizeof r.frame);
-    txm_view_overlay_write(&o, &r, 3.4e38f, true, &l);
+    stm_view_overlay_write(&o, &r, 3.4e38f, true, &l);
     for (size_t i = 0; i < l.count; i++) {
-        ck_assert_uint_lt(strlen(l.text[i]), TXM_VIEW_LINE);
+        ck_assert_uint_lt(strlen(l.text[i]), STM_VIEW_LINE);
         for (const char *c = l.text[i]; *c; c++)
             ck_assert(*c >= ' ' && *c <= '~');
     }
-    txm_view_overlay_note(&o, 0.02);
-    txm_view_overlay_note(&o, 30.0); /* after a pause */
+    stm_view_overlay_note(&o, 0.02);
+    stm_view_overlay_note(&o, 30.0); /* after a pause */
     ck_assert(o.seconds_a_frame <= 0.0);
 }
 END_TEST

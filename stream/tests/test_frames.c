@@ -49,47 +49,47 @@ static void make_images(void)
     }
 }
 
-static txm_render_scene *scene_of(const char *name)
+static stm_render_scene *scene_of(const char *name)
 {
-    txm_render_scene *scene = NULL;
-    ck_assert_msg(txm_render_scene_builtin(name, paths, IMAGES, 0.0f, &scene, &err) == TXM_OK, "%s", err.message);
+    stm_render_scene *scene = NULL;
+    ck_assert_msg(stm_render_scene_builtin(name, paths, IMAGES, 0.0f, &scene, &err) == TXM_OK, "%s", err.message);
     return scene;
 }
 
 static txm_cache_options cache; /* of options_of() */
 
-static txm_frames_options options_of(void)
+static stm_frames_options options_of(void)
 {
-    txm_frames_options o;
-    txm_frames_options_init(&o, &cache);
+    stm_frames_options o;
+    stm_frames_options_init(&o, &cache);
     o.render.width = WIDTH;
     o.render.height = HEIGHT;
     o.render.threads = 2;
     o.is_virtual = true;
-    o.cost_model = (txm_cost_model){.frame_ms = 10, .tile_ms = 0.2, .texel_ns = 10, .request_ns = 20};
+    o.cost_model = (stm_cost_model){.frame_ms = 10, .tile_ms = 0.2, .texel_ns = 10, .request_ns = 20};
     cache.max_bytes = 64 << 20;
     return o;
 }
 
-static txm_frames *frames_of(const txm_render_scene *scene, const txm_frames_options *o)
+static stm_frames *frames_of(const stm_render_scene *scene, const stm_frames_options *o)
 {
-    txm_frames *frames = NULL;
+    stm_frames *frames = NULL;
     err = (txm_error){0};
-    ck_assert_msg(txm_frames_open(scene, o, &frames, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(stm_frames_open(scene, o, &frames, &err) == TXM_OK, "%s", err.message);
     return frames;
 }
 
-static void advance(txm_frames *frames, const txm_scene_camera *camera)
+static void advance(stm_frames *frames, const stm_scene_camera *camera)
 {
-    ck_assert_msg(txm_frames_advance(frames, camera, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(stm_frames_advance(frames, camera, &err) == TXM_OK, "%s", err.message);
 }
 
 /* ---- requests ---- */
 
 START_TEST(one_lane_of_a_wave_writes)
 {
-    txm_step_misses step = {0};
-    txm_part_requests part = {.most = 100};
+    stm_step_misses step = {0};
+    stm_part_requests part = {.most = 100};
     /* Keys whose lower halves are equal may still differ. */
     const txm_tile_key a = 1 << 23 | 5, b = a | (txm_tile_key)1 << 44;
     static const struct {
@@ -97,10 +97,10 @@ START_TEST(one_lane_of_a_wave_writes)
     } waves[] = {{0, 32}, {1, 32}, {8, 8}, {16, 4}, {32, 2}};
     for (size_t i = 0; i < sizeof waves / sizeof *waves; i++) {
         part.count = part.requested = part.missed = 0;
-        for (uint32_t lane = 0; lane < TXM_BLOCK_LANES; lane++)
-            txm_request_note(&step, &part, lane, lane % 2 ? a : b);
+        for (uint32_t lane = 0; lane < STM_BLOCK_LANES; lane++)
+            stm_request_note(&step, &part, lane, lane % 2 ? a : b);
         ck_assert_uint_eq(part.requested, 0);
-        txm_request_write(&step, &part, waves[i].wave);
+        stm_request_write(&step, &part, waves[i].wave);
         ck_assert_uint_eq(part.missed, 32);
         ck_assert_uint_eq(part.requested, waves[i].written);
         ck_assert_uint_eq(part.count, waves[i].written);
@@ -111,19 +111,19 @@ END_TEST
 
 START_TEST(lists_are_bounded_and_rejected_at_random)
 {
-    txm_request_list list;
-    txm_part_requests part = {.most = 64};
-    txm_step_misses step = {0};
-    ck_assert(txm_request_list_new(&list, 64));
+    stm_request_list list;
+    stm_part_requests part = {.most = 64};
+    stm_step_misses step = {0};
+    ck_assert(stm_request_list_new(&list, 64));
     for (uint32_t i = 0; i < 1000; i++) {
-        txm_request_note(&step, &part, i % 32, (1 << 23) | (i % 100));
-        txm_request_write(&step, &part, 0);
+        stm_request_note(&step, &part, i % 32, (1 << 23) | (i % 100));
+        stm_request_write(&step, &part, 0);
     }
     ck_assert_uint_eq(part.requested, 1000);
     ck_assert_uint_eq(part.full, 936);
-    txm_request_list_clear(&list);
-    txm_request_list_add(&list, &part);
-    txm_request_list_add(&list, &part);
+    stm_request_list_clear(&list);
+    stm_request_list_add(&list, &part);
+    stm_request_list_add(&list, &part);
     ck_assert_uint_eq(list.accepted, 64);
     ck_assert_uint_eq(list.unique, 64);
     ck_assert_uint_eq(part.full, 936 + 64);
@@ -132,25 +132,25 @@ START_TEST(lists_are_bounded_and_rejected_at_random)
     part.rejection = 1u << 31;
     part.most = 1000;
     for (uint32_t i = 0; i < 1000; i++) {
-        txm_request_note(&step, &part, i % 32, (1 << 23) | (i % 100));
-        txm_request_write(&step, &part, 0);
+        stm_request_note(&step, &part, i % 32, (1 << 23) | (i % 100));
+        stm_request_write(&step, &part, 0);
     }
     ck_assert_uint_eq(part.count + part.rejected, 1000);
     ck_assert_uint_gt(part.rejected, 420);
     ck_assert_uint_lt(part.rejected, 580);
-    ck_assert_uint_eq(txm_request_rejection(TXM_FRAMES_REJECT_NONE, 1000, 10, 100), 0);
-    ck_assert_uint_eq(txm_request_rejection(TXM_FRAMES_REJECT_SPREAD, 100, 10, 100), 0);
-    ck_assert_uint_eq(txm_request_rejection(TXM_FRAMES_REJECT_SPREAD, 200, 10, 100), UINT32_MAX / 2);
-    ck_assert_uint_eq(txm_request_rejection(TXM_FRAMES_REJECT_UNIQUE, 200, 50, 100), UINT32_MAX / 4 * 3 + 2);
+    ck_assert_uint_eq(stm_request_rejection(STM_FRAMES_REJECT_NONE, 1000, 10, 100), 0);
+    ck_assert_uint_eq(stm_request_rejection(STM_FRAMES_REJECT_SPREAD, 100, 10, 100), 0);
+    ck_assert_uint_eq(stm_request_rejection(STM_FRAMES_REJECT_SPREAD, 200, 10, 100), UINT32_MAX / 2);
+    ck_assert_uint_eq(stm_request_rejection(STM_FRAMES_REJECT_UNIQUE, 200, 50, 100), UINT32_MAX / 4 * 3 + 2);
     free(part.keys);
-    txm_request_list_free(&list);
+    stm_request_list_free(&list);
 }
 END_TEST
 
 /* ---- lookups and batches ---- */
 
 /* Makes a cache with one texture, of which nothing is loaded. */
-static txm_cache *new_cache(uint32_t *texture, txm_bound_image *bound)
+static txm_cache *new_cache(uint32_t *texture, stm_bound_image *bound)
 {
     txm_cache *c = NULL;
     txm_cache_options o;
@@ -162,7 +162,7 @@ static txm_cache *new_cache(uint32_t *texture, txm_bound_image *bound)
     ck_assert_msg(txm_cache_new(&o, &c, &err) == TXM_OK, "%s", err.message);
     ck_assert_int_eq(txm_cache_add(c, images[0], TXM_EXTENSION_REPEAT, texture, &err), TXM_OK);
     ck_assert_int_eq(txm_cache_open(c, *texture, &shape, &err), TXM_OK);
-    *bound = (txm_bound_image){.texture = *texture, .width = shape.width, .height = shape.height};
+    *bound = (stm_bound_image){.texture = *texture, .width = shape.width, .height = shape.height};
     txm_sampler_init(&bound->how);
     bound->how.mode = TXM_LEVEL_MODE_TRILINEAR;
     return c;
@@ -172,36 +172,36 @@ static txm_cache *new_cache(uint32_t *texture, txm_bound_image *bound)
  * gives. */
 START_TEST(sources_answer_by_their_kind)
 {
-    txm_bound_image bound;
+    stm_bound_image bound;
     uint32_t texture, requests[8];
     txm_cache *c = new_cache(&texture, &bound);
     txm_cache_viewer *viewer = NULL;
     txm_view view;
-    txm_found_color found = {0};
+    stm_found_color found = {0};
     const txm_lookup at = {.u = 0.3f, .v = 0.6f, .dudx = 0.001f, .dvdy = 0.001f};
-    txm_lookup_source grey = txm_lookup_source_untextured();
-    ck_assert_int_eq(grey.lookup(&grey, &bound, at, &found), TXM_LOOK_RESIDENT);
+    stm_lookup_source grey = stm_lookup_source_untextured();
+    ck_assert_int_eq(grey.lookup(&grey, &bound, at, &found), TXM_LOOKUP_HIT);
     ck_assert(found.blank && found.rgba[0] == 0.5f);
     ck_assert_int_eq(txm_cache_viewer_new(c, &viewer, &err), TXM_OK);
-    txm_lookup_source source =
-        txm_lookup_source_viewing(&view, c, (txm_lane){.capacity = 8, .requests = requests}, false, 0);
+    stm_lookup_source source =
+        stm_lookup_source_viewing(&view, c, (txm_lookup_state){.capacity = 8, .requests = requests}, false, 0);
     ck_assert_ptr_null(source.note);
-    txm_look look = TXM_LOOK_MISSED;
-    for (int turn = 0; turn < 4 && look == TXM_LOOK_MISSED; turn++) {
-        txm_lane *lanes[] = {&source.lane};
+    txm_lookup_result look = TXM_LOOKUP_MISS;
+    for (int turn = 0; turn < 4 && look == TXM_LOOKUP_MISS; turn++) {
+        txm_lookup_state *lanes[] = {&source.lane};
         txm_ticket *ticket = NULL;
         ck_assert_int_eq(txm_cache_viewer_prepare(viewer, &view, NULL, &err), TXM_OK);
         look = source.lookup(&source, &bound, at, &found);
         if (!turn)
-            ck_assert_int_eq(look, TXM_LOOK_MISSED);
-        if (look == TXM_LOOK_MISSED)
+            ck_assert_int_eq(look, TXM_LOOKUP_MISS);
+        if (look == TXM_LOOKUP_MISS)
             ck_assert_int_eq(txm_cache_viewer_process(viewer, lanes, 1, &ticket, &err), TXM_OK);
         txm_ticket_wait(&ticket);
     }
-    ck_assert_int_eq(look, TXM_LOOK_RESIDENT);
-    txm_lane none = {0};
+    ck_assert_int_eq(look, TXM_LOOKUP_HIT);
+    txm_lookup_state none = {0};
     float expected[4];
-    ck_assert_int_eq(txm_sample(&view, texture, &bound.how, &at, &none, expected), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(txm_sample(&view, texture, &bound.how, &at, &none, expected), TXM_LOOKUP_HIT);
     ck_assert_mem_eq(found.rgba, expected, sizeof expected);
     txm_cache_viewer_free(&viewer);
     txm_cache_free(&c);
@@ -212,49 +212,49 @@ END_TEST
  * then the lookup finds the texels. */
 START_TEST(batches_are_shown_when_they_are_paid_for)
 {
-    txm_bound_image bound;
+    stm_bound_image bound;
     uint32_t texture, shown, cut;
     txm_cache *c = new_cache(&texture, &bound);
-    txm_frame_loads loads;
-    txm_request_list list;
-    txm_frames_options o = options_of();
-    static txm_step_misses step;
-    txm_part_requests part = {.most = 16};
-    txm_found_color found = {0};
-    const txm_cost_model cost_model = {.tile_ms = 5, .latency_ms = 1};
+    stm_frame_loads loads;
+    stm_request_list list;
+    stm_frames_options o = options_of();
+    static stm_step_misses step;
+    stm_part_requests part = {.most = 16};
+    stm_found_color found = {0};
+    const stm_cost_model cost_model = {.tile_ms = 5, .latency_ms = 1};
     const txm_lookup at = {.u = 0.3f, .v = 0.6f, .dudx = 3.0f / 700, .dvdy = 3.0f / 500};
-    ck_assert_int_eq(txm_frame_loads_new(&loads, c, 16, true, &err), TXM_OK);
-    ck_assert(txm_request_list_new(&list, 16));
-    ck_assert_int_eq(txm_frame_loads_begin(&loads, 0, 0, 0.9f, false, &shown, &err), TXM_OK);
+    ck_assert_int_eq(stm_frame_loads_new(&loads, c, 16, true, &err), TXM_OK);
+    ck_assert(stm_request_list_new(&list, 16));
+    ck_assert_int_eq(stm_frame_loads_begin(&loads, 0, 0, 0.9f, false, &shown, &err), TXM_OK);
     float decoded[256];
     txm_texel_decode(decoded);
-    txm_frame_source f = txm_frame_source_of(&o, &loads.view, decoded, &step, &part, NULL, NULL);
+    stm_frame_source f = stm_frame_source_of(&o, &loads.view, decoded, &step, &part, NULL, NULL);
     f.base.lane.random = 77;
-    ck_assert_int_eq(f.base.lookup(&f.base, &bound, at, &found), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(f.base.lookup(&f.base, &bound, at, &found), TXM_LOOKUP_HIT);
     ck_assert_uint_eq(f.lookups.texels, 2);
     ck_assert_uint_eq(f.lookups.stand_ins, 2);
-    txm_request_write(&step, &part, 8);
+    stm_request_write(&step, &part, 8);
     ck_assert_uint_eq(part.requested, 2);
-    txm_request_list_clear(&list);
-    txm_request_list_add(&list, &part);
-    ck_assert_int_eq(txm_frame_loads_end(&loads, &list, 0, 10, &cost_model, NULL, &cut, &err), TXM_OK);
+    stm_request_list_clear(&list);
+    stm_request_list_add(&list, &part);
+    ck_assert_int_eq(stm_frame_loads_end(&loads, &list, 0, 10, &cost_model, NULL, &cut, &err), TXM_OK);
     ck_assert(loads.loading && loads.batch == 2 && !cut);
     for (int turn = 0; turn < 3; turn++) {
         static const double now[] = {15, 20.9, 21};
-        ck_assert_int_eq(txm_frame_loads_begin(&loads, now[turn], 0, 0.9f, false, &shown, &err), TXM_OK);
+        ck_assert_int_eq(stm_frame_loads_begin(&loads, now[turn], 0, 0.9f, false, &shown, &err), TXM_OK);
         ck_assert_uint_eq(shown, turn < 2 ? 0 : 2);
         part.count = part.requested = 0;
-        f.lookups = (txm_frame_lookups){0};
+        f.lookups = (stm_frame_lookups){0};
         f.base.lane.random = 77;
         f.base.lookup(&f.base, &bound, at, &found);
-        txm_request_write(&step, &part, 8);
+        stm_request_write(&step, &part, 8);
         ck_assert_uint_eq(part.requested, 0); /* tiles that are being loaded are not requested again */
         ck_assert_uint_eq(f.lookups.sharp, turn < 2 ? 0 : 2);
-        txm_frame_loads_skip(&loads);
+        stm_frame_loads_skip(&loads);
     }
     free(part.keys);
-    txm_request_list_free(&list);
-    txm_frame_loads_free(&loads);
+    stm_request_list_free(&list);
+    stm_frame_loads_free(&loads);
     txm_cache_free(&c);
 }
 END_TEST
@@ -306,32 +306,32 @@ static txm_status read_gated(void *user, uint32_t level, uint32_t x, uint32_t y,
 }
 
 /* Requests the next tiles of the texture, which another frame ends before they are loaded if the gate is closed. */
-static void load_gated(txm_frame_loads *loads, gate *g, uint32_t texture, uint32_t *tile, bool is_open)
+static void load_gated(stm_frame_loads *loads, gate *g, uint32_t texture, uint32_t *tile, bool is_open)
 {
     txm_tile_key keys[GATE_BATCH];
-    txm_request_list list;
-    txm_part_requests part = {.keys = keys, .count = GATE_BATCH, .most = GATE_BATCH};
+    stm_request_list list;
+    stm_part_requests part = {.keys = keys, .count = GATE_BATCH, .most = GATE_BATCH};
     uint32_t shown = 0, cut;
     for (int i = 0; i < GATE_BATCH; i++)
         keys[i] =
             txm_tile_key_pack((txm_tile_name){.texture = texture, .tile = (*tile)++ % (GATE_ACROSS * GATE_ACROSS)});
-    ck_assert(txm_request_list_new(&list, GATE_BATCH));
-    txm_request_list_clear(&list);
-    txm_request_list_add(&list, &part);
+    ck_assert(stm_request_list_new(&list, GATE_BATCH));
+    stm_request_list_clear(&list);
+    stm_request_list_add(&list, &part);
     set_gate(g, is_open);
-    ck_assert_int_eq(txm_frame_loads_end(loads, &list, 0, 0, &(txm_cost_model){0}, NULL, &cut, &err), TXM_OK);
+    ck_assert_int_eq(stm_frame_loads_end(loads, &list, 0, 0, &(stm_cost_model){0}, NULL, &cut, &err), TXM_OK);
     ck_assert(loads->loading && !cut);
     if (!is_open) {
-        ck_assert_int_eq(txm_frame_loads_begin(loads, 0, 0, 0.9f, false, &shown, &err), TXM_OK);
+        ck_assert_int_eq(stm_frame_loads_begin(loads, 0, 0, 0.9f, false, &shown, &err), TXM_OK);
         ck_assert_uint_eq(shown, 0);
-        txm_frame_loads_skip(loads);
+        stm_frame_loads_skip(loads);
         set_gate(g, true);
     }
     while (!txm_ticket_poll(loads->ticket))
         usleep(1000);
-    ck_assert_int_eq(txm_frame_loads_begin(loads, 0, 0, 0.9f, false, &shown, &err), TXM_OK);
+    ck_assert_int_eq(stm_frame_loads_begin(loads, 0, 0, 0.9f, false, &shown, &err), TXM_OK);
     ck_assert_uint_eq(shown, GATE_BATCH);
-    txm_request_list_free(&list);
+    stm_request_list_free(&list);
 }
 
 /* If a batch takes longer than a frame, its tiles take the places of others in one frame and are loaded in another. */
@@ -342,27 +342,27 @@ START_TEST(full_memory_is_noticed_however_long_batches_take)
         .struct_size = sizeof source, .user = &g, .describe = describe_gated, .read = read_gated};
     txm_cache_options o;
     txm_cache *c = NULL;
-    txm_frame_loads loads;
+    stm_frame_loads loads;
     uint32_t texture, tile = 0, shown;
     txm_cache_options_init(&o);
     o.threads = 2; /* with one, the caller loads */
     o.max_bytes = 400000;
     ck_assert_msg(txm_cache_new(&o, &c, &err) == TXM_OK, "%s", err.message);
     ck_assert_int_eq(txm_cache_add_source(c, "gated", &source, TXM_EXTENSION_REPEAT, &texture, &err), TXM_OK);
-    ck_assert_int_eq(txm_frame_loads_new(&loads, c, GATE_BATCH, false, &err), TXM_OK);
-    ck_assert_int_eq(txm_frame_loads_begin(&loads, 0, 0, 0.9f, false, &shown, &err), TXM_OK);
+    ck_assert_int_eq(stm_frame_loads_new(&loads, c, GATE_BATCH, false, &err), TXM_OK);
+    ck_assert_int_eq(stm_frame_loads_begin(&loads, 0, 0, 0.9f, false, &shown, &err), TXM_OK);
     while (!loads.now.tiles_evicted && tile < GATE_ACROSS * GATE_ACROSS)
         load_gated(&loads, &g, texture, &tile, true);
     ck_assert_uint_gt(loads.now.tiles_evicted, 0);
-    txm_frame_loads_resized(&loads);
-    txm_frame_loads_skip(&loads);
-    ck_assert_int_eq(txm_frame_loads_begin(&loads, 0, 0, 0.9f, false, &shown, &err), TXM_OK);
+    stm_frame_loads_resized(&loads);
+    stm_frame_loads_skip(&loads);
+    ck_assert_int_eq(stm_frame_loads_begin(&loads, 0, 0, 0.9f, false, &shown, &err), TXM_OK);
     ck_assert(!loads.was_full);
     for (int i = 0; i < 2; i++)
         load_gated(&loads, &g, texture, &tile, false);
     ck_assert(loads.was_full);
-    txm_frame_loads_skip(&loads);
-    txm_frame_loads_free(&loads);
+    stm_frame_loads_skip(&loads);
+    stm_frame_loads_free(&loads);
     txm_cache_free(&c);
 }
 END_TEST
@@ -372,17 +372,17 @@ START_TEST(parts_cover_the_picture)
     static const uint32_t sizes[][2] = {{1, 1}, {8, 4}, {9, 5}, {96, 54}, {3, 1000}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const uint32_t w = sizes[i][0], h = sizes[i][1];
-        txm_frame_trace trace = {0};
-        txm_frame_film film;
+        stm_frame_trace trace = {0};
+        stm_frame_film film;
         uint32_t blocks = 0;
-        ck_assert(txm_frame_film_new(&film, w, h) && txm_frame_trace_new(&trace, w, h, 10));
+        ck_assert(stm_frame_film_new(&film, w, h) && stm_frame_trace_new(&trace, w, h, 10));
         for (uint32_t k = 0; k < trace.part_count; k++) {
             ck_assert_uint_eq(trace.parts[k].first, blocks);
             blocks += trace.parts[k].count;
         }
         ck_assert_uint_eq(blocks, (w + 7) / 8 * ((h + 3) / 4));
-        txm_frame_trace_free(&trace);
-        txm_frame_film_free(&film);
+        stm_frame_trace_free(&trace);
+        stm_frame_film_free(&film);
     }
 }
 END_TEST
@@ -392,24 +392,24 @@ END_TEST
 enum { PLAYED = 24 };
 typedef struct played {
     float rgb[FLOATS];
-    txm_frame_stats stats[PLAYED];
+    stm_frame_stats stats[PLAYED];
     txm_tile_key keys[PLAYED][8];
 } played;
 
 /* The camera moves, rests, and moves on, with a cache that is too small. */
-static void play(const txm_render_scene *scene, const txm_frames_options *o, played *out)
+static void play(const stm_render_scene *scene, const stm_frames_options *o, played *out)
 {
-    txm_frames *frames = frames_of(scene, o);
+    stm_frames *frames = frames_of(scene, o);
     memset(out, 0, sizeof *out);
     for (uint32_t i = 0; i < PLAYED; i++) {
         bool is_cut;
-        const txm_scene_camera camera = txm_camera_at(scene, i < 8 ? 10 * i : i < 16 ? 80 : 10 * (i - 8), &is_cut);
+        const stm_scene_camera camera = stm_camera_at(scene, i < 8 ? 10 * i : i < 16 ? 80 : 10 * (i - 8), &is_cut);
         advance(frames, &camera);
-        out->stats[i] = *txm_frames_last(frames);
-        txm_frames_wanted(frames, out->keys[i], 8);
+        out->stats[i] = *stm_frames_last(frames);
+        stm_frames_wanted(frames, out->keys[i], 8);
     }
-    txm_frames_picture(frames, out->rgb);
-    txm_frames_close(&frames);
+    stm_frames_picture(frames, out->rgb);
+    stm_frames_close(&frames);
     ck_assert_ptr_null(frames);
 }
 
@@ -419,10 +419,10 @@ START_TEST(virtual_time_is_the_same_with_any_number_of_threads)
     static const struct {
         uint32_t loaders, threads;
     } runs[] = {{1, 1}, {2, 3}, {7, 1}, {64, 2}};
-    txm_render_scene *scene = scene_of("fly");
+    stm_render_scene *scene = scene_of("fly");
     static const uint64_t budgets[] = {64 << 20, 3 << 20, 1 << 20};
     for (size_t b = 0; b < 3; b++) {
-        txm_frames_options o = options_of();
+        stm_frames_options o = options_of();
         cache.max_bytes = budgets[b];
         o.requests = b ? 64 : 4096;
         o.render.bounces = 1;
@@ -447,7 +447,7 @@ START_TEST(virtual_time_is_the_same_with_any_number_of_threads)
             missed |= expected.stats[k].missed != 0;
         ck_assert(missed);
     }
-    txm_render_scene_free(&scene);
+    stm_render_scene_free(&scene);
 }
 END_TEST
 
@@ -462,15 +462,15 @@ START_TEST(devices_play_the_same)
         uint32_t filter, policy, bounces, requests;
         float marks, spurious;
     } runs[] = {
-        {"fly", "cuda:0", 64 << 20, 0, TXM_FRAMES_FILTER_POINT, TXM_CACHE_POLICY_LRU, 1, 4096, 0.9f, 0.0f},
-        {"room", "cuda:0", 3 << 20, 0, TXM_FRAMES_FILTER_SCENE, TXM_CACHE_POLICY_SECOND_CHANCE, 1, 64, 0.0f, 0.3f},
-        {"fly", "cuda:0,cuda:1", 1 << 20, 0, TXM_FRAMES_FILTER_POINT, TXM_CACHE_POLICY_LRU, 2, 64, 0.0f, 0.3f},
-        {"fly", "cuda:1", 3 << 20, 100000, TXM_FRAMES_FILTER_SCENE, TXM_CACHE_POLICY_LRU, 0, 4096, 0.5f, 0.0f},
-        {"grid", "cuda:0", 1 << 20, 0, TXM_FRAMES_FILTER_SCENE, TXM_CACHE_POLICY_RENDER_TILES, 0, 64, 0.9f, 0.5f},
+        {"fly", "cuda:0", 64 << 20, 0, STM_FRAMES_FILTER_POINT, TXM_CACHE_POLICY_LRU, 1, 4096, 0.9f, 0.0f},
+        {"room", "cuda:0", 3 << 20, 0, STM_FRAMES_FILTER_SCENE, TXM_CACHE_POLICY_SECOND_CHANCE, 1, 64, 0.0f, 0.3f},
+        {"fly", "cuda:0,cuda:1", 1 << 20, 0, STM_FRAMES_FILTER_POINT, TXM_CACHE_POLICY_LRU, 2, 64, 0.0f, 0.3f},
+        {"fly", "cuda:1", 3 << 20, 100000, STM_FRAMES_FILTER_SCENE, TXM_CACHE_POLICY_LRU, 0, 4096, 0.5f, 0.0f},
+        {"grid", "cuda:0", 1 << 20, 0, STM_FRAMES_FILTER_SCENE, TXM_CACHE_POLICY_RENDER_TILES, 0, 64, 0.9f, 0.5f},
     };
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
-        txm_render_scene *scene = scene_of(runs[i].scene);
-        txm_frames_options o = options_of();
+        stm_render_scene *scene = scene_of(runs[i].scene);
+        stm_frames_options o = options_of();
         cache.max_bytes = runs[i].bytes;
         cache.policy = runs[i].policy;
         o.filter = runs[i].filter;
@@ -488,7 +488,7 @@ START_TEST(devices_play_the_same)
             ck_assert_msg(!memcmp(&found.stats[k], &expected.stats[k], sizeof *found.stats), "run %zu, frame %d", i, k);
         ck_assert_mem_eq(found.keys, expected.keys, sizeof found.keys);
         ck_assert_mem_eq(found.rgb, expected.rgb, sizeof found.rgb);
-        txm_render_scene_free(&scene);
+        stm_render_scene_free(&scene);
     }
 }
 END_TEST
@@ -497,30 +497,30 @@ END_TEST
 START_TEST(devices_follow_changes)
 {
     static float expected[FLOATS], found[FLOATS];
-    txm_render_scene *scene = scene_of("room");
+    stm_render_scene *scene = scene_of("room");
     for (int on_device = 0; on_device < 2; on_device++) {
-        txm_frames_options o = options_of();
+        stm_frames_options o = options_of();
         o.render.devices = on_device ? "cuda:0" : NULL;
-        txm_frames *frames = frames_of(scene, &o);
+        stm_frames *frames = frames_of(scene, &o);
         use_test_devices();
         for (int i = 0; i < 12; i++) {
             if (i == 3)
-                ck_assert_int_eq(txm_frames_set_policy(frames, TXM_CACHE_POLICY_SECOND_CHANCE, &err), TXM_OK);
+                ck_assert_int_eq(stm_frames_set_policy(frames, TXM_CACHE_POLICY_SECOND_CHANCE, &err), TXM_OK);
             if (i == 5)
-                ck_assert_int_eq(txm_frames_set_resolution(frames, 0.5f, &err), TXM_OK);
+                ck_assert_int_eq(stm_frames_set_resolution(frames, 0.5f, &err), TXM_OK);
             if (i == 6)
-                ck_assert_int_eq(txm_frames_set_size(frames, WIDTH / 2, HEIGHT, &err), TXM_OK);
+                ck_assert_int_eq(stm_frames_set_size(frames, WIDTH / 2, HEIGHT, &err), TXM_OK);
             if (i == 8)
-                ck_assert_int_eq(txm_frames_set_budget(frames, 1 << 20, &err), TXM_OK);
+                ck_assert_int_eq(stm_frames_set_budget(frames, 1 << 20, &err), TXM_OK);
             if (i == 9)
-                ck_assert_int_eq(txm_frames_set_size(frames, WIDTH, HEIGHT, &err), TXM_OK);
+                ck_assert_int_eq(stm_frames_set_size(frames, WIDTH, HEIGHT, &err), TXM_OK);
             advance(frames, NULL);
         }
-        txm_frames_picture(frames, on_device ? found : expected);
-        txm_frames_close(&frames);
+        stm_frames_picture(frames, on_device ? found : expected);
+        stm_frames_close(&frames);
     }
     ck_assert_mem_eq(found, expected, sizeof found);
-    txm_render_scene_free(&scene);
+    stm_render_scene_free(&scene);
 }
 END_TEST
 
@@ -532,31 +532,31 @@ START_TEST(frames_end_in_the_picture_of_a_render)
 {
     enum { MANY = 144 };
     static float rgb[FLOATS];
-    txm_render_scene *scene = scene_of("room");
+    stm_render_scene *scene = scene_of("room");
     for (int points = 0; points < 2; points++) {
-        txm_frames_options o = options_of();
+        stm_frames_options o = options_of();
         const uint32_t count = points ? MANY : 5;
-        o.filter = points ? TXM_FRAMES_FILTER_POINT : TXM_FRAMES_FILTER_SCENE;
+        o.filter = points ? STM_FRAMES_FILTER_POINT : STM_FRAMES_FILTER_SCENE;
         o.render.mode = points ? TXM_LEVEL_MODE_TRILINEAR : TXM_LEVEL_MODE_STOCHASTIC;
         o.render.samples = 1;
         o.render.bounces = 1;
-        txm_frames *frames = frames_of(scene, &o);
+        stm_frames *frames = frames_of(scene, &o);
         for (int i = 0; i < 60; i++)
             advance(frames, NULL);
-        txm_frames_restart(frames);
+        stm_frames_restart(frames);
         for (uint32_t i = 0; i < count; i++) {
             advance(frames, NULL);
-            ck_assert_uint_eq(txm_frames_last(frames)->accumulated, i + 1);
+            ck_assert_uint_eq(stm_frames_last(frames)->accumulated, i + 1);
         }
-        txm_frames_picture(frames, rgb);
-        const txm_frames_totals totals = txm_frames_totals_of(frames);
+        stm_frames_picture(frames, rgb);
+        const stm_frames_totals totals = stm_frames_totals_of(frames);
         ck_assert(points || totals.sharp == totals.texels);
-        txm_frames_close(&frames);
-        txm_render_picture p;
-        txm_render_options r = o.render;
+        stm_frames_close(&frames);
+        stm_render_picture p;
+        stm_render_options r = o.render;
         r.samples = count;
         r.mode = points ? TXM_LEVEL_MODE_STOCHASTIC_FULL : TXM_LEVEL_MODE_STOCHASTIC;
-        ck_assert_msg(txm_render(scene, &r, &p, &err) == TXM_OK, "%s", err.message);
+        ck_assert_msg(stm_render(scene, &r, &p, &err) == TXM_OK, "%s", err.message);
         double sum = 0.0, off = 0.0, square = 0.0;
         for (int i = 0; i < FLOATS; i++) {
             sum += (double)p.rgb[i];
@@ -570,9 +570,9 @@ START_TEST(frames_end_in_the_picture_of_a_render)
         } else {
             ck_assert_mem_eq(rgb, p.rgb, sizeof rgb);
         }
-        txm_render_picture_clear(&p);
+        stm_render_picture_clear(&p);
     }
-    txm_render_scene_free(&scene);
+    stm_render_scene_free(&scene);
 }
 END_TEST
 
@@ -580,47 +580,47 @@ END_TEST
 
 START_TEST(options_change_while_frames_run)
 {
-    txm_render_scene *scene = scene_of("room");
-    txm_frames_options o = options_of();
-    txm_frames *frames = frames_of(scene, &o);
+    stm_render_scene *scene = scene_of("room");
+    stm_frames_options o = options_of();
+    stm_frames *frames = frames_of(scene, &o);
     uint32_t w, h;
     for (int i = 0; i < 20; i++)
         advance(frames, NULL);
-    const uint64_t held = txm_frames_last(frames)->resident_tiles;
+    const uint64_t held = stm_frames_last(frames)->resident_tiles;
     ck_assert_uint_gt(held, 0);
-    ck_assert_int_eq(txm_frames_set_budget(frames, 1 << 20, &err), TXM_OK);
+    ck_assert_int_eq(stm_frames_set_budget(frames, 1 << 20, &err), TXM_OK);
     advance(frames, NULL);
-    ck_assert_uint_eq(txm_frames_last(frames)->accumulated, 21); /* only tiles have changed */
+    ck_assert_uint_eq(stm_frames_last(frames)->accumulated, 21); /* only tiles have changed */
     for (int i = 0; i < 12; i++) {
-        const txm_scene_camera camera = txm_camera_orbit(frames, (float)i / 12);
+        const stm_scene_camera camera = stm_camera_orbit(frames, (float)i / 12);
         advance(frames, &camera);
-        ck_assert_uint_le(txm_frames_last(frames)->allocated_bytes, 2 << 20); /* the budget and a batch */
+        ck_assert_uint_le(stm_frames_last(frames)->allocated_bytes, 2 << 20); /* the budget and a batch */
     }
-    const uint64_t before = txm_frames_last(frames)->rays;
-    ck_assert_int_eq(txm_frames_set_size(frames, 48, 27, &err), TXM_OK);
+    const uint64_t before = stm_frames_last(frames)->rays;
+    ck_assert_int_eq(stm_frames_set_size(frames, 48, 27, &err), TXM_OK);
     advance(frames, NULL);
-    txm_frames_size(frames, &w, &h);
-    ck_assert(w == 48 && h == 27 && txm_frames_last(frames)->accumulated == 1);
-    ck_assert_uint_lt(txm_frames_last(frames)->rays, before);
-    ck_assert_int_eq(txm_frames_set_size(frames, 0, 27, &err), TXM_STATUS_USAGE);
-    ck_assert_int_eq(txm_frames_set_resolution(frames, 0.0f, &err), TXM_STATUS_USAGE);
-    ck_assert_int_eq(txm_frames_set_resolution(frames, 0.25f, &err), TXM_OK);
-    const uint64_t loaded = txm_frames_totals_of(frames).loaded;
+    stm_frames_size(frames, &w, &h);
+    ck_assert(w == 48 && h == 27 && stm_frames_last(frames)->accumulated == 1);
+    ck_assert_uint_lt(stm_frames_last(frames)->rays, before);
+    ck_assert_int_eq(stm_frames_set_size(frames, 0, 27, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(stm_frames_set_resolution(frames, 0.0f, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(stm_frames_set_resolution(frames, 0.25f, &err), TXM_OK);
+    const uint64_t loaded = stm_frames_totals_of(frames).loaded;
     ck_assert_uint_gt(loaded, 0);
-    ck_assert_int_eq(txm_frames_set_policy(frames, TXM_CACHE_POLICY_SECOND_CHANCE, &err), TXM_OK);
-    ck_assert_uint_eq(txm_frames_totals_of(frames).loaded, loaded); /* counting goes on */
-    ck_assert_int_eq(txm_frames_set_policy(frames, TXM_CACHE_POLICY_SECOND_CHANCE + 1, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(stm_frames_set_policy(frames, TXM_CACHE_POLICY_SECOND_CHANCE, &err), TXM_OK);
+    ck_assert_uint_eq(stm_frames_totals_of(frames).loaded, loaded); /* counting goes on */
+    ck_assert_int_eq(stm_frames_set_policy(frames, TXM_CACHE_POLICY_SECOND_CHANCE + 1, &err), TXM_STATUS_USAGE);
     advance(frames, NULL);
-    ck_assert_uint_eq(txm_frames_last(frames)->sharp, 0); /* another cache */
-    txm_frames_set_show(frames, TXM_FRAMES_SHOW_MISSING);
+    ck_assert_uint_eq(stm_frames_last(frames)->sharp, 0); /* another cache */
+    stm_frames_set_show(frames, STM_FRAMES_SHOW_MISSING);
     advance(frames, NULL);
     static float rgb[3 * 48 * 27];
-    txm_frames_picture(frames, rgb);
-    txm_frames_set_textures(frames, TXM_FRAMES_UNTEXTURED);
+    stm_frames_picture(frames, rgb);
+    stm_frames_set_textures(frames, STM_FRAMES_UNTEXTURED);
     advance(frames, NULL);
-    ck_assert_uint_eq(txm_frames_last(frames)->texels, 0);
-    txm_frames_close(&frames);
-    txm_render_scene_free(&scene);
+    ck_assert_uint_eq(stm_frames_last(frames)->texels, 0);
+    stm_frames_close(&frames);
+    stm_render_scene_free(&scene);
 }
 END_TEST
 
@@ -629,33 +629,33 @@ END_TEST
 START_TEST(a_smaller_budget_is_given_back_at_rest)
 {
     enum { SMALL = 600000 };
-    txm_render_scene *scene = scene_of("room");
+    stm_render_scene *scene = scene_of("room");
     for (int is_virtual = 0; is_virtual < 2; is_virtual++) {
-        txm_frames_options o = options_of();
+        stm_frames_options o = options_of();
         o.is_virtual = is_virtual;
         o.render.width = 2 * WIDTH;
         o.render.height = 2 * HEIGHT;
-        txm_frames *frames = frames_of(scene, &o);
+        stm_frames *frames = frames_of(scene, &o);
         for (int rest = 0, i = 0; rest < 10; i++) {
             ck_assert_int_lt(i, 3000);
             advance(frames, NULL);
-            const txm_frame_stats *s = txm_frames_last(frames);
+            const stm_frame_stats *s = stm_frames_last(frames);
             rest = s->sharp == s->texels ? rest + 1 : 0;
         }
-        ck_assert_uint_gt(txm_frames_last(frames)->allocated_bytes, SMALL);
-        ck_assert_int_eq(txm_frames_set_budget(frames, SMALL, &err), TXM_OK);
+        ck_assert_uint_gt(stm_frames_last(frames)->allocated_bytes, SMALL);
+        ck_assert_int_eq(stm_frames_set_budget(frames, SMALL, &err), TXM_OK);
         uint64_t texels = 0, textured = 0;
         for (int i = 0; i < 30; i++) {
             advance(frames, NULL);
-            const txm_frame_stats *s = txm_frames_last(frames);
+            const stm_frame_stats *s = stm_frames_last(frames);
             ck_assert_uint_le(s->allocated_bytes, SMALL);
             texels += s->texels;
             textured += s->sharp + s->coarser;
         }
         ck_assert_uint_gt(textured, texels / 2);
-        txm_frames_close(&frames);
+        stm_frames_close(&frames);
     }
-    txm_render_scene_free(&scene);
+    stm_render_scene_free(&scene);
 }
 END_TEST
 
@@ -663,16 +663,16 @@ END_TEST
 START_TEST(loads_end_where_a_picture_does_not_fit)
 {
     enum { SETTLING = 40, SETTLED = 20 };
-    txm_render_scene *scene = scene_of("room");
-    txm_frames_options o = options_of();
+    stm_render_scene *scene = scene_of("room");
+    stm_frames_options o = options_of();
     uint64_t sharp = 0, texels = 0, whole = 0;
     o.render.bounces = 1;
     for (int pass = 0; pass < 2; pass++) {
         cache.max_bytes = whole;
-        txm_frames *frames = frames_of(scene, &o);
+        stm_frames *frames = frames_of(scene, &o);
         for (int i = 0; i < SETTLING + SETTLED; i++) {
             advance(frames, NULL);
-            const txm_frame_stats *s = txm_frames_last(frames);
+            const stm_frame_stats *s = stm_frames_last(frames);
             whole = pass ? whole : s->resident_bytes;
             if (!pass || i < SETTLING)
                 continue;
@@ -681,10 +681,10 @@ START_TEST(loads_end_where_a_picture_does_not_fit)
             sharp += s->sharp;
             texels += s->texels;
         }
-        txm_frames_close(&frames);
+        stm_frames_close(&frames);
     }
     ck_assert(2 * sharp >= texels);
-    txm_render_scene_free(&scene);
+    stm_render_scene_free(&scene);
 }
 END_TEST
 
@@ -692,22 +692,22 @@ END_TEST
 START_TEST(loads_end_where_no_tile_fits)
 {
     enum { SETTLING = 60, SETTLED = 20 };
-    txm_render_scene *scene = scene_of("room");
-    txm_frames_options o = options_of();
+    stm_render_scene *scene = scene_of("room");
+    stm_frames_options o = options_of();
     uint64_t loaded = 0;
     o.render.bounces = 1;
     cache.max_bytes = 60000;
-    txm_frames *frames = frames_of(scene, &o);
+    stm_frames *frames = frames_of(scene, &o);
     for (int i = 0; i < SETTLING + SETTLED; i++) {
         advance(frames, NULL);
-        const txm_frame_stats *s = txm_frames_last(frames);
+        const stm_frame_stats *s = stm_frames_last(frames);
         ck_assert_uint_eq(s->sharp, 0);
         ck_assert(i < SETTLING || !s->loaded);
         loaded += s->loaded;
     }
     ck_assert(!frames || loaded);
-    txm_frames_close(&frames);
-    txm_render_scene_free(&scene);
+    stm_frames_close(&frames);
+    stm_render_scene_free(&scene);
 }
 END_TEST
 
@@ -716,58 +716,58 @@ START_TEST(cancelled_frames_show_nothing)
 {
     static float before[FLOATS], after[FLOATS];
     static volatile int cancel;
-    txm_render_scene *scene = scene_of("plane");
+    stm_render_scene *scene = scene_of("plane");
     for (int is_virtual = 0; is_virtual < 2; is_virtual++) {
-        txm_frames_options o = options_of();
+        stm_frames_options o = options_of();
         o.is_virtual = is_virtual;
         o.render.cancel = &cancel;
         cancel = 0;
-        txm_frames *frames = frames_of(scene, &o);
+        stm_frames *frames = frames_of(scene, &o);
         advance(frames, NULL);
         advance(frames, NULL);
-        txm_frames_picture(frames, before);
+        stm_frames_picture(frames, before);
         cancel = 1;
-        ck_assert_int_eq(txm_frames_advance(frames, NULL, &err), TXM_STATUS_CANCELLED);
-        txm_frames_picture(frames, after);
+        ck_assert_int_eq(stm_frames_advance(frames, NULL, &err), TXM_STATUS_CANCELLED);
+        stm_frames_picture(frames, after);
         ck_assert_mem_eq(before, after, sizeof before);
-        ck_assert_uint_eq(txm_frames_totals_of(frames).frames, 2);
+        ck_assert_uint_eq(stm_frames_totals_of(frames).frames, 2);
         cancel = 0;
         advance(frames, NULL);
-        txm_frames_close(&frames);
+        stm_frames_close(&frames);
     }
-    txm_render_scene_free(&scene);
+    stm_render_scene_free(&scene);
 }
 END_TEST
 
 /* In real time: threads load beside frames, which go on. In the end all tiles are there. */
 START_TEST(real_time_ends_sharp)
 {
-    txm_render_scene *scene = scene_of("room");
-    txm_frames_options o = options_of();
+    stm_render_scene *scene = scene_of("room");
+    stm_frames_options o = options_of();
     o.is_virtual = false;
     o.loaders = 3;
-    txm_frames *frames = frames_of(scene, &o);
+    stm_frames *frames = frames_of(scene, &o);
     for (int i = 0; i < 2000; i++) {
         advance(frames, NULL);
-        const txm_frame_stats *s = txm_frames_last(frames);
+        const stm_frame_stats *s = stm_frames_last(frames);
         if (s->sharp == s->texels && i > 20)
             break;
     }
     if (frames)
-        ck_assert_uint_eq(txm_frames_last(frames)->sharp, txm_frames_last(frames)->texels);
-    txm_frames_close(&frames);
-    txm_render_scene_free(&scene);
+        ck_assert_uint_eq(stm_frames_last(frames)->sharp, stm_frames_last(frames)->texels);
+    stm_frames_close(&frames);
+    stm_render_scene_free(&scene);
 }
 END_TEST
 
 START_TEST(cameras_follow_their_keys)
 {
-    txm_render_scene *scene = scene_of("fly");
+    stm_render_scene *scene = scene_of("fly");
     uint32_t last;
     bool is_cut;
-    ck_assert(txm_camera_has_keys(scene, &last) && last == 240);
-    const txm_scene_camera a = txm_camera_at(scene, 0, &is_cut), b = txm_camera_at(scene, 240, &is_cut);
-    const txm_scene_camera half = txm_camera_at(scene, 120, &is_cut), beyond = txm_camera_at(scene, 1000, &is_cut);
+    ck_assert(stm_camera_has_keys(scene, &last) && last == 240);
+    const stm_scene_camera a = stm_camera_at(scene, 0, &is_cut), b = stm_camera_at(scene, 240, &is_cut);
+    const stm_scene_camera half = stm_camera_at(scene, 120, &is_cut), beyond = stm_camera_at(scene, 1000, &is_cut);
     ck_assert(!is_cut && fabsf(half.to_world.m[1][3] - (a.to_world.m[1][3] + b.to_world.m[1][3]) / 2) < 1e-4f);
     ck_assert_mem_eq(&b, &beyond, sizeof b);
     for (int k = 0; k < 3; k++) {
@@ -780,36 +780,36 @@ START_TEST(cameras_follow_their_keys)
     scene->keys[1].to_world = half.to_world;
     scene->keys[0].to_world = half.to_world;
     for (uint32_t i = 0; i < 240; i++) {
-        const txm_scene_camera still = txm_camera_at(scene, i, &is_cut);
+        const stm_scene_camera still = stm_camera_at(scene, i, &is_cut);
         ck_assert_mem_eq(&still, &half, sizeof half);
     }
-    txm_frames_options o = options_of();
-    txm_frames *frames = frames_of(scene, &o);
+    stm_frames_options o = options_of();
+    stm_frames *frames = frames_of(scene, &o);
     if (frames) {
-        const txm_scene_camera round = txm_camera_orbit(frames, 1.0f), start = txm_frames_camera(scene);
-        const txm_scene_camera quarter = txm_camera_orbit(frames, 0.25f);
+        const stm_scene_camera round = stm_camera_orbit(frames, 1.0f), start = stm_frames_camera(scene);
+        const stm_scene_camera quarter = stm_camera_orbit(frames, 0.25f);
         ck_assert_mem_eq(&round, &start, sizeof round);
         ck_assert(quarter.to_world.m[2][3] == start.to_world.m[2][3] &&
                   quarter.to_world.m[0][3] != start.to_world.m[0][3]);
     }
-    txm_frames_close(&frames);
-    txm_render_scene_free(&scene);
+    stm_frames_close(&frames);
+    stm_render_scene_free(&scene);
 }
 END_TEST
 
 START_TEST(wrong_options_are_refused)
 {
-    txm_render_scene *scene = scene_of("plane");
+    stm_render_scene *scene = scene_of("plane");
     for (int i = 0; i < 7; i++) {
-        txm_frames_options o = options_of();
-        txm_frames *frames = NULL;
+        stm_frames_options o = options_of();
+        stm_frames *frames = NULL;
         uint32_t *const numbers[] = {&o.loaders, &o.requests, &o.wave,          &o.textures,
                                      &o.reject,  &o.filter,   &o.render.samples};
         *numbers[i] = i == 2 ? 5 : i < 2 || i == 6 ? 0 : 9;
-        ck_assert_int_eq(txm_frames_open(scene, &o, &frames, &err), TXM_STATUS_USAGE);
+        ck_assert_int_eq(stm_frames_open(scene, &o, &frames, &err), TXM_STATUS_USAGE);
         ck_assert_ptr_null(frames);
     }
-    txm_render_scene_free(&scene);
+    stm_render_scene_free(&scene);
 }
 END_TEST
 

@@ -46,20 +46,20 @@ START_TEST(sizes_can_be_given_back)
         const char *text;
     } cases[] = {{1, "1"},           {1024, "1K"},         {1025, "1025"}, {16 << 20, "16M"}, {3ull << 29, "1536M"},
                  {1ull << 40, "1T"}, {1ull << 50, "1024T"}};
-    char text[TXM_REPLAY_SIZE_TEXT];
+    char text[STM_REPLAY_SIZE_TEXT];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        ck_assert_int_eq(strncmp(txm_replay_size_text(cases[i].bytes, text), cases[i].text, strlen(cases[i].text)), 0);
+        ck_assert_int_eq(strncmp(stm_replay_size_text(cases[i].bytes, text), cases[i].text, strlen(cases[i].text)), 0);
     for (uint32_t k = 0; k <= TXM_CACHE_POLICY_SECOND_CHANCE; k++)
-        ck_assert_ptr_nonnull(txm_replay_policy_name(k));
-    ck_assert_str_eq(txm_replay_policy_name(TXM_REPLAY_OPT), "opt");
-    ck_assert_ptr_null(txm_replay_policy_name(TXM_CACHE_POLICY_SECOND_CHANCE + 1));
+        ck_assert_ptr_nonnull(stm_replay_policy_name(k));
+    ck_assert_str_eq(stm_replay_policy_name(TXM_REPLAY_OPT), "opt");
+    ck_assert_ptr_null(stm_replay_policy_name(TXM_CACHE_POLICY_SECOND_CHANCE + 1));
 }
 END_TEST
 
 /* A table made by hand, with two sizes, LRU and the optimum. */
-static txm_replay_table table_of(txm_replay_counts counts[4], const txm_trace_info *info)
+static stm_replay_table table_of(txm_replay_counts counts[4], const txm_trace_info *info)
 {
-    return (txm_replay_table){.path = "t.trace",
+    return (stm_replay_table){.path = "t.trace",
                               .info = info,
                               .request = {.sizes = {1 << 20, 4 << 20},
                                           .size_count = 2,
@@ -77,18 +77,18 @@ START_TEST(verdicts_name_the_size_that_is_enough)
                                    {.reads = 150, .reads_again = 50},
                                    {.reads = 104, .reads_again = 4},
                                    {.reads = 100}};
-    txm_replay_table t = table_of(counts, &info);
-    char text[TXM_REPLAY_VERDICT], *verdict = txm_replay_verdict(&t, text);
+    stm_replay_table t = table_of(counts, &info);
+    char text[STM_REPLAY_VERDICT], *verdict = stm_replay_verdict(&t, text);
     ck_assert_msg(strstr(verdict, "from 4M on lru reads almost no tile again") &&
                       strstr(verdict, "the optimum reads up to 2.0 times fewer (with 1M)"),
                   "%s", verdict);
-    ck_assert_double_eq_tol(txm_replay_seconds(&t, &counts[0]), 0.3, 1e-9);
-    ck_assert_ptr_eq(txm_replay_counts_at(&t, 1, 0), &counts[2]);
+    ck_assert_double_eq_tol(stm_replay_seconds(&t, &counts[0]), 0.3, 1e-9);
+    ck_assert_ptr_eq(stm_replay_counts_at(&t, 1, 0), &counts[2]);
     counts[2].reads_again = 6;
-    txm_replay_verdict(&t, text);
+    stm_replay_verdict(&t, text);
     ck_assert_ptr_nonnull(strstr(verdict, "with all of these sizes lru reads many tiles again"));
     t.all.reads = 0;
-    txm_replay_verdict(&t, text);
+    stm_replay_verdict(&t, text);
     ck_assert_str_eq(verdict, "no tile was used");
 }
 END_TEST
@@ -110,16 +110,16 @@ START_TEST(tables_are_printed_and_drawn)
                            .load_seconds = 0.2,
                            .max_bytes = 2 << 20};
     txm_replay_counts counts[4] = {{.reads = 300, .reads_again = 200}, {.reads = 150}, {.reads = 104}, {.reads = 0}};
-    txm_replay_table t = table_of(counts, &info);
+    stm_replay_table t = table_of(counts, &info);
     batch_catch();
-    txm_replay_print(&t);
+    stm_replay_print(&t);
     char *text = strdup(batch_caught());
     ck_assert_ptr_nonnull(strstr(text, "t.trace: 900 lookups, 100 tiles of 3 textures"));
     ck_assert_ptr_nonnull(strstr(text, "lru with 2M: 200 tiles read, 25.0 % of them again"));
     ck_assert_ptr_nonnull(strstr(text, "      1M     300   0.300 s     150   0.150 s"));
     free(text);
     batch_catch();
-    txm_replay_json(&t);
+    stm_replay_json(&t);
     cJSON *o = cJSON_Parse(batch_caught());
     const cJSON *runs = cJSON_GetObjectItemCaseSensitive(o, "runs");
     ck_assert_int_eq(cJSON_GetArraySize(runs), 4);
@@ -132,7 +132,7 @@ START_TEST(tables_are_printed_and_drawn)
         char *svg = NULL;
         size_t bytes;
         FILE *f = open_memstream(&svg, &bytes);
-        txm_replay_plot(f, &t, alone);
+        stm_replay_plot(f, &t, alone);
         fclose(f);
         ck_assert_uint_eq(occurrences(svg, "<polyline"), 2);
         ck_assert_uint_eq(occurrences(svg, "<circle"), 4);
@@ -150,7 +150,7 @@ START_TEST(tables_are_printed_and_drawn)
     char *svg = NULL;
     size_t bytes;
     FILE *f = open_memstream(&svg, &bytes);
-    txm_replay_plot(f, &t, 1);
+    stm_replay_plot(f, &t, 1);
     fclose(f);
     ck_assert_ptr_nonnull(strstr(svg, "cx=\"375.0\""));
     free(svg);
@@ -187,11 +187,11 @@ START_TEST(tables_are_played)
     txm_cache_free(&c);
     free(tx);
     txm_trace *trace = NULL;
-    txm_replay_table t;
+    stm_replay_table t;
     txm_error err = {0};
-    const txm_replay_request open = {.keep_epochs = 1, .threads = 2};
+    const stm_replay_request open = {.keep_epochs = 1, .threads = 2};
     ck_assert_int_eq(txm_trace_open("r.trace", &trace, &err), TXM_OK);
-    ck_assert_msg(txm_replay_table_make("r.trace", trace, &open, NULL, on_progress, &t, &err) == TXM_OK, "%s",
+    ck_assert_msg(stm_replay_table_make("r.trace", trace, &open, NULL, on_progress, &t, &err) == TXM_OK, "%s",
                   err.message);
     ck_assert_uint_eq(t.all.tiles, t.info->tiles_loaded);
     ck_assert_uint_eq(t.request.policy_count, 3);
@@ -201,11 +201,11 @@ START_TEST(tables_are_played)
     for (size_t i = 0; i < t.request.size_count; i++) {
         ck_assert(!i || t.request.sizes[i] > t.request.sizes[i - 1]);
         for (size_t k = 0; k < 2; k++) /* no policy reads less than the optimum, which is the last one */
-            ck_assert_uint_ge(txm_replay_counts_at(&t, i, k)->reads, txm_replay_counts_at(&t, i, 2)->reads);
+            ck_assert_uint_ge(stm_replay_counts_at(&t, i, k)->reads, stm_replay_counts_at(&t, i, 2)->reads);
     }
-    txm_replay_table_free(&t);
-    txm_replay_table_free(&t);
-    ck_assert_int_eq(txm_replay_table_make("r.trace", trace, &open, &stop, NULL, &t, &err), TXM_STATUS_CANCELLED);
+    stm_replay_table_free(&t);
+    stm_replay_table_free(&t);
+    ck_assert_int_eq(stm_replay_table_make("r.trace", trace, &open, &stop, NULL, &t, &err), TXM_STATUS_CANCELLED);
     txm_trace_free(&trace);
 }
 END_TEST
@@ -215,13 +215,13 @@ END_TEST
 START_TEST(maps_show_the_finest_level_of_each_place)
 {
     /* 4 x 2 tiles of level 0, and a small image of one tile. */
-    static const txm_render_part parts[] = {{0, 0, 256, 128, 9, 64}, {1, 0, 10, 10, 4, 64}};
-    static const txm_render_tile tiles[] = {{0, 0, 0, 3, 1}, {0, 0, 1, 0, 0}, {0, 0, 2, 0, 0}};
-    const txm_render_picture p = {
-        .parts = (txm_render_part *)parts, .part_count = 2, .tiles = (txm_render_tile *)tiles, .tile_count = 3};
-    txm_stream_map map;
+    static const stm_render_part parts[] = {{0, 0, 256, 128, 9, 64}, {1, 0, 10, 10, 4, 64}};
+    static const stm_render_tile tiles[] = {{0, 0, 0, 3, 1}, {0, 0, 1, 0, 0}, {0, 0, 2, 0, 0}};
+    const stm_render_picture p = {
+        .parts = (stm_render_part *)parts, .part_count = 2, .tiles = (stm_render_tile *)tiles, .tile_count = 3};
+    stm_stream_map map;
     size_t first = 0;
-    ck_assert(txm_stream_map_new(&p, 0, &first, 4, &map));
+    ck_assert(stm_stream_map_new(&p, 0, &first, 4, &map));
     ck_assert_uint_eq(first, 3);
     ck_assert(map.width == 4 && map.height == 2 && map.finest == 0 && map.tiles == 3);
     /* Level 0 is the hottest; level 1 hides level 2 below it. */
@@ -230,14 +230,14 @@ START_TEST(maps_show_the_finest_level_of_each_place)
     ck_assert_float_eq_tol(map.heat[5], 1.0f - 1.0f / 6, 1e-6f);
     ck_assert_float_eq_tol(map.heat[2], 1.0f - 2.0f / 6, 1e-6f);
     free(map.heat);
-    ck_assert(txm_stream_map_new(&p, 1, &first, 4, &map));
+    ck_assert(stm_stream_map_new(&p, 1, &first, 4, &map));
     ck_assert(map.width == 4 && map.height == 4 && map.tiles == 0 && map.finest == 4);
     ck_assert(map.heat[0] < 0 && map.heat[15] < 0);
     free(map.heat);
     float *rgb = NULL;
     uint32_t width, height;
     txm_error err = {0};
-    ck_assert_int_eq(txm_stream_sheet(&p, &rgb, &width, &height, &err), TXM_OK);
+    ck_assert_int_eq(stm_stream_sheet(&p, &rgb, &width, &height, &err), TXM_OK);
     ck_assert(width == 2 * 132 && height == 132);
     ck_assert_float_eq_tol(rgb[0], 0.05f, 1e-6f); /* between maps */
     ck_assert(rgb[3 * (2 * width + 2 + 132)] < 0.01f && rgb[3 * (2 * width + 2)] != 0.05f);
@@ -247,9 +247,9 @@ END_TEST
 
 START_TEST(renders_have_a_page)
 {
-    static txm_render_moment moments[] = {{0.5, 10, 1000, 2000, 1}, {1.0, 20, 3000, 4000, 2}};
+    static stm_render_moment moments[] = {{0.5, 10, 1000, 2000, 1}, {1.0, 20, 3000, 4000, 2}};
     static float rgb[3 * 4 * 2], heat[4 * 2] = {0, 1, 2};
-    txm_render_image_use use = {.path = "a<b>.png",
+    stm_render_image_use use = {.path = "a<b>.png",
                                 .width = 256,
                                 .height = 128,
                                 .levels = 9,
@@ -257,8 +257,8 @@ START_TEST(renders_have_a_page)
                                 .level_tiles = {8},
                                 .level_used = {1},
                                 .used_bytes = 100};
-    txm_render_image_cost cost = {.loads = 1, .loaded_bytes = 100};
-    txm_render_picture p = {.width = 4,
+    stm_render_image_cost cost = {.loads = 1, .loaded_bytes = 100};
+    stm_render_picture p = {.width = 4,
                             .height = 2,
                             .rgb = rgb,
                             .level = heat,
@@ -269,10 +269,10 @@ START_TEST(renders_have_a_page)
                             .image_count = 1,
                             .moments = moments,
                             .moment_count = 2};
-    txm_render_options o;
+    stm_render_options o;
     txm_error err = {0};
-    txm_render_options_init(&o);
-    ck_assert_msg(txm_stream_page("page.html", "room <1>", &o, &p, NULL, &err) == TXM_OK, "%s", err.message);
+    stm_render_options_init(&o);
+    ck_assert_msg(stm_stream_page("page.html", "room <1>", &o, &p, NULL, &err) == TXM_OK, "%s", err.message);
     char *text = text_of("page.html");
     ck_assert_ptr_nonnull(strstr(text, "<h1>room &lt;1&gt;</h1>"));
     ck_assert_ptr_nonnull(strstr(text, "a&lt;b&gt;.png"));
@@ -284,19 +284,19 @@ START_TEST(renders_have_a_page)
     /* With the reads of other caches. */
     txm_trace_info info = {.textures = 1};
     txm_replay_counts counts[4] = {{.reads = 300}, {.reads = 150}, {.reads = 104}, {.reads = 100}};
-    txm_replay_table table = table_of(counts, &info);
-    ck_assert_int_eq(txm_stream_page("page.html", "room", &o, &p, &table, &err), TXM_OK);
+    stm_replay_table table = table_of(counts, &info);
+    ck_assert_int_eq(stm_stream_page("page.html", "room", &o, &p, &table, &err), TXM_OK);
     text = text_of("page.html");
     ck_assert_ptr_nonnull(strstr(text, "Other caches"));
     free(text);
     batch_file("file", "");
-    ck_assert_int_ne(txm_stream_page("file/page.html", "room", &o, &p, NULL, &err), TXM_OK);
+    ck_assert_int_ne(stm_stream_page("file/page.html", "room", &o, &p, NULL, &err), TXM_OK);
     /* Without a cache, a render has no memory over time. */
     char *svg = NULL;
     size_t bytes;
     FILE *f = open_memstream(&svg, &bytes);
     p.moment_count = 0;
-    txm_stream_plot_memory(f, &p);
+    stm_stream_plot_memory(f, &p);
     fclose(f);
     ck_assert_str_eq(svg, "");
     free(svg);
@@ -308,7 +308,7 @@ END_TEST
 START_TEST(heat_runs_from_dark_to_white)
 {
     const float map[] = {0, 2, 8, -1};
-    float most = txm_heat_most(map, 4), *colors = txm_heat_colors(map, 4, most);
+    float most = stm_heat_most(map, 4), *colors = stm_heat_colors(map, 4, most);
     ck_assert_ptr_nonnull(colors);
     ck_assert(most >= 8 && most <= 8);
     for (int c = 0; c < 3; c++) {
@@ -318,8 +318,8 @@ START_TEST(heat_runs_from_dark_to_white)
     }
     free(colors);
     const float zero[] = {0, 0};
-    most = txm_heat_most(zero, 2);
-    colors = txm_heat_colors(zero, 2, most);
+    most = stm_heat_most(zero, 2);
+    colors = stm_heat_colors(zero, 2, most);
     ck_assert(colors && most <= 0 && colors[0] < 0.1f);
     free(colors);
 }
@@ -328,7 +328,7 @@ END_TEST
 START_TEST(linear_values_become_srgb_codes)
 {
     const float linear[] = {-1, 0, 0.0031308f, 0.21404114f, 1, 7};
-    uint8_t *codes = txm_srgb_codes(linear, 6);
+    uint8_t *codes = stm_srgb_codes(linear, 6);
     ck_assert_mem_eq(codes, "\x00\x00\x0A\x80\xFF\xFF", 6);
     free(codes);
 }
@@ -374,7 +374,7 @@ static const struct {
 
 START_TEST(mistakes_are_explained)
 {
-    txm_stream_args args;
+    stm_stream_args args;
     txm_error err = {0};
     char *items[8], *words[4];
     stm_operands operands = {.items = items};
@@ -391,7 +391,7 @@ END_TEST
 START_TEST(options_and_operands_mix)
 {
     static char *words[] = {"render", "-qs3x4", "--cache", "1.5K", "room", "--resolution=50%", "--", "-o"};
-    txm_stream_args args;
+    stm_stream_args args;
     txm_error err = {0};
     char *items[8];
     stm_operands operands = {.items = items};

@@ -27,17 +27,17 @@ static txm_error err;
 
 /* ---- text ------------------------------------------------------------------------------------------------------ */
 
-static txm_status parse(const char *text, txm_render_scene **out)
+static txm_status parse(const char *text, stm_render_scene **out)
 {
-    *out = txm_scene_new();
+    *out = stm_scene_new();
     ck_assert_ptr_nonnull(*out);
-    return txm_scene_parse(*out, "scene.txt", ".", text, strlen(text), &err);
+    return stm_scene_parse(*out, "scene.txt", ".", text, strlen(text), &err);
 }
 
 START_TEST(whole_scene)
 {
     char text[4096];
-    txm_render_scene *s;
+    stm_render_scene *s;
     snprintf(
         text, sizeof text,
         "txmill-scene 1\n# a comment\n\ntitle \"a \\\"floor\\\"\" frame 7\nsize 1920 1080\n%slens 0.01 4.5\n"
@@ -69,11 +69,11 @@ START_TEST(whole_scene)
     ck_assert_uint_eq(s->materials[0].texture_count, 2);
     ck_assert(s->materials[0].textures[0].is_color && !s->materials[0].textures[1].is_color);
     ck_assert(s->materials[0].textures[0].warp == 0.0f && s->materials[0].textures[1].warp == -0.5f);
-    ck_assert_uint_eq(txm_scene_depth(s), 1);
+    ck_assert_uint_eq(stm_scene_depth(s), 1);
     ck_assert(s->materials[0].textures[0].transform[4] == 3.0f && s->materials[1].roughness == 0.25f);
-    ck_assert_int_eq(s->materials[2].kind, TXM_SURFACE_GLASS);
-    const txm_scene_material *leaf = &s->materials[5], *pane = &s->materials[6];
-    ck_assert(leaf->kind == TXM_SURFACE_MIX && leaf->first == 0 && leaf->second == 2 && leaf->share == 0.25f);
+    ck_assert_int_eq(s->materials[2].kind, STM_SURFACE_GLASS);
+    const stm_scene_material *leaf = &s->materials[5], *pane = &s->materials[6];
+    ck_assert(leaf->kind == STM_SURFACE_MIX && leaf->first == 0 && leaf->second == 2 && leaf->share == 0.25f);
     ck_assert(pane->first == 5 && pane->second == 4 && pane->parts == 3);
     ck_assert_uint_eq(s->object_count, 2);
     ck_assert_uint_eq(s->light_count, 4);
@@ -82,7 +82,7 @@ START_TEST(whole_scene)
     ck_assert(s->world.color[0] == 2.5f && s->world.color[2] == 2.5f);
     ck_assert(s->world.map_columns == 512 && !s->world.unsampled);
     ck_assert(s->world.mapped && s->world.mapping.m[1][0] == -1.0f && s->world.mapping.m[2][3] == 0.5f);
-    txm_render_scene_free(&s);
+    stm_render_scene_free(&s);
     ck_assert_ptr_null(s);
 }
 END_TEST
@@ -158,19 +158,19 @@ static const struct {
 
 START_TEST(wrong_text)
 {
-    txm_render_scene *s;
+    stm_render_scene *s;
     ck_assert_int_eq(parse(wrong[_i].text, &s), wrong[_i].status);
     ck_assert_msg(strstr(err.message, wrong[_i].says), "%s", err.message);
-    txm_render_scene_free(&s);
+    stm_render_scene_free(&s);
 }
 END_TEST
 
 START_TEST(no_text)
 {
-    txm_render_scene *s = txm_scene_new();
-    ck_assert_int_eq(txm_scene_parse(s, "scene.txt", ".", "txmill\0-scene 1\n", 16, &err), TXM_STATUS_CORRUPT);
-    txm_render_scene_free(&s);
-    ck_assert_int_eq(txm_render_scene_open("/nowhere", NULL, 0, &s, &err), TXM_STATUS_NOT_FOUND);
+    stm_render_scene *s = stm_scene_new();
+    ck_assert_int_eq(stm_scene_parse(s, "scene.txt", ".", "txmill\0-scene 1\n", 16, &err), TXM_STATUS_CORRUPT);
+    stm_render_scene_free(&s);
+    ck_assert_int_eq(stm_render_scene_open("/nowhere", NULL, 0, &s, &err), TXM_STATUS_NOT_FOUND);
     ck_assert_ptr_null(s);
 }
 END_TEST
@@ -182,7 +182,7 @@ END_TEST
 #define FACES "property list uchar int vertex_indices\nend_header\n"
 
 static txm_status parse_ply(const char *header, const float *vertices, size_t floats, const uint8_t *faces,
-                            size_t face_bytes, txm_scene_mesh *mesh)
+                            size_t face_bytes, stm_scene_mesh *mesh)
 {
     uint8_t data[2048];
     size_t n = strlen(header);
@@ -190,37 +190,37 @@ static txm_status parse_ply(const char *header, const float *vertices, size_t fl
     memcpy(data + n, vertices, floats * 4);
     memcpy(data + n + floats * 4, faces, face_bytes);
     memset(mesh, 0, sizeof *mesh);
-    return txm_mesh_parse(mesh, data, n + floats * 4 + face_bytes, &err);
+    return stm_mesh_parse(mesh, data, n + floats * 4 + face_bytes, &err);
 }
 
 /* Results are zero after a failure, so that they may be freed. */
 START_TEST(failures_leave_nothing)
 {
-    const txm_render_options unset = {0};
+    const stm_render_options unset = {0};
     const char *image = "no/such/x.tx";
-    txm_render_scene *scene = (void *)1;
-    txm_render_picture picture, no_picture = {0};
-    txm_render_budget budget, no_budget = {0};
-    ck_assert_int_eq(txm_render_scene_open("no/such", NULL, 0, &scene, &err), TXM_STATUS_NOT_FOUND);
+    stm_render_scene *scene = (void *)1;
+    stm_render_picture picture, no_picture = {0};
+    stm_render_budget budget, no_budget = {0};
+    ck_assert_int_eq(stm_render_scene_open("no/such", NULL, 0, &scene, &err), TXM_STATUS_NOT_FOUND);
     ck_assert_ptr_null(scene);
-    ck_assert_int_eq(txm_render_scene_builtin("none", NULL, 0, 0, &scene, NULL), TXM_STATUS_USAGE);
-    ck_assert_int_eq(txm_render_scene_builtin("plane", &image, 1, 0, &scene, NULL), TXM_OK);
+    ck_assert_int_eq(stm_render_scene_builtin("none", NULL, 0, 0, &scene, NULL), TXM_STATUS_USAGE);
+    ck_assert_int_eq(stm_render_scene_builtin("plane", &image, 1, 0, &scene, NULL), TXM_OK);
     memset(&picture, 0xAA, sizeof picture);
     memset(&budget, 0xAA, sizeof budget);
-    ck_assert_int_eq(txm_render(scene, &unset, &picture, &err), TXM_STATUS_USAGE);
-    ck_assert_int_eq(txm_render_budget_of(scene, &unset, &budget, NULL), TXM_STATUS_USAGE);
+    ck_assert_int_eq(stm_render(scene, &unset, &picture, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(stm_render_budget_of(scene, &unset, &budget, NULL), TXM_STATUS_USAGE);
     ck_assert_mem_eq(&picture, &no_picture, sizeof picture);
     ck_assert_mem_eq(&budget, &no_budget, sizeof budget);
-    txm_render_scene_free(&scene);
+    stm_render_scene_free(&scene);
 }
 END_TEST
 
-static void clear(txm_scene_mesh *mesh)
+static void clear(stm_scene_mesh *mesh)
 {
-    txm_render_scene *s = txm_scene_new();
+    stm_render_scene *s = stm_scene_new();
     s->meshes = stm_calloc(1, sizeof *mesh);
     s->meshes[s->mesh_count++] = *mesh;
-    txm_render_scene_free(&s);
+    stm_render_scene_free(&s);
 }
 
 static const uint8_t face[13] = {3, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0};
@@ -228,7 +228,7 @@ static const uint8_t face[13] = {3, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0};
 START_TEST(ply)
 {
     const float v[] = {0, 0, 0, 0.25f, 0.5f, 9, 1, 0, 0, 1, 0.5f, 9, 0, 1, 0, 0.25f, 1, NAN};
-    txm_scene_mesh m;
+    stm_scene_mesh m;
     ck_assert_msg(parse_ply(HEADER "comment uv 0 \"UVMap\"\nelement vertex 3\n" XYZ
                                    "property float u\nproperty float v\nproperty float w\nelement face 1\n" FACES,
                             v, 18, face, 13, &m) == TXM_OK,
@@ -239,7 +239,7 @@ START_TEST(ply)
     ck_assert_uint_eq(m.map_count, 1);
     ck_assert_str_eq(m.maps[0].name, "UVMap");
     ck_assert(m.maps[0].uv[0] == 0.25f && m.maps[0].uv[5] == 1.0f && !m.normals);
-    ck_assert_ptr_eq(txm_mesh_map(&m, "other"), m.maps[0].uv);
+    ck_assert_ptr_eq(stm_mesh_map(&m, "other"), m.maps[0].uv);
     clear(&m);
 }
 END_TEST
@@ -267,7 +267,7 @@ START_TEST(wrong_meshes)
 {
     const float v[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
     uint8_t f[13];
-    txm_scene_mesh m;
+    stm_scene_mesh m;
     memcpy(f, face, sizeof f);
     if (wrong_ply[_i].corner >= 254)
         f[0] = wrong_ply[_i].corner == 254 ? 4 : 5;
@@ -284,20 +284,20 @@ END_TEST
 /* Drawing and evaluating agree: both give the same share of light that leaves. */
 START_TEST(glossy_is_drawn_as_it_is)
 {
-    const txm_scene_material m = {.kind = TXM_SURFACE_GLOSSY, .roughness = 0.1f + 0.2f * (float)_i};
+    const stm_scene_material m = {.kind = STM_SURFACE_GLOSSY, .roughness = 0.1f + 0.2f * (float)_i};
     const txm_vec3 n = txm_vec_make(0, 0, 1);
     txm_vec3 out = txm_vec_make(0.6f, 0.0f, 0.8f);
     double drawn = 0, evaluated = 0;
     enum { DRAWS = 200000 };
     for (uint32_t i = 0; i < DRAWS; i++) {
         float r[4];
-        txm_scatter s;
-        txm_random_four(1, i, 0, 0, r);
-        drawn += txm_bsdf_sample(&m, n, out, false, r, &s) ? (double)s.weight : 0.0;
+        stm_scatter s;
+        stm_random_four(1, i, 0, 0, r);
+        drawn += stm_bsdf_sample(&m, n, out, false, r, &s) ? (double)s.weight : 0.0;
         /* Directions are all over the hemisphere, with density 1 / 2 pi. */
         float z = r[2], across = sqrtf(1.0f - z * z), phi = 6.2831853f * r[3];
         evaluated +=
-            (double)txm_bsdf_eval(&m, n, out, txm_vec_make(across * cosf(phi), across * sinf(phi), z)) * 6.2831853;
+            (double)stm_bsdf_eval(&m, n, out, txm_vec_make(across * cosf(phi), across * sinf(phi), z)) * 6.2831853;
     }
     ck_assert_msg(fabs(drawn - evaluated) / DRAWS < 0.02, "%g and %g", drawn / DRAWS, evaluated / DRAWS);
     ck_assert(drawn / DRAWS > 0.5 && drawn / DRAWS <= 1.0);
@@ -308,25 +308,25 @@ START_TEST(mirror_and_glass)
 {
     const txm_vec3 n = txm_vec_make(0, 0, 1), out = txm_vec_make(0.6f, 0.0f, 0.8f);
     /* A mirror reflects sharply even if it was given a roughness, as in the built-in room. */
-    const txm_scene_material mirror = {.kind = TXM_SURFACE_MIRROR, .roughness = 0.2f},
-                             glass = {.kind = TXM_SURFACE_GLASS, .ior = 1.5f};
+    const stm_scene_material mirror = {.kind = STM_SURFACE_MIRROR, .roughness = 0.2f},
+                             glass = {.kind = STM_SURFACE_GLASS, .ior = 1.5f};
     const float last[4] = {0, 0, 0.999f, 0}, first[4] = {0};
-    txm_scatter s;
-    ck_assert(txm_bsdf_sample(&mirror, n, out, false, first, &s));
+    stm_scatter s;
+    ck_assert(stm_bsdf_sample(&mirror, n, out, false, first, &s));
     ck_assert(fabsf(s.direction.x + 0.6f) < 1e-6f && fabsf(s.direction.z - 0.8f) < 1e-6f && s.roughness2 == 0.0f);
-    ck_assert(txm_bsdf_sample(&glass, n, out, false, last, &s) && s.transmitted);
+    ck_assert(stm_bsdf_sample(&glass, n, out, false, last, &s) && s.transmitted);
     ck_assert(fabsf(s.direction.x + 0.4f) < 1e-6f && s.direction.z < 0.0f); /* Snell: 0.6 / 1.5 */
     /* From inside, all light beyond the critical angle is reflected. */
-    ck_assert(txm_bsdf_sample(&glass, n, txm_vec_make(0.8f, 0.0f, 0.6f), true, last, &s) && !s.transmitted);
+    ck_assert(stm_bsdf_sample(&glass, n, txm_vec_make(0.8f, 0.0f, 0.6f), true, last, &s) && !s.transmitted);
 }
 END_TEST
 
 /* ---- rays ------------------------------------------------------------------------------------------------------- */
 
-static txm_render_scene *floor_scene(void)
+static stm_render_scene *floor_scene(void)
 {
     char text[1024];
-    txm_render_scene *s;
+    stm_render_scene *s;
     /* The camera looks down at an angle at a floor and a ball. */
     snprintf(
         text, sizeof text,
@@ -340,26 +340,26 @@ static txm_render_scene *floor_scene(void)
 /* Full differentials predict where the ray of the neighbouring pixel hits. */
 START_TEST(camera_differentials)
 {
-    txm_render_scene *s = floor_scene();
-    txm_scene_geometry g = {0};
-    float centre[TXM_FILTER_TABLE] = {0};
-    ck_assert_msg(txm_scene_geometry_new(s, 1, NULL, &g, &err) == TXM_OK, "%s", err.message);
+    stm_render_scene *s = floor_scene();
+    stm_scene_geometry g = {0};
+    float centre[STM_FILTER_TABLE] = {0};
+    ck_assert_msg(stm_scene_geometry_new(s, 1, NULL, &g, &err) == TXM_OK, "%s", err.message);
     /* Pixels are small, because a derivative is compared. */
-    txm_path_world w = {.scene = s, .geometry = &g, .filter = centre, .differentials = TXM_RENDER_DIFFERENTIALS_FULL};
-    txm_path_aim(&w, &s->camera, 6400, 4800);
+    stm_path_world w = {.scene = s, .geometry = &g, .filter = centre, .differentials = STM_RENDER_DIFFERENTIALS_FULL};
+    stm_path_aim(&w, &s->camera, 6400, 4800);
     unsigned compared = 0;
     for (uint32_t i = 0; i < 60; i++) {
         uint32_t pixel = 1200 * 6400 + i * 401 * 6400 % (6400 * 2400) + 3100 + i * 7;
-        txm_path a, b;
-        txm_surface sa, sb;
-        txm_path_start(&w, pixel, 0, &a);
-        txm_path_start(&w, pixel + 1, 0, &b);
-        txm_path_intersect(&w, &a);
-        txm_path_intersect(&w, &b);
+        stm_path a, b;
+        stm_surface sa, sb;
+        stm_path_start(&w, pixel, 0, &a);
+        stm_path_start(&w, pixel + 1, 0, &b);
+        stm_path_intersect(&w, &a);
+        stm_path_intersect(&w, &b);
         if (a.hit.object == UINT32_MAX || a.hit.object != b.hit.object)
             continue;
-        txm_surface_of(s, &a.ray, &a.hit, &sa);
-        txm_surface_of(s, &b.ray, &b.hit, &sb);
+        stm_surface_of(s, &a.ray, &a.hit, &sa);
+        stm_surface_of(s, &b.ray, &b.hit, &sb);
         const txm_vec3 d = txm_vec_make(a.ray.direction[0], a.ray.direction[1], a.ray.direction[2]);
         txm_full f = txm_full_transfer(a.differential.full, d, a.hit.t, sa.normal);
         txm_vec3 real = txm_vec_add(sb.at, -1.0f, sa.at), off = txm_vec_add(real, -1.0f, f.dPdx);
@@ -368,83 +368,83 @@ START_TEST(camera_differentials)
         compared++;
     }
     ck_assert_uint_gt(compared, 30);
-    txm_scene_geometry_free(&g);
-    txm_render_scene_free(&s);
+    stm_scene_geometry_free(&g);
+    stm_render_scene_free(&s);
 }
 END_TEST
 
 START_TEST(surfaces)
 {
-    txm_render_scene *s = floor_scene();
-    txm_scene_geometry g = {0};
-    ck_assert_msg(txm_scene_geometry_new(s, 1, NULL, &g, &err) == TXM_OK, "%s", err.message);
-    const txm_ray down = {{10, 20, 5}, {0, 0, -1}, 0, INFINITY}, ball = {{0.4f, -5, 0.5f}, {0, 1, 0}, 0, INFINITY},
+    stm_render_scene *s = floor_scene();
+    stm_scene_geometry g = {0};
+    ck_assert_msg(stm_scene_geometry_new(s, 1, NULL, &g, &err) == TXM_OK, "%s", err.message);
+    const stm_ray down = {{10, 20, 5}, {0, 0, -1}, 0, INFINITY}, ball = {{0.4f, -5, 0.5f}, {0, 1, 0}, 0, INFINITY},
                   inside = {{0.4f, 0.2f, 0.5f}, {0, 0, 1}, 0, INFINITY}, away = {{0, 0, 5}, {0, 0, 1}, 0, INFINITY};
-    txm_ray_hit hit;
-    txm_surface at;
-    txm_rays_intersect(g.rays, &down, &hit);
-    txm_surface_of(s, &down, &hit, &at);
-    const txm_scene_texture texture = {.transform = {2, 0, 0, 0, 1, 0.5f}};
-    txm_surface_uv uv = txm_surface_uv_of(&at, &texture);
+    stm_ray_hit hit;
+    stm_surface at;
+    stm_rays_intersect(g.rays, &down, &hit);
+    stm_surface_of(s, &down, &hit, &at);
+    const stm_scene_texture texture = {.transform = {2, 0, 0, 0, 1, 0.5f}};
+    stm_surface_uv uv = stm_surface_uv_of(&at, &texture);
     ck_assert(hit.t == 5.0f && fabsf(uv.u - 1.2f) < 1e-6f && fabsf(uv.v - 1.2f) < 1e-6f && uv.duds == 2.0f);
     ck_assert(at.normal.z == 1.0f && !at.inside && at.curvature == 0.0f);
-    txm_rays_intersect(g.rays, &ball, &hit);
-    txm_surface_of(s, &ball, &hit, &at);
+    stm_rays_intersect(g.rays, &ball, &hit);
+    stm_surface_of(s, &ball, &hit, &at);
     ck_assert(fabsf(at.normal.y + 1.0f) < 1e-6f && fabsf(at.curvature - 2.0f) < 1e-5f);
     ck_assert(fabsf(hit.u - 0.25f) < 1e-5f && fabsf(hit.v - 0.5f) < 1e-5f); /* south, on the equator */
     ck_assert(fabsf(txm_vec_length(at.dPds) - 3.14159265f) < 1e-4f);        /* once around */
-    txm_rays_intersect(g.rays, &inside, &hit);
-    txm_surface_of(s, &inside, &hit, &at);
+    stm_rays_intersect(g.rays, &inside, &hit);
+    stm_surface_of(s, &inside, &hit, &at);
     ck_assert(at.inside && at.normal.z == -1.0f && at.curvature < 0.0f);
-    txm_rays_intersect(g.rays, &away, &hit);
+    stm_rays_intersect(g.rays, &away, &hit);
     ck_assert_uint_eq(hit.object, UINT32_MAX);
-    ck_assert(txm_rays_occluded(g.rays, &down) && !txm_rays_occluded(g.rays, &away));
-    const txm_ray bad[] = {{{NAN, 0, 5}, {0, 0, -1}, 0, INFINITY},
+    ck_assert(stm_rays_occluded(g.rays, &down) && !stm_rays_occluded(g.rays, &away));
+    const stm_ray bad[] = {{{NAN, 0, 5}, {0, 0, -1}, 0, INFINITY},
                            {{0, 0, 5}, {0, NAN, -1}, 0, INFINITY},
                            {{0, 0, 1e30f}, {0, 0, -1}, 0, INFINITY},
                            {{0, 0, 5}, {0, 0, -INFINITY}, 0, INFINITY}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        txm_rays_intersect(g.rays, &bad[i], &hit);
+        stm_rays_intersect(g.rays, &bad[i], &hit);
         ck_assert_uint_eq(hit.object, UINT32_MAX);
-        ck_assert(txm_rays_occluded(g.rays, &bad[i]));
+        ck_assert(stm_rays_occluded(g.rays, &bad[i]));
     }
-    txm_scene_geometry_free(&g);
-    txm_render_scene_free(&s);
+    stm_scene_geometry_free(&g);
+    stm_render_scene_free(&s);
 }
 END_TEST
 
 /* Each quad is there twice: of two hits at one distance that of the lower number counts. */
 START_TEST(the_first_of_two_is_hit)
 {
-    txm_render_scene *s;
-    txm_scene_geometry g = {0};
-    size_t hit_by[TXM_OBJECT_SPHERE + 1] = {0};
-    ck_assert(txm_render_scene_builtin("room", NULL, 0, 0.0f, &s, &err) == TXM_OK);
+    stm_render_scene *s;
+    stm_scene_geometry g = {0};
+    size_t hit_by[STM_OBJECT_SPHERE + 1] = {0};
+    ck_assert(stm_render_scene_builtin("room", NULL, 0, 0.0f, &s, &err) == TXM_OK);
     const size_t objects = s->object_count;
     for (size_t i = objects; i-- > 0;)
-        if (s->objects[i].kind == TXM_OBJECT_QUAD) {
+        if (s->objects[i].kind == STM_OBJECT_QUAD) {
             ck_assert(STM_GROW(s->objects, s->object_capacity, s->object_count));
             s->objects[s->object_count++] = s->objects[i];
         }
-    ck_assert_msg(txm_scene_geometry_new(s, 1, NULL, &g, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(stm_scene_geometry_new(s, 1, NULL, &g, &err) == TXM_OK, "%s", err.message);
     for (uint32_t i = 0; i < 4096; i++) {
         float a[4], b[4];
-        txm_random_four(3, i, 0, 0, a);
-        txm_random_four(3, i, 1, 0, b);
-        const txm_ray ray = {{4.0f * a[0], 4.0f * a[1], 2.8f * a[2]},
+        stm_random_four(3, i, 0, 0, a);
+        stm_random_four(3, i, 1, 0, b);
+        const stm_ray ray = {{4.0f * a[0], 4.0f * a[1], 2.8f * a[2]},
                              {b[0] - 0.5f, b[1] - 0.5f, i % 97 ? b[2] - 0.5f : NAN},
                              0.0f,
                              i % 5 ? INFINITY : 1.0f};
-        txm_ray_hit hit;
-        txm_rays_intersect(g.rays, &ray, &hit);
+        stm_ray_hit hit;
+        stm_rays_intersect(g.rays, &ray, &hit);
         if (hit.object == UINT32_MAX)
             continue;
         ck_assert_uint_lt(hit.object, objects);
         hit_by[s->objects[hit.object].kind]++;
     }
-    ck_assert(hit_by[TXM_OBJECT_QUAD] > 1000 && hit_by[TXM_OBJECT_SPHERE] > 300);
-    txm_scene_geometry_free(&g);
-    txm_render_scene_free(&s);
+    ck_assert(hit_by[STM_OBJECT_QUAD] > 1000 && hit_by[STM_OBJECT_SPHERE] > 300);
+    stm_scene_geometry_free(&g);
+    stm_render_scene_free(&s);
 }
 END_TEST
 
@@ -467,7 +467,7 @@ static void bumpy(uint32_t edge, float *positions, uint32_t *corners)
 }
 
 /* The nearest triangle that a ray meets, by a search through all in double. */
-static double searched(const float *positions, const uint32_t *corners, size_t count, const txm_ray *ray)
+static double searched(const float *positions, const uint32_t *corners, size_t count, const stm_ray *ray)
 {
     double nearest = INFINITY;
     for (size_t i = 0; i < count; i++) {
@@ -502,34 +502,34 @@ START_TEST(rays_find_what_a_search_finds)
     enum { EDGE = 48, TRIANGLES = 2 * (EDGE - 1) * (EDGE - 1), RAYS = 3000 };
     static float positions[3 * EDGE * EDGE];
     static uint32_t corners[3 * TRIANGLES];
-    static txm_ray_hit first[RAYS];
+    static stm_ray_hit first[RAYS];
     static const float turned[12] = {0, -3, 0, 10, 3, 0, 0, -20, 0, 0, 3, 5};
     bumpy(EDGE, positions, corners);
     for (unsigned threads = 1; threads <= 3; threads += 2) {
-        txm_rays *r = txm_rays_new(threads, NULL);
-        const int mesh = txm_rays_add_mesh(r, positions, corners, TRIANGLES),
-                  none = txm_rays_add_mesh(r, NULL, NULL, 0);
+        stm_rays *r = stm_rays_new(threads, NULL);
+        const int mesh = stm_rays_add_mesh(r, positions, corners, TRIANGLES),
+                  none = stm_rays_add_mesh(r, NULL, NULL, 0);
         static const float here[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
-        ck_assert(mesh == 0 && none == 1 && txm_rays_add_instance(r, none, here) &&
-                  txm_rays_add_instance(r, mesh, here) && txm_rays_add_instance(r, mesh, turned) && txm_rays_commit(r));
+        ck_assert(mesh == 0 && none == 1 && stm_rays_add_instance(r, none, here) &&
+                  stm_rays_add_instance(r, mesh, here) && stm_rays_add_instance(r, mesh, turned) && stm_rays_commit(r));
         for (uint32_t i = 0; i < RAYS; i++) {
             float a[4];
-            txm_random_four(5, i, 0, 0, a);
-            txm_ray ray = {{0.3f * a[0], 0.3f * a[1], 0.3f * a[2]}, {0}, 0, INFINITY};
+            stm_random_four(5, i, 0, 0, a);
+            stm_ray ray = {{0.3f * a[0], 0.3f * a[1], 0.3f * a[2]}, {0}, 0, INFINITY};
             const float *to = positions + 3 * (size_t)(i % (EDGE * EDGE)),
                         *next = i % 3 ? to : to + 3 * ((i + 1) % EDGE != 0);
             for (int k = 0; k < 3; k++)
                 ray.direction[k] = 0.5f * (to[k] + next[k]) - ray.origin[k];
-            txm_ray_hit hit;
-            txm_rays_intersect(r, &ray, &hit);
+            stm_ray_hit hit;
+            stm_rays_intersect(r, &ray, &hit);
             ck_assert_msg(hit.object == 1 && hit.t > 0.5f && hit.t < 1.5f, "ray %u slips through: %u, %g", i,
                           hit.object, (double)hit.t);
-            ck_assert(txm_rays_occluded(r, &ray));
+            ck_assert(stm_rays_occluded(r, &ray));
             ray.origin[0] = 8.0f;
             ray.origin[1] = 3.0f * a[3];
             for (int k = 0; k < 3; k++)
                 ray.direction[k] = (k ? 1.5f : 0.6f) * (a[k] - 0.5f) - ray.origin[k];
-            txm_rays_intersect(r, &ray, &hit);
+            stm_rays_intersect(r, &ray, &hit);
             if (threads == 1) {
                 first[i] = hit;
                 const double expected = i % 7 ? (double)hit.t : searched(positions, corners, TRIANGLES, &ray);
@@ -537,16 +537,16 @@ START_TEST(rays_find_what_a_search_finds)
                               "ray %u: %g, not %g", i, (double)hit.t, expected);
             }
             ck_assert_msg(memcmp(&hit, &first[i], sizeof hit) == 0, "ray %u with %u threads", i, threads);
-            ck_assert(txm_rays_occluded(r, &ray) == (hit.object != UINT32_MAX));
+            ck_assert(stm_rays_occluded(r, &ray) == (hit.object != UINT32_MAX));
             /* A ray that ends before the hit finds nothing, and the turned instance is where its matrix says. */
             ray.far_t = hit.t * 0.999f;
-            txm_rays_intersect(r, &ray, &hit);
+            stm_rays_intersect(r, &ray, &hit);
             ck_assert(isinf(ray.far_t) || hit.object == UINT32_MAX);
-            const txm_ray far = {{10, -20, 50}, {0.05f * a[0], 0.05f * a[1], -1}, 0, INFINITY};
-            txm_rays_intersect(r, &far, &hit);
+            const stm_ray far = {{10, -20, 50}, {0.05f * a[0], 0.05f * a[1], -1}, 0, INFINITY};
+            stm_rays_intersect(r, &far, &hit);
             ck_assert(hit.object == 2 && hit.t > 40.0f && hit.t < 46.0f);
         }
-        txm_rays_free(r);
+        stm_rays_free(r);
     }
 }
 END_TEST
@@ -568,32 +568,32 @@ START_TEST(trees_of_anything)
             if (i < 3 * TRIANGLES)
                 corners[i] = i;
         }
-        txm_rays *r = txm_rays_new(2, NULL);
+        stm_rays *r = stm_rays_new(2, NULL);
         static const float here[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
-        ck_assert(txm_rays_add_mesh(r, positions, corners, TRIANGLES) == 0 && txm_rays_add_instance(r, 0, here) &&
-                  txm_rays_commit(r));
-        const txm_ray ray = {{0.2f, 0.25f, kind ? 0.2f : 5}, {0, 0, kind ? 1 : -1}, 0, INFINITY};
-        txm_ray_hit hit;
-        txm_rays_intersect(r, &ray, &hit);
+        ck_assert(stm_rays_add_mesh(r, positions, corners, TRIANGLES) == 0 && stm_rays_add_instance(r, 0, here) &&
+                  stm_rays_commit(r));
+        const stm_ray ray = {{0.2f, 0.25f, kind ? 0.2f : 5}, {0, 0, kind ? 1 : -1}, 0, INFINITY};
+        stm_ray_hit hit;
+        stm_rays_intersect(r, &ray, &hit);
         /* Of triangles in one place the first one counts. */
         ck_assert_msg(hit.object == 0 && (kind == 1 || kind == 4 || hit.primitive == (kind > 1)), "%d: %u", kind,
                       hit.primitive);
-        txm_rays_free(r);
+        stm_rays_free(r);
         const volatile int now = 1;
-        r = txm_rays_new(2, &now);
-        ck_assert_int_eq(txm_rays_add_mesh(r, positions, corners, TRIANGLES), -1);
-        txm_rays_free(r);
+        r = stm_rays_new(2, &now);
+        ck_assert_int_eq(stm_rays_add_mesh(r, positions, corners, TRIANGLES), -1);
+        stm_rays_free(r);
     }
 }
 END_TEST
 
 /* A scene with one mesh of many triangles in a wavy sheet. */
-static txm_render_scene *wavy_scene(uint32_t edge)
+static stm_render_scene *wavy_scene(uint32_t edge)
 {
-    txm_render_scene *s = floor_scene();
+    stm_render_scene *s = floor_scene();
     s->meshes = stm_calloc(1, sizeof *s->meshes);
     s->mesh_count = s->mesh_capacity = 1;
-    txm_scene_mesh *m = s->meshes;
+    stm_scene_mesh *m = s->meshes;
     m->vertex_count = (size_t)edge * edge;
     m->triangle_count = 2 * (size_t)(edge - 1) * (edge - 1);
     m->positions = stm_calloc(m->vertex_count, 3 * sizeof *m->positions);
@@ -633,18 +633,18 @@ static void *cancel_soon(void *unused)
 /* Whoever closes a window does not wait for the tree of millions of triangles. */
 START_TEST(building_is_given_up)
 {
-    txm_render_scene *s = wavy_scene(1200);
-    txm_scene_geometry g = {0};
+    stm_render_scene *s = wavy_scene(1200);
+    stm_scene_geometry g = {0};
     pthread_t thread;
     const double begin = clock_of_test();
-    ck_assert_msg(txm_scene_geometry_new(s, 2, &cancel, &g, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(stm_scene_geometry_new(s, 2, &cancel, &g, &err) == TXM_OK, "%s", err.message);
     cancel_after = 0.3 * (clock_of_test() - begin);
-    txm_scene_geometry_free(&g);
+    stm_scene_geometry_free(&g);
     ck_assert_int_eq(pthread_create(&thread, NULL, cancel_soon, NULL), 0);
-    ck_assert_int_eq(txm_scene_geometry_new(s, 2, &cancel, &g, &err), TXM_STATUS_CANCELLED);
+    ck_assert_int_eq(stm_scene_geometry_new(s, 2, &cancel, &g, &err), TXM_STATUS_CANCELLED);
     pthread_join(thread, NULL);
     ck_assert_ptr_null(g.rays);
-    txm_render_scene_free(&s);
+    stm_render_scene_free(&s);
 }
 END_TEST
 

@@ -78,35 +78,35 @@ static double expected(bool turned)
 }
 
 /* A camera looks down on a floor under a sky. */
-static txm_render_scene *scene_of(const char *material)
+static stm_render_scene *scene_of(const char *material)
 {
     char text[2048];
-    txm_render_scene *s = txm_scene_new();
+    stm_render_scene *s = stm_scene_new();
     snprintf(text, sizeof text,
              "txmill-scene 1\nsize 32 32\ncamera perspective half 0.3 0.3 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 "
              "0 0 0 0 1 3\n"
              "image sky \"%s\" colorspace \"Linear Rec.709\" alpha straight extension repeat interpolation linear\n"
              "world sky projection latlong %s\n%smaterial floor %s\nquad floor -50 -50 0 100 0 0 0 100 0\n",
              world, mapping, parts, material);
-    ck_assert(s && txm_scene_parse(s, "scene.txt", ".", text, strlen(text), &err) == TXM_OK);
+    ck_assert(s && stm_scene_parse(s, "scene.txt", ".", text, strlen(text), &err) == TXM_OK);
     return s;
 }
 
 static double mean_of(const char *material, uint32_t bounces, uint32_t samples)
 {
-    txm_render_options o;
-    txm_render_picture p;
-    txm_render_scene *s = scene_of(material);
+    stm_render_options o;
+    stm_render_picture p;
+    stm_render_scene *s = scene_of(material);
     double sum = 0;
-    txm_render_options_init(&o);
+    stm_render_options_init(&o);
     o.bounces = bounces;
     o.samples = samples;
-    ck_assert_msg(txm_render(s, &o, &p, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(stm_render(s, &o, &p, &err) == TXM_OK, "%s", err.message);
     for (size_t i = 0; i < (size_t)3 * p.width * p.height; i++)
         sum += (double)p.rgb[i];
     sum /= (double)(3 * p.width * p.height);
-    txm_render_picture_clear(&p);
-    txm_render_scene_free(&s);
+    stm_render_picture_clear(&p);
+    stm_render_scene_free(&s);
     return sum;
 }
 
@@ -167,15 +167,15 @@ START_TEST(mixed_floor)
 }
 END_TEST
 
-static txm_world_map *map_of(void)
+static stm_world_map *map_of(void)
 {
-    txm_render_scene *s = scene_of("diffuse 1 1 1");
-    txm_bound_image bound = {.width = WIDTH, .height = HEIGHT};
-    txm_world_map *map;
+    stm_render_scene *s = scene_of("diffuse 1 1 1");
+    stm_bound_image bound = {.width = WIDTH, .height = HEIGHT};
+    stm_world_map *map;
     txm_sampler_init(&bound.how);
-    ck_assert_msg(txm_world_map_new(s, &bound, world, &map, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(stm_world_map_new(s, &bound, world, &map, &err) == TXM_OK, "%s", err.message);
     ck_assert_ptr_nonnull(map);
-    txm_render_scene_free(&s);
+    stm_render_scene_free(&s);
     return map;
 }
 
@@ -183,26 +183,26 @@ static txm_world_map *map_of(void)
 START_TEST(map_draws_what_it_says)
 {
     enum { DRAWS = 200000 };
-    txm_world_map *map = map_of();
+    stm_world_map *map = map_of();
     double inverse = 0, all = 0;
     unsigned bright = 0;
     for (uint32_t i = 0; i < DRAWS; i++) {
         float r[4], p, u, v;
-        txm_random_four(3, i, 0, 0, r);
-        txm_vec3 d = txm_world_map_draw(map, r, &p);
+        stm_random_four(3, i, 0, 0, r);
+        txm_vec3 d = stm_world_map_draw(map, r, &p);
         ck_assert(p > 0.0f && fabsf(txm_vec_length(d) - 1.0f) < 1e-5f);
         inverse += 1.0 / (double)p;
-        txm_world_place(false, d, &u, &v);
+        stm_world_place(false, d, &u, &v);
         bright += sky((double)u, (double)v) > 1.0;
         /* rounding decides at the rim of a cell, and few directions are there */
-        all += fabsf(txm_world_map_probability(map, d) / p - 1.0f) < 1e-3f;
+        all += fabsf(stm_world_map_probability(map, d) / p - 1.0f) < 1e-3f;
     }
     /* The mean of 1 over the probability is the area of the sphere. */
     ck_assert_msg(fabs(inverse / DRAWS / (4.0 * pi) - 1.0) < 0.02, "%g of the sphere", inverse / DRAWS / (4.0 * pi));
     ck_assert_msg(all > 0.999 * DRAWS, "%g of %d", all, DRAWS);
     /* The patch is 0.002 of the image, and gives about a quarter of the light. */
     ck_assert_msg(bright > DRAWS / 8 && bright < DRAWS / 2, "%u", bright);
-    txm_world_map_free(&map);
+    stm_world_map_free(&map);
     ck_assert_ptr_null(map);
 }
 END_TEST
@@ -210,18 +210,18 @@ END_TEST
 /* If there is nothing to choose from, there is no map, which is not a failure. */
 START_TEST(no_map)
 {
-    txm_render_scene *s = scene_of("diffuse 1 1 1");
-    txm_bound_image bound = {.width = WIDTH, .height = HEIGHT};
-    txm_world_map *map;
+    stm_render_scene *s = scene_of("diffuse 1 1 1");
+    stm_bound_image bound = {.width = WIDTH, .height = HEIGHT};
+    stm_world_map *map;
     txm_sampler_init(&bound.how);
-    ck_assert_int_eq(txm_world_map_new(s, &bound, NULL, &map, &err), TXM_OK);
+    ck_assert_int_eq(stm_world_map_new(s, &bound, NULL, &map, &err), TXM_OK);
     ck_assert_ptr_null(map);
-    ck_assert_int_eq(txm_world_map_new(s, &bound, "/nowhere/x.tx", &map, &err), TXM_STATUS_NOT_FOUND);
+    ck_assert_int_eq(stm_world_map_new(s, &bound, "/nowhere/x.tx", &map, &err), TXM_STATUS_NOT_FOUND);
     ck_assert_ptr_null(map);
-    s->world.image = TXM_SCENE_NONE;
-    ck_assert_int_eq(txm_world_map_new(s, &bound, world, &map, &err), TXM_OK);
+    s->world.image = STM_SCENE_NONE;
+    ck_assert_int_eq(stm_world_map_new(s, &bound, world, &map, &err), TXM_OK);
     ck_assert_ptr_null(map);
-    txm_render_scene_free(&s);
+    stm_render_scene_free(&s);
 }
 END_TEST
 

@@ -47,21 +47,21 @@ static void make_images(void)
     }
 }
 
-static void render(const char *scene, const txm_render_options *o, txm_render_picture *p)
+static void render(const char *scene, const stm_render_options *o, stm_render_picture *p)
 {
-    txm_render_scene *s;
-    ck_assert_msg(txm_render_scene_builtin(scene, paths, IMAGES, 0.5f, &s, &err) == TXM_OK, "%s", err.message);
-    ck_assert_msg(txm_render(s, o, p, &err) == TXM_OK, "%s", err.message);
-    txm_render_scene_free(&s);
+    stm_render_scene *s;
+    ck_assert_msg(stm_render_scene_builtin(scene, paths, IMAGES, 0.5f, &s, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(stm_render(s, o, p, &err) == TXM_OK, "%s", err.message);
+    stm_render_scene_free(&s);
 }
 
 /* For small(). */
 static txm_cache_options cache;
 
-static txm_render_options small(void)
+static stm_render_options small(void)
 {
-    txm_render_options o;
-    txm_render_options_init(&o);
+    stm_render_options o;
+    stm_render_options_init(&o);
     o.width = 96;
     o.height = 54;
     o.samples = 3;
@@ -77,9 +77,9 @@ static txm_render_options small(void)
 START_TEST(same_bits)
 {
     static const char *const scenes[] = {"plane", "room", "grid", "sphere", "fly"};
-    txm_render_options o = small();
-    txm_render_picture reference, p;
-    o.engine = TXM_RENDER_ENGINE_REFERENCE;
+    stm_render_options o = small();
+    stm_render_picture reference, p;
+    o.engine = STM_RENDER_ENGINE_REFERENCE;
     o.differentials = (uint32_t)_i % 3;
     render(scenes[_i], &o, &reference);
     double sum = 0;
@@ -92,16 +92,16 @@ START_TEST(same_bits)
         float spurious;
         const char *devices;
     } ways[] = {
-        {TXM_RENDER_ENGINE_REFERENCE, 1, 3, 0, 32, 0, 0, NULL},
-        {TXM_RENDER_ENGINE_BLOCKING, 1, 1, TXM_CACHE_POLICY_RENDER_TILES, 0, 0, 0, NULL},
-        {TXM_RENDER_ENGINE_BLOCKING, 1, 4, TXM_CACHE_POLICY_LRU, 32, 1 << 20, 0.5f, NULL},
-        {TXM_RENDER_ENGINE_BLOCKING, 1, 2, TXM_CACHE_POLICY_SECOND_CHANCE, 0, 1 << 19, 0, NULL},
-        {TXM_RENDER_ENGINE_WAVE, 1 << 20, 1, TXM_CACHE_POLICY_RENDER_TILES, 0, 0, 0, NULL},
-        {TXM_RENDER_ENGINE_WAVE, 1000, 4, TXM_CACHE_POLICY_LRU, 20, 2 << 20, 0, NULL},
-        {TXM_RENDER_ENGINE_WAVE, 64, 2, TXM_CACHE_POLICY_SECOND_CHANCE, 0, 1 << 20, 0, NULL},
-        {TXM_RENDER_ENGINE_WAVE, 1 << 14, 2, TXM_CACHE_POLICY_NONE, 16, 0, 0, NULL},
-        {TXM_RENDER_ENGINE_WAVE, 3000, 2, TXM_CACHE_POLICY_LRU, 0, 2 << 20, 0, "cuda:0"},
-        {TXM_RENDER_ENGINE_WAVE, 1 << 20, 1, TXM_CACHE_POLICY_SECOND_CHANCE, 32, 1 << 20, 0.3f, "cuda:0,cuda:1"},
+        {STM_RENDER_ENGINE_REFERENCE, 1, 3, 0, 32, 0, 0, NULL},
+        {STM_RENDER_ENGINE_BLOCKING, 1, 1, TXM_CACHE_POLICY_RENDER_TILES, 0, 0, 0, NULL},
+        {STM_RENDER_ENGINE_BLOCKING, 1, 4, TXM_CACHE_POLICY_LRU, 32, 1 << 20, 0.5f, NULL},
+        {STM_RENDER_ENGINE_BLOCKING, 1, 2, TXM_CACHE_POLICY_SECOND_CHANCE, 0, 1 << 19, 0, NULL},
+        {STM_RENDER_ENGINE_WAVE, 1 << 20, 1, TXM_CACHE_POLICY_RENDER_TILES, 0, 0, 0, NULL},
+        {STM_RENDER_ENGINE_WAVE, 1000, 4, TXM_CACHE_POLICY_LRU, 20, 2 << 20, 0, NULL},
+        {STM_RENDER_ENGINE_WAVE, 64, 2, TXM_CACHE_POLICY_SECOND_CHANCE, 0, 1 << 20, 0, NULL},
+        {STM_RENDER_ENGINE_WAVE, 1 << 14, 2, TXM_CACHE_POLICY_NONE, 16, 0, 0, NULL},
+        {STM_RENDER_ENGINE_WAVE, 3000, 2, TXM_CACHE_POLICY_LRU, 0, 2 << 20, 0, "cuda:0"},
+        {STM_RENDER_ENGINE_WAVE, 1 << 20, 1, TXM_CACHE_POLICY_SECOND_CHANCE, 32, 1 << 20, 0.3f, "cuda:0,cuda:1"},
     };
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
         if (!thorough() && (w + (size_t)_i) % 2)
@@ -122,24 +122,24 @@ START_TEST(same_bits)
             ck_assert(!p.devices[i].stats.lost && (i || p.devices[i].stats.launches)); /* one may do it all */
         ck_assert_msg(memcmp(p.rgb, reference.rgb, (size_t)96 * 54 * 3 * sizeof *p.rgb) == 0, "%s, way %zu", scenes[_i],
                       w);
-        txm_render_picture_clear(&p);
+        stm_render_picture_clear(&p);
     }
-    txm_render_picture_clear(&reference);
+    stm_render_picture_clear(&reference);
 }
 END_TEST
 
 /* The light of one pixel must not depend on its neighbours. A picture depends on its seed. */
 START_TEST(seeds)
 {
-    txm_render_options o = small();
-    txm_render_picture a, b;
-    o.engine = TXM_RENDER_ENGINE_REFERENCE;
+    stm_render_options o = small();
+    stm_render_picture a, b;
+    o.engine = STM_RENDER_ENGINE_REFERENCE;
     render("room", &o, &a);
     o.seed = 2;
     render("room", &o, &b);
     ck_assert(memcmp(a.rgb, b.rgb, (size_t)96 * 54 * 3 * sizeof *a.rgb) != 0);
-    txm_render_picture_clear(&a);
-    txm_render_picture_clear(&b);
+    stm_render_picture_clear(&a);
+    stm_render_picture_clear(&b);
 }
 END_TEST
 
@@ -147,12 +147,12 @@ END_TEST
 START_TEST(parts_of_mixes)
 {
     char text[2048];
-    txm_render_options o = small();
-    txm_render_budget b;
+    stm_render_options o = small();
+    stm_render_budget b;
     o.bounces = 0;
     o.width = o.height = 32;
     for (uint32_t share = 0; share < 2; share++) {
-        txm_render_scene *s = txm_scene_new();
+        stm_render_scene *s = stm_scene_new();
         int n = snprintf(
             text, sizeof text,
             "txmill-scene 1\ncamera perspective half 0.3 0.3 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 1 0 0 0 0 1 3\n"
@@ -168,24 +168,24 @@ START_TEST(parts_of_mixes)
                                    : "floor",
                           i);
         snprintf(text + n, sizeof text - (size_t)n, "quad floor -5 -5 0 10 0 0 0 10 0\n");
-        ck_assert_msg(s && txm_scene_parse(s, "scene.txt", ".", text, strlen(text), &err) == TXM_OK, "%s", err.message);
-        ck_assert_msg(txm_render_budget_of(s, &o, &b, &err) == TXM_OK, "%s", err.message);
+        ck_assert_msg(s && stm_scene_parse(s, "scene.txt", ".", text, strlen(text), &err) == TXM_OK, "%s", err.message);
+        ck_assert_msg(stm_render_budget_of(s, &o, &b, &err) == TXM_OK, "%s", err.message);
         for (size_t i = 0; i < IMAGES; i++)
             ck_assert_msg(b.images[i].used_bytes > 0, "image %zu, share %u", i, share);
-        txm_render_budget_clear(&b);
-        txm_render_scene_free(&s);
+        stm_render_budget_clear(&b);
+        stm_render_scene_free(&s);
     }
 }
 END_TEST
 
 /* A floor whose last lookup depends on `depth` others, each of which depends on the one before. The second image has
  * tiles of another size: if memory is short, they evict the others. */
-static txm_render_scene *warped_floor(uint32_t depth)
+static stm_render_scene *warped_floor(uint32_t depth)
 {
     char text[4096], grey[512];
     snprintf(grey, sizeof grey, "%s", temp_file("grey.tx"));
     make_noise_tx(grey, 400, 300, 1);
-    txm_render_scene *s = txm_scene_new();
+    stm_render_scene *s = stm_scene_new();
     int n = snprintf(text, sizeof text,
                      "txmill-scene 1\ncamera perspective half 0.7 0.4 shift 0 0 clip 0.1 100 to-world 1 0 0 0 0 0.5 "
                      "-0.86 -2 0 0.86 0.5 1.5\n"
@@ -196,7 +196,7 @@ static txm_render_scene *warped_floor(uint32_t depth)
                       "image i%u \"%s\" colorspace \"sRGB\" alpha straight extension repeat interpolation linear\n"
                       "texture m i%u input \"%s\" uv \"\" transform 2 0 0 0 2 0%s\n",
                       i, i == 1 ? grey : images[i % IMAGES], i, i == depth ? "Base Color" : "", i ? " warp 0.3" : "");
-    ck_assert_msg(s && txm_scene_parse(s, "scene.txt", ".", text, (size_t)n, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(s && stm_scene_parse(s, "scene.txt", ".", text, (size_t)n, &err) == TXM_OK, "%s", err.message);
     return s;
 }
 
@@ -205,24 +205,24 @@ static txm_render_scene *warped_floor(uint32_t depth)
 START_TEST(dependent_lookups)
 {
     const uint32_t depth = (uint32_t)_i;
-    txm_render_scene *s = warped_floor(depth);
-    txm_render_picture reference, plain, p;
-    txm_render_options o = small();
-    txm_render_budget b;
+    stm_render_scene *s = warped_floor(depth);
+    stm_render_picture reference, plain, p;
+    stm_render_options o = small();
+    stm_render_budget b;
     cache.coalesce = 0; /* an image may be used twice; its uses are counted separately */
-    o.engine = TXM_RENDER_ENGINE_REFERENCE;
-    ck_assert_msg(txm_render(s, &o, &reference, &err) == TXM_OK, "%s", err.message);
+    o.engine = STM_RENDER_ENGINE_REFERENCE;
+    ck_assert_msg(stm_render(s, &o, &reference, &err) == TXM_OK, "%s", err.message);
     const struct {
         uint32_t engine, lanes, threads, tile;
         uint64_t bytes;
         float spurious;
         const char *devices;
-    } ways[] = {{TXM_RENDER_ENGINE_BLOCKING, 1, 2, 0, 0, 0, NULL},
-                {TXM_RENDER_ENGINE_BLOCKING, 1, 1, 32, 1 << 19, 0.5f, NULL},
-                {TXM_RENDER_ENGINE_WAVE, 1 << 20, 2, 0, 0, 0, NULL},
-                {TXM_RENDER_ENGINE_WAVE, 100, 1, 32, 1 << 20, 0, NULL},
-                {TXM_RENDER_ENGINE_WAVE, 500, 1, 0, 1 << 18, 0, NULL},
-                {TXM_RENDER_ENGINE_WAVE, 500, 1, 0, 1 << 20, 0.3f, "cuda:0"}};
+    } ways[] = {{STM_RENDER_ENGINE_BLOCKING, 1, 2, 0, 0, 0, NULL},
+                {STM_RENDER_ENGINE_BLOCKING, 1, 1, 32, 1 << 19, 0.5f, NULL},
+                {STM_RENDER_ENGINE_WAVE, 1 << 20, 2, 0, 0, 0, NULL},
+                {STM_RENDER_ENGINE_WAVE, 100, 1, 32, 1 << 20, 0, NULL},
+                {STM_RENDER_ENGINE_WAVE, 500, 1, 0, 1 << 18, 0, NULL},
+                {STM_RENDER_ENGINE_WAVE, 500, 1, 0, 1 << 20, 0.3f, "cuda:0"}};
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
         o.engine = ways[w].engine;
         o.lanes = ways[w].lanes;
@@ -234,7 +234,7 @@ START_TEST(dependent_lookups)
         if (o.devices)
             use_test_devices();
         for (o.open_first = 0; o.open_first < 2; o.open_first++) {
-            ck_assert_msg(txm_render(s, &o, &p, &err) == TXM_OK, "%s", err.message);
+            ck_assert_msg(stm_render(s, &o, &p, &err) == TXM_OK, "%s", err.message);
             ck_assert_msg(memcmp(p.rgb, reference.rgb, (size_t)96 * 54 * 3 * sizeof *p.rgb) == 0, "way %zu", w);
             if (o.lanes == 1 << 20) {
                 ck_assert_msg(o.open_first ? p.counts.longest == 2 + depth : p.counts.longest > 2 + depth,
@@ -242,41 +242,41 @@ START_TEST(dependent_lookups)
                 for (size_t i = 0; i < p.image_count; i++)
                     ck_assert_uint_eq(p.images[i].used_bytes, reference.images[i].used_bytes);
             }
-            txm_render_picture_clear(&p);
+            stm_render_picture_clear(&p);
         }
     }
     o = small();
     o.render_tile = 64;
-    ck_assert_msg(txm_render_budget_of(s, &o, &b, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(stm_render_budget_of(s, &o, &b, &err) == TXM_OK, "%s", err.message);
     for (size_t i = 0; i < b.image_count; i++)
         for (uint32_t l = 0; l < b.images[i].levels; l++)
             ck_assert_uint_eq(b.images[i].level_used[l], reference.images[i].level_used[l]);
-    txm_render_budget_clear(&b);
+    stm_render_budget_clear(&b);
     /* The texture is moved, and not only requested. */
     for (size_t m = 0; depth && m < s->materials[0].texture_count; m++)
         s->materials[0].textures[m].warp = 0.0f;
-    o.engine = TXM_RENDER_ENGINE_REFERENCE;
-    ck_assert_int_eq(txm_render(s, &o, &plain, &err), TXM_OK);
+    o.engine = STM_RENDER_ENGINE_REFERENCE;
+    ck_assert_int_eq(stm_render(s, &o, &plain, &err), TXM_OK);
     ck_assert((memcmp(plain.rgb, reference.rgb, (size_t)96 * 54 * 3 * sizeof *plain.rgb) == 0) == !depth);
-    txm_render_picture_clear(&plain);
-    txm_render_picture_clear(&reference);
-    txm_render_scene_free(&s);
+    stm_render_picture_clear(&plain);
+    stm_render_picture_clear(&reference);
+    stm_render_scene_free(&s);
 }
 END_TEST
 
 /* A budget lists the tiles that the picture uses. */
 START_TEST(budget)
 {
-    txm_render_options o = small();
-    txm_render_picture p;
-    txm_render_budget b;
-    txm_render_scene *s;
-    o.engine = TXM_RENDER_ENGINE_REFERENCE;
+    stm_render_options o = small();
+    stm_render_picture p;
+    stm_render_budget b;
+    stm_render_scene *s;
+    o.engine = STM_RENDER_ENGINE_REFERENCE;
     o.bounces = 0;
     o.render_tile = 64;
     render("plane", &o, &p);
-    ck_assert_int_eq(txm_render_scene_builtin("plane", paths, IMAGES, 0.0f, &s, &err), TXM_OK);
-    ck_assert_msg(txm_render_budget_of(s, &o, &b, &err) == TXM_OK, "%s", err.message);
+    ck_assert_int_eq(stm_render_scene_builtin("plane", paths, IMAGES, 0.0f, &s, &err), TXM_OK);
+    ck_assert_msg(stm_render_budget_of(s, &o, &b, &err) == TXM_OK, "%s", err.message);
     uint64_t used = 0, tiles = 0;
     for (size_t i = 0; i < p.image_count; i++) {
         used += p.images[i].used_bytes;
@@ -289,44 +289,44 @@ START_TEST(budget)
     ck_assert_uint_eq(b.touched_bytes, used);
     ck_assert_uint_eq(b.tile_count, tiles);
     ck_assert_uint_eq(b.tile_px[1], 64);
-    for (int i = 0; i < TXM_BUDGET_TILES; i++)
+    for (int i = 0; i < STM_BUDGET_TILES; i++)
         ck_assert(b.tile_peak[i] <= b.touched_bytes && b.tile_loaded[i] >= b.touched_bytes);
     ck_assert_uint_eq(b.resolution_bytes[0], used);
     ck_assert_uint_lt(b.resolution_bytes[1], used);
     ck_assert_uint_le(b.resolution_bytes[2], b.resolution_bytes[1]);
-    txm_render_budget_clear(&b);
-    txm_render_scene_free(&s);
-    txm_render_picture_clear(&p);
+    stm_render_budget_clear(&b);
+    stm_render_scene_free(&s);
+    stm_render_picture_clear(&p);
 }
 END_TEST
 
 START_TEST(refused)
 {
-    txm_render_options o = small();
-    txm_render_scene *s;
-    txm_render_picture p;
-    ck_assert_int_eq(txm_render_scene_builtin("castle", NULL, 0, 0, &s, &err), TXM_STATUS_USAGE);
+    stm_render_options o = small();
+    stm_render_scene *s;
+    stm_render_picture p;
+    ck_assert_int_eq(stm_render_scene_builtin("castle", NULL, 0, 0, &s, &err), TXM_STATUS_USAGE);
     const char *missing = "/nowhere/x.tx";
-    ck_assert_int_eq(txm_render_scene_builtin("plane", &missing, 1, 0, &s, &err), TXM_OK);
-    ck_assert_int_eq(txm_render(s, &o, &p, &err), TXM_STATUS_NOT_FOUND);
+    ck_assert_int_eq(stm_render_scene_builtin("plane", &missing, 1, 0, &s, &err), TXM_OK);
+    ck_assert_int_eq(stm_render(s, &o, &p, &err), TXM_STATUS_NOT_FOUND);
     ck_assert_ptr_null(p.rgb);
     o.lanes = 0;
-    ck_assert_int_eq(txm_render(s, &o, &p, &err), TXM_STATUS_USAGE);
-    txm_render_scene_free(&s);
+    ck_assert_int_eq(stm_render(s, &o, &p, &err), TXM_STATUS_USAGE);
+    stm_render_scene_free(&s);
     int stop = 1;
     o = small();
     o.cancel = &stop;
-    ck_assert_int_eq(txm_render_scene_builtin("plane", paths, IMAGES, 0, &s, &err), TXM_OK);
-    ck_assert_int_eq(txm_render(s, &o, &p, &err), TXM_STATUS_CANCELLED);
-    txm_render_scene_free(&s);
+    ck_assert_int_eq(stm_render_scene_builtin("plane", paths, IMAGES, 0, &s, &err), TXM_OK);
+    ck_assert_int_eq(stm_render(s, &o, &p, &err), TXM_STATUS_CANCELLED);
+    stm_render_scene_free(&s);
 }
 END_TEST
 
 /* The marks, the counts and the moments of one picture agree. */
 START_TEST(took)
 {
-    txm_render_options o = small();
-    txm_render_picture p;
+    stm_render_options o = small();
+    stm_render_picture p;
     o.engine = (uint32_t)_i;
     o.render_tile = 32;
     cache.max_bytes = 512 << 10;
@@ -334,8 +334,8 @@ START_TEST(took)
     uint64_t used = 0, loads = 0, reloads = 0, listed[IMAGES] = {0};
     ck_assert_uint_eq(p.part_count, IMAGES);
     for (size_t i = 0; i < p.tile_count; i++) {
-        const txm_render_tile *t = &p.tiles[i];
-        const txm_render_part *part = &p.parts[t->image];
+        const stm_render_tile *t = &p.tiles[i];
+        const stm_render_part *part = &p.parts[t->image];
         ck_assert_uint_lt(t->level, part->levels);
         ck_assert_uint_lt(t->x * part->tile_px, txm_level_size(part->width, t->level));
         ck_assert_uint_lt(t->y * part->tile_px, txm_level_size(part->height, t->level));
@@ -350,13 +350,13 @@ START_TEST(took)
         used += tiles;
         loads += p.costs[i].loads;
         reloads += p.costs[i].reloads;
-        ck_assert(_i == TXM_RENDER_ENGINE_REFERENCE || p.costs[i].load_seconds > 0);
+        ck_assert(_i == STM_RENDER_ENGINE_REFERENCE || p.costs[i].load_seconds > 0);
     }
     ck_assert_uint_eq(used, p.tile_count);
     ck_assert_uint_eq(loads, p.cache.tiles_loaded);
     ck_assert_uint_eq(reloads, p.cache.tiles_reloaded);
-    ck_assert_uint_eq(loads - reloads, _i == TXM_RENDER_ENGINE_REFERENCE ? 0 : used);
-    ck_assert_int_eq(p.moments != NULL, _i != TXM_RENDER_ENGINE_REFERENCE);
+    ck_assert_uint_eq(loads - reloads, _i == STM_RENDER_ENGINE_REFERENCE ? 0 : used);
+    ck_assert_int_eq(p.moments != NULL, _i != STM_RENDER_ENGINE_REFERENCE);
     uint64_t most = 0;
     for (size_t i = 0; i < p.moment_count; i++) {
         most = p.moments[i].tile_bytes > most ? p.moments[i].tile_bytes : most;
@@ -369,15 +369,15 @@ START_TEST(took)
         ck_assert_uint_eq(p.moments[p.moment_count - 1].samples, (uint64_t)96 * 54 * 3);
         ck_assert_uint_eq(p.moments[p.moment_count - 1].tiles_loaded, p.cache.tiles_loaded);
     }
-    txm_render_picture_clear(&p);
+    stm_render_picture_clear(&p);
 }
 END_TEST
 
 /* However many moments there are, some hundreds are kept, and the peak is among them. */
 START_TEST(many_moments)
 {
-    txm_render_options o = small();
-    txm_render_picture p;
+    stm_render_options o = small();
+    stm_render_picture p;
     o.lanes = 7;
     cache.max_bytes = 512 << 10;
     render("plane", &o, &p);
@@ -387,7 +387,7 @@ START_TEST(many_moments)
     for (size_t i = 0; i < p.moment_count; i++)
         most = p.moments[i].tile_bytes > most ? p.moments[i].tile_bytes : most;
     ck_assert_uint_gt(most, p.cache.tile_bytes_peak / 2);
-    txm_render_picture_clear(&p);
+    stm_render_picture_clear(&p);
 }
 END_TEST
 
@@ -402,11 +402,11 @@ static void cut(void *user, uint64_t done, uint64_t all)
  * the picture is complete. */
 START_TEST(cut_short)
 {
-    txm_render_options o = small();
-    txm_render_picture p;
+    stm_render_options o = small();
+    stm_render_picture p;
     snprintf(images[0], sizeof images[0], "%s", temp_file("cut.tx"));
     make_noise_tx(images[0], 300, 260, 4);
-    o.engine = _i ? TXM_RENDER_ENGINE_BLOCKING : TXM_RENDER_ENGINE_WAVE;
+    o.engine = _i ? STM_RENDER_ENGINE_BLOCKING : STM_RENDER_ENGINE_WAVE;
     o.lanes = 64;
     o.render_tile = 8;
     cache.max_bytes = 256 << 10;
@@ -422,7 +422,7 @@ START_TEST(cut_short)
     ck_assert_int_eq(p.costs[0].failure, TXM_STATUS_CHANGED);
     ck_assert_uint_eq(p.costs[1].failures + p.costs[2].failures, 0);
     ck_assert_str_eq(p.costs[1].message, "");
-    txm_render_picture_clear(&p);
+    stm_render_picture_clear(&p);
 }
 END_TEST
 

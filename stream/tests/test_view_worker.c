@@ -37,10 +37,10 @@ static void make_one_image(void)
     free_image(&made);
 }
 
-static txm_frames_options options_of_view(void)
+static stm_frames_options options_of_view(void)
 {
-    txm_frames_options o;
-    txm_frames_options_init(&o, &cache);
+    stm_frames_options o;
+    stm_frames_options_init(&o, &cache);
     o.render.width = WIDTH;
     o.render.height = HEIGHT;
     o.render.threads = 2;
@@ -48,40 +48,40 @@ static txm_frames_options options_of_view(void)
 }
 
 /* For the job that is running. */
-static txm_view_result result_of(txm_view_worker *w)
+static stm_view_result result_of(stm_view_worker *w)
 {
-    txm_view_result r = {0};
-    ck_assert(txm_view_worker_busy(w));
-    ck_assert(txm_view_worker_take(w, WAIT_MS, &r));
-    ck_assert(!txm_view_worker_busy(w));
-    ck_assert(!txm_view_worker_take(w, 0, &r)); /* once */
+    stm_view_result r = {0};
+    ck_assert(stm_view_worker_busy(w));
+    ck_assert(stm_view_worker_take(w, WAIT_MS, &r));
+    ck_assert(!stm_view_worker_busy(w));
+    ck_assert(!stm_view_worker_take(w, 0, &r)); /* once */
     return r;
 }
 
 /* Opens a worker with a scene. */
-static txm_view_worker *open_worker(const txm_render_scene *scene, txm_view_result *opened)
+static stm_view_worker *open_worker(const stm_render_scene *scene, stm_view_result *opened)
 {
-    const txm_frames_options o = options_of_view();
-    txm_view_worker *w = NULL;
-    ck_assert_msg(txm_view_worker_new(scene, &o, &w, &err) == TXM_OK, "%s", err.message);
+    const stm_frames_options o = options_of_view();
+    stm_view_worker *w = NULL;
+    ck_assert_msg(stm_view_worker_new(scene, &o, &w, &err) == TXM_OK, "%s", err.message);
     *opened = result_of(w);
     ck_assert_msg(opened->status == TXM_OK, "%s", opened->err.message);
     return w;
 }
 
-static txm_render_scene *room(void)
+static stm_render_scene *room(void)
 {
-    txm_render_scene *scene = NULL;
-    ck_assert_msg(txm_render_scene_builtin("room", paths, 1, 0.0f, &scene, &err) == TXM_OK, "%s", err.message);
+    stm_render_scene *scene = NULL;
+    ck_assert_msg(stm_render_scene_builtin("room", paths, 1, 0.0f, &scene, &err) == TXM_OK, "%s", err.message);
     return scene;
 }
 
 START_TEST(settings_change_between_frames)
 {
-    txm_render_scene *scene = room();
-    txm_view_result r;
-    txm_view_worker *w = open_worker(scene, &r);
-    txm_view_request request = r.request;
+    stm_render_scene *scene = room();
+    stm_view_result r;
+    stm_view_worker *w = open_worker(scene, &r);
+    stm_view_request request = r.request;
     ck_assert(request.width == WIDTH && request.height == HEIGHT && !r.rgba);
     const uint8_t *shown = NULL;
     for (uint32_t i = 0; i < 40; i++) {
@@ -90,9 +90,9 @@ START_TEST(settings_change_between_frames)
         request.resolution = i % 5 ? 1.0f : 0.5f;
         request.policy = i % 7 ? TXM_CACHE_POLICY_LRU : TXM_CACHE_POLICY_SECOND_CHANCE;
         request.show = i % 3;
-        request.textures = i % 11 == 10 ? TXM_FRAMES_COARSEST : TXM_FRAMES_STREAMED;
+        request.textures = i % 11 == 10 ? STM_FRAMES_COARSEST : STM_FRAMES_STREAMED;
         request.width = WIDTH + i % 4;
-        txm_view_worker_start(w, &request);
+        stm_view_worker_start(w, &request);
         r = result_of(w);
         ck_assert_msg(r.status == TXM_OK && r.setting == TXM_OK, "%s", r.err.message);
         ck_assert(r.width == WIDTH + i % 4 && r.height == HEIGHT && r.rgba && r.rgba != shown);
@@ -103,13 +103,13 @@ START_TEST(settings_change_between_frames)
     }
     /* If a value is refused, the old one stays, and the frame is rendered. */
     request.policy = TXM_CACHE_POLICY_SECOND_CHANCE + 1;
-    txm_view_worker_start(w, &request);
+    stm_view_worker_start(w, &request);
     r = result_of(w);
     ck_assert_int_eq(r.setting, TXM_STATUS_USAGE);
     ck_assert_int_eq(r.status, TXM_OK);
     ck_assert_uint_le(r.request.policy, TXM_CACHE_POLICY_SECOND_CHANCE);
-    txm_view_worker_free(&w);
-    txm_render_scene_free(&scene);
+    stm_view_worker_free(&w);
+    stm_render_scene_free(&scene);
 }
 END_TEST
 
@@ -117,35 +117,35 @@ END_TEST
 START_TEST(a_picture_stays_while_the_next_is_made)
 {
     static uint8_t copy[4 * WIDTH * HEIGHT];
-    txm_render_scene *scene = room();
-    txm_view_result r;
-    txm_view_worker *w = open_worker(scene, &r);
-    txm_view_request request = r.request;
+    stm_render_scene *scene = room();
+    stm_view_result r;
+    stm_view_worker *w = open_worker(scene, &r);
+    stm_view_request request = r.request;
     for (int i = 0; i < 20; i++) {
-        txm_view_worker_start(w, &request);
+        stm_view_worker_start(w, &request);
         if (i) {
             memcpy(copy, r.rgba, sizeof copy);
-            while (!txm_view_worker_take(w, 0, &r))
+            while (!stm_view_worker_take(w, 0, &r))
                 ck_assert_mem_eq(copy, r.rgba, sizeof copy);
         } else {
             r = result_of(w);
         }
         request.camera.to_world.m[0][3] += 0.01f;
     }
-    txm_view_worker_free(&w);
-    txm_render_scene_free(&scene);
+    stm_view_worker_free(&w);
+    stm_render_scene_free(&scene);
 }
 END_TEST
 
 /* The picture of some frames at rest, after all texels of them have come, and the camera has been elsewhere, with
  * direct light and fewer pixels if `direct`. */
-static void rest_after_flight(txm_view_worker *w, txm_view_request request, bool direct,
+static void rest_after_flight(stm_view_worker *w, stm_view_request request, bool direct,
                               uint8_t rgba[4 * WIDTH * HEIGHT])
 {
-    const txm_view_request still = request;
-    txm_view_result r = {0};
+    const stm_view_request still = request;
+    stm_view_result r = {0};
     for (int i = 0; i < 1000 && (!i || r.frame.sharp < r.frame.texels); i++) {
-        txm_view_worker_start(w, &request);
+        stm_view_worker_start(w, &request);
         r = result_of(w);
     }
     ck_assert_uint_eq(r.frame.sharp, r.frame.texels);
@@ -153,14 +153,14 @@ static void rest_after_flight(txm_view_worker *w, txm_view_request request, bool
         request.camera.to_world.m[0][3] += 1e-4f;
         request.direct = direct;
         request.width = direct ? WIDTH / 2 : WIDTH;
-        txm_view_worker_start(w, &request);
+        stm_view_worker_start(w, &request);
         r = result_of(w);
         ck_assert_uint_eq(r.frame.accumulated, 1);
         /* Mirrors are followed, but no light from surface to surface. */
         ck_assert(r.frame.rays > r.width * r.height && (!direct || r.frame.rays < 2 * r.width * r.height));
     }
     for (uint32_t i = 0; i < 5; i++) {
-        txm_view_worker_start(w, &still);
+        stm_view_worker_start(w, &still);
         r = result_of(w);
         ck_assert_uint_eq(r.frame.accumulated, i + 1);
     }
@@ -172,38 +172,38 @@ static void rest_after_flight(txm_view_worker *w, txm_view_request request, bool
 START_TEST(a_picture_at_rest_is_exact)
 {
     static uint8_t pictures[2][4 * WIDTH * HEIGHT];
-    txm_render_scene *scene = room();
+    stm_render_scene *scene = room();
     bool is_open = false;
     for (int direct = 0; direct < 2; direct++) {
-        txm_frames_options o = options_of_view();
-        txm_view_worker *w = NULL;
+        stm_frames_options o = options_of_view();
+        stm_view_worker *w = NULL;
         o.render.bounces = 3;
-        ck_assert_int_eq(txm_view_worker_new(scene, &o, &w, &err), TXM_OK);
-        const txm_view_result r = result_of(w);
+        ck_assert_int_eq(stm_view_worker_new(scene, &o, &w, &err), TXM_OK);
+        const stm_view_result r = result_of(w);
         is_open = r.status == TXM_OK;
         if (is_open)
             rest_after_flight(w, r.request, direct, pictures[direct]);
-        txm_view_worker_free(&w);
+        stm_view_worker_free(&w);
     }
     if (is_open)
         ck_assert_mem_eq(pictures[0], pictures[1], sizeof *pictures);
-    txm_render_scene_free(&scene);
+    stm_render_scene_free(&scene);
 }
 END_TEST
 
 START_TEST(frames_are_given_up_and_go_on)
 {
-    txm_render_scene *scene = room();
-    txm_view_result r;
-    txm_view_worker *w = open_worker(scene, &r);
-    txm_view_request request = r.request;
+    stm_render_scene *scene = room();
+    stm_view_result r;
+    stm_view_worker *w = open_worker(scene, &r);
+    stm_view_request request = r.request;
     uint32_t complete = 0;
     request.width = 640;
     request.height = 360;
     for (int i = 0; i < 20; i++) {
-        txm_view_worker_start(w, &request);
+        stm_view_worker_start(w, &request);
         if (i % 4)
-            txm_view_worker_stop(w);
+            stm_view_worker_stop(w);
         r = result_of(w);
         ck_assert(r.status == TXM_OK || r.status == TXM_STATUS_CANCELLED);
         ck_assert(i % 4 || r.status == TXM_OK);
@@ -211,62 +211,62 @@ START_TEST(frames_are_given_up_and_go_on)
         request.camera.to_world.m[0][3] += 0.01f;
     }
     if (w) {
-        ck_assert_uint_eq(txm_frames_totals_of(txm_view_worker_frames(w)).frames, complete);
+        ck_assert_uint_eq(stm_frames_totals_of(stm_view_worker_frames(w)).frames, complete);
         ck_assert_uint_lt(complete, 20);
     }
-    txm_view_worker_free(&w);
-    txm_render_scene_free(&scene);
+    stm_view_worker_free(&w);
+    stm_render_scene_free(&scene);
 }
 END_TEST
 
 START_TEST(pictures_are_saved)
 {
-    txm_render_scene *scene = room();
-    txm_view_result r;
-    txm_view_worker *w = open_worker(scene, &r);
-    txm_view_request request = r.request;
+    stm_render_scene *scene = room();
+    stm_view_result r;
+    stm_view_worker *w = open_worker(scene, &r);
+    stm_view_request request = r.request;
     char name[512];
     snprintf(name, sizeof name, "%s", temp_file("shot.exr"));
     if (w) {
-        txm_view_worker_start(w, &request);
+        stm_view_worker_start(w, &request);
         r = result_of(w);
         request.shot = name;
         request.still = true;
-        txm_view_worker_start(w, &request);
+        stm_view_worker_start(w, &request);
         r = result_of(w);
         ck_assert_msg(r.shot == TXM_OK, "%s", r.shot_err.message);
         ck_assert_int_eq(access(name, R_OK), 0);
-        ck_assert_uint_eq(txm_frames_totals_of(txm_view_worker_frames(w)).frames, 1);
+        ck_assert_uint_eq(stm_frames_totals_of(stm_view_worker_frames(w)).frames, 1);
         request.shot = "/no folder/shot.exr";
-        txm_view_worker_start(w, &request);
+        stm_view_worker_start(w, &request);
         r = result_of(w);
         ck_assert_int_ne(r.shot, TXM_OK);
         ck_assert_int_eq(r.status, TXM_OK);
     }
-    txm_view_worker_free(&w);
-    txm_render_scene_free(&scene);
+    stm_view_worker_free(&w);
+    stm_render_scene_free(&scene);
 }
 END_TEST
 
 /* Whatever is running, nothing is waited for except reads that have begun. */
 START_TEST(it_ends_at_any_moment)
 {
-    txm_render_scene *scene = room();
-    const txm_frames_options o = options_of_view();
+    stm_render_scene *scene = room();
+    const stm_frames_options o = options_of_view();
     for (int i = 0; i < 12; i++) {
-        txm_view_worker *w = NULL;
-        txm_view_result r = {0};
-        ck_assert_int_eq(txm_view_worker_new(scene, &o, &w, &err), TXM_OK);
-        if (i % 2 && txm_view_worker_take(w, WAIT_MS, &r) && r.status == TXM_OK) {
+        stm_view_worker *w = NULL;
+        stm_view_result r = {0};
+        ck_assert_int_eq(stm_view_worker_new(scene, &o, &w, &err), TXM_OK);
+        if (i % 2 && stm_view_worker_take(w, WAIT_MS, &r) && r.status == TXM_OK) {
             r.request.width = 800;
             r.request.height = 450;
-            txm_view_worker_start(w, &r.request);
+            stm_view_worker_start(w, &r.request);
         }
         usleep((useconds_t)i * 1000);
-        txm_view_worker_free(&w);
+        stm_view_worker_free(&w);
         ck_assert_ptr_null(w);
     }
-    txm_render_scene_free(&scene);
+    stm_render_scene_free(&scene);
 }
 END_TEST
 
@@ -274,17 +274,17 @@ END_TEST
 START_TEST(what_cannot_be_opened_is_said)
 {
     static const char *const missing[] = {"missing.tx"};
-    txm_render_scene *scene = NULL;
-    txm_view_worker *w = NULL;
-    const txm_frames_options o = options_of_view();
-    ck_assert_int_eq(txm_render_scene_builtin("room", missing, 1, 0.0f, &scene, &err), TXM_OK);
-    ck_assert_int_eq(txm_view_worker_new(scene, &o, &w, &err), TXM_OK);
-    const txm_view_result r = result_of(w);
+    stm_render_scene *scene = NULL;
+    stm_view_worker *w = NULL;
+    const stm_frames_options o = options_of_view();
+    ck_assert_int_eq(stm_render_scene_builtin("room", missing, 1, 0.0f, &scene, &err), TXM_OK);
+    ck_assert_int_eq(stm_view_worker_new(scene, &o, &w, &err), TXM_OK);
+    const stm_view_result r = result_of(w);
     ck_assert_int_ne(r.status, TXM_OK);
     ck_assert_ptr_nonnull(strstr(r.err.message, "missing.tx"));
-    ck_assert_ptr_null(txm_view_worker_frames(w));
-    txm_view_worker_free(&w);
-    txm_render_scene_free(&scene);
+    ck_assert_ptr_null(stm_view_worker_frames(w));
+    stm_view_worker_free(&w);
+    stm_render_scene_free(&scene);
 }
 END_TEST
 

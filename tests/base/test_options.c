@@ -122,21 +122,21 @@ START_TEST(unopened_is_usage_everywhere)
 {
     txm_error err;
     txm_color_config *colors = NULL;
-    txm_blend *blend = NULL;
+    txm_scene *blend = NULL;
     txm_cache *cache = NULL;
     txm_watch *watch = NULL;
     txm_garbage_result garbage = {0};
     txm_trim_result trimmed = {0};
     const char *image = "x.tx";
     const txm_color_options no_color = {0};
-    const txm_blend_options no_blend = {0};
+    const txm_scene_options no_blend = {0};
     const txm_cache_options no_cache = {0};
     const txm_watch_options no_watch = {0};
     const txm_garbage_options no_garbage = {0};
     const txm_trim_options no_trim = {0};
     const txm_extract_options no_extract = {0};
     ck_assert_int_eq(txm_color_load(&no_color, &colors, &err), TXM_STATUS_USAGE);
-    ck_assert_int_eq(txm_blend_open("x.blend", &no_blend, &blend, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_scene_open("x.blend", &no_blend, &blend, &err), TXM_STATUS_USAGE);
     ck_assert_int_eq(txm_cache_new(&no_cache, &cache, &err), TXM_STATUS_USAGE);
     ck_assert_ptr_nonnull(strstr(err.message, "txm_cache_options_init"));
     ck_assert_int_eq(txm_watch_new(&image, 1, &no_watch, &watch, &err), TXM_STATUS_USAGE);

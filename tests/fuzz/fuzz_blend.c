@@ -29,16 +29,16 @@ static void scan_as_library(int fd)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    txm_blend *blend = NULL;
-    txm_blend_options options = {.struct_size = sizeof(txm_blend_options), .lint = true};
-    if (txm_blend_open(fuzz_input_path(data, size), &options, &blend, NULL) == TXM_OK) {
-        txm_blend_entry *entries = NULL;
+    txm_scene *blend = NULL;
+    txm_scene_options options = {.struct_size = sizeof(txm_scene_options), .lint = true};
+    if (txm_scene_open(fuzz_input_path(data, size), &options, &blend, NULL) == TXM_OK) {
+        txm_scene_entry *entries = NULL;
         size_t count;
-        if (txm_blend_entries(blend, NULL, &entries, &count, NULL) == TXM_OK) {
-            txm_blend_entries_free(&entries, count);
+        if (txm_scene_entries(blend, NULL, &entries, &count, NULL) == TXM_OK) {
+            txm_scene_entries_free(&entries, count);
         }
     }
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
     scan_as_library(fuzz_input(data, size));
     return 0;
 }

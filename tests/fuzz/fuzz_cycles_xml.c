@@ -13,16 +13,16 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    txm_blend *blend = calloc(1, sizeof *blend);
+    txm_scene *blend = calloc(1, sizeof *blend);
     if (!blend)
         return 0;
-    blend->store.limit_bytes = TXM_BLEND_STORE_BYTES;
-    if (txm_blend_read_xml(blend, fuzz_input_path(data, size), NULL) == TXM_OK) {
-        txm_blend_entry *entries = NULL;
+    blend->store.limit_bytes = TXM_SCENE_STORE_BYTES;
+    if (txm_scene_read_xml(blend, fuzz_input_path(data, size), NULL) == TXM_OK) {
+        txm_scene_entry *entries = NULL;
         size_t count;
-        if (txm_blend_entries(blend, NULL, &entries, &count, NULL) == TXM_OK)
-            txm_blend_entries_free(&entries, count);
+        if (txm_scene_entries(blend, NULL, &entries, &count, NULL) == TXM_OK)
+            txm_scene_entries_free(&entries, count);
     }
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
     return 0;
 }

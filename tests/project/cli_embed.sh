@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     txm_context *context = NULL;
     txm_inputs *inputs = NULL;
     txm_batch *batch = NULL;
-    txm_blend *blend = NULL;
+    txm_scene *blend = NULL;
     txm_tx *tx = NULL;
     txm_findings findings = {0};
     txm_resolution resolution;
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
     fprintf(out, "verify %s %zu\n", txm_status_name(txm_verify(context, tx_path, NULL, &findings, &err)), findings.count);
     fprintf(out, "resolve %s", txm_status_name(txm_resolve_image(context, argv[3], NULL, NULL, &resolution, &err)));
     fprintf(out, " %s\n", txm_tx_state_name(resolution.state));
-    fprintf(out, "scene %s\n", txm_status_name(txm_blend_open(argv[2], NULL, &blend, &err)));
+    fprintf(out, "scene %s\n", txm_status_name(txm_scene_open(argv[2], NULL, &blend, &err)));
     fprintf(out, "open %s\n", txm_status_name(txm_tx_open(tx_path, &tx, &err)));
     static unsigned char pixels[80 * 80 * 16];
     const txm_tx_request request = {.struct_size = sizeof(txm_tx_request), .padding_px = 2, .pixels = pixels};
@@ -87,7 +87,7 @@ int main(int argc, char **argv)
     fprintf(out, "mode %o\n", made ? (unsigned)st.st_mode & 0777 : 0);
     txm_resolution_clear(&resolution);
     txm_findings_clear(&findings);
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
     txm_batch_free(&batch);
     txm_inputs_free(&inputs);
     txm_context_free(&context);

@@ -171,9 +171,9 @@ END_TEST
 START_TEST(test_unknown_enumerators_have_words)
 {
     for (int i = -1; i < 10000; i += 5000) {
-        const char *const words[] = {txm_blend_source_name((txm_blend_source)i),
-                                     txm_blend_state_name((txm_blend_state)i),
-                                     txm_blend_library_state_name((txm_blend_library_state)i),
+        const char *const words[] = {txm_scene_source_name((txm_scene_source)i),
+                                     txm_scene_state_name((txm_scene_state)i),
+                                     txm_scene_library_state_name((txm_scene_library_state)i),
                                      txm_garbage_name((txm_garbage)i),
                                      txm_kept_name((txm_kept)i),
                                      txm_severity_name((txm_severity)i),

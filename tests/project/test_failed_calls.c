@@ -50,7 +50,7 @@ static bool is_zero(const void *out, size_t bytes)
 START_TEST(objects_are_null)
 {
     txm_tx *tx;
-    txm_blend *blend;
+    txm_scene *blend;
     txm_trace *trace;
     txm_watch *watch;
     txm_out_file *file;
@@ -65,7 +65,7 @@ START_TEST(objects_are_null)
     txm_context_options_init(&no_device);
     no_device.device = "abacus";
     LEAVES_ZERO(tx, txm_tx_open(nowhere, &tx, err));
-    LEAVES_ZERO(blend, txm_blend_open(nowhere, NULL, &blend, err));
+    LEAVES_ZERO(blend, txm_scene_open(nowhere, NULL, &blend, err));
     LEAVES_ZERO(trace, txm_trace_open(nowhere, &trace, err));
     LEAVES_ZERO(watch, txm_watch_new(&nowhere, 1, NULL, &watch, err));
     LEAVES_ZERO(file, txm_out_file_begin(nowhere, false, &file, err));
@@ -167,7 +167,7 @@ END_TEST
 START_TEST(paths_are_not_null)
 {
     txm_tx *tx;
-    txm_blend *blend;
+    txm_scene *blend;
     txm_context *context = NULL;
     txm_inputs *inputs = NULL;
     txm_result result;
@@ -180,7 +180,7 @@ START_TEST(paths_are_not_null)
     ck_assert_int_eq(txm_context_new(NULL, &context, NULL), TXM_OK);
     ck_assert_int_eq(txm_inputs_new(&options, &inputs, NULL), TXM_OK);
     SAYS_NULL(txm_tx_open(NULL, &tx, err));
-    SAYS_NULL(txm_blend_open(NULL, NULL, &blend, err));
+    SAYS_NULL(txm_scene_open(NULL, NULL, &blend, err));
     SAYS_NULL(txm_convert(context, NULL, NULL, NULL, &result, err));
     SAYS_NULL(txm_resolve_image(context, NULL, NULL, NULL, &resolution, err));
     SAYS_NULL(txm_judge(context, NULL, NULL, &verdict, err));

@@ -106,8 +106,8 @@ START_TEST(ends_of_nothing_in_libtxmill)
     txm_used *used = NULL;
     txm_out_file *file = NULL;
     txm_rules *rules = NULL;
-    txm_blend *blend = NULL;
-    txm_blend_entry *entries = NULL;
+    txm_scene *blend = NULL;
+    txm_scene_entry *entries = NULL;
     txm_watch *watch = NULL;
     txm_result result = {0};
     txm_findings findings = {0};
@@ -130,10 +130,10 @@ START_TEST(ends_of_nothing_in_libtxmill)
     txm_out_file_abort(&file);
     txm_rules_free(NULL);
     txm_rules_free(&rules);
-    txm_blend_close(NULL);
-    txm_blend_close(&blend);
-    txm_blend_entries_free(NULL, 1);
-    txm_blend_entries_free(&entries, 0);
+    txm_scene_close(NULL);
+    txm_scene_close(&blend);
+    txm_scene_entries_free(NULL, 1);
+    txm_scene_entries_free(&entries, 0);
     txm_watch_free(NULL);
     txm_watch_free(&watch);
     txm_result_clear(NULL);
@@ -241,7 +241,7 @@ START_TEST(errors)
     ck_assert_int_eq(txm_texture_set_add(set, "absent.tx", TXM_EXTENSION_REPEAT, &texture, NULL), TXM_STATUS_NOT_FOUND);
     ck_assert_int_eq(txm_texture_set_add(set, path, TXM_EXTENSION_REPEAT, &texture, NULL), TXM_OK);
     ck_assert_int_eq(txm_texture_set_add_udim(set, NUMBERS, TEXTURES, 0, &set_texture, NULL), TXM_STATUS_USAGE);
-    ck_assert_int_eq(txm_texture_set_load(set, &(txm_lane){0}, NULL), TXM_OK);
+    ck_assert_int_eq(txm_texture_set_load(set, &(txm_lookup_state){0}, NULL), TXM_OK);
     ck_assert_int_eq(txm_texture_set_load_all(set, texture, NULL), TXM_OK);
     txm_texture_set_free(&set);
     ck_assert_int_eq(txm_cache_new(&(txm_cache_options){.struct_size = 1}, &cache, NULL), TXM_STATUS_USAGE);
@@ -294,7 +294,7 @@ START_TEST(traces)
     txm_cache_thread *thread = new_thread(cache);
     float color[4];
     ck_assert_int_eq(txm_cache_trace_start(cache, temp_file("read.trace"), TXM_TRACE_TILES, NULL), TXM_OK);
-    ck_assert_int_eq(txm_cache_sample(thread, texture, &how, &at, NULL, color), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(txm_cache_sample(thread, texture, &how, &at, NULL, color), TXM_LOOKUP_HIT);
     ck_assert_int_eq(txm_cache_trace_stop(cache, NULL), TXM_OK);
     txm_cache_thread_free(&thread);
     txm_cache_free(&cache);
@@ -350,8 +350,8 @@ END_TEST
 /* tests/python/test_abi.py compares all of them with the headers. */
 START_TEST(sizes_of_structs)
 {
-    ck_assert_uint_eq(txm_sizeof("txm_lane"), sizeof(txm_lane));
-    ck_assert_uint_eq(txm_mill_sizeof("txm_lane"), sizeof(txm_lane));
+    ck_assert_uint_eq(txm_sizeof("txm_lookup_state"), sizeof(txm_lookup_state));
+    ck_assert_uint_eq(txm_mill_sizeof("txm_lookup_state"), sizeof(txm_lookup_state));
     ck_assert_uint_eq(txm_mill_sizeof("txm_findings"), sizeof(txm_findings));
     ck_assert_uint_eq(txm_sizeof("txm_findings"), 0);
     ck_assert_uint_eq(txm_mill_sizeof(""), 0);
@@ -372,11 +372,11 @@ START_TEST(lanes_and_batches)
     txm_cache_thread *thread = new_thread(cache);
     ck_assert_int_eq(txm_cache_register(cache, texture, NULL), TXM_OK);
     ck_assert_int_eq(txm_cache_prepare(cache, &view, NULL, NULL), TXM_OK);
-    ck_assert_int_eq(txm_sample(&view, texture, &how, &at, &(txm_lane){0}, color), TXM_LOOK_MISSED);
-    ck_assert_int_eq(txm_sample_n(&view, texture, &how, &batch, &(txm_lane){0}), TXM_LOOK_MISSED);
+    ck_assert_int_eq(txm_sample(&view, texture, &how, &at, &(txm_lookup_state){0}, color), TXM_LOOKUP_MISS);
+    ck_assert_int_eq(txm_sample_n(&view, texture, &how, &batch, &(txm_lookup_state){0}), TXM_LOOKUP_MISS);
     ck_assert(txm_level_of(200, 200, &how, &at, NULL) >= 0);
-    ck_assert_int_eq(txm_cache_sample_n(thread, texture, &how, &batch), TXM_LOOK_RESIDENT);
-    ck_assert_int_eq(txm_cache_sample(thread, texture, &how, &at, NULL, color), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(txm_cache_sample_n(thread, texture, &how, &batch), TXM_LOOKUP_HIT);
+    ck_assert_int_eq(txm_cache_sample(thread, texture, &how, &at, NULL, color), TXM_LOOKUP_HIT);
     txm_cache_thread_free(&thread);
     txm_cache_free(&cache);
 }

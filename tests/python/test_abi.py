@@ -104,8 +104,8 @@ class Interface(unittest.TestCase):
             own = {"member:", "parameter:", "result:", "parameter:const", "parameter:*", "parameter:**", "member:*"} & found
             if kinds[name] == "returned":
                 self.assertFalse(own, f"programs allocate {name}: it must be FIXED in sizes.c")
-        self.assertIn("parameter:*", uses["txm_lane"])
-        self.assertEqual(kinds["txm_lane"], "fixed")
+        self.assertIn("parameter:*", uses["txm_lookup_state"])
+        self.assertEqual(kinds["txm_lookup_state"], "fixed")
 
     @staticmethod
     def kinds(folder):
@@ -139,8 +139,8 @@ class Library(unittest.TestCase):
                 refused = _tiles._declare(library)
                 fits = there == own or kind == "sized" or (kind == "returned" and there > own)
                 self.assertEqual(refused, None if fits else "%s has %d bytes there, and %d in this package" % (name, there, own))
-        os.environ["STRUCT"], os.environ["BYTES"] = "txm_lane", "24"
-        for library, why in ((stub, "txm_lane has 24 bytes there, and 40"), (compiled("int x;", "-shared"), "lacks a function")):
+        os.environ["STRUCT"], os.environ["BYTES"] = "txm_lookup_state", "24"
+        for library, why in ((stub, "txm_lookup_state has 24 bytes there, and 40"), (compiled("int x;", "-shared"), "lacks a function")):
             code = "import txmill\ntry:\n    txmill.open('none.tx')\nexcept txmill.LibraryMissing as e:\n    print(e)\n"
             said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
                                   env={**os.environ, "TXTILE": library}).stdout

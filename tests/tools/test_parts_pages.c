@@ -299,7 +299,7 @@ START_TEST(pictures_keep_to_their_cells)
     setenv("NO_COLOR", "1", 1);
     txm_view_terminal t = {.columns = 30, .rows = 5, .format = TXM_VIEW_SYMBOLS};
     batch_catch();
-    txm_view_terminal_look(&t);
+    txm_view_terminal_find(&t);
     txm_status status = txm_view_terminal_print(&t, &p, NULL);
     const char *text = batch_caught();
     ck_assert_int_eq(status, TXM_OK);
@@ -317,7 +317,7 @@ START_TEST(pictures_keep_to_their_cells)
     ck_assert_uint_ge(longest, 20);
     ck_assert_ptr_null(strstr(text, "\xE2")); /* no blocks where the locale has none */
     t = (txm_view_terminal){.columns = 100000, .rows = 100000, .format = TXM_VIEW_SIXEL};
-    txm_view_terminal_look(&t);
+    txm_view_terminal_find(&t);
     ck_assert(t.columns == 1000 && t.rows == 1000 && t.format == TXM_VIEW_SIXEL);
 }
 END_TEST

@@ -339,7 +339,7 @@ START_TEST(inputs_follow_their_own_projects)
     txm_settings settings;
     txm_settings_init(&settings);
     txm_project_contexts contexts = {0};
-    ck_assert_msg(txm_project_look(&targets, &o, inputs, &settings, &contexts, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(txm_project_examine(&targets, &o, inputs, &settings, &contexts, &err) == TXM_OK, "%s", err.message);
     ck_assert_ptr_nonnull(strstr(cache_dir, "tx"));
     ck_assert_ptr_eq(txm_project_context(&contexts, 0), contexts.common);
     ck_assert_ptr_ne(txm_project_context(&contexts, 1), contexts.common);
@@ -369,9 +369,9 @@ START_TEST(scenes_are_listed_with_their_tx_files)
     const txm_config_args args = {0};
     ck_assert_int_eq(txm_list_load_config(&args, NULL, &config, &err), TXM_OK);
     ck_assert_int_eq(txm_context_new(&options, &context, &err), TXM_OK);
-    ck_assert_msg(txm_list_look_up(&r, context, &how, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(txm_list_find(&r, context, &how, &err) == TXM_OK, "%s", err.message);
     ck_assert_uint_gt(r.lookup_count, 3);
-    ck_assert_int_eq(txm_list_trouble(&r, &err), TXM_OK);
+    ck_assert_int_eq(txm_list_failures(&r, &err), TXM_OK);
     ck_assert_msg(txm_list_find_faults(&r, config, NULL, &err) == TXM_OK, "%s", err.message);
     size_t missing = 0;
     for (size_t i = 0; i < r.finding_count; i++)
@@ -382,8 +382,8 @@ START_TEST(scenes_are_listed_with_their_tx_files)
     batch_catch();
     txm_list_print_text(&r);
     const char *text = batch_caught();
-    for (size_t i = 0; i < txm_blend_image_count(r.blend); i++)
-        ck_assert_ptr_nonnull(strstr(text, txm_blend_image_at(r.blend, i)->name));
+    for (size_t i = 0; i < txm_scene_image_count(r.blend); i++)
+        ck_assert_ptr_nonnull(strstr(text, txm_scene_image_at(r.blend, i)->name));
     ck_assert_ptr_nonnull(strstr(text, "missing-file: "));
     batch_catch();
     bool printed = txm_list_print_json(&r);
@@ -396,7 +396,7 @@ START_TEST(scenes_are_listed_with_their_tx_files)
         images += !strcmp(cJSON_GetObjectItemCaseSensitive(o, "type")->valuestring, "image");
         cJSON_Delete(o);
     }
-    ck_assert_uint_eq(images, txm_blend_image_count(r.blend));
+    ck_assert_uint_eq(images, txm_scene_image_count(r.blend));
     free(json);
     batch_catch();
     printed = txm_list_print_json_error("s.blend", &(txm_error){.status = TXM_STATUS_CORRUPT, .message = "cut short"});

@@ -65,20 +65,20 @@ void remove_folder(char *folder)
     free(folder);
 }
 
-txm_blend *open_scene(const char *path, bool lint)
+txm_scene *open_scene(const char *path, bool lint)
 {
-    txm_blend_options options = {.struct_size = sizeof(txm_blend_options), .lint = lint};
-    txm_blend *blend = NULL;
+    txm_scene_options options = {.struct_size = sizeof(txm_scene_options), .lint = lint};
+    txm_scene *blend = NULL;
     txm_error err = {0};
-    ck_assert_msg(txm_blend_open(path, &options, &blend, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(txm_scene_open(path, &options, &blend, &err) == TXM_OK, "%s", err.message);
     return blend;
 }
 
-const txm_blend_image *image_named(const txm_blend *blend, const char *name)
+const txm_scene_image *image_named(const txm_scene *blend, const char *name)
 {
-    for (size_t i = 0; i < txm_blend_image_count(blend); i++) {
-        if (strcmp(txm_blend_image_at(blend, i)->name, name) == 0) {
-            return txm_blend_image_at(blend, i);
+    for (size_t i = 0; i < txm_scene_image_count(blend); i++) {
+        if (strcmp(txm_scene_image_at(blend, i)->name, name) == 0) {
+            return txm_scene_image_at(blend, i);
         }
     }
     ck_abort_msg("no image %s", name);
@@ -108,7 +108,7 @@ static void check_path(const char *path, const char *expected, const char *folde
     free(full);
 }
 
-static void check_user(const txm_blend_user *user, const cJSON *expected, const char *folder)
+static void check_user(const txm_scene_user *user, const cJSON *expected, const char *folder)
 {
     ck_assert_str_eq(user->node, text_of(expected, "node"));
     ck_assert_str_eq(user->owner, text_of(expected, "owner"));
@@ -120,7 +120,7 @@ static void check_user(const txm_blend_user *user, const cJSON *expected, const 
 }
 
 /* The user that Blender lists with the same node and owner. */
-static const cJSON *find_user(const cJSON *users, const txm_blend_user *user)
+static const cJSON *find_user(const cJSON *users, const txm_scene_user *user)
 {
     const cJSON *item;
     cJSON_ArrayForEach(item, users)
@@ -133,9 +133,9 @@ static const cJSON *find_user(const cJSON *users, const txm_blend_user *user)
     return NULL;
 }
 
-static void check_packed(const txm_blend_image *image, const cJSON *packed)
+static void check_packed(const txm_scene_image *image, const cJSON *packed)
 {
-    ck_assert_int_eq(image->state == TXM_BLEND_STATE_PACKED, cJSON_GetArraySize(packed) > 0);
+    ck_assert_int_eq(image->state == TXM_SCENE_STATE_PACKED, cJSON_GetArraySize(packed) > 0);
     ck_assert_uint_eq(image->packed_count, (size_t)cJSON_GetArraySize(packed));
     for (size_t i = 0; i < image->packed_count; i++) {
         const cJSON *expected = cJSON_GetArrayItem(packed, (int)i);
@@ -147,12 +147,12 @@ static void check_packed(const txm_blend_image *image, const cJSON *packed)
     }
 }
 
-static void check_image(const txm_blend_image *image, const cJSON *expected, const char *folder)
+static void check_image(const txm_scene_image *image, const cJSON *expected, const char *folder)
 {
     const char *alpha = text_of(expected, "alpha");
     ck_assert_str_eq(image->name, text_of(expected, "name"));
     ck_assert_str_eq(image->stored_path, text_of(expected, "stored_path"));
-    ck_assert_str_eq(txm_blend_source_name(image->source), text_of(expected, "source"));
+    ck_assert_str_eq(txm_scene_source_name(image->source), text_of(expected, "source"));
     ck_assert_str_eq(image->colorspace_stored, text_of(expected, "colorspace"));
     ck_assert_str_eq(txm_alpha_name(image->alpha), strcmp(alpha, "premul") ? alpha : "premultiplied");
     check_path(image->library, text_of(expected, "library"), folder);
@@ -170,15 +170,15 @@ static void check_image(const txm_blend_image *image, const cJSON *expected, con
     check_packed(image, cJSON_GetObjectItem(expected, "packed"));
 }
 
-void check_against_blender(const txm_blend *blend, const char *json_path, const char *folder)
+void check_against_blender(const txm_scene *blend, const char *json_path, const char *folder)
 {
     size_t bytes;
     char *text = (char *)slurp(json_path, &bytes);
     cJSON *list = cJSON_ParseWithLength(text, bytes);
     ck_assert_msg(cJSON_IsArray(list), "%s", json_path);
-    ck_assert_uint_eq(txm_blend_image_count(blend), (size_t)cJSON_GetArraySize(list));
-    for (size_t i = 0; i < txm_blend_image_count(blend); i++) {
-        check_image(txm_blend_image_at(blend, i), cJSON_GetArrayItem(list, (int)i), folder);
+    ck_assert_uint_eq(txm_scene_image_count(blend), (size_t)cJSON_GetArraySize(list));
+    for (size_t i = 0; i < txm_scene_image_count(blend); i++) {
+        check_image(txm_scene_image_at(blend, i), cJSON_GetArrayItem(list, (int)i), folder);
     }
     cJSON_Delete(list);
     free(text);
@@ -186,7 +186,7 @@ void check_against_blender(const txm_blend *blend, const char *json_path, const 
 
 /* ---- as text -------------------------------------------------------------------------------------------------- */
 
-static void describe_image(txm_bytes *b, const txm_blend_image *image)
+static void describe_image(txm_bytes *b, const txm_scene_image *image)
 {
     txm_bytes_printf(b, "%s|%s|%s|%s|%d|%d|%s|%s|%d\n", image->name, image->stored_path, txm_path_base(image->path),
                      txm_path_base(image->library), image->source, image->state, image->colorspace_stored,
@@ -203,25 +203,25 @@ static void describe_image(txm_bytes *b, const txm_blend_image *image)
                          (unsigned long long)image->packed[i].bytes);
     }
     for (size_t i = 0; i < image->user_count; i++) {
-        const txm_blend_user *u = &image->users[i];
+        const txm_scene_user *u = &image->users[i];
         txm_bytes_printf(b, "  user %s|%s|%s|%s|%d|%d|%s\n", u->node, u->owner, u->owner_type,
                          txm_path_base(u->library), u->environment, u->extension, u->interpolation);
     }
 }
 
-char *describe(const txm_blend *blend)
+char *describe(const txm_scene *blend)
 {
     txm_bytes b = {0};
-    for (size_t i = 0; i < txm_blend_image_count(blend); i++) {
-        describe_image(&b, txm_blend_image_at(blend, i));
+    for (size_t i = 0; i < txm_scene_image_count(blend); i++) {
+        describe_image(&b, txm_scene_image_at(blend, i));
     }
-    for (size_t i = 0; i < txm_blend_library_count(blend); i++) {
-        const txm_blend_library *l = txm_blend_library_at(blend, i);
+    for (size_t i = 0; i < txm_scene_library_count(blend); i++) {
+        const txm_scene_library *l = txm_scene_library_at(blend, i);
         txm_bytes_printf(&b, "library %s %d %zu\n", txm_path_base(l->path), l->state, l->lost);
     }
-    for (size_t i = 0; i < txm_blend_finding_count(blend); i++) {
-        const txm_blend_finding *f = txm_blend_finding_at(blend, i);
-        txm_bytes_printf(&b, "finding %s %s\n", f->id, txm_blend_image_at(blend, f->image)->name);
+    for (size_t i = 0; i < txm_scene_finding_count(blend); i++) {
+        const txm_scene_finding *f = txm_scene_finding_at(blend, i);
+        txm_bytes_printf(&b, "finding %s %s\n", f->id, txm_scene_image_at(blend, f->image)->name);
     }
     ck_assert(txm_bytes_puts(&b, ""));
     return b.data;
@@ -251,17 +251,17 @@ scene_file *small_scene(const char *name, const char *codes, scene_layout layout
     return out;
 }
 
-txm_status try_bytes(const void *data, size_t bytes, txm_blend **blend, txm_error *err)
+txm_status try_bytes(const void *data, size_t bytes, txm_scene **blend, txm_error *err)
 {
     char path[64];
-    txm_blend *own = NULL;
-    txm_blend_options options = {.struct_size = sizeof(txm_blend_options), .lint = true};
+    txm_scene *own = NULL;
+    txm_scene_options options = {.struct_size = sizeof(txm_scene_options), .lint = true};
     int fd = memfd_create("scene", MFD_CLOEXEC);
     ck_assert_int_ge(fd, 0);
     ck_assert_int_eq(write(fd, data, bytes), (ssize_t)bytes);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     *err = (txm_error){0};
-    txm_status status = txm_blend_open(path, &options, &own, err);
+    txm_status status = txm_scene_open(path, &options, &own, err);
     if (status != TXM_OK) {
         ck_assert_ptr_null(own);
         ck_assert_int_eq(err->status, status);
@@ -270,13 +270,13 @@ txm_status try_bytes(const void *data, size_t bytes, txm_blend **blend, txm_erro
     if (blend) {
         *blend = own;
     } else {
-        txm_blend_close(&own);
+        txm_scene_close(&own);
     }
     close(fd);
     return status;
 }
 
-txm_status try_scene(const scene_file *file, txm_blend **blend, txm_error *err)
+txm_status try_scene(const scene_file *file, txm_scene **blend, txm_error *err)
 {
     size_t bytes;
     uint8_t *data = scene_encode(file, &bytes);

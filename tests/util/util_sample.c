@@ -204,7 +204,7 @@ typedef struct results {
     float out[4][BATCH];
     uint32_t random[BATCH];
     uint8_t look[BATCH];
-    txm_look worst;
+    txm_lookup_result worst;
     uint32_t count, requests[4096];
     txm_tile_entry *tiles;
 } results;
@@ -249,7 +249,7 @@ static void run_batch(const txm_sample_ops *ops, const sample_view *v, uint32_t 
     batch.look = r->look;
     if (batch.random)
         batch.random = r->random;
-    txm_lane lane = {.capacity = 4096, .requests = r->requests};
+    txm_lookup_state lane = {.capacity = 4096, .requests = r->requests};
     memset(r->requests, 0, sizeof r->requests);
     r->worst = ops->sample_n(&view, texture, how, &batch, &lane);
     r->count = lane.count;
@@ -343,12 +343,12 @@ typedef struct watch {
     unsigned active;
 } watch;
 
-static txm_look watch_missed(txm_guard *g, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                             uint32_t *random, float out[4])
+static txm_lookup_result watch_missed(txm_guard *g, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                                      uint32_t *random, float out[4])
 {
     watch *w = (watch *)g;
     *w = (watch){w->guard, w->misses + 1, texture, how, at, random, out, atomic_load(&g->active)};
-    return TXM_LOOK_MISSED;
+    return TXM_LOOKUP_MISS;
 }
 
 /* Resident lookups give the same as the plain entry and are counted; all others go to the owner, once, with their
@@ -357,18 +357,18 @@ static int guarded_as_plain(const txm_sample_ops *ops, const txm_view *view, uin
                             const txm_lookup *at, uint32_t random)
 {
     for (int stateless = 0; stateless < 2; stateless++) {
-        txm_lane lane = {.random = stateless ? 0 : random};
+        txm_lookup_state lane = {.random = stateless ? 0 : random};
         float plain[4], out[4] = {0};
         uint32_t state = random;
         watch w = {.guard = {.view = *view, .missed = watch_missed, .active = 1, .lookups = 7}};
         txm_sampler certain = *how;
         certain.chance = stateless ? TXM_CHANCE_NONE : how->chance;
-        txm_look look = txm_sample_scalar.sample(view, texture, &certain, at, &lane, plain);
-        txm_look guarded = ops->sample_guarded(&w.guard, texture, how, at, stateless ? NULL : &state, out);
+        txm_lookup_result look = txm_sample_scalar.sample(view, texture, &certain, at, &lane, plain);
+        txm_lookup_result guarded = ops->sample_guarded(&w.guard, texture, how, at, stateless ? NULL : &state, out);
         uint64_t counted = atomic_load(&w.guard.lookups) - 7;
-        if (atomic_load(&w.guard.active) || counted + w.misses != 1 || counted != (look == TXM_LOOK_RESIDENT))
+        if (atomic_load(&w.guard.active) || counted + w.misses != 1 || counted != (look == TXM_LOOKUP_HIT))
             return 0;
-        if (w.misses && (guarded != TXM_LOOK_MISSED || w.active || w.texture != texture || w.how != how || w.at != at ||
+        if (w.misses && (guarded != TXM_LOOKUP_MISS || w.active || w.texture != texture || w.how != how || w.at != at ||
                          w.out != out || w.random != (stateless ? NULL : &state) || state != random))
             return 0;
         if (counted &&
@@ -390,9 +390,9 @@ static int compare_one(const txm_sample_ops *ops, const sample_view *v, const tx
     sample_give_level(state, how, &at);
     uint32_t random = sample_random(state) % 4 ? sample_random(state) : 0;
     const txm_sample_ops *both[2] = {&txm_sample_scalar, ops};
-    txm_look look[2][2];
+    txm_lookup_result look[2][2];
     for (int i = 0; i < 2; i++) {
-        txm_lane lane = {.random = random}, again = lane;
+        txm_lookup_state lane = {.random = random}, again = lane;
         look[i][0] = both[i]->sample(&view, texture, how, &at, &lane, out[i][0]);
         if (i)
             report("one", v, how, &at, out[1][0], out[0][0]);

@@ -187,7 +187,7 @@ static txm_status find_left_over(sweep *s, txm_error *err)
     static txm_jobs_args jobs;
     const txm_gc_args *a = s->args;
     const txm_settings settings = {.cache_dir = a->cache_dir};
-    const txm_context_options looking = txm_looking_options(&a->config, &jobs);
+    const txm_context_options looking = txm_inspecting_options(&a->config, &jobs);
     txm_project_contexts contexts = {0};
     txm_rules *guess = NULL;
     if (s->err.status != TXM_OK || !txm_inputs_count(s->several))

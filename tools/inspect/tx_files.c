@@ -149,7 +149,7 @@ static size_t choose_file(const found_files *found, const char *image, const txm
     txm_settings_init(&settings);
     bool known = txm_inputs_new(NULL, &one, &ignored) == TXM_OK &&
                  txm_inputs_add_entry(one, &(txm_input){.path = image}, &ignored) == TXM_OK &&
-                 txm_project_look(&targets, operands, one, &settings, &contexts, &ignored) == TXM_OK;
+                 txm_project_examine(&targets, operands, one, &settings, &contexts, &ignored) == TXM_OK;
     if (known) {
         const txm_rules *rules = txm_project_rules(&contexts, 0);
         if (rules)

@@ -17,7 +17,7 @@
 enum { LINTS = 6 };
 
 /* Takes ownership of `message`; NULL means exhausted memory. The table has room for it. */
-static bool add_list_finding(txm_list_report *report, const char *id, char *message, const txm_blend_image *image,
+static bool add_list_finding(txm_list_report *report, const char *id, char *message, const txm_scene_image *image,
                              const char *library)
 {
     if (message) {
@@ -28,10 +28,10 @@ static bool add_list_finding(txm_list_report *report, const char *id, char *mess
 }
 
 /* Checks an image by what the scene says, without opening the image. */
-static bool examine_image(txm_list_report *report, const txm_blend_image *image)
+static bool examine_image(txm_list_report *report, const txm_scene_image *image)
 {
     bool ok = true;
-    if (image->state == TXM_BLEND_STATE_MISSING) {
+    if (image->state == TXM_SCENE_STATE_MISSING) {
         ok = add_list_finding(report, "missing-file",
                               txm_asprintf("image \"%s\": %s does not exist", image->name, image->path), image,
                               image->library);
@@ -48,11 +48,11 @@ static bool examine_image(txm_list_report *report, const txm_blend_image *image)
 
 /* A missing library and one that cannot be read are two findings, because a mount or another path helps only in the
  * first case. */
-static bool examine_library(txm_list_report *report, const txm_blend_library *library)
+static bool examine_library(txm_list_report *report, const txm_scene_library *library)
 {
     bool ok = true;
     if (library->status != TXM_OK) {
-        const char *id = library->state == TXM_BLEND_LIBRARY_STATE_MISSING ? "missing-library" : "broken-library";
+        const char *id = library->state == TXM_SCENE_LIBRARY_STATE_MISSING ? "missing-library" : "broken-library";
         ok = add_list_finding(report, id, txm_strdup(library->message), NULL, library->path);
     }
     if (ok && library->lost) {
@@ -66,14 +66,14 @@ static bool examine_library(txm_list_report *report, const txm_blend_library *li
 
 /* ---- images ----------------------------------------------------------------------------------------------------- */
 
-static txm_status examine_file(const txm_blend_image *image, const char *path, const txm_color_config *config,
+static txm_status examine_file(const txm_scene_image *image, const char *path, const txm_color_config *config,
                                const volatile int *cancel, unsigned *lint, txm_error *err)
 {
     return txm_lint_image(config, path, image->colorspace, cancel, lint, err);
 }
 
 /* One finding per image, however many of its files it applies to. */
-static bool report_lint(txm_list_report *report, const txm_blend_image *image, txm_lint bit, const char *path,
+static bool report_lint(txm_list_report *report, const txm_scene_image *image, txm_lint bit, const char *path,
                         size_t files)
 {
     char *message = image->file_count == 1 ? txm_asprintf("image \"%s\": %s: %s", image->name, path, txm_lint_text(bit))
@@ -83,7 +83,7 @@ static bool report_lint(txm_list_report *report, const txm_blend_image *image, t
 }
 
 /* `lookups` are those of the image's files. */
-static txm_status examine_files(txm_list_report *report, const txm_blend_image *image, const txm_found *lookups,
+static txm_status examine_files(txm_list_report *report, const txm_scene_image *image, const txm_found *lookups,
                                 const txm_color_config *config, const volatile int *cancel, txm_error *err)
 {
     size_t counts[LINTS] = {0};
@@ -91,7 +91,7 @@ static txm_status examine_files(txm_list_report *report, const txm_blend_image *
     char *unusable = NULL;
     txm_status status = TXM_OK;
     for (size_t f = 0; f < image->file_count; f++) {
-        const txm_blend_image_file *file = &image->files[f];
+        const txm_scene_image_file *file = &image->files[f];
         txm_error why = {0};
         unsigned lint = 0;
         if (!file->exists || lookups[f].state == TXM_TX_STATE_SOURCE) {
@@ -124,26 +124,26 @@ static txm_status examine_files(txm_list_report *report, const txm_blend_image *
 txm_status txm_list_find_faults(txm_list_report *report, const txm_color_config *config, const volatile int *cancel,
                                 txm_error *err)
 {
-    const txm_blend *blend = report->blend;
-    size_t nodes = txm_blend_finding_count(blend), images = txm_blend_image_count(blend),
-           libraries = txm_blend_library_count(blend);
+    const txm_scene *blend = report->blend;
+    size_t nodes = txm_scene_finding_count(blend), images = txm_scene_image_count(blend),
+           libraries = txm_scene_library_count(blend);
     report->findings = txm_calloc(nodes + (3 + LINTS) * images + 2 * libraries, sizeof *report->findings);
     bool ok = report->findings != NULL;
     for (size_t i = 0; ok && i < images; i++) {
-        ok = examine_image(report, txm_blend_image_at(blend, i));
+        ok = examine_image(report, txm_scene_image_at(blend, i));
     }
     for (size_t i = 0; ok && i < libraries; i++) {
-        ok = examine_library(report, txm_blend_library_at(blend, i));
+        ok = examine_library(report, txm_scene_library_at(blend, i));
     }
     for (size_t i = 0; ok && i < nodes; i++) {
-        const txm_blend_finding *f = txm_blend_finding_at(blend, i);
-        const txm_blend_image *image = txm_blend_image_at(blend, f->image);
+        const txm_scene_finding *f = txm_scene_finding_at(blend, i);
+        const txm_scene_image *image = txm_scene_image_at(blend, f->image);
         ok = add_list_finding(report, f->id, txm_strdup(f->message), image, image->library);
     }
     txm_status status = ok ? TXM_OK : txm_no_memory(err, report->scene);
     const txm_found *lookups = report->lookups;
     for (size_t i = 0; status == TXM_OK && i < images; i++) {
-        const txm_blend_image *image = txm_blend_image_at(blend, i);
+        const txm_scene_image *image = txm_scene_image_at(blend, i);
         status = examine_files(report, image, lookups, config, cancel, err);
         lookups += image->file_count;
     }

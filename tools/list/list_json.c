@@ -38,7 +38,7 @@ static void optional_number(cJSON *object, const char *name, uint64_t value)
 /* It is printed first, so that a reader knows how many objects follow. */
 static bool print_scene(const txm_list_report *report)
 {
-    const txm_blend_info *info = txm_blend_info_of(report->blend);
+    const txm_scene_info *info = txm_scene_info_of(report->blend);
     cJSON *o = record("scene", report->scene);
     txm_json_text(o, "path", info->path);
     txm_json_text(o, "format", info->format);
@@ -48,20 +48,20 @@ static bool print_scene(const txm_list_report *report)
     txm_json_uint(o, "pointer_bytes", info->pointer_bytes);
     txm_json_bool(o, "big_endian", info->big_endian);
     txm_json_text(o, "working_space", info->working_space);
-    txm_json_uint(o, "images", txm_blend_image_count(report->blend));
-    txm_json_uint(o, "libraries", txm_blend_library_count(report->blend));
+    txm_json_uint(o, "images", txm_scene_image_count(report->blend));
+    txm_json_uint(o, "libraries", txm_scene_library_count(report->blend));
     txm_json_uint(o, "findings", report->finding_count);
     txm_project_json(o);
     return txm_json_print(o);
 }
 
 /* `lost` counts data-blocks that the scene links and the library does not have. */
-static bool print_library(const txm_list_report *report, const txm_blend_library *library)
+static bool print_library(const txm_list_report *report, const txm_scene_library *library)
 {
     cJSON *o = record("library", report->scene);
     txm_json_text(o, "path", library->path);
     txm_json_text(o, "parent", library->parent);
-    txm_json_text(o, "state", txm_blend_library_state_name(library->state));
+    txm_json_text(o, "state", txm_scene_library_state_name(library->state));
     txm_json_text(o, "status", txm_status_name(library->status));
     optional_text(o, "message", library->message);
     txm_json_uint(o, "lost", library->lost);
@@ -69,7 +69,7 @@ static bool print_library(const txm_list_report *report, const txm_blend_library
 }
 
 /* A missing file has no tx file, whatever is in the cache under its name. */
-static void add_file_json(cJSON *files, const txm_blend_image_file *file, const txm_found *lookup)
+static void add_file_json(cJSON *files, const txm_scene_image_file *file, const txm_found *lookup)
 {
     cJSON *f = txm_json_append(files);
     txm_json_text(f, "path", file->path);
@@ -88,7 +88,7 @@ static void add_file_json(cJSON *files, const txm_blend_image_file *file, const 
 }
 
 /* A user is a node with an image; `owner` is the data-block with the node's tree. */
-static void add_user(cJSON *users, const txm_blend_user *user)
+static void add_user(cJSON *users, const txm_scene_user *user)
 {
     cJSON *u = txm_json_append(users);
     txm_json_text(u, "node", user->node);
@@ -102,7 +102,7 @@ static void add_user(cJSON *users, const txm_blend_user *user)
 
 /* `stored` is the name in the scene, `name` the config's own name for it, `lookup` the value of -c that leads to the
  * same tx file. */
-static void add_settings(cJSON *o, const txm_blend_image *image)
+static void add_settings(cJSON *o, const txm_scene_image *image)
 {
     cJSON *space = txm_json_object(o, "colorspace");
     optional_text(space, "stored", image->colorspace_stored);
@@ -118,15 +118,15 @@ static void add_settings(cJSON *o, const txm_blend_image *image)
 }
 
 /* `lookups` has one for each of the image's files, in their order. */
-static bool print_image(const txm_list_report *report, const txm_blend_image *image, const txm_found *lookups)
+static bool print_image(const txm_list_report *report, const txm_scene_image *image, const txm_found *lookups)
 {
     cJSON *o = record("image", report->scene);
     txm_json_text(o, "name", image->name);
     optional_text(o, "library", image->library);
     optional_text(o, "path", image->path);
     txm_json_text(o, "stored_path", image->stored_path);
-    txm_json_text(o, "source", txm_blend_source_name(image->source));
-    txm_json_text(o, "state", txm_blend_state_name(image->state));
+    txm_json_text(o, "source", txm_scene_source_name(image->source));
+    txm_json_text(o, "state", txm_scene_state_name(image->state));
     add_settings(o, image);
     cJSON *files = txm_json_array(o, "files");
     for (size_t i = 0; i < image->file_count; i++) {
@@ -162,13 +162,13 @@ bool txm_list_print_json(const txm_list_report *report)
 {
     size_t lookup = 0;
     bool ok = print_scene(report);
-    for (size_t i = 0; ok && i < txm_blend_image_count(report->blend); i++) {
-        const txm_blend_image *image = txm_blend_image_at(report->blend, i);
+    for (size_t i = 0; ok && i < txm_scene_image_count(report->blend); i++) {
+        const txm_scene_image *image = txm_scene_image_at(report->blend, i);
         ok = print_image(report, image, report->lookups + lookup);
         lookup += image->file_count;
     }
-    for (size_t i = 0; ok && i < txm_blend_library_count(report->blend); i++) {
-        ok = print_library(report, txm_blend_library_at(report->blend, i));
+    for (size_t i = 0; ok && i < txm_scene_library_count(report->blend); i++) {
+        ok = print_library(report, txm_scene_library_at(report->blend, i));
     }
     for (size_t i = 0; ok && i < report->finding_count; i++) {
         ok = print_finding(report, &report->findings[i]);

@@ -11,7 +11,7 @@
 #include "txmill/inspect.h"
 #include "txmill/scene.h"
 
-/* An error or likely mistake in a scene: of its nodes (txm_blend_finding), or something that is missing. */
+/* An error or likely mistake in a scene: of its nodes (txm_scene_finding), or something that is missing. */
 typedef struct txm_list_finding {
     const char *id;      /* "missing-file" ... */
     char *message;       /* owned */
@@ -21,7 +21,7 @@ typedef struct txm_list_finding {
 
 typedef struct txm_list_report {
     const char *scene; /* path as given */
-    txm_blend *blend;
+    txm_scene *blend;
     const txm_color_config *config; /* distinguishes roles from aliases */
     /* The tx file of every file of every image, in this order; for missing files the state has no meaning. */
     txm_found *lookups;

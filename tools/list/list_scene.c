@@ -35,7 +35,7 @@ static bool leaves_doubt(txm_status status)
 }
 
 /* An image that cannot be examined has no usable tx file; this is a state, and the list goes on. */
-static txm_status look_up_image(const txm_blend_image *image, const char *path, txm_context *context,
+static txm_status look_up_image(const txm_scene_image *image, const char *path, txm_context *context,
                                 const txm_list_how *how, txm_found *out, txm_error *err)
 {
     txm_settings settings;
@@ -75,19 +75,19 @@ static txm_status look_up_image(const txm_blend_image *image, const char *path, 
 }
 
 /* Each file of each image is looked up by the function that `txmill resolve` uses. */
-txm_status txm_list_look_up(txm_list_report *report, txm_context *context, const txm_list_how *how, txm_error *err)
+txm_status txm_list_find(txm_list_report *report, txm_context *context, const txm_list_how *how, txm_error *err)
 {
     size_t count = 0;
-    for (size_t i = 0; i < txm_blend_image_count(report->blend); i++) {
-        count += txm_blend_image_at(report->blend, i)->file_count;
+    for (size_t i = 0; i < txm_scene_image_count(report->blend); i++) {
+        count += txm_scene_image_at(report->blend, i)->file_count;
     }
     report->lookups = txm_calloc(count, sizeof *report->lookups);
     if (!report->lookups) {
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory for its %zu files", report->scene, count);
     }
     txm_status status = TXM_OK;
-    for (size_t i = 0; status == TXM_OK && i < txm_blend_image_count(report->blend); i++) {
-        const txm_blend_image *image = txm_blend_image_at(report->blend, i);
+    for (size_t i = 0; status == TXM_OK && i < txm_scene_image_count(report->blend); i++) {
+        const txm_scene_image *image = txm_scene_image_at(report->blend, i);
         for (size_t f = 0; status == TXM_OK && f < image->file_count; f++) {
             txm_found *out = &report->lookups[report->lookup_count++];
             if (image->files[f].exists) {
@@ -100,7 +100,7 @@ txm_status txm_list_look_up(txm_list_report *report, txm_context *context, const
 
 /* A missing tx file is a valid result, but one that could not be examined is not. Returns the first of the latter,
  * so that the exit code says that the list may be wrong. */
-txm_status txm_list_trouble(const txm_list_report *report, txm_error *err)
+txm_status txm_list_failures(const txm_list_report *report, txm_error *err)
 {
     for (size_t i = 0; i < report->lookup_count; i++) {
         const txm_found *l = &report->lookups[i];
@@ -108,9 +108,9 @@ txm_status txm_list_trouble(const txm_list_report *report, txm_error *err)
             return txm_fail(err, l->trouble, "%s%s%s", l->path ? l->path : "", l->path ? ": " : "", l->reason);
         }
     }
-    for (size_t i = 0; i < txm_blend_library_count(report->blend); i++) {
-        const txm_blend_library *library = txm_blend_library_at(report->blend, i);
-        if (txm_status_retryable(library->status) || library->state == TXM_BLEND_LIBRARY_STATE_BROKEN) {
+    for (size_t i = 0; i < txm_scene_library_count(report->blend); i++) {
+        const txm_scene_library *library = txm_scene_library_at(report->blend, i);
+        if (txm_status_retryable(library->status) || library->state == TXM_SCENE_LIBRARY_STATE_BROKEN) {
             return txm_fail(err, library->status, "library of %s: %s", report->scene, library->message);
         }
     }
@@ -127,5 +127,5 @@ void txm_list_report_free(txm_list_report *report)
     }
     free(report->lookups);
     free(report->findings);
-    txm_blend_close(&report->blend);
+    txm_scene_close(&report->blend);
 }

@@ -17,14 +17,14 @@ typedef struct txm_list_how {
 } txm_list_how;
 
 /* Fills report->lookups. */
-txm_status txm_list_look_up(txm_list_report *report, txm_context *context, const txm_list_how *how, txm_error *err);
+txm_status txm_list_find(txm_list_report *report, txm_context *context, const txm_list_how *how, txm_error *err);
 /* Fills report->findings: missing or unknown parts, mistakes in nodes, and findings about the images, which are read
  * for this. CANCELLED when *cancel becomes true. */
 txm_status txm_list_find_faults(txm_list_report *report, const txm_color_config *config, const volatile int *cancel,
                                 txm_error *err);
 
 /* The first failure of the report where a retry may help: the list is printed, and the command fails. */
-txm_status txm_list_trouble(const txm_list_report *report, txm_error *err);
+txm_status txm_list_failures(const txm_list_report *report, txm_error *err);
 
 /* Frees what the functions above allocated, and the scene. */
 void txm_list_report_free(txm_list_report *report);

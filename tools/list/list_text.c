@@ -21,7 +21,7 @@ static const char *plural(size_t count)
 
 static void print_scene(const txm_list_report *report)
 {
-    const txm_blend_info *info = txm_blend_info_of(report->blend);
+    const txm_scene_info *info = txm_scene_info_of(report->blend);
     txm_print_safe(report->scene);
     if (!strcmp(info->format, "blend"))
         printf(": Blender %d.%d.%d, %s", info->version / 100, info->version % 100, info->subversion, info->compression);
@@ -31,16 +31,16 @@ static void print_scene(const txm_list_report *report)
         printf(", working space ");
         txm_print_safe(info->working_space);
     }
-    size_t images = txm_blend_image_count(report->blend), libraries = txm_blend_library_count(report->blend);
+    size_t images = txm_scene_image_count(report->blend), libraries = txm_scene_library_count(report->blend);
     printf("\n%zu image%s, %zu librar%s\n", images, plural(images), libraries, libraries == 1 ? "y" : "ies");
 }
 
-static void print_library(const txm_blend_library *library)
+static void print_library(const txm_scene_library *library)
 {
     printf("\nlibrary ");
     txm_print_safe(library->path);
-    printf("\n    %s", txm_blend_library_state_name(library->state));
-    if (library->state == TXM_BLEND_LIBRARY_STATE_BROKEN) {
+    printf("\n    %s", txm_scene_library_state_name(library->state));
+    if (library->state == TXM_SCENE_LIBRARY_STATE_BROKEN) {
         printf(": ");
         txm_print_safe(library->message);
     }
@@ -53,16 +53,16 @@ static void print_library(const txm_blend_library *library)
 }
 
 /* Whether one of its files could not be examined. */
-static bool is_closed(const txm_blend_image *image, const txm_found *lookups)
+static bool is_closed(const txm_scene_image *image, const txm_found *lookups)
 {
-    for (size_t i = 0; image->state == TXM_BLEND_STATE_READY && i < image->file_count; i++)
+    for (size_t i = 0; image->state == TXM_SCENE_STATE_READY && i < image->file_count; i++)
         if (lookups[i].trouble != TXM_OK)
             return true;
     return false;
 }
 
 /* "3 files, 1.2 MB; tx: 2 fresh, 1 missing", with the reason for the first one that is unusable. */
-static void print_files(const txm_blend_image *image, const txm_found *lookups)
+static void print_files(const txm_scene_image *image, const txm_found *lookups)
 {
 #define ROW(name, id, check_id, key, ready, word, meaning) +1
     unsigned counts[0 TXM_STATES(ROW)] = {0};
@@ -96,7 +96,7 @@ static void print_files(const txm_blend_image *image, const txm_found *lookups)
     putchar('\n');
 }
 
-static void print_packed(const txm_blend_image *image)
+static void print_packed(const txm_scene_image *image)
 {
     char size[TXM_FORMAT_BYTES];
     for (size_t i = 0; i < image->packed_count; i++) {
@@ -107,7 +107,7 @@ static void print_packed(const txm_blend_image *image)
 }
 
 /* Owner and node are the names in Blender's editors, where the user can change the image. */
-static void print_user(const txm_blend_user *user)
+static void print_user(const txm_scene_user *user)
 {
     printf("    %s \"", user->owner_type);
     txm_print_safe(user->owner);
@@ -123,7 +123,7 @@ static void print_user(const txm_blend_user *user)
 }
 
 /* The stored name, which Cycles uses unchanged, and its meaning in the config. */
-static void print_colorspace(const txm_list_report *report, const txm_blend_image *image)
+static void print_colorspace(const txm_list_report *report, const txm_scene_image *image)
 {
     const char *stored = image->colorspace_stored, *name = image->colorspace_name;
     if (!strcmp(image->colorspace, "auto")) {
@@ -148,14 +148,14 @@ static void print_colorspace(const txm_list_report *report, const txm_blend_imag
 }
 
 /* Prints in the order source and colour space, files, tx files, nodes. */
-static void print_image(const txm_list_report *report, const txm_blend_image *image, const txm_found *lookups)
+static void print_image(const txm_list_report *report, const txm_scene_image *image, const txm_found *lookups)
 {
     putchar('\n');
     txm_print_safe(image->name);
     printf(": ");
     txm_print_safe(*image->path ? image->path : "no path");
-    printf("\n    %s, %s, ", txm_blend_source_name(image->source),
-           is_closed(image, lookups) ? "not readable" : txm_blend_state_name(image->state));
+    printf("\n    %s, %s, ", txm_scene_source_name(image->source),
+           is_closed(image, lookups) ? "not readable" : txm_scene_state_name(image->state));
     print_colorspace(report, image);
     printf(", alpha %s\n", txm_alpha_name(image->alpha));
     if (image->tile_count > 1) {
@@ -167,7 +167,7 @@ static void print_image(const txm_list_report *report, const txm_blend_image *im
         txm_print_safe(image->library);
         putchar('\n');
     }
-    if (image->state == TXM_BLEND_STATE_READY) {
+    if (image->state == TXM_SCENE_STATE_READY) {
         print_files(image, lookups);
     }
     print_packed(image);
@@ -180,13 +180,13 @@ void txm_list_print_text(const txm_list_report *report)
 {
     size_t lookup = 0;
     print_scene(report);
-    for (size_t i = 0; i < txm_blend_image_count(report->blend); i++) {
-        const txm_blend_image *image = txm_blend_image_at(report->blend, i);
+    for (size_t i = 0; i < txm_scene_image_count(report->blend); i++) {
+        const txm_scene_image *image = txm_scene_image_at(report->blend, i);
         print_image(report, image, report->lookups + lookup);
         lookup += image->file_count;
     }
-    for (size_t i = 0; i < txm_blend_library_count(report->blend); i++) {
-        print_library(txm_blend_library_at(report->blend, i));
+    for (size_t i = 0; i < txm_scene_library_count(report->blend); i++) {
+        print_library(txm_scene_library_at(report->blend, i));
     }
     for (size_t i = 0; i < report->finding_count; i++) {
         printf("%s%s: ", i == 0 ? "\n" : "", report->findings[i].id);
@@ -199,9 +199,9 @@ void txm_list_print_text(const txm_list_report *report)
 void txm_list_sum(const txm_list_report *report, txm_summary *summary)
 {
     const txm_found *lookup = report->lookups;
-    for (size_t i = 0; i < txm_blend_image_count(report->blend); i++) {
-        const txm_blend_image *image = txm_blend_image_at(report->blend, i);
-        bool not_there = image->state == TXM_BLEND_STATE_MISSING && !image->file_count;
+    for (size_t i = 0; i < txm_scene_image_count(report->blend); i++) {
+        const txm_scene_image *image = txm_scene_image_at(report->blend, i);
+        bool not_there = image->state == TXM_SCENE_STATE_MISSING && !image->file_count;
         if (not_there) {
             txm_summary_add(summary, TXM_WORD_NO_IMAGE);
         }

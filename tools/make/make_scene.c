@@ -62,21 +62,21 @@ static txm_status load_config(txm_make_scenes *scenes, const char *scene, txm_er
 }
 
 /* The scene's working space, if it differs from that of the config; --working-space takes precedence. */
-static const char *working_space(const txm_make_scenes *scenes, const txm_blend *blend)
+static const char *working_space(const txm_make_scenes *scenes, const txm_scene *blend)
 {
-    const char *space = txm_blend_info_of(blend)->working_space;
+    const char *space = txm_scene_info_of(blend)->working_space;
     const char *current = txm_color_role(scenes->config, "scene_linear");
     bool same = space && current && strcmp(space, current) == 0;
     return scenes->loaded.working_space || same ? NULL : space;
 }
 
 static txm_status add_files(txm_make_scenes *scenes, txm_inputs *inputs, const char *scene, const txm_input *settings,
-                            txm_blend *blend, txm_error *err)
+                            txm_scene *blend, txm_error *err)
 {
-    txm_blend_entry *entries = NULL;
+    txm_scene_entry *entries = NULL;
     size_t count = 0;
     txm_error why = {0};
-    txm_status status = txm_blend_entries(blend, scenes->packed_folder, &entries, &count, &why);
+    txm_status status = txm_scene_entries(blend, scenes->packed_folder, &entries, &count, &why);
     if (status == TXM_STATUS_NO_MEMORY) {
         return txm_fail_with(err, status, &why);
     }
@@ -95,19 +95,19 @@ static txm_status add_files(txm_make_scenes *scenes, txm_inputs *inputs, const c
                            .from_scene = true};
         status = txm_inputs_add_entry(inputs, &input, err);
     }
-    txm_blend_entries_free(&entries, count);
+    txm_scene_entries_free(&entries, count);
     return status;
 }
 
 /* An image that is not unpacked yet is a finding, not a failure: decided_by tells it from one that is gone. */
-static txm_status add_unpacked(const txm_make_scenes *scenes, txm_inputs *inputs, const char *scene, txm_blend *blend,
+static txm_status add_unpacked(const txm_make_scenes *scenes, txm_inputs *inputs, const char *scene, txm_scene *blend,
                                size_t index, size_t packed, txm_error *err)
 {
-    const txm_blend_image *image = txm_blend_image_at(blend, index);
+    const txm_scene_image *image = txm_scene_image_at(blend, index);
     bool there = false;
     char *path = NULL;
     txm_error why = {0};
-    txm_status status = txm_blend_find_unpacked(blend, index, packed, scenes->unpacked, &path, &there, &why);
+    txm_status status = txm_scene_find_unpacked(blend, index, packed, scenes->unpacked, &path, &there, &why);
     if (status != TXM_OK)
         return status == TXM_STATUS_NO_MEMORY ? txm_fail_as(err, &why)
                                               : add_failure(inputs, scene, scene, status, txm_strdup(why.message), err);
@@ -126,11 +126,11 @@ static txm_status add_unpacked(const txm_make_scenes *scenes, txm_inputs *inputs
 }
 
 static txm_status add_all_unpacked(const txm_make_scenes *scenes, txm_inputs *inputs, const char *scene,
-                                   txm_blend *blend, txm_error *err)
+                                   txm_scene *blend, txm_error *err)
 {
     txm_status status = TXM_OK;
-    for (size_t i = 0; scenes->unpacked && status == TXM_OK && i < txm_blend_image_count(blend); i++)
-        for (size_t p = 0; status == TXM_OK && p < txm_blend_image_at(blend, i)->packed_count; p++)
+    for (size_t i = 0; scenes->unpacked && status == TXM_OK && i < txm_scene_image_count(blend); i++)
+        for (size_t p = 0; status == TXM_OK && p < txm_scene_image_at(blend, i)->packed_count; p++)
             status = add_unpacked(scenes, inputs, scene, blend, i, p, err);
     return status;
 }
@@ -145,21 +145,21 @@ static void say_left_out(const char *scene, size_t count, const char *const kind
 
 /* Reports what is missing in the scene, and what is left out on purpose. */
 static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs, const char *scene,
-                              const txm_blend *blend, txm_error *err)
+                              const txm_scene *blend, txm_error *err)
 {
     txm_status status = TXM_OK;
     size_t packed = 0, inside = 0, generated = 0, movies = 0, unnamed = 0;
-    for (size_t i = 0; status == TXM_OK && i < txm_blend_image_count(blend); i++) {
-        const txm_blend_image *image = txm_blend_image_at(blend, i);
-        packed += image->state == TXM_BLEND_STATE_PACKED && image->packed_count;
-        inside += image->state == TXM_BLEND_STATE_PACKED && !image->packed_count;
-        unnamed += image->state == TXM_BLEND_STATE_NO_PATH;
-        generated += image->source == TXM_BLEND_SOURCE_GENERATED;
-        movies += image->source == TXM_BLEND_SOURCE_MOVIE;
+    for (size_t i = 0; status == TXM_OK && i < txm_scene_image_count(blend); i++) {
+        const txm_scene_image *image = txm_scene_image_at(blend, i);
+        packed += image->state == TXM_SCENE_STATE_PACKED && image->packed_count;
+        inside += image->state == TXM_SCENE_STATE_PACKED && !image->packed_count;
+        unnamed += image->state == TXM_SCENE_STATE_NO_PATH;
+        generated += image->source == TXM_SCENE_SOURCE_GENERATED;
+        movies += image->source == TXM_SCENE_SOURCE_MOVIE;
         for (size_t p = 0; scenes->packed && p < image->packed_count; p++) {
             scenes->packed(scenes->packed_user, image->packed[p].name);
         }
-        if (image->state == TXM_BLEND_STATE_MISSING) {
+        if (image->state == TXM_SCENE_STATE_MISSING) {
             char *other = txm_path_other_case(image->path);
             status = add_failure(inputs, scene, image->path, TXM_STATUS_NOT_FOUND,
                                  txm_asprintf("%s: image \"%s\" of %s does not exist%s%s%s", image->path, image->name,
@@ -174,15 +174,15 @@ static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs,
                     scene, image->name, image->colorspace_stored);
         }
     }
-    for (size_t i = 0; status == TXM_OK && i < txm_blend_library_count(blend); i++) {
-        const txm_blend_library *library = txm_blend_library_at(blend, i);
+    for (size_t i = 0; status == TXM_OK && i < txm_scene_library_count(blend); i++) {
+        const txm_scene_library *library = txm_scene_library_at(blend, i);
         if (library->status != TXM_OK) {
             status = add_failure(inputs, scene, library->path, library->status,
                                  txm_asprintf("library of %s: %s", scene, library->message), err);
         }
     }
-    for (size_t i = 0; i < txm_blend_finding_count(blend); i++) {
-        txm_say(TXM_SAY_WARNING, "%s: %s", scene, txm_blend_finding_at(blend, i)->message);
+    for (size_t i = 0; i < txm_scene_finding_count(blend); i++) {
+        txm_say(TXM_SAY_WARNING, "%s: %s", scene, txm_scene_finding_at(blend, i)->message);
     }
     if (!scenes->packed_folder && !scenes->packed && !scenes->unpacked) {
         say_left_out(scene, packed, (const char *const[]){"packed image is", "packed images are"},
@@ -237,7 +237,7 @@ txm_status txm_make_add_scene(void *user, txm_inputs *inputs, const char *path, 
                               txm_error *err)
 {
     txm_make_scenes *scenes = user;
-    txm_blend *blend = NULL;
+    txm_scene *blend = NULL;
     txm_error why = {0};
     struct stat s;
     txm_project_maps maps;
@@ -253,15 +253,15 @@ txm_status txm_make_add_scene(void *user, txm_inputs *inputs, const char *path, 
         txm_project_maps_free(&maps);
         return status;
     }
-    txm_blend_options options = {.struct_size = sizeof(txm_blend_options),
-                                 .colors = txm_blend_colors_of(scenes->config),
-                                 .opened = txm_blend_opened_name,
+    txm_scene_options options = {.struct_size = sizeof(txm_scene_options),
+                                 .colors = txm_scene_colors_of(scenes->config),
+                                 .opened = txm_scene_opened_name,
                                  .lint = scenes->lint,
                                  .cancel = txm_signal_flag(),
                                  .every_variant = scenes->config_args->every_variant,
                                  .maps = maps.items,
                                  .map_count = maps.count};
-    status = txm_blend_open(path, &options, &blend, &why);
+    status = txm_scene_open(path, &options, &blend, &why);
     txm_project_maps_free(&maps);
     if (status == TXM_STATUS_NO_MEMORY || status == TXM_STATUS_CANCELLED) {
         return txm_fail_with(err, status, &why);
@@ -275,7 +275,7 @@ txm_status txm_make_add_scene(void *user, txm_inputs *inputs, const char *path, 
     if (status == TXM_OK) {
         status = report_rest(scenes, inputs, path, blend, err);
     }
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
     return status;
 }
 

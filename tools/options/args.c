@@ -169,7 +169,7 @@ static txm_status parse_map(const char *text, void *field, txm_error *err)
                 "path here. " without)
 const txm_option txm_map_options[] = {PATH_MAP("Without it paths are relative to the scene's folder."), {0}};
 
-const txm_option txm_scene_options[] = {
+const txm_option txm_scene_file_options[] = {
     PATH_MAP("Without it paths are resolved as Blender does it: P:\\tex\\a.png is /p/tex/a.png, and a server is not "
              "found."),
     TXM_OPTION(FLAG, "every-variant", .rare = true, AT(every_variant),
@@ -402,16 +402,16 @@ void txm_config_warn(const txm_color_config *config)
 }
 
 /* Commands that only read files need no GPU, and must not wait for one to start. */
-txm_context_options txm_looking_options(const txm_config_args *config, const txm_jobs_args *jobs)
+txm_context_options txm_inspecting_options(const txm_config_args *config, const txm_jobs_args *jobs)
 {
     const txm_running_args running = {.threads = jobs->threads, .device = "cpu"};
     return txm_context_options_from(config, &running);
 }
 
-txm_status txm_context_for_looking(const txm_config_args *config, const txm_jobs_args *jobs, txm_context **out,
-                                   txm_error *err)
+txm_status txm_context_for_inspecting(const txm_config_args *config, const txm_jobs_args *jobs, txm_context **out,
+                                      txm_error *err)
 {
-    const txm_context_options options = txm_looking_options(config, jobs);
+    const txm_context_options options = txm_inspecting_options(config, jobs);
     return txm_context_make(&options, out, err);
 }
 

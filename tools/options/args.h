@@ -67,12 +67,12 @@ typedef struct txm_config_args {
 txm_status txm_args_blender(const char *text, txm_blender *out, txm_error *err);
 /* Splits a value of --path-map or of the setting map; the results, parts of it, may be NULL. */
 txm_status txm_args_map(const char *text, size_t *from_bytes, const char **to, txm_error *err);
-extern const txm_option txm_config_options[]; /* --ocio, --working-space, --blender */
-extern const txm_option txm_map_options[];    /* --path-map */
-extern const txm_option txm_scene_options[];  /* --path-map, --every-variant */
+extern const txm_option txm_config_options[];     /* --ocio, --working-space, --blender */
+extern const txm_option txm_map_options[];        /* --path-map */
+extern const txm_option txm_scene_file_options[]; /* --path-map, --every-variant */
 #define TXM_SCENES_GROUP(args)                                                                                         \
     {                                                                                                                  \
-        "Scenes", txm_scene_options, offsetof(args, config)                                                            \
+        "Scenes", txm_scene_file_options, offsetof(args, config)                                                       \
     }
 #define TXM_COLOUR_GROUP(args)                                                                                         \
     {                                                                                                                  \
@@ -132,10 +132,10 @@ extern const txm_option txm_report_options[]; /* --json, -q, -v */
 void txm_report_args_apply(const txm_report_args *args);
 
 /* The options of a context for commands that only read files: no device is started. */
-txm_context_options txm_looking_options(const txm_config_args *config, const txm_jobs_args *jobs);
+txm_context_options txm_inspecting_options(const txm_config_args *config, const txm_jobs_args *jobs);
 /* A context with these options. Fails like txm_context_make. */
-txm_status txm_context_for_looking(const txm_config_args *config, const txm_jobs_args *jobs, txm_context **out,
-                                   txm_error *err);
+txm_status txm_context_for_inspecting(const txm_config_args *config, const txm_jobs_args *jobs, txm_context **out,
+                                      txm_error *err);
 
 /* The config that the options name. Borrows their strings. */
 txm_color_options txm_color_options_from(const txm_config_args *config);

@@ -111,7 +111,7 @@ typedef struct txm_project_contexts {
     txm_context *common;     /* the context for the command line, the variables and the operands' .txmill; owned */
     txm_context **of;        /* one per input; NULL: the common one */
     const txm_rules **rules; /* one per input, of its own .txmill; NULL: those of the run */
-    txm_rules *common_rules; /* rules of the run, if txm_project_look read them; owned */
+    txm_rules *common_rules; /* rules of the run, if txm_project_examine read them; owned */
     struct txm_loaded_config *configs; /* the contexts that differ from the common one; owned */
     size_t count, capacity;
 } txm_project_contexts;
@@ -128,8 +128,8 @@ txm_status txm_project_open(txm_inputs *inputs, const txm_context_options *optio
                             const txm_rules *rules, txm_project_contexts *contexts, txm_error *err);
 /* For commands that only read files: applies the operands' project to the targets, reads the rules there, if any, and
  * opens the contexts; no device is started. Fails like txm_project_apply, txm_rule_args_read and txm_project_open. */
-txm_status txm_project_look(const txm_project_targets *targets, const txm_operands *operands, txm_inputs *inputs,
-                            const txm_settings *settings, txm_project_contexts *contexts, txm_error *err);
+txm_status txm_project_examine(const txm_project_targets *targets, const txm_operands *operands, txm_inputs *inputs,
+                               const txm_settings *settings, txm_project_contexts *contexts, txm_error *err);
 /* The config and the working space of a file's own .txmill; `otherwise` if it has the operands' .txmill. */
 txm_config_args txm_project_config(const char *file, const txm_config_args *otherwise);
 /* The maps for the paths of a scene: those of the command line, of $TXMILL_MAP and of the scene's own .txmill. Free

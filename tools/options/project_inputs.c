@@ -376,8 +376,8 @@ txm_status txm_project_open(txm_inputs *inputs, const txm_context_options *optio
     return follow_all(inputs, settings, rules, &failure, contexts, err);
 }
 
-txm_status txm_project_look(const txm_project_targets *targets, const txm_operands *operands, txm_inputs *inputs,
-                            const txm_settings *settings, txm_project_contexts *contexts, txm_error *err)
+txm_status txm_project_examine(const txm_project_targets *targets, const txm_operands *operands, txm_inputs *inputs,
+                               const txm_settings *settings, txm_project_contexts *contexts, txm_error *err)
 {
     txm_status status = txm_project_apply(targets, operands, err);
     if (status == TXM_OK && targets->rules)
@@ -385,7 +385,7 @@ txm_status txm_project_look(const txm_project_targets *targets, const txm_operan
     if (status != TXM_OK)
         return status;
     const txm_jobs_args jobs = {*targets->threads};
-    const txm_context_options options = txm_looking_options(targets->config, &jobs);
+    const txm_context_options options = txm_inspecting_options(targets->config, &jobs);
     return txm_project_open(inputs, &options, settings, contexts->common_rules, contexts, err);
 }
 

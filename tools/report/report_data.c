@@ -246,7 +246,7 @@ txm_status txm_report_add(txm_report *report, const char *log, txm_error *err)
 
 /* A log has no sizes of files that were up to date, so they are read from the tx files if possible. If not, the
  * table has less information; only lack of memory is an error. */
-txm_status txm_report_look(txm_report *report, txm_error *err)
+txm_status txm_report_examine(txm_report *report, txm_error *err)
 {
     for (size_t i = 0; i < report->file_count; i++) {
         txm_report_file *f = &report->files[i];

@@ -66,7 +66,7 @@ typedef struct txm_report {
 txm_status txm_report_add(txm_report *report, const char *log, txm_error *err);
 /* Reads the levels and pixel types of files that were up to date, which the log does not have, from their tx files.
  * Missing ones remain unknown. */
-txm_status txm_report_look(txm_report *report, txm_error *err);
+txm_status txm_report_examine(txm_report *report, txm_error *err);
 void txm_report_free(txm_report *report);
 
 /* ---- sums ------------------------------------------------------------------------------------------------------- */

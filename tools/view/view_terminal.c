@@ -44,7 +44,7 @@ static txm_view_format what_it_can(void)
 }
 
 /* Fills in what was not given. The default size of a cell is 8 x 16 px. */
-void txm_view_terminal_look(txm_view_terminal *t)
+void txm_view_terminal_find(txm_view_terminal *t)
 {
     txm_window_size size;
     bool known = txm_window_size_of(STDOUT_FILENO, &size) && size.rows;

@@ -7,13 +7,13 @@ typedef enum txm_view_format { TXM_VIEW_AUTO, TXM_VIEW_SYMBOLS, TXM_VIEW_SIXEL, 
 
 typedef struct txm_view_terminal {
     uint32_t columns, rows;  /* cells for a picture; 0: as many as the terminal has */
-    uint32_t cell_w, cell_h; /* px of a cell; filled in by txm_view_terminal_look */
+    uint32_t cell_w, cell_h; /* px of a cell; filled in by txm_view_terminal_find */
     txm_view_format format;  /* AUTO becomes the best that the terminal supports */
 } txm_view_terminal;
 
 /* Examines the terminal on standard output, if it is one: its size, and what it supports according to TERM and
  * similar variables. Fills in members that are zero. */
-void txm_view_terminal_look(txm_view_terminal *terminal);
+void txm_view_terminal_find(txm_view_terminal *terminal);
 
 /* The largest number of pixels that a picture of this shape gets. */
 void txm_view_terminal_target(const txm_view_terminal *terminal, uint32_t *width_px, uint32_t *height_px);

@@ -11,7 +11,7 @@
 #define TXM_WORDS(memory) ((TXM_GLOBAL uint32_t *)(TXM_GLOBAL void *)(memory))
 
 /* Does lookup `i`; the arguments give the offsets of its data in the memories. */
-TXM_KERNEL_PART void txm_device_look_body(const txm_device_look *a, TXM_GLOBAL uint8_t *table,
+TXM_KERNEL_PART void txm_device_look_body(const txm_device_lookup *a, TXM_GLOBAL uint8_t *table,
                                           TXM_GLOBAL uint8_t *near_tiles, TXM_GLOBAL uint8_t *far_tiles,
                                           TXM_GLOBAL uint8_t *in, TXM_GLOBAL uint8_t *out, TXM_GLOBAL uint8_t *notes,
                                           uint32_t i)
@@ -38,7 +38,7 @@ TXM_KERNEL_PART void txm_device_look_body(const txm_device_look *a, TXM_GLOBAL u
     view.round = (uint16_t)a->round;
     view.rejection = a->rejection;
     view.stand_in_capacity = a->stand_ins ? a->capacity : 0;
-    txm_lane lane = {given.random, a->capacity, 0, 0, 0, 0, 0};
+    txm_lookup_state lane = {given.random, a->capacity, 0, 0, 0, 0, 0};
     txm_device_out found;
     txm_device_slopes slopes;
     const int with_slopes = a->slopes_at != 0;

@@ -18,14 +18,14 @@ static int place(const txm_device_place *args, void *const memories[TXM_DEVICE_P
     return launch(TXM_LOOKUP_PLACE, rows, memories, TXM_DEVICE_PLACE_MEMORIES, args, sizeof *args, stream);
 }
 
-static int look(const txm_device_look *args, void *const memories[TXM_DEVICE_LOOK_MEMORIES], void *stream)
+static int look(const txm_device_lookup *args, void *const memories[TXM_DEVICE_LOOKUP_MEMORIES], void *stream)
 {
     const uint64_t rows = (args->count + TXM_DEVICE_ROW - 1ull) / TXM_DEVICE_ROW;
-    return launch(TXM_LOOKUP_LOOK, rows, memories, TXM_DEVICE_LOOK_MEMORIES, args, sizeof *args, stream);
+    return launch(TXM_LOOKUP_LOOK, rows, memories, TXM_DEVICE_LOOKUP_MEMORIES, args, sizeof *args, stream);
 }
 
 const txm_device_lookups txm_lookup_table = {.abi = TXM_DEVICE_LOOKUPS_ABI,
-                                             .look_bytes = sizeof(txm_device_look),
+                                             .look_bytes = sizeof(txm_device_lookup),
                                              .place_bytes = sizeof(txm_device_place),
                                              .texture_bytes = sizeof(txm_view_texture),
                                              .text = txm_rt_text,

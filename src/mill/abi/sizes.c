@@ -28,17 +28,17 @@
     RETURNED(txm_batch_file) \
     SIZED(txm_batch_options) \
     RETURNED(txm_batch_totals) \
-    FIXED(txm_blend_colors, 24) \
-    FIXED(txm_blend_entry, 40) \
-    RETURNED(txm_blend_finding) \
-    RETURNED(txm_blend_image) \
-    FIXED(txm_blend_image_file, 24) \
-    RETURNED(txm_blend_info) \
-    RETURNED(txm_blend_library) \
+    FIXED(txm_scene_colors, 24) \
+    FIXED(txm_scene_entry, 40) \
+    RETURNED(txm_scene_finding) \
+    RETURNED(txm_scene_image) \
+    FIXED(txm_scene_image_file, 24) \
+    RETURNED(txm_scene_info) \
+    RETURNED(txm_scene_library) \
     RETURNED(txm_scene_format) \
-    SIZED(txm_blend_options) \
-    FIXED(txm_blend_packed_file, 24) \
-    FIXED(txm_blend_user, 48) \
+    SIZED(txm_scene_options) \
+    FIXED(txm_scene_packed_file, 24) \
+    FIXED(txm_scene_user, 48) \
     FIXED(txm_borders_result, 2120) \
     FIXED(txm_color_entry, 56) \
     SIZED(txm_color_options) \

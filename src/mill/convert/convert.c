@@ -127,8 +127,8 @@ static txm_status decide_need(conversion *c, txm_result *result, bool *needed, t
     txm_found found = {0};
     const txm_resolved_image image = {.context = c->context, .info = c->info, .resolved = &c->resolved};
     const char *space = strcmp(c->resolved.requested, "auto") ? c->resolved.requested : NULL;
-    const txm_tx_wish wish = {txm_resolved_fits, &image, space};
-    txm_status status = txm_tx_lookup(c->path, c->settings.cache_dir, &c->resolved.key, &wish, &found, err);
+    const txm_tx_match match = {txm_resolved_fits, &image, space};
+    txm_status status = txm_tx_lookup(c->path, c->settings.cache_dir, &c->resolved.key, &match, &found, err);
     if (!status && found.trouble && c->options->force) {
         txm_found_clear(&found);
         return force_place(c, result, err);

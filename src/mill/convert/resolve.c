@@ -377,9 +377,9 @@ bool txm_serves_unopened(const txm_context *context, const txm_settings *setting
                                        .alpha = alpha,
                                        .equiangular = settings->equiangular}};
     const stated image = {context, resolved};
-    const txm_tx_wish wish = {says_the_same, &image, resolved->requested};
+    const txm_tx_match match = {says_the_same, &image, resolved->requested};
     txm_tx *tx = NULL;
-    bool serves = txm_tx_lookup(path, settings->cache_dir, &resolved->key, &wish, out, NULL) == TXM_OK &&
+    bool serves = txm_tx_lookup(path, settings->cache_dir, &resolved->key, &match, out, NULL) == TXM_OK &&
                   out->state == TXM_TX_STATE_FRESH && txm_tx_open(out->path, &tx, NULL) == TXM_OK &&
                   txm_tx_describe(tx, description, NULL) == TXM_OK;
     if (serves) {

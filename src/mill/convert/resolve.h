@@ -88,7 +88,7 @@ bool txm_limit_fits(const txm_source_info *info, uint32_t made_px, bool constant
 
 /* Whether a tx file with this description has the pixels that these settings give for the image; if not, `why` says how
  * it was made. Facts that the file does not state are ignored, except that `why` may say what is uncertain. Its type is
- * txm_tx_wish. */
+ * txm_tx_match. */
 txm_fit txm_resolved_fits(const void *image, const txm_tx_description *description, char *why, size_t why_bytes);
 
 /* Fails, and clears *found, if the file could not be examined: it is neither fresh nor unusable then. */

@@ -285,8 +285,8 @@ static txm_status look_up_resolved(resolving *r, const txm_settings *settings, t
     txm_found found = {0};
     const txm_resolved_image image = {.context = r->context, .info = r->info, .resolved = &r->resolved};
     const char *space = strcmp(r->resolved.requested, "auto") ? r->resolved.requested : NULL;
-    const txm_tx_wish wish = {txm_resolved_fits, &image, space};
-    txm_status status = txm_tx_lookup(r->image, settings->cache_dir, &r->resolved.key, &wish, &found, err);
+    const txm_tx_match match = {txm_resolved_fits, &image, space};
+    txm_status status = txm_tx_lookup(r->image, settings->cache_dir, &r->resolved.key, &match, &found, err);
     if (status || (status = txm_found_settled(&found, err)))
         return status;
     take_found(r->out, &found);
@@ -375,14 +375,14 @@ static txm_status ask_version(const resolving *r, const txm_settings *settings, 
     key.xyz_text = txm_color_xyz_text_of(r->context->color, blender);
     txm_found found = {.state = r->out->state};
     const txm_resolved_image image = {r->context, r->info, &r->resolved, blender};
-    const txm_tx_wish wish = {.fits = txm_resolved_fits, .user = &image};
+    const txm_tx_match match = {.fits = txm_resolved_fits, .user = &image};
     const bool same_name = !strcmp(key.xyz_text, own);
     if (r->out->state == TXM_TX_STATE_SOURCE || (same_name && !makes_others(r, blender))) {
         found.path = txm_strdup(r->out->path);
         if (!found.path)
             return txm_no_memory(err, r->image);
     } else {
-        txm_status status = txm_tx_lookup(r->image, settings->cache_dir, &key, same_name ? &wish : NULL, &found, err);
+        txm_status status = txm_tx_lookup(r->image, settings->cache_dir, &key, same_name ? &match : NULL, &found, err);
         if (status || (status = txm_found_settled(&found, err)))
             return status;
     }

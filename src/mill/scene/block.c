@@ -28,7 +28,7 @@ static int number(const char *p, int digits)
 }
 
 /* "BLENDER-v405": pointer size, byte order, version. */
-static bool decode_legacy(const char *header, txm_blend_format *f)
+static bool decode_legacy(const char *header, txm_blend_layout *f)
 {
     f->pointer_bytes = header[7] == '_' ? 4 : 8;
     f->layout = header[7] == '_' ? TXM_BLOCK_HEAD4 : TXM_BLOCK_SMALL_HEAD8;
@@ -40,7 +40,7 @@ static bool decode_legacy(const char *header, txm_blend_format *f)
 }
 
 /* "BLENDER17-01v0502": header size, 8-byte pointers, file format, little endian, version. */
-static bool decode_current(const char *header, txm_blend_format *f)
+static bool decode_current(const char *header, txm_blend_layout *f)
 {
     f->pointer_bytes = 8;
     f->layout = TXM_BLOCK_LARGE_HEAD8;
@@ -52,11 +52,11 @@ static bool decode_current(const char *header, txm_blend_format *f)
 }
 
 /* A file that is too short to have a header is reported as not being a Blender file. */
-txm_status txm_blend_read_header(txm_stream *stream, txm_blend_format *out, txm_error *err)
+txm_status txm_scene_read_header(txm_stream *stream, txm_blend_layout *out, txm_error *err)
 {
     const char *name = txm_stream_name(stream);
     char header[HEADER_BYTES];
-    txm_blend_format format = {0};
+    txm_blend_layout format = {0};
     txm_error cause = {0};
     bool ok;
     txm_status status = txm_stream_seek(stream, 0, &cause);
@@ -91,7 +91,7 @@ txm_status txm_blend_read_header(txm_stream *stream, txm_blend_format *out, txm_
 }
 
 /* Takes bytes and not a stream, so that it can decode blocks of the file and of the tape. */
-bool txm_block_decode(const txm_blend_format *format, const uint8_t *head, uint64_t position, txm_block *out)
+bool txm_block_decode(const txm_blend_layout *format, const uint8_t *head, uint64_t position, txm_block *out)
 {
     bool be = format->big_endian;
     txm_block b = {.position = position + format->head_bytes};
@@ -122,7 +122,7 @@ bool txm_block_decode(const txm_blend_format *format, const uint8_t *head, uint6
 }
 
 /* A block that would end beyond the data is refused here, where its position in the file is known. */
-txm_status txm_block_read(txm_stream *stream, const txm_blend_format *format, uint64_t position, txm_block *out,
+txm_status txm_block_read(txm_stream *stream, const txm_blend_layout *format, uint64_t position, txm_block *out,
                           txm_error *err)
 {
     uint8_t head[MAX_HEAD_BYTES];

@@ -17,12 +17,12 @@ typedef enum txm_block_layout {
     TXM_BLOCK_LARGE_HEAD8  /* 32 bytes, file format 1: 8-byte addresses and lengths */
 } txm_block_layout;
 
-typedef struct txm_blend_format {
+typedef struct txm_blend_layout {
     txm_block_layout layout;
     unsigned header_bytes, head_bytes, pointer_bytes;
     bool big_endian;
     int version; /* as in the header: 279, 304, 501 */
-} txm_blend_format;
+} txm_blend_layout;
 
 typedef struct txm_block {
     char code[5];             /* index of the struct in its payload */
@@ -32,14 +32,14 @@ typedef struct txm_block {
 } txm_block;
 
 /* Reads the file's header from the start. CORRUPT if it is not a .blend file, NEWER for an unknown file format. */
-txm_status txm_blend_read_header(txm_stream *stream, txm_blend_format *out, txm_error *err);
+txm_status txm_scene_read_header(txm_stream *stream, txm_blend_layout *out, txm_error *err);
 
 /* Decodes a block head of format->head_bytes bytes at `position`. false if it is impossible. */
-bool txm_block_decode(const txm_blend_format *format, const uint8_t *head, uint64_t position, txm_block *out);
+bool txm_block_decode(const txm_blend_layout *format, const uint8_t *head, uint64_t position, txm_block *out);
 
 /* Reads the head at `position`, but not its payload. CORRUPT if it is impossible or its payload would extend beyond the
  * end of the file. */
-txm_status txm_block_read(txm_stream *stream, const txm_blend_format *format, uint64_t position, txm_block *out,
+txm_status txm_block_read(txm_stream *stream, const txm_blend_layout *format, uint64_t position, txm_block *out,
                           txm_error *err);
 
 static inline bool txm_block_is(const txm_block *block, const char *code)

@@ -11,18 +11,18 @@
 #include "mill/scene/scene.h"
 #include "tile/terms/extension.h"
 
-static const txm_image *image_of(const txm_blend *blend, const txm_blend_use *use)
+static const txm_image *image_of(const txm_scene *blend, const txm_scene_use *use)
 {
     return &blend->files.data[use->image_file].model.images.data[use->image];
 }
 
-static const txm_id *image_id_of(const txm_blend *blend, const txm_blend_use *use)
+static const txm_id *image_id_of(const txm_scene *blend, const txm_scene_use *use)
 {
     return &blend->files.data[use->image_file].model.ids.data[image_of(blend, use)->id];
 }
 
 /* The scene itself comes before its libraries. */
-static const char *library_path(const txm_blend *blend, uint32_t file)
+static const char *library_path(const txm_scene *blend, uint32_t file)
 {
     return file == 0 ? "" : blend->files.data[file].path;
 }
@@ -36,13 +36,13 @@ static const char *plain_name(const char *id_name)
 /* ---- uses ----------------------------------------------------------------------------------------------------- */
 
 /* Nodes whose image is in a missing library are skipped: the library is reported already. */
-static bool collect_node(txm_blend *blend, uint32_t file, uint32_t tree, uint32_t node)
+static bool collect_node(txm_scene *blend, uint32_t file, uint32_t tree, uint32_t node)
 {
     const txm_model *from = &blend->files.data[file].model;
     const txm_node *n = &from->nodes.data[node];
-    txm_blend_use use = {.file = file, .id = from->trees.data[tree].id, .tree = tree, .node = node, .image_file = file};
+    txm_scene_use use = {.file = file, .id = from->trees.data[tree].id, .tree = tree, .node = node, .image_file = file};
     uint32_t id;
-    if (!n->id || !txm_blend_follow(blend, &use.image_file, n->id, &id)) {
+    if (!n->id || !txm_scene_follow(blend, &use.image_file, n->id, &id)) {
         return true;
     }
     txm_model *model = &blend->files.data[use.image_file].model;
@@ -53,14 +53,14 @@ static bool collect_node(txm_blend *blend, uint32_t file, uint32_t tree, uint32_
     txm_image *image = &model->images.data[use.image];
     image->legacy_data |= n->legacy_data;
     if (image->in_scene == TXM_NO_INDEX) {
-        txm_blend_use *origin = TXM_STORE_ADD(&blend->store, &blend->origins);
+        txm_scene_use *origin = TXM_STORE_ADD(&blend->store, &blend->origins);
         if (!origin) {
             return false;
         }
         *origin = use;
         image->in_scene = (uint32_t)blend->origins.count - 1;
     }
-    txm_blend_use *out = TXM_STORE_ADD(&blend->store, &blend->uses);
+    txm_scene_use *out = TXM_STORE_ADD(&blend->store, &blend->uses);
     if (out) {
         *out = use;
     }
@@ -68,7 +68,7 @@ static bool collect_node(txm_blend *blend, uint32_t file, uint32_t tree, uint32_
 }
 
 /* Only trees that a render can reach count. */
-static bool collect_uses(txm_blend *blend)
+static bool collect_uses(txm_scene *blend)
 {
     for (uint32_t file = 0; file < blend->files.count; file++) {
         const txm_model *model = &blend->files.data[file].model;
@@ -89,8 +89,8 @@ static bool collect_uses(txm_blend *blend)
 /* Names are unique within a file; with libraries, their paths are compared too. */
 static int compare_origins(const void *a, const void *b, void *scene)
 {
-    const txm_blend *blend = scene;
-    const txm_blend_use *left = a, *right = b;
+    const txm_scene *blend = scene;
+    const txm_scene_use *left = a, *right = b;
     int order = strcmp(image_id_of(blend, left)->name, image_id_of(blend, right)->name);
     if (order == 0) {
         order = strcmp(library_path(blend, left->image_file), library_path(blend, right->image_file));
@@ -101,8 +101,8 @@ static int compare_origins(const void *a, const void *b, void *scene)
 /* Sorts by image first, so that the users of an image are contiguous. */
 static int compare_uses(const void *a, const void *b, void *scene)
 {
-    const txm_blend *blend = scene;
-    const txm_blend_use *left = a, *right = b;
+    const txm_scene *blend = scene;
+    const txm_scene_use *left = a, *right = b;
     const txm_model *lm = &blend->files.data[left->file].model, *rm = &blend->files.data[right->file].model;
     uint32_t li = image_of(blend, left)->in_scene, ri = image_of(blend, right)->in_scene;
     if (li != ri) {
@@ -119,14 +119,14 @@ static int compare_uses(const void *a, const void *b, void *scene)
 }
 
 /* Images get their numbers here, to which all later tables refer. */
-static void put_in_order(txm_blend *blend)
+static void put_in_order(txm_scene *blend)
 {
     if (blend->origins.count == 0) {
         return;
     }
     qsort_r(blend->origins.data, blend->origins.count, sizeof *blend->origins.data, compare_origins, blend);
     for (size_t i = 0; i < blend->origins.count; i++) {
-        const txm_blend_use *origin = &blend->origins.data[i];
+        const txm_scene_use *origin = &blend->origins.data[i];
         blend->files.data[origin->image_file].model.images.data[origin->image].in_scene = (uint32_t)i;
     }
     qsort_r(blend->uses.data, blend->uses.count, sizeof *blend->uses.data, compare_uses, blend);
@@ -158,14 +158,14 @@ static txm_extension extension_of_blender(int number)
 }
 
 /* Settings that this version does not support are reported as the default of the node. */
-static txm_blend_user user_of(const txm_blend *blend, const txm_blend_use *use)
+static txm_scene_user user_of(const txm_scene *blend, const txm_scene_use *use)
 {
     static const char *const interpolations[] = {"linear", "closest", "cubic", "smart"};
     const txm_model *model = &blend->files.data[use->file].model;
     const txm_node *node = &model->nodes.data[use->node];
     const char *owner = model->ids.data[use->id].name;
     bool interpolation_known = node->interpolation >= 0 && node->interpolation < 4;
-    return (txm_blend_user){
+    return (txm_scene_user){
         .node = node->name,
         .owner = plain_name(owner),
         .owner_type = owner_type(owner),
@@ -177,10 +177,10 @@ static txm_blend_user user_of(const txm_blend *blend, const txm_blend_use *use)
 }
 
 /* Afterwards each image has its part of the table. */
-static bool collect_users(txm_blend *blend)
+static bool collect_users(txm_scene *blend)
 {
     for (size_t i = 0; i < blend->uses.count; i++) {
-        txm_blend_user *user = TXM_STORE_ADD(&blend->store, &blend->users);
+        txm_scene_user *user = TXM_STORE_ADD(&blend->store, &blend->users);
         if (!user) {
             return false;
         }
@@ -201,38 +201,38 @@ static bool collect_users(txm_blend *blend)
 
 /* For each image, fills in what its settings mean (settle.c), which files it has (expand.c) and what is packed
  * (unpack.c). */
-txm_status txm_blend_collect(txm_blend *blend, txm_error *err)
+txm_status txm_scene_collect(txm_scene *blend, txm_error *err)
 {
     if (!collect_uses(blend)) {
-        return txm_blend_exhausted(blend, err);
+        return txm_scene_exhausted(blend, err);
     }
     put_in_order(blend);
     for (size_t i = 0; i < blend->origins.count; i++) {
-        const txm_blend_use *origin = &blend->origins.data[i];
-        const txm_blend_file *file = &blend->files.data[origin->image_file];
+        const txm_scene_use *origin = &blend->origins.data[i];
+        const txm_scene_file *file = &blend->files.data[origin->image_file];
         const txm_image *image = image_of(blend, origin);
-        txm_blend_image *out = TXM_STORE_ADD(&blend->store, &blend->images);
+        txm_scene_image *out = TXM_STORE_ADD(&blend->store, &blend->images);
         if (!out) {
-            return txm_blend_exhausted(blend, err);
+            return txm_scene_exhausted(blend, err);
         }
         out->name = plain_name(image_id_of(blend, origin)->name);
         out->library = library_path(blend, origin->image_file);
-        txm_status status = txm_blend_settle(blend, file, image, out, err);
+        txm_status status = txm_scene_settle(blend, file, image, out, err);
         if (status == TXM_OK) {
-            status = txm_blend_expand(blend, image, out, err);
+            status = txm_scene_expand(blend, image, out, err);
         }
         if (status == TXM_OK) {
-            status = txm_blend_name_packed(blend, file, image, out, err);
+            status = txm_scene_name_packed(blend, file, image, out, err);
         }
         if (status != TXM_OK) {
             return status;
         }
     }
-    return collect_users(blend) ? TXM_OK : txm_blend_exhausted(blend, err);
+    return collect_users(blend) ? TXM_OK : txm_scene_exhausted(blend, err);
 }
 
 /* Paths are relative to the file from which the data-block came originally, even if a library passed it on. */
-const char *txm_blend_folder_of(txm_blend *blend, const txm_blend_file *file, const txm_id *id)
+const char *txm_scene_folder_of(txm_scene *blend, const txm_scene_file *file, const txm_id *id)
 {
     const txm_model *model = &file->model;
     uint32_t library = id->library ? txm_model_find(model, id->library) : TXM_NO_INDEX;
@@ -245,7 +245,7 @@ const char *txm_blend_folder_of(txm_blend *blend, const txm_blend_file *file, co
     if (parent != TXM_NO_INDEX && model->ids.data[parent].own_library != TXM_NO_INDEX) {
         named = &model->libraries.data[model->ids.data[parent].own_library];
     }
-    const char *path = txm_blend_path(blend, named->path, file->folder);
+    const char *path = txm_scene_path(blend, named->path, file->folder);
     char *folder = path ? txm_path_dir(path) : NULL;
     const char *kept = folder ? txm_store_string(&blend->store, folder, strlen(folder)) : NULL;
     free(folder);

@@ -42,7 +42,7 @@ typedef enum xml_place { AT_TOP, IN_SCENE, IN_SHADER, ELSEWHERE } xml_place;
 
 /* State that all files of a scene share. */
 typedef struct xml_scene {
-    txm_blend *blend;
+    txm_scene *blend;
     txm_node_list nodes;
     txm_names seen; /* files that were read */
     unsigned nesting;
@@ -503,7 +503,7 @@ static txm_status read_xml_file(xml_scene *scene, const char *path, const char *
     return status;
 }
 
-txm_status txm_blend_read_xml(txm_blend *blend, const char *path, txm_error *err)
+txm_status txm_scene_read_xml(txm_scene *blend, const char *path, txm_error *err)
 {
     xml_scene scene = {.blend = blend};
     txm_status status = txm_nodes_begin(blend, path, "cycles-xml", err);

@@ -172,7 +172,7 @@ static bool parse_dna(txm_dna *dna)
 }
 
 /* Takes ownership of `payload` in every case. */
-txm_status txm_dna_parse(const txm_blend_format *format, uint8_t *payload, size_t bytes, const char *name,
+txm_status txm_dna_parse(const txm_blend_layout *format, uint8_t *payload, size_t bytes, const char *name,
                          txm_dna **out, txm_error *err)
 {
     txm_dna *dna = txm_calloc(1, sizeof *dna);

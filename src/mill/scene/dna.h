@@ -19,7 +19,7 @@ enum { TXM_DNA_MAX_BYTES = 4 << 20 }; /* real ones take 50 to 200 KiB */
 
 /* Parses the payload of a DNA1 block, which was allocated with malloc and is consumed in every case. Takes the payload
  * and at most 8 times its size for tables. `name` is for messages. CORRUPT, NO_MEMORY. */
-txm_status txm_dna_parse(const txm_blend_format *format, uint8_t *payload, size_t bytes, const char *name,
+txm_status txm_dna_parse(const txm_blend_layout *format, uint8_t *payload, size_t bytes, const char *name,
                          txm_dna **out, txm_error *err);
 void txm_dna_free(txm_dna **dna); /* NULL-safe; sets *dna to NULL */
 

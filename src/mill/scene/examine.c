@@ -35,7 +35,7 @@ typedef struct frame {
 } frame;
 
 typedef struct walk {
-    const txm_blend *blend;
+    const txm_scene *blend;
     const call_table *calls;
     unsigned steps, total_steps, uses;
 } walk;
@@ -94,13 +94,13 @@ static int compare_calls(const void *a, const void *b)
 }
 
 /* Collects which nodes call which group, over all files. */
-static bool collect_calls(txm_blend *blend, uint32_t file, uint32_t t, call_table *calls)
+static bool collect_calls(txm_scene *blend, uint32_t file, uint32_t t, call_table *calls)
 {
     const txm_model *model = &blend->files.data[file].model;
     const txm_tree *tree = &model->trees.data[t];
     for (uint32_t n = tree->nodes.begin; n < tree->nodes.end && model->ids.data[tree->id].reached; n++) {
         call c = {.file = file, .from_file = file, .tree = t, .node = n};
-        if (!model->nodes.data[n].id || !txm_blend_follow(blend, &c.file, model->nodes.data[n].id, &c.id) ||
+        if (!model->nodes.data[n].id || !txm_scene_follow(blend, &c.file, model->nodes.data[n].id, &c.id) ||
             blend->files.data[c.file].model.ids.data[c.id].role != TXM_ROLE_TREE) {
             continue;
         }
@@ -133,10 +133,10 @@ static size_t first_call(const call_table *calls, uint32_t file, uint32_t id)
 static void enter_group(walk *w, uint32_t file, uint32_t tree, uint32_t node, const char *socket, const frame *inside,
                         int depth)
 {
-    const txm_blend *blend = w->blend;
+    const txm_scene *blend = w->blend;
     call entered = {.file = file, .from_file = file, .tree = tree, .node = node};
     uint64_t group = blend->files.data[file].model.nodes.data[node].id;
-    if (!txm_blend_follow(blend, &entered.file, group, &entered.id)) {
+    if (!txm_scene_follow(blend, &entered.file, group, &entered.id)) {
         return;
     }
     const frame here = {inside, &entered};
@@ -217,32 +217,32 @@ static void follow_output(walk *w, uint32_t file, const txm_tree *tree, uint32_t
 /* ---- findings ------------------------------------------------------------------------------------------------- */
 
 /* Takes ownership of the message; false if memory is exhausted. */
-static bool add_finding(txm_blend *blend, const char *id, size_t image, char *message)
+static bool add_finding(txm_scene *blend, const char *id, size_t image, char *message)
 {
     const char *kept = message ? txm_store_string(&blend->store, message, strlen(message)) : NULL;
-    txm_blend_finding *f = kept ? TXM_STORE_ADD(&blend->store, &blend->findings) : NULL;
+    txm_scene_finding *f = kept ? TXM_STORE_ADD(&blend->store, &blend->findings) : NULL;
     free(message);
     if (f) {
-        *f = (txm_blend_finding){id, kept, image};
+        *f = (txm_scene_finding){id, kept, image};
     }
     return f != NULL;
 }
 
-static const char *space_name(const txm_blend_image *image)
+static const char *space_name(const txm_scene_image *image)
 {
     return image->colorspace_name ? image->colorspace_stored : "no colour space";
 }
 
 /* All names of the data space lead to the same tx file; two names of another space lead to two. */
-static bool same_space(const txm_blend_image *a, const txm_blend_image *b)
+static bool same_space(const txm_scene_image *a, const txm_scene_image *b)
 {
     return (a->data && b->data) || strcmp(a->colorspace, b->colorspace) == 0;
 }
 
 /* USD and MaterialX have another word for data, and other nodes. */
-bool txm_blend_report_normal(txm_blend *blend, size_t i)
+bool txm_scene_report_normal(txm_scene *blend, size_t i)
 {
-    const txm_blend_image *image = &blend->images.data[i];
+    const txm_scene_image *image = &blend->images.data[i];
     const txm_scene_reader *format = txm_scene_reader_of(blend->info.format);
     return add_finding(blend, "normal-map-color", i,
                        txm_asprintf("image \"%s\" feeds a %s but is in %s: set it to %s", image->name, format->normal,
@@ -250,10 +250,10 @@ bool txm_blend_report_normal(txm_blend *blend, size_t i)
 }
 
 /* Both findings are mistakes in nearly every scene that has them. */
-static bool report_uses(txm_blend *blend, size_t i, unsigned uses)
+static bool report_uses(txm_scene *blend, size_t i, unsigned uses)
 {
-    const txm_blend_image *image = &blend->images.data[i];
-    if (uses & USED_AS_NORMAL && !image->data && !txm_blend_report_normal(blend, i)) {
+    const txm_scene_image *image = &blend->images.data[i];
+    if (uses & USED_AS_NORMAL && !image->data && !txm_scene_report_normal(blend, i)) {
         return false;
     }
     return !(uses & USED_AS_COLOR && uses & USED_AS_DATA) ||
@@ -265,14 +265,14 @@ static bool report_uses(txm_blend *blend, size_t i, unsigned uses)
 /* Sorts images by path. */
 static int compare_paths(const void *a, const void *b, void *scene)
 {
-    const txm_blend *blend = scene;
+    const txm_scene *blend = scene;
     size_t left = *(const size_t *)a, right = *(const size_t *)b;
     int order = strcmp(blend->images.data[left].path, blend->images.data[right].path);
     return order ? order : left < right ? -1 : left > right;
 }
 
 /* A file in two colour spaces needs two tx files, and is usually a mistake. */
-static bool report_shared_files(txm_blend *blend)
+static bool report_shared_files(txm_scene *blend)
 {
     size_t count = blend->images.count;
     size_t *order = txm_calloc(count, sizeof *order);
@@ -284,8 +284,8 @@ static bool report_shared_files(txm_blend *blend)
         qsort_r(order, count, sizeof *order, compare_paths, blend);
     }
     for (size_t i = 1; ok && i < count; i++) {
-        const txm_blend_image *a = &blend->images.data[order[i - 1]], *b = &blend->images.data[order[i]];
-        if (a->state != TXM_BLEND_STATE_READY || strcmp(a->path, b->path) != 0 || same_space(a, b)) {
+        const txm_scene_image *a = &blend->images.data[order[i - 1]], *b = &blend->images.data[order[i]];
+        if (a->state != TXM_SCENE_STATE_READY || strcmp(a->path, b->path) != 0 || same_space(a, b)) {
             continue;
         }
         ok = add_finding(blend, "two-colorspaces", order[i],
@@ -297,14 +297,14 @@ static bool report_shared_files(txm_blend *blend)
 }
 
 /* Starts a walk, with its own count of steps, at each node that uses the image. */
-static bool examine_uses(txm_blend *blend, const call_table *calls)
+static bool examine_uses(txm_scene *blend, const call_table *calls)
 {
     walk w = {.blend = blend, .calls = calls};
     /* Uses are in the order of the images. */
     for (size_t u = 0, image = 0; image < blend->images.count; image++) {
         w.uses = 0;
         for (size_t n = 0; n < blend->images.data[image].user_count; n++, u++) {
-            const txm_blend_use *use = &blend->uses.data[u];
+            const txm_scene_use *use = &blend->uses.data[u];
             w.steps = 0;
             follow_output(&w, use->file, &blend->files.data[use->file].model.trees.data[use->tree], use->node, "Color",
                           NULL, 0);
@@ -317,7 +317,7 @@ static bool examine_uses(txm_blend *blend, const call_table *calls)
 }
 
 /* Calls are collected first, because leaving a group requires its callers. */
-txm_status txm_blend_examine(txm_blend *blend, txm_error *err)
+txm_status txm_scene_examine(txm_scene *blend, txm_error *err)
 {
     call_table calls = {0};
     bool ok = true;
@@ -331,5 +331,5 @@ txm_status txm_blend_examine(txm_blend *blend, txm_error *err)
     }
     ok = ok && examine_uses(blend, &calls) && report_shared_files(blend);
     free(calls.data);
-    return ok ? TXM_OK : txm_blend_exhausted(blend, err);
+    return ok ? TXM_OK : txm_scene_exhausted(blend, err);
 }

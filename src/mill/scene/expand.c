@@ -17,7 +17,7 @@
 #include "base/path.h"
 #include "mill/scene/scene.h"
 
-typedef TXM_TABLE(txm_blend_image_file) file_table;
+typedef TXM_TABLE(txm_scene_image_file) file_table;
 
 /* A file that exists but cannot be examined is not missing. */
 static bool is_missing(int sys_errno)
@@ -33,7 +33,7 @@ static bool is_out_of_reach(int sys_errno)
 
 /* Adds a file; with `only_existing`, only if it exists. One that cannot be accessed counts as existing, and so does a
  * folder or a pipe: opening it will report what is wrong. */
-static txm_status add_image_file(txm_blend *blend, file_table *files, const char *path, uint32_t number,
+static txm_status add_image_file(txm_scene *blend, file_table *files, const char *path, uint32_t number,
                                  bool only_existing, txm_error *err)
 {
     struct stat st;
@@ -46,18 +46,18 @@ static txm_status add_image_file(txm_blend *blend, file_table *files, const char
         return TXM_OK;
     }
     const char *kept = txm_store_string(&blend->store, path, strlen(path));
-    txm_blend_image_file *f = kept ? TXM_STORE_ADD(&blend->store, files) : NULL;
+    txm_scene_image_file *f = kept ? TXM_STORE_ADD(&blend->store, files) : NULL;
     if (!f) {
-        return txm_blend_exhausted(blend, err);
+        return txm_scene_exhausted(blend, err);
     }
-    *f = (txm_blend_image_file){kept, number, exists, !rc && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0};
+    *f = (txm_scene_image_file){kept, number, exists, !rc && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0};
     return TXM_OK;
 }
 
 /* Sorts by number, then by name if two files have the same number. */
 static int compare_numbers(const void *a, const void *b)
 {
-    const txm_blend_image_file *left = a, *right = b;
+    const txm_scene_image_file *left = a, *right = b;
     if (left->number != right->number) {
         return left->number < right->number ? -1 : 1;
     }
@@ -97,7 +97,7 @@ static bool is_frame(const char *name, const char *like, size_t begin, size_t di
 }
 
 /* Adds the files of the folder whose names differ from `like` only in these digits. */
-static txm_status read_frames(txm_blend *blend, const char *folder, const char *like, size_t begin, size_t digits,
+static txm_status read_frames(txm_scene *blend, const char *folder, const char *like, size_t begin, size_t digits,
                               file_table *files, txm_error *err)
 {
     txm_status status = TXM_OK;
@@ -112,7 +112,7 @@ static txm_status read_frames(txm_blend *blend, const char *folder, const char *
         }
         char *path = txm_path_join(folder, entry->d_name);
         uint32_t number = (uint32_t)strtoul(entry->d_name + begin, NULL, 10);
-        status = path ? add_image_file(blend, files, path, number, true, err) : txm_blend_exhausted(blend, err);
+        status = path ? add_image_file(blend, files, path, number, true, err) : txm_scene_exhausted(blend, err);
         free(path);
     }
     if (status == TXM_OK && errno) {
@@ -141,12 +141,12 @@ static char *tile_path(const char *path, uint32_t tile)
 }
 
 /* Without a list of tiles, takes those in the folder: four digits replace the token. */
-static txm_status expand_udim(txm_blend *blend, const char *path, file_table *files, txm_error *err)
+static txm_status expand_udim(txm_scene *blend, const char *path, file_table *files, txm_error *err)
 {
     char *like = tile_path(path, 1001), *folder = like ? txm_path_dir(like) : NULL;
     const char *token = strstr(txm_path_base(path), "<UDIM>");
     txm_status status =
-        !folder ? txm_blend_exhausted(blend, err)
+        !folder ? txm_scene_exhausted(blend, err)
         : token ? read_frames(blend, folder, txm_path_base(like), (size_t)(token - txm_path_base(path)), 4, files, err)
                 : add_image_file(blend, files, like, 1001, true, err);
     free(folder);
@@ -155,7 +155,7 @@ static txm_status expand_udim(txm_blend *blend, const char *path, file_table *fi
 }
 
 /* Adds all tiles of the set; missing ones are listed as such. */
-static txm_status expand_tiles(txm_blend *blend, const txm_blend_image *image, file_table *files, txm_error *err)
+static txm_status expand_tiles(txm_scene *blend, const txm_scene_image *image, file_table *files, txm_error *err)
 {
     if (!image->tile_count) {
         return expand_udim(blend, image->path, files, err);
@@ -165,7 +165,7 @@ static txm_status expand_tiles(txm_blend *blend, const txm_blend_image *image, f
     for (size_t i = 0; status == TXM_OK && i < (has_token ? image->tile_count : 1); i++) {
         char *path = tile_path(image->path, image->tiles[i]);
         status =
-            path ? add_image_file(blend, files, path, image->tiles[i], true, err) : txm_blend_exhausted(blend, err);
+            path ? add_image_file(blend, files, path, image->tiles[i], true, err) : txm_scene_exhausted(blend, err);
         free(path);
     }
     return status;
@@ -174,7 +174,7 @@ static txm_status expand_tiles(txm_blend *blend, const txm_blend_image *image, f
 /* ---- sequences ------------------------------------------------------------------------------------------------ */
 
 /* A name without digits is a single file, whatever the image's type is. */
-static txm_status expand_sequence(txm_blend *blend, const txm_blend_image *image, file_table *files, txm_error *err)
+static txm_status expand_sequence(txm_scene *blend, const txm_scene_image *image, file_table *files, txm_error *err)
 {
     const char *like = txm_path_base(image->path);
     size_t digits, begin = frame_digits(like, &digits);
@@ -183,7 +183,7 @@ static txm_status expand_sequence(txm_blend *blend, const txm_blend_image *image
     }
     char *folder = txm_path_dir(image->path);
     txm_status status =
-        folder ? read_frames(blend, folder, like, begin, digits, files, err) : txm_blend_exhausted(blend, err);
+        folder ? read_frames(blend, folder, like, begin, digits, files, err) : txm_scene_exhausted(blend, err);
     free(folder);
     return status;
 }
@@ -191,12 +191,12 @@ static txm_status expand_sequence(txm_blend *blend, const txm_blend_image *image
 /* ---- images --------------------------------------------------------------------------------------------------- */
 
 /* Movies, generated and viewer images have no files in Cycles' cache. */
-static txm_status expand(txm_blend *blend, const txm_blend_image *image, file_table *files, txm_error *err)
+static txm_status expand(txm_scene *blend, const txm_scene_image *image, file_table *files, txm_error *err)
 {
     switch (image->source) {
-    case TXM_BLEND_SOURCE_TILED:
+    case TXM_SCENE_SOURCE_TILED:
         return expand_tiles(blend, image, files, err);
-    case TXM_BLEND_SOURCE_SEQUENCE:
+    case TXM_SCENE_SOURCE_SEQUENCE:
         return expand_sequence(blend, image, files, err);
     default:
         return add_image_file(blend, files, image->path, 0, false, err);
@@ -204,19 +204,19 @@ static txm_status expand(txm_blend *blend, const txm_blend_image *image, file_ta
 }
 
 /* The state summarises the list of files. */
-txm_status txm_blend_expand(txm_blend *blend, const txm_image *image, txm_blend_image *out, txm_error *err)
+txm_status txm_scene_expand(txm_scene *blend, const txm_image *image, txm_scene_image *out, txm_error *err)
 {
     file_table files = {0};
     txm_status status = TXM_OK;
-    bool has_files = out->source == TXM_BLEND_SOURCE_FILE || out->source == TXM_BLEND_SOURCE_SEQUENCE ||
-                     out->source == TXM_BLEND_SOURCE_TILED;
-    out->state = TXM_BLEND_STATE_READY;
+    bool has_files = out->source == TXM_SCENE_SOURCE_FILE || out->source == TXM_SCENE_SOURCE_SEQUENCE ||
+                     out->source == TXM_SCENE_SOURCE_TILED;
+    out->state = TXM_SCENE_STATE_READY;
     if (!has_files) {
-        out->state = TXM_BLEND_STATE_NO_FILE;
+        out->state = TXM_SCENE_STATE_NO_FILE;
     } else if (image->is_packed) {
-        out->state = TXM_BLEND_STATE_PACKED;
+        out->state = TXM_SCENE_STATE_PACKED;
     } else if (!*out->path) {
-        out->state = TXM_BLEND_STATE_NO_PATH;
+        out->state = TXM_SCENE_STATE_NO_PATH;
     } else {
         status = expand(blend, out, &files, err);
     }
@@ -224,12 +224,12 @@ txm_status txm_blend_expand(txm_blend *blend, const txm_image *image, txm_blend_
         free(files.data);
         return status;
     }
-    if (out->state == TXM_BLEND_STATE_READY) {
+    if (out->state == TXM_SCENE_STATE_READY) {
         if (files.count > 1) {
             qsort(files.data, files.count, sizeof *files.data, compare_numbers);
         }
         if (files.count == 0 || (files.count == 1 && !files.data[0].exists)) {
-            out->state = TXM_BLEND_STATE_MISSING;
+            out->state = TXM_SCENE_STATE_MISSING;
         }
     }
     out->files = files.data;
@@ -239,7 +239,7 @@ txm_status txm_blend_expand(txm_blend *blend, const txm_image *image, txm_blend_
 
 /* ---- stored paths ------------------------------------------------------------------------------------------------ */
 
-size_t txm_blend_server_bytes(const char *stored)
+size_t txm_scene_server_bytes(const char *stored)
 {
     static const char *const starts[] = {"\\\\?\\UNC\\", "\\\\?\\", "\\\\"};
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
@@ -255,7 +255,7 @@ size_t txm_blend_server_bytes(const char *stored)
 static char *stored_slashes(const char *stored)
 {
     char *path = txm_strdup(stored);
-    for (char *p = path ? path + txm_blend_server_bytes(path) : NULL; p && *p; p++) {
+    for (char *p = path ? path + txm_scene_server_bytes(path) : NULL; p && *p; p++) {
         *p = *p == '\\' ? '/' : *p;
     }
     return path;
@@ -311,7 +311,7 @@ bool txm_path_map_apply(const txm_path_map *maps, size_t count, const char *stor
 }
 
 /* "//" is the folder of the .blend file, and "P:\" is "/p/", as in Blender. */
-const char *txm_blend_path(txm_blend *blend, const char *stored, const char *folder)
+const char *txm_scene_path(txm_scene *blend, const char *stored, const char *folder)
 {
     char *slashes = NULL, *path = NULL;
     if (!txm_path_map_apply(blend->maps, blend->map_count, stored, &path)) {

@@ -10,10 +10,10 @@
  *   begins      whether its first bytes tell it from every other format
  *   normal      what its normal maps are connected to
  *   data        the colour space in which it names data
- *   read        reads it into a txm_blend
+ *   read        reads it into a txm_scene
  */
 // clang-format off
-SCENE_FORMAT("blend", "Blender", "blend", NULL, true, "Normal Map node", "Non-Color", txm_blend_read_blend)
-SCENE_FORMAT("cycles-xml", "XML of Cycles", "xml", "<cycles", false, "Normal Map node", "Non-Color", txm_blend_read_xml)
-SCENE_FORMAT("usd", "USD", "usd usda usdc usdz mtlx", NULL, false, "normal input", "raw", txm_blend_read_usd)
+SCENE_FORMAT("blend", "Blender", "blend", NULL, true, "Normal Map node", "Non-Color", txm_scene_read_blend)
+SCENE_FORMAT("cycles-xml", "XML of Cycles", "xml", "<cycles", false, "Normal Map node", "Non-Color", txm_scene_read_xml)
+SCENE_FORMAT("usd", "USD", "usd usda usdc usdz mtlx", NULL, false, "normal input", "raw", txm_scene_read_usd)
 // clang-format on

@@ -8,7 +8,7 @@
 typedef struct txm_scene_reader {
     txm_scene_format shown;
     const char *normal, *data;
-    txm_status (*read)(txm_blend *blend, const char *path, txm_error *err);
+    txm_status (*read)(txm_scene *blend, const char *path, txm_error *err);
 } txm_scene_reader;
 
 /* That of a format's id. Never NULL for those of the table. */

@@ -26,7 +26,7 @@ typedef struct visit {
 } visit;
 
 typedef struct linker {
-    txm_blend *blend;
+    txm_scene *blend;
     TXM_TABLE(visit) stack;
 } linker;
 
@@ -55,10 +55,10 @@ static txm_status copy_packed(txm_stream *from, const txm_packed *packed, int fd
 }
 
 /* Streams need to seek, so a packed library inside a compressed file is written to a temporary file once. */
-static txm_status open_packed(const txm_blend *blend, const txm_blend_file *file, txm_stream **out, txm_error *err)
+static txm_status open_packed(const txm_scene *blend, const txm_scene_file *file, txm_stream **out, txm_error *err)
 {
     txm_stream *holder = NULL;
-    txm_status status = txm_blend_stream(blend, file->inside, &holder, err);
+    txm_status status = txm_scene_stream(blend, file->inside, &holder, err);
     if (status != TXM_OK) {
         return status;
     }
@@ -79,19 +79,19 @@ static txm_status open_packed(const txm_blend *blend, const txm_blend_file *file
     return status;
 }
 
-txm_status txm_blend_stream(const txm_blend *blend, uint32_t file, txm_stream **out, txm_error *err)
+txm_status txm_scene_stream(const txm_scene *blend, uint32_t file, txm_stream **out, txm_error *err)
 {
-    const txm_blend_file *f = &blend->files.data[file];
+    const txm_scene_file *f = &blend->files.data[file];
     return f->inside == TXM_NO_INDEX ? txm_stream_open(f->path, out, err) : open_packed(blend, f, out, err);
 }
 
 /* The scene is scanned without a graph; libraries with one, since only what is linked counts in them. */
-static txm_status read_blend_file(txm_blend *blend, uint32_t file, txm_error *err)
+static txm_status read_blend_file(txm_scene *blend, uint32_t file, txm_error *err)
 {
     txm_scan_options options = {.graph = file != 0, .links = blend->lint};
     txm_model model = {0};
     txm_stream *stream = NULL;
-    txm_status status = txm_blend_stream(blend, file, &stream, err);
+    txm_status status = txm_scene_stream(blend, file, &stream, err);
     if (status == TXM_OK) {
         status = txm_scan(stream, &options, &blend->store, &model, err);
     }
@@ -103,21 +103,21 @@ static txm_status read_blend_file(txm_blend *blend, uint32_t file, txm_error *er
 }
 
 /* The number of libraries is bounded. */
-static txm_status add_library(txm_blend *blend, const char *path, uint32_t *index, txm_error *err)
+static txm_status add_library(txm_scene *blend, const char *path, uint32_t *index, txm_error *err)
 {
-    if (blend->files.count == TXM_BLEND_MAX_FILES) {
+    if (blend->files.count == TXM_SCENE_MAX_FILES) {
         return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: more than %d linked libraries", blend->files.data[0].path,
-                        TXM_BLEND_MAX_FILES);
+                        TXM_SCENE_MAX_FILES);
     }
     char *folder = txm_path_dir(path);
     const char *kept_path = txm_store_string(&blend->store, path, strlen(path));
     const char *kept_folder = folder ? txm_store_string(&blend->store, folder, strlen(folder)) : NULL;
     free(folder);
-    txm_blend_file *file = kept_path && kept_folder ? TXM_STORE_ADD(&blend->store, &blend->files) : NULL;
+    txm_scene_file *file = kept_path && kept_folder ? TXM_STORE_ADD(&blend->store, &blend->files) : NULL;
     if (!file) {
-        return txm_blend_exhausted(blend, err);
+        return txm_scene_exhausted(blend, err);
     }
-    *file = (txm_blend_file){.path = kept_path, .folder = kept_folder, .library = TXM_NO_INDEX, .inside = TXM_NO_INDEX};
+    *file = (txm_scene_file){.path = kept_path, .folder = kept_folder, .library = TXM_NO_INDEX, .inside = TXM_NO_INDEX};
     *index = (uint32_t)blend->files.count - 1;
     return TXM_OK;
 }
@@ -125,9 +125,9 @@ static txm_status add_library(txm_blend *blend, const char *path, uint32_t *inde
 /* ---- libraries ------------------------------------------------------------------------------------------------ */
 
 /* A library that cannot be read is a finding about the scene, not a failure, unless memory is exhausted. */
-static txm_status settle_library(txm_blend *blend, uint32_t file, txm_status status, txm_error *why, txm_error *err)
+static txm_status settle_library(txm_scene *blend, uint32_t file, txm_status status, txm_error *why, txm_error *err)
 {
-    txm_blend_library *library = &blend->libraries.data[blend->files.data[file].library];
+    txm_scene_library *library = &blend->libraries.data[blend->files.data[file].library];
     if (status == TXM_STATUS_NO_MEMORY) {
         return txm_fail_as(err, why);
     }
@@ -138,36 +138,36 @@ static txm_status settle_library(txm_blend *blend, uint32_t file, txm_status sta
     if (status == TXM_OK) {
         return TXM_OK;
     }
-    library->state = status == TXM_STATUS_NOT_FOUND ? TXM_BLEND_LIBRARY_STATE_MISSING : TXM_BLEND_LIBRARY_STATE_BROKEN;
+    library->state = status == TXM_STATUS_NOT_FOUND ? TXM_SCENE_LIBRARY_STATE_MISSING : TXM_SCENE_LIBRARY_STATE_BROKEN;
     library->message = txm_store_string(&blend->store, why->message, strlen(why->message));
-    return library->message ? TXM_OK : txm_blend_exhausted(blend, err);
+    return library->message ? TXM_OK : txm_scene_exhausted(blend, err);
 }
 
 /* Reads a library whose file was just added. */
-static txm_status read_library(txm_blend *blend, uint32_t file, txm_error *err)
+static txm_status read_library(txm_scene *blend, uint32_t file, txm_error *err)
 {
     unsigned nesting = 0;
     for (uint32_t f = file; blend->files.data[f].inside != TXM_NO_INDEX; f = blend->files.data[f].inside) {
         nesting++;
     }
-    if (nesting > TXM_BLEND_MAX_NESTING) {
+    if (nesting > TXM_SCENE_MAX_NESTING) {
         return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: nested in more than %d packed libraries",
-                        blend->files.data[file].path, TXM_BLEND_MAX_NESTING);
+                        blend->files.data[file].path, TXM_SCENE_MAX_NESTING);
     }
     return read_blend_file(blend, file, err);
 }
 
 /* The file of a library that file `from` names; it is read if it is new. */
-static txm_status open_library(txm_blend *blend, uint32_t from, const txm_library *named, uint32_t *index,
+static txm_status open_library(txm_scene *blend, uint32_t from, const txm_library *named, uint32_t *index,
                                txm_error *err)
 {
-    const char *path = txm_blend_path(blend, named->path, blend->files.data[from].folder);
+    const char *path = txm_scene_path(blend, named->path, blend->files.data[from].folder);
     bool packed = named->packed.bytes > 0;
     if (!path) {
-        return txm_blend_exhausted(blend, err);
+        return txm_scene_exhausted(blend, err);
     }
     for (uint32_t i = 0; i < blend->files.count; i++) {
-        txm_blend_file *f = &blend->files.data[i];
+        txm_scene_file *f = &blend->files.data[i];
         if (strcmp(f->path, path) == 0 &&
             (!packed || (f->inside == from && f->packed.position == named->packed.position))) {
             *index = i;
@@ -178,15 +178,15 @@ static txm_status open_library(txm_blend *blend, uint32_t from, const txm_librar
     if (status != TXM_OK) {
         return status;
     }
-    txm_blend_library *library = TXM_STORE_ADD(&blend->store, &blend->libraries);
+    txm_scene_library *library = TXM_STORE_ADD(&blend->store, &blend->libraries);
     if (!library) {
-        return txm_blend_exhausted(blend, err);
+        return txm_scene_exhausted(blend, err);
     }
-    txm_blend_file *file = &blend->files.data[*index];
-    *library = (txm_blend_library){.path = file->path, .parent = blend->files.data[from].path, .message = ""};
+    txm_scene_file *file = &blend->files.data[*index];
+    *library = (txm_scene_library){.path = file->path, .parent = blend->files.data[from].path, .message = ""};
     file->library = (uint32_t)blend->libraries.count - 1;
     if (packed) {
-        library->state = TXM_BLEND_LIBRARY_STATE_PACKED;
+        library->state = TXM_SCENE_LIBRARY_STATE_PACKED;
         file->inside = from;
         file->packed = named->packed;
     }
@@ -206,7 +206,7 @@ static txm_status reach(linker *l, uint32_t file, uint32_t id, txm_error *err)
     }
     visit *v = TXM_STORE_ADD(&l->blend->store, &l->stack);
     if (!v) {
-        return txm_blend_exhausted(l->blend, err);
+        return txm_scene_exhausted(l->blend, err);
     }
     target->reached = true;
     *v = (visit){file, id};
@@ -216,7 +216,7 @@ static txm_status reach(linker *l, uint32_t file, uint32_t id, txm_error *err)
 /* Finds the data-block for which a placeholder was stored. */
 static txm_status visit_placeholder(linker *l, uint32_t file, uint32_t id, txm_error *err)
 {
-    txm_blend *blend = l->blend;
+    txm_scene *blend = l->blend;
     txm_model *model = &blend->files.data[file].model;
     const char *name = model->ids.data[id].name;
     uint32_t library = txm_model_find(model, model->ids.data[id].library);
@@ -264,7 +264,7 @@ static txm_status visit_all(linker *l, txm_error *err)
 }
 
 /* Starts at all trees of the scene, and follows everything that they link. */
-txm_status txm_blend_link(txm_blend *blend, const char *path, txm_error *err)
+txm_status txm_scene_link(txm_scene *blend, const char *path, txm_error *err)
 {
     linker l = {.blend = blend};
     uint32_t scene;
@@ -287,7 +287,7 @@ txm_status txm_blend_link(txm_blend *blend, const char *path, txm_error *err)
 }
 
 /* Follows a pointer to its data-block, through placeholders of any number of libraries. */
-bool txm_blend_follow(const txm_blend *blend, uint32_t *file, uint64_t address, uint32_t *id)
+bool txm_scene_follow(const txm_scene *blend, uint32_t *file, uint64_t address, uint32_t *id)
 {
     uint32_t at = txm_model_find(&blend->files.data[*file].model, address);
     /* Two libraries may each claim that the other has it. */

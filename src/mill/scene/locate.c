@@ -16,7 +16,7 @@
 enum { TAIL_BYTES = 1 << 20 };
 
 /* The size comes from the file and is checked before memory is allocated. */
-static txm_status parse_at(txm_stream *stream, const txm_blend_format *format, const txm_block *block, txm_dna **out,
+static txm_status parse_at(txm_stream *stream, const txm_blend_layout *format, const txm_block *block, txm_dna **out,
                            txm_error *err)
 {
     const char *name = txm_stream_name(stream);
@@ -42,7 +42,7 @@ static txm_status parse_at(txm_stream *stream, const txm_blend_format *format, c
 }
 
 /* Looks for the head with matching lengths in the last bytes of the file. */
-static bool find_in_tail(const txm_blend_format *format, const uint8_t *tail, size_t tail_bytes, uint64_t tail_at,
+static bool find_in_tail(const txm_blend_layout *format, const uint8_t *tail, size_t tail_bytes, uint64_t tail_at,
                          txm_block *out)
 {
     size_t head_bytes = format->head_bytes;
@@ -60,7 +60,7 @@ static bool find_in_tail(const txm_blend_format *format, const uint8_t *tail, si
 }
 
 /* A file without the expected end is not an error here: the walk will report what is wrong. */
-static bool locate_from_end(txm_stream *stream, const txm_blend_format *format, txm_block *out)
+static bool locate_from_end(txm_stream *stream, const txm_blend_layout *format, txm_block *out)
 {
     uint64_t size;
     if (!txm_stream_size(stream, &size) || size < format->header_bytes) {
@@ -76,7 +76,7 @@ static bool locate_from_end(txm_stream *stream, const txm_blend_format *format, 
 }
 
 /* Walks all blocks, records them on the tape, and parses the definitions. */
-static txm_status walk(txm_stream *stream, const txm_blend_format *format, txm_tape *tape, txm_dna **dna,
+static txm_status walk(txm_stream *stream, const txm_blend_layout *format, txm_tape *tape, txm_dna **dna,
                        txm_error *err)
 {
     txm_walk blocks = {.stream = stream, .format = format};
@@ -101,7 +101,7 @@ static txm_status walk(txm_stream *stream, const txm_blend_format *format, txm_t
 }
 
 /* Reading from the end saves a whole pass over files of gigabytes. */
-txm_status txm_locate_dna(txm_stream *stream, const txm_blend_format *format, txm_tape *tape, txm_dna **out,
+txm_status txm_locate_dna(txm_stream *stream, const txm_blend_layout *format, txm_tape *tape, txm_dna **out,
                           txm_error *err)
 {
     txm_block block;

@@ -12,6 +12,6 @@
 
 /* Finds and parses the DNA1 block: from the end if the stream can seek there cheaply, else by walking all blocks, which
  * `tape` then records (it stays empty otherwise). */
-txm_status txm_locate_dna(txm_stream *stream, const txm_blend_format *format, txm_tape *tape, txm_dna **out,
+txm_status txm_locate_dna(txm_stream *stream, const txm_blend_layout *format, txm_tape *tape, txm_dna **out,
                           txm_error *err);
 #endif

@@ -92,7 +92,7 @@ typedef struct txm_library {
 } txm_library;
 
 typedef struct txm_model {
-    txm_blend_format format;
+    txm_blend_layout format;
     int subversion;
     char working_space[64]; /* "" before 5.1 */
     bool has_to_xyz;

@@ -14,14 +14,14 @@
 #include "tile/terms/extension.h"
 #include "tile/terms/settings.h"
 
-static const char *keep_node_text(txm_blend *blend, const char *text)
+static const char *keep_node_text(txm_scene *blend, const char *text)
 {
     return txm_store_string(&blend->store, text, strlen(text));
 }
 
-txm_status txm_nodes_begin(txm_blend *blend, const char *path, const char *format, txm_error *err)
+txm_status txm_nodes_begin(txm_scene *blend, const char *path, const char *format, txm_error *err)
 {
-    txm_blend_file *file = TXM_STORE_ADD(&blend->store, &blend->files);
+    txm_scene_file *file = TXM_STORE_ADD(&blend->store, &blend->files);
     const char *kept = file ? keep_node_text(blend, path) : NULL;
     if (!kept) {
         blend->files.count = 0;
@@ -29,29 +29,29 @@ txm_status txm_nodes_begin(txm_blend *blend, const char *path, const char *forma
     }
     file->path = kept;
     file->library = file->inside = TXM_NO_INDEX;
-    blend->info = (txm_blend_info){.path = kept, .compression = "plain", .pointer_bytes = 8, .format = format};
+    blend->info = (txm_scene_info){.path = kept, .compression = "plain", .pointer_bytes = 8, .format = format};
     return TXM_OK;
 }
 
-txm_status txm_nodes_add_library(txm_blend *blend, const char *path, const char *parent, txm_status status,
+txm_status txm_nodes_add_library(txm_scene *blend, const char *path, const char *parent, txm_status status,
                                  const char *message, txm_error *err)
 {
-    if (blend->libraries.count >= TXM_BLEND_MAX_FILES) {
+    if (blend->libraries.count >= TXM_SCENE_MAX_FILES) {
         return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: the scene consists of more than %d files", blend->info.path,
-                        TXM_BLEND_MAX_FILES);
+                        TXM_SCENE_MAX_FILES);
     }
-    txm_blend_library *library = TXM_STORE_ADD(&blend->store, &blend->libraries);
+    txm_scene_library *library = TXM_STORE_ADD(&blend->store, &blend->libraries);
     if (!library) {
-        return txm_blend_exhausted(blend, err);
+        return txm_scene_exhausted(blend, err);
     }
-    *library = (txm_blend_library){.path = keep_node_text(blend, path),
+    *library = (txm_scene_library){.path = keep_node_text(blend, path),
                                    .parent = keep_node_text(blend, parent),
-                                   .state = status == TXM_OK                 ? TXM_BLEND_LIBRARY_STATE_READ
-                                            : status == TXM_STATUS_NOT_FOUND ? TXM_BLEND_LIBRARY_STATE_MISSING
-                                                                             : TXM_BLEND_LIBRARY_STATE_BROKEN,
+                                   .state = status == TXM_OK                 ? TXM_SCENE_LIBRARY_STATE_READ
+                                            : status == TXM_STATUS_NOT_FOUND ? TXM_SCENE_LIBRARY_STATE_MISSING
+                                                                             : TXM_SCENE_LIBRARY_STATE_BROKEN,
                                    .status = status,
                                    .message = keep_node_text(blend, message)};
-    return library->path && library->parent && library->message ? TXM_OK : txm_blend_exhausted(blend, err);
+    return library->path && library->parent && library->message ? TXM_OK : txm_scene_exhausted(blend, err);
 }
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
@@ -93,15 +93,15 @@ const char *txm_node_interpolation(const char *word)
 
 /* A space that Cycles defines itself needs no config. An unknown space stays in the name, and pixels count as
  * scene-linear. NULL if memory is exhausted. */
-static const char *space_setting(txm_blend *blend, const char *stored, txm_blend_image *out)
+static const char *space_setting(txm_scene *blend, const char *stored, txm_scene_image *out)
 {
-    const txm_blend_colors *c = &blend->colors;
+    const txm_scene_colors *c = &blend->colors;
     bool builtin = strcmp(stored, txm_builtin_srgb_name) == 0;
     const char *name = !*stored ? NULL : builtin || !c->canonical ? stored : c->canonical(c->user, stored);
     out->colorspace_known = name || !*stored;
     if (name) {
         out->colorspace_name = keep_node_text(blend, name);
-        out->data = txm_blend_is_data(blend, name);
+        out->data = txm_scene_is_data(blend, name);
     }
     if (!*stored) {
         return "auto";
@@ -116,7 +116,7 @@ static const char *space_setting(txm_blend *blend, const char *stored, txm_blend
 }
 
 /* Stores an index into the table, which moves as it grows. */
-static bool keep_tiles(txm_blend *blend, const txm_image_node *node, txm_node_entry *e)
+static bool keep_tiles(txm_scene *blend, const txm_image_node *node, txm_node_entry *e)
 {
     txm_model *model = &blend->files.data[0].model;
     e->tiles_begin = model->tiles.count;
@@ -131,24 +131,24 @@ static bool keep_tiles(txm_blend *blend, const txm_image_node *node, txm_node_en
     return true;
 }
 
-txm_status txm_nodes_add(txm_blend *blend, txm_node_list *list, const txm_image_node *node, txm_error *err)
+txm_status txm_nodes_add(txm_scene *blend, txm_node_list *list, const txm_image_node *node, txm_error *err)
 {
     txm_node_entry *e = TXM_STORE_ADD(&blend->store, &list->entries);
     if (!e) {
-        return txm_blend_exhausted(blend, err);
+        return txm_scene_exhausted(blend, err);
     }
-    e->image = (txm_blend_image){
+    e->image = (txm_scene_image){
         .name = keep_node_text(blend, *node->path ? txm_path_base(node->path) : node->node),
         .stored_path = keep_node_text(blend, node->stored_path),
         .path = keep_node_text(blend, node->path),
         .library = "",
-        .source = node->tiled ? TXM_BLEND_SOURCE_TILED : TXM_BLEND_SOURCE_FILE,
-        .state = node->inside ? TXM_BLEND_STATE_PACKED : TXM_BLEND_STATE_READY,
+        .source = node->tiled ? TXM_SCENE_SOURCE_TILED : TXM_SCENE_SOURCE_FILE,
+        .state = node->inside ? TXM_SCENE_STATE_PACKED : TXM_SCENE_STATE_READY,
         .colorspace_stored = keep_node_text(blend, node->colorspace),
         .alpha = node->alpha,
     };
     e->image.colorspace = space_setting(blend, node->colorspace, &e->image);
-    e->user = (txm_blend_user){.node = keep_node_text(blend, node->node),
+    e->user = (txm_scene_user){.node = keep_node_text(blend, node->node),
                                .owner = keep_node_text(blend, node->owner),
                                .owner_type = node->owner_type,
                                .library = keep_node_text(blend, node->library),
@@ -159,12 +159,12 @@ txm_status txm_nodes_add(txm_blend *blend, txm_node_list *list, const txm_image_
     bool kept = e->image.name && e->image.stored_path && e->image.path && e->image.colorspace_stored &&
                 e->image.colorspace && (!e->image.colorspace_known || !*node->colorspace || e->image.colorspace_name) &&
                 e->user.node && e->user.owner && e->user.library && keep_tiles(blend, node, e);
-    return kept ? TXM_OK : txm_blend_exhausted(blend, err);
+    return kept ? TXM_OK : txm_scene_exhausted(blend, err);
 }
 
 /* ---- images ------------------------------------------------------------------------------------------------------ */
 
-static int compare_tiles(const txm_blend_image *a, const txm_blend_image *b)
+static int compare_tiles(const txm_scene_image *a, const txm_scene_image *b)
 {
     if (a->tile_count != b->tile_count) {
         return a->tile_count < b->tile_count ? -1 : 1;
@@ -173,7 +173,7 @@ static int compare_tiles(const txm_blend_image *a, const txm_blend_image *b)
 }
 
 /* Nodes that are equal in these use the same tx files. */
-static int compare_lookups(const txm_blend_image *a, const txm_blend_image *b)
+static int compare_lookups(const txm_scene_image *a, const txm_scene_image *b)
 {
     int order = strcmp(a->path, b->path);
     if (order == 0) {
@@ -206,19 +206,19 @@ static bool starts_image(const txm_node_list *list, size_t i)
 }
 
 /* Users are in the order of the images, so that each image has a contiguous part. */
-static txm_status add_images(txm_blend *blend, const txm_node_list *list, txm_error *err)
+static txm_status add_images(txm_scene *blend, const txm_node_list *list, txm_error *err)
 {
     for (size_t i = 0; i < list->entries.count; i++) {
         const txm_node_entry *e = &list->entries.data[i];
-        txm_blend_user *user = TXM_STORE_ADD(&blend->store, &blend->users);
+        txm_scene_user *user = TXM_STORE_ADD(&blend->store, &blend->users);
         if (!user) {
-            return txm_blend_exhausted(blend, err);
+            return txm_scene_exhausted(blend, err);
         }
         *user = e->user;
         if (starts_image(list, i)) {
-            txm_blend_image *image = TXM_STORE_ADD(&blend->store, &blend->images);
+            txm_scene_image *image = TXM_STORE_ADD(&blend->store, &blend->images);
             if (!image) {
-                return txm_blend_exhausted(blend, err);
+                return txm_scene_exhausted(blend, err);
             }
             *image = e->image;
         }
@@ -228,31 +228,31 @@ static txm_status add_images(txm_blend *blend, const txm_node_list *list, txm_er
 }
 
 /* A scene-linear space keeps the values, only under another name. */
-static bool is_linear(const txm_blend *blend, const txm_blend_image *image)
+static bool is_linear(const txm_scene *blend, const txm_scene_image *image)
 {
-    const txm_blend_colors *c = &blend->colors;
+    const txm_scene_colors *c = &blend->colors;
     const char *linear = c->canonical ? c->canonical(c->user, "scene_linear") : NULL;
     return !image->colorspace_name || !strcmp(image->colorspace_name, linear ? linear : "scene_linear") ||
            !strcmp(image->colorspace_name, "scene_linear");
 }
 
 /* Each image gets one finding, whichever of its nodes are used for normals. */
-static txm_status report_normals(txm_blend *blend, const txm_node_list *list, txm_error *err)
+static txm_status report_normals(txm_scene *blend, const txm_node_list *list, txm_error *err)
 {
     size_t image = 0, last = SIZE_MAX;
     for (size_t i = 0; blend->lint && i < list->entries.count; i++) {
         image += i > 0 && starts_image(list, i);
-        const txm_blend_image *used = &blend->images.data[image];
+        const txm_scene_image *used = &blend->images.data[image];
         if (list->entries.data[i].normal && image != last && !used->data && !is_linear(blend, used) &&
-            !txm_blend_report_normal(blend, image)) {
-            return txm_blend_exhausted(blend, err);
+            !txm_scene_report_normal(blend, image)) {
+            return txm_scene_exhausted(blend, err);
         }
         last = list->entries.data[i].normal ? image : last;
     }
     return TXM_OK;
 }
 
-txm_status txm_nodes_collect(txm_blend *blend, txm_node_list *list, txm_error *err)
+txm_status txm_nodes_collect(txm_scene *blend, txm_node_list *list, txm_error *err)
 {
     static const txm_image plain, packed = {.is_packed = true};
     for (size_t i = 0; i < list->entries.count; i++) {
@@ -263,12 +263,12 @@ txm_status txm_nodes_collect(txm_blend *blend, txm_node_list *list, txm_error *e
         qsort(list->entries.data, list->entries.count, sizeof *list->entries.data, compare_nodes);
     }
     txm_status status = add_images(blend, list, err);
-    const txm_blend_user *users = blend->users.data;
+    const txm_scene_user *users = blend->users.data;
     for (size_t i = 0; status == TXM_OK && i < blend->images.count; i++) {
-        txm_blend_image *image = &blend->images.data[i];
+        txm_scene_image *image = &blend->images.data[i];
         image->users = users;
         users += image->user_count;
-        status = txm_blend_expand(blend, image->state == TXM_BLEND_STATE_PACKED ? &packed : &plain, image, err);
+        status = txm_scene_expand(blend, image->state == TXM_SCENE_STATE_PACKED ? &packed : &plain, image, err);
     }
     return status == TXM_OK ? report_normals(blend, list, err) : status;
 }

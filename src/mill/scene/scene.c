@@ -20,21 +20,21 @@
 #include "mill/scene/nodes.h"
 
 /* There are two reasons: memory is exhausted, or the scene needs more than its limit. */
-txm_status txm_blend_exhausted(const txm_blend *blend, txm_error *err)
+txm_status txm_scene_exhausted(const txm_scene *blend, txm_error *err)
 {
     const char *name = blend->files.count ? blend->files.data[0].path : "scene";
     if (!blend->store.over_limit)
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for the images and node trees of the scene", name);
     return txm_fail(err, TXM_STATUS_TOO_LARGE,
                     "%s: the images and node trees of the scene need more than %d MiB of memory", name,
-                    TXM_BLEND_STORE_BYTES >> 20);
+                    TXM_SCENE_STORE_BYTES >> 20);
 }
 
 /* Blender goes by the matrix, whatever the stored name is: it takes the config's space with the interop id of the
  * working space that the matrix is that of, or else the config's own. */
-static const char *working_space(const txm_blend *blend, const txm_model *m)
+static const char *working_space(const txm_scene *blend, const txm_model *m)
 {
-    const txm_blend_colors *c = &blend->colors;
+    const txm_scene_colors *c = &blend->colors;
     const char *id = m->has_to_xyz ? txm_working_space_id(m->to_xyz) : NULL;
     if (!c->canonical) {
         return *m->working_space ? m->working_space : NULL;
@@ -48,11 +48,11 @@ static const char *working_space(const txm_blend *blend, const txm_model *m)
 }
 
 /* The working space is given by its canonical name, if the config has it. */
-static txm_status fill_info(txm_blend *blend, txm_error *err)
+static txm_status fill_info(txm_scene *blend, txm_error *err)
 {
-    const txm_blend_file *scene = &blend->files.data[0];
+    const txm_scene_file *scene = &blend->files.data[0];
     const txm_model *m = &scene->model;
-    blend->info = (txm_blend_info){.path = scene->path,
+    blend->info = (txm_scene_info){.path = scene->path,
                                    .version = m->format.version,
                                    .subversion = m->subversion,
                                    .compression = m->compression,
@@ -63,45 +63,45 @@ static txm_status fill_info(txm_blend *blend, txm_error *err)
     if (name) {
         blend->info.working_space = txm_store_string(&blend->store, name, strlen(name));
         if (!blend->info.working_space) {
-            return txm_blend_exhausted(blend, err);
+            return txm_scene_exhausted(blend, err);
         }
     }
     return TXM_OK;
 }
 
-txm_status txm_blend_read_blend(txm_blend *blend, const char *path, txm_error *err)
+txm_status txm_scene_read_blend(txm_scene *blend, const char *path, txm_error *err)
 {
-    txm_status status = txm_blend_link(blend, path, err);
+    txm_status status = txm_scene_link(blend, path, err);
     if (status == TXM_OK) {
         status = fill_info(blend, err);
     }
     if (status == TXM_OK) {
-        status = txm_blend_collect(blend, err);
+        status = txm_scene_collect(blend, err);
     }
-    return status == TXM_OK && blend->lint ? txm_blend_examine(blend, err) : status;
+    return status == TXM_OK && blend->lint ? txm_scene_examine(blend, err) : status;
 }
 
 /* A file with another extension is taken for a .blend file, whatever it is called. */
-static txm_status read_scene(txm_blend *blend, const char *path, txm_error *err)
+static txm_status read_scene(txm_scene *blend, const char *path, txm_error *err)
 {
     const txm_scene_format *format = txm_scene_format_of(path);
     return txm_scene_reader_of(format ? format->id : "blend")->read(blend, path, err);
 }
 
 /* On failure *out is NULL; libraries that fail are reported in a scene that opens. */
-txm_status txm_blend_open(const char *path, const txm_blend_options *options, txm_blend **out, txm_error *err)
+txm_status txm_scene_open(const char *path, const txm_scene_options *options, txm_scene **out, txm_error *err)
 {
     txm_error_clear(err);
     *out = NULL;
     if (!path) {
         return txm_fail(err, TXM_STATUS_USAGE, "no scene given: its path is NULL");
     }
-    txm_blend_options o = {0};
-    txm_status status = txm_options_take(&o, sizeof o, options, "txm_blend_options", err);
+    txm_scene_options o = {0};
+    txm_status status = txm_options_take(&o, sizeof o, options, "txm_scene_options", err);
     if (status != TXM_OK) {
         return status;
     }
-    txm_blend *blend = txm_calloc(1, sizeof *blend);
+    txm_scene *blend = txm_calloc(1, sizeof *blend);
     char *absolute = txm_path_absolute(path);
     if (!blend || !absolute) {
         /* It may also be that the current folder does not exist any more. */
@@ -110,7 +110,7 @@ txm_status txm_blend_open(const char *path, const txm_blend_options *options, tx
         free(absolute);
         return status;
     }
-    blend->store.limit_bytes = TXM_BLEND_STORE_BYTES;
+    blend->store.limit_bytes = TXM_SCENE_STORE_BYTES;
     blend->colors = o.colors;
     blend->opened = o.opened;
     blend->lint = o.lint;
@@ -126,7 +126,7 @@ txm_status txm_blend_open(const char *path, const txm_blend_options *options, tx
     }
     free(absolute);
     if (status != TXM_OK) {
-        txm_blend_close(&blend);
+        txm_scene_close(&blend);
         return status;
     }
     *out = blend;
@@ -134,9 +134,9 @@ txm_status txm_blend_open(const char *path, const txm_blend_options *options, tx
 }
 
 /* Frees the tables that have memory of their own, then the store with everything else. */
-void txm_blend_close(txm_blend **blend)
+void txm_scene_close(txm_scene **blend)
 {
-    txm_blend *b = blend ? *blend : NULL;
+    txm_scene *b = blend ? *blend : NULL;
     if (!b) {
         return;
     }
@@ -160,37 +160,37 @@ void txm_blend_close(txm_blend **blend)
 }
 
 /* Results are valid until the scene is closed, and NULL beyond the last item. */
-const txm_blend_info *txm_blend_info_of(const txm_blend *blend)
+const txm_scene_info *txm_scene_info_of(const txm_scene *blend)
 {
     return &blend->info;
 }
 
-size_t txm_blend_image_count(const txm_blend *blend)
+size_t txm_scene_image_count(const txm_scene *blend)
 {
     return blend->images.count;
 }
 
-const txm_blend_image *txm_blend_image_at(const txm_blend *blend, size_t index)
+const txm_scene_image *txm_scene_image_at(const txm_scene *blend, size_t index)
 {
     return index < blend->images.count ? &blend->images.data[index] : NULL;
 }
 
-size_t txm_blend_library_count(const txm_blend *blend)
+size_t txm_scene_library_count(const txm_scene *blend)
 {
     return blend->libraries.count;
 }
 
-const txm_blend_library *txm_blend_library_at(const txm_blend *blend, size_t index)
+const txm_scene_library *txm_scene_library_at(const txm_scene *blend, size_t index)
 {
     return index < blend->libraries.count ? &blend->libraries.data[index] : NULL;
 }
 
-size_t txm_blend_finding_count(const txm_blend *blend)
+size_t txm_scene_finding_count(const txm_scene *blend)
 {
     return blend->findings.count;
 }
 
-const txm_blend_finding *txm_blend_finding_at(const txm_blend *blend, size_t index)
+const txm_scene_finding *txm_scene_finding_at(const txm_scene *blend, size_t index)
 {
     return index < blend->findings.count ? &blend->findings.data[index] : NULL;
 }
@@ -198,19 +198,19 @@ const txm_blend_finding *txm_blend_finding_at(const txm_blend *blend, size_t ind
 /* ---- names ---------------------------------------------------------------------------------------------------- */
 
 /* Values of newer Blenders are "unknown". */
-const char *txm_blend_source_name(txm_blend_source source)
+const char *txm_scene_source_name(txm_scene_source source)
 {
     static const char *const names[] = {"unknown", "file", "sequence", "movie", "generated", "viewer", "tiled"};
-    return source >= TXM_BLEND_SOURCE_FILE && source <= TXM_BLEND_SOURCE_TILED ? names[source] : names[0];
+    return source >= TXM_SCENE_SOURCE_FILE && source <= TXM_SCENE_SOURCE_TILED ? names[source] : names[0];
 }
 
-const char *txm_blend_state_name(txm_blend_state state)
+const char *txm_scene_state_name(txm_scene_state state)
 {
     static const char *const names[] = {"ready", "missing", "packed", "no-path", "no-file"};
     return TXM_WORD_OF(names, state);
 }
 
-const char *txm_blend_library_state_name(txm_blend_library_state state)
+const char *txm_scene_library_state_name(txm_scene_library_state state)
 {
     static const char *const names[] = {"read", "packed", "missing", "broken"};
     return TXM_WORD_OF(names, state);
@@ -221,22 +221,22 @@ const char *txm_blend_library_state_name(txm_blend_library_state state)
 /* The files of a scene to convert, with the settings with which the render uses them. */
 
 typedef struct entry_list {
-    txm_blend *blend;
-    TXM_TABLE(txm_blend_entry) entries;
+    txm_scene *blend;
+    TXM_TABLE(txm_scene_entry) entries;
 } entry_list;
 
 /* Takes ownership of `path`, which is NULL if memory is exhausted. */
 static txm_status add_path(entry_list *list, size_t image, char *path, txm_error *err)
 {
-    const txm_blend_image *im = &list->blend->images.data[image];
-    txm_blend_entry *e = path ? TXM_STORE_ADD(&list->blend->store, &list->entries) : NULL;
+    const txm_scene_image *im = &list->blend->images.data[image];
+    txm_scene_entry *e = path ? TXM_STORE_ADD(&list->blend->store, &list->entries) : NULL;
     if (!e) {
         free(path);
-        return txm_blend_exhausted(list->blend, err);
+        return txm_scene_exhausted(list->blend, err);
     }
-    bool many = im->state == TXM_BLEND_STATE_READY &&
-                (im->source == TXM_BLEND_SOURCE_TILED || im->source == TXM_BLEND_SOURCE_SEQUENCE);
-    *e = (txm_blend_entry){.path = path,
+    bool many = im->state == TXM_SCENE_STATE_READY &&
+                (im->source == TXM_SCENE_SOURCE_TILED || im->source == TXM_SCENE_SOURCE_SEQUENCE);
+    *e = (txm_scene_entry){.path = path,
                            .pattern = many ? im->path : NULL,
                            .colorspace = im->colorspace,
                            .alpha = im->alpha,
@@ -247,14 +247,14 @@ static txm_status add_path(entry_list *list, size_t image, char *path, txm_error
 /* Packed images are unpacked here, if a folder was given. */
 static txm_status add_scene_image(entry_list *list, size_t image, const char *packed_folder, txm_error *err)
 {
-    const txm_blend_image *im = &list->blend->images.data[image];
+    const txm_scene_image *im = &list->blend->images.data[image];
     txm_status status = TXM_OK;
-    for (size_t f = 0; status == TXM_OK && im->state == TXM_BLEND_STATE_READY && f < im->file_count; f++) {
+    for (size_t f = 0; status == TXM_OK && im->state == TXM_SCENE_STATE_READY && f < im->file_count; f++) {
         status = add_path(list, image, txm_strdup(im->files[f].path), err);
     }
     for (size_t p = 0; status == TXM_OK && packed_folder && p < im->packed_count; p++) {
         char *path = NULL;
-        status = txm_blend_unpack(list->blend, image, p, packed_folder, &path, err);
+        status = txm_scene_unpack(list->blend, image, p, packed_folder, &path, err);
         if (status == TXM_OK) {
             status = add_path(list, image, path, err);
         }
@@ -271,7 +271,7 @@ static int compare_text(const char *a, const char *b)
 /* Entries that are equal in these are the same work. */
 static int compare_settings(const void *a, const void *b)
 {
-    const txm_blend_entry *left = a, *right = b;
+    const txm_scene_entry *left = a, *right = b;
     int order = strcmp(left->path, right->path);
     if (order == 0) {
         order = compare_text(left->colorspace, right->colorspace);
@@ -282,7 +282,7 @@ static int compare_settings(const void *a, const void *b)
 /* Among entries that are the same work, that of the first image comes first and is kept. */
 static int compare_entries(const void *a, const void *b)
 {
-    const txm_blend_entry *left = a, *right = b;
+    const txm_scene_entry *left = a, *right = b;
     int order = compare_settings(a, b);
     return order ? order : left->image < right->image ? -1 : left->image > right->image;
 }
@@ -290,7 +290,7 @@ static int compare_entries(const void *a, const void *b)
 /* The final order: by image, then by path. */
 static int compare_images(const void *a, const void *b)
 {
-    const txm_blend_entry *left = a, *right = b;
+    const txm_scene_entry *left = a, *right = b;
     if (left->image != right->image) {
         return left->image < right->image ? -1 : 1;
     }
@@ -298,7 +298,7 @@ static int compare_images(const void *a, const void *b)
 }
 
 /* Data-blocks often share a file: of equal entries, that of the first image is kept. */
-static size_t drop_repeated(txm_blend_entry *entries, size_t count)
+static size_t drop_repeated(txm_scene_entry *entries, size_t count)
 {
     size_t kept = 0;
     if (count == 0) {
@@ -317,7 +317,7 @@ static size_t drop_repeated(txm_blend_entry *entries, size_t count)
 }
 
 /* Makes one entry per file and settings, however many images use them. */
-txm_status txm_blend_entries(txm_blend *blend, const char *packed_folder, txm_blend_entry **out, size_t *count,
+txm_status txm_scene_entries(txm_scene *blend, const char *packed_folder, txm_scene_entry **out, size_t *count,
                              txm_error *err)
 {
     txm_error_clear(err);
@@ -329,7 +329,7 @@ txm_status txm_blend_entries(txm_blend *blend, const char *packed_folder, txm_bl
         status = add_scene_image(&list, i, packed_folder, err);
     }
     if (status != TXM_OK) {
-        txm_blend_entries_free(&list.entries.data, list.entries.count);
+        txm_scene_entries_free(&list.entries.data, list.entries.count);
         return status;
     }
     *count = drop_repeated(list.entries.data, list.entries.count);
@@ -338,7 +338,7 @@ txm_status txm_blend_entries(txm_blend *blend, const char *packed_folder, txm_bl
 }
 
 /* Paths belong to the entries, other strings to the scene. */
-void txm_blend_entries_free(txm_blend_entry **entries, size_t count)
+void txm_scene_entries_free(txm_scene_entry **entries, size_t count)
 {
     if (!entries) {
         return;

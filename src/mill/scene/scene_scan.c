@@ -32,7 +32,7 @@ typedef struct scan {
     uint8_t *payload; /* TXM_MAX_EDGE_BLOCK_BYTES: the part of the current block that is read */
 } scan;
 
-/* The message names this file; that of txm_blend_exhausted names the scene. */
+/* The message names this file; that of txm_scene_exhausted names the scene. */
 static txm_status exhausted(const scan *s, txm_error *err)
 {
     if (!s->store->over_limit)
@@ -282,8 +282,8 @@ txm_status txm_scan(txm_stream *stream, const txm_scan_options *options, txm_sto
 {
     scan s = {.stream = stream, .options = options, .store = store, .model = model, .current = TXM_NO_INDEX};
     txm_tape tape = {.graph = options->graph, .limit_bytes = TXM_TAPE_MAX_BYTES};
-    txm_blend_format format;
-    txm_status status = txm_blend_read_header(stream, &format, err);
+    txm_blend_layout format;
+    txm_status status = txm_scene_read_header(stream, &format, err);
     if (status != TXM_OK) {
         return status;
     }

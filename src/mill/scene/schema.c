@@ -88,7 +88,7 @@ static const struct {
 };
 
 /* All fields are looked up once per file; reading one is then an addition. */
-void txm_schema_init(txm_schema *schema, const txm_blend_format *format, const txm_dna *dna)
+void txm_schema_init(txm_schema *schema, const txm_blend_layout *format, const txm_dna *dna)
 {
     *schema = (txm_schema){.format = *format, .dna = dna};
     schema->structs[TXM_KIND_OTHER] = TXM_DNA_NONE;

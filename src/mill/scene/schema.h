@@ -89,13 +89,13 @@ typedef enum txm_field_id {
 } txm_field_id;
 
 typedef struct txm_schema {
-    txm_blend_format format;
+    txm_blend_layout format;
     const txm_dna *dna; /* not owned */
     uint32_t structs[TXM_KIND_COUNT];
     txm_dna_field fields[TXM_FIELD_COUNT];
 } txm_schema;
 
-void txm_schema_init(txm_schema *schema, const txm_blend_format *format, const txm_dna *dna);
+void txm_schema_init(txm_schema *schema, const txm_blend_layout *format, const txm_dna *dna);
 /* The kind of a block with this struct index. */
 txm_kind txm_schema_kind(const txm_schema *schema, uint32_t sdna);
 

@@ -62,7 +62,7 @@ static const char *last_uv(const char *name, size_t *length)
 }
 
 /* Before 3.1.6 the path of a tiled image is that of its first tile: the token replaces the number. */
-static const char *with_token(txm_blend *blend, const char *path)
+static const char *with_token(txm_scene *blend, const char *path)
 {
     if (strstr(path, "<UDIM>") || strstr(path, "<UVTILE>")) {
         return path;
@@ -90,14 +90,14 @@ static const char *with_token(txm_blend *blend, const char *path)
 
 /* Windows separates paths with backslashes; Blender accepts both, and converts them when it opens a file, except for
  * those before the name of a server. */
-static const char *with_slashes(txm_blend *blend, const char *path)
+static const char *with_slashes(txm_scene *blend, const char *path)
 {
     char text[1100]; /* stored paths have at most 1024 bytes */
     size_t n = strlen(path);
     if (n >= sizeof text || !strchr(path, '\\')) {
         return path;
     }
-    const size_t server = txm_blend_server_bytes(path);
+    const size_t server = txm_scene_server_bytes(path);
     for (size_t i = 0; i <= n; i++) {
         text[i] = path[i] == '\\' && i >= server ? '/' : path[i];
     }
@@ -105,10 +105,10 @@ static const char *with_slashes(txm_blend *blend, const char *path)
 }
 
 /* Before tiles were stored in a list, a tiled image had a single one. */
-static bool settle_tiles(txm_blend *blend, const txm_model *model, const txm_image *image, txm_blend_image *out)
+static bool settle_tiles(txm_scene *blend, const txm_model *model, const txm_image *image, txm_scene_image *out)
 {
     static const uint32_t first_tile[1] = {FIRST_TILE};
-    if (out->source != TXM_BLEND_SOURCE_TILED) {
+    if (out->source != TXM_SCENE_SOURCE_TILED) {
         return true;
     }
     out->tiles = first_tile;
@@ -126,14 +126,14 @@ static bool settle_tiles(txm_blend *blend, const txm_model *model, const txm_ima
 /* ---- colour and alpha ----------------------------------------------------------------------------------------- */
 
 /* If there is no config, every name is its own canonical name. */
-static const char *canonical(const txm_blend *blend, const char *name)
+static const char *canonical(const txm_scene *blend, const char *name)
 {
-    const txm_blend_colors *c = &blend->colors;
+    const txm_scene_colors *c = &blend->colors;
     return c->canonical ? c->canonical(c->user, name) : name;
 }
 
 /* Without a config, these are the names of data spaces in Blender's own configs. */
-bool txm_blend_is_data(const txm_blend *blend, const char *colorspace)
+bool txm_scene_is_data(const txm_scene *blend, const char *colorspace)
 {
     static const char *const data_names[] = {"Non-Color", "Non-Colour Data", "Generic Data",
                                              "Raw",       "Utility - Raw",   "data"};
@@ -149,7 +149,7 @@ bool txm_blend_is_data(const txm_blend *blend, const char *colorspace)
 }
 
 /* The name that Cycles gets for a stored one, which is part of the name of the tx file. NULL: Blender clears it. */
-static const char *opened(const txm_blend *blend, const char *stored, const char *interop_id)
+static const char *opened(const txm_scene *blend, const char *stored, const char *interop_id)
 {
     if (!*stored) {
         return NULL;
@@ -160,7 +160,7 @@ static const char *opened(const txm_blend *blend, const char *stored, const char
     return canonical(blend, stored) ? stored : NULL;
 }
 
-static bool settle_colorspace(txm_blend *blend, const txm_model *model, const txm_image *image, txm_blend_image *out)
+static bool settle_colorspace(txm_scene *blend, const txm_model *model, const txm_image *image, txm_scene_image *out)
 {
     bool legacy_data = image->legacy_data && before(model, 280, 66);
     const char *stored = legacy_data ? "Non-Color" : image->colorspace;
@@ -175,7 +175,7 @@ static bool settle_colorspace(txm_blend *blend, const txm_model *model, const tx
     out->colorspace = txm_store_string(&blend->store, asked, strlen(asked));
     if (name) {
         out->colorspace_name = txm_store_string(&blend->store, name, strlen(name));
-        out->data = txm_blend_is_data(blend, name);
+        out->data = txm_scene_is_data(blend, name);
     }
     return out->colorspace && (!name || out->colorspace_name);
 }
@@ -196,7 +196,7 @@ static txm_alpha settle_alpha(const txm_model *model, const txm_image *image)
 
 typedef struct source {
     const txm_image *image;
-    const txm_blend_file *file;
+    const txm_scene_file *file;
 } source;
 
 static bool sets_path(const txm_image *image)
@@ -211,11 +211,11 @@ static bool sets_alpha(const txm_image *image)
 
 /* Finds the image from which an override takes a property: the next one in the chain of libraries that sets it, else
  * the last one that exists. Properties for which `own` is false are not set by the override. */
-static source source_of(const txm_blend *blend, source of, bool (*own)(const txm_image *))
+static source source_of(const txm_scene *blend, source of, bool (*own)(const txm_image *))
 {
     for (int hops = 0; of.image->overrides && !(own && own(of.image)) && hops < 64; hops++) {
         uint32_t file = (uint32_t)(of.file - blend->files.data), id;
-        if (!txm_blend_follow(blend, &file, of.image->overrides, &id)) {
+        if (!txm_scene_follow(blend, &file, of.image->overrides, &id)) {
             break; /* Blender keeps the scene's values if the library is missing */
         }
         const txm_model *model = &blend->files.data[file].model;
@@ -228,21 +228,21 @@ static source source_of(const txm_blend *blend, source of, bool (*own)(const txm
 }
 
 /* Interprets stored values; it opens no files. */
-txm_status txm_blend_settle(txm_blend *blend, const txm_blend_file *file, const txm_image *image, txm_blend_image *out,
+txm_status txm_scene_settle(txm_scene *blend, const txm_scene_file *file, const txm_image *image, txm_scene_image *out,
                             txm_error *err)
 {
     const source self = {image, file}, all = source_of(blend, self, NULL), path = source_of(blend, self, sets_path),
                  alpha = source_of(blend, self, sets_alpha);
     out->stored_path = with_slashes(blend, path.image->path);
-    out->source = (txm_blend_source)all.image->source;
+    out->source = (txm_scene_source)all.image->source;
     out->alpha = settle_alpha(&alpha.file->model, alpha.image);
     if (!out->stored_path || !settle_tiles(blend, &all.file->model, all.image, out) ||
         !settle_colorspace(blend, &all.file->model, all.image, out)) {
-        return txm_blend_exhausted(blend, err);
+        return txm_scene_exhausted(blend, err);
     }
-    const char *folder = txm_blend_folder_of(blend, path.file, &path.file->model.ids.data[path.image->id]);
-    out->path = !folder ? NULL : *out->stored_path ? txm_blend_path(blend, out->stored_path, folder) : "";
-    return out->path ? TXM_OK : txm_blend_exhausted(blend, err);
+    const char *folder = txm_scene_folder_of(blend, path.file, &path.file->model.ids.data[path.image->id]);
+    out->path = !folder ? NULL : *out->stored_path ? txm_scene_path(blend, out->stored_path, folder) : "";
+    return out->path ? TXM_OK : txm_scene_exhausted(blend, err);
 }
 
 /* ---- the colour config's names ----------------------------------------------------------------------------------- */
@@ -261,7 +261,7 @@ static bool config_is_data(void *user, const char *name)
 }
 
 /* A role can be stored, and stays unless the id is that of another space; an id that is a role gives its space. */
-const char *txm_blend_opened_name(void *config, const char *name, const char *interop_id)
+const char *txm_scene_opened_name(void *config, const char *name, const char *interop_id)
 {
     const txm_blender blender = txm_color_blender(config);
     const bool decides = TXM_RELEASE(blender, interop_ids) && *name && *interop_id;
@@ -273,7 +273,7 @@ const char *txm_blend_opened_name(void *config, const char *name, const char *in
     return TXM_RELEASE(blender, canonical_names) && !txm_color_is_role(config, name) ? by_name : name;
 }
 
-txm_blend_colors txm_blend_colors_of(const txm_color_config *config)
+txm_scene_colors txm_scene_colors_of(const txm_color_config *config)
 {
-    return (txm_blend_colors){(void *)config, config_canonical, config_is_data};
+    return (txm_scene_colors){(void *)config, config_canonical, config_is_data};
 }

@@ -33,7 +33,7 @@ void txm_tape_free(txm_tape *tape);
 /* A walk from the first block to ENDB. Zero-initialise, then set stream, format and tape. */
 typedef struct txm_walk {
     txm_stream *stream;
-    const txm_blend_format *format;
+    const txm_blend_layout *format;
     const txm_tape *tape; /* a complete tape; NULL: read from the stream */
     uint64_t at;          /* position of the next block, in the stream or on the tape */
     uint64_t payload;     /* position of the current block's payload on the tape */

@@ -93,14 +93,14 @@ static const char *stored_base(const char *path)
 
 /* Reads the first bytes of a packed file, filled up with zeros. If damage prevents that, all are zeros, and the name
  * then has no extension. */
-static txm_status read_magic(const txm_blend *blend, uint32_t file, const txm_packed *packed,
+static txm_status read_magic(const txm_scene *blend, uint32_t file, const txm_packed *packed,
                              uint8_t magic[MAGIC_BYTES], txm_error *err)
 {
     txm_stream *stream = NULL;
     txm_error why = {0};
     memset(magic, 0, MAGIC_BYTES);
     size_t bytes = packed->bytes < MAGIC_BYTES ? (size_t)packed->bytes : MAGIC_BYTES;
-    txm_status status = txm_blend_stream(blend, file, &stream, &why);
+    txm_status status = txm_scene_stream(blend, file, &stream, &why);
     if (status == TXM_OK) {
         status = txm_stream_seek(stream, packed->position, &why);
     }
@@ -116,14 +116,14 @@ static txm_status read_magic(const txm_blend *blend, uint32_t file, const txm_pa
 
 /* Only extensions of images are allowed; a name without one gets it from the content. If the content is unknown it has
  * none, and is refused when it is unpacked. NULL with the failure recorded. */
-static const char *packed_name(txm_blend *blend, const txm_blend_file *file, const txm_image *image,
-                               const txm_packed *packed, const txm_blend_image *out, txm_error *err)
+static const char *packed_name(txm_scene *blend, const txm_scene_file *file, const txm_image *image,
+                               const txm_packed *packed, const txm_scene_image *out, txm_error *err)
 {
     const char *base = stored_base(*packed->path ? packed->path : out->stored_path);
     const char *id_name = file->model.ids.data[image->id].name;
     char *name = *base ? txm_strdup(base)
                        : name_from_id(strlen(id_name) > 2 ? id_name + 2 : "image",
-                                      out->source == TXM_BLEND_SOURCE_TILED, packed);
+                                      out->source == TXM_SCENE_SOURCE_TILED, packed);
     uint8_t magic[MAGIC_BYTES];
     char extension[EXTENSION_BYTES];
     if (name && *base) {
@@ -141,27 +141,27 @@ static const char *packed_name(txm_blend *blend, const txm_blend_file *file, con
     const char *kept = name ? txm_store_string(&blend->store, name, strlen(name)) : NULL;
     free(name);
     if (!kept) {
-        txm_blend_exhausted(blend, err);
+        txm_scene_exhausted(blend, err);
     }
     return kept;
 }
 
 /* Names are decided when the scene is opened, so that a list shows what unpacking will write. */
-txm_status txm_blend_name_packed(txm_blend *blend, const txm_blend_file *file, const txm_image *image,
-                                 txm_blend_image *out, txm_error *err)
+txm_status txm_scene_name_packed(txm_scene *blend, const txm_scene_file *file, const txm_image *image,
+                                 txm_scene_image *out, txm_error *err)
 {
-    TXM_TABLE(txm_blend_packed_file) table = {0};
-    for (uint32_t i = image->packed.begin; out->state == TXM_BLEND_STATE_PACKED && i < image->packed.end; i++) {
+    TXM_TABLE(txm_scene_packed_file) table = {0};
+    for (uint32_t i = image->packed.begin; out->state == TXM_SCENE_STATE_PACKED && i < image->packed.end; i++) {
         const txm_packed *packed = &file->model.packed.data[i];
         txm_error own = {0};
         const char *name = packed_name(blend, file, image, packed, out, &own);
-        txm_blend_packed_file *p = name ? TXM_STORE_ADD(&blend->store, &table) : NULL;
+        txm_scene_packed_file *p = name ? TXM_STORE_ADD(&blend->store, &table) : NULL;
         if (!p) {
             free(table.data);
-            return name ? txm_blend_exhausted(blend, err) : txm_fail_as(err, &own);
+            return name ? txm_scene_exhausted(blend, err) : txm_fail_as(err, &own);
         }
         /* Images that are not UDIM sets also store the number of a first tile. */
-        *p = (txm_blend_packed_file){name, out->source == TXM_BLEND_SOURCE_TILED ? packed->tile : 0, packed->bytes};
+        *p = (txm_scene_packed_file){name, out->source == TXM_SCENE_SOURCE_TILED ? packed->tile : 0, packed->bytes};
     }
     out->packed = table.data;
     out->packed_count = table.count;
@@ -322,14 +322,14 @@ static txm_status unpack(txm_stream *stream, const txm_packed *packed, const cha
 }
 
 /* The path belongs to the caller. */
-static txm_status find_or_unpack(txm_blend *blend, size_t image, size_t packed, const char *folder, char **path,
+static txm_status find_or_unpack(txm_scene *blend, size_t image, size_t packed, const char *folder, char **path,
                                  bool *there, txm_error *err)
 {
     *path = NULL;
     if (image >= blend->images.count || packed >= blend->images.data[image].packed_count) {
         return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no packed image with that number", blend->info.path);
     }
-    const txm_blend_use *origin = &blend->origins.data[image];
+    const txm_scene_use *origin = &blend->origins.data[image];
     const char *name = blend->images.data[image].packed[packed].name;
     if (!txm_is_image_name(name)) {
         return txm_fail(
@@ -341,7 +341,7 @@ static txm_status find_or_unpack(txm_blend *blend, size_t image, size_t packed, 
     const txm_model *model = &blend->files.data[origin->image_file].model;
     const txm_packed *where = &model->packed.data[model->images.data[origin->image].packed.begin + packed];
     txm_stream *stream = NULL;
-    txm_status status = txm_blend_stream(blend, origin->image_file, &stream, err);
+    txm_status status = txm_scene_stream(blend, origin->image_file, &stream, err);
     if (status == TXM_OK) {
         status = unpack(stream, where, folder, name, path, there, err);
     }
@@ -349,14 +349,14 @@ static txm_status find_or_unpack(txm_blend *blend, size_t image, size_t packed, 
     return status;
 }
 
-txm_status txm_blend_unpack(txm_blend *blend, size_t image, size_t packed, const char *folder, char **path,
+txm_status txm_scene_unpack(txm_scene *blend, size_t image, size_t packed, const char *folder, char **path,
                             txm_error *err)
 {
     txm_error_clear(err);
     return find_or_unpack(blend, image, packed, folder, path, NULL, err);
 }
 
-txm_status txm_blend_find_unpacked(txm_blend *blend, size_t image, size_t packed, const char *folder, char **path,
+txm_status txm_scene_find_unpacked(txm_scene *blend, size_t image, size_t packed, const char *folder, char **path,
                                    bool *there, txm_error *err)
 {
     txm_error_clear(err);

@@ -33,7 +33,7 @@ enum { MAX_LINE_BYTES = 4 << 20, READ_BYTES = 64 << 10, USUAL_SECONDS = 600, MOS
 
 /* The helper's output so far. */
 typedef struct usd_answer {
-    txm_blend *blend;
+    txm_scene *blend;
     txm_node_list nodes;
     const char *python;
     bool begun, ended; /* the helper has said something; it said that its output is complete */
@@ -216,7 +216,7 @@ static struct {
 
 /* What the helper is told: options, then the scene. *words, which the caller frees, borrows them; NULL if memory is
  * exhausted. */
-static int usd_words(const txm_blend *blend, const char ***words)
+static int usd_words(const txm_scene *blend, const char ***words)
 {
     int count = 0;
     *words = txm_calloc(blend->map_count + 1, 3 * sizeof **words);
@@ -460,7 +460,7 @@ static txm_status check_usd_file(const char *path, txm_error *err)
     return S_ISREG(st.st_mode) ? TXM_OK : txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a regular file", path);
 }
 
-txm_status txm_blend_read_usd(txm_blend *blend, const char *path, txm_error *err)
+txm_status txm_scene_read_usd(txm_scene *blend, const char *path, txm_error *err)
 {
     const char *python = getenv("TXMILL_PYTHON");
     usd_answer a = {.blend = blend, .python = python && *python ? python : "python3", .err = err};

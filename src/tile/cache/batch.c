@@ -387,7 +387,7 @@ static int by_area(const void *a, const void *b)
 /* Turns requests into jobs: as many as there is room for, or CHOICE times as many to choose from if there is not room
  * for all. If two lists hold the same tile, as those of two launches may, the first one gets it. The lists are emptied.
  */
-static uint32_t collect_jobs(txm_cache *c, txm_lane *const *lanes, size_t count, txm_job **jobs, uint32_t *room)
+static uint32_t collect_jobs(txm_cache *c, txm_lookup_state *const *lanes, size_t count, txm_job **jobs, uint32_t *room)
 {
     uint32_t n = 0, fit = 0;
     uint64_t bytes = 0;
@@ -520,7 +520,7 @@ void txm_cache_viewer_never_repeats(txm_cache_viewer *v)
 
 /* The probability that a request of the next view is left out, in units of 2^-32: 1 - unique/total if lists were too
  * short. Duplicates take no place in our lists, but without rejection the first lookups would always fill them. */
-static uint32_t rejection_of(txm_cache *c, txm_lane *const *lanes, size_t count)
+static uint32_t rejection_of(txm_cache *c, txm_lookup_state *const *lanes, size_t count)
 {
     uint64_t total = 0, unique = 0, capacity = 0, full = 0;
     for (size_t i = 0; i < count; i++) {
@@ -538,7 +538,7 @@ static uint32_t rejection_of(txm_cache *c, txm_lane *const *lanes, size_t count)
     return (uint32_t)((1.0 - (double)unique / (double)total) * 4294967295.0);
 }
 
-static txm_status process(txm_cache_viewer *v, txm_lane *const *lanes, size_t count, txm_ticket **ticket,
+static txm_status process(txm_cache_viewer *v, txm_lookup_state *const *lanes, size_t count, txm_ticket **ticket,
                           txm_error *err)
 {
     txm_cache *c = v->cache;
@@ -575,8 +575,8 @@ static txm_status process(txm_cache_viewer *v, txm_lane *const *lanes, size_t co
     return TXM_OK;
 }
 
-txm_status txm_cache_viewer_process(txm_cache_viewer *v, txm_lane *const *lanes, size_t count, txm_ticket **ticket,
-                                    txm_error *err)
+txm_status txm_cache_viewer_process(txm_cache_viewer *v, txm_lookup_state *const *lanes, size_t count,
+                                    txm_ticket **ticket, txm_error *err)
 {
     txm_error_clear(err);
     *ticket = NULL;
@@ -588,7 +588,8 @@ txm_status txm_cache_viewer_process(txm_cache_viewer *v, txm_lane *const *lanes,
     return status;
 }
 
-txm_status txm_cache_process(txm_cache *c, txm_lane *const *lanes, size_t count, txm_ticket **ticket, txm_error *err)
+txm_status txm_cache_process(txm_cache *c, txm_lookup_state *const *lanes, size_t count, txm_ticket **ticket,
+                             txm_error *err)
 {
     txm_error_clear(err);
     *ticket = NULL;

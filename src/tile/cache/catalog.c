@@ -150,7 +150,7 @@ void txm_source_drop(txm_cache *c, txm_source *s)
     }
     txm_blocks_disown(c, s);
     txm_file_drop(c, &s->file);
-    txm_trouble_free(c, &s->trouble);
+    txm_load_failure_free(c, &s->trouble);
     release_shape(c, s->view);
     txm_cache_release(c, s, bytes_of_source(s));
 }
@@ -163,7 +163,7 @@ void txm_textures_free(txm_cache *c)
         if (t->source && !--t->source->textures)
             txm_source_drop(c, t->source);
         txm_file_drop(c, &t->file);
-        txm_trouble_free(c, &t->trouble);
+        txm_load_failure_free(c, &t->trouble);
     }
     for (uint32_t i = 0; i < TXM_SHAPE_LISTS; i++)
         for (txm_shape *shape; (shape = c->catalog.shapes[i]);) {
@@ -264,7 +264,7 @@ static void fail_texture(txm_cache *c, uint32_t texture, const txm_error *cause,
     c->stats.textures_failed += !t->failed;
     t->failed = true;
     t->passes = txm_failure_passes(cause);
-    txm_trouble_note(c, &t->trouble, cause);
+    txm_load_failure_note(c, &t->trouble, cause);
     if (t->trouble && !t->passes && strcmp(t->trouble->message ? t->trouble->message : "", cause->message) != 0) {
         t->trouble->status = cause->status;
         txm_cache_free_string(c, &t->trouble->message);
@@ -627,7 +627,7 @@ static txm_status replace(txm_cache *c, uint32_t texture, const char *path, txm_
     become_stub(c, texture, first);
     c->stats.textures_failed -= t->failed;
     txm_file_drop(c, &t->file);
-    txm_trouble_free(c, &t->trouble);
+    txm_load_failure_free(c, &t->trouble);
     t->file = file;
     t->failed = false;
     txm_trace_replace(c, texture);

@@ -10,11 +10,11 @@
 #include "tile/cache/file_impl.h"
 
 /* A record of failures: the first one's message and status, and their number. */
-typedef struct txm_trouble {
+typedef struct txm_load_failure {
     char *message;
     txm_status status;
     uint64_t failures;
-} txm_trouble;
+} txm_load_failure;
 
 /* The layout of a source's texels in memory, without its first entry and average colour. Packed textures of the same
  * layout share one, because there may be millions of them. */
@@ -28,8 +28,8 @@ typedef struct txm_shape {
  * struct is cut off before `digest` for sources that have none. */
 struct txm_source {
     txm_cache_file *file;
-    txm_view_texture *view; /* in a txm_shape */
-    txm_trouble *trouble;   /* NULL: nothing has failed */
+    txm_view_texture *view;    /* in a txm_shape */
+    txm_load_failure *trouble; /* NULL: nothing has failed */
     float load_seconds;
     uint32_t first;    /* index of its first entry */
     uint32_t textures; /* 0: it was replaced, and is freed when `loading` is 0 */
@@ -52,9 +52,9 @@ static inline uint64_t *txm_level_loads(const txm_source *s)
 }
 
 typedef struct txm_texture {
-    txm_cache_file *file; /* NULL: this is a UDIM set */
-    txm_source *source;   /* NULL: not opened yet */
-    txm_trouble *trouble; /* why it could not be opened */
+    txm_cache_file *file;      /* NULL: this is a UDIM set */
+    txm_source *source;        /* NULL: not opened yet */
+    txm_load_failure *trouble; /* why it could not be opened */
     union {
         uint32_t next; /* next texture of the same source */
         uint32_t base; /* base texture of a UDIM set */

@@ -73,20 +73,20 @@ void txm_unpin(txm_cache *c, txm_pins *pins)
 
 /* ---- planning ---- */
 
-void txm_trouble_note(txm_cache *c, txm_trouble **trouble, const txm_error *cause)
+void txm_load_failure_note(txm_cache *c, txm_load_failure **trouble, const txm_error *cause)
 {
     if (!*trouble) {
-        *trouble = txm_cache_allocate(c, sizeof **trouble, _Alignof(txm_trouble));
+        *trouble = txm_cache_allocate(c, sizeof **trouble, _Alignof(txm_load_failure));
         if (!*trouble)
             return;
-        **trouble = (txm_trouble){.status = cause->status};
+        **trouble = (txm_load_failure){.status = cause->status};
     }
     (*trouble)->failures++;
     if (!(*trouble)->message)
         (*trouble)->message = txm_cache_strdup(c, cause->message);
 }
 
-void txm_trouble_free(txm_cache *c, txm_trouble **trouble)
+void txm_load_failure_free(txm_cache *c, txm_load_failure **trouble)
 {
     if (!*trouble)
         return;
@@ -98,7 +98,7 @@ void txm_trouble_free(txm_cache *c, txm_trouble **trouble)
 static void note_failure(txm_cache *c, txm_source *s, const txm_error *cause)
 {
     c->stats.tiles_failed++;
-    txm_trouble_note(c, &s->trouble, cause);
+    txm_load_failure_note(c, &s->trouble, cause);
 }
 
 /* These are lack of memory or descriptors, and errors of disks and servers that may end. */

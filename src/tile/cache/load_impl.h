@@ -41,8 +41,8 @@ void txm_stand_in_load(txm_cache *c, uint32_t texture);
 
 /* load.c */
 /* Records a failure, if there is memory for it. */
-void txm_trouble_note(txm_cache *c, txm_trouble **trouble, const txm_error *cause);
-void txm_trouble_free(txm_cache *c, txm_trouble **trouble);
+void txm_load_failure_note(txm_cache *c, txm_load_failure **trouble, const txm_error *cause);
+void txm_load_failure_free(txm_cache *c, txm_load_failure **trouble);
 /* Whether a failure may be temporary. Tiles, levels and textures that failed for such a reason are tried again: at once
  * if nothing else failed lately, otherwise after as long as the attempt took, so at most half of the time is lost to
  * attempts. */

@@ -117,12 +117,13 @@ typedef struct call {
 /* Nothing that is read between txm_enter and txm_leave can be freed or moved; hence sets are resolved there. The lane
  * starts from the caller's random state every time, and requests at most TXM_LOOKUP_TILES tiles; others are requested
  * in the next round. */
-static inline txm_look look(txm_cache_thread *t, const call *k, txm_lane *lane)
+static inline txm_lookup_result look(txm_cache_thread *t, const call *k, txm_lookup_state *lane)
 {
-    txm_look result;
+    txm_lookup_result result;
     txm_lookup at = *k->at;
     uint32_t texture = k->texture;
-    *lane = (txm_lane){.random = k->random ? *k->random : 0, .capacity = TXM_LOOKUP_TILES, .requests = t->requests};
+    *lane =
+        (txm_lookup_state){.random = k->random ? *k->random : 0, .capacity = TXM_LOOKUP_TILES, .requests = t->requests};
     txm_enter_to_ask(t);
     if (texture < t->view.texture_count && t->view.textures[texture].udim_rows)
         texture = txm_shown_texture(t->cache, texture, k->how, &at);
@@ -136,11 +137,11 @@ static inline txm_look look(txm_cache_thread *t, const call *k, txm_lane *lane)
 
 /* A lookup may return a colour although it has requested a tile: then the colour is a stand-in, which a blocking lookup
  * must not return. */
-static __attribute__((noinline)) txm_look look_until_there(txm_cache_thread *t, const call *k, txm_lane *lane,
-                                                           txm_look result)
+static __attribute__((noinline)) txm_lookup_result look_until_there(txm_cache_thread *t, const call *k,
+                                                                    txm_lookup_state *lane, txm_lookup_result result)
 {
     txm_watch w = {0};
-    while (result == TXM_LOOK_MISSED || lane->count) {
+    while (result == TXM_LOOKUP_MISS || lane->count) {
         txm_get(t, lane->count, &w);
         result = look(t, k, lane);
     }
@@ -148,12 +149,12 @@ static __attribute__((noinline)) txm_look look_until_there(txm_cache_thread *t, 
     return result;
 }
 
-txm_look txm_look_until_there(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                              uint32_t *random, float out[4])
+txm_lookup_result txm_lookup_until_there(txm_cache_thread *t, uint32_t texture, const txm_sampler *how,
+                                         const txm_lookup *at, uint32_t *random, float out[4])
 {
     const call k = {texture, how, at, random, out, NULL, NULL};
-    txm_lane lane;
-    txm_look result = look_until_there(t, &k, &lane, look(t, &k, &lane));
+    txm_lookup_state lane;
+    txm_lookup_result result = look_until_there(t, &k, &lane, look(t, &k, &lane));
     if (random)
         *random = lane.random;
     return result;
@@ -203,9 +204,9 @@ static void drop_some(txm_cache_thread *t, const call *k)
 
 /* The general lookup, for any state of the cache. The sampler is copied only if there is a bias. A trace records the
  * random state before the lookup. */
-static __attribute__((noinline)) txm_look sample(txm_cache_thread *t, const call *given)
+static __attribute__((noinline)) txm_lookup_result sample(txm_cache_thread *t, const call *given)
 {
-    txm_lane lane;
+    txm_lookup_state lane;
     call k = *given;
     txm_sampler biased;
     txm_sampler certain;
@@ -220,11 +221,11 @@ static __attribute__((noinline)) txm_look sample(txm_cache_thread *t, const call
     }
     if (watched && t->cache->options.spurious > 0.0f)
         drop_some(t, &k);
-    txm_look result = look(t, &k, &lane);
+    txm_lookup_result result = look(t, &k, &lane);
     txm_count(&t->quick.lookups, 1);
-    if (result == TXM_LOOK_FAILED && !lane.count && txm_retry(t->cache))
+    if (result == TXM_LOOKUP_FAILURE && !lane.count && txm_retry(t->cache))
         result = look(t, &k, &lane);
-    if (result == TXM_LOOK_MISSED || lane.count) {
+    if (result == TXM_LOOKUP_MISS || lane.count) {
         txm_count(&t->missed, 1);
         result = look_until_there(t, &k, &lane, result);
     }
@@ -236,8 +237,8 @@ static __attribute__((noinline)) txm_look sample(txm_cache_thread *t, const call
 }
 
 /* With a resolution: keeps a copy of the sampler with the bias added, as long as the caller passes the same sampler. */
-txm_look txm_look_biased(txm_guard *quick, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                         uint32_t *random, float out[4])
+txm_lookup_result txm_lookup_biased(txm_guard *quick, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                                    uint32_t *random, float out[4])
 {
     txm_cache_thread *t = txm_thread_of(quick);
     if (memcmp(how, &t->asked, sizeof *how) != 0) {
@@ -247,8 +248,8 @@ txm_look txm_look_biased(txm_guard *quick, uint32_t texture, const txm_sampler *
     return t->sample(quick, texture, &t->biased, at, random, out);
 }
 
-txm_look txm_look_again(txm_guard *quick, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                        uint32_t *random, float out[4])
+txm_lookup_result txm_lookup_again(txm_guard *quick, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                                   uint32_t *random, float out[4])
 {
     txm_cache_thread *t = txm_thread_of(quick);
     how = how == &t->biased ? &t->asked : how; /* because the bias is added again */
@@ -262,8 +263,8 @@ txm_look txm_look_again(txm_guard *quick, uint32_t texture, const txm_sampler *h
  * sampler is called. If the view, the epoch or anything else has changed, the pointer is that of a function that
  * reports a miss. And nothing is done after the call: the sampler's entry function ends the section that begins here.
  */
-txm_look txm_cache_sample(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                          uint32_t *random, float out[4])
+txm_lookup_result txm_cache_sample(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                                   uint32_t *random, float out[4])
 {
     atomic_store_explicit(&t->quick.active, 1, memory_order_release);
     atomic_signal_fence(memory_order_seq_cst); /* as in txm_enter */
@@ -271,8 +272,8 @@ txm_look txm_cache_sample(txm_cache_thread *t, uint32_t texture, const txm_sampl
 }
 
 /* Derivatives of the colour are rarely needed (bump mapping), so they have no fast path. */
-txm_look txm_cache_sample_d(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                            uint32_t *random, float out[4], float du[4], float dv[4])
+txm_lookup_result txm_cache_sample_d(txm_cache_thread *t, uint32_t texture, const txm_sampler *how,
+                                     const txm_lookup *at, uint32_t *random, float out[4], float du[4], float dv[4])
 {
     return sample(t, &(call){texture, how, at, random, out, du, dv});
 }

@@ -77,7 +77,7 @@ static uint32_t tiles_of_round(const txm_cache_thread *t)
 
 /* ---- a few ---- */
 
-static txm_look worse(txm_look a, txm_look b)
+static txm_lookup_result worse(txm_lookup_result a, txm_lookup_result b)
 {
     return a > b ? a : b;
 }
@@ -110,21 +110,21 @@ static void begin_attempt(attempt *a, const txm_lookups *given)
 {
     a->todo = *given;
     a->todo.look = a->look;
-    memset(a->look, TXM_LOOK_RESIDENT, given->count);
+    memset(a->look, TXM_LOOKUP_HIT, given->count);
     if (given->random)
         memcpy(a->random, given->random, given->count * sizeof *a->random);
 }
 
 /* Runs one round, and returns how many lookups missed; the mask then selects these, with their original random states.
  * Lookups that hit are finished: their results are in the caller's arrays. */
-static size_t look_up(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, attempt *a, txm_lane *lane)
+static size_t look_up(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, attempt *a, txm_lookup_state *lane)
 {
     size_t missed = 0;
     txm_enter_to_ask(t);
     txm_sample_n(&t->view, texture, how, &a->todo, lane);
     txm_leave_asking(t, lane->count);
     for (size_t i = 0; i < a->todo.count; i++) {
-        a->mask[i] = (!a->todo.mask || a->todo.mask[i]) && a->look[i] == TXM_LOOK_MISSED;
+        a->mask[i] = (!a->todo.mask || a->todo.mask[i]) && a->look[i] == TXM_LOOKUP_MISS;
         missed += a->mask[i];
         if (a->mask[i] && a->todo.random)
             a->todo.random[i] = a->random[i];
@@ -134,11 +134,11 @@ static size_t look_up(txm_cache_thread *t, uint32_t texture, const txm_sampler *
 }
 
 /* Returns the worst result of the lookups that were not masked, and writes each result to the caller's `look`. */
-static txm_look end_attempt(const attempt *a, const txm_lookups *given)
+static txm_lookup_result end_attempt(const attempt *a, const txm_lookups *given)
 {
-    txm_look worst = TXM_LOOK_RESIDENT;
+    txm_lookup_result worst = TXM_LOOKUP_HIT;
     for (size_t i = 0; i < given->count; i++) {
-        worst = worse(worst, (txm_look)a->look[i]);
+        worst = worse(worst, (txm_lookup_result)a->look[i]);
         if (given->look && (!given->mask || given->mask[i]))
             given->look[i] = a->look[i];
     }
@@ -155,7 +155,7 @@ static void finish_each(txm_cache_thread *t, uint32_t texture, const txm_sampler
         const txm_lookup at = {b->u[i], b->v[i], b->dudx[i], b->dvdx[i], b->dudy[i], b->dvdy[i]};
         if (!a->mask[i])
             continue;
-        a->look[i] = (uint8_t)txm_look_until_there(t, texture, how, &at, b->random ? &b->random[i] : NULL, out);
+        a->look[i] = (uint8_t)txm_lookup_until_there(t, texture, how, &at, b->random ? &b->random[i] : NULL, out);
         for (int n = 0; n < 4; n++)
             b->out[n][i] = out[n];
     }
@@ -163,8 +163,8 @@ static void finish_each(txm_cache_thread *t, uint32_t texture, const txm_sampler
 
 /* Does up to FEW lookups. Those that missed are repeated together, or, if that makes no progress, one by one, which
  * always ends. *missed receives the number of those that missed in the first round. */
-static txm_look sample_few(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *given,
-                           size_t *missed)
+static txm_lookup_result sample_few(txm_cache_thread *t, uint32_t texture, const txm_sampler *how,
+                                    const txm_lookups *given, size_t *missed)
 {
     /* With a budget that is far too small, loading for one lookup may evict tiles of another. */
     enum { IDLE_ROUNDS = 8 };
@@ -173,7 +173,7 @@ static txm_look sample_few(txm_cache_thread *t, uint32_t texture, const txm_samp
     size_t before = SIZE_MAX;
     begin_attempt(&a, given);
     for (int idle = 0; idle < IDLE_ROUNDS;) {
-        txm_lane lane = {.capacity = tiles_of_round(t), .requests = t->requests};
+        txm_lookup_state lane = {.capacity = tiles_of_round(t), .requests = t->requests};
         const size_t left = look_up(t, texture, how, &a, &lane);
         txm_release_pins(t);
         if (before == SIZE_MAX)
@@ -267,16 +267,16 @@ static uint8_t area_of(const division *d, float u, float v)
 /* Looks up without requests. The areas of lookups that missed are written to `areas`, 0 for the others; returns the
  * number of misses. */
 static size_t sample_present(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *given,
-                             const division *d, uint8_t *areas, txm_look *worst)
+                             const division *d, uint8_t *areas, txm_lookup_result *worst)
 {
     attempt a;
-    txm_lane lane = {0};
+    txm_lookup_state lane = {0};
     begin_attempt(&a, given);
     const size_t missed = look_up(t, texture, how, &a, &lane);
     for (size_t i = 0; i < given->count; i++) {
         areas[i] = a.mask[i] ? area_of(d, given->u[i], given->v[i]) : 0;
         if (a.mask[i])
-            a.look[i] = TXM_LOOK_RESIDENT; /* it will be resident when it is repeated */
+            a.look[i] = TXM_LOOKUP_HIT; /* it will be resident when it is repeated */
     }
     *worst = worse(*worst, end_attempt(&a, given));
     return missed;
@@ -301,8 +301,8 @@ static void gather(gathered *g, const txm_lookups *b, size_t i)
 }
 
 /* Looks up what was gathered, and writes the results to their places in the batch. */
-static txm_look sample_gathered(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *b,
-                                gathered *g)
+static txm_lookup_result sample_gathered(txm_cache_thread *t, uint32_t texture, const txm_sampler *how,
+                                         const txm_lookups *b, gathered *g)
 {
     const txm_lookups together = {g->count, g->in[0],
                                   g->in[1], g->in[2],
@@ -311,7 +311,7 @@ static txm_look sample_gathered(txm_cache_thread *t, uint32_t texture, const txm
                                   NULL,     {g->out[0], g->out[1], g->out[2], g->out[3]},
                                   g->look};
     size_t missed;
-    const txm_look worst = sample_few(t, texture, how, &together, &missed);
+    const txm_lookup_result worst = sample_few(t, texture, how, &together, &missed);
     for (size_t i = 0; i < g->count; i++) {
         const uint32_t to = g->from[i];
         for (int n = 0; n < 4; n++)
@@ -327,12 +327,12 @@ static txm_look sample_gathered(txm_cache_thread *t, uint32_t texture, const txm
 
 /* Does as many lookups as `areas` has room for. Threads begin at different areas, so each finds tiles that others have
  * loaded. */
-static txm_look sample_by_areas(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *part,
-                                const division *d, size_t *missed)
+static txm_lookup_result sample_by_areas(txm_cache_thread *t, uint32_t texture, const txm_sampler *how,
+                                         const txm_lookups *part, const division *d, size_t *missed)
 {
     const uint32_t areas = areas_of(d), first = t->number * 5 * areas / 8 % areas; /* steps of about the golden ratio */
     const uint8_t *end = t->areas + part->count;
-    txm_look worst = TXM_LOOK_RESIDENT;
+    txm_lookup_result worst = TXM_LOOKUP_HIT;
     gathered g = {.count = 0};
     *missed = 0;
     for (size_t i = 0; i < part->count; i += FEW) {
@@ -355,15 +355,16 @@ static txm_look sample_by_areas(txm_cache_thread *t, uint32_t texture, const txm
 /* ---- the call ---- */
 
 /* Does the lookups one by one: for UDIM sets with a base texture, and while lookups are watched. */
-static txm_look sample_each(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *b)
+static txm_lookup_result sample_each(txm_cache_thread *t, uint32_t texture, const txm_sampler *how,
+                                     const txm_lookups *b)
 {
-    txm_look worst = TXM_LOOK_RESIDENT;
+    txm_lookup_result worst = TXM_LOOKUP_HIT;
     for (size_t i = 0; i < b->count; i++) {
         if (b->mask && !b->mask[i])
             continue;
         float out[4];
         const txm_lookup at = {b->u[i], b->v[i], b->dudx[i], b->dvdx[i], b->dudy[i], b->dvdy[i]};
-        txm_look result = txm_cache_sample(t, texture, how, &at, b->random ? &b->random[i] : NULL, out);
+        txm_lookup_result result = txm_cache_sample(t, texture, how, &at, b->random ? &b->random[i] : NULL, out);
         for (int n = 0; n < 4; n++)
             b->out[n][i] = out[n];
         if (b->look)
@@ -392,9 +393,10 @@ static uint64_t wanted_of(const txm_lookups *b)
     return wanted;
 }
 
-txm_look txm_cache_sample_n(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookups *batch)
+txm_lookup_result txm_cache_sample_n(txm_cache_thread *t, uint32_t texture, const txm_sampler *how,
+                                     const txm_lookups *batch)
 {
-    txm_look worst = TXM_LOOK_RESIDENT;
+    txm_lookup_result worst = TXM_LOOKUP_HIT;
     txm_sampler biased = *how;
     division d = {1, 0, false};
     biased.mip_bias += t->cache->bias;

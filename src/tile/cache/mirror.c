@@ -19,7 +19,7 @@ txm_status txm_mirror_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_ext
     return status;
 }
 
-void txm_mirror_look(txm_cache *c, void (*look)(void *user, txm_cache *c), void *user)
+void txm_mirror_inspect(txm_cache *c, void (*look)(void *user, txm_cache *c), void *user)
 {
     pthread_mutex_lock(&c->lock);
     look(user, c);

@@ -322,7 +322,7 @@ static void forget_failure(txm_cache *c, uint32_t texture)
         return;
     t->failed = false;
     c->stats.textures_failed--;
-    txm_trouble_free(c, &t->trouble);
+    txm_load_failure_free(c, &t->trouble);
     txm_entry_set(c, c->catalog.view_textures[texture].first, TXM_SLOT_NONE);
 }
 
@@ -364,7 +364,7 @@ static void average_of_pixels(txm_cache *c, uint32_t texture)
         txm_level_size(v.width, v.levels - 1) != 1 || txm_level_size(v.height, v.levels - 1) != 1 ||
         txm_cache_thread_new(c, &thread, NULL) != TXM_OK)
         return;
-    if (txm_cache_sample(thread, texture, &how, &far, NULL, color) == TXM_LOOK_RESIDENT) {
+    if (txm_cache_sample(thread, texture, &how, &far, NULL, color) == TXM_LOOKUP_HIT) {
         pthread_mutex_lock(&c->lock);
         const txm_source *s = c->catalog.textures[texture].source;
         if (s && !c->catalog.textures[texture].opening) {

@@ -51,8 +51,8 @@ static bool may_be_quick(const txm_cache *c)
 
 /* Takes the place of the sampler after a change. The first lookup then renews the thread's copy of the cache's state,
  * so the next ones are quick again. If lookups of this cache cannot be quick, the copy is not renewed here. */
-static txm_look find_stale(txm_guard *quick, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                           uint32_t *random, float out[4])
+static txm_lookup_result find_stale(txm_guard *quick, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                                    uint32_t *random, float out[4])
 {
     txm_cache_thread *t = txm_thread_of(quick);
     /* This must come before the lock, because the thread that holds it may be waiting for this one. */
@@ -82,10 +82,10 @@ void txm_learn(txm_cache_thread *t)
     if (c->catalog.quick_udims)
         t->quick.view.udims = c->catalog.quick_udims;
     t->sample = txm_sample_ops_isa(txm_ops_best()->isa)->sample_guarded;
-    t->quick.missed = txm_look_again;
+    t->quick.missed = txm_lookup_again;
     atomic_store_explicit(&t->quick.sample,
                           !may_be_quick(c)  ? find_stale
-                          : c->bias != 0.0f ? txm_look_biased
+                          : c->bias != 0.0f ? txm_lookup_biased
                                             : t->sample,
                           memory_order_release);
 }

@@ -64,7 +64,7 @@ txm_status txm_texture_stats(txm_cache *c, uint32_t texture, txm_cache_texture_s
         stats->path = t->file ? t->file->path : NULL;
         stats->opened = s != NULL;
         stats->failed = t->failed;
-        const txm_trouble *first = s && s->trouble ? s->trouble : t->trouble;
+        const txm_load_failure *first = s && s->trouble ? s->trouble : t->trouble;
         snprintf(stats->message, sizeof stats->message, "%s", first && first->message ? first->message : "");
         stats->failure = (uint32_t)(first ? first->status : TXM_OK);
         stats->failures = (t->trouble ? t->trouble->failures : 0) + (s && s->trouble ? s->trouble->failures : 0);

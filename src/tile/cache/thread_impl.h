@@ -53,10 +53,10 @@ void txm_renew(txm_cache_thread *t);
 
 /* look.c: quick lookups for a cache with a resolution; and the general lookup with the same arguments, which repeats a
  * quick one that has missed. */
-txm_look txm_look_biased(txm_guard *quick, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                         uint32_t *random, float out[4]);
-txm_look txm_look_again(txm_guard *quick, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                        uint32_t *random, float out[4]);
+txm_lookup_result txm_lookup_biased(txm_guard *quick, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                                    uint32_t *random, float out[4]);
+txm_lookup_result txm_lookup_again(txm_guard *quick, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                                   uint32_t *random, float out[4]);
 /* txm_cache_resolve for callers that are between txm_enter and txm_leave, or hold the lock. */
 uint32_t txm_shown_texture(const txm_cache *c, uint32_t texture, const txm_sampler *how, txm_lookup *at);
 /* Loads the first `requests` tiles that a thread has missed. */
@@ -71,6 +71,6 @@ typedef struct txm_watch {
 /* Loads what is missing, or waits for other threads that do; the watch must be zero-initialised. */
 void txm_get(txm_cache_thread *t, uint32_t requests, txm_watch *w);
 /* One blocking lookup, without counting it or adding the bias. */
-txm_look txm_look_until_there(txm_cache_thread *t, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                              uint32_t *random, float out[4]);
+txm_lookup_result txm_lookup_until_there(txm_cache_thread *t, uint32_t texture, const txm_sampler *how,
+                                         const txm_lookup *at, uint32_t *random, float out[4]);
 #endif

@@ -93,8 +93,8 @@ static void add_lookup(txm_cache *c, uint32_t lane, uint32_t texture, const txm_
     if (s) {
         const traced of = {c, s};
         describe_texture(c, s->first_texture);
-        txm_recorder_look(c->trace, &(txm_recorded){lane, s->first_texture, s->view, s->file->path, how, &at, random,
-                                                    has_failed, &of});
+        txm_recorder_lookup(c->trace, &(txm_recorded){lane, s->first_texture, s->view, s->file->path, how, &at, random,
+                                                      has_failed, &of});
     }
     pthread_mutex_unlock(&c->lock);
 }
@@ -107,8 +107,8 @@ void txm_trace_lookup(txm_cache_thread *t, uint32_t texture, const txm_sampler *
 
 /* For renderers that sample a prepared view themselves, on a device or in their own loop: they report their lookups
  * here. The top bit distinguishes their lanes from threads of the cache. */
-void txm_cache_trace_look(txm_cache *c, uint32_t lane, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                          uint32_t random)
+void txm_cache_trace_lookup(txm_cache *c, uint32_t lane, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                            uint32_t random)
 {
     if (atomic_load_explicit(&c->watched, memory_order_relaxed))
         add_lookup(c, lane | PREPARED_LANE, texture, how, at, random);

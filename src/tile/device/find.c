@@ -11,7 +11,7 @@
 /* Compares sizes, because a plug-in of another build would misread its arguments. */
 static bool lookups_fit(const txm_device_lookups *l)
 {
-    return l && l->abi == TXM_DEVICE_LOOKUPS_ABI && l->look_bytes == sizeof(txm_device_look) &&
+    return l && l->abi == TXM_DEVICE_LOOKUPS_ABI && l->look_bytes == sizeof(txm_device_lookup) &&
            l->place_bytes == sizeof(txm_device_place) && l->texture_bytes == sizeof(txm_view_texture);
 }
 

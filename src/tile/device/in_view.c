@@ -38,7 +38,7 @@ static void look_by_processor(const viewing *v, txm_device *of, size_t first, si
     for (size_t i = first; i < end; i++) {
         txm_sampler how = b->samplers[b->how ? b->how[i] : 0];
         const uint32_t texture = b->texture ? b->texture[i] : b->one_texture;
-        txm_lane lane = {.random = b->random ? b->random[i] : 0};
+        txm_lookup_state lane = {.random = b->random ? b->random[i] : 0};
         if (!b->random)
             how.chance = TXM_CHANCE_NONE;
         b->look[i] =

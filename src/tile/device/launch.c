@@ -70,7 +70,7 @@ static bool pick(txm_device_launch *l)
     if (!txm_words_room(&l->picked, b->count))
         return false;
     for (size_t i = 0; i < b->count; i++)
-        if (!b->again || b->look[i] == TXM_LOOK_MISSED)
+        if (!b->again || b->look[i] == TXM_LOOKUP_MISS)
             txm_words_add(&l->picked, (uint32_t)i);
     return true;
 }
@@ -85,7 +85,7 @@ static void resolve(txm_device_launch *l, const txm_sampler *how, txm_device_in 
 }
 
 /* Packs the samplers, then the lookups. If the batch has no random numbers, chance is switched off in the samplers. */
-static txm_status pack_lookups(txm_device_launch *l, txm_device_look *look, txm_error *err)
+static txm_status pack_lookups(txm_device_launch *l, txm_device_lookup *look, txm_error *err)
 {
     const txm_device_batch *b = &l->batch;
     const size_t sampler_bytes = b->sampler_count * sizeof(txm_sampler), count = l->picked.count;
@@ -151,7 +151,7 @@ static int place(txm_device_launch *l, const txm_update *u)
     return code;
 }
 
-static int put_in_line(txm_device_launch *l, const txm_update *u, const txm_device_look *look)
+static int put_in_line(txm_device_launch *l, const txm_update *u, const txm_device_lookup *look)
 {
     txm_device *d = l->device;
     const txm_device_lookups *call = d->call;
@@ -187,7 +187,7 @@ static void finish_line(txm_device_launch *l)
 }
 
 /* Makes room for everything that the launch needs besides its table. */
-static txm_status make_ready(txm_device_launch *l, txm_device_look *look, txm_error *err)
+static txm_status make_ready(txm_device_launch *l, txm_device_lookup *look, txm_error *err)
 {
     txm_device *d = l->device;
     /* The list is copied back with every launch, so a launch of few lookups has a short list. */
@@ -258,7 +258,7 @@ static txm_device_launch *take_launch(txm_device *d, const txm_device_batch *bat
 static txm_status begin_launch(txm_device_launch *l, txm_error *err)
 {
     txm_device *d = l->device;
-    txm_device_look look = {0};
+    txm_device_lookup look = {0};
     txm_update update;
     txm_status status = txm_device_check(d, d->call->use(d->index), "device", err);
     d->clock++;
@@ -338,8 +338,8 @@ static void take_results(txm_device_launch *l, size_t *missed)
             memcpy(b->du[i], slopes[k].du, sizeof slopes[k].du);
             memcpy(b->dv[i], slopes[k].dv, sizeof slopes[k].dv);
         }
-        *missed += b->look[i] == TXM_LOOK_MISSED;
-        if (b->random && (l->in_view || b->look[i] != TXM_LOOK_MISSED))
+        *missed += b->look[i] == TXM_LOOKUP_MISS;
+        if (b->random && (l->in_view || b->look[i] != TXM_LOOKUP_MISS))
             b->random[i] = out[k].random;
     }
 }
@@ -384,13 +384,13 @@ static txm_status hand_over(txm_device_launch *l, txm_ticket **ticket, txm_error
     uint32_t *notes = l->notes.pinned, count;
     if (!want_requests(l, &count))
         return txm_no_memory(err, NULL);
-    txm_lane lane = {.capacity = l->capacity,
-                     .count = count,
-                     .requests = notes + TXM_NOTES,
-                     .asked = notes[TXM_NOTE_ASKED],
-                     .rejected = notes[TXM_NOTE_REJECTED],
-                     .full = notes[TXM_NOTE_FULL]};
-    txm_lane *const lanes[] = {&lane};
+    txm_lookup_state lane = {.capacity = l->capacity,
+                             .count = count,
+                             .requests = notes + TXM_NOTES,
+                             .asked = notes[TXM_NOTE_ASKED],
+                             .rejected = notes[TXM_NOTE_REJECTED],
+                             .full = notes[TXM_NOTE_FULL]};
+    txm_lookup_state *const lanes[] = {&lane};
     return txm_cache_viewer_process(l->viewer, lanes, 1, ticket, err);
 }
 
@@ -410,7 +410,7 @@ static void note_times(txm_device_launch *l)
 static txm_status give_up(txm_device_launch *l, txm_status status, size_t *missed)
 {
     for (size_t k = 0; k < l->picked.count; k++)
-        l->batch.look[l->picked.items[k]] = TXM_LOOK_MISSED;
+        l->batch.look[l->picked.items[k]] = TXM_LOOKUP_MISS;
     *missed = l->picked.count;
     return not_begun(l, l->number, status);
 }

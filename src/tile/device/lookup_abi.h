@@ -13,7 +13,7 @@
 
 #include "tile/sample/device_args.h"
 
-enum { TXM_DEVICE_LOOKUPS_ABI = 2, TXM_DEVICE_LOOK_MEMORIES = 6, TXM_DEVICE_PLACE_MEMORIES = 3 };
+enum { TXM_DEVICE_LOOKUPS_ABI = 2, TXM_DEVICE_LOOKUP_MEMORIES = 6, TXM_DEVICE_PLACE_MEMORIES = 3 };
 
 typedef struct txm_device_lookups {
     uint32_t abi, look_bytes, place_bytes, texture_bytes; /* version, sizes of structs: other builds are refused */
@@ -37,6 +37,6 @@ typedef struct txm_device_lookups {
     int (*upload)(void *memory, uint64_t at, const void *pinned, size_t bytes, void *stream);
     int (*download)(void *pinned, void *memory, uint64_t at, size_t bytes, void *stream);
     int (*place)(const txm_device_place *args, void *const memories[TXM_DEVICE_PLACE_MEMORIES], void *stream);
-    int (*look)(const txm_device_look *args, void *const memories[TXM_DEVICE_LOOK_MEMORIES], void *stream);
+    int (*look)(const txm_device_lookup *args, void *const memories[TXM_DEVICE_LOOKUP_MEMORIES], void *stream);
 } txm_device_lookups;
 #endif

@@ -488,7 +488,7 @@ txm_status txm_table_update(txm_device_launch *l, txm_update *out, txm_error *er
     l->runs.count = l->values.count = 0;
     txm_status status = TXM_OK;
     if (l->in_view)
-        txm_mirror_look(l->device->cache, choose_tiles, &u);
+        txm_mirror_inspect(l->device->cache, choose_tiles, &u);
     else
         status = txm_mirror_prepare(l->viewer, &l->view, &l->extent, choose_tiles, &u, err);
     if (status == TXM_OK && u.no_memory)

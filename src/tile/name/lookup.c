@@ -26,7 +26,7 @@ typedef struct wanted {
     const char *image, *cache_dir;
     const txm_tx_key *key;
     const struct stat *st;
-    const txm_tx_wish *wish; /* may be NULL */
+    const txm_tx_match *match; /* may be NULL */
 } wanted;
 
 /* Why a file is not used: `foreign` if only its codec prevents it, `trouble` if it could not be examined just now
@@ -49,10 +49,10 @@ static txm_status look_inside(const wanted *w, txm_evidence *e, txm_verdict *ver
         return status;
     }
     e->tx = tx;
-    e->space = w->wish ? w->wish->space : NULL;
+    e->space = w->match ? w->match->space : NULL;
     e->alpha = w->key->alpha;
-    if (w->wish && (status = txm_tx_describe(tx, &d, err)) == TXM_OK) {
-        e->fit = w->wish->fits(w->wish->user, &d, misfit, sizeof misfit);
+    if (w->match && (status = txm_tx_describe(tx, &d, err)) == TXM_OK) {
+        e->fit = w->match->fits(w->match->user, &d, misfit, sizeof misfit);
         if (e->fit != TXM_FIT_YES)
             e->misfit = misfit;
         else if (*misfit)
@@ -124,14 +124,14 @@ static char *fresh_default(const wanted *w, txm_verdict *verdict, shortcoming *l
 }
 
 /* Not finding a file is an answer, not a failure. */
-txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const txm_tx_key *key, const txm_tx_wish *wish,
-                         txm_found *out, txm_error *err)
+txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const txm_tx_key *key,
+                         const txm_tx_match *match, txm_found *out, txm_error *err)
 {
     struct stat source;
     bool exhausted = false, serves = false;
     shortcoming lacking;
     txm_verdict verdict;
-    const wanted w = {source_path, cache_dir, key, &source, wish};
+    const wanted w = {source_path, cache_dir, key, &source, match};
     if (stat(source_path, &source) != 0)
         return txm_fail_errno(err, errno, "%s: cannot examine the image", source_path);
     if (!S_ISREG(source.st_mode))

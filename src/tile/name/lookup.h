@@ -13,16 +13,16 @@
 #include "txtile/name.h"
 
 /* The requirements on a tx file: even with the right name and time it is of no use if other settings are inside. */
-typedef struct txm_tx_wish {
+typedef struct txm_tx_match {
     /* Whether a file with this description has the requested pixels, and size; if not, or if that is uncertain, `why`
      * is a sentence; else "". */
     txm_fit (*fits)(const void *user, const txm_tx_description *description, char *why, size_t why_bytes);
     const void *user;
     const char *space; /* how the scene or the settings call the colour space, for the verdict; NULL: not known */
-} txm_tx_wish;
+} txm_tx_match;
 
 /* Looks in Cycles' order: (a) the configured folder, (b) blender_tx if that is not the configured one, (c) the source.
- * Fails only for problems with the source itself. `wish` may be NULL: then the content does not matter. */
+ * Fails only for problems with the source itself. `match` may be NULL: then the content does not matter. */
 TXM_SHARED txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const txm_tx_key *key,
-                                    const txm_tx_wish *wish, txm_found *out, txm_error *err);
+                                    const txm_tx_match *match, txm_found *out, txm_error *err);
 #endif

@@ -41,8 +41,8 @@ static bool lay_out(txm_blank *b, const txm_view_texture *shape)
 
 /* Only entries that were requested have changed, so only these are reset to NONE; clearing the whole table would cost
  * more than the lookup. The level of an entry is found by a search in level_first, which has at most 17 elements. */
-bool txm_blank_look(txm_blank *b, const txm_view_texture *shape, const txm_sampler *how, const txm_lookup *at,
-                    uint32_t random, txm_tile_name tiles[TXM_BLANK_TILES], uint32_t *count)
+bool txm_blank_lookup(txm_blank *b, const txm_view_texture *shape, const txm_sampler *how, const txm_lookup *at,
+                      uint32_t random, txm_tile_name tiles[TXM_BLANK_TILES], uint32_t *count)
 {
     uint32_t requests[TXM_BLANK_TILES];
     txm_sampler asking = *how;
@@ -52,7 +52,7 @@ bool txm_blank_look(txm_blank *b, const txm_view_texture *shape, const txm_sampl
         return false;
     asking.on_miss = TXM_ON_MISS_AVERAGE; /* the tiles of stand-ins do not belong to the lookup */
     const txm_view view = {.textures = &b->texture, .tiles = b->entries, .texture_count = 1};
-    txm_lane lane = {.random = random, .capacity = TXM_BLANK_TILES, .requests = requests};
+    txm_lookup_state lane = {.random = random, .capacity = TXM_BLANK_TILES, .requests = requests};
     txm_sample(&view, 0, &asking, at, &lane, out);
     for (uint32_t i = 0; i < lane.count; i++) {
         uint32_t level = 0, entry = requests[i];

@@ -22,7 +22,7 @@ typedef struct txm_blank {
 
 /* Lists the tiles of one lookup in a texture of this shape, each once, in the order in which they are read; `texture`
  * and `udim` of the names are 0. False: out of memory, or a level has more tiles than a key can name. */
-bool txm_blank_look(txm_blank *b, const txm_view_texture *shape, const txm_sampler *how, const txm_lookup *at,
-                    uint32_t random, txm_tile_name tiles[TXM_BLANK_TILES], uint32_t *count);
+bool txm_blank_lookup(txm_blank *b, const txm_view_texture *shape, const txm_sampler *how, const txm_lookup *at,
+                      uint32_t random, txm_tile_name tiles[TXM_BLANK_TILES], uint32_t *count);
 void txm_blank_free(txm_blank *b);
 #endif

@@ -304,7 +304,7 @@ static recorder_lane *lane_of(txm_recorder *r, uint32_t number)
 /* Looks up again, only to find out which tiles are read, so tracing is slow. Tiles that have failed are left out,
  * because a replay would count them as reads that succeeded. That also holds for failures that will be tried again: if
  * a later attempt succeeds, the lookup that uses its tile records it. */
-void txm_recorder_look(txm_recorder *r, const txm_recorded *look)
+void txm_recorder_lookup(txm_recorder *r, const txm_recorded *look)
 {
     txm_tile_name tiles[TXM_BLANK_TILES];
     txm_tile_key keys[TXM_BLANK_TILES];
@@ -317,7 +317,7 @@ void txm_recorder_look(txm_recorder *r, const txm_recorded *look)
         add_row(r, lane, look->texture, look->how, look->at, look->random);
     if (!(r->records & TXM_TRACE_HAS_TILES))
         return;
-    if (!txm_blank_look(&r->blank, look->shape, look->how, look->at, look->random, tiles, &count)) {
+    if (!txm_blank_lookup(&r->blank, look->shape, look->how, look->at, look->random, tiles, &count)) {
         if (txm_view_tiles(look->shape, 0) > TXM_BLANK_LEVEL_TILES)
             txm_fail(&r->error, TXM_STATUS_TOO_LARGE, "%s: %s is too large for a trace", r->path, look->path);
         else

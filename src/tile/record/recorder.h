@@ -34,7 +34,7 @@ typedef struct txm_recorded {
     const void *user;
 } txm_recorded;
 
-void txm_recorder_look(txm_recorder *r, const txm_recorded *look);
+void txm_recorder_lookup(txm_recorder *r, const txm_recorded *look);
 
 /* Write what was collected, before records of another file, launch or epoch. A launch without lookups is left out. */
 void txm_recorder_flush(txm_recorder *r);

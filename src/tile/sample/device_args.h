@@ -33,7 +33,7 @@ typedef struct txm_device_slopes {
  * the notes. The table holds textures, UDIM grids, and a word for each leaf and each entry; the input holds samplers
  * followed by lookups; the output holds colours followed by derivatives; the notes hold TXM_NOTES counters, the list of
  * requests, and a bit for each entry that was touched. */
-typedef struct txm_device_look {
+typedef struct txm_device_lookup {
     uint32_t count, texture_count;
     uint32_t udims_at, leaves_at, slots_at; /* counted in words of the table; the textures are at its beginning */
     uint32_t lookups_at;                    /* counted in words of the input */
@@ -42,7 +42,7 @@ typedef struct txm_device_look {
     uint32_t near_units;
     uint32_t launch, round, rejection;
     uint32_t stand_ins; /* 1: a coarser tile that would stand in for a missing one is requested as well */
-} txm_device_look;
+} txm_device_lookup;
 
 /* A run of units to copy into place. */
 typedef struct txm_device_run {

@@ -12,15 +12,16 @@
 #include "tile/sample/sample_ops.h"
 
 /* It is kept apart from the function with derivatives so that the compiler drops everything that only they need. */
-static txm_look sample_one(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                           txm_lane *lane, float out[4])
+static txm_lookup_result sample_one(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                    const txm_lookup *at, txm_lookup_state *lane, float out[4])
 {
     return txm_lookup_sample(view, texture, how, at, lane, out, NULL, NULL);
 }
 
 /* du and dv are per unit of u and v, not per pixel. */
-static txm_look sample_with_derivatives(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                        const txm_lookup *at, txm_lane *lane, float out[4], float du[4], float dv[4])
+static txm_lookup_result sample_with_derivatives(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                                 const txm_lookup *at, txm_lookup_state *lane, float out[4],
+                                                 float du[4], float dv[4])
 {
     return txm_lookup_sample(view, texture, how, at, lane, out, du, dv);
 }
@@ -32,26 +33,27 @@ static txm_look sample_with_derivatives(const txm_view *view, uint32_t texture, 
 
 /* A lookup under a guard. The lane has no room for requests, so a miss leaves the page table unchanged. It is not
  * inlined because it needs a stack frame, which would slow down the fast paths. */
-static __attribute__((noinline)) txm_look sample_one_guarded(txm_guard *g, uint32_t texture, const txm_sampler *how,
-                                                             const txm_lookup *at, uint32_t *random, float out[4])
+static __attribute__((noinline)) txm_lookup_result sample_one_guarded(txm_guard *g, uint32_t texture,
+                                                                      const txm_sampler *how, const txm_lookup *at,
+                                                                      uint32_t *random, float out[4])
 {
-    txm_lane lane = {.random = random ? *random : 0};
+    txm_lookup_state lane = {.random = random ? *random : 0};
     txm_sampler copy;
     const txm_sampler *used = random ? how : txm_sampler_without_chance(how, &copy);
-    if (TXM_SAMPLE_ONE(&g->view, texture, used, at, &lane, out) != TXM_LOOK_RESIDENT)
+    if (TXM_SAMPLE_ONE(&g->view, texture, used, at, &lane, out) != TXM_LOOKUP_HIT)
         return txm_guard_missed(g, texture, how, at, random, out);
     if (random)
         *random = lane.random;
     return txm_guard_leave(g);
 }
 
-static inline txm_look sample_element(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                      const txm_lookups *b, size_t i, txm_lane *lane)
+static inline txm_lookup_result sample_element(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                               const txm_lookups *b, size_t i, txm_lookup_state *lane)
 {
     const txm_lookup at = {b->u[i], b->v[i], b->dudx[i], b->dvdx[i], b->dudy[i], b->dvdy[i]};
     float out[4];
     lane->random = b->random ? b->random[i] : 0;
-    txm_look look = TXM_SAMPLE_ONE(view, texture, how, &at, lane, out);
+    txm_lookup_result look = TXM_SAMPLE_ONE(view, texture, how, &at, lane, out);
     if (b->random)
         b->random[i] = lane->random;
     for (int c = 0; c < 4; c++)
@@ -62,15 +64,15 @@ static inline txm_look sample_element(const txm_view *view, uint32_t texture, co
 }
 
 /* Looks up elements begin to end - 1 one by one and leaves lane->random unchanged. */
-static txm_look sample_elements(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *b,
-                                size_t begin, size_t end, txm_lane *lane)
+static txm_lookup_result sample_elements(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                         const txm_lookups *b, size_t begin, size_t end, txm_lookup_state *lane)
 {
-    txm_look worst = TXM_LOOK_RESIDENT;
+    txm_lookup_result worst = TXM_LOOKUP_HIT;
     uint32_t kept = lane->random;
     for (size_t i = begin; i < end; i++) {
         if (b->mask && !b->mask[i])
             continue;
-        txm_look look = sample_element(view, texture, how, b, i, lane);
+        txm_lookup_result look = sample_element(view, texture, how, b, i, lane);
         worst = look > worst ? look : worst;
     }
     lane->random = kept;

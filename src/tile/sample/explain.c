@@ -15,7 +15,7 @@ typedef struct walk {
     const txm_view_texture *texture;
     const txm_sampler *how;
     const txm_jitter *jitter;
-    txm_lane *lane;
+    txm_lookup_state *lane;
     txm_explanation *e;
     uint32_t probe;
 } walk;
@@ -37,7 +37,7 @@ static void add_tap(const walk *s, uint32_t level, int64_t x, int64_t y, float w
     }
     tap->tile_x = (uint32_t)px >> t->tile_shift;
     tap->tile_y = (uint32_t)py >> t->tile_shift;
-    txm_look look = TXM_LOOK_RESIDENT;
+    txm_lookup_result look = TXM_LOOKUP_HIT;
     const uint8_t *p = txm_tile_pixels(s->view, t, level,
                                        txm_number_of(t, level, (uint32_t)w, tap->tile_x, tap->tile_y), s->lane, &look);
     if (!p)
@@ -105,12 +105,12 @@ static int walk_probes(walk *s, const txm_lookup *at, const txm_footprint *f)
 }
 
 /* The colour comes from a real lookup; the taps are recorded in a second pass. */
-txm_look txm_sample_explain(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *given,
-                            txm_lane *lane, float out[4], txm_explanation *e)
+txm_lookup_result txm_sample_explain(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                     const txm_lookup *given, txm_lookup_state *lane, float out[4], txm_explanation *e)
 {
     txm_lookup at = *given;
     uint32_t random = lane->random;
-    txm_look look = txm_sample(view, texture, how, given, lane, out);
+    txm_lookup_result look = txm_sample(view, texture, how, given, lane, out);
     memset(e, 0, offsetof(txm_explanation, taps));
     e->texture = texture;
     const txm_view_texture *t = txm_texture_at(view, texture, &at.u, &at.v);

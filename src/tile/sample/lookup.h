@@ -109,8 +109,8 @@ TXM_FLOW int txm_is_first(const TXM_VIEW *view, const txm_tile_at *f, uint32_t n
 
 /* Adds a missing tile to the lane's list, unless another lane of this launch has requested it already or the list is
  * full. */
-TXM_PART txm_look txm_tile_missing(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, uint32_t level,
-                                   uint32_t number, txm_lane *lane)
+TXM_PART txm_lookup_result txm_tile_missing(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, uint32_t level,
+                                            uint32_t number, txm_lookup_state *lane)
 {
     txm_tile_at f = txm_find_tile(view, number);
     if (f.slot == TXM_SLOT_UNREGISTERED) { /* request the level as a whole */
@@ -119,25 +119,26 @@ TXM_PART txm_look txm_tile_missing(const TXM_VIEW *view, TXM_GLOBAL const txm_vi
     }
     const uint32_t now = f.slot;
     if (now == TXM_SLOT_FAILED || now == TXM_SLOT_UNREADABLE + view->round)
-        return TXM_LOOK_FAILED;
+        return TXM_LOOKUP_FAILURE;
     if (!lane->capacity || now == TXM_SLOT_LOADING)
-        return TXM_LOOK_MISSED;
+        return TXM_LOOKUP_MISS;
     lane->asked++;
     if (view->rejection && txm_request_draw(number, lane->asked, view->launch) < view->rejection)
         lane->rejected++;
     else if (!txm_slot_may_be_asked_for(view, now))
-        return TXM_LOOK_MISSED;
+        return TXM_LOOKUP_MISS;
     else if (txm_list_is_full(view, lane))
         lane->full++;
     else if (txm_is_first(view, &f, number))
         txm_list_add(view, lane, number);
-    return TXM_LOOK_MISSED;
+    return TXM_LOOKUP_MISS;
 }
 
 /* The pixels of a tile of the level; NULL if the tile is missing. The acquire load pairs with the
  * release store that publishes a tile, so a visible slot has its pixels. */
 TXM_FLOW TXM_GLOBAL const uint8_t *txm_tile_pixels(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t,
-                                                   uint32_t level, uint32_t number, txm_lane *lane, txm_look *look)
+                                                   uint32_t level, uint32_t number, txm_lookup_state *lane,
+                                                   txm_lookup_result *look)
 {
     const txm_tile_at f = txm_find_tile(view, number);
     if (f.slot >= TXM_SLOT_STATES) {
@@ -224,21 +225,22 @@ TXM_CALLED TXM_ARITH void txm_packed_interpolate(TXM_GLOBAL const txm_view_textu
 
 /* Linear and cubic lookups, whose taps are all in one padded tile: the border of two pixels means that these filters
  * never need a second tile. `slope` is the direction of u and v in the wrapped coordinate. */
-TXM_FLOW txm_look txm_level_interpolate(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, uint32_t level,
-                                        float x, float y, int filter, const float *slope, txm_lane *lane, txm_sum *out)
+TXM_FLOW txm_lookup_result txm_level_interpolate(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t,
+                                                 uint32_t level, float x, float y, int filter, const float *slope,
+                                                 txm_lookup_state *lane, txm_sum *out)
 {
     const int cubic = txm_filter_is_cubic(filter, level);
     uint32_t w = txm_level_size(t->width, level), h = txm_level_size(t->height, level);
     uint32_t tile_x = txm_tile_of(x, w, t->tile_shift), tile_y = txm_tile_of(y, h, t->tile_shift);
     txm_place place = txm_place_of(x, y);
-    txm_look look = TXM_LOOK_RESIDENT;
+    txm_lookup_result look = TXM_LOOKUP_HIT;
     TXM_GLOBAL const uint8_t *p =
         txm_tile_pixels(view, t, level, txm_number_of(t, level, w, tile_x, tile_y), lane, &look);
     if (!p)
         return look;
     if (txm_is_packed(t)) {
         txm_packed_interpolate(t, p, level, &place, filter, slope, out);
-        return TXM_LOOK_RESIDENT;
+        return TXM_LOOKUP_HIT;
     }
     int32_t first = TXM_BORDER_PX - (cubic ? 1 : 0); /* the first tap, counted from the place */
     p += (uint32_t)(place.y - (int32_t)(tile_y << t->tile_shift) + first) * t->row_bytes +
@@ -254,7 +256,7 @@ TXM_FLOW txm_look txm_level_interpolate(const TXM_VIEW *view, TXM_GLOBAL const t
             out->du = txm_taps_cubic(t, p, sx, wy) * (slope[0] * (float)w);
             out->dv = txm_taps_cubic(t, p, wx, sy) * (slope[1] * -(float)h);
         }
-        return TXM_LOOK_RESIDENT;
+        return TXM_LOOKUP_HIT;
     }
     float wx[2] = {1.0f - place.fx, place.fx}, wy[2] = {1.0f - place.fy, place.fy};
     out->color = txm_taps_linear(t, p, wx, wy);
@@ -263,41 +265,41 @@ TXM_FLOW txm_look txm_level_interpolate(const TXM_VIEW *view, TXM_GLOBAL const t
         out->du = txm_taps_linear(t, p, difference, wy) * (slope[0] * (float)w);
         out->dv = txm_taps_linear(t, p, wx, difference) * (slope[1] * -(float)h);
     }
-    return TXM_LOOK_RESIDENT;
+    return TXM_LOOKUP_HIT;
 }
 
 /* Reads one pixel: the closest one, or a random tap. A random tap can lie beyond the border, so the extension brings it
  * back into the level. */
-TXM_FLOW txm_look txm_level_pixel(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, uint32_t level, float x,
-                                  float y, txm_lane *lane, txm_rgba *out)
+TXM_FLOW txm_lookup_result txm_level_pixel(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, uint32_t level,
+                                           float x, float y, txm_lookup_state *lane, txm_rgba *out)
 {
     int32_t w = (int32_t)txm_level_size(t->width, level), h = (int32_t)txm_level_size(t->height, level);
     int32_t px = txm_wrap_pixel(txm_pixel_closest(x), w, t->extension);
     int32_t py = txm_wrap_pixel(txm_pixel_closest(y), h, t->extension);
     *out = txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
     if (px < 0 || py < 0)
-        return TXM_LOOK_RESIDENT;
+        return TXM_LOOKUP_HIT;
     uint32_t tile_x = (uint32_t)px >> t->tile_shift, tile_y = (uint32_t)py >> t->tile_shift;
-    txm_look look = TXM_LOOK_RESIDENT;
+    txm_lookup_result look = TXM_LOOKUP_HIT;
     TXM_GLOBAL const uint8_t *p =
         txm_tile_pixels(view, t, level, txm_number_of(t, level, (uint32_t)w, tile_x, tile_y), lane, &look);
     if (!p)
         return look;
     if (txm_is_packed(t)) {
         *out = txm_packed_texel(t, p, level, px, py);
-        return TXM_LOOK_RESIDENT;
+        return TXM_LOOKUP_HIT;
     }
     p += ((uint32_t)py - (tile_y << t->tile_shift) + TXM_BORDER_PX) * t->row_bytes +
          ((uint32_t)px - (tile_x << t->tile_shift) + TXM_BORDER_PX) * t->pixel_bytes;
     *out = txm_taps_closest(t, p);
-    return TXM_LOOK_RESIDENT;
+    return TXM_LOOKUP_HIT;
 }
 
 /* `u` and `v` are wrapped already. If the level is missing, *out is not changed. */
-TXM_CALLED TXM_FLOW txm_look txm_level_sample(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t,
-                                              const txm_sampler *how, uint32_t level, float u, float v,
-                                              const txm_jitter *jitter, const float *slope, txm_lane *lane,
-                                              txm_sum *out)
+TXM_CALLED TXM_FLOW txm_lookup_result txm_level_sample(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t,
+                                                       const txm_sampler *how, uint32_t level, float u, float v,
+                                                       const txm_jitter *jitter, const float *slope,
+                                                       txm_lookup_state *lane, txm_sum *out)
 {
     uint32_t w = txm_level_size(t->width, level), h = txm_level_size(t->height, level);
     float x = txm_pixel_x(u, w), y = txm_pixel_y(v, h);
@@ -310,16 +312,16 @@ TXM_CALLED TXM_FLOW txm_look txm_level_sample(const TXM_VIEW *view, TXM_GLOBAL c
     if (!txm_filter_draws(filter) || txm_filter_draws_in_footprint(filter))
         return txm_level_pixel(view, t, level, x, y, lane, &out->color);
     txm_rgba tap;
-    txm_look look = txm_level_pixel(view, t, level, x + jitter->x[0], y + jitter->y[0], lane, &tap);
+    txm_lookup_result look = txm_level_pixel(view, t, level, x + jitter->x[0], y + jitter->y[0], lane, &tap);
     if (jitter->taps < 2) {
-        if (look == TXM_LOOK_RESIDENT)
+        if (look == TXM_LOOKUP_HIT)
             out->color = tap;
         return look;
     }
     txm_rgba second = zero;
-    txm_look other = txm_level_pixel(view, t, level, x + jitter->x[1], y + jitter->y[1], lane, &second);
+    txm_lookup_result other = txm_level_pixel(view, t, level, x + jitter->x[1], y + jitter->y[1], lane, &second);
     look = other > look ? other : look;
-    if (look == TXM_LOOK_RESIDENT)
+    if (look == TXM_LOOKUP_HIT)
         out->color = tap * jitter->weight[0] + second * jitter->weight[1];
     return look;
 }
@@ -332,11 +334,11 @@ TXM_PART txm_sum txm_stand_in(const TXM_VIEW *view, TXM_GLOBAL const txm_view_te
     const txm_rgba zero = txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
     float inverse = 1.0f / t->scale;
     txm_sum sum = {zero, zero, zero};
-    txm_lane nobody = {0, TXM_STAND_IN_CAPACITY(view), 0, 0, 0, 0, 0};
+    txm_lookup_state nobody = {0, TXM_STAND_IN_CAPACITY(view), 0, 0, 0, 0, 0};
     uint32_t first = how->on_miss == TXM_ON_MISS_COARSER ? level + 1 : t->levels - 1u;
     const int tries = how->on_miss == TXM_ON_MISS_COARSER || how->on_miss == TXM_ON_MISS_ONE;
     for (uint32_t i = first; tries && i < t->levels; i++)
-        if (txm_level_sample(view, t, how, i, u, v, jitter, 0, &nobody, &sum) == TXM_LOOK_RESIDENT)
+        if (txm_level_sample(view, t, how, i, u, v, jitter, 0, &nobody, &sum) == TXM_LOOKUP_HIT)
             return sum;
     sum.color = txm_rgba_make(t->average[0] * inverse, t->average[1] * inverse, t->average[2] * inverse,
                               t->average[3] * inverse);
@@ -352,17 +354,18 @@ typedef struct txm_levels {
 
 /* Reads one level, or blends two. Each missing level has its own stand-in, so the other one still contributes; the
  * worse of the two results is returned. */
-TXM_FLOW txm_look txm_probe_sample(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, const txm_sampler *how,
-                                   txm_levels levels, float u, float v, const txm_jitter *jitter, const float *slope,
-                                   txm_lane *lane, txm_sum *out)
+TXM_FLOW txm_lookup_result txm_probe_sample(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t,
+                                            const txm_sampler *how, txm_levels levels, float u, float v,
+                                            const txm_jitter *jitter, const float *slope, txm_lookup_state *lane,
+                                            txm_sum *out)
 {
-    txm_look look = txm_level_sample(view, t, how, levels.low, u, v, jitter, slope, lane, out);
-    if (look != TXM_LOOK_RESIDENT)
+    txm_lookup_result look = txm_level_sample(view, t, how, levels.low, u, v, jitter, slope, lane, out);
+    if (look != TXM_LOOKUP_HIT)
         *out = txm_stand_in(view, t, how, levels.low, u, v, jitter);
     if (levels.blend > 0.0f) {
         txm_sum coarse = *out;
-        txm_look second = txm_level_sample(view, t, how, levels.low + 1, u, v, jitter, slope, lane, &coarse);
-        if (second != TXM_LOOK_RESIDENT)
+        txm_lookup_result second = txm_level_sample(view, t, how, levels.low + 1, u, v, jitter, slope, lane, &coarse);
+        if (second != TXM_LOOKUP_HIT)
             coarse = txm_stand_in(view, t, how, levels.low + 1, u, v, jitter);
         float fine = 1.0f - levels.blend;
         out->color = out->color * fine + coarse.color * levels.blend;
@@ -446,13 +449,13 @@ TXM_FLOW TXM_GLOBAL const txm_view_texture *txm_texture_at(const TXM_VIEW *view,
 
 /* Places several probes along the long axis of the footprint, all with the same jitter and levels. Probes that CLIP
  * rejects count as clear: they add to the total weight only. */
-TXM_FLOW txm_look txm_probes_sample(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, const txm_sampler *how,
-                                    const txm_lookup *at, const txm_footprint *f, txm_levels levels,
-                                    const txm_jitter *jitter, txm_lane *lane, int with_slopes, txm_sum *out,
-                                    float *covered)
+TXM_FLOW txm_lookup_result txm_probes_sample(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t,
+                                             const txm_sampler *how, const txm_lookup *at, const txm_footprint *f,
+                                             txm_levels levels, const txm_jitter *jitter, txm_lookup_state *lane,
+                                             int with_slopes, txm_sum *out, float *covered)
 {
     const txm_rgba zero = txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
-    txm_look look = TXM_LOOK_RESIDENT;
+    txm_lookup_result look = TXM_LOOKUP_HIT;
     float total = 0.0f, slope[2];
     out->color = out->du = out->dv = zero;
     *covered = 0.0f;
@@ -463,7 +466,8 @@ TXM_FLOW txm_look txm_probes_sample(const TXM_VIEW *view, TXM_GLOBAL const txm_v
         if (!txm_probe_wrap(t, &u, &v, slope))
             continue;
         txm_sum sum = {zero, zero, zero};
-        txm_look one = txm_probe_sample(view, t, how, levels, u, v, jitter, with_slopes ? slope : 0, lane, &sum);
+        txm_lookup_result one =
+            txm_probe_sample(view, t, how, levels, u, v, jitter, with_slopes ? slope : 0, lane, &sum);
         look = one > look ? one : look;
         out->color = out->color + sum.color * weight;
         if (with_slopes) {
@@ -481,32 +485,34 @@ TXM_FLOW txm_look txm_probes_sample(const TXM_VIEW *view, TXM_GLOBAL const txm_v
 }
 
 /* Functions of their own, because all kinds of pixels and filters are inlined in each. */
-TXM_APART txm_look txm_probes_sample_plain(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t,
-                                           const txm_sampler *how, const txm_lookup *at, const txm_footprint *f,
-                                           txm_levels levels, const txm_jitter *jitter, txm_lane *lane, txm_sum *out,
-                                           float *covered)
+TXM_APART txm_lookup_result txm_probes_sample_plain(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t,
+                                                    const txm_sampler *how, const txm_lookup *at,
+                                                    const txm_footprint *f, txm_levels levels, const txm_jitter *jitter,
+                                                    txm_lookup_state *lane, txm_sum *out, float *covered)
 {
     return txm_probes_sample(view, t, how, at, f, levels, jitter, lane, 0, out, covered);
 }
 
-TXM_APART txm_look txm_probes_sample_slopes(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t,
-                                            const txm_sampler *how, const txm_lookup *at, const txm_footprint *f,
-                                            txm_levels levels, const txm_jitter *jitter, txm_lane *lane, txm_sum *out,
-                                            float *covered)
+TXM_APART txm_lookup_result txm_probes_sample_slopes(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t,
+                                                     const txm_sampler *how, const txm_lookup *at,
+                                                     const txm_footprint *f, txm_levels levels,
+                                                     const txm_jitter *jitter, txm_lookup_state *lane, txm_sum *out,
+                                                     float *covered)
 {
     return txm_probes_sample(view, t, how, at, f, levels, jitter, lane, 1, out, covered);
 }
 
 /* du and dv are both NULL or both valid. An unknown texture and a missing UDIM tile give magenta. The random state is
  * used for the level first and then for the taps; callers may rely on this order. */
-TXM_FLOW txm_look txm_lookup_sample(const TXM_VIEW *view, uint32_t texture, const txm_sampler *how,
-                                    const txm_lookup *given, txm_lane *lane, float out[4], float *du, float *dv)
+TXM_FLOW txm_lookup_result txm_lookup_sample(const TXM_VIEW *view, uint32_t texture, const txm_sampler *how,
+                                             const txm_lookup *given, txm_lookup_state *lane, float out[4], float *du,
+                                             float *dv)
 {
     txm_lookup at = *given;
     TXM_GLOBAL const txm_view_texture *t = txm_texture_at(view, texture, &at.u, &at.v);
     if (!t) {
         txm_color_constant(1.0f, 0.0f, 1.0f, 1.0f, out, du, dv);
-        return TXM_LOOK_FAILED;
+        return TXM_LOOKUP_FAILURE;
     }
     const int in_footprint = txm_filter_draws_in_footprint(how->filter);
     float u = at.u, v = at.v, slope[2], covered = 1.0f;
@@ -514,7 +520,7 @@ TXM_FLOW txm_look txm_lookup_sample(const TXM_VIEW *view, uint32_t texture, cons
     /* A footprint that is larger than a point may overlap the texture even if its centre is outside. */
     if (!inside && how->rule != TXM_LEVEL_RULE_PROBES && !in_footprint) {
         txm_color_constant(0.0f, 0.0f, 0.0f, 0.0f, out, du, dv);
-        return TXM_LOOK_RESIDENT;
+        return TXM_LOOKUP_HIT;
     }
     txm_footprint f = txm_footprint_of(how, (float)t->width, (float)t->height, at.dudx, at.dvdx, at.dudy, at.dvdy);
     txm_levels levels;
@@ -530,17 +536,17 @@ TXM_FLOW txm_look txm_lookup_sample(const TXM_VIEW *view, uint32_t texture, cons
     }
     const txm_rgba zero = txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
     txm_sum sum = {zero, zero, zero};
-    txm_look look;
+    txm_lookup_result look;
     if (f.probes > 1) {
         look = du ? txm_probes_sample_slopes(view, t, how, &at, &f, levels, &jitter, lane, &sum, &covered)
                   : txm_probes_sample_plain(view, t, how, &at, &f, levels, &jitter, lane, &sum, &covered);
     } else if (!inside) {
         txm_color_constant(0.0f, 0.0f, 0.0f, 0.0f, out, du, dv);
-        return TXM_LOOK_RESIDENT;
+        return TXM_LOOKUP_HIT;
     } else {
         look = txm_probe_sample(view, t, how, levels, u, v, &jitter, du ? slope : 0, lane, &sum);
     }
-    if (look == TXM_LOOK_FAILED || (look == TXM_LOOK_MISSED && how->on_miss == TXM_ON_MISS_FAIL)) {
+    if (look == TXM_LOOKUP_FAILURE || (look == TXM_LOOKUP_MISS && how->on_miss == TXM_ON_MISS_FAIL)) {
         txm_color_constant(1.0f, 0.0f, 1.0f, 1.0f, out, du, dv);
         return look;
     }

@@ -31,12 +31,13 @@ const txm_sample_ops *txm_sample_ops_isa(const char *isa)
     return NULL;
 }
 
-static txm_look choose_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                              txm_lane *lane, float out[4]);
-static txm_look choose_sample_d(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                                txm_lane *lane, float out[4], float du[4], float dv[4]);
-static txm_look choose_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                const txm_lookups *batch, txm_lane *lane);
+static txm_lookup_result choose_sample(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                       const txm_lookup *at, txm_lookup_state *lane, float out[4]);
+static txm_lookup_result choose_sample_d(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                         const txm_lookup *at, txm_lookup_state *lane, float out[4], float du[4],
+                                         float dv[4]);
+static txm_lookup_result choose_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                         const txm_lookups *batch, txm_lookup_state *lane);
 
 /* The initial table, whose functions choose a back-end on the first lookup; threads that race here choose the same one.
  * After that a lookup costs only two more loads and a jump. */
@@ -57,38 +58,39 @@ static const txm_sample_ops *choose_for_machine(void)
     return best;
 }
 
-static txm_look choose_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                              txm_lane *lane, float out[4])
+static txm_lookup_result choose_sample(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                       const txm_lookup *at, txm_lookup_state *lane, float out[4])
 {
     return choose_for_machine()->sample(view, texture, how, at, lane, out);
 }
 
-static txm_look choose_sample_d(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                                txm_lane *lane, float out[4], float du[4], float dv[4])
+static txm_lookup_result choose_sample_d(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                         const txm_lookup *at, txm_lookup_state *lane, float out[4], float du[4],
+                                         float dv[4])
 {
     return choose_for_machine()->sample_d(view, texture, how, at, lane, out, du, dv);
 }
 
-static txm_look choose_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                const txm_lookups *batch, txm_lane *lane)
+static txm_lookup_result choose_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                         const txm_lookups *batch, txm_lookup_state *lane)
 {
     return choose_for_machine()->sample_n(view, texture, how, batch, lane);
 }
 
-txm_look txm_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                    txm_lane *lane, float out[4])
+txm_lookup_result txm_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                             txm_lookup_state *lane, float out[4])
 {
     return ops()->sample(view, texture, how, at, lane, out);
 }
 
-txm_look txm_sample_d(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                      txm_lane *lane, float out[4], float du[4], float dv[4])
+txm_lookup_result txm_sample_d(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                               txm_lookup_state *lane, float out[4], float du[4], float dv[4])
 {
     return ops()->sample_d(view, texture, how, at, lane, out, du, dv);
 }
 
-txm_look txm_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *batch,
-                      txm_lane *lane)
+txm_lookup_result txm_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *batch,
+                               txm_lookup_state *lane)
 {
     txm_sampler certain;
     if (!batch->random)

@@ -13,15 +13,15 @@
 
 #include "txtile/sampler.h"
 
-typedef txm_look (*txm_sample_function)(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                        const txm_lookup *at, txm_lane *lane, float out[4]);
+typedef txm_lookup_result (*txm_sample_function)(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                                 const txm_lookup *at, txm_lookup_state *lane, float out[4]);
 
 /* Lookups that the texture cache waits for before it takes away anything that they may still read. An entry for guarded
  * lookups leaves the guard itself, at the end of whichever path it took; a wrapper function, which every path would
  * have to return to, would cost a twentieth of a lookup. */
 typedef struct txm_guard txm_guard;
-typedef txm_look (*txm_guarded_function)(txm_guard *g, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                                         uint32_t *random, float out[4]);
+typedef txm_lookup_result (*txm_guarded_function)(txm_guard *g, uint32_t texture, const txm_sampler *how,
+                                                  const txm_lookup *at, uint32_t *random, float out[4]);
 struct txm_guard {
     txm_view view; /* first, so that a pointer to it is a pointer to the guard */
     /* The function to call when `active` is set: this machine's entry, or one that first handles a change. Other
@@ -42,15 +42,15 @@ static inline void txm_count(atomic_uint_least64_t *counter, uint64_t n)
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n, memory_order_release);
 }
 
-static inline txm_look txm_guard_leave(txm_guard *g)
+static inline txm_lookup_result txm_guard_leave(txm_guard *g)
 {
     atomic_store_explicit(&g->active, 0, memory_order_release);
     txm_count(&g->lookups, 1);
-    return TXM_LOOK_RESIDENT;
+    return TXM_LOOKUP_HIT;
 }
 
-static inline txm_look txm_guard_missed(txm_guard *g, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                                        uint32_t *random, float out[4])
+static inline txm_lookup_result txm_guard_missed(txm_guard *g, uint32_t texture, const txm_sampler *how,
+                                                 const txm_lookup *at, uint32_t *random, float out[4])
 {
     atomic_store_explicit(&g->active, 0, memory_order_release);
     return g->missed(g, texture, how, at, random, out);
@@ -60,10 +60,10 @@ typedef struct txm_sample_ops {
     const char *isa;
     txm_sample_function sample;
     txm_guarded_function sample_guarded; /* random may be NULL: state 0 */
-    txm_look (*sample_d)(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                         txm_lane *lane, float out[4], float du[4], float dv[4]);
-    txm_look (*sample_n)(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *batch,
-                         txm_lane *lane);
+    txm_lookup_result (*sample_d)(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
+                                  txm_lookup_state *lane, float out[4], float du[4], float dv[4]);
+    txm_lookup_result (*sample_n)(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                  const txm_lookups *batch, txm_lookup_state *lane);
 } txm_sample_ops;
 
 /* The table of one ISA, by the names of txm_ops_isa_name; NULL if this machine or build lacks it. */

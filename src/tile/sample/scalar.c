@@ -7,8 +7,8 @@
 #include "tile/sample/entries.h"
 
 /* Looks up one element after the other, which defines the result of a batch. */
-static txm_look sample_batch(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *batch,
-                             txm_lane *lane)
+static txm_lookup_result sample_batch(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                      const txm_lookups *batch, txm_lookup_state *lane)
 {
     return sample_elements(view, texture, how, batch, 0, batch->count, lane);
 }

@@ -359,7 +359,7 @@ static txm_status load_entry(txm_texture_set *set, uint32_t entry, txm_error *er
 }
 
 /* Loads every tile that can be loaded and reports the first failure. */
-txm_status txm_texture_set_load(txm_texture_set *set, txm_lane *lane, txm_error *err)
+txm_status txm_texture_set_load(txm_texture_set *set, txm_lookup_state *lane, txm_error *err)
 {
     txm_error_clear(err);
     txm_status first = TXM_OK;

@@ -47,13 +47,13 @@ static inline const uint8_t *txm_slot_address(const txm_view *view, const txm_vi
 #define TXM_STAND_IN_CAPACITY(view) 0
 
 /* The list of misses, one for each lane. */
-static inline int txm_list_is_full(const txm_view *view, const txm_lane *lane)
+static inline int txm_list_is_full(const txm_view *view, const txm_lookup_state *lane)
 {
     (void)view;
     return lane->count == lane->capacity;
 }
 
-static inline void txm_list_add(const txm_view *view, txm_lane *lane, uint32_t number)
+static inline void txm_list_add(const txm_view *view, txm_lookup_state *lane, uint32_t number)
 {
     (void)view;
     lane->requests[lane->count++] = number;

@@ -195,7 +195,7 @@ static txm_status next_row(txm_trace_cursor *c, txm_trace_event *e, txm_error *e
         return TXM_OK;
     txm_view_texture shape;
     txm_trace_shape(t, e->texture, &shape);
-    if (!txm_blank_look(&c->blank, &shape, &e->how, &e->at, e->random, c->tiles, &e->tile_count))
+    if (!txm_blank_lookup(&c->blank, &shape, &e->how, &e->at, e->random, c->tiles, &e->tile_count))
         return txm_no_memory(err, t->path);
     for (uint32_t i = 0; i < e->tile_count; i++)
         c->tiles[i].texture = e->texture;

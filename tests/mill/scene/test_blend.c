@@ -24,9 +24,9 @@ START_TEST(agrees_with_blender)
     char *path = scene_path(name), *folder = scene_path("");
     snprintf(name, sizeof name, "%s.json", scenes[_i]);
     char *json = scene_path(name);
-    txm_blend *blend = open_scene(path, false);
+    txm_scene *blend = open_scene(path, false);
     check_against_blender(blend, json, folder);
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
     ck_assert_ptr_null(blend);
     free(path);
     free(folder);
@@ -37,8 +37,8 @@ END_TEST
 START_TEST(tells_about_the_file)
 {
     char *path = scene_path("materials.blend");
-    txm_blend *blend = open_scene(path, false);
-    const txm_blend_info *info = txm_blend_info_of(blend);
+    txm_scene *blend = open_scene(path, false);
+    const txm_scene_info *info = txm_scene_info_of(blend);
     ck_assert_str_eq(info->path, path);
     ck_assert_int_eq(info->version, 304);
     ck_assert_int_eq(info->subversion, 6);
@@ -46,10 +46,10 @@ START_TEST(tells_about_the_file)
     ck_assert_uint_eq(info->pointer_bytes, 8);
     ck_assert(!info->big_endian);
     ck_assert_ptr_null(info->working_space); /* files have one since Blender 5.1 */
-    ck_assert_ptr_null(txm_blend_image_at(blend, txm_blend_image_count(blend)));
-    ck_assert_ptr_null(txm_blend_library_at(blend, 0));
-    ck_assert_ptr_null(txm_blend_finding_at(blend, 0));
-    txm_blend_close(&blend);
+    ck_assert_ptr_null(txm_scene_image_at(blend, txm_scene_image_count(blend)));
+    ck_assert_ptr_null(txm_scene_library_at(blend, 0));
+    ck_assert_ptr_null(txm_scene_finding_at(blend, 0));
+    txm_scene_close(&blend);
     free(path);
 }
 END_TEST
@@ -59,9 +59,9 @@ END_TEST
 START_TEST(finds_the_files_of_an_image)
 {
     char *path = scene_path("materials.blend"), *brick = scene_path("textures/brick.1012.png");
-    txm_blend *blend = open_scene(path, false);
-    const txm_blend_image *im = image_named(blend, "brick");
-    ck_assert_int_eq(im->state, TXM_BLEND_STATE_READY);
+    txm_scene *blend = open_scene(path, false);
+    const txm_scene_image *im = image_named(blend, "brick");
+    ck_assert_int_eq(im->state, TXM_SCENE_STATE_READY);
     ck_assert_uint_eq(im->tile_count, 4);
     ck_assert_uint_eq(im->file_count, 3); /* 1013 is listed, but its file is missing */
     ck_assert_uint_eq(im->files[2].number, 1012);
@@ -76,7 +76,7 @@ START_TEST(finds_the_files_of_an_image)
     ck_assert_uint_eq(im->files[0].number, 1);
     ck_assert_uint_eq(im->files[2].number, 10);
     ck_assert_str_eq(txm_path_base(im->files[2].path), "frame_0010.png");
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
     free(path);
     free(brick);
 }
@@ -86,20 +86,20 @@ START_TEST(says_why_there_is_nothing_to_convert)
 {
     static const struct {
         const char *name;
-        txm_blend_state state;
+        txm_scene_state state;
         size_t files;
-    } expected[] = {{"wood", TXM_BLEND_STATE_READY, 1},          {"missing", TXM_BLEND_STATE_MISSING, 1},
-                    {"missing set", TXM_BLEND_STATE_MISSING, 0}, {"generated", TXM_BLEND_STATE_NO_FILE, 0},
-                    {"movie", TXM_BLEND_STATE_NO_FILE, 0},       {"no path", TXM_BLEND_STATE_NO_PATH, 0}};
+    } expected[] = {{"wood", TXM_SCENE_STATE_READY, 1},          {"missing", TXM_SCENE_STATE_MISSING, 1},
+                    {"missing set", TXM_SCENE_STATE_MISSING, 0}, {"generated", TXM_SCENE_STATE_NO_FILE, 0},
+                    {"movie", TXM_SCENE_STATE_NO_FILE, 0},       {"no path", TXM_SCENE_STATE_NO_PATH, 0}};
     char *path = scene_path("materials.blend");
-    txm_blend *blend = open_scene(path, false);
+    txm_scene *blend = open_scene(path, false);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        const txm_blend_image *im = image_named(blend, expected[i].name);
+        const txm_scene_image *im = image_named(blend, expected[i].name);
         ck_assert_int_eq(im->state, expected[i].state);
         ck_assert_uint_eq(im->file_count, expected[i].files);
     }
     ck_assert(!image_named(blend, "missing")->files[0].exists);
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
     free(path);
 }
 END_TEST
@@ -121,11 +121,11 @@ static bool is_data(void *user, const char *name)
 START_TEST(takes_the_configs_names)
 {
     char *path = scene_path("materials.blend");
-    txm_blend_options options = {.struct_size = sizeof(txm_blend_options),
+    txm_scene_options options = {.struct_size = sizeof(txm_scene_options),
                                  .colors = {.canonical = canonical, .is_data = is_data}};
-    txm_blend *blend = NULL;
-    ck_assert_int_eq(txm_blend_open(path, &options, &blend, NULL), TXM_OK);
-    const txm_blend_image *im = image_named(blend, "premul");
+    txm_scene *blend = NULL;
+    ck_assert_int_eq(txm_scene_open(path, &options, &blend, NULL), TXM_OK);
+    const txm_scene_image *im = image_named(blend, "premul");
     ck_assert_str_eq(im->colorspace_stored, "Linear");
     ck_assert_str_eq(im->colorspace, "Linear"); /* Cycles uses it as it is */
     ck_assert_str_eq(im->colorspace_name, "Linear Rec.709");
@@ -135,7 +135,7 @@ START_TEST(takes_the_configs_names)
     ck_assert_str_eq(im->colorspace, "=");
     ck_assert(!im->colorspace_known && !im->colorspace_name);
     ck_assert(image_named(blend, "wood normal")->data);
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
     free(path);
 }
 END_TEST
@@ -145,26 +145,26 @@ END_TEST
 START_TEST(follows_what_is_linked_and_no_more)
 {
     char *path = scene_path("linked.blend"), *far = scene_path("lib/far.blend"), *lib = scene_path("lib/library.blend");
-    txm_blend *blend = open_scene(path, false);
-    ck_assert_uint_eq(txm_blend_library_count(blend), 2);
-    ck_assert_str_eq(txm_blend_library_at(blend, 0)->path, lib);
-    ck_assert_str_eq(txm_blend_library_at(blend, 0)->parent, path);
-    ck_assert_str_eq(txm_blend_library_at(blend, 1)->path, far);
-    ck_assert_str_eq(txm_blend_library_at(blend, 1)->parent, lib);
+    txm_scene *blend = open_scene(path, false);
+    ck_assert_uint_eq(txm_scene_library_count(blend), 2);
+    ck_assert_str_eq(txm_scene_library_at(blend, 0)->path, lib);
+    ck_assert_str_eq(txm_scene_library_at(blend, 0)->parent, path);
+    ck_assert_str_eq(txm_scene_library_at(blend, 1)->path, far);
+    ck_assert_str_eq(txm_scene_library_at(blend, 1)->parent, lib);
     /* Materials are found from a collection through objects and meshes, also those in a library's library. */
     ck_assert_str_eq(image_named(blend, "object")->library, lib);
     ck_assert_str_eq(image_named(blend, "far")->library, far);
-    for (size_t i = 0; i < txm_blend_image_count(blend); i++) {
-        ck_assert_str_ne(txm_blend_image_at(blend, i)->name, "unused");
+    for (size_t i = 0; i < txm_scene_image_count(blend); i++) {
+        ck_assert_str_ne(txm_scene_image_at(blend, i)->name, "unused");
     }
     /* The override belongs to the scene, and its image to the library. */
-    const txm_blend_image *im = image_named(blend, "lib");
+    const txm_scene_image *im = image_named(blend, "lib");
     ck_assert_uint_eq(im->user_count, 2);
     ck_assert_str_eq(im->users[0].owner, "lib material");
     ck_assert_str_eq(im->users[0].library, lib);
     ck_assert_str_eq(im->users[1].owner, "overridden");
     ck_assert_str_eq(im->users[1].library, "");
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
     free(path);
     free(far);
     free(lib);
@@ -174,21 +174,21 @@ END_TEST
 START_TEST(reports_missing_libraries)
 {
     char *path = scene_path("missing.blend"), *gone = scene_path("lib/gone.blend");
-    txm_blend *blend = open_scene(path, false);
-    ck_assert_uint_eq(txm_blend_library_count(blend), 1);
-    const txm_blend_library *l = txm_blend_library_at(blend, 0);
+    txm_scene *blend = open_scene(path, false);
+    ck_assert_uint_eq(txm_scene_library_count(blend), 1);
+    const txm_scene_library *l = txm_scene_library_at(blend, 0);
     ck_assert_str_eq(l->path, gone);
-    ck_assert_int_eq(l->state, TXM_BLEND_LIBRARY_STATE_MISSING);
+    ck_assert_int_eq(l->state, TXM_SCENE_LIBRARY_STATE_MISSING);
     ck_assert_int_eq(l->status, TXM_STATUS_NOT_FOUND);
     ck_assert_ptr_nonnull(strstr(l->message, "gone.blend"));
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
     free(path);
     free(gone);
 }
 END_TEST
 
 /* Makes a scene that links a library, in its own folder. `content` is the library's content. */
-static txm_blend *with_library(char *folder, const void *content, size_t bytes)
+static txm_scene *with_library(char *folder, const void *content, size_t bytes)
 {
     char *path = scene_path("linked.blend"), *copy = txm_path_join(folder, "linked.blend");
     char *lib = txm_path_join(folder, "lib"), *library = txm_path_join(lib, "library.blend");
@@ -197,7 +197,7 @@ static txm_blend *with_library(char *folder, const void *content, size_t bytes)
     spill(copy, scene, scene_bytes);
     mkdir(lib, 0777);
     spill(library, content, bytes);
-    txm_blend *blend = open_scene(copy, false);
+    txm_scene *blend = open_scene(copy, false);
     free(scene);
     free(path);
     free(copy);
@@ -209,19 +209,19 @@ static txm_blend *with_library(char *folder, const void *content, size_t bytes)
 START_TEST(reports_broken_and_changed_libraries)
 {
     char *folder = make_folder(), *other = scene_path("lib/far.blend");
-    txm_blend *blend = with_library(folder, "no scene", 8);
-    const txm_blend_library *l = txm_blend_library_at(blend, 0);
-    ck_assert_int_eq(l->state, TXM_BLEND_LIBRARY_STATE_BROKEN);
+    txm_scene *blend = with_library(folder, "no scene", 8);
+    const txm_scene_library *l = txm_scene_library_at(blend, 0);
+    ck_assert_int_eq(l->state, TXM_SCENE_LIBRARY_STATE_BROKEN);
     ck_assert_int_eq(l->status, TXM_STATUS_CORRUPT);
     ck_assert_uint_eq(l->lost, 0);
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
     size_t bytes;
     uint8_t *content = slurp(other, &bytes); /* a good file that lacks the linked data-blocks */
     blend = with_library(folder, content, bytes);
-    l = txm_blend_library_at(blend, 0);
-    ck_assert_int_eq(l->state, TXM_BLEND_LIBRARY_STATE_READ);
+    l = txm_scene_library_at(blend, 0);
+    ck_assert_int_eq(l->state, TXM_SCENE_LIBRARY_STATE_READ);
     ck_assert_uint_ge(l->lost, 3);
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
     free(content);
     free(other);
     remove_folder(folder);
@@ -231,27 +231,27 @@ END_TEST
 START_TEST(reads_packed_libraries)
 {
     char *path = scene_path("inside.blend");
-    txm_blend *blend = open_scene(path, false);
-    ck_assert_uint_eq(txm_blend_library_count(blend), 1);
-    ck_assert_int_eq(txm_blend_library_at(blend, 0)->state, TXM_BLEND_LIBRARY_STATE_PACKED);
-    ck_assert_int_eq(image_named(blend, "far")->state, TXM_BLEND_STATE_READY);
-    txm_blend_close(&blend);
+    txm_scene *blend = open_scene(path, false);
+    ck_assert_uint_eq(txm_scene_library_count(blend), 1);
+    ck_assert_int_eq(txm_scene_library_at(blend, 0)->state, TXM_SCENE_LIBRARY_STATE_PACKED);
+    ck_assert_int_eq(image_named(blend, "far")->state, TXM_SCENE_STATE_READY);
+    txm_scene_close(&blend);
     free(path);
 }
 END_TEST
 
 /* ---- packed images -------------------------------------------------------------------------------------------- */
 
-static void check_unpacked(txm_blend *blend, const char *name, size_t packed, const char *folder, const char *file,
+static void check_unpacked(txm_scene *blend, const char *name, size_t packed, const char *folder, const char *file,
                            const char *like)
 {
     size_t image = 0, bytes, expected_bytes;
-    while (txm_blend_image_at(blend, image) != image_named(blend, name)) {
+    while (txm_scene_image_at(blend, image) != image_named(blend, name)) {
         image++;
     }
     char *path = NULL, *expected = txm_path_join(folder, file);
     txm_error err = {0};
-    ck_assert_msg(txm_blend_unpack(blend, image, packed, folder, &path, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(txm_scene_unpack(blend, image, packed, folder, &path, &err) == TXM_OK, "%s", err.message);
     ck_assert_str_eq(path, expected);
     uint8_t *content = slurp(path, &bytes);
     if (like) {
@@ -274,7 +274,7 @@ START_TEST(unpacks_as_blender_would)
     size_t bytes;
     char *text = (char *)slurp(names_path, &bytes);
     cJSON *names = cJSON_ParseWithLength(text, bytes), *item;
-    txm_blend *blend = open_scene(path, false);
+    txm_scene *blend = open_scene(path, false);
     check_unpacked(blend, "packed wood", 0, folder, "wood.png", "textures/wood.png");
     check_unpacked(blend, "packed brick", 0, folder, "brick.1001.png", "textures/brick.1001.png");
     check_unpacked(blend, "packed brick", 1, folder, "brick.1002.png", "textures/brick.1002.png");
@@ -294,9 +294,9 @@ START_TEST(unpacks_as_blender_would)
     check_unpacked(blend, "packed wood", 0, folder, "wood.001.png", "textures/wood.png");
     check_unpacked(blend, "packed wood", 0, folder, "wood.001.png", "textures/wood.png");
     char *none = wood;
-    ck_assert_int_eq(txm_blend_unpack(blend, 99, 0, folder, &none, NULL), TXM_STATUS_USAGE);
+    ck_assert_int_eq(txm_scene_unpack(blend, 99, 0, folder, &none, NULL), TXM_STATUS_USAGE);
     ck_assert_ptr_null(none);
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
     cJSON_Delete(names);
     free(text);
     free(wood);
@@ -312,14 +312,14 @@ END_TEST
 START_TEST(lists_what_a_render_loads)
 {
     char *path = scene_path("materials.blend"), *wood = scene_path("textures/wood.png");
-    txm_blend *blend = open_scene(path, false);
-    txm_blend_entry *entries = NULL;
+    txm_scene *blend = open_scene(path, false);
+    txm_scene_entry *entries = NULL;
     size_t count = 0, woods = 0, bricks = 0;
-    ck_assert_int_eq(txm_blend_entries(blend, NULL, &entries, &count, NULL), TXM_OK);
+    ck_assert_int_eq(txm_scene_entries(blend, NULL, &entries, &count, NULL), TXM_OK);
     for (size_t i = 0; i < count; i++) {
         ck_assert(txm_path_is_absolute(entries[i].path));
-        const txm_blend_image *im = txm_blend_image_at(blend, entries[i].image);
-        ck_assert_int_eq(im->state, TXM_BLEND_STATE_READY);
+        const txm_scene_image *im = txm_scene_image_at(blend, entries[i].image);
+        ck_assert_int_eq(im->state, TXM_SCENE_STATE_READY);
         ck_assert_str_eq(entries[i].colorspace, im->colorspace);
         woods += strcmp(entries[i].path, wood) == 0;
         if (strcmp(im->name, "brick") == 0) {
@@ -330,9 +330,9 @@ START_TEST(lists_what_a_render_loads)
     ck_assert_uint_eq(woods, 2); /* once as sRGB with straight alpha, and once as linear and premultiplied */
     ck_assert_uint_eq(bricks, 3);
     ck_assert_uint_eq(count, 3 + 2 + 3 + 1 + 2 + 8);
-    txm_blend_entries_free(&entries, count);
+    txm_scene_entries_free(&entries, count);
     ck_assert_ptr_null(entries);
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
     free(path);
     free(wood);
 }
@@ -341,28 +341,28 @@ END_TEST
 START_TEST(unpacks_for_a_batch_when_asked)
 {
     char *path = scene_path("packed.blend"), *folder = make_folder();
-    txm_blend *blend = open_scene(path, false);
-    txm_blend_entry *entries = NULL;
+    txm_scene *blend = open_scene(path, false);
+    txm_scene_entry *entries = NULL;
     size_t count = 0;
-    ck_assert_int_eq(txm_blend_entries(blend, NULL, &entries, &count, NULL), TXM_OK);
+    ck_assert_int_eq(txm_scene_entries(blend, NULL, &entries, &count, NULL), TXM_OK);
     ck_assert_uint_eq(count, 1);
-    txm_blend_entries_free(&entries, count);
-    ck_assert_int_eq(txm_blend_entries(blend, folder, &entries, &count, NULL), TXM_OK);
+    txm_scene_entries_free(&entries, count);
+    ck_assert_int_eq(txm_scene_entries(blend, folder, &entries, &count, NULL), TXM_OK);
     ck_assert_uint_eq(count, 1 + 5);
     for (size_t i = 0; i < count; i++) {
         struct stat st;
         ck_assert_int_eq(stat(entries[i].path, &st), 0);
     }
-    txm_blend_entries_free(&entries, count);
+    txm_scene_entries_free(&entries, count);
     char *below = txm_path_join(folder, "wood.png/impossible");
-    txm_blend_entry rubbish;
+    txm_scene_entry rubbish;
     entries = &rubbish;
     count = 1;
-    ck_assert_int_ne(txm_blend_entries(blend, below, &entries, &count, NULL), TXM_OK);
+    ck_assert_int_ne(txm_scene_entries(blend, below, &entries, &count, NULL), TXM_OK);
     ck_assert_ptr_null(entries);
     ck_assert_uint_eq(count, 0);
     free(below);
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
     free(path);
     remove_folder(folder);
 }
@@ -380,21 +380,21 @@ START_TEST(finds_what_nodes_do_wrong)
                     {"color-and-data", "held"},
                     {"two-colorspaces", "same file"}};
     char *path = scene_path("lint.blend");
-    txm_blend *blend = open_scene(path, true);
-    ck_assert_uint_eq(txm_blend_finding_count(blend), 5);
+    txm_scene *blend = open_scene(path, true);
+    ck_assert_uint_eq(txm_scene_finding_count(blend), 5);
     for (size_t i = 0; i < 5; i++) {
-        const txm_blend_finding *f = txm_blend_finding_at(blend, i);
+        const txm_scene_finding *f = txm_scene_finding_at(blend, i);
         ck_assert_str_eq(f->id, expected[i].id);
-        ck_assert_str_eq(txm_blend_image_at(blend, f->image)->name, expected[i].image);
+        ck_assert_str_eq(txm_scene_image_at(blend, f->image)->name, expected[i].image);
         ck_assert_ptr_nonnull(strstr(f->message, expected[i].image));
     }
     /* The list is the same with and without lint. */
     char *with = describe(blend);
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
     blend = open_scene(path, false);
     char *without = describe(blend);
     ck_assert(strncmp(with, without, strlen(without)) == 0);
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
     free(with);
     free(without);
     free(path);
@@ -417,11 +417,11 @@ START_TEST(reads_blenders_own_files)
     char *path = txm_asprintf("/usr/share/blender/scripts/%s", files[_i]);
     struct stat st;
     if (stat(path, &st) == 0) {
-        txm_blend *blend = open_scene(path, true);
-        const int version = txm_blend_info_of(blend)->version;
+        txm_scene *blend = open_scene(path, true);
+        const int version = txm_scene_info_of(blend)->version;
         ck_assert_msg(newer ? version >= versions[_i] : version == versions[_i], "%s: %d", path, version);
-        ck_assert_uint_eq(txm_blend_image_count(blend), 0); /* none of them uses textures */
-        txm_blend_close(&blend);
+        ck_assert_uint_eq(txm_scene_image_count(blend), 0); /* none of them uses textures */
+        txm_scene_close(&blend);
     } else {
         printf("skip %s (package blender-data is not installed)\n", files[_i]);
     }

@@ -76,11 +76,11 @@ START_TEST(bombs_are_refused)
     size_t scene_bytes;
     uint8_t *scene = scene_encode(file, &scene_bytes);
     spill(path, scene, scene_bytes);
-    txm_blend *blend = open_scene(path, false);
-    ck_assert_int_eq(txm_blend_library_at(blend, 0)->state, TXM_BLEND_LIBRARY_STATE_BROKEN);
-    ck_assert_int_eq(txm_blend_library_at(blend, 0)->status, TXM_STATUS_TOO_LARGE);
-    ck_assert_uint_eq(txm_blend_image_count(blend), 1);
-    txm_blend_close(&blend);
+    txm_scene *blend = open_scene(path, false);
+    ck_assert_int_eq(txm_scene_library_at(blend, 0)->state, TXM_SCENE_LIBRARY_STATE_BROKEN);
+    ck_assert_int_eq(txm_scene_library_at(blend, 0)->status, TXM_STATUS_TOO_LARGE);
+    ck_assert_uint_eq(txm_scene_image_count(blend), 1);
+    txm_scene_close(&blend);
     scene_free(file);
     free(scene);
     free(path);

@@ -40,11 +40,11 @@ enum { SMALLS = sizeof smalls / sizeof *smalls };
 START_TEST(small_scenes_open)
 {
     txm_error err;
-    txm_blend *blend;
+    txm_scene *blend;
     scene_file *file = small_scene(smalls[_i].scene, smalls[_i].codes, smalls[_i].layout);
     ck_assert_msg(try_scene(file, &blend, &err) == TXM_OK, "%s", err.message);
-    ck_assert_uint_gt(txm_blend_image_count(blend), 0);
-    txm_blend_close(&blend);
+    ck_assert_uint_gt(txm_scene_image_count(blend), 0);
+    txm_scene_close(&blend);
     const char *folder = getenv("TXM_WRITE_SMALL");
     if (folder) {
         size_t bytes;
@@ -184,12 +184,12 @@ END_TEST
 START_TEST(only_files_are_scenes)
 {
     char *folder = make_folder(), *fifo = txm_path_join(folder, "fifo"), *none = txm_path_join(folder, "none");
-    txm_blend *blend = NULL;
+    txm_scene *blend = NULL;
     ck_assert_int_eq(mkfifo(fifo, 0666), 0);
-    ck_assert_int_eq(txm_blend_open(folder, NULL, &blend, NULL), TXM_STATUS_NOT_A_FILE);
-    ck_assert_int_eq(txm_blend_open(fifo, NULL, &blend, NULL), TXM_STATUS_NOT_A_FILE);
-    ck_assert_int_eq(txm_blend_open("/dev/zero", NULL, &blend, NULL), TXM_STATUS_NOT_A_FILE);
-    ck_assert_int_eq(txm_blend_open(none, NULL, &blend, NULL), TXM_STATUS_NOT_FOUND);
+    ck_assert_int_eq(txm_scene_open(folder, NULL, &blend, NULL), TXM_STATUS_NOT_A_FILE);
+    ck_assert_int_eq(txm_scene_open(fifo, NULL, &blend, NULL), TXM_STATUS_NOT_A_FILE);
+    ck_assert_int_eq(txm_scene_open("/dev/zero", NULL, &blend, NULL), TXM_STATUS_NOT_A_FILE);
+    ck_assert_int_eq(txm_scene_open(none, NULL, &blend, NULL), TXM_STATUS_NOT_FOUND);
     ck_assert_ptr_null(blend);
     free(fifo);
     free(none);
@@ -316,10 +316,10 @@ START_TEST(libraries_may_be_the_scene_itself)
     size_t bytes;
     uint8_t *data = scene_encode(file, &bytes);
     spill(path, data, bytes);
-    txm_blend *blend = open_scene(path, true);
-    ck_assert_uint_eq(txm_blend_library_count(blend), 0);
-    ck_assert_uint_eq(txm_blend_image_count(blend), 1); /* placeholders that refer to themselves lead to nothing */
-    txm_blend_close(&blend);
+    txm_scene *blend = open_scene(path, true);
+    ck_assert_uint_eq(txm_scene_library_count(blend), 0);
+    ck_assert_uint_eq(txm_scene_image_count(blend), 1); /* placeholders that refer to themselves lead to nothing */
+    txm_scene_close(&blend);
     /* Then two files, each of which claims to be packed in the other. */
     char *other = txm_path_join(folder, "other.blend");
     spill(other, data, bytes);
@@ -328,8 +328,8 @@ START_TEST(libraries_may_be_the_scene_itself)
     data = scene_encode(file, &bytes);
     spill(path, data, bytes);
     blend = open_scene(path, true);
-    ck_assert_uint_eq(txm_blend_library_count(blend), 1);
-    txm_blend_close(&blend);
+    ck_assert_uint_eq(txm_scene_library_count(blend), 1);
+    txm_scene_close(&blend);
     free(data);
     scene_free(file);
     free(path);
@@ -368,19 +368,19 @@ START_TEST(packed_libraries_nest_to_a_bound)
 {
     size_t bytes;
     txm_error err;
-    txm_blend *blend;
+    txm_scene *blend;
     uint8_t *data = tiny(&bytes);
     for (int nesting = 0; nesting < 12; nesting++) {
         data = pack_library(data, &bytes);
     }
     ck_assert_msg(try_bytes(data, bytes, &blend, &err) == TXM_OK, "%s", err.message);
-    ck_assert_uint_eq(txm_blend_library_count(blend), 9);
+    ck_assert_uint_eq(txm_scene_library_count(blend), 9);
     for (size_t i = 0; i < 8; i++) {
-        ck_assert_int_eq(txm_blend_library_at(blend, i)->status, TXM_OK);
+        ck_assert_int_eq(txm_scene_library_at(blend, i)->status, TXM_OK);
     }
-    ck_assert_int_eq(txm_blend_library_at(blend, 8)->status, TXM_STATUS_TOO_LARGE);
-    ck_assert_ptr_nonnull(strstr(txm_blend_library_at(blend, 8)->message, "nested in more than 8 packed libraries"));
-    txm_blend_close(&blend);
+    ck_assert_int_eq(txm_scene_library_at(blend, 8)->status, TXM_STATUS_TOO_LARGE);
+    ck_assert_ptr_nonnull(strstr(txm_scene_library_at(blend, 8)->message, "nested in more than 8 packed libraries"));
+    txm_scene_close(&blend);
     free(data);
 }
 END_TEST

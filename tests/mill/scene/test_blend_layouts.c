@@ -64,10 +64,10 @@ static void store_scene(const char *name, const scene_file *file)
     free(data);
 }
 
-static txm_blend *open_stored(const char *name)
+static txm_scene *open_stored(const char *name)
 {
     char *path = txm_path_join(folder, name);
-    txm_blend *blend = open_scene(path, true);
+    txm_scene *blend = open_scene(path, true);
     free(path);
     return blend;
 }
@@ -90,7 +90,7 @@ static scene_file *convert(rewriting *r, scene_layout layout)
     return r->other = scene_convert(r->file, layout, r->definitions);
 }
 
-static txm_blend *finish(rewriting *r, const char *name)
+static txm_scene *finish(rewriting *r, const char *name)
 {
     store_scene(name, r->other);
     scene_free(r->other);
@@ -103,11 +103,11 @@ static txm_blend *finish(rewriting *r, const char *name)
 static void check_same(const char *name)
 {
     char *path = scene_path(name);
-    txm_blend *original = open_scene(path, true), *other = open_stored(name);
+    txm_scene *original = open_scene(path, true), *other = open_stored(name);
     char *expected = describe(original), *got = describe(other);
     ck_assert_str_eq(got, expected);
-    txm_blend_close(&original);
-    txm_blend_close(&other);
+    txm_scene_close(&original);
+    txm_scene_close(&other);
     free(expected);
     free(got);
     free(path);
@@ -129,12 +129,12 @@ START_TEST(every_layout_reads_the_same)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         scene_file *file = load(names[i]), *other = scene_convert(file, *layout, NULL);
         store_scene(names[i], other);
-        txm_blend *blend = open_stored(names[i]);
-        const txm_blend_info *info = txm_blend_info_of(blend);
+        txm_scene *blend = open_stored(names[i]);
+        const txm_scene_info *info = txm_scene_info_of(blend);
         ck_assert_int_eq(info->version, layout->version);
         ck_assert_uint_eq(info->pointer_bytes, layout->pointer_bytes);
         ck_assert_int_eq(info->big_endian, layout->big_endian);
-        txm_blend_close(&blend);
+        txm_scene_close(&blend);
         check_same(names[i]);
         scene_free(other);
         scene_free(file);
@@ -177,13 +177,13 @@ START_TEST(reads_the_structs_of_blender_5)
     scene_block *global = scene_find(other, "GLOB", NULL);
     scene_set_text(other, global, "colorspace_scene_linear_name", "Linear Rec.2020");
     scene_set_number(other, global, "subversion", 7);
-    txm_blend *blend = finish(&r, "five.blend");
-    const txm_blend_info *info = txm_blend_info_of(blend);
+    txm_scene *blend = finish(&r, "five.blend");
+    const txm_scene_info *info = txm_scene_info_of(blend);
     ck_assert_int_eq(info->version, 501);
     ck_assert_int_eq(info->subversion, 7);
     ck_assert_str_eq(info->working_space, "Linear Rec.2020");
     ck_assert_uint_eq(image_named(blend, longer + 2)->user_count, 2);
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
 }
 END_TEST
 
@@ -195,10 +195,10 @@ START_TEST(paths_of_packed_data_blocks_belong_to_their_library)
     scene_block *library = scene_find(other, "LI", NULL);
     /* Makes a complete data-block with a library, as Blender 5 packs them. */
     scene_set_number(other, scene_find(other, "IM", "IMlocal"), "id.lib", library->address);
-    txm_blend *blend = finish(&r, "packed_data.blend");
+    txm_scene *blend = finish(&r, "packed_data.blend");
     char *expected = txm_path_join(folder, "lib/textures/wood.png");
     ck_assert_str_eq(image_named(blend, "local")->path, expected);
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
     free(expected);
 }
 END_TEST
@@ -210,9 +210,9 @@ static void check_compressed(const char *name, uint8_t *data, size_t bytes, cons
     store(name, data, bytes);
     free(data);
     check_same(name);
-    txm_blend *blend = open_stored(name);
-    ck_assert_str_eq(txm_blend_info_of(blend)->compression, compression);
-    txm_blend_close(&blend);
+    txm_scene *blend = open_stored(name);
+    ck_assert_str_eq(txm_scene_info_of(blend)->compression, compression);
+    txm_scene_close(&blend);
 }
 
 START_TEST(every_compression_reads_the_same)
@@ -255,18 +255,18 @@ START_TEST(unpacks_from_every_compression)
     uint8_t *plain = scene_load(path, &bytes);
     uint8_t *forms[] = {scene_gzip(plain, bytes, &packed_bytes)};
     store("form.blend", forms[0], packed_bytes);
-    txm_blend *blend = open_stored("form.blend");
-    txm_blend_entry *entries;
+    txm_scene *blend = open_stored("form.blend");
+    txm_scene_entry *entries;
     size_t count, content_bytes;
-    ck_assert_int_eq(txm_blend_entries(blend, folder, &entries, &count, NULL), TXM_OK);
+    ck_assert_int_eq(txm_scene_entries(blend, folder, &entries, &count, NULL), TXM_OK);
     ck_assert_uint_eq(count, 6);
     for (size_t i = 0; i < count; i++) {
         uint8_t *content = slurp(entries[i].path, &content_bytes);
         ck_assert_mem_eq(content, "\x89PNG", 4);
         free(content);
     }
-    txm_blend_entries_free(&entries, count);
-    txm_blend_close(&blend);
+    txm_scene_entries_free(&entries, count);
+    txm_scene_close(&blend);
     free(forms[0]);
     free(plain);
     free(path);
@@ -276,7 +276,7 @@ END_TEST
 /* ---- old versions --------------------------------------------------------------------------------------------- */
 
 /* Opens materials.blend as if an old Blender had written it, after changing it with `edit`. */
-static txm_blend *old_scene(int version, int subversion, void (*edit)(const scene_file *file, scene_block *block),
+static txm_scene *old_scene(int version, int subversion, void (*edit)(const scene_file *file, scene_block *block),
                             const char *hide_field)
 {
     rewriting r = rewrite("materials.blend");
@@ -304,14 +304,14 @@ static void take_as_data(const scene_file *file, scene_block *block)
 
 START_TEST(data_nodes_make_data_images)
 {
-    txm_blend *blend = old_scene(280, 65, take_as_data, NULL);
+    txm_scene *blend = old_scene(280, 65, take_as_data, NULL);
     ck_assert_str_eq(image_named(blend, "wood")->colorspace_stored, "Non-Color");
     ck_assert(image_named(blend, "wood")->data);
     ck_assert_str_eq(image_named(blend, "sky")->colorspace_stored, "sRGB"); /* its node says colour */
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
     blend = old_scene(280, 66, take_as_data, NULL);
     ck_assert_str_eq(image_named(blend, "wood")->colorspace_stored, "sRGB");
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
 }
 END_TEST
 
@@ -324,30 +324,30 @@ static void ignore_alpha(const scene_file *file, scene_block *block)
 
 START_TEST(the_old_flag_ignores_alpha)
 {
-    txm_blend *blend = old_scene(280, 69, ignore_alpha, NULL);
+    txm_scene *blend = old_scene(280, 69, ignore_alpha, NULL);
     ck_assert_int_eq(image_named(blend, "wood")->alpha, TXM_ALPHA_NONE);
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
     blend = old_scene(280, 70, ignore_alpha, NULL);
     ck_assert_int_eq(image_named(blend, "wood")->alpha, TXM_ALPHA_STRAIGHT);
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
     blend = old_scene(265, 0, NULL, "alpha_mode");
     ck_assert_int_eq(image_named(blend, "wood")->alpha, TXM_ALPHA_DEFAULT);
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
 }
 END_TEST
 
 START_TEST(images_without_tile_list_have_one_tile)
 {
-    txm_blend *blend = old_scene(283, 2, NULL, NULL);
+    txm_scene *blend = old_scene(283, 2, NULL, NULL);
     ck_assert_uint_eq(image_named(blend, "brick")->tile_count, 1);
     ck_assert_uint_eq(image_named(blend, "brick")->tiles[0], 1001);
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
     blend = old_scene(290, 0, NULL, "tiles");
     ck_assert_uint_eq(image_named(blend, "brick")->tile_count, 1);
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
     blend = old_scene(283, 3, NULL, NULL);
     ck_assert_uint_eq(image_named(blend, "brick")->tile_count, 4);
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
 }
 END_TEST
 
@@ -366,7 +366,7 @@ static void name_the_first_tile(const scene_file *file, scene_block *block)
 
 START_TEST(old_tiled_paths_get_their_token)
 {
-    txm_blend *blend = old_scene(301, 5, name_the_first_tile, NULL);
+    txm_scene *blend = old_scene(301, 5, name_the_first_tile, NULL);
     ck_assert_str_eq(txm_path_base(image_named(blend, "brick")->path), "brick.<UDIM>.png");
     ck_assert_uint_eq(image_named(blend, "brick")->file_count, 3);
     ck_assert_str_eq(txm_path_base(image_named(blend, "cloth")->path), "cloth_<UVTILE>.png");
@@ -374,10 +374,10 @@ START_TEST(old_tiled_paths_get_their_token)
     ck_assert_str_eq(txm_path_base(image_named(blend, "missing set")->path), "20011_name_0999.png");
     ck_assert_str_eq(txm_path_base(image_named(blend, "single tile")->path), "single.<UDIM>.png");
     ck_assert_str_eq(txm_path_base(image_named(blend, "wood")->path), "wood.png"); /* not a tiled image */
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
     blend = old_scene(301, 6, name_the_first_tile, NULL);
     ck_assert_str_eq(txm_path_base(image_named(blend, "brick")->path), "brick.1001.png");
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
 }
 END_TEST
 
@@ -392,13 +392,13 @@ START_TEST(old_files_have_one_packed_file)
         packed = strcmp(b->type, "PackedFile") == 0 ? b : NULL;
     }
     scene_set_number(other, wood, "packedfile", packed->address);
-    txm_blend *blend = finish(&r, "old.blend");
-    const txm_blend_image *im = image_named(blend, "packed wood");
-    ck_assert_int_eq(im->state, TXM_BLEND_STATE_PACKED);
+    txm_scene *blend = finish(&r, "old.blend");
+    const txm_scene_image *im = image_named(blend, "packed wood");
+    ck_assert_int_eq(im->state, TXM_SCENE_STATE_PACKED);
     ck_assert_uint_eq(im->packed_count, 1);
     ck_assert_str_eq(im->packed[0].name, "wood.png");
-    ck_assert_int_eq(image_named(blend, "not packed")->state, TXM_BLEND_STATE_READY);
-    txm_blend_close(&blend);
+    ck_assert_int_eq(image_named(blend, "not packed")->state, TXM_SCENE_STATE_READY);
+    txm_scene_close(&blend);
 }
 END_TEST
 

@@ -16,7 +16,7 @@
 #include "util_check.h"
 
 /* Stores a scene at `path` whose only image has this colour space, given as bytes, and opens it. */
-static txm_blend *scene_with(const scene_file *scene, const char *name, const txm_color_config *config,
+static txm_scene *scene_with(const scene_file *scene, const char *name, const txm_color_config *config,
                              const char *path)
 {
     scene_file *file = scene_convert(scene, scene_plain, NULL);
@@ -27,19 +27,19 @@ static txm_blend *scene_with(const scene_file *scene, const char *name, const tx
     }
     size_t bytes;
     uint8_t *data = scene_encode(file, &bytes);
-    const txm_blend_options options = {
-        .struct_size = sizeof options, .colors = txm_blend_colors_of(config), .opened = txm_blend_opened_name};
-    txm_blend *blend = NULL;
+    const txm_scene_options options = {
+        .struct_size = sizeof options, .colors = txm_scene_colors_of(config), .opened = txm_scene_opened_name};
+    txm_scene *blend = NULL;
     spill(path, data, bytes);
-    ck_assert_int_eq(txm_blend_open(path, &options, &blend, NULL), TXM_OK);
-    ck_assert_uint_eq(txm_blend_image_count(blend), 1);
+    ck_assert_int_eq(txm_scene_open(path, &options, &blend, NULL), TXM_OK);
+    ck_assert_uint_eq(txm_scene_image_count(blend), 1);
     free(data);
     scene_free(file);
     return blend;
 }
 
 /* Returns the digest in the name of an image's tx file. */
-static void digest_of(const txm_blend_image *image, const txm_color_config *config, char digest[33])
+static void digest_of(const txm_scene_image *image, const txm_color_config *config, char digest[33])
 {
     txm_settings settings;
     txm_found found;
@@ -65,14 +65,14 @@ START_TEST(names_are_looked_up_as_they_are_stored)
     ck_assert_int_eq(txm_color_load(&of_5_2, &config, NULL), TXM_OK);
     while ((line = strsep(&rest, "\n")) && *line) {
         char *name = strsep(&line, "\t"), digest[33];
-        txm_blend *blend = scene_with(scene, name, config, stored);
-        const txm_blend_image *image = txm_blend_image_at(blend, 0);
+        txm_scene *blend = scene_with(scene, name, config, stored);
+        const txm_scene_image *image = txm_scene_image_at(blend, 0);
         digest_of(image, config, digest);
         ck_assert_msg(strcmp(digest, line) == 0, "\"%s\" is looked up as \"%s\": %s, not %s", name, image->colorspace,
                       digest, line);
         ck_assert_str_eq(image->colorspace_stored, name);
         ck_assert_int_eq(image->colorspace_known, image->colorspace_name || !*name);
-        txm_blend_close(&blend);
+        txm_scene_close(&blend);
         rows++;
     }
     ck_assert_uint_eq(rows, 366);
@@ -97,10 +97,10 @@ START_TEST(names_are_opened_as_the_release_opens_them)
     ck_assert_int_eq(txm_color_load(&options, &config, NULL), TXM_OK);
     for (; (line = strsep(&rest, "\n")) && *line; rows++) {
         const char *name = strsep(&line, "\t"), *id = strsep(&line, "\t");
-        const char *opened = *name ? txm_blend_opened_name(config, name, id) : NULL;
+        const char *opened = *name ? txm_scene_opened_name(config, name, id) : NULL;
         ck_assert_msg(strcmp(opened ? opened : "", line) == 0, "'%s' with id '%s' becomes '%s', not '%s'", name, id,
                       opened ? opened : "", line);
-        opened = txm_blend_opened_name(older, name, id);
+        opened = txm_scene_opened_name(older, name, id);
         ck_assert(!opened || strcmp(opened, name) == 0);
     }
     ck_assert_uint_eq(rows, 317);

@@ -21,7 +21,7 @@ typedef struct recorded {
     int fd;
     size_t bytes;
     txm_stream *stream;
-    txm_blend_format format;
+    txm_blend_layout format;
     txm_tape tape;
     txm_dna *dna;
 } recorded;
@@ -35,7 +35,7 @@ static recorded record(const char *name, bool graph, size_t limit_bytes)
     r.fd = memfd_create("scene", MFD_CLOEXEC);
     ck_assert_int_eq(write(r.fd, gzip, r.bytes), (ssize_t)r.bytes);
     ck_assert_int_eq(txm_stream_from_fd(dup(r.fd), name, &r.stream, NULL), TXM_OK);
-    ck_assert_int_eq(txm_blend_read_header(r.stream, &r.format, NULL), TXM_OK);
+    ck_assert_int_eq(txm_scene_read_header(r.stream, &r.format, NULL), TXM_OK);
     ck_assert_int_eq(txm_locate_dna(r.stream, &r.format, &r.tape, &r.dna, NULL), TXM_OK);
     free(plain);
     free(gzip);
@@ -157,11 +157,11 @@ START_TEST(seekable_files_need_no_tape)
 {
     char *path = scene_path("lint.blend"); /* zstd with a seek table */
     txm_stream *stream = NULL;
-    txm_blend_format format;
+    txm_blend_layout format;
     txm_tape tape = {.limit_bytes = TXM_TAPE_MAX_BYTES};
     txm_dna *dna = NULL;
     ck_assert_int_eq(txm_stream_open(path, &stream, NULL), TXM_OK);
-    ck_assert_int_eq(txm_blend_read_header(stream, &format, NULL), TXM_OK);
+    ck_assert_int_eq(txm_scene_read_header(stream, &format, NULL), TXM_OK);
     ck_assert_int_eq(txm_locate_dna(stream, &format, &tape, &dna, NULL), TXM_OK);
     ck_assert_uint_eq(tape.data.size, 0);
     txm_dna_free(&dna);

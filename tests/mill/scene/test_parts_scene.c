@@ -78,7 +78,7 @@ END_TEST
 typedef struct opened {
     scene_file *file;
     txm_stream *stream;
-    txm_blend_format format;
+    txm_blend_layout format;
     txm_tape tape;
     txm_dna *dna;
     txm_schema schema;
@@ -91,7 +91,7 @@ static opened open_parts(const char *name, const char *codes, scene_layout layou
     uint8_t *data = scene_encode(o.file, &bytes);
     o.stream = stream_of(data, bytes);
     free(data);
-    ck_assert_int_eq(txm_blend_read_header(o.stream, &o.format, NULL), TXM_OK);
+    ck_assert_int_eq(txm_scene_read_header(o.stream, &o.format, NULL), TXM_OK);
     ck_assert_int_eq(txm_locate_dna(o.stream, &o.format, &o.tape, &o.dna, NULL), TXM_OK);
     txm_schema_init(&o.schema, &o.format, o.dna);
     return o;
@@ -369,19 +369,19 @@ END_TEST
 
 /* ---- the scene --------------------------------------------------------------------------------------------------- */
 
-static txm_blend *new_blend(void)
+static txm_scene *new_blend(void)
 {
-    txm_blend *blend = calloc(1, sizeof *blend);
-    blend->store.limit_bytes = TXM_BLEND_STORE_BYTES;
+    txm_scene *blend = calloc(1, sizeof *blend);
+    blend->store.limit_bytes = TXM_SCENE_STORE_BYTES;
     return blend;
 }
 
 START_TEST(stages_follow_each_other)
 {
-    txm_blend *blend = new_blend();
+    txm_scene *blend = new_blend();
     char *path = scene_path("linked.blend");
     txm_error err = {0};
-    ck_assert_msg(txm_blend_link(blend, path, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(txm_scene_link(blend, path, &err) == TXM_OK, "%s", err.message);
     ck_assert_uint_ge(blend->files.count, 3); /* the scene, a library, and a library that this one links */
     ck_assert_str_eq(blend->files.data[0].path, path);
     /* Placeholders lead to the data-blocks in their libraries. */
@@ -389,7 +389,7 @@ START_TEST(stages_follow_each_other)
     size_t followed = 0;
     for (size_t i = 0; i < scene->ids.count; i++) {
         uint32_t file = 0, id = 99;
-        bool leads = txm_blend_follow(blend, &file, scene->ids.data[i].address, &id);
+        bool leads = txm_scene_follow(blend, &file, scene->ids.data[i].address, &id);
         if (scene->ids.data[i].role != TXM_ROLE_PLACEHOLDER || !scene->ids.data[i].reached)
             continue;
         ck_assert(leads && file > 0);
@@ -398,13 +398,13 @@ START_TEST(stages_follow_each_other)
     }
     ck_assert_uint_gt(followed, 0);
     uint32_t file = 0, id;
-    ck_assert(!txm_blend_follow(blend, &file, 3, &id));
+    ck_assert(!txm_scene_follow(blend, &file, 3, &id));
     txm_stream *stream = NULL;
-    ck_assert_int_eq(txm_blend_stream(blend, 1, &stream, &err), TXM_OK);
+    ck_assert_int_eq(txm_scene_stream(blend, 1, &stream, &err), TXM_OK);
     ck_assert_str_eq(txm_stream_name(stream), blend->files.data[1].path);
     txm_stream_close(&stream);
     ck_assert_uint_eq(blend->images.count, 0);
-    ck_assert_int_eq(txm_blend_collect(blend, &err), TXM_OK);
+    ck_assert_int_eq(txm_scene_collect(blend, &err), TXM_OK);
     ck_assert_uint_gt(blend->images.count, 0);
     size_t users = 0;
     for (size_t i = 0; i < blend->images.count; i++) {
@@ -414,7 +414,7 @@ START_TEST(stages_follow_each_other)
                   strcmp(blend->images.data[i - 1].name, blend->images.data[i].name) <= 0);
     }
     ck_assert_uint_eq(users, blend->uses.count);
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
     free(path);
 }
 END_TEST
@@ -425,35 +425,35 @@ START_TEST(libraries_need_not_be_there)
 {
     txm_error err = {0};
     txm_stream *stream = NULL;
-    txm_blend *blend = new_blend();
+    txm_scene *blend = new_blend();
     char *path = scene_path("inside.blend");
     char magic[7];
-    ck_assert_int_eq(txm_blend_link(blend, path, &err), TXM_OK);
+    ck_assert_int_eq(txm_scene_link(blend, path, &err), TXM_OK);
     uint32_t packed = 1;
     while (blend->files.data[packed].inside == TXM_NO_INDEX)
         ck_assert_uint_lt(++packed, blend->files.count);
-    ck_assert_int_eq(txm_blend_stream(blend, packed, &stream, &err), TXM_OK);
+    ck_assert_int_eq(txm_scene_stream(blend, packed, &stream, &err), TXM_OK);
     ck_assert_int_eq(txm_stream_read(stream, magic, 7, &err), TXM_OK);
     ck_assert_mem_eq(magic, "BLENDER", 7);
     txm_stream_close(&stream);
     setenv("TMPDIR", "/proc/no-folder", 1);
-    ck_assert_int_ne(txm_blend_stream(blend, packed, &stream, &err), TXM_OK);
+    ck_assert_int_ne(txm_scene_stream(blend, packed, &stream, &err), TXM_OK);
     ck_assert_ptr_nonnull(strstr(err.message, "TMPDIR"));
     unsetenv("TMPDIR");
-    txm_blend_close(&blend);
+    txm_scene_close(&blend);
     free(path);
     blend = new_blend();
     path = scene_path("missing.blend");
-    ck_assert_int_eq(txm_blend_link(blend, path, &err), TXM_OK);
+    ck_assert_int_eq(txm_scene_link(blend, path, &err), TXM_OK);
     ck_assert_uint_eq(blend->libraries.count, 1);
-    ck_assert_int_eq(blend->libraries.data[0].state, TXM_BLEND_LIBRARY_STATE_MISSING);
-    txm_blend_close(&blend);
+    ck_assert_int_eq(blend->libraries.data[0].state, TXM_SCENE_LIBRARY_STATE_MISSING);
+    txm_scene_close(&blend);
     free(path);
     blend = new_blend();
     path = scene_path("README.md");
     err = (txm_error){0};
-    ck_assert_int_eq(txm_blend_link(blend, path, &err), TXM_STATUS_CORRUPT);
-    txm_blend_close(&blend);
+    ck_assert_int_eq(txm_scene_link(blend, path, &err), TXM_STATUS_CORRUPT);
+    txm_scene_close(&blend);
     free(path);
 }
 END_TEST
@@ -463,19 +463,19 @@ START_TEST(findings_need_links)
     static const bool lints[] = {false, true};
     char *path = scene_path("lint.blend");
     for (int i = 0; i < 2; i++) {
-        txm_blend *blend = new_blend();
+        txm_scene *blend = new_blend();
         txm_error err = {0};
         blend->lint = lints[i];
         blend->info.format = "blend";
-        ck_assert_int_eq(txm_blend_link(blend, path, &err), TXM_OK);
-        ck_assert_int_eq(txm_blend_collect(blend, &err), TXM_OK);
+        ck_assert_int_eq(txm_scene_link(blend, path, &err), TXM_OK);
+        ck_assert_int_eq(txm_scene_collect(blend, &err), TXM_OK);
         ck_assert_uint_eq(blend->findings.count, 0);
-        ck_assert_int_eq(txm_blend_examine(blend, &err), TXM_OK);
+        ck_assert_int_eq(txm_scene_examine(blend, &err), TXM_OK);
         size_t normals = 0;
         for (size_t f = 0; f < blend->findings.count; f++)
             normals += !strcmp(blend->findings.data[f].id, "normal-map-color");
         ck_assert_int_eq(normals > 0, lints[i]);
-        txm_blend_close(&blend);
+        txm_scene_close(&blend);
     }
     free(path);
 }
@@ -486,11 +486,11 @@ END_TEST
 static const uint32_t three_tiles[] = {1001, 1002, 1011};
 
 /* Resolves one image of a file of this version. */
-static txm_blend_image settled(txm_blend *blend, int version, int subversion, txm_image image)
+static txm_scene_image settled(txm_scene *blend, int version, int subversion, txm_image image)
 {
     static txm_id id = {.name = "IMa", .image = TXM_NO_INDEX, .own_library = TXM_NO_INDEX};
-    txm_blend_file file = {.path = "/s/scene.blend", .folder = "/s", .library = TXM_NO_INDEX, .inside = TXM_NO_INDEX};
-    txm_blend_image out = {0};
+    txm_scene_file file = {.path = "/s/scene.blend", .folder = "/s", .library = TXM_NO_INDEX, .inside = TXM_NO_INDEX};
+    txm_scene_image out = {0};
     txm_error err = {0};
     file.model.format.version = version;
     file.model.subversion = subversion;
@@ -500,13 +500,13 @@ static txm_blend_image settled(txm_blend *blend, int version, int subversion, tx
     file.model.tiles.count = 3;
     image.path = image.path ? image.path : "//a.png";
     image.colorspace = image.colorspace ? image.colorspace : "";
-    ck_assert_msg(txm_blend_settle(blend, &file, &image, &out, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(txm_scene_settle(blend, &file, &image, &out, &err) == TXM_OK, "%s", err.message);
     return out;
 }
 
 START_TEST(settings_mean_what_the_version_says)
 {
-    txm_blend *b = new_blend();
+    txm_scene *b = new_blend();
     const txm_image tiled = {.source = 6, .has_tile_list = true, .tiles = {0, 3}};
     txm_image i = tiled;
     ck_assert_uint_eq(settled(b, 283, 3, i).tile_count, 3);
@@ -541,7 +541,7 @@ START_TEST(settings_mean_what_the_version_says)
         ck_assert_int_eq(settled(b, 304, 0, i).alpha, modes[mode + 1]);
         ck_assert_int_eq(settled(b, 280, 69, i).alpha, TXM_ALPHA_NONE);
     }
-    txm_blend_close(&b);
+    txm_scene_close(&b);
 }
 END_TEST
 
@@ -559,10 +559,10 @@ static bool raw_is_data(void *user, const char *name)
 
 START_TEST(colour_spaces_are_the_configs)
 {
-    txm_blend *b = new_blend();
-    txm_blend_image out = settled(b, 304, 0, (txm_image){.colorspace = "Non-Color"});
+    txm_scene *b = new_blend();
+    txm_scene_image out = settled(b, 304, 0, (txm_image){.colorspace = "Non-Color"});
     ck_assert(out.data && out.colorspace_known);
-    ck_assert(txm_blend_is_data(b, "Raw") && !txm_blend_is_data(b, "sRGB") && !txm_blend_is_data(b, ""));
+    ck_assert(txm_scene_is_data(b, "Raw") && !txm_scene_is_data(b, "sRGB") && !txm_scene_is_data(b, ""));
     out = settled(b, 304, 0, (txm_image){.colorspace = ""});
     ck_assert(out.colorspace_known && !out.colorspace_name && !out.data);
     ck_assert_str_eq(out.colorspace, "=");
@@ -571,7 +571,7 @@ START_TEST(colour_spaces_are_the_configs)
     ck_assert_str_eq(out.colorspace, "Non-Color");
     out = settled(b, 280, 66, (txm_image){.colorspace = "sRGB", .legacy_data = true});
     ck_assert_str_eq(out.colorspace, "sRGB");
-    b->colors = (txm_blend_colors){NULL, only_known, raw_is_data};
+    b->colors = (txm_scene_colors){NULL, only_known, raw_is_data};
     out = settled(b, 304, 0, (txm_image){.colorspace = "sRGB"});
     ck_assert_str_eq(out.colorspace, "sRGB");
     ck_assert_str_eq(out.colorspace_name, "sRGB - Texture");
@@ -584,23 +584,23 @@ START_TEST(colour_spaces_are_the_configs)
     ck_assert_str_eq(out.colorspace, "Raw data");
     ck_assert_str_eq(out.colorspace_name, "Raw data");
     ck_assert(out.data);
-    ck_assert(!txm_blend_is_data(b, "Non-Color"));
-    txm_blend_close(&b);
+    ck_assert(!txm_scene_is_data(b, "Non-Color"));
+    txm_scene_close(&b);
 }
 END_TEST
 
 /* ---- files on disk ----------------------------------------------------------------------------------------------- */
 
-static txm_blend_image expanded(txm_blend *b, txm_blend_source source, const char *path, const txm_image *image)
+static txm_scene_image expanded(txm_scene *b, txm_scene_source source, const char *path, const txm_image *image)
 {
     static const txm_image plain;
-    txm_blend_image out = {.source = source, .path = path, .tiles = three_tiles, .tile_count = 3};
+    txm_scene_image out = {.source = source, .path = path, .tiles = three_tiles, .tile_count = 3};
     txm_error err = {0};
-    ck_assert_msg(txm_blend_expand(b, image ? image : &plain, &out, &err) == TXM_OK, "%s", err.message);
+    ck_assert_msg(txm_scene_expand(b, image ? image : &plain, &out, &err) == TXM_OK, "%s", err.message);
     return out;
 }
 
-static void check_files(txm_blend_image image, txm_blend_state state, size_t count, uint32_t first, uint32_t last)
+static void check_files(txm_scene_image image, txm_scene_state state, size_t count, uint32_t first, uint32_t last)
 {
     ck_assert_int_eq(image.state, state);
     ck_assert_uint_eq(image.file_count, count);
@@ -616,62 +616,62 @@ START_TEST(images_are_the_files_that_are_there)
     static const char *const names[] = {"a.png",       "wood.1001.png", "wood.1011.png", "wood.1012.png", "w_u1_v1.png",
                                         "w_u1_v2.png", "f007.png",      "f012.png",      "f123.png",      "f1234.png",
                                         "g012.png",    "f01x.png",      "f012.jpg"};
-    txm_blend *b = new_blend();
+    txm_scene *b = new_blend();
     const txm_image packed = {.is_packed = true};
     batch_enter();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         batch_file(names[i], "12345");
     batch_folder("folder.png");
-    txm_blend_image one = expanded(b, TXM_BLEND_SOURCE_FILE, "a.png", NULL);
+    txm_scene_image one = expanded(b, TXM_SCENE_SOURCE_FILE, "a.png", NULL);
     ck_assert(one.files[0].exists && one.files[0].bytes == 5);
-    check_files(one, TXM_BLEND_STATE_READY, 1, 0, 0);
-    check_files(expanded(b, TXM_BLEND_SOURCE_FILE, "b.png", NULL), TXM_BLEND_STATE_MISSING, 1, 0, 0);
-    check_files(expanded(b, TXM_BLEND_SOURCE_FILE, "a.png/b.png", NULL), TXM_BLEND_STATE_MISSING, 1, 0, 0);
-    check_files(expanded(b, TXM_BLEND_SOURCE_FILE, "folder.png", NULL), TXM_BLEND_STATE_READY, 1, 0,
+    check_files(one, TXM_SCENE_STATE_READY, 1, 0, 0);
+    check_files(expanded(b, TXM_SCENE_SOURCE_FILE, "b.png", NULL), TXM_SCENE_STATE_MISSING, 1, 0, 0);
+    check_files(expanded(b, TXM_SCENE_SOURCE_FILE, "a.png/b.png", NULL), TXM_SCENE_STATE_MISSING, 1, 0, 0);
+    check_files(expanded(b, TXM_SCENE_SOURCE_FILE, "folder.png", NULL), TXM_SCENE_STATE_READY, 1, 0,
                 0); /* opening it says what it is */
-    check_files(expanded(b, TXM_BLEND_SOURCE_FILE, "", NULL), TXM_BLEND_STATE_NO_PATH, 0, 0, 0);
-    check_files(expanded(b, TXM_BLEND_SOURCE_FILE, "a.png", &packed), TXM_BLEND_STATE_PACKED, 0, 0, 0);
-    check_files(expanded(b, TXM_BLEND_SOURCE_MOVIE, "a.png", NULL), TXM_BLEND_STATE_NO_FILE, 0, 0, 0);
-    check_files(expanded(b, TXM_BLEND_SOURCE_TILED, "wood.<UDIM>.png", NULL), TXM_BLEND_STATE_READY, 2, 1001, 1011);
-    check_files(expanded(b, TXM_BLEND_SOURCE_TILED, "w_<UVTILE>.png", NULL), TXM_BLEND_STATE_READY, 2, 1001, 1011);
-    check_files(expanded(b, TXM_BLEND_SOURCE_TILED, "none.<UDIM>.png", NULL), TXM_BLEND_STATE_MISSING, 0, 0, 0);
-    check_files(expanded(b, TXM_BLEND_SOURCE_TILED, "a.png", NULL), TXM_BLEND_STATE_READY, 1, 1001, 1001);
+    check_files(expanded(b, TXM_SCENE_SOURCE_FILE, "", NULL), TXM_SCENE_STATE_NO_PATH, 0, 0, 0);
+    check_files(expanded(b, TXM_SCENE_SOURCE_FILE, "a.png", &packed), TXM_SCENE_STATE_PACKED, 0, 0, 0);
+    check_files(expanded(b, TXM_SCENE_SOURCE_MOVIE, "a.png", NULL), TXM_SCENE_STATE_NO_FILE, 0, 0, 0);
+    check_files(expanded(b, TXM_SCENE_SOURCE_TILED, "wood.<UDIM>.png", NULL), TXM_SCENE_STATE_READY, 2, 1001, 1011);
+    check_files(expanded(b, TXM_SCENE_SOURCE_TILED, "w_<UVTILE>.png", NULL), TXM_SCENE_STATE_READY, 2, 1001, 1011);
+    check_files(expanded(b, TXM_SCENE_SOURCE_TILED, "none.<UDIM>.png", NULL), TXM_SCENE_STATE_MISSING, 0, 0, 0);
+    check_files(expanded(b, TXM_SCENE_SOURCE_TILED, "a.png", NULL), TXM_SCENE_STATE_READY, 1, 1001, 1001);
     char *frame = txm_path_absolute("f012.png");
-    check_files(expanded(b, TXM_BLEND_SOURCE_SEQUENCE, frame, NULL), TXM_BLEND_STATE_READY, 3, 7, 123);
+    check_files(expanded(b, TXM_SCENE_SOURCE_SEQUENCE, frame, NULL), TXM_SCENE_STATE_READY, 3, 7, 123);
     free(frame);
-    check_files(expanded(b, TXM_BLEND_SOURCE_SEQUENCE, "a.png", NULL), TXM_BLEND_STATE_READY, 1, 0, 0);
-    check_files(expanded(b, TXM_BLEND_SOURCE_SEQUENCE, "gone/f001.png", NULL), TXM_BLEND_STATE_MISSING, 0, 0, 0);
-    check_files(expanded(b, TXM_BLEND_SOURCE_SEQUENCE, "f1234567890.png", NULL), TXM_BLEND_STATE_MISSING, 0, 0, 0);
+    check_files(expanded(b, TXM_SCENE_SOURCE_SEQUENCE, "a.png", NULL), TXM_SCENE_STATE_READY, 1, 0, 0);
+    check_files(expanded(b, TXM_SCENE_SOURCE_SEQUENCE, "gone/f001.png", NULL), TXM_SCENE_STATE_MISSING, 0, 0, 0);
+    check_files(expanded(b, TXM_SCENE_SOURCE_SEQUENCE, "f1234567890.png", NULL), TXM_SCENE_STATE_MISSING, 0, 0, 0);
     batch_leave();
     /* There is no memory for a path. */
     txm_store_free(&b->store);
     b->store.limit_bytes = 10;
-    txm_blend_image out = {.source = TXM_BLEND_SOURCE_FILE, .path = "a.png"};
+    txm_scene_image out = {.source = TXM_SCENE_SOURCE_FILE, .path = "a.png"};
     txm_error err = {0};
     b->files.data = calloc(1, sizeof *b->files.data);
     b->files.data[0].path = "scene.blend";
     b->files.count = 1;
-    ck_assert_int_ne(txm_blend_expand(b, &(txm_image){0}, &out, &err), TXM_OK);
+    ck_assert_int_ne(txm_scene_expand(b, &(txm_image){0}, &out, &err), TXM_OK);
     ck_assert_ptr_nonnull(strstr(err.message, "scene.blend"));
-    ck_assert_ptr_null(txm_blend_path(b, "//a", "/s"));
-    txm_blend_close(&b);
+    ck_assert_ptr_null(txm_scene_path(b, "//a", "/s"));
+    txm_scene_close(&b);
 }
 END_TEST
 
 START_TEST(paths_are_absolute_and_normal)
 {
-    txm_blend *b = new_blend();
-    ck_assert_str_eq(txm_blend_path(b, "//a/../b.png", "/s/t"), "/s/t/b.png");
-    ck_assert_str_eq(txm_blend_path(b, "//..\\b.png", "/s/t"), "/s/b.png");
+    txm_scene *b = new_blend();
+    ck_assert_str_eq(txm_scene_path(b, "//a/../b.png", "/s/t"), "/s/t/b.png");
+    ck_assert_str_eq(txm_scene_path(b, "//..\\b.png", "/s/t"), "/s/b.png");
     /* Paths of Windows, as Blender resolves them on Linux. */
     char *server = txm_path_absolute("\\\\server/share/a.png"), *device = txm_path_absolute("\\\\?\\C:/a.png");
-    ck_assert_str_eq(txm_blend_path(b, "P:\\tex\\a.png", "/s"), "/p/tex/a.png");
-    ck_assert_str_eq(txm_blend_path(b, "P:/tex/../a.png", "/s"), "/p/a.png");
-    ck_assert_str_eq(txm_blend_path(b, "z:\\\\a.png", "/s"), "/z/a.png");
-    ck_assert_str_eq(txm_blend_path(b, "/Q:/a.png", "/s"), "/Q:/a.png");
-    ck_assert_str_eq(txm_blend_path(b, "\\root\\a.png", "/s"), "/root/a.png");
-    ck_assert_str_eq(txm_blend_path(b, "\\\\server\\share\\a.png", "/s"), server);
-    ck_assert_str_eq(txm_blend_path(b, "\\\\?\\C:\\a.png", "/s"), device);
+    ck_assert_str_eq(txm_scene_path(b, "P:\\tex\\a.png", "/s"), "/p/tex/a.png");
+    ck_assert_str_eq(txm_scene_path(b, "P:/tex/../a.png", "/s"), "/p/a.png");
+    ck_assert_str_eq(txm_scene_path(b, "z:\\\\a.png", "/s"), "/z/a.png");
+    ck_assert_str_eq(txm_scene_path(b, "/Q:/a.png", "/s"), "/Q:/a.png");
+    ck_assert_str_eq(txm_scene_path(b, "\\root\\a.png", "/s"), "/root/a.png");
+    ck_assert_str_eq(txm_scene_path(b, "\\\\server\\share\\a.png", "/s"), server);
+    ck_assert_str_eq(txm_scene_path(b, "\\\\?\\C:\\a.png", "/s"), device);
     free(server);
     free(device);
     /* A map counts for whole components, and the first one that applies. */
@@ -691,31 +691,31 @@ START_TEST(paths_are_absolute_and_normal)
     b->maps = maps;
     b->map_count = sizeof maps / sizeof *maps;
     for (size_t k = 0; k < sizeof mapped / sizeof *mapped; k++)
-        ck_assert_str_eq(txm_blend_path(b, mapped[k][0], "/s"), mapped[k][1]);
+        ck_assert_str_eq(txm_scene_path(b, mapped[k][0], "/s"), mapped[k][1]);
     b->maps = NULL;
     b->map_count = 0;
-    ck_assert_str_eq(txm_blend_path(b, "/x//y/./z", "/s"), "/x/y/z");
-    ck_assert_str_eq(txm_blend_path(b, "//", "/s"), "/s");
+    ck_assert_str_eq(txm_scene_path(b, "/x//y/./z", "/s"), "/x/y/z");
+    ck_assert_str_eq(txm_scene_path(b, "//", "/s"), "/s");
     /* Packed data-blocks are relative to their library, which may leave its path to its parent. */
     txm_id ids[] = {{.address = 16, .name = "LIarchive", .own_library = 0},
                     {.address = 32, .name = "LIparent", .own_library = 1},
                     {.address = 48, .name = "IMa", .library = 16, .own_library = TXM_NO_INDEX}};
     txm_library libraries[] = {{.path = "", .archive_parent = 32}, {.path = "//lib/far.blend"}};
     uint32_t order[] = {0, 1, 2};
-    txm_blend_file file = {.path = "/s/scene.blend", .folder = "/s"};
+    txm_scene_file file = {.path = "/s/scene.blend", .folder = "/s"};
     file.model.ids.data = ids;
     file.model.ids.count = 3;
     file.model.by_address = order;
     file.model.libraries.data = libraries;
     file.model.libraries.count = 2;
-    ck_assert_str_eq(txm_blend_folder_of(b, &file, &ids[2]), "/s/lib");
+    ck_assert_str_eq(txm_scene_folder_of(b, &file, &ids[2]), "/s/lib");
     libraries[0].path = "//other/near.blend";
-    ck_assert_str_eq(txm_blend_folder_of(b, &file, &ids[2]), "/s/other");
+    ck_assert_str_eq(txm_scene_folder_of(b, &file, &ids[2]), "/s/other");
     ids[2].library = 99; /* its library does not exist */
-    ck_assert_str_eq(txm_blend_folder_of(b, &file, &ids[2]), "/s");
+    ck_assert_str_eq(txm_scene_folder_of(b, &file, &ids[2]), "/s");
     ids[2].library = 0;
-    ck_assert_str_eq(txm_blend_folder_of(b, &file, &ids[2]), "/s");
-    txm_blend_close(&b);
+    ck_assert_str_eq(txm_scene_folder_of(b, &file, &ids[2]), "/s");
+    txm_scene_close(&b);
 }
 END_TEST
 

@@ -83,7 +83,7 @@ static txm_image_node node_of(const char *node, const char *path, const char *sp
 
 START_TEST(nodes_of_one_look_up_are_one_image)
 {
-    txm_blend blend = {.store.limit_bytes = 1 << 20, .colors.canonical = config_name}, *scene = &blend;
+    txm_scene blend = {.store.limit_bytes = 1 << 20, .colors.canonical = config_name}, *scene = &blend;
     txm_node_list list = {0};
     char a[128], tiles[128];
     static const uint32_t numbers[] = {1001, 1002};
@@ -102,15 +102,15 @@ START_TEST(nodes_of_one_look_up_are_one_image)
     free(list.entries.data);
     const struct {
         const char *users, *colorspace;
-        txm_blend_state state;
+        txm_scene_state state;
         size_t files;
-    } expected[] = {{"8", "sRGB", TXM_BLEND_STATE_NO_PATH, 0},   {"9", "sRGB", TXM_BLEND_STATE_NO_PATH, 0},
-                    {"4", "==nobody", TXM_BLEND_STATE_READY, 1}, {"2", "Raw", TXM_BLEND_STATE_READY, 1},
-                    {"5", "auto", TXM_BLEND_STATE_READY, 1},     {"13", "sRGB", TXM_BLEND_STATE_READY, 1},
-                    {"6", "sRGB", TXM_BLEND_STATE_READY, 2},     {"7", "sRGB", TXM_BLEND_STATE_READY, 1}};
-    ck_assert_uint_eq(txm_blend_image_count(scene), sizeof expected / sizeof *expected);
+    } expected[] = {{"8", "sRGB", TXM_SCENE_STATE_NO_PATH, 0},   {"9", "sRGB", TXM_SCENE_STATE_NO_PATH, 0},
+                    {"4", "==nobody", TXM_SCENE_STATE_READY, 1}, {"2", "Raw", TXM_SCENE_STATE_READY, 1},
+                    {"5", "auto", TXM_SCENE_STATE_READY, 1},     {"13", "sRGB", TXM_SCENE_STATE_READY, 1},
+                    {"6", "sRGB", TXM_SCENE_STATE_READY, 2},     {"7", "sRGB", TXM_SCENE_STATE_READY, 1}};
+    ck_assert_uint_eq(txm_scene_image_count(scene), sizeof expected / sizeof *expected);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        const txm_blend_image *image = txm_blend_image_at(scene, i);
+        const txm_scene_image *image = txm_scene_image_at(scene, i);
         ck_assert_str_eq(image->colorspace, expected[i].colorspace);
         ck_assert_int_eq(image->state, expected[i].state);
         ck_assert_uint_eq(image->file_count, expected[i].files);
@@ -118,7 +118,7 @@ START_TEST(nodes_of_one_look_up_are_one_image)
         for (size_t u = 0; u < image->user_count; u++)
             ck_assert_int_eq(image->users[u].node[0], expected[i].users[u]);
     }
-    ck_assert_uint_eq(txm_blend_image_at(scene, 6)->files[1].number, 1011);
+    ck_assert_uint_eq(txm_scene_image_at(scene, 6)->files[1].number, 1011);
     for (size_t i = 0; i < blend.images.count; i++)
         free((void *)blend.images.data[i].files);
     txm_model_free(&blend.files.data[0].model);
@@ -151,14 +151,14 @@ static const char *const scenes[] = {"s.xml", "s.usda"};
 START_TEST(refused_memory)
 {
     const char *path = in_folder(scenes[_i]);
-    const txm_blend_options options = {.struct_size = sizeof options, .colors.canonical = config_name};
+    const txm_scene_options options = {.struct_size = sizeof options, .colors.canonical = config_name};
     for (long n = 1;; n++) {
-        txm_blend *scene = NULL;
+        txm_scene *scene = NULL;
         txm_error err = {0};
         refuse_memory(n);
-        txm_status status = txm_blend_open(path, &options, &scene, &err);
-        size_t images = scene ? txm_blend_image_count(scene) : 0;
-        txm_blend_close(&scene);
+        txm_status status = txm_scene_open(path, &options, &scene, &err);
+        size_t images = scene ? txm_scene_image_count(scene) : 0;
+        txm_scene_close(&scene);
         long live = faults.live;
         if (!memory_was_refused()) {
             ck_assert_int_eq(status, TXM_OK);
@@ -179,8 +179,8 @@ END_TEST
 START_TEST(readers_by_name)
 {
     for (size_t i = 0; i < 2; i++) {
-        txm_blend blend = {.store.limit_bytes = 1 << 20};
-        txm_status status = (i ? txm_blend_read_usd : txm_blend_read_xml)(&blend, in_folder("none"), NULL);
+        txm_scene blend = {.store.limit_bytes = 1 << 20};
+        txm_status status = (i ? txm_scene_read_usd : txm_scene_read_xml)(&blend, in_folder("none"), NULL);
         ck_assert_int_eq(status, TXM_STATUS_NOT_FOUND);
         txm_model_free(&blend.files.data[0].model);
         free(blend.files.data);

@@ -73,10 +73,10 @@ static bool same_one(txm_cache_thread *t, const scene *s, uint32_t i, const txm_
 {
     txm_lookup at = sample_random_lookup(state, s->width[i], s->height[i], 1);
     uint32_t random = sample_random(state) % 4 ? sample_random(state) : 0;
-    txm_lane lane = {.random = random};
+    txm_lookup_state lane = {.random = random};
     float got[3][4] = {{0}}, want[3][4] = {{0}};
     int slopes = sample_random(state) % 8 == 0;
-    txm_look a, b;
+    txm_lookup_result a, b;
     if (slopes) {
         a = txm_sample_d(txm_texture_set_view(s->set), s->set_ids[i], how, &at, &lane, want[0], want[1], want[2]);
         b = txm_cache_sample_d(t, s->ids[i], how, &at, &random, got[0], got[1], got[2]);
@@ -84,7 +84,7 @@ static bool same_one(txm_cache_thread *t, const scene *s, uint32_t i, const txm_
         a = txm_sample(txm_texture_set_view(s->set), s->set_ids[i], how, &at, &lane, want[0]);
         b = txm_cache_sample(t, s->ids[i], how, &at, &random, got[0]);
     }
-    return a == b && a == TXM_LOOK_RESIDENT && random == lane.random && memcmp(got, want, sizeof got) == 0;
+    return a == b && a == TXM_LOOKUP_HIT && random == lane.random && memcmp(got, want, sizeof got) == 0;
 }
 
 /* Does many lookups in one call, sometimes so many that the call must allocate memory for them. */
@@ -95,7 +95,7 @@ static bool same_many(txm_cache_thread *t, const scene *s, uint32_t i, const txm
     float in[6][N], got[4][N] = {{0}}, want[4][N] = {{0}};
     uint32_t random[2][N];
     uint8_t mask[N], look[N];
-    memset(look, TXM_LOOK_RESIDENT, sizeof look);
+    memset(look, TXM_LOOKUP_HIT, sizeof look);
     for (int n = 0; n < count; n++) {
         txm_lookup at = sample_random_lookup(state, s->width[i], s->height[i], 1);
         const float *p = &at.u;
@@ -108,17 +108,17 @@ static bool same_many(txm_cache_thread *t, const scene *s, uint32_t i, const txm
                      in[4],         in[5], random[0], mask,  {got[0], got[1], got[2], got[3]},
                      look};
     txm_lookups b = a;
-    txm_lane lane = {0};
+    txm_lookup_state lane = {0};
     b.random = random[1];
     b.look = NULL;
     for (int k = 0; k < 4; k++)
         b.out[k] = want[k];
     txm_sample_n(txm_texture_set_view(s->set), s->set_ids[i], how, &b, &lane);
-    txm_look worst = txm_cache_sample_n(t, s->ids[i], how, &a);
+    txm_lookup_result worst = txm_cache_sample_n(t, s->ids[i], how, &a);
     for (int n = 0; n < count; n++)
-        if (mask[n] && look[n] != TXM_LOOK_RESIDENT)
+        if (mask[n] && look[n] != TXM_LOOKUP_HIT)
             return false;
-    return worst == TXM_LOOK_RESIDENT && !memcmp(got, want, sizeof got) &&
+    return worst == TXM_LOOKUP_HIT && !memcmp(got, want, sizeof got) &&
            !memcmp(random[0], random[1], (size_t)count * sizeof *random[0]);
 }
 

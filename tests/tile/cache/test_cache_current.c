@@ -40,7 +40,7 @@ static void look(txm_cache *c, float out[4])
 {
     const txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
     const txm_lookup at = at_level(0.3f, 0.6f, 0.5f, 200);
-    ck_assert_int_eq(txm_cache_sample(current(c), 0, &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(txm_cache_sample(current(c), 0, &how, &at, NULL, out), TXM_LOOKUP_HIT);
 }
 
 static txm_cache *cache_with_texture(void)

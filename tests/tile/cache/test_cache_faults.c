@@ -56,7 +56,7 @@ void *mmap64(void *address, size_t bytes, int protection, int flags, int fd, off
 enum { LOOKS = 40, BUDGET = 1 << 20 };
 
 typedef struct answers {
-    txm_look look[LOOKS];
+    txm_lookup_result look[LOOKS];
     float color[LOOKS][4];
 } answers;
 
@@ -105,7 +105,7 @@ static void run(char *const paths[2], answers *a, fault kind, long at, bool last
     txm_cache_stats s = stats_of(c);
     int magenta = 0;
     for (int i = 0; i < LOOKS; i++)
-        magenta += a->look[i] == TXM_LOOK_FAILED;
+        magenta += a->look[i] == TXM_LOOKUP_FAILURE;
     ck_assert_msg(!magenta || s.tiles_failed + s.textures_failed > 0, "%d lookups failed, and nothing is counted",
                   magenta);
     /* A tile that failed once is read again. A tile that goes on failing is not read again for every lookup. */
@@ -132,7 +132,7 @@ START_TEST(what_is_refused_costs_tiles_alone)
     long failed, runs = 0;
     run(paths, &right, kind, 0, false, &failed);
     for (int i = 0; i < LOOKS; i++)
-        ck_assert_int_eq(right.look[i], TXM_LOOK_RESIDENT);
+        ck_assert_int_eq(right.look[i], TXM_LOOKUP_HIT);
     int files = open_files(), magenta = 0;
     for (long n = 1; n < 3000; n++, runs++) {
         run(paths, &a, kind, n, lasting, &failed);
@@ -140,12 +140,12 @@ START_TEST(what_is_refused_costs_tiles_alone)
             break;
         for (int i = 0; i < LOOKS; i++) {
             const float *c = a.color[i];
-            if (a.look[i] == TXM_LOOK_RESIDENT)
+            if (a.look[i] == TXM_LOOKUP_HIT)
                 ck_assert_msg(memcmp(c, right.color[i], sizeof a.color[i]) == 0, "call %ld, lookup %d", n, i);
             else
-                ck_assert_msg(a.look[i] == TXM_LOOK_FAILED && c[0] == 1 && c[1] == 0 && c[2] == 1 && c[3] == 1,
+                ck_assert_msg(a.look[i] == TXM_LOOKUP_FAILURE && c[0] == 1 && c[1] == 0 && c[2] == 1 && c[3] == 1,
                               "call %ld, lookup %d", n, i);
-            magenta += a.look[i] == TXM_LOOK_FAILED;
+            magenta += a.look[i] == TXM_LOOKUP_FAILURE;
         }
         ck_assert_int_eq(open_files(), files);
     }
@@ -188,25 +188,25 @@ START_TEST(a_file_that_is_lost_while_it_is_open)
                      there = {0.9f, 0.9f, 1.0f / 512, 0, 0, 1.0f / 512};
     float first[4], out[4];
     txm_cache_texture_stats s;
-    ck_assert_int_eq(txm_cache_sample(t, a, &how, &here, NULL, first), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(txm_cache_sample(t, a, &how, &here, NULL, first), TXM_LOOKUP_HIT);
     ck_assert(!txm_tx_catch_fault(&how));
     if (_i)
         ck_assert(txm_tx_catch_fault(map_of(victim) + 40000));
     else
         ck_assert_int_eq(truncate(victim, 5000), 0);
     for (int i = 0; i < 5; i++) {
-        txm_look look = txm_cache_sample(t, a, &how, &there, NULL, out);
-        ck_assert_int_eq(look, _i && i ? TXM_LOOK_RESIDENT : TXM_LOOK_FAILED);
-        ck_assert(look == TXM_LOOK_RESIDENT || (out[0] == 1 && out[1] == 0 && out[2] == 1 && out[3] == 1));
-        ck_assert_int_eq(txm_cache_sample(t, a, &how, &here, NULL, out), TXM_LOOK_RESIDENT);
+        txm_lookup_result look = txm_cache_sample(t, a, &how, &there, NULL, out);
+        ck_assert_int_eq(look, _i && i ? TXM_LOOKUP_HIT : TXM_LOOKUP_FAILURE);
+        ck_assert(look == TXM_LOOKUP_HIT || (out[0] == 1 && out[1] == 0 && out[2] == 1 && out[3] == 1));
+        ck_assert_int_eq(txm_cache_sample(t, a, &how, &here, NULL, out), TXM_LOOKUP_HIT);
         ck_assert(memcmp(out, first, sizeof out) == 0);
-        ck_assert_int_eq(txm_cache_sample(t, b, &how, i % 2 ? &here : &there, NULL, out), TXM_LOOK_RESIDENT);
+        ck_assert_int_eq(txm_cache_sample(t, b, &how, i % 2 ? &here : &there, NULL, out), TXM_LOOKUP_HIT);
     }
     ck_assert_uint_eq(stats_of(c).tiles_failed, 1);
     ck_assert_int_eq(txm_cache_texture_stats_of(c, a, &s, NULL), TXM_OK);
     ck_assert_msg(strstr(s.message, causes[_i]), "%s", s.message);
     ck_assert_int_eq(txm_cache_replace(c, a, _i ? NULL : other, NULL), TXM_OK);
-    ck_assert_int_eq(txm_cache_sample(t, a, &how, &there, NULL, out), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(txm_cache_sample(t, a, &how, &there, NULL, out), TXM_LOOKUP_HIT);
     txm_cache_thread_free(&t);
     txm_cache_free(&c);
     free(victim);

@@ -23,7 +23,7 @@
 
 /* ---- files that change ---- */
 
-static txm_look look(txm_cache_thread *t, uint32_t id, float u, float v, float out[4])
+static txm_lookup_result look(txm_cache_thread *t, uint32_t id, float u, float v, float out[4])
 {
     txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     txm_lookup at = at_level(u, v, 0, 512);
@@ -74,8 +74,8 @@ START_TEST(files_that_vanish_cost_their_tiles)
     txm_cache_thread *t = f.t;
     const uint32_t a = f.a, b = f.b;
     float first[4], out[4];
-    ck_assert_int_eq(look(t, a, 0.1f, 0.1f, first), TXM_LOOK_RESIDENT);
-    ck_assert_int_eq(look(t, b, 0.1f, 0.1f, out), TXM_LOOK_RESIDENT); /* this closes the other file */
+    ck_assert_int_eq(look(t, a, 0.1f, 0.1f, first), TXM_LOOKUP_HIT);
+    ck_assert_int_eq(look(t, b, 0.1f, 0.1f, out), TXM_LOOKUP_HIT); /* this closes the other file */
     if (_i == 0) {
         unlink(f.victim);
     } else if (_i == 1) {
@@ -83,12 +83,12 @@ START_TEST(files_that_vanish_cost_their_tiles)
     } else {
         ck_assert_int_eq(truncate(f.victim, 3000), 0);
     }
-    ck_assert_int_eq(look(t, a, 0.1f, 0.1f, out), TXM_LOOK_RESIDENT); /* this tile is in memory */
+    ck_assert_int_eq(look(t, a, 0.1f, 0.1f, out), TXM_LOOKUP_HIT); /* this tile is in memory */
     ck_assert(memcmp(out, first, sizeof out) == 0);
     for (int i = 0; i < 3; i++) {
-        ck_assert_int_eq(look(t, a, 0.9f, 0.9f, out), TXM_LOOK_FAILED);
+        ck_assert_int_eq(look(t, a, 0.9f, 0.9f, out), TXM_LOOKUP_FAILURE);
         ck_assert(magenta(out));
-        ck_assert_int_eq(look(t, b, 0.9f, 0.1f + 0.3f * (float)i, out), TXM_LOOK_RESIDENT);
+        ck_assert_int_eq(look(t, b, 0.9f, 0.1f + 0.3f * (float)i, out), TXM_LOOKUP_HIT);
     }
     txm_cache_texture_stats s;
     ck_assert_int_eq(txm_cache_texture_stats_of(c, a, &s, NULL), TXM_OK);
@@ -104,14 +104,14 @@ START_TEST(files_that_vanish_cost_their_tiles)
     ck_assert_uint_eq(stats_of(c).tiles_failed, s.failures);
     free(write_cached("victim.tx", 512, 512, 4, TXM_TYPE_U8, MADE_CONSTANT, 4));
     ck_assert_int_eq(txm_cache_replace(c, a, NULL, NULL), TXM_OK);
-    ck_assert_int_eq(look(t, a, 0.9f, 0.9f, out), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(look(t, a, 0.9f, 0.9f, out), TXM_LOOKUP_HIT);
     ck_assert(!magenta(out));
     ck_assert_int_eq(txm_cache_replace(c, a, f.other, NULL), TXM_OK);
-    ck_assert_int_eq(look(t, a, 0.1f, 0.1f, out), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(look(t, a, 0.1f, 0.1f, out), TXM_LOOKUP_HIT);
     look(t, b, 0.1f, 0.1f, first);
     ck_assert(memcmp(out, first, sizeof out) == 0);
     ck_assert_int_eq(txm_cache_replace(c, a, "/nowhere/x.tx", NULL), TXM_STATUS_NOT_FOUND);
-    ck_assert_int_eq(look(t, a, 0.5f, 0.1f, out), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(look(t, a, 0.5f, 0.1f, out), TXM_LOOKUP_HIT);
     two_files_close(&f);
 }
 END_TEST
@@ -125,28 +125,28 @@ START_TEST(open_files_that_are_written_to_are_left)
     txm_cache_thread *t = f.t;
     const uint32_t a = f.a;
     float first[4], out[4];
-    ck_assert_int_eq(look(t, a, 0.1f, 0.1f, first), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(look(t, a, 0.1f, 0.1f, first), TXM_LOOKUP_HIT);
     size_t bytes;
     uint8_t *image = load_file(f.other, &bytes);
     wait_for_a_look();
     if (_i) {
         ck_assert_int_eq(rename(f.other, f.victim), 0);
-        ck_assert_int_eq(look(t, a, 0.9f, 0.9f, out), TXM_LOOK_RESIDENT);
+        ck_assert_int_eq(look(t, a, 0.9f, 0.9f, out), TXM_LOOKUP_HIT);
     } else {
         int fd = open(f.victim, O_WRONLY);
         ck_assert_int_ge(fd, 0);
         ck_assert_int_eq(pwrite(fd, image, bytes, 0), (ssize_t)bytes);
         close(fd);
-        ck_assert_int_eq(look(t, a, 0.9f, 0.9f, out), TXM_LOOK_FAILED);
-        ck_assert_int_eq(look(t, a, 0.9f, 0.1f, out), TXM_LOOK_FAILED);
+        ck_assert_int_eq(look(t, a, 0.9f, 0.9f, out), TXM_LOOKUP_FAILURE);
+        ck_assert_int_eq(look(t, a, 0.9f, 0.1f, out), TXM_LOOKUP_FAILURE);
         txm_cache_texture_stats s;
         ck_assert_int_eq(txm_cache_texture_stats_of(c, a, &s, NULL), TXM_OK);
         ck_assert_msg(strstr(s.message, "victim.tx: was written to"), "%s", s.message);
         ck_assert_uint_eq(stats_of(c).files_open, 0);
         ck_assert_int_eq(txm_cache_replace(c, a, NULL, NULL), TXM_OK);
-        ck_assert_int_eq(look(t, a, 0.9f, 0.9f, out), TXM_LOOK_RESIDENT);
+        ck_assert_int_eq(look(t, a, 0.9f, 0.9f, out), TXM_LOOKUP_HIT);
     }
-    ck_assert_int_eq(look(t, a, 0.1f, 0.1f, out), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(look(t, a, 0.1f, 0.1f, out), TXM_LOOKUP_HIT);
     ck_assert((memcmp(out, first, sizeof out) == 0) == _i);
     free(image);
     two_files_close(&f);
@@ -163,7 +163,7 @@ START_TEST(files_that_are_touched_stay)
     const uint32_t a = f.a, b = f.b;
     const struct timespec past[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
     float out[4];
-    ck_assert_int_eq(look(t, a, 0.1f, 0.1f, out), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(look(t, a, 0.1f, 0.1f, out), TXM_LOOKUP_HIT);
     if (_i == 0) {
         ck_assert_int_eq(utimensat(AT_FDCWD, f.victim, past, 0), 0);
     } else {
@@ -174,9 +174,9 @@ START_TEST(files_that_are_touched_stay)
         free(copy);
     }
     wait_for_a_look();
-    ck_assert_int_eq(look(t, a, 0.9f, 0.1f, out), TXM_LOOK_RESIDENT);
-    ck_assert_int_eq(look(t, b, 0.1f, 0.1f, out), TXM_LOOK_RESIDENT); /* this closes the first file */
-    ck_assert_int_eq(look(t, a, 0.9f, 0.9f, out), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(look(t, a, 0.9f, 0.1f, out), TXM_LOOKUP_HIT);
+    ck_assert_int_eq(look(t, b, 0.1f, 0.1f, out), TXM_LOOKUP_HIT); /* this closes the first file */
+    ck_assert_int_eq(look(t, a, 0.9f, 0.9f, out), TXM_LOOKUP_HIT);
     ck_assert_uint_eq(stats_of(c).files_opened, 3);
     ck_assert_uint_eq(stats_of(c).tiles_failed, 0);
     two_files_close(&f);
@@ -193,13 +193,13 @@ START_TEST(what_is_no_tx_file_is_magenta)
     txm_error err = {0};
     float out[4];
     for (int i = 0; i < 3; i++) {
-        ck_assert_int_eq(look(t, id, 0.3f, 0.3f, out), TXM_LOOK_FAILED);
+        ck_assert_int_eq(look(t, id, 0.3f, 0.3f, out), TXM_LOOKUP_FAILURE);
         ck_assert(magenta(out));
     }
     ck_assert_int_ne(txm_cache_open(c, id, NULL, &err), TXM_OK);
     ck_assert(strstr(err.message, "text.tx"));
     ck_assert_uint_eq(stats_of(c).textures_failed, 1);
-    ck_assert_int_eq(look(t, 99, 0.3f, 0.3f, out), TXM_LOOK_FAILED);
+    ck_assert_int_eq(look(t, 99, 0.3f, 0.3f, out), TXM_LOOKUP_FAILURE);
     ck_assert_int_eq(txm_cache_add(c, "/nowhere/a.tx", TXM_EXTENSION_REPEAT, &none, &err), TXM_STATUS_NOT_FOUND);
     ck_assert_int_eq(txm_cache_add(c, "/", TXM_EXTENSION_REPEAT, &none, &err), TXM_STATUS_NOT_A_FILE);
     ck_assert_int_eq(txm_cache_unload(c, 99, &err), TXM_STATUS_USAGE);
@@ -239,11 +239,11 @@ START_TEST(duplicates_and_colours_are_shared)
     ck_assert_int_eq(txm_cache_unload(c, ids[0], NULL), TXM_OK);
     txm_cache_thread *t = new_thread(c);
     float out[4];
-    ck_assert_int_eq(look(t, constant, 0.2f, 0.2f, out), TXM_LOOK_RESIDENT);
-    ck_assert_int_eq(look(t, ids[1], 0.2f, 0.2f, out), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(look(t, constant, 0.2f, 0.2f, out), TXM_LOOKUP_HIT);
+    ck_assert_int_eq(look(t, ids[1], 0.2f, 0.2f, out), TXM_LOOKUP_HIT);
     ck_assert_int_eq(txm_cache_replace(c, ids[0], flat, NULL), TXM_OK);
-    ck_assert_int_eq(look(t, ids[0], 0.2f, 0.2f, out), TXM_LOOK_RESIDENT);
-    ck_assert_int_eq(look(t, ids[1], 0.7f, 0.2f, out), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(look(t, ids[0], 0.2f, 0.2f, out), TXM_LOOKUP_HIT);
+    ck_assert_int_eq(look(t, ids[1], 0.7f, 0.2f, out), TXM_LOOKUP_HIT);
     txm_cache_thread_free(&t);
     txm_cache_free(&c);
     free(a);
@@ -265,17 +265,17 @@ START_TEST(colours_go_when_nothing_else_is_left)
     float out[4], first[4];
     for (int level = 2; level >= 0; level--) { /* from coarse to fine, so that its entries move twice */
         const txm_lookup at = at_level(0.3f, 0.3f, (float)level, 512);
-        ck_assert_int_eq(txm_cache_sample(t, a, &how, &at, NULL, first), TXM_LOOK_RESIDENT);
-        ck_assert_int_eq(txm_cache_sample(t, b, &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+        ck_assert_int_eq(txm_cache_sample(t, a, &how, &at, NULL, first), TXM_LOOKUP_HIT);
+        ck_assert_int_eq(txm_cache_sample(t, b, &how, &at, NULL, out), TXM_LOOKUP_HIT);
     }
     ck_assert_int_eq(txm_cache_unload(c, a, NULL), TXM_OK);
     ck_assert_int_eq(txm_cache_set_max_bytes(c, 1, NULL), TXM_OK);
     ck_assert_uint_eq(stats_of(c).tiles, 0);
     const txm_lookup at = at_level(0.3f, 0.3f, 0, 512);
     float again[4];
-    ck_assert_int_eq(txm_cache_sample(t, b, &how, &at, NULL, again), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(txm_cache_sample(t, b, &how, &at, NULL, again), TXM_LOOKUP_HIT);
     ck_assert(memcmp(out, again, sizeof out) == 0);
-    ck_assert_int_eq(txm_cache_sample(t, a, &how, &at, NULL, again), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(txm_cache_sample(t, a, &how, &at, NULL, again), TXM_LOOKUP_HIT);
     ck_assert(memcmp(first, again, sizeof first) == 0);
     txm_cache_thread_free(&t);
     txm_cache_free(&c);
@@ -307,7 +307,7 @@ START_TEST(udim_sets_beside_one_with_a_base)
         ck_assert_int_eq(txm_cache_add_udim(c, i % 3 == 1 ? &based : &plain, &set, NULL), TXM_OK);
         for (uint32_t k = set - i; k < 3 * (set + 1); k++) { /* each set three times */
             const uint32_t asked = set - i + k % (i + 1);
-            ck_assert_int_eq(txm_cache_sample(t, asked, &how, &far, NULL, out), TXM_LOOK_RESIDENT);
+            ck_assert_int_eq(txm_cache_sample(t, asked, &how, &far, NULL, out), TXM_LOOKUP_HIT);
             ck_assert(memcmp(out, (asked - 2) % 3 == 1 ? from_base : from_tile, sizeof out) == 0);
         }
     }
@@ -336,28 +336,28 @@ START_TEST(udim_sets_use_their_base_from_afar)
     txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
     float out[4], want[4];
     txm_lookup far = {1.3f, 1.6f, 0.05f, 0, 0, 0.05f}, there = {0.65f, 0.8f, 0.025f, 0, 0, 0.025f};
-    ck_assert_int_eq(txm_cache_sample(t, set, &how, &far, NULL, out), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(txm_cache_sample(t, set, &how, &far, NULL, out), TXM_LOOKUP_HIT);
     ck_assert_uint_eq(stats_of(c).textures_opened, 1);
     txm_cache_sample(t, whole, &how, &there, NULL, want);
     ck_assert(memcmp(out, want, sizeof out) == 0);
     txm_lookup near = {1.25f, 1.5f, 0.004f, 0, 0, 0.004f}, inner = {0.25f, 0.5f, 0.004f, 0, 0, 0.004f};
-    ck_assert_int_eq(txm_cache_sample(t, set, &how, &near, NULL, out), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(txm_cache_sample(t, set, &how, &near, NULL, out), TXM_LOOKUP_HIT);
     txm_cache_sample(t, ids[1], &how, &inner, NULL, want);
     ck_assert(memcmp(out, want, sizeof out) == 0);
     ck_assert_uint_eq(stats_of(c).textures_opened, 2);
-    ck_assert_int_eq(txm_cache_sample(t, plain, &how, &far, NULL, out), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(txm_cache_sample(t, plain, &how, &far, NULL, out), TXM_LOOKUP_HIT);
     txm_lookup hole = {1.25f, 0.5f, 0.004f, 0, 0, 0.004f};
-    ck_assert_int_eq(txm_cache_sample(t, set, &how, &hole, NULL, out), TXM_LOOK_FAILED);
+    ck_assert_int_eq(txm_cache_sample(t, set, &how, &hole, NULL, out), TXM_LOOKUP_FAILURE);
     ck_assert(magenta(out));
     txm_lookup outside = {-1.5f, 0.5f, 0.004f, 0, 0, 0.004f};
-    ck_assert_int_eq(txm_cache_sample(t, set, &how, &outside, NULL, out), TXM_LOOK_FAILED);
+    ck_assert_int_eq(txm_cache_sample(t, set, &how, &outside, NULL, out), TXM_LOOKUP_FAILURE);
     numbers[0] = 9999; /* 9999 is the last number */
     ck_assert_int_eq(txm_cache_add_udim(c, &udim, &plain, NULL), TXM_OK);
     txm_lookup last = {8.25f, 899.5f, 0.004f, 0, 0, 0.004f}, beyond = {9.25f, 899.5f, 0.004f, 0, 0, 0.004f};
-    ck_assert_int_eq(txm_cache_sample(t, plain, &how, &last, NULL, out), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(txm_cache_sample(t, plain, &how, &last, NULL, out), TXM_LOOKUP_HIT);
     txm_cache_sample(t, ids[0], &how, &inner, NULL, want);
     ck_assert(memcmp(out, want, sizeof out) == 0);
-    ck_assert_int_eq(txm_cache_sample(t, plain, &how, &beyond, NULL, out), TXM_LOOK_FAILED);
+    ck_assert_int_eq(txm_cache_sample(t, plain, &how, &beyond, NULL, out), TXM_LOOKUP_FAILURE);
     numbers[0] = 17;
     ck_assert_int_eq(txm_cache_add_udim(c, &udim, &plain, NULL), TXM_STATUS_USAGE);
     txm_cache_thread_free(&t);
@@ -385,7 +385,7 @@ START_TEST(resolution_and_limits_drop_levels)
         uint32_t id = add_texture(all[i], path, TXM_EXTENSION_REPEAT);
         txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
         txm_lookup at = at_level(0.3f, 0.6f, i == 1 ? 2 : 0, 512);
-        ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, out[i]), TXM_LOOK_RESIDENT);
+        ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, out[i]), TXM_LOOKUP_HIT);
         txm_view_texture v;
         ck_assert_int_eq(txm_cache_open(all[i], id, &v, NULL), TXM_OK);
         ck_assert_uint_eq(v.width, i == 2 ? 128 : 512);
@@ -422,8 +422,8 @@ START_TEST(a_resolution_is_a_bias)
             txm_lookup at = at_level(unit(&seed), unit(&seed), (float)(i % 4), 512);
             uint32_t random[2] = {(uint32_t)i * 77 + 1, (uint32_t)i * 77 + 1};
             float want[4], out[4];
-            ck_assert_int_eq(txm_cache_sample(p, id, &biased, &at, &random[0], want), TXM_LOOK_RESIDENT);
-            ck_assert_int_eq(txm_cache_sample(l, same, &how, &at, &random[1], out), TXM_LOOK_RESIDENT);
+            ck_assert_int_eq(txm_cache_sample(p, id, &biased, &at, &random[0], want), TXM_LOOKUP_HIT);
+            ck_assert_int_eq(txm_cache_sample(l, same, &how, &at, &random[1], out), TXM_LOOKUP_HIT);
             ck_assert(memcmp(out, want, sizeof out) == 0 && random[0] == random[1]);
         }
         ck_assert(!round || stats_of(less).locks == locks);
@@ -477,8 +477,8 @@ START_TEST(registering_all_levels)
         txm_sampler how;
         txm_sampler_init(&how);
         const txm_lookup at = {0.3f, 0.6f, 1e-6f, 0, 0, 1e-6f};
-        txm_lane lane = {.capacity = 64, .requests = requests}, *lanes[] = {&lane};
-        for (txm_look look = TXM_LOOK_MISSED; look == TXM_LOOK_MISSED; launches++) {
+        txm_lookup_state lane = {.capacity = 64, .requests = requests}, *lanes[] = {&lane};
+        for (txm_lookup_result look = TXM_LOOKUP_MISS; look == TXM_LOOKUP_MISS; launches++) {
             txm_view view;
             txm_ticket *ticket;
             float out[4];
@@ -528,7 +528,7 @@ START_TEST(a_thousand_files_with_few_open)
         float out[4];
         ck_assert_int_eq(
             look(t, ids[n < FILES ? n : (int)(sample_random(&seed) % FILES)], unit(&seed), unit(&seed), out),
-            TXM_LOOK_RESIDENT);
+            TXM_LOOKUP_HIT);
     }
     txm_cache_stats s = stats_of(c);
     ck_assert_uint_eq(s.textures_opened, FILES);
@@ -585,13 +585,13 @@ START_TEST(waves_have_the_same_bits)
     int left = LOOKUPS, launches = 0, different = 0;
     for (txm_ticket *ticket = NULL; left && launches < 400; launches++) {
         txm_view view;
-        txm_lane lane = {.capacity = 512, .requests = requests}, *lanes[] = {&lane};
+        txm_lookup_state lane = {.capacity = 512, .requests = requests}, *lanes[] = {&lane};
         txm_ticket_wait(&ticket);
         ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
         for (int n = 0; n < LOOKUPS; n++) {
             float out[4], want[4];
-            txm_lane nobody = {0};
-            if (done[n] || txm_sample(&view, id, &how, &at[n], &lane, out) != TXM_LOOK_RESIDENT)
+            txm_lookup_state nobody = {0};
+            if (done[n] || txm_sample(&view, id, &how, &at[n], &lane, out) != TXM_LOOKUP_HIT)
                 continue;
             txm_sample(txm_texture_set_view(set), whole, &how, &at[n], &nobody, want);
             different += memcmp(out, want, sizeof out) != 0;
@@ -628,10 +628,10 @@ START_TEST(dropped_requests_lose_nothing)
     float out[4];
     for (int i = 0; i < 3; i++) {
         txm_view view;
-        txm_lane lane = {.capacity = 16, .requests = requests}, *lanes[] = {&lane};
+        txm_lookup_state lane = {.capacity = 16, .requests = requests}, *lanes[] = {&lane};
         txm_ticket *ticket = NULL;
         ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
-        ck_assert_int_eq(txm_sample(&view, id, &how, &at, &lane, out), TXM_LOOK_MISSED);
+        ck_assert_int_eq(txm_sample(&view, id, &how, &at, &lane, out), TXM_LOOKUP_MISS);
         ck_assert_uint_eq(lane.count, 1);
         if (i == 0)
             continue;
@@ -640,7 +640,7 @@ START_TEST(dropped_requests_lose_nothing)
         txm_ticket_cancel(&ticket);
         ck_assert_ptr_null(ticket);
     }
-    ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, out), TXM_LOOKUP_HIT);
     ck_assert_uint_eq(stats_of(c).tiles_loaded, 1);
     txm_cache_thread_free(&t);
     txm_cache_free(&c);
@@ -658,13 +658,13 @@ static int launch_scattered(txm_cache *c, uint32_t id, int count, bool *first)
     txm_view view;
     txm_ticket *ticket = NULL;
     txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
-    txm_lane lane = {.capacity = 512, .requests = requests}, *lanes[] = {&lane};
+    txm_lookup_state lane = {.capacity = 512, .requests = requests}, *lanes[] = {&lane};
     ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
     for (int n = 0; n < count; n++) {
         float out[4];
         const int tile = (n * 97 + 37) % 256;
         const txm_lookup at = at_level(((float)(tile % 16) + 0.5f) / 16, ((float)(tile / 16) + 0.5f) / 16, 0.5f, 1024);
-        const bool there = txm_sample(&view, id, &how, &at, &lane, out) == TXM_LOOK_RESIDENT;
+        const bool there = txm_sample(&view, id, &how, &at, &lane, out) == TXM_LOOKUP_HIT;
         complete += there;
         *first = n ? *first : there;
     }

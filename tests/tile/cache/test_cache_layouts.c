@@ -64,7 +64,7 @@ static void compare(const char *path, txm_extension extension, const txm_cache_o
             for (int k = 0; k < 6; k++)
                 in[k][i] = place[k];
             uint32_t seed = sample_random(&state) | 1;
-            txm_lane lane = {.random = seed};
+            txm_lookup_state lane = {.random = seed};
             random[0][i] = random[1][i] = seed;
             float got[12] = {0}, want[12] = {0};
             if (i % 2) {
@@ -85,7 +85,7 @@ static void compare(const char *path, txm_extension extension, const txm_cache_o
             b[k] = (txm_lookups){COUNT, in[0], in[1],     in[2], in[3],
                                  in[4], in[5], random[k], NULL,  {out[k][0], out[k][1], out[k][2], out[k][3]},
                                  NULL};
-        txm_lane lane = {0};
+        txm_lookup_state lane = {0};
         txm_cache_sample_n(t, id, &how, &b[0]);
         txm_sample_n(view, truth, &how, &b[1], &lane);
         ck_assert(memcmp(out[0], out[1], sizeof out[0]) == 0 && memcmp(random[0], random[1], sizeof random[0]) == 0);
@@ -191,14 +191,14 @@ START_TEST(files_that_are_read_raise_no_signal)
     txm_lookup at = at_level(0.01f, 0.99f, 0, 1024);
     uint32_t counts[3] = {0};
     float out[4];
-    ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, out), TXM_LOOKUP_HIT);
     ck_assert_int_eq(truncate(path, 20000), 0);
     for (int i = 0; i < 200; i++) {
         at = at_level((float)(i % 16) / 16 + 0.01f, (float)(i / 16) / 16 + 0.01f, 0, 1024);
         counts[txm_cache_sample(t, id, &how, &at, NULL, out)]++;
     }
-    ck_assert_uint_eq(counts[TXM_LOOK_MISSED], 0);
-    ck_assert_uint_gt(counts[TXM_LOOK_FAILED], 150);
+    ck_assert_uint_eq(counts[TXM_LOOKUP_MISS], 0);
+    ck_assert_uint_gt(counts[TXM_LOOKUP_FAILURE], 150);
     txm_cache_thread_free(&t);
     txm_cache_free(&c);
     free(path);
@@ -231,7 +231,7 @@ static void look_up_icon(txm_cache_thread *t, uint32_t id, float out[4])
 {
     const txm_sampler how = sampler(TXM_LEVEL_MODE_TRILINEAR);
     const txm_lookup at = at_level(0.4f, 0.3f, 0.5f, 16);
-    ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, out), TXM_LOOKUP_HIT);
 }
 
 static void compare_icons(txm_cache *c, uint32_t count, uint64_t name_bytes)

@@ -124,7 +124,7 @@ START_TEST(all_memory_is_in_the_budget)
         float out[4];
         const txm_lookup at = at_level(unit(&seed), unit(&seed), 4 * unit(&seed), 1024);
         ck_assert_int_eq(txm_cache_sample(t, ids[sample_random(&seed) % (uint64_t)files], &how, &at, NULL, out),
-                         TXM_LOOK_RESIDENT);
+                         TXM_LOOKUP_HIT);
         look_at_heap(&h);
         const txm_cache_stats s = stats_of(c);
         ck_assert_uint_le(s.allocated_bytes + s.reader_bytes, BUDGET + LITTLE); /* one thread seldom needs a batch */
@@ -162,7 +162,7 @@ START_TEST(what_openexr_keeps_is_counted)
         write_foreign_exr(path, &m, EXR_COMPRESSION_PIZ);
         const txm_lookup at = at_level(0.3f, 0.3f, 0, 256);
         ck_assert_int_eq(txm_cache_sample(t, add_texture(c, path, TXM_EXTENSION_REPEAT), &how, &at, NULL, out),
-                         TXM_LOOK_RESIDENT);
+                         TXM_LOOKUP_HIT);
         const txm_cache_stats s = stats_of(c);
         ck_assert_uint_ge(s.reader_bytes, 600 << 10);
         ck_assert_uint_le(s.reader_bytes, (BUDGET / 16) + (2 << 20)); /* with the newest file's */
@@ -202,7 +202,7 @@ START_TEST(large_tiles_keep_the_budget)
     }
     const txm_lookups b = {
         COUNT, in[0], in[1], in[2], in[3], in[4], in[5], NULL, NULL, {out[0], out[1], out[2], out[3]}, NULL};
-    ck_assert_int_eq(txm_cache_sample_n(t, add_texture(c, path, TXM_EXTENSION_REPEAT), &how, &b), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(txm_cache_sample_n(t, add_texture(c, path, TXM_EXTENSION_REPEAT), &how, &b), TXM_LOOKUP_HIT);
     ck_assert_uint_gt(stats_of(c).tiles_loaded, EDGE / TILE * EDGE / TILE / 2);
     ck_assert_uint_le(count.most, BUDGET + TILE_BYTES + (64 << 10));
     txm_cache_thread_free(&t);
@@ -251,14 +251,14 @@ START_TEST(lists_of_batches_are_counted)
     o.threads = 1; /* nothing is loaded until somebody waits */
     txm_cache *c = new_cache(&o);
     static uint32_t requests[REQUESTS];
-    txm_lane lane = {.capacity = REQUESTS, .requests = requests}, *lanes[] = {&lane};
+    txm_lookup_state lane = {.capacity = REQUESTS, .requests = requests}, *lanes[] = {&lane};
     txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     how.filter = TXM_FILTER_CLOSEST;
     char *path = write_cached("wide.tx", EDGE, EDGE, 1, TXM_TYPE_U8, MADE_CONSTANT, 1);
     const uint32_t id = add_texture(c, path, TXM_EXTENSION_REPEAT);
     txm_view view;
     txm_ticket *ticket = NULL;
-    for (txm_look look = TXM_LOOK_MISSED; look == TXM_LOOK_MISSED;) { /* until level 0 is registered */
+    for (txm_lookup_result look = TXM_LOOKUP_MISS; look == TXM_LOOKUP_MISS;) { /* until level 0 is registered */
         const txm_lookup at = at_level(1e-3f, 1e-3f, 0, EDGE);
         float out[4];
         ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
@@ -305,7 +305,7 @@ START_TEST(readers_keep_little)
     for (int i = 0; i < FILES; i++) {
         float out[4];
         const txm_lookup at = at_level(0.3f, 0.3f, 0, 128);
-        ck_assert_int_eq(txm_cache_sample(t, ids[i], &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+        ck_assert_int_eq(txm_cache_sample(t, ids[i], &how, &at, NULL, out), TXM_LOOKUP_HIT);
         txm_cache_stats s = stats_of(c);
         ck_assert_uint_gt(s.reader_bytes, 0);
         ck_assert_uint_le(s.reader_bytes, (1u << 20) + (400u << 10)); /* and the newest file's tables */
@@ -346,7 +346,7 @@ START_TEST(many_look_ups_share_their_loads)
     txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     const txm_lookups all = {
         COUNT, in[0], in[1], in[2], in[3], in[4], in[5], NULL, NULL, {out[0], out[1], out[2], out[3]}, NULL};
-    ck_assert_int_eq(txm_cache_sample_n(t, id, &how, &all), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(txm_cache_sample_n(t, id, &how, &all), TXM_LOOKUP_HIT);
     txm_cache_stats s = stats_of(c);
     ck_assert_uint_ge(s.tiles_loaded, 256);
     ck_assert_uint_le(s.tiles_loaded, 2 * 280); /* two parts of the batch; 75,000 one by one */
@@ -411,7 +411,7 @@ START_TEST(many_look_ups_of_all_levels)
                                  in[5],          _i < 2 ? NULL : random[k],
                                  mask,           {to[0], to[1], to[2], to[3]},
                                  k ? seen : NULL};
-        ck_assert_int_eq(txm_cache_sample_n(t, id, &how, &all), TXM_LOOK_RESIDENT);
+        ck_assert_int_eq(txm_cache_sample_n(t, id, &how, &all), TXM_LOOKUP_HIT);
         const txm_cache_stats s = stats_of(c);
         uint64_t wanted = 0;
         for (int i = 0; i < COUNT; i++)
@@ -426,7 +426,7 @@ START_TEST(many_look_ups_of_all_levels)
         txm_cache_free(&c);
     }
     for (int i = 0; i < COUNT; i++)
-        ck_assert_uint_eq(seen[i], mask[i] ? TXM_LOOK_RESIDENT : 77);
+        ck_assert_uint_eq(seen[i], mask[i] ? TXM_LOOKUP_HIT : 77);
     for (int n = 0; n < 4; n++) {
         ck_assert(memcmp(out[0][n], out[1][n], COUNT * sizeof(float)) == 0);
         free(out[0][n]);
@@ -462,9 +462,9 @@ START_TEST(memory_that_is_refused_costs_tiles_alone)
             for (int i = 0; i < 20; i++) {
                 float out[4];
                 txm_lookup at = at_level(unit(&seed), unit(&seed), 3 * unit(&seed), 300);
-                txm_look look = txm_cache_sample(t, id, &how, &at, NULL, out);
-                ck_assert(look == TXM_LOOK_RESIDENT || (look == TXM_LOOK_FAILED && magenta(out)));
-                *(look == TXM_LOOK_FAILED ? &failed : &fine) += 1;
+                txm_lookup_result look = txm_cache_sample(t, id, &how, &at, NULL, out);
+                ck_assert(look == TXM_LOOKUP_HIT || (look == TXM_LOOKUP_FAILURE && magenta(out)));
+                *(look == TXM_LOOKUP_FAILURE ? &failed : &fine) += 1;
             }
         txm_cache_thread_free(&t);
         txm_cache_free(&c);
@@ -489,7 +489,7 @@ START_TEST(hits_take_no_lock)
     for (int i = 0; i < 2000; i++) {
         float out[4];
         txm_lookup at = at_level(unit(&seed), unit(&seed), 6 * unit(&seed), 500);
-        ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+        ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, out), TXM_LOOKUP_HIT);
     }
     txm_cache_stats s = stats_of(c);
     ck_assert_uint_eq(s.locks, 0);
@@ -516,10 +516,10 @@ START_TEST(hits_see_what_has_changed)
     const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     const txm_lookup at = at_level(0.4f, 0.4f, 0, 256), far = {0.4f, 0.4f, 0.1f, 0, 0, 0.1f};
     float first[4], out[4];
-    ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, first), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, first), TXM_LOOKUP_HIT);
     for (int i = 0; i < 3; i++) { /* this tile is used in each epoch, so it stays */
         for (int k = 0; k < 3; k++)
-            ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+            ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, out), TXM_LOOKUP_HIT);
         txm_cache_end_epoch(c);
         ck_assert_uint_eq(stats_of(c).tiles, 1);
     }
@@ -528,12 +528,12 @@ START_TEST(hits_see_what_has_changed)
     uint32_t set;
     const txm_cache_udim udim = {&number, &id, 1, base, 1, 1};
     ck_assert_int_eq(txm_cache_add_udim(c, &udim, &set, NULL), TXM_OK);
-    ck_assert_int_eq(txm_cache_sample(t, base, &how, &far, NULL, first), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(txm_cache_sample(t, base, &how, &far, NULL, first), TXM_LOOKUP_HIT);
     for (int i = 0; i < 2; i++) {
-        ck_assert_int_eq(txm_cache_sample(t, set, &how, &far, NULL, out), TXM_LOOK_RESIDENT);
+        ck_assert_int_eq(txm_cache_sample(t, set, &how, &far, NULL, out), TXM_LOOKUP_HIT);
         ck_assert(memcmp(first, out, sizeof out) == 0);
     }
-    ck_assert_int_eq(txm_cache_sample(t, set, &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(txm_cache_sample(t, set, &how, &at, NULL, out), TXM_LOOKUP_HIT);
     ck_assert(memcmp(first, out, sizeof out) != 0);
     const uint64_t before = stats_of(c).lookups;
     ck_assert_uint_eq(before, 14);
@@ -550,7 +550,7 @@ START_TEST(hits_see_what_has_changed)
     ck_assert_uint_eq(stats_of(c).lookups, before + 10);
     ck_assert_int_eq(txm_cache_replace(c, id, other, NULL), TXM_OK);
     txm_cache_sample(t, base, &how, &at, NULL, first);
-    ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, out), TXM_LOOKUP_HIT);
     ck_assert(memcmp(first, out, sizeof out) == 0);
     txm_cache_thread_free(&t);
     txm_cache_free(&c);
@@ -583,7 +583,7 @@ START_TEST(open_files_get_the_room_they_need)
         float out[4];
         const txm_lookup at = at_level(unit(&seed), unit(&seed), 0, 4096);
         ck_assert_int_eq(txm_cache_sample(t, ids[sample_random(&seed) % TEXTURES], &how, &at, NULL, out),
-                         TXM_LOOK_RESIDENT);
+                         TXM_LOOKUP_HIT);
     }
     const txm_cache_stats s = stats_of(c);
     ck_assert_msg(s.files_opened <= 5 * TEXTURES, "%u opens", s.files_opened);

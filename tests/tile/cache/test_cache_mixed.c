@@ -182,16 +182,16 @@ static bool same(const float *a, const float *b, size_t count)
 }
 
 /* Compares one lookup with the sampler's own result and prints the first few that differ. */
-static void judge(const char *call, uint32_t texture, txm_look look, const float *got, txm_look true_look,
-                  const float *want, size_t count)
+static void judge(const char *call, uint32_t texture, txm_lookup_result look, const float *got,
+                  txm_lookup_result true_look, const float *want, size_t count)
 {
     atomic_fetch_add_explicit(&lookups, 1, memory_order_relaxed);
-    const bool may_fail = atomic_load(&harmed) || true_look == TXM_LOOK_FAILED;
-    if (look == TXM_LOOK_FAILED && may_fail) {
+    const bool may_fail = atomic_load(&harmed) || true_look == TXM_LOOKUP_FAILURE;
+    if (look == TXM_LOOKUP_FAILURE && may_fail) {
         atomic_fetch_add_explicit(&failed, 1, memory_order_relaxed);
         return;
     }
-    if (look == TXM_LOOK_RESIDENT && same(got, want, count))
+    if (look == TXM_LOOKUP_HIT && same(got, want, count))
         return;
     if (atomic_fetch_add(&wrong, 1) < 10)
         fprintf(stderr, "%s, texture %u: lookup %d gives %a %a %a %a instead of %a %a %a %a\n", call, texture, look,
@@ -230,12 +230,12 @@ static void look_once(txm_cache_thread *t, const step *p, bool derivatives)
     const uint32_t i = p->texture;
     float got[12] = {0}, want[12] = {0};
     uint32_t random = p->random;
-    txm_lane lane = {.random = random};
+    txm_lookup_state lane = {.random = random};
     if (!derivatives) {
-        const txm_look look = txm_cache_sample(t, ids[i], &p->how, &p->at, &random, got);
+        const txm_lookup_result look = txm_cache_sample(t, ids[i], &p->how, &p->at, &random, got);
         judge("sample", i, look, got, txm_sample(truth, truths[i], &p->how, &p->at, &lane, want), want, 4);
     } else {
-        const txm_look look = txm_cache_sample_d(t, ids[i], &p->how, &p->at, &random, got, got + 4, got + 8);
+        const txm_lookup_result look = txm_cache_sample_d(t, ids[i], &p->how, &p->at, &random, got, got + 4, got + 8);
         judge("sample_d", i, look, got,
               txm_sample_d(truth, truths[i], &p->how, &p->at, &lane, want, want + 4, want + 8), want, 12);
     }
@@ -292,7 +292,7 @@ static void look_often(txm_cache_thread *t, uint64_t *s, call *mine, call *true_
     const txm_sampler how = some_sampler(s);
     const size_t count = counts[sample_random(s) % (sizeof counts / sizeof *counts)];
     uint64_t again = *s;
-    txm_lane lane = {0};
+    txm_lookup_state lane = {0};
     make_call(mine, count, s);
     make_call(true_one, count, &again);
     txm_cache_sample_n(t, ids[i], &how, &mine->batch);
@@ -300,7 +300,7 @@ static void look_often(txm_cache_thread *t, uint64_t *s, call *mine, call *true_
     for (size_t k = 0; k < count; k++) {
         const float got[4] = {mine->out[0][k], mine->out[1][k], mine->out[2][k], mine->out[3][k]};
         const float want[4] = {true_one->out[0][k], true_one->out[1][k], true_one->out[2][k], true_one->out[3][k]};
-        judge("sample_n", i, (txm_look)mine->look[k], got, (txm_look)true_one->look[k], want, 4);
+        judge("sample_n", i, (txm_lookup_result)mine->look[k], got, (txm_lookup_result)true_one->look[k], want, 4);
     }
 }
 
@@ -338,7 +338,7 @@ static void *look_up(void *seed)
 
 /* Runs one launch in the viewer's view or, without a viewer, the cache's. The lane's list then names the tiles that
  * were missing. Returns how many lookups are still to be done. */
-static size_t launch(txm_cache_viewer *viewer, step *steps, txm_lane *lane)
+static size_t launch(txm_cache_viewer *viewer, step *steps, txm_lookup_state *lane)
 {
     txm_view view;
     size_t left = 0;
@@ -353,13 +353,13 @@ static size_t launch(txm_cache_viewer *viewer, step *steps, txm_lane *lane)
             continue;
         const uint32_t shown = txm_cache_resolve(cache, ids[p->texture], &p->how, &at);
         lane->random = p->random;
-        const txm_look look = txm_sample(&view, shown, &p->how, &at, lane, got);
-        left += look == TXM_LOOK_MISSED;
-        if (look == TXM_LOOK_MISSED)
+        const txm_lookup_result look = txm_sample(&view, shown, &p->how, &at, lane, got);
+        left += look == TXM_LOOKUP_MISS;
+        if (look == TXM_LOOKUP_MISS)
             continue;
         p->done = true;
-        txm_lane own = {.random = p->random};
-        const txm_look true_look = txm_sample(truth, truths[p->texture], &p->how, &p->at, &own, want);
+        txm_lookup_state own = {.random = p->random};
+        const txm_lookup_result true_look = txm_sample(truth, truths[p->texture], &p->how, &p->at, &own, want);
         judge("wave", p->texture, look, got, true_look, want, 4);
     }
     return left;
@@ -367,9 +367,9 @@ static size_t launch(txm_cache_viewer *viewer, step *steps, txm_lane *lane)
 
 /* Loads the missing tiles in one of several ways: waits for them, polls in the next launches, cancels at once or
  * half-way, or requests nothing. */
-static void load(txm_cache_viewer *viewer, txm_lane *lane, txm_ticket **polled, uint64_t *s)
+static void load(txm_cache_viewer *viewer, txm_lookup_state *lane, txm_ticket **polled, uint64_t *s)
 {
-    txm_lane *lanes[] = {lane};
+    txm_lookup_state *lanes[] = {lane};
     txm_ticket *ticket = NULL;
     if (*polled && !txm_ticket_poll(*polled)) {
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); /* the rest of a frame passes */
@@ -404,7 +404,7 @@ static void *wave(void *seed)
     uint64_t s = *(const uint64_t *)seed;
     step steps[WAVE];
     uint32_t *requests = malloc(REQUESTS * sizeof *requests);
-    txm_lane lane = {.capacity = s & 2 ? REQUESTS : 64, .requests = requests};
+    txm_lookup_state lane = {.capacity = s & 2 ? REQUESTS : 64, .requests = requests};
     txm_ticket *polled = NULL;
     txm_cache_viewer *viewer = NULL;
     while (s & 1 && txm_cache_viewer_new(cache, &viewer, NULL) != TXM_OK)

@@ -97,7 +97,7 @@ START_TEST(images_in_memory)
                 sample_give_level(&state, &how, &at);
                 uint32_t random = sample_random(&state), again = random;
                 float got[4], want[4];
-                ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, &random, got), TXM_LOOK_RESIDENT);
+                ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, &random, got), TXM_LOOKUP_HIT);
                 whole_sample(&p.image, &how, &at, &again, want, NULL, NULL);
                 ck_assert_msg(memcmp(got, want, sizeof got) == 0, "%ux%u, extension %d, tiles of %u: %g for %g",
                               sizes[n][0], sizes[n][1], extension, p.tile_px, (double)got[0], (double)want[0]);
@@ -154,7 +154,7 @@ START_TEST(fine_levels_are_left_out)
             for (int i = 0; i < 9 && (extension != TXM_EXTENSION_CLIP || i == 4); i++) {
                 const txm_lookup at = at_level((float)(i % 3) / 2.0f, (float)(i / 3) / 2.0f, (float)level, 256);
                 float out[4];
-                ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+                ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, out), TXM_LOOKUP_HIT);
                 ck_assert_msg(out[0] == (float)(level + 2), "extension %d, level %u, place %d: %g", extension, level, i,
                               (double)out[0]);
             }
@@ -287,12 +287,12 @@ START_TEST(digests_are_shared)
 }
 END_TEST
 
-static txm_look look_at_canvas(txm_cache_thread *t, uint32_t id, float u, float v, float *value)
+static txm_lookup_result look_at_canvas(txm_cache_thread *t, uint32_t id, float u, float v, float *value)
 {
     const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     const txm_lookup at = at_level(u, v, 0, 1024);
     float out[4];
-    const txm_look look = txm_cache_sample(t, id, &how, &at, NULL, out);
+    const txm_lookup_result look = txm_cache_sample(t, id, &how, &at, NULL, out);
     *value = out[0];
     return look;
 }
@@ -309,7 +309,7 @@ START_TEST(painting)
     float value;
     ck_assert_int_eq(txm_cache_preload(c, id, NULL, NULL), TXM_OK);
     atomic_store(&p.value, 2);
-    ck_assert_int_eq(look_at_canvas(t, id, 0.1f, 0.9f, &value), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(look_at_canvas(t, id, 0.1f, 0.9f, &value), TXM_LOOKUP_HIT);
     ck_assert(value == 1.0f);
     ck_assert_int_eq(txm_cache_invalidate(c, id, &(txm_cache_part){0, 10, 0.0f, 0.8f, 0.2f, 1.0f}, NULL), TXM_OK);
     look_at_canvas(t, id, 0.1f, 0.9f, &value);
@@ -336,21 +336,21 @@ START_TEST(sources_that_fail)
         p.failure = statuses[i / 2];
         p.silent = i & 1;
         atomic_store(&p.fails, 1);
-        ck_assert_int_eq(look_at_canvas(t, id, 0.5f, 0.5f, &value), TXM_LOOK_FAILED);
+        ck_assert_int_eq(look_at_canvas(t, id, 0.5f, 0.5f, &value), TXM_LOOKUP_FAILURE);
         ck_assert_int_eq(txm_cache_texture_stats_of(c, id, &stats, NULL), TXM_OK);
         ck_assert_msg(
             strstr(stats.message, p.silent ? "canvas: its source cannot be read" : "canvas: the paint is wet"), "%s",
             stats.message);
         if (p.failure != TXM_STATUS_IO) {
-            ck_assert_int_eq(look_at_canvas(t, id, 0.5f, 0.5f, &value), TXM_LOOK_FAILED);
+            ck_assert_int_eq(look_at_canvas(t, id, 0.5f, 0.5f, &value), TXM_LOOKUP_FAILURE);
             ck_assert_int_eq(txm_cache_invalidate(c, id, NULL, NULL), TXM_OK);
         }
-        txm_look look = TXM_LOOK_FAILED;
-        for (int n = 0; n < 1000 && look == TXM_LOOK_FAILED; n++) {
+        txm_lookup_result look = TXM_LOOKUP_FAILURE;
+        for (int n = 0; n < 1000 && look == TXM_LOOKUP_FAILURE; n++) {
             look = look_at_canvas(t, id, 0.5f, 0.5f, &value);
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
         }
-        ck_assert_int_eq(look, TXM_LOOK_RESIDENT);
+        ck_assert_int_eq(look, TXM_LOOKUP_HIT);
         ck_assert(value == 1.0f);
         txm_cache_thread_free(&t);
         txm_cache_free(&c);
@@ -389,7 +389,7 @@ START_TEST(shapes_that_cannot_be)
         p[i].shape = bad[i];
         const uint32_t id = add_painted(c, &p[i]);
         ck_assert_int_eq(txm_cache_open(c, id, NULL, &err), TXM_STATUS_UNSUPPORTED);
-        ck_assert_int_eq(look_at_canvas(t, id, 0.5f, 0.5f, &value), TXM_LOOK_FAILED);
+        ck_assert_int_eq(look_at_canvas(t, id, 0.5f, 0.5f, &value), TXM_LOOKUP_FAILURE);
         ck_assert_uint_eq(p[i].reads, 0);
     }
     ck_assert_uint_lt(stats_of(c).allocated_bytes_peak, 1 << 20);
@@ -415,7 +415,7 @@ static void *look_at_random(void *arg)
     txm_cache_thread *t = new_thread(w->cache);
     for (int i = 0; i < 300; i++) {
         float value;
-        ck_assert_int_eq(look_at_canvas(t, w->id, unit(&w->seed), unit(&w->seed), &value), TXM_LOOK_RESIDENT);
+        ck_assert_int_eq(look_at_canvas(t, w->id, unit(&w->seed), unit(&w->seed), &value), TXM_LOOKUP_HIT);
         ck_assert_msg(value > 0.999f && value < 50.001f, "%g", (double)value);
         if (i % 50 == 0)
             txm_cache_invalidate(w->cache, w->id, NULL, NULL);
@@ -447,7 +447,7 @@ START_TEST(many_threads)
     txm_cache_thread *t = new_thread(c);
     txm_cache_invalidate(c, id, NULL, NULL);
     float value;
-    ck_assert_int_eq(look_at_canvas(t, id, 0.3f, 0.3f, &value), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(look_at_canvas(t, id, 0.3f, 0.3f, &value), TXM_LOOKUP_HIT);
     ck_assert_float_eq_tol(value, 50.0f, 1e-4f);
     txm_cache_thread_free(&t);
     txm_cache_free(&c);
@@ -460,13 +460,13 @@ static bool launch_at_canvas(txm_cache_viewer *viewer, uint32_t id, float u, txm
     const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     const txm_lookup at = at_level(u, 0.5f, 0, 1024);
     uint32_t requests[4];
-    txm_lane lane = {.capacity = 4, .requests = requests}, *lanes = &lane;
+    txm_lookup_state lane = {.capacity = 4, .requests = requests}, *lanes = &lane;
     txm_view view;
     float out[4];
     ck_assert_int_eq(txm_cache_viewer_prepare(viewer, &view, NULL, NULL), TXM_OK);
-    const txm_look look = txm_sample(&view, id, &how, &at, &lane, out);
+    const txm_lookup_result look = txm_sample(&view, id, &how, &at, &lane, out);
     ck_assert_int_eq(txm_cache_viewer_process(viewer, &lanes, 1, ticket, NULL), TXM_OK);
-    return look == TXM_LOOK_RESIDENT;
+    return look == TXM_LOOKUP_HIT;
 }
 
 /* A launch whose only missing tiles are being loaded by another launch's batch, or find no room beside it, waits for

@@ -79,7 +79,7 @@ static void look(txm_cache_thread *t, uint32_t id, const board *b, uint32_t leve
     const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     const txm_lookup at = in_tile(level, tile);
     float out[4];
-    ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, out), TXM_LOOKUP_HIT);
     ck_assert_float_eq(out[0], color_of(b, level, tile));
 }
 
@@ -279,7 +279,7 @@ START_TEST(replaced_while_staged)
             const txm_lookup at = at_level(unit(&state), unit(&state), unit(&state), 1024);
             uint32_t random = 0;
             float got[4], want[4];
-            ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, got), TXM_LOOK_RESIDENT);
+            ck_assert_int_eq(txm_cache_sample(t, id, &how, &at, NULL, got), TXM_LOOKUP_HIT);
             whole_sample(&image, &how, &at, &random, want, NULL, NULL);
             ck_assert_msg(memcmp(got, want, sizeof got) == 0, "turn %d, lookup %d", turn, i);
         }
@@ -298,13 +298,14 @@ END_TEST
 
 /* ---- views and batches ---- */
 
-static txm_look look_in_view(const txm_view *view, uint32_t id, const board *b, uint32_t tile, txm_lane *lane)
+static txm_lookup_result look_in_view(const txm_view *view, uint32_t id, const board *b, uint32_t tile,
+                                      txm_lookup_state *lane)
 {
     const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     const txm_lookup at = in_tile(0, tile);
     float out[4];
-    const txm_look result = txm_sample(view, id, &how, &at, lane, out);
-    if (result == TXM_LOOK_RESIDENT)
+    const txm_lookup_result result = txm_sample(view, id, &how, &at, lane, out);
+    if (result == TXM_LOOKUP_HIT)
         ck_assert_float_eq(out[0], color_of(b, 0, tile));
     return result;
 }
@@ -317,7 +318,7 @@ START_TEST(open_views_go_on_showing_them)
     txm_cache_thread *t = new_thread(c);
     txm_cache_viewer *viewer;
     txm_view view;
-    txm_lane lane = {.capacity = 0};
+    txm_lookup_state lane = {.capacity = 0};
     bool shown[TILES];
     uint32_t count = 0, were_staged = 0, came_back = 0;
     const uint32_t id = add_board(c, &b);
@@ -326,14 +327,14 @@ START_TEST(open_views_go_on_showing_them)
     ck_assert_int_eq(txm_cache_viewer_new(c, &viewer, NULL), TXM_OK);
     ck_assert_int_eq(txm_cache_viewer_prepare(viewer, &view, NULL, NULL), TXM_OK);
     for (uint32_t i = 0; i < TILES; i++)
-        count += shown[i] = look_in_view(&view, id, &b, i, &lane) == TXM_LOOK_RESIDENT;
+        count += shown[i] = look_in_view(&view, id, &b, i, &lane) == TXM_LOOKUP_HIT;
     ck_assert_uint_gt(count, 10);
     for (uint32_t i = 0; i < 2 * TILES; i++) {
         look(t, id, &b, 0, i % TILES);
         for (uint32_t k = 0; k < TILES; k++) {
             if (!shown[k])
                 continue;
-            ck_assert_int_eq(look_in_view(&view, id, &b, k, &lane), TXM_LOOK_RESIDENT);
+            ck_assert_int_eq(look_in_view(&view, id, &b, k, &lane), TXM_LOOKUP_HIT);
             const bool staged = is_staged(c, id, 0, k);
             were_staged += staged;
             if (staged && k % 2) {
@@ -361,7 +362,7 @@ START_TEST(batches_bring_them_back)
     txm_cache_viewer *viewer;
     txm_view view;
     uint32_t requests[4];
-    txm_lane lane = {.capacity = 4, .requests = requests}, *lanes = &lane;
+    txm_lookup_state lane = {.capacity = 4, .requests = requests}, *lanes = &lane;
     txm_ticket *ticket;
     const uint32_t id = add_board(c, &b), tile = stage_some(c, t, id, &b, 0);
     ck_assert_int_eq(txm_cache_viewer_new(c, &viewer, NULL), TXM_OK);
@@ -378,7 +379,7 @@ START_TEST(batches_bring_them_back)
         }
         ck_assert_msg(is_staged(c, id, 0, tile), "turn %d, found %d", turn, is_found(c, id, 0, tile));
         ck_assert_int_eq(txm_cache_viewer_prepare(viewer, &view, NULL, NULL), TXM_OK);
-        ck_assert_int_eq(look_in_view(&view, id, &b, tile, &lane), TXM_LOOK_MISSED);
+        ck_assert_int_eq(look_in_view(&view, id, &b, tile, &lane), TXM_LOOKUP_MISS);
         const int reads = b.reads;
         ck_assert_int_eq(txm_cache_viewer_process(viewer, &lanes, 1, &ticket, NULL), TXM_OK);
         ck_assert_uint_eq(txm_ticket_total(ticket), 1);
@@ -395,7 +396,7 @@ START_TEST(batches_bring_them_back)
         ck_assert_int_eq(is_found(c, id, 0, tile), turn == 1);
         ck_assert_int_eq(is_staged(c, id, 0, tile), turn == 0);
         ck_assert_int_eq(txm_cache_viewer_prepare(viewer, &view, NULL, NULL), TXM_OK);
-        ck_assert_int_eq(look_in_view(&view, id, &b, tile, &lane), turn == 1 ? TXM_LOOK_RESIDENT : TXM_LOOK_MISSED);
+        ck_assert_int_eq(look_in_view(&view, id, &b, tile, &lane), turn == 1 ? TXM_LOOKUP_HIT : TXM_LOOKUP_MISS);
         lane.count = 0;
         txm_cache_viewer_close(viewer);
     }

@@ -54,10 +54,10 @@ static void free_truth(void)
 static void is_true(int texture, const txm_lookup *at, const float got[4])
 {
     const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
-    txm_lane none = {0};
+    txm_lookup_state none = {0};
     float want[4];
     ck_assert_int_eq(txm_sample(txm_texture_set_view(truth_set), truths[texture], &how, at, &none, want),
-                     TXM_LOOK_RESIDENT);
+                     TXM_LOOKUP_HIT);
     ck_assert_msg(memcmp(got, want, sizeof want) == 0, "(%g, %g): %g for %g", (double)at->u, (double)at->v,
                   (double)got[0], (double)want[0]);
 }
@@ -71,16 +71,16 @@ static txm_lookup in_tile(uint32_t i)
 
 /* Looks up in tiles from `first` on and returns how many are there, after checking their colours. */
 static uint32_t look_at_tiles(const txm_view *view, uint32_t id, int texture, uint32_t first, uint32_t count,
-                              txm_lane *lane)
+                              txm_lookup_state *lane)
 {
     const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     uint32_t there = 0;
     for (uint32_t i = first; i < first + count; i++) {
         const txm_lookup at = in_tile(i);
         float out[4];
-        const txm_look look = txm_sample(view, id, &how, &at, lane, out);
-        ck_assert_int_ne(look, TXM_LOOK_FAILED);
-        if (look != TXM_LOOK_RESIDENT)
+        const txm_lookup_result look = txm_sample(view, id, &how, &at, lane, out);
+        ck_assert_int_ne(look, TXM_LOOKUP_FAILURE);
+        if (look != TXM_LOOKUP_HIT)
             continue;
         is_true(texture, &at, out);
         there++;
@@ -98,7 +98,7 @@ START_TEST(a_batch_is_seen_as_a_whole)
     o.threads = 1;
     txm_cache *c = cache_of(&o, ids);
     txm_view view;
-    txm_lane lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
+    txm_lookup_state lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
     txm_ticket *first, *second, *none = NULL;
     ck_assert_int_eq(txm_cache_register(c, ids[0], NULL), TXM_OK);
     ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
@@ -141,7 +141,7 @@ START_TEST(frames_do_not_wait)
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     uint32_t ids[2], requests[MANY], there = 0;
     txm_cache *c = cache_of(&o, ids);
-    txm_lane lane = {.capacity = 16, .requests = requests}, *lanes = &lane;
+    txm_lookup_state lane = {.capacity = 16, .requests = requests}, *lanes = &lane;
     txm_ticket *running = NULL;
     uint64_t s = 1;
     for (int frame = 0; frame < FRAMES; frame++) {
@@ -180,7 +180,7 @@ START_TEST(the_queue_is_bounded)
     o.max_queued = 80;
     txm_cache *c = cache_of(&o, ids);
     txm_view view;
-    txm_lane lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
+    txm_lookup_state lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
     txm_ticket *ticket[3];
     ck_assert_int_eq(txm_cache_register(c, ids[0], NULL), TXM_OK);
     static const uint32_t want[3] = {50, 30, 0};
@@ -206,7 +206,7 @@ START_TEST(a_launch_has_limits)
     o.launch_bytes = 10 * 68 * 68 * 4;
     txm_cache *c = cache_of(&o, ids);
     txm_view view;
-    txm_lane lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
+    txm_lookup_state lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
     txm_ticket *ticket;
     ck_assert_int_eq(txm_cache_register(c, ids[0], NULL), TXM_OK);
     for (uint32_t there = 0, launches = 0; there < 25; launches++) {
@@ -246,7 +246,7 @@ START_TEST(the_own_view_follows)
     uint32_t ids[2], requests[MANY];
     txm_cache *c = cache_of(&o, ids);
     txm_view view;
-    txm_lane lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
+    txm_lookup_state lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
     txm_ticket *ticket;
     const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     txm_cache_thread *t = new_thread(c);
@@ -295,7 +295,7 @@ START_TEST(a_smaller_budget_takes_effect_without_batches)
         txm_cache *c = cache_of(&o, ids);
         txm_cache_viewer *viewer;
         txm_view view;
-        txm_lane lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
+        txm_lookup_state lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
         txm_ticket *ticket;
         ck_assert_int_eq(txm_cache_register(c, ids[0], NULL), TXM_OK);
         ck_assert_int_eq(txm_cache_viewer_new(c, &viewer, NULL), TXM_OK);
@@ -332,7 +332,7 @@ START_TEST(an_open_view_stays)
     txm_cache *c = cache_of(&o, ids);
     txm_cache_viewer *viewer;
     txm_view view;
-    txm_lane lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
+    txm_lookup_state lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
     txm_ticket *ticket;
     uint32_t there = 0;
     ck_assert_int_eq(txm_cache_viewer_new(c, &viewer, NULL), TXM_OK);
@@ -352,7 +352,7 @@ START_TEST(an_open_view_stays)
     for (uint32_t i = 0; i < 512; i++) { /* far more than the budget holds */
         const txm_lookup at = in_tile(i);
         float out[4];
-        ck_assert_int_eq(txm_cache_sample(t, ids[1], &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+        ck_assert_int_eq(txm_cache_sample(t, ids[1], &how, &at, NULL, out), TXM_LOOKUP_HIT);
         is_true(1, &at, out);
     }
     lane.count = 0;
@@ -402,15 +402,15 @@ START_TEST(viewers_do_not_starve_each_other)
     txm_cache *c = cache_of(&o, ids);
     txm_cache_viewer *viewers[2];
     txm_view view[2];
-    txm_lane lanes[2];
+    txm_lookup_state lanes[2];
     for (int i = 0; i < 2; i++) {
-        lanes[i] = (txm_lane){.capacity = MANY, .requests = requests[i]};
+        lanes[i] = (txm_lookup_state){.capacity = MANY, .requests = requests[i]};
         ck_assert_int_eq(txm_cache_viewer_new(c, &viewers[i], NULL), TXM_OK);
         ck_assert_int_eq(txm_cache_viewer_prepare(viewers[i], &view[i], NULL, NULL), TXM_OK);
     }
     for (int turn = 0; at[0] < TILES || at[1] < TILES; turn++) {
         const int i = turn & 1;
-        txm_lane *lane = &lanes[i];
+        txm_lookup_state *lane = &lanes[i];
         txm_ticket *ticket;
         ck_assert_msg(turn < 2000, "%u and %u tiles of %u", at[0], at[1], TILES);
         const uint32_t there = look_at_tiles(&view[i], ids[i], i, at[i], TOGETHER, lane);
@@ -439,7 +439,7 @@ static void *launch_and_poll(void *arg)
     launcher *l = arg;
     uint32_t requests[64], done = 0;
     txm_cache_viewer *viewer;
-    txm_lane lane = {.capacity = 64, .requests = requests}, *lanes = &lane;
+    txm_lookup_state lane = {.capacity = 64, .requests = requests}, *lanes = &lane;
     txm_ticket *running = NULL;
     ck_assert_int_eq(txm_cache_viewer_new(l->cache, &viewer, NULL), TXM_OK);
     for (int n = 0; done < TILES_ACROSS * TILES_ACROSS; n++) {
@@ -474,7 +474,7 @@ START_TEST(viewers_of_many_threads)
     for (uint32_t i = 0; i < 400; i++) { /* blocking lookups run beside them */
         const txm_lookup at = in_tile(i * 7);
         float out[4];
-        ck_assert_int_eq(txm_cache_sample(t, ids[i & 1], &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+        ck_assert_int_eq(txm_cache_sample(t, ids[i & 1], &how, &at, NULL, out), TXM_LOOKUP_HIT);
         is_true(i & 1, &at, out);
     }
     txm_cache_thread_free(&t);
@@ -494,7 +494,7 @@ static uint32_t launches_until_there(bool rejects, uint32_t *first_of_last)
     uint32_t ids[2], requests[LIST], there = 0, launches = 0;
     o.reject = rejects;
     txm_cache *c = cache_of(&o, ids);
-    txm_lane lane = {.capacity = LIST, .requests = requests}, *lanes = &lane;
+    txm_lookup_state lane = {.capacity = LIST, .requests = requests}, *lanes = &lane;
     ck_assert_int_eq(txm_cache_register(c, ids[0], NULL), TXM_OK);
     *first_of_last = UINT32_MAX;
     for (; there < TILES; launches++) {
@@ -540,12 +540,12 @@ static void check_stand_ins(uint32_t kind)
     txm_cache *c = cache_of(&o, ids);
     txm_view view;
     float got[4], coarse[4];
-    txm_lane lane = {0};
+    txm_lookup_state lane = {0};
     txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     const txm_lookup at = in_tile(77), far = at_level(at.u, at.v, 4, SIZE);
     how.on_miss = TXM_ON_MISS_COARSER;
     ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
-    ck_assert_int_eq(txm_sample(&view, ids[0], &how, &at, &lane, got), TXM_LOOK_MISSED);
+    ck_assert_int_eq(txm_sample(&view, ids[0], &how, &at, &lane, got), TXM_LOOKUP_MISS);
     txm_sample(txm_texture_set_view(truth_set), truths[0], &how, &far, &lane, coarse);
     for (int i = 0; i < 4; i++)
         ck_assert_float_eq_tol(got[i], kind == TXM_STAND_IN_KIND_TILE ? coarse[i] : view.textures[ids[0]].average[i],
@@ -558,7 +558,7 @@ static void check_stand_ins(uint32_t kind)
     how.on_miss = TXM_ON_MISS_AVERAGE;
     for (uint32_t i = 0; i < 1000; i++) {
         const txm_lookup there = in_tile(i);
-        ck_assert_int_eq(txm_cache_sample(t, ids[i & 1], &how, &there, NULL, got), TXM_LOOK_RESIDENT);
+        ck_assert_int_eq(txm_cache_sample(t, ids[i & 1], &how, &there, NULL, got), TXM_LOOKUP_HIT);
     }
     ck_assert_int_eq(txm_cache_unpin(c, ids[0], NULL, NULL), TXM_OK);
     ck_assert_int_eq(txm_cache_invalidate(c, ids[1], NULL, NULL), TXM_OK);
@@ -598,13 +598,13 @@ START_TEST(pinned_tiles_stay)
     float out[4];
     for (uint32_t i = 0; i < 1000; i++) {
         const txm_lookup at = in_tile(i);
-        ck_assert_int_eq(txm_cache_sample(t, ids[1], &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+        ck_assert_int_eq(txm_cache_sample(t, ids[1], &how, &at, NULL, out), TXM_LOOKUP_HIT);
     }
     txm_cache_end_epoch(c);
     const uint64_t loaded = stats_of(c).tiles_loaded;
     for (uint32_t i = 0; i < 64; i++) {
         const txm_lookup at = in_tile(i % 8 + i / 8 * TILES_ACROSS);
-        ck_assert_int_eq(txm_cache_sample(t, ids[0], &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+        ck_assert_int_eq(txm_cache_sample(t, ids[0], &how, &at, NULL, out), TXM_LOOKUP_HIT);
         is_true(0, &at, out);
     }
     ck_assert_uint_eq(stats_of(c).tiles_loaded, loaded);
@@ -631,7 +631,7 @@ START_TEST(invalidated_tiles_are_read_again)
     txm_cache *c = cache_of(&o, ids);
     txm_cache_viewer *viewer;
     txm_view view;
-    txm_lane lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
+    txm_lookup_state lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
     txm_ticket *ticket;
     const txm_cache_part first_row = {0, 0, 0.0f, 1.0f - 0.5f / TILES_ACROSS, 1.0f, 1.0f};
     ck_assert_int_eq(txm_cache_viewer_new(c, &viewer, NULL), TXM_OK);
@@ -692,7 +692,7 @@ START_TEST(defaults_suit_renderers)
     for (uint32_t i = 0; i < 1000; i++) {
         const txm_lookup at = in_tile(i);
         float out[4];
-        ck_assert_int_eq(txm_cache_sample(t, ids[0], &how, &at, NULL, out), TXM_LOOK_RESIDENT);
+        ck_assert_int_eq(txm_cache_sample(t, ids[0], &how, &at, NULL, out), TXM_LOOKUP_HIT);
         is_true(0, &at, out);
     }
     ck_assert_uint_le(stats_of(c).allocated_bytes_peak, (2 << 20) + (512 << 10));

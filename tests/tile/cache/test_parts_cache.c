@@ -634,7 +634,7 @@ START_TEST(blank_tables_name_the_tiles_of_a_lookup)
     /* Returns a lookup in the middle of the second tile in the first row. */
     txm_lookup at = {96.0f / 512, 1.0f - 32.0f / 256, 0, 0, 0, 0};
     for (int again = 0; again < 3; again++) {
-        ck_assert(txm_blank_look(&b, &shape, &how, &at, 0, tiles, &n));
+        ck_assert(txm_blank_lookup(&b, &shape, &how, &at, 0, tiles, &n));
         ck_assert_uint_eq(n, 1);
         ck_assert(tiles[0].level == 0 && tiles[0].texture == 0 && tiles[0].udim == 0);
         ck_assert(tiles[0].tile == 1 || tiles[0].tile == 8 * 3 + 1);
@@ -643,14 +643,14 @@ START_TEST(blank_tables_name_the_tiles_of_a_lookup)
     how = sampler(TXM_LEVEL_MODE_TRILINEAR);
     at.dudx = 2.8f / 512;
     at.dvdy = 2.8f / 256;
-    ck_assert(txm_blank_look(&b, &shape, &how, &at, 0, tiles, &n));
+    ck_assert(txm_blank_lookup(&b, &shape, &how, &at, 0, tiles, &n));
     ck_assert_uint_eq(n, 2);
     ck_assert_uint_eq(tiles[0].level + tiles[1].level, 3);
     /* A level may have more tiles than a key can hold. */
     s = source_of(&view, 1u << 17, 1u << 17, NULL);
     shape.width = shape.height = 1u << 17;
     shape.levels = TXM_MAX_LOOKUP_LEVELS;
-    ck_assert(!txm_blank_look(&b, &shape, &how, &at, 0, tiles, &n));
+    ck_assert(!txm_blank_lookup(&b, &shape, &how, &at, 0, tiles, &n));
     ck_assert_uint_eq(n, 0);
     txm_blank_free(&b);
     txm_blank_free(&b);

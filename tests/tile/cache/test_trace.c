@@ -329,15 +329,15 @@ START_TEST(waves_are_traced)
                 uint64_t state = (uint64_t)(lane * LOOKUPS + i) * 977 + 5;
                 txm_lookup at = random_place(&state);
                 uint32_t id = ids[sample_random(&state) % FILES], requests[16];
-                for (txm_look look = TXM_LOOK_MISSED; look == TXM_LOOK_MISSED;) {
+                for (txm_lookup_result look = TXM_LOOKUP_MISS; look == TXM_LOOKUP_MISS;) {
                     txm_view view;
                     txm_ticket *ticket;
-                    txm_lane missed = {.capacity = 16, .requests = requests}, *lanes[] = {&missed};
+                    txm_lookup_state missed = {.capacity = 16, .requests = requests}, *lanes[] = {&missed};
                     float out[4];
                     txm_cache_prepare(c, &view, NULL, NULL);
                     look = txm_sample(&view, id, &how, &at, &missed, out);
-                    if (look != TXM_LOOK_MISSED)
-                        txm_cache_trace_look(c, (uint32_t)lane, id, &how, &at, 0);
+                    if (look != TXM_LOOKUP_MISS)
+                        txm_cache_trace_lookup(c, (uint32_t)lane, id, &how, &at, 0);
                     ck_assert_int_eq(txm_cache_process(c, lanes, 1, &ticket, NULL), TXM_OK);
                     txm_ticket_wait(&ticket);
                 }
@@ -417,13 +417,13 @@ START_TEST(failed_tiles_are_not_used)
     float out[4];
     ck_assert_int_eq(txm_cache_add_source(c, "failing", &source, TXM_EXTENSION_REPEAT, &id, NULL), TXM_OK);
     ck_assert_int_eq(txm_cache_trace_start(c, path, TXM_TRACE_TILES, NULL), TXM_OK);
-    ck_assert_int_eq(txm_cache_sample(t, id, &how, &both, NULL, out), TXM_LOOK_FAILED);
-    ck_assert_int_eq(txm_cache_sample(t, id, &how, &coarse, NULL, out), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(txm_cache_sample(t, id, &how, &both, NULL, out), TXM_LOOKUP_FAILURE);
+    ck_assert_int_eq(txm_cache_sample(t, id, &how, &coarse, NULL, out), TXM_LOOKUP_HIT);
     f.passes = true;
-    txm_look again = TXM_LOOK_FAILED;
-    for (int i = 0; i < 10000 && again == TXM_LOOK_FAILED; i++)
+    txm_lookup_result again = TXM_LOOKUP_FAILURE;
+    for (int i = 0; i < 10000 && again == TXM_LOOKUP_FAILURE; i++)
         again = txm_cache_sample(t, id, &how, &both, NULL, out);
-    ck_assert_int_eq(again, passes ? TXM_LOOK_RESIDENT : TXM_LOOK_FAILED);
+    ck_assert_int_eq(again, passes ? TXM_LOOKUP_HIT : TXM_LOOKUP_FAILURE);
     ck_assert_int_eq(txm_cache_trace_stop(c, NULL), TXM_OK);
     const txm_cache_stats s = stats_of(c);
     txm_trace *trace = open_trace(path);
@@ -626,7 +626,7 @@ START_TEST(traces_are_recorded_without_a_cache)
     txm_recorder_constant(r, (txm_tile_name){3, 0, 0, 1}, pixel, sizeof pixel);
     for (uint32_t tile = 0; tile < 4; tile++) {
         const txm_lookup at = {((float)tile + 0.5f) / 4, 0.9f, 0, 0, 0, 0};
-        txm_recorder_look(r, &(txm_recorded){5 + tile / 2, 3, &shape, "any.tx", &how, &at, 0, is_tile, &failed});
+        txm_recorder_lookup(r, &(txm_recorded){5 + tile / 2, 3, &shape, "any.tx", &how, &at, 0, is_tile, &failed});
     }
     txm_recorder_launch(r);
     txm_recorder_launch(r);

@@ -147,10 +147,10 @@ static void free_looks(looks *l)
 static void are_true(const looks *l)
 {
     for (size_t i = 0; i < l->count; i++) {
-        txm_lane lane = {.random = l->kept[i]};
+        txm_lookup_state lane = {.random = l->kept[i]};
         float out[4], du[4], dv[4];
         const txm_sampler *how = &l->samplers[l->how[i]];
-        const txm_look look =
+        const txm_lookup_result look =
             l->du ? txm_sample_d(txm_texture_set_view(truth), l->texture[i], how, &l->at[i], &lane, out, du, dv)
                   : txm_sample(txm_texture_set_view(truth), l->texture[i], how, &l->at[i], &lane, out);
         ck_assert_msg(look == l->look[i] && !memcmp(out, l->out[i], sizeof out) && lane.random == l->random[i],

@@ -112,10 +112,10 @@ static bool look_is_right(paged *p, txm_cache_thread *t, uint32_t page, uint32_t
     at.v = 1 - ((float)y + 0.5f) / (float)h;
     at.dudx = 1.01f / (float)w;
     at.dvdy = 1.01f / (float)h;
-    const txm_look look = txm_cache_sample(t, p->textures[page], &how, &at, NULL, got);
+    const txm_lookup_result look = txm_cache_sample(t, p->textures[page], &how, &at, NULL, got);
     txm_samples_to_float(p->info->type, p->levels[page][level] + ((size_t)y * w + x) * pixel_bytes(p), want,
                          p->info->channels);
-    return look == TXM_LOOK_RESIDENT && memcmp(got, want, p->info->channels * sizeof *got) == 0;
+    return look == TXM_LOOKUP_HIT && memcmp(got, want, p->info->channels * sizeof *got) == 0;
 }
 
 static uint32_t next_random(uint32_t *state)

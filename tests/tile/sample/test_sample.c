@@ -73,14 +73,14 @@ static void compare_whole(const txm_view *view, uint32_t id, const whole_image *
             how = sample_random_sampler(state);
         txm_lookup at = sample_random_lookup(state, m->width, m->height, 1);
         sample_give_level(state, &how, &at);
-        txm_lane lane = {.random = sample_random(state) % 8 ? sample_random(state) : 0};
+        txm_lookup_state lane = {.random = sample_random(state) % 8 ? sample_random(state) : 0};
         uint32_t random = lane.random;
         float out[3][4], want[3][4];
         int slopes = i % 8 == 0;
-        txm_look look = slopes ? txm_sample_d(view, id, &how, &at, &lane, out[0], out[1], out[2])
-                               : txm_sample(view, id, &how, &at, &lane, out[0]);
+        txm_lookup_result look = slopes ? txm_sample_d(view, id, &how, &at, &lane, out[0], out[1], out[2])
+                                        : txm_sample(view, id, &how, &at, &lane, out[0]);
         whole_sample(m, &how, &at, &random, want[0], slopes ? want[1] : NULL, want[2]);
-        if (look != TXM_LOOK_RESIDENT || memcmp(out, want, slopes ? sizeof out : sizeof out[0]))
+        if (look != TXM_LOOKUP_HIT || memcmp(out, want, slopes ? sizeof out : sizeof out[0]))
             ck_abort_msg("%ux%u %s, extension %d: %s: %a %a %a %a for %a %a %a %a", m->width, m->height,
                          txm_type_name(m->type), (int)m->extension, describe(&how, &at), (double)out[0][0],
                          (double)out[0][1], (double)out[0][2], (double)out[0][3], (double)want[0][0],
@@ -144,20 +144,20 @@ START_TEST(misses_are_requested_once_and_cured)
     uint64_t state = 99;
     for (int i = 0; i < 2000; i++) {
         txm_lookup at = sample_random_lookup(&state, 300, 200, 0);
-        txm_lane lane = {.capacity = 64, .requests = requests}, other = {0}, nobody = {0};
+        txm_lookup_state lane = {.capacity = 64, .requests = requests}, other = {0}, nobody = {0};
         float out[4], want[4];
-        ck_assert_int_eq(txm_sample(txm_texture_set_view(full), id, &how, &at, &nobody, want), TXM_LOOK_RESIDENT);
-        txm_look look = txm_sample(txm_texture_set_view(lazy), id, &how, &at, &lane, out);
-        ck_assert_int_eq(look, lane.count ? TXM_LOOK_MISSED : TXM_LOOK_RESIDENT);
-        if (look == TXM_LOOK_MISSED) {
+        ck_assert_int_eq(txm_sample(txm_texture_set_view(full), id, &how, &at, &nobody, want), TXM_LOOKUP_HIT);
+        txm_lookup_result look = txm_sample(txm_texture_set_view(lazy), id, &how, &at, &lane, out);
+        ck_assert_int_eq(look, lane.count ? TXM_LOOKUP_MISS : TXM_LOOKUP_HIT);
+        if (look == TXM_LOOKUP_MISS) {
             uint32_t asked = lane.count;
             /* Another lane misses the same tile, which is already on a list. */
             other.capacity = 64, other.requests = requests + 32;
-            ck_assert_int_eq(txm_sample(txm_texture_set_view(lazy), id, &how, &at, &other, out), TXM_LOOK_MISSED);
+            ck_assert_int_eq(txm_sample(txm_texture_set_view(lazy), id, &how, &at, &other, out), TXM_LOOKUP_MISS);
             ck_assert_uint_eq(other.count, 0);
             ck_assert_uint_le(asked, 2);
             ck_assert_int_eq(txm_texture_set_load(lazy, &lane, NULL), TXM_OK);
-            ck_assert_int_eq(txm_sample(txm_texture_set_view(lazy), id, &how, &at, &lane, out), TXM_LOOK_RESIDENT);
+            ck_assert_int_eq(txm_sample(txm_texture_set_view(lazy), id, &how, &at, &lane, out), TXM_LOOKUP_HIT);
         }
         ck_assert_mem_eq(out, want, sizeof out);
     }
@@ -176,7 +176,7 @@ START_TEST(stand_ins_marks_and_failures)
     const txm_view_texture *t = view->textures + id;
     txm_sampler how;
     txm_lookup at = {0.1f, 0.1f, 0, 0, 0, 0};
-    txm_lane lane = {.capacity = 1, .requests = &request}, nobody = {0};
+    txm_lookup_state lane = {.capacity = 1, .requests = &request}, nobody = {0};
     float out[4], coarse[4];
     txm_sampler_init(&how);
     how.mode = TXM_LEVEL_MODE_FLOOR;
@@ -184,7 +184,7 @@ START_TEST(stand_ins_marks_and_failures)
     /* With no tile in memory, the average is returned, whatever on_miss says. If the list is full, the tile is not
      * requested. */
     for (how.on_miss = TXM_ON_MISS_AVERAGE; how.on_miss <= TXM_ON_MISS_ONE; how.on_miss++) {
-        ck_assert_int_eq(txm_sample(view, id, &how, &at, &nobody, out), TXM_LOOK_MISSED);
+        ck_assert_int_eq(txm_sample(view, id, &how, &at, &nobody, out), TXM_LOOKUP_MISS);
         for (int c = 0; c < 4; c++)
             ck_assert(fabsf(out[c] - t->average[c]) < 1e-6f);
     }
@@ -194,29 +194,29 @@ START_TEST(stand_ins_marks_and_failures)
         txm_lookup far = at;
         far.dudx = far.dvdy = ldexpf(1.01f / 200, (int)level);
         lane.count = 0;
-        ck_assert_int_eq(txm_sample(view, id, &how, &far, &lane, coarse), TXM_LOOK_MISSED);
+        ck_assert_int_eq(txm_sample(view, id, &how, &far, &lane, coarse), TXM_LOOKUP_MISS);
         ck_assert_int_eq(txm_texture_set_load(set, &lane, NULL), TXM_OK);
-        ck_assert_int_eq(txm_sample(view, id, &how, &far, &lane, coarse), TXM_LOOK_RESIDENT);
+        ck_assert_int_eq(txm_sample(view, id, &how, &far, &lane, coarse), TXM_LOOKUP_HIT);
         how.on_miss = TXM_ON_MISS_COARSER;
-        ck_assert_int_eq(txm_sample(view, id, &how, &at, &nobody, out), TXM_LOOK_MISSED);
+        ck_assert_int_eq(txm_sample(view, id, &how, &at, &nobody, out), TXM_LOOKUP_MISS);
         ck_assert_mem_eq(out, coarse, sizeof out);
         how.on_miss = TXM_ON_MISS_ONE;
-        ck_assert_int_eq(txm_sample(view, id, &how, &at, &nobody, out), TXM_LOOK_MISSED);
+        ck_assert_int_eq(txm_sample(view, id, &how, &at, &nobody, out), TXM_LOOKUP_MISS);
         ck_assert(level == 3 || memcmp(out, coarse, sizeof out) == 0);
     }
     /* Only tiles that a lookup touches are marked with the epoch. */
     txm_view marked = *view;
     marked.epoch = 42;
     txm_lookup top = {0.5f, 0.5f, 8, 0, 0, 8};
-    ck_assert_int_eq(txm_sample(&marked, id, &how, &top, &nobody, out), TXM_LOOK_RESIDENT);
+    ck_assert_int_eq(txm_sample(&marked, id, &how, &top, &nobody, out), TXM_LOOKUP_HIT);
     uint32_t last = t->first + t->level_first[t->levels - 1];
     for (uint32_t i = 0; i <= last; i++)
         ck_assert_uint_eq(view->tiles[i].mark, i == last ? 42 : 0);
     /* Failed tiles stay failed and are magenta. */
     view->tiles[last].slot = TXM_SLOT_FAILED;
-    ck_assert_int_eq(txm_sample(view, id, &how, &top, &lane, out), TXM_LOOK_FAILED);
+    ck_assert_int_eq(txm_sample(view, id, &how, &top, &lane, out), TXM_LOOKUP_FAILURE);
     ck_assert(out[0] == 1 && out[1] == 0 && out[2] == 1 && out[3] == 1);
-    ck_assert_int_eq(txm_sample(view, id + 1, &how, &top, &lane, out), TXM_LOOK_FAILED);
+    ck_assert_int_eq(txm_sample(view, id + 1, &how, &top, &lane, out), TXM_LOOKUP_FAILURE);
     txm_texture_set_free(&set);
     free_image(&m);
 }
@@ -242,11 +242,11 @@ START_TEST(damaged_tiles_fail_alone)
     txm_sampler_init(&how);
     for (int i = 0; i < 16; i++) {
         txm_lookup at = {(float)(i % 4) * 0.25f + 0.1f, (float)(i / 4) * 0.25f + 0.1f, 0, 0, 0, 0};
-        txm_lane lane = {0};
+        txm_lookup_state lane = {0};
         float out[4];
-        txm_look look = txm_sample(view, id, &how, &at, &lane, out);
-        failed += look == TXM_LOOK_FAILED;
-        good += look == TXM_LOOK_RESIDENT;
+        txm_lookup_result look = txm_sample(view, id, &how, &at, &lane, out);
+        failed += look == TXM_LOOKUP_FAILURE;
+        good += look == TXM_LOOKUP_HIT;
     }
     ck_assert(failed > 0 && good > 0 && failed + good == 16);
     txm_texture_set_free(&set);
@@ -283,10 +283,10 @@ START_TEST(udim_sets_have_holes)
                 at.u = x == -1 ? -1.25f : at.u;
                 at.v = y == -1 ? -1.25f : at.v;
             }
-            txm_lane lane = {0};
+            txm_lookup_state lane = {0};
             float out[4], want[4] = {1, 0, 1, 1};
-            txm_look look = txm_sample(view, udim, &how, &at, &lane, out);
-            ck_assert_int_eq(look, own == TXM_NO_TEXTURE ? TXM_LOOK_FAILED : TXM_LOOK_RESIDENT);
+            txm_lookup_result look = txm_sample(view, udim, &how, &at, &lane, out);
+            ck_assert_int_eq(look, own == TXM_NO_TEXTURE ? TXM_LOOKUP_FAILURE : TXM_LOOKUP_HIT);
             if (own != TXM_NO_TEXTURE)
                 txm_sample(view, own, &how, &inside, &lane, want);
             ck_assert_mem_eq(out, want, sizeof out);
@@ -393,7 +393,7 @@ START_TEST(null_is_the_nearer_level)
     for (float level = 0.0f; level < 5.0f; level += 0.125f) {
         const float u = 0.3f, v = 0.7f, zero = 0.0f, nearer = floorf(level + 0.5f);
         float got[4], want[4];
-        txm_lane lane = {0};
+        txm_lookup_state lane = {0};
         const txm_lookups batch = {.count = 1,
                                    .u = &u,
                                    .v = &v,
@@ -402,9 +402,9 @@ START_TEST(null_is_the_nearer_level)
                                    .dudy = &zero,
                                    .dvdy = &zero,
                                    .out = {got, got + 1, got + 2, got + 3}};
-        ck_assert_int_eq(txm_sample_n(view, id, &how, &batch, &lane), TXM_LOOK_RESIDENT);
+        ck_assert_int_eq(txm_sample_n(view, id, &how, &batch, &lane), TXM_LOOKUP_HIT);
         ck_assert_int_eq(txm_sample(view, id, &floor, &(txm_lookup){u, v, nearer, 0, 0, 0}, &lane, want),
-                         TXM_LOOK_RESIDENT);
+                         TXM_LOOKUP_HIT);
         ck_assert_mem_eq(got, want, sizeof got);
     }
     txm_texture_set_free(&set);
@@ -414,10 +414,10 @@ START_TEST(null_is_the_nearer_level)
     add(set, write_made(&m), TXM_EXTENSION_REPEAT, 0);
     float got[4];
     uint32_t requests[4];
-    txm_lane lane = {.capacity = 4, .requests = requests};
+    txm_lookup_state lane = {.capacity = 4, .requests = requests};
     how.on_miss = TXM_ON_MISS_FAIL;
     ck_assert_int_eq(txm_sample(txm_texture_set_view(set), 0, &how, &(txm_lookup){0.5f, 0.5f, 0, 0, 0, 0}, &lane, got),
-                     TXM_LOOK_MISSED);
+                     TXM_LOOKUP_MISS);
     ck_assert(got[0] == 1.0f && got[1] == 0.0f && got[2] == 1.0f && got[3] == 1.0f && lane.count == 1);
     txm_error err;
     how.filter = TXM_FILTER_STOCHASTIC_EWA;
@@ -549,7 +549,7 @@ START_TEST(boxes_are_linear_on_average)
     how.filter = TXM_FILTER_STOCHASTIC_BOX;
     for (int i = 0; i < 10; i++) {
         txm_lookup at = {(float)i * 0.1317f, (float)i * 0.073f, 0, 0, 0, 0};
-        txm_lane lane = {.random = 99}, none = {0};
+        txm_lookup_state lane = {.random = 99}, none = {0};
         float out[4], want[4];
         double sum = 0;
         enum { N = 40000 };
@@ -591,7 +591,7 @@ START_TEST(derivatives_are_slopes)
             up.v += step;
             down.v -= step;
             float out[4], du[4], dv[4], a[4], b[4], c0[4], d[4];
-            txm_lane lane = {0};
+            txm_lookup_state lane = {0};
             const txm_view *view = txm_texture_set_view(set);
             txm_sample_d(view, id, &how, &at, &lane, out, du, dv);
             txm_sample(view, id, &how, &right, &lane, a);
@@ -625,10 +625,10 @@ START_TEST(explanations_add_up)
             txm_sampler how = sample_random_sampler(&state);
             how.after = 0;
             txm_lookup at = sample_random_lookup(&state, 200, 130, 0);
-            txm_lane lane = {.random = sample_random(&state)}, again = lane;
+            txm_lookup_state lane = {.random = sample_random(&state)}, again = lane;
             float out[4], plain[4];
             ck_assert_int_eq(txm_sample_explain(txm_texture_set_view(set), id, &how, &at, &lane, out, &e),
-                             TXM_LOOK_RESIDENT);
+                             TXM_LOOKUP_HIT);
             txm_sample(txm_texture_set_view(set), id, &how, &at, &again, plain);
             ck_assert_mem_eq(out, plain, sizeof out);
             ck_assert_uint_eq(lane.random, again.random);

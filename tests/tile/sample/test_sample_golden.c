@@ -219,11 +219,11 @@ START_TEST(colours)
         how.filter = filters[kind];
         how.mip_bias = table_float(&t, i, "mip_bias");
         txm_lookup at = lookup_of(&t, i);
-        txm_lane lane = {.random = table_uint(&t, i, "lcg_in")}, again = lane;
+        txm_lookup_state lane = {.random = table_uint(&t, i, "lcg_in")}, again = lane;
         float out[4], explained[4];
-        ck_assert_int_eq(txm_sample(txm_texture_set_view(set), texture, &how, &at, &lane, out), TXM_LOOK_RESIDENT);
+        ck_assert_int_eq(txm_sample(txm_texture_set_view(set), texture, &how, &at, &lane, out), TXM_LOOKUP_HIT);
         ck_assert_int_eq(txm_sample_explain(txm_texture_set_view(set), texture, &how, &at, &again, explained, &e),
-                         TXM_LOOK_RESIDENT);
+                         TXM_LOOKUP_HIT);
         ck_assert_mem_eq(out, explained, sizeof out);
         ck_assert_uint_eq(lane.random, table_uint(&t, i, "lcg_out"));
         ck_assert_uint_eq(again.random, lane.random);
@@ -262,11 +262,11 @@ START_TEST(full_images)
         how.mode = TXM_LEVEL_MODE_FLOOR;
         how.filter = filters[kind];
         txm_lookup at = {table_float(&t, i, "u"), table_float(&t, i, "v"), 0, 0, 0, 0};
-        txm_lane lane = {0};
+        txm_lookup_state lane = {0};
         float out[4];
         ck_assert_int_eq(txm_sample_explain(txm_texture_set_view(set), 4 * tex + table_uint(&t, i, "extension"), &how,
                                             &at, &lane, out, &e),
-                         TXM_LOOK_RESIDENT);
+                         TXM_LOOKUP_HIT);
         if (!differs(&t, i, out, &e))
             continue;
         float x = at.u * (float)full[tex].width, y = at.v * (float)full[tex].height;

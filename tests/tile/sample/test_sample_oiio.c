@@ -63,7 +63,7 @@ START_TEST(one_level_is_the_same)
     const float *const arrays[6] = {in[0], in[1], in[2], in[3], in[4], in[5]};
     for (int linear = 0; linear < 2; linear++) {
         txm_sampler how;
-        txm_lane lane = {0};
+        txm_lookup_state lane = {0};
         txm_sampler_init(&how);
         how.filter = linear ? TXM_FILTER_LINEAR : TXM_FILTER_CLOSEST;
         ck_assert(
@@ -136,11 +136,11 @@ static void place(float length, float width, float turn)
 
 static void sample_all(const txm_texture_set *set, uint32_t id, const txm_sampler *how)
 {
-    txm_lane lane = {0};
+    txm_lookup_state lane = {0};
     int resident = 0;
     for (int i = 0; i < PLACES; i++) {
         txm_lookup at = {in[0][i], in[1][i], in[2][i], in[3][i], in[4][i], in[5][i]};
-        resident += txm_sample(txm_texture_set_view(set), id, how, &at, &lane, ours + 4 * i) == TXM_LOOK_RESIDENT;
+        resident += txm_sample(txm_texture_set_view(set), id, how, &at, &lane, ours + 4 * i) == TXM_LOOKUP_HIT;
     }
     ck_assert_int_eq(resident, PLACES);
 }

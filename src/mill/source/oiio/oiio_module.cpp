@@ -16,9 +16,9 @@
 #include <OpenImageIO/imageio.h>
 #include <unistd.h>
 
-#include "base/os/signals.h"
 #include "base/os/files.h"
 #include "base/os/pages.h"
+#include "base/os/signals.h"
 #include "mill/source/formats.h"
 #include "mill/source/oiio/worker.h"
 
@@ -186,7 +186,8 @@ int FileName::open(const char *path)
     if (!path)
         return ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     char *real = realpath(path, nullptr);
-    fd = real && txm_file_symlink(real, name.c_str()) == 0 ? ::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    fd = real && txm_file_symlink(real, name.c_str()) == 0 ? ::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+                                                           : -1;
     std::free(real);
     return fd;
 }

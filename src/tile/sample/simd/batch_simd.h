@@ -15,8 +15,8 @@
 #include "tile/sample/simd/wrap_simd.h"
 
 /* Looks up an element of a batch by itself (single_simd.h). */
-static txm_look sample_single(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                              txm_lane *lane, float out[4]);
+static txm_lookup_result sample_single(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                       const txm_lookup *at, txm_lookup_state *lane, float out[4]);
 #define TXM_SAMPLE_ONE sample_single
 #include "tile/sample/entries.h"
 

@@ -48,14 +48,14 @@ TXM_FAST void group_begin(const txm_view *view, const txm_view_texture *t, const
 }
 
 /* The second pass: reads the taps and stores the results. */
-TXM_FAST txm_look group_end(const txm_view *view, uint32_t texture, const txm_sampler *how, int grid,
-                            const txm_lookups *b, size_t begin, const group *g, txm_lane *lane)
+TXM_FAST txm_lookup_result group_end(const txm_view *view, uint32_t texture, const txm_sampler *how, int grid,
+                                     const txm_lookups *b, size_t begin, const group *g, txm_lookup_state *lane)
 {
-    txm_look worst = TXM_LOOK_RESIDENT;
+    txm_lookup_result worst = TXM_LOOKUP_HIT;
     for (int i = 0; i < TXM_LANES; i++) {
         size_t k = begin + (size_t)i;
         if (!g->ready[i]) { /* masked out, or left to the general path */
-            txm_look look = sample_elements(view, texture, how, b, k, k + 1, lane);
+            txm_lookup_result look = sample_elements(view, texture, how, b, k, k + 1, lane);
             worst = look > worst ? look : worst;
             continue;
         }
@@ -65,15 +65,15 @@ TXM_FAST txm_look group_end(const txm_view *view, uint32_t texture, const txm_sa
         if (b->random)
             b->random[k] = g->random[i];
         if (b->look)
-            b->look[k] = TXM_LOOK_RESIDENT;
+            b->look[k] = TXM_LOOKUP_HIT;
     }
     return worst;
 }
 
-static txm_look sample_batch(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *batch,
-                             txm_lane *lane)
+static txm_lookup_result sample_batch(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                      const txm_lookups *batch, txm_lookup_state *lane)
 {
-    txm_look worst = TXM_LOOK_RESIDENT, look;
+    txm_lookup_result worst = TXM_LOOKUP_HIT, look;
     const int grid = txm_filter_grid(how->filter);
     group groups[GROUPS];
     size_t i = 0;

@@ -196,29 +196,30 @@ TXM_FAST txm_rgba linear_read(int kind, const uint8_t *p, uint32_t row_bytes, tx
  * Up to that point only the random state of the lane is used, so all of them pass a pointer to it; under a guard it may
  * be NULL. */
 typedef enum linear_caller { LINEAR_PLAIN, LINEAR_GUARDED, LINEAR_ASKING } linear_caller;
-_Static_assert(offsetof(txm_lane, random) == 0, "a lane is found by its random state");
+_Static_assert(offsetof(txm_lookup_state, random) == 0, "a lane is found by its random state");
 
 /* The general path, for lookups that a fast path has given up on before it changed any state. */
-TXM_RARE txm_look sample_generally(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                                   txm_lane *lane, float out[4])
+TXM_RARE txm_lookup_result sample_generally(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                            const txm_lookup *at, txm_lookup_state *lane, float out[4])
 {
     return sample_one(view, texture, how, at, lane, out);
 }
 
-typedef txm_look (*linear_function)(const txm_view *, const txm_view_texture *, const txm_sampler *, const txm_lookup *,
-                                    uint32_t *, float *);
+typedef txm_lookup_result (*linear_function)(const txm_view *, const txm_view_texture *, const txm_sampler *,
+                                             const txm_lookup *, uint32_t *, float *);
 /* It is indexed by caller, rule and kind. */
 static const linear_function linear_functions[3][2][16];
 
-TXM_FAST txm_look linear_give_up(linear_caller caller, int kind, const txm_view *view, const txm_view_texture *t,
-                                 const txm_sampler *how, const txm_lookup *at, uint32_t *random, float out[4])
+TXM_FAST txm_lookup_result linear_give_up(linear_caller caller, int kind, const txm_view *view,
+                                          const txm_view_texture *t, const txm_sampler *how, const txm_lookup *at,
+                                          uint32_t *random, float out[4])
 {
     const uint32_t texture = (uint32_t)(t - view->textures);
     if (caller == LINEAR_GUARDED)
         return sample_one_guarded((txm_guard *)view, texture, how, at, random, out);
     if (caller == LINEAR_PLAIN)
         return linear_functions[LINEAR_ASKING][how->rule][kind](view, t, how, at, random, out);
-    return sample_generally(view, texture, how, at, (txm_lane *)(void *)random, out);
+    return sample_generally(view, texture, how, at, (txm_lookup_state *)(void *)random, out);
 }
 
 /* Requests the tile of a level and returns its stand-in, like txm_stand_in. Returns 0 if the lookup must take the
@@ -228,39 +229,39 @@ TXM_FAST int linear_ask(const txm_view *view, const txm_view_texture *t, const t
 {
     const float inverse = 1.0f / t->scale;
     if (number == TXM_LINEAR_NOWHERE || how->on_miss != TXM_ON_MISS_AVERAGE || how->after ||
-        txm_tile_missing(view, t, level, number, (txm_lane *)(void *)random) == TXM_LOOK_FAILED)
+        txm_tile_missing(view, t, level, number, (txm_lookup_state *)(void *)random) == TXM_LOOKUP_FAILURE)
         return 0;
     *color = (txm_rgba){t->average[0], t->average[1], t->average[2], t->average[3]} * inverse;
     return 1;
 }
 
 /* The vector form of txm_color_finish. */
-TXM_FAST txm_look linear_missed(const txm_view_texture *t, txm_rgba color, float out[4])
+TXM_FAST txm_lookup_result linear_missed(const txm_view_texture *t, txm_rgba color, float out[4])
 {
     txm_color_store(txm_rgba_quiet(color * t->scale), out);
-    return TXM_LOOK_MISSED;
+    return TXM_LOOKUP_MISS;
 }
 
-TXM_FAST txm_look linear_end(linear_caller caller, const txm_view *view)
+TXM_FAST txm_lookup_result linear_end(linear_caller caller, const txm_view *view)
 {
-    return caller == LINEAR_GUARDED ? txm_guard_leave((txm_guard *)view) : TXM_LOOK_RESIDENT;
+    return caller == LINEAR_GUARDED ? txm_guard_leave((txm_guard *)view) : TXM_LOOKUP_HIT;
 }
 
-TXM_RARE txm_look linear_after(int after, txm_rgba color, float out[4])
+TXM_RARE txm_lookup_result linear_after(int after, txm_rgba color, float out[4])
 {
     txm_color_store(group_after(after, color), out);
-    return TXM_LOOK_RESIDENT;
+    return TXM_LOOKUP_HIT;
 }
 
-TXM_RARE txm_look linear_guarded_after(int after, txm_rgba color, float out[4], const txm_view *view)
+TXM_RARE txm_lookup_result linear_guarded_after(int after, txm_rgba color, float out[4], const txm_view *view)
 {
     txm_color_store(group_after(after, color), out);
     return linear_end(LINEAR_GUARDED, view);
 }
 
 /* Rare cases are tail calls, so that this function needs no stack frame. */
-TXM_FAST txm_look linear_finish(linear_caller caller, int kind, const txm_view *view, const txm_view_texture *t,
-                                uint32_t after, txm_rgba color, float out[4])
+TXM_FAST txm_lookup_result linear_finish(linear_caller caller, int kind, const txm_view *view,
+                                         const txm_view_texture *t, uint32_t after, txm_rgba color, float out[4])
 {
     color = color * t->scale;
     if ((kind & 3) >= TXM_TYPE_HALF)
@@ -272,16 +273,16 @@ TXM_FAST txm_look linear_finish(linear_caller caller, int kind, const txm_view *
     return linear_end(caller, view);
 }
 
-typedef txm_look (*linear_one_function)(const txm_view_texture *, const uint8_t *, uint32_t, uint32_t, float *,
-                                        const txm_view *, txm_rgba);
-typedef txm_look (*linear_two_function)(const txm_view *, const txm_view_texture *, const txm_sampler *,
-                                        const txm_lookup *, uint32_t *, float *, txm_rgba, float);
+typedef txm_lookup_result (*linear_one_function)(const txm_view_texture *, const uint8_t *, uint32_t, uint32_t, float *,
+                                                 const txm_view *, txm_rgba);
+typedef txm_lookup_result (*linear_two_function)(const txm_view *, const txm_view_texture *, const txm_sampler *,
+                                                 const txm_lookup *, uint32_t *, float *, txm_rgba, float);
 
 /* Reads two levels and blends them. `level` is neither below 0 nor beyond the last but one. A plain lookup that misses
  * continues in `asking`. */
-TXM_FAST txm_look linear_two(linear_caller caller, int kind, linear_two_function asking, const txm_view *view,
-                             const txm_view_texture *t, const txm_sampler *how, const txm_lookup *at, uint32_t *random,
-                             float out[4], txm_rgba uv, float level)
+TXM_FAST txm_lookup_result linear_two(linear_caller caller, int kind, linear_two_function asking, const txm_view *view,
+                                      const txm_view_texture *t, const txm_sampler *how, const txm_lookup *at,
+                                      uint32_t *random, float out[4], txm_rgba uv, float level)
 {
     const linear_words words = linear_words_of(t, how);
     const v4i one = {1, 1, 1, 1}, full = v4i_halves(linear_members(&t->width));
@@ -313,10 +314,10 @@ TXM_FAST txm_look linear_two(linear_caller caller, int kind, linear_two_function
 /* Computes everything up to the address of the first pixel; `one` and `two` do the rest in separate functions, because
  * compilers align the stack where vectors of eight floats are used. A footprint of a pixel or less uses level 0 without
  * computing the logarithm, unless a bias or random offset is added. */
-TXM_FAST txm_look linear_sample(linear_caller caller, int kind, txm_level_rule rule, linear_one_function one,
-                                linear_two_function two, const txm_view *view, const txm_view_texture *t,
-                                const txm_sampler *how, linear_words words, const txm_lookup *at, uint32_t *random,
-                                float out[4])
+TXM_FAST txm_lookup_result linear_sample(linear_caller caller, int kind, txm_level_rule rule, linear_one_function one,
+                                         linear_two_function two, const txm_view *view, const txm_view_texture *t,
+                                         const txm_sampler *how, linear_words words, const txm_lookup *at,
+                                         uint32_t *random, float out[4])
 {
     const int stateless = caller == LINEAR_GUARDED && !random;
     uint32_t state = caller == LINEAR_ASKING ? *random : 0, low = 0, entry;
@@ -360,19 +361,20 @@ TXM_FAST txm_look linear_sample(linear_caller caller, int kind, txm_level_rule r
 }
 
 #define TXM_LINEAR_ENDS(name, caller, kind, asking)                                                                    \
-    TXM_RARE txm_look name##_one(const txm_view_texture *t, const uint8_t *p, uint32_t row_bytes, uint32_t after,      \
-                                 float out[4], const txm_view *view, txm_rgba f)                                       \
+    TXM_RARE txm_lookup_result name##_one(const txm_view_texture *t, const uint8_t *p, uint32_t row_bytes,             \
+                                          uint32_t after, float out[4], const txm_view *view, txm_rgba f)              \
     {                                                                                                                  \
         return linear_finish(caller, kind, view, t, after, linear_read(kind, p, row_bytes, f), out);                   \
     }                                                                                                                  \
-    TXM_RARE txm_look name##_two(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,              \
-                                 const txm_lookup *at, uint32_t *random, float out[4], txm_rgba uv, float level)       \
+    TXM_RARE txm_lookup_result name##_two(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,     \
+                                          const txm_lookup *at, uint32_t *random, float out[4], txm_rgba uv,           \
+                                          float level)                                                                 \
     {                                                                                                                  \
         return linear_two(caller, kind, asking, view, t, how, at, random, out, uv, level);                             \
     }
 #define TXM_LINEAR(name, ends, caller, rule, kind)                                                                     \
-    TXM_RARE txm_look name(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,                    \
-                           const txm_lookup *at, uint32_t *random, float out[4])                                       \
+    TXM_RARE txm_lookup_result name(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,           \
+                                    const txm_lookup *at, uint32_t *random, float out[4])                              \
     {                                                                                                                  \
         return linear_sample(caller, kind, rule, ends##_one, ends##_two, view, t, how, linear_words_of(t, how), at,    \
                              random, out);                                                                             \
@@ -442,9 +444,9 @@ TXM_FAST int linear_is_usual(linear_words words)
            !TXM_LINEAR_UDIM_ROWS(words);
 }
 
-TXM_FAST txm_look linear_usual(linear_caller caller, const txm_view *view, const txm_view_texture *t,
-                               const txm_sampler *how, linear_words words, const txm_lookup *at, uint32_t *random,
-                               float out[4])
+TXM_FAST txm_lookup_result linear_usual(linear_caller caller, const txm_view *view, const txm_view_texture *t,
+                                        const txm_sampler *how, linear_words words, const txm_lookup *at,
+                                        uint32_t *random, float out[4])
 {
     return linear_sample(
         caller, TXM_TYPE_U8, TXM_LEVEL_RULE_CYCLES, caller == LINEAR_GUARDED ? rgba8_guarded_one : rgba8_one,

@@ -148,8 +148,8 @@ TXM_RARE int single_elongated(const txm_view *view, const txm_view_texture *t, c
 }
 
 /* Each tile of a UDIM set is a texture with its own coordinates. */
-TXM_RARE txm_look single_udim(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                              txm_lane *lane, float out[4])
+TXM_RARE txm_lookup_result single_udim(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                       const txm_lookup *at, txm_lookup_state *lane, float out[4])
 {
     txm_lookup in_tile = *at;
     const txm_view_texture *t = txm_texture_at(view, texture, &in_tile.u, &in_tile.v);
@@ -159,8 +159,8 @@ TXM_RARE txm_look single_udim(const txm_view *view, uint32_t texture, const txm_
 }
 
 /* `packed` is a constant in each call: calls of single_packed_level would keep registers from the usual textures. */
-TXM_FAST txm_look single_sample_of(int packed, const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                   const txm_lookup *at, txm_lane *lane, float out[4])
+TXM_FAST txm_lookup_result single_sample_of(int packed, const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                            const txm_lookup *at, txm_lookup_state *lane, float out[4])
 {
     const txm_view_texture *t = view->textures + texture;
     txm_rgba uv = {at->u, at->v}, color, coarse;
@@ -171,7 +171,7 @@ TXM_FAST txm_look single_sample_of(int packed, const txm_view *view, uint32_t te
     int inside = single_wrap(&uv, t->extension);
     if (!inside && how->rule != TXM_LEVEL_RULE_PROBES) {
         txm_color_store(txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f), out);
-        return TXM_LOOK_RESIDENT;
+        return TXM_LOOKUP_HIT;
     }
     uint32_t random = lane->random;
     float blend;
@@ -179,7 +179,7 @@ TXM_FAST txm_look single_sample_of(int packed, const txm_view *view, uint32_t te
         if (!single_elongated(view, t, how, at, &random, out))
             return sample_generally(view, texture, how, at, lane, out);
         lane->random = random;
-        return TXM_LOOK_RESIDENT;
+        return TXM_LOOKUP_HIT;
     }
     float level = how->rule == TXM_LEVEL_RULE_GIVEN ? at->dudx
                   : how->rule == TXM_LEVEL_RULE_CYCLES
@@ -198,24 +198,24 @@ TXM_FAST txm_look single_sample_of(int packed, const txm_view *view, uint32_t te
     }
     lane->random = random;
     txm_color_store(group_color(t, how, color), out);
-    return TXM_LOOK_RESIDENT;
+    return TXM_LOOKUP_HIT;
 }
 
-TXM_RARE txm_look single_padded(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                                txm_lane *lane, float out[4])
+TXM_RARE txm_lookup_result single_padded(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                         const txm_lookup *at, txm_lookup_state *lane, float out[4])
 {
     return single_sample_of(0, view, texture, how, at, lane, out);
 }
 
-TXM_RARE txm_look single_packed(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                                txm_lane *lane, float out[4])
+TXM_RARE txm_lookup_result single_packed(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                         const txm_lookup *at, txm_lookup_state *lane, float out[4])
 {
     return single_sample_of(1, view, texture, how, at, lane, out);
 }
 
 /* Chooses a function before any of them saves registers. A choice between pointers to them would cost more. */
-TXM_FAST txm_look single_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                                txm_lane *lane, float out[4])
+TXM_FAST txm_lookup_result single_sample(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                         const txm_lookup *at, txm_lookup_state *lane, float out[4])
 {
     const txm_view_texture *t = view->textures + texture;
     if (!txm_filter_is_plain(how->filter))
@@ -226,8 +226,8 @@ TXM_FAST txm_look single_sample(const txm_view *view, uint32_t texture, const tx
                                           : single_padded(view, texture, how, at, lane, out);
 }
 
-TXM_RARE txm_look sample_single(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                                txm_lane *lane, float out[4])
+TXM_RARE txm_lookup_result sample_single(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                         const txm_lookup *at, txm_lookup_state *lane, float out[4])
 {
     const txm_view_texture *t = view->textures + texture;
     if (TXM_UNLIKELY(texture >= view->texture_count))
@@ -240,8 +240,8 @@ TXM_RARE txm_look sample_single(const txm_view *view, uint32_t texture, const tx
     return single_sample(view, texture, how, at, lane, out);
 }
 
-TXM_RARE txm_look sample_single_guarded(txm_guard *g, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                                        uint32_t *random, float out[4])
+TXM_RARE txm_lookup_result sample_single_guarded(txm_guard *g, uint32_t texture, const txm_sampler *how,
+                                                 const txm_lookup *at, uint32_t *random, float out[4])
 {
     const txm_view_texture *t = g->view.textures + texture;
     if (TXM_UNLIKELY(texture >= g->view.texture_count))
