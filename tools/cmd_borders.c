@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/path.h"
+#include "tools/inspect/each_file.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
 #include "tools/output/exits.h"
@@ -24,11 +25,8 @@
 #include "tools/output/json.h"
 #include "tools/output/line.h"
 #include "tools/output/say.h"
-#include "tools/output/summary.h"
 #include "txmill/borders.h"
 #include "txmill/out_file.h"
-
-enum { TXM_BORDERS_SCHEMA_VERSION = 1 };
 
 typedef struct borders_args {
     bool add, strip, check, json, quiet;
@@ -62,16 +60,10 @@ static const txm_option_group groups[] = {
     {0},
 };
 
-/* One file, and what all files share. */
-typedef struct task {
+typedef struct bordering {
     const borders_args *args;
-    const txm_input *input;
     txm_context *context;
-    pthread_mutex_t *lock; /* protects the tally, the summary, the progress and the output */
-    txm_tally *tally;
-    txm_summary *summary;
-    size_t *done, count; /* files, for the progress */
-} task;
+} bordering;
 
 /* The word for JSON. run_borders has checked that exactly one of the three is set. */
 static const char *action_name(const borders_args *args)
@@ -79,88 +71,78 @@ static const char *action_name(const borders_args *args)
     return args->add ? "add" : args->strip ? "strip" : "check";
 }
 
-/* `found` is the state before the run; the state after it follows from `changed` and the action. */
-static void print_borders_json(const task *t, const txm_borders_result *r, const txm_error *err)
+/* Successes and failures both begin with these. */
+static void describe_action(void *user, const txm_one_file *file, cJSON *o)
 {
-    cJSON *object = txm_json_new("txmill.borders", TXM_BORDERS_SCHEMA_VERSION);
-    txm_json_text(object, "file", t->input->path);
-    txm_json_text(object, "action", action_name(t->args));
-    if (err->status != TXM_OK) {
-        txm_json_error(object, err);
-    } else {
-        txm_json_text(object, "found", txm_section_state_name(r->before));
-        txm_json_bool(object, "changed", r->changed);
-        txm_json_uint(object, "file_bytes", r->file_bytes);
-        txm_json_uint(object, "section_bytes", r->section_bytes);
-        if (t->args->check) {
-            txm_json_uint(object, "tiles", r->tiles);
-            txm_json_uint(object, "bad_tiles", r->bad_tiles);
-            txm_json_text(object, "finding", *r->finding ? r->finding : NULL);
-        }
+    const bordering *b = user;
+    txm_json_text(o, "file", file->name);
+    txm_json_text(o, "action", action_name(b->args));
+}
+
+/* `found` is the state before the run; the state after it follows from `changed` and the action. */
+static void print_borders_json(bordering *b, const txm_one_file *file, const txm_borders_result *r)
+{
+    cJSON *object = txm_json_result();
+    describe_action(b, file, object);
+    txm_json_text(object, "found", txm_section_state_name(r->before));
+    txm_json_bool(object, "changed", r->changed);
+    txm_json_uint(object, "file_bytes", r->file_bytes);
+    txm_json_uint(object, "section_bytes", r->section_bytes);
+    if (b->args->check) {
+        txm_json_uint(object, "tiles", r->tiles);
+        txm_json_uint(object, "bad_tiles", r->bad_tiles);
+        txm_json_text(object, "finding", *r->finding ? r->finding : NULL);
     }
     txm_json_emit(object);
 }
 
-/* The outcome of a file, for its line and for the summary. */
-static const char *outcome_of(const task *t, const txm_borders_result *r)
-{
-    if (*r->finding)
-        return "with findings";
-    return r->changed ? t->args->add ? "added" : "stripped" : t->args->check ? "sound" : "unchanged";
-}
-
 /* Prints one line per file: what was done, or the first finding and the number of bad tiles. */
-static void print_borders_text(const task *t, const txm_borders_result *r)
+static void print_borders_text(const borders_args *args, const txm_one_file *file, const txm_borders_result *r)
 {
     char section[TXM_FORMAT_BYTES], details[64] = "";
+    const char *path = file->input->path;
     if (*r->finding) {
         txm_say(TXM_SAY_WARNING, "%s", r->finding);
         if (r->bad_tiles > 1)
-            txm_say(TXM_SAY_WARNING, "%s: %llu of %llu tiles have a border that is damaged or wrong", t->input->path,
+            txm_say(TXM_SAY_WARNING, "%s: %llu of %llu tiles have a border that is damaged or wrong", path,
                     (unsigned long long)r->bad_tiles, (unsigned long long)r->tiles);
         return;
     }
-    if (t->args->quiet)
+    if (args->quiet)
         return;
-    if (!t->args->strip)
+    if (!args->strip)
         snprintf(details, sizeof details, "%s, %.1f %% of the file", txm_format_bytes(r->section_bytes, section),
                  r->file_bytes ? 100.0 * (double)r->section_bytes / (double)r->file_bytes : 0.0);
-    txm_print_begin();
-    txm_print_line(t->input->path, TXM_GOOD, outcome_of(t, r), details);
-    txm_print_end();
+    txm_print_line(path, TXM_GOOD, file->word, details);
 }
 
-/* Handles one file, on a thread of the pool. The lock covers printing and counting; the output is in the order of
- * completion, on which JSON readers must not rely. */
-static void run_task(void *tasks, size_t index)
+/* Handles one file, on a thread of the pool. The output is in the order of completion, on which JSON readers must not
+ * rely. */
+static txm_status border_one(void *user, txm_one_file *file, txm_error *err)
 {
-    const task *t = (const task *)tasks + index;
+    bordering *b = user;
+    const borders_args *args = b->args;
     txm_borders_result result = {0};
-    txm_error err = {0};
-    if (txm_signal_caught())
-        return;
-    const char *path = t->input->path;
-    if (txm_input_check(t->input, &err) != TXM_OK)
-        ; /* a file that could not be read: `err` has the reason */
-    else if (t->args->add)
-        txm_borders_add(t->context, path, &result, &err);
-    else if (t->args->strip)
-        txm_borders_strip(t->context, path, &result, &err);
+    const char *path = file->input->path;
+    txm_status status = txm_input_check(file->input, err);
+    if (status == TXM_OK)
+        status = (args->add     ? txm_borders_add
+                  : args->strip ? txm_borders_strip
+                                : txm_borders_check)(b->context, path, &result, err);
+    if (status != TXM_OK)
+        return status;
+    file->findings = *result.finding != 0;
+    file->word = file->findings   ? "with findings"
+                 : result.changed ? args->add ? "added" : "stripped"
+                 : args->check    ? "sound"
+                                  : "unchanged";
+    txm_print_begin();
+    if (args->json)
+        print_borders_json(b, file, &result);
     else
-        txm_borders_check(t->context, path, &result, &err);
-    pthread_mutex_lock(t->lock);
-    txm_say_file_progress("examining", ++*t->done, t->count, t->args->quiet);
-    txm_tally_add(t->tally, err.status);
-    t->tally->findings |= *result.finding != 0;
-    txm_tx_explain(path, &err);
-    txm_summary_add(t->summary, err.status != TXM_OK ? "failed" : outcome_of(t, &result));
-    if (err.status != TXM_OK)
-        txm_say(TXM_SAY_ERROR, "%s", err.message);
-    if (t->args->json)
-        print_borders_json(t, &result, &err);
-    else if (err.status == TXM_OK)
-        print_borders_text(t, &result);
-    pthread_mutex_unlock(t->lock);
+        print_borders_text(args, file, &result);
+    txm_print_end();
+    return TXM_OK;
 }
 
 /* Removes what killed runs left in the folders whose files are about to be replaced. */
@@ -180,36 +162,32 @@ static void sweep_folders(const txm_inputs *inputs)
 }
 
 /* Files run in parallel, not tiles, since a farm has thousands of small files, and the tiles of a file are read in
- * order. */
+ * order. Threads that are left over share the tiles of a file. */
 static txm_status work_on(const borders_args *args, const txm_inputs *inputs, txm_tally *tally, txm_error *err)
 {
-    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    txm_summary summary = {0};
-    size_t count = txm_inputs_count(inputs), done = 0;
     const txm_context_options how = {.struct_size = sizeof(txm_context_options),
                                      .threads = args->threads,
                                      .device = "cpu",
                                      .cancel = txm_signal_flag(),
                                      .ignore_environment = true};
-    txm_context *context = NULL;
-    txm_status status = txm_context_new(&how, &context, err);
-    task *tasks = status == TXM_OK ? txm_calloc(count, sizeof *tasks) : NULL;
-    if (tasks) {
-        for (size_t i = 0; i < count; i++)
-            tasks[i] = (task){args, txm_inputs_at(inputs, i), context, &lock, tally, &summary, &done, count};
-        if (!args->check)
-            sweep_folders(inputs);
-        txm_say_file_progress("examining", 0, count, args->quiet);
-        /* One file per thread; threads that are left over share the tiles of a file. */
-        txm_context_run(context, count, run_task, tasks);
-    } else if (status == TXM_OK) {
-        txm_no_memory(err, NULL);
-    }
-    txm_context_free(&context);
-    free(tasks);
-    if (!args->json && !args->quiet && count > 1)
-        txm_summary_print(&summary, "file");
-    return err->status;
+    bordering b = {.args = args};
+    txm_status status = txm_context_new(&how, &b.context, err);
+    if (status != TXM_OK)
+        return status;
+    if (!args->check)
+        sweep_folders(inputs);
+    txm_each_file_run(&(txm_each_file){.one = border_one,
+                                       .user = &b,
+                                       .doing = "examining",
+                                       .noun = "file",
+                                       .json = args->json,
+                                       .quiet = args->quiet,
+                                       .in_context = b.context,
+                                       .explain = txm_tx_explain,
+                                       .describe = describe_action},
+                      inputs, tally);
+    txm_context_free(&b.context);
+    return TXM_OK;
 }
 
 /* txm_tx_files_collect reports an empty list of files as a usage error, with the name of the command. */

@@ -19,20 +19,18 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/path.h"
+#include "tools/inspect/each_file.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
 #include "tools/output/exits.h"
 #include "tools/output/format.h"
 #include "tools/output/json.h"
 #include "tools/output/say.h"
-#include "tools/output/summary.h"
 #include "tools/ptex/ptex_files.h"
 #include "tools/ptex/ptex_picture.h"
 #include "txmill/guard.h"
 #include "txmill/inspect.h"
 #include "txmill/level.h"
-
-enum { TXM_EXTRACT_SCHEMA_VERSION = 1 };
 
 typedef struct extract_args {
     uint32_t level, fit_px, face; /* TXM_PTEX_ALL_FACES: not given */
@@ -107,25 +105,28 @@ static const txm_option_group groups[] = {
     {0},
 };
 
-/* One file and its picture. */
 typedef struct extraction {
     const extract_args *args;
-    const char *path, *output;
+    const txm_inputs *inputs;
+    txm_names taken;
+    const char *path;
+    char *output; /* the picture of the file at hand; NULL: no memory */
 } extraction;
 
 /* Successes and failures both have the two names, so that a script can match them. */
-static cJSON *new_extract_object(const extraction *x)
+static void describe_picture(void *user, const txm_one_file *file, cJSON *o)
 {
-    cJSON *o = txm_json_new("txmill.extract", TXM_EXTRACT_SCHEMA_VERSION);
-    txm_json_text(o, "file", x->path);
-    txm_json_text(o, "output", x->output);
-    return o;
+    const extraction *x = user;
+    txm_json_text(o, "file", file->name);
+    txm_json_text(o, "output", x->output ? x->output : x->args->output);
 }
 
 /* `encoded` says whether values were changed for viewing, which a reader of the picture has to know. */
 static void print_extract_json(const extraction *x, const txm_extracted *p)
 {
-    cJSON *o = new_extract_object(x);
+    cJSON *o = txm_json_result();
+    txm_json_text(o, "file", x->path);
+    txm_json_text(o, "output", x->output);
     if (x->args->atlas)
         txm_json_text(o, "level", NULL);
     else
@@ -224,47 +225,37 @@ static char *picture_name(const extract_args *args, const char *path, txm_names 
 }
 
 /* The name is chosen before it is checked, because -o could name the file that is read. */
-static txm_status extract_one(const extract_args *args, const txm_inputs *inputs, size_t index, txm_names *taken,
-                              txm_error *err)
+static txm_status extract_one(void *user, txm_one_file *file, txm_error *err)
 {
-    const txm_input *input = txm_inputs_at(inputs, index);
-    bool folder = names_folder(args->output);
-    char *name = folder ? picture_name(args, input->path, taken) : txm_strdup(args->output);
-    const extraction x = {args, input->path, name ? name : args->output};
-    const txm_output output = {"-o", name, TXM_OUTPUT_PICTURE, args->overwrite};
-    txm_status status = name ? txm_input_check(input, err) : txm_no_memory(err, input->path);
+    extraction *x = user;
+    const extract_args *args = x->args;
+    free(x->output);
+    x->path = file->input->path;
+    x->output = names_folder(args->output) ? picture_name(args, x->path, &x->taken) : txm_strdup(args->output);
+    const txm_output output = {"-o", x->output, TXM_OUTPUT_PICTURE, args->overwrite};
+    txm_status status = x->output ? txm_input_check(file->input, err) : txm_no_memory(err, x->path);
     if (status == TXM_OK)
-        status = txm_guard_output(&output, txm_files_path, inputs, err);
-    if (status == TXM_OK)
-        status = extract(&x, err);
-    if (status != TXM_OK && args->json) {
-        cJSON *o = new_extract_object(&x);
-        txm_json_error(o, err);
-        txm_json_emit(o);
-    }
-    free(name);
-    return status;
+        status = txm_guard_output(&output, txm_files_path, x->inputs, err);
+    return status == TXM_OK ? extract(x, err) : status;
 }
 
 /* Files are written one after the other, because the library decodes each with all threads. */
 static void extract_all(const extract_args *args, const txm_inputs *inputs, txm_tally *tally)
 {
-    txm_summary summary = {.words = {"written"}};
-    txm_names taken = {0};
-    size_t count = txm_inputs_count(inputs);
-    for (size_t i = 0; i < count && !txm_signal_caught(); i++) {
-        txm_error err = {0};
-        txm_say_file_progress(count > 1 ? "writing pictures of" : "writing the picture", i, count, true);
-        txm_status status = extract_one(args, inputs, i, &taken, &err);
-        txm_tally_add(tally, status);
-        txm_summary_add(&summary, status == TXM_OK ? "written" : "failed");
-        txm_tx_explain(txm_inputs_at(inputs, i)->path, &err);
-        if (status != TXM_OK)
-            txm_say(TXM_SAY_ERROR, "%s", err.message);
-    }
-    txm_names_free(&taken);
-    if (count > 1 && !args->json)
-        txm_summary_say(&summary, "picture");
+    extraction x = {.args = args, .inputs = inputs};
+    txm_each_file_run(
+        &(txm_each_file){.one = extract_one,
+                         .user = &x,
+                         .doing = txm_inputs_count(inputs) > 1 ? "writing pictures of" : "writing the picture",
+                         .noun = "picture",
+                         .good = "written",
+                         .json = args->json,
+                         .data = true,
+                         .explain = txm_tx_explain,
+                         .describe = describe_picture},
+        inputs, tally);
+    free(x.output);
+    txm_names_free(&x.taken);
 }
 
 /* The folder is created only if its name ends with a slash, so that a mistyped name does not create one. */

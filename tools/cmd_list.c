@@ -16,13 +16,14 @@
 #include "base/fail.h"
 #include "base/path.h"
 #include "base/shell.h"
+#include "tools/inspect/each_file.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/list/list_scene.h"
 #include "tools/make/here.h"
 #include "tools/options/opt.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
-#include "tools/output/say.h"
+#include "tools/output/json.h"
 #include "tools/output/summary.h"
 #include "txmill/guard.h"
 #include "txmill/scene.h"
@@ -76,18 +77,27 @@ static txm_status context_for(const txm_scene *blend, const txm_input *input, co
     return txm_context_derive(plain, space, own, err);
 }
 
+typedef struct listing {
+    const list_args *args;
+    const txm_operands *operands;
+    txm_project_contexts contexts;
+    txm_summary summary; /* of textures */
+    size_t scenes;
+} listing;
+
 /* If the working space of a scene differs from the config's, a context is made for it. The part of a scene that
  * could be read is printed before an error in it is reported. */
-static txm_status list_scene(const txm_project_contexts *contexts, size_t index, const txm_input *input,
-                             const list_args *args, txm_tally *tally, txm_summary *summary, txm_error *err)
+static txm_status list_scene(listing *l, txm_one_file *file, txm_error *err)
 {
+    const txm_input *input = file->input;
+    const list_args *args = l->args;
     const char *path = input->path;
-    txm_context *context = txm_project_context(contexts, index);
+    txm_context *context = txm_project_context(&l->contexts, file->index);
     txm_list_report report = {.scene = path, .config = txm_context_color(context)};
     txm_context *own = NULL;
     const txm_list_how how = {.cache_dir = input->cache_dir ? input->cache_dir : args->list.cache_dir,
                               .deep = args->list.deep,
-                              .limits = txm_project_rules(contexts, index)};
+                              .limits = txm_project_rules(&l->contexts, file->index)};
     txm_project_maps maps;
     if (txm_project_maps_of(path, &args->config, &maps, err) != TXM_OK) {
         return err->status;
@@ -114,14 +124,14 @@ static txm_status list_scene(const txm_project_contexts *contexts, size_t index,
     }
     if (status == TXM_OK && !args->list.json) {
         txm_list_print_text(&report);
-        txm_list_sum(&report, summary);
+        txm_list_sum(&report, &l->summary);
     } else if (status == TXM_OK && !txm_list_print_json(&report)) {
         status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory while printing the list", path);
     }
     if (status == TXM_OK) {
         status = txm_list_failures(&report, err);
     }
-    tally->findings |= report.finding_count > 0;
+    file->findings = report.finding_count > 0;
     txm_list_report_free(&report);
     txm_context_free(&own);
     return status;
@@ -173,44 +183,29 @@ static bool is_wanted(const txm_input *input, const txm_operands *operands)
     return named || !searched || !format || !format->mark || txm_here_is_scene(input->path);
 }
 
-/* Lists scenes one after the other, with a blank line between them; returns how many there were. */
-static size_t list_all(const txm_inputs *inputs, const list_args *args, const txm_operands *operands,
-                       const txm_project_contexts *contexts, txm_tally *tally)
+/* Scenes are listed one after the other, with a blank line between them. */
+static txm_status list_one(void *user, txm_one_file *file, txm_error *err)
 {
-    txm_summary summary = {.words = {txm_state_words(TXM_TX_STATE_FRESH)->word}};
-    size_t scenes = 0;
-    for (size_t i = 0; i < txm_inputs_count(inputs) && !txm_signal_caught(); i++) {
-        txm_say_file_progress("reading", i, txm_inputs_count(inputs), false);
-        const txm_input *input = txm_inputs_at(inputs, i);
-        txm_error err = {0};
-        if (!is_wanted(input, operands)) {
-            continue;
-        }
-        if (scenes++ && !args->list.json) {
-            putchar('\n');
-        }
-        txm_status status = txm_input_check(input, &err);
-        if (status == TXM_OK) {
-            status = list_scene(contexts, i, input, args, tally, &summary, &err);
-        }
-        if (status == TXM_STATUS_CANCELLED) {
-            break;
-        }
-        if (status != TXM_OK) {
-            explain(input->path, &err);
-        }
-        txm_tally_add(tally, err.status);
-        if (status != TXM_OK) {
-            txm_say(TXM_SAY_ERROR, "%s", err.message);
-            if (args->list.json) {
-                txm_list_print_json_error(input->path, &err);
-            }
-        }
-    }
-    if (scenes && !args->list.json) {
-        txm_summary_print(&summary, "texture");
-    }
-    return scenes;
+    listing *l = user;
+    const txm_input *input = file->input;
+    file->skipped = !is_wanted(input, l->operands);
+    if (file->skipped)
+        return TXM_OK;
+    if (l->scenes++ && !l->args->list.json)
+        putchar('\n');
+    txm_status status = txm_input_check(input, err);
+    if (status == TXM_OK)
+        status = list_scene(l, file, err);
+    if (status != TXM_OK && status != TXM_STATUS_CANCELLED)
+        explain(input->path, err);
+    return err->status;
+}
+
+static void describe_scene(void *user, const txm_one_file *file, cJSON *o)
+{
+    (void)user;
+    txm_json_text(o, "type", "scene");
+    txm_json_text(o, "scene", file->name);
 }
 
 /* A folder of images has no scene to list. */
@@ -244,7 +239,7 @@ static int run_list(void *p, const txm_operands *operands)
     list_args *args = p;
     const txm_files_how how = {.command = "list", .what = "scene", .usual = scenes};
     txm_tally tally = {0};
-    txm_project_contexts contexts = {0};
+    listing l = {.args = args, .operands = operands, .summary = {.words = {txm_state_words(TXM_TX_STATE_FRESH)->word}}};
     txm_inputs *inputs = NULL;
     txm_error err = {0};
     /* The settings in a scene take precedence over rules, but the rules are checked, so that the same options work
@@ -252,13 +247,19 @@ static int run_list(void *p, const txm_operands *operands)
     const txm_settings settings = {.cache_dir = args->list.cache_dir};
     const txm_project_targets project = {&args->list.cache_dir, &args->config, &args->rules, &args->jobs.threads};
     if (txm_files_collect(&how, &args->files, operands, &inputs, &err) == TXM_OK &&
-        txm_project_examine(&project, operands, inputs, &settings, &contexts, &err) == TXM_OK) {
-        if (!list_all(inputs, args, operands, &contexts, &tally) && !txm_signal_caught())
+        txm_project_examine(&project, operands, inputs, &settings, &l.contexts, &err) == TXM_OK) {
+        txm_each_file_run(
+            &(txm_each_file){
+                .one = list_one, .user = &l, .doing = "reading", .json = args->list.json, .describe = describe_scene},
+            inputs, &tally);
+        if (l.scenes && !args->list.json)
+            txm_summary_print(&l.summary, "texture");
+        if (!l.scenes && !txm_signal_caught())
             txm_fail(&err, TXM_STATUS_USAGE, "no scene found");
     }
     if (err.status == TXM_STATUS_USAGE && operands->count == 1)
         explain_folder(operands->items[0], &err);
-    txm_project_contexts_free(&contexts);
+    txm_project_contexts_free(&l.contexts);
     return txm_files_finish(&inputs, &tally, &err);
 }
 

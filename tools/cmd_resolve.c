@@ -20,6 +20,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "tile/terms/settings.h"
+#include "tools/inspect/each_file.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/make/make_scene.h"
 #include "tools/options/args.h"
@@ -27,11 +28,7 @@
 #include "tools/output/exits.h"
 #include "tools/output/json.h"
 #include "tools/output/line.h"
-#include "tools/output/say.h"
-#include "tools/output/summary.h"
 #include "txmill/inspect.h"
-
-enum { TXM_RESOLVE_SCHEMA_VERSION = 1 };
 
 typedef struct resolve_args {
     bool touch, deep, adopt;
@@ -139,18 +136,11 @@ static void print_resolve_text(const char *image, const txm_resolution *r)
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
-/* Results and errors both have it, so that a script finds the image in both. */
-static cJSON *new_resolve_object(const char *image)
-{
-    cJSON *o = txm_json_new("txmill.resolve", TXM_RESOLVE_SCHEMA_VERSION);
-    txm_json_text(o, "image", image);
-    return o;
-}
-
 /* Times are in seconds since 1970, as Cycles compares them; null if there is no tx file. */
 static void print_resolve_json(const char *image, const txm_resolution *r)
 {
-    cJSON *o = new_resolve_object(image);
+    cJSON *o = txm_json_result();
+    txm_json_text(o, "image", image);
     txm_json_text(o, "state", txm_tx_state_name(r->state));
     txm_json_bool(o, "touched", r->touched);
     txm_json_bool(o, "adopted", r->adopted);
@@ -182,64 +172,18 @@ static void print_resolve_json(const char *image, const txm_resolution *r)
     txm_json_emit(o);
 }
 
-static void print_json_error(const char *image, const txm_error *err)
-{
-    cJSON *o = new_resolve_object(image);
-    txm_json_error(o, err);
-    txm_json_emit(o);
-}
-
 /* ---- running ---------------------------------------------------------------------------------------------------- */
 
-/* A scene may have another working space than the config, which needs a separate context. */
-static txm_status resolve_one(txm_context *context, const txm_input *input, const txm_rules *rules,
-                              const resolve_args *args, txm_tally *tally, txm_summary *summary, txm_error *err)
-{
-    const char *image = input->path;
-    txm_settings settings = args->settings.settings;
-    txm_resolution r;
-    txm_rules_apply(rules, input, &settings);
-    txm_resolve_options how;
-    txm_resolve_options_init(&how);
-    how.touch = args->touch;
-    how.deep = args->deep;
-    how.adopt = args->adopt;
-    txm_context *own = NULL;
-    txm_status status = input->working_space ? txm_context_derive(context, input->working_space, &own, err) : TXM_OK;
-    if (!status)
-        status = txm_resolve_image(own ? own : context, image, &settings, &how, &r, err);
-    txm_context_free(&own);
-    if (status)
-        return status;
-    tally->findings |= !is_loaded(&r);
-    txm_summary_add(summary, txm_state_words(r.state)->word);
-    if (args->report.json)
-        print_resolve_json(image, &r);
-    else if (!args->report.quiet || !is_loaded(&r))
-        print_resolve_text(image, &r);
-    txm_resolution_clear(&r);
-    return TXM_OK;
-}
-
 /* If scenes and images are named, those images of the scenes are resolved, with the scenes' settings. */
-typedef struct selection {
+typedef struct resolving {
+    const resolve_args *args;
     const txm_inputs *inputs;
+    txm_project_contexts contexts;
     bool scenes, images; /* there are inputs of each kind */
-} selection;
-
-static selection selection_of(const txm_inputs *inputs)
-{
-    selection s = {.inputs = inputs};
-    for (size_t i = 0; i < txm_inputs_count(inputs); i++) {
-        const bool of_scene = txm_inputs_at(inputs, i)->from_scene;
-        s.scenes |= of_scene;
-        s.images |= !of_scene;
-    }
-    return s;
-}
+} resolving;
 
 /* Whether an input of the other kind names the same image. */
-static bool has_partner(const selection *s, const txm_input *input)
+static bool has_partner(const resolving *s, const txm_input *input)
 {
     for (size_t i = 0; i < txm_inputs_count(s->inputs); i++) {
         const txm_input *other = txm_inputs_at(s->inputs, i);
@@ -251,7 +195,7 @@ static bool has_partner(const selection *s, const txm_input *input)
 
 /* Whether an input is skipped: an image of a scene that was not named, or a named image, which the scene's stands
  * for. A named image that is in no scene, and a scene that cannot be read, are failures. */
-static bool passed_over(const selection *s, const txm_input *input, txm_error *err)
+static bool passed_over(const resolving *s, const txm_input *input, txm_error *err)
 {
     const bool whole_scene = input->from_scene && input->origin && !strcmp(input->origin, input->path);
     if (!s->scenes || !s->images || whole_scene)
@@ -265,34 +209,57 @@ static bool passed_over(const selection *s, const txm_input *input, txm_error *e
     return input->from_scene ? !partner : partner;
 }
 
-/* Images are resolved one after the other; --touch converts, which uses all threads. */
-static void resolve_all(const txm_project_contexts *contexts, const resolve_args *args, const txm_inputs *inputs,
-                        txm_tally *tally)
+/* A scene may have another working space than the config, which needs a separate context. */
+static txm_status resolve_one(void *user, txm_one_file *file, txm_error *err)
 {
-    txm_summary summary = {.words = {txm_state_words(TXM_TX_STATE_FRESH)->word}};
-    const selection chosen = selection_of(inputs);
-    for (size_t i = 0; i < txm_inputs_count(inputs) && !txm_signal_caught(); i++) {
-        const txm_input *input = txm_inputs_at(inputs, i);
-        txm_error own = {0};
-        txm_say_file_progress("examining", i, txm_inputs_count(inputs), args->report.quiet);
-        if (passed_over(&chosen, input, &own))
-            continue;
-        txm_status status = own.status ? own.status : txm_input_check(input, &own);
-        if (status == TXM_OK)
-            status = resolve_one(txm_project_context(contexts, i), input, contexts->common_rules, args, tally, &summary,
-                                 &own);
-        if (status == TXM_STATUS_CANCELLED)
-            break;
-        txm_tally_add(tally, status);
-        if (status == TXM_OK)
-            continue;
-        txm_summary_add(&summary, "failed");
-        txm_say(TXM_SAY_ERROR, "%s", own.message);
-        if (args->report.json)
-            print_json_error(input->path, &own);
+    const resolving *s = user;
+    const resolve_args *args = s->args;
+    const txm_input *input = file->input;
+    txm_context *context = txm_project_context(&s->contexts, file->index), *own = NULL;
+    txm_settings settings = args->settings.settings;
+    txm_resolution r;
+    file->skipped = passed_over(s, input, err);
+    if (file->skipped || err->status != TXM_OK || txm_input_check(input, err) != TXM_OK)
+        return err->status;
+    txm_rules_apply(s->contexts.common_rules, input, &settings);
+    txm_resolve_options how;
+    txm_resolve_options_init(&how);
+    how.touch = args->touch;
+    how.deep = args->deep;
+    how.adopt = args->adopt;
+    txm_status status = input->working_space ? txm_context_derive(context, input->working_space, &own, err) : TXM_OK;
+    if (!status)
+        status = txm_resolve_image(own ? own : context, input->path, &settings, &how, &r, err);
+    txm_context_free(&own);
+    if (status)
+        return status;
+    file->findings = !is_loaded(&r);
+    file->word = txm_state_words(r.state)->word;
+    if (args->report.json)
+        print_resolve_json(input->path, &r);
+    else if (!args->report.quiet || !is_loaded(&r))
+        print_resolve_text(input->path, &r);
+    txm_resolution_clear(&r);
+    return TXM_OK;
+}
+
+/* Images are resolved one after the other; --touch converts, which uses all threads. */
+static void resolve_all(resolving *s, txm_tally *tally)
+{
+    for (size_t i = 0; i < txm_inputs_count(s->inputs); i++) {
+        const bool of_scene = txm_inputs_at(s->inputs, i)->from_scene;
+        s->scenes |= of_scene;
+        s->images |= !of_scene;
     }
-    if (!args->report.json && !args->report.quiet && summary.total > 1)
-        txm_summary_print(&summary, "image");
+    txm_each_file_run(&(txm_each_file){.one = resolve_one,
+                                       .user = s,
+                                       .doing = "examining",
+                                       .noun = "image",
+                                       .good = txm_state_words(TXM_TX_STATE_FRESH)->word,
+                                       .member = "image",
+                                       .json = s->args->report.json,
+                                       .quiet = s->args->report.quiet},
+                      s->inputs, tally);
 }
 
 /* Rules apply as in make, so that both compute the same name. */
@@ -304,7 +271,7 @@ static int run_resolve(void *p, const txm_operands *operands)
         .command = "resolve", .what = "image", .scene = txm_make_add_scene, .scene_user = &scenes};
     txm_tally tally = {0};
     txm_error err = {0};
-    txm_project_contexts contexts = {0};
+    resolving s = {.args = args};
     txm_inputs *inputs = NULL;
     txm_settings_args_finish(&args->settings, operands);
     txm_report_args_apply(&args->report);
@@ -313,15 +280,16 @@ static int run_resolve(void *p, const txm_operands *operands)
     /* Collecting reads scenes, which the project's config belongs to, so the project comes first. */
     if (txm_project_apply(&project, operands, &err) == TXM_OK &&
         txm_files_collect(&how, &args->files, operands, &inputs, &err) == TXM_OK &&
-        txm_rule_args_read(&args->rules, &contexts.common_rules, &err) == TXM_OK) {
+        txm_rule_args_read(&args->rules, &s.contexts.common_rules, &err) == TXM_OK) {
         const txm_context_options looking = txm_inspecting_options(&args->config, &args->jobs);
-        txm_project_open(inputs, &looking, &args->settings.settings, contexts.common_rules, &contexts, &err);
+        txm_project_open(inputs, &looking, &args->settings.settings, s.contexts.common_rules, &s.contexts, &err);
     }
     if (err.status == TXM_OK) {
-        txm_settings_warn_alias(&args->settings.settings, txm_context_color(contexts.common));
-        resolve_all(&contexts, args, inputs, &tally);
+        txm_settings_warn_alias(&args->settings.settings, txm_context_color(s.contexts.common));
+        s.inputs = inputs;
+        resolve_all(&s, &tally);
     }
-    txm_project_contexts_free(&contexts);
+    txm_project_contexts_free(&s.contexts);
     txm_make_scenes_free(&scenes);
     return txm_files_finish(&inputs, &tally, &err);
 }

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "tools/inspect/each_file.h"
 #include "tools/output/exits.h"
 #include "tools/output/say.h"
-#include "tools/output/summary.h"
 #include "tools/output/text.h"
 #include "tools/sample/sample.h"
 #include "txmill/guard.h"
@@ -78,46 +78,32 @@ static txm_status sample_place(const txm_sampled_texture *t, const txm_sample_ar
 
 /* ---- the command ---- */
 
-/* Opens, samples and frees one texture. */
-static txm_status sample(txm_sampled_texture *t, const txm_sample_args *args, const txm_project_contexts *contexts,
-                         bool named, txm_error *err)
+typedef struct sampling {
+    const txm_sample_args *args;
+    const txm_inputs *inputs;
+    txm_project_contexts contexts;
+    bool named; /* the output names each file, since there are several */
+} sampling;
+
+/* Opens, samples and frees one texture: a file, or all those of a UDIM set. */
+static txm_status sample(void *user, txm_one_file *file, txm_error *err)
 {
-    txm_status status = txm_sampled_open(t, (txm_extension)args->extension, err);
+    const sampling *s = user;
+    const txm_sample_args *args = s->args;
+    file->inputs = txm_sampled_inputs(s->inputs, file->index);
+    if (txm_input_udim(file->input))
+        file->name = file->input->pattern;
+    txm_sampled_texture t = {.name = file->name, .inputs = s->inputs, .first = file->index, .count = file->inputs};
+    txm_status status = txm_sampled_open(&t, (txm_extension)args->extension, err);
     if (status == TXM_OK)
-        status = txm_sampled_judge(t, contexts, err);
+        status = txm_sampled_judge(&t, &s->contexts, err);
     if (status == TXM_OK)
-        status = args->grid.w ? txm_patch_render(t, args, err) : sample_place(t, args, named, err);
-    free(t->verdicts);
-    txm_texture_set_free(&t->set);
+        status = args->grid.w ? txm_patch_render(&t, args, err) : sample_place(&t, args, s->named, err);
+    free(t.verdicts);
+    txm_texture_set_free(&t.set);
     if (status == TXM_OK && args->grid.w)
         txm_say(TXM_SAY_INFO, "%s: wrote the patch, %u x %u px", args->output, args->grid.w, args->grid.h);
     return status;
-}
-
-/* Textures are sampled one after the other; if there are several, the output names each file. */
-static void sample_all(const txm_sample_args *args, const txm_inputs *inputs, const txm_project_contexts *contexts,
-                       txm_tally *tally)
-{
-    txm_summary summary = {.words = {"sampled"}};
-    size_t count = txm_sampled_count(inputs), n;
-    for (size_t i = 0; i < txm_inputs_count(inputs) && !txm_signal_caught(); i += n) {
-        const txm_input *input = txm_inputs_at(inputs, i);
-        n = txm_sampled_inputs(inputs, i);
-        txm_sampled_texture t = {
-            .name = txm_input_udim(input) ? input->pattern : input->path, .inputs = inputs, .first = i, .count = n};
-        txm_error err = {0};
-        txm_status status = sample(&t, args, contexts, count > 1, &err);
-        txm_tally_add(tally, status);
-        txm_summary_add(&summary, status == TXM_OK ? "sampled" : "failed");
-        if (status == TXM_OK)
-            continue;
-        txm_tx_explain(input->path, &err);
-        txm_say(TXM_SAY_ERROR, "%s", err.message);
-        if (args->json)
-            txm_lookup_json_error(t.name, &err);
-    }
-    if (count > 1 && !args->json)
-        txm_summary_say(&summary, "file");
 }
 
 /* A patch is a picture of a single texture. */
@@ -127,20 +113,30 @@ static int run_sample(void *p, const txm_operands *operands)
     txm_tally tally = {0};
     txm_error err = {0};
     txm_inputs *inputs = NULL;
-    txm_project_contexts contexts = {.place = txm_tx_place};
+    sampling s = {.args = args, .contexts = {.place = txm_tx_place}};
     const txm_settings settings = {.cache_dir = NULL};
     const txm_project_targets project = {NULL, &args->config, NULL, &args->jobs.threads};
     const txm_output output = {"-o", args->output, TXM_OUTPUT_PICTURE, args->overwrite};
     if (txm_sample_check(args, &err) == TXM_OK &&
         txm_tx_files_collect("sample", &args->files, operands, &inputs, &err) == TXM_OK &&
-        txm_project_examine(&project, operands, inputs, &settings, &contexts, &err) == TXM_OK) {
+        txm_project_examine(&project, operands, inputs, &settings, &s.contexts, &err) == TXM_OK) {
         size_t count = txm_sampled_count(inputs);
+        s.inputs = inputs;
+        s.named = count > 1;
         if (args->grid.w && count > 1)
             txm_fail(&err, TXM_STATUS_USAGE, "--grid takes a single texture, but %zu are given", count);
         else if (!args->grid.w || txm_guard_output(&output, txm_files_path, inputs, &err) == TXM_OK)
-            sample_all(args, inputs, &contexts, &tally);
+            txm_each_file_run(&(txm_each_file){.one = sample,
+                                               .user = &s,
+                                               .noun = "file",
+                                               .good = "sampled",
+                                               .member = "file",
+                                               .json = args->json,
+                                               .data = true,
+                                               .explain = txm_tx_explain},
+                              inputs, &tally);
     }
-    txm_project_contexts_free(&contexts);
+    txm_project_contexts_free(&s.contexts);
     return txm_files_finish(&inputs, &tally, &err);
 }
 

@@ -17,13 +17,13 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "tile/terms/extension.h"
+#include "tools/inspect/each_file.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
 #include "tools/output/exits.h"
 #include "tools/output/json.h"
 #include "tools/output/line.h"
 #include "tools/output/say.h"
-#include "tools/output/summary.h"
 #include "tools/picture/tile_sheet.h"
 #include "txmill/guard.h"
 #include "txmill/level.h"
@@ -31,7 +31,6 @@
 #include "txmill/picture.h"
 #include "txtile/reader.h"
 
-enum { TXM_TILE_SCHEMA_VERSION = 1 };
 enum { FORMAT_AUTO, FORMAT_TEXT, FORMAT_RAW, FORMAT_IMAGE };
 
 typedef struct tile_place {
@@ -141,7 +140,7 @@ static void print_tile_text(const window *w, FILE *out)
 /* Pixels as rows of numbers, after the members that describe them. */
 static bool print_tile_json(const window *w, const char *path, const tile_args *args)
 {
-    cJSON *object = txm_json_new("txmill.tile", TXM_TILE_SCHEMA_VERSION);
+    cJSON *object = txm_json_result();
     txm_json_text(object, "file", path);
     txm_json_uint(object, "level", args->level);
     txm_json_uint(object, "tile_x", args->tile.x);
@@ -261,15 +260,6 @@ static void set_tile_defaults(void *p)
 
 /* ---- the files -------------------------------------------------------------------------------------------------- */
 
-/* The schema is that of tiles, so that one reader can parse both. */
-static void print_json_error(const char *path, const txm_error *err)
-{
-    cJSON *o = txm_json_new("txmill.tile", TXM_TILE_SCHEMA_VERSION);
-    txm_json_text(o, "file", path);
-    txm_json_error(o, err);
-    txm_json_emit(o);
-}
-
 /* Prints nothing if the output itself is on the terminal. */
 static void say_written(const tile_args *args, const window *w)
 {
@@ -282,9 +272,16 @@ static void say_written(const tile_args *args, const window *w)
                 args->level, w->w, w->h);
 }
 
-/* If there are several files, a line names each, as in head(1). */
-static txm_status show_tile(const txm_input *input, const tile_args *args, bool headed, txm_error *err)
+typedef struct showing {
+    const tile_args *args;
+    bool headed; /* a line names each file, as in head(1) */
+} showing;
+
+static txm_status show_tile(void *user, txm_one_file *file, txm_error *err)
 {
+    const showing *s = user;
+    const tile_args *args = s->args;
+    const txm_input *input = file->input;
     window w = {0};
     txm_tx *tx = NULL;
     txm_status status = txm_input_check(input, err);
@@ -294,7 +291,7 @@ static txm_status show_tile(const txm_input *input, const tile_args *args, bool 
         status = write_sheet(tx, args, err);
     else if (status == TXM_OK)
         status = read_window(tx, args, &w, err);
-    if (status == TXM_OK && headed) {
+    if (status == TXM_OK && s->headed) {
         fputs("==> ", stdout);
         txm_print_path(input->path);
         puts(" <==");
@@ -311,25 +308,17 @@ static txm_status show_tile(const txm_input *input, const tile_args *args, bool 
 /* Several files are possible only with text, because pictures would overwrite each other. */
 static void show_tiles(const tile_args *args, const txm_inputs *inputs, txm_tally *tally)
 {
-    txm_summary summary = {.words = {"shown"}};
-    size_t count = txm_inputs_count(inputs);
-    for (size_t i = 0; i < count && !txm_signal_caught(); i++) {
-        const txm_input *input = txm_inputs_at(inputs, i);
-        txm_error err = {0};
-        txm_say_file_progress("reading", i, count, true);
-        txm_status status =
-            show_tile(input, args, count > 1 && !args->json && choose_format(args) == FORMAT_TEXT, &err);
-        txm_tally_add(tally, status);
-        txm_summary_add(&summary, status == TXM_OK ? "shown" : "failed");
-        if (status == TXM_OK)
-            continue;
-        txm_tx_explain(input->path, &err);
-        txm_say(TXM_SAY_ERROR, "%s", err.message);
-        if (args->json)
-            print_json_error(input->path, &err);
-    }
-    if (count > 1 && !args->json)
-        txm_summary_say(&summary, "file");
+    showing s = {args, txm_inputs_count(inputs) > 1 && !args->json && choose_format(args) == FORMAT_TEXT};
+    txm_each_file_run(&(txm_each_file){.one = show_tile,
+                                       .user = &s,
+                                       .doing = "reading",
+                                       .noun = "file",
+                                       .good = "shown",
+                                       .member = "file",
+                                       .json = args->json,
+                                       .data = true,
+                                       .explain = txm_tx_explain},
+                      inputs, tally);
 }
 
 /* All inputs are checked, so that an output that is one of them is refused. */

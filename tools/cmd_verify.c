@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "tools/inspect/each_file.h"
 #include "tools/inspect/info_report.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/inspect/verify_report.h"
@@ -19,8 +20,6 @@
 #include "tools/options/args.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
-#include "tools/output/say.h"
-#include "tools/output/summary.h"
 #include "tools/ptex/ptex_files.h"
 
 typedef struct verify_args {
@@ -59,14 +58,6 @@ static const txm_option_group groups[] = {
     {0},
 };
 
-/* The word under which the summary counts the file: why Cycles does not use it, or else what is wrong with it. */
-static const char *word_of_findings(const txm_findings *findings, const txm_verdict *verdict)
-{
-    if (!txm_verify_failed(findings))
-        return "good";
-    return txm_info_is_good(verdict) ? "with findings" : txm_use_words(verdict->use)->word;
-}
-
 /* What the files are compared with. */
 typedef struct verifying {
     const verify_args *args;
@@ -74,28 +65,41 @@ typedef struct verifying {
     txm_rules *given; /* rules of the command line, which the files have to follow; those of projects only guess */
 } verifying;
 
-/* Findings are not failures: a damaged file was verified successfully. What a scene says about its images is final. */
-static txm_status verify_one(const verifying *v, size_t index, const txm_input *input, txm_tally *tally,
-                             txm_summary *summary, txm_error *err)
+/* Findings are not failures: a damaged file was verified successfully. What a scene says about its images is final.
+ * Everything that a Ptex file stores is read; it has no source to compare with. */
+static txm_status verify_one(void *user, txm_one_file *file, txm_error *err)
 {
+    const verifying *v = user;
     const verify_args *args = v->args;
+    const txm_input *input = file->input;
     const char *path = input->path;
+    txm_status status = txm_input_check(input, err);
+    if (status == TXM_OK && txm_ptex_is_file(path)) {
+        bool good = false;
+        status = txm_ptex_verify(path, args->report.json, args->report.quiet, txm_signal_flag(), &good, err);
+        file->findings = status == TXM_OK && !good;
+        file->word = good ? "good" : "damaged";
+        return status;
+    }
+    if (status != TXM_OK)
+        return status;
     txm_verdict verdict;
     const txm_verify_options how = {.struct_size = sizeof(txm_verify_options),
                                     .deep = args->deep,
                                     .source = args->source,
                                     .rules = input->from_scene ? NULL : v->given,
-                                    .usual = input->from_scene ? NULL : txm_project_rules(&v->contexts, index),
-                                    .limits = txm_project_rules(&v->contexts, index),
+                                    .usual = input->from_scene ? NULL : txm_project_rules(&v->contexts, file->index),
+                                    .limits = txm_project_rules(&v->contexts, file->index),
                                     .verdict = &verdict};
     txm_findings findings = {0};
-    txm_status status = txm_verify(txm_project_context(&v->contexts, index), path, &how, &findings, err);
+    status = txm_verify(txm_project_context(&v->contexts, file->index), path, &how, &findings, err);
     if (status == TXM_OK && verdict.use == TXM_USE_UNREADABLE && txm_tx_explain_other(path, err))
         status = err->status;
     if (status == TXM_OK) {
         const txm_verify_report report = {path, args->deep, &findings, &verdict};
-        tally->findings |= txm_verify_failed(&findings);
-        txm_summary_add(summary, word_of_findings(&findings, &verdict));
+        file->findings = txm_verify_failed(&findings);
+        if (file->findings)
+            file->word = txm_info_is_good(&verdict) ? "with findings" : txm_use_words(verdict.use)->word;
         if (args->report.json)
             txm_verify_print_json(&report);
         else
@@ -105,46 +109,10 @@ static txm_status verify_one(const verifying *v, size_t index, const txm_input *
     return status;
 }
 
-/* Everything that a Ptex file stores is read; it has no source to compare with. */
-static txm_status verify_ptex(const char *path, const verify_args *args, txm_tally *tally, txm_summary *summary,
-                              txm_error *err)
+static void advise(const char *path, txm_error *err)
 {
-    bool good = false;
-    txm_status status = txm_ptex_verify(path, args->report.json, args->report.quiet, txm_signal_flag(), &good, err);
-    if (status == TXM_OK) {
-        tally->findings |= !good;
-        txm_summary_add(summary, good ? "good" : "damaged");
-    }
-    return status;
-}
-
-/* Files are checked one after the other, the tiles of each by all threads. */
-static void verify_all(const verifying *v, const txm_inputs *inputs, txm_tally *tally)
-{
-    const verify_args *args = v->args;
-    txm_summary summary = {.words = {"good"}};
-    for (size_t i = 0; i < txm_inputs_count(inputs) && !txm_signal_caught(); i++) {
-        const txm_input *input = txm_inputs_at(inputs, i);
-        txm_error err = {0};
-        txm_say_file_progress("verifying", i, txm_inputs_count(inputs), args->report.quiet);
-        txm_status status = txm_input_check(input, &err);
-        if (status == TXM_OK && txm_ptex_is_file(input->path))
-            status = verify_ptex(input->path, args, tally, &summary, &err);
-        else if (status == TXM_OK)
-            status = verify_one(v, i, input, tally, &summary, &err);
-        if (status == TXM_STATUS_CANCELLED)
-            return;
-        txm_tally_add(tally, status);
-        if (status == TXM_OK)
-            continue;
-        txm_ptex_advise(input->path);
-        txm_summary_add(&summary, "failed");
-        txm_say(TXM_SAY_ERROR, "%s", err.message);
-        if (args->report.json)
-            txm_verify_print_json_error(input->path, &err);
-    }
-    if (!args->report.json && !args->report.quiet && summary.total > 1)
-        txm_summary_print(&summary, "file");
+    (void)err;
+    txm_ptex_advise(path);
 }
 
 /* Collects the files from operands and from logs of runs (--run), each once. */
@@ -190,7 +158,16 @@ static int run_verify(void *p, const txm_operands *operands)
     txm_report_args_apply(&args->report);
     if (collect_files(args, operands, &inputs, &err) == TXM_OK && read_given_rules(args, &v.given, &err) == TXM_OK &&
         txm_project_examine(&project, operands, inputs, &settings, &v.contexts, &err) == TXM_OK)
-        verify_all(&v, inputs, &tally);
+        txm_each_file_run(&(txm_each_file){.one = verify_one,
+                                           .user = &v,
+                                           .doing = "verifying",
+                                           .noun = "file",
+                                           .good = "good",
+                                           .member = "file",
+                                           .json = args->report.json,
+                                           .quiet = args->report.quiet,
+                                           .explain = advise},
+                          inputs, &tally);
     size_t count = inputs && err.status != TXM_STATUS_USAGE ? txm_inputs_count(inputs) : 0;
     txm_project_contexts_free(&v.contexts);
     txm_rules_free(&v.given);

@@ -15,6 +15,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "tools/inspect/each_file.h"
 #include "tools/inspect/info_report.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
@@ -23,7 +24,6 @@
 #include "tools/output/format.h"
 #include "tools/output/json.h"
 #include "tools/output/say.h"
-#include "tools/output/summary.h"
 #include "tools/output/text.h"
 #include "tools/ptex/ptex_files.h"
 #include "tools/ptex/ptex_page.h"
@@ -192,29 +192,29 @@ static txm_status show_ptex(const viewing *v, const char *path, const txm_view_t
 }
 
 /* The size and abilities of the terminal are determined once, not per file. */
+typedef struct showing {
+    const viewing *v;
+    txm_view_terminal terminal;
+} showing;
+
+static txm_status show_one(void *user, txm_one_file *file, txm_error *err)
+{
+    showing *s = user;
+    txm_status status = txm_input_check(file->input, err);
+    if (status)
+        return status;
+    return txm_ptex_is_file(file->input->path) ? show_ptex(s->v, file->input->path, &s->terminal, err)
+                                               : show_in_terminal(s->v, file->index, &s->terminal, err);
+}
+
 static void show_views(const viewing *v, txm_tally *tally)
 {
     const view_args *args = v->args;
-    txm_view_terminal terminal = {
-        .columns = args->size.columns, .rows = args->size.rows, .format = (txm_view_format)args->format};
-    txm_summary summary = {.words = {"shown"}};
-    txm_view_terminal_find(&terminal);
-    for (size_t i = 0; i < txm_inputs_count(v->inputs) && !txm_signal_caught(); i++) {
-        const txm_input *input = txm_inputs_at(v->inputs, i);
-        txm_error err = {0};
-        txm_status status = txm_input_check(input, &err);
-        if (!status && txm_ptex_is_file(input->path))
-            status = show_ptex(v, input->path, &terminal, &err);
-        else if (!status)
-            status = show_in_terminal(v, i, &terminal, &err);
-        txm_tally_add(tally, status);
-        txm_summary_add(&summary, status ? "failed" : "shown");
-        txm_tx_explain(input->path, &err);
-        if (status)
-            txm_say(TXM_SAY_ERROR, "%s", err.message);
-    }
-    if (summary.total > 1)
-        txm_summary_print(&summary, "file");
+    showing s = {v, {.columns = args->size.columns, .rows = args->size.rows, .format = (txm_view_format)args->format}};
+    txm_view_terminal_find(&s.terminal);
+    txm_each_file_run(
+        &(txm_each_file){.one = show_one, .user = &s, .noun = "file", .good = "shown", .explain = txm_tx_explain},
+        v->inputs, tally);
 }
 
 /* ---- the page --------------------------------------------------------------------------------------------------- */

@@ -135,10 +135,10 @@ for header in $(find src -name '*_impl.h'); do
         "$(grep -rlF "#include \"${header#src/}\"" src tools | grep -v "^$room/")"
 done
 
-# Tests call exported functions, except for commands, which scripts run, and for exceptions explained in docs/tests.md.
+# Tests call functions of each file of the libraries, with exceptions explained in docs/tests.md; scripts run the commands.
 # Prints "FILE NAME" for the functions and tables of the source files, on any machine.
 shown() {
-    find src tools \( -name '*.c' -o -name '*.cpp' \) -exec awk '
+    find src \( -name '*.c' -o -name '*.cpp' \) -exec awk '
         /^[A-Za-z_]/ && !/^(static|typedef|struct|enum|union|extern)[^a-z_]/ {
             line = $0
             while (match(line, /(txm|gpu)_[a-z0-9_]+ *[(=\[]/)) {
@@ -152,8 +152,8 @@ shown() {
 grep -ohE '(txm|gpu)_[a-z0-9_]+' tests/*/test_*.c tests/*/*/test_*.c stream/tests/test_*.c tests/util/*.[ch] | sort -u >"$work/words"
 shown | awk 'NR == FNR { word[$1]; next } $2 in word { print $1 }' "$work/words" - | sort -u >"$work/tested"
 check sees-tests grep -qx 'src/base/mem.c' "$work/tested"
-sed -n '/^## Files that no test calls/,$p' docs/tests.md | grep -oE '`(src|tools)/[^`]+`' | tr -d '`' | sort >"$work/excused"
-find src tools \( -name '*.c' -o -name '*.cpp' \) ! -path 'tools/cmd_*' ! -path tools/txmill.c | sort |
+sed -n '/^## Files that no test calls/,$p' docs/tests.md | grep -oE '`src/[^`]+`' | tr -d '`' | sort >"$work/excused"
+find src \( -name '*.c' -o -name '*.cpp' \) | sort |
     comm -23 - "$work/tested" >"$work/untested"
 check every-file-is-tested test -z "$(comm -23 "$work/untested" "$work/excused")"
 check excuses-are-true test -z "$(comm -13 "$work/untested" "$work/excused")"

@@ -78,6 +78,11 @@ check no-level rc_is 2
 txm extract --json -o x.png missing.tx
 check missing rc_is 3
 if has_jsonschema; then check schema-error valid_json extract out; fi
+# The object of a failure and the message on stderr say the same, and name the picture that is not written.
+echo garbage >other.tx
+txm extract --json -o x.png other.tx
+check other-file json out 'o[0]["output"] == "x.png" and "not a tx file" in o[0]["error"]["message"]'
+check other-file-same grep -qF "$(python3 -c 'import json; print(json.load(open("out"))["error"]["message"])')" err
 txm extract -o nowhere/x.png rgb.tx
 check nowhere test "$rc" -ge 3
 txm extract -o x.unknown rgb.tx

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "tools/output/exits.h"
 #include "tools/output/json.h"
 #include "tools/output/line.h"
 
@@ -80,16 +81,10 @@ void txm_verify_add_findings(cJSON *o, const txm_findings *f)
     }
 }
 
-static cJSON *new_verify_object(const char *path)
-{
-    cJSON *o = txm_json_new("txmill.verify", TXM_VERIFY_SCHEMA_VERSION);
-    txm_json_text(o, "file", path);
-    return o;
-}
-
 void txm_verify_print_json(const txm_verify_report *r)
 {
-    cJSON *o = new_verify_object(r->path);
+    cJSON *o = txm_json_result();
+    txm_json_text(o, "file", r->path);
     txm_json_bool(o, "good", !txm_verify_failed(r->findings));
     txm_json_bool(o, "deep", r->deep);
     txm_json_uint(o, "errors", r->findings->severities[TXM_SEVERITY_ERROR]);
@@ -99,12 +94,5 @@ void txm_verify_print_json(const txm_verify_report *r)
     txm_json_text(o, "use", txm_use_name(r->verdict->use));
     txm_json_text(o, "shows", r->verdict->shows);
     txm_verify_add_findings(o, r->findings);
-    txm_json_emit(o);
-}
-
-void txm_verify_print_json_error(const char *path, const txm_error *err)
-{
-    cJSON *o = new_verify_object(path);
-    txm_json_error(o, err);
     txm_json_emit(o);
 }

@@ -21,7 +21,6 @@ bool txm_verify_failed(const txm_findings *findings);
 /* Prints one line for the file and one per finding; if quiet, only files with errors or warnings, without notes. */
 void txm_verify_print_text(const txm_verify_report *report, bool quiet);
 void txm_verify_print_json(const txm_verify_report *report);
-void txm_verify_print_json_error(const char *path, const txm_error *err);
 /* The member `findings` of other reports. */
 void txm_verify_add_findings(cJSON *object, const txm_findings *findings);
 #endif

@@ -175,10 +175,3 @@ bool txm_list_print_json(const txm_list_report *report)
     }
     return ok;
 }
-
-bool txm_list_print_json_error(const char *scene, const txm_error *err)
-{
-    cJSON *o = record("scene", scene);
-    txm_json_error(o, err);
-    return txm_json_print(o);
-}

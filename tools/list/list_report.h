@@ -35,6 +35,5 @@ void txm_list_print_text(const txm_list_report *report);
 void txm_list_sum(const txm_list_report *report, txm_summary *summary);
 /* False when memory is exhausted. */
 bool txm_list_print_json(const txm_list_report *report);
-bool txm_list_print_json_error(const char *scene, const txm_error *err);
 
 #endif

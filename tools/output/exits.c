@@ -335,6 +335,11 @@ void txm_finish_in_json(const char *schema, unsigned version)
     json_version = version;
 }
 
+cJSON *txm_json_result(void)
+{
+    return json_schema ? txm_json_new(json_schema, json_version) : NULL;
+}
+
 /* Whether the message of a failure has no advice of its own, and that for its kind applies to any file: a list, a
  * log, a folder. */
 static bool lacks_advice(const txm_error *err)
@@ -367,7 +372,7 @@ int txm_finish_failed(const txm_error *err, size_t total)
     txm_tally tally = {.total = total, .failed = total};
     txm_say_failure(err);
     if (json_schema) {
-        cJSON *o = txm_json_new(json_schema, json_version);
+        cJSON *o = txm_json_result();
         txm_json_text(o, "type", "error");
         txm_json_error(o, err);
         txm_json_emit(o);

@@ -10,6 +10,7 @@
  */
 #ifndef TXM_TOOLS_EXITS_H
 #define TXM_TOOLS_EXITS_H
+#include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -57,6 +58,8 @@ int txm_finish(const txm_tally *tally);
 
 /* From now on failures of the run are JSON objects as well, of this schema ("txmill.info"). NULL: they are not. */
 void txm_finish_in_json(const char *schema, unsigned version);
+/* A new object of that schema. NULL: no memory, or no schema. */
+cJSON *txm_json_result(void);
 
 /* Sets the place that names the unusable config, if not --ocio or $OCIO: "FILE:LINE" or a variable. The advice for
  * such failures contains it. From one thread. */

@@ -67,8 +67,6 @@ void txm_lookup_print_explanation(const txm_sampled_texture *texture, txm_lookup
 /* One object with the arguments, the colour and its explanation. False: out of memory. */
 bool txm_lookup_json(const txm_sampled_texture *texture, const txm_sampler *how, const txm_sample_args *args,
                      const txm_lookup *at, const float *color, const txm_explanation *e);
-/* The object of a texture that could not be sampled. */
-void txm_lookup_json_error(const char *path, const txm_error *err);
 
 /* Renders the patch of --grid and writes it to the file of -o. */
 txm_status txm_patch_render(const txm_sampled_texture *texture, const txm_sample_args *args, txm_error *err);

@@ -12,8 +12,6 @@
 #include "tools/sample/sample.h"
 #include "txmill/level.h"
 
-enum { SAMPLE_SCHEMA_VERSION = 1 };
-
 /* Nine digits reproduce every float32 exactly. */
 void txm_lookup_print_values(const float c[4])
 {
@@ -74,7 +72,7 @@ bool txm_lookup_json(const txm_sampled_texture *from, const txm_sampler *how, co
         float value;
     } numbers[] = {{"u", at->u},       {"v", at->v},       {"dudx", at->dudx},         {"dvdx", at->dvdx},
                    {"dudy", at->dudy}, {"dvdy", at->dvdy}, {"mip_bias", how->mip_bias}};
-    cJSON *object = txm_json_new("txmill.sample", SAMPLE_SCHEMA_VERSION);
+    cJSON *object = txm_json_result();
     txm_json_text(object, "file", from->name);
     size_t file = 0;
     if (from->rows) {
@@ -120,10 +118,3 @@ bool txm_lookup_json(const txm_sampled_texture *from, const txm_sampler *how, co
 }
 
 /* Has the name that a result would have: the file, or the pattern of a UDIM set. */
-void txm_lookup_json_error(const char *path, const txm_error *err)
-{
-    cJSON *o = txm_json_new("txmill.sample", SAMPLE_SCHEMA_VERSION);
-    txm_json_text(o, "file", path);
-    txm_json_error(o, err);
-    txm_json_emit(o);
-}
