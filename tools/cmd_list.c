@@ -65,10 +65,10 @@ static const txm_option_group groups[] = {
 };
 
 /* The context for a scene, with the scene's own working space if the file has one. */
-static txm_status context_for(const txm_scene *blend, const txm_input *input, const list_args *args, txm_context *plain,
-                              txm_context **own, txm_error *err)
+static txm_status context_for(const txm_scene *opened, const txm_input *input, const list_args *args,
+                              txm_context *plain, txm_context **own, txm_error *err)
 {
-    const char *space = input->working_space ? input->working_space : txm_scene_info_of(blend)->working_space;
+    const char *space = input->working_space ? input->working_space : txm_scene_info_of(opened)->working_space;
     const char *current = txm_color_role(txm_context_color(plain), "scene_linear");
     const char *said = txm_project_config(input->path, &args->config).working_space;
     if (!space || (said && !input->working_space) || (current && strcmp(current, space) == 0)) {
@@ -102,7 +102,7 @@ static txm_status list_scene(listing *l, txm_one_file *file, txm_error *err)
     if (txm_project_maps_of(path, &args->config, &maps, err) != TXM_OK) {
         return err->status;
     }
-    const txm_scene_options blend_options = {.struct_size = sizeof(txm_scene_options),
+    const txm_scene_options scene_options = {.struct_size = sizeof(txm_scene_options),
                                              .colors = txm_scene_colors_of(txm_context_color(context)),
                                              .opened = txm_scene_opened_name,
                                              .lint = args->list.lint,
@@ -110,10 +110,10 @@ static txm_status list_scene(listing *l, txm_one_file *file, txm_error *err)
                                              .every_variant = args->config.every_variant,
                                              .maps = maps.items,
                                              .map_count = maps.count};
-    txm_status status = txm_scene_open(path, &blend_options, &report.blend, err);
+    txm_status status = txm_scene_open(path, &scene_options, &report.opened, err);
     txm_project_maps_free(&maps);
     if (status == TXM_OK) {
-        status = context_for(report.blend, input, args, context, &own, err);
+        status = context_for(report.opened, input, args, context, &own, err);
     }
     txm_context *used = own ? own : context;
     if (status == TXM_OK) {

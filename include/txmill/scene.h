@@ -208,29 +208,29 @@ typedef struct txm_scene_info {
  * does not fail the call. NOT_FOUND, NOT_A_FILE, DENIED, IO, CORRUPT, NEWER, TOO_LARGE, UNSUPPORTED, CANCELLED,
  * NO_MEMORY. */
 TXM_API txm_status txm_scene_open(const char *path, const txm_scene_options *options, txm_scene **out, txm_error *err);
-TXM_API void txm_scene_close(txm_scene **blend); /* NULL-safe; sets *blend to NULL */
+TXM_API void txm_scene_close(txm_scene **scene); /* NULL-safe; sets *scene to NULL */
 
 /* The scene's own file. Never NULL. */
-TXM_API const txm_scene_info *txm_scene_info_of(const txm_scene *blend);
+TXM_API const txm_scene_info *txm_scene_info_of(const txm_scene *scene);
 /* Images in the order of their names (then libraries); NULL beyond the last. */
-TXM_API size_t txm_scene_image_count(const txm_scene *blend);
-TXM_API const txm_scene_image *txm_scene_image_at(const txm_scene *blend, size_t index);
+TXM_API size_t txm_scene_image_count(const txm_scene *scene);
+TXM_API const txm_scene_image *txm_scene_image_at(const txm_scene *scene, size_t index);
 /* Libraries in the order in which they were found; NULL beyond the last. */
-TXM_API size_t txm_scene_library_count(const txm_scene *blend);
-TXM_API const txm_scene_library *txm_scene_library_at(const txm_scene *blend, size_t index);
+TXM_API size_t txm_scene_library_count(const txm_scene *scene);
+TXM_API const txm_scene_library *txm_scene_library_at(const txm_scene *scene, size_t index);
 /* Findings, if `lint` was set; NULL beyond the last. */
-TXM_API size_t txm_scene_finding_count(const txm_scene *blend);
-TXM_API const txm_scene_finding *txm_scene_finding_at(const txm_scene *blend, size_t index);
+TXM_API size_t txm_scene_finding_count(const txm_scene *scene);
+TXM_API const txm_scene_finding *txm_scene_finding_at(const txm_scene *scene, size_t index);
 
 /* Writes a packed file under its name to `folder`, which is created if it does not exist. A file of that name with the
  * same content is left alone; if it has other content, the name becomes `name.001.ext`, `.002` and so on. *path
  * receives the file's path: free() it. Files appear complete or not at all. IO, DENIED, DISK_FULL, CORRUPT, NO_MEMORY;
  * UNSUPPORTED if neither its name nor its first bytes are those of an image; USAGE for an index out of range. */
-TXM_API txm_status txm_scene_unpack(txm_scene *blend, size_t image, size_t packed, const char *folder, char **path,
+TXM_API txm_status txm_scene_unpack(txm_scene *scene, size_t image, size_t packed, const char *folder, char **path,
                                     txm_error *err);
 
 /* Finds the file that txm_scene_unpack has written, or would write, and writes nothing; *there: it exists. */
-TXM_API txm_status txm_scene_find_unpacked(txm_scene *blend, size_t image, size_t packed, const char *folder,
+TXM_API txm_status txm_scene_find_unpacked(txm_scene *scene, size_t image, size_t packed, const char *folder,
                                            char **path, bool *there, txm_error *err);
 
 /* ---- what a batch converts ------------------------------------------------------------------------------------ */
@@ -249,7 +249,7 @@ typedef struct txm_scene_entry {
  * of the images. If `packed_folder` is not NULL, packed images are unpacked into it and included. The working space is
  * that of txm_scene_info. Free *out with txm_scene_entries_free before the scene is closed. Failures are as those of
  * txm_scene_unpack. */
-TXM_API txm_status txm_scene_entries(txm_scene *blend, const char *packed_folder, txm_scene_entry **out, size_t *count,
+TXM_API txm_status txm_scene_entries(txm_scene *scene, const char *packed_folder, txm_scene_entry **out, size_t *count,
                                      txm_error *err);
 TXM_API void txm_scene_entries_free(txm_scene_entry **entries, size_t count); /* NULL-safe */
 

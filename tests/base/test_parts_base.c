@@ -17,7 +17,6 @@
 #include "base/path.h"
 #include "base/shell.h"
 #include "base/text_file.h"
-#include "mill/scene/scene_run.h"
 #include "tile/terms/file_map.h"
 #include "util_batch.h"
 #include "util_check.h"
@@ -219,64 +218,12 @@ START_TEST(modules_of_others_are_passed_over)
 }
 END_TEST
 
-/* ---- runs of blocks of a scene ----------------------------------------------------------------------------------- */
-
-static const txm_run_block *add(txm_run *run, uint64_t address, uint64_t position, txm_kind kind, const char *text)
-{
-    const txm_block block = {.code = "DATA", .address = address, .position = position, .bytes = strlen(text)};
-    ck_assert(txm_run_add(run, &block, kind, (const uint8_t *)text, strlen(text)));
-    return txm_run_find(run, address, kind);
-}
-
-START_TEST(blocks_are_found_by_address_and_kind)
-{
-    txm_run run = {0};
-    txm_run_reset(&run);
-    ck_assert_ptr_null(txm_run_find(&run, 0x100, TXM_KIND_NODE));
-    add(&run, 0x300, 10, TXM_KIND_LINK, "link");
-    add(&run, 0x100, 20, TXM_KIND_NODE, "node");
-    add(&run, 0x100, 30, TXM_KIND_SOCKET, "socket");
-    const txm_run_block *b = txm_run_find(&run, 0x100, TXM_KIND_SOCKET);
-    ck_assert_ptr_nonnull(b);
-    ck_assert_mem_eq(txm_run_record(&run, b).data, "socket", 6);
-    ck_assert_mem_eq(txm_run_record(&run, txm_run_find(&run, 0x100, TXM_KIND_NODE)).data, "node", 4);
-    /* A pointer to a block of another type resolves to nothing, as does NULL. */
-    ck_assert_ptr_null(txm_run_find(&run, 0x300, TXM_KIND_NODE));
-    add(&run, 0, 40, TXM_KIND_NODE, "zero");
-    ck_assert_ptr_null(txm_run_find(&run, 0, TXM_KIND_NODE));
-    /* Following a list ends after as many steps as there are blocks, even if the list is circular. */
-    for (int i = 0; i < 4; i++)
-        ck_assert(txm_run_step(&run));
-    ck_assert(!txm_run_step(&run));
-    txm_run_reset(&run);
-    ck_assert_ptr_null(txm_run_find(&run, 0x100, TXM_KIND_NODE));
-    txm_run_free(&run);
-}
-END_TEST
-
-START_TEST(runs_are_bounded)
-{
-    const txm_block block = {.code = "DATA", .address = 16, .bytes = TXM_RUN_MAX_BLOCK_BYTES};
-    uint8_t *payload = calloc(1, TXM_RUN_MAX_BLOCK_BYTES);
-    txm_run run = {0};
-    size_t added = 0;
-    txm_run_reset(&run);
-    while (txm_run_add(&run, &block, TXM_KIND_NODE, payload, TXM_RUN_MAX_BLOCK_BYTES))
-        added++;
-    ck_assert_uint_eq(added, TXM_RUN_MAX_BYTES / TXM_RUN_MAX_BLOCK_BYTES);
-    ck_assert(run.budget.over_limit);
-    txm_run_free(&run);
-    free(payload);
-}
-END_TEST
-
 int main(void)
 {
-    Suite *suite = suite_create("parts of core and blend");
+    Suite *suite = suite_create("parts of base");
     TCase *t = add_case(suite, "parts");
     add_tests(t, text_files_are_read_whole, a_silent_pipe_can_be_left, maps_know_what_they_hold,
               there_may_be_more_files_than_maps, modules_are_found_where_the_user_says,
-              modules_of_others_are_passed_over, blocks_are_found_by_address_and_kind, runs_are_bounded,
-              names_in_commands_are_quoted);
+              modules_of_others_are_passed_over, names_in_commands_are_quoted);
     return run_suite(suite);
 }

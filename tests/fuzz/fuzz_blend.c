@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "fuzz_input.h"
-#include "mill/scene/scene_scan.h"
+#include "mill/scene/blend/scan.h"
 #include "txmill/scene.h"
 
 static void scan_as_library(int fd)

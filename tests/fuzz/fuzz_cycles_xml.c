@@ -8,21 +8,22 @@
 #include <stdlib.h>
 
 #include "fuzz_input.h"
-#include "mill/scene/nodes.h"
+#include "mill/scene/scene.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    txm_scene *blend = calloc(1, sizeof *blend);
-    if (!blend)
+    txm_scene *scene = calloc(1, sizeof *scene);
+    if (!scene)
         return 0;
-    blend->store.limit_bytes = TXM_SCENE_STORE_BYTES;
-    if (txm_scene_read_xml(blend, fuzz_input_path(data, size), NULL) == TXM_OK) {
+    scene->store.limit_bytes = TXM_SCENE_STORE_BYTES;
+    scene->info.path = fuzz_input_path(data, size);
+    if (txm_scene_read_xml(scene, scene->info.path, NULL) == TXM_OK) {
         txm_scene_entry *entries = NULL;
         size_t count;
-        if (txm_scene_entries(blend, NULL, &entries, &count, NULL) == TXM_OK)
+        if (txm_scene_entries(scene, NULL, &entries, &count, NULL) == TXM_OK)
             txm_scene_entries_free(&entries, count);
     }
-    txm_scene_close(&blend);
+    txm_scene_close(&scene);
     return 0;
 }

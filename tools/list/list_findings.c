@@ -124,26 +124,26 @@ static txm_status examine_files(txm_list_report *report, const txm_scene_image *
 txm_status txm_list_find_faults(txm_list_report *report, const txm_color_config *config, const volatile int *cancel,
                                 txm_error *err)
 {
-    const txm_scene *blend = report->blend;
-    size_t nodes = txm_scene_finding_count(blend), images = txm_scene_image_count(blend),
-           libraries = txm_scene_library_count(blend);
+    const txm_scene *opened = report->opened;
+    size_t nodes = txm_scene_finding_count(opened), images = txm_scene_image_count(opened),
+           libraries = txm_scene_library_count(opened);
     report->findings = txm_calloc(nodes + (3 + LINTS) * images + 2 * libraries, sizeof *report->findings);
     bool ok = report->findings != NULL;
     for (size_t i = 0; ok && i < images; i++) {
-        ok = examine_image(report, txm_scene_image_at(blend, i));
+        ok = examine_image(report, txm_scene_image_at(opened, i));
     }
     for (size_t i = 0; ok && i < libraries; i++) {
-        ok = examine_library(report, txm_scene_library_at(blend, i));
+        ok = examine_library(report, txm_scene_library_at(opened, i));
     }
     for (size_t i = 0; ok && i < nodes; i++) {
-        const txm_scene_finding *f = txm_scene_finding_at(blend, i);
-        const txm_scene_image *image = txm_scene_image_at(blend, f->image);
+        const txm_scene_finding *f = txm_scene_finding_at(opened, i);
+        const txm_scene_image *image = txm_scene_image_at(opened, f->image);
         ok = add_list_finding(report, f->id, txm_strdup(f->message), image, image->library);
     }
     txm_status status = ok ? TXM_OK : txm_no_memory(err, report->scene);
     const txm_found *lookups = report->lookups;
     for (size_t i = 0; status == TXM_OK && i < images; i++) {
-        const txm_scene_image *image = txm_scene_image_at(blend, i);
+        const txm_scene_image *image = txm_scene_image_at(opened, i);
         status = examine_files(report, image, lookups, config, cancel, err);
         lookups += image->file_count;
     }

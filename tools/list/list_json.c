@@ -38,7 +38,7 @@ static void optional_number(cJSON *object, const char *name, uint64_t value)
 /* It is printed first, so that a reader knows how many objects follow. */
 static bool print_scene(const txm_list_report *report)
 {
-    const txm_scene_info *info = txm_scene_info_of(report->blend);
+    const txm_scene_info *info = txm_scene_info_of(report->opened);
     cJSON *o = record("scene", report->scene);
     txm_json_text(o, "path", info->path);
     txm_json_text(o, "format", info->format);
@@ -48,8 +48,8 @@ static bool print_scene(const txm_list_report *report)
     txm_json_uint(o, "pointer_bytes", info->pointer_bytes);
     txm_json_bool(o, "big_endian", info->big_endian);
     txm_json_text(o, "working_space", info->working_space);
-    txm_json_uint(o, "images", txm_scene_image_count(report->blend));
-    txm_json_uint(o, "libraries", txm_scene_library_count(report->blend));
+    txm_json_uint(o, "images", txm_scene_image_count(report->opened));
+    txm_json_uint(o, "libraries", txm_scene_library_count(report->opened));
     txm_json_uint(o, "findings", report->finding_count);
     txm_project_json(o);
     return txm_json_print(o);
@@ -162,13 +162,13 @@ bool txm_list_print_json(const txm_list_report *report)
 {
     size_t lookup = 0;
     bool ok = print_scene(report);
-    for (size_t i = 0; ok && i < txm_scene_image_count(report->blend); i++) {
-        const txm_scene_image *image = txm_scene_image_at(report->blend, i);
+    for (size_t i = 0; ok && i < txm_scene_image_count(report->opened); i++) {
+        const txm_scene_image *image = txm_scene_image_at(report->opened, i);
         ok = print_image(report, image, report->lookups + lookup);
         lookup += image->file_count;
     }
-    for (size_t i = 0; ok && i < txm_scene_library_count(report->blend); i++) {
-        ok = print_library(report, txm_scene_library_at(report->blend, i));
+    for (size_t i = 0; ok && i < txm_scene_library_count(report->opened); i++) {
+        ok = print_library(report, txm_scene_library_at(report->opened, i));
     }
     for (size_t i = 0; ok && i < report->finding_count; i++) {
         ok = print_finding(report, &report->findings[i]);

@@ -21,7 +21,7 @@ typedef struct txm_list_finding {
 
 typedef struct txm_list_report {
     const char *scene; /* path as given */
-    txm_scene *blend;
+    txm_scene *opened;
     const txm_color_config *config; /* distinguishes roles from aliases */
     /* The tx file of every file of every image, in this order; for missing files the state has no meaning. */
     txm_found *lookups;

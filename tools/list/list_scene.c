@@ -78,16 +78,16 @@ static txm_status look_up_image(const txm_scene_image *image, const char *path, 
 txm_status txm_list_find(txm_list_report *report, txm_context *context, const txm_list_how *how, txm_error *err)
 {
     size_t count = 0;
-    for (size_t i = 0; i < txm_scene_image_count(report->blend); i++) {
-        count += txm_scene_image_at(report->blend, i)->file_count;
+    for (size_t i = 0; i < txm_scene_image_count(report->opened); i++) {
+        count += txm_scene_image_at(report->opened, i)->file_count;
     }
     report->lookups = txm_calloc(count, sizeof *report->lookups);
     if (!report->lookups) {
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory for its %zu files", report->scene, count);
     }
     txm_status status = TXM_OK;
-    for (size_t i = 0; status == TXM_OK && i < txm_scene_image_count(report->blend); i++) {
-        const txm_scene_image *image = txm_scene_image_at(report->blend, i);
+    for (size_t i = 0; status == TXM_OK && i < txm_scene_image_count(report->opened); i++) {
+        const txm_scene_image *image = txm_scene_image_at(report->opened, i);
         for (size_t f = 0; status == TXM_OK && f < image->file_count; f++) {
             txm_found *out = &report->lookups[report->lookup_count++];
             if (image->files[f].exists) {
@@ -108,8 +108,8 @@ txm_status txm_list_failures(const txm_list_report *report, txm_error *err)
             return txm_fail(err, l->trouble, "%s%s%s", l->path ? l->path : "", l->path ? ": " : "", l->reason);
         }
     }
-    for (size_t i = 0; i < txm_scene_library_count(report->blend); i++) {
-        const txm_scene_library *library = txm_scene_library_at(report->blend, i);
+    for (size_t i = 0; i < txm_scene_library_count(report->opened); i++) {
+        const txm_scene_library *library = txm_scene_library_at(report->opened, i);
         if (txm_status_retryable(library->status) || library->state == TXM_SCENE_LIBRARY_STATE_BROKEN) {
             return txm_fail(err, library->status, "library of %s: %s", report->scene, library->message);
         }
@@ -127,5 +127,5 @@ void txm_list_report_free(txm_list_report *report)
     }
     free(report->lookups);
     free(report->findings);
-    txm_scene_close(&report->blend);
+    txm_scene_close(&report->opened);
 }

@@ -21,7 +21,7 @@ static const char *plural(size_t count)
 
 static void print_scene(const txm_list_report *report)
 {
-    const txm_scene_info *info = txm_scene_info_of(report->blend);
+    const txm_scene_info *info = txm_scene_info_of(report->opened);
     txm_print_safe(report->scene);
     if (!strcmp(info->format, "blend"))
         printf(": Blender %d.%d.%d, %s", info->version / 100, info->version % 100, info->subversion, info->compression);
@@ -31,7 +31,7 @@ static void print_scene(const txm_list_report *report)
         printf(", working space ");
         txm_print_safe(info->working_space);
     }
-    size_t images = txm_scene_image_count(report->blend), libraries = txm_scene_library_count(report->blend);
+    size_t images = txm_scene_image_count(report->opened), libraries = txm_scene_library_count(report->opened);
     printf("\n%zu image%s, %zu librar%s\n", images, plural(images), libraries, libraries == 1 ? "y" : "ies");
 }
 
@@ -180,13 +180,13 @@ void txm_list_print_text(const txm_list_report *report)
 {
     size_t lookup = 0;
     print_scene(report);
-    for (size_t i = 0; i < txm_scene_image_count(report->blend); i++) {
-        const txm_scene_image *image = txm_scene_image_at(report->blend, i);
+    for (size_t i = 0; i < txm_scene_image_count(report->opened); i++) {
+        const txm_scene_image *image = txm_scene_image_at(report->opened, i);
         print_image(report, image, report->lookups + lookup);
         lookup += image->file_count;
     }
-    for (size_t i = 0; i < txm_scene_library_count(report->blend); i++) {
-        print_library(txm_scene_library_at(report->blend, i));
+    for (size_t i = 0; i < txm_scene_library_count(report->opened); i++) {
+        print_library(txm_scene_library_at(report->opened, i));
     }
     for (size_t i = 0; i < report->finding_count; i++) {
         printf("%s%s: ", i == 0 ? "\n" : "", report->findings[i].id);
@@ -199,8 +199,8 @@ void txm_list_print_text(const txm_list_report *report)
 void txm_list_sum(const txm_list_report *report, txm_summary *summary)
 {
     const txm_found *lookup = report->lookups;
-    for (size_t i = 0; i < txm_scene_image_count(report->blend); i++) {
-        const txm_scene_image *image = txm_scene_image_at(report->blend, i);
+    for (size_t i = 0; i < txm_scene_image_count(report->opened); i++) {
+        const txm_scene_image *image = txm_scene_image_at(report->opened, i);
         bool not_there = image->state == TXM_SCENE_STATE_MISSING && !image->file_count;
         if (not_there) {
             txm_summary_add(summary, TXM_WORD_NO_IMAGE);

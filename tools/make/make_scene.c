@@ -62,28 +62,28 @@ static txm_status load_config(txm_make_scenes *scenes, const char *scene, txm_er
 }
 
 /* The scene's working space, if it differs from that of the config; --working-space takes precedence. */
-static const char *working_space(const txm_make_scenes *scenes, const txm_scene *blend)
+static const char *working_space(const txm_make_scenes *scenes, const txm_scene *opened)
 {
-    const char *space = txm_scene_info_of(blend)->working_space;
+    const char *space = txm_scene_info_of(opened)->working_space;
     const char *current = txm_color_role(scenes->config, "scene_linear");
     bool same = space && current && strcmp(space, current) == 0;
     return scenes->loaded.working_space || same ? NULL : space;
 }
 
 static txm_status add_files(txm_make_scenes *scenes, txm_inputs *inputs, const char *scene, const txm_input *settings,
-                            txm_scene *blend, txm_error *err)
+                            txm_scene *opened, txm_error *err)
 {
     txm_scene_entry *entries = NULL;
     size_t count = 0;
     txm_error why = {0};
-    txm_status status = txm_scene_entries(blend, scenes->packed_folder, &entries, &count, &why);
+    txm_status status = txm_scene_entries(opened, scenes->packed_folder, &entries, &count, &why);
     if (status == TXM_STATUS_NO_MEMORY) {
         return txm_fail_with(err, status, &why);
     }
     if (status != TXM_OK) { /* unpacking failed */
         return add_failure(inputs, scene, scene, status, txm_strdup(why.message), err);
     }
-    const char *space = settings->working_space ? settings->working_space : working_space(scenes, blend);
+    const char *space = settings->working_space ? settings->working_space : working_space(scenes, opened);
     for (size_t i = 0; status == TXM_OK && i < count; i++) {
         txm_input input = {.path = entries[i].path,
                            .pattern = entries[i].pattern,
@@ -100,14 +100,14 @@ static txm_status add_files(txm_make_scenes *scenes, txm_inputs *inputs, const c
 }
 
 /* An image that is not unpacked yet is a finding, not a failure: decided_by tells it from one that is gone. */
-static txm_status add_unpacked(const txm_make_scenes *scenes, txm_inputs *inputs, const char *scene, txm_scene *blend,
+static txm_status add_unpacked(const txm_make_scenes *scenes, txm_inputs *inputs, const char *scene, txm_scene *opened,
                                size_t index, size_t packed, txm_error *err)
 {
-    const txm_scene_image *image = txm_scene_image_at(blend, index);
+    const txm_scene_image *image = txm_scene_image_at(opened, index);
     bool there = false;
     char *path = NULL;
     txm_error why = {0};
-    txm_status status = txm_scene_find_unpacked(blend, index, packed, scenes->unpacked, &path, &there, &why);
+    txm_status status = txm_scene_find_unpacked(opened, index, packed, scenes->unpacked, &path, &there, &why);
     if (status != TXM_OK)
         return status == TXM_STATUS_NO_MEMORY ? txm_fail_as(err, &why)
                                               : add_failure(inputs, scene, scene, status, txm_strdup(why.message), err);
@@ -115,7 +115,7 @@ static txm_status add_unpacked(const txm_make_scenes *scenes, txm_inputs *inputs
                              .origin = scene,
                              .colorspace = image->colorspace,
                              .alpha = image->alpha,
-                             .working_space = working_space(scenes, blend),
+                             .working_space = working_space(scenes, opened),
                              .from_scene = true,
                              .decided_by = there ? NULL : "packed",
                              .status = there ? TXM_OK : TXM_STATUS_NOT_FOUND,
@@ -126,12 +126,12 @@ static txm_status add_unpacked(const txm_make_scenes *scenes, txm_inputs *inputs
 }
 
 static txm_status add_all_unpacked(const txm_make_scenes *scenes, txm_inputs *inputs, const char *scene,
-                                   txm_scene *blend, txm_error *err)
+                                   txm_scene *opened, txm_error *err)
 {
     txm_status status = TXM_OK;
-    for (size_t i = 0; scenes->unpacked && status == TXM_OK && i < txm_scene_image_count(blend); i++)
-        for (size_t p = 0; status == TXM_OK && p < txm_scene_image_at(blend, i)->packed_count; p++)
-            status = add_unpacked(scenes, inputs, scene, blend, i, p, err);
+    for (size_t i = 0; scenes->unpacked && status == TXM_OK && i < txm_scene_image_count(opened); i++)
+        for (size_t p = 0; status == TXM_OK && p < txm_scene_image_at(opened, i)->packed_count; p++)
+            status = add_unpacked(scenes, inputs, scene, opened, i, p, err);
     return status;
 }
 
@@ -145,12 +145,12 @@ static void say_left_out(const char *scene, size_t count, const char *const kind
 
 /* Reports what is missing in the scene, and what is left out on purpose. */
 static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs, const char *scene,
-                              const txm_scene *blend, txm_error *err)
+                              const txm_scene *opened, txm_error *err)
 {
     txm_status status = TXM_OK;
     size_t packed = 0, inside = 0, generated = 0, movies = 0, unnamed = 0;
-    for (size_t i = 0; status == TXM_OK && i < txm_scene_image_count(blend); i++) {
-        const txm_scene_image *image = txm_scene_image_at(blend, i);
+    for (size_t i = 0; status == TXM_OK && i < txm_scene_image_count(opened); i++) {
+        const txm_scene_image *image = txm_scene_image_at(opened, i);
         packed += image->state == TXM_SCENE_STATE_PACKED && image->packed_count;
         inside += image->state == TXM_SCENE_STATE_PACKED && !image->packed_count;
         unnamed += image->state == TXM_SCENE_STATE_NO_PATH;
@@ -174,15 +174,15 @@ static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs,
                     scene, image->name, image->colorspace_stored);
         }
     }
-    for (size_t i = 0; status == TXM_OK && i < txm_scene_library_count(blend); i++) {
-        const txm_scene_library *library = txm_scene_library_at(blend, i);
+    for (size_t i = 0; status == TXM_OK && i < txm_scene_library_count(opened); i++) {
+        const txm_scene_library *library = txm_scene_library_at(opened, i);
         if (library->status != TXM_OK) {
             status = add_failure(inputs, scene, library->path, library->status,
                                  txm_asprintf("library of %s: %s", scene, library->message), err);
         }
     }
-    for (size_t i = 0; i < txm_scene_finding_count(blend); i++) {
-        txm_say(TXM_SAY_WARNING, "%s: %s", scene, txm_scene_finding_at(blend, i)->message);
+    for (size_t i = 0; i < txm_scene_finding_count(opened); i++) {
+        txm_say(TXM_SAY_WARNING, "%s: %s", scene, txm_scene_finding_at(opened, i)->message);
     }
     if (!scenes->packed_folder && !scenes->packed && !scenes->unpacked) {
         say_left_out(scene, packed, (const char *const[]){"packed image is", "packed images are"},
@@ -237,7 +237,7 @@ txm_status txm_make_add_scene(void *user, txm_inputs *inputs, const char *path, 
                               txm_error *err)
 {
     txm_make_scenes *scenes = user;
-    txm_scene *blend = NULL;
+    txm_scene *opened = NULL;
     txm_error why = {0};
     struct stat s;
     txm_project_maps maps;
@@ -261,7 +261,7 @@ txm_status txm_make_add_scene(void *user, txm_inputs *inputs, const char *path, 
                                  .every_variant = scenes->config_args->every_variant,
                                  .maps = maps.items,
                                  .map_count = maps.count};
-    status = txm_scene_open(path, &options, &blend, &why);
+    status = txm_scene_open(path, &options, &opened, &why);
     txm_project_maps_free(&maps);
     if (status == TXM_STATUS_NO_MEMORY || status == TXM_STATUS_CANCELLED) {
         return txm_fail_with(err, status, &why);
@@ -269,13 +269,13 @@ txm_status txm_make_add_scene(void *user, txm_inputs *inputs, const char *path, 
     if (status != TXM_OK) {
         return add_failure(inputs, path, path, status, txm_strdup(why.message), err);
     }
-    status = add_files(scenes, inputs, path, settings, blend, err);
+    status = add_files(scenes, inputs, path, settings, opened, err);
     if (status == TXM_OK)
-        status = add_all_unpacked(scenes, inputs, path, blend, err);
+        status = add_all_unpacked(scenes, inputs, path, opened, err);
     if (status == TXM_OK) {
-        status = report_rest(scenes, inputs, path, blend, err);
+        status = report_rest(scenes, inputs, path, opened, err);
     }
-    txm_scene_close(&blend);
+    txm_scene_close(&opened);
     return status;
 }
 

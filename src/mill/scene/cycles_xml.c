@@ -42,7 +42,7 @@ typedef enum xml_place { AT_TOP, IN_SCENE, IN_SHADER, ELSEWHERE } xml_place;
 
 /* State that all files of a scene share. */
 typedef struct xml_scene {
-    txm_scene *blend;
+    txm_scene *scene;
     txm_node_list nodes;
     txm_names seen; /* files that were read */
     unsigned nesting;
@@ -73,7 +73,7 @@ typedef struct graph {
 } graph;
 
 typedef struct xml_file {
-    xml_scene *scene;
+    xml_scene *all;
     XML_Parser parser;
     const char *path, *library; /* library is "" for the scene itself */
     char *folder;
@@ -86,7 +86,7 @@ typedef struct xml_file {
     txm_error *err;
 } xml_file;
 
-static txm_status read_xml_file(xml_scene *scene, const char *path, const char *library, txm_error *err);
+static txm_status read_xml_file(xml_scene *all, const char *path, const char *library, txm_error *err);
 
 /* ---- attributes -------------------------------------------------------------------------------------------------- */
 
@@ -120,7 +120,7 @@ static size_t parse_udim_numbers(const char *text, uint32_t *tiles)
 static char *path_in(const xml_file *file, const char *stored)
 {
     char *slashes, *joined, *path;
-    if (txm_path_map_apply(file->scene->blend->maps, file->scene->blend->map_count, stored, &path)) {
+    if (txm_path_map_apply(file->all->scene->options.maps, file->all->scene->options.map_count, stored, &path)) {
         return path;
     }
     slashes = txm_strdup(stored);
@@ -259,7 +259,7 @@ static bool mark_normals(graph *g, txm_node_list *list)
 /* An element of a shader. The image node, if it is one, was just added. */
 static void examine_node(xml_file *file, const char *kind, const XML_Char **attributes, bool image)
 {
-    const size_t entry = image ? file->scene->nodes.entries.count : 0;
+    const size_t entry = image ? file->all->nodes.entries.count : 0;
     const bool kept = txm_casecmp(kind, "connect") == 0
                           ? add_graph_link(&file->graph, attribute(attributes, "from"), attribute(attributes, "to"))
                           : add_graph_node(&file->graph, kind, attribute(attributes, "name"), entry);
@@ -296,7 +296,7 @@ static void take_image_node(xml_file *file, const XML_Char **attributes, bool en
                                .extension = txm_node_extension(environment ? NULL : attribute(attributes, "extension")),
                                .interpolation = txm_node_interpolation(attribute(attributes, "interpolation"))};
         node.tiled = node.tile_count > 0;
-        txm_status status = txm_nodes_add(file->scene->blend, &file->scene->nodes, &node, file->err);
+        txm_status status = txm_nodes_add(file->all->scene, &file->all->nodes, &node, file->err);
         if (status != TXM_OK) {
             stop(file, status);
         }
@@ -308,7 +308,7 @@ static void take_image_node(xml_file *file, const XML_Char **attributes, bool en
 /* Cycles stops at a file that cannot be included; here it is reported as a missing library, and the rest is listed. */
 static void take_include(xml_file *file, const char *src)
 {
-    xml_scene *scene = file->scene;
+    xml_scene *all = file->all;
     txm_error why = {0};
     char *path = src ? path_in(file, src) : NULL;
     if (!src) {
@@ -319,14 +319,14 @@ static void take_include(xml_file *file, const char *src)
         return;
     }
     txm_status status = TXM_OK;
-    if (!txm_names_has(&scene->seen, path)) {
-        status = scene->nesting < MAX_NESTING
-                     ? read_xml_file(scene, path, path, &why)
+    if (!txm_names_has(&all->seen, path)) {
+        status = all->nesting < MAX_NESTING
+                     ? read_xml_file(all, path, path, &why)
                      : txm_fail(&why, TXM_STATUS_CORRUPT, "%s: included through more than %d files", path, MAX_NESTING);
         if (status == TXM_STATUS_NO_MEMORY || status == TXM_STATUS_TOO_LARGE) {
             stop(file, txm_fail_with(file->err, status, &why));
         } else {
-            status = txm_nodes_add_library(scene->blend, path, file->path, status, why.message, file->err);
+            status = txm_nodes_add_library(all->scene, path, file->path, status, why.message, file->err);
             if (status != TXM_OK) {
                 stop(file, status);
             }
@@ -388,7 +388,7 @@ static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **
         if (image) {
             take_image_node(file, attributes, environment);
         }
-        if (file->scene->blend->lint && file->status == TXM_OK) {
+        if (file->all->scene->options.lint && file->status == TXM_OK) {
             examine_node(file, name, attributes, image);
         }
     }
@@ -400,7 +400,7 @@ static void XMLCALL on_end(void *user, const XML_Char *name)
     xml_file *file = user;
     (void)name;
     if (file->depth && file->places[file->depth - 1] == IN_SHADER && file->status == TXM_OK) {
-        if (!mark_normals(&file->graph, &file->scene->nodes)) {
+        if (!mark_normals(&file->graph, &file->all->nodes)) {
             stop(file, txm_no_memory(file->err, file->path));
         }
         free_graph(&file->graph);
@@ -477,23 +477,23 @@ static txm_status parse_xml(xml_file *file, const txm_bytes *bytes)
 }
 
 /* If a file is malformed, the nodes before that place are still listed. */
-static txm_status read_xml_file(xml_scene *scene, const char *path, const char *library, txm_error *err)
+static txm_status read_xml_file(xml_scene *all, const char *path, const char *library, txm_error *err)
 {
     txm_bytes bytes = {0};
     xml_file *file = txm_calloc(1, sizeof *file);
     char *folder = txm_path_dir(path);
     txm_status status = TXM_OK;
-    if (!file || !folder || !txm_names_put(&scene->seen, path)) {
+    if (!file || !folder || !txm_names_put(&all->seen, path)) {
         status = txm_no_memory(err, path);
     }
     if (status == TXM_OK) {
         status = load_xml_bytes(path, &bytes, err);
     }
     if (status == TXM_OK) {
-        *file = (xml_file){.scene = scene, .path = path, .library = library, .folder = folder, .err = err};
-        scene->nesting++;
+        *file = (xml_file){.all = all, .path = path, .library = library, .folder = folder, .err = err};
+        all->nesting++;
         status = parse_xml(file, &bytes);
-        scene->nesting--;
+        all->nesting--;
         free_graph(&file->graph);
         free(file->owner);
     }
@@ -503,17 +503,14 @@ static txm_status read_xml_file(xml_scene *scene, const char *path, const char *
     return status;
 }
 
-txm_status txm_scene_read_xml(txm_scene *blend, const char *path, txm_error *err)
+txm_status txm_scene_read_xml(txm_scene *scene, const char *path, txm_error *err)
 {
-    xml_scene scene = {.blend = blend};
-    txm_status status = txm_nodes_begin(blend, path, "cycles-xml", err);
+    xml_scene all = {.scene = scene};
+    txm_status status = read_xml_file(&all, path, "", err);
     if (status == TXM_OK) {
-        status = read_xml_file(&scene, path, "", err);
+        status = txm_nodes_collect(scene, &all.nodes, err);
     }
-    if (status == TXM_OK) {
-        status = txm_nodes_collect(blend, &scene.nodes, err);
-    }
-    txm_names_free(&scene.seen);
-    free(scene.nodes.entries.data);
+    txm_names_free(&all.seen);
+    free(all.nodes.entries.data);
     return status;
 }

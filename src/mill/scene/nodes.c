@@ -14,44 +14,25 @@
 #include "tile/terms/extension.h"
 #include "tile/terms/settings.h"
 
-static const char *keep_node_text(txm_scene *blend, const char *text)
-{
-    return txm_store_string(&blend->store, text, strlen(text));
-}
-
-txm_status txm_nodes_begin(txm_scene *blend, const char *path, const char *format, txm_error *err)
-{
-    txm_scene_file *file = TXM_STORE_ADD(&blend->store, &blend->files);
-    const char *kept = file ? keep_node_text(blend, path) : NULL;
-    if (!kept) {
-        blend->files.count = 0;
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for the scene", path);
-    }
-    file->path = kept;
-    file->library = file->inside = TXM_NO_INDEX;
-    blend->info = (txm_scene_info){.path = kept, .compression = "plain", .pointer_bytes = 8, .format = format};
-    return TXM_OK;
-}
-
-txm_status txm_nodes_add_library(txm_scene *blend, const char *path, const char *parent, txm_status status,
+txm_status txm_nodes_add_library(txm_scene *scene, const char *path, const char *parent, txm_status status,
                                  const char *message, txm_error *err)
 {
-    if (blend->libraries.count >= TXM_SCENE_MAX_FILES) {
-        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: the scene consists of more than %d files", blend->info.path,
+    if (scene->libraries.count >= TXM_SCENE_MAX_FILES) {
+        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: the scene consists of more than %d files", scene->info.path,
                         TXM_SCENE_MAX_FILES);
     }
-    txm_scene_library *library = TXM_STORE_ADD(&blend->store, &blend->libraries);
+    txm_scene_library *library = TXM_STORE_ADD(&scene->store, &scene->libraries);
     if (!library) {
-        return txm_scene_exhausted(blend, err);
+        return txm_scene_exhausted(scene, err);
     }
-    *library = (txm_scene_library){.path = keep_node_text(blend, path),
-                                   .parent = keep_node_text(blend, parent),
+    *library = (txm_scene_library){.path = txm_scene_keep(scene, path),
+                                   .parent = txm_scene_keep(scene, parent),
                                    .state = status == TXM_OK                 ? TXM_SCENE_LIBRARY_STATE_READ
                                             : status == TXM_STATUS_NOT_FOUND ? TXM_SCENE_LIBRARY_STATE_MISSING
                                                                              : TXM_SCENE_LIBRARY_STATE_BROKEN,
                                    .status = status,
-                                   .message = keep_node_text(blend, message)};
-    return library->path && library->parent && library->message ? TXM_OK : txm_scene_exhausted(blend, err);
+                                   .message = txm_scene_keep(scene, message)};
+    return library->path && library->parent && library->message ? TXM_OK : txm_scene_exhausted(scene, err);
 }
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
@@ -93,35 +74,34 @@ const char *txm_node_interpolation(const char *word)
 
 /* A space that Cycles defines itself needs no config. An unknown space stays in the name, and pixels count as
  * scene-linear. NULL if memory is exhausted. */
-static const char *space_setting(txm_scene *blend, const char *stored, txm_scene_image *out)
+static const char *space_setting(txm_scene *scene, const char *stored, txm_scene_image *out)
 {
-    const txm_scene_colors *c = &blend->colors;
+    const txm_scene_colors *c = &scene->options.colors;
     bool builtin = strcmp(stored, txm_builtin_srgb_name) == 0;
     const char *name = !*stored ? NULL : builtin || !c->canonical ? stored : c->canonical(c->user, stored);
     out->colorspace_known = name || !*stored;
     if (name) {
-        out->colorspace_name = keep_node_text(blend, name);
-        out->data = txm_scene_is_data(blend, name);
+        out->colorspace_name = txm_scene_keep(scene, name);
+        out->data = txm_scene_is_data(scene, name);
     }
     if (!*stored) {
         return "auto";
     }
     if (name) {
-        return keep_node_text(blend, txm_space_setting(stored));
+        return txm_scene_keep(scene, txm_space_setting(stored));
     }
     char *setting = txm_space_unknown(stored);
-    const char *kept = setting ? keep_node_text(blend, setting) : NULL;
+    const char *kept = setting ? txm_scene_keep(scene, setting) : NULL;
     free(setting);
     return kept;
 }
 
 /* Stores an index into the table, which moves as it grows. */
-static bool keep_tiles(txm_scene *blend, const txm_image_node *node, txm_node_entry *e)
+static bool keep_tiles(txm_scene *scene, const txm_image_node *node, txm_node_entry *e)
 {
-    txm_model *model = &blend->files.data[0].model;
-    e->tiles_begin = model->tiles.count;
+    e->tiles_begin = scene->tiles.count;
     for (size_t i = 0; node->tiled && i < node->tile_count; i++) {
-        uint32_t *tile = TXM_STORE_ADD(&blend->store, &model->tiles);
+        uint32_t *tile = TXM_STORE_ADD(&scene->store, &scene->tiles);
         if (!tile) {
             return false;
         }
@@ -131,35 +111,35 @@ static bool keep_tiles(txm_scene *blend, const txm_image_node *node, txm_node_en
     return true;
 }
 
-txm_status txm_nodes_add(txm_scene *blend, txm_node_list *list, const txm_image_node *node, txm_error *err)
+txm_status txm_nodes_add(txm_scene *scene, txm_node_list *list, const txm_image_node *node, txm_error *err)
 {
-    txm_node_entry *e = TXM_STORE_ADD(&blend->store, &list->entries);
+    txm_node_entry *e = TXM_STORE_ADD(&scene->store, &list->entries);
     if (!e) {
-        return txm_scene_exhausted(blend, err);
+        return txm_scene_exhausted(scene, err);
     }
     e->image = (txm_scene_image){
-        .name = keep_node_text(blend, *node->path ? txm_path_base(node->path) : node->node),
-        .stored_path = keep_node_text(blend, node->stored_path),
-        .path = keep_node_text(blend, node->path),
+        .name = txm_scene_keep(scene, *node->path ? txm_path_base(node->path) : node->node),
+        .stored_path = txm_scene_keep(scene, node->stored_path),
+        .path = txm_scene_keep(scene, node->path),
         .library = "",
         .source = node->tiled ? TXM_SCENE_SOURCE_TILED : TXM_SCENE_SOURCE_FILE,
         .state = node->inside ? TXM_SCENE_STATE_PACKED : TXM_SCENE_STATE_READY,
-        .colorspace_stored = keep_node_text(blend, node->colorspace),
+        .colorspace_stored = txm_scene_keep(scene, node->colorspace),
         .alpha = node->alpha,
     };
-    e->image.colorspace = space_setting(blend, node->colorspace, &e->image);
-    e->user = (txm_scene_user){.node = keep_node_text(blend, node->node),
-                               .owner = keep_node_text(blend, node->owner),
+    e->image.colorspace = space_setting(scene, node->colorspace, &e->image);
+    e->user = (txm_scene_user){.node = txm_scene_keep(scene, node->node),
+                               .owner = txm_scene_keep(scene, node->owner),
                                .owner_type = node->owner_type,
-                               .library = keep_node_text(blend, node->library),
+                               .library = txm_scene_keep(scene, node->library),
                                .environment = node->environment,
                                .extension = node->extension,
                                .interpolation = node->interpolation};
     e->normal = node->normal;
     bool kept = e->image.name && e->image.stored_path && e->image.path && e->image.colorspace_stored &&
                 e->image.colorspace && (!e->image.colorspace_known || !*node->colorspace || e->image.colorspace_name) &&
-                e->user.node && e->user.owner && e->user.library && keep_tiles(blend, node, e);
-    return kept ? TXM_OK : txm_scene_exhausted(blend, err);
+                e->user.node && e->user.owner && e->user.library && keep_tiles(scene, node, e);
+    return kept ? TXM_OK : txm_scene_exhausted(scene, err);
 }
 
 /* ---- images ------------------------------------------------------------------------------------------------------ */
@@ -206,69 +186,68 @@ static bool starts_image(const txm_node_list *list, size_t i)
 }
 
 /* Users are in the order of the images, so that each image has a contiguous part. */
-static txm_status add_images(txm_scene *blend, const txm_node_list *list, txm_error *err)
+static txm_status add_images(txm_scene *scene, const txm_node_list *list, txm_error *err)
 {
     for (size_t i = 0; i < list->entries.count; i++) {
         const txm_node_entry *e = &list->entries.data[i];
-        txm_scene_user *user = TXM_STORE_ADD(&blend->store, &blend->users);
+        txm_scene_user *user = TXM_STORE_ADD(&scene->store, &scene->users);
         if (!user) {
-            return txm_scene_exhausted(blend, err);
+            return txm_scene_exhausted(scene, err);
         }
         *user = e->user;
         if (starts_image(list, i)) {
-            txm_scene_image *image = TXM_STORE_ADD(&blend->store, &blend->images);
+            txm_scene_image *image = TXM_STORE_ADD(&scene->store, &scene->images);
             if (!image) {
-                return txm_scene_exhausted(blend, err);
+                return txm_scene_exhausted(scene, err);
             }
             *image = e->image;
         }
-        blend->images.data[blend->images.count - 1].user_count++;
+        scene->images.data[scene->images.count - 1].user_count++;
     }
     return TXM_OK;
 }
 
 /* A scene-linear space keeps the values, only under another name. */
-static bool is_linear(const txm_scene *blend, const txm_scene_image *image)
+static bool is_linear(const txm_scene *scene, const txm_scene_image *image)
 {
-    const txm_scene_colors *c = &blend->colors;
+    const txm_scene_colors *c = &scene->options.colors;
     const char *linear = c->canonical ? c->canonical(c->user, "scene_linear") : NULL;
     return !image->colorspace_name || !strcmp(image->colorspace_name, linear ? linear : "scene_linear") ||
            !strcmp(image->colorspace_name, "scene_linear");
 }
 
 /* Each image gets one finding, whichever of its nodes are used for normals. */
-static txm_status report_normals(txm_scene *blend, const txm_node_list *list, txm_error *err)
+static txm_status report_normals(txm_scene *scene, const txm_node_list *list, txm_error *err)
 {
     size_t image = 0, last = SIZE_MAX;
-    for (size_t i = 0; blend->lint && i < list->entries.count; i++) {
+    for (size_t i = 0; scene->options.lint && i < list->entries.count; i++) {
         image += i > 0 && starts_image(list, i);
-        const txm_scene_image *used = &blend->images.data[image];
-        if (list->entries.data[i].normal && image != last && !used->data && !is_linear(blend, used) &&
-            !txm_scene_report_normal(blend, image)) {
-            return txm_scene_exhausted(blend, err);
+        const txm_scene_image *used = &scene->images.data[image];
+        if (list->entries.data[i].normal && image != last && !used->data && !is_linear(scene, used) &&
+            !txm_scene_report_normal(scene, image)) {
+            return txm_scene_exhausted(scene, err);
         }
         last = list->entries.data[i].normal ? image : last;
     }
     return TXM_OK;
 }
 
-txm_status txm_nodes_collect(txm_scene *blend, txm_node_list *list, txm_error *err)
+txm_status txm_nodes_collect(txm_scene *scene, txm_node_list *list, txm_error *err)
 {
-    static const txm_image plain, packed = {.is_packed = true};
     for (size_t i = 0; i < list->entries.count; i++) {
         txm_node_entry *e = &list->entries.data[i];
-        e->image.tiles = e->image.tile_count ? &blend->files.data[0].model.tiles.data[e->tiles_begin] : NULL;
+        e->image.tiles = e->image.tile_count ? &scene->tiles.data[e->tiles_begin] : NULL;
     }
     if (list->entries.count) {
         qsort(list->entries.data, list->entries.count, sizeof *list->entries.data, compare_nodes);
     }
-    txm_status status = add_images(blend, list, err);
-    const txm_scene_user *users = blend->users.data;
-    for (size_t i = 0; status == TXM_OK && i < blend->images.count; i++) {
-        txm_scene_image *image = &blend->images.data[i];
+    txm_status status = add_images(scene, list, err);
+    const txm_scene_user *users = scene->users.data;
+    for (size_t i = 0; status == TXM_OK && i < scene->images.count; i++) {
+        txm_scene_image *image = &scene->images.data[i];
         image->users = users;
         users += image->user_count;
-        status = txm_scene_expand(blend, image->state == TXM_SCENE_STATE_PACKED ? &packed : &plain, image, err);
+        status = txm_scene_expand(scene, image->state == TXM_SCENE_STATE_PACKED, image, err);
     }
-    return status == TXM_OK ? report_normals(blend, list, err) : status;
+    return status == TXM_OK ? report_normals(scene, list, err) : status;
 }

@@ -37,7 +37,7 @@ const char *txm_node_interpolation(const char *word);
 typedef struct txm_node_entry {
     txm_scene_image image;
     txm_scene_user user;
-    size_t tiles_begin; /* index into the table of the scene's first file */
+    size_t tiles_begin; /* index into the scene's table */
     bool normal;        /* as in txm_image_node; readers may set it later */
 } txm_node_entry;
 
@@ -47,18 +47,11 @@ typedef struct txm_node_list {
 } txm_node_list;
 
 /* Adds a node. TOO_LARGE, NO_MEMORY. */
-txm_status txm_nodes_add(txm_scene *blend, txm_node_list *list, const txm_image_node *node, txm_error *err);
+txm_status txm_nodes_add(txm_scene *scene, txm_node_list *list, const txm_image_node *node, txm_error *err);
 /* Makes the images and users of the scene from all nodes, and looks for the images' files. */
-txm_status txm_nodes_collect(txm_scene *blend, txm_node_list *list, txm_error *err);
+txm_status txm_nodes_collect(txm_scene *scene, txm_node_list *list, txm_error *err);
 
 /* Adds a library of the scene with its message. TXM_OK: it was read. */
-txm_status txm_nodes_add_library(txm_scene *blend, const char *path, const char *parent, txm_status status,
+txm_status txm_nodes_add_library(txm_scene *scene, const char *path, const char *parent, txm_status status,
                                  const char *message, txm_error *err);
-
-/* Records the scene's own file, for messages; readers call it first. */
-txm_status txm_nodes_begin(txm_scene *blend, const char *path, const char *format, txm_error *err);
-
-/* The readers, each of which fills in a scene. `path` is absolute. */
-txm_status txm_scene_read_xml(txm_scene *blend, const char *path, txm_error *err);
-txm_status txm_scene_read_usd(txm_scene *blend, const char *path, txm_error *err);
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Opens and closes a scene, and implements access to its tables. Opening runs the stages one after the other:
- * scanning, following libraries, collecting, and lint on request. Afterwards the tables are constant and any thread
- * may read them. The scene's store bounds its memory.
+ * Opens and closes scenes of every format, and gives access to their tables. Once a scene is open, its tables are
+ * constant and any thread may read them.
  */
 #include "mill/scene/scene.h"
 
@@ -14,185 +13,165 @@
 #include "base/mem.h"
 #include "base/options.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "base/words.h"
 #include "mill/color/config.h"
-#include "mill/scene/formats.h"
-#include "mill/scene/nodes.h"
+#include "mill/scene/blend/blend.h"
+#include "tile/terms/releases.h"
 
-/* There are two reasons: memory is exhausted, or the scene needs more than its limit. */
-txm_status txm_scene_exhausted(const txm_scene *blend, txm_error *err)
+/* ---- formats ----------------------------------------------------------------------------------------------------- */
+
+static const txm_scene_reader readers[] = {
+#define SCENE_FORMAT(id, noun, extensions, mark, begins, normal, data, read)                                           \
+    {{id, noun, extensions, mark, begins}, normal, data, read},
+#include "mill/scene/format_table.h"
+#undef SCENE_FORMAT
+};
+enum { READERS = sizeof readers / sizeof *readers };
+
+const txm_scene_format *txm_scene_format_at(size_t index)
 {
-    const char *name = blend->files.count ? blend->files.data[0].path : "scene";
-    if (!blend->store.over_limit)
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for the images and node trees of the scene", name);
+    return index < READERS ? &readers[index].shown : NULL;
+}
+
+const txm_scene_format *txm_scene_format_of(const char *path)
+{
+    const char *own = path ? txm_path_ext(path) : "";
+    for (size_t i = 0; *own && i < READERS; i++) {
+        const char *list = readers[i].shown.extensions;
+        for (size_t n; *list; list += n + (list[n] == ' ')) {
+            n = strcspn(list, " ");
+            if (strlen(own + 1) == n && txm_ncasecmp(own + 1, list, n) == 0)
+                return &readers[i].shown;
+        }
+    }
+    return NULL;
+}
+
+/* A file with the extension of no scene is taken for one of the first format, whatever it is called. */
+static const txm_scene_reader *reader_for(const char *path)
+{
+    size_t i = 0;
+    const txm_scene_format *format = txm_scene_format_of(path);
+    while (format && &readers[i].shown != format)
+        i++;
+    return &readers[i];
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+txm_status txm_scene_exhausted(const txm_scene *scene, txm_error *err)
+{
+    if (!scene->store.over_limit)
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for the images and node trees of the scene",
+                        scene->info.path);
     return txm_fail(err, TXM_STATUS_TOO_LARGE,
-                    "%s: the images and node trees of the scene need more than %d MiB of memory", name,
+                    "%s: the images and node trees of the scene need more than %d MiB of memory", scene->info.path,
                     TXM_SCENE_STORE_BYTES >> 20);
 }
 
-/* Blender goes by the matrix, whatever the stored name is: it takes the config's space with the interop id of the
- * working space that the matrix is that of, or else the config's own. */
-static const char *working_space(const txm_scene *blend, const txm_model *m)
+const char *txm_scene_keep(txm_scene *scene, const char *text)
 {
-    const txm_scene_colors *c = &blend->colors;
-    const char *id = m->has_to_xyz ? txm_working_space_id(m->to_xyz) : NULL;
-    if (!c->canonical) {
-        return *m->working_space ? m->working_space : NULL;
-    }
-    if (m->has_to_xyz) {
-        return id ? c->canonical(c->user, id) : NULL;
-    }
-    const char *name = *m->working_space ? c->canonical(c->user, m->working_space) : NULL;
-    /* If the config lacks it, the user of the name reports that. */
-    return name ? name : *m->working_space ? m->working_space : NULL;
+    return txm_store_string(&scene->store, text, strlen(text));
 }
 
-/* The working space is given by its canonical name, if the config has it. */
-static txm_status fill_info(txm_scene *blend, txm_error *err)
-{
-    const txm_scene_file *scene = &blend->files.data[0];
-    const txm_model *m = &scene->model;
-    blend->info = (txm_scene_info){.path = scene->path,
-                                   .version = m->format.version,
-                                   .subversion = m->subversion,
-                                   .compression = m->compression,
-                                   .pointer_bytes = m->format.pointer_bytes,
-                                   .big_endian = m->format.big_endian,
-                                   .format = "blend"};
-    const char *name = working_space(blend, m);
-    if (name) {
-        blend->info.working_space = txm_store_string(&blend->store, name, strlen(name));
-        if (!blend->info.working_space) {
-            return txm_scene_exhausted(blend, err);
-        }
-    }
-    return TXM_OK;
-}
+/* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-txm_status txm_scene_read_blend(txm_scene *blend, const char *path, txm_error *err)
-{
-    txm_status status = txm_scene_link(blend, path, err);
-    if (status == TXM_OK) {
-        status = fill_info(blend, err);
-    }
-    if (status == TXM_OK) {
-        status = txm_scene_collect(blend, err);
-    }
-    return status == TXM_OK && blend->lint ? txm_scene_examine(blend, err) : status;
-}
-
-/* A file with another extension is taken for a .blend file, whatever it is called. */
-static txm_status read_scene(txm_scene *blend, const char *path, txm_error *err)
-{
-    const txm_scene_format *format = txm_scene_format_of(path);
-    return txm_scene_reader_of(format ? format->id : "blend")->read(blend, path, err);
-}
-
-/* On failure *out is NULL; libraries that fail are reported in a scene that opens. */
 txm_status txm_scene_open(const char *path, const txm_scene_options *options, txm_scene **out, txm_error *err)
 {
     txm_error_clear(err);
     *out = NULL;
-    if (!path) {
+    if (!path)
         return txm_fail(err, TXM_STATUS_USAGE, "no scene given: its path is NULL");
-    }
     txm_scene_options o = {0};
     txm_status status = txm_options_take(&o, sizeof o, options, "txm_scene_options", err);
-    if (status != TXM_OK) {
+    if (status != TXM_OK)
         return status;
-    }
-    txm_scene *blend = txm_calloc(1, sizeof *blend);
     char *absolute = txm_path_absolute(path);
-    if (!blend || !absolute) {
+    txm_scene *scene = absolute ? txm_calloc(1, sizeof *scene) : NULL;
+    if (scene) {
+        scene->store.limit_bytes = TXM_SCENE_STORE_BYTES;
+        scene->options = o;
+        scene->info.path = txm_scene_keep(scene, absolute);
+    }
+    if (!scene || !scene->info.path) {
         /* It may also be that the current folder does not exist any more. */
         status = txm_fail_errno(err, errno, "%s: cannot open the scene", path);
-        free(blend);
-        free(absolute);
-        return status;
-    }
-    blend->store.limit_bytes = TXM_SCENE_STORE_BYTES;
-    blend->colors = o.colors;
-    blend->opened = o.opened;
-    blend->lint = o.lint;
-    blend->cancel = o.cancel;
-    blend->every_variant = o.every_variant;
-    blend->maps = o.maps;
-    blend->map_count = o.map_count;
-    txm_error own = {0};
-    status = read_scene(blend, absolute, &own);
-    if (status != TXM_OK) {
-        txm_explain_pointer(absolute, &own);
-        status = txm_fail_as(err, &own);
+    } else {
+        const txm_scene_reader *reader = reader_for(absolute);
+        txm_error why = {0};
+        scene->reader = reader;
+        scene->info.format = reader->shown.id;
+        scene->info.compression = "plain";
+        scene->info.pointer_bytes = 8;
+        status = reader->read(scene, scene->info.path, &why);
+        if (status != TXM_OK) {
+            txm_explain_pointer(absolute, &why);
+            status = txm_fail_as(err, &why);
+        }
     }
     free(absolute);
-    if (status != TXM_OK) {
-        txm_scene_close(&blend);
-        return status;
-    }
-    *out = blend;
-    return TXM_OK;
+    if (status != TXM_OK)
+        txm_scene_close(&scene);
+    *out = scene;
+    return status;
 }
 
-/* Frees the tables that have memory of their own, then the store with everything else. */
-void txm_scene_close(txm_scene **blend)
+void txm_scene_close(txm_scene **scene)
 {
-    txm_scene *b = blend ? *blend : NULL;
-    if (!b) {
+    txm_scene *s = scene ? *scene : NULL;
+    if (!s)
         return;
+    for (size_t i = 0; i < s->images.count; i++) {
+        free((void *)s->images.data[i].files);
+        free((void *)s->images.data[i].packed);
     }
-    for (size_t i = 0; i < b->files.count; i++) {
-        txm_model_free(&b->files.data[i].model);
-    }
-    for (size_t i = 0; i < b->images.count; i++) {
-        free((void *)b->images.data[i].files);
-        free((void *)b->images.data[i].packed);
-    }
-    free(b->files.data);
-    free(b->libraries.data);
-    free(b->uses.data);
-    free(b->images.data);
-    free(b->origins.data);
-    free(b->users.data);
-    free(b->findings.data);
-    txm_store_free(&b->store);
-    free(b);
-    *blend = NULL;
+    txm_blend_free(s);
+    free(s->libraries.data);
+    free(s->images.data);
+    free(s->tiles.data);
+    free(s->users.data);
+    free(s->findings.data);
+    txm_store_free(&s->store);
+    free(s);
+    *scene = NULL;
 }
 
-/* Results are valid until the scene is closed, and NULL beyond the last item. */
-const txm_scene_info *txm_scene_info_of(const txm_scene *blend)
+/* ---- what it contains -------------------------------------------------------------------------------------------- */
+
+const txm_scene_info *txm_scene_info_of(const txm_scene *scene)
 {
-    return &blend->info;
+    return &scene->info;
 }
 
-size_t txm_scene_image_count(const txm_scene *blend)
+size_t txm_scene_image_count(const txm_scene *scene)
 {
-    return blend->images.count;
+    return scene->images.count;
 }
 
-const txm_scene_image *txm_scene_image_at(const txm_scene *blend, size_t index)
+const txm_scene_image *txm_scene_image_at(const txm_scene *scene, size_t index)
 {
-    return index < blend->images.count ? &blend->images.data[index] : NULL;
+    return index < scene->images.count ? &scene->images.data[index] : NULL;
 }
 
-size_t txm_scene_library_count(const txm_scene *blend)
+size_t txm_scene_library_count(const txm_scene *scene)
 {
-    return blend->libraries.count;
+    return scene->libraries.count;
 }
 
-const txm_scene_library *txm_scene_library_at(const txm_scene *blend, size_t index)
+const txm_scene_library *txm_scene_library_at(const txm_scene *scene, size_t index)
 {
-    return index < blend->libraries.count ? &blend->libraries.data[index] : NULL;
+    return index < scene->libraries.count ? &scene->libraries.data[index] : NULL;
 }
 
-size_t txm_scene_finding_count(const txm_scene *blend)
+size_t txm_scene_finding_count(const txm_scene *scene)
 {
-    return blend->findings.count;
+    return scene->findings.count;
 }
 
-const txm_scene_finding *txm_scene_finding_at(const txm_scene *blend, size_t index)
+const txm_scene_finding *txm_scene_finding_at(const txm_scene *scene, size_t index)
 {
-    return index < blend->findings.count ? &blend->findings.data[index] : NULL;
+    return index < scene->findings.count ? &scene->findings.data[index] : NULL;
 }
 
 /* ---- names ---------------------------------------------------------------------------------------------------- */
@@ -216,23 +195,98 @@ const char *txm_scene_library_state_name(txm_scene_library_state state)
     return TXM_WORD_OF(names, state);
 }
 
+/* ---- colour spaces ----------------------------------------------------------------------------------------------- */
+
+/* Without a config, these are the names of data spaces in Blender's own configs. */
+bool txm_scene_is_data(const txm_scene *scene, const char *colorspace)
+{
+    static const char *const data_names[] = {"Non-Color", "Non-Colour Data", "Generic Data",
+                                             "Raw",       "Utility - Raw",   "data"};
+    if (scene->options.colors.is_data) {
+        return scene->options.colors.is_data(scene->options.colors.user, colorspace);
+    }
+    for (size_t i = 0; i < sizeof data_names / sizeof *data_names; i++) {
+        if (strcmp(colorspace, data_names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Reading scenes does not depend on OpenColorIO: callbacks say whether a name exists and whether a space is data, and
+ * these use a config. */
+static const char *config_canonical(void *user, const char *name)
+{
+    /* Cycles has this space without the config; Blender does not, and clears it like any unknown name. */
+    return strcmp(name, txm_builtin_srgb_name) == 0 ? NULL : txm_color_canonical(user, name);
+}
+
+static bool config_is_data(void *user, const char *name)
+{
+    return txm_color_is_data(user, name);
+}
+
+/* A role can be stored, and stays unless the id is that of another space; an id that is a role gives its space. */
+const char *txm_scene_opened_name(void *config, const char *name, const char *interop_id)
+{
+    const txm_blender blender = txm_color_blender(config);
+    const bool decides = TXM_RELEASE(blender, interop_ids) && *name && *interop_id;
+    const char *by_id = decides ? config_canonical(config, interop_id) : NULL,
+               *by_name = config_canonical(config, name);
+    if (!by_name || (by_id && strcmp(by_id, by_name) != 0)) {
+        return by_id;
+    }
+    return TXM_RELEASE(blender, canonical_names) && !txm_color_is_role(config, name) ? by_name : name;
+}
+
+txm_scene_colors txm_scene_colors_of(const txm_color_config *config)
+{
+    return (txm_scene_colors){(void *)config, config_canonical, config_is_data};
+}
+
+/* ---- lint -------------------------------------------------------------------------------------------------------- */
+
+const char *txm_scene_space_shown(const txm_scene_image *image)
+{
+    return image->colorspace_name ? image->colorspace_stored : "no colour space";
+}
+
+bool txm_scene_add_finding(txm_scene *scene, const char *id, size_t image, char *message)
+{
+    const char *kept = message ? txm_scene_keep(scene, message) : NULL;
+    txm_scene_finding *f = kept ? TXM_STORE_ADD(&scene->store, &scene->findings) : NULL;
+    free(message);
+    if (f)
+        *f = (txm_scene_finding){id, kept, image};
+    return f != NULL;
+}
+
+bool txm_scene_report_normal(txm_scene *scene, size_t i)
+{
+    const txm_scene_image *image = &scene->images.data[i];
+    return txm_scene_add_finding(scene, "normal-map-color", i,
+                                 txm_asprintf("image \"%s\" feeds a %s but is in %s: set it to %s", image->name,
+                                              scene->reader->normal, txm_scene_space_shown(image),
+                                              scene->reader->data));
+}
+
 /* ---- entries ----------------------------------------------------------------------------------------------------- */
 
 /* The files of a scene to convert, with the settings with which the render uses them. */
 
 typedef struct entry_list {
-    txm_scene *blend;
+    txm_scene *scene;
     TXM_TABLE(txm_scene_entry) entries;
 } entry_list;
 
 /* Takes ownership of `path`, which is NULL if memory is exhausted. */
 static txm_status add_path(entry_list *list, size_t image, char *path, txm_error *err)
 {
-    const txm_scene_image *im = &list->blend->images.data[image];
-    txm_scene_entry *e = path ? TXM_STORE_ADD(&list->blend->store, &list->entries) : NULL;
+    const txm_scene_image *im = &list->scene->images.data[image];
+    txm_scene_entry *e = path ? TXM_STORE_ADD(&list->scene->store, &list->entries) : NULL;
     if (!e) {
         free(path);
-        return txm_scene_exhausted(list->blend, err);
+        return txm_scene_exhausted(list->scene, err);
     }
     bool many = im->state == TXM_SCENE_STATE_READY &&
                 (im->source == TXM_SCENE_SOURCE_TILED || im->source == TXM_SCENE_SOURCE_SEQUENCE);
@@ -247,25 +301,19 @@ static txm_status add_path(entry_list *list, size_t image, char *path, txm_error
 /* Packed images are unpacked here, if a folder was given. */
 static txm_status add_scene_image(entry_list *list, size_t image, const char *packed_folder, txm_error *err)
 {
-    const txm_scene_image *im = &list->blend->images.data[image];
+    const txm_scene_image *im = &list->scene->images.data[image];
     txm_status status = TXM_OK;
     for (size_t f = 0; status == TXM_OK && im->state == TXM_SCENE_STATE_READY && f < im->file_count; f++) {
         status = add_path(list, image, txm_strdup(im->files[f].path), err);
     }
     for (size_t p = 0; status == TXM_OK && packed_folder && p < im->packed_count; p++) {
         char *path = NULL;
-        status = txm_scene_unpack(list->blend, image, p, packed_folder, &path, err);
+        status = txm_scene_unpack(list->scene, image, p, packed_folder, &path, err);
         if (status == TXM_OK) {
             status = add_path(list, image, path, err);
         }
     }
     return status;
-}
-
-/* NULL sorts before every text. */
-static int compare_text(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) : (a != NULL) - (b != NULL);
 }
 
 /* Entries that are equal in these are the same work. */
@@ -274,7 +322,7 @@ static int compare_settings(const void *a, const void *b)
     const txm_scene_entry *left = a, *right = b;
     int order = strcmp(left->path, right->path);
     if (order == 0) {
-        order = compare_text(left->colorspace, right->colorspace);
+        order = strcmp(left->colorspace, right->colorspace);
     }
     return order ? order : (int)left->alpha - (int)right->alpha;
 }
@@ -317,15 +365,15 @@ static size_t drop_repeated(txm_scene_entry *entries, size_t count)
 }
 
 /* Makes one entry per file and settings, however many images use them. */
-txm_status txm_scene_entries(txm_scene *blend, const char *packed_folder, txm_scene_entry **out, size_t *count,
+txm_status txm_scene_entries(txm_scene *scene, const char *packed_folder, txm_scene_entry **out, size_t *count,
                              txm_error *err)
 {
     txm_error_clear(err);
-    entry_list list = {.blend = blend};
+    entry_list list = {.scene = scene};
     txm_status status = TXM_OK;
     *out = NULL;
     *count = 0;
-    for (size_t i = 0; status == TXM_OK && i < blend->images.count; i++) {
+    for (size_t i = 0; status == TXM_OK && i < scene->images.count; i++) {
         status = add_scene_image(&list, i, packed_folder, err);
     }
     if (status != TXM_OK) {

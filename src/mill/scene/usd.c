@@ -33,7 +33,7 @@ enum { MAX_LINE_BYTES = 4 << 20, READ_BYTES = 64 << 10, USUAL_SECONDS = 600, MOS
 
 /* The helper's output so far. */
 typedef struct usd_answer {
-    txm_scene *blend;
+    txm_scene *scene;
     txm_node_list nodes;
     const char *python;
     bool begun, ended; /* the helper has said something; it said that its output is complete */
@@ -92,12 +92,12 @@ static txm_status take_usd_node(usd_answer *a, const cJSON *o)
     const char *path = text_of(o, "path");
     uint32_t *tiles = txm_calloc(TXM_NODE_MAX_TILES, sizeof *tiles);
     char *normal = NULL;
-    if (!txm_path_map_apply(a->blend->maps, a->blend->map_count, text_of(o, "stored"), &normal)) {
+    if (!txm_path_map_apply(a->scene->options.maps, a->scene->options.map_count, text_of(o, "stored"), &normal)) {
         normal = *path == '/' ? txm_path_normal(path) : txm_strdup("");
     }
     txm_status status = TXM_OK;
     if (!tiles || !normal) {
-        status = txm_no_memory(a->err, a->blend->info.path);
+        status = txm_no_memory(a->err, a->scene->info.path);
     } else {
         txm_image_node node = {.node = text_of(o, "node"),
                                .owner = text_of(o, "owner"),
@@ -115,7 +115,7 @@ static txm_status take_usd_node(usd_answer *a, const cJSON *o)
                                .extension = txm_node_extension(cJSON_GetStringValue(extension)),
                                .interpolation = txm_node_interpolation(cJSON_GetStringValue(interpolation))};
         node.tiled = !node.inside && (node.tile_count > 0 || strstr(txm_path_base(normal), "<UDIM>"));
-        status = txm_nodes_add(a->blend, &a->nodes, &node, a->err);
+        status = txm_nodes_add(a->scene, &a->nodes, &node, a->err);
     }
     free(normal);
     free(tiles);
@@ -131,17 +131,17 @@ static txm_status take_usd_layer(usd_answer *a, const cJSON *o)
     } else if (!flag_of(o, "there")) {
         txm_fail(&why, TXM_STATUS_NOT_FOUND, "%s: not found", path);
     }
-    for (size_t i = 0; i < a->blend->libraries.count; i++) {
-        if (strcmp(a->blend->libraries.data[i].path, path) == 0) {
+    for (size_t i = 0; i < a->scene->libraries.count; i++) {
+        if (strcmp(a->scene->libraries.data[i].path, path) == 0) {
             return TXM_OK;
         }
     }
-    return txm_nodes_add_library(a->blend, path, text_of(o, "parent"), why.status, why.message, a->err);
+    return txm_nodes_add_library(a->scene, path, text_of(o, "parent"), why.status, why.message, a->err);
 }
 
 static txm_status take_usd_line(usd_answer *a, const char *line)
 {
-    const char *scene = a->blend->info.path;
+    const char *path = a->scene->info.path;
     cJSON *o = cJSON_Parse(line);
     const char *kind = text_of(o, "kind");
     txm_status status = TXM_OK;
@@ -154,26 +154,26 @@ static txm_status take_usd_line(usd_answer *a, const char *line)
         a->ended = true;
         if (txm_loading_lacked_memory(why)) {
             status = txm_fail(a->err, TXM_STATUS_NO_MEMORY, "%s: there is not enough memory to load usd-core: %.200s",
-                              scene, why);
+                              path, why);
         } else {
             status = txm_fail(
                 a->err, TXM_STATUS_NOT_INSTALLED,
                 "%s: reading USD needs usd-core for %s (%.200s): pip install 'txmill[usd]', or pip install usd-core",
-                scene, a->python, why);
+                path, a->python, why);
         }
     } else if (strcmp(kind, "memory") == 0) {
-        status = txm_fail(a->err, TXM_STATUS_NO_MEMORY, "%s: USD needs more memory than there is", scene);
+        status = txm_fail(a->err, TXM_STATUS_NO_MEMORY, "%s: USD needs more memory than there is", path);
     } else if (strcmp(kind, "failed") == 0) {
-        status = txm_fail(a->err, TXM_STATUS_CORRUPT, "%s: %.20s cannot open it: %.400s", scene,
+        status = txm_fail(a->err, TXM_STATUS_CORRUPT, "%s: %.20s cannot open it: %.400s", path,
                           *text_of(o, "reader") ? text_of(o, "reader") : "USD", text_of(o, "message"));
     } else if (strcmp(kind, "unread") == 0) {
-        status = txm_fail(a->err, status_of(o), "%s: %.400s", scene, text_of(o, "message"));
+        status = txm_fail(a->err, status_of(o), "%s: %.400s", path, text_of(o, "message"));
     } else if (strcmp(kind, "end") == 0) {
         a->ended = true;
     } else {
         status =
             txm_fail(a->err, TXM_STATUS_UNSUPPORTED,
-                     "%s: %s gave an answer that cannot be read; TXMILL_PYTHON names another Python", scene, a->python);
+                     "%s: %s gave an answer that cannot be read; TXMILL_PYTHON names another Python", path, a->python);
     }
     cJSON_Delete(o);
     return status;
@@ -193,7 +193,7 @@ static txm_status take_usd_lines(usd_answer *a, txm_bytes *bytes)
     memmove(data, data + used, bytes->size - used);
     bytes->size -= used;
     if (status == TXM_OK && bytes->size > MAX_LINE_BYTES) {
-        status = txm_fail(a->err, TXM_STATUS_TOO_LARGE, "%s: a node of it takes more than %d MiB", a->blend->info.path,
+        status = txm_fail(a->err, TXM_STATUS_TOO_LARGE, "%s: a node of it takes more than %d MiB", a->scene->info.path,
                           MAX_LINE_BYTES >> 20);
     }
     return status;
@@ -216,37 +216,37 @@ static struct {
 
 /* What the helper is told: options, then the scene. *words, which the caller frees, borrows them; NULL if memory is
  * exhausted. */
-static int usd_words(const txm_scene *blend, const char ***words)
+static int usd_words(const txm_scene *scene, const char ***words)
 {
     int count = 0;
-    *words = txm_calloc(blend->map_count + 1, 3 * sizeof **words);
+    *words = txm_calloc(scene->options.map_count + 1, 3 * sizeof **words);
     if (!*words) {
         return 0;
     }
-    if (blend->every_variant) {
+    if (scene->options.every_variant) {
         (*words)[count++] = "--every-variant";
     }
-    for (size_t i = 0; i < blend->map_count; i++) {
+    for (size_t i = 0; i < scene->options.map_count; i++) {
         (*words)[count++] = "--map";
-        (*words)[count++] = blend->maps[i].from;
-        (*words)[count++] = blend->maps[i].to;
+        (*words)[count++] = scene->options.maps[i].from;
+        (*words)[count++] = scene->options.maps[i].to;
     }
-    (*words)[count++] = blend->info.path;
+    (*words)[count++] = scene->info.path;
     return count;
 }
 
 /* Starts a helper that reads the scene; the caller frees it with end_helper. */
 static txm_status start_helper(usd_answer *a, const char *program, usd_helper *out)
 {
-    const char *scene = a->blend->info.path;
+    const char *path = a->scene->info.path;
     const char **words = NULL;
-    int count = usd_words(a->blend, &words), in[2] = {-1, -1}, ends[2] = {-1, -1};
+    int count = usd_words(a->scene, &words), in[2] = {-1, -1}, ends[2] = {-1, -1};
     char **argv = words ? txm_calloc((size_t)count + 3, sizeof *argv) : NULL;
     *out = (usd_helper){.in = -1, .out = -1};
     snprintf(out->python, sizeof out->python, "%s", a->python);
     if (!argv) {
         free(words);
-        return txm_no_memory(a->err, scene);
+        return txm_no_memory(a->err, path);
     }
     argv[0] = (char *)a->python;
     argv[1] = (char *)program;
@@ -274,16 +274,16 @@ static txm_status start_helper(usd_answer *a, const char *program, usd_helper *o
         return txm_fail(a->err, TXM_STATUS_NOT_INSTALLED,
                         "%s: reading USD needs Python with usd-core, and there is no %s: install python3, then "
                         "pip install usd-core",
-                        scene, a->python);
+                        path, a->python);
     }
-    return rc == 0 ? TXM_OK : txm_fail_errno(a->err, rc, "%s: %s cannot be started", scene, a->python);
+    return rc == 0 ? TXM_OK : txm_fail_errno(a->err, rc, "%s: %s cannot be started", path, a->python);
 }
 
 /* Asks a running helper for another scene; false if it cannot be asked. */
 static bool order_scene(const usd_answer *a, const usd_helper *h)
 {
     const char **words = NULL;
-    int count = usd_words(a->blend, &words);
+    int count = usd_words(a->scene, &words);
     cJSON *line = words ? cJSON_CreateStringArray(words, count) : NULL;
     char *text = line ? cJSON_PrintUnformatted(line) : NULL;
     size_t bytes = text ? strlen(text) : 0;
@@ -308,7 +308,7 @@ static long usd_seconds(void)
 /* Reads until the answer is complete, the helper closes its end, or its time is over. */
 static txm_status listen_to_helper(usd_answer *a, int fd)
 {
-    const char *scene = a->blend->info.path;
+    const char *path = a->scene->info.path;
     long seconds = usd_seconds();
     const double end = txm_clock_seconds() + (double)seconds;
     txm_bytes bytes = {0};
@@ -317,14 +317,14 @@ static txm_status listen_to_helper(usd_answer *a, int fd)
         const double left = end - txm_clock_seconds();
         int ready = left > 0 ? txm_wait_readable(fd, left > 0.2 ? 200 : (int)(left * 1000) + 1) : 0;
         ssize_t n = -1;
-        if (a->blend->cancel && *a->blend->cancel) {
-            status = txm_fail(a->err, TXM_STATUS_CANCELLED, "%s: stopped", scene);
+        if (a->scene->options.cancel && *a->scene->options.cancel) {
+            status = txm_fail(a->err, TXM_STATUS_CANCELLED, "%s: stopped", path);
         } else if (left <= 0) {
             status = txm_fail(a->err, TXM_STATUS_TOO_LARGE,
-                              "%s: USD took more than %ld s to read it; set TXMILL_USD_SECONDS to allow more", scene,
+                              "%s: USD took more than %ld s to read it; set TXMILL_USD_SECONDS to allow more", path,
                               seconds);
         } else if (ready > 0 && !txm_bytes_reserve(&bytes, bytes.size + READ_BYTES)) {
-            status = txm_no_memory(a->err, scene);
+            status = txm_no_memory(a->err, path);
         } else if (ready > 0) {
             n = read(fd, bytes.data + bytes.size, READ_BYTES);
             if (n == 0) {
@@ -332,10 +332,10 @@ static txm_status listen_to_helper(usd_answer *a, int fd)
             }
             a->begun |= n > 0;
             if (n < 0 && errno != EINTR) {
-                status = txm_fail_errno(a->err, errno, "%s: cannot read the output of the USD helper", scene);
+                status = txm_fail_errno(a->err, errno, "%s: cannot read the output of the USD helper", path);
             }
         } else if (ready < 0 && errno != EINTR) {
-            status = txm_fail_errno(a->err, errno, "%s: cannot wait for the USD helper", scene);
+            status = txm_fail_errno(a->err, errno, "%s: cannot wait for the USD helper", path);
         }
         if (status == TXM_OK && n > 0) {
             bytes.size += (size_t)n;
@@ -356,19 +356,19 @@ static bool memory_is_limited(void)
 /* Explains why it ended without complete output. */
 static txm_status explain_usd_end(usd_answer *a, const txm_end *how)
 {
-    const char *scene = a->blend->info.path;
+    const char *path = a->scene->info.path;
     if (how->cause == TXM_END_STOPPED) {
-        return txm_fail(a->err, TXM_STATUS_CANCELLED, "%s: stopped", scene);
+        return txm_fail(a->err, TXM_STATUS_CANCELLED, "%s: stopped", path);
     }
     if (memory_is_limited()) {
         return txm_fail(a->err, TXM_STATUS_NO_MEMORY,
-                        "%s: USD gave up, most likely for lack of memory: ulimit -v or ulimit -d limits it", scene);
+                        "%s: USD gave up, most likely for lack of memory: ulimit -v or ulimit -d limits it", path);
     }
     if (how->cause != TXM_END_EXIT) {
-        return txm_fail(a->err, TXM_STATUS_CORRUPT, "%s: USD crashed while reading it, with signal %d (%s)", scene,
+        return txm_fail(a->err, TXM_STATUS_CORRUPT, "%s: USD crashed while reading it, with signal %d (%s)", path,
                         how->code, txm_end_text(how));
     }
-    return txm_fail(a->err, TXM_STATUS_UNSUPPORTED, "%s: %s exited with %d before it had read the scene", scene,
+    return txm_fail(a->err, TXM_STATUS_UNSUPPORTED, "%s: %s exited with %d before it had read the scene", path,
                     a->python, how->code);
 }
 
@@ -460,15 +460,12 @@ static txm_status check_usd_file(const char *path, txm_error *err)
     return S_ISREG(st.st_mode) ? TXM_OK : txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a regular file", path);
 }
 
-txm_status txm_scene_read_usd(txm_scene *blend, const char *path, txm_error *err)
+txm_status txm_scene_read_usd(txm_scene *scene, const char *path, txm_error *err)
 {
     const char *python = getenv("TXMILL_PYTHON");
-    usd_answer a = {.blend = blend, .python = python && *python ? python : "python3", .err = err};
+    usd_answer a = {.scene = scene, .python = python && *python ? python : "python3", .err = err};
     char *looked_in = NULL, *helper = txm_plugin_path(HELPER_FILE, &looked_in);
-    txm_status status = txm_nodes_begin(blend, path, "usd", err);
-    if (status == TXM_OK) {
-        status = check_usd_file(path, err);
-    }
+    txm_status status = check_usd_file(path, err);
     if (status == TXM_OK && !helper) {
         status =
             looked_in ? txm_fail(err, TXM_STATUS_NOT_INSTALLED, "%s: %s", path, looked_in) : txm_no_memory(err, path);
@@ -477,7 +474,7 @@ txm_status txm_scene_read_usd(txm_scene *blend, const char *path, txm_error *err
         status = ask_usd(&a, helper);
     }
     if (status == TXM_OK) {
-        status = txm_nodes_collect(blend, &a.nodes, err);
+        status = txm_nodes_collect(scene, &a.nodes, err);
     }
     free(helper);
     free(looked_in);

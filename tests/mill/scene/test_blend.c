@@ -236,6 +236,13 @@ START_TEST(reads_packed_libraries)
     ck_assert_int_eq(txm_scene_library_at(blend, 0)->state, TXM_SCENE_LIBRARY_STATE_PACKED);
     ck_assert_int_eq(image_named(blend, "far")->state, TXM_SCENE_STATE_READY);
     txm_scene_close(&blend);
+    /* It is read from a copy of its bytes, for which there must be a place. */
+    setenv("TMPDIR", "/proc/no-folder", 1);
+    blend = open_scene(path, false);
+    unsetenv("TMPDIR");
+    ck_assert_int_eq(txm_scene_library_at(blend, 0)->state, TXM_SCENE_LIBRARY_STATE_MISSING);
+    ck_assert_ptr_nonnull(strstr(txm_scene_library_at(blend, 0)->message, "TMPDIR"));
+    txm_scene_close(&blend);
     free(path);
 }
 END_TEST

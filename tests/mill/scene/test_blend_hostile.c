@@ -18,7 +18,7 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "mill/scene/stream.h"
+#include "mill/scene/blend/stream.h"
 #include "util_blend.h"
 #include "util_check.h"
 #include "util_scene_file.h"
@@ -289,6 +289,32 @@ START_TEST(lists_may_bite_their_tails)
 }
 END_TEST
 
+START_TEST(numbers_may_be_impossible)
+{
+    txm_error err;
+    txm_scene *blend = NULL;
+    scene_file *file = small_scene("packed.blend", "MA IM GLOB", scene_plain);
+    for (size_t i = 0; i < file->block_count; i++) {
+        scene_block *b = &file->blocks[i];
+        if (strcmp(b->type, "ImageTile") == 0) {
+            scene_set_number(file, b, "tile_number", 123456);
+        } else if (strcmp(b->type, "PackedFile") == 0) {
+            scene_set_number(file, b, "size", 0x7FFFFFFF); /* more than there are */
+        }
+    }
+    ck_assert_int_eq(try_scene(file, &blend, &err), TXM_OK);
+    for (size_t i = 0; i < txm_scene_image_count(blend); i++) {
+        const txm_scene_image *image = txm_scene_image_at(blend, i);
+        ck_assert_uint_eq(image->packed_count, 0);
+        for (size_t tile = 0; tile < image->tile_count; tile++) {
+            ck_assert_uint_eq(image->tiles[tile], 1001);
+        }
+    }
+    txm_scene_close(&blend);
+    scene_free(file);
+}
+END_TEST
+
 START_TEST(groups_may_hold_themselves)
 {
     txm_error err;
@@ -431,7 +457,8 @@ int main(void)
     tcase_add_loop_test(t, small_scenes_open, 0, SMALLS);
     add_tests(t, cut_at_every_byte, a_decoder_without_memory, any_byte_may_be_wrong, garbage_is_no_scene,
               only_files_are_scenes, lengths_are_checked, definitions_are_checked, definitions_must_be_there,
-              lists_may_bite_their_tails, groups_may_hold_themselves, libraries_may_be_the_scene_itself,
-              packed_libraries_nest_to_a_bound, pointers_may_lead_anywhere, inputs_that_once_crashed);
+              lists_may_bite_their_tails, numbers_may_be_impossible, groups_may_hold_themselves,
+              libraries_may_be_the_scene_itself, packed_libraries_nest_to_a_bound, pointers_may_lead_anywhere,
+              inputs_that_once_crashed);
     return run_suite_in_one_process(suite);
 }

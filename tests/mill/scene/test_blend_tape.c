@@ -9,9 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "mill/scene/locate.h"
-#include "mill/scene/scene_run.h"
-#include "mill/scene/tape.h"
+#include "mill/scene/blend/digest.h"
+#include "mill/scene/blend/walk.h"
 #include "util_blend.h"
 #include "util_check.h"
 #include "util_scene_file.h"
@@ -35,7 +34,7 @@ static recorded record(const char *name, bool graph, size_t limit_bytes)
     r.fd = memfd_create("scene", MFD_CLOEXEC);
     ck_assert_int_eq(write(r.fd, gzip, r.bytes), (ssize_t)r.bytes);
     ck_assert_int_eq(txm_stream_from_fd(dup(r.fd), name, &r.stream, NULL), TXM_OK);
-    ck_assert_int_eq(txm_scene_read_header(r.stream, &r.format, NULL), TXM_OK);
+    ck_assert_int_eq(txm_blend_read_header(r.stream, &r.format, NULL), TXM_OK);
     ck_assert_int_eq(txm_locate_dna(r.stream, &r.format, &r.tape, &r.dna, NULL), TXM_OK);
     free(plain);
     free(gzip);
@@ -161,7 +160,7 @@ START_TEST(seekable_files_need_no_tape)
     txm_tape tape = {.limit_bytes = TXM_TAPE_MAX_BYTES};
     txm_dna *dna = NULL;
     ck_assert_int_eq(txm_stream_open(path, &stream, NULL), TXM_OK);
-    ck_assert_int_eq(txm_scene_read_header(stream, &format, NULL), TXM_OK);
+    ck_assert_int_eq(txm_blend_read_header(stream, &format, NULL), TXM_OK);
     ck_assert_int_eq(txm_locate_dna(stream, &format, &tape, &dna, NULL), TXM_OK);
     ck_assert_uint_eq(tape.data.size, 0);
     txm_dna_free(&dna);

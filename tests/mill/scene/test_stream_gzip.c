@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "mill/scene/stream.h"
+#include "mill/scene/blend/stream.h"
 #include "util_check.h"
 #include "util_deflate.h"
 

@@ -3,7 +3,7 @@
  * Classifies data-blocks, and looks them up by address, which is what pointers contain, and by name, which is what
  * links from other files contain. Both indexes are sorted arrays, built once after the scan.
  */
-#include "mill/scene/model.h"
+#include "mill/scene/blend/model.h"
 
 #include <stdlib.h>
 #include <string.h>

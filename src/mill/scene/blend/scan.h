@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads the blocks of a .blend file once and keeps what matters in a model, by way of runs (scene_run.h) and digests
- * (digest.h). Later stages do not read the file again, so everything that they need is kept now.
+ * Reads the blocks of a .blend file once and keeps what matters in a model, by way of runs and digests (digest.h).
+ * Later stages do not read the file again, so everything that they need is kept now.
  */
-#ifndef TXM_SCENE_SCENE_SCAN_H
-#define TXM_SCENE_SCENE_SCAN_H
-#include "mill/scene/model.h"
+#ifndef TXM_BLEND_SCAN_H
+#define TXM_BLEND_SCAN_H
+#include "mill/scene/blend/model.h"
 
 typedef struct txm_scan_options {
     bool graph; /* keep every data-block and its pointers (libraries: only what is linked counts) */

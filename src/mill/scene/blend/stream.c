@@ -4,7 +4,7 @@
  * plain files. Whatever the compression is, callers see one sequence of bytes with a position. Files that would
  * decompress to far more than their size are refused.
  */
-#include "mill/scene/stream.h"
+#include "mill/scene/blend/stream.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A run: the block of a data-block (ID) and those of its DATA blocks that matter. Addresses of DATA blocks repeat
- * between runs, so pointers are resolved within the run that contains them.
+ * A run is the block of a data-block (ID) and those of its DATA blocks that matter, which are all that its pointers can
+ * reach: addresses of DATA blocks repeat between runs. A run is collected, digested into entries of the model (images,
+ * trees, nodes and links, which refer to each other by index) and dropped, so memory depends on the textures of a scene
+ * and not on its size.
  */
-#ifndef TXM_SCENE_SCENE_RUN_H
-#define TXM_SCENE_SCENE_RUN_H
-#include "mill/scene/model.h"
+#ifndef TXM_BLEND_DIGEST_H
+#define TXM_BLEND_DIGEST_H
+#include "mill/scene/blend/model.h"
 
 typedef struct txm_run_block {
     uint64_t address, position, bytes; /* place of the block's whole payload */
@@ -35,16 +37,14 @@ void txm_run_free(txm_run *run);
 /* Adds a block and a copy of the first `bytes` bytes of its payload. false beyond the bound. */
 bool txm_run_add(txm_run *run, const txm_block *block, txm_kind kind, const uint8_t *payload, size_t bytes);
 
-/* The block at an address; NULL if there is none or it has another struct. */
-const txm_run_block *txm_run_find(txm_run *run, uint64_t address, txm_kind kind);
-/* Whether another step along a list is allowed: false once as many steps were taken as there are blocks. */
-static inline bool txm_run_step(txm_run *run)
-{
-    return run->steps++ < run->blocks.count;
-}
+typedef struct txm_digest {
+    const txm_schema *schema;
+    txm_model *model;
+    txm_store *store;
+    bool links; /* keep all nodes and the links between them, for lint */
+} txm_digest;
 
-static inline txm_record txm_run_record(const txm_run *run, const txm_run_block *block)
-{
-    return block->kept ? (txm_record){run->data + block->at, block->kept} : (txm_record){NULL, 0};
-}
+/* Adds the content of the run of ID `id` (an index into model->ids whose role is known). The ID's own block is the one
+ * at its address. false if memory or the store's limit is exhausted. */
+bool txm_digest_run(const txm_digest *digest, uint32_t id, txm_run *run);
 #endif

@@ -6,10 +6,114 @@
  * files. A block is in at most one list, so all lists of a run together are followed for as many steps as it has
  * blocks, which ends cyclic ones.
  */
-#include "mill/scene/digest.h"
+#include "mill/scene/blend/digest.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- runs -------------------------------------------------------------------------------------------------------- */
+
+void txm_run_reset(txm_run *run)
+{
+    run->budget.limit_bytes = TXM_RUN_MAX_BYTES;
+    run->blocks.count = 0;
+    run->used = run->steps = 0;
+    run->ordered = false;
+}
+
+void txm_run_free(txm_run *run)
+{
+    free(run->blocks.data);
+    free(run->data);
+    memset(run, 0, sizeof *run);
+}
+
+/* The size is bounded, since a data-block can claim any number of blocks. */
+static bool reserve_run(txm_run *run, size_t bytes)
+{
+    if (bytes > TXM_RUN_MAX_BYTES - run->used) {
+        run->budget.over_limit = true;
+        return false;
+    }
+    if (run->used + bytes > run->capacity) {
+        size_t capacity = run->capacity ? run->capacity : TXM_RUN_MAX_BLOCK_BYTES;
+        while (capacity < run->used + bytes) {
+            capacity *= 2;
+        }
+        uint8_t *data = realloc(run->data, capacity);
+        if (!data) {
+            return false;
+        }
+        run->data = data;
+        run->capacity = capacity;
+    }
+    return true;
+}
+
+/* For a block whose payload is not kept, place and size are stored: packed files are read later. */
+bool txm_run_add(txm_run *run, const txm_block *block, txm_kind kind, const uint8_t *payload, size_t bytes)
+{
+    txm_run_block *b = reserve_run(run, bytes) ? TXM_STORE_ADD(&run->budget, &run->blocks) : NULL;
+    if (!b) {
+        return false;
+    }
+    *b = (txm_run_block){block->address, block->position, block->bytes, kind, run->used, bytes};
+    if (bytes > 0) {
+        memcpy(run->data + run->used, payload, bytes);
+    }
+    run->used += bytes;
+    run->ordered = false;
+    return true;
+}
+
+/* Sorts by address, then by kind, then in file order. The kind is part of the key so that lookup stays fast if many
+ * blocks have the same address. */
+static int compare_blocks(const void *a, const void *b)
+{
+    const txm_run_block *left = a, *right = b;
+    if (left->address != right->address) {
+        return left->address < right->address ? -1 : 1;
+    }
+    if (left->kind != right->kind) {
+        return left->kind < right->kind ? -1 : 1;
+    }
+    return left->position < right->position ? -1 : left->position > right->position;
+}
+
+/* The block at an address, which is sorted for at the first lookup; NULL if there is none or it has another struct. */
+static const txm_run_block *find_block(txm_run *run, uint64_t address, txm_kind kind)
+{
+    if (!run->ordered && run->blocks.count > 0) {
+        qsort(run->blocks.data, run->blocks.count, sizeof *run->blocks.data, compare_blocks);
+    }
+    run->ordered = true;
+    size_t low = 0, high = run->blocks.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const txm_run_block *b = &run->blocks.data[middle];
+        if (b->address < address || (b->address == address && b->kind < kind)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (address == 0 || low == run->blocks.count) {
+        return NULL;
+    }
+    const txm_run_block *found = &run->blocks.data[low];
+    return found->address == address && found->kind == kind ? found : NULL;
+}
+
+/* Whether another step along a list is allowed: false once as many steps were taken as there are blocks. */
+static bool may_step(txm_run *run)
+{
+    return run->steps++ < run->blocks.count;
+}
+
+static txm_record record_of(const txm_run *run, const txm_run_block *block)
+{
+    return block->kept ? (txm_record){run->data + block->at, block->kept} : (txm_record){NULL, 0};
+}
 
 /* ---- shader trees ------------------------------------------------------------------------------------------------ */
 
@@ -18,16 +122,16 @@ enum { SHADER_TREE = 0, ENVIRONMENT_NODE = 157, NON_COLOR_DATA = 0 };
 /* Reads texture settings from the node's storage block. */
 static void digest_storage(const txm_digest *d, txm_run *run, uint64_t address, txm_node *node)
 {
-    const txm_run_block *image = txm_run_find(run, address, TXM_KIND_TEX_IMAGE);
-    const txm_run_block *environment = txm_run_find(run, address, TXM_KIND_TEX_ENVIRONMENT);
+    const txm_run_block *image = find_block(run, address, TXM_KIND_TEX_IMAGE);
+    const txm_run_block *environment = find_block(run, address, TXM_KIND_TEX_ENVIRONMENT);
     int64_t color_space = -1;
     if (image && !node->environment) {
-        txm_record r = txm_run_record(run, image);
+        txm_record r = record_of(run, image);
         node->extension = (int)txm_record_integer(d->schema, r, TXM_TEX_IMAGE_EXTENSION, 0);
         node->interpolation = (int)txm_record_integer(d->schema, r, TXM_TEX_IMAGE_INTERPOLATION, 0);
         color_space = txm_record_integer(d->schema, r, TXM_TEX_IMAGE_COLOR_SPACE, -1);
     } else if (environment && node->environment) {
-        txm_record r = txm_run_record(run, environment);
+        txm_record r = record_of(run, environment);
         node->interpolation = (int)txm_record_integer(d->schema, r, TXM_TEX_ENVIRONMENT_INTERPOLATION, 0);
         color_space = txm_record_integer(d->schema, r, TXM_TEX_ENVIRONMENT_COLOR_SPACE, -1);
     }
@@ -78,11 +182,11 @@ static uint32_t node_at(const txm_model *model, txm_span nodes, uint64_t address
 /* A socket's identifier; before 2.67 sockets have only a name. */
 static const char *socket_name(const txm_digest *d, txm_run *run, uint64_t address, int *type)
 {
-    const txm_run_block *b = txm_run_find(run, address, TXM_KIND_SOCKET);
+    const txm_run_block *b = find_block(run, address, TXM_KIND_SOCKET);
     if (!b) {
         return "";
     }
-    txm_record r = txm_run_record(run, b);
+    txm_record r = record_of(run, b);
     *type = (int)txm_record_integer(d->schema, r, TXM_SOCKET_TYPE, -1);
     txm_field_id field = txm_record_has(d->schema, r, TXM_SOCKET_IDENTIFIER) ? TXM_SOCKET_IDENTIFIER : TXM_SOCKET_NAME;
     return txm_record_string(d->schema, r, field, d->store);
@@ -99,12 +203,12 @@ static int compare_links(const void *a, const void *b)
 static bool digest_links(const txm_digest *d, txm_run *run, uint64_t next, txm_span nodes)
 {
     size_t begin = d->model->links.count;
-    while (next && txm_run_step(run)) {
-        const txm_run_block *b = txm_run_find(run, next, TXM_KIND_LINK);
+    while (next && may_step(run)) {
+        const txm_run_block *b = find_block(run, next, TXM_KIND_LINK);
         if (!b) {
             break;
         }
-        txm_record r = txm_run_record(run, b);
+        txm_record r = record_of(run, b);
         int from_type = -1;
         txm_link link = {.to_type = -1};
         link.from = node_at(d->model, nodes, txm_record_address(d->schema, r, TXM_LINK_FROM_NODE));
@@ -142,12 +246,12 @@ static bool digest_tree(const txm_digest *d, uint32_t id, txm_run *run, txm_reco
     txm_model *m = d->model;
     txm_span nodes = {.begin = (uint32_t)m->nodes.count}, links = {.begin = (uint32_t)m->links.count};
     uint64_t next = txm_record_address(d->schema, tree, TXM_TREE_NODES);
-    while (next && txm_run_step(run)) {
-        const txm_run_block *b = txm_run_find(run, next, TXM_KIND_NODE);
+    while (next && may_step(run)) {
+        const txm_run_block *b = find_block(run, next, TXM_KIND_NODE);
         if (!b) {
             break;
         }
-        txm_record r = txm_run_record(run, b);
+        txm_record r = record_of(run, b);
         if (!digest_node(d, run, next, r)) {
             return false;
         }
@@ -174,12 +278,12 @@ static bool digest_trees(const txm_digest *d, uint32_t id, txm_run *run)
 {
     d->model->ids.data[id].trees = (txm_span){(uint32_t)d->model->trees.count, (uint32_t)d->model->trees.count};
     /* Sorts the table before it is walked. */
-    txm_run_find(run, 0, TXM_KIND_TREE);
+    find_block(run, 0, TXM_KIND_TREE);
     for (size_t i = 0; i < run->blocks.count; i++) {
         if (run->blocks.data[i].kind != TXM_KIND_TREE) {
             continue;
         }
-        txm_record tree = txm_run_record(run, &run->blocks.data[i]);
+        txm_record tree = record_of(run, &run->blocks.data[i]);
         if (txm_record_integer(d->schema, tree, TXM_TREE_TYPE, SHADER_TREE) == SHADER_TREE &&
             !digest_tree(d, id, run, tree)) {
             return false;
@@ -195,13 +299,13 @@ enum { IGNORE_ALPHA_FLAG = 1 << 12 };
 /* Finds the bytes of a PackedFile block. false, with an empty `out`, if the file lacks them. */
 static bool find_packed(const txm_digest *d, txm_run *run, uint64_t address, txm_packed *out)
 {
-    const txm_run_block *head = txm_run_find(run, address, TXM_KIND_PACKED);
+    const txm_run_block *head = find_block(run, address, TXM_KIND_PACKED);
     if (!head) {
         return false;
     }
-    txm_record r = txm_run_record(run, head);
+    txm_record r = record_of(run, head);
     int64_t size = txm_record_integer(d->schema, r, TXM_PACKED_SIZE, 0);
-    const txm_run_block *data = txm_run_find(run, txm_record_address(d->schema, r, TXM_PACKED_DATA), TXM_KIND_OTHER);
+    const txm_run_block *data = find_block(run, txm_record_address(d->schema, r, TXM_PACKED_DATA), TXM_KIND_OTHER);
     if (!data || size <= 0 || (uint64_t)size > data->bytes) {
         return false;
     }
@@ -215,12 +319,12 @@ static bool digest_tiles(const txm_digest *d, txm_run *run, txm_record image, tx
 {
     uint64_t next = txm_record_address(d->schema, image, TXM_IMAGE_TILES);
     out->tiles.begin = (uint32_t)d->model->tiles.count;
-    while (next && txm_run_step(run)) {
-        const txm_run_block *b = txm_run_find(run, next, TXM_KIND_TILE);
+    while (next && may_step(run)) {
+        const txm_run_block *b = find_block(run, next, TXM_KIND_TILE);
         if (!b) {
             break;
         }
-        txm_record r = txm_run_record(run, b);
+        txm_record r = record_of(run, b);
         uint32_t *number = TXM_STORE_ADD(d->store, &d->model->tiles);
         if (!number) {
             return false;
@@ -249,12 +353,12 @@ static bool digest_packed(const txm_digest *d, txm_run *run, txm_record image, t
     txm_packed one = {.path = ""};
     uint64_t next = txm_record_address(d->schema, image, TXM_IMAGE_PACKED_FILES);
     out->packed.begin = (uint32_t)d->model->packed.count;
-    while (next && txm_run_step(run)) {
-        const txm_run_block *b = txm_run_find(run, next, TXM_KIND_IMAGE_PACKED);
+    while (next && may_step(run)) {
+        const txm_run_block *b = find_block(run, next, TXM_KIND_IMAGE_PACKED);
         if (!b) {
             break;
         }
-        txm_record r = txm_run_record(run, b);
+        txm_record r = record_of(run, b);
         txm_packed p = {.path = txm_record_string(d->schema, r, TXM_IMAGE_PACKED_PATH, d->store)};
         p.tile = (uint32_t)txm_record_integer(d->schema, r, TXM_IMAGE_PACKED_TILE, 0);
         uint64_t file = txm_record_address(d->schema, r, TXM_IMAGE_PACKED_FILE_OF);
@@ -283,18 +387,18 @@ static bool is_text(txm_record block, const char *text)
  * changes the listed properties. Of those that matter here, only path and alpha type can be listed. */
 static void digest_override(const txm_digest *d, txm_run *run, txm_record head, txm_image *out)
 {
-    const txm_run_block *b = txm_run_find(run, txm_record_address(d->schema, head, TXM_ID_OVERRIDE), TXM_KIND_OVERRIDE);
+    const txm_run_block *b = find_block(run, txm_record_address(d->schema, head, TXM_ID_OVERRIDE), TXM_KIND_OVERRIDE);
     if (!b) {
         return;
     }
-    txm_record r = txm_run_record(run, b);
+    txm_record r = record_of(run, b);
     out->overrides = txm_record_address(d->schema, r, TXM_OVERRIDE_REFERENCE);
     uint64_t next = txm_record_address(d->schema, r, TXM_OVERRIDE_PROPERTIES);
-    while (next && txm_run_step(run) && (b = txm_run_find(run, next, TXM_KIND_OVERRIDDEN))) {
-        r = txm_run_record(run, b);
+    while (next && may_step(run) && (b = find_block(run, next, TXM_KIND_OVERRIDDEN))) {
+        r = record_of(run, b);
         next = txm_record_address(d->schema, r, TXM_OVERRIDDEN_NEXT);
-        b = txm_run_find(run, txm_record_address(d->schema, r, TXM_OVERRIDDEN_PATH), TXM_KIND_OTHER);
-        r = b ? txm_run_record(run, b) : (txm_record){NULL, 0};
+        b = find_block(run, txm_record_address(d->schema, r, TXM_OVERRIDDEN_PATH), TXM_KIND_OTHER);
+        r = b ? record_of(run, b) : (txm_record){NULL, 0};
         out->own_path |= is_text(r, "filepath");
         out->own_alpha |= is_text(r, "alpha_mode");
     }
@@ -303,7 +407,7 @@ static void digest_override(const txm_digest *d, txm_run *run, txm_record head, 
 /* Keeps everything as it is stored; settle.c interprets it for the file's version. */
 static bool digest_image(const txm_digest *d, uint32_t id, txm_run *run, const txm_run_block *head)
 {
-    txm_record r = txm_run_record(run, head);
+    txm_record r = record_of(run, head);
     txm_image image = {
         .id = id,
         .path = txm_record_string(d->schema, r, TXM_IMAGE_PATH, d->store),
@@ -333,7 +437,7 @@ static bool digest_image(const txm_digest *d, uint32_t id, txm_run *run, const t
 /* A library may be packed: a file inside the file. */
 static bool digest_library(const txm_digest *d, uint32_t id, txm_run *run, const txm_run_block *head)
 {
-    txm_record r = txm_run_record(run, head);
+    txm_record r = record_of(run, head);
     txm_library library = {.path = txm_record_string(d->schema, r, TXM_LIBRARY_PATH, d->store),
                            .archive_parent = txm_record_address(d->schema, r, TXM_LIBRARY_ARCHIVE_PARENT),
                            .packed.path = "",
@@ -358,10 +462,10 @@ bool txm_digest_run(const txm_digest *d, uint32_t id, txm_run *run)
     const txm_run_block *head;
     switch (owner->role) {
     case TXM_ROLE_IMAGE:
-        head = txm_run_find(run, owner->address, TXM_KIND_IMAGE);
+        head = find_block(run, owner->address, TXM_KIND_IMAGE);
         return !head || digest_image(d, id, run, head);
     case TXM_ROLE_LIBRARY:
-        head = txm_run_find(run, owner->address, TXM_KIND_LIBRARY);
+        head = find_block(run, owner->address, TXM_KIND_LIBRARY);
         return !head || digest_library(d, id, run, head);
     case TXM_ROLE_TREE:
         return digest_trees(d, id, run);

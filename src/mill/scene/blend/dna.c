@@ -7,7 +7,7 @@
  * The file may be hostile: every count and every string is checked against the block's end before it is used, and a
  * struct's size against the sum of its fields. After parsing, a lookup by name fails only if the name is absent.
  */
-#include "mill/scene/dna.h"
+#include "mill/scene/blend/dna.h"
 
 #include <stdlib.h>
 #include <string.h>

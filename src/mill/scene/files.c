@@ -33,7 +33,7 @@ static bool is_out_of_reach(int sys_errno)
 
 /* Adds a file; with `only_existing`, only if it exists. One that cannot be accessed counts as existing, and so does a
  * folder or a pipe: opening it will report what is wrong. */
-static txm_status add_image_file(txm_scene *blend, file_table *files, const char *path, uint32_t number,
+static txm_status add_image_file(txm_scene *scene, file_table *files, const char *path, uint32_t number,
                                  bool only_existing, txm_error *err)
 {
     struct stat st;
@@ -45,10 +45,10 @@ static txm_status add_image_file(txm_scene *blend, file_table *files, const char
     if (!exists && only_existing) {
         return TXM_OK;
     }
-    const char *kept = txm_store_string(&blend->store, path, strlen(path));
-    txm_scene_image_file *f = kept ? TXM_STORE_ADD(&blend->store, files) : NULL;
+    const char *kept = txm_scene_keep(scene, path);
+    txm_scene_image_file *f = kept ? TXM_STORE_ADD(&scene->store, files) : NULL;
     if (!f) {
-        return txm_scene_exhausted(blend, err);
+        return txm_scene_exhausted(scene, err);
     }
     *f = (txm_scene_image_file){kept, number, exists, !rc && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0};
     return TXM_OK;
@@ -97,7 +97,7 @@ static bool is_frame(const char *name, const char *like, size_t begin, size_t di
 }
 
 /* Adds the files of the folder whose names differ from `like` only in these digits. */
-static txm_status read_frames(txm_scene *blend, const char *folder, const char *like, size_t begin, size_t digits,
+static txm_status read_frames(txm_scene *scene, const char *folder, const char *like, size_t begin, size_t digits,
                               file_table *files, txm_error *err)
 {
     txm_status status = TXM_OK;
@@ -112,7 +112,7 @@ static txm_status read_frames(txm_scene *blend, const char *folder, const char *
         }
         char *path = txm_path_join(folder, entry->d_name);
         uint32_t number = (uint32_t)strtoul(entry->d_name + begin, NULL, 10);
-        status = path ? add_image_file(blend, files, path, number, true, err) : txm_scene_exhausted(blend, err);
+        status = path ? add_image_file(scene, files, path, number, true, err) : txm_scene_exhausted(scene, err);
         free(path);
     }
     if (status == TXM_OK && errno) {
@@ -141,31 +141,31 @@ static char *tile_path(const char *path, uint32_t tile)
 }
 
 /* Without a list of tiles, takes those in the folder: four digits replace the token. */
-static txm_status expand_udim(txm_scene *blend, const char *path, file_table *files, txm_error *err)
+static txm_status expand_udim(txm_scene *scene, const char *path, file_table *files, txm_error *err)
 {
     char *like = tile_path(path, 1001), *folder = like ? txm_path_dir(like) : NULL;
     const char *token = strstr(txm_path_base(path), "<UDIM>");
     txm_status status =
-        !folder ? txm_scene_exhausted(blend, err)
-        : token ? read_frames(blend, folder, txm_path_base(like), (size_t)(token - txm_path_base(path)), 4, files, err)
-                : add_image_file(blend, files, like, 1001, true, err);
+        !folder ? txm_scene_exhausted(scene, err)
+        : token ? read_frames(scene, folder, txm_path_base(like), (size_t)(token - txm_path_base(path)), 4, files, err)
+                : add_image_file(scene, files, like, 1001, true, err);
     free(folder);
     free(like);
     return status;
 }
 
 /* Adds all tiles of the set; missing ones are listed as such. */
-static txm_status expand_tiles(txm_scene *blend, const txm_scene_image *image, file_table *files, txm_error *err)
+static txm_status expand_tiles(txm_scene *scene, const txm_scene_image *image, file_table *files, txm_error *err)
 {
     if (!image->tile_count) {
-        return expand_udim(blend, image->path, files, err);
+        return expand_udim(scene, image->path, files, err);
     }
     bool has_token = strstr(image->path, "<UDIM>") || strstr(image->path, "<UVTILE>");
     txm_status status = TXM_OK;
     for (size_t i = 0; status == TXM_OK && i < (has_token ? image->tile_count : 1); i++) {
         char *path = tile_path(image->path, image->tiles[i]);
         status =
-            path ? add_image_file(blend, files, path, image->tiles[i], true, err) : txm_scene_exhausted(blend, err);
+            path ? add_image_file(scene, files, path, image->tiles[i], true, err) : txm_scene_exhausted(scene, err);
         free(path);
     }
     return status;
@@ -174,16 +174,16 @@ static txm_status expand_tiles(txm_scene *blend, const txm_scene_image *image, f
 /* ---- sequences ------------------------------------------------------------------------------------------------ */
 
 /* A name without digits is a single file, whatever the image's type is. */
-static txm_status expand_sequence(txm_scene *blend, const txm_scene_image *image, file_table *files, txm_error *err)
+static txm_status expand_sequence(txm_scene *scene, const txm_scene_image *image, file_table *files, txm_error *err)
 {
     const char *like = txm_path_base(image->path);
     size_t digits, begin = frame_digits(like, &digits);
     if (digits == 0 || digits > 9) { /* the digits are not a frame number */
-        return add_image_file(blend, files, image->path, 0, true, err);
+        return add_image_file(scene, files, image->path, 0, true, err);
     }
     char *folder = txm_path_dir(image->path);
     txm_status status =
-        folder ? read_frames(blend, folder, like, begin, digits, files, err) : txm_scene_exhausted(blend, err);
+        folder ? read_frames(scene, folder, like, begin, digits, files, err) : txm_scene_exhausted(scene, err);
     free(folder);
     return status;
 }
@@ -191,20 +191,20 @@ static txm_status expand_sequence(txm_scene *blend, const txm_scene_image *image
 /* ---- images --------------------------------------------------------------------------------------------------- */
 
 /* Movies, generated and viewer images have no files in Cycles' cache. */
-static txm_status expand(txm_scene *blend, const txm_scene_image *image, file_table *files, txm_error *err)
+static txm_status expand(txm_scene *scene, const txm_scene_image *image, file_table *files, txm_error *err)
 {
     switch (image->source) {
     case TXM_SCENE_SOURCE_TILED:
-        return expand_tiles(blend, image, files, err);
+        return expand_tiles(scene, image, files, err);
     case TXM_SCENE_SOURCE_SEQUENCE:
-        return expand_sequence(blend, image, files, err);
+        return expand_sequence(scene, image, files, err);
     default:
-        return add_image_file(blend, files, image->path, 0, false, err);
+        return add_image_file(scene, files, image->path, 0, false, err);
     }
 }
 
 /* The state summarises the list of files. */
-txm_status txm_scene_expand(txm_scene *blend, const txm_image *image, txm_scene_image *out, txm_error *err)
+txm_status txm_scene_expand(txm_scene *scene, bool is_packed, txm_scene_image *out, txm_error *err)
 {
     file_table files = {0};
     txm_status status = TXM_OK;
@@ -213,12 +213,12 @@ txm_status txm_scene_expand(txm_scene *blend, const txm_image *image, txm_scene_
     out->state = TXM_SCENE_STATE_READY;
     if (!has_files) {
         out->state = TXM_SCENE_STATE_NO_FILE;
-    } else if (image->is_packed) {
+    } else if (is_packed) {
         out->state = TXM_SCENE_STATE_PACKED;
     } else if (!*out->path) {
         out->state = TXM_SCENE_STATE_NO_PATH;
     } else {
-        status = expand(blend, out, &files, err);
+        status = expand(scene, out, &files, err);
     }
     if (status != TXM_OK) {
         free(files.data);
@@ -311,10 +311,10 @@ bool txm_path_map_apply(const txm_path_map *maps, size_t count, const char *stor
 }
 
 /* "//" is the folder of the .blend file, and "P:\" is "/p/", as in Blender. */
-const char *txm_scene_path(txm_scene *blend, const char *stored, const char *folder)
+const char *txm_scene_path(txm_scene *scene, const char *stored, const char *folder)
 {
     char *slashes = NULL, *path = NULL;
-    if (!txm_path_map_apply(blend->maps, blend->map_count, stored, &path)) {
+    if (!txm_path_map_apply(scene->options.maps, scene->options.map_count, stored, &path)) {
         slashes = stored_slashes(stored);
     }
     if (slashes && slashes[0] == '/' && slashes[1] == '/') {
@@ -328,7 +328,7 @@ const char *txm_scene_path(txm_scene *blend, const char *stored, const char *fol
         }
         path = txm_path_absolute(slashes);
     }
-    const char *kept = path ? txm_store_string(&blend->store, path, strlen(path)) : NULL;
+    const char *kept = path ? txm_scene_keep(scene, path) : NULL;
     free(path);
     free(slashes);
     return kept;

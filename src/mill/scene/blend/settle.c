@@ -9,7 +9,7 @@
 
 #include "base/path.h"
 #include "mill/color/config.h"
-#include "mill/scene/scene.h"
+#include "mill/scene/blend/blend.h"
 #include "tile/terms/settings.h"
 
 enum { FIRST_TILE = 1001 };
@@ -62,7 +62,7 @@ static const char *last_uv(const char *name, size_t *length)
 }
 
 /* Before 3.1.6 the path of a tiled image is that of its first tile: the token replaces the number. */
-static const char *with_token(txm_scene *blend, const char *path)
+static const char *with_token(txm_scene *scene, const char *path)
 {
     if (strstr(path, "<UDIM>") || strstr(path, "<UVTILE>")) {
         return path;
@@ -85,12 +85,12 @@ static const char *with_token(txm_scene *blend, const char *path)
     memcpy(text, path, head);
     memcpy(text + head, token, strlen(token));
     memcpy(text + head + strlen(token), at + length, tail);
-    return txm_store_string(&blend->store, text, head + strlen(token) + tail);
+    return txm_store_string(&scene->store, text, head + strlen(token) + tail);
 }
 
 /* Windows separates paths with backslashes; Blender accepts both, and converts them when it opens a file, except for
  * those before the name of a server. */
-static const char *with_slashes(txm_scene *blend, const char *path)
+static const char *with_slashes(txm_scene *scene, const char *path)
 {
     char text[1100]; /* stored paths have at most 1024 bytes */
     size_t n = strlen(path);
@@ -101,11 +101,11 @@ static const char *with_slashes(txm_scene *blend, const char *path)
     for (size_t i = 0; i <= n; i++) {
         text[i] = path[i] == '\\' && i >= server ? '/' : path[i];
     }
-    return txm_store_string(&blend->store, text, n);
+    return txm_store_string(&scene->store, text, n);
 }
 
 /* Before tiles were stored in a list, a tiled image had a single one. */
-static bool settle_tiles(txm_scene *blend, const txm_model *model, const txm_image *image, txm_scene_image *out)
+static bool settle_tiles(txm_scene *scene, const txm_model *model, const txm_image *image, txm_scene_image *out)
 {
     static const uint32_t first_tile[1] = {FIRST_TILE};
     if (out->source != TXM_SCENE_SOURCE_TILED) {
@@ -118,7 +118,7 @@ static bool settle_tiles(txm_scene *blend, const txm_model *model, const txm_ima
         out->tile_count = image->tiles.end - image->tiles.begin;
     }
     if (before(model, 301, 6)) {
-        out->stored_path = with_token(blend, out->stored_path);
+        out->stored_path = with_token(scene, out->stored_path);
     }
     return out->stored_path != NULL;
 }
@@ -126,56 +126,40 @@ static bool settle_tiles(txm_scene *blend, const txm_model *model, const txm_ima
 /* ---- colour and alpha ----------------------------------------------------------------------------------------- */
 
 /* If there is no config, every name is its own canonical name. */
-static const char *canonical(const txm_scene *blend, const char *name)
+static const char *canonical(const txm_scene *scene, const char *name)
 {
-    const txm_scene_colors *c = &blend->colors;
+    const txm_scene_colors *c = &scene->options.colors;
     return c->canonical ? c->canonical(c->user, name) : name;
 }
 
-/* Without a config, these are the names of data spaces in Blender's own configs. */
-bool txm_scene_is_data(const txm_scene *blend, const char *colorspace)
-{
-    static const char *const data_names[] = {"Non-Color", "Non-Colour Data", "Generic Data",
-                                             "Raw",       "Utility - Raw",   "data"};
-    if (blend->colors.is_data) {
-        return blend->colors.is_data(blend->colors.user, colorspace);
-    }
-    for (size_t i = 0; i < sizeof data_names / sizeof *data_names; i++) {
-        if (strcmp(colorspace, data_names[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The name that Cycles gets for a stored one, which is part of the name of the tx file. NULL: Blender clears it. */
-static const char *opened(const txm_scene *blend, const char *stored, const char *interop_id)
+static const char *opened(const txm_scene *scene, const char *stored, const char *interop_id)
 {
     if (!*stored) {
         return NULL;
     }
-    if (blend->opened) {
-        return blend->opened(blend->colors.user, stored, interop_id);
+    if (scene->options.opened) {
+        return scene->options.opened(scene->options.colors.user, stored, interop_id);
     }
-    return canonical(blend, stored) ? stored : NULL;
+    return canonical(scene, stored) ? stored : NULL;
 }
 
-static bool settle_colorspace(txm_scene *blend, const txm_model *model, const txm_image *image, txm_scene_image *out)
+static bool settle_colorspace(txm_scene *scene, const txm_model *model, const txm_image *image, txm_scene_image *out)
 {
     bool legacy_data = image->legacy_data && before(model, 280, 66);
     const char *stored = legacy_data ? "Non-Color" : image->colorspace;
-    const char *asked = opened(blend, stored, legacy_data ? "" : image->interop_id),
-               *name = asked ? canonical(blend, asked) : NULL;
+    const char *asked = opened(scene, stored, legacy_data ? "" : image->interop_id),
+               *name = asked ? canonical(scene, asked) : NULL;
     if (!name && legacy_data) {
-        asked = name = canonical(blend, "data"); /* the config may have another name for its data space */
+        asked = name = canonical(scene, "data"); /* the config may have another name for its data space */
     }
     out->colorspace_stored = stored;
     out->colorspace_known = name || !*stored;
     asked = txm_space_setting(asked);
-    out->colorspace = txm_store_string(&blend->store, asked, strlen(asked));
+    out->colorspace = txm_scene_keep(scene, asked);
     if (name) {
-        out->colorspace_name = txm_store_string(&blend->store, name, strlen(name));
-        out->data = txm_scene_is_data(blend, name);
+        out->colorspace_name = txm_scene_keep(scene, name);
+        out->data = txm_scene_is_data(scene, name);
     }
     return out->colorspace && (!name || out->colorspace_name);
 }
@@ -196,7 +180,7 @@ static txm_alpha settle_alpha(const txm_model *model, const txm_image *image)
 
 typedef struct source {
     const txm_image *image;
-    const txm_scene_file *file;
+    const txm_blend_file *file;
 } source;
 
 static bool sets_path(const txm_image *image)
@@ -211,69 +195,57 @@ static bool sets_alpha(const txm_image *image)
 
 /* Finds the image from which an override takes a property: the next one in the chain of libraries that sets it, else
  * the last one that exists. Properties for which `own` is false are not set by the override. */
-static source source_of(const txm_scene *blend, source of, bool (*own)(const txm_image *))
+static source source_of(const txm_scene *scene, source of, bool (*own)(const txm_image *))
 {
     for (int hops = 0; of.image->overrides && !(own && own(of.image)) && hops < 64; hops++) {
-        uint32_t file = (uint32_t)(of.file - blend->files.data), id;
-        if (!txm_scene_follow(blend, &file, of.image->overrides, &id)) {
+        uint32_t file = (uint32_t)(of.file - scene->blend->files.data), id;
+        if (!txm_blend_follow(scene->blend, &file, of.image->overrides, &id)) {
             break; /* Blender keeps the scene's values if the library is missing */
         }
-        const txm_model *model = &blend->files.data[file].model;
+        const txm_model *model = &scene->blend->files.data[file].model;
         if (model->ids.data[id].image == TXM_NO_INDEX) {
             break;
         }
-        of = (source){&model->images.data[model->ids.data[id].image], &blend->files.data[file]};
+        of = (source){&model->images.data[model->ids.data[id].image], &scene->blend->files.data[file]};
     }
     return of;
 }
 
+/* Paths are relative to the file from which the data-block came originally, even if a library passed it on. */
+static const char *folder_of(txm_scene *scene, const txm_blend_file *file, const txm_id *id)
+{
+    const txm_model *model = &file->model;
+    uint32_t library = id->library ? txm_model_find(model, id->library) : TXM_NO_INDEX;
+    if (library == TXM_NO_INDEX || model->ids.data[library].own_library == TXM_NO_INDEX) {
+        return file->folder;
+    }
+    const txm_library *named = &model->libraries.data[model->ids.data[library].own_library];
+    /* An archive of packed data-blocks may have no path of its own; then its parent's counts. */
+    uint32_t parent = !*named->path ? txm_model_find(model, named->archive_parent) : TXM_NO_INDEX;
+    if (parent != TXM_NO_INDEX && model->ids.data[parent].own_library != TXM_NO_INDEX) {
+        named = &model->libraries.data[model->ids.data[parent].own_library];
+    }
+    const char *path = txm_scene_path(scene, named->path, file->folder);
+    char *folder = path ? txm_path_dir(path) : NULL;
+    const char *kept = folder ? txm_scene_keep(scene, folder) : NULL;
+    free(folder);
+    return kept;
+}
+
 /* Interprets stored values; it opens no files. */
-txm_status txm_scene_settle(txm_scene *blend, const txm_scene_file *file, const txm_image *image, txm_scene_image *out,
+txm_status txm_blend_settle(txm_scene *scene, const txm_blend_file *file, const txm_image *image, txm_scene_image *out,
                             txm_error *err)
 {
-    const source self = {image, file}, all = source_of(blend, self, NULL), path = source_of(blend, self, sets_path),
-                 alpha = source_of(blend, self, sets_alpha);
-    out->stored_path = with_slashes(blend, path.image->path);
+    const source self = {image, file}, all = source_of(scene, self, NULL), path = source_of(scene, self, sets_path),
+                 alpha = source_of(scene, self, sets_alpha);
+    out->stored_path = with_slashes(scene, path.image->path);
     out->source = (txm_scene_source)all.image->source;
     out->alpha = settle_alpha(&alpha.file->model, alpha.image);
-    if (!out->stored_path || !settle_tiles(blend, &all.file->model, all.image, out) ||
-        !settle_colorspace(blend, &all.file->model, all.image, out)) {
-        return txm_scene_exhausted(blend, err);
+    if (!out->stored_path || !settle_tiles(scene, &all.file->model, all.image, out) ||
+        !settle_colorspace(scene, &all.file->model, all.image, out)) {
+        return txm_scene_exhausted(scene, err);
     }
-    const char *folder = txm_scene_folder_of(blend, path.file, &path.file->model.ids.data[path.image->id]);
-    out->path = !folder ? NULL : *out->stored_path ? txm_scene_path(blend, out->stored_path, folder) : "";
-    return out->path ? TXM_OK : txm_scene_exhausted(blend, err);
-}
-
-/* ---- the colour config's names ----------------------------------------------------------------------------------- */
-
-/* Reading scenes does not depend on OpenColorIO: callbacks say whether a name exists and whether a space is data, and
- * these use a config. */
-static const char *config_canonical(void *user, const char *name)
-{
-    /* Cycles has this space without the config; Blender does not, and clears it like any unknown name. */
-    return strcmp(name, txm_builtin_srgb_name) == 0 ? NULL : txm_color_canonical(user, name);
-}
-
-static bool config_is_data(void *user, const char *name)
-{
-    return txm_color_is_data(user, name);
-}
-
-/* A role can be stored, and stays unless the id is that of another space; an id that is a role gives its space. */
-const char *txm_scene_opened_name(void *config, const char *name, const char *interop_id)
-{
-    const txm_blender blender = txm_color_blender(config);
-    const bool decides = TXM_RELEASE(blender, interop_ids) && *name && *interop_id;
-    const char *by_id = decides ? config_canonical(config, interop_id) : NULL,
-               *by_name = config_canonical(config, name);
-    if (!by_name || (by_id && strcmp(by_id, by_name) != 0)) {
-        return by_id;
-    }
-    return TXM_RELEASE(blender, canonical_names) && !txm_color_is_role(config, name) ? by_name : name;
-}
-
-txm_scene_colors txm_scene_colors_of(const txm_color_config *config)
-{
-    return (txm_scene_colors){(void *)config, config_canonical, config_is_data};
+    const char *folder = folder_of(scene, path.file, &path.file->model.ids.data[path.image->id]);
+    out->path = !folder ? NULL : *out->stored_path ? txm_scene_path(scene, out->stored_path, folder) : "";
+    return out->path ? TXM_OK : txm_scene_exhausted(scene, err);
 }

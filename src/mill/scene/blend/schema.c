@@ -5,7 +5,7 @@
  * absent, so old and future versions are not an error. Integers are sign-extended from their stored size; addresses
  * have the file's pointer size.
  */
-#include "mill/scene/schema.h"
+#include "mill/scene/blend/schema.h"
 
 #include <string.h>
 

@@ -7,8 +7,8 @@
  * larger windows are refused; Blender's own frames need 1 MiB). Time is linear in the file's size: output beyond 1 GiB
  * + 4096 times the compressed input is refused as a decompression bomb.
  */
-#ifndef TXM_SCENE_STREAM_H
-#define TXM_SCENE_STREAM_H
+#ifndef TXM_BLEND_STREAM_H
+#define TXM_BLEND_STREAM_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

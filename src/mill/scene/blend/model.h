@@ -5,19 +5,12 @@
  * points into the file, so it can be closed after the scan; freeing a model frees its tables. Scanning fills it;
  * link.c joins the models of a scene and its libraries.
  */
-#ifndef TXM_SCENE_MODEL_H
-#define TXM_SCENE_MODEL_H
-#include "mill/scene/scene_store.h"
-#include "mill/scene/schema.h"
+#ifndef TXM_BLEND_MODEL_H
+#define TXM_BLEND_MODEL_H
+#include "mill/scene/blend/schema.h"
+#include "mill/scene/store.h"
 
 enum { TXM_NO_INDEX = UINT32_MAX };
-
-/* A growing array for TXM_STORE_ADD. */
-#define TXM_TABLE(type)                                                                                                \
-    struct {                                                                                                           \
-        type *data;                                                                                                    \
-        size_t count, capacity;                                                                                        \
-    }
 
 typedef struct txm_span {
     uint32_t begin, end;

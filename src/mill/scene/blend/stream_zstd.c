@@ -10,7 +10,7 @@
 #include "base/endian.h"
 #include "base/fail.h"
 #include "base/mem.h"
-#include "mill/scene/stream.h"
+#include "mill/scene/blend/stream.h"
 #include "tile/decode/zstd_status.h"
 
 enum {

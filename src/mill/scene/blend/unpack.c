@@ -18,7 +18,7 @@
 #include "base/os/clock.h"
 #include "base/path.h"
 #include "base/whole.h"
-#include "mill/scene/scene.h"
+#include "mill/scene/blend/blend.h"
 #include "mill/source/formats.h"
 #include "mill/write/publish.h"
 #include "txmill/format.h"
@@ -60,16 +60,6 @@ static void make_safe(char *name, bool of_id)
     }
 }
 
-/* "wood.1002" for the second tile of a nameless image "wood". NULL if memory is exhausted. */
-static char *name_from_id(const char *id_name, bool tiled, const txm_packed *packed)
-{
-    char *name = tiled ? txm_asprintf("%s.%u", id_name, packed->tile) : txm_strdup(id_name);
-    if (name) {
-        make_safe(name, true);
-    }
-    return name;
-}
-
 /* Appends the extension, and cuts the name so that it can be numbered. Takes ownership of `name`. NULL if memory is
  * exhausted. */
 static char *with_extension(char *name, const char *extension)
@@ -83,24 +73,16 @@ static char *with_extension(char *name, const char *extension)
     return whole;
 }
 
-/* The file name of a stored path, which may be from Windows. "" if it ends with a folder. */
-static const char *stored_base(const char *path)
-{
-    const char *slash = strrchr(path, '/'), *backslash = strrchr(path, '\\');
-    const char *last = !slash || (backslash && backslash > slash) ? backslash : slash;
-    return last ? last + 1 : path;
-}
-
 /* Reads the first bytes of a packed file, filled up with zeros. If damage prevents that, all are zeros, and the name
  * then has no extension. */
-static txm_status read_magic(const txm_scene *blend, uint32_t file, const txm_packed *packed,
+static txm_status read_magic(const txm_blend *blend, uint32_t file, const txm_packed *packed,
                              uint8_t magic[MAGIC_BYTES], txm_error *err)
 {
     txm_stream *stream = NULL;
     txm_error why = {0};
     memset(magic, 0, MAGIC_BYTES);
     size_t bytes = packed->bytes < MAGIC_BYTES ? (size_t)packed->bytes : MAGIC_BYTES;
-    txm_status status = txm_scene_stream(blend, file, &stream, &why);
+    txm_status status = txm_blend_stream(blend, file, &stream, &why);
     if (status == TXM_OK) {
         status = txm_stream_seek(stream, packed->position, &why);
     }
@@ -116,49 +98,53 @@ static txm_status read_magic(const txm_scene *blend, uint32_t file, const txm_pa
 
 /* Only extensions of images are allowed; a name without one gets it from the content. If the content is unknown it has
  * none, and is refused when it is unpacked. NULL with the failure recorded. */
-static const char *packed_name(txm_scene *blend, const txm_scene_file *file, const txm_image *image,
+static const char *packed_name(txm_scene *scene, const txm_blend_file *file, const txm_image *image,
                                const txm_packed *packed, const txm_scene_image *out, txm_error *err)
 {
-    const char *base = stored_base(*packed->path ? packed->path : out->stored_path);
-    const char *id_name = file->model.ids.data[image->id].name;
-    char *name = *base ? txm_strdup(base)
-                       : name_from_id(strlen(id_name) > 2 ? id_name + 2 : "image",
-                                      out->source == TXM_SCENE_SOURCE_TILED, packed);
+    const char *id_name = file->model.ids.data[image->id].name, *base = *packed->path ? packed->path : out->stored_path;
+    for (const char *p = base; *p; p++) {
+        base = *p == '/' || *p == '\\' ? p + 1 : base; /* the path may be from Windows */
+    }
+    /* A tile of a nameless image "wood" is called "wood.1002". */
+    id_name = strlen(id_name) > 2 ? id_name + 2 : "image";
+    char *name = *base                                   ? txm_strdup(base)
+                 : out->source == TXM_SCENE_SOURCE_TILED ? txm_asprintf("%s.%u", id_name, packed->tile)
+                                                         : txm_strdup(id_name);
     uint8_t magic[MAGIC_BYTES];
     char extension[EXTENSION_BYTES];
-    if (name && *base) {
-        make_safe(name, false);
+    if (name) {
+        make_safe(name, !*base);
     }
     if (name && *base && txm_is_image_name(name)) {
         name = with_extension(name, txm_path_ext(name));
     } else if (name) {
-        if (read_magic(blend, (uint32_t)(file - blend->files.data), packed, magic, err) != TXM_OK) {
+        if (read_magic(scene->blend, (uint32_t)(file - scene->blend->files.data), packed, magic, err) != TXM_OK) {
             free(name);
             return NULL;
         }
         name = with_extension(name, extension_for(magic, extension));
     }
-    const char *kept = name ? txm_store_string(&blend->store, name, strlen(name)) : NULL;
+    const char *kept = name ? txm_scene_keep(scene, name) : NULL;
     free(name);
     if (!kept) {
-        txm_scene_exhausted(blend, err);
+        txm_scene_exhausted(scene, err);
     }
     return kept;
 }
 
 /* Names are decided when the scene is opened, so that a list shows what unpacking will write. */
-txm_status txm_scene_name_packed(txm_scene *blend, const txm_scene_file *file, const txm_image *image,
+txm_status txm_blend_name_packed(txm_scene *scene, const txm_blend_file *file, const txm_image *image,
                                  txm_scene_image *out, txm_error *err)
 {
     TXM_TABLE(txm_scene_packed_file) table = {0};
     for (uint32_t i = image->packed.begin; out->state == TXM_SCENE_STATE_PACKED && i < image->packed.end; i++) {
         const txm_packed *packed = &file->model.packed.data[i];
         txm_error own = {0};
-        const char *name = packed_name(blend, file, image, packed, out, &own);
-        txm_scene_packed_file *p = name ? TXM_STORE_ADD(&blend->store, &table) : NULL;
+        const char *name = packed_name(scene, file, image, packed, out, &own);
+        txm_scene_packed_file *p = name ? TXM_STORE_ADD(&scene->store, &table) : NULL;
         if (!p) {
             free(table.data);
-            return name ? txm_scene_exhausted(blend, err) : txm_fail_as(err, &own);
+            return name ? txm_scene_exhausted(scene, err) : txm_fail_as(err, &own);
         }
         /* Images that are not UDIM sets also store the number of a first tile. */
         *p = (txm_scene_packed_file){name, out->source == TXM_SCENE_SOURCE_TILED ? packed->tile : 0, packed->bytes};
@@ -170,69 +156,40 @@ txm_status txm_scene_name_packed(txm_scene *blend, const txm_scene_file *file, c
 
 /* ---- writing -------------------------------------------------------------------------------------------------- */
 
-/* Calls `sink` for the packed bytes in order, until it sets *enough. */
-typedef txm_status (*sink_fn)(void *user, const uint8_t *data, size_t bytes, bool *enough, txm_error *err);
-
 /* Works in chunks, since packed images may be gigabytes large. */
-static txm_status pour(txm_stream *stream, const txm_packed *packed, sink_fn sink, void *user, txm_error *err)
+txm_status txm_packed_pour(txm_stream *stream, const txm_packed *packed, int fd, bool *same, const char *subject,
+                           const char *failure, txm_error *err)
 {
-    uint8_t *chunk = malloc(CHUNK_BYTES);
+    uint8_t *chunk = malloc(2 * CHUNK_BYTES);
     if (!chunk) {
-        return txm_no_memory(err, txm_stream_name(stream));
+        return txm_no_memory(err, subject);
     }
-    bool enough = false;
+    bool equal = true;
     txm_status status = txm_stream_seek(stream, packed->position, err);
-    for (uint64_t done = 0; status == TXM_OK && !enough && done < packed->bytes;) {
+    for (uint64_t done = 0; status == TXM_OK && equal && done < packed->bytes;) {
         size_t n = packed->bytes - done < CHUNK_BYTES ? (size_t)(packed->bytes - done) : CHUNK_BYTES;
         status = txm_stream_read(stream, chunk, n, err);
-        if (status == TXM_OK) {
-            status = sink(user, chunk, n, &enough, err);
+        if (status == TXM_OK && same) {
+            const int64_t got = txm_read_most(fd, chunk + CHUNK_BYTES, n);
+            equal = got == (int64_t)n && memcmp(chunk, chunk + CHUNK_BYTES, n) == 0;
+            status = got < 0 ? txm_fail_errno(err, errno, "%s: %s", subject, failure) : TXM_OK;
+        } else if (status == TXM_OK) {
+            const int rc = txm_write_all(fd, chunk, n);
+            status = rc ? txm_fail_errno(err, rc, "%s: %s", subject, failure) : TXM_OK;
         }
         done += n;
     }
     free(chunk);
-    return status;
-}
-
-typedef struct written {
-    int fd;
-    const char *path;
-} written;
-
-static txm_status write_sink(void *user, const uint8_t *data, size_t bytes, bool *enough, txm_error *err)
-{
-    const written *w = user;
-    (void)enough;
-    const int rc = txm_write_all(w->fd, data, bytes);
-    return rc == 0 ? TXM_OK : txm_fail_errno(err, rc, "%s: cannot write the unpacked image", w->path);
-}
-
-typedef struct compared {
-    int fd;
-    const char *path;
-    bool same;
-    uint8_t buffer[CHUNK_BYTES];
-} compared;
-
-/* Stops at the first difference. */
-static txm_status compare_sink(void *user, const uint8_t *data, size_t bytes, bool *enough, txm_error *err)
-{
-    compared *c = user;
-    for (size_t at = 0, n; c->same && at < bytes; at += n) {
-        n = bytes - at < sizeof c->buffer ? bytes - at : sizeof c->buffer;
-        const int64_t got = txm_read_most(c->fd, c->buffer, n);
-        if (got < 0) {
-            return txm_fail_errno(err, errno, "%s: cannot be compared with the packed image", c->path);
-        }
-        c->same = (size_t)got == n && memcmp(c->buffer, data + at, n) == 0;
+    if (same) {
+        *same = status == TXM_OK && equal;
     }
-    *enough = !c->same;
-    return TXM_OK;
+    return status;
 }
 
 /* Whether the file at `path` already has the packed bytes. */
 static txm_status holds(const char *path, txm_stream *stream, const txm_packed *packed, bool *same, txm_error *err)
 {
+    static const char failure[] = "cannot be compared with the packed image";
     struct stat st;
     *same = false;
     if (stat(path, &st) != 0) {
@@ -241,22 +198,12 @@ static txm_status holds(const char *path, txm_stream *stream, const txm_packed *
     if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size != packed->bytes) {
         return TXM_OK;
     }
-    compared *c = malloc(sizeof *c);
-    if (!c) {
-        return txm_no_memory(err, path);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) { /* a file that cannot be read counts as a different one */
+        return errno == EACCES || errno == ENOENT ? TXM_OK : txm_fail_errno(err, errno, "%s: %s", path, failure);
     }
-    c->same = true;
-    c->path = path;
-    c->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    txm_status status = TXM_OK;
-    if (c->fd >= 0) {
-        status = pour(stream, packed, compare_sink, c, err);
-        *same = status == TXM_OK && c->same;
-        close(c->fd);
-    } else if (errno != EACCES && errno != ENOENT) { /* a file that cannot be read counts as a different one */
-        status = txm_fail_errno(err, errno, "%s: cannot be compared with the packed image", path);
-    }
-    free(c);
+    txm_status status = txm_packed_pour(stream, packed, fd, same, path, failure, err);
+    close(fd);
     return status;
 }
 
@@ -264,18 +211,17 @@ static txm_status holds(const char *path, txm_stream *stream, const txm_packed *
 static txm_status write_file(const char *path, txm_stream *stream, const txm_packed *packed, txm_error *err)
 {
     txm_publish *publish = NULL;
-    struct timespec now;
     txm_status status = txm_publish_begin(path, TXM_PUBLISH_IN_NEW_FOLDER, &publish, err);
     if (status != TXM_OK) {
         return status;
     }
-    written w = {txm_publish_fd(publish), path};
-    status = pour(stream, packed, write_sink, &w, err);
+    status =
+        txm_packed_pour(stream, packed, txm_publish_fd(publish), NULL, path, "cannot write the unpacked image", err);
     if (status != TXM_OK) {
         txm_publish_abort(&publish);
         return status;
     }
-    now = txm_clock_today();
+    const struct timespec now = txm_clock_today();
     return txm_publish_commit(&publish, &now, err);
 }
 
@@ -322,26 +268,26 @@ static txm_status unpack(txm_stream *stream, const txm_packed *packed, const cha
 }
 
 /* The path belongs to the caller. */
-static txm_status find_or_unpack(txm_scene *blend, size_t image, size_t packed, const char *folder, char **path,
+static txm_status find_or_unpack(txm_scene *scene, size_t image, size_t packed, const char *folder, char **path,
                                  bool *there, txm_error *err)
 {
     *path = NULL;
-    if (image >= blend->images.count || packed >= blend->images.data[image].packed_count) {
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no packed image with that number", blend->info.path);
+    if (image >= scene->images.count || packed >= scene->images.data[image].packed_count) {
+        return txm_fail(err, TXM_STATUS_USAGE, "%s: there is no packed image with that number", scene->info.path);
     }
-    const txm_scene_use *origin = &blend->origins.data[image];
-    const char *name = blend->images.data[image].packed[packed].name;
+    const txm_blend_use *origin = &scene->blend->origins.data[image];
+    const char *name = scene->images.data[image].packed[packed].name;
     if (!txm_is_image_name(name)) {
         return txm_fail(
             err, TXM_STATUS_UNSUPPORTED,
             "%s: the packed file %s is not an image of a known format, and was not unpacked; pack the image "
             "again in Blender",
-            blend->info.path, name);
+            scene->info.path, name);
     }
-    const txm_model *model = &blend->files.data[origin->image_file].model;
+    const txm_model *model = &scene->blend->files.data[origin->image_file].model;
     const txm_packed *where = &model->packed.data[model->images.data[origin->image].packed.begin + packed];
     txm_stream *stream = NULL;
-    txm_status status = txm_scene_stream(blend, origin->image_file, &stream, err);
+    txm_status status = txm_blend_stream(scene->blend, origin->image_file, &stream, err);
     if (status == TXM_OK) {
         status = unpack(stream, where, folder, name, path, there, err);
     }
@@ -349,17 +295,17 @@ static txm_status find_or_unpack(txm_scene *blend, size_t image, size_t packed, 
     return status;
 }
 
-txm_status txm_scene_unpack(txm_scene *blend, size_t image, size_t packed, const char *folder, char **path,
+txm_status txm_scene_unpack(txm_scene *scene, size_t image, size_t packed, const char *folder, char **path,
                             txm_error *err)
 {
     txm_error_clear(err);
-    return find_or_unpack(blend, image, packed, folder, path, NULL, err);
+    return find_or_unpack(scene, image, packed, folder, path, NULL, err);
 }
 
-txm_status txm_scene_find_unpacked(txm_scene *blend, size_t image, size_t packed, const char *folder, char **path,
+txm_status txm_scene_find_unpacked(txm_scene *scene, size_t image, size_t packed, const char *folder, char **path,
                                    bool *there, txm_error *err)
 {
     txm_error_clear(err);
     *there = false;
-    return find_or_unpack(blend, image, packed, folder, path, there, err);
+    return find_or_unpack(scene, image, packed, folder, path, there, err);
 }

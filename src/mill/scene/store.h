@@ -3,8 +3,8 @@
  * Memory for the model of a scene, with one limit for all of it: names and tables are as large as the files claim, so
  * a hostile file must not decide their size.
  */
-#ifndef TXM_SCENE_SCENE_STORE_H
-#define TXM_SCENE_SCENE_STORE_H
+#ifndef TXM_SCENE_STORE_H
+#define TXM_SCENE_STORE_H
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -26,6 +26,13 @@ void txm_store_free(txm_store *store);
 /* Makes room for one more element after `count` in a growing array, and zeroes it. false if memory or the limit is
  * exhausted; the array is then unchanged. */
 bool txm_store_grow(txm_store *store, void **array, size_t *capacity, size_t count, size_t element_bytes);
+
+/* A growing array for TXM_STORE_ADD. */
+#define TXM_TABLE(type)                                                                                                \
+    struct {                                                                                                           \
+        type *data;                                                                                                    \
+        size_t count, capacity;                                                                                        \
+    }
 
 /* Appends an element to a table that has the members data, count and capacity; NULL if memory or the limit is
  * exhausted. */

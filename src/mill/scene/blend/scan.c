@@ -5,7 +5,7 @@
  * which may be a collection that leads through objects and meshes to materials: the pointers of every data-block to
  * other data-blocks are kept as edges of a graph.
  */
-#include "mill/scene/scene_scan.h"
+#include "mill/scene/blend/scan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +13,8 @@
 #include "base/endian.h"
 #include "base/fail.h"
 #include "base/mem.h"
-#include "mill/scene/digest.h"
-#include "mill/scene/locate.h"
-#include "mill/scene/scene_run.h"
-#include "mill/scene/tape.h"
+#include "mill/scene/blend/digest.h"
+#include "mill/scene/blend/walk.h"
 
 typedef struct scan {
     txm_stream *stream;
@@ -283,7 +281,7 @@ txm_status txm_scan(txm_stream *stream, const txm_scan_options *options, txm_sto
     scan s = {.stream = stream, .options = options, .store = store, .model = model, .current = TXM_NO_INDEX};
     txm_tape tape = {.graph = options->graph, .limit_bytes = TXM_TAPE_MAX_BYTES};
     txm_blend_layout format;
-    txm_status status = txm_scene_read_header(stream, &format, err);
+    txm_status status = txm_blend_read_header(stream, &format, err);
     if (status != TXM_OK) {
         return status;
     }

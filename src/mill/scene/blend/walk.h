@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Going through the blocks of a file more than once. The struct definitions are at the end, so a file that can only be
- * decompressed from its start would be decompressed twice, or three times for a library. The first walk therefore
- * records everything that may be needed on a tape, which later walks read.
+ * Going through the blocks of a file, more than once. Struct definitions, without which no struct can be read, are at
+ * the end of the file. If the stream can seek (plain files, zstd with a seek table), the end is read first, which takes
+ * milliseconds even for a scene of gigabytes. A file that can only be decompressed from its start would be decompressed
+ * twice, or three times for a library; its first walk therefore records everything that may be needed on a tape, which
+ * later walks read.
  */
-#ifndef TXM_SCENE_TAPE_H
-#define TXM_SCENE_TAPE_H
+#ifndef TXM_BLEND_WALK_H
+#define TXM_BLEND_WALK_H
 #include "base/bytes.h"
-#include "mill/scene/model.h"
+#include "mill/scene/blend/model.h"
 
 enum {
     TXM_TAPE_MAX_BYTES = 32 << 20, /* beyond this the file is decompressed again */
@@ -25,9 +27,6 @@ typedef struct txm_tape {
     txm_bytes data;
 } txm_tape;
 
-/* Records a block, if it may be needed, with the part of its payload that may be needed. The stream must be right after
- * its head. Fails only if the stream does. */
-txm_status txm_tape_record(txm_tape *tape, txm_stream *stream, const txm_block *block, txm_error *err);
 void txm_tape_free(txm_tape *tape);
 
 /* A walk from the first block to ENDB. Zero-initialise, then set stream, format and tape. */
@@ -44,4 +43,9 @@ typedef struct txm_walk {
 txm_status txm_walk_next(txm_walk *walk, txm_block *out, txm_error *err);
 /* Reads the first `bytes` bytes of the current block, which must have as many. */
 txm_status txm_walk_read(txm_walk *walk, const txm_block *block, void *dst, size_t bytes, txm_error *err);
+
+/* Finds and parses the DNA1 block: from the end if the stream can seek there cheaply, else by walking all blocks, which
+ * `tape` then records (it stays empty otherwise). */
+txm_status txm_locate_dna(txm_stream *stream, const txm_blend_layout *format, txm_tape *tape, txm_dna **out,
+                          txm_error *err);
 #endif

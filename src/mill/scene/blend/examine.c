@@ -9,8 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "mill/scene/formats.h"
-#include "mill/scene/scene.h"
+#include "mill/scene/blend/blend.h"
 
 enum { MAX_STEPS = 1 << 16, MAX_TOTAL_STEPS = 1 << 26, MAX_DEPTH = 16 };
 
@@ -35,7 +34,7 @@ typedef struct frame {
 } frame;
 
 typedef struct walk {
-    const txm_scene *blend;
+    const txm_scene *scene;
     const call_table *calls;
     unsigned steps, total_steps, uses;
 } walk;
@@ -94,17 +93,17 @@ static int compare_calls(const void *a, const void *b)
 }
 
 /* Collects which nodes call which group, over all files. */
-static bool collect_calls(txm_scene *blend, uint32_t file, uint32_t t, call_table *calls)
+static bool collect_calls(txm_scene *scene, uint32_t file, uint32_t t, call_table *calls)
 {
-    const txm_model *model = &blend->files.data[file].model;
+    const txm_model *model = &scene->blend->files.data[file].model;
     const txm_tree *tree = &model->trees.data[t];
     for (uint32_t n = tree->nodes.begin; n < tree->nodes.end && model->ids.data[tree->id].reached; n++) {
         call c = {.file = file, .from_file = file, .tree = t, .node = n};
-        if (!model->nodes.data[n].id || !txm_scene_follow(blend, &c.file, model->nodes.data[n].id, &c.id) ||
-            blend->files.data[c.file].model.ids.data[c.id].role != TXM_ROLE_TREE) {
+        if (!model->nodes.data[n].id || !txm_blend_follow(scene->blend, &c.file, model->nodes.data[n].id, &c.id) ||
+            scene->blend->files.data[c.file].model.ids.data[c.id].role != TXM_ROLE_TREE) {
             continue;
         }
-        call *out = TXM_STORE_ADD(&blend->store, calls);
+        call *out = TXM_STORE_ADD(&scene->store, calls);
         if (!out) {
             return false;
         }
@@ -133,14 +132,14 @@ static size_t first_call(const call_table *calls, uint32_t file, uint32_t id)
 static void enter_group(walk *w, uint32_t file, uint32_t tree, uint32_t node, const char *socket, const frame *inside,
                         int depth)
 {
-    const txm_scene *blend = w->blend;
+    const txm_scene *scene = w->scene;
     call entered = {.file = file, .from_file = file, .tree = tree, .node = node};
-    uint64_t group = blend->files.data[file].model.nodes.data[node].id;
-    if (!txm_scene_follow(blend, &entered.file, group, &entered.id)) {
+    uint64_t group = scene->blend->files.data[file].model.nodes.data[node].id;
+    if (!txm_blend_follow(scene->blend, &entered.file, group, &entered.id)) {
         return;
     }
     const frame here = {inside, &entered};
-    const txm_model *model = &blend->files.data[entered.file].model;
+    const txm_model *model = &scene->blend->files.data[entered.file].model;
     txm_span trees = model->ids.data[entered.id].trees;
     for (uint32_t t = trees.begin; t < trees.end; t++) {
         const txm_tree *inner = &model->trees.data[t];
@@ -158,7 +157,7 @@ static void leave_group(walk *w, uint32_t file, const txm_tree *tree, const char
 {
     if (inside) {
         const call *c = inside->entered;
-        const txm_tree *outer = &w->blend->files.data[c->from_file].model.trees.data[c->tree];
+        const txm_tree *outer = &w->scene->blend->files.data[c->from_file].model.trees.data[c->tree];
         follow_output(w, c->from_file, outer, c->node, socket, inside->outer, depth + 1);
         return;
     }
@@ -167,7 +166,7 @@ static void leave_group(walk *w, uint32_t file, const txm_tree *tree, const char
         if (c->file != file || c->id != tree->id) {
             break;
         }
-        const txm_tree *outer = &w->blend->files.data[c->from_file].model.trees.data[c->tree];
+        const txm_tree *outer = &w->scene->blend->files.data[c->from_file].model.trees.data[c->tree];
         follow_output(w, c->from_file, outer, c->node, socket, NULL, depth + 1);
     }
 }
@@ -178,7 +177,7 @@ static void leave_group(walk *w, uint32_t file, const txm_tree *tree, const char
 static void follow_link(walk *w, uint32_t file, const txm_tree *tree, const txm_link *link, const frame *inside,
                         int depth)
 {
-    const txm_model *model = &w->blend->files.data[file].model;
+    const txm_model *model = &w->scene->blend->files.data[file].model;
     const txm_node *to = &model->nodes.data[link->to];
     bool factor = strncmp(link->to_socket, "Fac", 3) == 0; /* this input of a mix is a mask and is not mixed itself */
     if (strcmp(to->idname, "ShaderNodeGroup") == 0) {
@@ -196,7 +195,7 @@ static void follow_link(walk *w, uint32_t file, const txm_tree *tree, const txm_
 static void follow_output(walk *w, uint32_t file, const txm_tree *tree, uint32_t node, const char *socket,
                           const frame *inside, int depth)
 {
-    const txm_model *model = &w->blend->files.data[file].model;
+    const txm_model *model = &w->scene->blend->files.data[file].model;
     uint32_t low = tree->links.begin, high = tree->links.end;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -216,100 +215,73 @@ static void follow_output(walk *w, uint32_t file, const txm_tree *tree, uint32_t
 
 /* ---- findings ------------------------------------------------------------------------------------------------- */
 
-/* Takes ownership of the message; false if memory is exhausted. */
-static bool add_finding(txm_scene *blend, const char *id, size_t image, char *message)
-{
-    const char *kept = message ? txm_store_string(&blend->store, message, strlen(message)) : NULL;
-    txm_scene_finding *f = kept ? TXM_STORE_ADD(&blend->store, &blend->findings) : NULL;
-    free(message);
-    if (f) {
-        *f = (txm_scene_finding){id, kept, image};
-    }
-    return f != NULL;
-}
-
-static const char *space_name(const txm_scene_image *image)
-{
-    return image->colorspace_name ? image->colorspace_stored : "no colour space";
-}
-
 /* All names of the data space lead to the same tx file; two names of another space lead to two. */
 static bool same_space(const txm_scene_image *a, const txm_scene_image *b)
 {
     return (a->data && b->data) || strcmp(a->colorspace, b->colorspace) == 0;
 }
 
-/* USD and MaterialX have another word for data, and other nodes. */
-bool txm_scene_report_normal(txm_scene *blend, size_t i)
-{
-    const txm_scene_image *image = &blend->images.data[i];
-    const txm_scene_reader *format = txm_scene_reader_of(blend->info.format);
-    return add_finding(blend, "normal-map-color", i,
-                       txm_asprintf("image \"%s\" feeds a %s but is in %s: set it to %s", image->name, format->normal,
-                                    space_name(image), format->data));
-}
-
 /* Both findings are mistakes in nearly every scene that has them. */
-static bool report_uses(txm_scene *blend, size_t i, unsigned uses)
+static bool report_uses(txm_scene *scene, size_t i, unsigned uses)
 {
-    const txm_scene_image *image = &blend->images.data[i];
-    if (uses & USED_AS_NORMAL && !image->data && !txm_scene_report_normal(blend, i)) {
+    const txm_scene_image *image = &scene->images.data[i];
+    if (uses & USED_AS_NORMAL && !image->data && !txm_scene_report_normal(scene, i)) {
         return false;
     }
     return !(uses & USED_AS_COLOR && uses & USED_AS_DATA) ||
-           add_finding(blend, "color-and-data", i,
-                       txm_asprintf("image \"%s\" (%s) is used as colour and as data: one of them is wrong",
-                                    image->name, space_name(image)));
+           txm_scene_add_finding(scene, "color-and-data", i,
+                                 txm_asprintf("image \"%s\" (%s) is used as colour and as data: one of them is wrong",
+                                              image->name, txm_scene_space_shown(image)));
 }
 
 /* Sorts images by path. */
-static int compare_paths(const void *a, const void *b, void *scene)
+static int compare_paths(const void *a, const void *b, void *user)
 {
-    const txm_scene *blend = scene;
+    const txm_scene *scene = user;
     size_t left = *(const size_t *)a, right = *(const size_t *)b;
-    int order = strcmp(blend->images.data[left].path, blend->images.data[right].path);
+    int order = strcmp(scene->images.data[left].path, scene->images.data[right].path);
     return order ? order : left < right ? -1 : left > right;
 }
 
 /* A file in two colour spaces needs two tx files, and is usually a mistake. */
-static bool report_shared_files(txm_scene *blend)
+static bool report_shared_files(txm_scene *scene)
 {
-    size_t count = blend->images.count;
+    size_t count = scene->images.count;
     size_t *order = txm_calloc(count, sizeof *order);
     bool ok = order != NULL;
     for (size_t i = 0; ok && i < count; i++) {
         order[i] = i;
     }
     if (ok && count > 0) {
-        qsort_r(order, count, sizeof *order, compare_paths, blend);
+        qsort_r(order, count, sizeof *order, compare_paths, scene);
     }
     for (size_t i = 1; ok && i < count; i++) {
-        const txm_scene_image *a = &blend->images.data[order[i - 1]], *b = &blend->images.data[order[i]];
+        const txm_scene_image *a = &scene->images.data[order[i - 1]], *b = &scene->images.data[order[i]];
         if (a->state != TXM_SCENE_STATE_READY || strcmp(a->path, b->path) != 0 || same_space(a, b)) {
             continue;
         }
-        ok = add_finding(blend, "two-colorspaces", order[i],
-                         txm_asprintf("images \"%s\" (%s) and \"%s\" (%s) are the same file: %s", a->name,
-                                      space_name(a), b->name, space_name(b), a->path));
+        ok = txm_scene_add_finding(scene, "two-colorspaces", order[i],
+                                   txm_asprintf("images \"%s\" (%s) and \"%s\" (%s) are the same file: %s", a->name,
+                                                txm_scene_space_shown(a), b->name, txm_scene_space_shown(b), a->path));
     }
     free(order);
     return ok;
 }
 
 /* Starts a walk, with its own count of steps, at each node that uses the image. */
-static bool examine_uses(txm_scene *blend, const call_table *calls)
+static bool examine_uses(txm_scene *scene, const call_table *calls)
 {
-    walk w = {.blend = blend, .calls = calls};
+    walk w = {.scene = scene, .calls = calls};
     /* Uses are in the order of the images. */
-    for (size_t u = 0, image = 0; image < blend->images.count; image++) {
+    for (size_t u = 0, image = 0; image < scene->images.count; image++) {
         w.uses = 0;
-        for (size_t n = 0; n < blend->images.data[image].user_count; n++, u++) {
-            const txm_scene_use *use = &blend->uses.data[u];
+        for (size_t n = 0; n < scene->images.data[image].user_count; n++, u++) {
+            const txm_blend_use *use = &scene->blend->uses.data[u];
             w.steps = 0;
-            follow_output(&w, use->file, &blend->files.data[use->file].model.trees.data[use->tree], use->node, "Color",
-                          NULL, 0);
+            follow_output(&w, use->file, &scene->blend->files.data[use->file].model.trees.data[use->tree], use->node,
+                          "Color", NULL, 0);
         }
-        if (!report_uses(blend, image, w.uses)) {
+        if (!report_uses(scene, image, w.uses)) {
             return false;
         }
     }
@@ -317,19 +289,19 @@ static bool examine_uses(txm_scene *blend, const call_table *calls)
 }
 
 /* Calls are collected first, because leaving a group requires its callers. */
-txm_status txm_scene_examine(txm_scene *blend, txm_error *err)
+txm_status txm_blend_examine(txm_scene *scene, txm_error *err)
 {
     call_table calls = {0};
     bool ok = true;
-    for (uint32_t file = 0; ok && file < blend->files.count; file++) {
-        for (size_t t = 0; ok && t < blend->files.data[file].model.trees.count; t++) {
-            ok = collect_calls(blend, file, (uint32_t)t, &calls);
+    for (uint32_t file = 0; ok && file < scene->blend->files.count; file++) {
+        for (size_t t = 0; ok && t < scene->blend->files.data[file].model.trees.count; t++) {
+            ok = collect_calls(scene, file, (uint32_t)t, &calls);
         }
     }
     if (ok && calls.count > 0) {
         qsort(calls.data, calls.count, sizeof *calls.data, compare_calls);
     }
-    ok = ok && examine_uses(blend, &calls) && report_shared_files(blend);
+    ok = ok && examine_uses(scene, &calls) && report_shared_files(scene);
     free(calls.data);
-    return ok ? TXM_OK : txm_scene_exhausted(blend, err);
+    return ok ? TXM_OK : txm_scene_exhausted(scene, err);
 }

@@ -4,7 +4,7 @@
  * layouts of block heads give the same struct. Sizes and addresses are checked here only for being possible; code that
  * reads blocks checks whether they make sense.
  */
-#include "mill/scene/block.h"
+#include "mill/scene/blend/block.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static bool decode_current(const char *header, txm_blend_layout *f)
 }
 
 /* A file that is too short to have a header is reported as not being a Blender file. */
-txm_status txm_scene_read_header(txm_stream *stream, txm_blend_layout *out, txm_error *err)
+txm_status txm_blend_read_header(txm_stream *stream, txm_blend_layout *out, txm_error *err)
 {
     const char *name = txm_stream_name(stream);
     char header[HEADER_BYTES];

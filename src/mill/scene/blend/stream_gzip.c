@@ -10,7 +10,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
-#include "mill/scene/stream.h"
+#include "mill/scene/blend/stream.h"
 
 enum {
     INPUT_BYTES = 128 * 1024,

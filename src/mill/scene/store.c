@@ -4,7 +4,7 @@
  * limit before it is allocated; beyond that, allocations fail. Freeing the store frees all strings; arrays belong to
  * the code that grew them.
  */
-#include "mill/scene/scene_store.h"
+#include "mill/scene/store.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -4,11 +4,11 @@
  * after the other, and checked against the end of the file before anything is allocated for their payload. schema.h
  * interprets payloads.
  */
-#ifndef TXM_SCENE_BLOCK_H
-#define TXM_SCENE_BLOCK_H
+#ifndef TXM_BLEND_BLOCK_H
+#define TXM_BLEND_BLOCK_H
 #include <string.h>
 
-#include "mill/scene/stream.h"
+#include "mill/scene/blend/stream.h"
 
 /* The layout of block heads. */
 typedef enum txm_block_layout {
@@ -32,7 +32,7 @@ typedef struct txm_block {
 } txm_block;
 
 /* Reads the file's header from the start. CORRUPT if it is not a .blend file, NEWER for an unknown file format. */
-txm_status txm_scene_read_header(txm_stream *stream, txm_blend_layout *out, txm_error *err);
+txm_status txm_blend_read_header(txm_stream *stream, txm_blend_layout *out, txm_error *err);
 
 /* Decodes a block head of format->head_bytes bytes at `position`. false if it is impossible. */
 bool txm_block_decode(const txm_blend_layout *format, const uint8_t *head, uint64_t position, txm_block *out);

@@ -4,9 +4,9 @@
  * offsets change with version, pointer size and platform. The definitions are in the payload of the DNA1 block, which
  * is not trusted and is checked while it is parsed.
  */
-#ifndef TXM_SCENE_DNA_H
-#define TXM_SCENE_DNA_H
-#include "mill/scene/block.h"
+#ifndef TXM_BLEND_DNA_H
+#define TXM_BLEND_DNA_H
+#include "mill/scene/blend/block.h"
 
 typedef struct txm_dna txm_dna;
 

@@ -5,10 +5,10 @@
  * reads are looked up by name once per file and numbered here: reading one is then a table access, and fields of newer
  * Blenders that a file lacks have defaults.
  */
-#ifndef TXM_SCENE_SCHEMA_H
-#define TXM_SCENE_SCHEMA_H
-#include "mill/scene/dna.h"
-#include "mill/scene/scene_store.h"
+#ifndef TXM_BLEND_SCHEMA_H
+#define TXM_BLEND_SCHEMA_H
+#include "mill/scene/blend/dna.h"
+#include "mill/scene/store.h"
 
 /* Structs that are read. */
 typedef enum txm_kind {
