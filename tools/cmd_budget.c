@@ -140,7 +140,7 @@ static void budget_done(void *user, const txm_batch_file *file)
     b->cached += t->cached;
     b->now += t->fresh ? t->cached : t->whole;
     b->unready += !t->fresh;
-    b->by_name += file->decided_by && strstr(file->decided_by, "(preset pbr)");
+    b->by_name += file->by_preset;
 }
 
 static void show_examined(void *user, size_t done, size_t inputs)

@@ -53,10 +53,11 @@ def tx_files(count):
 
 
 def about(made):
-    """(path, sentence) of a file that failed; most messages begin with the path."""
-    message = made.error.message if made.error else "failed"
-    head = made.input + ": "
-    return (made.input, message[len(head):]) if message.startswith(head) else ("", message)
+    """(path, sentence) of a file that failed; most messages are about the file, and begin with its path."""
+    error = made.error
+    if error and error.subject == made.input:
+        return made.input, error.message[len(error.subject) + len(": "):]
+    return "", error.message if error else "failed"
 
 
 def once(pairs):

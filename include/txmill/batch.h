@@ -162,6 +162,7 @@ typedef struct txm_batch_file {
     double weight_s;          /* its weight in the division: seconds that making it takes, whether needed or not */
     const char *content;      /* SHA-256 of the source; NULL unless options.content is set */
     txm_context *context;     /* the context that it is converted with, which has its config and working space */
+    bool by_preset;           /* what decided is a preset of rules, which only guesses from the name */
 } txm_batch_file;
 
 /* The totals of a plan; its list_key is valid during the callback that receives it. */

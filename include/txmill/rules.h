@@ -8,6 +8,8 @@
 #ifndef TXMILL_RULES_H
 #define TXMILL_RULES_H
 
+#include <stdbool.h>
+
 #include "txtile/export.h"
 #include "txtile/settings.h"
 #include "txtile/status.h"
@@ -21,6 +23,7 @@ typedef struct txm_rule {
     const char *glob;
     const char *colorspace; /* NULL: not specified */
     txm_alpha alpha;        /* DEFAULT: not specified */
+    bool by_preset;         /* a preset's, which only guesses from the name */
     const char *origin;     /* "--rule", "FILE:LINE", "preset pbr" */
 } txm_rule;
 

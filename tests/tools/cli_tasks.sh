@@ -116,6 +116,11 @@ txm budget sums
 check budget-preset says "1 texture is data by its name (--preset pbr); a scene says how it uses them"
 txm budget --json sums
 check budget-preset-fresh json out '[x["fresh"] for x in o if x.get("image") == "sums/wood_normal.png"] == [True] and o[-1]["data_by_name"] == 1'
+# What a rule is called does not matter.
+cp "$golden/rgb8.png" "sums/map (preset pbr).png"
+txm budget --rule '*(preset pbr).png=Non-Color' --json sums
+check budget-rule json out 'o[-1]["data_by_name"] == 1'
+rm "sums/map (preset pbr).png"
 txm budget -c sRGB --json sums
 check budget-no-preset json out '[x["fresh"] for x in o if x.get("image") == "sums/wood_normal.png"] == [False] and o[-1]["data_by_name"] == 0'
 printf 'preset = none\n' >sums/.txmill

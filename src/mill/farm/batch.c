@@ -127,7 +127,8 @@ void txm_batch_tell(txm_batch *batch, size_t index, const txm_result *result, co
         .shard = item->shard,
         .weight_s = (double)item->weight,
         .content = item->content,
-        .context = item->context};
+        .context = item->context,
+        .by_preset = item->by_preset};
     if (err && err->status != TXM_OK)
         atomic_store(&batch->failed, true);
     pthread_mutex_lock(&batch->events_lock);

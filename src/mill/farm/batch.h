@@ -39,6 +39,7 @@ typedef struct txm_item {
     bool harmless;
     bool otherwise;
     bool remake; /* up to date by name and time, but damaged */
+    bool by_preset;
     uint8_t lint;
     uint32_t width, height, image_width, image_height;
     uint64_t source_bytes, reader_bytes, device, inode;

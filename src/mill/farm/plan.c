@@ -62,6 +62,7 @@ static bool decide(txm_batch *b, size_t index, txm_error *err)
         item->asked_alpha = input->alpha ? input->alpha : rule.alpha;
         snprintf(text, sizeof text, "%s (%s)", rule.glob, rule.origin);
         item->decided_by = txm_names_put(&b->names, text);
+        item->by_preset = rule.by_preset;
     } else if (said) {
         item->decided_by = input->decided_by ? input->decided_by : input->origin;
     }

@@ -44,7 +44,7 @@ static const char first_line[] = "# txmill rules";
 
 /* The rules that --preset pbr adds, after all globs. */
 static const txm_rule pbr = {
-    .glob = "the name of a map without colours", .colorspace = "Non-Color", .origin = "preset pbr"};
+    .glob = "the name of a map without colours", .colorspace = "Non-Color", .by_preset = true, .origin = "preset pbr"};
 
 txm_status txm_rules_new(txm_rules **out, txm_error *err)
 {
@@ -72,8 +72,10 @@ static txm_status add_rule(txm_rules *r, const txm_rule *rule, txm_error *err)
     if (!TXM_GROW(r->items, r->capacity, r->count))
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for rules");
     txm_rule *n = &r->items[r->count];
-    *n = (txm_rule){txm_names_put(&r->names, rule->glob), txm_names_put(&r->names, rule->colorspace), rule->alpha,
-                    txm_names_put(&r->names, rule->origin)};
+    *n = (txm_rule){.glob = txm_names_put(&r->names, rule->glob),
+                    .colorspace = txm_names_put(&r->names, rule->colorspace),
+                    .alpha = rule->alpha,
+                    .origin = txm_names_put(&r->names, rule->origin)};
     if (!n->glob || !n->origin || (rule->colorspace && !n->colorspace))
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for rules");
     r->count++;
