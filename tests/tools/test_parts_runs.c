@@ -364,7 +364,7 @@ START_TEST(scenes_are_listed_with_their_tx_files)
     const txm_context_options options = {.struct_size = sizeof options, .threads = 1};
     const txm_list_how how = {.cache_dir = "no_such_folder"};
     char *path = scene_path("materials.blend");
-    txm_list_report r = {.scene = path, .blend = open_scene(path, true)};
+    txm_list_report r = {.scene = path, .opened = open_scene(path, true)};
     txm_color_config *config = NULL;
     const txm_config_args args = {0};
     ck_assert_int_eq(txm_list_load_config(&args, NULL, &config, &err), TXM_OK);
@@ -382,8 +382,8 @@ START_TEST(scenes_are_listed_with_their_tx_files)
     batch_catch();
     txm_list_print_text(&r);
     const char *text = batch_caught();
-    for (size_t i = 0; i < txm_scene_image_count(r.blend); i++)
-        ck_assert_ptr_nonnull(strstr(text, txm_scene_image_at(r.blend, i)->name));
+    for (size_t i = 0; i < txm_scene_image_count(r.opened); i++)
+        ck_assert_ptr_nonnull(strstr(text, txm_scene_image_at(r.opened, i)->name));
     ck_assert_ptr_nonnull(strstr(text, "missing-file: "));
     batch_catch();
     bool printed = txm_list_print_json(&r);
@@ -396,7 +396,7 @@ START_TEST(scenes_are_listed_with_their_tx_files)
         images += !strcmp(cJSON_GetObjectItemCaseSensitive(o, "type")->valuestring, "image");
         cJSON_Delete(o);
     }
-    ck_assert_uint_eq(images, txm_scene_image_count(r.blend));
+    ck_assert_uint_eq(images, txm_scene_image_count(r.opened));
     free(json);
     txm_list_report_free(&r);
     txm_color_free(&config);
