@@ -26,7 +26,6 @@
 #include "base/path.h"
 #include "base/pool.h"
 #include "mill/convert/sha1_pair.h"
-#include "mill/convert/sha1_pair_blocks.h"
 #include "txtile/pixel.h"
 #include "txtile/status.h"
 #include "util_check.h"

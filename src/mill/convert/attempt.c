@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One attempt at a conversion. It opens the stages, connects them, and closes them in reverse order: feeder -> hash,
- * pyramid or device -> tiler -> encode queue -> writer. Stages run on the pool; the first failure of any of them stops
- * all. The result is a complete file on a descriptor and the numbers for the report.
- *
- * An attempt may turn out to be wrong: the device fails, or an image that looked grey has a coloured pixel. The caller
- * then runs another attempt with that knowledge, which is why no file appears under its final name here.
+ * One attempt at a conversion opens the stages, connects them, and closes them in reverse order. It may turn out to be
+ * wrong: the device fails, or an image that looked grey has a coloured pixel. The caller then runs another one with
+ * that knowledge, which is why no file appears under its final name here.
  */
 #include "mill/convert/attempt.h"
 
@@ -42,8 +39,8 @@ typedef struct attempt {
     bool hash_pairs;
     txm_strand *pyramid_strand;
     uint64_t pinned_limit; /* the most memory that a device may pin, of what bands would take; 0: no bound */
-    txm_gpu_lease lease;   /* lease.gpus is NULL if no device is used */
-    txm_gpu_stage *stage;  /* replaces the tiler */
+    txm_gpu_stage *stage;  /* replaces the tiler; NULL: the CPU does the work */
+    char device[16];       /* its name, for the report */
 } attempt;
 
 /* A band that is being passed to the pyramid. */
@@ -52,17 +49,6 @@ typedef struct delivery {
     txm_band *band;
 } delivery;
 
-/* ---- the sink of the feeder ----------------------------------------------------------------------------------- */
-
-/* Without borders there is no section, and later uses of it are skipped. */
-static txm_status open_section(attempt *a, const char *folder, txm_error *err)
-{
-    if (!a->request->settings->borders)
-        return TXM_OK;
-    return txm_section_writer_new(&a->layout, folder, &a->section, err);
-}
-
-/* The tiler's sink. */
 static bool encode_tiles(void *context, txm_band *band)
 {
     return txm_encode_queue_tiles(context, band);
@@ -73,25 +59,20 @@ static bool encode_borders(void *context, txm_band *band, txm_band *const around
     return txm_encode_queue_borders(context, band, around);
 }
 
-static txm_status open_tiler(attempt *a, const txm_pyramid_spec *spec, txm_error *err)
-{
-    const txm_tiler_sink sink = {a->queue, encode_tiles, a->section ? encode_borders : NULL};
-    return txm_tiler_new(&a->job, spec, &a->layout, a->request->context->ops, &sink, &a->tiler, err);
-}
-
-/* ---- a device ---- */
-
 /* Whether a device gets rows of level 0: those that OpenColorIO converts, and those that were halved for a limit. */
 static bool conforms_here(const attempt *a)
 {
     return a->conform.space || a->feed.level;
 }
 
-/* The work that a device would do for this image. */
-static txm_gpu_plan device_plan(const attempt *a, const txm_pyramid_spec *spec)
+/* Leaves a->stage NULL if the CPU is to convert the image; the log says why. */
+static void open_device(attempt *a, const txm_pyramid_spec *spec)
 {
+    const txm_attempt_request *r = a->request;
     const txm_conform *c = &a->conform;
-    bool floats = txm_type_is_float(c->type);
+    const bool floats = txm_type_is_float(c->type);
+    const bool wide = spec->width > TXM_MAX_LOOKUP_PX || spec->height > TXM_MAX_LOOKUP_PX;
+    char why[TXM_MESSAGE_BYTES] = "latitude-longitude images are filtered there";
     txm_gpu_plan p = {.width = spec->width,
                       .height = spec->height,
                       .tile_px = a->layout.tile_px,
@@ -105,61 +86,23 @@ static txm_gpu_plan device_plan(const attempt *a, const txm_pyramid_spec *spec)
         p.conform = (txm_gpu_conform){.src_channels = p.channels, .channels = p.channels};
     else
         p.rows = floats || c->associate || c->set_opaque || c->src_channels != p.channels;
-    return p;
-}
-
-/* Looks for a device; if there is none, the lease stays empty. */
-static void lease_device(attempt *a, const txm_feed_start *what, const txm_pyramid_spec *spec)
-{
-    const txm_attempt_request *r = a->request;
-    char why[TXM_MESSAGE_BYTES] = "latitude-longitude images are filtered there";
-    const txm_gpu_plan plan = device_plan(a, spec);
-    txm_gpu_choice choice = TXM_GPU_NONE;
-    if (!r->devices || !r->context->gpus || what->constant)
-        return;
-    const bool wide = spec->width > TXM_MAX_LOOKUP_PX || spec->height > TXM_MAX_LOOKUP_PX;
     if (wide)
         snprintf(why, sizeof why, "images of more than %d px a side are converted there", TXM_MAX_LOOKUP_PX);
+    txm_gpu_stage_setup setup = {.job = &a->job, .queue = a->queue, .hash = &a->hash_stage, .stats = &a->feed.stats};
+    txm_gpu_choice choice = TXM_GPU_NONE;
     if (!spec->equiangular && !wide)
-        choice = txm_gpus_lease(r->context->gpus, &plan, a->pinned_limit, &a->lease, why);
+        choice = txm_gpus_lease(r->context->gpus, &p, a->pinned_limit, &setup.lease, why);
+    const bool leased = choice == TXM_GPU_LEASED;
     txm_context_log(r->context, choice == TXM_GPU_REFUSED ? TXM_LOG_LEVEL_WARNING : TXM_LOG_LEVEL_INFO, "%s: on %s: %s",
-                    r->target, choice == TXM_GPU_LEASED ? a->lease.label : "the CPU", why);
-}
-
-/* Rows of a block are held back for the partner block only if the device has buffers for as many. */
-static bool may_hold_rows(const attempt *a)
-{
-    const txm_gpu_plan *p = &a->lease.plan;
-    return !a->lease.gpus || (p->slots > 2 && p->chunk_rows >= TXM_HASH_BLOCK_ROWS);
-}
-
-/* If a device refuses the image, the CPU converts it. */
-static void open_stage(attempt *a)
-{
-    const txm_gpu_stage_setup setup = {&a->job, &a->lease, a->queue, a->hash_stage, &a->feed.stats};
+                    r->target, leased ? setup.lease.label : "the CPU", why);
     txm_error err = {0};
-    if (!a->lease.gpus)
-        return;
-    if (txm_gpu_stage_open(&setup, &a->stage, &err)) {
-        txm_gpus_return(&a->lease, err.status == TXM_STATUS_DEVICE);
-        txm_context_log(a->request->context, TXM_LOG_LEVEL_WARNING, "%s: on the CPU: %s: %s", a->request->target,
-                        a->lease.label, err.message);
-    }
+    if (leased && txm_gpu_stage_open(&setup, &a->stage, &err))
+        txm_context_log(r->context, TXM_LOG_LEVEL_WARNING, "%s: on the CPU: %s: %s", r->target, setup.lease.label,
+                        err.message);
+    if (a->stage)
+        snprintf(a->device, sizeof a->device, "%s", setup.lease.label);
     a->feed.raw = a->stage && !conforms_here(a);
 }
-
-/* A device that failed is not used again by this process. */
-static void close_stage(attempt *a)
-{
-    bool failed = false;
-    const char *note = a->stage ? txm_gpus_note(a->lease.gpus) : NULL;
-    if (note)
-        txm_context_log(a->request->context, TXM_LOG_LEVEL_WARNING, "%s: %s", a->lease.label, note);
-    txm_gpu_stage_close(&a->stage, &failed);
-    txm_gpus_return(&a->lease, failed);
-}
-
-/* ---- opening ---- */
 
 /* Called once the feeder has decided the size, type and channels of the file. */
 static txm_status open_output(attempt *a, const txm_feed_start *what, txm_error *err)
@@ -189,16 +132,16 @@ static txm_status open_output(attempt *a, const txm_feed_start *what, txm_error 
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", r->target);
     if ((status =
              txm_tx_writer_open(txm_publish_fd(a->publish), r->target, &a->layout, r->metadata, &a->writer, err)) ||
-        (status = open_section(a, folder, err)) ||
+        (r->settings->borders && (status = txm_section_writer_new(&a->layout, folder, &a->section, err))) ||
         (status = txm_encode_queue_new(&a->job, &a->layout, a->writer, a->section, folder, &a->queue, err)) ||
         (status = txm_pixel_hash_new(what->width, what->height, what->channels, what->type, ops, &a->hash, err)))
         goto done;
-    lease_device(a, what, &spec);
-    if ((status = txm_hash_stage_new(&a->job, a->hash, a->hash_pairs && may_hold_rows(a), &a->hash_stage, err)))
-        goto done;
-    open_stage(a);
-    if (!a->stage)
-        status = open_tiler(a, &spec, err);
+    if (r->devices && r->context->gpus && !what->constant)
+        open_device(a, &spec);
+    const bool pairs = a->hash_pairs && (!a->stage || txm_gpu_stage_holds_rows(a->stage));
+    const txm_tiler_sink sink = {a->queue, encode_tiles, a->section ? encode_borders : NULL};
+    if (!(status = txm_hash_stage_new(&a->job, a->hash, pairs, &a->hash_stage, err)) && !a->stage)
+        status = txm_tiler_new(&a->job, &spec, &a->layout, ops, &sink, &a->tiler, err);
 done:
     free(folder);
     return status;
@@ -226,7 +169,6 @@ static void run_pyramid(void *arg)
     free(d);
 }
 
-/* The strand holds a reference to the band until it has run. */
 static bool deliver_to_pyramid(attempt *a, txm_band *band)
 {
     delivery *d = malloc(sizeof *d);
@@ -240,32 +182,22 @@ static bool deliver_to_pyramid(attempt *a, txm_band *band)
     return false;
 }
 
-/* The band that the hash reads: a copy for latitude-longitude images, because the tiler closes their poles and edges in
- * place, and the digest is of the rows before that. */
-static txm_band *band_to_hash(attempt *a, txm_band *band)
-{
-    if (!a->request->settings->equiangular)
-        return txm_band_keep(band);
-    txm_band *copy = txm_band_new(a->job.bands, 0, band->y, band->rows, band->stride_bytes, band->alive);
-    if (copy)
-        memcpy(copy->pixels, band->pixels, band->rows * band->stride_bytes);
-    return copy;
-}
-
-/* Passes each conformed band both to the pyramid or device and to the hash. */
+/* Passes each conformed band both to the pyramid or device and to the hash. Of latitude-longitude images the hash gets
+ * a copy, because the tiler closes their poles and edges in place, and the digest is of the rows before that. */
 static void pass_band(void *context, txm_band *band)
 {
     attempt *a = context;
-    txm_band *to_hash = band_to_hash(a, band);
-    bool ok = to_hash && (a->stage ? txm_gpu_stage_band(a->stage, band) : deliver_to_pyramid(a, band));
-    ok = ok && txm_hash_stage_take(a->hash_stage, to_hash);
+    const bool copies = a->request->settings->equiangular;
+    txm_band *to_hash = copies ? txm_band_new(a->job.bands, 0, band->y, band->rows, band->stride_bytes, band->alive)
+                               : txm_band_keep(band);
+    if (copies && to_hash)
+        memcpy(to_hash->pixels, band->pixels, band->rows * band->stride_bytes);
+    bool ok = to_hash && (a->stage ? txm_gpu_stage_band(a->stage, band) : deliver_to_pyramid(a, band)) &&
+              txm_hash_stage_take(a->hash_stage, to_hash);
     txm_band_drop(to_hash);
     txm_band_drop(band);
-    if (!ok && txm_job_runs(&a->job)) {
-        txm_error err = {0};
-        txm_fail(&err, TXM_STATUS_NO_MEMORY, "out of memory for a job");
-        txm_job_fail(&a->job, &err);
-    }
+    if (!ok && txm_job_runs(&a->job))
+        txm_job_no_memory(&a->job);
 }
 
 /* If a device conforms rows, the decoder writes directly into its buffers. */
@@ -281,33 +213,10 @@ static bool placed_raw(void *context, uint32_t rows)
     return txm_gpu_stage_take(a->stage, rows);
 }
 
-/* Waits for the work that is still on the device. */
 static bool wait_for_device(void *context)
 {
     attempt *a = context;
     return !a->stage || txm_gpu_stage_end(a->stage);
-}
-
-/* ---- before and after ------------------------------------------------------------------------------------------ */
-
-/* Decides how many bands may be in flight, and whether there is room to hold some back for the hash. */
-static txm_status plan_memory(attempt *a, unsigned *bands, txm_error *err)
-{
-    const txm_attempt_request *r = a->request;
-    const txm_conform *c = &a->conform;
-    unsigned threads = txm_pool_threads(r->context->pool), held = 0;
-    uint64_t bound = r->context->max_memory_bytes, needed = 0;
-    *bands =
-        txm_convert_bands(c, r->settings, threads, txm_source_info_of(r->source)->memory_bytes, bound, &held, &needed);
-    if (!*bands)
-        return txm_convert_refuse(r->target, needed, err);
-    a->hash_pairs = held > 0;
-    *bands += held;
-    /* The buffers of a device replace the bands of level 0 and of the levels above. */
-    if (bound)
-        a->pinned_limit =
-            txm_convert_memory(c, r->settings, *bands, threads) - txm_convert_memory(c, r->settings, 1, threads);
-    return TXM_OK;
 }
 
 /* Memory is planned before anything is opened, so that a limit that is too low is refused with the amount that is
@@ -322,9 +231,20 @@ static txm_status set_up(attempt *a, txm_error *err)
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for a conversion");
     a->conform = txm_conform_plan(txm_source_info_of(r->source), r->resolved->space, r->resolved->alpha,
                                   txm_color_blender(r->context->color), r->context->ops);
-    unsigned in_flight = 0;
-    if ((status = plan_memory(a, &in_flight, err)))
-        return status;
+    const txm_conform *c = &a->conform;
+    unsigned threads = txm_pool_threads(r->context->pool), held = 0;
+    uint64_t bound = r->context->max_memory_bytes, needed = 0;
+    unsigned bands =
+        txm_convert_bands(c, r->settings, threads, txm_source_info_of(r->source)->memory_bytes, bound, &held, &needed);
+    if (!bands)
+        return txm_convert_refuse(r->target, needed, err);
+    a->hash_pairs = held > 0;
+    bands += held;
+    /* The buffers of a device replace the bands of level 0 and of the levels above. */
+    if (bound)
+        a->pinned_limit =
+            txm_convert_memory(c, r->settings, bands, threads) - txm_convert_memory(c, r->settings, 1, threads);
+    snprintf(a->device, sizeof a->device, "cpu");
     a->feed = (txm_feed){.job = &a->job,
                          .source = r->source,
                          .conform = &a->conform,
@@ -334,13 +254,13 @@ static txm_status set_up(attempt *a, txm_error *err)
                          .may_be_grey = r->may_be_grey,
                          .keep_zeros = r->keep_zeros,
                          .sink = {a, start_stages, pass_band, place_raw, placed_raw, wait_for_device},
-                         .bands_in_flight = in_flight,
+                         .bands_in_flight = bands,
                          .progress = r->options->progress,
                          .progress_user = r->options->progress_user};
     return TXM_OK;
 }
 
-/* Closes stages in the order of their dependencies, the last consumer first. It is safe after any failure of set_up. */
+/* Is safe after any failure of set_up. */
 static void tear_down(attempt *a)
 {
     if (a->job.group)
@@ -349,7 +269,10 @@ static void tear_down(attempt *a)
     txm_encode_queue_free(&a->queue);
     txm_hash_stage_free(&a->hash_stage);
     txm_pixel_hash_free(&a->hash);
-    close_stage(a); /* after everything that uses its buffers as bands */
+    /* The device's buffers are the bands of all stages before this line. */
+    const char *note = txm_gpu_stage_close(&a->stage);
+    if (note)
+        txm_context_log(a->request->context, TXM_LOG_LEVEL_WARNING, "%s: %s", a->device, note);
     txm_section_writer_free(&a->section);
     txm_tx_writer_close(&a->writer);
     txm_strand_free(a->pyramid_strand);
@@ -375,7 +298,6 @@ static txm_status summarize(attempt *a, txm_tx_summary *out, txm_error *err)
     return txm_pixel_hash_finish(a->hash, out->sha1, err);
 }
 
-/* CPU time by stage is for --verbose and the benchmarks. */
 static void collect_stages(const attempt *a, txm_stage_seconds *out)
 {
     double s[TXM_STAGES];
@@ -418,7 +340,7 @@ static txm_status finish(attempt *a, txm_attempt_result *result, txm_error *err)
     result->file_bytes = (uint64_t)st.st_size;
     result->layout = a->layout;
     result->grey = a->feed.grey;
-    snprintf(result->device, sizeof result->device, "%s", a->stage ? a->lease.label : "cpu");
+    snprintf(result->device, sizeof result->device, "%s", a->device);
     collect_stages(a, &result->stages);
     return TXM_OK;
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A band has the rows of one row of tiles of a level, and a reference count: tiler, hash and encoders share it without
- * copying. The last reference returns its memory to the pool of its conversion, which cuts bands of small levels out
- * of shared blocks. Blocks are kept until the conversion ends, since allocating megabytes again and again costs page
- * faults. The pixels of a lent band belong to another owner, who is called when the last reference is dropped.
+ * Bands of small levels are cut out of shared blocks, which are kept until the conversion ends, since allocating
+ * megabytes again and again costs page faults.
  */
 #include "mill/convert/band.h"
 
@@ -30,7 +28,6 @@ struct txm_band_pool {
     block *blocks;
 };
 
-/* There is one pool per conversion, so that the memory of a large image is freed at its end. */
 txm_band_pool *txm_band_pool_new(void)
 {
     txm_band_pool *pool = txm_calloc(1, sizeof *pool);
@@ -39,7 +36,6 @@ txm_band_pool *txm_band_pool_new(void)
     return pool;
 }
 
-/* All bands must have been dropped. */
 void txm_band_pool_free(txm_band_pool **pool)
 {
     if (!pool || !*pool)
@@ -58,58 +54,41 @@ void txm_band_pool_free(txm_band_pool **pool)
     *pool = NULL;
 }
 
-/* An idle band whose memory is large enough, but not wastefully large (sizes of levels differ by factors of two). */
-static txm_band *take_idle(txm_band_pool *pool, size_t bytes)
-{
-    txm_band **at = &pool->idle, *found = NULL;
-    while (*at && !((*at)->capacity >= bytes && (*at)->capacity / 2 <= bytes))
-        at = &(*at)->next;
-    if ((found = *at))
-        *at = found->next;
-    return found;
-}
-
 /* The size of the block from which a band of `bytes` is cut: huge pages if these waste at most an eighth. */
 static size_t block_bytes(uint32_t level, size_t bytes)
 {
-    size_t huge = txm_mul(bytes / HUGE_PAGE_BYTES + (bytes % HUGE_PAGE_BYTES > 0), HUGE_PAGE_BYTES);
 #ifdef __SANITIZE_ADDRESS__ /* AddressSanitizer checks the gaps between allocations */
     return bytes;
 #endif
+    size_t huge = txm_mul(bytes / HUGE_PAGE_BYTES + (bytes % HUGE_PAGE_BYTES > 0), HUGE_PAGE_BYTES);
     return level > 0 || bytes < HUGE_PAGE_BYTES / 8 || huge == SIZE_MAX || huge % bytes > huge / 8 ? bytes : huge;
 }
 
-/* Multiples of 2 MiB are aligned and marked for huge pages, since bands are written once from end to end. */
-static block *add_block(txm_band_pool *pool, size_t capacity)
-{
-    block *b = txm_calloc(1, sizeof *b);
-    bool huge = capacity % HUGE_PAGE_BYTES == 0;
-    if (!b || !(b->bytes = aligned_alloc(huge ? HUGE_PAGE_BYTES : ALIGN_BYTES, capacity))) {
-        free(b);
-        return NULL;
-    }
-    if (huge)
-        txm_pages_prefer_large(b->bytes, capacity); /* has no effect on systems without huge pages */
-    b->capacity = capacity;
-    b->next = pool->blocks;
-    pool->blocks = b;
-    return b;
-}
-
-/* Takes memory from a block that has room, or from a new one; NULL if memory is exhausted. */
+/* Memory from a block that has room, or from a new one; NULL if memory is exhausted. Multiples of 2 MiB are aligned and
+ * marked for huge pages, since bands are written once from end to end. */
 static uint8_t *cut(txm_band_pool *pool, uint32_t level, size_t bytes)
 {
     block *b = pool->blocks;
     while (b && b->capacity - b->used < bytes)
         b = b->next;
-    if (!b && !(b = add_block(pool, block_bytes(level, bytes))))
-        return NULL;
+    if (!b) {
+        size_t capacity = block_bytes(level, bytes);
+        bool huge = capacity % HUGE_PAGE_BYTES == 0;
+        if (!(b = txm_calloc(1, sizeof *b)) ||
+            !(b->bytes = aligned_alloc(huge ? HUGE_PAGE_BYTES : ALIGN_BYTES, capacity))) {
+            free(b);
+            return NULL;
+        }
+        if (huge)
+            txm_pages_prefer_large(b->bytes, capacity); /* has no effect on systems without huge pages */
+        *b = (block){pool->blocks, b->bytes, 0, capacity};
+        pool->blocks = b;
+    }
     uint8_t *at = b->bytes + b->used;
     b->used += bytes;
     return at;
 }
 
-/* Bands of small levels are cut from shared blocks, since each would waste most of a page. */
 static txm_band *add_band(txm_band_pool *pool, uint32_t level, size_t bytes)
 {
     txm_band *b = bytes < SIZE_MAX - ALIGN_BYTES ? txm_calloc(1, sizeof *b) : NULL;
@@ -123,7 +102,6 @@ static txm_band *add_band(txm_band_pool *pool, uint32_t level, size_t bytes)
     return b;
 }
 
-/* Describes a band, whoever owns its pixels; the caller holds the first reference. */
 static txm_band *init_band(txm_band *b, uint32_t level, uint32_t y, uint32_t rows, size_t stride_bytes)
 {
     atomic_init(&b->references, 1);
@@ -134,14 +112,18 @@ static txm_band *init_band(txm_band *b, uint32_t level, uint32_t y, uint32_t row
     return b;
 }
 
-/* `alive` counts bands of level 0, for which the feeder waits. */
 txm_band *txm_band_new(txm_band_pool *pool, uint32_t level, uint32_t y, uint32_t rows, size_t stride_bytes,
                        atomic_uint *alive)
 {
     size_t bytes = txm_mul(rows, stride_bytes);
     pthread_mutex_lock(&pool->lock);
-    txm_band *b = take_idle(pool, bytes);
-    if (!b)
+    /* An idle band whose memory is not wastefully large will do: sizes of levels differ by factors of two. */
+    txm_band **at = &pool->idle, *b;
+    while (*at && !((*at)->capacity >= bytes && (*at)->capacity / 2 <= bytes))
+        at = &(*at)->next;
+    if ((b = *at))
+        *at = b->next;
+    else
         b = add_band(pool, level, bytes);
     pthread_mutex_unlock(&pool->lock);
     if (!b)
@@ -153,7 +135,6 @@ txm_band *txm_band_new(txm_band_pool *pool, uint32_t level, uint32_t y, uint32_t
     return init_band(b, level, y, rows, stride_bytes);
 }
 
-/* A device's results come in such bands: the buffer belongs to the device and returns to it with the last reference. */
 txm_band *txm_band_lend(uint32_t level, uint32_t y, uint32_t rows, size_t stride_bytes, const uint8_t *pixels,
                         void (*give_back)(void *owner), void *owner)
 {
@@ -166,7 +147,6 @@ txm_band *txm_band_lend(uint32_t level, uint32_t y, uint32_t rows, size_t stride
     return init_band(b, level, y, rows, stride_bytes);
 }
 
-/* Accepts NULL, so that callers need not check. */
 txm_band *txm_band_keep(txm_band *band)
 {
     if (band)
@@ -194,8 +174,6 @@ void txm_band_drop(txm_band *band)
         atomic_fetch_sub(alive, 1);
 }
 
-/* A border needs at most the band, its two neighbours and, because the image wraps around, the bands at the other end.
- */
 const uint8_t *txm_band_row_near(const txm_band *band, txm_band *const around[TXM_BANDS_AROUND], uint32_t y)
 {
     const txm_band *found = band;

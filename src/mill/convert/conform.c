@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Conforming turns rows of the source, in its type and channels, into rows of level 0. The plan is made once per image
- * from settings, colour space and metadata; if nothing has to be done, rows are passed on unchanged. The steps are:
- * integers to half for converted colour spaces, colour conversion in float32, multiplication by alpha, filling
- * channels up to four, and making alpha opaque. The steps and their order are Blender's; golden files check them.
+ * The plan is made once per image from settings, colour space and metadata. The steps are: integers to half for
+ * converted colour spaces, colour conversion in float32, multiplication by alpha, filling channels up to four, and
+ * making alpha opaque. The steps and their order are Blender's; golden files check them.
  */
 #include "mill/convert/conform.h"
 
@@ -16,12 +15,6 @@
 #include "tile/reader/blender_format.h"
 #include "tile/terms/releases.h"
 
-/* 'auto' relies on the file's metadata. */
-static bool alpha_is_unassociated(const txm_source_info *info, txm_alpha alpha)
-{
-    return alpha == TXM_ALPHA_STRAIGHT || (alpha == TXM_ALPHA_AUTO && info->file_alpha == TXM_FILE_ALPHA_UNASSOCIATED);
-}
-
 /* A tiled image of 1 or 4 channels with the mark of Blender's tx writer counts as scene-linear. */
 static bool is_linear_already(const txm_source_info *info)
 {
@@ -31,7 +24,6 @@ static bool is_linear_already(const txm_source_info *info)
            txm_blender_format_of((unsigned)version);
 }
 
-/* The detected space as Blender writes it: its own words for the classes that it has, a name for all others. */
 const char *txm_conform_detected(const txm_source_info *info, const txm_color_space *space, const char *named)
 {
     if (txm_color_space_class(space) != TXM_COLOR_CLASS_OTHER)
@@ -53,8 +45,9 @@ static void plan_alpha(txm_conform *c, const txm_source_info *info, txm_color_cl
                        txm_blender blender)
 {
     const bool has_alpha = info->file_channels == 2 || info->file_channels > 3;
-    c->associate = has_bit(TXM_RELEASE(blender, associated), info->file_channels) && class != TXM_COLOR_CLASS_DATA &&
-                   alpha_is_unassociated(info, alpha);
+    c->associate =
+        has_bit(TXM_RELEASE(blender, associated), info->file_channels) && class != TXM_COLOR_CLASS_DATA &&
+        (alpha == TXM_ALPHA_STRAIGHT || (alpha == TXM_ALPHA_AUTO && info->file_alpha == TXM_FILE_ALPHA_UNASSOCIATED));
     c->set_opaque = info->channels > 1 && alpha == TXM_ALPHA_NONE;
     c->divide = alpha != TXM_ALPHA_NONE && alpha != TXM_ALPHA_CHANNEL_PACKED;
     c->curve = class != TXM_COLOR_CLASS_SRGB ? TXM_CURVE_NONE
@@ -78,7 +71,6 @@ bool txm_conform_same_release(const txm_source_info *info, txm_color_class class
     return txm_conform_same(&one, &other);
 }
 
-/* `ops` may be NULL if only the plan is needed, as for keys. */
 txm_conform txm_conform_plan(const txm_source_info *info, const txm_color_space *space, txm_alpha alpha,
                              txm_blender blender, const txm_ops *ops)
 {
@@ -101,50 +93,23 @@ txm_conform txm_conform_plan(const txm_source_info *info, const txm_color_space 
     return c;
 }
 
-/* If so, the decoder can write directly into the band. */
 bool txm_conform_in_place(const txm_conform *c)
 {
     return c->src_channels == c->channels && c->src_type == c->type;
 }
 
-/* The number of floats for one row of RGBA. */
-size_t txm_conform_scratch(const txm_conform *c)
-{
-    return 4 * (size_t)c->width;
-}
-
-/* Converts integers to half through the rounded reciprocal, as OpenImageIO does when it reads. */
-static void integers_to_half(const txm_conform *c, const void *src, void *dst, float *scratch)
-{
-    size_t samples = (size_t)c->width * c->src_channels;
-    c->ops->to_float(c->src_type, src, scratch, samples);
-    c->ops->from_float(TXM_TYPE_HALF, scratch, dst, samples);
-}
-
-/* Multiplies colours by 1/alpha, except where alpha is 0 or 1. */
-static void divide_alpha(float *rgba, size_t count)
+/* Multiplies colours by 1/alpha or by alpha, except where alpha is 0 or 1. */
+static void scale_colors(float *rgba, size_t count, bool divide)
 {
     for (size_t i = 0; i < count; i++, rgba += 4) {
         if (txm_alpha_divides(rgba[3])) {
-            float inverse = 1.0f / rgba[3];
+            float factor = divide ? 1.0f / rgba[3] : rgba[3];
             for (int c = 0; c < 3; c++)
-                rgba[c] *= inverse;
+                rgba[c] *= factor;
         }
     }
 }
 
-/* The inverse of divide_alpha: pixels that were not divided are not multiplied. */
-static void multiply_alpha(float *rgba, size_t count)
-{
-    for (size_t i = 0; i < count; i++, rgba += 4) {
-        if (txm_alpha_divides(rgba[3])) {
-            for (int c = 0; c < 3; c++)
-                rgba[c] *= rgba[3];
-        }
-    }
-}
-
-/* Converts samples to float for OpenColorIO. */
 static void load_floats(const txm_conform *c, const void *row, float *samples, size_t count)
 {
     c->ops->to_float(c->type, row, samples, count);
@@ -201,16 +166,15 @@ static void convert_rgba(const txm_conform *c, void *row, float *scratch)
     load_floats(c, row, scratch, 4 * (size_t)c->width);
     bool nan = has_nan(scratch, 4 * (size_t)c->width);
     if (c->divide)
-        divide_alpha(scratch, c->width);
+        scale_colors(scratch, c->width, true);
     txm_color_apply(c->space, scratch, c->width);
     if (c->divide)
-        multiply_alpha(scratch, c->width);
+        scale_colors(scratch, c->width, false);
     if (nan)
         keep_nan(c, row, scratch);
     c->ops->from_float(c->type, scratch, row, 4 * (size_t)c->width);
 }
 
-/* Source and destination may be the same rows. */
 void txm_conform_rows(const txm_conform *c, const void *src, size_t src_stride, void *dst, size_t dst_stride,
                       uint32_t rows, float *scratch)
 {
@@ -222,7 +186,9 @@ void txm_conform_rows(const txm_conform *c, const void *src, size_t src_stride, 
         /* A row that becomes wider is first moved to the end of its memory, in the storage type. */
         if (c->src_type != c->type) {
             uint8_t *typed = widens ? d + (c->channels - c->src_channels) * b * c->width : d;
-            integers_to_half(c, s, typed, scratch);
+            /* This goes through the rounded reciprocal, as in OpenImageIO. */
+            c->ops->to_float(c->src_type, s, scratch, (size_t)c->width * c->src_channels);
+            c->ops->from_float(TXM_TYPE_HALF, scratch, typed, (size_t)c->width * c->src_channels);
             s = typed;
         } else if (!widens && s != d) {
             memcpy(d, s, b * c->channels * c->width);

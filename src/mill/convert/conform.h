@@ -40,10 +40,8 @@ const char *txm_conform_detected(const txm_source_info *info, const txm_color_sp
 /* Whether rows can be read directly into their place because nothing changes their layout. */
 bool txm_conform_in_place(const txm_conform *conform);
 
-/* The number of floats of scratch memory that a call of txm_conform_rows needs. */
-size_t txm_conform_scratch(const txm_conform *conform);
-
-/* Conforms `rows` rows; src may be dst if txm_conform_in_place. Thread-safe with separate scratch memory. */
+/* Conforms `rows` rows; src may be dst if txm_conform_in_place. `scratch` has 4 floats for each
+ * pixel of a row. Thread-safe with separate scratch memory. */
 void txm_conform_rows(const txm_conform *conform, const void *src, size_t src_stride, void *dst, size_t dst_stride,
                       uint32_t rows, float *scratch);
 #endif

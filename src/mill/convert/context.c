@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A context has what conversions share: threads, colour config, row operations and devices. A derived context shares
- * all of it except the colour config, because scenes have working spaces of their own, and projects have configs.
+ * A derived context shares all of its base except the colour config, because scenes have working spaces of their own,
+ * and projects have configs.
  */
 #include "mill/convert/context.h"
 
@@ -21,18 +21,6 @@
 #include "mill/write/claim_file.h"
 #include "mill/write/publish.h"
 
-/* Devices are not started here, except those that were chosen by name. */
-static txm_status find_devices(txm_context *c, const txm_context_options *o, unsigned threads, txm_error *err)
-{
-    const txm_gpus_options options = {o->device, o->device_memory_bytes, threads, c->ops};
-    char why[TXM_MESSAGE_BYTES];
-    txm_status status = txm_gpus_new(&options, &c->gpus, why, err);
-    if (!status && !c->gpus && *why)
-        txm_context_log(c, TXM_LOG_LEVEL_INFO, "computing on the CPU: %s", why);
-    return status;
-}
-
-/* Stores the path for contexts that are derived from this one. */
 static txm_status load_color(txm_context *c, const char *ocio_path, const char *working_space, txm_blender blender,
                              txm_error *err)
 {
@@ -57,7 +45,6 @@ static void tell_left_out(const txm_context *c, const txm_context *base)
                         txm_color_config_left_out(c->color));
 }
 
-/* If a part fails, those before it are freed. */
 txm_status txm_context_new(const txm_context_options *options, txm_context **out, txm_error *err)
 {
     txm_error_clear(err);
@@ -77,8 +64,7 @@ txm_status txm_context_new(const txm_context_options *options, txm_context **out
     c->part_user = o->part_user;
     c->cancel = o->cancel;
     c->ignore_environment = o->ignore_environment;
-    status = load_color(c, o->ocio_path, o->working_space, o->blender, err);
-    if (status)
+    if ((status = load_color(c, o->ocio_path, o->working_space, o->blender, err)))
         goto fail;
     tell_left_out(c, NULL);
     unsigned threads = o->threads ? o->threads : txm_cpu_count();
@@ -87,9 +73,13 @@ txm_status txm_context_new(const txm_context_options *options, txm_context **out
         status = txm_fail_errno(err, errno, "cannot start %u threads; use fewer", threads);
         goto fail;
     }
-    status = find_devices(c, o, threads, err);
-    if (status)
+    /* Devices are not started here, except those that were chosen by name. */
+    const txm_gpus_options devices = {o->device, o->device_memory_bytes, threads, c->ops};
+    char why[TXM_MESSAGE_BYTES];
+    if ((status = txm_gpus_new(&devices, &c->gpus, why, err)))
         goto fail;
+    if (!c->gpus && *why)
+        txm_context_log(c, TXM_LOG_LEVEL_INFO, "computing on the CPU: %s", why);
     *out = c;
     return TXM_OK;
 fail:
@@ -146,7 +136,6 @@ txm_status txm_context_derive_blender(const txm_context *base, const char *ocio_
     return status;
 }
 
-/* A derived context frees only its colour config. */
 void txm_context_free(txm_context **context)
 {
     if (!context || !*context)
@@ -161,7 +150,6 @@ void txm_context_free(txm_context **context)
     *context = NULL;
 }
 
-/* Nothing is formatted without a log callback. */
 void txm_context_log(const txm_context *context, txm_log_level level, const char *format, ...)
 {
     char message[TXM_MESSAGE_BYTES];
@@ -216,7 +204,6 @@ const txm_color_config *txm_context_color(const txm_context *context)
     return context->color;
 }
 
-/* Called in signal handlers, so it must be async-signal-safe. */
 void txm_remove_temporaries(void)
 {
     txm_publish_abort_all();

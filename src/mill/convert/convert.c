@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Converts one source image: resolves the settings, looks up the existing file, runs the attempt, and publishes the
- * result. A fresh file is left alone; a file is made under a claim, so that only one of several processes makes it;
- * hooks let a batch fetch it from a store instead.
+ * Resolves the settings, looks up the existing file, runs the attempt, and publishes the result. A fresh file is left
+ * alone; a file is made under a claim, so that only one of several processes makes it; hooks let a batch fetch it from
+ * a store instead.
  */
 #include "txmill/convert.h"
 
@@ -27,15 +27,6 @@
 #include "tile/name/lookup.h"
 #include "tile/terms/releases.h"
 #include "tile/terms/settings.h"
-
-/* Blender itself writes neither borders nor reduced channels. */
-static txm_settings effective(const txm_settings *settings)
-{
-    txm_settings s = *settings;
-    if (s.strict)
-        s.mono = s.borders = false;
-    return s;
-}
 
 /* A conversion in progress. */
 typedef struct conversion {
@@ -66,15 +57,6 @@ static txm_status force_place(const conversion *c, txm_result *result, txm_error
     return TXM_OK;
 }
 
-/* The output must not be the image itself, by any spelling or link: it would be overwritten. */
-static txm_status check_output(const conversion *c, txm_error *err)
-{
-    struct stat st;
-    if (stat(c->options->output, &st) == 0 && st.st_dev == c->info->device && st.st_ino == c->info->inode)
-        return txm_fail(err, TXM_STATUS_USAGE, "%s: the output is the image itself; give it another name", c->path);
-    return TXM_OK;
-}
-
 /* A fresh file is left alone, unless force is set; if it was made with other settings, that is reported. */
 static txm_status leave_fresh(const conversion *c, txm_result *result, bool *needed, txm_error *err)
 {
@@ -87,7 +69,6 @@ static txm_status leave_fresh(const conversion *c, txm_result *result, bool *nee
     return TXM_OK;
 }
 
-/* Takes over what a lookup found. */
 static void take_found(txm_result *result, txm_found *found)
 {
     result->tx_path = found->path;
@@ -111,9 +92,10 @@ static txm_status decide_need(conversion *c, txm_result *result, bool *needed, t
 {
     *needed = true;
     if (c->options->output) {
-        txm_status refused = check_output(c, err);
-        if (refused)
-            return refused;
+        /* The output must not be the image itself, by any spelling or link: it would be overwritten. */
+        struct stat st;
+        if (stat(c->options->output, &st) == 0 && st.st_dev == c->info->device && st.st_ino == c->info->inode)
+            return txm_fail(err, TXM_STATUS_USAGE, "%s: the output is the image itself; give it another name", c->path);
         snprintf(result->reason, sizeof result->reason, "written where -o says");
         return (result->tx_path = txm_strdup(c->options->output))
                    ? TXM_OK
@@ -223,26 +205,6 @@ static txm_status make_metadata(conversion *c, txm_tx_metadata *out, txm_error *
     return status;
 }
 
-/* Fills in the result from the attempt that succeeded. */
-static void report(const conversion *c, const txm_attempt_result *made, txm_result *result)
-{
-    result->outcome = TXM_OUTCOME_CREATED;
-    result->width = made->layout.width;
-    result->height = made->layout.height;
-    result->levels = made->layout.levels;
-    result->channels = made->layout.channels;
-    result->type = made->layout.type;
-    result->mono = made->grey;
-    result->constant = made->summary.constant;
-    result->tx_bytes = made->file_bytes;
-    result->section_bytes = made->file_bytes - made->image_bytes;
-    result->stages = made->stages;
-    snprintf(result->device, sizeof result->device, "%s", made->device);
-    (void)c;
-}
-
-/* Repeats attempts until their assumptions hold: that the image is grey, that it has one colour, that the device does
- * not fail. */
 static txm_status attempt(const conversion *c, txm_attempt_request *request, txm_publish **publish,
                           txm_attempt_result *made, txm_error *err)
 {
@@ -264,7 +226,6 @@ static txm_status attempt(const conversion *c, txm_attempt_request *request, txm
     }
 }
 
-/* Makes the file and publishes it. */
 static txm_status make(conversion *c, txm_result *result, txm_error *err)
 {
     txm_tx_metadata metadata;
@@ -290,13 +251,23 @@ static txm_status make(conversion *c, txm_result *result, txm_error *err)
         status = txm_publish_commit(&publish, &c->info->mtime, err);
     txm_publish_abort(&publish);
     if (!status) {
-        report(c, &made, result);
+        result->outcome = TXM_OUTCOME_CREATED;
+        result->width = made.layout.width;
+        result->height = made.layout.height;
+        result->levels = made.layout.levels;
+        result->channels = made.layout.channels;
+        result->type = made.layout.type;
+        result->mono = made.grey;
+        result->constant = made.summary.constant;
+        result->tx_bytes = made.file_bytes;
+        result->section_bytes = made.file_bytes - made.image_bytes;
+        result->stages = made.stages;
+        snprintf(result->device, sizeof result->device, "%s", made.device);
         snprintf(result->via, sizeof result->via, "converted");
     }
     return status;
 }
 
-/* Called for all outcomes, since a dry run also reports what would be made. */
 static void describe(const conversion *c, txm_result *result)
 {
     snprintf(result->colorspace, sizeof result->colorspace, "%s", c->resolved.requested);
@@ -319,24 +290,19 @@ static void describe(const conversion *c, txm_result *result)
                      result->settings_key);
 }
 
-/* The name of a codec of TIFF that the official libtiff lacks; NULL for all others. */
-static const char *lacking_codec(unsigned compression)
+/* What the release of Blender cannot read it cannot show either, so a tx file would hide a mistake. The official
+ * libtiff lacks these codecs. */
+static txm_status check_readable(const conversion *c, txm_error *err)
 {
     static const struct {
         unsigned number;
         const char *name;
     } lacking[] = {{34887, "LERC"}, {34925, "LZMA"}, {50000, "zstd"}, {50001, "WebP"}};
-    for (size_t i = 0; i < sizeof lacking / sizeof *lacking; i++)
-        if (lacking[i].number == compression)
-            return lacking[i].name;
-    return NULL;
-}
-
-/* What the release of Blender cannot read it cannot show either, so a tx file would hide a mistake. */
-static txm_status check_readable(const conversion *c, txm_error *err)
-{
     const txm_blender blender = txm_color_blender(c->context->color);
-    const char *codec = lacking_codec(c->info->tiff_compression), *older = NULL;
+    const char *codec = NULL, *older = NULL;
+    for (size_t i = 0; i < sizeof lacking / sizeof *lacking; i++)
+        if (lacking[i].number == c->info->tiff_compression)
+            codec = lacking[i].name;
     if (!codec || !TXM_RELEASE(blender, refuses_tiff_codecs))
         return TXM_OK;
     for (const txm_blender *b = txm_blender_versions(); *b; b++)
@@ -345,29 +311,6 @@ static txm_status check_readable(const conversion *c, txm_error *err)
                     "%s: Blender %s refuses TIFF files compressed with %s: save the image with zip or LZW%s%s", c->path,
                     txm_blender_name(blender), codec, older ? ", or convert it with --blender " : "",
                     older ? older : "");
-}
-
-/* Planning fails if making the file would. */
-static txm_status check_codec(const conversion *c, txm_error *err)
-{
-    const txm_conform conform =
-        txm_conform_plan(c->info, c->resolved.space, c->resolved.alpha, txm_color_blender(c->context->color), NULL);
-    return txm_tx_check_codec(conform.type, c->settings.compression.codec, c->path, err);
-}
-
-/* Makes the file while the claim is held. Before the claim was granted, another process may have made it. */
-static txm_status convert_holding_claim(conversion *c, const txm_convert_hooks *hooks, txm_result *result,
-                                        txm_error *err)
-{
-    const txm_making making = {c->path, result->tx_path, c->source, c->info, &c->settings, &c->resolved};
-    if (hooks->fetch && hooks->fetch(hooks->user, &making, result)) {
-        result->outcome = TXM_OUTCOME_CREATED;
-        return TXM_OK;
-    }
-    txm_status status = make(c, result, err);
-    if (!status && hooks->keep)
-        hooks->keep(hooks->user, &making);
-    return status;
 }
 
 /* The lookup is repeated once the claim is held, since another process may have finished the file meanwhile. */
@@ -387,8 +330,16 @@ static txm_status make_hooked(conversion *c, txm_result *result, txm_error *err)
         if (!status && !needed)
             snprintf(result->reason, sizeof result->reason, "made by another process meanwhile");
     }
-    if (!status && needed)
-        status = convert_holding_claim(c, hooks, result, err);
+    if (!status && needed) {
+        const txm_making making = {c->path, result->tx_path, c->source, c->info, &c->settings, &c->resolved};
+        if (hooks->fetch && hooks->fetch(hooks->user, &making, result)) {
+            result->outcome = TXM_OUTCOME_CREATED;
+        } else {
+            status = make(c, result, err);
+            if (!status && hooks->keep)
+                hooks->keep(hooks->user, &making);
+        }
+    }
     if (hooks->release)
         hooks->release(hooks->user);
     return status;
@@ -473,7 +424,6 @@ static bool leave_unopened(conversion *c, txm_result *result)
     return true;
 }
 
-/* Opens, resolves, looks up, makes: each step may end the conversion, also with success. */
 static txm_status run_conversion(conversion *c, txm_result *result, txm_error *err)
 {
     const txm_source_options source = {.max_memory_bytes = c->context->max_memory_bytes};
@@ -496,7 +446,11 @@ static txm_status run_conversion(conversion *c, txm_result *result, txm_error *e
     describe(c, result);
     if ((status = decide_need(c, result, &needed, err)) || !needed)
         return status;
-    if ((status = check_readable(c, err)) || (status = check_codec(c, err)))
+    /* A dry run fails if making the file would. */
+    const txm_conform conform =
+        txm_conform_plan(c->info, c->resolved.space, c->resolved.alpha, txm_color_blender(c->context->color), NULL);
+    if ((status = check_readable(c, err)) ||
+        (status = txm_tx_check_codec(conform.type, c->settings.compression.codec, c->path, err)))
         return status;
     if (c->options->dry_run) {
         result->outcome = TXM_OUTCOME_WOULD_CREATE;
@@ -505,7 +459,6 @@ static txm_status run_conversion(conversion *c, txm_result *result, txm_error *e
     return c->hooks ? make_hooked(c, result, err) : make(c, result, err);
 }
 
-/* Accepts structs of older and newer programs. */
 txm_status txm_convert(txm_context *context, const char *source, const txm_settings *settings,
                        const txm_convert_options *options, txm_result *result, txm_error *err)
 {
@@ -521,7 +474,6 @@ txm_status txm_convert(txm_context *context, const char *source, const txm_setti
     return status ? status : txm_convert_hooked(context, source, &s, &o, NULL, result, err);
 }
 
-/* For the batch, whose structs have the current size. */
 txm_status txm_convert_hooked(txm_context *context, const char *source, const txm_settings *settings,
                               const txm_convert_options *options, const txm_convert_hooks *hooks, txm_result *result,
                               txm_error *err)
@@ -530,9 +482,11 @@ txm_status txm_convert_hooked(txm_context *context, const char *source, const tx
     double begin = txm_clock_seconds();
     conversion c = {.context = context,
                     .path = source,
-                    .settings = effective(settings),
+                    .settings = *settings,
                     .options = options ? options : &no_options,
                     .hooks = hooks};
+    if (settings->strict)
+        c.settings.mono = c.settings.borders = false; /* Blender itself writes neither borders nor reduced channels */
     memset(result, 0, sizeof *result);
     txm_status status = txm_settings_in_bounds(&c.settings, err);
     if (!status)

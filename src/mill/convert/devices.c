@@ -24,7 +24,6 @@ void txm_cpu_describe(txm_cpu_info *out)
         ;
 }
 
-/* A device that cannot be examined is listed with the reason. */
 static void describe(const txm_device_plugin *plugin, uint32_t device, txm_device_info *out)
 {
     txm_device_facts info = {0};
@@ -44,30 +43,12 @@ static void describe(const txm_device_plugin *plugin, uint32_t device, txm_devic
         snprintf(out->reason, sizeof out->reason, "%.250s", ok ? info.reason : err.message);
 }
 
-/* Appends the devices of one back-end to a list. */
-static txm_status add_devices(const txm_device_backend_row *backend, txm_device_info **list, size_t *count,
-                              txm_error *err)
-{
-    uint32_t n;
-    const txm_device_plugin *plugin;
-    txm_status status = txm_device_count(backend, &plugin, &n, err);
-    if (status)
-        return status;
-    size_t room = *count;
-    if (!TXM_GROW(*list, room, *count + n))
-        return txm_no_memory(err, NULL);
-    for (uint32_t i = 0; i < n; i++)
-        describe(plugin, i, &(*list)[(*count)++]);
-    return TXM_OK;
-}
-
 const char *txm_device_backend(size_t index)
 {
     const txm_device_backend_row *b = txm_device_backend_at(index);
     return b ? b->name : NULL;
 }
 
-/* A back-end without devices is not a failure if another one has some. */
 static txm_status list(const char *only, txm_device_info **out, size_t *count, txm_error *err)
 {
     txm_error none = {0};
@@ -81,13 +62,18 @@ static txm_status list(const char *only, txm_device_info **out, size_t *count, t
         if (only && strcmp(only, backend->name))
             continue;
         known = true;
-        txm_status status = add_devices(backend, out, count, &own);
-        if (status == TXM_STATUS_NO_MEMORY) {
+        uint32_t n = 0;
+        const txm_device_plugin *plugin;
+        txm_status status = txm_device_count(backend, &plugin, &n, &own);
+        size_t room = *count;
+        if (status == TXM_STATUS_NO_MEMORY || (!status && !TXM_GROW(*out, room, *count + n))) {
             free(*out);
             *out = NULL;
             *count = 0;
             return txm_no_memory(err, NULL);
         }
+        for (uint32_t d = 0; !status && d < n; d++)
+            describe(plugin, d, &(*out)[(*count)++]);
         if (status && !none.status)
             none = own;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Encodes on all threads and writes in one order. Queued batches form a list in the order of the file; the thread that
- * finishes the first one starts writing it and all finished ones that follow, while the others continue to encode.
+ * Queued batches form a list in the order of the file; the thread that finishes the first one starts writing it and all
+ * finished ones that follow, while the others continue to encode.
  *
  * The file must have level 0 first, row by row, as readers and Blender expect. Tiles of other levels are ready long
  * before level 0 is complete: they go to a spill and are appended at the end. Borders go to the section writer, which
@@ -66,18 +66,11 @@ struct txm_encode_queue {
     encoders *idle;
 };
 
-/* The last tile of a row may be narrow. */
 static uint32_t tiles_across(const txm_encode_queue *q, uint32_t level)
 {
     return (txm_level_size(q->layout.width, level) + q->layout.tile_px - 1) / q->layout.tile_px;
 }
 
-static uint32_t tiles_down(const txm_encode_queue *q, uint32_t level)
-{
-    return (txm_level_size(q->layout.height, level) + q->layout.tile_px - 1) / q->layout.tile_px;
-}
-
-/* `section` may be NULL. A batch has as many tiles as are worth a job; batches are kept in order. */
 txm_status txm_encode_queue_new(txm_job *job, const txm_tx_layout *layout, txm_tx_writer *writer,
                                 txm_section_writer *section, const char *spill_dir, txm_encode_queue **out,
                                 txm_error *err)
@@ -100,7 +93,7 @@ txm_status txm_encode_queue_new(txm_job *job, const txm_tx_layout *layout, txm_t
     bool ok = q->commits && q->spill;
     for (uint32_t l = 1; ok && l < layout->levels; l++) {
         upper_level *u = &q->upper[l];
-        u->tiles = tiles_across(q, l) * tiles_down(q, l);
+        u->tiles = tiles_across(q, l) * ((txm_level_size(layout->height, l) + layout->tile_px - 1) / layout->tile_px);
         u->offsets = txm_calloc(u->tiles, sizeof *u->offsets);
         u->sizes = txm_calloc(u->tiles, sizeof *u->sizes);
         ok = u->offsets && u->sizes;
@@ -136,7 +129,6 @@ static void free_batches(batch *b)
     }
 }
 
-/* There are as many encoders as threads ever encoded at once. */
 static void free_encoders(encoders *e)
 {
     while (e) {
@@ -149,7 +141,6 @@ static void free_encoders(encoders *e)
     }
 }
 
-/* No job may be running. */
 void txm_encode_queue_free(txm_encode_queue **queue)
 {
     txm_encode_queue *q = queue ? *queue : NULL;
@@ -170,9 +161,8 @@ void txm_encode_queue_free(txm_encode_queue **queue)
     *queue = NULL;
 }
 
-/* ---- encoding ------------------------------------------------------------------------------------------------ */
-
-/* Encoders have megabytes of tables, so they are created when first needed and then reused. */
+/* Encoders have megabytes of tables, so they are created when first needed and then reused: there are as many as
+ * threads ever encoded at once. */
 static txm_status take_encoders(txm_encode_queue *q, encoders **out, txm_error *err)
 {
     pthread_mutex_lock(&q->lock);
@@ -205,33 +195,6 @@ fail:
     return txm_fail(err, status, "out of memory for an encoder");
 }
 
-static void give_encoders(txm_encode_queue *q, encoders *e)
-{
-    if (!e)
-        return;
-    pthread_mutex_lock(&q->lock);
-    e->next = q->idle;
-    q->idle = e;
-    pthread_mutex_unlock(&q->lock);
-}
-
-/* The buffer grows by a quarter, since tiles have similar sizes. */
-static bool append(batch *b, const void *encoded, size_t size_bytes)
-{
-    if (size_bytes > b->bytes_capacity - b->bytes_used) {
-        size_t capacity = b->bytes_used + size_bytes + b->bytes_capacity / 4;
-        uint8_t *bytes = realloc(b->bytes, capacity);
-        if (!bytes)
-            return false;
-        b->bytes = bytes;
-        b->bytes_capacity = capacity;
-    }
-    memcpy(b->bytes + b->bytes_used, encoded, size_bytes);
-    b->bytes_used += size_bytes;
-    return true;
-}
-
-/* A row of the level, from whichever of the batch's bands has it. */
 static const uint8_t *border_row(void *context, uint32_t y)
 {
     const batch *b = context;
@@ -256,7 +219,6 @@ static txm_status encode_ready(const batch *b, encoders *e, uint32_t tile_x, uin
     return txm_border_encode_edges(e->border, record, &edges, w, h, encoded, size, err);
 }
 
-/* Devices deliver tiles that are already filtered (ready). */
 static txm_status encode_one(batch *b, encoders *e, uint32_t tile_x, const void **encoded, size_t *size, txm_error *err)
 {
     const txm_encode_queue *q = b->queue;
@@ -290,7 +252,6 @@ static void prefetch(const batch *b, uint32_t tile_x)
             __builtin_prefetch(b->band->pixels + y * b->band->stride_bytes + i, 0, 2);
 }
 
-/* The bytes stay in the batch until it is written. */
 static void encode_batch(batch *b)
 {
     txm_encode_queue *q = b->queue;
@@ -304,41 +265,52 @@ static void encode_batch(batch *b)
         if (i + 1 < b->tiles)
             prefetch(b, b->tile_x + i + 1);
         status = encode_one(b, e, b->tile_x + i, &encoded, &size, &err);
-        if (!status && !append(b, encoded, size))
-            status = txm_no_memory(&err, NULL);
+        if (status)
+            break;
+        if (size > b->bytes_capacity - b->bytes_used) {
+            /* The buffer grows by a quarter, since tiles have similar sizes. */
+            size_t capacity = b->bytes_used + size + b->bytes_capacity / 4;
+            uint8_t *bytes = realloc(b->bytes, capacity);
+            if (!bytes) {
+                status = txm_no_memory(&err, NULL);
+                break;
+            }
+            b->bytes = bytes;
+            b->bytes_capacity = capacity;
+        }
+        memcpy(b->bytes + b->bytes_used, encoded, size);
+        b->bytes_used += size;
         b->sizes[i] = (uint32_t)size;
     }
-    give_encoders(q, e);
+    if (e) {
+        pthread_mutex_lock(&q->lock);
+        e->next = q->idle;
+        q->idle = e;
+        pthread_mutex_unlock(&q->lock);
+    }
     if (status)
         txm_job_fail(q->job, &err);
     txm_job_book(q->job, b->borders ? TXM_STAGE_BORDERS : TXM_STAGE_ENCODE, clock);
 }
 
-/* ---- committing ---------------------------------------------------------------------------------------------- */
-
-/* Writes an encoded tile to the section, the file or the spill. */
-static txm_status commit_one(txm_encode_queue *q, const batch *b, uint32_t tile, const uint8_t *bytes, uint32_t size,
-                             txm_error *err)
-{
-    uint32_t level = b->band->level;
-    if (b->borders)
-        return txm_section_writer_add(q->section, level, tile, bytes, size, err);
-    if (level == 0)
-        return txm_tx_writer_add(q->writer, bytes, size, err);
-    q->upper[level].offsets[tile] = txm_spill_size(q->spill);
-    q->upper[level].sizes[tile] = size;
-    return txm_spill_add(q->spill, bytes, size, err);
-}
-
-/* Called only for the head of the list. */
 static void commit_batch(txm_encode_queue *q, const batch *b)
 {
     txm_error err = {0};
     unsigned long long clock = txm_job_clock(q->job);
     const uint8_t *bytes = b->bytes;
-    uint32_t tile = b->band->y / q->layout.tile_px * tiles_across(q, b->band->level) + b->tile_x;
+    uint32_t level = b->band->level, tile = b->band->y / q->layout.tile_px * tiles_across(q, level) + b->tile_x;
     for (uint32_t i = 0; i < b->tiles; i++) {
-        if (commit_one(q, b, tile + i, bytes, b->sizes[i], &err)) {
+        txm_status status;
+        if (b->borders) {
+            status = txm_section_writer_add(q->section, level, tile + i, bytes, b->sizes[i], &err);
+        } else if (level == 0) {
+            status = txm_tx_writer_add(q->writer, bytes, b->sizes[i], &err);
+        } else {
+            q->upper[level].offsets[tile + i] = txm_spill_size(q->spill);
+            q->upper[level].sizes[tile + i] = b->sizes[i];
+            status = txm_spill_add(q->spill, bytes, b->sizes[i], &err);
+        }
+        if (status) {
             txm_job_fail(q->job, &err);
             break;
         }
@@ -374,7 +346,6 @@ static void commit_ready(void *arg)
     }
 }
 
-/* Writing is on a strand, so that threads that could encode do not wait for a lock. */
 static void run_batch(void *arg)
 {
     batch *b = arg;
@@ -386,16 +357,10 @@ static void run_batch(void *arg)
     bool head = q->first == b;
     pthread_mutex_unlock(&q->lock);
     /* The thread that finishes the head starts writing, which includes later batches that were finished before. */
-    if (head && !txm_strand_submit(q->commits, commit_ready, q)) {
-        txm_error err = {0};
-        txm_no_memory(&err, NULL);
-        txm_job_fail(q->job, &err);
-    }
+    if (head && !txm_strand_submit(q->commits, commit_ready, q))
+        txm_job_no_memory(q->job);
 }
 
-/* ---- queueing ------------------------------------------------------------------------------------------------ */
-
-/* Batches are reused together with their buffers. */
 static batch *new_batch(txm_encode_queue *q, bool borders)
 {
     pthread_mutex_lock(&q->lock);

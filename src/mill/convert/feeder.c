@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The feeder reads a source from top to bottom, conforms it, and passes bands to the other stages; it is ahead of them
- * by as many bands as memory allows. Statistics for constant and grey images are taken here from conformed rows.
- *
  * The kind of the image, which is passed on before the first band, is a guess until the last row: only then is it known
  * whether the image has one colour, and a grey image may still have a coloured pixel. Bands of one colour are therefore
  * counted and not passed on, and a grey image that turns out to be coloured is begun again by the caller.
@@ -54,8 +51,6 @@ static txm_status job_failed(const state *s, txm_error *err)
     return txm_fail_as(err, &s->feed->job->error);
 }
 
-/* ---- conforming ---------------------------------------------------------------------------------------------- */
-
 typedef struct chunk {
     state *s;
     const uint8_t *src;
@@ -73,34 +68,29 @@ static void conform_chunk(void *arg)
     txm_job_book(s->feed->job, s->feed->conform->space ? TXM_STAGE_COLOR : TXM_STAGE_CONFORM, clock);
 }
 
-/* Conforms rows in `count` pieces. They have a group of their own, so that only they are waited for. */
-static bool conform_in_pieces(state *s, chunk all, uint32_t count)
+/* Without colour conversion, one thread is as fast as memory. Otherwise the pieces have a group of their own, so that
+ * only they are waited for. */
+static txm_status conform(chunk all, txm_error *err)
 {
+    state *s = all.s;
+    uint32_t pieces = s->feed->conform->space ? txm_pool_threads(s->feed->job->pool) : 1;
+    pieces = pieces > CHUNKS ? CHUNKS : pieces > all.rows ? all.rows : pieces;
+    if (pieces <= 1) {
+        conform_chunk(&all);
+        return TXM_OK;
+    }
     chunk chunks[CHUNKS];
     txm_group *group = txm_group_new(s->feed->job->pool);
     bool ok = group != NULL;
-    for (uint32_t i = 0; ok && i < count; i++) {
-        uint32_t begin = all.rows * i / count, end = all.rows * (i + 1) / count;
+    for (uint32_t i = 0; ok && i < pieces; i++) {
+        uint32_t begin = all.rows * i / pieces, end = all.rows * (i + 1) / pieces;
         chunks[i] = (chunk){s, all.src + begin * s->src_stride, all.dst + begin * s->row_bytes, end - begin, i};
         ok = txm_group_submit(group, true, conform_chunk, &chunks[i]);
     }
     txm_group_free(group);
-    return ok;
+    return ok ? TXM_OK : fail_no_memory(s, err);
 }
 
-/* Without colour conversion, one thread is as fast as memory. */
-static txm_status conform(chunk all, txm_error *err)
-{
-    const txm_feed *f = all.s->feed;
-    uint32_t pieces = f->conform->space ? txm_pool_threads(f->job->pool) : 1;
-    pieces = pieces > CHUNKS ? CHUNKS : pieces > all.rows ? all.rows : pieces;
-    if (pieces > 1)
-        return conform_in_pieces(all.s, all, pieces) ? TXM_OK : fail_no_memory(all.s, err);
-    conform_chunk(&all);
-    return TXM_OK;
-}
-
-/* Rows of level 0 are added in order, so that the sums have a defined order. */
 static void add_stats(state *s, const txm_band *band, uint32_t y, uint32_t rows)
 {
     txm_feed *f = s->feed;
@@ -133,9 +123,6 @@ static uint32_t rows_at_once(const state *s)
     return unit < CACHED_ROWS ? (CACHED_ROWS + unit - 1) / unit * unit : unit;
 }
 
-/* ---- halving -------------------------------------------------------------------------------------------------- */
-
-/* The pyramid writes rows of level 0 directly into bands. */
 static void *place_halved(void *context, uint32_t level, uint32_t y)
 {
     state *s = context;
@@ -159,25 +146,6 @@ static void placed_halved(void *context, uint32_t level, uint32_t y)
     (void)level;
     add_stats(s, band, y - band->y, 1);
     s->halved = y + 1;
-}
-
-static txm_status start_halving(state *s, txm_error *err)
-{
-    const txm_feed *f = s->feed;
-    const txm_conform *c = f->conform;
-    const txm_pyramid_spec spec = {.width = s->info->width,
-                                   .height = s->info->height,
-                                   .channels = s->channels,
-                                   .type = c->type,
-                                   .curve = c->curve,
-                                   .equiangular = f->equiangular,
-                                   .only = f->level};
-    const txm_pyramid_sink sink = {s, place_halved, placed_halved};
-    if (!f->level)
-        return TXM_OK;
-    if (!(s->rows = txm_alloc_pixels(f->band_rows, s->row_bytes)))
-        return fail_no_memory(s, err);
-    return txm_pyramid_new(&spec, c->ops, &sink, &s->halving, err);
 }
 
 /* Reads rows until a band of level 0 is complete. It counts as alive once it is passed on. */
@@ -207,7 +175,6 @@ static txm_status read_halved(state *s, txm_band **out, txm_error *err)
     return TXM_OK;
 }
 
-/* Reads and conforms a band. */
 static txm_status read_band(state *s, uint32_t y, txm_band **out, txm_error *err)
 {
     if (s->halving)
@@ -230,9 +197,6 @@ static txm_status read_band(state *s, uint32_t y, txm_band **out, txm_error *err
     return status;
 }
 
-/* ---- what kind of image it is --------------------------------------------------------------------------------- */
-
-/* Whether the feeder may read on. */
 static bool few_alive(void *arg)
 {
     const txm_feed *f = arg;
@@ -246,7 +210,6 @@ static void give(state *s, txm_band *band)
     txm_pool_wait_until(s->feed->job->pool, few_alive, s->feed);
 }
 
-/* Passes a band on, reduced to one channel if that is stored. */
 static txm_status hand_on(state *s, txm_band *band, txm_error *err)
 {
     txm_feed *f = s->feed;
@@ -279,7 +242,6 @@ static txm_status hand_on_constant(state *s, uint32_t width, uint32_t y, uint32_
     return TXM_OK;
 }
 
-/* Opens the other stages, which need to know the kind of the image. */
 static txm_status start_feeding(state *s, uint32_t width, uint32_t height, bool constant, txm_error *err)
 {
     txm_feed *f = s->feed;
@@ -288,15 +250,6 @@ static txm_status start_feeding(state *s, uint32_t width, uint32_t height, bool 
     const txm_feed_start what = {width, height, f->grey ? 1 : s->channels, f->conform->type, constant};
     s->started = true;
     return f->sink.start(f->sink.context, &what) ? TXM_OK : job_failed(s, err);
-}
-
-/* The image is not constant after all: the rows before this band have one colour, from which they are made now. */
-static txm_status start_late(state *s, const txm_band *band, txm_error *err)
-{
-    txm_status status = start_feeding(s, s->width, s->height, false, err);
-    for (uint32_t y = 0; !status && y < band->y; y += s->feed->band_rows)
-        status = hand_on_constant(s, s->width, y, s->feed->band_rows, err);
-    return status;
 }
 
 /* For a band whose pixels all equal the first one: checks whether their bits are the same, and stores the last ones. */
@@ -312,7 +265,6 @@ static void note_zeros(state *s, const txm_band *band)
     memcpy(s->last, band->pixels + (band->rows - 1) * band->stride_bytes + (s->width - 1) * pixel_bytes, pixel_bytes);
 }
 
-/* Whether this attempt must be repeated. */
 static bool in_vain(const txm_feed *f)
 {
     return f->not_grey || f->lost_zeros;
@@ -329,8 +281,12 @@ static txm_status keep_band(state *s, txm_band *band, txm_error *err)
         return TXM_OK;
     }
     f->lost_zeros = s->both_zeros;
-    if (!s->started && !f->lost_zeros)
-        status = start_late(s, band, err);
+    if (!s->started && !f->lost_zeros) {
+        /* The rows before this band have one colour, from which they are made now. */
+        status = start_feeding(s, s->width, s->height, false, err);
+        for (uint32_t y = 0; !status && y < band->y; y += f->band_rows)
+            status = hand_on_constant(s, s->width, y, f->band_rows, err);
+    }
     if (f->grey && !f->stats.grey)
         f->not_grey = true;
     if (status || in_vain(f)) {
@@ -338,15 +294,6 @@ static txm_status keep_band(state *s, txm_band *band, txm_error *err)
         return status;
     }
     return hand_on(s, band, err);
-}
-
-/* Moves one band from the file to the stages. */
-static txm_status next_band(state *s, uint32_t y, uint32_t *rows, txm_error *err)
-{
-    txm_band *band = NULL;
-    txm_status status = read_band(s, y, &band, err);
-    *rows = band ? band->rows : 0;
-    return status ? status : keep_band(s, band, err);
 }
 
 /* A constant image becomes one tile, as in Blender, with the zeros of its last pixel. */
@@ -363,15 +310,6 @@ static txm_status finish_constant(state *s, uint32_t band_rows, txm_error *err)
     return status;
 }
 
-/* ---- rows that the sink conforms ------------------------------------------------------------------------------- */
-
-/* Compares the guess with the statistics that a device took. */
-static void check_grey(txm_feed *f)
-{
-    f->not_grey |= f->grey && !f->stats.grey;
-}
-
-/* Reads the next rows directly into the sink's memory. */
 static txm_status next_raw(state *s, uint32_t y, uint32_t *rows, txm_error *err)
 {
     txm_feed *f = s->feed;
@@ -385,20 +323,9 @@ static txm_status next_raw(state *s, uint32_t y, uint32_t *rows, txm_error *err)
     txm_job_book(f->job, TXM_STAGE_DECODE, clock);
     if (!status && !f->sink.placed(f->sink.context, *rows))
         status = job_failed(s, err);
-    check_grey(f);
+    f->not_grey |= f->grey && !f->stats.grey;
     return status;
 }
-
-static txm_status finish_image(const state *s, txm_error *err)
-{
-    txm_feed *f = s->feed;
-    if (!f->sink.end(f->sink.context))
-        return job_failed(s, err);
-    check_grey(f);
-    return TXM_OK;
-}
-
-/* ---- the loop ------------------------------------------------------------------------------------------------ */
 
 /* Runs until the last row, a failure, or a coloured pixel in a grey image. */
 static txm_status feed_rows(state *s, txm_error *err)
@@ -409,17 +336,26 @@ static txm_status feed_rows(state *s, txm_error *err)
         uint32_t rows = 0;
         if (!txm_job_runs(f->job))
             return job_failed(s, err);
-        status = f->raw ? next_raw(s, y, &rows, err) : next_band(s, y, &rows, err);
+        txm_band *band = NULL;
+        status = f->raw ? next_raw(s, y, &rows, err) : read_band(s, y, &band, err);
+        if (band) {
+            rows = band->rows;
+            status = keep_band(s, band, err);
+        }
         y += rows;
         if (!status && f->progress)
             f->progress(f->progress_user, y, s->height);
     }
     if (!status && !f->stats.varies && !in_vain(f))
         status = finish_constant(s, f->band_rows, err);
-    return status || in_vain(f) ? status : finish_image(s, err);
+    if (status || in_vain(f))
+        return status;
+    if (!f->sink.end(f->sink.context))
+        return job_failed(s, err);
+    f->not_grey |= f->grey && !f->stats.grey; /* the statistics that a device took are complete now */
+    return TXM_OK;
 }
 
-/* The buffers are for one band: reading waits for slower stages. */
 txm_status txm_feed_run(txm_feed *feed, txm_error *err)
 {
     const txm_conform *c = feed->conform;
@@ -434,8 +370,20 @@ txm_status txm_feed_run(txm_feed *feed, txm_error *err)
     if (!txm_conform_in_place(c))
         ok = (s.raw = txm_alloc_pixels(feed->band_rows, s.src_stride)) != NULL;
     for (int i = 0; ok && i < (c->space ? CHUNKS : 1); i++)
-        ok = (s.scratch[i] = txm_alloc_pixels(txm_conform_scratch(c), sizeof(float))) != NULL;
-    txm_status status = ok ? start_halving(&s, err) : fail_no_memory(&s, err);
+        ok = (s.scratch[i] = txm_alloc_pixels(4 * (size_t)c->width, sizeof(float))) != NULL;
+    if (ok && feed->level)
+        ok = (s.rows = txm_alloc_pixels(feed->band_rows, s.row_bytes)) != NULL;
+    txm_status status = ok ? TXM_OK : fail_no_memory(&s, err);
+    const txm_pyramid_spec spec = {.width = s.info->width,
+                                   .height = s.info->height,
+                                   .channels = s.channels,
+                                   .type = c->type,
+                                   .curve = c->curve,
+                                   .equiangular = feed->equiangular,
+                                   .only = feed->level};
+    const txm_pyramid_sink sink = {&s, place_halved, placed_halved};
+    if (!status && feed->level)
+        status = txm_pyramid_new(&spec, c->ops, &sink, &s.halving, err);
     if (!status)
         status = feed_rows(&s, err);
     if (status) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Measures what pixels cost, and stores the result. For each type with one channel and with four, a small strip runs
- * through the CPU's code and a trial image through the device. The file is $XDG_CACHE_HOME/txmill/devices, or
- * ~/.cache/txmill/devices: one line per device, fields separated by tabs, times as whole numbers. It is replaced as a
- * whole; a malformed one counts as empty.
+ * Measures what pixels cost. For each type with one channel and with four, a small strip runs through the CPU's code
+ * and a trial image through the device. The file is $XDG_CACHE_HOME/txmill/devices, or ~/.cache/txmill/devices: one
+ * line per device, fields separated by tabs, times as whole numbers. It is replaced as a whole; a malformed one counts
+ * as empty.
  */
 #include "mill/convert/gpu_rates.h"
 
@@ -44,8 +44,6 @@ static txm_gpu_plan trial(uint32_t width, txm_type type, uint32_t channels)
                           .slots = 2};
 }
 
-/* ---- the CPU ---------------------------------------------------------------------------------------------------- */
-
 /* The pyramid's sink: rows are computed and discarded. */
 static void *discard_row(void *context, uint32_t level, uint32_t y)
 {
@@ -81,31 +79,20 @@ static double cpu_seconds_per_pixel(const txm_ops *ops, const txm_gpu_plan *plan
     return seconds / ((double)STRIP_W * STRIP_H);
 }
 
-/* ---- a device --------------------------------------------------------------------------------------------------- */
-
-/* Runs one chunk at a time and waits for each, since rates are measured and not overlap. */
-static txm_status run_chunks(const txm_gpu_jobs *j, txm_gpu_job *job, const txm_gpu_plan *plan, txm_error *err)
+/* Runs a whole job, from opening to closing, one chunk at a time, since rates are measured and not overlap. */
+static txm_status time_job(const txm_gpu_jobs *j, uint32_t device, const txm_gpu_plan *plan, double *seconds,
+                           txm_error *err)
 {
-    txm_status status = TXM_OK;
+    txm_gpu_job *job = NULL;
     size_t chunk = (size_t)plan->chunk_rows * plan->width * plan->channels * txm_type_bytes(plan->type);
+    double begin = txm_clock_seconds();
+    txm_status status = j->open(device, plan, &job, err);
     for (uint32_t y = 0; !status && y < plan->height; y += plan->chunk_rows) {
         txm_gpu_result *done = NULL;
         memset(j->place(job), 0x35, chunk);
         if (!(status = j->submit(job, plan->chunk_rows, false, err)) && !(status = j->collect(job, true, &done, err)))
             j->release(job, done);
     }
-    return status;
-}
-
-/* Runs a whole job, from opening to closing. */
-static txm_status time_job(const txm_gpu_jobs *j, uint32_t device, const txm_gpu_plan *plan, double *seconds,
-                           txm_error *err)
-{
-    txm_gpu_job *job = NULL;
-    double begin = txm_clock_seconds();
-    txm_status status = j->open(device, plan, &job, err);
-    if (!status)
-        status = run_chunks(j, job, plan, err);
     j->close(&job);
     *seconds = txm_clock_seconds() - begin;
     return status;
@@ -149,11 +136,8 @@ txm_status txm_gpu_rates_measure(const txm_gpu_jobs *jobs, uint32_t device, cons
     return TXM_OK;
 }
 
-/* ---- the file ---------------------------------------------------------------------------------------------------- */
-
 static const char first_line[] = "txmill devices 1\n";
 
-/* The next field of a line; NULL if there is none. */
 static char *field(char **line)
 {
     char *text = strsep(line, "\t\n");
@@ -209,42 +193,19 @@ size_t txm_gpu_rates_read(txm_gpu_rates **out)
     return count;
 }
 
-/* A driver's name may contain a tab, which would end the field. */
-static void print_text(FILE *f, const char *text)
-{
-    for (; *text; text++)
-        putc((unsigned char)*text < ' ' ? ' ' : *text, f);
-    putc('\t', f);
-}
-
 static void print_line(FILE *f, const txm_gpu_rates *r)
 {
-    print_text(f, r->label);
-    print_text(f, *r->name ? r->name : "-");
-    print_text(f, *r->driver ? r->driver : "-");
+    const char *const texts[] = {r->label, r->name, r->driver};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        /* A driver's name may contain a tab, which would end the field. */
+        for (const char *text = *texts[i] ? texts[i] : "-"; *text; text++)
+            putc((unsigned char)*text < ' ' ? ' ' : *text, f);
+        putc('\t', f);
+    }
     fprintf(f, "%.0f", r->start * 1e12);
     for (int i = 0; i < 2 * TXM_GPU_TYPES; i++)
         fprintf(f, "\t%.0f\t%.0f", r->rate[i / 2][i % 2].device * 1e12, r->rate[i / 2][i % 2].cpu * 1e12);
     putc('\n', f);
-}
-
-static txm_status write_draft(const char *draft, int fd, const txm_gpu_rates *rates, const txm_gpu_rates *others,
-                              size_t count, txm_error *err)
-{
-    FILE *f = fdopen(fd, "w");
-    if (!f) {
-        txm_fail_errno(err, errno, "%s", draft);
-        close(fd);
-        return err->status;
-    }
-    fputs(first_line, f);
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(others[i].label, rates->label))
-            print_line(f, &others[i]);
-    print_line(f, rates);
-    bool good = !ferror(f);
-    good = fclose(f) == 0 && good;
-    return good ? TXM_OK : txm_fail_errno(err, errno, "%s", draft);
 }
 
 txm_status txm_gpu_rates_write(const txm_gpu_rates *rates, txm_error *err)
@@ -261,8 +222,20 @@ txm_status txm_gpu_rates_write(const txm_gpu_rates *rates, txm_error *err)
     if (!status && fd < 0)
         status = txm_fail_errno(&own, errno, "%s", draft);
     if (!status) {
+        FILE *f = fdopen(fd, "w");
         size_t count = txm_gpu_rates_read(&others);
-        status = write_draft(draft, fd, rates, others, count, &own);
+        if (f) {
+            fputs(first_line, f);
+            for (size_t i = 0; i < count; i++)
+                if (strcmp(others[i].label, rates->label))
+                    print_line(f, &others[i]);
+            print_line(f, rates);
+        } else {
+            close(fd);
+        }
+        bool good = f && !ferror(f);
+        if ((f && fclose(f)) || !good)
+            status = txm_fail_errno(&own, errno, "%s", draft);
         if (!status && rename(draft, path))
             status = txm_fail_errno(&own, errno, "%s", path);
         if (status)

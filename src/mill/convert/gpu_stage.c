@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The stage of a device. Rows are submitted in chunks; the results are passed on piece by piece. If the device fails,
- * the attempt fails with a status of its own, and the conversion runs again on the CPU.
+ * The stage of a device. If the device fails, the attempt fails with DEVICE, and the conversion runs again on the CPU.
  */
 #include "mill/convert/gpu_stage.h"
 
@@ -32,61 +31,52 @@ struct txm_gpu_stage {
     bool failed;
 };
 
-/* ---- failing ---------------------------------------------------------------------------------------------------- */
+txm_status txm_gpu_stage_open(const txm_gpu_stage_setup *setup, txm_gpu_stage **out, txm_error *err)
+{
+    txm_gpu_lease lease = setup->lease;
+    const txm_gpu_plan *plan = &lease.plan;
+    txm_gpu_stage *s = txm_calloc(1, sizeof *s);
+    txm_status status = s ? lease.jobs->open(lease.device, plan, &s->job, err) : txm_no_memory(err, NULL);
+    if (status) {
+        txm_gpus_return(&lease, status == TXM_STATUS_DEVICE);
+        free(s);
+        return status;
+    }
+    s->setup = *setup;
+    s->jobs = lease.jobs;
+    s->raw_row = (size_t)plan->width * plan->conform.src_channels * txm_type_bytes(plan->type);
+    s->stored_row = (size_t)plan->width * plan->channels * txm_type_bytes(plan->type);
+    *out = s;
+    return TXM_OK;
+}
+
+const char *txm_gpu_stage_close(txm_gpu_stage **stage)
+{
+    txm_gpu_stage *s = stage ? *stage : NULL;
+    if (!s)
+        return NULL;
+    const char *note = txm_gpus_note(s->setup.lease.gpus);
+    s->jobs->close(&s->job);
+    txm_gpus_return(&s->setup.lease, s->failed);
+    free(s);
+    *stage = NULL;
+    return note;
+}
+
+bool txm_gpu_stage_holds_rows(const txm_gpu_stage *s)
+{
+    return s->setup.lease.plan.slots > 2 && s->setup.lease.plan.chunk_rows >= TXM_HASH_BLOCK_ROWS;
+}
 
 /* Whatever the device's failure is, the file can be made without it; the status says so to the caller. */
 static bool device_failed(txm_gpu_stage *s, const txm_error *cause)
 {
     txm_error err = {0};
     s->failed |= cause->status != TXM_STATUS_NO_MEMORY;
-    txm_fail(&err, TXM_STATUS_DEVICE, "%s: %s", s->setup.lease->label, cause->message);
+    txm_fail(&err, TXM_STATUS_DEVICE, "%s: %s", s->setup.lease.label, cause->message);
     txm_job_fail(s->setup.job, &err);
     return false;
 }
-
-/* It is called for memory of the machine; a lack of device memory is device_failed. */
-static bool stage_no_memory(txm_gpu_stage *s)
-{
-    txm_error err = {0};
-    txm_no_memory(&err, NULL);
-    txm_job_fail(s->setup.job, &err);
-    return false;
-}
-
-/* ---- opening ---------------------------------------------------------------------------------------------------- */
-
-/* The lease has chosen the device and the chunk size. */
-txm_status txm_gpu_stage_open(const txm_gpu_stage_setup *setup, txm_gpu_stage **out, txm_error *err)
-{
-    const txm_gpu_plan *plan = &setup->lease->plan;
-    txm_gpu_stage *s = txm_calloc(1, sizeof *s);
-    if (!s)
-        return txm_no_memory(err, NULL);
-    s->setup = *setup;
-    s->jobs = setup->lease->jobs;
-    s->raw_row = (size_t)plan->width * plan->conform.src_channels * txm_type_bytes(plan->type);
-    s->stored_row = (size_t)plan->width * plan->channels * txm_type_bytes(plan->type);
-    txm_status status = s->jobs->open(setup->lease->device, plan, &s->job, err);
-    if (status)
-        free(s);
-    else
-        *out = s;
-    return status;
-}
-
-/* All lent bands must have been dropped. */
-void txm_gpu_stage_close(txm_gpu_stage **stage, bool *failed)
-{
-    txm_gpu_stage *s = stage ? *stage : NULL;
-    if (!s)
-        return;
-    *failed = s->failed;
-    s->jobs->close(&s->job);
-    free(s);
-    *stage = NULL;
-}
-
-/* ---- results ---------------------------------------------------------------------------------------------------- */
 
 /* Called on the thread that drops the last band of a result. */
 static void give_back(void *owner)
@@ -114,18 +104,17 @@ static txm_band *lend(lent *l, uint32_t level, uint32_t y, uint32_t rows, size_t
 /* Hashes rows of level 0 in the same pieces as on the CPU. */
 static bool hash_rows(txm_gpu_stage *s, lent *l, const uint8_t *rows)
 {
-    uint32_t px = s->setup.lease->plan.tile_px;
+    uint32_t px = s->setup.lease.plan.tile_px;
     bool ok = true;
     for (uint32_t y = 0; ok && y < l->result->rows; y += px) {
         uint32_t n = l->result->rows - y < px ? l->result->rows - y : px;
         txm_band *band = lend(l, 0, l->result->y + y, n, s->stored_row, rows + y * s->stored_row);
-        ok = band && txm_hash_stage_take(s->setup.hash, band);
+        ok = band && txm_hash_stage_take(*s->setup.hash, band);
         txm_band_drop(band);
     }
     return ok;
 }
 
-/* Pieces are tiles, borders, or rows for the hash. */
 static bool queue_piece(txm_gpu_stage *s, lent *l, const txm_gpu_piece *p)
 {
     if (p->kind == TXM_GPU_ROWS)
@@ -144,7 +133,7 @@ static bool queue_piece(txm_gpu_stage *s, lent *l, const txm_gpu_piece *p)
 /* Adds sums row by row, as the CPU does. */
 static void add_stats(txm_gpu_stage *s, const txm_gpu_result *r)
 {
-    const txm_gpu_plan *plan = &s->setup.lease->plan;
+    const txm_gpu_plan *plan = &s->setup.lease.plan;
     txm_stats *st = s->setup.stats;
     uint32_t channels = plan->conform.channels;
     txm_gpu_pixel first = txm_gpu_load(plan->type, channels, st->first);
@@ -162,11 +151,11 @@ static void add_stats(txm_gpu_stage *s, const txm_gpu_result *r)
 /* A result may also have statistics; its memory returns to the device when its last piece is encoded. */
 static bool use(txm_gpu_stage *s, txm_gpu_result *r)
 {
-    const txm_gpu_plan *plan = &s->setup.lease->plan;
+    const txm_gpu_plan *plan = &s->setup.lease.plan;
     lent *l = malloc(sizeof *l);
     if (!l) {
         s->jobs->release(s->job, r);
-        return stage_no_memory(s);
+        return txm_job_no_memory(s->setup.job);
     }
     *l = (lent){.stage = s, .result = r};
     atomic_init(&l->references, 1);
@@ -174,14 +163,14 @@ static bool use(txm_gpu_stage *s, txm_gpu_result *r)
     bool ok = true;
     if (r->stats)
         add_stats(s, r);
-    /* Rows that conforming does not change are hashed as they were submitted; changed ones are among the pieces. Bands
-     * that came conformed were hashed by the feeder's sink. */
+    /* Rows that conforming does not change are hashed as they were submitted; changed ones are among the pieces.
+     * Bands that came conformed were hashed by the feeder's sink. */
     if (r->stats && !plan->rows)
         ok = hash_rows(s, l, r->submitted);
     for (size_t i = 0; ok && i < r->piece_count; i++)
         ok = queue_piece(s, l, &r->pieces[i]);
     give_back(l);
-    return ok || stage_no_memory(s);
+    return ok || txm_job_no_memory(s->setup.job);
 }
 
 /* Collects the oldest chunk if it is finished, or waits for it if `wait`. */
@@ -201,9 +190,7 @@ static bool collect(txm_gpu_stage *s, bool wait)
     return ok;
 }
 
-/* ---- input ------------------------------------------------------------------------------------------------------ */
-
-/* The last chunk may be short. Results that are finished are passed on at once. */
+/* Results that are finished are passed on at once. */
 static bool submit(txm_gpu_stage *s)
 {
     txm_error err = {0};
@@ -222,36 +209,28 @@ static bool submit(txm_gpu_stage *s)
 static bool some_came_back(void *arg)
 {
     txm_gpu_stage *s = arg;
-    return atomic_load(&s->lent) < s->setup.lease->plan.slots || atomic_load(&s->setup.job->stopped);
+    return atomic_load(&s->lent) < s->setup.lease.plan.slots || atomic_load(&s->setup.job->stopped);
 }
 
-/* Gets a buffer to fill. While there is none, finished results are collected and encoded. */
-static bool next_chunk(txm_gpu_stage *s)
+/* Memory for `rows` more rows, of one of the two formats, in the chunk. While there is no buffer to fill, finished
+ * results are collected and encoded. */
+static uint8_t *room_for_rows(txm_gpu_stage *s, uint32_t rows, bool conformed)
 {
-    while (!(s->chunk = s->jobs->place(s->job))) {
+    bool full = s->rows + rows > s->setup.lease.plan.chunk_rows || s->conformed != conformed;
+    if (s->rows && full && !submit(s))
+        return NULL;
+    while (!s->chunk && !(s->chunk = s->jobs->place(s->job))) {
         if (!txm_job_runs(s->setup.job))
-            return false;
+            return NULL;
         if (!s->on_device)
             txm_pool_wait_until(s->setup.job->pool, some_came_back, s);
         else if (!collect(s, true))
-            return false;
+            return NULL;
     }
-    return true;
-}
-
-/* Memory for `rows` more rows, of one of the two formats, in the chunk. */
-static uint8_t *room_for_rows(txm_gpu_stage *s, uint32_t rows, bool conformed)
-{
-    bool full = s->rows + rows > s->setup.lease->plan.chunk_rows || s->conformed != conformed;
-    if (s->rows && full && !submit(s))
-        return NULL;
-    if (!s->chunk && !next_chunk(s))
-        return NULL;
     s->conformed = conformed;
     return s->chunk + s->rows * (conformed ? s->stored_row : s->raw_row);
 }
 
-/* Room in the current chunk for raw rows. */
 uint8_t *txm_gpu_stage_place(txm_gpu_stage *s, uint32_t rows)
 {
     return room_for_rows(s, rows, false);
@@ -260,7 +239,7 @@ uint8_t *txm_gpu_stage_place(txm_gpu_stage *s, uint32_t rows)
 bool txm_gpu_stage_take(txm_gpu_stage *s, uint32_t rows)
 {
     s->rows += rows;
-    return s->rows < s->setup.lease->plan.chunk_rows ? collect(s, false) : submit(s);
+    return s->rows < s->setup.lease.plan.chunk_rows ? collect(s, false) : submit(s);
 }
 
 /* The rows of images that the CPU conforms are copied once. */

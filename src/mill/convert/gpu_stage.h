@@ -15,13 +15,13 @@ typedef struct txm_gpu_stage txm_gpu_stage;
 
 typedef struct txm_gpu_stage_setup {
     txm_job *job;
-    const txm_gpu_lease *lease; /* must outlive the stage */
+    txm_gpu_lease lease; /* a place on the device, which the stage returns */
     txm_encode_queue *queue;
-    txm_hash_stage *hash;
+    txm_hash_stage *const *hash; /* must be there before the first row */
     txm_stats *stats; /* statistics of level 0, to which those of rows that the device conforms are added, in order */
 } txm_gpu_stage_setup;
 
-/* Opens the stage. DEVICE or NO_MEMORY if the device refuses, without any effect. */
+/* Opens the stage. DEVICE or NO_MEMORY if the device refuses; the lease has been returned then. */
 txm_status txm_gpu_stage_open(const txm_gpu_stage_setup *setup, txm_gpu_stage **out, txm_error *err);
 
 /* Returns memory for the next `rows` rows, tight; txm_gpu_stage_take says that they were written. NULL and false mean
@@ -35,7 +35,10 @@ bool txm_gpu_stage_band(txm_gpu_stage *stage, const txm_band *band);
 /* Called after all rows: waits for the device. */
 bool txm_gpu_stage_end(txm_gpu_stage *stage);
 
-/* Closes the stage; all bands must have been dropped. *failed is set if the device failed, and not for lack of memory.
- * NULL-safe. */
-void txm_gpu_stage_close(txm_gpu_stage **stage, bool *failed);
+/* Whether the device has enough buffers for rows of a block of the hash to be held back for the partner block. */
+bool txm_gpu_stage_holds_rows(const txm_gpu_stage *stage);
+
+/* Closes the stage; all bands must have been dropped. A device that failed is not used again by this process. Returns
+ * what txm_gpus_note has to say. NULL-safe. */
+const char *txm_gpu_stage_close(txm_gpu_stage **stage);
 #endif

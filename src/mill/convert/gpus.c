@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Chooses devices. A lease assigns a device to a file, or says why none was assigned. A device that the user named is
- * started by the first file; with `auto`, devices are started once the time that they would have saved, according to
- * measurements on this machine, exceeds the time of starting them. Without measurements, `auto` is the CPU.
+ * Chooses devices. A device that the user named is started by the first file; with `auto`, devices are started once the
+ * time that they would have saved, according to measurements on this machine, exceeds the time of starting them.
  */
 #include "mill/convert/gpus.h"
 
@@ -53,8 +52,6 @@ struct txm_gpus {
     double spent_seconds; /* CPU time that devices would have saved */
 };
 
-/* ---- finding ---------------------------------------------------------------------------------------------------- */
-
 /* Loads the plug-in, which loads the driver. This takes tens of milliseconds, which only processes that want a device
  * spend. */
 static txm_status load_plugin(txm_gpus *g, txm_error *err)
@@ -87,7 +84,6 @@ static const txm_gpu_rates *measured(const txm_gpus *g, const gpu *d, const txm_
     return NULL;
 }
 
-/* Prepares a device: how much of its memory may be used, and which rates it has. */
 static void start_device(txm_gpus *g, gpu *d)
 {
     txm_device_facts info = {0};
@@ -129,16 +125,6 @@ static bool start_all(txm_gpus *g, char why[TXM_MESSAGE_BYTES])
     return any;
 }
 
-/* The device was chosen by name, so a failure is an error and not a reason to use the CPU. */
-static txm_status open_named(txm_gpus *g, txm_error *err)
-{
-    char why[TXM_MESSAGE_BYTES] = "";
-    txm_status status = load_plugin(g, err);
-    if (!status && !start_all(g, why))
-        status = txm_fail(err, TXM_STATUS_DEVICE, "%s", why);
-    return status;
-}
-
 /* `why` is for the log: why the CPU does the work, if it does. */
 txm_status txm_gpus_new(const txm_gpus_options *options, txm_gpus **out, char why[TXM_MESSAGE_BYTES], txm_error *err)
 {
@@ -171,7 +157,11 @@ txm_status txm_gpus_new(const txm_gpus_options *options, txm_gpus **out, char wh
     g->backend = backend;
     pthread_mutex_init(&g->lock, NULL);
     txm_error own = {0};
-    if (named && open_named(g, &own)) {
+    char reason[TXM_MESSAGE_BYTES] = "";
+    /* If a device was chosen by name, a failure is an error and not a reason to use the CPU. */
+    if (named && !load_plugin(g, &own) && !start_all(g, reason))
+        txm_fail(&own, TXM_STATUS_DEVICE, "%s", reason);
+    if (own.status) {
         txm_status status = txm_fail(err, own.status, "device %s: %s; use --device cpu or auto", word, own.message);
         txm_gpus_free(&g);
         return status;
@@ -180,7 +170,6 @@ txm_status txm_gpus_new(const txm_gpus_options *options, txm_gpus **out, char wh
     return TXM_OK;
 }
 
-/* Frees memory that devices keep between files. */
 void txm_gpus_free(txm_gpus **gpus)
 {
     if (!gpus || !*gpus)
@@ -193,8 +182,6 @@ void txm_gpus_free(txm_gpus **gpus)
     free(*gpus);
     *gpus = NULL;
 }
-
-/* ---- fitting ---------------------------------------------------------------------------------------------------- */
 
 /* Makes chunks as high as memory allows, at least one row of tiles. *device_bytes receives what they take, or what the
  * smallest ones would. */
@@ -249,8 +236,6 @@ static gpu *choose(txm_gpus *g, uint64_t pinned_limit, txm_gpu_plan *plan, uint6
     return best;
 }
 
-/* ---- whether it pays -------------------------------------------------------------------------------------------- */
-
 /* The seconds that a device saves for this image, if the CPU's work is shared by its threads; negative if it is slower.
  */
 static double saving(const txm_gpus *g, const txm_gpu_rates *rates, const txm_gpu_plan *plan)
@@ -267,39 +252,6 @@ static bool pays(const txm_gpus *g, const txm_gpu_rates *rates, const txm_gpu_pl
     return saving(g, rates, plan) > 0;
 }
 
-/* Returns the measured device that saves most. */
-static const txm_gpu_rates *best(const txm_gpus *g, const txm_gpu_plan *plan)
-{
-    const txm_gpu_rates *found = &g->measured[0];
-    for (size_t i = 1; i < g->measured_count; i++)
-        if (saving(g, &g->measured[i], plan) > saving(g, found, plan))
-            found = &g->measured[i];
-    return found;
-}
-
-/* Whether devices are running or are to be started now: a driver is loaded only once it would have saved more time than
- * loading takes. */
-static bool worth_starting(txm_gpus *g, const txm_gpu_rates *rates, const txm_gpu_plan *plan,
-                           char why[TXM_MESSAGE_BYTES])
-{
-    if (!g->looked) {
-        g->spent_seconds += saving(g, rates, plan);
-        if (g->spent_seconds < rates->start) {
-            txm_format(why, TXM_MESSAGE_BYTES, "%s could have saved %.2f s so far, starting it takes %.2f s",
-                       rates->label, g->spent_seconds, rates->start);
-            return false;
-        }
-        int number;
-        txm_error err = {0};
-        g->backend = txm_device_parse(rates->label, &number);
-        if (load_plugin(g, &err) || !start_all(g, err.message))
-            snprintf(g->nothing, sizeof g->nothing, "%s", err.message);
-    }
-    if (*g->nothing)
-        snprintf(why, TXM_MESSAGE_BYTES, "%s", g->nothing);
-    return !*g->nothing;
-}
-
 /* With `auto`, takes only a device that was measured to be faster. */
 static gpu *decide(txm_gpus *g, uint64_t pinned_limit, txm_gpu_plan *plan, uint64_t *device_bytes, bool *busy,
                    char why[TXM_MESSAGE_BYTES])
@@ -314,14 +266,34 @@ static gpu *decide(txm_gpus *g, uint64_t pinned_limit, txm_gpu_plan *plan, uint6
         snprintf(why, TXM_MESSAGE_BYTES, "small images stay there");
         return NULL;
     }
-    const txm_gpu_rates *rates = best(g, plan);
-    if (!pays(g, rates, plan, why) || !worth_starting(g, rates, plan, why))
+    const txm_gpu_rates *rates = &g->measured[0]; /* those of the device that saves most */
+    for (size_t i = 1; i < g->measured_count; i++)
+        if (saving(g, &g->measured[i], plan) > saving(g, rates, plan))
+            rates = &g->measured[i];
+    if (!pays(g, rates, plan, why))
         return NULL;
+    /* A driver is loaded only once it would have saved more time than loading takes. */
+    if (!g->looked) {
+        g->spent_seconds += saving(g, rates, plan);
+        if (g->spent_seconds < rates->start) {
+            txm_format(why, TXM_MESSAGE_BYTES, "%s could have saved %.2f s so far, starting it takes %.2f s",
+                       rates->label, g->spent_seconds, rates->start);
+            return NULL;
+        }
+        int number;
+        txm_error err = {0};
+        g->backend = txm_device_parse(rates->label, &number);
+        if (load_plugin(g, &err) || !start_all(g, err.message))
+            snprintf(g->nothing, sizeof g->nothing, "%s", err.message);
+    }
+    if (*g->nothing) {
+        snprintf(why, TXM_MESSAGE_BYTES, "%s", g->nothing);
+        return NULL;
+    }
     gpu *d = choose(g, pinned_limit, plan, device_bytes, busy, why);
     return d && pays(g, d->rates, plan, why) ? d : NULL;
 }
 
-/* Memory on the device is reserved here and released by txm_gpus_return. */
 txm_gpu_choice txm_gpus_lease(txm_gpus *g, const txm_gpu_plan *wanted, uint64_t pinned_limit_bytes, txm_gpu_lease *out,
                               char why[TXM_MESSAGE_BYTES])
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The hashing stage. Blocks of rows are independent messages of the digest, so strands hash several of them at once.
  * On machines that hash two messages in the time of one, bands are held back until the band of the partner block
  * arrives.
  */
@@ -35,7 +34,6 @@ struct txm_hash_stage {
     unsigned held_count, held_used;
 };
 
-/* There are several strands, because SHA-1 is the slowest part of many conversions. */
 txm_status txm_hash_stage_new(txm_job *job, txm_pixel_hash *hash, bool pairs, txm_hash_stage **out, txm_error *err)
 {
     txm_hash_stage *s = txm_calloc(1, sizeof *s);
@@ -68,7 +66,6 @@ void txm_hash_stage_free(txm_hash_stage **stage)
     *stage = NULL;
 }
 
-/* Hashes one piece of a block, or two of a pair. */
 static void hash_piece(void *arg)
 {
     delivery *d = arg;

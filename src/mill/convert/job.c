@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the stages of a conversion share. The first failure of any stage is kept and stops the others at their next
- * check; a cancellation counts as a failure. Stage times are CPU times of the threads that worked for a stage, added
- * up without a lock.
+ * The first failure of any stage, a cancellation among them, stops the others at their next check.
  */
 #include "mill/convert/job.h"
 #include "base/cancel.h"
@@ -22,9 +20,7 @@ txm_status txm_job_init(txm_job *job, txm_pool *pool, const volatile int *cancel
     pthread_mutex_init(&job->lock, NULL);
     job->group = txm_group_new(pool);
     job->bands = txm_band_pool_new();
-    if (!job->group || !job->bands)
-        return txm_no_memory(err, NULL);
-    return TXM_OK;
+    return job->group && job->bands ? TXM_OK : txm_no_memory(err, NULL);
 }
 
 void txm_job_destroy(txm_job *job)
@@ -34,7 +30,6 @@ void txm_job_destroy(txm_job *job)
     pthread_mutex_destroy(&job->lock);
 }
 
-/* May be called by any thread, any number of times. */
 void txm_job_fail(txm_job *job, const txm_error *error)
 {
     pthread_mutex_lock(&job->lock);
@@ -44,7 +39,14 @@ void txm_job_fail(txm_job *job, const txm_error *error)
     atomic_store(&job->stopped, true);
 }
 
-/* Every stage calls this before each piece of work. */
+bool txm_job_no_memory(txm_job *job)
+{
+    txm_error error = {0};
+    txm_no_memory(&error, NULL);
+    txm_job_fail(job, &error);
+    return false;
+}
+
 bool txm_job_runs(txm_job *job)
 {
     if (atomic_load_explicit(&job->stopped, memory_order_relaxed))
@@ -58,7 +60,6 @@ bool txm_job_runs(txm_job *job)
     return true;
 }
 
-/* Returns at once if times are not measured. */
 unsigned long long txm_job_clock(const txm_job *job)
 {
     return job->timed ? txm_clock_ns(CLOCK_THREAD_CPUTIME_ID) : 0;

@@ -44,6 +44,8 @@ void txm_job_destroy(txm_job *job);
 
 /* Records a failure, on any thread; the first one is kept. */
 void txm_job_fail(txm_job *job, const txm_error *error);
+/* The same for a lack of memory; false, for callers to return. */
+bool txm_job_no_memory(txm_job *job);
 /* Whether to continue; turns a cancellation into an error. */
 bool txm_job_runs(txm_job *job);
 

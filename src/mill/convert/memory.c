@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How much memory a conversion takes. The estimate is the minimum for bands, the pyramid's rows, encoders and the
- * decoder. Whatever --max-memory leaves beyond that is used for more bands; the lower limit is the number with which
- * the stages cannot block each other.
+ * The estimate is the minimum for bands, the pyramid's rows, encoders and the decoder. Whatever --max-memory leaves
+ * beyond that is used for more bands; the lower limit is the number with which the stages cannot block each other.
  */
 #include "mill/convert/memory.h"
 
@@ -19,7 +18,6 @@ enum {
     SMALL_COPIES = 6
 };
 
-/* The width of level 0. */
 static uint64_t stored_width(const txm_conform *c, const txm_settings *s)
 {
     return txm_level_size(c->width, txm_limit_level(c->width, c->height, s->limit_px));
@@ -57,8 +55,6 @@ uint64_t txm_convert_needs(const txm_conform *c, const txm_settings *s, unsigned
     return process + (small < bytes ? small : bytes) + reader_bytes;
 }
 
-/* As many bands as fit, from the number that keeps all threads busy down to the minimum. 0 if not even that fits;
- * *needed_bytes then receives what it needs. */
 unsigned txm_convert_bands(const txm_conform *c, const txm_settings *s, unsigned threads, uint64_t reader_bytes,
                            uint64_t max_memory_bytes, unsigned *held, uint64_t *needed_bytes)
 {

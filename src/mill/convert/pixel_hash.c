@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * SHA-1 of level 0. Samples are converted to float32, which OpenImageIO hashes, in a buffer. Different threads may
- * hash different blocks, each block in order and by one thread at a time.
+ * Samples are converted to float32, which OpenImageIO hashes, in a buffer. The digest of a single block of 256 rows is
+ * the image's; for several, it is the digest of their concatenated digests.
  */
 #include "mill/convert/pixel_hash.h"
 
@@ -25,8 +25,6 @@ struct txm_pixel_hash {
     char (*digests)[TXM_SHA1_HEX]; /* digests of finished blocks */
 };
 
-/* There is one digest for every 256 rows, as in OpenImageIO's parallel computation; the result for several blocks is
- * the digest of their digests. */
 txm_status txm_pixel_hash_new(uint32_t width, uint32_t height, uint32_t channels, txm_type type, const txm_ops *ops,
                               txm_pixel_hash **out, txm_error *err)
 {
@@ -66,7 +64,6 @@ void txm_pixel_hash_free(txm_pixel_hash **hash)
     *hash = NULL;
 }
 
-/* The row is hashed in pieces that fit into the cache. */
 static void add_row(txm_pixel_hash *h, txm_sha1 *sha, const uint8_t *row)
 {
     size_t samples = (size_t)h->width * h->channels, bytes = txm_type_bytes(h->type);
@@ -82,7 +79,6 @@ static void add_row(txm_pixel_hash *h, txm_sha1 *sha, const uint8_t *row)
     }
 }
 
-/* Rows of a block come in order, from one thread at a time. */
 void txm_pixel_hash_rows(txm_pixel_hash *h, uint32_t y, uint32_t rows, const void *pixels, size_t stride_bytes)
 {
     uint32_t block = y / TXM_HASH_BLOCK_ROWS;
@@ -98,7 +94,6 @@ void txm_pixel_hash_rows(txm_pixel_hash *h, uint32_t y, uint32_t rows, const voi
     }
 }
 
-/* Both blocks must be whole, so that they end together. */
 bool txm_pixel_hash_pairs(const txm_pixel_hash *h, uint32_t block)
 {
     uint64_t end = ((uint64_t)block / 2 + 1) * 2 * TXM_HASH_BLOCK_ROWS;
@@ -113,7 +108,6 @@ static void prefetch(const uint8_t *from, const uint8_t *to)
         __builtin_prefetch(from, 0, 2);
 }
 
-/* The same for two rows, with pieces of half the size. */
 static void add_row_pair(txm_pixel_hash *h, txm_sha1_pair *sha, const uint8_t *a, const uint8_t *b)
 {
     size_t samples = (size_t)h->width * h->channels, bytes = txm_type_bytes(h->type);
@@ -133,7 +127,6 @@ static void add_row_pair(txm_pixel_hash *h, txm_sha1_pair *sha, const uint8_t *a
     }
 }
 
-/* The partner of a block is the next one. */
 void txm_pixel_hash_pair(txm_pixel_hash *h, uint32_t y, uint32_t rows, const void *pixels, const void *partner,
                          size_t stride_bytes)
 {
@@ -154,7 +147,6 @@ void txm_pixel_hash_pair(txm_pixel_hash *h, uint32_t y, uint32_t rows, const voi
     }
 }
 
-/* The digest of a single block is the image's; for several, it is the digest of their concatenated text. */
 txm_status txm_pixel_hash_finish(txm_pixel_hash *h, char out[TXM_SHA1_HEX], txm_error *err)
 {
     bool complete = true;

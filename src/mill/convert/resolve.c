@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Resolves the requested settings. The header of the source determines the colour space and alpha type that are used,
- * and the key from which the file's name is made. The order of defaults is Blender's.
+ * The header of the source determines the colour space and alpha type that are used, and the key from which the file's
+ * name is made. The order of defaults is Blender's.
  */
 #include "mill/convert/resolve.h"
 
@@ -44,14 +44,12 @@ static txm_status find_space(const txm_context *context, const txm_settings *set
     return TXM_OK;
 }
 
-/* The part of the setting that the tx file stores: the name, or the setting if that says more than the name. */
 static const char *requested_as(const char *setting, const char *name)
 {
     const char *unused;
     return name && txm_space_chosen(setting, &unused) != TXM_SPACE_UNKNOWN ? name : setting;
 }
 
-/* `warn` is false for lookups. */
 txm_status txm_resolve(const txm_context *context, const txm_settings *settings, const char *path,
                        const txm_source_info *info, bool warn, txm_resolved *out, txm_error *err)
 {
@@ -93,8 +91,6 @@ txm_status txm_resolve(const txm_context *context, const txm_settings *settings,
     return TXM_OK;
 }
 
-/* ---- the config -------------------------------------------------------------------------------------------------- */
-
 bool txm_resolved_config(const txm_color_space *space, const txm_tx_description *d, char *why, size_t why_bytes)
 {
     if (!d->config || txm_color_fingerprint_fits(space, d->config))
@@ -103,8 +99,6 @@ bool txm_resolved_config(const txm_color_space *space, const txm_tx_description 
              *d->requested ? d->requested : txm_color_space_name(space));
     return false;
 }
-
-/* ---- files that cannot be examined ------------------------------------------------------------------------------- */
 
 txm_status txm_found_settled(txm_found *found, txm_error *err)
 {
@@ -116,8 +110,6 @@ txm_status txm_found_settled(txm_found *found, txm_error *err)
     }
     return status;
 }
-
-/* ---- images that cannot be read ---------------------------------------------------------------------------------- */
 
 bool txm_serves_unread(const txm_context *context, const txm_settings *settings, const char *path, const txm_error *why,
                        txm_resolved *resolved, txm_found *out)
@@ -149,8 +141,6 @@ bool txm_serves_unread(const txm_context *context, const txm_settings *settings,
     return false;
 }
 
-/* ---- comparing settings ------------------------------------------------------------------------------------------ */
-
 /* Spaces are the same if their class or their transform is: names and aliases of one space give the same pixels. */
 static bool same_space(const txm_resolved_image *i, const char *detected)
 {
@@ -161,17 +151,6 @@ static bool same_space(const txm_resolved_image *i, const char *detected)
            txm_color_space_class(made) == txm_color_space_class(asked) &&
            !strcmp(txm_color_space_transform_id(made), txm_color_space_transform_id(asked));
 }
-
-/* Alpha types differ only for images that have alpha. */
-static bool same_alpha(const txm_resolved_image *i, txm_alpha alpha)
-{
-    const txm_blender blender = txm_color_blender(i->context->color);
-    const txm_conform asked = txm_conform_plan(i->info, i->resolved->space, i->resolved->alpha, blender, NULL);
-    const txm_conform made = txm_conform_plan(i->info, i->resolved->space, alpha, blender, NULL);
-    return txm_conform_same(&asked, &made);
-}
-
-/* ---- releases of Blender ----------------------------------------------------------------------------------------- */
 
 txm_release_image txm_release_image_of(const txm_resolved_image *i)
 {
@@ -214,14 +193,6 @@ bool txm_release_made_for(const txm_tx_description *d, txm_blender *out)
     return next_release(&list, out);
 }
 
-/* A record that names only releases which this version of txmill does not know. */
-static bool is_newer(const char *list)
-{
-    txm_blender known;
-    const char *rest = list;
-    return list && *list && strspn(list, "0123456789. ") == strlen(list) && !next_release(&rest, &known);
-}
-
 txm_fitting txm_release_fits(const txm_release_image *i, const txm_tx_description *d, char *why, size_t why_bytes)
 {
     char names[64];
@@ -229,7 +200,9 @@ txm_fitting txm_release_fits(const txm_release_image *i, const txm_tx_descriptio
     txm_blender made;
     if (d->average_count == 1 || !txm_releases_of(i, names, sizeof names))
         return TXM_FITTING_YES;
-    if (is_newer(d->releases)) {
+    /* It may name only releases which this version of txmill does not know. */
+    const char *rest = list;
+    if (*list && strspn(list, "0123456789. ") == strlen(list) && !next_release(&rest, &made)) {
         snprintf(why, why_bytes,
                  "made for Blender %.40s: Blender %s shows newer pixels; 'txmill make --blender %s' makes it again",
                  d->releases, own, own);
@@ -252,22 +225,18 @@ txm_fitting txm_release_fits(const txm_release_image *i, const txm_tx_descriptio
     return fits ? TXM_FITTING_YES : TXM_FITTING_NO;
 }
 
-/* ---- the size ---------------------------------------------------------------------------------------------------- */
-
-/* The length of a side of level 0. An image of one colour is stored as one tile. */
-static uint32_t stored_px(uint32_t side, uint32_t level, bool constant)
-{
-    const uint32_t px = txm_level_size(side, level);
-    return constant && px > TXM_DEFAULT_TILE_PX ? TXM_DEFAULT_TILE_PX : px;
-}
-
 bool txm_limit_fits(const txm_source_info *info, uint32_t made_px, bool constant, uint32_t limit_px, char *why,
                     size_t why_bytes)
 {
     const uint32_t made = txm_limit_level(info->width, info->height, made_px),
-                   asked = txm_limit_level(info->width, info->height, limit_px);
-    if (made == asked || (stored_px(info->width, made, constant) == stored_px(info->width, asked, constant) &&
-                          stored_px(info->height, made, constant) == stored_px(info->height, asked, constant)))
+                   asked = txm_limit_level(info->width, info->height, limit_px), sides[] = {info->width, info->height};
+    bool fits = true;
+    for (int i = 0; i < 2; i++) {
+        const uint32_t a = txm_level_size(sides[i], made), b = txm_level_size(sides[i], asked);
+        /* An image of one colour is stored as one tile. */
+        fits &= a == b || (constant && a >= TXM_DEFAULT_TILE_PX && b >= TXM_DEFAULT_TILE_PX);
+    }
+    if (fits)
         return true;
     if (!made)
         snprintf(why, why_bytes, "made at full size, where the limit is now %u px", limit_px);
@@ -283,11 +252,14 @@ txm_fit txm_resolved_fits(const void *image, const txm_tx_description *d, char *
     const txm_resolved_image *i = image;
     const txm_resolved *r = i->resolved;
     const txm_release_image release = txm_release_image_of(i);
+    const txm_blender blender = txm_color_blender(i->context->color);
+    const txm_conform asked = txm_conform_plan(i->info, r->space, r->alpha, blender, NULL);
+    const txm_conform made = txm_conform_plan(i->info, r->space, d->alpha, blender, NULL);
     *why = 0;
     if (*d->detected && !same_space(i, d->detected))
         snprintf(why, why_bytes, "made with colour space %.120s, not %.120s",
                  *d->requested ? txm_space_shown(d->requested) : d->detected, txm_space_shown(r->requested));
-    else if (d->has_alpha_type && !same_alpha(i, d->alpha))
+    else if (d->has_alpha_type && !txm_conform_same(&asked, &made)) /* alpha types differ only for images with alpha */
         snprintf(why, why_bytes, "made with alpha type %s, not %s", txm_alpha_name(d->alpha), txm_alpha_name(r->alpha));
     else if (*d->xyz_to_scene_linear && strcmp(d->xyz_to_scene_linear, r->key.xyz_text) != 0)
         snprintf(why, why_bytes, "made for working space %.120s, which is not the requested one",
@@ -301,11 +273,8 @@ txm_fit txm_resolved_fits(const void *image, const txm_tx_description *d, char *
     return TXM_FIT_COLOURS;
 }
 
-/* ---- the settings key -------------------------------------------------------------------------------------------- */
-
 _Static_assert((int)TXM_KEY_HEX == (int)TXM_SHA1_HEX, "a key is a SHA-1");
 
-/* Equal keys mean equal pixels: the key contains everything that changes a pixel, and nothing else. */
 void txm_settings_key(const txm_source_info *info, const txm_color_space *space, txm_alpha alpha, txm_blender blender,
                       const txm_settings *settings, char out[TXM_KEY_HEX])
 {
@@ -326,8 +295,6 @@ void txm_settings_key(const txm_source_info *info, const txm_color_space *space,
     txm_sha1_of(text, (size_t)n, out);
 }
 
-/* ---- images that need not be opened ------------------------------------------------------------------------------ */
-
 /* What a tx file has to state about itself so that the image is not needed. */
 typedef struct stated {
     const txm_context *context;
@@ -347,14 +314,6 @@ static txm_fit says_the_same(const void *user, const txm_tx_description *d, char
     if (same)
         *why = 0;
     return same ? TXM_FIT_YES : TXM_FIT_COLOURS;
-}
-
-/* Without the image, only a file that has the same limit, or none and a size within the limit, is known to have the
- * right size. */
-static bool has_size(const txm_tx_description *d, const txm_tx_info *info, uint32_t limit_px)
-{
-    return d->limit_px ? d->limit_px == limit_px
-                       : !limit_px || (!d->constant_count && !txm_limit_level(info->width, info->height, limit_px));
 }
 
 bool txm_serves_unopened(const txm_context *context, const txm_settings *settings, const char *path,
@@ -384,7 +343,12 @@ bool txm_serves_unopened(const txm_context *context, const txm_settings *setting
                   txm_tx_describe(tx, description, NULL) == TXM_OK;
     if (serves) {
         *info = *txm_tx_info_of(tx);
-        serves = has_size(description, info, resolved->limit_px);
+        /* Without the image, only a file that has the same limit, or none and a size within the limit, is known to have
+         * the right size. */
+        const uint32_t limit = resolved->limit_px;
+        serves = description->limit_px
+                     ? description->limit_px == limit
+                     : !limit || (!description->constant_count && !txm_limit_level(info->width, info->height, limit));
         if (!serves)
             txm_tx_description_free(description);
     }

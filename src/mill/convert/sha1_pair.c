@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * SHA-1 of two messages at once: buffering and padding (FIPS 180-4). Blocks of both messages are filled together, and
- * a pair of blocks is compressed by the machine's SHA instructions.
+ * SHA-1 of two messages at once: buffering and padding (FIPS 180-4).
  */
 #include "mill/convert/sha1_pair.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "mill/convert/sha1_pair_blocks.h"
 #include "tile/ops/ops.h"
 
 bool txm_sha1_pair_available(void)
@@ -20,30 +18,17 @@ bool txm_sha1_pair_available(void)
 #endif
 }
 
-#if defined(__x86_64__)
-/* Whichever is faster on this machine, of those that $TXMILL_ISA allows. */
-static txm_sha1_pair_blocks *best_blocks(void)
-{
-    return strcmp(txm_ops_best()->isa, "avx512") == 0 ? txm_sha1_pair_blocks_avx512 : txm_sha1_pair_blocks_shani;
-}
-#else
-/* Machines without the instructions never call it. */
-static txm_sha1_pair_blocks *best_blocks(void)
-{
-    return NULL;
-}
-#endif
-
 void txm_sha1_pair_begin(txm_sha1_pair *p)
 {
     static const uint32_t initial[5] = {0x67452301u, 0xEFCDAB89u, 0x98BADCFEu, 0x10325476u, 0xC3D2E1F0u};
     memset(p, 0, sizeof *p);
-    p->blocks = best_blocks();
+#if defined(__x86_64__)
+    p->blocks = strcmp(txm_ops_best()->isa, "avx512") == 0 ? txm_sha1_pair_blocks_avx512 : txm_sha1_pair_blocks_shani;
+#endif
     memcpy(p->state[0], initial, sizeof initial);
     memcpy(p->state[1], initial, sizeof initial);
 }
 
-/* Both messages grow by the same number of bytes. */
 void txm_sha1_pair_add(txm_sha1_pair *p, const void *a, const void *b, size_t size_bytes)
 {
     const uint8_t *pa = a, *pb = b;
@@ -66,7 +51,6 @@ void txm_sha1_pair_add(txm_sha1_pair *p, const void *a, const void *b, size_t si
     memcpy(p->rest[1], pb + size_bytes - p->rest_bytes, p->rest_bytes);
 }
 
-/* Both messages have the same length, so their padding is the same. */
 void txm_sha1_pair_finish(txm_sha1_pair *p, char a[TXM_SHA1_HEX], char b[TXM_SHA1_HEX])
 {
     /* Padding: 0x80, zeros up to 8 bytes before a block's end, the length in bits, big-endian. */

@@ -13,6 +13,10 @@
 
 /* Compresses `count` blocks of 64 bytes of each message. */
 typedef void txm_sha1_pair_blocks(uint32_t state[2][5], const uint8_t *a, const uint8_t *b, size_t count);
+#if defined(__x86_64__)
+bool txm_cpu_has_sha(void);
+txm_sha1_pair_blocks txm_sha1_pair_blocks_shani, txm_sha1_pair_blocks_avx512;
+#endif
 
 typedef struct txm_sha1_pair {
     txm_sha1_pair_blocks *blocks;

@@ -4,7 +4,7 @@
  * mostly wait for each other; two interleaved messages take hardly longer than one. With AVX-512 only the rounds use
  * the SHA unit, which otherwise limits two messages: 2.6 GB/s instead of 1.5 at 2.7 GHz.
  */
-#include "mill/convert/sha1_pair_blocks.h"
+#include "mill/convert/sha1_pair.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The tiler takes level 0, band by band, and the rows of all other levels from the pyramid, and passes whole bands of
- * every level to the sink, each with the neighbours that its tiles' borders need. The newest band of a level completes
- * the borders of the one before it; those of the first band wait for the last one, because the extension wraps around.
+ * The newest band of a level completes the borders of the one before it; those of the first band wait for the last one,
+ * because the extension wraps around.
  */
 #include "mill/convert/tiler.h"
 
@@ -34,7 +33,6 @@ struct txm_tiler {
 static void *row_in_band(void *context, uint32_t level, uint32_t y);
 static void placed(void *context, uint32_t level, uint32_t y);
 
-/* `spec` may request that the edges of a latitude-longitude image are closed. */
 txm_status txm_tiler_new(txm_job *job, const txm_pyramid_spec *spec, const txm_tx_layout *layout, const txm_ops *ops,
                          const txm_tiler_sink *sink, txm_tiler **out, txm_error *err)
 {
@@ -67,7 +65,6 @@ txm_status txm_tiler_new(txm_job *job, const txm_pyramid_spec *spec, const txm_t
     return TXM_OK;
 }
 
-/* Bands that were never completed are dropped. */
 void txm_tiler_free(txm_tiler **tiler)
 {
     txm_tiler *t = tiler ? *tiler : NULL;
@@ -94,16 +91,6 @@ static void tiler_no_memory(txm_tiler *t)
     txm_job_fail(t->job, &err);
 }
 
-/* Copies the first two rows of the second band into a band of their own. */
-static txm_band *head_of(txm_band_pool *pool, const txm_band *band)
-{
-    uint32_t rows = band->rows < TXM_BORDER_PX ? band->rows : TXM_BORDER_PX;
-    txm_band *head = txm_band_new(pool, band->level, band->y, rows, band->stride_bytes, NULL);
-    if (head)
-        memcpy(head->pixels, band->pixels, rows * band->stride_bytes);
-    return head;
-}
-
 /* Passes on the borders of the bands that `band`, the newest of its level, completes. */
 static bool queue_borders(txm_tiler *t, level_bands *b, txm_band *band)
 {
@@ -112,9 +99,8 @@ static bool queue_borders(txm_tiler *t, level_bands *b, txm_band *band)
         ok = t->sink.borders(t->sink.context, b->previous, (txm_band *const[4]){b->before, band, b->first, NULL});
     if (!last || !ok)
         return ok;
-    if (band != b->first) {
+    if (band != b->first)
         ok = t->sink.borders(t->sink.context, band, (txm_band *const[4]){b->previous, b->first, NULL, NULL});
-    }
     return ok &&
            t->sink.borders(t->sink.context, b->first, (txm_band *const[4]){band, b->previous, b->second_rows, NULL});
 }
@@ -128,10 +114,14 @@ static bool complete(txm_tiler *t, uint32_t level, txm_band *band)
         txm_band_drop(band);
         return ok;
     }
-    if (!b->first)
+    if (!b->first) {
         b->first = txm_band_keep(band);
-    else if (!b->second_rows)
-        ok = ok && (b->second_rows = head_of(t->job->bands, band));
+    } else if (!b->second_rows) {
+        uint32_t head = band->rows < TXM_BORDER_PX ? band->rows : TXM_BORDER_PX;
+        ok = ok && (b->second_rows = txm_band_new(t->job->bands, level, band->y, head, band->stride_bytes, NULL));
+        if (ok)
+            memcpy(b->second_rows->pixels, band->pixels, head * band->stride_bytes);
+    }
     ok = ok && queue_borders(t, b, band);
     txm_band_drop(b->before);
     b->before = b->previous;
@@ -139,7 +129,6 @@ static bool complete(txm_tiler *t, uint32_t level, txm_band *band)
     return ok;
 }
 
-/* The pyramid writes rows directly into bands. */
 static void *row_in_band(void *context, uint32_t level, uint32_t y)
 {
     txm_tiler *t = context;
@@ -166,21 +155,15 @@ static void placed(void *context, uint32_t level, uint32_t y)
         tiler_no_memory(t);
 }
 
-/* Closes the poles and edges of level 0 as they are stored. The pyramid uses the original rows, and closes them before
- * they are rounded. */
-static void close_sphere(const txm_tiler *t, txm_band *band)
-{
-    for (uint32_t y = band->y; t->closing_row && y < band->y + band->rows; y++)
-        txm_latlong_stored_edges(t->ops, t->layout.type, t->layout.channels, txm_band_row(band, y), t->layout.width, y,
-                                 t->layout.height, t->closing_row);
-}
-
-/* The order matters: the pyramid reads the band before the edges of the sphere are closed in it. */
+/* The pyramid reads the band before the poles and edges of a sphere are closed in it, as they are stored: it closes the
+ * original rows, before they are rounded. */
 void txm_tiler_push(txm_tiler *t, txm_band *band)
 {
     unsigned long long clock = txm_job_clock(t->job);
     bool ok = txm_pyramid_push(t->pyramid, band->pixels, band->stride_bytes, band->rows);
-    close_sphere(t, band);
+    for (uint32_t y = band->y; t->closing_row && y < band->y + band->rows; y++)
+        txm_latlong_stored_edges(t->ops, t->layout.type, t->layout.channels, txm_band_row(band, y), t->layout.width, y,
+                                 t->layout.height, t->closing_row);
     if (!complete(t, 0, txm_band_keep(band)) || !ok)
         tiler_no_memory(t);
     txm_job_book(t->job, TXM_STAGE_PYRAMID, clock);

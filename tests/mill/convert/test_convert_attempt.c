@@ -410,7 +410,7 @@ static staged *set_stage(void)
 
 static txm_status open_stage(staged *s, txm_error *err)
 {
-    const txm_gpu_stage_setup setup = {&s->job, &s->lease, s->queue, s->hash_stage, &s->stats};
+    const txm_gpu_stage_setup setup = {&s->job, s->lease, s->queue, &s->hash_stage, &s->stats};
     return txm_gpu_stage_open(&setup, &s->stage, err);
 }
 
@@ -433,14 +433,17 @@ static bool give_rows(staged *s)
 /* Returns whether the device failed permanently. */
 static bool strike_stage(staged *s)
 {
-    bool failed = false;
+    char why[TXM_MESSAGE_BYTES];
+    txm_gpu_lease lease;
     txm_group_wait(s->job.group, 0);
     txm_encode_queue_free(&s->queue);
     txm_hash_stage_free(&s->hash_stage);
     txm_pixel_hash_free(&s->hash);
-    txm_gpu_stage_close(&s->stage, &failed);
-    txm_gpu_stage_close(&s->stage, &failed); /* harmless */
-    txm_gpus_return(&s->lease, false);
+    txm_gpu_stage_close(&s->stage);
+    txm_gpu_stage_close(&s->stage); /* harmless */
+    const bool failed = txm_gpus_lease(s->gpus, &s->lease.plan, 0, &lease, why) != TXM_GPU_LEASED;
+    if (!failed)
+        txm_gpus_return(&lease, false);
     txm_gpus_free(&s->gpus);
     txm_tx_writer_close(&s->writer);
     txm_job_destroy(&s->job);
