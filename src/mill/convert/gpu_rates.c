@@ -8,18 +8,15 @@
 #include "mill/convert/gpu_rates.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/os/clock.h"
-#include "base/os/files.h"
-#include "base/path.h"
 #include "base/user_cache.h"
 #include "mill/pyramid/pyramid.h"
 
@@ -174,7 +171,7 @@ static bool parse(char *line, txm_gpu_rates *out)
 
 size_t txm_gpu_rates_read(txm_gpu_rates **out)
 {
-    char *folder = txm_user_cache(), *path = folder ? txm_path_join(folder, "devices") : NULL, line[2048];
+    char *path = txm_user_cache("devices"), line[2048];
     FILE *f = path ? fopen(path, "re") : NULL;
     size_t count = 0;
     *out = f ? txm_calloc(MOST_DEVICES, sizeof **out) : NULL;
@@ -185,7 +182,6 @@ size_t txm_gpu_rates_read(txm_gpu_rates **out)
     if (f)
         fclose(f);
     free(path);
-    free(folder);
     if (!count) {
         free(*out);
         *out = NULL;
@@ -193,59 +189,33 @@ size_t txm_gpu_rates_read(txm_gpu_rates **out)
     return count;
 }
 
-static void print_line(FILE *f, const txm_gpu_rates *r)
+static void print_line(txm_bytes *out, const txm_gpu_rates *r)
 {
     const char *const texts[] = {r->label, r->name, r->driver};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         /* A driver's name may contain a tab, which would end the field. */
         for (const char *text = *texts[i] ? texts[i] : "-"; *text; text++)
-            putc((unsigned char)*text < ' ' ? ' ' : *text, f);
-        putc('\t', f);
+            txm_bytes_add(out, (unsigned char)*text < ' ' ? " " : text, 1);
+        txm_bytes_puts(out, "\t");
     }
-    fprintf(f, "%.0f", r->start * 1e12);
+    txm_bytes_printf(out, "%.0f", r->start * 1e12);
     for (int i = 0; i < 2 * TXM_GPU_TYPES; i++)
-        fprintf(f, "\t%.0f\t%.0f", r->rate[i / 2][i % 2].device * 1e12, r->rate[i / 2][i % 2].cpu * 1e12);
-    putc('\n', f);
+        txm_bytes_printf(out, "\t%.0f\t%.0f", r->rate[i / 2][i % 2].device * 1e12, r->rate[i / 2][i % 2].cpu * 1e12);
+    txm_bytes_puts(out, "\n");
 }
 
 txm_status txm_gpu_rates_write(const txm_gpu_rates *rates, txm_error *err)
 {
-    txm_error own = {0};
+    txm_bytes text = {0};
     txm_gpu_rates *others;
-    char *folder = txm_user_cache();
-    if (!folder)
-        return txm_fail(err, TXM_STATUS_IO,
-                        "neither XDG_CACHE_HOME nor HOME is set to a folder: the result was not stored");
-    char *path = txm_path_join(folder, "devices"), *draft = txm_asprintf("%s/devices.XXXXXX", folder);
-    txm_status status = path && draft ? txm_folders_make(folder, &own) : txm_no_memory(&own, NULL);
-    int fd = status ? -1 : txm_file_temporary(draft);
-    if (!status && fd < 0)
-        status = txm_fail_errno(&own, errno, "%s", draft);
-    if (!status) {
-        FILE *f = fdopen(fd, "w");
-        size_t count = txm_gpu_rates_read(&others);
-        if (f) {
-            fputs(first_line, f);
-            for (size_t i = 0; i < count; i++)
-                if (strcmp(others[i].label, rates->label))
-                    print_line(f, &others[i]);
-            print_line(f, rates);
-        } else {
-            close(fd);
-        }
-        bool good = f && !ferror(f);
-        if ((f && fclose(f)) || !good)
-            status = txm_fail_errno(&own, errno, "%s", draft);
-        if (!status && rename(draft, path))
-            status = txm_fail_errno(&own, errno, "%s", path);
-        if (status)
-            unlink(draft);
-        free(others);
-    }
-    if (status)
-        txm_fail_as(err, &own);
-    free(draft);
-    free(path);
-    free(folder);
+    size_t count = txm_gpu_rates_read(&others);
+    txm_bytes_puts(&text, first_line);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(others[i].label, rates->label))
+            print_line(&text, &others[i]);
+    print_line(&text, rates);
+    txm_status status = text.failed ? txm_no_memory(err, NULL) : txm_user_cache_write("devices", text.data, err);
+    txm_bytes_free(&text);
+    free(others);
     return status;
 }

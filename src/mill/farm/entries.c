@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lists the names in a folder. All names are read at once and sorted by their bytes, so that folders are walked in the
- * same order on every machine and may change while their entries are processed.
+ * All names are read at once and sorted by their bytes, so that folders are walked in the same order on every machine
+ * and may change while their entries are processed. A folder of a hundred thousand takes a few megabytes.
  */
 #include "mill/farm/entries.h"
 
@@ -16,28 +16,17 @@
 /* Stores whether an entry is a plain file if the file system says so, which saves a stat for each. */
 static bool add_dirent(txm_entries *e, const struct dirent *d)
 {
-    if (e->count == e->capacity) {
-        size_t capacity = e->capacity ? 2 * e->capacity : 64;
-        txm_entry *items = realloc(e->items, txm_mul(capacity, sizeof *items));
-        if (!items)
-            return false;
-        e->items = items;
-        e->capacity = capacity;
-    }
-    txm_entry entry = {txm_strdup(d->d_name), d->d_type != DT_UNKNOWN && d->d_type != DT_DIR && d->d_type != DT_LNK};
-    if (!entry.name)
-        return false;
-    e->items[e->count++] = entry;
-    return true;
+    char *name = TXM_GROW(e->items, e->capacity, e->count) ? txm_strdup(d->d_name) : NULL;
+    if (name)
+        e->items[e->count++] = (txm_entry){name, d->d_type != DT_UNKNOWN && d->d_type != DT_DIR && d->d_type != DT_LNK};
+    return name != NULL;
 }
 
-/* Compares bytes, independently of the locale. */
 static int compare_entries(const void *a, const void *b)
 {
     return strcmp(((const txm_entry *)a)->name, ((const txm_entry *)b)->name);
 }
 
-/* All names are read at once: a folder of a hundred thousand takes a few megabytes. */
 txm_status txm_entries_read(const char *folder, txm_entries *out, txm_error *err)
 {
     DIR *dir = opendir(folder);
@@ -70,4 +59,27 @@ void txm_entries_free(txm_entries *entries)
         free(entries->items[i].name);
     free(entries->items);
     *entries = (txm_entries){0};
+}
+
+bool txm_pending_push(txm_pending *p, char *path)
+{
+    if (!path || !TXM_GROW(p->paths, p->capacity, p->count)) {
+        free(path);
+        return false;
+    }
+    p->paths[p->count++] = path;
+    return true;
+}
+
+char *txm_pending_pop(txm_pending *p)
+{
+    return p->count ? p->paths[--p->count] : NULL;
+}
+
+void txm_pending_free(txm_pending *p)
+{
+    while (p->count)
+        free(p->paths[--p->count]);
+    free(p->paths);
+    *p = (txm_pending){0};
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The names in a folder, in an order that does not depend on the file system. */
+ * Walking folders: the names in one, in an order that does not depend on the file system, and those still to be read.
+ */
 #ifndef TXM_FARM_ENTRIES_H
 #define TXM_FARM_ENTRIES_H
 #include <stdbool.h>
@@ -22,4 +23,17 @@ typedef struct txm_entries {
  * IO, NO_MEMORY. */
 txm_status txm_entries_read(const char *folder, txm_entries *out, txm_error *err);
 void txm_entries_free(txm_entries *entries);
+
+/* Folders still to be read, on a stack of their own, so that deep trees do not need the thread's stack.
+ * Zero-initialise. */
+typedef struct txm_pending {
+    char **paths;
+    size_t count, capacity;
+} txm_pending;
+
+/* Takes ownership of `path`, whatever happens. false for NULL, and if memory is exhausted. */
+bool txm_pending_push(txm_pending *pending, char *path);
+/* The folder that was pushed last, which the caller frees; NULL if there is none. */
+char *txm_pending_pop(txm_pending *pending);
+void txm_pending_free(txm_pending *pending);
 #endif

@@ -2,12 +2,20 @@
  *
  * Searches folders for garbage and removes it. A file is removed while its claim is held, so that no process can be
  * making it at that moment, and only if it is still the file that was judged.
+ *
+ * The image of a tx file is at the path that the metadata states or, because projects are moved, beside the cache
+ * folder: the image of textures/blender_tx/wood.png.0-....tx is textures/wood.png. It is gone if the file does not
+ * exist but its folder does. The name shows which of the two places counts: the settings inside give that name either
+ * with an absolute cache folder or with a relative one. In case of doubt a file is kept: if its metadata cannot be
+ * read, a folder is not mounted, or its name matches both places.
  */
 #include "txmill/garbage.h"
 #include "txmill/out_file.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,24 +23,243 @@
 #include "base/cancel.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/names.h"
 #include "base/options.h"
 #include "base/path.h"
 #include "base/words.h"
 #include "mill/farm/claims.h"
 #include "mill/farm/entries.h"
-#include "mill/farm/garbage_judge.h"
 #include "tile/name/name.h"
-#include "txmill/garbage.h"
+
+typedef struct verdict {
+    bool garbage;
+    txm_garbage why; /* valid if it is garbage */
+    txm_kept kept;   /* valid if it is not */
+    char *image;     /* path of its image, present or gone, if known; owned */
+} verdict;
 
 typedef struct walk {
     const txm_garbage_options *options;
     txm_claims *claims; /* NULL on a dry run */
     txm_garbage_result *result;
     time_t now;
-    char **pending; /* folders still to be read, on a stack of the walk's own */
-    size_t count, capacity;
+    txm_pending pending;
     struct stat folder; /* the folder that is being read */
 } walk;
+
+/* A tx file and what was found out about it. */
+typedef struct subject {
+    const char *path;
+    const txm_garbage_options *options;
+    char *name;    /* file name of its image */
+    char *dir;     /* its folder, absolute */
+    char *beside;  /* the image beside the cache folder; NULL if it cannot be there */
+    bool relative; /* its name shows that the cache folder is relative to the image's */
+    bool standard; /* the cache folder has Cycles' default name */
+    txm_tx_description description;
+} subject;
+
+struct txm_used {
+    txm_names files;  /* device and inode of tx files */
+    txm_names packed; /* names of images that are packed in scenes */
+};
+
+txm_status txm_used_new(txm_used **out, txm_error *err)
+{
+    txm_error_clear(err);
+    *out = txm_calloc(1, sizeof **out);
+    return *out ? TXM_OK : txm_no_memory(err, NULL);
+}
+
+void txm_used_free(txm_used **used)
+{
+    if (!used || !*used)
+        return;
+    txm_names_free(&(*used)->files);
+    txm_names_free(&(*used)->packed);
+    free(*used);
+    *used = NULL;
+}
+
+/* Files are identified by device and inode, since scenes may spell a path in different ways. A file that does not exist
+ * needs no entry. */
+txm_status txm_used_add(txm_used *used, const char *tx_path, txm_error *err)
+{
+    txm_error_clear(err);
+    struct stat st;
+    char id[TXM_FILE_ID_BYTES];
+    if (stat(tx_path, &st) != 0)
+        return errno == ENOENT || errno == ENOTDIR
+                   ? TXM_OK
+                   : txm_fail_errno(err, errno, "%s: cannot be examined, so nothing is removed", tx_path);
+    txm_file_id(&st, id);
+    return txm_names_put(&used->files, id) ? TXM_OK : txm_no_memory(err, tx_path);
+}
+
+txm_status txm_used_add_packed(txm_used *used, const char *name, txm_error *err)
+{
+    txm_error_clear(err);
+    return txm_names_put(&used->packed, name) ? TXM_OK : txm_no_memory(err, name);
+}
+
+/* Whether a file or folder exists. If that cannot be found out, it is an error: a server that does not respond has not
+ * lost its files. */
+static txm_status is_there(const char *path, bool folder, bool *there, txm_error *err)
+{
+    struct stat st;
+    *there = false;
+    if (stat(path, &st) == 0)
+        *there = folder ? S_ISDIR(st.st_mode) : S_ISREG(st.st_mode);
+    else if (errno != ENOENT && errno != ENOTDIR)
+        return txm_fail_errno(err, errno, "%s (its tx files are left alone): cannot be examined", path);
+    return TXM_OK;
+}
+
+/* The stored path, if it is absolute and has the name of the image. */
+static const char *stored_path(const subject *s)
+{
+    const char *stored = s->description.source;
+    return txm_path_is_absolute(stored) && !strcmp(txm_path_base(stored), s->name) ? stored : NULL;
+}
+
+static void condemn(verdict *out, txm_garbage why)
+{
+    out->garbage = true;
+    out->why = why;
+}
+
+/* Called if neither the stored path nor the one beside the cache folder is an image. */
+static txm_status judge_missing(const subject *s, verdict *out, txm_error *err)
+{
+    const char *stored = stored_path(s);
+    /* The cache folder is beside the image's place, so the image's folder exists. */
+    bool beside = s->standard && (s->relative || !stored), known = beside;
+    txm_status status = TXM_OK;
+    if (!known && stored) {
+        /* An image whose folder does not exist is not known to be gone, since a share may not be mounted. */
+        char *folder = txm_path_dir(stored);
+        status = folder ? is_there(folder, true, &known, err) : txm_no_memory(err, stored);
+        free(folder);
+    }
+    if (status != TXM_OK)
+        return status;
+    if (!stored && !beside) {
+        out->kept = TXM_KEPT_UNKNOWN_IMAGE;
+        return TXM_OK;
+    }
+    if (known || s->options->missing_folders)
+        condemn(out, TXM_GARBAGE_ORPHAN);
+    else
+        out->kept = TXM_KEPT_NO_FOLDER;
+    out->image = txm_strdup(beside ? s->beside : stored);
+    return out->image ? TXM_OK : txm_no_memory(err, s->path);
+}
+
+/* Called if the image exists: decides whether this is its tx file, and whether it is used. */
+static txm_status judge_present(const subject *s, const struct stat *st, verdict *out, txm_error *err)
+{
+    /* A file that a scene uses is kept, whatever settings it states. */
+    char id[TXM_FILE_ID_BYTES];
+    const txm_used *u = s->options->used;
+    txm_file_id(st, id);
+    bool used = u && (txm_names_has(&u->files, id) || txm_names_has(&u->packed, s->name));
+    bool exhausted = false, known = *s->description.requested != 0;
+    bool fits =
+        used || !known || s->relative || txm_own_name_fits(s->path, &s->description, out->image, s->dir, &exhausted);
+    if (exhausted)
+        return txm_no_memory(err, s->path);
+    if (!fits)
+        condemn(out, TXM_GARBAGE_OLD_NAME);
+    else if (u && !used)
+        condemn(out, TXM_GARBAGE_UNUSED);
+    return TXM_OK;
+}
+
+/* The path that the image would have if the project had been moved as a whole. */
+static txm_status place_beside(subject *s, txm_error *err)
+{
+    bool exhausted = false;
+    char *above = txm_path_dir(s->dir);
+    s->relative = txm_own_name_fits(s->path, &s->description, s->name, NULL, &exhausted);
+    s->standard = !strcmp(txm_path_base(s->dir), "blender_tx");
+    if (s->standard || s->relative)
+        exhausted |= !above || !(s->beside = txm_path_join(above, s->name));
+    free(above);
+    return exhausted ? txm_no_memory(err, s->path) : TXM_OK;
+}
+
+/* Tries the stored path, unless the name rules it out, then the one beside the cache folder. */
+static txm_status judge_described(subject *s, const struct stat *st, verdict *out, txm_error *err)
+{
+    /* If the name shows that the cache folder is relative, an image at the stored path belongs to another copy of the
+     * project. */
+    const char *places[] = {s->standard && s->relative ? NULL : stored_path(s), s->beside};
+    for (int i = 0; i < 2; i++) {
+        bool there = false;
+        if (places[i] && is_there(places[i], false, &there, err) != TXM_OK)
+            return err->status;
+        if (!there)
+            continue;
+        if (!(out->image = txm_strdup(places[i])))
+            return txm_no_memory(err, s->path);
+        return judge_present(s, st, out, err);
+    }
+    return judge_missing(s, out, err);
+}
+
+/* Reads the metadata; *recognised is false for a file that is not a tx file. */
+static txm_status describe_subject(subject *s, bool *recognised, txm_error *err)
+{
+    txm_tx *tx = NULL;
+    txm_error own = {0};
+    txm_status status = txm_tx_open(s->path, &tx, &own);
+    *recognised = status == TXM_OK;
+    if (status == TXM_STATUS_CORRUPT || status == TXM_STATUS_UNSUPPORTED || status == TXM_STATUS_TOO_LARGE ||
+        status == TXM_STATUS_NEWER || status == TXM_STATUS_NOT_DOWNLOADED)
+        return TXM_OK;
+    if (status == TXM_OK)
+        status = txm_tx_describe(tx, &s->description, &own);
+    txm_tx_close(&tx);
+    return status == TXM_OK ? TXM_OK : txm_fail_with(err, status, &own);
+}
+
+/* If it is known what scenes use, everything else is unused, even if it is fresh. */
+static txm_status judge(const char *tx_path, const struct stat *st, const txm_garbage_options *options, verdict *out,
+                        txm_error *err)
+{
+    subject s = {.path = tx_path, .options = options};
+    verdict found = {.kept = TXM_KEPT_USED};
+    size_t name_bytes = 0;
+    unsigned version;
+    char md5[33];
+    bool recognised = txm_tx_name_parse(txm_path_base(tx_path), &name_bytes, &version, md5);
+    char *dir = txm_path_dir(tx_path);
+    s.name = txm_strndup(txm_path_base(tx_path), name_bytes);
+    s.dir = dir ? txm_path_absolute(dir) : NULL;
+    txm_error own = {0};
+    txm_status status = !dir || !s.name ? txm_no_memory(&own, tx_path) : TXM_OK;
+    if (status == TXM_OK && !s.dir)
+        status = txm_path_absolute_failed(tx_path, &own);
+    if (status == TXM_OK && recognised)
+        status = describe_subject(&s, &recognised, &own);
+    if (status == TXM_OK && recognised)
+        status = place_beside(&s, &own);
+    if (status == TXM_OK && recognised)
+        status = judge_described(&s, st, &found, &own);
+    if (!recognised)
+        found.kept = TXM_KEPT_UNRECOGNISED;
+    txm_tx_description_free(&s.description);
+    free(s.beside);
+    free(s.name);
+    free(s.dir);
+    free(dir);
+    if (status != TXM_OK) {
+        free(found.image);
+        return txm_fail_with(err, status, &own);
+    }
+    *out = found;
+    return TXM_OK;
+}
 
 const char *txm_garbage_name(txm_garbage garbage)
 {
@@ -52,7 +279,6 @@ static void add_to_sum(txm_garbage_sum *sum, uint64_t bytes)
     sum->bytes += bytes;
 }
 
-/* A dry run reports the same lines as a real one, so that both can be compared. */
 static void report(const walk *w, const txm_garbage_file *file, uint64_t freed_bytes)
 {
     add_to_sum(&w->result->garbage[file->why], freed_bytes);
@@ -73,8 +299,6 @@ static void on_swept(void *user, const char *path, bool claim, uint64_t bytes)
         .path = path, .why = claim ? TXM_GARBAGE_CLAIM : TXM_GARBAGE_TEMPORARY, .bytes = bytes};
     report(user, &file, bytes);
 }
-
-/* ---- one file --------------------------------------------------------------------------------------------------- */
 
 /* *busy is set if another process is making the file, or has just made it. */
 static txm_status remove_file(const walk *w, const char *path, const struct stat *judged, bool *busy, txm_error *err)
@@ -101,18 +325,17 @@ static txm_status remove_file(const walk *w, const char *path, const struct stat
 }
 
 /* Young files are kept: a scene that is not saved yet may use them. */
-static txm_status settle(walk *w, const char *path, const struct stat *st, const txm_garbage_verdict *verdict,
-                         txm_error *err)
+static txm_status settle(walk *w, const char *path, const struct stat *st, const verdict *v, txm_error *err)
 {
     /* The modification time of a tx file is its image's; the inode change time says when it came here. */
     double age = difftime(w->now, st->st_ctim.tv_sec);
     uint64_t freed = st->st_nlink > 1 ? 0 : (uint64_t)st->st_size;
-    const txm_garbage_file file = {path, verdict->why, verdict->image, (uint64_t)st->st_size, age > 0 ? age : 0};
+    const txm_garbage_file file = {path, v->why, v->image, (uint64_t)st->st_size, age > 0 ? age : 0};
     bool young = w->options->older_than_s >= 0 && age <= w->options->older_than_s, busy = false;
-    txm_kept kept = verdict->kept;
-    if (verdict->garbage && young)
+    txm_kept kept = v->kept;
+    if (v->garbage && young)
         kept = TXM_KEPT_YOUNG;
-    if (verdict->garbage && !young) {
+    if (v->garbage && !young) {
         if (!w->options->dry_run && remove_file(w, path, st, &busy, err) != TXM_OK)
             return err->status;
         kept = TXM_KEPT_BUSY;
@@ -122,22 +345,22 @@ static txm_status settle(walk *w, const char *path, const struct stat *st, const
         }
     }
     add_to_sum(&w->result->kept[kept], freed);
-    if (w->options->kept && kept == TXM_KEPT_USED && verdict->image)
-        w->options->kept(w->options->user, path, verdict->image, file.bytes);
+    if (w->options->kept && kept == TXM_KEPT_USED && v->image)
+        w->options->kept(w->options->user, path, v->image, file.bytes);
     return TXM_OK;
 }
 
 /* Only lack of memory is a failure: problems with one file are reported. */
 static txm_status visit_file(walk *w, const char *path, const struct stat *st, txm_error *err)
 {
-    txm_garbage_verdict verdict = {0};
+    verdict v = {0};
     txm_error own = {0};
     if (w->options->examined)
         w->options->examined(w->options->user, path);
-    txm_status status = txm_garbage_judge(path, st, w->options, &verdict, &own);
+    txm_status status = judge(path, st, w->options, &v, &own);
     if (status == TXM_OK)
-        status = settle(w, path, st, &verdict, &own);
-    free(verdict.image);
+        status = settle(w, path, st, &v, &own);
+    free(v.image);
     if (status == TXM_STATUS_NO_MEMORY)
         return txm_fail_with(err, status, &own);
     /* It was removed meanwhile. */
@@ -146,42 +369,35 @@ static txm_status visit_file(walk *w, const char *path, const struct stat *st, t
     return TXM_OK;
 }
 
-/* ---- folders ---------------------------------------------------------------------------------------------------- */
-
-/* Takes ownership of `path`. */
-static txm_status push_garbage_folder(walk *w, char *path, txm_error *err)
+static bool is_tx_name(const char *path)
 {
-    if (!path || !TXM_GROW(w->pending, w->capacity, w->count)) {
-        free(path);
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for the list of folders");
-    }
-    w->pending[w->count++] = path;
-    return TXM_OK;
+    size_t name_bytes;
+    unsigned version;
+    char md5[33];
+    return txm_tx_name_parse(txm_path_base(path), &name_bytes, &version, md5);
 }
 
 /* Takes ownership of `path`. */
 static txm_status visit_garbage(walk *w, char *path, txm_error *err)
 {
     struct stat st;
-    size_t name_bytes;
-    unsigned version;
-    char md5[33];
     bool there = path && lstat(path, &st) == 0;
     if (!path || (there && S_ISDIR(st.st_mode)))
-        return push_garbage_folder(w, path, err);
+        return txm_pending_push(&w->pending, path)
+                   ? TXM_OK
+                   : txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for the list of folders");
     txm_status status = TXM_OK;
     if (!there && errno != ENOENT) {
         txm_error own = {0};
         txm_fail_errno(&own, errno, "%s: cannot be examined", path);
         report_failure(w, &own);
     }
-    if (there && S_ISREG(st.st_mode) && txm_tx_name_parse(txm_path_base(path), &name_bytes, &version, md5))
+    if (there && S_ISREG(st.st_mode) && is_tx_name(path))
         status = visit_file(w, path, &st, err);
     free(path);
     return status;
 }
 
-/* Subfolders are visited as well; links are not followed. */
 static txm_status read_folder(walk *w, const char *folder, txm_error *err)
 {
     txm_entries entries = {0};
@@ -201,27 +417,6 @@ static txm_status read_folder(walk *w, const char *folder, txm_error *err)
     return status;
 }
 
-/* Starts with the path that was named: a folder or a single file. */
-static txm_status begin_walk(walk *w, const char *path, txm_error *err)
-{
-    struct stat st;
-    size_t name_bytes;
-    unsigned version;
-    char md5[33];
-    if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode))
-        return read_folder(w, path, err);
-    if (!txm_tx_name_parse(txm_path_base(path), &name_bytes, &version, md5))
-        return txm_fail(err, TXM_STATUS_UNSUPPORTED,
-                        "%s: neither a folder nor a file named like the tx files of a texture cache, "
-                        "IMAGE.0-MD5.tx; name the folder that holds the tx files",
-                        path);
-    char *folder = txm_path_dir(path);
-    const int rc = !folder ? ENOMEM : stat(folder, &w->folder) == 0 ? 0 : errno;
-    free(folder);
-    return rc ? txm_fail_errno(err, rc, "%s: cannot examine its folder", path) : visit_file(w, path, &st, err);
-}
-
-/* A dry run takes no claims, since it writes nothing. */
 txm_status txm_garbage_collect(const char *path, const txm_garbage_options *options, txm_garbage_result *result,
                                txm_error *err)
 {
@@ -233,13 +428,23 @@ txm_status txm_garbage_collect(const char *path, const txm_garbage_options *opti
     walk w = {.options = &o, .result = result, .now = time(NULL)};
     if (status == TXM_OK && !o.dry_run && !(w.claims = txm_claims_new(NULL)))
         status = txm_fail_errno(err, errno, "cannot start the thread that renews claims");
-    if (status == TXM_OK)
-        status = begin_walk(&w, path, err);
-    while (status == TXM_OK && w.count) {
-        char *next = w.pending[--w.count];
+    struct stat st;
+    if (status == TXM_OK && (lstat(path, &st) != 0 || !S_ISREG(st.st_mode))) {
+        status = read_folder(&w, path, err);
+    } else if (status == TXM_OK && is_tx_name(path)) {
+        char *folder = txm_path_dir(path);
+        const int rc = !folder ? ENOMEM : stat(folder, &w.folder) == 0 ? 0 : errno;
+        free(folder);
+        status = rc ? txm_fail_errno(err, rc, "%s: cannot examine its folder", path) : visit_file(&w, path, &st, err);
+    } else if (status == TXM_OK) {
+        status = txm_fail(err, TXM_STATUS_UNSUPPORTED,
+                          "%s: neither a folder nor a file named like the tx files of a texture cache, "
+                          "IMAGE.0-MD5.tx; name the folder that holds the tx files",
+                          path);
+    }
+    for (char *next; status == TXM_OK && (next = txm_pending_pop(&w.pending)); free(next)) {
         txm_error own = {0};
         status = read_folder(&w, next, &own);
-        free(next);
         if (status == TXM_STATUS_NO_MEMORY || status == TXM_STATUS_CANCELLED) {
             txm_fail_with(err, status, &own);
         } else if (status != TXM_OK) {
@@ -247,9 +452,7 @@ txm_status txm_garbage_collect(const char *path, const txm_garbage_options *opti
             status = TXM_OK;
         }
     }
-    while (w.count)
-        free(w.pending[--w.count]);
-    free(w.pending);
+    txm_pending_free(&w.pending);
     txm_claims_free(&w.claims);
     return status;
 }

@@ -19,7 +19,7 @@
 #include "mill/convert/memory.h"
 #include "mill/farm/batch.h"
 #include "mill/farm/damaged.h"
-#include "mill/farm/stored.h"
+#include "mill/farm/store.h"
 #include <stdlib.h>
 
 /* If the biggest file does not fit into the remaining memory, a smaller one is searched for at this many places after

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The store: finding finished tx files, putting them into place and adding them. Fetching tries the cheapest way
- * first: a reflink, a hard link, a copy. A fetched file is verified before it gets its final name, and a damaged
- * object is removed. Adding publishes a tx file under its digest, complete or not at all, so that any number of hosts
- * may share a store.
+ * Fetching tries the cheapest way first: a reflink, a hard link, a copy. A fetched file is verified before it gets its
+ * final name, and a damaged object is removed. Adding publishes a tx file under its digest, complete or not at all, so
+ * that any number of hosts may share a store.
  */
 #include "mill/farm/store.h"
 
@@ -21,37 +20,34 @@
 #include "base/os/files.h"
 #include "base/os/owner.h"
 #include "base/path.h"
+#include "mill/source/source.h"
 #include "mill/write/publish.h"
 #include "tile/terms/use_table.h"
 #include "txmill/inspect.h"
 #include "txtile/describe.h"
+#include "txtile/reader.h"
 
 /* This number must be increased if files with the same settings are written differently. */
 enum { STORE_VERSION = 1 };
 
-/* The settings key covers the pixels; this adds whatever else is stored in the file. */
-static bool describe_making(const txm_making *m, const char *settings_key, const char *content, txm_bytes *out)
+/* The settings key covers the pixels; the rest is whatever else is stored in the file. The first two digits are a
+ * folder, so that no folder gets millions of entries. */
+char *txm_store_path(const char *store, const txm_making *m, const char *settings_key, const char *content)
 {
     const txm_settings *s = m->settings;
-    bool ok = txm_bytes_printf(
-        out, "store:%d content:%s key:%s tile:%u codec:%d level:%d borders:%d xyz:%s alpha:%s space:%s redact:%d",
+    txm_bytes text = {0};
+    char hex[TXM_CONTENT_HEX], *path = NULL;
+    txm_bytes_printf(
+        &text, "store:%d content:%s key:%s tile:%u codec:%d level:%d borders:%d xyz:%s alpha:%s space:%s redact:%d",
         STORE_VERSION, content, settings_key, s->tile_px, (int)s->compression.codec, s->compression.level, s->borders,
         m->resolved->key.xyz_text, txm_alpha_stored_name(m->resolved->alpha), m->resolved->requested, s->redact);
     /* With --redact the file contains the source's name; without it, the path of the source from which it was first
      * made. */
-    if (ok && s->redact)
-        ok = txm_bytes_printf(out, " name:%s", txm_path_base(m->source));
-    for (const char *const *a = s->attributes; ok && a && *a; a++)
-        ok = txm_bytes_printf(out, " attribute:%zu:%s", strlen(*a), *a);
-    return ok;
-}
-
-/* The first two digits are a folder, so that no folder gets millions of entries. */
-char *txm_store_path(const char *store, const txm_making *making, const char *settings_key, const char *content)
-{
-    txm_bytes text = {0};
-    char hex[TXM_CONTENT_HEX], *path = NULL;
-    if (describe_making(making, settings_key, content, &text)) {
+    if (s->redact)
+        txm_bytes_printf(&text, " name:%s", txm_path_base(m->source));
+    for (const char *const *a = s->attributes; a && *a; a++)
+        txm_bytes_printf(&text, " attribute:%zu:%s", strlen(*a), *a);
+    if (!text.failed) {
         txm_content_hash_text(text.data, hex);
         path = txm_asprintf("%s/%.2s/%s.tx", store, hex, hex + 2);
     }
@@ -59,23 +55,18 @@ char *txm_store_path(const char *store, const txm_making *making, const char *se
     return path;
 }
 
-/* ---- placing ---------------------------------------------------------------------------------------------------- */
-
-/* Replaces `target`, whose folder exists, by a hard link to `from`. Returns 0 or an errno. */
-static int hard_link(const char *from, const char *target)
+/* Replaces `target`, whose folder exists, by a hard link to `from`. */
+static bool hard_link(const char *from, const char *target)
 {
     char *dir = txm_path_dir(target);
     char *temp = dir ? txm_owned_path(dir, "link", ".txm-tmp") : NULL;
-    int rc = !temp ? ENOMEM : txm_file_link(from, temp);
-    if (rc == 0) {
-        if (rename(temp, target) != 0)
-            rc = errno;
-        /* Renaming a link over another link of the same file does nothing, so the temporary name must be removed. */
+    bool linked = temp && txm_file_link(from, temp) == 0, placed = linked && rename(temp, target) == 0;
+    /* Renaming a link over another link of the same file does nothing, so the temporary name must be removed. */
+    if (linked)
         txm_owned_remove(temp);
-    }
     free(temp);
     free(dir);
-    return rc;
+    return placed;
 }
 
 /* Puts the open file `fd`, named `from`, into place at `target`. */
@@ -88,7 +79,7 @@ static txm_status place_stored(int fd, const struct stat *st, const char *from, 
         return status;
     *how = "reflink";
     if (!txm_publish_share(publish, fd)) {
-        if (st->st_mtim.tv_sec == mtime->tv_sec && hard_link(from, target) == 0) {
+        if (st->st_mtim.tv_sec == mtime->tv_sec && hard_link(from, target)) {
             txm_publish_abort(&publish);
             *how = "hardlink";
             return TXM_OK;
@@ -101,8 +92,6 @@ static txm_status place_stored(int fd, const struct stat *st, const char *from, 
     txm_publish_abort(&publish);
     return status;
 }
-
-/* ---- fetching and keeping --------------------------------------------------------------------------------------- */
 
 /* Opens a regular file only: opening a pipe among the objects would block. */
 static txm_status open_file(const char *path, const char *what, int *out, struct stat *st, txm_error *err)
@@ -143,9 +132,9 @@ static txm_status check_whole(txm_context *context, const char *object, txm_erro
                     gone ? "was removed" : "cannot be removed");
 }
 
-/* The copy gets the image's time, since Cycles compares times. */
-txm_status txm_store_fetch(txm_context *context, const char *object, const char *target, const struct timespec *mtime,
-                           char via[16], txm_error *err)
+/* The file gets the image's time, since Cycles compares times. NOT_FOUND if the object does not exist. */
+static txm_status fetch(txm_context *context, const char *object, const char *target, const struct timespec *mtime,
+                        char via[16], txm_error *err)
 {
     struct stat st;
     const char *how = "";
@@ -166,35 +155,80 @@ txm_status txm_store_fetch(txm_context *context, const char *object, const char 
     return status;
 }
 
-/* The mode of the store's folder says who may add objects. The umask of the user who makes a part of it must not shut
- * others out. */
-static txm_status make_part(const char *object, txm_error *err)
+static txm_status keep(const char *object, const char *tx, txm_error *err)
 {
-    struct stat all, one;
+    struct stat st, all, one;
+    const char *how;
+    int fd;
+    if (access(object, F_OK) == 0)
+        return TXM_OK; /* it has the same content, since its name is a digest */
+    txm_status status = open_file(tx, "cannot be opened", &fd, &st, err);
+    if (status != TXM_OK)
+        return status;
     char *part = txm_path_dir(object), *store = part ? txm_path_dir(part) : NULL;
-    txm_status status = store ? txm_folders_make(part, err) : txm_no_memory(err, object);
+    status = store ? txm_folders_make(part, err) : txm_no_memory(err, object);
+    /* The mode of the store's folder says who may add objects. The umask of the user who makes a part of it must not
+     * shut others out. */
     if (status == TXM_OK && stat(store, &all) == 0 && stat(part, &one) == 0 && txm_file_is_own(one.st_uid) &&
         one.st_mode != all.st_mode && chmod(part, all.st_mode & 07777) != 0)
         status = txm_fail_errno(err, errno, "%s: cannot be given the permissions of the store", part);
     free(part);
     free(store);
-    return status;
-}
-
-/* If the object exists, it has the same content, since its name is a digest. */
-txm_status txm_store_keep(const char *object, const char *tx, txm_error *err)
-{
-    struct stat st;
-    const char *how;
-    if (access(object, F_OK) == 0)
-        return TXM_OK;
-    int fd;
-    txm_status status = open_file(tx, "cannot be opened", &fd, &st, err);
-    if (status != TXM_OK)
-        return status;
-    status = make_part(object, err);
     if (status == TXM_OK)
         status = place_stored(fd, &st, tx, object, &st.st_mtim, &how, err);
     close(fd);
     return status;
+}
+
+/* Fills in the result of a conversion from the file that was fetched instead. */
+static txm_status describe_stored(const char *tx_path, txm_result *result, txm_error *err)
+{
+    txm_tx *tx = NULL;
+    txm_status status = txm_tx_open(tx_path, &tx, err);
+    if (status != TXM_OK)
+        return status;
+    const txm_tx_info *info = txm_tx_info_of(tx);
+    result->mono = info->channels == 1 && result->channels > 1;
+    result->width = info->width;
+    result->height = info->height;
+    result->levels = info->levels;
+    result->channels = info->channels;
+    result->type = info->type;
+    result->constant = txm_tx_metadata_of(tx, "oiio:ConstantColor") != NULL;
+    result->tx_bytes = info->file_bytes;
+    result->section_bytes = info->section_bytes;
+    txm_tx_close(&tx);
+    return TXM_OK;
+}
+
+bool txm_batch_fetch(txm_batch *batch, const txm_making *making, txm_result *result, char **object)
+{
+    char content[TXM_CONTENT_HEX], via[sizeof result->via];
+    txm_error err = {0};
+    txm_status status = txm_content_hash(making->source, batch->context->cancel, content, &err);
+    /* The digest must be that of the file that was opened. */
+    if (status == TXM_OK)
+        status = txm_source_check_unchanged(making->opened, &err);
+    if (status == TXM_OK && !(*object = txm_store_path(batch->options.store, making, result->settings_key, content)))
+        status = txm_no_memory(&err, making->source);
+    if (status == TXM_OK)
+        status = fetch(batch->context, *object, making->target, &making->info->mtime, via, &err);
+    if (status == TXM_OK) {
+        snprintf(result->via, sizeof result->via, "%s", via);
+        if (describe_stored(making->target, result, &err) != TXM_OK)
+            txm_batch_warn(batch, "%s; the file was put into place, but its size is not known", err.message);
+        return true;
+    }
+    /* Checks the object itself: ENOENT may also mean that the target's folder is gone. */
+    bool not_kept = *object && err.sys_errno == ENOENT && access(*object, F_OK) != 0;
+    if (status != TXM_OK && !not_kept && status != TXM_STATUS_CANCELLED)
+        txm_batch_warn(batch, "%s; converted instead", err.message);
+    return false;
+}
+
+void txm_batch_keep(txm_batch *batch, const txm_making *making, const char *object)
+{
+    txm_error err = {0};
+    if (object && keep(object, making->target, &err) != TXM_OK)
+        txm_batch_warn(batch, "%s; not kept in the store", err.message);
 }

@@ -20,17 +20,19 @@
 #include <time.h>
 
 #include "mill/convert/hooks.h"
+#include "mill/farm/batch.h"
 #include "mill/farm/content.h"
 
 /* The path of the object of a conversion; `content` is the digest of the source. New string; NULL if memory is
  * exhausted. */
 char *txm_store_path(const char *store, const txm_making *making, const char *settings_key, const char *content);
 
-/* Verifies the object on the context's threads and puts it into place at `target` with this time. `via` receives how:
- * "reflink", "hardlink", "copy". NOT_FOUND if it does not exist, CORRUPT if it is damaged or not a tx file that Cycles
- * accepts (it is then removed); otherwise fails as verifying and publishing do. */
-txm_status txm_store_fetch(txm_context *context, const char *object, const char *target, const struct timespec *mtime,
-                           char via[16], txm_error *err);
-/* Adds the finished tx file at `tx` as `object`. An object that exists is kept. */
-txm_status txm_store_keep(const char *object, const char *tx, txm_error *err);
+/* The converter's hooks that fetch files from the store of a batch and add them to it.
+ *
+ * Puts the file from the store into place, after it was verified on the context's threads; false if the store lacks it,
+ * or fails, which causes a warning. *object (free()) receives the path under which the file is to be added after it was
+ * made; NULL if it is not. */
+bool txm_batch_fetch(txm_batch *batch, const txm_making *making, txm_result *result, char **object);
+/* Adds a file that was made, unless the store has it. Failures cause warnings, because the conversion succeeded. */
+void txm_batch_keep(txm_batch *batch, const txm_making *making, const char *object);
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Trims a store by age and size. Objects that were unused for longer than the age are removed first, then those unused
- * for longest until the rest fits. Fetching an object sets its access time, which records its last use. Only files
- * that are named like objects are removed, and a folder that contains anything else is refused, so that a mistyped
- * path loses nothing.
+ * Trims a store by age and size. Fetching an object sets its access time, which records its last use. Only files that
+ * are named like objects are removed, and a folder that contains anything else is refused, so that a mistyped path
+ * loses nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,54 +42,33 @@ static bool is_hex(const char *text, size_t digits)
     return strspn(text, "0123456789abcdef") == digits;
 }
 
-/* 62 digits and .tx: with the two digits of the folder, that is a digest. */
-static bool is_object_name(const char *name)
-{
-    enum { DIGITS = TXM_CONTENT_HEX - 3 };
-    return is_hex(name, DIGITS) && strcmp(name + DIGITS, ".tx") == 0;
-}
-
-static bool add_store_object(objects *o, const object *item)
-{
-    if (!TXM_GROW(o->items, o->capacity, o->count))
-        return false;
-    o->items[o->count++] = *item;
-    return true;
-}
-
-/* Objects with several links occupy no space of their own: another folder has the same bytes. */
-static bool add_store_file(objects *o, const char *folder, const char *name, time_t now)
-{
-    struct stat st;
-    object item = {.path = txm_path_join(folder, name)};
-    if (!item.path)
-        return false;
-    if (lstat(item.path, &st) != 0 || !S_ISREG(st.st_mode)) {
-        free(item.path);
-        return true;
-    }
-    item.bytes = (uint64_t)st.st_size;
-    item.unused_s = (double)(now - st.st_atim.tv_sec);
-    item.shared = st.st_nlink > 1;
-    item.dev = st.st_dev;
-    item.ino = st.st_ino;
-    item.changed = st.st_ctim;
-    if (add_store_object(o, &item))
-        return true;
-    free(item.path);
-    return false;
-}
-
 /* Files that killed runs left in the store are removed as well. */
 static txm_status read_shelf(objects *o, const char *store, const char *name, const txm_trim_options *options,
                              time_t now, txm_error *err)
 {
+    enum { DIGITS = TXM_CONTENT_HEX - 3 }; /* with the two digits of the folder, that is a digest */
     char *folder = txm_path_join(store, name);
     txm_entries files = {0};
     txm_status status = folder ? txm_entries_read(folder, &files, err) : TXM_STATUS_NO_MEMORY;
-    for (size_t i = 0; status == TXM_OK && i < files.count; i++)
-        if (is_object_name(files.items[i].name) && !add_store_file(o, folder, files.items[i].name, now))
+    for (size_t i = 0; status == TXM_OK && i < files.count; i++) {
+        const char *file = files.items[i].name;
+        struct stat st;
+        if (!is_hex(file, DIGITS) || strcmp(file + DIGITS, ".tx") != 0)
+            continue;
+        char *path = TXM_GROW(o->items, o->capacity, o->count) ? txm_path_join(folder, file) : NULL;
+        if (!path)
             status = TXM_STATUS_NO_MEMORY;
+        else if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode))
+            free(path);
+        else
+            o->items[o->count++] = (object){.path = path,
+                                            .bytes = (uint64_t)st.st_size,
+                                            .unused_s = (double)(now - st.st_atim.tv_sec),
+                                            .shared = st.st_nlink > 1,
+                                            .dev = st.st_dev,
+                                            .ino = st.st_ino,
+                                            .changed = st.st_ctim};
+    }
     txm_swept swept = {0};
     if (status == TXM_OK)
         txm_sweep_folder(folder, options->dry_run, &swept);
@@ -117,25 +95,10 @@ static txm_status read_store(objects *o, const char *store, const txm_trim_optio
     return status;
 }
 
-/* Sorts by last use, oldest first. */
 static int compare_uses(const void *pa, const void *pb)
 {
     const object *a = pa, *b = pb;
     return a->unused_s != b->unused_s ? (a->unused_s < b->unused_s ? 1 : -1) : strcmp(a->path, b->path);
-}
-
-/* The folder of an object is kept, because it will be needed again. */
-static void remove_object(const object *item, const txm_trim_options *options, txm_trim_result *result)
-{
-    const struct stat judged = {.st_dev = item->dev, .st_ino = item->ino, .st_ctim = item->changed};
-    if (!options->dry_run && txm_file_remove(item->path, NULL, &judged) != 0) {
-        result->failed++;
-        return;
-    }
-    result->removed++;
-    result->removed_bytes += item->shared ? 0 : item->bytes;
-    if (options->removed)
-        options->removed(options->user, item->path, item->bytes, item->unused_s);
 }
 
 /* Objects are sorted by last use; those beyond the age go first, then as many as the size requires. */
@@ -163,8 +126,18 @@ txm_status txm_store_trim(const char *store, const txm_trim_options *options, tx
         bool old = options->older_than_s >= 0 && item->unused_s > options->older_than_s;
         /* Removing one of several links to a file frees no space. */
         bool too_much = !item->shared && r.bytes - r.removed_bytes > options->max_bytes;
-        if (old || too_much)
-            remove_object(item, options, &r);
+        if (!old && !too_much)
+            continue;
+        const struct stat judged = {.st_dev = item->dev, .st_ino = item->ino, .st_ctim = item->changed};
+        /* The folder of an object is kept, because it will be needed again. */
+        if (!options->dry_run && txm_file_remove(item->path, NULL, &judged) != 0) {
+            r.failed++;
+            continue;
+        }
+        r.removed++;
+        r.removed_bytes += item->shared ? 0 : item->bytes;
+        if (options->removed)
+            options->removed(options->user, item->path, item->bytes, item->unused_s);
     }
     for (size_t i = 0; i < o.count; i++)
         free(o.items[i].path);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The watched folders: one inotify watch per real folder, and the path under which it was found. Folders are visited
- * recursively, following links. The kernel returns the number of the existing watch for a folder that is already
- * watched, which detects links that lead back. The other paths of such folders are kept, in case the first one goes. If
- * the kernel has no watches left, the user is warned once.
+ * There is one inotify watch per real folder, and the path under which it was found. The kernel returns the number of
+ * the existing watch for a folder that is already watched, which detects links that lead back. The other paths of such
+ * folders are kept, in case the first one goes.
  */
 #include "mill/farm/watch_tree.h"
 
@@ -19,12 +18,6 @@
 #include "base/path.h"
 #include "mill/farm/entries.h"
 #include "mill/farm/inputs.h"
-
-/* Folders still to be read, on a stack of their own, so that deep trees do not need the thread's stack. */
-typedef struct pending {
-    char **paths;
-    size_t count, capacity;
-} pending;
 
 /* The index of the watch number in the sorted table, or where it would be inserted. */
 static size_t index_of_watch(const txm_watch_tree *tree, int wd)
@@ -46,7 +39,6 @@ const txm_watched_folder *txm_watch_tree_at(const txm_watch_tree *tree, int wd)
     return i < tree->count && tree->folders[i].wd == wd ? &tree->folders[i] : NULL;
 }
 
-/* Keeps the table sorted by number. */
 static void drop(txm_watch_tree *tree, size_t i)
 {
     free(tree->folders[i].path);
@@ -77,25 +69,11 @@ static bool is_below(const char *path, const char *folder, size_t folder_bytes)
     return strncmp(path, folder, folder_bytes) == 0 && (!path[folder_bytes] || path[folder_bytes] == '/');
 }
 
-/* A path of a folder that is not watched any more; NULL if there is none. Owned by the caller. */
-static char *take_other(txm_watch_tree *tree, size_t *root_bytes)
-{
-    for (size_t i = 0; i < tree->other_count; i++) {
-        txm_watched_folder other = tree->others[i];
-        if (!txm_watch_tree_at(tree, other.wd)) {
-            tree->others[i] = tree->others[--tree->other_count];
-            *root_bytes = other.root_bytes;
-            return other.path;
-        }
-    }
-    return NULL;
-}
-
 /* Subfolders are removed as well, because the kernel continues to watch folders that were moved away. */
 txm_status txm_watch_tree_remove(txm_watch_tree *tree, const char *path, txm_watch_found found, void *user,
                                  txm_error *err)
 {
-    size_t n = strlen(path), root_bytes;
+    size_t n = strlen(path);
     for (size_t i = tree->count; i-- > 0;) {
         if (!is_below(tree->folders[i].path, path, n))
             continue;
@@ -107,11 +85,18 @@ txm_status txm_watch_tree_remove(txm_watch_tree *tree, const char *path, txm_wat
             free(tree->others[i].path);
             tree->others[i] = tree->others[--tree->other_count];
         }
+    /* What another path still leads to is watched under that. The list changes with each that is added. */
     txm_status status = TXM_OK;
-    for (char *other; status == TXM_OK && (other = take_other(tree, &root_bytes)); free(other)) {
+    for (size_t i = 0; status == TXM_OK && i < tree->other_count;) {
+        const txm_watched_folder other = tree->others[i++];
+        if (txm_watch_tree_at(tree, other.wd))
+            continue;
+        tree->others[--i] = tree->others[--tree->other_count];
         txm_error own = {0};
-        if (txm_watch_tree_add(tree, other, root_bytes, found, user, &own) == TXM_STATUS_NO_MEMORY)
+        if (txm_watch_tree_add(tree, other.path, other.root_bytes, found, user, &own) == TXM_STATUS_NO_MEMORY)
             status = txm_fail_as(err, &own);
+        free(other.path);
+        i = 0;
     }
     return status;
 }
@@ -160,18 +145,6 @@ static bool insert(txm_watch_tree *tree, int wd, const char *path, size_t root_b
     return true;
 }
 
-/* Changes in folders without a watch are found only by looking at everything. */
-static void warn_of_limit(txm_watch_tree *tree)
-{
-    tree->blind = true;
-    if (tree->warned || !tree->options->warn)
-        return;
-    tree->warned = true;
-    tree->options->warn(tree->options->user,
-                        "more folders than this system lets a user watch (fs.inotify.max_user_watches): changes in "
-                        "the others are found by looking at everything once a minute");
-}
-
 /* *known is set if the folder is already watched, under this or another path. */
 static txm_status watch_one(txm_watch_tree *tree, const char *path, size_t root_bytes, bool *known, txm_error *err)
 {
@@ -179,7 +152,14 @@ static txm_status watch_one(txm_watch_tree *tree, const char *path, size_t root_
     int wd = txm_folders_add(tree->fd, path);
     tree->linked |= lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
     if (wd < 0 && errno == ENOSPC) {
-        warn_of_limit(tree);
+        /* Changes in folders without a watch are found only by looking at everything. */
+        tree->blind = true;
+        if (!tree->warned && tree->options->warn)
+            tree->options->warn(
+                tree->options->user,
+                "more folders than this system lets a user watch (fs.inotify.max_user_watches): changes "
+                "in the others are found by looking at everything once a minute");
+        tree->warned = true;
         *known = false;
         return TXM_OK;
     }
@@ -188,17 +168,6 @@ static txm_status watch_one(txm_watch_tree *tree, const char *path, size_t root_
     return insert(tree, wd, path, root_bytes, known)
                ? TXM_OK
                : txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for the watch");
-}
-
-/* Takes ownership of `path`. */
-static bool push_watched(pending *p, char *path)
-{
-    if (!TXM_GROW(p->paths, p->capacity, p->count)) {
-        free(path);
-        return false;
-    }
-    p->paths[p->count++] = path;
-    return true;
 }
 
 /* Changes in this folder are found by looking at everything. A folder that was removed causes no warning. */
@@ -213,31 +182,10 @@ static void warn_of_folder(txm_watch_tree *tree, const txm_error *why)
         tree->options->warn(tree->options->user, message);
 }
 
-/* Takes ownership of `path`. */
-static bool visit_watched(txm_watch_tree *tree, pending *p, char *path, size_t root_bytes, txm_watch_found found,
-                          void *user)
-{
-    struct stat st;
-    bool there = stat(path, &st) == 0, folder = there && S_ISDIR(st.st_mode), ok = true;
-    if (!there && txm_inputs_want(tree->options->inputs, path, root_bytes, true)) {
-        txm_error why = {0};
-        txm_fail_errno(&why, errno, "%s: cannot be watched", path);
-        warn_of_folder(tree, &why);
-    }
-    if (there && txm_inputs_want(tree->options->inputs, path, root_bytes, folder)) {
-        if (folder)
-            return push_watched(p, path);
-        if (found && S_ISREG(st.st_mode))
-            ok = found(user, path);
-    }
-    free(path);
-    return ok;
-}
-
 /* The watch is added before the folder is read, so that a file which appears in between may be seen twice but is never
  * missed. */
-static txm_status add_one(txm_watch_tree *tree, pending *p, const char *path, size_t root_bytes, txm_watch_found found,
-                          void *user, txm_error *err)
+static txm_status add_one(txm_watch_tree *tree, txm_pending *p, const char *path, size_t root_bytes,
+                          txm_watch_found found, void *user, txm_error *err)
 {
     bool known = false, ok = true;
     txm_entries entries = {0};
@@ -247,7 +195,22 @@ static txm_status add_one(txm_watch_tree *tree, pending *p, const char *path, si
     status = txm_entries_read(path, &entries, err);
     for (size_t i = 0; status == TXM_OK && ok && i < entries.count; i++) {
         char *below = txm_path_join(path, entries.items[i].name);
-        ok = below && visit_watched(tree, p, below, root_bytes, found, user);
+        struct stat st;
+        const bool there = below && stat(below, &st) == 0, folder = !there || S_ISDIR(st.st_mode);
+        ok = below != NULL;
+        if (!ok || !txm_inputs_want(tree->options->inputs, below, root_bytes, folder)) {
+            free(below);
+        } else if (!there) {
+            txm_error why = {0};
+            txm_fail_errno(&why, errno, "%s: cannot be watched", below);
+            warn_of_folder(tree, &why);
+            free(below);
+        } else if (folder) {
+            ok = txm_pending_push(p, below);
+        } else {
+            ok = !found || !S_ISREG(st.st_mode) || found(user, below);
+            free(below);
+        }
     }
     txm_entries_free(&entries);
     return ok ? status : txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for the watch");
@@ -257,20 +220,16 @@ static txm_status add_one(txm_watch_tree *tree, pending *p, const char *path, si
 txm_status txm_watch_tree_add(txm_watch_tree *tree, const char *path, size_t root_bytes, txm_watch_found found,
                               void *user, txm_error *err)
 {
-    pending p = {0};
+    txm_pending p = {0};
     txm_status status = add_one(tree, &p, path, root_bytes, found, user, err);
-    while (status == TXM_OK && p.count) {
-        char *next = p.paths[--p.count];
+    for (char *next; status == TXM_OK && (next = txm_pending_pop(&p)); free(next)) {
         txm_error own = {0};
         txm_status added = add_one(tree, &p, next, root_bytes, found, user, &own);
-        if (added != TXM_OK && added != TXM_STATUS_NO_MEMORY)
-            warn_of_folder(tree, &own);
         if (added == TXM_STATUS_NO_MEMORY)
-            status = txm_fail_with(err, TXM_STATUS_NO_MEMORY, &own);
-        free(next);
+            status = txm_fail_as(err, &own);
+        else if (added != TXM_OK)
+            warn_of_folder(tree, &own);
     }
-    while (p.count)
-        free(p.paths[--p.count]);
-    free(p.paths);
+    txm_pending_free(&p);
     return status;
 }

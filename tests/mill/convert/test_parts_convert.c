@@ -16,7 +16,6 @@
 #include "mill/convert/resolve.h"
 #include "mill/farm/batch.h"
 #include "mill/farm/content.h"
-#include "mill/farm/garbage_judge.h"
 #include "mill/farm/lint.h"
 #include "txmill/color.h"
 #include "txmill/garbage.h"
@@ -392,25 +391,6 @@ START_TEST(output_appears_whole_or_not_at_all)
 }
 END_TEST
 
-/* A file under the name of a tx file is garbage only if its image is known to be gone. */
-START_TEST(garbage_is_judged_by_the_image)
-{
-    const txm_garbage_options options = {.struct_size = sizeof options};
-    txm_garbage_verdict v;
-    txm_error err = {0};
-    struct stat st;
-    batch_enter();
-    batch_file("wood.png.0-00000000000000000000000000000000.tx", "no tx file");
-    ck_assert_int_eq(stat("wood.png.0-00000000000000000000000000000000.tx", &st), 0);
-    ck_assert_int_eq(txm_garbage_judge("wood.png.0-00000000000000000000000000000000.tx", &st, &options, &v, &err),
-                     TXM_OK);
-    ck_assert(!v.garbage);
-    ck_assert_int_eq(v.kept, TXM_KEPT_UNRECOGNISED);
-    free(v.image);
-    batch_leave();
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("parts of convert and batch");
@@ -420,6 +400,6 @@ int main(void)
               plans_follow_class_type_and_alpha, releases_differ_in_alpha, releases_are_read_from_files,
               settings_keys_tell_pixels_apart, bands_obey_the_memory_bound, only_what_was_asked_for_is_missed,
               costs_order_what_takes_longer, contents_are_told_by_sha256, names_against_classes,
-              output_appears_whole_or_not_at_all, garbage_is_judged_by_the_image);
+              output_appears_whole_or_not_at_all);
     return run_suite(suite);
 }

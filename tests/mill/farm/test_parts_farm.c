@@ -15,7 +15,7 @@
 #include "mill/farm/damaged.h"
 #include "mill/farm/entries.h"
 #include "mill/farm/inputs.h"
-#include "mill/farm/stored.h"
+#include "mill/farm/store.h"
 #include "util_batch.h"
 #include "util_check.h"
 #include "util_tx.h"
@@ -408,7 +408,7 @@ START_TEST(damage_is_remembered_until_the_image_changes)
     txm_error err = {0};
     ck_assert_ptr_nonnull(getcwd(cache, sizeof cache));
     setenv("XDG_CACHE_HOME", cache, 1);
-    char *folder = txm_user_cache();
+    char *folder = txm_user_cache("damaged");
     ck_assert_int_eq(strncmp(folder, cache, strlen(cache)), 0);
     free(folder);
     batch_file("a.png", "x");
@@ -434,7 +434,7 @@ START_TEST(damage_is_remembered_until_the_image_changes)
     ck_assert(!recalls("a.png", &err));
     setenv("XDG_CACHE_HOME", "relative", 1);
     unsetenv("HOME");
-    ck_assert_ptr_null(txm_user_cache());
+    ck_assert_ptr_null(txm_user_cache("damaged"));
     remember("a.png", TXM_STATUS_CORRUPT);
     ck_assert(!recalls("a.png", &err));
 }
