@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The state that planning and running a batch share. It has one item per input: what the plan found, what the run made
- * of it, and its failure. This file creates and frees the batch, decides an input's settings and output path from
- * rules and options, and reports results to the caller's events, one at a time. plan.c fills the items in, run.c makes
- * them.
+ * Creates and frees the batch, decides an input's settings and output path from rules and options, and reports results
+ * to the caller's events, one at a time. plan.c fills the items in, run.c makes them.
  */
 #include "mill/farm/batch.h"
 
@@ -19,19 +17,6 @@
 #include "base/text.h"
 #include "tile/terms/settings.h"
 
-/* Copies settings and events too, which the caller may change afterwards. */
-static txm_status take_options(txm_batch *b, const txm_batch_options *options, txm_error *err)
-{
-    txm_status status = txm_options_take(&b->options, sizeof b->options, options, "txm_batch_options", err);
-    if (!status)
-        status = txm_settings_take(&b->settings, b->options.settings, err);
-    if (!status)
-        status = txm_options_take(&b->events, sizeof b->events, b->options.events, "txm_batch_events", err);
-    if (!status && b->options.shard > b->options.shards)
-        status = txm_fail(err, TXM_STATUS_USAGE, "there is no shard %u of %u", b->options.shard, b->options.shards);
-    return status;
-}
-
 txm_status txm_batch_new(txm_context *context, const txm_inputs *inputs, const txm_batch_options *options,
                          txm_batch **out, txm_error *err)
 {
@@ -42,7 +27,14 @@ txm_status txm_batch_new(txm_context *context, const txm_inputs *inputs, const t
         return txm_no_memory(err, NULL);
     b->context = context;
     b->inputs = inputs;
-    txm_status status = take_options(b, options, err);
+    txm_status status = txm_options_take(&b->options, sizeof b->options, options, "txm_batch_options", err);
+    /* The caller may change settings and events afterwards. */
+    if (!status)
+        status = txm_settings_take(&b->settings, b->options.settings, err);
+    if (!status)
+        status = txm_options_take(&b->events, sizeof b->events, b->options.events, "txm_batch_events", err);
+    if (!status && b->options.shard > b->options.shards)
+        status = txm_fail(err, TXM_STATUS_USAGE, "there is no shard %u of %u", b->options.shard, b->options.shards);
     if (status) {
         free(b);
         return status;
@@ -89,7 +81,6 @@ bool txm_batch_may_start(const txm_batch *batch)
            !(batch->options.fail_fast && atomic_load(&batch->failed));
 }
 
-/* The settings of the batch, changed as the rules decide for this input. */
 txm_settings txm_batch_settings_of(const txm_batch *batch, size_t index)
 {
     const txm_input *input = txm_inputs_at(batch->inputs, index);
@@ -108,9 +99,6 @@ const char *txm_batch_output_of(const txm_batch *batch, size_t index)
     return input->output ? input->output : batch->options.output;
 }
 
-/* ---- reporting -------------------------------------------------------------------------------------------------- */
-
-/* Events come one at a time, with all that is known of the input. Pointers are valid during the callback only. */
 void txm_batch_tell(txm_batch *batch, size_t index, const txm_result *result, const txm_error *err)
 {
     static const txm_error no_error;
@@ -151,7 +139,6 @@ void txm_batch_warn(txm_batch *batch, const char *format, ...)
     pthread_mutex_unlock(&batch->events_lock);
 }
 
-/* The message is stored once, however many inputs share it. */
 void txm_item_fail(txm_batch *b, txm_item *item, const txm_error *err)
 {
     pthread_mutex_lock(&b->names_lock);
@@ -161,8 +148,6 @@ void txm_item_fail(txm_batch *b, txm_item *item, const txm_error *err)
     if (!item->failure.message)
         atomic_store(&b->exhausted, true);
 }
-
-/* ---- compact results -------------------------------------------------------------------------------------------- */
 
 /* A txm_result has room for long strings, too much for half a million items. Items point into a set of strings instead.
  */
@@ -198,7 +183,6 @@ bool txm_item_take(txm_batch *batch, txm_item *item, const txm_result *result)
            item->settings_key && (item->shows || !result->shows) && (item->judged || !result->judged);
 }
 
-/* The inverse: its strings are valid as long as the batch. */
 txm_result txm_item_expand(const txm_item *item)
 {
     txm_result r = {.outcome = (txm_outcome)item->outcome,

@@ -65,17 +65,6 @@ static double seconds_between(const struct timespec *a, const struct timespec *b
     return (double)(b->tv_sec - a->tv_sec) + 1e-9 * (double)(b->tv_nsec - a->tv_nsec);
 }
 
-/* ---- renewing --------------------------------------------------------------------------------------------------- */
-
-/* A claim that is not yet part of this round. */
-static txm_claim *next_in_round(const txm_claims *c)
-{
-    txm_claim *held = c->held;
-    while (held && held->round == c->round)
-        held = held->next;
-    return held;
-}
-
 /* Renews all of the process's claims in one pass. On a slow file system renewals are late but never pile up. */
 static void *renew(void *arg)
 {
@@ -88,7 +77,11 @@ static void *renew(void *arg)
         while (!c->end && pthread_cond_timedwait(&c->changed, &c->lock, &until) != ETIMEDOUT)
             continue;
         c->round++;
-        while (!c->end && (held = next_in_round(c))) {
+        for (held = c->held; !c->end && held; held = c->held) {
+            while (held && held->round == c->round)
+                held = held->next;
+            if (!held)
+                break;
             held->round = c->round;
             held->renewing = true;
             pthread_mutex_unlock(&c->lock);
@@ -103,7 +96,6 @@ static void *renew(void *arg)
     return NULL;
 }
 
-/* Returns NULL, with errno, if no thread can be started. */
 txm_claims *txm_claims_new(const txm_claim_times *times)
 {
     txm_claims *c = txm_calloc(1, sizeof *c);
@@ -155,8 +147,6 @@ void txm_claims_free(txm_claims **claims)
     *claims = NULL;
 }
 
-/* ---- others' claims --------------------------------------------------------------------------------------------- */
-
 /* The age of a file by the clock of its file server; negative if it cannot be determined. */
 static double age_by_server(const char *path, const struct timespec *mtime)
 {
@@ -191,7 +181,6 @@ static watched *record_of(txm_claims *c, const char *path)
     return w;
 }
 
-/* Called when a watched claim is gone. */
 static void forget_claim(txm_claims *c, const char *path)
 {
     pthread_mutex_lock(&c->lock);
@@ -258,8 +247,6 @@ static txm_status judge_claim(txm_claims *c, const char *path, const char *targe
                     note.owner.host);
 }
 
-/* ---- taking ----------------------------------------------------------------------------------------------------- */
-
 /* The claim is a hidden file beside the target. Long names are cut, and a digest keeps them distinct. */
 char *txm_claim_path(const char *target)
 {
@@ -279,20 +266,6 @@ char *txm_claim_path(const char *target)
     return path;
 }
 
-/* The cache folder may not exist yet. If it cannot be created, the message names the option that chooses another. */
-static txm_status make_folder_of(const char *target, txm_error *err)
-{
-    txm_error own = {0};
-    char *dir = txm_path_dir(target);
-    txm_status status =
-        dir ? txm_folders_make(dir, &own) : txm_fail(&own, TXM_STATUS_NO_MEMORY, "%s: out of memory", target);
-    free(dir);
-    if (status == TXM_OK)
-        return status;
-    txm_error_advise(&own, "choose another folder with --cache-dir");
-    return txm_fail_as(err, &own);
-}
-
 static txm_status fail_claim(txm_error *err, int sys_errno, const char *target, const char *what, const char *advice)
 {
     txm_error own = {0};
@@ -302,7 +275,6 @@ static txm_status fail_claim(txm_error *err, int sys_errno, const char *target, 
     return status;
 }
 
-/* Creates the claim's file, and breaks stale claims on the way. */
 static txm_status make_file(txm_claims *c, const char *path, const char *target, int *fd, txm_error *err)
 {
     enum { TRIES = 16 };
@@ -313,21 +285,23 @@ static txm_status make_file(txm_claims *c, const char *path, const char *target,
             return TXM_OK;
         if (rc == ENOENT || rc == ELOOP || rc == ENOTDIR) {
             /* The folder does not exist yet, was removed meanwhile, or is a dangling link; or a file has its name. */
-            txm_status made = make_folder_of(target, err);
-            if (made != TXM_OK)
-                return made;
-        } else if (rc == EROFS) {
-            return fail_claim(err, rc, target, "cannot be written", "choose another folder with --cache-dir or -o");
-        } else if (rc == EACCES || rc == EPERM) {
-            return fail_claim(
-                err, rc, target, "cannot be written",
-                "its folder is read-only for this user: change that, or choose another with --cache-dir or -o");
-        } else if (rc == ENOSPC || rc == EDQUOT) {
-            return fail_claim(err, rc, target, "cannot be claimed",
-                              "free space on that file system or choose another folder with --cache-dir");
+            txm_error own = {0};
+            char *dir = txm_path_dir(target);
+            if (!dir || txm_folders_make(dir, &own) != TXM_OK) {
+                free(dir);
+                txm_error_advise(&own, "choose another folder with --cache-dir");
+                return own.status ? txm_fail_as(err, &own) : txm_no_memory(err, target);
+            }
+            free(dir);
         } else if (rc != EEXIST) {
-            return fail_claim(err, rc, target, "cannot be claimed",
-                              "use --no-claims, or choose another folder with --cache-dir");
+            const bool denied = rc == EACCES || rc == EPERM;
+            return fail_claim(err, rc, target, denied || rc == EROFS ? "cannot be written" : "cannot be claimed",
+                              denied ? "its folder is read-only for this user: change that, or choose another with "
+                                       "--cache-dir or -o"
+                              : rc == EROFS ? "choose another folder with --cache-dir or -o"
+                              : rc == ENOSPC || rc == EDQUOT
+                                  ? "free space on that file system or choose another folder with --cache-dir"
+                                  : "use --no-claims, or choose another folder with --cache-dir");
         } else {
             txm_status judged = judge_claim(c, path, target, err);
             if (judged != TXM_OK)
@@ -362,7 +336,6 @@ txm_status txm_claims_take(txm_claims *claims, const char *target, txm_claim **o
     return TXM_OK;
 }
 
-/* Called after the file was published, so that processes that wait find it. */
 void txm_claims_drop(txm_claims *claims, txm_claim **claim)
 {
     txm_claim *gone = claim ? *claim : NULL;

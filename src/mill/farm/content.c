@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * SHA-256 digests of whole files. Files are read in pieces, so that large ones take little memory and a request to
- * stop takes effect between two pieces.
+ * Files are read in pieces, so that large ones take little memory and a request to stop takes effect between two
+ * pieces.
  */
 #include "mill/farm/content.h"
 #include "base/cancel.h"
@@ -37,32 +37,6 @@ void txm_content_hash_text(const char *text, char out[TXM_CONTENT_HEX])
     to_hex(digest, out);
 }
 
-static txm_status hash_fd(int fd, const char *path, const volatile int *cancel, txm_sha256 *hash, void *piece,
-                          txm_error *err)
-{
-    struct stat st;
-    off_t done = 0;
-    if (fstat(fd, &st) != 0)
-        return txm_fail_errno(err, errno, "%s: cannot be examined", path);
-    for (;;) {
-        ssize_t n = read(fd, piece, PIECE_BYTES);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return txm_fail_errno(err, errno, "%s: reading it failed", path);
-        /* The file became shorter: the digest of its beginning would be wrong. */
-        if (n == 0 && done < st.st_size)
-            return txm_fail(err, TXM_STATUS_CHANGED, "%s: ended after %lld of %lld bytes while it was read", path,
-                            (long long)done, (long long)st.st_size);
-        if (n == 0)
-            return TXM_OK;
-        done += n;
-        if (txm_is_cancelled(cancel))
-            return txm_fail(err, TXM_STATUS_CANCELLED, "%s: stopped on request", path);
-        txm_sha256_add(hash, piece, (size_t)n);
-    }
-}
-
 /* The file is read through the page cache, from which the decoder reads it next. */
 txm_status txm_content_hash(const char *path, const volatile int *cancel, char out[TXM_CONTENT_HEX], txm_error *err)
 {
@@ -72,11 +46,27 @@ txm_status txm_content_hash(const char *path, const volatile int *cancel, char o
         return txm_fail_errno(err, errno, "%s: cannot be opened", path);
     txm_sha256 *hash = txm_sha256_new();
     void *piece = malloc(PIECE_BYTES);
-    txm_status status;
-    if (!hash || !piece)
-        status = txm_no_memory(err, path);
-    else
-        status = hash_fd(fd, path, cancel, hash, piece, err);
+    struct stat st;
+    txm_status status = hash && piece ? TXM_OK : txm_no_memory(err, path);
+    if (status == TXM_OK && fstat(fd, &st) != 0)
+        status = txm_fail_errno(err, errno, "%s: cannot be examined", path);
+    for (off_t done = 0; status == TXM_OK;) {
+        ssize_t n = read(fd, piece, PIECE_BYTES);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            status = txm_fail_errno(err, errno, "%s: reading it failed", path);
+        else if (n == 0 && done < st.st_size) /* the digest of its beginning would be wrong */
+            status = txm_fail(err, TXM_STATUS_CHANGED, "%s: ended after %lld of %lld bytes while it was read", path,
+                              (long long)done, (long long)st.st_size);
+        else if (n == 0)
+            break;
+        else if (txm_is_cancelled(cancel))
+            status = txm_fail(err, TXM_STATUS_CANCELLED, "%s: stopped on request", path);
+        else
+            txm_sha256_add(hash, piece, (size_t)n);
+        done += n;
+    }
     if (status == TXM_OK) {
         txm_sha256_finish(hash, digest);
         to_hex(digest, out);

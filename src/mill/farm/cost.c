@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Estimates the cost of a conversion from the image's header. Estimates order the work, keep it within the bound of
- * memory, and tell users what to expect; nothing else depends on them. bench/estimates.py compares them with
- * measurements: on the server core for which they were fitted, most are within a third for all formats, types and
- * encoders; the rest depends on the content of images.
+ * Estimates order the work, keep it within the bound of memory, and tell users what to expect; nothing else depends on
+ * them. bench/estimates.py compares them with measurements: on the server core for which they were fitted, most are
+ * within a third for all formats, types and encoders; the rest depends on the content of images.
  */
 #include <math.h>
 #include <string.h>
@@ -35,56 +34,36 @@ static double encoder_factor(txm_compression c, txm_type type)
     return c.level <= 1 ? 1 : c.level <= 5 ? 2 : 3.5 * pow(1.55, c.level - 6);
 }
 
-/* Decoding JPEG 2000 takes longer than all other steps. */
-static bool decodes_slowly(const char *path)
-{
-    const txm_image_format *format = txm_format_of_source(path, false);
-    return format && format->traits & TXM_FORMAT_SLOW;
-}
-
-/* The three classes of colour spaces that Blender handles itself need no conversion. */
-static bool converts_color(const txm_item *item)
-{
-    return strcmp(item->detected, "data") && strcmp(item->detected, "scene_linear") &&
-           strcmp(item->detected, "scene_linear_srgb");
-}
-
-/* That of level 0 where the image's own is unknown. */
-static uint32_t image_size(uint32_t image_px, uint32_t level_px)
-{
-    return image_px ? image_px : level_px;
-}
-
-/* What the converter will decide without a bound. */
-static uint64_t memory(const txm_item *item, const txm_settings *settings, txm_type type, unsigned threads)
-{
-    txm_conform conform = {.width = image_size(item->image_width, item->width),
-                           .height = image_size(item->image_height, item->height),
-                           .src_channels = item->channels,
-                           .channels = item->channels,
-                           .src_type = (txm_type)item->type,
-                           .type = type};
-    /* Where it fails, the conversion does too. */
-    if (converts_color(item))
-        txm_color_find(item->context->color, item->detected, &conform.space, NULL);
-    unsigned held, bands = txm_convert_bands(&conform, settings, threads, item->reader_bytes, 0, &held, NULL);
-    return txm_convert_needs(&conform, settings, bands + held, threads, item->reader_bytes);
-}
-
 /* The estimate is linear in samples, with factors for reader, type and encoder. */
 txm_cost txm_cost_estimate(const char *path, const txm_item *item, const txm_settings *settings, unsigned threads)
 {
-    bool oiio = strcmp(item->reader, "oiio") == 0, color = converts_color(item);
+    /* The three classes of colour spaces that Blender handles itself need no conversion. */
+    const bool oiio = strcmp(item->reader, "oiio") == 0, color = strcmp(item->detected, "data") &&
+                                                                 strcmp(item->detected, "scene_linear") &&
+                                                                 strcmp(item->detected, "scene_linear_srgb");
+    const txm_image_format *format = txm_format_of_source(path, false);
     /* Converted colours are stored as half, or as float if the source is float. */
-    txm_type type = color && !txm_type_is_float((txm_type)item->type) ? TXM_TYPE_HALF : (txm_type)item->type;
-    double megapixels =
-        (double)image_size(item->image_width, item->width) * image_size(item->image_height, item->height) * 1e-6;
+    txm_conform conform = {.width = item->image_width ? item->image_width : item->width,
+                           .height = item->image_height ? item->image_height : item->height,
+                           .src_channels = item->channels,
+                           .channels = item->channels,
+                           .src_type = (txm_type)item->type,
+                           .type = color && !txm_type_is_float((txm_type)item->type) ? TXM_TYPE_HALF
+                                                                                     : (txm_type)item->type};
+    /* Where it fails, the conversion does too. */
+    if (color)
+        txm_color_find(item->context->color, item->detected, &conform.space, NULL);
+    double megapixels = (double)conform.width * conform.height * 1e-6;
     double stored = (double)item->width * item->height * 1e-6;
     double seconds = oiio ? SECONDS_PER_FILE_OIIO : SECONDS_PER_FILE;
-    seconds += item->channels * (megapixels * SECONDS_PER_MEGASAMPLE +
-                                 stored * encode_seconds[type] * encoder_factor(settings->compression, type));
+    seconds +=
+        item->channels * (megapixels * SECONDS_PER_MEGASAMPLE +
+                          stored * encode_seconds[conform.type] * encoder_factor(settings->compression, conform.type));
     seconds += color ? megapixels * SECONDS_PER_MEGAPIXEL_COLOR : 0;
-    seconds += decodes_slowly(path) ? megapixels * SECONDS_PER_MEGAPIXEL_SLOW : 0;
-    return (txm_cost){
-        .megapixels = megapixels, .memory_bytes = memory(item, settings, type, threads), .seconds = seconds};
+    seconds += format && format->traits & TXM_FORMAT_SLOW ? megapixels * SECONDS_PER_MEGAPIXEL_SLOW : 0;
+    /* What the converter will decide without a bound. */
+    unsigned held, bands = txm_convert_bands(&conform, settings, threads, item->reader_bytes, 0, &held, NULL);
+    return (txm_cost){.megapixels = megapixels,
+                      .memory_bytes = txm_convert_needs(&conform, settings, bands + held, threads, item->reader_bytes),
+                      .seconds = seconds};
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Collecting inputs from operands: files, folders, patterns and @lists. Nothing that a user names is dropped: what
- * cannot be read becomes an input with a failure, in its place, and is reported with the others. folder.c, pattern.c
- * and list.c find the files; this file appends them and stores their strings.
+ * Nothing that a user names is dropped: what cannot be read becomes an input with a failure, in its place, and is
+ * reported with the others. folder.c, pattern.c and list.c find the files; this file appends them and stores their
+ * strings.
  */
 #include "mill/farm/inputs.h"
 
@@ -25,7 +25,6 @@
  * folder a million times. */
 enum { MAX_LOOKS = 100 };
 
-/* Options are copied, but not the globs that they point to. */
 txm_status txm_inputs_new(const txm_inputs_options *options, txm_inputs **out, txm_error *err)
 {
     txm_error_clear(err);
@@ -75,7 +74,6 @@ static bool keep_input_text(txm_inputs *inputs, const char **text)
     return !given || *text;
 }
 
-/* Equal strings are stored once. */
 txm_status txm_inputs_add_entry(txm_inputs *inputs, const txm_input *entry, txm_error *err)
 {
     txm_error_clear(err);
@@ -95,7 +93,6 @@ txm_status txm_inputs_add_entry(txm_inputs *inputs, const txm_input *entry, txm_
     return TXM_OK;
 }
 
-/* Lack of memory is not a failure of the input. */
 txm_status txm_inputs_add_failure(txm_inputs *inputs, const char *path, const txm_input *settings,
                                   const txm_error *failure, txm_error *err)
 {
@@ -115,7 +112,6 @@ static txm_status no_input(const txm_inputs *inputs, size_t index, txm_error *er
     return txm_fail(err, TXM_STATUS_USAGE, "there is no input %zu of %zu", index, inputs->count);
 }
 
-/* For failures that are found later, such as a project file that cannot be read. */
 txm_status txm_inputs_fail(txm_inputs *inputs, size_t index, const txm_error *failure, txm_error *err)
 {
     txm_error_clear(err);
@@ -132,7 +128,6 @@ txm_status txm_inputs_fail(txm_inputs *inputs, size_t index, const txm_error *fa
     return TXM_OK;
 }
 
-/* For settings of a project file, which are applied afterwards. */
 txm_status txm_inputs_say(txm_inputs *inputs, size_t index, const txm_input *said, txm_error *err)
 {
     txm_error_clear(err);
@@ -171,8 +166,6 @@ txm_status txm_inputs_add_file(txm_inputs *inputs, const char *path, const txm_i
     return txm_inputs_add_failure(inputs, path, settings, &failure, err);
 }
 
-/* ---- patterns --------------------------------------------------------------------------------------------------- */
-
 typedef struct adding {
     txm_inputs *inputs;
     txm_input entry;
@@ -188,47 +181,6 @@ static bool add_match(void *user, const char *path)
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
         return true;
     return txm_inputs_add_file(a->inputs, path, &a->entry, a->err) == TXM_OK;
-}
-
-/* The pattern is stored with its files, for reports and for UDIM sets. */
-static txm_status add_pattern(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
-{
-    adding a = {inputs, *settings, err};
-    txm_error failure = {0};
-    a.entry.pattern = path;
-    if (txm_pattern_each(path, add_match, &a, &failure) == TXM_OK)
-        return TXM_OK;
-    return txm_inputs_add_failure(inputs, path, &a.entry, &failure, err);
-}
-
-/* ---- arguments -------------------------------------------------------------------------------------------------- */
-
-/* An operand without files is not an error, but probably a mistake. */
-static void tell_empty(const txm_inputs *inputs, const char *name, const char *why)
-{
-    char message[TXM_MESSAGE_BYTES];
-    if (!inputs->options.empty)
-        return;
-    snprintf(message, sizeof message, "%s: %s", name, why);
-    inputs->options.empty(inputs->options.empty_user, message);
-}
-
-/* The warning names the reason: filters, or an empty folder. */
-static txm_status add_folder(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
-{
-    size_t before = inputs->count;
-    const txm_inputs_options *o = &inputs->options;
-    char none[128];
-    txm_status status = txm_inputs_add_folder(inputs, path, settings, err);
-    snprintf(none, sizeof none, "no %s in this folder", o->what ? o->what : "tx file");
-    if (status == TXM_OK && inputs->count == before)
-        tell_empty(inputs, path,
-                   o->exclude || (o->include && !o->what) ? "--include and --exclude leave no file in this folder"
-                   : o->what || o->tx_files
-                       ? none
-                       : "no image in this folder: images are recognised by their extensions, such as .png, .exr or "
-                         ".tif");
-    return status;
 }
 
 /* Whether it is the folder of a scene, txmill-scene(5); other folders may have a file of that name. It is opened
@@ -249,63 +201,70 @@ static bool is_scene_folder(const char *path)
     return n == (ssize_t)sizeof read_first && memcmp(read_first, first, sizeof read_first) == 0;
 }
 
+/* An operand without files is not an error, but probably a mistake. `before`: the number of inputs before it. */
+static void tell_empty(const txm_inputs *inputs, size_t before, const char *name, const char *why)
+{
+    char message[TXM_MESSAGE_BYTES];
+    if (!inputs->options.empty || inputs->count != before)
+        return;
+    snprintf(message, sizeof message, "%s: %s", name, why);
+    inputs->options.empty(inputs->options.empty_user, message);
+}
+
 /* A file that exists is never taken for a pattern, whatever its name is. */
 txm_status txm_inputs_add_path(txm_inputs *inputs, const char *path, const txm_input *settings, txm_error *err)
 {
+    const txm_inputs_options *o = &inputs->options;
+    const size_t before = inputs->count;
     struct stat st;
-    bool there = stat(path, &st) == 0;
+    const bool there = stat(path, &st) == 0, folder = there && S_ISDIR(st.st_mode);
+    txm_error failure = {0};
+    size_t token_bytes;
+    const char *token;
     if (!there && errno != ENOENT) {
-        txm_error failure = {0};
         txm_fail_errno(&failure, errno, "%s: cannot be examined", path);
-        return txm_inputs_add_failure(inputs, path, settings, &failure, err);
-    }
-    if (there && S_ISDIR(st.st_mode) && inputs->options.scene && is_scene_folder(path))
-        return inputs->options.scene(inputs->options.scene_user, inputs, path, settings, err);
-    if (there && S_ISDIR(st.st_mode)) {
-        txm_error failure = {0};
-        if (inputs->options.recursive)
-            return add_folder(inputs, path, settings, err);
+    } else if (folder && o->scene && is_scene_folder(path)) {
+        return o->scene(o->scene_user, inputs, path, settings, err);
+    } else if (folder && o->recursive) {
+        char none[128];
+        txm_status status = txm_inputs_add_folder(inputs, path, settings, err);
+        snprintf(none, sizeof none, "no %s in this folder", o->what ? o->what : "tx file");
+        if (status == TXM_OK)
+            tell_empty(inputs, before, path,
+                       o->exclude || (o->include && !o->what) ? "--include and --exclude leave no file in this folder"
+                       : o->what || o->tx_files
+                           ? none
+                           : "no image in this folder: images are recognised by their extensions, such as .png, .exr "
+                             "or .tif");
+        return status;
+    } else if (folder) {
         txm_fail(&failure, TXM_STATUS_NOT_A_FILE,
                  "%s: is a folder, and the %s in folders were not asked for (recursive)", path,
-                 inputs->options.tx_files ? "tx files" : "images");
-        return txm_inputs_add_failure(inputs, path, settings, &failure, err);
-    }
-    if (!there && txm_pattern_is(path))
-        return add_pattern(inputs, path, settings, err);
-    if (!there && txm_path_hint(path)) {
-        txm_error failure = {0};
+                 o->tx_files ? "tx files" : "images");
+    } else if (!there && txm_pattern_is(path)) {
+        /* The pattern is stored with its files, for reports and for UDIM sets. */
+        adding a = {inputs, *settings, err};
+        a.entry.pattern = path;
+        if (txm_pattern_each(path, add_match, &a, &failure) == TXM_OK)
+            return TXM_OK;
+        return txm_inputs_add_failure(inputs, path, &a.entry, &failure, err);
+    } else if (!there && txm_path_hint(path)) {
         txm_fail(&failure, TXM_STATUS_USAGE, "%s: %s", *path ? path : "''", txm_path_hint(path));
-        return txm_inputs_add_failure(inputs, path, settings, &failure, err);
-    }
-    size_t token_bytes;
-    const char *token = there ? NULL : txm_pattern_unknown(path, &token_bytes);
-    if (token) {
-        txm_error failure = {0};
+    } else if (!there && (token = txm_pattern_unknown(path, &token_bytes))) {
         txm_fail(&failure, TXM_STATUS_USAGE,
                  "%s: %.*s is not a token that txmill knows; write <UDIM> or <UVTILE> for tiles, #### for frames", path,
                  (int)token_bytes, token);
-        return txm_inputs_add_failure(inputs, path, settings, &failure, err);
-    }
-    char *other = there || inputs->looks >= MAX_LOOKS ? NULL : txm_path_other_case(path);
-    inputs->looks += !there;
-    if (other) {
-        txm_error failure = {0};
+    } else {
+        char *other = there || inputs->looks >= MAX_LOOKS ? NULL : txm_path_other_case(path);
+        inputs->looks += !there;
+        /* Otherwise it is a file, or does not exist: opening it gives the best message. */
+        if (!other)
+            return txm_inputs_add_file(inputs, path, settings, err);
         txm_fail(&failure, TXM_STATUS_NOT_FOUND, "%s: %s exists, %s does not; upper and lower case are different here",
                  path, other, txm_path_base(path));
         free(other);
-        return txm_inputs_add_failure(inputs, path, settings, &failure, err);
     }
-    /* It is a file, or does not exist: opening it gives the best message. */
-    return txm_inputs_add_file(inputs, path, settings, err);
-}
-
-static txm_status add_list(txm_inputs *inputs, const char *path, txm_error *err)
-{
-    size_t before = inputs->count;
-    txm_status status = txm_inputs_add_list(inputs, path, err);
-    if (status == TXM_OK && inputs->count == before)
-        tell_empty(inputs, strcmp(path, "-") ? path : "standard input", "the list is empty");
-    return status;
+    return txm_inputs_add_failure(inputs, path, settings, &failure, err);
 }
 
 txm_status txm_inputs_add(txm_inputs *inputs, const char *argument, txm_error *err)
@@ -315,11 +274,14 @@ txm_status txm_inputs_add(txm_inputs *inputs, const char *argument, txm_error *e
     if (!argument)
         return txm_fail(err, TXM_STATUS_USAGE, "no input given: it is NULL");
     /* An image whose name begins with '@' can be named as ./@name.png. */
-    if (!strcmp(argument, "-"))
-        return add_list(inputs, argument, err);
-    if (argument[0] == '@')
-        return add_list(inputs, argument + 1, err);
-    return txm_inputs_add_path(inputs, argument, &nothing, err);
+    if (strcmp(argument, "-") != 0 && argument[0] != '@')
+        return txm_inputs_add_path(inputs, argument, &nothing, err);
+    const char *list = argument + (argument[0] == '@');
+    const size_t before = inputs->count;
+    txm_status status = txm_inputs_add_list(inputs, list, err);
+    if (status == TXM_OK)
+        tell_empty(inputs, before, strcmp(list, "-") ? list : "standard input", "the list is empty");
+    return status;
 }
 
 bool txm_rules_decide(const txm_rules *rules, const txm_input *input, const txm_settings *settings, txm_rule *out)

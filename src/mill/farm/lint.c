@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lint: finds likely mistakes in an image and its settings. Suspicions come from the name, the header and the
- * settings. Those about pixels (opaque alpha, grey, widened 8 bits) are refuted by the first row that contradicts
- * them, so that most images are not read to their end.
+ * Suspicions come from the name, the header and the settings. Those about pixels (opaque alpha, grey, widened 8 bits)
+ * are refuted by the first row that contradicts them, so that most images are not read to their end.
  */
 #include "mill/farm/lint.h"
 
@@ -34,23 +33,24 @@ static const struct {
     {TXM_LINT_LARGE, "large", "wider or higher than 16384 pixels"},
 };
 
-const char *txm_lint_name(txm_lint finding)
+static const char *word_of(txm_lint finding, bool text)
 {
     for (size_t i = 0; i < sizeof findings_table / sizeof *findings_table; i++)
         if (findings_table[i].bit == finding)
-            return findings_table[i].id;
+            return text ? findings_table[i].text : findings_table[i].id;
     return "";
+}
+
+const char *txm_lint_name(txm_lint finding)
+{
+    return word_of(finding, false);
 }
 
 const char *txm_lint_text(txm_lint finding)
 {
-    for (size_t i = 0; i < sizeof findings_table / sizeof *findings_table; i++)
-        if (findings_table[i].bit == finding)
-            return findings_table[i].text;
-    return "";
+    return word_of(finding, true);
 }
 
-/* Findings that need no pixels. */
 unsigned txm_lint_settings(const char *path, const char *detected, uint32_t width, uint32_t height)
 {
     txm_map_kind kind = txm_map_kind_of(path);
@@ -65,8 +65,6 @@ unsigned txm_lint_settings(const char *path, const char *detected, uint32_t widt
         findings |= TXM_LINT_LARGE;
     return findings;
 }
-
-/* ---- pixels ----------------------------------------------------------------------------------------------------- */
 
 /* Compares bytes, not values: equal samples have equal bytes, except zeros with different signs. */
 static bool rows_are_grey(const uint8_t *p, size_t pixels, unsigned channels, size_t sample)
@@ -103,32 +101,6 @@ static bool rows_are_widened(const uint8_t *p, size_t samples)
     return doubled || shifted;
 }
 
-/* The suspicions that the header does not rule out. */
-static unsigned suspicions(const txm_source_info *info)
-{
-    unsigned s = 0;
-    if (info->type == TXM_TYPE_U16)
-        s |= TXM_LINT_WIDE;
-    if (info->file_channels == 2 || info->file_channels == 4)
-        s |= TXM_LINT_OPAQUE;
-    if (info->channels >= 3)
-        s |= TXM_LINT_GREY;
-    return s;
-}
-
-/* Rows can only refute suspicions. */
-static unsigned refute(unsigned left, const txm_source_info *info, const uint8_t *rows, uint32_t count)
-{
-    size_t pixels = (size_t)info->width * count, sample = txm_type_bytes(info->type);
-    if (left & TXM_LINT_WIDE && !rows_are_widened(rows, pixels * info->channels))
-        left &= ~(unsigned)TXM_LINT_WIDE;
-    if (left & TXM_LINT_OPAQUE && !rows_are_opaque(rows, pixels, info->channels, info->type))
-        left &= ~(unsigned)TXM_LINT_OPAQUE;
-    if (left & TXM_LINT_GREY && !rows_are_grey(rows, pixels, info->channels, sample))
-        left &= ~(unsigned)TXM_LINT_GREY;
-    return left;
-}
-
 txm_status txm_lint_pixels(const txm_context *context, const char *path, const volatile int *cancel, bool whole,
                            unsigned *findings, txm_error *err)
 {
@@ -139,16 +111,25 @@ txm_status txm_lint_pixels(const txm_context *context, const char *path, const v
     if (status != TXM_OK)
         return status;
     const txm_source_info *info = txm_source_info_of(source);
-    unsigned left = suspicions(info);
-    size_t stride = (size_t)info->width * info->channels * txm_type_bytes(info->type);
+    const size_t sample = txm_type_bytes(info->type);
+    /* The suspicions that the header does not rule out; rows can only refute them. */
+    unsigned left = (info->type == TXM_TYPE_U16 ? TXM_LINT_WIDE : 0u) |
+                    (info->file_channels == 2 || info->file_channels == 4 ? TXM_LINT_OPAQUE : 0u) |
+                    (info->channels >= 3 ? TXM_LINT_GREY : 0u);
+    size_t stride = (size_t)info->width * info->channels * sample;
     if ((left || whole) && !(rows = txm_alloc_pixels(ROWS, stride)))
         status = txm_no_memory(err, path);
     for (uint32_t y = 0; status == TXM_OK && (left || whole) && y < info->height; y += ROWS) {
         uint32_t count = info->height - y < ROWS ? info->height - y : ROWS;
-        if (txm_is_cancelled(cancel))
-            status = txm_fail(err, TXM_STATUS_CANCELLED, "%s: stopped on request", path);
-        else if ((status = txm_source_read(source, y, count, rows, stride, err)) == TXM_OK)
-            left = left ? refute(left, info, rows, count) : 0;
+        size_t pixels = (size_t)info->width * count;
+        status = txm_is_cancelled(cancel) ? txm_fail(err, TXM_STATUS_CANCELLED, "%s: stopped on request", path)
+                                          : txm_source_read(source, y, count, rows, stride, err);
+        if (status == TXM_OK && left & TXM_LINT_WIDE && !rows_are_widened(rows, pixels * info->channels))
+            left &= ~(unsigned)TXM_LINT_WIDE;
+        if (status == TXM_OK && left & TXM_LINT_OPAQUE && !rows_are_opaque(rows, pixels, info->channels, info->type))
+            left &= ~(unsigned)TXM_LINT_OPAQUE;
+        if (status == TXM_OK && left & TXM_LINT_GREY && !rows_are_grey(rows, pixels, info->channels, sample))
+            left &= ~(unsigned)TXM_LINT_GREY;
         if (context && context->part && y % TOLD_ROWS == 0)
             context->part(context->part_user, y, info->height);
     }

@@ -29,22 +29,10 @@ enum { MAX_ENTRY_BYTES = 1 << 20, MAX_LIST_BYTES = 512 << 20, READ_BYTES = 64 <<
 typedef struct list {
     txm_inputs *inputs;
     const char *name; /* name for messages */
-    FILE *file;
-    size_t number; /* number of the entry, from 1 */
+    size_t number;    /* number of the entry, from 1 */
     char origin[512];
 } list;
 
-/* ---- JSON entries ----------------------------------------------------------------------------------------------- */
-
-static txm_status take_alpha(const char *word, txm_input *entry, txm_error *err)
-{
-    if (!txm_alpha_parse(word, &entry->alpha))
-        return txm_fail(err, TXM_STATUS_USAGE,
-                        "alpha \"%s\": use straight, premultiplied, channel_packed, none, default or auto", word);
-    return TXM_OK;
-}
-
-/* Stores one member in the entry; its strings still belong to cJSON. */
 static txm_status take_member(cJSON *member, txm_input *entry, txm_error *err)
 {
     const struct {
@@ -60,7 +48,11 @@ static txm_status take_member(cJSON *member, txm_input *entry, txm_error *err)
     if (!cJSON_IsString(member))
         return txm_fail(err, TXM_STATUS_USAGE, "member \"%s\" must be a string", member->string);
     if (!strcmp(member->string, "alpha"))
-        return take_alpha(member->valuestring, entry, err);
+        return txm_alpha_parse(member->valuestring, &entry->alpha)
+                   ? TXM_OK
+                   : txm_fail(err, TXM_STATUS_USAGE,
+                              "alpha \"%s\": use straight, premultiplied, channel_packed, none, default or auto",
+                              member->valuestring);
     if (!strcmp(member->string, "path_encoded") && !txm_percent_decode(member->valuestring))
         return txm_fail(err, TXM_STATUS_USAGE, "member \"path_encoded\" is not percent-encoded");
     /* The exact bytes take precedence over a path that had to be made printable. */
@@ -113,8 +105,6 @@ static txm_status add_json(list *l, const char *text, txm_error *err)
     return status;
 }
 
-/* ---- the list --------------------------------------------------------------------------------------------------- */
-
 /* Blank lines are skipped; a name that begins with '{' must be written as JSON. */
 static txm_status add_list_line(list *l, char *line, txm_error *err)
 {
@@ -125,19 +115,6 @@ static txm_status add_list_line(list *l, char *line, txm_error *err)
         return add_json(l, line, err);
     const txm_input entry = {.origin = l->origin};
     return txm_inputs_add_path(l->inputs, line, &entry, err);
-}
-
-/* Reads a file to its end, or a little beyond the limit. It is read as a whole, since the inputs stay in memory anyway.
- */
-static bool read_all(FILE *f, txm_bytes *out)
-{
-    size_t got = 1;
-    while (got && out->size <= MAX_LIST_BYTES && txm_bytes_reserve(out, READ_BYTES)) {
-        got = fread(out->data + out->size, 1, READ_BYTES, f);
-        out->size += got;
-        out->data[out->size] = 0;
-    }
-    return got == 0 || out->size > MAX_LIST_BYTES;
 }
 
 /* Splits the text into entries. If it contains a NUL byte, entries are separated by NUL bytes, because paths contain
@@ -167,38 +144,36 @@ static txm_status split_list(list *l, txm_bytes *text, txm_error *failure, txm_e
     return status;
 }
 
-/* The size is bounded: /dev/zero, for example, is not a list. */
-static txm_status read_list(list *l, txm_error *failure, txm_error *err)
-{
-    txm_bytes text = {0};
-    txm_status status = TXM_OK;
-    if (!read_all(l->file, &text))
-        status = txm_no_memory(err, l->name);
-    else if (ferror(l->file))
-        txm_fail_errno(failure, errno, "%s: reading the list failed", l->name);
-    else if (text.size > MAX_LIST_BYTES)
-        txm_fail(failure, TXM_STATUS_USAGE, "%s: does not end within %d MiB: this is not a list of paths", l->name,
-                 MAX_LIST_BYTES >> 20);
-    else
-        status = split_list(l, &text, failure, err);
-    txm_bytes_free(&text);
-    return status;
-}
-
-/* A list that cannot be opened becomes a failed input with the list's name. */
+/* A list that cannot be opened becomes a failed input with the list's name. It is read as a whole, since the inputs
+ * stay in memory anyway, but not far beyond the limit: /dev/zero, for example, is not a list. */
 txm_status txm_inputs_add_list(txm_inputs *inputs, const char *path, txm_error *err)
 {
     bool standard = strcmp(path, "-") == 0;
     list l = {.inputs = inputs, .name = standard ? "standard input" : path};
     txm_error failure = {0};
     txm_status status = TXM_OK;
-    l.file = txm_text_file_open(path, inputs->options.cancel);
-    if (!l.file)
+    txm_bytes text = {0};
+    FILE *f = txm_text_file_open(path, inputs->options.cancel);
+    size_t got = 1;
+    while (f && got && text.size <= MAX_LIST_BYTES && txm_bytes_reserve(&text, READ_BYTES)) {
+        got = fread(text.data + text.size, 1, READ_BYTES, f);
+        text.size += got;
+        text.data[text.size] = 0;
+    }
+    if (!f)
         txm_fail_errno(&failure, errno, "%s: cannot open the list", l.name);
+    else if (text.failed)
+        status = txm_no_memory(err, l.name);
+    else if (ferror(f))
+        txm_fail_errno(&failure, errno, "%s: reading the list failed", l.name);
+    else if (text.size > MAX_LIST_BYTES)
+        txm_fail(&failure, TXM_STATUS_USAGE, "%s: does not end within %d MiB: this is not a list of paths", l.name,
+                 MAX_LIST_BYTES >> 20);
     else
-        status = read_list(&l, &failure, err);
-    if (l.file)
-        fclose(l.file);
+        status = split_list(&l, &text, &failure, err);
+    txm_bytes_free(&text);
+    if (f)
+        fclose(f);
     if (status == TXM_OK && failure.status == TXM_STATUS_CANCELLED)
         status = txm_fail_as(err, &failure);
     else if (status == TXM_OK && failure.status)

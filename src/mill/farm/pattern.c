@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds the files of a pattern: UDIM tiles and frames. A pattern is a file name with tokens. It is matched against the
- * names in its folder and not expanded into all possible numbers, so that the cost depends on the size of the folder
- * and not on gaps in the set.
+ * A pattern is matched against the names in its folder and not expanded into all possible numbers, so that the cost
+ * depends on the size of the folder and not on gaps in the set.
  */
 #include "mill/farm/pattern.h"
 
@@ -24,18 +23,6 @@ typedef struct token {
     unsigned first;  /* the number of the first column and row of tiles */
 } token;
 
-/* %d and %04d, in which frame ranges are often written. */
-static token printf_token(const char *p)
-{
-    const char *q = p + 1;
-    unsigned digits = 1;
-    if (*q == '0' && q[1] >= '1' && q[1] <= '9') {
-        digits = (unsigned)(q[1] - '0');
-        q += 2;
-    }
-    return *q == 'd' ? (token){TOKEN_FRAME, (size_t)(q - p) + 1, digits, 0} : (token){0};
-}
-
 /* A number of digits, as in 4 or 04, before `end`; moves past it. 0: there is none. */
 static unsigned padding_at(const char **p)
 {
@@ -44,16 +31,6 @@ static unsigned padding_at(const char **p)
     if (digits)
         *p = q + 1;
     return digits;
-}
-
-/* $F and $F4 of Houdini. */
-static token dollar_token(const char *p)
-{
-    const char *q = p + 2;
-    if (p[1] != 'F')
-        return (token){0};
-    unsigned digits = padding_at(&q);
-    return (token){TOKEN_FRAME, (size_t)(q - p), digits ? digits : 1, 0};
 }
 
 /* <f>, <f4>, <frame>, <frame04>. */
@@ -66,7 +43,6 @@ static token frame_token(const char *p)
     return named && *q == '>' ? (token){TOKEN_FRAME, (size_t)(q - p) + 1, digits, 0} : (token){0};
 }
 
-/* Kind 0 means that there is no token. */
 static token token_at(const char *p)
 {
     static const struct {
@@ -89,10 +65,16 @@ static token token_at(const char *p)
             return (token){words[i].kind, n, 0, words[i].first};
     }
     switch (*p) {
-    case '%':
-        return printf_token(p);
-    case '$':
-        return dollar_token(p);
+    case '%': { /* %d and %04d, in which frame ranges are often written */
+        const bool padded = p[1] == '0' && p[2] >= '1' && p[2] <= '9';
+        const size_t d = padded ? 3 : 1;
+        return p[d] == 'd' ? (token){TOKEN_FRAME, d + 1, padded ? (unsigned)(p[2] - '0') : 1, 0} : (token){0};
+    }
+    case '$': { /* $F and $F4 of Houdini */
+        const char *q = p + 2;
+        unsigned digits = p[1] == 'F' ? padding_at(&q) : 0;
+        return p[1] == 'F' ? (token){TOKEN_FRAME, (size_t)(q - p), digits ? digits : 1, 0} : (token){0};
+    }
     case '<':
         return frame_token(p);
     case '#': {
@@ -125,7 +107,6 @@ bool txm_pattern_is(const char *path)
     return false;
 }
 
-/* The number of digits at `s`. */
 static size_t digits_at(const char *s)
 {
     return strspn(s, "0123456789");

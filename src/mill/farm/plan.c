@@ -21,8 +21,6 @@
 #include "mill/rules/kind.h"
 #include "txmill/inspect.h"
 
-/* ---- settings --------------------------------------------------------------------------------------------------- */
-
 /* The context for a working space: that of the input's config if it has the same one. */
 static txm_context *context_for(txm_batch *b, size_t index, const char *working_space, txm_error *err)
 {
@@ -48,7 +46,6 @@ static txm_context *context_for(txm_batch *b, size_t index, const char *working_
     return s.context;
 }
 
-/* Combines rules, input and options; see rules.c for their order. */
 static bool decide(txm_batch *b, size_t index, txm_error *err)
 {
     const txm_input *input = txm_inputs_at(b->inputs, index);
@@ -73,48 +70,6 @@ static bool decide(txm_batch *b, size_t index, txm_error *err)
     item->limit_px = txm_input_limit(input, input->ruled ? NULL : b->options.rules, b->settings.limit_px);
     item->context = context_for(b, index, input->working_space, err);
     return item->context != NULL;
-}
-
-/* ---- looking ---------------------------------------------------------------------------------------------------- */
-
-/* Does what the options request beyond a plan. */
-static txm_status look_closer(txm_batch *b, size_t index, txm_error *err)
-{
-    txm_item *item = &b->items[index];
-    const char *path = txm_inputs_at(b->inputs, index)->path;
-    const volatile int *cancel = b->context->cancel;
-    txm_status status = TXM_OK;
-    const bool lints = b->options.lint && item->outcome != TXM_OUTCOME_IS_TX;
-    const bool tries = b->tries && item->outcome == TXM_OUTCOME_WOULD_CREATE;
-    if (lints || tries) {
-        unsigned findings = txm_lint_settings(path, item->detected, item->width, item->height);
-        txm_error why = {0};
-        status = txm_lint_pixels(b->context, path, cancel, tries, &findings, &why);
-        if (status != TXM_OK) {
-            txm_damaged_remember(path, item->source_bytes, item->image_time, &why);
-            txm_fail_as(err, &why);
-        }
-        item->lint |= lints ? (uint8_t)findings : 0;
-    }
-    if (status == TXM_OK && b->options.content) {
-        char content[TXM_CONTENT_HEX];
-        if ((status = txm_content_hash(path, cancel, content, err)) == TXM_OK) {
-            pthread_mutex_lock(&b->names_lock);
-            item->content = txm_names_copy(&b->names, content);
-            pthread_mutex_unlock(&b->names_lock);
-        }
-    }
-    return status;
-}
-
-/* Whether only the default decides how the image is used, while its name is that of a map without colours. Even if its
- * space is linear, the tx file would have another name. */
-static bool is_guessed_wrong(const txm_batch *b, size_t index)
-{
-    const txm_input *input = txm_inputs_at(b->inputs, index);
-    const txm_item *item = &b->items[index];
-    return !input->from_scene && !item->decided_by && (!item->colorspace || !strcmp(item->colorspace, "default")) &&
-           txm_map_kind_of(input->path) > TXM_MAP_COLOR && strcmp(item->detected, "data") != 0;
 }
 
 /* Decodes the tiles: a file with damaged ones is made again. */
@@ -162,7 +117,10 @@ static txm_status look_up_item(txm_batch *b, size_t index, txm_error *err)
     txm_result_clear(&result);
     if (status != TXM_OK)
         return status;
-    if (is_guessed_wrong(b, index))
+    /* Only the default decides how the image is used, while its name is that of a map without colours. Even if its
+     * space is linear, the tx file would have another name. */
+    if (!input->from_scene && !item->decided_by && (!item->colorspace || !strcmp(item->colorspace, "default")) &&
+        txm_map_kind_of(input->path) > TXM_MAP_COLOR && strcmp(item->detected, "data") != 0)
         item->lint |= TXM_LINT_DATA_AS_COLOR;
     if (stat(input->path, &st) == 0) {
         item->device = st.st_dev;
@@ -204,14 +162,31 @@ static void look_at_input(txm_batch *b, size_t index)
     settle(b, index);
 }
 
-/* It is called only for inputs that are reported, because it reads whole images. */
+/* Does what the options request beyond a plan. It is called only for inputs that are reported, because it reads whole
+ * images. */
 static void look_closer_at(txm_batch *b, size_t index)
 {
     txm_item *item = &b->items[index];
+    const char *path = txm_inputs_at(b->inputs, index)->path;
+    const volatile int *cancel = b->context->cancel;
+    const bool lints = b->options.lint && item->outcome != TXM_OUTCOME_IS_TX;
+    const bool tries = b->tries && item->outcome == TXM_OUTCOME_WOULD_CREATE;
     txm_error err = {0};
     if (!item->looked_at || item->status || !txm_batch_is_mine(b, index))
         return;
-    if (look_closer(b, index, &err) != TXM_OK)
+    if (lints || tries) {
+        unsigned findings = txm_lint_settings(path, item->detected, item->width, item->height);
+        if (txm_lint_pixels(b->context, path, cancel, tries, &findings, &err) != TXM_OK)
+            txm_damaged_remember(path, item->source_bytes, item->image_time, &err);
+        item->lint |= lints ? (uint8_t)findings : 0;
+    }
+    char content[TXM_CONTENT_HEX];
+    if (!err.status && b->options.content && txm_content_hash(path, cancel, content, &err) == TXM_OK) {
+        pthread_mutex_lock(&b->names_lock);
+        item->content = txm_names_copy(&b->names, content);
+        pthread_mutex_unlock(&b->names_lock);
+    }
+    if (err.status)
         txm_item_fail(b, item, &err);
     settle(b, index);
 }
@@ -222,7 +197,6 @@ typedef struct looking {
     atomic_size_t next;
 } looking;
 
-/* Run by each thread: takes the next input until all are done. */
 static void look_at_inputs(void *arg)
 {
     looking *l = arg;
@@ -237,7 +211,6 @@ static void look_at_inputs(void *arg)
     }
 }
 
-/* Uses all threads, because on a network share looking at files is mostly waiting. */
 static txm_status look_at_all(txm_batch *b, void (*look)(txm_batch *batch, size_t index), txm_error *err)
 {
     txm_pool *pool = txm_context_pool(b->context);
@@ -251,8 +224,6 @@ static txm_status look_at_all(txm_batch *b, void (*look)(txm_batch *batch, size_
         return txm_no_memory(err, NULL);
     return TXM_OK;
 }
-
-/* ---- order ------------------------------------------------------------------------------------------------------ */
 
 static int compare_cost(const void *pa, const void *pb, void *user)
 {
@@ -292,20 +263,6 @@ static txm_batch_totals put_in_order(txm_batch *b)
     return totals;
 }
 
-/* ---- shards ----------------------------------------------------------------------------------------------------- */
-
-/* Inputs of other shards are done too, but not reported. */
-static txm_status divide_batch(txm_batch *b, txm_error *err)
-{
-    txm_status status = txm_shards_assign(b, err);
-    for (size_t i = 0; status == TXM_OK && i < b->count; i++)
-        settle(b, i);
-    return status;
-}
-
-/* ---- the plan --------------------------------------------------------------------------------------------------- */
-
-/* Reports outcomes that are known without running. */
 static void tell_item(txm_batch *b, size_t index)
 {
     txm_item *item = &b->items[index];
@@ -319,26 +276,6 @@ static void tell_item(txm_batch *b, size_t index)
         item->outcome = TXM_OUTCOME_SAME;
     const txm_result result = txm_item_expand(item);
     txm_batch_tell(b, index, &result, NULL);
-}
-
-/* Reports what is done: all inputs in a dry run, else those that need no work. */
-static void tell_settled(txm_batch *b)
-{
-    bool dry = b->options.dry_run, ordered = dry && b->options.largest_first;
-    for (size_t i = 0; ordered && i < b->order_count; i++)
-        tell_item(b, b->order[i]);
-    for (size_t i = 0; i < b->count; i++)
-        if (b->items[i].looked_at && txm_batch_is_mine(b, i) && (!is_work(&b->items[i]) || (dry && !ordered)))
-            tell_item(b, i);
-}
-
-/* After a run only the images are left that it could not read, so a few are worth a try. */
-static bool takes_at_most(const txm_batch *b, double seconds)
-{
-    double sum = 0;
-    for (size_t i = 0; i < b->count; i++)
-        sum += is_work(&b->items[i]) ? b->items[i].cost.seconds : 0;
-    return sum <= seconds;
 }
 
 txm_status txm_batch_plan(txm_batch *batch, txm_error *err)
@@ -357,9 +294,17 @@ txm_status txm_batch_plan(txm_batch *batch, txm_error *err)
     txm_status status = look_at_all(batch, look_at_input, err);
     if (status == TXM_OK)
         status = txm_find_same_work(batch, err);
-    if (status == TXM_OK && batch->options.shards && txm_batch_may_start(batch))
-        status = divide_batch(batch, err);
-    batch->tries = takes_at_most(batch, batch->options.try_seconds);
+    const bool divides = batch->options.shards && txm_batch_may_start(batch);
+    if (status == TXM_OK && divides)
+        status = txm_shards_assign(batch, err);
+    double work_s = 0;
+    for (size_t i = 0; status == TXM_OK && i < batch->count; i++) {
+        if (divides)
+            settle(batch, i);
+        work_s += is_work(&batch->items[i]) ? batch->items[i].cost.seconds : 0;
+    }
+    /* After a run only the images are left that it could not read, so a few are worth a try. */
+    batch->tries = work_s <= batch->options.try_seconds;
     if (status == TXM_OK)
         status = look_at_all(batch, look_closer_at, err);
     if (status != TXM_OK)
@@ -367,6 +312,13 @@ txm_status txm_batch_plan(txm_batch *batch, txm_error *err)
     const txm_batch_totals totals = put_in_order(batch);
     if (batch->events.planned)
         batch->events.planned(batch->events.user, &totals);
-    tell_settled(batch);
+    /* What is done is reported now: all inputs in a dry run, else those that need no work. */
+    const bool dry = batch->options.dry_run, ordered = dry && batch->options.largest_first;
+    for (size_t i = 0; ordered && i < batch->order_count; i++)
+        tell_item(batch, batch->order[i]);
+    for (size_t i = 0; i < batch->count; i++)
+        if (batch->items[i].looked_at && txm_batch_is_mine(batch, i) &&
+            (!is_work(&batch->items[i]) || (dry && !ordered)))
+            tell_item(batch, i);
     return txm_batch_cancelled(batch) ? txm_fail(err, TXM_STATUS_CANCELLED, "stopped on request") : TXM_OK;
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Carries out a plan: runs as many conversions at once as there are threads, biggest first, within the bound of
- * memory. Steps of a conversion that run on one thread (such as decoding a PNG) overlap with other conversions; all
- * share the context's pool, which never runs more threads than configured.
+ * Runs as many conversions at once as there are threads, biggest first, within the bound of memory. Steps of a
+ * conversion that run on one thread (such as decoding a PNG) overlap with other conversions; all share the context's
+ * pool, which never runs more threads than configured.
  *
- * A thread takes the next item that fits into the remaining memory, claims its tx file, converts, publishes and
- * reports it. An item that another process has claimed is tried again later, until that process has finished or died.
- * fail_fast and cancellation are checked before each item.
+ * A thread takes the next item that fits into the remaining memory, claims its tx file, converts, publishes and reports
+ * it. An item that another process has claimed is tried again later, until that process has finished or died. fail_fast
+ * and cancellation are checked before each item.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,7 +21,6 @@
 #include "mill/farm/batch.h"
 #include "mill/farm/damaged.h"
 #include "mill/farm/store.h"
-#include <stdlib.h>
 
 /* If the biggest file does not fit into the remaining memory, a smaller one is searched for at this many places after
  * it. */
@@ -51,8 +51,6 @@ typedef struct running {
     atomic_size_t finished; /* number of finished conversions, which waiting threads watch */
 } running;
 
-/* ---- one conversion --------------------------------------------------------------------------------------------- */
-
 typedef struct conversion {
     txm_batch *batch;
     size_t index;
@@ -67,16 +65,6 @@ static void on_rows(void *user, uint32_t rows_done, uint32_t rows)
     const txm_batch_events *e = &u->batch->events;
     if (e->rows)
         e->rows(e->user, u->index, rows_done, rows);
-}
-
-static void tell_begin(txm_batch *b, size_t index)
-{
-    const txm_batch_file file = {
-        .index = index, .input = txm_inputs_at(b->inputs, index), .cost = b->items[index].cost};
-    pthread_mutex_lock(&b->events_lock);
-    if (b->events.begin)
-        b->events.begin(b->events.user, &file);
-    pthread_mutex_unlock(&b->events_lock);
 }
 
 /* A hook of the conversion: the converter itself handles neither claims nor stores. */
@@ -104,17 +92,6 @@ static void keep_in_store(void *user, const txm_making *making)
     txm_batch_keep(c->batch, making, c->object);
 }
 
-/* A file that existed when the plan was made may not be gone for good: somebody may be replacing it, or a share was
- * unmounted. So the failure is one that a retry may cure. */
-static txm_status judge_failure(const char *path, txm_error *err)
-{
-    if (err->status != TXM_STATUS_NOT_FOUND || access(path, F_OK) == 0)
-        return err->status;
-    err->status = TXM_STATUS_CHANGED;
-    txm_error_drop_advice(err);
-    return txm_error_advise(err, "it existed a moment ago: it was removed, or its folder is no longer mounted");
-}
-
 /* Converts one input and reports it; returns false if another process is making its file, which is reported only with
  * `last_try`. */
 static bool convert(txm_batch *b, size_t index, bool last_try)
@@ -134,18 +111,26 @@ static bool convert(txm_batch *b, size_t index, bool last_try)
                                      .release = release};
     txm_result result = {0};
     txm_error err = {0};
-    tell_begin(b, index);
-    txm_status status = txm_convert_hooked(b->items[index].context, txm_inputs_at(b->inputs, index)->path, &settings,
-                                           &options, &hooks, &result, &err);
-    free(c.object);
     const txm_item *item = &b->items[index];
     const char *path = txm_inputs_at(b->inputs, index)->path;
+    const txm_batch_file begun = {.index = index, .input = txm_inputs_at(b->inputs, index), .cost = item->cost};
+    pthread_mutex_lock(&b->events_lock);
+    if (b->events.begin)
+        b->events.begin(b->events.user, &begun);
+    pthread_mutex_unlock(&b->events_lock);
+    txm_status status = txm_convert_hooked(item->context, path, &settings, &options, &hooks, &result, &err);
+    free(c.object);
     if (status != TXM_OK)
         txm_damaged_remember(path, item->source_bytes, item->image_time, &err);
     else if (result.outcome == TXM_OUTCOME_CREATED)
         txm_damaged_forget(path);
-    if (status != TXM_OK)
-        status = judge_failure(path, &err);
+    if (status == TXM_STATUS_NOT_FOUND && access(path, F_OK) != 0) {
+        /* A file that existed when the plan was made may not be gone for good: somebody may be replacing it, or a share
+         * was unmounted. So the failure is one that a retry may cure. */
+        status = err.status = TXM_STATUS_CHANGED;
+        txm_error_drop_advice(&err);
+        txm_error_advise(&err, "it existed a moment ago: it was removed, or its folder is no longer mounted");
+    }
     if (status == TXM_STATUS_LOCKED && !last_try)
         return false;
     txm_batch_tell(b, index, status == TXM_OK ? &result : NULL, &err);
@@ -153,20 +138,10 @@ static bool convert(txm_batch *b, size_t index, bool last_try)
     return true;
 }
 
-/* ---- taking turns ----------------------------------------------------------------------------------------------- */
-
 /* The estimate without what the process takes only once. */
 static uint64_t more_bytes(const txm_item *item)
 {
     return item->cost.memory_bytes - TXM_PROCESS_BYTES;
-}
-
-/* Whether an item fits into memory. Running conversions count with their estimates. */
-static bool fits(const running *r, const txm_item *item)
-{
-    uint64_t bound = r->batch->options.max_memory_bytes, taken = TXM_PROCESS_BYTES + r->memory_bytes;
-    /* A file whose estimate alone exceeds the bound runs alone: the converter adapts, or refuses it. */
-    return !bound || !r->active || (taken <= bound && more_bytes(item) <= bound - taken);
 }
 
 typedef enum taken {
@@ -176,7 +151,6 @@ typedef enum taken {
     NONE_LEFT, /* nothing is left, or nothing may be started any more */
 } taken;
 
-/* Takes the biggest file that fits. The lock is held. With NOT_YET, *wait_s receives the seconds until the next try. */
 static taken take_biggest(running *r, size_t *place, double *wait_s)
 {
     const txm_batch *b = r->batch;
@@ -195,7 +169,9 @@ static taken take_biggest(running *r, size_t *place, double *wait_s)
             continue;
         }
         const txm_item *item = &b->items[b->order[i]];
-        if (!fits(r, item)) {
+        const uint64_t bound = b->options.max_memory_bytes, used = TXM_PROCESS_BYTES + r->memory_bytes;
+        /* A file whose estimate alone exceeds the bound runs alone: the converter adapts, or refuses it. */
+        if (bound && r->active && (used > bound || more_bytes(item) > bound - used)) {
             full = true;
             continue;
         }
@@ -234,18 +210,10 @@ typedef struct finish_wait {
     size_t seen;
 } finish_wait;
 
-/* Wakes threads that wait for memory. */
 static bool another_finished(void *arg)
 {
     const finish_wait *w = arg;
     return atomic_load(&w->r->finished) != w->seen;
-}
-
-/* Sleeps are short, so that a request to stop takes effect at once. */
-static void sleep_a_little(double seconds)
-{
-    long ns = (long)((seconds < FIRST_RETRY_SECONDS ? seconds : FIRST_RETRY_SECONDS) * 1e9);
-    nanosleep(&(struct timespec){0, ns > 0 ? ns : 1}, NULL);
 }
 
 /* Run by each thread: converts one file after the other. A thread that waits for memory works on the bands of other
@@ -264,8 +232,11 @@ static void convert_inputs(void *arg)
             return;
         if (what == NO_ROOM)
             txm_pool_wait_until(txm_context_pool(r->batch->context), another_finished, &wait);
-        else if (what == NOT_YET)
-            sleep_a_little(wait_s);
+        if (what == NOT_YET) {
+            /* Sleeps are short, so that a request to stop takes effect at once. */
+            long ns = (long)((wait_s < FIRST_RETRY_SECONDS ? wait_s : FIRST_RETRY_SECONDS) * 1e9);
+            nanosleep(&(struct timespec){0, ns > 0 ? ns : 1}, NULL);
+        }
         if (what != TAKEN)
             continue;
         const turn *t = &r->turns[place];

@@ -26,19 +26,6 @@ typedef struct comparing {
     txm_names sources; /* "device:inode" -> index + 1 */
 } comparing;
 
-/* The real path of a folder; for one that does not exist yet, that of its parent with the name appended. New string. */
-static char *real_folder(const char *folder)
-{
-    char *real = realpath(folder, NULL);
-    if (real || errno != ENOENT)
-        return real ? real : txm_path_absolute(folder);
-    char *parent = txm_path_dir(folder), *parent_real = parent ? realpath(parent, NULL) : NULL;
-    real = parent_real ? txm_path_join(parent_real, txm_path_base(folder)) : txm_path_absolute(folder);
-    free(parent);
-    free(parent_real);
-    return real;
-}
-
 /* Folders repeat, so their real paths are cached. Folders in which files may be made are swept. NULL if memory is
  * exhausted. */
 static const char *known_folder(comparing *c, const char *folder, bool sweep)
@@ -48,7 +35,16 @@ static const char *known_folder(comparing *c, const char *folder, bool sweep)
         txm_swept swept = {0};
         if (sweep)
             txm_sweep_folder(folder, false, &swept);
-        char *real = real_folder(folder);
+        char *real = realpath(folder, NULL);
+        if (!real && errno == ENOENT) {
+            /* It does not exist yet: its parent's real path, with its name. */
+            char *parent = txm_path_dir(folder), *parent_real = parent ? realpath(parent, NULL) : NULL;
+            real = parent_real ? txm_path_join(parent_real, txm_path_base(folder)) : NULL;
+            free(parent);
+            free(parent_real);
+        }
+        if (!real)
+            real = txm_path_absolute(folder);
         entry->value = (uintptr_t)txm_names_copy(&c->folders, real);
         free(real);
     }
@@ -64,20 +60,6 @@ static ptrdiff_t first_of(txm_names *names, const char *key, size_t index)
     if (!entry->value)
         entry->value = index + 1;
     return (ptrdiff_t)(entry->value - 1);
-}
-
-/* Compares real folder and name, because links to folders lead to the same file. */
-static ptrdiff_t first_with_target(comparing *c, const txm_batch *b, size_t index)
-{
-    const txm_item *item = &b->items[index];
-    const char *path = item->tx_path ? item->tx_path : txm_inputs_at(b->inputs, index)->path;
-    char *folder = txm_path_dir(path);
-    const char *real = folder ? known_folder(c, folder, item->tx_path && !b->options.dry_run) : NULL;
-    char *target = real ? txm_path_join(real, txm_path_base(path)) : NULL;
-    ptrdiff_t first = first_of(&c->targets, target, index);
-    free(target);
-    free(folder);
-    return first;
 }
 
 /* An image with two colour spaces may be used both as colour and as data, or one of them is a mistake. */
@@ -97,50 +79,45 @@ static bool compare_spaces(comparing *c, txm_batch *b, size_t index)
     return first != TXM_NO_INDEX;
 }
 
-/* Cycles uses images of one pixel and images that are tx files themselves directly: nothing is written for them. */
+/* Cycles uses images of one pixel and images that are tx files themselves directly. */
 static bool has_target(const txm_item *item)
 {
     return item->outcome != TXM_OUTCOME_USED_AS_IS && item->outcome != TXM_OUTCOME_IS_TX;
-}
-
-/* Whether both settings give the same pixels of the same image, whatever the names of the settings are. */
-static bool same_making(const txm_item *a, const txm_item *b)
-{
-    return a->device == b->device && a->inode == b->inode && strcmp(a->settings_key, b->settings_key) == 0;
-}
-
-/* Two different files cannot be written to the same path: only --output and lists can request that. */
-static void refuse_clash(txm_batch *b, size_t index, size_t first)
-{
-    size_t writer = has_target(&b->items[index]) ? index : first;
-    txm_item *item = &b->items[writer];
-    txm_error err = {0};
-    txm_fail(&err, TXM_STATUS_USAGE, "%s: its tx file would overwrite that of another input, %s", item->tx_path,
-             txm_inputs_at(b->inputs, writer == index ? first : index)->path);
-    txm_item_fail(b, item, &err);
 }
 
 /* Returns false if memory is exhausted. */
 static bool compare_work(comparing *c, txm_batch *b, size_t index)
 {
     txm_item *item = &b->items[index];
-    ptrdiff_t first = first_with_target(c, b, index);
+    /* Real folder and name are compared, because links to folders lead to the same file. */
+    const char *path = item->tx_path ? item->tx_path : txm_inputs_at(b->inputs, index)->path;
+    char *folder = txm_path_dir(path);
+    const char *real = folder ? known_folder(c, folder, item->tx_path && !b->options.dry_run) : NULL;
+    char *target = real ? txm_path_join(real, txm_path_base(path)) : NULL;
+    ptrdiff_t first = first_of(&c->targets, target, index);
+    free(target);
+    free(folder);
     if (first == TXM_NO_INDEX)
         return false;
-    if (first != (ptrdiff_t)index) {
-        const txm_item *other = &b->items[first];
-        if (!has_target(item) && !has_target(other))
-            return true;
-        if (!same_making(item, other))
-            refuse_clash(b, index, (size_t)first);
-        item->same_as = first;
-        item->cost = (txm_cost){0};
+    if (first == (ptrdiff_t)index)
+        return !has_target(item) || compare_spaces(c, b, index);
+    const txm_item *other = &b->items[first];
+    if (!has_target(item) && !has_target(other))
         return true;
+    if (item->device != other->device || item->inode != other->inode ||
+        strcmp(item->settings_key, other->settings_key) != 0) {
+        /* Two different files cannot be written to the same path: only --output and lists can request that. */
+        size_t writer = has_target(item) ? index : (size_t)first;
+        txm_error err = {0};
+        txm_fail(&err, TXM_STATUS_USAGE, "%s: its tx file would overwrite that of another input, %s",
+                 b->items[writer].tx_path, txm_inputs_at(b->inputs, writer == index ? (size_t)first : index)->path);
+        txm_item_fail(b, &b->items[writer], &err);
     }
-    return !has_target(item) || compare_spaces(c, b, index);
+    item->same_as = first;
+    item->cost = (txm_cost){0};
+    return true;
 }
 
-/* The first of several inputs, in their order, does the work. */
 txm_status txm_find_same_work(txm_batch *b, txm_error *err)
 {
     comparing c = {0};

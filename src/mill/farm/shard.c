@@ -34,14 +34,6 @@ bool txm_batch_is_mine(const txm_batch *batch, size_t index)
     return !batch->options.shard || batch->items[index].shard == batch->options.shard;
 }
 
-/* An image may be requested in two colour spaces. */
-static int compare_requests(const txm_item *a, const txm_item *b)
-{
-    const char *x = a->requested ? a->requested : "", *y = b->requested ? b->requested : "";
-    int order = strcmp(x, y);
-    return order ? order : (int)a->alpha - (int)b->alpha;
-}
-
 /* Sorts by weight, heaviest first, then by path, so that the order of the arguments does not matter. */
 static int compare_weights(const void *pa, const void *pb)
 {
@@ -49,10 +41,11 @@ static int compare_weights(const void *pa, const void *pb)
     if (a->weight != b->weight)
         return a->weight < b->weight ? 1 : -1;
     int order = strcmp(a->key, b->key);
-    return order ? order : compare_requests(a->item, b->item);
+    /* An image may be requested in two colour spaces. */
+    const char *x = a->item->requested, *y = b->item->requested;
+    order = order ? order : strcmp(x ? x : "", y ? y : "");
+    return order ? order : (int)a->item->alpha - (int)b->item->alpha;
 }
-
-/* ---- the digest ------------------------------------------------------------------------------------------------- */
 
 /* A digest of all input of the division: hosts that print the same one divided the same way. */
 static txm_status digest(const entry *entries, size_t count, char out[TXM_SHA1_HEX], txm_error *err)
@@ -74,82 +67,52 @@ static txm_status digest(const entry *entries, size_t count, char out[TXM_SHA1_H
     return TXM_OK;
 }
 
-/* ---- dividing --------------------------------------------------------------------------------------------------- */
-
-typedef struct division {
-    uint32_t shards;
-    double *loads;
-    double room; /* seconds that a shard may take */
-} division;
-
-/* Takes the first of equally empty shards, so that every host divides in the same way. */
-static uint32_t emptiest(const division *d)
+/* Tries a few shards in an order that only the path determines; else takes the first of the emptiest ones, so that
+ * every host divides in the same way. `room`: the seconds that a shard may take. */
+static uint32_t choose(const double *loads, uint32_t shards, double room, const entry *e)
 {
     uint32_t best = 0;
-    for (uint32_t i = 1; i < d->shards; i++)
-        if (d->loads[i] < d->loads[best])
-            best = i;
-    return best;
-}
-
-/* Tries a few shards in an order that only the path determines. */
-static uint32_t choose(const division *d, const entry *e)
-{
     for (unsigned i = 0; i < CHOICES; i++) {
-        uint32_t shard = (uint32_t)(txm_xxh64(e->key, strlen(e->key), i) % d->shards);
-        if (d->loads[shard] + (double)e->weight <= d->room)
+        uint32_t shard = (uint32_t)(txm_xxh64(e->key, strlen(e->key), i) % shards);
+        if (loads[shard] + (double)e->weight <= room)
             return shard;
     }
-    return emptiest(d);
-}
-
-/* The largest come first; small ones fill the rest. */
-static void divide_entries(txm_batch *b, division *d, const entry *entries, size_t count)
-{
-    double total = 0;
-    for (size_t i = 0; i < count; i++)
-        total += (double)entries[i].weight;
-    d->room = total / d->shards * SLACK;
-    /* A file larger than an even share fits nowhere: it comes early, and goes to a shard that is still empty. */
-    for (size_t i = 0; i < count; i++) {
-        uint32_t shard = choose(d, &entries[i]);
-        d->loads[shard] += (double)entries[i].weight;
-        b->items[entries[i].index].shard = shard + 1;
-    }
-}
-
-/* ---- the whole division ----------------------------------------------------------------------------------------- */
-
-/* Collects the items that are made themselves. Returns false if memory is exhausted. */
-static bool collect_work(const txm_batch *b, entry *entries, size_t *count)
-{
-    for (size_t i = 0; i < b->count; i++) {
-        const txm_item *item = &b->items[i];
-        if (item->same_as != TXM_NO_INDEX)
-            continue;
-        char *key = txm_path_normal(txm_inputs_at(b->inputs, i)->path);
-        if (!key)
-            return false;
-        entries[(*count)++] = (entry){key, i, item->weight, item};
-    }
-    return true;
+    for (uint32_t i = 1; i < shards; i++)
+        if (loads[i] < loads[best])
+            best = i;
+    return best;
 }
 
 /* Every host computes the whole division itself, without communication. */
 txm_status txm_shards_assign(txm_batch *batch, txm_error *err)
 {
+    const uint32_t shards = batch->options.shards;
     entry *entries = txm_calloc(batch->count, sizeof *entries);
-    division d = {.shards = batch->options.shards, .loads = txm_calloc(batch->options.shards, sizeof *d.loads)};
+    double *loads = txm_calloc(shards, sizeof *loads), total = 0;
     size_t count = 0;
-    txm_status status = TXM_OK;
-    if (!d.loads || (batch->count && (!entries || !collect_work(batch, entries, &count))))
-        status = txm_no_memory(err, NULL);
+    txm_status status = entries && loads ? TXM_OK : txm_no_memory(err, NULL);
+    for (size_t i = 0; status == TXM_OK && i < batch->count; i++) {
+        const txm_item *item = &batch->items[i];
+        if (item->same_as != TXM_NO_INDEX)
+            continue;
+        char *key = txm_path_normal(txm_inputs_at(batch->inputs, i)->path);
+        if (!key)
+            status = txm_no_memory(err, NULL);
+        else
+            entries[count++] = (entry){key, i, item->weight, item};
+    }
     if (status == TXM_OK && count)
         qsort(entries, count, sizeof *entries, compare_weights);
     if (status == TXM_OK)
         status = digest(entries, count, batch->list_key, err);
-    if (status == TXM_OK)
-        divide_entries(batch, &d, entries, count);
+    for (size_t i = 0; i < count; i++)
+        total += (double)entries[i].weight;
+    /* A file larger than an even share fits nowhere: it comes early, and goes to a shard that is still empty. */
+    for (size_t i = 0; status == TXM_OK && i < count; i++) {
+        uint32_t shard = choose(loads, shards, total / shards * SLACK, &entries[i]);
+        loads[shard] += (double)entries[i].weight;
+        batch->items[entries[i].index].shard = shard + 1;
+    }
     /* An input that makes the same tx file as another one belongs to its shard. */
     for (size_t i = 0; status == TXM_OK && i < batch->count; i++)
         if (batch->items[i].same_as != TXM_NO_INDEX)
@@ -157,6 +120,6 @@ txm_status txm_shards_assign(txm_batch *batch, txm_error *err)
     for (size_t i = 0; i < count; i++)
         free(entries[i].key);
     free(entries);
-    free(d.loads);
+    free(loads);
     return status;
 }

@@ -59,7 +59,6 @@ struct txm_watch {
     size_t file_count;
 };
 
-/* Warns of places that cannot be watched, once each. */
 static void warn(const txm_watch *w, const char *path, const char *what)
 {
     char message[TXM_MESSAGE_BYTES];
@@ -67,8 +66,6 @@ static void warn(const txm_watch *w, const char *path, const char *what)
     if (w->options.warn)
         w->options.warn(w->options.user, message);
 }
-
-/* ---- changes ---------------------------------------------------------------------------------------------------- */
 
 static void drop_changes(txm_watch *w)
 {
@@ -83,7 +80,6 @@ static void ask_for_everything(txm_watch *w)
     w->everything = true;
 }
 
-/* A linear search: few files change at the same time. */
 static change *find_change(const txm_watch *w, const char *path)
 {
     for (size_t i = 0; i < w->count; i++)
@@ -92,7 +88,6 @@ static change *find_change(const txm_watch *w, const char *path)
     return NULL;
 }
 
-/* Returns false if memory is exhausted. */
 static bool note_change(txm_watch *w, const char *path, double ready)
 {
     change *c = find_change(w, path);
@@ -113,39 +108,20 @@ static bool note_change(txm_watch *w, const char *path, double ready)
     return true;
 }
 
-/* A new folder may already contain files, for which there will be no events. */
 static bool on_found(void *user, const char *path)
 {
     txm_watch *w = user;
     return w->everything || note_change(w, path, txm_clock_seconds() + w->options.settle_s);
 }
 
-/* The file was removed before it was reported. */
-static void forget_file(txm_watch *w, const char *path)
-{
-    change *c = find_change(w, path);
-    if (!c)
-        return;
-    free(c->path);
-    *c = w->changes[--w->count];
-}
-
-/* ---- the folders ------------------------------------------------------------------------------------------------ */
-
-/* The part of a path that globs match begins after this many bytes, whether the folder's path ends with '/' or not. */
-static size_t root_bytes(const char *path)
-{
-    size_t n = strlen(path);
-    return n && path[n - 1] == '/' ? n : n + 1;
-}
-
-/* Device and inode are stored to detect that a folder was replaced. */
 static txm_status open_root(txm_watch *w, root *r, txm_error *err)
 {
     struct stat st;
     if (stat(r->path, &st) != 0)
         return txm_fail_errno(err, errno, "%s: cannot be watched", r->path);
-    txm_status status = txm_watch_tree_add(&w->tree, r->path, root_bytes(r->path), NULL, NULL, err);
+    /* The part of a path that globs match begins after the folder and one '/'. */
+    const size_t n = strlen(r->path), below = n && r->path[n - 1] == '/' ? n : n + 1;
+    txm_status status = txm_watch_tree_add(&w->tree, r->path, below, NULL, NULL, err);
     if (status == TXM_OK) {
         r->there = true;
         r->device = st.st_dev;
@@ -245,65 +221,49 @@ void txm_watch_free(txm_watch **watch)
     *watch = NULL;
 }
 
-/* ---- events of folders ------------------------------------------------------------------------------------------ */
-
-/* A new folder is watched with all its subfolders; one that was moved away is forgotten. */
-static txm_status on_folder(txm_watch *w, const txm_folder_event *e, const char *path, size_t below, txm_error *err)
-{
-    if (e->gone && txm_watch_tree_remove(&w->tree, path, on_found, w, err) != TXM_OK)
-        return err->status;
-    if (!e->appeared && !e->attribute)
-        return TXM_OK;
-    txm_error own = {0};
-    /* The folder was removed again, or cannot be read: its parent's events will say when that changes. */
-    if (txm_watch_tree_add(&w->tree, path, below, on_found, w, &own) == TXM_STATUS_NO_MEMORY)
-        return txm_fail_with(err, TXM_STATUS_NO_MEMORY, &own);
-    return TXM_OK;
-}
-
-/* The kernel stopped watching a folder, because it was removed or its file system unmounted. A new folder with the path
- * of a root may get the same inode, so the stored one is cleared. */
-static void lose(txm_watch *w, const txm_watched_folder *folder, int wd)
-{
-    for (size_t i = 0; folder && i < w->root_count; i++)
-        if (w->roots[i].there && strcmp(w->roots[i].path, folder->path) == 0)
-            w->roots[i].device = w->roots[i].inode = 0;
-    txm_watch_tree_forget(&w->tree, wd);
-}
-
-/* Links to folders are not reported as folders. A new one may have replaced one that led elsewhere. */
-static txm_status on_link(txm_watch *w, const txm_folder_event *e, const char *path, bool *is_folder, txm_error *err)
-{
-    struct stat st;
-    *is_folder = e->appeared && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-    const bool gone = e->gone && w->tree.linked;
-    return *is_folder || gone ? txm_watch_tree_remove(&w->tree, path, on_found, w, err) : TXM_OK;
-}
-
 /* Renaming is reported as a removal and an arrival. */
 static txm_status on_event(txm_watch *w, const txm_folder_event *e, txm_error *err)
 {
     if (e->overflow)
         ask_for_everything(w);
     const txm_watched_folder *folder = txm_watch_tree_at(&w->tree, e->folder);
-    if (e->forgotten)
-        lose(w, folder, e->folder);
+    if (e->forgotten) {
+        /* The folder was removed, or its file system unmounted. A new folder with the path of a root may get the same
+         * inode, so the stored one is cleared. */
+        for (size_t i = 0; folder && i < w->root_count; i++)
+            if (w->roots[i].there && strcmp(w->roots[i].path, folder->path) == 0)
+                w->roots[i].device = w->roots[i].inode = 0;
+        txm_watch_tree_forget(&w->tree, e->folder);
+    }
     if (!folder || !e->name || e->forgotten)
         return TXM_OK;
     char *path = txm_path_join(folder->path, e->name);
-    size_t below = folder->root_bytes;
-    bool is_folder = e->is_folder, ok = path != NULL;
-    txm_status status = ok && !is_folder ? on_link(w, e, path, &is_folder, err) : TXM_OK;
-    if (ok && status == TXM_OK && txm_inputs_want(w->options.inputs, path, below, is_folder)) {
-        if (is_folder)
-            status = on_folder(w, e, path, below, err);
-        else if (e->gone)
-            forget_file(w, path);
-        else
-            ok = on_found(w, path);
+    const size_t below = folder->root_bytes;
+    if (!path)
+        return txm_no_memory(err, NULL);
+    struct stat st;
+    txm_error own = {0};
+    /* Links to folders are not reported as folders. A new one may have replaced one that led elsewhere. */
+    const bool link = !e->is_folder && e->appeared && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    const bool is_folder = e->is_folder || link, wanted = txm_inputs_want(w->options.inputs, path, below, is_folder);
+    txm_status status = TXM_OK;
+    if (link || (e->gone && (e->is_folder ? wanted : w->tree.linked)))
+        status = txm_watch_tree_remove(&w->tree, path, on_found, w, err);
+    change *c = wanted && !is_folder && e->gone ? find_change(w, path) : NULL;
+    if (status != TXM_OK || !wanted) {
+        /* nothing to do, or nothing that can be done */
+    } else if (is_folder && (e->appeared || e->attribute)) {
+        /* If the folder was removed again, or cannot be read, its parent's events will say when that changes. */
+        if (txm_watch_tree_add(&w->tree, path, below, on_found, w, &own) == TXM_STATUS_NO_MEMORY)
+            status = txm_fail_as(err, &own);
+    } else if (c) { /* it was removed before it was reported */
+        free(c->path);
+        *c = w->changes[--w->count];
+    } else if (!is_folder && !e->gone && !on_found(w, path)) {
+        status = txm_no_memory(err, NULL);
     }
     free(path);
-    return ok ? status : txm_no_memory(err, NULL);
+    return status;
 }
 
 typedef struct event_reader {
@@ -319,36 +279,6 @@ static bool take_event(void *user, const txm_folder_event *event)
     return r->status == TXM_OK;
 }
 
-/* Reads until there are no more events. */
-static txm_status read_events(txm_watch *w, txm_error *err)
-{
-    event_reader reader = {w, err, TXM_OK};
-    const int rc = txm_folders_read(w->tree.fd, take_event, &reader);
-    return rc ? txm_fail_errno(err, rc, "inotify: reading failed") : reader.status;
-}
-
-/* ---- reporting -------------------------------------------------------------------------------------------------- */
-
-/* Moves the files that are due to the list that is reported. Returns false if memory is exhausted. */
-static bool collect_ready(txm_watch *w, double now)
-{
-    drop_files(w);
-    if (!(w->files = txm_calloc(TXM_WATCH_MOST_AT_ONCE, sizeof *w->files)))
-        return false;
-    for (size_t i = w->count; i-- > 0 && w->file_count < TXM_WATCH_MOST_AT_ONCE;) {
-        if (w->changes[i].ready > now)
-            continue;
-        char *path = w->changes[i].path;
-        w->changes[i] = w->changes[--w->count];
-        if (access(path, F_OK) == 0)
-            w->files[w->file_count++] = path;
-        else
-            free(path); /* removed together with its folder */
-    }
-    return true;
-}
-
-/* Finds out what is due: a look at everything, or files that have not changed for long enough. */
 static txm_status look_round(txm_watch *w, double now, txm_watch_work *what, txm_error *err)
 {
     double rescan = w->tree.blind && (w->options.rescan_s <= 0 || w->options.rescan_s > BLIND_RESCAN_SECONDS)
@@ -366,24 +296,26 @@ static txm_status look_round(txm_watch *w, double now, txm_watch_work *what, txm
         w->everything_at = 0;
         w->last_everything = now;
         *what = TXM_WATCH_WORK_EVERYTHING;
-    } else if (!collect_ready(w, now)) {
-        return txm_no_memory(err, NULL);
-    } else if (w->file_count) {
-        *what = TXM_WATCH_WORK_FILES;
+        return TXM_OK;
     }
+    drop_files(w);
+    if (!(w->files = txm_calloc(TXM_WATCH_MOST_AT_ONCE, sizeof *w->files)))
+        return txm_no_memory(err, NULL);
+    for (size_t i = w->count; i-- > 0 && w->file_count < TXM_WATCH_MOST_AT_ONCE;) {
+        if (w->changes[i].ready > now)
+            continue;
+        char *path = w->changes[i].path;
+        w->changes[i] = w->changes[--w->count];
+        if (access(path, F_OK) == 0)
+            w->files[w->file_count++] = path;
+        else
+            free(path); /* removed together with its folder */
+    }
+    if (w->file_count)
+        *what = TXM_WATCH_WORK_FILES;
     return TXM_OK;
 }
 
-/* The seconds until the next file is due, at most `most`. */
-static double until_ready(const txm_watch *w, double now, double most)
-{
-    for (size_t i = 0; i < w->count; i++)
-        if (w->changes[i].ready - now < most)
-            most = w->changes[i].ready - now;
-    return most > 0 ? most : 0;
-}
-
-/* It also returns if nothing is due, so that callers can check for signals. */
 txm_status txm_watch_wait(txm_watch *watch, double seconds, txm_watch_work *what, txm_error *err)
 {
     txm_error_clear(err);
@@ -392,14 +324,20 @@ txm_status txm_watch_wait(txm_watch *watch, double seconds, txm_watch_work *what
     do {
         if (txm_is_cancelled(watch->options.cancel))
             return txm_fail(err, TXM_STATUS_CANCELLED, "stopped on request");
-        txm_status status = read_events(watch, err);
+        event_reader reader = {watch, err, TXM_OK};
+        const int rc = txm_folders_read(watch->tree.fd, take_event, &reader);
+        txm_status status = rc ? txm_fail_errno(err, rc, "inotify: reading failed") : reader.status;
         now = txm_clock_seconds();
         if (status == TXM_OK)
             status = look_round(watch, now, what, err);
         if (status != TXM_OK || *what != TXM_WATCH_WORK_NOTHING)
             return status;
-        double left = end - now < TICK_SECONDS ? end - now : TICK_SECONDS;
-        txm_wait_readable(watch->tree.fd, left > 0 ? (int)(until_ready(watch, now, left) * 1000) + 1 : 0);
+        const double left = end - now < TICK_SECONDS ? end - now : TICK_SECONDS;
+        double due = left; /* seconds until the next file is due */
+        for (size_t i = 0; i < watch->count; i++)
+            if (watch->changes[i].ready - now < due)
+                due = watch->changes[i].ready - now;
+        txm_wait_readable(watch->tree.fd, left > 0 ? (due > 0 ? (int)(due * 1000) : 0) + 1 : 0);
     } while (txm_clock_seconds() < end);
     return TXM_OK;
 }
@@ -410,7 +348,6 @@ char *const *txm_watch_files(const txm_watch *watch, size_t *count)
     return watch->files;
 }
 
-/* A file that has changed meanwhile keeps its own time. */
 txm_status txm_watch_again(txm_watch *watch, const char *path, double seconds, txm_error *err)
 {
     txm_error_clear(err);
