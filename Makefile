@@ -117,8 +117,8 @@ LONG_OBJ := $(addprefix $(B)/src/,tile/sample/x86/sample_avx512.o tile/sample/x8
 all: program
 program: $(LONG_OBJ) $(B)/txmill $(B)/libtxmill.a $(B)/libtxmill.so $(B)/libtxtile.a $(B)/libtxtile.so $(B)/txmill-oiio.so
 
--include $(wildcard stream/module.mk src/*/module.mk src/*/*/module.mk tools/*/module.mk tests/module.mk man/module.mk \
-                    blender/module.mk desktop/module.mk scripts/module.mk)
+-include $(wildcard stream/module.mk src/*/module.mk src/*/*/module.mk tools/*/module.mk page/module.mk tests/module.mk \
+                    man/module.mk blender/module.mk desktop/module.mk scripts/module.mk)
 
 # A change of flags causes a rebuild: objects and programs depend on files that contain the flags of the last build, and
 # that are written when the flags change.
@@ -282,7 +282,7 @@ install: all $(B)/install/txmill
 	install -m 644 python/txmill/*.py python/txmill/py.typed $(DESTDIR)$(PYTHONDIR)/txmill/
 	for f in farm/*/*; do install -D -m $$([ -x $$f ] && echo 755 || echo 644) $$f $(DESTDIR)$(DATADIR)/$$f || exit; done
 	for l in txmill txtile; do \
-	  sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' \
+	  sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@DATADIR@|$(DATADIR)|; s|@VERSION@|$(VERSION)|' \
 	    -e 's|@LIBS_PRIVATE@|$(if $(DEPS_DIR),-L$${libdir}/txmill -Wl$(comma)-rpath$(comma)$${libdir}/txmill) $(LIBS)|; s|@TILE_LIBS_PRIVATE@|$(TILE_LIBS)|' scripts/$$l.pc.in \
 	    > $(DESTDIR)$(LIBDIR)/pkgconfig/$$l.pc || exit; done
 
@@ -290,7 +290,7 @@ uninstall:
 	rm -f $(DESTDIR)$(BINDIR)/txmill $(foreach l,txmill txtile,$(DESTDIR)$(LIBDIR)/lib$(l).a \
 	  $(DESTDIR)$(LIBDIR)/lib$(l).so* $(DESTDIR)$(LIBDIR)/pkgconfig/$(l).pc) \
 	  $(addprefix $(DESTDIR)$(INCLUDEDIR)/,$(patsubst include/%,%,$(TILE_API) $(MILL_API)))
-	rm -rf $(DESTDIR)$(MODULEDIR) $(DESTDIR)$(DATADIR)/farm $(DESTDIR)$(PYTHONDIR)/txmill
+	rm -rf $(DESTDIR)$(MODULEDIR) $(DESTDIR)$(DATADIR)/farm $(DESTDIR)$(DATADIR)/page.html $(DESTDIR)$(PYTHONDIR)/txmill
 	rmdir $(DESTDIR)$(INCLUDEDIR)/txmill 2>/dev/null || true
 
 -include $(LIB_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(TEST_UTIL:.o=.d) $(TEST_OBJ:.o=.d) $(MODULE_OBJ:.o=.d)

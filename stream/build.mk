@@ -1,6 +1,7 @@
 # How txmill-stream and its modules are built, for stream/Makefile, which builds them beside an installed txmill, and for
 # the Makefile of the whole tree. They set S, the folder of this file with a slash; B, the folder for what is built;
-# STREAM_CFLAGS, STREAM_LDFLAGS and STREAM_LIBS, which name the headers and libraries of txmill.
+# STREAM_CFLAGS, STREAM_LDFLAGS and STREAM_LIBS, which name the headers and libraries of txmill; STREAM_PAGE, the shell of its
+# pages.
 STREAM_OBJ := $(patsubst $(S)%.c,$(B)/stream/%.o,$(foreach d,. base cli command render replay,$(wildcard $(S)$(patsubst .,,$(d))$(if $(filter-out .,$(d)),/)*.c)))
 STREAM_ALL := $(B)/txmill-stream
 # Inlined vectors and random numbers make rays a twelfth faster.
@@ -9,6 +10,12 @@ $(STREAM_OBJ) $(B)/stream/sdl/sdl_module.o: $(B)/stream/%.o: $(S)%.c $(STREAM_FL
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE -fPIC -pthread -ffp-contract=off -fno-math-errno -I$(S:%/=%) $(STREAM_CFLAGS) \
 	  $(if $(filter -O2,$(STREAM_CFLAGS)),$(STREAM_FAST)) -MMD -MP -c $< -o $@
+# The shell of the pages is txmill's, as an initialiser of an array of bytes.
+$(B)/stream/page.html.inc: $(STREAM_PAGE)
+	@mkdir -p $(@D)
+	od -An -v -tu1 $< | sed 's/[0-9][0-9]*/&,/g' > $@.tmp && mv $@.tmp $@
+$(B)/stream/command/pages.o: $(B)/stream/page.html.inc
+$(B)/stream/command/pages.o: STREAM_CFLAGS += -I$(B)/stream
 $(B)/txmill-stream: $(STREAM_OBJ) $(STREAM_DEPENDS)
 	$(CC) $(STREAM_OBJ) $(STREAM_LDFLAGS) $(STREAM_LIBS) -lcjson -lcrypto -pthread -ldl -lm -o $@
 

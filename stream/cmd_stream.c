@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "cli/json.h"
 #include "cli/say.h"
 #include "cli/settings.h"
 #include "command/stream_args.h"
@@ -184,7 +185,7 @@ static txm_status render(const stm_stream_args *a, const char *name, const stm_r
         status = write_html(a, name, o, &p, err);
     stm_say_status("%s", "");
     if (status == TXM_OK && a->json)
-        stm_stream_json_picture(name, o, &p);
+        stm_json_emit(stm_stream_picture_json(name, o, &p));
     else if (status == TXM_OK && !a->quiet)
         stm_stream_print_picture(name, o, &p);
     if (status == TXM_OK)
@@ -209,7 +210,7 @@ static txm_status budget(const stm_stream_args *a, const char *name, const stm_r
     if (status == TXM_OK && a->html)
         status = stm_stream_budget_page(a->html, name, o, &b, err);
     if (status == TXM_OK && a->json)
-        stm_stream_json_budget(name, &b);
+        stm_json_emit(stm_stream_budget_json(name, &b));
     else if (status == TXM_OK && !a->quiet)
         stm_stream_print_budget(name, &b);
     stm_render_budget_clear(&b);
@@ -257,7 +258,7 @@ static txm_status play(const stm_stream_args *a, stm_stream_verb verb, const cha
     if (status == TXM_OK && a->html)
         status = stm_play_page(a->html, &run, &own);
     if (status == TXM_OK && a->json)
-        stm_play_json(&run);
+        stm_json_emit(stm_play_json(&run));
     else if (status == TXM_OK && !a->quiet)
         stm_play_print(&run);
     if (status == TXM_OK)

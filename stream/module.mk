@@ -6,6 +6,7 @@ STREAM_LDFLAGS = $(ALL_LDFLAGS) -Wl,-rpath,'$$ORIGIN'
 STREAM_LIBS   := $(B)/libtxmill.so $(B)/libtxtile.so
 STREAM_DEPENDS = $(B)/libtxmill.so.$(SOVERSION) $(B)/libtxtile.so.$(SOVERSION) $(B)/flags/link
 STREAM_FLAGS   = $(B)/flags/c
+STREAM_PAGE   := $(B)/gen/page/page.html
 include stream/build.mk
 all: $(STREAM_ALL) $(STREAM_MODULES)
 

@@ -20,8 +20,6 @@
 #include "tools/report/report_page.h"
 #include "txmill/guard.h"
 
-enum { REPORT_SCHEMA_VERSION = 1 };
-
 typedef struct report_args {
     const char *output, *title;
     bool overwrite;
@@ -45,62 +43,6 @@ static const txm_option_group groups[] = {
 };
 
 /* ---- reporting -------------------------------------------------------------------------------------------------- */
-
-/* All ids are listed, even those with 0, so that a script need not test for them. */
-static void add_lint(cJSON *o, const txm_report_sums *s)
-{
-    cJSON *lint = txm_json_object(o, "lint");
-    for (int i = 0; 1U << i < TXM_LINT_END; i++)
-        txm_json_uint(lint, txm_lint_name((txm_lint)(1U << i)), s->lint[i]);
-}
-
-/* The memory that Cycles would need from each level on; the page shows the same sums. */
-static void add_memory_json(cJSON *o, const txm_report_memory *m)
-{
-    cJSON *memory = txm_json_object(o, "texture_memory");
-    txm_json_uint(memory, "images", m->files);
-    txm_json_uint(memory, "tiles", m->tiles);
-    txm_json_number(memory, "full_bytes", m->full, 17);
-    cJSON *levels = txm_json_array(memory, "from_level_bytes");
-    for (int i = 0; i < TXM_MAX_LOOKUP_LEVELS; i++)
-        txm_json_append_number(levels, m->from[i], 17);
-}
-
-/* One object for all runs together; the logs have the single runs. */
-static void print_report_json(const txm_report *r, const txm_report_sums *s)
-{
-    cJSON *o = txm_json_new("txmill.report", REPORT_SCHEMA_VERSION);
-    txm_json_uint(o, "images", s->images);
-    txm_json_text(o, "verdict", txm_report_verdict_name(txm_report_verdict_of(s)));
-    for (int made = 0; made < TXM_MADE_COUNT; made++)
-        txm_json_uint(o, txm_made_words((txm_made)made)->key, s->states[made]);
-    txm_json_uint(o, "retryable", s->retryable);
-    cJSON *reasons = txm_json_array(o, "reasons");
-    for (size_t i = 0; i < r->reason_count; i++) {
-        cJSON *reason = txm_json_append(reasons);
-        txm_json_uint(reason, "images", r->reasons[i].count);
-        txm_json_bool(reason, "retryable", r->reasons[i].retryable);
-        txm_json_text(reason, "status", r->reasons[i].status);
-        txm_json_text(reason, "message", r->reasons[i].text);
-    }
-    txm_json_uint(o, "made_twice", s->made_twice);
-    txm_json_uint(o, "source_bytes", s->source_bytes);
-    txm_json_uint(o, "tx_bytes", s->tx_bytes);
-    txm_json_uint(o, "runs", r->run_count);
-    txm_json_uint(o, "incomplete_runs", s->incomplete);
-    txm_json_uint(o, "broken_runs", s->broken);
-    txm_json_text(o, "run_error", s->error);
-    txm_json_uint(o, "shards", s->shards);
-    txm_json_uint(o, "shards_missing", s->shards_missing);
-    txm_json_bool(o, "unfinished", s->unfinished);
-    txm_json_uint(o, "lists", s->lists);
-    txm_json_uint(o, "foreign_lines", r->foreign);
-    txm_json_number(o, "seconds", s->seconds, 6);
-    txm_json_stages(o, s->stages);
-    add_memory_json(o, &s->memory);
-    add_lint(o, s);
-    txm_json_emit(o);
-}
 
 /* Prints the result on stderr, as the last line of a job. */
 static void say_sums(const txm_report *r, const txm_report_sums *s)
@@ -184,7 +126,7 @@ static int run_report(void *p, const txm_operands *operands)
     if (status == TXM_OK)
         status = txm_report_sum(&report, &sums, &err);
     if (status == TXM_OK && args->report.json)
-        print_report_json(&report, &sums);
+        txm_json_emit(txm_report_json(&report, &sums));
     /* If no input is a log, there is no page, because an empty page would look like a result. */
     if (status == TXM_OK && report.foreign && !sums.images && sums.incomplete == report.run_count)
         status =

@@ -94,6 +94,14 @@ void stm_json_raw(cJSON *object, const char *name, const char *json)
     added(json ? cJSON_AddRawToObject(object, name, json) : NULL);
 }
 
+void stm_json_add(cJSON *object, const char *name, cJSON *item)
+{
+    const bool done = item && cJSON_AddItemToObject(object, name, item);
+    if (!done)
+        cJSON_Delete(item);
+    lost |= !done;
+}
+
 cJSON *stm_json_object(cJSON *object, const char *name)
 {
     cJSON *item = cJSON_AddObjectToObject(object, name);

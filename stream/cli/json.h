@@ -19,6 +19,8 @@ void stm_json_number(cJSON *object, const char *name, double value, int digits);
 void stm_json_bool(cJSON *object, const char *name, bool value);
 /* A value that is JSON already; missing if it is NULL. */
 void stm_json_raw(cJSON *object, const char *name, const char *json);
+/* An item as a member; the item is consumed. */
+void stm_json_add(cJSON *object, const char *name, cJSON *item);
 cJSON *stm_json_object(cJSON *object, const char *name);
 cJSON *stm_json_array(cJSON *object, const char *name);
 /* At the end of an array: an empty object, an array of whole numbers, a text. */

@@ -5,6 +5,8 @@
  */
 #ifndef STM_TOOLS_STREAM_PLAY_H
 #define STM_TOOLS_STREAM_PLAY_H
+#include <cjson/cJSON.h>
+
 #include "base/base.h"
 #include "cli/options.h"
 #include "render/frames.h"
@@ -68,7 +70,8 @@ void stm_play_clear(stm_play_run *run);
 void stm_play_options_of(const stm_play_args *args, stm_frames_options *options);
 
 void stm_play_print(const stm_play_run *run);
-void stm_play_json(const stm_play_run *run);
+/* The object that --json prints. */
+cJSON *stm_play_json(const stm_play_run *run);
 /* Adds the last frame to frames_json. */
 void stm_play_add_json(stm_play_run *run);
 txm_status stm_play_page(const char *path, const stm_play_run *run, txm_error *err);

@@ -225,7 +225,7 @@ void stm_play_add_json(stm_play_run *run)
 }
 
 /* In virtual time nothing in the report depends on the machine, so the real loading times are left out. */
-void stm_play_json(const stm_play_run *run)
+cJSON *stm_play_json(const stm_play_run *run)
 {
     cJSON *o = stm_json_new("txmill.stream", STM_STREAM_SCHEMA_VERSION);
     stm_json_text(o, "action", run->action);
@@ -247,5 +247,5 @@ void stm_play_json(const stm_play_run *run)
         json_frames(o, run);
     json_images(o, run);
     stm_stream_json_devices(o, run->devices, run->device_count);
-    stm_json_emit(o);
+    return o;
 }

@@ -3,7 +3,7 @@
  * The arguments of `txmill stream`, and its output.
  *
  * cmd_stream.c renders; stream_options.c and stream_outputs.c have the options and the list of files that are written;
- * stream_report.c prints the measurements of stream/render.h; stream_maps.c, stream_page.c and budget_page.c draw them.
+ * stream_report.c prints the measurements of stream/render.h; stream_maps.c and pages.c draw them.
  * Everything they use is available to any caller of the library.
  */
 #ifndef STM_TOOLS_STREAM_ARGS_H
@@ -73,9 +73,9 @@ uint8_t *stm_srgb_codes(const float *linear, size_t count);
 void stm_stream_json_cache(cJSON *object, const txm_cache_options *options, const stm_render_picture *picture);
 void stm_stream_print_picture(const char *scene, const stm_render_options *options, const stm_render_picture *picture);
 void stm_stream_print_budget(const char *scene, const stm_render_budget *budget);
-/* Each prints one JSON object. */
-void stm_stream_json_picture(const char *scene, const stm_render_options *options, const stm_render_picture *picture);
-void stm_stream_json_budget(const char *scene, const stm_render_budget *budget);
+/* The objects that --json prints. */
+cJSON *stm_stream_picture_json(const char *scene, const stm_render_options *options, const stm_render_picture *picture);
+cJSON *stm_stream_budget_json(const char *scene, const stm_render_budget *budget);
 
 /* Prints the lookups, launches and copies of devices; labels are padded to the given number of columns. */
 void stm_stream_print_devices(const stm_render_device *devices, size_t count, int column);
@@ -101,8 +101,6 @@ bool stm_stream_map_new(const stm_render_picture *picture, size_t part, size_t *
 /* The maps of all parts in one picture, linear RGB; free() it. */
 txm_status stm_stream_sheet(const stm_render_picture *picture, float **rgb, uint32_t *width, uint32_t *height,
                             txm_error *err);
-/* Plots memory over time, as SVG inside a page. */
-void stm_stream_plot_memory(FILE *out, const stm_render_picture *picture);
 
 /* Writes a page with the picture, its heat maps, the cost of each texture and, unless it is NULL, the reads of other
  * caches. */
@@ -111,13 +109,4 @@ txm_status stm_stream_page(const char *path, const char *scene, const stm_render
 /* Writes a page with a budget: a verdict, the textures by memory, and the saving of each at half its size. */
 txm_status stm_stream_budget_page(const char *path, const char *scene, const stm_render_options *options,
                                   const stm_render_budget *budget, txm_error *err);
-
-/* Embeds linear colours as a picture in a page. */
-txm_status stm_stream_figure(FILE *out, const float *rgb, uint32_t width, uint32_t height, const char *caption,
-                             txm_error *err);
-/* Common to all pages: writes the head, the output of `body` and the end, and publishes the file when it is
- * complete. */
-txm_status stm_stream_write_page(const char *path, const char *scene,
-                                 txm_status (*body)(FILE *out, const void *data, txm_error *err), const void *data,
-                                 txm_error *err);
 #endif

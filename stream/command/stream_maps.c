@@ -5,11 +5,9 @@
  * different sizes can therefore be compared.
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "cli/html.h"
 #include "cli/say.h"
 #include "command/stream_args.h"
 #include "txmill/picture.h"
@@ -125,56 +123,4 @@ txm_status stm_stream_write_rgb(const char *path, const float *rgb, uint32_t wid
     txm_status status = txm_picture_write(path, &picture, err);
     free(codes);
     return status;
-}
-
-/* ---- memory over time ---- */
-
-enum { WIDTH = 760, HEIGHT = 260, LEFT = 86, RIGHT = 740, TOP = 34, BOTTOM = 216 };
-
-/* Draws one curve, without titles on its points, of which there may be hundreds. */
-static void draw_curve(FILE *out, const stm_render_picture *p, bool allocated, const char *color, double seconds,
-                       double most)
-{
-    fprintf(out, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\"%s points=\"", color,
-            allocated ? " stroke-dasharray=\"7 3\"" : "");
-    for (size_t i = 0; i < p->moment_count; i++) {
-        const stm_render_moment *m = &p->moments[i];
-        fprintf(out, "%s%.1f,%.1f", i ? " " : "", LEFT + m->seconds / seconds * (RIGHT - LEFT),
-                BOTTOM - (double)(allocated ? m->allocated_bytes : m->tile_bytes) / most * (BOTTOM - TOP));
-    }
-    fputs("\"/>\n", out);
-}
-
-/* The plot has the style of that of `txmill replay`, which suits light and dark pages. Draws nothing if there is no
- * cache. */
-void stm_stream_plot_memory(FILE *out, const stm_render_picture *p)
-{
-    char text[STM_FORMAT_BYTES];
-    double most = 1.0, seconds = 1e-9;
-    for (size_t i = 0; i < p->moment_count; i++) {
-        most = fmax(most, (double)p->moments[i].allocated_bytes);
-        seconds = fmax(seconds, p->moments[i].seconds);
-    }
-    if (!p->moment_count)
-        return;
-    fprintf(out,
-            "<svg viewBox=\"0 0 %d %d\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"13\" "
-            "fill=\"currentColor\">\n<title>Memory of textures over time</title>\n",
-            WIDTH, HEIGHT);
-    for (int i = 0; i <= 4; i++) {
-        const double y = BOTTOM - (BOTTOM - TOP) * i / 4.0, x = LEFT + (RIGHT - LEFT) * i / 4.0;
-        fprintf(out,
-                "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"currentColor\" stroke-opacity=\"0.15\"/>\n",
-                LEFT, y, RIGHT, y);
-        fprintf(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", LEFT - 8, y + 4,
-                stm_format_bytes((uint64_t)(most * i / 4.0), text));
-        fprintf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", x, BOTTOM + 20,
-                stm_format_seconds(seconds * i / 4.0, text));
-    }
-    draw_curve(out, p, true, "#d55e00", seconds, most);
-    draw_curve(out, p, false, "#0072b2", seconds, most);
-    fprintf(out,
-            "<text x=\"%d\" y=\"20\" fill=\"#0072b2\">tiles</text><text x=\"%d\" y=\"20\" fill=\"#d55e00\">with tables "
-            "and free room</text>\n<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">time</text>\n</svg>\n",
-            LEFT, LEFT + 60, (LEFT + RIGHT) / 2, BOTTOM + 40);
 }

@@ -352,7 +352,7 @@ void stm_stream_json_devices(cJSON *o, const stm_render_device *devices, size_t 
 }
 
 /* The three figures before the cache's own are for scripts that need no more. */
-void stm_stream_json_picture(const char *scene, const stm_render_options *options, const stm_render_picture *p)
+cJSON *stm_stream_picture_json(const char *scene, const stm_render_options *options, const stm_render_picture *p)
 {
     const struct {
         const char *name;
@@ -380,7 +380,7 @@ void stm_stream_json_picture(const char *scene, const stm_render_options *option
         stm_json_text(o, "cache", NULL);
     json_moments(o, p);
     json_images(o, p->images, p->costs, p->image_count, p->tiles, p->tile_count);
-    stm_json_emit(o);
+    return o;
 }
 
 /* The use of each image at the resolutions of the budget, in their order. */
@@ -412,7 +412,7 @@ static void json_map(cJSON *object, const stm_render_budget *b)
 }
 
 /* A render tile of 0 px means that the whole picture is rendered at once. */
-void stm_stream_json_budget(const char *scene, const stm_render_budget *b)
+cJSON *stm_stream_budget_json(const char *scene, const stm_render_budget *b)
 {
     cJSON *o = new_object("budget", scene, b->width, b->height, b->samples);
     stm_json_uint(o, "all_bytes", b->all_bytes);
@@ -444,5 +444,5 @@ void stm_stream_json_budget(const char *scene, const stm_render_budget *b)
     stm_json_number(o, "seconds", b->seconds, 6);
     json_images(o, b->images, NULL, b->image_count, b->tiles, b->tile_count);
     json_image_resolutions(cJSON_GetObjectItem(o, "images"), b);
-    stm_json_emit(o);
+    return o;
 }

@@ -55,8 +55,8 @@ check quiet test ! -s out
 
 # The page of a render shows the plot.
 txm stream "${picture[@]}" -q --trace page.trace --html page.html
-check page grep -q '<polyline' page.html
-check page-verdict grep -q 'working set is' page.html
+run python3 "$repo/tests/util/page_data.py" page.html
+check page json out '"<polyline" in o[0]["replay"]["plot"] and "working set is" in o[0]["replay"]["verdict"]'
 txm stream "${picture[@]}" -q --trace page.trace --html page.html
 check written-over rc_is 0
 

@@ -28,15 +28,6 @@ static double number_of(const cJSON *o, const char *name)
     return n->valuedouble;
 }
 
-static char *text_of(const char *path)
-{
-    size_t bytes;
-    uint8_t *data = load_file(path, &bytes);
-    char *text = strndup((char *)data, bytes);
-    free(data);
-    return text;
-}
-
 /* ---- replays ----------------------------------------------------------------------------------------------------- */
 
 START_TEST(sizes_can_be_given_back)
@@ -245,64 +236,6 @@ START_TEST(maps_show_the_finest_level_of_each_place)
 }
 END_TEST
 
-START_TEST(renders_have_a_page)
-{
-    static stm_render_moment moments[] = {{0.5, 10, 1000, 2000, 1}, {1.0, 20, 3000, 4000, 2}};
-    static float rgb[3 * 4 * 2], heat[4 * 2] = {0, 1, 2};
-    stm_render_image_use use = {.path = "a<b>.png",
-                                .width = 256,
-                                .height = 128,
-                                .levels = 9,
-                                .virtual_bytes = 1000,
-                                .level_tiles = {8},
-                                .level_used = {1},
-                                .used_bytes = 100};
-    stm_render_image_cost cost = {.loads = 1, .loaded_bytes = 100};
-    stm_render_picture p = {.width = 4,
-                            .height = 2,
-                            .rgb = rgb,
-                            .level = heat,
-                            .misses = heat,
-                            .passes = heat,
-                            .images = &use,
-                            .costs = &cost,
-                            .image_count = 1,
-                            .moments = moments,
-                            .moment_count = 2};
-    stm_render_options o;
-    txm_error err = {0};
-    stm_render_options_init(&o);
-    ck_assert_msg(stm_stream_page("page.html", "room <1>", &o, &p, NULL, &err) == TXM_OK, "%s", err.message);
-    char *text = text_of("page.html");
-    ck_assert_ptr_nonnull(strstr(text, "<h1>room &lt;1&gt;</h1>"));
-    ck_assert_ptr_nonnull(strstr(text, "a&lt;b&gt;.png"));
-    ck_assert_uint_eq(occurrences(text, "data:image/png;base64,"), 4); /* the picture and three maps */
-    ck_assert_uint_eq(occurrences(text, "<polyline"), 2);
-    ck_assert_ptr_null(strstr(text, "<script"));
-    ck_assert_ptr_null(strstr(text, "Other caches"));
-    free(text);
-    /* With the reads of other caches. */
-    txm_trace_info info = {.textures = 1};
-    txm_replay_counts counts[4] = {{.reads = 300}, {.reads = 150}, {.reads = 104}, {.reads = 100}};
-    stm_replay_table table = table_of(counts, &info);
-    ck_assert_int_eq(stm_stream_page("page.html", "room", &o, &p, &table, &err), TXM_OK);
-    text = text_of("page.html");
-    ck_assert_ptr_nonnull(strstr(text, "Other caches"));
-    free(text);
-    batch_file("file", "");
-    ck_assert_int_ne(stm_stream_page("file/page.html", "room", &o, &p, NULL, &err), TXM_OK);
-    /* Without a cache, a render has no memory over time. */
-    char *svg = NULL;
-    size_t bytes;
-    FILE *f = open_memstream(&svg, &bytes);
-    p.moment_count = 0;
-    stm_stream_plot_memory(f, &p);
-    fclose(f);
-    ck_assert_str_eq(svg, "");
-    free(svg);
-}
-END_TEST
-
 /* ---- pictures of numbers ----------------------------------------------------------------------------------------- */
 
 START_TEST(heat_runs_from_dark_to_white)
@@ -460,7 +393,7 @@ int main(void)
     TCase *t = add_case(suite, "reports");
     tcase_add_checked_fixture(t, enter, batch_leave);
     add_tests(t, sizes_can_be_given_back, verdicts_name_the_size_that_is_enough, tables_are_printed_and_drawn,
-              tables_are_played, maps_show_the_finest_level_of_each_place, renders_have_a_page);
+              tables_are_played, maps_show_the_finest_level_of_each_place);
     add_tests(t, heat_runs_from_dark_to_white, linear_values_become_srgb_codes, policies_are_listed,
               options_and_operands_mix, words_survive_a_shell, lines_are_wrapped);
     tcase_add_loop_test(t, mistakes_are_explained, 0, sizeof wrong / sizeof *wrong);

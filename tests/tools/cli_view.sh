@@ -63,7 +63,9 @@ txm view --json --html page.html rgb.tx rgba.tx half.tx
 check page-exit rc_is 0
 check page-json json out '[x["levels"] == list(range(x["level_count"])) for x in o] == [True] * 3'
 if has_jsonschema; then check schema valid_json view out; fi
-check page-names-no-network test "$(grep -ciE 'https?://|@import|url\(' page.html)" -eq 0
+check page-names-no-network test "$(grep -ciE '@import|url\(' page.html)" -eq 0
+run python3 "$repo/tests/util/page_data.py" page.html
+check page-data json out '[len(f["embedded"]) for f in o[0]["files"]] == [len(f["levels"]) for f in o[0]["files"]]'
 "$TXMILL" view --html - rgb.tx rgba.tx half.tx >stdout.html
 # Only a file has the digest by which txmill recognises it again.
 digestless() { sed 's/txmill-seal:[0-9a-f]\{16\}/txmill-seal:0000000000000000/' "$1"; }

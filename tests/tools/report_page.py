@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of `txmill report` in a browser: report_page.py PAGE. Prints a line for each check, as tests/lib.sh does."""
+"""The page of `txmill report` in a browser: report_page.py PAGE MANY STOPPED: a page of several
+runs, one of more failures than it lists, one of a run that was stopped. Prints a line for each check, as tests/lib.sh does."""
 import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "util"))
 from browser import Browser  # noqa: E402
 
-page, failed = sys.argv[1], 0
+page, many, stopped = sys.argv[1:]
+failed = 0
+READY = "document.body.dataset.ready"
 
 
 def check(name, good, *why):
@@ -24,7 +27,7 @@ def column(b, table, n):
 
 
 with Browser(1100, 900) as b:
-    b.open(page)
+    b.open(page, ready=READY)
     check("page-title", b.eval("document.title") == "Shot <b>10</b>", b.eval("document.title"))
     check("page-heading-is-text", text(b, "h1") == "Shot <b>10</b>")
     check("page-verdict", text(b, "#verdict strong") == "3 of 13 images failed", text(b, "#verdict"))
@@ -62,7 +65,12 @@ with Browser(1100, 900) as b:
           b.eval("document.documentElement.scrollWidth"))
     check("page-asks-for-nothing", not b.problems and len(b.requests) == 1, b.problems, b.requests)
 with Browser(1100, 900, dark=True) as b:
-    b.open(page)
+    b.open(many, ready=READY)
+    check("page-left-out", len(column(b, "#failures", 0)) == 1 and "2000 more are in the logs" in
+          b.eval("document.querySelector('#failures details').textContent"))
+    b.open(stopped, ready=READY)
+    check("page-stopped", "the last run did not end by itself" in text(b, "#verdict").lower(), text(b, "#verdict"))
+    b.open(page, ready=READY)
     dark = b.eval("getComputedStyle(document.body).backgroundColor")
     check("page-dark", dark != light and int(dark.split("(")[1].split(",")[0]) < 64, light, dark)
 sys.exit(failed != 0)

@@ -8,47 +8,12 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "tools/output/html.h"
 #include "tools/output/line.h"
 #include "tools/output/summary.h"
 #include "tools/output/text.h"
 #include "txmill/guard.h"
 #include "util_batch.h"
 #include "util_check.h"
-
-/* ---- HTML -------------------------------------------------------------------------------------------------------- */
-
-static const char *html(const char *text)
-{
-    static char out[256];
-    FILE *f = fmemopen(out, sizeof out, "w");
-    ck_assert_ptr_nonnull(f);
-    txm_html_text(f, text);
-    fputc(0, f);
-    fclose(f);
-    return out;
-}
-
-START_TEST(html_escapes_what_means_something)
-{
-    ck_assert_str_eq(html("wood & <b>\"x\"</b>"), "wood &amp; &lt;b&gt;&quot;x&quot;&lt;/b&gt;");
-    ck_assert_str_eq(html("caf\xC3\xA9"), "caf\xC3\xA9");
-    ck_assert_str_eq(html("caf\xE9"), "caf\xEF\xBF\xBD");
-    ck_assert_str_eq(html("a\x1B[2J"), "a\xEF\xBF\xBD[2J");
-    ck_assert_str_eq(html(NULL), "");
-}
-END_TEST
-
-START_TEST(html_digest_is_that_of_a_browser)
-{
-    char out[128] = "";
-    FILE *f = fmemopen(out, sizeof out, "w");
-    txm_html_digest(f, "alert('Hello, world.');", 23);
-    fclose(f);
-    /* The example of the CSP specification. */
-    ck_assert_str_eq(out, "'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='");
-}
-END_TEST
 
 /* ---- widths ------------------------------------------------------------------------------------------------------ */
 
@@ -226,9 +191,8 @@ int main(void)
 {
     Suite *suite = suite_create("output");
     TCase *t = add_case(suite, "output");
-    add_tests(t, html_escapes_what_means_something, html_digest_is_that_of_a_browser, columns_are_not_bytes,
-              paths_lose_their_beginning_and_texts_their_end, control_characters_are_shown, arguments_survive_a_shell,
-              lines_are_wrapped_at_spaces, pipes_get_whole_lines, sums_keep_the_order_of_their_words,
-              no_output_replaces_an_input, kinds_go_by_the_first_bytes);
+    add_tests(t, columns_are_not_bytes, paths_lose_their_beginning_and_texts_their_end, control_characters_are_shown,
+              arguments_survive_a_shell, lines_are_wrapped_at_spaces, pipes_get_whole_lines,
+              sums_keep_the_order_of_their_words, no_output_replaces_an_input, kinds_go_by_the_first_bytes);
     return run_suite(suite);
 }

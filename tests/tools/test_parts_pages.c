@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Pictures and pages that the program makes: pixels and data of a viewer's page, pictures in a terminal, sheets of
- * tiles, the page of a report. */
+ * tiles. */
 #include <check.h>
 #include <fcntl.h>
 #include <libdeflate.h>
@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "tools/picture/tile_sheet.h"
-#include "tools/report/report_page.h"
 #include "tools/view/view_blocks.h"
 #include "tools/view/view_data.h"
 #include "tools/view/view_page.h"
@@ -219,8 +218,7 @@ END_TEST
 
 START_TEST(pages_encode_as_pictures_do)
 {
-    char *text = txm_view_data_finish(cJSON_CreateArray(), -1, 1000);
-    cJSON *o = cJSON_Parse(text);
+    cJSON *o = read_again(txm_view_data_finish(cJSON_CreateArray(), -1, 1000));
     const cJSON *thresholds = cJSON_GetObjectItemCaseSensitive(o, "thresholds");
     ck_assert(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(o, "level")));
     ck_assert_int_eq(cJSON_GetArraySize(thresholds), 255);
@@ -230,7 +228,6 @@ START_TEST(pages_encode_as_pictures_do)
         ck_assert_uint_eq(txm_srgb_code(nextafterf(least, 0)), (unsigned)code - 1);
     }
     cJSON_Delete(o);
-    free(text);
     ck_assert_ptr_null(txm_view_data_finish(NULL, 0, 1000));
 }
 END_TEST
@@ -356,157 +353,6 @@ START_TEST(sheets_show_every_tile_apart)
 }
 END_TEST
 
-static size_t occurrences(const char *text, const char *what)
-{
-    size_t n = 0;
-    for (const char *at = text; (at = strstr(at, what)); at++)
-        n++;
-    return n;
-}
-
-/* ---- reports ----------------------------------------------------------------------------------------------------- */
-
-typedef void (*section)(FILE *out, const txm_report *report, const txm_report_sums *sums);
-
-static void failures_of(FILE *out, const txm_report *r, const txm_report_sums *s)
-{
-    (void)s;
-    txm_report_failures(out, r);
-}
-
-static void memory_of(FILE *out, const txm_report *report, const txm_report_sums *sums)
-{
-    (void)report;
-    txm_report_memory_section(out, sums);
-}
-
-static void times_of(FILE *out, const txm_report *report, const txm_report_sums *sums)
-{
-    (void)report;
-    txm_report_times(out, sums);
-}
-
-static void slowest_of(FILE *out, const txm_report *report, const txm_report_sums *sums)
-{
-    (void)sums;
-    txm_report_slowest(out, report);
-}
-
-static char *section_of(section fn, const txm_report *report, const txm_report_sums *sums)
-{
-    char *text = NULL;
-    size_t bytes;
-    FILE *f = open_memstream(&text, &bytes);
-    fn(f, report, sums);
-    fclose(f);
-    ck_assert_uint_eq(occurrences(text, "<section"), occurrences(text, "</section>"));
-    ck_assert_uint_eq(occurrences(text, "<table"), occurrences(text, "</table>"));
-    ck_assert_uint_eq(occurrences(text, "<tr"), occurrences(text, "</tr>"));
-    ck_assert_uint_eq(occurrences(text, "<td"), occurrences(text, "</td>"));
-    return text;
-}
-
-START_TEST(sections_are_there_where_they_say_something)
-{
-    static const section all[] = {failures_of, txm_report_runs, txm_report_disk, memory_of,
-                                  times_of,    slowest_of,      txm_report_lint};
-    const txm_report empty = {0};
-    const txm_report_sums nothing = {0};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        char *text = section_of(all[i], &empty, &nothing);
-        ck_assert_str_eq(text, "");
-        free(text);
-    }
-    txm_report_file files[] = {
-        {.input = "a<b>.png", .state = TXM_MADE_FAILED, .status = "io", .message = "a & b", .retryable = true},
-        {.input = "c.png", .state = TXM_MADE_FAILED, .status = "corrupt", .message = "broken"},
-        {.input = "d.png",
-         .tx = "d.tx",
-         .space = "sRGB",
-         .type = "u8",
-         .reader = "png",
-         .state = TXM_MADE_CREATED,
-         .lint = TXM_LINT_DATA_AS_COLOR,
-         .made = 1,
-         .width = 40,
-         .height = 20,
-         .levels = 6,
-         .channels = 4,
-         .type_bytes = 1,
-         .tile_px = 64,
-         .source_bytes = 4000,
-         .tx_bytes = 1000,
-         .seconds = 1.5f,
-         .stages = {1}}};
-    txm_report_run runs[] = {{.log = "one.log",
-                              .complete = true,
-                              .shard = 1,
-                              .shards = 2,
-                              .list_key = "0123456789abcdef",
-                              .listed = 3,
-                              .inputs = 2,
-                              .created = 1,
-                              .failed = 1,
-                              .seconds = 2,
-                              .exit_code = 1},
-                             {.log = "two.log"}};
-    /* The permanent failure first, as they are grouped. */
-    txm_report_reason reasons[] = {
-        {.text = "broken", .status = "corrupt", .count = 1, .first = 1, .last = 1},
-        {.text = "a & b", .status = "io", .retryable = true, .count = 1, .first = 0, .last = 0}};
-    const txm_report r = {
-        .files = files, .file_count = 3, .runs = runs, .run_count = 2, .reasons = reasons, .reason_count = 2};
-    const txm_report_sums s = {.states = {2, 1},
-                               .images = 3,
-                               .retryable = 1,
-                               .lint = {1, 1, 1, 1, 1, 1},
-                               .source_bytes = 4000,
-                               .tx_bytes = 1000,
-                               .stages = {1, 1},
-                               .seconds = 2,
-                               .memory = {.files = 2, .tiles = 2, .full = 3200, .from = {4266, 1066}},
-                               .shards = 2};
-    char *text = section_of(failures_of, &r, &s);
-    /* Texts are escaped. */
-    ck_assert_ptr_nonnull(strstr(text, "a&lt;b&gt;.png"));
-    ck_assert_ptr_nonnull(strstr(text, "a &amp; b"));
-    ck_assert(strstr(text, "c.png") < strstr(text, "a&lt;b"));
-    free(text);
-    text = section_of(txm_report_runs, &r, &s);
-    ck_assert_ptr_nonnull(strstr(text, "1 of 2"));
-    ck_assert_ptr_nonnull(strstr(text, "0123456789ab"));
-    free(text);
-    text = section_of(txm_report_disk, &r, &s);
-    ck_assert_ptr_nonnull(strstr(text, "<tfoot>"));
-    free(text);
-    text = section_of(memory_of, &r, &s);
-    ck_assert_ptr_nonnull(strstr(text, "id=\"full-bytes\""));
-    ck_assert_ptr_nonnull(strstr(text, "1/2 of the resolution"));
-    free(text);
-    text = section_of(times_of, &r, &s);
-    ck_assert_ptr_nonnull(strstr(text, "50.0 %"));
-    free(text);
-    text = section_of(slowest_of, &r, &s);
-    ck_assert_ptr_nonnull(strstr(text, "d.png"));
-    ck_assert_ptr_null(strstr(text, "c.png"));
-    free(text);
-    text = section_of(txm_report_lint, &r, &s);
-    ck_assert_ptr_nonnull(strstr(text, "Likely mistakes"));
-    free(text);
-    /* The page of all of them is complete or not there. */
-    txm_error err = {0};
-    ck_assert_int_eq(txm_report_page(&r, &s, "Film <2>", "report.html", &err), TXM_OK);
-    text = text_of("report.html");
-    ck_assert_ptr_nonnull(strstr(text, "Film &lt;2&gt;"));
-    ck_assert_ptr_null(strstr(text, "Film <2>"));
-    ck_assert_ptr_nonnull(strstr(text, "</html>"));
-    free(text);
-    batch_file("file", "");
-    ck_assert_int_ne(txm_report_page(&r, &s, NULL, "file/report.html", &err), TXM_OK);
-    ck_assert_uint_eq(batch_count(), 2);
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("parts of pages");
@@ -515,6 +361,6 @@ int main(void)
     tcase_add_checked_fixture(t, enter, leave);
     add_tests(t, blocks_hold_the_stored_bits, blocks_that_do_not_fit_leave_nothing, pages_know_their_files,
               pages_encode_as_pictures_do, pages_appear_whole_or_not_at_all, pictures_keep_to_their_cells,
-              sheets_show_every_tile_apart, sections_are_there_where_they_say_something);
+              sheets_show_every_tile_apart);
     return run_suite(suite);
 }

@@ -141,6 +141,14 @@ cJSON *txm_json_array(cJSON *object, const char *name)
 }
 
 /* Takes ownership of the item, also if it fails. */
+void txm_json_add(cJSON *object, const char *name, cJSON *item)
+{
+    const bool done = item && cJSON_AddItemToObject(object, name, item);
+    if (!done)
+        cJSON_Delete(item);
+    lost |= !done;
+}
+
 static cJSON *append_item(cJSON *array, cJSON *item)
 {
     if (item && !cJSON_AddItemToArray(array, item)) {
@@ -155,6 +163,11 @@ static cJSON *append_item(cJSON *array, cJSON *item)
 cJSON *txm_json_append(cJSON *array)
 {
     return append_item(array, cJSON_CreateObject());
+}
+
+cJSON *txm_json_append_array(cJSON *array)
+{
+    return append_item(array, cJSON_CreateArray());
 }
 
 void txm_json_append_ints(cJSON *array, const int *ints, int count)

@@ -35,8 +35,11 @@ void txm_json_bool(cJSON *object, const char *name, bool value);
 /* New empty members. NULL when memory is exhausted; all functions here accept a NULL object. */
 cJSON *txm_json_object(cJSON *object, const char *name);
 cJSON *txm_json_array(cJSON *object, const char *name);
-/* A new object at the end of an array. */
+/* An item as a member; the item is consumed. */
+void txm_json_add(cJSON *object, const char *name, cJSON *item);
+/* A new object, or a new array, at the end of an array. */
 cJSON *txm_json_append(cJSON *array);
+cJSON *txm_json_append_array(cJSON *array);
 /* A number at the end of an array. */
 void txm_json_append_number(cJSON *array, double value, int digits);
 /* An array of whole numbers at the end of an array. */

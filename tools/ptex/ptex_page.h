@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The page that `txmill view --html` writes for Ptex files: a sheet of all faces for each file, at the largest level
- * that fits into the page. The page is one self-contained file. As in tools/view/view_page.h, strings from files are
- * inserted as text, and a content security policy names the page's style and script.
+ * that fits into the page (tools/page).
  */
 #ifndef TXM_TOOLS_PTEX_PAGE_H
 #define TXM_TOOLS_PTEX_PAGE_H

@@ -1,222 +1,273 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writes the page: its head, result and totals.
+ * The result of a report as JSON, and its page.
  *
- * In: data and sums. Out: one HTML file with style and script inside, whose digests are in its security policy, and
- * with all text escaped.
+ * In: data and sums. Out: one object for all runs together, and a page of it (page/report.js) with lists of the
+ * images, runs and pixels that the sums are of. The logs have the single runs.
  */
-#include "tools/report/report_page.h"
-
 #include <string.h>
 #include <time.h>
 
 #include "tools/output/format.h"
-#include "tools/output/html.h"
-#include "txmill/out_file.h"
+#include "tools/output/json.h"
+#include "tools/page/page.h"
+#include "tools/report/report_page.h"
 
-static const unsigned char style[] = {
-#include "report/report.css.inc"
-};
-static const unsigned char script[] = {
-#include "report/report.js.inc"
-};
+/* ---- what --json prints ------------------------------------------------------------------------------------------ */
 
-/* ---- head ------------------------------------------------------------------------------------------------------- */
-
-/* The policy forbids all external sources and allows the page's own style and script by digest, because a report may
- * be opened from anywhere and contains file names from other people. */
-static void put_head(FILE *out, const char *title)
+/* All ids are listed, even those with 0, so that a script need not test for them. */
+static void add_lint(cJSON *o, const txm_report_sums *s)
 {
-    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-          "<meta name=\"generator\" content=\"txmill report, " TXM_OUT_FILE_SEAL "\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-          "<meta name=\"color-scheme\" content=\"light dark\">\n"
-          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; base-uri 'none'; style-src ",
-          out);
-    txm_html_digest(out, style, sizeof style);
-    fputs("; script-src ", out);
-    txm_html_digest(out, script, sizeof script);
-    fputs("\">\n<title>", out);
-    txm_html_text(out, title);
-    fputs("</title>\n<style>", out);
-    fwrite(style, 1, sizeof style, out);
-    fputs("</style>\n</head>\n<body>\n<main>\n", out);
+    cJSON *lint = txm_json_object(o, "lint");
+    for (int i = 0; 1U << i < TXM_LINT_END; i++)
+        txm_json_uint(lint, txm_lint_name((txm_lint)(1U << i)), s->lint[i]);
 }
 
-/* UTC, because the farm and the reader are often in different time zones. */
-static void put_header(FILE *out, const txm_report *r, const char *title)
+/* The memory that Cycles would need from each level on; the page shows the same sums. */
+static void add_memory_json(cJSON *o, const txm_report_memory *m)
 {
-    char when[40] = "";
-    time_t now = time(NULL);
-    struct tm utc;
-    if (gmtime_r(&now, &utc))
-        strftime(when, sizeof when, "%Y-%m-%d %H:%M UTC", &utc);
-    fputs("<header>\n<h1>", out);
-    txm_html_text(out, title);
-    fprintf(out, "</h1>\n<p>%zu run%s, report of %s by txmill %s</p>\n</header>\n", r->run_count,
-            r->run_count == 1 ? "" : "s", when, TXM_VERSION);
+    cJSON *memory = txm_json_object(o, "texture_memory");
+    txm_json_uint(memory, "images", m->files);
+    txm_json_uint(memory, "tiles", m->tiles);
+    txm_json_number(memory, "full_bytes", m->full, 17);
+    cJSON *levels = txm_json_array(memory, "from_level_bytes");
+    for (int i = 0; i < TXM_MAX_LOOKUP_LEVELS; i++)
+        txm_json_append_number(levels, m->from[i], 17);
 }
 
-/* ---- verdict ---------------------------------------------------------------------------------------------------- */
-
-/* It is printed first, because the figures about images are meaningless if the run itself failed. */
-static void put_broken(FILE *out, const txm_report_sums *s)
+cJSON *txm_report_json(const txm_report *r, const txm_report_sums *s)
 {
-    fputs("<p><strong>", out);
-    fputs(s->broken == 1 ? "A run failed" : "Runs failed", out);
-    fputs("</strong></p>\n", out);
-    if (s->error) {
-        fputs("<p>", out);
-        txm_html_text(out, s->error);
-        fputs("</p>\n", out);
+    cJSON *o = txm_json_new("txmill.report", 1);
+    txm_json_uint(o, "images", s->images);
+    txm_json_text(o, "verdict", txm_report_verdict_name(txm_report_verdict_of(s)));
+    for (int made = 0; made < TXM_MADE_COUNT; made++)
+        txm_json_uint(o, txm_made_words((txm_made)made)->key, s->states[made]);
+    txm_json_uint(o, "retryable", s->retryable);
+    cJSON *reasons = txm_json_array(o, "reasons");
+    for (size_t i = 0; i < r->reason_count; i++) {
+        cJSON *reason = txm_json_append(reasons);
+        txm_json_uint(reason, "images", r->reasons[i].count);
+        txm_json_bool(reason, "retryable", r->reasons[i].retryable);
+        txm_json_text(reason, "status", r->reasons[i].status);
+        txm_json_text(reason, "message", r->reasons[i].text);
+    }
+    txm_json_uint(o, "made_twice", s->made_twice);
+    txm_json_uint(o, "source_bytes", s->source_bytes);
+    txm_json_uint(o, "tx_bytes", s->tx_bytes);
+    txm_json_uint(o, "runs", r->run_count);
+    txm_json_uint(o, "incomplete_runs", s->incomplete);
+    txm_json_uint(o, "broken_runs", s->broken);
+    txm_json_text(o, "run_error", s->error);
+    txm_json_uint(o, "shards", s->shards);
+    txm_json_uint(o, "shards_missing", s->shards_missing);
+    txm_json_bool(o, "unfinished", s->unfinished);
+    txm_json_uint(o, "lists", s->lists);
+    txm_json_uint(o, "foreign_lines", r->foreign);
+    txm_json_number(o, "seconds", s->seconds, 6);
+    txm_json_stages(o, s->stages);
+    add_memory_json(o, &s->memory);
+    add_lint(o, s);
+    return o;
+}
+
+/* ---- lists of the page ------------------------------------------------------------------------------------------- */
+
+/* The first images of each reason, at least one, in the order of the reasons. */
+static void add_reasons(cJSON *lists, const txm_report *report)
+{
+    size_t room = TXM_REPORT_MOST_FAILURES;
+    cJSON *reasons = txm_json_array(lists, "reasons");
+    for (size_t k = 0; k < report->reason_count && k < TXM_REPORT_MOST_FAILURES; k++) {
+        cJSON *images = txm_json_append_array(reasons);
+        size_t listed = 0;
+        for (size_t i = report->reasons[k].first + 1; i && (room || !listed); i = report->files[i - 1].next_failed) {
+            txm_json_append_text(images, report->files[i - 1].input);
+            room -= room > 0;
+            listed++;
+        }
     }
 }
 
-/* What happened most often. */
-static void put_reasons(FILE *out, const txm_report *r)
+static void add_states(cJSON *lists, const txm_report_sums *s)
 {
-    enum { MOST = 3 };
-    char times[TXM_FORMAT_COUNT];
-    if (!r->reason_count)
-        return;
-    fputs("<ul>\n", out);
-    for (size_t i = 0; i < r->reason_count && i < MOST; i++) {
-        fprintf(out, "<li>%s: ", txm_format_count(r->reasons[i].count, "time", times));
-        txm_html_text(out, r->reasons[i].text);
-        fprintf(out, " (%s)</li>\n", txm_report_reason_kind(&r->reasons[i]));
-    }
-    if (r->reason_count > MOST)
-        fprintf(out, "<li>%s below</li>\n", txm_format_count(r->reason_count - MOST, "other reason", times));
-    fputs("</ul>\n", out);
-}
-
-/* The top of the page says whether the textures are ready to render; tables follow. */
-static void put_verdict(FILE *out, const txm_report *r, const txm_report_sums *s)
-{
-    char text[TXM_FORMAT_COUNT];
-    static const char *const colours[] = {" bad", " bad", " bad", " warn", ""};
-    size_t failed = s->states[TXM_MADE_FAILED], done = s->images - failed;
-    txm_report_verdict verdict = txm_report_verdict_of(s);
-    fprintf(out, "<section class=\"verdict%s\" id=\"verdict\">\n", colours[verdict]);
-    if (verdict == TXM_REPORT_RUN_BROKEN)
-        put_broken(out, s);
-    if (failed)
-        fprintf(out, "<p><strong>%zu of %s failed</strong></p>\n", failed, txm_format_count(s->images, "image", text));
-    else if (verdict == TXM_REPORT_NOTHING)
-        fputs("<p><strong>No image was converted</strong></p>\n<p>The logs contain no images.</p>\n", out);
-    else if (verdict == TXM_REPORT_RUN_BROKEN)
-        fprintf(out, "<p>%s done.</p>\n", txm_format_are(done, "image", text));
-    else if (s->shards_missing)
-        fprintf(out, "<p><strong>%zu of %s missing</strong></p>\n", s->shards_missing,
-                txm_format_are(s->shards, "shard", text));
-    else if (s->unfinished)
-        fprintf(out, "<p><strong>%s done; the last run did not end by itself</strong></p>\n",
-                txm_format_are(done, "image", text));
-    else if (s->states[TXM_MADE_WOULD_CREATE])
-        fprintf(out, "<p><strong>%s still to be made</strong></p>\n",
-                txm_format_are(s->states[TXM_MADE_WOULD_CREATE], "image", text));
-    else if (s->images == 1)
-        fputs("<p><strong>The image is done</strong></p>\n", out);
-    else
-        fprintf(out, "<p><strong>All %zu images are done</strong></p>\n", s->images);
-    if (failed)
-        fprintf(out, "<p>%zu permanent, %zu temporary%s; %s done.</p>\n", failed - s->retryable, s->retryable,
-                s->retryable ? ", which a retry may cure" : "", txm_format_are(done, "image", text));
-    put_reasons(out, r);
-    if (failed && s->unfinished)
-        fputs("<p>The last run did not end by itself.</p>\n", out);
-    if (failed && s->shards_missing)
-        fprintf(out, "<p>%zu of %s missing.</p>\n", s->shards_missing, txm_format_are(s->shards, "shard", text));
-    if (s->lists > 1)
-        fprintf(out,
-                "<p>The shards are from %zu different lists: an image that only some runs had may be in no shard. Run "
-                "the job again; finished files are kept.</p>\n",
-                s->lists);
-    if (s->made_twice)
-        fprintf(out, "<p>%s made more than once.</p>\n", txm_format_were(s->made_twice, "image", text));
-    fputs("</section>\n", out);
-}
-
-/* ---- totals ----------------------------------------------------------------------------------------------------- */
-
-/* Ids are for scripts and tests that look for a figure. The texts come from this program and are not escaped. */
-static void put_card(FILE *out, const char *id, const char *name, const char *value, const char *note)
-{
-    fprintf(out, "<div><dt>%s</dt><dd id=\"%s\">%s", name, id, value);
-    if (*note)
-        fprintf(out, "<small>%s</small>", note);
-    fputs("</dd></div>\n", out);
-}
-
-static void put_count(FILE *out, const char *id, const char *name, size_t count, const char *note)
-{
-    char text[TXM_FORMAT_COUNT];
-    snprintf(text, sizeof text, "%zu", count);
-    put_card(out, id, name, text, note);
-}
-
-/* Processor time is the sum over all threads and stages, the time of runs is elapsed time; neither can be computed
- * from the other. */
-static void put_totals(FILE *out, const txm_report_sums *s)
-{
-    char bytes[TXM_FORMAT_BYTES], note[80], time[TXM_FORMAT_BYTES];
-    double cpu = 0;
-    for (int i = 0; i < TXM_STAGES; i++)
-        cpu += s->stages[i];
-    fputs("<dl class=\"cards\" id=\"totals\">\n", out);
-    put_count(out, "images", "Images", s->images, "");
-    snprintf(note, sizeof note, "%zu permanent, %zu temporary", s->states[TXM_MADE_FAILED] - s->retryable,
-             s->retryable);
+    cJSON *states = txm_json_array(lists, "states");
     for (int made = 0; made < TXM_MADE_COUNT; made++) {
+        if (made == TXM_MADE_WOULD_CREATE && !s->states[made])
+            continue;
         const txm_made_row *row = txm_made_words((txm_made)made);
-        if (made != TXM_MADE_WOULD_CREATE || s->states[made])
-            put_count(out, row->id, row->title, s->states[made],
-                      made == TXM_MADE_FAILED && s->states[made] ? note : "");
+        cJSON *state = txm_json_append(states);
+        txm_json_text(state, "id", row->id);
+        txm_json_text(state, "title", row->title);
+        txm_json_uint(state, "images", s->states[made]);
     }
-    if (s->tx_bytes) {
-        snprintf(note, sizeof note, "of %s of images", txm_format_bytes(s->source_bytes, bytes));
-        put_card(out, "tx-bytes", "Tx files", txm_format_bytes(s->tx_bytes, bytes), note);
+}
+
+static void add_runs(cJSON *lists, const txm_report *r)
+{
+    cJSON *runs = txm_json_array(lists, "runs");
+    for (size_t i = 0; i < r->run_count; i++) {
+        const txm_report_run *run = &r->runs[i];
+        cJSON *o = txm_json_append(runs);
+        txm_json_text(o, "log", run->log);
+        txm_json_bool(o, "complete", run->complete);
+        txm_json_uint(o, "shard", run->shard);
+        txm_json_uint(o, "shards", run->shards);
+        txm_json_uint(o, "inputs", run->inputs);
+        txm_json_uint(o, "created", run->created);
+        txm_json_uint(o, "failed", run->failed);
+        txm_json_number(o, "seconds", run->seconds, 6);
+        txm_json_uint(o, "exit_code", (uint64_t)run->exit_code);
+        txm_json_text(o, "list_key", run->list_key);
+        txm_json_uint(o, "listed", run->listed);
     }
-    if (cpu > 0) {
-        snprintf(note, sizeof note, "%s of runs", txm_format_seconds(s->seconds, time));
-        put_card(out, "cpu", "Processor time", txm_format_seconds(cpu, time), note);
+}
+
+/* Files with one kind of pixels. */
+typedef struct kind {
+    const char *type;
+    uint32_t channels;
+    size_t files;
+    uint64_t source_bytes, tx_bytes;
+} kind;
+
+/* 4 types with 1 to 4 channels, and one for others. */
+enum { MOST_KINDS = 17 };
+
+/* A linear search is enough for seventeen kinds. Images of unknown pixels are "other". */
+static size_t sort_out(const txm_report *report, kind kinds[MOST_KINDS])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < report->file_count; i++) {
+        const txm_report_file *f = &report->files[i];
+        size_t k = 0;
+        if (!f->tx_bytes)
+            continue;
+        const char *type = f->type && f->type_bytes && f->channels ? f->type : "other";
+        uint32_t channels = f->type && f->type_bytes ? f->channels : 0;
+        while (k < count && (strcmp(kinds[k].type, type) || kinds[k].channels != channels))
+            k++;
+        if (k == MOST_KINDS)
+            continue;
+        if (k == count)
+            kinds[count++] = (kind){.type = type, .channels = channels};
+        kinds[k].files++;
+        kinds[k].source_bytes += f->source_bytes;
+        kinds[k].tx_bytes += f->tx_bytes;
     }
-    fputs("</dl>\n", out);
+    return count;
+}
+
+static void add_pixels(cJSON *lists, const txm_report *report)
+{
+    kind kinds[MOST_KINDS];
+    const size_t count = sort_out(report, kinds);
+    cJSON *list = txm_json_array(lists, "pixels");
+    for (size_t i = 0; i < count; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "%s%s%s", kinds[i].type, kinds[i].channels ? " " : "",
+                 kinds[i].channels ? txm_format_channels(kinds[i].channels) : "");
+        cJSON *o = txm_json_append(list);
+        txm_json_text(o, "pixels", name);
+        txm_json_uint(o, "files", kinds[i].files);
+        txm_json_uint(o, "source_bytes", kinds[i].source_bytes);
+        txm_json_uint(o, "tx_bytes", kinds[i].tx_bytes);
+    }
+}
+
+/* Equal times are sorted by name, so that the page does not change between runs of the report. */
+static int compare_time(const void *pa, const void *pb)
+{
+    const txm_report_file *a = *(const txm_report_file *const *)pa, *b = *(const txm_report_file *const *)pb;
+    return a->seconds != b->seconds ? (a->seconds < b->seconds ? 1 : -1) : strcmp(a->input, b->input);
+}
+
+/* Finds the slowest files, in order, by insertion, since there are few places and many files. */
+static size_t find_slowest(const txm_report *report, const txm_report_file *slowest[TXM_REPORT_SLOWEST])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < report->file_count; i++) {
+        const txm_report_file *f = &report->files[i];
+        if (f->state != TXM_MADE_CREATED)
+            continue;
+        if (count < TXM_REPORT_SLOWEST)
+            slowest[count++] = f;
+        else if (compare_time(&f, &slowest[count - 1]) < 0)
+            slowest[count - 1] = f;
+        else
+            continue;
+        for (size_t k = count - 1; k > 0 && compare_time(&slowest[k], &slowest[k - 1]) < 0; k--) {
+            const txm_report_file *swap = slowest[k];
+            slowest[k] = slowest[k - 1];
+            slowest[k - 1] = swap;
+        }
+    }
+    return count;
+}
+
+/* Only images that were made count, because the others take almost no time. */
+static void add_slowest(cJSON *lists, const txm_report *report)
+{
+    const txm_report_file *slowest[TXM_REPORT_SLOWEST];
+    const size_t count = find_slowest(report, slowest);
+    cJSON *list = txm_json_array(lists, "slowest");
+    for (size_t i = 0; i < count; i++) {
+        const txm_report_file *f = slowest[i];
+        char pixels[64];
+        snprintf(pixels, sizeof pixels, "%.32s %s", f->type ? f->type : "", txm_format_channels(f->channels));
+        cJSON *o = txm_json_append(list);
+        txm_json_text(o, "image", f->input);
+        txm_json_size(o, f->width, f->height);
+        txm_json_text(o, "pixels", pixels);
+        txm_json_text(o, "colorspace", f->space);
+        txm_json_text(o, "reader", f->reader);
+        txm_json_uint(o, "tx_bytes", f->tx_bytes);
+        txm_json_number(o, "seconds", (double)f->seconds, 6);
+    }
+}
+
+/* In the order of the bits, which is that of the manual. */
+static void add_likely_mistakes(cJSON *lists, const txm_report *report, const txm_report_sums *sums)
+{
+    cJSON *list = txm_json_array(lists, "lint");
+    for (int i = 0; 1U << i < TXM_LINT_END; i++) {
+        if (!sums->lint[i])
+            continue;
+        cJSON *o = txm_json_append(list);
+        txm_json_text(o, "id", txm_lint_name((txm_lint)(1U << i)));
+        txm_json_text(o, "text", txm_lint_text((txm_lint)(1U << i)));
+        cJSON *images = txm_json_array(o, "images");
+        for (size_t k = 0, shown = 0; k < report->file_count && shown < TXM_REPORT_MOST_LINT; k++)
+            if (report->files[k].lint & 1U << i) {
+                txm_json_append_text(images, report->files[k].input);
+                shown++;
+            }
+    }
 }
 
 /* ---- the page --------------------------------------------------------------------------------------------------- */
 
-/* In the order of urgency: result, failures, figures, and at the end possible improvements. */
-static void put_page(FILE *out, const txm_report *r, const txm_report_sums *s, const char *title)
-{
-    char text[TXM_FORMAT_COUNT];
-    put_head(out, title);
-    put_header(out, r, title);
-    put_verdict(out, r, s);
-    txm_report_failures(out, r);
-    put_totals(out, s);
-    txm_report_runs(out, r, s);
-    txm_report_disk(out, r, s);
-    txm_report_memory_section(out, s);
-    txm_report_times(out, s);
-    txm_report_slowest(out, r);
-    txm_report_lint(out, r, s);
-    if (r->foreign)
-        fprintf(out, "<footer><p>%s skipped: in the logs, but not from txmill make --json.</p></footer>\n",
-                txm_format_were(r->foreign, "line", text));
-    fputs("</main>\n<script>", out);
-    fwrite(script, 1, sizeof script, out);
-    fputs("</script>\n</body>\n</html>\n", out);
-}
-
-/* The stream collects write errors, which are reported when it is committed. */
+/* The time is UTC, because the farm and the reader are often in different time zones. */
 txm_status txm_report_page(const txm_report *report, const txm_report_sums *sums, const char *title, const char *output,
                            txm_error *err)
 {
-    txm_out_file *file = NULL;
-    txm_status status = txm_out_file_begin(output, true, &file, err);
+    char when[40] = "";
+    time_t now = time(NULL);
+    struct tm utc;
+    txm_page *page = NULL;
+    if (gmtime_r(&now, &utc))
+        strftime(when, sizeof when, "%Y-%m-%d %H:%M UTC", &utc);
+    txm_status status = txm_page_begin(output, &page, err);
     if (status != TXM_OK)
         return status;
-    put_page(txm_out_file_stream(file), report, sums, title ? title : "Texture conversion");
-    return txm_out_file_commit(&file, err);
+    cJSON *o = txm_page_data("report"), *lists = txm_json_object(o, "lists");
+    txm_json_text(o, "title", title ? title : "Texture conversion");
+    txm_json_text(o, "time", when);
+    txm_json_add(o, "report", txm_report_json(report, sums));
+    add_reasons(lists, report);
+    add_states(lists, sums);
+    add_runs(lists, report);
+    add_pixels(lists, report);
+    add_slowest(lists, report);
+    add_likely_mistakes(lists, report, sums);
+    return txm_page_end(&page, o, err);
 }

@@ -3,7 +3,7 @@
  * Encodes the pixels of a level as text for a page.
  *
  * The image formats of browsers support neither half nor float and lose colour where alpha is partial. The page
- * therefore contains the stored samples, which tools/view/blocks.js decodes. A level is split into blocks of whole
+ * therefore contains the stored samples, which page/blocks.js decodes. A level is split into blocks of whole
  * tiles, at least 256 px per side except at the right and bottom edge, in rows from the top left; blocks are separated
  * by spaces. A block is the base64 of a zlib stream of its residuals:
  *

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "tools/output/json.h"
+#include "tools/page/page.h"
 #include "tools/view/view_blocks.h"
 #include "txmill/level.h"
 
@@ -118,11 +119,10 @@ static void add_thresholds(cJSON *object)
     }
 }
 
-/* Takes ownership of `files` in any case. The caller frees the text. NULL: no memory. */
-char *txm_view_data_finish(cJSON *files, int level, uint64_t page_bytes)
+/* Takes ownership of `files` in any case. NULL: no memory. */
+cJSON *txm_view_data_finish(cJSON *files, int level, uint64_t page_bytes)
 {
-    cJSON *o = txm_json_new("txmill.view.page", 1);
-    txm_json_text(o, "program", "txmill " TXM_VERSION);
+    cJSON *o = txm_page_data("view");
     if (level < 0)
         txm_json_text(o, "level", NULL);
     else
@@ -134,5 +134,5 @@ char *txm_view_data_finish(cJSON *files, int level, uint64_t page_bytes)
         cJSON_Delete(o);
         return NULL;
     }
-    return txm_json_take(o);
+    return o;
 }

@@ -15,6 +15,6 @@ txm_status txm_view_data(txm_info *info, const volatile int *cancel, cJSON **out
 void txm_view_data_embedded(cJSON *object, const bool *embedded, uint32_t levels);
 /* The object of a file that could not be read. */
 cJSON *txm_view_data_error(const char *path, const txm_error *err);
-/* The page's data with all files in it, as text. Consumes `files`. NULL when memory is exhausted. */
-char *txm_view_data_finish(cJSON *files, int level, uint64_t page_bytes);
+/* The page's data with all files in it. Consumes `files`. NULL when memory is exhausted. */
+cJSON *txm_view_data_finish(cJSON *files, int level, uint64_t page_bytes);
 #endif

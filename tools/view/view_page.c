@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writes the page: its frame and its contents.
+ * Writes the page.
  *
  * In: files, one after the other, and a limit on the bytes of pixels. Out: the page, published when complete. Levels
  * are added from the smallest on until the limit is reached; the page says which are missing.
@@ -13,82 +13,18 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
-#include "tools/output/html.h"
+#include "tools/page/page.h"
 #include "tools/view/view_blocks.h"
 #include "tools/view/view_data.h"
-#include "txmill/out_file.h"
-
-static const uint8_t frame[] = {
-#include "view/page.html.inc"
-};
-static const uint8_t style[] = {
-#include "view/view.css.inc"
-};
-static const uint8_t script[] = {
-#include "view/view.js.inc"
-};
 
 struct txm_view_page {
     txm_view_page_options options;
-    txm_out_file *file;
-    FILE *out;    /* stream of `file` */
-    size_t at;    /* position of the part of the frame that is not written yet */
+    txm_page *page;
     cJSON *files; /* array of the added files */
     size_t added;
     uint64_t left;     /* bytes left for pixels */
     txm_error failure; /* failure of the page itself, which must then be abandoned */
 };
-
-/* ---- the frame -------------------------------------------------------------------------------------------------- */
-
-/* Checks for write errors, after which there is no use in going on. */
-static void check_output(txm_view_page *page)
-{
-    fflush(page->out);
-    if (!page->failure.status)
-        txm_out_file_status(page->file, &page->failure);
-}
-
-/* Writes the frame up to a mark, which is skipped, or without a mark the rest of it. The marks are in the frame in
- * the order of the calls. */
-static void put_frame(txm_view_page *page, const char *mark)
-{
-    const uint8_t *from = frame + page->at, *end = NULL;
-    if (mark)
-        end = memmem(from, sizeof frame - page->at, mark, strlen(mark));
-    size_t n = end ? (size_t)(end - from) : sizeof frame - page->at;
-    fwrite(from, 1, n, page->out);
-    page->at += n + (end ? strlen(mark) : 0);
-}
-
-static void put_head(txm_view_page *page)
-{
-    put_frame(page, "@POLICY@");
-    fputs("default-src 'none'; base-uri 'none'; form-action 'none'; style-src ", page->out);
-    txm_html_digest(page->out, style, sizeof style);
-    fputs("; script-src ", page->out);
-    txm_html_digest(page->out, script, sizeof script);
-    put_frame(page, "@STYLE@");
-    fwrite(style, 1, sizeof style, page->out);
-    put_frame(page, "@PIXELS@");
-}
-
-/* JSON inside a script element: its text must not end the element or begin a comment. Control characters and those that
- * change the direction of writing, which arrive as escapes, become U+FFFD as in other pages. */
-static void put_json(txm_view_page *page, const char *text)
-{
-    for (; *text; text++)
-        if (*text == '<' || *text == '>' || *text == '&') {
-            fprintf(page->out, "\\u%04x", (unsigned)*text);
-        } else if (*text == '\\' && text[1] == 'u') {
-            fputs("\\ufffd", page->out);
-            text += 5;
-        } else {
-            fputc(*text, page->out);
-            if (*text == '\\')
-                fputc(*++text, page->out);
-        }
-}
 
 txm_status txm_view_page_begin(const txm_view_page_options *options, txm_view_page **out, txm_error *err)
 {
@@ -100,15 +36,11 @@ txm_status txm_view_page_begin(const txm_view_page_options *options, txm_view_pa
     page->options = *options;
     page->left = options->bytes;
     page->files = cJSON_CreateArray();
-    status = txm_out_file_begin(options->output, true, &page->file, err);
-    if (status) {
+    status = txm_page_begin(options->output, &page->page, err);
+    if (status)
         txm_view_page_finish(&page, true, NULL);
-        return status;
-    }
-    page->out = txm_out_file_stream(page->file);
-    put_head(page);
     *out = page;
-    return TXM_OK;
+    return status;
 }
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
@@ -128,9 +60,9 @@ static txm_status put_pixels(txm_view_page *page, txm_tx *tx, txm_view_page_file
         status = txm_view_blocks(o->context, tx, l, share - what->bytes, o->cancel, &text, &fits, err);
         if (status || !fits)
             continue;
-        fprintf(page->out, "<script type=\"text/plain\" id=\"pixels-%zu-%u\">", page->added, l);
-        fwrite(text.data, 1, text.size, page->out);
-        fputs("</script>\n", page->out);
+        char id[48];
+        snprintf(id, sizeof id, "pixels-%zu-%u", page->added, l);
+        txm_page_text(page->page, id, text.data, text.size);
         what->embedded[l] = true;
         what->bytes += text.size;
     }
@@ -166,7 +98,8 @@ txm_status txm_view_page_add(txm_view_page *page, txm_context *context, const ch
         cJSON_Delete(object);
         txm_no_memory(&page->failure, page->options.output);
     }
-    check_output(page);
+    if (!page->failure.status) /* after a failure to write there is no use in going on */
+        txm_page_status(page->page, &page->failure);
     return status ? txm_fail_with(err, status, &own) : TXM_OK;
 }
 
@@ -177,35 +110,19 @@ bool txm_view_page_broken(const txm_view_page *page)
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
 
-static void put_rest(txm_view_page *page)
-{
-    char *text = txm_view_data_finish(page->files, page->options.level, page->options.bytes);
-    page->files = NULL;
-    if (!text) {
-        txm_no_memory(&page->failure, page->options.output);
-        return;
-    }
-    put_frame(page, "@DATA@");
-    put_json(page, text);
-    free(text);
-    put_frame(page, "@SCRIPT@");
-    fwrite(script, 1, sizeof script, page->out);
-    put_frame(page, NULL);
-    check_output(page);
-}
-
 txm_status txm_view_page_finish(txm_view_page **p, bool give_up, txm_error *err)
 {
     txm_view_page *page = *p;
     *p = NULL;
-    if (!give_up && !page->failure.status)
-        put_rest(page);
     txm_status status = page->failure.status;
-    if (status)
+    if (status) {
         txm_fail_with(err, status, &page->failure);
-    if (page->file && !give_up && !status)
-        status = txm_out_file_commit(&page->file, err);
-    txm_out_file_abort(&page->file);
+    } else if (!give_up) {
+        status =
+            txm_page_end(&page->page, txm_view_data_finish(page->files, page->options.level, page->options.bytes), err);
+        page->files = NULL;
+    }
+    txm_page_abort(&page->page);
     cJSON_Delete(page->files);
     free(page);
     return status;

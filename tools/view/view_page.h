@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The page of `txmill view --html`: one file that needs neither a network nor other files.
- *
- *     page.html   the frame, with @STYLE@, @POLICY@, @PIXELS@, @DATA@ and @SCRIPT@ in it
- *     @PIXELS@    a script element of type text/plain for each level that fits (view_blocks.h), named pixels-FILE-LEVEL
- *     @DATA@      everything else as JSON
- *
- * Texts from files are only in the JSON, where <, > and & are escaped, and the scripts put them into the page as text,
- * never as markup. A content security policy has the digests of style and script, so that nothing else can run, and
- * forbids every request.
+ * The page of `txmill view --html` (tools/page): the data of its files as JSON, and the pixels of each level that fits,
+ * as view_blocks.h describes, in a text named pixels-FILE-LEVEL.
  */
 #ifndef TXM_TOOLS_VIEW_PAGE_H
 #define TXM_TOOLS_VIEW_PAGE_H

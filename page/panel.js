@@ -1,20 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The panel beside the texture shows the contents of the file in words, figures and plots. Texts from files become text
-// nodes, never markup.
-
-function el(tag, properties = {}, ...children) {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children.filter(c => c !== null && c !== undefined));
-  return element;
-}
-
-function formatBytes(n) {
-  if (n < 1000) return `${n} B`;
-  const units = ["kB", "MB", "GB", "TB"];
-  let value = n / 1000, unit = 0;
-  for (; value >= 999.95 && unit < 3; unit++) value /= 1000;
-  return `${value.toFixed(1)} ${units[unit]}`;
-}
+// The panel beside the texture shows the contents of the file in words, figures and plots.
 
 const formatCount = n => n.toLocaleString("en").replaceAll(",", "\u202f");
 const formatValue = v => v === null ? "–" : Number.isFinite(v) ? `${+v.toPrecision(5)}` : `${v}`;

@@ -1,5 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sheets of faces: which face is under the mouse, where a face and its neighbours are, larger and smaller.
-"use strict";
 const EDGES = ["bottom", "right", "top", "left"];
 
 // A face is [x, y, w, h, log2 of u, log2 of v, flags, neighbours...]; -1: none.
@@ -14,9 +14,10 @@ function faceAt(file, x, y) {
     return file.faces.findIndex(f => x >= f[0] && x < f[0] + f[2] && y >= f[1] && y < f[1] + f[3]);
 }
 
-function show(section, file) {
-    const image = section.querySelector("img"), sheet = section.querySelector(".sheet");
-    const text = section.querySelector(".face"), number = section.querySelector("input"), zoom = section.querySelector("select");
+function showFaces(file, id) {
+    const image = picture(id, "all faces"), sheet = el("div", { className: "sheet" }, image), text = el("p", { className: "face" });
+    const number = el("input", { type: "number", min: 0, max: file.face_count - 1 });
+    const zoom = el("select", {}, ...[1, 2, 4, 8].map(z => el("option", {}, z)));
     let chosen = -1;
     const scale = () => Number(zoom.value);
 
@@ -59,11 +60,14 @@ function show(section, file) {
     }
     zoom.value = String([8, 4, 2, 1].find(s => file.width * s <= 1100) || 1);
     resize();
+    return [el("p", {}, `All faces at level ${file.level}${file.level ? ", because larger ones do not fit into the page (--page-size)" : ""}. `,
+               el("label", {}, "zoom ", zoom), " ", el("label", {}, "face ", number)), sheet, text];
 }
 
-const files = JSON.parse(document.getElementById("data").textContent);
-document.querySelectorAll("section").forEach((section, i) => {
-    if (files[i].width)
-        show(section, files[i]);
-});
-document.body.dataset.ready = "yes";
+// A file that could not be read has its reason in place of the sheet.
+function showPtex({ files }) {
+    documentOf("Ptex files", ...files.map((file, n) => section(`file-${n}`, null, el("h1", {}, file.file), ...(file.error
+        ? [el("p", { className: "error" }, file.error.message)]
+        : [el("p", {}, `${count(file.face_count, file.mesh === "quads" ? "quad" : "triangle")}, ${count(file.channels, "channel")} of ${file.data_type}, `
+              + `${formatBytes(file.file_bytes)}; borders ${file.borders.join(", ")}`), ...showFaces(file, `faces-${n}`)]))));
+}
