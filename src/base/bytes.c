@@ -1,8 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * A growable byte string for texts and files. The NUL at its end is not counted. Formatting measures the text first
- * and then writes it, so that nothing is ever cut.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/bytes.h"
 #include "base/text.h"
 
@@ -50,7 +46,6 @@ bool txm_bytes_puts(txm_bytes *b, const char *s)
     return txm_bytes_add(b, s, strlen(s));
 }
 
-/* On failure the text is not changed. */
 bool txm_bytes_printf(txm_bytes *b, const char *format, ...)
 {
     va_list args, again;

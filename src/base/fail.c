@@ -1,8 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Recording of failures. The first failure that is recorded in the caller's struct is kept. One table maps an errno to
- * a status, so that "disk full" is the same whichever call fails.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/fail.h"
 
 #include <errno.h>
@@ -15,13 +11,17 @@
 
 #include "base/text.h"
 
-/* Finds the parts of a message from its format: the values could contain anything. Of a format that is too long no part
- * is found. */
-static void find_parts(txm_error *err, const char *format, va_list args)
+/* Writes a message that ends with `suffix`. If it is too long its middle is removed, because paths are long and what is
+ * wrong with them comes last. The parts of a message are found from its format: the values could contain anything. Of a
+ * format that is too long no part is found. */
+static void compose(txm_error *err, const char *suffix, const char *format, va_list args)
 {
-    char first[1024];
+    static const char gap[] = " ... ";
+    const size_t head = TXM_MESSAGE_BYTES / 2, tail = TXM_MESSAGE_BYTES - head - (sizeof gap - 1), s = strlen(suffix);
     const char *advice = strstr(format, "; ");
+    char *message = err->message, first[1024];
     va_list again;
+    err->subject_bytes = err->advice_at = err->place_bytes = err->reserved = 0;
     if (!strncmp(format, "%s: ", 4)) {
         va_copy(again, args);
         const char *subject = va_arg(again, const char *);
@@ -37,19 +37,7 @@ static void find_parts(txm_error *err, const char *format, va_list args)
         err->advice_at = n >= 0 && n < UINT16_MAX - 2 ? (uint16_t)(n + 2) : 0;
         va_end(again);
     }
-}
-
-/* Writes a message that ends with `suffix`. If it is too long its middle is removed, because paths are long and what is
- * wrong with them comes last. */
-static void compose(txm_error *err, const char *suffix, const char *format, va_list args)
-{
-    static const char gap[] = " ... ";
-    const size_t head = TXM_MESSAGE_BYTES / 2, tail = TXM_MESSAGE_BYTES - head - (sizeof gap - 1), s = strlen(suffix);
-    char *message = err->message;
-    va_list again;
     va_copy(again, args);
-    err->subject_bytes = err->advice_at = err->place_bytes = err->reserved = 0;
-    find_parts(err, format, args);
     int length = txm_vformat(message, TXM_MESSAGE_BYTES, format, args);
     size_t n = length > 0 ? (size_t)length : 0;
     char *whole = n + s < TXM_MESSAGE_BYTES ? NULL : malloc(n + s + 1);
@@ -73,7 +61,6 @@ static void compose(txm_error *err, const char *suffix, const char *format, va_l
     free(whole);
 }
 
-/* The first failure is kept; if `err` is NULL the status is only returned. */
 txm_status txm_fail(txm_error *err, txm_status status, const char *format, ...)
 {
     if (err && err->status == TXM_OK) {
@@ -116,7 +103,6 @@ static txm_status status_of_errno(int sys_errno)
     }
 }
 
-/* Appends the system's reason. */
 txm_status txm_fail_errno(txm_error *err, int sys_errno, const char *format, ...)
 {
     txm_status status = status_of_errno(sys_errno);
@@ -162,7 +148,6 @@ txm_status txm_fail_again(txm_error *err, txm_status status, const txm_failure *
     return status;
 }
 
-/* Callers add what they were doing. */
 txm_status txm_error_prefix(txm_error *err, const char *format, ...)
 {
     if (!err)
@@ -205,8 +190,6 @@ void txm_error_drop_advice(txm_error *err)
     if (err)
         err->advice_at = 0;
 }
-
-/* ---- Git LFS ---- */
 
 bool txm_is_pointer(const void *head, size_t bytes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Digests through OpenSSL. These are its plain functions and not the newer EVP interface, because they need no memory
- * and no openssl.cnf, and do not crash if the library's first allocation fails.
+ * These are OpenSSL's plain functions and not the newer EVP interface, because they need no memory and no openssl.cnf,
+ * and do not crash if the library's first allocation fails.
  */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "base/hash.h"
@@ -24,7 +24,6 @@ struct txm_sha1 {
     SHA_CTX sha;
 };
 
-/* It is allocated on the heap, since the type is hidden from other files. NULL if memory is exhausted. */
 txm_sha1 *txm_sha1_new(void)
 {
     txm_sha1 *h = malloc(sizeof *h);
@@ -38,7 +37,6 @@ void txm_sha1_add(txm_sha1 *h, const void *data, size_t size_bytes)
     SHA1_Update(&h->sha, data, size_bytes);
 }
 
-/* Afterwards it is ready for another message. */
 void txm_sha1_finish(txm_sha1 *h, char out[TXM_SHA1_HEX])
 {
     unsigned char digest[SHA_DIGEST_LENGTH];
@@ -77,7 +75,6 @@ void txm_sha256_add(txm_sha256 *h, const void *data, size_t size_bytes)
     SHA256_Update(&h->sha, data, size_bytes);
 }
 
-/* Returns bytes and not digits; afterwards the object can only be freed. */
 void txm_sha256_finish(txm_sha256 *h, unsigned char out[TXM_SHA256_BYTES])
 {
     SHA256_Final(out, &h->sha);

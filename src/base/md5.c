@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * MD5, as defined in RFC 1321: blocks of 64 bytes are mixed into four words, each in 64 steps. The last one or two
- * blocks contain the rest of the message, a 1 bit, zeros, and the message's length in bits.
+ * Blocks of 64 bytes are mixed into four words, each in 64 steps. The last one or two blocks contain the rest of the
+ * message, a 1 bit, zeros, and the message's length in bits.
  */
 #include "base/md5.h"
 

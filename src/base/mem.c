@@ -1,8 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Checked allocation. Sizes are products whose factors are checked for overflow, and arrays double when they grow.
- * Failures name what the memory was for, usually a file.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/mem.h"
 
 #include <stdarg.h>
@@ -11,19 +7,16 @@
 
 #include "base/fail.h"
 
-/* All lack of memory is reported as 'out of memory', after what it was for. */
 txm_status txm_no_memory(txm_error *err, const char *subject)
 {
     return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s%sout of memory", subject ? subject : "", subject ? ": " : "");
 }
 
-/* The result is never NULL for a size of 0. */
 void *txm_calloc(size_t count, size_t size)
 {
     return calloc(count ? count : 1, size ? size : 1);
 }
 
-/* The memory is aligned to a cache line and not zeroed. NULL if the product overflows. */
 void *txm_alloc_pixels(size_t count, size_t size)
 {
     size_t bytes = txm_mul(count, size);
@@ -33,7 +26,6 @@ void *txm_alloc_pixels(size_t count, size_t size)
     return p;
 }
 
-/* The implementation of the macro TXM_GROW, which passes the size of an item. */
 bool txm_grow(void **items, size_t *capacity, size_t count, size_t item_bytes)
 {
     enum { FIRST = 16 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A set of strings, with open addressing. Strings are copied once into chunks that are freed together; the table has
- * pointers to them. It doubles when it is two thirds full. Strings are never removed from a set.
+ * Open addressing: strings are copied once into chunks that are freed together; the table has pointers to them. It
+ * doubles when it is two thirds full.
  */
 #include "base/names.h"
 
@@ -22,7 +22,6 @@ struct txm_names_chunk {
     char text[];
 };
 
-/* Does not look for an equal string: for strings that are known to differ. */
 const char *txm_names_copy(txm_names *names, const char *text)
 {
     if (!text)
@@ -65,7 +64,6 @@ static bool grow_names(txm_names *names)
     return true;
 }
 
-/* A new entry has the value 0. */
 txm_name *txm_names_entry(txm_names *names, const char *text)
 {
     /* At most two thirds are full, so that runs of full slots are short. */
@@ -103,7 +101,6 @@ void txm_names_free(txm_names *names)
     *names = (txm_names){0};
 }
 
-/* Sets of files use it: a file has the same id whatever its path is. */
 void txm_file_id(const struct stat *st, char out[TXM_FILE_ID_BYTES])
 {
     snprintf(out, TXM_FILE_ID_BYTES, "%" PRIx64 ":%" PRIx64, (uint64_t)st->st_dev, (uint64_t)st->st_ino);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Copies options from programs that are older or newer than the library. Every struct of options begins with its size,
- * which its init function sets. A program that was compiled with an older header passes a shorter struct. One with a
- * newer header passes a longer struct, of which the part that this library does not have must be zero, since it would
- * be silently ignored.
+ * Every struct of options begins with its size, which its init function sets. A program that was compiled with an older
+ * header passes a shorter struct. One with a newer header passes a longer struct, of which the part that this library
+ * does not have must be zero, since it would be silently ignored.
  */
 #include "base/options.h"
 

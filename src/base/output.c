@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Buffered output to a descriptor.
- *
- * Appended data is collected in one buffer, which is flushed before a write or read elsewhere. Interrupted and partial
- * writes are continued. The first error is kept and makes all later calls fail, so that nothing is written after a gap.
+ * Interrupted and partial writes are continued. The first error is kept and makes all later calls fail, so that nothing
+ * is written after a gap.
  */
 #include "base/output.h"
 
@@ -17,7 +15,6 @@
 
 enum { BUFFER_BYTES = 1 << 18 };
 
-/* Appending begins at `start`; the descriptor still belongs to the caller. */
 txm_status txm_output_open(txm_output *out, int fd, uint64_t start, const char *name, txm_error *err)
 {
     memset(out, 0, sizeof *out);
@@ -38,7 +35,6 @@ void txm_output_free(txm_output *out)
     memset(out, 0, sizeof *out);
 }
 
-/* Includes buffered bytes. */
 uint64_t txm_output_end(const txm_output *out)
 {
     return out->written + out->used;
@@ -63,7 +59,6 @@ bool txm_output_flush(txm_output *out)
     return true;
 }
 
-/* Large pieces bypass the buffer. */
 bool txm_output_append(txm_output *out, const void *data, size_t size_bytes)
 {
     if (out->error.status != TXM_OK)
@@ -103,7 +98,6 @@ bool txm_output_write(txm_output *out, uint64_t offset, const void *data, size_t
     return true;
 }
 
-/* Libraries that read back what they wrote need this. */
 bool txm_output_read(txm_output *out, uint64_t offset, void *data, size_t size_bytes)
 {
     if (!txm_output_flush(out))
@@ -114,7 +108,6 @@ bool txm_output_read(txm_output *out, uint64_t offset, void *data, size_t size_b
     return rc ? failed(out, rc, "read back", offset) : true;
 }
 
-/* The first failure, unless `err` holds one already. */
 txm_status txm_output_status(const txm_output *out, txm_error *err)
 {
     if (out->error.status != TXM_OK && err && err->status == TXM_OK)

@@ -1,9 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Paths as strings. Most functions work on the text alone; those that access the file system come last, and path.h
- * names them. The hints explain why a path that a user typed does not exist: the first component that is missing, or
- * that is not a folder.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
 
 #include "base/path.h"
 
@@ -29,7 +24,6 @@ const char *txm_path_base(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Returns "." for a bare name, "/" for a name in the root. */
 char *txm_path_dir(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -40,7 +34,6 @@ char *txm_path_dir(const char *path)
     return slash == path ? txm_strdup("/") : txm_strndup(path, (size_t)(slash - path));
 }
 
-/* An absolute name replaces the folder. */
 char *txm_path_join(const char *dir, const char *name)
 {
     size_t n = strlen(dir);
@@ -56,14 +49,12 @@ const char *txm_path_ext(const char *path)
     return dot && dot != base ? dot : path + strlen(path);
 }
 
-/* Accepts an extension with or without the dot, in any case. */
 bool txm_path_has_ext(const char *path, const char *ext)
 {
     const char *own = txm_path_ext(path);
     return *own && txm_casecmp(own + 1, ext + (*ext == '.')) == 0;
 }
 
-/* Copies at most `limit` bytes, and never cuts a UTF-8 sequence. */
 size_t txm_path_cut(const char *name, size_t limit)
 {
     size_t n = strnlen(name, limit);
@@ -90,13 +81,11 @@ static bool drop_last(txm_bytes *b, size_t root)
     return true;
 }
 
-/* Works on the text: symbolic links are not followed. */
 char *txm_path_normal(const char *path)
 {
     txm_bytes b = {0};
     size_t root = txm_path_is_absolute(path) ? 1 : 0;
-    if (!txm_bytes_add(&b, "/", root))
-        return NULL;
+    txm_bytes_add(&b, "/", root);
     for (const char *p = path; *p;) {
         size_t n = strcspn(p, "/");
         bool up = n == 2 && memcmp(p, "..", 2) == 0;
@@ -104,20 +93,17 @@ char *txm_path_normal(const char *path)
         /* "/.." is "/"; a leading ".." of a relative path is kept. */
         if (up && (drop_last(&b, root) || root))
             skip = true;
-        if (!skip && ((b.size > root && !txm_bytes_puts(&b, "/")) || !txm_bytes_add(&b, p, n))) {
-            txm_bytes_free(&b);
-            return NULL;
-        }
+        if (!skip && b.size > root)
+            txm_bytes_puts(&b, "/");
+        if (!skip)
+            txm_bytes_add(&b, p, n);
         p += n + (p[n] == '/');
     }
-    if (b.size == 0 && !txm_bytes_puts(&b, ".")) {
-        txm_bytes_free(&b);
-        return NULL;
-    }
-    return b.data;
+    if (b.size == 0)
+        txm_bytes_puts(&b, ".");
+    return txm_bytes_take(&b);
 }
 
-/* The part of `*p` up to the next '/', which is skipped. */
 static size_t component(const char **p, const char **start)
 {
     *start = *p;
@@ -126,13 +112,11 @@ static size_t component(const char **p, const char **start)
     return n;
 }
 
-/* Works on the text of two absolute paths. */
 char *txm_path_relative(const char *path, const char *base)
 {
     char *a = txm_path_normal(path), *b = txm_path_normal(base);
     txm_bytes out = {0};
-    bool ok = a && b;
-    if (ok) {
+    if (a && b) {
         const char *pa = a + 1, *pb = b + 1, *sa, *sb;
         for (;;) {
             const char *qa = pa, *qb = pb;
@@ -142,23 +126,19 @@ char *txm_path_relative(const char *path, const char *base)
             pa = qa;
             pb = qb;
         }
-        while (ok && *pb) {
+        while (*pb) {
             component(&pb, &sb);
-            ok = txm_bytes_puts(&out, out.size ? "/.." : "..");
+            txm_bytes_puts(&out, out.size ? "/.." : "..");
         }
-        if (ok && *pa)
-            ok = (!out.size || txm_bytes_puts(&out, "/")) && txm_bytes_puts(&out, pa);
-        if (ok && !out.size)
-            ok = txm_bytes_puts(&out, ".");
+        if (*pa && out.size)
+            txm_bytes_puts(&out, "/");
+        txm_bytes_puts(&out, *pa || out.size ? pa : ".");
     }
     free(a);
     free(b);
-    if (!ok)
-        txm_bytes_free(&out);
-    return out.data;
+    return txm_bytes_take(&out);
 }
 
-/* NULL if there is no hint. */
 const char *txm_path_hint(const char *path)
 {
     bool drive =
@@ -194,10 +174,9 @@ char *txm_path_other_case(const char *path)
     return found;
 }
 
-/* NULL with errno: ENOMEM, or why the current folder is unknown. */
 char *txm_path_absolute(const char *path)
 {
-    errno = ENOMEM;
+    errno = ENOMEM; /* unless the current folder is unknown */
     if (txm_path_is_absolute(path))
         return txm_path_normal(path);
     char *cwd = getcwd(NULL, 0);
@@ -219,7 +198,6 @@ txm_status txm_path_absolute_failed(const char *path, txm_error *err)
                           "%s: the current folder cannot be found (was it removed? change to one that is there)", path);
 }
 
-/* Something with this name exists, but it is not a folder that can be accessed. */
 static txm_status explain(const char *path, int sys_errno, txm_error *err)
 {
     char target[PATH_MAX];
@@ -237,7 +215,6 @@ static txm_status explain(const char *path, int sys_errno, txm_error *err)
                           target);
 }
 
-/* Another process may create the same folders at the same time. */
 txm_status txm_folders_make(const char *path, txm_error *err)
 {
     struct stat st;
@@ -249,7 +226,7 @@ txm_status txm_folders_make(const char *path, txm_error *err)
         return explain(path, why, err);
     char *parent = txm_path_dir(path);
     if (!parent)
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", path);
+        return txm_no_memory(err, path);
     txm_status status = strcmp(parent, path) ? txm_folders_make(parent, err) : explain(path, why, err);
     free(parent);
     if (status != TXM_OK || mkdir(path, 0777) == 0)

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The pool of threads. One mutex guards both queues: jobs are tiles and bands (tens of microseconds and more), so the
- * lock is taken at most some ten thousand times a second.
- *
- * There are three kinds of work. A group is a set of jobs that a thread waits for, working meanwhile. A strand runs
- * its jobs one at a time, in order, on any free thread. Outer groups are for whole conversions: their jobs start only
- * when no job inside a conversion is left to do, so that files are finished before others are begun.
+ * One mutex guards all queues: jobs are tiles and bands (tens of microseconds and more), so the lock is taken at most
+ * some ten thousand times a second.
  */
 #include "base/pool.h"
 
@@ -55,7 +51,6 @@ struct txm_strand {
 /* How many jobs this thread is running, one inside the other. */
 static _Thread_local unsigned depth;
 
-/* Jobs start in the order in which they were submitted. */
 static void push(queue *q, job *j)
 {
     j->next = NULL;
@@ -100,10 +95,9 @@ static bool run_one(txm_pool *pool)
         j = pop(&pool->normal);
     if (!j && depth == 0)
         j = pop(&pool->outer);
-    if (!j)
-        return false;
-    run_pool_job(pool, j);
-    return true;
+    if (j)
+        run_pool_job(pool, j);
+    return j != NULL;
 }
 
 static void sleep_until_changed(txm_pool *pool)
@@ -130,7 +124,6 @@ static void *writer(void *arg)
     return NULL;
 }
 
-/* Runs until the pool closes; jobs that are left then are not run. */
 static void *worker(void *arg)
 {
     txm_pool *pool = arg;
@@ -143,7 +136,6 @@ static void *worker(void *arg)
     return NULL;
 }
 
-/* The caller's thread counts, because it works while it waits. */
 txm_pool *txm_pool_new(unsigned threads)
 {
     if (!threads) {
@@ -179,16 +171,6 @@ txm_pool *txm_pool_new(unsigned threads)
     return pool;
 }
 
-static void free_jobs(job *j)
-{
-    while (j) {
-        job *next = j->next;
-        free(j);
-        j = next;
-    }
-}
-
-/* All groups must have ended. */
 void txm_pool_free(txm_pool *pool)
 {
     if (!pool)
@@ -200,7 +182,10 @@ void txm_pool_free(txm_pool *pool)
     pthread_mutex_unlock(&pool->lock);
     for (unsigned i = 0; i < pool->started; i++)
         pthread_join(pool->threads[i], NULL);
-    free_jobs(pool->spare);
+    for (job *j = pool->spare, *next; j; j = next) {
+        next = j->next;
+        free(j);
+    }
     pthread_cond_destroy(&pool->changed);
     pthread_cond_destroy(&pool->to_write);
     pthread_mutex_destroy(&pool->lock);
@@ -230,7 +215,6 @@ txm_group *txm_group_new_outer(txm_pool *pool)
     return group;
 }
 
-/* Waits for all jobs. */
 void txm_group_free(txm_group *group)
 {
     if (!group)
@@ -252,7 +236,6 @@ static job *new_job(txm_group *group, txm_job_fn fn, void *arg)
     return j;
 }
 
-/* Urgent jobs are those that free memory. */
 bool txm_group_submit(txm_group *group, bool urgent, txm_job_fn fn, void *arg)
 {
     txm_pool *pool = group->pool;
@@ -266,7 +249,6 @@ bool txm_group_submit(txm_group *group, bool urgent, txm_job_fn fn, void *arg)
     return j != NULL;
 }
 
-/* Works until `done` returns true; it is called with the lock held. */
 void txm_pool_wait_until(txm_pool *pool, bool (*done)(void *arg), void *arg)
 {
     pthread_mutex_lock(&pool->lock);
@@ -282,7 +264,6 @@ struct group_limit {
     size_t limit;
 };
 
-/* Producers wait until only a few jobs are left, which throttles them. */
 static bool below_limit(void *arg)
 {
     const struct group_limit *g = arg;
@@ -304,7 +285,6 @@ txm_strand *txm_strand_new(txm_group *group)
     return strand;
 }
 
-/* Work that mostly waits for a disk uses it. */
 txm_strand *txm_strand_new_writer(txm_group *group)
 {
     txm_strand *strand = txm_strand_new(group);
@@ -326,7 +306,6 @@ static void run_strand(void *arg)
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* A strand is in the queue once, however many jobs it has. */
 bool txm_strand_submit(txm_strand *strand, txm_job_fn fn, void *arg)
 {
     txm_group *group = strand->group;

@@ -1,10 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Words of commands in messages, quoted so that a shell reads them as they were meant.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/shell.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,62 +19,32 @@ static bool is_hidden(const char *at, size_t *bytes)
     return control || !txm_utf8_sequence(at);
 }
 
-/* $'...', in which everything can be escaped. */
-static bool add_escaped(txm_bytes *out, const char *word)
-{
-    bool ok = txm_bytes_puts(out, "$'");
-    for (size_t n; ok && *word; word += n) {
-        char escape[8];
-        if (*word == '\'' || *word == '\\') {
-            n = 1;
-            snprintf(escape, sizeof escape, "\\%c", *word);
-            ok = txm_bytes_puts(out, escape);
-        } else if (!is_hidden(word, &n)) {
-            ok = txm_bytes_add(out, word, n);
-        } else {
-            for (size_t i = 0; ok && i < n; i++) {
-                snprintf(escape, sizeof escape, "\\%03o", (unsigned)(unsigned char)word[i]);
-                ok = txm_bytes_puts(out, escape);
-            }
-        }
-    }
-    return ok && txm_bytes_puts(out, "'");
-}
-
-/* '...', in which only that quote is special. */
-static bool add_quoted(txm_bytes *out, const char *word)
-{
-    bool ok = txm_bytes_puts(out, "'");
-    for (size_t n; ok && *word; word += n) {
-        n = strcspn(word, "'");
-        ok = txm_bytes_add(out, word, n);
-        if (ok && word[n]) {
-            ok = txm_bytes_puts(out, "'\\''");
-            n++;
-        }
-    }
-    return ok && txm_bytes_puts(out, "'");
-}
-
-/* Messages have commands in single quotes, so double quotes are preferred inside. */
+/* Messages have commands in single quotes, so double quotes are preferred inside. In $'...' everything can be escaped,
+ * in '...' only that quote is special. */
 char *txm_shell_word(const char *word)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-";
     txm_bytes out = {0};
-    bool hidden = false, ok;
-    for (size_t n, i = 0; word[i] && !hidden; i += n)
-        hidden = is_hidden(word + i, &n);
+    bool hidden = false;
     if (*word && !word[strspn(word, plain)])
         return txm_strdup(word);
-    if (hidden)
-        ok = add_escaped(&out, word);
-    else if (strpbrk(word, "\"$`\\!"))
-        ok = add_quoted(&out, word);
-    else
-        ok = txm_bytes_puts(&out, "\"") && txm_bytes_puts(&out, word) && txm_bytes_puts(&out, "\"");
-    if (!ok)
-        txm_bytes_free(&out);
-    return ok ? out.data : NULL;
+    for (size_t n, i = 0; word[i] && !hidden; i += n)
+        hidden = is_hidden(word + i, &n);
+    const bool single = hidden || strpbrk(word, "\"$`\\!");
+    txm_bytes_puts(&out, hidden ? "$'" : single ? "'" : "\"");
+    for (size_t n; *word; word += n) {
+        const bool show = !is_hidden(word, &n);
+        for (size_t i = 0; !show && i < n; i++)
+            txm_bytes_printf(&out, "\\%03o", (unsigned)(unsigned char)word[i]);
+        if (hidden && (*word == '\'' || *word == '\\'))
+            txm_bytes_puts(&out, "\\");
+        if (show && single && !hidden && *word == '\'')
+            txm_bytes_puts(&out, "'\\''");
+        else if (show)
+            txm_bytes_add(&out, word, n);
+    }
+    txm_bytes_puts(&out, single ? "'" : "\"");
+    return txm_bytes_take(&out);
 }
 
 char *txm_shell_path(const char *path)

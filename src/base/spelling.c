@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Edit distance in the restricted Damerau form. Two rows of the table are enough for the distance; swaps of neighbours
- * need a third. Suggestions for commands, options, colour spaces and words of scenes all use it, so that they have the
- * same threshold.
+ * Edit distance in the restricted Damerau form.
  */
 #include "base/spelling.h"
 #include "base/text.h"
@@ -20,12 +18,6 @@ static unsigned char fold(char c)
     return (unsigned char)tolower((unsigned char)c);
 }
 
-static unsigned min3(unsigned a, unsigned b, unsigned c)
-{
-    unsigned m = a < b ? a : b;
-    return m < c ? m : c;
-}
-
 unsigned txm_spelling_distance(const char *a, const char *b)
 {
     size_t na = strnlen(a, WORD), nb = strnlen(b, WORD);
@@ -39,7 +31,9 @@ unsigned txm_spelling_distance(const char *a, const char *b)
         now[0] = (unsigned)i;
         for (size_t j = 1; j <= nb; j++) {
             unsigned char ca = fold(a[i - 1]), cb = fold(b[j - 1]);
-            now[j] = min3(above[j] + 1, now[j - 1] + 1, above[j - 1] + (ca != cb));
+            const unsigned edit = above[j] < now[j - 1] ? above[j] + 1 : now[j - 1] + 1;
+            now[j] = above[j - 1] + (ca != cb);
+            now[j] = edit < now[j] ? edit : now[j];
             if (i > 1 && j > 1 && ca == fold(b[j - 2]) && fold(a[i - 2]) == cb && above2[j - 2] + 1 < now[j])
                 now[j] = above2[j - 2] + 1;
         }
@@ -47,7 +41,6 @@ unsigned txm_spelling_distance(const char *a, const char *b)
     return rows[na % 3][nb];
 }
 
-/* A prefix counts: "color" means "colorspace". */
 int txm_spelling_close(const char *word, const char *candidate, unsigned *distance)
 {
     size_t nw = strlen(word), nc = strlen(candidate), shorter = nw < nc ? nw : nc;

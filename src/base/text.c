@@ -1,8 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Text. Numbers are formatted and parsed in the C locale through uselocale, which affects only this thread and is
- * undone at once.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text.h"
 
 #include <locale.h>
@@ -15,7 +11,6 @@
 /* glibc returns its static "C" locale, so this neither allocates nor fails there. */
 static locale_t c_locale;
 
-/* It is created once per process, and never freed. */
 static void make_c_locale(void)
 {
     c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -28,7 +23,6 @@ static locale_t the_c_locale(void)
     return c_locale;
 }
 
-/* Uses decimal points, whatever the locale is. */
 int txm_vformat(char *out, size_t bytes, const char *format, va_list args)
 {
     /* There is no vsnprintf_l. uselocale() affects only this thread, and is undone at once. */
@@ -38,7 +32,6 @@ int txm_vformat(char *out, size_t bytes, const char *format, va_list args)
     return n;
 }
 
-/* Does the same as snprintf, and returns the same length. */
 int txm_format(char *out, size_t bytes, const char *format, ...)
 {
     va_list args;
@@ -48,7 +41,6 @@ int txm_format(char *out, size_t bytes, const char *format, ...)
     return n;
 }
 
-/* This is strtof, so "inf", "nan" and hexadecimal are accepted; callers check if they must not be. */
 float txm_parse_float(const char *text, char **end)
 {
     return strtof_l(text, end, the_c_locale());
@@ -59,7 +51,6 @@ double txm_parse_double(const char *text, char **end)
     return strtod_l(text, end, the_c_locale());
 }
 
-/* Only ASCII letters are folded, so that a Turkish locale does not change which extension a file has. */
 int txm_casecmp(const char *a, const char *b)
 {
     return strcasecmp_l(a, b, the_c_locale());
@@ -70,9 +61,6 @@ int txm_ncasecmp(const char *a, const char *b, size_t n)
     return strncasecmp_l(a, b, n, the_c_locale());
 }
 
-/* ---- percent-encoding -------------------------------------------------------------------------------------------- */
-
-/* -1 for other characters, including the end of the text. */
 static int hex_digit(char c)
 {
     static const char digits[] = "0123456789abcdef";
@@ -80,7 +68,6 @@ static int hex_digit(char c)
     return at ? (int)(at - digits) : -1;
 }
 
-/* Decodes in place; false for a malformed encoding, and for a NUL. */
 bool txm_percent_decode(char *text)
 {
     char *out = text;
@@ -99,9 +86,6 @@ bool txm_percent_decode(char *text)
     return true;
 }
 
-/* ---- UTF-8 ------------------------------------------------------------------------------------------------------- */
-
-/* 0 if it is not valid UTF-8; printers then write a replacement. */
 size_t txm_utf8_sequence(const char *text)
 {
     const unsigned char *s = (const unsigned char *)text;
@@ -128,9 +112,6 @@ size_t txm_utf8_sequence(const char *text)
     return n;
 }
 
-/* ---- times ------------------------------------------------------------------------------------------------------- */
-
-/* Local time, for users; the number itself if it cannot be represented as a date. */
 const char *txm_time_text(time_t time, char out[TXM_TIME_BYTES])
 {
     struct tm local;
@@ -139,7 +120,6 @@ const char *txm_time_text(time_t time, char out[TXM_TIME_BYTES])
     return out;
 }
 
-/* One unit, rounded: 'by 3 days'. */
 const char *txm_duration_text(double seconds, char out[TXM_TIME_BYTES])
 {
     static const struct {

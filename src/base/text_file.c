@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A stdio stream, made with fopencookie, whose reads wait in poll(2), which a signal or a flag can end, and never in
- * open(2) or read(2). It waits in pieces of half a second, after which the flag is checked.
+ * open(2) or read(2).
  */
 #include "base/text_file.h"
 
@@ -55,7 +55,6 @@ static int close_file(void *cookie)
     return rc;
 }
 
-/* "-" is standard input, which is not closed. */
 FILE *txm_text_file_open(const char *path, const volatile int *cancel)
 {
     const cookie_io_functions_t calls = {.read = read_some, .close = close_file};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The folder for caches, as the XDG Base Directory Specification defines it.
+ * The folder for caches is defined by the XDG Base Directory Specification.
  */
 #include "base/user_cache.h"
 

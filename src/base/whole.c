@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading and writing files whole. An offset of -1 means the file's position.
+ * An offset of -1 means the position in the file.
  */
 #include "base/whole.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Barriers in all threads by membarrier(2), which the C library does not wrap.
+ * The C library does not wrap membarrier(2).
  */
 #include "base/os/barrier.h"
 

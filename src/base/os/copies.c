@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * A server in copies of its process, made with fork.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/os/copies.h"
 
 #include <dirent.h>
@@ -25,19 +22,6 @@ static void end_copy(int sig)
 {
     (void)sig;
     kill(copy, SIGKILL);
-}
-
-/* Ends as the copy did, so that the other side can tell why. */
-static _Noreturn void end_like(int how, int failure)
-{
-    if (WIFSIGNALED(how)) {
-        signal(WTERMSIG(how), SIG_DFL);
-        sigset_t none;
-        sigemptyset(&none);
-        sigprocmask(SIG_SETMASK, &none, NULL);
-        raise(WTERMSIG(how));
-    }
-    _exit(WIFEXITED(how) ? WEXITSTATUS(how) : failure + EAGAIN);
 }
 
 #ifdef __SANITIZE_ADDRESS__
@@ -91,7 +75,16 @@ _Noreturn void txm_serve_in_copies(void (*serve)(void), int renew, int failure)
         while (waitpid(copy, &how, 0) < 0 && errno == EINTR)
             ;
         sigprocmask(SIG_BLOCK, &term, NULL);
-        if (!WIFEXITED(how) || WEXITSTATUS(how) != renew)
-            end_like(how, failure);
+        if (WIFEXITED(how) && WEXITSTATUS(how) == renew)
+            continue;
+        /* It ends as the copy did, so that the other side can tell why. */
+        if (WIFSIGNALED(how)) {
+            sigset_t none;
+            signal(WTERMSIG(how), SIG_DFL);
+            sigemptyset(&none);
+            sigprocmask(SIG_SETMASK, &none, NULL);
+            raise(WTERMSIG(how));
+        }
+        _exit(WIFEXITED(how) ? WEXITSTATUS(how) : failure + EAGAIN);
     }
 }

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * What publishing a file asks of a file system.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/os/files.h"
 
 #include <errno.h>
@@ -110,42 +107,30 @@ bool txm_file_share(int to, int from)
     return ioctl(to, FICLONE, from) == 0;
 }
 
-/* Whether the kernel cannot copy between these files, so that read and write must be used. */
-static bool copies_elsewhere(int sys_errno)
-{
-    return sys_errno == EXDEV || sys_errno == EINVAL || sys_errno == ENOSYS || sys_errno == EOPNOTSUPP;
-}
-
 /* Copies in the kernel if possible; read and write copy the rest, including on file systems where the kernel silently
  * copies nothing. */
-static int copy_in_kernel(int from, int to, uint64_t size, uint64_t *done)
-{
-    while (*done < size) {
-        ssize_t n = copy_file_range(from, NULL, to, NULL, 1 << 30, 0);
-        if (n == 0 || (n < 0 && copies_elsewhere(errno)))
-            return 0;
-        if (n < 0 && errno != EINTR)
-            return errno;
-        *done += n > 0 ? (uint64_t)n : 0;
-    }
-    return 0;
-}
-
 int txm_file_copy(int from, int to, uint64_t size, uint64_t *done)
 {
     char piece[64 << 10];
     *done = 0;
-    int rc = copy_in_kernel(from, to, size, done);
-    while (rc == 0) {
+    while (*done < size) {
+        ssize_t n = copy_file_range(from, NULL, to, NULL, 1 << 30, 0);
+        if (n == 0 || (n < 0 && (errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)))
+            break;
+        if (n < 0 && errno != EINTR)
+            return errno;
+        *done += n > 0 ? (uint64_t)n : 0;
+    }
+    for (int rc = 0;;) {
         ssize_t n = read(from, piece, sizeof piece);
         if (n == 0)
             return 0;
         if (n < 0 && errno != EINTR)
             return errno;
-        rc = n > 0 ? txm_write_all(to, piece, (size_t)n) : 0;
+        if (n > 0 && (rc = txm_write_all(to, piece, (size_t)n)))
+            return rc;
         *done += n > 0 ? (uint64_t)n : 0;
     }
-    return rc;
 }
 
 int txm_file_again(int fd)

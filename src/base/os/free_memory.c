@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads what the kernel says about memory. Files that are missing or unusual count as "no limit", since this only
- * guards against images that could never be decoded here.
+ * Files that are missing or unusual count as "no limit", since this only guards against images that could never be
+ * decoded here.
  */
 #include "base/os/free_memory.h"
 
@@ -92,23 +92,16 @@ static uint64_t left_in_all_groups(const char *root)
     return left;
 }
 
-/* What the limit of address space leaves. */
-static uint64_t left_in_address_space(const char *root)
-{
-    char path[PATH_BYTES];
-    uint64_t most;
-    uint64_t kilobytes;
-    snprintf(path, sizeof path, "%s/proc/self/status", root);
-    if (!txm_limit_of(TXM_LIMIT_ADDRESSES, &most) || !number_in(path, "VmSize:", &kilobytes))
-        return UINT64_MAX;
-    return most > kilobytes << 10 ? most - (kilobytes << 10) : 0;
-}
-
 uint64_t txm_free_memory(const char *root)
 {
     char path[PATH_BYTES];
     uint64_t kilobytes;
     snprintf(path, sizeof path, "%s/proc/meminfo", root);
     const uint64_t machine = number_in(path, "MemAvailable:", &kilobytes) ? kilobytes << 10 : UINT64_MAX;
-    return least(machine, least(left_in_all_groups(root), left_in_address_space(root)));
+    /* What the limit of address space leaves. */
+    uint64_t most, addresses = UINT64_MAX;
+    snprintf(path, sizeof path, "%s/proc/self/status", root);
+    if (txm_limit_of(TXM_LIMIT_ADDRESSES, &most) && number_in(path, "VmSize:", &kilobytes))
+        addresses = most > kilobytes << 10 ? most - (kilobytes << 10) : 0;
+    return least(machine, least(left_in_all_groups(root), addresses));
 }

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Loads libraries with the system's linker.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/os/library.h"
 
 #include <dlfcn.h>

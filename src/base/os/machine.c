@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * The machine and what of it this process may use.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/os/machine.h"
 
 #include <errno.h>
@@ -13,20 +10,6 @@
 #include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <unistd.h>
-
-/* Whole CPUs that the cgroup's quota grants; 0 if there is no quota. */
-static unsigned cgroup_cpus(void)
-{
-    unsigned cpus = 0;
-    FILE *f = fopen("/sys/fs/cgroup/cpu.max", "re");
-    if (f) {
-        long quota, period;
-        if (fscanf(f, "%ld %ld", &quota, &period) == 2 && quota > 0 && period > 0)
-            cpus = (unsigned)((quota + period - 1) / period);
-        fclose(f);
-    }
-    return cpus;
-}
 
 /* CPUs that this process may run on; 0 if unknown. */
 static unsigned affinity_cpus(void)
@@ -48,7 +31,13 @@ static unsigned affinity_cpus(void)
 
 unsigned txm_cpu_count(void)
 {
-    unsigned cpus = affinity_cpus(), quota = cgroup_cpus();
+    unsigned cpus = affinity_cpus(), quota = 0;
+    long granted, period;
+    FILE *f = fopen("/sys/fs/cgroup/cpu.max", "re");
+    if (f && fscanf(f, "%ld %ld", &granted, &period) == 2 && granted > 0 && period > 0)
+        quota = (unsigned)((granted + period - 1) / period);
+    if (f)
+        fclose(f);
     if (quota && quota < cpus)
         cpus = quota;
     return cpus ? cpus : 1;

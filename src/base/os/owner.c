@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Owners of files: processes, which are distinguished across hosts, restarts and containers. An owner is a host, a
- * boot of that host, a process and its start. Whether it is alive can be found out only on the same host and in the
- * same namespace of processes; otherwise the state is "elsewhere".
+ * Whether an owner is alive can be found out only on the same host and in the same namespace of processes.
  */
 #include "base/os/owner.h"
 #include "base/checksum.h"
@@ -27,7 +25,6 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char own_host[TXM_HOST_BYTES];
 static uint32_t own_machine;
 
-/* Reads as much as fits, because /proc files have no size. */
 static size_t read_start(const char *path, char *out, size_t bytes)
 {
     FILE *f = fopen(path, "re");
@@ -71,7 +68,6 @@ static bool process_status(long pid, char *state, uint64_t *start)
     return true;
 }
 
-/* The start time distinguishes a process from a later one with the same id. */
 txm_owner txm_owner_self(void)
 {
     pthread_once(&once, look_at_machine);
@@ -99,7 +95,6 @@ txm_owner_state txm_owner_state_of(const txm_owner *owner)
     return state == 'Z' || state == 'X' || other ? TXM_OWNER_DEAD : TXM_OWNER_ALIVE;
 }
 
-/* The bytes are not fit for secrets: names only have to differ. */
 uint64_t txm_random_bits(void)
 {
     uint64_t bits;
@@ -140,11 +135,8 @@ int txm_owner_parse(const char *text, size_t bytes, txm_owner *out)
     return 0;
 }
 
-/* ---- names of files that name their owner ------------------------------------------------------------------------ */
-
 enum { NAME_BYTES = 255, RANDOM_DIGITS = 16, SUFFIX_BYTES = 32 };
 
-/* The name is cut if it would exceed the limit of file systems. */
 char *txm_owned_path(const char *folder, const char *what, const char *suffix)
 {
     const txm_owner self = txm_owner_self();

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Memory from the system.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/os/pages.h"
 
 #include <errno.h>

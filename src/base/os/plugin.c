@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds the files that are loaded or started on demand: in the folder that $TXMILL_PLUGINS names, beside the library
- * or the program, or where they were installed, in this order. A build for a Python wheel (MODULEDIR empty) has no
- * installation folder.
+ * Files are looked for in the folder that $TXMILL_PLUGINS names, beside the library or the program, or where they were
+ * installed, in this order. A build for a Python wheel (MODULEDIR empty) has no installation folder.
  */
 #include "base/os/plugin.h"
 
@@ -40,19 +39,6 @@ static bool may_run(const char *path, const char *folder, const char *own, bool 
     return ours;
 }
 
-/* Records where a file was looked for. */
-static void say_where(char **looked_in, const char *file, const char *refused, const char *folder)
-{
-    if (refused)
-        *looked_in = txm_asprintf("%s is not used, because it belongs to another user or is in a folder that everybody "
-                                  "may write to; if you trust it, set TXMILL_PLUGINS to its folder",
-                                  refused);
-    else
-        *looked_in = txm_asprintf("%s is neither in %s nor in %s", file, folder,
-                                  *TXM_MODULE_DIR ? TXM_MODULE_DIR : "../lib/txmill beside it");
-}
-
-/* NULL if it is not found; *looked_in then says where it was looked for. */
 char *txm_plugin_path(const char *file, char **looked_in)
 {
     static const char in_this_library;
@@ -87,8 +73,16 @@ char *txm_plugin_path(const char *file, char **looked_in)
             free(found);
         }
     }
-    if (!path && looked_in)
-        say_where(looked_in, file, refused, library ? library : program ? program : "");
+    if (!path && looked_in && refused)
+        *looked_in = txm_asprintf("%s is not used, because it belongs to another user or is in a folder that everybody "
+                                  "may write to; if you trust it, set TXMILL_PLUGINS to its folder",
+                                  refused);
+    else if (!path && looked_in)
+        *looked_in = txm_asprintf("%s is neither in %s nor in %s", file,
+                                  library   ? library
+                                  : program ? program
+                                            : "",
+                                  *TXM_MODULE_DIR ? TXM_MODULE_DIR : "../lib/txmill beside it");
     free(refused);
     free(beside_library);
     free(beside_program);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Starts programs with posix_spawn instead of fork, because this process may have many threads and gigabytes mapped.
- * Actions of a spawn run in the order in which they are added, so files are duplicated above all targets first.
+ * Programs are started with posix_spawn instead of fork, because this process may have many threads and gigabytes
+ * mapped.
  */
 #include "base/os/process.h"
 
@@ -20,44 +20,34 @@
 
 extern char **environ;
 
-/* The thread's mask and what this process ignores must not reach the program: a limit of processor time has to end it.
- */
-static int set_signals(posix_spawnattr_t *attributes, bool group)
-{
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    sigdelset(&all, SIGHUP);
-    int rc = posix_spawnattr_setsigmask(attributes, &none);
-    if (rc == 0)
-        rc = posix_spawnattr_setsigdefault(attributes, &all);
-    const int flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | (group ? POSIX_SPAWN_SETPGROUP : 0);
-    return rc == 0 ? posix_spawnattr_setflags(attributes, (short)flags) : rc;
-}
-
-static int set_files(posix_spawn_file_actions_t *actions, const txm_program *program, const int *high)
-{
-    int rc = 0;
-    for (int i = 0; rc == 0 && i < program->file_count; i++) {
-        if (program->files[i] == TXM_FILE_NOTHING)
-            rc = posix_spawn_file_actions_addopen(actions, i, "/dev/null", i ? O_WRONLY : O_RDONLY, 0);
-        else if (program->files[i] != TXM_FILE_SAME)
-            rc = posix_spawn_file_actions_adddup2(actions, high[i], i);
-    }
-    return rc == 0 ? posix_spawn_file_actions_addclosefrom_np(actions, program->file_count) : rc;
-}
-
+/* Actions run in the order in which they are added; `high` has the files above all targets. The thread's mask and what
+ * this process ignores must not reach the program: a limit of processor time has to end it. */
 static int spawn(const txm_program *program, const int *high, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
+    sigset_t none, all;
+    const int flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | (program->group ? POSIX_SPAWN_SETPGROUP : 0);
+    sigemptyset(&none);
+    sigfillset(&all);
+    sigdelset(&all, SIGHUP);
     int rc = posix_spawn_file_actions_init(&actions);
     if (rc != 0)
         return rc;
     if ((rc = posix_spawnattr_init(&attributes)) == 0) {
-        rc = set_signals(&attributes, program->group);
+        rc = posix_spawnattr_setsigmask(&attributes, &none);
         if (rc == 0)
-            rc = set_files(&actions, program, high);
+            rc = posix_spawnattr_setsigdefault(&attributes, &all);
+        if (rc == 0)
+            rc = posix_spawnattr_setflags(&attributes, (short)flags);
+        for (int i = 0; rc == 0 && i < program->file_count; i++) {
+            if (program->files[i] == TXM_FILE_NOTHING)
+                rc = posix_spawn_file_actions_addopen(&actions, i, "/dev/null", i ? O_WRONLY : O_RDONLY, 0);
+            else if (program->files[i] != TXM_FILE_SAME)
+                rc = posix_spawn_file_actions_adddup2(&actions, high[i], i);
+        }
+        if (rc == 0)
+            rc = posix_spawn_file_actions_addclosefrom_np(&actions, program->file_count);
         if (rc == 0)
             rc = posix_spawnp(pid, program->argv[0], &actions, &attributes, program->argv, environ);
         posix_spawnattr_destroy(&attributes);

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Signals of a program.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/os/signals.h"
 
 #include <errno.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * The size of a terminal's window.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/os/terminal.h"
 
 #include <sys/ioctl.h>

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Changes in folders, with inotify.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/os/watch.h"
 
 #include <errno.h>
