@@ -169,19 +169,6 @@ static void run_pyramid(void *arg)
     free(d);
 }
 
-static bool deliver_to_pyramid(attempt *a, txm_band *band)
-{
-    delivery *d = malloc(sizeof *d);
-    if (!d)
-        return false;
-    *d = (delivery){a, txm_band_keep(band)};
-    if (txm_strand_submit(a->pyramid_strand, run_pyramid, d))
-        return true;
-    txm_band_drop(band);
-    free(d);
-    return false;
-}
-
 /* Passes each conformed band both to the pyramid or device and to the hash. Of latitude-longitude images the hash gets
  * a copy, because the tiler closes their poles and edges in place, and the digest is of the rows before that. */
 static void pass_band(void *context, txm_band *band)
@@ -192,8 +179,20 @@ static void pass_band(void *context, txm_band *band)
                                : txm_band_keep(band);
     if (copies && to_hash)
         memcpy(to_hash->pixels, band->pixels, band->rows * band->stride_bytes);
-    bool ok = to_hash && (a->stage ? txm_gpu_stage_band(a->stage, band) : deliver_to_pyramid(a, band)) &&
-              txm_hash_stage_take(a->hash_stage, to_hash);
+    bool ok = to_hash != NULL;
+    if (ok && a->stage) {
+        ok = txm_gpu_stage_band(a->stage, band);
+    } else if (ok) {
+        delivery *d = malloc(sizeof *d);
+        if (d)
+            *d = (delivery){a, txm_band_keep(band)};
+        ok = d && txm_strand_submit(a->pyramid_strand, run_pyramid, d);
+        if (d && !ok)
+            txm_band_drop(band);
+        if (!ok)
+            free(d);
+    }
+    ok = ok && txm_hash_stage_take(a->hash_stage, to_hash);
     txm_band_drop(to_hash);
     txm_band_drop(band);
     if (!ok && txm_job_runs(&a->job))
@@ -298,21 +297,6 @@ static txm_status summarize(attempt *a, txm_tx_summary *out, txm_error *err)
     return txm_pixel_hash_finish(a->hash, out->sha1, err);
 }
 
-static void collect_stages(const attempt *a, txm_stage_seconds *out)
-{
-    double s[TXM_STAGES];
-    for (int i = 0; i < TXM_STAGES; i++)
-        s[i] = (double)atomic_load(&a->job.stage_ns[i]) * 1e-9;
-    *out = (txm_stage_seconds){.decode = s[TXM_STAGE_DECODE],
-                               .conform = s[TXM_STAGE_CONFORM],
-                               .color = s[TXM_STAGE_COLOR],
-                               .pyramid = s[TXM_STAGE_PYRAMID],
-                               .hash = s[TXM_STAGE_HASH],
-                               .encode = s[TXM_STAGE_ENCODE],
-                               .borders = s[TXM_STAGE_BORDERS],
-                               .write = s[TXM_STAGE_WRITE]};
-}
-
 /* Appends the levels above level 0 from the spill, then what is known only at the end (digest, averages), then the
  * section. The file is read back to check it. */
 static txm_status finish(attempt *a, txm_attempt_result *result, txm_error *err)
@@ -341,7 +325,17 @@ static txm_status finish(attempt *a, txm_attempt_result *result, txm_error *err)
     result->layout = a->layout;
     result->grey = a->feed.grey;
     snprintf(result->device, sizeof result->device, "%s", a->device);
-    collect_stages(a, &result->stages);
+    double s[TXM_STAGES];
+    for (int i = 0; i < TXM_STAGES; i++)
+        s[i] = (double)atomic_load(&a->job.stage_ns[i]) * 1e-9;
+    result->stages = (txm_stage_seconds){.decode = s[TXM_STAGE_DECODE],
+                                         .conform = s[TXM_STAGE_CONFORM],
+                                         .color = s[TXM_STAGE_COLOR],
+                                         .pyramid = s[TXM_STAGE_PYRAMID],
+                                         .hash = s[TXM_STAGE_HASH],
+                                         .encode = s[TXM_STAGE_ENCODE],
+                                         .borders = s[TXM_STAGE_BORDERS],
+                                         .write = s[TXM_STAGE_WRITE]};
     return TXM_OK;
 }
 

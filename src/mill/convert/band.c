@@ -54,16 +54,6 @@ void txm_band_pool_free(txm_band_pool **pool)
     *pool = NULL;
 }
 
-/* The size of the block from which a band of `bytes` is cut: huge pages if these waste at most an eighth. */
-static size_t block_bytes(uint32_t level, size_t bytes)
-{
-#ifdef __SANITIZE_ADDRESS__ /* AddressSanitizer checks the gaps between allocations */
-    return bytes;
-#endif
-    size_t huge = txm_mul(bytes / HUGE_PAGE_BYTES + (bytes % HUGE_PAGE_BYTES > 0), HUGE_PAGE_BYTES);
-    return level > 0 || bytes < HUGE_PAGE_BYTES / 8 || huge == SIZE_MAX || huge % bytes > huge / 8 ? bytes : huge;
-}
-
 /* Memory from a block that has room, or from a new one; NULL if memory is exhausted. Multiples of 2 MiB are aligned and
  * marked for huge pages, since bands are written once from end to end. */
 static uint8_t *cut(txm_band_pool *pool, uint32_t level, size_t bytes)
@@ -72,7 +62,13 @@ static uint8_t *cut(txm_band_pool *pool, uint32_t level, size_t bytes)
     while (b && b->capacity - b->used < bytes)
         b = b->next;
     if (!b) {
-        size_t capacity = block_bytes(level, bytes);
+        size_t capacity = bytes;
+#ifndef __SANITIZE_ADDRESS__ /* AddressSanitizer checks the gaps between allocations */
+        size_t large = txm_mul(bytes / HUGE_PAGE_BYTES + (bytes % HUGE_PAGE_BYTES > 0), HUGE_PAGE_BYTES);
+        /* Whole huge pages, if these waste at most an eighth. */
+        if (level == 0 && bytes >= HUGE_PAGE_BYTES / 8 && large != SIZE_MAX && large % bytes <= large / 8)
+            capacity = large;
+#endif
         bool huge = capacity % HUGE_PAGE_BYTES == 0;
         if (!(b = txm_calloc(1, sizeof *b)) ||
             !(b->bytes = aligned_alloc(huge ? HUGE_PAGE_BYTES : ALIGN_BYTES, capacity))) {

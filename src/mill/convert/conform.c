@@ -33,20 +33,16 @@ const char *txm_conform_detected(const txm_source_info *info, const txm_color_sp
     return named;
 }
 
-/* All numbers of channels beyond the last bit count as that. */
-static bool has_bit(unsigned set, uint32_t channels)
-{
-    return set >> (channels < 31 ? channels : 31) & 1;
-}
-
 /* What a release of Blender does about alpha. It goes by the number of channels, whatever the second or fourth one is.
  */
 static void plan_alpha(txm_conform *c, const txm_source_info *info, txm_color_class class, txm_alpha alpha,
                        txm_blender blender)
 {
     const bool has_alpha = info->file_channels == 2 || info->file_channels > 3;
+    /* All numbers of channels beyond the last bit count as that. */
+    const unsigned bit = info->file_channels < 31 ? info->file_channels : 31;
     c->associate =
-        has_bit(TXM_RELEASE(blender, associated), info->file_channels) && class != TXM_COLOR_CLASS_DATA &&
+        TXM_RELEASE(blender, associated) >> bit & 1 && class != TXM_COLOR_CLASS_DATA &&
         (alpha == TXM_ALPHA_STRAIGHT || (alpha == TXM_ALPHA_AUTO && info->file_alpha == TXM_FILE_ALPHA_UNASSOCIATED));
     c->set_opaque = info->channels > 1 && alpha == TXM_ALPHA_NONE;
     c->divide = alpha != TXM_ALPHA_NONE && alpha != TXM_ALPHA_CHANNEL_PACKED;

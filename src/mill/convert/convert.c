@@ -6,6 +6,7 @@
  */
 #include "txmill/convert.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,6 @@
 #include "mill/convert/attempt.h"
 #include "mill/convert/hooks.h"
 #include "mill/convert/memory.h"
-#include "mill/convert/otherwise.h"
 #include "mill/convert/resolve.h"
 #include "mill/write/writer.h"
 #include "tile/name/lookup.h"
@@ -57,6 +57,48 @@ static txm_status force_place(const conversion *c, txm_result *result, txm_error
     return TXM_OK;
 }
 
+typedef struct list {
+    char *text;
+    size_t bytes, used;
+} list;
+
+static void add(list *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(list *l, const char *format, ...)
+{
+    va_list args;
+    if (l->used && l->used < l->bytes)
+        l->used += (size_t)snprintf(l->text + l->used, l->bytes - l->used, "; ");
+    va_start(args, format);
+    if (l->used < l->bytes)
+        l->used += (size_t)vsnprintf(l->text + l->used, l->bytes - l->used, format, args);
+    va_end(args);
+}
+
+/* Whether a finished tx file differs from the settings that were chosen explicitly and are not part of its name; `text`
+ * then lists how ("zip, not none; tiles of 64 px, not 128"). false for a file that cannot be read: whether Cycles uses
+ * it is decided elsewhere. */
+static bool made_otherwise(const char *path, const txm_settings *s, unsigned channels, char *text, size_t text_bytes)
+{
+    list l = {text, text_bytes, 0};
+    txm_tx *tx = NULL;
+    if (!s->asked || txm_tx_open(path, &tx, NULL) != TXM_OK)
+        return false;
+    const txm_tx_info *i = txm_tx_info_of(tx);
+    const char *codec = txm_codec_name(s->compression.codec);
+    bool borders = i->section == TXM_SECTION_STATE_VALID;
+    if (s->asked & TXM_ASKED_COMPRESSION && strcmp(i->compression, codec) != 0)
+        add(&l, "compression %s, not %s", i->compression, codec);
+    if (s->asked & TXM_ASKED_TILE && i->tile_w != s->tile_px)
+        add(&l, "tiles of %u px, not %u", i->tile_w, s->tile_px);
+    if (s->asked & TXM_ASKED_BORDERS && borders != s->borders)
+        add(&l, "with%s a border section", borders ? "" : "out");
+    /* Whether a file of four channels could have one cannot be seen without its pixels. */
+    if (s->asked & TXM_ASKED_MONO && !s->mono && i->channels == 1 && channels != 1)
+        add(&l, "stored as one channel");
+    txm_tx_close(&tx);
+    return l.used > 0;
+}
+
 /* A fresh file is left alone, unless force is set; if it was made with other settings, that is reported. */
 static txm_status leave_fresh(const conversion *c, txm_result *result, bool *needed, txm_error *err)
 {
@@ -65,7 +107,7 @@ static txm_status leave_fresh(const conversion *c, txm_result *result, bool *nee
     if (*needed)
         return force_place(c, result, err);
     result->otherwise =
-        txm_made_otherwise(result->tx_path, &c->settings, c->info->channels, result->reason, sizeof result->reason);
+        made_otherwise(result->tx_path, &c->settings, c->info->channels, result->reason, sizeof result->reason);
     return TXM_OK;
 }
 
@@ -345,16 +387,6 @@ static txm_status make_hooked(conversion *c, txm_result *result, txm_error *err)
     return status;
 }
 
-static bool opens_within(const char *path, uint64_t bytes)
-{
-    const txm_source_options options = {.max_memory_bytes = bytes};
-    txm_source *source = NULL;
-    txm_error ignored = {0};
-    txm_status status = txm_source_open(path, &options, &source, &ignored);
-    txm_source_close(&source);
-    return status != TXM_STATUS_TOO_LARGE;
-}
-
 /* The reader reports only its own memory; to choose a limit, the user needs that of the whole conversion. Failures
  * because of other limits are kept. */
 static txm_status refuse_memory(conversion *c, txm_error *err)
@@ -372,8 +404,13 @@ static txm_status refuse_memory(conversion *c, txm_error *err)
                                                  txm_color_blender(c->context->color), c->context->ops);
     txm_convert_bands(&conform, &c->settings, txm_pool_threads(c->context->pool), c->info->memory_bytes, 1, NULL,
                       &needed);
-    while (needed < most && !opens_within(c->path, needed))
-        needed += needed / 4;
+    for (bool opens = false; !opens && needed < most;) {
+        const txm_source_options bounded = {.max_memory_bytes = needed};
+        txm_source *source = NULL;
+        opens = txm_source_open(c->path, &bounded, &source, &ignored) != TXM_STATUS_TOO_LARGE;
+        txm_source_close(&source);
+        needed += opens ? 0 : needed / 4;
+    }
     txm_error_clear(err);
     return txm_convert_refuse(c->path, needed, err);
 }

@@ -201,37 +201,46 @@ static const uint8_t *border_row(void *context, uint32_t y)
     return txm_band_row_near(b->band, b->around, y);
 }
 
-/* A tile that a device has prepared, or a border record followed by the tile's edges. All tiles of a row except the
- * last are full, so each begins at a multiple of the full size. */
-static txm_status encode_ready(const batch *b, encoders *e, uint32_t tile_x, uint32_t w, const void **encoded,
-                               size_t *size, txm_error *err)
-{
-    const txm_encode_queue *q = b->queue;
-    uint32_t px = q->layout.tile_px, h = b->band->rows;
-    if (!b->borders)
-        return txm_tile_encode_filtered(e->tile, b->band->pixels + tile_x * txm_tile_raw_bytes(e->tile, px, h), w, h,
-                                        encoded, size, err);
-    size_t border = txm_border_pixels(w, h) * q->pixel_bytes;
-    size_t full = (txm_border_pixels(px, h) + 2 * ((size_t)px + h)) * q->pixel_bytes;
-    const uint8_t *record = b->band->pixels + tile_x * full, *top = record + border,
-                  *left = top + 2 * w * q->pixel_bytes;
-    const txm_border_edges edges = {top, top + w * q->pixel_bytes, left, left + h * q->pixel_bytes, q->pixel_bytes};
-    return txm_border_encode_edges(e->border, record, &edges, w, h, encoded, size, err);
-}
-
 static txm_status encode_one(batch *b, encoders *e, uint32_t tile_x, const void **encoded, size_t *size, txm_error *err)
 {
     const txm_encode_queue *q = b->queue;
     uint32_t px = q->layout.tile_px, level_w = txm_level_size(q->layout.width, b->band->level);
     uint32_t x = tile_x * px, w = level_w - x < px ? level_w - x : px, h = b->band->rows;
-    if (b->band->ready)
-        return encode_ready(b, e, tile_x, w, encoded, size, err);
+    if (b->band->ready && !b->borders)
+        return txm_tile_encode_filtered(e->tile, b->band->pixels + tile_x * txm_tile_raw_bytes(e->tile, px, h), w, h,
+                                        encoded, size, err);
+    if (b->band->ready) {
+        /* A device made a border record, followed by the tile's edges. All tiles of a row except the last are full, so
+         * each begins at a multiple of the full size. */
+        size_t border = txm_border_pixels(w, h) * q->pixel_bytes;
+        size_t full = (txm_border_pixels(px, h) + 2 * ((size_t)px + h)) * q->pixel_bytes;
+        const uint8_t *record = b->band->pixels + tile_x * full, *top = record + border,
+                      *left = top + 2 * w * q->pixel_bytes;
+        const txm_border_edges edges = {top, top + w * q->pixel_bytes, left, left + h * q->pixel_bytes, q->pixel_bytes};
+        return txm_border_encode_edges(e->border, record, &edges, w, h, encoded, size, err);
+    }
     const uint8_t *pixels = b->band->pixels + (size_t)x * q->pixel_bytes;
     if (!b->borders)
         return txm_tile_encode(e->tile, pixels, b->band->stride_bytes, w, h, encoded, size, err);
     uint32_t level_h = txm_level_size(q->layout.height, b->band->level);
     txm_border_gather(border_row, b, level_w, level_h, q->pixel_bytes, x, b->band->y, w, h, e->border_pixels);
     return txm_border_encode(e->border, e->border_pixels, pixels, b->band->stride_bytes, w, h, encoded, size, err);
+}
+
+/* The buffer grows by a quarter, since tiles have similar sizes. */
+static bool append(batch *b, const void *encoded, size_t size_bytes)
+{
+    if (size_bytes > b->bytes_capacity - b->bytes_used) {
+        size_t capacity = b->bytes_used + size_bytes + b->bytes_capacity / 4;
+        uint8_t *bytes = realloc(b->bytes, capacity);
+        if (!bytes)
+            return false;
+        b->bytes = bytes;
+        b->bytes_capacity = capacity;
+    }
+    memcpy(b->bytes + b->bytes_used, encoded, size_bytes);
+    b->bytes_used += size_bytes;
+    return true;
 }
 
 /* Fetches into the cache what the next tile or border of the batch will read. Its rows are a level's width apart, so
@@ -252,73 +261,6 @@ static void prefetch(const batch *b, uint32_t tile_x)
             __builtin_prefetch(b->band->pixels + y * b->band->stride_bytes + i, 0, 2);
 }
 
-static void encode_batch(batch *b)
-{
-    txm_encode_queue *q = b->queue;
-    encoders *e = NULL;
-    txm_error err = {0};
-    unsigned long long clock = txm_job_clock(q->job);
-    txm_status status = take_encoders(q, &e, &err);
-    for (uint32_t i = 0; !status && i < b->tiles; i++) {
-        const void *encoded = NULL;
-        size_t size = 0;
-        if (i + 1 < b->tiles)
-            prefetch(b, b->tile_x + i + 1);
-        status = encode_one(b, e, b->tile_x + i, &encoded, &size, &err);
-        if (status)
-            break;
-        if (size > b->bytes_capacity - b->bytes_used) {
-            /* The buffer grows by a quarter, since tiles have similar sizes. */
-            size_t capacity = b->bytes_used + size + b->bytes_capacity / 4;
-            uint8_t *bytes = realloc(b->bytes, capacity);
-            if (!bytes) {
-                status = txm_no_memory(&err, NULL);
-                break;
-            }
-            b->bytes = bytes;
-            b->bytes_capacity = capacity;
-        }
-        memcpy(b->bytes + b->bytes_used, encoded, size);
-        b->bytes_used += size;
-        b->sizes[i] = (uint32_t)size;
-    }
-    if (e) {
-        pthread_mutex_lock(&q->lock);
-        e->next = q->idle;
-        q->idle = e;
-        pthread_mutex_unlock(&q->lock);
-    }
-    if (status)
-        txm_job_fail(q->job, &err);
-    txm_job_book(q->job, b->borders ? TXM_STAGE_BORDERS : TXM_STAGE_ENCODE, clock);
-}
-
-static void commit_batch(txm_encode_queue *q, const batch *b)
-{
-    txm_error err = {0};
-    unsigned long long clock = txm_job_clock(q->job);
-    const uint8_t *bytes = b->bytes;
-    uint32_t level = b->band->level, tile = b->band->y / q->layout.tile_px * tiles_across(q, level) + b->tile_x;
-    for (uint32_t i = 0; i < b->tiles; i++) {
-        txm_status status;
-        if (b->borders) {
-            status = txm_section_writer_add(q->section, level, tile + i, bytes, b->sizes[i], &err);
-        } else if (level == 0) {
-            status = txm_tx_writer_add(q->writer, bytes, b->sizes[i], &err);
-        } else {
-            q->upper[level].offsets[tile + i] = txm_spill_size(q->spill);
-            q->upper[level].sizes[tile + i] = b->sizes[i];
-            status = txm_spill_add(q->spill, bytes, b->sizes[i], &err);
-        }
-        if (status) {
-            txm_job_fail(q->job, &err);
-            break;
-        }
-        bytes += b->sizes[i];
-    }
-    txm_job_book(q->job, TXM_STAGE_WRITE, clock);
-}
-
 /* Writes the finished batches at the head of the list; runs on the strand, one at a time. */
 static void commit_ready(void *arg)
 {
@@ -336,8 +278,25 @@ static void commit_ready(void *arg)
         pthread_mutex_unlock(&q->lock);
         if (!b)
             return;
-        if (txm_job_runs(q->job))
-            commit_batch(q, b);
+        uint32_t level = b->band->level, tile = b->band->y / q->layout.tile_px * tiles_across(q, level) + b->tile_x;
+        const uint8_t *bytes = b->bytes;
+        txm_error err = {0};
+        unsigned long long clock = txm_job_clock(q->job);
+        for (uint32_t i = 0; txm_job_runs(q->job) && i < b->tiles; bytes += b->sizes[i++]) {
+            txm_status status;
+            if (b->borders) {
+                status = txm_section_writer_add(q->section, level, tile + i, bytes, b->sizes[i], &err);
+            } else if (level == 0) {
+                status = txm_tx_writer_add(q->writer, bytes, b->sizes[i], &err);
+            } else {
+                q->upper[level].offsets[tile + i] = txm_spill_size(q->spill);
+                q->upper[level].sizes[tile + i] = b->sizes[i];
+                status = txm_spill_add(q->spill, bytes, b->sizes[i], &err);
+            }
+            if (status)
+                txm_job_fail(q->job, &err);
+        }
+        txm_job_book(q->job, TXM_STAGE_WRITE, clock);
         drop_bands(b);
         pthread_mutex_lock(&q->lock);
         b->next = q->spare[b->borders];
@@ -350,8 +309,31 @@ static void run_batch(void *arg)
 {
     batch *b = arg;
     txm_encode_queue *q = b->queue;
-    if (txm_job_runs(q->job))
-        encode_batch(b);
+    if (txm_job_runs(q->job)) {
+        encoders *e = NULL;
+        txm_error err = {0};
+        unsigned long long clock = txm_job_clock(q->job);
+        txm_status status = take_encoders(q, &e, &err);
+        for (uint32_t i = 0; !status && i < b->tiles; i++) {
+            const void *encoded = NULL;
+            size_t size = 0;
+            if (i + 1 < b->tiles)
+                prefetch(b, b->tile_x + i + 1);
+            status = encode_one(b, e, b->tile_x + i, &encoded, &size, &err);
+            if (!status && !append(b, encoded, size))
+                status = txm_no_memory(&err, NULL);
+            b->sizes[i] = (uint32_t)size;
+        }
+        if (e) {
+            pthread_mutex_lock(&q->lock);
+            e->next = q->idle;
+            q->idle = e;
+            pthread_mutex_unlock(&q->lock);
+        }
+        if (status)
+            txm_job_fail(q->job, &err);
+        txm_job_book(q->job, b->borders ? TXM_STAGE_BORDERS : TXM_STAGE_ENCODE, clock);
+    }
     pthread_mutex_lock(&q->lock);
     b->done = true;
     bool head = q->first == b;

@@ -296,20 +296,6 @@ static txm_status keep_band(state *s, txm_band *band, txm_error *err)
     return hand_on(s, band, err);
 }
 
-/* A constant image becomes one tile, as in Blender, with the zeros of its last pixel. */
-static txm_status finish_constant(state *s, uint32_t band_rows, txm_error *err)
-{
-    txm_feed *f = s->feed;
-    uint32_t w = s->width < TXM_DEFAULT_TILE_PX ? s->width : TXM_DEFAULT_TILE_PX;
-    uint32_t h = s->height < TXM_DEFAULT_TILE_PX ? s->height : TXM_DEFAULT_TILE_PX;
-    f->constant = true;
-    memcpy(f->stats.first, s->last, sizeof s->last);
-    txm_status status = start_feeding(s, w, h, true, err);
-    for (uint32_t y = 0; !status && y < h; y += band_rows)
-        status = hand_on_constant(s, w, y, h - y < band_rows ? h - y : band_rows, err);
-    return status;
-}
-
 static txm_status next_raw(state *s, uint32_t y, uint32_t *rows, txm_error *err)
 {
     txm_feed *f = s->feed;
@@ -346,8 +332,16 @@ static txm_status feed_rows(state *s, txm_error *err)
         if (!status && f->progress)
             f->progress(f->progress_user, y, s->height);
     }
-    if (!status && !f->stats.varies && !in_vain(f))
-        status = finish_constant(s, f->band_rows, err);
+    if (!status && !f->stats.varies && !in_vain(f)) {
+        /* A constant image becomes one tile, as in Blender, with the zeros of its last pixel. */
+        const uint32_t w = s->width < TXM_DEFAULT_TILE_PX ? s->width : TXM_DEFAULT_TILE_PX;
+        const uint32_t h = s->height < TXM_DEFAULT_TILE_PX ? s->height : TXM_DEFAULT_TILE_PX;
+        f->constant = true;
+        memcpy(f->stats.first, s->last, sizeof s->last);
+        status = start_feeding(s, w, h, true, err);
+        for (uint32_t y = 0; !status && y < h; y += f->band_rows)
+            status = hand_on_constant(s, w, y, h - y < f->band_rows ? h - y : f->band_rows, err);
+    }
     if (status || in_vain(f))
         return status;
     if (!f->sink.end(f->sink.context))

@@ -95,36 +95,26 @@ static txm_status time_job(const txm_gpu_jobs *j, uint32_t device, const txm_gpu
     return status;
 }
 
-/* Everything runs twice: the first round includes costs that a process pays once, the second one counts. */
-static txm_status measure(const txm_gpu_jobs *jobs, uint32_t device, txm_type type, uint32_t channels, double *start,
-                          double *per_pixel, txm_error *err)
-{
-    double once = 0, second = 0;
-    for (uint32_t width = NARROW_W; width <= WIDE_W && second < slow_s; width *= WIDE_W / NARROW_W) {
-        const txm_gpu_plan plan = trial(width, type, channels);
-        double first = 0;
-        txm_status status = time_job(jobs, device, &plan, &first, err);
-        if (!status)
-            status = time_job(jobs, device, &plan, &second, err);
-        if (status)
-            return status;
-        once += first - second;
-        *per_pixel = second / ((double)width * TRIAL_H);
-    }
-    if (once > *start)
-        *start = once;
-    return TXM_OK;
-}
-
 txm_status txm_gpu_rates_measure(const txm_gpu_jobs *jobs, uint32_t device, const txm_ops *ops, txm_gpu_rates *out,
                                  txm_error *err)
 {
     for (int i = 0; i < 2 * TXM_GPU_TYPES; i++) {
         const txm_gpu_plan plan = trial(STRIP_W, (txm_type)(i / 2), i % 2 ? 4 : 1);
         txm_gpu_rate *rate = &out->rate[i / 2][i % 2];
-        txm_status status = measure(jobs, device, plan.type, plan.channels, &out->start, &rate->device, err);
-        if (status)
-            return status;
+        double once = 0, second = 0;
+        /* Everything runs twice: the first round includes costs that a process pays once, the second one counts. */
+        for (uint32_t width = NARROW_W; width <= WIDE_W && second < slow_s; width *= WIDE_W / NARROW_W) {
+            const txm_gpu_plan image = trial(width, plan.type, plan.channels);
+            double first = 0;
+            txm_status status = time_job(jobs, device, &image, &first, err);
+            if (!status)
+                status = time_job(jobs, device, &image, &second, err);
+            if (status)
+                return status;
+            once += first - second;
+            rate->device = second / ((double)width * TRIAL_H);
+        }
+        out->start = once > out->start ? once : out->start;
         (void)cpu_seconds_per_pixel(ops, &plan); /* creates tables, once per process */
         rate->cpu = cpu_seconds_per_pixel(ops, &plan);
         if (rate->cpu <= 0)
@@ -158,17 +148,6 @@ static bool take_time(char **line, double *seconds)
     return !*end && !errno;
 }
 
-static bool parse(char *line, txm_gpu_rates *out)
-{
-    bool good = take_text(&line, out->label, sizeof out->label) && take_text(&line, out->name, sizeof out->name) &&
-                take_text(&line, out->driver, sizeof out->driver) && take_time(&line, &out->start);
-    for (int i = 0; good && i < 2 * TXM_GPU_TYPES; i++) {
-        txm_gpu_rate *r = &out->rate[i / 2][i % 2];
-        good = take_time(&line, &r->device) && take_time(&line, &r->cpu);
-    }
-    return good;
-}
-
 size_t txm_gpu_rates_read(txm_gpu_rates **out)
 {
     char *path = txm_user_cache("devices"), line[2048];
@@ -176,9 +155,15 @@ size_t txm_gpu_rates_read(txm_gpu_rates **out)
     size_t count = 0;
     *out = f ? txm_calloc(MOST_DEVICES, sizeof **out) : NULL;
     bool known = *out && fgets(line, sizeof line, f) && !strcmp(line, first_line);
-    while (known && count < MOST_DEVICES && fgets(line, sizeof line, f))
-        if (parse(line, &(*out)[count]))
-            count++;
+    while (known && count < MOST_DEVICES && fgets(line, sizeof line, f)) {
+        txm_gpu_rates *r = &(*out)[count];
+        char *rest = line;
+        bool good = take_text(&rest, r->label, sizeof r->label) && take_text(&rest, r->name, sizeof r->name) &&
+                    take_text(&rest, r->driver, sizeof r->driver) && take_time(&rest, &r->start);
+        for (int i = 0; good && i < 2 * TXM_GPU_TYPES; i++)
+            good = take_time(&rest, &r->rate[i / 2][i % 2].device) && take_time(&rest, &r->rate[i / 2][i % 2].cpu);
+        count += good;
+    }
     if (f)
         fclose(f);
     free(path);

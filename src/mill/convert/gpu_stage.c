@@ -115,21 +115,6 @@ static bool hash_rows(txm_gpu_stage *s, lent *l, const uint8_t *rows)
     return ok;
 }
 
-static bool queue_piece(txm_gpu_stage *s, lent *l, const txm_gpu_piece *p)
-{
-    if (p->kind == TXM_GPU_ROWS)
-        return hash_rows(s, l, p->bytes);
-    txm_band *band = lend(l, p->level, p->y, p->rows, 0, p->bytes), *const nobody[4] = {NULL};
-    bool ok = band != NULL;
-    if (ok) {
-        band->ready = true;
-        ok = p->kind == TXM_GPU_TILES ? txm_encode_queue_tiles(s->setup.queue, band)
-                                      : txm_encode_queue_borders(s->setup.queue, band, nobody);
-    }
-    txm_band_drop(band);
-    return ok;
-}
-
 /* Adds sums row by row, as the CPU does. */
 static void add_stats(txm_gpu_stage *s, const txm_gpu_result *r)
 {
@@ -167,8 +152,21 @@ static bool use(txm_gpu_stage *s, txm_gpu_result *r)
      * Bands that came conformed were hashed by the feeder's sink. */
     if (r->stats && !plan->rows)
         ok = hash_rows(s, l, r->submitted);
-    for (size_t i = 0; ok && i < r->piece_count; i++)
-        ok = queue_piece(s, l, &r->pieces[i]);
+    for (size_t i = 0; ok && i < r->piece_count; i++) {
+        const txm_gpu_piece *p = &r->pieces[i];
+        txm_band *const nobody[TXM_BANDS_AROUND] = {NULL};
+        if (p->kind == TXM_GPU_ROWS) {
+            ok = hash_rows(s, l, p->bytes);
+            continue;
+        }
+        txm_band *band = lend(l, p->level, p->y, p->rows, 0, p->bytes);
+        if ((ok = band != NULL)) {
+            band->ready = true;
+            ok = p->kind == TXM_GPU_TILES ? txm_encode_queue_tiles(s->setup.queue, band)
+                                          : txm_encode_queue_borders(s->setup.queue, band, nobody);
+        }
+        txm_band_drop(band);
+    }
     give_back(l);
     return ok || txm_job_no_memory(s->setup.job);
 }

@@ -101,32 +101,24 @@ static bool submit_pieces(txm_hash_stage *s, uint32_t strand, piece p, piece par
     return false;
 }
 
-/* The first block of a pair waits for the second. */
-static bool take_piece(txm_hash_stage *s, piece p)
-{
-    uint32_t block = p.y / TXM_HASH_BLOCK_ROWS;
-    txm_band_keep(p.band);
-    if (!s->pairs || !txm_pixel_hash_pairs(s->hash, block))
-        return submit_pieces(s, block, p, (piece){0});
-    if (block % 2 == 0) {
-        if (s->held_used == s->held_count)
-            s->held_used = s->held_count = 0;
-        s->held[s->held_count++] = p;
-        return true;
-    }
-    /* Bands begin at the same rows of every block, so partners have the same pieces. */
-    return submit_pieces(s, block / 2, s->held[s->held_used++], p);
-}
-
-/* A band that crosses the end of a block is split there. */
+/* A band that crosses the end of a block is split there. The first block of a pair waits for the second. */
 bool txm_hash_stage_take(txm_hash_stage *s, txm_band *band)
 {
     bool ok = true;
     for (uint32_t y = band->y, end = band->y + band->rows; ok && y < end;) {
-        uint32_t next = (y / TXM_HASH_BLOCK_ROWS + 1) * TXM_HASH_BLOCK_ROWS;
-        uint32_t rows = (next < end ? next : end) - y;
-        ok = take_piece(s, (piece){band, y, rows});
-        y += rows;
+        uint32_t block = y / TXM_HASH_BLOCK_ROWS, next = (block + 1) * TXM_HASH_BLOCK_ROWS;
+        const piece p = {txm_band_keep(band), y, (next < end ? next : end) - y};
+        y += p.rows;
+        if (!s->pairs || !txm_pixel_hash_pairs(s->hash, block)) {
+            ok = submit_pieces(s, block, p, (piece){0});
+        } else if (block % 2 == 0) {
+            if (s->held_used == s->held_count)
+                s->held_used = s->held_count = 0;
+            s->held[s->held_count++] = p;
+        } else {
+            /* Bands begin at the same rows of every block, so partners have the same pieces. */
+            ok = submit_pieces(s, block / 2, s->held[s->held_used++], p);
+        }
     }
     return ok;
 }

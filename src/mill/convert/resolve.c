@@ -141,17 +141,6 @@ bool txm_serves_unread(const txm_context *context, const txm_settings *settings,
     return false;
 }
 
-/* Spaces are the same if their class or their transform is: names and aliases of one space give the same pixels. */
-static bool same_space(const txm_resolved_image *i, const char *detected)
-{
-    const txm_color_space *asked = i->resolved->space, *made = NULL;
-    if (!strcmp(txm_conform_detected(i->info, asked, i->resolved->named), detected))
-        return true;
-    return txm_color_find(i->context->color, detected, &made, NULL) == TXM_OK &&
-           txm_color_space_class(made) == txm_color_space_class(asked) &&
-           !strcmp(txm_color_space_transform_id(made), txm_color_space_transform_id(asked));
-}
-
 txm_release_image txm_release_image_of(const txm_resolved_image *i)
 {
     return (txm_release_image){i->info, txm_color_space_class(i->resolved->space), i->resolved->alpha,
@@ -256,7 +245,13 @@ txm_fit txm_resolved_fits(const void *image, const txm_tx_description *d, char *
     const txm_conform asked = txm_conform_plan(i->info, r->space, r->alpha, blender, NULL);
     const txm_conform made = txm_conform_plan(i->info, r->space, d->alpha, blender, NULL);
     *why = 0;
-    if (*d->detected && !same_space(i, d->detected))
+    /* Spaces are the same if their class or their transform is: names and aliases of one space give the same pixels. */
+    const txm_color_space *space = NULL;
+    const bool same_space = !strcmp(txm_conform_detected(i->info, r->space, r->named), d->detected) ||
+                            (txm_color_find(i->context->color, d->detected, &space, NULL) == TXM_OK &&
+                             txm_color_space_class(space) == txm_color_space_class(r->space) &&
+                             !strcmp(txm_color_space_transform_id(space), txm_color_space_transform_id(r->space)));
+    if (*d->detected && !same_space)
         snprintf(why, why_bytes, "made with colour space %.120s, not %.120s",
                  *d->requested ? txm_space_shown(d->requested) : d->detected, txm_space_shown(r->requested));
     else if (d->has_alpha_type && !txm_conform_same(&asked, &made)) /* alpha types differ only for images with alpha */

@@ -147,16 +147,6 @@ void txm_claims_free(txm_claims **claims)
     *claims = NULL;
 }
 
-/* The age of a file by the clock of its file server; negative if it cannot be determined. */
-static double age_by_server(const char *path, const struct timespec *mtime)
-{
-    char *dir = txm_path_dir(path);
-    struct timespec now;
-    double age = dir && txm_server_clock(dir, &now) ? seconds_between(mtime, &now) : -1;
-    free(dir);
-    return age;
-}
-
 /* The lock is held. NULL if there is none. */
 static watched *find_record(const txm_claims *c, const char *path)
 {
@@ -220,7 +210,10 @@ static bool unchanged_for_long(txm_claims *c, const char *path, const txm_claim_
     pthread_mutex_unlock(&c->lock);
     if (!fresh)
         return stale;
-    const bool old = age_by_server(path, &note->st.st_mtim) > times.stale;
+    struct timespec server;
+    char *dir = txm_path_dir(path);
+    const bool old = dir && txm_server_clock(dir, &server) && seconds_between(&note->st.st_mtim, &server) > times.stale;
+    free(dir);
     pthread_mutex_lock(&c->lock);
     w = find_record(c, path);
     if (w && is_unchanged(w, note))
@@ -266,15 +259,6 @@ char *txm_claim_path(const char *target)
     return path;
 }
 
-static txm_status fail_claim(txm_error *err, int sys_errno, const char *target, const char *what, const char *advice)
-{
-    txm_error own = {0};
-    txm_status status = txm_fail_errno(&own, sys_errno, "%s: %s", target, what);
-    txm_error_advise(&own, "%s", advice);
-    txm_fail_as(err, &own);
-    return status;
-}
-
 static txm_status make_file(txm_claims *c, const char *path, const char *target, int *fd, txm_error *err)
 {
     enum { TRIES = 16 };
@@ -295,13 +279,17 @@ static txm_status make_file(txm_claims *c, const char *path, const char *target,
             free(dir);
         } else if (rc != EEXIST) {
             const bool denied = rc == EACCES || rc == EPERM;
-            return fail_claim(err, rc, target, denied || rc == EROFS ? "cannot be written" : "cannot be claimed",
-                              denied ? "its folder is read-only for this user: change that, or choose another with "
-                                       "--cache-dir or -o"
-                              : rc == EROFS ? "choose another folder with --cache-dir or -o"
-                              : rc == ENOSPC || rc == EDQUOT
-                                  ? "free space on that file system or choose another folder with --cache-dir"
-                                  : "use --no-claims, or choose another folder with --cache-dir");
+            txm_error own = {0};
+            txm_fail_errno(&own, rc, "%s: %s", target,
+                           denied || rc == EROFS ? "cannot be written" : "cannot be claimed");
+            txm_error_advise(&own, "%s",
+                             denied ? "its folder is read-only for this user: change that, or choose another with "
+                                      "--cache-dir or -o"
+                             : rc == EROFS ? "choose another folder with --cache-dir or -o"
+                             : rc == ENOSPC || rc == EDQUOT
+                                 ? "free space on that file system or choose another folder with --cache-dir"
+                                 : "use --no-claims, or choose another folder with --cache-dir");
+            return txm_fail_as(err, &own);
         } else {
             txm_status judged = judge_claim(c, path, target, err);
             if (judged != TXM_OK)

@@ -175,19 +175,6 @@ static txm_status judge_present(const subject *s, const struct stat *st, verdict
     return TXM_OK;
 }
 
-/* The path that the image would have if the project had been moved as a whole. */
-static txm_status place_beside(subject *s, txm_error *err)
-{
-    bool exhausted = false;
-    char *above = txm_path_dir(s->dir);
-    s->relative = txm_own_name_fits(s->path, &s->description, s->name, NULL, &exhausted);
-    s->standard = !strcmp(txm_path_base(s->dir), "blender_tx");
-    if (s->standard || s->relative)
-        exhausted |= !above || !(s->beside = txm_path_join(above, s->name));
-    free(above);
-    return exhausted ? txm_no_memory(err, s->path) : TXM_OK;
-}
-
 /* Tries the stored path, unless the name rules it out, then the one beside the cache folder. */
 static txm_status judge_described(subject *s, const struct stat *st, verdict *out, txm_error *err)
 {
@@ -242,8 +229,17 @@ static txm_status judge(const char *tx_path, const struct stat *st, const txm_ga
         status = txm_path_absolute_failed(tx_path, &own);
     if (status == TXM_OK && recognised)
         status = describe_subject(&s, &recognised, &own);
-    if (status == TXM_OK && recognised)
-        status = place_beside(&s, &own);
+    if (status == TXM_OK && recognised) {
+        /* The path that the image would have if the project had been moved as a whole. */
+        bool exhausted = false;
+        char *above = txm_path_dir(s.dir);
+        s.relative = txm_own_name_fits(s.path, &s.description, s.name, NULL, &exhausted);
+        s.standard = !strcmp(txm_path_base(s.dir), "blender_tx");
+        if (s.standard || s.relative)
+            exhausted |= !above || !(s.beside = txm_path_join(above, s.name));
+        free(above);
+        status = exhausted ? txm_no_memory(&own, s.path) : TXM_OK;
+    }
     if (status == TXM_OK && recognised)
         status = judge_described(&s, st, &found, &own);
     if (!recognised)

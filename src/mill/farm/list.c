@@ -70,16 +70,6 @@ static txm_status take_member(cJSON *member, txm_input *entry, txm_error *err)
                     member->string);
 }
 
-static txm_status parse_object(cJSON *object, txm_input *entry, txm_error *err)
-{
-    txm_status status = TXM_OK;
-    for (cJSON *m = object->child; status == TXM_OK && m; m = m->next)
-        status = take_member(m, entry, err);
-    if (status == TXM_OK && (!entry->path || !*entry->path))
-        status = txm_fail(err, TXM_STATUS_USAGE, "the member \"path\" is missing");
-    return status;
-}
-
 /* A mistake in a line is a failure of that line only. */
 static txm_status add_json(list *l, const char *text, txm_error *err)
 {
@@ -95,26 +85,20 @@ static txm_status add_json(list *l, const char *text, txm_error *err)
         txm_fail(&failure, TXM_STATUS_USAGE,
                  "%s: not a JSON object on one line; give one as {\"path\": \"wood.png\"}, or the path alone",
                  l->origin);
-    else if (parse_object(object, &entry, &failure) != TXM_OK)
-        txm_error_prefix(&failure, "%s", l->origin);
+    for (cJSON *m = failure.status ? NULL : object->child; !failure.status && m; m = m->next)
+        take_member(m, &entry, &failure);
+    if (cJSON_IsObject(object)) {
+        if (!failure.status && (!entry.path || !*entry.path))
+            txm_fail(&failure, TXM_STATUS_USAGE, "the member \"path\" is missing");
+        if (failure.status)
+            txm_error_prefix(&failure, "%s", l->origin);
+    }
     if (failure.status)
         status = txm_inputs_add_failure(l->inputs, entry.path ? entry.path : l->origin, &entry, &failure, err);
     else
         status = txm_inputs_add_path(l->inputs, entry.path, &entry, err);
     cJSON_Delete(object);
     return status;
-}
-
-/* Blank lines are skipped; a name that begins with '{' must be written as JSON. */
-static txm_status add_list_line(list *l, char *line, txm_error *err)
-{
-    if (!*line)
-        return TXM_OK;
-    snprintf(l->origin, sizeof l->origin, "%s:%zu", l->name, l->number);
-    if (line[0] == '{')
-        return add_json(l, line, err);
-    const txm_input entry = {.origin = l->origin};
-    return txm_inputs_add_path(l->inputs, line, &entry, err);
 }
 
 /* Splits the text into entries. If it contains a NUL byte, entries are separated by NUL bytes, because paths contain
@@ -138,7 +122,11 @@ static txm_status split_list(list *l, txm_bytes *text, txm_error *failure, txm_e
         /* Lists from other systems may have CR LF at the end of lines. */
         if (separator == '\n' && stop > p && stop[-1] == '\r')
             stop[-1] = 0;
-        status = add_list_line(l, p, err);
+        /* Blank lines are skipped; a name that begins with '{' must be written as JSON. */
+        const txm_input entry = {.origin = l->origin};
+        snprintf(l->origin, sizeof l->origin, "%s:%zu", l->name, l->number);
+        if (*p)
+            status = *p == '{' ? add_json(l, p, err) : txm_inputs_add_path(l->inputs, p, &entry, err);
         p = stop + 1;
     }
     return status;

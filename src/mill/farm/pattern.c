@@ -112,16 +112,6 @@ static size_t digits_at(const char *s)
     return strspn(s, "0123456789");
 }
 
-/* The length of a place "u1_v12" at `s`, 0 if there is none. */
-static size_t uvtile_at(const char *s)
-{
-    size_t u = s[0] == 'u' ? digits_at(s + 1) : 0;
-    if (!u || s[1 + u] != '_' || s[2 + u] != 'v')
-        return 0;
-    size_t v = digits_at(s + 3 + u);
-    return v ? 3 + u + v : 0;
-}
-
 /* 1001 + 10 row + column, where both are counted from `first`; 0 if the number would be too large. */
 static unsigned number_of_place(const char *column, const char *row, unsigned first)
 {
@@ -169,9 +159,12 @@ static bool match(const char *pattern, const char *name, unsigned *tile)
             break;
         }
         case TOKEN_UVTILE:
-            if (!(n = uvtile_at(name)))
+            /* "u1_v12" */
+            n = name[0] == 'u' ? 1 + digits_at(name + 1) : 0;
+            if (n < 2 || name[n] != '_' || name[n + 1] != 'v' || !digits_at(name + n + 2))
                 return false;
-            *tile = number_of_place(name + 1, strchr(name, 'v') + 1, t.first);
+            *tile = number_of_place(name + 1, name + n + 2, t.first);
+            n += 2 + digits_at(name + n + 2);
             break;
         case TOKEN_U:
         case TOKEN_V:

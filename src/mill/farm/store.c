@@ -155,31 +155,6 @@ static txm_status fetch(txm_context *context, const char *object, const char *ta
     return status;
 }
 
-static txm_status keep(const char *object, const char *tx, txm_error *err)
-{
-    struct stat st, all, one;
-    const char *how;
-    int fd;
-    if (access(object, F_OK) == 0)
-        return TXM_OK; /* it has the same content, since its name is a digest */
-    txm_status status = open_file(tx, "cannot be opened", &fd, &st, err);
-    if (status != TXM_OK)
-        return status;
-    char *part = txm_path_dir(object), *store = part ? txm_path_dir(part) : NULL;
-    status = store ? txm_folders_make(part, err) : txm_no_memory(err, object);
-    /* The mode of the store's folder says who may add objects. The umask of the user who makes a part of it must not
-     * shut others out. */
-    if (status == TXM_OK && stat(store, &all) == 0 && stat(part, &one) == 0 && txm_file_is_own(one.st_uid) &&
-        one.st_mode != all.st_mode && chmod(part, all.st_mode & 07777) != 0)
-        status = txm_fail_errno(err, errno, "%s: cannot be given the permissions of the store", part);
-    free(part);
-    free(store);
-    if (status == TXM_OK)
-        status = place_stored(fd, &st, tx, object, &st.st_mtim, &how, err);
-    close(fd);
-    return status;
-}
-
 /* Fills in the result of a conversion from the file that was fetched instead. */
 static txm_status describe_stored(const char *tx_path, txm_result *result, txm_error *err)
 {
@@ -229,6 +204,26 @@ bool txm_batch_fetch(txm_batch *batch, const txm_making *making, txm_result *res
 void txm_batch_keep(txm_batch *batch, const txm_making *making, const char *object)
 {
     txm_error err = {0};
-    if (object && keep(object, making->target, &err) != TXM_OK)
+    struct stat st, all, one;
+    const char *how;
+    int fd = -1;
+    if (!object || access(object, F_OK) == 0)
+        return; /* an object that exists has the same content, since its name is a digest */
+    char *part = txm_path_dir(object), *store = part ? txm_path_dir(part) : NULL;
+    txm_status status = open_file(making->target, "cannot be opened", &fd, &st, &err);
+    if (status == TXM_OK)
+        status = store ? txm_folders_make(part, &err) : txm_no_memory(&err, object);
+    /* The mode of the store's folder says who may add objects. The umask of the user who makes a part of it must not
+     * shut others out. */
+    if (status == TXM_OK && stat(store, &all) == 0 && stat(part, &one) == 0 && txm_file_is_own(one.st_uid) &&
+        one.st_mode != all.st_mode && chmod(part, all.st_mode & 07777) != 0)
+        status = txm_fail_errno(&err, errno, "%s: cannot be given the permissions of the store", part);
+    if (status == TXM_OK)
+        status = place_stored(fd, &st, making->target, object, &st.st_mtim, &how, &err);
+    if (status != TXM_OK)
         txm_batch_warn(batch, "%s; not kept in the store", err.message);
+    if (fd >= 0)
+        close(fd);
+    free(part);
+    free(store);
 }

@@ -79,22 +79,6 @@ static txm_status read_shelf(objects *o, const char *store, const char *name, co
     return status;
 }
 
-/* A single entry that does not belong in a store is enough to refuse: a mistyped --store must not lose files. */
-static txm_status read_store(objects *o, const char *store, const txm_trim_options *options, txm_error *err)
-{
-    txm_entries shelves = {0};
-    time_t now = time(NULL);
-    txm_status status = txm_entries_read(store, &shelves, err);
-    for (size_t i = 0; status == TXM_OK && i < shelves.count; i++)
-        if (!is_hex(shelves.items[i].name, 2) || shelves.items[i].name[2])
-            status = txm_fail(err, TXM_STATUS_USAGE, "%s: this is not a txmill store: it holds \"%s\"", store,
-                              shelves.items[i].name);
-    for (size_t i = 0; status == TXM_OK && i < shelves.count; i++)
-        status = read_shelf(o, store, shelves.items[i].name, options, now, err);
-    txm_entries_free(&shelves);
-    return status;
-}
-
 static int compare_uses(const void *pa, const void *pb)
 {
     const object *a = pa, *b = pb;
@@ -114,8 +98,18 @@ txm_status txm_store_trim(const char *store, const txm_trim_options *options, tx
         return status;
     options = &own;
     objects o = {0};
+    const time_t now = time(NULL);
     txm_trim_result r = {0};
-    status = read_store(&o, store, options, err);
+    txm_entries shelves = {0};
+    status = txm_entries_read(store, &shelves, err);
+    /* A single entry that does not belong in a store is enough to refuse: a mistyped --store must not lose files. */
+    for (size_t i = 0; status == TXM_OK && i < shelves.count; i++)
+        if (!is_hex(shelves.items[i].name, 2) || shelves.items[i].name[2])
+            status = txm_fail(err, TXM_STATUS_USAGE, "%s: this is not a txmill store: it holds \"%s\"", store,
+                              shelves.items[i].name);
+    for (size_t i = 0; status == TXM_OK && i < shelves.count; i++)
+        status = read_shelf(&o, store, shelves.items[i].name, options, now, err);
+    txm_entries_free(&shelves);
     if (status == TXM_OK && o.count)
         qsort(o.items, o.count, sizeof *o.items, compare_uses);
     for (size_t i = 0; i < o.count; i++)

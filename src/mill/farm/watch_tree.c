@@ -46,19 +46,13 @@ static void drop(txm_watch_tree *tree, size_t i)
     tree->count--;
 }
 
-/* Drops the other paths of a number. */
-static void forget_others(txm_watch_tree *tree, int wd)
-{
-    for (size_t i = tree->other_count; i-- > 0;)
-        if (tree->others[i].wd == wd) {
-            free(tree->others[i].path);
-            tree->others[i] = tree->others[--tree->other_count];
-        }
-}
-
 void txm_watch_tree_forget(txm_watch_tree *tree, int wd)
 {
-    forget_others(tree, wd);
+    for (size_t o = tree->other_count; o-- > 0;)
+        if (tree->others[o].wd == wd) {
+            free(tree->others[o].path);
+            tree->others[o] = tree->others[--tree->other_count];
+        }
     size_t i = index_of_watch(tree, wd);
     if (i < tree->count && tree->folders[i].wd == wd)
         drop(tree, i);
@@ -115,30 +109,25 @@ void txm_watch_tree_clear(txm_watch_tree *tree)
     tree->capacity = tree->other_capacity = 0;
 }
 
-/* Returns false if memory is exhausted. */
-static bool add_other(txm_watch_tree *tree, int wd, const char *path, size_t root_bytes)
-{
-    for (size_t i = 0; i < tree->other_count; i++)
-        if (tree->others[i].wd == wd && strcmp(tree->others[i].path, path) == 0)
-            return true;
-    char *copy = TXM_GROW(tree->others, tree->other_capacity, tree->other_count) ? txm_strdup(path) : NULL;
-    if (copy)
-        tree->others[tree->other_count++] = (txm_watched_folder){wd, copy, root_bytes};
-    return copy != NULL;
-}
-
 /* Inserts a folder into the table; *known is set if it was there. Returns false if memory is exhausted. */
 static bool insert(txm_watch_tree *tree, int wd, const char *path, size_t root_bytes, bool *known)
 {
     size_t i = index_of_watch(tree, wd);
     *known = i < tree->count && tree->folders[i].wd == wd;
-    if (*known)
-        return strcmp(tree->folders[i].path, path) == 0 || add_other(tree, wd, path, root_bytes);
-    if (!TXM_GROW(tree->folders, tree->capacity, tree->count))
-        return false;
-    char *copy = txm_strdup(path);
+    bool listed = *known && strcmp(tree->folders[i].path, path) == 0;
+    for (size_t o = 0; *known && o < tree->other_count; o++)
+        listed |= tree->others[o].wd == wd && strcmp(tree->others[o].path, path) == 0;
+    if (listed)
+        return true;
+    const bool room = *known ? TXM_GROW(tree->others, tree->other_capacity, tree->other_count)
+                             : TXM_GROW(tree->folders, tree->capacity, tree->count);
+    char *copy = room ? txm_strdup(path) : NULL;
     if (!copy)
         return false;
+    if (*known) {
+        tree->others[tree->other_count++] = (txm_watched_folder){wd, copy, root_bytes};
+        return true;
+    }
     memmove(&tree->folders[i + 1], &tree->folders[i], (tree->count - i) * sizeof *tree->folders);
     tree->folders[i] = (txm_watched_folder){wd, copy, root_bytes};
     tree->count++;

@@ -455,6 +455,39 @@ START_TEST(cancelling_leaves_nothing)
 }
 END_TEST
 
+/* A file that is up to date is compared with the settings that were chosen, and with no others. */
+START_TEST(other_settings_are_told)
+{
+    const char *image = write_pnm("otherwise.ppm", 3, 100, 80, ramp);
+    txm_context *context = context_with(1, NULL);
+    txm_settings s;
+    txm_result r;
+    txm_error err = {0};
+    txm_settings_init(&s);
+    s.cache_dir = base;
+    s.compression.codec = TXM_CODEC_NONE;
+    ck_assert_msg(!convert(context, image, NULL, &s, &r, &err), "%s", err.message);
+    txm_result_clear(&r);
+    s.compression.codec = TXM_CODEC_ZIP;
+    s.tile_px = 128;
+    s.borders = false;
+    static const struct {
+        unsigned asked;
+        const char *reason;
+    } cases[] = {{0, ""},
+                 {TXM_ASKED_TILE | TXM_ASKED_COMPRESSION, "compression none, not zip; tiles of 64 px, not 128"},
+                 {TXM_ASKED_BORDERS, "with a border section"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        s.asked = cases[i].asked;
+        ck_assert_msg(!convert(context, image, NULL, &s, &r, &err), "%s", err.message);
+        ck_assert(r.outcome == TXM_OUTCOME_UP_TO_DATE && r.otherwise == (s.asked != 0));
+        ck_assert_str_eq(r.reason, cases[i].reason);
+        txm_result_clear(&r);
+    }
+    txm_context_free(&context);
+}
+END_TEST
+
 START_TEST(odd_settings_are_refused)
 {
     char *source = write_pnm("small.ppm", 3, 4, 4, ramp), *out = in_base("small.tx");
@@ -525,8 +558,8 @@ int main(void)
     tcase_add_loop_test(t, borders_in_flight_equal_gathering, 0, sizeof border_sizes / sizeof *border_sizes);
     add_tests(t, a_truncated_source_publishes_nothing);
     tcase_add_loop_test(t, a_source_that_changes_publishes_nothing, 0, 4);
-    add_tests(t, cancelling_leaves_nothing, odd_settings_are_refused, a_missing_device_is_an_error,
-              memory_bound_is_obeyed_or_refused);
+    add_tests(t, cancelling_leaves_nothing, other_settings_are_told, odd_settings_are_refused,
+              a_missing_device_is_an_error, memory_bound_is_obeyed_or_refused);
     int failed = run_suite_in_one_process(suite);
     snprintf(command, sizeof command, "rm -rf '%s'", base);
     if (system(command))

@@ -12,7 +12,6 @@
 #include "mill/convert/conform.h"
 #include "mill/convert/job.h"
 #include "mill/convert/memory.h"
-#include "mill/convert/otherwise.h"
 #include "mill/convert/resolve.h"
 #include "mill/farm/batch.h"
 #include "mill/farm/content.h"
@@ -280,27 +279,6 @@ START_TEST(bands_obey_the_memory_bound)
 }
 END_TEST
 
-START_TEST(only_what_was_asked_for_is_missed)
-{
-    char text[256] = "";
-    made_image image = make_image(100, 80, 4, TXM_TYPE_U8, 64, (txm_compression){TXM_CODEC_NONE, 0}, MADE_SMOOTH);
-    const char *path = temp_file("otherwise.tx");
-    txm_settings s;
-    write_foreign_tiff(path, &image, (foreign_tiff){.compression = 1});
-    txm_settings_init(&s);
-    ck_assert(!txm_made_otherwise(path, &s, 4, text, sizeof text));
-    s.asked = TXM_ASKED_TILE | TXM_ASKED_COMPRESSION;
-    s.tile_px = 128;
-    ck_assert(txm_made_otherwise(path, &s, 4, text, sizeof text));
-    ck_assert_str_eq(text, "compression none, not zip; tiles of 64 px, not 128");
-    s.asked = TXM_ASKED_BORDERS;
-    s.borders = false;
-    ck_assert(!txm_made_otherwise(path, &s, 4, text, sizeof text));
-    ck_assert(!txm_made_otherwise("no such file", &s, 4, text, sizeof text));
-    free_image(&image);
-}
-END_TEST
-
 /* ---- batches ----------------------------------------------------------------------------------------------------- */
 
 static double seconds_of(const char *path, txm_item item, txm_compression compression)
@@ -398,8 +376,7 @@ int main(void)
     tcase_set_timeout(t, 60);
     add_tests(t, bands_live_as_long_as_they_are_kept, rows_are_found_in_the_bands_around, the_first_error_stops_a_job,
               plans_follow_class_type_and_alpha, releases_differ_in_alpha, releases_are_read_from_files,
-              settings_keys_tell_pixels_apart, bands_obey_the_memory_bound, only_what_was_asked_for_is_missed,
-              costs_order_what_takes_longer, contents_are_told_by_sha256, names_against_classes,
-              output_appears_whole_or_not_at_all);
+              settings_keys_tell_pixels_apart, bands_obey_the_memory_bound, costs_order_what_takes_longer,
+              contents_are_told_by_sha256, names_against_classes, output_appears_whole_or_not_at_all);
     return run_suite(suite);
 }
