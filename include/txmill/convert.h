@@ -49,6 +49,9 @@ typedef struct txm_context_options {
      * its own. `part_user` must outlive the context. May be NULL. */
     void (*part)(void *user, uint64_t done, uint64_t parts);
     void *part_user;
+    /* Compares the content of images with that of which their tx files were made, where the times are equal; otherwise
+     * only their sizes are compared. */
+    bool content;
 } txm_context_options;
 
 /* Initialises options with the defaults. */

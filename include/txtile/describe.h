@@ -42,7 +42,9 @@ typedef struct txm_tx_description {
     /* The releases of Blender whose pixels the file has, separated by blanks ("5.3"); owned. txmill records it for
      * images of which releases make different pixels. NULL: not recorded. */
     char *releases;
-    uint64_t reserved[1];
+    /* Size and XXH3-128 of the image's bytes, as in "70000:" and 32 hex digits; owned. Only txmill records it. NULL:
+     * not recorded. */
+    char *content;
 } txm_tx_description;
 
 /* Reads the metadata. Fails with NO_MEMORY only. Texts that are too long are cut; malformed ones count as absent. */

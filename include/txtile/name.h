@@ -34,13 +34,15 @@ typedef enum txm_use {
     TXM_USE_REFUSED,    /* Cycles refuses its version, codec, tiles or levels */
     TXM_USE_NAME,       /* its name does not match the settings inside, or is one that Cycles never looks for */
     TXM_USE_OUTDATED,   /* its modification time is not the image's */
+    TXM_USE_STALE,      /* Cycles uses it, although it was made of other content than the image has now */
     TXM_USE_DAMAGED,    /* tiles cannot be decoded */
     TXM_USE_NO_IMAGE,   /* it is valid, but its image does not exist, so their times cannot be compared */
     TXM_USE_DIRECT,     /* its name is not one of the texture cache: used if a scene names this file as its image */
     TXM_USE_LOADED      /* Cycles loads it as it is */
 } txm_use;
 
-/* "missing", "unreadable", "refused", "name", "outdated", "damaged", "no-image", "direct", "loaded". Never NULL. */
+/* "missing", "unreadable", "refused", "name", "outdated", "stale", "damaged", "no-image", "direct", "loaded". Never
+ * NULL. */
 TXM_API const char *txm_use_name(txm_use use);
 
 /* Whether a render uses a file, why not, and what it shows. */
@@ -58,11 +60,12 @@ typedef enum txm_tx_state {
     TXM_TX_STATE_FRESH,    /* Cycles loads the tx file */
     TXM_TX_STATE_SOURCE,   /* the image is a tx file itself, or 1x1: Cycles loads it as it is */
     TXM_TX_STATE_OUTDATED, /* the modification time of the tx file is not the image's */
+    TXM_TX_STATE_STALE,    /* the times are equal, but the tx file was made of other content */
     TXM_TX_STATE_UNUSABLE, /* Cycles refuses the tx file */
     TXM_TX_STATE_MISSING
 } txm_tx_state;
 
-/* "fresh", "source", "outdated", "unusable", "missing". Never NULL. */
+/* "fresh", "source", "outdated", "stale", "unusable", "missing". Never NULL. */
 TXM_API const char *txm_tx_state_name(txm_tx_state state);
 
 /* The tx file of an image, judged by its name, time and header. */
@@ -74,6 +77,7 @@ typedef struct txm_found {
     bool foreign;       /* it is unusable only because of its codec: readers that support the codec may use it */
     txm_status trouble; /* not OK: the file could not be examined, and may be fresh; a retry may help */
     bool harmless;      /* the picture is right, and only takes longer */
+    bool same_content;  /* it is outdated only by its time, and the image has the content that it was made of */
     uint64_t reserved[3];
 } txm_found;
 TXM_API void txm_found_clear(txm_found *found); /* NULL-safe; zeroes */

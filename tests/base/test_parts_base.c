@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/content.h"
 #include "base/fail.h"
 #include "base/os/library.h"
 #include "base/os/plugin.h"
@@ -20,6 +21,7 @@
 #include "tile/terms/file_map.h"
 #include "util_batch.h"
 #include "util_check.h"
+#include "util_tx.h"
 
 /* ---- text files -------------------------------------------------------------------------------------------------- */
 
@@ -218,11 +220,57 @@ START_TEST(modules_of_others_are_passed_over)
 }
 END_TEST
 
+/* Keys are those of xxhsum -H2. A key from a file may be anything. */
+START_TEST(content_has_a_key)
+{
+    char key[TXM_CONTENT_KEY_BYTES], *path = strdup(temp_file("content"));
+    FILE *f = fopen(path, "w");
+    for (int i = 0; i < 300000; i++)
+        fputc(i * 7 & 255, f);
+    fclose(f);
+    ck_assert(!txm_content_key(path, NULL, key, NULL));
+    ck_assert_str_eq(key, "300000:4af1e63c1a6a3df12c9f5a6f6e250a6b");
+    uint64_t bytes = 0;
+    ck_assert(txm_content_key_parse(key, &bytes) && bytes == 300000);
+    static const char *const none[] = {"",
+                                       ":",
+                                       "1:",
+                                       "x:00000000000000000000000000000000",
+                                       "1:0000000000000000000000000000000g",
+                                       "1:000000000000000000000000000000001",
+                                       "99999999999999999999:00000000000000000000000000000000",
+                                       "-1:00000000000000000000000000000000"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        ck_assert(!txm_content_key_parse(none[i], &bytes));
+    ck_assert(!txm_content_key_parse(NULL, &bytes));
+    static const struct {
+        uint64_t bytes;
+        const char *key;
+        bool whole, same;
+    } cases[] = {{300000, NULL, false, true},
+                 {300000, NULL, true, true},
+                 {299999, NULL, false, false},
+                 {300000, "300000:00000000000000000000000000000000", false, true},
+                 {300000, "300000:00000000000000000000000000000000", true, false},
+                 {300000, "nonsense", true, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool same = !cases[i].same;
+        ck_assert(!txm_content_compare(path, cases[i].bytes, cases[i].key ? cases[i].key : key, cases[i].whole, NULL,
+                                       &same, NULL));
+        ck_assert_int_eq(same, cases[i].same);
+    }
+    volatile int cancel = 1;
+    ck_assert_int_eq(txm_content_key(path, &cancel, key, NULL), TXM_STATUS_CANCELLED);
+    ck_assert_int_eq(txm_content_key(temp_file("no such"), NULL, key, NULL), TXM_STATUS_NOT_FOUND);
+    free(path);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("parts of base");
     TCase *t = add_case(suite, "parts");
-    add_tests(t, text_files_are_read_whole, a_silent_pipe_can_be_left, maps_know_what_they_hold,
+    add_tests(t, content_has_a_key, text_files_are_read_whole, a_silent_pipe_can_be_left, maps_know_what_they_hold,
               there_may_be_more_files_than_maps, modules_are_found_where_the_user_says,
               modules_of_others_are_passed_over, names_in_commands_are_quoted);
     return run_suite(suite);

@@ -392,7 +392,7 @@ run.send_signal(signal.SIGCONT)
 out, err = run.communicate(timeout=60)
 print(run.returncode, out.strip(), err.strip())
 PY
-check interrupted test "$(grep -c 'not ready' interrupted)" -eq 0
+check interrupted test -s interrupted -a "$(grep -c 'not ready' interrupted)" -eq 0
 txm make -q --progress many --force
 check quiet-progress says "txmill: progress 100%"
 finish

@@ -80,6 +80,7 @@ txm_tx_metadata made_metadata(void)
                              .releases = "5.3",
                              .releases_if_opaque = "5.2 5.3",
                              .limit_px = 2048,
+                             .content = "70000:0123456789abcdef0123456789abcdef",
                              .xyz_to_scene_linear = "3.241_-1.537_-0.4986_0",
                              .alpha = TXM_ALPHA_STRAIGHT,
                              .interop_id = "lin_rec709_scene",

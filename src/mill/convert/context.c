@@ -63,6 +63,7 @@ txm_status txm_context_new(const txm_context_options *options, txm_context **out
     c->part = o->part;
     c->part_user = o->part_user;
     c->cancel = o->cancel;
+    c->whole_content = o->content;
     c->ignore_environment = o->ignore_environment;
     if ((status = load_color(c, o->ocio_path, o->working_space, o->blender, err)))
         goto fail;

@@ -20,7 +20,7 @@ struct txm_context {
     void *part_user;
     const volatile int *cancel;
     char *ocio_path; /* the path that was passed in, for derived contexts; may be NULL */
-    bool ignore_environment, borrows_pool;
+    bool ignore_environment, borrows_pool, whole_content;
 };
 
 void txm_context_log(const txm_context *context, txm_log_level level, const char *format, ...)

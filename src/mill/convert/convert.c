@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/content.h"
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/options.h"
@@ -41,8 +42,8 @@ typedef struct conversion {
     char *stored_source; /* the path as it will be stored in the file */
     txm_tx_attribute *attributes;
     size_t attribute_count;
-    char *attribute_names; /* NUL-separated names of --attrib, in one piece */
-    char releases[64];     /* for the metadata */
+    char *attribute_names;                             /* NUL-separated names of --attrib, in one piece */
+    char releases[64], content[TXM_CONTENT_KEY_BYTES]; /* for the metadata */
 } conversion;
 
 /* With --force the file is written to the configured folder, even if the fresh one was found in the default folder. */
@@ -151,8 +152,15 @@ static txm_status decide_need(conversion *c, txm_result *result, bool *needed, t
     txm_found found = {0};
     const txm_resolved_image image = {.context = c->context, .info = c->info, .resolved = &c->resolved};
     const char *space = strcmp(c->resolved.requested, "auto") ? c->resolved.requested : NULL;
-    const txm_tx_match match = {txm_resolved_fits, &image, space};
+    const txm_tx_match match = {txm_resolved_fits, &image, space, c->context->whole_content, c->context->cancel};
     txm_status status = txm_tx_lookup(c->path, c->settings.cache_dir, &c->resolved.key, &match, &found, err);
+    if (!status && found.same_content && !c->options->force && !c->options->dry_run) {
+        status = txm_publish_time(found.path, &c->info->mtime, err);
+        txm_found_clear(&found);
+        if (!status)
+            status = txm_tx_lookup(c->path, c->settings.cache_dir, &c->resolved.key, &match, &found, err);
+        snprintf(result->reason, sizeof result->reason, "its time was restored: the image has the same content");
+    }
     if (!status && found.trouble && c->options->force) {
         txm_found_clear(&found);
         return force_place(c, result, err);
@@ -171,6 +179,7 @@ static txm_status decide_need(conversion *c, txm_result *result, bool *needed, t
             snprintf(result->reason, sizeof result->reason, "%s", result->judged);
         break;
     case TXM_TX_STATE_OUTDATED:
+    case TXM_TX_STATE_STALE:
     case TXM_TX_STATE_MISSING:
         say_state(result);
         break;
@@ -222,6 +231,8 @@ static txm_status make_metadata(conversion *c, txm_tx_metadata *out, txm_error *
     if (!c->stored_source)
         return txm_path_absolute_failed(c->path, err);
     txm_status status = collect_attributes(c, err);
+    if (!status)
+        status = txm_content_key(c->path, c->context->cancel, c->content, err);
     const txm_resolved_image image = {.context = c->context, .info = c->info, .resolved = &c->resolved};
     const txm_release_image release = txm_release_image_of(&image);
     bool differ = txm_releases_of(&release, c->releases, sizeof c->releases);
@@ -230,6 +241,7 @@ static txm_status make_metadata(conversion *c, txm_tx_metadata *out, txm_error *
         .detected_colorspace = txm_conform_detected(c->info, c->resolved.space, c->resolved.named),
         .requested_colorspace = c->resolved.requested,
         .config = txm_color_fingerprint(c->resolved.space),
+        .content = c->content,
         .releases = differ ? c->releases : "",
         .releases_if_opaque = differ ? TXM_RELEASES_SPACED : "",
         .limit_px = txm_limit_level(c->info->width, c->info->height, c->resolved.limit_px) ? c->resolved.limit_px : 0,

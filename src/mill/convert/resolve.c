@@ -111,14 +111,19 @@ txm_status txm_found_settled(txm_found *found, txm_error *err)
     return status;
 }
 
+bool txm_image_is_unreadable(txm_status status)
+{
+    return status == TXM_STATUS_CORRUPT || status == TXM_STATUS_UNSUPPORTED || status == TXM_STATUS_NOT_DOWNLOADED ||
+           status == TXM_STATUS_NOT_INSTALLED;
+}
+
 bool txm_serves_unread(const txm_context *context, const txm_settings *settings, const char *path, const txm_error *why,
                        txm_resolved *resolved, txm_found *out)
 {
     const char *space = NULL;
     char reason[sizeof why->message + 64];
     *out = (txm_found){0};
-    if ((why->status != TXM_STATUS_CORRUPT && why->status != TXM_STATUS_UNSUPPORTED &&
-         why->status != TXM_STATUS_NOT_DOWNLOADED && why->status != TXM_STATUS_NOT_INSTALLED) ||
+    if (!txm_image_is_unreadable(why->status) ||
         settings->alpha == TXM_ALPHA_DEFAULT || txm_space_chosen(settings->colorspace, &space) == TXM_SPACE_DEFAULT)
         return false;
     *resolved = (txm_resolved){.requested = requested_as(settings->colorspace, space),
@@ -331,7 +336,7 @@ bool txm_serves_unopened(const txm_context *context, const txm_settings *setting
                                        .alpha = alpha,
                                        .equiangular = settings->equiangular}};
     const stated image = {context, resolved};
-    const txm_tx_match match = {says_the_same, &image, resolved->requested};
+    const txm_tx_match match = {says_the_same, &image, resolved->requested, context->whole_content, context->cancel};
     txm_tx *tx = NULL;
     bool serves = txm_tx_lookup(path, settings->cache_dir, &resolved->key, &match, out, NULL) == TXM_OK &&
                   out->state == TXM_TX_STATE_FRESH && txm_tx_open(out->path, &tx, NULL) == TXM_OK &&

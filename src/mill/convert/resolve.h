@@ -33,6 +33,10 @@ txm_status txm_resolve(const txm_context *context, const txm_settings *settings,
  * the requested name. */
 const char *txm_key_word(const txm_color_config *config, const char *name);
 
+/* Whether opening an image failed because of its content, or of what reads it. A tx file made of it before is as good
+ * as ever, and nothing can replace it. */
+bool txm_image_is_unreadable(txm_status status);
+
 /* For an image that cannot be read because of `why`: whether Cycles uses its tx file, for which Cycles needs only its
  * name and time. True if nothing in the settings depends on the image and the file is fresh; then `out` describes it,
  * and `resolved` has all but the space. */

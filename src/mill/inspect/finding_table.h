@@ -31,6 +31,8 @@ FINDING(RELEASE_UNKNOWN, "TXM-311", NOTE, "It is unknown which release of Blende
 FINDING(LIMIT, "TXM-312", WARNING, "The file was made with another size limit than the settings set for its image")
 FINDING(SOURCE_STALE, "TXM-401", WARNING, "The source has another time: Cycles does not use the file")
 FINDING(SOURCE_MISSING, "TXM-402", NOTE, "The source was not found or cannot be examined, so its time was not compared")
+FINDING(CONTENT, "TXM-403", WARNING,
+        "The source has other content than when the file was made, which Cycles cannot tell")
 FINDING(SECTION_DAMAGED, "TXM-501", WARNING, "The border section is damaged or cut off")
 FINDING(SECTION_STALE, "TXM-502", WARNING, "The border section was made for another image part")
 FINDING(SECTION_NEWER, "TXM-503", NOTE, "The border section is of a newer version than this program reads")

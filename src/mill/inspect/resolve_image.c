@@ -54,6 +54,7 @@ typedef struct resolving {
     txm_resolution *out;
     txm_resolve_options how;
     txm_listings *listings;
+    bool same_content; /* as in txm_found */
 } resolving;
 
 /* ---- other names ------------------------------------------------------------------------------------------------ */
@@ -188,44 +189,15 @@ static const txm_finding *obstacle(const txm_findings *findings)
     return NULL;
 }
 
-/* A file that has other hard links, as those of a store do, is first replaced by a copy: the other links are tx files
- * of other images, whose times must stay. */
-static txm_status set_time(const char *path, const struct timespec *time, txm_error *err)
-{
-    txm_publish *publish = NULL;
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 || fstat(fd, &st) != 0) {
-        txm_status failed = txm_fail_errno(err, errno, "%s: cannot be opened", path);
-        if (fd >= 0)
-            close(fd);
-        return failed;
-    }
-    txm_status status = TXM_OK;
-    if (st.st_nlink == 1) {
-        const int rc = txm_file_set_time_at(path, time);
-        if (rc)
-            status = txm_fail_errno(err, rc, "%s: cannot set its time", path);
-    } else {
-        status = txm_publish_begin(path, TXM_PUBLISH_IN_CACHE, &publish, err);
-        if (status == TXM_OK && !txm_publish_share(publish, fd))
-            status = txm_publish_copy(publish, fd, path, err);
-        if (status == TXM_OK)
-            status = txm_publish_commit(&publish, time, err);
-        txm_publish_abort(&publish);
-    }
-    close(fd);
-    return status;
-}
-
-/* Gives an outdated file the image's time if it has the pixels that the image would give. A file that differs stays
+/* Gives an outdated file the image's time if the image has the content of which it was made, which the file says if
+ * txmill made it, or if it has the pixels that the image would give. A file that differs stays
  * outdated, and the reason says how. Notes do not prevent it. */
 static txm_status touch(resolving *r, txm_error *err)
 {
     const txm_verify_options deep = {.struct_size = sizeof(txm_verify_options), .deep = true, .source = r->image};
     txm_findings findings = {0};
     txm_resolution *out = r->out;
-    txm_status status = txm_verify(r->context, out->path, &deep, &findings, err);
+    txm_status status = r->same_content ? TXM_OK : txm_verify(r->context, out->path, &deep, &findings, err);
     const txm_finding *found = status ? NULL : obstacle(&findings);
     if (!status && found) {
         char text[640];
@@ -233,7 +205,7 @@ static txm_status touch(resolving *r, txm_error *err)
         status = set_text(&out->reason, text, err);
     } else if (!status) {
         txm_error own = {0};
-        status = set_time(out->path, &r->st.st_mtim, &own);
+        status = txm_publish_time(out->path, &r->st.st_mtim, &own);
         if (status != TXM_OK) {
             txm_fail_with(err, status, &own);
         } else {
@@ -285,10 +257,11 @@ static txm_status look_up_resolved(resolving *r, const txm_settings *settings, t
     txm_found found = {0};
     const txm_resolved_image image = {.context = r->context, .info = r->info, .resolved = &r->resolved};
     const char *space = strcmp(r->resolved.requested, "auto") ? r->resolved.requested : NULL;
-    const txm_tx_match match = {txm_resolved_fits, &image, space};
+    const txm_tx_match match = {txm_resolved_fits, &image, space, r->context->whole_content, r->context->cancel};
     txm_status status = txm_tx_lookup(r->image, settings->cache_dir, &r->resolved.key, &match, &found, err);
     if (status || (status = txm_found_settled(&found, err)))
         return status;
+    r->same_content = found.same_content;
     take_found(r->out, &found);
     return r->out->state == TXM_TX_STATE_FRESH && r->how.deep ? judge_tiles(r, settings, err) : TXM_OK;
 }
@@ -317,7 +290,7 @@ static txm_status adopt_one(resolving *r, const txm_former *former, bool *done, 
     if (stat(former->path, &after) != 0 || after.st_ino != before.st_ino || after.st_size != before.st_size ||
         after.st_mtim.tv_sec != before.st_mtim.tv_sec || after.st_mtim.tv_nsec != before.st_mtim.tv_nsec)
         return TXM_OK;
-    if (!former->same_time && (status = set_time(former->path, &r->st.st_mtim, err)))
+    if (!former->same_time && (status = txm_publish_time(former->path, &r->st.st_mtim, err)))
         return status;
     const int failed = txm_former_rename(former);
     if (failed && failed != EEXIST && failed != ENOENT)

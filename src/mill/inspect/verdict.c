@@ -42,6 +42,9 @@ static void add_evidence(const txm_verification *v, const txm_finding *f, txm_ev
     } else if (e->fit == TXM_FIT_YES && is_kind(f, TXM_FINDING_LIMIT)) {
         e->fit = TXM_FIT_SIZE;
         e->misfit = f->text;
+    } else if (is_kind(f, TXM_FINDING_CONTENT)) {
+        e->fit = TXM_FIT_CONTENT;
+        e->misfit = f->text;
     } else if (is_kind(f, TXM_FINDING_RELEASE_UNKNOWN)) {
         e->doubt = f->text;
     } else if (is_kind(f, TXM_FINDING_SOURCE_MISSING) && !e->misfit) {

@@ -62,12 +62,11 @@ txm_status txm_exr_read_back(const txm_read_back *c)
                 has(c, "oiio:SHA-1", s->sha1) && has_color(c, "oiio:AverageColor", s->average);
     same = same && (!s->constant || has_color(c, "oiio:ConstantColor", s->constant_color));
     same = same && (!*m->interop_id || has(c, "colorInteropID", m->interop_id));
-    same = same && (!*m->requested_colorspace || has(c, "txmill:ColorSpace", m->requested_colorspace));
-    same = same && (!*m->config || has(c, "txmill:Config", m->config));
-    const char *releases = txm_metadata_releases(m, NULL, c->layout->channels);
-    same = same && (!*releases || has(c, "txmill:Blender", releases));
     char limit[TXM_LIMIT_BYTES];
-    same = same && (!*txm_metadata_limit(m, limit) || has(c, "txmill:Limit", limit));
+    txm_own_word words[TXM_OWN_WORDS];
+    const size_t count = txm_metadata_own_words(m, NULL, c->layout->channels, limit, words);
+    for (size_t i = 0; same && i < count; i++)
+        same = has(c, words[i].name, words[i].value);
     same = same && (!m->equiangular || has(c, "envmap", "latlong"));
     for (size_t i = 0; same && i < m->attribute_count; i++)
         same = txm_metadata_is_reserved(m->attributes[i].name) ||

@@ -120,8 +120,9 @@ static void set_density(exr_context_t exr, const txm_density *d, exr_result_t *r
 /* In Blender's order, since attributes are written in the order in which they are set. */
 static void set_texts(exr_context_t exr, const txm_tx_metadata *m, uint32_t channels, exr_result_t *rc)
 {
-    const char *releases = txm_metadata_releases(m, NULL, channels);
+    txm_own_word words[TXM_OWN_WORDS];
     char date[TXM_DATE_BYTES], limit[TXM_LIMIT_BYTES];
+    const size_t count = txm_metadata_own_words(m, NULL, channels, limit, words);
     txm_metadata_date(m->source_mtime, date);
     set_exr_text(exr, "Software", txm_blender_format_now()->software, rc);
     set_exr_text(exr, "blender:SourceAlpha", txm_alpha_stored_name(m->alpha), rc);
@@ -136,14 +137,8 @@ static void set_texts(exr_context_t exr, const txm_tx_metadata *m, uint32_t chan
     set_exr_text(exr, "wrapmodes", txm_tx_wrap_modes(m), rc);
     if (m->equiangular && *rc == EXR_ERR_SUCCESS)
         *rc = exr_attr_set_envmap(exr, 0, "envmap", EXR_ENVMAP_LATLONG);
-    if (*m->requested_colorspace)
-        set_exr_text(exr, "txmill:ColorSpace", m->requested_colorspace, rc);
-    if (*m->config)
-        set_exr_text(exr, "txmill:Config", m->config, rc);
-    if (*releases)
-        set_exr_text(exr, "txmill:Blender", releases, rc);
-    if (*txm_metadata_limit(m, limit))
-        set_exr_text(exr, "txmill:Limit", limit, rc);
+    for (size_t i = 0; i < count; i++)
+        set_exr_text(exr, words[i].name, words[i].value, rc);
     for (size_t i = 0; i < m->attribute_count; i++)
         if (!txm_metadata_is_reserved(m->attributes[i].name))
             set_exr_text(exr, txm_metadata_exr_name(m->attributes[i].name), m->attributes[i].value, rc);

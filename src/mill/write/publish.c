@@ -293,3 +293,31 @@ void txm_publish_abort(txm_publish **publish)
         *publish = NULL;
     }
 }
+
+txm_status txm_publish_time(const char *path, const struct timespec *time, txm_error *err)
+{
+    txm_publish *publish = NULL;
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        txm_status failed = txm_fail_errno(err, errno, "%s: cannot be opened", path);
+        if (fd >= 0)
+            close(fd);
+        return failed;
+    }
+    txm_status status = TXM_OK;
+    if (st.st_nlink == 1) {
+        const int rc = txm_file_set_time_at(path, time);
+        if (rc)
+            status = txm_fail_errno(err, rc, "%s: cannot set its time", path);
+    } else {
+        status = txm_publish_begin(path, TXM_PUBLISH_IN_CACHE, &publish, err);
+        if (status == TXM_OK && !txm_publish_share(publish, fd))
+            status = txm_publish_copy(publish, fd, path, err);
+        if (status == TXM_OK)
+            status = txm_publish_commit(&publish, time, err);
+        txm_publish_abort(&publish);
+    }
+    close(fd);
+    return status;
+}

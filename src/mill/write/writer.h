@@ -41,6 +41,7 @@ typedef struct txm_tx_metadata {
      * out to be opaque; "": left out, because all of them do. */
     const char *releases, *releases_if_opaque;
     uint32_t limit_px;               /* the image was halved for this limit of its sides; 0: left out */
+    const char *content;             /* txm_content_key of the image; "": left out */
     const char *xyz_to_scene_linear; /* the 12 numbers as text */
     txm_alpha alpha;
     const char *interop_id;             /* EXR colorInteropID: "data" or the working space's; "": left out */

@@ -99,7 +99,8 @@ static bool copy_string(const char *from, const char **to)
 txm_status txm_metadata_copy(const txm_tx_metadata *from, txm_tx_metadata *to, txm_error *err)
 {
     txm_tx_metadata m = *from;
-    m.source = m.detected_colorspace = m.requested_colorspace = m.xyz_to_scene_linear = m.interop_id = m.config = NULL;
+    m.source = m.detected_colorspace = m.requested_colorspace = m.xyz_to_scene_linear = m.interop_id = m.config =
+        m.content = NULL;
     m.releases = m.releases_if_opaque = NULL;
     txm_tx_attribute *attributes = txm_calloc(from->attribute_count, sizeof *attributes);
     m.attributes = attributes;
@@ -111,6 +112,7 @@ txm_status txm_metadata_copy(const txm_tx_metadata *from, txm_tx_metadata *to, t
     ok = copy_string(from->xyz_to_scene_linear, &m.xyz_to_scene_linear) && ok;
     ok = copy_string(from->interop_id, &m.interop_id) && ok;
     ok = copy_string(from->config, &m.config) && ok;
+    ok = copy_string(from->content, &m.content) && ok;
     ok = copy_string(from->releases, &m.releases) && ok;
     ok = copy_string(from->releases_if_opaque, &m.releases_if_opaque) && ok;
     for (size_t i = 0; ok && i < m.attribute_count; i++) {
@@ -133,6 +135,7 @@ void txm_metadata_clear(txm_tx_metadata *m)
     free((char *)m->xyz_to_scene_linear);
     free((char *)m->interop_id);
     free((char *)m->config);
+    free((char *)m->content);
     free((char *)m->releases);
     free((char *)m->releases_if_opaque);
     for (size_t i = 0; i < m->attribute_count; i++) {
@@ -179,17 +182,23 @@ static bool add_description_word(txm_bytes *out, const char *name, const char *v
     return ok && txm_bytes_puts(out, "\"");
 }
 
-/* Grey is stored as one channel only if it is opaque. */
-const char *txm_metadata_releases(const txm_tx_metadata *m, const txm_tx_summary *s, uint32_t channels)
+size_t txm_metadata_own_words(const txm_tx_metadata *m, const txm_tx_summary *s, uint32_t channels,
+                              char limit[TXM_LIMIT_BYTES], txm_own_word out[TXM_OWN_WORDS])
 {
-    return channels == 1 || (s && s->opaque) ? m->releases_if_opaque : m->releases;
-}
-
-const char *txm_metadata_limit(const txm_tx_metadata *m, char out[TXM_LIMIT_BYTES])
-{
-    snprintf(out, TXM_LIMIT_BYTES, "%u", m->limit_px);
-    out[0] = m->limit_px ? out[0] : 0;
-    return out;
+    snprintf(limit, TXM_LIMIT_BYTES, "%u", m->limit_px);
+    const txm_own_word words[TXM_OWN_WORDS] = {
+        {"txmill:ColorSpace", m->requested_colorspace},
+        {"txmill:Config", m->config},
+        /* Grey is stored as one channel only if it is opaque. */
+        {"txmill:Blender", channels == 1 || (s && s->opaque) ? m->releases_if_opaque : m->releases},
+        {"txmill:Limit", m->limit_px ? limit : ""},
+        {"txmill:Content", m->content},
+    };
+    size_t count = 0;
+    for (size_t i = 0; i < TXM_OWN_WORDS; i++)
+        if (*words[i].value)
+            out[count++] = words[i];
+    return count;
 }
 
 /* A description from the source comes first, followed by ours. */
@@ -207,16 +216,11 @@ bool txm_metadata_description(const txm_tx_metadata *m, const txm_tx_summary *s,
     }
     txm_metadata_color(s->average, channels, color);
     ok = ok && txm_bytes_printf(out, " oiio:AverageColor=%s", color);
-    if (ok && *m->requested_colorspace)
-        ok = add_description_word(out, "txmill:ColorSpace", m->requested_colorspace);
-    if (ok && *m->config)
-        ok = add_description_word(out, "txmill:Config", m->config);
-    const char *releases = txm_metadata_releases(m, s, channels);
-    if (ok && *releases)
-        ok = add_description_word(out, "txmill:Blender", releases);
     char limit[TXM_LIMIT_BYTES];
-    if (ok && *txm_metadata_limit(m, limit))
-        ok = add_description_word(out, "txmill:Limit", limit);
+    txm_own_word words[TXM_OWN_WORDS];
+    const size_t count = txm_metadata_own_words(m, s, channels, limit, words);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = add_description_word(out, words[i].name, words[i].value);
     for (size_t i = 0; ok && i < m->attribute_count; i++) {
         const char *name = m->attributes[i].name;
         if (txm_casecmp(name, "ImageDescription") && !txm_metadata_tiff_tag(name) && !txm_metadata_is_reserved(name))

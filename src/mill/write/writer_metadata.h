@@ -12,6 +12,7 @@
  *   requested colour space   word txmill:ColorSpace of the same        txmill:ColorSpace
  *   releases of Blender      word txmill:Blender of the same           txmill:Blender
  *   limit of its sides       word txmill:Limit of the same             txmill:Limit
+ *   content of the image     word txmill:Content of the same           txmill:Content
  *   well-known attributes    their tag (Copyright, Artist, Make ...)   their OpenEXR name (owner, comments ...)
  *   all other attributes     words NAME="value" of ImageDescription    their own name
  *
@@ -49,11 +50,14 @@ void txm_metadata_color(const float *color, uint32_t channels, char out[TXM_COLO
 /* DocumentName. False when memory is exhausted. */
 bool txm_metadata_document_name(const txm_tx_metadata *m, txm_bytes *out);
 
-/* txmill:Blender; "": left out. `s` is NULL until the samples are known. */
-const char *txm_metadata_releases(const txm_tx_metadata *m, const txm_tx_summary *s, uint32_t channels);
-
-/* txmill:Limit; "": left out. Returns `out`. */
-const char *txm_metadata_limit(const txm_tx_metadata *m, char out[TXM_LIMIT_BYTES]);
+/* What only txmill writes about a file: words of TIFF's description and attributes of EXR. Returns how many of `out` it
+ * has filled in; the values belong to `m`, or to `limit`. `s` is NULL until the samples are known. */
+typedef struct txm_own_word {
+    const char *name, *value;
+} txm_own_word;
+enum { TXM_OWN_WORDS = 5 };
+size_t txm_metadata_own_words(const txm_tx_metadata *m, const txm_tx_summary *s, uint32_t channels,
+                              char limit[TXM_LIMIT_BYTES], txm_own_word out[TXM_OWN_WORDS]);
 
 /* ImageDescription. */
 bool txm_metadata_description(const txm_tx_metadata *m, const txm_tx_summary *s, uint32_t channels, txm_bytes *out);

@@ -8,10 +8,13 @@
 #include "tile/name/lookup.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/content.h"
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -30,11 +33,43 @@ typedef struct wanted {
 } wanted;
 
 /* Why a file is not used: `foreign` if only its codec prevents it, `trouble` if it could not be examined just now
- * (TXM_OK otherwise). */
+ * (TXM_OK otherwise); `same_content` as in txm_found. */
 typedef struct shortcoming {
-    bool foreign;
+    bool foreign, same_content;
     txm_status trouble;
 } shortcoming;
+
+static txm_fit tell_change(const txm_tx_description *d, int64_t bytes, char *misfit, size_t misfit_bytes)
+{
+    uint64_t made;
+    if (txm_content_key_parse(d->content, &made) && made != (uint64_t)bytes)
+        snprintf(misfit, misfit_bytes, "it was made of %" PRIu64 " bytes, and the image has %" PRId64 " now", made,
+                 bytes);
+    else
+        snprintf(misfit, misfit_bytes, "the image has other content than when it was made");
+    return TXM_FIT_CONTENT;
+}
+
+/* Whether only the time speaks against an outdated file. Reading the image takes a small part of the time that
+ * converting it would take. */
+static bool has_same_content(const wanted *w, const char *path)
+{
+    txm_tx *tx = NULL;
+    txm_tx_description d;
+    char misfit[sizeof((txm_verdict *)NULL)->reason];
+    bool same = false;
+    if (!w->match || txm_tx_open(path, &tx, NULL) != TXM_OK)
+        return false;
+    if (txm_tx_cycles_accepts(tx, NULL, 0) && txm_tx_describe(tx, &d, NULL) == TXM_OK) {
+        same = d.content && w->match->fits(w->match->user, &d, misfit, sizeof misfit) == TXM_FIT_YES &&
+               txm_content_compare(w->image, (uint64_t)w->st->st_size, d.content, true, w->match->cancel, &same,
+                                   NULL) == TXM_OK &&
+               same;
+        txm_tx_description_free(&d);
+    }
+    txm_tx_close(&tx);
+    return same;
+}
 
 /* Checks the content of a file that has the right name and time. */
 static txm_status look_inside(const wanted *w, txm_evidence *e, txm_verdict *verdict, shortcoming *why, txm_error *err)
@@ -52,7 +87,14 @@ static txm_status look_inside(const wanted *w, txm_evidence *e, txm_verdict *ver
     e->space = w->match ? w->match->space : NULL;
     e->alpha = w->key->alpha;
     if (w->match && (status = txm_tx_describe(tx, &d, err)) == TXM_OK) {
-        e->fit = w->match->fits(w->match->user, &d, misfit, sizeof misfit);
+        bool same = true;
+        if (d.content)
+            status = txm_content_compare(w->image, (uint64_t)w->st->st_size, d.content, w->match->whole,
+                                         w->match->cancel, &same, err);
+        if (same)
+            e->fit = w->match->fits(w->match->user, &d, misfit, sizeof misfit);
+        else if (!status)
+            e->fit = tell_change(&d, w->st->st_size, misfit, sizeof misfit);
         if (e->fit != TXM_FIT_YES)
             e->misfit = misfit;
         else if (*misfit)
@@ -85,6 +127,7 @@ static void judge_once(const wanted *w, const char *path, txm_verdict *verdict, 
     e.no_file = !S_ISREG(st.st_mode);
     e.tx_time = st.st_mtime;
     if (e.no_file || e.tx_time != e.image_time) {
+        why->same_content = e.same_content = !e.no_file && has_same_content(w, path);
         txm_decide(&e, verdict);
         return;
     }
@@ -171,6 +214,7 @@ txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const t
                        .shows = shows,
                        .foreign = lacking.foreign,
                        .harmless = verdict.harmless,
+                       .same_content = lacking.same_content,
                        .trouble = lacking.trouble};
     return TXM_OK;
 }

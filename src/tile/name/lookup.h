@@ -19,6 +19,9 @@ typedef struct txm_tx_match {
     txm_fit (*fits)(const void *user, const txm_tx_description *description, char *why, size_t why_bytes);
     const void *user;
     const char *space; /* how the scene or the settings call the colour space, for the verdict; NULL: not known */
+    /* Compares the whole content of an image with that of which its fresh tx file was made; else only the sizes. */
+    bool whole;
+    const volatile int *cancel;
 } txm_tx_match;
 
 /* Looks in Cycles' order: (a) the configured folder, (b) blender_tx if that is not the configured one, (c) the source.

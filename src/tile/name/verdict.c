@@ -74,8 +74,9 @@ static bool is_native(const txm_tx *tx)
 static void say_outdated(const txm_evidence *e, txm_verdict *out)
 {
     char span[TXM_TIME_BYTES];
-    say(out, TXM_USE_OUTDATED, NULL, "%.300s is %s than the tx file by %s", e->image ? e->image : "the image",
-        e->image_time > e->tx_time ? "newer" : "older", txm_duration_text(difftime(e->image_time, e->tx_time), span));
+    say(out, TXM_USE_OUTDATED, NULL, "%.300s is %s than the tx file by %s%s", e->image ? e->image : "the image",
+        e->image_time > e->tx_time ? "newer" : "older", txm_duration_text(difftime(e->image_time, e->tx_time), span),
+        e->same_content ? ", but has the same content: 'txmill refresh' restores the time" : "");
 }
 
 /* Cycles may open files that txmill cannot read: it checks only the header, and notices bad tiles when it renders. */
@@ -149,6 +150,8 @@ void txm_decide(const txm_evidence *e, txm_verdict *out)
         say_unreadable(e, out);
     else if (e->tx && is_refused_by_header(e->tx, out))
         ;
+    else if (!e->direct && e->fit == TXM_FIT_CONTENT)
+        say(out, TXM_USE_STALE, NULL, "%s", e->misfit);
     else if (!e->direct && e->fit == TXM_FIT_NAME)
         say(out, TXM_USE_NAME, NULL, "%s", e->misfit);
     else if (!e->direct && e->fit == TXM_FIT_COLOURS)

@@ -21,6 +21,7 @@ typedef enum txm_fit {
     TXM_FIT_YES,     /* the settings fit, or nothing speaks against them */
     TXM_FIT_COLOURS, /* Cycles looks for this name and gets a file that was made with other settings */
     TXM_FIT_SIZE,    /* the same, but the file differs only in its size */
+    TXM_FIT_CONTENT, /* Cycles loads the file, which was made of other content than the image has now */
     TXM_FIT_NAME     /* Cycles never looks for this name */
 } txm_fit;
 
@@ -31,6 +32,7 @@ typedef struct txm_evidence {
     bool has_image;        /* the image is there; its time is image_time */
     time_t image_time, tx_time;
     const char *image;   /* its name for messages; NULL: "the image" */
+    bool same_content;   /* the file is outdated, but was made of the content that the image has */
     const txm_tx *tx;    /* NULL: it cannot be opened, because of `refusal`, or only by Cycles' own reader */
     const char *refusal; /* a sentence without the path; NULL where Cycles can open it */
     const char *space;   /* the scenes that look for the file set this colour space; NULL: that is not known */

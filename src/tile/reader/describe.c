@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/content.h"
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -223,7 +224,8 @@ txm_status txm_tx_describe(const txm_tx *tx, txm_tx_description *out, txm_error 
     set_from(d.detected, sizeof d.detected, tx, "blender:SourceColorSpace");
     set_from(d.xyz_to_scene_linear, sizeof d.xyz_to_scene_linear, tx, "blender:XYZToSceneLinear");
     set_from(d.requested, sizeof d.requested, tx, "txmill:ColorSpace");
-    if (!copy_text(tx, "txmill:Config", &d.config) || !copy_text(tx, "txmill:Blender", &d.releases)) {
+    if (!copy_text(tx, "txmill:Config", &d.config) || !copy_text(tx, "txmill:Blender", &d.releases) ||
+        !copy_text(tx, "txmill:Content", &d.content)) {
         txm_tx_description_free(&d);
         return txm_no_memory(err, NULL);
     }
@@ -240,6 +242,11 @@ txm_status txm_tx_describe(const txm_tx *tx, txm_tx_description *out, txm_error 
     d.constant_count = parse_color(txm_tx_metadata_of(tx, "oiio:ConstantColor"), d.constant);
     name_working_space(&d, txm_tx_metadata_of(tx, "colorInteropID"));
     d.limit_px = parse_limit(txm_tx_metadata_of(tx, "txmill:Limit"));
+    uint64_t bytes;
+    if (!txm_content_key_parse(d.content, &bytes)) {
+        free(d.content);
+        d.content = NULL;
+    }
     d.encoding = tx->info.encoding;
     *out = d;
     return TXM_OK;
@@ -251,6 +258,7 @@ void txm_tx_description_free(txm_tx_description *description)
         free(description->source);
         free(description->config);
         free(description->releases);
+        free(description->content);
         *description = (txm_tx_description){0};
     }
 }

@@ -41,6 +41,8 @@ typedef enum txm_standing {
         "Its name does not match the settings inside, or is one that Cycles never looks for.")                         \
     USE(OUTDATED, "outdated", OUTDATED, UNUSED, "outdated", TXM_SHOWS_SOURCE,                                          \
         "Its modification time is not that of its image.")                                                             \
+    USE(STALE, "stale", STALE, UNUSED, "stale", "uses it, and shows the image as it was before it changed",             \
+        "Its image has the same time, but other content than when the file was made.")                                 \
     USE(DAMAGED, "damaged", UNUSABLE, UNUSED, "damaged", NULL,                                                         \
         "Some of its tiles cannot be decoded, or its levels do not fit together.")                                     \
     USE(NO_IMAGE, "no-image", UNUSABLE, OPEN, TXM_WORD_NO_IMAGE,                                                       \
@@ -59,6 +61,9 @@ typedef enum txm_standing {
     STATE(OUTDATED, "outdated", "outdated", "outdated", false, "outdated",                                             \
           "The modification times of the image and its tx file differ. Cycles requires them to be equal to the "       \
           "second, so a tx file that is newer than its image is outdated as well.")                                    \
+    STATE(STALE, "stale", "stale", "stale", false, "stale",                                                            \
+          "The image has other content than when its tx file was made, although their times are equal. Cycles uses "   \
+          "the tx file, and shows the image as it was.")                                                               \
     STATE(MISSING, "missing", "missing", "missing", false, "missing",                                                  \
           "There is no tx file under the name that Cycles looks for.")                                                 \
     STATE(UNUSABLE, "unusable", "unusable", "unusable", false, "unusable",                                             \
