@@ -383,7 +383,7 @@ static void print_advice(const checking *c, const txm_operands *operands)
         printf("; %zu missing here %s a tx file for another colour space: name the scene, or give the colour space "
                "with -c",
                c->elsewhere, c->elsewhere == 1 ? "has" : "have");
-    else if (c->counts[OUTDATED] + c->counts[MISSING] + c->counts[UNUSABLE]) {
+    else if (c->counts[OUTDATED] + c->counts[STALE] + c->counts[MISSING] + c->counts[UNUSABLE]) {
         fputs("; run: ", stdout);
         print_command(c, operands, "make");
     }

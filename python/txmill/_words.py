@@ -8,6 +8,7 @@ class Use:
     REFUSED = "refused"
     NAME = "name"
     OUTDATED = "outdated"
+    STALE = "stale"
     DAMAGED = "damaged"
     NO_IMAGE = "no-image"
     DIRECT = "direct"
@@ -18,6 +19,7 @@ class State:
     FRESH = "fresh"
     SOURCE = "source"
     OUTDATED = "outdated"
+    STALE = "stale"
     MISSING = "missing"
     UNUSABLE = "unusable"
 
@@ -26,6 +28,7 @@ class Check:
     FRESH = "fresh"
     AS_IS = "as-is"
     OUTDATED = "outdated"
+    STALE = "stale"
     MISSING = "missing"
     UNUSABLE = "unusable"
     NO_IMAGE = "no-image"
@@ -57,5 +60,5 @@ class Lint:
     LARGE = "large"
 
 
-STATES = ("fresh", "source", "outdated", "missing", "unusable")
+STATES = ("fresh", "source", "outdated", "stale", "missing", "unusable")
 READY = ("fresh", "source")  # a render needs nothing more

@@ -61,7 +61,7 @@ static bool has_same_content(const wanted *w, const char *path)
     if (!w->match || txm_tx_open(path, &tx, NULL) != TXM_OK)
         return false;
     if (txm_tx_cycles_accepts(tx, NULL, 0) && txm_tx_describe(tx, &d, NULL) == TXM_OK) {
-        same = d.content && w->match->fits(w->match->user, &d, misfit, sizeof misfit) == TXM_FIT_YES &&
+        same = d.content && w->match->fits(w->match->user, &d, misfit, sizeof misfit) == TXM_FIT_YES && !*misfit &&
                txm_content_compare(w->image, (uint64_t)w->st->st_size, d.content, true, w->match->cancel, &same,
                                    NULL) == TXM_OK &&
                same;
