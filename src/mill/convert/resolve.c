@@ -123,8 +123,8 @@ bool txm_serves_unread(const txm_context *context, const txm_settings *settings,
     const char *space = NULL;
     char reason[sizeof why->message + 64];
     *out = (txm_found){0};
-    if (!txm_image_is_unreadable(why->status) ||
-        settings->alpha == TXM_ALPHA_DEFAULT || txm_space_chosen(settings->colorspace, &space) == TXM_SPACE_DEFAULT)
+    if (!txm_image_is_unreadable(why->status) || settings->alpha == TXM_ALPHA_DEFAULT ||
+        txm_space_chosen(settings->colorspace, &space) == TXM_SPACE_DEFAULT)
         return false;
     *resolved = (txm_resolved){.requested = requested_as(settings->colorspace, space),
                                .alpha = settings->alpha,
