@@ -41,7 +41,7 @@ typedef enum txm_standing {
         "Its name does not match the settings inside, or is one that Cycles never looks for.")                         \
     USE(OUTDATED, "outdated", OUTDATED, UNUSED, "outdated", TXM_SHOWS_SOURCE,                                          \
         "Its modification time is not that of its image.")                                                             \
-    USE(STALE, "stale", STALE, UNUSED, "stale", "uses it, and shows the image as it was before it changed",             \
+    USE(STALE, "stale", STALE, UNUSED, "stale", "uses it, and shows the image as it was before it changed",            \
         "Its image has the same time, but other content than when the file was made.")                                 \
     USE(DAMAGED, "damaged", UNUSABLE, UNUSED, "damaged", NULL,                                                         \
         "Some of its tiles cannot be decoded, or its levels do not fit together.")                                     \
