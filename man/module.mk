@@ -10,9 +10,8 @@ MAN_PLAIN := $(wildcard man/*.1 man/*.3 man/*.5)
 MAN_PAGES := $(MAN_IN:%.in=$(B)/%) $(MAN_PLAIN:%=$(B)/%) $(STREAM_PAGES)
 COMPLETION := $(B)/completion/txmill.bash $(B)/completion/_txmill $(B)/completion/txmill.fish
 
-# Schemas of the reports: docs/schema/NAME, or NAME.in with words of the program's tables filled in.
-SCHEMA_IN := $(wildcard docs/schema/*.json.in)
-SCHEMAS   := $(SCHEMA_IN:docs/schema/%.in=$(B)/schema/%) $(patsubst docs/%,$(B)/%,$(wildcard docs/schema/*.json)) $(STREAM_SCHEMAS)
+# Schemas of the reports, made of docs/schema/NAME.table and words of the program's tables.
+SCHEMAS := $(patsubst docs/schema/%.table,$(B)/schema/%.schema.json,$(wildcard docs/schema/*.table)) $(STREAM_SCHEMAS)
 
 all: $(MAN_PAGES) $(COMPLETION) $(SCHEMAS)
 
@@ -27,12 +26,9 @@ $(B)/gen/help: $(B)/gen/help.asked ;
 
 $(B)/gen/words: $(B)/gen/help
 	$(B)/txmill --generate words > $@.new && mv $@.new $@
-$(SCHEMA_IN:docs/schema/%.in=$(B)/schema/%): $(B)/schema/%: docs/schema/%.in docs/schema/expand.awk $(B)/gen/words
+$(B)/schema/%.schema.json: docs/schema/%.table docs/schema/schema.awk $(B)/gen/words
 	@mkdir -p $(@D)
-	LC_ALL=C awk -f docs/schema/expand.awk $(B)/gen/words $< > $@.new && mv $@.new $@
-$(B)/schema/%.json: docs/schema/%.json
-	@mkdir -p $(@D)
-	cp $< $@
+	LC_ALL=C awk -f docs/schema/schema.awk $(B)/gen/words $< > $@.new && mv $@.new $@
 
 # A failed generator must not leave a page that looks up to date.
 $(B)/man/%: man/%.in man/expand.sh man/fill.awk $(B)/gen/help

@@ -27,10 +27,10 @@ $(STREAM_PAGES): $(B)/man/%: stream/man/%.in man/expand.sh man/fill.awk $(B)/txm
 	@mkdir -p $(@D)
 	man/expand.sh $(B)/txmill $< > $@.new && LC_ALL=C awk -f man/fill.awk $@.new > $@.filled && rm $@.new && mv $@.filled $@
 
-STREAM_SCHEMAS := $(patsubst stream/%,$(B)/%,$(wildcard stream/schema/*.json))
-$(STREAM_SCHEMAS): $(B)/schema/%: stream/schema/%
+STREAM_SCHEMAS := $(patsubst stream/schema/%.table,$(B)/schema/%.schema.json,$(wildcard stream/schema/*.table))
+$(STREAM_SCHEMAS): $(B)/schema/%.schema.json: stream/schema/%.table docs/schema/schema.awk
 	@mkdir -p $(@D)
-	cp $< $@
+	LC_ALL=C awk -f docs/schema/schema.awk /dev/null $< > $@.new && mv $@.new $@
 
 # Its own tests link its objects in addition.
 STREAM_TESTS := $(patsubst %.c,$(B)/%,$(wildcard stream/tests/test_*.c))
