@@ -23,21 +23,6 @@ static const char *role_space(const txm_color_config *config, bool is_float)
     return space ? space : txm_color_role(config, "default");
 }
 
-/* Which of the config's two roles a format uses. */
-static bool wants_float(txm_format_role role, txm_type type)
-{
-    switch (role) {
-    case TXM_ROLE_FLOAT:
-        return true;
-    case TXM_ROLE_BYTE:
-        return false;
-    case TXM_ROLE_BY_WIDTH:
-        return txm_type_bytes(type) > 1;
-    default:
-        return txm_type_is_float(type);
-    }
-}
-
 /* The space that the file states, if the config has it. Files in the ACES container are in the config's interchange
  * space. */
 static const char *metadata_space(const txm_source_info *info, bool trusts_hint, const txm_color_config *config)
@@ -53,13 +38,6 @@ static const char *metadata_space(const txm_source_info *info, bool trusts_hint,
     return space;
 }
 
-/* Decides by the usual extension, as Blender does, and not by the file's content. */
-static bool extension_is_premultiplied(const char *path)
-{
-    const txm_image_format *format = txm_format_of_source(path, true);
-    return format && format->traits & TXM_FORMAT_ASSOCIATED;
-}
-
 /* The order is Blender's: what the file states, if Blender trusts its format; a file rule; a role. */
 txm_status txm_source_scene_defaults(const txm_source_info *info, const char *path, const txm_color_config *config,
                                      const char **colorspace, txm_alpha *alpha)
@@ -68,54 +46,49 @@ txm_status txm_source_scene_defaults(const txm_source_info *info, const char *pa
     const char *space = metadata_space(info, format->traits & TXM_FORMAT_NAMES_SPACE, config);
     if (!space)
         space = txm_color_file_rule(config, path);
+    const bool by_type =
+        format->role == TXM_ROLE_BY_WIDTH ? txm_type_bytes(info->type) > 1 : txm_type_is_float(info->type);
     if (!space)
-        space = role_space(config, wants_float(format->role, info->type));
+        space = role_space(config, format->role == TXM_ROLE_FLOAT || (format->role != TXM_ROLE_BYTE && by_type));
     if (!space)
         return TXM_STATUS_COLORSPACE;
     if (colorspace)
         *colorspace = space;
     if (alpha) {
+        /* Unlike the format, the extension is Blender's usual one for a kind of image, whatever the file contains. */
+        const txm_image_format *named = txm_format_of_source(path, true);
         if (format->traits & TXM_FORMAT_ASSOCIATED || info->tiff_premultiplied_default)
             *alpha = TXM_ALPHA_PREMULTIPLIED;
         else if (txm_color_is_data(config, space))
             *alpha = TXM_ALPHA_CHANNEL_PACKED; /* data are loaded with their alpha unchanged */
         else
-            *alpha = extension_is_premultiplied(path) ? TXM_ALPHA_PREMULTIPLIED : TXM_ALPHA_STRAIGHT;
+            *alpha = named && named->traits & TXM_FORMAT_ASSOCIATED ? TXM_ALPHA_PREMULTIPLIED : TXM_ALPHA_STRAIGHT;
     }
     return TXM_OK;
-}
-
-static const txm_image_format *format_at(const char *path)
-{
-    uint8_t head[64];
-    const txm_image_format *named = txm_format_of_source(path, false), *found = NULL;
-    if (!named || named->reader) /* such a file is opened anyway */
-        return NULL;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    const ssize_t n = fd < 0 ? 0 : read(fd, head, sizeof head);
-    if (fd >= 0)
-        close(fd);
-    if (n > 0)
-        found = txm_format_of_head(head, (size_t)n);
-    /* Some formats have no first bytes of their own. */
-    if (n > 0 && !found && named && !named->magics[0].bytes && !named->magics[0].digits)
-        found = named;
-    return found && found == named ? found : NULL;
 }
 
 bool txm_source_format_defaults(const char *path, const txm_color_config *config, const char **colorspace,
                                 txm_alpha *alpha)
 {
-    const txm_image_format *format = format_at(path);
-    txm_source_info info = {.type = TXM_TYPE_U8};
+    const txm_image_format *format = txm_format_of_source(path, false);
     if (!format || format->reader || format->traits & TXM_FORMAT_NAMES_SPACE ||
         (format->role != TXM_ROLE_BYTE && format->role != TXM_ROLE_FLOAT))
         return false;
+    uint8_t head[64];
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const ssize_t n = fd < 0 ? 0 : read(fd, head, sizeof head);
+    if (fd >= 0)
+        close(fd);
+    const txm_image_format *found = n > 0 ? txm_format_of_head(head, (size_t)n) : NULL;
+    /* Some formats have no first bytes of their own. */
+    const bool anonymous = !format->magics[0].bytes && !format->magics[0].digits;
+    if (n <= 0 || (found ? found != format : !anonymous))
+        return false;
+    txm_source_info info = {.type = TXM_TYPE_U8};
     snprintf(info.format, sizeof info.format, "%s", format->name);
     return txm_source_scene_defaults(&info, path, config, colorspace, alpha) == TXM_OK;
 }
 
-/* The space in which Cycles takes an image without a colour space of its own. */
 const char *txm_source_auto_space(const txm_source_info *info, const txm_color_config *config)
 {
     if (*info->colorspace_hint && txm_color_canonical(config, info->colorspace_hint))

@@ -31,17 +31,11 @@ const txm_image_format *txm_format_named(const char *name)
     return &unknown;
 }
 
-/* The digit must be followed by text, since "P5" alone begins many files. */
-static bool begins_as_pnm(const char *head, size_t bytes, const char *digits)
-{
-    return bytes > 2 && head[0] == 'P' && head[1] && strchr(digits, head[1]) && head[2] &&
-           strchr(" \t\n\v\f\r#", head[2]);
-}
-
 static bool begins_with(const txm_format_magic *m, const char *head, size_t bytes)
 {
-    if (m->digits)
-        return begins_as_pnm(head, bytes, m->digits);
+    if (m->digits) /* the digit must be followed by text, since "P5" alone begins many files */
+        return bytes > 2 && head[0] == 'P' && head[1] && strchr(m->digits, head[1]) && head[2] &&
+               strchr(" \t\n\v\f\r#", head[2]);
     return m->bytes && bytes >= (size_t)m->offset + m->size && memcmp(head + m->offset, m->bytes, m->size) == 0;
 }
 

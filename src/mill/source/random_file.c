@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A file with reads at any offset. Reads are pread(2) on one descriptor and continue after an interruption; the first
- * errno is stored for the failure that it causes.
+ * Reads are pread(2) on one descriptor and continue after an interruption.
  */
 #include "mill/source/random_file.h"
 
@@ -34,7 +33,6 @@ void txm_random_file_close(txm_random_file *file)
     file->fd = -1;
 }
 
-/* Returns fewer bytes at the end of the file, and -1 on failure, whose errno is stored. */
 int64_t txm_random_file_read(txm_random_file *file, void *dst, size_t bytes, uint64_t offset)
 {
     const int64_t got = txm_pread_most(file->fd, dst, bytes, offset);
@@ -43,7 +41,6 @@ int64_t txm_random_file_read(txm_random_file *file, void *dst, size_t bytes, uin
     return got;
 }
 
-/* OK as long as no read failed. */
 txm_status txm_random_file_status(const txm_random_file *file, const char *path, txm_error *err)
 {
     return file->sys_errno ? txm_fail_errno(err, file->sys_errno, "%s: cannot be read", path) : TXM_OK;

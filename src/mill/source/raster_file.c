@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A file that is read from start to end through one small buffer. Functions copy out of the buffer; decoders may also
- * work in place between pos and end. Seeking discards the buffer.
+ * Functions copy out of the buffer; decoders may also work in place between pos and end.
  */
 #include "mill/source/raster_file.h"
 
@@ -13,8 +12,8 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/whole.h"
 
-/* The kernel is advised that reading is sequential. */
 txm_status txm_raster_file_open(txm_raster_file *file, const char *path, txm_error *err)
 {
     *file = (txm_raster_file){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
@@ -38,16 +37,11 @@ void txm_raster_file_close(txm_raster_file *file)
     *file = (txm_raster_file){.fd = -1};
 }
 
-/* false at the end and on failure; sys_errno distinguishes them. */
 bool txm_raster_file_fill(txm_raster_file *file)
 {
-    ssize_t n;
-
     if (file->pos < file->end)
         return true;
-    do {
-        n = pread(file->fd, file->buffer, TXM_RASTER_PIECE_BYTES, (off_t)file->offset);
-    } while (n < 0 && errno == EINTR);
+    const int64_t n = txm_pread_most(file->fd, file->buffer, TXM_RASTER_PIECE_BYTES, file->offset);
     file->sys_errno = n < 0 ? errno : 0;
     if (n <= 0)
         return false;
@@ -57,7 +51,6 @@ bool txm_raster_file_fill(txm_raster_file *file)
     return true;
 }
 
-/* Copies all of the bytes, or returns false. */
 bool txm_raster_file_get(txm_raster_file *file, void *dst, size_t bytes)
 {
     uint8_t *to = dst;

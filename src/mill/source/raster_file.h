@@ -18,7 +18,7 @@ typedef struct txm_raster_file {
     int fd;          /* -1 if closed; zero-initialised objects must be opened before they are closed */
     int sys_errno;   /* errno of the read that failed, 0 at the end of the file */
     uint64_t offset; /* file offset of the byte after the end of the buffer */
-    size_t pos, end; /* unread part of the buffer */
+    size_t pos, end; /* unread part of the buffer, which seeking discards */
     uint8_t *buffer;
 } txm_raster_file;
 

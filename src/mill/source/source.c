@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Opens source images: chooses the reader for a file and checks the callers. The first bytes choose a direct reader
- * from the table of formats. If there is none, or it returns UNSUPPORTED for this kind of file, OpenImageIO is used,
- * which reads everything and takes longest to load.
+ * Opens source images: the first bytes choose a direct reader from the table of formats. If there is none, or it
+ * returns UNSUPPORTED for this kind of file, OpenImageIO is used, which reads everything and takes longest to load.
  */
 #include "mill/source/source.h"
 
@@ -42,7 +41,6 @@ void txm_source_forget(txm_source_info *info)
     memset(info, 0, sizeof *info);
 }
 
-/* Empty values are not added. */
 bool txm_source_keep(txm_source_info *info, const char *name, const char *value)
 {
     if (!value || !*value)
@@ -94,54 +92,60 @@ static txm_status look_at_image(const char *path, struct stat *st, uint8_t head[
     return status;
 }
 
-/* A caller or $TXMILL_READER can force OpenImageIO, to compare the readers. */
-static bool oiio_is_forced(const txm_source_options *options)
-{
-    const char *word = getenv("TXMILL_READER");
-    return options->force_oiio || (word && strcmp(word, "oiio") == 0);
-}
-
-/* *err has the message of the reader that was tried last. */
-static txm_status open_with(txm_source *s, const txm_reader_ops *reader, const txm_source_options *options,
-                            txm_error *err)
-{
-    txm_error_clear(err);
-    txm_source_forget(&s->info);
-    txm_status status = reader->open(s->path, options, &s->info, &s->self, err);
-    if (status == TXM_OK) {
-        s->reader = reader;
-        txm_density_drop_nonsense(&s->info.density);
-    }
-    return status;
-}
-
+/* *err has the message of the reader that was tried last. A caller or $TXMILL_READER can force OpenImageIO, to compare
+ * the readers. */
 static txm_status choose_reader(txm_source *s, const txm_source_options *options, const uint8_t *head,
                                 size_t head_bytes, txm_error *err)
 {
-    const txm_image_format *format = oiio_is_forced(options) ? NULL : txm_format_of_head(head, head_bytes);
+    const char *word = getenv("TXMILL_READER");
+    const bool forced = options->force_oiio || (word && strcmp(word, "oiio") == 0);
+    const txm_image_format *format = forced ? NULL : txm_format_of_head(head, head_bytes);
     txm_status status = TXM_STATUS_UNSUPPORTED;
-    if (format && format->reader)
-        status = open_with(s, format->reader, options, err);
-    if (status == TXM_OK) {
-        snprintf(s->info.format, sizeof s->info.format, "%s", format->name);
-        snprintf(s->info.reader, sizeof s->info.reader, "%s", format->reader->name);
+    s->reader = NULL;
+    if (format && format->reader) {
+        status = format->reader->open(s->path, options, &s->info, &s->self, err);
+        if (status == TXM_OK) {
+            s->reader = format->reader;
+            snprintf(s->info.format, sizeof s->info.format, "%s", format->name);
+            snprintf(s->info.reader, sizeof s->info.reader, "%s", format->reader->name);
+        }
     }
     if (status == TXM_STATUS_UNSUPPORTED && head_bytes >= 4 && !memcmp(head, "Ptex", 4))
         return txm_fail(err, status,
                         "%s: a Ptex file has no texture coordinates; give its mesh with 'txmill make --mesh FILE' (OBJ "
                         "or PLY) to unwrap it",
                         s->path);
-    return status == TXM_STATUS_UNSUPPORTED ? open_with(s, &txm_oiio_reader, options, err) : status;
+    if (status == TXM_STATUS_UNSUPPORTED) {
+        txm_error_clear(err);
+        txm_source_forget(&s->info);
+        status = txm_oiio_reader.open(s->path, options, &s->info, &s->self, err);
+        s->reader = status == TXM_OK ? &txm_oiio_reader : NULL;
+    }
+    if (status == TXM_OK)
+        txm_density_drop_nonsense(&s->info.density);
+    return status;
+}
+
+txm_status txm_source_check_size(const char *path, int64_t width, int64_t height, txm_error *err)
+{
+    return width <= TXM_MAX_SIZE_PX && height <= TXM_MAX_SIZE_PX
+               ? TXM_OK
+               : txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %lld x %lld px; the limit is %d px per side", path,
+                          (long long)width, (long long)height, TXM_MAX_SIZE_PX);
 }
 
 /* The memory that there is matters only for images that take much. */
-txm_status txm_source_afford(const char *path, double need, uint64_t file_bytes, unsigned ratio,
+txm_status txm_source_afford(const char *path, const char *what, double need, uint64_t file_bytes,
                              const txm_source_options *options, txm_error *err)
 {
-    const double most = txm_bound_of_file(file_bytes, ratio), mebibytes = need / 1048576;
+    const double most = txm_bound_of_file(file_bytes, 0), mebibytes = need / 1048576;
     const double enough = mebibytes * 1.25 + 1;
-    if (options && options->max_memory_bytes)
-        return TXM_OK;
+    const uint64_t limit = options ? options->max_memory_bytes : 0;
+    if (limit)
+        return need <= (double)limit
+                   ? TXM_OK
+                   : txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %s needs %.1f MiB to decode, the limit is %.1f MiB", path,
+                              what, mebibytes, (double)limit / 1048576);
     if (need > most)
         return txm_fail(err, TXM_STATUS_TOO_LARGE, TXM_BOUND_FILE_TEXT, path, mebibytes, (unsigned long long)file_bytes,
                         most / 1048576, enough, enough);
@@ -151,15 +155,6 @@ txm_status txm_source_afford(const char *path, double need, uint64_t file_bytes,
                                         available / 1048576, enough, enough);
 }
 
-/* For commands without --max-memory. */
-static uint64_t bound_of_environment(void)
-{
-    const char *word = getenv(TXM_BOUND_VARIABLE);
-    const long long megabytes = word ? strtoll(word, NULL, 10) : 0;
-    return megabytes > 0 && megabytes < 1LL << 32 ? (uint64_t)megabytes << 20 : 0;
-}
-
-/* The message of the last reader is reported, because that one reads all formats. */
 txm_status txm_source_open(const char *path, const txm_source_options *options, txm_source **out, txm_error *err)
 {
     static const txm_source_options no_options;
@@ -181,9 +176,12 @@ txm_status txm_source_open(const char *path, const txm_source_options *options, 
         status = txm_no_memory(err, path);
         goto fail;
     }
+    /* The variable is for commands without --max-memory. */
     txm_source_options used = options ? *options : no_options;
-    if (!used.max_memory_bytes)
-        used.max_memory_bytes = bound_of_environment();
+    const char *word = getenv(TXM_BOUND_VARIABLE);
+    const long long megabytes = word ? strtoll(word, NULL, 10) : 0;
+    if (!used.max_memory_bytes && megabytes > 0 && megabytes < 1LL << 32)
+        used.max_memory_bytes = (uint64_t)megabytes << 20;
     status = choose_reader(s, &used, head, head_bytes, &own);
     if (status != TXM_OK) {
         txm_fail_as(err, &own);
@@ -205,7 +203,6 @@ const txm_source_info *txm_source_info_of(const txm_source *source)
     return &source->info;
 }
 
-/* Order and stride are checked here, so that readers can rely on them. */
 txm_status txm_source_read(txm_source *source, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes,
                            txm_error *err)
 {
@@ -229,7 +226,6 @@ const char *txm_source_warning(const txm_source *source)
     return source->reader->warning ? source->reader->warning(source->self) : NULL;
 }
 
-/* It may only be called before the first row. */
 txm_status txm_source_as_half(txm_source *source, txm_error *err)
 {
     if (!source->info.narrowed || source->next_row > 0)
@@ -244,13 +240,12 @@ txm_status txm_source_as_half(txm_source *source, txm_error *err)
 
 txm_status txm_source_rewind(txm_source *source, txm_error *err)
 {
-    txm_status status = source->reader->rewind(source->self, err);
+    txm_status status = source->reader->rewind ? source->reader->rewind(source->self, err) : TXM_OK;
     if (status == TXM_OK)
         source->next_row = 0;
     return status;
 }
 
-/* Compares size, times and inode with those when it was opened. */
 txm_status txm_source_check_unchanged(const txm_source *source, txm_error *err)
 {
     const txm_source_info *info = &source->info;

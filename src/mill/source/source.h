@@ -101,21 +101,24 @@ txm_status txm_source_check_unchanged(const txm_source *source, txm_error *err);
 /* Closes a source and sets *source to NULL. NULL-safe. */
 void txm_source_close(txm_source **source);
 
-/* For readers: whether an image may take `need` bytes if options set no bound (bound.h). TOO_LARGE, NO_MEMORY. */
-txm_status txm_source_afford(const char *path, double need, uint64_t file_bytes, unsigned ratio,
+/* For readers: TOO_LARGE if a side is longer than TXM_MAX_SIZE_PX. */
+txm_status txm_source_check_size(const char *path, int64_t width, int64_t height, txm_error *err);
+/* For readers: whether `what` of an image may take `need` bytes, by the caller's bound or that of bound.h. TOO_LARGE,
+ * NO_MEMORY. */
+txm_status txm_source_afford(const char *path, const char *what, double need, uint64_t file_bytes,
                              const txm_source_options *options, txm_error *err);
 
 /* ---- for readers -------------------------------------------------------------------------------------------- */
 
-/* A reader fills in `info` in open, and owns `self`. The caller of open fills in mtime, file_bytes, device and inode,
- * and for a direct reader its name and that of the format. */
+/* A reader fills in `info` in open, and owns `self`; `path` remains valid until close. The caller of open fills in
+ * mtime, file_bytes, device and inode, and for a direct reader its name and that of the format. */
 typedef struct txm_reader_ops {
     const char *name;
     /* UNSUPPORTED leaves the file to OpenImageIO. */
     txm_status (*open)(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
                        txm_error *err);
     txm_status (*read)(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err);
-    txm_status (*rewind)(void *self, txm_error *err);
+    txm_status (*rewind)(void *self, txm_error *err); /* NULL if there is nothing to do */
     void (*close)(void *self);
     txm_status (*as_half)(void *self, txm_error *err); /* NULL if `narrowed` is never set */
     const char *(*warning)(const void *self);          /* NULL: there are no warnings */

@@ -18,7 +18,7 @@
 struct libdeflate_decompressor;
 
 typedef struct txm_exr {
-    char *path;
+    const char *path;
     exr_context_t context;
     txm_random_file file;
     char message[256]; /* OpenEXR's last message */

@@ -17,8 +17,6 @@
 #include "mill/source/exr/exr.h"
 #include "tile/decode/exr_decode.h"
 
-/* ---- from planes to pixels ---- */
-
 #ifdef __SSE2__
 /* interleave16 for three or four channels, eight pixels at a time; returns the number of pixels done. A pixel is stored
  * as eight bytes, so with three samples it overwrites the first sample of the next pixel; therefore the last pixel is
@@ -89,21 +87,6 @@ static void interleave(const txm_exr *e, uint8_t *dst, const void *const src[4],
         interleave32(d32, f, 2, width);
 }
 
-/* Writes the pixels of a chunk of width x height px. */
-static void write_chunk_pixels(const txm_exr *x, const uint8_t *planes, uint32_t width, uint32_t height, uint8_t *dst,
-                               size_t stride)
-{
-    size_t plane = (size_t)width * x->sample_bytes;
-    for (uint32_t y = 0; y < height; y++, dst += stride, planes += plane * x->file_channels) {
-        const void *src[4] = {planes, planes, planes, planes};
-        for (uint32_t c = 0; c < x->channels; c++)
-            src[c] = planes + x->order[c] * plane;
-        interleave(x, dst, src, width);
-    }
-}
-
-/* ---- one chunk ---- */
-
 /* The message names the row, because users can find it in the picture, unlike a chunk. */
 static txm_status bad_chunk(const txm_exr *x, const exr_chunk_info_t *chunk, txm_error *err, const char *what)
 {
@@ -113,29 +96,6 @@ static txm_status bad_chunk(const txm_exr *x, const exr_chunk_info_t *chunk, txm
     return txm_fail(err, TXM_STATUS_CORRUPT, "%s: row %d: %s%s%s", x->path,
                     x->tiled ? chunk->start_y * (int32_t)x->chunk_h : chunk->start_y - x->min_y, what,
                     *x->message ? ": " : "", x->message);
-}
-
-/* Undoes the chunk's compression: packed -> planes. */
-static bool unpack(txm_exr *x, const exr_chunk_info_t *chunk, size_t size)
-{
-    size_t got = 0;
-    switch (x->compression) {
-    case EXR_COMPRESSION_ZIP:
-    case EXR_COMPRESSION_ZIPS:
-        if (libdeflate_zlib_decompress(x->inflater, x->packed, chunk->packed_size, x->scratch, size, &got) !=
-                LIBDEFLATE_SUCCESS ||
-            got != size)
-            return false;
-        txm_exr_unsplit(x->scratch, x->planes, size);
-        return true;
-    case EXR_COMPRESSION_RLE:
-        if (!txm_exr_rle_decode(x->packed, chunk->packed_size, x->scratch, size))
-            return false;
-        txm_exr_unsplit(x->scratch, x->planes, size);
-        return true;
-    default:
-        return false; /* uncompressed chunks have their full size */
-    }
 }
 
 /* The planes of a PIZ chunk, from OpenEXR's own pipeline without its last step; NULL if the chunk is damaged or memory
@@ -164,23 +124,39 @@ static const uint8_t *unpack_piz(txm_exr *x, const exr_chunk_info_t *chunk, size
 static txm_status decode_chunk(txm_exr *x, const exr_chunk_info_t *chunk, uint8_t *dst, size_t stride, txm_error *err)
 {
     uint32_t width = (uint32_t)chunk->width, height = (uint32_t)chunk->height;
-    size_t size = (size_t)width * height * x->file_channels * x->sample_bytes;
+    size_t size = (size_t)width * height * x->file_channels * x->sample_bytes, got = size;
     if (chunk->unpacked_size != size || chunk->packed_size > size || size > x->chunk_bytes)
         return bad_chunk(x, chunk, err, "the size of a block of pixels is wrong");
     /* Data that does not shrink is stored uncompressed. */
-    bool packed = chunk->packed_size != size;
+    bool packed = chunk->packed_size != size, ok = true;
     const uint8_t *planes = x->packed;
     if (packed && x->compression == EXR_COMPRESSION_PIZ) {
         planes = unpack_piz(x, chunk, size);
     } else {
         if (exr_read_chunk(x->context, 0, chunk, x->packed) != EXR_ERR_SUCCESS)
             return bad_chunk(x, chunk, err, "a block of pixels cannot be read");
-        if (packed)
-            planes = unpack(x, chunk, size) ? x->planes : NULL;
+        if (packed) {
+            if (x->compression == EXR_COMPRESSION_RLE)
+                ok = txm_exr_rle_decode(x->packed, chunk->packed_size, x->scratch, size);
+            else
+                ok = x->compression != EXR_COMPRESSION_NONE &&
+                     libdeflate_zlib_decompress(x->inflater, x->packed, chunk->packed_size, x->scratch, size, &got) ==
+                         LIBDEFLATE_SUCCESS &&
+                     got == size;
+            if (ok)
+                txm_exr_unsplit(x->scratch, x->planes, size);
+            planes = ok ? x->planes : NULL;
+        }
     }
     if (!planes)
         return bad_chunk(x, chunk, err, "a compressed block of pixels is damaged");
-    write_chunk_pixels(x, planes, width, height, dst, stride);
+    size_t plane = (size_t)width * x->sample_bytes;
+    for (uint32_t y = 0; y < height; y++, dst += stride, planes += plane * x->file_channels) {
+        const void *src[4] = {planes, planes, planes, planes};
+        for (uint32_t c = 0; c < x->channels; c++)
+            src[c] = planes + x->order[c] * plane;
+        interleave(x, dst, src, width);
+    }
     return TXM_OK;
 }
 

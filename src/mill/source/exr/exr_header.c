@@ -14,17 +14,6 @@
 #include "base/text.h"
 #include "mill/source/exr/exr.h"
 
-/* ---- layout ---- */
-
-/* OpenEXR 3.1's C library fails on some DWAA and DWAB files and decodes some B44 files differently from its C++
- * library. */
-static bool is_served(exr_compression_t compression)
-{
-    return compression == EXR_COMPRESSION_NONE || compression == EXR_COMPRESSION_RLE ||
-           compression == EXR_COMPRESSION_ZIPS || compression == EXR_COMPRESSION_ZIP ||
-           compression == EXR_COMPRESSION_PIZ;
-}
-
 /* The file is not damaged: OpenImageIO reads it. */
 static txm_status refuse(const txm_exr *x, txm_error *err, const char *what)
 {
@@ -32,13 +21,6 @@ static txm_status refuse(const txm_exr *x, txm_error *err, const char *what)
     return status != TXM_OK ? status
                             : txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s is not read directly%s%s", x->path, what,
                                        *x->message ? ": " : "", x->message);
-}
-
-/* The differences of red and blue from luminance, in any layer. */
-static bool is_chroma(const char *name)
-{
-    const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
-    return strcmp(last, "RY") == 0 || strcmp(last, "BY") == 0;
 }
 
 static txm_status describe_channels(txm_exr *x, txm_source_info *info, txm_error *err)
@@ -53,7 +35,9 @@ static txm_status describe_channels(txm_exr *x, txm_source_info *info, txm_error
         const exr_attr_chlist_entry_t *c = &list->entries[i];
         if (c->x_sampling != 1 || c->y_sampling != 1 || !c->name.str || c->pixel_type != type)
             return refuse(x, err, "a list of channels of several kinds");
-        if (is_chroma(c->name.str))
+        /* The differences of red and blue from luminance, in any layer. */
+        const char *dot = strrchr(c->name.str, '.'), *last = dot ? dot + 1 : c->name.str;
+        if (strcmp(last, "RY") == 0 || strcmp(last, "BY") == 0)
             return refuse(x, err, "luminance and chroma");
         names[i] = c->name.str;
     }
@@ -84,14 +68,18 @@ static txm_status describe_layout(txm_exr *x, txm_source_info *info, txm_error *
     if (exr_get_compression(x->context, 0, &x->compression) != EXR_ERR_SUCCESS ||
         exr_get_data_window(x->context, 0, &window) != EXR_ERR_SUCCESS)
         return refuse(x, err, "this header");
-    if (!is_served(x->compression))
+    /* OpenEXR 3.1's C library fails on some DWAA and DWAB files and decodes some B44 files differently from its C++
+     * library. */
+    if (x->compression != EXR_COMPRESSION_NONE && x->compression != EXR_COMPRESSION_RLE &&
+        x->compression != EXR_COMPRESSION_ZIPS && x->compression != EXR_COMPRESSION_ZIP &&
+        x->compression != EXR_COMPRESSION_PIZ)
         return refuse(x, err, "this compression");
     int64_t w = (int64_t)window.max.x - window.min.x + 1, h = (int64_t)window.max.y - window.min.y + 1;
     if (w < 1 || h < 1)
         return refuse(x, err, "an empty data window");
-    if (w > TXM_MAX_SIZE_PX || h > TXM_MAX_SIZE_PX)
-        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %lld x %lld px; the limit is %d px per side", x->path,
-                        (long long)w, (long long)h, TXM_MAX_SIZE_PX);
+    const txm_status fits = txm_source_check_size(x->path, w, h, err);
+    if (fits != TXM_OK)
+        return fits;
     x->min_x = window.min.x;
     x->min_y = window.min.y;
     info->width = x->width = (uint32_t)w;
@@ -112,19 +100,8 @@ static txm_status describe_layout(txm_exr *x, txm_source_info *info, txm_error *
     return TXM_OK;
 }
 
-/* ---- metadata ---- */
-
-/* OpenImageIO renames two attributes. */
-static const char *oiio_name(const char *name)
-{
-    if (strcmp(name, "owner") == 0)
-        return "Copyright";
-    if (strcmp(name, "comments") == 0)
-        return "ImageDescription";
-    return name;
-}
-
-/* The value of the string attribute that OpenImageIO reports as `name`; if there are several, the last one by name. */
+/* The value of the string attribute that OpenImageIO reports as `name`; if there are several, the last one by name.
+ * OpenImageIO renames two attributes. */
 static const char *text_of(txm_exr *x, const char *name)
 {
     const char *value = "";
@@ -132,67 +109,61 @@ static const char *text_of(txm_exr *x, const char *name)
     exr_get_attribute_count(x->context, 0, &count);
     for (int32_t i = 0; i < count; i++) {
         const exr_attribute_t *a = NULL;
-        if (exr_get_attribute_by_index(x->context, 0, EXR_ATTR_LIST_SORTED_ORDER, i, &a) == EXR_ERR_SUCCESS && a &&
-            a->type == EXR_ATTR_STRING && a->string && a->string->str && txm_casecmp(oiio_name(a->name), name) == 0)
+        if (exr_get_attribute_by_index(x->context, 0, EXR_ATTR_LIST_SORTED_ORDER, i, &a) != EXR_ERR_SUCCESS || !a ||
+            a->type != EXR_ATTR_STRING || !a->string || !a->string->str)
+            continue;
+        const char *known = strcmp(a->name, "owner") == 0      ? "Copyright"
+                            : strcmp(a->name, "comments") == 0 ? "ImageDescription"
+                                                               : a->name;
+        if (txm_casecmp(known, name) == 0)
             value = a->string->str;
     }
     return value;
 }
 
-/* The header's properties of colours, as Blender's loader and `auto` see them. */
-static void describe_colors(txm_exr *x, txm_source_info *info)
-{
-    float xy[8];
-    bool has_xy = false, flag = false;
-    const exr_attribute_t *a = NULL;
-    /* The attribute is looked up by name first, because OpenEXR reports an error if a missing attribute is read by
-     * type. */
-    if (exr_get_attribute_by_name(x->context, 0, "acesImageContainerFlag", &a) == EXR_ERR_SUCCESS && a)
-        flag = a->type == EXR_ATTR_INT && a->i == 1;
-    a = NULL;
-    if (exr_get_attribute_by_name(x->context, 0, "chromaticities", &a) == EXR_ERR_SUCCESS && a &&
-        a->type == EXR_ATTR_CHROMATICITIES && a->chromaticities) {
-        const exr_attr_chromaticities_t *c = a->chromaticities;
-        const float values[8] = {c->red_x,  c->red_y,  c->green_x, c->green_y,
-                                 c->blue_x, c->blue_y, c->white_x, c->white_y};
-        memcpy(xy, values, sizeof xy);
-        has_xy = true;
-    }
-    /* OpenImageIO ignores the case of the attribute's name; Blender's loader does not. */
-    const char *id = text_of(x, "colorInteropID");
-    a = NULL;
-    bool exact = exr_get_attribute_by_name(x->context, 0, "colorInteropID", &a) == EXR_ERR_SUCCESS && a &&
-                 a->type == EXR_ATTR_STRING && a->string && a->string->str;
-    snprintf(info->interop_id, sizeof info->interop_id, "%s",
-             txm_exr_loaded_as(has_xy ? xy : NULL, flag, exact ? a->string->str : ""));
-    snprintf(info->colorspace_hint, sizeof info->colorspace_hint, "%s", *id ? id : text_of(x, "oiio:ColorSpace"));
-}
-
-/* Aspect and pixels per inch, by the rules of OpenImageIO's reader. */
-static void describe_density(txm_exr *x, txm_density *density)
+/* An attribute of the header; NULL if it is missing, or of another type. It is looked up by name first, because OpenEXR
+ * reports an error if a missing attribute is read by type. */
+static const exr_attribute_t *attribute(txm_exr *x, const char *name, exr_attribute_type_t type)
 {
     const exr_attribute_t *a = NULL;
-    exr_get_pixel_aspect_ratio(x->context, 0, &density->aspect);
-    if (exr_get_attribute_by_name(x->context, 0, "xDensity", &a) != EXR_ERR_SUCCESS || !a ||
-        a->type != EXR_ATTR_FLOAT || a->f == 0)
-        return;
-    density->x = a->f;
-    density->y = a->f * (density->aspect != 0 ? density->aspect : 1);
-    strcpy(density->unit, "in");
+    return exr_get_attribute_by_name(x->context, 0, name, &a) == EXR_ERR_SUCCESS && a && a->type == type ? a : NULL;
 }
 
 /* Metadata that may be stored in a tx file or determine its colour space. */
 static txm_status describe_metadata(txm_exr *x, txm_source_info *info, txm_error *err)
 {
-    describe_colors(x, info);
+    float xy[8];
+    const exr_attribute_t *aces = attribute(x, "acesImageContainerFlag", EXR_ATTR_INT);
+    const exr_attribute_t *primaries = attribute(x, "chromaticities", EXR_ATTR_CHROMATICITIES);
+    const exr_attr_chromaticities_t *c = primaries ? primaries->chromaticities : NULL;
+    if (c)
+        memcpy(
+            xy,
+            (const float[8]){c->red_x, c->red_y, c->green_x, c->green_y, c->blue_x, c->blue_y, c->white_x, c->white_y},
+            sizeof xy);
+    /* OpenImageIO ignores the case of the attribute's name; Blender's loader does not. */
+    const char *id = text_of(x, "colorInteropID");
+    const exr_attribute_t *exact = attribute(x, "colorInteropID", EXR_ATTR_STRING);
+    snprintf(info->interop_id, sizeof info->interop_id, "%s",
+             txm_exr_loaded_as(c ? xy : NULL, aces && aces->i == 1,
+                               exact && exact->string && exact->string->str ? exact->string->str : ""));
+    snprintf(info->colorspace_hint, sizeof info->colorspace_hint, "%s", *id ? id : text_of(x, "oiio:ColorSpace"));
     info->tiled = x->tiled;
     info->unit_rows = x->chunk_h;
-    describe_density(x, &info->density);
+    /* Aspect and pixels per inch, by the rules of OpenImageIO's reader. */
+    txm_density *density = &info->density;
+    exr_get_pixel_aspect_ratio(x->context, 0, &density->aspect);
+    const exr_attribute_t *per_inch = attribute(x, "xDensity", EXR_ATTR_FLOAT);
+    if (per_inch && per_inch->f != 0) {
+        density->x = per_inch->f;
+        density->y = per_inch->f * (density->aspect != 0 ? density->aspect : 1);
+        strcpy(density->unit, "in");
+    }
     snprintf(info->software, sizeof info->software, "%s", text_of(x, "Software"));
-    if (!txm_source_keep(info, "Artist", text_of(x, "Artist")) ||
-        !txm_source_keep(info, "Copyright", text_of(x, "Copyright")) ||
-        !txm_source_keep(info, "ImageDescription", text_of(x, "ImageDescription")))
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for its metadata", x->path);
+    static const char *const kept[] = {"Artist", "Copyright", "ImageDescription"};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        if (!txm_source_keep(info, kept[i], text_of(x, kept[i])))
+            return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for its metadata", x->path);
     return TXM_OK;
 }
 

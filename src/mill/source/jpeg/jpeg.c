@@ -4,9 +4,8 @@
  * OpenImageIO uses the same library with its defaults (accurate integer DCT, smooth upsampling), so pixels are the
  * same. This reader is stricter about damage: libjpeg fills missing data with grey and only warns, which must not
  * become a texture. Only the end marker may be missing, because it contains nothing of the image.
- *
- * It also saves a seventh of a conversion's processor time for large images and a third for small ones: 2.8 s instead
- * of 3.3 s for 8192 x 8192 px, 2.1 s instead of 3.0 s for 500 images of 256 x 256 px (bench/readers.py).
+ * It also saves a seventh of a conversion's processor time for large images and a third for small ones
+ * (bench/readers.py).
  */
 #include <setjmp.h>
 #include <stdio.h>
@@ -31,8 +30,7 @@ enum { MAX_SCANS = 500, ROWS_AT_ONCE = 16, CMYK_CHANNELS = 4, RGB_CHANNELS = 3 }
 enum { MARKER_EXIF_XMP = JPEG_APP0 + 1, MARKER_PHOTOSHOP = JPEG_APP0 + 13, MARKER_BYTES = 0xffff };
 
 typedef struct jpeg_source {
-    uint64_t memory_bytes; /* what decoding takes */
-    char *path;
+    const char *path;
     txm_raster_file file;
     struct jpeg_decompress_struct jpeg;
     struct jpeg_error_mgr errors;
@@ -47,8 +45,6 @@ typedef struct jpeg_source {
 } jpeg_source;
 
 static const char truncated[] = "truncated: the file ends inside the image";
-
-/* ---- callbacks of libjpeg ----------------------------------------------------------------------------------- */
 
 /* libjpeg's error handler must not return: this leaves through longjmp. */
 static void leave_libjpeg(jpeg_source *s, txm_status status, const char *message)
@@ -78,27 +74,16 @@ static void on_error(j_common_ptr jpeg)
                   message);
 }
 
-/* Oddities of the header that do not affect the pixels. */
-static bool harmless(const jpeg_source *s, int code)
-{
-    switch (code) {
-    case JWRN_JFIF_MAJOR:
-    case JWRN_ADOBE_XFORM:
-    case JWRN_NOT_SEQUENTIAL:
-    case JWRN_BOGUS_PROGRESSION:
-        return true;
-    case JWRN_EXTRANEOUS_DATA:
-        return s->jpeg.input_scan_number ==
-               0; /* it is between the header's markers; later it would mean that data are lost */
-    default:
-        return false;
-    }
-}
-
-/* Warnings of libjpeg are errors here, except a few that affect no pixel. */
+/* Warnings of libjpeg are errors here, except oddities of the header that do not affect the pixels. */
 static void on_message(j_common_ptr jpeg, int level)
 {
-    if (level < 0 && !harmless(jpeg->client_data, jpeg->err->msg_code))
+    const jpeg_source *s = jpeg->client_data;
+    int code = jpeg->err->msg_code;
+
+    /* Extraneous data may be between the header's markers; later they would mean that data are lost. */
+    bool harmless = code == JWRN_JFIF_MAJOR || code == JWRN_ADOBE_XFORM || code == JWRN_NOT_SEQUENTIAL ||
+                    code == JWRN_BOGUS_PROGRESSION || (code == JWRN_EXTRANEOUS_DATA && s->jpeg.input_scan_number == 0);
+    if (level < 0 && !harmless)
         on_error(jpeg);
 }
 
@@ -136,7 +121,6 @@ static boolean fill_input(j_decompress_ptr jpeg)
     return TRUE;
 }
 
-/* Skipping may go beyond the buffer. */
 static void skip_input(j_decompress_ptr jpeg, long bytes)
 {
     jpeg_source *s = jpeg->client_data;
@@ -151,13 +135,10 @@ static void skip_input(j_decompress_ptr jpeg, long bytes)
     }
 }
 
-/* open_jpeg and close_jpeg do this work. */
 static void ignore(j_decompress_ptr jpeg)
 {
     (void)jpeg;
 }
-
-/* ---- metadata ----------------------------------------------------------------------------------------------- */
 
 /* Markers with the same number are used for several kinds of data, which begin differently. */
 static bool has_prefix(const struct jpeg_marker_struct *m, const char *prefix, size_t bytes)
@@ -165,38 +146,18 @@ static bool has_prefix(const struct jpeg_marker_struct *m, const char *prefix, s
     return m->data_length >= bytes && memcmp(m->data, prefix, bytes) == 0;
 }
 
-/* Takes Exif's resolution unless JFIF has one; in JFIF a density of 1 only gives the aspect. As in OpenImageIO, the
- * aspect is that of the density's width and height, the inverse of what it should be, and the unit is JFIF's even for
- * Exif's numbers. */
-static void read_density(const jpeg_source *s, const txm_raster_meta *meta, txm_density *density)
-{
-    static const char *const units[] = {"none", "in", "cm"};
-    const struct jpeg_decompress_struct *j = &s->jpeg;
-    float x = density->x = meta->x_resolution, y = density->y = meta->y_resolution;
-    if (j->X_density && j->Y_density) {
-        x = j->X_density;
-        y = j->Y_density;
-        if (x > 1 && y > 1) {
-            density->x = x;
-            density->y = y;
-        }
-    }
-    if (x == 0 || y == 0)
-        return;
-    density->aspect = x != y ? x / y : 0;
-    if (density->x != 0 && j->density_unit < sizeof units / sizeof *units)
-        strcpy(density->unit, units[j->density_unit]);
-}
-
 /* Fields are read in the order of the markers: a later one replaces an earlier one only if it does so in OpenImageIO.
  */
 static bool read_jpeg_meta(const jpeg_source *s, txm_source_info *info)
 {
     static const char exif[6] = "Exif\0", xmp[] = "http://ns.adobe.com/xap/1.0/", photoshop[] = "Photoshop 3.0";
+    static const char *const units[] = {"none", "in", "cm"};
+    const struct jpeg_decompress_struct *j = &s->jpeg;
     txm_raster_meta meta = {0};
+    txm_density *density = &info->density;
     bool ok = true;
 
-    for (const struct jpeg_marker_struct *m = s->jpeg.marker_list; m && ok; m = m->next) {
+    for (const struct jpeg_marker_struct *m = j->marker_list; m && ok; m = m->next) {
         const uint8_t *data = m->data;
         if (m->marker == MARKER_EXIF_XMP && has_prefix(m, exif, sizeof exif))
             ok = txm_raster_meta_add_exif(&meta, data + sizeof exif, m->data_length - sizeof exif);
@@ -207,13 +168,27 @@ static bool read_jpeg_meta(const jpeg_source *s, txm_source_info *info)
         else if (m->marker == JPEG_COM && !meta.fields[TXM_META_DESCRIPTION])
             ok = txm_raster_meta_set_bytes(&meta, TXM_META_DESCRIPTION, data, m->data_length);
     }
-    read_density(s, &meta, &info->density);
+    /* Exif's resolution counts unless JFIF has one; in JFIF a density of 1 only gives the aspect. As in OpenImageIO,
+     * the aspect is that of the density's width and height, the inverse of what it should be, and the unit is JFIF's
+     * even for Exif's numbers. */
+    float x = density->x = meta.x_resolution, y = density->y = meta.y_resolution;
+    if (j->X_density && j->Y_density) {
+        x = j->X_density;
+        y = j->Y_density;
+        if (x > 1 && y > 1) {
+            density->x = x;
+            density->y = y;
+        }
+    }
+    if (x != 0 && y != 0) {
+        density->aspect = x != y ? x / y : 0;
+        if (density->x != 0 && j->density_unit < sizeof units / sizeof *units)
+            strcpy(density->unit, units[j->density_unit]);
+    }
     ok = ok && txm_raster_meta_store(&meta, info);
     txm_raster_meta_clear(&meta);
     return ok;
 }
-
-/* ---- the reader --------------------------------------------------------------------------------------------- */
 
 /* It is also called after a long jump: libjpeg frees its own memory with its object. */
 static void close_jpeg(void *self)
@@ -225,7 +200,6 @@ static void close_jpeg(void *self)
     jpeg_destroy_decompress(&s->jpeg); /* also accepts a zeroed object */
     txm_raster_file_close(&s->file);
     free(s->cmyk);
-    free(s->path);
     free(s);
 }
 
@@ -255,62 +229,18 @@ static bool read_jpeg_header(jpeg_source *s)
     return true;
 }
 
-/* Bytes that libjpeg keeps for the whole image: the coefficients, if they come in several scans. */
-static uint64_t coefficient_bytes(jpeg_source *s)
+/* Decodes only the header. CMYK is delivered as RGB: its rows need memory of their own, since libjpeg delivers four
+ * channels. The file's ICC profile is ignored: the user or the rules decide the colour space. */
+static txm_status open_jpeg(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
+                            txm_error *err)
 {
-    uint64_t bytes = 0;
+    jpeg_source *s = txm_calloc(1, sizeof *s);
 
-    for (int i = 0; jpeg_has_multiple_scans(&s->jpeg) && i < s->jpeg.num_components; i++) {
-        const jpeg_component_info *c = &s->jpeg.comp_info[i];
-        bytes += (uint64_t)c->width_in_blocks * c->height_in_blocks * sizeof(JBLOCK);
-    }
-    return bytes;
-}
-
-/* Computes what libjpeg would allocate before it does. */
-static txm_status check_jpeg_memory(jpeg_source *s, const txm_source_options *options, txm_error *err)
-{
+    if (!s)
+        return txm_no_memory(err, path);
     const struct jpeg_decompress_struct *j = &s->jpeg;
-
-    if (j->out_color_space != JCS_GRAYSCALE && j->out_color_space != JCS_RGB && j->out_color_space != JCS_CMYK)
-        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: JPEG with %d components is left to OpenImageIO", s->path,
-                        j->num_components);
-    if (j->output_width > TXM_MAX_SIZE_PX || j->output_height > TXM_MAX_SIZE_PX)
-        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px per side", s->path,
-                        j->output_width, j->output_height, TXM_MAX_SIZE_PX);
-    /* Two rows of blocks in all their stages, for images that are decoded in one pass. */
-    const uint64_t need =
-        coefficient_bytes(s) + TXM_RASTER_PIECE_BYTES + (uint64_t)j->output_width * CMYK_CHANNELS * 64;
-    s->memory_bytes = need;
-    if (options && options->max_memory_bytes && need > options->max_memory_bytes)
-        return txm_fail(err, TXM_STATUS_TOO_LARGE,
-                        "%s: decoding a JPEG of %u x %u px in several scans takes %.1f MiB, the "
-                        "limit is %.1f MiB",
-                        s->path, j->output_width, j->output_height, (double)need / 1048576,
-                        (double)options->max_memory_bytes / 1048576);
-    struct stat st;
-    const uint64_t file_bytes = fstat(s->file.fd, &st) == 0 ? (uint64_t)st.st_size : UINT64_MAX >> 16;
-    return txm_source_afford(s->path, (double)need, file_bytes, 0, options, err);
-}
-
-/* CMYK is delivered as RGB. The file's ICC profile is ignored: the user or the rules decide the colour space. */
-static txm_status describe_jpeg(const jpeg_source *s, txm_source_info *info, txm_error *err)
-{
-    info->width = s->jpeg.output_width;
-    info->memory_bytes = s->memory_bytes;
-    info->height = s->jpeg.output_height;
-    info->file_channels = info->channels = s->cmyk ? RGB_CHANNELS : (uint32_t)s->jpeg.output_components;
-    info->type = TXM_TYPE_U8;
-    info->file_alpha = TXM_FILE_ALPHA_SILENT;
-    snprintf(info->colorspace_hint, sizeof info->colorspace_hint, TXM_INTEROP_SRGB);
-    if (!read_jpeg_meta(s, info))
-        return txm_no_memory(err, s->path);
-    return TXM_OK;
-}
-
-/* Sets all callbacks before anything can fail. */
-static void prepare(jpeg_source *s)
-{
+    s->path = path;
+    /* All callbacks are set before anything can fail. */
     s->jpeg.err = jpeg_std_error(&s->errors);
     s->errors.error_exit = on_error;
     s->errors.emit_message = on_message;
@@ -321,31 +251,41 @@ static void prepare(jpeg_source *s)
     s->input.skip_input_data = skip_input;
     s->input.resync_to_restart = jpeg_resync_to_restart;
     s->input.term_source = ignore;
-}
-
-/* Decodes only the header. Rows of CMYK need memory of their own, since libjpeg delivers four channels where three are
- * output. */
-static txm_status open_jpeg(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
-                            txm_error *err)
-{
-    txm_status status;
-    jpeg_source *s = txm_calloc(1, sizeof *s);
-
-    if (!s)
-        return txm_no_memory(err, path);
-    s->file.fd = -1;
-    prepare(s);
-    s->path = txm_strdup(path);
-    status = s->path ? txm_raster_file_open(&s->file, path, err) : txm_no_memory(err, path);
+    txm_status status = txm_raster_file_open(&s->file, path, err);
     if (!status && !read_jpeg_header(s))
         status = txm_fail(err, s->status, "%s: %s", path, s->message);
+    if (!status && j->out_color_space != JCS_GRAYSCALE && j->out_color_space != JCS_RGB &&
+        j->out_color_space != JCS_CMYK)
+        status = txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: JPEG with %d components is left to OpenImageIO", path,
+                          j->num_components);
     if (!status)
-        status = check_jpeg_memory(s, options, err);
-    if (!status && s->jpeg.out_color_space == JCS_CMYK &&
-        !(s->cmyk = txm_calloc((size_t)s->jpeg.output_width * CMYK_CHANNELS, ROWS_AT_ONCE)))
+        status = txm_source_check_size(path, j->output_width, j->output_height, err);
+    if (!status) {
+        /* Two rows of blocks in all their stages, for images that are decoded in one pass; in several scans libjpeg
+         * keeps the coefficients of the whole image. */
+        uint64_t need = TXM_RASTER_PIECE_BYTES + (uint64_t)j->output_width * CMYK_CHANNELS * 64;
+        for (int i = 0; jpeg_has_multiple_scans(&s->jpeg) && i < j->num_components; i++)
+            need += (uint64_t)j->comp_info[i].width_in_blocks * j->comp_info[i].height_in_blocks * sizeof(JBLOCK);
+        info->memory_bytes = need;
+        struct stat st;
+        const uint64_t file_bytes = fstat(s->file.fd, &st) == 0 ? (uint64_t)st.st_size : UINT64_MAX >> 16;
+        char what[64];
+        snprintf(what, sizeof what, "a JPEG of %u x %u px in several scans", j->output_width, j->output_height);
+        status = txm_source_afford(path, what, (double)need, file_bytes, options, err);
+    }
+    if (!status && j->out_color_space == JCS_CMYK &&
+        !(s->cmyk = txm_calloc((size_t)j->output_width * CMYK_CHANNELS, ROWS_AT_ONCE)))
         status = txm_no_memory(err, path);
-    if (!status)
-        status = describe_jpeg(s, info, err);
+    if (!status) {
+        info->width = j->output_width;
+        info->height = j->output_height;
+        info->file_channels = info->channels = s->cmyk ? RGB_CHANNELS : (uint32_t)j->output_components;
+        info->type = TXM_TYPE_U8;
+        info->file_alpha = TXM_FILE_ALPHA_SILENT;
+        snprintf(info->colorspace_hint, sizeof info->colorspace_hint, TXM_INTEROP_SRGB);
+        if (!read_jpeg_meta(s, info))
+            status = txm_no_memory(err, path);
+    }
     if (status) {
         close_jpeg(s);
         return status;
@@ -369,58 +309,49 @@ static bool is_complete(const jpeg_source *s)
     return true;
 }
 
-/* Files of Adobe's programs store the complement of each ink, and OpenImageIO treats every CMYK file like this. The
- * rounding is unambiguous, since no product of two codes is halfway between two others. */
-static void cmyk_to_rgb(const uint8_t *cmyk, uint32_t pixels, uint8_t *rgb)
+/* false on a failure; output_scanline is then the row that could not be decoded. It leaves by a long jump, so nothing
+ * here may own memory. jpeg_start_decompress reads a progressive file as a whole. */
+static bool decode_rows(jpeg_source *s, uint32_t rows, uint8_t *dst, size_t stride_bytes)
 {
-    for (; pixels; pixels--, cmyk += CMYK_CHANNELS, rgb += RGB_CHANNELS)
-        for (int c = 0; c < RGB_CHANNELS; c++)
-            rgb[c] = (uint8_t)((cmyk[c] * cmyk[3] + 127) / 255);
-}
-
-/* Leaves by a long jump on a failure, so nothing here may own memory. jpeg_start_decompress reads a progressive file as
- * a whole. */
-static void decode_rows(jpeg_source *s, uint32_t rows, uint8_t *dst, size_t stride_bytes)
-{
+    if (s->status || setjmp(s->escape))
+        return false;
     if (!s->started) {
         s->started = true;
         jpeg_start_decompress(&s->jpeg);
         if (s->end_missing && !is_complete(s))
             leave_libjpeg(s, TXM_STATUS_CORRUPT, truncated);
     }
-    while (rows) {
+    const uint32_t width = s->jpeg.output_width;
+    for (JDIMENSION done = 0, got; done < rows; done += got) {
         JSAMPROW lines[ROWS_AT_ONCE];
-        JDIMENSION want = rows < ROWS_AT_ONCE ? rows : ROWS_AT_ONCE;
+        JDIMENSION want = rows - done < ROWS_AT_ONCE ? rows - done : ROWS_AT_ONCE;
         for (JDIMENSION i = 0; i < want; i++)
-            lines[i] = s->cmyk ? s->cmyk + (size_t)i * s->jpeg.output_width * CMYK_CHANNELS : dst + i * stride_bytes;
-        JDIMENSION got = jpeg_read_scanlines(&s->jpeg, lines, want);
-        for (JDIMENSION i = 0; s->cmyk && i < got; i++)
-            cmyk_to_rgb(lines[i], s->jpeg.output_width, dst + i * stride_bytes);
-        rows -= got;
-        dst += got * stride_bytes;
+            lines[i] = s->cmyk ? s->cmyk + (size_t)i * width * CMYK_CHANNELS : dst + (done + i) * stride_bytes;
+        got = jpeg_read_scanlines(&s->jpeg, lines, want);
+        /* Files of Adobe's programs store the complement of each ink, and OpenImageIO treats every CMYK file like this.
+         * The rounding is unambiguous, since no product of two codes is halfway between two others. */
+        for (JDIMENSION i = 0; s->cmyk && i < got; i++) {
+            const uint8_t *cmyk = lines[i];
+            uint8_t *rgb = dst + (done + i) * stride_bytes;
+            for (uint32_t x = 0; x < width; x++, cmyk += CMYK_CHANNELS, rgb += RGB_CHANNELS)
+                for (int c = 0; c < RGB_CHANNELS; c++)
+                    rgb[c] = (uint8_t)((cmyk[c] * cmyk[3] + 127) / 255);
+        }
     }
-}
-
-/* false on a failure; output_scanline is then the row that could not be decoded. */
-static bool decode_jpeg(jpeg_source *s, uint32_t rows, uint8_t *dst, size_t stride_bytes)
-{
-    if (s->status || setjmp(s->escape))
-        return false;
-    decode_rows(s, rows, dst, stride_bytes);
     return true;
 }
 
 /* After a failure every further call fails in the same way, because libjpeg's state must not be used before a rewind.
- */
+ * Rows come in order. */
 static txm_status read_jpeg(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
 {
     jpeg_source *s = self;
 
-    (void)y; /* rows come in order */
-    if (decode_jpeg(s, rows, dst, stride_bytes))
-        return TXM_OK;
-    return txm_fail(err, s->status, "%s: row %u of %u: %s", s->path, s->jpeg.output_scanline, s->jpeg.output_height,
-                    s->message);
+    (void)y;
+    return decode_rows(s, rows, dst, stride_bytes)
+               ? TXM_OK
+               : txm_fail(err, s->status, "%s: row %u of %u: %s", s->path, s->jpeg.output_scanline,
+                          s->jpeg.output_height, s->message);
 }
 
 /* Reads the header again; the size must be the same. */

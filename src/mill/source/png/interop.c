@@ -45,12 +45,11 @@ static const struct {
 void txm_interop_from_cicp(unsigned primaries, unsigned transfer, const char **loaded, const char **automatic)
 {
     *loaded = *automatic = NULL;
-    for (size_t i = 0; i < sizeof code_points / sizeof code_points[0]; i++) {
+    for (size_t i = 0; i < sizeof code_points / sizeof code_points[0]; i++)
         if (code_points[i].primaries == primaries && code_points[i].transfer == transfer) {
             *loaded = code_points[i].loaded;
             *automatic = code_points[i].automatic;
         }
-    }
 }
 
 /* OpenImageIO 3.1 names an exponent to a tenth, rounded from one that was rounded to a hundredth. */

@@ -33,7 +33,6 @@ typedef struct parser {
     uint8_t chunk[8];  /* the last eight bytes that were read at once: at the end, the head of the first IDAT chunk */
 } parser;
 
-/* libpng's handlers must not return on failure, like those of libjpeg. */
 static void on_read(png_structp png, png_bytep data, size_t bytes)
 {
     parser *p = png_get_io_ptr(png);
@@ -83,50 +82,13 @@ static void on_warning(png_structp png, png_const_charp message)
     (void)png, (void)message; /* OpenImageIO tolerates silently whatever libpng tolerates */
 }
 
-/* The palette always has 256 entries: indexes beyond the file's are black, as in libpng. */
-static void read_palette(png_structp png, png_infop tags, txm_png_header *h)
-{
-    png_colorp colors = NULL;
-    png_bytep alphas = NULL;
-    int color_count = 0, alpha_count = 0;
-
-    png_get_PLTE(png, tags, &colors, &color_count);
-    png_get_tRNS(png, tags, &alphas, &alpha_count, NULL);
-    h->colors_have_alpha = alpha_count > 0;
-    for (int i = 0; i < 256; i++) {
-        uint8_t *c = h->colors[i];
-        if (i < color_count) {
-            c[0] = colors[i].red;
-            c[1] = colors[i].green;
-            c[2] = colors[i].blue;
-        }
-        c[3] = i < alpha_count ? alphas[i] : 255;
-    }
-}
-
-/* Reads the one colour that is transparent. */
-static void read_key(png_structp png, png_infop tags, txm_png_header *h)
-{
-    png_color_16p color = NULL;
-    /* libpng compares as many bits as a sample has. */
-    unsigned mask = (1u << h->depth) - 1;
-
-    if (!png_get_tRNS(png, tags, NULL, NULL, &color) || !color)
-        return;
-    h->keyed = true;
-    if (h->file_samples == 1) {
-        h->key[0] = (uint16_t)(color->gray & mask);
-    } else {
-        h->key[0] = (uint16_t)(color->red & mask);
-        h->key[1] = (uint16_t)(color->green & mask);
-        h->key[2] = (uint16_t)(color->blue & mask);
-    }
-}
-
 /* Reads what unfiltering and expansion depend on. */
 static void read_layout(png_structp png, png_infop tags, txm_png_header *h)
 {
-    int color_type = png_get_color_type(png, tags);
+    int color_type = png_get_color_type(png, tags), color_count = 0, alpha_count = 0;
+    png_color_16p key = NULL;
+    png_colorp colors = NULL;
+    png_bytep alphas = NULL;
 
     h->width = png_get_image_width(png, tags);
     h->height = png_get_image_height(png, tags);
@@ -134,10 +96,25 @@ static void read_layout(png_structp png, png_infop tags, txm_png_header *h)
     h->file_samples = png_get_channels(png, tags);
     h->interlaced = png_get_interlace_type(png, tags) != PNG_INTERLACE_NONE;
     h->palette = color_type == PNG_COLOR_TYPE_PALETTE;
-    if (h->palette)
-        read_palette(png, tags, h);
-    else if (!(color_type & PNG_COLOR_MASK_ALPHA))
-        read_key(png, tags, h);
+    if (h->palette) {
+        png_get_PLTE(png, tags, &colors, &color_count);
+        png_get_tRNS(png, tags, &alphas, &alpha_count, NULL);
+        h->colors_have_alpha = alpha_count > 0;
+        /* The palette always has 256 entries: indexes beyond the file's are black, as in libpng. */
+        for (int i = 0; i < 256; i++) {
+            uint8_t *c = h->colors[i];
+            if (i < color_count)
+                memcpy(c, (const uint8_t[3]){colors[i].red, colors[i].green, colors[i].blue}, 3);
+            c[3] = i < alpha_count ? alphas[i] : 255;
+        }
+    } else if (!(color_type & PNG_COLOR_MASK_ALPHA) && png_get_tRNS(png, tags, NULL, NULL, &key) && key) {
+        /* One colour is transparent; libpng compares as many bits as a sample has. */
+        const unsigned mask = (1u << h->depth) - 1;
+        h->keyed = true;
+        h->key[0] = (uint16_t)((h->file_samples == 1 ? key->gray : key->red) & mask);
+        h->key[1] = (uint16_t)(h->file_samples == 1 ? 0 : key->green & mask);
+        h->key[2] = (uint16_t)(h->file_samples == 1 ? 0 : key->blue & mask);
+    }
 }
 
 /* Converts pixels per metre to pixels per inch, to a tenth. The aspect is libpng's height to width, the inverse of the

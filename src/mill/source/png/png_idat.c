@@ -37,7 +37,6 @@ static void begin_chunk(txm_png_idat *idat, uint32_t bytes)
     idat->crc = crc32_gzip_refl(0, idat_type, sizeof idat_type);
 }
 
-/* The inflater and the file return to the first chunk. */
 void txm_png_idat_begin(txm_png_idat *idat)
 {
     txm_raster_file_seek(idat->file, idat->start);
@@ -61,35 +60,26 @@ static bool check_crc(txm_png_idat *idat)
     return txm_load_be32(stored) == idat->crc || fail_idat(idat, TXM_STATUS_CORRUPT, "CRC error in an IDAT chunk");
 }
 
-/* Closes the current chunk and opens the next one, which must be IDAT too. */
-static bool next_chunk(txm_png_idat *idat)
-{
-    uint8_t head[8];
-
-    if (!check_crc(idat))
-        return false;
-    if (!txm_raster_file_get(idat->file, head, sizeof head))
-        return fail_read(idat);
-    if (memcmp(head + 4, idat_type, sizeof idat_type) != 0)
-        return fail_idat(idat, TXM_STATUS_CORRUPT, "not enough image data");
-    if (txm_load_be32(head) > MAX_CHUNK_BYTES)
-        return fail_idat(idat, TXM_STATUS_CORRUPT, "an IDAT chunk of more than 2^31 - 1 bytes");
-    begin_chunk(idat, txm_load_be32(head));
-    return true;
-}
-
-/* Takes what the buffer has of the current chunk (and opens the next one if needed), and updates the CRC. */
+/* Takes what the buffer has of the current chunk, and updates the CRC. Before, it closes chunks that are at their end
+ * and opens the next one, which must be IDAT too. */
 static size_t next_piece(txm_png_idat *idat, uint8_t **piece)
 {
     txm_raster_file *file = idat->file;
 
-    while (!idat->left)
-        if (!next_chunk(idat))
+    while (!idat->left) {
+        uint8_t head[8];
+        if (!check_crc(idat))
             return 0;
-    if (!txm_raster_file_fill(file)) {
-        fail_read(idat);
-        return 0;
+        if (!txm_raster_file_get(file, head, sizeof head))
+            return fail_read(idat);
+        if (memcmp(head + 4, idat_type, sizeof idat_type) != 0)
+            return fail_idat(idat, TXM_STATUS_CORRUPT, "not enough image data");
+        if (txm_load_be32(head) > MAX_CHUNK_BYTES)
+            return fail_idat(idat, TXM_STATUS_CORRUPT, "an IDAT chunk of more than 2^31 - 1 bytes");
+        begin_chunk(idat, txm_load_be32(head));
     }
+    if (!txm_raster_file_fill(file))
+        return fail_read(idat);
     size_t n = file->end - file->pos < idat->left ? file->end - file->pos : idat->left;
     *piece = file->buffer + file->pos;
     idat->crc = crc32_gzip_refl(idat->crc, *piece, n);
@@ -98,22 +88,15 @@ static size_t next_piece(txm_png_idat *idat, uint8_t **piece)
     return n;
 }
 
+/* The inflater's codes from ISAL_INVALID_BLOCK down. */
 static const char *inflate_reason(int code)
 {
-    switch (code) {
-    case ISAL_INVALID_BLOCK:
-        return "invalid deflate block";
-    case ISAL_INVALID_SYMBOL:
-        return "invalid deflate symbol";
-    case ISAL_INVALID_LOOKBACK:
-        return "invalid deflate distance too far back";
-    case ISAL_INCORRECT_CHECKSUM:
-        return "wrong Adler-32 checksum of the pixel data";
-    case ISAL_NEED_DICT:
-        return "the zlib stream needs a preset dictionary";
-    default:
-        return "not a zlib stream";
-    }
+    return code == ISAL_INVALID_BLOCK        ? "invalid deflate block"
+           : code == ISAL_INVALID_SYMBOL     ? "invalid deflate symbol"
+           : code == ISAL_INVALID_LOOKBACK   ? "invalid deflate distance too far back"
+           : code == ISAL_INCORRECT_CHECKSUM ? "wrong Adler-32 checksum of the pixel data"
+           : code == ISAL_NEED_DICT          ? "the zlib stream needs a preset dictionary"
+                                             : "not a zlib stream";
 }
 
 /* Returns fewer bytes than requested if the stream ended or failed. */

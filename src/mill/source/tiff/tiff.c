@@ -6,9 +6,8 @@
  * deflate and no compression as a stream (tiff_strip.c), other compressions by libtiff, which then keeps the compressed
  * strip in memory. That counts against the memory bound.
  *
- * It exists in addition to OpenImageIO because a conversion takes 30 to 40 % less processor time with it: 0.69 s
- * instead of 0.96 s for an RGB image of 4096 x 4096 px with LZW, 0.62 s instead of 1.06 s with deflate, 2.4 s instead
- * of 3.4 s for 500 images of 256 x 256 px (bench/readers.py).
+ * It exists in addition to OpenImageIO because a conversion takes 30 to 40 % less processor time with it
+ * (bench/readers.py).
  */
 #include "mill/source/tiff/tiff.h"
 
@@ -28,7 +27,7 @@ enum { LARGE_STRIP_BYTES = 8 << 20 };
 static void free_streams(txm_tiff *t)
 {
     for (uint32_t p = 0; p < TXM_MAX_CHANNELS; p++) {
-        txm_tiff_strip_free(t->strip[p]);
+        free(t->strip[p]);
         t->strip[p] = NULL;
     }
 }
@@ -45,13 +44,13 @@ static void close_tiff(void *self)
     free(t->block);
     free(t->line);
     free(t->band);
-    free(t->path);
     free(t);
 }
 
-/* Whether a message is about a tag that says how pixels are stored: libtiff ignores tags that it cannot read, and the
- * image is then a different one. libtiff quotes the names of tags. */
-static bool concerns_pixels(const char *message)
+/* Keeps libtiff's last message, but never replaces one that casts doubt on the pixels: one about a tag that says how
+ * they are stored. libtiff ignores tags that it cannot read, and quotes their names; the image is then a different one.
+ */
+__attribute__((format(printf, 2, 0))) static void keep_message(txm_tiff *t, const char *format, va_list args)
 {
     static const char *const tags[] = {
         "ImageWidth",   "ImageLength",      "BitsPerSample",       "Compression",         "PhotometricInterpretation",
@@ -60,17 +59,7 @@ static bool concerns_pixels(const char *message)
         "SampleFormat", "TileOffsets",      "TileByteCounts",      "YCbCrCoefficients",   "JPEGTables",
         "InkSet",       "YCbCrSubsampling", "ReferenceBlackWhite",
     };
-    for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
-        const char *name = strstr(message, tags[i]);
-        if (name && name > message && name[-1] == '"' && name[strlen(tags[i])] == '"')
-            return true;
-    }
-    return false;
-}
 
-/* Keeps libtiff's last message, but never replaces one that casts doubt on the pixels. */
-__attribute__((format(printf, 2, 0))) static void keep_message(txm_tiff *t, const char *format, va_list args)
-{
     char message[sizeof t->message];
     txm_vformat(message, sizeof message, format, args);
     t->no_memory |= txm_libtiff_lacks_memory(message);
@@ -82,7 +71,10 @@ __attribute__((format(printf, 2, 0))) static void keep_message(txm_tiff *t, cons
         if ((unsigned char)*c < ' ')
             *c = ' ';
     strcpy(t->message, message);
-    t->doubtful = concerns_pixels(t->message);
+    for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
+        const char *name = strstr(t->message, tags[i]);
+        t->doubtful |= name && name > t->message && name[-1] == '"' && name[strlen(tags[i])] == '"';
+    }
 }
 
 __attribute__((format(printf, 4, 0))) static int remember_message(TIFF *tif, void *user, const char *module,
@@ -103,8 +95,6 @@ __attribute__((format(printf, 4, 0))) static int judge_warning(TIFF *tif, void *
         keep_message(user, format, args);
     return 1;
 }
-
-/* ---- callbacks by which libtiff reads the file ---- */
 
 /* libtiff neither maps nor opens the file itself. A read that fails returns 0 and not -1: libtiff would add the -1 to
  * its count of bytes, and clear the rest of its buffer from one byte before it. */
@@ -161,57 +151,24 @@ static TIFF *open_guarded(txm_tiff *t, TIFFOpenOptions *options)
     return tif;
 }
 
-/* Messages are collected, and memory is bounded by the caller's limit. */
-static TIFF *open_tiff(txm_tiff *t, const txm_source_options *bounds)
-{
-    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
-    t->no_memory = !options;
-    if (!options)
-        return NULL;
-    TIFFOpenOptionsSetErrorHandlerExtR(options, remember_message, t);
-    TIFFOpenOptionsSetWarningHandlerExtR(options, judge_warning, t);
-    if (bounds->max_memory_bytes && bounds->max_memory_bytes <= INT64_MAX)
-        TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)bounds->max_memory_bytes);
-    TIFF *tif = open_guarded(t, options);
-    TIFFOpenOptionsFree(options);
-    return tif;
-}
-
-/* The memory that libtiff would need for a strip that it decodes row by row. */
-static uint64_t largest_strip(TIFF *tif)
-{
-    uint64_t largest = 0;
-    for (uint32_t i = 0; i < TIFFNumberOfStrips(tif); i++) {
-        uint64_t bytes = TIFFGetStrileByteCount(tif, i);
-        largest = bytes > largest ? bytes : largest;
-    }
-    return largest;
-}
-
 static bool is_deflate(uint16_t compression)
 {
     return compression == COMPRESSION_ADOBE_DEFLATE || compression == COMPRESSION_DEFLATE;
 }
 
-/* Whether the streams of large strips can decode the file. */
-static bool is_streamable(txm_tiff *t, uint16_t compression)
+/* Creates streams for large strips, if they can decode the file. false if memory is exhausted. */
+static bool prepare_streams(txm_tiff *t, uint16_t compression)
 {
     uint16_t fill_order = FILLORDER_MSB2LSB;
     if (!is_deflate(compression) && compression != COMPRESSION_NONE)
-        return false;
+        return true;
     TIFFGetFieldDefaulted(t->tif, TIFFTAG_FILLORDER, &fill_order);
     t->predictor = PREDICTOR_NONE;
     if (is_deflate(compression))
         TIFFGetFieldDefaulted(t->tif, TIFFTAG_PREDICTOR, &t->predictor);
-    return fill_order == FILLORDER_MSB2LSB &&
-           (t->predictor == PREDICTOR_NONE || (t->predictor == PREDICTOR_HORIZONTAL && t->sample_bytes <= 4) ||
-            (t->predictor == PREDICTOR_FLOATINGPOINT && t->sample_bytes > 1));
-}
-
-/* Creates streams for large strips, if possible. false if memory is exhausted. */
-static bool prepare_streams(txm_tiff *t, uint16_t compression)
-{
-    if (!is_streamable(t, compression))
+    if (fill_order != FILLORDER_MSB2LSB ||
+        !(t->predictor == PREDICTOR_NONE || (t->predictor == PREDICTOR_HORIZONTAL && t->sample_bytes <= 4) ||
+          (t->predictor == PREDICTOR_FLOATINGPOINT && t->sample_bytes > 1)))
         return true;
     for (uint32_t p = 0; p < t->planes; p++) {
         uint32_t first = TIFFComputeStrip(t->tif, 0, (uint16_t)p);
@@ -224,13 +181,6 @@ static bool prepare_streams(txm_tiff *t, uint16_t compression)
         }
     }
     return (t->line = txm_alloc_pixels(txm_tiff_plane_row(t), 1)) != NULL;
-}
-
-/* Whether libtiff has the same layout: it pads tiles, but never rows. */
-static bool layout_agrees(const txm_tiff *t)
-{
-    size_t tile = txm_mul(txm_mul(t->block_w, t->block_h), (size_t)t->plane_channels * t->sample_bytes);
-    return t->tiled ? TIFFTileSize64(t->tif) == tile : TIFFScanlineSize64(t->tif) == txm_tiff_plane_row(t);
 }
 
 /* Decides how blocks are decoded: sets by_scanline and the streams, and the sizes of the buffers. */
@@ -258,7 +208,9 @@ static txm_status allocate_tiff(txm_tiff *t, const txm_source_options *options, 
 {
     size_t block, band;
     uint16_t compression = COMPRESSION_NONE;
-    if (!layout_agrees(t))
+    /* libtiff must have the same layout: it pads tiles, but never rows. */
+    size_t tile = txm_mul(txm_mul(t->block_w, t->block_h), (size_t)t->plane_channels * t->sample_bytes);
+    if (t->tiled ? TIFFTileSize64(t->tif) != tile : TIFFScanlineSize64(t->tif) != txm_tiff_plane_row(t))
         return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: this layout of samples is not read directly", t->path);
     TIFFGetFieldDefaulted(t->tif, TIFFTAG_COMPRESSION, &compression);
     txm_status status = plan(t, compression, &block, &band, err);
@@ -269,20 +221,22 @@ static txm_status allocate_tiff(txm_tiff *t, const txm_source_options *options, 
     if (compression != COMPRESSION_ZSTD && largest / 1400 > t->file.bytes)
         return txm_fail(err, TXM_STATUS_CORRUPT, "%s: a file of %llu bytes cannot hold blocks of %zu", t->path,
                         (unsigned long long)t->file.bytes, largest);
-    bool held = t->by_scanline && !t->strip[0] && compression != COMPRESSION_NONE;
-    uint64_t packed = held ? largest_strip(t->tif) : 0;
+    /* libtiff reads a strip that it decodes row by row into memory as a whole. */
+    uint64_t packed = 0;
+    if (t->by_scanline && !t->strip[0] && compression != COMPRESSION_NONE)
+        for (uint32_t i = 0; i < TIFFNumberOfStrips(t->tif); i++) {
+            uint64_t bytes = TIFFGetStrileByteCount(t->tif, i);
+            packed = bytes > packed ? bytes : packed;
+        }
     if (packed > t->file.bytes)
         return txm_fail(err, TXM_STATUS_CORRUPT, "%s: a strip of %llu bytes in a file of %llu: the file is damaged",
                         t->path, (unsigned long long)packed, (unsigned long long)t->file.bytes);
     double need = (double)block + (double)band + (double)packed;
     info->memory_bytes = (uint64_t)need;
-    if (options->max_memory_bytes && need > (double)options->max_memory_bytes)
-        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: a %s of it needs %.0f MiB to decode, the limit is %.0f MiB",
-                        t->path, t->tiled ? "row of tiles" : "strip", need / 1048576,
-                        (double)options->max_memory_bytes / 1048576);
-    const txm_status afforded = txm_source_afford(t->path, need, t->file.bytes, 0, options, err);
-    if (afforded != TXM_OK)
-        return afforded;
+    status = txm_source_afford(t->path, t->tiled ? "a row of its tiles" : "a strip of it", need, t->file.bytes, options,
+                               err);
+    if (status != TXM_OK)
+        return status;
     if ((block && !(t->block = txm_alloc_pixels(block, 1))) || (band && !(t->band = txm_alloc_pixels(band, 1))))
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to decode %u x %u px in blocks of %u x %u", t->path,
                         t->width, t->height, t->block_w, t->block_h);
@@ -291,7 +245,6 @@ static txm_status allocate_tiff(txm_tiff *t, const txm_source_options *options, 
 
 enum { TAGS_BYTES = 1 << 20 };
 
-/* The header shows whether a file is of a kind that is not read here. */
 static txm_status open_image(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
                              txm_error *err)
 {
@@ -299,17 +252,26 @@ static txm_status open_image(const char *path, const txm_source_options *options
     if (!t)
         return txm_no_memory(err, path);
     t->file.fd = -1;
-    t->path = txm_strdup(path);
-    txm_status status = t->path ? txm_random_file_open(&t->file, path, err) : txm_no_memory(err, path);
+    t->path = path;
+    txm_status status = txm_random_file_open(&t->file, path, err);
     bool cramped = false;
+    TIFFOpenOptions *settings = TIFFOpenOptionsAlloc();
+    t->no_memory = !settings;
     if (status == TXM_OK) {
-        t->tif = open_tiff(t, options);
+        if (settings) {
+            TIFFOpenOptionsSetErrorHandlerExtR(settings, remember_message, t);
+            TIFFOpenOptionsSetWarningHandlerExtR(settings, judge_warning, t);
+            if (options->max_memory_bytes && options->max_memory_bytes <= INT64_MAX)
+                TIFFOpenOptionsSetMaxSingleMemAlloc(settings, (tmsize_t)options->max_memory_bytes);
+            t->tif = open_guarded(t, settings);
+        }
         /* The limit is smaller than the tags of any TIFF file: libtiff mostly reports that as lack of memory. */
         cramped = (!t->tif || t->no_memory) && options->max_memory_bytes && options->max_memory_bytes < TAGS_BYTES;
         t->no_memory &= !cramped;
         /* If it could not read a tag, libtiff may have continued without it. */
         status = txm_tiff_cause(t, err);
     }
+    TIFFOpenOptionsFree(settings);
     if (status == TXM_OK && cramped)
         status = txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: its tags need up to 1 MiB, the limit is %.1f MiB", path,
                           (double)options->max_memory_bytes / 1048576);
@@ -327,11 +289,5 @@ static txm_status open_image(const char *path, const txm_source_options *options
     return status;
 }
 
-/* Strips and tiles are found by position, and row 0 starts its strip again. */
-static txm_status rewind_tiff(void *self, txm_error *err)
-{
-    (void)self, (void)err;
-    return TXM_OK;
-}
-
-const txm_reader_ops txm_tiff_reader = {"tiff", open_image, txm_tiff_read_rows, rewind_tiff, close_tiff, NULL, NULL};
+/* Rewinding needs no work: strips and tiles are found by position, and row 0 starts its strip again. */
+const txm_reader_ops txm_tiff_reader = {"tiff", open_image, txm_tiff_read_rows, NULL, close_tiff, NULL, NULL};

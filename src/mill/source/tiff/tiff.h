@@ -15,7 +15,7 @@
 enum { TXM_INKS = 4 }; /* cyan, magenta, yellow, black */
 
 typedef struct txm_tiff {
-    char *path;
+    const char *path;
     TIFF *tif;
     txm_random_file file;
     uint64_t position; /* libtiff's position in the file */

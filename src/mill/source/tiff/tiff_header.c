@@ -23,7 +23,6 @@ static txm_status refuse_tiff(const txm_tiff *t, txm_error *err, const char *wha
                             : txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: %s is not read directly", t->path, what);
 }
 
-/* Returns libtiff's default if the tag is missing. */
 static uint16_t short_tag(txm_tiff *t, uint32_t tag)
 {
     uint16_t v = 0;
@@ -31,78 +30,56 @@ static uint16_t short_tag(txm_tiff *t, uint32_t tag)
     return v;
 }
 
-/* Floats of 24 bits in strips are left to OpenImageIO, which misinterprets their bits, and Blender with it. In tiles it
- * delivers uninitialised memory. */
-static bool type_of(uint16_t bits, uint16_t format, bool tiled, txm_type *type)
-{
-    if (bits == 8 && format != SAMPLEFORMAT_INT)
-        *type = TXM_TYPE_U8;
-    else if (bits == 16 && format == SAMPLEFORMAT_UINT)
-        *type = TXM_TYPE_U16;
-    else if (bits == 16 && format == SAMPLEFORMAT_IEEEFP)
-        *type = TXM_TYPE_HALF;
-    else if ((bits == 32 || bits == 64 || (bits == 24 && tiled)) && format == SAMPLEFORMAT_IEEEFP)
-        *type = TXM_TYPE_FLOAT;
-    else
-        return false;
-    return true;
-}
-
-/* Lossless codecs that this libtiff was built with. */
-static bool is_served(uint16_t compression)
-{
-    switch (compression) {
-    case COMPRESSION_NONE:
-    case COMPRESSION_LZW:
-    case COMPRESSION_ADOBE_DEFLATE:
-    case COMPRESSION_DEFLATE:
-    case COMPRESSION_PACKBITS:
-    case COMPRESSION_ZSTD:
-        return TIFFIsCODECConfigured(compression);
-    default:
-        return false;
-    }
-}
-
-/* Four inks without other channels are converted to RGB; in tiles, OpenImageIO writes beyond its memory. */
-static bool is_cmyk(txm_tiff *t, uint16_t photometric, uint16_t channels)
-{
-    uint16_t extra_count = 0, *extra = NULL, bits = short_tag(t, TIFFTAG_BITSPERSAMPLE);
-    TIFFGetFieldDefaulted(t->tif, TIFFTAG_EXTRASAMPLES, &extra_count, &extra);
-    return photometric == PHOTOMETRIC_SEPARATED && channels == TXM_INKS && !extra_count && (bits == 8 || bits == 16) &&
-           short_tag(t, TIFFTAG_SAMPLEFORMAT) == SAMPLEFORMAT_UINT && short_tag(t, TIFFTAG_INKSET) == INKSET_CMYK;
-}
-
 /* Describes samples as OpenImageIO would, from photometric, bits and format. */
 static txm_status describe_samples(txm_tiff *t, txm_source_info *info, txm_error *err)
 {
-    uint16_t channels = short_tag(t, TIFFTAG_SAMPLESPERPIXEL), photometric;
+    const uint16_t channels = short_tag(t, TIFFTAG_SAMPLESPERPIXEL), bits = short_tag(t, TIFFTAG_BITSPERSAMPLE);
+    const uint16_t format = short_tag(t, TIFFTAG_SAMPLEFORMAT), compression = short_tag(t, TIFFTAG_COMPRESSION);
+    uint16_t photometric, extra_count = 0, *extra = NULL;
     if (channels < 1 || channels > MAX_CHANNELS)
         return refuse_tiff(t, err, "this number of channels");
     if (!TIFFGetField(t->tif, TIFFTAG_PHOTOMETRIC, &photometric))
         photometric = channels == 1 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB;
-    t->inks = is_cmyk(t, photometric, channels);
+    TIFFGetFieldDefaulted(t->tif, TIFFTAG_EXTRASAMPLES, &extra_count, &extra);
+    /* Four inks without other channels are converted to RGB; in tiles, OpenImageIO writes beyond its memory. */
+    t->inks = photometric == PHOTOMETRIC_SEPARATED && channels == TXM_INKS && !extra_count &&
+              (bits == 8 || bits == 16) && format == SAMPLEFORMAT_UINT && short_tag(t, TIFFTAG_INKSET) == INKSET_CMYK;
     if (!t->inks && photometric != PHOTOMETRIC_MINISBLACK && photometric != PHOTOMETRIC_MINISWHITE &&
         photometric != PHOTOMETRIC_RGB)
         return refuse_tiff(t, err, "this colour model");
-    if (!type_of(short_tag(t, TIFFTAG_BITSPERSAMPLE), short_tag(t, TIFFTAG_SAMPLEFORMAT), t->tiled, &info->type))
+    if (bits == 8 && format != SAMPLEFORMAT_INT)
+        info->type = TXM_TYPE_U8;
+    else if (bits == 16 && format == SAMPLEFORMAT_UINT)
+        info->type = TXM_TYPE_U16;
+    else if (bits == 16 && format == SAMPLEFORMAT_IEEEFP)
+        info->type = TXM_TYPE_HALF;
+    else if ((bits == 32 || bits == 64 || (bits == 24 && t->tiled)) && format == SAMPLEFORMAT_IEEEFP)
+        info->type = TXM_TYPE_FLOAT;
+    else
+        /* Floats of 24 bits in strips are left to OpenImageIO, which misinterprets their bits, and Blender with it. In
+         * tiles it delivers uninitialised memory. */
         return refuse_tiff(t, err, "this sample type");
-    if (!is_served(short_tag(t, TIFFTAG_COMPRESSION)))
+    static const uint16_t lossless[] = {COMPRESSION_NONE,    COMPRESSION_LZW,      COMPRESSION_ADOBE_DEFLATE,
+                                        COMPRESSION_DEFLATE, COMPRESSION_PACKBITS, COMPRESSION_ZSTD};
+    bool served = false;
+    for (size_t i = 0; i < sizeof lossless / sizeof *lossless; i++)
+        served |= compression == lossless[i] && TIFFIsCODECConfigured(compression);
+    if (!served)
         return refuse_tiff(t, err, "this compression");
-    info->tiff_compression = short_tag(t, TIFFTAG_COMPRESSION);
+    info->tiff_compression = compression;
+
     t->file_channels = channels;
     info->file_channels = t->inks ? TXM_INKS - 1 : channels;
     info->channels = t->channels = info->file_channels < TXM_MAX_CHANNELS ? info->file_channels : TXM_MAX_CHANNELS;
     /* OpenImageIO inverts only bytes, and all of them. */
     t->invert = photometric == PHOTOMETRIC_MINISWHITE && info->type == TXM_TYPE_U8;
-    t->sample_bytes = short_tag(t, TIFFTAG_BITSPERSAMPLE) / 8u;
+    t->sample_bytes = bits / 8u;
     bool separate = channels > 1 && short_tag(t, TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE;
     t->planes = !separate ? 1 : t->inks ? TXM_INKS : t->channels;
     t->plane_channels = separate ? 1 : channels;
 
     /* The kind of alpha is that of an extra sample. */
-    uint16_t extra_count = 0, *extra = NULL, first = photometric == PHOTOMETRIC_RGB ? 3 : 1;
-    TIFFGetFieldDefaulted(t->tif, TIFFTAG_EXTRASAMPLES, &extra_count, &extra);
+    const uint16_t first = photometric == PHOTOMETRIC_RGB ? 3 : 1;
     for (uint16_t i = 0; extra && i < extra_count && first + i < channels; i++)
         if (extra[i] == EXTRASAMPLE_UNASSALPHA)
             info->file_alpha = TXM_FILE_ALPHA_UNASSOCIATED;
@@ -117,9 +94,9 @@ static txm_status describe_layout(txm_tiff *t, txm_source_info *info, txm_error 
     if (!TIFFGetField(t->tif, TIFFTAG_IMAGEWIDTH, &t->width) ||
         !TIFFGetField(t->tif, TIFFTAG_IMAGELENGTH, &t->height) || t->width < 1 || t->height < 1)
         return refuse_tiff(t, err, "an image without a size");
-    if (t->width > TXM_MAX_SIZE_PX || t->height > TXM_MAX_SIZE_PX)
-        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px per side", t->path, t->width,
-                        t->height, TXM_MAX_SIZE_PX);
+    const txm_status fits = txm_source_check_size(t->path, t->width, t->height, err);
+    if (fits != TXM_OK)
+        return fits;
     TIFFGetFieldDefaulted(t->tif, TIFFTAG_IMAGEDEPTH, &depth);
     TIFFGetFieldDefaulted(t->tif, TIFFTAG_TILEDEPTH, &tile_depth);
     if (depth > 1 || tile_depth > 1)
@@ -147,22 +124,6 @@ static bool add_tiff_text(txm_tiff *t, txm_raster_meta *meta, uint32_t tag, int 
     if (!TIFFGetField(t->tif, tag, &text) || !text || !*text)
         return true;
     return txm_raster_meta_set_bytes(meta, field, text, strlen(text));
-}
-
-/* Fields come from where OpenImageIO takes them, in its order: tags, IPTC for fields that they lack, XMP over both. */
-static bool read_fields(txm_tiff *t, txm_raster_meta *meta)
-{
-    uint32_t count = 0;
-    void *data = NULL;
-    bool ok = add_tiff_text(t, meta, TIFFTAG_ARTIST, TXM_META_ARTIST) &&
-              add_tiff_text(t, meta, TIFFTAG_COPYRIGHT, TXM_META_COPYRIGHT) &&
-              add_tiff_text(t, meta, TIFFTAG_IMAGEDESCRIPTION, TXM_META_DESCRIPTION) &&
-              add_tiff_text(t, meta, TIFFTAG_SOFTWARE, TXM_META_SOFTWARE);
-    if (ok && TIFFGetField(t->tif, TIFFTAG_RICHTIFFIPTC, &count, &data) && data)
-        ok = txm_raster_meta_add_iim(meta, data, count);
-    if (ok && TIFFGetField(t->tif, TIFFTAG_XMLPACKET, &count, &data) && data)
-        ok = txm_raster_meta_add_xmp(meta, data, count);
-    return ok;
 }
 
 /* Leaves the directory and enters it again. false if that fails. */
@@ -196,29 +157,33 @@ static txm_status read_exif(txm_tiff *t, txm_source_info *info, txm_error *err)
     return status != TXM_OK || back ? status : txm_fail(err, TXM_STATUS_CORRUPT, "%s: %s", t->path, t->message);
 }
 
-/* The aspect is computed as in OpenImageIO. */
-static void describe_density(txm_tiff *t, txm_density *density)
+/* Fields come from where OpenImageIO takes them, in its order: tags, IPTC for fields that they lack, XMP over both.
+ * Files with metadata blocks that OpenImageIO reads in its own way are left to it. */
+static txm_status describe_metadata(txm_tiff *t, txm_source_info *info, txm_error *err)
 {
     static const char *const units[] = {[RESUNIT_NONE] = "none", [RESUNIT_INCH] = "in", [RESUNIT_CENTIMETER] = "cm"};
+    txm_raster_meta meta = {0};
+    txm_density *density = &info->density;
+    uint32_t count = 0;
     uint16_t unit = 0;
+    void *data = NULL;
+    if (TIFFIsByteSwapped(t->tif) && TIFFGetField(t->tif, TIFFTAG_RICHTIFFIPTC, &count, &data))
+        return refuse_tiff(t, err, "IPTC metadata in big-endian words");
+    /* The aspect is computed as in OpenImageIO. */
     TIFFGetField(t->tif, TIFFTAG_XRESOLUTION, &density->x);
     TIFFGetField(t->tif, TIFFTAG_YRESOLUTION, &density->y);
     if (density->x != 0 && density->y != 0)
         density->aspect = density->y / density->x;
     if (TIFFGetField(t->tif, TIFFTAG_RESOLUTIONUNIT, &unit) && unit >= RESUNIT_NONE && unit <= RESUNIT_CENTIMETER)
         strcpy(density->unit, units[unit]);
-}
-
-/* Files with metadata blocks that OpenImageIO reads in its own way are left to it. */
-static txm_status describe_metadata(txm_tiff *t, txm_source_info *info, txm_error *err)
-{
-    txm_raster_meta meta = {0};
-    uint32_t count = 0;
-    void *data = NULL;
-    if (TIFFIsByteSwapped(t->tif) && TIFFGetField(t->tif, TIFFTAG_RICHTIFFIPTC, &count, &data))
-        return refuse_tiff(t, err, "IPTC metadata in big-endian words");
-    describe_density(t, &info->density);
-    bool ok = read_fields(t, &meta);
+    bool ok = add_tiff_text(t, &meta, TIFFTAG_ARTIST, TXM_META_ARTIST) &&
+              add_tiff_text(t, &meta, TIFFTAG_COPYRIGHT, TXM_META_COPYRIGHT) &&
+              add_tiff_text(t, &meta, TIFFTAG_IMAGEDESCRIPTION, TXM_META_DESCRIPTION) &&
+              add_tiff_text(t, &meta, TIFFTAG_SOFTWARE, TXM_META_SOFTWARE);
+    if (ok && TIFFGetField(t->tif, TIFFTAG_RICHTIFFIPTC, &count, &data) && data)
+        ok = txm_raster_meta_add_iim(&meta, data, count);
+    if (ok && TIFFGetField(t->tif, TIFFTAG_XMLPACKET, &count, &data) && data)
+        ok = txm_raster_meta_add_xmp(&meta, data, count);
     const char *description = ok ? meta.fields[TXM_META_DESCRIPTION] : NULL;
     txm_status status = TXM_OK;
     /* Textures have digests and averages in the description, which OpenImageIO removes. */

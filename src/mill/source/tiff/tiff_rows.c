@@ -19,8 +19,6 @@ static txm_status damaged(const txm_tiff *t, uint32_t y, txm_error *err)
                                        *t->message ? t->message : "libtiff cannot decode it");
 }
 
-/* ---- from the file ---- */
-
 /* Decodes a plane of the row of blocks that begins at image row `y` to dst, without gaps. */
 static txm_status decode_blocks(txm_tiff *t, uint32_t y, uint32_t plane, uint8_t *dst, txm_error *err)
 {
@@ -95,26 +93,6 @@ static txm_status load_scanline(txm_tiff *t, uint32_t y, txm_error *err)
     return status;
 }
 
-/* Makes sure that the band contains image row `y`. */
-static txm_status load_band(txm_tiff *t, uint32_t y, txm_error *err)
-{
-    if (y >= t->band_begin && y < t->band_end)
-        return TXM_OK;
-    uint32_t begin = y / t->block_h * t->block_h,
-             rows = t->height - begin < t->block_h ? t->height - begin : t->block_h;
-    txm_status status = TXM_OK;
-    t->band_begin = t->band_end = 0;
-    for (uint32_t p = 0; p < t->planes && status == TXM_OK; p++)
-        status = decode_blocks(t, begin, p, t->band + p * rows * txm_tiff_plane_row(t), err);
-    if (status == TXM_OK) {
-        t->band_begin = begin;
-        t->band_end = begin + rows;
-    }
-    return status;
-}
-
-/* ---- to the caller ---- */
-
 /* Copies with steps, since planes are interleaved and extra samples skipped. */
 static void copy_samples(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step, size_t bytes,
                          uint32_t count)
@@ -163,21 +141,12 @@ static void to_floats(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t 
         }
 }
 
-/* Converts 8 or 16 bits to 0 ... 1, and back. */
+/* 8 or 16 bits as 0 ... 1. */
 static float share_of(const uint8_t *sample, uint32_t bytes)
 {
     uint16_t wide;
     memcpy(&wide, sample, bytes == 2 ? 2 : 1);
     return bytes == 2 ? (float)wide * (1.0f / 65535.0f) : (float)*sample * (1.0f / 255.0f);
-}
-
-static void put_share(uint8_t *sample, uint32_t bytes, float share)
-{
-    const uint16_t wide = (uint16_t)(share * 65535.0f + 0.5f);
-    if (bytes == 2)
-        memcpy(sample, &wide, 2);
-    else
-        *sample = (uint8_t)(share * 255.0f + 0.5f);
 }
 
 /* Converts a row of CMYK as OpenImageIO does, without the profile: what ink and black leave of the light. */
@@ -187,8 +156,14 @@ static void inks_to_colors(const txm_tiff *t, const uint8_t *row, size_t plane_s
     const size_t pixel = (size_t)t->plane_channels * bytes, ink = t->planes > 1 ? plane_step : bytes;
     for (uint32_t x = 0; x < t->width; x++, row += pixel) {
         const float light = 1.0f - share_of(row + black * ink, bytes);
-        for (uint32_t c = 0; c < black; c++, dst += bytes)
-            put_share(dst, bytes, (1.0f - share_of(row + c * ink, bytes)) * light);
+        for (uint32_t c = 0; c < black; c++, dst += bytes) {
+            const float share = (1.0f - share_of(row + c * ink, bytes)) * light;
+            const uint16_t wide = (uint16_t)(share * 65535.0f + 0.5f);
+            if (bytes == 2)
+                memcpy(dst, &wide, 2);
+            else
+                *dst = (uint8_t)(share * 255.0f + 0.5f);
+        }
     }
 }
 
@@ -218,41 +193,42 @@ static void deliver_row(const txm_tiff *t, const uint8_t *row, size_t plane_step
     }
 }
 
-/* MINISWHITE stores 0 for white. */
-static void invert_rows(const txm_tiff *t, uint32_t rows, uint8_t *dst, size_t stride_bytes)
-{
-    for (uint32_t r = 0; r < rows; r++, dst += stride_bytes)
-        for (size_t i = 0; i < (size_t)t->width * t->channels; i++)
-            dst[i] = (uint8_t)~dst[i];
-}
-
-/* Whole blocks are decoded directly to the caller if the layout is the same. */
+/* Whole blocks are decoded directly to the caller if the layout is the same; others are kept in the band. */
 txm_status txm_tiff_read_rows(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
 {
     txm_tiff *t = self;
     uint8_t *out = dst;
     size_t row = txm_tiff_plane_row(t);
     bool tight = t->planes == 1 && t->channels == t->file_channels && !becomes_float(t) && stride_bytes == row;
-    for (uint32_t end = y + rows, taken; y < end; y += taken, out += taken * stride_bytes) {
-        uint32_t whole = t->height - y < t->block_h ? t->height - y : t->block_h;
-        txm_status status;
+    for (uint32_t end = y + rows, taken; y < end; y += taken) {
+        uint32_t begin = y / t->block_h * t->block_h;
+        uint32_t whole = t->height - begin < t->block_h ? t->height - begin : t->block_h;
+        txm_status status = TXM_OK;
         taken = 1;
         if (t->by_scanline) {
             status = load_scanline(t, y, err);
             if (status == TXM_OK)
                 deliver_row(t, t->block, row, out);
-        } else if (tight && y % t->block_h == 0 && end - y >= whole) {
+        } else if (tight && y == begin && end - y >= whole) {
             status = decode_blocks(t, y, 0, out, err);
             taken = whole;
         } else {
-            status = load_band(t, y, err);
-            if (status == TXM_OK)
-                deliver_row(t, t->band + (y - t->band_begin) * row, (t->band_end - t->band_begin) * row, out);
+            if (y < t->band_begin || y >= t->band_end) {
+                t->band_begin = t->band_end = 0;
+                for (uint32_t p = 0; p < t->planes && status == TXM_OK; p++)
+                    status = decode_blocks(t, begin, p, t->band + p * whole * row, err);
+            }
+            if (status == TXM_OK) {
+                t->band_begin = begin;
+                t->band_end = begin + whole;
+                deliver_row(t, t->band + (y - begin) * row, whole * row, out);
+            }
         }
         if (status != TXM_OK)
             return status;
-        if (t->invert)
-            invert_rows(t, taken, out, stride_bytes);
+        for (uint32_t r = 0; r < taken; r++, out += stride_bytes)
+            for (size_t i = 0; t->invert && i < (size_t)t->width * t->channels; i++)
+                out[i] = (uint8_t)~out[i];
     }
     return TXM_OK;
 }

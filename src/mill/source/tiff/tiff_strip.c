@@ -10,9 +10,9 @@
 #include <isa-l/igzip_lib.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
+#include "base/whole.h"
 
 enum { INPUT_BYTES = 64 << 10 };
 
@@ -37,11 +37,6 @@ txm_tiff_strip *txm_tiff_strip_new(int fd, bool deflated)
     return s;
 }
 
-void txm_tiff_strip_free(txm_tiff_strip *s)
-{
-    free(s);
-}
-
 const char *txm_tiff_strip_reason(const txm_tiff_strip *s)
 {
     return s->reason ? s->reason : "damaged data";
@@ -61,15 +56,11 @@ static bool fail_strip(txm_tiff_strip *s, const char *reason)
 /* Makes at least one byte of input available. */
 static bool fill(txm_tiff_strip *s)
 {
-    ssize_t n;
     if (s->at < s->end)
         return true;
     if (s->left == 0)
         return fail_strip(s, "the strip ends before its last row");
-    size_t want = s->left < INPUT_BYTES ? (size_t)s->left : INPUT_BYTES;
-    do {
-        n = pread(s->fd, s->input, want, (off_t)s->offset);
-    } while (n < 0 && errno == EINTR);
+    int64_t n = txm_pread_most(s->fd, s->input, s->left < INPUT_BYTES ? (size_t)s->left : INPUT_BYTES, s->offset);
     s->sys_errno = n < 0 ? errno : 0;
     if (n <= 0)
         return fail_strip(s, n < 0 ? "reading failed" : "the file ends in the middle of the strip");
@@ -80,41 +71,25 @@ static bool fill(txm_tiff_strip *s)
     return true;
 }
 
-static bool next_byte(txm_tiff_strip *s, uint8_t *out)
-{
-    if (!fill(s))
-        return false;
-    *out = s->input[s->at++];
-    return true;
-}
-
 /* The zlib header is checked here, but not the checksum at the end, as in libtiff when it reads rows. */
 bool txm_tiff_strip_begin(txm_tiff_strip *s, uint64_t offset, uint64_t bytes)
 {
-    uint8_t method, flags;
+    uint8_t head[2]; /* method and flags */
     s->offset = offset;
     s->left = bytes;
     s->at = s->end = 0;
     s->reason = NULL;
     if (!s->deflated)
         return true;
-    if (!next_byte(s, &method) || !next_byte(s, &flags))
-        return false;
-    if ((method & 15) != 8 || flags & 0x20 || (method * 256 + flags) % 31 != 0)
+    for (int i = 0; i < 2; i++) {
+        if (!fill(s))
+            return false;
+        head[i] = s->input[s->at++];
+    }
+    if ((head[0] & 15) != 8 || head[1] & 0x20 || (head[0] * 256 + head[1]) % 31 != 0)
         return fail_strip(s, "no zlib data");
     isal_inflate_init(&s->inflate);
     s->inflate.crc_flag = ISAL_DEFLATE;
-    return true;
-}
-
-static bool read_stored(txm_tiff_strip *s, uint8_t *dst, size_t bytes)
-{
-    for (size_t n; bytes > 0; dst += n, bytes -= n, s->at += n) {
-        if (!fill(s))
-            return false;
-        n = s->end - s->at < bytes ? s->end - s->at : bytes;
-        memcpy(dst, s->input + s->at, n);
-    }
     return true;
 }
 
@@ -122,8 +97,14 @@ static bool read_stored(txm_tiff_strip *s, uint8_t *dst, size_t bytes)
 bool txm_tiff_strip_read(txm_tiff_strip *s, uint8_t *dst, size_t bytes)
 {
     struct inflate_state *z = &s->inflate;
+    for (size_t n; !s->deflated && bytes > 0; dst += n, bytes -= n, s->at += n) {
+        if (!fill(s))
+            return false;
+        n = s->end - s->at < bytes ? s->end - s->at : bytes;
+        memcpy(dst, s->input + s->at, n);
+    }
     if (!s->deflated)
-        return read_stored(s, dst, bytes);
+        return true;
     z->next_out = dst;
     z->avail_out = (uint32_t)bytes; /* a row: at most 2^20 pixels of 64 channels */
     while (z->avail_out > 0) {

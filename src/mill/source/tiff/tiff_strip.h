@@ -13,10 +13,9 @@
 
 typedef struct txm_tiff_strip txm_tiff_strip;
 
-/* A decoder for deflated strips, or strips without compression, of the file that is open as `fd`. NULL if memory is
- * exhausted. */
+/* A decoder for deflated strips, or strips without compression, of the file that is open as `fd`. It is freed with
+ * free(). NULL if memory is exhausted. */
 txm_tiff_strip *txm_tiff_strip_new(int fd, bool deflated);
-void txm_tiff_strip_free(txm_tiff_strip *strip); /* NULL-safe */
 
 /* Goes to the start of a strip. false if it cannot be read, or was said to be deflated but is not a zlib stream. */
 bool txm_tiff_strip_begin(txm_tiff_strip *strip, uint64_t offset, uint64_t bytes);

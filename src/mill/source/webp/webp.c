@@ -2,10 +2,9 @@
  *
  * The direct reader of WebP, decoded by libwebp: the first picture of a lossy, lossless or animated file, on its
  * canvas, as 8-bit RGB or RGBA. It exists in addition to OpenImageIO because only its versions from 2.5 on leave alpha
- * unassociated, as it is in the file; older ones lose colours where alpha is small. It saves no noticeable time: 500
- * images of 256 x 256 px take 3.1 s of processor time with it and 3.6 s without, 20 of 4096 x 4096 px 15.7 s and 13.5
- * s. The file is read when it is opened, and the picture is decoded when its first row is requested, so that reading
- * headers is cheap; both are checked against the memory bound before. Rewinding afterwards needs no work.
+ * unassociated, as it is in the file; older ones, such as that of Debian 12, lose colours where alpha is small. The
+ * file is read when it is opened, and the picture is decoded when its first row is requested, so that reading headers
+ * is cheap; both are checked against the memory bound before. Rewinding afterwards needs no work.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +22,7 @@
 #include "mill/source/readers.h"
 
 typedef struct webp_source {
-    char *path;
+    const char *path;
     uint8_t *file; /* NULL once it was decoded */
     size_t file_bytes;
     WebPDemuxer *demuxer; /* demuxer of the file in memory */
@@ -47,29 +46,22 @@ static void close_webp(void *self)
         return;
     forget_file(s);
     free(s->pixels);
-    free(s->path);
     free(s);
-}
-
-/* Prints both figures in MiB. The whole picture is decoded at once, since libwebp cannot decode rows of a picture on a
- * canvas. */
-static txm_status too_large(const webp_source *s, double need, uint64_t limit, txm_error *err)
-{
-    return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: decoding it needs %.0f MiB, the limit is %.0f MiB", s->path,
-                    need / 1048576, (double)limit / 1048576);
 }
 
 /* Reads the whole file, since the demuxer needs it. Its size is checked first, and a file that shrinks meanwhile is
  * reported as changed, not as damaged. */
-static txm_status load_webp(webp_source *s, uint64_t limit, txm_error *err)
+static txm_status load_webp(webp_source *s, const txm_source_options *options, txm_error *err)
 {
     struct stat st;
     txm_raster_file f;
     if (stat(s->path, &st) != 0)
         return txm_fail_errno(err, errno, "%s: cannot be examined", s->path);
-    if (limit && (uint64_t)st.st_size > limit)
-        return too_large(s, (double)st.st_size, limit, err);
-    txm_status status = txm_raster_file_open(&f, s->path, err);
+    txm_status status = TXM_OK;
+    if (options->max_memory_bytes)
+        status = txm_source_afford(s->path, "the file itself", (double)st.st_size, 0, options, err);
+    if (status == TXM_OK)
+        status = txm_raster_file_open(&f, s->path, err);
     if (status != TXM_OK)
         return status;
     s->file_bytes = (size_t)st.st_size;
@@ -81,25 +73,6 @@ static txm_status load_webp(webp_source *s, uint64_t limit, txm_error *err)
                      : txm_fail(err, TXM_STATUS_CHANGED, "%s: the file became shorter while it was read", s->path);
     txm_raster_file_close(&f);
     return status;
-}
-
-/* Exif may have the prefix that it has in JPEG. XMP and colour profiles are ignored. false if memory is exhausted. */
-static bool read_webp_meta(const webp_source *s, txm_source_info *info)
-{
-    static const uint8_t prefix[6] = "Exif\0";
-    txm_raster_meta meta = {0};
-    WebPChunkIterator chunk;
-    bool ok = true;
-    if (WebPDemuxGetChunk(s->demuxer, "EXIF", 1, &chunk)) {
-        size_t skip = chunk.chunk.size >= sizeof prefix && memcmp(chunk.chunk.bytes, prefix, sizeof prefix) == 0
-                          ? sizeof prefix
-                          : 0;
-        ok = txm_raster_meta_add_exif(&meta, chunk.chunk.bytes + skip, chunk.chunk.size - skip) &&
-             txm_raster_meta_store(&meta, info);
-        WebPDemuxReleaseChunkIterator(&chunk);
-    }
-    txm_raster_meta_clear(&meta);
-    return ok;
 }
 
 /* The size of the image is that of the canvas, not of the first frame. A flag of the file says whether there is alpha,
@@ -118,14 +91,13 @@ static txm_status describe_webp(webp_source *s, const txm_source_options *option
     s->channels = WebPDemuxGetI(s->demuxer, WEBP_FF_FORMAT_FLAGS) & ALPHA_FLAG ? 4 : 3;
     if (s->width < 1 || s->height < 1)
         return txm_fail(err, TXM_STATUS_CORRUPT, "%s: the header says %u x %u px", s->path, s->width, s->height);
-    if (s->width > TXM_MAX_SIZE_PX || s->height > TXM_MAX_SIZE_PX)
-        return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u x %u px; the limit is %d px per side", s->path, s->width,
-                        s->height, TXM_MAX_SIZE_PX);
-    /* The file, the picture, and libwebp's memory for it. */
+    const txm_status fits = txm_source_check_size(s->path, s->width, s->height, err);
+    if (fits != TXM_OK)
+        return fits;
+    /* The file, the picture, and libwebp's memory for it. The whole picture is decoded at once, since libwebp cannot
+     * decode rows of a picture on a canvas. */
     double need = (double)s->file_bytes + (double)s->width * s->height * (s->channels + 4);
-    if (options->max_memory_bytes && need > (double)options->max_memory_bytes)
-        return too_large(s, need, options->max_memory_bytes, err);
-    const txm_status afforded = txm_source_afford(s->path, need, s->file_bytes, 0, options, err);
+    const txm_status afforded = txm_source_afford(s->path, "the picture", need, s->file_bytes, options, err);
     if (afforded != TXM_OK)
         return afforded;
     info->width = s->width;
@@ -135,19 +107,31 @@ static txm_status describe_webp(webp_source *s, const txm_source_options *option
     info->type = TXM_TYPE_U8;
     info->file_alpha = s->channels == 4 ? TXM_FILE_ALPHA_UNASSOCIATED : TXM_FILE_ALPHA_SILENT;
     snprintf(info->colorspace_hint, sizeof info->colorspace_hint, TXM_INTEROP_SRGB);
-    return read_webp_meta(s, info) ? TXM_OK : txm_no_memory(err, s->path);
+    /* Exif may have the prefix that it has in JPEG. XMP and colour profiles are ignored. */
+    static const uint8_t prefix[6] = "Exif\0";
+    txm_raster_meta meta = {0};
+    WebPChunkIterator chunk;
+    bool ok = true;
+    if (WebPDemuxGetChunk(s->demuxer, "EXIF", 1, &chunk)) {
+        size_t skip = chunk.chunk.size >= sizeof prefix && memcmp(chunk.chunk.bytes, prefix, sizeof prefix) == 0
+                          ? sizeof prefix
+                          : 0;
+        ok = txm_raster_meta_add_exif(&meta, chunk.chunk.bytes + skip, chunk.chunk.size - skip) &&
+             txm_raster_meta_store(&meta, info);
+        WebPDemuxReleaseChunkIterator(&chunk);
+    }
+    txm_raster_meta_clear(&meta);
+    return ok ? TXM_OK : txm_no_memory(err, s->path);
 }
 
-/* close_webp accepts a source at any stage, so every failure ends there. */
 static txm_status open_webp(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
                             txm_error *err)
 {
-    txm_status status;
     webp_source *s = txm_calloc(1, sizeof *s);
-    if (!s || !(s->path = txm_strdup(path)))
-        status = txm_no_memory(err, path);
-    else
-        status = load_webp(s, options->max_memory_bytes, err);
+    if (!s)
+        return txm_no_memory(err, path);
+    s->path = path;
+    txm_status status = load_webp(s, options, err);
     if (status == TXM_OK)
         status = describe_webp(s, options, info, err);
     if (status == TXM_OK)
@@ -215,11 +199,4 @@ static txm_status read_webp(void *self, uint32_t y, uint32_t rows, void *dst, si
     return status;
 }
 
-/* All rows are in memory, or will be. */
-static txm_status rewind_webp(void *self, txm_error *err)
-{
-    (void)self, (void)err;
-    return TXM_OK;
-}
-
-const txm_reader_ops txm_webp_reader = {"webp", open_webp, read_webp, rewind_webp, close_webp, NULL, NULL};
+const txm_reader_ops txm_webp_reader = {"webp", open_webp, read_webp, NULL, close_webp, NULL, NULL};
