@@ -150,7 +150,6 @@ START_TEST(refusals)
         free(strip);
         close(fd);
     }
-    
 }
 END_TEST
 
