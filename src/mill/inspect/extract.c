@@ -9,9 +9,9 @@
 #include "base/mem.h"
 #include "base/options.h"
 #include "base/path.h"
-#include "mill/source/oiio/picture.h"
 #include "txmill/level.h"
 #include "txmill/out_file.h"
+#include "txmill/picture.h"
 #include "txtile/reader.h"
 
 /* Limits the size of a thumbnail: a file may consist of one huge level, and reading all of it would take long. */
@@ -37,11 +37,12 @@ static txm_status write_picture(const txm_level_picture *p, const char *output, 
                                  p->width,     p->height,
                                  p->channels,  p->type,
                                  p->colorspace};
-    txm_bytes file = {0};
-    txm_status status = txm_picture_encode_bytes(format_name, &picture, &file, err);
+    unsigned char *file;
+    size_t bytes;
+    txm_status status = txm_picture_encode(format_name, &picture, &file, &bytes, err);
     if (status == TXM_OK)
-        status = txm_out_file_write(output, file.data, file.size, err);
-    txm_bytes_free(&file);
+        status = txm_out_file_write(output, file, bytes, err);
+    free(file);
     return status;
 }
 

@@ -166,8 +166,6 @@ static const char *formats(void)
 extern const txm_oiio_module txm_oiio_module_table;
 const txm_oiio_module txm_oiio_module_table = {
     TXM_OIIO_MODULE_VERSION,
-    sizeof(txm_source_info),
-    sizeof(txm_error),
     {"fake", open_image, read_rows, rewind_image, close_image, NULL, NULL},
     {begin_picture, add_rows, finish_picture, close_image},
     library_version,

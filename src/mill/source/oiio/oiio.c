@@ -29,7 +29,7 @@ enum { WORKER_BYTES = 128 << 20 };
 
 typedef struct oiio_source {
     txm_worker *worker;
-    char *path;
+    const char *path;
     uint64_t max_memory_bytes;
     uint32_t width, height, channels;
     txm_type type; /* type with which it was opened */
@@ -42,8 +42,7 @@ typedef struct oiio_source {
     bool spent;    /* the worker did not answer, or more than it should: it is not used for another image */
 } oiio_source;
 
-/* The limit of CPU time for one call, which no valid image needs: a minute, plus a second for every megabyte of the
- * file and every megapixel. */
+/* The limit of CPU time for one call, which no valid image needs. */
 static uint32_t time_limit(double megabytes, double megapixels)
 {
     return txm_worker_seconds(60 + megabytes + megapixels);
@@ -52,8 +51,7 @@ static uint32_t time_limit(double megabytes, double megapixels)
 /* Fills in what all requests have; the rest is 0. */
 static txm_worker_request request_for(const oiio_source *s, txm_worker_op op)
 {
-    return (txm_worker_request){
-        .version = TXM_WORKER_VERSION, .info_bytes = sizeof(txm_source_info), .op = op, .cpu_seconds = s->cpu_seconds};
+    return (txm_worker_request){.version = TXM_WORKER_VERSION, .op = op, .cpu_seconds = s->cpu_seconds};
 }
 
 /* Sends a request and receives the reply with its text (a new string, NUL-terminated). A failure that the worker
@@ -89,25 +87,19 @@ static txm_status ask(oiio_source *s, const txm_worker_request *request, const c
     return status;
 }
 
-/* Terminates strings from another process at the end of their field. */
-static void terminate(char *text, size_t capacity)
-{
-    text[capacity - 1] = 0;
-}
-
 /* Takes over the worker's description of the image, if it is plausible. Its pointers are of another process and are
- * cleared first; attributes come as text instead. */
+ * cleared first; attributes come as text instead. Strings are terminated at the end of their field. */
 static txm_status accept_info(oiio_source *s, txm_source_info *info, const char *text, size_t text_bytes,
                               txm_error *err)
 {
     info->attributes = NULL;
     info->attribute_count = 0;
-    terminate(info->format, sizeof info->format);
-    terminate(info->reader, sizeof info->reader);
-    terminate(info->colorspace_hint, sizeof info->colorspace_hint);
-    terminate(info->interop_id, sizeof info->interop_id);
-    terminate(info->software, sizeof info->software);
-    terminate(info->density.unit, sizeof info->density.unit);
+    info->format[sizeof info->format - 1] = 0;
+    info->reader[sizeof info->reader - 1] = 0;
+    info->colorspace_hint[sizeof info->colorspace_hint - 1] = 0;
+    info->interop_id[sizeof info->interop_id - 1] = 0;
+    info->software[sizeof info->software - 1] = 0;
+    info->density.unit[sizeof info->density.unit - 1] = 0;
     if (info->width < 1 || info->width > TXM_MAX_SIZE_PX || info->height < 1 || info->height > TXM_MAX_SIZE_PX ||
         info->channels < 1 || info->channels > TXM_MAX_CHANNELS || info->file_channels < info->channels ||
         (unsigned)info->type > TXM_TYPE_FLOAT || (info->narrowed && info->type != TXM_TYPE_U8))
@@ -142,7 +134,6 @@ static void close_oiio(void *self)
     if (!s)
         return;
     release_worker(s);
-    free(s->path);
     free(s);
 }
 
@@ -184,33 +175,27 @@ static txm_status open_in_worker(oiio_source *s, txm_source_info *info, txm_erro
 
 /* ---- a second try ---- */
 
-/* Whether a failed read may have caused the decoder's refusal. One that crashed, or was stopped, is not tried again. */
+/* Whether a failed read may have caused the decoder's refusal. A decoder that crashed, or was stopped, is not tried
+ * again. */
 static bool is_doubtful(const oiio_source *s, txm_status status)
 {
     return s->answered && (status == TXM_STATUS_CORRUPT || status == TXM_STATUS_UNSUPPORTED);
 }
 
-/* OK if the whole file can be read, else the reason. */
-static txm_status read_through(const char *path, txm_error *err)
+/* Opens the image again, if the whole file can be read: OK if another worker gets as far as the first one was after it
+ * had opened it. */
+static txm_status try_again(oiio_source *s, txm_source_info *info, txm_error *err)
 {
     char piece[1 << 16];
     int64_t got = 1;
     txm_random_file file;
-    txm_status status = txm_random_file_open(&file, path, err);
+    txm_status status = txm_random_file_open(&file, s->path, err);
     if (status != TXM_OK)
         return status;
     for (uint64_t at = 0; got > 0; at += (uint64_t)got)
         got = txm_random_file_read(&file, piece, sizeof piece, at);
-    status = txm_random_file_status(&file, path, err);
+    status = txm_random_file_status(&file, s->path, err);
     txm_random_file_close(&file);
-    return status;
-}
-
-/* Opens the image again, if the file can be read: OK if another worker gets as far as the first one was after it had
- * opened it. */
-static txm_status try_again(oiio_source *s, txm_source_info *info, txm_error *err)
-{
-    txm_status status = read_through(s->path, err);
     if (status != TXM_OK)
         return status;
     release_worker(s);
@@ -226,28 +211,6 @@ static bool lacks_large_piece(const oiio_source *s, txm_status status)
            open_bytes(s) + TXM_WORKER_SLACK_BYTES < txm_free_memory("");
 }
 
-static txm_status refuse_to_open(oiio_source *s, txm_error *err)
-{
-    txm_fail(err, TXM_STATUS_TOO_LARGE,
-             "%s: opening it takes more than %llu MiB of memory, which no honest file of %llu bytes needs; "
-             "--max-memory SIZE allows more, in other commands " TXM_BOUND_VARIABLE "=N",
-             s->path, (unsigned long long)open_bytes(s) >> 20, (unsigned long long)s->file_bytes);
-    close_oiio(s);
-    return TXM_STATUS_TOO_LARGE;
-}
-
-/* Versions of OpenImageIO before 3.1 name the space "Gamma2.2". */
-static void rename_gamma(txm_source_info *info)
-{
-    static const char word[] = "Gamma";
-    char *end = info->colorspace_hint;
-    if (strncmp(info->colorspace_hint, word, sizeof word - 1) != 0)
-        return;
-    float exponent = txm_parse_float(info->colorspace_hint + sizeof word - 1, &end);
-    if (!*end)
-        txm_source_hint_gamma(info, exponent);
-}
-
 /* The time limit grows with the file and, once it is known, with the image. OpenImageIO does not report that a film
  * scan is truncated, so its length is checked here. */
 static txm_status open_oiio(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
@@ -258,10 +221,9 @@ static txm_status open_oiio(const char *path, const txm_source_options *options,
         return txm_fail_errno(err, errno, "%s: cannot be examined", path);
     const double megabytes = (double)st.st_size / 1e6;
     oiio_source *s = txm_calloc(1, sizeof *s);
-    if (!s || !(s->path = txm_strdup(path))) {
-        close_oiio(s);
+    if (!s)
         return txm_no_memory(err, path);
-    }
+    s->path = path;
     s->cpu_seconds = time_limit(megabytes, 0);
     s->file_bytes = (uint64_t)st.st_size;
     s->max_memory_bytes = options->max_memory_bytes;
@@ -270,8 +232,14 @@ static txm_status open_oiio(const char *path, const txm_source_options *options,
     if (lacks_large_piece(s, status)) {
         txm_error_clear(&first);
         status = try_again(s, info, &first);
-        if (lacks_large_piece(s, status))
-            return refuse_to_open(s, err);
+        if (lacks_large_piece(s, status)) {
+            txm_fail(err, TXM_STATUS_TOO_LARGE,
+                     "%s: opening it takes more than %llu MiB of memory, which no honest file of %llu bytes needs; "
+                     "--max-memory SIZE allows more, in other commands " TXM_BOUND_VARIABLE "=N",
+                     s->path, (unsigned long long)open_bytes(s) >> 20, (unsigned long long)s->file_bytes);
+            close_oiio(s);
+            return TXM_STATUS_TOO_LARGE;
+        }
     }
     if (is_doubtful(s, status))
         status = try_again(s, info, err);
@@ -281,8 +249,13 @@ static txm_status open_oiio(const char *path, const txm_source_options *options,
         txm_film_pixel_end(path, info) > (uint64_t)st.st_size)
         status = txm_fail(err, TXM_STATUS_CORRUPT, "%s: the file is truncated: %llu bytes, its pixels end at %llu",
                           path, (unsigned long long)st.st_size, (unsigned long long)txm_film_pixel_end(path, info));
-    if (status == TXM_OK)
-        rename_gamma(info);
+    /* Versions of OpenImageIO before 3.1 name the space "Gamma2.2". */
+    if (status == TXM_OK && strncmp(info->colorspace_hint, "Gamma", 5) == 0) {
+        char *end;
+        const float exponent = txm_parse_float(info->colorspace_hint + 5, &end);
+        if (!*end)
+            txm_source_hint_gamma(info, exponent);
+    }
     if (status == TXM_OK && strcmp(info->format, "png") == 0)
         status = txm_png_read_color(path, info, err);
     if (status != TXM_OK) {
@@ -300,7 +273,7 @@ static txm_status open_oiio(const char *path, const txm_source_options *options,
     return TXM_OK;
 }
 
-/* Sends a request whose answer has no data. After a decoder has failed once, no more requests are sent. */
+/* Sends a request whose answer has no data; none after a decoder has failed. */
 static txm_status order(oiio_source *s, txm_worker_op op, txm_error *err)
 {
     txm_worker_request request = request_for(s, op);
@@ -325,8 +298,8 @@ static txm_status resume(oiio_source *s, txm_error *err)
     return status;
 }
 
-/* Rows arrive tight and are spread to the caller's stride. The number of bytes is known beforehand and not decided by
- * the worker. */
+/* Rows arrive without gaps and are spread to the caller's stride. The number of bytes is known beforehand and not
+ * decided by the worker. */
 static txm_status read_once(oiio_source *s, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
 {
     txm_worker_request request = request_for(s, TXM_WORKER_READ);
@@ -358,7 +331,6 @@ static txm_status read_oiio_rows(void *self, uint32_t y, uint32_t rows, void *ds
     return status == TXM_OK ? read_once(s, y, rows, dst, stride_bytes, err) : status;
 }
 
-/* The image is opened again, so that its first row comes next. */
 static txm_status rewind_oiio(void *self, txm_error *err)
 {
     oiio_source *s = self;

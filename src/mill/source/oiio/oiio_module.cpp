@@ -24,7 +24,7 @@
 
 namespace oiio_module
 {
-/* Does the same as txm_fail, which is in the program that loads this module. */
+/* Does the same as txm_fail, which is in the program that loads this module: records the first failure. */
 txm_status fail(txm_error *err, txm_status status, const char *format, ...)
 {
     if (err && err->status == TXM_OK) {
@@ -48,7 +48,6 @@ txm_status fail(txm_error *err, txm_status status, const char *format, ...)
     return status;
 }
 
-/* A decoder's message on one line, which is cut if a broken file makes it endless. */
 std::string one_line(std::string message)
 {
     while (!message.empty() && (message.back() == '\n' || message.back() == ' '))
@@ -61,7 +60,6 @@ std::string one_line(std::string message)
     return message.empty() ? "OpenImageIO gives no reason" : message;
 }
 
-/* A library could not start a thread; the same may work a moment later. */
 bool lacks_thread(const std::system_error &e)
 {
     return e.code() == std::errc::resource_unavailable_try_again || e.code() == std::errc::not_enough_memory;
@@ -91,9 +89,9 @@ bool lacks_thread(const std::system_error &e)
     std::abort();
 }
 
-/* From the first call on, the process ends as soon as memory is exhausted: OpenImageIO silently drops attributes for
- * which it has no memory, reports images as damaged for whose rows it has no memory, and std::regex, with which it
- * matches names, crashes. Its threads live on between calls, so this is never undone. */
+/* OpenImageIO silently drops attributes for which it has no memory, reports images as damaged for whose rows it has no
+ * memory, and std::regex, with which it matches names, crashes. Its threads live on between calls, so this is never
+ * undone. */
 void end_when_memory_does()
 {
     static const bool once =
@@ -107,20 +105,17 @@ void end_when_memory_does()
 const bool noted = (OIIO::geterror(), true);
 
 /* The conversion has threads of its own: those of OpenImageIO and OpenEXR would only oversubscribe the CPUs. */
-static void configure()
-{
-    OIIO::attribute("threads", 1);
-    OIIO::attribute("exr_threads", 1); /* 1 means: in the calling thread */
-    OIIO::attribute("try_all_readers", 1);
-    OIIO::attribute("dds:bc5normal", 1); /* computes the blue of two-channel normal maps, as Blender does */
-    OIIO::attribute("limits:channels", 1024);
-    OIIO::attribute("limits:imagesize_MB", 65536); /* txmill's own limits are checked here */
-}
-
 void configure_once()
 {
     static std::once_flag once;
-    std::call_once(once, configure);
+    std::call_once(once, [] {
+        OIIO::attribute("threads", 1);
+        OIIO::attribute("exr_threads", 1); /* 1 means: in the calling thread */
+        OIIO::attribute("try_all_readers", 1);
+        OIIO::attribute("dds:bc5normal", 1); /* computes the blue of two-channel normal maps, as Blender does */
+        OIIO::attribute("limits:channels", 1024);
+        OIIO::attribute("limits:imagesize_MB", 65536); /* txmill's own limits are checked here */
+    });
 }
 
 static const struct {
@@ -204,7 +199,6 @@ FileName::~FileName()
 extern "C" {
 extern const txm_oiio_module txm_oiio_module_table;
 const txm_oiio_module txm_oiio_module_table = {
-    TXM_OIIO_MODULE_VERSION, sizeof(txm_source_info),   sizeof(txm_error),    oiio_module::reader,
-    oiio_module::encoder,    OIIO::openimageio_version, oiio_module::formats,
+    TXM_OIIO_MODULE_VERSION, oiio_module::reader, oiio_module::encoder, OIIO::openimageio_version, oiio_module::formats,
 };
 }

@@ -6,12 +6,12 @@
  */
 #ifndef TXM_SOURCE_OIIO_MODULE_H
 #define TXM_SOURCE_OIIO_MODULE_H
-#include "mill/source/oiio/picture.h"
 #include "mill/source/source.h"
+#include "txmill/picture.h"
 
-/* This number must be increased whenever the table, txm_source_info or txm_error change: a module from another build is
+/* The number changes with the table and with the structs that are passed as they are: a module from another build is
  * refused. */
-enum { TXM_OIIO_MODULE_VERSION = 7 };
+enum { TXM_OIIO_MODULE_VERSION = (8 << 16) + (int)(sizeof(txm_source_info) + sizeof(txm_error)) };
 #define TXM_OIIO_MODULE_SYMBOL "txm_oiio_module_table"
 
 /* Encodes a picture row by row; its `pixels` and `stride_bytes` are ignored. */
@@ -26,7 +26,6 @@ typedef struct txm_encoder_ops {
 
 typedef struct txm_oiio_module {
     uint32_t version;
-    uint32_t info_bytes, error_bytes; /* sizes of the structs that it was built with */
     txm_reader_ops reader;
     txm_encoder_ops encoder;
     int (*library_version)(void); /* 20407 for OpenImageIO 2.4.7 */

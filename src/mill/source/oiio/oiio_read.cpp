@@ -109,12 +109,6 @@ bool is_narrowed(const ImageSpec &spec)
     return type_of(spec) == TXM_TYPE_U8 && spec.format.basetype != TypeDesc::UINT8;
 }
 
-TypeDesc read_type(txm_type type)
-{
-    static const TypeDesc::BASETYPE types[] = {TypeDesc::UINT8, TypeDesc::UINT16, TypeDesc::HALF, TypeDesc::FLOAT};
-    return TypeDesc(types[type]);
-}
-
 void copy(char *dst, size_t dst_bytes, const std::string &src)
 {
     snprintf(dst, dst_bytes, "%s", src.c_str());
@@ -165,18 +159,6 @@ void keep_density(const ImageSpec &spec, const std::string &format, txm_density 
     }
 }
 
-/* Colour metadata that Blender's loader trusts. */
-std::string interop_of(const ImageSpec &spec, const std::string &format)
-{
-    float xy[8];
-    const bool has_xy = spec.getattribute("chromaticities", TypeDesc(TypeDesc::FLOAT, 8), xy);
-    const std::string id(spec.get_string_attribute("colorInteropID"));
-    if (format != "openexr")
-        return "";
-    return txm_exr_loaded_as(has_xy ? xy : nullptr, spec.get_int_attribute("acesImageContainerFlag", 0) == 1,
-                             id.c_str());
-}
-
 /* The name that OpenImageIO 3.1 reports, derived from that of this version. Before 3.1 every OpenEXR file is "Linear",
  * and BMP has none. What a PNG states is found elsewhere, except a text of its own; the same applies to what old
  * versions report for a gamma. */
@@ -214,7 +196,15 @@ void describe(const Source &s, txm_source_info *info)
     copy(info->format, sizeof info->format, format);
     copy(info->reader, sizeof info->reader, "oiio");
     describe_hint(s.spec, format, info);
-    copy(info->interop_id, sizeof info->interop_id, interop_of(s.spec, format));
+    /* Colour metadata that Blender's loader trusts. */
+    if (format == "openexr") {
+        float xy[8];
+        const bool has_xy = s.spec.getattribute("chromaticities", TypeDesc(TypeDesc::FLOAT, 8), xy);
+        const std::string id(s.spec.get_string_attribute("colorInteropID"));
+        copy(info->interop_id, sizeof info->interop_id,
+             txm_exr_loaded_as(has_xy ? xy : nullptr, s.spec.get_int_attribute("acesImageContainerFlag", 0) == 1,
+                               id.c_str()));
+    }
     info->tiled = s.spec.tile_width != 0;
     keep_density(s.spec, format, &info->density);
     copy(info->software, sizeof info->software, s.spec.get_string_attribute("Software"));
@@ -225,27 +215,6 @@ void describe(const Source &s, txm_source_info *info)
     keep_attributes(s.spec, info);
 }
 
-/* OpenImageIO has messages but no error codes: these texts distinguish what it cannot read from what is damaged. */
-bool sounds_unsupported(const std::string &message)
-{
-    static const char *const signs[] = {"could not find a format reader", "not able to open", "not supported",
-                                        "unsupported", "Unsupported"};
-    for (const char *sign : signs)
-        if (message.find(sign) != std::string::npos)
-            return true;
-    return false;
-}
-
-/* OpenImageIO takes text after a '?' in a name as options for itself. It is therefore given the path of a descriptor.
- */
-void name_for_oiio(Source &s)
-{
-    s.name = s.path;
-    if (s.path.find('?') != std::string::npos && (s.fd = s.fd_name.open(s.path.c_str())) >= 0)
-        s.name = s.fd_name.name;
-}
-
-/* OpenImageIO's own message, on one line. */
 txm_status open_input(Source &s, txm_error *err)
 {
     ImageSpec config;
@@ -275,8 +244,13 @@ txm_status open_input(Source &s, txm_error *err)
                         s.path.c_str(), noun);
         if (unknown)
             return fail(err, TXM_STATUS_UNSUPPORTED, "%s: not an image in a format that can be read", s.path.c_str());
-        return fail(err, sounds_unsupported(message) ? TXM_STATUS_UNSUPPORTED : TXM_STATUS_CORRUPT, "%s: %s",
-                    s.path.c_str(), one_line(message).c_str());
+        /* OpenImageIO has messages but no error codes: these texts distinguish what it cannot read from damage. */
+        txm_status status = TXM_STATUS_CORRUPT;
+        for (const char *sign :
+             {"could not find a format reader", "not able to open", "not supported", "unsupported", "Unsupported"})
+            if (message.find(sign) != std::string::npos)
+                status = TXM_STATUS_UNSUPPORTED;
+        return fail(err, status, "%s: %s", s.path.c_str(), one_line(message).c_str());
     }
     s.spec = s.input->spec();
     return TXM_OK;
@@ -345,7 +319,8 @@ txm_status check(Source &s, const txm_source_options *options, txm_error *err)
             "%s: CMYK in tiles that have JPEG compression or neither 8 nor 16 bits, which makes OpenImageIO write "
             "beyond its memory; save it as RGB, or in strips",
             path);
-    s.type = read_type(type_of(spec));
+    static const TypeDesc::BASETYPE types[] = {TypeDesc::UINT8, TypeDesc::UINT16, TypeDesc::HALF, TypeDesc::FLOAT};
+    s.type = types[type_of(spec)];
     s.channels = spec.nchannels < TXM_MAX_CHANNELS ? spec.nchannels : TXM_MAX_CHANNELS;
     s.row_bytes = static_cast<size_t>(spec.width) * s.channels * s.type.size();
     const double limit = options ? static_cast<double>(options->max_memory_bytes) : 0.0;
@@ -374,7 +349,11 @@ txm_status oiio_open(const char *path, const txm_source_options *options, txm_so
         configure_once();
         std::unique_ptr<Source> s(new Source);
         s->path = path;
-        name_for_oiio(*s);
+        /* OpenImageIO takes text after a '?' in a name as options for itself. It is therefore given the path of a
+         * descriptor. */
+        s->name = s->path;
+        if (s->path.find('?') != std::string::npos && (s->fd = s->fd_name.open(path)) >= 0)
+            s->name = s->fd_name.name;
         txm_status status = open_input(*s, err);
         if (status == TXM_OK)
             status = check(*s, options, err);

@@ -15,7 +15,7 @@ namespace oiio_module
 extern const txm_reader_ops reader;   /* oiio_read.cpp */
 extern const txm_encoder_ops encoder; /* oiio_write.cpp */
 
-/* Records the first failure, as txm_fail does, which is in the program that loads the module. */
+/* Records the first failure, as txm_fail does. */
 __attribute__((format(printf, 3, 4))) txm_status fail(txm_error *err, txm_status status, const char *format, ...);
 /* A decoder's message on one line. */
 std::string one_line(std::string message);

@@ -13,7 +13,12 @@
 #define TXM_SOURCE_WORKER_H
 #include "mill/source/source.h"
 
-enum { TXM_WORKER_VERSION = 6, TXM_WORKER_FD = 3, TXM_WORKER_MAX_TEXT_BYTES = 1 << 20 };
+/* The version changes with the protocol and with the structs in it. */
+enum {
+    TXM_WORKER_VERSION = (7 << 16) + (int)sizeof(txm_source_info),
+    TXM_WORKER_FD = 3,
+    TXM_WORKER_MAX_TEXT_BYTES = 1 << 20
+};
 /* The exit status is this plus the errno if a worker ends because it cannot continue. */
 enum { TXM_WORKER_LEFT = 64 };
 /* Instead of ENOMEM: there was memory, but not for a large piece. */
@@ -31,8 +36,7 @@ typedef enum txm_worker_op {
 } txm_worker_op;
 
 typedef struct txm_worker_request {
-    uint32_t version, info_bytes;
-    uint32_t op;
+    uint32_t version, op;
     uint32_t cpu_seconds; /* the decoder's limit of CPU time for this request; the system ends the worker beyond it */
     uint32_t y, rows;     /* rows of READ; `rows` is the picture's height for ENCODE */
     uint64_t max_memory_bytes, free_memory_bytes; /* for OPEN, as in txm_source_options */
@@ -44,8 +48,7 @@ typedef struct txm_worker_request {
 } txm_worker_request;
 
 typedef struct txm_worker_reply {
-    uint32_t status; /* txm_status */
-    int32_t sys_errno;
+    uint32_t status;     /* txm_status */
     uint32_t text_bytes; /* the message of a failure; after OPEN the attributes, each as name NUL value NUL */
     uint16_t subject_bytes, advice_at; /* parts of that message, as in txm_error */
     uint64_t data_bytes;               /* size of what follows: rows without padding for READ, the file for ENCODE */

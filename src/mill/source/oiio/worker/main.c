@@ -103,16 +103,14 @@ static void limit_memory(uint64_t max_memory_bytes)
 
 /* ---- the module ---- */
 
-/* The handle is kept, because the libraries that it loads do not survive being unloaded. The sizes are compared because
- * structs are passed as they are. */
+/* The handle is kept, because the libraries that it loads do not survive being unloaded. */
 static void load_decoder(void)
 {
     char *looked_in = NULL, *path = txm_plugin_path(MODULE_FILE, &looked_in);
     const char *why = "";
     void *handle = path ? txm_library_open(path, &why) : NULL;
     const txm_oiio_module *m = handle ? txm_library_find(handle, TXM_OIIO_MODULE_SYMBOL, &why) : NULL;
-    if (m && m->version == TXM_OIIO_MODULE_VERSION && m->info_bytes == sizeof(txm_source_info) &&
-        m->error_bytes == sizeof(txm_error)) {
+    if (m && m->version == TXM_OIIO_MODULE_VERSION) {
         decoder = &m->reader;
         encoder = &m->encoder;
         library_version = m->library_version();
@@ -129,16 +127,6 @@ static void load_decoder(void)
     }
     free(path);
     free(looked_in);
-}
-
-/* The same file may be read on another machine, or once there is memory. */
-static void fail_without_module(txm_error *err, const char *path, const char *what)
-{
-    if (lacked_memory)
-        txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: there is not enough memory to load OpenImageIO: %s", path, no_decoder);
-    else
-        txm_fail(err, TXM_STATUS_NOT_INSTALLED, "%s: %s OpenImageIO, which cannot be loaded: %s", path, what,
-                 no_decoder);
 }
 
 /* ---- communication ---- */
@@ -185,21 +173,23 @@ static void send_bytes(const void *data, size_t bytes)
 static void reply_failure(const txm_error *err)
 {
     txm_worker_reply reply = {.status = err->status ? err->status : TXM_STATUS_INTERNAL,
-                              .sys_errno = err->sys_errno,
                               .subject_bytes = err->subject_bytes,
-                              .advice_at = err->advice_at};
+                              .advice_at = err->advice_at,
+                              .text_bytes = (uint32_t)strlen(err->message)};
     spoiled |= reply.status != TXM_STATUS_UNSUPPORTED && reply.status != TXM_STATUS_TOO_LARGE &&
                reply.status != TXM_STATUS_NOT_INSTALLED;
-    reply.text_bytes = (uint32_t)strlen(err->message);
     send_bytes(&reply, sizeof reply);
     send_bytes(err->message, reply.text_bytes);
 }
 
 /* Answers a request whose answer has no data. */
-static void reply_done(void)
+static void reply_done(const txm_error *err)
 {
-    txm_worker_reply reply = {.status = TXM_OK};
-    send_bytes(&reply, sizeof reply);
+    const txm_worker_reply reply = {.status = TXM_OK};
+    if (err->status != TXM_OK)
+        reply_failure(err);
+    else
+        send_bytes(&reply, sizeof reply);
 }
 
 /* ---- requests ---- */
@@ -229,27 +219,6 @@ static char *receive_string(uint32_t bytes)
     return s;
 }
 
-/* If the attributes do not all fit, the last ones are left out; they are descriptive, and reading the image does not
- * need them. */
-static void reply_opened(void)
-{
-    txm_worker_reply reply = {.status = TXM_OK};
-    uint32_t fitting = 0; /* attributes that fit into the answer */
-    for (; fitting < image.info.attribute_count; fitting++) {
-        const txm_attribute *a = &image.info.attributes[fitting];
-        size_t grown = reply.text_bytes + strlen(a->name) + strlen(a->value) + 2;
-        if (grown > TXM_WORKER_MAX_TEXT_BYTES)
-            break;
-        reply.text_bytes = (uint32_t)grown;
-    }
-    send_bytes(&reply, sizeof reply);
-    for (uint32_t i = 0; i < fitting; i++) {
-        send_bytes(image.info.attributes[i].name, strlen(image.info.attributes[i].name) + 1);
-        send_bytes(image.info.attributes[i].value, strlen(image.info.attributes[i].value) + 1);
-    }
-    send_bytes(&image.info, sizeof image.info);
-}
-
 /* If a read failed, that is the cause, whatever the decoder reports. */
 static void blame_reads(const char *path, txm_error *err)
 {
@@ -260,8 +229,23 @@ static void blame_reads(const char *path, txm_error *err)
     txm_fail_errno(err, sys_errno, "%s: cannot be read", path);
 }
 
+/* Whether the request can be served. */
+static bool is_ready(const txm_worker_request *request, const char *path, const char *what, txm_error *err)
+{
+    if (request->version != TXM_WORKER_VERSION)
+        txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: txmill-oiio-worker belongs to another version of txmill", path);
+    /* The same file may be read on another machine, or once there is memory. */
+    else if (!decoder && lacked_memory)
+        txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: there is not enough memory to load OpenImageIO: %s", path, no_decoder);
+    else if (!decoder)
+        txm_fail(err, TXM_STATUS_NOT_INSTALLED, "%s: %s OpenImageIO, which cannot be loaded: %s", path, what,
+                 no_decoder);
+    return err->status == TXM_OK;
+}
+
 /* Relative paths are resolved against the current folder of the requesting process, which may have changed since the
- * worker was started. Both strings are read before anything can fail, so that the stream stays in step. */
+ * worker was started. Both strings are read before anything can fail, so that the stream stays in step. If the
+ * attributes do not all fit into the answer, the last ones are left out; they are descriptive. */
 static void open_image(const txm_worker_request *request)
 {
     txm_error err = {0};
@@ -269,25 +253,37 @@ static void open_image(const txm_worker_request *request)
                                   .free_memory_bytes = request->free_memory_bytes};
     char *cwd = receive_string(request->cwd_bytes), *path = receive_string(request->path_bytes);
     forget_image();
-    if (request->version != TXM_WORKER_VERSION || request->info_bytes != sizeof(txm_source_info)) {
-        txm_fail(&err, TXM_STATUS_UNSUPPORTED, "%s: the decoder belongs to another version of txmill", path);
-    } else if (!decoder) {
-        fail_without_module(&err, path, "this kind of image needs");
-    } else if (*cwd && *path != '/' && chdir(cwd) != 0) {
-        txm_fail_errno(&err, errno, "%s: the folder %s cannot be entered", path, cwd);
-    } else {
-        limit_memory(request->open_bytes);
-        txm_reads_failed(); /* clears failures of an earlier image */
-        decoder->open(path, &options, &image.info, &image.self, &err);
-        blame_reads(path, &err);
-        limit_memory(request->max_memory_bytes);
+    if (is_ready(request, path, "this kind of image needs", &err)) {
+        if (*cwd && *path != '/' && chdir(cwd) != 0) {
+            txm_fail_errno(&err, errno, "%s: the folder %s cannot be entered", path, cwd);
+        } else {
+            limit_memory(request->open_bytes);
+            txm_reads_failed(); /* clears failures of an earlier image */
+            decoder->open(path, &options, &image.info, &image.self, &err);
+            blame_reads(path, &err);
+            limit_memory(request->max_memory_bytes);
+        }
     }
-    image.path = path;
-    if (err.status == TXM_OK)
-        reply_opened();
-    else
-        reply_failure(&err);
     free(cwd);
+    image.path = path;
+    if (err.status != TXM_OK) {
+        reply_failure(&err);
+        return;
+    }
+    txm_worker_reply reply = {.status = TXM_OK};
+    uint32_t fitting = 0;
+    for (const txm_attribute *a = image.info.attributes; fitting < image.info.attribute_count; fitting++, a++) {
+        size_t grown = reply.text_bytes + strlen(a->name) + strlen(a->value) + 2;
+        if (grown > TXM_WORKER_MAX_TEXT_BYTES)
+            break;
+        reply.text_bytes = (uint32_t)grown;
+    }
+    send_bytes(&reply, sizeof reply);
+    for (const txm_attribute *a = image.info.attributes; a < image.info.attributes + fitting; a++) {
+        send_bytes(a->name, strlen(a->name) + 1);
+        send_bytes(a->value, strlen(a->value) + 1);
+    }
+    send_bytes(&image.info, sizeof image.info);
 }
 
 /* Rows beyond the image are never requested; otherwise the stream is out of step. */
@@ -325,10 +321,7 @@ static void rewind_image(void)
         leave(0);
     decoder->rewind(image.self, &err);
     blame_reads(image.path, &err);
-    if (err.status == TXM_OK)
-        reply_done();
-    else
-        reply_failure(&err);
+    reply_done(&err);
 }
 
 /* Only an image that was narrowed may be read as half; the info then says half, for read_rows. */
@@ -340,10 +333,8 @@ static void read_as_half(void)
     if (decoder->as_half(image.self, &err) == TXM_OK) {
         image.info.type = TXM_TYPE_HALF;
         image.info.narrowed = false;
-        reply_done();
-    } else {
-        reply_failure(&err);
     }
+    reply_done(&err);
 }
 
 /* Encodes the rows that arrive, some at a time. After a failure the remaining rows are still read, because the other
@@ -390,11 +381,7 @@ static void write_picture(const txm_worker_request *request)
     forget_image();
     limit_memory(0);
     txm_limit_set(TXM_LIMIT_FILE_BYTES, UINT64_MAX);
-    if (request->version != TXM_WORKER_VERSION)
-        txm_fail(&err, TXM_STATUS_UNSUPPORTED, "the encoder belongs to another version of txmill");
-    else if (!encoder)
-        fail_without_module(&err, name, "pictures need");
-    else
+    if (is_ready(request, name, "pictures need", &err))
         encoder->begin(name, &picture, &self, &err);
     if (encode_rows(self, request, &err) == TXM_OK)
         encoder->finish(self, &file, &bytes, &err);
@@ -451,7 +438,7 @@ static _Noreturn void serve(void)
             break;
         case TXM_WORKER_CLOSE:
             forget_image();
-            reply_done();
+            reply_done(&(txm_error){0});
             if (spoiled)
                 txm_exit_at_once(WORKER_RENEW);
             break;
