@@ -143,7 +143,7 @@ static void explain(const char *path, txm_error *err)
     const char *noun;
     const txm_scene_format *format = txm_scene_format_of(path);
     const txm_file_kind kind = txm_kind_of_file(path, &noun);
-    if (err->status != TXM_STATUS_CORRUPT || (format && !format->begins) || kind == TXM_FILE_BLEND ||
+    if (err->status != TXM_STATUS_CORRUPT || (format && !format->begins) || kind == TXM_FILE_SCENE ||
         kind == TXM_FILE_PACKED) {
         return; /* a damaged scene */
     }
@@ -151,15 +151,13 @@ static void explain(const char *path, txm_error *err)
     const char *quoted = word ? word : path;
     txm_error_clear(err);
     if (kind == TXM_FILE_TX) {
-        txm_fail(err, TXM_STATUS_UNSUPPORTED,
-                 "%s: not a .blend file, but a tx file; 'txmill info %s' shows what is in it", path, quoted);
+        txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: not a scene, but a tx file; 'txmill info %s' shows what is in it",
+                 path, quoted);
     } else if (kind == TXM_FILE_IMAGE) {
         txm_fail(err, TXM_STATUS_UNSUPPORTED,
-                 "%s: not a .blend file, but %s; 'txmill resolve %s' shows the tx file of an image", path, noun,
-                 quoted);
+                 "%s: not a scene, but %s; 'txmill resolve %s' shows the tx file of an image", path, noun, quoted);
     } else {
-        txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: not a .blend file, but %s; name a scene that was saved by Blender",
-                 path, noun);
+        txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: not a scene, but %s; give a scene", path, noun);
     }
     free(word);
 }

@@ -66,7 +66,7 @@ typedef enum txm_file_kind {
     TXM_FILE_FOLDER,
     TXM_FILE_TX,
     TXM_FILE_IMAGE,
-    TXM_FILE_BLEND,
+    TXM_FILE_SCENE,
     TXM_FILE_PTEX,
     TXM_FILE_RIFF,
     TXM_FILE_PACKED, /* by gzip or zstd: a scene may be in it */

@@ -37,7 +37,8 @@ typedef struct txm_scene_format {
     const char *noun;       /* "USD" */
     const char *extensions; /* without dots, in lower case, separated by blanks; the extension decides the format */
     const char *mark;       /* text near the beginning of a scene, if other files have the extension too; else NULL */
-    bool begins;            /* the first bytes tell it from every other format */
+    const char *begins;     /* first bytes that no other format has; NULL: it has none */
+    const char *what;       /* "a USD scene" */
 } txm_scene_format;
 
 /* The formats one after the other; NULL behind the last one. */

@@ -154,7 +154,7 @@ mistake 3 '--source tex/wodo.png: cannot be read: No such file or directory' \
     verify --source tex/wodo.png "$tx"
 mistake 3 'notes.txt: not an image in a format that can be read' \
     make notes.txt
-mistake 3 "$tx: not a .blend file, but a tx file; 'txmill info $tx' shows what is in it" \
+mistake 3 "$tx: not a scene, but a tx file; 'txmill info $tx' shows what is in it" \
     list "$tx"
 mistake 2 'notes.txt: not a log of txmill make; '"'"'txmill make --log run.jsonl'"'"' writes one' \
     report notes.txt
@@ -210,7 +210,7 @@ begins() { # NAME EXIT PART... -- ARGUMENT...
     for part in "${parts[@]}"; do check "$name-says-$part" says "$part"; done
 }
 begins memory 3 "more than --max-memory allows" "would suffice" -- make --max-memory 1M --force tex/wood.png
-begins scene-for-png 3 "tex/wood.png: not a .blend file, but a PNG image; 'txmill resolve tex/wood.png' shows the tx file of an image" -- list tex/wood.png
+begins scene-for-png 3 "tex/wood.png: not a scene, but a PNG image; 'txmill resolve tex/wood.png' shows the tx file of an image" -- list tex/wood.png
 begins settings-misspelt 2 "empty/.txmill:1: unknown setting 'cache_dirr' (did you mean 'cache-dir'?)" -- make empty
 begins report-of-png 2 "tex/wood.png: not a log of txmill" -- report tex/wood.png
 begins two-kinds-of-failure 3 "1 failed: the file does not exist; check the names" "1 failed: the data is damaged" -- \

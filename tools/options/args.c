@@ -146,7 +146,7 @@ const txm_option txm_config_options[] = {
                .more = "Use the same as the scene's working space in Blender, for instance Linear Rec.2020 or ACEScg. "
                        "The names of tx files depend on it."),
     TXM_OPTION(CUSTOM, "blender", AT(blender), .arg = "VERSION", .values = TXM_RELEASES_SPACED, .parse = parse_blender,
-               .help = "Release of Blender: " TXM_RELEASES_OR " (default: the newest)",
+               .help = "Blender " TXM_RELEASES_OR " (default: the newest)",
                .more = "The versions differ in the names of tx files, for colour spaces that a scene stores by another "
                        "name than the config's and for OpenColorIO configs that have neither the role aces_interchange "
                        "nor the role XYZ, in the pixels of some files with alpha, and in the metadata of OpenEXR tx "

@@ -224,7 +224,7 @@ static const char *step_for(const char *values, txm_status status)
          "check the names, and whether the share is mounted; 'txmill make' makes the tx files of images"},
         {TXM_VALUES_TX, TXM_STATUS_DENIED, "have the permissions changed"},
         {TXM_VALUES_SCENE, TXM_STATUS_CORRUPT, "save these scenes again, or copy them again"},
-        {TXM_VALUES_SCENE, TXM_STATUS_UNSUPPORTED, "give scenes: .blend, .usd, or the XML of Cycles"},
+        {TXM_VALUES_SCENE, TXM_STATUS_UNSUPPORTED, "give scenes, whose formats txmill-list(1) names"},
         {TXM_VALUES_SCENE, TXM_STATUS_NOT_FOUND, "check the names, and whether the share is mounted"},
         {TXM_VALUES_SCENE, TXM_STATUS_DENIED, "have the permissions changed"},
         {TXM_VALUES_LOG, TXM_STATUS_CORRUPT, "copy these logs again"},

@@ -71,7 +71,6 @@ static txm_file_kind kind_of_head(const head *h, const char **noun)
         txm_file_kind kind;
         const char *noun;
     } kinds[] = {
-        {"BLENDER", 7, TXM_FILE_BLEND, "a Blender scene"},
         {"Ptex", 4, TXM_FILE_PTEX, "a Ptex file"},
         {"RIFF", 4, TXM_FILE_RIFF, "a RIFF file"},
         {"\x1F\x8B", 2, TXM_FILE_PACKED, "a gzip file"},
@@ -86,6 +85,12 @@ static txm_file_kind kind_of_head(const head *h, const char **noun)
         if (begins(h, kinds[i].magic, kinds[i].bytes)) {
             *noun = kinds[i].noun;
             return kinds[i].kind;
+        }
+    const txm_scene_format *scene;
+    for (size_t i = 0; (scene = txm_scene_format_at(i)); i++)
+        if (scene->begins && begins(h, scene->begins, strlen(scene->begins))) {
+            *noun = scene->what;
+            return TXM_FILE_SCENE;
         }
     *noun = "another kind of file";
     return TXM_FILE_OTHER;

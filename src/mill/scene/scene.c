@@ -23,7 +23,7 @@
 
 static const txm_scene_reader readers[] = {
 #define SCENE_FORMAT(id, noun, extensions, mark, begins, normal, data, read)                                           \
-    {{id, noun, extensions, mark, begins}, normal, data, read},
+    {{id, noun, extensions, mark, begins, "a " noun " scene"}, normal, data, read},
 #include "mill/scene/format_table.h"
 #undef SCENE_FORMAT
 };

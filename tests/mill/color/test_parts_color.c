@@ -245,7 +245,7 @@ START_TEST(versions_have_names_and_matrices)
     ck_assert_str_eq(c.srgb_interop_id, "");
     txm_color_options options;
     txm_color_options_init(&options);
-    options.blender = (txm_blender)504;
+    options.blender = (txm_blender)501;
     txm_color_config *none = NULL;
     ck_assert_int_eq(txm_color_load(&options, &none, &err), TXM_STATUS_USAGE);
 }

@@ -10,6 +10,9 @@ cp "$golden/rgb8.png" "$golden/half-rgb.exr" "$golden/half-rgba.exr" .
 cp "$TXM_TESTDATA"/color/no-interchange.ocio bare.ocio
 bare=(--ocio bare.ocio -c sRGB -a auto)
 older=(--blender 5.2)
+releases=$("$TXMILL" --generate releases) # "5.2 or 5.3"
+newest=${releases##* }
+next=${newest%.*}.$((${newest#*.} + 1))
 id_of() { "$TXMILL" info --all "$1" | sed -n 's/^ *colorInteropID: //p'; }
 level0() { "$TXMILL" info --json "$1" | sed -n 's/.*"sha1":"\([0-9A-F]*\)".*/\1/p'; }
 
@@ -26,7 +29,7 @@ check other-version-missing prints "  Blender 5.3: missing, blender_tx/rgb8.png.
 txm make -q "${bare[@]}" --blender 5.3 rgb8.png
 check name-5.3 test -f blender_tx/rgb8.png.0-02EB2B272F0A61A9B0C0925F30587539.tx
 txm resolve --json "${bare[@]}" rgb8.png
-check both-found json out '[(v["blender"], v["state"]) for v in o[0]["versions"]] == [("5.2", "fresh"), ("5.3", "fresh")] and len({v["path"] for v in o[0]["versions"]}) == 2'
+check both-found json out '[(v["blender"], v["state"]) for v in o[0]["versions"]][:2] == [("5.2", "fresh"), ("5.3", "fresh")] and len({v["path"] for v in o[0]["versions"]}) == 2'
 if has_jsonschema; then check resolve-schema valid_json resolve out; fi
 txm verify --ocio bare.ocio --blender 5.3 blender_tx/rgb8.png.0-02EB2B272F0A61A9B0C0925F30587539.tx
 check verify-5.3 rc_is 0
@@ -122,7 +125,7 @@ for release in 5.2 5.3; do
     check up-info-$release prints "  Cycles        uses it, with colours or alpha other than the scene's: made for Blender $release"
     check up-info-for-$release prints "  for Blender   $release"
     txm info --json "$(tx_of la8.png)" "$(tx_of rgb8.png)"
-    check up-info-json-$release json out "[x['made_for'] for x in o] == ['$release', None]"
+    check up-info-json-$release json out "[x['made_for'] and x['made_for'].split()[0] for x in o] == ['$release', None]"
     if has_jsonschema; then check up-info-schema-$release valid_json info out; fi
 done
 # Full alpha is the same in all releases, and so is grey that is stored as one channel.
@@ -287,16 +290,16 @@ check each-its-own test -f film/blender_tx/rgb8.png.0-02EB2B272F0A61A9B0C0925F30
 txm settings --json film
 check setting-shown json out '[(x["value"], x["origin"].endswith("film/.txmill:2")) for x in o if x["setting"] == "blender"] == [("5.3", True)]'
 txm settings rgb8.png
-check default-shown prints "blender        5.3  (default)"
+check default-shown prints "blender        $newest  (default)"
 printf 'blender = 4.9\n' >film/.txmill
 txm make film/rgb8.png
 check unknown-exit rc_is 2
-check unknown-says says "film/.txmill:1: blender is '4.9', but must be 5.2 or 5.3"
+check unknown-says says "film/.txmill:1: blender is '4.9', but must be $releases"
 for bad in 5 5.2. 5.20 5.2.x 4.9 5.4. 5.4.x 5.44 '' 'blender'; do
     txm make --blender "$bad" rgb8.png
     check "refused-${bad:-empty}" rc_is 2
 done
-for newer in 5.4 6.0 5.4.1; do
+for newer in "$next" 6.0 "$next.1"; do
     txm resolve --blender $newer rgb8.png
     check "newer-$newer" says "Blender $newer is newer than this txmill"
 done

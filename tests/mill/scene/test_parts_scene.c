@@ -396,7 +396,7 @@ START_TEST(names_have_formats)
     size_t count = 0;
     for (const txm_scene_format *f; (f = txm_scene_format_at(count)); count++)
         ck_assert(*f->noun && *f->extensions);
-    ck_assert_uint_eq(count, 3);
+    ck_assert_uint_gt(count, 0);
 }
 END_TEST
 
