@@ -355,11 +355,11 @@ static void print_command(const checking *c, const txm_operands *operands, const
     print_option(operands, "cache-dir", "-d", a->settings.settings.cache_dir);
     if (!strcmp(command, "make")) /* resolve has no such option */
         print_option(operands, "packed", "--packed", a->input.packed);
-    for (size_t i = 0; i < txm_project_state()->rules; i++)
+    for (size_t i = 0; i < a->rules.rules.count; i++)
         print_option(operands, "rule", "--rule", a->rules.rules.items[i]);
-    for (size_t i = 0; i < txm_project_state()->rule_files; i++)
+    for (size_t i = 0; i < a->rules.rule_files.count; i++)
         print_option(operands, "rules", "--rules", a->rules.rule_files.items[i]);
-    for (size_t i = 0; i < txm_project_state()->limits; i++)
+    for (size_t i = 0; i < a->rules.limits.count; i++)
         print_option(operands, "limit", "--limit", a->rules.limits.items[i]);
     for (size_t i = 0; i < operands->count; i++) {
         putchar(' ');

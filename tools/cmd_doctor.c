@@ -337,9 +337,10 @@ static void examine_config(examination *x, const txm_config_args *args)
         return;
     }
     const char *linear = txm_color_role(config, "scene_linear"), *left_out = txm_color_config_left_out(config);
-    const char *named_by = *txm_color_config_named_by(config)                ? txm_color_config_named_by(config)
-                           : args->ocio && !txm_color_is_project(args->ocio) ? txm_project_origin(args->ocio, "--ocio")
-                                                                             : "";
+    const char *named_by = *txm_color_config_named_by(config) ? txm_color_config_named_by(config)
+                           : args->ocio && !txm_color_is_project(args->ocio)
+                               ? args->ocio_origin ? args->ocio_origin : "--ocio"
+                               : "";
     snprintf(text, sizeof text, "%s%s%s%s, profile %s, %s, working space %s", txm_color_config_name(config),
              *named_by ? " (" : "", named_by, *named_by ? ")" : "", txm_color_config_version(config),
              txm_format_count(txm_color_count(config), "colour space", spaces), linear ? linear : "none");

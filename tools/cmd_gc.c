@@ -168,15 +168,18 @@ static txm_status check_usage(const txm_gc_args *args, const txm_operands *opera
 /* Without --keep-for, rules have no effect; they are checked nevertheless, so that a mistake is found. */
 static txm_status check_keep_rules(const txm_gc_args *args, txm_error *err)
 {
-    const bool any = args->rules.rules.count || args->rules.rule_files.count || args->rules.preset ||
-                     args->config.ocio || args->config.working_space;
+    bool any = args->rules.rules.count || args->rules.rule_files.count || args->rules.preset || args->config.ocio ||
+               args->config.working_space;
+    const txm_project_applied *run = txm_project_state();
+    for (size_t i = 0; i < run->project.count; i++)
+        any |= run->project.values[i].key == TXM_KEY_RULE || run->project.values[i].key == TXM_KEY_RULES;
     const txm_settings settings = {.cache_dir = args->cache_dir};
     const txm_jobs_args jobs = {0};
     txm_rules *rules = NULL;
     txm_context *context = NULL;
     if (any && txm_rule_args_read(&args->rules, &rules, err) == TXM_OK &&
         txm_context_for_inspecting(&args->config, &jobs, &context, err) == TXM_OK)
-        txm_settings_check(&settings, rules, txm_context_color(context), err);
+        txm_settings_check(&settings, rules, txm_context_color(context), run->used, err);
     txm_context_free(&context);
     txm_rules_free(&rules);
     return err->status;

@@ -41,8 +41,8 @@ static txm_project_value otherwise(txm_project_key key)
                                                  [TXM_KEY_WORKING_SPACE] = "the config's scene_linear",
                                                  [TXM_KEY_THREADS] = "as many as the process may use"};
     if (key == TXM_KEY_BLENDER)
-        return (txm_project_value){key, txm_blender_name(TXM_BLENDER_NEWEST), "default", false};
-    return (txm_project_value){key, values[key], "default", false};
+        return (txm_project_value){.key = key, .value = txm_blender_name(TXM_BLENDER_NEWEST), .origin = "default"};
+    return (txm_project_value){.key = key, .value = values[key], .origin = "default"};
 }
 
 /* The origin is a file with its line number, so that an editor can jump there. */
@@ -83,15 +83,18 @@ static txm_status print_config(const char *path, const txm_project *project, con
         return txm_fail_as(err, &why);
     if (why.status != TXM_OK) {
         const char *variable = getenv("BLENDER_OCIO") ? "BLENDER_OCIO" : "OCIO", *value = getenv(variable);
-        const txm_project_value unusable = {TXM_KEY_OCIO, value && *value ? value : how.ocio_path,
-                                            value && *value ? variable : how.ocio_path, false};
+        const txm_project_value unusable = {.key = TXM_KEY_OCIO,
+                                            .value = value && *value ? value : how.ocio_path,
+                                            .origin = value && *value ? variable : how.ocio_path};
         txm_say(TXM_SAY_WARNING, "%s", why.message);
         print(path, &unusable, json);
         return TXM_OK;
     }
     const char *by = txm_color_config_named_by(config);
-    const txm_project_value loaded = {TXM_KEY_OCIO, *by ? txm_color_config_name(config) : "built in",
-                                      *by ? by : "default", named && named->outside && strcmp(by, named->value) == 0};
+    const txm_project_value loaded = {.key = TXM_KEY_OCIO,
+                                      .value = *by ? txm_color_config_name(config) : "built in",
+                                      .origin = *by ? by : "default",
+                                      .outside = named && named->outside && strcmp(by, named->value) == 0};
     txm_config_warn(config);
     print(path, &loaded, json);
     txm_color_free(&config);

@@ -199,7 +199,7 @@ static txm_status check_settings(watch_args *args, const txm_operands *folders, 
     txm_context *context = NULL;
     if (txm_rule_args_read(&make->rules, &rules, err) == TXM_OK &&
         txm_context_for_inspecting(&make->config, &jobs, &context, err) == TXM_OK)
-        txm_settings_check(&make->settings.settings, rules, txm_context_color(context), err);
+        txm_settings_check(&make->settings.settings, rules, txm_context_color(context), txm_project_state()->used, err);
     txm_context_free(&context);
     txm_rules_free(&rules);
     if (err->status == TXM_OK)

@@ -37,6 +37,7 @@ typedef struct txm_input {
     const char *output;        /* path of the tx file; NULL: where Cycles looks for it */
     bool from_scene;           /* a scene named it; what a scene specifies is final, so rules do not apply */
     bool ruled;                /* rules were applied to it already, so the batch's are not */
+    bool by_preset;            /* of these rules a preset decided, which only guesses from the name */
     uint32_t limit_px;         /* as in txm_settings; 0: not specified. Rules limit images of scenes too */
     const char *decided_by;    /* what decided colour space and alpha, for messages; NULL: its origin */
     txm_status status;         /* not OK: an argument that could not be read as an image; `message` says why */

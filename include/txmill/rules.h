@@ -24,6 +24,7 @@ typedef struct txm_rule {
     const char *colorspace; /* NULL: not specified */
     txm_alpha alpha;        /* DEFAULT: not specified */
     bool by_preset;         /* a preset's, which only guesses from the name */
+    bool unquoted;          /* of a file that must not be quoted: txm_rules_load_foreign */
     const char *origin;     /* "--rule", "FILE:LINE", "preset pbr" */
 } txm_rule;
 

@@ -322,6 +322,15 @@ rm show/b/other.ocio
 costs below-bad 3 "$work/show/b/.txmill:1: $work/show/b/other.ocio: the OCIO config cannot be opened: No such file or directory; name another config there, or none for the built-in one"
 printf 'working-space = ACESgc\n' >show/b/.txmill
 costs below-space 2 "$work/show/b/.txmill:1: working space \"ACESgc\" is not in the OCIO config built-in; did you mean \"ACEScg\", \"ACEScc\" or \"ACEScct\"?"
+# Where a folder for tx files is no folder, its own project is to blame.
+printf 'cache-dir = %s/show/wood.png\n' "$work" >show/b/.txmill
+txm make -n --force show
+check below-cache-dir says "$work/show/b/.txmill:1: cache-dir $work/show/wood.png: $work/show/wood.png is a file, not a folder"
+# Single rules count before files of rules, wherever the lines are.
+printf 'wood.*=Raw\n' >show/rules.txt && printf 'rules = ../rules.txt\nrule = wood.*=ACEScg\n' >show/b/.txmill
+txm make -n -v show
+check below-order prints '"ACEScg" by wood.* ('"$work/show/b/.txmill:2"')'
+rm show/rules.txt
 printf 'colour = x\n' >show/b/.txmill
 costs below-word 2 "$work/show/b/.txmill:1: unknown setting 'colour'; there are cache-dir, ocio, working-space, blender, preset, rule, rules, threads, map and limit"
 txm make show

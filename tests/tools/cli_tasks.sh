@@ -121,6 +121,10 @@ cp "$golden/rgb8.png" "sums/map (preset pbr).png"
 txm budget --rule '*(preset pbr).png=Non-Color' --json sums
 check budget-rule json out 'o[-1]["data_by_name"] == 1'
 rm "sums/map (preset pbr).png"
+mkdir sums/own && cp "$golden/rgb8.png" sums/own/leaf_normal.png && echo 'preset = pbr' >sums/own/.txmill
+txm budget --json sums
+check budget-own-project json out 'o[-1]["data_by_name"] == 2'
+rm -r sums/own
 txm budget -c sRGB --json sums
 check budget-no-preset json out '[x["fresh"] for x in o if x.get("image") == "sums/wood_normal.png"] == [False] and o[-1]["data_by_name"] == 0'
 printf 'preset = none\n' >sums/.txmill

@@ -412,40 +412,33 @@ txm_status txm_context_for_inspecting(const txm_config_args *config, const txm_j
                                       txm_error *err)
 {
     const txm_context_options options = txm_inspecting_options(config, jobs);
-    return txm_context_make(&options, out, err);
+    return txm_context_make(&options, config, out, err);
 }
 
 /* Does the same as txm_context_new, but failures name the options and settings. */
-txm_status txm_context_make(const txm_context_options *options, txm_context **out, txm_error *err)
+txm_status txm_context_make(const txm_context_options *options, const txm_config_args *config, txm_context **out,
+                            txm_error *err)
 {
     txm_error own = {0};
     txm_status status = txm_context_new(options, out, &own);
     if (status == TXM_OK)
         return status;
-    const txm_config_args config = {
-        .ocio = options->ocio_path, .working_space = options->working_space, .blender = options->blender};
-    txm_config_explain(&config, &own);
+    txm_config_explain(config, &own);
     return txm_fail_with(err, own.status, &own);
-}
-
-/* If a file or a variable names the config, the advice to use --ocio would be wrong. */
-void txm_config_blame(const char *origin, txm_error *err)
-{
-    txm_error_drop_advice(err);
-    txm_error_advise(err, "name another config there, or none for the built-in one");
-    txm_error_prefix(err, "%s", origin);
-    txm_advise_config(origin);
 }
 
 void txm_config_explain(const txm_config_args *config, txm_error *err)
 {
-    const char *origin =
-        config->ocio && err->status == TXM_STATUS_CONFIG ? txm_project_origin(config->ocio, NULL) : NULL;
-    if (origin)
-        txm_config_blame(origin, err);
+    /* If a file or a variable names the config, the advice to use --ocio would be wrong. */
+    if (config->ocio && config->ocio_origin && err->status == TXM_STATUS_CONFIG) {
+        txm_error_drop_advice(err);
+        txm_error_advise(err, "name another config there, or none for the built-in one");
+        txm_error_prefix(err, "%s", config->ocio_origin);
+        txm_advise_config(config->ocio_origin);
+    }
     /* A misspelt name is an error of the command line or the project, reported once before any file. */
     if (config->working_space && err->status == TXM_STATUS_COLORSPACE) {
         err->status = TXM_STATUS_USAGE;
-        txm_error_prefix(err, "%s", txm_project_origin(config->working_space, "--working-space"));
+        txm_error_prefix(err, "%s", config->working_space_origin ? config->working_space_origin : "--working-space");
     }
 }

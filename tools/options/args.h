@@ -59,6 +59,7 @@
 /* The OpenColorIO config, for every command that looks up colour spaces. */
 typedef struct txm_config_args {
     const char *ocio, *working_space;
+    const char *ocio_origin, *working_space_origin; /* "FILE:LINE" or a variable; NULL: the option */
     txm_blender blender;
     txm_opt_list maps; /* these two are for scenes */
     bool every_variant;
@@ -145,11 +146,10 @@ void txm_config_warn(const txm_color_config *config);
 /* Extends the message about a config that could not be loaded: where the config or its working space was set. USAGE
  * for a working space that the config does not have. */
 void txm_config_explain(const txm_config_args *config, txm_error *err);
-/* The same for a config that is named by `origin`, a .txmill or a variable. */
-void txm_config_blame(const char *origin, txm_error *err);
 
-/* txm_context_new, with such messages. */
-txm_status txm_context_make(const txm_context_options *options, txm_context **out, txm_error *err);
+/* txm_context_new, with such messages about `config`. */
+txm_status txm_context_make(const txm_context_options *options, const txm_config_args *config, txm_context **out,
+                            txm_error *err);
 
 /* Fills the options of a context from the parsed groups; messages go to txm_say. */
 txm_context_options txm_context_options_from(const txm_config_args *config, const txm_running_args *running);

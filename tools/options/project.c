@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds and applies the settings of a project.
+ * Finds the settings of a project.
  *
- * In: operands. Out: values with the place where each was set. Variables take precedence over files, and options over
- * both. If operands belong to different projects, each image follows its own, see project_inputs.c.
+ * In: paths. Out: values with the place where each was set. Variables take precedence over files. project_inputs.c
+ * applies them.
  */
 #include "tools/options/project.h"
 
@@ -18,7 +18,6 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
-#include "base/names.h"
 #include "base/os/files.h"
 #include "base/path.h"
 #include "base/spelling.h"
@@ -55,7 +54,8 @@ static txm_status add_setting(txm_project *p, txm_project_key key, char *value, 
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for settings");
     }
     p->values = values;
-    p->values[p->count++] = (txm_project_value){key, value, origin, outside};
+    /* Values from files have an absolute path as origin, those of variables their names. */
+    p->values[p->count++] = (txm_project_value){key, value, origin, outside, origin[0] == '/'};
     return TXM_OK;
 }
 
@@ -562,60 +562,7 @@ txm_status txm_project_find(char *const *paths, size_t count, txm_project *out, 
     return status;
 }
 
-/* ---- applying it ------------------------------------------------------------------------------------------------ */
-
-/* NULL-terminated like the parser's lists. The string remains owned by the project. */
-static txm_status add_item(txm_opt_list *list, const char *item, txm_error *err)
-{
-    const char **items = realloc(list->items, txm_mul(list->count + 2, sizeof *items));
-    if (!items)
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for rules");
-    list->items = items;
-    items[list->count++] = item;
-    items[list->count] = NULL;
-    return TXM_OK;
-}
-
-/* A NULL target is a setting that the command does not use. */
-static txm_status apply_value(const txm_project_targets *t, const txm_project_value *v, txm_error *err)
-{
-    switch (v->key) {
-    case TXM_KEY_CACHE_DIR:
-        if (t->cache_dir)
-            *t->cache_dir = v->value;
-        break;
-    case TXM_KEY_OCIO:
-        if (t->config)
-            t->config->ocio = v->value;
-        break;
-    case TXM_KEY_WORKING_SPACE:
-        if (t->config)
-            t->config->working_space = v->value;
-        break;
-    case TXM_KEY_BLENDER:
-        if (t->config)
-            txm_blender_parse(v->value, &t->config->blender); /* a newer one remains the newest */
-        break;
-    case TXM_KEY_PRESET:
-        if (t->rules)
-            t->rules->preset = v->value;
-        break;
-    case TXM_KEY_RULE:
-        return t->rules ? add_item(&t->rules->rules, v->value, err) : TXM_OK;
-    case TXM_KEY_RULES:
-        return t->rules ? add_item(&t->rules->rule_files, v->value, err) : TXM_OK;
-    case TXM_KEY_THREADS:
-        if (t->threads)
-            *t->threads = (uint32_t)strtoul(v->value, NULL, 10);
-        break;
-    case TXM_KEY_LIMIT:
-        return t->rules ? add_item(&t->rules->limits, v->value, err) : TXM_OK;
-    case TXM_KEY_MAP: /* each scene has those of its own project */
-    case TXM_KEYS:
-        break;
-    }
-    return TXM_OK;
-}
+/* ---- maps ------------------------------------------------------------------------------------------------------- */
 
 static txm_status add_map(txm_project_maps *maps, const char *text, txm_error *err)
 {
@@ -660,125 +607,4 @@ void txm_project_maps_free(txm_project_maps *maps)
     }
     free(maps->items);
     *maps = (txm_project_maps){0};
-}
-
-/* The strings live as long as the process, which runs a single command. */
-static txm_project_applied applied;
-
-const txm_project_applied *txm_project_state(void)
-{
-    return &applied;
-}
-
-/* Compares the addresses of strings: those from a project belong to this module, so equal texts from the command
- * line are distinguished. */
-const char *txm_project_origin(const char *value, const char *otherwise)
-{
-    for (size_t i = 0; i < applied.project.count; i++)
-        if (applied.project.values[i].value == value)
-            return applied.project.values[i].origin;
-    return otherwise;
-}
-
-/* Values from files have an absolute path as origin; the others come from variables. */
-static bool is_from_file(const txm_project_value *v)
-{
-    return v->origin[0] == '/';
-}
-
-/* Settings that lead out of their folder, each once, copied: projects come and go. */
-static txm_project outside;
-
-txm_status txm_project_note(const txm_project_value *value, txm_error *err)
-{
-    bool known = !value->outside;
-    for (size_t i = 0; !known && i < outside.count; i++)
-        known = !strcmp(outside.values[i].origin, value->origin);
-    if (known)
-        return TXM_OK;
-    const bool project = value->key == TXM_KEY_OCIO && txm_color_is_project(value->value);
-    char *leads_to = NULL;
-    if (project && txm_color_project_config(value->value, &leads_to, err) != TXM_OK)
-        return err->status;
-    if (!leads_to && !(leads_to = txm_strdup(value->value)))
-        return txm_no_memory(err, value->value);
-    txm_say(TXM_SAY_INFO, "%s: %s = %s is outside of the folder of this %s (--no-settings ignores %s)", value->origin,
-            project ? "ocio_config" : names[value->key], leads_to, project ? "project" : "file",
-            project ? "Blender projects" : ".txmill files");
-    return add_setting(&outside, value->key, leads_to, txm_strdup(value->origin), true, err);
-}
-
-void txm_project_json(cJSON *object)
-{
-    cJSON *list = outside.count ? txm_json_array(object, "settings_outside") : NULL;
-    for (size_t i = 0; i < outside.count; i++) {
-        const txm_project_value *v = &outside.values[i];
-        cJSON *o = txm_json_append(list);
-        txm_json_text(o, "setting", names[v->key]);
-        txm_json_text(o, "value", v->value);
-        txm_json_text(o, "origin", v->origin);
-    }
-}
-
-/* Files of rules that must not be quoted. They live as long as the process. */
-static txm_names unquoted;
-
-txm_status txm_project_load_rules(txm_rules *rules, const txm_project_value *value, txm_error *err)
-{
-    bool quoted = !value->outside;
-    txm_status status = txm_rules_load_foreign(rules, value->value, &quoted, err);
-    if (status == TXM_OK && !quoted && !txm_names_put(&unquoted, value->value))
-        status = txm_no_memory(err, value->value);
-    return status == TXM_OK ? status : txm_error_prefix(err, "%s", value->origin);
-}
-
-bool txm_project_quotes(const txm_rule *rule)
-{
-    const char *colon = strrchr(rule->origin, ':');
-    char *file = colon ? txm_strndup(rule->origin, (size_t)(colon - rule->origin)) : NULL;
-    const bool quotes = !colon || (file && !txm_names_has(&unquoted, file));
-    free(file);
-    return quotes;
-}
-
-/* Called before the file is read, to record what the command line and the variables set. */
-static void note_said(const bool said[TXM_KEYS])
-{
-    const txm_rule_args *rules = applied.targets.rules;
-    memcpy(applied.said, said, sizeof applied.said);
-    applied.rules = rules ? rules->rules.count : 0;
-    applied.rule_files = rules ? rules->rule_files.count : 0;
-    applied.limits = rules ? rules->limits.count : 0;
-}
-
-/* Options that were given keep their values. Each setting that takes effect is printed with -v, to help find a
- * forgotten file when a run does something unexpected. */
-txm_status txm_project_apply(const txm_project_targets *targets, const txm_operands *operands, txm_error *err)
-{
-    static const char *const options[TXM_KEYS] = {"cache-dir", "ocio", "working-space", "blender", "preset",
-                                                  "",          "",     "jobs",          "",        ""};
-    const txm_project *project = &applied.project;
-    bool said[TXM_KEYS] = {false}, noted = false;
-    txm_project_free(&applied.project);
-    applied.targets = *targets;
-    txm_status status = txm_project_find(operands->items, operands->count, &applied.project, err);
-    for (int k = 0; k < TXM_KEYS; k++)
-        said[k] = *options[k] && txm_opt_given(operands, options[k]);
-    for (size_t i = 0; status == TXM_OK && i < project->count; i++) {
-        const txm_project_value *v = &project->values[i];
-        if (!noted && is_from_file(v)) {
-            note_said(said);
-            noted = true;
-        }
-        if (said[v->key])
-            continue;
-        said[v->key] = !txm_project_key_repeats(v->key);
-        txm_say(TXM_SAY_DETAIL, "%s = %s (%s)", names[v->key], v->value, v->origin);
-        status = txm_project_note(v, err);
-        if (status == TXM_OK)
-            status = apply_value(targets, v, err);
-    }
-    if (!noted)
-        note_said(said);
-    return status;
 }

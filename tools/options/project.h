@@ -47,7 +47,8 @@ bool txm_project_key_repeats(txm_project_key key);
 typedef struct txm_project_value {
     txm_project_key key;
     const char *value, *origin;
-    bool outside; /* a file of settings that was found sends reads or writes out of its own folder */
+    bool outside;   /* a file of settings that was found sends reads or writes out of its own folder */
+    bool from_file; /* not from a variable */
 } txm_project_value;
 
 /* Zero-initialise. Settings with higher precedence come first. */
@@ -74,7 +75,7 @@ typedef struct txm_project_targets {
 } txm_project_targets;
 
 /* Finds the settings that apply to the operands, and stores those that the command line did not set. The strings live
- * as long as the program. Fails like txm_project_find. */
+ * until the next call. Fails like txm_project_find. */
 txm_status txm_project_apply(const txm_project_targets *targets, const txm_operands *operands, txm_error *err);
 
 /* The settings in use: those of the command line and of variables, which no file overrides, and of the operands'
@@ -82,23 +83,22 @@ txm_status txm_project_apply(const txm_project_targets *targets, const txm_opera
 typedef struct txm_project_applied {
     txm_project project;
     txm_project_targets targets;
-    bool said[TXM_KEYS];              /* set by the command line or a variable */
-    size_t rules, rule_files, limits; /* number of the targets' rules that come from no .txmill */
+    bool said[TXM_KEYS];                     /* set by the command line or a variable */
+    const txm_project_value *used[TXM_KEYS]; /* what the targets got; NULL: the command line's value, or none */
 } txm_project_applied;
 const txm_project_applied *txm_project_state(void);
-/* The origin of a value that was applied; `otherwise` if it came from the command line. */
-const char *txm_project_origin(const char *value, const char *otherwise);
+
+/* Checks once, before any file, the colour spaces of the settings and of all rules, and the cache folder, of
+ * which `used` has those that a project sets, by key. USAGE, with similar names and the option or rule that is wrong.
+ */
+txm_status txm_settings_check(const txm_settings *settings, const txm_rules *rules, const txm_color_config *config,
+                              const txm_project_value *const *used, txm_error *err);
 
 /* Says once per run that a setting leads out of the folder of its .txmill; nothing for others. Call it for settings
  * that are used. NO_MEMORY. */
 txm_status txm_project_note(const txm_project_value *value, txm_error *err);
 /* Adds these settings as `settings_outside`, if there are any. */
 void txm_project_json(cJSON *object);
-/* Adds the rules of a file that a setting names. A stranger's settings may name any file: it is not quoted unless it is
- * in the folder of the settings, or says what it is. Fails like txm_rules_load_foreign. */
-txm_status txm_project_load_rules(txm_rules *rules, const txm_project_value *value, txm_error *err);
-/* Whether a message may quote this rule. */
-bool txm_project_quotes(const txm_rule *rule);
 
 /* *path: the .txmill of a file's folder or of a folder above it, owned by the caller; NULL if there is none. Fails
  * if the search does. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Applies the settings of projects below the given folders to their images.
+ * Applies the settings of projects: those of the operands' to the run, and those of others to the images below them.
  *
  * In: inputs, and the settings of the command line. Out: inputs with the settings of their projects, and the context
  * of each. A config and working space that differ from the run's are loaded once for all projects that share them.
@@ -15,17 +15,21 @@
 #include "base/path.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
+#include "tools/output/say.h"
+
+/* ---- the run ---------------------------------------------------------------------------------------------------- */
 
 /* A .txmill other than the operands', with its settings below those of the command line. */
 typedef struct own_project {
     txm_project project;
     txm_rules *rules;
-    const char *values[TXM_KEYS], *origins[TXM_KEYS]; /* settings that the command line left open; NULL: not set */
-    txm_error failure; /* failure of reading or checking it, which fails only its own images */
+    const txm_project_value *used[TXM_KEYS]; /* as in txm_project_applied */
+    txm_error failure;                       /* failure of reading or checking it, which fails only its own images */
     bool checked;
 } own_project;
 
-/* They live as long as the process, which runs a single command. */
+/* A process runs a single command; what was applied lasts until the next call of txm_project_apply. */
+static txm_project_applied applied;
 static struct {
     txm_names folders, files; /* index + 1 of the project of a folder, 0 for the operands' project; the same for a
                                * .txmill */
@@ -33,47 +37,147 @@ static struct {
     size_t count, capacity;
 } own;
 
-/* Rules of the command line come before those of the project; those of the run's own project are cut off: `rules`
- * and `rule_files` count those that were there before it was applied. */
-static txm_status read_rules(own_project *o, txm_error *err)
+const txm_project_applied *txm_project_state(void)
 {
-    const txm_project_applied *a = txm_project_state();
-    txm_rule_args before = *a->targets.rules;
-    before.rules.count = a->rules;
-    before.rule_files.count = a->rule_files;
-    before.limits.count = a->limits;
-    before.preset = NULL;
-    txm_status status = txm_rule_args_read(&before, &o->rules, err);
-    for (size_t i = 0; status == TXM_OK && i < o->project.count; i++) {
-        const txm_project_value *v = &o->project.values[i];
-        bool variable = !strncmp(v->origin, "TXMILL_", 7);
-        if (v->key == TXM_KEY_RULE && !variable)
-            status = txm_rules_add(o->rules, v->value, v->origin, err);
-        else if (v->key == TXM_KEY_RULES && !variable)
-            status = txm_project_load_rules(o->rules, v, err);
-        else if (v->key == TXM_KEY_LIMIT && !variable)
-            status = txm_rules_add_limit(o->rules, v->value, err);
-    }
-    const char *preset = a->said[TXM_KEY_PRESET] ? a->targets.rules->preset : o->values[TXM_KEY_PRESET];
-    return status == TXM_OK && preset ? txm_rules_preset(o->rules, preset, err) : status;
+    return &applied;
 }
 
-/* Settings of the command line apply to every project. */
+/* The values of a project that apply: of each setting the first one, unless something before it has set it. */
+static void choose(const txm_project *project, const bool said[TXM_KEYS], const txm_project_value *used[TXM_KEYS])
+{
+    for (size_t i = 0; i < project->count; i++) {
+        const txm_project_value *v = &project->values[i];
+        if (!said[v->key] && !used[v->key] && !txm_project_key_repeats(v->key))
+            used[v->key] = v;
+    }
+}
+
+static const char *value_of(const txm_project_value *v)
+{
+    return v ? v->value : NULL;
+}
+
+static const char *origin_of(const txm_project_value *v)
+{
+    return v ? v->origin : NULL;
+}
+
+/* Settings that lead out of their folder, each once, copied: projects come and go. */
+static struct {
+    txm_project_value *items;
+    size_t count, capacity;
+} outside;
+
+txm_status txm_project_note(const txm_project_value *value, txm_error *err)
+{
+    bool known = !value->outside;
+    for (size_t i = 0; !known && i < outside.count; i++)
+        known = !strcmp(outside.items[i].origin, value->origin);
+    if (known)
+        return TXM_OK;
+    const bool project = value->key == TXM_KEY_OCIO && txm_color_is_project(value->value);
+    char *leads_to = NULL;
+    if (project && txm_color_project_config(value->value, &leads_to, err) != TXM_OK)
+        return err->status;
+    if (!leads_to && !(leads_to = txm_strdup(value->value)))
+        return txm_no_memory(err, value->value);
+    txm_say(TXM_SAY_INFO, "%s: %s = %s is outside of the folder of this %s (--no-settings ignores %s)", value->origin,
+            project ? "ocio_config" : txm_project_key_name(value->key), leads_to, project ? "project" : "file",
+            project ? "Blender projects" : ".txmill files");
+    char *origin = txm_strdup(value->origin);
+    if (!origin || !TXM_GROW(outside.items, outside.capacity, outside.count)) {
+        free(origin);
+        free(leads_to);
+        return txm_no_memory(err, value->value);
+    }
+    outside.items[outside.count++] = (txm_project_value){value->key, leads_to, origin, true, true};
+    return TXM_OK;
+}
+
+void txm_project_json(cJSON *object)
+{
+    cJSON *list = outside.count ? txm_json_array(object, "settings_outside") : NULL;
+    for (size_t i = 0; i < outside.count; i++) {
+        const txm_project_value *v = &outside.items[i];
+        cJSON *o = txm_json_append(list);
+        txm_json_text(o, "setting", txm_project_key_name(v->key));
+        txm_json_text(o, "value", v->value);
+        txm_json_text(o, "origin", v->origin);
+    }
+}
+
+/* Options that were given keep their values. Each setting that takes effect is printed with -v, to help find a
+ * forgotten file when a run does something unexpected. A target that is NULL is a setting that the command does not
+ * use. */
+txm_status txm_project_apply(const txm_project_targets *targets, const txm_operands *operands, txm_error *err)
+{
+    static const char *const options[TXM_KEYS] = {"cache-dir", "ocio", "working-space", "blender", "preset",
+                                                  "",          "",     "jobs",          "",        ""};
+    for (size_t i = 0; i < own.count; i++) {
+        txm_project_free(&own.items[i].project);
+        txm_rules_free(&own.items[i].rules);
+    }
+    own.count = 0;
+    txm_names_free(&own.folders);
+    txm_names_free(&own.files);
+    txm_project_free(&applied.project);
+    applied = (txm_project_applied){.targets = *targets};
+    for (int k = 0; k < TXM_KEYS; k++)
+        applied.said[k] = *options[k] && txm_opt_given(operands, options[k]);
+    txm_status status = txm_project_find(operands->items, operands->count, &applied.project, err);
+    choose(&applied.project, applied.said, applied.used);
+    for (size_t i = 0; status == TXM_OK && i < applied.project.count; i++) {
+        const txm_project_value *v = &applied.project.values[i];
+        if (!txm_project_key_repeats(v->key) && applied.used[v->key] != v)
+            continue;
+        txm_say(TXM_SAY_DETAIL, "%s = %s (%s)", txm_project_key_name(v->key), v->value, v->origin);
+        status = txm_project_note(v, err);
+    }
+    if (status != TXM_OK)
+        return status;
+    const txm_project_value **used = applied.used;
+    txm_config_args *config = targets->config;
+    if (used[TXM_KEY_CACHE_DIR] && targets->cache_dir)
+        *targets->cache_dir = used[TXM_KEY_CACHE_DIR]->value;
+    if (used[TXM_KEY_OCIO] && config) {
+        config->ocio = used[TXM_KEY_OCIO]->value;
+        config->ocio_origin = used[TXM_KEY_OCIO]->origin;
+    }
+    if (used[TXM_KEY_WORKING_SPACE] && config) {
+        config->working_space = used[TXM_KEY_WORKING_SPACE]->value;
+        config->working_space_origin = used[TXM_KEY_WORKING_SPACE]->origin;
+    }
+    if (used[TXM_KEY_BLENDER] && config)
+        txm_blender_parse(used[TXM_KEY_BLENDER]->value, &config->blender); /* a newer one remains the newest */
+    if (used[TXM_KEY_THREADS] && targets->threads)
+        *targets->threads = (uint32_t)strtoul(used[TXM_KEY_THREADS]->value, NULL, 10);
+    if (used[TXM_KEY_PRESET] && targets->rules)
+        targets->rules->preset = used[TXM_KEY_PRESET]->value;
+    if (targets->rules)
+        targets->rules->project = &applied.project;
+    for (int k = 0; k < TXM_KEYS; k++)
+        applied.said[k] |= used[k] && !used[k]->from_file;
+    return TXM_OK;
+}
+
+/* ---- projects of images ----------------------------------------------------------------------------------------- */
+
+/* Settings of the command line and of variables apply to every project; those of the run's own do not. */
 static txm_status load_project(own_project *o, char *path, txm_error *err)
 {
-    const txm_project_applied *a = txm_project_state();
     txm_status status = txm_project_find(&path, 1, &o->project, err);
+    choose(&o->project, applied.said, o->used);
     for (size_t i = 0; status == TXM_OK && i < o->project.count; i++) {
         const txm_project_value *v = &o->project.values[i];
-        const bool used = !a->said[v->key] && !o->values[v->key];
-        if (used) {
-            o->values[v->key] = v->value;
-            o->origins[v->key] = v->origin;
-        }
-        if (used || v->key == TXM_KEY_RULES)
+        if (o->used[v->key] == v || txm_project_key_repeats(v->key))
             status = txm_project_note(v, err);
     }
-    return status == TXM_OK && a->targets.rules ? read_rules(o, err) : status;
+    if (status != TXM_OK || !applied.targets.rules)
+        return status;
+    txm_rule_args rules = *applied.targets.rules;
+    rules.project = &o->project;
+    rules.preset = applied.said[TXM_KEY_PRESET] ? rules.preset : value_of(o->used[TXM_KEY_PRESET]);
+    return txm_rule_args_read(&rules, &o->rules, err);
 }
 
 /* The project of a .txmill, which is read once. NULL when memory is exhausted. Takes ownership of `path`. */
@@ -94,7 +198,7 @@ static own_project *project_of(char *path, size_t *number)
 /* The project of a file's folder; NULL if it is the operands' or there is none, so that the operands' applies. */
 static own_project *find_project(const char *file, txm_error *err)
 {
-    const char *common = txm_project_state()->project.path;
+    const char *common = applied.project.path;
     char *folder = txm_path_dir(file);
     bool known = folder && txm_names_has(&own.folders, folder);
     txm_name *entry = folder ? txm_names_entry(&own.folders, folder) : NULL;
@@ -146,19 +250,20 @@ void txm_project_assume(txm_blender blender)
 /* Settings of the run's own .txmill do not apply to other projects. */
 static txm_config_args config_of(const own_project *o)
 {
-    const txm_project_applied *a = txm_project_state();
-    txm_config_args args = {
-        .ocio = o->values[TXM_KEY_OCIO], .working_space = o->values[TXM_KEY_WORKING_SPACE], .blender = assumed};
-    if (o->values[TXM_KEY_BLENDER])
-        txm_blender_parse(o->values[TXM_KEY_BLENDER], &args.blender);
-    args.maps = a->targets.config->maps;
-    args.every_variant = a->targets.config->every_variant;
-    if (a->said[TXM_KEY_OCIO])
-        args.ocio = a->targets.config->ocio;
-    if (a->said[TXM_KEY_WORKING_SPACE])
-        args.working_space = a->targets.config->working_space;
-    if (a->said[TXM_KEY_BLENDER])
-        args.blender = a->targets.config->blender;
+    txm_config_args args = *applied.targets.config;
+    if (!applied.said[TXM_KEY_OCIO]) {
+        args.ocio = value_of(o->used[TXM_KEY_OCIO]);
+        args.ocio_origin = origin_of(o->used[TXM_KEY_OCIO]);
+    }
+    if (!applied.said[TXM_KEY_WORKING_SPACE]) {
+        args.working_space = value_of(o->used[TXM_KEY_WORKING_SPACE]);
+        args.working_space_origin = origin_of(o->used[TXM_KEY_WORKING_SPACE]);
+    }
+    if (!applied.said[TXM_KEY_BLENDER]) {
+        args.blender = assumed;
+        if (o->used[TXM_KEY_BLENDER])
+            txm_blender_parse(o->used[TXM_KEY_BLENDER]->value, &args.blender);
+    }
     return args;
 }
 
@@ -177,26 +282,13 @@ static txm_loaded_config *load_config(txm_project_contexts *contexts, const txm_
     return c;
 }
 
-/* Appends to the message where the project, or the command line, set what could not be found. */
-static txm_status blame(const own_project *o, const txm_config_args *args, txm_error *err)
-{
-    if (err->status == TXM_STATUS_COLORSPACE) {
-        const char *origin = o->origins[TXM_KEY_WORKING_SPACE];
-        err->status = TXM_STATUS_USAGE;
-        txm_error_prefix(err, "%s", origin ? origin : txm_project_origin(args->working_space, "--working-space"));
-    } else if (o->origins[TXM_KEY_OCIO]) {
-        txm_config_blame(o->origins[TXM_KEY_OCIO], err);
-    }
-    return err->status;
-}
-
 /* *context: that of the project; NULL if it is the common one. */
 static txm_status find_context(const own_project *o, txm_project_contexts *contexts, txm_context **context,
                                txm_error *err)
 {
     const txm_config_args args = config_of(o);
     *context = NULL;
-    if (txm_config_args_same(&args, txm_project_state()->targets.config))
+    if (txm_config_args_same(&args, applied.targets.config))
         return TXM_OK;
     const txm_loaded_config *c = load_config(contexts, &args);
     if (!c)
@@ -205,7 +297,8 @@ static txm_status find_context(const own_project *o, txm_project_contexts *conte
     if (c->context)
         return TXM_OK;
     txm_fail_as(err, &c->failure);
-    return blame(o, &args, err);
+    txm_config_explain(&args, err);
+    return err->status;
 }
 
 txm_context *txm_project_context(const txm_project_contexts *contexts, size_t input)
@@ -236,8 +329,8 @@ void txm_project_contexts_free(txm_project_contexts *contexts)
 /* NULL, the run's own, if the command line or a variable sets it; otherwise only the project's own. */
 static const char *cache_dir_of(const own_project *o)
 {
-    const char *said = o->values[TXM_KEY_CACHE_DIR];
-    return txm_project_state()->said[TXM_KEY_CACHE_DIR] ? NULL : said ? said : "";
+    const char *named = value_of(o->used[TXM_KEY_CACHE_DIR]);
+    return applied.said[TXM_KEY_CACHE_DIR] ? NULL : named ? named : "";
 }
 
 /* Called once per project: the settings of the run must be valid in its config too. */
@@ -247,7 +340,7 @@ static txm_status check_project(own_project *o, const txm_settings *run, const t
     if (cache_dir_of(o))
         settings.cache_dir = cache_dir_of(o);
     if (o->failure.status == TXM_OK && !o->checked)
-        txm_settings_check(&settings, o->rules, txm_context_color(context), &o->failure);
+        txm_settings_check(&settings, o->rules, txm_context_color(context), o->used, &o->failure);
     o->checked = true;
     return txm_fail_as(err, &o->failure);
 }
@@ -263,6 +356,7 @@ static txm_status say(txm_inputs *inputs, size_t index, const own_project *o, co
     if (txm_rules_decide(o->rules, &said, settings, &rule)) {
         snprintf(by, sizeof by, "%s (%s)", rule.glob, rule.origin);
         said.decided_by = by;
+        said.by_preset = rule.by_preset;
         said.colorspace = said.colorspace ? said.colorspace : rule.colorspace;
         said.alpha = said.alpha ? said.alpha : rule.alpha;
     }
@@ -271,8 +365,8 @@ static txm_status say(txm_inputs *inputs, size_t index, const own_project *o, co
     if (!said.cache_dir)
         said.cache_dir = cache_dir_of(o);
     /* A setting overrides the scene, as in the operands' project. */
-    if (o->values[TXM_KEY_WORKING_SPACE] && (!said.working_space || said.from_scene))
-        said.working_space = o->values[TXM_KEY_WORKING_SPACE];
+    if (o->used[TXM_KEY_WORKING_SPACE] && (!said.working_space || said.from_scene))
+        said.working_space = o->used[TXM_KEY_WORKING_SPACE]->value;
     return txm_inputs_say(inputs, index, &said, err);
 }
 
@@ -330,7 +424,7 @@ static txm_status follow_all(txm_inputs *inputs, const txm_settings *settings, c
     }
     /* If each image has its own config, a colour space need not be in the run's, with which none is converted. */
     if (status == TXM_OK && unusable->status == TXM_OK && (common || !others))
-        status = txm_settings_check(settings, rules, txm_context_color(contexts->common), err);
+        status = txm_settings_check(settings, rules, txm_context_color(contexts->common), applied.used, err);
     return status;
 }
 
@@ -349,11 +443,10 @@ static bool any_follows_another(const txm_inputs *inputs, const txm_project_cont
 
 /* Whether the failure of the run's context comes from the operands' .txmill, and not from the command line or a
  * variable. */
-static bool is_of_project(const txm_error *failure, const txm_config_args *args)
+static bool is_of_project(const txm_error *failure, const txm_context_options *options)
 {
-    const txm_project_applied *a = txm_project_state();
-    return (failure->status == TXM_STATUS_CONFIG && args->ocio && !a->said[TXM_KEY_OCIO]) ||
-           (failure->status == TXM_STATUS_USAGE && args->working_space && !a->said[TXM_KEY_WORKING_SPACE]);
+    return (failure->status == TXM_STATUS_CONFIG && options->ocio_path && !applied.said[TXM_KEY_OCIO]) ||
+           (failure->status == TXM_STATUS_USAGE && options->working_space && !applied.said[TXM_KEY_WORKING_SPACE]);
 }
 
 txm_status txm_project_open(txm_inputs *inputs, const txm_context_options *options, const txm_settings *settings,
@@ -361,14 +454,12 @@ txm_status txm_project_open(txm_inputs *inputs, const txm_context_options *optio
 {
     txm_error failure = {0};
     txm_context_options any = *options;
-    const txm_config_args args = {
-        .ocio = options->ocio_path, .working_space = options->working_space, .blender = options->blender};
-    if (txm_context_make(options, &contexts->common, &failure) != TXM_OK) {
-        if (!is_of_project(&failure, &args) || !any_follows_another(inputs, contexts))
+    if (txm_context_make(options, applied.targets.config, &contexts->common, &failure) != TXM_OK) {
+        if (!is_of_project(&failure, options) || !any_follows_another(inputs, contexts))
             return txm_fail_as(err, &failure);
         /* The other projects share its threads, so any config will do. */
         any.ocio_path = any.working_space = NULL;
-        if (txm_context_make(&any, &contexts->common, err) != TXM_OK) {
+        if (txm_context_make(&any, applied.targets.config, &contexts->common, err) != TXM_OK) {
             txm_error_clear(err);
             return txm_fail_as(err, &failure);
         }

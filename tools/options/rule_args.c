@@ -59,14 +59,33 @@ const txm_option txm_rule_options[] = {
 };
 #undef AT
 
-/* A file that the command line or a variable names may be a pipe. */
-static txm_status load_rules(txm_rules *rules, const char *path, txm_error *err)
+/* Adds a rule, a file of rules or a limit; `from`: the setting that it comes from, NULL: an option. A file that an
+ * option or a variable names may be a pipe. Others may have written a file of settings: what it names is not quoted
+ * unless it is in the folder of the settings, or says what it is. */
+static txm_status add(txm_rules *rules, txm_project_key key, const char *text, const txm_project_value *from,
+                      txm_error *err)
 {
-    const txm_project *project = &txm_project_state()->project;
-    for (size_t i = 0; i < project->count; i++)
-        if (project->values[i].value == path && project->values[i].origin[0] == '/')
-            return txm_project_load_rules(rules, &project->values[i], err);
-    return txm_rules_load(rules, path, txm_signal_flag(), err);
+    if (key == TXM_KEY_RULE)
+        return txm_rules_add(rules, text, from ? from->origin : "--rule", err);
+    if (key == TXM_KEY_LIMIT)
+        return txm_rules_add_limit(rules, text, err);
+    if (!from || !from->from_file)
+        return txm_rules_load(rules, text, txm_signal_flag(), err);
+    bool quoted = !from->outside;
+    const txm_status status = txm_rules_load_foreign(rules, text, &quoted, err);
+    return status == TXM_OK ? status : txm_error_prefix(err, "%s", from->origin);
+}
+
+static txm_status add_all(txm_rules *rules, txm_project_key key, const txm_opt_list *typed, const txm_project *project,
+                          txm_error *err)
+{
+    txm_status status = TXM_OK;
+    for (size_t i = 0; status == TXM_OK && i < typed->count; i++)
+        status = add(rules, key, typed->items[i], NULL, err);
+    for (size_t i = 0; status == TXM_OK && project && i < project->count; i++)
+        if (project->values[i].key == key)
+            status = add(rules, key, project->values[i].value, &project->values[i], err);
+    return status;
 }
 
 /* The first rule that matches counts, so they are read in the order of precedence: single rules, files, and the
@@ -74,16 +93,15 @@ static txm_status load_rules(txm_rules *rules, const char *path, txm_error *err)
 txm_status txm_rule_args_read(const txm_rule_args *args, txm_rules **out, txm_error *err)
 {
     txm_status status = txm_rules_new(out, err);
-    txm_rules *rules = *out;
-    for (size_t i = 0; status == TXM_OK && i < args->rules.count; i++)
-        status = txm_rules_add(rules, args->rules.items[i], txm_project_origin(args->rules.items[i], "--rule"), err);
-    for (size_t i = 0; status == TXM_OK && i < args->rule_files.count; i++)
-        status = load_rules(rules, args->rule_files.items[i], err);
-    for (size_t i = 0; status == TXM_OK && i < args->limits.count; i++)
-        status = txm_rules_add_limit(rules, args->limits.items[i], err);
+    if (status == TXM_OK)
+        status = add_all(*out, TXM_KEY_RULE, &args->rules, args->project, err);
+    if (status == TXM_OK)
+        status = add_all(*out, TXM_KEY_RULES, &args->rule_files, args->project, err);
+    if (status == TXM_OK)
+        status = add_all(*out, TXM_KEY_LIMIT, &args->limits, args->project, err);
     if (status == TXM_OK && args->preset)
-        status = txm_rules_preset(rules, args->preset, err) == TXM_STATUS_USAGE ? txm_error_prefix(err, "--preset")
-                                                                                : err->status;
+        status = txm_rules_preset(*out, args->preset, err) == TXM_STATUS_USAGE ? txm_error_prefix(err, "--preset")
+                                                                               : err->status;
     return status;
 }
 
@@ -146,7 +164,7 @@ static txm_status check_rule_spaces(const txm_rules *rules, const txm_color_conf
         char who[512];
         snprintf(who, sizeof who, "%s '%s'", rule->origin, rule->glob);
         status = check_space(rule->colorspace, who, config, err);
-        if (status == TXM_STATUS_USAGE && !txm_project_quotes(rule)) {
+        if (status == TXM_STATUS_USAGE && rule->unquoted) {
             txm_error_clear(err);
             txm_fail(err, status,
                      "%s: not a rule for this OCIO config; its text is not shown, since others named the file",
@@ -157,7 +175,7 @@ static txm_status check_rule_spaces(const txm_rules *rules, const txm_color_conf
 }
 
 /* A cache folder need not exist yet, but every existing part of its path must be a folder. */
-static txm_status check_cache_dir(const char *dir, txm_error *err)
+static txm_status check_cache_dir(const char *dir, const txm_project_value *from, txm_error *err)
 {
     struct stat st;
     if (!dir || !txm_path_is_absolute(dir))
@@ -174,18 +192,18 @@ static txm_status check_cache_dir(const char *dir, txm_error *err)
     bool is_folder = stat(path, &st) != 0 || S_ISDIR(st.st_mode);
     if (!is_folder) {
         txm_fail(err, TXM_STATUS_USAGE, "cache-dir %s: %s is a file, not a folder; name a folder", dir, path);
-        txm_error_prefix(err, "%s", txm_project_origin(dir, "command line"));
+        txm_error_prefix(err, "%s", from ? from->origin : "command line");
     }
     free(path);
     return is_folder ? TXM_OK : TXM_STATUS_USAGE;
 }
 
 txm_status txm_settings_check(const txm_settings *settings, const txm_rules *rules, const txm_color_config *config,
-                              txm_error *err)
+                              const txm_project_value *const *used, txm_error *err)
 {
     /* With strict settings an unknown colour space is treated as linear, as in Blender. */
     txm_status status = settings->strict ? TXM_OK : check_space(settings->colorspace, "--colorspace", config, err);
     if (status == TXM_OK && rules && !settings->strict)
         status = check_rule_spaces(rules, config, err);
-    return status == TXM_OK ? check_cache_dir(settings->cache_dir, err) : status;
+    return status == TXM_OK ? check_cache_dir(settings->cache_dir, used[TXM_KEY_CACHE_DIR], err) : status;
 }

@@ -10,6 +10,7 @@
 typedef struct txm_rule_args {
     txm_opt_list rules, rule_files, limits;
     const char *preset;
+    const struct txm_project *project; /* its rules come after those of the options; may be NULL */
 } txm_rule_args;
 extern const txm_option txm_rule_options[]; /* --rule, --rules, --preset, --limit */
 #define TXM_RULES_GROUP(args)                                                                                          \
@@ -25,9 +26,4 @@ txm_status txm_rule_args_read(const txm_rule_args *args, txm_rules **out, txm_er
 
 /* The alpha type that was probably meant by a word; NULL if none is similar. */
 const char *txm_alpha_near(const char *word);
-
-/* Checks once, before any file, the colour spaces of the settings and of all rules, and the cache folder. USAGE,
- * with similar names and the option or rule that is wrong. */
-txm_status txm_settings_check(const txm_settings *settings, const txm_rules *rules, const txm_color_config *config,
-                              txm_error *err);
 #endif

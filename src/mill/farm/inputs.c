@@ -144,6 +144,7 @@ txm_status txm_inputs_say(txm_inputs *inputs, size_t index, const txm_input *sai
     e->working_space = s.working_space;
     e->cache_dir = s.cache_dir;
     e->ruled = s.ruled;
+    e->by_preset = s.by_preset;
     e->limit_px = s.limit_px;
     e->decided_by = s.decided_by;
     return TXM_OK;

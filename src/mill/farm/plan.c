@@ -62,6 +62,7 @@ static bool decide(txm_batch *b, size_t index, txm_error *err)
         item->by_preset = rule.by_preset;
     } else if (said) {
         item->decided_by = input->decided_by ? input->decided_by : input->origin;
+        item->by_preset = input->by_preset;
     }
     if (!item->colorspace && !input->from_scene)
         item->colorspace = b->settings.colorspace;

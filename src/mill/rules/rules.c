@@ -217,6 +217,7 @@ txm_status txm_rules_load_foreign(txm_rules *rules, const char *path, bool *quot
 {
     struct stat st;
     txm_status status = TXM_OK;
+    size_t first = rules->count;
     txm_error_clear(err);
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
@@ -226,6 +227,8 @@ txm_status txm_rules_load_foreign(txm_rules *rules, const char *path, bool *quot
         status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a regular file, so not a file of rules", path);
     else
         status = load_lines(rules, f, path, quoted, err);
+    for (; !*quoted && first < rules->count; first++)
+        rules->items[first].unquoted = true;
     if (f)
         fclose(f);
     else if (fd >= 0)
