@@ -206,7 +206,7 @@ def what_is_loaded(d):
 def exactness(d):
     """One picture rendered by every engine: a hash of its bits for each."""
     ways = [["--engine", "reference"], ["--engine", "blocking"], ["--lanes", "1024"], ["--lanes", "1048576"],
-            ["--cache", "1M", "--policy", "lru", "--tile", "64"], ["--engine", "blocking", "--cache", "1M", "--policy", "second-chance"]]
+            ["--cache", "1M", "--policy", "lru", "--tile", "64"], ["--engine", "blocking", "--cache", "1M", "--policy", "render-tiles"]]
     images = [os.path.join(d.bench.folder, "p%d.png" % i) for i in range(2)]
     for image, seed in zip(images, (1, 2)):
         write_noise(image, 256, seed)

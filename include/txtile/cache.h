@@ -44,10 +44,9 @@
  *
  * Thread safety: all functions except txm_cache_free may be called at the same time from any thread. What a viewer
  * (txm_cache_viewer) has prepared stays unchanged, whatever else is called, until the viewer prepares again, processes
- * or is closed. The view of txm_cache_prepare gives weaker guarantees, because programs that prepare and never process
- * should not hold memory: while a lookup runs in it, do not call txm_cache_prepare, _process, _end_epoch, _preload,
- * _replace, _unload, _invalidate, _pin, _set_max_bytes, nor make blocking lookups. A txm_cache_thread and a viewer
- * serve one thread at a time; any number of threads may look up in a view.
+ * or is closed. The same holds for the view of txm_cache_prepare: while it is open, calls that would change what it
+ * shows are refused (txm_cache_close_view). A txm_cache_thread and a viewer serve one thread at a time; any number of
+ * threads may look up in a view.
  *
  * After fork() the child must not use or free a cache of its parent, because the threads that may hold its lock do not
  * exist in the child. It may make caches of its own, and execute another program.
@@ -81,10 +80,7 @@ typedef enum txm_cache_policy {
      * 16 times while as many tiles are loaded as fit the budget. */
     TXM_CACHE_POLICY_LRU,
     /* Nothing is evicted, even if max_bytes is exceeded. */
-    TXM_CACHE_POLICY_NONE,
-    /* First in, first out, regardless of use. The quarter that will be evicted next is staged: lookups miss these
-     * tiles, but if they are requested, they are restored without being read, as if they had been loaded last. */
-    TXM_CACHE_POLICY_SECOND_CHANCE
+    TXM_CACHE_POLICY_NONE
 } txm_cache_policy;
 
 /* Flags for which tiles share memory. */
@@ -113,8 +109,6 @@ typedef struct txm_cache_options {
     float resolution;  /* fraction of the resolution, above 0 and up to 1: 0.25 is two levels of bias */
     uint32_t limit_px; /* levels that are wider or higher than this are left out; 0: none */
     uint32_t coalesce; /* TXM_COALESCE_* */
-    float spurious; /* probability, 0 to 1, with which tests let a lookup drop tiles that it is about to use, and let a
-                     * launch of a device miss one of them */
     txm_cache_allocator allocator;
     uint32_t max_queued; /* the most tiles of all unfinished batches; later lookups request the others again */
     uint32_t reject; /* not 0: if request lists are too short, requests are left out at random (txm_view.rejection) with
@@ -167,7 +161,7 @@ static inline void txm_cache_options_init_cycles(txm_cache_options *options)
     txm_cache_options_init_cycles_sized(options, sizeof *options);
 }
 
-/* "render-tiles", "lru", "none", "second-chance"; NULL outside the range. */
+/* "render-tiles", "lru", "none"; NULL outside the range. */
 TXM_API const char *txm_cache_policy_name(txm_cache_policy policy);
 
 /* The names and the description of a policy, for options, tables and manuals. */
@@ -267,7 +261,8 @@ TXM_API txm_status txm_cache_replace(txm_cache *cache, uint32_t texture, const c
 TXM_API txm_status txm_cache_unload(txm_cache *cache, uint32_t texture, txm_error *err);
 
 /* A part of a texture: the levels first to last (clamped), and the tiles of each that the rectangle (0 to 1) touches.
- */
+ * The four calls below take UDIM sets too: there a tile of the set is 1 wide, so u goes up to 10, and a whole set
+ * includes its base. */
 typedef struct txm_cache_part {
     uint32_t first_level, last_level;
     float u0, v0, u1, v1;
@@ -277,6 +272,9 @@ typedef struct txm_cache_part {
  * are read again, and failures are cleared. Later lookups and views load it anew. If textures share tiles
  * (TXM_COALESCE_DUPLICATE), this applies to all of them. NULL: the whole texture. USAGE. */
 TXM_API txm_status txm_cache_invalidate(txm_cache *cache, uint32_t texture, const txm_cache_part *part, txm_error *err);
+
+/* The same for all textures. USAGE: see txm_cache_close_view. */
+TXM_API txm_status txm_cache_invalidate_all(txm_cache *cache, txm_error *err);
 
 /* Loads a part and keeps it in memory until it is unpinned, invalidated, unloaded or replaced. Pins do not nest: one
  * unpin is enough. NULL: the whole texture. Pinned tiles take at most half the budget: if a part does not fit, the
@@ -293,8 +291,9 @@ TXM_API txm_status txm_cache_preload(txm_cache *cache, uint32_t texture, const t
 TXM_API txm_status txm_cache_set_max_bytes(txm_cache *cache, uint64_t max_bytes, txm_error *err);
 
 /* Ends a render tile or a frame: begins an epoch, and evicts the tiles that the policy drops at that point. These may
- * be all tiles, so the lock is released every millisecond or so, to let other threads run. */
-TXM_API void txm_cache_end_epoch(txm_cache *cache);
+ * be all tiles, so the lock is released every millisecond or so, to let other threads run. USAGE: see
+ * txm_cache_close_view. */
+TXM_API txm_status txm_cache_end_epoch(txm_cache *cache);
 
 /* ---- blocking lookups ------------------------------------------------------------------------------------------ */
 
@@ -331,11 +330,17 @@ typedef struct txm_cache_extent {
     uint32_t textures, tiles, slabs, udims, leaves;
 } txm_cache_extent;
 
-/* Makes a view that contains all batches that have ended; with LRU and SECOND_CHANCE it begins a new epoch. The
+/* Makes a view that contains all batches that have ended; with LRU it begins a new epoch. The
  * view is a copy, which lookups mark: changes by loading, evicting, adding or replacing appear in the next view, each
  * batch as a whole. Lookups in it are allowed until the next txm_cache_prepare or _process; `extent` may be NULL. The
  * caller adds the bias of `resolution`: txm_cache_bias. NO_MEMORY: no view was made. */
 TXM_API txm_status txm_cache_prepare(txm_cache *cache, txm_view *view, txm_cache_extent *extent, txm_error *err);
+
+/* Ends the view of txm_cache_prepare, as txm_cache_process does, when its lookups are done and none of them missed. As
+ * long as it is open, the calls that would change what it shows fail with USAGE: txm_cache_end_epoch, _preload,
+ * _replace, _unload, _invalidate, _invalidate_all, _pin and _set_max_bytes. Blocking lookups do not fail; they
+ * leave its tiles alone. */
+TXM_API void txm_cache_close_view(txm_cache *cache);
 
 /* The term to add to txm_sampler.mip_bias: -log2(resolution). */
 TXM_API float txm_cache_bias(const txm_cache *cache);
@@ -425,10 +430,7 @@ typedef struct txm_cache_stats {
     uint64_t requests_made, requests_rejected, requests_full, requests_late;
     uint64_t tiles_queued; /* tiles of batches that have not ended */
     uint64_t kept_bytes;   /* memory of tiles that txm_cache_pin keeps, and of stand-ins */
-    /* With TXM_CACHE_POLICY_SECOND_CHANCE: times that tiles were staged, and times that they were restored without
-     * being read. */
-    uint64_t tiles_staged, tiles_restored;
-    uint64_t reserved[6];
+    uint64_t reserved[8];
 } txm_cache_stats;
 
 /* Fills in *stats. The latest lookups of running threads may be missing. */

@@ -139,12 +139,11 @@ typedef struct txm_replay_counts {
     uint64_t read_bytes, evicted;
     uint64_t peak_bytes;           /* the most that tiles took at one time */
     uint64_t peak_allocated_bytes; /* the same with the cache's data about them */
-    uint64_t restored;             /* staged tiles that were used again without being read */
-    uint64_t reserved[7];
+    uint64_t reserved[8];
 } txm_replay_counts;
 
-/* Replays a whole trace on the calling thread, one lookup at a time: with LRU and SECOND_CHANCE launches end
- * epochs, but they load nothing in advance. USAGE, CANCELLED, and the failures of txm_trace_next. */
+/* Replays a whole trace on the calling thread, one lookup at a time: with LRU launches end epochs, but they load
+ * nothing in advance. USAGE, CANCELLED, and the failures of txm_trace_next. */
 TXM_API txm_status txm_replay(const txm_trace *trace, const txm_replay_options *options, txm_replay_counts *out,
                               txm_error *err);
 

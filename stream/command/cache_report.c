@@ -51,8 +51,6 @@ void stm_stream_json_cache(cJSON *object, const txm_cache_options *options, cons
                   COUNT(tiles_evicted),
                   COUNT(tiles_failed),
                   COUNT(tiles_coalesced),
-                  COUNT(tiles_staged),
-                  COUNT(tiles_restored),
                   COUNT(requests_dropped),
                   COUNT(requests_made),
                   COUNT(requests_rejected),

@@ -175,8 +175,10 @@ static txm_status render_tiles(stm_render_job *job, uint32_t height, txm_error *
             const stm_render_rect rect = {(uint32_t)x, (uint32_t)y, width - x < edge ? width - (uint32_t)x : edge,
                                           height - y < edge ? height - (uint32_t)y : edge};
             /* As in Cycles: when a tile starts, texture tiles that the previous one did not use are evicted. */
-            if (job->textures.cache && (x || y))
+            if (job->textures.cache && (x || y)) {
+                txm_cache_close_view(job->textures.cache); /* the waves of the tile before are done */
                 txm_cache_end_epoch(job->textures.cache);
+            }
             if (job->textures.cache)
                 stm_moments_note(&job->moments, job->textures.cache, job->samples_done);
             status = job->options->engine == STM_RENDER_ENGINE_WAVE ? stm_engine_wave(job, rect, err)

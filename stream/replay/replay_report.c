@@ -115,7 +115,6 @@ static void json_run(cJSON *runs, const stm_replay_table *t, size_t size, size_t
     stm_json_uint(o, "reads_again", c->reads_again);
     stm_json_uint(o, "read_bytes", c->read_bytes);
     stm_json_uint(o, "evicted", c->evicted);
-    stm_json_uint(o, "restored", c->restored);
     stm_json_uint(o, "peak_bytes", c->peak_bytes);
     stm_json_uint(o, "peak_allocated_bytes", c->peak_allocated_bytes);
     stm_json_number(o, "seconds", stm_replay_seconds(t, c), 6);

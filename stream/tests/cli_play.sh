@@ -40,7 +40,7 @@ on_devices() { # NAME "OPTIONS" DEVICES ENVIRONMENT...
 devices_are() { json there.json "all($1 for d in o[0]['devices'])"; }
 on_devices plain "" cuda
 check device-copies devices_are 'not d["lost"] and d["tile_copies"] <= d["launches"] >= d["table_copies"] and d["launches"] == d["syncs"] and d["tiles_copied"] and not d["lookups_by_processor"]'
-on_devices two "--cache 300K --policy second-chance --bounces 2 --marks 0" cuda:0,cuda:1
+on_devices two "--cache 300K --policy render-tiles --bounces 2 --marks 0" cuda:0,cuda:1
 check device-two devices_are 'not d["lost"] and d["lookups"]'
 on_devices scene "--sampling scene --mode stochastic --cache 400K --marks 0" cuda:0,cuda:1
 scene=sphere on_devices sky "--cache 300K --marks 0 --wave 0" cuda:1

@@ -9,7 +9,7 @@ small=(--size 64x36 --samples 2)
 
 # Every engine gives the same bits.
 "$TXMILL" stream render room rgb8.png rgba8.png "${small[@]}" -q --engine reference -o reference.exr
-for way in "--engine wave" "--engine wave --lanes 100 --cache 1M --policy lru" "--engine blocking -j 3" "--engine blocking --cache 512K --policy second-chance --tile 20"; do
+for way in "--engine wave" "--engine wave --lanes 100 --cache 1M --policy lru" "--engine blocking -j 3" "--engine blocking --cache 512K --policy render-tiles --tile 20"; do
     # shellcheck disable=SC2086
     txm stream render room rgb8.png rgba8.png "${small[@]}" -q $way -o way.exr
     check "runs $way" rc_is 0

@@ -16,6 +16,7 @@
 #include "render/frame_requests.h"
 #include "render/frame_trace.h"
 #include "render/frames.h"
+#include "tile/cache/flow/mirror.h"
 #include "util_check.h"
 #include "util_tx.h"
 
@@ -463,7 +464,7 @@ START_TEST(devices_play_the_same)
         float marks, spurious;
     } runs[] = {
         {"fly", "cuda:0", 64 << 20, 0, STM_FRAMES_FILTER_POINT, TXM_CACHE_POLICY_LRU, 1, 4096, 0.9f, 0.0f},
-        {"room", "cuda:0", 3 << 20, 0, STM_FRAMES_FILTER_SCENE, TXM_CACHE_POLICY_SECOND_CHANCE, 1, 64, 0.0f, 0.3f},
+        {"room", "cuda:0", 3 << 20, 0, STM_FRAMES_FILTER_SCENE, TXM_CACHE_POLICY_RENDER_TILES, 1, 64, 0.0f, 0.3f},
         {"fly", "cuda:0,cuda:1", 1 << 20, 0, STM_FRAMES_FILTER_POINT, TXM_CACHE_POLICY_LRU, 2, 64, 0.0f, 0.3f},
         {"fly", "cuda:1", 3 << 20, 100000, STM_FRAMES_FILTER_SCENE, TXM_CACHE_POLICY_LRU, 0, 4096, 0.5f, 0.0f},
         {"grid", "cuda:0", 1 << 20, 0, STM_FRAMES_FILTER_SCENE, TXM_CACHE_POLICY_RENDER_TILES, 0, 64, 0.9f, 0.5f},
@@ -482,7 +483,7 @@ START_TEST(devices_play_the_same)
         use_test_devices();
         o.render.devices = runs[i].devices;
         o.render.device_memory = runs[i].memory;
-        cache.spurious = runs[i].spurious;
+        txm_spurious = runs[i].spurious;
         play(scene, &o, &found);
         for (int k = 0; k < PLAYED; k++)
             ck_assert_msg(!memcmp(&found.stats[k], &expected.stats[k], sizeof *found.stats), "run %zu, frame %d", i, k);
@@ -505,7 +506,7 @@ START_TEST(devices_follow_changes)
         use_test_devices();
         for (int i = 0; i < 12; i++) {
             if (i == 3)
-                ck_assert_int_eq(stm_frames_set_policy(frames, TXM_CACHE_POLICY_SECOND_CHANCE, &err), TXM_OK);
+                ck_assert_int_eq(stm_frames_set_policy(frames, TXM_CACHE_POLICY_RENDER_TILES, &err), TXM_OK);
             if (i == 5)
                 ck_assert_int_eq(stm_frames_set_resolution(frames, 0.5f, &err), TXM_OK);
             if (i == 6)
@@ -607,9 +608,9 @@ START_TEST(options_change_while_frames_run)
     ck_assert_int_eq(stm_frames_set_resolution(frames, 0.25f, &err), TXM_OK);
     const uint64_t loaded = stm_frames_totals_of(frames).loaded;
     ck_assert_uint_gt(loaded, 0);
-    ck_assert_int_eq(stm_frames_set_policy(frames, TXM_CACHE_POLICY_SECOND_CHANCE, &err), TXM_OK);
+    ck_assert_int_eq(stm_frames_set_policy(frames, TXM_CACHE_POLICY_RENDER_TILES, &err), TXM_OK);
     ck_assert_uint_eq(stm_frames_totals_of(frames).loaded, loaded); /* counting goes on */
-    ck_assert_int_eq(stm_frames_set_policy(frames, TXM_CACHE_POLICY_SECOND_CHANCE + 1, &err), TXM_STATUS_USAGE);
+    ck_assert_int_eq(stm_frames_set_policy(frames, TXM_CACHE_POLICY_NONE + 1, &err), TXM_STATUS_USAGE);
     advance(frames, NULL);
     ck_assert_uint_eq(stm_frames_last(frames)->sharp, 0); /* another cache */
     stm_frames_set_show(frames, STM_FRAMES_SHOW_MISSING);

@@ -40,10 +40,10 @@ START_TEST(sizes_can_be_given_back)
     char text[STM_REPLAY_SIZE_TEXT];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         ck_assert_int_eq(strncmp(stm_replay_size_text(cases[i].bytes, text), cases[i].text, strlen(cases[i].text)), 0);
-    for (uint32_t k = 0; k <= TXM_CACHE_POLICY_SECOND_CHANCE; k++)
+    for (uint32_t k = 0; k <= TXM_CACHE_POLICY_NONE; k++)
         ck_assert_ptr_nonnull(stm_replay_policy_name(k));
     ck_assert_str_eq(stm_replay_policy_name(TXM_REPLAY_OPT), "opt");
-    ck_assert_ptr_null(stm_replay_policy_name(TXM_CACHE_POLICY_SECOND_CHANCE + 1));
+    ck_assert_ptr_null(stm_replay_policy_name(TXM_CACHE_POLICY_NONE + 1));
 }
 END_TEST
 

@@ -13,6 +13,7 @@
 
 #include "render/render.h"
 #include "render/scene.h"
+#include "tile/cache/flow/mirror.h"
 #include "util_check.h"
 #include "util_tx.h"
 
@@ -95,13 +96,13 @@ START_TEST(same_bits)
         {STM_RENDER_ENGINE_REFERENCE, 1, 3, 0, 32, 0, 0, NULL},
         {STM_RENDER_ENGINE_BLOCKING, 1, 1, TXM_CACHE_POLICY_RENDER_TILES, 0, 0, 0, NULL},
         {STM_RENDER_ENGINE_BLOCKING, 1, 4, TXM_CACHE_POLICY_LRU, 32, 1 << 20, 0.5f, NULL},
-        {STM_RENDER_ENGINE_BLOCKING, 1, 2, TXM_CACHE_POLICY_SECOND_CHANCE, 0, 1 << 19, 0, NULL},
+        {STM_RENDER_ENGINE_BLOCKING, 1, 2, TXM_CACHE_POLICY_RENDER_TILES, 0, 1 << 19, 0, NULL},
         {STM_RENDER_ENGINE_WAVE, 1 << 20, 1, TXM_CACHE_POLICY_RENDER_TILES, 0, 0, 0, NULL},
         {STM_RENDER_ENGINE_WAVE, 1000, 4, TXM_CACHE_POLICY_LRU, 20, 2 << 20, 0, NULL},
-        {STM_RENDER_ENGINE_WAVE, 64, 2, TXM_CACHE_POLICY_SECOND_CHANCE, 0, 1 << 20, 0, NULL},
+        {STM_RENDER_ENGINE_WAVE, 64, 2, TXM_CACHE_POLICY_RENDER_TILES, 0, 1 << 20, 0, NULL},
         {STM_RENDER_ENGINE_WAVE, 1 << 14, 2, TXM_CACHE_POLICY_NONE, 16, 0, 0, NULL},
         {STM_RENDER_ENGINE_WAVE, 3000, 2, TXM_CACHE_POLICY_LRU, 0, 2 << 20, 0, "cuda:0"},
-        {STM_RENDER_ENGINE_WAVE, 1 << 20, 1, TXM_CACHE_POLICY_SECOND_CHANCE, 32, 1 << 20, 0.3f, "cuda:0,cuda:1"},
+        {STM_RENDER_ENGINE_WAVE, 1 << 20, 1, TXM_CACHE_POLICY_RENDER_TILES, 32, 1 << 20, 0.3f, "cuda:0,cuda:1"},
     };
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
         if (!thorough() && (w + (size_t)_i) % 2)
@@ -112,7 +113,7 @@ START_TEST(same_bits)
         cache.policy = ways[w].policy;
         o.render_tile = ways[w].tile;
         cache.max_bytes = ways[w].bytes;
-        cache.spurious = ways[w].spurious;
+        txm_spurious = ways[w].spurious;
         o.devices = ways[w].devices;
         if (o.devices)
             use_test_devices(); /* the module for rays is loaded */
@@ -229,7 +230,7 @@ START_TEST(dependent_lookups)
         o.threads = cache.threads = ways[w].threads;
         o.render_tile = ways[w].tile;
         cache.max_bytes = ways[w].bytes;
-        cache.spurious = ways[w].spurious;
+        txm_spurious = ways[w].spurious;
         o.devices = ways[w].devices;
         if (o.devices)
             use_test_devices();

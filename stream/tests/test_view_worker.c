@@ -88,7 +88,7 @@ START_TEST(settings_change_between_frames)
         /* Every frame changes something, most often the budget. */
         request.budget = i % 3 ? 64 << 20 : 400 << 10;
         request.resolution = i % 5 ? 1.0f : 0.5f;
-        request.policy = i % 7 ? TXM_CACHE_POLICY_LRU : TXM_CACHE_POLICY_SECOND_CHANCE;
+        request.policy = i % 7 ? TXM_CACHE_POLICY_LRU : TXM_CACHE_POLICY_NONE;
         request.show = i % 3;
         request.textures = i % 11 == 10 ? STM_FRAMES_COARSEST : STM_FRAMES_STREAMED;
         request.width = WIDTH + i % 4;
@@ -102,12 +102,12 @@ START_TEST(settings_change_between_frames)
         shown = r.rgba;
     }
     /* If a value is refused, the old one stays, and the frame is rendered. */
-    request.policy = TXM_CACHE_POLICY_SECOND_CHANCE + 1;
+    request.policy = TXM_CACHE_POLICY_NONE + 1;
     stm_view_worker_start(w, &request);
     r = result_of(w);
     ck_assert_int_eq(r.setting, TXM_STATUS_USAGE);
     ck_assert_int_eq(r.status, TXM_OK);
-    ck_assert_uint_le(r.request.policy, TXM_CACHE_POLICY_SECOND_CHANCE);
+    ck_assert_uint_le(r.request.policy, TXM_CACHE_POLICY_NONE);
     stm_view_worker_free(&w);
     stm_render_scene_free(&scene);
 }

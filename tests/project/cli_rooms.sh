@@ -128,6 +128,19 @@ for library in tile mill; do
     check "lib$library-structs-have-a-kind" diff <(grep -ohE '^typedef struct txm_[a-z0-9_]+ \{' include/tx$library/*.h | cut -d' ' -f3 | sort) \
         <(sed -nE 's/^ +(FIXED|SIZED|RETURNED)\(([a-z0-9_]+).*/\2/p' src/$library/abi/sizes.c | sort)
 done
+# The cache has three rooms with two headers between them. The lower ones do not know what is above them; only the upper
+# one locks; and the first knows neither files nor textures, the second no pixels of slots.
+cache=src/tile/cache
+check cache-has-rooms test "$(cd $cache && echo */)" = "catalog/ flow/ tiles/"
+check sees-cache-rooms grep -qx 'tile/cache/flow tile/cache/catalog' "$work/rooms"
+check cache-arrows-go-down test -z "$(grep -E '^tile/cache/tiles .*cache|^tile/cache/catalog tile/cache/flow' "$work/rooms")"
+check cache-headers-between test "$(grep -rhoE '#include "tile/cache/[a-z]+/[a-z]+\.h"' $cache/catalog $cache/flow | sort -u |
+    grep -cE '/(tiles/|catalog/catalog)')" = 2
+check cache-headers-are-short test "$(awk 'FNR > 150' $cache/tiles/tiles.h $cache/catalog/catalog.h | wc -l)" = 0
+check sees-locks grep -q pthread_mutex_lock $cache/flow/load.c
+check cache-locks-in-flow test -z "$(grep -rlE 'pthread_(mutex|cond)' $cache/tiles $cache/catalog)"
+check tiles-know-no-files test -z "$(grep -rlE 'txm_(tx|source|texture|catalog)\b' $cache/tiles)"
+check catalog-touches-no-pixels test -z "$(grep -rl 'txm_slot_pixels' $cache/catalog)"
 # Headers that the files of one room share are not included elsewhere.
 for header in $(find src -name '*_impl.h'); do
     room=$(dirname "$header")

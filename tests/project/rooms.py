@@ -15,8 +15,9 @@ import sys
 
 build, what = pathlib.Path(sys.argv[1]), sys.argv[2]
 # Public headers whose functions do not identify their room: pixel.h and status.h are for all, though their functions are
-# elsewhere.
-PLAIN = {"txtile/export.h": "tile/terms", "txtile/pixel.h": "tile/terms", "txtile/status.h": "base", "txtile/ray.h": "tile/sample"}
+# elsewhere, and the lowest room of the cache knows the types of cache.h.
+PLAIN = {"txtile/export.h": "tile/terms", "txtile/pixel.h": "tile/terms", "txtile/status.h": "base", "txtile/ray.h": "tile/sample",
+         "txtile/cache.h": "tile/cache/tiles"}
 NAMES = r"(?:txm|gpu)_[a-z0-9_]+"
 
 
@@ -26,6 +27,8 @@ def room(path):
         return "base"
     if parts[0] == "src":
         parts = parts[1:]
+    if parts[:2] == ("tile", "cache") and len(parts) > 3:  # three rooms in one
+        return "/".join(parts[:3])
     return "/".join(parts[:2]) if parts[0] in ("tile", "mill", "device") else parts[0]
 
 

@@ -330,7 +330,7 @@ START_TEST(meanings)
     ck_assert(txm_tx_is_pyramid(tx, NULL, 0));
     ck_assert(txm_tx_cycles_accepts(tx, NULL, 0));
     txm_tx_close(&tx);
-    ck_assert_ptr_null(txm_cache_policy_name(TXM_CACHE_POLICY_SECOND_CHANCE + 1));
+    ck_assert_ptr_null(txm_cache_policy_name(TXM_CACHE_POLICY_NONE + 1));
     ck_assert_ptr_null(txm_level_rule_name((txm_level_rule)99));
     ck_assert_ptr_null(txm_level_mode_name((txm_level_mode)99));
     ck_assert_ptr_null(txm_filter_name((txm_filter)99));

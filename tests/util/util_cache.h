@@ -21,7 +21,7 @@ txm_sampler sampler(txm_level_mode mode);
 float unit(uint64_t *state);
 
 /* The number of policies, and of those with a budget, all except NONE, for loops over them. */
-enum { POLICIES = TXM_CACHE_POLICY_SECOND_CHANCE + 1, BOUNDED_POLICIES = POLICIES - 1 };
+enum { POLICIES = TXM_CACHE_POLICY_NONE + 1, BOUNDED_POLICIES = POLICIES - 1 };
 static inline uint32_t bounded_policy(uint32_t i)
 {
     return i < TXM_CACHE_POLICY_NONE ? i : i + 1;

@@ -12,11 +12,11 @@ $(B)/bench_cache: bench/bench_cache.c $(B)/bench/oiio_lookup.o $(STATIC)
 check-cache-threads:
 	$(MAKE) B=build-tsan SANITIZE=thread build-tsan/tests/tile/cache/test_publish build-tsan/tests/tile/cache/test_cache_files \
 	  build-tsan/tests/tile/cache/test_cache_memory build-tsan/tests/tile/cache/test_cache_mixed \
-	  build-tsan/tests/tile/cache/test_cache_views build-tsan/tests/tile/cache/test_cache_staged \
+	  build-tsan/tests/tile/cache/test_cache_views \
 	  build-tsan/tests/tile/ptex/test_ptex_threads
 	TXM_CACHE_LOOKUPS=200 tests/run.sh build-tsan build-tsan/tests/tile/cache/test_publish \
 	  build-tsan/tests/tile/cache/test_cache_files build-tsan/tests/tile/cache/test_cache_memory build-tsan/tests/tile/cache/test_cache_mixed \
-	  build-tsan/tests/tile/cache/test_cache_views build-tsan/tests/tile/cache/test_cache_staged \
+	  build-tsan/tests/tile/cache/test_cache_views \
 	  build-tsan/tests/tile/ptex/test_ptex_threads
 
 # Every call at once, 10^8 lookups under a sanitizer, in a build of its own: make check-cache-stress, and with

@@ -13,7 +13,7 @@
  */
 #ifndef TXM_DEVICE_DEVICE_IMPL_H
 #define TXM_DEVICE_DEVICE_IMPL_H
-#include "tile/cache/mirror.h"
+#include "tile/cache/flow/mirror.h"
 #include "tile/device/lookup_abi.h"
 #include "txtile/device.h"
 

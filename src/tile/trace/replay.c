@@ -11,7 +11,7 @@
 #include "base/fail.h"
 #include "base/options.h"
 #include "base/os/pages.h"
-#include "tile/cache/rehearse.h"
+#include "tile/cache/flow/rehearse.h"
 #include "tile/trace/optimum.h"
 #include "tile/trace/trace_read.h"
 
@@ -149,7 +149,6 @@ static txm_status rehearse(const txm_trace *trace, const txm_replay_options *o, 
         out->tile_bytes = s.working_set_bytes;
         out->read_bytes = s.loaded_bytes;
         out->evicted = s.tiles_evicted;
-        out->restored = s.tiles_restored;
         out->peak_bytes = s.tile_bytes_peak;
         out->peak_allocated_bytes = s.allocated_bytes_peak;
         if (s.tiles_failed || s.textures_failed || refused)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tile/cache/flow/mirror.h"
 #include "util_cache.h"
 #include "util_check.h"
 #include "util_sample.h"
@@ -208,7 +209,7 @@ START_TEST(bits_with_invented_misses)
     scene s = make_scene();
     txm_cache_options o;
     txm_cache_options_init(&o);
-    o.spurious = 0.5f;
+    txm_spurious = 0.5f;
     o.max_bytes = _i % 2 ? 1 << 20 : 0;
     o.policy = (uint32_t)_i;
     txm_cache *c = new_cache(&o);

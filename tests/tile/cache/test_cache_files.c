@@ -816,7 +816,7 @@ START_TEST(options_are_checked)
             *numbers[i] = 99;
         o.struct_size = i == 3 ? 0 : o.struct_size;
         o.resolution = i == 4 ? 0.0f : o.resolution;
-        o.spurious = i == 5 ? -1.0f : o.spurious;
+        o.launch_seconds = i == 5 ? -1.0f : o.launch_seconds;
         o.max_open = i == 6 ? 0 : o.max_open;
         o.max_requests = i == 7 ? 0 : o.max_requests;
         txm_error err = {0};

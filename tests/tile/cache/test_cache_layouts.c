@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tile/cache/flow/mirror.h"
 #include "util_cache.h"
 #include "util_check.h"
 #include "util_sample.h"
@@ -100,7 +101,7 @@ static void compare(const char *path, txm_extension extension, const txm_cache_o
 static txm_cache_options layout_options(void)
 {
     txm_cache_options o = budget_options(1 << 20, TXM_CACHE_POLICY_LRU);
-    o.spurious = 0.003f;
+    txm_spurious = 0.003f;
     return o;
 }
 

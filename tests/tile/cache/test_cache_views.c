@@ -239,10 +239,88 @@ START_TEST(a_launch_has_limits)
 }
 END_TEST
 
-/* After evictions the view of txm_cache_prepare has fewer tiles, and never wrong ones. */
-START_TEST(the_own_view_follows)
+/* Calls that would change what the view of txm_cache_prepare shows are refused as long as it is open. */
+static txm_status end_epoch(txm_cache *c, uint32_t id, txm_error *err)
 {
+    (void)id, (void)err;
+    return txm_cache_end_epoch(c);
+}
+
+static txm_status preload(txm_cache *c, uint32_t id, txm_error *err)
+{
+    return txm_cache_preload(c, id, NULL, err);
+}
+
+static txm_status replace(txm_cache *c, uint32_t id, txm_error *err)
+{
+    return txm_cache_replace(c, id, NULL, err);
+}
+
+static txm_status invalidate(txm_cache *c, uint32_t id, txm_error *err)
+{
+    return txm_cache_invalidate(c, id, NULL, err);
+}
+
+static txm_status invalidate_all(txm_cache *c, uint32_t id, txm_error *err)
+{
+    (void)id;
+    return txm_cache_invalidate_all(c, err);
+}
+
+static txm_status pin_all(txm_cache *c, uint32_t id, txm_error *err)
+{
+    const txm_cache_part coarse = {6, 6, 0, 0, 1, 1};
+    return txm_cache_pin(c, id, &coarse, err);
+}
+
+static txm_status set_max_bytes(txm_cache *c, uint32_t id, txm_error *err)
+{
+    (void)id;
+    return txm_cache_set_max_bytes(c, 4 << 20, err);
+}
+
+START_TEST(an_open_view_refuses_changes)
+{
+    static const struct {
+        const char *name;
+        txm_status (*call)(txm_cache *c, uint32_t id, txm_error *err);
+        bool says; /* it has an error that says what to do */
+    } calls[] = {{"txm_cache_end_epoch", end_epoch, false},  {"txm_cache_preload", preload, true},
+                 {"txm_cache_replace", replace, true},       {"txm_cache_unload", txm_cache_unload, true},
+                 {"txm_cache_invalidate", invalidate, true}, {"txm_cache_invalidate_all", invalidate_all, true},
+                 {"txm_cache_pin", pin_all, true},           {"txm_cache_set_max_bytes", set_max_bytes, true}};
     txm_cache_options o = budget_options(4 << 20, TXM_CACHE_POLICY_LRU);
+    uint32_t ids[2], requests[MANY];
+    txm_cache *c = cache_of(&o, ids);
+    txm_view view;
+    txm_lookup_state lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
+    txm_ticket *ticket;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        for (int end = 0; end < 2; end++) {
+            txm_error err = {0};
+            ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
+            const uint32_t there = look_at_tiles(&view, ids[0], 0, 0, 60, &lane);
+            ck_assert_msg(calls[i].call(c, ids[0], &err) == TXM_STATUS_USAGE, "%s", calls[i].name);
+            ck_assert_msg(!calls[i].says || (strstr(err.message, calls[i].name) && strstr(err.message, "close_view")),
+                          "%s: %s", calls[i].name, err.message);
+            ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 0, 60, &lane), there);
+            if (end) {
+                ck_assert_int_eq(txm_cache_process(c, &lanes, 1, &ticket, NULL), TXM_OK);
+                txm_ticket_wait(&ticket);
+            } else {
+                lane.count = 0;
+                txm_cache_close_view(c);
+            }
+            ck_assert_msg(calls[i].call(c, ids[0], &err) == TXM_OK, "%s: %s", calls[i].name, err.message);
+        }
+    txm_cache_free(&c);
+}
+END_TEST
+
+/* Blocking lookups of other tiles leave those of the view of txm_cache_prepare alone, even if the budget is small. */
+START_TEST(the_own_view_stays)
+{
+    txm_cache_options o = budget_options(2 << 20, TXM_CACHE_POLICY_LRU);
     uint32_t ids[2], requests[MANY];
     txm_cache *c = cache_of(&o, ids);
     txm_view view;
@@ -250,33 +328,23 @@ START_TEST(the_own_view_follows)
     txm_ticket *ticket;
     const txm_sampler how = sampler(TXM_LEVEL_MODE_FLOOR);
     txm_cache_thread *t = new_thread(c);
-    for (int way = 0; way < 4; way++) {
-        uint32_t there = 0;
-        for (int i = 0; i < 5 && there < 60; i++) {
-            ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
-            there = look_at_tiles(&view, ids[0], 0, 0, 60, &lane);
-            if (there == 60)
-                break;
-            ck_assert_int_eq(txm_cache_process(c, &lanes, 1, &ticket, NULL), TXM_OK);
-            txm_ticket_wait(&ticket);
-        }
-        ck_assert_uint_eq(there, 60);
-        if (way == 0)
-            txm_cache_unload(c, ids[0], NULL);
-        if (way == 1)
-            txm_cache_set_max_bytes(c, 1 << 20, NULL);
-        if (way == 2)
-            txm_cache_replace(c, ids[0], NULL, NULL);
-        for (uint32_t i = 0; way == 3 && i < 300; i++) {
-            const txm_lookup at = in_tile(i);
-            float out[4];
-            txm_cache_sample(t, ids[1], &how, &at, NULL, out);
-        }
-        there = look_at_tiles(&view, ids[0], 0, 0, 60, &lane); /* tiles that a batch has pinned may stay */
-        ck_assert(way & 1 ? there <= 60 : there == 0);
-        txm_cache_set_max_bytes(c, 4 << 20, NULL);
-        lane.count = 0;
+    uint32_t there = 0;
+    for (int i = 0; i < 5; i++) {
+        ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
+        there = look_at_tiles(&view, ids[0], 0, 0, 60, &lane);
+        if (there == 60)
+            break;
+        ck_assert_int_eq(txm_cache_process(c, &lanes, 1, &ticket, NULL), TXM_OK);
+        txm_ticket_wait(&ticket);
     }
+    ck_assert_uint_eq(there, 60);
+    for (uint32_t i = 0; i < 300; i++) {
+        const txm_lookup at = in_tile(i);
+        float out[4];
+        ck_assert_int_eq(txm_cache_sample(t, ids[1], &how, &at, NULL, out), TXM_LOOKUP_HIT);
+    }
+    ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 0, 60, &lane), 60);
+    txm_cache_close_view(c);
     txm_cache_thread_free(&t);
     txm_cache_free(&c);
 }
@@ -561,6 +629,7 @@ static void check_stand_ins(uint32_t kind)
         ck_assert_int_eq(txm_cache_sample(t, ids[i & 1], &how, &there, NULL, got), TXM_LOOKUP_HIT);
     }
     ck_assert_int_eq(txm_cache_unpin(c, ids[0], NULL, NULL), TXM_OK);
+    txm_cache_close_view(c);
     ck_assert_int_eq(txm_cache_invalidate(c, ids[1], NULL, NULL), TXM_OK);
     ck_assert_int_eq(txm_cache_replace(c, ids[0], NULL, NULL), TXM_OK);
     ck_assert_uint_eq(stats_of(c).kept_bytes, kind == TXM_STAND_IN_KIND_TILE ? 2 * 68 * 68 * 4 : 0);
@@ -712,7 +781,8 @@ int main(void)
     tcase_add_test(tcase, frames_do_not_wait);
     tcase_add_test(tcase, the_queue_is_bounded);
     tcase_add_test(tcase, a_launch_has_limits);
-    tcase_add_test(tcase, the_own_view_follows);
+    tcase_add_test(tcase, the_own_view_stays);
+    tcase_add_test(tcase, an_open_view_refuses_changes);
     tcase_add_test(tcase, a_smaller_budget_takes_effect_without_batches);
     tcase_add_test(tcase, an_open_view_stays);
     tcase_add_test(tcase, viewers_do_not_starve_each_other);

@@ -69,7 +69,7 @@ if [ ${#second[@]} -gt 0 ]; then
     check platforms-99-exit rc_is 4
     check platforms-99-says says "no device opencl:99: 'txmill devices' lists the devices of this machine; use --device cpu"
 fi
-picture play-scene play "--frames 6 --virtual --sampling scene --cache 300K --policy second-chance --marks 0"
+picture play-scene play "--frames 6 --virtual --sampling scene --cache 300K --policy render-tiles --marks 0"
 kept play-scene
 faults=(LD_PRELOAD="$build/tests/opencl/faults.so")
 # lost NAME REASON: a device that fails costs one line of output, and the picture is the same.

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tile/cache/flow/mirror.h"
 #include "tile/device/device_impl.h"
 #include "tile/sample/view_file.h"
 #include "txtile/device.h"
@@ -66,12 +67,9 @@ static void free_truth(void)
         free(paths[i]);
 }
 
-static float spurious; /* of cache_of() */
-
 static txm_cache *cache_of(uint64_t bytes)
 {
     txm_cache_options o = budget_options(bytes, TXM_CACHE_POLICY_LRU);
-    o.spurious = spurious;
     txm_cache *c = new_cache(&o);
     uint32_t ids[TEXTURES], numbers[3] = {1001, 1012, 1015};
     for (uint32_t i = 0; i < FILES; i++) {
@@ -244,7 +242,7 @@ START_TEST(a_small_cache_is_right)
     txm_device_options_init(&o);
     o.max_lookups = 500; /* several launches */
     try_batches(4 << 20, &o, 1, true, part_of(10000));
-    spurious = 0.2f;
+    txm_spurious = 0.2f;
     try_batches(16 << 20, NULL, 1, false, part_of(10000));
 }
 END_TEST

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Views, which the lookups of a launch use while the cache changes.
+ *
+ * A view is a copy of the arrays that lookups read: texture structs, page table, addresses of slabs, UDIM grids. The
+ * cache records changes with one bit per 64 entries or leaves of the page table, and a viewer copies only these parts
+ * when it prepares its next view. So batches that end and tiles that are evicted during a launch appear in the next
+ * launch as a whole, several viewers need not wait for each other, and requests and marks in one view cause no shared
+ * writes for another.
+ *
+ * Tiles of a batch that is not over are LOADING in a view, even if the cache has them already. The memory of evicted
+ * tiles is not reused while an open view may show them (txm_slot_retire). When a view is closed, its marks are copied
+ * to the page table, where they determine the order of eviction.
+ */
+#include "base/os/clock.h"
+#include "tile/cache/flow/flow.h"
+
+enum { WORD_BITS = 64 };
+
+/* ---- changes ---- */
+
+/* The view's own entry of a tile; NULL: it has none. */
+static txm_tile_entry *entry_of(const txm_cache_viewer *v, uint32_t number)
+{
+    const uint32_t leaf = number >> TXM_LEAF_SHIFT;
+    const uint32_t first =
+        leaf < v->changes.word_count ? __atomic_load_n(&v->leaves[leaf], __ATOMIC_RELAXED) : TXM_SLOT_NONE;
+    return first < TXM_SLOT_STATES ? &v->tiles[first + (number & (TXM_LEAF_TILES - 1))] : NULL;
+}
+
+/* ---- open and closed ---- */
+
+/* Lookups write marks without a lock while this reads them; a slightly old value does no harm. */
+void txm_viewer_merge(txm_cache_viewer *v)
+{
+    txm_cache *c = v->cache;
+    if (!v->open)
+        return;
+    for (uint32_t slot = TXM_NO_SLOT; (slot = txm_slot_next(&c->tiles, slot)) != TXM_NO_SLOT;) {
+        const txm_slot *s = txm_slot_at(&c->tiles, slot);
+        const txm_tile_entry *e = s->state == TXM_SLOT_STATE_HELD ? entry_of(v, s->held.tile) : NULL;
+        if (!e || __atomic_load_n(&e->mark, __ATOMIC_RELAXED) != v->epoch)
+            continue;
+        uint32_t *mark = &txm_entry(&c->catalog, s->held.tile)->mark;
+        if (__atomic_load_n(mark, __ATOMIC_RELAXED) < v->epoch)
+            __atomic_store_n(mark, v->epoch, __ATOMIC_RELAXED);
+    }
+}
+
+/* Returns the number of the oldest open view. */
+static uint32_t note_open_views(txm_cache *c)
+{
+    uint32_t oldest = c->tiles.last_view + 1;
+    c->tiles.open_views = 0;
+    for (txm_cache_viewer *v = c->viewers; v; v = v->next) {
+        v->changes.holds = v->open ? v->generation : UINT64_MAX;
+        if (!v->open)
+            continue;
+        if (!c->tiles.open_views || (int32_t)(v->stamp - c->tiles.shown_stamp) > 0)
+            c->tiles.shown_stamp = v->stamp;
+        if ((int32_t)(v->number - oldest) < 0)
+            oldest = v->number;
+        c->tiles.open_views++;
+    }
+    return oldest;
+}
+
+void txm_viewer_close(txm_cache_viewer *v)
+{
+    txm_cache *c = v->cache;
+    if (!v->open)
+        return;
+    txm_viewer_merge(v);
+    v->open = false;
+    txm_slots_free_retired(&c->tiles, note_open_views(c));
+    /* Within the budget the next batch unpins them: the longer tiles are pinned, the fewer tiles of a picture evict
+     * each other. */
+    if (c->tiles.max_bytes && c->tiles.allocated + c->tiles.beside > c->tiles.max_bytes)
+        txm_viewer_unpin(v);
+    txm_make_room(&c->tiles, 0);
+}
+
+txm_status txm_own_view_allows(const txm_cache *c, const char *call, txm_error *err)
+{
+    if (!c->own_viewer || !c->own_viewer->open)
+        return TXM_OK;
+    return txm_fail(err, TXM_STATUS_USAGE,
+                    "%s: the view of txm_cache_prepare is open; end it with txm_cache_process or txm_cache_close_view",
+                    call);
+}
+
+void txm_cache_close_view(txm_cache *c)
+{
+    pthread_mutex_lock(&c->lock);
+    if (c->own_viewer)
+        txm_viewer_close(c->own_viewer);
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* ---- bringing up to date ---- */
+
+/* Number of words for one bit per TXM_CHUNK elements. */
+static uint32_t words_of(uint64_t count)
+{
+    return (uint32_t)((count + TXM_CHUNK * WORD_BITS - 1) / (TXM_CHUNK * WORD_BITS));
+}
+
+/* The page table gives memory back if the budget shrinks, and so do the copies of it. */
+static void follow_trimming(txm_cache *c, txm_cache_viewer *v)
+{
+    if (c->catalog.entry_count >= v->changes.entry_count)
+        return;
+    memset(v->changes.entries, 0, words_of(v->changes.entry_count) * sizeof *v->changes.entries);
+    v->changes.entry_count = 0;
+    txm_array_shrink(&c->tiles, (void **)&v->tiles, &v->tile_capacity, c->catalog.entry_count, sizeof *v->tiles, NULL);
+}
+
+/* The arrays of a viewer, and the places of their lengths. */
+typedef struct array {
+    void **items;
+    uint32_t *capacity;
+    uint64_t needed;
+    size_t item_bytes;
+} array;
+
+enum { ARRAYS = 11 };
+
+static void list_arrays(const txm_cache *c, txm_cache_viewer *v, array list[ARRAYS])
+{
+    const uint64_t textures = c->stats.textures, entries = c->catalog.entry_count, words = c->catalog.word_count;
+    const uint64_t texture_words = (textures + WORD_BITS - 1) / WORD_BITS;
+    const array all[ARRAYS] = {
+        {(void **)&v->textures, &v->texture_capacity, textures, sizeof *v->textures},
+        {(void **)&v->tiles, &v->tile_capacity, entries, sizeof *v->tiles},
+        {(void **)&v->leaves, &v->leaf_capacity, words, sizeof *v->leaves},
+        {(void **)&v->udims, &v->udim_capacity, c->catalog.udim_count, sizeof *v->udims},
+        {(void **)&v->changes.textures, &v->changed_textures_capacity, texture_words, sizeof *v->changes.textures},
+        {(void **)&v->changes.entries, &v->changed_tiles_capacity, words_of(entries), sizeof *v->changes.entries},
+        {(void **)&v->changes.words, &v->changed_leaves_capacity, words_of(words), sizeof *v->changes.words},
+        {(void **)&v->textures_copied, &v->textures_copied_capacity, texture_words, sizeof *v->textures_copied},
+        {(void **)&v->tiles_copied, &v->tiles_copied_capacity, (entries + TXM_CHUNK - 1) / TXM_CHUNK,
+         sizeof *v->tiles_copied},
+        {(void **)&v->leaves_copied, &v->leaves_copied_capacity, (words + TXM_CHUNK - 1) / TXM_CHUNK,
+         sizeof *v->leaves_copied},
+        {(void **)&v->slabs, &v->slab_capacity, txm_slabs_end(&c->tiles), sizeof *v->slabs}};
+    memcpy(list, all, sizeof all);
+}
+
+/* Makes room for everything that the cache has now. That may evict tiles, so it comes before anything is copied. */
+static bool make_room_to_show(txm_cache *c, txm_cache_viewer *v)
+{
+    array list[ARRAYS];
+    for (int i = 0; i < ARRAYS; i++) {
+        list_arrays(c, v, list); /* the array before may have changed what there is */
+        if (!txm_array_grow(&c->tiles, list[i].items, list[i].capacity, list[i].needed, list[i].item_bytes, NULL))
+            return false;
+    }
+    return true;
+}
+
+/* Elements from..to - 1 are not as they were in the viewer's last view. */
+static void note_copied(const txm_cache_viewer *v, uint32_t *copied, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from; i < to; i = (i / TXM_CHUNK + 1) * TXM_CHUNK)
+        copied[i / TXM_CHUNK] = v->number;
+}
+
+static void copy_entries(const txm_cache *c, txm_cache_viewer *v, uint32_t from, uint32_t to)
+{
+    note_copied(v, v->tiles_copied, from, to);
+    for (uint32_t i = from; i < to; i++) { /* threads' lookups may write both words meanwhile */
+        v->tiles[i].slot = __atomic_load_n(&c->catalog.entries[i].slot, __ATOMIC_ACQUIRE);
+        v->tiles[i].mark = __atomic_load_n(&c->catalog.entries[i].mark, __ATOMIC_RELAXED);
+    }
+}
+
+static void copy_tiles(const txm_cache *c, txm_cache_viewer *v)
+{
+    const uint32_t words = words_of(v->changes.entry_count);
+    for (uint32_t i = 0; i < words; i++)
+        for (; v->changes.entries[i]; v->changes.entries[i] &= v->changes.entries[i] - 1) {
+            const uint32_t chunk = i * WORD_BITS + (uint32_t)__builtin_ctzll(v->changes.entries[i]);
+            const uint32_t from = chunk << TXM_CHUNK_SHIFT, left = v->changes.entry_count - from;
+            copy_entries(c, v, from, from + (left < TXM_CHUNK ? left : TXM_CHUNK));
+        }
+    copy_entries(c, v, v->changes.entry_count, c->catalog.entry_count);
+    v->changes.entry_count = c->catalog.entry_count;
+}
+
+static void copy_words(const txm_cache *c, txm_cache_viewer *v, uint32_t from, uint32_t to)
+{
+    note_copied(v, v->leaves_copied, from, to);
+    for (uint32_t i = from; i < to; i++)
+        v->leaves[i] = __atomic_load_n(&c->catalog.words[i], __ATOMIC_ACQUIRE);
+}
+
+static void copy_leaves(const txm_cache *c, txm_cache_viewer *v)
+{
+    const uint32_t words = words_of(v->changes.word_count);
+    for (uint32_t i = 0; i < words; i++)
+        for (; v->changes.words[i]; v->changes.words[i] &= v->changes.words[i] - 1) {
+            const uint32_t chunk = i * WORD_BITS + (uint32_t)__builtin_ctzll(v->changes.words[i]);
+            const uint32_t from = chunk << TXM_CHUNK_SHIFT, left = v->changes.word_count - from;
+            copy_words(c, v, from, from + (left < TXM_CHUNK ? left : TXM_CHUNK));
+        }
+    copy_words(c, v, v->changes.word_count, c->catalog.word_count);
+    v->changes.word_count = c->catalog.word_count;
+}
+
+static void copy_textures(const txm_cache *c, txm_cache_viewer *v)
+{
+    const uint32_t words = (v->changes.texture_count + WORD_BITS - 1) / WORD_BITS, count = c->stats.textures;
+    for (uint32_t i = 0; i < words; i++)
+        for (; v->changes.textures[i]; v->changes.textures[i] &= v->changes.textures[i] - 1) {
+            const uint32_t texture = i * WORD_BITS + (uint32_t)__builtin_ctzll(v->changes.textures[i]);
+            v->textures[texture] = c->catalog.view_textures[texture];
+            note_copied(v, v->textures_copied, texture, texture + 1);
+        }
+    if (count > v->changes.texture_count)
+        memcpy(v->textures + v->changes.texture_count, c->catalog.view_textures + v->changes.texture_count,
+               (count - v->changes.texture_count) * sizeof *v->textures);
+    note_copied(v, v->textures_copied, v->changes.texture_count, count);
+    v->changes.texture_count = count;
+}
+
+/* Returns the entry that was hidden; TXM_SLOT_NONE: the tile is not in the view. */
+static uint32_t hide_tile(txm_cache_viewer *v, uint32_t number)
+{
+    txm_tile_entry *e = entry_of(v, number);
+    if (!e || __atomic_load_n(&e->slot, __ATOMIC_RELAXED) >= TXM_SLOT_STATES)
+        return TXM_SLOT_NONE;
+    const uint32_t entry = (uint32_t)(e - v->tiles);
+    __atomic_store_n(&e->slot, TXM_SLOT_LOADING, __ATOMIC_RELAXED);
+    note_copied(v, v->tiles_copied, entry, entry + 1);
+    return entry;
+}
+
+/* Hides the tiles of batches that are not over: a batch is shown only as a whole. */
+static void hide_unfinished(const txm_cache *c, txm_cache_viewer *v)
+{
+    for (const txm_ticket *t = c->queue.tickets; t; t = t->next_running)
+        for (uint32_t i = 0; i < t->total; i++) {
+            const txm_job *job = &t->jobs[i];
+            if (!job->source->textures)
+                continue;
+            hide_tile(v, txm_number(job->source, job->level, job->tile));
+        }
+}
+
+/* For policies with by_launch, an epoch begins here. */
+txm_status txm_viewer_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_extent *extent, txm_error *err)
+{
+    txm_cache *c = v->cache;
+    txm_viewer_close(v);
+    txm_trace_launch(c);
+    follow_trimming(c, v);
+    if (!make_room_to_show(c, v))
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a view of the texture cache");
+    if (txm_policy_of(c)->by_launch)
+        txm_next_epoch(c);
+    txm_next_round(c);
+    v->number = ++c->tiles.last_view;
+    copy_textures(c, v);
+    copy_tiles(c, v);
+    copy_leaves(c, v);
+    hide_unfinished(c, v);
+    if (txm_slabs_end(&c->tiles))
+        memcpy(v->slabs, c->world.view.slabs, txm_slabs_end(&c->tiles) * sizeof *v->slabs);
+    if (c->catalog.udim_count > v->udim_count)
+        memcpy(v->udims + v->udim_count, c->catalog.udims + v->udim_count,
+               (c->catalog.udim_count - v->udim_count) * sizeof *v->udims);
+    v->udim_count = c->catalog.udim_count;
+    v->generation = atomic_load(&c->world.generation);
+    v->jobs_over = c->queue.jobs_over;
+    v->launch = (uint16_t)((v->launch + 1u) % TXM_LAUNCHES);
+    v->epoch = atomic_load(&c->world.epoch);
+    v->stamp = c->tiles.stamp;
+    v->open = true;
+    note_open_views(c);
+    *view = (txm_view){.textures = v->textures,
+                       .tiles = v->tiles,
+                       .leaves = v->leaves,
+                       .filter = v->filter,
+                       .slabs = v->slabs,
+                       .udims = v->udims,
+                       .texture_count = v->changes.texture_count,
+                       .epoch = v->epoch,
+                       .launch = v->launch,
+                       .round = (uint16_t)atomic_load(&c->world.round),
+                       .rejection = v->rejection};
+    if (extent)
+        *extent = (txm_cache_extent){v->changes.texture_count, v->changes.entry_count, txm_slabs_end(&c->tiles),
+                                     v->udim_count, v->changes.word_count};
+    return TXM_OK;
+}
+
+txm_status txm_cache_viewer_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_extent *extent, txm_error *err)
+{
+    txm_error_clear(err);
+    pthread_mutex_lock(&v->cache->lock);
+    txm_status status = txm_viewer_prepare(v, view, extent, err);
+    pthread_mutex_unlock(&v->cache->lock);
+    return status;
+}
+
+txm_status txm_cache_prepare(txm_cache *c, txm_view *view, txm_cache_extent *extent, txm_error *err)
+{
+    txm_error_clear(err);
+    pthread_mutex_lock(&c->lock);
+    txm_status status = c->own_viewer ? TXM_OK : txm_viewer_new(c, &c->own_viewer, err);
+    if (status == TXM_OK)
+        status = txm_viewer_prepare(c->own_viewer, view, extent, err);
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
+/* The entry counts as changed, so that the next view copies it again. */
+void txm_cache_viewer_hide(txm_cache_viewer *v, uint32_t number)
+{
+    pthread_mutex_lock(&v->cache->lock);
+    const uint32_t entry = v->open ? hide_tile(v, number) : TXM_SLOT_NONE, chunk = entry >> TXM_CHUNK_SHIFT;
+    if (entry != TXM_SLOT_NONE)
+        v->changes.entries[chunk / WORD_BITS] |= (uint64_t)1 << chunk % WORD_BITS;
+    pthread_mutex_unlock(&v->cache->lock);
+}
+
+/* ---- beginning and end ---- */
+
+txm_status txm_viewer_new(txm_cache *c, txm_cache_viewer **out, txm_error *err)
+{
+    const size_t filter_bytes = TXM_FILTER_WORDS * sizeof(uint32_t);
+    txm_cache_viewer *v = txm_allocate(&c->tiles, sizeof *v, _Alignof(txm_cache_viewer));
+    uint32_t *filter = v ? txm_allocate(&c->tiles, filter_bytes, _Alignof(uint32_t)) : NULL;
+    if (!filter) {
+        txm_release(&c->tiles, v, sizeof *v);
+        return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a view of the texture cache");
+    }
+    *v = (txm_cache_viewer){.cache = c, .next = c->viewers, .filter = memset(filter, 0, filter_bytes)};
+    v->changes.holds = UINT64_MAX;
+    v->changes.next = c->catalog.watchers;
+    c->catalog.watchers = &v->changes;
+    c->catalog.watcher_count++;
+    c->viewers = v;
+    c->viewer_count++;
+    *out = v;
+    return TXM_OK;
+}
+
+txm_status txm_cache_viewer_new(txm_cache *c, txm_cache_viewer **out, txm_error *err)
+{
+    txm_error_clear(err);
+    *out = NULL;
+    pthread_mutex_lock(&c->lock);
+    txm_status status = txm_viewer_new(c, out, err);
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
+void txm_cache_viewer_close(txm_cache_viewer *v)
+{
+    if (!v)
+        return;
+    pthread_mutex_lock(&v->cache->lock);
+    txm_viewer_close(v);
+    pthread_mutex_unlock(&v->cache->lock);
+}
+
+/* Waits for the viewer's batches, because they pin the tiles that they load on its list. */
+void txm_viewer_free(txm_cache_viewer *v)
+{
+    txm_cache *c = v->cache;
+    txm_viewer_close(v);
+    while (v->tickets) {
+        pthread_mutex_unlock(&c->lock);
+        const bool helped = txm_help(c);
+        pthread_mutex_lock(&c->lock);
+        if (!helped && v->tickets)
+            pthread_cond_wait(&c->changed, &c->lock);
+    }
+    txm_cache_viewer **at = &c->viewers;
+    while (*at != v)
+        at = &(*at)->next;
+    *at = v->next;
+    txm_changes **watcher = &c->catalog.watchers;
+    while (*watcher != &v->changes)
+        watcher = &(*watcher)->next;
+    *watcher = v->changes.next;
+    c->catalog.watcher_count--;
+    c->viewer_count--;
+    txm_unpin(c, &v->pins);
+    txm_release(&c->tiles, v->pins.items, v->pins.capacity * sizeof *v->pins.items);
+    array list[ARRAYS];
+    list_arrays(c, v, list);
+    for (int i = 0; i < ARRAYS; i++)
+        txm_release(&c->tiles, *list[i].items, *list[i].capacity * list[i].item_bytes);
+    txm_release(&c->tiles, v->filter, TXM_FILTER_WORDS * sizeof *v->filter);
+    txm_release(&c->tiles, v, sizeof *v);
+}
+
+void txm_cache_viewer_free(txm_cache_viewer **viewer)
+{
+    txm_cache_viewer *v = viewer ? *viewer : NULL;
+    if (!v)
+        return;
+    txm_cache *c = v->cache;
+    pthread_mutex_lock(&c->lock);
+    txm_viewer_free(v);
+    pthread_mutex_unlock(&c->lock);
+    *viewer = NULL;
+}
