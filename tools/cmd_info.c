@@ -101,6 +101,7 @@ static int run_info(void *p, const txm_operands *operands)
         txm_project_examine(&project, operands, inputs, &settings, &s.contexts, &err) == TXM_OK)
         txm_each_file_run(&(txm_each_file){.one = show_info,
                                            .user = &s,
+                                           .stops = true,
                                            .doing = "examining",
                                            .noun = "file",
                                            .good = txm_use_words(TXM_USE_LOADED)->word,

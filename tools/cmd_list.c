@@ -246,10 +246,13 @@ static int run_list(void *p, const txm_operands *operands)
     const txm_project_targets project = {&args->list.cache_dir, &args->config, &args->rules, &args->jobs.threads};
     if (txm_files_collect(&how, &args->files, operands, &inputs, &err) == TXM_OK &&
         txm_project_examine(&project, operands, inputs, &settings, &l.contexts, &err) == TXM_OK) {
-        txm_each_file_run(
-            &(txm_each_file){
-                .one = list_one, .user = &l, .doing = "reading", .json = args->list.json, .describe = describe_scene},
-            inputs, &tally);
+        txm_each_file_run(&(txm_each_file){.one = list_one,
+                                           .stops = true,
+                                           .user = &l,
+                                           .doing = "reading",
+                                           .json = args->list.json,
+                                           .describe = describe_scene},
+                          inputs, &tally);
         if (l.scenes && !args->list.json)
             txm_summary_print(&l.summary, "texture");
         if (!l.scenes && !txm_signal_caught())

@@ -253,6 +253,7 @@ static void resolve_all(resolving *s, txm_tally *tally)
     }
     txm_each_file_run(&(txm_each_file){.one = resolve_one,
                                        .user = s,
+                                       .stops = true,
                                        .doing = "examining",
                                        .noun = "image",
                                        .good = txm_state_words(TXM_TX_STATE_FRESH)->word,

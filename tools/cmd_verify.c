@@ -160,6 +160,7 @@ static int run_verify(void *p, const txm_operands *operands)
         txm_project_examine(&project, operands, inputs, &settings, &v.contexts, &err) == TXM_OK)
         txm_each_file_run(&(txm_each_file){.one = verify_one,
                                            .user = &v,
+                                           .stops = true,
                                            .doing = "verifying",
                                            .noun = "file",
                                            .good = "good",

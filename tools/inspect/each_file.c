@@ -33,8 +33,9 @@ static size_t treat(walk *w, size_t index)
     const txm_status status = how->one(how->user, &file, &err);
     pthread_mutex_lock(&w->lock);
     w->done++;
-    w->stopped |= status == TXM_STATUS_CANCELLED;
-    if (status == TXM_STATUS_CANCELLED || file.skipped) {
+    const bool stops = how->stops && status == TXM_STATUS_CANCELLED;
+    w->stopped |= stops;
+    if (stops || file.skipped) {
         pthread_mutex_unlock(&w->lock);
         return file.inputs;
     }

@@ -24,9 +24,10 @@ typedef struct txm_one_file {
 } txm_one_file;
 
 typedef struct txm_each_file {
-    /* Prints the result, if there is one. TXM_STATUS_CANCELLED ends the loop. */
+    /* Prints the result, if there is one. */
     txm_status (*one)(void *user, txm_one_file *file, txm_error *err);
     void *user;
+    bool stops;              /* a file that is cancelled ends the loop, without being counted or reported */
     const char *doing;       /* for the progress: "verifying"; NULL: none */
     const char *noun;        /* what the summary counts: "file"; NULL: no summary */
     const char *good;        /* its first word */
