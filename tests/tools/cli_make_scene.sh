@@ -117,6 +117,43 @@ txm make --json --dry-run 'project/shot_####.blend'
 check pattern json out 'sum(x["type"] == "file" for x in o) == 16'
 check no-temporaries no_temporaries
 
+# ---- folders of scenes, which are text ---------------------------------------------------------------------------------
+mkdir of-text && for image in 'a "b".png' x.1001.png x.1012.png v.u2_v3.png mapped/m.png; do
+    mkdir -p "$(dirname "of-text/$image")" && cp "$golden/rgb8.png" "of-text/$image"
+done
+cat >of-text/scene.txt <<'EOF'
+txmill-scene 1
+# exported
+
+size 8 8
+anything else
+image a "a \"b\".png" colorspace "sRGB" alpha straight extension repeat
+image m "P:/m.png" colorspace "Non-Color" alpha none
+ptex p "p.ptx" colorspace "sRGB"
+image u "x.<udim>.png" colorspace "sRGB" alpha premultiplied extension clip interpolation cubic udim 1001 1012
+image v "v.<UVTILE>.png" colorspace "Non-Color" alpha none udim 1022
+EOF
+txm make -n --json --path-map "P: $work/of-text/mapped" of-text
+check of-text json out '[(x["input"].split("of-text/")[1], x["colorspace"]["requested"], x["alpha"]) for x in o if x["type"] == "file"] == [("a \"b\".png", "sRGB", "straight"), ("mapped/m.png", "Non-Color", "none"), ("x.1001.png", "sRGB", "premultiplied"), ("x.1012.png", "sRGB", "premultiplied"), ("v.u2_v3.png", "Non-Color", "none")]'
+while IFS='|' read -r name says text; do
+    printf '%b' "$text" >of-text/scene.txt
+    txm make of-text
+    check "of-text-$name" eval 'rc_is 3 && says "$says"'
+done <<'EOF'
+quotes|of-text/scene.txt:3: a text in double quotes is missing|txmill-scene 1\n\nimage a a.png colorspace "s" alpha none\n
+newer|needs a newer txmill|txmill-scene 99\n
+open|a text in double quotes is missing|txmill-scene 1\nimage a "a.png
+space|a text in double quotes|txmill-scene 1\nimage a "a" colorspace 3 alpha none\n
+alpha|an image has a name, a path|txmill-scene 1\nimage a "a" colorspace "s" alpha x\n
+short|an image has a name, a path|txmill-scene 1\nimage a "a"\n
+tile|a UDIM number|txmill-scene 1\nimage a "a" colorspace "s" alpha none udim 12\n
+tile-text|a UDIM number|txmill-scene 1\nimage a "a" colorspace "s" alpha none udim 1001x\n
+zero|of-text/scene.txt|txmill-scene 1\0x
+EOF
+rm of-text/scene.txt && mkfifo of-text/scene.txt
+txm make of-text
+check of-text-pipe rc_is 0 # a folder of images
+
 # ---- packed images are checked where make unpacks them -------------------------------------------------------------------
 cp "$TXM_TESTDATA"/blend/packed.blend packed-check.blend
 txm check --packed it packed-check.blend

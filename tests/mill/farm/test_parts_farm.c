@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "base/user_cache.h"
+#include "mill/convert/hooks.h"
+#include "mill/convert/resolve.h"
 #include "mill/farm/batch.h"
 #include "mill/farm/damaged.h"
 #include "mill/farm/entries.h"
@@ -440,6 +442,33 @@ START_TEST(damage_is_remembered_until_the_image_changes)
 }
 END_TEST
 
+/* The name of the object contains everything that influences the tx file, and nothing else. */
+START_TEST(objects_are_named_by_what_shapes_them)
+{
+    txm_settings settings;
+    txm_settings_init(&settings);
+    txm_resolved resolved = {.requested = "sRGB", .alpha = TXM_ALPHA_STRAIGHT};
+    txm_making making = {.source = "/a/wood.png", .target = "/t", .settings = &settings, .resolved = &resolved};
+    char *base = txm_store_path("/store", &making, "key", "content"), *other;
+    ck_assert_int_eq(strncmp(base, "/store/", 7), 0);
+    ck_assert_uint_eq(strlen(base), strlen("/store/ab/.tx") + 62);
+    making.source = "/b/oak.png"; /* the image's folder does not matter */
+    ck_assert_str_eq(base, other = txm_store_path("/store", &making, "key", "content"));
+    free(other);
+    settings.tile_px = 128;
+    ck_assert_str_ne(base, other = txm_store_path("/store", &making, "key", "content"));
+    free(other);
+    txm_settings_init(&settings);
+    settings.redact = true; /* the file then contains the source's name */
+    char *oak = txm_store_path("/store", &making, "key", "content");
+    making.source = "/a/wood.png";
+    ck_assert_str_ne(oak, other = txm_store_path("/store", &making, "key", "content"));
+    free(other);
+    free(oak);
+    free(base);
+}
+END_TEST
+
 static void enter(void)
 {
     batch_enter();
@@ -453,6 +482,6 @@ int main(void)
     add_tests(t, names_are_in_the_order_of_their_bytes, folders_may_be_large_empty_or_none,
               lists_are_lines_or_zeros_or_objects, wrong_lines_fail_alone, what_is_no_list_fails,
               work_is_the_same_by_its_tx_file, other_pixels_in_one_place_are_refused, stores_give_back_what_they_keep,
-              damage_is_remembered_until_the_image_changes);
+              objects_are_named_by_what_shapes_them, damage_is_remembered_until_the_image_changes);
     return run_suite(suite);
 }

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "mill/encode/sparse.h"
+#include "tile/decode/decode_table.h"
 #include "tile/decode/inflate_parts.h"
 #include "util_check.h"
 
@@ -230,6 +231,25 @@ START_TEST(marks_in_the_data)
 }
 END_TEST
 
+static bool read_table(const uint8_t *bytes, size_t n)
+{
+    static txm_decode_table table;
+    txm_bit_reader r = {.in = bytes, .end = bytes + n};
+    return txm_decode_table_read(&table, &r);
+}
+
+/* Tables that no encoder writes are refused and left to the library; they are never decoded by guessing. */
+START_TEST(codes_that_are_none_are_refused)
+{
+    static const uint8_t zeros[64] = {0};
+    uint8_t ones[64];
+    memset(ones, 0xFF, sizeof ones);
+    ck_assert(!read_table(zeros, sizeof zeros));
+    ck_assert(!read_table(ones, sizeof ones));
+    ck_assert(!read_table(zeros, 0));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("inflate_parts");
@@ -239,6 +259,6 @@ int main(void)
     add_tests(t, stops_at_the_end, foreign_parts, not_in_parts);
     tcase_add_loop_test(t, truncated, 0, 2);
     tcase_add_loop_test(t, flipped_bits, 3, SIZES - 3);
-    add_tests(t, marks_in_the_data);
+    add_tests(t, marks_in_the_data, codes_that_are_none_are_refused);
     return run_suite(suite);
 }

@@ -313,6 +313,18 @@ START_TEST(every_back_end_fills_its_table)
 }
 END_TEST
 
+START_TEST(srgb_tables_are_the_curve)
+{
+    const txm_tables *t = txm_tables_of_u8();
+    ck_assert(t->u8_grey[0] <= 0.0f && t->u8_grey[255] >= 1.0f);
+    ck_assert(fabsf(t->u8_grey[128] - 0.2158605f) < 1e-6f);
+    for (int i = 1; i < 256; i++)
+        ck_assert(t->u8_grey[i] > t->u8_grey[i - 1]);
+    ck_assert_ptr_eq(txm_tables_of_u16(), t);
+    ck_assert(fabsf(t->u16_grey[128 * 257] - t->u8_grey[128]) < 1e-6f);
+}
+END_TEST
+
 int main(void)
 {
     reference = txm_ops_isa("scalar");
@@ -321,6 +333,7 @@ int main(void)
     tcase_add_loop_test(t, isa_equals_scalar, 0, sizeof isas / sizeof *isas);
     add_tests(t, half_round_trips, powers_are_those_of_glibc, codes_round_half_up, curves_follow_the_standard,
               table_encodes_exactly, near_curve_is_near, every_code_survives_the_curve, association_truncates,
-              association_of_halves, encoded_halves_overflow, bilinear_positions, every_back_end_fills_its_table);
+              association_of_halves, encoded_halves_overflow, srgb_tables_are_the_curve, bilinear_positions,
+              every_back_end_fills_its_table);
     return run_suite(suite);
 }
