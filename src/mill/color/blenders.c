@@ -16,22 +16,16 @@
 #include "base/text.h"
 #include "mill/color/config.h"
 
-/* A folder's name as a pattern that matches only this name. New string. */
-static char *literal(const char *folder)
-{
-    char *out = txm_calloc(2 * strlen(folder) + 1, 1), *end = out;
-    for (; out && *folder; *end++ = *folder++)
-        if (strchr("*?[\\", *folder))
-            *end++ = '\\';
-    return out;
-}
-
-/* Takes the last of several versions. New string; NULL if there is none. */
+/* Takes the last of several versions below a folder. New string; NULL if there is none. */
 static char *config_in(const char *path)
 {
     static const char *const places[] = {"%s/[0-9]*.[0-9]*/%s", "%s/../share/blender/%s",
                                          "%s/../share/blender/[0-9]*.[0-9]*/%s"};
-    char *found = NULL, *folder = literal(path);
+    /* The folder's name as a pattern that matches only this name. */
+    char *found = NULL, *folder = txm_calloc(2 * strlen(path) + 1, 1), *end = folder;
+    for (; folder && *path; *end++ = *path++)
+        if (strchr("*?[\\", *path))
+            *end++ = '\\';
     for (size_t i = 0; folder && !found && i < sizeof places / sizeof *places; i++) {
         glob_t matches = {0};
         char *pattern = txm_asprintf(places[i], folder, "datafiles/colormanagement/config.ocio");

@@ -22,33 +22,26 @@ typedef struct txm_builtin_srgb {
     char id[200];
 } txm_builtin_srgb;
 
-/* The matrix between the two linear spaces, in the version's direction. */
-static bool find_matrix(const txm_color_config *config, bool decodes, txm_matrix3 out)
-{
-    txm_matrix3 to_linear, from;
-    for (int k = 0; k < 9; k++)
-        to_linear[k / 3][k % 3] = config->matrix[k / 3 * 4 + k % 3];
-    const float(*to_rec709)[3] = TXM_RELEASE(config->blender, xyz_to_rec709);
-    if (!txm_matrix_invert(decodes ? to_rec709 : (const float(*)[3])to_linear, from))
-        return false;
-    if (decodes)
-        txm_matrix_multiply((const float(*)[3])to_linear, (const float(*)[3])from, out);
-    else
-        txm_matrix_multiply((const float(*)[3])from, to_rec709, out);
-    return true;
-}
-
 /* Cycles converts the pixels also where the working space is Rec.709 and they could stay encoded. */
 txm_status txm_builtin_srgb_build(const txm_color_config *config, txm_color_space *space, txm_error *err)
 {
-    bool decodes = TXM_RELEASE(config->blender, decodes_builtin_srgb);
-    bool has_matrix = strcmp(config->srgb_interop_id, "srgb_rec709_scene") != 0;
+    const float(*to_rec709)[3] = TXM_RELEASE(config->blender, xyz_to_rec709);
+    const bool decodes = TXM_RELEASE(config->blender, decodes_builtin_srgb);
+    const bool has_matrix = strcmp(config->srgb_interop_id, "srgb_rec709_scene") != 0;
+    txm_matrix3 linear, from;
     space->color_class = TXM_COLOR_CLASS_OTHER;
     txm_builtin_srgb *b = txm_calloc(1, sizeof *b);
     if (!b)
         return txm_no_memory(err, NULL);
     b->decodes = decodes;
-    b->has_matrix = has_matrix && find_matrix(config, decodes, b->matrix);
+    /* The matrix between the two linear spaces, in the version's direction. */
+    for (int k = 0; k < 9; k++)
+        linear[k / 3][k % 3] = config->matrix[k / 3 * 4 + k % 3];
+    const float(*to_linear)[3] = (const float(*)[3])linear;
+    b->has_matrix = has_matrix && txm_matrix_invert(decodes ? to_rec709 : to_linear, from);
+    if (b->has_matrix)
+        txm_matrix_multiply(decodes ? to_linear : (const float(*)[3])from,
+                            decodes ? (const float(*)[3])from : to_rec709, b->matrix);
     snprintf(b->id, sizeof b->id, "%s %s %s", space->name, decodes ? "decoded" : "encoded",
              has_matrix ? txm_color_xyz_to_scene_linear_text(config) : "");
     space->builtin = b;

@@ -13,7 +13,6 @@
 #include "base/mem.h"
 #include "base/options.h"
 #include "mill/color/builtin.h"
-#include "mill/color/origin.h"
 
 /* A failure here means that the build is broken. */
 txm_status txm_color_load_builtin(txm_ocio **out, txm_error *err)
@@ -24,53 +23,40 @@ txm_status txm_color_load_builtin(txm_ocio **out, txm_error *err)
     return status;
 }
 
-/* With another working space than the config's own, the classes and the matrix of the table are not valid. */
-static bool is_known(const txm_known_config *known, const char *working_space)
-{
-    if (!known->space_count || !working_space)
-        return known->space_count;
-    const char *wanted = txm_known_canonical(known, working_space);
-    return wanted && strcmp(wanted, txm_known_role_space(known, "scene_linear")) == 0;
-}
-
-/* Spaces that the config lacks are listed after all others. */
-static bool list_missing(txm_color_config *config)
-{
-    for (size_t i = 0; i < txm_builtin_missing_count; i++) {
-        const txm_builtin_missing *from = &txm_builtin_missing_spaces[i];
-        if (config->known ? txm_known_canonical(config->known, from->name)
-                          : txm_ocio_canonical(config->library->ocio, from->name))
-            continue;
-        txm_color_missing *m = txm_color_missing_add(&config->missing);
-        if (!m || !(m->name = txm_strdup(from->name)) || !(m->reason = txm_strdup(from->reason)) ||
-            !(m->family = txm_strdup("View")))
-            return false;
-        if (!(m->aliases = txm_calloc(sizeof from->aliases / sizeof *from->aliases, sizeof *m->aliases)))
-            return false;
-        for (size_t k = 0; from->aliases[k]; k++)
-            if (!(m->aliases[k] = txm_strdup(from->aliases[k])))
-                return false;
-        m->before = SIZE_MAX;
-        m->blenders = true;
-    }
-    return true;
-}
-
-/* OpenColorIO is started only when a conversion needs a processor: names and roles are in tables. */
+/* OpenColorIO is started only when a conversion needs a processor: names and roles are in tables. With another working
+ * space than the config's own, the classes and the matrix of the table are not valid. Spaces that the config lacks are
+ * listed after all others. */
 static txm_status load_builtin(txm_color_config *config, const char *working_space, txm_error *err)
 {
+    const txm_known_config *known = &txm_builtin_known;
+    const char *wanted = working_space && known->space_count ? txm_known_canonical(known, working_space) : NULL;
     config->is_builtin = true;
     config->name = txm_strdup("built-in");
     if (!config->name)
         return txm_no_memory(err, NULL);
-    if (is_known(&txm_builtin_known, working_space)) {
-        config->known = &txm_builtin_known;
-    } else {
-        txm_status status = txm_color_load_builtin(&config->library->ocio, err);
-        if (status != TXM_OK)
-            return status;
+    if (known->space_count &&
+        (!working_space || (wanted && strcmp(wanted, txm_known_role_space(known, "scene_linear")) == 0)))
+        config->known = known;
+    txm_status status = config->known ? TXM_OK : txm_color_load_builtin(&config->library->ocio, err);
+    if (status != TXM_OK)
+        return status;
+    for (size_t i = 0; i < txm_builtin_missing_count; i++) {
+        const txm_builtin_missing *from = &txm_builtin_missing_spaces[i];
+        if (config->known ? txm_known_canonical(known, from->name)
+                          : txm_ocio_canonical(config->library->ocio, from->name))
+            continue;
+        txm_color_missing *m = txm_color_missing_add(&config->missing);
+        if (!m || !(m->name = txm_strdup(from->name)) || !(m->reason = txm_strdup(from->reason)) ||
+            !(m->family = txm_strdup("View")) ||
+            !(m->aliases = txm_calloc(sizeof from->aliases / sizeof *from->aliases, sizeof *m->aliases)))
+            return txm_no_memory(err, NULL);
+        for (size_t k = 0; from->aliases[k]; k++)
+            if (!(m->aliases[k] = txm_strdup(from->aliases[k])))
+                return txm_no_memory(err, NULL);
+        m->before = SIZE_MAX;
+        m->blenders = true;
     }
-    return list_missing(config) ? TXM_OK : txm_no_memory(err, NULL);
+    return TXM_OK;
 }
 
 /* Whether `space` is a linear encoding relative to the config's own scene_linear: half the light has half the value. */
@@ -91,25 +77,8 @@ static bool is_linear(const txm_color_config *config, const char *space)
     return true;
 }
 
-/* Makes the scene's working space the config's role scene_linear, as Blender does. */
-static txm_status set_working_space(txm_color_config *config, const char *name, txm_error *err)
-{
-    txm_color_space *space = txm_color_lookup(config, name);
-    if (!space) {
-        txm_fail(err, TXM_STATUS_COLORSPACE, "working space \"%.200s\" is not in the OCIO config %.400s", name,
-                 config->name);
-        txm_color_suggest(config, name, err);
-        return TXM_STATUS_COLORSPACE;
-    }
-    if (space->is_data || space->reason || !is_linear(config, space->name))
-        return txm_fail(err, TXM_STATUS_COLORSPACE,
-                        "\"%s\" cannot be the working space: it is not a linear colour space that can be built; "
-                        "Blender offers Linear Rec.709, Linear Rec.2020 and ACEScg",
-                        space->name);
-    return txm_ocio_set_role(config->library->ocio, "scene_linear", space->name, err);
-}
-
-/* Every config needs these, wherever it comes from: its spaces, its version, the matrix. */
+/* Every config needs its spaces, its version and the matrix, wherever it comes from. The scene's working space becomes
+ * the config's role scene_linear, as in Blender. */
 static txm_status finish(txm_color_config *config, const txm_color_options *options, txm_error *err)
 {
     unsigned major, minor;
@@ -129,8 +98,21 @@ static txm_status finish(txm_color_config *config, const txm_color_options *opti
         return txm_fail(err, TXM_STATUS_CONFIG,
                         "%s: not a usable OCIO config: textures are converted to its role scene_linear, which %s%s",
                         config->name, linear ? "cannot be built: " : "it lacks", linear ? linear->reason : "");
-    if (options->working_space)
-        status = set_working_space(config, options->working_space, err);
+    const char *name = options->working_space;
+    txm_color_space *space = name ? txm_color_lookup(config, name) : NULL;
+    if (name && !space) {
+        txm_fail(err, TXM_STATUS_COLORSPACE, "working space \"%.200s\" is not in the OCIO config %.400s", name,
+                 config->name);
+        txm_color_suggest(config, name, err);
+        return TXM_STATUS_COLORSPACE;
+    }
+    if (space && (space->is_data || space->reason || !is_linear(config, space->name)))
+        return txm_fail(err, TXM_STATUS_COLORSPACE,
+                        "\"%s\" cannot be the working space: it is not a linear colour space that can be built; "
+                        "Blender offers Linear Rec.709, Linear Rec.2020 and ACEScg",
+                        space->name);
+    if (space)
+        status = txm_ocio_set_role(config->library->ocio, "scene_linear", space->name, err);
     return status == TXM_OK ? txm_color_compute_matrix(config, err) : status;
 }
 
@@ -248,7 +230,6 @@ const char *txm_color_config_replaced(const txm_color_config *config)
     return config->replaced ? config->replaced : "";
 }
 
-/* Spaces hold processors of the library, so they are freed first. */
 void txm_color_free(txm_color_config **config)
 {
     if (!config || !*config)
@@ -268,7 +249,6 @@ void txm_color_free(txm_color_config **config)
     *config = NULL;
 }
 
-/* Messages name the config by this: a path, a name, or "built-in". */
 const char *txm_color_config_name(const txm_color_config *config)
 {
     return config->name;
@@ -279,7 +259,6 @@ const char *txm_color_config_version(const txm_color_config *config)
     return config->version;
 }
 
-/* Says what was removed from a newer config so that the library could load it; "" if nothing was. */
 const char *txm_color_config_left_out(const txm_color_config *config)
 {
     return config->left_out ? config->left_out : "";
@@ -291,7 +270,6 @@ void txm_color_xyz_to_scene_linear(const txm_color_config *config, float matrix[
     memcpy(matrix, config->matrix, sizeof config->matrix);
 }
 
-/* This text is part of the names of tx files: another digit gives another name. */
 const char *txm_color_xyz_to_scene_linear_text(const txm_color_config *config)
 {
     return txm_color_xyz_text_of(config, config->blender);

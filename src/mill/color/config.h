@@ -66,6 +66,14 @@ struct txm_color_config {
     txm_blender blender; /* never NEWEST */
 };
 
+/* The variable that names a config, as in Blender: BLENDER_OCIO if it is set, else OCIO; NULL if neither is. */
+const char *txm_color_variable(void);
+/* Reads the config that the user named: sets name and ocio; for a config newer than the library also version, missing
+ * and left_out. *broken: Blender cannot load it either, so that the reason is not this library. */
+txm_status txm_color_load_origin(txm_color_config *config, const char *origin, bool *broken, txm_error *err);
+/* Appends to a message what to do about a config that cannot be used. `err` may be NULL. */
+void txm_color_advise(txm_error *err);
+
 /* Loads the text of the built-in config. */
 txm_status txm_color_load_builtin(txm_ocio **out, txm_error *err);
 

@@ -28,8 +28,9 @@ static void add_transformed(const txm_color_space *space, float *rgba, size_t co
                 sum[c] += fmax(-65504.0, fmin(65504.0, (double)rgba[c]));
 }
 
-/* Measures one row of the cube at a time; its halves belong to two corners. */
-static void measure_cube(const txm_color_space *space, float means[MEANS])
+/* Measures one row of the cube at a time; its halves belong to two corners. Prints the bits of floats, which do not
+ * depend on the locale's decimal point. */
+void txm_color_take_fingerprint(txm_color_space *space)
 {
     double sums[CORNERS + 1][3] = {{0}};
     float row[SIDE / 2][4], greys[5][4];
@@ -48,19 +49,11 @@ static void measure_cube(const txm_color_space *space, float means[MEANS])
         for (int c = 0; c < 4; c++)
             greys[i][c] = c == 3 ? 1.0f : 1.5f * (float)(1 << i);
     add_transformed(space, greys[0], 5, sums[CORNERS]);
-    for (int i = 0; i < MEANS; i++)
-        means[i] = (float)(sums[i / 3][i % 3] / (i / 3 == CORNERS ? 5 : SIDE * SIDE * SIDE / CORNERS));
-}
-
-/* Prints the bits of floats, which do not depend on the locale's decimal point. */
-void txm_color_take_fingerprint(txm_color_space *space)
-{
-    float means[MEANS];
-    uint32_t bits;
-    measure_cube(space, means);
     size_t used = (size_t)txm_format(space->fingerprint, sizeof space->fingerprint, "%.40s ", txm_ocio_version());
     for (int i = 0; i < MEANS; i++) {
-        memcpy(&bits, &means[i], sizeof bits);
+        float mean = (float)(sums[i / 3][i % 3] / (i / 3 == CORNERS ? 5 : SIDE * SIDE * SIDE / CORNERS));
+        uint32_t bits;
+        memcpy(&bits, &mean, sizeof bits);
         used += (size_t)txm_format(space->fingerprint + used, sizeof space->fingerprint - used, "%08X", (unsigned)bits);
     }
 }
@@ -87,30 +80,26 @@ static bool parse_means(const char *text, float means[MEANS])
     return true;
 }
 
-/* The same version of the library gives the same means up to rounding; another one may have other curves, exact to half
- * the precision of half. */
-static bool agree(const float a[MEANS], const float b[MEANS], bool same_library)
-{
-    float largest = 0, tolerance = same_library ? 2e-5f : 2e-3f;
-    for (int i = 0; i < MEANS; i++)
-        largest = fmaxf(largest, i < 3 * CORNERS ? fabsf(b[i]) : 0.0f);
-    for (int i = 0; i < MEANS; i++)
-        if (!(fabsf(a[i] - b[i]) <= tolerance * (fmaxf(fabsf(a[i]), fabsf(b[i])) + 0.01f * largest)))
-            return false;
-    return true;
-}
-
 /* A class is one of three words, which differ from every list of means. */
 bool txm_color_fingerprint_fits(const txm_color_space *space, const char *stored)
 {
     static const char *const classes[] = {"data", "scene_linear", "scene_linear_srgb"};
     const char *now = txm_color_fingerprint(space);
-    float made[MEANS], means[MEANS];
-    bool measured = parse_means(stored, made), says = measured;
+    float a[MEANS], b[MEANS], largest = 0;
+    bool measured = parse_means(stored, a), says = measured;
     for (size_t i = 0; !says && i < sizeof classes / sizeof *classes; i++)
         says = strcmp(stored, classes[i]) == 0;
     if (!says || strcmp(stored, now) == 0)
         return true;
-    size_t version = strcspn(now, " ") + 1;
-    return measured && parse_means(now, means) && agree(made, means, strncmp(stored, now, version) == 0);
+    if (!measured || !parse_means(now, b))
+        return false;
+    /* The same version of the library gives the same means up to rounding; another one may have other curves, exact to
+     * half the precision of half. */
+    const float tolerance = strncmp(stored, now, strcspn(now, " ") + 1) == 0 ? 2e-5f : 2e-3f;
+    for (int i = 0; i < 3 * CORNERS; i++)
+        largest = fmaxf(largest, fabsf(b[i]));
+    for (int i = 0; i < MEANS; i++)
+        if (!(fabsf(a[i] - b[i]) <= tolerance * (fmaxf(fabsf(a[i]), fabsf(b[i])) + 0.01f * largest)))
+            return false;
+    return true;
 }

@@ -58,37 +58,29 @@ void txm_matrix_multiply(const txm_matrix3 a, const txm_matrix3 b, txm_matrix3 o
             out[r][c] = a[r][0] * b[0][c] + a[r][1] * b[1][c] + a[r][2] * b[2][c];
 }
 
-/* The inverse of scene_linear -> role, found by converting the three primaries. */
-static bool from_role(const txm_color_config *config, const char *role, txm_matrix3 out, txm_error *why)
-{
-    txm_ocio_processor *processor = NULL;
-    txm_matrix3 m;
-    if (txm_ocio_processor_new(config->library->ocio, "scene_linear", role, &processor, why) != TXM_OK)
-        return false;
-    for (int primary = 0; primary < 3; primary++) {
-        float rgb[3] = {primary == 0, primary == 1, primary == 2};
-        txm_ocio_apply_rgb(processor, rgb);
-        for (int r = 0; r < 3; r++)
-            m[r][primary] = rgb[r];
-    }
-    txm_ocio_processor_free(&processor);
-    return txm_matrix_invert(m, out);
-}
-
-/* Does as Cycles does, including its fall-back if the config does not define the role. But if txmill itself removed
- * something from the config, Cycles has what is missing here: the fall-back would give names for which Cycles never
- * looks. */
+/* The inverse of scene_linear -> role, found by converting the three primaries. It does as Cycles does, including its
+ * fall-back if the config does not define the role. But if txmill itself removed something from the config, Cycles has
+ * what is missing here: the fall-back would give names for which Cycles never looks. */
 static txm_status from_config(const txm_color_config *config, txm_matrix3 out, bool *fell_back, txm_error *err)
 {
     bool aces = txm_ocio_role(config->library->ocio, "aces_interchange") != NULL;
     const char *role = aces ? "aces_interchange" : "XYZ";
     txm_error why = {0};
-    txm_matrix3 from_aces, xyz_to_aces;
+    txm_ocio_processor *processor = NULL;
+    txm_matrix3 to_aces, from_aces, xyz_to_aces;
     memcpy(out, TXM_RELEASE(config->blender, xyz_to_rec709), sizeof(txm_matrix3));
     *fell_back = true;
     if (!txm_ocio_role(config->library->ocio, role))
         return TXM_OK;
-    if (from_role(config, role, from_aces, &why)) {
+    bool built = txm_ocio_processor_new(config->library->ocio, "scene_linear", role, &processor, &why) == TXM_OK;
+    for (int primary = 0; built && primary < 3; primary++) {
+        float rgb[3] = {primary == 0, primary == 1, primary == 2};
+        txm_ocio_apply_rgb(processor, rgb);
+        for (int r = 0; r < 3; r++)
+            to_aces[r][primary] = rgb[r];
+    }
+    txm_ocio_processor_free(&processor);
+    if (built && txm_matrix_invert(to_aces, from_aces)) {
         *fell_back = false;
         if (!aces)
             memcpy(out, from_aces, sizeof from_aces);
@@ -168,21 +160,12 @@ static const char *srgb_interop_id(const txm_color_config *config)
     return txm_matrix_invert(acescg_to_xyz, xyz_to_acescg) && is_near(config, xyz_to_acescg) ? "srgb_ap1_scene" : "";
 }
 
-static void print_matrix(const float matrix[12], char text[TXM_MATRIX_TEXT_BYTES])
-{
-    size_t used = 0;
-    for (int k = 0; k < 12; k++) /* 12 numbers of at most 11 characters ("-1.234e-10_") fit */
-        used +=
-            (size_t)txm_format(text + used, TXM_MATRIX_TEXT_BYTES - used, "%s%.4g", k ? "_" : "", (double)matrix[k]);
-}
-
 static void fill_matrix(const txm_matrix3 m, float out[12])
 {
     for (int k = 0; k < 12; k++)
         out[k] = k % 4 == 3 ? 0.0f : m[k / 4][k % 4];
 }
 
-/* Computes numbers and text together, so that the text is formatted only here. */
 txm_status txm_color_compute_matrix(txm_color_config *config, txm_error *err)
 {
     txm_matrix3 m;
@@ -197,7 +180,12 @@ txm_status txm_color_compute_matrix(txm_color_config *config, txm_error *err)
     for (int i = 0; i < TXM_RELEASE_COUNT; i++) {
         float other[12];
         fill_matrix(txm_releases.xyz_to_rec709[i], other);
-        print_matrix(fell_back ? other : config->matrix, config->matrix_texts[i]);
+        const float *matrix = fell_back ? other : config->matrix;
+        char *text = config->matrix_texts[i];
+        size_t used = 0;
+        for (int k = 0; k < 12; k++) /* 12 numbers of at most 11 characters ("-1.234e-10_") fit */
+            used += (size_t)txm_format(text + used, TXM_MATRIX_TEXT_BYTES - used, "%s%.4g", k ? "_" : "",
+                                       (double)matrix[k]);
     }
     config->interop_id = interop_id(config);
     config->srgb_interop_id = srgb_interop_id(config);

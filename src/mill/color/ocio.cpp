@@ -167,14 +167,6 @@ void on_no_memory()
     throw std::bad_alloc();
 }
 
-/* Whether an exception that is not bad_alloc was one, or stands for a thread that could not be started: libraries of
- * threads throw these as runtime_error, with the text of the errno. */
-bool stands_for_no_memory(const char *what)
-{
-    return std::strstr(what, "std::bad_alloc") || std::strstr(what, std::strerror(EAGAIN)) ||
-           std::strstr(what, std::strerror(ENOMEM));
-}
-
 [[noreturn]] void on_terminate()
 {
     bool lacks_memory = false;
@@ -184,7 +176,10 @@ bool stands_for_no_memory(const char *what)
     } catch (const std::bad_alloc &) {
         lacks_memory = true;
     } catch (const std::exception &e) {
-        lacks_memory = stands_for_no_memory(e.what());
+        /* It may stand for lack of memory, or for a thread that could not be started: libraries of threads throw these
+         * as runtime_error, with the text of the errno. */
+        lacks_memory = std::strstr(e.what(), "std::bad_alloc") || std::strstr(e.what(), std::strerror(EAGAIN)) ||
+                       std::strstr(e.what(), std::strerror(ENOMEM));
         std::snprintf(abort_reason, sizeof abort_reason, "%s", e.what());
     } catch (...) {
         std::snprintf(abort_reason, sizeof abort_reason, "an exception of an unknown type");

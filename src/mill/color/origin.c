@@ -4,7 +4,7 @@
  * cannot be used is an error, since another one in its place would give other pixels with the same settings. Failures
  * that a retry may cure (a share that does not respond) are distinguished from others (a syntax error).
  */
-#include "mill/color/origin.h"
+#include "mill/color/config.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +20,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "base/whole.h"
 #include "mill/color/scan.h"
 
 const char *txm_color_variable(void)
@@ -48,39 +49,28 @@ static txm_status unreadable(const char *path, const char *what, txm_error *err)
     return txm_fail_with(err, txm_status_retryable(status) ? status : TXM_STATUS_CONFIG, &why);
 }
 
-/* The size is bounded, so that /dev/zero does not fill memory. */
-static txm_status read_all(int fd, const char *path, txm_bytes *text, txm_error *err)
-{
-    char chunk[65536];
-    ssize_t n;
-    while ((n = read(fd, chunk, sizeof chunk)) != 0) {
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return unreadable(path, "read", err);
-        if (text->size + (size_t)n > TXM_CONFIG_MAX_BYTES)
-            return txm_fail(err, TXM_STATUS_CONFIG, "%s: larger than %d MiB, so not an OCIO config", path,
-                            TXM_CONFIG_MAX_BYTES >> 20);
-        if (!txm_bytes_add(text, chunk, (size_t)n))
-            return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory for the OCIO config", path);
-    }
-    return TXM_OK;
-}
-
+/* The size is bounded, so that /dev/zero does not fill memory; opening a pipe without a writer must not hang. */
 static txm_status read_config_text(const char *path, txm_bytes *text, txm_error *err)
 {
     struct stat st;
-    /* Opening a pipe without a writer must not hang. */
+    char chunk[65536];
+    int64_t n = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return unreadable(path, "opened", err);
-    txm_status status;
+    txm_status status = TXM_OK;
     if (fstat(fd, &st) != 0)
         status = unreadable(path, "examined", err);
     else if (!S_ISREG(st.st_mode))
         status = txm_fail(err, TXM_STATUS_CONFIG, "%s: not a regular file, so not an OCIO config", path);
-    else
-        status = read_all(fd, path, text, err);
+    while (status == TXM_OK && (n = txm_read_most(fd, chunk, sizeof chunk)) != 0)
+        if (n < 0)
+            status = unreadable(path, "read", err);
+        else if (text->size + (size_t)n > TXM_CONFIG_MAX_BYTES)
+            status = txm_fail(err, TXM_STATUS_CONFIG, "%s: larger than %d MiB, so not an OCIO config", path,
+                              TXM_CONFIG_MAX_BYTES >> 20);
+        else if (!txm_bytes_add(text, chunk, (size_t)n))
+            status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory for the OCIO config", path);
     close(fd);
     return status;
 }
@@ -105,25 +95,8 @@ static txm_status load_from_library(txm_color_config *config, const char *kind, 
     return status;
 }
 
-/* Loads the part of a newer config that the library supports. */
-static txm_status load_newer(txm_color_config *config, const txm_bytes *text, const char *folder,
-                             const txm_config_scan *scan, txm_error *err)
-{
-    unsigned major, minor;
-    txm_ocio_newest_profile(&major, &minor);
-    if (scan->major != major)
-        return txm_fail(err, TXM_STATUS_CONFIG, "its profile version is %u.%u, and OpenColorIO %u.%u reads up to %u",
-                        scan->major, scan->minor, major, minor, major);
-    snprintf(config->version, sizeof config->version, "%u.%u", scan->major, scan->minor);
-    txm_status status = txm_color_load_reduced(text->data, text->size, folder, &config->library->ocio, &config->missing,
-                                               &config->left_out, err);
-    if (status == TXM_STATUS_CONFIG)
-        append(err, " (the config has profile version %u.%u, newer than OpenColorIO %u.%u)", scan->major, scan->minor,
-               major, minor);
-    return status;
-}
-
-/* The text is scanned before it is parsed; scan.c says why. */
+/* The text is scanned before it is parsed; scan.c says why. Of a newer config, the part that the library supports is
+ * loaded. */
 static txm_status load_text(txm_color_config *config, const txm_bytes *text, bool *broken, txm_error *err)
 {
     txm_config_scan scan;
@@ -135,9 +108,17 @@ static txm_status load_text(txm_color_config *config, const txm_bytes *text, boo
     txm_status status = txm_config_scan_text(text->data, text->size, &scan, err);
     const bool newer = status == TXM_OK && (scan.major > major || (scan.major == major && scan.minor > minor));
     *broken = !newer;
-    if (newer)
-        status = load_newer(config, text, folder, &scan, err);
-    else if (status == TXM_OK)
+    if (newer && scan.major != major) {
+        status = txm_fail(err, TXM_STATUS_CONFIG, "its profile version is %u.%u, and OpenColorIO %u.%u reads up to %u",
+                          scan.major, scan.minor, major, minor, major);
+    } else if (newer) {
+        snprintf(config->version, sizeof config->version, "%u.%u", scan.major, scan.minor);
+        status = txm_color_load_reduced(text->data, text->size, folder, &config->library->ocio, &config->missing,
+                                        &config->left_out, err);
+        if (status == TXM_STATUS_CONFIG)
+            append(err, " (the config has profile version %u.%u, newer than OpenColorIO %u.%u)", scan.major, scan.minor,
+                   major, minor);
+    } else if (status == TXM_OK)
         status = txm_ocio_from_text(text->data, text->size, folder, false, &config->library->ocio, err);
     free(folder);
     /* Another kind of file, which settings from elsewhere may have named, is not quoted. */
@@ -152,20 +133,6 @@ static txm_status load_text(txm_color_config *config, const txm_bytes *text, boo
     return status;
 }
 
-/* The parser's message for an empty file is unclear, so this is checked here. */
-static txm_status load_file(txm_color_config *config, bool *broken, txm_error *err)
-{
-    txm_bytes text = {0};
-    txm_status status = read_config_text(config->name, &text, err);
-    *broken = true;
-    if (status == TXM_OK && text.size == 0)
-        status = txm_fail(err, TXM_STATUS_CONFIG, "%s: empty, so not an OCIO config", config->name);
-    if (status == TXM_OK)
-        status = load_text(config, &text, broken, err);
-    txm_bytes_free(&text);
-    return status;
-}
-
 txm_status txm_color_load_origin(txm_color_config *config, const char *origin, bool *broken, txm_error *err)
 {
     struct stat st;
@@ -174,19 +141,27 @@ txm_status txm_color_load_origin(txm_color_config *config, const char *origin, b
     config->name = txm_strdup(origin);
     if (!config->name)
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory for the OCIO config", origin);
-    if (strncmp(origin, "ocio://", 7) == 0)
+    if (strncmp(origin, "ocio://", 7) == 0) {
         status = load_from_library(config, "ocio:// names", broken, err);
-    else if (txm_path_has_ext(origin, "ocioz") && stat(origin, &st) == 0 && !S_ISREG(st.st_mode))
-        status = txm_fail(err, TXM_STATUS_CONFIG, "%s: not a regular file, so not an OCIO config", origin);
-    else if (txm_path_has_ext(origin, "ocioz"))
-        status = load_from_library(config, "config archives (.ocioz)", broken, err);
-    else
-        status = load_file(config, broken, err);
+    } else if (txm_path_has_ext(origin, "ocioz")) {
+        status = stat(origin, &st) == 0 && !S_ISREG(st.st_mode)
+                     ? txm_fail(err, TXM_STATUS_CONFIG, "%s: not a regular file, so not an OCIO config", origin)
+                     : load_from_library(config, "config archives (.ocioz)", broken, err);
+    } else {
+        /* The parser's message for an empty file is unclear, so this is checked here. */
+        txm_bytes text = {0};
+        *broken = true;
+        status = read_config_text(origin, &text, err);
+        if (status == TXM_OK && text.size == 0)
+            status = txm_fail(err, TXM_STATUS_CONFIG, "%s: empty, so not an OCIO config", origin);
+        if (status == TXM_OK)
+            status = load_text(config, &text, broken, err);
+        txm_bytes_free(&text);
+    }
     *broken = *broken && status == TXM_STATUS_CONFIG;
     return status;
 }
 
-/* Every failure of a config ends with what to do. */
 void txm_color_advise(txm_error *err)
 {
     txm_error_advise(err, "name another one with --ocio, or leave out --ocio, and unset $BLENDER_OCIO and $OCIO, for "

@@ -26,76 +26,46 @@ typedef struct reduction {
 } reduction;
 
 /* The keys of a config and of a colour space that textures need. Newer keys at these two levels only describe. */
-static const char *const config_keys[] = {"ocio_profile_version",
-                                          "name",
-                                          "description",
-                                          "environment",
-                                          "search_path",
-                                          "strictparsing",
-                                          "family_separator",
-                                          "luma",
-                                          "roles",
-                                          "file_rules",
-                                          "colorspaces",
-                                          "display_colorspaces",
-                                          "inactive_colorspaces",
-                                          "view_transforms",
-                                          "default_view_transform"};
-static const char *const space_keys[] = {"name",
-                                         "aliases",
-                                         "family",
-                                         "equalitygroup",
-                                         "bitdepth",
-                                         "description",
-                                         "isdata",
-                                         "categories",
-                                         "encoding",
-                                         "allocation",
-                                         "allocationvars",
-                                         "to_reference",
-                                         "from_reference",
-                                         "to_scene_reference",
-                                         "from_scene_reference",
-                                         "to_display_reference",
-                                         "from_display_reference"};
-
-static bool listed(const char *const *words, size_t count, const char *word)
-{
-    for (size_t i = 0; word && i < count; i++)
-        if (strcmp(words[i], word) == 0)
-            return true;
-    return false;
-}
+static const char config_keys[] =
+    " ocio_profile_version name description environment search_path strictparsing family_separator luma roles "
+    "file_rules colorspaces display_colorspaces inactive_colorspaces view_transforms default_view_transform ";
+static const char space_keys[] =
+    " name aliases family equalitygroup bitdepth description isdata categories encoding allocation allocationvars "
+    "to_reference from_reference to_scene_reference from_scene_reference to_display_reference from_display_reference ";
 
 /* Collects names for the report of what was left out. */
 static bool note_name(txm_bytes *names, const char *name)
 {
-    return txm_bytes_printf(names, "%s%s", names->size ? ", " : "", name);
+    return txm_bytes_printf(names, "%s%s", names->size ? ", " : "", name ? name : "?");
 }
 
 /* ---- what textures do not need ------------------------------------------------------------------------------- */
 
 /* Drops the entries of a mapping that are not in `words`; their keys are added to `names`, if given. */
-static bool drop_others(reduction *r, int mapping, const char *const *words, size_t count, txm_bytes *names)
+static bool drop_others(reduction *r, int mapping, const char *words, txm_bytes *names)
 {
     for (size_t i = 0, n = txm_tree_count(&r->tree, mapping); i < n; i++) {
         int key = 0, value = txm_tree_item(&r->tree, mapping, i, &key);
         const char *word = txm_tree_text(&r->tree, key);
-        if (listed(words, count, word))
+        bool listed = false;
+        for (const char *at = word && *word ? strstr(words, word) : NULL; at; at = strstr(at + 1, word))
+            listed |= at[-1] == ' ' && at[strlen(word)] == ' ';
+        if (listed)
             continue;
         txm_tree_drop(&r->tree, value, true);
-        if (names && !note_name(names, word ? word : "?"))
+        if (names && !note_name(names, word))
             return false;
     }
     return true;
 }
 
-/* Whether a colour space of a list has the name `name`. */
+/* Whether a colour space of a list has the name `name`, or a role has it, to which rules may refer. */
 static bool name_taken(reduction *r, int list, const char *name)
 {
     for (size_t i = 0, n = txm_tree_count(&r->tree, list); i < n; i++) {
-        int space = txm_tree_item(&r->tree, list, i, NULL), aliases = txm_tree_value(&r->tree, space, "aliases");
-        const char *own = txm_tree_text(&r->tree, txm_tree_value(&r->tree, space, "name"));
+        int key = 0, space = txm_tree_item(&r->tree, list, i, &key);
+        int aliases = txm_tree_value(&r->tree, space, "aliases");
+        const char *own = txm_tree_text(&r->tree, key ? key : txm_tree_value(&r->tree, space, "name"));
         if (own && txm_casecmp(own, name) == 0)
             return true;
         for (size_t k = 0, m = txm_tree_count(&r->tree, aliases); k < m; k++) {
@@ -107,48 +77,24 @@ static bool name_taken(reduction *r, int list, const char *name)
     return false;
 }
 
-/* Rules refer to roles, which must therefore exist. */
-static bool role_exists(reduction *r, const char *name)
-{
-    int roles = txm_tree_value(&r->tree, r->root, "roles");
-    for (size_t i = 0, n = txm_tree_count(&r->tree, roles); i < n; i++) {
-        int key = 0;
-        txm_tree_item(&r->tree, roles, i, &key);
-        const char *role = txm_tree_text(&r->tree, key);
-        if (role && txm_casecmp(role, name) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Newer libraries accept interop ids as names of spaces; an alias gives the same effect in this one. */
 static bool prepare_spaces(reduction *r, const char *section)
 {
+    const char *const named[] = {"roles", "colorspaces", "display_colorspaces"};
     int list = txm_tree_value(&r->tree, r->root, section);
-    int scene = txm_tree_value(&r->tree, r->root, "colorspaces");
-    int display = txm_tree_value(&r->tree, r->root, "display_colorspaces");
     for (size_t i = 0, n = txm_tree_count(&r->tree, list); i < n; i++) {
         int space = txm_tree_item(&r->tree, list, i, NULL);
         const char *id = txm_tree_text(&r->tree, txm_tree_value(&r->tree, space, "interop_id"));
         /* "unknown" denotes no space, and "data" is usually a role. */
         bool wanted = id && *id && strcmp(id, "unknown") != 0;
-        if (wanted && !role_exists(r, id) && !name_taken(r, scene, id) && !name_taken(r, display, id) &&
-            !txm_tree_append(&r->tree, space, "aliases", id))
+        for (size_t k = 0; wanted && k < sizeof named / sizeof *named; k++)
+            wanted = !name_taken(r, txm_tree_value(&r->tree, r->root, named[k]), id);
+        if (wanted && !txm_tree_append(&r->tree, space, "aliases", id))
             return false;
-        drop_others(r, space, space_keys, sizeof space_keys / sizeof *space_keys, NULL);
+        drop_others(r, space, space_keys, NULL);
     }
     return true;
 }
-
-/* The library requires a default rule or the space of the role `default`, which a trial may have removed. */
-static bool prepare_rules(reduction *r)
-{
-    static const char *const entries[][2] = {{"name", "Default"}, {"colorspace", "default"}};
-    return txm_tree_value(&r->tree, r->root, "file_rules") ||
-           txm_tree_append_mapping(&r->tree, r->root, "file_rules", "Rule", entries, 2);
-}
-
-/* ---- trials -------------------------------------------------------------------------------------------------- */
 
 /* Writes the tree in its current state and parses it, which takes milliseconds for most configs. */
 static txm_status load_reduced(reduction *r, bool strict, txm_ocio **out, txm_error *err)
@@ -170,39 +116,36 @@ static txm_status try(reduction *r, txm_error *why)
     return status;
 }
 
-/* The library's message without its preamble and the line number, which is that of a generated text. */
-static const char *gist(const char *message)
-{
-    static const char *const preambles[] = {"profile failed. ", "parsing failed: ", "Warning]: ", "At line "};
-    for (size_t i = 0; i < sizeof preambles / sizeof *preambles; i++) {
-        const char *at = strstr(message, preambles[i]);
-        message = at ? at + strlen(preambles[i]) : message;
-    }
-    size_t number = strspn(message, "0123456789");
-    return number && strncmp(message + number, ", ", 2) == 0 ? message + number + 2 : message;
-}
-
 static char *copy_text(reduction *r, int mapping, const char *key)
 {
     const char *text = txm_tree_text(&r->tree, txm_tree_value(&r->tree, mapping, key));
     return txm_strdup(text ? text : "");
 }
 
-/* Lists a colour space that was refused. */
+/* Lists a colour space that was refused, with the library's message without its preamble and the line number, which is
+ * that of a generated text. */
 static bool add_missing(reduction *r, int space, size_t before, const char *message)
 {
+    static const char *const preambles[] = {"profile failed. ", "parsing failed: ", "Warning]: ", "At line "};
     int aliases = txm_tree_value(&r->tree, space, "aliases");
     size_t n = txm_tree_count(&r->tree, aliases), used = 0;
     unsigned major, minor;
     txm_color_missing *m = txm_color_missing_add(r->missing);
     if (!m)
         return false;
+    for (size_t i = 0; i < sizeof preambles / sizeof *preambles; i++) {
+        const char *at = strstr(message, preambles[i]);
+        message = at ? at + strlen(preambles[i]) : message;
+    }
+    const size_t number = strspn(message, "0123456789");
+    if (number && strncmp(message + number, ", ", 2) == 0)
+        message += number + 2;
     txm_ocio_newest_profile(&major, &minor);
     m->before = before;
     m->name = copy_text(r, space, "name");
     m->family = copy_text(r, space, "family");
     m->description = copy_text(r, space, "description");
-    m->reason = txm_asprintf("OpenColorIO %u.%u cannot build it: %s", major, minor, gist(message));
+    m->reason = txm_asprintf("OpenColorIO %u.%u cannot build it: %s", major, minor, message);
     m->aliases = txm_calloc(n + 1, sizeof *m->aliases);
     for (size_t i = 0; m->aliases && i < n; i++) {
         const char *alias = txm_tree_text(&r->tree, txm_tree_item(&r->tree, aliases, i, NULL));
@@ -212,10 +155,9 @@ static bool add_missing(reduction *r, int space, size_t before, const char *mess
     return m->name && m->family && m->description && m->reason && m->aliases;
 }
 
-static bool is_default_rule(reduction *r, int item)
+static const char *name_of(reduction *r, int item)
 {
-    const char *name = txm_tree_text(&r->tree, txm_tree_value(&r->tree, item, "name"));
-    return name && txm_casecmp(name, "Default") == 0;
+    return txm_tree_text(&r->tree, txm_tree_value(&r->tree, item, "name"));
 }
 
 /* Drops all items of a list but one. File rules always need the default rule. */
@@ -223,17 +165,11 @@ static void isolate(reduction *r, int list, int item, bool is_rules)
 {
     for (size_t i = 0, n = txm_tree_count(&r->tree, list); i < n; i++) {
         int other = txm_tree_item(&r->tree, list, i, NULL);
-        txm_tree_drop(&r->tree, other, other != item && !(is_rules && is_default_rule(r, other)));
+        const char *name = name_of(r, other);
+        bool needed = is_rules && name && txm_casecmp(name, "Default") == 0;
+        txm_tree_drop(&r->tree, other, other != item && !needed);
     }
 }
-
-/* Restores all items of a list except the refused ones. */
-static void restore(reduction *r, int list, const bool *refused)
-{
-    for (size_t i = 0, n = txm_tree_count(&r->tree, list); i < n; i++)
-        txm_tree_drop(&r->tree, txm_tree_item(&r->tree, list, i, NULL), refused[i]);
-}
-
 /* The sections whose items are tried while the other sections are left out. */
 static const char *const tried[] = {"colorspaces", "display_colorspaces", "view_transforms"};
 
@@ -245,10 +181,9 @@ static void set_aside(reduction *r, const char *section, bool aside)
             txm_tree_drop(&r->tree, txm_tree_value(&r->tree, r->root, tried[s]), aside);
 }
 
-typedef bool (*refused_fn)(reduction *r, int item, size_t kept, const char *message);
-
-/* Tries the items of a section one by one and drops those that are refused; counts the others in `kept`. */
-static txm_status try_items(reduction *r, const char *section, refused_fn on_refused, size_t *kept, txm_error *err)
+/* Tries the items of a section one by one and drops those that are refused; counts the others in `kept`. A refused
+ * space is listed with the library's reason; rules and views are not requested by name, so they need none. */
+static txm_status try_items(reduction *r, const char *section, bool is_spaces, size_t *kept, txm_error *err)
 {
     int list = txm_tree_value(&r->tree, r->root, section);
     size_t n = txm_tree_count(&r->tree, list);
@@ -266,44 +201,16 @@ static txm_status try_items(reduction *r, const char *section, refused_fn on_ref
             ++*kept;
         } else if (status == TXM_STATUS_CONFIG) {
             refused[i] = true;
-            status = on_refused(r, item, *kept, why.message) ? TXM_OK : TXM_STATUS_NO_MEMORY;
+            bool noted = !is_spaces || add_missing(r, item, *kept, why.message);
+            noted = noted && note_name(is_spaces ? &r->spaces : &r->rules, name_of(r, item));
+            status = noted ? TXM_OK : TXM_STATUS_NO_MEMORY;
         }
     }
-    restore(r, list, refused);
+    for (size_t i = 0; i < n; i++)
+        txm_tree_drop(&r->tree, txm_tree_item(&r->tree, list, i, NULL), refused[i]);
     set_aside(r, section, false);
     free(refused);
     return status == TXM_OK ? status : txm_fail(err, status, "out of memory");
-}
-
-/* A refused space is listed with the library's reason. */
-static bool refused_space(reduction *r, int item, size_t kept, const char *message)
-{
-    const char *name = txm_tree_text(&r->tree, txm_tree_value(&r->tree, item, "name"));
-    return add_missing(r, item, kept, message) && note_name(&r->spaces, name ? name : "?");
-}
-
-/* Rules are not requested by name, so they need no reason. */
-static bool refused_other(reduction *r, int item, size_t kept, const char *message)
-{
-    const char *name = txm_tree_text(&r->tree, txm_tree_value(&r->tree, item, "name"));
-    (void)kept;
-    (void)message;
-    return note_name(&r->rules, name ? name : "?");
-}
-
-/* Whether the view transform that connects scene and display was refused: the default one if it is named, else the
- * first. */
-static bool default_view_lost(reduction *r)
-{
-    int views = txm_tree_value(&r->tree, r->root, "view_transforms");
-    const char *view = txm_tree_text(&r->tree, txm_tree_value(&r->tree, r->root, "default_view_transform"));
-    for (size_t i = 0, n = txm_tree_count(&r->tree, views); i < n; i++) {
-        int item = txm_tree_item(&r->tree, views, i, NULL);
-        const char *name = txm_tree_text(&r->tree, txm_tree_value(&r->tree, item, "name"));
-        if (view && *view ? name && txm_casecmp(name, view) == 0 : i == 0)
-            return txm_tree_is_dropped(&r->tree, item);
-    }
-    return false;
 }
 
 /* Tries item by item, in an order in which items depend only on those that were already tried. */
@@ -317,21 +224,30 @@ static txm_status try_everything(reduction *r, txm_error *err)
     r->lenient = try(r, NULL) != TXM_OK;
     set_aside(r, "file_rules", false);
     /* A rule that is refused would make all other trials fail. */
-    status = try_items(r, "file_rules", refused_other, &others, err);
+    status = try_items(r, "file_rules", false, &others, err);
     /* Sections are tried in the order of the file, in which the library lists the spaces. */
     for (size_t i = 0, n = txm_tree_count(&r->tree, r->root); status == TXM_OK && i < n; i++) {
         int key = 0;
         txm_tree_item(&r->tree, r->root, i, &key);
         const char *section = txm_tree_text(&r->tree, key);
-        if (section && (strcmp(section, "colorspaces") == 0 || strcmp(section, "display_colorspaces") == 0))
-            status = try_items(r, section, refused_space, &kept, err);
-        else if (section && strcmp(section, "view_transforms") == 0)
-            status = try_items(r, section, refused_other, &others, err);
+        bool is_spaces =
+            section && (strcmp(section, "colorspaces") == 0 || strcmp(section, "display_colorspaces") == 0);
+        if (is_spaces || (section && strcmp(section, "view_transforms") == 0))
+            status = try_items(r, section, is_spaces, is_spaces ? &kept : &others, err);
     }
-    /* Display-referred spaces are converted through the default view transform. Another one would give another
-     * conversion, but without any view transform the library refuses them. */
-    if (default_view_lost(r))
-        txm_tree_drop(&r->tree, txm_tree_value(&r->tree, r->root, "view_transforms"), true);
+    /* Display-referred spaces are converted through the default view transform: the one that is named, else the first.
+     * Another one would give another conversion, but without any view transform the library refuses them. */
+    int views = txm_tree_value(&r->tree, r->root, "view_transforms");
+    const char *view = txm_tree_text(&r->tree, txm_tree_value(&r->tree, r->root, "default_view_transform"));
+    for (size_t i = 0, n = txm_tree_count(&r->tree, views); i < n; i++) {
+        int item = txm_tree_item(&r->tree, views, i, NULL);
+        const char *name = name_of(r, item);
+        if (view && *view ? name && txm_casecmp(name, view) == 0 : i == 0) {
+            if (txm_tree_is_dropped(&r->tree, item))
+                txm_tree_drop(&r->tree, views, true);
+            break;
+        }
+    }
     return status;
 }
 
@@ -357,9 +273,11 @@ static char *describe_reduction(const reduction *r)
     return text.data ? text.data : txm_strdup("");
 }
 
-/* The profile version is set to the library's own, since otherwise the config would be refused. */
+/* The profile version is set to the library's own, since otherwise the config would be refused. The library requires a
+ * default rule or the space of the role `default`, which a trial may have removed. */
 static txm_status reduce(reduction *r, txm_ocio **out, txm_error *err)
 {
+    static const char *const rule[][2] = {{"name", "Default"}, {"colorspace", "default"}};
     char version[24];
     unsigned major, minor;
     txm_ocio_newest_profile(&major, &minor);
@@ -367,8 +285,10 @@ static txm_status reduce(reduction *r, txm_ocio **out, txm_error *err)
     r->root = txm_tree_root(&r->tree);
     if (!txm_tree_value(&r->tree, r->root, "ocio_profile_version"))
         return txm_fail(err, TXM_STATUS_CONFIG, "no mapping with ocio_profile_version");
-    if (!drop_others(r, r->root, config_keys, sizeof config_keys / sizeof *config_keys, &r->sections) ||
-        !prepare_spaces(r, "colorspaces") || !prepare_spaces(r, "display_colorspaces") || !prepare_rules(r) ||
+    if (!drop_others(r, r->root, config_keys, &r->sections) || !prepare_spaces(r, "colorspaces") ||
+        !prepare_spaces(r, "display_colorspaces") ||
+        (!txm_tree_value(&r->tree, r->root, "file_rules") &&
+         !txm_tree_append_mapping(&r->tree, r->root, "file_rules", "Rule", rule, 2)) ||
         !txm_tree_set(&r->tree, r->root, "ocio_profile_version", version))
         return txm_no_memory(err, NULL);
     txm_status status = load_reduced(r, true, out, NULL);
@@ -378,7 +298,6 @@ static txm_status reduce(reduction *r, txm_ocio **out, txm_error *err)
     return status == TXM_OK ? load_reduced(r, false, out, err) : status;
 }
 
-/* The caller frees *left_out. */
 txm_status txm_color_load_reduced(const char *text, size_t size_bytes, const char *folder, txm_ocio **out,
                                   txm_color_missing_list *missing, char **left_out, txm_error *err)
 {

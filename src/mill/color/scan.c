@@ -95,15 +95,6 @@ static txm_status open_container(scanner *s, const yaml_char_t *anchor_name, siz
     return status;
 }
 
-/* An anchor gets the size of its node once that is complete. */
-static txm_status close_container(scanner *s, size_t line, txm_error *err)
-{
-    frame closed = s->stack[s->depth--];
-    if (closed.anchor >= 0)
-        s->anchors[closed.anchor].nodes = closed.nodes;
-    return count_into_parent(s, closed.nodes, line, err);
-}
-
 static txm_status scalar(scanner *s, const yaml_event_t *event, size_t line, txm_error *err)
 {
     const char *value = (const char *)event->data.scalar.value;
@@ -136,7 +127,8 @@ static txm_status alias(scanner *s, const yaml_char_t *name, size_t line, txm_er
 
 static txm_status handle(scanner *s, const yaml_event_t *event, txm_error *err)
 {
-    size_t line = line_of(event->start_mark);
+    const size_t line = line_of(event->start_mark);
+    frame closed;
     switch (event->type) {
     case YAML_SCALAR_EVENT:
         return scalar(s, event, line, err);
@@ -148,7 +140,11 @@ static txm_status handle(scanner *s, const yaml_event_t *event, txm_error *err)
         return open_container(s, event->data.mapping_start.anchor, line, err);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
-        return close_container(s, line, err);
+        /* An anchor gets the size of its node once that is complete. */
+        closed = s->stack[s->depth--];
+        if (closed.anchor >= 0)
+            s->anchors[closed.anchor].nodes = closed.nodes;
+        return count_into_parent(s, closed.nodes, line, err);
     default:
         return TXM_OK;
     }

@@ -84,17 +84,8 @@ bool txm_color_lacks(const txm_color_config *config, const char *name)
     return false;
 }
 
-/* Removes the aliases that the release lacks. */
-static void take_release(const txm_color_config *config, txm_color_space *space)
-{
-    size_t kept = 0;
-    for (size_t i = 0; space->aliases[i]; i++)
-        if (!txm_color_lacks(config, space->aliases[i]))
-            space->aliases[kept++] = space->aliases[i];
-    space->aliases[kept] = NULL;
-}
-
-/* Lists spaces in the config's order, including those that were left out. */
+/* Lists spaces in the config's order, including those that were left out, without the aliases that the release lacks.
+ */
 txm_status txm_color_list_spaces(txm_color_config *config, txm_error *err)
 {
     size_t known = config->known ? config->known->space_count : txm_ocio_count(config->library->ocio), m = 0;
@@ -121,12 +112,17 @@ txm_status txm_color_list_spaces(txm_color_config *config, txm_error *err)
             config->count += i < known;
         }
     }
-    for (size_t i = 0; i < config->count; i++)
-        take_release(config, &config->spaces[i]);
+    for (size_t i = 0; i < config->count; i++) {
+        const char **aliases = config->spaces[i].aliases;
+        size_t kept = 0;
+        for (size_t k = 0; aliases[k]; k++)
+            if (!txm_color_lacks(config, aliases[k]))
+                aliases[kept++] = aliases[k];
+        aliases[kept] = NULL;
+    }
     return TXM_OK;
 }
 
-/* Names and descriptions belong to the library or the table. */
 void txm_color_free_spaces(txm_color_config *config)
 {
     for (size_t i = 0; i < config->count; i++) {
@@ -149,12 +145,6 @@ static bool is_called(const txm_color_space *space, const char *name)
     return txm_casecmp(space->name, name) == 0;
 }
 
-/* The table gives the same names as the library. */
-static const char *canonical_of(const txm_color_config *config, const char *name)
-{
-    return config->known ? txm_known_canonical(config->known, name) : txm_ocio_canonical(config->library->ocio, name);
-}
-
 const char *txm_color_role_space(const txm_color_config *config, const char *role)
 {
     if (txm_color_lacks(config, role))
@@ -174,7 +164,9 @@ txm_color_space *txm_color_lookup(const txm_color_config *config, const char *na
         return NULL;
     /* The library has its own order of precedence; spaces that were removed before loading, also if a role refers to
      * them, are looked up here. */
-    const char *canonical = name ? canonical_of(config, name) : NULL;
+    const char *canonical = !name           ? NULL
+                            : config->known ? txm_known_canonical(config->known, name)
+                                            : txm_ocio_canonical(config->library->ocio, name);
     const char *role = name && !canonical ? txm_color_role_space(config, name) : NULL;
     name = role ? role : name;
     for (size_t i = 0; name && i < config->count; i++)
@@ -185,12 +177,6 @@ txm_color_space *txm_color_lookup(const txm_color_config *config, const char *na
 }
 
 /* ---- classes ------------------------------------------------------------------------------------------------- */
-
-/* Uses the constants of Cycles' own function, since the comparison below is within 1e-4 of it. */
-static float srgb_to_linear(float v)
-{
-    return v < 0.04045f ? v * (1.0f / 12.92f) : powf((v + 0.055f) * (1.0f / 1.055f), 2.4f);
-}
 
 /* The numbers are equal within `tolerance`, or within 64 representable floats. false for NaN. */
 static bool near(float a, float b, float tolerance)
@@ -205,65 +191,37 @@ static bool near(float a, float b, float tolerance)
     return llabs((int64_t)ia - ib) < 64;
 }
 
-/* Whether each channel depends only on itself: primaries of this level stay primaries and add up to `white`. */
-static bool channels_independent(const txm_ocio_processor *processor, float level, const float white[3])
-{
-    for (int primary = 0; primary < 3; primary++) {
-        float rgb[3] = {0};
-        rgb[primary] = level;
-        txm_ocio_apply_rgb(processor, rgb);
-        for (int c = 0; c < 3; c++)
-            if (c != primary && !(fabsf(rgb[c]) <= 1e-5f))
-                return false;
-        if (!near(rgb[primary], white[primary], 1e-6f))
-            return false;
-    }
-    return true;
-}
-
-/* The test of Cycles: 256 steps of grey and of the primaries, so that the same spaces count as linear or sRGB. */
+/* The test of Cycles: 256 steps of grey and of the primaries, so that the same spaces count as linear or sRGB. Each
+ * channel must depend only on itself: primaries stay primaries and add up to white. */
 static txm_color_class classify(const txm_ocio_processor *processor)
 {
     bool linear = true, srgb = true;
     for (int i = 0; i < 256 && (linear || srgb); i++) {
         float v = (float)i / 255.0f, white[3] = {v, v, v};
         txm_ocio_apply_rgb(processor, white);
-        if (!channels_independent(processor, v, white) || !near(white[0], white[1], 1e-6f) ||
-            !near(white[1], white[2], 1e-6f))
+        if (!near(white[0], white[1], 1e-6f) || !near(white[1], white[2], 1e-6f))
             return TXM_COLOR_CLASS_OTHER;
+        for (int primary = 0; primary < 3; primary++) {
+            float rgb[3] = {0};
+            rgb[primary] = v;
+            txm_ocio_apply_rgb(processor, rgb);
+            for (int c = 0; c < 3; c++)
+                if (c == primary ? !near(rgb[c], white[c], 1e-6f) : !(fabsf(rgb[c]) <= 1e-5f))
+                    return TXM_COLOR_CLASS_OTHER;
+        }
         float mean = (white[0] + white[1] + white[2]) * (1.0f / 3.0f);
         linear = linear && near(v, mean, 1e-6f);
-        srgb = srgb && near(srgb_to_linear(v), mean, 1e-4f);
+        /* These are the constants of Cycles' own function, since the comparison is within 1e-4 of it. */
+        float decoded = v < 0.04045f ? v * (1.0f / 12.92f) : powf((v + 0.055f) * (1.0f / 1.055f), 2.4f);
+        srgb = srgb && near(decoded, mean, 1e-4f);
     }
     return linear ? TXM_COLOR_CLASS_SCENE_LINEAR : srgb ? TXM_COLOR_CLASS_SRGB : TXM_COLOR_CLASS_OTHER;
 }
 
 /* ---- building ------------------------------------------------------------------------------------------------ */
 
-/* The config that has the space's transform: this one, which is loaded now, or a Blender's. */
-static txm_status library_of(const txm_color_config *config, const txm_color_space *space, txm_ocio **out,
-                             txm_error *err)
-{
-    if (space->lacking)
-        return txm_color_blenders(config, out, err);
-    txm_status status = TXM_OK;
-    if (!config->library->ocio)
-        status = txm_color_load_builtin(&config->library->ocio, err);
-    *out = config->library->ocio;
-    return status;
-}
-
-/* A new string. For a space that Blender's config has and this library cannot build, the listed reason is clearer than
- * the library's. */
-static char *reason_of(const txm_color_space *space, const txm_error *why)
-{
-    if (!space->lacking)
-        return txm_strdup(why->message);
-    return why->status == TXM_STATUS_CONFIG ? txm_asprintf("%s (%s)", space->lacking, why->message)
-                                            : txm_strdup(space->lacking);
-}
-
-/* Builds a space once; later calls return the same result. The lock is held. */
+/* Builds a space once; later calls return the same result. Its transform is in this config, which is loaded now, or in
+ * a Blender's. The lock is held. */
 static txm_status build_space(const txm_color_config *config, txm_color_space *space, txm_error *err)
 {
     txm_error why = {0};
@@ -277,7 +235,13 @@ static txm_status build_space(const txm_color_config *config, txm_color_space *s
         return status;
     }
     txm_ocio *ocio = NULL;
-    txm_status status = library_of(config, space, &ocio, &why);
+    txm_status status = TXM_OK;
+    if (space->lacking)
+        status = txm_color_blenders(config, &ocio, &why);
+    else if (!config->library->ocio)
+        status = txm_color_load_builtin(&config->library->ocio, &why);
+    if (!space->lacking)
+        ocio = config->library->ocio;
     if (status != TXM_OK && (!space->lacking || txm_status_retryable(status)))
         return txm_fail_with(err, status, &why);
     if (space->is_data) {
@@ -289,8 +253,15 @@ static txm_status build_space(const txm_color_config *config, txm_color_space *s
             txm_ocio_processor_free(&space->processor);
         else
             txm_color_take_fingerprint(space);
-    } else if (why.status == TXM_STATUS_NO_MEMORY || !(space->reason = reason_of(space, &why))) {
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for colour space \"%s\"", space->name);
+    } else {
+        /* For a space that Blender's config has and this library cannot build, the listed reason is clearer than the
+         * library's. */
+        if (why.status != TXM_STATUS_NO_MEMORY)
+            space->reason = !space->lacking                   ? txm_strdup(why.message)
+                            : why.status == TXM_STATUS_CONFIG ? txm_asprintf("%s (%s)", space->lacking, why.message)
+                                                              : txm_strdup(space->lacking);
+        if (!space->reason)
+            return txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory for colour space \"%s\"", space->name);
     }
     space->tried = true;
     return TXM_OK;
@@ -305,23 +276,19 @@ static txm_status ensure_built(const txm_color_config *config, txm_color_space *
     return status;
 }
 
-/* Suggests similar names, since most unknown ones are misspelt. */
-static txm_status unknown(const txm_color_config *config, const char *name, txm_error *err)
-{
-    txm_fail(err, TXM_STATUS_COLORSPACE, "colour space \"%.200s\" is not in the OCIO config %.400s", name,
-             config->name);
-    txm_color_suggest(config, name, err);
-    return TXM_STATUS_COLORSPACE;
-}
-
-/* COLORSPACE for NULL and for a space that does not exist. */
+/* COLORSPACE for NULL and for a space that does not exist; most unknown names are misspelt. */
 txm_status txm_color_find(const txm_color_config *config, const char *name, const txm_color_space **out, txm_error *err)
 {
     txm_error_clear(err);
     *out = NULL;
     txm_color_space *space = txm_color_lookup(config, name);
-    if (!space)
-        return unknown(config, name ? name : "", err);
+    if (!space) {
+        name = name ? name : "";
+        txm_fail(err, TXM_STATUS_COLORSPACE, "colour space \"%.200s\" is not in the OCIO config %.400s", name,
+                 config->name);
+        txm_color_suggest(config, name, err);
+        return TXM_STATUS_COLORSPACE;
+    }
     txm_status status = ensure_built(config, space, err);
     if (status != TXM_OK)
         return status;

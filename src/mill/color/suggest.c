@@ -16,35 +16,16 @@ enum {
     LONGEST = 63 /* number of bytes that are compared */
 };
 
-/* Whether `part` occurs in `whole`, ignoring case. */
-static bool contains(const char *whole, const char *part)
-{
-    size_t n = strlen(part);
-    for (; *whole; whole++)
-        if (txm_ncasecmp(whole, part, n) == 0)
-            return true;
-    return false;
-}
-
 /* The distance of a typed name from one of the config's; a name that contains the other one is near whatever its length
  * is. */
 static unsigned score(const char *typed, const char *known)
 {
+    const size_t n = strlen(typed);
     unsigned d = txm_spelling_distance(typed, known);
-    if (strlen(typed) >= 3 && contains(known, typed) && d > 1)
-        d = 1 + (d > LONGEST / 2);
+    for (const char *at = known; n >= 3 && *at; at++)
+        if (d > 1 && txm_ncasecmp(at, typed, n) == 0)
+            return 1 + (d > LONGEST / 2);
     return d;
-}
-
-/* The smallest distance of all the names of a space. */
-static unsigned space_score(const txm_color_space *space, const char *typed)
-{
-    unsigned best = score(typed, space->name);
-    for (const char **alias = space->aliases; *alias; alias++) {
-        unsigned d = score(typed, *alias);
-        best = d < best ? d : best;
-    }
-    return best;
 }
 
 /* Appends the nearest few, best first. */
@@ -57,7 +38,11 @@ void txm_color_suggest(const txm_color_config *config, const char *name, txm_err
     /* A name with a third of its letters wrong may still be a typing mistake. */
     unsigned limit = 1 + (unsigned)strnlen(name, LONGEST) / 3;
     for (size_t i = 0; i < config->count; i++) {
-        unsigned d = space_score(&config->spaces[i], name);
+        unsigned d = score(name, config->spaces[i].name);
+        for (const char **alias = config->spaces[i].aliases; *alias; alias++) {
+            unsigned other = score(name, *alias);
+            d = other < d ? other : d;
+        }
         size_t at = shown;
         while (at > 0 && scores[at - 1] > d)
             at--;

@@ -11,7 +11,6 @@
 #include "base/fail.h"
 #include "base/mem.h"
 
-/* Libyaml owns the document; a table beside it marks dropped nodes. */
 txm_status txm_tree_load(txm_tree *tree, const char *text, size_t size_bytes, txm_error *err)
 {
     yaml_parser_t parser;
@@ -33,7 +32,6 @@ txm_status txm_tree_load(txm_tree *tree, const char *text, size_t size_bytes, tx
     return tree->dropped ? TXM_OK : txm_no_memory(err, NULL);
 }
 
-/* It also frees a tree that could not be loaded. */
 void txm_tree_free(txm_tree *tree)
 {
     if (tree->has_document)
@@ -44,20 +42,17 @@ void txm_tree_free(txm_tree *tree)
 
 /* ---- reading ------------------------------------------------------------------------------------------------- */
 
-/* Returns NULL for a node of another type, so that callers need not check the type. */
 static yaml_node_t *node_of(txm_tree *tree, int node, yaml_node_type_t type)
 {
     yaml_node_t *n = node > 0 ? yaml_document_get_node(&tree->document, node) : NULL;
     return n && n->type == type ? n : NULL;
 }
 
-/* Nodes are numbered from 1, the root first, as in libyaml; 0 means none. */
 int txm_tree_root(txm_tree *tree)
 {
     return yaml_document_get_root_node(&tree->document) ? 1 : 0;
 }
 
-/* NULL if the node is not a scalar. Valid until the tree is freed. */
 const char *txm_tree_text(txm_tree *tree, int node)
 {
     yaml_node_t *n = node_of(tree, node, YAML_SCALAR_NODE);
@@ -76,14 +71,12 @@ static yaml_node_pair_t *find_pair(txm_tree *tree, int node, const char *key)
     return NULL;
 }
 
-/* 0 if the key does not exist. */
 int txm_tree_value(txm_tree *tree, int node, const char *key)
 {
     yaml_node_pair_t *p = find_pair(tree, node, key);
     return p ? p->value : 0;
 }
 
-/* Counts items or pairs, including dropped ones; 0 for a scalar. */
 size_t txm_tree_count(txm_tree *tree, int node)
 {
     yaml_node_t *list = node_of(tree, node, YAML_SEQUENCE_NODE), *map = node_of(tree, node, YAML_MAPPING_NODE);
@@ -92,7 +85,6 @@ size_t txm_tree_count(txm_tree *tree, int node)
     return map ? (size_t)(map->data.mapping.pairs.top - map->data.mapping.pairs.start) : 0;
 }
 
-/* `n` must be below the count. For sequences *key is not changed. */
 int txm_tree_item(txm_tree *tree, int node, size_t n, int *key)
 {
     yaml_node_t *list = node_of(tree, node, YAML_SEQUENCE_NODE), *map = node_of(tree, node, YAML_MAPPING_NODE);
@@ -105,7 +97,6 @@ int txm_tree_item(txm_tree *tree, int node, size_t n, int *key)
 
 /* ---- editing ------------------------------------------------------------------------------------------------- */
 
-/* Dropped nodes are skipped when the tree is written, and can be restored. */
 void txm_tree_drop(txm_tree *tree, int node, bool drop)
 {
     if (node > 0 && (size_t)node <= tree->nodes)
@@ -124,7 +115,6 @@ static int add_text(txm_tree *tree, const char *text)
     return yaml_document_add_scalar(&tree->document, NULL, (const yaml_char_t *)text, -1, YAML_ANY_SCALAR_STYLE);
 }
 
-/* Replaces an existing value; false if the key does not exist or memory is exhausted. */
 bool txm_tree_set(txm_tree *tree, int mapping, const char *key, const char *text)
 {
     int value = add_text(tree, text);
@@ -156,7 +146,6 @@ static bool append_item(txm_tree *tree, int mapping, const char *key, int item)
     return item && yaml_document_append_sequence_item(&tree->document, list, item);
 }
 
-/* The text is copied. */
 bool txm_tree_append(txm_tree *tree, int mapping, const char *key, const char *text)
 {
     return append_item(tree, mapping, key, add_text(tree, text));

@@ -11,7 +11,6 @@
 #include "base/fail.h"
 #include "mill/color/config.h"
 #include "mill/color/known.h"
-#include "mill/color/origin.h"
 #include "mill/color/reduce.h"
 #include "mill/color/tree.h"
 #include "tile/ops/arith.h"

@@ -26,7 +26,6 @@ const char *txm_known_role_space(const txm_known_config *known, const char *role
     abort();
 }
 
-/* Prints a message and fails the build. */
 static void fail(const char *what, const char *why)
 {
     fprintf(stderr, "the built-in OCIO config: %s: %s\n", what, why);
@@ -45,64 +44,49 @@ static void print_string(const char *text)
     putchar('"');
 }
 
-/* Each space has an array of its own, because C has no nested arrays of different lengths; NULL ends it. */
-static void print_aliases(const txm_ocio *ocio, size_t index, size_t count)
-{
-    printf("static const char *const aliases_%zu[] = {", index);
-    for (size_t i = 0; i < count; i++) {
-        print_string(txm_ocio_alias_at(ocio, index, i));
-        printf(", ");
-    }
-    printf("NULL};\n");
-}
-
-/* The space is built to find its class, as in a conversion. */
-static void print_space(const txm_color_config *config, size_t index)
+/* Spaces are in the library's order. Each has an array of aliases of its own, because C has no nested arrays of
+ * different lengths; NULL ends it. They come first, since the table of spaces refers to them. A space is built to find
+ * its class, as in a conversion. */
+static void print_spaces(const txm_color_config *config)
 {
     static const char *const classes[] = {"TXM_COLOR_CLASS_DATA", "TXM_COLOR_CLASS_SCENE_LINEAR",
                                           "TXM_COLOR_CLASS_SRGB", "TXM_COLOR_CLASS_OTHER"};
-    const txm_color_space *built = NULL;
-    txm_ocio_space space;
-    txm_error err = {0};
-    txm_ocio_space_at(config->library->ocio, index, &space);
-    if (txm_color_find(config, space.name, &built, &err))
-        fail(space.name, err.message);
-    printf("    {");
-    print_string(space.name);
-    printf(", ");
-    print_string(space.family);
-    printf(", ");
-    print_string(space.description);
-    printf(", aliases_%zu, %s, %s},\n", index, space.is_data ? "true" : "false", classes[built->color_class]);
-}
-
-/* Spaces are in the library's order. All aliases come first, since the table of spaces refers to them. */
-static void print_spaces(const txm_color_config *config)
-{
     const txm_ocio *ocio = config->library->ocio;
     txm_ocio_space space;
     for (size_t i = 0; i < txm_ocio_count(ocio); i++) {
         txm_ocio_space_at(ocio, i, &space);
-        print_aliases(ocio, i, space.aliases);
+        printf("static const char *const aliases_%zu[] = {", i);
+        for (size_t a = 0; a < space.aliases; a++) {
+            print_string(txm_ocio_alias_at(ocio, i, a));
+            printf(", ");
+        }
+        printf("NULL};\n");
     }
     printf("static const txm_known_space spaces[] = {\n");
-    for (size_t i = 0; i < txm_ocio_count(ocio); i++)
-        print_space(config, i);
-    printf("};\n");
-}
-
-/* A role is stored with the canonical name of its space, so that aliases need not be resolved again. */
-static void print_roles(const txm_ocio *ocio)
-{
-    printf("static const txm_known_role roles[] = {\n");
+    for (size_t i = 0; i < txm_ocio_count(ocio); i++) {
+        const txm_color_space *built = NULL;
+        txm_error err = {0};
+        txm_ocio_space_at(ocio, i, &space);
+        if (txm_color_find(config, space.name, &built, &err))
+            fail(space.name, err.message);
+        printf("    {");
+        print_string(space.name);
+        printf(", ");
+        print_string(space.family);
+        printf(", ");
+        print_string(space.description);
+        printf(", aliases_%zu, %s, %s},\n", i, space.is_data ? "true" : "false", classes[built->color_class]);
+    }
+    printf("};\nstatic const txm_known_role roles[] = {\n");
+    /* A role is stored with the canonical name of its space, so that aliases need not be resolved again. */
     for (size_t i = 0; i < txm_ocio_role_count(ocio); i++) {
-        const char *role = txm_ocio_role_at(ocio, i), *space = txm_ocio_canonical(ocio, txm_ocio_role(ocio, role));
-        if (!space)
+        const char *role = txm_ocio_role_at(ocio, i), *name = txm_ocio_canonical(ocio, txm_ocio_role(ocio, role));
+        if (!name)
             fail(role, "a role without a colour space");
         printf("    {");
         print_string(role);
         printf(", ");
-        print_string(space);
+        print_string(name);
         printf("},\n");
     }
     printf("};\n");
@@ -123,7 +107,6 @@ int main(void)
         fail("file rules", "the table holds none");
     printf("/* Made by generate/known.c. */\n");
     print_spaces(config);
-    print_roles(config->library->ocio);
     printf("const txm_known_config txm_builtin_known = {\"%s\", spaces, %zu, roles, %zu, {",
            txm_color_config_version(config), txm_ocio_count(config->library->ocio),
            txm_ocio_role_count(config->library->ocio));
