@@ -29,22 +29,6 @@ struct txm_border_encoder {
     size_t encoded_capacity;
 };
 
-/* Most borders are noise around their prediction, in which short matches are accidents that cost more than they save. A
- * small table with long matches only is therefore faster and gives smaller output. */
-static size_t set_parameters(ZSTD_CCtx *zstd)
-{
-    static const struct {
-        ZSTD_cParameter parameter;
-        int value;
-    } settings[] = {{ZSTD_c_compressionLevel, 1}, {ZSTD_c_windowLog, 18},       {ZSTD_c_hashLog, 6},
-                    {ZSTD_c_chainLog, 6},         {ZSTD_c_strategy, ZSTD_fast}, {ZSTD_c_minMatch, 7},
-                    {ZSTD_c_checksumFlag, 0},     {ZSTD_c_contentSizeFlag, 1}};
-    size_t rc = 0;
-    for (size_t i = 0; i < sizeof settings / sizeof *settings && !ZSTD_isError(rc); i++)
-        rc = ZSTD_CCtx_setParameter(zstd, settings[i].parameter, settings[i].value);
-    return rc;
-}
-
 /* There is one encoder per thread; its buffers fit the largest border of the layout. */
 txm_status txm_border_encoder_new(const txm_tx_layout *layout, txm_border_encoder **out, txm_error *err)
 {
@@ -53,6 +37,14 @@ txm_status txm_border_encoder_new(const txm_tx_layout *layout, txm_border_encode
         return txm_fail(err, TXM_STATUS_USAGE,
                         "borders for %u channels and tiles of %u px: a tx file has 1 to %d and up to %d",
                         layout->channels, layout->tile_px, TXM_MAX_CHANNELS, TXM_MAX_TILE_PX);
+    /* Most borders are noise around their prediction, in which short matches are accidents that cost more than they
+     * save. A small table with long matches only is therefore faster and gives smaller output. */
+    static const struct {
+        ZSTD_cParameter parameter;
+        int value;
+    } settings[] = {{ZSTD_c_compressionLevel, 1}, {ZSTD_c_windowLog, 18},       {ZSTD_c_hashLog, 6},
+                    {ZSTD_c_chainLog, 6},         {ZSTD_c_strategy, ZSTD_fast}, {ZSTD_c_minMatch, 7},
+                    {ZSTD_c_checksumFlag, 0},     {ZSTD_c_contentSizeFlag, 1}};
     txm_border_encoder *e = txm_calloc(1, sizeof *e);
     if (!e)
         return txm_no_memory(err, NULL);
@@ -73,7 +65,9 @@ txm_status txm_border_encoder_new(const txm_tx_layout *layout, txm_border_encode
         txm_border_encoder_free(&e);
         return txm_no_memory(err, NULL);
     }
-    size_t rc = set_parameters(e->zstd);
+    size_t rc = 0;
+    for (size_t i = 0; i < sizeof settings / sizeof *settings && !ZSTD_isError(rc); i++)
+        rc = ZSTD_CCtx_setParameter(e->zstd, settings[i].parameter, settings[i].value);
     if (ZSTD_isError(rc)) {
         txm_border_encoder_free(&e);
         return txm_fail(err, txm_zstd_status(rc, TXM_STATUS_INTERNAL), "zstd: %s", ZSTD_getErrorName(rc));
@@ -219,30 +213,22 @@ static void predict(txm_border_encoder *e, const uint8_t *border, const txm_bord
     }
 }
 
-/* Moves the planes that are not all zero together, and returns their mask. */
-static uint32_t drop_zero_planes(uint8_t *planes, size_t plane_bytes, size_t count, size_t *kept_bytes)
-{
-    uint32_t mask = 0;
-    uint8_t *to = planes;
-    for (size_t p = 0; p < count; p++) {
-        const uint8_t *from = planes + p * plane_bytes;
-        if (!from[0] && !memcmp(from, from + 1, plane_bytes - 1))
-            continue;
-        if (to != from)
-            memmove(to, from, plane_bytes);
-        to += plane_bytes;
-        mask |= 1u << p;
-    }
-    *kept_bytes = (size_t)(to - planes);
-    return mask;
-}
-
-/* Writes the payload after the checksum; returns its size in *size. */
+/* Writes the payload after the checksum; returns its size in *size. Planes that are all zero are left out. */
 static txm_status encode_payload(txm_border_encoder *e, const uint8_t *border, size_t pixels, uint8_t *out,
                                  size_t *size, txm_error *err)
 {
-    size_t kept, px = e->pixel_bytes;
-    uint32_t mask = drop_zero_planes(e->planes, pixels, px, &kept);
+    const size_t px = e->pixel_bytes;
+    uint32_t mask = 0;
+    uint8_t *to = e->planes;
+    for (size_t p = 0; p < px; p++) {
+        const uint8_t *from = e->planes + p * pixels;
+        if (!from[0] && !memcmp(from, from + 1, pixels - 1))
+            continue;
+        if (to != from)
+            memmove(to, from, pixels);
+        to += pixels;
+        mask |= 1u << p;
+    }
     if (!mask) {
         *size = 0;
         return TXM_OK;
@@ -254,8 +240,8 @@ static txm_status encode_payload(txm_border_encoder *e, const uint8_t *border, s
         return TXM_OK;
     }
     txm_store_le16(out, (uint16_t)mask);
-    size_t n =
-        ZSTD_compress2(e->zstd, out + MASK_BYTES, e->encoded_capacity - CHECK_BYTES - MASK_BYTES, e->planes, kept);
+    size_t n = ZSTD_compress2(e->zstd, out + MASK_BYTES, e->encoded_capacity - CHECK_BYTES - MASK_BYTES, e->planes,
+                              (size_t)(to - e->planes));
     if (ZSTD_isError(n))
         return txm_fail(err, txm_zstd_status(n, TXM_STATUS_INTERNAL), "zstd: %s", ZSTD_getErrorName(n));
     *size = MASK_BYTES + n;

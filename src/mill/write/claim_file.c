@@ -42,14 +42,6 @@ static int print_note(char out[NOTE_BYTES])
                     self.host, self.machine, self.pid, self.start, txm_random_bits(), when);
 }
 
-/* The first words identify the version of the note; a note of an unknown version has no owner. */
-static bool parse_note(const char *text, txm_claim_note *out)
-{
-    txm_owner *o = &out->owner;
-    return sscanf(text, "txmill claim 1 host %64s machine %" SCNx32 " pid %ld start %" SCNu64 " nonce %" SCNx64,
-                  o->host, &o->machine, &o->pid, &o->start, &out->nonce) == 5;
-}
-
 /* Reads up to `bytes` bytes from the beginning and stores in *got how many there are. Returns 0 or an errno. */
 static int read_claim_bytes(int fd, char *data, size_t bytes, size_t *got)
 {
@@ -73,15 +65,6 @@ static int check_own(const char *path, const char *note, size_t bytes)
     if (rc == 0 && !got)
         rc = EIO;
     return rc ? rc : got == bytes && memcmp(there, note, bytes) == 0 ? 0 : EEXIST;
-}
-
-/* Network file systems send written data, and report a full disk, when any descriptor of the file is closed. */
-static int flush(int fd)
-{
-    int copy = txm_file_again(fd);
-    if (copy < 0)
-        return errno;
-    return close(copy) == 0 || errno == EINTR ? 0 : errno;
 }
 
 bool txm_claim_file_remove(const char *path, int fd)
@@ -131,7 +114,8 @@ void txm_claim_file_remove_all(void)
 
 /* ---- making and reading ------------------------------------------------------------------------------------------ */
 
-/* Writes a claim under its own name, where it is empty for a moment. Returns 0 or an errno. */
+/* Writes a claim under its own name, where it is empty for a moment. Returns 0 or an errno. Network file systems send
+ * written data, and report a full disk, when any descriptor of the file is closed. */
 static int write_claim(const char *path, int *fd)
 {
     char note[NOTE_BYTES];
@@ -140,8 +124,10 @@ static int write_claim(const char *path, int *fd)
     if (f < 0)
         return errno;
     int rc = txm_write_all(f, note, n);
-    if (rc == 0)
-        rc = flush(f);
+    if (rc == 0) {
+        const int copy = txm_file_again(f);
+        rc = copy < 0 || (close(copy) != 0 && errno != EINTR) ? errno : 0;
+    }
     if (rc == 0)
         rc = check_own(path, note, n);
     if (rc == 0) {
@@ -168,7 +154,10 @@ int txm_claim_file_read(const char *path, txm_claim_note *out)
     if (rc)
         return rc;
     text[n] = 0;
-    note.named = parse_note(text, &note);
+    /* The first words identify the version of the note; a note of an unknown version has no owner. */
+    txm_owner *o = &note.owner;
+    note.named = sscanf(text, "txmill claim 1 host %64s machine %" SCNx32 " pid %ld start %" SCNu64 " nonce %" SCNx64,
+                        o->host, &o->machine, &o->pid, &o->start, &note.nonce) == 5;
     if (!note.named)
         note.nonce = 0;
     *out = note;
@@ -181,17 +170,6 @@ static bool same_claim(const txm_claim_note *a, const txm_claim_note *b)
     return a->named == b->named && a->nonce == b->nonce && a->st.st_ino == b->st.st_ino && a->st.st_dev == b->st.st_dev;
 }
 
-/* Links the file `draft` to the name `path` as well. Returns 0 or an errno. */
-static int link_draft(const char *draft, const char *path)
-{
-    txm_claim_note own, there;
-    int rc = txm_file_link(draft, path);
-    /* If a network file system lost the reply and repeated the call, the name is taken, but by this very file. */
-    bool made = rc == EEXIST && txm_claim_file_read(draft, &own) == 0 && txm_claim_file_read(path, &there) == 0 &&
-                same_claim(&own, &there);
-    return made ? 0 : rc;
-}
-
 /* The claim is written under a temporary name that contains its owner, and appears complete: if the process is killed,
  * the file left behind still names its owner. If the file system has no hard links, it is written in place, and an
  * empty claim may be left behind, which sweepers remove when it is old. */
@@ -201,7 +179,12 @@ int txm_claim_file_make(const char *path, int *fd)
     int f, rc = draft ? write_claim(draft, &f) : ENOMEM;
     bool written = rc == 0;
     if (written)
-        rc = link_draft(draft, path);
+        rc = txm_file_link(draft, path);
+    /* If a network file system lost the reply and repeated the call, the name is taken, but by this very file. */
+    txm_claim_note own, there;
+    if (written && rc == EEXIST && txm_claim_file_read(draft, &own) == 0 && txm_claim_file_read(path, &there) == 0 &&
+        same_claim(&own, &there))
+        rc = 0;
     if (draft)
         txm_owned_remove(draft);
     if (written && rc)
@@ -224,18 +207,6 @@ int txm_claim_file_make(const char *path, int *fd)
  * A right has the form of a claim, and is broken like one if its holder died: `<claim>.<id>.<id>.txm-break` is the
  * right to do so. */
 
-/* The right to break a claim is a file too, named after that claim: if two processes want to break it, only one can
- * create the file. */
-static char *name_of_right(const char *path, const txm_claim_note *note)
-{
-    static const char suffix[] = ".txm-break";
-    size_t n = strlen(path), s = sizeof suffix - 1;
-    uint64_t id = note->named ? note->nonce : (uint64_t)note->st.st_ino;
-    if (n > s && strcmp(path + n - s, suffix) == 0)
-        n -= s;
-    return txm_asprintf("%.*s.%016" PRIx64 "%s", (int)n, path, id, suffix);
-}
-
 /* Takes a right. Returns 0 or an errno; EEXIST if another process has it. */
 static int take_right(const char *right)
 {
@@ -245,22 +216,21 @@ static int take_right(const char *right)
     return rc;
 }
 
-/* Reads the claim again with the right held, so that no other process can remove it in the meantime. */
-static bool remove_same(const char *path, const txm_claim_note *note)
-{
-    txm_claim_note now;
-    return txm_claim_file_read(path, &now) == 0 && same_claim(&now, note) && unlink(path) == 0;
-}
-
-/* The right is released in any case. */
+/* The claim is read again with the right held, so that no other process can remove it in the meantime. */
 bool txm_claim_file_break(const char *path, const txm_claim_note *note)
 {
-    char *right = name_of_right(path, note);
+    static const char suffix[] = ".txm-break";
+    txm_claim_note now;
+    size_t n = strlen(path), s = sizeof suffix - 1;
+    uint64_t id = note->named ? note->nonce : (uint64_t)note->st.st_ino;
+    if (n > s && strcmp(path + n - s, suffix) == 0)
+        n -= s;
+    char *right = txm_asprintf("%.*s.%016" PRIx64 "%s", (int)n, path, id, suffix);
     int rc = right ? take_right(right) : ENOMEM;
     /* Its holder may have died during these few calls. */
     if (rc == EEXIST && txm_claim_file_sweep(right))
         rc = take_right(right);
-    bool broken = rc == 0 && remove_same(path, note);
+    bool broken = rc == 0 && txm_claim_file_read(path, &now) == 0 && same_claim(&now, note) && unlink(path) == 0;
     if (rc == 0)
         txm_owned_remove(right);
     free(right);

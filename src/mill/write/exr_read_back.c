@@ -52,22 +52,12 @@ txm_status txm_exr_read_back(const txm_read_back *c)
 {
     const txm_tx_metadata *m = c->metadata;
     const txm_tx_summary *s = c->summary;
-    char date[TXM_DATE_BYTES];
-    txm_metadata_date(m->source_mtime, date);
-    bool same = has(c, "Software", txm_blender_format_now()->software) &&
-                has(c, "blender:SourceAlpha", txm_alpha_stored_name(m->alpha)) &&
-                has(c, "blender:SourceColorSpace", m->detected_colorspace) && has(c, "blender:SourceFile", m->source) &&
-                has(c, "blender:XYZToSceneLinear", m->xyz_to_scene_linear) && has(c, "capDate", date) &&
-                has(c, "textureformat", txm_tx_texture_format(m)) && has(c, "wrapmodes", txm_tx_wrap_modes(m)) &&
-                has(c, "oiio:SHA-1", s->sha1) && has_color(c, "oiio:AverageColor", s->average);
-    same = same && (!s->constant || has_color(c, "oiio:ConstantColor", s->constant_color));
-    same = same && (!*m->interop_id || has(c, "colorInteropID", m->interop_id));
-    char limit[TXM_LIMIT_BYTES];
-    txm_own_word words[TXM_OWN_WORDS];
-    const size_t count = txm_metadata_own_words(m, NULL, c->layout->channels, limit, words);
-    for (size_t i = 0; same && i < count; i++)
-        same = has(c, words[i].name, words[i].value);
-    same = same && (!m->equiangular || has(c, "envmap", "latlong"));
+    txm_exr_texts texts;
+    txm_metadata_exr_texts(m, c->layout->channels, &texts);
+    bool same = has(c, "oiio:SHA-1", s->sha1) && has_color(c, "oiio:AverageColor", s->average) &&
+                (!s->constant || has_color(c, "oiio:ConstantColor", s->constant_color));
+    for (size_t i = 0; same && i < texts.count; i++)
+        same = !texts.words[i].value || has(c, texts.words[i].name, texts.words[i].value);
     for (size_t i = 0; same && i < m->attribute_count; i++)
         same = txm_metadata_is_reserved(m->attributes[i].name) ||
                has_attribute(c, txm_metadata_exr_name(m->attributes[i].name));

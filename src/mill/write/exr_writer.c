@@ -36,7 +36,6 @@ static txm_status exr_refused(const txm_output *out, const char *what, exr_resul
                     exr_get_default_error_message(code));
 }
 
-/* Errors are returned as codes, so nothing is printed. */
 static void ignore_message(exr_const_context_t exr, exr_result_t code, const char *message)
 {
     (void)exr, (void)code, (void)message;
@@ -73,16 +72,6 @@ static void set_exr_text(exr_context_t exr, const char *name, const char *value,
         *rc = exr_attr_set_string(exr, 0, name, value);
 }
 
-/* Names of more than 31 bytes set a flag that makes old readers refuse the file, so it is set only if there is one. */
-static bool needs_long_names(const txm_tx_metadata *m)
-{
-    for (size_t i = 0; i < m->attribute_count; i++)
-        if (strlen(m->attributes[i].name) > SHORT_NAME_BYTES && !txm_metadata_is_reserved(m->attributes[i].name))
-            return true;
-    return false;
-}
-
-/* The channel names are those of Blender's writer, because the golden files have them. */
 static exr_result_t set_structure(exr_context_t exr, const txm_tx_layout *l, const txm_tx_metadata *m)
 {
     /* Blender's names. Sorted by name they are in the order of the pixel's channels. */
@@ -90,7 +79,13 @@ static exr_result_t set_structure(exr_context_t exr, const txm_tx_layout *l, con
     exr_pixel_type_t type = l->type == TXM_TYPE_HALF ? EXR_PIXEL_HALF : EXR_PIXEL_FLOAT;
     exr_compression_t zip = l->compression.codec == TXM_CODEC_NONE ? EXR_COMPRESSION_NONE : EXR_COMPRESSION_ZIP;
     int part;
-    exr_result_t rc = exr_set_longname_support(exr, needs_long_names(m));
+    /* Names of more than 31 bytes set a flag that makes old readers refuse the file, so it is set only if there is one.
+     */
+    bool long_names = false;
+    for (size_t i = 0; i < m->attribute_count; i++)
+        long_names |=
+            strlen(m->attributes[i].name) > SHORT_NAME_BYTES && !txm_metadata_is_reserved(m->attributes[i].name);
+    exr_result_t rc = exr_set_longname_support(exr, long_names);
     if (rc == EXR_ERR_SUCCESS)
         rc = exr_add_part(exr, NULL, EXR_STORAGE_TILED, &part);
     if (rc == EXR_ERR_SUCCESS)
@@ -102,43 +97,32 @@ static exr_result_t set_structure(exr_context_t exr, const txm_tx_layout *l, con
     return rc;
 }
 
-/* The density is stored as OpenImageIO stores it: pixels per inch whatever the unit, except per centimetre, which it
- * converts; the unit's name is still the source's. OpenEXR accepts aspects from 1e-6 to 1e6. */
-static void set_density(exr_context_t exr, const txm_density *d, exr_result_t *rc)
-{
-    bool both = d->x > 0 && d->y > 0;
-    float aspect = d->aspect > 0 ? d->aspect : both ? d->x / d->y : 0;
-    float x = both && !strcmp(d->unit, "cm") ? d->x / 2.54f : d->x;
-    if (*rc == EXR_ERR_SUCCESS && aspect >= 1e-6f && aspect <= 1e6f)
-        *rc = exr_set_pixel_aspect_ratio(exr, 0, aspect);
-    if (*rc == EXR_ERR_SUCCESS && x > 0)
-        *rc = exr_attr_set_float(exr, 0, "xDensity", x);
-    if (*d->unit)
-        set_exr_text(exr, "ResolutionUnit", d->unit, rc);
-}
-
-/* In Blender's order, since attributes are written in the order in which they are set. */
+/* Sets the texts that are known before the first tile, in Blender's order, since attributes are written in the order in
+ * which they are set. */
 static void set_texts(exr_context_t exr, const txm_tx_metadata *m, uint32_t channels, exr_result_t *rc)
 {
-    txm_own_word words[TXM_OWN_WORDS];
-    char date[TXM_DATE_BYTES], limit[TXM_LIMIT_BYTES];
-    const size_t count = txm_metadata_own_words(m, NULL, channels, limit, words);
-    txm_metadata_date(m->source_mtime, date);
-    set_exr_text(exr, "Software", txm_blender_format_now()->software, rc);
-    set_exr_text(exr, "blender:SourceAlpha", txm_alpha_stored_name(m->alpha), rc);
-    set_exr_text(exr, "blender:SourceColorSpace", m->detected_colorspace, rc);
-    set_exr_text(exr, "blender:SourceFile", m->source, rc);
-    set_exr_text(exr, "blender:XYZToSceneLinear", m->xyz_to_scene_linear, rc);
-    set_exr_text(exr, "capDate", date, rc);
-    if (*m->interop_id)
-        set_exr_text(exr, "colorInteropID", m->interop_id, rc);
-    set_density(exr, &m->density, rc);
-    set_exr_text(exr, "textureformat", txm_tx_texture_format(m), rc);
-    set_exr_text(exr, "wrapmodes", txm_tx_wrap_modes(m), rc);
-    if (m->equiangular && *rc == EXR_ERR_SUCCESS)
-        *rc = exr_attr_set_envmap(exr, 0, "envmap", EXR_ENVMAP_LATLONG);
-    for (size_t i = 0; i < count; i++)
-        set_exr_text(exr, words[i].name, words[i].value, rc);
+    txm_exr_texts texts;
+    txm_metadata_exr_texts(m, channels, &texts);
+    for (const txm_own_word *word = texts.words; word < texts.words + texts.count; word++) {
+        if (word->value && strcmp(word->name, "envmap") != 0) {
+            set_exr_text(exr, word->name, word->value, rc);
+        } else if (word->value && *rc == EXR_ERR_SUCCESS) {
+            *rc = exr_attr_set_envmap(exr, 0, word->name, EXR_ENVMAP_LATLONG);
+        } else if (!word->value) {
+            /* The density is stored as OpenImageIO stores it: pixels per inch whatever the unit, except per centimetre,
+             * which it converts; the unit's name is still the source's. OpenEXR accepts aspects from 1e-6 to 1e6. */
+            const txm_density *d = &m->density;
+            bool both = d->x > 0 && d->y > 0;
+            float aspect = d->aspect > 0 ? d->aspect : both ? d->x / d->y : 0;
+            float x = both && !strcmp(d->unit, "cm") ? d->x / 2.54f : d->x;
+            if (*rc == EXR_ERR_SUCCESS && aspect >= 1e-6f && aspect <= 1e6f)
+                *rc = exr_set_pixel_aspect_ratio(exr, 0, aspect);
+            if (*rc == EXR_ERR_SUCCESS && x > 0)
+                *rc = exr_attr_set_float(exr, 0, "xDensity", x);
+            if (*d->unit)
+                set_exr_text(exr, "ResolutionUnit", d->unit, rc);
+        }
+    }
     for (size_t i = 0; i < m->attribute_count; i++)
         if (!txm_metadata_is_reserved(m->attributes[i].name))
             set_exr_text(exr, txm_metadata_exr_name(m->attributes[i].name), m->attributes[i].value, rc);
@@ -185,7 +169,6 @@ static exr_result_t write_exr_header(const exr_writer *w, const txm_tx_summary *
 
 /* ---- the container ---- */
 
-/* It is also called after failures; the core frees what it has. */
 static void exr_close(void *self)
 {
     exr_writer *w = self;
@@ -196,7 +179,6 @@ static void exr_close(void *self)
     free(w);
 }
 
-/* The first header has room for texts that are not known yet. */
 static txm_status exr_open(const txm_tx_layout *layout, const txm_tx_metadata *metadata, txm_output *out, void **self,
                            txm_error *err)
 {

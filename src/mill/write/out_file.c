@@ -40,23 +40,7 @@ static ssize_t write_output_bytes(void *cookie, const char *data, size_t bytes)
     return file->sys_errno ? 0 : (ssize_t)bytes;
 }
 
-/* Devices and pipes are written to directly; everything else is replaced. */
-static txm_status open_target(txm_out_file *file, bool make_folder, txm_error *err)
-{
-    struct stat st;
-    if (stat(file->path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
-        file->fd = open(file->path, O_WRONLY | O_CLOEXEC);
-        return file->fd >= 0 ? TXM_OK : txm_fail_errno(err, errno, "%s: cannot open it for writing", file->path);
-    }
-    txm_sweep_beside(file->path);
-    txm_status status = txm_publish_begin(file->path, make_folder ? TXM_PUBLISH_IN_NEW_FOLDER : TXM_PUBLISH_IN_FOLDER,
-                                          &file->publish, err);
-    if (status == TXM_OK)
-        file->fd = txm_publish_fd(file->publish);
-    return status;
-}
-
-/* Devices and standard output are written to directly, everything else through a temporary file. */
+/* Devices, pipes and standard output are written to directly, everything else through a temporary file. */
 txm_status txm_out_file_begin(const char *path, bool make_folder, txm_out_file **out, txm_error *err)
 {
     txm_error_clear(err);
@@ -69,8 +53,17 @@ txm_status txm_out_file_begin(const char *path, bool make_folder, txm_out_file *
     if (!file || !(file->path = txm_strdup(path)))
         status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", path);
     bool to_stdout = strcmp(path, "-") == 0;
-    if (status == TXM_OK && !to_stdout)
-        status = open_target(file, make_folder, err);
+    struct stat st;
+    if (status == TXM_OK && !to_stdout && stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
+        file->fd = open(path, O_WRONLY | O_CLOEXEC);
+        if (file->fd < 0)
+            status = txm_fail_errno(err, errno, "%s: cannot open it for writing", path);
+    } else if (status == TXM_OK && !to_stdout) {
+        txm_sweep_beside(path);
+        status = txm_publish_begin(path, make_folder ? TXM_PUBLISH_IN_NEW_FOLDER : TXM_PUBLISH_IN_FOLDER,
+                                   &file->publish, err);
+        file->fd = status == TXM_OK ? txm_publish_fd(file->publish) : -1;
+    }
     if (status == TXM_OK && !(file->stream = to_stdout ? stdout : fopencookie(file, "w", functions)))
         status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", path);
     if (status == TXM_OK)
@@ -91,7 +84,6 @@ txm_status txm_out_file_status(const txm_out_file *file, txm_error *err)
     return file->sys_errno ? txm_fail_errno(err, file->sys_errno, "%s: cannot write", file->path) : TXM_OK;
 }
 
-/* Closes only descriptors that this object owns. */
 static void close_all(txm_out_file *file)
 {
     if (file->stream && file->stream != stdout && fclose(file->stream) != 0 && !file->sys_errno)

@@ -43,17 +43,6 @@ struct txm_publish {
     bool durable; /* forced to disk before the rename */
 };
 
-/* A fixed table without a lock, because a signal handler reads it. */
-static int take_slot(char *temp)
-{
-    for (int i = 0; i < SLOTS; i++) {
-        char *none = NULL;
-        if (atomic_compare_exchange_strong(&live[i], &none, temp))
-            return i;
-    }
-    return -1;
-}
-
 /* Async-signal-safe; the process is about to end. */
 void txm_publish_abort_all(void)
 {
@@ -91,15 +80,6 @@ static void discard(txm_publish *p)
         close(p->fd);
     free(p->target);
     free(p);
-}
-
-/* The file is in the target's folder, since rename works within one file system only. Its name identifies the owner. */
-static char *temp_name(const char *target)
-{
-    char *dir = txm_path_dir(target);
-    char *path = dir ? txm_owned_path(dir, txm_path_base(target), ".txm-tmp") : NULL;
-    free(dir);
-    return path;
 }
 
 /* Advice on resolving a failure. */
@@ -150,10 +130,16 @@ static txm_status fail_publishing(txm_error *err, int sys_errno, const txm_publi
 static int open_temp(txm_publish *p)
 {
     for (int tries = 0; tries < 8; tries++) {
-        p->temp = temp_name(p->target);
+        char *dir = txm_path_dir(p->target);
+        p->temp = dir ? txm_owned_path(dir, txm_path_base(p->target), ".txm-tmp") : NULL;
+        free(dir);
         if (!p->temp)
             return ENOMEM;
-        p->slot = take_slot(p->temp);
+        for (int i = 0; i < SLOTS && p->slot < 0; i++) {
+            char *none = NULL;
+            if (atomic_compare_exchange_strong(&live[i], &none, p->temp))
+                p->slot = i;
+        }
         p->fd = open(p->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
         if (p->fd >= 0 && atomic_load(&aborted)) {
             txm_owned_remove(p->temp);
@@ -168,35 +154,9 @@ static int open_temp(txm_publish *p)
     return EEXIST;
 }
 
-/* Makes the folder, unless it has to exist already, and refuses targets that a rename could not replace. */
-static txm_status prepare_target(const txm_publish *p, txm_error *err)
-{
-    struct stat st;
-    txm_status status = TXM_OK;
-    if (p->place != TXM_PUBLISH_IN_FOLDER) {
-        txm_error own = {0};
-        char *dir = txm_path_dir(p->target);
-        status = dir ? txm_folders_make(dir, &own) : txm_fail_errno(&own, ENOMEM, "%s", p->target);
-        free(dir);
-        if (status != TXM_OK) {
-            txm_error_advise(&own, "%s", advice(own.sys_errno, p->place));
-            txm_fail_as(err, &own);
-        }
-    }
-    if (status != TXM_OK)
-        return status;
-    bool there = stat(p->target, &st) == 0;
-    /* The name of the temporary was shortened, so a target name that is too long would only be noticed by the rename,
-     * at the very end. */
-    if (!there && errno == ENAMETOOLONG)
-        status = fail_publishing(err, errno, p, "cannot be created");
-    if (there && !S_ISREG(st.st_mode))
-        status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: a folder or device has the name of the file; move it away",
-                          p->target);
-    return status;
-}
-
-/* Nothing is visible under the target's name before the commit. */
+/* Nothing is visible under the target's name before the commit. The folder is made, unless it has to exist already, and
+ * targets that a rename could not replace are refused. The temporary is in the target's folder, since rename works
+ * within one file system only. */
 txm_status txm_publish_begin(const char *target, txm_publish_place place, txm_publish **out, txm_error *err)
 {
     txm_publish *p = txm_calloc(1, sizeof *p);
@@ -207,7 +167,26 @@ txm_status txm_publish_begin(const char *target, txm_publish_place place, txm_pu
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", target);
     }
     *p = (txm_publish){.fd = -1, .slot = -1, .target = copy, .place = place};
-    txm_status status = prepare_target(p, err);
+    struct stat st;
+    txm_error own = {0};
+    txm_status status = TXM_OK;
+    if (place != TXM_PUBLISH_IN_FOLDER) {
+        char *dir = txm_path_dir(target);
+        status = dir ? txm_folders_make(dir, &own) : txm_fail_errno(&own, ENOMEM, "%s", target);
+        free(dir);
+    }
+    bool there = status == TXM_OK && stat(target, &st) == 0;
+    if (status != TXM_OK) {
+        txm_error_advise(&own, "%s", advice(own.sys_errno, place));
+        txm_fail_as(err, &own);
+    } else if (there && !S_ISREG(st.st_mode)) {
+        status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: a folder or device has the name of the file; move it away",
+                          target);
+    } else if (!there && errno == ENAMETOOLONG) {
+        /* The name of the temporary was shortened, so a target name that is too long would only be noticed by the
+         * rename, at the very end. */
+        status = fail_publishing(err, errno, p, "cannot be created");
+    }
     int rc = status == TXM_OK ? open_temp(p) : 0;
     if (rc)
         status = fail_publishing(err, rc, p, "cannot create a temporary file beside it");
@@ -248,7 +227,6 @@ txm_status txm_publish_copy(const txm_publish *publish, int from, const char *na
                : txm_fail(err, TXM_STATUS_CHANGED, "%s: its size changed while it was copied", name);
 }
 
-/* The steps of a commit before the rename. */
 txm_status txm_publish_settle(txm_publish *p, const struct timespec *mtime, txm_error *err)
 {
     const char *env = getenv("TXMILL_FSYNC");
@@ -267,7 +245,6 @@ txm_status txm_publish_settle(txm_publish *p, const struct timespec *mtime, txm_
     return rc == 0 ? TXM_OK : fail_publishing(err, rc, p, what);
 }
 
-/* *publish is consumed in any case. */
 txm_status txm_publish_commit(txm_publish **publish, const struct timespec *mtime, txm_error *err)
 {
     txm_publish *p = *publish;

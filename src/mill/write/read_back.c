@@ -24,26 +24,7 @@ txm_status txm_read_back_differs(const txm_read_back *c, const char *what)
                     c->tx->path, what);
 }
 
-/* The reader has parsed every number anew. */
-static txm_status check_shape(const txm_read_back *c, uint64_t image_bytes, bool section)
-{
-    const txm_tx_info *info = &c->tx->info;
-    const txm_tx_layout *l = c->layout;
-    if (info->container != txm_container_of(l->type) || info->type != l->type || info->channels != l->channels)
-        return txm_read_back_differs(c, "the type of its pixels");
-    if (info->width != l->width || info->height != l->height || info->levels != l->levels)
-        return txm_read_back_differs(c, "the size of its levels");
-    if (info->tile_w != l->tile_px || info->tile_h != l->tile_px)
-        return txm_read_back_differs(c, "the size of its tiles");
-    if (strcmp(info->compression, txm_codec_name(l->compression.codec)) != 0)
-        return txm_read_back_differs(c, "its compression");
-    if (info->section != (section ? TXM_SECTION_STATE_VALID : TXM_SECTION_STATE_NONE) ||
-        info->image_bytes != image_bytes)
-        return txm_read_back_differs(c, "its border section");
-    return TXM_OK;
-}
-
-/* `name` is for messages; the file has no name yet. */
+/* `name` is for messages; the file has no name yet. The reader has parsed every number anew. */
 txm_status txm_tx_read_back(int fd, const char *name, const txm_tx_layout *layout, const txm_tx_metadata *metadata,
                             const txm_tx_summary *summary, uint64_t image_bytes, bool section, txm_error *err)
 {
@@ -54,8 +35,21 @@ txm_status txm_tx_read_back(int fd, const char *name, const txm_tx_layout *layou
         return status;
     txm_read_back c = {.layout = layout, .metadata = &texts, .summary = summary, .err = &why};
     status = txm_tx_open_fd(fd, name, &c.tx, &why);
-    if (status == TXM_OK)
-        status = check_shape(&c, image_bytes, section);
+    if (status == TXM_OK) {
+        const txm_tx_info *info = &c.tx->info;
+        const txm_tx_layout *l = layout;
+        if (info->container != txm_container_of(l->type) || info->type != l->type || info->channels != l->channels)
+            status = txm_read_back_differs(&c, "the type of its pixels");
+        else if (info->width != l->width || info->height != l->height || info->levels != l->levels)
+            status = txm_read_back_differs(&c, "the size of its levels");
+        else if (info->tile_w != l->tile_px || info->tile_h != l->tile_px)
+            status = txm_read_back_differs(&c, "the size of its tiles");
+        else if (strcmp(info->compression, txm_codec_name(l->compression.codec)) != 0)
+            status = txm_read_back_differs(&c, "its compression");
+        else if (info->section != (section ? TXM_SECTION_STATE_VALID : TXM_SECTION_STATE_NONE) ||
+                 info->image_bytes != image_bytes)
+            status = txm_read_back_differs(&c, "its border section");
+    }
     if (status == TXM_OK)
         status = txm_container_writer_of(layout->type)->read_back(&c);
     txm_tx_close(&c.tx);

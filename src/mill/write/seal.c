@@ -117,16 +117,6 @@ static bool find_blanks(sealed_file *f)
     return true;
 }
 
-static void clear_blanks(const sealed_file *f, uint8_t *data, size_t bytes, uint64_t at)
-{
-    for (size_t i = 0; i < f->count; i++)
-        for (size_t k = 0; k < f->blanks[i].bytes; k++) {
-            const uint64_t byte = f->blanks[i].at + k;
-            if (byte >= at && byte < at + bytes)
-                data[byte - at] = f->blanks[i].bytes == DIGITS ? '0' : 0;
-        }
-}
-
 static bool digest(sealed_file *f, char hex[DIGITS + 1])
 {
     XXH64_state_t *state = XXH64_createState();
@@ -139,7 +129,12 @@ static bool digest(sealed_file *f, char hex[DIGITS + 1])
         const size_t n = f->bytes - at < PIECE_BYTES ? (size_t)(f->bytes - at) : PIECE_BYTES;
         good = read_part(f, f->piece, n, at);
         if (good) {
-            clear_blanks(f, f->piece, n, at);
+            for (size_t i = 0; i < f->count; i++)
+                for (size_t k = 0; k < f->blanks[i].bytes; k++) {
+                    const uint64_t byte = f->blanks[i].at + k;
+                    if (byte >= at && byte < at + n)
+                        f->piece[byte - at] = f->blanks[i].bytes == DIGITS ? '0' : 0;
+                }
             XXH64_update(state, f->piece, n);
         }
         at += n;
@@ -164,25 +159,6 @@ static bool open_sealed(sealed_file *f, int fd)
     return !f->sys_errno && find_blanks(f);
 }
 
-/* Chunks with seals are in the first part of the file. */
-static bool correct_checksum(sealed_file *f, const blank *crc)
-{
-    uint32_t length = 0;
-    uint64_t at = 8;
-    uint8_t sum[CRC_BYTES];
-    if (!read_part(f, f->piece, (size_t)crc->at, 0))
-        return false;
-    for (; at < crc->at; at += CHUNK_HEAD_BYTES + (uint64_t)length + CRC_BYTES) {
-        length = txm_load_be32(f->piece + at);
-        if (at + CHUNK_HEAD_BYTES + length == crc->at)
-            break;
-    }
-    const uint32_t value = libdeflate_crc32(0, f->piece + at + 4, 4 + (size_t)length);
-    for (int i = 0; i < CRC_BYTES; i++)
-        sum[i] = (uint8_t)(value >> (24 - 8 * i));
-    return write_part(f, sum, CRC_BYTES, crc->at);
-}
-
 txm_status txm_seal_file(int fd, const char *name, txm_error *err)
 {
     sealed_file f;
@@ -193,9 +169,25 @@ txm_status txm_seal_file(int fd, const char *name, txm_error *err)
         for (size_t i = 0; good && i < f.count; i++)
             if (f.blanks[i].bytes == DIGITS)
                 good = write_part(&f, hex, DIGITS, f.blanks[i].at);
-        for (size_t i = 0; good && i < f.count; i++)
-            if (f.blanks[i].bytes == CRC_BYTES)
-                good = correct_checksum(&f, &f.blanks[i]);
+        /* Chunks with seals are in the first part of the file. */
+        for (size_t i = 0; good && i < f.count; i++) {
+            const blank *crc = &f.blanks[i];
+            uint32_t length = 0;
+            if (crc->bytes != CRC_BYTES)
+                continue;
+            good = read_part(&f, f.piece, (size_t)crc->at, 0);
+            uint64_t at = 8;
+            for (; good && at < crc->at; at += CHUNK_HEAD_BYTES + (uint64_t)length + CRC_BYTES) {
+                length = txm_load_be32(f.piece + at);
+                if (at + CHUNK_HEAD_BYTES + length == crc->at)
+                    break;
+            }
+            uint8_t sum[CRC_BYTES];
+            const uint32_t value = good ? libdeflate_crc32(0, f.piece + at + 4, 4 + (size_t)length) : 0;
+            for (int k = 0; k < CRC_BYTES; k++)
+                sum[k] = (uint8_t)(value >> (24 - 8 * k));
+            good = good && write_part(&f, sum, CRC_BYTES, crc->at);
+        }
     }
     free(f.piece);
     return good ? TXM_OK : txm_fail_errno(err, f.sys_errno, "%s: the digest of the file cannot be written", name);

@@ -38,21 +38,8 @@ struct txm_section_writer {
     txm_spill *payloads;
 };
 
-/* The index is filled in place, because its layout depends only on that of the image. */
-static void lay_out_index(txm_section_writer *w)
-{
-    uint8_t *p = w->index;
-    txm_store_le32(p, w->layout.levels);
-    p += 4;
-    for (uint32_t i = 0; i < w->layout.levels; i++, p += 8) {
-        txm_store_le32(p, w->tiles_x[i]);
-        txm_store_le32(p + 4, w->tiles_y[i]);
-    }
-    w->sizes = p;
-    w->checks = p + 4 * w->first[w->layout.levels];
-}
-
-/* The spill becomes an unnamed file in `spill_dir` when it exceeds its share of memory. */
+/* The spill becomes an unnamed file in `spill_dir` when it exceeds its share of memory. The index is filled in place,
+ * because its layout depends only on that of the image. */
 txm_status txm_section_writer_new(const txm_tx_layout *layout, const char *spill_dir, txm_section_writer **out,
                                   txm_error *err)
 {
@@ -78,7 +65,15 @@ txm_status txm_section_writer_new(const txm_tx_layout *layout, const char *spill
         txm_section_writer_free(&w);
         return txm_no_memory(err, what);
     }
-    lay_out_index(w);
+    uint8_t *p = w->index;
+    txm_store_le32(p, layout->levels);
+    p += 4;
+    for (uint32_t i = 0; i < layout->levels; i++, p += 8) {
+        txm_store_le32(p, w->tiles_x[i]);
+        txm_store_le32(p + 4, w->tiles_y[i]);
+    }
+    w->sizes = p;
+    w->checks = p + 4 * w->first[layout->levels];
     for (uint64_t t = 0; t < w->first[layout->levels]; t++)
         w->offsets[t] = MISSING;
     *out = w;
@@ -122,21 +117,6 @@ txm_status txm_section_writer_add(txm_section_writer *w, uint32_t level, uint32_
     return TXM_OK;
 }
 
-/* The image part is mapped instead of read, because its identity depends on a few pages only. */
-static txm_status identify(int fd, uint64_t image_bytes, uint64_t *identity, txm_error *err)
-{
-    txm_map image = {0};
-    int rc = txm_map_open(&image, fd, (size_t)image_bytes);
-    if (rc)
-        return txm_fail_errno(err, rc, "%s: cannot map the image part", what);
-    bool ok = txm_image_identity(image.data, (size_t)image_bytes, identity), lost = txm_map_lost(&image);
-    txm_map_close(&image);
-    if (lost)
-        return txm_fail_errno(err, EIO, "%s: the image part cannot be read back", what);
-    return ok ? TXM_OK : txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: the file before it is neither TIFF nor EXR", what);
-}
-
-/* Reads the size from the index. */
 static uint32_t size_of(const txm_section_writer *w, uint64_t border)
 {
     return txm_load_le32(w->sizes + 4 * border);
@@ -174,33 +154,27 @@ static uint64_t payload_bytes(const txm_section_writer *w, uint32_t longest)
     return sum;
 }
 
-/* The longest payload to store, so that the section is at most a fifth of the file. */
-static uint32_t choose_longest(const txm_section_writer *w, uint64_t image_bytes, uint32_t longest)
-{
-    /* An index of checks, which do not compress, and sizes, which do. */
-    uint64_t tail = TXM_SECTION_FOOTER_BYTES + 7 * w->added, most = image_bytes / 4;
-    uint64_t bound = most > tail ? most - tail : 0;
-    uint32_t low = 0;
-    if (w->layout.width < MIN_BOUND_PX || w->layout.height < MIN_BOUND_PX || payload_bytes(w, longest) <= bound)
-        return longest;
-    while (low < longest) { /* the largest that fits */
-        uint32_t middle = low + (longest - low + 1) / 2;
-        if (payload_bytes(w, middle) <= bound)
-            low = middle;
-        else
-            longest = middle - 1;
-    }
-    return low;
-}
-
-/* Writes the payloads in tile order; sizes in the index become those that are stored. */
+/* Writes the payloads in tile order; sizes in the index become those that are stored. The longest payloads are left
+ * out, so that the section is at most a fifth of the file. */
 static txm_status append_payloads(txm_section_writer *w, uint64_t image_bytes, txm_output *out, txm_error *err)
 {
-    uint32_t longest = 0;
+    /* An index of checks, which do not compress, and sizes, which do. */
+    const uint64_t tail = TXM_SECTION_FOOTER_BYTES + 7 * w->added, most = image_bytes / 4;
+    const uint64_t bound = most > tail ? most - tail : 0;
+    uint32_t longest = 0, low = 0;
     for (uint64_t i = 0; i < w->added; i++)
         longest = size_of(w, i) > longest ? size_of(w, i) : longest;
     txm_status status = find_repeats(w, err);
-    longest = choose_longest(w, image_bytes, longest);
+    if (w->layout.width >= MIN_BOUND_PX && w->layout.height >= MIN_BOUND_PX && payload_bytes(w, longest) > bound) {
+        while (low < longest) { /* the largest that fits */
+            uint32_t middle = low + (longest - low + 1) / 2;
+            if (payload_bytes(w, middle) <= bound)
+                low = middle;
+            else
+                longest = middle - 1;
+        }
+        longest = low;
+    }
     for (uint64_t i = 0; status == TXM_OK && i < w->added; i++) {
         uint32_t size = size_of(w, i);
         uint8_t made[TXM_BORDER_REFERENCE_BYTES] = {0};
@@ -265,10 +239,18 @@ txm_status txm_section_writer_finish(txm_section_writer *w, int fd, uint64_t ima
     if (w->added != tiles || tiles > UINT32_MAX)
         return txm_fail(err, TXM_STATUS_INTERNAL, "%s: %llu borders for %llu tiles", what, (unsigned long long)w->added,
                         (unsigned long long)tiles);
-    txm_status status = identify(fd, image_bytes, &footer.identity, err);
-    if (status != TXM_OK)
-        return status;
-    status = txm_output_open(&out, fd, image_bytes, what, err);
+    /* The image part is mapped instead of read, because its identity depends on a few pages only. */
+    txm_map image = {0};
+    int rc = txm_map_open(&image, fd, (size_t)image_bytes);
+    if (rc)
+        return txm_fail_errno(err, rc, "%s: cannot map the image part", what);
+    bool known = txm_image_identity(image.data, (size_t)image_bytes, &footer.identity), lost = txm_map_lost(&image);
+    txm_map_close(&image);
+    if (lost)
+        return txm_fail_errno(err, EIO, "%s: the image part cannot be read back", what);
+    if (!known)
+        return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: the file before it is neither TIFF nor EXR", what);
+    txm_status status = txm_output_open(&out, fd, image_bytes, what, err);
     if (status != TXM_OK)
         return status;
     status = append_payloads(w, image_bytes, &out, err);

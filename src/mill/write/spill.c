@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Bytes kept in memory, then in an unlinked file.
- *
- * Bytes are kept in memory until the budget is spent, and then written to a file, which has no name from the start if
- * the file system supports that. They are read back by offset in small windows, since the order of reading is
- * that of the tx file and only roughly that of writing. Since the file has no name, a killed process leaves nothing
- * behind.
+ * The file has no name from the start if the file system supports that, so that a killed process leaves nothing behind.
+ * Bytes are read back by offset in small windows, since the order of reading is that of the tx file and only roughly
+ * that of writing.
  */
 #include "mill/write/spill.h"
 
@@ -37,7 +34,6 @@ struct txm_spill {
     size_t window_bytes, window_capacity;
 };
 
-/* No file is opened until the budget is exceeded. */
 txm_spill *txm_spill_new(const char *dir, size_t budget_bytes)
 {
     txm_spill *s = txm_calloc(1, sizeof *s);
@@ -71,52 +67,38 @@ uint64_t txm_spill_size(const txm_spill *s)
     return s->used + (s->fd >= 0 ? txm_output_end(&s->file) : 0);
 }
 
-/* In the target's folder, which has room for the file, whereas /tmp often does not. */
-static txm_status open_spill_file(txm_spill *s, txm_error *err)
-{
-    s->fd = txm_nameless_file(s->dir, "spill");
-    if (s->fd < 0)
-        return txm_fail_errno(err, errno, "%s: cannot make a temporary file", s->dir);
-    char *name = txm_asprintf("%s: temporary file", s->dir);
-    txm_status status = txm_output_open(&s->file, s->fd, 0, name ? name : s->dir, err);
-    free(name);
-    if (status != TXM_OK) {
-        close(s->fd);
-        s->fd = -1;
-    }
-    return status;
-}
-
-/* Makes room for size_bytes more in memory, within the budget. */
-static bool grow_spill(txm_spill *s, size_t size_bytes)
-{
-    if (size_bytes <= s->capacity - s->used)
-        return true;
-    size_t capacity = s->capacity ? s->capacity : FIRST_BYTES;
-    while (capacity - s->used < size_bytes)
-        capacity *= 2;
-    uint8_t *memory = realloc(s->memory, capacity < s->budget ? capacity : s->budget);
-    if (!memory)
-        return false;
-    s->memory = memory;
-    s->capacity = capacity < s->budget ? capacity : s->budget;
-    return true;
-}
-
-/* Once there is a file, all bytes go to it, since offsets continue from memory into the file. */
+/* Once there is a file, all bytes go to it, since offsets continue from memory into the file. It is in the target's
+ * folder, which has room for it, whereas /tmp often does not. */
 txm_status txm_spill_add(txm_spill *s, const void *data, size_t size_bytes, txm_error *err)
 {
-    /* If memory is short, a file is used instead. */
-    if (s->fd < 0 && size_bytes <= s->budget - s->used && grow_spill(s, size_bytes)) {
-        if (size_bytes)
-            memcpy(s->memory + s->used, data, size_bytes);
-        s->used += size_bytes;
-        return TXM_OK;
+    if (s->fd < 0 && size_bytes <= s->budget - s->used) {
+        size_t capacity = s->capacity ? s->capacity : FIRST_BYTES;
+        while (capacity - s->used < size_bytes)
+            capacity *= 2;
+        capacity = capacity < s->budget ? capacity : s->budget;
+        uint8_t *memory = capacity > s->capacity ? realloc(s->memory, capacity) : s->memory;
+        /* If memory is short, a file is used instead. */
+        if (memory) {
+            s->memory = memory;
+            s->capacity = capacity;
+            if (size_bytes)
+                memcpy(s->memory + s->used, data, size_bytes);
+            s->used += size_bytes;
+            return TXM_OK;
+        }
     }
     if (s->fd < 0) {
-        txm_status status = open_spill_file(s, err);
-        if (status != TXM_OK)
+        s->fd = txm_nameless_file(s->dir, "spill");
+        if (s->fd < 0)
+            return txm_fail_errno(err, errno, "%s: cannot make a temporary file", s->dir);
+        char *name = txm_asprintf("%s: temporary file", s->dir);
+        txm_status status = txm_output_open(&s->file, s->fd, 0, name ? name : s->dir, err);
+        free(name);
+        if (status != TXM_OK) {
+            close(s->fd);
+            s->fd = -1;
             return status;
+        }
     }
     txm_output_append(&s->file, data, size_bytes);
     return txm_output_status(&s->file, err);

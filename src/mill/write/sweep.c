@@ -38,76 +38,56 @@ typedef struct sweep {
     struct stat place; /* identifies the folder */
 } sweep;
 
-/* Looks up the suffix. All these files are hidden, so a name that does not begin with a dot has no kind. */
-static const kind *kind_of(const char *name)
-{
-    size_t n = strlen(name);
-    for (size_t i = 0; name[0] == '.' && i < sizeof kinds / sizeof *kinds; i++) {
-        size_t s = strlen(kinds[i].suffix);
-        if (n > s && strcmp(name + n - s, kinds[i].suffix) == 0)
-            return &kinds[i];
-    }
-    return NULL;
-}
-
-/* The age by the file server's clock, which is read only once, and only if the owner of a file is unknown. */
-static bool is_old(sweep *s, const struct stat *st)
-{
-    if (!s->asked)
-        txm_server_clock(s->folder, &s->now);
-    s->asked = true;
-    return s->now.tv_sec - st->st_mtim.tv_sec > ABANDONED_SECONDS;
-}
-
-/* The note of a claim names its owner. */
-static txm_owner_state state_by_content(const char *path)
-{
-    txm_claim_note note;
-    if (txm_claim_file_read(path, &note) != 0 || !note.named)
-        return TXM_OWNER_ELSEWHERE;
-    return txm_owner_state_of(&note.owner);
-}
-
 /* Whether the file was removed, or would be in a dry run. */
 static bool sweep_file(sweep *s, const kind *k, const char *path, const char *name, const struct stat *st)
 {
-    txm_owner_state state = k->contended ? state_by_content(path) : txm_owned_name_state(name, k->suffix);
+    txm_owner_state state = TXM_OWNER_ELSEWHERE;
+    txm_claim_note note;
+    if (!k->contended)
+        state = txm_owned_name_state(name, k->suffix);
+    else if (txm_claim_file_read(path, &note) == 0 && note.named)
+        state = txm_owner_state_of(&note.owner);
     if (state == TXM_OWNER_ALIVE)
         return false;
     if (state == TXM_OWNER_DEAD &&
         (s->dry_run || (k->contended ? txm_claim_file_sweep(path) : txm_file_remove(path, &s->place, st) == 0)))
         return true;
-    return is_old(s, st) && (s->dry_run || txm_file_remove(path, &s->place, st) == 0);
+    /* The file server's clock is read only once, and only if the owner of a file is unknown. */
+    if (!s->asked)
+        txm_server_clock(s->folder, &s->now);
+    s->asked = true;
+    return s->now.tv_sec - st->st_mtim.tv_sec > ABANDONED_SECONDS &&
+           (s->dry_run || txm_file_remove(path, &s->place, st) == 0);
 }
 
-/* Handles one entry; one that cannot be examined is kept. */
-static void look_at_leftover(sweep *s, const char *name)
-{
-    const kind *k = kind_of(name);
-    struct stat st;
-    char *path = k ? txm_path_join(s->folder, name) : NULL;
-    if (path && lstat(path, &st) == 0 && S_ISREG(st.st_mode) && sweep_file(s, k, path, name, &st)) {
-        s->swept->files++;
-        s->swept->bytes += (uint64_t)st.st_size;
-        if (s->swept->removed)
-            s->swept->removed(s->swept->user, path, k->claim, (uint64_t)st.st_size);
-    }
-    free(path);
-}
-
-/* Failures are ignored: files that are left now are swept later. */
+/* Failures are ignored: files that are left now are swept later, and one that cannot be examined is kept. All these
+ * files are hidden. */
 void txm_sweep_folder(const char *folder, bool dry_run, txm_swept *swept)
 {
-    sweep s = {.folder = folder, .dry_run = dry_run != 0, .swept = swept};
+    sweep s = {.folder = folder, .dry_run = dry_run, .swept = swept};
     if (stat(folder, &s.place) != 0)
         return;
     DIR *dir = opendir(folder);
-    struct dirent *d;
-    if (!dir)
-        return;
-    while ((d = readdir(dir)))
-        look_at_leftover(&s, d->d_name);
-    closedir(dir);
+    for (struct dirent *d; dir && (d = readdir(dir));) {
+        const size_t n = strlen(d->d_name);
+        const kind *k = NULL;
+        for (size_t i = 0; d->d_name[0] == '.' && !k && i < sizeof kinds / sizeof *kinds; i++) {
+            size_t suffix = strlen(kinds[i].suffix);
+            if (n > suffix && strcmp(d->d_name + n - suffix, kinds[i].suffix) == 0)
+                k = &kinds[i];
+        }
+        struct stat st;
+        char *path = k ? txm_path_join(folder, d->d_name) : NULL;
+        if (path && lstat(path, &st) == 0 && S_ISREG(st.st_mode) && sweep_file(&s, k, path, d->d_name, &st)) {
+            swept->files++;
+            swept->bytes += (uint64_t)st.st_size;
+            if (swept->removed)
+                swept->removed(swept->user, path, k->claim, (uint64_t)st.st_size);
+        }
+        free(path);
+    }
+    if (dir)
+        closedir(dir);
 }
 
 /* Removes the temporaries of earlier runs that were killed. */

@@ -69,15 +69,6 @@ static txm_status check_directory(const txm_read_back *c, const txm_tiff *t, con
     return check_text(c, t, dir, TAG_DATE, date);
 }
 
-/* Whether a later attribute has the same tag, in which case the later one is kept. */
-static bool is_replaced(const txm_tx_metadata *m, size_t index, uint32_t tag)
-{
-    for (size_t i = index + 1; i < m->attribute_count; i++)
-        if (txm_metadata_tiff_tag(m->attributes[i].name) == tag)
-            return true;
-    return false;
-}
-
 /* Only the first directory has texts. */
 static txm_status check_texts(const txm_read_back *c, const txm_tiff *t, const txm_tiff_directory *dir)
 {
@@ -97,7 +88,10 @@ static txm_status check_texts(const txm_read_back *c, const txm_tiff *t, const t
         goto done;
     for (size_t i = 0; status == TXM_OK && i < m->attribute_count; i++) {
         uint32_t tag = txm_metadata_tiff_tag(m->attributes[i].name);
-        if (tag && !is_replaced(m, i, tag))
+        bool replaced = false; /* of attributes with the same tag, the last one is kept */
+        for (size_t k = i + 1; k < m->attribute_count; k++)
+            replaced |= txm_metadata_tiff_tag(m->attributes[k].name) == tag;
+        if (tag && !replaced)
             status = check_text(c, t, dir, (uint16_t)tag, m->attributes[i].value);
     }
 done:

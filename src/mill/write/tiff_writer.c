@@ -127,31 +127,12 @@ static bool needs_big(const txm_tx_layout *l)
     return total > UINT32_MAX;
 }
 
-/* The predictor depends on the codec. Tiles are filtered before they are added. */
-static int set_compression(TIFF *t, txm_codec codec)
-{
-    if (codec == TXM_CODEC_NONE)
-        return TIFFSetField(t, TIFFTAG_COMPRESSION, COMPRESSION_NONE);
-    return TIFFSetField(t, TIFFTAG_COMPRESSION,
-                        codec == TXM_CODEC_ZSTD ? COMPRESSION_ZSTD : COMPRESSION_ADOBE_DEFLATE) &&
-           TIFFSetField(t, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL);
-}
-
 /* If libtiff has no memory for a text, it reports success, and the text is missing or read through NULL when it is
  * written. Therefore the stored value is checked. The same applies to ExtraSamples. */
 static int set_tiff_text(TIFF *t, uint32_t tag, const char *text)
 {
     const char *kept = NULL;
     return TIFFSetField(t, tag, text) && TIFFGetField(t, tag, &kept) && kept && !strcmp(kept, text);
-}
-
-/* The extra sample is unspecified, as in Blender's files, although alpha is mostly associated. */
-static int set_extra_sample(TIFF *t)
-{
-    const uint16_t extra = EXTRASAMPLE_UNSPECIFIED, *kept = NULL;
-    uint16_t count = 0;
-    return TIFFSetField(t, TIFFTAG_EXTRASAMPLES, 1, &extra) && TIFFGetField(t, TIFFTAG_EXTRASAMPLES, &count, &kept) &&
-           count == 1 && kept && *kept == extra;
 }
 
 /* Sets the tags in the directory of every level. */
@@ -168,20 +149,21 @@ static int set_structure(tiff_writer *w, uint32_t level)
     ok = ok && TIFFSetField(t, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
     ok = ok && TIFFSetField(t, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
     ok = ok && TIFFSetField(t, TIFFTAG_PHOTOMETRIC, l->channels == 1 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB);
-    if (ok && l->channels == 4)
-        ok = set_extra_sample(t);
-    ok = ok && set_compression(t, l->compression.codec);
+    if (ok && l->channels == 4) {
+        /* The extra sample is unspecified, as in Blender's files, although alpha is mostly associated. */
+        const uint16_t extra = EXTRASAMPLE_UNSPECIFIED, *kept = NULL;
+        uint16_t count = 0;
+        ok = TIFFSetField(t, TIFFTAG_EXTRASAMPLES, 1, &extra) && TIFFGetField(t, TIFFTAG_EXTRASAMPLES, &count, &kept) &&
+             count == 1 && kept && *kept == extra;
+    }
+    /* The predictor depends on the codec; tiles are filtered before they are added. */
+    const txm_codec codec = l->compression.codec;
+    ok = ok && TIFFSetField(t, TIFFTAG_COMPRESSION,
+                            codec == TXM_CODEC_NONE   ? COMPRESSION_NONE
+                            : codec == TXM_CODEC_ZSTD ? COMPRESSION_ZSTD
+                                                      : COMPRESSION_ADOBE_DEFLATE);
+    ok = ok && (codec == TXM_CODEC_NONE || TIFFSetField(t, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL));
     return ok && set_tiff_text(t, TIFFTAG_DATETIME, w->date);
-}
-
-/* 0 is not a unit; no resolution is written then. */
-static uint16_t unit_code(const char *unit)
-{
-    if (!strcmp(unit, "none"))
-        return RESUNIT_NONE;
-    if (!strcmp(unit, "in") || !strcmp(unit, "inch"))
-        return RESUNIT_INCH;
-    return !strcmp(unit, "cm") ? RESUNIT_CENTIMETER : 0;
 }
 
 /* TIFF stores the aspect only in its resolutions. If these contradict the aspect, they are adjusted by the rules of
@@ -190,7 +172,10 @@ static int set_density(TIFF *t, const txm_density *d)
 {
     float aspect = d->aspect > 0 ? d->aspect : 1, x = d->x > 0 ? d->x : 1, y = d->y > 0 ? d->y : 1;
     bool said_x = d->x > 0, said_y = d->y > 0;
-    uint16_t unit = unit_code(d->unit);
+    uint16_t unit = !strcmp(d->unit, "none")                             ? RESUNIT_NONE
+                    : !strcmp(d->unit, "in") || !strcmp(d->unit, "inch") ? RESUNIT_INCH
+                    : !strcmp(d->unit, "cm")                             ? RESUNIT_CENTIMETER
+                                                                         : 0; /* not written */
     if (x < 1 || y < 1 || aspect * x != y) {
         if (x < 1 || y < 1) {
             x = 1;
@@ -247,16 +232,6 @@ static void tiff_close(void *self)
     free(w);
 }
 
-/* Makes the texts, with room in ImageDescription for the values that are known last. */
-static bool make_texts(tiff_writer *w)
-{
-    txm_tx_summary none = {.sha1 = "----------------------------------------", .opaque = true};
-    txm_metadata_date(w->metadata->source_mtime, w->date);
-    bool ok = txm_metadata_document_name(w->metadata, &w->document_name);
-    ok = ok && txm_metadata_description(w->metadata, &none, w->layout->channels, &w->description);
-    return ok && txm_bytes_printf(&w->description, "%*s", TXM_LATE_BYTES + (int)sizeof " oiio:ConstantColor=", "");
-}
-
 static txm_status tiff_open(const txm_tx_layout *layout, const txm_tx_metadata *metadata, txm_output *out, void **self,
                             txm_error *err)
 {
@@ -271,7 +246,12 @@ static txm_status tiff_open(const txm_tx_layout *layout, const txm_tx_metadata *
     w->metadata = metadata;
     w->out = out;
     w->big = needs_big(layout);
-    if (!make_texts(w)) {
+    /* ImageDescription gets room for the values that are known last. */
+    const txm_tx_summary none = {.sha1 = "----------------------------------------", .opaque = true};
+    txm_metadata_date(metadata->source_mtime, w->date);
+    if (!txm_metadata_document_name(metadata, &w->document_name) ||
+        !txm_metadata_description(metadata, &none, layout->channels, &w->description) ||
+        !txm_bytes_printf(&w->description, "%*s", TXM_LATE_BYTES + (int)sizeof " oiio:ConstantColor=", "")) {
         status = txm_no_memory(err, out->name);
         goto close_writer;
     }

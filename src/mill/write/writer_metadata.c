@@ -7,6 +7,7 @@
  */
 #include "mill/write/writer_metadata.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <tiffio.h>
@@ -14,6 +15,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "tile/reader/blender_format.h"
 
 /* Attributes that have a place of their own. Names are OpenImageIO's; EXR spells some of them differently. */
 static const struct {
@@ -89,35 +91,42 @@ bool txm_metadata_is_reserved(const char *name)
     return !*name;
 }
 
-static bool copy_string(const char *from, const char **to)
-{
-    *to = txm_strdup(from ? from : "");
-    return *to != NULL;
-}
+/* The strings of the metadata; the copy owns them. */
+static const size_t strings[] = {
+    offsetof(txm_tx_metadata, source),
+    offsetof(txm_tx_metadata, detected_colorspace),
+    offsetof(txm_tx_metadata, config),
+    offsetof(txm_tx_metadata, requested_colorspace),
+    offsetof(txm_tx_metadata, content),
+    offsetof(txm_tx_metadata, xyz_to_scene_linear),
+    offsetof(txm_tx_metadata, interop_id),
+    offsetof(txm_tx_metadata, releases),
+    offsetof(txm_tx_metadata, releases_if_opaque),
+};
+enum { STRINGS = sizeof strings / sizeof *strings };
 
 /* NULL becomes "", so that writers need no check. */
+static bool copy_string(const void *from, void *to)
+{
+    const char *text;
+    memcpy(&text, from, sizeof text);
+    text = txm_strdup(text ? text : "");
+    memcpy(to, &text, sizeof text);
+    return text != NULL;
+}
+
 txm_status txm_metadata_copy(const txm_tx_metadata *from, txm_tx_metadata *to, txm_error *err)
 {
     txm_tx_metadata m = *from;
-    m.source = m.detected_colorspace = m.requested_colorspace = m.xyz_to_scene_linear = m.interop_id = m.config =
-        m.content = NULL;
-    m.releases = m.releases_if_opaque = NULL;
     txm_tx_attribute *attributes = txm_calloc(from->attribute_count, sizeof *attributes);
-    m.attributes = attributes;
     bool ok = attributes != NULL;
+    m.attributes = attributes;
     m.attribute_count = ok ? from->attribute_count : 0;
-    ok = copy_string(from->source, &m.source) && ok;
-    ok = copy_string(from->detected_colorspace, &m.detected_colorspace) && ok;
-    ok = copy_string(from->requested_colorspace, &m.requested_colorspace) && ok;
-    ok = copy_string(from->xyz_to_scene_linear, &m.xyz_to_scene_linear) && ok;
-    ok = copy_string(from->interop_id, &m.interop_id) && ok;
-    ok = copy_string(from->config, &m.config) && ok;
-    ok = copy_string(from->content, &m.content) && ok;
-    ok = copy_string(from->releases, &m.releases) && ok;
-    ok = copy_string(from->releases_if_opaque, &m.releases_if_opaque) && ok;
+    for (int i = 0; i < STRINGS; i++)
+        ok = copy_string((const char *)from + strings[i], (char *)&m + strings[i]) && ok;
     for (size_t i = 0; ok && i < m.attribute_count; i++) {
-        ok = copy_string(from->attributes[i].name, &attributes[i].name);
-        ok = copy_string(from->attributes[i].value, &attributes[i].value) && ok;
+        ok = copy_string(&from->attributes[i].name, &attributes[i].name);
+        ok = copy_string(&from->attributes[i].value, &attributes[i].value) && ok;
     }
     if (!ok) {
         txm_metadata_clear(&m);
@@ -129,15 +138,11 @@ txm_status txm_metadata_copy(const txm_tx_metadata *from, txm_tx_metadata *to, t
 
 void txm_metadata_clear(txm_tx_metadata *m)
 {
-    free((char *)m->source);
-    free((char *)m->detected_colorspace);
-    free((char *)m->requested_colorspace);
-    free((char *)m->xyz_to_scene_linear);
-    free((char *)m->interop_id);
-    free((char *)m->config);
-    free((char *)m->content);
-    free((char *)m->releases);
-    free((char *)m->releases_if_opaque);
+    for (int i = 0; i < STRINGS; i++) {
+        char *text;
+        memcpy(&text, (char *)m + strings[i], sizeof text);
+        free(text);
+    }
     for (size_t i = 0; i < m->attribute_count; i++) {
         free((char *)m->attributes[i].name);
         free((char *)m->attributes[i].value);
@@ -199,6 +204,30 @@ size_t txm_metadata_own_words(const txm_tx_metadata *m, const txm_tx_summary *s,
         if (*words[i].value)
             out[count++] = words[i];
     return count;
+}
+
+void txm_metadata_exr_texts(const txm_tx_metadata *m, uint32_t channels, txm_exr_texts *out)
+{
+    txm_metadata_date(m->source_mtime, out->date);
+    const txm_own_word fixed[] = {
+        {"Software", txm_blender_format_now()->software},
+        {"blender:SourceAlpha", txm_alpha_stored_name(m->alpha)},
+        {"blender:SourceColorSpace", m->detected_colorspace},
+        {"blender:SourceFile", m->source},
+        {"blender:XYZToSceneLinear", m->xyz_to_scene_linear},
+        {"capDate", out->date},
+        {"colorInteropID", m->interop_id},
+        {"ResolutionUnit", NULL},
+        {"textureformat", txm_tx_texture_format(m)},
+        {"wrapmodes", txm_tx_wrap_modes(m)},
+        {"envmap", "latlong"},
+    };
+    out->count = 0;
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        if (strcmp(fixed[i].name, "envmap") == 0 ? m->equiangular
+                                                 : strcmp(fixed[i].name, "colorInteropID") != 0 || *fixed[i].value)
+            out->words[out->count++] = fixed[i];
+    out->count += txm_metadata_own_words(m, NULL, channels, out->limit, out->words + out->count);
 }
 
 /* A description from the source comes first, followed by ours. */

@@ -58,7 +58,14 @@ typedef struct txm_own_word {
 enum { TXM_OWN_WORDS = 5 };
 size_t txm_metadata_own_words(const txm_tx_metadata *m, const txm_tx_summary *s, uint32_t channels,
                               char limit[TXM_LIMIT_BYTES], txm_own_word out[TXM_OWN_WORDS]);
-
+/* The texts of an EXR file in Blender's order, except attributes of the source and what is known last. The place of the
+ * density has no value: it is stored in several attributes. */
+typedef struct txm_exr_texts {
+    txm_own_word words[11 + TXM_OWN_WORDS];
+    size_t count;
+    char date[TXM_DATE_BYTES], limit[TXM_LIMIT_BYTES];
+} txm_exr_texts;
+void txm_metadata_exr_texts(const txm_tx_metadata *m, uint32_t channels, txm_exr_texts *out);
 /* ImageDescription. */
 bool txm_metadata_description(const txm_tx_metadata *m, const txm_tx_summary *s, uint32_t channels, txm_bytes *out);
 

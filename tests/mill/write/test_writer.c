@@ -205,7 +205,7 @@ START_TEST(tiff_metadata)
         t, TIFFTAG_IMAGEDESCRIPTION,
         "A wall oiio:SHA-1=5B96709E01AC5D5CE9445B4D4E072A644CD115F1 "
         "oiio:AverageColor=0.509998,0.499984,0.422656,0.728136 txmill:ColorSpace=\"sRGB\" "
-        "txmill:Config=\"scene_linear_srgb\" txmill:Blender=\"5.3\" txmill:Limit=\"2048\" asset=\"say \\\"wall\\\"\"");
+        "txmill:Config=\"scene_linear_srgb\" txmill:Blender=\"5.3\" txmill:Limit=\"2048\" txmill:Content=\"70000:0123456789abcdef0123456789abcdef\" asset=\"say \\\"wall\\\"\"");
     ck_tag(t, TIFFTAG_SOFTWARE, "Blender maketx v0");
     ck_tag(t, TIFFTAG_PIXAR_TEXTUREFORMAT, "Plain Texture");
     ck_tag(t, TIFFTAG_PIXAR_WRAPMODES, "black,black");
@@ -549,7 +549,7 @@ START_TEST(big_tiff_whole)
     ck_tag(t, TIFFTAG_IMAGEDESCRIPTION,
            "A wall oiio:SHA-1=5B96709E01AC5D5CE9445B4D4E072A644CD115F1 oiio:AverageColor=0.509998 "
            "txmill:ColorSpace=\"sRGB\" txmill:Config=\"scene_linear_srgb\" txmill:Blender=\"5.2 5.3\" "
-           "txmill:Limit=\"2048\" asset=\"say "
+           "txmill:Limit=\"2048\" txmill:Content=\"70000:0123456789abcdef0123456789abcdef\" asset=\"say "
            "\\\"wall\\\"\"");
     TIFFClose(t);
     close_file(fd);
