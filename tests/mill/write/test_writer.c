@@ -201,11 +201,11 @@ START_TEST(tiff_metadata)
     ck_tag(t, TIFFTAG_DOCUMENTNAME,
            "/src/wall.png (colorspace: scene_linear_srgb, xyz_to_scene_linear:3.241_-1.537_-0.4986_0, alpha: "
            "unassociated)");
-    ck_tag(
-        t, TIFFTAG_IMAGEDESCRIPTION,
-        "A wall oiio:SHA-1=5B96709E01AC5D5CE9445B4D4E072A644CD115F1 "
-        "oiio:AverageColor=0.509998,0.499984,0.422656,0.728136 txmill:ColorSpace=\"sRGB\" "
-        "txmill:Config=\"scene_linear_srgb\" txmill:Blender=\"5.3\" txmill:Limit=\"2048\" txmill:Content=\"70000:0123456789abcdef0123456789abcdef\" asset=\"say \\\"wall\\\"\"");
+    ck_tag(t, TIFFTAG_IMAGEDESCRIPTION,
+           "A wall oiio:SHA-1=5B96709E01AC5D5CE9445B4D4E072A644CD115F1 "
+           "oiio:AverageColor=0.509998,0.499984,0.422656,0.728136 txmill:ColorSpace=\"sRGB\" "
+           "txmill:Config=\"scene_linear_srgb\" txmill:Blender=\"5.3\" txmill:Limit=\"2048\""
+           " txmill:Content=\"70000:0123456789abcdef0123456789abcdef\" asset=\"say \\\"wall\\\"\"");
     ck_tag(t, TIFFTAG_SOFTWARE, "Blender maketx v0");
     ck_tag(t, TIFFTAG_PIXAR_TEXTUREFORMAT, "Plain Texture");
     ck_tag(t, TIFFTAG_PIXAR_WRAPMODES, "black,black");
