@@ -290,7 +290,7 @@ uninstall:
 	rm -f $(DESTDIR)$(BINDIR)/txmill $(foreach l,txmill txtile,$(DESTDIR)$(LIBDIR)/lib$(l).a \
 	  $(DESTDIR)$(LIBDIR)/lib$(l).so* $(DESTDIR)$(LIBDIR)/pkgconfig/$(l).pc) \
 	  $(addprefix $(DESTDIR)$(INCLUDEDIR)/,$(patsubst include/%,%,$(TILE_API) $(MILL_API)))
-	rm -rf $(DESTDIR)$(MODULEDIR) $(DESTDIR)$(DATADIR)/farm $(DESTDIR)$(DATADIR)/page.html $(DESTDIR)$(PYTHONDIR)/txmill
+	rm -rf $(DESTDIR)$(MODULEDIR) $(DESTDIR)$(DATADIR)/farm $(DESTDIR)$(DATADIR)/page.html $(DESTDIR)$(DATADIR)/schema.awk $(DESTDIR)$(PYTHONDIR)/txmill
 	rmdir $(DESTDIR)$(INCLUDEDIR)/txmill 2>/dev/null || true
 
 -include $(LIB_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(TEST_UTIL:.o=.d) $(TEST_OBJ:.o=.d) $(MODULE_OBJ:.o=.d)

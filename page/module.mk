@@ -1,6 +1,6 @@
-# The page that view, report and txmill-stream fill with their data: the shell with one style and one script in it. It is
-# installed, so that txmill-stream can be built beside an installed txmill. The programs have it as an initialiser of an
-# array of bytes, and need no other files.
+# The page that view, report and txmill-stream fill with their data: the shell with one style and one script in it. The
+# programs have it as an initialiser of an array of bytes, and need no other files. It is installed, as is the script that
+# reads tables of reports, so that txmill-stream can be built beside an installed txmill.
 PAGE_SCRIPTS := $(patsubst %,page/%.js,base blocks display model stage panel index viewer ptex report stream main)
 $(B)/gen/page/page.js: $(PAGE_SCRIPTS)
 	@mkdir -p $(@D)
@@ -12,6 +12,6 @@ $(B)/gen/page/page.html.inc: $(B)/gen/page/page.html
 $(B)/tools/page/page.o: $(B)/gen/page/page.html.inc
 .PHONY: install-page
 install: install-page
-install-page: $(B)/gen/page/page.html
+install-page: $(B)/gen/page/page.html docs/schema/schema.awk
 	install -d $(DESTDIR)$(DATADIR)
-	install -m 644 $< $(DESTDIR)$(DATADIR)/page.html
+	install -m 644 $^ $(DESTDIR)$(DATADIR)/

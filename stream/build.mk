@@ -1,7 +1,7 @@
 # How txmill-stream and its modules are built, for stream/Makefile, which builds them beside an installed txmill, and for
 # the Makefile of the whole tree. They set S, the folder of this file with a slash; B, the folder for what is built;
 # STREAM_CFLAGS, STREAM_LDFLAGS and STREAM_LIBS, which name the headers and libraries of txmill; STREAM_PAGE, the shell of its
-# pages.
+# pages; STREAM_AWK, the script that reads tables of reports.
 STREAM_OBJ := $(patsubst $(S)%.c,$(B)/stream/%.o,$(foreach d,. base cli command render replay,$(wildcard $(S)$(patsubst .,,$(d))$(if $(filter-out .,$(d)),/)*.c)))
 STREAM_ALL := $(B)/txmill-stream
 # Inlined vectors and random numbers make rays a twelfth faster.
@@ -14,8 +14,14 @@ $(STREAM_OBJ) $(B)/stream/sdl/sdl_module.o: $(B)/stream/%.o: $(S)%.c $(STREAM_FL
 $(B)/stream/page.html.inc: $(STREAM_PAGE)
 	@mkdir -p $(@D)
 	od -An -v -tu1 $< | sed 's/[0-9][0-9]*/&,/g' > $@.tmp && mv $@.tmp $@
+# What the tables of its reports say, for the writers.
+STREAM_TABLES := $(wildcard $(S)schema/*.table)
+$(B)/stream/reports.inc: $(STREAM_TABLES) $(STREAM_AWK)
+	@mkdir -p $(@D)
+	LC_ALL=C awk -v members=1 -f $(STREAM_AWK) /dev/null $(STREAM_TABLES) > $@.tmp && mv $@.tmp $@
 $(B)/stream/command/pages.o: $(B)/stream/page.html.inc
-$(B)/stream/command/pages.o: STREAM_CFLAGS += -I$(B)/stream
+$(B)/stream/cli/json.o: $(B)/stream/reports.inc
+$(B)/stream/command/pages.o $(B)/stream/cli/json.o: STREAM_CFLAGS += -I$(B)/stream
 $(B)/txmill-stream: $(STREAM_OBJ) $(STREAM_DEPENDS)
 	$(CC) $(STREAM_OBJ) $(STREAM_LDFLAGS) $(STREAM_LIBS) -lcjson -lcrypto -pthread -ldl -lm -o $@
 

@@ -190,7 +190,7 @@ static int run_replay(void *p, const stm_operands *operands)
     replay_args *a = p;
     txm_error err = {0};
     if (a->json)
-        stm_finish_in_json("txmill.replay", STM_REPLAY_SCHEMA_VERSION);
+        stm_finish_in_json("txmill.replay");
     a->request.read_seconds = 1e-6 * a->read_us;
     const txm_output plot = {"--plot", a->plot, TXM_OUTPUT_PLOT, a->overwrite};
     if (operands->count != 1)
@@ -212,7 +212,6 @@ const stm_command stm_cmd_replay = {
     .synopsis = "[OPTION...] TRACE",
     .examples = {"replay render.trace", "replay --plot misses.svg render.trace"},
     .groups = groups,
-    .schema_version = STM_REPLAY_SCHEMA_VERSION,
     .args_bytes = sizeof(replay_args),
     .defaults = set_replay_defaults,
     .run = run_replay,

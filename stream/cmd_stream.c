@@ -340,7 +340,7 @@ static int run_stream(void *p, const stm_operands *operands)
     stm_stream_verb verb;
     txm_status damage = TXM_OK;
     if (a->json)
-        stm_finish_in_json("txmill.stream", STM_STREAM_SCHEMA_VERSION);
+        stm_finish_in_json("txmill.stream");
     stm_advise_for_scenes();
     stm_say_set_level(a->quiet ? STM_SAY_ERROR : STM_SAY_INFO);
     txm_status status = check_operands(a, operands, &verb, &err);
@@ -384,7 +384,6 @@ const stm_command stm_cmd_stream = {
     .verbs = stream_verbs,
     .groups = groups,
     .patterns = true,
-    .schema_version = STM_STREAM_SCHEMA_VERSION,
     .args_bytes = sizeof(stm_stream_args),
     .defaults = stm_stream_defaults,
     .run = run_stream,

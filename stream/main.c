@@ -47,7 +47,7 @@ static int run(const stm_command *command, int argc, char **argv)
     char schema[64];
     snprintf(schema, sizeof schema, "txmill.%s", command->name);
     if (wants_json(command, argc, argv))
-        stm_finish_in_json(schema, command->schema_version);
+        stm_finish_in_json(schema);
     else
         stm_lines_install();
     stm_parse_outcome outcome = STM_PARSE_FAILED;

@@ -7,6 +7,7 @@ STREAM_LIBS   := $(B)/libtxmill.so $(B)/libtxtile.so
 STREAM_DEPENDS = $(B)/libtxmill.so.$(SOVERSION) $(B)/libtxtile.so.$(SOVERSION) $(B)/flags/link
 STREAM_FLAGS   = $(B)/flags/c
 STREAM_PAGE   := $(B)/gen/page/page.html
+STREAM_AWK    := docs/schema/schema.awk
 include stream/build.mk
 all: $(STREAM_ALL) $(STREAM_MODULES)
 
@@ -28,9 +29,9 @@ $(STREAM_PAGES): $(B)/man/%: stream/man/%.in man/expand.sh man/fill.awk $(B)/txm
 	man/expand.sh $(B)/txmill $< > $@.new && LC_ALL=C awk -f man/fill.awk $@.new > $@.filled && rm $@.new && mv $@.filled $@
 
 STREAM_SCHEMAS := $(patsubst stream/schema/%.table,$(B)/schema/%.schema.json,$(wildcard stream/schema/*.table))
-$(STREAM_SCHEMAS): $(B)/schema/%.schema.json: stream/schema/%.table docs/schema/schema.awk
+$(STREAM_SCHEMAS): $(B)/schema/%.schema.json: stream/schema/%.table $(STREAM_AWK)
 	@mkdir -p $(@D)
-	LC_ALL=C awk -f docs/schema/schema.awk /dev/null $< > $@.new && mv $@.new $@
+	LC_ALL=C awk -f $(STREAM_AWK) /dev/null $< > $@.new && mv $@.new $@
 
 # Its own tests link its objects in addition.
 STREAM_TESTS := $(patsubst %.c,$(B)/%,$(wildcard stream/tests/test_*.c))

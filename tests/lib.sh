@@ -15,7 +15,7 @@ trap clean_up EXIT
 cd "$work" || exit 1
 # The user's config or cache must not influence the tests.
 unset OCIO BLENDER_OCIO TXMILL_FSYNC TXMILL_READER TXMILL_SETTINGS
-export LC_ALL=C.UTF-8
+export LC_ALL=C.UTF-8 TXMILL_CHECK_JSON=yes
 
 ok() { echo "ok $1"; }
 not_ok() {

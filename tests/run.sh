@@ -8,7 +8,7 @@ set -u
 build=$1
 shift
 export TXMILL="$PWD/$build/txmill" TXM_BUILD="$PWD/$build" TXM_TESTDATA="$PWD/testdata"
-export TXMILL_PLUGINS="$PWD/$build" CK_DEFAULT_TIMEOUT=${CK_DEFAULT_TIMEOUT:-300}
+export TXMILL_PLUGINS="$PWD/$build" TXMILL_CHECK_JSON=yes CK_DEFAULT_TIMEOUT=${CK_DEFAULT_TIMEOUT:-300}
 if [ -z "${TXM_GOLDEN_TX:-}" ] && [ -d ../shared/golden/tx ]; then
     TXM_GOLDEN_TX=$(cd ../shared/golden/tx && pwd)
     export TXM_GOLDEN_TX

@@ -24,7 +24,7 @@
 #include "tools/output/line.h"
 #include "tools/output/say.h"
 
-enum { BUDGET_SCHEMA_VERSION = 1, MOST_LINES = 20 };
+enum { MOST_LINES = 20 };
 
 typedef struct budget_args {
     txm_pixel_size size;
@@ -191,7 +191,7 @@ static void print_budget_json(const budgeting *b)
 {
     for (size_t i = 0; i < b->count; i++) {
         const texture *t = &b->items[i];
-        cJSON *o = txm_json_new("txmill.budget", BUDGET_SCHEMA_VERSION);
+        cJSON *o = txm_json_new("txmill.budget");
         txm_json_text(o, "type", "texture");
         txm_json_text(o, "image", t->path);
         txm_json_size(o, t->width, t->height);
@@ -201,7 +201,7 @@ static void print_budget_json(const budgeting *b)
         txm_json_bool(o, "fresh", t->fresh);
         txm_json_emit(o);
     }
-    cJSON *o = txm_json_new("txmill.budget", BUDGET_SCHEMA_VERSION);
+    cJSON *o = txm_json_new("txmill.budget");
     txm_json_text(o, "type", "summary");
     txm_json_uint(o, "textures", b->count);
     txm_json_uint(o, "not_fresh", b->unready);

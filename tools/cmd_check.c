@@ -29,8 +29,6 @@
 #include "tools/output/say.h"
 #include "txmill/inspect.h"
 
-enum { CHECK_SCHEMA_VERSION = 2 };
-
 typedef struct check_args {
     txm_input_args input;
     txm_rule_args rules;
@@ -155,7 +153,7 @@ static void tell_finding(checking *c, const txm_batch_file *file, const char *id
     c->tally.findings |= counts;
     c->ignored += ignored;
     if (c->args->report.json) {
-        cJSON *o = txm_json_new("txmill.check", CHECK_SCHEMA_VERSION);
+        cJSON *o = txm_json_new("txmill.check");
         txm_json_text(o, "type", "texture");
         txm_json_text(o, "image", file->input->path);
         if (file->input->origin)
@@ -435,7 +433,7 @@ static void print_sum(const checking *c, const txm_operands *operands)
 
 static void print_json_sum(const checking *c)
 {
-    cJSON *o = txm_json_new("txmill.check", CHECK_SCHEMA_VERSION);
+    cJSON *o = txm_json_new("txmill.check");
     txm_json_text(o, "type", "summary");
     txm_json_bool(o, "ready", is_ready(c));
     txm_json_uint(o, "textures", c->total);
@@ -539,4 +537,4 @@ static int run_check(void *p, const txm_operands *operands)
 TXM_COMMAND(check, check_args, .purpose = "Check whether a scene or folder is ready to render",
             .synopsis = "[OPTION...] [SCENE.blend|FOLDER|IMAGE...]", .operand_values = TXM_VALUES_IMAGE,
             .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_FINDINGS | TXM_EXITS_SIGNAL,
-            .defaults = set_check_defaults, .schema_version = CHECK_SCHEMA_VERSION);
+            .defaults = set_check_defaults);

@@ -21,8 +21,6 @@
 #include "tools/output/text.h"
 #include "txmill/color.h"
 
-enum { TXM_COLORSPACES_SCHEMA_VERSION = 1 };
-
 typedef struct colorspaces_args {
     txm_config_args config;
     bool json, names;
@@ -174,7 +172,7 @@ static txm_status list_names(const txm_color_config *config, txm_error *err)
 /* Prints one object, or nothing if an entry fails. */
 static txm_status list_json(const txm_color_config *config, txm_error *err)
 {
-    cJSON *object = txm_json_new("txmill.colorspaces", TXM_COLORSPACES_SCHEMA_VERSION);
+    cJSON *object = txm_json_new("txmill.colorspaces");
     add_config(object, config);
     txm_project_json(object);
     txm_status status = each_entry(config, add_space_json, txm_json_array(object, "colorspaces"), err);

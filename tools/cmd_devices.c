@@ -24,8 +24,6 @@
 #include "txmill/color.h"
 #include "txmill/devices.h"
 
-enum { TXM_DEVICES_SCHEMA_VERSION = 1 };
-
 typedef struct devices_args {
     bool json, measure;
 } devices_args;
@@ -171,7 +169,7 @@ static void add_device(cJSON *array, const backend *b, size_t i)
 /* If there is no device, the list is empty and `reason` says why. */
 static void print_json(const devices *d)
 {
-    cJSON *object = txm_json_new("txmill.devices", TXM_DEVICES_SCHEMA_VERSION);
+    cJSON *object = txm_json_new("txmill.devices");
     cJSON *cpu = txm_json_object(object, "cpu");
     txm_json_uint(cpu, "threads", d->cpu.cores);
     txm_json_text(cpu, "isa", d->cpu.isa);

@@ -41,7 +41,7 @@
 #include "txmill/color.h"
 #include "txmill/devices.h"
 
-enum { DOCTOR_SCHEMA_VERSION = 1, VALUE = 1024 };
+enum { VALUE = 1024 };
 
 /* libjpeg-turbo has only the version that it was compiled as, and not as a string. */
 #define JPEG_TEXT(version) #version
@@ -71,7 +71,7 @@ static void tell_fact(examination *x, health state, const char *part, const char
     static const char *const words[] = {"good", "note", "bad"};
     x->tally.findings |= state == BAD;
     if (x->json) {
-        cJSON *o = txm_json_new("txmill.doctor", DOCTOR_SCHEMA_VERSION);
+        cJSON *o = txm_json_new("txmill.doctor");
         txm_json_text(o, "part", part);
         txm_json_text(o, "name", name);
         txm_json_text(o, "value", value);

@@ -80,7 +80,7 @@ static void set_gc_defaults(void *p)
 /* Folders and stores have the same schema. */
 cJSON *txm_gc_object(const char *type)
 {
-    cJSON *o = txm_json_new("txmill.gc", TXM_GC_SCHEMA_VERSION);
+    cJSON *o = txm_json_new("txmill.gc");
     txm_json_text(o, "type", type);
     return o;
 }
@@ -211,5 +211,4 @@ static int run_gc(void *p, const txm_operands *operands)
 
 TXM_COMMAND(gc, txm_gc_args, .purpose = "Remove unneeded tx files, or trim a store of them",
             .synopsis = "[OPTION...] DIR|TX...", .operand_values = TXM_VALUES_TX,
-            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = set_gc_defaults,
-            .schema_version = TXM_GC_SCHEMA_VERSION);
+            .exits = TXM_EXITS_FAIL | TXM_EXITS_RETRY | TXM_EXITS_SIGNAL, .defaults = set_gc_defaults);

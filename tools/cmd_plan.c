@@ -22,8 +22,6 @@
 #include "tools/output/say.h"
 #include "tools/output/text.h"
 
-enum { PLAN_SCHEMA_VERSION = 1 };
-
 typedef struct plan_args {
     uint32_t shards;
     bool files;
@@ -102,7 +100,7 @@ static void add_to_share(share *s, const txm_batch_file *file)
 /* There are three types: file, shard and, at the end, summary. */
 static cJSON *new_plan_object(const char *type)
 {
-    cJSON *o = txm_json_new("txmill.plan", PLAN_SCHEMA_VERSION);
+    cJSON *o = txm_json_new("txmill.plan");
     txm_json_text(o, "type", type);
     return o;
 }

@@ -22,8 +22,6 @@
 #include "tools/output/say.h"
 #include "tools/output/text.h"
 
-enum { SETTINGS_SCHEMA_VERSION = 1 };
-
 typedef struct settings_args {
     bool json;
 } settings_args;
@@ -49,7 +47,7 @@ static txm_project_value otherwise(txm_project_key key)
 static void print(const char *path, const txm_project_value *v, bool json)
 {
     if (json) {
-        cJSON *o = txm_json_new("txmill.settings", SETTINGS_SCHEMA_VERSION);
+        cJSON *o = txm_json_new("txmill.settings");
         txm_json_text(o, "path", path);
         txm_json_text(o, "setting", txm_project_key_name(v->key));
         txm_json_text(o, "value", v->value);
@@ -157,7 +155,7 @@ static void report_failure(const txm_error *err, bool json)
     txm_say(TXM_SAY_ERROR, "%s", err->message);
     if (!json)
         return;
-    cJSON *o = txm_json_new("txmill.settings", SETTINGS_SCHEMA_VERSION);
+    cJSON *o = txm_json_new("txmill.settings");
     txm_json_text(o, "type", "error");
     txm_json_error(o, err);
     txm_json_emit(o);
@@ -173,7 +171,7 @@ static int run_settings(void *p, const txm_operands *operands)
     const txm_operands otherwise_here = {.items = here, .count = 1};
     txm_inputs *places = NULL;
     if (args->json)
-        txm_finish_in_json("txmill.settings", SETTINGS_SCHEMA_VERSION);
+        txm_finish_in_json("txmill.settings");
     if (txm_places_collect("settings", "path", operands->count ? operands : &otherwise_here, &places, &err) != TXM_OK)
         return txm_finish_failed(&err, 0);
     for (size_t i = 0; i < txm_inputs_count(places); i++) {

@@ -32,8 +32,6 @@
 #include "tools/view/view_terminal.h"
 #include "txmill/guard.h"
 
-enum { TXM_VIEW_SCHEMA_VERSION = 1 };
-
 typedef struct cells {
     uint32_t columns, rows;
 } cells;
@@ -223,7 +221,7 @@ static void show_views(const viewing *v, txm_tally *tally)
 static void print_view_json(const char *path, const view_args *args, const txm_view_page_file *what,
                             const txm_error *err)
 {
-    cJSON *o = txm_json_new("txmill.view", TXM_VIEW_SCHEMA_VERSION);
+    cJSON *o = txm_json_new("txmill.view");
     txm_json_text(o, "file", path);
     txm_json_text(o, "page", args->html);
     if (err->status) {

@@ -83,6 +83,6 @@ int txm_program_start(const txm_command *command, int argc, char **argv)
     snprintf(schema, sizeof schema, "txmill.%s", command->name);
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (!strcmp(argv[i], "--json"))
-            txm_finish_in_json(schema, 1);
+            txm_finish_in_json(schema);
     return is_completion(argc, argv) ? TXM_EXIT_FAILED : txm_finish_failed(&err, 1);
 }

@@ -95,7 +95,7 @@ static int run_command(const txm_command *command, int argc, char **argv)
     char schema[64];
     snprintf(schema, sizeof schema, "txmill.%s", command->name);
     if (asks_for_json(command, argc, argv))
-        txm_finish_in_json(schema, command->schema_version ? command->schema_version : 1);
+        txm_finish_in_json(schema);
     else
         txm_lines_install();
     if (!operands.items || !args)

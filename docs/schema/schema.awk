@@ -173,7 +173,7 @@ function members_of(i, k, null, s, p,    j, m, count, all, list, required, absen
     return raws(i, s, p)
 }
 
-# A * stands for all names in its place.
+# A * stands for any name in its place, ** for anything from there on.
 function paths(i, prefix,    j, m, count, all, k, path) {
     for (j = i + 1; j <= last(i); j = last(j) + 1) {
         if (name[j] ~ /^[!%]$/) continue
@@ -185,23 +185,22 @@ function paths(i, prefix,    j, m, count, all, k, path) {
             gsub(/[][?]|\{[0-9.]*\}/, "", k)
             put(path)
             if (k == "text") put(path "_encoded")
-            if (k ~ /^(any|open|raw)$/) put(path "/*")
+            if (k ~ /^(any|open|raw)$/) put(path "/**")
             paths(j, path "/")
             count = names_of(j, all)
         }
     }
 }
 
-function put(path) { if (!((id, path) in seen)) print "    \"" path "\\0\""; seen[id, path] = 1 }
+function put(path) { if (!((id, path) in seen)) print "MEMBER(\"" id "\", \"" path "\")"; seen[id, path] = 1 }
 
 function finish(    i, s, variants, p) {
     if (id == "") return
     if (members) {
-        print "{\"" id "\", " version ","
+        print "REPORT(\"" id "\", " version ")"
         put("schema")
         put("version")
         for (i = 1; i <= n; i = last(i) + 1) paths(i, "")
-        print "},"
         return
     }
     s = add(add(add("", "\"$schema\": \"http://json-schema.org/draft-07/schema#\"", "  "), "\"title\": " quote(title), "  "),

@@ -149,13 +149,11 @@ int stm_signal_caught(void)
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
 
 static const char *json_schema;
-static unsigned json_version;
 static atomic_bool missing;
 
-void stm_finish_in_json(const char *schema, unsigned version)
+void stm_finish_in_json(const char *schema)
 {
     json_schema = schema;
-    json_version = version;
 }
 
 void stm_results_missing(void)
@@ -285,7 +283,7 @@ int stm_finish_failed(const txm_error *err, size_t total)
     if (lacks_advice(err))
         stm_say(STM_SAY_INFO, "%s", next_step(err->status));
     if (json_schema) {
-        cJSON *o = stm_json_new(json_schema, json_version);
+        cJSON *o = stm_json_new(json_schema);
         stm_json_text(o, "type", "error");
         cJSON *e = stm_json_object(o, "error");
         stm_json_text(e, "status", txm_status_name(err->status));

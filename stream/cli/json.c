@@ -44,8 +44,68 @@ static char *percent_encoded(const char *text)
     return stm_bytes_take(&b);
 }
 
-cJSON *stm_json_new(const char *schema, unsigned version)
+/* The version and the members of each report, from its table (docs/schema). */
+#define REPORT(name, version) {name, version},
+#define MEMBER(report, path)
+static const struct {
+    const char *name;
+    unsigned version;
+} reports[] = {
+#include "reports.inc"
+};
+#undef REPORT
+#undef MEMBER
+#define REPORT(name, version)
+#define MEMBER(report, path) {report, path},
+static const struct {
+    const char *report, *path;
+} members[] = {
+#include "reports.inc"
+};
+
+/* 0: the table of the report lacks the member; 2: it may have anything below. A * of the table is any name. */
+static int is_listed(const char *report, const char *path)
 {
+    const char *slash = strrchr(path, '/');
+    const size_t folder = slash ? (size_t)(slash + 1 - path) : 0, bytes = strlen(path);
+    int found = 0;
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        const char *row = members[i].path;
+        if (strcmp(members[i].report, report))
+            continue;
+        if (!strncmp(row, path, bytes) && !strcmp(row + bytes, "/**"))
+            return 2;
+        found |= !strcmp(row, path) || (!strncmp(row, path, folder) && !strcmp(row + folder, "*"));
+    }
+    return found;
+}
+
+/* Programs rely on the tables, so tests set TXMILL_CHECK_JSON, by which a member that its table lacks ends the
+ * program. */
+static void check_members(const cJSON *list, const char *report, const char *folder)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, list)
+    {
+        char path[256];
+        snprintf(path, sizeof path, "%s%s%s", folder, *folder && item->string ? "/" : "",
+                 item->string ? item->string : "");
+        const int found = item->string ? is_listed(report, path) : 1;
+        if (!found) {
+            fprintf(stderr, "the table of %s has no member %s\n", report, path);
+            abort();
+        }
+        if (found == 1)
+            check_members(item, report, path);
+    }
+}
+
+cJSON *stm_json_new(const char *schema)
+{
+    unsigned version = 1; /* of a report that another program makes */
+    for (size_t i = 0; i < sizeof reports / sizeof *reports; i++)
+        if (!strcmp(reports[i].name, schema))
+            version = reports[i].version;
     cJSON *object = cJSON_CreateObject();
     stm_json_text(object, "schema", schema);
     stm_json_uint(object, "version", version);
@@ -165,6 +225,9 @@ static char *with_escapes(char *text)
 
 char *stm_json_take(cJSON *object)
 {
+    const char *report = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, "schema"));
+    if (report && getenv("TXMILL_CHECK_JSON") && is_listed(report, "schema"))
+        check_members(object, report, "");
     char *text = object && !lost ? cJSON_PrintUnformatted(object) : NULL;
     cJSON_Delete(object);
     lost = false;

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A new object that begins with its schema and that schema's version. */
-cJSON *stm_json_new(const char *schema, unsigned version);
+/* A new object that begins with its schema and the version of that schema's table. */
+cJSON *stm_json_new(const char *schema);
 void stm_json_text(cJSON *object, const char *name, const char *text); /* NULL becomes null */
 void stm_json_uint(cJSON *object, const char *name, uint64_t value);   /* exact over the whole range */
 /* NaN and infinities become null. */

@@ -96,7 +96,6 @@ typedef struct stm_command {
     const stm_verb *verbs;   /* NULL: none */
     const stm_option_group *groups;
     bool patterns; /* operands may be patterns of files */
-    unsigned schema_version;
     size_t args_bytes;
     void (*defaults)(void *args);
     int (*run)(void *args, const stm_operands *operands); /* returns the exit code */

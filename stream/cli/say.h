@@ -64,7 +64,7 @@ const volatile int *stm_signal_flag(void);
 int stm_signal_caught(void); /* the number of the signal, or 0 */
 
 /* From now on a failure is also printed as a JSON object of this schema. */
-void stm_finish_in_json(const char *schema, unsigned version);
+void stm_finish_in_json(const char *schema);
 /* Advice is for scenes and tx files, and not for any file. */
 void stm_advise_for_scenes(void);
 /* The end of a run that got so far: `status` says what failed on the way. Returns the exit code. */

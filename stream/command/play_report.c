@@ -227,7 +227,7 @@ void stm_play_add_json(stm_play_run *run)
 /* In virtual time nothing in the report depends on the machine, so the real loading times are left out. */
 cJSON *stm_play_json(const stm_play_run *run)
 {
-    cJSON *o = stm_json_new("txmill.stream", STM_STREAM_SCHEMA_VERSION);
+    cJSON *o = stm_json_new("txmill.stream");
     stm_json_text(o, "action", run->action);
     stm_json_text(o, "scene", run->scene);
     stm_json_uint(o, "width", run->width);

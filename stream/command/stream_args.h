@@ -15,8 +15,6 @@
 #include "render/render.h"
 #include "replay/replay_table.h"
 
-enum { STM_STREAM_SCHEMA_VERSION = 1 };
-
 /* This value in the arguments says that an option whose default depends on the verb or the scene was not given. */
 enum { STM_STREAM_NOT_GIVEN = 1 << 16 };
 

@@ -301,7 +301,7 @@ static void json_images(cJSON *object, const stm_render_image_use *uses, const s
 /* Fields common to renders and budgets, which share a schema; `action` distinguishes them. */
 static cJSON *new_object(const char *action, const char *scene, uint32_t width, uint32_t height, uint32_t samples)
 {
-    cJSON *o = stm_json_new("txmill.stream", STM_STREAM_SCHEMA_VERSION);
+    cJSON *o = stm_json_new("txmill.stream");
     stm_json_text(o, "action", action);
     stm_json_text(o, "scene", scene);
     stm_json_uint(o, "width", width);

@@ -124,7 +124,7 @@ static void json_run(cJSON *runs, const stm_replay_table *t, size_t size, size_t
 void stm_replay_json(const stm_replay_table *t)
 {
     char verdict[STM_REPLAY_VERDICT];
-    cJSON *o = stm_json_new("txmill.replay", STM_REPLAY_SCHEMA_VERSION);
+    cJSON *o = stm_json_new("txmill.replay");
     stm_json_text(o, "trace", t->path);
     stm_json_uint(o, "lookups", t->all.lookups);
     stm_json_uint(o, "textures", t->info->textures);

@@ -14,7 +14,7 @@
 
 #include "txtile/trace.h"
 
-enum { STM_REPLAY_SCHEMA_VERSION = 1, STM_REPLAY_SIZES = 64, STM_REPLAY_POLICIES = 16 };
+enum { STM_REPLAY_SIZES = 64, STM_REPLAY_POLICIES = 16 };
 
 /* The request. Without sizes, some around the working set are used; without policies, all but "none". */
 typedef struct stm_replay_request {

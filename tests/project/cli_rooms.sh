@@ -85,14 +85,14 @@ check one-place-for-containers test -z "$(grep -rlwFf <(constants TXM_CONTAINER 
 
 # The program uses only public headers of the libraries, base, and the terms of tx files.
 check program-uses-public-headers test -z \
-    "$(grep -rhE '^#include "' tools | grep -vE '"(tools|base|txmill|txtile|tile/terms)/|"page/page\.html\.inc"')"
+    "$(grep -rhE '^#include "' tools | grep -vE '"(tools|base|txmill|txtile|tile/terms)/|"(page|schema)/[a-z.]*\.inc"')"
 check library-knows-no-program test -z "$(grep -rlE '#include "tools/' src/tile src/mill include)"
 # txmill-stream is the first stranger's program: it includes public headers and its own, and the core does not know it,
 # but for the commands that tools/start.c starts.
 own=$(cd stream && find . -name '*.h' | sed 's,^\./,,')
 check sees-stream test "$(wc -l <<<"$own")" -gt 20
 check stream-uses-public-headers test -z "$(grep -rhoE --exclude-dir=tests '^#include "[^"]*"' stream | cut -d'"' -f2 | sort -u |
-    grep -vxF "$own" | grep -vxF page.html.inc | grep -vxF "$(cd include && ls txmill/*.h txtile/*.h)")"
+    grep -vxF "$own" | grep -vx '[a-z.]*\.inc' | grep -vxF "$(cd include && ls txmill/*.h txtile/*.h)")"
 check stream-defines-no-public-name test -z "$(comm -12 \
     <(nm --defined-only "$build"/stream/*.o "$build"/stream/[!te]*/*.o 2>/dev/null | awk 'NF == 3 { print $3 }' | sort -u) \
     <(grep -ohE '\btxm_[a-z0-9_]+\(' include/*/*.h | tr -d '(' | sort -u))"

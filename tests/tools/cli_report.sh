@@ -62,7 +62,7 @@ check one-image json out 'o[0]["images"] == 1 and o[0]["failed"] == 1 and o[0]["
 cp "$golden/rgb8.png" one/a.png && for path in "$PWD/one/a.png" one/a.png; do "$TXMILL" make --json "$path"; done >>one.jsonl 2>/dev/null
 txm report --json one.jsonl
 check one-image-made json out 'o[0]["images"] == 1 and o[0]["failed"] == 0 and o[0]["created"] == 1'
-txm report one.jsonl
+txm report one.jsonl -o one.html
 check one-image-says says "5 runs, 1 image: 0 failed, 1 created"
 mkdir no-logs
 txm report no-logs -o no-logs.html
@@ -130,7 +130,7 @@ else
     skip page-full-disk "mounting is not permitted here"
 fi
 if python3 "$repo/tests/util/browser.py" >/dev/null 2>&1; then
-    python3 "$repo/tests/tools/report_page.py" page.html many.html stopped.html || failures=$((failures + 1))
+    python3 "$repo/tests/tools/report_page.py" page.html many.html stopped.html one.html || failures=$((failures + 1))
 else
     skip page-in-browser "chromium is not installed"
 fi

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of `txmill report` in a browser: report_page.py PAGE MANY STOPPED: a page of several
-runs, one of more failures than it lists, one of a run that was stopped. Prints a line for each check, as tests/lib.sh does."""
+"""The page of `txmill report` in a browser: report_page.py PAGE MANY STOPPED ONE: a page of
+several runs, one of more failures than it lists, one of a run that was stopped, one of a single image. Prints a line for each check, as tests/lib.sh does."""
 import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "util"))
 from browser import Browser  # noqa: E402
 
-page, many, stopped = sys.argv[1:]
+page, many, stopped, one = sys.argv[1:]
 failed = 0
 READY = "document.body.dataset.ready"
 
@@ -68,6 +68,10 @@ with Browser(1100, 900, dark=True) as b:
     b.open(many, ready=READY)
     check("page-left-out", len(column(b, "#failures", 0)) == 1 and "2000 more are in the logs" in
           b.eval("document.querySelector('#failures details').textContent"))
+    check("page-red", b.eval("document.querySelector('#verdict').className") == "verdict bad")
+    b.open(one, ready=READY)
+    check("page-one-image", (text(b, "#verdict"), text(b, "#memory p").split(":")[0]) ==
+          ("The image is done", "Without a texture cache Cycles loads 1 image completely"), text(b, "#verdict"))
     b.open(stopped, ready=READY)
     check("page-stopped", "the last run did not end by itself" in text(b, "#verdict").lower(), text(b, "#verdict"))
     b.open(page, ready=READY)

@@ -2,12 +2,14 @@
  * The form of the program's output: HTML, widths and wrapped lines, sums, and the guard of output files. */
 #include <check.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "tools/output/json.h"
 #include "tools/output/line.h"
 #include "tools/output/summary.h"
 #include "tools/output/text.h"
@@ -187,12 +189,36 @@ START_TEST(kinds_go_by_the_first_bytes)
 }
 END_TEST
 
+/* Takes the JSON of an error in a report, with one more member in it. */
+static void take_error(const char *member)
+{
+    setenv("TXMILL_CHECK_JSON", "yes", 1);
+    cJSON *o = txm_json_new("txmill.view");
+    txm_json_error(o, &(txm_error){.status = TXM_STATUS_IO, .message = "a: no"});
+    txm_json_text(cJSON_GetObjectItem(o, "error"), member, "caf\xE9");
+    free(txm_json_take(o));
+}
+
+START_TEST(members_of_the_table_are_written)
+{
+    take_error("subject");
+}
+END_TEST
+
+START_TEST(members_without_a_row_are_refused)
+{
+    take_error("subjects");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("output");
     TCase *t = add_case(suite, "output");
     add_tests(t, columns_are_not_bytes, paths_lose_their_beginning_and_texts_their_end, control_characters_are_shown,
               arguments_survive_a_shell, lines_are_wrapped_at_spaces, pipes_get_whole_lines,
-              sums_keep_the_order_of_their_words, no_output_replaces_an_input, kinds_go_by_the_first_bytes);
+              sums_keep_the_order_of_their_words, no_output_replaces_an_input, kinds_go_by_the_first_bytes,
+              members_of_the_table_are_written);
+    tcase_add_test_raise_signal(t, members_without_a_row_are_refused, SIGABRT);
     return run_suite(suite);
 }

@@ -12,8 +12,6 @@
 #include "tools/output/json.h"
 #include "txmill/batch.h"
 
-enum { TXM_GC_SCHEMA_VERSION = 2 };
-
 typedef struct txm_gc_args {
     const char *store;
     double older_than_s; /* negative: any age */

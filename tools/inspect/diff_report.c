@@ -117,7 +117,7 @@ void txm_diff_print_text(const txm_diff_report *r)
 /* Results and failures both use it. */
 static cJSON *new_diff_object(const char *const paths[2])
 {
-    cJSON *o = txm_json_new("txmill.diff", TXM_DIFF_SCHEMA_VERSION);
+    cJSON *o = txm_json_new("txmill.diff");
     txm_json_text(o, "a", paths[0]);
     txm_json_text(o, "b", paths[1]);
     return o;

@@ -4,8 +4,6 @@
 #define TXM_TOOLS_DIFF_REPORT_H
 #include "txmill/inspect.h"
 
-enum { TXM_DIFF_SCHEMA_VERSION = 1 };
-
 typedef struct txm_diff_report {
     const char *paths[2];
     txm_tx *tx[2]; /* NULL for ordinary images */

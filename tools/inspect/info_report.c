@@ -323,7 +323,7 @@ void txm_info_print_short(const txm_info *info, uint32_t level, unsigned columns
 /* Results and failures both have it, so that a script finds the name in both. */
 static cJSON *new_info_object(const char *path)
 {
-    cJSON *o = txm_json_new("txmill.info", TXM_INFO_SCHEMA_VERSION);
+    cJSON *o = txm_json_new("txmill.info");
     txm_json_text(o, "file", path);
     return o;
 }

@@ -15,8 +15,6 @@
 #include "txmill/inspect.h"
 #include "txtile/describe.h"
 
-enum { TXM_INFO_SCHEMA_VERSION = 1 };
-
 /* The modification time of the tx file, compared with that of the source. */
 typedef enum txm_source_state {
     TXM_SOURCE_UNKNOWN, /* the file does not store a path, or the path cannot be examined */

@@ -6,8 +6,6 @@
 
 #include "txmill/inspect.h"
 
-enum { TXM_VERIFY_SCHEMA_VERSION = 1 };
-
 typedef struct txm_verify_report {
     const char *path;
     bool deep;

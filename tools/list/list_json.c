@@ -13,7 +13,7 @@
  * by one. */
 static cJSON *record(const char *type, const char *scene)
 {
-    cJSON *o = txm_json_new("txmill.list", 1);
+    cJSON *o = txm_json_new("txmill.list");
     txm_json_text(o, "type", type);
     txm_json_text(o, "scene", scene);
     return o;

@@ -56,7 +56,7 @@ enum { MOST_GUESSES = 3 }; /* number of guesses that are named */
 /* There are four types: mesh, file, error and, at the end, summary. */
 static cJSON *new_make_object(const char *type)
 {
-    cJSON *o = txm_json_new("txmill.make", TXM_MAKE_SCHEMA_VERSION);
+    cJSON *o = txm_json_new("txmill.make");
     txm_json_text(o, "type", type);
     return o;
 }

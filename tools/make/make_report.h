@@ -16,8 +16,6 @@
 #include "txmill/batch.h"
 #include "txmill/unwrap.h"
 
-enum { TXM_MAKE_SCHEMA_VERSION = 1 };
-
 typedef struct txm_make_report {
     pthread_mutex_t lock;
     bool stopped;                    /* the run failed as a whole */

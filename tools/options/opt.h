@@ -105,7 +105,6 @@ typedef struct txm_command {
     const txm_option_group *groups;                       /* ends with a NULL title */
     const char *operand_values;                           /* TXM_VALUES_*, NULL: none */
     unsigned exits;                                       /* TXM_EXITS_* */
-    unsigned schema_version;                              /* version of its JSON objects; 0 is 1 */
     const char *program;                                  /* another program, which carries it out; NULL: this one */
     size_t args_bytes;                                    /* size of the struct that the options are parsed into */
     void (*defaults)(void *args);                         /* fills the zeroed struct; NULL: all zero */

@@ -326,18 +326,16 @@ int txm_finish(const txm_tally *tally)
 
 /* It is set once the options are known to contain --json; a process runs a single command. */
 static const char *json_schema;
-static unsigned json_version;
 
 /* Called before options are parsed if --json is among them, so that a mistake in them is an object too. */
-void txm_finish_in_json(const char *schema, unsigned version)
+void txm_finish_in_json(const char *schema)
 {
     json_schema = schema;
-    json_version = version;
 }
 
 cJSON *txm_json_result(void)
 {
-    return json_schema ? txm_json_new(json_schema, json_version) : NULL;
+    return json_schema ? txm_json_new(json_schema) : NULL;
 }
 
 /* Whether the message of a failure has no advice of its own, and that for its kind applies to any file: a list, a

@@ -57,7 +57,7 @@ void txm_results_missing(void);
 int txm_finish(const txm_tally *tally);
 
 /* From now on failures of the run are JSON objects as well, of this schema ("txmill.info"). NULL: they are not. */
-void txm_finish_in_json(const char *schema, unsigned version);
+void txm_finish_in_json(const char *schema);
 /* A new object of that schema. NULL: no memory, or no schema. */
 cJSON *txm_json_result(void);
 

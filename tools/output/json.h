@@ -18,8 +18,8 @@
 #include "base/bytes.h"
 #include "txtile/status.h"
 
-/* A new object that begins with its schema ("txmill.make") and that schema's version. */
-cJSON *txm_json_new(const char *schema, unsigned version);
+/* A new object that begins with its schema ("txmill.make") and the version of that schema's table. */
+cJSON *txm_json_new(const char *schema);
 
 /* Text that may contain any bytes; NULL becomes null. Adds the member `name`, and `name`_encoded for text that is
  * not UTF-8. */

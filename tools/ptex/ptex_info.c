@@ -24,7 +24,6 @@
 #include "tools/ptex/ptex_files.h"
 
 enum {
-    PTEX_INFO_SCHEMA_VERSION = 1,
     SIDE = TXM_PTEX_MAX_LOG2 + 1,
     FEW = 10,               /* metadata entries, and numbers of an entry, shown by default */
     TEXT_COLUMNS = 60,      /* limit of a printed value */
@@ -270,7 +269,7 @@ static txm_status add_metas(cJSON *o, const txm_ptex *p, txm_error *err)
 static cJSON *ptex_object(const char *path, const txm_ptex *p, const face_census *c)
 {
     const txm_ptex_info *i = txm_ptex_info_of(p);
-    cJSON *o = txm_json_new("txmill.ptex-info", PTEX_INFO_SCHEMA_VERSION);
+    cJSON *o = txm_json_new("txmill.ptex-info");
     txm_json_text(o, "file", path);
     txm_json_text(o, "container", "ptex");
     txm_json_uint(o, "minor_version", i->minor_version);

@@ -16,8 +16,6 @@
 #include "tools/output/text.h"
 #include "tools/ptex/ptex_files.h"
 
-enum { PTEX_VERIFY_SCHEMA_VERSION = 1 };
-
 /* Counts edges at which the neighbour has a different neighbour. Edges between faces and subfaces are not counted,
  * since two subfaces share an edge of a face. */
 static void check_neighbours(const txm_ptex *p, uint32_t face, txm_ptex_check *out)
@@ -106,7 +104,7 @@ txm_status txm_ptex_check_file(const char *path, const volatile int *cancel, txm
 
 static void print_verdict_json(const char *path, const txm_ptex_check *c)
 {
-    cJSON *o = txm_json_new("txmill.ptex-verify", PTEX_VERIFY_SCHEMA_VERSION);
+    cJSON *o = txm_json_new("txmill.ptex-verify");
     txm_json_text(o, "file", path);
     txm_json_bool(o, "good", c->damage.status == TXM_OK);
     txm_json_text(o, "damage", c->damage.status == TXM_OK ? NULL : c->damage.message);

@@ -37,7 +37,7 @@ static void add_memory_json(cJSON *o, const txm_report_memory *m)
 
 cJSON *txm_report_json(const txm_report *r, const txm_report_sums *s)
 {
-    cJSON *o = txm_json_new("txmill.report", 1);
+    cJSON *o = txm_json_new("txmill.report");
     txm_json_uint(o, "images", s->images);
     txm_json_text(o, "verdict", txm_report_verdict_name(txm_report_verdict_of(s)));
     for (int made = 0; made < TXM_MADE_COUNT; made++)
