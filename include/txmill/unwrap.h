@@ -9,7 +9,8 @@
  * (convert.h, batch.h).
  *
  * Meshes are OBJ or PLY, as text or binary, whose polygons are the faces in the same order. In a Ptex file of quads, a
- * polygon of n corners that is not a quad has n faces; it is written as n quads around a new vertex at its centre.
+ * polygon of n corners that is not a quad has n faces; it is written as n quads around a new vertex at its centre. They
+ * can also be read for other purposes (txm_mesh_open).
  *
  * Each page stores its colours as its format requires: PNG with unassociated alpha, EXR with associated alpha.
  */
@@ -76,6 +77,27 @@ TXM_API void txm_unwrapped_clear(txm_unwrapped *result); /* NULL-safe; zeroes */
 
 /* The path of a page, counted from 0; the caller frees it. NULL: no memory. */
 TXM_API char *txm_unwrapped_page_path(const txm_unwrapped *result, uint32_t page);
+
+/* ---- meshes --------------------------------------------------------------------------------------------------------
+ */
+
+/* A mesh as it was read from a file, whose numbers of vertices are all valid. */
+typedef struct txm_mesh txm_mesh;
+
+/* Reads an OBJ or PLY file, as its extension says, whose polygons have any number of corners. NOT_FOUND, NOT_A_FILE,
+ * DENIED, UNSUPPORTED, CORRUPT, TOO_LARGE, NO_MEMORY. */
+TXM_API txm_status txm_mesh_open(const char *path, txm_mesh **out, txm_error *err);
+TXM_API void txm_mesh_close(txm_mesh **mesh); /* NULL-safe; sets *mesh to NULL */
+
+TXM_API uint32_t txm_mesh_vertex_count(const txm_mesh *mesh);
+TXM_API uint32_t txm_mesh_polygon_count(const txm_mesh *mesh);
+/* The vertices at the corners of a polygon, and their number, which is 3 or more. */
+TXM_API const uint32_t *txm_mesh_polygon(const txm_mesh *mesh, uint32_t polygon, uint32_t *corners);
+/* Copies properties of the vertices, such as "x y z" or "u v": one number each, vertex by vertex. Numbers that are not
+ * finite become 0. False if vertices lack one of them; `out` is unchanged then. Those of OBJ files have "x y z". */
+TXM_API bool txm_mesh_values(const txm_mesh *mesh, const char *properties, float *out);
+/* The name that a line "comment uv NUMBER NAME" in a PLY file gives to a UV map; "" if there is none. */
+TXM_API const char *txm_mesh_map_name(const txm_mesh *mesh, uint32_t number);
 
 #ifdef __cplusplus
 }

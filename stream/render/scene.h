@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A scene in memory: the content of txmill-scene(5), checked, with its meshes. It is built from a folder
- * (scene_file.c, ply.c) or by name (builtin.c), and constant afterwards; geometry.c traces rays through it.
+ * (scene_file.c, mesh.c) or by name (builtin.c), and constant afterwards; geometry.c traces rays through it.
  *
  * This folder is a renderer in miniature. From a scene it makes a picture with statistics (render.c), or computes the
  * memory that textures will take (budget.c). In between are rays (geometry.c, rays.c), scattering (bsdf.c), light
@@ -193,7 +193,6 @@ txm_status stm_scene_find_udims(stm_scene_image *image, txm_error *err);
 
 /* Reads a mesh; `mesh` must have its name and path. */
 txm_status stm_mesh_read(stm_scene_mesh *mesh, txm_error *err);
-txm_status stm_mesh_parse(stm_scene_mesh *mesh, const uint8_t *data, size_t bytes, txm_error *err);
 
 /* The longest chain of textures of a material in which each depends on the previous one; 0: there is none. */
 uint32_t stm_scene_depth(const stm_render_scene *scene);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reads any bytes as a scene in text, and follows the camera's path between its keyframes, or as a mesh in PLY; the
- * first three bytes decide which. Seeds: testdata/cycles-tiles/scene.txt testdata/cycles-tiles/meshes/q0.ply
- * testdata/fuzz/scene-keyframes.txt */
+ * Reads any bytes as a scene in text, and follows the camera's path between its keyframes.
+ * Seeds: testdata/cycles-tiles/scene.txt testdata/fuzz/scene-keyframes.txt */
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/mem.h"
 #include "render/camera_path.h"
 #include "render/scene.h"
 
@@ -28,15 +25,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     stm_render_scene *scene = stm_scene_new();
     if (!scene)
         return 0;
-    if (bytes >= 3 && memcmp(data, "ply", 3) == 0) {
-        scene->meshes = txm_calloc(1, sizeof *scene->meshes);
-        if (scene->meshes)
-            stm_mesh_parse(&scene->meshes[scene->mesh_count++], data, bytes, &err);
-    } else {
-        /* The paths of meshes must not exist. */
-        if (stm_scene_parse(scene, "scene.txt", "/nonexistent", (const char *)data, bytes, &err) == TXM_OK)
-            follow_path(scene);
-    }
+    /* The paths of meshes must not exist. */
+    if (stm_scene_parse(scene, "scene.txt", "/nonexistent", (const char *)data, bytes, &err) == TXM_OK)
+        follow_path(scene);
     stm_render_scene_free(&scene);
     return 0;
 }

@@ -181,16 +181,22 @@ END_TEST
 #define XYZ "property float x\nproperty float y\nproperty float z\n"
 #define FACES "property list uchar int vertex_indices\nend_header\n"
 
-static txm_status parse_ply(const char *header, const float *vertices, size_t floats, const uint8_t *faces,
-                            size_t face_bytes, stm_scene_mesh *mesh)
+static txm_status read_ply(const char *header, const float *vertices, size_t floats, const uint8_t *faces,
+                           size_t face_bytes, stm_scene_mesh *mesh)
 {
-    uint8_t data[2048];
-    size_t n = strlen(header);
-    memcpy(data, header, n);
-    memcpy(data + n, vertices, floats * 4);
-    memcpy(data + n + floats * 4, faces, face_bytes);
+    char path[] = "/tmp/txm-mesh-XXXXXX.ply";
+    const int fd = mkstemps(path, 4);
+    FILE *f = fdopen(fd, "wb");
+    ck_assert_ptr_nonnull(f);
+    fwrite(header, 1, strlen(header), f);
+    fwrite(vertices, 4, floats, f);
+    fwrite(faces, 1, face_bytes, f);
+    ck_assert_int_eq(fclose(f), 0);
     memset(mesh, 0, sizeof *mesh);
-    return stm_mesh_parse(mesh, data, n + floats * 4 + face_bytes, &err);
+    mesh->path = strdup(path);
+    const txm_status status = stm_mesh_read(mesh, &err);
+    unlink(path);
+    return status;
 }
 
 /* Results are zero after a failure, so that they may be freed. */
@@ -229,9 +235,9 @@ START_TEST(ply)
 {
     const float v[] = {0, 0, 0, 0.25f, 0.5f, 9, 1, 0, 0, 1, 0.5f, 9, 0, 1, 0, 0.25f, 1, NAN};
     stm_scene_mesh m;
-    ck_assert_msg(parse_ply(HEADER "comment uv 0 \"UVMap\"\nelement vertex 3\n" XYZ
-                                   "property float u\nproperty float v\nproperty float w\nelement face 1\n" FACES,
-                            v, 18, face, 13, &m) == TXM_OK,
+    ck_assert_msg(read_ply(HEADER "comment uv 0 \"UVMap\"\nelement vertex 3\n" XYZ
+                                  "property float u\nproperty float v\nproperty float w\nelement face 1\n" FACES,
+                           v, 18, face, 13, &m) == TXM_OK,
                   "%s", err.message);
     ck_assert_uint_eq(m.vertex_count, 3);
     ck_assert_uint_eq(m.triangle_count, 1);
@@ -241,39 +247,49 @@ START_TEST(ply)
     ck_assert(m.maps[0].uv[0] == 0.25f && m.maps[0].uv[5] == 1.0f && !m.normals);
     ck_assert_ptr_eq(stm_mesh_map(&m, "other"), m.maps[0].uv);
     clear(&m);
+    /* As text, with another type, a map of its own number, one that is incomplete, and a quad. */
+    static const char text[] = "ply\nformat ascii 1.0\ncomment uv 3 \"a \\\"b\"\nelement vertex 4\nproperty double x\n"
+                               "property float y\nproperty float z\nproperty float u3\nproperty float v3\n"
+                               "property float u2\nelement face 1\n" FACES
+                               "0 0 0 1 2 3\n1 0 0 4 5 6\n1 1 0 7 8 9\n0 1 0 10 11 12\n4 0 1 2 3\n";
+    ck_assert_msg(read_ply(text, v, 0, face, 0, &m) == TXM_OK, "%s", err.message);
+    ck_assert_uint_eq(m.triangle_count, 2);
+    ck_assert_uint_eq(m.quad_count, 1);
+    ck_assert_uint_eq(m.corners[5], 3);
+    ck_assert_uint_eq(m.map_count, 1);
+    ck_assert_str_eq(m.maps[0].name, "a \"b");
+    ck_assert(m.maps[0].uv[7] == 11.0f && m.positions[6] == 1.0f);
+    clear(&m);
 }
 END_TEST
 
 static const struct {
     const char *header, *says;
     size_t face_bytes;
-    uint8_t corner;
+    uint8_t corner; /* 3: the index of a corner; above: the number of corners */
 } wrong_ply[] = {
     {"plx\n", "not a PLY file", 0, 0},
     {HEADER "element vertex 3\n" XYZ, "the header has no end", 0, 0},
-    {"ply\nformat ascii 1.0\nelement vertex 1\n" XYZ "end_header\n", "only binary little-endian PLY", 0, 0},
     {HEADER "element vertex 3\nproperty float x\nend_header\n", "vertices have no x, y and z", 0, 0},
-    {HEADER "element vertex 3\nproperty double x\n", "properties of a vertex must be floats", 0, 0},
-    {HEADER "element face 3\n" XYZ, "", 0, 0},
-    {HEADER "element vertex 3\n" XYZ "element face 1\nproperty list int int vertex_indices\n", "faces must be", 0, 0},
-    {HEADER "element vertex 3\n" XYZ "element face 2\n" FACES, "the file ends before them", 13, 0},
+    {HEADER "end_header\n", "the mesh has no vertices", 0, 0},
+    {HEADER "element vertex 3\n" XYZ "element face 2\n" FACES, "polygon 1 cannot be read", 13, 0},
     {HEADER "element vertex 99999999999\n" XYZ "element face 1\n" FACES, "the file ends before them", 13, 0},
-    {HEADER "element vertex 3\n" XYZ "element face 1\n" FACES, "names vertex 3 of 3", 13, 3},
-    {HEADER "element vertex 3\n" XYZ "element face 1\n" FACES, "the file ends in face 0", 13, 254},
-    {HEADER "element vertex 3\n" XYZ "element face 1\n" FACES, "the file ends in face 0", 13, 255},
+    {HEADER "element vertex 3\n" XYZ "element face 1\n" FACES, "a corner at vertex 3 of 3", 13, 3},
+    {HEADER "element vertex 3\n" XYZ "element face 1\n" FACES, "corner 3 of polygon 0 cannot be read", 13, 4},
+    {HEADER "element vertex 3\n" XYZ "element face 1\n" FACES, "only triangles and quads", 21, 5},
 };
 
 START_TEST(wrong_meshes)
 {
     const float v[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
-    uint8_t f[13];
+    uint8_t f[21] = {0};
     stm_scene_mesh m;
-    memcpy(f, face, sizeof f);
-    if (wrong_ply[_i].corner >= 254)
-        f[0] = wrong_ply[_i].corner == 254 ? 4 : 5;
+    memcpy(f, face, sizeof face);
+    if (wrong_ply[_i].corner > 3)
+        f[0] = wrong_ply[_i].corner;
     else if (wrong_ply[_i].corner)
         f[5] = wrong_ply[_i].corner;
-    ck_assert_int_eq(parse_ply(wrong_ply[_i].header, v, 9, f, wrong_ply[_i].face_bytes, &m), TXM_STATUS_CORRUPT);
+    ck_assert_int_eq(read_ply(wrong_ply[_i].header, v, 9, f, wrong_ply[_i].face_bytes, &m), TXM_STATUS_CORRUPT);
     ck_assert_msg(strstr(err.message, wrong_ply[_i].says), "%s", err.message);
     clear(&m);
 }

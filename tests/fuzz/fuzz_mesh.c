@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { MOST_FACES = 4096 };
 
 /* Writes the mesh with the coordinates of a Ptex file that has as many faces. */
-static void write_mesh(const mesh_file *mesh)
+static void write_mesh(const txm_mesh *mesh)
 {
     txm_ptex *ptex = NULL;
     txm_ptex_pages *pages = NULL;
@@ -41,7 +41,7 @@ static void write_mesh(const mesh_file *mesh)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    mesh_file mesh = {0};
+    txm_mesh mesh = {0};
     txm_error err = {0};
     const bool is_ply = size >= 3 && memcmp(data, "ply", 3) == 0, quads = size && !(data[size - 1] & 1);
     if (txm_mesh_file_parse(is_ply ? "a.ply" : "a.obj", data, size, quads, &mesh, &err) == TXM_OK)

@@ -10,7 +10,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,12 +22,12 @@
 
 /* ---- polygons ---------------------------------------------------------------------------------------------------- */
 
-static txm_status too_many(const mesh_file *mesh, txm_error *err)
+static txm_status too_many(const txm_mesh *mesh, txm_error *err)
 {
     return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: more than %d corners", mesh->path, MESH_MOST_ITEMS);
 }
 
-txm_status txm_mesh_begin_polygon(mesh_file *mesh, txm_error *err)
+txm_status txm_mesh_begin_polygon(txm_mesh *mesh, txm_error *err)
 {
     if (mesh->polygons >= MESH_MOST_ITEMS)
         return too_many(mesh, err);
@@ -36,7 +38,7 @@ txm_status txm_mesh_begin_polygon(mesh_file *mesh, txm_error *err)
     return TXM_OK;
 }
 
-txm_status txm_mesh_add_corner(mesh_file *mesh, uint32_t vertex, txm_error *err)
+txm_status txm_mesh_add_corner(txm_mesh *mesh, uint32_t vertex, txm_error *err)
 {
     if (mesh->corner_count >= MESH_MOST_ITEMS)
         return too_many(mesh, err);
@@ -47,7 +49,7 @@ txm_status txm_mesh_add_corner(mesh_file *mesh, uint32_t vertex, txm_error *err)
     return TXM_OK;
 }
 
-txm_status txm_mesh_uvs(const mesh_file *mesh, const txm_ptex_pages *pages, uint32_t face, double out[4][2],
+txm_status txm_mesh_uvs(const txm_mesh *mesh, const txm_ptex_pages *pages, uint32_t face, double out[4][2],
                         txm_error *err)
 {
     static const double quad[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}}, triangle[3][2] = {{0, 0}, {1, 0}, {0, 1}};
@@ -70,10 +72,8 @@ static const mesh_format *format_of(const char *path)
     return NULL;
 }
 
-static txm_status check_corners(const mesh_file *mesh, txm_error *err)
+static txm_status check_corners(const txm_mesh *mesh, txm_error *err)
 {
-    if (!mesh->polygons)
-        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: the mesh has no polygons", mesh->path);
     for (uint32_t i = 0; i < mesh->polygons; i++) {
         if (txm_mesh_corners_of(mesh, i) < 3)
             return txm_fail(err, TXM_STATUS_CORRUPT, "%s: polygon %u has %u corners", mesh->path, i,
@@ -86,7 +86,7 @@ static txm_status check_corners(const mesh_file *mesh, txm_error *err)
     return TXM_OK;
 }
 
-txm_status txm_mesh_file_parse(const char *path, const uint8_t *data, size_t bytes, bool quads, mesh_file *mesh,
+txm_status txm_mesh_file_parse(const char *path, const uint8_t *data, size_t bytes, bool quads, txm_mesh *mesh,
                                txm_error *err)
 {
     mesh->path = path;
@@ -94,6 +94,8 @@ txm_status txm_mesh_file_parse(const char *path, const uint8_t *data, size_t byt
     mesh->data = data;
     mesh->bytes = bytes;
     mesh->format = format_of(path);
+    if (!mesh->format && bytes >= 4 && memcmp(data, "ply", 3) == 0)
+        mesh->format = &txm_mesh_ply;
     if (!mesh->format)
         return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: meshes are OBJ or PLY files, with the extension .obj or .ply",
                         path);
@@ -103,10 +105,10 @@ txm_status txm_mesh_file_parse(const char *path, const uint8_t *data, size_t byt
 
 /* Opens without blocking, because a FIFO of that name would otherwise hang the program, and accepts regular files only,
  * because the number of bytes to map must be known. */
-txm_status txm_mesh_file_open(const char *path, bool quads, mesh_file *mesh, txm_error *err)
+txm_status txm_mesh_file_open(const char *path, bool quads, txm_mesh *mesh, txm_error *err)
 {
     struct stat s;
-    *mesh = (mesh_file){.path = path};
+    *mesh = (txm_mesh){.path = path};
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     int error = fd < 0 ? errno : fstat(fd, &s) ? errno : 0;
     txm_status status = TXM_OK;
@@ -125,7 +127,7 @@ txm_status txm_mesh_file_open(const char *path, bool quads, mesh_file *mesh, txm
     return status != TXM_OK && err && txm_explain_pointer(path, err) ? err->status : status;
 }
 
-void txm_mesh_file_close(mesh_file *mesh)
+void txm_mesh_file_close(txm_mesh *mesh)
 {
     if (mesh->map.data)
         txm_map_close(&mesh->map);
@@ -137,14 +139,84 @@ void txm_mesh_file_close(mesh_file *mesh)
     free(mesh->normals.before);
     free(mesh->properties);
     free(mesh->values);
-    *mesh = (mesh_file){0};
+    for (int i = 0; i < MESH_MOST_MAPS; i++)
+        free(mesh->maps[i]);
+    *mesh = (txm_mesh){0};
+}
+
+/* ---- for others -------------------------------------------------------------------------------------------------- */
+
+txm_status txm_mesh_open(const char *path, txm_mesh **out, txm_error *err)
+{
+    txm_error_clear(err);
+    txm_mesh *mesh = txm_calloc(1, sizeof *mesh);
+    txm_status status = mesh ? txm_mesh_file_open(path, false, mesh, err) : txm_no_memory(err, path);
+    if (status != TXM_OK)
+        txm_mesh_close(&mesh);
+    *out = mesh;
+    return status;
+}
+
+void txm_mesh_close(txm_mesh **mesh)
+{
+    if (mesh && *mesh) {
+        txm_mesh_file_close(*mesh);
+        free(*mesh);
+        *mesh = NULL;
+    }
+}
+
+uint32_t txm_mesh_vertex_count(const txm_mesh *mesh)
+{
+    return mesh->vertices;
+}
+
+uint32_t txm_mesh_polygon_count(const txm_mesh *mesh)
+{
+    return mesh->polygons;
+}
+
+const uint32_t *txm_mesh_polygon(const txm_mesh *mesh, uint32_t polygon, uint32_t *corners)
+{
+    *corners = txm_mesh_corners_of(mesh, polygon);
+    return mesh->corners + mesh->first[polygon];
+}
+
+bool txm_mesh_values(const txm_mesh *mesh, const char *properties, float *out)
+{
+    const double *from[8];
+    const size_t stride = mesh->values ? mesh->property_count : 3;
+    size_t count = 0;
+    for (size_t n; *properties; properties += n + (properties[n] == ' ')) {
+        const double *found = NULL;
+        n = strcspn(properties, " ");
+        for (uint32_t i = 0; mesh->values && i < mesh->property_count; i++)
+            if (strlen(mesh->properties[i].name) == n && strncmp(mesh->properties[i].name, properties, n) == 0)
+                found = mesh->values + i;
+        if (mesh->points.at && n == 1 && *properties >= 'x' && *properties <= 'z')
+            found = mesh->points.at[0] + (*properties - 'x');
+        if (!found || count == sizeof from / sizeof *from)
+            return false;
+        from[count++] = found;
+    }
+    for (size_t i = 0; i < mesh->vertices; i++)
+        for (size_t k = 0; k < count; k++) {
+            const float value = (float)from[k][i * stride];
+            *out++ = isfinite(value) ? value : 0.0f;
+        }
+    return true;
+}
+
+const char *txm_mesh_map_name(const txm_mesh *mesh, uint32_t number)
+{
+    return number < MESH_MOST_MAPS && mesh->maps[number] ? mesh->maps[number] : "";
 }
 
 /* ---- judging ----------------------------------------------------------------------------------------------------- */
 
 /* Checks that subfaces are parts of polygons and whole faces are quads. A mesh with one polygon for each face passes,
  * since it may already have been cut into subfaces. */
-static txm_status compare_kinds(const mesh_file *mesh, const txm_ptex *ptex, const char *ptex_path, txm_error *err)
+static txm_status compare_kinds(const txm_mesh *mesh, const txm_ptex *ptex, const char *ptex_path, txm_error *err)
 {
     uint32_t face = 0;
     if (mesh->polygons == txm_ptex_info_of(ptex)->faces)
@@ -165,7 +237,7 @@ static txm_status compare_kinds(const mesh_file *mesh, const txm_ptex *ptex, con
 }
 
 /* The two vertices of an edge of a face; edge 0 lies between corners 0 and 1. */
-static void edge_of(const mesh_file *mesh, uint32_t face, unsigned edge, uint32_t out[2])
+static void edge_of(const txm_mesh *mesh, uint32_t face, unsigned edge, uint32_t out[2])
 {
     const uint32_t n = mesh->quads ? 4 : 3;
     const uint32_t *corners = mesh->corners + (size_t)face * n;
@@ -174,7 +246,7 @@ static void edge_of(const mesh_file *mesh, uint32_t face, unsigned edge, uint32_
 }
 
 /* Counts neighbours that do not touch, in meshes that have one polygon for each face. */
-static void count_edges(const mesh_file *mesh, const txm_ptex *ptex, uint32_t *edges, uint32_t *apart)
+static void count_edges(const txm_mesh *mesh, const txm_ptex *ptex, uint32_t *edges, uint32_t *apart)
 {
     const txm_ptex_info *info = txm_ptex_info_of(ptex);
     if (mesh->polygons != info->faces)
@@ -193,13 +265,15 @@ static void count_edges(const mesh_file *mesh, const txm_ptex *ptex, uint32_t *e
         }
 }
 
-txm_status txm_mesh_file_judge(const mesh_file *mesh, const txm_ptex *ptex, const char *ptex_path, uint32_t *edges,
+txm_status txm_mesh_file_judge(const txm_mesh *mesh, const txm_ptex *ptex, const char *ptex_path, uint32_t *edges,
                                uint32_t *apart, txm_error *err)
 {
     const txm_ptex_info *info = txm_ptex_info_of(ptex);
     uint64_t faces = 0;
     uint32_t others = 0;
     *edges = *apart = 0;
+    if (!mesh->polygons)
+        return txm_fail(err, TXM_STATUS_CORRUPT, "%s: the mesh has no polygons", mesh->path);
     for (uint32_t i = 0; i < mesh->polygons; i++) {
         const uint32_t corners = txm_mesh_corners_of(mesh, i);
         if (!mesh->quads && corners != 3)

@@ -13,9 +13,10 @@
 #include <stdio.h>
 
 #include "tile/terms/file_map.h"
-#include "txtile/ptex_pages.h"
+#include "txmill/unwrap.h"
 
 enum {
+    MESH_MOST_MAPS = 64,       /* UV maps that have names */
     MESH_MOST_ITEMS = 1 << 30, /* most polygons, corners or vertices */
     MESH_MARK_BYTES = 40       /* hex digits in a mark */
 };
@@ -37,19 +38,16 @@ typedef struct ply_property {
     bool dropped;       /* not written, because it holds texture coordinates */
 } ply_property;
 
-typedef struct mesh_file mesh_file;
-
 typedef struct mesh_format {
     const char *extension;
-    txm_status (*read)(mesh_file *mesh, txm_error *err);
+    txm_status (*read)(txm_mesh *mesh, txm_error *err);
     /* Writes the mesh with the texture coordinates of the pages. The caller checks `out` for failed writes. */
-    txm_status (*write)(const mesh_file *mesh, const txm_ptex_pages *pages, const char *mark, FILE *out,
-                        txm_error *err);
+    txm_status (*write)(const txm_mesh *mesh, const txm_ptex_pages *pages, const char *mark, FILE *out, txm_error *err);
 } mesh_format;
 
 extern const mesh_format txm_mesh_obj, txm_mesh_ply;
 
-struct mesh_file {
+struct txm_mesh {
     const char *path;
     const mesh_format *format;
     txm_map map;
@@ -64,35 +62,36 @@ struct mesh_file {
     ply_property *properties;    /* properties of a PLY's vertices */
     uint32_t property_count;
     double *values; /* values of a PLY's vertices, property by property */
+    char *maps[MESH_MOST_MAPS];
 };
 
 /* Opens the mesh of a Ptex file of quads or triangles. NOT_FOUND, NOT_A_FILE, UNSUPPORTED, CORRUPT, NO_MEMORY ... */
-txm_status txm_mesh_file_open(const char *path, bool quads, mesh_file *mesh, txm_error *err);
+txm_status txm_mesh_file_open(const char *path, bool quads, txm_mesh *mesh, txm_error *err);
 /* Opens a mesh in memory, which still belongs to the caller; the extension of `path` selects the format. */
-txm_status txm_mesh_file_parse(const char *path, const uint8_t *data, size_t bytes, bool quads, mesh_file *mesh,
+txm_status txm_mesh_file_parse(const char *path, const uint8_t *data, size_t bytes, bool quads, txm_mesh *mesh,
                                txm_error *err);
-void txm_mesh_file_close(mesh_file *mesh);
+void txm_mesh_file_close(txm_mesh *mesh);
 
 /* Checks the mesh: CORRUPT if its polygons are not the faces of the Ptex file. *edges and *apart: see txm_unwrapped. */
-txm_status txm_mesh_file_judge(const mesh_file *mesh, const txm_ptex *ptex, const char *ptex_path, uint32_t *edges,
+txm_status txm_mesh_file_judge(const txm_mesh *mesh, const txm_ptex *ptex, const char *ptex_path, uint32_t *edges,
                                uint32_t *apart, txm_error *err);
 
 /* Begins a polygon; txm_mesh_add_corner then adds its corners. */
-txm_status txm_mesh_begin_polygon(mesh_file *mesh, txm_error *err);
-txm_status txm_mesh_add_corner(mesh_file *mesh, uint32_t vertex, txm_error *err);
+txm_status txm_mesh_begin_polygon(txm_mesh *mesh, txm_error *err);
+txm_status txm_mesh_add_corner(txm_mesh *mesh, uint32_t vertex, txm_error *err);
 
-static inline uint32_t txm_mesh_corners_of(const mesh_file *mesh, uint32_t polygon)
+static inline uint32_t txm_mesh_corners_of(const txm_mesh *mesh, uint32_t polygon)
 {
     return mesh->first[polygon + 1] - mesh->first[polygon];
 }
 
 /* Whether a polygon is cut into quads around its centre when it is written. */
-static inline bool txm_mesh_is_cut(const mesh_file *mesh, uint32_t corners)
+static inline bool txm_mesh_is_cut(const txm_mesh *mesh, uint32_t corners)
 {
     return mesh->quads && corners != 4;
 }
 
 /* The texture coordinates of a face's three or four corners. */
-txm_status txm_mesh_uvs(const mesh_file *mesh, const txm_ptex_pages *pages, uint32_t face, double out[4][2],
+txm_status txm_mesh_uvs(const txm_mesh *mesh, const txm_ptex_pages *pages, uint32_t face, double out[4][2],
                         txm_error *err);
 #endif

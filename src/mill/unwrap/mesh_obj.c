@@ -28,7 +28,7 @@ typedef struct obj_line {
 } obj_line;
 
 typedef struct obj_reader {
-    const mesh_file *mesh;
+    const txm_mesh *mesh;
     const uint8_t *at, *end;
     uint32_t lines;
 } obj_reader;
@@ -76,7 +76,7 @@ static bool is_word(const uint8_t *word, size_t bytes, const char *text)
     return bytes == strlen(text) && memcmp(word, text, bytes) == 0;
 }
 
-static txm_status bad_line(const mesh_file *mesh, const obj_line *l, const char *what, txm_error *err)
+static txm_status bad_line(const txm_mesh *mesh, const obj_line *l, const char *what, txm_error *err)
 {
     return txm_fail(err, TXM_STATUS_CORRUPT, "%s:%u: %s", mesh->path, l->number, what);
 }
@@ -100,7 +100,7 @@ static bool read_point(obj_line *l, double out[3])
     return true;
 }
 
-static txm_status add_point(const mesh_file *mesh, mesh_points *points, obj_line *l, txm_error *err)
+static txm_status add_point(const txm_mesh *mesh, mesh_points *points, obj_line *l, txm_error *err)
 {
     double at[3];
     if (!read_point(l, at))
@@ -151,7 +151,7 @@ static bool read_corner(const uint8_t *word, size_t bytes, uint32_t points, uint
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
-static txm_status read_polygon(mesh_file *mesh, obj_line *l, txm_error *err)
+static txm_status read_polygon(txm_mesh *mesh, obj_line *l, txm_error *err)
 {
     const uint8_t *word;
     size_t bytes;
@@ -175,7 +175,7 @@ static txm_status read_polygon(mesh_file *mesh, obj_line *l, txm_error *err)
     return status;
 }
 
-static txm_status read_obj(mesh_file *mesh, txm_error *err)
+static txm_status read_obj(txm_mesh *mesh, txm_error *err)
 {
     obj_reader r = {mesh, mesh->data, mesh->data + mesh->bytes, 0};
     obj_line l;
@@ -201,7 +201,7 @@ static txm_status read_obj(mesh_file *mesh, txm_error *err)
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
 
 typedef struct obj_writer {
-    const mesh_file *mesh;
+    const txm_mesh *mesh;
     const txm_ptex_pages *pages;
     FILE *out;
     uint32_t points, normals, new_points, new_normals; /* numbers written so far */
@@ -279,7 +279,7 @@ static void write_new_points(obj_writer *w, const char *keyword, const mesh_poin
  * edge. */
 static txm_status write_cut(obj_writer *w, uint32_t count)
 {
-    const mesh_file *mesh = w->mesh;
+    const txm_mesh *mesh = w->mesh;
     const uint32_t *corners = mesh->corners + mesh->first[w->polygon];
     const unsigned long long new_point = 1ull + w->points + w->new_points,
                              new_normal = 1ull + w->normals + w->new_normals;
@@ -368,7 +368,7 @@ static txm_status write_line(obj_writer *w, obj_line *l)
     return TXM_OK;
 }
 
-static txm_status write_obj(const mesh_file *mesh, const txm_ptex_pages *pages, const char *mark, FILE *out,
+static txm_status write_obj(const txm_mesh *mesh, const txm_ptex_pages *pages, const char *mark, FILE *out,
                             txm_error *err)
 {
     obj_writer w = {.mesh = mesh, .pages = pages, .out = out, .err = err};

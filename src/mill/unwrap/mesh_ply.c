@@ -7,6 +7,8 @@
  * file is binary little-endian, and has the coordinates under two names: Blender reads s and t, other programs read u
  * and v.
  */
+#include <cjson/cJSON.h>
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -41,7 +43,7 @@ typedef struct ply_element {
 typedef enum ply_form { NO_FORM, TEXT, LITTLE, BIG } ply_form;
 
 typedef struct ply_reader {
-    mesh_file *mesh;
+    txm_mesh *mesh;
     ply_form form;
     ply_element elements[MOST_ELEMENTS];
     uint32_t element_count;
@@ -102,6 +104,24 @@ static txm_status read_property(ply_reader *r, const char *line)
     return TXM_OK;
 }
 
+/* PLY has no names for UV maps; txmill's files have them in comments, as JSON strings, because names may contain
+ * anything. */
+static txm_status read_comment(ply_reader *r, const char *line)
+{
+    char *end;
+    const unsigned long map = strtoul(line + strlen("comment uv "), &end, 10);
+    if (*end != ' ' || map >= MESH_MOST_MAPS)
+        return TXM_OK;
+    errno = 0; /* tells a failed allocation from bad syntax */
+    cJSON *json = cJSON_Parse(end + 1);
+    const char *name = json ? cJSON_GetStringValue(json) : end + 1;
+    const bool exhausted = !json && errno == ENOMEM;
+    free(r->mesh->maps[map]);
+    r->mesh->maps[map] = exhausted ? NULL : txm_strdup(name ? name : "");
+    cJSON_Delete(json);
+    return r->mesh->maps[map] ? TXM_OK : txm_no_memory(r->err, r->mesh->path);
+}
+
 static txm_status read_header_line(ply_reader *r, const char *line)
 {
     static const char *const forms[] = {"", "format ascii 1.0", "format binary_little_endian 1.0",
@@ -124,6 +144,8 @@ static txm_status read_header_line(ply_reader *r, const char *line)
         e->count = count;
         return TXM_OK;
     }
+    if (strncmp(line, "comment uv ", 11) == 0)
+        return read_comment(r, line);
     return strncmp(line, "property ", 9) == 0 ? read_property(r, line) : TXM_OK;
 }
 
@@ -168,12 +190,9 @@ static bool read_word(ply_reader *r, double *out)
 
 static double load_value(ply_type type, const uint8_t *at, bool big)
 {
-    uint64_t bits = 0;
-    const unsigned n = types[type].bytes;
     float f;
     double d;
-    for (unsigned i = 0; i < n; i++)
-        bits |= (uint64_t)at[big ? n - 1 - i : i] << 8 * i;
+    const uint64_t bits = txm_load_uint(at, types[type].bytes, big);
     const uint32_t low = (uint32_t)bits;
     switch (type) {
     case INT8:
@@ -232,7 +251,7 @@ static bool skip_property(ply_reader *r, const ply_property *p)
  */
 static txm_status read_vertices(ply_reader *r, ply_element *e)
 {
-    mesh_file *mesh = r->mesh;
+    txm_mesh *mesh = r->mesh;
     const size_t left = (size_t)(r->end - r->at);
     bool position[3] = {0};
     for (uint32_t i = 0; i < e->property_count; i++) {
@@ -304,7 +323,7 @@ static txm_status skip_element(ply_reader *r, const ply_element *e)
     return TXM_OK;
 }
 
-static txm_status read_ply(mesh_file *mesh, txm_error *err)
+static txm_status read_ply(txm_mesh *mesh, txm_error *err)
 {
     ply_reader r = {.mesh = mesh, .at = mesh->data, .end = mesh->data + mesh->bytes, .err = err};
     txm_status status = read_ply_header(&r);
@@ -322,7 +341,7 @@ static txm_status read_ply(mesh_file *mesh, txm_error *err)
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
 
 typedef struct ply_writer {
-    const mesh_file *mesh;
+    const txm_mesh *mesh;
     const txm_ptex_pages *pages;
     FILE *out;
     double *middles; /* vertices of a polygon that is cut: the centres of its edges, then its own */
@@ -410,7 +429,7 @@ static txm_status write_polygon(ply_writer *w, uint32_t polygon)
     return TXM_OK;
 }
 
-static void write_ply_header(const mesh_file *mesh, const char *mark, uint32_t faces, uint32_t corners, FILE *out)
+static void write_ply_header(const txm_mesh *mesh, const char *mark, uint32_t faces, uint32_t corners, FILE *out)
 {
     fprintf(out,
             "ply\nformat binary_little_endian 1.0\ncomment " MESH_MARK "%s " TXM_OUT_FILE_SEAL
@@ -424,7 +443,7 @@ static void write_ply_header(const mesh_file *mesh, const char *mark, uint32_t f
     fprintf(out, "element face %u\nproperty list uchar int vertex_indices\nend_header\n", faces);
 }
 
-static txm_status write_ply(const mesh_file *mesh, const txm_ptex_pages *pages, const char *mark, FILE *out,
+static txm_status write_ply(const txm_mesh *mesh, const txm_ptex_pages *pages, const char *mark, FILE *out,
                             txm_error *err)
 {
     ply_writer w = {.mesh = mesh, .pages = pages, .out = out, .err = err};

@@ -51,7 +51,7 @@ typedef struct unwrap_job {
     txm_ptex *ptex;
     txm_ptex_pages *pages;
     const txm_ptex_pages_info *packed;
-    mesh_file mesh;
+    txm_mesh mesh;
     const page_format *format;
     uint32_t channels; /* channels of the pictures */
     char key[TXM_SHA1_HEX];
