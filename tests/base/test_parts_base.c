@@ -23,8 +23,6 @@
 #include "util_check.h"
 #include "util_tx.h"
 
-/* ---- text files -------------------------------------------------------------------------------------------------- */
-
 START_TEST(names_in_commands_are_quoted)
 {
     static const char *const words[][3] = {
@@ -43,22 +41,6 @@ START_TEST(names_in_commands_are_quoted)
         free(word);
         free(path);
     }
-}
-END_TEST
-
-START_TEST(text_files_are_read_whole)
-{
-    char line[64];
-    batch_enter();
-    batch_file("list", "one\ntwo\n");
-    FILE *f = txm_text_file_open("list", NULL);
-    ck_assert_ptr_nonnull(f);
-    ck_assert_ptr_nonnull(fgets(line, sizeof line, f));
-    ck_assert_str_eq(line, "one\n");
-    fclose(f);
-    ck_assert_ptr_null(txm_text_file_open("nothing", NULL));
-    ck_assert_int_eq(errno, ENOENT);
-    batch_leave();
 }
 END_TEST
 
@@ -142,23 +124,6 @@ START_TEST(there_may_be_more_files_than_maps)
 END_TEST
 
 /* ---- modules ----------------------------------------------------------------------------------------------------- */
-
-START_TEST(modules_are_found_where_the_user_says)
-{
-    char *looked_in = NULL;
-    batch_enter();
-    batch_file("module.so", "");
-    setenv("TXMILL_PLUGINS", ".", 1);
-    char *path = txm_plugin_path("module.so", NULL);
-    ck_assert_str_eq(path, "./module.so");
-    free(path);
-    unsetenv("TXMILL_PLUGINS");
-    ck_assert_ptr_null(txm_plugin_path("no-such-module.so", &looked_in));
-    ck_assert_ptr_nonnull(strstr(looked_in, "no-such-module.so"));
-    free(looked_in);
-    batch_leave();
-}
-END_TEST
 
 static bool is_found(const char *file)
 {
@@ -270,8 +235,7 @@ int main(void)
 {
     Suite *suite = suite_create("parts of base");
     TCase *t = add_case(suite, "parts");
-    add_tests(t, content_has_a_key, text_files_are_read_whole, a_silent_pipe_can_be_left, maps_know_what_they_hold,
-              there_may_be_more_files_than_maps, modules_are_found_where_the_user_says,
-              modules_of_others_are_passed_over, names_in_commands_are_quoted);
+    add_tests(t, content_has_a_key, a_silent_pipe_can_be_left, maps_know_what_they_hold,
+              there_may_be_more_files_than_maps, modules_of_others_are_passed_over, names_in_commands_are_quoted);
     return run_suite(suite);
 }

@@ -66,23 +66,10 @@ static txm_status convert(txm_context *context, const char *source, const char *
     return txm_convert(context, source, settings ? settings : &defaults, &options, result, err);
 }
 
-static char *slurp(const char *path, size_t *size)
-{
-    FILE *f = fopen(path, "rb");
-    ck_assert_ptr_nonnull(f);
-    fseek(f, 0, SEEK_END);
-    *size = (size_t)ftell(f);
-    rewind(f);
-    char *data = malloc(*size + 1);
-    ck_assert_uint_eq(fread(data, 1, *size, f), *size);
-    fclose(f);
-    return data;
-}
-
 static bool same_files(const char *a, const char *b)
 {
     size_t na, nb;
-    char *da = slurp(a, &na), *db = slurp(b, &nb);
+    uint8_t *da = load_file(a, &na), *db = load_file(b, &nb);
     bool same = na == nb && memcmp(da, db, na) == 0;
     free(da);
     free(db);
@@ -455,6 +442,32 @@ START_TEST(cancelling_leaves_nothing)
 }
 END_TEST
 
+/* Bands are smaller than a block of the digest, as high as one, and higher; the last block is short. */
+START_TEST(the_digest_does_not_depend_on_tiles)
+{
+    const char *image = write_pnm("blocks.ppm", 3, 24, 5 * TXM_HASH_BLOCK_ROWS + 77, ramp);
+    static const uint32_t tiles[] = {16, 64, 128, 256, 512};
+    char first[TXM_SHA1_HEX] = "", *out = in_base("blocks.tx");
+    for (int i = 0; i < 10; i++) {
+        txm_context *context = context_with(i % 2 ? 3 : 1, NULL);
+        txm_settings s;
+        txm_result r;
+        txm_tx *tx = NULL;
+        txm_error err = {0};
+        txm_settings_init(&s);
+        s.tile_px = tiles[i / 2];
+        ck_assert_msg(!convert(context, image, out, &s, &r, &err) && !txm_tx_open(out, &tx, &err), "%s", err.message);
+        const char *digest = txm_tx_metadata_of(tx, "oiio:SHA-1");
+        if (!i)
+            snprintf(first, sizeof first, "%s", digest);
+        ck_assert_str_eq(digest, first);
+        txm_tx_close(&tx);
+        txm_result_clear(&r);
+        txm_context_free(&context);
+    }
+}
+END_TEST
+
 /* A file that is up to date is compared with the settings that were chosen, and with no others. */
 START_TEST(other_settings_are_told)
 {
@@ -558,8 +571,8 @@ int main(void)
     tcase_add_loop_test(t, borders_in_flight_equal_gathering, 0, sizeof border_sizes / sizeof *border_sizes);
     add_tests(t, a_truncated_source_publishes_nothing);
     tcase_add_loop_test(t, a_source_that_changes_publishes_nothing, 0, 4);
-    add_tests(t, cancelling_leaves_nothing, other_settings_are_told, odd_settings_are_refused,
-              a_missing_device_is_an_error, memory_bound_is_obeyed_or_refused);
+    add_tests(t, cancelling_leaves_nothing, other_settings_are_told, the_digest_does_not_depend_on_tiles,
+              odd_settings_are_refused, a_missing_device_is_an_error, memory_bound_is_obeyed_or_refused);
     int failed = run_suite_in_one_process(suite);
     snprintf(command, sizeof command, "rm -rf '%s'", base);
     if (system(command))

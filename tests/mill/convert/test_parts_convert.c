@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Parts of the rooms convert and batch that otherwise are only reached through whole conversions. */
 #include <check.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "mill/convert/band.h"
 #include "mill/convert/conform.h"
-#include "mill/convert/job.h"
-#include "mill/convert/memory.h"
 #include "mill/convert/resolve.h"
 #include "mill/farm/batch.h"
 #include "mill/farm/content.h"
@@ -24,74 +20,6 @@
 #include "util_check.h"
 #include "util_tx.h"
 #include "util_writer.h"
-
-/* ---- bands ------------------------------------------------------------------------------------------------------- */
-
-START_TEST(bands_live_as_long_as_they_are_kept)
-{
-    txm_band_pool *pool = txm_band_pool_new();
-    atomic_uint alive = 0;
-    txm_band *a = txm_band_new(pool, 0, 0, 16, 64, &alive);
-    ck_assert_ptr_nonnull(a);
-    ck_assert_ptr_eq(txm_band_keep(a), a);
-    txm_band_drop(a);
-    ck_assert_uint_eq(alive, 1);
-    uint8_t *memory = a->pixels;
-    txm_band_drop(a);
-    ck_assert_uint_eq(alive, 0);
-    /* The next band reuses the memory. */
-    a = txm_band_new(pool, 1, 16, 8, 64, &alive);
-    ck_assert_ptr_eq(a->pixels, memory);
-    ck_assert_uint_eq(a->rows, 8);
-    txm_band_drop(a);
-    txm_band_drop(NULL);
-    ck_assert_ptr_null(txm_band_keep(NULL));
-    txm_band_pool_free(&pool);
-}
-END_TEST
-
-static void count_return(void *owner)
-{
-    ++*(int *)owner;
-}
-
-START_TEST(rows_are_found_in_the_bands_around)
-{
-    static const uint8_t pixels[3][4 * 8];
-    int returned = 0;
-    txm_band *bands[3];
-    for (uint32_t i = 0; i < 3; i++)
-        ck_assert_ptr_nonnull(bands[i] = txm_band_lend(0, 4 * i, 4, 8, pixels[i], count_return, &returned));
-    txm_band *const around[TXM_BANDS_AROUND] = {bands[0], NULL, bands[2], NULL};
-    ck_assert_ptr_eq(txm_band_row_near(bands[1], around, 5), pixels[1] + 8);
-    ck_assert_ptr_eq(txm_band_row_near(bands[1], around, 3), pixels[0] + 24);
-    ck_assert_ptr_eq(txm_band_row_near(bands[1], around, 8), pixels[2]);
-    for (int i = 0; i < 3; i++)
-        txm_band_drop(bands[i]);
-    ck_assert_int_eq(returned, 3);
-}
-END_TEST
-
-/* ---- jobs -------------------------------------------------------------------------------------------------------- */
-
-START_TEST(the_first_error_stops_a_job)
-{
-    volatile int cancel = 0;
-    txm_job job;
-    txm_error err = {0}, late = {0};
-    txm_pool *pool = txm_pool_new(1);
-    ck_assert_int_eq(txm_job_init(&job, pool, &cancel, false, &err), TXM_OK);
-    ck_assert(txm_job_runs(&job));
-    ck_assert_uint_eq(txm_job_clock(&job), 0); /* the caller did not request times */
-    cancel = 1;
-    ck_assert(!txm_job_runs(&job));
-    txm_fail(&late, TXM_STATUS_IO, "late");
-    txm_job_fail(&job, &late);
-    ck_assert_int_eq(job.error.status, TXM_STATUS_CANCELLED);
-    txm_job_destroy(&job);
-    txm_pool_free(pool);
-}
-END_TEST
 
 /* ---- conversions of pixels --------------------------------------------------------------------------------------- */
 
@@ -118,37 +46,6 @@ static spaces load_spaces(void)
     s.other = space_of(s.config, "ACEScg");
     return s;
 }
-
-START_TEST(plans_follow_class_type_and_alpha)
-{
-    spaces s = load_spaces();
-    txm_source_info info = {.width = 64,
-                            .height = 64,
-                            .file_channels = 4,
-                            .channels = 4,
-                            .type = TXM_TYPE_U8,
-                            .file_alpha = TXM_FILE_ALPHA_UNASSOCIATED};
-    txm_conform c = txm_conform_plan(&info, s.srgb, TXM_ALPHA_STRAIGHT, TXM_BLENDER_5_2, NULL);
-    ck_assert(c.associate && !c.set_opaque && !c.space && c.type == TXM_TYPE_U8);
-    ck_assert(txm_conform_in_place(&c));
-    c = txm_conform_plan(&info, s.data, TXM_ALPHA_STRAIGHT, TXM_BLENDER_5_2, NULL);
-    ck_assert(!c.associate); /* data is never associated */
-    c = txm_conform_plan(&info, s.srgb, TXM_ALPHA_NONE, TXM_BLENDER_5_2, NULL);
-    ck_assert(c.set_opaque && !c.divide);
-    /* Integers become half if they are converted. */
-    c = txm_conform_plan(&info, s.other, TXM_ALPHA_STRAIGHT, TXM_BLENDER_5_2, NULL);
-    ck_assert(c.space == s.other && c.type == TXM_TYPE_HALF && !txm_conform_in_place(&c));
-    info.file_channels = info.channels = 3;
-    c = txm_conform_plan(&info, s.srgb, TXM_ALPHA_STRAIGHT, TXM_BLENDER_5_2, NULL);
-    ck_assert(c.channels == 4 && !c.associate && !txm_conform_in_place(&c));
-    info.file_channels = info.channels = 1;
-    ck_assert_uint_eq(txm_conform_plan(&info, s.srgb, TXM_ALPHA_STRAIGHT, TXM_BLENDER_5_2, NULL).channels, 1);
-    ck_assert_str_eq(txm_conform_detected(&info, s.data, "Non-Color"), "data");
-    ck_assert_str_eq(txm_conform_detected(&info, s.srgb, "sRGB"), "scene_linear_srgb");
-    ck_assert_str_eq(txm_conform_detected(&info, s.other, "my alias"), "my alias");
-    txm_color_free(&s.config);
-}
-END_TEST
 
 /* 5.2 multiplies by alpha in files of four channels; 5.3 in those of two and of five and more too. Only the levels of
  * channel-packed sRGB with alpha differ otherwise. */
@@ -252,34 +149,6 @@ START_TEST(settings_keys_tell_pixels_apart)
 }
 END_TEST
 
-START_TEST(bands_obey_the_memory_bound)
-{
-    txm_conform c = {
-        .width = 8192, .height = 8192, .src_channels = 4, .channels = 4, .src_type = TXM_TYPE_U8, .type = TXM_TYPE_U8};
-    const uint64_t reader = 50 << 20;
-    uint64_t needed = 0, small = 0;
-    unsigned held = 0;
-    txm_settings s;
-    txm_settings_init(&s);
-    unsigned free_choice = txm_convert_bands(&c, &s, 8, 0, 0, &held, NULL);
-    ck_assert_uint_gt(free_choice, TXM_MIN_BANDS);
-    ck_assert_uint_gt(held, 0);
-    ck_assert_uint_eq(txm_convert_bands(&c, &s, 8, 0, 1, NULL, &needed), 0);
-    ck_assert_uint_eq(txm_convert_bands(&c, &s, 8, 0, needed, &held, NULL), TXM_MIN_BANDS);
-    ck_assert_uint_eq(held, 0);
-    ck_assert_uint_eq(txm_convert_bands(&c, &s, 8, 0, needed - 1, NULL, NULL), 0);
-    ck_assert_uint_eq(txm_convert_bands(&c, &s, 8, reader, needed + reader, NULL, NULL), TXM_MIN_BANDS);
-    ck_assert_uint_eq(txm_convert_bands(&c, &s, 8, reader, needed + reader - 1, NULL, NULL), 0);
-    ck_assert_uint_gt(txm_convert_memory(&c, &s, 9, 8), txm_convert_memory(&c, &s, 8, 8));
-    ck_assert_uint_eq(txm_convert_needs(&c, &s, TXM_MIN_BANDS, 8, 0), needed);
-    s.equiangular = true; /* the hash reads copies */
-    ck_assert_uint_eq(txm_convert_bands(&c, &s, 8, 0, 0, NULL, NULL), free_choice + TXM_MIN_BANDS);
-    c.width = c.height = 16;
-    ck_assert_uint_eq(txm_convert_bands(&c, &s, 8, 0, 1, NULL, &small), 0);
-    ck_assert_uint_lt(small, needed / 2);
-}
-END_TEST
-
 /* ---- batches ----------------------------------------------------------------------------------------------------- */
 
 static double seconds_of(const char *path, txm_item item, txm_compression compression)
@@ -375,9 +244,8 @@ int main(void)
     Suite *suite = suite_create("parts of convert and batch");
     TCase *t = add_case(suite, "parts");
     tcase_set_timeout(t, 60);
-    add_tests(t, bands_live_as_long_as_they_are_kept, rows_are_found_in_the_bands_around, the_first_error_stops_a_job,
-              plans_follow_class_type_and_alpha, releases_differ_in_alpha, releases_are_read_from_files,
-              settings_keys_tell_pixels_apart, bands_obey_the_memory_bound, costs_order_what_takes_longer,
-              contents_are_told_by_sha256, names_against_classes, output_appears_whole_or_not_at_all);
+    add_tests(t, releases_differ_in_alpha, releases_are_read_from_files, settings_keys_tell_pixels_apart,
+              costs_order_what_takes_longer, contents_are_told_by_sha256, names_against_classes,
+              output_appears_whole_or_not_at_all);
     return run_suite(suite);
 }

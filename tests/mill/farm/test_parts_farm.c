@@ -22,58 +22,6 @@
 #include "util_check.h"
 #include "util_tx.h"
 
-/* ---- folders ----------------------------------------------------------------------------------------------------- */
-
-START_TEST(names_are_in_the_order_of_their_bytes)
-{
-    static const char *const names[] = {".hidden", "B.png", "a", "a.png", "link", "\xC3\xA4.png", "\xFF"};
-    enum { NAMES = sizeof names / sizeof *names };
-    txm_entries e = {0};
-    batch_file("a.png", "");
-    batch_file("\xFF", "");
-    batch_file("\xC3\xA4.png", "");
-    batch_file("B.png", "");
-    batch_file(".hidden", "");
-    batch_folder("a");
-    ck_assert_int_eq(symlink("a", "link"), 0);
-    setlocale(LC_ALL, "");
-    ck_assert_int_eq(txm_entries_read(".", &e, NULL), TXM_OK);
-    ck_assert_uint_eq(e.count, NAMES);
-    for (int i = 0; i < NAMES; i++) {
-        ck_assert_str_eq(e.items[i].name, names[i]);
-        /* If a path may lead to a folder, it does not count as a file. */
-        ck_assert(!e.items[i].is_file || (strcmp(names[i], "a") && strcmp(names[i], "link")));
-    }
-    txm_entries_free(&e);
-    txm_entries_free(&e);
-}
-END_TEST
-
-START_TEST(folders_may_be_large_empty_or_none)
-{
-    enum { MANY = 1000 };
-    txm_entries e = {0};
-    txm_error err = {0};
-    char name[32];
-    batch_folder("empty");
-    batch_folder("many");
-    for (int i = 0; i < MANY; i++) {
-        snprintf(name, sizeof name, "many/%04d", (i * 7919) % MANY);
-        batch_file(name, "");
-    }
-    ck_assert_int_eq(txm_entries_read("empty", &e, NULL), TXM_OK);
-    ck_assert_uint_eq(e.count, 0);
-    ck_assert_int_eq(txm_entries_read("many", &e, NULL), TXM_OK);
-    ck_assert_uint_eq(e.count, MANY);
-    ck_assert_str_eq(e.items[MANY - 1].name, "0999");
-    txm_entries_free(&e);
-    ck_assert_int_eq(txm_entries_read("gone", &e, &err), TXM_STATUS_NOT_FOUND);
-    ck_assert_ptr_nonnull(strstr(err.message, "gone"));
-    ck_assert_ptr_null(e.items);
-    ck_assert_int_ne(txm_entries_read("many/0001", &e, NULL), TXM_OK);
-}
-END_TEST
-
 /* ---- lists ------------------------------------------------------------------------------------------------------- */
 
 static txm_inputs *list_of(const char *path)
@@ -92,43 +40,6 @@ static void expect_input(const txm_inputs *inputs, size_t i, const char *path, c
     ck_assert_str_eq(input->origin, origin);
     ck_assert_msg(input->status == status, "%s: %d %s", path, (int)input->status, input->message ? input->message : "");
 }
-
-START_TEST(lists_are_lines_or_zeros_or_objects)
-{
-    batch_png("a.png", 1);
-    batch_png("b c.png", 2);
-    batch_file("lines", "a.png\r\n\n\nb c.png");
-    txm_inputs *inputs = list_of("lines");
-    ck_assert_uint_eq(txm_inputs_count(inputs), 2);
-    expect_input(inputs, 0, "a.png", "lines:1", TXM_OK);
-    expect_input(inputs, 1, "b c.png", "lines:4", TXM_OK);
-    txm_inputs_free(&inputs);
-    /* In a list separated by NUL bytes, a newline is part of a name. */
-    FILE *f = fopen("zeros", "wb");
-    ck_assert(f && fwrite("a.png\0b c.png\0new\nline.png\0", 1, 28, f) == 28 && !fclose(f));
-    batch_png("new\nline.png", 3);
-    inputs = list_of("zeros");
-    ck_assert_uint_eq(txm_inputs_count(inputs), 3);
-    expect_input(inputs, 2, "new\nline.png", "zeros:3", TXM_OK);
-    txm_inputs_free(&inputs);
-    batch_file("objects",
-               "{\"path\": \"a.png\", \"colorspace\": \"ACEScg\", \"alpha\": \"none\", \"output\": \"x.tx\"}\n"
-               "{\"path\": \"wrong.png\", \"path_encoded\": \"b%20c.png\", \"cache_dir\": \"/c\"}\n");
-    inputs = list_of("objects");
-    ck_assert_uint_eq(txm_inputs_count(inputs), 2);
-    expect_input(inputs, 0, "a.png", "objects:1", TXM_OK);
-    ck_assert_str_eq(txm_inputs_at(inputs, 0)->colorspace, "ACEScg");
-    ck_assert_int_eq(txm_inputs_at(inputs, 0)->alpha, TXM_ALPHA_NONE);
-    ck_assert_str_eq(txm_inputs_at(inputs, 0)->output, "x.tx");
-    expect_input(inputs, 1, "b c.png", "objects:2", TXM_OK);
-    ck_assert_str_eq(txm_inputs_at(inputs, 1)->cache_dir, "/c");
-    txm_inputs_free(&inputs);
-    batch_file("empty", "\n\n");
-    inputs = list_of("empty");
-    ck_assert_uint_eq(txm_inputs_count(inputs), 0);
-    txm_inputs_free(&inputs);
-}
-END_TEST
 
 /* An invalid line becomes an input that failed, with its line number; the others are used. */
 START_TEST(wrong_lines_fail_alone)
@@ -244,41 +155,6 @@ static void end(txm_batch *b, txm_inputs **inputs)
     pthread_mutex_destroy(&b->events_lock);
     txm_inputs_free(inputs);
 }
-
-START_TEST(work_is_the_same_by_its_tx_file)
-{
-    txm_batch b;
-    txm_inputs *inputs;
-    txm_item items[SAMES];
-    batch_folder("tx");
-    ck_assert_int_eq(symlink("tx", "link"), 0);
-    plan(&b, &inputs, items);
-    items[1].tx_path = "link/a.tx";     /* the same file through a link to its folder */
-    items[2].tx_path = "tx/../tx/a.tx"; /* and with another spelling */
-    ck_assert_int_eq(txm_find_same_work(&b, NULL), TXM_OK);
-    ck_assert_int_eq(items[0].same_as, TXM_NO_INDEX);
-    ck_assert_int_eq(items[1].same_as, 0);
-    ck_assert_int_eq(items[2].same_as, 0);
-    ck_assert_int_eq(items[3].same_as, TXM_NO_INDEX);
-    ck_assert(items[1].cost.seconds <= 0 && items[0].cost.seconds > 1);
-    ck_assert_str_eq(warnings, "");
-    end(&b, &inputs);
-    /* The folder does not exist yet. */
-    plan(&b, &inputs, items);
-    items[0].tx_path = items[1].tx_path = "new/a.tx";
-    ck_assert_int_eq(txm_find_same_work(&b, NULL), TXM_OK);
-    ck_assert_int_eq(items[1].same_as, 0);
-    end(&b, &inputs);
-    /* Inputs that failed or were not examined are ignored. */
-    plan(&b, &inputs, items);
-    items[1].tx_path = items[2].tx_path = items[0].tx_path;
-    items[0].status = TXM_STATUS_IO;
-    items[1].looked_at = false;
-    ck_assert_int_eq(txm_find_same_work(&b, NULL), TXM_OK);
-    ck_assert_int_eq(items[2].same_as, TXM_NO_INDEX);
-    end(&b, &inputs);
-}
-END_TEST
 
 START_TEST(other_pixels_in_one_place_are_refused)
 {
@@ -479,9 +355,8 @@ int main(void)
     Suite *suite = suite_create("parts of batch");
     TCase *t = add_case(suite, "parts");
     tcase_add_checked_fixture(t, enter, batch_leave);
-    add_tests(t, names_are_in_the_order_of_their_bytes, folders_may_be_large_empty_or_none,
-              lists_are_lines_or_zeros_or_objects, wrong_lines_fail_alone, what_is_no_list_fails,
-              work_is_the_same_by_its_tx_file, other_pixels_in_one_place_are_refused, stores_give_back_what_they_keep,
-              objects_are_named_by_what_shapes_them, damage_is_remembered_until_the_image_changes);
+    add_tests(t, wrong_lines_fail_alone, what_is_no_list_fails, other_pixels_in_one_place_are_refused,
+              stores_give_back_what_they_keep, objects_are_named_by_what_shapes_them,
+              damage_is_remembered_until_the_image_changes);
     return run_suite(suite);
 }
