@@ -96,16 +96,6 @@ const char *fault_error_name(int error)
     return strerrorname_np(error);
 }
 
-static int error_of(const char *name)
-{
-    for (int e = 1; e < 134; e++) {
-        const char *known = strerrorname_np(e);
-        if (known && strcmp(known, name) == 0)
-            return e;
-    }
-    return 0;
-}
-
 static const struct {
     fault_kind kind;
     const char *word;
@@ -138,7 +128,9 @@ static bool parse_how(const char *how, fault *f)
     size_t n = strcspn(how, "+-");
     snprintf(name, sizeof name, "%.*s", (int)n, how);
     f->kind = how[n] == '+' ? FAULT_ERROR_ON : how[n] == '-' ? FAULT_ERROR_LATE : FAULT_ERROR;
-    f->error = error_of(name);
+    for (f->error = 133; f->error > 0; f->error--)
+        if (strerrorname_np(f->error) && strcmp(strerrorname_np(f->error), name) == 0)
+            break;
     return f->error != 0;
 }
 

@@ -53,16 +53,6 @@ static uint64_t random_bits(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-static void shuffle(fault *faults, size_t count, uint64_t *state)
-{
-    for (size_t i = count; i > 1; i--) {
-        size_t other = random_bits(state) % i;
-        fault f = faults[i - 1];
-        faults[i - 1] = faults[other];
-        faults[other] = f;
-    }
-}
-
 /* The groups take turns as long as they have cases left. */
 static void mix(cases *c, uint64_t seed)
 {
@@ -75,7 +65,12 @@ static void mix(cases *c, uint64_t seed)
         for (size_t i = 0; i < c->count; i++)
             if (case_group(&c->faults[i]) == g)
                 part[g][count[g]++] = c->faults[i];
-        shuffle(part[g], count[g], &seed);
+        for (size_t i = count[g]; i > 1; i--) {
+            const size_t other = random_bits(&seed) % i;
+            const fault f = part[g][i - 1];
+            part[g][i - 1] = part[g][other];
+            part[g][other] = f;
+        }
         if (g + 1 < GROUPS)
             part[g + 1] = part[g] + count[g];
     }

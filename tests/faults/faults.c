@@ -59,8 +59,6 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- one case --------------------------------------------------------------------------------------------------- */
-
 typedef enum outcome { PASSED, MISSED, FAILED } outcome;
 
 static outcome try_case(const surroundings *around, const stage *g, const fault *f, FILE *report)
@@ -112,16 +110,11 @@ static int replay(const surroundings *around, const scenario *all, unsigned coun
     return rc;
 }
 
-/* ---- a scenario ------------------------------------------------------------------------------------------------- */
-
 /* Runs in a process of its own: tries every jobs-th case until the time is over. */
 static void work(const options *o, const surroundings *around, const stage *g, const cases *c, unsigned worker,
                  double end, FILE *results)
 {
-    char *shared;
-    if (asprintf(&shared, "%s/%u/shared", around->work, worker) < 0)
-        err(2, "memory");
-    trace_prepare(shared);
+    trace_prepare(formatted("%s/%u/shared", around->work, worker));
     for (size_t i = worker; i < c->count && (o->seconds <= 0 || now() < end); i += o->jobs) {
         char text[FAULT_TEXT];
         fault_print(&c->faults[i], text);
@@ -199,8 +192,6 @@ static bool run_scenario(const options *o, const surroundings *around, const sce
     return ok;
 }
 
-/* ---- the table -------------------------------------------------------------------------------------------------- */
-
 /* If only a sample was tried, the number of all cases is printed, too. */
 static void print_tried(FILE *f, const score *s)
 {
@@ -271,15 +262,6 @@ static void read_row(const char *text, row *r)
     }
 }
 
-static void read_table(const char *path, row *rows, size_t count)
-{
-    char *text = read_text(path), *from = strstr(text, begin_mark);
-    for (size_t i = 0; from && i < count; i++)
-        if (!rows[i].ours)
-            read_row(from, &rows[i]);
-    free(text);
-}
-
 /* Writes the table between the marks of a document. */
 static void renew_table(const char *path, const row *rows, size_t count)
 {
@@ -298,75 +280,39 @@ static void renew_table(const char *path, const row *rows, size_t count)
     free(text);
 }
 
-/* ---- main ------------------------------------------------------------------------------------------------------- */
-
 static void parse(int argc, char **argv, options *o)
 {
-    static const struct option known[] = {{"build", 1, 0, 'b'},
-                                          {"scenarios", 1, 0, 's'},
-                                          {"only", 1, 0, 'o'},
-                                          {"faults", 1, 0, 'f'},
-                                          {"seconds", 1, 0, 't'},
-                                          {"jobs", 1, 0, 'j'},
-                                          {"work", 1, 0, 'w'},
-                                          {"table", 1, 0, 'T'},
-                                          {"replay", 1, 0, 'r'},
-                                          {"seed", 1, 0, 'S'},
-                                          {0}};
-    const char *tmp = getenv("TMPDIR");
+    const char *tmp = getenv("TMPDIR"), *seconds = "60", *jobs = "2", *seed = NULL;
     *o = (options){.build = "build",
                    .scenarios = "tests/faults/scenarios",
-                   .seconds = 60,
-                   .jobs = 2,
                    .work = tmp && *tmp ? tmp : "/tmp",
                    .seed = (uint64_t)time(NULL)};
-    for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
-        switch (c) {
-        case 'b':
-            o->build = optarg;
-            break;
-        case 's':
-            o->scenarios = optarg;
-            break;
-        case 'o':
-            o->only = optarg;
-            break;
-        case 'f':
-            o->faults = optarg;
-            break;
-        case 't':
-            o->seconds = atof(optarg);
-            break;
-        case 'j':
-            o->jobs = (unsigned)atoi(optarg);
-            break;
-        case 'w':
-            o->work = optarg;
-            break;
-        case 'T':
-            o->table = optarg;
-            break;
-        case 'r':
-            o->replay = optarg;
-            break;
-        case 'S':
-            o->seed = strtoull(optarg, NULL, 10);
-            break;
-        default:
+    const struct {
+        const char *name, **value;
+    } all[] = {{"build", &o->build},   {"scenarios", &o->scenarios}, {"only", &o->only},
+               {"faults", &o->faults}, {"seconds", &seconds},        {"jobs", &jobs},
+               {"work", &o->work},     {"table", &o->table},         {"replay", &o->replay},
+               {"seed", &seed}};
+    enum { OPTIONS = sizeof all / sizeof *all };
+    struct option known[OPTIONS + 1] = {0};
+    for (int i = 0; i < OPTIONS; i++)
+        known[i] = (struct option){all[i].name, required_argument, NULL, 0};
+    for (int which; getopt_long(argc, argv, "", known, &which) != -1; *all[which].value = optarg)
+        if (!optarg)
             exit(2);
-        }
-    }
+    o->seconds = atof(seconds);
+    o->jobs = (unsigned)atoi(jobs);
+    o->seed = seed ? strtoull(seed, NULL, 10) : o->seed;
     if (optind < argc || o->jobs < 1 || o->jobs > WORKERS)
         errx(2, "what is \"%s\"?", optind < argc ? argv[optind] : "--jobs");
 }
 
 static char *absolute(const char *folder, const char *name)
 {
-    char *path, *real = realpath(folder, NULL);
+    char *real = realpath(folder, NULL);
     if (!real)
         err(2, "%s", folder);
-    if (asprintf(&path, "%s%s", real, name) < 0)
-        err(2, "memory");
+    char *path = formatted("%s%s", real, name);
     free(real);
     return path;
 }
@@ -401,7 +347,11 @@ static int run_all(const options *o, const surroundings *around, const scenario 
             failed += r->scores[g].failed;
         }
         if (o->table) {
-            read_table(o->table, rows, count);
+            char *text = read_text(o->table), *from = strstr(text, begin_mark);
+            for (unsigned k = 0; from && k < count; k++)
+                if (!rows[k].ours)
+                    read_row(from, &rows[k]);
+            free(text);
             renew_table(o->table, rows, count);
         }
     }
@@ -417,14 +367,14 @@ int main(int argc, char **argv)
     parse(argc, argv, &o);
     scenario *all;
     unsigned count = scenarios_read(o.scenarios, &all);
-    char *work_folder;
     surroundings around = {.program = absolute(o.build, "/txmill"),
                            .decoder = absolute(o.build, "/txmill-oiio-worker"),
                            .plugins = absolute(o.build, ""),
                            .data = absolute("testdata", ""),
                            .library = absolute(o.build, "/tests/faults/inject.so")};
     o.work = absolute(o.work, "");
-    if (asprintf(&work_folder, "%s/txmill-faults-XXXXXX", o.work) < 0 || !mkdtemp(work_folder))
+    char *work_folder = formatted("%s/txmill-faults-XXXXXX", o.work);
+    if (!mkdtemp(work_folder))
         err(2, "%s", o.work);
     around.work = work_folder;
     int rc = o.replay ? replay(&around, all, count, o.replay) : run_all(&o, &around, all, count);

@@ -41,28 +41,18 @@ static bool matches(char *const *globs, const char *name)
     return false;
 }
 
-/* ---- the input --------------------------------------------------------------------------------------------------- */
-
-/* Returns whether the call that failed was about a file that was there from the beginning. */
-static bool is_input(const trial *t)
-{
-    const stage *g = t->stage;
-    const char *where = t->result->where;
-    for (size_t i = 0; i < g->before.count; i++)
-        if (strcmp(base(where), base(g->before.files[i].name)) == 0)
-            return true;
-    return false;
-}
-
-/* Returns whether the fault made the command see an input that could just as well have been there. */
+/* Returns whether the fault made the command see an input that could just as well have been there: a file from the
+ * beginning that is gone now, or an empty text. */
 static bool has_other_task(const trial *t)
 {
-    const scenario *s = t->stage->scenario;
-    return (s->walks && t->fault->error == ENOENT && is_input(t)) ||
-           (t->fault->kind == FAULT_ZERO && matches(s->texts, base(t->result->where)));
+    const stage *g = t->stage;
+    const char *where = base(t->result->where);
+    bool input = false;
+    for (size_t i = 0; i < g->before.count; i++)
+        input |= strcmp(where, base(g->before.files[i].name)) == 0;
+    return (g->scenario->walks && t->fault->error == ENOENT && input) ||
+           (t->fault->kind == FAULT_ZERO && matches(g->scenario->texts, where));
 }
-
-/* ---- the folder -------------------------------------------------------------------------------------------------- */
 
 static bool as_in(const stage *g, const tree_file *f, const tree *t)
 {
@@ -73,16 +63,6 @@ static bool as_in(const stage *g, const tree_file *f, const tree *t)
 static bool known(const stage *g, const char *name)
 {
     return tree_find(&g->before, name) || tree_find(&g->after, name) || tree_find(&g->after_again, name);
-}
-
-/* If the input differs, the output may differ, but no file is left that only txmill knows. */
-static void list_leftovers(trial *t, const char *when)
-{
-    for (size_t i = 0; i < t->now.count; i++) {
-        const char *name = t->now.files[i].name;
-        if (!known(t->stage, name) && (*base(name) == '.' || !has_other_task(t)))
-            fprintf(t->wrong, "left %s: %s\n", when, name);
-    }
 }
 
 /* Files are old or new, nothing in between, and no old file is missing that should have stayed. If an image
@@ -128,8 +108,6 @@ static void list_differences(trial *t, const tree *wanted, const char *when)
         if (!tree_find(wanted, t->now.files[i].name))
             fprintf(t->wrong, "too much %s: %s\n", when, t->now.files[i].name);
 }
-
-/* ---- output ------------------------------------------------------------------------------------------------------ */
 
 static bool says(const trial *t, const char *word)
 {
@@ -201,17 +179,6 @@ static bool may_leave(const trial *t)
            (f->kind == FAULT_ERROR_LATE && (strcmp(call, "openat") == 0 || strncmp(call, "link", 4) == 0));
 }
 
-/* ---- exit status ------------------------------------------------------------------------------------------------- */
-
-/* Returns whether the command reports that it reached its result in another way than usual. */
-static bool made_a_detour(const trial *t)
-{
-    for (char *const *text = t->stage->scenario->detour; *text; text++)
-        if (strstr(t->out, *text) || strstr(t->err, *text))
-            return true;
-    return false;
-}
-
 static bool complete(const trial *t, int rc)
 {
     const stage *g = t->stage;
@@ -221,25 +188,21 @@ static bool complete(const trial *t, int rc)
     /* An image that is missing, permanently unreadable or empty is listed as such. */
     if (g->scenario->findings && rc == g->rc && !fault_is_passing(f) && (f->error || f->kind == FAULT_ZERO))
         return true;
-    return rc == g->rc && (strcmp(t->out, g->printed) == 0 || made_a_detour(t)) &&
-           same_folder(g, &t->now, &g->after, g->scenario->optional, may_leave(t));
-}
-
-static bool code_fits(const trial *t, int rc)
-{
-    const fault *f = t->fault;
-    if (rc == 5)
-        return t->stage->scenario->findings && !fault_is_passing(f) && !fault_is_allocation(f);
-    if (fault_is_allocation(f) || fault_is_passing(f))
-        return rc == 4;
-    if (rc == 2 && has_other_task(t)) /* an empty list, an empty folder */
-        return true;
-    return rc == 3 || rc == 4;
+    bool printed = strcmp(t->out, g->printed) == 0;
+    for (char *const *text = g->scenario->detour; *text; text++)
+        printed |= strstr(t->out, *text) || strstr(t->err, *text);
+    return rc == g->rc && printed && same_folder(g, &t->now, &g->after, g->scenario->optional, may_leave(t));
 }
 
 static void check_failure(trial *t, int rc)
 {
-    if (!code_fits(t, rc))
+    const fault *f = t->fault;
+    bool fits = rc == 3 || rc == 4 || (rc == 2 && has_other_task(t)); /* 2: an empty list, an empty folder */
+    if (rc == 5)
+        fits = t->stage->scenario->findings && !fault_is_passing(f) && !fault_is_allocation(f);
+    else if (fault_is_allocation(f) || fault_is_passing(f))
+        fits = rc == 4;
+    if (!fits)
         fprintf(t->wrong, "exit code %d does not fit\n", rc);
     if (rc == 5)
         return;
@@ -291,31 +254,14 @@ static struct {
     unsigned count;
 } mended;
 
-static bool is_mended(const stage *g, const tree *now)
-{
-    bool known = tree_same(now, &g->before);
-    for (unsigned i = 0; !known && mended.stage == g && i < mended.count; i++)
-        known = tree_same(now, &mended.trees[i]);
-    return known;
-}
-
-/* Takes ownership of the tree. */
-static void remember_mended(const stage *g, tree *found)
-{
-    for (; mended.stage != g && mended.count > 0; mended.count--)
-        tree_free(&mended.trees[mended.count - 1]);
-    mended.stage = g;
-    if (mended.count < MENDED)
-        mended.trees[mended.count++] = *found;
-    else
-        tree_free(found);
-}
-
 /* A run without a fault must restore everything. */
 static void check_again(const surroundings *around, trial *t)
 {
     const stage *g = t->stage;
-    if (is_mended(g, &t->now))
+    bool mends = tree_same(&t->now, &g->before);
+    for (unsigned i = 0; !mends && mended.stage == g && i < mended.count; i++)
+        mends = tree_same(&t->now, &mended.trees[i]);
+    if (mends)
         return;
     tree found = tree_copy(&t->now);
     long mark = ftell(t->wrong);
@@ -331,8 +277,11 @@ static void check_again(const surroundings *around, trial *t)
     }
     if (!same_folder(g, &t->now, &g->after, none, false) && !same_folder(g, &t->now, &g->after_again, none, false))
         list_differences(t, &g->after_again, "after a clean run");
-    if (ftell(t->wrong) == mark)
-        remember_mended(g, &found);
+    for (; mended.stage != g && mended.count > 0; mended.count--)
+        tree_free(&mended.trees[mended.count - 1]);
+    mended.stage = g;
+    if (ftell(t->wrong) == mark && mended.count < MENDED)
+        mended.trees[mended.count++] = found;
     else
         tree_free(&found);
 }
@@ -353,8 +302,12 @@ char *judge(const surroundings *around, const stage *g, const fault *f, const ru
     make_comparable(t.out);
     check_end(&t);
     check_names(&t);
-    if (!may_leave(&t))
-        list_leftovers(&t, "by a process that ended by itself");
+    /* If the input differs, the output may differ, but no file is left that only txmill knows. */
+    for (size_t i = 0; !may_leave(&t) && i < t.now.count; i++) {
+        const char *name = t.now.files[i].name;
+        if (!known(g, name) && (*base(name) == '.' || !has_other_task(&t)))
+            fprintf(t.wrong, "left by a process that ended by itself: %s\n", name);
+    }
     if (g->scenario->peers && !result->peers_failed && !same_folder(g, &t.now, &g->after, g->scenario->optional, true))
         list_differences(&t, &g->after, "after the others had ended");
     if (!has_other_task(&t) && !same_folder(g, &t.now, &g->after, g->scenario->optional, false))

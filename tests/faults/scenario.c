@@ -11,16 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char *formatted(const char *format, const char *a, const char *b)
-{
-    char *s;
-    if (asprintf(&s, format, a, b) < 0)
-        err(2, "memory");
-    return s;
-}
-
-/* ---- reading the file ------------------------------------------------------------------------------------------- */
-
 static void add_line(char **lines, const char *value)
 {
     int i = 0;
@@ -31,48 +21,41 @@ static void add_line(char **lines, const char *value)
     lines[i] = strdup(value);
 }
 
-static void set_faults(scenario *s, const char *kinds)
-{
-    s->calls = strstr(kinds, "calls") != NULL;
-    s->allocations = strstr(kinds, "allocations") != NULL;
-    s->deaths = strstr(kinds, "deaths") != NULL;
-}
-
 static bool set_property(scenario *s, const char *key, const char *value)
 {
-    if (strcmp(key, "prepare") == 0)
-        add_line(s->prepare, value);
-    else if (strcmp(key, "env") == 0)
-        add_line(s->env, value);
-    else if (strcmp(key, "optional") == 0)
-        add_line(s->optional, value);
-    else if (strcmp(key, "varies") == 0)
-        add_line(s->varies, value);
-    else if (strcmp(key, "run") == 0)
-        s->run = strdup(value);
-    else if (strcmp(key, "again") == 0)
-        s->again = strdup(value);
-    else if (strcmp(key, "sweep") == 0)
-        s->sweep = strdup(value);
-    else if (strcmp(key, "until") == 0)
-        s->until = strdup(value);
-    else if (strcmp(key, "peers") == 0)
+    const struct {
+        const char *key;
+        char **lines, **text; /* one of these */
+        bool *flag;
+    } properties[] = {{"prepare", s->prepare, NULL, NULL},    {"env", s->env, NULL, NULL},
+                      {"optional", s->optional, NULL, NULL},  {"varies", s->varies, NULL, NULL},
+                      {"detour", s->detour, NULL, NULL},      {"texts", s->texts, NULL, NULL},
+                      {"run", NULL, &s->run, NULL},           {"again", NULL, &s->again, NULL},
+                      {"sweep", NULL, &s->sweep, NULL},       {"until", NULL, &s->until, NULL},
+                      {"findings", NULL, NULL, &s->findings}, {"walks", NULL, NULL, &s->walks},
+                      {"decoder", NULL, NULL, &s->decoder}};
+    if (strcmp(key, "peers") == 0) {
         s->peers = (unsigned)atoi(value);
-    else if (strcmp(key, "faults") == 0)
-        set_faults(s, value);
-    else if (strcmp(key, "findings") == 0)
-        s->findings = true;
-    else if (strcmp(key, "detour") == 0)
-        add_line(s->detour, value);
-    else if (strcmp(key, "texts") == 0)
-        add_line(s->texts, value);
-    else if (strcmp(key, "walks") == 0)
-        s->walks = true;
-    else if (strcmp(key, "decoder") == 0)
-        s->decoder = true;
-    else
-        return false;
-    return true;
+        return true;
+    }
+    if (strcmp(key, "faults") == 0) {
+        s->calls = strstr(value, "calls") != NULL;
+        s->allocations = strstr(value, "allocations") != NULL;
+        s->deaths = strstr(value, "deaths") != NULL;
+        return true;
+    }
+    for (size_t i = 0; i < sizeof properties / sizeof *properties; i++) {
+        if (strcmp(key, properties[i].key) != 0)
+            continue;
+        if (properties[i].lines)
+            add_line(properties[i].lines, value);
+        else if (properties[i].text)
+            *properties[i].text = strdup(value);
+        else
+            *properties[i].flag = true;
+        return true;
+    }
+    return false;
 }
 
 unsigned scenarios_read(const char *path, scenario **out)
@@ -104,8 +87,6 @@ unsigned scenarios_read(const char *path, scenario **out)
     fclose(f);
     return count;
 }
-
-/* ---- running ---------------------------------------------------------------------------------------------------- */
 
 char *read_text(const char *path)
 {
@@ -195,7 +176,7 @@ static void set_environment(const surroundings *around, const stage *g)
 
 static run_result run(const surroundings *around, const stage *g, char *const *argv, const fault *f, bool explain)
 {
-    char *shared = formatted("%s/../shared", g->folder, "");
+    char *shared = formatted("%s/../shared", g->folder);
     bool first = argv == g->argv;
     set_environment(around, g);
     const run_request request = {.argv = argv,
@@ -224,8 +205,6 @@ run_result stage_run(const surroundings *around, const stage *g, const fault *f,
     }
     return result;
 }
-
-/* ---- preparation ------------------------------------------------------------------------------------------------- */
 
 static void split(const surroundings *around, const stage *g, const char *arguments, char **argv)
 {
@@ -279,15 +258,13 @@ static bool ended_well(const stage *g, const run_result *r, const char *which)
 static bool make_ready(const surroundings *around, const scenario *s, unsigned worker, stage *g)
 {
     const fault no_fault = {.kind = FAULT_NONE, .call = -1};
-    char number[16];
-    snprintf(number, sizeof number, "%u", worker);
     *g = (stage){.scenario = s};
-    char *own = formatted("%s/%s", around->work, number);
+    char *own = formatted("%s/%u", around->work, worker);
     mkdir(own, 0755);
-    g->folder = formatted("%s/%s", own, "w");
-    g->out = formatted("%s/%s", own, "out");
-    g->err = formatted("%s/%s", own, "err");
-    char *shared = formatted("%s/%s", own, "shared");
+    g->folder = formatted("%s/w", own);
+    g->out = formatted("%s/out", own);
+    g->err = formatted("%s/err", own);
+    char *shared = formatted("%s/shared", own);
     trace_prepare(shared);
     free(shared);
     free(own);

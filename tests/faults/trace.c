@@ -64,8 +64,6 @@ void trace_prepare(const char *path)
     close(fd);
 }
 
-/* ---- starting --------------------------------------------------------------------------------------------------- */
-
 static void redirect(const char *path, int to, int flags)
 {
     int fd = open(path, flags | O_CLOEXEC, 0666);
@@ -184,32 +182,6 @@ static char *append_word(char *to, const char *word)
     return (char *)memcpy(to, word, n) + n;
 }
 
-static void ask_for_command(const run_request *r)
-{
-    char *to = append_word(append_word(shared->words, r->out), r->err);
-    for (char *const *a = r->argv; *a; a++)
-        to = append_word(to, *a);
-    if (write(server.ask, "", 1) != 1)
-        err(2, "the server of commands");
-}
-
-static void share(const run_request *r)
-{
-    const fault *f = &r->fault;
-    memset(shared, 0, sizeof *shared);
-    if (fault_is_allocation(f)) {
-        shared->fail_at = f->at;
-        shared->fail_all_after = f->kind == FAULT_ALLOCATIONS;
-    }
-    shared->explain = r->explain;
-    /* Only the call that is to fail stops the program; for counting, all do. */
-    for (int i = 0; i < fault_call_count; i++)
-        if (!fault_is_allocation(f) && (f->call < 0 || f->call == i))
-            shared->calls[shared->call_count++] = (uint32_t)fault_calls[i].number;
-}
-
-/* ---- the call that is struck ------------------------------------------------------------------------------------ */
-
 static unsigned long long *argument(struct user_regs_struct *regs, int which)
 {
     unsigned long long *const all[] = {&regs->rdi, &regs->rsi, &regs->rdx, &regs->r10, &regs->r8, &regs->r9};
@@ -246,25 +218,11 @@ static void answer(pid_t t, struct user_regs_struct *regs, long long value)
     ptrace(PTRACE_SETREGS, t, 0, regs);
 }
 
-/* Shortens a transfer. Returns false if it has too few bytes. */
-static bool shorten(const session *s, pid_t t, const fault_call *call, struct user_regs_struct *regs)
-{
-    unsigned long long *size = argument(regs, call->size);
-    if (s->request->fault.kind == FAULT_ZERO) {
-        answer(t, regs, 0);
-        return true;
-    }
-    if (*size < 2)
-        return false;
-    *size = s->request->fault.kind == FAULT_ONE ? 1 : *size / 2;
-    ptrace(PTRACE_SETREGS, t, 0, regs);
-    return true;
-}
-
 /* Returns how the thread continues: with PTRACE_CONT, or with PTRACE_SYSCALL to stop again after the call. */
 static int strike(session *s, pid_t t, const fault_call *call, struct user_regs_struct *regs)
 {
     const fault *f = &s->request->fault;
+    unsigned long long *size = call->size >= 0 ? argument(regs, call->size) : NULL;
     bool struck = true;
     int how = PTRACE_CONT;
     if (!s->result->struck)
@@ -281,7 +239,13 @@ static int strike(session *s, pid_t t, const fault_call *call, struct user_regs_
     case FAULT_HALF:
     case FAULT_ONE:
     case FAULT_ZERO:
-        struck = shorten(s, t, call, regs);
+        struck = f->kind == FAULT_ZERO || *size >= 2; /* fewer bytes cannot be halved */
+        if (f->kind == FAULT_ZERO) {
+            answer(t, regs, 0);
+        } else if (struck) {
+            *size = f->kind == FAULT_ONE ? 1 : *size / 2;
+            ptrace(PTRACE_SETREGS, t, 0, regs);
+        }
         break;
     case FAULT_KILL:
         kill(s->pid, SIGKILL);
@@ -322,82 +286,45 @@ static int on_call(session *s, pid_t t)
     return PTRACE_CONT;
 }
 
-/* The call has been made and is now made to fail. */
-static void on_return(session *s, pid_t t)
-{
-    struct user_regs_struct regs;
-    if (ptrace(PTRACE_GETREGS, t, 0, &regs) != 0)
-        return;
-    regs.rax = (unsigned long long)-(long long)s->request->fault.error;
-    ptrace(PTRACE_SETREGS, t, 0, &regs);
-}
-
-/* ---- the loop --------------------------------------------------------------------------------------------------- */
-
-/* The end of a process may be reported before its parent reports that it started it. */
-static bool ended_early(pid_t t, int *status)
-{
-    for (unsigned i = 0; i < EARLY; i++)
-        if (early[i].pid == t) {
-            *status = early[i].status;
-            early[i].pid = 0;
-            return true;
-        }
-    return false;
-}
-
 static void add_task(session *s, pid_t t)
 {
-    int status;
-    if (ended_early(t, &status)) {
-        if (t == s->pid)
-            s->result->status = status;
-        return;
-    }
+    /* The end of a process may be reported before its parent reports that it started it. */
+    for (unsigned i = 0; i < EARLY; i++)
+        if (early[i].pid == t) {
+            if (t == s->pid)
+                s->result->status = early[i].status;
+            early[i].pid = 0;
+            return;
+        }
     if (s->task_count == TASKS)
         errx(2, "more than %d threads and processes", TASKS);
     s->tasks[s->task_count++] = t;
 }
 
-static void remove_task(session *s, pid_t t, int status)
-{
-    unsigned i = 0;
-    while (i < s->task_count && s->tasks[i] != t)
-        i++;
-    if (i < s->task_count) {
-        s->tasks[i] = s->tasks[--s->task_count];
-    } else {
-        early[early_count % EARLY].pid = t;
-        early[early_count++ % EARLY].status = status;
-    }
-}
-
-static void on_event(session *s, pid_t t, int event)
-{
-    unsigned long message = 0;
-    if (ptrace(PTRACE_GETEVENTMSG, t, 0, &message) != 0)
-        return;
-    bool by_server = t == server.commands || t == server.decoders;
-    if (event == PTRACE_EVENT_FORK && t == server.commands)
-        s->pid = (pid_t)message;
-    if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || (event == PTRACE_EVENT_CLONE && !by_server))
-        add_task(s, (pid_t)message);
-    /* Until main begins, the calls are the dynamic linker's. */
-    if (event == PTRACE_EVENT_EXEC && !by_server)
-        shared->starting = t;
-}
-
 static void on_stop(session *s, pid_t t, int status)
 {
+    unsigned long message = 0;
+    struct user_regs_struct regs;
     int event = status >> 16, number = WSTOPSIG(status), how = PTRACE_CONT, deliver = 0;
     if (event == PTRACE_EVENT_SECCOMP)
         how = on_call(s, t);
-    else if (event != 0)
-        on_event(s, t, event);
-    else if (number == (SIGTRAP | 0x80))
-        on_return(s, t);
-    else
+    if (event != 0 && event != PTRACE_EVENT_SECCOMP && ptrace(PTRACE_GETEVENTMSG, t, 0, &message) == 0) {
+        bool by_server = t == server.commands || t == server.decoders;
+        if (event == PTRACE_EVENT_FORK && t == server.commands)
+            s->pid = (pid_t)message;
+        if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || (event == PTRACE_EVENT_CLONE && !by_server))
+            add_task(s, (pid_t)message);
+        /* Until main begins, the calls are the dynamic linker's. */
+        if (event == PTRACE_EVENT_EXEC && !by_server)
+            shared->starting = t;
+    }
+    if (!event && number != (SIGTRAP | 0x80)) {
         deliver = number;
+    } else if (!event && ptrace(PTRACE_GETREGS, t, 0, &regs) == 0) {
+        /* The call has been made and is now made to fail. */
+        regs.rax = (unsigned long long)-(long long)s->request->fault.error;
+        ptrace(PTRACE_SETREGS, t, 0, &regs);
+    }
     ptrace(how, t, 0, deliver);
 }
 
@@ -405,7 +332,15 @@ static void on_end(session *s, pid_t t, int status)
 {
     if (t == server.commands || t == server.decoders)
         errx(2, "the server of %s ended with status %#x", t == server.commands ? "commands" : "decoders", status);
-    remove_task(s, t, status);
+    unsigned known = 0;
+    while (known < s->task_count && s->tasks[known] != t)
+        known++;
+    if (known < s->task_count) {
+        s->tasks[known] = s->tasks[--s->task_count];
+    } else {
+        early[early_count % EARLY].pid = t;
+        early[early_count++ % EARLY].status = status;
+    }
     if (t == s->pid)
         s->result->status = status;
     for (unsigned i = 0; i < s->peer_count; i++)
@@ -464,12 +399,26 @@ run_result trace_run(const run_request *request)
     session s = {.request = request, .result = &result, .peer_count = request->peers < PEERS ? request->peers : PEERS};
     pid_t t;
     int status;
-    share(request);
+    const fault *f = &request->fault;
+    memset(shared, 0, sizeof *shared);
+    if (fault_is_allocation(f)) {
+        shared->fail_at = f->at;
+        shared->fail_all_after = f->kind == FAULT_ALLOCATIONS;
+    }
+    shared->explain = request->explain;
+    /* Only the call that is to fail stops the program; for counting, all do. */
+    for (int i = 0; i < fault_call_count; i++)
+        if (!fault_is_allocation(f) && (f->call < 0 || f->call == i))
+            shared->calls[shared->call_count++] = (uint32_t)fault_calls[i].number;
     start_servers(request);
     clock_gettime(CLOCK_MONOTONIC, &s.began);
     for (unsigned i = 0; i < s.peer_count; i++)
         add_task(&s, s.peers[i] = start_peer(request));
-    ask_for_command(request);
+    char *to = append_word(append_word(shared->words, request->out), request->err);
+    for (char *const *a = request->argv; *a; a++)
+        to = append_word(to, *a);
+    if (write(server.ask, "", 1) != 1)
+        err(2, "the server of commands");
     tick(true);
     /* Waits until everything that was started has ended, whoever started it. */
     while (!s.pid || s.task_count > 0) {

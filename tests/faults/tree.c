@@ -6,21 +6,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char *joined(const char *folder, const char *name)
+char *formatted(const char *format, ...)
 {
-    char *path;
-    if (asprintf(&path, "%s/%s", folder, name) < 0)
-        err(2, "tree");
-    return path;
+    char *s;
+    va_list args;
+    va_start(args, format);
+    if (vasprintf(&s, format, args) < 0)
+        err(2, "memory");
+    va_end(args);
+    return s;
 }
-
-/* ---- reading ---------------------------------------------------------------------------------------------------- */
 
 /* nftw has no user pointer. */
 static tree *filling;
@@ -117,8 +119,6 @@ void tree_free(tree *t)
     *t = (tree){0};
 }
 
-/* ---- writing ---------------------------------------------------------------------------------------------------- */
-
 static int drop(const char *path, const struct stat *st, int type, struct FTW *where)
 {
     (void)st;
@@ -134,26 +134,12 @@ void tree_clear(const char *folder)
         err(2, "%s", folder);
 }
 
-static void write_file(const tree_file *f, const char *path)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, f->mode & 07777);
-    if (fd < 0 || write(fd, f->data, f->size) != (ssize_t)f->size || close(fd) != 0)
-        err(2, "%s", path);
-}
-
-/* Returns the first of the names of the same file. */
-static const tree_file *first_name(const tree *t, const tree_file *f)
-{
-    const tree_file *g = t->files;
-    while (g->inode != f->inode)
-        g++;
-    return g;
-}
-
 static void restore_file(const tree *t, const tree_file *f, const char *folder)
 {
-    char *path = joined(folder, f->name);
-    const tree_file *first = first_name(t, f);
+    char *path = formatted("%s/%s", folder, f->name);
+    const tree_file *first = t->files; /* the first of the names of the same file */
+    while (first->inode != f->inode)
+        first++;
     if (S_ISDIR(f->mode)) {
         if (mkdir(path, f->mode & 07777) != 0)
             err(2, "%s", path);
@@ -163,12 +149,14 @@ static void restore_file(const tree *t, const tree_file *f, const char *folder)
             err(2, "%s", path);
         free(to);
     } else if (S_ISREG(f->mode) && first != f) {
-        char *other = joined(folder, first->name);
+        char *other = formatted("%s/%s", folder, first->name);
         if (link(other, path) != 0)
             err(2, "%s", path);
         free(other);
     } else if (S_ISREG(f->mode)) {
-        write_file(f, path);
+        int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, f->mode & 07777);
+        if (fd < 0 || write(fd, f->data, f->size) != (ssize_t)f->size || close(fd) != 0)
+            err(2, "%s", path);
     }
     free(path);
 }
@@ -183,15 +171,13 @@ void tree_restore(const tree *t, const char *folder)
     /* Times are set last: those of folders after their content was written. */
     for (size_t i = t->count; i-- > 0;) {
         const tree_file *f = &t->files[i];
-        char *path = joined(folder, f->name);
+        char *path = formatted("%s/%s", folder, f->name);
         const struct timespec times[2] = {f->mtime, f->mtime};
         if (utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW) != 0)
             err(2, "%s", path);
         free(path);
     }
 }
-
-/* ---- comparing -------------------------------------------------------------------------------------------------- */
 
 const tree_file *tree_find(const tree *t, const char *name)
 {
@@ -204,18 +190,13 @@ static bool same_time(const tree_file *a, const tree_file *b)
     return a->mtime.tv_sec == b->mtime.tv_sec && a->mtime.tv_nsec == b->mtime.tv_nsec;
 }
 
-static bool is_tx(const char *name)
-{
-    size_t n = strlen(name);
-    return n > 3 && strcmp(name + n - 3, ".tx") == 0;
-}
-
 bool tree_file_equal(const tree_file *a, const tree_file *b)
 {
     if ((a->mode & S_IFMT) != (b->mode & S_IFMT) || a->size != b->size ||
         (a->size && memcmp(a->data, b->data, a->size)))
         return false;
-    return !S_ISREG(a->mode) || !is_tx(a->name) || same_time(a, b);
+    const size_t n = strlen(a->name);
+    return !S_ISREG(a->mode) || n <= 3 || strcmp(a->name + n - 3, ".tx") != 0 || same_time(a, b);
 }
 
 bool tree_same(const tree *a, const tree *b)

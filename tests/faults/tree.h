@@ -34,4 +34,6 @@ const tree_file *tree_find(const tree *t, const char *name);
 bool tree_file_equal(const tree_file *a, const tree_file *b);
 /* Compares all names, contents, modes and times. */
 bool tree_same(const tree *a, const tree *b);
+/* printf into a new string; the program ends if memory is exhausted. */
+char *formatted(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #endif
