@@ -47,7 +47,7 @@ void txm_error_drop_advice(txm_error *err);
  * ", its first value. Returns err->status. */
 txm_status txm_error_prefix(txm_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* What to say of it, with its path. */
+/* The message for a pointer of Git LFS; the value is its path. */
 #define TXM_POINTER_MESSAGE "%s: a pointer of Git LFS in place of the file; 'git lfs pull' downloads the file"
 
 /* Whether a file that begins with these bytes is a pointer of Git LFS, which stands for a file that was not downloaded.

@@ -8,7 +8,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-/* Whether a byte is in a terminal's way: a control character, or not UTF-8. *bytes: of the sequence. */
+/* Whether a terminal would not show what begins here: a control character, or a byte that is not UTF-8. *bytes receives
+ * the length of the sequence. */
 static bool is_hidden(const char *at, size_t *bytes)
 {
     *bytes = txm_utf8_sequence(at);

@@ -17,7 +17,7 @@
 
 /* A signal may arrive between the check of the flag and the wait, or be handled by another thread: then only the
  * timeout ends the wait. */
-enum { LOOK_MS = 500 };
+enum { POLL_MS = 500 };
 
 typedef struct text_file {
     int fd;
@@ -35,7 +35,7 @@ static ssize_t read_some(void *cookie, char *out, size_t size)
             return -1;
         }
         /* A FIFO that never had a writer is not ready; one whose writers have closed it is, and reads as ended. */
-        int ready = txm_wait_readable(f->fd, f->cancel ? LOOK_MS : -1);
+        int ready = txm_wait_readable(f->fd, f->cancel ? POLL_MS : -1);
         ssize_t got = ready > 0 ? read(f->fd, out, size) : -1;
         if (got >= 0) {
             f->ended = !got;

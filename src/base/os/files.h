@@ -24,9 +24,9 @@ extern "C" {
 int txm_file_sync(int fd);
 /* Gives a file the access permissions of the one that it will replace, if there is one and the file system has any. */
 int txm_file_keep_mode(int fd, const char *replaced);
-/* NULL: the time of the file's server. */
+/* Sets when a file was written; NULL: now, by the clock of its server. */
 int txm_file_set_time(int fd, const struct timespec *mtime);
-/* By a path: sets when the file was written, or for NULL that it was read just now. */
+/* The same by a path; NULL sets that the file was read just now. */
 int txm_file_set_time_at(const char *path, const struct timespec *mtime);
 /* Gives a file to another user and group, as far as this process may: else it stays its own. */
 int txm_file_set_owner(int fd, uid_t user, gid_t group);
@@ -45,8 +45,8 @@ void txm_folder_sync(const char *path);
 bool txm_file_share(int to, int from);
 /* What a symbolic link leads to, without a NUL: its length, or -1 and errno. */
 long txm_file_target(const char *path, char *out, size_t bytes);
-/* Make a file or folder of a name that nothing has, from a path that ends with XXXXXX. The file is open; -1 or false
- * and errno. */
+/* Make a file, which is open, or a folder whose name is new, from a path that ends with XXXXXX. -1 or false, and
+ * errno. */
 int txm_file_temporary(char *path);
 bool txm_folder_temporary(char *path);
 bool txm_is_null_device(dev_t device);

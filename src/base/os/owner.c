@@ -37,7 +37,7 @@ static size_t read_start(const char *path, char *out, size_t bytes)
 
 /* If /proc is not mounted, only the host's name is known: then two boots look the same, and a process id that was
  * reused counts as alive. */
-static void look_at_machine(void)
+static void read_machine(void)
 {
     char text[256];
     if (gethostname(own_host, sizeof own_host - 1) != 0 || !own_host[0])
@@ -70,7 +70,7 @@ static bool process_status(long pid, char *state, uint64_t *start)
 
 txm_owner txm_owner_self(void)
 {
-    pthread_once(&once, look_at_machine);
+    pthread_once(&once, read_machine);
     txm_owner o = {.machine = own_machine, .pid = txm_process_self()};
     char state;
     memcpy(o.host, own_host, sizeof o.host);
@@ -81,7 +81,7 @@ txm_owner txm_owner_self(void)
 /* A zombie counts as dead, since it holds no resources. */
 txm_owner_state txm_owner_state_of(const txm_owner *owner)
 {
-    pthread_once(&once, look_at_machine);
+    pthread_once(&once, read_machine);
     if (owner->machine != own_machine || strcmp(owner->host, own_host) != 0)
         return TXM_OWNER_ELSEWHERE;
     if (owner->pid <= 0 || (!txm_process_exists(owner->pid)))

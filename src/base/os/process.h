@@ -30,7 +30,7 @@ int txm_process_start(const txm_program *program, long *pid);
 int txm_process_become(const char *path, char *const *argv);
 
 typedef enum txm_end_cause {
-    TXM_END_UNKNOWN, /* other code of this process has asked for the end, which is told once */
+    TXM_END_UNKNOWN, /* the system reports an end once, and other code of this process waited for it */
     TXM_END_EXIT,
     TXM_END_STOPPED,  /* by a request to stop, as from a terminal */
     TXM_END_KILLED,   /* as the system does when memory is exhausted */

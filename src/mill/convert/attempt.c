@@ -259,7 +259,7 @@ static txm_status set_up(attempt *a, txm_error *err)
     return TXM_OK;
 }
 
-/* Is safe after any failure of set_up. */
+/* This is safe after any failure of set_up. */
 static void tear_down(attempt *a)
 {
     if (a->job.group)

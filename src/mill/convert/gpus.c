@@ -22,7 +22,7 @@ enum {
     CHUNK_ROWS = 1024,
     SLOTS = 3,             /* one is filled, one is on the device, one is being compressed */
     JOBS = 2,              /* files at once on a device: one computes while another copies */
-    WORTH_A_LOOK = 1 << 18 /* pixels: rates were not measured for smaller images */
+    LEAST_PIXELS = 1 << 18 /* pixels: rates were not measured for smaller images */
 };
 
 typedef struct gpu {
@@ -44,7 +44,7 @@ struct txm_gpus {
     const txm_gpu_jobs *jobs;
     gpu gpus[TXM_DEVICES_MAX];
     uint32_t count;
-    bool looked;                     /* devices were searched, and count is valid */
+    bool searched;                   /* devices were searched, and count is valid */
     bool noted;                      /* the plug-in's note was reported */
     char nothing[TXM_MESSAGE_BYTES]; /* why there is none */
     txm_gpu_rates *measured;         /* rates of earlier measurements */
@@ -57,7 +57,7 @@ struct txm_gpus {
 static txm_status load_plugin(txm_gpus *g, txm_error *err)
 {
     uint32_t n = 0;
-    g->looked = true;
+    g->searched = true;
     txm_status status = txm_device_count(g->backend, &g->plugin, &n, err);
     if (!status && !(g->jobs = txm_gpu_jobs_of(g->plugin, err)))
         status = TXM_STATUS_DEVICE;
@@ -262,7 +262,7 @@ static gpu *decide(txm_gpus *g, uint64_t pinned_limit, txm_gpu_plan *plan, uint6
             snprintf(why, TXM_MESSAGE_BYTES, "as requested");
         return d;
     }
-    if ((uint64_t)plan->width * plan->height < WORTH_A_LOOK) {
+    if ((uint64_t)plan->width * plan->height < LEAST_PIXELS) {
         snprintf(why, TXM_MESSAGE_BYTES, "small images stay there");
         return NULL;
     }
@@ -273,7 +273,7 @@ static gpu *decide(txm_gpus *g, uint64_t pinned_limit, txm_gpu_plan *plan, uint6
     if (!pays(g, rates, plan, why))
         return NULL;
     /* A driver is loaded only once it would have saved more time than loading takes. */
-    if (!g->looked) {
+    if (!g->searched) {
         g->spent_seconds += saving(g, rates, plan);
         if (g->spent_seconds < rates->start) {
             txm_format(why, TXM_MESSAGE_BYTES, "%s could have saved %.2f s so far, starting it takes %.2f s",

@@ -19,9 +19,9 @@ bool txm_cpu_has_sha(void)
 
 /* One message's working variables: a, b, c, d in one register (a at the top), the value from which the next e comes,
  * and the last 32 words of the schedule, four in a register. */
-typedef struct lane {
+typedef struct message {
     __m128i abcd, e0, w[8];
-} lane;
+} message;
 
 #define TXM_SHA __attribute__((target("sha,sse4.1"), always_inline)) static inline
 #define TXM_SHA_AVX512 __attribute__((target("sha,sse4.1,avx512f,avx512vl"), always_inline)) static inline
@@ -95,14 +95,14 @@ TXM_SHA_AVX512 __m128i next_words_avx512(const __m128i w[8], int g)
     TXM_FOUR_ROUNDS(x, (g) + 4, function, suffix);                                                                     \
     TXM_FOUR_ROUNDS(y, (g) + 4, function, suffix)
 
-/* Compresses `count` blocks of each message in one of the ways above. A lane is never copied as a whole, because
+/* Compresses `count` blocks of each message in one of the ways above. The state is never copied as a whole, because
  * that would use wide registers, and SHA instructions wait for hundreds of cycles if the upper half of one is in use.
  */
 #define TXM_PAIR_BLOCKS(name, instructions, suffix)                                                                    \
     __attribute__((target(instructions))) void name(uint32_t state[2][5], const uint8_t *a, const uint8_t *b,          \
                                                     size_t count)                                                      \
     {                                                                                                                  \
-        lane x, y;                                                                                                     \
+        message x, y;                                                                                                  \
         x.abcd = _mm_shuffle_epi32(_mm_loadu_si128((const void *)state[0]), 0x1B);                                     \
         y.abcd = _mm_shuffle_epi32(_mm_loadu_si128((const void *)state[1]), 0x1B);                                     \
         x.e0 = _mm_set_epi32((int)state[0][4], 0, 0, 0);                                                               \

@@ -86,7 +86,7 @@ txm_settings txm_batch_settings_of(const txm_batch *batch, size_t index)
     const txm_input *input = txm_inputs_at(batch->inputs, index);
     txm_settings s = batch->settings;
     s.colorspace = batch->items[index].colorspace;
-    s.alpha = batch->items[index].asked_alpha;
+    s.alpha = batch->items[index].requested_alpha;
     s.limit_px = batch->items[index].limit_px;
     if (input->cache_dir)
         s.cache_dir = input->cache_dir;

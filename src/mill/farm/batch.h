@@ -27,10 +27,10 @@ typedef struct txm_item {
     /* requested */
     txm_context *context; /* has its working space */
     const char *colorspace, *decided_by;
-    txm_alpha asked_alpha;
+    txm_alpha requested_alpha;
     uint32_t limit_px;
     /* found by looking at the image */
-    bool looked_at;
+    bool examined;
     txm_status status;
     txm_failure failure;
     const char *tx_path, *requested, *detected, *reader, *reason, *settings_key, *content, *shows, *judged;

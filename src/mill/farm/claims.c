@@ -4,7 +4,7 @@
  * times of their files. For claims of other processes, the time at which each was first seen unchanged is stored: one
  * whose file has not changed for long enough, by this host's monotonic clock, is stale, so that differences between
  * the clocks of hosts do not matter. claim_file.c accesses the file system. A file server may take long to answer, so
- * nothing is asked of it under the lock: no claim waits for another one's server.
+ * the lock is never held meanwhile: no claim waits for another one's server.
  */
 #include "mill/farm/claims.h"
 
@@ -32,7 +32,7 @@ struct txm_claim {
     txm_held_claim file; /* open while the claim is held: renewing by name could change another's claim */
     int place;           /* in the list of the process */
     unsigned round;      /* the round of renewals that it was last part of */
-    bool renewing;       /* the server is being asked: the claim must not be dropped yet */
+    bool renewing;       /* the server has not answered yet: the claim must not be dropped */
 };
 
 /* Claims that were dropped while a handler of signals may read them; the process is about to end. */

@@ -23,7 +23,7 @@
 /* At most 65536 files. */
 enum { SLOT_DIGITS = 4 };
 
-/* Their words are in the files. */
+/* The files contain the names of these statuses. */
 static const txm_status remembered[] = {TXM_STATUS_CORRUPT, TXM_STATUS_UNSUPPORTED};
 enum { REMEMBERED = sizeof remembered / sizeof *remembered };
 

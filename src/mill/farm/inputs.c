@@ -23,7 +23,7 @@
 
 /* The most folders that are read to suggest a name in other case: a list of a million missing files must not read their
  * folder a million times. */
-enum { MAX_LOOKS = 100 };
+enum { MAX_SEARCHES = 100 };
 
 txm_status txm_inputs_new(const txm_inputs_options *options, txm_inputs **out, txm_error *err)
 {
@@ -256,8 +256,8 @@ txm_status txm_inputs_add_path(txm_inputs *inputs, const char *path, const txm_i
                  "%s: %.*s is not a token that txmill knows; write <UDIM> or <UVTILE> for tiles, #### for frames", path,
                  (int)token_bytes, token);
     } else {
-        char *other = there || inputs->looks >= MAX_LOOKS ? NULL : txm_path_other_case(path);
-        inputs->looks += !there;
+        char *other = there || inputs->searches >= MAX_SEARCHES ? NULL : txm_path_other_case(path);
+        inputs->searches += !there;
         /* Otherwise it is a file, or does not exist: opening it gives the best message. */
         if (!other)
             return txm_inputs_add_file(inputs, path, settings, err);

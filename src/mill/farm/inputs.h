@@ -15,7 +15,7 @@ struct txm_inputs {
     txm_names names; /* all strings of the items */
     txm_input *items;
     size_t count, capacity;
-    unsigned looks; /* number of folders that were read for names in other case */
+    unsigned searches; /* number of folders that were read for names in other case */
 };
 
 /* The limit of an image's sides, as in txm_settings: its own, that of the settings, or that of rules (which may be

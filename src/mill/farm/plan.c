@@ -52,11 +52,11 @@ static bool decide(txm_batch *b, size_t index, txm_error *err)
     txm_item *item = &b->items[index];
     bool said = input->from_scene || input->colorspace || input->alpha;
     txm_rule rule;
-    *item = (txm_item){.same_as = TXM_NO_INDEX, .colorspace = input->colorspace, .asked_alpha = input->alpha};
+    *item = (txm_item){.same_as = TXM_NO_INDEX, .colorspace = input->colorspace, .requested_alpha = input->alpha};
     if (txm_rules_decide(input->ruled ? NULL : b->options.rules, input, &b->settings, &rule)) {
         char text[512];
         item->colorspace = input->colorspace ? input->colorspace : rule.colorspace;
-        item->asked_alpha = input->alpha ? input->alpha : rule.alpha;
+        item->requested_alpha = input->alpha ? input->alpha : rule.alpha;
         snprintf(text, sizeof text, "%s (%s)", rule.glob, rule.origin);
         item->decided_by = txm_names_put(&b->names, text);
         item->by_preset = rule.by_preset;
@@ -66,15 +66,15 @@ static bool decide(txm_batch *b, size_t index, txm_error *err)
     }
     if (!item->colorspace && !input->from_scene)
         item->colorspace = b->settings.colorspace;
-    if (!item->asked_alpha && !input->from_scene)
-        item->asked_alpha = b->settings.alpha;
+    if (!item->requested_alpha && !input->from_scene)
+        item->requested_alpha = b->settings.alpha;
     item->limit_px = txm_input_limit(input, input->ruled ? NULL : b->options.rules, b->settings.limit_px);
     item->context = context_for(b, index, input->working_space, err);
     return item->context != NULL;
 }
 
 /* Decodes the tiles: a file with damaged ones is made again. */
-static txm_status look_at_tiles(const char *path, txm_item *item, txm_result *result, txm_error *err)
+static txm_status examine_tiles(const char *path, txm_item *item, txm_result *result, txm_error *err)
 {
     const txm_verify_options how = {.struct_size = sizeof(txm_verify_options), .source = path};
     txm_verdict verdict;
@@ -98,7 +98,7 @@ static txm_status look_at_tiles(const char *path, txm_item *item, txm_result *re
     return TXM_OK;
 }
 
-static txm_status look_up_item(txm_batch *b, size_t index, txm_error *err)
+static txm_status lookup_item(txm_batch *b, size_t index, txm_error *err)
 {
     const txm_input *input = txm_inputs_at(b->inputs, index);
     txm_item *item = &b->items[index];
@@ -112,13 +112,13 @@ static txm_status look_up_item(txm_batch *b, size_t index, txm_error *err)
     struct stat st;
     txm_status status = txm_convert(item->context, input->path, &settings, &options, &result, err);
     if (status == TXM_OK && b->options.deep)
-        status = look_at_tiles(input->path, item, &result, err);
+        status = examine_tiles(input->path, item, &result, err);
     if (status == TXM_OK && !txm_item_take(b, item, &result))
         status = txm_no_memory(err, input->path);
     txm_result_clear(&result);
     if (status != TXM_OK)
         return status;
-    /* Only the default decides how the image is used, while its name is that of a map without colours. Even if its
+    /* The name is that of a map without colours, and nothing but the default decides how the image is used. Even if its
      * space is linear, the tx file would have another name. */
     if (!input->from_scene && !item->decided_by && (!item->colorspace || !strcmp(item->colorspace, "default")) &&
         txm_map_kind_of(input->path) > TXM_MAP_COLOR && strcmp(item->detected, "data") != 0)
@@ -143,13 +143,13 @@ static void settle(txm_batch *b, size_t index)
 {
     txm_item *item = &b->items[index];
     /* After a request to stop, a lookup that was interrupted counts as not begun. */
-    item->looked_at = item->status != TXM_STATUS_CANCELLED;
+    item->examined = item->status != TXM_STATUS_CANCELLED;
     if (item->status && (!b->options.shards || (item->shard && txm_batch_is_mine(b, index))))
         atomic_store(&b->failed, true);
 }
 
 /* Looks at one input: reads its header, computes the name of its tx file, and looks that up. */
-static void look_at_input(txm_batch *b, size_t index)
+static void examine_input(txm_batch *b, size_t index)
 {
     const txm_input *input = txm_inputs_at(b->inputs, index);
     txm_item *item = &b->items[index];
@@ -157,7 +157,7 @@ static void look_at_input(txm_batch *b, size_t index)
     if (input->status) {
         item->status = input->status;
         item->failure = (txm_failure){input->message, input->subject_bytes, input->advice_at};
-    } else if (!item->status && look_up_item(b, index, &err) != TXM_OK) {
+    } else if (!item->status && lookup_item(b, index, &err) != TXM_OK) {
         txm_item_fail(b, item, &err);
     }
     settle(b, index);
@@ -165,7 +165,7 @@ static void look_at_input(txm_batch *b, size_t index)
 
 /* Does what the options request beyond a plan. It is called only for inputs that are reported, because it reads whole
  * images. */
-static void look_closer_at(txm_batch *b, size_t index)
+static void examine_closely(txm_batch *b, size_t index)
 {
     txm_item *item = &b->items[index];
     const char *path = txm_inputs_at(b->inputs, index)->path;
@@ -173,7 +173,7 @@ static void look_closer_at(txm_batch *b, size_t index)
     const bool lints = b->options.lint && item->outcome != TXM_OUTCOME_IS_TX;
     const bool tries = b->tries && item->outcome == TXM_OUTCOME_WOULD_CREATE;
     txm_error err = {0};
-    if (!item->looked_at || item->status || !txm_batch_is_mine(b, index))
+    if (!item->examined || item->status || !txm_batch_is_mine(b, index))
         return;
     if (lints || tries) {
         unsigned findings = txm_lint_settings(path, item->detected, item->width, item->height);
@@ -192,18 +192,18 @@ static void look_closer_at(txm_batch *b, size_t index)
     settle(b, index);
 }
 
-typedef struct looking {
+typedef struct examination {
     txm_batch *batch;
-    void (*look)(txm_batch *batch, size_t index);
+    void (*examine)(txm_batch *batch, size_t index);
     atomic_size_t next;
-} looking;
+} examination;
 
-static void look_at_inputs(void *arg)
+static void examine_inputs(void *arg)
 {
-    looking *l = arg;
+    examination *l = arg;
     size_t i;
     while (txm_batch_may_start(l->batch) && (i = atomic_fetch_add(&l->next, 1)) < l->batch->count) {
-        l->look(l->batch, i);
+        l->examine(l->batch, i);
         if (!l->batch->events.examined)
             continue;
         pthread_mutex_lock(&l->batch->events_lock);
@@ -212,14 +212,14 @@ static void look_at_inputs(void *arg)
     }
 }
 
-static txm_status look_at_all(txm_batch *b, void (*look)(txm_batch *batch, size_t index), txm_error *err)
+static txm_status examine_all(txm_batch *b, void (*examine)(txm_batch *batch, size_t index), txm_error *err)
 {
     txm_pool *pool = txm_context_pool(b->context);
-    looking l = {.batch = b, .look = look};
+    examination l = {.batch = b, .examine = examine};
     txm_group *group = txm_group_new_outer(pool);
     bool ok = group != NULL;
     for (unsigned i = 0; ok && i < txm_pool_threads(pool); i++)
-        ok = txm_group_submit(group, false, look_at_inputs, &l);
+        ok = txm_group_submit(group, false, examine_inputs, &l);
     txm_group_free(group);
     if (!ok || atomic_load(&b->exhausted))
         return txm_no_memory(err, NULL);
@@ -238,7 +238,7 @@ static int compare_cost(const void *pa, const void *pb, void *user)
 /* Whether run.c has to make the item. */
 static bool is_work(const txm_item *item)
 {
-    return item->looked_at && !item->status && item->same_as == TXM_NO_INDEX &&
+    return item->examined && !item->status && item->same_as == TXM_NO_INDEX &&
            item->outcome == TXM_OUTCOME_WOULD_CREATE;
 }
 
@@ -292,7 +292,7 @@ txm_status txm_batch_plan(txm_batch *batch, txm_error *err)
         txm_item_fail(batch, &batch->items[i], &failure);
         txm_error_clear(&failure);
     }
-    txm_status status = look_at_all(batch, look_at_input, err);
+    txm_status status = examine_all(batch, examine_input, err);
     if (status == TXM_OK)
         status = txm_find_same_work(batch, err);
     const bool divides = batch->options.shards && txm_batch_may_start(batch);
@@ -307,7 +307,7 @@ txm_status txm_batch_plan(txm_batch *batch, txm_error *err)
     /* After a run only the images are left that it could not read, so a few are worth a try. */
     batch->tries = work_s <= batch->options.try_seconds;
     if (status == TXM_OK)
-        status = look_at_all(batch, look_closer_at, err);
+        status = examine_all(batch, examine_closely, err);
     if (status != TXM_OK)
         return status;
     const txm_batch_totals totals = put_in_order(batch);
@@ -318,7 +318,7 @@ txm_status txm_batch_plan(txm_batch *batch, txm_error *err)
     for (size_t i = 0; ordered && i < batch->order_count; i++)
         tell_item(batch, batch->order[i]);
     for (size_t i = 0; i < batch->count; i++)
-        if (batch->items[i].looked_at && txm_batch_is_mine(batch, i) &&
+        if (batch->items[i].examined && txm_batch_is_mine(batch, i) &&
             (!is_work(&batch->items[i]) || (dry && !ordered)))
             tell_item(batch, i);
     return txm_batch_cancelled(batch) ? txm_fail(err, TXM_STATUS_CANCELLED, "stopped on request") : TXM_OK;

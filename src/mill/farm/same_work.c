@@ -123,7 +123,7 @@ txm_status txm_find_same_work(txm_batch *b, txm_error *err)
     comparing c = {0};
     bool ok = true;
     for (size_t i = 0; ok && i < b->count; i++)
-        if (b->items[i].looked_at && !b->items[i].status)
+        if (b->items[i].examined && !b->items[i].status)
             ok = compare_work(&c, b, i);
     txm_names_free(&c.folders);
     txm_names_free(&c.targets);

@@ -74,7 +74,7 @@ static void drop_changes(txm_watch *w)
 }
 
 /* Looking at everything includes the files that are known to have changed. */
-static void ask_for_everything(txm_watch *w)
+static void request_everything(txm_watch *w)
 {
     drop_changes(w);
     w->everything = true;
@@ -96,7 +96,7 @@ static bool note_change(txm_watch *w, const char *path, double ready)
         return true;
     }
     if (w->count == TXM_WATCH_MOST_PENDING) {
-        ask_for_everything(w);
+        request_everything(w);
         return true;
     }
     if (!TXM_GROW(w->changes, w->capacity, w->count))
@@ -131,7 +131,7 @@ static txm_status open_root(txm_watch *w, root *r, txm_error *err)
 }
 
 /* Checks that the path still leads to the folder that was watched; a folder that reappears is watched again. */
-static txm_status look_after(txm_watch *w, root *r, txm_error *err)
+static txm_status check_root(txm_watch *w, root *r, txm_error *err)
 {
     struct stat st;
     txm_error own = {0};
@@ -154,7 +154,7 @@ static txm_status look_after(txm_watch *w, root *r, txm_error *err)
         return txm_fail_with(err, TXM_STATUS_NO_MEMORY, &own);
     if (r->there) {
         warn(w, r->path, "is watched again");
-        ask_for_everything(w);
+        request_everything(w);
     }
     return TXM_OK;
 }
@@ -225,7 +225,7 @@ void txm_watch_free(txm_watch **watch)
 static txm_status on_event(txm_watch *w, const txm_folder_event *e, txm_error *err)
 {
     if (e->overflow)
-        ask_for_everything(w);
+        request_everything(w);
     const txm_watched_folder *folder = txm_watch_tree_at(&w->tree, e->folder);
     if (e->forgotten) {
         /* The folder was removed, or its file system unmounted. A new folder with the path of a root may get the same
@@ -279,18 +279,18 @@ static bool take_event(void *user, const txm_folder_event *event)
     return r->status == TXM_OK;
 }
 
-static txm_status look_round(txm_watch *w, double now, txm_watch_work *what, txm_error *err)
+static txm_status find_due(txm_watch *w, double now, txm_watch_work *what, txm_error *err)
 {
     double rescan = w->tree.blind && (w->options.rescan_s <= 0 || w->options.rescan_s > BLIND_RESCAN_SECONDS)
                         ? BLIND_RESCAN_SECONDS
                         : w->options.rescan_s;
     for (size_t i = 0; i < w->root_count; i++) {
-        txm_status status = look_after(w, &w->roots[i], err);
+        txm_status status = check_root(w, &w->roots[i], err);
         if (status != TXM_OK)
             return status;
     }
     if ((rescan > 0 && now - w->last_everything >= rescan) || (w->everything_at > 0 && now >= w->everything_at))
-        ask_for_everything(w);
+        request_everything(w);
     if (w->everything) {
         w->everything = false;
         w->everything_at = 0;
@@ -329,7 +329,7 @@ txm_status txm_watch_wait(txm_watch *watch, double seconds, txm_watch_work *what
         txm_status status = rc ? txm_fail_errno(err, rc, "inotify: reading failed") : reader.status;
         now = txm_clock_seconds();
         if (status == TXM_OK)
-            status = look_round(watch, now, what, err);
+            status = find_due(watch, now, what, err);
         if (status != TXM_OK || *what != TXM_WATCH_WORK_NOTHING)
             return status;
         const double left = end - now < TICK_SECONDS ? end - now : TICK_SECONDS;

@@ -79,7 +79,7 @@ txm_status txm_watch_tree_remove(txm_watch_tree *tree, const char *path, txm_wat
             free(tree->others[i].path);
             tree->others[i] = tree->others[--tree->other_count];
         }
-    /* What another path still leads to is watched under that. The list changes with each that is added. */
+    /* A folder that another path still leads to is watched under that path. Each addition changes the list. */
     txm_status status = TXM_OK;
     for (size_t i = 0; status == TXM_OK && i < tree->other_count;) {
         const txm_watched_folder other = tree->others[i++];

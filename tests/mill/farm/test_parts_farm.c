@@ -129,7 +129,7 @@ static void plan(txm_batch *b, txm_inputs **inputs, txm_item items[SAMES])
     for (int i = 0; i < SAMES; i++) {
         const txm_input entry = {.path = paths[i]};
         ck_assert_int_eq(txm_inputs_add_entry(*inputs, &entry, NULL), TXM_OK);
-        items[i] = (txm_item){.looked_at = true,
+        items[i] = (txm_item){.examined = true,
                               .tx_path = targets[i],
                               .requested = "sRGB",
                               .settings_key = "key",

@@ -44,7 +44,7 @@ static void fill(sample *s, size_t first, size_t count, bool reversed, weight_of
         const txm_input input = {.path = path};
         ck_assert_int_eq(txm_inputs_add_entry(s->inputs, &input, NULL), TXM_OK);
         s->batch.items[i] =
-            (txm_item){.looked_at = true, .weight = weight(number), .requested = "sRGB", .same_as = TXM_NO_INDEX};
+            (txm_item){.examined = true, .weight = weight(number), .requested = "sRGB", .same_as = TXM_NO_INDEX};
     }
 }
 
