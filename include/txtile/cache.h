@@ -96,6 +96,15 @@ typedef struct txm_cache_allocator {
     void *user;
 } txm_cache_allocator;
 
+/* Which requests are left out, at random, if request lists are too short for all. Without that, the first lookups of
+ * each launch would fill them. */
+typedef enum txm_reject {
+    TXM_REJECT_NONE = 0,
+    TXM_REJECT_SPREAD, /* so many that the others fit the lists */
+    TXM_REJECT_UNIQUE  /* with the probability 1 - unique / total of the last launch, as Disney's paper has it. With
+                          lists  that are much too short, it leaves fewer requests from launch to launch */
+} txm_reject;
+
 /* The memory that a cache may use, and its settings; txm_cache_new copies them. */
 typedef struct txm_cache_options {
     size_t struct_size;    /* set by txm_cache_options_init */
@@ -103,16 +112,15 @@ typedef struct txm_cache_options {
     uint32_t policy;       /* txm_cache_policy */
     uint32_t keep_epochs;  /* 1: as Cycles' code does; 2: as its description says */
     uint32_t max_requests; /* the most tiles that one txm_cache_process loads; later lookups request the others again */
-    uint32_t threads; /* threads that load batches, including the one that waits; 0: one per processor. They are started
-                         by the first batch that has work for them */
+    uint32_t threads; /* threads that load batches, including the one that waits, up to 1024; 0: one per processor. They
+                         are started by the first batch that has work for them */
     uint32_t max_open; /* the most files that are mapped at the same time, at least 1 */
     float resolution;  /* fraction of the resolution, above 0 and up to 1: 0.25 is two levels of bias */
     uint32_t limit_px; /* levels that are wider or higher than this are left out; 0: none */
     uint32_t coalesce; /* TXM_COALESCE_* */
     txm_cache_allocator allocator;
-    uint32_t max_queued; /* the most tiles of all unfinished batches; later lookups request the others again */
-    uint32_t reject; /* not 0: if request lists are too short, requests are left out at random (txm_view.rejection) with
-                        the probability 1 - unique / total of the viewer's last launch */
+    uint32_t max_queued;   /* the most tiles of all unfinished batches; later lookups request the others again */
+    uint32_t reject;       /* txm_reject */
     uint64_t launch_bytes; /* the most bytes of tiles that one txm_cache_process loads; 0: no limit. One tile is always
                               loaded */
     float launch_seconds;  /* time limit of a batch: tiles that were not begun by then are given up, but at least one is
@@ -124,10 +132,13 @@ typedef struct txm_cache_options {
                               larger than the budget allows, and a file that is truncated or on a failing disk raises
                               no SIGBUS; but each open file keeps a descriptor, and the tables of a file may take at
                               most 64 MiB */
-    uint32_t keep_rgb; /* not 0: opaque textures have three channels in memory, which saves a quarter. A file counts as
-                          opaque if it has three channels, or four with an average alpha of 1; if a tile turns out not
-                          to be opaque, that is not a failure: the texture is opened again with four channels. Has no
-                          effect with TXM_EXTENSION_CLIP */
+    uint32_t keep_rgb;  /* not 0: opaque textures have three channels in memory, which saves a quarter. A file counts as
+                           opaque if it has three channels, or four with an average alpha of 1; if a tile turns out not
+                           to be opaque, that is not a failure: the texture is opened again with four channels. Has no
+                           effect with TXM_EXTENSION_CLIP */
+    float show_seconds; /* 0: views show a batch only as a whole, so what they show does not depend on the speed of
+                           disks. Otherwise, a batch that takes longer is shown in portions: views that are prepared
+                           this long after the last portion show what was loaded since */
 } txm_cache_options;
 
 /* The part of every texture that stays in memory from txm_cache_add on, so that lookups have a colour from the first
@@ -373,6 +384,12 @@ TXM_API txm_status txm_cache_viewer_prepare(txm_cache_viewer *viewer, txm_view *
 TXM_API txm_status txm_cache_viewer_process(txm_cache_viewer *viewer, txm_lookup_state *const *lanes, size_t count,
                                             txm_ticket **ticket, txm_error *err);
 TXM_API void txm_cache_viewer_close(txm_cache_viewer *viewer);
+/* Closes the view, too, but keeps the requests of the lanes for the viewer's next batch, which takes them first: for
+ * frames that end while a batch is being loaded. At most max_requests are kept, the latest ones. */
+TXM_API void txm_cache_viewer_keep(txm_cache_viewer *viewer, txm_lookup_state *const *lanes, size_t count);
+/* Whether batches of this viewer may evict tiles; true at first. If not, they load what fits into free memory, and
+ * leave the other requests out. */
+TXM_API void txm_cache_viewer_evicts(txm_cache_viewer *viewer, bool evicts);
 /* Hides a tile of the viewer's open view, before the first lookup there: lookups miss it, and do not request it. The
  * viewer's next view shows it again. A program must not write to the slots of a view itself, because devices would not
  * notice. */

@@ -37,7 +37,8 @@ struct stm_frames {
     uint32_t waiting_paths;
     stm_request_list list;
     uint32_t rejection, frame;
-    bool changed; /* accumulation starts again */
+    bool keeps_requests; /* those of the last frame are not handed over yet */
+    bool changed;        /* accumulation starts again */
     double begin_seconds, virtual_ms;
     stm_frame_stats last;
     stm_frames_totals totals;
@@ -133,6 +134,7 @@ static txm_status check_options(const stm_frames_options *o, txm_error *err)
  * one would depend on which came first. */
 static void set_cache_options(stm_frames *f)
 {
+    static const float LONGEST_WAIT_SECONDS = 0.1f; /* for the first tiles of a batch */
     const uint32_t most =
         f->options.batch && f->options.batch < f->options.requests ? f->options.batch : f->options.requests;
     f->cache = *f->options.render.cache;
@@ -145,6 +147,7 @@ static void set_cache_options(stm_frames *f)
     f->cache.launch_seconds = 0.0f;
     f->cache.coalesce &= ~(uint32_t)TXM_COALESCE_CONSTANT;
     f->cache.stand_in = TXM_STAND_IN_KIND_AVERAGE;
+    f->cache.show_seconds = f->options.is_virtual ? 0.0f : LONGEST_WAIT_SECONDS;
 }
 
 /* ---- beginning and end ------------------------------------------------------------------------------------------- */
@@ -352,13 +355,16 @@ static txm_status end_frame(stm_frames *f, stm_frame_stats *s, txm_error *err)
         f->virtual_ms += s->ms;
         return TXM_OK;
     }
-    stm_request_list_clear(&f->list);
+    if (!f->keeps_requests)
+        stm_request_list_clear(&f->list);
     for (uint32_t i = 0; i < f->trace.part_count; i++)
         stm_request_list_add(&f->list, &f->trace.parts[i].requests);
     add_parts(f, s);
     s->accepted = f->list.accepted;
     s->unique = f->list.unique;
     s->busy = f->loads.loading;
+    /* Requests of frames that end while a batch loads wait for the next one. Virtual time has its figures without. */
+    f->keeps_requests = s->busy && !o->is_virtual;
     f->rejection = stm_request_rejection((stm_frames_reject)o->reject, s->requested, s->unique, o->requests);
     f->virtual_ms += p->frame_ms + 1e-6 * (p->texel_ns * (double)s->texels + p->request_ns * (double)s->requested);
     txm_status status =

@@ -809,7 +809,7 @@ END_TEST
 START_TEST(options_are_checked)
 {
     txm_cache *c = NULL;
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 11; i++) {
         txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
         uint32_t *const numbers[] = {&o.policy, &o.keep_epochs, &o.coalesce};
         if (i < 3)
@@ -819,6 +819,9 @@ START_TEST(options_are_checked)
         o.launch_seconds = i == 5 ? -1.0f : o.launch_seconds;
         o.max_open = i == 6 ? 0 : o.max_open;
         o.max_requests = i == 7 ? 0 : o.max_requests;
+        o.threads = i == 8 ? 1025 : o.threads;
+        o.reject = i == 9 ? 3 : o.reject;
+        o.show_seconds = i == 10 ? NAN : o.show_seconds;
         txm_error err = {0};
         ck_assert_int_eq(txm_cache_new(&o, &c, &err), TXM_STATUS_USAGE);
         ck_assert_str_ne(err.message, "");

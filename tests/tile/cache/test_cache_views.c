@@ -560,7 +560,7 @@ static uint32_t launches_until_there(bool rejects, uint32_t *first_of_last)
     enum { TILES = 200, LIST = 16 };
     txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
     uint32_t ids[2], requests[LIST], there = 0, launches = 0;
-    o.reject = rejects;
+    o.reject = rejects ? TXM_REJECT_SPREAD : TXM_REJECT_NONE;
     txm_cache *c = cache_of(&o, ids);
     txm_lookup_state lane = {.capacity = LIST, .requests = requests}, *lanes = &lane;
     ck_assert_int_eq(txm_cache_register(c, ids[0], NULL), TXM_OK);
@@ -595,6 +595,158 @@ START_TEST(nothing_starves)
     launches_until_there(true, &at_random);
     ck_assert_msg(at_random < in_order, "the last tiles come in launch %u with rejection, %u without", at_random,
                   in_order);
+}
+END_TEST
+
+/* How many requests a list of 16 has in the last of some launches with 4000 lookups that miss one of 20 tiles. */
+static uint32_t listed_at_last(txm_reject how)
+{
+    enum { LIST = 16, LAUNCHES = 60, TILES = 20 };
+    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
+    uint32_t ids[2], requests[LIST], listed = 0;
+    o.reject = how;
+    o.threads = 1;
+    txm_cache *c = cache_of(&o, ids);
+    txm_lookup_state lane = {.capacity = LIST, .requests = requests}, *lanes = &lane;
+    ck_assert_int_eq(txm_cache_register(c, ids[0], NULL), TXM_OK);
+    for (int i = 0; i < LAUNCHES; i++) {
+        txm_view view;
+        txm_ticket *ticket;
+        ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
+        for (int often = 0; often < 200; often++)
+            ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 0, TILES, &lane), 0);
+        listed = lane.count;
+        ck_assert_int_eq(txm_cache_process(c, &lanes, 1, &ticket, NULL), TXM_OK);
+        txm_ticket_cancel(&ticket);
+    }
+    txm_cache_free(&c);
+    return listed;
+}
+
+/* The number of requests that the lists hold does not decay with SPREAD; with Disney's formula it does. */
+START_TEST(short_lists_stay_full)
+{
+    ck_assert_uint_eq(listed_at_last(TXM_REJECT_NONE), 16);
+    ck_assert_uint_ge(listed_at_last(TXM_REJECT_SPREAD), 7);
+    ck_assert_uint_le(listed_at_last(TXM_REJECT_UNIQUE), 4);
+}
+END_TEST
+
+/* ---- requests that are kept, portions, launches that evict nothing ---- */
+
+START_TEST(requests_live_until_they_are_served)
+{
+    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
+    uint32_t ids[2], requests[MANY];
+    o.threads = 1;
+    o.max_requests = 25;
+    txm_cache *c = cache_of(&o, ids);
+    txm_cache_viewer *viewer;
+    txm_view view;
+    txm_lookup_state lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
+    txm_ticket *ticket;
+    ck_assert_int_eq(txm_cache_register(c, ids[0], NULL), TXM_OK);
+    ck_assert_int_eq(txm_cache_viewer_new(c, &viewer, NULL), TXM_OK);
+    for (uint32_t frame = 0; frame < 3; frame++) {
+        ck_assert_int_eq(txm_cache_viewer_prepare(viewer, &view, NULL, NULL), TXM_OK);
+        look_at_tiles(&view, ids[0], 0, frame * 10, 10, &lane);
+        ck_assert_uint_eq(lane.count, 10);
+        if (frame < 2)
+            txm_cache_viewer_keep(viewer, &lanes, 1);
+        ck_assert_uint_eq(lane.count, frame < 2 ? 0 : 10);
+    }
+    /* Those that were kept come first.
+     */
+    ck_assert_int_eq(txm_cache_viewer_process(viewer, &lanes, 1, &ticket, NULL), TXM_OK);
+    ck_assert_uint_eq(txm_ticket_total(ticket), 25);
+    txm_ticket_wait(&ticket);
+    ck_assert_int_eq(txm_cache_viewer_prepare(viewer, &view, NULL, NULL), TXM_OK);
+    ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 0, 20, &lane), 20);
+    lane.count = 0;
+    /* The oldest go if there are too many; and a texture that is replaced takes its requests with it. */
+    look_at_tiles(&view, ids[0], 0, 100, 30, &lane);
+    txm_cache_viewer_keep(viewer, &lanes, 1);
+    ck_assert_int_eq(txm_cache_viewer_process(viewer, &lanes, 1, &ticket, NULL), TXM_OK);
+    ck_assert_uint_eq(txm_ticket_total(ticket), 25);
+    txm_ticket_wait(&ticket);
+    ck_assert_int_eq(txm_cache_viewer_prepare(viewer, &view, NULL, NULL), TXM_OK);
+    ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 105, 25, &lane), 25);
+    look_at_tiles(&view, ids[0], 0, 200, 10, &lane);
+    txm_cache_viewer_keep(viewer, &lanes, 1);
+    ck_assert_int_eq(txm_cache_replace(c, ids[0], NULL, NULL), TXM_OK);
+    ck_assert_int_eq(txm_cache_register(c, ids[0], NULL), TXM_OK);
+    ck_assert_int_eq(txm_cache_viewer_process(viewer, &lanes, 1, &ticket, NULL), TXM_OK);
+    ck_assert_uint_eq(txm_ticket_total(ticket), 0);
+    txm_ticket_wait(&ticket);
+    txm_cache_viewer_free(&viewer);
+    txm_cache_free(&c);
+}
+END_TEST
+
+/* With one thread, each poll loads 32 tiles. What a view has shown stays in the next ones. */
+START_TEST(a_long_batch_is_shown_in_portions)
+{
+    txm_cache_options o = budget_options(0, TXM_CACHE_POLICY_LRU);
+    uint32_t ids[2], requests[MANY];
+    o.threads = 1;
+    for (int bound = 0; bound < 3; bound++) {
+        o.show_seconds = bound == 0 ? 0.0f : bound == 1 ? 1e-9f : 1e9f;
+        txm_cache *c = cache_of(&o, ids);
+        txm_view view;
+        txm_lookup_state lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
+        txm_ticket *ticket;
+        ck_assert_int_eq(txm_cache_register(c, ids[0], NULL), TXM_OK);
+        ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
+        look_at_tiles(&view, ids[0], 0, 0, 100, &lane);
+        ck_assert_int_eq(txm_cache_process(c, &lanes, 1, &ticket, NULL), TXM_OK);
+        ck_assert_uint_eq(txm_ticket_total(ticket), 100);
+        for (uint32_t there = 32; there <= 128; there += 32) {
+            ck_assert_int_eq(txm_ticket_poll(ticket), there >= 100);
+            for (int again = 0; again < 2; again++) {
+                ck_assert_int_eq(txm_cache_prepare(c, &view, NULL, NULL), TXM_OK);
+                lane.count = 0;
+                ck_assert_uint_eq(look_at_tiles(&view, ids[0], 0, 0, 100, &lane), there >= 100 ? 100
+                                                                                  : bound == 1 ? there
+                                                                                               : 0);
+            }
+        }
+        txm_ticket_wait(&ticket);
+        txm_cache_free(&c);
+    }
+}
+END_TEST
+
+START_TEST(a_launch_may_leave_all_tiles_there)
+{
+    txm_cache_options o = budget_options(2 << 20, TXM_CACHE_POLICY_LRU);
+    uint32_t ids[2], requests[MANY], all = 0;
+    txm_cache *c = cache_of(&o, ids);
+    txm_cache_viewer *viewer;
+    txm_view view;
+    txm_lookup_state lane = {.capacity = MANY, .requests = requests}, *lanes = &lane;
+    txm_ticket *ticket;
+    ck_assert_int_eq(txm_cache_register(c, ids[0], NULL), TXM_OK);
+    ck_assert_int_eq(txm_cache_viewer_new(c, &viewer, NULL), TXM_OK);
+    txm_cache_viewer_evicts(viewer, false);
+    for (uint32_t i = 0; i < 8; i++) {
+        ck_assert_int_eq(txm_cache_viewer_prepare(viewer, &view, NULL, NULL), TXM_OK);
+        look_at_tiles(&view, ids[0], 0, i * 30, 30, &lane);
+        ck_assert_int_eq(txm_cache_viewer_process(viewer, &lanes, 1, &ticket, NULL), TXM_OK);
+        all += txm_ticket_total(ticket);
+        txm_ticket_wait(&ticket);
+    }
+    ck_assert(all > 0 && all < 240); /* 240 tiles take more than twice the budget */
+    ck_assert_uint_eq(stats_of(c).tiles_evicted, 0);
+    ck_assert_uint_eq(stats_of(c).tiles, all);
+    txm_cache_viewer_evicts(viewer, true);
+    ck_assert_int_eq(txm_cache_viewer_prepare(viewer, &view, NULL, NULL), TXM_OK);
+    lane.count = 0;
+    look_at_tiles(&view, ids[0], 0, 210, 30, &lane);
+    ck_assert_int_eq(txm_cache_viewer_process(viewer, &lanes, 1, &ticket, NULL), TXM_OK);
+    txm_ticket_wait(&ticket);
+    ck_assert_uint_gt(stats_of(c).tiles_evicted, 0);
+    txm_cache_viewer_free(&viewer);
+    txm_cache_free(&c);
 }
 END_TEST
 
@@ -788,6 +940,10 @@ int main(void)
     tcase_add_test(tcase, viewers_do_not_starve_each_other);
     tcase_add_test(tcase, viewers_of_many_threads);
     tcase_add_test(tcase, nothing_starves);
+    tcase_add_test(tcase, short_lists_stay_full);
+    tcase_add_test(tcase, requests_live_until_they_are_served);
+    tcase_add_test(tcase, a_long_batch_is_shown_in_portions);
+    tcase_add_test(tcase, a_launch_may_leave_all_tiles_there);
     tcase_add_test(tcase, stand_ins_are_there_from_the_beginning);
     tcase_add_test(tcase, pinned_tiles_stay);
     tcase_add_test(tcase, invalidated_tiles_are_read_again);

@@ -62,6 +62,7 @@ static void begin_ticket(txm_ticket *t)
     for (uint32_t i = 0; i < t->total; i++)
         t->bytes += t->jobs[i].source->view->tile_bytes;
     c->queue.bytes += t->bytes;
+    t->shown_seconds = txm_clock_seconds();
     if (t->viewer)
         t->viewer->tickets++;
 }
@@ -247,6 +248,19 @@ static void drop_request(txm_cache *c, const txm_job *job)
     txm_abandon(c, job);
 }
 
+/* Keeps a request for the next batch of a viewer. The oldest one goes if there are too many. */
+static void keep_request(txm_cache_viewer *v, uint32_t number)
+{
+    txm_cache *c = v->cache;
+    if (v->kept_count == c->options.max_requests)
+        memmove(v->kept, v->kept + 1, --v->kept_count * sizeof *v->kept);
+    if (!txm_array_grow(&c->tiles, (void **)&v->kept, &v->kept_capacity, v->kept_count + 1, sizeof *v->kept, NULL))
+        return;
+    if (!v->kept_count)
+        v->kept_from = v->generation;
+    v->kept[v->kept_count++] = number;
+}
+
 txm_ticket *txm_ticket_of(txm_cache *c, txm_job *jobs, uint32_t room, txm_pins *pins)
 {
     txm_ticket *t = calloc(1, sizeof *t);
@@ -271,8 +285,9 @@ void txm_ticket_fill(txm_ticket *t, uint32_t count)
     t->number = c->queue.last;
     for (uint32_t i = 0; i < count; i++) {
         txm_job job = t->jobs[i];
-        if (!txm_job_take_slot(c, &job, job.rank < TXM_LOOKUP_TILES) && c->tiles.open_views &&
-            job.rank >= TXM_LOOKUP_TILES) {
+        const bool stays = t->viewer && t->viewer->evicts_nothing, head = job.rank < TXM_LOOKUP_TILES;
+        const txm_need need = stays ? TXM_NEED_FREE : head ? TXM_NEED_MUST : TXM_NEED_EVICTS;
+        if (!txm_job_take_slot(c, &job, need) && (stays || (c->tiles.open_views && !head))) {
             drop_request(c, &job);
             continue;
         }
@@ -384,32 +399,50 @@ static int by_area(const void *a, const void *b)
     return p->level > q->level ? -1 : p->level < q->level;
 }
 
-/* Turns requests into jobs: as many as there is room for, or CHOICE times as many to choose from if there is not room
- * for all. If two lists hold the same tile, as those of two launches may, the first one gets it. The lists are emptied.
- */
-static uint32_t collect_jobs(txm_cache *c, txm_lookup_state *const *lanes, size_t count, txm_job **jobs, uint32_t *room)
+/* Jobs that are collected for a batch: as many as there is room for, or CHOICE times as many to choose from if there is
+ * not room for all. */
+typedef struct collected {
+    uint32_t count, fit;
+    uint64_t bytes;
+} collected;
+
+static void collect(txm_ticket *t, collected *n, uint32_t request)
 {
-    uint32_t n = 0, fit = 0;
-    uint64_t bytes = 0;
+    txm_cache *c = t->cache;
+    txm_job job;
+    if (!txm_take_request(c, request, &job))
+        return;
+    n->bytes += job.source->view->tile_bytes;
+    if (n->fit == n->count && txm_batch_has_room(c, n->count, n->bytes))
+        n->fit++;
+    if ((n->count < n->fit || n->count / CHOICE < n->fit) &&
+        txm_array_grow(&c->tiles, (void **)&t->jobs, &t->jobs_room, (uint64_t)n->count + 1, sizeof *t->jobs, NULL)) {
+        job.rank = n->count;
+        t->jobs[n->count++] = job;
+    } else {
+        drop_request(c, &job);
+    }
+}
+
+/* Turns requests into jobs. Those that were kept come first. If two lists hold the same tile, as those of two launches
+ * may, the first one gets it. The lists are emptied. */
+static uint32_t collect_jobs(txm_ticket *t, txm_lookup_state *const *lanes, size_t count)
+{
+    txm_cache_viewer *v = t->viewer;
+    collected n = {0};
+    const uint32_t kept = v->kept_count, capacity = v->kept_capacity;
+    uint32_t *requests = v->kept;
+    v->kept = NULL;
+    v->kept_count = v->kept_capacity = 0;
+    for (uint32_t i = 0; i < kept; i++)
+        collect(t, &n, requests[i]);
+    txm_release(&v->cache->tiles, requests, capacity * sizeof *requests);
     for (size_t i = 0; i < count; i++) {
-        for (uint32_t k = 0; k < lanes[i]->count; k++) {
-            txm_job job;
-            if (!txm_take_request(c, lanes[i]->requests[k], &job))
-                continue;
-            bytes += job.source->view->tile_bytes;
-            if (fit == n && txm_batch_has_room(c, n, bytes))
-                fit++;
-            if ((n < fit || n / CHOICE < fit) &&
-                txm_array_grow(&c->tiles, (void **)jobs, room, (uint64_t)n + 1, sizeof **jobs, NULL)) {
-                job.rank = n;
-                (*jobs)[n++] = job;
-            } else {
-                drop_request(c, &job);
-            }
-        }
+        for (uint32_t k = 0; k < lanes[i]->count; k++)
+            collect(t, &n, lanes[i]->requests[k]);
         lanes[i]->count = 0;
     }
-    return n;
+    return n.count;
 }
 
 /* Chooses the jobs to load if there is not room for all. A quarter of the room, but at least as much as one lookup may
@@ -417,8 +450,10 @@ static uint32_t collect_jobs(txm_cache *c, txm_lookup_state *const *lanes, size_
  * by area: lookups need tiles of several levels, and a tile of a coarser level serves many of them. In the order of the
  * requests, few lookups that share such a tile would be served together, and it would be loaded again for each of them.
  */
-static uint32_t choose_jobs(txm_cache *c, txm_job *jobs, uint32_t count)
+static uint32_t choose_jobs(txm_ticket *t, uint32_t count)
 {
+    txm_cache *c = t->cache;
+    txm_job *jobs = t->jobs;
     uint32_t n = 0;
     uint64_t bytes = 0;
     while (n < count && txm_batch_has_room(c, n, bytes + jobs[n].source->view->tile_bytes))
@@ -519,24 +554,46 @@ void txm_cache_viewer_never_repeats(txm_cache_viewer *v)
     v->never_repeats = true;
 }
 
-/* The probability that a request of the next view is left out, in units of 2^-32: 1 - unique/total if lists were too
- * short. Duplicates take no place in our lists, but without rejection the first lookups would always fill them. */
+/* The probability that a request of the next view is left out, in units of 2^-32, if lists were too short or would have
+ * been. SPREAD leaves as many requests as the lists have room for; UNIQUE, the formula of Disney's paper, as many as
+ * there were different ones on the lists, so with short lists it leaves fewer from launch to launch. */
 static uint32_t rejection_of(txm_cache *c, txm_lookup_state *const *lanes, size_t count)
 {
-    uint64_t total = 0, unique = 0, capacity = 0, full = 0;
+    uint64_t total = 0, unique = 0, capacity = 0, rejected = 0, full = 0;
     for (size_t i = 0; i < count; i++) {
         total += lanes[i]->asked;
         unique += lanes[i]->count;
         capacity += lanes[i]->capacity;
+        rejected += lanes[i]->rejected;
         full += lanes[i]->full;
-        c->stats.requests_made += lanes[i]->asked;
-        c->stats.requests_rejected += lanes[i]->rejected;
-        c->stats.requests_full += lanes[i]->full;
         lanes[i]->asked = lanes[i]->rejected = lanes[i]->full = 0;
     }
-    if (!c->options.reject || !(full || total > capacity) || !unique)
+    c->stats.requests_made += total;
+    c->stats.requests_rejected += rejected;
+    c->stats.requests_full += full;
+    const uint64_t wanted = c->options.reject == TXM_REJECT_UNIQUE ? unique : capacity;
+    if (c->options.reject == TXM_REJECT_NONE || !(full || rejected) || !wanted || wanted >= total)
         return 0;
-    return (uint32_t)((1.0 - (double)unique / (double)total) * 4294967295.0);
+    return (uint32_t)((1.0 - (double)wanted / (double)total) * 4294967295.0);
+}
+
+/* Ends a view whose requests are to be loaded later. */
+void txm_cache_viewer_keep(txm_cache_viewer *v, txm_lookup_state *const *lanes, size_t count)
+{
+    pthread_mutex_lock(&v->cache->lock);
+    v->rejection = rejection_of(v->cache, lanes, count);
+    for (size_t i = 0; i < count; i++) {
+        for (uint32_t k = 0; k < lanes[i]->count; k++)
+            keep_request(v, lanes[i]->requests[k]);
+        lanes[i]->count = 0;
+    }
+    txm_viewer_close(v);
+    pthread_mutex_unlock(&v->cache->lock);
+}
+
+void txm_cache_viewer_evicts(txm_cache_viewer *v, bool evicts)
+{
+    v->evicts_nothing = !evicts;
 }
 
 static txm_status process(txm_cache_viewer *v, txm_lookup_state *const *lanes, size_t count, txm_ticket **ticket,
@@ -563,9 +620,7 @@ static txm_status process(txm_cache_viewer *v, txm_lookup_state *const *lanes, s
     txm_viewer_close(v);
     txm_viewer_unpin(v);
     v->rejection = rejection_of(c, lanes, count);
-    uint32_t n = collect_jobs(c, lanes, count, &t->jobs, &t->jobs_room);
-    n = choose_jobs(c, t->jobs, n);
-    txm_ticket_fill(t, n);
+    txm_ticket_fill(t, choose_jobs(t, collect_jobs(t, lanes, count)));
     t->awaits_others = !t->total && v->generation == atomic_load(&c->world.generation);
     t->jobs_seen = v->jobs_over;
     /* Makes room for all pins now: to allocate it while the next launch runs could evict tiles. */

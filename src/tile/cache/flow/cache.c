@@ -19,6 +19,8 @@
 #include "tile/cache/flow/mirror.h"
 #include "tile/ops/ops.h"
 
+enum { MOST_THREADS = 1024 };
+
 static void open_options(txm_cache_options *options, size_t struct_size, txm_cache_policy policy)
 {
     const txm_cache_options all = {.struct_size = struct_size,
@@ -53,6 +55,14 @@ static txm_status check(const txm_cache_options *o, txm_error *err)
         return txm_fail(err, TXM_STATUS_USAGE, "cache: keep_epochs is %u, and must be 1 or 2", o->keep_epochs);
     if (!o->max_requests || !o->max_queued || !o->max_open)
         return txm_fail(err, TXM_STATUS_USAGE, "cache: max_requests, max_queued and max_open must be 1 or more");
+    if (!(o->show_seconds >= 0.0f))
+        return txm_fail(err, TXM_STATUS_USAGE, "cache: show_seconds is %g, and must be 0 or more",
+                        (double)o->show_seconds);
+    if (o->reject > TXM_REJECT_UNIQUE)
+        return txm_fail(err, TXM_STATUS_USAGE, "cache: unknown kind of rejection: %u", o->reject);
+    if (o->threads > MOST_THREADS)
+        return txm_fail(err, TXM_STATUS_USAGE, "cache: threads is %u, and must be at most %d", o->threads,
+                        MOST_THREADS);
     if (!(o->launch_seconds >= 0.0f))
         return txm_fail(err, TXM_STATUS_USAGE, "cache: launch_seconds is %g, and must be 0 or more",
                         (double)o->launch_seconds);

@@ -47,6 +47,7 @@ typedef struct txm_pins {
 typedef struct txm_job {
     txm_source *source;
     uint8_t level;
+    bool shown; /* its batch is not over, but a portion with this tile was shown; under the lock */
     uint32_t tile, slot;
     uint32_t rank;    /* index in the batch's list of requests */
     uint32_t version; /* of the source when the tile was requested: if it has changed since, the tile is not shown */
@@ -66,7 +67,7 @@ bool txm_take_request(txm_cache *c, uint32_t number, txm_job *job);
 /* Makes the job of a claimed tile. */
 txm_job txm_job_of(txm_cache *c, txm_source *s, uint32_t level, uint32_t tile);
 /* Finds memory for a job; may evict tiles. A job without a slot is passed to txm_load too, which makes it a failure. */
-bool txm_job_take_slot(txm_cache *c, txm_job *job, bool must);
+bool txm_job_take_slot(txm_cache *c, txm_job *job, txm_need need);
 /* Reads the tile without the lock, and shows it. */
 void txm_load(txm_cache *c, const txm_job *job, txm_scratch_memory *scratch, txm_pins *pins);
 /* Ends a job that was not run: its tile may be requested again. With the lock held. */
@@ -100,6 +101,7 @@ struct txm_ticket {
     txm_job *jobs;
     txm_pins *pins;
     txm_cache_viewer *viewer;    /* NULL: the batch is not from a launch */
+    double shown_seconds;        /* when it began, or a portion of it was shown last */
     double deadline_seconds;     /* jobs that were not begun by then are given up; INFINITY: no limit */
     atomic_uint next, remaining; /* index of the first job that was not begun; number of jobs that are not over */
     atomic_uint begun;           /* number of jobs whose reading was begun */
@@ -162,6 +164,7 @@ struct txm_cache_viewer {
     uint32_t textures_copied_capacity, tiles_copied_capacity, leaves_copied_capacity;
     bool open;           /* lookups may be running in it */
     bool never_repeats;  /* see txm_cache_viewer_never_repeats */
+    bool evicts_nothing; /* for its batches */
     uint16_t launch;     /* the view's launch number */
     uint32_t epoch;      /* the view's epoch; 0: no view was prepared yet */
     uint32_t stamp;      /* the cache's stamp when the view was prepared: tiles with later stamps are not in it */
@@ -170,7 +173,9 @@ struct txm_cache_viewer {
     uint64_t jobs_over;  /* the cache's jobs_over at that time */
     uint32_t rejection;  /* for the next view; see txm_view */
     uint32_t tickets;    /* number of its tickets that are not over */
-    txm_pins pins;       /* tiles that its latest batches have loaded */
+    uint32_t *kept, kept_count, kept_capacity; /* requests for its next batch */
+    uint64_t kept_from;                        /* generation of the view that made the first of them */
+    txm_pins pins;                             /* tiles that its latest batches have loaded */
     txm_cache_viewer *next;
 };
 

@@ -161,10 +161,10 @@ txm_status txm_texture_open(txm_cache *c, uint32_t texture, txm_error *err)
 /* ---- the plan ---- */
 
 /* What a request needs first. */
-typedef enum need { NEEDS_NOTHING, NEEDS_TEXTURE, NEEDS_LEVEL, NEEDS_TILE } need;
+typedef enum plan { NEEDS_NOTHING, NEEDS_TEXTURE, NEEDS_LEVEL, NEEDS_TILE } plan;
 
 /* Changes nothing. Requests of a source without textures, which was replaced, are ignored. */
-static need plan_request(const txm_located *at)
+static plan plan_request(const txm_located *at)
 {
     if (!at->source)
         return at->texture != TXM_NO_TEXTURE ? NEEDS_TEXTURE : NEEDS_NOTHING;
@@ -224,9 +224,9 @@ bool txm_take_request(txm_cache *c, uint32_t number, txm_job *job)
     return true;
 }
 
-bool txm_job_take_slot(txm_cache *c, txm_job *job, bool must)
+bool txm_job_take_slot(txm_cache *c, txm_job *job, txm_need need)
 {
-    job->slot = txm_slot_take(&c->tiles, job->source->view->tile_bytes, must).slot;
+    job->slot = txm_slot_take(&c->tiles, job->source->view->tile_bytes, need).slot;
     job->pixels = job->slot == TXM_NO_SLOT ? NULL : txm_slot_pixels(&c->tiles, job->slot);
     return job->pixels;
 }

@@ -72,7 +72,7 @@ void txm_fetch(txm_cache_thread *t, uint32_t requests)
         if (txm_take_request(c, t->requests[i], &t->jobs[count]))
             count++;
     for (uint32_t i = 0; i < count; i++)
-        txm_job_take_slot(c, &t->jobs[i], true);
+        txm_job_take_slot(c, &t->jobs[i], TXM_NEED_MUST);
     if (!count)
         txm_notify(c);
     atomic_store(&t->reader.asks_of, UINT64_MAX);

@@ -53,7 +53,7 @@ static uint32_t note_open_views(txm_cache *c)
     uint32_t oldest = c->tiles.last_view + 1;
     c->tiles.open_views = 0;
     for (txm_cache_viewer *v = c->viewers; v; v = v->next) {
-        v->changes.holds = v->open ? v->generation : UINT64_MAX;
+        v->changes.holds = v->kept_count ? v->kept_from : v->open ? v->generation : UINT64_MAX;
         if (!v->open)
             continue;
         if (!c->tiles.open_views || (int32_t)(v->stamp - c->tiles.shown_stamp) > 0)
@@ -235,13 +235,33 @@ static uint32_t hide_tile(txm_cache_viewer *v, uint32_t number)
     return entry;
 }
 
-/* Hides the tiles of batches that are not over: a batch is shown only as a whole. */
+/* Shows what has been loaded of batches that take longer than the caller wants to wait for something new. */
+static void show_portions(txm_cache *c)
+{
+    const double now = c->options.show_seconds > 0 && c->queue.tickets ? txm_clock_seconds() : 0;
+    for (txm_ticket *t = now ? c->queue.tickets : NULL; t; t = t->next_running) {
+        if (now - t->shown_seconds < (double)c->options.show_seconds)
+            continue;
+        t->shown_seconds = now;
+        for (uint32_t i = 0; i < t->total; i++) {
+            txm_job *job = &t->jobs[i];
+            const uint32_t number =
+                job->shown || !job->source->textures ? TXM_NO_SLOT : txm_number(job->source, job->level, job->tile);
+            if (number == TXM_NO_SLOT || txm_entry_slot(&c->catalog, number) >= TXM_SLOT_STATES)
+                continue;
+            job->shown = true;
+            txm_number_changed(&c->catalog, number);
+        }
+    }
+}
+
+/* Hides the tiles of batches that are not over, except for the portions that were shown. */
 static void hide_unfinished(const txm_cache *c, txm_cache_viewer *v)
 {
     for (const txm_ticket *t = c->queue.tickets; t; t = t->next_running)
         for (uint32_t i = 0; i < t->total; i++) {
             const txm_job *job = &t->jobs[i];
-            if (!job->source->textures)
+            if (!job->source->textures || job->shown)
                 continue;
             hide_tile(v, txm_number(job->source, job->level, job->tile));
         }
@@ -259,6 +279,7 @@ txm_status txm_viewer_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_ext
     if (txm_policy_of(c)->by_launch)
         txm_next_epoch(c);
     txm_next_round(c);
+    show_portions(c);
     v->number = ++c->tiles.last_view;
     copy_textures(c, v);
     copy_tiles(c, v);
@@ -393,6 +414,7 @@ void txm_viewer_free(txm_cache_viewer *v)
     list_arrays(c, v, list);
     for (int i = 0; i < ARRAYS; i++)
         txm_release(&c->tiles, *list[i].items, *list[i].capacity * list[i].item_bytes);
+    txm_release(&c->tiles, v->kept, v->kept_capacity * sizeof *v->kept);
     txm_release(&c->tiles, v->filter, TXM_FILTER_WORDS * sizeof *v->filter);
     txm_release(&c->tiles, v, sizeof *v);
 }

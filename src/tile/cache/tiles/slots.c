@@ -528,14 +528,14 @@ static bool others_are_older(txm_tiles *t, uint32_t class)
 /* Takes a slot from the class's free slots, a new slab, another class, or by eviction, in this order. As a last resort
  * the budget is exceeded, because a lookup that holds pins and cannot get one more tile would wait for itself. If open
  * views hold the memory and only a batch needs the tile, there is none: it can be loaded later. */
-txm_taking txm_slot_take(txm_tiles *t, uint32_t tile_bytes, bool must)
+txm_taking txm_slot_take(txm_tiles *t, uint32_t tile_bytes, txm_need need)
 {
     const uint32_t class = class_of(t, tile_bytes);
     const uint64_t before = t->slabs->changes;
     if (class == CLASSES)
         return (txm_taking){TXM_NO_SLOT, false};
     txm_class *k = &t->slabs->classes[class];
-    if (k->open == TXM_NO_SLOT && !new_slab(t, class, 0, false)) {
+    if (k->open == TXM_NO_SLOT && !new_slab(t, class, 0, false) && need != TXM_NEED_FREE) {
         const bool steals = !k->slots || others_are_older(t, class);
         if (!(steals && txm_slab_drop_one(t, class) && new_slab(t, class, 0, false)))
             txm_evict(t, class, few_of(k->slots), false);
@@ -544,7 +544,7 @@ txm_taking txm_slot_take(txm_tiles *t, uint32_t tile_bytes, bool must)
         if (k->open == TXM_NO_SLOT && may_retire(t))
             txm_evict(t, class, few_of(k->slots), true);
         /* All slots are being read, pinned by lookups, or shown. */
-        if (k->open == TXM_NO_SLOT && (must || !t->open_views))
+        if (k->open == TXM_NO_SLOT && (need == TXM_NEED_MUST || !t->open_views))
             new_slab(t, class, 0, true);
     }
     return (txm_taking){k->open == TXM_NO_SLOT ? TXM_NO_SLOT : take_slot(t, k->open), t->slabs->changes != before};

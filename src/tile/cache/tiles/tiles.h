@@ -49,13 +49,13 @@ void txm_slow_down(txm_world *w);
 
 /* ---- slots ---- */
 
-enum { TXM_SLAB_BYTES = 512 << 10, TXM_SLOTS = 1 << TXM_SLOT_BITS };
-enum { TXM_VICTIMS = 1024 }; /* the most tiles that are evicted together */
+/* VICTIMS: the most tiles that are evicted together. */
+enum { TXM_SLAB_BYTES = 512 << 10, TXM_SLOTS = 1 << TXM_SLOT_BITS, TXM_VICTIMS = 1024 };
 #define TXM_NO_SLOT 0xFFFFFFFFu
 #define TXM_ALL_SLABS 0, UINT32_MAX
 
 typedef enum txm_slot_state {
-    TXM_SLOT_STATE_FREE = 0,
+    TXM_SLOT_STATE_FREE,
     TXM_SLOT_STATE_LOADING,
     TXM_SLOT_STATE_HELD,
     TXM_SLOT_STATE_SHARED,
@@ -109,17 +109,17 @@ typedef struct txm_tiles {
     uint32_t open_views, shown_stamp, last_view; /* tiles with later stamps than shown_stamp are in no open view */
     uint64_t kept_bytes, squeezed;               /* squeezed: number of tiles that were evicted for lack of memory */
 } txm_tiles;
-
 bool txm_tiles_init(txm_tiles *t); /* the members above `allocated` are set already; false: out of memory */
 void txm_tiles_free(txm_tiles *t);
 void txm_tiles_set_budget(txm_tiles *t, uint64_t max_bytes);
 
-/* slots.c. `must`: exceeds the budget as a last resort. `evicted`: other tiles lost their slots or were moved. */
+/* slots.c: whether a slot may cost others theirs, and be taken beyond the budget if open views hold the memory. */
+typedef enum txm_need { TXM_NEED_FREE, TXM_NEED_EVICTS, TXM_NEED_MUST } txm_need;
 typedef struct txm_taking {
-    uint32_t slot; /* TXM_NO_SLOT: there is none. Otherwise it is LOADING */
-    bool evicted;
+    uint32_t slot; /* LOADING; TXM_NO_SLOT: there is none */
+    bool evicted;  /* other tiles have lost their slots, or have other ones */
 } txm_taking;
-txm_taking txm_slot_take(txm_tiles *t, uint32_t tile_bytes, bool must);
+txm_taking txm_slot_take(txm_tiles *t, uint32_t tile_bytes, txm_need need);
 void txm_slot_give(txm_tiles *t, uint32_t slot); /* of a tile that no lookup can find */
 /* Takes the shared slot of a colour in place of a tile's own; the tile keeps its own if there are too many colours. */
 uint32_t txm_slot_share(txm_tiles *t, uint32_t slot, uint32_t tile_bytes, uint32_t pixel_bytes);
