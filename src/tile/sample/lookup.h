@@ -55,14 +55,14 @@ TXM_ARITH uint32_t txm_request_draw(uint32_t index, uint32_t asked, uint32_t lau
  * because the word of a leaf may become the index of its entries at any time. */
 typedef struct txm_tile_at {
     TXM_GLOBAL uint32_t *word;
-    uint32_t slot;  /* what the word held */
-    uint32_t index; /* of the entry, if `slot` is one */
+    uint32_t slot;        /* what the word held */
+    uint32_t index, mark; /* of the entry, if `slot` is one */
     int in_leaf;    /* the word is that of the leaf */
 } txm_tile_at;
 
 TXM_FLOW txm_tile_at txm_find_tile(const TXM_VIEW *view, uint32_t number)
 {
-    txm_tile_at f = {0, 0, number, 0};
+    txm_tile_at f = {0, 0, number, 0, 0};
     if (TXM_HAS_LEAVES(view)) {
         f.word = txm_leaf_word(view, number >> TXM_LEAF_SHIFT);
         f.slot = TXM_LOAD_SLOT(f.word);
@@ -72,7 +72,7 @@ TXM_FLOW txm_tile_at txm_find_tile(const TXM_VIEW *view, uint32_t number)
         f.index = f.slot + (number & (TXM_LEAF_TILES - 1));
     }
     f.word = txm_slot_word(view, f.index);
-    f.slot = TXM_LOAD_SLOT(f.word);
+    f.slot = txm_load_entry(f.word, &f.mark);
     return f;
 }
 
@@ -82,7 +82,7 @@ static inline int txm_filter_passes(const TXM_VIEW *view, uint32_t number)
 {
     const uint32_t h = txm_request_draw(number, 0, view->launch), launch = (uint32_t)view->launch << 16;
     const uint32_t bit = 1u << (h & 15u);
-    uint32_t *word = view->filter + (h >> 16) % TXM_FILTER_WORDS, now = TXM_LOAD_MARK(word), next;
+    uint32_t *word = view->filter + (h >> 16) % TXM_FILTER_WORDS, now = TXM_LOAD_SLOT(word), next;
     do {
         const int old = (now ^ launch) >> 16 != 0;
         if (!old && now & bit)
@@ -145,7 +145,7 @@ TXM_FLOW TXM_GLOBAL const uint8_t *txm_tile_pixels(const TXM_VIEW *view, TXM_GLO
         *look = txm_tile_missing(view, t, level, number, lane);
         return 0;
     }
-    txm_touch_tile(view, f.index);
+    txm_touch_tile(view, f.word, f.mark, f.index);
     return txm_slot_address(view, t, f.slot);
 }
 

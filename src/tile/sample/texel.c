@@ -40,7 +40,8 @@ void txm_texel_color(const txm_view *view, const txm_texel_place *at, int after,
 {
     const txm_view_texture *t = at->texture;
     const uint8_t *codes = codes_of(view, at);
-    txm_touch_tile(view, (uint32_t)(txm_view_entry(view, at->number, NULL) - view->tiles));
+    const txm_tile_at found = txm_find_tile(view, at->number);
+    txm_touch_tile(view, found.word, found.mark, found.index);
     txm_color_store(txm_rgba_quiet(txm_color_scale(t, txm_texel(t->type, t->channels, codes), 1.0f)), rgba);
     const bool divides = (after & TXM_AFTER_UNASSOCIATE) && rgba[3] != 1.0f && rgba[3] != 0.0f;
     if ((after & TXM_AFTER_SRGB) && !divides && t->type == TXM_TYPE_U8 && t->scale == 1.0f / 255.0f) {

@@ -70,9 +70,19 @@ TXM_KERNEL_PART TXM_GLOBAL uint32_t *txm_slot_word(const txm_device_view *view, 
     return view->slots + index;
 }
 
-/* Tests the bit before setting it, because most lookups find it set. */
-TXM_KERNEL_PART void txm_touch_tile(const txm_device_view *view, uint32_t index)
+/* Marks are bits of their own here. */
+TXM_KERNEL_PART uint32_t txm_load_entry(TXM_GLOBAL uint32_t *word, uint32_t *mark)
 {
+    *mark = 0;
+    return TXM_LOAD_SLOT(word);
+}
+
+/* Tests the bit before setting it, because most lookups find it set. */
+TXM_KERNEL_PART void txm_touch_tile(const txm_device_view *view, TXM_GLOBAL uint32_t *slot, uint32_t mark,
+                                    uint32_t index)
+{
+    (void)slot;
+    (void)mark;
     TXM_GLOBAL uint32_t *word = view->touched + (index >> 5);
     const uint32_t bit = 1u << (index & 31u);
     if (!(TXM_READ32(word) & bit))

@@ -5,14 +5,18 @@
  */
 #ifndef TXM_SAMPLE_VIEW_HOST_H
 #define TXM_SAMPLE_VIEW_HOST_H
+#include <stddef.h>
+#include <string.h>
+
 #include "txtile/sampler.h"
+
+_Static_assert(offsetof(txm_tile_entry, mark) == sizeof(uint32_t) && sizeof(txm_tile_entry) == 8,
+               "an entry is loaded in one piece");
 
 #define TXM_VIEW txm_view
 
 /* Access to shared words of the page table. */
 #define TXM_LOAD_SLOT(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
-#define TXM_LOAD_MARK(p) __atomic_load_n(p, __ATOMIC_RELAXED)
-#define TXM_STORE_MARK(p, v) __atomic_store_n(p, v, __ATOMIC_RELAXED)
 #define TXM_SWAP_SLOT(p, expected, desired)                                                                            \
     __atomic_compare_exchange_n(p, expected, desired, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
 
@@ -29,12 +33,26 @@ static inline uint32_t *txm_slot_word(const txm_view *view, uint32_t index)
     return &view->tiles[index].slot;
 }
 
-/* Tests before setting, so that threads that read the same tile don't take its cache line from each other. */
-static inline void txm_touch_tile(const txm_view *view, uint32_t index)
+/* Both members of an entry come with one load, because the queue of loads is what limits how many lookups wait for
+ * memory at the same time. */
+static inline uint32_t txm_load_entry(const uint32_t *word, uint32_t *mark)
 {
-    txm_tile_entry *e = view->tiles + index;
-    if (view->epoch && TXM_LOAD_MARK(&e->mark) != view->epoch)
-        TXM_STORE_MARK(&e->mark, view->epoch);
+    typedef uint64_t __attribute__((may_alias)) both_members;
+    const both_members bits = __atomic_load_n((const both_members *)(const void *)word, __ATOMIC_ACQUIRE);
+    txm_tile_entry e;
+    memcpy(&e, (const void *)&bits, sizeof e);
+    *mark = e.mark;
+    return e.slot;
+}
+
+/* Tests before setting, so that threads that read the same tile don't take its cache line from each other. `mark` is
+ * the mark of the entry whose slot is at `word`. */
+static inline void txm_touch_tile(const txm_view *view, uint32_t *word, uint32_t mark, uint32_t index)
+{
+    const uint32_t epoch = view->epoch;
+    (void)index;
+    if (epoch && mark != epoch)
+        __atomic_store_n(word + 1, epoch, __ATOMIC_RELAXED);
 }
 
 static inline const uint8_t *txm_slot_address(const txm_view *view, const txm_view_texture *t, uint32_t slot)

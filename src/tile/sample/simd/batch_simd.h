@@ -222,26 +222,14 @@ TXM_FAST int group_make(const txm_view_texture *t, const txm_sampler *how, vf u,
 
 /* ---- taps ---- */
 
-TXM_FAST void group_mark(const txm_view *view, txm_tile_entry *e)
-{
-    if (view->epoch && TXM_LOAD_MARK(&e->mark) != view->epoch)
-        TXM_STORE_MARK(&e->mark, view->epoch);
-}
-
-TXM_FAST const uint8_t *group_pixels(const txm_view *view, const txm_view_texture *t, uint32_t slot)
-{
-    return (const uint8_t *)(uintptr_t)view->slabs[slot >> TXM_SLOT_BITS] +
-           (uint64_t)(slot & ((1u << TXM_SLOT_BITS) - 1)) * t->tile_bytes;
-}
-
 /* Address of the taps at `offset` in a tile; NULL if the tile is missing. */
 TXM_FAST const uint8_t *group_find(const txm_view *view, const txm_view_texture *t, uint32_t number, uint32_t offset)
 {
     const txm_tile_at f = txm_find_tile(view, number);
     if (f.slot >= TXM_SLOT_STATES)
         return NULL;
-    group_mark(view, view->tiles + f.index);
-    return group_pixels(view, t, f.slot) + offset;
+    txm_touch_tile(view, f.word, f.mark, f.index);
+    return txm_slot_address(view, t, f.slot) + offset;
 }
 
 /* `grid` is TXM_GRID_* of the filter, which callers look up only once. */

@@ -163,7 +163,7 @@ TXM_FAST const uint8_t *linear_find(int kind, const txm_view *view, const txm_vi
     const uint32_t slot = found.slot;
     if (TXM_UNLIKELY(slot >= TXM_SLOT_STATES))
         return NULL;
-    group_mark(view, &view->tiles[found.index]);
+    txm_touch_tile(view, found.word, found.mark, found.index);
     uint64_t bytes = linear_members(&t->row_bytes);
     const uint8_t *pixels = (const uint8_t *)(uintptr_t)view->slabs[slot >> TXM_SLOT_BITS] +
                             (slot & ((1u << TXM_SLOT_BITS) - 1)) * (bytes >> 32);
