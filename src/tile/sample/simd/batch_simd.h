@@ -271,12 +271,33 @@ TXM_FAST void group_send_for(const txm_view *view, const txm_view_texture *t, in
     }
 }
 
+TXM_FAST txm_rgba v4_select(v4i mask, txm_rgba a, txm_rgba b)
+{
+    return (txm_rgba)(((v4i)a & mask) | ((v4i)b & ~mask));
+}
+
+/* txm_srgb_decode_rgba for colour; alpha stays. */
+TXM_FAST txm_rgba v4_srgb_decode(txm_rgba v)
+{
+    const v4i high = v >= 0.04045f, is_color = {-1, -1, -1, 0};
+    const txm_rgba zero = {0}, one = zero + 1.0f, low = v4_select(v > zero, v * (1.0f / 12.92f), zero);
+    const txm_rgba x = (v4_select(high, v, one) + 0.055f) * (1.0f / 1.055f), x2 = x * x, x4 = x2 * x2;
+    const v4i scaled = (v4i)(x * txm_bits_float(0x4F55A7FBu));
+    txm_rgba z = (txm_rgba) __builtin_convertvector(0.8f * __builtin_convertvector(scaled, txm_rgba), v4i);
+    for (int i = 0; i < 3; i++) {
+        const txm_rgba z2 = z * z, z4 = z2 * z2;
+        z = (4.0f * z + x4 / z4) * (1.0f / 5.0f);
+    }
+    return v4_select(is_color, v4_select(high, z * (z * z), low), v);
+}
+
+/* The vector form of txm_after without derivatives. */
 TXM_RARE txm_rgba group_after(int after, txm_rgba color)
 {
-    float c[4];
-    txm_color_store(color, c);
-    txm_after(after, c, NULL, NULL);
-    return txm_rgba_quiet(txm_rgba_make(c[0], c[1], c[2], c[3]));
+    const float a = color[3];
+    if ((after & TXM_AFTER_UNASSOCIATE) && a != 1.0f && a != 0.0f)
+        color = txm_rgba_make(color[0] / a, color[1] / a, color[2] / a, a);
+    return txm_rgba_quiet(after & TXM_AFTER_SRGB ? v4_srgb_decode(color) : color);
 }
 
 /* Converts codes to the final colour. */

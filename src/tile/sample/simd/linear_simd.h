@@ -40,11 +40,6 @@ TXM_FAST uint64_t linear_members(const void *first)
     return both;
 }
 
-TXM_FAST txm_rgba v4_select(v4i mask, txm_rgba a, txm_rgba b)
-{
-    return (txm_rgba)(((v4i)a & mask) | ((v4i)b & ~mask));
-}
-
 TXM_FAST txm_pair v4_join(txm_rgba a, txm_rgba b)
 {
     return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
@@ -136,6 +131,17 @@ TXM_FAST const uint8_t *linear_find_packed(int kind, const uint8_t *pixels, line
     return pixels + from[1] * row_bytes + from[0] * pixel_bytes;
 }
 
+/* The pixels of a tile; NULL if it is missing. `bytes` are the texture's row_bytes and tile_bytes. */
+TXM_FAST const uint8_t *linear_tile(const txm_view *view, uint64_t bytes, uint32_t number)
+{
+    const txm_tile_at found = txm_find_tile(view, number);
+    if (TXM_UNLIKELY(found.slot >= TXM_SLOT_STATES))
+        return NULL;
+    txm_touch_tile(view, found.word, found.mark, found.index);
+    return (const uint8_t *)(uintptr_t)view->slabs[found.slot >> TXM_SLOT_BITS] +
+           (found.slot & ((1u << TXM_SLOT_BITS) - 1)) * (bytes >> 32);
+}
+
 /* The address of the first of the four pixels at `uv`, which is (u, 1 - v), in a level of `size` pixels. NULL if its
  * tile, *number, is missing, or if uv is not finite, in which case there is no tile. *f is the distance of the place
  * from that pixel. */
@@ -159,14 +165,10 @@ TXM_FAST const uint8_t *linear_find(int kind, const txm_view *view, const txm_vi
     if (kind & TXM_KIND_PACKED)
         index = TXM_LINEAR_FIRST(words);
     *number = index;
-    const txm_tile_at found = txm_find_tile(view, index);
-    const uint32_t slot = found.slot;
-    if (TXM_UNLIKELY(slot >= TXM_SLOT_STATES))
-        return NULL;
-    txm_touch_tile(view, found.word, found.mark, found.index);
     uint64_t bytes = linear_members(&t->row_bytes);
-    const uint8_t *pixels = (const uint8_t *)(uintptr_t)view->slabs[slot >> TXM_SLOT_BITS] +
-                            (slot & ((1u << TXM_SLOT_BITS) - 1)) * (bytes >> 32);
+    const uint8_t *pixels = linear_tile(view, bytes, index);
+    if (TXM_UNLIKELY(!pixels))
+        return NULL;
     *row_bytes = (uint32_t)bytes;
     *f = middle - low;
     if (kind & TXM_KIND_PACKED) {
@@ -175,6 +177,41 @@ TXM_FAST const uint8_t *linear_find(int kind, const txm_view *view, const txm_vi
         return p;
     }
     return pixels + ((uint32_t)tap[1] + TXM_BORDER_PX) * *row_bytes + ((uint32_t)tap[0] + TXM_BORDER_PX) * pixel_bytes;
+}
+
+/* A level whose four pixels were found. */
+typedef struct linear_place {
+    const uint8_t *taps; /* the first of them; NULL: the tile is missing */
+    uint32_t number, row_bytes;
+    txm_rgba f; /* elements 0 and 1 */
+} linear_place;
+
+/* linear_find for a level and the next coarser one of a texture that is not packed: the first two elements of each
+ * vector belong to the finer one, and the others to the coarser one. */
+TXM_FAST void linear_find_both(int kind, const txm_view *view, const txm_view_texture *t, linear_words words,
+                               uint32_t level, txm_rgba uv, linear_place *fine, linear_place *coarse)
+{
+    *fine = *coarse = (linear_place){.number = TXM_LINEAR_NOWHERE};
+    const int32_t pixel_bytes = (int32_t)txm_kind_bytes(kind), shift = TXM_LINEAR_SHIFT(words);
+    const v4i full = v4i_halves(linear_members(&t->width)), begin = v4i_halves(linear_members(&t->level_first[level]));
+    const v4u sizes = (v4u)__builtin_shufflevector(full, full, 0, 1, 0, 1) >> (v4u)((v4i){0, 0, 1, 1} + (int32_t)level);
+    const v4i size = v4i_max((v4i)sizes, (v4i){1, 1, 1, 1}), last = size - 1;
+    const txm_rgba xy = __builtin_shufflevector(uv, uv, 0, 1, 0, 1) * __builtin_convertvector(size, txm_rgba);
+    const txm_rgba middle = xy - txm_sample_k.half, low = v4_floor(middle), f = middle - low;
+    const v4i tile = v4i_min(__builtin_convertvector(xy, v4i), last) >> shift, across = last >> shift;
+    if (TXM_UNLIKELY(!v4_is_placed(uv, tile)))
+        return;
+    const uint64_t bytes = linear_members(&t->row_bytes);
+    const v4i row = __builtin_shufflevector(tile, tile, 1, 1, 3, 3);
+    const v4i number = __builtin_shufflevector(begin, begin, 0, 0, 1, 1) + (int32_t)TXM_LINEAR_FIRST(words) + tile +
+                       row + row * across;
+    const v4i tap = __builtin_convertvector(low, v4i) - (tile << shift) + TXM_BORDER_PX;
+    const v4i offset = __builtin_shufflevector(tap, tap, 1, 1, 3, 3) * (int32_t)bytes + tap * pixel_bytes;
+    const uint32_t numbers[2] = {(uint32_t)number[0], (uint32_t)number[2]};
+    const uint8_t *first = linear_tile(view, bytes, numbers[0]), *second = linear_tile(view, bytes, numbers[1]);
+    *fine = (linear_place){first ? first + (uint32_t)offset[0] : NULL, numbers[0], (uint32_t)bytes, f};
+    *coarse = (linear_place){second ? second + (uint32_t)offset[2] : NULL, numbers[1], (uint32_t)bytes,
+                             __builtin_shufflevector(f, f, 2, 3, 2, 3)};
 }
 
 TXM_FAST txm_rgba linear_read(int kind, const uint8_t *p, uint32_t row_bytes, txm_rgba f)
@@ -285,26 +322,30 @@ TXM_FAST txm_lookup_result linear_two(linear_caller caller, int kind, linear_two
                                       uint32_t *random, float out[4], txm_rgba uv, float level)
 {
     const linear_words words = linear_words_of(t, how);
-    const v4i one = {1, 1, 1, 1}, full = v4i_halves(linear_members(&t->width));
-    uint32_t low = (uint32_t)(int32_t)level, fine_bytes = 0, coarse_bytes = 0, fine_entry, coarse_entry;
-    float blend = level - (float)(int32_t)low;
-    txm_rgba f = v4_set(0.0f), g = f;
-    const uint8_t *fine =
-        linear_find(kind, view, t, words, low, uv, v4i_max((v4i)((v4u)full >> low), one), &fine_entry, &fine_bytes, &f);
-    const uint8_t *coarse = linear_find(kind, view, t, words, low + 1, uv, v4i_max((v4i)((v4u)full >> (low + 1)), one),
-                                        &coarse_entry, &coarse_bytes, &g);
-    const int missing = !fine || !coarse;
+    const uint32_t low = (uint32_t)(int32_t)level;
+    const float blend = level - (float)(int32_t)low;
+    linear_place fine = {0}, coarse = {0};
+    if (kind & TXM_KIND_PACKED) {
+        const v4i one = {1, 1, 1, 1}, full = v4i_halves(linear_members(&t->width));
+        fine.taps = linear_find(kind, view, t, words, low, uv, v4i_max((v4i)((v4u)full >> low), one), &fine.number,
+                                &fine.row_bytes, &fine.f);
+        coarse.taps = linear_find(kind, view, t, words, low + 1, uv, v4i_max((v4i)((v4u)full >> (low + 1)), one),
+                                  &coarse.number, &coarse.row_bytes, &coarse.f);
+    } else {
+        linear_find_both(kind, view, t, words, low, uv, &fine, &coarse);
+    }
+    const int missing = !fine.taps || !coarse.taps;
     txm_rgba here = {0}, there = here;
     if (TXM_UNLIKELY(missing) && caller == LINEAR_PLAIN)
         return asking(view, t, how, at, random, out, uv, level);
     if (TXM_UNLIKELY(missing) &&
-        (caller == LINEAR_GUARDED || (!fine && !linear_ask(view, t, how, low, fine_entry, random, &here)) ||
-         (!coarse && !linear_ask(view, t, how, low + 1, coarse_entry, random, &there))))
+        (caller == LINEAR_GUARDED || (!fine.taps && !linear_ask(view, t, how, low, fine.number, random, &here)) ||
+         (!coarse.taps && !linear_ask(view, t, how, low + 1, coarse.number, random, &there))))
         return linear_give_up(caller, kind, view, t, how, at, random, out);
-    if (caller != LINEAR_ASKING || fine)
-        here = linear_read(kind, fine, fine_bytes, f);
-    if (caller != LINEAR_ASKING || coarse)
-        there = linear_read(kind, coarse, coarse_bytes, g);
+    if (caller != LINEAR_ASKING || fine.taps)
+        here = linear_read(kind, fine.taps, fine.row_bytes, fine.f);
+    if (caller != LINEAR_ASKING || coarse.taps)
+        there = linear_read(kind, coarse.taps, coarse.row_bytes, coarse.f);
     txm_rgba color = here * (1.0f - blend) + there * blend;
     if (missing)
         return linear_missed(t, color, out);

@@ -71,22 +71,98 @@ TXM_RARE int single_packed_level(const txm_view *view, const txm_view_texture *t
     return 1;
 }
 
-/* Places the probes of one lookup a vector at a time. Returns 0 if the lookup must take the general path. */
+/* What a group of probes reads from one level. Probes are close to each other, so usually one tile has all of them, and
+ * it is looked up once. */
+typedef struct probe_level {
+    group_level place;
+    /* The weights of the four pixels of a linear filter, named by their columns and rows. */
+    _Alignas(64) float w00[TXM_LANES], w10[TXM_LANES], w01[TXM_LANES], w11[TXM_LANES];
+} probe_level;
+
+/* Finds the taps of the probes in `live`, the first of which is `first`; returns 0 if a tile is missing. */
+TXM_FAST int probes_find(const txm_view *view, const txm_view_texture *t, int grid, uint32_t level, vi live,
+                         uint32_t first, uint32_t count, probe_level *l)
+{
+    group_level *g = &l->place;
+    const vi tiles = TXM_LOAD(vi, g->tile);
+    const uint32_t begin = t->first + t->level_first[level];
+    if (grid == TXM_GRID_LINEAR) {
+        const vf fx = TXM_LOAD(vf, g->fx), fy = TXM_LOAD(vf, g->fy), gx = 1.0f - fx, gy = 1.0f - fy;
+        TXM_STORE(vf, l->w00, gx * gy);
+        TXM_STORE(vf, l->w10, fx * gy);
+        TXM_STORE(vf, l->w01, gx * fy);
+        TXM_STORE(vf, l->w11, fx * fy);
+    }
+    if (vu_any((vu)((tiles ^ g->tile[first]) & live))) {
+        uint32_t found = 1;
+        for (uint32_t i = first; i < count; i++) {
+            g->taps[i] = NULL;
+            if (!live[i])
+                continue;
+            group_send_for(view, t, grid, g, level, (int)i);
+            found &= g->taps[i] != NULL;
+        }
+        return (int)found;
+    }
+    const uint8_t *tile = group_find(view, t, begin + (uint32_t)g->tile[first], 0);
+    for (uint32_t i = first; i < count; i++)
+        g->taps[i] = tile + (uint32_t)g->offset[i];
+    return tile != NULL;
+}
+
+/* The colour that one probe reads. `usual` is a constant: four channels of 8 bits and a linear filter. */
+TXM_FAST txm_rgba probe_read(int usual, const txm_view_texture *t, const txm_sampler *how, int grid, uint32_t row_bytes,
+                             const probe_level *l, uint32_t i)
+{
+    const uint8_t *p = l->place.taps[i];
+    if (!usual)
+        return group_read(t, how, grid, p, l->place.fx[i], l->place.fy[i]);
+    return txm_pair_sum(txm_load_two(TXM_TYPE_U8, p) * txm_pair_of(l->w00[i], l->w10[i]) +
+                        txm_load_two(TXM_TYPE_U8, p + row_bytes) * txm_pair_of(l->w01[i], l->w11[i]));
+}
+
+/* The sums of a lookup's probes. */
+typedef struct probe_sums {
+    txm_rgba color;
+    float total, covered;
+} probe_sums;
+
+TXM_FAST void probes_add(int usual, const txm_view_texture *t, const txm_sampler *how, int grid, float blend,
+                         const probe_level l[2], vi inside, const float *weights, uint32_t count, probe_sums *sums)
+{
+    const uint32_t row_bytes = t->row_bytes;
+    const float fine = 1.0f - blend;
+    for (uint32_t i = 0; i < count; i++) {
+        sums->total += weights[i];
+        if (!inside[i])
+            continue;
+        txm_rgba color = probe_read(usual, t, how, grid, row_bytes, &l[0], i);
+        if (blend > 0.0f)
+            color = color * fine + probe_read(usual, t, how, grid, row_bytes, &l[1], i) * blend;
+        sums->color += color * weights[i];
+        sums->covered += weights[i];
+    }
+}
+
+/* Places the probes of one lookup, of which there are several, a vector at a time. Returns 0 if the lookup must take
+ * the general path. */
 TXM_RARE int single_probes(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,
                            const txm_lookup *at, const txm_footprint *f, float level, float out[4])
 {
-    float total = 0.0f, covered = 0.0f, middle = 0.5f * (float)(f->probes - 1), blend;
+    const float middle = 0.5f * (float)(f->probes - 1);
+    float blend;
     uint32_t low = txm_level_clamp(level, txm_levels_of(t, how), how->mode == TXM_LEVEL_MODE_TRILINEAR, &blend);
-    txm_rgba sum = {0};
+    probe_sums sums = {{0}, 0.0f, 0.0f};
     const int grid = txm_filter_grid(how->filter), closest = grid == TXM_GRID_PIXEL, cubic = grid == TXM_GRID_CUBIC;
-    vf lanes;
+    const int usual = grid == TXM_GRID_LINEAR && t->channels == 4 && t->type == TXM_TYPE_U8;
+    vi numbers;
     for (int i = 0; i < TXM_LANES; i++)
-        lanes[i] = (float)i;
+        numbers[i] = i;
     for (uint32_t begin = 0; begin < f->probes; begin += TXM_LANES) {
-        group_level places[2];
+        probe_level levels[2];
         _Alignas(64) float weights[TXM_LANES];
-        _Alignas(64) int32_t insides[TXM_LANES];
-        vf d = (lanes + (float)begin) - middle, u = at->u + d * f->step_u, v = at->v + d * f->step_v;
+        const uint32_t count = f->probes - begin < TXM_LANES ? f->probes - begin : TXM_LANES;
+        vf d = (vf_from(numbers) + (float)begin) - middle, u = at->u + d * f->step_u, v = at->v + d * f->step_v;
         vf s = d / f->spread, weight = 1.0f - s * s;
         vi inside = vi_set(-1), beyond = vi_set(0), finite = (vi)(u - u == 0.0f) & (vi)(v - v == 0.0f);
         u = group_wrap(u, t->extension, &inside);
@@ -95,56 +171,31 @@ TXM_RARE int single_probes(const txm_view *view, const txm_view_texture *t, cons
             return 0;
         u = vf_select(inside, u, vf_set(0.5f));
         v = vf_select(inside, v, vf_set(0.5f));
-        group_place(t, vi_set((int32_t)low), u, v, closest, cubic, &places[0], &beyond);
-        if (blend > 0.0f)
-            group_place(t, vi_set((int32_t)low + 1), u, v, closest, cubic, &places[1], &beyond);
-        if (closest && vu_any((vu)beyond))
-            return 0;
         TXM_STORE(vf, weights, weight * weight);
-        TXM_STORE(vi, insides, inside);
-        uint32_t count = f->probes - begin < TXM_LANES ? f->probes - begin : TXM_LANES, found = count;
-        for (uint32_t i = 0; i < count; i++) {
-            if (!insides[i])
-                continue;
-            group_send_for(view, t, grid, &places[0], low, (int)i);
-            if (blend > 0.0f)
-                group_send_for(view, t, grid, &places[1], low + 1, (int)i);
-            found -= !places[0].taps[i] || (blend > 0.0f && !places[1].taps[i]);
+        const vi live = inside & (vi)(numbers < (int32_t)count);
+        uint32_t first = 0;
+        while (first < count && !live[first])
+            first++;
+        for (uint32_t i = 0; first < count && i <= (blend > 0.0f); i++) {
+            group_place(t, vi_set((int32_t)(low + i)), u, v, closest, cubic, &levels[i].place, &beyond);
+            if ((closest && vu_any((vu)beyond)) || !probes_find(view, t, grid, low + i, live, first, count, &levels[i]))
+                return 0;
         }
-        if (found < count)
-            return 0;
-        for (uint32_t i = 0; i < count; i++) {
-            total += weights[i];
-            if (!insides[i])
-                continue;
-            const group_level *l = &places[0];
-            txm_rgba color = group_read(t, how, grid, l->taps[i], l->fx[i], l->fy[i]);
-            if (blend > 0.0f) {
-                l = &places[1];
-                color = color * (1.0f - blend) + group_read(t, how, grid, l->taps[i], l->fx[i], l->fy[i]) * blend;
-            }
-            sum = f->probes > 1 ? sum + color * weights[i]
-                                : color; /* the first colour is assigned, which keeps the sign of zero */
-            covered += weights[i];
-        }
+        if (usual)
+            probes_add(1, t, how, grid, blend, levels, live, weights, count, &sums);
+        else
+            probes_add(0, t, how, grid, blend, levels, live, weights, count, &sums);
     }
-    float inverse = 1.0f / total;
-    const txm_sum done = {sum * inverse, sum, sum};
-    txm_color_finish(t, how, &done, covered == total ? 1.0f : covered * inverse, out, NULL, NULL);
+    float inverse = 1.0f / sums.total;
+    txm_rgba color = sums.color * inverse;
+    color = txm_rgba_quiet(txm_color_scale(t, color, sums.covered == sums.total ? 1.0f : sums.covered * inverse));
+    txm_color_store(how->after ? group_after(how->after, color) : color, out);
     return 1;
 }
 
-TXM_RARE float single_ellipse(const txm_view_texture *t, const txm_sampler *how, const txm_lookup *at)
+TXM_RARE txm_footprint single_ellipse(const txm_view_texture *t, const txm_sampler *how, const txm_lookup *at)
 {
-    return txm_footprint_of(how, (float)t->width, (float)t->height, at->dudx, at->dvdx, at->dudy, at->dvdy).level;
-}
-
-/* A footprint with one probe or more; returns 0 if the lookup must take the general path. */
-TXM_RARE int single_elongated(const txm_view *view, const txm_view_texture *t, const txm_sampler *how,
-                              const txm_lookup *at, uint32_t *random, float out[4])
-{
-    txm_footprint f = txm_footprint_of(how, (float)t->width, (float)t->height, at->dudx, at->dvdx, at->dudy, at->dvdy);
-    return single_probes(view, t, how, at, &f, txm_level_jitter(how, f.level, random), out);
+    return txm_footprint_of(how, (float)t->width, (float)t->height, at->dudx, at->dvdx, at->dudy, at->dvdy);
 }
 
 /* Each tile of a UDIM set is a texture with its own coordinates. */
@@ -175,18 +226,21 @@ TXM_FAST txm_lookup_result single_sample_of(int packed, const txm_view *view, ui
     }
     uint32_t random = lane->random;
     float blend;
-    if (how->rule == TXM_LEVEL_RULE_PROBES) {
-        if (!single_elongated(view, t, how, at, &random, out))
+    txm_footprint f = {at->dudx, 1, 0.0f, 0.0f, 1.0f};
+    if (how->rule == TXM_LEVEL_RULE_CYCLES)
+        f.level = txm_level_cycles((float)t->width, (float)t->height, (float)how->anisotropy, at->dudx, at->dvdx,
+                                   at->dudy, at->dvdy);
+    else if (how->rule != TXM_LEVEL_RULE_GIVEN)
+        f = single_ellipse(t, how, at);
+    const float level = txm_level_jitter(how, f.level, &random);
+    if (f.probes > 1 || !inside) {
+        if (f.probes < 2)
+            txm_color_store(txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f), out);
+        else if (!single_probes(view, t, how, at, &f, level, out))
             return sample_generally(view, texture, how, at, lane, out);
         lane->random = random;
         return TXM_LOOKUP_HIT;
     }
-    float level = how->rule == TXM_LEVEL_RULE_GIVEN ? at->dudx
-                  : how->rule == TXM_LEVEL_RULE_CYCLES
-                      ? txm_level_cycles((float)t->width, (float)t->height, (float)how->anisotropy, at->dudx, at->dvdx,
-                                         at->dudy, at->dvdy)
-                      : single_ellipse(t, how, at);
-    level = txm_level_jitter(how, level, &random);
     uint32_t low = txm_level_clamp(level, txm_levels_of(t, how), how->mode == TXM_LEVEL_MODE_TRILINEAR, &blend);
     uv[1] = 1.0f - uv[1];
     if (!(packed ? single_packed_level : single_level)(view, t, how, low, uv, &color))
