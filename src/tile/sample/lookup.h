@@ -484,15 +484,7 @@ TXM_FLOW txm_lookup_result txm_probes_sample(const TXM_VIEW *view, TXM_GLOBAL co
     return look;
 }
 
-/* Functions of their own, because all kinds of pixels and filters are inlined in each. */
-TXM_APART txm_lookup_result txm_probes_sample_plain(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t,
-                                                    const txm_sampler *how, const txm_lookup *at,
-                                                    const txm_footprint *f, txm_levels levels, const txm_jitter *jitter,
-                                                    txm_lookup_state *lane, txm_sum *out, float *covered)
-{
-    return txm_probes_sample(view, t, how, at, f, levels, jitter, lane, 0, out, covered);
-}
-
+/* A function of its own, because all kinds of pixels and filters are inlined in it. */
 TXM_APART txm_lookup_result txm_probes_sample_slopes(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t,
                                                      const txm_sampler *how, const txm_lookup *at,
                                                      const txm_footprint *f, txm_levels levels,
@@ -539,7 +531,7 @@ TXM_FLOW txm_lookup_result txm_lookup_sample(const TXM_VIEW *view, uint32_t text
     txm_lookup_result look;
     if (f.probes > 1) {
         look = du ? txm_probes_sample_slopes(view, t, how, &at, &f, levels, &jitter, lane, &sum, &covered)
-                  : txm_probes_sample_plain(view, t, how, &at, &f, levels, &jitter, lane, &sum, &covered);
+                  : txm_probes_sample(view, t, how, &at, &f, levels, &jitter, lane, 0, &sum, &covered);
     } else if (!inside) {
         txm_color_constant(0.0f, 0.0f, 0.0f, 0.0f, out, du, dv);
         return TXM_LOOKUP_HIT;
