@@ -160,8 +160,8 @@ TXM_API bool txm_filter_is_stochastic(txm_filter filter);
  *
  * An entry is a tile's part of the table. `slot` says where its pixels are: slot >> TXM_SLOT_BITS is the slab, and the
  * low bits are the tile's index in it; values from TXM_SLOT_STATES on are states instead. It is written with release
- * order after the pixels, and read with acquire order, both members at once. `mark` is the epoch in which a lookup last touched the tile;
- * lookups write it only if it changes. */
+ * order after the pixels, and read with acquire order, both members at once. `mark` is the epoch in which a lookup last
+ * touched the tile; lookups write it only if it changes. */
 typedef struct txm_tile_entry {
     uint32_t slot;
     uint32_t mark;

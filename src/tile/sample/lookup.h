@@ -57,7 +57,7 @@ typedef struct txm_tile_at {
     TXM_GLOBAL uint32_t *word;
     uint32_t slot;        /* what the word held */
     uint32_t index, mark; /* of the entry, if `slot` is one */
-    int in_leaf;    /* the word is that of the leaf */
+    int in_leaf;          /* the word is that of the leaf */
 } txm_tile_at;
 
 TXM_FLOW txm_tile_at txm_find_tile(const TXM_VIEW *view, uint32_t number)
