@@ -15,7 +15,7 @@ SCHEMAS := $(patsubst docs/schema/%.table,$(B)/schema/%.schema.json,$(wildcard d
 
 all: $(MAN_PAGES) $(COMPLETION) $(SCHEMAS)
 
-# What schemas, pages and completion take from the program's tables. The program changes often, but its tables seldom do, so the file
+# What schemas and pages take from the program's tables. The program changes often, but its tables seldom do, so the file
 # is only replaced if it differs.
 $(B)/gen/help.asked: $(B)/txmill
 	@mkdir -p $(@D)
@@ -37,15 +37,9 @@ $(B)/man/%: man/%.in man/expand.sh man/fill.awk $(B)/gen/help
 $(MAN_PLAIN:%=$(B)/%): $(B)/%: % man/fill.awk
 	@mkdir -p $(@D)
 	LC_ALL=C awk -f man/fill.awk $< > $@.new && mv $@.new $@
-$(B)/completion/txmill.bash: $(B)/gen/help
+$(COMPLETION): $(B)/completion/%: tools/help/completion/%
 	@mkdir -p $(@D)
-	$(B)/txmill --generate bash > $@.new && mv $@.new $@
-$(B)/completion/_txmill: $(B)/gen/help
-	@mkdir -p $(@D)
-	$(B)/txmill --generate zsh > $@.new && mv $@.new $@
-$(B)/completion/txmill.fish: $(B)/gen/help
-	@mkdir -p $(@D)
-	$(B)/txmill --generate fish > $@.new && mv $@.new $@
+	cp $< $@
 
 # The manual for a browser, which `make docs` writes; installed if it is there.
 html-man: $(B)/docs/man/txmill.1.html

@@ -20,6 +20,7 @@
 #include "base/path.h"
 #include "base/shell.h"
 #include "tools/commands.h"
+#include "tools/help/generate.h"
 #include "tools/output/exits.h"
 #include "tools/output/line.h"
 #include "tools/output/say.h"
@@ -196,7 +197,7 @@ static int unknown_command(const char *name, int argc, char **argv)
     return usage_error(&err);
 }
 
-/* The build calls this to generate sections of manual pages and completion scripts from the tables. */
+/* The build calls this to generate sections of manual pages from the tables. */
 static int generate(int argc, char **argv)
 {
     txm_error err = {0};
@@ -235,6 +236,10 @@ int main(int argc, char **argv)
     const txm_command *command = txm_command_find(help ? argv[2] : word);
     if (!command)
         return unknown_command(help ? argv[2] : word, argc - 2, argv + 2);
+    if (!command->program && argc == 4 && !strcmp(argv[2], "--generate") && !strcmp(argv[3], "options")) {
+        txm_generate_options(stdout, command);
+        return done();
+    }
     static char ask_help[] = "--help";
     if (help)
         argv[2] = ask_help;

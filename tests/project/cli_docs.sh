@@ -141,6 +141,7 @@ run sh -c "grep -ohE 'txm_[a-z0-9_]+|TXM_[A-Z_]+' '$build'/man/*.3 | sort -u | w
 check section-3-names-what-is-there test ! -s out
 
 # ---- completion ------------------------------------------------------------------------------------------------------
+PATH=$(dirname "$TXMILL"):$PATH
 check bash-syntax bash -n "$build/completion/txmill.bash"
 # shellcheck disable=SC1091
 . "$build/completion/txmill.bash"

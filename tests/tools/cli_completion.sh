@@ -68,7 +68,7 @@ if command -v bash >/dev/null; then
     done <"$work/cases"
     # Names of a stranger's config become words of the command line, and nothing in them is run.
     mkdir "$work/fake" && printf '%s\n' 'a;touch RAN' 'b$(touch RAN)' 'c`touch RAN`' "d';touch RAN;'" 'e "f"' 'g\h' >"$work/names"
-    printf '#!/bin/sh\ncat "%s"\n' "$work/names" >"$work/fake/txmill" && chmod +x "$work/fake/txmill"
+    printf '#!/bin/sh\ncase $* in *--names*) exec cat "%s" ;; esac\nexec "%s" "$@"\n' "$work/names" "$TXMILL" >"$work/fake/txmill" && chmod +x "$work/fake/txmill"
     # shellcheck disable=SC2016
     env "PATH=$work/fake:$PATH" bash -c '. "$1/txmill.bash"; COMP_WORDS=(txmill make --colorspace ""); COMP_CWORD=3; _txmill
         eval "words=(${COMPREPLY[*]})"; printf "%s\n" "${words[@]}"' sh "$scripts" >"$work/offered"

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 Generates man page sections and shell completion from the tables of options. */
+/* SPDX-License-Identifier: Apache-2.0
+ * Generates sections of man pages from the tables of options, and answers the completion of shells. */
 #ifndef TXM_TOOLS_GENERATE_H
 #define TXM_TOOLS_GENERATE_H
 #include "tools/commands.h"
@@ -20,9 +21,8 @@ bool txm_generate_man_words(FILE *out, const char *list);
 /* mdoc: a paragraph of plain text. */
 void txm_generate_man_text(FILE *out, const char *text);
 
-/* Completion scripts for all commands. */
-void txm_generate_bash(FILE *out);
-void txm_generate_zsh(FILE *out);
-void txm_generate_fish(FILE *out);
+/* What completes after a command, or as one: lines NAME|ARGUMENT|VALUES|HELP for the completion of shells. */
+void txm_generate_options(FILE *out, const txm_command *command);
+void txm_generate_commands(FILE *out);
 
 #endif

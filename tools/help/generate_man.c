@@ -160,12 +160,10 @@ static const struct {
     {"words", txm_generate_words, NULL, NULL},
     {"python", txm_generate_python, NULL, NULL},
     {"man-words", NULL, NULL, txm_generate_man_words},
-    {"bash", txm_generate_bash, NULL, NULL},
-    {"zsh", txm_generate_zsh, NULL, NULL},
-    {"fish", txm_generate_fish, NULL, NULL},
+    {"options", txm_generate_commands, NULL, NULL},
 };
 
-/* The build compares this with what the last program printed, and makes pages and scripts anew only if it differs. */
+/* The build compares this with what the last program printed, and makes pages anew only if it differs. */
 static void put_everything(FILE *out)
 {
     fprintf(out, "%s\n", TXM_VERSION);
@@ -179,8 +177,7 @@ static void put_everything(FILE *out)
     }
 }
 
-/* The build runs the program to generate the OPTIONS sections of its manual pages and the completion scripts, so
- * that they agree with the parser. */
+/* The build runs the program for parts of its manual pages, so that they agree with the parser. */
 bool txm_generate(FILE *out, const char *kind, const char *command)
 {
     if (!strcmp(kind, "everything")) {

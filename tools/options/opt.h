@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Options. Each command has one table, by which its options are parsed into a struct and printed by --help, and from
- * which the OPTIONS section of its manual page and the completion for three shells are generated.
+ * which the OPTIONS section of its manual page is generated and the completion of shells is answered.
  *
  * To add a command, write tools/cmd_NAME.c that defines `const txm_command txm_cmd_NAME`, add its name to the list in
  * tools/commands.def, and write man/txmill-NAME.1.in. Tests check that the three agree.
