@@ -181,7 +181,7 @@ START_TEST(kinds_go_by_the_first_bytes)
     batch_folder("folder");
     ck_assert_int_eq(txm_kind_of_file("wood.jpg", &noun), TXM_FILE_IMAGE);
     ck_assert_str_eq(noun, "a PNG image");
-    ck_assert_int_eq(txm_kind_of_file("scene.png", &noun), TXM_FILE_BLEND);
+    ck_assert_int_eq(txm_kind_of_file("scene.png", &noun), TXM_FILE_SCENE);
     ck_assert_str_eq(noun, "a Blender scene");
     ck_assert_int_eq(txm_kind_of_file("folder", &noun), TXM_FILE_FOLDER);
     ck_assert_str_eq(noun, "a folder");
