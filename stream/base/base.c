@@ -50,37 +50,75 @@ bool stm_grow(void **items, size_t *capacity, size_t count, size_t item_bytes)
 
 /* ---- failures ---- */
 
-/* Of a message that is too long the middle is left out: paths are long, and what is wrong with them comes last. */
-static void compose(txm_error *err, const char *suffix, const char *format, va_list args)
+/* Records a message. If it is too long its middle is left out: paths are long, and what is wrong with them comes last.
+ * An advice that begins in what was left out is none. */
+static void record(txm_error *err, txm_status status, const char *message, size_t subject_bytes, size_t advice_at)
 {
     static const char gap[] = " ... ";
     const size_t room = sizeof err->message, head = room / 2, tail = room - head - (sizeof gap - 1);
-    char *text = print_new(format, args), *whole = NULL;
-    const int n = text ? asprintf(&whole, "%s%s", text, suffix) : -1;
-    if (n < 0)
-        snprintf(err->message, room, "out of memory");
-    else if ((size_t)n < room)
-        memcpy(err->message, whole, (size_t)n + 1);
-    else {
-        memcpy(err->message, whole, head);
+    const size_t bytes = strlen(message) + 1, cut = bytes > room ? bytes - room : 0;
+    *err = (txm_error){.status = status};
+    if (cut) {
+        memcpy(err->message, message, head);
         memcpy(err->message + head, gap, sizeof gap - 1);
-        memcpy(err->message + room - tail, whole + n + 1 - tail, tail);
+        memcpy(err->message + room - tail, message + bytes - tail, tail);
+    } else {
+        memcpy(err->message, message, bytes);
     }
-    if (n >= 0)
-        free(whole);
+    if (cut && advice_at >= head)
+        advice_at = advice_at >= bytes - tail ? advice_at - cut : 0;
+    err->subject_bytes = (uint16_t)(subject_bytes < head ? subject_bytes : 0);
+    err->advice_at = (uint16_t)advice_at;
+}
+
+/* The parts of a message are found from its format, since the values could contain anything. */
+static void compose(txm_error *err, txm_status status, const char *suffix, const char *format, va_list args)
+{
+    const char *advice = strstr(format, "; "), *subject = NULL;
+    char *text, *whole = NULL, *begin = advice ? strndup(format, (size_t)(advice - format)) : NULL;
+    int advice_at = -2;
+    va_list again;
+    if (begin) {
+        va_copy(again, args);
+        advice_at = vsnprintf(NULL, 0, begin, again);
+        va_end(again);
+        free(begin);
+    }
+    if (!strncmp(format, "%s: ", 4)) {
+        va_copy(again, args);
+        subject = va_arg(again, const char *);
+        va_end(again);
+    }
+    text = print_new(format, args);
+    if (text && asprintf(&whole, "%s%s", text, suffix) >= 0)
+        record(err, status, whole, subject ? strlen(subject) : 0, (size_t)(advice_at + 2));
+    else
+        record(err, status, "out of memory", 0, 0);
+    free(whole);
     free(text);
+}
+
+txm_status stm_fail_v(txm_error *err, txm_status status, const char *format, va_list args)
+{
+    if (err && err->status == TXM_OK)
+        compose(err, status, "", format, args);
+    return status;
 }
 
 txm_status stm_fail(txm_error *err, txm_status status, const char *format, ...)
 {
-    if (err && err->status == TXM_OK) {
-        va_list args;
-        err->status = status;
-        err->sys_errno = 0;
-        va_start(args, format);
-        compose(err, "", format, args);
-        va_end(args);
-    }
+    va_list args;
+    va_start(args, format);
+    stm_fail_v(err, status, format, args);
+    va_end(args);
+    return status;
+}
+
+txm_status stm_fail_parts(txm_error *err, txm_status status, const char *message, size_t subject_bytes,
+                          size_t advice_at)
+{
+    if (err && err->status == TXM_OK)
+        record(err, status, message, subject_bytes, advice_at);
     return status;
 }
 
@@ -118,20 +156,20 @@ txm_status stm_fail_errno(txm_error *err, int sys_errno, const char *format, ...
     if (err && err->status == TXM_OK) {
         char text[128], reason[132];
         va_list args;
-        err->status = status;
-        err->sys_errno = sys_errno;
         /* GNU strerror_r returns the text, which may or may not be in the buffer. */
         snprintf(reason, sizeof reason, ": %s", strerror_r(sys_errno, text, sizeof text));
         va_start(args, format);
-        compose(err, reason, format, args);
+        compose(err, status, reason, format, args);
         va_end(args);
+        err->sys_errno = sys_errno;
     }
     return status;
 }
 
 txm_status stm_no_memory(txm_error *err, const char *subject)
 {
-    return stm_fail(err, TXM_STATUS_NO_MEMORY, "%s%sout of memory", subject ? subject : "", subject ? ": " : "");
+    return subject ? stm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", subject)
+                   : stm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
 }
 
 txm_status stm_fail_as(txm_error *err, const txm_error *cause)
@@ -146,9 +184,13 @@ txm_status stm_error_prefix(txm_error *err, const char *prefix)
     if (!err)
         return TXM_OK;
     const txm_error cause = *err;
-    txm_error_clear(err);
-    stm_fail(err, cause.status, "%s: %s", prefix, cause.message);
-    err->sys_errno = cause.sys_errno;
+    const size_t bytes = strlen(prefix);
+    char *message = stm_asprintf("%s: %s", prefix, cause.message);
+    if (message) {
+        record(err, cause.status, message, bytes, cause.advice_at ? cause.advice_at + bytes + 2 : 0);
+        err->sys_errno = cause.sys_errno;
+    }
+    free(message);
     return err->status;
 }
 

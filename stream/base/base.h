@@ -7,6 +7,7 @@
  */
 #ifndef STREAM_BASE_H
 #define STREAM_BASE_H
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,14 +35,21 @@ bool stm_grow(void **items, size_t *capacity, size_t count, size_t item_bytes);
 
 /* ---- failures: the first one is kept; each function returns the status ---- */
 
+/* The parts of a message are found in its format: "%s: " at its beginning makes the first value the subject, and what
+ * follows the first "; " is the advice. */
 txm_status stm_fail(txm_error *err, txm_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+txm_status stm_fail_v(txm_error *err, txm_status status, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
+/* A message whose parts are known, as in txm_error. */
+txm_status stm_fail_parts(txm_error *err, txm_status status, const char *message, size_t subject_bytes,
+                          size_t advice_at);
 /* Of a system call: the status follows from `sys_errno`, whose text is appended. */
 txm_status stm_fail_errno(txm_error *err, int sys_errno, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* "SUBJECT: out of memory"; the subject may be NULL. */
 txm_status stm_no_memory(txm_error *err, const char *subject);
 /* Copies the failure of a called function. */
 txm_status stm_fail_as(txm_error *err, const txm_error *cause);
-/* Puts "prefix: " in front of the message. */
+/* Puts "prefix: " in front of the message, as its subject. */
 txm_status stm_error_prefix(txm_error *err, const char *prefix);
 
 /* Whether the flag, which another thread or a signal handler sets, requests a stop. `flag` may be NULL. */

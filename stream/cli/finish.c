@@ -271,16 +271,10 @@ int stm_finish(txm_status status)
     return finish(status, 1);
 }
 
-/* Whether the general advice is of use: the message has none of its own, which follows a semicolon. */
-static bool lacks_advice(const txm_error *err)
-{
-    return err->status != TXM_STATUS_USAGE && err->status != TXM_STATUS_CANCELLED && !strstr(err->message, "; ");
-}
-
 int stm_finish_failed(const txm_error *err, size_t total)
 {
     stm_say(STM_SAY_ERROR, "%s", err->message);
-    if (lacks_advice(err))
+    if (err->status != TXM_STATUS_USAGE && err->status != TXM_STATUS_CANCELLED && !*txm_error_advice(err))
         stm_say(STM_SAY_INFO, "%s", next_step(err->status));
     if (json_schema) {
         cJSON *o = stm_json_new(json_schema);
@@ -289,6 +283,13 @@ int stm_finish_failed(const txm_error *err, size_t total)
         stm_json_text(e, "status", txm_status_name(err->status));
         stm_json_bool(e, "retryable", txm_status_retryable(err->status));
         stm_json_text(e, "message", err->message);
+        if (err->subject_bytes) {
+            char *subject = strndup(err->message, err->subject_bytes);
+            stm_json_text(e, "subject", subject);
+            free(subject);
+        }
+        if (*txm_error_advice(err))
+            stm_json_text(e, "advice", txm_error_advice(err));
         stm_json_emit(o);
     }
     return finish(err->status, total);

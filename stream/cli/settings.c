@@ -148,6 +148,7 @@ static txm_status failure_of(const cJSON *object, txm_error *err)
 {
     const cJSON *e = cJSON_GetObjectItemCaseSensitive(object, "error");
     const char *name = text_of(e, "status"), *message = text_of(e, "message");
+    const char *subject = text_of(e, "subject"), *advice = text_of(e, "advice");
     txm_status status = TXM_STATUS_INTERNAL;
     if (!e)
         return TXM_OK;
@@ -156,7 +157,10 @@ static txm_status failure_of(const cJSON *object, txm_error *err)
             status = (txm_status)i;
             break;
         }
-    return stm_fail(err, status, "%s", message ? message : "txmill failed");
+    if (!message)
+        return stm_fail(err, status, "txmill failed");
+    const size_t bytes = strlen(message), end = advice ? strlen(advice) : 0;
+    return stm_fail_parts(err, status, message, subject ? strlen(subject) : 0, end && end < bytes ? bytes - end : 0);
 }
 
 /* Runs `txmill COMMAND --json ...`; *out is an array of its objects. */

@@ -36,7 +36,9 @@ static bool is_builtin(const char *name)
 
 static txm_status input_check(const txm_input *input, txm_error *err)
 {
-    return input->status == TXM_OK ? TXM_OK : stm_fail(err, input->status, "%s", input->message);
+    return input->status == TXM_OK
+               ? TXM_OK
+               : stm_fail_parts(err, input->status, input->message, input->subject_bytes, input->advice_at);
 }
 
 /* Rules of the images' projects choose how they are looked up, as in make; `first` has the first input of each. */

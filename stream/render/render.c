@@ -198,8 +198,11 @@ static void keep_partial_trace(const stm_render_job *job, txm_status status, txm
         stm_fail(err, status, "%s; the trace so far is in %s", why.message, job->options->trace);
     else
         stm_fail(err, status, "%s; %s", why.message, own.message);
-    if (err)
+    if (err) { /* where the trace is is no advice */
         err->sys_errno = why.sys_errno;
+        err->subject_bytes = why.subject_bytes;
+        err->advice_at = why.advice_at;
+    }
 }
 
 /* A trace is published only with its picture: that of a render that was stopped or failed would be incomplete, look

@@ -224,7 +224,7 @@ static void read_ptex(parser *p)
         return;
     if (txm_ptex_open(image->path, TXM_PTEX_PREMULTIPLY, &image->ptex, &own) != TXM_OK ||
         txm_ptex_pages_new(image->ptex, NULL, &image->pages, &own) != TXM_OK) {
-        stm_words_fail(&p->words, own.status, "%s", own.message);
+        stm_words_fail_as(&p->words, &own);
         return;
     }
     const uint32_t pages = txm_ptex_pages_info_of(image->pages)->pages;
@@ -341,7 +341,7 @@ static void read_mesh(parser *p)
     mesh->path = take_path(p);
     txm_error own = {0};
     if (!p->words.failed && stm_mesh_read(mesh, &own))
-        stm_words_fail(&p->words, own.status, "%s", own.message);
+        stm_words_fail_as(&p->words, &own);
 }
 
 /* Called when the statement was read to its end, so that incomplete objects are never added. */

@@ -25,15 +25,24 @@ typedef struct named {
 /* The first failure is kept, since later ones follow from it. */
 void stm_words_fail(stm_words *p, txm_status status, const char *format, ...)
 {
-    char message[512];
+    txm_error own = {0};
     va_list args;
+    va_start(args, format);
+    stm_fail_v(&own, status, format, args);
+    va_end(args);
+    stm_words_fail_as(p, &own);
+}
+
+void stm_words_fail_as(stm_words *p, const txm_error *cause)
+{
+    txm_error own = *cause;
     if (p->failed)
         return;
-    va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
-    va_end(args);
     p->failed = true;
-    stm_fail(p->err, status, "%s:%zu: %s", p->file, p->line, message);
+    char *place = stm_asprintf("%s:%zu", p->file, p->line);
+    stm_error_prefix(&own, place ? place : p->file);
+    free(place);
+    stm_fail_as(p->err, &own);
 }
 
 /* The message includes the line, which shows how much of a large scene was read. */

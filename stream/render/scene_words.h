@@ -22,6 +22,8 @@ void stm_words_free(stm_words *p);
 
 /* Records a failure with its line; the first one is kept. */
 void stm_words_fail(stm_words *p, txm_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* A failure of a called function, with the line before it. */
+void stm_words_fail_as(stm_words *p, const txm_error *cause);
 void stm_words_no_memory(stm_words *p);
 
 /* Whether there is another word. */

@@ -267,6 +267,49 @@ START_TEST(linear_values_become_srgb_codes)
 }
 END_TEST
 
+/* ---- failures ---------------------------------------------------------------------------------------------------- */
+
+static void has_parts(const txm_error *err, size_t subject_bytes, const char *advice)
+{
+    ck_assert_uint_eq(err->subject_bytes, subject_bytes);
+    ck_assert_str_eq(txm_error_advice(err), advice);
+}
+
+/* Whatever the values are, and however long the message is. */
+START_TEST(failures_know_their_parts)
+{
+    char longest[4000];
+    txm_error err = {0};
+    memset(longest, 'x', sizeof longest);
+    longest[sizeof longest - 1] = 0;
+    stm_fail(&err, TXM_STATUS_IO, "%s: cut; copy it again", "a; b");
+    has_parts(&err, 4, "copy it again");
+    stm_fail(&err, TXM_STATUS_USAGE, "the first one is kept");
+    stm_error_prefix(&err, "scene.txt:12");
+    ck_assert_str_eq(err.message, "scene.txt:12: a; b: cut; copy it again");
+    has_parts(&err, 12, "copy it again");
+    txm_error_clear(&err);
+    stm_fail(&err, TXM_STATUS_IO, "cannot read %s", "a; b");
+    has_parts(&err, 0, "");
+    txm_error_clear(&err);
+    stm_fail(&err, TXM_STATUS_IO, "%s; use --device cpu", longest);
+    ck_assert_uint_eq(strlen(err.message), TXM_MESSAGE_BYTES - 1);
+    has_parts(&err, 0, "use --device cpu");
+    txm_error_clear(&err);
+    stm_fail(&err, TXM_STATUS_IO, "%s: cut; copy %s", "a", longest);
+    has_parts(&err, 1, txm_error_advice(&err));
+    stm_error_prefix(&err, longest);
+    has_parts(&err, 0, "");
+    txm_error_clear(&err);
+    stm_fail_errno(&err, 2, "%s", "a; b");
+    has_parts(&err, 0, "");
+    ck_assert_str_eq(err.message, "a; b: No such file or directory");
+    txm_error_clear(&err);
+    stm_fail_parts(&err, TXM_STATUS_IO, "a: no; go", 1, 7);
+    has_parts(&err, 1, "go");
+}
+END_TEST
+
 /* ---- the command line -------------------------------------------------------------------------------------------- */
 
 START_TEST(policies_are_listed)
@@ -394,8 +437,8 @@ int main(void)
     tcase_add_checked_fixture(t, enter, batch_leave);
     add_tests(t, sizes_can_be_given_back, verdicts_name_the_size_that_is_enough, tables_are_printed_and_drawn,
               tables_are_played, maps_show_the_finest_level_of_each_place);
-    add_tests(t, heat_runs_from_dark_to_white, linear_values_become_srgb_codes, policies_are_listed,
-              options_and_operands_mix, words_survive_a_shell, lines_are_wrapped);
+    add_tests(t, heat_runs_from_dark_to_white, linear_values_become_srgb_codes, failures_know_their_parts,
+              policies_are_listed, options_and_operands_mix, words_survive_a_shell, lines_are_wrapped);
     tcase_add_loop_test(t, mistakes_are_explained, 0, sizeof wrong / sizeof *wrong);
     return run_suite(suite);
 }
