@@ -1,11 +1,19 @@
 # The texture cache beside the sampler alone and OpenImageIO; the tables are those of bench/results.md.
 .PHONY: bench-cache
-bench-cache: all $(B)/bench_cache
+bench-cache: all $(B)/bench_cache bench-scale
 	@bench/cache.sh $(B)
 $(B)/bench_cache: bench/bench_cache.c $(B)/bench/oiio_lookup.o $(STATIC)
 	$(CC) $(ALL_CFLAGS) -MF $@.d -Ibench $< $(B)/bench/oiio_lookup.o $(STATIC) $(ALL_LDFLAGS) \
 	  -lOpenImageIO -lOpenImageIO_Util $(LIBS) -o $@
 -include $(B)/bench_cache.d
+
+# From a hundred files to a hundred thousand, and a scene with 20,000 Ptex files: a table of docs/streaming.md.
+.PHONY: bench-scale
+bench-scale: all $(B)/bench_scale
+	@python3 bench/scale.py $(B) docs/streaming.md
+$(B)/bench_scale: bench/bench_scale.c $(STATIC)
+	$(CC) $(ALL_CFLAGS) -MF $@.d -Ibench $< $(STATIC) $(ALL_LDFLAGS) $(LIBS) -o $@
+-include $(B)/bench_scale.d
 
 # Lookups of many threads under ThreadSanitizer, in a build of its own: make check-cache-threads
 .PHONY: check-cache-threads

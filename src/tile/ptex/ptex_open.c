@@ -387,6 +387,7 @@ static txm_status read_ptex_sections(txm_ptex *p, txm_error *err)
 static txm_status open_ptex(txm_ptex *p, txm_ptex **out, txm_error *err)
 {
     txm_status status = txm_ptex_settle(p, read_ptex_sections(p, err), err);
+    txm_map_drop_pages(&p->map);
     if (status != TXM_OK)
         txm_ptex_close(&p);
     *out = p;

@@ -6,9 +6,9 @@
  * overlap it. On levels down to the one whose frames are one texel wide, blocks are read at the faces' own smaller
  * sizes; on smaller levels, pixels of that level are averaged.
  *
- * Each thread that reads takes a reader, which keeps the faces that it read last, and puts it back on a list for the
- * next thread.
+ * Each thread that reads takes a reader, which keeps the faces that it read last, and leaves it for the next thread.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -27,7 +27,7 @@ enum {
 };
 
 typedef struct ptex_reader {
-    struct ptex_reader *next;
+    uint64_t of; /* number of the pages that it reads */
     txm_ptex_filter *filter;
     uint8_t *scratch; /* texels in the file's type and channels */
     size_t scratch_bytes;
@@ -35,40 +35,58 @@ typedef struct ptex_reader {
 
 /* ---- readers ----------------------------------------------------------------------------------------------------- */
 
+/* Readers that are not in use, of all files: a scene may have tens of thousands of files, so a new one takes the place
+ * of the oldest. There is no lock, which the child of a fork() could find taken for ever. `idle_of` says where to look
+ * for a reader, and may be outdated. */
+enum { IDLE_READERS = 64 };
+static _Atomic(ptex_reader *) idle[IDLE_READERS];
+static atomic_uint_least64_t idle_of[IDLE_READERS];
+
 static void free_reader(ptex_reader *r)
 {
+    if (!r)
+        return;
     txm_ptex_filter_free(&r->filter);
     free(r->scratch);
     free(r);
 }
 
-static txm_status take_reader(txm_ptex_pages *pages, ptex_reader **out, txm_error *err)
+static void leave_reader(ptex_reader *r)
 {
-    pthread_mutex_lock(&pages->lock);
-    ptex_reader *r = pages->idle;
-    if (r)
-        pages->idle = r->next;
-    pthread_mutex_unlock(&pages->lock);
-    *out = r;
-    if (r)
+    static atomic_uint turn;
+    const uint32_t i = atomic_fetch_add(&turn, 1) % IDLE_READERS;
+    atomic_store(&idle_of[i], r->of);
+    free_reader(atomic_exchange(&idle[i], r));
+}
+
+/* NULL: none of these pages is idle. */
+static ptex_reader *take_idle_reader(const txm_ptex_pages *pages)
+{
+    for (int i = 0; i < IDLE_READERS; i++) {
+        ptex_reader *r = atomic_load(&idle_of[i]) == pages->number ? atomic_exchange(&idle[i], NULL) : NULL;
+        if (r && r->of == pages->number)
+            return r;
+        if (r)
+            leave_reader(r);
+    }
+    return NULL;
+}
+
+static txm_status take_reader(const txm_ptex_pages *pages, ptex_reader **out, txm_error *err)
+{
+    *out = take_idle_reader(pages);
+    if (*out)
         return TXM_OK;
-    r = txm_calloc(1, sizeof *r);
+    ptex_reader *r = txm_calloc(1, sizeof *r);
     if (!r)
         return txm_no_memory(err, pages->ptex->path);
+    r->of = pages->number;
     txm_status status = txm_ptex_filter_new(pages->ptex, KEPT_BYTES, &r->filter, err);
     if (status != TXM_OK)
         free_reader(r);
     else
         *out = r;
     return status;
-}
-
-static void leave_reader(txm_ptex_pages *pages, ptex_reader *r)
-{
-    pthread_mutex_lock(&pages->lock);
-    r->next = pages->idle;
-    pages->idle = r;
-    pthread_mutex_unlock(&pages->lock);
 }
 
 /* ---- pixels ------------------------------------------------------------------------------------------------------ */
@@ -345,16 +363,15 @@ txm_status txm_ptex_page_read(const txm_ptex_pages *pages, uint32_t page, uint32
         width > all_width - x || y >= all_height || height > all_height - y)
         return txm_fail(err, TXM_STATUS_USAGE, "%s: page %u, level %u has no such rectangle", pages->ptex->path, page,
                         level);
-    /* Casts const away, because only the list of idle readers changes, under its lock. */
-    txm_ptex_pages *own = (txm_ptex_pages *)(uintptr_t)pages;
     ptex_reader *reader;
-    txm_status status = take_reader(own, &reader, err);
+    txm_status status = take_reader(pages, &reader, err);
     if (status != TXM_OK)
         return status;
     page_part r = {pages,  reader,           level, x,  all_height - y - height, width, height,
                    pixels, row_stride_bytes, level, err};
     status = level <= pages->padding_log2 ? read_of_faces(&r, of) : read_means(&r, of);
-    leave_reader(own, reader);
+    leave_reader(reader);
+    txm_map_drop_pages(&pages->ptex->map);
     return status;
 }
 
@@ -444,13 +461,14 @@ static txm_status take_pages_options(txm_ptex_pages *pages, const txm_ptex_pages
 txm_status txm_ptex_pages_new(const txm_ptex *ptex, const txm_ptex_pages_options *options, txm_ptex_pages **out,
                               txm_error *err)
 {
+    static atomic_uint_least64_t made;
     uint32_t page_px = 0;
     txm_error_clear(err);
     *out = NULL;
     txm_ptex_pages *pages = txm_calloc(1, sizeof *pages);
     if (!pages)
         return txm_no_memory(err, ptex->path);
-    pthread_mutex_init(&pages->lock, NULL);
+    pages->number = atomic_fetch_add(&made, 1) + 1;
     pages->ptex = ptex;
     pages->info.type = ptex->info.type;
     pages->info.channels = ptex->info.channels == 1 ? 1 : 4;
@@ -471,12 +489,8 @@ void txm_ptex_pages_free(txm_ptex_pages **pages)
     if (!pages || !*pages)
         return;
     txm_ptex_pages *p = *pages;
-    while (p->idle) {
-        ptex_reader *r = p->idle;
-        p->idle = r->next;
+    for (ptex_reader *r; (r = take_idle_reader(p));)
         free_reader(r);
-    }
-    pthread_mutex_destroy(&p->lock);
     free(p->grids);
     free(p->by_page);
     free(p->pages);

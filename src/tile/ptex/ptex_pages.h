@@ -5,8 +5,6 @@
  */
 #ifndef TXM_PTEX_PAGES_IMPL_H
 #define TXM_PTEX_PAGES_IMPL_H
-#include <pthread.h>
-
 #include "tile/ptex/ptex_impl.h"
 #include "txtile/ptex_pages.h"
 
@@ -35,8 +33,7 @@ struct txm_ptex_pages {
     uint32_t *order;  /* face numbers, sorted by the size of their blocks */
     uint32_t *rank;   /* position of each face in `order` */
     uint8_t mean[16]; /* a page's pixel of the file's average colour */
-    pthread_mutex_t lock;
-    struct ptex_reader *idle; /* readers that are not in use; protected by the lock */
+    uint64_t number;  /* of no other pages in this process */
 };
 
 /* The size at which a face is packed. */
