@@ -69,6 +69,9 @@ typedef struct txm_ptex_info {
     uint32_t minor_version;
     uint32_t pixel_bytes; /* bytes of a texel, all channels */
     uint64_t file_bytes;
+    bool is_unmapped; /* the file is opened again for each read, because half of the maps that the kernel allows a
+                         process (vm.max_map_count) belong to open files: slower, and a file that was replaced meanwhile
+                         fails with CHANGED */
 } txm_ptex_info;
 
 /* Flags of a face. */

@@ -147,6 +147,18 @@ static txm_status no_scene(const char *name, bool exists, txm_error *err)
                     name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
 }
 
+static void say_unmapped(const stm_render_scene *scene)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < scene->image_count; i++)
+        count += scene->images[i].ptex && txm_ptex_info_of(scene->images[i].ptex)->is_unmapped;
+    if (count)
+        stm_say(STM_SAY_WARNING,
+                "%zu of its Ptex files are opened again for each read, which is slower: the kernel lets a process map "
+                "too few files; raise its limit with 'sysctl vm.max_map_count=1000000'",
+                count);
+}
+
 /* Images on the command line are for built-in scenes; the scene in a folder names its own. */
 txm_status stm_stream_open_scene(const stm_stream_args *a, const stm_operands *operands, stm_render_scene **scene,
                                  txm_error *err)
@@ -164,5 +176,8 @@ txm_status stm_stream_open_scene(const stm_stream_args *a, const stm_operands *o
                         images.items[0]);
     if (!is_folder)
         return no_scene(name, exists, err);
-    return stm_render_scene_open(name, a->settings.maps, a->settings.map_count, scene, err);
+    status = stm_render_scene_open(name, a->settings.maps, a->settings.map_count, scene, err);
+    if (status == TXM_OK)
+        say_unmapped(*scene);
+    return status;
 }

@@ -243,6 +243,24 @@ check scene-render rc_is 0
 check scene-blocking cmp wave.ppm blocking.ppm
 check scene-reference cmp wave.ppm reference.ppm
 check scene-shows-something python3 -c 'import sys; sys.exit(len(set(open("wave.ppm", "rb").read()[-12288:])) < 50)'
+# A process that may have few maps opens the files again for each read, also with few descriptors.
+cat >limit.c <<'C'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+FILE *fopen64(const char *path, const char *mode)
+{
+    FILE *(*really)(const char *, const char *) = (FILE * (*)(const char *, const char *)) dlsym(RTLD_NEXT, "fopen64");
+    return strcmp(path, "/proc/sys/vm/max_map_count") ? really(path, mode) : fmemopen("1", 1, "r");
+}
+C
+run ${CC:-cc} -shared -fPIC limit.c -o limit.so
+check limit-compiles rc_is 0
+(ulimit -n 64 && ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0 LD_PRELOAD="$work/limit.so" \
+    "$TXMILL" stream render scene --samples 2 -o few-maps.ppm >out 2>err)
+check few-maps-picture cmp wave.ppm few-maps.ppm
+check few-maps-said-once test "$(grep -c "2 of its Ptex files are opened again for each read" err)" -eq 1
 txm replay scene.trace
 check scene-replay prints "of 2 textures"
 txm stream budget scene --samples 2

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -56,6 +57,17 @@ void txm_pages_free(const void *pages, size_t bytes)
 {
     if (pages)
         munmap((void *)(uintptr_t)pages, bytes);
+}
+
+unsigned txm_pages_most_maps(void)
+{
+    enum { USUAL = 65530 };
+    unsigned most = 0;
+    FILE *f = fopen("/proc/sys/vm/max_map_count", "re");
+    const bool known = f && fscanf(f, "%u", &most) == 1 && most;
+    if (f)
+        fclose(f);
+    return known ? most : USUAL;
 }
 
 bool txm_pages_have_room(size_t bytes)

@@ -29,6 +29,9 @@ void *txm_pages_of_file(int fd, size_t bytes);
 /* Ends either of them; does nothing for NULL. */
 void txm_pages_free(const void *pages, size_t bytes);
 
+/* How many maps the system allows this process. */
+unsigned txm_pages_most_maps(void);
+
 /* Whether there is room for so many more bytes of addresses. */
 bool txm_pages_have_room(size_t bytes);
 /* A hint that large pages are worth their while. */

@@ -80,19 +80,28 @@ static txm_status read_zipped(const txm_ptex *p, const ptex_block *b, uint8_t *p
 typedef struct tile_list {
     uint32_t u_log2, v_log2; /* size of a tile */
     uint32_t *words;         /* aligned, unlike in files */
-    uint32_t count;
+    uint32_t count, zip_bytes;
     uint64_t offset; /* offset of the first tile */
 } tile_list;
 
 static txm_status read_tile_sizes(const txm_ptex *p, const ptex_block *b, tile_list *out, txm_error *err)
 {
-    const uint8_t *head = p->data + b->offset;
-    if (!txm_ptex_holds(p, b->offset, txm_ptex_block_bytes(b->word)) ||
-        txm_ptex_block_bytes(b->word) < TILED_HEAD_BYTES || head[0] > b->u_log2 || head[1] > b->v_log2)
-        return txm_ptex_corrupt(p, "a face has an impossible tile size", b->offset, err);
-    *out = (tile_list){
-        .u_log2 = head[0], .v_log2 = head[1], .count = (uint32_t)1 << (b->u_log2 - head[0] + b->v_log2 - head[1])};
-    return TXM_OK;
+    const uint32_t bytes = txm_ptex_block_bytes(b->word);
+    const uint8_t *head = NULL;
+    uint8_t *own = NULL;
+    const bool whole = bytes >= TILED_HEAD_BYTES && txm_ptex_holds(p, b->offset, bytes);
+    txm_status status = whole ? txm_ptex_bytes(p, b->offset, TILED_HEAD_BYTES, &head, &own, err) : TXM_OK;
+    if (status != TXM_OK)
+        return status;
+    if (!head || head[0] > b->u_log2 || head[1] > b->v_log2)
+        status = txm_ptex_corrupt(p, "a face has an impossible tile size", b->offset, err);
+    else
+        *out = (tile_list){.u_log2 = head[0],
+                           .v_log2 = head[1],
+                           .count = (uint32_t)1 << (b->u_log2 - head[0] + b->v_log2 - head[1]),
+                           .zip_bytes = txm_load_le32(head + 2)};
+    free(own);
+    return status;
 }
 
 /* Reads the list, and checks that all tiles lie in the block. */
@@ -101,7 +110,7 @@ static txm_status open_tile_list(const txm_ptex *p, const ptex_block *b, tile_li
     txm_status status = read_tile_sizes(p, b, out, err);
     if (status != TXM_OK)
         return status;
-    uint64_t bytes = txm_ptex_block_bytes(b->word), zip_bytes = txm_load_le32(p->data + b->offset + 2), sum;
+    uint64_t bytes = txm_ptex_block_bytes(b->word), zip_bytes = out->zip_bytes, sum;
     uint64_t face_bytes = (uint64_t)p->info.pixel_bytes << (b->u_log2 + b->v_log2);
     uint8_t *words;
     if (zip_bytes > bytes - TILED_HEAD_BYTES || (face_bytes > SMALL_BYTES && face_bytes / TILED_RATIO > bytes))
@@ -127,14 +136,20 @@ static txm_status read_listed_tile(const txm_ptex *p, const tile_list *list, uin
 {
     uint32_t word = list->words[tile];
     const ptex_block b = {offset, word, list->u_log2, list->v_log2, NULL};
+    const uint8_t *texel;
+    uint8_t *own;
+    txm_status status;
     switch (txm_ptex_block_encoding(word)) {
     case PTEX_ENCODING_TILED:
         return txm_ptex_corrupt(p, "a tile consists of tiles", offset, err);
     case PTEX_ENCODING_CONSTANT:
         if (txm_ptex_block_bytes(word) != p->info.pixel_bytes)
             return txm_ptex_corrupt(p, "a constant tile is not one texel", offset, err);
-        txm_ptex_fill(pixels, p->data + offset, p->info.pixel_bytes, (size_t)1 << (list->u_log2 + list->v_log2));
-        return TXM_OK;
+        status = txm_ptex_bytes(p, offset, p->info.pixel_bytes, &texel, &own, err);
+        if (status == TXM_OK)
+            txm_ptex_fill(pixels, texel, p->info.pixel_bytes, (size_t)1 << (list->u_log2 + list->v_log2));
+        free(own);
+        return status;
     default:
         return read_zipped(p, &b, pixels, err);
     }

@@ -11,6 +11,8 @@
  */
 #ifndef TXM_PTEX_IMPL_H
 #define TXM_PTEX_IMPL_H
+#include <sys/stat.h>
+
 #include "base/endian.h"
 #include "tile/terms/file_map.h"
 #include "txtile/ptex.h"
@@ -55,8 +57,9 @@ typedef struct ptex_meta {
 
 struct txm_ptex {
     char *path;
-    txm_map map; /* map of an open file; data and bytes are those to read */
-    const uint8_t *data;
+    txm_map map;         /* map of an open file */
+    const uint8_t *data; /* NULL: it has no map, and is opened for each read */
+    struct stat file;    /* of a file without a map */
     uint64_t bytes;
     unsigned flags;
     txm_ptex_info info;
@@ -84,6 +87,9 @@ bool txm_ptex_holds(const txm_ptex *p, uint64_t offset, uint64_t bytes);
 bool txm_ptex_may_hold(uint64_t zip_bytes, uint64_t bytes);
 /* TOO_LARGE if an honest file of this size would not need so much memory. `what` is for the message. */
 txm_status txm_ptex_afford(const txm_ptex *p, uint64_t bytes, const char *what, txm_error *err);
+/* Gets bytes that are inside the file: in place, or in *own, which the caller frees. CHANGED: it is another file. */
+txm_status txm_ptex_bytes(const txm_ptex *p, uint64_t offset, size_t bytes, const uint8_t **out, uint8_t **own,
+                          txm_error *err);
 /* Inflates a stream in the file to exactly `bytes` bytes. */
 txm_status txm_ptex_inflate(const txm_ptex *p, uint64_t offset, uint64_t zip_bytes, void *out, size_t bytes,
                             const char *what, txm_error *err);

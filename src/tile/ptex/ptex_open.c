@@ -20,6 +20,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/whole.h"
 #include "base/words.h"
 
 enum { NEIGHBOUR_NONE = -1, DEFLATE_RATIO = 1032 /* most bytes that deflate can produce from one */ };
@@ -89,16 +90,55 @@ txm_status txm_ptex_afford(const txm_ptex *p, uint64_t bytes, const char *what, 
                                     p->path, what, bytes / mega + 1, p->bytes, most / mega, bytes / mega + 1);
 }
 
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+txm_status txm_ptex_bytes(const txm_ptex *p, uint64_t offset, size_t bytes, const uint8_t **out, uint8_t **own,
+                          txm_error *err)
+{
+    *own = NULL;
+    *out = p->data + (p->data ? offset : 0);
+    if (p->data)
+        return TXM_OK;
+    struct stat now;
+    const int fd = open(p->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int rc = fd < 0 || fstat(fd, &now) != 0 ? errno : 0;
+    const bool changed = !rc && !is_same_file(&now, &p->file);
+    if (!rc && !changed && !(*own = malloc(bytes ? bytes : 1)))
+        rc = ENOMEM;
+    else if (*own && (rc = txm_pread_all(fd, *own, bytes, offset))) {
+        free(*own);
+        *own = NULL;
+    }
+    if (fd >= 0)
+        close(fd);
+    *out = *own;
+    if (changed)
+        return txm_fail(err, TXM_STATUS_CHANGED, "%s: is a different file than when it was opened; open it again",
+                        p->path);
+    return rc ? txm_fail_errno(err, rc, "%s: cannot be read again", p->path) : TXM_OK;
+}
+
 txm_status txm_ptex_inflate(const txm_ptex *p, uint64_t offset, uint64_t zip_bytes, void *out, size_t bytes,
                             const char *what, txm_error *err)
 {
     if (!txm_ptex_holds(p, offset, zip_bytes))
         return txm_ptex_corrupt(p, what, offset, err);
+    const uint8_t *zipped;
+    uint8_t *own;
+    txm_status status = txm_ptex_bytes(p, offset, zip_bytes, &zipped, &own, err);
+    if (status != TXM_OK)
+        return status;
     struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
+    enum libdeflate_result result =
+        d ? libdeflate_zlib_decompress(d, zipped, zip_bytes, out, bytes, NULL) : LIBDEFLATE_BAD_DATA;
+    libdeflate_free_decompressor(d);
+    free(own);
     if (!d)
         return txm_no_memory(err, p->path);
-    enum libdeflate_result result = libdeflate_zlib_decompress(d, p->data + offset, zip_bytes, out, bytes, NULL);
-    libdeflate_free_decompressor(d);
     return result == LIBDEFLATE_SUCCESS ? TXM_OK : txm_ptex_corrupt(p, what, offset, err);
 }
 
@@ -387,6 +427,11 @@ static txm_status read_ptex_sections(txm_ptex *p, txm_error *err)
 static txm_status open_ptex(txm_ptex *p, txm_ptex **out, txm_error *err)
 {
     txm_status status = txm_ptex_settle(p, read_ptex_sections(p, err), err);
+    p->info.is_unmapped = p->map.data && (p->map.copy || txm_maps_are_scarce());
+    if (p->info.is_unmapped) {
+        txm_map_close(&p->map);
+        p->data = NULL;
+    }
     txm_map_drop_pages(&p->map);
     if (status != TXM_OK)
         txm_ptex_close(&p);
@@ -410,16 +455,16 @@ static txm_ptex *new_ptex(const char *path, unsigned flags)
 
 static txm_status map_ptex(txm_ptex *p, int fd, txm_error *err)
 {
-    struct stat st;
-    if (fstat(fd, &st) != 0)
+    const struct stat *st = &p->file;
+    if (fstat(fd, &p->file) != 0)
         return txm_fail_errno(err, errno, "%s: cannot examine the file", p->path);
-    if (!S_ISREG(st.st_mode))
+    if (!S_ISREG(st->st_mode))
         return txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a regular file", p->path);
-    if (!st.st_size)
+    if (!st->st_size)
         return txm_fail(err, TXM_STATUS_CORRUPT, "%s: the file is empty", p->path);
-    int rc = txm_map_open(&p->map, fd, (size_t)st.st_size);
+    int rc = txm_map_open(&p->map, fd, (size_t)st->st_size);
     if (rc)
-        return txm_fail_errno(err, rc, "%s: cannot map %lld bytes", p->path, (long long)st.st_size);
+        return txm_fail_errno(err, rc, "%s: cannot map %lld bytes", p->path, (long long)st->st_size);
     p->data = p->map.data;
     p->bytes = p->map.bytes;
     return TXM_OK;

@@ -92,6 +92,16 @@ static void give_place(place *p)
 
 /* ---- maps ---- */
 
+static atomic_uint open_maps;
+
+bool txm_maps_are_scarce(void)
+{
+    static atomic_uint most;
+    if (!atomic_load(&most))
+        atomic_store(&most, txm_pages_most_maps());
+    return atomic_load(&open_maps) > atomic_load(&most) / 2;
+}
+
 /* For a process that has as many maps as the kernel allows. */
 static int open_copy(txm_map *map, int fd, size_t bytes)
 {
@@ -124,6 +134,7 @@ int txm_map_open(txm_map *map, int fd, size_t bytes)
     atomic_store(&p->map, map);
     atomic_store(&p->end, ((uintptr_t)data + bytes + page - 1) & ~(page - 1));
     atomic_store(&p->begin, (uintptr_t)data);
+    atomic_fetch_add(&open_maps, 1);
     return 0;
 }
 
@@ -227,6 +238,7 @@ void txm_map_close(txm_map *map)
     atomic_store(&map->place->map, NULL);
     txm_pages_free(map->data, map->bytes);
     map->data = NULL;
+    atomic_fetch_sub(&open_maps, 1);
     give_place(map->place);
 }
 

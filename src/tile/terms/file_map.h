@@ -40,6 +40,10 @@ int txm_map_open_read(txm_map *map, int fd, size_t bytes);
 /* Afterwards any thread may use the map, and no more pages are read into it. */
 void txm_map_seal(txm_map *map);
 
+/* Whether files that can do without a map should: if more than half of the maps that the kernel allows a process belong
+ * to files. Its memory and the stacks of its threads are maps, too. */
+bool txm_maps_are_scarce(void);
+
 /* Releases the memory of mapped pages; the next access reads them again. */
 void txm_map_drop_pages(const txm_map *map);
 
