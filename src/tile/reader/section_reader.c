@@ -63,59 +63,51 @@ txm_border_place txm_border_place_of(const txm_section *s, uint64_t number)
 {
     uint64_t at = s->group_offset[number / TXM_BORDER_GROUP];
     for (uint64_t i = number - number % TXM_BORDER_GROUP; i < number; i++)
-        at += s->border[i].bytes;
-    return (txm_border_place){at, s->border[number].bytes, s->border[number].check};
+        at += txm_load_le32(s->sizes + 4 * i);
+    return (txm_border_place){at, txm_load_le32(s->sizes + 4 * number), txm_load_le32(s->checks + 4 * number)};
 }
 
-/* Compares the decompressed index with the levels and converts sizes to places. NULL if they do not match, or if memory
- * is *exhausted. */
-static txm_section *read_index(const txm_tx *tx, const txm_section_footer *f, const uint8_t *index, bool *exhausted)
+/* Whether the decompressed index is for these levels, and its borders fill the section. Finds the places of groups. */
+static bool read_index(const txm_tx *tx, const txm_section_footer *f, uint8_t *index, txm_section *s)
 {
+    uint8_t *p = index + 4;
     if (txm_load_le32(index) != tx->info.levels)
-        return NULL;
-    const uint8_t *p = index + 4;
+        return false;
     for (uint32_t i = 0; i < tx->info.levels; i++, p += 8)
         if (txm_load_le32(p) != tx->levels[i].shape.tiles_x || txm_load_le32(p + 4) != tx->levels[i].shape.tiles_y)
-            return NULL;
-    const uint64_t groups = ((uint64_t)f->tiles + TXM_BORDER_GROUP - 1) / TXM_BORDER_GROUP;
-    txm_section *s = txm_calloc(1, sizeof *s + f->tiles * sizeof s->border[0] + groups * sizeof s->group_offset[0]);
-    *exhausted = !s;
-    if (!s)
-        return NULL;
-    uint64_t at = f->image_bytes;
+            return false;
     s->count = f->tiles;
-    s->group_offset = (uint64_t *)(void *)&s->border[s->count]; /* both have elements of 8 bytes */
+    s->sizes = p;
+    s->checks = p + 4 * s->count;
+    uint64_t at = f->image_bytes;
     for (uint64_t i = 0; i < s->count; i++, p += 4) {
         if (i % TXM_BORDER_GROUP == 0)
             s->group_offset[i / TXM_BORDER_GROUP] = at;
-        s->border[i] = (txm_border_size){txm_load_le32(p), txm_load_le32(p + 4 * s->count)};
-        at += s->border[i].bytes; /* cannot overflow: at most 2^32 borders of less than 2^32 bytes */
+        at += txm_load_le32(p); /* cannot overflow: at most 2^32 borders of less than 2^32 bytes */
     }
-    if (at != f->index_offset) {
-        free(s);
-        return NULL;
-    }
-    return s;
+    return at == f->index_offset;
 }
 
-/* The size of the decompressed index is determined by the image itself. */
+/* The size of the decompressed index, 8 bytes for each tile that the image really has, is determined by the image. The
+ * index stays as it is, in the memory of the section: a cache that opens many files would otherwise fill the C
+ * library's heap with holes. */
 static txm_status load_section(txm_tx *tx, const txm_section_footer *f, const uint8_t *packed, txm_error *err)
 {
-    /* index_raw is 8 bytes per tile that the image part really has. */
-    uint8_t *index = txm_alloc_pixels(f->index_raw, 1);
-    if (!index)
+    const uint64_t groups = ((uint64_t)f->tiles + TXM_BORDER_GROUP - 1) / TXM_BORDER_GROUP;
+    txm_section *s = malloc(sizeof *s + groups * sizeof s->group_offset[0] + f->index_raw);
+    if (!s)
         return txm_no_memory(err, tx->path);
-    size_t n = ZSTD_decompress(index, f->index_raw, packed, f->index_bytes);
-    bool exhausted = ZSTD_isError(n) && txm_zstd_status(n, TXM_STATUS_CORRUPT) == TXM_STATUS_NO_MEMORY;
-    if (!ZSTD_isError(n) && n == f->index_raw)
-        tx->section = read_index(tx, f, index, &exhausted);
-    free(index);
-    if (exhausted)
-        return txm_no_memory(err, tx->path);
-    if (tx->section)
+    uint8_t *index = (uint8_t *)&s->group_offset[groups];
+    const size_t n = ZSTD_decompress(index, f->index_raw, packed, f->index_bytes);
+    if (!ZSTD_isError(n) && n == f->index_raw && read_index(tx, f, index, s)) {
+        tx->section = s;
         judge(tx, TXM_SECTION_STATE_VALID, f->image_bytes, "%s", "");
-    else
-        judge(tx, TXM_SECTION_STATE_DAMAGED, f->image_bytes, "its index does not fit the file's tiles");
+        return TXM_OK;
+    }
+    free(s);
+    if (ZSTD_isError(n) && txm_zstd_status(n, TXM_STATUS_CORRUPT) == TXM_STATUS_NO_MEMORY)
+        return txm_no_memory(err, tx->path);
+    judge(tx, TXM_SECTION_STATE_DAMAGED, f->image_bytes, "its index does not fit the file's tiles");
     return TXM_OK;
 }
 

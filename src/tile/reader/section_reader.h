@@ -17,14 +17,10 @@ typedef struct txm_border_place {
  * which matters because caches keep many large files open. */
 enum { TXM_BORDER_GROUP = 32 };
 
-typedef struct txm_border_size {
-    uint32_t bytes, check;
-} txm_border_size;
-
 typedef struct txm_section {
     uint64_t count;
-    uint64_t *group_offset;   /* offset of each group; the array follows `border` */
-    txm_border_size border[]; /* one for each tile */
+    uint8_t *sizes, *checks; /* four bytes for each tile, in the file's order: they are in the index, which follows */
+    uint64_t group_offset[];
 } txm_section;
 
 /* The place of border `number`, which must be below count. */

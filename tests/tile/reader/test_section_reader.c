@@ -386,8 +386,8 @@ static void restore(altered *a)
 static void put_second(altered *a, uint64_t offset, uint32_t bytes)
 {
     txm_section *s = a->tx->section;
-    s->border[1].bytes = bytes;
-    s->group_offset[0] = offset - s->border[0].bytes;
+    txm_store_le32(s->sizes + 4, bytes);
+    s->group_offset[0] = offset - txm_load_le32(s->sizes);
 }
 
 /* Returns whether the border of the second tile, of 32 x 32 px, can be read with this payload. */
@@ -414,15 +414,15 @@ START_TEST(payloads_of_every_form)
         constant[i] = one_pixel[2 + i % 4];
     /* Pixels whose checksum is wrong are refused. */
     ck_assert(!reads(&a, one_pixel, sizeof one_pixel));
-    a.tx->section->border[1].check = (uint32_t)txm_xxh64(constant, border_bytes, 0);
+    txm_store_le32(a.tx->section->checks + 4, (uint32_t)txm_xxh64(constant, border_bytes, 0));
     ck_assert(reads(&a, one_pixel, sizeof one_pixel));
     /* The payload refers to that of another tile, which is one pixel as well. */
     memcpy(a.bytes + a.size - sizeof one_pixel, one_pixel, sizeof one_pixel);
-    a.tx->section->border[0] = (txm_border_size){sizeof one_pixel, 0};
+    txm_store_le32(a.tx->section->sizes, sizeof one_pixel);
     ck_assert(reads(&a, to_first, sizeof to_first));
     ck_assert(!reads(&a, to_itself, sizeof to_itself));
     ck_assert(!reads(&a, to_later, sizeof to_later));
-    a.tx->section->border[0].bytes = (uint32_t)a.size + 4; /* from 2^64 - 4 on */
+    txm_store_le32(a.tx->section->sizes, (uint32_t)a.size + 4); /* from 2^64 - 4 on */
     ck_assert(!reads(&a, to_first, sizeof to_first));
     ck_assert(!reads(&a, short_pixel, sizeof short_pixel));
     ck_assert(!reads(&a, no_frame, sizeof no_frame));
