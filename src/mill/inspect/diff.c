@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Differences between two files, level by level: largest and mean error, PSNR, the number of samples that differ and
- * the worst tile; for level 0, on request, a map. Each file is a tx file or any image that can be converted; unlike in
- * compare.c their types may differ.
+ * the worst tile; for level 0, on request, a map. Each file is a tx file or any image that can be converted; their
+ * types may differ.
  *
  * Bands of rows are compared on all threads. Their sums are added up in the order of the rows, so that the result does
  * not depend on the number of threads.
@@ -13,9 +13,147 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/path.h"
+#include "mill/convert/context.h"
 #include "mill/convert/job.h"
-#include "mill/inspect/rows.h"
+#include "mill/source/source.h"
 #include "txmill/inspect.h"
+#include "txtile/reader.h"
+
+/* ---- rows ----------------------------------------------------------------------------------------------------------
+ */
+
+/* One side of a comparison: either a tx file or a source. Zero-initialise. */
+typedef struct pixel_rows {
+    txm_tx *tx;
+    txm_source *source;
+    uint32_t levels, channels, tile_h;
+    txm_type type;
+} pixel_rows;
+
+/* Memory for some rows of any level, for one thread. Zero-initialise. */
+typedef struct row_buffer {
+    float *values; /* the rows: `channels` floats per pixel, tight */
+    uint8_t *raw;  /* the same as stored */
+} row_buffer;
+
+/* It tries to open a tx file first, since a tx file would also open as a TIFF or EXR image with level 0 only. */
+static txm_status rows_open(const txm_context *context, const char *path, pixel_rows *out, txm_error *err)
+{
+    txm_error tx_error = {0}, source_error = {0};
+    txm_status status = txm_tx_open(path, &out->tx, &tx_error);
+    if (status == TXM_OK) {
+        const txm_tx_info *i = txm_tx_info_of(out->tx);
+        out->levels = i->levels;
+        out->channels = i->channels;
+        out->tile_h = i->tile_h;
+        out->type = i->type;
+        return TXM_OK;
+    }
+    /* A damaged tx file must be reported as such, and not as an unknown image. */
+    if (txm_path_has_ext(path, "tx") ||
+        (status != TXM_STATUS_CORRUPT && status != TXM_STATUS_UNSUPPORTED && status != TXM_STATUS_TOO_LARGE))
+        return txm_fail_as(err, &tx_error);
+    const txm_source_options options = {.max_memory_bytes = context->max_memory_bytes};
+    status = txm_source_open(path, &options, &out->source, &source_error);
+    if (status)
+        return txm_fail_as(err, &source_error);
+    const txm_source_info *i = txm_source_info_of(out->source);
+    out->levels = 1;
+    out->channels = i->channels;
+    out->tile_h = TXM_DEFAULT_TILE_PX;
+    out->type = i->type;
+    return TXM_OK;
+}
+
+static void rows_close(pixel_rows *rows)
+{
+    txm_tx_close(&rows->tx);
+    txm_source_close(&rows->source);
+    *rows = (pixel_rows){0};
+}
+
+static void rows_size(const pixel_rows *rows, uint32_t level, uint32_t *width, uint32_t *height)
+{
+    *width = *height = 0;
+    if (level >= rows->levels)
+        return;
+    if (rows->tx) {
+        const txm_tx_level *l = txm_tx_level_of(rows->tx, level);
+        *width = l->width;
+        *height = l->height;
+    } else {
+        *width = txm_source_info_of(rows->source)->width;
+        *height = txm_source_info_of(rows->source)->height;
+    }
+}
+
+/* Has room for whole tiles, since a tx file is read by tiles even if fewer rows are wanted. */
+static bool row_buffer_init(row_buffer *buffer, const pixel_rows *rows, uint32_t count)
+{
+    uint32_t width, height, raw_rows = count > rows->tile_h ? count : rows->tile_h;
+    rows_size(rows, 0, &width, &height);
+    size_t samples = (size_t)width * rows->channels;
+    buffer->values = txm_alloc_pixels(txm_mul(samples, count), sizeof(float));
+    buffer->raw = txm_alloc_pixels(txm_mul(samples, raw_rows), txm_type_bytes(rows->type));
+    return buffer->values && buffer->raw;
+}
+
+static void row_buffer_free(row_buffer *buffer)
+{
+    if (!buffer)
+        return;
+    free(buffer->values);
+    free(buffer->raw);
+    memset(buffer, 0, sizeof *buffer);
+}
+
+/* Decodes the rows of tiles in which the wanted rows are, one at a time, and copies the rows out of them. */
+static txm_status read_tile_rows(const pixel_rows *r, const txm_ops *ops, uint32_t level, uint32_t y, uint32_t count,
+                                 row_buffer *buffer, txm_error *err)
+{
+    const txm_tx_info *i = txm_tx_info_of(r->tx);
+    const txm_tx_level *l = txm_tx_level_of(r->tx, level);
+    size_t px = i->channels * txm_type_bytes(i->type), stride = (size_t)l->width * px;
+    size_t samples = (size_t)l->width * i->channels;
+    for (uint32_t ty = y / i->tile_h; ty * i->tile_h < y + count; ty++) {
+        uint32_t top = ty * i->tile_h, first = top > y ? top : y;
+        uint32_t bottom = top + i->tile_h, end = bottom < y + count ? bottom : y + count;
+        for (uint32_t tx = 0; tx < l->tiles_x; tx++) {
+            txm_status status = txm_tx_read_tile(r->tx,
+                                                 &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
+                                                                   .level = level,
+                                                                   .tile_x = tx,
+                                                                   .tile_y = ty,
+                                                                   .pixels = buffer->raw + (size_t)tx * i->tile_w * px,
+                                                                   .pixel_stride_bytes = px,
+                                                                   .row_stride_bytes = stride},
+                                                 err);
+            if (status)
+                return status;
+        }
+        for (uint32_t row = first; row < end; row++)
+            ops->to_float(i->type, buffer->raw + (row - top) * stride, buffer->values + (row - y) * samples, samples);
+    }
+    return TXM_OK;
+}
+
+/* Rows of plain images must be read in order from the top, each once. */
+static txm_status rows_read(const pixel_rows *r, const txm_ops *ops, uint32_t level, uint32_t y, uint32_t count,
+                            row_buffer *buffer, txm_error *err)
+{
+    if (r->tx)
+        return read_tile_rows(r, ops, level, y, count, buffer, err);
+    size_t samples = (size_t)txm_source_info_of(r->source)->width * r->channels;
+    size_t stride = samples * txm_type_bytes(r->type);
+    txm_status status = txm_source_read(r->source, y, count, buffer->raw, stride, err);
+    for (uint32_t row = 0; !status && row < count; row++)
+        ops->to_float(r->type, buffer->raw + row * stride, buffer->values + row * samples, samples);
+    return status;
+}
+
+/* ---- comparing ------------------------------------------------------------------------------------------------------
+ */
 
 enum { MAP_MAX_PX = 2048, MAX_BANDS = 64, BANDS_BYTES = 256 << 20 };
 
@@ -33,7 +171,7 @@ typedef struct band {
     comparison *c;
     struct band *next; /* next in the list of free bands */
     uint32_t level, y, count;
-    txm_row_buffer side[2];
+    row_buffer side[2];
     float *map; /* a row of the map; NULL if no map is made */
     part *part;
 } band;
@@ -41,7 +179,7 @@ typedef struct band {
 struct comparison {
     txm_context *context;
     txm_job job;
-    txm_rows side[2];
+    pixel_rows side[2];
     txm_difference *out;
     uint32_t band_rows;
     band bands[MAX_BANDS];
@@ -135,7 +273,7 @@ static void run_band(void *arg)
     txm_status status = TXM_OK;
     for (int s = 0; s < 2 && !status && txm_job_runs(&c->job); s++)
         if (c->side[s].tx)
-            status = txm_rows_read(&c->side[s], c->context->ops, b->level, b->y, b->count, &b->side[s], &err);
+            status = rows_read(&c->side[s], c->context->ops, b->level, b->y, b->count, &b->side[s], &err);
     if (status)
         txm_job_fail(&c->job, &err);
     for (uint32_t row = 0; row < b->count && txm_job_runs(&c->job); row++)
@@ -197,7 +335,7 @@ static void queue_band(comparison *c, uint32_t level, uint32_t y, uint32_t count
     b->part = p;
     for (int s = 0; s < 2 && !status; s++)
         if (c->side[s].source)
-            status = txm_rows_read(&c->side[s], c->context->ops, level, y, count, &b->side[s], &err);
+            status = rows_read(&c->side[s], c->context->ops, level, y, count, &b->side[s], &err);
     if (!status && txm_group_submit(c->job.group, false, run_band, b))
         return;
     if (!status)
@@ -211,7 +349,7 @@ static txm_status compare_level(comparison *c, uint32_t level, txm_error *err)
 {
     txm_level_error *e = &c->out->level[level];
     for (int s = 0; s < 2; s++)
-        txm_rows_size(&c->side[s], level, &e->width[s], &e->height[s]);
+        rows_size(&c->side[s], level, &e->width[s], &e->height[s]);
     if (!e->width[0] || e->width[0] != e->width[1] || e->height[0] != e->height[1])
         return TXM_OK;
     uint32_t count = (e->height[0] - 1) / c->band_rows + 1;
@@ -257,7 +395,7 @@ static txm_status start_bands(comparison *c, uint32_t width, txm_error *err)
         bool ok = true;
         b->c = c;
         for (int s = 0; s < 2; s++)
-            ok = txm_row_buffer_init(&b->side[s], &c->side[s], c->band_rows) && ok;
+            ok = row_buffer_init(&b->side[s], &c->side[s], c->band_rows) && ok;
         if (c->out->map)
             ok = (b->map = txm_calloc(c->out->map_width, sizeof *b->map)) && ok;
         if (!ok)
@@ -274,18 +412,18 @@ static txm_status run_diff(comparison *c, const char *const paths[2], bool with_
     uint32_t width, height;
     txm_status status = txm_job_init(&c->job, c->context->pool, c->context->cancel, false, err);
     for (int s = 0; s < 2 && !status; s++)
-        status = txm_rows_open(c->context, paths[s], &c->side[s], err);
+        status = rows_open(c->context, paths[s], &c->side[s], err);
     if (status)
         return status;
     txm_difference *d = c->out;
-    const txm_rows *a = &c->side[0], *b = &c->side[1];
+    const pixel_rows *a = &c->side[0], *b = &c->side[1];
     d->plain = !a->tx || !b->tx || a->levels == 1 || b->levels == 1;
     d->levels = d->plain ? 1 : a->levels > b->levels ? a->levels : b->levels;
     if (d->levels > TXM_MAX_LOOKUP_LEVELS)
         d->levels = TXM_MAX_LOOKUP_LEVELS;
     d->tile_px = a->tile_h;
     c->band_rows = a->tile_h > b->tile_h ? a->tile_h : b->tile_h;
-    txm_rows_size(a, 0, &width, &height);
+    rows_size(a, 0, &width, &height);
     if (with_map && (status = start_map(d, width, height, err)))
         return status;
     status = start_bands(c, width, err);
@@ -311,11 +449,11 @@ txm_status txm_diff(txm_context *context, const char *a, const char *b, bool wit
             status = txm_tx_check(c.side[s].tx, err);
     for (unsigned n = 0; n < c.band_count; n++) {
         for (int s = 0; s < 2; s++)
-            txm_row_buffer_free(&c.bands[n].side[s]);
+            row_buffer_free(&c.bands[n].side[s]);
         free(c.bands[n].map);
     }
     for (int s = 0; s < 2; s++)
-        txm_rows_close(&c.side[s]);
+        rows_close(&c.side[s]);
     txm_job_destroy(&c.job);
     pthread_mutex_destroy(&c.lock);
     if (status)

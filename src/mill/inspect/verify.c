@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Verifies a tx file: runs the checks in order and sorts the findings. A file that cannot be opened is a finding if
+ * Verifies a tx file: runs the checks in order, sorts the findings, and turns them into evidence, from which
+ * src/tile/name decides whether Cycles uses the file. A file that cannot be opened is a finding if
  * the file is at fault, and a failure if the system is. Later checks run only if earlier ones have established what
  * they need.
  */
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fail.h"
-
 #include "base/mem.h"
 #include "base/options.h"
+#include "base/path.h"
 #include "mill/inspect/verify_impl.h"
+#include "tile/name/verdict.h"
 #include "tile/reader/acceptance.h"
 
 /* Only these statuses say something about the file; all others are about the machine at this moment. */
@@ -48,14 +53,6 @@ uint32_t txm_verify_narrowed(const txm_verification *v)
     const char *bits = txm_tx_metadata_of(v->tx, "BitsPerSample");
     int n = bits ? atoi(bits) : 0;
     return n > 0 && n < 16 ? (v->info->type == TXM_TYPE_U8 ? 255u : 65535u) / ((1u << n) - 1) + 1 : 0;
-}
-
-/* txmill stores the requested colour space, Blender its format version. */
-static txm_maker maker_of(const txm_tx_description *d)
-{
-    if (*d->requested)
-        return TXM_MAKER_TXMILL;
-    return d->format_version >= 0 ? TXM_MAKER_BLENDER : TXM_MAKER_OTHER;
 }
 
 /* A file that cannot be opened gets one finding, and no other check runs. */
@@ -150,6 +147,72 @@ txm_status txm_verify_by_release(txm_verification *v, txm_release_check *check, 
     return status;
 }
 
+/* ---- the verdict ------------------------------------------------------------------------------------------------- */
+
+static bool is_kind(const txm_finding *f, enum txm_finding_number number)
+{
+    return f->kind == txm_finding_kind_at(number);
+}
+
+/* Turns one finding into evidence. If there are several of the same kind, the first counts. */
+static void add_evidence(const txm_verification *v, const txm_finding *f, txm_evidence *e)
+{
+    bool never = is_kind(f, TXM_FINDING_FORMAT);
+    if (is_kind(f, TXM_FINDING_UNREADABLE) && !e->tx) {
+        e->refusal = f->text;
+    } else if (is_kind(f, TXM_FINDING_TILE) && !e->damage) {
+        e->damage = f->text;
+        e->level = f->level;
+        e->tile_x = f->tile_x;
+        e->tile_y = f->tile_y;
+    } else if (is_kind(f, TXM_FINDING_NAME_OTHER)) {
+        e->direct = true;
+        e->misfit = f->text;
+    } else if (e->fit == TXM_FIT_YES && (never || is_kind(f, TXM_FINDING_NAME_MISFIT))) {
+        e->fit = never || !v->asked_for ? TXM_FIT_NAME : TXM_FIT_COLOURS;
+        e->misfit = f->text;
+    } else if (e->fit == TXM_FIT_YES && (is_kind(f, TXM_FINDING_CONFIG) || is_kind(f, TXM_FINDING_RELEASE))) {
+        e->fit = TXM_FIT_COLOURS;
+        e->misfit = f->text;
+    } else if (e->fit == TXM_FIT_YES && is_kind(f, TXM_FINDING_LIMIT)) {
+        e->fit = TXM_FIT_SIZE;
+        e->misfit = f->text;
+    } else if (is_kind(f, TXM_FINDING_CONTENT)) {
+        e->fit = TXM_FIT_CONTENT;
+        e->misfit = f->text;
+    } else if (is_kind(f, TXM_FINDING_RELEASE_UNKNOWN)) {
+        e->doubt = f->text;
+    } else if (is_kind(f, TXM_FINDING_SOURCE_MISSING) && !e->misfit) {
+        e->misfit = f->text;
+    }
+}
+
+static txm_status decide(const txm_verification *v, txm_verdict *out, txm_error *err)
+{
+    struct stat st;
+    const txm_findings *found = v->findings->findings;
+    txm_evidence e = {.path = v->path,
+                      .tx = v->tx,
+                      .has_image = v->source != NULL,
+                      .image = v->source ? txm_path_base(v->source) : NULL,
+                      .image_time = v->source_time,
+                      .space = *v->space ? v->space : NULL,
+                      .alpha = v->alpha};
+    e.missing = stat(v->path, &st) != 0;
+    /* A file that was open a moment ago is not missing but was removed meanwhile, and nothing is known about its
+     * successor. */
+    if (e.missing && (v->tx || (errno != ENOENT && errno != ENOTDIR)))
+        return txm_fail_errno(err, errno, "%s: cannot be examined", v->path);
+    e.tx_time = e.missing ? 0 : st.st_mtime;
+    for (size_t i = v->first_finding; i < found->count; i++)
+        add_evidence(v, &found->items[i], &e);
+    txm_decide(&e, out);
+    return TXM_OK;
+}
+
+/* ---- the checks ---------------------------------------------------------------------------------------------------
+ */
+
 /* Runs the checks from cheap to expensive: header, origin, tiles or pixels, the source converted again. */
 static txm_status run_verify(txm_verification *v, txm_error *err)
 {
@@ -162,8 +225,12 @@ static txm_status run_verify(txm_verification *v, txm_error *err)
         v->tiles += (uint64_t)txm_tx_level_of(v->tx, l)->tiles_x * txm_tx_level_of(v->tx, l)->tiles_y;
     if ((status = txm_tx_describe(v->tx, &v->description, err)))
         return status;
-    v->maker = maker_of(&v->description);
-    if ((status = txm_verify_header(v, err)) || (status = txm_verify_origin(v, err)))
+    /* txmill stores the requested colour space, Blender its format version. */
+    v->maker = *v->description.requested            ? TXM_MAKER_TXMILL
+               : v->description.format_version >= 0 ? TXM_MAKER_BLENDER
+                                                    : TXM_MAKER_OTHER;
+    txm_verify_header(v);
+    if ((status = txm_verify_origin(v, err)))
         return status;
     if (v->options->use_only)
         return v->options->no_decoding ? TXM_OK : txm_verify_decoding(v, err);
@@ -193,12 +260,30 @@ txm_status txm_verify(txm_context *context, const char *path, const txm_verify_o
         txm_find(v.findings, TXM_FINDING_RELEASE_UNKNOWN, TXM_NO_PLACE, "%s", v.release_doubt);
     txm_collector_sort(&collector);
     if (!status && o.verdict)
-        status = txm_verify_decide(&v, o.verdict, err);
+        status = decide(&v, o.verdict, err);
     if (!status && collector.exhausted)
         status = txm_no_memory(err, path);
     txm_tx_description_free(&v.description);
     txm_tx_close(&v.tx);
     free(v.source);
     txm_collector_destroy(&collector);
+    return status;
+}
+
+/* Pixels are not recomputed: they do not decide whether Cycles uses the file. */
+txm_status txm_judge(txm_context *context, const char *path, const txm_verify_options *options, txm_verdict *out,
+                     txm_error *err)
+{
+    txm_verify_options how;
+    txm_findings findings = {0};
+    txm_error_clear(err);
+    *out = (txm_verdict){0};
+    txm_verify_options_init(&how);
+    txm_status status = txm_options_take(&how, sizeof how, options, "txm_verify_options", err);
+    how.use_only = true;
+    how.verdict = out;
+    if (!status)
+        status = txm_verify(context, path, &how, &findings, err);
+    txm_findings_clear(&findings);
     return status;
 }

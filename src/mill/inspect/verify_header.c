@@ -33,14 +33,6 @@ static void check_levels(txm_verification *v)
                  i->width, i->height, full);
 }
 
-/* Texts may be stored after the last tile: a file that lost only them can still be read. */
-static void check_values(txm_verification *v)
-{
-    if (txm_tx_lost_metadata(v->tx))
-        txm_find(v->findings, TXM_FINDING_UNREADABLE, TXM_NO_PLACE,
-                 "a directory points to values outside of the file; it was cut short");
-}
-
 /* Checks what Cycles requires when it opens a file, and what it expects of a native one. */
 static void check_acceptance(txm_verification *v)
 {
@@ -56,63 +48,42 @@ static void check_acceptance(txm_verification *v)
                  txm_container_name(i->container));
 }
 
-/* Files of other programs need not have this metadata. */
-static void check_metadata(txm_verification *v)
+/* A section is stale if the image part was rewritten after it; one of a newer version cannot be checked here. */
+static void check_section(txm_verification *v)
 {
-    const txm_tx_description *d = &v->description;
-    if (v->maker == TXM_MAKER_OTHER)
+    static const enum txm_finding_number numbers[] = {[TXM_SECTION_STATE_STALE] = TXM_FINDING_SECTION_STALE,
+                                                      [TXM_SECTION_STATE_DAMAGED] = TXM_FINDING_SECTION_DAMAGED,
+                                                      [TXM_SECTION_STATE_NEWER] = TXM_FINDING_SECTION_NEWER};
+    const txm_tx_info *i = v->info;
+    const uint64_t end = txm_tx_image_end(v->tx);
+    if (i->section == TXM_SECTION_STATE_VALID)
         return;
-    if (!*d->sha1)
-        txm_find(v->findings, TXM_FINDING_SHA1_ABSENT, TXM_NO_PLACE, "oiio:SHA-1 is missing or malformed");
-    if (!*d->detected || !*d->xyz_to_scene_linear || !d->has_alpha_type)
-        txm_find(v->findings, TXM_FINDING_SETTINGS_ABSENT, TXM_NO_PLACE, "%s missing or malformed",
-                 !*d->detected              ? "the source's colour space is"
-                 : !*d->xyz_to_scene_linear ? "the working space's matrix is"
-                                            : "the alpha type is");
-}
-
-/* A file without a section ends with its image. Other programs may pad it; txmill does not, so any byte after the image
- * is the rest of a section. */
-static void check_end(txm_verification *v)
-{
-    uint64_t end = txm_tx_image_end(v->tx);
-    if (v->maker == TXM_MAKER_TXMILL && end < v->info->file_bytes)
+    if (i->section != TXM_SECTION_STATE_NONE)
+        txm_find(v->findings, numbers[i->section], TXM_NO_PLACE, "%s", i->section_reason);
+    /* Other programs may pad the image; txmill does not, so any byte after it is the rest of a section. */
+    else if (v->maker == TXM_MAKER_TXMILL && end < i->file_bytes)
         txm_find(v->findings, TXM_FINDING_SECTION_DAMAGED, TXM_NO_PLACE, "%llu bytes follow the image: cut off",
-                 (unsigned long long)(v->info->file_bytes - end));
+                 (unsigned long long)(i->file_bytes - end));
     else
         txm_find(v->findings, TXM_FINDING_SECTION_NONE, TXM_NO_PLACE, "the file ends with its image");
 }
 
-/* A section is stale if the image part was rewritten after it; one of a newer version cannot be checked here. */
-static void check_section(txm_verification *v)
+void txm_verify_header(txm_verification *v)
 {
-    const char *reason = v->info->section_reason;
-    switch (v->info->section) {
-    case TXM_SECTION_STATE_VALID:
-        break;
-    case TXM_SECTION_STATE_NONE:
-        check_end(v);
-        break;
-    case TXM_SECTION_STATE_STALE:
-        txm_find(v->findings, TXM_FINDING_SECTION_STALE, TXM_NO_PLACE, "%s", reason);
-        break;
-    case TXM_SECTION_STATE_DAMAGED:
-        txm_find(v->findings, TXM_FINDING_SECTION_DAMAGED, TXM_NO_PLACE, "%s", reason);
-        break;
-    case TXM_SECTION_STATE_NEWER:
-        txm_find(v->findings, TXM_FINDING_SECTION_NEWER, TXM_NO_PLACE, "%s", reason);
-        break;
-    }
-}
-
-/* It never fails, but has the signature of the other checks. */
-txm_status txm_verify_header(txm_verification *v, txm_error *err)
-{
-    (void)err;
-    check_values(v);
+    const txm_tx_description *d = &v->description;
+    /* Texts may be stored after the last tile: a file that lost only them can still be read. */
+    if (txm_tx_lost_metadata(v->tx))
+        txm_find(v->findings, TXM_FINDING_UNREADABLE, TXM_NO_PLACE,
+                 "a directory points to values outside of the file; it was cut short");
     check_levels(v);
     check_acceptance(v);
-    check_metadata(v);
+    /* Files of other programs need not have this metadata. */
+    if (v->maker != TXM_MAKER_OTHER && !*d->sha1)
+        txm_find(v->findings, TXM_FINDING_SHA1_ABSENT, TXM_NO_PLACE, "oiio:SHA-1 is missing or malformed");
+    if (v->maker != TXM_MAKER_OTHER && (!*d->detected || !*d->xyz_to_scene_linear || !d->has_alpha_type))
+        txm_find(v->findings, TXM_FINDING_SETTINGS_ABSENT, TXM_NO_PLACE, "%s missing or malformed",
+                 !*d->detected              ? "the source's colour space is"
+                 : !*d->xyz_to_scene_linear ? "the working space's matrix is"
+                                            : "the alpha type is");
     check_section(v);
-    return TXM_OK;
 }

@@ -50,7 +50,7 @@ typedef struct txm_verification {
 
 /* The checks, each of which adds findings. They fail if memory is exhausted, for I/O errors, and if work is cancelled.
  */
-txm_status txm_verify_header(txm_verification *v, txm_error *err); /* structure, acceptance, section; sets `regular` */
+void txm_verify_header(txm_verification *v);                       /* structure, acceptance, section; sets `regular` */
 txm_status txm_verify_origin(txm_verification *v, txm_error *err); /* name and source; sets `source` */
 txm_status txm_verify_pixels(txm_verification *v, txm_error *err); /* tiles, level 0, levels, borders */
 txm_status txm_verify_decoding(txm_verification *v, txm_error *err); /* tiles alone */
@@ -61,9 +61,6 @@ txm_status txm_verify_deep(txm_verification *v, txm_error *err);     /* against 
 typedef txm_status txm_release_check(txm_verification *v, txm_error *err);
 txm_status txm_verify_by_release(txm_verification *v, txm_release_check *check, enum txm_finding_number kind,
                                  txm_error *err);
-
-/* Decides the verdict from all findings. */
-txm_status txm_verify_decide(const txm_verification *v, txm_verdict *out, txm_error *err);
 
 /* How far samples of level 0 may be from those that the file was made from: Blender stores them with the bits of the
  * image, after it has taken the SHA-1, the average and the other levels. 0 if it cut off nothing. */

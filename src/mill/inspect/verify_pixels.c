@@ -4,9 +4,8 @@
  * pyramid. The levels that the pyramid makes are compared with those of the file as they appear, so that memory holds
  * a few bands and not the image.
  */
-#include "mill/inspect/verify_pixels.h"
-
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +14,224 @@
 #include "base/text.h"
 #include "mill/convert/context.h"
 #include "mill/convert/hash_stage.h"
+#include "mill/convert/tiler.h"
+#include "mill/inspect/level_diff.h"
+#include "mill/inspect/verify_impl.h"
+#include "mill/pyramid/border.h"
 #include "tile/terms/releases.h"
+
+typedef struct pixel_check {
+    txm_verification *v;
+    txm_job job;
+    size_t pixel_bytes;
+    pthread_mutex_t lock; /* guards diffs */
+    txm_level_diff diffs[TXM_MAX_LEVELS];
+} pixel_check;
+
+/* A run of neighbouring tiles in a row, which is the work of one job. */
+typedef struct tile_run {
+    pixel_check *check;
+    uint32_t level, tile_y, first, count;
+} tile_run;
+
+/* The number of pixels that takes a few hundred microseconds: 16 of Blender's tiles. */
+enum { RUN_PIXELS = 1 << 16 };
+
+typedef struct run {
+    tile_run tiles;
+    txm_band *band, *around[TXM_BANDS_AROUND];
+} run;
+
+/* The number of tiles in a run, which may have 16 to 1024 px: enough work to be worth a job. */
+static uint32_t run_length(const pixel_check *check)
+{
+    const txm_tx_info *i = check->v->info;
+    uint32_t tiles = RUN_PIXELS / (i->tile_w * i->tile_h);
+    return tiles ? tiles : 1;
+}
+
+/* Stops all threads of the check. */
+static bool no_memory(pixel_check *check)
+{
+    txm_error err = {0};
+    txm_no_memory(&err, check->v->path);
+    txm_job_fail(&check->job, &err);
+    return false;
+}
+
+/* A finding has its place beside the text. */
+static const char *without_place(const txm_error *err)
+{
+    return txm_error_detail(err) + (err->place_bytes ? err->place_bytes + 2 : 0);
+}
+
+/* A level of an image of 16384 px has 65536 tiles. */
+static void tell_part(txm_verification *v)
+{
+    enum { STEP = 64 };
+    const uint64_t done = atomic_fetch_add(&v->tiles_done, 1) + 1;
+    if (v->context && v->context->part && done % STEP == 0)
+        v->context->part(v->context->part_user, done < v->tiles ? done : v->tiles, v->tiles);
+}
+
+/* If a tile cannot be decoded, that is a finding, and *ok is false. Returns false for failures that end the
+ * verification.
+ */
+static bool decode_tile(pixel_check *check, uint32_t level, uint32_t tile_x, uint32_t tile_y, uint8_t *dst,
+                        size_t stride, uint32_t *w, uint32_t *h, bool *ok)
+{
+    txm_verification *v = check->v;
+    txm_error err = {0};
+    txm_status status = txm_tx_read_tile(v->tx,
+                                         &(txm_tx_request){.struct_size = sizeof(txm_tx_request),
+                                                           .level = level,
+                                                           .tile_x = tile_x,
+                                                           .tile_y = tile_y,
+                                                           .pixels = dst,
+                                                           .pixel_stride_bytes = check->pixel_bytes,
+                                                           .row_stride_bytes = stride,
+                                                           .width = w,
+                                                           .height = h},
+                                         &err);
+    *ok = status == TXM_OK;
+    tell_part(v);
+    if (txm_status_is_finding(status)) {
+        atomic_store(&v->damaged[level], true);
+        txm_find(v->findings, TXM_FINDING_TILE, (txm_place){(int)level, (int)tile_x, (int)tile_y}, "%s",
+                 without_place(&err));
+        return true;
+    }
+    if (status)
+        txm_job_fail(&check->job, &err);
+    return status == TXM_OK;
+}
+
+/* ---- decoding and comparing ------------------------------------------------------------------------------------- */
+
+static void finish_run(run *r)
+{
+    txm_band_drop(r->band);
+    for (int i = 0; i < TXM_BANDS_AROUND; i++)
+        txm_band_drop(r->around[i]);
+    free(r);
+}
+
+/* Decodes each tile of the run and compares it with the band, if there is one. */
+static void check_tiles(void *arg)
+{
+    run *r = arg;
+    pixel_check *c = r->tiles.check;
+    const txm_tx_info *i = c->v->info;
+    size_t stride = i->tile_w * c->pixel_bytes;
+    uint8_t *pixels = txm_alloc_pixels(i->tile_h, stride);
+    txm_level_diff diff = {0};
+    bool ok = false, going = pixels != NULL;
+    if (!pixels)
+        no_memory(c);
+    for (uint32_t n = 0; going && n < r->tiles.count && txm_job_runs(&c->job); n++) {
+        uint32_t x = r->tiles.first + n, w = 0, h = 0;
+        going = decode_tile(c, r->tiles.level, x, r->tiles.tile_y, pixels, stride, &w, &h, &ok);
+        if (going && ok && r->band)
+            txm_level_diff_tile(&diff, i->type, i->channels, r->band->pixels + (size_t)x * i->tile_w * c->pixel_bytes,
+                                r->band->stride_bytes, pixels, stride, w, h, x, r->tiles.tile_y);
+    }
+    if (r->band) {
+        pthread_mutex_lock(&c->lock);
+        txm_level_diff_merge(&c->diffs[r->tiles.level], &diff);
+        pthread_mutex_unlock(&c->lock);
+    }
+    free(pixels);
+    finish_run(r);
+}
+
+/* ---- borders ----------------------------------------------------------------------------------------------------- */
+
+/* A row for gathering a border, which reaches into the bands above and below. */
+static const uint8_t *band_row(void *context, uint32_t y)
+{
+    const run *r = context;
+    return txm_band_row_near(r->band, r->around, y);
+}
+
+/* Whether the stored border has the pixels of the bands. false does not mean that it is wrong: within parity,
+ * recomputed levels may differ from the file's. */
+static bool border_fits(run *r, uint32_t tile_x, uint8_t *gathered)
+{
+    const tile_run *t = &r->tiles;
+    const txm_tx_info *i = t->check->v->info;
+    size_t px = t->check->pixel_bytes;
+    const txm_tx_level *level = txm_tx_level_of(t->check->v->tx, t->level);
+    uint32_t x0 = tile_x * i->tile_w, y0 = t->tile_y * i->tile_h;
+    uint32_t w = level->width - x0 < i->tile_w ? level->width - x0 : i->tile_w;
+    uint32_t h = level->height - y0 < i->tile_h ? level->height - y0 : i->tile_h;
+    txm_border_gather(band_row, r, level->width, level->height, px, x0, y0, w, h, gathered);
+    return txm_tx_border_is(t->check->v->tx, t->level, tile_x, t->tile_y, r->band->pixels + x0 * px,
+                            r->band->stride_bytes, gathered);
+}
+
+/* Lets the reader compare the border, which decodes the tile and its neighbours again. */
+static bool check_border_in_file(const tile_run *t, uint32_t tile_x)
+{
+    pixel_check *c = t->check;
+    txm_error err = {0};
+    txm_status status = txm_tx_check_border(c->v->tx, t->level, tile_x, t->tile_y, &err);
+    if (txm_status_is_finding(status)) {
+        /* A neighbour that cannot be decoded was already reported. */
+        if (!atomic_load(&c->v->damaged[t->level]))
+            txm_find(c->v->findings, TXM_FINDING_BORDER, (txm_place){(int)t->level, (int)tile_x, (int)t->tile_y}, "%s",
+                     without_place(&err));
+        return true;
+    }
+    if (status)
+        txm_job_fail(&c->job, &err);
+    return status == TXM_OK;
+}
+
+/* Compares with the recomputed pixels in memory, and if that fails, with those of the file. */
+static void check_borders(void *arg)
+{
+    run *r = arg;
+    pixel_check *c = r->tiles.check;
+    const txm_tx_info *i = c->v->info;
+    uint8_t *gathered = txm_alloc_pixels(txm_border_pixels(i->tile_w, i->tile_h), c->pixel_bytes);
+    bool going = gathered != NULL;
+    if (!going)
+        no_memory(c);
+    for (uint32_t n = 0; going && n < r->tiles.count && txm_job_runs(&c->job); n++) {
+        uint32_t x = r->tiles.first + n;
+        going = (r->band && border_fits(r, x, gathered)) || check_border_in_file(&r->tiles, x);
+    }
+    free(gathered);
+    finish_run(r);
+}
+
+/* ---- queueing --------------------------------------------------------------------------------------------------- */
+
+/* Queues jobs for a whole row of tiles, which hold their own references to bands: check_tiles or check_borders, which
+ * reads pixels of the file if `band` is NULL. False if memory is exhausted. */
+static bool submit(pixel_check *c, uint32_t level, uint32_t tile_y, txm_band *band, txm_band *const *around,
+                   txm_job_fn fn)
+{
+    uint32_t tiles = txm_tx_level_of(c->v->tx, level)->tiles_x, length = run_length(c);
+    for (uint32_t first = 0; first < tiles; first += length) {
+        run *r = txm_calloc(1, sizeof *r);
+        if (!r)
+            return false;
+        r->tiles = (tile_run){c, level, tile_y, first, tiles - first < length ? tiles - first : length};
+        r->band = txm_band_keep(band);
+        for (int i = 0; around && i < TXM_BANDS_AROUND; i++)
+            r->around[i] = txm_band_keep(around[i]);
+        /* Jobs with a band are urgent, since they release memory. */
+        if (!txm_group_submit(c->job.group, band != NULL, fn, r)) {
+            finish_run(r);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- the pixels ----------------------------------------------------------------------------------------------------
+ */
 
 enum {
     /* The bands that the tiler holds, one in transit, and one in reserve. */
@@ -32,7 +248,7 @@ typedef struct pending {
 } pending;
 
 typedef struct course {
-    txm_pixel_check check;
+    pixel_check check;
     bool recomputes; /* levels are recomputed from level 0 */
     bool hashes;     /* the SHA-1 is computed as txmill or Blender does */
     txm_tiler *tiler;
@@ -53,19 +269,10 @@ typedef struct delivery {
 
 /* A run of tiles of level 0 that is being decoded into a band. */
 typedef struct decoding {
-    txm_tile_run tiles;
+    tile_run tiles;
     txm_band *band;
     atomic_uint *left;
 } decoding;
-
-/* Stops all threads of the check; the caller only has to return. */
-static bool fail_memory(course *c)
-{
-    txm_error err = {0};
-    txm_fail(&err, TXM_STATUS_NO_MEMORY, "%s: out of memory", c->check.v->path);
-    txm_job_fail(&c->check.job, &err);
-    return false;
-}
 
 /* ---- the tiler's sink ------------------------------------------------------------------------------------------- */
 
@@ -74,7 +281,8 @@ static bool take_tiles(void *context, txm_band *band)
 {
     course *c = context;
     /* Level 0 came from the file itself, and missing levels were reported before. */
-    return !band->level || band->level >= c->check.v->info->levels || txm_submit_compare(&c->check, band);
+    return !band->level || band->level >= c->check.v->info->levels ||
+           submit(&c->check, band->level, band->y / c->check.v->info->tile_h, band, NULL, check_tiles);
 }
 
 /* Missing levels were reported with the header. */
@@ -82,7 +290,7 @@ static bool take_borders(void *context, txm_band *band, txm_band *const around[4
 {
     course *c = context;
     const txm_tx_info *i = c->check.v->info;
-    return band->level >= i->levels || txm_submit_borders(&c->check, band->level, band->y / i->tile_h, band, around);
+    return band->level >= i->levels || submit(&c->check, band->level, band->y / i->tile_h, band, around, check_borders);
 }
 
 /* ---- the checks of a band of level 0 ---------------------------------------------------------------------------- */
@@ -147,14 +355,13 @@ static void clear_tile(const txm_band *band, size_t x, size_t row_bytes)
 static void decode(void *arg)
 {
     decoding *d = arg;
-    txm_pixel_check *check = d->tiles.check;
+    pixel_check *check = d->tiles.check;
     const txm_tx_info *i = check->v->info;
     for (uint32_t n = 0; n < d->tiles.count && txm_job_runs(&check->job); n++) {
         uint32_t x = d->tiles.first + n, left = i->width - x * i->tile_w;
         size_t at = (size_t)x * i->tile_w * check->pixel_bytes;
         bool ok = false;
-        if (!txm_check_decode(check, 0, x, d->tiles.tile_y, d->band->pixels + at, d->band->stride_bytes, NULL, NULL,
-                              &ok))
+        if (!decode_tile(check, 0, x, d->tiles.tile_y, d->band->pixels + at, d->band->stride_bytes, NULL, NULL, &ok))
             break;
         if (!ok)
             clear_tile(d->band, at, (left < i->tile_w ? left : i->tile_w) * check->pixel_bytes);
@@ -180,7 +387,7 @@ static bool deliver_oldest(course *c)
 {
     pending *p = &c->queue[c->first];
     txm_pool_wait_until(c->check.job.pool, is_decoded, &p->left);
-    bool ok = hand_on(c, p->band) || fail_memory(c);
+    bool ok = hand_on(c, p->band) || no_memory(&c->check);
     txm_band_drop(p->band);
     c->first = (c->first + 1) % MAX_PENDING;
     c->count--;
@@ -190,14 +397,14 @@ static bool deliver_oldest(course *c)
 /* Several bands are decoded at the same time; they leave the queue in order. */
 static bool queue_band(course *c, uint32_t tile_y)
 {
-    txm_pixel_check *check = &c->check;
+    pixel_check *check = &c->check;
     const txm_tx_info *i = check->v->info;
-    uint32_t y = tile_y * i->tile_h, left = i->height - y, length = txm_tile_run_length(check);
+    uint32_t y = tile_y * i->tile_h, left = i->height - y, length = run_length(check);
     uint32_t tiles = txm_tx_level_of(check->v->tx, 0)->tiles_x;
     txm_band *band = txm_band_new(check->job.bands, 0, y, left < i->tile_h ? left : i->tile_h,
                                   i->width * check->pixel_bytes, &c->alive);
     if (!band)
-        return fail_memory(c);
+        return no_memory(&c->check);
     pending *p = &c->queue[(c->first + c->count++) % MAX_PENDING];
     p->band = band;
     atomic_init(&p->left, (tiles - 1) / length + 1);
@@ -210,7 +417,7 @@ static bool queue_band(course *c, uint32_t tile_y)
         }
         free(d);
         atomic_fetch_sub(&p->left, 1);
-        fail_memory(c); /* the other runs still end before the band is passed on */
+        no_memory(&c->check); /* the other runs still end before the band is passed on */
     }
     return true;
 }
@@ -240,12 +447,12 @@ static void run_other_levels(course *c)
             txm_group_wait(c->check.job.group, MAX_QUEUED);
             if (l && !txm_job_runs(&c->check.job))
                 return;
-            ok = !l || txm_submit_decode(&c->check, l, y);
+            ok = !l || submit(&c->check, l, y, NULL, NULL, check_tiles);
             if (ok && borders)
-                ok = txm_submit_borders(&c->check, l, y, NULL, NULL);
+                ok = submit(&c->check, l, y, NULL, NULL, check_borders);
         }
     if (!ok)
-        fail_memory(c);
+        no_memory(&c->check);
 }
 
 /* ---- results ---------------------------------------------------------------------------------------------------- */
@@ -440,7 +647,7 @@ txm_status txm_verify_pixels(txm_verification *v, txm_error *err)
 /* It is used for a verdict only: every tile is decoded, and nothing is computed. */
 txm_status txm_verify_decoding(txm_verification *v, txm_error *err)
 {
-    txm_pixel_check check = {.v = v};
+    pixel_check check = {.v = v};
     txm_status status = txm_job_init(&check.job, v->context->pool, v->context->cancel, false, err);
     if (status)
         return status;
@@ -450,7 +657,7 @@ txm_status txm_verify_decoding(txm_verification *v, txm_error *err)
     for (uint32_t l = 0; l < v->info->levels; l++)
         for (uint32_t y = 0; ok && y < txm_tx_level_of(v->tx, l)->tiles_y && txm_job_runs(&check.job); y++) {
             txm_group_wait(check.job.group, MAX_QUEUED);
-            ok = txm_submit_decode(&check, l, y);
+            ok = submit(&check, l, y, NULL, NULL, check_tiles);
         }
     txm_group_wait(check.job.group, 0);
     status = check.job.error.status;

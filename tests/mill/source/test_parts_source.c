@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Parts of the rooms source, sample and inspect: PNG headers and pixels, tx files as a view, rows of two kinds of file,
+ * Parts of the rooms source, sample and inspect: PNG headers and pixels, tx files as a view,
  * the census of tiles. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "mill/inspect/rows.h"
 #include "mill/source/png/png_header.h"
 #include "mill/source/png/png_pixels.h"
 #include "tile/ops/ops.h"
@@ -142,31 +141,6 @@ START_TEST(views_describe_tiles_of_each_level)
 }
 END_TEST
 
-START_TEST(rows_come_from_either_kind_of_file)
-{
-    made_image image;
-    txm_rows rows = {0};
-    txm_row_buffer buffer = {0};
-    txm_error err = {0};
-    uint32_t w, h;
-    const char *path = make_tx("rows.tx", &image, MADE_NOISE);
-    ck_assert_msg(txm_rows_open(NULL, path, &rows, &err) == TXM_OK, "%s", err.message);
-    ck_assert(rows.tx && !rows.source && rows.channels == 4);
-    txm_rows_size(&rows, 1, &w, &h);
-    ck_assert(w == 100 && h == 50);
-    txm_rows_size(&rows, rows.levels, &w, &h);
-    ck_assert(w == 0 && h == 0);
-    ck_assert(txm_row_buffer_init(&buffer, &rows, 64));
-    ck_assert_msg(txm_rows_read(&rows, txm_ops_best(), 0, 36, 64, &buffer, &err) == TXM_OK, "%s", err.message);
-    ck_assert(buffer.values[5] * 255.0f + 0.5f >= image.levels[0][36 * 800 + 5] &&
-              buffer.values[5] * 255.0f - 0.5f <= image.levels[0][36 * 800 + 5]);
-    txm_row_buffer_free(&buffer);
-    txm_rows_close(&rows);
-    txm_rows_close(&rows);
-    free_image(&image);
-}
-END_TEST
-
 static void count_tile(void *user, uint32_t level, const uint8_t *pixels, uint32_t w, uint32_t h)
 {
     (void)pixels;
@@ -202,6 +176,6 @@ int main(void)
     Suite *suite = suite_create("parts of source, sample and inspect");
     TCase *t = add_case(suite, "parts");
     add_tests(t, png_depths_become_bytes, png_keys_become_alpha, png_headers_are_checked,
-              views_describe_tiles_of_each_level, rows_come_from_either_kind_of_file, the_census_counts_every_tile);
+              views_describe_tiles_of_each_level, the_census_counts_every_tile);
     return run_suite(suite);
 }
