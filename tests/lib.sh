@@ -90,10 +90,4 @@ json() {
 o = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
 sys.exit(0 if eval(sys.argv[2]) else 1)' "$@"
 }
-# Puts the program into a new folder, with the libraries that it looks for beside itself: for other users, who cannot reach the build.
-copy_program() { # FOLDER
-    local beside=${TXMILL%/*}
-    # shellcheck disable=SC2046
-    mkdir "$1" && cp "$TXMILL" "$beside"/libtx*.so.0 $(ls "$beside"/libOpen*.so 2>/dev/null) "$1/"
-}
 has_jsonschema() { [ "${jsonschema:=$(python3 -c 'import jsonschema' 2>/dev/null && echo yes || echo no)}" = yes ]; }

@@ -96,7 +96,6 @@ static void print_borders_json(bordering *b, const txm_one_file *file, const txm
     txm_json_emit(object);
 }
 
-/* Prints one line per file: what was done, or the first finding and the number of bad tiles. */
 static void print_borders_text(const borders_args *args, const txm_one_file *file, const txm_borders_result *r)
 {
     char section[TXM_FORMAT_BYTES], details[64] = "";

@@ -133,7 +133,6 @@ typedef struct found {
     char size[TXM_MAKE_SIZE_BYTES];
 } found;
 
-/* The list has a handful of ids at most, so a linear search is enough. */
 static bool is_ignored(const checking *c, const char *id)
 {
     for (size_t i = 0; i < c->args->ignore.count; i++)
@@ -233,7 +232,6 @@ static txm_status add_relatives(checking *c, const txm_batch_file *file, found *
     return TXM_OK;
 }
 
-/* Determines the state of the texture and the reason from what the plan found. Fails if the plan could not. */
 static txm_status look_at_file(checking *c, const txm_batch_file *file, found *out, txm_error *err)
 {
 #define ROW(name, id, check_id, key, ready, word, meaning) [TXM_TX_STATE_##name] = name,
@@ -283,7 +281,6 @@ static void look_failed(const txm_batch_file *file, const txm_error *err, found 
         txm_say(TXM_SAY_ERROR, "%s", err->message);
 }
 
-/* Prints the lint findings: without --lint only those by name, for images without other settings. */
 static void tell_lint(checking *c, const txm_batch_file *file, const char *tx, const found *image)
 {
     for (unsigned bit = 1; bit < TXM_LINT_END; bit <<= 1) {

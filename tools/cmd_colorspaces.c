@@ -134,7 +134,6 @@ static void add_space_json(void *array, const txm_color_entry *e)
 
 typedef void (*entry_fn)(void *user, const txm_color_entry *entry);
 
-/* Calls `fn` for each entry; the three kinds of output share this loop. */
 static txm_status each_entry(const txm_color_config *config, entry_fn fn, void *user, txm_error *err)
 {
     for (size_t i = 0; i < txm_color_count(config); i++) {
@@ -169,7 +168,6 @@ static txm_status list_names(const txm_color_config *config, txm_error *err)
     return each_entry(config, print_name, NULL, err);
 }
 
-/* Prints one object, or nothing if an entry fails. */
 static txm_status list_json(const txm_color_config *config, txm_error *err)
 {
     cJSON *object = txm_json_new("txmill.colorspaces");

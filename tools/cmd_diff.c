@@ -103,7 +103,6 @@ static const char *word_of_diff(const diff_args *args, const txm_diff_report *r)
     return same ? "the same" : r->within && !(args->metadata && r->metadata) ? "within the thresholds" : "different";
 }
 
-/* A single pair is printed in full; of many pairs, those that are the same take one line each. */
 static void print_diff_text(const diffing *x, const txm_diff_report *r, const char *word, bool one_of_many)
 {
     bool same = !strcmp(word, "the same");
@@ -203,7 +202,6 @@ static const char *below_folder(const char *path, const char *folder)
     return path + n + strspn(path + n, "/");
 }
 
-/* Files of the same name below the two folders make a pair. */
 static txm_status compare_folders(diffing *x, const txm_operands *operands, txm_error *err)
 {
     txm_inputs *files[2] = {NULL, NULL};

@@ -65,7 +65,6 @@ typedef struct examination {
     txm_tally tally;
 } examination;
 
-/* Prints one fact: its subject, its value, and whether something is wrong with it. */
 static void tell_fact(examination *x, health state, const char *part, const char *name, const char *value)
 {
     static const char *const words[] = {"good", "note", "bad"};
@@ -140,7 +139,6 @@ static void examine_place(examination *x)
     }
 }
 
-/* Reads the first line of a program's output; returns whether the program succeeded. */
 static bool first_line(const char *program, const char *argument, char *line, size_t line_bytes)
 {
     char *argv[] = {(char *)program, (char *)argument, NULL};
@@ -291,7 +289,6 @@ static void examine_devices(examination *x)
     }
 }
 
-/* The memory of the machine, and the limit of a job scheduler or container. */
 static void examine_memory(examination *x)
 {
     static const char *const groups_of[] = {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
@@ -353,7 +350,6 @@ static void examine_config(examination *x, const txm_config_args *args)
     txm_color_free(&config);
 }
 
-/* Free space and write permission of the folders that txmill writes to. */
 static void examine_folder(examination *x, const char *name, const char *path)
 {
     txm_volume fs;
@@ -372,7 +368,6 @@ static void examine_folder(examination *x, const char *name, const char *path)
     tell_fact(x, writable && fs.free_bytes > 100 << 20 ? GOOD : NOTE, "files", name, text);
 }
 
-/* Lists only variables that affect txmill. */
 static void examine_environment(examination *x)
 {
     static const char *const names[] = {"BLENDER_OCIO",  "OCIO",         "TMPDIR",         "LC_ALL",

@@ -113,7 +113,6 @@ typedef struct extraction {
     char *output; /* the picture of the file at hand; NULL: no memory */
 } extraction;
 
-/* Successes and failures both have the two names, so that a script can match them. */
 static void describe_picture(void *user, const txm_one_file *file, cJSON *o)
 {
     const extraction *x = user;
@@ -150,7 +149,6 @@ static void say_written(const extraction *x, const txm_extracted *p)
                                            : txm_format_channels(p->channels));
 }
 
-/* A face of a Ptex file, or all of them. */
 static txm_status extract_ptex(const extraction *x, txm_extracted *result, txm_error *err)
 {
     const extract_args *args = x->args;

@@ -105,7 +105,6 @@ static void on_removed(void *user, const char *path, uint64_t bytes, double unus
     }
 }
 
-/* The total, and what was removed. */
 static void print_summary(const txm_gc_args *args, const txm_trim_result *r)
 {
     char size[TXM_FORMAT_BYTES], gone[TXM_FORMAT_BYTES], files[TXM_FORMAT_COUNT];

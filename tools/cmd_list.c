@@ -137,7 +137,6 @@ static txm_status list_scene(listing *l, txm_one_file *file, txm_error *err)
     return status;
 }
 
-/* For a file that is not a scene, says what it is. */
 static void explain(const char *path, txm_error *err)
 {
     const char *noun;

@@ -81,7 +81,6 @@ static void on_planned(void *user, const txm_batch_totals *totals)
     snprintf(((plan *)user)->list_key, TXM_KEY_HEX, "%s", totals->list_key);
 }
 
-/* Shards are balanced by weight, which every input has; the cost covers only images that will be converted. */
 static void add_to_share(share *s, const txm_batch_file *file)
 {
     bool work = file->err->status == TXM_OK && file->result->outcome == TXM_OUTCOME_WOULD_CREATE;
@@ -97,7 +96,6 @@ static void add_to_share(share *s, const txm_batch_file *file)
         s->cost.memory_bytes = file->cost.memory_bytes;
 }
 
-/* There are three types: file, shard and, at the end, summary. */
 static cJSON *new_plan_object(const char *type)
 {
     cJSON *o = txm_json_new("txmill.plan");
@@ -150,7 +148,6 @@ static double balance(const plan *p)
     return p->total.weight_s > 0 ? heaviest * p->args->shards / p->total.weight_s : 1;
 }
 
-/* A shard and the summary have the same members. */
 static void add_share(cJSON *o, const share *s)
 {
     txm_json_uint(o, "inputs", s->inputs);

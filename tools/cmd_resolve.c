@@ -182,7 +182,6 @@ typedef struct resolving {
     bool scenes, images; /* there are inputs of each kind */
 } resolving;
 
-/* Whether an input of the other kind names the same image. */
 static bool has_partner(const resolving *s, const txm_input *input)
 {
     for (size_t i = 0; i < txm_inputs_count(s->inputs); i++) {

@@ -85,7 +85,6 @@ typedef struct sampling {
     bool named; /* the output names each file, since there are several */
 } sampling;
 
-/* Opens, samples and frees one texture: a file, or all those of a UDIM set. */
 static txm_status sample(void *user, txm_one_file *file, txm_error *err)
 {
     const sampling *s = user;

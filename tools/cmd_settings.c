@@ -32,7 +32,6 @@ static const txm_option options[] = {
 };
 static const txm_option_group groups[] = {{"Reports", options, 0}, {0}};
 
-/* The value if nothing sets it. */
 static txm_project_value otherwise(txm_project_key key)
 {
     static const char *const values[TXM_KEYS] = {[TXM_KEY_CACHE_DIR] = "blender_tx",
@@ -161,7 +160,6 @@ static void report_failure(const txm_error *err, bool json)
     txm_json_emit(o);
 }
 
-/* Without a path, shows the settings of the current folder. */
 static int run_settings(void *p, const txm_operands *operands)
 {
     const settings_args *args = p;

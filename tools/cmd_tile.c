@@ -47,7 +47,6 @@ typedef struct tile_args {
     txm_tx_files_args files;
 } tile_args;
 
-/* Two whole numbers. */
 static txm_status parse_place(const char *text, void *field, txm_error *err)
 {
     unsigned long place[2] = {0};
@@ -196,7 +195,6 @@ static txm_status read_window(txm_tx *tx, const tile_args *args, window *w, txm_
     return TXM_OK;
 }
 
-/* Writes text or raw bytes to a file or standard output. */
 static txm_status write_plain(const window *w, const char *path, bool raw, txm_error *err)
 {
     txm_out_file *file = NULL;
@@ -260,7 +258,6 @@ static void set_tile_defaults(void *p)
 
 /* ---- the files -------------------------------------------------------------------------------------------------- */
 
-/* Prints nothing if the output itself is on the terminal. */
 static void say_written(const tile_args *args, const window *w)
 {
     if (args->json || !strcmp(args->output, "-"))

@@ -115,7 +115,6 @@ static void advise(const char *path, txm_error *err)
     txm_ptex_advise(path);
 }
 
-/* Collects the files from operands and from logs of runs (--run), each once. */
 static txm_status collect_files(const verify_args *args, const txm_operands *operands, txm_inputs **inputs,
                                 txm_error *err)
 {

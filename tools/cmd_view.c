@@ -237,7 +237,6 @@ static void print_view_json(const char *path, const view_args *args, const txm_v
     txm_json_emit(o);
 }
 
-/* The same for a Ptex file, of which the page has one level. */
 static void print_ptex_json(const char *path, const view_args *args, const txm_ptex_shown *what, const txm_error *err)
 {
     txm_view_page_file file = {.levels = TXM_PTEX_MAX_LEVELS, .bytes = what->bytes};
@@ -303,7 +302,6 @@ static void tell_fates(const viewing *v, fate *fates, const txm_error *err, txm_
                 txm_format_count(count - tally->failed, "texture", files));
 }
 
-/* A page of Ptex files, which have sheets of faces and not levels of an image. */
 static txm_status write_ptex_page(const viewing *v, txm_tally *tally, txm_error *err)
 {
     const view_args *args = v->args;

@@ -149,7 +149,6 @@ static txm_status watch_folders(const watch_args *args, const txm_operands *fold
 
 /* ---- what is given ---------------------------------------------------------------------------------------------- */
 
-/* Frees the names, which are copies; those of the command line are not freed. */
 static void free_folders(txm_operands *folders)
 {
     for (size_t i = 0; folders->items && i < folders->count; i++)

@@ -33,13 +33,11 @@ static int usage_error(const txm_error *err)
     return txm_finish_failed(err, 0);
 }
 
-/* The exit code if there was nothing to do and nothing failed. */
 static int done(void)
 {
     return txm_finish(&(txm_tally){0});
 }
 
-/* Whether the command has the option --json. */
 static void look_for_json(void *user, const txm_option_group *group, const txm_option *option)
 {
     (void)group;
@@ -128,7 +126,6 @@ static int run_command(const txm_command *command, int argc, char **argv)
 
 /* ---- what was meant --------------------------------------------------------------------------------------------- */
 
-/* Appends a word, quoted for a shell; cut where `out` is full. */
 static void add_word(char *out, size_t bytes, const char *word)
 {
     char *quoted = txm_shell_word(word);
@@ -149,7 +146,6 @@ static const char *command_for_file(const char *path)
     return NULL;
 }
 
-/* Names that other programs use for make. */
 static bool is_make(const char *name)
 {
     static const char *const words[] = {"convert", "maketx", "mktx", "mk", "build", "create", "generate", "bake"};
@@ -175,7 +171,6 @@ static bool meant(const char *name, int argc, char **argv, char *line, size_t by
     return true;
 }
 
-/* Reports an unknown command, with the one that was probably meant. */
 static int unknown_command(const char *name, int argc, char **argv)
 {
     txm_error err = {0};
@@ -197,7 +192,6 @@ static int unknown_command(const char *name, int argc, char **argv)
     return usage_error(&err);
 }
 
-/* The build calls this to generate sections of manual pages from the tables. */
 static int generate(int argc, char **argv)
 {
     txm_error err = {0};

@@ -27,160 +27,103 @@ mistake() {
     fi
 }
 
-mistake 2 'unknown command mkae; did you mean '"'"'make'"'"'? '"'"'txmill --help'"'"' lists the commands' \
-    mkae tex/wood.png
-mistake 2 'no image given besides the name after -o; '"'"'txmill make --help'"'"' lists the options' \
-    make -o wood.tx
-mistake 2 'unknown option --colourspace; did you mean --colorspace? '"'"'txmill make --help'"'"' lists the options' \
-    make --colourspace sRGB tex/wood.png
-mistake 2 '--colorspace: colour space "sRGBB" is not in the OCIO config built-in; did you mean "sRGB"?' \
-    make tex/wood.png -c sRGBB
-mistake 3 'tex/wodo.png: cannot be opened: No such file or directory' \
-    make tex/wodo.png
-mistake 2 'tex/*.tga: no file matches this pattern; list the folder to see what is there' \
-    make 'tex/*.tga'
-mistake 2 'C:\textures\wood.png: is a Windows path, which does not exist here; name it as on this machine, with slashes, as /mnt/c/textures/wood.png for C:\textures\wood.png' \
-    make 'C:\textures\wood.png'
-mistake 3 'nowhere: cannot be opened: No such file or directory' \
-    make nowhere
-mistake 2 '--rule: rule '"'"'normal'"'"': must be GLOB=SPACE or GLOB=SPACE,ALPHA' \
-    make --rule normal tex/wood.png
-mistake 2 '--rule '"'"'*.png'"'"': unknown alpha type '"'"'strait'"'"' (did you mean '"'"'straight'"'"'?); there are straight, premultiplied, channel_packed, none, default and auto' \
-    make --rule '*.png=sRGB,strait' tex/wood.png
-mistake 2 '--compression gzip: must be zip, zip:1 to zip:12, zstd, zstd:1 to zstd:19, or none' \
-    make --compression gzip tex/wood.png
-mistake 2 '--tile 100: must be 16, 32, 64, 128, 256, 512 or 1024' \
-    make --tile 100 tex/wood.png
-mistake 2 '--jobs 0: must be a whole number from 1 to 1024' \
-    make -j 0 tex/wood.png
-mistake 2 '--max-memory lots: must be a number of bytes, such as 500000000, 512M or 1.5G' \
-    make --max-memory lots tex/wood.png
+# The same for a table of lines EXIT|ARGUMENTS|MESSAGE.
+mistakes() {
+    local code words message
+    while IFS='|' read -r code words message; do
+        # shellcheck disable=SC2016
+        eval "mistake \"\$code\" \"\${message//'\$tx'/\$tx}\" $words"
+    done
+}
+
+mistakes <<'EOF'
+2|mkae tex/wood.png|unknown command mkae; did you mean 'make'? 'txmill --help' lists the commands
+2|make -o wood.tx|no image given besides the name after -o; 'txmill make --help' lists the options
+2|make --colourspace sRGB tex/wood.png|unknown option --colourspace; did you mean --colorspace? 'txmill make --help' lists the options
+2|make tex/wood.png -c sRGBB|--colorspace: colour space "sRGBB" is not in the OCIO config built-in; did you mean "sRGB"?
+3|make tex/wodo.png|tex/wodo.png: cannot be opened: No such file or directory
+2|make 'tex/*.tga'|tex/*.tga: no file matches this pattern; list the folder to see what is there
+2|make 'C:\textures\wood.png'|C:\textures\wood.png: is a Windows path, which does not exist here; name it as on this machine, with slashes, as /mnt/c/textures/wood.png for C:\textures\wood.png
+3|make nowhere|nowhere: cannot be opened: No such file or directory
+2|make --rule normal tex/wood.png|--rule: rule 'normal': must be GLOB=SPACE or GLOB=SPACE,ALPHA
+2|make --rule '*.png=sRGB,strait' tex/wood.png|--rule '*.png': unknown alpha type 'strait' (did you mean 'straight'?); there are straight, premultiplied, channel_packed, none, default and auto
+2|make --compression gzip tex/wood.png|--compression gzip: must be zip, zip:1 to zip:12, zstd, zstd:1 to zstd:19, or none
+2|make --tile 100 tex/wood.png|--tile 100: must be 16, 32, 64, 128, 256, 512 or 1024
+2|make -j 0 tex/wood.png|--jobs 0: must be a whole number from 1 to 1024
+2|make --max-memory lots tex/wood.png|--max-memory lots: must be a number of bytes, such as 500000000, 512M or 1.5G
+EOF
 for age in '1 ' '1d ' 30 -1d 1e3d .5d; do
     mistake 2 "--older-than $age: must be a number and s, m, h, d or w, such as 36h or 30d" gc --older-than "$age" tex
 done
-mistake 2 '--output takes a single image, but 2 are given; use --cache-dir' \
-    make -o out.tx tex/wood.png tex/stone.png
-mistake 2 '--log tex/stone.png: the file already exists and is a PNG image, not a log of txmill; nothing was written. Was the name after --log left out, as in --log run.jsonl? Give another name, or remove the file' \
-    make --log tex/stone.png tex/wood.png
-mistake 2 '-o tex/stone.png: the file already exists and is a PNG image, not a tx file; nothing was written. Was the name after -o left out, as in -o wood.tx? Give another name, or remove the file' \
-    make -o tex/stone.png tex/wood.png
-mistake 3 'cut.png: row 0 of 200: the file ends inside the pixel data' \
-    make cut.png
-mistake 3 'missing.ocio: the OCIO config cannot be opened: No such file or directory; name another one with --ocio, or leave out --ocio, and unset $BLENDER_OCIO and $OCIO, for the built-in config' \
-    make --ocio missing.ocio tex/wood.png
-mistake 2 '--working-space: working space "ACESgc" is not in the OCIO config built-in; did you mean "ACEScg", "ACEScc" or "ACEScct"?' \
-    make --working-space ACESgc tex/wood.png
-mistake 3 'list.txt: cannot open the list: No such file or directory' \
-    make @list.txt
-mistake 3 'shot.blend: is a zstd file, not a tx file; '"'"'txmill list shot.blend'"'"' shows the images of the scene' \
-    info shot.blend
-mistake 3 'notes.txt: is another kind of file, not a tx file' \
-    info notes.txt
-mistake 2 'no tx file given; '"'"'txmill verify --help'"'"' lists the options' \
-    verify
-mistake 2 'standard output is not a terminal: write a page with --html FILE, choose a format with --format symbols, sixel or kitty, or write an image file with '"'"'txmill extract'"'"'' \
-    view "$tx"
-mistake 2 "--html $tx: is an input of this command, which would be lost; nothing was written. Give the output another name, as in --html page.html" \
-    view --html "$tx" "$tx"
-mistake 3 'tex/stone.png: is a PNG image without a tx file; '"'"'txmill make tex/stone.png'"'"' makes one' \
-    view --html page.html tex/stone.png
-mistake 2 'no output given; name one with -o, as in -o picture.png' \
-    extract "$tx"
-mistake 2 "-o tex/wood.png: is the image that $tx was made from, which would be lost; nothing was written. Give the output another name, as in -o picture.png" \
-    extract -o tex/wood.png "$tx"
-mistake 3 'picture.xyz: no picture format has this extension; use one such as .png, .tif or .exr' \
-    extract -o picture.xyz "$tx"
-mistake 2 "$tx: no level 12, the last is 8" \
-    extract -l 12 -o picture.png "$tx"
-mistake 2 "$tx: level 0 has no tile 9,9, only 5x4 tiles" \
-    tile -t 9,9 "$tx"
-mistake 2 '--tile 9: must be a column and a row of tiles, such as 3,0' \
-    tile -t 9 "$tx"
-mistake 2 'give two files to compare: 1 is given; '"'"'txmill diff --help'"'"' lists the options' \
-    diff "$tx"
-mistake 3 'tex/none.png: cannot be opened: No such file or directory' \
-    resolve tex/none.png
-mistake 2 'no folder given, and no --store; '"'"'txmill gc --help'"'"' lists the options' \
-    gc
-mistake 3 'notes.txt: neither a folder nor a file named like the tx files of a texture cache, IMAGE.0-MD5.tx; name the folder that holds the tx files' \
-    gc notes.txt
-mistake 2 'no log given; txmill make --json writes them' \
-    report
-mistake 2 'give exactly one of --add, --strip and --check' \
-    borders "$tx"
-mistake 2 '--cache-dir: its argument DIR is empty; is a variable of a script unset?' \
-    make --cache-dir "" tex/wood.png
-mistake 2 "--tile '': must be 16, 32, 64, 128, 256, 512 or 1024" \
-    make --tile "" tex/wood.png
-mistake 2 "--preset: unknown preset 'prb'; use pbr or none" \
-    make --preset prb tex/wood.png
-mistake 2 '--rule '"'"'*.png'"'"': colour space "Non-Colour" is not in the OCIO config built-in; did you mean "Non-Color"?' \
-    watch --rule '*.png=Non-Colour' tex
-mistake 2 '--rule '"'"'*.png'"'"': colour space "Non-Colour" is not in the OCIO config built-in; did you mean "Non-Color"?' \
-    gc --rule '*.png=Non-Colour' tex
-mistake 2 '--working-space: working space "ACESgc" is not in the OCIO config built-in; did you mean "ACEScg", "ACEScc" or "ACEScct"?' \
-    colorspaces --working-space ACESgc
-mistake 2 'C:\textures: is a Windows path, which does not exist here; name it as on this machine, with slashes, as /mnt/c/textures/wood.png for C:\textures\wood.png' \
-    watch 'C:\textures'
-mistake 2 'void: no tx files found; name the folder that contains them' \
-    gc void
-mistake 3 'nowhere: cannot be examined: No such file or directory' \
-    settings nowhere
-mistake 2 "unexpected argument 'x'; the command takes none, and lists the devices of this machine" \
-    devices x
-mistake 2 'no number of shards given; give it with --shards N' \
-    plan tex/wood.png
-mistake 2 '--ignore typo: must be one of the ids that check prints: outdated missing unusable no-image data-as-color color-as-data wide-8-bit opaque-alpha grey-rgb large' \
-    check --ignore typo tex
-mistake 2 '--shard 3/2: must be I/N, from 1/N to N/N, N at most 100000' \
-    make -n tex --shard 3/2
-mistake 2 'unknown option -x; '"'"'txmill make --help'"'"' lists the options' \
-    make -x tex/wood.png
-mistake 2 '--device gpu: must be one of auto, cpu, cuda, cuda:N, opencl, opencl:N' \
-    make --device gpu tex/wood.png
+mistakes <<'EOF'
+2|make -o out.tx tex/wood.png tex/stone.png|--output takes a single image, but 2 are given; use --cache-dir
+2|make --log tex/stone.png tex/wood.png|--log tex/stone.png: the file already exists and is a PNG image, not a log of txmill; nothing was written. Was the name after --log left out, as in --log run.jsonl? Give another name, or remove the file
+2|make -o tex/stone.png tex/wood.png|-o tex/stone.png: the file already exists and is a PNG image, not a tx file; nothing was written. Was the name after -o left out, as in -o wood.tx? Give another name, or remove the file
+3|make cut.png|cut.png: row 0 of 200: the file ends inside the pixel data
+3|make --ocio missing.ocio tex/wood.png|missing.ocio: the OCIO config cannot be opened: No such file or directory; name another one with --ocio, or leave out --ocio, and unset $BLENDER_OCIO and $OCIO, for the built-in config
+2|make --working-space ACESgc tex/wood.png|--working-space: working space "ACESgc" is not in the OCIO config built-in; did you mean "ACEScg", "ACEScc" or "ACEScct"?
+3|make @list.txt|list.txt: cannot open the list: No such file or directory
+3|info shot.blend|shot.blend: is a zstd file, not a tx file; 'txmill list shot.blend' shows the images of the scene
+3|info notes.txt|notes.txt: is another kind of file, not a tx file
+2|verify|no tx file given; 'txmill verify --help' lists the options
+2|view "$tx"|standard output is not a terminal: write a page with --html FILE, choose a format with --format symbols, sixel or kitty, or write an image file with 'txmill extract'
+2|view --html "$tx" "$tx"|--html $tx: is an input of this command, which would be lost; nothing was written. Give the output another name, as in --html page.html
+3|view --html page.html tex/stone.png|tex/stone.png: is a PNG image without a tx file; 'txmill make tex/stone.png' makes one
+2|extract "$tx"|no output given; name one with -o, as in -o picture.png
+2|extract -o tex/wood.png "$tx"|-o tex/wood.png: is the image that $tx was made from, which would be lost; nothing was written. Give the output another name, as in -o picture.png
+3|extract -o picture.xyz "$tx"|picture.xyz: no picture format has this extension; use one such as .png, .tif or .exr
+2|extract -l 12 -o picture.png "$tx"|$tx: no level 12, the last is 8
+2|tile -t 9,9 "$tx"|$tx: level 0 has no tile 9,9, only 5x4 tiles
+2|tile -t 9 "$tx"|--tile 9: must be a column and a row of tiles, such as 3,0
+2|diff "$tx"|give two files to compare: 1 is given; 'txmill diff --help' lists the options
+3|resolve tex/none.png|tex/none.png: cannot be opened: No such file or directory
+2|gc|no folder given, and no --store; 'txmill gc --help' lists the options
+3|gc notes.txt|notes.txt: neither a folder nor a file named like the tx files of a texture cache, IMAGE.0-MD5.tx; name the folder that holds the tx files
+2|report|no log given; txmill make --json writes them
+2|borders "$tx"|give exactly one of --add, --strip and --check
+2|make --cache-dir "" tex/wood.png|--cache-dir: its argument DIR is empty; is a variable of a script unset?
+2|make --tile "" tex/wood.png|--tile '': must be 16, 32, 64, 128, 256, 512 or 1024
+2|make --preset prb tex/wood.png|--preset: unknown preset 'prb'; use pbr or none
+2|watch --rule '*.png=Non-Colour' tex|--rule '*.png': colour space "Non-Colour" is not in the OCIO config built-in; did you mean "Non-Color"?
+2|gc --rule '*.png=Non-Colour' tex|--rule '*.png': colour space "Non-Colour" is not in the OCIO config built-in; did you mean "Non-Color"?
+2|colorspaces --working-space ACESgc|--working-space: working space "ACESgc" is not in the OCIO config built-in; did you mean "ACEScg", "ACEScc" or "ACEScct"?
+2|watch 'C:\textures'|C:\textures: is a Windows path, which does not exist here; name it as on this machine, with slashes, as /mnt/c/textures/wood.png for C:\textures\wood.png
+2|gc void|void: no tx files found; name the folder that contains them
+3|settings nowhere|nowhere: cannot be examined: No such file or directory
+2|devices x|unexpected argument 'x'; the command takes none, and lists the devices of this machine
+2|plan tex/wood.png|no number of shards given; give it with --shards N
+2|check --ignore typo tex|--ignore typo: must be one of the ids that check prints: outdated stale missing unusable no-image data-as-color color-as-data wide-8-bit opaque-alpha grey-rgb large
+2|make -n tex --shard 3/2|--shard 3/2: must be I/N, from 1/N to N/N, N at most 100000
+2|make -x tex/wood.png|unknown option -x; 'txmill make --help' lists the options
+2|make --device gpu tex/wood.png|--device gpu: must be one of auto, cpu, cuda, cuda:N, opencl, opencl:N
+EOF
 
 # There is only one name, and an option took it.
-mistake 2 'no tx file given besides the name after --html; '"'"'txmill view --help'"'"' lists the options' \
-    view --html "$tx"
-mistake 2 'no image given besides the name after --log; '"'"'txmill make --help'"'"' lists the options' \
-    make --log tex/wood.png
-mistake 3 'wood.tx: is the name of a tx file, but this writes a picture; use an extension such as .png, .tif or .exr' \
-    extract -o wood.tx "$tx"
-mistake 2 '--alpha-type strait: must be straight, premultiplied, channel_packed, none, default or auto; did you mean straight?' \
-    make -a strait tex/wood.png
-mistake 2 '--format symbol: must be one of: auto symbols sixel kitty; did you mean symbols?' \
-    view -F symbol "$tx"
-mistake 3 '--source tex/wodo.png: cannot be read: No such file or directory' \
-    verify --source tex/wodo.png "$tx"
-mistake 3 'notes.txt: not an image in a format that can be read' \
-    make notes.txt
-mistake 3 "$tx: not a scene, but a tx file; 'txmill info $tx' shows what is in it" \
-    list "$tx"
-mistake 2 'notes.txt: not a log of txmill make; '"'"'txmill make --log run.jsonl'"'"' writes one' \
-    report notes.txt
+mistakes <<'EOF'
+2|view --html "$tx"|no tx file given besides the name after --html; 'txmill view --help' lists the options
+2|make --log tex/wood.png|no image given besides the name after --log; 'txmill make --help' lists the options
+3|extract -o wood.tx "$tx"|wood.tx: is the name of a tx file, but this writes a picture; use an extension such as .png, .tif or .exr
+2|make -a strait tex/wood.png|--alpha-type strait: must be straight, premultiplied, channel_packed, none, default or auto; did you mean straight?
+2|view -F symbol "$tx"|--format symbol: must be one of: auto symbols sixel kitty; did you mean symbols?
+3|verify --source tex/wodo.png "$tx"|--source tex/wodo.png: cannot be read: No such file or directory
+3|make notes.txt|notes.txt: not an image in a format that can be read
+3|list "$tx"|$tx: not a scene, but a tx file; 'txmill info $tx' shows what is in it
+2|report notes.txt|notes.txt: not a log of txmill make; 'txmill make --log run.jsonl' writes one
+EOF
 check no-page-of-nothing test "$(grep -c ' runs\?,' err)" -eq 0
-mistake 3 'tex/wood.png: a file, not a folder; name the folder that contains it' \
-    watch tex/wood.png
-mistake 2 '--max-size applies to a store, which records when its files were last used; name one with --store' \
-    gc --max-size 1G tex
-mistake 3 'rom: neither a folder nor a built-in scene (did you mean '"'"'room'"'"'?); the built-in scenes are plane, room, grid, udim, sphere and fly' \
-    stream budget rom
-mistake 3 'shot.blend: is a zstd file, but a scene is a folder with a file scene.txt, described in txmill-scene(5); the Blender extension'"'"'s Export Scene writes one' \
-    stream render shot.blend
-mistake 3 'void: not a scene: scene.txt is missing; in Blender, the extension'"'"'s Export Scene writes one' \
-    stream render void
-mistake 2 "'': an argument is empty; is a variable of a script unset?" \
-    make ""
-mistake 2 "'': an argument is empty; is a variable of a script unset?" \
-    info ""
-mistake 2 '~/wood.png: begins with ~, which the shell replaces only outside of quotes; leave them out, or write $HOME' \
-    make '~/wood.png'
-mistake 2 'https://example.org/wood.png: is an address, not a file; download it first, then name the file' \
-    make https://example.org/wood.png
-mistake 2 'file:///tmp/wood.png: is an address, not a path; leave out file:// in front of it' \
-    resolve file:///tmp/wood.png
-mistake 2 '--colorspace sRGB,straight: must be only a colour space; give the alpha type with -a straight' \
-    make -c sRGB,straight tex/wood.png
+mistakes <<'EOF'
+3|watch tex/wood.png|tex/wood.png: a file, not a folder; name the folder that contains it
+2|gc --max-size 1G tex|--max-size applies to a store, which records when its files were last used; name one with --store
+3|stream budget rom|rom: neither a folder nor a built-in scene (did you mean 'room'?); the built-in scenes are plane, room, grid, udim, sphere and fly
+3|stream render shot.blend|shot.blend: is a zstd file, but a scene is a folder with a file scene.txt, described in txmill-scene(5); the Blender extension's Export Scene writes one
+3|stream render void|void: not a scene: scene.txt is missing; in Blender, the extension's Export Scene writes one
+2|make ""|'': an argument is empty; is a variable of a script unset?
+2|info ""|'': an argument is empty; is a variable of a script unset?
+2|make '~/wood.png'|~/wood.png: begins with ~, which the shell replaces only outside of quotes; leave them out, or write $HOME
+2|make https://example.org/wood.png|https://example.org/wood.png: is an address, not a file; download it first, then name the file
+2|resolve file:///tmp/wood.png|file:///tmp/wood.png: is an address, not a path; leave out file:// in front of it
+2|make -c sRGB,straight tex/wood.png|--colorspace sRGB,straight: must be only a colour space; give the alpha type with -a straight
+EOF
 TXMILL_CACHEDIR=elsewhere txm settings
 check near-variable test "$(head -n 1 err)" = "txmill: warning: TXMILL_CACHEDIR: unknown variable, ignored; did you mean TXMILL_CACHE_DIR?"
 TXMILL_READER=libpng TXMILL_PLUGINS="" TXMILL_FSYNC=no TXMILL_PRESET=pbr TXMILL_RULE='*=sRGB' txm settings

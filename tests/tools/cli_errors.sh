@@ -123,23 +123,12 @@ txm make --working-space "Nowhere" rgb8.png
 check unknown-working-space test "$rc" -ne 0
 check unknown-working-space-names-it says Nowhere
 
-# ---- usage -----------------------------------------------------------------------------------------------------------
-usage() { # NAME MESSAGE-PART ARGUMENT...
-    local name=$1 part=$2
-    shift 2
-    txm "$@"
-    check "$name-exit" rc_is 2
-    check "$name-message" says "$part"
-    check "$name-last-line" last_line_is "TXMILL-ERROR code=2 failed=0 total=0"
-}
-usage unknown-option "did you mean --colorspace" make --colourspace sRGB rgb8.png
-usage unknown-command "did you mean 'make'" mkae rgb8.png
-usage no-command "--help" ""
-usage no-image "no image given" make
-usage bad-value "must be" make --tile 63 rgb8.png
-usage missing-argument "needs its argument" make rgb8.png --colorspace
-usage output-of-many "single image" make -o x.tx rgb8.png tile64.png
-usage info-nothing "no tx file given" info
+# ---- usage: cli_mistakes.sh has the messages -------------------------------------------------------------------------
+for line in "make --colourspace sRGB rgb8.png" "" "make rgb8.png --colorspace"; do
+    # shellcheck disable=SC2086
+    txm $line
+    check "usage-${line// /-}" eval 'rc_is 2 && last_line_is "TXMILL-ERROR code=2 failed=0 total=0"'
+done
 check usage-nothing-made nothing_in .
 
 # ---- files and folders -----------------------------------------------------------------------------------------------

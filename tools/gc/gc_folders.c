@@ -212,7 +212,6 @@ static txm_status find_left_over(sweep *s, txm_error *err)
 
 /* ---- the sum ---------------------------------------------------------------------------------------------------- */
 
-/* The sum over all reasons. */
 static txm_garbage_sum total(const txm_garbage_sum *sums, size_t count)
 {
     txm_garbage_sum all = {0};

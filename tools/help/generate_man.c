@@ -36,7 +36,6 @@ void txm_generate_man_text(FILE *out, const char *text)
     fputc('\n', out);
 }
 
-/* The one-line help as a sentence. */
 static void put_sentence(FILE *out, const char *help)
 {
     char line[512];
@@ -137,7 +136,6 @@ static void put_releases(FILE *out)
     fputs(TXM_RELEASES_OR "\n", out);
 }
 
-/* "5.2.3 and 5.3.0". */
 static void put_official_builds(FILE *out)
 {
     for (int i = 0; i < TXM_RELEASE_COUNT; i++)

@@ -20,7 +20,6 @@
  * wrapped by the terminal. */
 enum { TEXT_COLUMN = 30, MIN_TEXT = 24 };
 
-/* Prints `text`, starting in column `at`, wrapped at spaces, with further lines indented by `indent`. */
 static void wrap(FILE *out, const char *text, unsigned at, unsigned indent, unsigned columns)
 {
     if (columns < indent + MIN_TEXT)

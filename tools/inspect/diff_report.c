@@ -67,7 +67,6 @@ size_t txm_diff_each_entry(const txm_diff_report *r, txm_diff_entry_fn fn, void 
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
 
-/* First | second, in the order of the paths above. */
 static void print_entry(void *user, const char *name, const char *a, const char *b)
 {
     (void)user;
@@ -114,7 +113,6 @@ void txm_diff_print_text(const txm_diff_report *r)
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
-/* Results and failures both use it. */
 static cJSON *new_diff_object(const char *const paths[2])
 {
     cJSON *o = txm_json_new("txmill.diff");

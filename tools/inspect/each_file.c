@@ -23,7 +23,6 @@ typedef struct walk {
     bool stopped;
 } walk;
 
-/* Returns how many inputs that was. */
 static size_t treat(walk *w, size_t index)
 {
     const txm_each_file *how = w->how;

@@ -158,7 +158,6 @@ static void print_color_settings(const txm_tx_description *d)
         printf("  %-14sto %u px: the image is larger\n", "limited", d->limit_px);
 }
 
-/* The values stored in the file; `txmill verify` checks them. */
 static void print_statistics(const txm_tx_description *d)
 {
     if (d->average_count)
@@ -224,7 +223,6 @@ static txm_style style_of(const txm_verdict *v)
     return standing == TXM_STANDING_USED ? TXM_GOOD : standing == TXM_STANDING_OPEN ? TXM_DOUBTFUL : TXM_BAD;
 }
 
-/* Prints what Cycles does with this file, and why. */
 static void print_verdict(const txm_info *info)
 {
     const txm_verdict *v = &info->verdict;
@@ -320,7 +318,6 @@ void txm_info_print_short(const txm_info *info, uint32_t level, unsigned columns
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
-/* Results and failures both have it, so that a script finds the name in both. */
 static cJSON *new_info_object(const char *path)
 {
     cJSON *o = txm_json_new("txmill.info");
@@ -371,7 +368,6 @@ static void add_image_json(cJSON *o, const txm_tx_info *i)
     text_or_null(section, "reason", i->section_reason);
 }
 
-/* null if the file has none. */
 static void add_colors(cJSON *o, const char *name, const float *color, unsigned count)
 {
     if (!count) {

@@ -68,7 +68,6 @@ static txm_status check_any(const txm_files_how *how, const txm_operands *operan
 
 /* ---- the tx files of an image ----------------------------------------------------------------------------------- */
 
-/* Whether the path is an existing image that is not itself a tx file. */
 static bool is_image(const char *path)
 {
     struct stat st;
@@ -86,7 +85,6 @@ typedef struct found_files {
     size_t count, capacity;
 } found_files;
 
-/* Finds the tx files of the image in a cache folder. A missing folder has none. */
 static txm_status find_in_cache(found_files *found, const char *image, const char *folder, txm_error *err)
 {
     size_t bytes;
@@ -295,7 +293,6 @@ const char *txm_files_path(const void *inputs, size_t index)
     return input ? input->path : NULL;
 }
 
-/* Whether the folder is a blender_tx, with the image of that name beside it. */
 static bool lies_beside(const char *path, const char *source)
 {
     struct stat st;

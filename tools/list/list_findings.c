@@ -27,7 +27,6 @@ static bool add_list_finding(txm_list_report *report, const char *id, char *mess
     return message != NULL;
 }
 
-/* Checks an image by what the scene says, without opening the image. */
 static bool examine_image(txm_list_report *report, const txm_scene_image *image)
 {
     bool ok = true;
@@ -82,7 +81,6 @@ static bool report_lint(txm_list_report *report, const txm_scene_image *image, t
     return add_list_finding(report, txm_lint_name(bit), message, image, image->library);
 }
 
-/* `lookups` are those of the image's files. */
 static txm_status examine_files(txm_list_report *report, const txm_scene_image *image, const txm_found *lookups,
                                 const txm_color_config *config, const volatile int *cancel, txm_error *err)
 {

@@ -87,7 +87,6 @@ static void add_file_json(cJSON *files, const txm_scene_image_file *file, const 
     optional_text(tx, "shows", lookup->shows);
 }
 
-/* A user is a node with an image; `owner` is the data-block with the node's tree. */
 static void add_user(cJSON *users, const txm_scene_user *user)
 {
     cJSON *u = txm_json_append(users);
@@ -117,7 +116,6 @@ static void add_settings(cJSON *o, const txm_scene_image *image)
     }
 }
 
-/* `lookups` has one for each of the image's files, in their order. */
 static bool print_image(const txm_list_report *report, const txm_scene_image *image, const txm_found *lookups)
 {
     cJSON *o = record("image", report->scene);

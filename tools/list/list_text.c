@@ -147,7 +147,6 @@ static void print_colorspace(const txm_list_report *report, const txm_scene_imag
     }
 }
 
-/* Prints in the order source and colour space, files, tx files, nodes. */
 static void print_image(const txm_list_report *report, const txm_scene_image *image, const txm_found *lookups)
 {
     putchar('\n');

@@ -107,7 +107,6 @@ static void add_cost(cJSON *o, const txm_cost *cost)
     txm_json_number(c, "cpu_seconds", cost->seconds, 3);
 }
 
-/* There is no member if there are no findings. */
 static void add_lint(cJSON *o, unsigned findings)
 {
     cJSON *list = findings ? txm_json_array(o, "lint") : NULL;
@@ -146,7 +145,6 @@ static void add_input(cJSON *o, const txm_batch_file *file)
         txm_json_text(o, "same_as", file->same_as->path);
 }
 
-/* Writes the object to standard output, if that is for JSON, and to the log. */
 static void emit(txm_make_report *report, cJSON *object)
 {
     char *text = txm_json_take(object);
@@ -225,7 +223,6 @@ static void say_guessed(const txm_make_report *report)
             n > MOST_GUESSES ? " ..." : "", n == 1 ? "is treated as colour" : "are treated as colour");
 }
 
-/* Remembers the names of the first few. */
 static void count_guess(txm_make_report *report, const txm_batch_file *file)
 {
     const char *slash = strrchr(file->input->path, '/');
@@ -362,7 +359,6 @@ static void add_shard(cJSON *o, const txm_make_report *report)
     txm_json_text(shard, "list_key", report->list_key);
 }
 
-/* Inputs that failed have no outcome. */
 static size_t count_of(const txm_make_report *report, txm_made made)
 {
     size_t sum = made == TXM_MADE_FAILED ? report->tally.failed : 0;

@@ -22,7 +22,6 @@
 #include "tools/output/say.h"
 #include "txmill/scene.h"
 
-/* Adds an input that should be converted but cannot be. Takes ownership of `message`; NULL means exhausted memory. */
 static txm_status add_failure(txm_inputs *inputs, const char *scene, const char *path, txm_status status, char *message,
                               txm_error *err)
 {
@@ -143,7 +142,6 @@ static void say_left_out(const char *scene, size_t count, const char *const kind
     }
 }
 
-/* Reports what is missing in the scene, and what is left out on purpose. */
 static txm_status report_rest(const txm_make_scenes *scenes, txm_inputs *inputs, const char *scene,
                               const txm_scene *opened, txm_error *err)
 {

@@ -33,7 +33,6 @@ const char *txm_make_reason(const txm_result *result)
     return result->reason;
 }
 
-/* The key of settings and content together. */
 void txm_make_content_key(const txm_batch_file *file, char out[TXM_SHA1_HEX])
 {
     char text[TXM_SHA1_HEX + TXM_CONTENT_HEX];
@@ -117,7 +116,6 @@ static txm_style style_of(const txm_result *r)
     return r->outcome == TXM_OUTCOME_CREATED ? TXM_GOOD : r->otherwise ? TXM_DOUBTFUL : TXM_PLAIN;
 }
 
-/* Everything, for pipes. */
 static void print_whole(const txm_batch_file *file, const details *d)
 {
     const txm_result *r = file->result;

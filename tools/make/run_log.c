@@ -49,7 +49,6 @@ double txm_run_log_number(const cJSON *object, const char *name)
     return cJSON_IsNumber(item) && item->valuedouble >= 0 && item->valuedouble < 1e300 ? item->valuedouble : 0;
 }
 
-/* A missing member is false. */
 bool txm_run_log_flag(const cJSON *object, const char *name)
 {
     return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(object, name));
@@ -76,7 +75,6 @@ char *txm_run_log_path(const cJSON *object, const char *name)
     return path;
 }
 
-/* Only whole objects count; each line is one object. */
 static txm_status take_line(reading *r, const char *line, bool whole, txm_error *err)
 {
     const char *end = NULL;

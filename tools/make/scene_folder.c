@@ -37,7 +37,6 @@ static txm_status fail(const reader *r, const char *what)
     return txm_fail(r->err, TXM_STATUS_CORRUPT, "%s:%zu: %s", r->file, r->line, what);
 }
 
-/* The next word, which ends at a blank; its length. */
 static size_t take_word(reader *r, const char **word)
 {
     r->at += strspn(r->at, " \t\r");

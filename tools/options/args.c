@@ -22,7 +22,6 @@
 
 /* ---- parsers ---------------------------------------------------------------------------------------------------- */
 
-/* Blender's own names. */
 static txm_status parse_alpha(const char *text, void *field, txm_error *err)
 {
     if (txm_alpha_parse(text, field))
@@ -350,7 +349,6 @@ void txm_settings_warn_alias(const txm_settings *settings, const txm_color_confi
             space, name, name, name);
 }
 
-/* --quiet takes precedence over --verbose. */
 void txm_report_args_apply(const txm_report_args *args)
 {
     txm_say_set_level(args->quiet ? TXM_SAY_ERROR : args->verbose ? TXM_SAY_DETAIL : TXM_SAY_INFO);
@@ -363,7 +361,6 @@ static void log_message(void *user, txm_log_level level, const char *message)
     txm_say(level == TXM_LOG_LEVEL_WARNING ? TXM_SAY_WARNING : TXM_SAY_DETAIL, "%s", message);
 }
 
-/* The strings of the arguments are borrowed. */
 static void show_part(void *user, uint64_t done, uint64_t parts)
 {
     (void)user;

@@ -247,7 +247,6 @@ static txm_status parse_choice(const txm_option *o, const char *text, int *field
                     *near ? "?" : "");
 }
 
-/* A word that may be omitted. */
 static txm_status parse_word(const txm_option *o, const char *text, int *field, txm_error *err)
 {
     int index = -1;
@@ -355,7 +354,6 @@ static txm_status check_folder(const txm_option *o, const char *path, txm_error 
                     o->name, path, o->name);
 }
 
-/* Applies an option. `text` is its joined argument, or NULL. */
 static txm_status apply(cursor *c, const search *s, const char *text, txm_error *err)
 {
     const txm_option *o = s->found;
@@ -384,7 +382,6 @@ static txm_status apply(cursor *c, const search *s, const char *text, txm_error 
     return status;
 }
 
-/* --name=value or --name; an empty value after the = counts as an argument. */
 static txm_status parse_long(const txm_command *command, cursor *c, const char *word, txm_error *err)
 {
     search s = {.name = word, .name_bytes = strcspn(word, "=")};

@@ -29,7 +29,6 @@ enum { MAX_LINE = 4096, MAX_LINES = 10000 };
 static const char *const names[TXM_KEYS] = {"cache-dir", "ocio",  "working-space", "blender", "preset",
                                             "rule",      "rules", "threads",       "map",     "limit"};
 
-/* The name in a .txmill. */
 const char *txm_project_key_name(txm_project_key key)
 {
     return names[key];
@@ -447,7 +446,6 @@ txm_status txm_project_path(const char *file, char **path, txm_error *err)
     return status;
 }
 
-/* The .txmill that all operands have in common. */
 static txm_status find_file(char *const *paths, size_t count, txm_project *p, txm_error *err)
 {
     for (size_t i = 0; i < (count ? count : 1); i++) {
@@ -482,7 +480,6 @@ static txm_status add_above(txm_project *p, char *path, txm_error *err)
     return TXM_OK;
 }
 
-/* The next file above, from which this one inherits; NULL if there is none. */
 static txm_status find_above(const char *path, char **found, txm_error *err)
 {
     const bool project = txm_color_is_project(path);

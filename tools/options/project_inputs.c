@@ -345,7 +345,6 @@ static txm_status check_project(own_project *o, const txm_settings *run, const t
     return txm_fail_as(err, &o->failure);
 }
 
-/* Applies the settings of the project to an input that does not have its own. */
 static txm_status say(txm_inputs *inputs, size_t index, const own_project *o, const txm_settings *settings,
                       txm_error *err)
 {

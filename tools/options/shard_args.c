@@ -12,7 +12,6 @@
 
 #include "base/fail.h"
 
-/* Parses digits up to `end`; the number must be below a billion. */
 static bool parse_number(const char *text, const char *end, uint32_t *out)
 {
     size_t digits = strspn(text, "0123456789");
@@ -43,7 +42,6 @@ const txm_option txm_shard_options[] = {
     {0},
 };
 
-/* Reads a variable of the scheduler; if it is missing or empty, the value is `otherwise`. */
 static txm_status from_environment(const char *name, uint32_t otherwise, uint32_t *out, txm_error *err)
 {
     const char *text = getenv(name);

@@ -120,7 +120,6 @@ const volatile int *txm_signal_flag(void)
     return &caught;
 }
 
-/* The number of the signal, or 0. */
 int txm_signal_caught(void)
 {
     return __atomic_load_n(&caught, __ATOMIC_ACQUIRE);
@@ -128,7 +127,6 @@ int txm_signal_caught(void)
 
 /* ---- the tally -------------------------------------------------------------------------------------------------- */
 
-/* Records the kind of failure that a status is. */
 static void note_status(txm_tally *tally, txm_status status)
 {
     if (status == TXM_STATUS_INTERNAL)
@@ -292,7 +290,6 @@ const char *txm_next_step(txm_status status)
     return step ? step : steps[TXM_STATUS_INTERNAL];
 }
 
-/* Failures by kind: "3 failed: the file does not exist; check the names ...". */
 static void say_failures(const txm_tally *t)
 {
     for (int s = TXM_OK + 1; s < TXM_STATUSES; s++)
@@ -379,7 +376,6 @@ int txm_finish_failed(const txm_error *err, size_t total)
     return txm_finish(&tally);
 }
 
-/* The build prints it in the manual. NULL for an unused code. */
 const char *txm_exit_text(int code)
 {
     static const struct {

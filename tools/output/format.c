@@ -44,7 +44,6 @@ char *txm_format_seconds(double seconds, char out[TXM_FORMAT_BYTES])
     return out;
 }
 
-/* Messages need only regular plurals. */
 const char *txm_format_count(size_t count, const char *noun, char out[TXM_FORMAT_COUNT])
 {
     size_t n = strlen(noun);

@@ -38,7 +38,6 @@ static size_t glyph_bytes(const char *text, unsigned *columns)
     return n;
 }
 
-/* Bytes and columns of a word: up to a space or the end. */
 static size_t word_at(const char *text, unsigned *columns)
 {
     size_t n = 0;

@@ -35,7 +35,6 @@ void txm_progress_init(txm_progress *progress, size_t files, bool asked, bool qu
         txm_say_status("examining %zu files", files);
 }
 
-/* Text such as "3 of 12 files, 40 of 160 MP, 52.3 MP/s, 2.4 s left", with the known parts. */
 static void describe_progress(const txm_progress *p, char *out, size_t bytes)
 {
     double elapsed = txm_clock_seconds() - p->begin;

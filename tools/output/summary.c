@@ -26,7 +26,6 @@ void txm_summary_add(txm_summary *summary, const char *word)
     summary->total++;
 }
 
-/* "58 files: 57 good, 1 outdated". */
 static void write_text(const txm_summary *summary, const char *noun, char *out, size_t out_bytes)
 {
     char count[TXM_FORMAT_COUNT];

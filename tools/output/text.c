@@ -97,7 +97,6 @@ void txm_print_path(const char *path)
 
 /* ---- widths ------------------------------------------------------------------------------------------------------ */
 
-/* The bytes and columns of a character at `text`. */
 static size_t measure_character(const char *text, unsigned *columns)
 {
     unsigned char c = (unsigned char)*text;
@@ -166,7 +165,6 @@ void txm_print_cut(const char *text, unsigned columns)
 /* It is set by an option that every command has. */
 static txm_color_when when;
 
-/* Called before anything is printed. */
 void txm_color_set(txm_color_when asked)
 {
     when = asked;

@@ -36,7 +36,6 @@ static uint8_t *at(const sheet *s, uint32_t x, uint32_t y)
     return s->out->pixels + ((size_t)y * s->out->width + x) * 3;
 }
 
-/* Draws text such as "12,7" at (x, y). Rows of a glyph are three bits each, the top one first. */
 static void draw_label(const sheet *s, const char *text, uint32_t x, uint32_t y)
 {
     static const uint16_t digits[10] = {075557, 026227, 071747, 071717, 055711, 074717, 074757, 071111, 075757, 075717};

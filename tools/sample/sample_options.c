@@ -73,7 +73,6 @@ float txm_given_or(double number, float otherwise)
     return isnan(number) ? otherwise : (float)number;
 }
 
-/* Converts the options to the struct that a renderer would fill in. */
 txm_sampler txm_sample_args_sampler(const txm_sample_args *args)
 {
     txm_sampler how;

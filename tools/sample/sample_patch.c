@@ -18,7 +18,6 @@ typedef struct row {
     uint32_t *random, *again;
 } row;
 
-/* Allocates all arrays of a row at once. */
 static bool row_new(row *r, size_t n)
 {
     float *all = txm_calloc(n, 12 * sizeof(float));

@@ -55,7 +55,6 @@ void txm_lookup_print_explanation(const txm_sampled_texture *from, txm_lookup at
     }
 }
 
-/* Nine digits here as well. */
 static void json_values(cJSON *object, const char *name, const float *c)
 {
     cJSON *values = txm_json_array(object, name);

@@ -46,7 +46,6 @@ static txm_status add_tiles(txm_sampled_texture *t, txm_extension extension, uin
     return status == TXM_OK ? txm_texture_set_add_udim(t->set, numbers, ids, t->count, &t->id, err) : status;
 }
 
-/* A single file is added directly; for a set, its tiles are added first. */
 txm_status txm_sampled_open(txm_sampled_texture *t, txm_extension extension, txm_error *err)
 {
     const txm_input *input = txm_inputs_at(t->inputs, t->first);
