@@ -53,7 +53,7 @@ const char *txm_builtin_srgb_id(const txm_builtin_srgb *builtin)
     return builtin->id;
 }
 
-/* One row of the matrix. */
+/* One row of the matrix, or the colour itself if there is none. */
 static float linear(const txm_builtin_srgb *b, int c, const float rgb[3])
 {
     return b->has_matrix ? b->matrix[c][0] * rgb[0] + b->matrix[c][1] * rgb[1] + b->matrix[c][2] * rgb[2] : rgb[c];

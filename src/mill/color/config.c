@@ -14,7 +14,6 @@
 #include "base/options.h"
 #include "mill/color/builtin.h"
 
-/* A failure here means that the build is broken. */
 txm_status txm_color_load_builtin(txm_ocio **out, txm_error *err)
 {
     txm_status status = txm_ocio_from_builtin(txm_builtin_config, txm_builtin_config_bytes, out, err);
@@ -116,7 +115,7 @@ static txm_status finish(txm_color_config *config, const txm_color_options *opti
     return status == TXM_OK ? txm_color_compute_matrix(config, err) : status;
 }
 
-/* NULL: the built-in config. *broken: Blender cannot load it either. */
+/* Loads the config at `origin`, or the built-in one if it is NULL. *broken says that Blender cannot load it either. */
 static txm_status load_one(const txm_color_options *options, const char *origin, const char *named_by, bool *broken,
                            txm_color_config **out, txm_error *err)
 {
@@ -264,7 +263,6 @@ const char *txm_color_config_left_out(const txm_color_config *config)
     return config->left_out ? config->left_out : "";
 }
 
-/* The matrix has three rows of four, as in Cycles. */
 void txm_color_xyz_to_scene_linear(const txm_color_config *config, float matrix[12])
 {
     memcpy(matrix, config->matrix, sizeof config->matrix);
@@ -307,7 +305,6 @@ const char *txm_color_canonical(const txm_color_config *config, const char *name
     return space ? space->name : NULL;
 }
 
-/* Does not build the space. */
 bool txm_color_is_data(const txm_color_config *config, const char *name)
 {
     const txm_color_space *space = txm_color_lookup(config, name);

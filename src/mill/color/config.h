@@ -74,7 +74,6 @@ txm_status txm_color_load_origin(txm_color_config *config, const char *origin, b
 /* Appends to a message what to do about a config that cannot be used. `err` may be NULL. */
 void txm_color_advise(txm_error *err);
 
-/* Loads the text of the built-in config. */
 txm_status txm_color_load_builtin(txm_ocio **out, txm_error *err);
 
 /* Whether `name` is of the built-in config, but unknown to the config of the release. */
@@ -107,7 +106,6 @@ void txm_builtin_srgb_apply(const struct txm_builtin_srgb *builtin, float *rgba,
 void txm_builtin_srgb_apply_grey(const struct txm_builtin_srgb *builtin, const float *rgba, float *grey, size_t count);
 const char *txm_builtin_srgb_id(const struct txm_builtin_srgb *builtin);
 
-/* Fills in the fingerprint of a space that is converted. */
 void txm_color_take_fingerprint(txm_color_space *space);
 
 /* Matrices with Cycles' arithmetic. false for a singular or non-finite matrix. */

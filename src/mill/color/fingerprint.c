@@ -63,7 +63,6 @@ const char *txm_color_fingerprint(const txm_color_space *space)
     return space->color_class == TXM_COLOR_CLASS_OTHER ? space->fingerprint : txm_color_space_detected(space);
 }
 
-/* Parses the digits after the version. false for anything else. */
 static bool parse_means(const char *text, float means[MEANS])
 {
     const char *digits = strchr(text, ' ');

@@ -9,7 +9,6 @@
 /* "2.1.2 ", then 27 floats of 8 hexadecimal digits. */
 enum { TXM_FINGERPRINT_BYTES = 272 };
 
-/* The fingerprint for the tx file of an image in this space. */
 const char *txm_color_fingerprint(const txm_color_space *space);
 
 /* Whether a stored fingerprint may be that of what this space does now. Also true for a malformed one, which proves

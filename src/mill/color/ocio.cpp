@@ -56,7 +56,6 @@ struct text_buffer : std::streambuf {
 /* The library's messages on this thread while a text is loaded strictly. */
 thread_local std::string *warnings = nullptr;
 
-/* Messages of this thread's call, collected by in_ocio. */
 void on_message(const char *message)
 {
     if (warnings)
@@ -117,7 +116,6 @@ txm_status fail_in_one_line(txm_error *err, txm_status status, const char *messa
     return txm_fail(err, status, "%s", text);
 }
 
-/* Turns the exception that was thrown into a status. Only to be called in a catch block. */
 txm_status caught(txm_status status, txm_error *err)
 {
     try {
@@ -146,7 +144,6 @@ template <typename Object> void drop(Object *object)
 void (*before_abort)(bool lacks_memory);
 char abort_reason[TXM_MESSAGE_BYTES];
 
-/* The depth of this thread in calls of OpenColorIO. */
 thread_local unsigned depth;
 struct in_ocio {
     in_ocio()
@@ -159,7 +156,6 @@ struct in_ocio {
     }
 };
 
-/* Called when operator new finds no memory. */
 void on_no_memory()
 {
     if (depth)

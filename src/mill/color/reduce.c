@@ -33,13 +33,10 @@ static const char space_keys[] =
     " name aliases family equalitygroup bitdepth description isdata categories encoding allocation allocationvars "
     "to_reference from_reference to_scene_reference from_scene_reference to_display_reference from_display_reference ";
 
-/* Collects names for the report of what was left out. */
 static bool note_name(txm_bytes *names, const char *name)
 {
     return txm_bytes_printf(names, "%s%s", names->size ? ", " : "", name ? name : "?");
 }
-
-/* ---- what textures do not need ------------------------------------------------------------------------------- */
 
 /* Drops the entries of a mapping that are not in `words`; their keys are added to `names`, if given. */
 static bool drop_others(reduction *r, int mapping, const char *words, txm_bytes *names)
@@ -107,7 +104,6 @@ static txm_status load_reduced(reduction *r, bool strict, txm_ocio **out, txm_er
     return status;
 }
 
-/* Whether the library accepts the tree in its current state. */
 static txm_status try(reduction *r, txm_error *why)
 {
     txm_ocio *ocio = NULL;
@@ -173,7 +169,6 @@ static void isolate(reduction *r, int list, int item, bool is_rules)
 /* The sections whose items are tried while the other sections are left out. */
 static const char *const tried[] = {"colorspaces", "display_colorspaces", "view_transforms"};
 
-/* Leaves out the sections other than `section`, or restores them. */
 static void set_aside(reduction *r, const char *section, bool aside)
 {
     for (size_t s = 0; s < sizeof tried / sizeof *tried; s++)
@@ -251,9 +246,6 @@ static txm_status try_everything(reduction *r, txm_error *err)
     return status;
 }
 
-/* ---- the config ---------------------------------------------------------------------------------------------- */
-
-/* For --verbose and doctor: what was left out, by kind. */
 static char *describe_reduction(const reduction *r)
 {
     txm_bytes text = {0};
@@ -313,8 +305,6 @@ txm_status txm_color_load_reduced(const char *text, size_t size_bytes, const cha
     txm_bytes_free(&r.spaces);
     return status;
 }
-
-/* ---- the list of missing spaces ---------------------------------------------------------------------------------- */
 
 txm_color_missing *txm_color_missing_add(txm_color_missing_list *list)
 {

@@ -33,7 +33,6 @@ typedef struct scanner {
     txm_config_scan found;
 } scanner;
 
-/* Accepts "2" and "2.3"; anything else is not a version. */
 bool txm_config_parse_version(const char *text, unsigned *major, unsigned *minor)
 {
     size_t digits = strspn(text, "0123456789");
@@ -55,7 +54,6 @@ static size_t line_of(yaml_mark_t mark)
     return mark.line + 1;
 }
 
-/* Adds `nodes` nodes to the open container. */
 static txm_status count_into_parent(scanner *s, size_t nodes, size_t line, txm_error *err)
 {
     frame *f = &s->stack[s->depth];
@@ -150,7 +148,6 @@ static txm_status handle(scanner *s, const yaml_event_t *event, txm_error *err)
     }
 }
 
-/* Messages name the line, because configs are edited by hand. */
 txm_status txm_config_scan_text(const char *text, size_t size_bytes, txm_config_scan *out, txm_error *err)
 {
     yaml_parser_t parser;

@@ -15,9 +15,6 @@
 #include "mill/color/config.h"
 #include "mill/color/grey.h"
 
-/* ---- the list ------------------------------------------------------------------------------------------------ */
-
-/* Strings belong to the library. */
 static bool fill_from_library(const txm_ocio *ocio, size_t index, txm_color_space *space)
 {
     txm_ocio_space s;
@@ -50,7 +47,6 @@ static bool fill_from_known(const txm_known_space *known, txm_color_space *space
     return space->aliases != NULL;
 }
 
-/* Spaces that cannot be used are listed among the others, with the reason. */
 static bool fill_from_missing(const txm_color_missing *missing, txm_color_space *space)
 {
     size_t n = 0;
@@ -176,8 +172,6 @@ txm_color_space *txm_color_lookup(const txm_color_config *config, const char *na
     return name && strcmp(name, txm_builtin_srgb_name) == 0 ? config->builtin_srgb : NULL;
 }
 
-/* ---- classes ------------------------------------------------------------------------------------------------- */
-
 /* The numbers are equal within `tolerance`, or within 64 representable floats. false for NaN. */
 static bool near(float a, float b, float tolerance)
 {
@@ -217,8 +211,6 @@ static txm_color_class classify(const txm_ocio_processor *processor)
     }
     return linear ? TXM_COLOR_CLASS_SCENE_LINEAR : srgb ? TXM_COLOR_CLASS_SRGB : TXM_COLOR_CLASS_OTHER;
 }
-
-/* ---- building ------------------------------------------------------------------------------------------------ */
 
 /* Builds a space once; later calls return the same result. Its transform is in this config, which is loaded now, or in
  * a Blender's. The lock is held. */
@@ -304,7 +296,6 @@ const char *txm_color_space_name(const txm_color_space *space)
     return space->name;
 }
 
-/* The space comes from txm_color_find, so it is built. */
 txm_color_class txm_color_space_class(const txm_color_space *space)
 {
     return space->color_class;
@@ -325,7 +316,6 @@ const char *txm_color_space_transform_id(const txm_color_space *space)
                             : "";
 }
 
-/* Spaces without a processor need no conversion. */
 void txm_color_apply(const txm_color_space *space, float *rgba, size_t count)
 {
     if (space->processor)
@@ -334,7 +324,6 @@ void txm_color_apply(const txm_color_space *space, float *rgba, size_t count)
         txm_builtin_srgb_apply(space->builtin, rgba, count);
 }
 
-/* A transform may turn grey into a colour. */
 void txm_color_apply_grey(const txm_color_space *space, float *rgba, float *grey, size_t count)
 {
     if (space->builtin) {

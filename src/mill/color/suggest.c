@@ -28,7 +28,6 @@ static unsigned score(const char *typed, const char *known)
     return d;
 }
 
-/* Appends the nearest few, best first. */
 void txm_color_suggest(const txm_color_config *config, const char *name, txm_error *err)
 {
     const txm_color_space *near[SHOWN];

@@ -40,8 +40,6 @@ void txm_tree_free(txm_tree *tree)
     memset(tree, 0, sizeof *tree);
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------- */
-
 static yaml_node_t *node_of(txm_tree *tree, int node, yaml_node_type_t type)
 {
     yaml_node_t *n = node > 0 ? yaml_document_get_node(&tree->document, node) : NULL;
@@ -95,21 +93,17 @@ int txm_tree_item(txm_tree *tree, int node, size_t n, int *key)
     return map->data.mapping.pairs.start[n].value;
 }
 
-/* ---- editing ------------------------------------------------------------------------------------------------- */
-
 void txm_tree_drop(txm_tree *tree, int node, bool drop)
 {
     if (node > 0 && (size_t)node <= tree->nodes)
         tree->dropped[node] = drop;
 }
 
-/* Nodes that were added after loading cannot be dropped. */
 bool txm_tree_is_dropped(const txm_tree *tree, int node)
 {
     return node > 0 && (size_t)node <= tree->nodes && tree->dropped[node];
 }
 
-/* 0 if memory is exhausted. */
 static int add_text(txm_tree *tree, const char *text)
 {
     return yaml_document_add_scalar(&tree->document, NULL, (const yaml_char_t *)text, -1, YAML_ANY_SCALAR_STYLE);
@@ -124,14 +118,12 @@ bool txm_tree_set(txm_tree *tree, int mapping, const char *key, const char *text
     return value && p;
 }
 
-/* Does not check whether the key already exists. */
 static bool add_pair(txm_tree *tree, int mapping, const char *key, int value)
 {
     int name = add_text(tree, key);
     return name && value && yaml_document_append_mapping_pair(&tree->document, mapping, name, value);
 }
 
-/* Appends a node to the list under `key`, which is created if it does not exist. */
 static bool append_item(txm_tree *tree, int mapping, const char *key, int item)
 {
     int list = txm_tree_value(tree, mapping, key);
@@ -161,9 +153,6 @@ bool txm_tree_append_mapping(txm_tree *tree, int mapping, const char *key, const
     return ok && append_item(tree, mapping, key, item);
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------- */
-
-/* A callback of libyaml; returns 1 for success. */
 static int add_output(void *user, unsigned char *data, size_t size)
 {
     return txm_bytes_add(user, data, size);
@@ -211,7 +200,6 @@ static bool write_node(txm_tree *tree, yaml_emitter_t *emitter, int node)
            yaml_emitter_emit(emitter, &event);
 }
 
-/* Writes long lines, since only the library reads the text. */
 txm_status txm_tree_write(txm_tree *tree, txm_bytes *out, txm_error *err)
 {
     yaml_emitter_t emitter;

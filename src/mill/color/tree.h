@@ -56,6 +56,5 @@ bool txm_tree_append(txm_tree *tree, int mapping, const char *key, const char *t
 bool txm_tree_append_mapping(txm_tree *tree, int mapping, const char *key, const char *tag,
                              const char *const (*entries)[2], size_t count);
 
-/* Writes the tree as YAML, without dropped nodes. */
 txm_status txm_tree_write(txm_tree *tree, txm_bytes *out, txm_error *err);
 #endif

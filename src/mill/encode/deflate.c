@@ -70,7 +70,6 @@ static size_t block_bytes(const txm_deflate *d, size_t size_bytes)
     return (part + pieces - 1) / pieces;
 }
 
-/* Holds for either encoder. */
 size_t txm_deflate_bound(const txm_deflate *d)
 {
     size_t most = libdeflate_zlib_compress_bound(NULL, d->shape.max_bytes);
@@ -125,7 +124,6 @@ static void run_sparse(txm_deflate *d, const uint8_t *src, size_t size_bytes, tx
     *encoded_bytes = n + ZLIB_TRAILER_BYTES;
 }
 
-/* The choice depends on the bytes alone. */
 txm_status txm_deflate_run(txm_deflate *d, const uint8_t *src, size_t size_bytes, uint8_t *dst, size_t *encoded_bytes,
                            txm_error *err)
 {

@@ -272,7 +272,6 @@ static inline void write_before_match(txm_bit_writer *w, const uint32_t *entries
 
 enum { LONG_RUN = 16 }; /* literals from which on vector instructions pay */
 
-/* Writes the literals and matches in order, and the end of the block. */
 void txm_deflate_block(txm_bit_writer *w, const uint8_t *src, size_t n, const txm_sequence *sequences, size_t matches,
                        uint32_t *litlen, const uint32_t *distance_counts, txm_literal_writer vector, bool last)
 {

@@ -22,7 +22,6 @@ enum {
     TXM_BLOCK_HEADER_BYTES = 600 /* at most: 17 + 19 * 3 bits, 316 lengths of at most 14 bits */
 };
 
-/* A match and the number of literals before it. */
 typedef struct txm_sequence {
     uint32_t literals;
     uint16_t length, distance; /* 3 to 258, 1 to 32768 */

@@ -11,7 +11,6 @@
 
 typedef uint8_t bytes16 __attribute__((vector_size(16), aligned(1), may_alias));
 
-/* Writes sixteen differences. */
 static inline void differences(const uint8_t *src, size_t back, uint8_t *dst)
 {
     *(bytes16 *)dst = *(const bytes16 *)src - *(const bytes16 *)(src - back);
@@ -77,7 +76,6 @@ void txm_planes_u16(const uint16_t *restrict src, size_t pixels, uint32_t channe
             dst[c * pixels + i] = src[i * channels + c];
 }
 
-/* EXR stores channel after channel. */
 void txm_planes_u32(const uint32_t *restrict src, size_t pixels, uint32_t channels, uint32_t *restrict dst)
 {
     for (uint32_t c = 0; c < channels; c++)

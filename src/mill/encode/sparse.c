@@ -35,7 +35,6 @@ enum {
     MAX_SURVEYED = 8   /* blocks whose costs are kept */
 };
 
-/* The estimated costs of a block. */
 typedef struct block_costs {
     uint16_t literals[TXM_LITERALS]; /* price of each literal, in COST_ONE-ths of a bit */
     unsigned key_bits;               /* average cost of eight bytes, in bits */
@@ -68,7 +67,6 @@ static unsigned log2_scaled(uint32_t v)
     return e * COST_ONE + mantissa[m];
 }
 
-/* Reserves room for as many matches as the input could have. */
 txm_sparse *txm_sparse_new(size_t max_bytes)
 {
     txm_sparse *s = txm_calloc(1, sizeof *s);
@@ -115,7 +113,6 @@ TXM_TEMPLATE void count_bytes(txm_sparse *s, const uint8_t *src, size_t n, unsig
         s->bytes[i % tables][src[i]]++;
 }
 
-/* The sums of the counters, as the counts of literals. */
 TXM_TEMPLATE void add_counters(txm_sparse *s, unsigned tables)
 {
     for (int b = 0; b < TXM_LITERALS; b += 4) {
@@ -262,7 +259,6 @@ txm_survey txm_sparse_survey(txm_sparse *s, const uint8_t *src, size_t size_byte
 
 /* ---- matches ---- */
 
-/* The number of equal bytes at a and b, at most `limit`. */
 static inline size_t agree(const uint8_t *a, const uint8_t *b, size_t limit)
 {
     size_t n = 0;
@@ -276,7 +272,6 @@ static inline size_t agree(const uint8_t *a, const uint8_t *b, size_t limit)
     return n;
 }
 
-/* Limits of the search for matches. */
 typedef struct thoroughness {
     unsigned candidates;  /* per position, the most recent ones first */
     unsigned price_bits;  /* price of a match without its extra bits: lower if there are many */
@@ -435,7 +430,6 @@ static inline txm_sequence take_match(txm_sparse *s, const uint8_t *base, size_t
     return (txm_sequence){(uint32_t)n, (uint16_t)length, (uint16_t)distance};
 }
 
-/* Counts the literals before the last match, and the n after it. */
 static void count_literals(txm_sparse *s, const uint8_t *rest, size_t n)
 {
     memset(s->bytes, 0, sizeof s->bytes);
@@ -483,7 +477,6 @@ TXM_TEMPLATE size_t find_matches(txm_sparse *s, const uint16_t *cost, const uint
     return matches;
 }
 
-/* Chooses the search setting from the block's costs. */
 static size_t find_block_matches(txm_sparse *s, const block_costs *cost, const uint8_t *base, size_t reach, size_t from,
                                  size_t to, size_t step, txm_search search)
 {
@@ -524,7 +517,6 @@ static size_t block_end(size_t size_bytes, size_t block_bytes, size_t at)
     return ends[i];
 }
 
-/* Holds even if every literal takes the longest code. */
 size_t txm_sparse_bound(size_t size_bytes, size_t block_bytes)
 {
     /* No literal takes more than TXM_LITLEN_BITS; a flush writes eight bytes, not all of which count. */
@@ -532,7 +524,6 @@ size_t txm_sparse_bound(size_t size_bytes, size_t block_bytes)
     return 2 * size_bytes + blocks * TXM_BLOCK_HEADER_BYTES + sizeof(uint64_t);
 }
 
-/* The costs from the survey, or from a sample. */
 static const block_costs *costs_of_block(txm_sparse *s, const uint8_t *src, size_t at, size_t n)
 {
     if (s->surveyed_block)

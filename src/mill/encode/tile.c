@@ -52,7 +52,6 @@ static txm_status check_format(const txm_tile_format *f, txm_error *err)
     return TXM_OK;
 }
 
-/* Creates the codec's own state. */
 static txm_status open_codec(txm_tile_encoder *e, txm_error *err)
 {
     const txm_compression *c = &e->format.compression;
@@ -182,7 +181,6 @@ static txm_status check_valid(const txm_tile_encoder *e, uint32_t valid_w, uint3
                     e->format.tile_px);
 }
 
-/* Compresses the filtered data into e->packed. */
 static txm_status compress(txm_tile_encoder *e, const void *filtered, size_t raw_bytes, size_t *n, txm_error *err)
 {
     if (e->format.compression.codec == TXM_CODEC_ZIP)
@@ -201,7 +199,6 @@ static bool is_stored(const txm_tile_encoder *e, size_t packed_bytes, size_t raw
            (txm_type_is_float(e->format.type) && packed_bytes >= raw_bytes);
 }
 
-/* *encoded belongs to the encoder and is valid until the next call. */
 txm_status txm_tile_encode(txm_tile_encoder *e, const void *pixels, size_t stride_bytes, uint32_t valid_w,
                            uint32_t valid_h, const void **encoded, size_t *encoded_bytes, txm_error *err)
 {

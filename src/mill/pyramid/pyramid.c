@@ -17,7 +17,6 @@
  * and leave one for the row that is being written. */
 enum { WINDOW = 4 };
 
-/* A level above 0, with the window of its source rows. */
 typedef struct level {
     uint32_t src_width, src_height, width, height;
     bool box;         /* both source sizes are even */
@@ -42,7 +41,6 @@ static float *window_row(const txm_pyramid *p, const level *l, uint32_t y)
     return l->window + (size_t)(y % WINDOW) * l->src_width * p->spec.channels;
 }
 
-/* The sink provides memory for rows and is notified when they are complete. */
 txm_status txm_pyramid_new(const txm_pyramid_spec *spec, const txm_ops *ops, const txm_pyramid_sink *sink,
                            txm_pyramid **out, txm_error *err)
 {
@@ -109,7 +107,6 @@ static bool filter(const txm_pyramid *p, const level *l, float *dst)
     return true;
 }
 
-/* Stores a filtered row in the sink. */
 static bool store(const txm_pyramid *p, uint32_t index, uint32_t y, const float *row)
 {
     const level *l = &p->level[index];
@@ -168,7 +165,6 @@ static void load_row(const txm_pyramid *p, const void *src, uint32_t y, float *d
         p->ops->to_float(type, src, dst, (size_t)s->width * s->channels);
 }
 
-/* Takes rows of level 0 from the top; false if the sink has no memory. */
 bool txm_pyramid_push(txm_pyramid *p, const void *pixels, size_t stride_bytes, uint32_t rows)
 {
     if (p->levels < 2)

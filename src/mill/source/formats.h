@@ -52,7 +52,6 @@ const txm_image_format *txm_format_of_head(const void *head, size_t bytes);
 const txm_image_format *txm_format_of_source(const char *path, bool first);
 /* Looks up the extension of a picture to write; NULL if unknown. */
 const txm_image_format *txm_format_of_picture(const char *path);
-/* Length of the first extension. */
 size_t txm_format_extension_bytes(const txm_image_format *format);
 
 #endif

@@ -75,7 +75,6 @@ typedef struct txm_source_options {
  * formats), TOO_LARGE, NO_MEMORY. */
 txm_status txm_source_open(const char *path, const txm_source_options *options, txm_source **out, txm_error *err);
 
-/* The description of the image; valid until the source is closed. */
 const txm_source_info *txm_source_info_of(const txm_source *source);
 
 /* Delivers rows y .. y+rows-1, `channels` interleaved samples of `type` per pixel, row r at dst + r * stride_bytes.
@@ -92,13 +91,11 @@ const char *txm_source_warning(const txm_source *source);
  * half. */
 txm_status txm_source_as_half(txm_source *source, txm_error *err);
 
-/* Returns to row 0. */
 txm_status txm_source_rewind(txm_source *source, txm_error *err);
 
 /* CHANGED if the file is not the one that was opened (size, mtime, inode). */
 txm_status txm_source_check_unchanged(const txm_source *source, txm_error *err);
 
-/* Closes a source and sets *source to NULL. NULL-safe. */
 void txm_source_close(txm_source **source);
 
 /* For readers: TOO_LARGE if a side is longer than TXM_MAX_SIZE_PX. */

@@ -144,7 +144,6 @@ DEFINE_RESIDUALS(u8, uint8_t)
 DEFINE_RESIDUALS(u16, uint16_t)
 DEFINE_RESIDUALS(u32, uint32_t)
 
-/* Appends the residuals of a line of `pixels` pixels, starting at pixel `*at` of the border. */
 static void add_residuals(txm_border_encoder *e, const void *line, const void *reference, size_t pixels, size_t *at)
 {
     void *out = e->residuals + *at * e->pixel_bytes;
@@ -158,7 +157,6 @@ static void add_residuals(txm_border_encoder *e, const void *line, const void *r
     *at += pixels;
 }
 
-/* Copies a column of `count` pixels that are step_bytes apart into contiguous memory. */
 static inline __attribute__((always_inline)) void gather(const uint8_t *src, size_t step_bytes, size_t count,
                                                          size_t pixel_bytes, uint8_t *dst)
 {
@@ -259,7 +257,6 @@ txm_status txm_border_encode(txm_border_encoder *e, const void *border, const vo
     return txm_border_encode_edges(e, border, &edges, valid_w, valid_h, encoded, encoded_bytes, err);
 }
 
-/* Devices use it, because they provide edges instead of tiles. */
 txm_status txm_border_encode_edges(txm_border_encoder *e, const void *border, const txm_border_edges *edges,
                                    uint32_t valid_w, uint32_t valid_h, const void **encoded, size_t *encoded_bytes,
                                    txm_error *err)

@@ -78,8 +78,6 @@ bool txm_claim_file_remove(const char *path, int fd)
     return txm_owned_remove(path);
 }
 
-/* ---- the claims of this process ---------------------------------------------------------------------------------- */
-
 /* A handler reads the list, so it is a fixed table of atomic pointers, as that of temporary files (publish.c). */
 enum { PLACES = 1024 };
 static _Atomic(const txm_held_claim *) held[PLACES];
@@ -111,8 +109,6 @@ void txm_claim_file_remove_all(void)
             txm_claim_file_remove(claim->path, claim->fd);
     }
 }
-
-/* ---- making and reading ------------------------------------------------------------------------------------------ */
 
 /* Writes a claim under its own name, where it is empty for a moment. Returns 0 or an errno. Network file systems send
  * written data, and report a full disk, when any descriptor of the file is closed. */
@@ -244,8 +240,6 @@ bool txm_claim_file_sweep(const char *path)
     return txm_claim_file_read(path, &note) == 0 && note.named && txm_owner_state_of(&note.owner) == TXM_OWNER_DEAD &&
            txm_claim_file_break(path, &note);
 }
-
-/* ---- the server's clock ------------------------------------------------------------------------------------------ */
 
 /* A probe file left by a killed process is swept like any other temporary. */
 bool txm_server_clock(const char *folder, struct timespec *now)

@@ -18,7 +18,6 @@
 
 #include "base/os/owner.h"
 
-/* The content of a claim file. */
 typedef struct txm_claim_note {
     bool named; /* the note has an owner; false for a claim that is just being written, or was left empty */
     txm_owner owner;

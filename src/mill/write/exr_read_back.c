@@ -28,7 +28,6 @@ static bool has(const txm_read_back *c, const char *name, const char *text)
                       m->text.size + strlen(name) + strlen(text) + 2 > TXM_METADATA_MAX_BYTES;
 }
 
-/* Compares text, because that is what was written. */
 static bool has_color(const txm_read_back *c, const char *name, const float *color)
 {
     char text[TXM_COLOR_BYTES];
@@ -47,7 +46,6 @@ static bool has_attribute(const txm_read_back *c, const char *name)
     return false;
 }
 
-/* Checks all attributes that Cycles or this project uses. */
 txm_status txm_exr_read_back(const txm_read_back *c)
 {
     const txm_tx_metadata *m = c->metadata;

@@ -57,15 +57,12 @@ static int64_t write_to_memory(exr_const_context_t exr, void *user, const void *
     return offset == b->size && txm_bytes_add(b, data, (size_t)size) ? (int64_t)size : -1;
 }
 
-/* ---- the header ---- */
-
 /* Bytes of a string attribute in the header: name, NUL, "string", NUL, size, text. */
 static size_t attribute_bytes(const char *name, size_t text_bytes)
 {
     return strlen(name) + 1 + sizeof "string" + 4 + text_bytes;
 }
 
-/* Sets a string attribute unless something has failed before. */
 static void set_exr_text(exr_context_t exr, const char *name, const char *value, exr_result_t *rc)
 {
     if (*rc == EXR_ERR_SUCCESS)
@@ -151,7 +148,6 @@ static void set_late(exr_context_t exr, const txm_tx_summary *s, uint32_t channe
     set_exr_text(exr, filler_name, filler, rc);
 }
 
-/* Creates a context and passes its header to `write`. */
 static exr_result_t write_exr_header(const exr_writer *w, const txm_tx_summary *late, exr_write_func_ptr_t write,
                                      void *user, exr_context_t *out)
 {
@@ -166,8 +162,6 @@ static exr_result_t write_exr_header(const exr_writer *w, const txm_tx_summary *
     set_late(*out, late, w->layout->channels, &rc);
     return rc == EXR_ERR_SUCCESS ? exr_write_header(*out) : rc;
 }
-
-/* ---- the container ---- */
 
 static void exr_close(void *self)
 {

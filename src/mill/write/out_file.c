@@ -104,7 +104,6 @@ static void discard(txm_out_file *file)
     free(file);
 }
 
-/* Reports the errors of all writes; *out is consumed in any case. */
 txm_status txm_out_file_commit(txm_out_file **out, txm_error *err)
 {
     txm_error_clear(err);

@@ -72,7 +72,6 @@ static void drop_name(txm_publish *p)
     p->temp = NULL;
 }
 
-/* The temporary was removed, or has its final name. */
 static void discard(txm_publish *p)
 {
     drop_name(p);
@@ -82,7 +81,6 @@ static void discard(txm_publish *p)
     free(p);
 }
 
-/* Advice on resolving a failure. */
 static const char *advice(int sys_errno, txm_publish_place place)
 {
     bool cache = place == TXM_PUBLISH_IN_CACHE;
@@ -113,7 +111,6 @@ static const char *advice(int sys_errno, txm_publish_place place)
     }
 }
 
-/* Reports the reason and the advice: where to write instead, what to free. */
 static txm_status fail_publishing(txm_error *err, int sys_errno, const txm_publish *p, const char *what)
 {
     if (atomic_load(&aborted))
@@ -207,7 +204,6 @@ const char *txm_publish_temp_path(const txm_publish *publish)
     return publish->temp;
 }
 
-/* A reflink, if the file system supports them. */
 bool txm_publish_share(const txm_publish *publish, int from)
 {
     return txm_file_share(publish->fd, from);

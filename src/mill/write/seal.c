@@ -29,7 +29,6 @@ enum {
     PIECE_BYTES = 1 << 20
 };
 
-/* Bytes that count as zeros for the digest. */
 typedef struct blank {
     uint64_t at;
     size_t bytes; /* DIGITS: a seal; CRC_BYTES: the checksum of a chunk */
@@ -145,7 +144,6 @@ static bool digest(sealed_file *f, char hex[DIGITS + 1])
     return good;
 }
 
-/* false, with sys_errno: it cannot be read, or there is no memory. */
 static bool open_sealed(sealed_file *f, int fd)
 {
     struct stat st;

@@ -128,7 +128,6 @@ static txm_status fill_window(txm_spill *s, uint64_t offset, size_t size_bytes, 
     return TXM_OK;
 }
 
-/* The bytes are valid until the next call. */
 txm_status txm_spill_view(txm_spill *s, uint64_t offset, size_t size_bytes, const uint8_t **bytes, txm_error *err)
 {
     static const uint8_t nothing;

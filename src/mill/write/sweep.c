@@ -90,7 +90,6 @@ void txm_sweep_folder(const char *folder, bool dry_run, txm_swept *swept)
         closedir(dir);
 }
 
-/* Removes the temporaries of earlier runs that were killed. */
 void txm_sweep_beside(const char *path)
 {
     txm_swept swept = {0};

@@ -29,7 +29,6 @@ static txm_status check_text(const txm_read_back *c, const txm_tiff *t, const tx
     return txm_read_back_differs(c, what);
 }
 
-/* Whether the tiles of a level are consecutive and in front of its directory. */
 static bool in_order(const txm_read_back *c, const txm_reader_level *l, uint64_t directory)
 {
     uint64_t end = 0, tiles = (uint64_t)l->shape.tiles_x * l->shape.tiles_y;
@@ -43,7 +42,6 @@ static bool in_order(const txm_read_back *c, const txm_reader_level *l, uint64_t
     return end <= directory;
 }
 
-/* Checks the directory of one level. The reader has verified its size and its tiles already. */
 static txm_status check_directory(const txm_read_back *c, const txm_tiff *t, const txm_tiff_directory *dir,
                                   uint32_t level)
 {
@@ -100,7 +98,6 @@ done:
     return status;
 }
 
-/* Checks the directory of each level, and that none follows the last. */
 txm_status txm_tiff_read_back(const txm_read_back *c)
 {
     txm_tiff t = {.tx = c->tx, .err = c->err};

@@ -38,9 +38,6 @@ typedef struct tiff_writer {
     bool broken;    /* an allocation inside libtiff failed */
 } tiff_writer;
 
-/* ---- the descriptor, as libtiff sees it ---- */
-
-/* The return value for libtiff's I/O functions: all bytes or none. */
 static tmsize_t all_or_none(tiff_writer *w, bool ok, tmsize_t size)
 {
     if (!ok)
@@ -49,7 +46,6 @@ static tmsize_t all_or_none(tiff_writer *w, bool ok, tmsize_t size)
     return size;
 }
 
-/* libtiff reads and writes through our output, at its own position. */
 static tmsize_t proc_read(thandle_t handle, void *data, tmsize_t size)
 {
     tiff_writer *w = handle;
@@ -111,8 +107,6 @@ static txm_status tiff_refused(tiff_writer *w, const char *what, txm_error *err)
     return txm_fail(err, TXM_STATUS_INTERNAL, "%s: libtiff cannot write %s: %s", w->out->name, what, w->said);
 }
 
-/* ---- directories ---- */
-
 /* Classic TIFF is limited to 4 GiB. The encoded size is not known yet, so the worst case decides: every tile stored
  * uncompressed, with the codec's overhead (under 1/256) and 16 bytes for offset and count. */
 static bool needs_big(const txm_tx_layout *l)
@@ -135,7 +129,6 @@ static int set_tiff_text(TIFF *t, uint32_t tag, const char *text)
     return TIFFSetField(t, tag, text) && TIFFGetField(t, tag, &kept) && kept && !strcmp(kept, text);
 }
 
-/* Sets the tags in the directory of every level. */
 static int set_structure(tiff_writer *w, uint32_t level)
 {
     TIFF *t = w->tiff;
@@ -189,7 +182,6 @@ static int set_density(TIFF *t, const txm_density *d)
     return ok && (!unit || TIFFSetField(t, TIFFTAG_RESOLUTIONUNIT, unit));
 }
 
-/* Sets the tags that only the first directory has. */
 static int set_texts(tiff_writer *w)
 {
     TIFF *t = w->tiff;
@@ -291,8 +283,6 @@ static txm_status tiff_end_level(void *self, uint32_t level, txm_error *err)
         return tiff_refused(w, "a directory", err);
     return level + 1 < w->layout->levels ? begin_level(w, level + 1, err) : TXM_OK;
 }
-
-/* ---- the late description ---- */
 
 /* The offset of the first directory's entry for `tag`; 0 if it cannot be found. Entries have 12 bytes in classic TIFF
  * (tag, type, count, offset: 2 2 4 4) and 20 in BigTIFF (2 2 8 8). */

@@ -69,7 +69,6 @@ static txm_status check_layout(const txm_tx_layout *l, const char *name, txm_err
     return txm_tx_check_codec(l->type, l->compression.codec, name, err);
 }
 
-/* Level after level, rows from the top. */
 static void enter_level(txm_tx_writer *w, uint32_t level)
 {
     uint32_t tile = w->layout.tile_px;
@@ -132,7 +131,6 @@ txm_status txm_tx_writer_add(txm_tx_writer *w, const void *encoded, size_t size_
     return settle_writer(w, status, &said, err);
 }
 
-/* Every tile must have been added. Texts that are known only now are filled in. */
 txm_status txm_tx_writer_finish(txm_tx_writer *w, const txm_tx_summary *summary, uint64_t *image_bytes, txm_error *err)
 {
     txm_error said = {0};
@@ -150,7 +148,6 @@ txm_status txm_tx_writer_finish(txm_tx_writer *w, const txm_tx_summary *summary,
     return TXM_OK;
 }
 
-/* It may be called before or after finishing; the caller decides whether to keep or remove the file. */
 void txm_tx_writer_close(txm_tx_writer **writer)
 {
     if (!writer || !*writer)

@@ -71,7 +71,6 @@ txm_status txm_tx_check_codec(txm_type type, txm_codec codec, const char *name, 
 txm_status txm_tx_writer_open(int fd, const char *name_for_messages, const txm_tx_layout *layout,
                               const txm_tx_metadata *metadata, txm_tx_writer **out, txm_error *err);
 
-/* Appends the next tile in order. */
 txm_status txm_tx_writer_add(txm_tx_writer *writer, const void *encoded, size_t size_bytes, txm_error *err);
 
 /* Writes directories and late metadata; all tiles must have been added. If this returns TXM_OK, the file is complete;

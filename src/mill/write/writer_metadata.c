@@ -91,7 +91,6 @@ bool txm_metadata_is_reserved(const char *name)
     return !*name;
 }
 
-/* The strings of the metadata; the copy owns them. */
 static const size_t strings[] = {
     offsetof(txm_tx_metadata, source),
     offsetof(txm_tx_metadata, detected_colorspace),

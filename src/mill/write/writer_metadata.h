@@ -33,7 +33,6 @@ enum {
     TXM_LATE_BYTES = 2 * TXM_COLOR_BYTES
 };
 
-/* "Plain Texture" and "black,black", or "LatLong Environment" and "periodic,clamp". */
 const char *txm_tx_texture_format(const txm_tx_metadata *m);
 const char *txm_tx_wrap_modes(const txm_tx_metadata *m);
 
@@ -41,13 +40,11 @@ const char *txm_tx_wrap_modes(const txm_tx_metadata *m);
 txm_status txm_metadata_copy(const txm_tx_metadata *from, txm_tx_metadata *to, txm_error *err);
 void txm_metadata_clear(txm_tx_metadata *m); /* NULL strings allowed */
 
-/* The source's time in local time, in the date format of TIFF and EXR. */
 void txm_metadata_date(time_t t, char out[TXM_DATE_BYTES]);
 
 /* "0.5,0.25,0.75,1": `channels` numbers as Blender prints them. */
 void txm_metadata_color(const float *color, uint32_t channels, char out[TXM_COLOR_BYTES]);
 
-/* DocumentName. False when memory is exhausted. */
 bool txm_metadata_document_name(const txm_tx_metadata *m, txm_bytes *out);
 
 /* What only txmill writes about a file: words of TIFF's description and attributes of EXR. Returns how many of `out` it
@@ -66,7 +63,6 @@ typedef struct txm_exr_texts {
     char date[TXM_DATE_BYTES], limit[TXM_LIMIT_BYTES];
 } txm_exr_texts;
 void txm_metadata_exr_texts(const txm_tx_metadata *m, uint32_t channels, txm_exr_texts *out);
-/* ImageDescription. */
 bool txm_metadata_description(const txm_tx_metadata *m, const txm_tx_summary *s, uint32_t channels, txm_bytes *out);
 
 /* The TIFF tag for an attribute; 0: none (it becomes a word of ImageDescription). */

@@ -57,7 +57,6 @@ static int64_t file_size(exr_const_context_t context, void *user)
     return (int64_t)((txm_exr *)user)->file.bytes;
 }
 
-/* The actual cause, if OpenEXR's error is only its consequence. */
 txm_status txm_exr_cause(const txm_exr *x, txm_error *err)
 {
     return x->no_memory ? txm_no_memory(err, x->path) : txm_random_file_status(&x->file, x->path, err);
@@ -120,7 +119,6 @@ static txm_status open_exr_image(const char *path, const txm_source_options *opt
     return status;
 }
 
-/* Whole rows of chunks are decoded into the caller's memory; a part is copied from the band. */
 static txm_status read_rows(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
 {
     txm_exr *x = self;

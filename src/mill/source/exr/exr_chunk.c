@@ -45,7 +45,6 @@ static inline uint32_t interleave16_sse2(uint16_t *dst, const uint16_t *const sr
 }
 #endif
 
-/* Interleaves one row of pixels: channel i of `count` comes from src[i]. */
 static void interleave16(uint16_t *dst, const uint16_t *const src[], uint32_t count, uint32_t width)
 {
     uint32_t x = 0;
@@ -160,7 +159,6 @@ static txm_status decode_chunk(txm_exr *x, const exr_chunk_info_t *chunk, uint8_
     return TXM_OK;
 }
 
-/* Decodes one row of chunks over the whole width; tiled files have several chunks in a row. */
 txm_status txm_exr_decode_rows(txm_exr *x, uint32_t y, uint8_t *dst, size_t stride_bytes, txm_error *err)
 {
     size_t pixel_bytes = (size_t)x->channels * x->sample_bytes;

@@ -129,7 +129,6 @@ static const exr_attribute_t *attribute(txm_exr *x, const char *name, exr_attrib
     return exr_get_attribute_by_name(x->context, 0, name, &a) == EXR_ERR_SUCCESS && a && a->type == type ? a : NULL;
 }
 
-/* Metadata that may be stored in a tx file or determine its colour space. */
 static txm_status describe_metadata(txm_exr *x, txm_source_info *info, txm_error *err)
 {
     float xy[8];

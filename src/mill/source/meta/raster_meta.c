@@ -36,7 +36,6 @@ bool txm_raster_meta_set_bytes(txm_raster_meta *meta, int field, const void *tex
     return true;
 }
 
-/* Names that are not in the list are dropped. */
 bool txm_raster_meta_set(txm_raster_meta *meta, const char *name, const char *value)
 {
     for (int i = 0; i < TXM_META_FIELDS; i++)
@@ -64,8 +63,6 @@ void txm_raster_meta_clear(txm_raster_meta *meta)
         free(meta->fields[i]);
     *meta = (txm_raster_meta){0};
 }
-
-/* ---- Exif: a TIFF header and lists of tags, of which the first and the Exif list below it are looked at ---------- */
 
 enum { TYPE_ASCII = 2, TYPE_SHORT = 3, TYPE_LONG = 4, TYPE_RATIONAL = 5 };
 enum {
@@ -131,7 +128,6 @@ static void add_ratio(float *ratio, const block *b, size_t entry)
         *ratio = (float)((double)read32(b, at) / read32(b, at + 4));
 }
 
-/* An entry has twelve bytes: tag, type, count, value or offset. */
 static bool add_exif_entry(txm_raster_meta *meta, const block *b, size_t at)
 {
     uint32_t tag = read16(b, at), type = read16(b, at + 2);
@@ -190,8 +186,6 @@ bool txm_raster_meta_add_exif(txm_raster_meta *meta, const uint8_t *data, size_t
     return add_first_list(meta, &b, read32(&b, 4));
 }
 
-/* ---- IPTC: the descriptive records in a Photoshop block ---------------------------------------------------------- */
-
 enum { RECORD_HEAD = 5, RECORD_TAG = 0x1c, APPLICATION = 2 };
 
 static int iptc_field(uint8_t data_set)
@@ -210,7 +204,6 @@ static int iptc_field(uint8_t data_set)
     }
 }
 
-/* Reads records one after the other, up to the first that is malformed. */
 bool txm_raster_meta_add_iim(txm_raster_meta *meta, const uint8_t *data, size_t bytes)
 {
     while (bytes >= RECORD_HEAD && data[0] == RECORD_TAG) {
@@ -228,7 +221,6 @@ bool txm_raster_meta_add_iim(txm_raster_meta *meta, const uint8_t *data, size_t 
     return true;
 }
 
-/* Reads the records in a Photoshop resource; others of its kind are ignored. */
 bool txm_raster_meta_add_iptc(txm_raster_meta *meta, const uint8_t *data, size_t bytes)
 {
     /* The signature, the number of the resource, an empty name, and the upper half of the length. */

@@ -38,7 +38,6 @@ bool txm_raster_meta_add_iim(txm_raster_meta *meta, const uint8_t *data, size_t 
 /* Adds an XMP packet; each value replaces an earlier one. false if memory is exhausted. */
 bool txm_raster_meta_add_xmp(txm_raster_meta *meta, const char *packet, size_t bytes);
 
-/* Copies the fields to `info`. false if memory is exhausted. */
 bool txm_raster_meta_store(const txm_raster_meta *meta, txm_source_info *info);
 
 void txm_raster_meta_clear(txm_raster_meta *meta);

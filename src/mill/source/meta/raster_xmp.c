@@ -137,7 +137,6 @@ static bool decode_references(txm_bytes *out, span raw, int kind)
     return true;
 }
 
-/* Returns -1 for the many names that do not matter. */
 static int field_of(span name)
 {
     for (size_t i = 0; i < sizeof properties / sizeof properties[0]; i++)
@@ -206,7 +205,6 @@ static void skip_spaces(walker *w)
         w->p++;
 }
 
-/* Reads one NAME="VALUE" with the white space around it. */
 static bool walk_attribute(walker *w)
 {
     span name = name_at(w), value;
@@ -228,7 +226,6 @@ static bool walk_attribute(walker *w)
     return w->p > behind || starts(w, ">") || starts(w, "/>");
 }
 
-/* Reads a start tag after its '<'. */
 static bool walk_start(walker *w)
 {
     span name = name_at(w);
@@ -260,7 +257,6 @@ static bool walk_end(walker *w)
     return open.bytes == name.bytes && memcmp(open.text, name.text, name.bytes) == 0;
 }
 
-/* Reads one tag, comment or piece of text; false if it is malformed. */
 static bool walk_next(walker *w)
 {
     const char *from = w->p;

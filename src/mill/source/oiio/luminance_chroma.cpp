@@ -44,7 +44,6 @@ Chroma chroma_of(const Imf::ChannelList &channels)
     return served ? Chroma::SERVED : Chroma::REFUSED;
 }
 
-/* Copies names and values as OpenImageIO reports them. */
 void copy_attribute(const char *name, const Imf::Attribute &attribute, ImageSpec &spec)
 {
     static const char *const names[][2] = {{"owner", "Copyright"},

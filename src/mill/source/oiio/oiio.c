@@ -48,7 +48,6 @@ static uint32_t time_limit(double megabytes, double megapixels)
     return txm_worker_seconds(60 + megabytes + megapixels);
 }
 
-/* Fills in what all requests have; the rest is 0. */
 static txm_worker_request request_for(const oiio_source *s, txm_worker_op op)
 {
     return (txm_worker_request){.version = TXM_WORKER_VERSION, .op = op, .cpu_seconds = s->cpu_seconds};
@@ -172,8 +171,6 @@ static txm_status open_in_worker(oiio_source *s, txm_source_info *info, txm_erro
     free(text);
     return status;
 }
-
-/* ---- a second try ---- */
 
 /* Whether a failed read may have caused the decoder's refusal. A decoder that crashed, or was stopped, is not tried
  * again. */

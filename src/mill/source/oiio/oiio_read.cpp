@@ -261,7 +261,7 @@ txm_status open_input(Source &s, txm_error *err)
  * by rows, except those of separate planes. */
 constexpr double LARGEST_STRIP_BYTES = 64 << 20;
 
-/* 0: scanlines can be read one by one. */
+/* The number of rows that have to be read together; 0 if scanlines can be read one by one. */
 uint32_t band_rows(const ImageSpec &spec, const std::string &format, double limit_bytes)
 {
     const uint32_t height = static_cast<uint32_t>(spec.height);
@@ -341,7 +341,6 @@ txm_status check(Source &s, const txm_source_options *options, txm_error *err)
     return TXM_OK;
 }
 
-/* Decoders throw exceptions, which `guarded` turns into a status. */
 txm_status oiio_open(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
                      txm_error *err)
 {
@@ -373,7 +372,6 @@ txm_status verdict(Source &s, bool delivered, uint32_t y, txm_error *err)
     return fail(err, TXM_STATUS_CORRUPT, "%s: row %u: %s", s.path.c_str(), y, one_line(s.input->geterror()).c_str());
 }
 
-/* Reads one row of tiles or a strip, whose size is at most the limit. */
 txm_status load_band(Source &s, uint32_t y, txm_error *err)
 {
     const ImageSpec &spec = s.spec;
@@ -394,7 +392,6 @@ txm_status load_band(Source &s, uint32_t y, txm_error *err)
     return status;
 }
 
-/* Copies rows out of the band that contains them. */
 txm_status read_banded(Source &s, uint32_t y, uint32_t rows, char *dst, size_t stride_bytes, txm_error *err)
 {
     for (uint32_t r = 0; r < rows; r++, dst += stride_bytes) {

@@ -17,13 +17,10 @@ extern const txm_encoder_ops encoder; /* oiio_write.cpp */
 
 /* Records the first failure, as txm_fail does. */
 __attribute__((format(printf, 3, 4))) txm_status fail(txm_error *err, txm_status status, const char *format, ...);
-/* A decoder's message on one line. */
 std::string one_line(std::string message);
-/* Whether a library could not start a thread. */
 bool lacks_thread(const std::system_error &e);
 /* After this call the process ends as soon as memory is exhausted. */
 void end_when_memory_does();
-/* Sets OpenImageIO's settings on the first call. */
 void configure_once();
 /* Whether the format with OpenImageIO's name `format` has a trait, TXM_FORMAT_... */
 struct Traits {

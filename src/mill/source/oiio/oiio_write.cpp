@@ -88,7 +88,6 @@ bool lacks_memory(const std::string &words)
     return false;
 }
 
-/* Records the failure with status `otherwise`, unless memory was exhausted. */
 txm_status fail_encoding(const Encoder &e, txm_status otherwise, txm_error *err)
 {
     const std::string words = e.out->geterror();
@@ -107,7 +106,6 @@ bool holds_alpha(const OIIO::ImageOutput &out, int channels)
     return out.supports("alpha");
 }
 
-/* Encodes into memory if the format can, else through an anonymous file in memory. */
 txm_status open_output(Encoder &e, const char *name, txm_error *err)
 {
     if (e.out->supports("ioproxy")) {
@@ -128,7 +126,6 @@ bool ends_in_tx(const char *name)
     return n > 3 && strcasecmp(name + n - 3, ".tx") == 0;
 }
 
-/* The name's extension decides the format. */
 txm_status encoder_begin(const char *name, const txm_picture *picture, void **self, txm_error *err)
 {
     static const TypeDesc types[] = {TypeDesc::UINT8, TypeDesc::UINT16, TypeDesc::HALF, TypeDesc::FLOAT};

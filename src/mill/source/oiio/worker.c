@@ -104,8 +104,6 @@ static void watch_forks(void)
     pthread_atfork(before_fork, after_fork, begin_child);
 }
 
-/* ---- start and end ---- */
-
 /* One end of a socket pair becomes the worker's descriptor 3; nothing else is inherited. */
 static txm_status start_worker(txm_worker **out, txm_error *err)
 {
@@ -189,7 +187,6 @@ txm_status txm_worker_get(txm_worker **out, txm_error *err)
     }
 }
 
-/* Keeps the worker if it is healthy and there are not enough. */
 void txm_worker_put(txm_worker *w, bool healthy)
 {
     if (!w)
@@ -217,8 +214,6 @@ bool txm_worker_lacked_large(const txm_worker *worker)
 {
     return worker && worker->lacked_large;
 }
-
-/* ---- communication ---- */
 
 /* $TXMILL_DECODER_SECONDS is for tests, and for unusual files. */
 uint32_t txm_worker_seconds(double honest)
@@ -277,7 +272,6 @@ static txm_status explain_end(txm_worker *w, int sys_errno, const char *name, tx
     return txm_fail(err, fault, "%s: the decoder gave up without a message", name);
 }
 
-/* If the worker has ended, the message says how. */
 txm_status txm_worker_send_bytes(txm_worker *w, const void *data, size_t bytes, const char *name, txm_error *err)
 {
     const char *p = data;
@@ -295,7 +289,6 @@ txm_status txm_worker_send_bytes(txm_worker *w, const void *data, size_t bytes, 
     return TXM_OK;
 }
 
-/* The limit and the kind of request are stored for the message, in case the worker ends. */
 txm_status txm_worker_send(txm_worker *w, const txm_worker_request *request, const char *cwd, const char *path,
                            txm_error *err)
 {

@@ -72,7 +72,6 @@ typedef struct png_color {
 /* Bytes of length, name and checksum together; and of the longest contents that are read. */
 enum { CHUNK_ENDS = 12, LONGEST = 4, LONGEST_EXIF = 1 << 20 };
 
-/* Evaluates a chunk of the right length, whose name, contents and checksum are in `b`. */
 static void take_color_chunk(png_color *color, const uint8_t *b, size_t size)
 {
     const uint8_t *data = b + 4;
@@ -89,7 +88,6 @@ static void take_color_chunk(png_color *color, const uint8_t *b, size_t size)
     }
 }
 
-/* Reads the chunk at `at`, including its name. false if memory is exhausted. */
 static bool take_exif(png_color *color, txm_random_file *file, uint64_t at, size_t size)
 {
     txm_raster_meta meta = {0};

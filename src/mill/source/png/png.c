@@ -44,7 +44,6 @@ typedef struct png_source {
     txm_png_idat idat;
 } png_source;
 
-/* Reading from the top again uses it too. */
 static void start_rows(png_source *s)
 {
     memset(s->lines[0], 0, s->row_bytes);

@@ -82,7 +82,6 @@ static void on_warning(png_structp png, png_const_charp message)
     (void)png, (void)message; /* OpenImageIO tolerates silently whatever libpng tolerates */
 }
 
-/* Reads what unfiltering and expansion depend on. */
 static void read_layout(png_structp png, png_infop tags, txm_png_header *h)
 {
     int color_type = png_get_color_type(png, tags), color_count = 0, alpha_count = 0;
@@ -217,7 +216,6 @@ static bool parse_chunks(png_structp png, png_infop tags)
     return true;
 }
 
-/* Leaves the file position at the first IDAT. */
 txm_status txm_png_read_header(txm_raster_file *file, const char *path, txm_png_header *header, txm_source_info *info,
                                txm_error *err)
 {

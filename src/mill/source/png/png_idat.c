@@ -99,7 +99,6 @@ static const char *inflate_reason(int code)
                                              : "not a zlib stream";
 }
 
-/* Returns fewer bytes than requested if the stream ended or failed. */
 size_t txm_png_idat_read(txm_png_idat *idat, uint8_t *dst, size_t bytes)
 {
     struct inflate_state *s = &idat->state;

@@ -23,7 +23,6 @@ typedef struct txm_png_idat {
     struct inflate_state state;
 } txm_png_idat;
 
-/* Starts at the first IDAT chunk, also for the second time. */
 void txm_png_idat_begin(txm_png_idat *idat);
 
 /* Inflates up to `bytes` bytes and returns their number: fewer only at the end of the stream or on a failure (`status`,

@@ -10,7 +10,6 @@
 
 #include "base/endian.h"
 
-/* Swaps four samples at a time. */
 static void swap_16(const txm_png_header *h, const uint8_t *row, void *dst)
 {
     const uint64_t low_bytes = 0x00ff00ff00ff00ff;
@@ -28,7 +27,6 @@ static void swap_16(const txm_png_header *h, const uint8_t *row, void *dst)
     }
 }
 
-/* Grey with a transparent value becomes grey and alpha. */
 static void key_gray_8(const txm_png_header *h, const uint8_t *row, void *dst)
 {
     uint8_t *out = dst;
@@ -80,7 +78,6 @@ static inline unsigned packed(const uint8_t *row, size_t x, unsigned depth)
     return (unsigned)row[bit >> 3] >> (8 - depth - (bit & 7)) & ((1u << depth) - 1);
 }
 
-/* Scales 1, 2 and 4 bits to the whole range. */
 static void widen_gray(const txm_png_header *h, const uint8_t *row, void *dst)
 {
     const unsigned scale = 255 / ((1u << h->depth) - 1);
@@ -120,7 +117,6 @@ static void palette_rgba(const txm_png_header *h, const uint8_t *row, void *dst)
         memcpy(out, h->colors[packed(row, x, h->depth)], 4);
 }
 
-/* Sets *convert to NULL and returns the number of channels if rows are delivered as they are. */
 unsigned txm_png_convert_of(const txm_png_header *h, txm_png_convert_fn *convert)
 {
     const bool wide = h->depth == 16;

@@ -6,7 +6,6 @@
 #define TXM_SOURCE_PNG_PIXELS_H
 #include "mill/source/png/png_header.h"
 
-/* Writes the pixels of one unfiltered row to `dst`. */
 typedef void (*txm_png_convert_fn)(const txm_png_header *header, const uint8_t *row, void *dst);
 
 /* How rows are converted, and how many samples per pixel result (0 for a depth that PNG does not have). *convert is

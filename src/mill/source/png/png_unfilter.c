@@ -81,7 +81,6 @@ const txm_unfilter_ops txm_unfilter_scalar = {
              TXM_PNG_BY_PIXEL_SIZE(undo_average), TXM_PNG_BY_PIXEL_SIZE(undo_paeth)},
 };
 
-/* All tables that this machine can run, best first, for tests to compare. */
 size_t txm_unfilter_all(const txm_unfilter_ops *list[3])
 {
     size_t n = 0;
@@ -96,7 +95,6 @@ size_t txm_unfilter_all(const txm_unfilter_ops *list[3])
     return n;
 }
 
-/* $TXMILL_ISA chooses one, as it does for other vector code. */
 const txm_unfilter_ops *txm_unfilter_choose(void)
 {
     const txm_unfilter_ops *list[3];

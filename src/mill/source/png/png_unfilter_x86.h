@@ -106,7 +106,7 @@ static void undo_up(const uint8_t *raw, const uint8_t *prior, uint8_t *out, size
             out[i] = (uint8_t)(raw[i] + (i >= (N) ? out[i - (N)] : 0));                                                \
     }
 
-/* a and b are inverted here. */
+/* The bits of a and b are inverted. */
 static inline __m128i average_step(__m128i x, __m128i a, __m128i b)
 {
     return _mm_sub_epi8(_mm_avg_epu8(a, b), x);

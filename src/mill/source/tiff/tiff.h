@@ -49,13 +49,11 @@ txm_status txm_tiff_cause(const txm_tiff *t, txm_error *err);
 /* Reads the first directory of the open file into `t` and `info`. UNSUPPORTED for files that OpenImageIO is to read. */
 txm_status txm_tiff_describe(txm_tiff *t, txm_source_info *info, txm_error *err);
 
-/* Bytes of a row of one plane as stored. */
 static inline size_t txm_tiff_plane_row(const txm_tiff *t)
 {
     return (size_t)t->width * t->plane_channels * t->sample_bytes;
 }
 
-/* Delivers rows as defined in source.h. */
 txm_status txm_tiff_read_rows(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err);
 
 #endif

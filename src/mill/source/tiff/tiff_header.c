@@ -30,7 +30,6 @@ static uint16_t short_tag(txm_tiff *t, uint32_t tag)
     return v;
 }
 
-/* Describes samples as OpenImageIO would, from photometric, bits and format. */
 static txm_status describe_samples(txm_tiff *t, txm_source_info *info, txm_error *err)
 {
     const uint16_t channels = short_tag(t, TIFFTAG_SAMPLESPERPIXEL), bits = short_tag(t, TIFFTAG_BITSPERSAMPLE);
@@ -143,7 +142,6 @@ static bool visit_exif(txm_tiff *t, toff_t offset, uint16_t *space)
     return back;
 }
 
-/* Reads only the colour space; the directory is the same afterwards. */
 static txm_status read_exif(txm_tiff *t, txm_source_info *info, txm_error *err)
 {
     toff_t offset = 0;

@@ -10,7 +10,6 @@
 #include "mill/source/tiff/tiff.h"
 #include "tile/decode/tiff_decode.h"
 
-/* libtiff's own message, with the row. */
 static txm_status damaged(const txm_tiff *t, uint32_t y, txm_error *err)
 {
     txm_status status = txm_tiff_cause(t, err);
@@ -42,7 +41,6 @@ static txm_status decode_blocks(txm_tiff *t, uint32_t y, uint32_t plane, uint8_t
     return TXM_OK;
 }
 
-/* Swaps bytes to the machine's order, and turns differences into samples. */
 static void undo_predictor(const txm_tiff *t, uint8_t *row)
 {
     tmsize_t samples = (tmsize_t)((size_t)t->width * t->plane_channels);
@@ -101,7 +99,7 @@ static void copy_samples(uint8_t *dst, size_t dst_step, const uint8_t *src, size
         memcpy(dst + i * dst_step, src + i * src_step, bytes);
 }
 
-/* Floats of 24 bits and doubles. */
+/* Floats of 24 bits and doubles are delivered as floats. */
 static bool becomes_float(const txm_tiff *t)
 {
     return t->sample_bytes == 3 || t->sample_bytes == 8;
@@ -123,7 +121,6 @@ static float float24(const uint8_t bytes[3])
     return sample;
 }
 
-/* Converts samples of 3 or 8 bytes. */
 static void to_floats(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step, size_t bytes,
                       uint32_t channels, uint32_t count)
 {
@@ -141,7 +138,6 @@ static void to_floats(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t 
         }
 }
 
-/* 8 or 16 bits as 0 ... 1. */
 static float share_of(const uint8_t *sample, uint32_t bytes)
 {
     uint16_t wide;
@@ -167,7 +163,6 @@ static void inks_to_colors(const txm_tiff *t, const uint8_t *row, size_t plane_s
     }
 }
 
-/* Delivers the channels of one row, from planes that are `plane_step` bytes apart. */
 static void deliver_row(const txm_tiff *t, const uint8_t *row, size_t plane_step, uint8_t *dst)
 {
     size_t bytes = becomes_float(t) ? sizeof(float) : t->sample_bytes;

@@ -53,7 +53,6 @@ static bool fail_strip(txm_tiff_strip *s, const char *reason)
     return false;
 }
 
-/* Makes at least one byte of input available. */
 static bool fill(txm_tiff_strip *s)
 {
     if (s->at < s->end)

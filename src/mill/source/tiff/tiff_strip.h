@@ -22,8 +22,6 @@ bool txm_tiff_strip_begin(txm_tiff_strip *strip, uint64_t offset, uint64_t bytes
 
 /* Reads the next `bytes` bytes of pixels. false if there are no more or the data is damaged. */
 bool txm_tiff_strip_read(txm_tiff_strip *strip, uint8_t *dst, size_t bytes);
-/* The reason for the last failure. */
 const char *txm_tiff_strip_reason(const txm_tiff_strip *strip);
-/* The errno of a read that failed, or 0. */
 int txm_tiff_strip_errno(const txm_tiff_strip *strip);
 #endif

@@ -30,7 +30,6 @@ typedef struct webp_source {
     uint8_t *pixels; /* all pixels, once the first row was requested */
 } webp_source;
 
-/* The file is not needed any more once the pixels were decoded. */
 static void forget_file(webp_source *s)
 {
     WebPDemuxDelete(s->demuxer);
@@ -188,7 +187,6 @@ static txm_status decode_webp(webp_source *s, txm_error *err)
     return txm_fail(err, TXM_STATUS_CORRUPT, "%s: libwebp cannot decode it: the file is damaged", s->path);
 }
 
-/* Decodes the picture when the first row is requested. */
 static txm_status read_webp(void *self, uint32_t y, uint32_t rows, void *dst, size_t stride_bytes, txm_error *err)
 {
     webp_source *s = self;

@@ -58,8 +58,6 @@ static struct {
 
 static bool spoiled; /* a decoder failed on an image */
 
-/* ---- limits ---- */
-
 #ifndef __SANITIZE_ADDRESS__ /* shadow memory of AddressSanitizer exceeds any limit */
 /* What is mapped now. Without /proc, the smallest limit under which a page can be mapped: the image's threads do not
  * run yet. */
@@ -101,8 +99,6 @@ static void limit_memory(uint64_t max_memory_bytes)
 #endif
 }
 
-/* ---- the module ---- */
-
 /* The handle is kept, because the libraries that it loads do not survive being unloaded. */
 static void load_decoder(void)
 {
@@ -129,8 +125,6 @@ static void load_decoder(void)
     free(looked_in);
 }
 
-/* ---- communication ---- */
-
 /* Ends the worker if the other side is gone or sends nonsense; otherwise it gets the errno. No library is shut down,
  * because the module's libraries are not made to be shut down. */
 static _Noreturn void leave(int sys_errno)
@@ -156,7 +150,6 @@ static size_t bytes_moved(ssize_t n)
     return (size_t)n;
 }
 
-/* Returns with all bytes or not at all. */
 static void receive(void *dst, size_t bytes)
 {
     for (size_t done = 0; done < bytes;)
@@ -182,7 +175,6 @@ static void reply_failure(const txm_error *err)
     send_bytes(err->message, reply.text_bytes);
 }
 
-/* Answers a request whose answer has no data. */
 static void reply_done(const txm_error *err)
 {
     const txm_worker_reply reply = {.status = TXM_OK};
@@ -191,8 +183,6 @@ static void reply_done(const txm_error *err)
     else
         send_bytes(&reply, sizeof reply);
 }
-
-/* ---- requests ---- */
 
 /* The module allocated attributes with malloc, and the worker frees them. */
 static void forget_image(void)
@@ -209,7 +199,6 @@ static void forget_image(void)
     memset(&image, 0, sizeof image);
 }
 
-/* The string is terminated with a NUL that was not sent. The caller frees it. */
 static char *receive_string(uint32_t bytes)
 {
     char *s = bytes <= MAX_PATH_BYTES ? txm_calloc((size_t)bytes + 1, 1) : NULL;
@@ -229,7 +218,6 @@ static void blame_reads(const char *path, txm_error *err)
     txm_fail_errno(err, sys_errno, "%s: cannot be read", path);
 }
 
-/* Whether the request can be served. */
 static bool is_ready(const txm_worker_request *request, const char *path, const char *what, txm_error *err)
 {
     if (request->version != TXM_WORKER_VERSION)
@@ -419,7 +407,6 @@ static _Noreturn void say_version(void)
     txm_exit_at_once(!decoder);
 }
 
-/* Answers requests until the other side is gone, or an image may have damaged this process. */
 static _Noreturn void serve(void)
 {
     for (;;) {
