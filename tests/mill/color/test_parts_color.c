@@ -1,40 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Parts of the room color: what is known without loading a config, where a config comes from, similar names, missing
- * spaces, the matrix of names, configs as trees. */
+ * Parts of the room color: the matrix of names, a Blender in PATH, releases, Cycles' own sRGB, fingerprints. */
 #include <check.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "base/fail.h"
 #include "mill/color/config.h"
-#include "mill/color/known.h"
-#include "mill/color/reduce.h"
-#include "mill/color/tree.h"
 #include "tile/ops/arith.h"
 #include "txmill/color.h"
 #include "util_check.h"
-
-START_TEST(the_built_in_config_is_known)
-{
-    const txm_known_config *k = &txm_builtin_known;
-    ck_assert_uint_gt(k->space_count, 10);
-    ck_assert_str_eq(txm_known_canonical(k, "sRGB"), txm_known_canonical(k, "srgb"));
-    ck_assert_str_eq(txm_known_canonical(k, "non-color"), "Non-Color");
-    ck_assert_ptr_null(txm_known_canonical(k, "no such space"));
-    const char *linear = txm_known_role_space(k, "scene_linear");
-    ck_assert_ptr_nonnull(linear);
-    ck_assert_str_eq(txm_known_role_space(k, "Scene_Linear"), linear);
-    ck_assert_str_eq(txm_known_canonical(k, "scene_linear"), linear);
-    ck_assert_ptr_null(txm_known_role_space(k, "no such role"));
-    /* Every alias leads to its space. */
-    for (size_t i = 0; i < k->space_count; i++)
-        for (const char *const *alias = k->spaces[i].aliases; *alias; alias++)
-            ck_assert_str_eq(txm_known_canonical(k, *alias), k->spaces[i].name);
-}
-END_TEST
 
 static txm_color_config *load(void)
 {
@@ -44,86 +19,6 @@ static txm_color_config *load(void)
     ck_assert_msg(txm_color_load(&options, &config, &err) == TXM_OK, "%s", err.message);
     return config;
 }
-
-/* The table that the build wrote must say the same as OpenColorIO. */
-START_TEST(the_matrix_is_that_of_linear_rec709)
-{
-    static const float rec709[3][3] = {
-        {3.2404f, -1.5371f, -0.4985f}, {-0.9693f, 1.8760f, 0.0416f}, {0.0556f, -0.2040f, 1.0572f}};
-    txm_color_config *config = load();
-    float matrix[12];
-    txm_color_xyz_to_scene_linear(config, matrix);
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++)
-            ck_assert_msg(fabsf(matrix[4 * r + c] - rec709[r][c]) < 2e-3f, "%d,%d: %g", r, c,
-                          (double)matrix[4 * r + c]);
-    txm_color_free(&config);
-}
-END_TEST
-
-static const char *suggestion(const char *name)
-{
-    static txm_error err;
-    txm_color_config *config = load();
-    txm_error_clear(&err);
-    txm_fail(&err, TXM_STATUS_COLORSPACE, "unknown");
-    txm_color_suggest(config, name, &err);
-    txm_color_suggest(config, name, NULL);
-    txm_color_free(&config);
-    return err.message;
-}
-
-START_TEST(near_names_are_suggested)
-{
-    ck_assert_ptr_nonnull(strstr(suggestion("sRBG"), "did you mean \"sRGB\""));
-    ck_assert_ptr_nonnull(strstr(suggestion("non-colour"), "\"Non-Color\""));
-    ck_assert_ptr_nonnull(strstr(suggestion("rec.709"), "Rec.709"));
-    ck_assert_str_eq(suggestion("qqqqqqqqqqqqqqqq"), "unknown; 'txmill colorspaces' lists its names");
-}
-END_TEST
-
-START_TEST(blenders_variable_hides_the_other)
-{
-    unsetenv("OCIO");
-    ck_assert_ptr_null(txm_color_variable());
-    setenv("OCIO", "/studio.ocio", 1);
-    ck_assert_str_eq(txm_color_variable(), "OCIO");
-    setenv("BLENDER_OCIO", "", 1);
-    ck_assert_str_eq(txm_color_variable(), "BLENDER_OCIO");
-    unsetenv("BLENDER_OCIO");
-    unsetenv("OCIO");
-}
-END_TEST
-
-START_TEST(advice_follows_the_reason)
-{
-    txm_error err = {0};
-    txm_fail(&err, TXM_STATUS_CONFIG, "studio.ocio: broken");
-    txm_color_advise(&err);
-    ck_assert_int_eq(strncmp(err.message, "studio.ocio: broken; name another", 33), 0);
-    ck_assert_int_eq(strncmp(txm_error_advice(&err), "name another", 12), 0);
-    txm_color_advise(NULL);
-}
-END_TEST
-
-START_TEST(missing_spaces_own_their_strings)
-{
-    txm_color_missing_list list = {0};
-    for (int i = 0; i < 20; i++) {
-        txm_color_missing *m = txm_color_missing_add(&list);
-        ck_assert_ptr_nonnull(m);
-        ck_assert_ptr_null(m->name);
-        m->name = strdup("space");
-        m->aliases = calloc(2, sizeof *m->aliases);
-        m->aliases[0] = strdup("alias");
-    }
-    ck_assert_uint_eq(list.count, 20);
-    txm_color_missing_free(&list);
-    ck_assert_ptr_null(list.items);
-    txm_color_missing_free(&list);
-    txm_color_missing_free(NULL);
-}
-END_TEST
 
 /* ---- the matrix -------------------------------------------------------------------------------------------------- */
 
@@ -343,113 +238,12 @@ START_TEST(fingerprints_follow_the_transform)
 }
 END_TEST
 
-/* ---- trees ------------------------------------------------------------------------------------------------------- */
-
-static const char tree_text[] = "a: one\n"
-                                "list: [x, &second y, z]\n"
-                                "map: !<Tag> {k: v, again: *second}\n"
-                                "a: shadowed\n";
-
-static const char *written(txm_tree *tree)
-{
-    static char text[1024];
-    txm_bytes out = {0};
-    ck_assert_int_eq(txm_tree_write(tree, &out, NULL), TXM_OK);
-    snprintf(text, sizeof text, "%.*s", (int)out.size, out.data);
-    txm_bytes_free(&out);
-    return text;
-}
-
-START_TEST(trees_are_read_and_written_without_what_was_dropped)
-{
-    txm_tree t;
-    int key = 0;
-    ck_assert_int_eq(txm_tree_load(&t, tree_text, strlen(tree_text), NULL), TXM_OK);
-    int root = txm_tree_root(&t), list = txm_tree_value(&t, root, "list"), map = txm_tree_value(&t, root, "map");
-    ck_assert_int_eq(root, 1);
-    ck_assert_str_eq(txm_tree_text(&t, txm_tree_value(&t, root, "a")), "one");
-    ck_assert_uint_eq(txm_tree_count(&t, root), 4);
-    ck_assert_uint_eq(txm_tree_count(&t, list), 3);
-    ck_assert_str_eq(txm_tree_text(&t, txm_tree_item(&t, list, 2, NULL)), "z");
-    ck_assert_str_eq(txm_tree_text(&t, txm_tree_item(&t, map, 1, &key)), "y");
-    ck_assert_str_eq(txm_tree_text(&t, key), "again");
-    /* A node of another type, and nodes that do not exist. */
-    ck_assert_ptr_null(txm_tree_text(&t, list));
-    ck_assert_ptr_null(txm_tree_text(&t, 0));
-    ck_assert_ptr_null(txm_tree_text(&t, 9999));
-    ck_assert_int_eq(txm_tree_value(&t, list, "a"), 0);
-    ck_assert_int_eq(txm_tree_value(&t, root, "b"), 0);
-    ck_assert_uint_eq(txm_tree_count(&t, txm_tree_value(&t, root, "a")), 0);
-    /* Values are dropped and restored; nodes out of range are ignored. */
-    txm_tree_drop(&t, list, true);
-    txm_tree_drop(&t, 9999, true);
-    txm_tree_drop(&t, -1, true);
-    ck_assert(txm_tree_is_dropped(&t, list) && !txm_tree_is_dropped(&t, map) && !txm_tree_is_dropped(&t, 9999));
-    ck_assert_ptr_null(strstr(written(&t), "list"));
-    ck_assert_ptr_nonnull(strstr(written(&t), "!<Tag>"));
-    txm_tree_drop(&t, list, false);
-    txm_tree_drop(&t, txm_tree_item(&t, list, 0, NULL), true);
-    ck_assert_ptr_nonnull(strstr(written(&t), "list: [y, z]"));
-    /* The text that an alias repeats is written out. */
-    ck_assert_ptr_nonnull(strstr(written(&t), "again: y"));
-    txm_tree_free(&t);
-    txm_tree_free(&t);
-}
-END_TEST
-
-START_TEST(trees_are_edited)
-{
-    static const char *const entries[][2] = {{"name", "new"}, {"colorspace", "raw"}};
-    txm_tree t;
-    ck_assert_int_eq(txm_tree_load(&t, tree_text, strlen(tree_text), NULL), TXM_OK);
-    int root = txm_tree_root(&t);
-    ck_assert(txm_tree_set(&t, root, "a", "two"));
-    ck_assert(!txm_tree_set(&t, root, "b", "three"));
-    ck_assert(!txm_tree_set(&t, txm_tree_value(&t, root, "list"), "a", "three"));
-    ck_assert(txm_tree_append(&t, root, "list", "w"));
-    ck_assert(txm_tree_append(&t, root, "fresh", "first"));
-    ck_assert(!txm_tree_append(&t, txm_tree_value(&t, root, "a"), "fresh", "no mapping"));
-    ck_assert(txm_tree_append_mapping(&t, root, "made", "View", entries, 2));
-    const char *text = written(&t);
-    ck_assert_ptr_nonnull(strstr(text, "a: two"));
-    ck_assert_ptr_nonnull(strstr(text, "list: [x, y, z, w]"));
-    ck_assert_ptr_nonnull(strstr(text, "fresh: [first]"));
-    ck_assert_ptr_nonnull(strstr(text, "name: new, colorspace: raw"));
-    /* Values that were added after loading cannot be dropped. */
-    int fresh = txm_tree_value(&t, root, "fresh");
-    txm_tree_drop(&t, fresh, true);
-    ck_assert(!txm_tree_is_dropped(&t, fresh));
-    txm_tree_free(&t);
-}
-END_TEST
-
-START_TEST(what_is_no_yaml_is_refused)
-{
-    static const char *const wrong[] = {"a: [1, 2", "a: *nowhere", "\x01", "a: b: c", "a: \"open"};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        txm_tree t;
-        txm_error err = {0};
-        ck_assert_msg(txm_tree_load(&t, wrong[i], strlen(wrong[i]), &err) == TXM_STATUS_CONFIG, "%s", wrong[i]);
-        ck_assert_int_eq(strncmp(err.message, "invalid YAML: ", 14), 0);
-        txm_tree_free(&t);
-    }
-    txm_tree empty;
-    ck_assert_int_eq(txm_tree_load(&empty, "", 0, NULL), TXM_OK);
-    ck_assert_int_eq(txm_tree_root(&empty), 0);
-    ck_assert_int_eq(txm_tree_value(&empty, 0, "a"), 0);
-    txm_tree_free(&empty);
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("parts of color");
     TCase *t = add_case(suite, "parts");
     tcase_set_timeout(t, 60);
-    add_tests(t, the_built_in_config_is_known, the_matrix_is_that_of_linear_rec709, near_names_are_suggested,
-              blenders_variable_hides_the_other, advice_follows_the_reason, missing_spaces_own_their_strings,
-              matrices_come_from_interchange_roles, a_blender_in_path_lends_its_config,
-              versions_have_names_and_matrices, builtin_srgb_is_encoded_or_decoded, fingerprints_follow_the_transform,
-              trees_are_read_and_written_without_what_was_dropped, trees_are_edited, what_is_no_yaml_is_refused);
+    add_tests(t, matrices_come_from_interchange_roles, a_blender_in_path_lends_its_config,
+              versions_have_names_and_matrices, builtin_srgb_is_encoded_or_decoded, fingerprints_follow_the_transform);
     return run_suite(suite);
 }

@@ -18,11 +18,16 @@
 #include "base/text.h"
 #include "mill/source/readers.h"
 
-static const char *const names[TXM_META_FIELDS] = {
-    [TXM_META_ARTIST] = "Artist",
-    [TXM_META_COPYRIGHT] = "Copyright",
-    [TXM_META_DESCRIPTION] = "ImageDescription",
-    [TXM_META_SOFTWARE] = "Software",
+/* How the fields are called, their tags in Exif, and their numbers in IPTC's application record. */
+static const struct {
+    const char *name;
+    uint32_t exif;
+    uint8_t iptc;
+} fields[TXM_META_FIELDS] = {
+    [TXM_META_ARTIST] = {"Artist", 0x013b, 80},
+    [TXM_META_COPYRIGHT] = {"Copyright", 0x8298, 116},
+    [TXM_META_DESCRIPTION] = {"ImageDescription", 0x010e, 120},
+    [TXM_META_SOFTWARE] = {"Software", 0x0131, 65},
 };
 
 bool txm_raster_meta_set_bytes(txm_raster_meta *meta, int field, const void *text, size_t bytes)
@@ -39,7 +44,7 @@ bool txm_raster_meta_set_bytes(txm_raster_meta *meta, int field, const void *tex
 bool txm_raster_meta_set(txm_raster_meta *meta, const char *name, const char *value)
 {
     for (int i = 0; i < TXM_META_FIELDS; i++)
-        if (txm_casecmp(name, names[i]) == 0)
+        if (txm_casecmp(name, fields[i].name) == 0)
             return txm_raster_meta_set_bytes(meta, i, value, strlen(value));
     return true;
 }
@@ -52,7 +57,7 @@ bool txm_raster_meta_store(const txm_raster_meta *meta, txm_source_info *info)
     if (software)
         snprintf(info->software, sizeof info->software, "%s", software);
     for (int i = 0; i < TXM_META_SOFTWARE; i++)
-        if (!txm_source_keep(info, names[i], meta->fields[i]))
+        if (!txm_source_keep(info, fields[i].name, meta->fields[i]))
             return false;
     return true;
 }
@@ -65,16 +70,7 @@ void txm_raster_meta_clear(txm_raster_meta *meta)
 }
 
 enum { TYPE_ASCII = 2, TYPE_SHORT = 3, TYPE_LONG = 4, TYPE_RATIONAL = 5 };
-enum {
-    TAG_DESCRIPTION = 0x010e,
-    TAG_X_RESOLUTION = 0x011a,
-    TAG_Y_RESOLUTION = 0x011b,
-    TAG_SOFTWARE = 0x0131,
-    TAG_ARTIST = 0x013b,
-    TAG_COPYRIGHT = 0x8298,
-    TAG_EXIF_LIST = 0x8769,
-    TAG_COLOR_SPACE = 0xa001
-};
+enum { TAG_X_RESOLUTION = 0x011a, TAG_Y_RESOLUTION = 0x011b, TAG_EXIF_LIST = 0x8769, TAG_COLOR_SPACE = 0xa001 };
 enum { ENTRY_BYTES = 12, UNCALIBRATED = 0xffff };
 
 typedef struct block {
@@ -93,33 +89,6 @@ static uint32_t read32(const block *b, size_t at)
     return (uint32_t)txm_load_uint(b->data + at, 4, b->big_endian);
 }
 
-static int exif_field(uint32_t tag)
-{
-    switch (tag) {
-    case TAG_DESCRIPTION:
-        return TXM_META_DESCRIPTION;
-    case TAG_SOFTWARE:
-        return TXM_META_SOFTWARE;
-    case TAG_ARTIST:
-        return TXM_META_ARTIST;
-    case TAG_COPYRIGHT:
-        return TXM_META_COPYRIGHT;
-    default:
-        return -1;
-    }
-}
-
-/* The first value counts, and only if all its bytes exist. */
-static bool add_exif_text(txm_raster_meta *meta, const block *b, size_t entry, int field)
-{
-    size_t bytes = read32(b, entry + 4);
-    size_t at = bytes <= 4 ? entry + 8 : read32(b, entry + 8);
-
-    if (meta->fields[field] || bytes == 0 || at > b->bytes || bytes > b->bytes - at)
-        return true;
-    return txm_raster_meta_set_bytes(meta, field, b->data + at, bytes);
-}
-
 /* The first ratio counts; a division by 0 gives infinity, as in OpenImageIO. */
 static void add_ratio(float *ratio, const block *b, size_t entry)
 {
@@ -130,8 +99,7 @@ static void add_ratio(float *ratio, const block *b, size_t entry)
 
 static bool add_exif_entry(txm_raster_meta *meta, const block *b, size_t at)
 {
-    uint32_t tag = read16(b, at), type = read16(b, at + 2);
-    int field = exif_field(tag);
+    const uint32_t tag = read16(b, at), type = read16(b, at + 2);
 
     if (tag == TAG_COLOR_SPACE && (type == TYPE_SHORT || type == TYPE_LONG)) {
         uint32_t space = type == TYPE_SHORT ? read16(b, at + 8) : read32(b, at + 8);
@@ -141,7 +109,14 @@ static bool add_exif_entry(txm_raster_meta *meta, const block *b, size_t at)
         add_ratio(&meta->x_resolution, b, at);
     if (type == TYPE_RATIONAL && tag == TAG_Y_RESOLUTION)
         add_ratio(&meta->y_resolution, b, at);
-    return field < 0 || type != TYPE_ASCII || add_exif_text(meta, b, at, field);
+    if (type != TYPE_ASCII)
+        return true;
+    /* The first value of a field counts, and only if all its bytes exist. */
+    const size_t bytes = read32(b, at + 4), from = bytes <= 4 ? at + 8 : read32(b, at + 8);
+    for (int i = 0; i < TXM_META_FIELDS; i++)
+        if (fields[i].exif == tag && !meta->fields[i] && bytes && from <= b->bytes && bytes <= b->bytes - from)
+            return txm_raster_meta_set_bytes(meta, i, b->data + from, bytes);
+    return true;
 }
 
 /* The list below the first one is used up to the first entry that is not complete. */
@@ -188,32 +163,18 @@ bool txm_raster_meta_add_exif(txm_raster_meta *meta, const uint8_t *data, size_t
 
 enum { RECORD_HEAD = 5, RECORD_TAG = 0x1c, APPLICATION = 2 };
 
-static int iptc_field(uint8_t data_set)
-{
-    switch (data_set) {
-    case 65: /* originating program */
-        return TXM_META_SOFTWARE;
-    case 80: /* creator, "by-line" */
-        return TXM_META_ARTIST;
-    case 116:
-        return TXM_META_COPYRIGHT;
-    case 120: /* caption */
-        return TXM_META_DESCRIPTION;
-    default:
-        return -1;
-    }
-}
-
 bool txm_raster_meta_add_iim(txm_raster_meta *meta, const uint8_t *data, size_t bytes)
 {
     while (bytes >= RECORD_HEAD && data[0] == RECORD_TAG) {
         size_t size = txm_load_be16(data + 3);
-        int field = data[1] == APPLICATION ? iptc_field(data[2]) : -1;
+        int field = data[1] == APPLICATION ? 0 : TXM_META_FIELDS;
+        while (field < TXM_META_FIELDS && fields[field].iptc != data[2])
+            field++;
         data += RECORD_HEAD;
         bytes -= RECORD_HEAD;
         if (size > bytes)
             size = bytes;
-        if (field >= 0 && !meta->fields[field] && !txm_raster_meta_set_bytes(meta, field, data, size))
+        if (field < TXM_META_FIELDS && !meta->fields[field] && !txm_raster_meta_set_bytes(meta, field, data, size))
             return false;
         data += size;
         bytes -= size;

@@ -72,20 +72,6 @@ static bool skip_past(walker *w, const char *word)
 }
 
 /* Appends a character that was written as a number. */
-static bool add_utf8(txm_bytes *out, unsigned long c)
-{
-    char b[4] = {(char)c};
-    size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-
-    if (n > 1) {
-        static const unsigned char lead[5] = {0, 0, 0xc0, 0xe0, 0xf0};
-        for (size_t i = n; i-- > 1; c >>= 6)
-            b[i] = (char)(0x80 | (c & 0x3f));
-        b[0] = (char)(lead[n] | c);
-    }
-    return txm_bytes_add(out, b, n);
-}
-
 /* The character that the reference at `p` denotes, and its length; 0 if it is not a reference: the '&' is then taken
  * literally. */
 static size_t reference(const char *p, size_t bytes, unsigned long *c)
@@ -122,7 +108,13 @@ static bool decode_references(txm_bytes *out, span raw, int kind)
         size_t n = c == '&' && kind != IS_LITERAL ? reference(raw.text + i, raw.bytes - i, &c) : 0;
         bool ok = true;
         if (n) {
-            ok = add_utf8(out, c);
+            static const unsigned char lead[5] = {0, 0, 0xc0, 0xe0, 0xf0};
+            const size_t units = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+            char utf8[4];
+            for (size_t k = units; k-- > 1; c >>= 6)
+                utf8[k] = (char)(0x80 | (c & 0x3f));
+            utf8[0] = (char)(lead[units] | c);
+            ok = txm_bytes_add(out, utf8, units);
             i += n - 1;
         } else if (c == '\r' && i + 1 < raw.bytes && raw.text[i + 1] == '\n') {
             continue;
@@ -155,32 +147,18 @@ static void set_field(walker *w, int field, bool whole)
         w->out_of_memory = true;
 }
 
-/* XMP may state properties as attributes of rdf:Description. */
-static void add_attribute(walker *w, span name, span raw)
-{
-    int field = field_of(name);
-
-    if (field < 0)
-        return;
-    w->value.size = 0;
-    set_field(w, field, decode_references(&w->value, raw, IS_ATTRIBUTE));
-}
-
-/* The property to which text belongs: RDF's lists and their items only wrap it. */
-static span property_of(const walker *w)
-{
-    for (int i = w->depth; i-- > 0;)
-        if (!span_is(w->parents[i], "rdf:Bag") && !span_is(w->parents[i], "rdf:Seq") &&
-            !span_is(w->parents[i], "rdf:Alt") && !span_is(w->parents[i], "rdf:li"))
-            return w->parents[i];
-    return (span){"", 0};
-}
-
-/* Pieces of text in one element are joined. */
+/* Text belongs to the innermost element that is not one of RDF's lists and their items, which only wrap it. Pieces of
+ * text in one element are joined. */
 static void add_xmp_text(walker *w, span text, int kind)
 {
-    int field = field_of(property_of(w));
+    int field = -1;
 
+    for (int i = w->depth; i-- > 0;)
+        if (!span_is(w->parents[i], "rdf:Bag") && !span_is(w->parents[i], "rdf:Seq") &&
+            !span_is(w->parents[i], "rdf:Alt") && !span_is(w->parents[i], "rdf:li")) {
+            field = field_of(w->parents[i]);
+            break;
+        }
     if (field < 0 || w->pieces[w->depth - 1] == MAX_PIECES)
         return;
     int pieces = w->pieces[w->depth - 1]++;
@@ -220,7 +198,10 @@ static bool walk_attribute(walker *w)
     if (!skip_past(w, quote))
         return false;
     value.bytes = (size_t)(w->p - 1 - value.text);
-    add_attribute(w, name, value);
+    const int field = field_of(name);
+    w->value.size = 0;
+    if (field >= 0) /* XMP may state properties as attributes of rdf:Description */
+        set_field(w, field, decode_references(&w->value, value, IS_ATTRIBUTE));
     const char *behind = w->p;
     skip_spaces(w);
     return w->p > behind || starts(w, ">") || starts(w, "/>");
@@ -243,18 +224,6 @@ static bool walk_start(walker *w)
     w->parents[w->depth] = name;
     w->pieces[w->depth++] = 0;
     return w->p < w->end && *w->p++ == '>';
-}
-
-/* Elements must close in order; otherwise the packet ends here. */
-static bool walk_end(walker *w)
-{
-    w->p += 2;
-    span name = name_at(w);
-    skip_spaces(w);
-    if (!w->depth || w->p == w->end || *w->p++ != '>')
-        return false;
-    span open = w->parents[--w->depth];
-    return open.bytes == name.bytes && memcmp(open.text, name.text, name.bytes) == 0;
 }
 
 static bool walk_next(walker *w)
@@ -281,8 +250,16 @@ static bool walk_next(walker *w)
     }
     if (starts(w, "<?"))
         return skip_past(w, "?>");
-    if (starts(w, "</"))
-        return walk_end(w);
+    if (starts(w, "</")) {
+        /* Elements must close in order; otherwise the packet ends here. */
+        w->p += 2;
+        const span name = name_at(w);
+        skip_spaces(w);
+        if (!w->depth || w->p == w->end || *w->p++ != '>')
+            return false;
+        const span open = w->parents[--w->depth];
+        return open.bytes == name.bytes && memcmp(open.text, name.text, name.bytes) == 0;
+    }
     w->p++;
     return walk_start(w);
 }
