@@ -107,30 +107,24 @@ static int choose_level(const txm_deflate *d, const uint8_t *src, size_t size_by
     return few || !d->shape.widened ? SPARSE : s.literal_bits < few_bits ? 6 : 4;
 }
 
-/* Readers that do not support parts see an ordinary zlib stream. */
-static void run_sparse(txm_deflate *d, const uint8_t *src, size_t size_bytes, txm_search search, uint8_t *dst,
-                       size_t *encoded_bytes)
-{
-    dst[0] = 0x78; /* deflate, window of 32 KiB */
-    dst[1] = 0x5e; /* states a fast encoder, and makes the header a multiple of 31 */
-    bool in_parts = d->shape.parts > 1 && size_bytes <= TXM_PARTS_MAX_BYTES;
-    size_t block = in_parts ? TXM_IN_PARTS : block_bytes(d, size_bytes);
-    size_t step = d->shape.step_bytes, n = ZLIB_HEADER_BYTES;
-    n += d->level ? txm_sparse_run(d->sparse, src, size_bytes, block, step, search, dst + n)
-                  : txm_sparse_run_surveyed(d->sparse, src, size_bytes, block, step, search, dst + n);
-    uint32_t check = libdeflate_adler32(1, src, size_bytes);
-    for (int i = 0; i < ZLIB_TRAILER_BYTES; i++)
-        dst[n + (size_t)i] = (uint8_t)(check >> (24 - 8 * i));
-    *encoded_bytes = n + ZLIB_TRAILER_BYTES;
-}
-
 txm_status txm_deflate_run(txm_deflate *d, const uint8_t *src, size_t size_bytes, uint8_t *dst, size_t *encoded_bytes,
                            txm_error *err)
 {
     txm_search search = TXM_SEARCH_FEW;
     int level = d->level ? d->level : choose_level(d, src, size_bytes, &search);
     if (level == SPARSE) {
-        run_sparse(d, src, size_bytes, search, dst, encoded_bytes);
+        /* Readers that do not support parts see an ordinary zlib stream. */
+        const bool in_parts = d->shape.parts > 1 && size_bytes <= TXM_PARTS_MAX_BYTES;
+        const size_t block = in_parts ? TXM_IN_PARTS : block_bytes(d, size_bytes), step = d->shape.step_bytes;
+        size_t n = ZLIB_HEADER_BYTES;
+        dst[0] = 0x78; /* deflate, window of 32 KiB */
+        dst[1] = 0x5e; /* states a fast encoder, and makes the header a multiple of 31 */
+        n += d->level ? txm_sparse_run(d->sparse, src, size_bytes, block, step, search, dst + n)
+                      : txm_sparse_run_surveyed(d->sparse, src, size_bytes, block, step, search, dst + n);
+        const uint32_t check = libdeflate_adler32(1, src, size_bytes);
+        for (int i = 0; i < ZLIB_TRAILER_BYTES; i++)
+            dst[n + (size_t)i] = (uint8_t)(check >> (24 - 8 * i));
+        *encoded_bytes = n + ZLIB_TRAILER_BYTES;
         return TXM_OK;
     }
     struct libdeflate_compressor **c = &d->compressors[level];

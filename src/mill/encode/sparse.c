@@ -494,29 +494,6 @@ static size_t find_block_matches(txm_sparse *s, const block_costs *cost, const u
 
 /* ---- encoding ---- */
 
-/* Writes an empty stored block, by which a reader finds a part before it has decoded the previous ones
- * (inflate_parts.h). */
-static void put_mark(txm_bit_writer *w)
-{
-    txm_put_bits(w, 0, 3);
-    txm_put_bits(w, 0, (8 - w->count) & 7);
-    txm_flush_bits(w);
-    txm_put_bits(w, 0xffff0000u, 32);
-    txm_flush_bits(w);
-}
-
-/* Either blocks of equal size, or as many parts as a reader inflates at once. */
-static size_t block_end(size_t size_bytes, size_t block_bytes, size_t at)
-{
-    size_t ends[TXM_MAX_PARTS], i = 0;
-    if (block_bytes)
-        return size_bytes - at < block_bytes ? size_bytes : at + block_bytes;
-    txm_parts_of(size_bytes, ends);
-    while (ends[i] <= at)
-        i++;
-    return ends[i];
-}
-
 size_t txm_sparse_bound(size_t size_bytes, size_t block_bytes)
 {
     /* No literal takes more than TXM_LITLEN_BITS; a flush writes eight bytes, not all of which count. */
@@ -524,28 +501,37 @@ size_t txm_sparse_bound(size_t size_bytes, size_t block_bytes)
     return 2 * size_bytes + blocks * TXM_BLOCK_HEADER_BYTES + sizeof(uint64_t);
 }
 
-static const block_costs *costs_of_block(txm_sparse *s, const uint8_t *src, size_t at, size_t n)
-{
-    if (s->surveyed_block)
-        return &s->costs[at / s->surveyed_block];
-    set_costs(s, sample(s, src + at, n, STRIPES_APART * STRIPE_BYTES), &s->costs[0]);
-    return &s->costs[0];
-}
-
-/* If the stream has parts, matches never reach back across a mark. */
+/* Blocks are of equal size, or as many parts as a reader inflates at once; then matches never reach back across a mark.
+ * The costs are from the survey, or from a sample. */
 static size_t encode_sparse(txm_sparse *s, const uint8_t *src, size_t size_bytes, size_t block_bytes, size_t step_bytes,
                             txm_search search, uint8_t *dst)
 {
     txm_bit_writer w = {0, 0, dst};
     memset(s->last, 0, sizeof s->last);
     for (size_t at = 0, end; at < size_bytes; at = end) {
-        end = block_end(size_bytes, block_bytes, at);
+        size_t ends[TXM_MAX_PARTS], i = 0;
+        end = size_bytes - at < block_bytes ? size_bytes : at + block_bytes;
+        if (block_bytes == TXM_IN_PARTS) {
+            txm_parts_of(size_bytes, ends);
+            while (ends[i] <= at)
+                i++;
+            end = ends[i];
+        }
         size_t n = end - at, reach = block_bytes == TXM_IN_PARTS ? at : 0;
-        if (at && block_bytes == TXM_IN_PARTS)
-            put_mark(&w);
+        if (at && block_bytes == TXM_IN_PARTS) {
+            /* An empty stored block, by which a reader finds a part before it has decoded the previous ones
+             * (inflate_parts.h). */
+            txm_put_bits(&w, 0, 3);
+            txm_put_bits(&w, 0, (8 - w.count) & 7);
+            txm_flush_bits(&w);
+            txm_put_bits(&w, 0xffff0000u, 32);
+            txm_flush_bits(&w);
+        }
         memset(s->litlen, 0, sizeof s->litlen);
         memset(s->distance, 0, sizeof s->distance);
-        const block_costs *cost = costs_of_block(s, src, at, n);
+        const block_costs *cost = &s->costs[s->surveyed_block ? at / s->surveyed_block : 0];
+        if (!s->surveyed_block)
+            set_costs(s, sample(s, src + at, n, STRIPES_APART * STRIPE_BYTES), &s->costs[0]);
         size_t matches = find_block_matches(s, cost, src, reach, at, end, step_bytes, search);
         txm_deflate_block(&w, src + at, n, s->sequences, matches, s->litlen, s->distance, s->literal_writer,
                           end == size_bytes);

@@ -119,37 +119,30 @@ void txm_tile_encoder_free(txm_tile_encoder **encoder)
     *encoder = NULL;
 }
 
-/* Writes one row of a TIFF tile into e->raw, padded to the tile's width with its last pixel. */
-static void tiff_row(txm_tile_encoder *e, const uint8_t *src, uint32_t valid_w, uint32_t y)
-{
-    uint32_t channels = e->format.channels;
-    size_t row_bytes = e->format.tile_px * e->pixel_bytes, valid_bytes = valid_w * e->pixel_bytes;
-    uint8_t *dst = e->raw + y * row_bytes;
-    if (e->format.compression.codec != TXM_CODEC_NONE) {
-        /* A repeated pixel differs from its neighbour by zero. */
-        if (e->format.type == TXM_TYPE_U8)
-            txm_predict_row_u8(src, valid_bytes, channels, dst);
-        else
-            txm_predict_row_u16((const uint16_t *)(const void *)src, valid_bytes / 2, channels,
-                                (uint16_t *)(void *)dst);
-        memset(dst + valid_bytes, 0, row_bytes - valid_bytes);
-        return;
-    }
-    memcpy(dst, src, valid_bytes);
-    for (size_t i = valid_bytes; i < row_bytes; i++)
-        dst[i] = dst[i - e->pixel_bytes];
-}
-
-/* TIFF tiles have their full size; repeating the last row and column compresses best. */
+/* TIFF tiles have their full size; repeating the last column and row compresses best. */
 static void tiff_raw(txm_tile_encoder *e, const uint8_t *pixels, size_t stride_bytes, uint32_t valid_w,
                      uint32_t valid_h)
 {
-    size_t row_bytes = e->format.tile_px * e->pixel_bytes;
-    for (uint32_t y = 0; y < valid_h; y++)
-        tiff_row(e, pixels + y * stride_bytes, valid_w, y);
-    const uint8_t *last = e->raw + (valid_h - 1) * row_bytes;
-    for (uint32_t y = valid_h; y < e->format.tile_px; y++)
-        memcpy(e->raw + y * row_bytes, last, row_bytes);
+    const uint32_t channels = e->format.channels;
+    const size_t row_bytes = e->format.tile_px * e->pixel_bytes, valid_bytes = valid_w * e->pixel_bytes;
+    uint8_t *dst = e->raw;
+    for (uint32_t y = 0; y < valid_h; y++, pixels += stride_bytes, dst += row_bytes) {
+        if (e->format.compression.codec == TXM_CODEC_NONE) {
+            memcpy(dst, pixels, valid_bytes);
+            for (size_t i = valid_bytes; i < row_bytes; i++)
+                dst[i] = dst[i - e->pixel_bytes];
+            continue;
+        }
+        if (e->format.type == TXM_TYPE_U8)
+            txm_predict_row_u8(pixels, valid_bytes, channels, dst);
+        else
+            txm_predict_row_u16((const uint16_t *)(const void *)pixels, valid_bytes / 2, channels,
+                                (uint16_t *)(void *)dst);
+        /* A repeated pixel differs from its neighbour by zero. */
+        memset(dst + valid_bytes, 0, row_bytes - valid_bytes);
+    }
+    for (uint32_t y = valid_h; y < e->format.tile_px; y++, dst += row_bytes)
+        memcpy(dst, dst - row_bytes, row_bytes);
 }
 
 /* An EXR tile: one plane per channel within each scanline, valid pixels only. */

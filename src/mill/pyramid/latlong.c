@@ -21,19 +21,6 @@ float txm_latlong_weight(uint32_t first, uint32_t second, uint32_t height, float
     return w1 / (w0 + w1);
 }
 
-/* The mean is summed from left to right, as in Cycles. */
-static void make_solid(float *row, uint32_t channels, uint32_t width)
-{
-    float share = 1.0f / (float)width;
-    for (uint32_t c = 0; c < channels; c++) {
-        float sum = 0.0f;
-        for (uint32_t x = 0; x < width; x++)
-            sum += row[(size_t)x * channels + c];
-        for (uint32_t x = 0; x < width; x++)
-            row[(size_t)x * channels + c] = sum * share;
-    }
-}
-
 static bool is_pole(uint32_t y, uint32_t height)
 {
     return y == 0 || y + 1 == height;
@@ -42,8 +29,14 @@ static bool is_pole(uint32_t y, uint32_t height)
 /* The first and last column are the same meridian. */
 void txm_latlong_edges(float *row, uint32_t channels, uint32_t width, uint32_t y, uint32_t height)
 {
-    if (is_pole(y, height))
-        make_solid(row, channels, width);
+    /* The mean is summed from left to right, as in Cycles. */
+    for (uint32_t c = 0; is_pole(y, height) && c < channels; c++) {
+        float sum = 0.0f;
+        for (uint32_t x = 0; x < width; x++)
+            sum += row[(size_t)x * channels + c];
+        for (uint32_t x = 0; x < width; x++)
+            row[(size_t)x * channels + c] = sum * (1.0f / (float)width);
+    }
     float *last = row + (size_t)(width - 1) * channels;
     for (uint32_t c = 0; c < channels; c++)
         row[c] = last[c] = 0.5f * row[c] + 0.5f * last[c];

@@ -107,22 +107,6 @@ static bool filter(const txm_pyramid *p, const level *l, float *dst)
     return true;
 }
 
-static bool store(const txm_pyramid *p, uint32_t index, uint32_t y, const float *row)
-{
-    const level *l = &p->level[index];
-    if (index < p->spec.only)
-        return true;
-    void *place = p->sink.place(p->sink.context, index, y);
-    if (!place)
-        return false;
-    if (p->spec.curve)
-        p->ops->srgb_encode(p->spec.type, p->spec.channels, p->spec.curve, row, place, l->width);
-    else
-        p->ops->from_float(p->spec.type, row, place, (size_t)l->width * p->spec.channels);
-    p->sink.placed(p->sink.context, index, y);
-    return true;
-}
-
 /* A source row of level `index` has arrived in its window: makes every row that this completes, in this level and those
  * above. A level makes at most one row for each row of the level below, except at the very end, so the recursion is as
  * deep as there are levels. */
@@ -134,8 +118,16 @@ static bool arrive(txm_pyramid *p, uint32_t index)
         float *dst = next ? window_row(p, next, l->made) : p->last_row;
         if (!filter(p, l, dst))
             break;
-        if (!store(p, index, l->made, dst))
-            return false;
+        if (index >= p->spec.only) {
+            void *place = p->sink.place(p->sink.context, index, l->made);
+            if (!place)
+                return false;
+            if (p->spec.curve)
+                p->ops->srgb_encode(p->spec.type, p->spec.channels, p->spec.curve, dst, place, l->width);
+            else
+                p->ops->from_float(p->spec.type, dst, place, (size_t)l->width * p->spec.channels);
+            p->sink.placed(p->sink.context, index, l->made);
+        }
         if (p->spec.type == TXM_TYPE_HALF)
             p->ops->clamp_half(dst, (size_t)l->width * p->spec.channels);
         l->made++;

@@ -182,29 +182,25 @@ static int set_density(TIFF *t, const txm_density *d)
     return ok && (!unit || TIFFSetField(t, TIFFTAG_RESOLUTIONUNIT, unit));
 }
 
-static int set_texts(tiff_writer *w)
-{
-    TIFF *t = w->tiff;
-    int ok = set_tiff_text(t, TIFFTAG_DOCUMENTNAME, w->document_name.data);
-    ok = ok && set_tiff_text(t, TIFFTAG_IMAGEDESCRIPTION, w->description.data);
-    ok = ok && set_density(t, &w->metadata->density);
-    ok = ok && set_tiff_text(t, TIFFTAG_SOFTWARE, txm_blender_format_now()->software);
-    ok = ok && set_tiff_text(t, TIFFTAG_PIXAR_TEXTUREFORMAT, txm_tx_texture_format(w->metadata));
-    ok = ok && set_tiff_text(t, TIFFTAG_PIXAR_WRAPMODES, txm_tx_wrap_modes(w->metadata));
-    for (size_t i = 0; ok && i < w->metadata->attribute_count; i++) {
-        uint32_t tag = txm_metadata_tiff_tag(w->metadata->attributes[i].name);
-        if (tag)
-            ok = set_tiff_text(t, tag, w->metadata->attributes[i].value);
-    }
-    return ok;
-}
-
 /* Texts are in the first directory only, as in Blender's files. */
 static txm_status begin_level(tiff_writer *w, uint32_t level, txm_error *err)
 {
-    if (set_structure(w, level) && (level || set_texts(w)))
-        return TXM_OK;
-    return tiff_refused(w, "a directory", err);
+    TIFF *t = w->tiff;
+    const txm_tx_metadata *m = w->metadata;
+    int ok = set_structure(w, level);
+    if (!level) {
+        ok = ok && set_tiff_text(t, TIFFTAG_DOCUMENTNAME, w->document_name.data);
+        ok = ok && set_tiff_text(t, TIFFTAG_IMAGEDESCRIPTION, w->description.data);
+        ok = ok && set_density(t, &m->density);
+        ok = ok && set_tiff_text(t, TIFFTAG_SOFTWARE, txm_blender_format_now()->software);
+        ok = ok && set_tiff_text(t, TIFFTAG_PIXAR_TEXTUREFORMAT, txm_tx_texture_format(m));
+        ok = ok && set_tiff_text(t, TIFFTAG_PIXAR_WRAPMODES, txm_tx_wrap_modes(m));
+        for (size_t i = 0; ok && i < m->attribute_count; i++) {
+            const uint32_t tag = txm_metadata_tiff_tag(m->attributes[i].name);
+            ok = !tag || set_tiff_text(t, tag, m->attributes[i].value);
+        }
+    }
+    return ok ? TXM_OK : tiff_refused(w, "a directory", err);
 }
 
 static void tiff_close(void *self)

@@ -513,36 +513,6 @@ static void idat_open(idat_file *f, const txm_bytes *chunks)
     txm_png_idat_begin(&f->idat);
 }
 
-START_TEST(a_stream_comes_in_pieces_of_any_size)
-{
-    static const size_t chunk[] = {1, 7, 4096, STREAM_BYTES}, piece[] = {1, 1000, STREAM_BYTES};
-    static uint8_t got[STREAM_BYTES];
-    txm_bytes stream = zlib_stream();
-    for (int c = 0; c < 4; c++) {
-        txm_bytes chunks = {0};
-        idat_file f;
-        png_idats(&chunks, stream.data, stream.size, chunk[c]);
-        png_chunk(&chunks, "IEND", "", 0);
-        idat_open(&f, &chunks);
-        for (int p = 0; p < 3; p++) {
-            memset(got, 0, sizeof got);
-            for (size_t at = 0; at < sizeof got; at += piece[p]) {
-                size_t want = sizeof got - at < piece[p] ? sizeof got - at : piece[p];
-                ck_assert_uint_eq(txm_png_idat_read(&f.idat, got + at, want), want);
-            }
-            ck_assert_mem_eq(got, content, sizeof got);
-            ck_assert_msg(txm_png_idat_finish(&f.idat), "%s", f.idat.reason);
-            ck_assert(f.idat.ended && f.idat.status == TXM_OK);
-            ck_assert_uint_eq(txm_png_idat_read(&f.idat, got, 1), 0); /* no more than there is */
-            txm_png_idat_begin(&f.idat);                              /* once more from the start */
-        }
-        txm_raster_file_close(&f.file);
-        txm_bytes_free(&chunks);
-    }
-    txm_bytes_free(&stream);
-}
-END_TEST
-
 /* Reads all expected bytes and finishes; the file is closed. */
 static void idat_fails(const txm_bytes *chunks, size_t at_least, const char *reason)
 {
@@ -648,7 +618,7 @@ int main(void)
               bands_strides_and_rewind, idat_chunks_of_any_size, files_of_other_programs);
     add_tests(meta, colour_chunks_are_told_as_oiio_tells_them, texts_become_fields, exif_is_read_as_oiio_reads_it);
     add_tests(bad, truncated_anywhere, a_truncated_file_names_its_row, every_byte_damaged, refused_and_left_to_others);
-    add_tests(add_case(s, "stream"), a_stream_comes_in_pieces_of_any_size, damage_of_a_stream_has_its_reason,
+    add_tests(add_case(s, "stream"), damage_of_a_stream_has_its_reason,
               what_follows_the_last_pixel_is_tolerated, a_failing_disk_is_no_damage_of_a_stream);
     return run_suite_in_one_process(s);
 }

@@ -376,46 +376,6 @@ static void close_direct(txm_source_info *info, txm_exr *x)
     txm_source_forget(info);
 }
 
-START_TEST(headers_become_layouts)
-{
-    const header scanlines = {.names = {"A", "B", "G", "R", "Z"},
-                              .type = EXR_PIXEL_HALF,
-                              .last_type = EXR_PIXEL_HALF,
-                              .compression = EXR_COMPRESSION_ZIP,
-                              .min_x = -7,
-                              .min_y = 30,
-                              .width = 40,
-                              .height = 50};
-    const header tiles = {.names = {"Y"},
-                          .type = EXR_PIXEL_FLOAT,
-                          .compression = EXR_COMPRESSION_RLE,
-                          .width = 40,
-                          .height = 50,
-                          .tile = 32};
-    txm_source_info info;
-    txm_exr *x;
-    txm_error err = {0};
-    write_header_only(&scanlines);
-    ck_assert_msg(open_direct(&info, &x, &err) == TXM_OK, "%s", err.message);
-    ck_assert(x->min_x == -7 && x->min_y == 30 && x->width == 40 && x->height == 50 && !x->tiled);
-    ck_assert(x->chunk_w == 40 && x->chunk_h == 16 && x->file_channels == 5 && x->channels == 4 &&
-              x->sample_bytes == 2);
-    ck_assert(x->order[0] == 3 && x->order[1] == 2 && x->order[2] == 1 && x->order[3] == 0 && x->order[4] == 4);
-    ck_assert(info.type == TXM_TYPE_HALF && info.channels == 4 && info.file_channels == 5 && !info.tiled);
-    ck_assert_str_eq(info.colorspace_hint, "");
-    /* A file that was opened may be opened again. */
-    txm_source_info again = {0};
-    ck_assert_int_eq(txm_exr_describe(x, &again, &err), TXM_OK);
-    ck_assert_uint_eq(again.width, 40);
-    txm_source_forget(&again);
-    close_direct(&info, x);
-    write_header_only(&tiles);
-    ck_assert_msg(open_direct(&info, &x, &err) == TXM_OK, "%s", err.message);
-    ck_assert(x->tiled && info.tiled && x->chunk_w == 32 && x->chunk_h == 32 && info.type == TXM_TYPE_FLOAT);
-    close_direct(&info, x);
-}
-END_TEST
-
 START_TEST(what_openimageio_must_read_is_left_to_it)
 {
     static const struct {
@@ -552,39 +512,6 @@ START_TEST(attributes_become_information)
 }
 END_TEST
 
-/* Reads a row of chunks into rows with gaps after them, which must stay untouched. */
-START_TEST(chunks_go_where_they_are_wanted)
-{
-    enum { GAP = 6 };
-    const kind *k = &kinds[_i];
-    txm_source_info info;
-    txm_exr *x;
-    txm_error err = {0};
-    write_exr(k);
-    ck_assert_int_eq(open_direct(&info, &x, NULL), TXM_OK);
-    uint32_t bytes = k->is_float ? 4 : 2;
-    size_t row = (size_t)WIDTH * k->channels * bytes, stride = row + GAP * (size_t)2;
-    uint8_t *out = malloc(stride * x->chunk_h);
-    for (uint32_t y = 0; y < HEIGHT; y += x->chunk_h) {
-        uint32_t rows = HEIGHT - y < x->chunk_h ? HEIGHT - y : x->chunk_h;
-        memset(out, 0xA5, stride * x->chunk_h);
-        ck_assert_msg(txm_exr_decode_rows(x, y, out, stride, &err) == TXM_OK, "%s", err.message);
-        for (uint32_t r = 0; r < rows; r++) {
-            const uint8_t *p = out + r * stride;
-            for (uint32_t i = 0; i < WIDTH * k->channels; i++, p += bytes) {
-                uint32_t v = sample(k, i / k->channels, y + r, (uint32_t)delivered[k->channels - 1][i % k->channels]);
-                if (memcmp(p, &v, bytes) != 0)
-                    ck_abort_msg("row %u, sample %u differs", y + r, i);
-            }
-            for (int g = 0; g < 2 * GAP; g++)
-                ck_assert_uint_eq(p[g], 0xA5);
-        }
-    }
-    free(out);
-    close_direct(&info, x);
-}
-END_TEST
-
 /* OpenEXR reports damage, although the disk failed. */
 START_TEST(a_failing_disk_is_no_damage)
 {
@@ -657,9 +584,8 @@ int main(void)
     tcase_add_loop_test(exr, damaged_blocks, 0, count);
     TCase *direct = add_case(suite, "the reader itself");
     tcase_add_checked_fixture(direct, make_path, remove_path);
-    add_tests(direct, headers_become_layouts, what_openimageio_must_read_is_left_to_it, attributes_become_information,
+    add_tests(direct, what_openimageio_must_read_is_left_to_it, attributes_become_information,
               chunks_that_were_never_written, luminance_and_chroma_are_served_by_the_worker);
-    tcase_add_loop_test(direct, chunks_go_where_they_are_wanted, 0, count);
     tcase_add_loop_test(direct, a_failing_disk_is_no_damage, 0, count);
     tcase_add_loop_test(direct, the_reader_may_find_no_memory, 0, 10);
     return run_suite_in_one_process(suite); /* the search for leaks at the end of each takes most of the time */

@@ -514,77 +514,6 @@ static void close_direct(txm_source_info *info, txm_tiff *t)
     txm_source_forget(info);
 }
 
-START_TEST(the_layout_decides_how_blocks_are_decoded)
-{
-    static const struct {
-        layout l;
-        uint32_t block_w, block_h, planes, plane_channels, sample_bytes;
-        bool by_scanline, streamed;
-    } cases[] = {
-        {{61, 90, 3, 8, 1, COMPRESSION_LZW, 2, 16, 0, 0, "w", false}, 61, 16, 1, 3, 1, false, false},
-        {{61, 90, 6, 16, 1, COMPRESSION_LZW, 0, 200, 0, 0, "w", false}, 61, 90, 1, 6, 2, false, false},
-        {{61, 90, 6, 16, 1, COMPRESSION_NONE, 0, 7, 0, 0, "wb", true}, 61, 7, 4, 1, 2, false, false},
-        {{61, 90, 1, 32, 3, COMPRESSION_ZSTD, 3, 0, 32, 16, "w", false}, 32, 16, 1, 1, 4, false, false},
-        {{1500, 1500, 4, 8, 1, COMPRESSION_ADOBE_DEFLATE, 2, 1500, 0, 0, "w", false}, 1500, 1500, 1, 4, 1, true, true},
-        {{1500, 1500, 4, 8, 1, COMPRESSION_LZW, 2, 1500, 0, 0, "w", false}, 1500, 1500, 1, 4, 1, true, false},
-        {{1500, 1500, 4, 8, 1, COMPRESSION_ZSTD, 2, 1500, 0, 0, "w", false}, 1500, 1500, 1, 4, 1, true, false},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        txm_source_info info;
-        txm_tiff *t;
-        txm_error err = {0};
-        write_tiff(&cases[i].l);
-        ck_assert_msg(open_direct(&info, &t, &err) == TXM_OK, "case %zu: %s", i, err.message);
-        ck_assert_msg(t->block_w == cases[i].block_w && t->block_h == cases[i].block_h, "case %zu: %u %u", i,
-                      t->block_w, t->block_h);
-        ck_assert_msg(t->planes == cases[i].planes && t->plane_channels == cases[i].plane_channels, "case %zu", i);
-        ck_assert_uint_eq(t->sample_bytes, cases[i].sample_bytes);
-        ck_assert_msg(t->by_scanline == cases[i].by_scanline && (t->strip[0] != NULL) == cases[i].streamed, "case %zu",
-                      i);
-        ck_assert(info.tiled == (cases[i].l.tile_w > 0) && info.file_channels == cases[i].l.channels);
-        close_direct(&info, t);
-    }
-}
-END_TEST
-
-/* Reads a few rows at a time, with gaps after them that must stay untouched, and compares them with the definition. */
-START_TEST(rows_go_where_they_are_wanted)
-{
-    static const layout kinds[] = {
-        {61, 90, 3, 8, 1, COMPRESSION_LZW, 2, 16, 0, 0, "w", false},
-        {61, 90, 6, 16, 1, COMPRESSION_NONE, 0, 7, 0, 0, "wb", true},
-        {61, 90, 2, 64, 3, COMPRESSION_NONE, 0, 9, 0, 0, "w", true},
-        {61, 90, 5, 8, 1, COMPRESSION_PACKBITS, 0, 0, 32, 16, "w", false},
-    };
-    enum { GAP = 5, STEP = 11 };
-    const layout *l = &kinds[_i];
-    txm_source_info info;
-    txm_tiff *t;
-    write_tiff(l);
-    ck_assert_int_eq(open_direct(&info, &t, NULL), TXM_OK);
-    size_t row = (size_t)l->width * info.channels * txm_type_bytes(info.type), stride = row + GAP;
-    uint8_t *out = malloc(stride * STEP);
-    for (uint32_t y = 0; y < l->height; y += STEP) {
-        uint32_t rows = l->height - y < STEP ? l->height - y : STEP;
-        memset(out, 0xA5, stride * STEP);
-        ck_assert_int_eq(txm_tiff_read_rows(t, y, rows, out, stride, NULL), TXM_OK);
-        for (uint32_t r = 0; r < rows; r++) {
-            const uint8_t *p = out + r * stride;
-            for (uint32_t i = 0; i < l->width * info.channels; i++) {
-                uint8_t expected[8];
-                uint32_t bytes = delivered_sample(l, i / info.channels, y + r, i % info.channels, expected);
-                ck_assert_mem_eq(p, expected, bytes);
-                p += bytes;
-            }
-            for (int g = 0; g < GAP; g++)
-                ck_assert_uint_eq(p[g], 0xA5);
-        }
-    }
-    free(out);
-    close_direct(&info, t);
-}
-END_TEST
-
 /* Writes a grey image of 4 x 2 px with one extra tag. */
 static txm_status open_with(const entry *odd, txm_source_info *info, txm_tiff **t, txm_error *err)
 {
@@ -667,11 +596,6 @@ START_TEST(tags_become_information)
     ck_assert_str_eq(info.software, "a program");
     ck_assert_uint_eq(info.attribute_count, 1);
     ck_assert_str_eq(info.attributes[0].value, "a painter");
-    /* A file that was opened may be described again. */
-    txm_source_info again = {0};
-    ck_assert_int_eq(txm_tiff_describe(t, &again, &err), TXM_OK);
-    ck_assert(again.width == 1 && again.density.x == 300);
-    txm_source_forget(&again);
     close_direct(&info, t);
 }
 END_TEST
@@ -789,10 +713,9 @@ int main(void)
     add_tests(tiff, truncation, damaged_bytes);
     TCase *direct = add_case(suite, "the reader itself");
     tcase_add_checked_fixture(direct, make_path, remove_path);
-    add_tests(direct, the_layout_decides_how_blocks_are_decoded, what_openimageio_must_read_is_left_to_it,
+    add_tests(direct, what_openimageio_must_read_is_left_to_it,
               white_may_be_zero, tags_become_information, descriptions_of_textures_are_left_to_openimageio,
               limits_are_no_lack_of_memory, the_reader_may_find_no_memory);
-    tcase_add_loop_test(direct, rows_go_where_they_are_wanted, 0, 4);
     tcase_add_loop_test(direct, a_failing_disk_is_no_damage, 0, 3);
     return run_suite(suite);
 }

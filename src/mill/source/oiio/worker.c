@@ -223,22 +223,14 @@ uint32_t txm_worker_seconds(double honest)
     return seconds > 0 && seconds < 1000000 ? (uint32_t)seconds : (uint32_t)honest;
 }
 
-/* Waits for the end of a worker that has closed its socket, and kills one that only closed it. Waits up to two seconds,
- * since a crash may first write a report. */
-static bool reap(txm_worker *w, txm_end *how)
-{
-    const bool ended = txm_process_wait(w->pid, 2, how);
-    w->ended = ended;
-    stop_worker(w);
-    return ended;
-}
-
 /* Explains why the worker ended, as a message about the image. The status decides whether a retry makes sense: lack of
  * memory may be temporary, a crash caused by a file is not. */
 static txm_status explain_end(txm_worker *w, int sys_errno, const char *name, txm_error *err)
 {
     txm_end how;
-    const bool told = take_from_work(w), ended = reap(w, &how);
+    /* A worker that only closed its socket is ended after two seconds, since a crash may first write a report. */
+    const bool told = take_from_work(w), ended = w->ended = txm_process_wait(w->pid, 2, &how);
+    stop_worker(w);
     const char *who = w->encodes ? "encoder" : "decoder";
     if (told)
         return txm_fail(err, TXM_STATUS_CANCELLED, "%s: the %s was stopped", name, who);

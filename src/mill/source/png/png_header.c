@@ -188,22 +188,6 @@ static bool read_texts(png_structp png, png_infop tags, txm_raster_meta *meta, t
     return ok;
 }
 
-/* Reads texts first, then Exif; which of two values counts is decided as in OpenImageIO. */
-static bool read_png_meta(png_structp png, png_infop tags, txm_source_info *info)
-{
-    txm_raster_meta meta = {0};
-    png_uint_32 exif_bytes = 0;
-    png_bytep exif = NULL;
-
-    bool ok = read_texts(png, tags, &meta, info);
-    if (ok && png_get_eXIf_1(png, tags, &exif_bytes, &exif))
-        ok = txm_raster_meta_add_exif(&meta, exif, exif_bytes);
-    info->exif_says_srgb = meta.says_srgb;
-    ok = ok && txm_raster_meta_store(&meta, info);
-    txm_raster_meta_clear(&meta);
-    return ok;
-}
-
 /* Runs libpng up to the first IDAT chunk. It is a function of its own because a long jump may end it: no local variable
  * that changes after setjmp is used later. */
 static bool parse_chunks(png_structp png, png_infop tags)
@@ -244,8 +228,17 @@ txm_status txm_png_read_header(txm_raster_file *file, const char *path, txm_png_
     read_density(png, tags, &info->density);
     header->data_offset = txm_raster_file_tell(file);
     header->data_bytes = txm_load_be32(p.chunk);
-    if (!read_png_meta(png, tags, info))
+    /* Texts come first, then Exif; which of two values counts is decided as in OpenImageIO. */
+    txm_raster_meta meta = {0};
+    png_uint_32 exif_bytes = 0;
+    png_bytep exif = NULL;
+    bool ok = read_texts(png, tags, &meta, info);
+    if (ok && png_get_eXIf_1(png, tags, &exif_bytes, &exif))
+        ok = txm_raster_meta_add_exif(&meta, exif, exif_bytes);
+    info->exif_says_srgb = meta.says_srgb;
+    if (!ok || !txm_raster_meta_store(&meta, info))
         status = txm_no_memory(err, path);
+    txm_raster_meta_clear(&meta);
 destroy:
     png_destroy_read_struct(&png, &tags, NULL);
     return status;

@@ -41,27 +41,13 @@ static txm_status decode_blocks(txm_tiff *t, uint32_t y, uint32_t plane, uint8_t
     return TXM_OK;
 }
 
-static void undo_predictor(const txm_tiff *t, uint8_t *row)
-{
-    tmsize_t samples = (tmsize_t)((size_t)t->width * t->plane_channels);
-    if (t->predictor == PREDICTOR_FLOATINGPOINT) {
-        txm_unpredict_float(row, t->width, 1, t->plane_channels, t->sample_bytes, t->line);
-        return;
-    }
-    if (TIFFIsByteSwapped(t->tif) && t->sample_bytes == 2)
-        TIFFSwabArrayOfShort((uint16_t *)(void *)row, samples);
-    else if (TIFFIsByteSwapped(t->tif) && t->sample_bytes == 4)
-        TIFFSwabArrayOfLong((uint32_t *)(void *)row, samples);
-    else if (TIFFIsByteSwapped(t->tif) && t->sample_bytes == 8)
-        TIFFSwabArrayOfDouble((double *)(void *)row, samples);
-    if (t->predictor == PREDICTOR_HORIZONTAL)
-        txm_unpredict_horizontal(row, t->width, 1, t->plane_channels, t->sample_bytes);
-}
-
-/* The next row of strips that are decoded as streams; rows come in order. */
+/* The next row of a plane whose strips are decoded as streams; rows come in order. Bytes get the machine's order, and
+ * differences become samples. */
 static txm_status stream_row(txm_tiff *t, uint32_t y, uint32_t plane, uint8_t *row, txm_error *err)
 {
     txm_tiff_strip *s = t->strip[plane];
+    const tmsize_t samples = (tmsize_t)((size_t)t->width * t->plane_channels);
+    const bool swapped = TIFFIsByteSwapped(t->tif);
     bool ok = true;
     if (y % t->block_h == 0) {
         uint32_t strip = TIFFComputeStrip(t->tif, y, (uint16_t)plane);
@@ -72,23 +58,17 @@ static txm_status stream_row(txm_tiff *t, uint32_t y, uint32_t plane, uint8_t *r
         return txm_fail_errno(err, txm_tiff_strip_errno(s), "%s: row %u: cannot be read", t->path, y);
     if (!ok)
         return txm_fail(err, TXM_STATUS_CORRUPT, "%s: row %u: %s", t->path, y, txm_tiff_strip_reason(s));
-    undo_predictor(t, row);
+    if (t->predictor == PREDICTOR_FLOATINGPOINT)
+        txm_unpredict_float(row, t->width, 1, t->plane_channels, t->sample_bytes, t->line);
+    else if (swapped && t->sample_bytes == 2)
+        TIFFSwabArrayOfShort((uint16_t *)(void *)row, samples);
+    else if (swapped && t->sample_bytes == 4)
+        TIFFSwabArrayOfLong((uint32_t *)(void *)row, samples);
+    else if (swapped && t->sample_bytes == 8)
+        TIFFSwabArrayOfDouble((double *)(void *)row, samples);
+    if (t->predictor == PREDICTOR_HORIZONTAL)
+        txm_unpredict_horizontal(row, t->width, 1, t->plane_channels, t->sample_bytes);
     return TXM_OK;
-}
-
-/* Reads row `y` of all planes into the block. libtiff decodes a strip in order; all rows before were read. */
-static txm_status load_scanline(txm_tiff *t, uint32_t y, txm_error *err)
-{
-    txm_status status = TXM_OK;
-    *t->message = 0;
-    for (uint32_t p = 0; p < t->planes && status == TXM_OK; p++) {
-        uint8_t *row = t->block + p * txm_tiff_plane_row(t);
-        if (t->strip[p])
-            status = stream_row(t, y, p, row, err);
-        else if (TIFFReadScanline(t->tif, row, y, (uint16_t)p) < 0)
-            status = damaged(t, y, err);
-    }
-    return status;
 }
 
 /* Copies with steps, since planes are interleaved and extra samples skipped. */
@@ -201,7 +181,13 @@ txm_status txm_tiff_read_rows(void *self, uint32_t y, uint32_t rows, void *dst, 
         txm_status status = TXM_OK;
         taken = 1;
         if (t->by_scanline) {
-            status = load_scanline(t, y, err);
+            /* libtiff decodes a strip in order; all rows before were read. */
+            *t->message = 0;
+            for (uint32_t p = 0; p < t->planes && status == TXM_OK; p++)
+                if (t->strip[p])
+                    status = stream_row(t, y, p, t->block + p * row, err);
+                else if (TIFFReadScanline(t->tif, t->block + p * row, y, (uint16_t)p) < 0)
+                    status = damaged(t, y, err);
             if (status == TXM_OK)
                 deliver_row(t, t->block, row, out);
         } else if (tight && y == begin && end - y >= whole) {

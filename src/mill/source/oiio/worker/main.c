@@ -326,34 +326,8 @@ static void read_as_half(void)
 }
 
 /* Encodes the rows that arrive, some at a time. After a failure the remaining rows are still read, because the other
- * side sends everything before it reads the answer. */
-static txm_status encode_rows(void *self, const txm_worker_request *request, txm_error *err)
-{
-    enum { ROWS = 64 };
-    size_t row_bytes = (size_t)request->width * request->channels * txm_type_bytes((txm_type)request->type);
-    uint8_t *band = txm_alloc_pixels(row_bytes, ROWS);
-    if (!band)
-        txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for %d rows", ROWS);
-    for (uint32_t y = 0, n; y < request->rows; y += n) {
-        n = request->rows - y < ROWS ? request->rows - y : ROWS;
-        if (band) {
-            receive(band, n * row_bytes);
-        } else {
-            char rest[4096];
-            for (size_t left = n * row_bytes, part; left; left -= part) {
-                part = left < sizeof rest ? left : sizeof rest;
-                receive(rest, part);
-            }
-        }
-        if (err->status == TXM_OK)
-            encoder->rows(self, y, n, band, err);
-    }
-    free(band);
-    return err->status;
-}
-
-/* An open image is closed first, since its memory may be needed. The file is made in memory and sent; RLIMIT_FSIZE also
- * limits anonymous files, so it is lifted meanwhile. */
+ * side sends everything before it reads the answer. An open image is closed first, since its memory may be needed. The
+ * file is made in memory and sent; RLIMIT_FSIZE also limits anonymous files, so it is lifted meanwhile. */
 static void write_picture(const txm_worker_request *request)
 {
     txm_error err = {0};
@@ -371,7 +345,22 @@ static void write_picture(const txm_worker_request *request)
     txm_limit_set(TXM_LIMIT_FILE_BYTES, UINT64_MAX);
     if (is_ready(request, name, "pictures need", &err))
         encoder->begin(name, &picture, &self, &err);
-    if (encode_rows(self, request, &err) == TXM_OK)
+    enum { ROWS = 64 };
+    const size_t row_bytes = (size_t)request->width * request->channels * txm_type_bytes((txm_type)request->type);
+    uint8_t *band = txm_alloc_pixels(row_bytes, ROWS), rest[4096];
+    if (!band)
+        txm_fail(&err, TXM_STATUS_NO_MEMORY, "no memory for %d rows", ROWS);
+    for (uint32_t y = 0, n; y < request->rows; y += n) {
+        n = request->rows - y < ROWS ? request->rows - y : ROWS;
+        for (size_t left = n * row_bytes, part; left; left -= part) {
+            part = band || left < sizeof rest ? left : sizeof rest;
+            receive(band ? band : rest, part);
+        }
+        if (err.status == TXM_OK)
+            encoder->rows(self, y, n, band, &err);
+    }
+    free(band);
+    if (err.status == TXM_OK)
         encoder->finish(self, &file, &bytes, &err);
     if (err.status == TXM_OK) {
         txm_worker_reply reply = {.status = TXM_OK, .data_bytes = bytes};
@@ -392,19 +381,6 @@ static void write_picture(const txm_worker_request *request)
 static void give_up_loading(void)
 {
     txm_exit_at_once(TXM_WORKER_LEFT + EAGAIN);
-}
-
-/* For `txmill doctor`: prints the version of OpenImageIO and its formats, or why there is none. */
-static _Noreturn void say_version(void)
-{
-    load_decoder();
-    if (decoder)
-        printf("%d.%d.%d %s\n", library_version / 10000, library_version / 100 % 100, library_version % 100,
-               library_formats);
-    else
-        puts(no_decoder);
-    fflush(stdout);
-    txm_exit_at_once(!decoder);
 }
 
 static _Noreturn void serve(void)
@@ -444,8 +420,17 @@ static _Noreturn void serve(void)
 /* Descriptor 3 was prepared by the other side; the worker ends at its end of file. */
 int main(int argc, char **argv)
 {
-    if (argc > 1 && !strcmp(argv[1], "--version"))
-        say_version();
+    if (argc > 1 && !strcmp(argv[1], "--version")) {
+        /* For `txmill doctor`: the version of OpenImageIO and its formats, or why there is none. */
+        load_decoder();
+        if (decoder)
+            printf("%d.%d.%d %s\n", library_version / 10000, library_version / 100 % 100, library_version % 100,
+                   library_formats);
+        else
+            puts(no_decoder);
+        fflush(stdout);
+        txm_exit_at_once(!decoder);
+    }
     /* Interrupts of the terminal are handled by the other process; a crash needs no core file. */
     txm_signals_ignore_terminal();
     txm_limit_set(TXM_LIMIT_CORE, 0);
