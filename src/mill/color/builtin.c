@@ -5,7 +5,7 @@
  * a Blender in PATH if there is one (blenders.c). This is not part of config.c, because the program that generates
  * known.inc (generate/known.c) is linked with it: the config must exist before the tables that are made from it.
  */
-#include "mill/color/builtin.h"
+#include "mill/color/known.h"
 
 const char txm_builtin_config[] = {
 #include "color/builtin.inc"

@@ -12,7 +12,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/options.h"
-#include "mill/color/builtin.h"
+#include "mill/color/known.h"
 
 txm_status txm_color_load_builtin(txm_ocio **out, txm_error *err)
 {

@@ -7,6 +7,7 @@
 #ifndef TXM_COLOR_KNOWN_H
 #define TXM_COLOR_KNOWN_H
 #include "txmill/color.h"
+#include <stddef.h>
 
 typedef struct txm_known_space {
     const char *name, *family, *description;
@@ -36,4 +37,15 @@ extern const txm_known_config txm_builtin_known;
 const char *txm_known_canonical(const txm_known_config *known, const char *name);
 /* The space of a role; NULL if the config lacks the role. */
 const char *txm_known_role_space(const txm_known_config *known, const char *role);
+
+extern const char txm_builtin_config[];
+extern const size_t txm_builtin_config_bytes;
+
+typedef struct txm_builtin_missing {
+    const char *name, *reason, *aliases[3]; /* NULL after the last alias */
+} txm_builtin_missing;
+
+/* Some of them are missing only if this version of OpenColorIO lacks what they need. */
+extern const txm_builtin_missing txm_builtin_missing_spaces[];
+extern const size_t txm_builtin_missing_count;
 #endif

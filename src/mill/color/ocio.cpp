@@ -27,7 +27,6 @@
 #include <vector>
 
 #include "mill/color/references.h"
-#include "mill/color/tables.h"
 
 namespace OCIO = OCIO_NAMESPACE;
 

@@ -34,7 +34,7 @@ const char *txm_ocio_version(void);
  * the library are failures. CONFIG with the library's message. */
 txm_status txm_ocio_from_text(const char *text, size_t size_bytes, const char *folder, bool strict, txm_ocio **out,
                               txm_error *err);
-/* Loads the built-in config from its text, with the tables that it refers to (tables.h). */
+/* Loads the built-in config from its text, with the tables that it refers to (tables.cpp). */
 txm_status txm_ocio_from_builtin(const char *text, size_t size_bytes, txm_ocio **out, txm_error *err);
 /* Loads an archive or an `ocio://` name, if the library supports them. */
 txm_status txm_ocio_from_library(const char *name, txm_ocio **out, txm_error *err);

@@ -11,4 +11,8 @@
 
 /* Throws an OCIO exception that says what is wrong with the conversion. The library itself reports what is missing. */
 void txm_check_references(const OCIO_NAMESPACE::ConstConfigRcPtr &config, const char *from, const char *to);
+
+/* tables.cpp: replaces file transforms whose src begins with "txmill". A colour space that this version of the library
+ * cannot build is removed. Throws an OCIO exception for an unknown name. */
+OCIO_NAMESPACE::ConstConfigRcPtr txm_fill_tables(const OCIO_NAMESPACE::ConstConfigRcPtr &config);
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tables for the built-in config, as objects of the library, since there is no file that they could be read from.
+ * What the built-in config needs and the syntax of OpenColorIO 2.1 cannot express: tables that are computed, as objects
+ * of the library, and transforms that only newer versions support.
  */
-#include "mill/color/tables.h"
+#include "mill/color/references.h"
 
 #include <cmath>
 #include <cstdint>

@@ -20,8 +20,8 @@
 #include "mill/convert/hash_stage.h"
 #include "mill/convert/memory.h"
 #include "mill/convert/tiler.h"
-#include "mill/write/read_back.h"
 #include "mill/write/section_writer.h"
+#include "mill/write/writer.h"
 
 typedef struct attempt {
     const txm_attempt_request *request;

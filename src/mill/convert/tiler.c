@@ -10,7 +10,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
-#include "mill/pyramid/latlong.h"
+#include "mill/pyramid/pyramid.h"
 
 /* The bands of a level that are still needed: the one being filled, the last two complete ones, and, because the repeat
  * extension wraps around, the first one and two rows of the second until the level ends. */

@@ -7,8 +7,6 @@
  */
 #include "mill/encode/deflate_block.h"
 
-#include "mill/encode/deflate_literals.h"
-
 /* ---- Huffman codes --------------------------------------------------------------------------------------------- */
 
 enum { DEPTHS = 48 }; /* a tree over a sum below 2^31 has at most 45 levels (Fibonacci numbers), whatever its limit */

@@ -101,4 +101,13 @@ typedef void (*txm_literal_writer)(txm_bit_writer *writer, const txm_literal_cod
 void txm_deflate_block(txm_bit_writer *writer, const uint8_t *src, size_t n, const txm_sequence *sequences,
                        size_t matches, uint32_t *litlen, const uint32_t *distance, txm_literal_writer vector,
                        bool last);
+
+struct txm_literal_codes {
+    _Alignas(64) uint8_t low[TXM_LITERALS]; /* the lowest eight bits of each code */
+    uint8_t rest[TXM_LITERALS];             /* the other three bits, above its length */
+    uint32_t entries[TXM_LITERALS];         /* length | code << 8 */
+};
+
+/* The fastest writer for this machine that $TXMILL_ISA allows; NULL if there is none. */
+txm_literal_writer txm_literal_writer_best(void);
 #endif

@@ -6,7 +6,7 @@
  * repeatedly, until eight or sixteen share a word; only these words go through the bit buffer one after the other. This
  * saves 7 % of the time on tiles of photo4k and 4 % on those of hdr4k; short runs do not gain.
  */
-#include "mill/encode/deflate_literals.h"
+#include "mill/encode/deflate_block.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -15,7 +15,6 @@
 #include "base/endian.h"
 #include "base/mem.h"
 #include "mill/encode/deflate_block.h"
-#include "mill/encode/deflate_literals.h"
 #include "tile/decode/inflate_parts.h"
 
 /* It is inlined, so that it is compiled once for each search setting. */

@@ -3,7 +3,7 @@
  * Latitude-longitude images. A pole is a single point on a sphere, so its row gets one colour, and rows are weighted
  * by the area that they cover. Order and precision of both computations are those of Cycles.
  */
-#include "mill/pyramid/latlong.h"
+#include "mill/pyramid/pyramid.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,7 +10,6 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
-#include "mill/pyramid/latlong.h"
 #include "tile/ops/arith.h"
 
 /* A bilinear row needs two source rows, of which the second is the newest or the one before it: four slots hold these

@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "mill/write/read_back_impl.h"
+#include "mill/write/writer_impl.h"
 #include "mill/write/writer_metadata.h"
 #include "tile/reader/blender_format.h"
 

@@ -12,7 +12,6 @@
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "base/mem.h"
-#include "mill/write/read_back_impl.h"
 #include "mill/write/writer_impl.h"
 #include "mill/write/writer_metadata.h"
 #include "tile/reader/blender_format.h"

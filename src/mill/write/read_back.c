@@ -9,12 +9,11 @@
  * program or a library could put wrong textures under names that a farm trusts. Reading back costs little, since the
  * file is in the page cache and tiles are not decoded.
  */
-#include "mill/write/read_back.h"
+#include "mill/write/writer.h"
 
 #include <string.h>
 
 #include "base/fail.h"
-#include "mill/write/read_back_impl.h"
 #include "mill/write/writer_impl.h"
 #include "mill/write/writer_metadata.h"
 

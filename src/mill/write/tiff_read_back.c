@@ -7,7 +7,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
-#include "mill/write/read_back_impl.h"
+#include "mill/write/writer_impl.h"
 #include "mill/write/writer_metadata.h"
 #include "tile/reader/blender_format.h"
 #include "tile/reader/tiff_reader.h"

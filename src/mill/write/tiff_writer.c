@@ -19,7 +19,6 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "mill/write/read_back_impl.h"
 #include "mill/write/writer_impl.h"
 #include "mill/write/writer_metadata.h"
 #include "tile/reader/blender_format.h"

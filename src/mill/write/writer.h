@@ -79,4 +79,10 @@ txm_status txm_tx_writer_add(txm_tx_writer *writer, const void *encoded, size_t 
 txm_status txm_tx_writer_finish(txm_tx_writer *writer, const txm_tx_summary *summary, uint64_t *image_bytes,
                                 txm_error *err);
 void txm_tx_writer_close(txm_tx_writer **writer); /* NULL-safe; accepts unfinished writers */
+
+/* `fd` is the whole file, including the border section if `section` is set; `image_bytes` is the size from
+ * txm_tx_writer_finish. IO if the file differs from what was to be written; NO_MEMORY. */
+txm_status txm_tx_read_back(int fd, const char *name_for_messages, const txm_tx_layout *layout,
+                            const txm_tx_metadata *metadata, const txm_tx_summary *summary, uint64_t image_bytes,
+                            bool section, txm_error *err);
 #endif

@@ -9,6 +9,7 @@
 #include "base/output.h"
 #include "mill/write/writer.h"
 #include "tile/reader/container.h"
+#include "tile/reader/tiff_reader.h" /* the levels and tables of an open file */
 #include "txtile/reader.h"
 
 typedef struct txm_tile_place {
@@ -39,4 +40,19 @@ TXM_CONTAINER_TABLE(TXM_CONTAINER_WRITER)
 /* The container in which Cycles keeps samples of a type, and its writer. */
 txm_container txm_container_of(txm_type type);
 const txm_container_writer *txm_container_writer_of(txm_type type);
+
+typedef struct txm_read_back {
+    txm_tx *tx;
+    const txm_tx_layout *layout;
+    const txm_tx_metadata *metadata;
+    const txm_tx_summary *summary;
+    txm_error *err;
+} txm_read_back;
+
+/* IO: that part of the file is not what was written. */
+txm_status txm_read_back_differs(const txm_read_back *c, const char *what);
+
+/* Functions of txm_tx_tiff_writer and txm_tx_exr_writer. */
+txm_status txm_tiff_read_back(const txm_read_back *c);
+txm_status txm_exr_read_back(const txm_read_back *c);
 #endif

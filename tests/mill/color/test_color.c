@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mill/color/builtin.h"
+#include "mill/color/known.h"
 #include "txmill/color.h"
 #include "util_check.h"
 

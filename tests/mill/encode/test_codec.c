@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "mill/encode/deflate.h"
 #include "mill/encode/deflate_block.h"
-#include "mill/encode/deflate_literals.h"
 #include "mill/encode/filter.h"
 #include "mill/encode/sparse.h"
 #include "mill/encode/tile.h"

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "mill/pyramid/border.h"
-#include "mill/pyramid/latlong.h"
 #include "mill/pyramid/pyramid.h"
 #include "tile/ops/arith.h"
 #include "util_check.h"

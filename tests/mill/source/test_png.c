@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "mill/source/png/png_idat.h"
+#include "mill/source/png/png.h"
 #include "util_check.h"
 #include "util_png.h"
 #include "util_raster.h"
@@ -618,7 +618,7 @@ int main(void)
               bands_strides_and_rewind, idat_chunks_of_any_size, files_of_other_programs);
     add_tests(meta, colour_chunks_are_told_as_oiio_tells_them, texts_become_fields, exif_is_read_as_oiio_reads_it);
     add_tests(bad, truncated_anywhere, a_truncated_file_names_its_row, every_byte_damaged, refused_and_left_to_others);
-    add_tests(add_case(s, "stream"), damage_of_a_stream_has_its_reason,
-              what_follows_the_last_pixel_is_tolerated, a_failing_disk_is_no_damage_of_a_stream);
+    add_tests(add_case(s, "stream"), damage_of_a_stream_has_its_reason, what_follows_the_last_pixel_is_tolerated,
+              a_failing_disk_is_no_damage_of_a_stream);
     return run_suite_in_one_process(s);
 }

@@ -713,9 +713,9 @@ int main(void)
     add_tests(tiff, truncation, damaged_bytes);
     TCase *direct = add_case(suite, "the reader itself");
     tcase_add_checked_fixture(direct, make_path, remove_path);
-    add_tests(direct, what_openimageio_must_read_is_left_to_it,
-              white_may_be_zero, tags_become_information, descriptions_of_textures_are_left_to_openimageio,
-              limits_are_no_lack_of_memory, the_reader_may_find_no_memory);
+    add_tests(direct, what_openimageio_must_read_is_left_to_it, white_may_be_zero, tags_become_information,
+              descriptions_of_textures_are_left_to_openimageio, limits_are_no_lack_of_memory,
+              the_reader_may_find_no_memory);
     tcase_add_loop_test(direct, a_failing_disk_is_no_damage, 0, 3);
     return run_suite(suite);
 }

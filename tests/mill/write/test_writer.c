@@ -17,7 +17,7 @@
 
 #include "base/endian.h"
 #include "base/mem.h"
-#include "mill/write/read_back.h"
+#include "mill/write/writer.h"
 #include "mill/write/writer_metadata.h"
 #include "util_check.h"
 #include "util_writer.h"

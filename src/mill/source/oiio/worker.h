@@ -78,4 +78,6 @@ txm_status txm_worker_send_bytes(txm_worker *worker, const void *data, size_t by
  * answer within a time derived from its last request's limit. `name` is the file for messages. */
 txm_status txm_worker_receive(txm_worker *worker, void *dst, size_t bytes, const char *name, txm_error *err);
 
+/* Returns the errno of the first read or seek of this process that failed since the last call; 0 if none did. */
+int txm_reads_failed(void);
 #endif

@@ -13,9 +13,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
-#include "mill/source/png/png_header.h"
-#include "mill/source/png/png_idat.h"
-#include "mill/source/png/png_pixels.h"
+#include "mill/source/png/png.h"
 #include "mill/source/png/png_unfilter.h"
 #include "mill/source/readers.h"
 

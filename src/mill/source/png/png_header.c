@@ -5,7 +5,7 @@
  * versions judge differently (interop.c); and memory: libpng would trust any length of a chunk, and decompress any
  * number of texts.
  */
-#include "mill/source/png/png_header.h"
+#include "mill/source/png/png.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -5,7 +5,7 @@
  * needed, another chunk where pixels are missing, a stream that ends early. Data after the last pixel are tolerated,
  * since libpng only warns of them.
  */
-#include "mill/source/png/png_idat.h"
+#include "mill/source/png/png.h"
 
 #include <isa-l/crc.h>
 #include <string.h>

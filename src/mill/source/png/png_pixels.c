@@ -4,7 +4,7 @@
  * RGB or RGBA, grey of less than 8 bits becomes 8 bits, a transparent colour becomes an alpha channel, and 16-bit
  * samples get the machine's byte order.
  */
-#include "mill/source/png/png_pixels.h"
+#include "mill/source/png/png.h"
 
 #include <string.h>
 

@@ -31,7 +31,6 @@
 #include "base/os/signals.h"
 #include "mill/source/oiio/oiio_module.h"
 #include "mill/source/oiio/worker.h"
-#include "mill/source/oiio/worker/reads.h"
 
 #define MODULE_FILE "txmill-oiio.so"
 

@@ -6,7 +6,7 @@
  */
 /* The functions are defined under their own names and not as aliases for 64-bit offsets. */
 #undef _FILE_OFFSET_BITS
-#include "mill/source/oiio/worker/reads.h"
+#include "mill/source/oiio/worker.h"
 
 #include <dlfcn.h>
 #include <errno.h>
