@@ -55,6 +55,7 @@
 #define TXTILE_CACHE_H
 
 #include "txtile/export.h"
+#include "txtile/reader.h"
 #include "txtile/sampler.h"
 #include "txtile/status.h"
 
@@ -196,8 +197,10 @@ TXM_API void txm_cache_free(txm_cache **cache);
 
 /* Registers a tx file and returns its number in the view. The file must exist; it is opened by the first lookup, or by
  * txm_cache_open. The page table has entries only for tiles that are in use and their neighbours, so a scene may
- * register many more textures than it uses, of any size. Files of two or three channels are widened to four. NOT_FOUND,
- * NOT_A_FILE, DENIED, IO, NO_MEMORY, TOO_LARGE. */
+ * register many more textures than it uses, of any size. Files of two or three channels are widened to four. If the
+ * name of the file contains <UDIM>, all files of its folder with a number from 1001 to 9999 in that place are
+ * registered, and the result is the number of a set of them (txm_cache_add_udim). NOT_FOUND, NOT_A_FILE, DENIED, IO,
+ * NO_MEMORY, TOO_LARGE. */
 TXM_API txm_status txm_cache_add(txm_cache *cache, const char *path, txm_extension extension, uint32_t *texture,
                                  txm_error *err);
 
@@ -260,8 +263,8 @@ typedef struct txm_cache_udim {
 } txm_cache_udim;
 
 /* Registers a UDIM set of textures that were registered before, and returns its number in the view; *udim is copied.
- * Opens the base texture. USAGE for a number out of range or an unknown texture, NO_MEMORY, and the failures of
- * txm_cache_open for the base. */
+ * Opens the base texture. USAGE for a number that is out of range or given twice, or an unknown texture, NO_MEMORY, and
+ * the failures of txm_cache_open for the base. */
 TXM_API txm_status txm_cache_add_udim(txm_cache *cache, const txm_cache_udim *udim, uint32_t *texture, txm_error *err);
 
 /* Drops the file of a texture, its tiles and its failures, and registers `path` (NULL: the same path) under the same
@@ -333,6 +336,39 @@ TXM_API txm_lookup_result txm_cache_sample_d(txm_cache_thread *thread, uint32_t 
  * batches pay off. Apart from tiles, they take at most a twelfth of the budget. */
 TXM_API txm_lookup_result txm_cache_sample_n(txm_cache_thread *thread, uint32_t texture, const txm_sampler *how,
                                              const txm_lookups *batch);
+
+/* The channels of a lookup or of texels, as they are stored in the file. */
+typedef struct txm_cache_channels {
+    uint32_t first, count; /* of the file's */
+    float fill;            /* for channels that the file lacks, and for texels outside of the level */
+    const float *missing;  /* `count` numbers in place of what cannot be read, which then counts as found; NULL: it is
+                              magenta, and a failure */
+} txm_cache_channels;
+
+/* txm_cache_sample for a choice of channels: out has `count` numbers. */
+TXM_API txm_lookup_result txm_cache_sample_channels(txm_cache_thread *thread, uint32_t texture, const txm_sampler *how,
+                                                    const txm_lookup *at, uint32_t *random,
+                                                    const txm_cache_channels *channels, float *out);
+
+/* A rectangle of texels of a level of the texture, counted from its upper left corner; it may lie partly outside. */
+typedef struct txm_cache_area {
+    uint32_t level;
+    int32_t x, y;
+    uint32_t width, height;
+} txm_cache_area;
+
+/* Reads texels: the numbers that lookups filter, at their places in `out`, whose rows are row_floats apart. Their tiles
+ * are loaded within the budget, as for any lookup. The failures of txm_cache_open; USAGE for a UDIM set or a level that
+ * there is not; CORRUPT if some texels cannot be read: they are magenta. */
+TXM_API txm_status txm_cache_texels(txm_cache *cache, uint32_t texture, const txm_cache_area *area,
+                                    const txm_cache_channels *channels, float *out, size_t row_floats, txm_error *err);
+
+/* Calls `with` with the open file of a texture, for its description and all of its metadata (txm_tx_info_of,
+ * txm_tx_metadata_at): it is opened as for tiles, within max_open and the budget, and must not be used when `with` has
+ * returned. `with` must not call the cache. The failures of txm_cache_open; USAGE for a UDIM set; UNSUPPORTED for a
+ * source. */
+TXM_API txm_status txm_cache_with_file(txm_cache *cache, uint32_t texture, void (*with)(void *user, const txm_tx *tx),
+                                       void *user, txm_error *err);
 
 /* ---- batches ---------------------------------------------------------------------------------------------------- */
 
@@ -452,6 +488,10 @@ typedef struct txm_cache_stats {
 
 /* Fills in *stats. The latest lookups of running threads may be missing. */
 TXM_API void txm_cache_stats_of(txm_cache *cache, txm_cache_stats *stats);
+
+/* Counts from 0 again, for all textures too. Amounts stay, and peaks become what there is now; a trace that is being
+ * written is not affected. */
+TXM_API void txm_cache_stats_reset(txm_cache *cache);
 
 /* One level of a texture. */
 typedef struct txm_cache_level_stats {

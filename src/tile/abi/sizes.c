@@ -22,6 +22,8 @@
 // clang-format off
 #define STRUCTS(FIXED, SIZED, RETURNED) \
     FIXED(txm_cache_allocator, 24) \
+    FIXED(txm_cache_area, 20) \
+    FIXED(txm_cache_channels, 24) \
     FIXED(txm_cache_extent, 20) \
     FIXED(txm_cache_level_stats, 32) \
     SIZED(txm_cache_options) \

@@ -360,6 +360,10 @@ START_TEST(udim_sets_use_their_base_from_afar)
     ck_assert_int_eq(txm_cache_sample(t, plain, &how, &beyond, NULL, out), TXM_LOOKUP_FAILURE);
     numbers[0] = 17;
     ck_assert_int_eq(txm_cache_add_udim(c, &udim, &plain, NULL), TXM_STATUS_USAGE);
+    numbers[0] = numbers[1];
+    txm_error err;
+    ck_assert_int_eq(txm_cache_add_udim(c, &udim, &plain, &err), TXM_STATUS_USAGE);
+    ck_assert_str_eq(err.message, "UDIM tile 1012 is given twice");
     txm_cache_thread_free(&t);
     txm_cache_free(&c);
     free(one);

@@ -28,16 +28,16 @@ typedef struct txm_source {
     uint32_t first;    /* index of its first entry */
     uint32_t textures; /* 0: it was replaced, and is freed when `loading` is 0 */
     uint32_t first_texture;
-    uint32_t loading;        /* tiles that are being read, or belong to a batch that is not over */
-    uint32_t version;        /* number of invalidations */
-    uint32_t blocks;         /* head of the list of blocks that are or were its own, counted from 1; 0: none */
-    uint32_t loads, reloads; /* saturating counts */
-    uint8_t skip;            /* number of the file's levels that limit_px leaves out */
-    uint8_t registered;      /* finest level that has entries; view->levels: none */
-    bool converts;           /* the file and the view differ in their channels */
-    bool hashed;             /* it has a digest */
-    uint64_t digest;         /* digest of the text that identifies copies: oiio:SHA-1 */
-    struct txm_source *next; /* next in its list */
+    uint32_t loading;             /* tiles that are being read, or belong to a batch that is not over */
+    uint32_t version;             /* number of invalidations */
+    uint32_t blocks;              /* head of the list of blocks that are or were its own, counted from 1; 0: none */
+    uint32_t loads, reloads;      /* saturating counts */
+    uint8_t skip : 5, stored : 3; /* levels of the file that limit_px leaves out; channels of the file */
+    uint8_t registered;           /* finest level that has entries; view->levels: none */
+    bool converts;                /* the file and the view differ in their channels */
+    bool hashed;                  /* it has a digest */
+    uint64_t digest;              /* digest of the text that identifies copies: oiio:SHA-1 */
+    struct txm_source *next;      /* next in its list */
 } txm_source;
 
 typedef struct txm_texture {
@@ -86,9 +86,7 @@ void txm_catalog_free(txm_catalog *k);
 txm_status txm_texture_add(txm_catalog *k, const char *path, const txm_tile_source *called, txm_extension extension,
                            uint32_t *texture, txm_error *err);
 txm_status txm_texture_check(const txm_catalog *k, uint32_t texture, txm_error *err); /* USAGE: not one with a file */
-txm_status txm_udim_check(const txm_catalog *k, const txm_cache_udim *u, txm_error *err);
 txm_status txm_udim_add(txm_catalog *k, const txm_cache_udim *udim, uint32_t *texture, txm_error *err);
-/* Opening: whether it is needed, with *made to be described without the lock; and its end. */
 bool txm_texture_to_open(txm_catalog *k, uint32_t texture, txm_source *made, txm_status *status, txm_error *err);
 txm_status txm_texture_opened(txm_catalog *k, uint32_t texture, const txm_source *made, const txm_error *cause,
                               double seconds, txm_error *err);
@@ -103,7 +101,9 @@ uint32_t txm_failed_slot(txm_catalog *k, const txm_error *err, double seconds); 
 
 /* files.c */
 const char *txm_file_path(const txm_cache_file *f);
-uint32_t txm_file_opens(const txm_cache_file *f); /* how often it was opened */
+void txm_file_keep(txm_cache_file *f);                  /* adds a reference */
+void txm_file_drop(txm_catalog *k, txm_cache_file **f); /* drops one */
+uint32_t txm_file_opens(const txm_cache_file *f);       /* how often it was opened */
 bool txm_file_is_called(const txm_cache_file *f);
 bool txm_file_is_opening(const txm_cache_file *f); /* by another thread */
 bool txm_file_to_open(txm_catalog *k, txm_cache_file *f, txm_open_file **out, txm_error *cause);

@@ -57,6 +57,11 @@ const char *txm_file_path(const txm_cache_file *f)
     return f->path;
 }
 
+void txm_file_keep(txm_cache_file *f)
+{
+    f->textures++;
+}
+
 uint32_t txm_file_opens(const txm_cache_file *f)
 {
     return f->opens;

@@ -68,5 +68,4 @@ bool txm_failure_passes(const txm_error *err);
 
 /* files.c */
 txm_cache_file *txm_file_new(txm_catalog *k, const char *path, const txm_tile_source *called);
-void txm_file_drop(txm_catalog *k, txm_cache_file **f); /* drops one texture's reference */
 #endif

@@ -38,7 +38,8 @@ txm_status txm_file_describe(const txm_catalog *k, const txm_tx *tx, txm_extensi
                              txm_error *err)
 {
     const txm_tx_info *info = txm_tx_info_of(tx);
-    made->skip = (uint8_t)levels_to_skip(k, info->width, info->height, info->levels);
+    made->skip = levels_to_skip(k, info->width, info->height, info->levels) & 31u;
+    made->stored = info->channels & 7u;
     txm_status status =
         txm_view_describe(tx, extension, made->skip, k->options->keep_rgb && !made->file->translucent, made->view, err);
     if (status != TXM_OK)
@@ -107,7 +108,8 @@ txm_status txm_called_describe(const txm_catalog *k, txm_extension extension, tx
     status = check_shape(f, &shape, err);
     if (status != TXM_OK)
         return status;
-    made->skip = (uint8_t)levels_to_skip(k, shape.width, shape.height, shape.levels);
+    made->skip = levels_to_skip(k, shape.width, shape.height, shape.levels) & 31u;
+    made->stored = shape.channels & 7u;
     txm_view_shape(txm_level_size(shape.width, made->skip), txm_level_size(shape.height, made->skip),
                    shape.levels - made->skip, shape.tile_px, (txm_type)shape.type, shape.channels, extension,
                    made->view);

@@ -456,12 +456,15 @@ txm_status txm_texture_add(txm_catalog *k, const char *path, const txm_tile_sour
 
 /* Checks the numbers and textures of a set. UDIM 1001 + u + 10 v: ten columns, and as many rows as the highest number
  * needs. A base texture covers base_columns x base_rows of these tiles with one image of less detail. */
-txm_status txm_udim_check(const txm_catalog *k, const txm_cache_udim *u, txm_error *err)
+static txm_status check_udim(const txm_catalog *k, const txm_cache_udim *u, txm_error *err)
 {
     for (size_t i = 0; i < u->count; i++) {
         if (u->numbers[i] < 1001 || u->numbers[i] > 9999)
             return txm_fail(err, TXM_STATUS_USAGE, "%u is not the number of a UDIM tile: use 1001 to 9999",
                             u->numbers[i]);
+        for (size_t j = 0; j < i; j++)
+            if (u->numbers[j] == u->numbers[i])
+                return txm_fail(err, TXM_STATUS_USAGE, "UDIM tile %u is given twice", u->numbers[i]);
         if (u->textures[i] >= k->stats->textures || !k->textures[u->textures[i]].file)
             return txm_fail(err, TXM_STATUS_USAGE, "UDIM tile %u: there is no texture %u", u->numbers[i],
                             u->textures[i]);
@@ -497,11 +500,13 @@ static bool grow_udims(txm_catalog *k, uint64_t needed, bool has_base)
  * from u and v alone. */
 txm_status txm_udim_add(txm_catalog *k, const txm_cache_udim *u, uint32_t *texture, txm_error *err)
 {
-    uint32_t last = 1001;
+    uint32_t last = 1001; /* too large numbers are refused below */
     for (size_t i = 0; i < u->count; i++)
         last = u->numbers[i] > last ? u->numbers[i] : last;
     const uint32_t rows = (last - 1001) / 10 + 1;
-    txm_status status = grow_textures(k, err);
+    txm_status status = check_udim(k, u, err);
+    if (status == TXM_OK)
+        status = grow_textures(k, err);
     if (status == TXM_OK && !grow_udims(k, (uint64_t)k->udim_count + rows * 10, u->base != TXM_NO_TEXTURE))
         status = txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for UDIM tiles");
     if (status != TXM_OK)

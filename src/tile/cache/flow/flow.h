@@ -353,6 +353,8 @@ void txm_trace_constant(txm_cache *c, const txm_source *s, uint32_t level, uint3
 void txm_trace_replace(txm_cache *c);
 void txm_trace_launch(txm_cache *c);
 void txm_trace_epoch(txm_cache *c);
+/* Before the statistics are reset, with -1, and after that, with 1. */
+void txm_trace_recount(txm_cache *c, int sign);
 
 /* report.c, with the lock held: the number of blocking lookups so far. */
 uint64_t txm_lookups_of(const txm_cache *c);

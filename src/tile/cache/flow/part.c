@@ -384,6 +384,13 @@ void txm_stand_in_load(txm_cache *c, uint32_t texture)
 typedef txm_status (*part_call)(txm_cache *c, const char *call, uint32_t texture, const txm_cache_part *part,
                                 txm_error *err);
 
+/* Whether [a, b] has a part in common with a tile, which has 0 and not 1. */
+static bool touches_tile(float a, float b)
+{
+    const float low = fminf(a, b), high = fmaxf(a, b);
+    return low < 1 && (high > 0 || (high == 0 && low == 0));
+}
+
 /* Makes a call for a texture or, for a UDIM set, for each of its tiles that the part touches: its coordinates are those
  * of the set, in which each tile is 1 wide. The base belongs to the whole set. */
 static txm_status call_for(txm_cache *c, const char *name, part_call call, uint32_t texture, const txm_cache_part *part,
@@ -406,8 +413,7 @@ static txm_status call_for(txm_cache *c, const char *name, part_call call, uint3
         txm_cache_part own = part ? *part : whole_texture;
         if (part)
             own = (txm_cache_part){own.first_level, own.last_level, own.u0 - u, own.v0 - w, own.u1 - u, own.v1 - w};
-        if (tile != TXM_NO_TEXTURE && !(fmaxf(own.u0, own.u1) < 0 || fminf(own.u0, own.u1) > 1 ||
-                                        fmaxf(own.v0, own.v1) < 0 || fminf(own.v0, own.v1) > 1))
+        if (tile != TXM_NO_TEXTURE && touches_tile(own.u0, own.u1) && touches_tile(own.v0, own.v1))
             status = call(c, name, tile, &own, err);
     }
     return status == TXM_OK && base != TXM_NO_TEXTURE ? call(c, name, base, NULL, err) : status;

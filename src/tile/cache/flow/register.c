@@ -2,8 +2,13 @@
  *
  * The calls that register textures and change them as a whole. They take the lock around what the catalog does.
  */
+#include <dirent.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/stat.h>
+
+#include "base/path.h"
+#include "base/text.h"
 
 #include "tile/cache/flow/flow.h"
 #include "tile/terms/extension.h"
@@ -35,12 +40,86 @@ static txm_status add(txm_cache *c, const char *path, const txm_tile_source *cal
     return status;
 }
 
+/* ---- patterns of UDIM sets ---- */
+
+static const char TOKEN[] = "<UDIM>";
+enum { UDIM_DIGITS = 4, FIRST_UDIM = 1001, LAST_UDIM = 9999 };
+
+/* The number of a file of a set; 0: it is none of them. */
+static uint32_t udim_in(const char *name, const char *pattern, const char *token)
+{
+    const size_t before = (size_t)(token - pattern), after = strlen(token + sizeof TOKEN - 1);
+    uint32_t number = 0;
+    if (strlen(name) != before + UDIM_DIGITS + after || memcmp(name, pattern, before) != 0 ||
+        memcmp(name + before + UDIM_DIGITS, token + sizeof TOKEN - 1, after) != 0)
+        return 0;
+    for (const char *p = name + before; p < name + before + UDIM_DIGITS; p++) {
+        if (*p < '0' || *p > '9')
+            return 0;
+        number = number * 10 + (uint32_t)(*p - '0');
+    }
+    return number >= FIRST_UDIM ? number : 0;
+}
+
+/* Finds the files of a set in their folder: `found` gets a bit for each number. */
+static txm_status find_udims(const char *pattern, const char *token, uint64_t found[LAST_UDIM / 64 + 1], size_t *count,
+                             txm_error *err)
+{
+    const char *base = txm_path_base(pattern);
+    char *folder = base == pattern ? strdup(".") : strndup(pattern, (size_t)(base - pattern));
+    DIR *d = folder ? opendir(folder) : NULL;
+    txm_status status = TXM_OK;
+    *count = 0;
+    if (!folder)
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for its folder", pattern);
+    else if (!d)
+        status = txm_fail_errno(err, errno, "%s: cannot read its folder", pattern);
+    for (const struct dirent *e; d && (e = readdir(d));) {
+        const uint32_t number = udim_in(e->d_name, base, token);
+        *count += number && !(found[number / 64] >> number % 64 & 1);
+        found[number / 64] |= (uint64_t)(number != 0) << number % 64;
+    }
+    if (d)
+        closedir(d);
+    free(folder);
+    if (status == TXM_OK && !*count)
+        status = txm_fail(err, TXM_STATUS_NOT_FOUND, "%s: there is no file of this UDIM set", pattern);
+    return status;
+}
+
+static txm_status add_pattern(txm_cache *c, const char *pattern, const char *token, txm_extension extension,
+                              uint32_t *texture, txm_error *err)
+{
+    uint64_t found[LAST_UDIM / 64 + 1] = {0};
+    size_t count, n = 0;
+    txm_status status = find_udims(pattern, token, found, &count, err);
+    uint32_t *numbers = status == TXM_OK ? malloc(2 * count * sizeof *numbers) : NULL;
+    const size_t path_bytes = strlen(pattern) + 1;
+    char *path = malloc(path_bytes);
+    if (status == TXM_OK && (!numbers || !path))
+        status = txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory for a UDIM set", pattern);
+    for (uint32_t i = FIRST_UDIM; i <= LAST_UDIM && status == TXM_OK; i++)
+        if (found[i / 64] >> i % 64 & 1) {
+            txm_format(path, path_bytes, "%.*s%u%s", (int)(token - pattern), pattern, i, token + sizeof TOKEN - 1);
+            status = add(c, path, NULL, extension, &numbers[count + n], err);
+            numbers[n++] = i;
+        }
+    if (status == TXM_OK)
+        status = txm_cache_add_udim(
+            c, &(txm_cache_udim){.numbers = numbers, .textures = numbers + count, .count = n, .base = TXM_NO_TEXTURE},
+            texture, err);
+    free(numbers);
+    free(path);
+    return status;
+}
+
 txm_status txm_cache_add(txm_cache *c, const char *path, txm_extension extension, uint32_t *texture, txm_error *err)
 {
     txm_error_clear(err);
     if (!path)
         return txm_fail(err, TXM_STATUS_USAGE, "no tx file given: its path is NULL");
-    return add(c, path, NULL, extension, texture, err);
+    const char *token = strstr(txm_path_base(path), TOKEN);
+    return token ? add_pattern(c, path, token, extension, texture, err) : add(c, path, NULL, extension, texture, err);
 }
 
 txm_status txm_cache_add_source(txm_cache *c, const char *name, const txm_tile_source *source, txm_extension extension,
@@ -56,8 +135,8 @@ txm_status txm_cache_add_udim(txm_cache *c, const txm_cache_udim *udim, uint32_t
 {
     txm_error_clear(err);
     pthread_mutex_lock(&c->lock);
-    txm_status status = txm_udim_check(&c->catalog, udim, err);
-    if (status == TXM_OK && udim->base != TXM_NO_TEXTURE) /* its size decides which lookups it serves */
+    txm_status status = TXM_OK;
+    if (udim->base < c->stats.textures) /* its size decides which lookups it serves */
         status = txm_texture_open(c, udim->base, err);
     if (status == TXM_OK)
         status = txm_udim_add(&c->catalog, udim, texture, err);

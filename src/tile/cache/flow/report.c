@@ -14,6 +14,48 @@
 
 /* ---- statistics ---- */
 
+/* Counts begin at 0 again; amounts stay, and peaks become what there is now. Counters of threads are theirs, so what
+ * they have counted is subtracted from then on. A trace counts on. */
+void txm_cache_stats_reset(txm_cache *c)
+{
+    pthread_mutex_lock(&c->lock);
+    txm_trace_recount(c, -1);
+    uint64_t missed = 0;
+    for (const txm_reader *t = c->world.readers; t; t = t->next)
+        missed += atomic_load_explicit(&t->missed, memory_order_relaxed);
+    const txm_cache_stats now = c->stats;
+    const uint64_t lookups = txm_lookups_of(c) - now.lookups;
+    c->stats = (txm_cache_stats){.lookups = -lookups,
+                                 .lookups_missed = -missed,
+                                 .tiles = now.tiles,
+                                 .tiles_peak = now.tiles,
+                                 .tile_bytes = now.tile_bytes,
+                                 .tile_bytes_peak = now.tile_bytes,
+                                 .slab_bytes = now.slab_bytes,
+                                 .allocated_bytes_peak = c->tiles.allocated,
+                                 .virtual_bytes = now.virtual_bytes,
+                                 .textures = now.textures,
+                                 .textures_opened = now.textures_opened,
+                                 .textures_failed = now.textures_failed,
+                                 .duplicates = now.duplicates,
+                                 .udim_sets = now.udim_sets,
+                                 .files_open = now.files_open,
+                                 .files_open_peak = now.files_open,
+                                 .reader_bytes = now.reader_bytes,
+                                 .reader_bytes_peak = now.reader_bytes};
+    c->world.waits = 0;
+    c->tiles.squeezed = 0;
+    uint32_t at = 0;
+    for (txm_source *s; (s = txm_source_next(&c->catalog, &at));) {
+        s->loads = s->reloads = 0;
+        s->load_seconds = 0;
+        if (!txm_view_is_packed(s->view))
+            memset(txm_level_loads(s), 0, s->view->levels * sizeof(uint64_t));
+    }
+    txm_trace_recount(c, 1);
+    pthread_mutex_unlock(&c->lock);
+}
+
 /* Threads go on during the summation, so the sum is exact only if no thread looks up. */
 uint64_t txm_lookups_of(const txm_cache *c)
 {

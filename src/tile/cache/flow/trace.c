@@ -139,6 +139,15 @@ static void count_all(const txm_cache *c, uint64_t numbers[TXM_TRACE_END_NUMBERS
     memcpy(numbers, all, sizeof all);
 }
 
+/* What was counted before the statistics are reset stays in the trace, whose numbers are differences. */
+void txm_trace_recount(txm_cache *c, int sign)
+{
+    uint64_t numbers[TXM_TRACE_END_NUMBERS];
+    count_all(c, numbers);
+    for (int i = TXM_TRACE_END_SETTINGS; i < TXM_TRACE_END_NUMBERS; i++)
+        c->trace_began[i] += sign < 0 ? -numbers[i] : numbers[i];
+}
+
 txm_status txm_cache_trace_start(txm_cache *c, const char *path, uint32_t records, txm_error *err)
 {
     txm_error_clear(err);
