@@ -35,7 +35,7 @@
  * next lookup or launch that needs them, or, if that fails too, after a pause as long as the attempt took. While tiles
  * of an open file are read, the cache checks ten times a second whether the file was written to. If the file holds the
  * SHA-1 of its pixels, as Blender's and txmill's files do, it may be replaced by a copy or given another modification
- * time, for example by 'txmill resolve --touch'. The current time, as touch(1) sets it by default, is taken for
+ * time, for example by 'txmill refresh'. The current time, as touch(1) sets it by default, is taken for
  * writing. See reader.h about SIGBUS.
  *
  * NULL: as in status.h; options, `info`, `part`, `extent`, `random`, `why` and the path of txm_cache_replace may be

@@ -68,6 +68,9 @@ typedef enum txm_tx_state {
 /* "fresh", "source", "outdated", "stale", "unusable", "missing". Never NULL. */
 TXM_API const char *txm_tx_state_name(txm_tx_state state);
 
+/* Whether an image has the content of which its tx file was made. txmill records it, Blender does not. */
+typedef enum txm_content { TXM_CONTENT_UNKNOWN, TXM_CONTENT_SAME, TXM_CONTENT_OTHER } txm_content;
+
 /* The tx file of an image, judged by its name, time and header. */
 typedef struct txm_found {
     txm_tx_state state;
@@ -77,7 +80,7 @@ typedef struct txm_found {
     bool foreign;       /* it is unusable only because of its codec: readers that support the codec may use it */
     txm_status trouble; /* not OK: the file could not be examined, and may be fresh; a retry may help */
     bool harmless;      /* the picture is right, and only takes longer */
-    bool same_content;  /* it is outdated only by its time, and the image has the content that it was made of */
+    txm_content content; /* of the image of an outdated file; UNKNOWN if more than the time speaks against the file */
     uint64_t reserved[3];
 } txm_found;
 TXM_API void txm_found_clear(txm_found *found); /* NULL-safe; zeroes */

@@ -424,6 +424,17 @@ def verify(
     return verdicts
 
 
+def _resolved(run: Run) -> List[Resolved]:
+    found = [
+        Resolved(text_of(o, "image") or "", "failed" if "error" in o else str(o.get("state", "")), text_of(o, "path"),
+                 text_of(o, "reason"), _error_of(o), o)
+        for o in run
+        if "image" in o
+    ]
+    run.expect(0, 3, 4, 5)
+    return found
+
+
 def resolve(
     images: Paths,
     *,
@@ -447,15 +458,31 @@ def resolve(
     _color_options(options, colorspace, alpha_type, cache_dir, ocio, working_space, blender)
     _scene_options(options, path_map, every_variant)
     _values(options, "--limit", limits)
-    run = Run("resolve", options, path_arguments(images), program=program, cancel=cancel)
-    found = [
-        Resolved(text_of(o, "image") or "", "failed" if "error" in o else str(o.get("state", "")), text_of(o, "path"),
-                 text_of(o, "reason"), _error_of(o), o)
-        for o in run
-        if "image" in o
-    ]
-    run.expect(0, 3, 4, 5)
-    return found
+    return _resolved(Run("resolve", options, path_arguments(images), program=program, cancel=cancel))
+
+
+def refresh(
+    paths: Paths,
+    *,
+    deep: bool = False,
+    colorspace: Optional[str] = None,
+    alpha_type: Optional[str] = None,
+    cache_dir: Optional[StrPath] = None,
+    ocio: Optional[StrPath] = None,
+    working_space: Optional[str] = None,
+    blender: Optional[str] = None,
+    path_map: Sequence[str] = (),
+    every_variant: bool = False,
+    program: Optional[StrPath] = None,
+    cancel: Optional[Cancel] = None,
+) -> List[Resolved]:
+    """Gives tx files the times of their images again, where the images have the content of which the files were made.
+    `data["refreshed"]` says of which."""
+    options = ["--json"]
+    _flag(options, "--deep", deep)
+    _color_options(options, colorspace, alpha_type, cache_dir, ocio, working_space, blender)
+    _scene_options(options, path_map, every_variant)
+    return _resolved(Run("refresh", options, path_arguments(paths), program=program, cancel=cancel))
 
 
 def check(

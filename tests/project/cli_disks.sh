@@ -14,8 +14,10 @@ mkdir disk/tex && cp "$golden"/{rgb8,tile64,gray8,rgba8}.png disk/tex
 cp "$TXM_TESTDATA/blend/packed.blend" disk/shot.blend
 "$TXMILL" make -q --log disk/run.jsonl disk/tex
 rm disk/tex/rgba8.png                           # an orphan for gc
-touch -d '2026-01-02 03:04:05' disk/tex/gray8.png # outdated
-tx=$(echo disk/tex/blender_tx/rgb8.png.*.tx) old=$(echo disk/tex/blender_tx/gray8.png.*.tx)
+touch -d '2026-01-02 03:04:05' disk/tex/gray8.png # outdated by its time alone
+printf x >>disk/tex/tile64.png
+touch -d '2026-01-02 03:04:05' disk/tex/tile64.png
+tx=$(echo disk/tex/blender_tx/rgb8.png.*.tx) old=$(echo disk/tex/blender_tx/gray8.png.*.tx) changed=$(echo disk/tex/blender_tx/tile64.png.*.tx)
 orphan=$(echo disk/tex/blender_tx/rgba8.png.*.tx)
 cp disk/run.jsonl run.jsonl
 sums() { find disk -type f ! -name fill -exec md5sum {} + | sort | md5sum; }
@@ -25,9 +27,9 @@ before=$(sums)
 commands() {
     each make "$tx" make --force disk/tex/rgb8.png
     each make-unclaimed "$tx" make --no-claims --force disk/tex/rgb8.png
-    each make-folder "$old" make disk/tex
+    each make-folder "$changed" make disk/tex
     each make-output disk/x.tx make -o disk/x.tx disk/tex/rgb8.png
-    each watch-like "$old" make --json disk/tex
+    each watch-like "$changed" make --json disk/tex
     each extract disk/p.png extract -o disk/p.png "$tx"
     each extract-folder disk/p extract -o disk/p/ "$tx"
     each tile disk/p.png tile -o disk/p.png "$tx"
@@ -67,7 +69,7 @@ check read-only-not-retryable json out 'o[0]["error"]["retryable"] is False'
 txm gc --delete disk/tex
 check read-only-gc rc_is 3
 check read-only-gc-says says "$orphan: cannot be removed: Read-only file system"
-txm resolve --touch disk/tex/gray8.png
+txm refresh disk/tex/gray8.png
 check read-only-touch rc_is 3
 check read-only-touch-says says "$old: cannot set its time: Read-only file system"
 # Commands that only read still work.

@@ -302,7 +302,7 @@ txm make -q one/a.png
 mkdir two/blender_tx
 ln one/blender_tx/*.tx two/blender_tx/
 touch -d '2021-01-01' two/a.png
-txm resolve --touch two/a.png
+txm refresh two/a.png
 check touch-hard-linked test "$rc $(stat -c %Y two/blender_tx/*.tx)" = "0 $(stat -c %Y two/a.png)"
 check touch-other-name-untouched test "$(stat -c %Y one/blender_tx/*.tx)" = "$(stat -c %Y one/a.png)"
 check touch-same-content cmp one/blender_tx/*.tx two/blender_tx/*.tx
@@ -316,9 +316,9 @@ LC_ALL=C sed -i 's/txmill:Content/txmill:Xontent/' two/blender_tx/*.tx
 touch -d '2021-02-01' two/blender_tx/*.tx
 if $can_trace; then
     mkdir tmp
-    TMPDIR=$work/tmp run timeout 60 strace -f -o trace -e inject=unlink:error=EIO "$TXMILL" resolve --touch two/a.png
+    TMPDIR=$work/tmp run timeout 60 strace -f -o trace -e inject=unlink:error=EIO "$TXMILL" refresh two/a.png
     check touch-unlink test "$rc:$(find tmp -type f | wc -l)" = 0:1
-    TMPDIR=$work/tmp run "$TXMILL" resolve --touch two/a.png
+    TMPDIR=$work/tmp run "$TXMILL" refresh two/a.png
     check touch-unlink-swept test "$rc:$(find tmp -type f | wc -l)" = 0:0
     run timeout 60 strace -f -o trace -P two/blender_tx -e inject=getdents64:error=EIO "$TXMILL" resolve -c Non-Color two/a.png
     check other-names-unreadable eval 'rc_is 4 && says "two/blender_tx: cannot be listed: Input/output error"'

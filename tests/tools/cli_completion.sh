@@ -18,6 +18,7 @@ txmill make |$images
 txmill check |$images
 txmill plan |$images
 txmill resolve |$images
+txmill refresh |$images
 txmill watch |folder/
 txmill info |$both
 txmill verify |$both

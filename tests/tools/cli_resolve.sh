@@ -62,18 +62,18 @@ touch -d '2021-01-02 03:04:05' "$tx"
 txm resolve rgb8.png
 check outdated-exit rc_is 5
 check outdated-times prints "the image has the time 2020-01-02 03:04:05, the tx file 2021-01-02 03:04:05"
-txm resolve --touch --json rgb8.png
+txm refresh --json rgb8.png
 check touch-exit rc_is 0
-check touched json out 'o[0]["touched"] and o[0]["state"] == "fresh"'
+check touched json out 'o[0]["refreshed"] and o[0]["state"] == "fresh"'
 check touched-time test "$(stat -c %Y "$tx")" -eq "$(stat -c %Y rgb8.png)"
-if has_jsonschema; then check schema-touched valid_json resolve out; fi
+if has_jsonschema; then check schema-touched valid_json refresh out; fi
 # Another image under the old name must not be called fresh.
 cp "$golden/rgba8.png" rgb8.png
 touch -d '2022-01-02 03:04:05' rgb8.png
 before=$(stat -c %Y "$tx")
-txm resolve --touch rgb8.png
+txm refresh rgb8.png
 check touch-refused rc_is 5
-check touch-refused-says prints "not touched: TXM-602"
+check touch-refused-says prints "not refreshed: the image has other content than when the file was made"
 check touch-refused-time test "$(stat -c %Y "$tx")" -eq "$before"
 
 # ---- unusable or unreadable files ------------------------------------------------------------------------------------
@@ -89,13 +89,13 @@ check unusable-shape prints "it has 1 level; 2 are needed"
 mkdir project && cp "$golden/rgb8.png" project && "$TXMILL" make -q project/rgb8.png
 later=$(echo project/blender_tx/*.tx)
 sed -i 's/Blender maketx v0/Blender maketx v1/' "$later" && touch -r project/rgb8.png "$later"
-txm resolve --touch project/rgb8.png
+txm refresh project/rgb8.png
 check unusable-later rc_is 5
 check unusable-later-says prints "made by a newer format"
 # A project was copied without its times, and the path in the file leads nowhere any more.
 "$TXMILL" make -q --force project/rgb8.png && mv project copied && touch -d '2023-03-04 05:06:07' copied/blender_tx/*.tx
-txm resolve --touch --json copied/rgb8.png
-check touch-copied json out 'o[0]["touched"] and o[0]["tx_time"] == o[0]["image_time"]'
+txm refresh --json copied/rgb8.png
+check touch-copied json out 'o[0]["refreshed"] and o[0]["state"] == "fresh"'
 
 # Renamed images keep their tx files: nothing is converted, replaced, or taken from an image that still exists.
 mkdir shot && cp "$golden"/{rgb8,rgba8,gray8}.png shot && cp "$golden/rgb8.png" shot/twin.png

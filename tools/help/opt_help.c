@@ -109,6 +109,7 @@ static void print_examples(FILE *out, const char *command)
         {"info", {"info wood.png", "info --json textures"}},
         {"view", {"view wood.png", "view --html page.html textures"}},
         {"verify", {"verify textures", "verify --deep wood.png"}},
+        {"refresh", {"refresh textures", "refresh shot10.blend"}},
         {"gc", {"gc textures", "gc --delete --older-than 30d textures"}},
         {"settings", {"settings", "settings textures/wood.png"}},
         {"watch", {"watch textures --preset pbr", "watch --settle 5 textures"}},

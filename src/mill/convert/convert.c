@@ -154,7 +154,7 @@ static txm_status decide_need(conversion *c, txm_result *result, bool *needed, t
     const char *space = strcmp(c->resolved.requested, "auto") ? c->resolved.requested : NULL;
     const txm_tx_match match = {txm_resolved_fits, &image, space, c->context->whole_content, c->context->cancel};
     txm_status status = txm_tx_lookup(c->path, c->settings.cache_dir, &c->resolved.key, &match, &found, err);
-    if (!status && found.same_content && !c->options->force && !c->options->dry_run) {
+    if (!status && found.content == TXM_CONTENT_SAME && !c->options->force && !c->options->dry_run) {
         status = txm_publish_time(found.path, &c->info->mtime, err);
         txm_found_clear(&found);
         if (!status)

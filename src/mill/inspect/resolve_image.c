@@ -54,7 +54,7 @@ typedef struct resolving {
     txm_resolution *out;
     txm_resolve_options how;
     txm_listings *listings;
-    bool same_content; /* as in txm_found */
+    txm_content content; /* as in txm_found */
 } resolving;
 
 /* ---- other names ------------------------------------------------------------------------------------------------ */
@@ -178,15 +178,20 @@ static txm_status set_text(char **text, const char *value, txm_error *err)
     return *text ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "out of memory");
 }
 
-/* The first finding other than the time that makes the file unusable; NULL if only its time is wrong. */
+/* The first finding other than the time that makes the file unusable; NULL if only its time is wrong. That the image
+ * has other content comes last, since the others say what that means. */
 static const txm_finding *obstacle(const txm_findings *findings)
 {
+    const txm_finding *last = NULL;
     for (size_t i = 0; i < findings->count; i++) {
         const txm_finding *f = &findings->items[i];
-        if (f->kind->severity != TXM_SEVERITY_NOTE && strcmp(f->kind->id, "TXM-401") != 0)
+        if (f->kind->severity == TXM_SEVERITY_NOTE || !strcmp(f->kind->id, "TXM-401"))
+            continue;
+        if (strcmp(f->kind->id, "TXM-403") != 0)
             return f;
+        last = f;
     }
-    return NULL;
+    return last;
 }
 
 /* Gives an outdated file the image's time if the image has the content of which it was made, which the file says if
@@ -197,11 +202,14 @@ static txm_status touch(resolving *r, txm_error *err)
     const txm_verify_options deep = {.struct_size = sizeof(txm_verify_options), .deep = true, .source = r->image};
     txm_findings findings = {0};
     txm_resolution *out = r->out;
-    txm_status status = r->same_content ? TXM_OK : txm_verify(r->context, out->path, &deep, &findings, err);
+    if (r->content == TXM_CONTENT_OTHER)
+        return set_text(&out->reason, "not refreshed: the image has other content than when the file was made", err);
+    const bool known = r->content == TXM_CONTENT_SAME && !r->how.deep;
+    txm_status status = known ? TXM_OK : txm_verify(r->context, out->path, &deep, &findings, err);
     const txm_finding *found = status ? NULL : obstacle(&findings);
     if (!status && found) {
         char text[640];
-        snprintf(text, sizeof text, "not touched: %s %s (%s)", found->kind->id, found->kind->meaning, found->text);
+        snprintf(text, sizeof text, "not refreshed: %s %s (%s)", found->kind->id, found->kind->meaning, found->text);
         status = set_text(&out->reason, text, err);
     } else if (!status) {
         txm_error own = {0};
@@ -261,7 +269,7 @@ static txm_status look_up_resolved(resolving *r, const txm_settings *settings, t
     txm_status status = txm_tx_lookup(r->image, settings->cache_dir, &r->resolved.key, &match, &found, err);
     if (status || (status = txm_found_settled(&found, err)))
         return status;
-    r->same_content = found.same_content;
+    r->content = found.content;
     take_found(r->out, &found);
     return r->out->state == TXM_TX_STATE_FRESH && r->how.deep ? judge_tiles(r, settings, err) : TXM_OK;
 }

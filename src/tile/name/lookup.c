@@ -33,9 +33,10 @@ typedef struct wanted {
 } wanted;
 
 /* Why a file is not used: `foreign` if only its codec prevents it, `trouble` if it could not be examined just now
- * (TXM_OK otherwise); `same_content` as in txm_found. */
+ * (TXM_OK otherwise); `content` as in txm_found. */
 typedef struct shortcoming {
-    bool foreign, same_content;
+    bool foreign;
+    txm_content content;
     txm_status trouble;
 } shortcoming;
 
@@ -52,23 +53,23 @@ static txm_fit tell_change(const txm_tx_description *d, int64_t bytes, char *mis
 
 /* Whether only the time speaks against an outdated file. Reading the image takes a small part of the time that
  * converting it would take. */
-static bool has_same_content(const wanted *w, const char *path)
+static txm_content compare_content(const wanted *w, const char *path)
 {
     txm_tx *tx = NULL;
     txm_tx_description d;
     char misfit[sizeof((txm_verdict *)NULL)->reason];
     bool same = false;
+    txm_content content = TXM_CONTENT_UNKNOWN;
     if (!w->match || txm_tx_open(path, &tx, NULL) != TXM_OK)
-        return false;
+        return content;
     if (txm_tx_cycles_accepts(tx, NULL, 0) && txm_tx_describe(tx, &d, NULL) == TXM_OK) {
-        same = d.content && w->match->fits(w->match->user, &d, misfit, sizeof misfit) == TXM_FIT_YES && !*misfit &&
-               txm_content_compare(w->image, (uint64_t)w->st->st_size, d.content, true, w->match->cancel, &same,
-                                   NULL) == TXM_OK &&
-               same;
+        if (d.content && w->match->fits(w->match->user, &d, misfit, sizeof misfit) == TXM_FIT_YES && !*misfit &&
+            !txm_content_compare(w->image, (uint64_t)w->st->st_size, d.content, true, w->match->cancel, &same, NULL))
+            content = same ? TXM_CONTENT_SAME : TXM_CONTENT_OTHER;
         txm_tx_description_free(&d);
     }
     txm_tx_close(&tx);
-    return same;
+    return content;
 }
 
 /* Checks the content of a file that has the right name and time. */
@@ -127,7 +128,8 @@ static void judge_once(const wanted *w, const char *path, txm_verdict *verdict, 
     e.no_file = !S_ISREG(st.st_mode);
     e.tx_time = st.st_mtime;
     if (e.no_file || e.tx_time != e.image_time) {
-        why->same_content = e.same_content = !e.no_file && has_same_content(w, path);
+        why->content = e.no_file ? TXM_CONTENT_UNKNOWN : compare_content(w, path);
+        e.same_content = why->content == TXM_CONTENT_SAME;
         txm_decide(&e, verdict);
         return;
     }
@@ -214,7 +216,7 @@ txm_status txm_tx_lookup(const char *source_path, const char *cache_dir, const t
                        .shows = shows,
                        .foreign = lacking.foreign,
                        .harmless = verdict.harmless,
-                       .same_content = lacking.same_content,
+                       .content = lacking.content,
                        .trouble = lacking.trouble};
     return TXM_OK;
 }

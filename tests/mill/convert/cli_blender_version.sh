@@ -181,8 +181,8 @@ txm verify --deep --blender 5.3 "$(tx_of la8.png)" "$(tx_of rgba8.png)"
 check up-unknown-deep-5.3 rc_is 5
 check up-unknown-deep-says test "$(grep -c "its pixels are those of Blender 5.2: Blender 5.3 shows old pixels" out)" = 2
 touch -d '1 hour ago' "$(tx_of la8.png)"
-txm resolve --touch --blender 5.3 up/la8.png
-check up-not-touched prints "not touched: TXM-310"
+txm refresh --blender 5.3 up/la8.png
+check up-not-touched prints "not refreshed: TXM-310"
 
 # ---- which config -------------------------------------------------------------------------------------------------------
 # testdata/color/configs.tsv: the names that official Blender gave with these configs in $OCIO.

@@ -232,7 +232,7 @@ static uint64_t digest_of_image(const txm_tx *tx)
     return txm_tx_metadata_of(tx, "oiio:SHA-1") && txm_tx_identity(tx, &digest) ? digest : 0;
 }
 
-/* Whether a file with another identity holds the same image: a copy has another inode, and 'txmill resolve --touch'
+/* Whether a file with another identity holds the same image: a copy has another inode, and 'txmill refresh'
  * sets the time. */
 static bool same_image(const txm_cache_file *f, const txm_tx *tx)
 {
