@@ -5,9 +5,9 @@
  * In: images, folders, scenes, and settings. Out: outdated tx files that were made of the content that their image has
  * are fresh, and those of other content stay as they are. git, zip and many programs that copy files lose times.
  */
-#include "tools/resolve/resolve_images.h"
 #include "tools/output/json.h"
 #include "tools/output/line.h"
+#include "tools/resolve/resolve_images.h"
 
 #define AT(member) .offset = offsetof(txm_resolve_args, member)
 static const txm_option options[] = {

@@ -19,9 +19,9 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "tile/terms/settings.h"
-#include "tools/resolve/resolve_images.h"
 #include "tools/output/json.h"
 #include "tools/output/line.h"
+#include "tools/resolve/resolve_images.h"
 #include "txmill/inspect.h"
 
 #define AT(member) .offset = offsetof(txm_resolve_args, member)
