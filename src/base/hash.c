@@ -9,16 +9,7 @@
 #include <openssl/sha.h>
 #include <stdlib.h>
 
-/* Upper case, as Blender writes digests. */
-static void to_hex(const unsigned char *digest, size_t n, char *out)
-{
-    static const char digits[] = "0123456789ABCDEF";
-    for (size_t i = 0; i < n; i++) {
-        out[2 * i] = digits[digest[i] >> 4];
-        out[2 * i + 1] = digits[digest[i] & 15];
-    }
-    out[2 * n] = 0;
-}
+#include "base/text.h"
 
 struct txm_sha1 {
     SHA_CTX sha;
@@ -41,7 +32,7 @@ void txm_sha1_finish(txm_sha1 *h, char out[TXM_SHA1_HEX])
 {
     unsigned char digest[SHA_DIGEST_LENGTH];
     SHA1_Final(digest, &h->sha);
-    to_hex(digest, sizeof digest, out);
+    txm_hex_text(digest, sizeof digest, true, out);
     SHA1_Init(&h->sha);
 }
 

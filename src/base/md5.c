@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/endian.h"
+#include "base/text.h"
 
 enum { BLOCK = 64, LENGTH_AT = 56 };
 
@@ -53,7 +54,6 @@ static void mix_block(uint32_t state[4], const uint8_t *block)
 
 void txm_md5_hex(const void *data, size_t size_bytes, char out[TXM_MD5_HEX])
 {
-    static const char digits[] = "0123456789ABCDEF";
     const uint8_t *bytes = data;
     uint32_t state[4] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
     uint8_t last[2 * BLOCK] = {0};
@@ -67,10 +67,7 @@ void txm_md5_hex(const void *data, size_t size_bytes, char out[TXM_MD5_HEX])
     txm_store_le64(last + last_bytes - 8, (uint64_t)size_bytes * 8);
     for (size_t at = 0; at < last_bytes; at += BLOCK)
         mix_block(state, last + at);
-    for (unsigned i = 0; i < 16; i++) {
-        uint8_t byte = (uint8_t)(state[i / 4] >> i % 4 * 8);
-        out[2 * i] = digits[byte >> 4];
-        out[2 * i + 1] = digits[byte & 15];
-    }
-    out[32] = 0;
+    for (unsigned i = 0; i < 4; i++)
+        txm_store_le32(last + 4 * i, state[i]);
+    txm_hex_text(last, 16, true, out);
 }

@@ -112,6 +112,16 @@ size_t txm_utf8_sequence(const char *text)
     return n;
 }
 
+void txm_hex_text(const unsigned char *bytes, size_t count, bool upper, char *out)
+{
+    const char *digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";
+    for (size_t i = 0; i < count; i++) {
+        out[2 * i] = digits[bytes[i] >> 4];
+        out[2 * i + 1] = digits[bytes[i] & 15];
+    }
+    out[2 * count] = 0;
+}
+
 const char *txm_time_text(time_t time, char out[TXM_TIME_BYTES])
 {
     struct tm local;

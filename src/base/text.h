@@ -30,6 +30,9 @@ bool txm_percent_decode(char *text);
 /* Length of the valid UTF-8 sequence at `text`, 0 if there is none (overlong forms and surrogates are not valid). */
 size_t txm_utf8_sequence(const char *text);
 
+/* Writes two hex digits for each byte, in upper case as Blender writes digests or in lower case, and a NUL. */
+void txm_hex_text(const unsigned char *bytes, size_t count, bool upper, char *out);
+
 enum { TXM_TIME_BYTES = 32 };
 
 /* Formats local time as "2026-11-21 07:30:00" into `out`, which is returned; seconds since 1970 if it cannot be

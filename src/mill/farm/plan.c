@@ -13,11 +13,11 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "mill/farm/batch.h"
-#include "mill/farm/content.h"
 #include "mill/farm/damaged.h"
 #include "mill/farm/inputs.h"
 #include "mill/farm/lint.h"
 #include "mill/farm/shard.h"
+#include "mill/farm/store.h"
 #include "mill/rules/kind.h"
 #include "txmill/inspect.h"
 

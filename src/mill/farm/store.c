@@ -15,11 +15,14 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/content.h"
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/os/files.h"
 #include "base/os/owner.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "mill/source/source.h"
 #include "mill/write/publish.h"
 #include "tile/terms/use_table.h"
@@ -30,12 +33,34 @@
 /* This number must be increased if files with the same settings are written differently. */
 enum { STORE_VERSION = 1 };
 
+static void add_piece(void *user, const void *piece, size_t bytes)
+{
+    txm_sha256_add(user, piece, bytes);
+}
+
+txm_status txm_content_hash(const char *path, const volatile int *cancel, char out[TXM_CONTENT_HEX], txm_error *err)
+{
+    unsigned char digest[TXM_SHA256_BYTES];
+    uint64_t bytes;
+    txm_sha256 *hash = txm_sha256_new();
+    if (!hash)
+        return txm_no_memory(err, path);
+    const txm_status status = txm_read_pieces(path, cancel, add_piece, hash, &bytes, err);
+    if (status == TXM_OK) {
+        txm_sha256_finish(hash, digest);
+        txm_hex_text(digest, sizeof digest, false, out);
+    }
+    txm_sha256_free(hash);
+    return status;
+}
+
 /* The settings key covers the pixels; the rest is whatever else is stored in the file. The first two digits are a
  * folder, so that no folder gets millions of entries. */
 char *txm_store_path(const char *store, const txm_making *m, const char *settings_key, const char *content)
 {
     const txm_settings *s = m->settings;
     txm_bytes text = {0};
+    unsigned char digest[TXM_SHA256_BYTES];
     char hex[TXM_CONTENT_HEX], *path = NULL;
     txm_bytes_printf(
         &text, "store:%d content:%s key:%s tile:%u codec:%d level:%d borders:%d xyz:%s alpha:%s space:%s redact:%d",
@@ -48,7 +73,8 @@ char *txm_store_path(const char *store, const txm_making *m, const char *setting
     for (const char *const *a = s->attributes; a && *a; a++)
         txm_bytes_printf(&text, " attribute:%zu:%s", strlen(*a), *a);
     if (!text.failed) {
-        txm_content_hash_text(text.data, hex);
+        txm_sha256_of(text.data, text.size, digest);
+        txm_hex_text(digest, sizeof digest, false, hex);
         path = txm_asprintf("%s/%.2s/%s.tx", store, hex, hex + 2);
     }
     txm_bytes_free(&text);

@@ -21,7 +21,10 @@
 
 #include "mill/convert/hooks.h"
 #include "mill/farm/batch.h"
-#include "mill/farm/content.h"
+
+/* The SHA-256 of a file's bytes. Stores are shared, so it must not be possible to construct two images with the same
+ * digest. `cancel` may be NULL. NOT_FOUND, DENIED, IO, CANCELLED, NO_MEMORY. */
+txm_status txm_content_hash(const char *path, const volatile int *cancel, char out[TXM_CONTENT_HEX], txm_error *err);
 
 /* The path of the object of a conversion; `content` is the digest of the source. New string; NULL if memory is
  * exhausted. */

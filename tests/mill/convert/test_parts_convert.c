@@ -10,8 +10,8 @@
 #include "mill/convert/conform.h"
 #include "mill/convert/resolve.h"
 #include "mill/farm/batch.h"
-#include "mill/farm/content.h"
 #include "mill/farm/lint.h"
+#include "mill/farm/store.h"
 #include "tile/terms/releases.h"
 #include "txmill/color.h"
 #include "txmill/garbage.h"
@@ -151,49 +151,15 @@ END_TEST
 
 /* ---- batches ----------------------------------------------------------------------------------------------------- */
 
-static double seconds_of(const char *path, txm_item item, txm_compression compression)
-{
-    txm_settings s;
-    txm_settings_init(&s);
-    s.compression = compression;
-    return txm_cost_estimate(path, &item, &s, 4).seconds;
-}
-
-START_TEST(costs_order_what_takes_longer)
-{
-    const txm_compression zip = {TXM_CODEC_ZIP, 1}, best = {TXM_CODEC_ZIP, 12}, none = {TXM_CODEC_NONE, 0};
-    txm_item small = {.detected = "scene_linear_srgb",
-                      .reader = "png",
-                      .type = TXM_TYPE_U8,
-                      .channels = 4,
-                      .width = 512,
-                      .height = 512};
-    txm_item large = small, wide = small, converted = small;
-    txm_context *context = NULL;
-    ck_assert_int_eq(txm_context_new(NULL, &context, NULL), TXM_OK);
-    converted.context = context;
-    large.width = 4096;
-    wide.type = TXM_TYPE_FLOAT;
-    converted.detected = "ACEScg";
-    double base = seconds_of("a.png", small, zip);
-    ck_assert(base > 0 && seconds_of("a.png", large, zip) > base && seconds_of("a.png", wide, zip) > base);
-    ck_assert(seconds_of("a.png", converted, zip) > base && seconds_of("a.jp2", small, zip) > base);
-    ck_assert(seconds_of("a.png", small, best) > base && seconds_of("a.png", small, none) < base);
-    txm_context_free(&context);
-}
-END_TEST
-
 START_TEST(contents_are_told_by_sha256)
 {
-    char hex[TXM_CONTENT_HEX], text[TXM_CONTENT_HEX];
+    char hex[TXM_CONTENT_HEX];
     txm_error err = {0};
     volatile int cancel = 1;
     batch_enter();
     batch_file("abc", "abc");
     ck_assert_int_eq(txm_content_hash("abc", NULL, hex, &err), TXM_OK);
     ck_assert_str_eq(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-    txm_content_hash_text("abc", text);
-    ck_assert_str_eq(hex, text);
     ck_assert_int_eq(txm_content_hash("nothing", NULL, hex, &err), TXM_STATUS_NOT_FOUND);
     txm_error_clear(&err);
     ck_assert_int_eq(txm_content_hash("abc", &cancel, hex, &err), TXM_STATUS_CANCELLED);
@@ -245,7 +211,6 @@ int main(void)
     TCase *t = add_case(suite, "parts");
     tcase_set_timeout(t, 60);
     add_tests(t, releases_differ_in_alpha, releases_are_read_from_files, settings_keys_tell_pixels_apart,
-              costs_order_what_takes_longer, contents_are_told_by_sha256, names_against_classes,
-              output_appears_whole_or_not_at_all);
+              contents_are_told_by_sha256, names_against_classes, output_appears_whole_or_not_at_all);
     return run_suite(suite);
 }
