@@ -39,7 +39,7 @@ static const stm_option_group groups[] = {
 static const stm_verb stream_verbs[] = {
     {"render", "Render a scene through the texture cache, and show what its textures cost",
      "stream render room -o picture.png"},
-    {"budget", "Estimate how much texture memory a scene needs", "stream budget room"},
+    {"budget", "Estimate how much texture memory a scene needs", "stream budget room wood.png"},
     {"play", "Render frames that do not wait for textures, and measure how they catch up",
      "stream play fly --frames 48 -o last.png"},
     {"view", "Show a scene in a window while its textures load", "stream view shot10"},
@@ -350,6 +350,11 @@ static int run_stream(void *p, const stm_operands *operands)
         status = open_context(a, &context, &err);
     if (status == TXM_OK)
         status = stm_stream_open_scene(a, operands, &scene, &err);
+    if (status == TXM_OK && verb == STM_STREAM_BUDGET && !scene->image_count && !scene->folder)
+        status = stm_fail(&err, TXM_STATUS_USAGE,
+                          "%s: a built-in scene has the textures that are named after it, and none is; as in 'txmill "
+                          "stream budget %s wood.png'",
+                          operands->items[1], operands->items[1]);
     if (status == TXM_OK)
         status = stm_stream_guard_outputs(a, scene, &err);
     if (status == TXM_OK) {
@@ -380,7 +385,7 @@ const stm_command stm_cmd_stream = {
     .name = "stream",
     .purpose = "Render, play or view a scene through the texture cache, or estimate what texture memory it needs",
     .synopsis = "render|budget|play|view [OPTION...] SCENE [IMAGE...]",
-    .examples = {"stream render room -o picture.png", "stream budget room"},
+    .examples = {"stream render room -o picture.png", "stream budget room wood.png"},
     .verbs = stream_verbs,
     .groups = groups,
     .patterns = true,

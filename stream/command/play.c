@@ -19,7 +19,8 @@
 
 #define AT(member) .offset = offsetof(stm_play_args, member)
 const stm_option stm_play_options[] = {
-    STM_OPTION(UINT, "frames", .verbs = STM_STREAM_PLAY | STM_STREAM_VIEW, AT(frames), .arg = "N", .max = 1 << 20,
+    STM_OPTION(UINT, "frames", .verbs = STM_STREAM_PLAY | STM_STREAM_VIEW, AT(frames), .arg = "N", .min = 1,
+               .max = 1 << 20,
                .help = "Number of frames of the path (default: up to the last keyframe, at most 65536, else 120)"),
     STM_OPTION(
         CHOICE, "path", .rare = true, .verbs = STM_STREAM_PLAY, AT(path), .arg = "PATH",

@@ -455,7 +455,10 @@ static txm_status run(budget *b, const stm_render_scene *scene, stm_render_budge
         b->across = (out->width + b->cell_px - 1) / b->cell_px;
         b->down = (out->height + b->cell_px - 1) / b->cell_px;
         b->cells = stm_calloc(cell_count(b), STM_BUDGET_RESOLUTIONS * sizeof *b->cells);
-        status = b->cells ? trace(b, scene, out, err) : stm_no_memory(err, NULL);
+        if (!b->cells)
+            status = stm_no_memory(err, NULL);
+        else if (scene->image_count) /* otherwise no ray finds anything */
+            status = trace(b, scene, out, err);
     }
     if (status == TXM_OK)
         status = settle_resolutions(b, err);

@@ -197,7 +197,7 @@ static txm_status find_tx(stm_render_textures *t, const stm_render_options *o, c
     txm_settings settings;
     txm_resolve_options how;
     txm_resolution r;
-    if (!o->context || stm_path_has_ext(path, ".tx")) {
+    if (!o->context) {
         *tx = stm_strdup(path);
         return *tx ? TXM_OK : stm_no_memory(err, path);
     }
@@ -222,7 +222,7 @@ static txm_status find_tx(stm_render_textures *t, const stm_render_options *o, c
 typedef struct missing {
     const stm_render_options *options;
     stm_render_textures pixels; /* made for images of one pixel */
-    size_t count;
+    size_t count, gone;         /* tx files that can be made, and files that the scene names and that do not exist */
 } missing;
 
 static txm_status name_missing(void *user, const stm_render_scene_file *file, txm_error *err)
@@ -237,7 +237,10 @@ static txm_status name_missing(void *user, const stm_render_scene_file *file, tx
         return TXM_OK;
     if (status != TXM_STATUS_NOT_FOUND)
         return stm_fail_as(err, &why);
-    m->count++;
+    if (access(file->path, F_OK) != 0)
+        m->gone++;
+    else
+        m->count++;
     m->options->missing(m->options->missing_user, why.message);
     return TXM_OK;
 }
@@ -250,6 +253,14 @@ static txm_status name_all_missing(const stm_render_scene *scene, const stm_rend
     stm_render_textures_free(&m.pixels);
     if (status)
         return status;
+    if (m.gone)
+        return stm_fail(err, TXM_STATUS_NOT_FOUND,
+                        "%s: %zu of the files that it names %s not exist; check its paths, and whether the share is "
+                        "mounted",
+                        scene->folder, m.gone, m.gone == 1 ? "does" : "do");
+    if (!m.count)
+        return stm_fail(err, TXM_STATUS_CHANGED, "%s: its tx files changed while they were opened; run the same again",
+                        scene->folder);
     char *command = make_command(scene->folder, NULL, o->cache_dir);
     if (!command)
         return stm_no_memory(err, scene->folder);

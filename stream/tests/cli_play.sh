@@ -68,6 +68,8 @@ check play-small-cache json out 'len(o[0]["frames"]) == 12 and o[0]["totals"]["c
 # At rest, where every frame needs the same tiles: batch after batch, the budget is kept.
 txm stream play room rgb8.png rgba8.png --size 80x45 --frames 60 --path rest --virtual --cache 300K --json
 check play-small-cache-rests json out 'max(f["allocated_bytes"] for f in o[0]["frames"]) < 300 << 10'
+txm stream play room rgb8.png --frames 0
+check play-no-frames eval 'rc_is 2 && says "must be a whole number from 1"'
 txm stream play room rgb8.png rgba8.png "${frames[@]}" --wave 0 --json
 check play-no-wave json out 'o[0]["totals"]["requested"] == o[0]["totals"]["missed"] > 0'
 txm stream play room rgb8.png rgba8.png --size 64x36 --frames 1 --virtual --html one.html

@@ -243,6 +243,13 @@ check lacking-made-5 test "$(ls lacking/blender_tx/*.tx lacking/set/blender_tx/*
 rm lacking/blender_tx/b.png.*
 txm stream budget lacking
 check lacking-one says "1 of its tx files is missing or outdated; make it with"
+# Files that do not exist at all cannot be made; a built-in scene without images has no texture.
+mkdir gone && sed 's/"[^"]*\.png"/"gone.tx"/' mirror/scene.txt >gone/scene.txt
+txm stream render gone
+check gone says " of the files that it names do"
+check gone-is-not-made eval 'rc_is 3 && says "check its paths" && ! says "txmill make"'
+txm stream budget room
+check budget-needs-images eval 'rc_is 2 && says "as in '"'txmill stream budget room wood.png'"'"'
 txm stream budget lacking --cache-dir "$PWD/other"
 check lacking-elsewhere says "txmill make -d $PWD/other lacking"
 txm make -d "$PWD/other" lacking
@@ -252,7 +259,7 @@ check lacking-elsewhere-made rc_is 0
 mkdir windows && sed 's|"a.png"|"P:\\\\tex\\\\a.png"|; s|"set/u|"p:/tex/set/u|; s|"b.png"|"/Volumes/b.png"|' lacking/scene.txt >windows/scene.txt
 maps=(--path-map "P:\\tex $PWD/lacking" --path-map "/Volumes $PWD/lacking")
 txm stream budget windows "${maps[@]:0:2}" --cache-dir "$PWD/other"
-check paths-one-missing says "windows: 1 of its tx files is missing"
+check paths-one-missing says "windows: 1 of the files that it names does not exist"
 txm stream budget windows "${maps[@]}" --cache-dir "$PWD/other"
 check paths-option rc_is 0
 printf 'map = p:/ %s/nowhere\n' "$PWD" >windows/.txmill
