@@ -83,32 +83,27 @@ static void discard(txm_publish *p)
 
 static const char *advice(int sys_errno, txm_publish_place place)
 {
-    bool cache = place == TXM_PUBLISH_IN_CACHE;
-    switch (sys_errno) {
-    case ENOSPC:
-        return cache ? "free space on that file system or choose another folder with --cache-dir"
-                     : "free space on that file system or write it elsewhere";
-    case EDQUOT:
-        return cache ? "the disk quota is used up: free space or choose another folder with --cache-dir"
-                     : "the disk quota is used up: free space or write it elsewhere";
-    case EROFS:
-        return cache ? "choose another folder with --cache-dir or -o" : "write it elsewhere";
-    case EACCES:
-    case EPERM:
-        return cache ? "its folder is read-only for this user: make it writable, or choose another with --cache-dir "
-                       "or -o"
-                     : "its folder is read-only for this user: make it writable, or write it elsewhere";
-    case ENOENT:
-    case ELOOP:
-        return cache ? "fix that or choose another folder with --cache-dir" : "fix that or write it elsewhere";
-    case ENOTDIR:
-        return "a part of the path is not a folder";
-    case ENAMETOOLONG:
-        return cache ? "the name is too long for the file system: shorten the source's name"
-                     : "the name is too long for the file system";
-    default:
-        return "the file was not written";
-    }
+    static const struct {
+        int sys_errno;
+        const char *in_cache, *elsewhere;
+    } rows[] = {
+        {ENOSPC, "free space on that file system or choose another folder with --cache-dir",
+         "free space on that file system or write it elsewhere"},
+        {EDQUOT, "the disk quota is used up: free space or choose another folder with --cache-dir",
+         "the disk quota is used up: free space or write it elsewhere"},
+        {EROFS, "choose another folder with --cache-dir or -o", "write it elsewhere"},
+        {EACCES, "its folder is read-only for this user: make it writable, or choose another with --cache-dir or -o",
+         "its folder is read-only for this user: make it writable, or write it elsewhere"},
+        {ENOENT, "fix that or choose another folder with --cache-dir", "fix that or write it elsewhere"},
+        {ENOTDIR, "a part of the path is not a folder", "a part of the path is not a folder"},
+        {ENAMETOOLONG, "the name is too long for the file system: shorten the source's name",
+         "the name is too long for the file system"},
+    };
+    const int known = sys_errno == EPERM ? EACCES : sys_errno == ELOOP ? ENOENT : sys_errno;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].sys_errno == known)
+            return place == TXM_PUBLISH_IN_CACHE ? rows[i].in_cache : rows[i].elsewhere;
+    return "the file was not written";
 }
 
 static txm_status fail_publishing(txm_error *err, int sys_errno, const txm_publish *p, const char *what)

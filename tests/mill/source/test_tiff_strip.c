@@ -58,30 +58,6 @@ static void make(sample *s, int content)
     TIFFClose(t);
 }
 
-START_TEST(pieces_of_any_size)
-{
-    static const size_t pieces[] = {1, 2, 3, 7, 500, 4096, BYTES};
-    static sample s;
-    static uint8_t got[BYTES];
-    make(&s, _i);
-    txm_tiff_strip *strip = txm_tiff_strip_new(s.fd, _i != STORED);
-    ck_assert_ptr_nonnull(strip);
-    for (size_t p = 0; p < sizeof pieces / sizeof *pieces; p++) {
-        ck_assert(txm_tiff_strip_begin(strip, s.offset, s.bytes));
-        for (size_t at = 0; at < BYTES; at += pieces[p]) {
-            size_t n = BYTES - at < pieces[p] ? BYTES - at : pieces[p];
-            ck_assert_msg(txm_tiff_strip_read(strip, got + at, n), "%s", txm_tiff_strip_reason(strip));
-        }
-        ck_assert_mem_eq(got, s.pixels, BYTES);
-        uint8_t more;
-        ck_assert(!txm_tiff_strip_read(strip, &more, 1));
-        ck_assert(*txm_tiff_strip_reason(strip));
-    }
-    free(strip);
-    close(s.fd);
-}
-END_TEST
-
 /* All bytes before the cut are correct, and then the stream ends. */
 START_TEST(cut_short)
 {
@@ -157,7 +133,6 @@ int main(void)
 {
     Suite *suite = suite_create("tiff_strip");
     TCase *t = add_case(suite, "strip");
-    tcase_add_loop_test(t, pieces_of_any_size, 0, CONTENTS);
     tcase_add_loop_test(t, cut_short, 2, CONTENTS);
     add_tests(t, damaged, refusals);
     return run_suite(suite);

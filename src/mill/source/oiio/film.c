@@ -25,14 +25,6 @@ static uint64_t row_bytes(uint64_t samples, unsigned bits, bool filled)
     return bits == 8 || bits == 10 || bits == 12 || bits == 16 || bits == 32 || bits == 64 ? samples * bits / 8 : 0;
 }
 
-/* The number of samples of a pixel as stored; where two pixels share their colour differences, OpenImageIO delivers one
- * more. */
-static uint64_t samples_of(uint8_t descriptor, uint32_t channels)
-{
-    enum { CBYCRY = 100, CBYACRYA = 101 };
-    return descriptor == CBYCRY ? 2 : descriptor == CBYACRYA ? 3 : channels;
-}
-
 /* Returns 0 if the end cannot be computed (run-length encoding, several elements); the file is then not checked. Reads
  * the header again, because OpenImageIO does not report where pixels begin. Both byte orders are in use. */
 uint64_t txm_film_pixel_end(const char *path, const txm_source_info *info)
@@ -48,8 +40,12 @@ uint64_t txm_film_pixel_end(const char *path, const txm_source_info *info)
         bool big = h[0] == 'S';
         /* The image must have one element with all channels and no run-length encoding. */
         if (txm_load_uint(h + 770, 2, big) == 1 && txm_load_uint(h + 806, 2, big) == 0)
-            row = row_bytes(info->width * samples_of(h[800], info->file_channels), h[803],
-                            txm_load_uint(h + 804, 2, big) != 0);
+            /* Where two pixels share their colour differences (CbYCrY, CbYACrYA), OpenImageIO delivers one channel more
+             * than is stored. */
+            row = row_bytes(info->width * (h[800] == 100   ? UINT64_C(2)
+                                           : h[800] == 101 ? UINT64_C(3)
+                                                           : info->file_channels),
+                            h[803], txm_load_uint(h + 804, 2, big) != 0);
         offset = txm_load_uint(h + 808, 4, big);
     } else if (got == (int64_t)sizeof h && (txm_load_be32(h) == CINEON_MAGIC || txm_load_le32(h) == CINEON_MAGIC)) {
         row = h[198] == 10 ? row_bytes((uint64_t)info->width * info->file_channels, 10, true) : 0;

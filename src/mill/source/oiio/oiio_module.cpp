@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <mutex>
 #include <OpenImageIO/imageio.h>
+#include <stdexcept>
 #include <unistd.h>
 
 #include "base/os/files.h"
@@ -60,7 +61,7 @@ std::string one_line(std::string message)
     return message.empty() ? "OpenImageIO gives no reason" : message;
 }
 
-bool lacks_thread(const std::system_error &e)
+static bool lacks_thread(const std::system_error &e)
 {
     return e.code() == std::errc::resource_unavailable_try_again || e.code() == std::errc::not_enough_memory;
 }
@@ -97,6 +98,24 @@ void end_when_memory_does()
     static const bool once =
         (std::set_new_handler([] { end_without_memory(); }), std::set_terminate(on_terminate), true);
     (void)once;
+}
+
+txm_status caught(const char *subject, const char *doing, txm_status otherwise, txm_error *err)
+{
+    try {
+        throw;
+    } catch (const std::bad_alloc &) {
+        return fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to %s", subject, doing);
+    } catch (const std::system_error &e) {
+        return fail(err, lacks_thread(e) ? TXM_STATUS_NO_MEMORY : otherwise, "%s: %s", subject,
+                    one_line(e.what()).c_str());
+    } catch (const std::length_error &) {
+        return fail(err, otherwise, "%s: the sizes in its header are larger than its decoder can handle", subject);
+    } catch (const std::exception &e) {
+        return fail(err, otherwise, "%s: %s", subject, one_line(e.what()).c_str());
+    } catch (...) {
+        return fail(err, otherwise, "%s: it failed without a reason", subject);
+    }
 }
 
 /* OpenImageIO keeps its error message in a thread-local variable, and glibc aborts the process if it lacks the memory

@@ -54,25 +54,10 @@ struct Source {
     uint32_t band_begin = 0, band_end = 0;
 };
 
-/* Runs `work` and turns exceptions into a status, since none may pass into C. */
-template <typename Work> txm_status guarded(const std::string &path, txm_error *err, Work work)
+/* Runs `work` for the file. */
+template <typename Work> txm_status reading(const std::string &path, txm_error *err, Work work)
 {
-    end_when_memory_does();
-    try {
-        return work();
-    } catch (const std::bad_alloc &) {
-        return fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to decode the image", path.c_str());
-    } catch (const std::system_error &e) {
-        return fail(err, lacks_thread(e) ? TXM_STATUS_NO_MEMORY : TXM_STATUS_CORRUPT, "%s: the decoder: %s",
-                    path.c_str(), one_line(e.what()).c_str());
-    } catch (const std::length_error &) {
-        return fail(err, TXM_STATUS_CORRUPT, "%s: the sizes in its header are larger than its decoder can handle",
-                    path.c_str());
-    } catch (const std::exception &e) {
-        return fail(err, TXM_STATUS_CORRUPT, "%s: %s", path.c_str(), one_line(e.what()).c_str());
-    } catch (...) {
-        return fail(err, TXM_STATUS_CORRUPT, "%s: the decoder failed without a reason", path.c_str());
-    }
+    return guarded(path.c_str(), "decode the image", TXM_STATUS_CORRUPT, err, work);
 }
 
 /* Blender's rules: the statement of TGA files with alpha is trusted in one case only, DDS and PSD with alpha are always
@@ -344,7 +329,7 @@ txm_status check(Source &s, const txm_source_options *options, txm_error *err)
 txm_status oiio_open(const char *path, const txm_source_options *options, txm_source_info *info, void **self,
                      txm_error *err)
 {
-    return guarded(path, err, [&]() -> txm_status {
+    return reading(path, err, [&]() -> txm_status {
         configure_once();
         std::unique_ptr<Source> s(new Source);
         s->path = path;
@@ -410,7 +395,7 @@ txm_status oiio_read(void *self, uint32_t y, uint32_t rows, void *dst, size_t st
     Source &s = *static_cast<Source *>(self);
     if (!s.input)
         return fail(err, TXM_STATUS_IO, "%s: could not be opened again", s.path.c_str());
-    return guarded(s.path, err, [&]() -> txm_status {
+    return reading(s.path, err, [&]() -> txm_status {
         if (s.band_rows)
             return read_banded(s, y, rows, static_cast<char *>(dst), stride_bytes, err);
         int begin = s.spec.y + static_cast<int>(y);
@@ -424,7 +409,7 @@ txm_status oiio_read(void *self, uint32_t y, uint32_t rows, void *dst, size_t st
 txm_status oiio_rewind(void *self, txm_error *err)
 {
     Source &s = *static_cast<Source *>(self);
-    return guarded(s.path, err, [&]() -> txm_status {
+    return reading(s.path, err, [&]() -> txm_status {
         ImageSpec before = s.spec;
         s.band_begin = s.band_end = 0;
         txm_status status = open_input(s, err);

@@ -18,7 +18,8 @@ extern const txm_encoder_ops encoder; /* oiio_write.cpp */
 /* Records the first failure, as txm_fail does. */
 __attribute__((format(printf, 3, 4))) txm_status fail(txm_error *err, txm_status status, const char *format, ...);
 std::string one_line(std::string message);
-bool lacks_thread(const std::system_error &e);
+/* Turns the exception that was thrown into a failure: of memory, or `otherwise`. Only to be called in a catch block. */
+txm_status caught(const char *subject, const char *doing, txm_status otherwise, txm_error *err);
 /* After this call the process ends as soon as memory is exhausted. */
 void end_when_memory_does();
 void configure_once();
@@ -30,6 +31,18 @@ Traits traits_of(const std::string &format);
 bool has_trait(const std::string &format, unsigned trait);
 /* What a file of this name should be ("a HEIF image"), if this OpenImageIO is built without that format, else null. */
 const char *lacked(const std::string &path);
+
+/* Runs `work` and turns exceptions into a status, since none may pass into C. */
+template <typename Work>
+txm_status guarded(const char *subject, const char *doing, txm_status otherwise, txm_error *err, Work work)
+{
+    end_when_memory_does();
+    try {
+        return work();
+    } catch (...) {
+        return caught(subject, doing, otherwise, err);
+    }
+}
 
 /* A name for an open file. It is in /proc, or where that is not mounted, in a folder of its own in TMPDIR. */
 class FileName

@@ -59,22 +59,10 @@ struct Encoder {
     }
 };
 
-/* Does the same as `guarded`, for pictures. */
+/* Runs `work` for a picture. */
 template <typename Work> txm_status encoding(txm_error *err, Work work)
 {
-    end_when_memory_does();
-    try {
-        return work();
-    } catch (const std::bad_alloc &) { /* larger than an object can be */
-        return fail(err, TXM_STATUS_NO_MEMORY, "no memory to encode it");
-    } catch (const std::system_error &e) {
-        return fail(err, lacks_thread(e) ? TXM_STATUS_NO_MEMORY : TXM_STATUS_INTERNAL, "OpenImageIO: %s",
-                    one_line(e.what()).c_str());
-    } catch (const std::exception &e) {
-        return fail(err, TXM_STATUS_INTERNAL, "OpenImageIO: %s", one_line(e.what()).c_str());
-    } catch (...) {
-        return fail(err, TXM_STATUS_INTERNAL, "OpenImageIO threw an unknown exception");
-    }
+    return guarded("OpenImageIO", "encode it", TXM_STATUS_INTERNAL, err, work);
 }
 
 /* Only the messages of C libraries show that they had no memory; libpng reports texts that it could not store as too
