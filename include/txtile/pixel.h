@@ -29,13 +29,17 @@ extern "C" {
 /* The type of a stored sample. Multi-byte samples are in the machine's byte order (little-endian machines only). */
 typedef enum txm_type { TXM_TYPE_U8 = 0, TXM_TYPE_U16 = 1, TXM_TYPE_HALF = 2, TXM_TYPE_FLOAT = 3 } txm_type;
 
-/* The extension decides what lies beyond the edges of an image. */
+/* The extension decides what lies beyond the edges of an image. TXM_EXTENSION_UV makes one that differs along u and
+ * along v, wherever textures are added, described or read with padding; _U and _V are its parts. */
 typedef enum txm_extension {
     TXM_EXTENSION_REPEAT = 0,
     TXM_EXTENSION_EXTEND,
     TXM_EXTENSION_CLIP,
     TXM_EXTENSION_MIRROR
 } txm_extension;
+#define TXM_EXTENSION_UV(u, v) ((txm_extension)((u) | ((u) ^ (v)) << 2))
+#define TXM_EXTENSION_U(extension) ((txm_extension)((extension)&3))
+#define TXM_EXTENSION_V(extension) ((txm_extension)(((extension)&3) ^ (extension) >> 2))
 
 /* Limits and sizes. */
 enum {

@@ -37,11 +37,11 @@ typedef struct txm_tx txm_tx;
 /* The widest padding that txm_tx_read_tile adds. */
 enum { TXM_MAX_PADDING_PX = 8 };
 
-/* "repeat", "extend", "clip", "mirror". Never NULL. */
+/* "repeat", "extend", "clip", "mirror"; "unknown" for other values and for pairs, whose parts have names. */
 TXM_API const char *txm_extension_name(txm_extension extension);
 
-/* Maps a pixel coordinate `x`, -2^31 to 2^31, to the pixel of an edge of `size` px that the extension shows there; -1
- * if that is black (CLIP, beyond the edges). */
+/* Maps a pixel coordinate `x`, -2^31 to 2^31, to the pixel of an edge of `size` px that the extension of this axis
+ * shows there; -1 if that is black (CLIP, beyond the edges), and for pairs. */
 TXM_API int64_t txm_extend(int64_t x, uint32_t size, txm_extension extension);
 
 /* The file format. */

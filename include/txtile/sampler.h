@@ -11,7 +11,8 @@
  * same bits, for single lookups and for batches, wherever tiles are in memory. They equal those of a sampler that has
  * the whole level in memory and passes each tap through the extension. NaN results are always the quiet NaN 0x7FC00000.
  *
- * Coordinates: (u, v) = (0, 0) is the bottom left corner of the image, (1, 1) the top right one. Derivatives are those
+ * Coordinates: (u, v) = (0, 0) is the bottom left corner of the image, (1, 1) the top right one. A texture has its
+ * extension along u and along v, which may differ (TXM_EXTENSION_UV). Derivatives are those
  * of u and v by the pixel's x and y, in the same units. Colours are float RGBA; a texture of one channel gives (f, f,
  * f, 1). Integers are scaled to 0..1, half and float are taken as they are.
  *
@@ -384,7 +385,8 @@ TXM_API txm_lookup_result txm_sample_explain(const txm_view *view, uint32_t text
 /* For renderers whose frames use what is in memory instead of waiting for it: they choose a level and a pixel
  * themselves, look into the view whether the pixel's tile is there, and take its colour. */
 
-/* The pixel of a level that is shown at pixel `x` of the plane, along an edge of size_px; -1: none (CLIP). */
+/* The pixel of a level that is shown at pixel `x` of the plane, along an edge of size_px; -1: none (CLIP). This
+ * function and the next take the mode of one axis (TXM_EXTENSION_U). */
 TXM_API int32_t txm_extension_pixel(txm_extension extension, int32_t x, int32_t size_px);
 /* Maps a coordinate to 0..1, both included; false if the extension shows nothing there (CLIP). *u is finite. */
 TXM_API bool txm_extension_wrap(txm_extension extension, float *u);

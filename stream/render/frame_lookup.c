@@ -28,7 +28,7 @@ typedef struct place {
 /* ---- where ---- */
 
 /* -1: CLIP rejects the coordinate. */
-static float wrap_or_reject(float x, uint8_t extension)
+static float wrap_or_reject(float x, txm_extension extension)
 {
     if (!isfinite(x))
         x = 0.0f;
@@ -73,8 +73,10 @@ typedef struct texel {
 static bool texel_at(const place *p, uint32_t level, const float move[2], texel *out)
 {
     const int32_t w = (int32_t)txm_level_size(p->t->width, level), h = (int32_t)txm_level_size(p->t->height, level);
-    const int32_t x = txm_extension_pixel(p->t->extension, (int32_t)floorf(p->u * (float)w + move[0]), w);
-    const int32_t y = txm_extension_pixel(p->t->extension, (int32_t)floorf((1.0f - p->v) * (float)h + move[1]), h);
+    const int32_t x =
+        txm_extension_pixel(TXM_EXTENSION_U(p->t->extension), (int32_t)floorf(p->u * (float)w + move[0]), w);
+    const int32_t y =
+        txm_extension_pixel(TXM_EXTENSION_V(p->t->extension), (int32_t)floorf((1.0f - p->v) * (float)h + move[1]), h);
     if (x < 0 || y < 0)
         return false;
     const uint32_t across = ((uint32_t)w + (1u << p->t->tile_shift) - 1) >> p->t->tile_shift;
@@ -267,8 +269,8 @@ static bool place_of_lookup(stm_frame_source *f, const stm_bound_image *image, t
         set_color(rgba, 1.0f, 0.0f, 1.0f);
         return false;
     }
-    p->u = wrap_or_reject(at->u, p->t->extension);
-    p->v = wrap_or_reject(at->v, p->t->extension);
+    p->u = wrap_or_reject(at->u, TXM_EXTENSION_U(p->t->extension));
+    p->v = wrap_or_reject(at->v, TXM_EXTENSION_V(p->t->extension));
     if (p->u < 0.0f || p->v < 0.0f) {
         memset(rgba, 0, 4 * sizeof *rgba);
         return false;

@@ -190,7 +190,7 @@ static void read_image(parser *p)
     const char *extensions[8] = {NULL};
     static const char *const filters[] = {"closest", "linear", "cubic", "smart", NULL};
     stm_scene_image *image = read_image_file(p);
-    for (int i = 0; i < 7 && txm_extension_name((txm_extension)i); i++)
+    for (int i = 0; i <= TXM_EXTENSION_MIRROR; i++)
         extensions[i] = txm_extension_name((txm_extension)i);
     if (!image)
         return;

@@ -423,8 +423,8 @@ const char *sample_compare(const txm_sample_ops *ops, int rounds, uint64_t seed)
     for (int i = 0; i < rounds; i++) {
         sample_view v;
         uint32_t n = sample_random(&state), s = (n >> 8) % (sizeof sizes / sizeof *sizes);
-        sample_view_make(&v, &state, (txm_type)(n % 4), n & 16 ? 3 + (n >> 24) % 2 : 1, (txm_extension)((n >> 5) % 4),
-                         sizes[s][0], sizes[s][1], n >> 30 == 0);
+        sample_view_make(&v, &state, (txm_type)(n % 4), n & 16 ? 3 + (n >> 24) % 2 : 1,
+                         (txm_extension)((n >> 5) % (n & 1 ? 4 : 16)), sizes[s][0], sizes[s][1], n >> 30 == 0);
         v.view.textures = &v.texture;
         int same = 1;
         for (int k = 0; k < 40 && same; k++) {

@@ -266,9 +266,9 @@ uint8_t *brute_window(const made_image *m, uint32_t level, uint32_t x0, uint32_t
     uint8_t *out = calloc((size_t)ow * oh, px);
     int64_t *columns = malloc(ow * sizeof *columns);
     for (uint32_t x = 0; x < ow; x++)
-        columns[x] = walk((int64_t)x0 + x - padding, lw, extension);
+        columns[x] = walk((int64_t)x0 + x - padding, lw, TXM_EXTENSION_U(extension));
     for (uint32_t y = 0; y < oh; y++) {
-        int64_t sy = walk((int64_t)y0 + y - padding, lh, extension);
+        int64_t sy = walk((int64_t)y0 + y - padding, lh, TXM_EXTENSION_V(extension));
         for (uint32_t x = 0; x < ow && sy >= 0; x++)
             if (columns[x] >= 0)
                 memcpy(out + ((size_t)y * ow + x) * px, m->levels[level] + ((size_t)sy * lw + (size_t)columns[x]) * px,

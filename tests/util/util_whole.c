@@ -57,7 +57,7 @@ static txm_rgba texel(const whole_image *m, uint32_t level, int64_t x, int64_t y
 {
     uint32_t w = txm_level_size(m->width, level), h = txm_level_size(m->height, level);
     size_t pixel = m->channels * txm_type_bytes(m->type);
-    int64_t px = txm_extend(x, w, m->extension), py = txm_extend(y, h, m->extension);
+    int64_t px = txm_extend(x, w, TXM_EXTENSION_U(m->extension)), py = txm_extend(y, h, TXM_EXTENSION_V(m->extension));
     if (px < 0 || py < 0)
         return txm_rgba_make(0, 0, 0, 0);
     return txm_texel((int)m->type, (int)m->channels, m->pixels[level] + ((size_t)py * w + (size_t)px) * pixel);
@@ -134,9 +134,10 @@ static sums read_both(const whole_image *m, const txm_sampler *how, uint32_t low
 static int read_place(const whole_image *m, const txm_sampler *how, uint32_t low, float blend, float u, float v,
                       const txm_jitter *jitter, sums *out)
 {
-    const float slope[2] = {txm_wrap_slope(u, (int)m->extension), txm_wrap_slope(v, (int)m->extension)};
-    int inside = txm_wrap(&u, (int)m->extension);
-    if (!txm_wrap(&v, (int)m->extension) || !inside)
+    const int along_u = TXM_EXTENSION_U(m->extension), along_v = TXM_EXTENSION_V(m->extension);
+    const float slope[2] = {txm_wrap_slope(u, along_u), txm_wrap_slope(v, along_v)};
+    int inside = txm_wrap(&u, along_u);
+    if (!txm_wrap(&v, along_v) || !inside)
         return 0;
     *out = read_both(m, how, low, blend, u, v, jitter, slope);
     return 1;
@@ -144,7 +145,8 @@ static int read_place(const whole_image *m, const txm_sampler *how, uint32_t low
 
 static int is_rejected(const whole_image *m, float u, float v)
 {
-    return m->extension == TXM_EXTENSION_CLIP && !(u >= 0.0f && u <= 1.0f && v >= 0.0f && v <= 1.0f);
+    return (TXM_EXTENSION_U(m->extension) == TXM_EXTENSION_CLIP && !(u >= 0.0f && u <= 1.0f)) ||
+           (TXM_EXTENSION_V(m->extension) == TXM_EXTENSION_CLIP && !(v >= 0.0f && v <= 1.0f));
 }
 
 static void store_one(const whole_image *m, txm_rgba sum, float alpha, float out[4])

@@ -532,11 +532,13 @@ txm_status txm_section_read_padded(txm_tx *tx, const txm_tile_id *tile, uint32_t
     uint32_t x0 = tile->x * tx->info.tile_w, y0 = tile->y * tx->info.tile_h;
     int64_t columns[2 * TXM_BORDER_PX];
     for (uint32_t i = 0; i < 2 * padding; i++)
-        columns[i] = look_up_pixel((int64_t)x0 - padding + i + (i < padding ? 0 : tile->w), x0, l->width, extension);
+        columns[i] = look_up_pixel((int64_t)x0 - padding + i + (i < padding ? 0 : tile->w), x0, l->width,
+                                   TXM_EXTENSION_U(extension));
     put_middle(window, &r, padding, columns);
     for (uint32_t i = 0; i < 2 * padding; i++) {
         uint32_t y = i < padding ? i : tile->h + i;
-        put_row(window, &r, y, look_up_pixel((int64_t)y0 - padding + y, y0, l->height, extension), padding, columns);
+        put_row(window, &r, y, look_up_pixel((int64_t)y0 - padding + y, y0, l->height, TXM_EXTENSION_V(extension)),
+                padding, columns);
     }
     *done = true;
     return TXM_OK;

@@ -245,7 +245,9 @@ typedef struct axis {
 
 int64_t txm_extend(int64_t x, uint32_t size, txm_extension extension)
 {
-    return size && txm_extension_exists(extension) ? txm_wrap_pixel_wide(x, size, (int)extension) : -1;
+    return size && txm_extension_exists(extension) && !txm_extension_is_pair(extension)
+               ? txm_wrap_pixel_wide(x, size, (int)extension)
+               : -1;
 }
 
 /* Adds `count` pixels of the level starting at `x`, all in one tile; x < 0: clear pixels. */
@@ -310,8 +312,8 @@ static txm_status gather_border(txm_tx *tx, const txm_tile_id *tile, uint32_t pa
 {
     const txm_tx_level *l = &tx->levels[tile->level].shape;
     axis ax, ay;
-    make_axis(&ax, tile->x * tx->info.tile_w, tile->w, padding, l->width, tx->info.tile_w, extension);
-    make_axis(&ay, tile->y * tx->info.tile_h, tile->h, padding, l->height, tx->info.tile_h, extension);
+    make_axis(&ax, tile->x * tx->info.tile_w, tile->w, padding, l->width, tx->info.tile_w, TXM_EXTENSION_U(extension));
+    make_axis(&ay, tile->y * tx->info.tile_h, tile->h, padding, l->height, tx->info.tile_h, TXM_EXTENSION_V(extension));
     for (unsigned iy = 0; iy < ay.count; iy++) {
         for (unsigned ix = 0; ix < ax.count; ix++) {
             if (seen(&ax, ix) || seen(&ay, iy))

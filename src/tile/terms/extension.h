@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The extensions of an image beyond its edges: a table with a row for each mode, and its arithmetic for C and for
- * devices. Readers, lookups, the cache, scenes and options all use it. A new mode needs a constant in txtile/pixel.h,
- * a row here, a case in each function below, and a case in tile/sample/simd/wrap_simd.h, which has the same functions
- * for vectors.
+ * devices. The functions below take the mode of one axis, of which TXM_EXTENSION_UV in txtile/pixel.h makes pairs.
+ * Readers, lookups, the cache, scenes and options all use it. A new mode needs a constant in txtile/pixel.h, a row
+ * here, a case in each function below, and a case in tile/sample/simd/wrap_simd.h, which has the same functions for
+ * vectors.
  */
 #ifndef TXM_TERMS_EXTENSION_H
 #define TXM_TERMS_EXTENSION_H
@@ -33,15 +34,22 @@ enum { TXM_EXTENSIONS = 0 TXM_EXTENSION_TABLE(TXM_EXTENSION_COUNT) };
 #define TXM_EXTENSION_SPACED(name, word, cycles, blender, rejects) " " word
 #define TXM_EXTENSION_VALUES (&TXM_EXTENSION_TABLE(TXM_EXTENSION_SPACED)[1])
 
-/* Whether a number is that of a mode. */
+/* Whether a number is that of a mode, or of a pair of modes along u and v. */
 TXM_ARITH int txm_extension_exists(uint32_t extension)
 {
-    return extension < TXM_EXTENSIONS;
+    return extension < TXM_EXTENSIONS * TXM_EXTENSIONS;
 }
 
+TXM_ARITH int txm_extension_is_pair(uint32_t extension)
+{
+    return extension >= TXM_EXTENSIONS;
+}
+
+/* Whether places are rejected along either axis. */
 TXM_ARITH int txm_extension_rejects(int extension)
 {
-    return (0 TXM_EXTENSION_TABLE(TXM_EXTENSION_BITS)) >> extension & 1;
+    const int rejecting = 0 TXM_EXTENSION_TABLE(TXM_EXTENSION_BITS);
+    return (rejecting >> TXM_EXTENSION_U(extension) | rejecting >> TXM_EXTENSION_V(extension)) & 1;
 }
 
 /* ---- coordinates ---- */

@@ -396,7 +396,7 @@ START_TEST(many_look_ups_of_all_levels)
         txm_cache_options o = budget_options(k ? 2 << 20 : 0, TXM_CACHE_POLICY_LRU);
         txm_cache *c = new_cache(&o);
         txm_cache_thread *t = new_thread(c);
-        uint32_t id = add_texture(c, paths[0], (txm_extension)(_i % 4)), ids[3];
+        uint32_t id = add_texture(c, paths[0], (txm_extension)(5 * _i % 16)), ids[3];
         for (int i = 0; set && i < 3; i++)
             ids[i] = add_texture(c, paths[i + 1], TXM_EXTENSION_EXTEND);
         const uint32_t numbers[] = {1001, 1002, 1003};

@@ -608,7 +608,7 @@ static void add_all(void)
     static const uint32_t numbers[SET_TILES] = {1001, 1012};
     ck_assert_int_eq(txm_texture_set_new(&reference, NULL), TXM_OK);
     for (uint32_t i = 0; i < TEXTURES - 1; i++) {
-        const txm_extension extension = i % 4;
+        const txm_extension extension = i % 16;
         ids[i] = add_texture(cache, files[i % FILES].path, extension);
         ck_assert_int_eq(txm_texture_set_add(reference, files[i % FILES].path, extension, &truths[i], NULL), TXM_OK);
         ck_assert_int_eq(txm_texture_set_load_all(reference, truths[i], NULL), TXM_OK);

@@ -76,7 +76,7 @@ START_TEST(images_in_memory)
     const txm_type type = (txm_type)(_i % 4);
     uint64_t state = 7 + (uint64_t)_i;
     for (uint32_t n = 0; n < 5; n++)
-        for (int extension = TXM_EXTENSION_REPEAT; extension <= TXM_EXTENSION_MIRROR; extension++) {
+        for (int extension = (int)n % 2; extension < 16; extension += 2) {
             char *path = write_cached("packed.tx", sizes[n][0], sizes[n][1], n & 1 ? 1 : 4, type, MADE_NOISE, n);
             packed p = {.image = whole_read(path, (txm_extension)extension), .tile_px = tiles[(n + (uint32_t)_i) % 4]};
             const txm_tile_source source = source_of(&p);

@@ -62,12 +62,12 @@ static bool tiles_are_right(txm_tx *tx)
             uint32_t x = t % l->tiles_x, y = t / l->tiles_x, w, h;
             if (txm_tx_read_tile(tx,
                                  REQUEST(out, px, 36 * px, .level = i, .tile_x = x, .tile_y = y, .padding_px = 2,
-                                         .extension = (txm_extension)(t % 4), .width = &w, .height = &h),
+                                         .extension = (txm_extension)(t % 16), .width = &w, .height = &h),
                                  NULL) != TXM_OK) {
                 right = false;
                 continue;
             }
-            uint8_t *want = brute_window(&image, i, x * 32, y * 32, w, h, 2, (txm_extension)(t % 4));
+            uint8_t *want = brute_window(&image, i, x * 32, y * 32, w, h, 2, (txm_extension)(t % 16));
             for (uint32_t row = 0; row < h + 4; row++)
                 right &= memcmp(out + row * 36 * px, want + row * (w + 4) * px, (w + 4) * px) == 0;
             free(want);
@@ -308,7 +308,7 @@ static void every_window_is_right(txm_tx *tx, const made_image *made)
     uint8_t *out = malloc(EDGE * row);
     for (uint32_t i = 0; i < made->layout.levels; i++)
         for (uint32_t t = 0; t < tx->levels[i].shape.tiles_x * tx->levels[i].shape.tiles_y; t++)
-            for (uint32_t n = 0; n < 8; n++) {
+            for (uint32_t n = 0; n < 32; n++) {
                 txm_tile_id tile;
                 uint32_t padding = 1 + n % 2;
                 txm_extension extension = (txm_extension)(n / 2);

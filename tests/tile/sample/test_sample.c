@@ -104,7 +104,7 @@ START_TEST(tiles_equal_whole_levels)
         made_image m = make_image(w, h, r & 64 ? 1 : 4, (txm_type)(_i % 4), r & 128 ? 16 : 64, (txm_compression){0},
                                   r & 256 ? MADE_SMOOTH : MADE_NOISE);
         const char *path = write_made(&m);
-        for (int e = TXM_EXTENSION_REPEAT; e <= TXM_EXTENSION_MIRROR; e++) {
+        for (int e = n % 2; e < 16; e += 2) { /* all pairs of modes, half of them for each image */
             txm_texture_set *set = new_set();
             uint32_t id = add(set, path, (txm_extension)e, 1);
             whole_image whole = whole_read(path, (txm_extension)e);

@@ -50,7 +50,7 @@ typedef struct txm_texture {
     };
     uint16_t base_rows;
     uint8_t base_columns;
-    uint8_t extension : 3;
+    uint8_t extension : 4;
     bool opening : 1, failed : 1, passes : 1, traced : 1; /* passes: the failure may be temporary */
 } txm_texture;
 

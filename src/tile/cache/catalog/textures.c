@@ -446,7 +446,7 @@ txm_status txm_texture_add(txm_catalog *k, const char *path, const txm_tile_sour
     if (status != TXM_OK)
         return status;
     k->textures[k->stats->textures] =
-        (txm_texture){.file = file, .extension = (uint8_t)extension & 7u, .next = TXM_NO_TEXTURE};
+        (txm_texture){.file = file, .extension = (uint8_t)extension & 15u, .next = TXM_NO_TEXTURE};
     txm_texture_show(k, k->stats->textures, NULL, first);
     *texture = append_texture(k);
     return TXM_OK;

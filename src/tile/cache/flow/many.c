@@ -245,9 +245,9 @@ static uint32_t areas_of(const division *d)
 }
 
 /* Maps a coordinate to 0..1 through the extension; a rejected one belongs to the area at the edge. */
-static float wrapped(float x, uint8_t extension)
+static float wrapped(float x, txm_extension extension)
 {
-    txm_wrap(&x, extension);
+    txm_wrap(&x, (int)extension);
     return fminf(fmaxf(x, 0), 1);
 }
 
@@ -259,7 +259,8 @@ static uint8_t area_of(const division *d, float u, float v)
         const float number = floorf(fminf(fmaxf(u, 0), UDIM_COLUMNS - 1)) + UDIM_COLUMNS * floorf(fmaxf(v, 0));
         return (uint8_t)(1 + (number < 1e6f ? (uint32_t)number % MOST_AREAS : 0)); /* also false for NaN */
     }
-    const float n = (float)d->across, x = wrapped(u, d->extension) * n, y = wrapped(v, d->extension) * n;
+    const float n = (float)d->across, x = wrapped(u, TXM_EXTENSION_U(d->extension)) * n;
+    const float y = wrapped(v, TXM_EXTENSION_V(d->extension)) * n;
     const uint32_t last = d->across - 1, column = x < n ? (uint32_t)x : last, row = y < n ? (uint32_t)y : last;
     return (uint8_t)(1 + row * d->across + (row & 1 ? last - column : column));
 }

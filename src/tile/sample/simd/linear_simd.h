@@ -470,7 +470,8 @@ _Static_assert(TXM_LEVEL_RULE_CYCLES == 0 && TXM_LEVEL_RULE_ELLIPSE == 1, "the t
 _Static_assert(TXM_SHIFT_PACKED == 0x10 && TXM_TYPE_U8 == 0, "no tile is that large");
 TXM_FAST int linear_serves(linear_words words)
 {
-    const uint32_t shape = (uint32_t)words.made & 0x1000FF03u; /* the type, the channels and the packed bit */
+    /* the type, the channels, whether the extension is a pair, and the packed bit */
+    const uint32_t shape = (uint32_t)words.made & 0x100CFF03u;
     return TXM_LINEAR_FILTER(words) == TXM_FILTER_LINEAR && TXM_LINEAR_RULE(words) <= TXM_LEVEL_RULE_ELLIPSE &&
            ((shape & ~3u) == 0x400 || (shape & ~0x10000000u) == 0x300 || shape == 0x10000400) &&
            !TXM_LINEAR_UDIM_ROWS(words);
@@ -480,7 +481,7 @@ TXM_FAST int linear_serves(linear_words words)
  * every lookup begins with this test. */
 TXM_FAST int linear_is_usual(linear_words words)
 {
-    return ((uint32_t)words.made & 0x1000FF03u) == 0x400 &&
+    return ((uint32_t)words.made & 0x100CFF03u) == 0x400 &&
            ((uint32_t)words.how & 0xFF00FFu) == (TXM_FILTER_LINEAR << 16 | TXM_LEVEL_RULE_CYCLES) &&
            !TXM_LINEAR_UDIM_ROWS(words);
 }

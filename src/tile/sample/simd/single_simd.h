@@ -10,6 +10,15 @@
 #define TXM_SAMPLE_SINGLE_SIMD_H
 #include "tile/sample/simd/linear_simd.h"
 
+/* single_wrap for an extension that differs along u and v. */
+TXM_RARE int single_wrap_apart(txm_rgba *uv, int extension)
+{
+    txm_rgba u = __builtin_shufflevector(*uv, *uv, 0, 0, 0, 0), v = __builtin_shufflevector(*uv, *uv, 1, 1, 1, 1);
+    const int inside = single_wrap(&u, TXM_EXTENSION_U(extension)) & single_wrap(&v, TXM_EXTENSION_V(extension));
+    *uv = __builtin_shufflevector(u, v, 0, 4, 0, 4);
+    return inside;
+}
+
 /* The colour of one level; returns 0 if the lookup must take the general path. */
 TXM_FAST int single_level(const txm_view *view, const txm_view_texture *t, const txm_sampler *how, uint32_t level,
                           txm_rgba uv, txm_rgba *color)
@@ -165,8 +174,8 @@ TXM_RARE int single_probes(const txm_view *view, const txm_view_texture *t, cons
         vf d = (vf_from(numbers) + (float)begin) - middle, u = at->u + d * f->step_u, v = at->v + d * f->step_v;
         vf s = d / f->spread, weight = 1.0f - s * s;
         vi inside = vi_set(-1), beyond = vi_set(0), finite = (vi)(u - u == 0.0f) & (vi)(v - v == 0.0f);
-        u = group_wrap(u, t->extension, &inside);
-        v = group_wrap(v, t->extension, &inside);
+        u = group_wrap(u, TXM_EXTENSION_U(t->extension), &inside);
+        v = group_wrap(v, TXM_EXTENSION_V(t->extension), &inside);
         if (vu_any((vu)~finite))
             return 0;
         u = vf_select(inside, u, vf_set(0.5f));
@@ -217,9 +226,11 @@ TXM_FAST txm_lookup_result single_sample_of(int packed, const txm_view *view, ui
     txm_rgba uv = {at->u, at->v}, color, coarse;
     txm_rgba still = uv - uv;
     if (!(still[0] == 0.0f && still[1] == 0.0f) ||
-        (packed && (txm_filter_grid(how->filter) == TXM_GRID_CUBIC || how->rule == TXM_LEVEL_RULE_PROBES)))
+        (packed && (txm_filter_grid(how->filter) == TXM_GRID_CUBIC || how->rule == TXM_LEVEL_RULE_PROBES ||
+                    txm_extension_is_pair(t->extension))))
         return sample_generally(view, texture, how, at, lane, out);
-    int inside = single_wrap(&uv, t->extension);
+    int inside = TXM_UNLIKELY(txm_extension_is_pair(t->extension)) ? single_wrap_apart(&uv, t->extension)
+                                                                   : single_wrap(&uv, t->extension);
     if (!inside && how->rule != TXM_LEVEL_RULE_PROBES) {
         txm_color_store(txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f), out);
         return TXM_LOOKUP_HIT;
