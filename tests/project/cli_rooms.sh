@@ -67,7 +67,7 @@ check one-list-of-first-bytes test -z "$(lists '(x89PNG|SDPX.*4, "|xFF.xD8.xFF|8
 # So are a mode of repeating, a filter and a container of tx files. The constants of the enumeration that begins with $1 in
 # the header $2; and the files outside of $3 that name more than one of them. One alone is a default, or what a fast path
 # serves.
-constants() { grep -ohE "\b$1_[A-Z_]+\b" "$2" | sort -u; }
+constants() { grep -ohE "\b$1_[A-Z_]+\b" "$2" | grep -vE '_(U|V|UV)$' | sort -u; } # those are macros for both axes
 names_several() {
     constants "$1" "$2" >"$work/constants"
     grep -roE --include='*.[ch]' --include='*.cpp' --include='*.cu' "\b$1_[A-Z_]+\b" include src tools | sort -u |
