@@ -7,6 +7,7 @@
  * own.
  */
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,13 @@ static const char *copy_path(const char *folder, uint32_t number)
     static char path[512];
     snprintf(path, sizeof path, "%s/%u", folder, number);
     return path;
+}
+
+static void link_copies(const char *path, const char *folder, uint32_t most)
+{
+    for (uint32_t i = 0; i < most; i++)
+        if (link(path, copy_path(folder, i)))
+            die("a file cannot be linked");
 }
 
 /* Copies that have the SHA-1 of others would share their tiles. */
@@ -100,8 +108,20 @@ static uint32_t maps(void)
     return lines;
 }
 
-static void measure(bool is_ptex, const char *folder, uint32_t count, uint64_t mb)
+static void look_up(txm_cache_thread *t, uint32_t texture, bool is_large)
 {
+    const float step = is_large ? exp2f(-13 * bench_unit()) : 0.01f, middle = 0.5f;
+    const txm_lookup place = {is_large ? bench_unit() : middle, is_large ? bench_unit() : middle, step, 0, 0, step};
+    txm_sampler how;
+    float color[4];
+    txm_sampler_init(&how);
+    if (txm_cache_sample(t, texture, &how, &place, NULL, color) != TXM_LOOKUP_HIT)
+        die("a lookup failed");
+}
+
+static void measure(const char *kind, const char *folder, uint32_t count, uint64_t mb)
+{
+    const bool is_ptex = !strcmp(kind, "ptex"), is_large = !strcmp(kind, "large");
     enum { STEPS = 3 };
     double at[STEPS + 1];
     txm_cache_options o;
@@ -110,11 +130,11 @@ static void measure(bool is_ptex, const char *folder, uint32_t count, uint64_t m
     txm_error err;
     uint32_t *ids = calloc(count, sizeof *ids);
     page *pages = calloc(count, sizeof *pages);
-    txm_sampler how;
     txm_cache_options_init(&o);
-    txm_sampler_init(&how);
     o.max_bytes = mb << 20;
     o.policy = TXM_CACHE_POLICY_LRU;
+    o.coalesce = is_large ? 0 : o.coalesce;
+    o.read_files = is_large; /* what is mapped counts as memory of the process, and not as the cache's */
     if (!ids || !pages || txm_cache_new(&o, &c, &err) || txm_cache_thread_new(c, &t, &err))
         die("no memory");
     at[0] = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
@@ -131,16 +151,21 @@ static void measure(bool is_ptex, const char *folder, uint32_t count, uint64_t m
         if (txm_cache_open(c, ids[i], NULL, &err))
             die(err.message);
     at[2] = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
-    for (uint32_t i = 0; i < count; i++) {
-        const txm_lookup place = {0.5f, 0.5f, 0.01f, 0, 0, 0.01f};
-        float color[4];
-        if (txm_cache_sample(t, ids[i], &how, &place, NULL, color) != TXM_LOOKUP_HIT)
-            die("a lookup failed");
-    }
+    for (uint32_t i = 0; i < count; i++)
+        look_up(t, ids[i], is_large);
     at[3] = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
+    for (uint32_t i = 0; is_large && i < 3 * count; i++)
+        look_up(t, ids[i % count], true);
     struct rusage used;
     getrusage(RUSAGE_SELF, &used);
-    printf("| %s | %u | %s |", is_ptex ? "Ptex" : "tx", count, mb == 2048 ? "2 GB" : mb == 200 ? "200 MB" : "20 MB");
+    printf("| %s | %u | %s |",
+           is_ptex    ? "Ptex"
+           : is_large ? "tx, 8192 px"
+                      : "tx",
+           count,
+           mb == 2048  ? "2 GB"
+           : mb == 200 ? "200 MB"
+                       : "20 MB");
     for (int i = 0; i < STEPS; i++)
         printf(" %.1f |", 1e6 * (at[i + 1] - at[i]) / count);
     printf(" %.1f MB | %u |\n", (double)used.ru_maxrss / 1000, maps());
@@ -151,16 +176,17 @@ static void measure(bool is_ptex, const char *folder, uint32_t count, uint64_t m
 int main(int argc, char **argv)
 {
     static const uint64_t budgets[] = {2048, 200, 20};
-    if (argc != 5 || (strcmp(argv[1], "tx") && strcmp(argv[1], "ptex")))
-        die("bench_scale tx|ptex FILE FOLDER MOST");
+    if (argc != 5 || (strcmp(argv[1], "tx") && strcmp(argv[1], "ptex") && strcmp(argv[1], "large")))
+        die("bench_scale tx|ptex|large FILE FOLDER MOST");
     const uint32_t most = (uint32_t)strtoul(argv[4], NULL, 10);
-    write_copies(argv[2], argv[3], most);
-    for (uint32_t count = 100; count < 10 * most; count *= 10)
+    const bool is_large = !strcmp(argv[1], "large");
+    (is_large ? link_copies : write_copies)(argv[2], argv[3], most);
+    for (uint32_t count = is_large ? most : 100; count < 10 * most; count *= 10)
         for (int i = 0; i < 3; i++) {
             const pid_t child = fork();
             int status = 1;
             if (child == 0)
-                measure(!strcmp(argv[1], "ptex"), argv[3], count < most ? count : most, budgets[i]);
+                measure(argv[1], argv[3], count < most ? count : most, budgets[i]);
             if (child < 0 || waitpid(child, &status, 0) != child || status)
                 die("a row could not be measured");
         }

@@ -13,9 +13,10 @@ import zlib
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from measure import run  # noqa: E402
-from stream import table, write_noise  # noqa: E402
+from stream import table, write_noise, write_png  # noqa: E402
 
 TX_FILES, PTEX_FILES, TEMPLATES = 100000, 20000, 16
+LARGE_FILES, EDGE = 4500, 8192
 SIDE, LOG2, CHANNELS = 6, 3, 3  # faces along an edge of a patch, and the size and channels of a face
 
 
@@ -88,17 +89,20 @@ def main():
     build, document = os.path.abspath(sys.argv[1]), sys.argv[2]
     txmill = os.path.join(build, "txmill")
     with tempfile.TemporaryDirectory(prefix="txmill-scale-") as folder:
-        png, tx, ptx, wall = (os.path.join(folder, name) for name in ("t.png", "t.tx", "t.ptx", "wall"))
-        write_noise(png, 64, 1)
-        subprocess.run([txmill, "make", "-q", "-c", "sRGB", "-a", "straight", "-o", tx, png], check=True)
+        png, tx, large, ptx, wall = (os.path.join(folder, name) for name in ("t.png", "t.tx", "large.tx", "t.ptx", "wall"))
+        for edge, made in ((64, tx), (EDGE, large)):
+            (write_noise(png, edge, 1) if edge == 64 else write_png(png, edge))
+            subprocess.run([txmill, "make", "-q", "-c", "sRGB", "-a", "straight", "-o", made, png], check=True)
         templates = [ptex(seed) for seed in range(TEMPLATES)]
         with open(ptx, "wb") as f:
             f.write(templates[0])
-        rows = files(build, "tx", tx, TX_FILES) + files(build, "ptex", ptx, PTEX_FILES)
+        rows = files(build, "tx", tx, TX_FILES) + files(build, "ptex", ptx, PTEX_FILES) + files(build, "large", large, LARGE_FILES)
         write_scene(wall, templates)
         pictures = first_pictures(txmill, wall)
     text = ("## Many files\n\nFiles with a single tile or a few faces, each read from the page cache: microseconds of processor time for each file, the most memory of "
-            "the process, and its maps (the kernel allows 65,530).\n\n"
+            "the process, and its maps (the kernel allows 65,530). The large files, %.1f TB of texels, are looked up four times each, at random places of random levels, and "
+            "read instead of mapped (`read_files`), since what is mapped counts as memory of the process.\n\n" % (
+                LARGE_FILES * 4 / 3 * EDGE * EDGE * 4 / 1e12)
             + table(["files", "number", "cache", "registered", "opened", "first lookup", "most in memory", "maps"], rows)
             + "\nThe first picture of a wall of %d Ptex files of %d faces, all of them in view, 480x270 px, from the start of the program, in seconds. 20 MB do not even hold the "
             "descriptions of these textures, 1.6 kB each, so `render` has hardly any room for tiles there and is left out.\n\n" % (PTEX_FILES, SIDE * SIDE)
