@@ -295,21 +295,6 @@ static txm_status make_shares(borders *r, const txm_tx_layout *layout, txm_pool 
     return r->shares ? TXM_OK : txm_no_memory(err, NULL);
 }
 
-/* The group is freed first, because that waits for its jobs. */
-static void free_borders(borders *r)
-{
-    txm_group_free(r->group);
-    for (unsigned i = 0; r->shares && i < r->share_count; i++) {
-        txm_border_encoder_free(&r->shares[i].encoder);
-        txm_bytes_free(&r->shares[i].encoded);
-        free(r->shares[i].border);
-        free(r->shares[i].sizes);
-    }
-    free(r->shares);
-    for (int i = 0; i < BANDS; i++)
-        free(r->bands[i].pixels);
-}
-
 static txm_status make_borders(txm_tx *tx, txm_context *context, txm_section_writer *writer, txm_error *err)
 {
     txm_pool *pool = txm_context_pool(context);
@@ -330,7 +315,16 @@ static txm_status make_borders(txm_tx *tx, txm_context *context, txm_section_wri
     }
     for (uint32_t i = 0; status == TXM_OK && i < info->levels; i++)
         status = make_level(&r, i, err);
-    free_borders(&r);
+    txm_group_free(r.group); /* first, because that waits for its jobs */
+    for (unsigned i = 0; r.shares && i < r.share_count; i++) {
+        txm_border_encoder_free(&r.shares[i].encoder);
+        txm_bytes_free(&r.shares[i].encoded);
+        free(r.shares[i].border);
+        free(r.shares[i].sizes);
+    }
+    free(r.shares);
+    for (int i = 0; i < BANDS; i++)
+        free(r.bands[i].pixels);
     return status;
 }
 
@@ -464,19 +458,6 @@ static void check_rows(void *arg)
         }
 }
 
-static void check_level(check *c, txm_pool *pool)
-{
-    unsigned threads = pool ? txm_pool_threads(pool) : 1;
-    txm_group *group = threads > 1 ? txm_group_new(pool) : NULL;
-    atomic_store(&c->next_row, 0);
-    for (unsigned i = 1; group && i < threads; i++)
-        txm_group_submit(group, false, check_rows, c);
-    check_rows(c); /* checks all rows alone if no job could be queued */
-    if (group)
-        txm_group_wait(group, 0);
-    txm_group_free(group);
-}
-
 /* TXM_OK with a finding means that the file is wrong; a failure means that it could not be checked. Which of several
  * wrong tiles is named depends on the threads, but their number does not. */
 txm_status txm_borders_check(txm_context *context, const char *path, txm_borders_result *result, txm_error *err)
@@ -493,8 +474,18 @@ txm_status txm_borders_check(txm_context *context, const char *path, txm_borders
     result->file_bytes = info->file_bytes;
     result->section_bytes = info->section_bytes;
     if (info->section == TXM_SECTION_STATE_VALID) {
-        for (c.level = 0; c.status == TXM_OK && c.level < info->levels; c.level++)
-            check_level(&c, txm_context_pool(context));
+        txm_pool *pool = txm_context_pool(context);
+        const unsigned threads = pool ? txm_pool_threads(pool) : 1;
+        txm_group *group = threads > 1 ? txm_group_new(pool) : NULL;
+        for (c.level = 0; c.status == TXM_OK && c.level < info->levels; c.level++) {
+            atomic_store(&c.next_row, 0);
+            for (unsigned i = 1; group && i < threads; i++)
+                txm_group_submit(group, false, check_rows, &c);
+            check_rows(&c); /* checks all rows alone if no job could be queued */
+            if (group)
+                txm_group_wait(group, 0);
+        }
+        txm_group_free(group);
         result->tiles = c.tiles;
         result->bad_tiles = c.bad;
         if (c.status != TXM_OK)

@@ -66,13 +66,6 @@ static txm_status rows_open(const txm_context *context, const char *path, pixel_
     return TXM_OK;
 }
 
-static void rows_close(pixel_rows *rows)
-{
-    txm_tx_close(&rows->tx);
-    txm_source_close(&rows->source);
-    *rows = (pixel_rows){0};
-}
-
 static void rows_size(const pixel_rows *rows, uint32_t level, uint32_t *width, uint32_t *height)
 {
     *width = *height = 0;
@@ -97,15 +90,6 @@ static bool row_buffer_init(row_buffer *buffer, const pixel_rows *rows, uint32_t
     buffer->values = txm_alloc_pixels(txm_mul(samples, count), sizeof(float));
     buffer->raw = txm_alloc_pixels(txm_mul(samples, raw_rows), txm_type_bytes(rows->type));
     return buffer->values && buffer->raw;
-}
-
-static void row_buffer_free(row_buffer *buffer)
-{
-    if (!buffer)
-        return;
-    free(buffer->values);
-    free(buffer->raw);
-    memset(buffer, 0, sizeof *buffer);
 }
 
 /* Decodes the rows of tiles in which the wanted rows are, one at a time, and copies the rows out of them. */
@@ -198,15 +182,6 @@ static float as_rgba(const float *pixel, uint32_t channels, uint32_t c)
     return pixel[channels < 3 ? 0 : c];
 }
 
-/* Two NaNs are equal, and so are two equal infinities; the error of a NaN against a number is infinite. */
-static double error_of(float a, float b)
-{
-    if (a == b || (isnan(a) && isnan(b)))
-        return 0;
-    double d = fabs((double)a - (double)b);
-    return isnan(d) ? (double)INFINITY : d;
-}
-
 /* Adds one pixel and returns its largest error. */
 static double add_pixel(const comparison *c, part *p, const float *a, const float *b, uint32_t channels)
 {
@@ -215,7 +190,12 @@ static double add_pixel(const comparison *c, part *p, const float *a, const floa
         bool same = c->side[0].channels == c->side[1].channels;
         float va = same ? a[k] : as_rgba(a, c->side[0].channels, k);
         float vb = same ? b[k] : as_rgba(b, c->side[1].channels, k);
-        double error = error_of(va, vb), size = fmax(fabs((double)va), fabs((double)vb));
+        /* Two NaNs are equal, and so are two equal infinities; the error of a NaN against a number is infinite. */
+        const double distance = fabs((double)va - (double)vb);
+        double error = va == vb || (isnan(va) && isnan(vb)) ? 0
+                       : isnan(distance)                    ? (double)INFINITY
+                                                            : distance,
+               size = fmax(fabs((double)va), fabs((double)vb));
         p->peak = size > p->peak ? size : p->peak;
         if (error > 0) {
             p->different++;
@@ -225,18 +205,6 @@ static double add_pixel(const comparison *c, part *p, const float *a, const floa
         }
     }
     return worst;
-}
-
-/* Adds a row of the band to the map. The rows of another band may belong to the same blocks. */
-static void add_to_map(comparison *c, const band *b, uint32_t y)
-{
-    const txm_difference *d = c->out;
-    float *row = d->map + (size_t)(y / d->map_block) * d->map_width;
-    pthread_mutex_lock(&c->lock);
-    for (uint32_t x = 0; x < d->map_width; x++)
-        row[x] = b->map[x] > row[x] ? b->map[x] : row[x];
-    pthread_mutex_unlock(&c->lock);
-    memset(b->map, 0, d->map_width * sizeof *b->map);
 }
 
 /* Each band has its own sums (part), so that this loop needs no lock. */
@@ -259,8 +227,15 @@ static void compare_band_row(const band *b, uint32_t row)
             differs = true;
         }
     }
-    if (differs)
-        add_to_map(c, b, b->y + row);
+    if (!differs)
+        return;
+    /* The rows of another band may belong to the same blocks of the map. */
+    float *to = c->out->map + (size_t)((b->y + row) / c->out->map_block) * c->out->map_width;
+    pthread_mutex_lock(&c->lock);
+    for (uint32_t x = 0; x < c->out->map_width; x++)
+        to[x] = b->map[x] > to[x] ? b->map[x] : to[x];
+    pthread_mutex_unlock(&c->lock);
+    memset(b->map, 0, c->out->map_width * sizeof *b->map);
 }
 
 /* Tx files are read here, on many threads. The rows of a plain image were already read by the thread that queues bands,
@@ -312,23 +287,17 @@ static void conclude(const comparison *c, txm_level_error *e, const part *parts,
     e->psnr = mean_square > 0 ? 10 * log10(most * most / mean_square) : (double)INFINITY;
 }
 
-/* Waits until a band is free; their number bounds the memory. */
-static band *wait_for_band(comparison *c)
-{
-    txm_group_wait(c->job.group, c->band_count - 1);
-    pthread_mutex_lock(&c->lock);
-    band *b = c->free;
-    c->free = b->next;
-    pthread_mutex_unlock(&c->lock);
-    return b;
-}
-
 /* Rows of a plain image are read here, in order; those of a tx file are read by the job. */
 static void queue_band(comparison *c, uint32_t level, uint32_t y, uint32_t count, part *p)
 {
     txm_error err = {0};
     txm_status status = TXM_OK;
-    band *b = wait_for_band(c);
+    /* Waits until a band is free; their number bounds the memory. */
+    txm_group_wait(c->job.group, c->band_count - 1);
+    pthread_mutex_lock(&c->lock);
+    band *b = c->free;
+    c->free = b->next;
+    pthread_mutex_unlock(&c->lock);
     b->level = level;
     b->y = y;
     b->count = count;
@@ -369,17 +338,6 @@ static txm_status compare_level(comparison *c, uint32_t level, txm_error *err)
 }
 
 /* ---- before and after ------------------------------------------------------------------------------------------- */
-
-/* Divides level 0 into at most 2048 x 2048 blocks. */
-static txm_status start_map(txm_difference *d, uint32_t width, uint32_t height, txm_error *err)
-{
-    uint32_t longer = width > height ? width : height;
-    d->map_block = (longer - 1) / MAP_MAX_PX + 1;
-    d->map_width = (width - 1) / d->map_block + 1;
-    d->map_height = (height - 1) / d->map_block + 1;
-    d->map = txm_calloc(txm_mul(d->map_width, d->map_height), sizeof *d->map);
-    return d->map ? TXM_OK : txm_no_memory(err, NULL);
-}
 
 /* There are two bands per thread, so that one can be read while the other is compared; fewer if they are wide. */
 static txm_status start_bands(comparison *c, uint32_t width, txm_error *err)
@@ -424,8 +382,15 @@ static txm_status run_diff(comparison *c, const char *const paths[2], bool with_
     d->tile_px = a->tile_h;
     c->band_rows = a->tile_h > b->tile_h ? a->tile_h : b->tile_h;
     rows_size(a, 0, &width, &height);
-    if (with_map && (status = start_map(d, width, height, err)))
-        return status;
+    if (with_map) {
+        /* Level 0 is divided into at most 2048 x 2048 blocks. */
+        d->map_block = ((width > height ? width : height) - 1) / MAP_MAX_PX + 1;
+        d->map_width = (width - 1) / d->map_block + 1;
+        d->map_height = (height - 1) / d->map_block + 1;
+        d->map = txm_calloc(txm_mul(d->map_width, d->map_height), sizeof *d->map);
+        if (!d->map)
+            return txm_no_memory(err, NULL);
+    }
     status = start_bands(c, width, err);
     for (uint32_t l = 0; !status && l < d->levels; l++)
         status = compare_level(c, l, err);
@@ -449,11 +414,13 @@ txm_status txm_diff(txm_context *context, const char *a, const char *b, bool wit
             status = txm_tx_check(c.side[s].tx, err);
     for (unsigned n = 0; n < c.band_count; n++) {
         for (int s = 0; s < 2; s++)
-            row_buffer_free(&c.bands[n].side[s]);
+            free(c.bands[n].side[s].values), free(c.bands[n].side[s].raw);
         free(c.bands[n].map);
     }
-    for (int s = 0; s < 2; s++)
-        rows_close(&c.side[s]);
+    for (int s = 0; s < 2; s++) {
+        txm_tx_close(&c.side[s].tx);
+        txm_source_close(&c.side[s].source);
+    }
     txm_job_destroy(&c.job);
     pthread_mutex_destroy(&c.lock);
     if (status)

@@ -52,19 +52,6 @@ void txm_collector_destroy(txm_collector *c)
     pthread_mutex_destroy(&c->lock);
 }
 
-/* At most 32 findings of each kind are kept, so the array grows by one. */
-static txm_finding *append_finding(txm_collector *c)
-{
-    txm_findings *f = c->findings;
-    txm_finding *items = realloc(f->items, (f->count + 1) * sizeof *items);
-    if (!items) {
-        c->exhausted = true;
-        return NULL;
-    }
-    f->items = items;
-    return &items[f->count++];
-}
-
 /* Findings that are not kept still count by severity, so that the exit code does not depend on the bound. */
 void txm_find(txm_collector *c, enum txm_finding_number number, txm_place place, const char *format, ...)
 {
@@ -75,9 +62,14 @@ void txm_find(txm_collector *c, enum txm_finding_number number, txm_place place,
     if (c->kept[number] >= TXM_MAX_FINDINGS_A_KIND) {
         c->findings->left_out++;
     } else {
-        txm_finding *finding = append_finding(c);
+        /* So few findings of each kind are kept that the array may grow one by one. */
+        txm_findings *f = c->findings;
+        txm_finding *items = realloc(f->items, (f->count + 1) * sizeof *items);
         c->kept[number]++;
-        if (finding) {
+        c->exhausted |= !items;
+        if (items) {
+            txm_finding *finding = &items[f->count++];
+            f->items = items;
             *finding =
                 (txm_finding){.kind = kind, .level = place.level, .tile_x = place.tile_x, .tile_y = place.tile_y};
             va_start(args, format);

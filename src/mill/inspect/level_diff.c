@@ -48,16 +48,6 @@ static double distance(txm_type type, const uint8_t *a, const uint8_t *b)
     return 0;
 }
 
-/* Only floats need the largest magnitude. */
-static void note_maximum(txm_level_diff *diff, const uint8_t *row, size_t samples)
-{
-    for (size_t i = 0; i < samples; i++) {
-        double v = fabs((double)load_float(row + 4 * i));
-        if (v > diff->maximum)
-            diff->maximum = v;
-    }
-}
-
 /* Called only for rows in which memcmp found a difference. */
 static void compare_samples(txm_level_diff *diff, txm_type type, const uint8_t *a, const uint8_t *b, size_t samples,
                             uint32_t tile_x, uint32_t tile_y)
@@ -85,8 +75,10 @@ void txm_level_diff_tile(txm_level_diff *diff, txm_type type, uint32_t channels,
     uint64_t before = diff->different;
     for (uint32_t y = 0; y < h; y++) {
         const uint8_t *a = expected + y * expected_stride, *b = found + y * found_stride;
-        if (type == TXM_TYPE_FLOAT)
-            note_maximum(diff, a, samples);
+        for (size_t i = 0; type == TXM_TYPE_FLOAT && i < samples; i++) {
+            const double v = fabs((double)load_float(a + 4 * i));
+            diff->maximum = v > diff->maximum ? v : diff->maximum;
+        }
         if (memcmp(a, b, samples * txm_type_bytes(type)) != 0)
             compare_samples(diff, type, a, b, samples, tile_x, tile_y);
     }

@@ -59,18 +59,6 @@ static void atlas_size(const txm_tx *tx, size_t *width, size_t *height)
     *height = first->height > column ? first->height : column;
 }
 
-static txm_status put_atlas(txm_tx *tx, const txm_level_picture *p, txm_error *err)
-{
-    uint32_t top = 0, left = txm_tx_level_of(tx, 0)->width;
-    const txm_tx_level *l;
-    txm_status status = put_level(tx, 0, p, 0, 0, err);
-    for (uint32_t n = 1; !status && (l = txm_tx_level_of(tx, n)); n++) {
-        status = put_level(tx, n, p, left, top, err);
-        top += l->height;
-    }
-    return status;
-}
-
 /* The size is checked before memory is allocated, so that the message can say what to do. */
 txm_status txm_level_picture_read(txm_tx *tx, uint32_t level, bool atlas, txm_level_picture *out, txm_error *err)
 {
@@ -95,7 +83,9 @@ txm_status txm_level_picture_read(txm_tx *tx, uint32_t level, bool atlas, txm_le
     txm_status status =
         out->pixels ? TXM_OK : txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for %zux%zu px", width, height);
     if (!status)
-        status = atlas ? put_atlas(tx, out, err) : put_level(tx, level, out, 0, 0, err);
+        status = put_level(tx, atlas ? 0 : level, out, 0, 0, err);
+    for (uint32_t n = 1, top = 0; atlas && !status && n < i->levels; top += txm_tx_level_of(tx, n++)->height)
+        status = put_level(tx, n, out, l->width, top, err);
     if (status)
         txm_level_picture_clear(out);
     return status;
@@ -210,22 +200,6 @@ static txm_status fit_level(const txm_tx *tx, uint32_t fit_px, uint32_t *level, 
                     last->width, last->height);
 }
 
-/* The picture is encoded in memory first, so that an encoder that fails leaves no file. */
-static txm_status write_picture(const txm_level_picture *p, const char *output, const char *format_name, txm_error *err)
-{
-    const txm_picture picture = {p->pixels,    (size_t)p->width * p->channels * txm_type_bytes(p->type),
-                                 p->width,     p->height,
-                                 p->channels,  p->type,
-                                 p->colorspace};
-    unsigned char *file;
-    size_t bytes;
-    txm_status status = txm_picture_encode(format_name, &picture, &file, &bytes, err);
-    if (status == TXM_OK)
-        status = txm_out_file_write(output, file, bytes, err);
-    free(file);
-    return status;
-}
-
 /* `format_name` ends with the extension of the format. */
 static txm_status write_level(txm_tx *tx, const char *output, const char *format_name, const txm_extract_options *o,
                               txm_extracted *result, txm_error *err)
@@ -237,8 +211,17 @@ static txm_status write_level(txm_tx *tx, const char *output, const char *format
         status = txm_level_picture_read(tx, level, o->atlas, &p, err);
     if (!status && !o->raw && txm_picture_is_for_viewing(format_name))
         status = txm_level_picture_encode(tx, &p, err);
-    if (!status)
-        status = write_picture(&p, output, format_name, err);
+    if (!status) { /* encoded in memory first, so that an encoder that fails leaves no file */
+        const txm_picture picture = {
+            p.pixels,    (size_t)p.width * p.channels * txm_type_bytes(p.type), p.width, p.height, p.channels, p.type,
+            p.colorspace};
+        unsigned char *file;
+        size_t bytes;
+        status = txm_picture_encode(format_name, &picture, &file, &bytes, err);
+        if (!status)
+            status = txm_out_file_write(output, file, bytes, err);
+        free(file);
+    }
     if (!status)
         *result = (txm_extracted){.width = p.width,
                                   .height = p.height,

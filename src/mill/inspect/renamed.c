@@ -45,18 +45,6 @@ void txm_formers_free(txm_formers *formers)
     *formers = (txm_formers){0};
 }
 
-/* Whether an image of this name would have the tx file `tx_name`, and is gone. */
-static txm_status would_have(const search *s, const char *image, const char *tx_name, bool *gone, txm_error *err)
-{
-    struct stat st;
-    char *expected = txm_tx_path(image, s->cache_dir, s->key);
-    if (!expected)
-        return txm_path_absolute_failed(image, err);
-    *gone = !strcmp(txm_path_base(expected), tx_name) && lstat(image, &st) != 0 && errno == ENOENT;
-    free(expected);
-    return TXM_OK;
-}
-
 /* Whether the header fits the image; that of an image of one colour has the size of a tile. A file that cannot be
  * opened does not fit. *source: the path of the image that it was made from; owned, may be NULL. */
 static bool fits_image(const search *s, const char *path, char **source)
@@ -98,7 +86,14 @@ static txm_status names_gone_image(const search *s, const char *path, size_t byt
             folder_bytes = (size_t)(txm_path_base(source) - source);
         }
         char *former = txm_asprintf("%.*s%.*s", (int)folder_bytes, folder, (int)bytes, name);
-        status = former ? would_have(s, former, name, gone, err) : txm_no_memory(err, s->image);
+        /* An image of this name would have the tx file, and is gone. */
+        char *expected = former ? txm_tx_path(former, s->cache_dir, s->key) : NULL;
+        struct stat st;
+        if (expected)
+            *gone = !strcmp(txm_path_base(expected), name) && lstat(former, &st) != 0 && errno == ENOENT;
+        else
+            status = former ? txm_path_absolute_failed(former, err) : txm_no_memory(err, s->image);
+        free(expected);
         free(former);
     }
     free(source);
@@ -186,9 +181,4 @@ txm_status txm_formers_find(const char *image, const txm_source_info *info, cons
     if (out->count)
         qsort(out->items, out->count, sizeof *out->items, by_time_and_path);
     return status;
-}
-
-int txm_former_rename(const txm_former *former)
-{
-    return txm_file_rename_new(former->path, former->target);
 }

@@ -29,6 +29,4 @@ void txm_formers_free(txm_formers *formers); /* zeroes */
 txm_status txm_formers_find(const char *image, const txm_source_info *info, const char *cache_dir,
                             const txm_tx_key *key, txm_listings *listings, txm_formers *out, txm_error *err);
 
-/* Gives the file the name that Cycles looks for, unless there is a file of that name. Returns 0 or an error number. */
-int txm_former_rename(const txm_former *former);
 #endif

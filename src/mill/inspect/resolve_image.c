@@ -100,21 +100,6 @@ static void describe_difference(const resolving *r, const txm_name_match *m, boo
                  m->absolute_dir ? "named for an absolute cache folder" : "named for a cache folder beside the image");
 }
 
-/* Once the others are sorted, since bits of the result have their numbers. */
-static txm_status describe_others(resolving *r, txm_error *err)
-{
-    txm_status status = TXM_OK;
-    for (size_t i = 0; status == TXM_OK && i < r->out->other_count; i++) {
-        txm_name_match match;
-        bool found = false;
-        txm_other_name *other = &r->out->others[i];
-        status = txm_name_search(r->context, other->path, r->image, NULL, &match, &found, err);
-        if (status == TXM_OK)
-            describe_difference(r, &match, found, other, (uint32_t)1 << i);
-    }
-    return status;
-}
-
 /* Sorts the names of both folders. */
 static int by_path(const void *a, const void *b)
 {
@@ -165,7 +150,15 @@ static txm_status find_others(resolving *r, txm_error *err)
     free(beside);
     free(usual);
     qsort(r->out->others, r->out->other_count, sizeof r->out->others[0], by_path);
-    return status ? status : describe_others(r, err);
+    /* Once they are sorted, since bits of the result have their numbers. */
+    for (size_t i = 0; status == TXM_OK && i < r->out->other_count; i++) {
+        txm_name_match match;
+        bool found = false;
+        status = txm_name_search(r->context, r->out->others[i].path, r->image, NULL, &match, &found, err);
+        if (status == TXM_OK)
+            describe_difference(r, &match, found, &r->out->others[i], (uint32_t)1 << i);
+    }
+    return status;
 }
 
 /* ---- time ------------------------------------------------------------------------------------------------------- */
@@ -300,7 +293,7 @@ static txm_status adopt_one(resolving *r, const txm_former *former, bool *done, 
         return TXM_OK;
     if (!former->same_time && (status = txm_publish_time(former->path, &r->st.st_mtim, err)))
         return status;
-    const int failed = txm_former_rename(former);
+    const int failed = txm_file_rename_new(former->path, former->target);
     if (failed && failed != EEXIST && failed != ENOENT)
         return txm_fail_errno(err, failed, "%s: cannot be renamed to %s", former->path, txm_path_base(former->target));
     *done = failed != ENOENT;
@@ -337,42 +330,7 @@ static txm_status adopt_former(resolving *r, const txm_settings *settings, txm_e
     return look_up_resolved(r, settings, err);
 }
 
-/* Whether a version makes other pixels of the image than the context's. */
-static bool makes_others(const resolving *r, txm_blender blender)
-{
-    const txm_resolved_image image = {.context = r->context, .info = r->info, .resolved = &r->resolved};
-    if (!r->info)
-        return false;
-    const txm_release_image own = txm_release_image_of(&image);
-    return !txm_conform_same_release(own.info, own.class, own.alpha, own.blender, blender);
-}
-
 /* Versions of Blender look for the same file unless their matrices differ, and find the same pixels good in most. */
-static txm_status ask_version(const resolving *r, const txm_settings *settings, txm_blender blender,
-                              txm_version_answer *answer, txm_error *err)
-{
-    txm_tx_key key = r->resolved.key;
-    const char *own = key.xyz_text;
-    key.xyz_text = txm_color_xyz_text_of(r->context->color, blender);
-    txm_found found = {.state = r->out->state};
-    const txm_resolved_image image = {r->context, r->info, &r->resolved, blender};
-    const txm_tx_match match = {.fits = txm_resolved_fits, .user = &image};
-    const bool same_name = !strcmp(key.xyz_text, own);
-    if (r->out->state == TXM_TX_STATE_SOURCE || (same_name && !makes_others(r, blender))) {
-        found.path = txm_strdup(r->out->path);
-        if (!found.path)
-            return txm_no_memory(err, r->image);
-    } else {
-        txm_status status = txm_tx_lookup(r->image, settings->cache_dir, &key, same_name ? &match : NULL, &found, err);
-        if (status || (status = txm_found_settled(&found, err)))
-            return status;
-    }
-    *answer = (txm_version_answer){blender, found.path, found.state};
-    found.path = NULL;
-    txm_found_clear(&found);
-    return TXM_OK;
-}
-
 static txm_status ask_versions(resolving *r, const txm_settings *settings, txm_error *err)
 {
     const txm_blender *list = txm_blender_versions();
@@ -381,10 +339,35 @@ static txm_status ask_versions(resolving *r, const txm_settings *settings, txm_e
     while (list[count] != TXM_BLENDER_NEWEST)
         count++;
     out->versions = txm_calloc(count, sizeof *out->versions);
-    txm_status status = out->versions ? TXM_OK : txm_no_memory(err, r->image);
-    for (; !status && out->version_count < count; out->version_count += !status)
-        status = ask_version(r, settings, list[out->version_count], &out->versions[out->version_count], err);
-    return status;
+    if (!out->versions)
+        return txm_no_memory(err, r->image);
+    const txm_resolved_image asked = {.context = r->context, .info = r->info, .resolved = &r->resolved};
+    const txm_release_image own = r->info ? txm_release_image_of(&asked) : (txm_release_image){0};
+    for (; out->version_count < count; out->version_count++) {
+        const txm_blender blender = list[out->version_count];
+        const txm_resolved_image image = {r->context, r->info, &r->resolved, blender};
+        const txm_tx_match match = {.fits = txm_resolved_fits, .user = &image};
+        txm_found found = {.state = out->state};
+        txm_tx_key key = r->resolved.key;
+        key.xyz_text = txm_color_xyz_text_of(r->context->color, blender);
+        const bool same_name = !strcmp(key.xyz_text, r->resolved.key.xyz_text);
+        const bool same_pixels =
+            !r->info || txm_conform_same_release(own.info, own.class, own.alpha, own.blender, blender);
+        if (out->state == TXM_TX_STATE_SOURCE || (same_name && same_pixels)) {
+            found.path = txm_strdup(out->path);
+            if (!found.path)
+                return txm_no_memory(err, r->image);
+        } else {
+            txm_status status =
+                txm_tx_lookup(r->image, settings->cache_dir, &key, same_name ? &match : NULL, &found, err);
+            if (status || (status = txm_found_settled(&found, err)))
+                return status;
+        }
+        out->versions[out->version_count] = (txm_version_answer){blender, found.path, found.state};
+        found.path = NULL;
+        txm_found_clear(&found);
+    }
+    return TXM_OK;
 }
 
 /* An image of a single pixel is not converted: Cycles keeps it as a constant. */
@@ -422,37 +405,22 @@ static txm_status run_resolve(resolving *r, txm_source *source, const txm_settin
     return out->state == TXM_TX_STATE_MISSING ? find_others(r, err) : TXM_OK;
 }
 
-/* Of an image that is not open. */
-static void take_answer(resolving *r, txm_found *found)
-{
-    take_found(r->out, found);
-    r->out->image_time = r->st.st_mtime;
-    r->out->alpha = r->resolved.alpha;
-    snprintf(r->out->colorspace, sizeof r->out->colorspace, "%s", r->resolved.requested);
-}
-
-/* The image cannot be read, but its tx file can be found: the settings alone decide its name. */
-static bool resolve_unread(resolving *r, const txm_settings *settings, const txm_error *why)
-{
-    txm_found found;
-    if (!r->image || stat(r->image, &r->st) != 0 ||
-        !txm_serves_unread(r->context, settings, r->image, why, &r->resolved, &found))
-        return false;
-    take_answer(r, &found);
-    return true;
-}
-
-/* The tx file says everything, so that no decoder has to be started, as for make. */
-static bool resolve_unopened(resolving *r, const txm_settings *settings)
+/* Whether the tx file says everything, so that no decoder has to be started, as for make; or, with the reason why the
+ * image cannot be read, whether its tx file can be found: the settings alone decide its name. */
+static bool resolve_by_tx(resolving *r, const txm_settings *settings, const txm_error *unread)
 {
     txm_found found;
     txm_tx_description d = {0};
     txm_tx_info info;
     if (!r->image || stat(r->image, &r->st) != 0 ||
-        !txm_serves_unopened(r->context, settings, r->image, &r->resolved, &found, &d, &info))
+        !(unread ? txm_serves_unread(r->context, settings, r->image, unread, &r->resolved, &found)
+                 : txm_serves_unopened(r->context, settings, r->image, &r->resolved, &found, &d, &info)))
         return false;
-    take_answer(r, &found);
     txm_tx_description_free(&d);
+    take_found(r->out, &found);
+    r->out->image_time = r->st.st_mtime;
+    r->out->alpha = r->resolved.alpha;
+    snprintf(r->out->colorspace, sizeof r->out->colorspace, "%s", r->resolved.requested);
     return true;
 }
 
@@ -472,9 +440,9 @@ txm_status txm_resolve_image(txm_context *context, const char *image, const txm_
     if (!status)
         status = txm_options_take(&r.how, sizeof r.how, options, "txm_resolve_options", err);
     if (!status) {
-        const bool known = resolve_unopened(&r, &s);
+        const bool known = resolve_by_tx(&r, &s, NULL);
         status = known ? TXM_OK : txm_source_open(image, &reading, &source, &why);
-        if (known || (status && resolve_unread(&r, &s, &why)))
+        if (known || (status && resolve_by_tx(&r, &s, &why)))
             status = r.how.deep ? judge_tiles(&r, &s, err) : TXM_OK;
         else if (status)
             txm_fail_as(err, &why);

@@ -102,17 +102,6 @@ static bool has_kind(const txm_findings *found, enum txm_finding_number kind)
     return false;
 }
 
-static void take_findings(txm_verification *v, const txm_findings *found)
-{
-    for (size_t i = 0; i < found->count; i++) {
-        const txm_finding *f = &found->items[i];
-        for (int n = 0; n < TXM_FINDING_COUNT; n++)
-            if (f->kind == txm_finding_kind_at((size_t)n))
-                txm_find(v->findings, (enum txm_finding_number)n, (txm_place){f->level, f->tile_x, f->tile_y}, "%s",
-                         f->text);
-    }
-}
-
 txm_status txm_verify_by_release(txm_verification *v, txm_release_check *check, enum txm_finding_number kind,
                                  txm_error *err)
 {
@@ -141,7 +130,14 @@ txm_status txm_verify_by_release(txm_verification *v, txm_release_check *check, 
                  txm_blender_name(own));
     if (!fits)
         v->release = own;
-    take_findings(v, fits && v->release != own ? &other : &first);
+    const txm_findings *kept = fits && v->release != own ? &other : &first;
+    for (size_t i = 0; i < kept->count; i++) {
+        const txm_finding *f = &kept->items[i];
+        for (int n = 0; n < TXM_FINDING_COUNT; n++)
+            if (f->kind == txm_finding_kind_at((size_t)n))
+                txm_find(v->findings, (enum txm_finding_number)n, (txm_place){f->level, f->tile_x, f->tile_y}, "%s",
+                         f->text);
+    }
     txm_findings_clear(&first);
     txm_findings_clear(&other);
     return status;

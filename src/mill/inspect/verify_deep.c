@@ -276,21 +276,6 @@ static txm_status compare_again(const deep *d, txm_error *err)
 
 /* ---- the verification ------------------------------------------------------------------------------------------- */
 
-/* Says what is missing for a deep verification; NULL if nothing is. */
-static const char *obstacle(const txm_verification *v)
-{
-    const txm_tx_description *d = &v->description;
-    if (v->maker == TXM_MAKER_OTHER)
-        return "another program made the file, with settings that it does not state";
-    if (!v->source)
-        return "the source was not found or cannot be examined; name it with --source";
-    if (!v->regular || v->info->tile_w != v->info->tile_h)
-        return "its levels or tiles are not of the usual shape";
-    if (!*d->detected || !*d->xyz_to_scene_linear || !d->has_alpha_type)
-        return "the file does not state its settings";
-    return NULL;
-}
-
 /* A source that cannot be read, or colours that this config lacks, are a finding, because the comparison was requested
  * and could not be made. */
 static txm_status run_deep_verify(deep *d, txm_error *err)
@@ -324,7 +309,14 @@ static txm_status run_deep_verify(deep *d, txm_error *err)
 /* The temporary file is always removed. */
 txm_status txm_verify_deep(txm_verification *v, txm_error *err)
 {
-    const char *why = obstacle(v);
+    const txm_tx_description *stated = &v->description;
+    const char *why =
+        v->maker == TXM_MAKER_OTHER ? "another program made the file, with settings that it does not state"
+        : !v->source                ? "the source was not found or cannot be examined; name it with --source"
+        : !v->regular || v->info->tile_w != v->info->tile_h ? "its levels or tiles are not of the usual shape"
+        : !*stated->detected || !*stated->xyz_to_scene_linear || !stated->has_alpha_type
+            ? "the file does not state its settings"
+            : NULL;
     if (why) {
         txm_find(v->findings, TXM_FINDING_DEEP_FAILED, TXM_NO_PLACE, "%s", why);
         return TXM_OK;

@@ -99,16 +99,6 @@ char *txm_locate_source(const char *tx_path, const char *stored, bool *exhausted
     return found;
 }
 
-/* Of an image that cannot be read, the fresh tx file is used, by make, too. */
-static bool opens(const txm_verification *v)
-{
-    const txm_source_options reading = {.max_memory_bytes = v->context->max_memory_bytes};
-    txm_source *source = NULL;
-    const bool unreadable = txm_image_is_unreadable(txm_source_open(v->source, &reading, &source, NULL));
-    txm_source_close(&source);
-    return !unreadable;
-}
-
 /* A missing image is a finding; one that cannot be examined is a failure. */
 static txm_status check_source(txm_verification *v, txm_error *err)
 {
@@ -123,17 +113,14 @@ static txm_status check_source(txm_verification *v, txm_error *err)
     bool there = v->source && is_file(v->source, &source, &trouble);
     if (!there && trouble && txm_status_retryable(txm_fail_errno(NULL, trouble, " ")))
         return txm_fail_errno(err, trouble, "%s: its image %.400s cannot be examined", v->path, given ? given : stored);
-    if (!there && trouble) {
-        txm_error why = {0};
-        txm_fail_errno(&why, trouble, "%.400s cannot be examined", given ? given : stored);
-        txm_find(v->findings, TXM_FINDING_SOURCE_MISSING, TXM_NO_PLACE, "%s", why.message);
-        free(v->source);
-        v->source = NULL;
-        return TXM_OK;
-    }
     if (!there) {
-        txm_find(v->findings, TXM_FINDING_SOURCE_MISSING, TXM_NO_PLACE, "%s%.400s",
-                 given || *stored ? "no file at " : "the file names no source", given ? given : stored);
+        txm_error why = {0};
+        if (trouble)
+            txm_fail_errno(&why, trouble, "%.400s cannot be examined", given ? given : stored);
+        else
+            txm_fail(&why, TXM_STATUS_NOT_FOUND, "%s%.400s",
+                     given || *stored ? "no file at " : "the file names no source", given ? given : stored);
+        txm_find(v->findings, TXM_FINDING_SOURCE_MISSING, TXM_NO_PLACE, "%s", why.message);
         free(v->source);
         v->source = NULL;
         return TXM_OK;
@@ -151,8 +138,15 @@ static txm_status check_source(txm_verification *v, txm_error *err)
         bool same;
         const txm_status status = txm_content_compare(v->source, (uint64_t)source.st_size, v->description.content,
                                                       !v->options->use_only, v->context->cancel, &same, err);
-        if (status || same || !opens(v))
+        if (status || same)
             return status;
+        /* Of an image that cannot be read, the fresh tx file is used, by make, too. */
+        const txm_source_options reading = {.max_memory_bytes = v->context->max_memory_bytes};
+        txm_source *image = NULL;
+        const bool unreadable = txm_image_is_unreadable(txm_source_open(v->source, &reading, &image, NULL));
+        txm_source_close(&image);
+        if (unreadable)
+            return TXM_OK;
         txm_find(v->findings, TXM_FINDING_CONTENT, TXM_NO_PLACE, "%.300s has changed, but not its time", v->source);
     }
     return TXM_OK;
@@ -307,18 +301,6 @@ static txm_status check_name(txm_verification *v, txm_error *err)
 
 /* ---- rules ------------------------------------------------------------------------------------------------------ */
 
-/* The path of the image for globs, which match names of folders: that of an image beside the cache folder has ".." in
- * it. New string. */
-static txm_status image_for_globs(const txm_verification *v, char **out, txm_error *err)
-{
-    const char *image = v->source ? v->source : v->description.source;
-    char *folder = strstr(image, "/../") ? txm_path_dir(image) : NULL, *real = folder ? realpath(folder, NULL) : NULL;
-    *out = real ? txm_path_join(real, txm_path_base(image)) : txm_strdup(image);
-    free(real);
-    free(folder);
-    return *out ? TXM_OK : txm_no_memory(err, v->path);
-}
-
 /* Compares what a rule specifies for an image with what the file states. A rule that says what is usual for a name does
  * not know how a scene uses the image, so it leads only to a note. */
 static void check_against_rules(const txm_verification *v, const char *image)
@@ -365,15 +347,6 @@ static void check_config(const txm_verification *v)
 
 /* ---- the release of Blender -------------------------------------------------------------------------------------- */
 
-/* Other spaces and alpha types have the same pixels in every release, so the image's header is not read for them. */
-static bool may_depend_on_release(const txm_verification *v)
-{
-    const txm_tx_description *d = &v->description;
-    const bool straight = d->alpha == TXM_ALPHA_STRAIGHT || d->alpha == TXM_ALPHA_AUTO;
-    return v->maker != TXM_MAKER_OTHER && d->has_alpha_type && v->info->channels == 4 && strcmp(d->detected, "data") &&
-           (straight || (d->alpha == TXM_ALPHA_CHANNEL_PACKED && !strcmp(d->detected, "scene_linear_srgb")));
-}
-
 /* Without the image, its number of channels is unknown; that of channel-packed images makes no difference. */
 static txm_status check_release(txm_verification *v, txm_error *err)
 {
@@ -384,7 +357,12 @@ static txm_status check_release(txm_verification *v, txm_error *err)
     txm_source *source = NULL;
     txm_error failure = {0};
     v->release = own;
-    if (!may_depend_on_release(v))
+    /* Other spaces and alpha types have the same pixels in every release, so the image's header is not read for them.
+     */
+    const bool straight = d->alpha == TXM_ALPHA_STRAIGHT || d->alpha == TXM_ALPHA_AUTO,
+               packed = d->alpha == TXM_ALPHA_CHANNEL_PACKED && !strcmp(d->detected, "scene_linear_srgb");
+    if (v->maker == TXM_MAKER_OTHER || !d->has_alpha_type || v->info->channels != 4 || !strcmp(d->detected, "data") ||
+        (!straight && !packed))
         return TXM_OK;
     const bool opened = v->source && txm_source_open(v->source, &reading, &source, &failure) == TXM_OK;
     /* Other failures are the image's own, which says nothing about the tx file. */
@@ -434,16 +412,20 @@ static txm_status check_limit(txm_verification *v, const char *image, txm_error 
 /* The source is checked first, since the search for the name needs its folder. */
 txm_status txm_verify_origin(txm_verification *v, txm_error *err)
 {
-    char *image = NULL;
     txm_status status = check_source(v, err);
-    if (!status)
-        status = image_for_globs(v, &image, err);
-    if (!status)
-        check_against_rules(v, image);
-    if (!status)
-        check_config(v);
-    if (!status)
-        status = check_release(v, err);
+    if (status)
+        return status;
+    /* Globs match names of folders, and the path of an image beside the cache folder has ".." in it. */
+    const char *found = v->source ? v->source : v->description.source;
+    char *folder = strstr(found, "/../") ? txm_path_dir(found) : NULL, *real = folder ? realpath(folder, NULL) : NULL;
+    char *image = real ? txm_path_join(real, txm_path_base(found)) : txm_strdup(found);
+    free(real);
+    free(folder);
+    if (!image)
+        return txm_no_memory(err, v->path);
+    check_against_rules(v, image);
+    check_config(v);
+    status = check_release(v, err);
     if (!status)
         status = check_limit(v, image, err);
     free(image);

@@ -35,7 +35,7 @@ typedef struct tile_run {
 } tile_run;
 
 /* The number of pixels that takes a few hundred microseconds: 16 of Blender's tiles. */
-enum { RUN_PIXELS = 1 << 16 };
+enum { RUN_PIXELS = 1 << 16, TOLD_TILES = 64 };
 
 typedef struct run {
     tile_run tiles;
@@ -65,15 +65,6 @@ static const char *without_place(const txm_error *err)
     return txm_error_detail(err) + (err->place_bytes ? err->place_bytes + 2 : 0);
 }
 
-/* A level of an image of 16384 px has 65536 tiles. */
-static void tell_part(txm_verification *v)
-{
-    enum { STEP = 64 };
-    const uint64_t done = atomic_fetch_add(&v->tiles_done, 1) + 1;
-    if (v->context && v->context->part && done % STEP == 0)
-        v->context->part(v->context->part_user, done < v->tiles ? done : v->tiles, v->tiles);
-}
-
 /* If a tile cannot be decoded, that is a finding, and *ok is false. Returns false for failures that end the
  * verification.
  */
@@ -94,7 +85,10 @@ static bool decode_tile(pixel_check *check, uint32_t level, uint32_t tile_x, uin
                                                            .height = h},
                                          &err);
     *ok = status == TXM_OK;
-    tell_part(v);
+    /* A level of an image of 16384 px has 65536 tiles. */
+    const uint64_t done = atomic_fetch_add(&v->tiles_done, 1) + 1;
+    if (v->context && v->context->part && done % TOLD_TILES == 0)
+        v->context->part(v->context->part_user, done < v->tiles ? done : v->tiles, v->tiles);
     if (txm_status_is_finding(status)) {
         atomic_store(&v->damaged[level], true);
         txm_find(v->findings, TXM_FINDING_TILE, (txm_place){(int)level, (int)tile_x, (int)tile_y}, "%s",
@@ -331,25 +325,7 @@ static bool submit_band(course *c, txm_strand *strand, txm_job_fn fn, txm_band *
     return false;
 }
 
-/* The band goes only to the checks that apply to this file. */
-static bool hand_on(course *c, txm_band *band)
-{
-    bool ok = true;
-    if (c->tiler)
-        ok = submit_band(c, c->pyramid_strand, run_pyramid, band);
-    if (c->hashes)
-        ok = ok && txm_hash_stage_take(c->hash_stage, band) && submit_band(c, c->stats_strand, run_stats, band);
-    return ok;
-}
-
 /* ---- decoding level 0 ------------------------------------------------------------------------------------------- */
-
-/* A tile that cannot be decoded becomes zeros; whatever is computed from them is not reported. */
-static void clear_tile(const txm_band *band, size_t x, size_t row_bytes)
-{
-    for (uint32_t y = 0; y < band->rows; y++)
-        memset(band->pixels + y * band->stride_bytes + x, 0, row_bytes);
-}
 
 /* Decodes a run of tiles into its place in the band. Damaged tiles are reported and cleared. */
 static void decode(void *arg)
@@ -363,8 +339,10 @@ static void decode(void *arg)
         bool ok = false;
         if (!decode_tile(check, 0, x, d->tiles.tile_y, d->band->pixels + at, d->band->stride_bytes, NULL, NULL, &ok))
             break;
-        if (!ok)
-            clear_tile(d->band, at, (left < i->tile_w ? left : i->tile_w) * check->pixel_bytes);
+        /* A tile that cannot be decoded becomes zeros; whatever is computed from them is not reported. */
+        for (uint32_t y = 0; !ok && y < d->band->rows; y++)
+            memset(d->band->pixels + y * d->band->stride_bytes + at, 0,
+                   (left < i->tile_w ? left : i->tile_w) * check->pixel_bytes);
     }
     atomic_fetch_sub(d->left, 1);
     free(d);
@@ -387,7 +365,11 @@ static bool deliver_oldest(course *c)
 {
     pending *p = &c->queue[c->first];
     txm_pool_wait_until(c->check.job.pool, is_decoded, &p->left);
-    bool ok = hand_on(c, p->band) || no_memory(&c->check);
+    bool ok = !c->tiler || submit_band(c, c->pyramid_strand, run_pyramid, p->band);
+    if (c->hashes)
+        ok = ok && txm_hash_stage_take(c->hash_stage, p->band) && submit_band(c, c->stats_strand, run_stats, p->band);
+    if (!ok)
+        no_memory(&c->check);
     txm_band_drop(p->band);
     c->first = (c->first + 1) % MAX_PENDING;
     c->count--;
@@ -497,18 +479,6 @@ static void check_constant(const course *c)
                  c->stats.varies ? "the pixels differ from one another" : "the pixels have another colour");
 }
 
-/* The case of the hex digits does not matter. */
-static txm_status check_hash(const course *c, txm_error *err)
-{
-    const txm_verification *v = c->check.v;
-    char sha1[TXM_SHA1_HEX];
-    txm_status status = txm_pixel_hash_finish(c->hash, sha1, err);
-    if (!status && *v->description.sha1 && txm_casecmp(sha1, v->description.sha1))
-        txm_find(v->findings, TXM_FINDING_SHA1, (txm_place){0, -1, -1}, "stated %s, found %s", v->description.sha1,
-                 sha1);
-    return status;
-}
-
 /* Checks that could not be made are reported with the reason, so that they do not look passed. */
 static txm_status conclude(course *c, txm_error *err)
 {
@@ -523,9 +493,15 @@ static txm_status conclude(course *c, txm_error *err)
     if (why || !c->hashes)
         return TXM_OK;
     /* The digest and average of latitude-longitude images are of level 0 before its poles and edges were closed. */
-    txm_status status = v->description.envlatl ? TXM_OK : check_hash(c, err);
-    if (!v->description.envlatl)
+    txm_status status = TXM_OK;
+    if (!v->description.envlatl) {
+        char sha1[TXM_SHA1_HEX];
+        status = txm_pixel_hash_finish(c->hash, sha1, err);
+        if (!status && *v->description.sha1 && txm_casecmp(sha1, v->description.sha1))
+            txm_find(v->findings, TXM_FINDING_SHA1, (txm_place){0, -1, -1}, "stated %s, found %s", v->description.sha1,
+                     sha1);
         check_average(c);
+    }
     check_constant(c);
     for (uint32_t l = 1; l < v->info->levels; l++) {
         /* Poles and edges of level 0 were rounded for the file, but not for the levels above it. */
@@ -539,22 +515,6 @@ static txm_status conclude(course *c, txm_error *err)
 }
 
 /* ---- before and after ------------------------------------------------------------------------------------------- */
-
-/* Pairs of blocks are hashed together if the bands between them fit into a bound of memory. */
-static txm_status set_up_hash(course *c, txm_error *err)
-{
-    const txm_tx_info *i = c->check.v->info;
-    uint64_t held = txm_hash_held_bands(i->tile_h);
-    uint64_t held_bytes = held * i->tile_h * i->width * c->check.pixel_bytes;
-    bool pairs =
-        i->tile_h >= TXM_MIN_TILE_PX && TXM_HASH_BLOCK_ROWS % i->tile_h == 0 && held_bytes <= HELD_FOR_HASH_BYTES;
-    txm_status status =
-        txm_pixel_hash_new(i->width, i->height, i->channels, i->type, c->check.v->context->ops, &c->hash, err);
-    if (!status)
-        status = txm_hash_stage_new(&c->check.job, c->hash, pairs, &c->hash_stage, err);
-    c->limit += pairs ? (unsigned)held : 0;
-    return status;
-}
 
 /* Uses the tiler and pyramid of a conversion, so that both compute the same pixels. */
 static txm_status set_up_tiler(course *c, txm_error *err)
@@ -598,23 +558,20 @@ static txm_status set_up(course *c, txm_error *err)
     c->stats_strand = txm_strand_new(c->check.job.group);
     if (!c->pyramid_strand || !c->stats_strand)
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: out of memory", v->path);
-    if (c->hashes && (status = set_up_hash(c, err)))
-        return status;
+    if (c->hashes) {
+        /* Pairs of blocks are hashed together if the bands between them fit into a bound of memory. */
+        const uint64_t held = txm_hash_held_bands(i->tile_h),
+                       held_bytes = held * i->tile_h * i->width * c->check.pixel_bytes;
+        const bool pairs =
+            i->tile_h >= TXM_MIN_TILE_PX && TXM_HASH_BLOCK_ROWS % i->tile_h == 0 && held_bytes <= HELD_FOR_HASH_BYTES;
+        status = txm_pixel_hash_new(i->width, i->height, i->channels, i->type, v->context->ops, &c->hash, err);
+        if (!status)
+            status = txm_hash_stage_new(&c->check.job, c->hash, pairs, &c->hash_stage, err);
+        c->limit += pairs ? (unsigned)held : 0;
+        if (status)
+            return status;
+    }
     return c->recomputes ? set_up_tiler(c, err) : TXM_OK;
-}
-
-/* First waits for jobs that still use what is freed below. */
-static void tear_down(course *c)
-{
-    if (c->check.job.group)
-        txm_group_wait(c->check.job.group, 0);
-    txm_tiler_free(&c->tiler);
-    txm_hash_stage_free(&c->hash_stage);
-    txm_pixel_hash_free(&c->hash);
-    txm_strand_free(c->pyramid_strand);
-    txm_strand_free(c->stats_strand);
-    txm_job_destroy(&c->check.job);
-    pthread_mutex_destroy(&c->check.lock);
 }
 
 /* Levels that are not recomputed are still decoded. */
@@ -637,7 +594,15 @@ txm_status txm_verify_pixels(txm_verification *v, txm_error *err)
         else
             status = conclude(c, err);
     }
-    tear_down(c);
+    if (c->check.job.group)
+        txm_group_wait(c->check.job.group, 0); /* for jobs that still use what is freed */
+    txm_tiler_free(&c->tiler);
+    txm_hash_stage_free(&c->hash_stage);
+    txm_pixel_hash_free(&c->hash);
+    txm_strand_free(c->pyramid_strand);
+    txm_strand_free(c->stats_strand);
+    txm_job_destroy(&c->check.job);
+    pthread_mutex_destroy(&c->check.lock);
     free(c);
     return status;
 }

@@ -13,7 +13,6 @@
 #include <utime.h>
 
 #include "base/path.h"
-#include "mill/inspect/renamed.h"
 #include "tile/reader/reader_impl.h"
 #include "tile/reader/section_reader.h"
 #include "txmill/inspect.h"
@@ -491,26 +490,6 @@ START_TEST(a_misfit_name_is_found)
 }
 END_TEST
 
-/* An image of the new name may get its own tx file at any moment; it is never replaced. */
-START_TEST(a_former_name_is_changed_once)
-{
-    struct stat made, now;
-    char *from = strdup(temp_file("former.tx")), *to = strdup(temp_file("former2.tx"));
-    const txm_former former = {from, to, true};
-    make_tx("rgb8.png", from, NULL);
-    make_tx("rgba8.png", to, NULL);
-    ck_assert_int_eq(stat(to, &made), 0);
-    ck_assert_int_eq(txm_former_rename(&former), EEXIST);
-    ck_assert(stat(to, &now) == 0 && now.st_ino == made.st_ino && access(from, F_OK) == 0);
-    ck_assert_int_eq(unlink(to), 0);
-    ck_assert_int_eq(txm_former_rename(&former), 0);
-    ck_assert(access(to, F_OK) == 0 && access(from, F_OK) != 0);
-    ck_assert_int_eq(txm_former_rename(&former), ENOENT);
-    free(from);
-    free(to);
-}
-END_TEST
-
 START_TEST(a_stale_source_is_found)
 {
     char *source = copy_source("rgb8.png", temp_file("stale"));
@@ -580,8 +559,7 @@ int main(void)
     tcase_add_loop_test(pixels, a_swapped_level_is_found, 0, 2);
     add_tests(pixels, levels_in_the_wrong_order_are_found, a_flipped_byte_in_the_section_is_found,
               an_exchanged_level_is_found, wrong_metadata_is_found);
-    add_tests(origin, names_stand_for_settings, a_misfit_name_is_found, a_former_name_is_changed_once,
-              a_stale_source_is_found);
+    add_tests(origin, names_stand_for_settings, a_misfit_name_is_found, a_stale_source_is_found);
     add_tests(failures, what_cannot_be_read_is_a_failure, ids_are_in_order_and_unique);
     return run_suite(s);
 }
