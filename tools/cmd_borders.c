@@ -144,22 +144,6 @@ static txm_status border_one(void *user, txm_one_file *file, txm_error *err)
     return TXM_OK;
 }
 
-/* Removes what killed runs left in the folders whose files are about to be replaced. */
-static void sweep_folders(const txm_inputs *inputs)
-{
-    txm_names folders = {0};
-    txm_swept swept = {0};
-    for (size_t i = 0; i < txm_inputs_count(inputs); i++) {
-        char *real = realpath(txm_inputs_at(inputs, i)->path, NULL), *folder = real ? txm_path_dir(real) : NULL;
-        txm_name *entry = folder ? txm_names_entry(&folders, folder) : NULL;
-        if (entry && !entry->value++)
-            txm_sweep_folder(folder, false, &swept);
-        free(real);
-        free(folder);
-    }
-    txm_names_free(&folders);
-}
-
 /* Files run in parallel, not tiles, since a farm has thousands of small files, and the tiles of a file are read in
  * order. Threads that are left over share the tiles of a file. */
 static txm_status work_on(const borders_args *args, const txm_inputs *inputs, txm_tally *tally, txm_error *err)
@@ -173,8 +157,20 @@ static txm_status work_on(const borders_args *args, const txm_inputs *inputs, tx
     txm_status status = txm_context_new(&how, &b.context, err);
     if (status != TXM_OK)
         return status;
-    if (!args->check)
-        sweep_folders(inputs);
+    if (!args->check) {
+        /* Killed runs may have left files in the folders whose files are about to be replaced. */
+        txm_names folders = {0};
+        txm_swept swept = {0};
+        for (size_t i = 0; i < txm_inputs_count(inputs); i++) {
+            char *real = realpath(txm_inputs_at(inputs, i)->path, NULL), *folder = real ? txm_path_dir(real) : NULL;
+            txm_name *entry = folder ? txm_names_entry(&folders, folder) : NULL;
+            if (entry && !entry->value++)
+                txm_sweep_folder(folder, false, &swept);
+            free(real);
+            free(folder);
+        }
+        txm_names_free(&folders);
+    }
     txm_each_file_run(&(txm_each_file){.one = border_one,
                                        .user = &b,
                                        .doing = "examining",

@@ -91,27 +91,6 @@ static uint32_t finest_level(const txm_result *r, txm_pixel_size picture)
     return level;
 }
 
-/* The level and all coarser ones, which together are a third more. */
-static uint64_t cached_bytes(const txm_result *r, uint32_t level)
-{
-    const txm_result one = {.width = txm_level_size(r->width, level),
-                            .height = txm_level_size(r->height, level),
-                            .channels = r->channels,
-                            .type = r->type};
-    const uint64_t bytes = txm_make_pixel_bytes(&one);
-    return bytes + bytes / 3;
-}
-
-/* Without its tx file the image itself is loaded. */
-static uint64_t whole_bytes(const txm_result *r)
-{
-    const txm_result image = {.width = r->image_width ? r->image_width : r->width,
-                              .height = r->image_height ? r->image_height : r->height,
-                              .channels = r->channels,
-                              .type = r->type};
-    return txm_make_pixel_bytes(&image);
-}
-
 /* Called for each input; those that share a tx file are counted once. */
 static void budget_done(void *user, const txm_batch_file *file)
 {
@@ -134,8 +113,19 @@ static void budget_done(void *user, const txm_batch_file *file)
     *t = (texture){.path = path, .width = r->width, .height = r->height, .level = finest_level(r, b->args->size)};
     t->fresh = r->outcome != TXM_OUTCOME_WOULD_CREATE;
     txm_make_size(r, t->size);
-    t->whole = whole_bytes(r);
-    t->cached = cached_bytes(r, t->level);
+    /* Without its tx file the image itself is loaded. */
+    const txm_result image = {.width = r->image_width ? r->image_width : r->width,
+                              .height = r->image_height ? r->image_height : r->height,
+                              .channels = r->channels,
+                              .type = r->type};
+    t->whole = txm_make_pixel_bytes(&image);
+    /* The coarser levels together are a third of this one. */
+    const txm_result one = {.width = txm_level_size(r->width, t->level),
+                            .height = txm_level_size(r->height, t->level),
+                            .channels = r->channels,
+                            .type = r->type};
+    const uint64_t bytes = txm_make_pixel_bytes(&one);
+    t->cached = bytes + bytes / 3;
     b->whole += t->whole;
     b->cached += t->cached;
     b->now += t->fresh ? t->cached : t->whole;
@@ -218,30 +208,6 @@ static void print_budget_json(const budgeting *b)
 /* ---- running ------------------------------------------------------------------------------------------------------
  */
 
-/* A dry run, as in check, so that both find the same textures. */
-static void examine(budgeting *b, const txm_operands *operands, txm_error *err)
-{
-    const budget_args *a = b->args;
-    const txm_running_args running = {.threads = a->jobs.threads, .device = "cpu"};
-    const txm_batch_job_args how = {
-        .input = &a->input, .rules = &a->rules, .config = &a->config, .running = &running, .find_unpacked = true};
-    const txm_batch_events events = {.struct_size = sizeof(txm_batch_events),
-                                     .user = b,
-                                     .done = budget_done,
-                                     .warn = txm_say_warning,
-                                     .examined = show_examined};
-    const txm_batch_options batch = {.struct_size = sizeof(txm_batch_options),
-                                     .settings = &a->settings.settings,
-                                     .dry_run = true,
-                                     .no_keys = true,
-                                     .events = &events};
-    txm_batch_job job = {0};
-    if (txm_batch_job_collect(&job, &how, operands, err) == TXM_OK &&
-        txm_batch_job_plan(&job, &how, &batch, err) == TXM_OK && b->err.status != TXM_OK)
-        txm_fail_as(err, &b->err);
-    txm_batch_job_free(&job);
-}
-
 static int finish(budgeting *b, const txm_error *err)
 {
     if (err->status != TXM_OK && err->status != TXM_STATUS_CANCELLED)
@@ -278,7 +244,26 @@ static int run_budget(void *p, const txm_operands *operands)
         for (size_t i = 0; named && i < operands->count; i++)
             here.images |= !txm_here_is_scene(operands->items[i]);
         b.preset = txm_here_preset(&here, operands, &args->rules) && named;
-        examine(&b, operands, &err);
+        /* It is a dry run, as in check, so that both find the same textures. */
+        const budget_args *a = b.args;
+        const txm_running_args running = {.threads = a->jobs.threads, .device = "cpu"};
+        const txm_batch_job_args how = {
+            .input = &a->input, .rules = &a->rules, .config = &a->config, .running = &running, .find_unpacked = true};
+        const txm_batch_events events = {.struct_size = sizeof(txm_batch_events),
+                                         .user = &b,
+                                         .done = budget_done,
+                                         .warn = txm_say_warning,
+                                         .examined = show_examined};
+        const txm_batch_options batch = {.struct_size = sizeof(txm_batch_options),
+                                         .settings = &a->settings.settings,
+                                         .dry_run = true,
+                                         .no_keys = true,
+                                         .events = &events};
+        txm_batch_job job = {0};
+        if (txm_batch_job_collect(&job, &how, operands, &err) == TXM_OK &&
+            txm_batch_job_plan(&job, &how, &batch, &err) == TXM_OK && b.err.status != TXM_OK)
+            txm_fail_as(&err, &b.err);
+        txm_batch_job_free(&job);
     }
     const int code = finish(&b, &err);
     for (size_t i = 0; i < b.count; i++)

@@ -198,14 +198,6 @@ static void add_others(const txm_resolution *r, char *text, size_t text_bytes)
     }
 }
 
-/* Appends what Cycles shows, unless the only effect is a longer render. */
-static void add_shows(found *what, bool harmless)
-{
-    size_t used = strlen(what->text);
-    if (what->state == UNUSABLE && !harmless)
-        snprintf(what->text + used, sizeof what->text - used, "; Cycles %s", what->shows);
-}
-
 /* The other files of a missing one, and the one that its image had under a former name. */
 static txm_status add_relatives(checking *c, const txm_batch_file *file, found *out, txm_error *err)
 {
@@ -250,7 +242,10 @@ static txm_status look_at_file(checking *c, const txm_batch_file *file, found *o
     if (out->limited)
         txm_make_size(r, out->size);
     snprintf(out->shows, sizeof out->shows, "%s", r->shows ? r->shows : "uses the image itself");
-    add_shows(out, r->harmless);
+    /* What Cycles shows is said unless the only effect is a longer render. */
+    size_t used = strlen(out->text);
+    if (out->state == UNUSABLE && !r->harmless)
+        snprintf(out->text + used, sizeof out->text - used, "; Cycles %s", out->shows);
     return out->state == MISSING ? add_relatives(c, file, out, err) : TXM_OK;
 }
 
@@ -362,34 +357,6 @@ static void print_command(const checking *c, const txm_operands *operands, const
     }
 }
 
-/* Prints what to do. If there are tx files for another colour space, making further ones may be the mistake, so no
- * command is suggested for these. */
-static void print_advice(const checking *c, const txm_operands *operands)
-{
-    char *hint = c->guessed || c->elsewhere ? txm_here_hint("check", operands) : NULL;
-    if (c->guessed)
-        printf(", %zu %s like data by %s: add --preset pbr, or name the scene", c->guessed,
-               c->guessed == 1 ? "looks" : "look", c->guessed == 1 ? "its name" : "their names");
-    if (c->guessed && hint) {
-        fputs(", as in: ", stdout);
-        txm_print_safe(hint);
-    }
-    if (c->elsewhere)
-        printf("; %zu missing here %s a tx file for another colour space: name the scene, or give the colour space "
-               "with -c",
-               c->elsewhere, c->elsewhere == 1 ? "has" : "have");
-    else if (c->counts[OUTDATED] + c->counts[STALE] + c->counts[MISSING] + c->counts[UNUSABLE]) {
-        fputs("; run: ", stdout);
-        print_command(c, operands, "make");
-    }
-    if (c->renamed) {
-        printf("; %zu seem%s renamed, and need%s no conversion: run first: ", c->renamed, c->renamed == 1 ? "s" : "",
-               c->renamed == 1 ? "s" : "");
-        print_command(c, operands, "resolve --adopt");
-    }
-    free(hint);
-}
-
 /* After a signal, the state of the remaining textures is unknown, so the result is not ready. */
 static bool is_ready(const checking *c)
 {
@@ -422,7 +389,30 @@ static void print_sum(const checking *c, const txm_operands *operands)
         printf(", %s", txm_format_count(c->warnings, "warning", warnings));
     if (c->ignored)
         printf(" (%zu ignored)", c->ignored);
-    print_advice(c, operands);
+    /* If there are tx files for another colour space, making further ones may be the mistake, so no command is
+     * suggested for these. */
+    char *hint = c->guessed || c->elsewhere ? txm_here_hint("check", operands) : NULL;
+    if (c->guessed)
+        printf(", %zu %s like data by %s: add --preset pbr, or name the scene", c->guessed,
+               c->guessed == 1 ? "looks" : "look", c->guessed == 1 ? "its name" : "their names");
+    if (c->guessed && hint) {
+        fputs(", as in: ", stdout);
+        txm_print_safe(hint);
+    }
+    if (c->elsewhere)
+        printf("; %zu missing here %s a tx file for another colour space: name the scene, or give the colour space "
+               "with -c",
+               c->elsewhere, c->elsewhere == 1 ? "has" : "have");
+    else if (c->counts[OUTDATED] + c->counts[STALE] + c->counts[MISSING] + c->counts[UNUSABLE]) {
+        fputs("; run: ", stdout);
+        print_command(c, operands, "make");
+    }
+    if (c->renamed) {
+        printf("; %zu seem%s renamed, and need%s no conversion: run first: ", c->renamed, c->renamed == 1 ? "s" : "",
+               c->renamed == 1 ? "s" : "");
+        print_command(c, operands, "resolve --adopt");
+    }
+    free(hint);
     putchar('\n');
     txm_print_end();
     txm_make_say_saves(&c->pixels);

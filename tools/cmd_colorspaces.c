@@ -54,23 +54,6 @@ static void print_field(const char *label, const char *value)
     putchar('\n');
 }
 
-/* Parts of a newer config that were left out to load it are listed first, because they explain names that are
- * missing below. */
-static void print_config(const txm_color_config *config)
-{
-    const char *left_out = txm_color_config_left_out(config), *id = txm_color_working_interop_id(config);
-    print_field("config", txm_color_config_name(config));
-    print_field("profile version", txm_color_config_version(config));
-    if (*left_out)
-        print_field("left out", left_out);
-    for (int i = 0; i < ROLES; i++) {
-        const char *space = txm_color_role(config, roles[i]);
-        print_field(roles[i], space ? space : "(no such role)");
-    }
-    print_field("working interop id", *id ? id : "(unknown)");
-    print_field("XYZ to scene_linear", txm_color_xyz_to_scene_linear_text(config));
-}
-
 /* A space that cannot be used is listed with the reason, because users look for it by name. */
 static void print_entry(void *user, const txm_color_entry *e)
 {
@@ -98,22 +81,6 @@ static void print_entry(void *user, const txm_color_entry *e)
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
-
-/* Values that a config does not have are null, so that the same members are always present. */
-static void add_config(cJSON *o, const txm_color_config *config)
-{
-    const char *left_out = txm_color_config_left_out(config), *id = txm_color_working_interop_id(config);
-    txm_json_text(o, "config", txm_color_config_name(config));
-    txm_json_text(o, "profile_version", txm_color_config_version(config));
-    txm_json_text(o, "left_out", *left_out ? left_out : NULL);
-    cJSON *r = txm_json_object(o, "roles");
-    for (int i = 0; i < ROLES; i++)
-        txm_json_text(r, roles[i], txm_color_role(config, roles[i]));
-    cJSON *w = txm_json_object(o, "working_space");
-    txm_json_text(w, "name", txm_color_role(config, "scene_linear"));
-    txm_json_text(w, "interop_id", *id ? id : NULL);
-    txm_json_text(w, "xyz_to_scene_linear", txm_color_xyz_to_scene_linear_text(config));
-}
 
 /* A space that cannot be used has a reason instead of a class. */
 static void add_space_json(void *array, const txm_color_entry *e)
@@ -149,7 +116,19 @@ static txm_status each_entry(const txm_color_config *config, entry_fn fn, void *
 /* Entries are printed as they are read; after an error the earlier ones remain. */
 static txm_status list_text(const txm_color_config *config, txm_error *err)
 {
-    print_config(config);
+    /* Parts of a newer config that were left out to load it are listed first, because they explain names that are
+     * missing below. */
+    const char *left_out = txm_color_config_left_out(config), *id = txm_color_working_interop_id(config);
+    print_field("config", txm_color_config_name(config));
+    print_field("profile version", txm_color_config_version(config));
+    if (*left_out)
+        print_field("left out", left_out);
+    for (int i = 0; i < ROLES; i++) {
+        const char *space = txm_color_role(config, roles[i]);
+        print_field(roles[i], space ? space : "(no such role)");
+    }
+    print_field("working interop id", *id ? id : "(unknown)");
+    print_field("XYZ to scene_linear", txm_color_xyz_to_scene_linear_text(config));
     return each_entry(config, print_entry, NULL, err);
 }
 
@@ -171,7 +150,18 @@ static txm_status list_names(const txm_color_config *config, txm_error *err)
 static txm_status list_json(const txm_color_config *config, txm_error *err)
 {
     cJSON *object = txm_json_new("txmill.colorspaces");
-    add_config(object, config);
+    /* Values that a config does not have are null, so that the same members are always present. */
+    const char *left_out = txm_color_config_left_out(config), *id = txm_color_working_interop_id(config);
+    txm_json_text(object, "config", txm_color_config_name(config));
+    txm_json_text(object, "profile_version", txm_color_config_version(config));
+    txm_json_text(object, "left_out", *left_out ? left_out : NULL);
+    cJSON *r = txm_json_object(object, "roles");
+    for (int i = 0; i < ROLES; i++)
+        txm_json_text(r, roles[i], txm_color_role(config, roles[i]));
+    cJSON *w = txm_json_object(object, "working_space");
+    txm_json_text(w, "name", txm_color_role(config, "scene_linear"));
+    txm_json_text(w, "interop_id", *id ? id : NULL);
+    txm_json_text(w, "xyz_to_scene_linear", txm_color_xyz_to_scene_linear_text(config));
     txm_project_json(object);
     txm_status status = each_entry(config, add_space_json, txm_json_array(object, "colorspaces"), err);
     if (status == TXM_OK)

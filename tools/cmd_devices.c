@@ -59,20 +59,6 @@ typedef struct devices {
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
 
-/* The vector code in use comes first; the others can be chosen with TXMILL_ISA, for tests and measurements. */
-static void print_cpu(const txm_cpu_info *cpu)
-{
-    printf("%-8s %u thread%s, vector code %s", "cpu", cpu->cores, cpu->cores == 1 ? "" : "s", cpu->isa);
-    const char *separator = " (also supported: ";
-    for (const char *const *isa = cpu->isas; *isa; isa++) {
-        if (strcmp(*isa, cpu->isa) == 0)
-            continue;
-        printf("%s%s", separator, *isa);
-        separator = ", ";
-    }
-    puts(separator[0] == ',' ? ")" : "");
-}
-
 /* A device that cannot be used is listed too, with the reason. */
 static void print_device(const txm_device_info *d)
 {
@@ -114,7 +100,16 @@ static void print_rates(const backend *b, size_t i)
 /* If there is no device, which is not an error, a line says why. */
 static void print_text(const devices *d)
 {
-    print_cpu(&d->cpu);
+    /* The vector code in use comes first; the others can be chosen with TXMILL_ISA, for tests and measurements. */
+    printf("%-8s %u thread%s, vector code %s", "cpu", d->cpu.cores, d->cpu.cores == 1 ? "" : "s", d->cpu.isa);
+    const char *separator = " (also supported: ";
+    for (const char *const *isa = d->cpu.isas; *isa; isa++) {
+        if (strcmp(*isa, d->cpu.isa) == 0)
+            continue;
+        printf("%s%s", separator, *isa);
+        separator = ", ";
+    }
+    puts(separator[0] == ',' ? ")" : "");
     for (const backend *b = d->backends; b < d->backends + d->count; b++) {
         for (size_t i = 0; i < b->count; i++) {
             print_device(&b->devices[i]);
@@ -134,19 +129,6 @@ static void print_text(const devices *d)
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
 
-static void add_rates(cJSON *o, const backend *b, size_t i)
-{
-    cJSON *rates = b->rates && b->devices[i].usable && !b->failed[i].status ? txm_json_array(o, "rates") : NULL;
-    for (int k = 0; rates && k < TXM_DEVICE_RATES; k++) {
-        const txm_device_rate *r = &b->rates[i][k];
-        cJSON *row = txm_json_append(rates);
-        txm_json_text(row, "type", txm_type_name(r->type));
-        txm_json_uint(row, "channels", r->channels);
-        txm_json_number(row, "device_ns", r->device_ns, 2);
-        txm_json_number(row, "cpu_ns", r->cpu_ns, 2);
-    }
-}
-
 /* `index` is the number after "cuda:" or "opencl:" in --device. */
 static void add_device(cJSON *array, const backend *b, size_t i)
 {
@@ -163,7 +145,15 @@ static void add_device(cJSON *array, const backend *b, size_t i)
     txm_json_text(o, cuda ? "driver_cuda" : "driver", d->driver);
     txm_json_bool(o, "usable", d->usable);
     txm_json_text(o, "reason", d->usable ? NULL : d->reason);
-    add_rates(o, b, i);
+    cJSON *rates = b->rates && b->devices[i].usable && !b->failed[i].status ? txm_json_array(o, "rates") : NULL;
+    for (int k = 0; rates && k < TXM_DEVICE_RATES; k++) {
+        const txm_device_rate *r = &b->rates[i][k];
+        cJSON *row = txm_json_append(rates);
+        txm_json_text(row, "type", txm_type_name(r->type));
+        txm_json_uint(row, "channels", r->channels);
+        txm_json_number(row, "device_ns", r->device_ns, 2);
+        txm_json_number(row, "cpu_ns", r->cpu_ns, 2);
+    }
 }
 
 /* If there is no device, the list is empty and `reason` says why. */

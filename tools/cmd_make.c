@@ -73,23 +73,6 @@ static void set_make_defaults(void *p)
     txm_settings_args_default(&((txm_make_args *)p)->settings);
 }
 
-/* Says what would be done here, but does it only inside a project: nobody wants tx files of a home folder. */
-static txm_status no_image(const txm_operands *operands, txm_error *err)
-{
-    txm_here here = {0};
-    const char *besides = txm_besides_output(operands);
-    if (*besides || txm_here_find(operands, &here, err) != TXM_OK || !here.images)
-        txm_fail(err, err->status ? err->status : TXM_STATUS_USAGE,
-                 "no image given%s; 'txmill make --help' lists the options", besides);
-    else
-        txm_fail(
-            err, TXM_STATUS_USAGE,
-            "no image given, and no project here, which has a scene or a .txmill; 'txmill make --preset pbr .' makes "
-            "the tx files of the images of this folder");
-    txm_here_free(&here);
-    return err->status;
-}
-
 /* A folder is part of a project if it has a scene, or if it or a folder above has a .txmill. */
 static txm_status choose_here(const txm_operands *operands, txm_here *here, txm_error *err)
 {
@@ -110,8 +93,20 @@ static txm_status choose_here(const txm_operands *operands, txm_here *here, txm_
 /* Checks that the tables of options cannot express. */
 static txm_status check_usage(const txm_make_args *args, const txm_operands *operands, txm_error *err)
 {
-    if (!operands->count)
-        return no_image(operands, err);
+    if (!operands->count) {
+        /* Only inside a project is it done without being asked for: nobody wants tx files of a home folder. */
+        txm_here here = {0};
+        const char *besides = txm_besides_output(operands);
+        if (*besides || txm_here_find(operands, &here, err) != TXM_OK || !here.images)
+            txm_fail(err, err->status ? err->status : TXM_STATUS_USAGE,
+                     "no image given%s; 'txmill make --help' lists the options", besides);
+        else
+            txm_fail(err, TXM_STATUS_USAGE,
+                     "no image given, and no project here, which has a scene or a .txmill; 'txmill make --preset "
+                     "pbr .' makes the tx files of the images of this folder");
+        txm_here_free(&here);
+        return err->status;
+    }
     if (args->output && operands->count > 1)
         return txm_fail(err, TXM_STATUS_USAGE, "--output takes a single image, but %zu are given; use --cache-dir",
                         operands->count);

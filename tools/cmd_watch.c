@@ -75,21 +75,6 @@ typedef struct rounds {
     unsigned retry_s; /* 0: the last round had no failures where a retry may succeed */
 } rounds;
 
-/* The pause is doubled up to a limit; a round without such failures resets it. */
-static txm_status retry_later(rounds *r, txm_watch_work what, const txm_operands *files, txm_error *err)
-{
-    txm_status status = TXM_OK;
-    r->retry_s = r->retry_s ? 2 * r->retry_s : FIRST_RETRY_SECONDS;
-    if (r->retry_s > LAST_RETRY_SECONDS)
-        r->retry_s = LAST_RETRY_SECONDS;
-    txm_say(TXM_SAY_INFO, "failures where a retry may succeed are tried again in %u s", r->retry_s);
-    if (what == TXM_WATCH_WORK_EVERYTHING)
-        return txm_watch_again(r->watch, NULL, r->retry_s, err);
-    for (size_t i = 0; status == TXM_OK && i < files->count; i++)
-        status = txm_watch_again(r->watch, files->items[i], r->retry_s, err);
-    return status;
-}
-
 /* Folders that do not exist now may come back. */
 static size_t folders_there(const rounds *r)
 {
@@ -110,8 +95,19 @@ static txm_status run_round(rounds *r, txm_watch_work what, txm_error *err)
         operands.items = (char **)txm_watch_files(r->watch, &operands.count);
     if (!operands.count)
         return TXM_OK;
-    if (txm_make_run(&r->args->make, &operands) == TXM_EXIT_RETRY)
-        return retry_later(r, what, &operands, err);
+    if (txm_make_run(&r->args->make, &operands) == TXM_EXIT_RETRY) {
+        /* The pause is doubled up to a limit; a round without such failures resets it. */
+        txm_status status = TXM_OK;
+        r->retry_s = r->retry_s ? 2 * r->retry_s : FIRST_RETRY_SECONDS;
+        if (r->retry_s > LAST_RETRY_SECONDS)
+            r->retry_s = LAST_RETRY_SECONDS;
+        txm_say(TXM_SAY_INFO, "failures where a retry may succeed are tried again in %u s", r->retry_s);
+        if (what == TXM_WATCH_WORK_EVERYTHING)
+            return txm_watch_again(r->watch, NULL, r->retry_s, err);
+        for (size_t i = 0; status == TXM_OK && i < operands.count; i++)
+            status = txm_watch_again(r->watch, operands.items[i], r->retry_s, err);
+        return status;
+    }
     r->retry_s = 0;
     return TXM_OK;
 }
@@ -148,13 +144,6 @@ static txm_status watch_folders(const watch_args *args, const txm_operands *fold
 }
 
 /* ---- what is given ---------------------------------------------------------------------------------------------- */
-
-static void free_folders(txm_operands *folders)
-{
-    for (size_t i = 0; folders->items && i < folders->count; i++)
-        free(folders->items[i]);
-    free(folders->items);
-}
 
 /* Collects the folders of operands and lists. They become the operands of each round, so names from a list must not
  * look like lists. */
@@ -219,7 +208,9 @@ static int run_watch(void *p, const txm_operands *operands)
     if (collect_folders(operands, &folders, &err) == TXM_OK && check_settings(args, &folders, &err) == TXM_OK)
         watch_folders(args, &folders, &err);
     size_t count = folders.count;
-    free_folders(&folders);
+    for (size_t i = 0; folders.items && i < folders.count; i++)
+        free(folders.items[i]);
+    free(folders.items);
     const txm_tally stopped = {0};
     return err.status == TXM_STATUS_CANCELLED ? txm_finish(&stopped) : txm_finish_failed(&err, count);
 }

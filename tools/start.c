@@ -44,17 +44,6 @@ static bool is_completion(int argc, char **argv)
     return argc > 0 && !strcmp(argv[0], "--generate");
 }
 
-/* A signal that comes now waits until the program has its handlers, or ends the run here. Returns if it failed. */
-static void start(const char *path, char *const *words, txm_error *err)
-{
-    txm_signals_hold_ends(true);
-    if (txm_signal_caught())
-        txm_fail(err, TXM_STATUS_CANCELLED, "stopped");
-    else
-        txm_fail_errno(err, txm_process_become(path, words), "%s: cannot be started", path);
-    txm_signals_hold_ends(false);
-}
-
 int txm_program_start(const txm_command *command, int argc, char **argv)
 {
     char schema[64], own[PATH_MAX], *looked_in = NULL;
@@ -68,7 +57,13 @@ int txm_program_start(const txm_command *command, int argc, char **argv)
         /* It asks this program for the settings of projects. */
         if (txm_program_path(own))
             setenv("TXMILL_PROGRAM", own, 1);
-        start(path, words, &err);
+        /* A signal that comes now waits until the program has its handlers, or ends the run here. */
+        txm_signals_hold_ends(true);
+        if (txm_signal_caught())
+            txm_fail(&err, TXM_STATUS_CANCELLED, "stopped");
+        else
+            txm_fail_errno(&err, txm_process_become(path, words), "%s: cannot be started", path);
+        txm_signals_hold_ends(false);
     } else if (!words || (!path && !looked_in)) {
         txm_no_memory(&err, NULL);
     } else {

@@ -69,19 +69,6 @@ static void note_option(void *user, const txm_option_group *group, const txm_opt
     m->cache |= !strcmp(option->name, "cache");
 }
 
-/* Advice must not name an option that the command does not have. */
-static void advise_memory(const txm_command *command)
-{
-    memory_options m = {0};
-    txm_each_option(command, note_option, &m);
-    if (m.max_memory)
-        txm_advise_memory("free memory, use fewer threads with -j, or raise --max-memory; then run the same again");
-    else if (m.cache && m.jobs)
-        txm_advise_memory("free memory, use fewer threads with -j, or a smaller --cache; then run the same again");
-    else if (m.jobs)
-        txm_advise_memory("free memory, or use fewer threads with -j; then run the same again");
-}
-
 /* Options are parsed into a zeroed block of the command's own struct, after its defaults are set; so members that
  * nothing sets are 0. */
 static int run_command(const txm_command *command, int argc, char **argv)
@@ -102,7 +89,15 @@ static int run_command(const txm_command *command, int argc, char **argv)
     else
         outcome = txm_parse(command, argc, argv, args, &operands, &err);
     txm_advise_for(command->operand_values);
-    advise_memory(command);
+    /* Advice must not name an option that the command does not have. */
+    memory_options m = {0};
+    txm_each_option(command, note_option, &m);
+    if (m.max_memory)
+        txm_advise_memory("free memory, use fewer threads with -j, or raise --max-memory; then run the same again");
+    else if (m.cache && m.jobs)
+        txm_advise_memory("free memory, use fewer threads with -j, or a smaller --cache; then run the same again");
+    else if (m.jobs)
+        txm_advise_memory("free memory, or use fewer threads with -j; then run the same again");
     switch (outcome) {
     case TXM_PARSED:
         code = command->operand_values && txm_operands_expand(&operands, &err) != TXM_OK

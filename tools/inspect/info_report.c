@@ -139,35 +139,6 @@ static void print_source(const txm_info *info)
         print_date(d->date);
 }
 
-/* A working space is stored as a matrix, and has a name only if the matrix is a common one. */
-static void print_color_settings(const txm_tx_description *d)
-{
-    if (*d->requested)
-        print_field("colour space", txm_space_shown(d->requested));
-    if (*d->detected)
-        print_field("detected as", d->detected);
-    if (*d->working_space)
-        print_field("working space", d->working_space);
-    else if (*d->xyz_to_scene_linear)
-        print_field("working space", "one without a common name");
-    if (d->has_alpha_type)
-        print_field("alpha type", txm_alpha_name(d->alpha));
-    if (d->envlatl)
-        print_field("format", "lat-long environment");
-    if (d->limit_px)
-        printf("  %-14sto %u px: the image is larger\n", "limited", d->limit_px);
-}
-
-static void print_statistics(const txm_tx_description *d)
-{
-    if (d->average_count)
-        print_color("average", d->average, d->average_count);
-    if (d->constant_count)
-        print_color("constant", d->constant, d->constant_count);
-    if (*d->sha1)
-        print_field("SHA-1", d->sha1);
-}
-
 /* Bytes are shown beside the ratio, which is misleading for the last levels: a tile of a few pixels is smaller than
  * its header. */
 static void print_levels(const txm_tx *tx)
@@ -200,20 +171,6 @@ static void print_metadata(const txm_tx *tx)
         txm_print_safe(value);
         putchar('\n');
     }
-}
-
-/* An invalid section is shown with the reason, because readers ignore it and are slower. */
-static void print_file(const txm_tx_info *i)
-{
-    char all[TXM_FORMAT_BYTES], section[TXM_FORMAT_BYTES];
-    printf("  %-14s%s, %s compression, %s", "file", txm_container_name(i->container), i->compression,
-           txm_format_bytes(i->file_bytes, all));
-    if (i->section == TXM_SECTION_STATE_VALID)
-        printf(", of which border section %s\n", txm_format_bytes(i->section_bytes, section));
-    else if (i->section == TXM_SECTION_STATE_NONE)
-        printf(", no border section\n");
-    else
-        printf(", border section %s: %s\n", txm_section_state_name(i->section), i->section_reason);
 }
 
 /* Neither good nor bad: without its image, the file cannot be checked. */
@@ -263,7 +220,16 @@ bool txm_info_print_text(const txm_info *info, const txm_info_extent *extent)
         printf("  %-14sCycles joins its tiles into %u x %u when it loads them\n", "", joined_tile_px(i),
                joined_tile_px(i));
     printf("  %-14s%s %s\n", "pixels", txm_type_name(i->type), txm_format_channels(i->channels));
-    print_file(i);
+    /* An invalid section is shown with the reason, because readers ignore it and are slower. */
+    char all[TXM_FORMAT_BYTES], section[TXM_FORMAT_BYTES];
+    printf("  %-14s%s, %s compression, %s", "file", txm_container_name(i->container), i->compression,
+           txm_format_bytes(i->file_bytes, all));
+    if (i->section == TXM_SECTION_STATE_VALID)
+        printf(", of which border section %s\n", txm_format_bytes(i->section_bytes, section));
+    else if (i->section == TXM_SECTION_STATE_NONE)
+        printf(", no border section\n");
+    else
+        printf(", border section %s: %s\n", txm_section_state_name(i->section), i->section_reason);
     print_verdict(info);
     const bool ours = made_by_txmill(info);
     if (*d->software && ours)
@@ -277,8 +243,27 @@ bool txm_info_print_text(const txm_info *info, const txm_info_extent *extent)
     if (d->releases)
         print_field("for Blender", d->releases);
     print_source(info);
-    print_color_settings(d);
-    print_statistics(d);
+    /* A working space is stored as a matrix, and has a name only if the matrix is a common one. */
+    if (*d->requested)
+        print_field("colour space", txm_space_shown(d->requested));
+    if (*d->detected)
+        print_field("detected as", d->detected);
+    if (*d->working_space)
+        print_field("working space", d->working_space);
+    else if (*d->xyz_to_scene_linear)
+        print_field("working space", "one without a common name");
+    if (d->has_alpha_type)
+        print_field("alpha type", txm_alpha_name(d->alpha));
+    if (d->envlatl)
+        print_field("format", "lat-long environment");
+    if (d->limit_px)
+        printf("  %-14sto %u px: the image is larger\n", "limited", d->limit_px);
+    if (d->average_count)
+        print_color("average", d->average, d->average_count);
+    if (d->constant_count)
+        print_color("constant", d->constant, d->constant_count);
+    if (*d->sha1)
+        print_field("SHA-1", d->sha1);
     print_levels(info->tx);
     bool ok = !info->counted || txm_tile_census_print(info->tx, &info->tiles, extent->all_tiles);
     if (extent->all_metadata)
@@ -379,46 +364,6 @@ static void add_colors(cJSON *o, const char *name, const float *color, unsigned 
         txm_json_append_number(array, (double)color[c], 7);
 }
 
-static void add_description(cJSON *o, const txm_info *info)
-{
-    const txm_tx_description *d = &info->description;
-    cJSON *source = txm_json_object(o, "source");
-    text_or_null(source, "path", d->source);
-    text_or_null(source, "date", d->date);
-    txm_json_text(source, "state", sources[info->source_state].word);
-    cJSON *color = txm_json_object(o, "colorspace");
-    text_or_null(color, "requested", d->requested);
-    text_or_null(color, "detected", d->detected);
-    text_or_null(color, "working_space", d->working_space);
-    text_or_null(color, "xyz_to_scene_linear", d->xyz_to_scene_linear);
-    txm_json_text(o, "alpha", d->has_alpha_type ? txm_alpha_name(d->alpha) : NULL);
-    txm_json_text(o, "format", d->envlatl ? "equiangular" : "plain");
-    text_or_null(o, "software", d->software);
-    txm_json_text(o, "made_by", !*d->software ? NULL : made_by_txmill(info) ? "txmill" : "other");
-    txm_json_text(o, "made_for", d->releases);
-    if (d->limit_px)
-        txm_json_uint(o, "limit_px", d->limit_px);
-    add_colors(o, "average", d->average, d->average_count);
-    add_colors(o, "constant", d->constant, d->constant_count);
-    text_or_null(o, "sha1", d->sha1);
-}
-
-/* From level 0 on, so that the index is the number of the level. pixel_bytes is the uncompressed size. */
-static void add_levels(cJSON *o, const txm_tx *tx)
-{
-    const txm_tx_info *i = txm_tx_info_of(tx);
-    cJSON *levels = txm_json_array(o, "levels");
-    for (uint32_t l = 0; l < i->levels; l++) {
-        const txm_tx_level *level = txm_tx_level_of(tx, l);
-        cJSON *e = txm_json_append(levels);
-        txm_json_size(e, level->width, level->height);
-        txm_json_uint(e, "tiles_x", level->tiles_x);
-        txm_json_uint(e, "tiles_y", level->tiles_y);
-        txm_json_uint(e, "stored_bytes", level->encoded_bytes);
-        txm_json_uint(e, "pixel_bytes", raw_bytes(i, level));
-    }
-}
-
 /* An array and not an object, because a name may occur twice. */
 static void add_metadata(cJSON *o, const txm_tx *tx)
 {
@@ -456,8 +401,38 @@ cJSON *txm_info_json(const txm_info *info, bool all_metadata)
     add_image_json(o, txm_tx_info_of(info->tx));
     txm_info_add_verdict(o, &info->verdict);
     txm_json_bool(o, "decoded", info->decoded);
-    add_description(o, info);
-    add_levels(o, info->tx);
+    const txm_tx_description *d = &info->description;
+    cJSON *source = txm_json_object(o, "source");
+    text_or_null(source, "path", d->source);
+    text_or_null(source, "date", d->date);
+    txm_json_text(source, "state", sources[info->source_state].word);
+    cJSON *color = txm_json_object(o, "colorspace");
+    text_or_null(color, "requested", d->requested);
+    text_or_null(color, "detected", d->detected);
+    text_or_null(color, "working_space", d->working_space);
+    text_or_null(color, "xyz_to_scene_linear", d->xyz_to_scene_linear);
+    txm_json_text(o, "alpha", d->has_alpha_type ? txm_alpha_name(d->alpha) : NULL);
+    txm_json_text(o, "format", d->envlatl ? "equiangular" : "plain");
+    text_or_null(o, "software", d->software);
+    txm_json_text(o, "made_by", !*d->software ? NULL : made_by_txmill(info) ? "txmill" : "other");
+    txm_json_text(o, "made_for", d->releases);
+    if (d->limit_px)
+        txm_json_uint(o, "limit_px", d->limit_px);
+    add_colors(o, "average", d->average, d->average_count);
+    add_colors(o, "constant", d->constant, d->constant_count);
+    text_or_null(o, "sha1", d->sha1);
+    /* The index is the number of the level; pixel_bytes is the uncompressed size. */
+    const txm_tx_info *i = txm_tx_info_of(info->tx);
+    cJSON *levels = txm_json_array(o, "levels");
+    for (uint32_t l = 0; l < i->levels; l++) {
+        const txm_tx_level *level = txm_tx_level_of(info->tx, l);
+        cJSON *e = txm_json_append(levels);
+        txm_json_size(e, level->width, level->height);
+        txm_json_uint(e, "tiles_x", level->tiles_x);
+        txm_json_uint(e, "tiles_y", level->tiles_y);
+        txm_json_uint(e, "stored_bytes", level->encoded_bytes);
+        txm_json_uint(e, "pixel_bytes", raw_bytes(i, level));
+    }
     if (info->counted)
         txm_tile_census_add(o, info->tx, &info->tiles);
     if (all_metadata)

@@ -65,12 +65,6 @@ static bool examine_library(txm_list_report *report, const txm_scene_library *li
 
 /* ---- images ----------------------------------------------------------------------------------------------------- */
 
-static txm_status examine_file(const txm_scene_image *image, const char *path, const txm_color_config *config,
-                               const volatile int *cancel, unsigned *lint, txm_error *err)
-{
-    return txm_lint_image(config, path, image->colorspace, cancel, lint, err);
-}
-
 /* One finding per image, however many of its files it applies to. */
 static bool report_lint(txm_list_report *report, const txm_scene_image *image, txm_lint bit, const char *path,
                         size_t files)
@@ -95,7 +89,7 @@ static txm_status examine_files(txm_list_report *report, const txm_scene_image *
         if (!file->exists || lookups[f].state == TXM_TX_STATE_SOURCE) {
             continue;
         }
-        status = examine_file(image, file->path, config, cancel, &lint, &why);
+        status = txm_lint_image(config, file->path, image->colorspace, cancel, &lint, &why);
         if (status == TXM_STATUS_NO_MEMORY || status == TXM_STATUS_CANCELLED) {
             free(unusable);
             return txm_fail_with(err, status, &why);

@@ -35,26 +35,6 @@ static void optional_number(cJSON *object, const char *name, uint64_t value)
     }
 }
 
-/* It is printed first, so that a reader knows how many objects follow. */
-static bool print_scene(const txm_list_report *report)
-{
-    const txm_scene_info *info = txm_scene_info_of(report->opened);
-    cJSON *o = record("scene", report->scene);
-    txm_json_text(o, "path", info->path);
-    txm_json_text(o, "format", info->format);
-    txm_json_uint(o, "file_version", (uint64_t)info->version);
-    txm_json_uint(o, "file_subversion", info->subversion > 0 ? (uint64_t)info->subversion : 0);
-    txm_json_text(o, "compression", info->compression);
-    txm_json_uint(o, "pointer_bytes", info->pointer_bytes);
-    txm_json_bool(o, "big_endian", info->big_endian);
-    txm_json_text(o, "working_space", info->working_space);
-    txm_json_uint(o, "images", txm_scene_image_count(report->opened));
-    txm_json_uint(o, "libraries", txm_scene_library_count(report->opened));
-    txm_json_uint(o, "findings", report->finding_count);
-    txm_project_json(o);
-    return txm_json_print(o);
-}
-
 /* `lost` counts data-blocks that the scene links and the library does not have. */
 static bool print_library(const txm_list_report *report, const txm_scene_library *library)
 {
@@ -159,7 +139,22 @@ static bool print_finding(const txm_list_report *report, const txm_list_finding 
 bool txm_list_print_json(const txm_list_report *report)
 {
     size_t lookup = 0;
-    bool ok = print_scene(report);
+    /* It is printed first, so that a reader knows how many objects follow. */
+    const txm_scene_info *info = txm_scene_info_of(report->opened);
+    cJSON *o = record("scene", report->scene);
+    txm_json_text(o, "path", info->path);
+    txm_json_text(o, "format", info->format);
+    txm_json_uint(o, "file_version", (uint64_t)info->version);
+    txm_json_uint(o, "file_subversion", info->subversion > 0 ? (uint64_t)info->subversion : 0);
+    txm_json_text(o, "compression", info->compression);
+    txm_json_uint(o, "pointer_bytes", info->pointer_bytes);
+    txm_json_bool(o, "big_endian", info->big_endian);
+    txm_json_text(o, "working_space", info->working_space);
+    txm_json_uint(o, "images", txm_scene_image_count(report->opened));
+    txm_json_uint(o, "libraries", txm_scene_library_count(report->opened));
+    txm_json_uint(o, "findings", report->finding_count);
+    txm_project_json(o);
+    bool ok = txm_json_print(o);
     for (size_t i = 0; ok && i < txm_scene_image_count(report->opened); i++) {
         const txm_scene_image *image = txm_scene_image_at(report->opened, i);
         ok = print_image(report, image, report->lookups + lookup);

@@ -19,22 +19,6 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
-static void print_scene(const txm_list_report *report)
-{
-    const txm_scene_info *info = txm_scene_info_of(report->opened);
-    txm_print_safe(report->scene);
-    if (!strcmp(info->format, "blend"))
-        printf(": Blender %d.%d.%d, %s", info->version / 100, info->version % 100, info->subversion, info->compression);
-    else if (txm_scene_format_of(info->path))
-        printf(": %s", txm_scene_format_of(info->path)->noun);
-    if (info->working_space) {
-        printf(", working space ");
-        txm_print_safe(info->working_space);
-    }
-    size_t images = txm_scene_image_count(report->opened), libraries = txm_scene_library_count(report->opened);
-    printf("\n%zu image%s, %zu librar%s\n", images, plural(images), libraries, libraries == 1 ? "y" : "ies");
-}
-
 static void print_library(const txm_scene_library *library)
 {
     printf("\nlibrary ");
@@ -178,7 +162,18 @@ static void print_image(const txm_list_report *report, const txm_scene_image *im
 void txm_list_print_text(const txm_list_report *report)
 {
     size_t lookup = 0;
-    print_scene(report);
+    const txm_scene_info *info = txm_scene_info_of(report->opened);
+    txm_print_safe(report->scene);
+    if (!strcmp(info->format, "blend"))
+        printf(": Blender %d.%d.%d, %s", info->version / 100, info->version % 100, info->subversion, info->compression);
+    else if (txm_scene_format_of(info->path))
+        printf(": %s", txm_scene_format_of(info->path)->noun);
+    if (info->working_space) {
+        printf(", working space ");
+        txm_print_safe(info->working_space);
+    }
+    size_t images = txm_scene_image_count(report->opened), libraries = txm_scene_library_count(report->opened);
+    printf("\n%zu image%s, %zu librar%s\n", images, plural(images), libraries, libraries == 1 ? "y" : "ies");
     for (size_t i = 0; i < txm_scene_image_count(report->opened); i++) {
         const txm_scene_image *image = txm_scene_image_at(report->opened, i);
         print_image(report, image, report->lookups + lookup);

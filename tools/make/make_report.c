@@ -107,18 +107,6 @@ static void add_cost(cJSON *o, const txm_cost *cost)
     txm_json_number(c, "cpu_seconds", cost->seconds, 3);
 }
 
-static void add_lint(cJSON *o, unsigned findings)
-{
-    cJSON *list = findings ? txm_json_array(o, "lint") : NULL;
-    for (unsigned bit = 1; list && bit < TXM_LINT_END; bit <<= 1) {
-        if (!(findings & bit))
-            continue;
-        cJSON *item = txm_json_append(list);
-        txm_json_text(item, "id", txm_lint_name((txm_lint)bit));
-        txm_json_text(item, "message", txm_lint_text((txm_lint)bit));
-    }
-}
-
 /* The content is hashed only on request; the key of the settings is cheap. */
 static void add_keys(cJSON *o, const txm_batch_file *file)
 {
@@ -129,20 +117,6 @@ static void add_keys(cJSON *o, const txm_batch_file *file)
     txm_json_text(o, "content_sha256", file->content);
     txm_make_content_key(file, key);
     txm_json_text(o, "content_key", key);
-}
-
-/* Says how the input was named, with the members that apply. */
-static void add_input(cJSON *o, const txm_batch_file *file)
-{
-    txm_json_text(o, "input", file->input->path);
-    if (file->input->pattern)
-        txm_json_text(o, "pattern", file->input->pattern);
-    if (file->input->origin)
-        txm_json_text(o, "origin", file->input->origin);
-    if (file->decided_by)
-        txm_json_text(o, "decided_by", file->decided_by);
-    if (file->same_as)
-        txm_json_text(o, "same_as", file->same_as->path);
 }
 
 static void emit(txm_make_report *report, cJSON *object)
@@ -162,11 +136,26 @@ static void emit(txm_make_report *report, cJSON *object)
 static void print_make_json(txm_make_report *report, const txm_batch_file *file)
 {
     cJSON *o = new_make_object("file");
-    add_input(o, file);
+    txm_json_text(o, "input", file->input->path);
+    if (file->input->pattern)
+        txm_json_text(o, "pattern", file->input->pattern);
+    if (file->input->origin)
+        txm_json_text(o, "origin", file->input->origin);
+    if (file->decided_by)
+        txm_json_text(o, "decided_by", file->decided_by);
+    if (file->same_as)
+        txm_json_text(o, "same_as", file->same_as->path);
     if (file->err->status == TXM_OK) {
         add_result(o, file->result);
         add_keys(o, file);
-        add_lint(o, file->lint);
+        cJSON *list = file->lint ? txm_json_array(o, "lint") : NULL;
+        for (unsigned bit = 1; list && bit < TXM_LINT_END; bit <<= 1) {
+            if (!(file->lint & bit))
+                continue;
+            cJSON *item = txm_json_append(list);
+            txm_json_text(item, "id", txm_lint_name((txm_lint)bit));
+            txm_json_text(item, "message", txm_lint_text((txm_lint)bit));
+        }
         if (file->result->outcome == TXM_OUTCOME_CREATED)
             txm_json_uint(o, "tile_px", report->tile_px);
         if (file->result->outcome == TXM_OUTCOME_WOULD_CREATE)
@@ -176,21 +165,6 @@ static void print_make_json(txm_make_report *report, const txm_batch_file *file)
         txm_json_error(o, file->err);
     }
     emit(report, o);
-}
-
-/* Prints with -v how the settings were resolved, and the time of each stage. */
-static void say_details(const char *input, const txm_result *r)
-{
-    const txm_stage_seconds *s = &r->stages;
-    txm_say(TXM_SAY_DETAIL, "%s: colour space %s (%s), alpha %s", input, txm_space_shown(r->colorspace), r->detected,
-            txm_alpha_name(r->alpha));
-    if (r->outcome == TXM_OUTCOME_CREATED)
-        txm_say(
-            TXM_SAY_DETAIL,
-            "%s: made because %s, read by %s; seconds of CPU: decode %.3f, conform %.3f, colour %.3f, pyramid %.3f, "
-            "hash %.3f, encode %.3f, borders %.3f, write %.3f",
-            input, r->reason, r->reader, s->decode, s->conform, s->color, s->pyramid, s->hash, s->encode, s->borders,
-            s->write);
 }
 
 /* ---- the report ------------------------------------------------------------------------------------------------- */
@@ -234,18 +208,6 @@ static void count_guess(txm_make_report *report, const txm_batch_file *file)
                  slash ? slash + 1 : file->input->path);
 }
 
-/* Cycles looks in blender_tx if the file is not in the folder that was asked for. */
-static void count_elsewhere(txm_make_report *report, const txm_batch_file *file)
-{
-    const char *asked = file->input->cache_dir ? file->input->cache_dir : report->cache_dir;
-    char *folder = file->result->tx_path ? txm_path_dir(file->result->tx_path) : NULL;
-    if (folder && asked && *asked && file->result->outcome == TXM_OUTCOME_UP_TO_DATE &&
-        !strcmp(txm_path_base(folder), "blender_tx") && strcmp(txm_path_base(asked), "blender_tx") != 0 &&
-        !report->elsewhere_count++)
-        snprintf(report->elsewhere, sizeof report->elsewhere, "%s", folder);
-    free(folder);
-}
-
 /* The lock is only for counting; printing has its own locks. */
 void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
 {
@@ -263,7 +225,14 @@ void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
         if (result->outcome != TXM_OUTCOME_SAME)
             txm_make_add_pixels(&report->pixels, result);
         count_guess(report, file);
-        count_elsewhere(report, file);
+        /* Cycles looks in blender_tx if the file is not in the folder that was asked for. */
+        const char *asked = file->input->cache_dir ? file->input->cache_dir : report->cache_dir;
+        char *folder = file->result->tx_path ? txm_path_dir(file->result->tx_path) : NULL;
+        if (folder && asked && *asked && file->result->outcome == TXM_OUTCOME_UP_TO_DATE &&
+            !strcmp(txm_path_base(folder), "blender_tx") && strcmp(txm_path_base(asked), "blender_tx") != 0 &&
+            !report->elsewhere_count++)
+            snprintf(report->elsewhere, sizeof report->elsewhere, "%s", folder);
+        free(folder);
     }
     pthread_mutex_unlock(&report->lock);
     /* After a signal all running conversions fail in the same way, so this is reported once. */
@@ -280,8 +249,18 @@ void txm_make_report_add(txm_make_report *report, const txm_batch_file *file)
         if (file->lint & bit)
             txm_say(TXM_SAY_WARNING, "%s: %s (%s)", file->input->path, txm_lint_text((txm_lint)bit),
                     txm_lint_name((txm_lint)bit));
-    if (err->status == TXM_OK)
-        say_details(file->input->path, result);
+    if (err->status == TXM_OK) {
+        const txm_stage_seconds *s = &result->stages;
+        txm_say(TXM_SAY_DETAIL, "%s: colour space %s (%s), alpha %s", file->input->path,
+                txm_space_shown(result->colorspace), result->detected, txm_alpha_name(result->alpha));
+        if (result->outcome == TXM_OUTCOME_CREATED)
+            txm_say(TXM_SAY_DETAIL,
+                    "%s: made because %s, read by %s; seconds of CPU: decode %.3f, conform %.3f, colour %.3f, pyramid "
+                    "%.3f, "
+                    "hash %.3f, encode %.3f, borders %.3f, write %.3f",
+                    file->input->path, result->reason, result->reader, s->decode, s->conform, s->color, s->pyramid,
+                    s->hash, s->encode, s->borders, s->write);
+    }
 }
 
 static void print_json_mesh(txm_make_report *report, const char *ptex, const char *mesh, const txm_unwrapped *made)
@@ -367,32 +346,6 @@ static size_t count_of(const txm_make_report *report, txm_made made)
     return sum;
 }
 
-/* The last object of a complete run, by which readers of the log recognize it. */
-static void print_json_summary(txm_make_report *report, double seconds)
-{
-    const size_t *n = report->count;
-    cJSON *o = new_make_object("summary");
-    txm_json_uint(o, "inputs", report->inputs);
-    if (report->shard.count)
-        add_shard(o, report);
-    for (int made = 0; made < TXM_MADE_COUNT; made++)
-        txm_json_uint(o, txm_made_words((txm_made)made)->key, count_of(report, (txm_made)made));
-    txm_json_uint(o, "not_started", report->inputs - report->tally.total);
-    txm_json_uint(o, "tx_bytes", report->tx_bytes);
-    if (n[TXM_OUTCOME_WOULD_CREATE])
-        add_cost(o, &report->totals.cost);
-    cJSON *color = txm_json_object(o, "color");
-    txm_json_text(color, "library", txm_color_library_version());
-    txm_json_uint(color, "converted", report->converted);
-    txm_json_bool(color, "exact", !report->converted || txm_colors_exact());
-    txm_project_json(o);
-    txm_json_number(o, "seconds", seconds, 6);
-    txm_json_uint(o, "pixel_bytes", report->pixels.bytes);
-    txm_json_uint(o, "limited", report->pixels.limited);
-    txm_json_uint(o, "exit_code", (uint64_t)txm_tally_exit(&report->tally));
-    emit(report, o);
-}
-
 /* A dry run says what would be done, and other runs what was done. */
 static void say_summary(const txm_make_report *report, double seconds)
 {
@@ -456,8 +409,30 @@ int txm_make_report_finish(txm_make_report *report)
     double seconds = txm_clock_seconds() - report->begin;
     /* A summary is printed if there were several files, something failed, or nothing else is printed. */
     bool silent = report->count[TXM_OUTCOME_UP_TO_DATE] && !report->lines && !report->watching;
-    if (report->json || report->log)
-        print_json_summary(report, seconds);
+    if (report->json || report->log) {
+        /* Readers of the log recognize a complete run by this object, the last one. */
+        const size_t *n = report->count;
+        cJSON *o = new_make_object("summary");
+        txm_json_uint(o, "inputs", report->inputs);
+        if (report->shard.count)
+            add_shard(o, report);
+        for (int made = 0; made < TXM_MADE_COUNT; made++)
+            txm_json_uint(o, txm_made_words((txm_made)made)->key, count_of(report, (txm_made)made));
+        txm_json_uint(o, "not_started", report->inputs - report->tally.total);
+        txm_json_uint(o, "tx_bytes", report->tx_bytes);
+        if (n[TXM_OUTCOME_WOULD_CREATE])
+            add_cost(o, &report->totals.cost);
+        cJSON *color = txm_json_object(o, "color");
+        txm_json_text(color, "library", txm_color_library_version());
+        txm_json_uint(color, "converted", report->converted);
+        txm_json_bool(color, "exact", !report->converted || txm_colors_exact());
+        txm_project_json(o);
+        txm_json_number(o, "seconds", seconds, 6);
+        txm_json_uint(o, "pixel_bytes", report->pixels.bytes);
+        txm_json_uint(o, "limited", report->pixels.limited);
+        txm_json_uint(o, "exit_code", (uint64_t)txm_tally_exit(&report->tally));
+        emit(report, o);
+    }
     if (!report->json && !(report->stopped && !report->count[TXM_OUTCOME_CREATED]) &&
         (((report->inputs > 1 || silent) && !report->key) || report->tally.failed))
         say_summary(report, seconds);

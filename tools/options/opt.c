@@ -436,17 +436,6 @@ static txm_status parse_short(const txm_command *command, cursor *c, const char 
     return TXM_OK;
 }
 
-/* What the help is about may follow it, as in --help --all. */
-static void read_help_words(const cursor *c)
-{
-    for (int i = c->next; i < c->argc; i++) {
-        if (!strcmp(c->argv[i], "--all"))
-            c->operands->help_all = true;
-        else if (c->argv[i][0] != '-')
-            c->operands->items[c->operands->count++] = c->argv[i];
-    }
-}
-
 /* Options and operands may be mixed, as in GNU programs; after "--" everything is an operand. */
 txm_parse_outcome txm_parse(const txm_command *command, int argc, char **argv, void *args, txm_operands *operands,
                             txm_error *err)
@@ -473,7 +462,13 @@ txm_parse_outcome txm_parse(const txm_command *command, int argc, char **argv, v
         if (status != TXM_OK)
             return TXM_PARSE_FAILED;
         if (c.help) {
-            read_help_words(&c);
+            /* What the help is about may follow it, as in --help --all. */
+            for (int i = c.next; i < c.argc; i++) {
+                if (!strcmp(c.argv[i], "--all"))
+                    c.operands->help_all = true;
+                else if (c.argv[i][0] != '-')
+                    c.operands->items[c.operands->count++] = c.argv[i];
+            }
             return TXM_PARSED_HELP;
         }
     }

@@ -160,23 +160,6 @@ static char *trim(char *text)
     return text;
 }
 
-/* The message suggests a similar setting, and lists all, since there are few. */
-static txm_status unknown_key(const char *word, const char *origin, txm_error *err)
-{
-    const char *near = NULL;
-    unsigned distance, least = 0;
-    for (int k = 0; k < TXM_KEYS; k++) {
-        if (txm_spelling_close(word, names[k], &distance) && (!near || distance < least)) {
-            near = names[k];
-            least = distance;
-        }
-    }
-    return txm_fail(err, TXM_STATUS_USAGE,
-                    "%s: unknown setting '%s'%s%s%s; there are cache-dir, ocio, working-space, blender, preset, rule, "
-                    "rules, threads, map and limit",
-                    origin, word, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
-}
-
 /* A value in double quotes is used unchanged, including blanks. Elsewhere only a # after a blank begins a comment,
  * because names of files may contain one. Returns false for a quote that is not closed. */
 static bool cut_value(char **value)
@@ -268,8 +251,22 @@ static txm_status take_line(txm_project *p, const char *path, char *line, const 
     int key = 0;
     while (key < TXM_KEYS && strcmp(word, names[key]) != 0)
         key++;
-    if (key == TXM_KEYS)
-        return unknown_key(word, origin, err);
+    if (key == TXM_KEYS) {
+        /* The message suggests a similar setting, and lists all, since there are few. */
+        const char *near = NULL;
+        unsigned distance, least = 0;
+        for (int k = 0; k < TXM_KEYS; k++) {
+            if (txm_spelling_close(word, names[k], &distance) && (!near || distance < least)) {
+                near = names[k];
+                least = distance;
+            }
+        }
+        return txm_fail(
+            err, TXM_STATUS_USAGE,
+            "%s: unknown setting '%s'%s%s%s; there are cache-dir, ocio, working-space, blender, preset, rule, "
+            "rules, threads, map and limit",
+            origin, word, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+    }
     txm_status status = check_value((txm_project_key)key, value, origin, err);
     if (status != TXM_OK)
         return status;

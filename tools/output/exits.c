@@ -59,19 +59,15 @@ static void on_patience_over(void)
     txm_exit_at_once(code);
 }
 
-static void wait_with_patience(void)
-{
-    cpu_ms_at_signal = cpu_ms();
-    txm_signals_on_timer(on_patience_over, PATIENCE_MS, AGAIN_MS);
-}
-
 /* Does only what a handler may do: sets a flag, unlinks files, sets a timer, restores signals. */
 static void on_signal(int number)
 {
     int none = 0;
     const bool first = __atomic_compare_exchange_n(&caught, &none, number, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-    if (first)
-        wait_with_patience();
+    if (first) {
+        cpu_ms_at_signal = cpu_ms();
+        txm_signals_on_timer(on_patience_over, PATIENCE_MS, AGAIN_MS);
+    }
     /* Threads that are still working cannot publish the unlinked files, so nothing half-written appears. */
     txm_remove_temporaries();
     /* Whoever asks a second time wants the end at once. */
@@ -290,14 +286,6 @@ const char *txm_next_step(txm_status status)
     return step ? step : steps[TXM_STATUS_INTERNAL];
 }
 
-static void say_failures(const txm_tally *t)
-{
-    for (int s = TXM_OK + 1; s < TXM_STATUSES; s++)
-        if (t->of[s] && !(caught && s == TXM_STATUS_CANCELLED))
-            txm_say(TXM_SAY_INFO, "%zu failed: %s; %s", t->of[s], txm_status_text((txm_status)s),
-                    txm_next_step((txm_status)s));
-}
-
 /* stdio may notice only on flush that the disk of standard output is full. A run whose results are lost counts as
  * failed, and may be retried. */
 int txm_finish(const txm_tally *tally)
@@ -314,7 +302,10 @@ int txm_finish(const txm_tally *tally)
                 errno ? strerror(errno) : "");
         t.retryable = true;
     }
-    say_failures(&t);
+    for (int s = TXM_OK + 1; s < TXM_STATUSES; s++)
+        if (t.of[s] && !(caught && s == TXM_STATUS_CANCELLED))
+            txm_say(TXM_SAY_INFO, "%zu failed: %s; %s", t.of[s], txm_status_text((txm_status)s),
+                    txm_next_step((txm_status)s));
     txm_exit code = txm_tally_exit(&t);
     if (code != TXM_EXIT_OK && code != TXM_EXIT_FINDINGS)
         txm_say_last("TXMILL-ERROR code=%d failed=%zu total=%zu", code, t.failed, t.total);

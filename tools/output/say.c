@@ -220,23 +220,6 @@ static double drawn; /* when the status line was last shown */
 
 enum { TICK_MS = 250 };
 
-/* The lock is held. */
-static void draw_work(double now)
-{
-    char more[48];
-    /* Work that follows the last part, or that tells no parts, takes seconds. */
-    if (work.part < work.parts && work.one_by_one && now - work.told < 2)
-        snprintf(more, sizeof more, "%.0f%%", 100.0 * (double)work.part / (double)work.parts);
-    else
-        snprintf(more, sizeof more, "%.0f s", now - work.since);
-    if (work.total > 1)
-        txm_say_status("%s %zu of %zu files, %s of the next", work.doing, work.done, work.total, more);
-    else if (work.total || !work.done)
-        txm_say_status("%s, %s", work.doing, more);
-    else
-        txm_say_status("%s %zu files, %s", work.doing, work.done, more);
-}
-
 /* A thread, since the one that works does not look at the clock. It ends with the process. */
 static void *tick(void *unused)
 {
@@ -245,8 +228,20 @@ static void *tick(void *unused)
         nanosleep(&pause, NULL);
         pthread_mutex_lock(&lock);
         const double now = txm_clock_seconds();
-        if (*work.doing && now - work.since >= 1 && now - drawn >= TICK_MS / 1000.0)
-            draw_work(now);
+        if (*work.doing && now - work.since >= 1 && now - drawn >= TICK_MS / 1000.0) {
+            char more[48];
+            /* Work that follows the last part, or that tells no parts, takes seconds. */
+            if (work.part < work.parts && work.one_by_one && now - work.told < 2)
+                snprintf(more, sizeof more, "%.0f%%", 100.0 * (double)work.part / (double)work.parts);
+            else
+                snprintf(more, sizeof more, "%.0f s", now - work.since);
+            if (work.total > 1)
+                txm_say_status("%s %zu of %zu files, %s of the next", work.doing, work.done, work.total, more);
+            else if (work.total || !work.done)
+                txm_say_status("%s, %s", work.doing, more);
+            else
+                txm_say_status("%s %zu files, %s", work.doing, work.done, more);
+        }
         pthread_mutex_unlock(&lock);
     }
     return unused;

@@ -48,19 +48,6 @@ static void draw_label(const sheet *s, const char *text, uint32_t x, uint32_t y)
         }
 }
 
-/* A frame of one pixel around a cell, shared with its neighbours. */
-static void draw_frame(const sheet *s, uint32_t x, uint32_t y)
-{
-    for (uint32_t i = 0; i <= s->cell_w; i++) {
-        memcpy(at(s, x + i, y), line_color, 3);
-        memcpy(at(s, x + i, y + s->cell_h), line_color, 3);
-    }
-    for (uint32_t i = 0; i <= s->cell_h; i++) {
-        memcpy(at(s, x, y + i), line_color, 3);
-        memcpy(at(s, x + s->cell_w, y + i), line_color, 3);
-    }
-}
-
 /* One 8-bit pixel: grey is copied to all channels, alpha is ignored (associated colour appears on black). */
 static void put_pixel(uint8_t *dst, const uint8_t *src, uint32_t channels, bool outside)
 {
@@ -108,7 +95,15 @@ static txm_status draw_tile(const sheet *s, uint32_t tx, uint32_t ty, txm_error 
     txm_status status = read_padded(s, tx, ty, &p, err);
     if (!status) {
         snprintf(label, sizeof label, "%u,%u", tx, ty);
-        draw_frame(s, x0, y0);
+        /* A cell shares its frame, of one pixel, with its neighbours. */
+        for (uint32_t i = 0; i <= s->cell_w; i++) {
+            memcpy(at(s, x0 + i, y0), line_color, 3);
+            memcpy(at(s, x0 + i, y0 + s->cell_h), line_color, 3);
+        }
+        for (uint32_t i = 0; i <= s->cell_h; i++) {
+            memcpy(at(s, x0, y0 + i), line_color, 3);
+            memcpy(at(s, x0 + s->cell_w, y0 + i), line_color, 3);
+        }
         draw_label(s, label, x0 + LINE_PX + 1, y0 + LINE_PX + 1);
         for (uint32_t y = 0; y < p.height; y++)
             for (uint32_t x = 0; x < p.width; x++) {
@@ -120,17 +115,6 @@ static txm_status draw_tile(const sheet *s, uint32_t tx, uint32_t ty, txm_error 
     }
     txm_level_picture_clear(&p);
     return status;
-}
-
-/* A column is as wide as the widest tile and the longest label. */
-static uint32_t cell_width(const sheet *s)
-{
-    char label[32];
-    uint32_t tile = s->level->width < s->info->tile_w ? s->level->width : s->info->tile_w;
-    int letters = snprintf(label, sizeof label, "%u,%u", s->level->tiles_x - 1, s->level->tiles_y - 1);
-    uint32_t words = (uint32_t)letters * (GLYPH_W + 1) + 2;
-    tile += 2 * s->padding;
-    return (tile > words ? tile : words) + LINE_PX;
 }
 
 /* All cells have the size of a full tile; smaller tiles at the edges leave a part of theirs empty. */
@@ -148,7 +132,13 @@ txm_status txm_tile_sheet(txm_tx *tx, uint32_t level, uint32_t padding_px, txm_e
     if (!s.level)
         return txm_fail(err, TXM_STATUS_USAGE, "no level %u, the last is %u", level, s.info->levels - 1);
     uint32_t tile_h = s.level->height < s.info->tile_h ? s.level->height : s.info->tile_h;
-    s.cell_w = cell_width(&s);
+    /* A column is as wide as the widest tile and the longest label. */
+    char label[32];
+    uint32_t tile = s.level->width < s.info->tile_w ? s.level->width : s.info->tile_w;
+    int letters = snprintf(label, sizeof label, "%u,%u", s.level->tiles_x - 1, s.level->tiles_y - 1);
+    uint32_t words = (uint32_t)letters * (GLYPH_W + 1) + 2;
+    tile += 2 * s.padding;
+    s.cell_w = (tile > words ? tile : words) + LINE_PX;
     s.cell_h = tile_h + 2 * padding_px + LABEL_H + LINE_PX;
     /* The size fits into 32 bits: at most 65536 tiles with some 30 px more than their pixels. */
     *out = (txm_level_picture){.width = s.level->tiles_x * s.cell_w + LINE_PX,
