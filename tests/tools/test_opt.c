@@ -338,41 +338,6 @@ START_TEST(test_tables)
 }
 END_TEST
 
-typedef struct completed {
-    const char *script, *command;
-} completed;
-
-static void check_completed(void *user, const txm_option_group *group, const txm_option *o)
-{
-    const completed *c = user;
-    char word[80];
-    (void)group;
-    snprintf(word, sizeof word, "--%s", o->name);
-    ck_assert_msg(strstr(c->script, word) != NULL, "%s %s is not completed", c->command, word);
-}
-
-static void bash(FILE *f)
-{
-    ck_assert(txm_generate(f, "bash", ""));
-}
-
-static void zsh(FILE *f)
-{
-    ck_assert(txm_generate(f, "zsh", ""));
-}
-
-START_TEST(test_completion)
-{
-    void (*const shells[])(FILE *) = {bash, zsh};
-    for (size_t i = 0; i < 2; i++) {
-        char *script = printed(shells[i]);
-        for (const txm_command *const *c = txm_commands; *c; c++)
-            txm_each_option(*c, check_completed, &(completed){script, (*c)->name});
-        free(script);
-    }
-}
-END_TEST
-
 static void unknown_kind(FILE *f)
 {
     ck_assert(!txm_generate(f, "tcsh", ""));
@@ -425,7 +390,7 @@ int main(void)
     Suite *suite = suite_create("opt");
     TCase *t = add_case(suite, "opt");
     add_tests(t, test_defaults, test_every_type, test_numbers, test_mixed_operands, test_bundles, test_last_wins,
-              test_refusals, test_sizes, test_settings, test_settings_refused, test_help, test_tables, test_completion,
+              test_refusals, test_sizes, test_settings, test_settings_refused, test_help, test_tables,
               test_unknown_generator, test_near, test_alpha_words);
     return run_suite(suite);
 }
