@@ -151,17 +151,6 @@ static void show_caches_done(size_t done, size_t all)
         stm_say_status("%3.0f%%  %zu of %zu caches", 100.0 * (double)done / (double)all, done, all);
 }
 
-/* The file appears when it is complete. */
-static txm_status write_plot(const char *path, const stm_replay_table *table, txm_error *err)
-{
-    txm_out_file *file = NULL;
-    txm_status status = txm_out_file_begin(path, false, &file, err);
-    if (status != TXM_OK)
-        return status;
-    stm_replay_plot(txm_out_file_stream(file), table, true);
-    return txm_out_file_commit(&file, err);
-}
-
 /* The plot is written before the table is printed, so that a failure to write it is the only result. */
 static txm_status replay(const replay_args *a, const char *path, txm_error *err)
 {
@@ -173,8 +162,14 @@ static txm_status replay(const replay_args *a, const char *path, txm_error *err)
     status = stm_replay_table_make(path, trace, &a->request, stm_signal_flag(), a->quiet ? NULL : show_caches_done,
                                    &table, err);
     stm_say_status("%s", "");
-    if (status == TXM_OK && a->plot)
-        status = write_plot(a->plot, &table, err);
+    if (status == TXM_OK && a->plot) {
+        txm_out_file *file = NULL;
+        status = txm_out_file_begin(a->plot, false, &file, err);
+        if (status == TXM_OK) {
+            stm_replay_plot(txm_out_file_stream(file), &table, true);
+            status = txm_out_file_commit(&file, err);
+        }
+    }
     if (status == TXM_OK && a->json)
         stm_replay_json(&table);
     else if (status == TXM_OK && !a->quiet)

@@ -85,20 +85,6 @@ static txm_status write_heat(const char *path, const float *map, const stm_rende
     return status;
 }
 
-/* The maps of all textures in one picture. */
-static txm_status write_sheet(const char *path, const stm_render_picture *p, txm_error *err)
-{
-    float *rgb = NULL;
-    uint32_t width, height;
-    if (!path)
-        return TXM_OK;
-    txm_status status = stm_stream_sheet(p, &rgb, &width, &height, err);
-    if (status == TXM_OK)
-        status = stm_stream_write_rgb(path, rgb, width, height, err);
-    free(rgb);
-    return status;
-}
-
 static void show_replay(size_t done, size_t all)
 {
     if (!stm_say_can_animate())
@@ -179,8 +165,14 @@ static txm_status render(const stm_stream_args *a, const char *name, const stm_r
         status = write_heat(a->heat_misses, p.misses, &p, err);
     if (status == TXM_OK)
         status = write_heat(a->heat_passes, p.passes, &p, err);
-    if (status == TXM_OK)
-        status = write_sheet(a->heat_tiles, &p, err);
+    if (status == TXM_OK && a->heat_tiles) {
+        float *rgb = NULL;
+        uint32_t width, height;
+        status = stm_stream_sheet(&p, &rgb, &width, &height, err);
+        if (status == TXM_OK)
+            status = stm_stream_write_rgb(a->heat_tiles, rgb, width, height, err);
+        free(rgb);
+    }
     if (status == TXM_OK && a->html)
         status = write_html(a, name, o, &p, err);
     stm_say_status("%s", "");
@@ -301,13 +293,6 @@ static txm_status check_operands(const stm_stream_args *a, const stm_operands *o
     return status == TXM_OK ? stm_stream_check_outputs(a, *verb, err) : status;
 }
 
-/* Uses the project of the scene's folder, or of the images of a built-in scene. */
-static txm_status find_settings(stm_stream_args *a, const stm_operands *operands, txm_error *err)
-{
-    const size_t first = operands->count > 2 ? 2 : 1;
-    return stm_settings_of(&a->project, operands->items + first, operands->count - first, &a->settings, err);
-}
-
 static void log_message(void *user, txm_log_level level, const char *message)
 {
     (void)user;
@@ -339,13 +324,15 @@ static int run_stream(void *p, const stm_operands *operands)
     txm_context *context = NULL;
     stm_stream_verb verb;
     txm_status damage = TXM_OK;
+    /* The project is that of the scene's folder, or of the images of a built-in scene. */
+    const size_t first = operands->count > 2 ? 2 : 1;
     if (a->json)
         stm_finish_in_json("txmill.stream");
     stm_advise_for_scenes();
     stm_say_set_level(a->quiet ? STM_SAY_ERROR : STM_SAY_INFO);
     txm_status status = check_operands(a, operands, &verb, &err);
     if (status == TXM_OK)
-        status = find_settings(a, operands, &err);
+        status = stm_settings_of(&a->project, operands->items + first, operands->count - first, &a->settings, &err);
     if (status == TXM_OK)
         status = open_context(a, &context, &err);
     if (status == TXM_OK)

@@ -234,13 +234,6 @@ static int code_of(txm_status status)
                                            : CODE_FAILED;
 }
 
-/* Whether stdout is a pipe whose reader has exited, as head(1) does: it misses nothing. */
-static bool reader_left(void)
-{
-    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
-    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
-}
-
 /* stdio may notice only on flush that the disk of standard output is full. */
 static int finish(txm_status status, size_t total)
 {
@@ -249,7 +242,9 @@ static int finish(txm_status status, size_t total)
     errno = 0;
     const bool lost = !stm_lines_end();
     bool retry = atomic_load(&missing);
-    if (lost && !reader_left()) {
+    /* A pipe whose reader has exited, as head(1) does, misses nothing. */
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    if (lost && !(poll(&out, 1, 0) == 1 && (out.revents & POLLERR))) {
         stm_say(STM_SAY_ERROR, "standard output: writing failed%s%s; results are missing", errno ? ": " : "",
                 errno ? strerror(errno) : "");
         retry = true;

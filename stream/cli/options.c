@@ -132,16 +132,6 @@ txm_status stm_parse_size(const char *text, void *field, txm_error *err)
     return TXM_OK;
 }
 
-static txm_status parse_uint(const stm_option *o, const char *text, uint32_t *field, txm_error *err)
-{
-    errno = 0;
-    const unsigned long value = strtoul(text, NULL, 10);
-    if (!*text || text[strspn(text, "0123456789")] || errno || value < o->min || value > o->max)
-        return stm_fail(err, TXM_STATUS_USAGE, "must be a whole number from %u to %u", o->min, o->max);
-    *field = (uint32_t)value;
-    return TXM_OK;
-}
-
 static txm_status parse_number(const stm_option *o, const char *text, double *field, txm_error *err)
 {
     const bool percent = o->type == STM_OPT_PERCENT;
@@ -218,8 +208,14 @@ static txm_status store(const stm_option *o, const char *text, void *field, txm_
         return TXM_OK;
     case STM_OPT_LIST:
         return add_to_list(o, text, field, err);
-    case STM_OPT_UINT:
-        return parse_uint(o, text, field, err);
+    case STM_OPT_UINT: {
+        errno = 0;
+        const unsigned long value = strtoul(text, NULL, 10);
+        if (!*text || text[strspn(text, "0123456789")] || errno || value < o->min || value > o->max)
+            return stm_fail(err, TXM_STATUS_USAGE, "must be a whole number from %u to %u", o->min, o->max);
+        *(uint32_t *)field = (uint32_t)value;
+        return TXM_OK;
+    }
     case STM_OPT_NUMBER:
     case STM_OPT_PERCENT:
         return parse_number(o, text, field, err);
@@ -244,20 +240,11 @@ typedef struct cursor {
     bool help;
 } cursor;
 
-/* If a name is missing before a glob, an image becomes the argument. */
-static txm_status check_folder(const stm_option *o, const char *path, txm_error *err)
-{
-    struct stat st;
-    if (!o->values || strcmp(o->values, STM_VALUES_DIR) != 0 || stat(path, &st) != 0 || S_ISDIR(st.st_mode))
-        return TXM_OK;
-    return stm_fail(err, TXM_STATUS_USAGE, "--%s %s: a file, not a folder; was the folder left out, as in --%s cache?",
-                    o->name, path, o->name);
-}
-
 /* `text` is the joined argument, or NULL. */
 static txm_status apply(cursor *c, const search *s, const char *text, txm_error *err)
 {
     const stm_option *o = s->found;
+    struct stat st;
     if (o == stm_help_options) {
         c->help = true;
         return TXM_OK;
@@ -272,8 +259,11 @@ static txm_status apply(cursor *c, const search *s, const char *text, txm_error 
     if ((o->type == STM_OPT_STRING || (o->type == STM_OPT_LIST && !o->parse)) && !*text)
         return stm_fail(err, TXM_STATUS_USAGE, "--%s: its argument %s is empty; is a variable of a script unset?",
                         o->name, o->arg);
-    if (text && check_folder(o, text, err) != TXM_OK)
-        return err->status;
+    /* If a name is missing before a glob, an image becomes the argument. */
+    if (text && o->values && !strcmp(o->values, STM_VALUES_DIR) && stat(text, &st) == 0 && !S_ISDIR(st.st_mode))
+        return stm_fail(err, TXM_STATUS_USAGE,
+                        "--%s %s: a file, not a folder; was the folder left out, as in --%s cache?", o->name, text,
+                        o->name);
     if (store(o, text, (char *)c->args + s->group->offset + o->offset, err) == TXM_OK)
         return TXM_OK;
     char prefix[256];

@@ -254,21 +254,17 @@ static txm_status add_map(stm_settings *s, const char *text, size_t *capacity, t
 /* Settings that lead out of the folder of their .txmill. */
 static cJSON *outside;
 
-static bool is_said(const char *setting, const char *origin)
-{
-    for (const cJSON *o = outside ? outside->child : NULL; o; o = o->next)
-        if (!strcmp(text_of(o, "setting"), setting) && !strcmp(text_of(o, "origin"), origin))
-            return true;
-    return false;
-}
-
 /* Says what leads out of the folder of its .txmill, which may be a stranger's. */
 static txm_status note_outside(const cJSON *answers, txm_error *err)
 {
     for (const cJSON *o = answers->child; o; o = o->next) {
         const char *setting = text_of(o, "setting"), *value = text_of(o, "value"), *origin = text_of(o, "origin");
-        if (!cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "outside")) || !setting || !value || !origin ||
-            is_said(setting, origin))
+        if (!cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "outside")) || !setting || !value || !origin)
+            continue;
+        const cJSON *said = outside ? outside->child : NULL;
+        while (said && (strcmp(text_of(said, "setting"), setting) || strcmp(text_of(said, "origin"), origin)))
+            said = said->next;
+        if (said)
             continue;
         stm_say(STM_SAY_INFO, "%s: %s = %s is outside of the folder of this file (--no-settings ignores .txmill files)",
                 origin, setting, value);

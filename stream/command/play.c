@@ -179,13 +179,6 @@ static stm_scene_camera camera_at(const stm_frames *frames, const stm_render_sce
 
 /* ---- frames ------------------------------------------------------------------------------------------------------ */
 
-static txm_status make_room(size_t frames, stm_play_run *run, txm_error *err)
-{
-    run->frames = stm_calloc(frames, sizeof *run->frames);
-    run->keys = stm_calloc(frames * run->args->keys + 1, sizeof *run->keys);
-    return run->frames && run->keys ? TXM_OK : stm_no_memory(err, NULL);
-}
-
 static txm_status play_frames(stm_frames *frames, const stm_render_scene *scene, camera_path path,
                               void (*progress)(size_t done, size_t all), stm_play_run *run, txm_error *err)
 {
@@ -240,20 +233,6 @@ txm_status stm_play_collect(const stm_frames *frames, stm_play_run *run, txm_err
 
 enum { PANELS = 5, GAP_PX = 4 };
 
-/* Draws one panel, for which the scene's camera rests for some frames. */
-static txm_status draw_panel(const stm_render_scene *scene, const stm_frames_options *options, uint32_t frames,
-                             float *rgb, txm_error *err)
-{
-    stm_frames *f = NULL;
-    txm_status status = stm_frames_open(scene, options, &f, err);
-    for (uint32_t i = 0; status == TXM_OK && i < frames; i++)
-        status = stm_frames_advance(f, NULL, err);
-    if (status == TXM_OK)
-        stm_frames_picture(f, rgb);
-    stm_frames_close(&f);
-    return status;
-}
-
 /* Each panel starts with an empty cache. The panels without textures have as many frames as the longest one, so that
  * they have as little noise. */
 static txm_status draw_strip(const stm_render_scene *scene, const stm_frames_options *options, stm_play_run *run,
@@ -276,7 +255,14 @@ static txm_status draw_strip(const stm_render_scene *scene, const stm_frames_opt
     for (uint32_t i = 0; status == TXM_OK && i < PANELS; i++) {
         stm_frames_options o = *options;
         o.textures = (uint32_t)panels[i].textures;
-        status = draw_panel(scene, &o, panels[i].frames, panel, err);
+        /* The scene's camera rests for some frames. */
+        stm_frames *f = NULL;
+        status = stm_frames_open(scene, &o, &f, err);
+        for (uint32_t k = 0; status == TXM_OK && k < panels[i].frames; k++)
+            status = stm_frames_advance(f, NULL, err);
+        if (status == TXM_OK)
+            stm_frames_picture(f, panel);
+        stm_frames_close(&f);
         for (uint32_t y = 0; status == TXM_OK && y < h; y++)
             memcpy(run->strip + 3 * ((size_t)y * across + (size_t)i * (w + GAP_PX)), panel + 3 * (size_t)y * w,
                    3 * (size_t)w * sizeof *panel);
@@ -300,8 +286,12 @@ txm_status stm_play(const char *name, const stm_render_scene *scene, const stm_p
     camera_path path;
     *run = (stm_play_run){.action = "play", .scene = name, .options = options, .args = args};
     txm_status status = choose_path(scene, args, &path, err);
-    if (status == TXM_OK)
-        status = make_room((size_t)path.frames + args->rest, run, err);
+    if (status == TXM_OK) {
+        const size_t count = (size_t)path.frames + args->rest;
+        run->frames = stm_calloc(count, sizeof *run->frames);
+        run->keys = stm_calloc(count * args->keys + 1, sizeof *run->keys);
+        status = run->frames && run->keys ? TXM_OK : stm_no_memory(err, NULL);
+    }
     if (status == TXM_OK)
         status = stm_frames_open(scene, options, &frames, err);
     if (status == TXM_OK) {

@@ -30,13 +30,6 @@ static void print_until(const char *share, uint32_t frames)
         printf("%s %" PRIu32, share, frames + 1);
 }
 
-static void print_requests(const stm_frames_totals *t)
-{
-    printf("requests     %" PRIu64 " lookups of a lane missed, %" PRIu64 " written, %" PRIu64 " rejected, %" PRIu64
-           " beyond the list, %" PRIu64 " accepted, %" PRIu64 " different\n",
-           t->missed, t->requested, t->rejected, t->full, t->accepted, t->unique);
-}
-
 void stm_play_print(const stm_play_run *run)
 {
     const stm_frames_totals *t = &run->totals;
@@ -57,7 +50,9 @@ void stm_play_print(const stm_play_run *run)
         print_until(", 95 %:", t->until_most);
         print_until(", all:", t->until_all);
         putchar('\n');
-        print_requests(t);
+        printf("requests     %" PRIu64 " lookups of a lane missed, %" PRIu64 " written, %" PRIu64 " rejected, %" PRIu64
+               " beyond the list, %" PRIu64 " accepted, %" PRIu64 " different\n",
+               t->missed, t->requested, t->rejected, t->full, t->accepted, t->unique);
         printf("tiles        %" PRIu64 " loaded in batches (%" PRIu32 "), %" PRIu64 " of them again; %" PRIu64
                " evicted, %" PRIu64 " left for later, %" PRIu64 " failed\n",
                t->loaded, t->batches, t->reloaded, t->evicted, t->cut, t->load_failures);
@@ -67,16 +62,6 @@ void stm_play_print(const stm_play_run *run)
 }
 
 /* ---- JSON ---- */
-
-static void json_keys(cJSON *object, const txm_tile_key *keys, uint32_t most)
-{
-    cJSON *list = stm_json_array(object, "keys");
-    for (uint32_t i = 0; i < most && keys[i]; i++) {
-        char text[17];
-        snprintf(text, sizeof text, "%016" PRIx64, keys[i]);
-        stm_json_append_text(list, text);
-    }
-}
 
 static void json_frame(cJSON *o, const stm_frame_stats *s)
 {
@@ -199,14 +184,13 @@ static void json_images(cJSON *object, const stm_play_run *run)
 static void json_frame_at(cJSON *frame, const stm_play_run *run, size_t i)
 {
     json_frame(frame, &run->frames[i]);
-    json_keys(frame, run->keys ? run->keys + i * run->args->keys : NULL, run->args->keys);
-}
-
-static void json_frames(cJSON *object, const stm_play_run *run)
-{
-    cJSON *frames = stm_json_array(object, "frames");
-    for (size_t i = 0; i < run->frame_count; i++)
-        json_frame_at(stm_json_append(frames), run, i);
+    const txm_tile_key *keys = run->keys ? run->keys + i * run->args->keys : NULL;
+    cJSON *list = stm_json_array(frame, "keys");
+    for (uint32_t k = 0; k < run->args->keys && keys[k]; k++) {
+        char text[17];
+        snprintf(text, sizeof text, "%016" PRIx64, keys[k]);
+        stm_json_append_text(list, text);
+    }
 }
 
 /* The text of a frame without memory makes the whole report fail. */
@@ -243,8 +227,11 @@ cJSON *stm_play_json(const stm_play_run *run)
         char *all = run->frames_json.failed ? NULL : stm_asprintf("[%s]", run->frames_json.data);
         stm_json_raw(o, "frames", all);
         free(all);
-    } else
-        json_frames(o, run);
+    } else {
+        cJSON *frames = stm_json_array(o, "frames");
+        for (size_t i = 0; i < run->frame_count; i++)
+            json_frame_at(stm_json_append(frames), run, i);
+    }
     json_images(o, run);
     stm_stream_json_devices(o, run->devices, run->device_count);
     return o;

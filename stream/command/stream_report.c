@@ -383,19 +383,6 @@ cJSON *stm_stream_picture_json(const char *scene, const stm_render_options *opti
     return o;
 }
 
-/* The use of each image at the resolutions of the budget, in their order. */
-static void json_image_resolutions(cJSON *images, const stm_render_budget *b)
-{
-    for (size_t i = 0; i < b->image_count; i++) {
-        cJSON *list = stm_json_array(cJSON_GetArrayItem(images, (int)i), "resolutions");
-        for (uint32_t r = 0; r < STM_BUDGET_RESOLUTIONS; r++) {
-            cJSON *one = stm_json_append(list);
-            stm_json_number(one, "resolution", (double)b->resolution[r], 6);
-            stm_json_uint(one, "used_bytes", b->image_resolution[i * STM_BUDGET_RESOLUTIONS + r]);
-        }
-    }
-}
-
 /* The tiles that Cycles loads to importance-sample the image of a world; null if it makes no map. */
 static void json_map(cJSON *object, const stm_render_budget *b)
 {
@@ -443,6 +430,16 @@ cJSON *stm_stream_budget_json(const char *scene, const stm_render_budget *b)
     json_map(o, b);
     stm_json_number(o, "seconds", b->seconds, 6);
     json_images(o, b->images, NULL, b->image_count, b->tiles, b->tile_count);
-    json_image_resolutions(cJSON_GetObjectItem(o, "images"), b);
+    const uint64_t *used = b->image_resolution;
+    cJSON *image;
+    cJSON_ArrayForEach(image, cJSON_GetObjectItem(o, "images"))
+    {
+        cJSON *list = stm_json_array(image, "resolutions");
+        for (uint32_t r = 0; r < STM_BUDGET_RESOLUTIONS; r++) {
+            cJSON *one = stm_json_append(list);
+            stm_json_number(one, "resolution", (double)b->resolution[r], 6);
+            stm_json_uint(one, "used_bytes", *used++);
+        }
+    }
     return o;
 }

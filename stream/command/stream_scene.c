@@ -14,26 +14,6 @@
 #include "txmill/batch.h"
 #include "txmill/guard.h"
 
-/* Follows symbolic links, because scenes are often links. */
-static txm_status examine_scene(const char *path, bool *exists, bool *is_folder, txm_error *err)
-{
-    struct stat s;
-    *exists = stat(path, &s) == 0;
-    *is_folder = *exists && S_ISDIR(s.st_mode);
-    return *exists || errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG
-               ? TXM_OK
-               : stm_fail_errno(err, errno, "%s: cannot examine the scene", path);
-}
-
-/* A folder of that name takes precedence over a built-in scene. */
-static bool is_builtin(const char *name)
-{
-    for (size_t i = 0; stm_render_builtin_name(i); i++)
-        if (strcmp(stm_render_builtin_name(i), name) == 0)
-            return true;
-    return false;
-}
-
 static txm_status input_check(const txm_input *input, txm_error *err)
 {
     return input->status == TXM_OK
@@ -165,18 +145,20 @@ txm_status stm_stream_open_scene(const stm_stream_args *a, const stm_operands *o
 {
     const char *name = operands->items[1];
     const stm_operands images = {.items = operands->items + 2, .count = operands->count - 2};
-    bool exists, is_folder;
-    txm_status status = examine_scene(name, &exists, &is_folder, err);
-    if (status != TXM_OK)
-        return status;
-    if (!is_folder && is_builtin(name))
-        return open_builtin(a, name, &images, scene, err);
+    struct stat s; /* of a link, what it leads to: scenes are often links */
+    const bool exists = stat(name, &s) == 0, is_folder = exists && S_ISDIR(s.st_mode);
+    if (!exists && errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG)
+        return stm_fail_errno(err, errno, "%s: cannot examine the scene", name);
+    /* A folder of that name takes precedence over a built-in scene. */
+    for (size_t i = 0; !is_folder && stm_render_builtin_name(i); i++)
+        if (strcmp(stm_render_builtin_name(i), name) == 0)
+            return open_builtin(a, name, &images, scene, err);
     if (images.count)
         return stm_fail(err, TXM_STATUS_USAGE, "%s: only built-in scenes take images; this scene names its own",
                         images.items[0]);
     if (!is_folder)
         return no_scene(name, exists, err);
-    status = stm_render_scene_open(name, a->settings.maps, a->settings.map_count, scene, err);
+    txm_status status = stm_render_scene_open(name, a->settings.maps, a->settings.map_count, scene, err);
     if (status == TXM_OK)
         say_unmapped(*scene);
     return status;

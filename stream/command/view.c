@@ -66,13 +66,6 @@ static void change_budget(view_loop *v, bool more)
         v->request.budget = more ? held * 2 : held / 2;
 }
 
-static void next_policy(view_loop *v)
-{
-    v->request.policy++;
-    if (!txm_cache_policy_name((txm_cache_policy)v->request.policy))
-        v->request.policy = 0;
-}
-
 /* Takes the first number for which there is no file. */
 static void ask_for_shot(view_loop *v)
 {
@@ -102,7 +95,9 @@ static void press_key(view_loop *v, int32_t key)
         w->resolution = w->resolution > 0.2f ? w->resolution / 2.0f : 1.0f;
         break;
     case 'p':
-        next_policy(v);
+        v->request.policy++;
+        if (!txm_cache_policy_name((txm_cache_policy)v->request.policy))
+            v->request.policy = 0;
         break;
     case 'm':
         w->show = w->show == STM_FRAMES_SHOW_MISSING ? STM_FRAMES_SHOW_PICTURE : STM_FRAMES_SHOW_MISSING;
@@ -200,18 +195,6 @@ static bool is_idle(const view_loop *v)
     return v->is_hidden || v->is_paused || (same && !v->frames_wanted && v->last.frame.accumulated >= ENOUGH);
 }
 
-static void begin_frame(view_loop *v)
-{
-    fly_on(v);
-    v->request.still = is_idle(v);
-    v->request.shot = v->wants_shot ? v->shot : NULL;
-    if (v->request.still && !v->wants_shot)
-        return;
-    v->wants_shot = false;
-    v->full = !v->moves;
-    stm_view_worker_start(v->worker, &v->request);
-}
-
 /* Handles results that only matter if they changed since the previous job. */
 static void note_result(view_loop *v, const stm_view_result *r)
 {
@@ -233,25 +216,18 @@ static void note_result(view_loop *v, const stm_view_result *r)
     }
 }
 
-/* The scene is open: the camera becomes the scene's, and the overlay gets figures. */
-static void begin_flight(view_loop *v, const stm_view_result *r)
-{
-    const stm_frames *frames = stm_view_worker_frames(v->worker);
-    v->is_open = true;
-    v->last = *r;
-    v->request = r->request;
-    v->stepped = v->now;
-    stm_flight_begin(&v->flight, &r->request.camera, stm_frames_distance(frames, false));
-}
-
 /* A frame that was cancelled because the camera moved is not a failure. */
 static txm_status take_result(view_loop *v, const stm_view_result *r, txm_error *err)
 {
     if (!v->is_open) {
-        if (r->status == TXM_OK)
-            begin_flight(v, r);
-        else if (!v->is_closed)
-            return stm_fail_as(err, &r->err);
+        if (r->status != TXM_OK)
+            return v->is_closed ? TXM_OK : stm_fail_as(err, &r->err);
+        /* The scene is open: the camera becomes the scene's, and the overlay gets figures. */
+        v->is_open = true;
+        v->last = *r;
+        v->request = r->request;
+        v->stepped = v->now;
+        stm_flight_begin(&v->flight, &r->request.camera, stm_frames_distance(stm_view_worker_frames(v->worker), false));
         return TXM_OK;
     }
     note_result(v, r);
@@ -344,8 +320,16 @@ static txm_status run_round(view_loop *v, txm_error *err)
         stm_view_worker_stop(v->worker);
     if (v->is_closed || stm_signal_caught())
         return TXM_OK;
-    if (!is_busy)
-        begin_frame(v);
+    if (!is_busy) {
+        fly_on(v);
+        v->request.still = is_idle(v);
+        v->request.shot = v->wants_shot ? v->shot : NULL;
+        if (!v->request.still || v->wants_shot) {
+            v->wants_shot = false;
+            v->full = !v->moves;
+            stm_view_worker_start(v->worker, &v->request);
+        }
+    }
     status = show(v, err);
     if (status == TXM_OK &&
         stm_view_worker_take(v->worker, stm_view_worker_busy(v->worker) ? EVENTS_MS : IDLE_MS, &result)) {

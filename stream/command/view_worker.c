@@ -57,11 +57,6 @@ static bool make_ramp(stm_view_worker *w)
     return w->ramp;
 }
 
-static uint8_t code_of(const stm_view_worker *w, float linear)
-{
-    return linear > 0.0f ? w->ramp[linear < 1.0f ? (size_t)(linear * (float)(CODES - 1) + 0.5f) : CODES - 1] : 0;
-}
-
 /* Does not keep the content. */
 static bool make_room(void **items, size_t *room, size_t count, size_t bytes)
 {
@@ -85,8 +80,10 @@ static txm_status take_picture(stm_view_worker *w, txm_error *err)
         return stm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a picture of %u x %u px", width, height);
     stm_frames_picture(w->frames, w->rgb);
     for (size_t i = 0; i < pixels; i++) {
-        for (size_t c = 0; c < 3; c++)
-            p->rgba[4 * i + c] = code_of(w, w->rgb[3 * i + c]);
+        for (size_t c = 0; c < 3; c++) {
+            const float v = w->rgb[3 * i + c];
+            p->rgba[4 * i + c] = v > 0.0f ? w->ramp[v < 1.0f ? (size_t)(v * (float)(CODES - 1) + 0.5f) : CODES - 1] : 0;
+        }
         p->rgba[4 * i + 3] = 255;
     }
     w->result.rgba = p->rgba;

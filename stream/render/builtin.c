@@ -92,17 +92,6 @@ static void sphere(builder *b, uint32_t of, txm_vec3 center, float radius)
         *o = (stm_scene_object){.kind = STM_OBJECT_SPHERE, .material = of, .center = center, .radius = radius};
 }
 
-/* A square that faces down; its power is in watts. */
-static void area_light(builder *b, txm_vec3 at, float size, float power)
-{
-    stm_scene_light *l = NEW_ITEM(b, light);
-    if (l)
-        *l = (stm_scene_light){.kind = STM_LIGHT_AREA,
-                               .power = {power, power, power},
-                               .to_world = {{{1, 0, 0, at.x}, {0, 1, 0, at.y}, {0, 0, 1, at.z}}},
-                               .size = {size, size}};
-}
-
 /* The light of all outdoor scenes: from the upper left, hardly wider than the real sun. */
 static void sun(builder *b)
 {
@@ -164,7 +153,12 @@ static void build_room(builder *b)
         sphere(b, m, txm_vec_make(1.0f + 2.6f * r[0], 1.5f + 2.1f * r[1], radius + (i % 3 == 0 ? 0.9f * r[3] : 0.0f)),
                radius);
     }
-    area_light(b, txm_vec_make(2.0f, 2.0f, h - 0.01f), 1.2f, 400.0f);
+    stm_scene_light *l = NEW_ITEM(b, light);
+    if (l) /* a square below the ceiling that faces down, of 400 W */
+        *l = (stm_scene_light){.kind = STM_LIGHT_AREA,
+                               .power = {400.0f, 400.0f, 400.0f},
+                               .to_world = {{{1, 0, 0, 2.0f}, {0, 1, 0, 2.0f}, {0, 0, 1, h - 0.01f}}},
+                               .size = {1.2f, 1.2f}};
 }
 
 /* 256 materials with the given images: many textures are seen at a small size, so that coarse levels and the number of
@@ -255,15 +249,6 @@ const char *stm_render_builtin_name(size_t index)
 
 /* ---- images ---- */
 
-/* UDIM sets are recognised by their path, in both of Blender's spellings. */
-static bool is_pattern(const char *path)
-{
-    for (; *path; path++)
-        if (strncasecmp(path, "<UDIM>", 6) == 0 || strncasecmp(path, "<UVTILE>", 8) == 0)
-            return true;
-    return false;
-}
-
 /* The settings of a new image node in Blender: sRGB, straight alpha, repeat, linear. */
 static txm_status add_image(builder *b, const char *path, txm_error *err)
 {
@@ -278,7 +263,8 @@ static txm_status add_image(builder *b, const char *path, txm_error *err)
                                .filter = TXM_FILTER_LINEAR};
     if (!image->name || !image->path || !image->colorspace)
         return stm_no_memory(err, path);
-    return is_pattern(path) ? stm_scene_find_udims(image, err) : TXM_OK;
+    /* UDIM sets are recognised by their path, in both of Blender's spellings. */
+    return strcasestr(path, "<UDIM>") || strcasestr(path, "<UVTILE>") ? stm_scene_find_udims(image, err) : TXM_OK;
 }
 
 /* Images are added before the scene is built, since the builders take the next one for each material. */

@@ -95,23 +95,14 @@ static txm_status over(wave *w, uint32_t count, void (*fn)(void *), uint32_t *sp
 /* ---- a launch ---- */
 
 /* Loads what the spans missed while the wave waits: other work for this time, such as the next wave, would need paths
- * of its own and so more memory. */
+ * of its own and so more memory. Devices that look up run all collected lookups, in as many launches as needed. */
 static txm_status load(wave *w, uint32_t spans, txm_error *err)
 {
     txm_ticket *ticket = NULL;
     double begin = stm_clock_seconds();
-    txm_status status = txm_cache_process(w->job->textures.cache, w->lanes, spans, &ticket, err);
+    txm_status status = w->queue ? stm_lookup_queue_run(w->queue, w->noted, spans, err)
+                                 : txm_cache_process(w->job->textures.cache, w->lanes, spans, &ticket, err);
     txm_ticket_wait(&ticket);
-    w->job->counts.load_seconds += stm_clock_seconds() - begin;
-    stm_moments_note(&w->job->moments, w->job->textures.cache, w->job->samples_done);
-    return status;
-}
-
-/* The same if devices look up: they run all collected lookups, in as many launches as needed. */
-static txm_status run_lookups(wave *w, uint32_t spans, txm_error *err)
-{
-    double begin = stm_clock_seconds();
-    txm_status status = stm_lookup_queue_run(w->queue, w->noted, spans, err);
     w->job->counts.load_seconds += stm_clock_seconds() - begin;
     stm_moments_note(&w->job->moments, w->job->textures.cache, w->job->samples_done);
     return status;
@@ -147,7 +138,7 @@ static txm_status launch(wave *w, uint32_t count, uint32_t *left, txm_error *err
     job->counts.relaunches += *left;
     if (status || !*left)
         return status;
-    return w->queue ? run_lookups(w, spans, err) : load(w, spans, err);
+    return load(w, spans, err);
 }
 
 /* Takes a step of a path whose tiles are never in memory together: if lookups depend on others, the tile of the last

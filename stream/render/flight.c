@@ -56,37 +56,19 @@ static uint32_t direction_of(const stm_window_event *event)
     return 0;
 }
 
-/* Dragging across the whole width of the window turns by half a turn. */
-static void turn(stm_flight *f, float x, float y, uint32_t width)
-{
-    const float angle = pi / (float)(width ? width : 1);
-    f->yaw = remainderf(f->yaw - angle * x, 2.0f * pi);
-    f->pitch = fmaxf(f->lowest, fminf(f->highest, f->pitch - angle * y));
-    f->turned = true;
-}
-
-static void change_speed(stm_flight *f, float notches)
-{
-    const float most = 1e4f;
-    const float wanted = f->speed * powf(1.25f, notches);
-    f->speed = fmaxf(f->usual_speed / most, fminf(f->usual_speed * most, wanted));
-}
-
-static void go_home(stm_flight *f)
-{
-    memcpy(f->at, f->home, sizeof f->at);
-    f->yaw = f->pitch = 0.0f;
-    f->turned = true;
-}
-
 bool stm_flight_take(stm_flight *f, const stm_window_event *event, uint32_t width)
 {
     const uint32_t direction = direction_of(event);
+    /* Dragging across the whole width of the window turns by half a turn. */
+    const float angle = pi / (float)(width ? width : 1), most = 1e4f;
     switch (event->kind) {
     case STM_WINDOW_KEY_DOWN:
         f->held |= direction;
-        if (event->key == STM_KEY_HOME)
-            go_home(f);
+        if (event->key == STM_KEY_HOME) {
+            memcpy(f->at, f->home, sizeof f->at);
+            f->yaw = f->pitch = 0.0f;
+            f->turned = true;
+        }
         return direction || event->key == STM_KEY_HOME;
     case STM_WINDOW_KEY_UP:
         f->held &= ~direction;
@@ -95,10 +77,12 @@ bool stm_flight_take(stm_flight *f, const stm_window_event *event, uint32_t widt
         f->held = 0;
         return true;
     case STM_WINDOW_DRAG:
-        turn(f, event->x, event->y, width);
+        f->yaw = remainderf(f->yaw - angle * event->x, 2.0f * pi);
+        f->pitch = fmaxf(f->lowest, fminf(f->highest, f->pitch - angle * event->y));
+        f->turned = true;
         return true;
     case STM_WINDOW_WHEEL:
-        change_speed(f, event->y);
+        f->speed = fmaxf(f->usual_speed / most, fminf(f->usual_speed * most, f->speed * powf(1.25f, event->y)));
         return true;
     default:
         return false;

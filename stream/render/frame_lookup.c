@@ -91,11 +91,6 @@ static uint32_t slot_of(const place *p, const texel *at)
     return slot == TXM_SLOT_UNREGISTERED ? txm_view_slot(p->view, p->t->first + at->level) : slot;
 }
 
-static bool has_failed(const place *p, uint32_t slot)
-{
-    return slot == TXM_SLOT_FAILED || slot == TXM_SLOT_UNREADABLE + p->view->round;
-}
-
 static txm_sampler sampler_of_texels(const txm_sampler *how)
 {
     return (txm_sampler){.rule = TXM_LEVEL_RULE_GIVEN,
@@ -220,7 +215,7 @@ static uint32_t want(stm_frame_source *f, const place *p, const texel *at, bool 
         f->lookups.sharp++;
         return slot;
     }
-    *failed = has_failed(p, slot);
+    *failed = slot == TXM_SLOT_FAILED || slot == TXM_SLOT_UNREADABLE + p->view->round;
     if (*failed)
         f->lookups.failed++;
     else if (slot != TXM_SLOT_LOADING)

@@ -22,12 +22,6 @@ static double percent_of(uint64_t part, uint64_t of)
 
 /* ---- text ---- */
 
-/* All times of a table have the same unit, so that they can be compared. */
-static void print_seconds(double seconds)
-{
-    printf(" %7.*f s", seconds < 100.0 ? 3 : 0, seconds);
-}
-
 /* The width is in characters. At most 80 are used: four policies fit, as many as there are by default. */
 enum { SIZE_COLUMNS = 8, POLICY_COLUMNS = 18, USUAL_COLUMNS = 80 };
 
@@ -43,8 +37,9 @@ static void print_policies(const stm_replay_table *t, size_t first, size_t count
         printf("%*s", SIZE_COLUMNS, stm_replay_size_text(t->request.sizes[i], size));
         for (size_t k = first; k < first + count; k++) {
             const txm_replay_counts *c = stm_replay_counts_at(t, i, k);
-            printf("%8llu", (unsigned long long)c->reads);
-            print_seconds(stm_replay_seconds(t, c));
+            /* All times of a table have the same unit, so that they can be compared. */
+            const double seconds = stm_replay_seconds(t, c);
+            printf("%8llu %7.*f s", (unsigned long long)c->reads, seconds < 100.0 ? 3 : 0, seconds);
         }
         putchar('\n');
     }
@@ -91,19 +86,6 @@ void stm_replay_print(const stm_replay_table *t)
 
 /* ---- JSON ---- */
 
-/* cache_bytes 0: that run had no limit. */
-static void json_traced(cJSON *object, const txm_trace_info *info)
-{
-    cJSON *o = stm_json_object(object, "traced");
-    stm_json_text(o, "policy", stm_replay_policy_name((uint32_t)info->policy));
-    stm_json_uint(o, "keep_epochs", info->keep_epochs);
-    stm_json_uint(o, "cache_bytes", info->max_bytes);
-    stm_json_uint(o, "reads", info->tiles_loaded);
-    stm_json_uint(o, "reads_again", info->tiles_reloaded);
-    stm_json_uint(o, "read_bytes", info->loaded_bytes);
-    stm_json_number(o, "seconds", info->load_seconds, 6);
-}
-
 /* One object per size and policy, each complete, so that they can be filtered. */
 static void json_run(cJSON *runs, const stm_replay_table *t, size_t size, size_t policy)
 {
@@ -131,7 +113,14 @@ void stm_replay_json(const stm_replay_table *t)
     stm_json_uint(o, "tiles", t->all.tiles);
     stm_json_uint(o, "working_set_bytes", t->all.tile_bytes);
     stm_json_number(o, "read_seconds", t->request.read_seconds, 6);
-    json_traced(o, t->info);
+    cJSON *traced = stm_json_object(o, "traced");
+    stm_json_text(traced, "policy", stm_replay_policy_name((uint32_t)t->info->policy));
+    stm_json_uint(traced, "keep_epochs", t->info->keep_epochs);
+    stm_json_uint(traced, "cache_bytes", t->info->max_bytes); /* 0: that run had no limit */
+    stm_json_uint(traced, "reads", t->info->tiles_loaded);
+    stm_json_uint(traced, "reads_again", t->info->tiles_reloaded);
+    stm_json_uint(traced, "read_bytes", t->info->loaded_bytes);
+    stm_json_number(traced, "seconds", t->info->load_seconds, 6);
     stm_json_text(o, "partial", t->info->partial);
     stm_json_text(o, "verdict", stm_replay_verdict(t, verdict));
     cJSON *runs = stm_json_array(o, "runs");

@@ -23,11 +23,6 @@ struct stm_window {
     char message[256];
 };
 
-static void keep_message(stm_window *w)
-{
-    snprintf(w->message, sizeof w->message, "%s", SDL_GetError());
-}
-
 /* ---- beginning and end ---- */
 
 static void window_close(stm_window *w)
@@ -108,18 +103,14 @@ static int32_t key_of(SDL_Keycode code)
     return code >= ' ' && code <= '~' ? (int32_t)code : 0;
 }
 
-static int32_t place_of(SDL_Scancode code)
-{
-    return code >= SDL_SCANCODE_A && code <= SDL_SCANCODE_Z ? 'a' + (int32_t)(code - SDL_SCANCODE_A) : 0;
-}
-
 static bool take_key(const SDL_KeyboardEvent *key, stm_window_event *out)
 {
     if (key->repeat)
         return false;
     out->kind = key->type == SDL_KEYDOWN ? STM_WINDOW_KEY_DOWN : STM_WINDOW_KEY_UP;
     out->key = key_of(key->keysym.sym);
-    out->place = place_of(key->keysym.scancode);
+    const SDL_Scancode code = key->keysym.scancode;
+    out->place = code >= SDL_SCANCODE_A && code <= SDL_SCANCODE_Z ? 'a' + (int32_t)(code - SDL_SCANCODE_A) : 0;
     return true;
 }
 
@@ -238,7 +229,7 @@ static bool window_show(stm_window *w, const stm_window_image *image)
     SDL_SetRenderDrawColor(w->renderer, 0, 0, 0, 255);
     SDL_RenderClear(w->renderer);
     if (image->rgba && (!fill_texture(w, image) || SDL_RenderCopy(w->renderer, w->texture, NULL, NULL) != 0)) {
-        keep_message(w);
+        snprintf(w->message, sizeof w->message, "%s", SDL_GetError());
         return false;
     }
     if (image->line_count)
