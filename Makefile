@@ -85,7 +85,7 @@ LIB_OBJ    := $(BASE_OBJ) $(TILE_OBJ) $(MILL_OBJ)
 # Renderers link libtxtile, which reads and samples tx files, in plain C with no dependencies but the codecs. libtxmill
 # converts; it links libtxtile and contains none of its code.
 TILE_LIBS  := -ldeflate -lisal -lzstd -lxxhash -lpthread -ldl -lm
-TILE_API   := $(wildcard include/txtile/*.h)
+TILE_API   := $(wildcard include/txtile/*.h include/txtile/*.hpp)
 MILL_API   := $(wildcard include/txmill/*.h)
 # Headers of functions that a library exports only to the rest of txmill.
 TILE_SHARED := $(shell grep -l '^TXM_SHARED ' src/tile/*/*.h)
@@ -266,7 +266,7 @@ clean:
 	rm -rf build build-sanitize build-clang build-fuzz
 
 install: all $(B)/install/txmill
-	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(MODULEDIR) \
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBDIR)/cmake/txmill $(DESTDIR)$(MODULEDIR) \
 	  $(DESTDIR)$(INCLUDEDIR)/txmill $(DESTDIR)$(INCLUDEDIR)/txtile $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5
 	install -m 755 $(B)/install/txmill $(DESTDIR)$(BINDIR)/txmill
 	install -m 644 $(B)/libtxmill.a $(B)/libtxtile.a $(DESTDIR)$(LIBDIR)/
@@ -281,16 +281,16 @@ install: all $(B)/install/txmill
 	install -d $(DESTDIR)$(PYTHONDIR)/txmill
 	install -m 644 python/txmill/*.py python/txmill/py.typed $(DESTDIR)$(PYTHONDIR)/txmill/
 	for f in farm/*/*; do install -D -m $$([ -x $$f ] && echo 755 || echo 644) $$f $(DESTDIR)$(DATADIR)/$$f || exit; done
-	for l in txmill txtile; do \
+	for f in txmill.pc txtile.pc txtile-static.pc txmill-config.cmake txmill-config-version.cmake; do \
 	  sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@DATADIR@|$(DATADIR)|; s|@VERSION@|$(VERSION)|' \
-	    -e 's|@LIBS_PRIVATE@|$(if $(DEPS_DIR),-L$${libdir}/txmill -Wl$(comma)-rpath$(comma)$${libdir}/txmill) $(LIBS)|; s|@TILE_LIBS_PRIVATE@|$(TILE_LIBS)|' scripts/$$l.pc.in \
-	    > $(DESTDIR)$(LIBDIR)/pkgconfig/$$l.pc || exit; done
+	    -e 's|@LIBS_PRIVATE@|$(if $(DEPS_DIR),-L$${libdir}/txmill -Wl$(comma)-rpath$(comma)$${libdir}/txmill) $(LIBS)|; s|@TILE_LIBS_PRIVATE@|$(TILE_LIBS)|' scripts/$$f.in \
+	    > $(DESTDIR)$(LIBDIR)/$$(case $$f in *.pc) echo pkgconfig;; *) echo cmake/txmill;; esac)/$$f || exit; done
 
 uninstall:
 	rm -f $(DESTDIR)$(BINDIR)/txmill $(foreach l,txmill txtile,$(DESTDIR)$(LIBDIR)/lib$(l).a \
-	  $(DESTDIR)$(LIBDIR)/lib$(l).so* $(DESTDIR)$(LIBDIR)/pkgconfig/$(l).pc) \
+	  $(DESTDIR)$(LIBDIR)/lib$(l).so* $(DESTDIR)$(LIBDIR)/pkgconfig/$(l).pc) $(DESTDIR)$(LIBDIR)/pkgconfig/txtile-static.pc \
 	  $(addprefix $(DESTDIR)$(INCLUDEDIR)/,$(patsubst include/%,%,$(TILE_API) $(MILL_API)))
-	rm -rf $(DESTDIR)$(MODULEDIR) $(DESTDIR)$(DATADIR)/farm $(DESTDIR)$(DATADIR)/page.html $(DESTDIR)$(DATADIR)/schema.awk $(DESTDIR)$(PYTHONDIR)/txmill
+	rm -rf $(DESTDIR)$(MODULEDIR) $(DESTDIR)$(LIBDIR)/cmake/txmill $(DESTDIR)$(DATADIR)/farm $(DESTDIR)$(DATADIR)/page.html $(DESTDIR)$(DATADIR)/schema.awk $(DESTDIR)$(PYTHONDIR)/txmill
 	rmdir $(DESTDIR)$(INCLUDEDIR)/txmill 2>/dev/null || true
 
 -include $(LIB_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(TEST_UTIL:.o=.d) $(TEST_OBJ:.o=.d) $(MODULE_OBJ:.o=.d)

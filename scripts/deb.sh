@@ -44,7 +44,7 @@ take txmill-stream "$libdir/txmill/txmill-stream" "/usr/share/man/man1/txmill-st
 take libtxmill0 "$libdir/libtxmill.so.*" "$libdir/txmill"
 take libtxmill-dev /usr/include/txmill /usr/share/man/man3/txmill.3 /usr/share/doc/txmill/examples/convert_folder.c "$libdir/pkgconfig/txmill.pc" \
     "$libdir"/libtxmill.{a,so}
-take libtxtile-dev /usr/include/txtile /usr/share/man/man3 /usr/share/doc/txmill/{examples,texture-cache.md} "$libdir/pkgconfig" "$libdir"/libtxtile.{a,so}
+take libtxtile-dev /usr/include/txtile /usr/share/man/man3 /usr/share/doc/txmill/{examples,texture-cache.md} "$libdir/pkgconfig" "$libdir/cmake" "$libdir"/libtxtile.{a,so}
 take python3-txmill /usr/lib/python3
 take txmill /usr
 cd "$work"

@@ -2,6 +2,23 @@
  *
  * A texture cache: of any number of tx files, it keeps only the tiles that lookups need in memory, within a budget.
  *
+ * Five calls are enough for a renderer whose threads can wait:
+ *
+ *     txm_cache *cache;
+ *     txm_cache_thread *thread;
+ *     uint32_t wood;
+ *     float rgba[4];
+ *     const txm_lookup at = {.u = 0.5f, .v = 0.5f, .dudx = 0.01f, .dvdy = 0.01f};
+ *     txm_sampler how;
+ *     txm_sampler_init(&how);
+ *     txm_cache_new(NULL, &cache, NULL);
+ *     txm_cache_add(cache, "wood.tx", TXM_EXTENSION_REPEAT, &wood, NULL);
+ *     txm_cache_thread_current(cache, &thread, NULL);
+ *     txm_cache_sample(thread, wood, &how, &at, NULL, rgba);
+ *     txm_cache_free(&cache);
+ *
+ * txm_cache_thread_current is called in each thread. cache.hpp has the same for C++, with exceptions.
+ *
  * A renderer registers tx files and looks up from any number of threads, each with a txm_cache_thread of its own. The
  * results equal those of the sampler (sampler.h) with every tile in memory, to the bit, whatever the budget, the
  * policy, the number of threads and the order in which tiles are loaded.

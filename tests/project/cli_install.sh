@@ -53,7 +53,8 @@ else
 fi
 python=lib/python3.$(python3 -c 'import sys; print(sys.version_info[1])')/dist-packages
 for f in bin/txmill lib/libtxmill.a lib/libtxmill.so lib/libtxmill.so.0 lib/libtxtile.a lib/libtxtile.so.0 \
-    lib/pkgconfig/txmill.pc lib/pkgconfig/txtile.pc lib/txmill/txmill-oiio.so \
+    lib/pkgconfig/txmill.pc lib/pkgconfig/txtile.pc lib/pkgconfig/txtile-static.pc lib/cmake/txmill/txmill-config.cmake \
+    include/txtile/cache.hpp lib/txmill/txmill-oiio.so \
     include/txmill/convert.h include/txtile/reader.h share/man/man1/txmill.1 share/man/man1/txmill-make.1 \
     share/man/man1/txmill-info.1 share/man/man5/txmill-tx.5 share/man/man3/txtile.3 \
     share/man/man3/txmill.3 share/doc/txmill/texture-cache.md share/doc/txmill/examples/renderer.c share/bash-completion/completions/txmill \
@@ -162,6 +163,8 @@ example() { # NAME SOURCE PACKAGE COMPILER...: built without a warning
 example convert_folder convert_folder.c txmill cc -std=c11
 example read_tiles read_tiles.c txtile cc -std=c11
 example read_means read_tiles.cpp txtile c++ -std=c++17
+example look_up look_up.cpp txtile c++ -std=c++17
+example look_up-static look_up.cpp txtile-static c++ -std=c++17
 example view_texture view_texture.c txtile cc -std=c11
 example renderer renderer.c txtile cc -std=c11
 example wavefront wavefront.c txtile cc -std=c11
@@ -181,6 +184,23 @@ run ./read_means "$exr"
 check example-cxx-reads prints "level 0: 96 x 96 px"
 run ./read_means "$tx"
 mean=$(sed -n 's/^level 8: 1 x 1 px, mean //p' out)
+run ./look_up "$tx"
+check example-looks-up prints "256 lookups, red is 0."
+cp out looked-up
+run env -u LD_LIBRARY_PATH ./look_up-static "$tx"
+check example-looks-up-static cmp looked-up out
+run ./look_up absent.tx
+check example-looks-up-absent eval 'rc_is 1 && says "absent.tx"'
+# The example at the head of cache.h is a program, but for main.
+sed -n '/^ \* \{5\}/s/^ \* *//p; /^ \*\/$/q' "$root$prefix/include/txtile/cache.h" >lines
+check cache-example-is-short test "$(wc -l <lines)" -le 14
+{ printf '#include <txtile/cache.h>\nint main(void)\n{\n' && cat lines && printf 'return !(rgba[3] > 0);\n}\n'; } >head.c
+cp "$tx" wood.tx
+# shellcheck disable=SC2046
+run cc -std=c11 -Wall -Wextra -Werror head.c $(pkg-config --cflags --libs txtile | sed "s|$root$root|$root|g") -o head
+check cache-example-builds rc_is 0
+run ./head
+check cache-example-runs rc_is 0
 run ./view_texture "$tx" 8 one.ppm
 check example-views rc_is 0
 # The only pixel of the last level, as the C++ program prints it: three of its four channels.
@@ -193,7 +213,7 @@ check example-view-terminal prints "▀"
 run ./renderer "$tx" threads.ppm
 check example-renders prints " lookups, "
 # The same with libtxtile inside the program, as described in docs/texture-cache.md, and in a plug-in that exports none of it.
-static_flags() { pkg-config --cflags --static --libs txtile | sed "s|$root$root|$root|g; s/-ltxtile/-l:libtxtile.a/"; }
+static_flags() { pkg-config --cflags --libs txtile-static | sed "s|$root$root|$root|g"; }
 # shellcheck disable=SC2046
 run cc -std=c11 "$repo/examples/renderer.c" $(static_flags) -o renderer-static
 check txtile-static-links rc_is 0
@@ -215,6 +235,33 @@ EOF_C
 run cc -shared -fPIC plugin.c $(static_flags) -Wl,--exclude-libs,libtxtile.a -o plugin.so
 check txtile-in-a-plugin rc_is 0
 check plugin-shows-itself-alone test "$(nm -D --defined-only plugin.so | awk '{ print $3 }')" = plugin_version
+if command -v cmake >/dev/null; then
+    mkdir cmake && cat >cmake/CMakeLists.txt <<EOF_CMAKE
+cmake_minimum_required(VERSION 3.16)
+project(renderers C CXX)
+find_package(txmill 0.1 REQUIRED)
+add_executable(one "$repo/examples/renderer.c")
+target_link_libraries(one PRIVATE txmill::txtile)
+add_executable(two "$repo/examples/look_up.cpp")
+set_property(TARGET two PROPERTY CXX_STANDARD 17)
+target_link_libraries(two PRIVATE txmill::txtile-static)
+add_executable(three "$repo/examples/convert_folder.c")
+target_link_libraries(three PRIVATE txmill::txmill)
+EOF_CMAKE
+    run cmake -S cmake -B cmake/build -DCMAKE_PREFIX_PATH="$root$prefix"
+    check cmake-finds rc_is 0
+    run cmake --build cmake/build
+    check cmake-builds rc_is 0
+    run cmake/build/one "$tx" cmake.ppm
+    check cmake-renders cmp threads.ppm cmake.ppm
+    run env -u LD_LIBRARY_PATH cmake/build/two "$tx"
+    check cmake-looks-up cmp looked-up out
+    sed -i 's/txmill 0.1/txmill 7/' cmake/CMakeLists.txt
+    run cmake -S cmake -B cmake/other -DCMAKE_PREFIX_PATH="$root$prefix"
+    check cmake-refuses-others eval '! rc_is 0'
+else
+    skip cmake "CMake is not installed"
+fi
 run ./wavefront "$tx" waves.ppm 1
 check example-waves prints " launches for 23 waves"
 check example-same-picture cmp threads.ppm waves.ppm
