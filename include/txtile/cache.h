@@ -153,7 +153,7 @@ typedef struct txm_cache_options {
     uint32_t keep_rgb;  /* not 0: opaque textures have three channels in memory, which saves a quarter. A file counts as
                            opaque if it has three channels, or four with an average alpha of 1; if a tile turns out not
                            to be opaque, that is not a failure: the texture is opened again with four channels. Has no
-                           effect with TXM_EXTENSION_CLIP */
+                           effect with the clip extension */
     float show_seconds; /* 0: views show a batch only as a whole, so what they show does not depend on the speed of
                            disks. Otherwise, a batch that takes longer is shown in portions: views that are prepared
                            this long after the last portion show what was loaded since */

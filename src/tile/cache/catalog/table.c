@@ -101,7 +101,7 @@ static bool is_live(uint32_t slot)
 static void keep_entry(txm_catalog *k, uint32_t number, int change)
 {
     txm_table *t = k->table;
-    const uint32_t place = k->words[leaf_of(number)] >> TXM_LEAF_SHIFT;
+    const uint32_t place = __atomic_load_n(&k->words[leaf_of(number)], __ATOMIC_RELAXED) >> TXM_LEAF_SHIFT;
     txm_leaf *l = &t->leaves[place];
     l->live = (uint16_t)(l->live + change);
     if (l->live || l->idle)
