@@ -54,10 +54,13 @@ typedef struct txm_texture {
     bool opening : 1, failed : 1, passes : 1, traced : 1; /* passes: the failure may be temporary */
 } txm_texture;
 
-enum { TXM_CHUNK_SHIFT = 6, TXM_CHUNK = 1 << TXM_CHUNK_SHIFT };
-typedef struct txm_changes { /* since a view was copied: a bit for each texture, and for TXM_CHUNK entries and words */
-    uint64_t *textures, *entries, *words;
-    uint32_t texture_count, entry_count, word_count; /* elements that were copied: those beyond are new in any case */
+enum { TXM_CHUNK_SHIFT = 6, TXM_CHUNK = 1 << TXM_CHUNK_SHIFT, TXM_LAUNCH_NONE = 0xFFFF /* of blocking lookups */ };
+enum { TXM_OF_TEXTURES, TXM_OF_ENTRIES, TXM_OF_WORDS, TXM_COPIES }; /* the arrays that views copy */
+typedef struct txm_changes {                                        /* what has changed since a view was copied */
+    struct {
+        uint64_t *bits; /* one for each TXM_CHUNK elements */
+        uint32_t count; /* elements that were copied: those beyond are new in any case */
+    } of[TXM_COPIES];
     uint64_t holds; /* generation of the view while it is open, whose numbers are not reused; UINT64_MAX: not open */
     struct txm_changes *next;
 } txm_changes;
@@ -73,8 +76,7 @@ typedef struct txm_catalog {
     uint32_t *words, entry_count, word_count;
     txm_texture *textures;
     txm_view_texture *view_textures;
-    uint32_t *udims, udim_count;
-    uint32_t *quick_udims; /* like `udims`, without tiles for sets with a base; NULL: the same */
+    uint32_t *udims, udim_count, *quick_udims; /* quick: without tiles for sets with a base; NULL: the same */
     txm_changes *watchers;
     uint32_t watcher_count;
 } txm_catalog;
@@ -82,7 +84,6 @@ typedef struct txm_catalog {
 bool txm_catalog_init(txm_catalog *k);
 void txm_catalog_free(txm_catalog *k);
 
-/* textures.c */
 txm_status txm_texture_add(txm_catalog *k, const char *path, const txm_tile_source *called, txm_extension extension,
                            uint32_t *texture, txm_error *err);
 txm_status txm_texture_check(const txm_catalog *k, uint32_t texture, txm_error *err); /* USAGE: not one with a file */
@@ -145,6 +146,5 @@ void txm_each_tile(txm_catalog *k, const txm_source *s, void (*each)(void *arg, 
 txm_status txm_source_register(txm_catalog *k, txm_source *s, uint32_t level, txm_error *err);
 void txm_shared_forget(txm_catalog *k); /* hides all shared tiles */
 void txm_table_trim(txm_catalog *k);    /* may evict tiles */
-enum { TXM_LAUNCH_NONE = 0xFFFF };      /* the launch of requests of blocking lookups */
 bool txm_is_requested(uint32_t slot);   /* and its reading has not begun */
 #endif

@@ -113,23 +113,22 @@ static void keep_entry(txm_catalog *k, uint32_t number, int change)
     t->leaves_idle++;
 }
 
-static void mark_changed(uint64_t *bits, uint32_t at, uint32_t count)
+/* Elements beyond a watcher's count are new to it, and copied in any case. */
+static void note_change(txm_catalog *k, int part, uint32_t at)
 {
-    if (at < count)
-        bits[at >> TXM_CHUNK_SHIFT >> TXM_CHUNK_SHIFT] |= (uint64_t)1 << (at >> TXM_CHUNK_SHIFT) % 64;
+    for (txm_changes *w = k->watchers; w; w = w->next)
+        if (at < w->of[part].count)
+            w->of[part].bits[at >> TXM_CHUNK_SHIFT >> 6] |= (uint64_t)1 << (at >> TXM_CHUNK_SHIFT) % 64;
 }
 
 static void entry_changed(txm_catalog *k, const txm_tile_entry *e)
 {
-    for (txm_changes *w = k->watchers; w; w = w->next)
-        mark_changed(w->entries, (uint32_t)(e - k->entries), w->entry_count);
+    note_change(k, TXM_OF_ENTRIES, (uint32_t)(e - k->entries));
 }
 
 void txm_texture_changed(txm_catalog *k, uint32_t texture)
 {
-    for (txm_changes *w = k->watchers; w; w = w->next)
-        if (texture < w->texture_count)
-            w->textures[texture / 64] |= (uint64_t)1 << texture % 64;
+    note_change(k, TXM_OF_TEXTURES, texture);
 }
 
 void txm_number_changed(txm_catalog *k, uint32_t number)
@@ -178,8 +177,7 @@ bool txm_claim(txm_catalog *k, uint32_t number)
 static void set_word(txm_catalog *k, uint32_t leaf, uint32_t word)
 {
     __atomic_store_n(&k->words[leaf], word, __ATOMIC_RELEASE);
-    for (txm_changes *w = k->watchers; w; w = w->next)
-        mark_changed(w->words, leaf, w->word_count);
+    note_change(k, TXM_OF_WORDS, leaf);
 }
 
 /* How many idle leaves may stay for their marks: a sixty-fourth of the budget, with the copies of views. */

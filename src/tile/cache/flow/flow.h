@@ -152,16 +152,15 @@ void txm_ticket_start(txm_ticket *t);
 struct txm_cache_viewer {
     txm_cache *cache;
     txm_changes changes;
-    txm_view_texture *textures;
-    txm_tile_entry *tiles;
-    uint32_t *leaves, *filter;
+    struct {
+        void *items;      /* the copy */
+        uint32_t *copied; /* for each TXM_CHUNK of them, the view in which one was last copied */
+        uint32_t capacity, bits_capacity, copied_capacity;
+    } of[TXM_COPIES];
+    uint32_t *filter;
     uint64_t *slabs;
     uint32_t *udims, udim_count;
-    uint32_t texture_capacity, tile_capacity, leaf_capacity, slab_capacity, udim_capacity;
-    uint32_t changed_textures_capacity, changed_tiles_capacity, changed_leaves_capacity;
-    /* For each TXM_CHUNK of them, the view in which one was last copied. */
-    uint32_t *textures_copied, *tiles_copied, *leaves_copied;
-    uint32_t textures_copied_capacity, tiles_copied_capacity, leaves_copied_capacity;
+    uint32_t slab_capacity, udim_capacity;
     bool open;           /* lookups may be running in it */
     bool never_repeats;  /* see txm_cache_viewer_never_repeats */
     bool evicts_nothing; /* for its batches */

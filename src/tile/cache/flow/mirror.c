@@ -32,8 +32,9 @@ txm_mirror_changes txm_mirror_changes_of(const txm_cache *c, const txm_view *vie
 {
     _Static_assert((int)TXM_MIRROR_GROUP == (int)TXM_CHUNK, "views record their changes in chunks");
     for (const txm_cache_viewer *v = c->viewers; v; v = v->next)
-        if (v->open && v->tiles == view->tiles && v->textures == view->textures)
-            return (txm_mirror_changes){v, v->number, v->textures_copied, v->tiles_copied, v->leaves_copied};
+        if (v->open && v->of[TXM_OF_ENTRIES].items == view->tiles && v->of[TXM_OF_TEXTURES].items == view->textures)
+            return (txm_mirror_changes){v, v->number, v->of[TXM_OF_TEXTURES].copied, v->of[TXM_OF_ENTRIES].copied,
+                                        v->of[TXM_OF_WORDS].copied};
     return (txm_mirror_changes){0};
 }
 

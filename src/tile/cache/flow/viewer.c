@@ -23,9 +23,12 @@ enum { WORD_BITS = 64 };
 static txm_tile_entry *entry_of(const txm_cache_viewer *v, uint32_t number)
 {
     const uint32_t leaf = number >> TXM_LEAF_SHIFT;
+    const uint32_t *words = v->of[TXM_OF_WORDS].items;
     const uint32_t first =
-        leaf < v->changes.word_count ? __atomic_load_n(&v->leaves[leaf], __ATOMIC_RELAXED) : TXM_SLOT_NONE;
-    return first < TXM_SLOT_STATES ? &v->tiles[first + (number & (TXM_LEAF_TILES - 1))] : NULL;
+        leaf < v->changes.of[TXM_OF_WORDS].count ? __atomic_load_n(&words[leaf], __ATOMIC_RELAXED) : TXM_SLOT_NONE;
+    return first < TXM_SLOT_STATES
+               ? (txm_tile_entry *)v->of[TXM_OF_ENTRIES].items + first + (number & (TXM_LEAF_TILES - 1))
+               : NULL;
 }
 
 /* ---- open and closed ---- */
@@ -99,128 +102,76 @@ void txm_cache_close_view(txm_cache *c)
 
 /* ---- bringing up to date ---- */
 
-/* Number of words for one bit per TXM_CHUNK elements. */
-static uint32_t words_of(uint64_t count)
+/* An array of the cache that views copy. */
+typedef struct live {
+    const void *items;
+    uint32_t count, item_bytes;
+} live;
+
+static live live_of(const txm_cache *c, int part)
 {
-    return (uint32_t)((count + TXM_CHUNK * WORD_BITS - 1) / (TXM_CHUNK * WORD_BITS));
+    const live all[TXM_COPIES] = {
+        [TXM_OF_TEXTURES] = {c->catalog.view_textures, c->stats.textures, sizeof *c->catalog.view_textures},
+        [TXM_OF_ENTRIES] = {c->catalog.entries, c->catalog.entry_count, sizeof *c->catalog.entries},
+        [TXM_OF_WORDS] = {c->catalog.words, c->catalog.word_count, sizeof *c->catalog.words}};
+    return all[part];
 }
 
-/* The page table gives memory back if the budget shrinks, and so do the copies of it. */
-static void follow_trimming(txm_cache *c, txm_cache_viewer *v)
+static uint32_t chunks_of(uint32_t count, uint32_t chunk)
 {
-    if (c->catalog.entry_count >= v->changes.entry_count)
-        return;
-    memset(v->changes.entries, 0, words_of(v->changes.entry_count) * sizeof *v->changes.entries);
-    v->changes.entry_count = 0;
-    txm_array_shrink(&c->tiles, (void **)&v->tiles, &v->tile_capacity, c->catalog.entry_count, sizeof *v->tiles, NULL);
+    return (uint32_t)(((uint64_t)count + chunk - 1) / chunk);
 }
 
-/* The arrays of a viewer, and the places of their lengths. */
-typedef struct array {
-    void **items;
-    uint32_t *capacity;
-    uint64_t needed;
-    size_t item_bytes;
-} array;
-
-enum { ARRAYS = 11 };
-
-static void list_arrays(const txm_cache *c, txm_cache_viewer *v, array list[ARRAYS])
-{
-    const uint64_t textures = c->stats.textures, entries = c->catalog.entry_count, words = c->catalog.word_count;
-    const uint64_t texture_words = (textures + WORD_BITS - 1) / WORD_BITS;
-    const array all[ARRAYS] = {
-        {(void **)&v->textures, &v->texture_capacity, textures, sizeof *v->textures},
-        {(void **)&v->tiles, &v->tile_capacity, entries, sizeof *v->tiles},
-        {(void **)&v->leaves, &v->leaf_capacity, words, sizeof *v->leaves},
-        {(void **)&v->udims, &v->udim_capacity, c->catalog.udim_count, sizeof *v->udims},
-        {(void **)&v->changes.textures, &v->changed_textures_capacity, texture_words, sizeof *v->changes.textures},
-        {(void **)&v->changes.entries, &v->changed_tiles_capacity, words_of(entries), sizeof *v->changes.entries},
-        {(void **)&v->changes.words, &v->changed_leaves_capacity, words_of(words), sizeof *v->changes.words},
-        {(void **)&v->textures_copied, &v->textures_copied_capacity, texture_words, sizeof *v->textures_copied},
-        {(void **)&v->tiles_copied, &v->tiles_copied_capacity, (entries + TXM_CHUNK - 1) / TXM_CHUNK,
-         sizeof *v->tiles_copied},
-        {(void **)&v->leaves_copied, &v->leaves_copied_capacity, (words + TXM_CHUNK - 1) / TXM_CHUNK,
-         sizeof *v->leaves_copied},
-        {(void **)&v->slabs, &v->slab_capacity, txm_slabs_end(&c->tiles), sizeof *v->slabs}};
-    memcpy(list, all, sizeof all);
-}
-
-/* Makes room for everything that the cache has now. That may evict tiles, so it comes before anything is copied. */
+/* Makes room for everything that the cache has now. That may evict tiles, so it comes before anything is copied. If the
+ * budget has shrunk, the page table has given memory back, and so do the copies of it. */
 static bool make_room_to_show(txm_cache *c, txm_cache_viewer *v)
 {
-    array list[ARRAYS];
-    for (int i = 0; i < ARRAYS; i++) {
-        list_arrays(c, v, list); /* the array before may have changed what there is */
-        if (!txm_array_grow(&c->tiles, list[i].items, list[i].capacity, list[i].needed, list[i].item_bytes, NULL))
+    for (int i = 0; i < TXM_COPIES; i++) {
+        const live l = live_of(c, i);
+        if (l.count < v->changes.of[i].count) {
+            memset(v->changes.of[i].bits, 0,
+                   chunks_of(v->changes.of[i].count, TXM_CHUNK * WORD_BITS) * sizeof(uint64_t));
+            v->changes.of[i].count = 0;
+            txm_array_shrink(&c->tiles, &v->of[i].items, &v->of[i].capacity, l.count, l.item_bytes, NULL);
+        }
+        if (!txm_array_grow(&c->tiles, &v->of[i].items, &v->of[i].capacity, l.count, l.item_bytes, NULL) ||
+            !txm_array_grow(&c->tiles, (void **)&v->changes.of[i].bits, &v->of[i].bits_capacity,
+                            chunks_of(l.count, TXM_CHUNK * WORD_BITS), sizeof(uint64_t), NULL) ||
+            !txm_array_grow(&c->tiles, (void **)&v->of[i].copied, &v->of[i].copied_capacity,
+                            chunks_of(l.count, TXM_CHUNK), sizeof(uint32_t), NULL))
             return false;
     }
-    return true;
+    return txm_array_grow(&c->tiles, (void **)&v->udims, &v->udim_capacity, c->catalog.udim_count, sizeof *v->udims,
+                          NULL) &&
+           txm_array_grow(&c->tiles, (void **)&v->slabs, &v->slab_capacity, txm_slabs_end(&c->tiles), sizeof *v->slabs,
+                          NULL);
 }
 
-/* Elements from..to - 1 are not as they were in the viewer's last view. */
-static void note_copied(const txm_cache_viewer *v, uint32_t *copied, uint32_t from, uint32_t to)
+/* Copies elements from..to - 1, word by word, because threads' lookups may write entries meanwhile. They are not as
+ * they were in the viewer's last view. */
+static void copy_elements(const txm_cache *c, txm_cache_viewer *v, int part, uint32_t from, uint32_t to)
 {
+    const live l = live_of(c, part);
+    const size_t words = l.item_bytes / sizeof(uint32_t);
+    const uint32_t *source = l.items;
+    uint32_t *copy = v->of[part].items;
+    for (size_t i = from * words; i < to * words; i++)
+        copy[i] = __atomic_load_n(&source[i], __ATOMIC_ACQUIRE);
     for (uint32_t i = from; i < to; i = (i / TXM_CHUNK + 1) * TXM_CHUNK)
-        copied[i / TXM_CHUNK] = v->number;
+        v->of[part].copied[i / TXM_CHUNK] = v->number;
 }
 
-static void copy_entries(const txm_cache *c, txm_cache_viewer *v, uint32_t from, uint32_t to)
+static void copy_changes(const txm_cache *c, txm_cache_viewer *v, int part)
 {
-    note_copied(v, v->tiles_copied, from, to);
-    for (uint32_t i = from; i < to; i++) { /* threads' lookups may write both words meanwhile */
-        v->tiles[i].slot = __atomic_load_n(&c->catalog.entries[i].slot, __ATOMIC_ACQUIRE);
-        v->tiles[i].mark = __atomic_load_n(&c->catalog.entries[i].mark, __ATOMIC_RELAXED);
-    }
-}
-
-static void copy_tiles(const txm_cache *c, txm_cache_viewer *v)
-{
-    const uint32_t words = words_of(v->changes.entry_count);
-    for (uint32_t i = 0; i < words; i++)
-        for (; v->changes.entries[i]; v->changes.entries[i] &= v->changes.entries[i] - 1) {
-            const uint32_t chunk = i * WORD_BITS + (uint32_t)__builtin_ctzll(v->changes.entries[i]);
-            const uint32_t from = chunk << TXM_CHUNK_SHIFT, left = v->changes.entry_count - from;
-            copy_entries(c, v, from, from + (left < TXM_CHUNK ? left : TXM_CHUNK));
+    const uint32_t now = live_of(c, part).count, count = v->changes.of[part].count;
+    uint64_t *bits = v->changes.of[part].bits;
+    for (uint32_t i = 0; i < chunks_of(count, TXM_CHUNK * WORD_BITS); i++)
+        for (; bits[i]; bits[i] &= bits[i] - 1) {
+            const uint32_t from = (i * WORD_BITS + (uint32_t)__builtin_ctzll(bits[i])) << TXM_CHUNK_SHIFT;
+            copy_elements(c, v, part, from, count - from < TXM_CHUNK ? count : from + TXM_CHUNK);
         }
-    copy_entries(c, v, v->changes.entry_count, c->catalog.entry_count);
-    v->changes.entry_count = c->catalog.entry_count;
-}
-
-static void copy_words(const txm_cache *c, txm_cache_viewer *v, uint32_t from, uint32_t to)
-{
-    note_copied(v, v->leaves_copied, from, to);
-    for (uint32_t i = from; i < to; i++)
-        v->leaves[i] = __atomic_load_n(&c->catalog.words[i], __ATOMIC_ACQUIRE);
-}
-
-static void copy_leaves(const txm_cache *c, txm_cache_viewer *v)
-{
-    const uint32_t words = words_of(v->changes.word_count);
-    for (uint32_t i = 0; i < words; i++)
-        for (; v->changes.words[i]; v->changes.words[i] &= v->changes.words[i] - 1) {
-            const uint32_t chunk = i * WORD_BITS + (uint32_t)__builtin_ctzll(v->changes.words[i]);
-            const uint32_t from = chunk << TXM_CHUNK_SHIFT, left = v->changes.word_count - from;
-            copy_words(c, v, from, from + (left < TXM_CHUNK ? left : TXM_CHUNK));
-        }
-    copy_words(c, v, v->changes.word_count, c->catalog.word_count);
-    v->changes.word_count = c->catalog.word_count;
-}
-
-static void copy_textures(const txm_cache *c, txm_cache_viewer *v)
-{
-    const uint32_t words = (v->changes.texture_count + WORD_BITS - 1) / WORD_BITS, count = c->stats.textures;
-    for (uint32_t i = 0; i < words; i++)
-        for (; v->changes.textures[i]; v->changes.textures[i] &= v->changes.textures[i] - 1) {
-            const uint32_t texture = i * WORD_BITS + (uint32_t)__builtin_ctzll(v->changes.textures[i]);
-            v->textures[texture] = c->catalog.view_textures[texture];
-            note_copied(v, v->textures_copied, texture, texture + 1);
-        }
-    if (count > v->changes.texture_count)
-        memcpy(v->textures + v->changes.texture_count, c->catalog.view_textures + v->changes.texture_count,
-               (count - v->changes.texture_count) * sizeof *v->textures);
-    note_copied(v, v->textures_copied, v->changes.texture_count, count);
-    v->changes.texture_count = count;
+    copy_elements(c, v, part, count, now);
+    v->changes.of[part].count = now;
 }
 
 /* Returns the entry that was hidden; TXM_SLOT_NONE: the tile is not in the view. */
@@ -229,9 +180,9 @@ static uint32_t hide_tile(txm_cache_viewer *v, uint32_t number)
     txm_tile_entry *e = entry_of(v, number);
     if (!e || __atomic_load_n(&e->slot, __ATOMIC_RELAXED) >= TXM_SLOT_STATES)
         return TXM_SLOT_NONE;
-    const uint32_t entry = (uint32_t)(e - v->tiles);
+    const uint32_t entry = (uint32_t)(e - (txm_tile_entry *)v->of[TXM_OF_ENTRIES].items);
     __atomic_store_n(&e->slot, TXM_SLOT_LOADING, __ATOMIC_RELAXED);
-    note_copied(v, v->tiles_copied, entry, entry + 1);
+    v->of[TXM_OF_ENTRIES].copied[entry / TXM_CHUNK] = v->number;
     return entry;
 }
 
@@ -273,7 +224,6 @@ txm_status txm_viewer_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_ext
     txm_cache *c = v->cache;
     txm_viewer_close(v);
     txm_trace_launch(c);
-    follow_trimming(c, v);
     if (!make_room_to_show(c, v))
         return txm_fail(err, TXM_STATUS_NO_MEMORY, "no memory for a view of the texture cache");
     if (txm_policy_of(c)->by_launch)
@@ -281,9 +231,8 @@ txm_status txm_viewer_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_ext
     txm_next_round(c);
     show_portions(c);
     v->number = ++c->tiles.last_view;
-    copy_textures(c, v);
-    copy_tiles(c, v);
-    copy_leaves(c, v);
+    for (int i = 0; i < TXM_COPIES; i++)
+        copy_changes(c, v, i);
     hide_unfinished(c, v);
     if (txm_slabs_end(&c->tiles))
         memcpy(v->slabs, c->world.view.slabs, txm_slabs_end(&c->tiles) * sizeof *v->slabs);
@@ -298,20 +247,20 @@ txm_status txm_viewer_prepare(txm_cache_viewer *v, txm_view *view, txm_cache_ext
     v->stamp = c->tiles.stamp;
     v->open = true;
     note_open_views(c);
-    *view = (txm_view){.textures = v->textures,
-                       .tiles = v->tiles,
-                       .leaves = v->leaves,
+    *view = (txm_view){.textures = v->of[TXM_OF_TEXTURES].items,
+                       .tiles = v->of[TXM_OF_ENTRIES].items,
+                       .leaves = v->of[TXM_OF_WORDS].items,
                        .filter = v->filter,
                        .slabs = v->slabs,
                        .udims = v->udims,
-                       .texture_count = v->changes.texture_count,
+                       .texture_count = v->changes.of[TXM_OF_TEXTURES].count,
                        .epoch = v->epoch,
                        .launch = v->launch,
                        .round = (uint16_t)atomic_load(&c->world.round),
                        .rejection = v->rejection};
     if (extent)
-        *extent = (txm_cache_extent){v->changes.texture_count, v->changes.entry_count, txm_slabs_end(&c->tiles),
-                                     v->udim_count, v->changes.word_count};
+        *extent = (txm_cache_extent){v->changes.of[TXM_OF_TEXTURES].count, v->changes.of[TXM_OF_ENTRIES].count,
+                                     txm_slabs_end(&c->tiles), v->udim_count, v->changes.of[TXM_OF_WORDS].count};
     return TXM_OK;
 }
 
@@ -341,7 +290,7 @@ void txm_cache_viewer_hide(txm_cache_viewer *v, uint32_t number)
     pthread_mutex_lock(&v->cache->lock);
     const uint32_t entry = v->open ? hide_tile(v, number) : TXM_SLOT_NONE, chunk = entry >> TXM_CHUNK_SHIFT;
     if (entry != TXM_SLOT_NONE)
-        v->changes.entries[chunk / WORD_BITS] |= (uint64_t)1 << chunk % WORD_BITS;
+        v->changes.of[TXM_OF_ENTRIES].bits[chunk / WORD_BITS] |= (uint64_t)1 << chunk % WORD_BITS;
     pthread_mutex_unlock(&v->cache->lock);
 }
 
@@ -410,10 +359,13 @@ void txm_viewer_free(txm_cache_viewer *v)
     c->viewer_count--;
     txm_unpin(c, &v->pins);
     txm_release(&c->tiles, v->pins.items, v->pins.capacity * sizeof *v->pins.items);
-    array list[ARRAYS];
-    list_arrays(c, v, list);
-    for (int i = 0; i < ARRAYS; i++)
-        txm_release(&c->tiles, *list[i].items, *list[i].capacity * list[i].item_bytes);
+    for (int i = 0; i < TXM_COPIES; i++) {
+        txm_release(&c->tiles, v->of[i].items, (size_t)v->of[i].capacity * live_of(c, i).item_bytes);
+        txm_release(&c->tiles, v->changes.of[i].bits, v->of[i].bits_capacity * sizeof(uint64_t));
+        txm_release(&c->tiles, v->of[i].copied, v->of[i].copied_capacity * sizeof(uint32_t));
+    }
+    txm_release(&c->tiles, v->slabs, v->slab_capacity * sizeof *v->slabs);
+    txm_release(&c->tiles, v->udims, v->udim_capacity * sizeof *v->udims);
     txm_release(&c->tiles, v->kept, v->kept_capacity * sizeof *v->kept);
     txm_release(&c->tiles, v->filter, TXM_FILTER_WORDS * sizeof *v->filter);
     txm_release(&c->tiles, v, sizeof *v);
