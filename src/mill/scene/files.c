@@ -66,21 +66,6 @@ static int compare_numbers(const void *a, const void *b)
 
 /* ---- numbered files ------------------------------------------------------------------------------------------- */
 
-/* The frame number in a file name: its last digits before the extension. *digits is 0 if there are none. */
-static size_t frame_digits(const char *name, size_t *digits)
-{
-    size_t end = (size_t)(txm_path_ext(name) - name);
-    while (end > 0 && !isdigit((unsigned char)name[end - 1])) {
-        end--;
-    }
-    size_t begin = end;
-    while (begin > 0 && isdigit((unsigned char)name[begin - 1])) {
-        begin--;
-    }
-    *digits = end - begin;
-    return begin;
-}
-
 /* Whether `name` is a frame of the same sequence as `like`: its head, tail and number of digits are the same. */
 static bool is_frame(const char *name, const char *like, size_t begin, size_t digits)
 {
@@ -140,28 +125,22 @@ static char *tile_path(const char *path, uint32_t tile)
     return txm_strdup(path);
 }
 
-/* Without a list of tiles, takes those in the folder: four digits replace the token. */
-static txm_status expand_udim(txm_scene *scene, const char *path, file_table *files, txm_error *err)
-{
-    char *like = tile_path(path, 1001), *folder = like ? txm_path_dir(like) : NULL;
-    const char *token = strstr(txm_path_base(path), "<UDIM>");
-    txm_status status =
-        !folder ? txm_scene_exhausted(scene, err)
-        : token ? read_frames(scene, folder, txm_path_base(like), (size_t)(token - txm_path_base(path)), 4, files, err)
-                : add_image_file(scene, files, like, 1001, true, err);
-    free(folder);
-    free(like);
-    return status;
-}
-
 /* Adds all tiles of the set; missing ones are listed as such. */
 static txm_status expand_tiles(txm_scene *scene, const txm_scene_image *image, file_table *files, txm_error *err)
 {
+    txm_status status = TXM_OK;
     if (!image->tile_count) {
-        return expand_udim(scene, image->path, files, err);
+        /* Without a list of tiles, those in the folder are taken: four digits replace the token. */
+        char *like = tile_path(image->path, 1001), *folder = like ? txm_path_dir(like) : NULL;
+        const char *name = txm_path_base(image->path), *token = strstr(name, "<UDIM>");
+        status = !folder ? txm_scene_exhausted(scene, err)
+                 : token ? read_frames(scene, folder, txm_path_base(like), (size_t)(token - name), 4, files, err)
+                         : add_image_file(scene, files, like, 1001, true, err);
+        free(folder);
+        free(like);
+        return status;
     }
     bool has_token = strstr(image->path, "<UDIM>") || strstr(image->path, "<UVTILE>");
-    txm_status status = TXM_OK;
     for (size_t i = 0; status == TXM_OK && i < (has_token ? image->tile_count : 1); i++) {
         char *path = tile_path(image->path, image->tiles[i]);
         status =
@@ -173,34 +152,27 @@ static txm_status expand_tiles(txm_scene *scene, const txm_scene_image *image, f
 
 /* ---- sequences ------------------------------------------------------------------------------------------------ */
 
-/* A name without digits is a single file, whatever the image's type is. */
+/* A frame number is the last digits of a name before the extension. A name without them is a single file, whatever the
+ * image's type is. */
 static txm_status expand_sequence(txm_scene *scene, const txm_scene_image *image, file_table *files, txm_error *err)
 {
     const char *like = txm_path_base(image->path);
-    size_t digits, begin = frame_digits(like, &digits);
-    if (digits == 0 || digits > 9) { /* the digits are not a frame number */
+    size_t end = (size_t)(txm_path_ext(like) - like);
+    while (end > 0 && !isdigit((unsigned char)like[end - 1])) {
+        end--;
+    }
+    size_t begin = end;
+    while (begin > 0 && isdigit((unsigned char)like[begin - 1])) {
+        begin--;
+    }
+    if (end == begin || end - begin > 9) { /* the digits are not a frame number */
         return add_image_file(scene, files, image->path, 0, true, err);
     }
     char *folder = txm_path_dir(image->path);
     txm_status status =
-        folder ? read_frames(scene, folder, like, begin, digits, files, err) : txm_scene_exhausted(scene, err);
+        folder ? read_frames(scene, folder, like, begin, end - begin, files, err) : txm_scene_exhausted(scene, err);
     free(folder);
     return status;
-}
-
-/* ---- images --------------------------------------------------------------------------------------------------- */
-
-/* Movies, generated and viewer images have no files in Cycles' cache. */
-static txm_status expand(txm_scene *scene, const txm_scene_image *image, file_table *files, txm_error *err)
-{
-    switch (image->source) {
-    case TXM_SCENE_SOURCE_TILED:
-        return expand_tiles(scene, image, files, err);
-    case TXM_SCENE_SOURCE_SEQUENCE:
-        return expand_sequence(scene, image, files, err);
-    default:
-        return add_image_file(scene, files, image->path, 0, false, err);
-    }
 }
 
 /* The state summarises the list of files. */
@@ -211,14 +183,18 @@ txm_status txm_scene_expand(txm_scene *scene, bool is_packed, txm_scene_image *o
     bool has_files = out->source == TXM_SCENE_SOURCE_FILE || out->source == TXM_SCENE_SOURCE_SEQUENCE ||
                      out->source == TXM_SCENE_SOURCE_TILED;
     out->state = TXM_SCENE_STATE_READY;
-    if (!has_files) {
+    if (!has_files) { /* movies, generated and viewer images have none in Cycles' cache */
         out->state = TXM_SCENE_STATE_NO_FILE;
     } else if (is_packed) {
         out->state = TXM_SCENE_STATE_PACKED;
     } else if (!*out->path) {
         out->state = TXM_SCENE_STATE_NO_PATH;
+    } else if (out->source == TXM_SCENE_SOURCE_TILED) {
+        status = expand_tiles(scene, out, &files, err);
+    } else if (out->source == TXM_SCENE_SOURCE_SEQUENCE) {
+        status = expand_sequence(scene, out, &files, err);
     } else {
-        status = expand(scene, out, &files, err);
+        status = add_image_file(scene, &files, out->path, 0, false, err);
     }
     if (status != TXM_OK) {
         free(files.data);

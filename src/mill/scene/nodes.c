@@ -96,21 +96,6 @@ static const char *space_setting(txm_scene *scene, const char *stored, txm_scene
     return kept;
 }
 
-/* Stores an index into the table, which moves as it grows. */
-static bool keep_tiles(txm_scene *scene, const txm_image_node *node, txm_node_entry *e)
-{
-    e->tiles_begin = scene->tiles.count;
-    for (size_t i = 0; node->tiled && i < node->tile_count; i++) {
-        uint32_t *tile = TXM_STORE_ADD(&scene->store, &scene->tiles);
-        if (!tile) {
-            return false;
-        }
-        *tile = node->tiles[i];
-        e->image.tile_count++;
-    }
-    return true;
-}
-
 txm_status txm_nodes_add(txm_scene *scene, txm_node_list *list, const txm_image_node *node, txm_error *err)
 {
     txm_node_entry *e = TXM_STORE_ADD(&scene->store, &list->entries);
@@ -136,21 +121,24 @@ txm_status txm_nodes_add(txm_scene *scene, txm_node_list *list, const txm_image_
                                .extension = node->extension,
                                .interpolation = node->interpolation};
     e->normal = node->normal;
-    bool kept = e->image.name && e->image.stored_path && e->image.path && e->image.colorspace_stored &&
-                e->image.colorspace && (!e->image.colorspace_known || !*node->colorspace || e->image.colorspace_name) &&
-                e->user.node && e->user.owner && e->user.library && keep_tiles(scene, node, e);
+    /* An index into the table, which moves as it grows. */
+    e->tiles_begin = scene->tiles.count;
+    bool kept = true;
+    for (size_t i = 0; kept && node->tiled && i < node->tile_count; i++) {
+        uint32_t *tile = TXM_STORE_ADD(&scene->store, &scene->tiles);
+        kept = tile != NULL;
+        if (tile) {
+            *tile = node->tiles[i];
+            e->image.tile_count++;
+        }
+    }
+    kept = kept && e->image.name && e->image.stored_path && e->image.path && e->image.colorspace_stored &&
+           e->image.colorspace && (!e->image.colorspace_known || !*node->colorspace || e->image.colorspace_name) &&
+           e->user.node && e->user.owner && e->user.library;
     return kept ? TXM_OK : txm_scene_exhausted(scene, err);
 }
 
 /* ---- images ------------------------------------------------------------------------------------------------------ */
-
-static int compare_tiles(const txm_scene_image *a, const txm_scene_image *b)
-{
-    if (a->tile_count != b->tile_count) {
-        return a->tile_count < b->tile_count ? -1 : 1;
-    }
-    return a->tile_count ? memcmp(a->tiles, b->tiles, a->tile_count * sizeof *a->tiles) : 0;
-}
 
 /* Nodes that are equal in these use the same tx files. */
 static int compare_lookups(const txm_scene_image *a, const txm_scene_image *b)
@@ -165,7 +153,10 @@ static int compare_lookups(const txm_scene_image *a, const txm_scene_image *b)
     if (order == 0) {
         order = (int)a->source - (int)b->source;
     }
-    return order ? order : compare_tiles(a, b);
+    if (order || a->tile_count != b->tile_count) {
+        return order ? order : a->tile_count < b->tile_count ? -1 : 1;
+    }
+    return a->tile_count ? memcmp(a->tiles, b->tiles, a->tile_count * sizeof *a->tiles) : 0;
 }
 
 static int compare_nodes(const void *a, const void *b)
@@ -207,24 +198,20 @@ static txm_status add_images(txm_scene *scene, const txm_node_list *list, txm_er
     return TXM_OK;
 }
 
-/* A scene-linear space keeps the values, only under another name. */
-static bool is_linear(const txm_scene *scene, const txm_scene_image *image)
-{
-    const txm_scene_colors *c = &scene->options.colors;
-    const char *linear = c->canonical ? c->canonical(c->user, "scene_linear") : NULL;
-    return !image->colorspace_name || !strcmp(image->colorspace_name, linear ? linear : "scene_linear") ||
-           !strcmp(image->colorspace_name, "scene_linear");
-}
-
 /* Each image gets one finding, whichever of its nodes are used for normals. */
 static txm_status report_normals(txm_scene *scene, const txm_node_list *list, txm_error *err)
 {
+    const txm_scene_colors *c = &scene->options.colors;
+    const char *canonical = c->canonical ? c->canonical(c->user, "scene_linear") : NULL;
+    const char *linear = canonical ? canonical : "scene_linear";
     size_t image = 0, last = SIZE_MAX;
     for (size_t i = 0; scene->options.lint && i < list->entries.count; i++) {
         image += i > 0 && starts_image(list, i);
         const txm_scene_image *used = &scene->images.data[image];
-        if (list->entries.data[i].normal && image != last && !used->data && !is_linear(scene, used) &&
-            !txm_scene_report_normal(scene, image)) {
+        /* A scene-linear space keeps the values, only under another name. */
+        const char *name = used->colorspace_name;
+        if (list->entries.data[i].normal && image != last && !used->data && name && strcmp(name, linear) != 0 &&
+            strcmp(name, "scene_linear") != 0 && !txm_scene_report_normal(scene, image)) {
             return txm_scene_exhausted(scene, err);
         }
         last = list->entries.data[i].normal ? image : last;

@@ -48,16 +48,6 @@ const txm_scene_format *txm_scene_format_of(const char *path)
     return NULL;
 }
 
-/* A file with the extension of no scene is taken for one of the first format, whatever it is called. */
-static const txm_scene_reader *reader_for(const char *path)
-{
-    size_t i = 0;
-    const txm_scene_format *format = txm_scene_format_of(path);
-    while (format && &readers[i].shown != format)
-        i++;
-    return &readers[i];
-}
-
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 txm_status txm_scene_exhausted(const txm_scene *scene, txm_error *err)
@@ -98,8 +88,12 @@ txm_status txm_scene_open(const char *path, const txm_scene_options *options, tx
         /* It may also be that the current folder does not exist any more. */
         status = txm_fail_errno(err, errno, "%s: cannot open the scene", path);
     } else {
-        const txm_scene_reader *reader = reader_for(absolute);
+        /* A file with the extension of no scene is taken for one of the first format, whatever it is called. */
+        const txm_scene_format *format = txm_scene_format_of(absolute);
+        const txm_scene_reader *reader = readers;
         txm_error why = {0};
+        while (format && &reader->shown != format)
+            reader++;
         scene->reader = reader;
         scene->info.format = reader->shown.id;
         scene->info.compression = "plain";
@@ -298,24 +292,6 @@ static txm_status add_path(entry_list *list, size_t image, char *path, txm_error
     return TXM_OK;
 }
 
-/* Packed images are unpacked here, if a folder was given. */
-static txm_status add_scene_image(entry_list *list, size_t image, const char *packed_folder, txm_error *err)
-{
-    const txm_scene_image *im = &list->scene->images.data[image];
-    txm_status status = TXM_OK;
-    for (size_t f = 0; status == TXM_OK && im->state == TXM_SCENE_STATE_READY && f < im->file_count; f++) {
-        status = add_path(list, image, txm_strdup(im->files[f].path), err);
-    }
-    for (size_t p = 0; status == TXM_OK && packed_folder && p < im->packed_count; p++) {
-        char *path = NULL;
-        status = txm_scene_unpack(list->scene, image, p, packed_folder, &path, err);
-        if (status == TXM_OK) {
-            status = add_path(list, image, path, err);
-        }
-    }
-    return status;
-}
-
 /* Entries that are equal in these are the same work. */
 static int compare_settings(const void *a, const void *b)
 {
@@ -374,7 +350,17 @@ txm_status txm_scene_entries(txm_scene *scene, const char *packed_folder, txm_sc
     *out = NULL;
     *count = 0;
     for (size_t i = 0; status == TXM_OK && i < scene->images.count; i++) {
-        status = add_scene_image(&list, i, packed_folder, err);
+        const txm_scene_image *im = &scene->images.data[i];
+        for (size_t f = 0; status == TXM_OK && im->state == TXM_SCENE_STATE_READY && f < im->file_count; f++) {
+            status = add_path(&list, i, txm_strdup(im->files[f].path), err);
+        }
+        for (size_t p = 0; status == TXM_OK && packed_folder && p < im->packed_count; p++) {
+            char *path = NULL;
+            status = txm_scene_unpack(scene, i, p, packed_folder, &path, err);
+            if (status == TXM_OK) {
+                status = add_path(&list, i, path, err);
+            }
+        }
     }
     if (status != TXM_OK) {
         txm_scene_entries_free(&list.entries.data, list.entries.count);

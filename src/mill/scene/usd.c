@@ -67,20 +67,6 @@ static txm_status status_of(const cJSON *o)
     return TXM_STATUS_UNSUPPORTED;
 }
 
-static size_t tiles_of(const cJSON *o, uint32_t *tiles)
-{
-    size_t count = 0;
-    const cJSON *tile;
-    cJSON_ArrayForEach(tile, cJSON_GetObjectItemCaseSensitive(o, "tiles"))
-    {
-        double number = cJSON_IsNumber(tile) ? tile->valuedouble : 0;
-        if (count < TXM_NODE_MAX_TILES && number > 1000 && number < 100000) {
-            tiles[count++] = (uint32_t)number;
-        }
-    }
-    return count;
-}
-
 /* For a texture without a space of its own, the delegate keeps that of a new node. */
 static txm_status take_usd_node(usd_answer *a, const cJSON *o)
 {
@@ -91,6 +77,15 @@ static txm_status take_usd_node(usd_answer *a, const cJSON *o)
                 *alpha = cJSON_GetObjectItemCaseSensitive(o, "alpha_type");
     const char *path = text_of(o, "path");
     uint32_t *tiles = txm_calloc(TXM_NODE_MAX_TILES, sizeof *tiles);
+    const cJSON *tile;
+    size_t tile_count = 0;
+    cJSON_ArrayForEach(tile, cJSON_GetObjectItemCaseSensitive(o, "tiles"))
+    {
+        const double number = cJSON_IsNumber(tile) ? tile->valuedouble : 0;
+        if (tiles && tile_count < TXM_NODE_MAX_TILES && number > 1000 && number < 100000) {
+            tiles[tile_count++] = (uint32_t)number;
+        }
+    }
     char *normal = NULL;
     if (!txm_path_map_apply(a->scene->options.maps, a->scene->options.map_count, text_of(o, "stored"), &normal)) {
         normal = *path == '/' ? txm_path_normal(path) : txm_strdup("");
@@ -111,7 +106,7 @@ static txm_status take_usd_node(usd_answer *a, const cJSON *o)
                                .inside = flag_of(o, "inside"),
                                .normal = flag_of(o, "normal"),
                                .tiles = tiles,
-                               .tile_count = tiles_of(o, tiles),
+                               .tile_count = tile_count,
                                .extension = txm_node_extension(cJSON_GetStringValue(extension)),
                                .interpolation = txm_node_interpolation(cJSON_GetStringValue(interpolation))};
         node.tiled = !node.inside && (node.tile_count > 0 || strstr(txm_path_base(normal), "<UDIM>"));
@@ -297,19 +292,16 @@ static bool order_scene(const usd_answer *a, const usd_helper *h)
     return sent;
 }
 
-static long usd_seconds(void)
-{
-    const char *said = getenv("TXMILL_USD_SECONDS");
-    char *end = NULL;
-    long seconds = said ? strtol(said, &end, 10) : 0;
-    return said && *said && !*end && seconds > 0 && seconds <= MOST_SECONDS ? seconds : USUAL_SECONDS;
-}
-
 /* Reads until the answer is complete, the helper closes its end, or its time is over. */
 static txm_status listen_to_helper(usd_answer *a, int fd)
 {
     const char *path = a->scene->info.path;
-    long seconds = usd_seconds();
+    const char *said = getenv("TXMILL_USD_SECONDS");
+    char *rest = NULL;
+    long seconds = said ? strtol(said, &rest, 10) : 0;
+    if (!said || !*said || *rest || seconds <= 0 || seconds > MOST_SECONDS) {
+        seconds = USUAL_SECONDS;
+    }
     const double end = txm_clock_seconds() + (double)seconds;
     txm_bytes bytes = {0};
     txm_status status = TXM_OK;
@@ -346,13 +338,6 @@ static txm_status listen_to_helper(usd_answer *a, int fd)
     return status;
 }
 
-/* Whether this process may not have all of the machine's memory: Python and USD crash where they get none. */
-static bool memory_is_limited(void)
-{
-    uint64_t bytes;
-    return txm_limit_of(TXM_LIMIT_ADDRESSES, &bytes) || txm_limit_of(TXM_LIMIT_DATA, &bytes);
-}
-
 /* Explains why it ended without complete output. */
 static txm_status explain_usd_end(usd_answer *a, const txm_end *how)
 {
@@ -360,7 +345,9 @@ static txm_status explain_usd_end(usd_answer *a, const txm_end *how)
     if (how->cause == TXM_END_STOPPED) {
         return txm_fail(a->err, TXM_STATUS_CANCELLED, "%s: stopped", path);
     }
-    if (memory_is_limited()) {
+    /* Python and USD crash where they get no memory. */
+    uint64_t bytes;
+    if (txm_limit_of(TXM_LIMIT_ADDRESSES, &bytes) || txm_limit_of(TXM_LIMIT_DATA, &bytes)) {
         return txm_fail(a->err, TXM_STATUS_NO_MEMORY,
                         "%s: USD gave up, most likely for lack of memory: ulimit -v or ulimit -d limits it", path);
     }
@@ -394,39 +381,17 @@ static txm_end end_helper(usd_helper *h, bool at_once)
     return how;
 }
 
-/* Takes the kept helper, if it is of the same Python and takes the order. */
-static bool take_idle_helper(const usd_answer *a, usd_helper *out)
-{
-    pthread_mutex_lock(&idle.lock);
-    *out = idle.helper;
-    idle.helper = (usd_helper){0};
-    pthread_mutex_unlock(&idle.lock);
-    if (out->pid && strcmp(out->python, a->python) == 0 && order_scene(a, out)) {
-        return true;
-    }
-    if (out->pid) {
-        end_helper(out, true);
-    }
-    return false;
-}
-
-static void keep_helper(usd_helper *h)
-{
-    pthread_mutex_lock(&idle.lock);
-    bool keep = !idle.helper.pid;
-    if (keep) {
-        idle.helper = *h;
-    }
-    pthread_mutex_unlock(&idle.lock);
-    if (!keep) {
-        end_helper(h, true);
-    }
-}
-
 static txm_status ask_usd(usd_answer *a, const char *program)
 {
-    usd_helper h;
-    bool again = take_idle_helper(a, &h);
+    /* The kept helper is asked, if it is of the same Python and takes the order. */
+    pthread_mutex_lock(&idle.lock);
+    usd_helper h = idle.helper;
+    idle.helper = (usd_helper){0};
+    pthread_mutex_unlock(&idle.lock);
+    bool again = h.pid && strcmp(h.python, a->python) == 0 && order_scene(a, &h);
+    if (h.pid && !again) {
+        end_helper(&h, true);
+    }
     txm_status status = again ? listen_to_helper(a, h.out) : TXM_OK;
     if (again && status == TXM_OK && !a->begun) { /* it had ended before it got the order */
         end_helper(&h, true);
@@ -441,7 +406,15 @@ static txm_status ask_usd(usd_answer *a, const char *program)
         status = listen_to_helper(a, h.out);
     }
     if (a->ended) {
-        keep_helper(&h);
+        pthread_mutex_lock(&idle.lock);
+        const bool keep = !idle.helper.pid;
+        if (keep) {
+            idle.helper = h;
+        }
+        pthread_mutex_unlock(&idle.lock);
+        if (!keep) {
+            end_helper(&h, true);
+        }
         return status;
     }
     const txm_end how = end_helper(&h, status != TXM_OK);
@@ -450,27 +423,22 @@ static txm_status ask_usd(usd_answer *a, const char *program)
 
 /* ---- the scene --------------------------------------------------------------------------------------------------- */
 
-/* These files are checked here because USD's own messages are less clear. */
-static txm_status check_usd_file(const char *path, txm_error *err)
-{
-    struct stat st;
-    if (stat(path, &st) != 0 || access(path, R_OK) != 0) {
-        return txm_fail_errno(err, errno, "%s: cannot open", path);
-    }
-    return S_ISREG(st.st_mode) ? TXM_OK : txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a regular file", path);
-}
-
 txm_status txm_scene_read_usd(txm_scene *scene, const char *path, txm_error *err)
 {
     const char *python = getenv("TXMILL_PYTHON");
     usd_answer a = {.scene = scene, .python = python && *python ? python : "python3", .err = err};
     char *looked_in = NULL, *helper = txm_plugin_path(HELPER_FILE, &looked_in);
-    txm_status status = check_usd_file(path, err);
-    if (status == TXM_OK && !helper) {
+    struct stat st;
+    txm_status status;
+    /* The file is checked here because USD's own messages are less clear. */
+    if (stat(path, &st) != 0 || access(path, R_OK) != 0) {
+        status = txm_fail_errno(err, errno, "%s: cannot open", path);
+    } else if (!S_ISREG(st.st_mode)) {
+        status = txm_fail(err, TXM_STATUS_NOT_A_FILE, "%s: not a regular file", path);
+    } else if (!helper) {
         status =
             looked_in ? txm_fail(err, TXM_STATUS_NOT_INSTALLED, "%s: %s", path, looked_in) : txm_no_memory(err, path);
-    }
-    if (status == TXM_OK) {
+    } else {
         status = ask_usd(&a, helper);
     }
     if (status == TXM_OK) {

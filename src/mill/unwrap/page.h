@@ -31,7 +31,4 @@ typedef struct page_format {
 
 extern const page_format txm_page_png; /* 8 and 16 bits */
 extern const page_format txm_page_exr; /* half and float */
-
-/* Writes all bytes at the descriptor's position. IO, DISK_FULL ... */
-txm_status txm_page_write(const page_shape *shape, const void *data, size_t bytes, txm_error *err);
 #endif

@@ -27,7 +27,7 @@ typedef struct png_writer {
     size_t row_bytes;
 } png_writer;
 
-txm_status txm_page_write(const page_shape *shape, const void *data, size_t bytes, txm_error *err)
+static txm_status write_bytes(const page_shape *shape, const void *data, size_t bytes, txm_error *err)
 {
     const int rc = txm_write_all(shape->fd, data, bytes);
     return rc == 0 ? TXM_OK : txm_fail_errno(err, rc, "%s: cannot write", shape->name);
@@ -45,7 +45,7 @@ static txm_status write_chunk(const page_shape *shape, uint8_t *chunk, const cha
     store_be32(chunk, (uint32_t)bytes);
     memcpy(chunk + 4, type, 4);
     store_be32(chunk + CHUNK_HEAD_BYTES + bytes, libdeflate_crc32(0, chunk + 4, 4 + bytes));
-    return txm_page_write(shape, chunk, CHUNK_HEAD_BYTES + bytes + 4, err);
+    return write_bytes(shape, chunk, CHUNK_HEAD_BYTES + bytes + 4, err);
 }
 
 static txm_status write_png_head(const png_writer *w, txm_error *err)
@@ -58,7 +58,7 @@ static txm_status write_png_head(const png_writer *w, txm_error *err)
     head[16] = (uint8_t)(8 * txm_type_bytes(s->type));
     head[17] = colours[s->channels];
     const int n = snprintf((char *)text + CHUNK_HEAD_BYTES, 240, "Software%c%s", 0, s->mark);
-    txm_status status = txm_page_write(s, magic, sizeof magic, err);
+    txm_status status = write_bytes(s, magic, sizeof magic, err);
     if (status == TXM_OK)
         status = write_chunk(s, head, "IHDR", 13, err);
     return status == TXM_OK ? write_chunk(s, text, "tEXt", (size_t)(n < 239 ? n : 239), err) : status;

@@ -349,23 +349,6 @@ static void run_pages(void *arg)
     }
 }
 
-static txm_status write_all(unwrap_job *job, txm_error *err)
-{
-    const unsigned wanted = job->options.threads ? job->options.threads : txm_cpu_count();
-    const unsigned threads = wanted < job->packed->pages + 1 ? wanted : job->packed->pages + 1;
-    job->pending = txm_calloc(job->packed->pages, sizeof *job->pending);
-    if (!job->pending)
-        return txm_no_memory(err, job->ptex_path);
-    txm_pool *pool = threads > 1 ? txm_pool_new(threads) : NULL;
-    txm_group *group = pool ? txm_group_new(pool) : NULL;
-    for (unsigned i = 1; group && i < threads; i++)
-        txm_group_submit(group, false, run_pages, job); /* jobs that could not be queued run below */
-    run_pages(job);
-    txm_group_free(group);
-    txm_pool_free(pool);
-    return atomic_load(&job->failed) ? txm_fail_as(err, &job->error) : TXM_OK;
-}
-
 /* Deletes further pages that an earlier, larger run left behind, up to one that was changed. */
 static void remove_rest(const unwrap_job *job)
 {
@@ -381,10 +364,23 @@ static void remove_rest(const unwrap_job *job)
     }
 }
 
-static txm_status publish_all(unwrap_job *job, txm_error *err)
+/* Pages and mesh appear under their names once all are written, the mesh last. */
+static txm_status write_all(unwrap_job *job, txm_error *err)
 {
     const struct timespec unused = {0};
-    txm_status status = TXM_OK;
+    const unsigned wanted = job->options.threads ? job->options.threads : txm_cpu_count();
+    const unsigned threads = wanted < job->packed->pages + 1 ? wanted : job->packed->pages + 1;
+    job->pending = txm_calloc(job->packed->pages, sizeof *job->pending);
+    if (!job->pending)
+        return txm_no_memory(err, job->ptex_path);
+    txm_pool *pool = threads > 1 ? txm_pool_new(threads) : NULL;
+    txm_group *group = pool ? txm_group_new(pool) : NULL;
+    for (unsigned i = 1; group && i < threads; i++)
+        txm_group_submit(group, false, run_pages, job); /* jobs that could not be queued run below */
+    run_pages(job);
+    txm_group_free(group);
+    txm_pool_free(pool);
+    txm_status status = atomic_load(&job->failed) ? txm_fail_as(err, &job->error) : TXM_OK;
     for (uint32_t i = 0; i < job->packed->pages && status == TXM_OK; i++)
         status = txm_publish_commit(&job->pending[i], &unused, err);
     if (status == TXM_OK)
@@ -430,27 +426,6 @@ static txm_status open_both(unwrap_job *job, txm_error *err)
     return status;
 }
 
-static txm_status write_and_publish(unwrap_job *job, txm_error *err)
-{
-    const txm_status status = write_all(job, err);
-    return status == TXM_OK ? publish_all(job, err) : status;
-}
-
-/* Waits while another process holds the claim. CANCELLED, or the reason why there can be no claim. */
-static txm_status take_turn(unwrap_job *job, txm_claims *claims, txm_claim **claim, txm_error *err)
-{
-    const struct timespec pause = {.tv_nsec = 50 * 1000 * 1000};
-    for (;;) {
-        txm_error own = {0};
-        const txm_status status = txm_claims_take(claims, job->made->mesh_path, claim, &own);
-        if (status != TXM_STATUS_LOCKED)
-            return status == TXM_OK ? TXM_OK : txm_fail_as(err, &own);
-        if (txm_is_cancelled(job->options.cancel))
-            return txm_fail(err, TXM_STATUS_CANCELLED, "%s: stopped on request", job->ptex_path);
-        nanosleep(&pause, NULL);
-    }
-}
-
 /* Another process may have written the files in the meantime. */
 static txm_status write_in_turn(unwrap_job *job, txm_error *err)
 {
@@ -459,13 +434,26 @@ static txm_status write_in_turn(unwrap_job *job, txm_error *err)
     txm_claims *claims = txm_claims_new(NULL);
     if (!claims)
         return txm_fail_errno(err, errno, "%s: cannot start the thread that renews claims", job->ptex_path);
-    txm_status status = take_turn(job, claims, &claim, err);
+    const struct timespec pause = {.tv_nsec = 50 * 1000 * 1000};
+    txm_status status;
+    for (;;) { /* while another process holds the claim */
+        txm_error own = {0};
+        status = txm_claims_take(claims, job->made->mesh_path, &claim, &own);
+        if (status == TXM_STATUS_LOCKED && txm_is_cancelled(job->options.cancel))
+            status = txm_fail(err, TXM_STATUS_CANCELLED, "%s: stopped on request", job->ptex_path);
+        else if (status == TXM_STATUS_LOCKED)
+            nanosleep(&pause, NULL);
+        else if (status != TXM_OK)
+            txm_fail_as(err, &own);
+        if (status != TXM_STATUS_LOCKED)
+            break;
+    }
     if (status == TXM_OK)
         status = check_targets(job, &fresh, err);
     if (status == TXM_OK && fresh && !job->options.force)
         job->made->outcome = TXM_OUTCOME_UP_TO_DATE;
     else if (status == TXM_OK)
-        status = write_and_publish(job, err);
+        status = write_all(job, err);
     if (status == TXM_OK)
         txm_sweep_beside(job->made->mesh_path);
     txm_claims_drop(claims, &claim);
@@ -493,7 +481,7 @@ static txm_status unwrap_pages(unwrap_job *job, txm_error *err)
         txm_sweep_beside(job->made->mesh_path);
     if (status != TXM_OK || job->made->outcome != TXM_OUTCOME_CREATED)
         return status;
-    return job->options.no_claims ? write_and_publish(job, err) : write_in_turn(job, err);
+    return job->options.no_claims ? write_all(job, err) : write_in_turn(job, err);
 }
 
 static void close_job(unwrap_job *job)

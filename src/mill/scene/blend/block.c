@@ -27,30 +27,6 @@ static int number(const char *p, int digits)
     return value;
 }
 
-/* "BLENDER-v405": pointer size, byte order, version. */
-static bool decode_legacy(const char *header, txm_blend_layout *f)
-{
-    f->pointer_bytes = header[7] == '_' ? 4 : 8;
-    f->layout = header[7] == '_' ? TXM_BLOCK_HEAD4 : TXM_BLOCK_SMALL_HEAD8;
-    f->head_bytes = header[7] == '_' ? 20 : 24;
-    f->header_bytes = LEGACY_HEADER_BYTES;
-    f->big_endian = header[8] == 'V';
-    f->version = number(header + 9, 3);
-    return f->version >= 0 && (header[8] == 'v' || header[8] == 'V');
-}
-
-/* "BLENDER17-01v0502": header size, 8-byte pointers, file format, little endian, version. */
-static bool decode_current(const char *header, txm_blend_layout *f)
-{
-    f->pointer_bytes = 8;
-    f->layout = TXM_BLOCK_LARGE_HEAD8;
-    f->head_bytes = 32;
-    f->header_bytes = HEADER_BYTES;
-    f->big_endian = false;
-    f->version = number(header + 13, 4);
-    return f->version >= 0 && header[9] == '-' && header[12] == 'v';
-}
-
 /* A file that is too short to have a header is reported as not being a Blender file. */
 txm_status txm_blend_read_header(txm_stream *stream, txm_blend_layout *out, txm_error *err)
 {
@@ -71,7 +47,15 @@ txm_status txm_blend_read_header(txm_stream *stream, txm_blend_layout *out, txm_
                         status == TXM_OK ? "" : " (it is too short or damaged)");
     }
     if (header[7] == '-' || header[7] == '_') {
-        ok = decode_legacy(header, &format);
+        /* "BLENDER-v405": pointer size, byte order, version. */
+        const bool small = header[7] == '_';
+        format = (txm_blend_layout){.layout = small ? TXM_BLOCK_HEAD4 : TXM_BLOCK_SMALL_HEAD8,
+                                    .header_bytes = LEGACY_HEADER_BYTES,
+                                    .head_bytes = small ? 20 : 24,
+                                    .pointer_bytes = small ? 4 : 8,
+                                    .big_endian = header[8] == 'V',
+                                    .version = number(header + 9, 3)};
+        ok = format.version >= 0 && (header[8] == 'v' || header[8] == 'V');
     } else {
         status = txm_stream_read(stream, header + LEGACY_HEADER_BYTES, HEADER_BYTES - LEGACY_HEADER_BYTES, err);
         if (status != TXM_OK) {
@@ -81,7 +65,14 @@ txm_status txm_blend_read_header(txm_stream *stream, txm_blend_layout *out, txm_
             return txm_fail(err, TXM_STATUS_NEWER, "%s: .blend file format %.2s is newer than this program reads (01)",
                             name, header + 10);
         }
-        ok = number(header + 7, 2) == HEADER_BYTES && number(header + 10, 2) == 1 && decode_current(header, &format);
+        /* "BLENDER17-01v0502": header size, 8-byte pointers, file format, little endian, version. */
+        format = (txm_blend_layout){.layout = TXM_BLOCK_LARGE_HEAD8,
+                                    .header_bytes = HEADER_BYTES,
+                                    .head_bytes = 32,
+                                    .pointer_bytes = 8,
+                                    .version = number(header + 13, 4)};
+        ok = number(header + 7, 2) == HEADER_BYTES && number(header + 10, 2) == 1 && format.version >= 0 &&
+             header[9] == '-' && header[12] == 'v';
     }
     if (!ok) {
         return txm_fail(err, TXM_STATUS_CORRUPT, "%s: damaged .blend header", name);

@@ -162,15 +162,6 @@ static void mark_pointers(txm_dna *dna)
     free(struct_of);
 }
 
-/* All versions write the four parts in this order. */
-static bool parse_dna(txm_dna *dna)
-{
-    cursor c = {dna, 0};
-    return take_tag(&c, "SDNA") && take_strings(&c, dna, "NAME", &dna->name_count, &dna->names) &&
-           take_strings(&c, dna, "TYPE", &dna->type_count, &dna->types) && take_tag(&c, "TLEN") &&
-           take_dna_bytes(&c, (size_t)dna->type_count * 2, &dna->lengths) && take_structs(&c, dna);
-}
-
 /* Takes ownership of `payload` in every case. */
 txm_status txm_dna_parse(const txm_blend_layout *format, uint8_t *payload, size_t bytes, const char *name,
                          txm_dna **out, txm_error *err)
@@ -184,7 +175,11 @@ txm_status txm_dna_parse(const txm_blend_layout *format, uint8_t *payload, size_
     dna->bytes = bytes;
     dna->big_endian = format->big_endian;
     dna->pointer_bytes = format->pointer_bytes;
-    if (!parse_dna(dna)) {
+    /* All versions write the four parts in this order. */
+    cursor c = {dna, 0};
+    if (!take_tag(&c, "SDNA") || !take_strings(&c, dna, "NAME", &dna->name_count, &dna->names) ||
+        !take_strings(&c, dna, "TYPE", &dna->type_count, &dna->types) || !take_tag(&c, "TLEN") ||
+        !take_dna_bytes(&c, (size_t)dna->type_count * 2, &dna->lengths) || !take_structs(&c, dna)) {
         bool exhausted = dna->exhausted;
         txm_dna_free(&dna);
         return exhausted ? txm_no_memory(err, name)
@@ -249,13 +244,6 @@ static uint64_t field_bytes(const txm_dna *dna, uint32_t type, const char *name)
     return bytes;
 }
 
-/* Whether a DNA field name ("*next", "name[66]") is `wanted` (wanted_bytes long). */
-static bool same_name(const char *name, const char *wanted, size_t wanted_bytes)
-{
-    name += strspn(name, "*(");
-    return strcspn(name, "[)") == wanted_bytes && memcmp(name, wanted, wanted_bytes) == 0;
-}
-
 /* `path` may name members of embedded structs: "id.name". */
 txm_dna_field txm_dna_find(const txm_dna *dna, const char *type, const char *path)
 {
@@ -270,7 +258,8 @@ txm_dna_field txm_dna_find(const txm_dna *dna, const char *type, const char *pat
         uint32_t fields = u16_at(dna, at - 2), f = 0;
         for (; f < fields; f++, at += 4) {
             const char *name = dna->names[u16_at(dna, at + 2)];
-            if (same_name(name, path, wanted)) {
+            const char *plain = name + strspn(name, "*("); /* "*next", "name[66]" */
+            if (strcspn(plain, "[)") == wanted && memcmp(plain, path, wanted) == 0) {
                 break;
             }
             offset += field_bytes(dna, u16_at(dna, at), name);

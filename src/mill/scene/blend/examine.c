@@ -48,16 +48,6 @@ static bool may_step(walk *w)
 static void follow_output(walk *w, uint32_t file, const txm_tree *tree, uint32_t node, const char *socket,
                           const frame *inside, int depth);
 
-static bool is_one_of(const char *idname, const char *const *names)
-{
-    for (; *names; names++) {
-        if (strcmp(idname, *names) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Nodes whose output is a transformed input. */
 static bool passes_on(const char *idname)
 {
@@ -68,16 +58,12 @@ static bool passes_on(const char *idname)
         "ShaderNodeRGBToBW",    "ShaderNodeRGBCurve",     "ShaderNodeVectorCurve",    "ShaderNodeFloatCurve",
         "ShaderNodeInvert",     "ShaderNodeGamma",        "ShaderNodeBrightContrast", "ShaderNodeHueSaturation",
         "ShaderNodeMixRGB",     "ShaderNodeMix",          "ShaderNodeSqueeze",        NULL};
-    return is_one_of(idname, names);
-}
-
-/* Returns how the node of this socket uses the value. */
-static unsigned use_of(const txm_node *to, const txm_link *link)
-{
-    if (strcmp(to->idname, "ShaderNodeNormalMap") == 0) {
-        return USED_AS_NORMAL | USED_AS_DATA;
+    for (size_t i = 0; names[i]; i++) {
+        if (strcmp(idname, names[i]) == 0) {
+            return true;
+        }
     }
-    return link->to_type == SOCKET_COLOR ? USED_AS_COLOR : link->to_type == SOCKET_SHADER ? 0 : USED_AS_DATA;
+    return false;
 }
 
 /* ---- groups --------------------------------------------------------------------------------------------------- */
@@ -187,7 +173,10 @@ static void follow_link(walk *w, uint32_t file, const txm_tree *tree, const txm_
     } else if (passes_on(to->idname) && (!factor || strcmp(to->idname, "ShaderNodeValToRGB") == 0)) {
         follow_output(w, file, tree, link->to, NULL, inside, depth + 1);
     } else {
-        w->uses |= use_of(to, link);
+        w->uses |= strcmp(to->idname, "ShaderNodeNormalMap") == 0 ? USED_AS_NORMAL | USED_AS_DATA
+                   : link->to_type == SOCKET_COLOR                ? USED_AS_COLOR
+                   : link->to_type == SOCKET_SHADER               ? 0u
+                                                                  : USED_AS_DATA;
     }
 }
 
@@ -215,25 +204,6 @@ static void follow_output(walk *w, uint32_t file, const txm_tree *tree, uint32_t
 
 /* ---- findings ------------------------------------------------------------------------------------------------- */
 
-/* All names of the data space lead to the same tx file; two names of another space lead to two. */
-static bool same_space(const txm_scene_image *a, const txm_scene_image *b)
-{
-    return (a->data && b->data) || strcmp(a->colorspace, b->colorspace) == 0;
-}
-
-/* Both findings are mistakes in nearly every scene that has them. */
-static bool report_uses(txm_scene *scene, size_t i, unsigned uses)
-{
-    const txm_scene_image *image = &scene->images.data[i];
-    if (uses & USED_AS_NORMAL && !image->data && !txm_scene_report_normal(scene, i)) {
-        return false;
-    }
-    return !(uses & USED_AS_COLOR && uses & USED_AS_DATA) ||
-           txm_scene_add_finding(scene, "color-and-data", i,
-                                 txm_asprintf("image \"%s\" (%s) is used as colour and as data: one of them is wrong",
-                                              image->name, txm_scene_space_shown(image)));
-}
-
 /* Sorts images by path. */
 static int compare_paths(const void *a, const void *b, void *user)
 {
@@ -243,7 +213,8 @@ static int compare_paths(const void *a, const void *b, void *user)
     return order ? order : left < right ? -1 : left > right;
 }
 
-/* A file in two colour spaces needs two tx files, and is usually a mistake. */
+/* A file in two colour spaces needs two tx files, and is usually a mistake. All names of the data space lead to the
+ * same tx file; two names of another space lead to two. */
 static bool report_shared_files(txm_scene *scene)
 {
     size_t count = scene->images.count;
@@ -257,7 +228,8 @@ static bool report_shared_files(txm_scene *scene)
     }
     for (size_t i = 1; ok && i < count; i++) {
         const txm_scene_image *a = &scene->images.data[order[i - 1]], *b = &scene->images.data[order[i]];
-        if (a->state != TXM_SCENE_STATE_READY || strcmp(a->path, b->path) != 0 || same_space(a, b)) {
+        if (a->state != TXM_SCENE_STATE_READY || strcmp(a->path, b->path) != 0 || (a->data && b->data) ||
+            strcmp(a->colorspace, b->colorspace) == 0) {
             continue;
         }
         ok = txm_scene_add_finding(scene, "two-colorspaces", order[i],
@@ -281,7 +253,15 @@ static bool examine_uses(txm_scene *scene, const call_table *calls)
             follow_output(&w, use->file, &scene->blend->files.data[use->file].model.trees.data[use->tree], use->node,
                           "Color", NULL, 0);
         }
-        if (!report_uses(scene, image, w.uses)) {
+        /* Both findings are mistakes in nearly every scene that has them. */
+        const txm_scene_image *i = &scene->images.data[image];
+        if (w.uses & USED_AS_NORMAL && !i->data && !txm_scene_report_normal(scene, image)) {
+            return false;
+        }
+        if (w.uses & USED_AS_COLOR && w.uses & USED_AS_DATA &&
+            !txm_scene_add_finding(scene, "color-and-data", image,
+                                   txm_asprintf("image \"%s\" (%s) is used as colour and as data: one of them is wrong",
+                                                i->name, txm_scene_space_shown(i)))) {
             return false;
         }
     }

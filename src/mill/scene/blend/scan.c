@@ -119,13 +119,6 @@ static bool add_edges(scan *s, const uint8_t *payload, size_t bytes)
     return true;
 }
 
-/* The arrays of meshes, which are large and contain no pointers, are not read. */
-static bool may_hold_pointers(const scan *s, const txm_block *block)
-{
-    /* Struct 0 is also used for raw data, such as arrays of pointers. */
-    return block->bytes <= TXM_MAX_EDGE_BLOCK_BYTES && (block->sdna == 0 || txm_dna_has_pointers(s->dna, block->sdna));
-}
-
 /* ---- runs ----------------------------------------------------------------------------------------------------- */
 
 /* Adds the run that was collected to the model. */
@@ -165,21 +158,15 @@ static txm_status begin_run(scan *s, const txm_block *block, txm_error *err)
     return TXM_OK;
 }
 
-/* Reads the ID struct with which every data-block starts. */
-static bool digest_id(scan *s, txm_record head)
-{
-    txm_id *id = &s->model->ids.data[s->current];
-    id->name = txm_record_string(&s->schema, head, TXM_ID_NAME, s->store);
-    id->library = txm_record_address(&s->schema, head, TXM_ID_LIB);
-    return id->name != NULL;
-}
-
 /* Reads as much of a block as is needed: the part with pointers, the fields that are kept, or nothing. */
 static txm_status add_to_run(scan *s, const txm_block *block, bool is_head, txm_error *err)
 {
     txm_role role = s->model->ids.data[s->current].role;
     txm_kind kind = txm_schema_kind(&s->schema, block->sdna);
-    bool edges = s->options->graph && role != TXM_ROLE_INTERFACE && may_hold_pointers(s, block);
+    /* The arrays of meshes, which are large and contain no pointers, are not read. Struct 0 is also used for raw data,
+     * such as arrays of pointers. */
+    bool edges = s->options->graph && role != TXM_ROLE_INTERFACE && block->bytes <= TXM_MAX_EDGE_BLOCK_BYTES &&
+                 (block->sdna == 0 || txm_dna_has_pointers(s->dna, block->sdna));
     /* Of packed files only the place is kept. The names of overridden properties are also blocks without a kind, but
      * short ones. */
     bool place = kind == TXM_KIND_OTHER && (role == TXM_ROLE_IMAGE || role == TXM_ROLE_LIBRARY);
@@ -191,8 +178,14 @@ static txm_status add_to_run(scan *s, const txm_block *block, bool is_head, txm_
     if (status != TXM_OK) {
         return status;
     }
-    if (is_head && !digest_id(s, (txm_record){s->payload, bytes})) {
-        return exhausted(s, err);
+    if (is_head) { /* every data-block begins with the struct ID */
+        txm_id *id = &s->model->ids.data[s->current];
+        const txm_record head = {s->payload, bytes};
+        id->name = txm_record_string(&s->schema, head, TXM_ID_NAME, s->store);
+        id->library = txm_record_address(&s->schema, head, TXM_ID_LIB);
+        if (!id->name) {
+            return exhausted(s, err);
+        }
     }
     if (keep || place) {
         size_t kept = !keep ? 0 : bytes < TXM_RUN_MAX_BLOCK_BYTES ? bytes : TXM_RUN_MAX_BLOCK_BYTES;
@@ -236,23 +229,6 @@ static txm_status read_global(scan *s, const txm_block *block, txm_error *err)
 
 /* ---- the pass ------------------------------------------------------------------------------------------------- */
 
-/* A block that is not DATA ends the run before it. */
-static txm_status take_block(scan *s, const txm_block *block, txm_error *err)
-{
-    bool data = txm_block_is(block, "DATA");
-    txm_status status = data ? TXM_OK : end_run(s, err);
-    if (status == TXM_OK && txm_block_is(block, "GLOB")) {
-        return read_global(s, block, err);
-    }
-    if (status == TXM_OK && txm_block_is_id(block)) {
-        status = begin_run(s, block, err);
-    }
-    if (status == TXM_OK && s->current != TXM_NO_INDEX) {
-        status = add_to_run(s, block, !data, err);
-    }
-    return status;
-}
-
 /* Reads blocks up to ENDB; a file without it was truncated. */
 static txm_status pass(scan *s, txm_error *err)
 {
@@ -260,8 +236,17 @@ static txm_status pass(scan *s, txm_error *err)
     s->walk.at = 0;
     for (;;) {
         txm_status status = txm_walk_next(&s->walk, &block, err);
-        if (status == TXM_OK) {
-            status = take_block(s, &block, err);
+        const bool data = status == TXM_OK && txm_block_is(&block, "DATA");
+        if (status == TXM_OK && !data) { /* it ends the run before it */
+            status = end_run(s, err);
+        }
+        if (status == TXM_OK && txm_block_is(&block, "GLOB")) {
+            status = read_global(s, &block, err);
+        } else if (status == TXM_OK) {
+            status = txm_block_is_id(&block) ? begin_run(s, &block, err) : TXM_OK;
+            if (status == TXM_OK && s->current != TXM_NO_INDEX) {
+                status = add_to_run(s, &block, !data, err);
+            }
         }
         if (status != TXM_OK) {
             return status;

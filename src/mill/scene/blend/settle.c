@@ -164,18 +164,6 @@ static bool settle_colorspace(txm_scene *scene, const txm_model *model, const tx
     return out->colorspace && (!name || out->colorspace_name);
 }
 
-/* An unknown mode of a later Blender gives that of a new image. */
-static txm_alpha settle_alpha(const txm_model *model, const txm_image *image)
-{
-    static const txm_alpha modes[] = {TXM_ALPHA_STRAIGHT, TXM_ALPHA_PREMULTIPLIED, TXM_ALPHA_CHANNEL_PACKED,
-                                      TXM_ALPHA_NONE};
-    if (before(model, 280, 70) && image->ignore_alpha) {
-        return TXM_ALPHA_NONE;
-    }
-    bool known = image->alpha_mode >= 0 && image->alpha_mode < (int)(sizeof modes / sizeof *modes);
-    return known ? modes[image->alpha_mode] : TXM_ALPHA_DEFAULT;
-}
-
 /* ---- library overrides ------------------------------------------------------------------------------------------ */
 
 typedef struct source {
@@ -240,7 +228,14 @@ txm_status txm_blend_settle(txm_scene *scene, const txm_blend_file *file, const 
                  alpha = source_of(scene, self, sets_alpha);
     out->stored_path = with_slashes(scene, path.image->path);
     out->source = (txm_scene_source)all.image->source;
-    out->alpha = settle_alpha(&alpha.file->model, alpha.image);
+    /* An unknown mode of a later Blender gives that of a new image. */
+    static const txm_alpha modes[] = {TXM_ALPHA_STRAIGHT, TXM_ALPHA_PREMULTIPLIED, TXM_ALPHA_CHANNEL_PACKED,
+                                      TXM_ALPHA_NONE};
+    const int mode = alpha.image->alpha_mode;
+    const bool ignored = before(&alpha.file->model, 280, 70) && alpha.image->ignore_alpha;
+    out->alpha = ignored                                                   ? TXM_ALPHA_NONE
+                 : mode >= 0 && mode < (int)(sizeof modes / sizeof *modes) ? modes[mode]
+                                                                           : TXM_ALPHA_DEFAULT;
     if (!out->stored_path || !settle_tiles(scene, &all.file->model, all.image, out) ||
         !settle_colorspace(scene, &all.file->model, all.image, out)) {
         return txm_scene_exhausted(scene, err);

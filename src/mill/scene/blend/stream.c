@@ -130,16 +130,6 @@ static txm_status read_magic(txm_stream_input *input, uint8_t magic[MAGIC_BYTES]
     return status;
 }
 
-/* The first bytes decide, not the name. */
-static const txm_stream_ops *decoder_for(const uint8_t *magic, size_t bytes)
-{
-    static const uint8_t zstd[4] = {0x28, 0xB5, 0x2F, 0xFD};
-    if (bytes >= 2 && magic[0] == 0x1F && magic[1] == 0x8B) {
-        return &txm_stream_gzip;
-    }
-    return bytes >= 4 && !memcmp(magic, zstd, 4) ? &txm_stream_zstd : &txm_stream_plain;
-}
-
 /* The stream begins at the first uncompressed byte. */
 txm_status txm_stream_open(const char *path, txm_stream **out, txm_error *err)
 {
@@ -175,7 +165,11 @@ txm_status txm_stream_from_fd(int fd, const char *name, txm_stream **out, txm_er
         status = read_magic(&s->input, magic, &got, err);
     }
     if (status == TXM_OK) {
-        const txm_stream_ops *ops = decoder_for(magic, got);
+        /* The first bytes decide, not the name. */
+        static const uint8_t zstd[4] = {0x28, 0xB5, 0x2F, 0xFD};
+        const txm_stream_ops *ops = got >= 2 && magic[0] == 0x1F && magic[1] == 0x8B ? &txm_stream_gzip
+                                    : got >= 4 && memcmp(magic, zstd, 4) == 0        ? &txm_stream_zstd
+                                                                                     : &txm_stream_plain;
         s->input.offset = s->input.consumed = 0;
         status = ops->open(&s->input, &s->decoder, err);
         s->ops = status == TXM_OK ? ops : NULL; /* without a decoder there is none to close */

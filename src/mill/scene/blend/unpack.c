@@ -34,18 +34,6 @@ enum {
 
 /* ---- names ---------------------------------------------------------------------------------------------------- */
 
-/* The extension that Blender gives to a nameless packed file by its content; "" for unknown content. */
-static const char *extension_for(const uint8_t m[MAGIC_BYTES], char extension[EXTENSION_BYTES])
-{
-    const txm_image_format *format = txm_format_of_head(m, MAGIC_BYTES);
-    size_t bytes = format && format->traits & TXM_FORMAT_UNPACKED ? txm_format_extension_bytes(format) : 0;
-    if (bytes && bytes < EXTENSION_BYTES)
-        snprintf(extension, EXTENSION_BYTES, ".%.*s", (int)bytes, format->extensions);
-    else
-        *extension = 0;
-    return extension;
-}
-
 /* Makes a name safe. In a name made of an ID's name, which may contain anything, characters that file systems refuse
  * become underscores. In every name, so do control characters and leading dots: "." and ".." are folders, and other
  * such files are hidden or are settings. */
@@ -122,7 +110,14 @@ static const char *packed_name(txm_scene *scene, const txm_blend_file *file, con
             free(name);
             return NULL;
         }
-        name = with_extension(name, extension_for(magic, extension));
+        /* As Blender names it by its content; without an extension if that is unknown. */
+        const txm_image_format *format = txm_format_of_head(magic, MAGIC_BYTES);
+        size_t n = format && format->traits & TXM_FORMAT_UNPACKED ? txm_format_extension_bytes(format) : 0;
+        *extension = 0;
+        if (n && n < EXTENSION_BYTES) {
+            snprintf(extension, EXTENSION_BYTES, ".%.*s", (int)n, format->extensions);
+        }
+        name = with_extension(name, extension);
     }
     const char *kept = name ? txm_scene_keep(scene, name) : NULL;
     free(name);
@@ -225,17 +220,6 @@ static txm_status write_file(const char *path, txm_stream *stream, const txm_pac
     return txm_publish_commit(&publish, &now, err);
 }
 
-/* "wood.png", then "wood.001.png" and so on. */
-static char *numbered(const char *folder, const char *name, unsigned number)
-{
-    const char *extension = txm_path_ext(name);
-    char *own =
-        number == 0 ? txm_strdup(name) : txm_asprintf("%.*s.%03u%s", (int)(extension - name), name, number, extension);
-    char *path = own ? txm_path_join(folder, own) : NULL;
-    free(own);
-    return path;
-}
-
 /* Finds the first name that is free or has the same bytes. With `there` nothing is written, and it receives whether
  * the file exists. */
 static txm_status unpack(txm_stream *stream, const txm_packed *packed, const char *folder, const char *name, char **out,
@@ -244,7 +228,11 @@ static txm_status unpack(txm_stream *stream, const txm_packed *packed, const cha
     for (unsigned number = 0; number < MAX_NAMES; number++) {
         struct stat st;
         bool same = false;
-        char *path = numbered(folder, name, number);
+        const char *extension = txm_path_ext(name); /* "wood.png", then "wood.001.png" and so on */
+        char *own = number == 0 ? txm_strdup(name)
+                                : txm_asprintf("%.*s.%03u%s", (int)(extension - name), name, number, extension);
+        char *path = own ? txm_path_join(folder, own) : NULL;
+        free(own);
         txm_status status = path ? holds(path, stream, packed, &same, err)
                                  : txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to unpack %s", folder, name);
         bool fresh = status == TXM_OK && !same && lstat(path, &st) != 0;
