@@ -387,6 +387,17 @@ TXM_API txm_status txm_cache_texels(txm_cache *cache, uint32_t texture, const tx
 TXM_API txm_status txm_cache_with_file(txm_cache *cache, uint32_t texture, void (*with)(void *user, const txm_tx *tx),
                                        void *user, txm_error *err);
 
+/* txm_cache_sample_d for each lookup of a batch; returns the worst of their results. */
+TXM_API txm_lookup_result txm_cache_sample_n_d(txm_cache_thread *thread, uint32_t texture, const txm_sampler *how,
+                                               const txm_lookups *batch, const txm_lookup_slopes *slopes);
+
+/* txm_sample_udim_blend and txm_sample_latlong as blocking lookups. */
+TXM_API txm_lookup_result txm_cache_sample_udim_blend(txm_cache_thread *thread, uint32_t texture,
+                                                      const txm_sampler *how, const txm_lookup *at, uint32_t *random,
+                                                      float out[4]);
+TXM_API txm_lookup_result txm_cache_sample_latlong(txm_cache_thread *thread, uint32_t texture, const txm_sampler *how,
+                                                   const txm_lookup *at, uint32_t *random, float out[4]);
+
 /* ---- batches ---------------------------------------------------------------------------------------------------- */
 
 /* Lengths of the arrays of a view, for copying them to a device. */

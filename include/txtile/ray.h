@@ -156,6 +156,38 @@ TXM_RAY bool txm_sphere_tangents(txm_vec3 from_centre, txm_tangents *out)
     return txm_tangents_finite(out);
 }
 
+/* The place of a direction, which need not have length 1, in a latlong image whose upper edge is `up`: u = 0.5 +
+ * atan2(y, x) / 2 pi and v = 0.5 + atan2(z, |(x, y)|) / pi with z up, as OpenImageIO's environment(). u is not limited
+ * to 0 to 1 by later rotations, so add textures that repeat along u. */
+TXM_RAY txm_uv txm_latlong_uv(txm_vec3 direction)
+{
+    const float pi = 3.14159265f;
+    txm_uv at;
+    at.u = 0.5f + atan2f(direction.y, direction.x) / (2.0f * pi);
+    at.v = 0.5f + atan2f(direction.z, sqrtf(direction.x * direction.x + direction.y * direction.y)) / pi;
+    return at;
+}
+
+/* The derivatives of that place, from those of the direction. Around the poles u turns ever faster, so the derivatives
+ * of u stop growing at a distance of 1 / anisotropy of a radian, that of the sampler: then the level follows from the
+ * angle that the pixel covers, as in OpenImageIO. All are 0 for a direction of 0. */
+TXM_RAY txm_uv_differential txm_latlong_differential(txm_vec3 direction, txm_vec3 dDdx, txm_vec3 dDdy, float anisotropy)
+{
+    const float pi = 3.14159265f;
+    float length2 = txm_vec_dot(direction, direction),
+          ring = sqrtf(direction.x * direction.x + direction.y * direction.y);
+    float least = sqrtf(length2) / anisotropy, x = ring > 0.0f ? direction.x / ring : 1.0f;
+    float y = ring > 0.0f ? direction.y / ring : 0.0f, wide = ring > least ? ring : least;
+    float along_u = wide > 0.0f ? 1.0f / (2.0f * pi * wide) : 0.0f,
+          along_v = length2 > 0.0f ? 1.0f / (pi * length2) : 0.0f;
+    txm_uv_differential d;
+    d.dudx = (x * dDdx.y - y * dDdx.x) * along_u;
+    d.dudy = (x * dDdy.y - y * dDdy.x) * along_u;
+    d.dvdx = (ring * dDdx.z - direction.z * (x * dDdx.x + y * dDdx.y)) * along_v;
+    d.dvdy = (ring * dDdy.z - direction.z * (x * dDdy.x + y * dDdy.y)) * along_v;
+    return d;
+}
+
 /* The derivatives of u and v for which the surface's point moves by dPdx and dPdy, which lie in its plane. The system
  * is solved in the two axes in which the surface's projection is largest. All are 0 if dPdu and dPdv span no plane. */
 TXM_RAY txm_uv_differential txm_uv_of(txm_vec3 geometric, txm_vec3 dPdu, txm_vec3 dPdv, txm_vec3 dPdx, txm_vec3 dPdy)

@@ -312,6 +312,28 @@ typedef struct txm_lookups {
 TXM_API txm_lookup_result txm_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how,
                                        const txm_lookups *batch, txm_lookup_state *lane);
 
+/* Where a batch with derivatives of the colour by u and by v stores them, like `out` of txm_lookups. */
+typedef struct txm_lookup_slopes {
+    float *du[4], *dv[4];
+} txm_lookup_slopes;
+
+/* txm_sample_d for each lookup of a batch. */
+TXM_API txm_lookup_result txm_sample_n_d(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                         const txm_lookups *batch, const txm_lookup_slopes *slopes,
+                                         txm_lookup_state *lane);
+
+/* txm_sample, but with TXM_FILTER_LINEAR no seam is seen between the tiles of a UDIM set: within half a pixel of an
+ * edge the pixels on both sides blend as neighbours in one image do, and at corners those of four tiles. Where there is
+ * no neighbour, the tile extends, whatever its extension. All else, and other filters, are as txm_sample does them. */
+TXM_API txm_lookup_result txm_sample_udim_blend(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                                const txm_lookup *at, txm_lookup_state *lane, float out[4]);
+
+/* txm_sample for a latlong environment, at a place from txm_latlong_uv and txm_latlong_differential (ray.h): with
+ * TXM_FILTER_LINEAR the colour fades to one colour at each pole, the mean of up to 16 pixels of the row that surrounds
+ * it, within one pixel of the level. Such textures repeat along u and extend along v. */
+TXM_API txm_lookup_result txm_sample_latlong(const txm_view *view, uint32_t texture, const txm_sampler *how,
+                                             const txm_lookup *at, txm_lookup_state *lane, float out[4]);
+
 /* The level of a lookup, with the bias and after the random choice of `mode`, but before it is clamped or rounded.
  * `random` NULL: no random state. */
 TXM_API float txm_level_of(uint32_t width, uint32_t height, const txm_sampler *how, const txm_lookup *at,

@@ -43,6 +43,7 @@
     FIXED(txm_explanation, 55584) \
     FIXED(txm_found, 72) \
     FIXED(txm_full, 48) \
+    FIXED(txm_lookup_slopes, 64) \
     FIXED(txm_lookup_state, 40) \
     FIXED(txm_lookup, 24) \
     FIXED(txm_lookups, 112) \

@@ -81,11 +81,58 @@ static bool same_one(txm_cache_thread *t, const scene *s, uint32_t i, const txm_
     if (slopes) {
         a = txm_sample_d(txm_texture_set_view(s->set), s->set_ids[i], how, &at, &lane, want[0], want[1], want[2]);
         b = txm_cache_sample_d(t, s->ids[i], how, &at, &random, got[0], got[1], got[2]);
+    } else if (sample_random(state) % 8 == 0) {
+        a = txm_sample_latlong(txm_texture_set_view(s->set), s->set_ids[i], how, &at, &lane, want[0]);
+        b = txm_cache_sample_latlong(t, s->ids[i], how, &at, &random, got[0]);
+    } else if (sample_random(state) % 8 == 0) {
+        a = txm_sample_udim_blend(txm_texture_set_view(s->set), s->set_ids[i], how, &at, &lane, want[0]);
+        b = txm_cache_sample_udim_blend(t, s->ids[i], how, &at, &random, got[0]);
     } else {
         a = txm_sample(txm_texture_set_view(s->set), s->set_ids[i], how, &at, &lane, want[0]);
         b = txm_cache_sample(t, s->ids[i], how, &at, &random, got[0]);
     }
     return a == b && a == TXM_LOOKUP_HIT && random == lane.random && memcmp(got, want, sizeof got) == 0;
+}
+
+/* Does a batch with derivatives one by one and in both other ways; its random states are those of after it. */
+static bool same_slopes(txm_cache_thread *t, const scene *s, uint32_t i, const txm_sampler *how,
+                        const txm_lookups *given)
+{
+    enum { N = 150 };
+    float all[3][12][N];
+    uint32_t random[3][N];
+    const txm_view *view = txm_texture_set_view(s->set);
+    txm_lookup_state lane = {0};
+    memset(all, 0, sizeof all);
+    for (int k = 0; k < 3; k++) {
+        txm_lookups b = *given;
+        txm_lookup_slopes slopes;
+        memcpy(random[k], given->random, sizeof random[k]);
+        b.random = random[k];
+        for (int c = 0; c < 4; c++) {
+            b.out[c] = all[k][c];
+            slopes.du[c] = all[k][4 + c];
+            slopes.dv[c] = all[k][8 + c];
+        }
+        if (k == 0 && txm_sample_n_d(view, s->set_ids[i], how, &b, &slopes, &lane) != TXM_LOOKUP_HIT)
+            return false;
+        if (k == 1 && txm_cache_sample_n_d(t, s->ids[i], how, &b, &slopes) != TXM_LOOKUP_HIT)
+            return false;
+        for (size_t n = 0; k == 2 && n < b.count; n++) {
+            const txm_lookup at = {b.u[n], b.v[n], b.dudx[n], b.dvdx[n], b.dudy[n], b.dvdy[n]};
+            float out[3][4];
+            if (!b.mask[n])
+                continue;
+            lane.random = random[k][n];
+            txm_sample_d(view, s->set_ids[i], how, &at, &lane, out[0], out[1], out[2]);
+            random[k][n] = lane.random;
+            for (int c = 0; c < 12; c++)
+                all[k][c][n] = out[c / 4][c % 4];
+        }
+    }
+    return !memcmp(all[0], all[2], sizeof all[0]) && !memcmp(all[1], all[2], sizeof all[0]) &&
+           !memcmp(random[0], random[2], given->count * sizeof *random[0]) &&
+           !memcmp(random[1], random[2], given->count * sizeof *random[0]);
 }
 
 /* Does many lookups in one call, sometimes so many that the call must allocate memory for them. */
@@ -119,6 +166,8 @@ static bool same_many(txm_cache_thread *t, const scene *s, uint32_t i, const txm
     for (int n = 0; n < count; n++)
         if (mask[n] && look[n] != TXM_LOOKUP_HIT)
             return false;
+    if (count < N && !same_slopes(t, s, i, how, &b))
+        return false;
     return worst == TXM_LOOKUP_HIT && !memcmp(got, want, sizeof got) &&
            !memcmp(random[0], random[1], (size_t)count * sizeof *random[0]);
 }

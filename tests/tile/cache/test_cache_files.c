@@ -346,6 +346,15 @@ START_TEST(udim_sets_use_their_base_from_afar)
     ck_assert(memcmp(out, want, sizeof out) == 0);
     ck_assert_uint_eq(stats_of(c).textures_opened, 2);
     ck_assert_int_eq(txm_cache_sample(t, plain, &how, &far, NULL, out), TXM_LOOKUP_HIT);
+    /* Lookups that blend across edges use it too; elsewhere they read the tile and its neighbours. */
+    ck_assert_int_eq(txm_cache_sample_udim_blend(t, set, &how, &far, NULL, out), TXM_LOOKUP_HIT);
+    txm_cache_sample(t, whole, &how, &there, NULL, want);
+    ck_assert(memcmp(out, want, sizeof out) == 0);
+    txm_lookup inside_edge = {1.999f, 1.999f, 0.004f, 0, 0, 0.004f}, edge = {0.999f, 0.999f, 0.004f, 0, 0, 0.004f};
+    ck_assert_int_eq(txm_cache_sample_udim_blend(t, set, &how, &inside_edge, NULL, out), TXM_LOOKUP_HIT);
+    txm_cache_sample(t, ids[1], &how, &edge, NULL, want);
+    for (int k = 0; k < 4; k++)
+        ck_assert(fabsf(out[k] - want[k]) < 1e-5f);
     txm_lookup hole = {1.25f, 0.5f, 0.004f, 0, 0, 0.004f};
     ck_assert_int_eq(txm_cache_sample(t, set, &how, &hole, NULL, out), TXM_LOOKUP_FAILURE);
     ck_assert(magenta(out));

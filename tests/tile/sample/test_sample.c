@@ -15,6 +15,7 @@
 #include "tile/ops/ops.h"
 #include "tile/sample/lobes.h"
 #include "tile/sample/stochastic.h"
+#include "txtile/ray.h"
 #include "util_check.h"
 #include "util_sample.h"
 #include "util_tx.h"
@@ -646,6 +647,175 @@ START_TEST(explanations_add_up)
 }
 END_TEST
 
+/* ---- lookups that are made of several ---- */
+
+/* A part of an endless image: its pixels of level 0 begin at `x` and `y`, and the levels are images of their own. */
+typedef struct piece {
+    uint32_t x, y;
+} piece;
+
+static txm_status read_piece(void *user, uint32_t level, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
+                             void *pixels, size_t row_stride_bytes, txm_error *err)
+{
+    const piece *p = user;
+    (void)err;
+    for (uint32_t j = 0; j < height; j++)
+        for (uint32_t i = 0; i < width; i++) {
+            float *rgba = (float *)(void *)((char *)pixels + j * row_stride_bytes) + 4 * (size_t)i;
+            uint64_t state =
+                1 + level + 32 * (uint64_t)(x + i + (p->x >> level)) + ((uint64_t)(y + j + (p->y >> level)) << 32);
+            for (int c = 0; c < 4; c++)
+                rgba[c] = (float)(sample_random(&state) % 1024) / 1024;
+        }
+    return TXM_OK;
+}
+
+static uint32_t add_piece(txm_texture_set *set, uint32_t width, uint32_t height, piece *p, txm_extension extension)
+{
+    const txm_called_texture called = {sizeof called,       width, height,    4, TXM_TYPE_FLOAT,
+                                       TXM_ENCODING_LINEAR, p,     read_piece};
+    uint32_t id;
+    ck_assert_int_eq(txm_texture_set_add_called(set, &called, extension, &id, NULL), TXM_OK);
+    ck_assert_int_eq(txm_texture_set_load_all(set, id, NULL), TXM_OK);
+    return id;
+}
+
+/* Four tiles of a set give the colours of one image of their size: inside, at edges and at corners, for all rules and
+ * modes. Where a tile is missing, the image ends. */
+START_TEST(udim_edges_blend)
+{
+    enum { EDGE = 64, ALL = 2 * EDGE };
+    static const uint32_t numbers[] = {1001, 1002, 1011, 1012};
+    piece pieces[4] = {{0, EDGE}, {EDGE, EDGE}, {0, 0}, {EDGE, 0}}, all = {0, 0};
+    txm_texture_set *set = new_set();
+    uint32_t tiles[4], udim, hole, whole = add_piece(set, ALL, ALL, &all, TXM_EXTENSION_EXTEND);
+    uint64_t state = 4;
+    for (int i = 0; i < 4; i++) /* the extension makes no difference */
+        tiles[i] = add_piece(set, EDGE, EDGE, &pieces[i], (txm_extension)(i % 3));
+    const uint32_t top = add_piece(set, ALL, EDGE, &pieces[2], TXM_EXTENSION_EXTEND);
+    ck_assert_int_eq(txm_texture_set_add_udim(set, numbers, tiles, 4, &udim, NULL), TXM_OK);
+    ck_assert_int_eq(txm_texture_set_add_udim(set, numbers + 2, tiles + 2, 2, &hole, NULL), TXM_OK);
+    const txm_view *view = txm_texture_set_view(set);
+    int across = 0;
+    for (int i = 0; i < 20000; i++) {
+        txm_sampler how = sample_random_sampler(&state);
+        how.filter = TXM_FILTER_LINEAR;
+        how.rule = i % 8 ? how.rule : TXM_LEVEL_RULE_GIVEN;
+        how.mip_bias = 0;
+        const float at_edge = 1 + ((float)(sample_random(&state) % 1001) - 500) / 15000;
+        float u = (float)(sample_random(&state) % 1999 + 1) / 1000,
+              v = (float)(sample_random(&state) % 1999 + 1) / 1000;
+        u = i % 3 ? at_edge : u;
+        v = i % 3 != 1 ? at_edge : v;
+        const float turn = (float)(i % 100), step = exp2f((float)(sample_random(&state) % 300) / 100) / EDGE;
+        txm_lookup at = {u, v, step * cosf(turn), step * sinf(turn), -step * sinf(turn) / 3, step * cosf(turn) / 3};
+        txm_lookup one = {u / 2, v / 2, at.dudx / 2, at.dvdx / 2, at.dudy / 2, at.dvdy / 2};
+        if (how.rule == TXM_LEVEL_RULE_GIVEN)
+            one.dudx = at.dudx = (float)(sample_random(&state) % 400) / 100;
+        if (how.rule == TXM_LEVEL_RULE_PROBES) /* all probes of the set are in the tile of the first */
+            continue;
+        if (how.rule == TXM_LEVEL_RULE_CYCLES && step * EDGE > 1) /* the tiles end at a level earlier */
+            continue;
+        txm_lookup_state a = {.random = 77}, b = a, c = a;
+        float out[4], want[4], plain[4];
+        ck_assert_int_eq(txm_sample_udim_blend(view, udim, &how, &at, &a, out), TXM_LOOKUP_HIT);
+        ck_assert_int_eq(txm_sample(view, whole, &how, &one, &b, want), TXM_LOOKUP_HIT);
+        txm_sample(view, udim, &how, &at, &c, plain);
+        ck_assert_uint_eq(a.random, b.random);
+        for (int k = 0; k < 4; k++)
+            ck_assert_msg(fabsf(out[k] - want[k]) < 4e-4f * (1 + fabsf(want[k])), "%s: %g for %g", describe(&how, &at),
+                          (double)out[k], (double)want[k]);
+        across += fabsf(out[0] - plain[0]) > 0.01f;
+        if (v > 1.0f) { /* the lower row is missing in the other set, and the image of the upper row alone ends there */
+            txm_lookup half = one;
+            half.v = v - 1, half.dvdx = at.dvdx, half.dvdy = at.dvdy;
+            if (how.rule == TXM_LEVEL_RULE_ELLIPSE)
+                continue;
+            a.random = b.random = 77;
+            ck_assert_int_eq(txm_sample_udim_blend(view, hole, &how, &at, &a, out), TXM_LOOKUP_HIT);
+            txm_sample(view, top, &how, &half, &b, want);
+            for (int k = 0; k < 4; k++)
+                ck_assert_msg(fabsf(out[k] - want[k]) < 4e-4f * (1 + fabsf(want[k])), "hole, %s: %g for %g",
+                              describe(&how, &at), (double)out[k], (double)want[k]);
+        }
+    }
+    ck_assert_int_gt(across, 500);
+    txm_texture_set_free(&set);
+}
+END_TEST
+
+/* The level near a pole is that of the equator, and the colour at the pole does not depend on u. */
+START_TEST(poles_of_environments)
+{
+    enum { WIDTH = 64, HEIGHT = 32 };
+    piece all = {0, 0};
+    txm_texture_set *set = new_set();
+    const uint32_t id =
+        add_piece(set, WIDTH, HEIGHT, &all, TXM_EXTENSION_UV(TXM_EXTENSION_REPEAT, TXM_EXTENSION_EXTEND));
+    const txm_view *view = txm_texture_set_view(set);
+    txm_sampler how;
+    txm_sampler_init(&how);
+    how.mode = TXM_LEVEL_MODE_FLOOR;
+    how.rule = TXM_LEVEL_RULE_ELLIPSE;
+    for (int pole = 0; pole < 2; pole++)
+        for (uint32_t level = 0; level < 4; level++) {
+            const uint32_t w = WIDTH >> level, h = HEIGHT >> level;
+            float *row = malloc(w * 4 * sizeof *row), out[4];
+            double mean = 0;
+            ck_assert_int_eq(read_piece(&all, level, 0, pole ? h - 1 : 0, w, 1, row, w * 16, NULL), TXM_OK);
+            for (uint32_t i = 0; i < 16; i++) /* pairs or more of pixels of the wider levels, between their centres */
+                mean += (double)(row[4 * (w * i / 16 + w / 16 / 2)] +
+                                 row[4 * ((w * i / 16 + (w / 16 ? w / 16 - 1 : 0) / 2) % w)]) /
+                        32;
+            free(row);
+            if (w < 16)
+                continue;
+            const float dD = 6.28318531f * 1.02f / (float)w;
+            for (int i = 0; i < 32; i++) {
+                const float turn = (float)i / 5, polar = (float)(i % 8) * 0.001f;
+                const txm_vec3 d = txm_vec_make(cosf(turn) * sinf(polar), sinf(turn) * sinf(polar),
+                                                (pole ? -1.0f : 1.0f) * cosf(polar));
+                const txm_vec3 side = txm_vec_tangent(d), other = txm_vec_cross(d, side);
+                const txm_uv uv = txm_latlong_uv(txm_vec_scale(d, 3.0f));
+                const txm_uv_differential slope = txm_latlong_differential(
+                    txm_vec_scale(d, 3.0f), txm_vec_scale(side, 3 * dD), txm_vec_scale(other, 3 * dD), how.anisotropy);
+                const txm_lookup at = {uv.u, uv.v, slope.dudx, slope.dvdx, slope.dudy, slope.dvdy};
+                txm_lookup_state none = {0};
+                const float chosen = txm_level_of(WIDTH, HEIGHT, &how, &at, NULL);
+                ck_assert_msg(fabsf(chosen - (float)level) < 0.2f, "level %u: %g", level, (double)chosen);
+                ck_assert_int_eq(txm_sample_latlong(view, id, &how, &at, &none, out), TXM_LOOKUP_HIT);
+                ck_assert_msg(fabs((double)out[0] - mean) < (i % 8 ? 0.15 : 1e-5), "level %u at %g: %g for %g", level,
+                              (double)polar, (double)out[0], mean);
+            }
+        }
+    /* Elsewhere it is the plain lookup; the place and its derivatives are those of the definition. */
+    for (int i = 0; i < 200; i++) {
+        const double turn = i * 0.7, up = (i % 19 - 9) * 0.15, e = 1e-4;
+        const txm_vec3 d = txm_vec_make((float)(cos(turn) * cos(up)), (float)(sin(turn) * cos(up)), (float)sin(up));
+        const txm_vec3 dx = txm_vec_make((float)(-sin(turn) * e), (float)(cos(turn) * e), 0);
+        const txm_vec3 dy =
+            txm_vec_make((float)(-cos(turn) * sin(up) * e), (float)(-sin(turn) * sin(up) * e), (float)(cos(up) * e));
+        const txm_uv uv = txm_latlong_uv(d);
+        const txm_uv_differential s = txm_latlong_differential(d, dx, dy, 16);
+        const double u = turn / 6.283185307179586 + 0.5;
+        ck_assert(fabs(remainder((double)uv.u - u, 1)) < 1e-6 &&
+                  fabs((double)uv.v - (0.5 + up / 3.141592653589793)) < 1e-6);
+        ck_assert(fabs((double)s.dudx / e * 6.283185307179586 * cos(up) - 1) < 1e-3 && fabs((double)s.dudy) < 1e-9);
+        ck_assert(fabs((double)s.dvdy / e * 3.141592653589793 - 1) < 1e-3 && fabs((double)s.dvdx) < 1e-9);
+        const txm_lookup at = {uv.u, uv.v, s.dudx, s.dvdx, s.dudy, s.dvdy};
+        txm_lookup_state none = {0};
+        float out[4], want[4];
+        txm_sample_latlong(view, id, &how, &at, &none, out);
+        txm_sample(view, id, &how, &at, &none, want);
+        ck_assert_mem_eq(out, want, sizeof out);
+    }
+    const txm_uv_differential zero =
+        txm_latlong_differential(txm_vec_make(0, 0, 0), txm_vec_make(1, 0, 0), txm_vec_make(0, 1, 0), 16);
+    ck_assert(zero.dudx == 0 && zero.dudy == 0 && zero.dvdx == 0 && zero.dvdy == 0);
+    txm_texture_set_free(&set);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("sample");
@@ -657,6 +827,7 @@ int main(void)
     add_tests(tc, misses_are_requested_once_and_cured, stand_ins_marks_and_failures, damaged_tiles_fail_alone,
               udim_sets_have_holes, tile_keys, samplers_are_checked, logarithm, chance_of_the_caller,
               null_is_the_nearer_level, ellipses_turn, lobes, jitter_has_the_filters_moments,
-              boxes_are_linear_on_average, derivatives_are_slopes, explanations_add_up);
+              boxes_are_linear_on_average, derivatives_are_slopes, explanations_add_up, udim_edges_blend,
+              poles_of_environments);
     return run_suite(suite);
 }

@@ -110,8 +110,14 @@ typedef struct call {
     const txm_sampler *how;
     const txm_lookup *at;
     uint32_t *random;
-    float *out, *du, *dv; /* du may be NULL */
+    float *out, *du, *dv;        /* du may be NULL */
+    txm_sample_function several; /* NULL, or a lookup that is made of several */
 } call;
+
+static bool is_base(const txm_cache *c, uint32_t texture, uint32_t shown)
+{
+    return texture != shown && shown != TXM_NO_TEXTURE && c->catalog.textures[texture].base == shown;
+}
 
 /* Nothing that is read between txm_enter and txm_leave can be freed or moved; hence sets are resolved there. The lane
  * starts from the caller's random state every time, and requests at most TXM_LOOKUP_TILES tiles; others are requested
@@ -126,7 +132,9 @@ static inline txm_lookup_result look(txm_cache_thread *t, const call *k, txm_loo
     txm_enter_to_ask(t);
     if (texture < t->view.texture_count && t->view.textures[texture].udim_rows)
         texture = txm_shown_texture(t->cache, texture, k->how, &at);
-    if (k->du)
+    if (k->several && !is_base(t->cache, k->texture, texture))
+        result = k->several(&t->view, k->texture, k->how, k->at, lane, k->out);
+    else if (k->du)
         result = txm_sample_d(&t->view, texture, k->how, &at, lane, k->out, k->du, k->dv);
     else
         result = txm_sample(&t->view, texture, k->how, &at, lane, k->out);
@@ -151,7 +159,7 @@ static __attribute__((noinline)) txm_lookup_result look_until_there(txm_cache_th
 txm_lookup_result txm_lookup_until_there(txm_cache_thread *t, uint32_t texture, const txm_sampler *how,
                                          const txm_lookup *at, uint32_t *random, float out[4])
 {
-    const call k = {texture, how, at, random, out, NULL, NULL};
+    const call k = {.texture = texture, .how = how, .at = at, .random = random, .out = out};
     txm_lookup_state lane;
     txm_lookup_result result = look_until_there(t, &k, &lane, look(t, &k, &lane));
     if (random)
@@ -252,7 +260,7 @@ txm_lookup_result txm_lookup_again(txm_guard *quick, uint32_t texture, const txm
 {
     txm_cache_thread *t = txm_thread_of(quick);
     how = how == &t->biased ? &t->asked : how; /* because the bias is added again */
-    return sample(t, &(call){texture, how, at, random, out, NULL, NULL});
+    return sample(t, &(call){.texture = texture, .how = how, .at = at, .random = random, .out = out});
 }
 
 /* The usual lookup hits; one that misses is repeated by the general path with its original arguments.
@@ -275,5 +283,41 @@ txm_lookup_result txm_cache_sample(txm_cache_thread *t, uint32_t texture, const 
 txm_lookup_result txm_cache_sample_d(txm_cache_thread *t, uint32_t texture, const txm_sampler *how,
                                      const txm_lookup *at, uint32_t *random, float out[4], float du[4], float dv[4])
 {
-    return sample(t, &(call){texture, how, at, random, out, du, dv});
+    return sample(t, &(call){texture, how, at, random, out, du, dv, NULL});
+}
+
+txm_lookup_result txm_cache_sample_n_d(txm_cache_thread *t, uint32_t texture, const txm_sampler *how,
+                                       const txm_lookups *batch, const txm_lookup_slopes *slopes)
+{
+    txm_lookup_result worst = TXM_LOOKUP_HIT;
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->mask && !batch->mask[i])
+            continue;
+        const txm_lookup at = {batch->u[i],    batch->v[i],    batch->dudx[i],
+                               batch->dvdx[i], batch->dudy[i], batch->dvdy[i]};
+        float out[4], du[4], dv[4];
+        const txm_lookup_result result =
+            txm_cache_sample_d(t, texture, how, &at, batch->random ? &batch->random[i] : NULL, out, du, dv);
+        for (int c = 0; c < 4; c++) {
+            batch->out[c][i] = out[c];
+            slopes->du[c][i] = du[c];
+            slopes->dv[c][i] = dv[c];
+        }
+        if (batch->look)
+            batch->look[i] = (uint8_t)result;
+        worst = result > worst ? result : worst;
+    }
+    return worst;
+}
+
+txm_lookup_result txm_cache_sample_udim_blend(txm_cache_thread *t, uint32_t texture, const txm_sampler *how,
+                                              const txm_lookup *at, uint32_t *random, float out[4])
+{
+    return sample(t, &(call){texture, how, at, random, out, NULL, NULL, txm_sample_udim_blend});
+}
+
+txm_lookup_result txm_cache_sample_latlong(txm_cache_thread *t, uint32_t texture, const txm_sampler *how,
+                                           const txm_lookup *at, uint32_t *random, float out[4])
+{
+    return sample(t, &(call){texture, how, at, random, out, NULL, NULL, txm_sample_latlong});
 }
