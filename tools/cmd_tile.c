@@ -195,20 +195,6 @@ static txm_status read_window(txm_tx *tx, const tile_args *args, window *w, txm_
     return TXM_OK;
 }
 
-static txm_status write_plain(const window *w, const char *path, bool raw, txm_error *err)
-{
-    txm_out_file *file = NULL;
-    txm_status status = txm_out_file_begin(path, false, &file, err);
-    if (status != TXM_OK)
-        return status;
-    txm_lines_wrapped(!raw);
-    if (raw)
-        fwrite(w->pixels, w->pixel_bytes, (size_t)w->w * w->h, txm_out_file_stream(file));
-    else
-        print_tile_text(w, txm_out_file_stream(file));
-    return txm_out_file_commit(&file, err);
-}
-
 /* Decides by the output's name, unless --format is given. */
 static int choose_format(const tile_args *args)
 {
@@ -226,8 +212,19 @@ static txm_status write_window(const window *w, const char *path, const tile_arg
     int format = choose_format(args);
     if (args->json)
         return print_tile_json(w, path, args) ? TXM_OK : txm_no_memory(err, NULL);
-    if (format != FORMAT_IMAGE)
-        return write_plain(w, args->output, format == FORMAT_RAW, err);
+    if (format != FORMAT_IMAGE) {
+        const bool raw = format == FORMAT_RAW;
+        txm_out_file *file = NULL;
+        txm_status status = txm_out_file_begin(args->output, false, &file, err);
+        if (status != TXM_OK)
+            return status;
+        txm_lines_wrapped(!raw);
+        if (raw)
+            fwrite(w->pixels, w->pixel_bytes, (size_t)w->w * w->h, txm_out_file_stream(file));
+        else
+            print_tile_text(w, txm_out_file_stream(file));
+        return txm_out_file_commit(&file, err);
+    }
     if (strcmp(args->output, "-") == 0)
         return txm_fail(err, TXM_STATUS_USAGE, "an image needs a file: name it with -o");
     txm_picture picture = {w->pixels, w->w * w->pixel_bytes, w->w, w->h, w->info->channels, w->info->type, NULL};

@@ -50,23 +50,6 @@ static tile_row *all_rows(const txm_tx *tx, const txm_tile_census *c, size_t *co
     return rows;
 }
 
-/* Tiles at the right and bottom edge have fewer pixels; the ratio is that of the pixels inside the level. */
-static void print_row(const txm_tx *tx, const tile_row *row)
-{
-    const txm_tx_info *i = txm_tx_info_of(tx);
-    const txm_tx_level *level = txm_tx_level_of(tx, row->level);
-    char place[32];
-    uint32_t right = level->width - row->x * i->tile_w, below = level->height - row->y * i->tile_h;
-    double raw = (double)(right < i->tile_w ? right : i->tile_w) * (below < i->tile_h ? below : i->tile_h) *
-                 i->channels * (double)txm_type_bytes(i->type);
-    snprintf(place, sizeof place, "%u,%u", row->x, row->y);
-    printf("  %5u  %-9s  %10" PRIu64 "  %7.2f%s\n", row->level, place, row->entry->bytes,
-           row->entry->bytes ? raw / (double)row->entry->bytes : 0.0,
-           row->entry->damaged    ? "  damaged"
-           : row->entry->constant ? "  one colour"
-                                  : "");
-}
-
 /* A large file has a hundred thousand tiles, so the default is to show the largest ones, which explain why a file is
  * larger than expected. */
 static bool print_tiles(const txm_tx *tx, const txm_tile_census *c, bool all)
@@ -79,8 +62,22 @@ static bool print_tiles(const txm_tx *tx, const txm_tile_census *c, bool all)
     if (shown < count)
         qsort(rows, count, sizeof *rows, by_size);
     printf("  level  tile            bytes    ratio\n");
-    for (size_t n = 0; n < shown; n++)
-        print_row(tx, &rows[n]);
+    for (size_t n = 0; n < shown; n++) {
+        /* Tiles at the right and bottom edge have fewer pixels; the ratio is that of the pixels inside the level. */
+        const tile_row *row = &rows[n];
+        const txm_tx_info *i = txm_tx_info_of(tx);
+        const txm_tx_level *level = txm_tx_level_of(tx, row->level);
+        char place[32];
+        uint32_t right = level->width - row->x * i->tile_w, below = level->height - row->y * i->tile_h;
+        double raw = (double)(right < i->tile_w ? right : i->tile_w) * (below < i->tile_h ? below : i->tile_h) *
+                     i->channels * (double)txm_type_bytes(i->type);
+        snprintf(place, sizeof place, "%u,%u", row->x, row->y);
+        printf("  %5u  %-9s  %10" PRIu64 "  %7.2f%s\n", row->level, place, row->entry->bytes,
+               row->entry->bytes ? raw / (double)row->entry->bytes : 0.0,
+               row->entry->damaged    ? "  damaged"
+               : row->entry->constant ? "  one colour"
+                                      : "");
+    }
     if (shown < count)
         printf("  these are the largest of %zu tiles; --tiles=all shows the others\n", count);
     free(rows);

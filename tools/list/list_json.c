@@ -67,18 +67,6 @@ static void add_file_json(cJSON *files, const txm_scene_image_file *file, const 
     optional_text(tx, "shows", lookup->shows);
 }
 
-static void add_user(cJSON *users, const txm_scene_user *user)
-{
-    cJSON *u = txm_json_append(users);
-    txm_json_text(u, "node", user->node);
-    txm_json_text(u, "owner", user->owner);
-    txm_json_text(u, "owner_type", user->owner_type);
-    optional_text(u, "library", user->library);
-    txm_json_bool(u, "environment", user->environment);
-    txm_json_text(u, "extension", txm_extension_name(user->extension));
-    txm_json_text(u, "interpolation", user->interpolation);
-}
-
 /* `stored` is the name in the scene, `name` the config's own name for it, `lookup` the value of -c that leads to the
  * same tx file. */
 static void add_settings(cJSON *o, const txm_scene_image *image)
@@ -119,7 +107,15 @@ static bool print_image(const txm_list_report *report, const txm_scene_image *im
     }
     cJSON *users = txm_json_array(o, "users");
     for (size_t i = 0; i < image->user_count; i++) {
-        add_user(users, &image->users[i]);
+        const txm_scene_user *user = &image->users[i];
+        cJSON *u = txm_json_append(users);
+        txm_json_text(u, "node", user->node);
+        txm_json_text(u, "owner", user->owner);
+        txm_json_text(u, "owner_type", user->owner_type);
+        optional_text(u, "library", user->library);
+        txm_json_bool(u, "environment", user->environment);
+        txm_json_text(u, "extension", txm_extension_name(user->extension));
+        txm_json_text(u, "interpolation", user->interpolation);
     }
     return txm_json_print(o);
 }

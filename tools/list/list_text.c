@@ -19,23 +19,6 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
-static void print_library(const txm_scene_library *library)
-{
-    printf("\nlibrary ");
-    txm_print_safe(library->path);
-    printf("\n    %s", txm_scene_library_state_name(library->state));
-    if (library->state == TXM_SCENE_LIBRARY_STATE_BROKEN) {
-        printf(": ");
-        txm_print_safe(library->message);
-    }
-    if (library->lost) {
-        printf(", %zu linked data-block%s not in it", library->lost, library->lost == 1 ? " is" : "s are");
-    }
-    printf("\n    linked by ");
-    txm_print_safe(library->parent);
-    putchar('\n');
-}
-
 /* Whether one of its files could not be examined. */
 static bool is_closed(const txm_scene_image *image, const txm_found *lookups)
 {
@@ -180,7 +163,20 @@ void txm_list_print_text(const txm_list_report *report)
         lookup += image->file_count;
     }
     for (size_t i = 0; i < txm_scene_library_count(report->opened); i++) {
-        print_library(txm_scene_library_at(report->opened, i));
+        const txm_scene_library *library = txm_scene_library_at(report->opened, i);
+        printf("\nlibrary ");
+        txm_print_safe(library->path);
+        printf("\n    %s", txm_scene_library_state_name(library->state));
+        if (library->state == TXM_SCENE_LIBRARY_STATE_BROKEN) {
+            printf(": ");
+            txm_print_safe(library->message);
+        }
+        if (library->lost) {
+            printf(", %zu linked data-block%s not in it", library->lost, library->lost == 1 ? " is" : "s are");
+        }
+        printf("\n    linked by ");
+        txm_print_safe(library->parent);
+        putchar('\n');
     }
     for (size_t i = 0; i < report->finding_count; i++) {
         printf("%s%s: ", i == 0 ? "\n" : "", report->findings[i].id);

@@ -202,43 +202,6 @@ void txm_advise_config(const char *origin)
              config_place);
 }
 
-/* The advice depends on what the command reads: a tx file is made again, an image is saved again. NULL: the advice
- * for images applies. */
-static const char *step_for(const char *values, txm_status status)
-{
-    static const struct {
-        const char *values;
-        txm_status status;
-        const char *step;
-    } steps[] = {
-        {TXM_VALUES_TX, TXM_STATUS_CORRUPT, "make these tx files again with 'txmill make --force', or copy them again"},
-        {TXM_VALUES_TX, TXM_STATUS_UNSUPPORTED,
-         "give tx files, or folders that contain them; 'txmill make' makes the tx files of images"},
-        {TXM_VALUES_TX, TXM_STATUS_NOT_FOUND,
-         "check the names, and whether the share is mounted; 'txmill make' makes the tx files of images"},
-        {TXM_VALUES_TX, TXM_STATUS_DENIED, "have the permissions changed"},
-        {TXM_VALUES_SCENE, TXM_STATUS_CORRUPT, "save these scenes again, or copy them again"},
-        {TXM_VALUES_SCENE, TXM_STATUS_UNSUPPORTED, "give scenes, whose formats txmill-list(1) names"},
-        {TXM_VALUES_SCENE, TXM_STATUS_NOT_FOUND, "check the names, and whether the share is mounted"},
-        {TXM_VALUES_SCENE, TXM_STATUS_DENIED, "have the permissions changed"},
-        {TXM_VALUES_LOG, TXM_STATUS_CORRUPT, "copy these logs again"},
-        {TXM_VALUES_LOG, TXM_STATUS_UNSUPPORTED, "give logs; 'txmill make --log run.jsonl' writes one"},
-        {TXM_VALUES_LOG, TXM_STATUS_NOT_FOUND, "check the names, and whether the share is mounted"},
-        {TXM_VALUES_LOG, TXM_STATUS_DENIED, "have the permissions changed"},
-        {TXM_VALUES_FILE, TXM_STATUS_CORRUPT, "copy these files again"},
-        {TXM_VALUES_FILE, TXM_STATUS_UNSUPPORTED, "give tx files, images, or folders of them"},
-        {TXM_VALUES_FILE, TXM_STATUS_NOT_FOUND, "check the names, and whether the share is mounted"},
-        {TXM_VALUES_FILE, TXM_STATUS_DENIED, "have the permissions changed"},
-    };
-    /* The advice for an image is that for its tx file. */
-    if (values && !strcmp(values, TXM_VALUES_TX_OR_IMAGE))
-        values = TXM_VALUES_TX;
-    for (size_t i = 0; values && i < sizeof steps / sizeof *steps; i++)
-        if (steps[i].status == status && !strcmp(values, steps[i].values))
-            return steps[i].step;
-    return NULL;
-}
-
 static const char *files_read; /* the kind of files that the running command reads */
 void txm_advise_for(const char *operand_values)
 {
@@ -250,9 +213,29 @@ void txm_advise_memory(const char *step)
     memory_step = step;
 }
 
-/* Imperative sentences that name a command or an option if possible, because most users read these lines first. */
+/* Imperative sentences that name a command or an option if possible, because most users read these lines first. A tx
+ * file is made again, an image is saved again; the advice for an image is that for its tx file. */
 const char *txm_next_step(txm_status status)
 {
+    static const struct {
+        const char *values; /* what the command reads; NULL: anything but images */
+        txm_status status;
+        const char *step;
+    } special[] = {
+        {TXM_VALUES_TX, TXM_STATUS_CORRUPT, "make these tx files again with 'txmill make --force', or copy them again"},
+        {TXM_VALUES_TX, TXM_STATUS_UNSUPPORTED,
+         "give tx files, or folders that contain them; 'txmill make' makes the tx files of images"},
+        {TXM_VALUES_TX, TXM_STATUS_NOT_FOUND,
+         "check the names, and whether the share is mounted; 'txmill make' makes the tx files of images"},
+        {TXM_VALUES_SCENE, TXM_STATUS_CORRUPT, "save these scenes again, or copy them again"},
+        {TXM_VALUES_SCENE, TXM_STATUS_UNSUPPORTED, "give scenes, whose formats txmill-list(1) names"},
+        {TXM_VALUES_LOG, TXM_STATUS_CORRUPT, "copy these logs again"},
+        {TXM_VALUES_LOG, TXM_STATUS_UNSUPPORTED, "give logs; 'txmill make --log run.jsonl' writes one"},
+        {TXM_VALUES_FILE, TXM_STATUS_CORRUPT, "copy these files again"},
+        {TXM_VALUES_FILE, TXM_STATUS_UNSUPPORTED, "give tx files, images, or folders of them"},
+        {NULL, TXM_STATUS_NOT_FOUND, "check the names, and whether the share is mounted"},
+        {NULL, TXM_STATUS_DENIED, "have the permissions changed"},
+    };
     static const char *const steps[TXM_STATUSES] = {
         [TXM_STATUS_INTERNAL] = "please report it, with the output of 'txmill doctor'",
         [TXM_STATUS_USAGE] = "correct the names or options as the messages above say",
@@ -276,7 +259,12 @@ const char *txm_next_step(txm_status status)
         [TXM_STATUS_NOT_INSTALLED] = "install what the messages name; 'txmill doctor' shows what is there",
         [TXM_STATUS_DEVICE] = "use --device cpu; 'txmill devices' lists the devices",
     };
-    const char *step = step_for(files_read, status);
+    const char *values = files_read && !strcmp(files_read, TXM_VALUES_TX_OR_IMAGE) ? TXM_VALUES_TX : files_read;
+    const bool usual = !values || !strcmp(values, TXM_VALUES_IMAGE) || !strcmp(values, TXM_VALUES_DIR);
+    const char *step = NULL;
+    for (size_t i = 0; !usual && !step && i < sizeof special / sizeof *special; i++)
+        if (special[i].status == status && (!special[i].values || !strcmp(values, special[i].values)))
+            step = special[i].step;
     if (!step && (unsigned)status < TXM_STATUSES)
         step = steps[status];
     if (status == TXM_STATUS_CONFIG && *config_advice)
