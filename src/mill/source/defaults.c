@@ -23,27 +23,17 @@ static const char *role_space(const txm_color_config *config, bool is_float)
     return space ? space : txm_color_role(config, "default");
 }
 
-/* The space that the file states, if the config has it. Files in the ACES container are in the config's interchange
- * space. */
-static const char *metadata_space(const txm_source_info *info, bool trusts_hint, const txm_color_config *config)
-{
-    const char *space = NULL;
-    if (*info->interop_id) {
-        space = txm_color_canonical(config, info->interop_id);
-        if (!space && strcmp(info->interop_id, TXM_INTEROP_ACES2065) == 0)
-            space = txm_color_role(config, "aces_interchange");
-    }
-    if (!space && trusts_hint && *info->colorspace_hint)
-        space = txm_color_canonical(config, info->colorspace_hint);
-    return space;
-}
-
-/* The order is Blender's: what the file states, if Blender trusts its format; a file rule; a role. */
+/* The order is Blender's: what the file states, if the config has it and Blender trusts the format; a file rule; a
+ * role. Files in the ACES container are in the config's interchange space. */
 txm_status txm_source_scene_defaults(const txm_source_info *info, const char *path, const txm_color_config *config,
                                      const char **colorspace, txm_alpha *alpha)
 {
     const txm_image_format *format = txm_format_named(info->format);
-    const char *space = metadata_space(info, format->traits & TXM_FORMAT_NAMES_SPACE, config);
+    const char *space = *info->interop_id ? txm_color_canonical(config, info->interop_id) : NULL;
+    if (!space && strcmp(info->interop_id, TXM_INTEROP_ACES2065) == 0)
+        space = txm_color_role(config, "aces_interchange");
+    if (!space && format->traits & TXM_FORMAT_NAMES_SPACE && *info->colorspace_hint)
+        space = txm_color_canonical(config, info->colorspace_hint);
     if (!space)
         space = txm_color_file_rule(config, path);
     const bool by_type =

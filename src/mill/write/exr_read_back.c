@@ -35,17 +35,6 @@ static bool has_color(const txm_read_back *c, const char *name, const float *col
     return has(c, name, text);
 }
 
-/* If attributes share a name, one of them is kept. */
-static bool has_attribute(const txm_read_back *c, const char *name)
-{
-    for (size_t i = 0; i < c->metadata->attribute_count; i++) {
-        const txm_tx_attribute *a = &c->metadata->attributes[i];
-        if (!strcmp(txm_metadata_exr_name(a->name), name) && has(c, name, a->value))
-            return true;
-    }
-    return false;
-}
-
 txm_status txm_exr_read_back(const txm_read_back *c)
 {
     const txm_tx_metadata *m = c->metadata;
@@ -56,8 +45,11 @@ txm_status txm_exr_read_back(const txm_read_back *c)
                 (!s->constant || has_color(c, "oiio:ConstantColor", s->constant_color));
     for (size_t i = 0; same && i < texts.count; i++)
         same = !texts.words[i].value || has(c, texts.words[i].name, texts.words[i].value);
-    for (size_t i = 0; same && i < m->attribute_count; i++)
-        same = txm_metadata_is_reserved(m->attributes[i].name) ||
-               has_attribute(c, txm_metadata_exr_name(m->attributes[i].name));
+    for (size_t i = 0; same && i < m->attribute_count; i++) {
+        const char *name = txm_metadata_exr_name(m->attributes[i].name);
+        same = txm_metadata_is_reserved(m->attributes[i].name);
+        for (size_t j = 0; !same && j < m->attribute_count; j++) /* if attributes share a name, one of them is kept */
+            same = !strcmp(txm_metadata_exr_name(m->attributes[j].name), name) && has(c, name, m->attributes[j].value);
+    }
     return same ? TXM_OK : txm_read_back_differs(c, "its metadata");
 }

@@ -201,12 +201,6 @@ static txm_status exr_add(void *self, const txm_tile_place *place, const void *e
     return rc == EXR_ERR_SUCCESS ? TXM_OK : exr_refused(w->out, "a tile", rc, err);
 }
 
-static txm_status exr_end_level(void *self, uint32_t level, txm_error *err)
-{
-    (void)self, (void)level, (void)err;
-    return TXM_OK;
-}
-
 /* Offsets are final when the core has finished; then the header is written again with the real texts. */
 static txm_status exr_finish_file(void *self, const txm_tx_summary *summary, txm_error *err)
 {
@@ -229,5 +223,5 @@ static txm_status exr_finish_file(void *self, const txm_tx_summary *summary, txm
     return status;
 }
 
-const txm_container_writer txm_tx_exr_writer = {exr_open,  exr_add,           exr_end_level, exr_finish_file,
+const txm_container_writer txm_tx_exr_writer = {exr_open,  exr_add,           NULL, exr_finish_file,
                                                 exr_close, txm_exr_read_back, false};

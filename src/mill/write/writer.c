@@ -124,7 +124,8 @@ txm_status txm_tx_writer_add(txm_tx_writer *w, const void *encoded, size_t size_
     if (status == TXM_OK && ++w->next.x == w->next.tiles_x) {
         w->next.x = 0;
         if (++w->next.y == w->tiles_y) {
-            status = w->ops->end_level(w->container, w->next.level, &said);
+            if (w->ops->end_level)
+                status = w->ops->end_level(w->container, w->next.level, &said);
             enter_level(w, w->next.level + 1);
         }
     }

@@ -24,7 +24,7 @@ typedef struct txm_container_writer {
     txm_status (*open)(const txm_tx_layout *layout, const txm_tx_metadata *metadata, txm_output *out, void **self,
                        txm_error *err);
     txm_status (*add)(void *self, const txm_tile_place *place, const void *encoded, size_t size_bytes, txm_error *err);
-    txm_status (*end_level)(void *self, uint32_t level, txm_error *err);
+    txm_status (*end_level)(void *self, uint32_t level, txm_error *err); /* may be NULL */
     txm_status (*finish)(void *self, const txm_tx_summary *summary, txm_error *err);
     void (*close)(void *self); /* NULL-safe */
     /* Whether a finished file has the expected texts and tables; its shape has been verified. */

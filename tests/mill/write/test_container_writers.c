@@ -58,7 +58,7 @@ static txm_status write_levels(const txm_container_writer *ops, void *self, cons
             status = ops->add(self, &p, tile, tile_bytes(l, &p), err);
         }
         if (status == TXM_OK)
-            status = ops->end_level(self, level, err);
+            status = ops->end_level ? ops->end_level(self, level, err) : TXM_OK;
     }
     return status;
 }

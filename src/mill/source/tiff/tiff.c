@@ -183,39 +183,29 @@ static bool prepare_streams(txm_tiff *t, uint16_t compression)
     return (t->line = txm_alloc_pixels(txm_tiff_plane_row(t), 1)) != NULL;
 }
 
-/* Decides how blocks are decoded: sets by_scanline and the streams, and the sizes of the buffers. */
-static txm_status plan(txm_tiff *t, uint16_t compression, size_t *block, size_t *band, txm_error *err)
-{
-    size_t row = txm_mul(txm_tiff_plane_row(t), t->planes);
-    *band = txm_mul(row, t->block_h < t->height ? t->block_h : t->height);
-    *block = t->tiled ? (size_t)TIFFTileSize64(t->tif) : 0;
-    if (t->tiled || *band <= LARGE_STRIP_BYTES)
-        return TXM_OK;
-    if (!prepare_streams(t, compression))
-        return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to decode rows of %u px", t->path, t->width);
-    /* libtiff decodes a compressed strip in order, and only one strip at a time, so it cannot deliver rows of planes in
-     * turn. */
-    t->by_scanline = t->strip[0] || t->planes == 1 || compression == COMPRESSION_NONE;
-    if (t->by_scanline) {
-        *block = row;
-        *band = 0;
-    }
-    return TXM_OK;
-}
-
 /* Chooses between whole blocks and single rows by the available memory. */
 static txm_status allocate_tiff(txm_tiff *t, const txm_source_options *options, txm_source_info *info, txm_error *err)
 {
-    size_t block, band;
+    size_t row = txm_mul(txm_tiff_plane_row(t), t->planes);
+    size_t band = txm_mul(row, t->block_h < t->height ? t->block_h : t->height);
+    size_t block = t->tiled ? (size_t)TIFFTileSize64(t->tif) : 0;
     uint16_t compression = COMPRESSION_NONE;
     /* libtiff must have the same layout: it pads tiles, but never rows. */
     size_t tile = txm_mul(txm_mul(t->block_w, t->block_h), (size_t)t->plane_channels * t->sample_bytes);
     if (t->tiled ? TIFFTileSize64(t->tif) != tile : TIFFScanlineSize64(t->tif) != txm_tiff_plane_row(t))
         return txm_fail(err, TXM_STATUS_UNSUPPORTED, "%s: this layout of samples is not read directly", t->path);
     TIFFGetFieldDefaulted(t->tif, TIFFTAG_COMPRESSION, &compression);
-    txm_status status = plan(t, compression, &block, &band, err);
-    if (status != TXM_OK)
-        return status;
+    if (!t->tiled && band > LARGE_STRIP_BYTES) {
+        if (!prepare_streams(t, compression))
+            return txm_fail(err, TXM_STATUS_NO_MEMORY, "%s: no memory to decode rows of %u px", t->path, t->width);
+        /* libtiff decodes a compressed strip in order, and only one strip at a time, so it cannot deliver rows of
+         * planes in turn. */
+        t->by_scanline = t->strip[0] || t->planes == 1 || compression == COMPRESSION_NONE;
+        if (t->by_scanline) {
+            block = row;
+            band = 0;
+        }
+    }
     /* No codec except zstd compresses pixels by much more than a thousand. */
     size_t largest = block ? block : band;
     if (compression != COMPRESSION_ZSTD && largest / 1400 > t->file.bytes)
@@ -233,8 +223,8 @@ static txm_status allocate_tiff(txm_tiff *t, const txm_source_options *options, 
                         t->path, (unsigned long long)packed, (unsigned long long)t->file.bytes);
     double need = (double)block + (double)band + (double)packed;
     info->memory_bytes = (uint64_t)need;
-    status = txm_source_afford(t->path, t->tiled ? "a row of its tiles" : "a strip of it", need, t->file.bytes, options,
-                               err);
+    txm_status status = txm_source_afford(t->path, t->tiled ? "a row of its tiles" : "a strip of it", need,
+                                          t->file.bytes, options, err);
     if (status != TXM_OK)
         return status;
     if ((block && !(t->block = txm_alloc_pixels(block, 1))) || (band && !(t->band = txm_alloc_pixels(band, 1))))
