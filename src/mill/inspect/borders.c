@@ -221,7 +221,6 @@ static txm_status need_row(borders *r, uint32_t y, txm_error *err)
     return run_over_tiles(r, decode_share, err);
 }
 
-/* Decodes all rows that the borders of a row of tiles need. */
 static txm_status need_bands(borders *r, uint32_t y0, uint32_t h, txm_error *err)
 {
     txm_status status = need_row(r, y0, err);
@@ -352,7 +351,6 @@ static txm_status append_section(edit *e, txm_context *context, txm_error *err)
     return status;
 }
 
-/* Measures the file after the edit. */
 static txm_status measure_borders(const edit *e, txm_borders_result *result, txm_error *err)
 {
     struct stat now;

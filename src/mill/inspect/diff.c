@@ -182,7 +182,6 @@ static float as_rgba(const float *pixel, uint32_t channels, uint32_t c)
     return pixel[channels < 3 ? 0 : c];
 }
 
-/* Adds one pixel and returns its largest error. */
 static double add_pixel(const comparison *c, part *p, const float *a, const float *b, uint32_t channels)
 {
     double worst = 0;

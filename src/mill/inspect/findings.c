@@ -93,7 +93,6 @@ static int by_place(const void *pa, const void *pb)
     return strcmp(a->text, b->text);
 }
 
-/* Takes no lock: it is called after all threads have finished. */
 void txm_collector_sort(txm_collector *c)
 {
     if (c->findings->count)

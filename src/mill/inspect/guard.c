@@ -27,11 +27,11 @@
 #include "txtile/describe.h"
 
 /* The marks of txmill's files are near the beginning; TIFF has its texts at the end. */
-enum { LOOK_BYTES = 64 << 10 };
+enum { HEAD_BYTES = 64 << 10 };
 
 typedef struct head {
     size_t bytes;
-    char data[LOOK_BYTES];
+    char data[HEAD_BYTES];
 } head;
 
 /* Reads the first or, with `end`, the last bytes of a file; none if it cannot be read. */
@@ -43,8 +43,8 @@ static void read_head(const char *path, bool end, head *out)
     if (fd < 0)
         return;
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
-        const off_t from = end && st.st_size > LOOK_BYTES ? st.st_size - LOOK_BYTES : 0;
-        const int64_t got = txm_pread_most(fd, out->data, LOOK_BYTES, (uint64_t)from);
+        const off_t from = end && st.st_size > HEAD_BYTES ? st.st_size - HEAD_BYTES : 0;
+        const int64_t got = txm_pread_most(fd, out->data, HEAD_BYTES, (uint64_t)from);
         out->bytes = got > 0 ? (size_t)got : 0;
     }
     close(fd);

@@ -46,7 +46,6 @@ static txm_status put_level(txm_tx *tx, uint32_t level, const txm_level_picture 
     return TXM_OK;
 }
 
-/* The size of a picture of all levels. */
 static void atlas_size(const txm_tx *tx, size_t *width, size_t *height)
 {
     const txm_tx_level *first = txm_tx_level_of(tx, 0), *l;
@@ -113,7 +112,6 @@ static void encode_row(const txm_ops *ops, const txm_level_picture *p, const uin
         ops->from_float(TXM_TYPE_U8, linear + x, dst + x, 1);
 }
 
-/* The file's own statement decides. */
 txm_values txm_values_of(const txm_tx_description *d, txm_type type)
 {
     if (!strcmp(d->detected, "data"))

@@ -32,7 +32,6 @@ static const char *const roles[] = {
     "scene_linear", "default_byte", "default_float",   "default_sequencer", "color_picking",          "texture_paint",
     "matte_paint",  "color_timing", "compositing_log", "aces_interchange",  "cie_xyz_d65_interchange"};
 
-/* Whether one combination of settings gives the name. */
 static bool fits(search *s, const txm_tx_key *key, bool absolute)
 {
     char *path = txm_tx_path(absolute ? s->source : s->source_name, absolute ? s->dir : NULL, key);
@@ -88,12 +87,6 @@ static bool each_word(const txm_color_config *config, word_fn fn, void *user)
     return false;
 }
 
-/* Tries all words with one working space. */
-static bool try_words(search *s)
-{
-    return each_word(s->config, try_word, s);
-}
-
 /* Tries the working spaces that Blender offers, last, because loading a config for each takes a while. */
 static txm_status try_working_spaces(search *s, const txm_context *context, bool *found, txm_error *err)
 {
@@ -106,7 +99,7 @@ static txm_status try_working_spaces(search *s, const txm_context *context, bool
         if (status)
             continue; /* the config lacks this space */
         s->xyz = txm_color_xyz_to_scene_linear_text(txm_context_color(other));
-        *found = try_words(s);
+        *found = each_word(s->config, try_word, s);
         if (*found)
             snprintf(s->match->working_space, sizeof s->match->working_space, "%s", spaces[i]);
         txm_context_free(&other);
@@ -144,14 +137,14 @@ txm_status txm_name_search(txm_context *context, const char *tx_path, const char
         s.dir = absolute_folder(tx_path);
     s.exhausted = !s.source_name || (with_place && !s.dir);
     s.xyz = own;
-    *found = !s.exhausted && try_words(&s);
+    *found = !s.exhausted && each_word(s.config, try_word, &s);
     if (!*found && !s.exhausted && xyz && *xyz && strcmp(xyz, own)) {
         s.xyz = xyz;
-        *found = try_words(&s);
+        *found = each_word(s.config, try_word, &s);
     }
     for (const txm_blender *b = txm_blender_versions(); *b && !*found && !s.exhausted; b++) {
         s.xyz = txm_color_xyz_text_of(s.config, *b);
-        *found = strcmp(s.xyz, own) != 0 && try_words(&s);
+        *found = strcmp(s.xyz, own) != 0 && each_word(s.config, try_word, &s);
     }
     if (!*found && !s.exhausted)
         status = try_working_spaces(&s, context, found, err);

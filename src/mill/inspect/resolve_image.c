@@ -60,11 +60,11 @@ typedef struct resolving {
 /* ---- other names ------------------------------------------------------------------------------------------------ */
 
 /* Differences are joined by semicolons; text that does not fit is cut off. */
-static void add_difference(char *text, size_t text_bytes, const char *what, const char *found, const char *asked)
+static void add_difference(char *text, size_t text_bytes, const char *what, const char *found, const char *requested)
 {
     size_t used = strlen(text);
-    if (strcmp(found, asked) != 0 && used < text_bytes)
-        snprintf(text + used, text_bytes - used, "%s%s %s, not %s", used ? "; " : "", what, found, asked);
+    if (strcmp(found, requested) != 0 && used < text_bytes)
+        snprintf(text + used, text_bytes - used, "%s%s %s, not %s", used ? "; " : "", what, found, requested);
 }
 
 /* Names options, so that the user knows what to change. `bit`: of this file. */
@@ -100,7 +100,6 @@ static void describe_difference(const resolving *r, const txm_name_match *m, boo
                  m->absolute_dir ? "named for an absolute cache folder" : "named for a cache folder beside the image");
 }
 
-/* Sorts the names of both folders. */
 static int by_path(const void *a, const void *b)
 {
     return strcmp(((const txm_other_name *)a)->path, ((const txm_other_name *)b)->path);
@@ -163,7 +162,6 @@ static txm_status find_others(resolving *r, txm_error *err)
 
 /* ---- time ------------------------------------------------------------------------------------------------------- */
 
-/* Replaces the text, and frees the old one. */
 static txm_status set_text(char **text, const char *value, txm_error *err)
 {
     free(*text);
@@ -239,7 +237,6 @@ static txm_status judge_tiles(resolving *r, const txm_settings *settings, txm_er
     return status ? status : set_text(&r->out->shows, verdict.shows, err);
 }
 
-/* Takes over the result of the lookup. */
 static void take_found(txm_resolution *out, txm_found *found)
 {
     struct stat tx;
@@ -331,7 +328,7 @@ static txm_status adopt_former(resolving *r, const txm_settings *settings, txm_e
 }
 
 /* Versions of Blender look for the same file unless their matrices differ, and find the same pixels good in most. */
-static txm_status ask_versions(resolving *r, const txm_settings *settings, txm_error *err)
+static txm_status look_up_versions(resolving *r, const txm_settings *settings, txm_error *err)
 {
     const txm_blender *list = txm_blender_versions();
     txm_resolution *out = r->out;
@@ -341,8 +338,8 @@ static txm_status ask_versions(resolving *r, const txm_settings *settings, txm_e
     out->versions = txm_calloc(count, sizeof *out->versions);
     if (!out->versions)
         return txm_no_memory(err, r->image);
-    const txm_resolved_image asked = {.context = r->context, .info = r->info, .resolved = &r->resolved};
-    const txm_release_image own = r->info ? txm_release_image_of(&asked) : (txm_release_image){0};
+    const txm_resolved_image requested = {.context = r->context, .info = r->info, .resolved = &r->resolved};
+    const txm_release_image own = r->info ? txm_release_image_of(&requested) : (txm_release_image){0};
     for (; out->version_count < count; out->version_count++) {
         const txm_blender blender = list[out->version_count];
         const txm_resolved_image image = {r->context, r->info, &r->resolved, blender};
@@ -450,7 +447,7 @@ txm_status txm_resolve_image(txm_context *context, const char *image, const txm_
             status = run_resolve(&r, source, &s, err);
     }
     if (!status)
-        status = ask_versions(&r, &s, err);
+        status = look_up_versions(&r, &s, err);
     txm_source_close(&source);
     txm_listings_free(&listings);
     if (status)

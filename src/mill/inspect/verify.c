@@ -81,7 +81,6 @@ static txm_status open_verified(txm_verification *v, bool *usable, txm_error *er
     return status ? txm_fail_as(err, &own) : TXM_OK;
 }
 
-/* Findings of one attempt. */
 static txm_status attempt_release(txm_verification *v, txm_release_check *check, txm_findings *out, txm_error *err)
 {
     txm_collector own, *callers = v->findings;
@@ -165,7 +164,7 @@ static void add_evidence(const txm_verification *v, const txm_finding *f, txm_ev
         e->direct = true;
         e->misfit = f->text;
     } else if (e->fit == TXM_FIT_YES && (never || is_kind(f, TXM_FINDING_NAME_MISFIT))) {
-        e->fit = never || !v->asked_for ? TXM_FIT_NAME : TXM_FIT_COLOURS;
+        e->fit = never || !v->other_settings ? TXM_FIT_NAME : TXM_FIT_COLOURS;
         e->misfit = f->text;
     } else if (e->fit == TXM_FIT_YES && (is_kind(f, TXM_FINDING_CONFIG) || is_kind(f, TXM_FINDING_RELEASE))) {
         e->fit = TXM_FIT_COLOURS;

@@ -138,7 +138,6 @@ static txm_status convert_again(deep *d, txm_error *err)
 
 /* ---- comparing -------------------------------------------------------------------------------------------------- */
 
-/* Reports a stated value that differs from the source's. */
 static void compare_text(const deep *d, const char *what, const char *found, const char *expected)
 {
     if (txm_casecmp(found, expected) != 0)
@@ -306,7 +305,6 @@ static txm_status run_deep_verify(deep *d, txm_error *err)
     return compare_again(d, err);
 }
 
-/* The temporary file is always removed. */
 txm_status txm_verify_deep(txm_verification *v, txm_error *err)
 {
     const txm_tx_description *stated = &v->description;

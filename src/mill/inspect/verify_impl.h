@@ -34,7 +34,7 @@ typedef struct txm_verification {
     time_t source_time; /* valid if the source was found */
     char space[128];    /* the colour space in its name, and the alpha type; "" if it is not known */
     txm_alpha alpha;
-    bool asked_for; /* settings that give this name were found, although the file states others */
+    bool other_settings; /* settings that give this name were found, although the file states others */
     size_t
         first_finding; /* index of the first finding of this verification; the caller may have passed in older ones */
     bool regular;      /* all levels have the right sizes */
@@ -86,6 +86,6 @@ bool txm_status_is_finding(txm_status status);
 /* Finds the source of a tx file. If the tx file is in a blender_tx folder, it is the image of the right name beside
  * that folder, as for Cycles, if it exists; else the image at the stored path, if it has the name that the tx file is
  * named for; else the image beside the tx file's folder. Returns a new string, or NULL if there is none. *exhausted is
- * set if memory is exhausted; *trouble is the errno that kept an image from being examined, and untouched otherwise. */
-char *txm_locate_source(const char *tx_path, const char *stored, bool *exhausted, int *trouble);
+ * set if memory is exhausted; *failure is the errno that kept an image from being examined, and untouched otherwise. */
+char *txm_locate_source(const char *tx_path, const char *stored, bool *exhausted, int *failure);
 #endif

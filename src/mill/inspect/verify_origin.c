@@ -22,14 +22,14 @@
 
 /* ---- the source ------------------------------------------------------------------------------------------------- */
 
-/* A file that cannot be examined (in a closed folder, on a server that does not answer) is not missing: *trouble is
+/* A file that cannot be examined (in a closed folder, on a server that does not answer) is not missing: *failure is
  * then the errno. */
-static bool is_file(const char *path, struct stat *st, int *trouble)
+static bool is_file(const char *path, struct stat *st, int *failure)
 {
     if (stat(path, st) == 0)
         return S_ISREG(st->st_mode);
-    if (errno != ENOENT && errno != ENOTDIR && !*trouble)
-        *trouble = errno;
+    if (errno != ENOENT && errno != ENOTDIR && !*failure)
+        *failure = errno;
     return false;
 }
 
@@ -48,7 +48,7 @@ static char *image_name(const char *tx_path, const char *stored)
 /* Finds the image of that name in the folder above the tx file's: textures/blender_tx/wood.png.0-....tx. The path is
  * resolved by the system and not by removing "..", since the tx file's folder may be a symbolic link. NULL if it does
  * not exist. */
-static char *image_beside(const char *tx_path, const char *image, bool *exhausted, int *trouble)
+static char *image_beside(const char *tx_path, const char *image, bool *exhausted, int *failure)
 {
     struct stat st;
     char *dir = txm_path_dir(tx_path), *above = dir ? txm_path_join(dir, "..") : NULL;
@@ -56,7 +56,7 @@ static char *image_beside(const char *tx_path, const char *image, bool *exhauste
     *exhausted = !joined;
     free(dir);
     free(above);
-    if (joined && is_file(joined, &st, trouble))
+    if (joined && is_file(joined, &st, failure))
         return joined;
     free(joined);
     return NULL;
@@ -76,7 +76,7 @@ static bool in_usual_folder(const char *tx_path, bool *exhausted)
 
 /* The image beside the cache folder takes precedence over the stored path: projects are moved and copied, and then the
  * stored path may lead to another image or to none. */
-char *txm_locate_source(const char *tx_path, const char *stored, bool *exhausted, int *trouble)
+char *txm_locate_source(const char *tx_path, const char *stored, bool *exhausted, int *failure)
 {
     struct stat st;
     *exhausted = false;
@@ -86,15 +86,15 @@ char *txm_locate_source(const char *tx_path, const char *stored, bool *exhausted
     *exhausted = !image;
     bool usual = image && in_usual_folder(tx_path, exhausted);
     if (usual && !*exhausted)
-        found = image_beside(tx_path, image, exhausted, trouble);
+        found = image_beside(tx_path, image, exhausted, failure);
     if (!found && !*exhausted && txm_path_is_absolute(stored) && !strcmp(txm_path_base(stored), image) &&
-        is_file(stored, &st, trouble)) {
+        is_file(stored, &st, failure)) {
         found = txm_strdup(stored);
         *exhausted = !found;
     }
     /* The project was moved, or the stored name has no folder. */
     if (!found && !*exhausted && !usual)
-        found = image_beside(tx_path, image, exhausted, trouble);
+        found = image_beside(tx_path, image, exhausted, failure);
     free(image);
     return found;
 }
@@ -105,18 +105,18 @@ static txm_status check_source(txm_verification *v, txm_error *err)
     struct stat tx, source;
     char tx_time[TXM_TIME_BYTES], source_time[TXM_TIME_BYTES], span[TXM_TIME_BYTES];
     bool exhausted = false;
-    int trouble = 0;
+    int failure = 0;
     const char *given = v->options->source, *stored = v->description.source;
-    v->source = given ? txm_strdup(given) : txm_locate_source(v->path, stored, &exhausted, &trouble);
+    v->source = given ? txm_strdup(given) : txm_locate_source(v->path, stored, &exhausted, &failure);
     if (exhausted || (given && !v->source))
         return txm_path_absolute_failed(v->path, err);
-    bool there = v->source && is_file(v->source, &source, &trouble);
-    if (!there && trouble && txm_status_retryable(txm_fail_errno(NULL, trouble, " ")))
-        return txm_fail_errno(err, trouble, "%s: its image %.400s cannot be examined", v->path, given ? given : stored);
+    bool there = v->source && is_file(v->source, &source, &failure);
+    if (!there && failure && txm_status_retryable(txm_fail_errno(NULL, failure, " ")))
+        return txm_fail_errno(err, failure, "%s: its image %.400s cannot be examined", v->path, given ? given : stored);
     if (!there) {
         txm_error why = {0};
-        if (trouble)
-            txm_fail_errno(&why, trouble, "%.400s cannot be examined", given ? given : stored);
+        if (failure)
+            txm_fail_errno(&why, failure, "%.400s cannot be examined", given ? given : stored);
         else
             txm_fail(&why, TXM_STATUS_NOT_FOUND, "%s%.400s",
                      given || *stored ? "no file at " : "the file names no source", given ? given : stored);
@@ -294,7 +294,7 @@ static txm_status check_name(txm_verification *v, txm_error *err)
     /* If the file was made from another image, its folder, which may be part of the name, is another one too. */
     if (!found && !copied && ((status = txm_name_search_places(v, &fits, err)) || fits))
         return status;
-    v->asked_for = found;
+    v->other_settings = found;
     report_misfit(v, &match, found, copied);
     return TXM_OK;
 }
@@ -311,15 +311,15 @@ static void check_against_rules(const txm_verification *v, const char *image)
     const txm_rule *usual = v->options->usual && *image ? txm_rules_match(v->options->usual, image) : NULL;
     const txm_rule *rule = given ? given : usual;
     const enum txm_finding_number kind = given ? TXM_FINDING_NAME_RULES : TXM_FINDING_NAME_UNUSUAL;
-    const char *asked = rule && rule->colorspace ? txm_color_meant(config, rule->colorspace) : NULL;
-    if (asked && *d->detected) {
+    const char *named = rule && rule->colorspace ? txm_color_meant(config, rule->colorspace) : NULL;
+    if (named && *d->detected) {
         const txm_color_space *space = NULL;
-        const char *detected = txm_color_is_data(config, asked) ? "data" : "";
-        if (!*detected && txm_color_find(config, asked, &space, NULL) == TXM_OK)
+        const char *detected = txm_color_is_data(config, named) ? "data" : "";
+        if (!*detected && txm_color_find(config, named, &space, NULL) == TXM_OK)
             detected = txm_color_space_detected(space);
         if (strcmp(detected, d->detected) != 0)
             txm_find(v->findings, kind, TXM_NO_PLACE, "%.100s (%.100s) specifies colour space %.100s, inside is %.100s",
-                     rule->origin, rule->glob, asked, *d->requested ? d->requested : d->detected);
+                     rule->origin, rule->glob, named, *d->requested ? d->requested : d->detected);
     }
     if (rule && rule->alpha && rule->alpha != TXM_ALPHA_DEFAULT && d->has_alpha_type && rule->alpha != d->alpha)
         txm_find(v->findings, kind, TXM_NO_PLACE, "%.100s (%.100s) specifies alpha type %s, inside is %s", rule->origin,

@@ -50,7 +50,6 @@ static uint32_t run_length(const pixel_check *check)
     return tiles ? tiles : 1;
 }
 
-/* Stops all threads of the check. */
 static bool no_memory(pixel_check *check)
 {
     txm_error err = {0};
@@ -311,7 +310,6 @@ static void run_stats(void *arg)
     free(d);
 }
 
-/* Passes a reference to the band to a strand. */
 static bool submit_band(course *c, txm_strand *strand, txm_job_fn fn, txm_band *band)
 {
     delivery *d = malloc(sizeof *d);
@@ -360,7 +358,6 @@ static bool has_room(void *arg)
     return atomic_load(&c->alive) < c->limit || atomic_load(&c->check.job.stopped);
 }
 
-/* Passes the oldest band on once its tiles are decoded. */
 static bool deliver_oldest(course *c)
 {
     pending *p = &c->queue[c->first];
@@ -574,7 +571,6 @@ static txm_status set_up(course *c, txm_error *err)
     return c->recomputes ? set_up_tiler(c, err) : TXM_OK;
 }
 
-/* Levels that are not recomputed are still decoded. */
 txm_status txm_verify_pixels(txm_verification *v, txm_error *err)
 {
     course *c = txm_calloc(1, sizeof *c);

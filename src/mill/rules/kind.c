@@ -129,7 +129,6 @@ static bool is_ignored_word(const char *word)
     return false;
 }
 
-/* The table is short enough for a linear search. */
 static txm_map_kind map_kind_of_word(const char *word, size_t length)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)

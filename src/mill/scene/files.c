@@ -54,7 +54,6 @@ static txm_status add_image_file(txm_scene *scene, file_table *files, const char
     return TXM_OK;
 }
 
-/* Sorts by number, then by name if two files have the same number. */
 static int compare_numbers(const void *a, const void *b)
 {
     const txm_scene_image_file *left = a, *right = b;
@@ -175,7 +174,6 @@ static txm_status expand_sequence(txm_scene *scene, const txm_scene_image *image
     return status;
 }
 
-/* The state summarises the list of files. */
 txm_status txm_scene_expand(txm_scene *scene, bool is_packed, txm_scene_image *out, txm_error *err)
 {
     file_table files = {0};

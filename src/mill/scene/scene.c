@@ -340,7 +340,6 @@ static size_t drop_repeated(txm_scene_entry *entries, size_t count)
     return kept;
 }
 
-/* Makes one entry per file and settings, however many images use them. */
 txm_status txm_scene_entries(txm_scene *scene, const char *packed_folder, txm_scene_entry **out, size_t *count,
                              txm_error *err)
 {

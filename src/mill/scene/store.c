@@ -29,7 +29,6 @@ static bool charge(txm_store *store, size_t bytes)
     return true;
 }
 
-/* The string is NUL-terminated and valid as long as the store. */
 const char *txm_store_string(txm_store *store, const char *s, size_t n)
 {
     txm_store_chunk *c = store->chunks;

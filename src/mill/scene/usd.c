@@ -338,7 +338,6 @@ static txm_status listen_to_helper(usd_answer *a, int fd)
     return status;
 }
 
-/* Explains why it ended without complete output. */
 static txm_status explain_usd_end(usd_answer *a, const txm_end *how)
 {
     const char *path = a->scene->info.path;
@@ -381,7 +380,7 @@ static txm_end end_helper(usd_helper *h, bool at_once)
     return how;
 }
 
-static txm_status ask_usd(usd_answer *a, const char *program)
+static txm_status run_usd(usd_answer *a, const char *program)
 {
     /* The kept helper is asked, if it is of the same Python and takes the order. */
     pthread_mutex_lock(&idle.lock);
@@ -439,7 +438,7 @@ txm_status txm_scene_read_usd(txm_scene *scene, const char *path, txm_error *err
         status =
             looked_in ? txm_fail(err, TXM_STATUS_NOT_INSTALLED, "%s: %s", path, looked_in) : txm_no_memory(err, path);
     } else {
-        status = ask_usd(&a, helper);
+        status = run_usd(&a, helper);
     }
     if (status == TXM_OK) {
         status = txm_nodes_collect(scene, &a.nodes, err);

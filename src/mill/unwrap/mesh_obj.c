@@ -237,7 +237,6 @@ static void write_corner(obj_writer *w, unsigned long long vertex, unsigned long
         fprintf(w->out, " %llu/%llu", vertex, coordinate);
 }
 
-/* Writes the polygon without cutting it. */
 static txm_status write_whole(obj_writer *w, uint32_t count)
 {
     const uint32_t *corners = w->mesh->corners + w->mesh->first[w->polygon];

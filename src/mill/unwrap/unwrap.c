@@ -96,7 +96,6 @@ static txm_status hash_inputs(unwrap_job *job, txm_error *err)
     return TXM_OK;
 }
 
-/* A file's name without its extension. */
 static char *stem_of(const char *path)
 {
     const char *base = txm_path_base(path), *ext = txm_path_ext(base);

@@ -124,9 +124,9 @@ END_TEST
 static char *located(const char *tx, const char *stored)
 {
     bool exhausted = true;
-    int trouble = 0;
-    char *path = txm_locate_source(tx, stored, &exhausted, &trouble);
-    ck_assert(!exhausted && !trouble);
+    int failure = 0;
+    char *path = txm_locate_source(tx, stored, &exhausted, &failure);
+    ck_assert(!exhausted && !failure);
     return path;
 }
 

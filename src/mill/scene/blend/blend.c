@@ -146,7 +146,6 @@ static txm_extension extension_of_blender(int number)
     }
 }
 
-/* Afterwards each image has its part of the table. */
 static bool collect_users(txm_scene *scene)
 {
     static const char *const interpolations[] = {"linear", "closest", "cubic", "smart"};

@@ -28,9 +28,10 @@ void txm_run_free(txm_run *run)
     memset(run, 0, sizeof *run);
 }
 
-/* The size is bounded, since a data-block can claim any number of blocks. */
-static bool reserve_run(txm_run *run, size_t bytes)
+/* For a block whose payload is not kept, place and size are stored: packed files are read later. */
+bool txm_run_add(txm_run *run, const txm_block *block, txm_kind kind, const uint8_t *payload, size_t bytes)
 {
+    /* The size is bounded, since a data-block can claim any number of blocks. */
     if (bytes > TXM_RUN_MAX_BYTES - run->used) {
         run->budget.over_limit = true;
         return false;
@@ -47,13 +48,7 @@ static bool reserve_run(txm_run *run, size_t bytes)
         run->data = data;
         run->capacity = capacity;
     }
-    return true;
-}
-
-/* For a block whose payload is not kept, place and size are stored: packed files are read later. */
-bool txm_run_add(txm_run *run, const txm_block *block, txm_kind kind, const uint8_t *payload, size_t bytes)
-{
-    txm_run_block *b = reserve_run(run, bytes) ? TXM_STORE_ADD(&run->budget, &run->blocks) : NULL;
+    txm_run_block *b = TXM_STORE_ADD(&run->budget, &run->blocks);
     if (!b) {
         return false;
     }
@@ -119,7 +114,6 @@ static txm_record record_of(const txm_run *run, const txm_run_block *block)
 
 enum { SHADER_TREE = 0, ENVIRONMENT_NODE = 157, NON_COLOR_DATA = 0 };
 
-/* Reads texture settings from the node's storage block. */
 static void digest_storage(const txm_digest *d, txm_run *run, uint64_t address, txm_node *node)
 {
     const txm_run_block *image = find_block(run, address, TXM_KIND_TEX_IMAGE);
@@ -192,7 +186,6 @@ static const char *socket_name(const txm_digest *d, txm_run *run, uint64_t addre
     return txm_record_string(d->schema, r, field, d->store);
 }
 
-/* Links are looked up by the node that they leave. */
 static int compare_links(const void *a, const void *b)
 {
     const txm_link *left = a, *right = b;
@@ -233,7 +226,6 @@ static bool digest_links(const txm_digest *d, txm_run *run, uint64_t next, txm_s
 
 /* ---- trees ---------------------------------------------------------------------------------------------------- */
 
-/* Nodes are looked up by their address, which links contain. */
 static int compare_nodes(const void *a, const void *b)
 {
     const txm_node *left = a, *right = b;
@@ -376,7 +368,6 @@ static bool digest_packed(const txm_digest *d, txm_run *run, txm_record image, t
     return true;
 }
 
-/* Whether a block contains only that text. */
 static bool is_text(txm_record block, const char *text)
 {
     size_t n = strlen(text);

@@ -162,7 +162,6 @@ static void mark_pointers(txm_dna *dna)
     free(struct_of);
 }
 
-/* Takes ownership of `payload` in every case. */
 txm_status txm_dna_parse(const txm_blend_layout *format, uint8_t *payload, size_t bytes, const char *name,
                          txm_dna **out, txm_error *err)
 {
@@ -244,7 +243,6 @@ static uint64_t field_bytes(const txm_dna *dna, uint32_t type, const char *name)
     return bytes;
 }
 
-/* `path` may name members of embedded structs: "id.name". */
 txm_dna_field txm_dna_find(const txm_dna *dna, const char *type, const char *path)
 {
     static const txm_dna_field absent = {0, 0, false};

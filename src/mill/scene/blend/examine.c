@@ -39,7 +39,6 @@ typedef struct walk {
     unsigned steps, total_steps, uses;
 } walk;
 
-/* Whether another step may be taken. */
 static bool may_step(walk *w)
 {
     return w->steps++ < MAX_STEPS && w->total_steps++ < MAX_TOTAL_STEPS;
@@ -78,7 +77,6 @@ static int compare_calls(const void *a, const void *b)
     return left->id < right->id ? -1 : left->id > right->id;
 }
 
-/* Collects which nodes call which group, over all files. */
 static bool collect_calls(txm_scene *scene, uint32_t file, uint32_t t, call_table *calls)
 {
     const txm_model *model = &scene->blend->files.data[file].model;
@@ -98,7 +96,6 @@ static bool collect_calls(txm_scene *scene, uint32_t file, uint32_t t, call_tabl
     return true;
 }
 
-/* The first of the contiguous calls of a group. */
 static size_t first_call(const call_table *calls, uint32_t file, uint32_t id)
 {
     call key = {.file = file, .id = id};
@@ -114,7 +111,6 @@ static size_t first_call(const call_table *calls, uint32_t file, uint32_t id)
     return low;
 }
 
-/* Enters a group and continues at all its input nodes. */
 static void enter_group(walk *w, uint32_t file, uint32_t tree, uint32_t node, const char *socket, const frame *inside,
                         int depth)
 {
@@ -204,7 +200,6 @@ static void follow_output(walk *w, uint32_t file, const txm_tree *tree, uint32_t
 
 /* ---- findings ------------------------------------------------------------------------------------------------- */
 
-/* Sorts images by path. */
 static int compare_paths(const void *a, const void *b, void *user)
 {
     const txm_scene *scene = user;
@@ -268,7 +263,6 @@ static bool examine_uses(txm_scene *scene, const call_table *calls)
     return true;
 }
 
-/* Calls are collected first, because leaving a group requires its callers. */
 txm_status txm_blend_examine(txm_scene *scene, txm_error *err)
 {
     call_table calls = {0};

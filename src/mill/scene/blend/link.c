@@ -76,7 +76,6 @@ static txm_status read_file(txm_scene *scene, uint32_t file, txm_error *err)
     return status;
 }
 
-/* The number of libraries is bounded. */
 static txm_status add_file(txm_scene *scene, const char *path, uint32_t *index, txm_error *err)
 {
     if (scene->blend->files.count == TXM_SCENE_MAX_FILES) {
@@ -168,7 +167,6 @@ static txm_status reach(linker *l, uint32_t file, uint32_t id, txm_error *err)
     return TXM_OK;
 }
 
-/* Finds the data-block for which a placeholder was stored. */
 static txm_status visit_placeholder(linker *l, uint32_t file, uint32_t id, txm_error *err)
 {
     txm_scene *scene = l->scene;

@@ -51,7 +51,6 @@ static int compare_names(const void *a, const void *b, void *ids)
     return order ? order : left < right ? -1 : left > right;
 }
 
-/* NULL if memory is exhausted. */
 static uint32_t *order(const txm_model *model, int (*compare)(const void *, const void *, void *))
 {
     uint32_t *indices = txm_calloc(model->ids.count, sizeof *indices);
@@ -78,7 +77,6 @@ bool txm_model_order_names(txm_model *model)
     return model->by_name != NULL;
 }
 
-/* Returns the first one with that name. */
 uint32_t txm_model_named(const txm_model *model, const char *name)
 {
     size_t low = 0, high = model->ids.count;
@@ -94,7 +92,6 @@ uint32_t txm_model_named(const txm_model *model, const char *name)
     return found ? model->by_name[low] : TXM_NO_INDEX;
 }
 
-/* No data-block has address 0. */
 uint32_t txm_model_find(const txm_model *model, uint64_t address)
 {
     size_t low = 0, high = model->ids.count;

@@ -121,7 +121,6 @@ static bool add_edges(scan *s, const uint8_t *payload, size_t bytes)
 
 /* ---- runs ----------------------------------------------------------------------------------------------------- */
 
-/* Adds the run that was collected to the model. */
 static txm_status end_run(scan *s, txm_error *err)
 {
     if (s->current == TXM_NO_INDEX) {
@@ -208,7 +207,6 @@ static txm_status add_to_run(scan *s, const txm_block *block, bool is_head, txm_
     return TXM_OK;
 }
 
-/* Reads version and working space of the file. */
 static txm_status read_global(scan *s, const txm_block *block, txm_error *err)
 {
     size_t bytes = block->bytes < TXM_RUN_MAX_BLOCK_BYTES ? (size_t)block->bytes : TXM_RUN_MAX_BLOCK_BYTES;

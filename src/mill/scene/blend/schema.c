@@ -100,7 +100,6 @@ void txm_schema_init(txm_schema *schema, const txm_blend_layout *format, const t
     }
 }
 
-/* Looks up the index of the struct, which blocks contain. */
 txm_kind txm_schema_kind(const txm_schema *schema, uint32_t sdna)
 {
     for (int kind = 1; kind < TXM_KIND_COUNT; kind++) {
@@ -118,7 +117,6 @@ bool txm_record_has(const txm_schema *schema, txm_record record, txm_field_id fi
     return f->bytes > 0 && (uint64_t)f->offset + f->bytes <= record.bytes;
 }
 
-/* Reads any integer width. */
 int64_t txm_record_integer(const txm_schema *schema, txm_record record, txm_field_id field, int64_t fallback)
 {
     const txm_dna_field *f = &schema->fields[field];

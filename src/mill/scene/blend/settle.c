@@ -148,15 +148,15 @@ static bool settle_colorspace(txm_scene *scene, const txm_model *model, const tx
 {
     bool legacy_data = image->legacy_data && before(model, 280, 66);
     const char *stored = legacy_data ? "Non-Color" : image->colorspace;
-    const char *asked = opened(scene, stored, legacy_data ? "" : image->interop_id),
-               *name = asked ? canonical(scene, asked) : NULL;
+    const char *requested = opened(scene, stored, legacy_data ? "" : image->interop_id),
+               *name = requested ? canonical(scene, requested) : NULL;
     if (!name && legacy_data) {
-        asked = name = canonical(scene, "data"); /* the config may have another name for its data space */
+        requested = name = canonical(scene, "data"); /* the config may have another name for its data space */
     }
     out->colorspace_stored = stored;
     out->colorspace_known = name || !*stored;
-    asked = txm_space_setting(asked);
-    out->colorspace = txm_scene_keep(scene, asked);
+    requested = txm_space_setting(requested);
+    out->colorspace = txm_scene_keep(scene, requested);
     if (name) {
         out->colorspace_name = txm_scene_keep(scene, name);
         out->data = txm_scene_is_data(scene, name);
@@ -220,7 +220,6 @@ static const char *folder_of(txm_scene *scene, const txm_blend_file *file, const
     return kept;
 }
 
-/* Interprets stored values; it opens no files. */
 txm_status txm_blend_settle(txm_scene *scene, const txm_blend_file *file, const txm_image *image, txm_scene_image *out,
                             txm_error *err)
 {

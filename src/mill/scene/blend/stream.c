@@ -46,7 +46,6 @@ static txm_status check_end(const txm_stream_input *input, txm_error *err)
     return TXM_OK;
 }
 
-/* Counts what was consumed, with which the guard against bombs compares the output. */
 txm_status txm_stream_input_read(txm_stream_input *input, void *dst, size_t bytes, size_t *got, txm_error *err)
 {
     ssize_t n;
@@ -85,7 +84,6 @@ static txm_status plain_pull(void *self, txm_stream_input *input, uint8_t *dst, 
     return txm_stream_input_read(input, dst, bytes, got, err);
 }
 
-/* Seeking needs no work. */
 static txm_status plain_jump(void *self, txm_stream_input *input, uint64_t from, uint64_t to, uint64_t *landed,
                              txm_error *err)
 {
@@ -98,7 +96,6 @@ static txm_status plain_jump(void *self, txm_stream_input *input, uint64_t from,
     return TXM_OK;
 }
 
-/* Only compressions that do not store the size return false. */
 static bool plain_size(const void *self, const txm_stream_input *input, uint64_t *bytes)
 {
     (void)self;
@@ -130,7 +127,6 @@ static txm_status read_magic(txm_stream_input *input, uint8_t magic[MAGIC_BYTES]
     return status;
 }
 
-/* The stream begins at the first uncompressed byte. */
 txm_status txm_stream_open(const char *path, txm_stream **out, txm_error *err)
 {
     /* O_NONBLOCK: opening a FIFO must not hang; it has no effect on regular files. */
@@ -141,7 +137,6 @@ txm_status txm_stream_open(const char *path, txm_stream **out, txm_error *err)
     return txm_stream_from_fd(fd, path, out, err);
 }
 
-/* Takes ownership of the descriptor in every case. */
 txm_status txm_stream_from_fd(int fd, const char *name, txm_stream **out, txm_error *err)
 {
     txm_stream *s = txm_calloc(1, sizeof *s);
@@ -182,7 +177,6 @@ txm_status txm_stream_from_fd(int fd, const char *name, txm_stream **out, txm_er
     return TXM_OK;
 }
 
-/* Closes the descriptor. NULL-safe. */
 void txm_stream_close(txm_stream **stream)
 {
     txm_stream *s = stream ? *stream : NULL;
@@ -198,7 +192,6 @@ void txm_stream_close(txm_stream **stream)
     *stream = NULL;
 }
 
-/* Gets bytes from the decoder; none means the end. */
 static txm_status pull(txm_stream *s, uint8_t *dst, size_t bytes, size_t *got, txm_error *err)
 {
     txm_status status = s->ops->pull(s->decoder, &s->input, dst, bytes, got, err);
@@ -224,7 +217,6 @@ static txm_status ended(const txm_stream *s, txm_error *err)
                     (unsigned long long)s->decoder_at);
 }
 
-/* Reads all bytes or fails; large reads bypass the buffer. */
 txm_status txm_stream_read(txm_stream *s, void *dst, size_t bytes, txm_error *err)
 {
     uint8_t *to = dst;

@@ -66,7 +66,6 @@ static txm_status refill(gzip_decoder *g, txm_stream_input *input, size_t *got, 
     return status;
 }
 
-/* Checks between members whether there is another one. */
 static txm_status next_member(gzip_decoder *g, txm_stream_input *input, txm_error *err)
 {
     size_t got = 1;
