@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The gzip decoder of scenes accepts whatever zlib accepts, with the same bytes, and fails where zlib fails. */
 #include <check.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -9,7 +12,72 @@
 
 #include "mill/scene/blend/stream.h"
 #include "util_check.h"
-#include "util_deflate.h"
+
+typedef struct deflate_kind {
+    int level, strategy, memory; /* of deflateInit2; memory 1 to 9: blocks of 128 symbols to 32768 */
+    int flush;                   /* Z_NO_FLUSH, or a flush every `flush_bytes` bytes */
+    size_t flush_bytes;
+} deflate_kind;
+
+enum { GZIP = 16 + 15 };
+
+static void must(bool good)
+{
+    if (!good)
+        abort();
+}
+
+/* Compresses into one gzip member. free() it. */
+static uint8_t *deflate_member(const uint8_t *data, size_t bytes, deflate_kind kind, size_t *packed_bytes)
+{
+    z_stream z = {0};
+    size_t pieces = kind.flush_bytes ? bytes / kind.flush_bytes + 1 : 1, room = 2 * bytes + 64 * pieces + 1024;
+    uint8_t *packed = malloc(room);
+    must(packed && deflateInit2(&z, kind.level, Z_DEFLATED, GZIP, kind.memory, kind.strategy) == Z_OK);
+    z.next_in = (Bytef *)data;
+    z.next_out = packed;
+    z.avail_out = (uInt)room;
+    for (size_t left = bytes; kind.flush_bytes && left > kind.flush_bytes; left -= kind.flush_bytes) {
+        z.avail_in = (uInt)kind.flush_bytes;
+        must(deflate(&z, kind.flush) == Z_OK && z.avail_in == 0);
+    }
+    z.avail_in = (uInt)(bytes - (size_t)(z.next_in - data));
+    must(deflate(&z, Z_FINISH) == Z_STREAM_END);
+    *packed_bytes = z.total_out;
+    must(deflateEnd(&z) == Z_OK);
+    return packed;
+}
+
+/* Inflates one member, as far as there is room. */
+static int inflate_member(z_stream *z)
+{
+    must(inflateReset(z) == Z_OK);
+    int rc;
+    do {
+        rc = inflate(z, Z_NO_FLUSH);
+    } while (rc == Z_OK && z->avail_out);
+    return rc;
+}
+
+/* Whether zlib accepts the file: members one after the other, up to data that is not one. *dst, to be freed, receives
+ * the content as far as it can be decoded, at most `most` bytes. */
+static bool zlib_gunzip(const uint8_t *file, size_t bytes, size_t most, uint8_t **dst, size_t *got)
+{
+    z_stream z = {0};
+    *dst = malloc(most + 1);
+    must(*dst && inflateInit2(&z, GZIP) == Z_OK);
+    z.next_in = (Bytef *)file;
+    z.avail_in = (uInt)bytes;
+    z.next_out = *dst;
+    z.avail_out = (uInt)most + 1;
+    int rc;
+    do {
+        rc = inflate_member(&z);
+    } while (rc == Z_STREAM_END && z.avail_in >= 2 && z.next_in[0] == 0x1F && z.next_in[1] == 0x8B);
+    *got = (size_t)(z.next_out - *dst);
+    must(inflateEnd(&z) == Z_OK);
+    return rc == Z_STREAM_END && *got <= most;
+}
 
 enum { SOURCE_BYTES = 300000, PULL_BYTES = 70001 };
 

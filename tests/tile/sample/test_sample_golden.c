@@ -6,18 +6,102 @@
 #include <check.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include "tile/ops/arith.h"
 #include "tile/sample/wrap.h"
 #include "txtile/ray.h"
 #include "txtile/sampler.h"
 #include "util_check.h"
-#include "util_table.h"
 #include "util_tx.h"
+
+enum { TABLE_COLUMNS = 48 };
+
+typedef struct table {
+    char *text;
+    char *names[TABLE_COLUMNS];
+    char **cells; /* rows * columns */
+    size_t rows, columns;
+} table;
+
+static char *decompress(const char *path)
+{
+    enum { MAX = 8 << 20 };
+    FILE *f = fopen(path, "rb");
+    char *packed = malloc(MAX), *text = malloc(MAX);
+    if (!f || !packed || !text) {
+        fprintf(stderr, "%s cannot be read\n", path);
+        abort();
+    }
+    size_t n = ZSTD_decompress(text, MAX - 1, packed, fread(packed, 1, MAX, f));
+    if (ZSTD_isError(n)) {
+        fprintf(stderr, "%s: %s\n", path, ZSTD_getErrorName(n));
+        abort();
+    }
+    text[n] = 0;
+    free(packed);
+    fclose(f);
+    return text;
+}
+
+/* Reads a file of testdata; aborts the test on failure. */
+static table table_read(const char *name)
+{
+    char path[1024];
+    table t = {0};
+    snprintf(path, sizeof path, "%s/%s", getenv("TXM_TESTDATA"), name);
+    t.text = decompress(path);
+    size_t lines = 0;
+    for (char *p = t.text; (p = strchr(p, '\n')); p++)
+        lines++;
+    char *rest = t.text, *line = strsep(&rest, "\n");
+    for (char *cell; (cell = strsep(&line, "\t")) && t.columns < TABLE_COLUMNS;)
+        t.names[t.columns++] = cell;
+    t.cells = calloc(lines, t.columns * sizeof *t.cells);
+    while (rest && *rest) {
+        line = strsep(&rest, "\n");
+        for (size_t c = 0; c < t.columns; c++) {
+            char *cell = strsep(&line, "\t");
+            t.cells[t.rows * t.columns + c] = cell ? cell : "";
+        }
+        t.rows++;
+    }
+    return t;
+}
+
+static void table_free(table *t)
+{
+    free(t->text);
+    free(t->cells);
+    memset(t, 0, sizeof *t);
+}
+
+/* The cell of a named column, which must exist. Numbers are those of C99, including hexadecimal floats. */
+static const char *table_cell(const table *t, size_t row, const char *column)
+{
+    for (size_t c = 0; c < t->columns; c++)
+        if (strcmp(t->names[c], column) == 0)
+            return t->cells[row * t->columns + c];
+    fprintf(stderr, "no column %s\n", column);
+    abort();
+}
+
+static float table_float(const table *t, size_t row, const char *column)
+{
+    return strtof(table_cell(t, row, column), NULL);
+}
+
+static uint32_t table_uint(const table *t, size_t row, const char *column)
+{
+    const char *cell = table_cell(t, row, column);
+    return strcmp(cell, "none") == 0 ? 0 : (uint32_t)strtoul(cell, NULL, 10);
+}
 
 static int same_float(float a, float b)
 {
