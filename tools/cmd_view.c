@@ -237,14 +237,6 @@ static void print_view_json(const char *path, const view_args *args, const txm_v
     txm_json_emit(o);
 }
 
-static void print_ptex_json(const char *path, const view_args *args, const txm_ptex_shown *what, const txm_error *err)
-{
-    txm_view_page_file file = {.levels = TXM_PTEX_MAX_LEVELS, .bytes = what->bytes};
-    if (what->level < TXM_PTEX_MAX_LEVELS)
-        file.embedded[what->level] = true;
-    print_view_json(path, args, &file, err);
-}
-
 /* The result for a file, kept until it is known whether the page can be written. */
 typedef struct fate {
     txm_view_page_file what;
@@ -325,8 +317,13 @@ static txm_status write_ptex_page(const viewing *v, txm_tally *tally, txm_error 
         txm_tally_add(tally, own->status);
         if (shown[i].err.status)
             txm_say(TXM_SAY_ERROR, "%s", shown[i].err.message);
-        if (args->json)
-            print_ptex_json(paths[i], args, &shown[i], own);
+        if (args->json) {
+            const txm_ptex_shown *what = &shown[i];
+            txm_view_page_file file = {.levels = TXM_PTEX_MAX_LEVELS, .bytes = what->bytes};
+            if (what->level < TXM_PTEX_MAX_LEVELS)
+                file.embedded[what->level] = true;
+            print_view_json(paths[i], args, &file, own);
+        }
     }
     if (failure.status)
         txm_say(TXM_SAY_ERROR, "%s", failure.message);

@@ -58,25 +58,6 @@ void txm_ptex_advise(const char *path)
         txm_advise_for(TXM_VALUES_FILE);
 }
 
-static void count_faces(const txm_ptex *p, face_census *out)
-{
-    const txm_ptex_info *info = txm_ptex_info_of(p);
-    for (uint32_t i = 0; i < info->faces; i++) {
-        const txm_ptex_face *f = txm_ptex_face_of(p, i);
-        bool constant = f->flags & TXM_PTEX_CONSTANT, alone = true;
-        out->constant += constant;
-        out->edited += (f->flags & TXM_PTEX_EDITED) != 0;
-        out->subfaces += (f->flags & TXM_PTEX_SUBFACE) != 0;
-        for (int e = 0; e < (info->mesh == TXM_PTEX_QUADS ? 4 : 3); e++)
-            alone &= f->neighbours[e] < 0;
-        out->alone += alone;
-        if (!constant) {
-            out->sizes[f->u_log2][f->v_log2]++;
-            out->texels += (uint64_t)1 << (f->u_log2 + f->v_log2);
-        }
-    }
-}
-
 /* ---- text -------------------------------------------------------------------------------------------------------- */
 
 static double meta_number(txm_ptex_meta_type type, const uint8_t *at)
@@ -153,33 +134,6 @@ static txm_status print_metas(const txm_ptex *p, bool all, txm_error *err)
     return status;
 }
 
-static void print_face(const txm_ptex *p, uint32_t i)
-{
-    const txm_ptex_face *f = txm_ptex_face_of(p, i);
-    printf("    %-8u %5u x %-5u ", i, 1u << f->u_log2, 1u << f->v_log2);
-    for (int e = 0; e < (txm_ptex_info_of(p)->mesh == TXM_PTEX_QUADS ? 4 : 3); e++)
-        if (f->neighbours[e] >= 0)
-            printf(" %d.%u", f->neighbours[e], txm_ptex_edge(f, (unsigned)e));
-        else
-            printf(" -");
-    printf("%s%s%s%s\n", f->flags & TXM_PTEX_CONSTANT ? "  constant" : "", f->flags & TXM_PTEX_EDITED ? "  edited" : "",
-           f->flags & TXM_PTEX_SUBFACE ? "  subface" : "",
-           f->flags & TXM_PTEX_CONSTANT_NEIGHBOURHOOD ? "  one colour" : "");
-}
-
-static void print_sizes(const face_census *c)
-{
-    printf("  %-14s", "sizes");
-    const char *between = "";
-    for (int sum = 2 * SIDE - 2; sum >= 0; sum--)
-        for (int u = SIDE - 1; u >= 0; u--)
-            if (sum - u >= 0 && sum - u < SIDE && c->sizes[u][sum - u]) {
-                printf("%s%u x %u: %u", between, 1u << u, 1u << (sum - u), c->sizes[u][sum - u]);
-                between = ", ";
-            }
-    putchar('\n');
-}
-
 static void print_ptex_head(const char *path, const txm_ptex *p, const face_census *c)
 {
     const txm_ptex_info *i = txm_ptex_info_of(p);
@@ -191,8 +145,17 @@ static void print_ptex_head(const char *path, const txm_ptex *p, const face_cens
     if (i->alpha_channel >= 0)
         printf(", alpha is channel %d", i->alpha_channel);
     printf("; %llu texels, %s\n", (unsigned long long)c->texels, txm_format_bytes(c->texels * i->pixel_bytes, raw));
-    if (c->texels)
-        print_sizes(c);
+    if (c->texels) {
+        printf("  %-14s", "sizes");
+        const char *between = "";
+        for (int sum = 2 * SIDE - 2; sum >= 0; sum--)
+            for (int u = SIDE - 1; u >= 0; u--)
+                if (sum - u >= 0 && sum - u < SIDE && c->sizes[u][sum - u]) {
+                    printf("%s%u x %u: %u", between, 1u << u, 1u << (sum - u), c->sizes[u][sum - u]);
+                    between = ", ";
+                }
+        putchar('\n');
+    }
     printf("  %-14s%u constant, %u subfaces, %u without neighbours\n", "faces", c->constant, c->subfaces, c->alone);
     printf("  %-14s%u%s\n", "levels", i->levels, i->levels > 1 ? "" : " (no reductions are stored)");
     printf("  %-14s%s along u, %s along v", "borders", txm_ptex_border_name(i->u_border),
@@ -211,32 +174,6 @@ static void add_neighbours(cJSON *object, const txm_ptex *p, const txm_ptex_face
         txm_json_append_number(faces, f->neighbours[e], 10);
         txm_json_append_number(edges, txm_ptex_edge(f, e), 1);
     }
-}
-
-static void add_faces(cJSON *o, const txm_ptex *p)
-{
-    cJSON *list = txm_json_array(o, "face_list");
-    for (uint32_t i = 0; i < txm_ptex_info_of(p)->faces; i++) {
-        const txm_ptex_face *f = txm_ptex_face_of(p, i);
-        cJSON *e = txm_json_append(list);
-        txm_json_size(e, 1u << f->u_log2, 1u << f->v_log2);
-        txm_json_bool(e, "constant", f->flags & TXM_PTEX_CONSTANT);
-        txm_json_bool(e, "edited", f->flags & TXM_PTEX_EDITED);
-        txm_json_bool(e, "subface", f->flags & TXM_PTEX_SUBFACE);
-        add_neighbours(e, p, f);
-    }
-}
-
-static void add_sizes(cJSON *o, const face_census *c)
-{
-    cJSON *list = txm_json_array(o, "sizes");
-    for (uint32_t u = SIDE; u-- > 0;)
-        for (uint32_t v = SIDE; v-- > 0;)
-            if (c->sizes[u][v]) {
-                cJSON *e = txm_json_append(list);
-                txm_json_size(e, 1u << u, 1u << v);
-                txm_json_uint(e, "faces", c->sizes[u][v]);
-            }
 }
 
 /* Leaves out long values, since a mesh in the metadata may be larger than everything else. */
@@ -293,7 +230,14 @@ static cJSON *ptex_object(const char *path, const txm_ptex *p, const face_census
     txm_json_uint(o, "metadata_edits", i->meta_edits);
     txm_json_uint(o, "texels", c->texels);
     txm_json_uint(o, "pixel_bytes", c->texels * i->pixel_bytes);
-    add_sizes(o, c);
+    cJSON *list = txm_json_array(o, "sizes");
+    for (uint32_t u = SIDE; u-- > 0;)
+        for (uint32_t v = SIDE; v-- > 0;)
+            if (c->sizes[u][v]) {
+                cJSON *e = txm_json_append(list);
+                txm_json_size(e, 1u << u, 1u << v);
+                txm_json_uint(e, "faces", c->sizes[u][v]);
+            }
     return o;
 }
 
@@ -303,8 +247,18 @@ static txm_status print_ptex_json(const char *path, const txm_ptex *p, const fac
 {
     cJSON *o = ptex_object(path, p, c);
     txm_status status = add_metas(o, p, err);
-    if (all)
-        add_faces(o, p);
+    if (all) {
+        cJSON *list = txm_json_array(o, "face_list");
+        for (uint32_t i = 0; i < txm_ptex_info_of(p)->faces; i++) {
+            const txm_ptex_face *f = txm_ptex_face_of(p, i);
+            cJSON *e = txm_json_append(list);
+            txm_json_size(e, 1u << f->u_log2, 1u << f->v_log2);
+            txm_json_bool(e, "constant", f->flags & TXM_PTEX_CONSTANT);
+            txm_json_bool(e, "edited", f->flags & TXM_PTEX_EDITED);
+            txm_json_bool(e, "subface", f->flags & TXM_PTEX_SUBFACE);
+            add_neighbours(e, p, f);
+        }
+    }
     if (status == TXM_OK)
         txm_json_emit(o);
     else
@@ -318,8 +272,18 @@ static txm_status print_ptex_text(const char *path, const txm_ptex *p, const fac
     txm_status status = print_metas(p, all, err);
     if (all && status == TXM_OK)
         printf("  %-14swith their neighbours and the neighbours' edges: bottom, right, top, left\n", "each face");
-    for (uint32_t i = 0; all && status == TXM_OK && i < txm_ptex_info_of(p)->faces; i++)
-        print_face(p, i);
+    for (uint32_t i = 0; all && status == TXM_OK && i < txm_ptex_info_of(p)->faces; i++) {
+        const txm_ptex_face *f = txm_ptex_face_of(p, i);
+        printf("    %-8u %5u x %-5u ", i, 1u << f->u_log2, 1u << f->v_log2);
+        for (int e = 0; e < (txm_ptex_info_of(p)->mesh == TXM_PTEX_QUADS ? 4 : 3); e++)
+            if (f->neighbours[e] >= 0)
+                printf(" %d.%u", f->neighbours[e], txm_ptex_edge(f, (unsigned)e));
+            else
+                printf(" -");
+        printf("%s%s%s%s\n", f->flags & TXM_PTEX_CONSTANT ? "  constant" : "",
+               f->flags & TXM_PTEX_EDITED ? "  edited" : "", f->flags & TXM_PTEX_SUBFACE ? "  subface" : "",
+               f->flags & TXM_PTEX_CONSTANT_NEIGHBOURHOOD ? "  one colour" : "");
+    }
     return status;
 }
 
@@ -339,7 +303,21 @@ txm_status txm_ptex_print_info(const char *path, const txm_ptex_extent *extent, 
     if (status == TXM_OK)
         status = txm_ptex_open(path, 0, &p, err);
     if (status == TXM_OK) {
-        count_faces(p, census);
+        const txm_ptex_info *info = txm_ptex_info_of(p);
+        for (uint32_t i = 0; i < info->faces; i++) {
+            const txm_ptex_face *f = txm_ptex_face_of(p, i);
+            bool constant = f->flags & TXM_PTEX_CONSTANT, alone = true;
+            census->constant += constant;
+            census->edited += (f->flags & TXM_PTEX_EDITED) != 0;
+            census->subfaces += (f->flags & TXM_PTEX_SUBFACE) != 0;
+            for (int e = 0; e < (info->mesh == TXM_PTEX_QUADS ? 4 : 3); e++)
+                alone &= f->neighbours[e] < 0;
+            census->alone += alone;
+            if (!constant) {
+                census->sizes[f->u_log2][f->v_log2]++;
+                census->texels += (uint64_t)1 << (f->u_log2 + f->v_log2);
+            }
+        }
         status = extent->json ? print_ptex_json(path, p, census, extent->all, err)
                               : print_ptex_text(path, p, census, extent->all, err);
     }

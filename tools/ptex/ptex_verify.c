@@ -16,25 +16,6 @@
 #include "tools/output/text.h"
 #include "tools/ptex/ptex_files.h"
 
-/* Counts edges at which the neighbour has a different neighbour. Edges between faces and subfaces are not counted,
- * since two subfaces share an edge of a face. */
-static void check_neighbours(const txm_ptex *p, uint32_t face, txm_ptex_check *out)
-{
-    const txm_ptex_face *f = txm_ptex_face_of(p, face);
-    unsigned edges = txm_ptex_info_of(p)->mesh == TXM_PTEX_QUADS ? 4 : 3;
-    for (unsigned e = 0; e < edges; e++) {
-        const txm_ptex_face *n = f->neighbours[e] < 0 ? NULL : txm_ptex_face_of(p, (uint32_t)f->neighbours[e]);
-        unsigned at = txm_ptex_edge(f, e);
-        if (!n || (n->flags ^ f->flags) & TXM_PTEX_SUBFACE ||
-            (at < edges && n->neighbours[at] == (int64_t)face && txm_ptex_edge(n, at) == e))
-            continue;
-        if (!out->one_sided++) {
-            out->first_face = face;
-            out->first_edge = e;
-        }
-    }
-}
-
 /* Reads a face at all sizes that are stored. The buffer is reused for the next face. */
 static txm_status check_texels(const txm_ptex *p, uint32_t face, uint8_t **room, size_t *room_bytes,
                                txm_ptex_check *out, txm_error *err)
@@ -85,7 +66,21 @@ txm_status txm_ptex_check_file(const char *path, const volatile int *cancel, txm
     *out = (txm_ptex_check){.blocks = 0};
     txm_status status = txm_ptex_open(path, 0, &p, err);
     for (uint32_t i = 0; status == TXM_OK && i < txm_ptex_info_of(p)->faces; i++) {
-        check_neighbours(p, i, out);
+        /* At a one-sided edge the neighbour has a different neighbour. Edges between faces and subfaces are not
+         * counted, since two subfaces share an edge of a face. */
+        const txm_ptex_face *f = txm_ptex_face_of(p, i);
+        unsigned edges = txm_ptex_info_of(p)->mesh == TXM_PTEX_QUADS ? 4 : 3;
+        for (unsigned e = 0; e < edges; e++) {
+            const txm_ptex_face *n = f->neighbours[e] < 0 ? NULL : txm_ptex_face_of(p, (uint32_t)f->neighbours[e]);
+            unsigned at = txm_ptex_edge(f, e);
+            if (!n || (n->flags ^ f->flags) & TXM_PTEX_SUBFACE ||
+                (at < edges && n->neighbours[at] == (int64_t)i && txm_ptex_edge(n, at) == e))
+                continue;
+            if (!out->one_sided++) {
+                out->first_face = i;
+                out->first_edge = e;
+            }
+        }
         status = cancel && *cancel ? txm_fail(err, TXM_STATUS_CANCELLED, "%s: cancelled", path)
                                    : check_texels(p, i, &room, &room_bytes, out, err);
     }

@@ -107,21 +107,6 @@ static uint32_t type_bytes(const char *type)
     return 0;
 }
 
-/* Members that only files made by the run have. */
-static void take_made(txm_report_file *f, const cJSON *object)
-{
-    const cJSON *stages = cJSON_GetObjectItemCaseSensitive(object, "stage_seconds");
-    f->levels = (uint32_t)txm_run_log_count(object, "levels", TXM_MAX_LEVELS);
-    f->channels = (uint32_t)txm_run_log_count(object, "channels", TXM_MAX_CHANNELS);
-    f->tile_px = (uint32_t)txm_run_log_count(object, "tile_px", TXM_MAX_TILE_PX);
-    f->type_bytes = type_bytes(f->type);
-    f->tx_bytes = txm_run_log_count(object, "tx_bytes", UINT64_MAX);
-    f->seconds = (float)txm_run_log_number(object, "seconds");
-    for (int i = 0; i < TXM_STAGES; i++)
-        f->stages[i] = (float)txm_run_log_number(stages, txm_stage_names[i]);
-    f->made++;
-}
-
 /* A message without its subject, which is most often the name of the image: equal failures are one reason. */
 static bool keep_reason(txm_report *r, const cJSON *error, const char **out)
 {
@@ -169,8 +154,19 @@ static txm_status take_file(adding *a, const cJSON *object, txm_error *err)
         f->source_bytes = txm_run_log_count(object, "source_bytes", UINT64_MAX);
         if (!take_texts(a->report, f, object))
             return txm_no_memory(err, NULL);
-        if (state == TXM_MADE_CREATED)
-            take_made(f, object);
+        if (state == TXM_MADE_CREATED) {
+            /* Only files that the run made have these. */
+            const cJSON *stages = cJSON_GetObjectItemCaseSensitive(object, "stage_seconds");
+            f->levels = (uint32_t)txm_run_log_count(object, "levels", TXM_MAX_LEVELS);
+            f->channels = (uint32_t)txm_run_log_count(object, "channels", TXM_MAX_CHANNELS);
+            f->tile_px = (uint32_t)txm_run_log_count(object, "tile_px", TXM_MAX_TILE_PX);
+            f->type_bytes = type_bytes(f->type);
+            f->tx_bytes = txm_run_log_count(object, "tx_bytes", UINT64_MAX);
+            f->seconds = (float)txm_run_log_number(object, "seconds");
+            for (int i = 0; i < TXM_STAGES; i++)
+                f->stages[i] = (float)txm_run_log_number(stages, txm_stage_names[i]);
+            f->made++;
+        }
     }
     f->lint = lint;
     return TXM_OK;

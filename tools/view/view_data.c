@@ -49,20 +49,6 @@ static void scan_tile(void *user, uint32_t level, const uint8_t *pixels, uint32_
     }
 }
 
-/* A channel without finite values has null for all three. */
-static void add_statistics(cJSON *object, const statistics *s)
-{
-    cJSON *list = txm_json_array(object, "statistics");
-    for (uint32_t c = 0; c < s->info->channels; c++) {
-        cJSON *o = txm_json_append(list);
-        double pixels = (double)s->count[c], none = (double)NAN;
-        txm_json_number(o, "min", s->count[c] ? s->min[c] : none, 7);
-        txm_json_number(o, "max", s->count[c] ? s->max[c] : none, 7);
-        txm_json_number(o, "mean", s->count[c] ? s->sum[c] / pixels : none, 7);
-        txm_json_uint(o, "not_finite", s->other[c]);
-    }
-}
-
 /* Beyond TXM_VIEW_MAX_TILES the list of tiles is left out, because it would be larger than the pixels. */
 txm_status txm_view_data(txm_info *info, const volatile int *cancel, cJSON **out, txm_error *err)
 {
@@ -80,7 +66,17 @@ txm_status txm_view_data(txm_info *info, const volatile int *cancel, cJSON **out
     txm_json_text(*out, "values", values[txm_values_of(&info->description, i->type)]);
     txm_json_uint(*out, "block_width", txm_view_block_px(i->tile_w));
     txm_json_uint(*out, "block_height", txm_view_block_px(i->tile_h));
-    add_statistics(*out, &s);
+    /* A channel without finite values has null for all three. */
+    cJSON *object = *out;
+    cJSON *list = txm_json_array(object, "statistics");
+    for (uint32_t c = 0; c < s.info->channels; c++) {
+        cJSON *o = txm_json_append(list);
+        double pixels = (double)s.count[c], none = (double)NAN;
+        txm_json_number(o, "min", s.count[c] ? s.min[c] : none, 7);
+        txm_json_number(o, "max", s.count[c] ? s.max[c] : none, 7);
+        txm_json_number(o, "mean", s.count[c] ? s.sum[c] / pixels : none, 7);
+        txm_json_uint(o, "not_finite", s.other[c]);
+    }
     return TXM_OK;
 }
 
@@ -98,11 +94,18 @@ cJSON *txm_view_data_error(const char *path, const txm_error *err)
     return txm_info_json_error(path, err);
 }
 
-/* The smallest value of each code but 0, so that the page encodes exactly as `txmill extract`. The curve is
- * monotone, and the bits of positive floats are in the order of their values. */
-static void add_thresholds(cJSON *object)
+/* Takes ownership of `files` in any case. NULL: no memory. */
+cJSON *txm_view_data_finish(cJSON *files, int level, uint64_t page_bytes)
 {
-    cJSON *list = txm_json_array(object, "thresholds");
+    cJSON *o = txm_page_data("view");
+    if (level < 0)
+        txm_json_text(o, "level", NULL);
+    else
+        txm_json_uint(o, "level", (uint64_t)level);
+    txm_json_uint(o, "page_bytes", page_bytes);
+    /* The smallest value of each code but 0, so that the page encodes exactly as `txmill extract`. The curve is
+     * monotone, and the bits of positive floats are in the order of their values. */
+    cJSON *list = txm_json_array(o, "thresholds");
     for (uint32_t code = 1; code < 256; code++) {
         uint32_t low = 0, high = 0x3F800000; /* 1.0 */
         float value;
@@ -117,18 +120,6 @@ static void add_thresholds(cJSON *object)
         memcpy(&value, &high, sizeof value);
         txm_json_append_number(list, (double)value, 9);
     }
-}
-
-/* Takes ownership of `files` in any case. NULL: no memory. */
-cJSON *txm_view_data_finish(cJSON *files, int level, uint64_t page_bytes)
-{
-    cJSON *o = txm_page_data("view");
-    if (level < 0)
-        txm_json_text(o, "level", NULL);
-    else
-        txm_json_uint(o, "level", (uint64_t)level);
-    txm_json_uint(o, "page_bytes", page_bytes);
-    add_thresholds(o);
     if (!o || !files || !cJSON_AddItemToObject(o, "files", files)) {
         cJSON_Delete(files);
         cJSON_Delete(o);
