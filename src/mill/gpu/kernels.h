@@ -10,8 +10,6 @@
 #define TXM_GPU_KERNELS_H
 #include "mill/gpu/pixel.h"
 
-/* ---- stored rows ------------------------------------------------------------------------------------------------ */
-
 /* A level's rows in storage type: the newest ones in a ring buffer, the first ones (which the repeat extension needs
  * again at the end) separately. */
 typedef struct txm_gpu_store {
@@ -51,8 +49,7 @@ TXM_ARITH void txm_gpu_keep(TXM_GLOBAL uint8_t *m, txm_type type, uint32_t chann
     txm_gpu_save_light(channels, p, txm_gpu_float_row(m, floats, y) + (uint64_t)x * channels);
 }
 
-/* ---- ingest: level 0 and, where both edges are even, level 1 in one pass over the source ------------------------- */
-
+/* Level 0 and, where both edges are even, level 1 in one pass over the source. */
 typedef struct txm_gpu_ingest {
     txm_type type;
     uint32_t channels; /* stored: 1 or 4; 1 after RGBA keeps the first channel of grey */
@@ -95,8 +92,6 @@ TXM_ARITH void txm_gpu_ingest_body(const txm_gpu_ingest *a, TXM_GLOBAL uint8_t *
         p.v[c] = txm_box(quad[0].v[c], quad[1].v[c], quad[2].v[c], quad[3].v[c]);
     txm_gpu_keep(m, type, channels, (txm_curve)a->curve, t, p, qx, a->y / 2 + qy, &a->store1, &a->floats1);
 }
-
-/* ---- statistics ------------------------------------------------------------------------------------------------- */
 
 /* Statistics of one row of level 0, before RGBA that is grey loses its other channels. */
 typedef struct txm_gpu_row_stats {
@@ -154,8 +149,6 @@ TXM_ARITH void txm_gpu_count_body(const txm_gpu_count *a, TXM_GLOBAL uint8_t *m,
         out->grey = grey;
 }
 
-/* ---- levels ----------------------------------------------------------------------------------------------------- */
-
 typedef struct txm_gpu_level {
     txm_type type;
     uint32_t channels;
@@ -202,8 +195,6 @@ TXM_ARITH void txm_gpu_level_body(const txm_gpu_level *a, TXM_GLOBAL uint8_t *m,
                         : txm_bilinear(p00.v[c], p10.v[c], p01.v[c], p11.v[c], f, g);
     txm_gpu_keep(m, type, channels, (txm_curve)a->curve, t, p, x, y, &a->store, &a->dst);
 }
-
-/* ---- tiles ------------------------------------------------------------------------------------------------------ */
 
 /* Makes whole rows of tiles for the compressor. TIFF tiles are full, with the last pixel and row repeated; EXR tiles
  * have their valid pixels, one plane per channel within each line. Tiles are contiguous. */
@@ -330,8 +321,6 @@ TXM_ARITH uint32_t txm_gpu_tiles_threads(const txm_gpu_tiles *a)
 {
     return txm_gpu_is_integer(a->type) ? (a->width + a->tile_px - 1) / a->tile_px * a->tile_px : a->width * a->channels;
 }
-
-/* ---- borders ----------------------------------------------------------------------------------------------------- */
 
 /* Makes for each tile its border in the order of tile/reader/border_order.h, followed by the tile's own outermost
  * pixels, from which the border is predicted when it is encoded: first row, last row, first column, last column. */

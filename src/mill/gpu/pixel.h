@@ -16,8 +16,6 @@
 #define TXM_GPU_UNROLL
 #endif
 
-/* ---- samples ----------------------------------------------------------------------------------------------------- */
-
 typedef struct txm_gpu_pixel {
     uint32_t v[4]; /* the bits of each sample */
 } txm_gpu_pixel;
@@ -114,8 +112,6 @@ TXM_ARITH void txm_gpu_save(txm_type type, uint32_t channels, txm_gpu_pixel v, T
     }
 }
 
-/* ---- conforming ------------------------------------------------------------------------------------------------- */
-
 typedef struct txm_gpu_conform {
     uint32_t src_channels, channels;        /* channels: after widening, 1 or 4 */
     uint32_t associate, set_opaque, finite; /* flags */
@@ -164,8 +160,6 @@ TXM_ARITH txm_gpu_pixel txm_gpu_conform_pixel(txm_type type, const txm_gpu_confo
         p.v[0] = p.v[1] = p.v[2] = p.v[3] = 0;
     return p;
 }
-
-/* ---- the curves ------------------------------------------------------------------------------------------------- */
 
 typedef struct txm_gpu_light {
     float v[4];
