@@ -100,22 +100,6 @@ static const char *attribute(const XML_Char **attributes, const char *name)
     return NULL;
 }
 
-/* Numbers separated by spaces; numbers that no UDIM tile has are skipped. */
-static size_t parse_udim_numbers(const char *text, uint32_t *tiles)
-{
-    size_t count = 0;
-    while (text && *text && count < MAX_TILES) {
-        char *end;
-        text += strspn(text, " \t\r\n");
-        long tile = strtol(text, &end, 10);
-        if (tile > 1000 && tile < 100000) {
-            tiles[count++] = (uint32_t)tile;
-        }
-        text = end + strcspn(end, " \t\r\n");
-    }
-    return count;
-}
-
 /* Backslashes come from Windows and are separators too. NULL if memory is exhausted. */
 static char *path_in(const xml_file *file, const char *stored)
 {
@@ -256,18 +240,6 @@ static bool mark_normals(graph *g, txm_node_list *list)
     return ok;
 }
 
-/* An element of a shader. The image node, if it is one, was just added. */
-static void examine_node(xml_file *file, const char *kind, const XML_Char **attributes, bool image)
-{
-    const size_t entry = image ? file->all->nodes.entries.count : 0;
-    const bool kept = txm_casecmp(kind, "connect") == 0
-                          ? add_graph_link(&file->graph, attribute(attributes, "from"), attribute(attributes, "to"))
-                          : add_graph_node(&file->graph, kind, attribute(attributes, "name"), entry);
-    if (!kept && file->status == TXM_OK) {
-        stop(file, txm_no_memory(file->err, file->path));
-    }
-}
-
 /* ---- elements ---------------------------------------------------------------------------------------------------- */
 
 static void take_image_node(xml_file *file, const XML_Char **attributes, bool environment)
@@ -276,6 +248,16 @@ static void take_image_node(xml_file *file, const XML_Char **attributes, bool en
                *space = attribute(attributes, "colorspace"),
                *numbers = environment ? NULL : attribute(attributes, "tiles");
     uint32_t *tiles = numbers ? txm_calloc(MAX_TILES, sizeof *tiles) : NULL;
+    size_t tile_count = 0;
+    while (tiles && *numbers && tile_count < MAX_TILES) { /* separated by blanks; those that no tile has are skipped */
+        char *end;
+        numbers += strspn(numbers, " \t\r\n");
+        const long tile = strtol(numbers, &end, 10);
+        if (tile > 1000 && tile < 100000) {
+            tiles[tile_count++] = (uint32_t)tile;
+        }
+        numbers = end + strcspn(end, " \t\r\n");
+    }
     char *path = filename && *filename ? path_in(file, filename) : txm_strdup("");
     if (!path || (numbers && !tiles)) {
         stop(file, txm_no_memory(file->err, file->path));
@@ -292,7 +274,7 @@ static void take_image_node(xml_file *file, const XML_Char **attributes, bool en
                                .alpha = txm_node_alpha(attribute(attributes, "alpha_type")),
                                .environment = environment,
                                .tiles = tiles,
-                               .tile_count = parse_udim_numbers(numbers, tiles),
+                               .tile_count = tile_count,
                                .extension = txm_node_extension(environment ? NULL : attribute(attributes, "extension")),
                                .interpolation = txm_node_interpolation(attribute(attributes, "interpolation"))};
         node.tiled = node.tile_count > 0;
@@ -389,7 +371,15 @@ static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **
             take_image_node(file, attributes, environment);
         }
         if (file->all->scene->options.lint && file->status == TXM_OK) {
-            examine_node(file, name, attributes, image);
+            /* The image node, if it is one, was just added. */
+            const size_t entry = image ? file->all->nodes.entries.count : 0;
+            const bool kept =
+                txm_casecmp(name, "connect") == 0
+                    ? add_graph_link(&file->graph, attribute(attributes, "from"), attribute(attributes, "to"))
+                    : add_graph_node(&file->graph, name, attribute(attributes, "name"), entry);
+            if (!kept) {
+                stop(file, txm_no_memory(file->err, file->path));
+            }
         }
     }
     file->places[file->depth++] = inside;
@@ -455,27 +445,6 @@ static txm_status load_xml_bytes(const char *path, txm_bytes *out, txm_error *er
     return status;
 }
 
-static txm_status parse_xml(xml_file *file, const txm_bytes *bytes)
-{
-    file->parser = XML_ParserCreate(NULL);
-    if (!file->parser) {
-        return txm_no_memory(file->err, file->path);
-    }
-    XML_SetUserData(file->parser, file);
-    XML_SetElementHandler(file->parser, on_start, on_end);
-    XML_SetEntityDeclHandler(file->parser, on_entity);
-    enum XML_Status parsed = XML_Parse(file->parser, (const char *)bytes->data, (int)bytes->size, XML_TRUE);
-    enum XML_Error code = XML_GetErrorCode(file->parser);
-    if (file->status == TXM_OK && parsed != XML_STATUS_OK) {
-        file->status = code == XML_ERROR_NO_MEMORY
-                           ? txm_no_memory(file->err, file->path)
-                           : txm_fail(file->err, TXM_STATUS_CORRUPT, "%s: line %lu: %s", file->path,
-                                      (unsigned long)LINE_OF(file->parser), XML_ErrorString(code));
-    }
-    XML_ParserFree(file->parser);
-    return file->status;
-}
-
 /* If a file is malformed, the nodes before that place are still listed. */
 static txm_status read_xml_file(xml_scene *all, const char *path, const char *library, txm_error *err)
 {
@@ -491,9 +460,25 @@ static txm_status read_xml_file(xml_scene *all, const char *path, const char *li
     }
     if (status == TXM_OK) {
         *file = (xml_file){.all = all, .path = path, .library = library, .folder = folder, .err = err};
+        file->parser = XML_ParserCreate(NULL);
+        status = file->parser ? TXM_OK : txm_no_memory(err, path);
+    }
+    if (status == TXM_OK) {
+        XML_SetUserData(file->parser, file);
+        XML_SetElementHandler(file->parser, on_start, on_end);
+        XML_SetEntityDeclHandler(file->parser, on_entity);
         all->nesting++;
-        status = parse_xml(file, &bytes);
+        enum XML_Status parsed = XML_Parse(file->parser, (const char *)bytes.data, (int)bytes.size, XML_TRUE);
+        enum XML_Error code = XML_GetErrorCode(file->parser);
         all->nesting--;
+        status = file->status;
+        if (status == TXM_OK && parsed != XML_STATUS_OK) {
+            status = code == XML_ERROR_NO_MEMORY
+                         ? txm_no_memory(err, path)
+                         : txm_fail(err, TXM_STATUS_CORRUPT, "%s: line %lu: %s", path,
+                                    (unsigned long)LINE_OF(file->parser), XML_ErrorString(code));
+        }
+        XML_ParserFree(file->parser);
         free_graph(&file->graph);
         free(file->owner);
     }

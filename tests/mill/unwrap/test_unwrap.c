@@ -84,13 +84,19 @@ START_TEST(forms_are_the_same_mesh)
         ck_assert_msg(parse(i ? "a.ply" : "a.obj", text[i], bytes[i], true, &mesh, &err) == TXM_OK, "%d: %s", i,
                       err.message);
         ck_assert_ptr_eq(mesh.format, i ? &txm_mesh_ply : &txm_mesh_obj);
-        ck_assert_uint_eq(mesh.polygons, 2);
-        ck_assert_uint_eq(mesh.corner_count, 8);
-        ck_assert_uint_eq(mesh.vertices, 6);
-        ck_assert_mem_eq(mesh.corners, corners, sizeof corners);
+        ck_assert_uint_eq(txm_mesh_polygon_count(&mesh), 2);
+        ck_assert_uint_eq(txm_mesh_vertex_count(&mesh), 6);
+        for (uint32_t p = 0, count; p < 2; p++) {
+            ck_assert_mem_eq(txm_mesh_polygon(&mesh, p, &count), corners + (size_t)4 * p, 4 * sizeof *corners);
+            ck_assert_uint_eq(count, 4);
+        }
+        float found[18] = {7};
+        ck_assert(!txm_mesh_values(&mesh, "x y w", found) && !txm_mesh_values(&mesh, "xy", found) && found[0] == 7.0f);
+        ck_assert(txm_mesh_values(&mesh, "x y z", found));
         for (int v = 0; v < 18; v++)
-            ck_assert(places[v / 3][v % 3] ==
-                      (i ? mesh.values[v] : mesh.points.at[v / 3][v % 3])); /* all formats hold these numbers exactly */
+            ck_assert(places[v / 3][v % 3] == (double)found[v]); /* all formats hold these numbers exactly */
+        ck_assert_str_eq(txm_mesh_map_name(&mesh, 0), "");
+        ck_assert_str_eq(txm_mesh_map_name(&mesh, 1u << 31), "");
         txm_mesh_file_close(&mesh);
     }
 }
@@ -101,6 +107,11 @@ END_TEST
 
 START_TEST(what_is_wrong_is_said)
 {
+    txm_mesh *none = (txm_mesh *)1;
+    ck_assert_int_eq(txm_mesh_open("no/such.ply", &none, NULL), TXM_STATUS_NOT_FOUND);
+    ck_assert_ptr_null(none);
+    txm_mesh_close(&none);
+
     static const struct {
         const char *name, *text, *says;
     } cases[] = {

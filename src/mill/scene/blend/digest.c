@@ -114,24 +114,6 @@ static txm_record record_of(const txm_run *run, const txm_run_block *block)
 
 enum { SHADER_TREE = 0, ENVIRONMENT_NODE = 157, NON_COLOR_DATA = 0 };
 
-static void digest_storage(const txm_digest *d, txm_run *run, uint64_t address, txm_node *node)
-{
-    const txm_run_block *image = find_block(run, address, TXM_KIND_TEX_IMAGE);
-    const txm_run_block *environment = find_block(run, address, TXM_KIND_TEX_ENVIRONMENT);
-    int64_t color_space = -1;
-    if (image && !node->environment) {
-        txm_record r = record_of(run, image);
-        node->extension = (int)txm_record_integer(d->schema, r, TXM_TEX_IMAGE_EXTENSION, 0);
-        node->interpolation = (int)txm_record_integer(d->schema, r, TXM_TEX_IMAGE_INTERPOLATION, 0);
-        color_space = txm_record_integer(d->schema, r, TXM_TEX_IMAGE_COLOR_SPACE, -1);
-    } else if (environment && node->environment) {
-        txm_record r = record_of(run, environment);
-        node->interpolation = (int)txm_record_integer(d->schema, r, TXM_TEX_ENVIRONMENT_INTERPOLATION, 0);
-        color_space = txm_record_integer(d->schema, r, TXM_TEX_ENVIRONMENT_COLOR_SPACE, -1);
-    }
-    node->legacy_data = color_space == NON_COLOR_DATA;
-}
-
 /* Without lint only nodes that use a data-block are kept: scenes have hundreds of thousands of others. */
 static bool digest_node(const txm_digest *d, txm_run *run, uint64_t address, txm_record r)
 {
@@ -152,7 +134,21 @@ static bool digest_node(const txm_digest *d, txm_run *run, uint64_t address, txm
     }
     node->environment = !strcmp(node->idname, "ShaderNodeTexEnvironment") ||
                         txm_record_integer(d->schema, r, TXM_NODE_TYPE, 0) == ENVIRONMENT_NODE;
-    digest_storage(d, run, txm_record_address(d->schema, r, TXM_NODE_STORAGE), node);
+    const uint64_t storage = txm_record_address(d->schema, r, TXM_NODE_STORAGE);
+    const txm_run_block *image = find_block(run, storage, TXM_KIND_TEX_IMAGE),
+                        *environment = find_block(run, storage, TXM_KIND_TEX_ENVIRONMENT);
+    int64_t color_space = -1;
+    if (image && !node->environment) {
+        r = record_of(run, image);
+        node->extension = (int)txm_record_integer(d->schema, r, TXM_TEX_IMAGE_EXTENSION, 0);
+        node->interpolation = (int)txm_record_integer(d->schema, r, TXM_TEX_IMAGE_INTERPOLATION, 0);
+        color_space = txm_record_integer(d->schema, r, TXM_TEX_IMAGE_COLOR_SPACE, -1);
+    } else if (environment && node->environment) {
+        r = record_of(run, environment);
+        node->interpolation = (int)txm_record_integer(d->schema, r, TXM_TEX_ENVIRONMENT_INTERPOLATION, 0);
+        color_space = txm_record_integer(d->schema, r, TXM_TEX_ENVIRONMENT_COLOR_SPACE, -1);
+    }
+    node->legacy_data = color_space == NON_COLOR_DATA;
     return true;
 }
 
@@ -265,25 +261,6 @@ static bool digest_tree(const txm_digest *d, uint32_t id, txm_run *run, txm_reco
     return out != NULL;
 }
 
-/* Adds every shader tree of the run of ID `id`. false if memory or the store's limit is exhausted. */
-static bool digest_trees(const txm_digest *d, uint32_t id, txm_run *run)
-{
-    d->model->ids.data[id].trees = (txm_span){(uint32_t)d->model->trees.count, (uint32_t)d->model->trees.count};
-    /* Sorts the table before it is walked. */
-    find_block(run, 0, TXM_KIND_TREE);
-    for (size_t i = 0; i < run->blocks.count; i++) {
-        if (run->blocks.data[i].kind != TXM_KIND_TREE) {
-            continue;
-        }
-        txm_record tree = record_of(run, &run->blocks.data[i]);
-        if (txm_record_integer(d->schema, tree, TXM_TREE_TYPE, SHADER_TREE) == SHADER_TREE &&
-            !digest_tree(d, id, run, tree)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* ---- images and libraries ---------------------------------------------------------------------------------------- */
 
 enum { IGNORE_ALPHA_FLAG = 1 << 12 };
@@ -330,15 +307,6 @@ static bool digest_tiles(const txm_digest *d, txm_run *run, txm_record image, tx
     return true;
 }
 
-static bool add_packed(const txm_digest *d, txm_packed packed)
-{
-    txm_packed *p = TXM_STORE_ADD(d->store, &d->model->packed);
-    if (p) {
-        *p = packed;
-    }
-    return p != NULL;
-}
-
 /* Since 2.76 this is a list (one per tile and view), before that a single PackedFile. */
 static bool digest_packed(const txm_digest *d, txm_run *run, txm_record image, txm_image *out)
 {
@@ -354,15 +322,23 @@ static bool digest_packed(const txm_digest *d, txm_run *run, txm_record image, t
         txm_packed p = {.path = txm_record_string(d->schema, r, TXM_IMAGE_PACKED_PATH, d->store)};
         p.tile = (uint32_t)txm_record_integer(d->schema, r, TXM_IMAGE_PACKED_TILE, 0);
         uint64_t file = txm_record_address(d->schema, r, TXM_IMAGE_PACKED_FILE_OF);
-        if (!p.path || (file && find_packed(d, run, file, &p) && !add_packed(d, p))) {
+        txm_packed *kept = NULL;
+        const bool found = p.path && file && find_packed(d, run, file, &p);
+        if (!p.path || (found && !(kept = TXM_STORE_ADD(d->store, &d->model->packed)))) {
             return false;
+        }
+        if (kept) {
+            *kept = p;
         }
         next = txm_record_address(d->schema, r, TXM_IMAGE_PACKED_NEXT);
     }
     uint64_t single = txm_record_address(d->schema, image, TXM_IMAGE_PACKED_FILE);
-    if (d->model->packed.count == out->packed.begin && single && find_packed(d, run, single, &one) &&
-        !add_packed(d, one)) {
-        return false;
+    if (d->model->packed.count == out->packed.begin && single && find_packed(d, run, single, &one)) {
+        txm_packed *kept = TXM_STORE_ADD(d->store, &d->model->packed);
+        if (!kept) {
+            return false;
+        }
+        *kept = one;
     }
     out->packed.end = (uint32_t)d->model->packed.count;
     return true;
@@ -459,7 +435,18 @@ bool txm_digest_run(const txm_digest *d, uint32_t id, txm_run *run)
         head = find_block(run, owner->address, TXM_KIND_LIBRARY);
         return !head || digest_library(d, id, run, head);
     case TXM_ROLE_TREE:
-        return digest_trees(d, id, run);
+        d->model->ids.data[id].trees = (txm_span){(uint32_t)d->model->trees.count, (uint32_t)d->model->trees.count};
+        find_block(run, 0, TXM_KIND_TREE); /* sorts the table before it is walked */
+        for (size_t i = 0; i < run->blocks.count; i++) {
+            const txm_run_block *b = &run->blocks.data[i];
+            const txm_record tree = record_of(run, b);
+            if (b->kind == TXM_KIND_TREE &&
+                txm_record_integer(d->schema, tree, TXM_TREE_TYPE, SHADER_TREE) == SHADER_TREE &&
+                !digest_tree(d, id, run, tree)) {
+                return false;
+            }
+        }
+        return true;
     default:
         return true;
     }

@@ -130,24 +130,6 @@ static txm_status parse_at(txm_stream *stream, const txm_blend_layout *format, c
     return txm_dna_parse(format, payload, bytes, name, out, err);
 }
 
-/* Looks for the head with matching lengths in the last bytes of the file. */
-static bool find_in_tail(const txm_blend_layout *format, const uint8_t *tail, size_t tail_bytes, uint64_t tail_at,
-                         txm_block *out)
-{
-    size_t head_bytes = format->head_bytes;
-    if (tail_bytes < 2 * head_bytes || memcmp(tail + tail_bytes - head_bytes, "ENDB", 4) != 0) {
-        return false;
-    }
-    for (size_t i = tail_bytes - 2 * head_bytes + 1; i-- > 0;) {
-        if (tail[i] == 'D' && memcmp(tail + i, "DNA1", 4) == 0 &&
-            txm_block_decode(format, tail + i, tail_at + i, out) &&
-            out->position + out->bytes == tail_at + tail_bytes - head_bytes) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* A file without the expected end is not an error here: the walk will report what is wrong. */
 static bool locate_from_end(txm_stream *stream, const txm_blend_layout *format, txm_block *out)
 {
@@ -157,9 +139,17 @@ static bool locate_from_end(txm_stream *stream, const txm_blend_layout *format, 
     }
     size_t bytes = size < TAIL_BYTES ? (size_t)size : TAIL_BYTES;
     uint8_t *tail = malloc(bytes);
-    bool found = tail && txm_stream_seek(stream, size - bytes, NULL) == TXM_OK &&
-                 txm_stream_read(stream, tail, bytes, NULL) == TXM_OK &&
-                 find_in_tail(format, tail, bytes, size - bytes, out);
+    bool found = false;
+    if (tail && txm_stream_seek(stream, size - bytes, NULL) == TXM_OK &&
+        txm_stream_read(stream, tail, bytes, NULL) == TXM_OK && bytes >= 2 * format->head_bytes &&
+        memcmp(tail + bytes - format->head_bytes, "ENDB", 4) == 0) {
+        /* Only one head has a length that leads to ENDB. */
+        const uint64_t end = size - format->head_bytes;
+        for (size_t i = bytes - 2 * format->head_bytes + 1; !found && i-- > 0;) {
+            found = memcmp(tail + i, "DNA1", 4) == 0 && txm_block_decode(format, tail + i, size - bytes + i, out) &&
+                    out->position + out->bytes == end;
+        }
+    }
     free(tail);
     return found;
 }
