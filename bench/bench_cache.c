@@ -80,11 +80,11 @@ static _Thread_local float sink;
 static void alone(const txm_view *view, size_t begin, size_t end)
 {
     txm_sampler how = trilinear();
-    txm_lookup_state lane = {0};
+    txm_lookup_state lookup_state = {0};
     for (size_t i = begin; i < end; i++) {
         float out[4];
         txm_lookup at = place(i);
-        if (txm_sample(view, bench.whole, &how, &at, &lane, out) != TXM_LOOKUP_HIT)
+        if (txm_sample(view, bench.whole, &how, &at, &lookup_state, out) != TXM_LOOKUP_HIT)
             die("a tile is missing");
         sink += out[0];
     }
@@ -153,19 +153,20 @@ static void in_waves(txm_cache *c, size_t begin, size_t end)
         while (count) {
             txm_view view;
             txm_ticket *ticket;
-            txm_lookup_state lane = {.capacity = REQUESTS, .requests = requests}, *lanes[] = {&lane};
+            txm_lookup_state lookup_state = {.capacity = REQUESTS, .requests = requests},
+                             *lookup_states[] = {&lookup_state};
             size_t kept = 0;
             txm_cache_prepare(c, &view, NULL, NULL);
             for (size_t i = 0; i < count; i++) {
                 float out[4];
                 txm_lookup at = place(left[i]);
-                if (txm_sample(&view, 0, &how, &at, &lane, out) == TXM_LOOKUP_HIT)
+                if (txm_sample(&view, 0, &how, &at, &lookup_state, out) == TXM_LOOKUP_HIT)
                     sink += out[0];
                 else
                     left[kept++] = left[i];
             }
             count = kept;
-            if (txm_cache_process(c, lanes, 1, &ticket, NULL))
+            if (txm_cache_process(c, lookup_states, 1, &ticket, NULL))
                 die("a batch failed");
             txm_ticket_wait(&ticket);
         }

@@ -43,7 +43,7 @@ static struct {
     txm_lookup at[LOOKUPS];
     float u[LOOKUPS], v[LOOKUPS], d[4][LOOKUPS];
     float out[LOOKUPS][4];
-    uint8_t look[LOOKUPS];
+    uint8_t result[LOOKUPS];
     txm_sampler how;
     float sum; /* keeps compilers from removing the work */
 } bench;
@@ -83,17 +83,17 @@ static void make_places(const pattern *p)
 
 static void look_one_by_one(const txm_sample_ops *ops)
 {
-    txm_lookup_state lane = {0};
+    txm_lookup_state lookup_state = {0};
     float out[4];
     for (size_t i = 0; i < LOOKUPS; i++) {
-        ops->sample(txm_texture_set_view(bench.set), bench.id, &bench.how, &bench.at[i], &lane, out);
+        ops->sample(txm_texture_set_view(bench.set), bench.id, &bench.how, &bench.at[i], &lookup_state, out);
         bench.sum += out[0];
     }
 }
 
 static void look_in_batches(const txm_sample_ops *ops)
 {
-    txm_lookup_state lane = {0};
+    txm_lookup_state lookup_state = {0};
     float out[4][BATCH];
     for (size_t i = 0; i < LOOKUPS; i += BATCH) {
         const txm_lookups batch = {.count = BATCH,
@@ -104,7 +104,7 @@ static void look_in_batches(const txm_sample_ops *ops)
                                    .dudy = bench.d[2] + i,
                                    .dvdy = bench.d[3] + i,
                                    .out = {out[0], out[1], out[2], out[3]}};
-        ops->sample_n(txm_texture_set_view(bench.set), bench.id, &bench.how, &batch, &lane);
+        ops->sample_n(txm_texture_set_view(bench.set), bench.id, &bench.how, &batch, &lookup_state);
         bench.sum += out[0][0];
     }
 }
@@ -117,7 +117,7 @@ static void look_on_device(txm_device *device, uint32_t texture)
                                     .one_texture = texture,
                                     .at = bench.at,
                                     .out = bench.out,
-                                    .look = bench.look};
+                                    .result = bench.result};
     txm_error err;
     if (txm_device_sample(&device, 1, &batch, &err))
         die(err.message);
@@ -126,10 +126,10 @@ static void look_on_device(txm_device *device, uint32_t texture)
 /* Both sides must compute the same; otherwise the comparison is meaningless. */
 static void check_same(void)
 {
-    txm_lookup_state lane = {0};
+    txm_lookup_state lookup_state = {0};
     float out[4];
     for (size_t i = 0; i < LOOKUPS; i++) {
-        bench.scalar->sample(txm_texture_set_view(bench.set), bench.id, &bench.how, &bench.at[i], &lane, out);
+        bench.scalar->sample(txm_texture_set_view(bench.set), bench.id, &bench.how, &bench.at[i], &lookup_state, out);
         if (memcmp(out, bench.out[i], sizeof out) != 0)
             die("the device's bits are not the processor's");
     }

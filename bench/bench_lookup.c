@@ -125,7 +125,7 @@ static void ours(const pattern *p, size_t begin, size_t end)
 {
     const txm_view *view = txm_texture_set_view(bench.set);
     txm_sampler how = sampler_of(p);
-    txm_lookup_state lane = {.random = 4711};
+    txm_lookup_state lookup_state = {.random = 4711};
     float out[4][BATCH], sum = 0;
     uint32_t random[BATCH];
     for (int k = 0; k < BATCH; k++)
@@ -135,7 +135,7 @@ static void ours(const pattern *p, size_t begin, size_t end)
                     *dvdy = bench.in[5];
         for (size_t i = begin; i < end; i++) {
             txm_lookup at = {u[i], v[i], dudx[i], dvdx[i], dudy[i], dvdy[i]};
-            if (txm_sample(view, bench.id, &how, &at, &lane, out[0]) != TXM_LOOKUP_HIT)
+            if (txm_sample(view, bench.id, &how, &at, &lookup_state, out[0]) != TXM_LOOKUP_HIT)
                 die("a tile is missing");
             sum += out[0][0];
         }
@@ -150,7 +150,7 @@ static void ours(const pattern *p, size_t begin, size_t end)
                                        .dvdy = bench.in[5] + i,
                                        .random = random,
                                        .out = {out[0], out[1], out[2], out[3]}};
-            if (txm_sample_n(view, bench.id, &how, &batch, &lane) != TXM_LOOKUP_HIT)
+            if (txm_sample_n(view, bench.id, &how, &batch, &lookup_state) != TXM_LOOKUP_HIT)
                 die("a tile is missing");
             sum += out[0][0];
         }
@@ -181,13 +181,13 @@ static void check_same(const pattern *p)
     const float *in[6] = {bench.in[0], bench.in[1], bench.in[2], bench.in[3], bench.in[4], bench.in[5]};
     double a = 0, b = 0;
     txm_sampler how = sampler_of(p);
-    txm_lookup_state lane = {.random = 1};
+    txm_lookup_state lookup_state = {.random = 1};
     if (!oiio_textures_sample(bench.oiio, p->oiio_mode, OIIO_BILINEAR, 16, N, in, theirs_out))
         die("OpenImageIO failed");
     for (int i = 0; i < N; i++) {
         txm_lookup at = {in[0][i], in[1][i], in[2][i], in[3][i], in[4][i], in[5][i]};
         float out[4];
-        txm_sample(txm_texture_set_view(bench.set), bench.id, &how, &at, &lane, out);
+        txm_sample(txm_texture_set_view(bench.set), bench.id, &how, &at, &lookup_state, out);
         a += (double)out[0] / N;
         b += (double)theirs_out[4 * i] / N;
     }
@@ -311,13 +311,13 @@ static double nanoseconds(int rounds, const pattern *p, uint32_t filter, txm_lev
         how.filter = (uint8_t)filter;
         how.mode = (uint8_t)mode;
         how.rule = (uint8_t)rule;
-        txm_lookup_state lane = {.random = 4711};
+        txm_lookup_state lookup_state = {.random = 4711};
         float out[4][BATCH], sum = 0;
         double start = bench_seconds(CLOCK_THREAD_CPUTIME_ID);
         for (size_t i = 0; how_called == ONE_BY_ONE && i < LOOKUPS; i++) {
             txm_lookup at = {bench.in[0][i], bench.in[1][i], bench.in[2][i],
                              bench.in[3][i], bench.in[4][i], bench.in[5][i]};
-            txm_sample(view, bench.id, &how, &at, &lane, out[0]);
+            txm_sample(view, bench.id, &how, &at, &lookup_state, out[0]);
             sum += out[0][0];
         }
         for (size_t i = 0; how_called == BATCHES && i < LOOKUPS; i += BATCH) {
@@ -329,7 +329,7 @@ static double nanoseconds(int rounds, const pattern *p, uint32_t filter, txm_lev
                                        .dudy = bench.in[4] + i,
                                        .dvdy = bench.in[5] + i,
                                        .out = {out[0], out[1], out[2], out[3]}};
-            txm_sample_n(view, bench.id, &how, &batch, &lane);
+            txm_sample_n(view, bench.id, &how, &batch, &lookup_state);
             sum += out[0][0];
         }
         double ns = (bench_seconds(CLOCK_THREAD_CPUTIME_ID) - start) * 1e9 / LOOKUPS;

@@ -17,7 +17,7 @@ typedef struct wave {
     txm_ticket *loading;
     txm_device_batch batch;
     txm_lookup at[WAVE];
-    uint8_t look[WAVE];
+    uint8_t result[WAVE];
     size_t missed; /* lookups that have no colour yet */
 } wave;
 
@@ -36,7 +36,7 @@ static void begin_wave(wave *w, int first_row, const txm_sampler *how, uint32_t 
                                   .one_texture = texture,
                                   .at = w->at,
                                   .out = pixels + first_row * WIDTH,
-                                  .look = w->look};
+                                  .result = w->result};
 }
 
 static txm_status render(txm_device *device, uint32_t texture, int *failed, txm_error *err)
@@ -55,7 +55,7 @@ static txm_status render(txm_device *device, uint32_t texture, int *failed, txm_
                 status = txm_device_collect(&w->launch, &w->loading, &w->missed, err);
             w->batch.again = true; /* from here on without the lookups that have their colour */
             for (size_t k = 0; k < w->batch.count; k++)
-                *failed |= w->look[k] == TXM_LOOKUP_FAILURE;
+                *failed |= w->result[k] == TXM_LOOKUP_FAILURE;
             if (!w->missed && next_row < HEIGHT) {
                 begin_wave(w, next_row, &how, texture);
                 next_row += ROWS;

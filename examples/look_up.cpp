@@ -23,9 +23,9 @@ int main(int argc, char **argv)
         txm_sampler_init(&how);
         how.mode = TXM_LEVEL_MODE_TRILINEAR;
         std::vector<uint32_t> requests(REQUESTS);
-        txm_lookup_state lane = {};
-        lane.requests = requests.data();
-        lane.capacity = REQUESTS;
+        txm_lookup_state state = {};
+        state.requests = requests.data();
+        state.capacity = REQUESTS;
         txtile::viewer viewer(cache.get());
         float sum = 0;
         for (int y = 0; y < ACROSS; y++)
@@ -39,9 +39,9 @@ int main(int argc, char **argv)
                     throw std::runtime_error(std::string(argv[1]) + ": cannot be read");
                 for (;;) {
                     const txm_view view = viewer.prepare();
-                    if (txm_sample(&view, texture, &how, &at, &lane, rgba) != TXM_LOOKUP_MISS)
+                    if (txm_sample(&view, texture, &how, &at, &state, rgba) != TXM_LOOKUP_MISS)
                         break;
-                    viewer.process(lane); // waits for the tiles
+                    viewer.process(state); // waits for the tiles
                 }
                 if (std::memcmp(rgba, waited.data(), sizeof rgba) != 0)
                     throw std::runtime_error("two colours of one place");

@@ -16,7 +16,7 @@ static float pixels[WIDTH * HEIGHT][4];
 
 typedef struct worker {
     pthread_t id;
-    txm_cache_thread *look; /* each thread has its own, made once and kept, so that hits share nothing */
+    txm_cache_thread *lookups; /* each thread has its own, made once and kept, so that hits share nothing */
     uint32_t texture;
     int first_row, failed;
 } worker;
@@ -29,7 +29,7 @@ static void *render_rows(void *p)
         for (int x = 0; x < WIDTH; x++) {
             txm_lookup at;
             if (floor_at(x, y, &at) &&
-                txm_cache_sample(w->look, w->texture, &how, &at, NULL, pixels[y * WIDTH + x]) != TXM_LOOKUP_HIT)
+                txm_cache_sample(w->lookups, w->texture, &how, &at, NULL, pixels[y * WIDTH + x]) != TXM_LOOKUP_HIT)
                 w->failed = 1; /* the tile cannot be read: the colour is magenta, and the cache has the reason */
         }
     return NULL;
@@ -58,13 +58,13 @@ int main(int argc, char **argv)
         worker *w = &workers[started];
         w->texture = texture;
         w->first_row = started;
-        failed =
-            txm_cache_thread_new(cache, &w->look, &err) != TXM_OK || pthread_create(&w->id, NULL, render_rows, w) != 0;
+        failed = txm_cache_thread_new(cache, &w->lookups, &err) != TXM_OK ||
+                 pthread_create(&w->id, NULL, render_rows, w) != 0;
     }
     for (int i = 0; i < THREADS; i++) {
         if (i < started)
             pthread_join(workers[i].id, NULL);
-        txm_cache_thread_free(&workers[i].look);
+        txm_cache_thread_free(&workers[i].lookups);
         failed |= workers[i].failed;
     }
     txm_cache_stats stats;

@@ -38,8 +38,8 @@ static void begin_wave(wave *w, int first_row)
 static txm_status launch(wave *w, uint32_t texture, int *failed, txm_error *err)
 {
     const txm_sampler how = floor_sampler();
-    txm_lookup_state lane = {.requests = w->requests, .capacity = sizeof w->requests / sizeof *w->requests},
-                     *lanes[] = {&lane};
+    txm_lookup_state state = {.requests = w->requests, .capacity = sizeof w->requests / sizeof *w->requests},
+                     *states[] = {&state};
     txm_view view;
     txm_status status = txm_cache_viewer_prepare(w->viewer, &view, NULL, err);
     for (int i = 0; i < WAVE && status == TXM_OK; i++) {
@@ -47,15 +47,15 @@ static txm_status launch(wave *w, uint32_t texture, int *failed, txm_error *err)
         txm_lookup at;
         if (w->done[i] || !floor_at(x, y, &at))
             continue;
-        txm_lookup_result look = txm_sample(&view, texture, &how, &at, &lane, pixels[y * WIDTH + x]);
-        w->done[i] = look != TXM_LOOKUP_MISS;
+        txm_lookup_result result = txm_sample(&view, texture, &how, &at, &state, pixels[y * WIDTH + x]);
+        w->done[i] = result != TXM_LOOKUP_MISS;
         w->left -= w->done[i];
-        *failed |= look == TXM_LOOKUP_FAILURE;
+        *failed |= result == TXM_LOOKUP_FAILURE;
     }
     txm_cache_viewer_close(w->viewer); /* no lookup uses it any more, so its tiles may be evicted */
     if (status || !w->left)
         return status;
-    return txm_cache_viewer_process(w->viewer, lanes, 1, &w->loading, err);
+    return txm_cache_viewer_process(w->viewer, states, 1, &w->loading, err);
 }
 
 static txm_status render(wave waves[WAVES], uint32_t texture, int *launches, int *failed, txm_error *err)

@@ -105,7 +105,7 @@ typedef struct txm_device_batch {
     float (*du)[4];   /* derivatives of the colours by u and by v; both or neither are NULL */
     float (*dv)[4];
     uint8_t
-        *look; /* txm_lookup_result of each lookup. With `again`, only those that are TXM_LOOKUP_MISS are looked up */
+        *result; /* txm_lookup_result of each lookup. With `again`, only those that are TXM_LOOKUP_MISS are looked up */
     bool again;
 } txm_device_batch;
 
@@ -127,11 +127,11 @@ TXM_API txm_status txm_device_collect(txm_device_launch **launch, txm_ticket **t
 TXM_API txm_status txm_device_sample(txm_device *const *devices, size_t count, const txm_device_batch *batch,
                                      txm_error *err);
 
-/* Looks up in an open view of the cache, as txm_sample does with a lane that has no capacity: lookups whose tiles are
- * not in the view are missed, and nothing is requested from the cache. `look` is therefore final, and `again` must be
- * false. Tiles that are in the view but not on a device are copied to it; if they do not fit there, or the device is
- * lost, the processor looks up. Colours, random states and the marks in the view are those of txm_sample. The view's
- * UDIM sets are used unchanged. NO_MEMORY. */
+/* Looks up in an open view of the cache, as txm_sample does with a lookup state that has no capacity: lookups whose
+ * tiles are not in the view are missed, and nothing is requested from the cache. `look` is therefore final, and `again`
+ * must be false. Tiles that are in the view but not on a device are copied to it; if they do not fit there, or the
+ * device is lost, the processor looks up. Colours, random states and the marks in the view are those of txm_sample. The
+ * view's UDIM sets are used unchanged. NO_MEMORY. */
 TXM_API txm_status txm_device_sample_view(txm_device *const *devices, size_t count, const txm_view *view,
                                           const txm_cache_extent *extent, const txm_device_batch *batch,
                                           txm_error *err);

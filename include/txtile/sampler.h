@@ -16,8 +16,8 @@
  * of u and v by the pixel's x and y, in the same units. Colours are float RGBA; a texture of one channel gives (f, f,
  * f, 1). Integers are scaled to 0..1, half and float are taken as they are.
  *
- * NULL: as in status.h; arrays of txm_lookups that may be NULL say so. Lookups do not check pointers. A lane is
- * required; its `requests` may be NULL if its capacity is 0.
+ * NULL: as in status.h; arrays of txm_lookups that may be NULL say so. Lookups do not check pointers. A lookup
+ * state is required; its `requests` may be NULL if its capacity is 0.
  *
  * Thread safety: any number of threads may look up in one view, each with its own txm_lookup_state.
  */
@@ -171,7 +171,7 @@ typedef struct txm_tile_entry {
 /* A slab holds 1 << TXM_SLOT_BITS tiles, and has TXM_SLAB_SLACK readable bytes beyond its last pixel. */
 enum { TXM_SLOT_BITS = 7, TXM_SLAB_SLACK = 16 };
 #define TXM_SLOT_STATES 0xFFFC0000u     /* slots are below it */
-#define TXM_SLOT_REQUESTED 0xFFFC0000u  /* + launch: not in memory, requested by a lane of this launch */
+#define TXM_SLOT_REQUESTED 0xFFFC0000u  /* + launch: not in memory, requested by a lookup of this launch */
 #define TXM_SLOT_UNREADABLE 0xFFFD0000u /* + round: reading failed in this round; a later round requests it again */
 #define TXM_SLOT_NONE 0xFFFFFFFFu       /* the tile is neither in memory nor requested */
 #define TXM_SLOT_LOADING 0xFFFFFFFEu    /* the tile is being read */
@@ -272,7 +272,7 @@ typedef enum txm_lookup_result {
     TXM_LOOKUP_FAILURE /* the texture or UDIM tile does not exist, or a tile could not be read: magenta (1, 0, 1, 1) */
 } txm_lookup_result;
 
-/* The state of a thread, or of a lane of a device, that looks up. Zero is valid: no random state, and requests are not
+/* The state of a thread that looks up. Zero is valid: no random state, and requests are not
  * collected. */
 typedef struct txm_lookup_state {
     /* See txm_chance. The state of Cycles' generator, x <- 1103515245 x + 12345; 0 means none. A lookup that chooses
@@ -280,7 +280,7 @@ typedef struct txm_lookup_state {
      * none. To repeat a lookup after a miss, restore the state that it began with. */
     uint32_t random;
     uint32_t capacity, count; /* size of `requests`, and how many it holds */
-    uint32_t *requests;       /* numbers of tiles that lookups missed; each is on one lane's list only */
+    uint32_t *requests;       /* numbers of tiles that lookups missed; each is on one list only */
     /* Counts since txm_cache_process took the list: requests that lookups made, requests that were left out (rejection
      * in txm_view), and requests for which the list was full. */
     uint32_t asked, rejected, full;
@@ -289,12 +289,12 @@ typedef struct txm_lookup_state {
 #ifndef __OPENCL_VERSION__
 /* One lookup. `how` must pass txm_sampler_check. */
 TXM_API txm_lookup_result txm_sample(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                     const txm_lookup *at, txm_lookup_state *lane, float out[4]);
+                                     const txm_lookup *at, txm_lookup_state *state, float out[4]);
 
 /* The same with the derivatives of the colour by u and by v. They are those of the interpolation, so they are 0 for
  * closest and stochastic filters, and where the extension clamps the coordinate. */
 TXM_API txm_lookup_result txm_sample_d(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                       const txm_lookup *at, txm_lookup_state *lane, float out[4], float du[4],
+                                       const txm_lookup *at, txm_lookup_state *state, float out[4], float du[4],
                                        float dv[4]);
 
 /* Many lookups in one texture, as arrays of `count` elements each. */
@@ -304,13 +304,13 @@ typedef struct txm_lookups {
     uint32_t *random;    /* random state or number of each lookup (txm_chance); NULL: none */
     const uint8_t *mask; /* 0: skip this lookup and leave its outputs unchanged; NULL: do all */
     float *out[4];       /* r, g, b, a */
-    uint8_t *look;       /* txm_lookup_result of each; may be NULL */
+    uint8_t *result;     /* txm_lookup_result of each; may be NULL */
 } txm_lookups;
 
-/* Does all lookups of a batch and returns the worst of their results. `lane` collects requests; its random state is not
- * used. */
+/* Does all lookups of a batch and returns the worst of their results. `state` collects requests; its random state is
+ * not used. */
 TXM_API txm_lookup_result txm_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                       const txm_lookups *batch, txm_lookup_state *lane);
+                                       const txm_lookups *batch, txm_lookup_state *state);
 
 /* Where a batch with derivatives of the colour by u and by v stores them, like `out` of txm_lookups. */
 typedef struct txm_lookup_slopes {
@@ -320,19 +320,19 @@ typedef struct txm_lookup_slopes {
 /* txm_sample_d for each lookup of a batch. */
 TXM_API txm_lookup_result txm_sample_n_d(const txm_view *view, uint32_t texture, const txm_sampler *how,
                                          const txm_lookups *batch, const txm_lookup_slopes *slopes,
-                                         txm_lookup_state *lane);
+                                         txm_lookup_state *state);
 
 /* txm_sample, but with TXM_FILTER_LINEAR no seam is seen between the tiles of a UDIM set: within half a pixel of an
  * edge the pixels on both sides blend as neighbours in one image do, and at corners those of four tiles. Where there is
  * no neighbour, the tile extends, whatever its extension. All else, and other filters, are as txm_sample does them. */
 TXM_API txm_lookup_result txm_sample_udim_blend(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                                const txm_lookup *at, txm_lookup_state *lane, float out[4]);
+                                                const txm_lookup *at, txm_lookup_state *state, float out[4]);
 
 /* txm_sample for a latlong environment, at a place from txm_latlong_uv and txm_latlong_differential (ray.h): with
  * TXM_FILTER_LINEAR the colour fades to one colour at each pole, the mean of up to 16 pixels of the row that surrounds
  * it, within one pixel of the level. Such textures repeat along u and extend along v. */
 TXM_API txm_lookup_result txm_sample_latlong(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                             const txm_lookup *at, txm_lookup_state *lane, float out[4]);
+                                             const txm_lookup *at, txm_lookup_state *state, float out[4]);
 
 /* The level of a lookup, with the bias and after the random choice of `mode`, but before it is clamped or rounded.
  * `random` NULL: no random state. */
@@ -399,7 +399,7 @@ typedef struct txm_explanation {
 
 /* Looks up as txm_sample does and lists the pixels that it reads. */
 TXM_API txm_lookup_result txm_sample_explain(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                             const txm_lookup *at, txm_lookup_state *lane, float out[4],
+                                             const txm_lookup *at, txm_lookup_state *state, float out[4],
                                              txm_explanation *explanation);
 
 /* ---- single texels ---------------------------------------------------------------------------------------------- */
@@ -464,9 +464,9 @@ TXM_API txm_status txm_texture_set_add_called(txm_texture_set *set, const txm_ca
 TXM_API txm_status txm_texture_set_add_udim(txm_texture_set *set, const uint32_t *numbers, const uint32_t *textures,
                                             size_t count, uint32_t *texture, txm_error *err);
 
-/* Loads the tiles that a lane requested and empties its list; or loads all tiles of a texture. A tile that cannot be
+/* Loads the tiles that lookups requested and empties their list; or loads all tiles of a texture. A tile that cannot be
  * read is FAILED from then on, and the call returns the first such failure. */
-TXM_API txm_status txm_texture_set_load(txm_texture_set *set, txm_lookup_state *lane, txm_error *err);
+TXM_API txm_status txm_texture_set_load(txm_texture_set *set, txm_lookup_state *state, txm_error *err);
 TXM_API txm_status txm_texture_set_load_all(txm_texture_set *set, uint32_t texture, txm_error *err);
 
 /* The view for lookups. It is valid until a texture is added or tiles are loaded. */

@@ -106,7 +106,7 @@ class txm_lookups(ctypes.Structure):
         ("random", ctypes.c_void_p),
         ("mask", ctypes.c_void_p),
         ("out", ctypes.c_void_p * 4),
-        ("look", ctypes.c_void_p),
+        ("result", ctypes.c_void_p),
     ]
 
 

@@ -259,7 +259,7 @@ class Texture(TxFile):
         drawn = _states(draw, count) if draw else None
         states = (ctypes.c_uint32 * count)()
         requests = (ctypes.c_uint32 * _REQUESTS)()
-        lane = _abi.txm_lookup_state(capacity=_REQUESTS, requests=ctypes.addressof(requests))
+        state = _abi.txm_lookup_state(capacity=_REQUESTS, requests=ctypes.addressof(requests))
         at = first * ctypes.sizeof(ctypes.c_float)
         batch = _abi.txm_lookups(count, *[ctypes.addressof(numbers) + at for numbers in floats])
         for channel, plane in enumerate(planes):
@@ -269,12 +269,12 @@ class Texture(TxFile):
                 ctypes.memmove(states, drawn, len(drawn))
                 batch.random = ctypes.addressof(states)
             view = self._library.txm_texture_set_view(textures)
-            look = self._library.txm_sample_n(view, texture, ctypes.byref(how), ctypes.byref(batch), ctypes.byref(lane))
-            if look == _abi.TXM_LOOKUP_HIT:
+            result = self._library.txm_sample_n(view, texture, ctypes.byref(how), ctypes.byref(batch), ctypes.byref(state))
+            if result == _abi.TXM_LOOKUP_HIT:
                 return
-            if look != _abi.TXM_LOOKUP_MISS or lane.count == 0:
+            if result != _abi.TXM_LOOKUP_MISS or state.count == 0:
                 raise TxmillError(f"{self.path}: a tile that the lookup needs cannot be read")
-            self._check(self._library.txm_texture_set_load, textures, ctypes.byref(lane))
+            self._check(self._library.txm_texture_set_load, textures, ctypes.byref(state))
 
     def _free_unused(self) -> None:
         if self._closed and self._users == 0:

@@ -142,7 +142,7 @@ txm_status stm_lookup_queue_run(stm_lookup_queue *a, stm_lookup_list *const *not
                                     .out = a->out,
                                     .du = a->du,
                                     .dv = a->dv,
-                                    .look = a->outcome};
+                                    .result = a->outcome};
     txm_device *const *devices = a->devices->items;
     txm_status status = TXM_OK;
     if (count && a->view)

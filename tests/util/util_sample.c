@@ -203,7 +203,7 @@ enum { BATCH = 61 };
 typedef struct results {
     float out[4][BATCH];
     uint32_t random[BATCH];
-    uint8_t look[BATCH];
+    uint8_t result[BATCH];
     txm_lookup_result worst;
     uint32_t count, requests[4096];
     txm_tile_entry *tiles;
@@ -242,17 +242,17 @@ static void run_batch(const txm_sample_ops *ops, const sample_view *v, uint32_t 
     memcpy(r->tiles, v->view.tiles, v->tiles * sizeof *r->tiles);
     view.tiles = r->tiles;
     memset(r->out, 0x55, sizeof r->out);
-    memset(r->look, 0x55, sizeof r->look);
+    memset(r->result, 0x55, sizeof r->result);
     memcpy(r->random, random, sizeof r->random);
     for (int c = 0; c < 4; c++)
         batch.out[c] = r->out[c];
-    batch.look = r->look;
+    batch.result = r->result;
     if (batch.random)
         batch.random = r->random;
-    txm_lookup_state lane = {.capacity = 4096, .requests = r->requests};
+    txm_lookup_state lookup_state = {.capacity = 4096, .requests = r->requests};
     memset(r->requests, 0, sizeof r->requests);
-    r->worst = ops->sample_n(&view, texture, how, &batch, &lane);
-    r->count = lane.count;
+    r->worst = ops->sample_n(&view, texture, how, &batch, &lookup_state);
+    r->count = lookup_state.count;
 }
 
 static int by_number(const void *a, const void *b)
@@ -261,13 +261,13 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Which lane requests first may differ; what is requested and marked may not. */
+/* Which lookup requests first may differ; what is requested and marked may not. */
 static int same_results(results *a, results *b, uint32_t tiles)
 {
     qsort(a->requests, a->count, sizeof *a->requests, by_number);
     qsort(b->requests, b->count, sizeof *b->requests, by_number);
     return a->worst == b->worst && a->count == b->count && memcmp(a->out, b->out, sizeof a->out) == 0 &&
-           memcmp(a->random, b->random, sizeof a->random) == 0 && memcmp(a->look, b->look, sizeof a->look) == 0 &&
+           memcmp(a->random, b->random, sizeof a->random) == 0 && memcmp(a->result, b->result, sizeof a->result) == 0 &&
            memcmp(a->requests, b->requests, a->count * sizeof *a->requests) == 0 &&
            memcmp(a->tiles, b->tiles, tiles * sizeof *a->tiles) == 0;
 }
@@ -357,22 +357,22 @@ static int guarded_as_plain(const txm_sample_ops *ops, const txm_view *view, uin
                             const txm_lookup *at, uint32_t random)
 {
     for (int stateless = 0; stateless < 2; stateless++) {
-        txm_lookup_state lane = {.random = stateless ? 0 : random};
+        txm_lookup_state lookup_state = {.random = stateless ? 0 : random};
         float plain[4], out[4] = {0};
         uint32_t state = random;
         watch w = {.guard = {.view = *view, .missed = watch_missed, .active = 1, .lookups = 7}};
         txm_sampler certain = *how;
         certain.chance = stateless ? TXM_CHANCE_NONE : how->chance;
-        txm_lookup_result look = txm_sample_scalar.sample(view, texture, &certain, at, &lane, plain);
+        txm_lookup_result result = txm_sample_scalar.sample(view, texture, &certain, at, &lookup_state, plain);
         txm_lookup_result guarded = ops->sample_guarded(&w.guard, texture, how, at, stateless ? NULL : &state, out);
         uint64_t counted = atomic_load(&w.guard.lookups) - 7;
-        if (atomic_load(&w.guard.active) || counted + w.misses != 1 || counted != (look == TXM_LOOKUP_HIT))
+        if (atomic_load(&w.guard.active) || counted + w.misses != 1 || counted != (result == TXM_LOOKUP_HIT))
             return 0;
         if (w.misses && (guarded != TXM_LOOKUP_MISS || w.active || w.texture != texture || w.how != how || w.at != at ||
                          w.out != out || w.random != (stateless ? NULL : &state) || state != random))
             return 0;
-        if (counted &&
-            (guarded != look || memcmp(plain, out, sizeof out) || state != (stateless ? random : lane.random)))
+        if (counted && (guarded != result || memcmp(plain, out, sizeof out) ||
+                        state != (stateless ? random : lookup_state.random)))
             return 0;
     }
     return 1;
@@ -390,18 +390,18 @@ static int compare_one(const txm_sample_ops *ops, const sample_view *v, const tx
     sample_give_level(state, how, &at);
     uint32_t random = sample_random(state) % 4 ? sample_random(state) : 0;
     const txm_sample_ops *both[2] = {&txm_sample_scalar, ops};
-    txm_lookup_result look[2][2];
+    txm_lookup_result result[2][2];
     for (int i = 0; i < 2; i++) {
-        txm_lookup_state lane = {.random = random}, again = lane;
-        look[i][0] = both[i]->sample(&view, texture, how, &at, &lane, out[i][0]);
+        txm_lookup_state lookup_state = {.random = random}, again = lookup_state;
+        result[i][0] = both[i]->sample(&view, texture, how, &at, &lookup_state, out[i][0]);
         if (i)
             report("one", v, how, &at, out[1][0], out[0][0]);
         int same = i == 0 || memcmp(out[0][0], out[1][0], sizeof out[0][0]) == 0;
-        look[i][1] = both[i]->sample_d(&view, texture, how, &at, &again, out[i][0], out[i][1], out[i][2]);
-        if (!same || lane.random != again.random)
+        result[i][1] = both[i]->sample_d(&view, texture, how, &at, &again, out[i][0], out[i][1], out[i][2]);
+        if (!same || lookup_state.random != again.random)
             return 0;
     }
-    if (memcmp(look[0], look[1], sizeof look[0]) || memcmp(out[0], out[1], sizeof out[0])) {
+    if (memcmp(result[0], result[1], sizeof result[0]) || memcmp(out[0], out[1], sizeof out[0])) {
         report("derivatives", v, how, &at, out[1][1], out[0][1]);
         return 0;
     }

@@ -18,7 +18,7 @@ typedef struct whole_image {
 whole_image whole_read(const char *path, txm_extension extension);
 void whole_free(whole_image *image);
 
-/* As txm_sample_d (du and dv may be NULL) with everything resident; `random` is as in a lane. */
+/* As txm_sample_d (du and dv may be NULL) with everything resident; `random` is as in a lookup state. */
 void whole_sample(const whole_image *image, const txm_sampler *how, const txm_lookup *at, uint32_t *random,
                   float out[4], float *du, float *dv);
 #endif

@@ -36,7 +36,7 @@ static txm_status sample_row(txm_texture_set *set, uint32_t id, const txm_sample
                              txm_error *err)
 {
     uint32_t requests[TXM_SAMPLE_REQUESTS];
-    txm_lookup_state lane = {.capacity = TXM_SAMPLE_REQUESTS, .requests = requests};
+    txm_lookup_state lookup_state = {.capacity = TXM_SAMPLE_REQUESTS, .requests = requests};
     const txm_lookups batch = {.count = n,
                                .u = r->in[0],
                                .v = r->in[1],
@@ -48,9 +48,9 @@ static txm_status sample_row(txm_texture_set *set, uint32_t id, const txm_sample
                                .out = {r->out[0], r->out[1], r->out[2], r->out[3]}};
     for (;;) {
         memcpy(r->again, r->random, n * sizeof *r->again);
-        if (txm_sample_n(txm_texture_set_view(set), id, how, &batch, &lane) != TXM_LOOKUP_MISS)
+        if (txm_sample_n(txm_texture_set_view(set), id, how, &batch, &lookup_state) != TXM_LOOKUP_MISS)
             return TXM_OK;
-        txm_status status = txm_texture_set_load(set, &lane, err);
+        txm_status status = txm_texture_set_load(set, &lookup_state, err);
         if (status != TXM_OK)
             return status;
     }

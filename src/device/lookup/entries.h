@@ -7,9 +7,9 @@
 #include "device/lookup/kernels_lookup.h"
 #include "device/runtime/entry.h"
 
-TXM_ENTRY(look, txm_device_lookup, 64)
+TXM_ENTRY(lookup, txm_device_lookup, 64)
 {
-    txm_device_look_body(TXM_ARGS, m0, m1, m2, m3, m4, m5, TXM_ID(0));
+    txm_device_lookup_body(TXM_ARGS, m0, m1, m2, m3, m4, m5, TXM_ID(0));
 }
 
 TXM_ENTRY(place, txm_device_place, 64)

@@ -11,10 +11,10 @@
 #define TXM_WORDS(memory) ((TXM_GLOBAL uint32_t *)(TXM_GLOBAL void *)(memory))
 
 /* Does lookup `i`; the arguments give the offsets of its data in the memories. */
-TXM_KERNEL_PART void txm_device_look_body(const txm_device_lookup *a, TXM_GLOBAL uint8_t *table,
-                                          TXM_GLOBAL uint8_t *near_tiles, TXM_GLOBAL uint8_t *far_tiles,
-                                          TXM_GLOBAL uint8_t *in, TXM_GLOBAL uint8_t *out, TXM_GLOBAL uint8_t *notes,
-                                          uint32_t i)
+TXM_KERNEL_PART void txm_device_lookup_body(const txm_device_lookup *a, TXM_GLOBAL uint8_t *table,
+                                            TXM_GLOBAL uint8_t *near_tiles, TXM_GLOBAL uint8_t *far_tiles,
+                                            TXM_GLOBAL uint8_t *in, TXM_GLOBAL uint8_t *out, TXM_GLOBAL uint8_t *notes,
+                                            uint32_t i)
 {
     if (i >= a->count)
         return;
@@ -38,22 +38,22 @@ TXM_KERNEL_PART void txm_device_look_body(const txm_device_lookup *a, TXM_GLOBAL
     view.round = (uint16_t)a->round;
     view.rejection = a->rejection;
     view.stand_in_capacity = a->stand_ins ? a->capacity : 0;
-    txm_lookup_state lane = {given.random, a->capacity, 0, 0, 0, 0, 0};
+    txm_lookup_state state = {given.random, a->capacity, 0, 0, 0, 0, 0};
     txm_device_out found;
     txm_device_slopes slopes;
     const int with_slopes = a->slopes_at != 0;
-    found.look = (uint32_t)txm_lookup_sample(&view, given.texture, &how, &given.at, &lane, found.color,
-                                             with_slopes ? slopes.du : 0, with_slopes ? slopes.dv : 0);
-    found.random = lane.random;
+    found.result = (uint32_t)txm_lookup_sample(&view, given.texture, &how, &given.at, &state, found.color,
+                                               with_slopes ? slopes.du : 0, with_slopes ? slopes.dv : 0);
+    found.random = state.random;
     ((TXM_GLOBAL txm_device_out *)(TXM_GLOBAL void *)out)[i] = found;
     if (with_slopes)
         ((TXM_GLOBAL txm_device_slopes *)(TXM_GLOBAL void *)(TXM_WORDS(out) + a->slopes_at))[i] = slopes;
-    if (lane.asked)
-        TXM_ADD32(view.notes + TXM_NOTE_ASKED, lane.asked);
-    if (lane.rejected)
-        TXM_ADD32(view.notes + TXM_NOTE_REJECTED, lane.rejected);
-    if (lane.full)
-        TXM_ADD32(view.notes + TXM_NOTE_FULL, lane.full);
+    if (state.asked)
+        TXM_ADD32(view.notes + TXM_NOTE_ASKED, state.asked);
+    if (state.rejected)
+        TXM_ADD32(view.notes + TXM_NOTE_REJECTED, state.rejected);
+    if (state.full)
+        TXM_ADD32(view.notes + TXM_NOTE_FULL, state.full);
 }
 
 /* Does the part of thread `x` of row `y`. */

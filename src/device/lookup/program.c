@@ -15,6 +15,6 @@ static const char *const source[] = {
 #define SOURCE NULL
 #endif
 
-static const txm_rt_kernel kernels[] = {TXM_RT_KERNEL(look, 64) TXM_RT_KERNEL(place, 64)};
+static const txm_rt_kernel kernels[] = {TXM_RT_KERNEL(lookup, 64) TXM_RT_KERNEL(place, 64)};
 
 const txm_rt_program txm_lookup_program = {"lookup", kernels, sizeof kernels / sizeof *kernels, SOURCE};

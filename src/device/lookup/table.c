@@ -18,7 +18,7 @@ static int place(const txm_device_place *args, void *const memories[TXM_DEVICE_P
     return launch(TXM_LOOKUP_PLACE, rows, memories, TXM_DEVICE_PLACE_MEMORIES, args, sizeof *args, stream);
 }
 
-static int look(const txm_device_lookup *args, void *const memories[TXM_DEVICE_LOOKUP_MEMORIES], void *stream)
+static int lookup(const txm_device_lookup *args, void *const memories[TXM_DEVICE_LOOKUP_MEMORIES], void *stream)
 {
     const uint64_t rows = (args->count + TXM_DEVICE_ROW - 1ull) / TXM_DEVICE_ROW;
     return launch(TXM_LOOKUP_LOOK, rows, memories, TXM_DEVICE_LOOKUP_MEMORIES, args, sizeof *args, stream);
@@ -46,4 +46,4 @@ const txm_device_lookups txm_lookup_table = {.abi = TXM_DEVICE_LOOKUPS_ABI,
                                              .upload = txm_rt_upload,
                                              .download = txm_rt_download,
                                              .place = place,
-                                             .look = look};
+                                             .lookup = lookup};

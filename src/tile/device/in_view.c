@@ -38,14 +38,14 @@ static void look_by_processor(const viewing *v, txm_device *of, size_t first, si
     for (size_t i = first; i < end; i++) {
         txm_sampler how = b->samplers[b->how ? b->how[i] : 0];
         const uint32_t texture = b->texture ? b->texture[i] : b->one_texture;
-        txm_lookup_state lane = {.random = b->random ? b->random[i] : 0};
+        txm_lookup_state state = {.random = b->random ? b->random[i] : 0};
         if (!b->random)
             how.chance = TXM_CHANCE_NONE;
-        b->look[i] =
-            (uint8_t)(b->du ? txm_sample_d(v->view, texture, &how, &b->at[i], &lane, b->out[i], b->du[i], b->dv[i])
-                            : txm_sample(v->view, texture, &how, &b->at[i], &lane, b->out[i]));
+        b->result[i] =
+            (uint8_t)(b->du ? txm_sample_d(v->view, texture, &how, &b->at[i], &state, b->out[i], b->du[i], b->dv[i])
+                            : txm_sample(v->view, texture, &how, &b->at[i], &state, b->out[i]));
         if (b->random)
-            b->random[i] = lane.random;
+            b->random[i] = state.random;
     }
     if (of)
         of->stats.by_processor += end - first;
@@ -62,7 +62,7 @@ static txm_device_batch batch_of(const viewing *v, const range *r)
     b.out += r->first;
     b.du = b.du ? b.du + r->first : NULL;
     b.dv = b.dv ? b.dv + r->first : NULL;
-    b.look += r->first;
+    b.result += r->first;
     b.again = false;
     return b;
 }

@@ -70,7 +70,7 @@ static bool pick(txm_device_launch *l)
     if (!txm_words_room(&l->picked, b->count))
         return false;
     for (size_t i = 0; i < b->count; i++)
-        if (!b->again || b->look[i] == TXM_LOOKUP_MISS)
+        if (!b->again || b->result[i] == TXM_LOOKUP_MISS)
             txm_words_add(&l->picked, (uint32_t)i);
     return true;
 }
@@ -85,7 +85,7 @@ static void resolve(txm_device_launch *l, const txm_sampler *how, txm_device_in 
 }
 
 /* Packs the samplers, then the lookups. If the batch has no random numbers, chance is switched off in the samplers. */
-static txm_status pack_lookups(txm_device_launch *l, txm_device_lookup *look, txm_error *err)
+static txm_status pack_lookups(txm_device_launch *l, txm_device_lookup *args, txm_error *err)
 {
     const txm_device_batch *b = &l->batch;
     const size_t sampler_bytes = b->sampler_count * sizeof(txm_sampler), count = l->picked.count;
@@ -107,7 +107,7 @@ static txm_status pack_lookups(txm_device_launch *l, txm_device_lookup *look, tx
         if (!l->in_view)
             resolve(l, &samplers[in[k].how], &in[k]);
     }
-    look->lookups_at = (uint32_t)(sampler_bytes / 4);
+    args->lookups_at = (uint32_t)(sampler_bytes / 4);
     l->device->stats.lookup_bytes += bytes;
     return TXM_OK;
 }
@@ -151,13 +151,13 @@ static int place(txm_device_launch *l, const txm_update *u)
     return code;
 }
 
-static int put_in_line(txm_device_launch *l, const txm_update *u, const txm_device_lookup *look)
+static int put_in_line(txm_device_launch *l, const txm_update *u, const txm_device_lookup *args)
 {
     txm_device *d = l->device;
     const txm_device_lookups *call = d->call;
     void *const memories[] = {l->table,     d->near_places.memory, d->far_places.memory,
                               l->in.memory, l->out.memory,         l->notes.memory};
-    const size_t in_bytes = (size_t)look->lookups_at * 4 + look->count * sizeof(txm_device_in);
+    const size_t in_bytes = (size_t)args->lookups_at * 4 + args->count * sizeof(txm_device_in);
     int code = call->record(l->events[BEGIN], d->stream);
     if (!code)
         code = place(l, u);
@@ -166,7 +166,7 @@ static int put_in_line(txm_device_launch *l, const txm_update *u, const txm_devi
     if (!code)
         code = call->record(l->events[PLACED], d->stream);
     if (!code)
-        code = call->look(look, memories, d->stream);
+        code = call->lookup(args, memories, d->stream);
     if (!code)
         code = call->record(l->events[LOOKED], d->stream);
     if (!code)
@@ -187,7 +187,7 @@ static void finish_line(txm_device_launch *l)
 }
 
 /* Makes room for everything that the launch needs besides its table. */
-static txm_status make_ready(txm_device_launch *l, txm_device_lookup *look, txm_error *err)
+static txm_status make_ready(txm_device_launch *l, txm_device_lookup *args, txm_error *err)
 {
     txm_device *d = l->device;
     /* The list is copied back with every launch, so a launch of few lookups has a short list. */
@@ -195,25 +195,25 @@ static txm_status make_ready(txm_device_launch *l, txm_device_lookup *look, txm_
     const uint64_t some = LEAST + EACH * (uint64_t)l->picked.count;
     l->capacity = some < d->options.max_requests ? (uint32_t)some : d->options.max_requests;
     l->touched_words = (l->extent.tiles + 31) / 32;
-    txm_status status = pack_lookups(l, look, err);
+    txm_status status = pack_lookups(l, args, err);
     if (status == TXM_OK)
         status = txm_passage_room(d, &l->out, result_bytes(l), true, err);
     if (status == TXM_OK)
         status = txm_passage_room(d, &l->notes, note_words(l) * 4, true, err);
     const uint32_t out_words = (uint32_t)(l->picked.count * sizeof(txm_device_out) / 4);
-    look->count = (uint32_t)l->picked.count;
-    look->texture_count = l->extent.textures;
-    look->udims_at = l->texture_room * (uint32_t)(sizeof(txm_view_texture) / 4);
-    look->leaves_at = look->udims_at + l->udim_room;
-    look->slots_at = look->leaves_at + l->leaf_room;
-    look->slopes_at = l->batch.du ? out_words : 0;
-    look->capacity = l->capacity;
-    look->near_units = d->near_places.units;
+    args->count = (uint32_t)l->picked.count;
+    args->texture_count = l->extent.textures;
+    args->udims_at = l->texture_room * (uint32_t)(sizeof(txm_view_texture) / 4);
+    args->leaves_at = args->udims_at + l->udim_room;
+    args->slots_at = args->leaves_at + l->leaf_room;
+    args->slopes_at = l->batch.du ? out_words : 0;
+    args->capacity = l->capacity;
+    args->near_units = d->near_places.units;
     l->requested = (uint16_t)((l->requested + 1u) % UINT16_MAX);
-    look->launch = l->requested;
-    look->round = l->view.round;
-    look->stand_ins = l->in_view;
-    look->rejection = l->in_view ? 0 : l->view.rejection;
+    args->launch = l->requested;
+    args->round = l->view.round;
+    args->stand_ins = l->in_view;
+    args->rejection = l->in_view ? 0 : l->view.rejection;
     return status;
 }
 
@@ -258,7 +258,7 @@ static txm_device_launch *take_launch(txm_device *d, const txm_device_batch *bat
 static txm_status begin_launch(txm_device_launch *l, txm_error *err)
 {
     txm_device *d = l->device;
-    txm_device_lookup look = {0};
+    txm_device_lookup args = {0};
     txm_update update;
     txm_status status = txm_device_check(d, d->call->use(d->index), "device", err);
     d->clock++;
@@ -266,7 +266,7 @@ static txm_status begin_launch(txm_device_launch *l, txm_error *err)
         status = txm_table_update(l, &update, err);
     if (status)
         return status;
-    status = make_ready(l, &look, err);
+    status = make_ready(l, &args, err);
     if (status == TXM_OK && d->options.fail_launches == d->clock) {
         d->lost = true;
         d->stats.lost = 1;
@@ -274,7 +274,7 @@ static txm_status begin_launch(txm_device_launch *l, txm_error *err)
         txm_fail_as(err, &d->why);
     }
     if (status == TXM_OK)
-        status = txm_device_check(d, put_in_line(l, &update, &look), "launch", err);
+        status = txm_device_check(d, put_in_line(l, &update, &args), "launch", err);
     if (status) {
         finish_line(l);
         return not_begun(l, d->clock, status);
@@ -282,7 +282,7 @@ static txm_status begin_launch(txm_device_launch *l, txm_error *err)
     l->number = d->clock;
     l->busy = true;
     d->stats.launches++;
-    d->stats.lookups += look.count;
+    d->stats.lookups += args.count;
     return TXM_OK;
 }
 
@@ -333,13 +333,13 @@ static void take_results(txm_device_launch *l, size_t *missed)
     for (size_t k = 0; k < count; k++) {
         const uint32_t i = l->picked.items[k];
         memcpy(b->out[i], out[k].color, sizeof out[k].color);
-        b->look[i] = (uint8_t)out[k].look;
+        b->result[i] = (uint8_t)out[k].result;
         if (b->du) {
             memcpy(b->du[i], slopes[k].du, sizeof slopes[k].du);
             memcpy(b->dv[i], slopes[k].dv, sizeof slopes[k].dv);
         }
-        *missed += b->look[i] == TXM_LOOKUP_MISS;
-        if (b->random && (l->in_view || b->look[i] != TXM_LOOKUP_MISS))
+        *missed += b->result[i] == TXM_LOOKUP_MISS;
+        if (b->random && (l->in_view || b->result[i] != TXM_LOOKUP_MISS))
             b->random[i] = out[k].random;
     }
 }
@@ -378,7 +378,7 @@ static bool want_requests(txm_device_launch *l, uint32_t *listed)
     return true;
 }
 
-/* Passes the requests of the whole launch to the cache in one lane. */
+/* Passes the requests of the whole launch to the cache in one list. */
 static txm_status hand_over(txm_device_launch *l, txm_ticket **ticket, txm_error *err)
 {
     uint32_t *notes = l->notes.pinned, count;
@@ -410,7 +410,7 @@ static void note_times(txm_device_launch *l)
 static txm_status give_up(txm_device_launch *l, txm_status status, size_t *missed)
 {
     for (size_t k = 0; k < l->picked.count; k++)
-        l->batch.look[l->picked.items[k]] = TXM_LOOKUP_MISS;
+        l->batch.result[l->picked.items[k]] = TXM_LOOKUP_MISS;
     *missed = l->picked.count;
     return not_begun(l, l->number, status);
 }

@@ -37,6 +37,6 @@ typedef struct txm_device_lookups {
     int (*upload)(void *memory, uint64_t at, const void *pinned, size_t bytes, void *stream);
     int (*download)(void *pinned, void *memory, uint64_t at, size_t bytes, void *stream);
     int (*place)(const txm_device_place *args, void *const memories[TXM_DEVICE_PLACE_MEMORIES], void *stream);
-    int (*look)(const txm_device_lookup *args, void *const memories[TXM_DEVICE_LOOKUP_MEMORIES], void *stream);
+    int (*lookup)(const txm_device_lookup *args, void *const memories[TXM_DEVICE_LOOKUP_MEMORIES], void *stream);
 } txm_device_lookups;
 #endif

@@ -63,7 +63,7 @@ static txm_device_batch slice(const txm_device_batch *b, size_t first, size_t co
     s.out = b->out + first;
     s.du = b->du ? b->du + first : NULL;
     s.dv = b->dv ? b->dv + first : NULL;
-    s.look = b->look + first;
+    s.result = b->result + first;
     s.again = true;
     return s;
 }
@@ -72,22 +72,22 @@ txm_status txm_device_by_processor(txm_cache *cache, const txm_device_batch *b, 
                                    txm_device *of, txm_error *err)
 {
     txm_cache_thread *thread = NULL;
-    while (count && b->look[first] != TXM_LOOKUP_MISS) {
+    while (count && b->result[first] != TXM_LOOKUP_MISS) {
         first++;
         count--;
     }
     txm_status status = count ? txm_cache_thread_new(cache, &thread, err) : TXM_OK;
     const float bias = txm_cache_bias(cache);
     for (size_t i = first; status == TXM_OK && i < first + count; i++) {
-        if (b->look[i] != TXM_LOOKUP_MISS)
+        if (b->result[i] != TXM_LOOKUP_MISS)
             continue;
         txm_sampler how = b->samplers[b->how ? b->how[i] : 0];
         const uint32_t texture = b->texture ? b->texture[i] : b->one_texture;
         uint32_t *random = b->random ? &b->random[i] : NULL;
         how.mip_bias -= bias; /* txm_cache_sample adds the bias again */
-        b->look[i] = (uint8_t)(b->du ? txm_cache_sample_d(thread, texture, &how, &b->at[i], random, b->out[i], b->du[i],
-                                                          b->dv[i])
-                                     : txm_cache_sample(thread, texture, &how, &b->at[i], random, b->out[i]));
+        b->result[i] = (uint8_t)(b->du ? txm_cache_sample_d(thread, texture, &how, &b->at[i], random, b->out[i],
+                                                            b->du[i], b->dv[i])
+                                       : txm_cache_sample(thread, texture, &how, &b->at[i], random, b->out[i]));
         if (of)
             of->stats.by_processor++;
     }
@@ -115,7 +115,7 @@ static bool take_part(many *m, part *p)
 /* The number of lookups to launch now, from the first one of the part that has no colour. */
 static size_t range_of(const many *m, part *p)
 {
-    while (p->done < p->count && m->batch->look[p->first + p->done] != TXM_LOOKUP_MISS)
+    while (p->done < p->count && m->batch->result[p->first + p->done] != TXM_LOOKUP_MISS)
         p->done++;
     const size_t left = p->count - p->done;
     return left < p->width ? left : p->width;
@@ -145,7 +145,7 @@ static txm_status launch_part(many *m, worker *w, part *p, txm_error *err)
         const txm_device_batch b = slice(m->batch, p->begun, p->under_way);
         p->missed_before = 0;
         for (size_t i = 0; i < b.count; i++)
-            p->missed_before += b.look[i] == TXM_LOOKUP_MISS;
+            p->missed_before += b.result[i] == TXM_LOOKUP_MISS;
         txm_status status = txm_device_submit(w->device, &b, &p->launch, err);
         if (status == TXM_STATUS_DEVICE)
             return hand_back(m, p, err);
@@ -259,7 +259,7 @@ txm_status txm_device_sample(txm_device *const *devices, size_t count, const txm
         if (!devices[i]->lost)
             m.workers[m.worker_count++].device = devices[i];
     for (size_t i = 0; !batch->again && i < batch->count; i++)
-        batch->look[i] = TXM_LOOKUP_MISS;
+        batch->result[i] = TXM_LOOKUP_MISS;
     m.part_size = part_size(&m);
     txm_status status = TXM_OK;
     for (bool busy = true; status == TXM_OK && busy;) {

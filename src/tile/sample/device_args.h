@@ -22,7 +22,7 @@ typedef struct txm_device_in {
 
 typedef struct txm_device_out {
     float color[4];
-    uint32_t random, look;
+    uint32_t random, result;
 } txm_device_out;
 
 typedef struct txm_device_slopes {

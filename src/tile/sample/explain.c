@@ -15,7 +15,7 @@ typedef struct walk {
     const txm_view_texture *texture;
     const txm_sampler *how;
     const txm_jitter *jitter;
-    txm_lookup_state *lane;
+    txm_lookup_state *state;
     txm_explanation *e;
     uint32_t probe;
 } walk;
@@ -38,9 +38,9 @@ static void add_tap(const walk *s, uint32_t level, int64_t x, int64_t y, float w
     }
     tap->tile_x = (uint32_t)px >> t->tile_shift;
     tap->tile_y = (uint32_t)py >> t->tile_shift;
-    txm_lookup_result look = TXM_LOOKUP_HIT;
-    const uint8_t *p = txm_tile_pixels(s->view, t, level,
-                                       txm_number_of(t, level, (uint32_t)w, tap->tile_x, tap->tile_y), s->lane, &look);
+    txm_lookup_result result = TXM_LOOKUP_HIT;
+    const uint8_t *p = txm_tile_pixels(
+        s->view, t, level, txm_number_of(t, level, (uint32_t)w, tap->tile_x, tap->tile_y), s->state, &result);
     if (!p)
         return;
     const size_t offset = ((uint32_t)py - (tap->tile_y << t->tile_shift) + TXM_BORDER_PX) * t->row_bytes +
@@ -107,16 +107,16 @@ static int walk_probes(walk *s, const txm_lookup *at, const txm_footprint *f)
 
 /* The colour comes from a real lookup; the taps are recorded in a second pass. */
 txm_lookup_result txm_sample_explain(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                     const txm_lookup *given, txm_lookup_state *lane, float out[4], txm_explanation *e)
+                                     const txm_lookup *given, txm_lookup_state *state, float out[4], txm_explanation *e)
 {
     txm_lookup at = *given;
-    uint32_t random = lane->random;
-    txm_lookup_result look = txm_sample(view, texture, how, given, lane, out);
+    uint32_t random = state->random;
+    txm_lookup_result result = txm_sample(view, texture, how, given, state, out);
     memset(e, 0, offsetof(txm_explanation, taps));
     e->texture = texture;
     const txm_view_texture *t = txm_texture_at(view, texture, &at.u, &at.v);
     if (!t)
-        return look;
+        return result;
     e->texture = (uint32_t)(t - view->textures);
     if (view->textures[texture].udim_rows) {
         float u = given->u, v = given->v;
@@ -130,7 +130,7 @@ txm_lookup_result txm_sample_explain(const txm_view *view, uint32_t texture, con
     e->level = txm_level_jitter(how, f.level, &random);
     e->level_low = txm_level_clamp(e->level, txm_levels_of(t, how), how->mode == TXM_LEVEL_MODE_TRILINEAR, &e->blend);
     if (e->rejected)
-        return look;
+        return result;
     txm_jitter jitter = txm_jitter_of(how, &random);
     if (txm_filter_draws_in_footprint(how->filter)) {
         at.u += jitter.x[0] * at.dudx + jitter.y[0] * at.dudy;
@@ -138,7 +138,7 @@ txm_lookup_result txm_sample_explain(const txm_view *view, uint32_t texture, con
         f.probes = 1;
     }
     e->probes = f.probes;
-    walk s = {view, t, how, &jitter, lane, e, 0};
+    walk s = {view, t, how, &jitter, state, e, 0};
     e->rejected = !walk_probes(&s, &at, &f);
-    return look;
+    return result;
 }

@@ -41,8 +41,8 @@ TXM_FLOW int txm_slot_may_be_asked_for(const TXM_VIEW *view, uint32_t slot)
            (slot - TXM_SLOT_REQUESTED <= 0x1FFFFu && slot != TXM_SLOT_REQUESTED + view->launch);
 }
 
-/* A hash that decides which requests are rejected (the finalizer of MurmurHash3). It differs for each request of a lane
- * and for each launch, so that no tile is rejected every time. */
+/* A hash that decides which requests are rejected (the finalizer of MurmurHash3). It differs for each request of a
+ * state and for each launch, so that no tile is rejected every time. */
 TXM_ARITH uint32_t txm_request_draw(uint32_t index, uint32_t asked, uint32_t launch)
 {
     uint32_t h = index ^ asked * 0x9E3779B9u ^ launch * 0x7FEB352Du;
@@ -107,10 +107,10 @@ TXM_FLOW int txm_is_first(const TXM_VIEW *view, const txm_tile_at *f, uint32_t n
     return TXM_SWAP_SLOT(f->word, &now, TXM_SLOT_REQUESTED + view->launch);
 }
 
-/* Adds a missing tile to the lane's list, unless another lane of this launch has requested it already or the list is
+/* Adds a missing tile to the list, unless another lookup of this launch has requested it already or the list is
  * full. */
 TXM_PART txm_lookup_result txm_tile_missing(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, uint32_t level,
-                                            uint32_t number, txm_lookup_state *lane)
+                                            uint32_t number, txm_lookup_state *state)
 {
     txm_tile_at f = txm_find_tile(view, number);
     if (f.slot == TXM_SLOT_UNREGISTERED) { /* request the level as a whole */
@@ -120,29 +120,29 @@ TXM_PART txm_lookup_result txm_tile_missing(const TXM_VIEW *view, TXM_GLOBAL con
     const uint32_t now = f.slot;
     if (now == TXM_SLOT_FAILED || now == TXM_SLOT_UNREADABLE + view->round)
         return TXM_LOOKUP_FAILURE;
-    if (!lane->capacity || now == TXM_SLOT_LOADING)
+    if (!state->capacity || now == TXM_SLOT_LOADING)
         return TXM_LOOKUP_MISS;
-    lane->asked++;
-    if (view->rejection && txm_request_draw(number, lane->asked, view->launch) < view->rejection)
-        lane->rejected++;
+    state->asked++;
+    if (view->rejection && txm_request_draw(number, state->asked, view->launch) < view->rejection)
+        state->rejected++;
     else if (!txm_slot_may_be_asked_for(view, now))
         return TXM_LOOKUP_MISS;
-    else if (txm_list_is_full(view, lane))
-        lane->full++;
+    else if (txm_list_is_full(view, state))
+        state->full++;
     else if (txm_is_first(view, &f, number))
-        txm_list_add(view, lane, number);
+        txm_list_add(view, state, number);
     return TXM_LOOKUP_MISS;
 }
 
 /* The pixels of a tile of the level; NULL if the tile is missing. The acquire load pairs with the
  * release store that publishes a tile, so a visible slot has its pixels. */
 TXM_FLOW TXM_GLOBAL const uint8_t *txm_tile_pixels(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t,
-                                                   uint32_t level, uint32_t number, txm_lookup_state *lane,
-                                                   txm_lookup_result *look)
+                                                   uint32_t level, uint32_t number, txm_lookup_state *state,
+                                                   txm_lookup_result *result)
 {
     const txm_tile_at f = txm_find_tile(view, number);
     if (f.slot >= TXM_SLOT_STATES) {
-        *look = txm_tile_missing(view, t, level, number, lane);
+        *result = txm_tile_missing(view, t, level, number, state);
         return 0;
     }
     txm_touch_tile(view, f.word, f.mark, f.index);
@@ -228,17 +228,17 @@ TXM_CALLED TXM_ARITH void txm_packed_interpolate(TXM_GLOBAL const txm_view_textu
  * never need a second tile. `slope` is the direction of u and v in the wrapped coordinate. */
 TXM_FLOW txm_lookup_result txm_level_interpolate(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t,
                                                  uint32_t level, float x, float y, int filter, const float *slope,
-                                                 txm_lookup_state *lane, txm_sum *out)
+                                                 txm_lookup_state *state, txm_sum *out)
 {
     const int cubic = txm_filter_is_cubic(filter, level);
     uint32_t w = txm_level_size(t->width, level), h = txm_level_size(t->height, level);
     uint32_t tile_x = txm_tile_of(x, w, t->tile_shift), tile_y = txm_tile_of(y, h, t->tile_shift);
     txm_place place = txm_place_of(x, y);
-    txm_lookup_result look = TXM_LOOKUP_HIT;
+    txm_lookup_result result = TXM_LOOKUP_HIT;
     TXM_GLOBAL const uint8_t *p =
-        txm_tile_pixels(view, t, level, txm_number_of(t, level, w, tile_x, tile_y), lane, &look);
+        txm_tile_pixels(view, t, level, txm_number_of(t, level, w, tile_x, tile_y), state, &result);
     if (!p)
-        return look;
+        return result;
     if (txm_is_packed(t)) {
         txm_packed_interpolate(t, p, level, &place, filter, slope, out);
         return TXM_LOOKUP_HIT;
@@ -272,7 +272,7 @@ TXM_FLOW txm_lookup_result txm_level_interpolate(const TXM_VIEW *view, TXM_GLOBA
 /* Reads one pixel: the closest one, or a random tap. A random tap can lie beyond the border, so the extension brings it
  * back into the level. */
 TXM_FLOW txm_lookup_result txm_level_pixel(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t, uint32_t level,
-                                           float x, float y, txm_lookup_state *lane, txm_rgba *out)
+                                           float x, float y, txm_lookup_state *state, txm_rgba *out)
 {
     int32_t w = (int32_t)txm_level_size(t->width, level), h = (int32_t)txm_level_size(t->height, level);
     int32_t px = txm_wrap_pixel(txm_pixel_closest(x), w, TXM_EXTENSION_U(t->extension));
@@ -281,11 +281,11 @@ TXM_FLOW txm_lookup_result txm_level_pixel(const TXM_VIEW *view, TXM_GLOBAL cons
     if (px < 0 || py < 0)
         return TXM_LOOKUP_HIT;
     uint32_t tile_x = (uint32_t)px >> t->tile_shift, tile_y = (uint32_t)py >> t->tile_shift;
-    txm_lookup_result look = TXM_LOOKUP_HIT;
+    txm_lookup_result result = TXM_LOOKUP_HIT;
     TXM_GLOBAL const uint8_t *p =
-        txm_tile_pixels(view, t, level, txm_number_of(t, level, (uint32_t)w, tile_x, tile_y), lane, &look);
+        txm_tile_pixels(view, t, level, txm_number_of(t, level, (uint32_t)w, tile_x, tile_y), state, &result);
     if (!p)
-        return look;
+        return result;
     if (txm_is_packed(t)) {
         *out = txm_packed_texel(t, p, level, px, py);
         return TXM_LOOKUP_HIT;
@@ -300,31 +300,31 @@ TXM_FLOW txm_lookup_result txm_level_pixel(const TXM_VIEW *view, TXM_GLOBAL cons
 TXM_CALLED TXM_FLOW txm_lookup_result txm_level_sample(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t,
                                                        const txm_sampler *how, uint32_t level, float u, float v,
                                                        const txm_jitter *jitter, const float *slope,
-                                                       txm_lookup_state *lane, txm_sum *out)
+                                                       txm_lookup_state *state, txm_sum *out)
 {
     uint32_t w = txm_level_size(t->width, level), h = txm_level_size(t->height, level);
     float x = txm_pixel_x(u, w), y = txm_pixel_y(v, h);
     int filter = how->filter;
     if (txm_filter_reads_square(filter))
-        return txm_level_interpolate(view, t, level, x, y, filter, slope, lane, out);
+        return txm_level_interpolate(view, t, level, x, y, filter, slope, state, out);
     const txm_rgba zero = txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
     if (slope)
         out->du = out->dv = zero;
     if (!txm_filter_draws(filter) || txm_filter_draws_in_footprint(filter))
-        return txm_level_pixel(view, t, level, x, y, lane, &out->color);
+        return txm_level_pixel(view, t, level, x, y, state, &out->color);
     txm_rgba tap;
-    txm_lookup_result look = txm_level_pixel(view, t, level, x + jitter->x[0], y + jitter->y[0], lane, &tap);
+    txm_lookup_result result = txm_level_pixel(view, t, level, x + jitter->x[0], y + jitter->y[0], state, &tap);
     if (jitter->taps < 2) {
-        if (look == TXM_LOOKUP_HIT)
+        if (result == TXM_LOOKUP_HIT)
             out->color = tap;
-        return look;
+        return result;
     }
     txm_rgba second = zero;
-    txm_lookup_result other = txm_level_pixel(view, t, level, x + jitter->x[1], y + jitter->y[1], lane, &second);
-    look = other > look ? other : look;
-    if (look == TXM_LOOKUP_HIT)
+    txm_lookup_result other = txm_level_pixel(view, t, level, x + jitter->x[1], y + jitter->y[1], state, &second);
+    result = other > result ? other : result;
+    if (result == TXM_LOOKUP_HIT)
         out->color = tap * jitter->weight[0] + second * jitter->weight[1];
-    return look;
+    return result;
 }
 
 /* The colour that stands in for a missing level. It is divided by the scale because the sum that it is added to is
@@ -357,15 +357,15 @@ typedef struct txm_levels {
  * worse of the two results is returned. */
 TXM_FLOW txm_lookup_result txm_probe_sample(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t,
                                             const txm_sampler *how, txm_levels levels, float u, float v,
-                                            const txm_jitter *jitter, const float *slope, txm_lookup_state *lane,
+                                            const txm_jitter *jitter, const float *slope, txm_lookup_state *state,
                                             txm_sum *out)
 {
-    txm_lookup_result look = txm_level_sample(view, t, how, levels.low, u, v, jitter, slope, lane, out);
-    if (look != TXM_LOOKUP_HIT)
+    txm_lookup_result result = txm_level_sample(view, t, how, levels.low, u, v, jitter, slope, state, out);
+    if (result != TXM_LOOKUP_HIT)
         *out = txm_stand_in(view, t, how, levels.low, u, v, jitter);
     if (levels.blend > 0.0f) {
         txm_sum coarse = *out;
-        txm_lookup_result second = txm_level_sample(view, t, how, levels.low + 1, u, v, jitter, slope, lane, &coarse);
+        txm_lookup_result second = txm_level_sample(view, t, how, levels.low + 1, u, v, jitter, slope, state, &coarse);
         if (second != TXM_LOOKUP_HIT)
             coarse = txm_stand_in(view, t, how, levels.low + 1, u, v, jitter);
         float fine = 1.0f - levels.blend;
@@ -374,9 +374,9 @@ TXM_FLOW txm_lookup_result txm_probe_sample(const TXM_VIEW *view, TXM_GLOBAL con
             out->du = out->du * fine + coarse.du * levels.blend;
             out->dv = out->dv * fine + coarse.dv * levels.blend;
         }
-        look = second > look ? second : look;
+        result = second > result ? second : result;
     }
-    return look;
+    return result;
 }
 
 /* Wraps the coordinates of a probe; returns false if CLIP rejects them. */
@@ -453,11 +453,11 @@ TXM_FLOW TXM_GLOBAL const txm_view_texture *txm_texture_at(const TXM_VIEW *view,
  * rejects count as clear: they add to the total weight only. */
 TXM_FLOW txm_lookup_result txm_probes_sample(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t,
                                              const txm_sampler *how, const txm_lookup *at, const txm_footprint *f,
-                                             txm_levels levels, const txm_jitter *jitter, txm_lookup_state *lane,
+                                             txm_levels levels, const txm_jitter *jitter, txm_lookup_state *state,
                                              int with_slopes, txm_sum *out, float *covered)
 {
     const txm_rgba zero = txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
-    txm_lookup_result look = TXM_LOOKUP_HIT;
+    txm_lookup_result result = TXM_LOOKUP_HIT;
     float total = 0.0f, slope[2];
     out->color = out->du = out->dv = zero;
     *covered = 0.0f;
@@ -469,8 +469,8 @@ TXM_FLOW txm_lookup_result txm_probes_sample(const TXM_VIEW *view, TXM_GLOBAL co
             continue;
         txm_sum sum = {zero, zero, zero};
         txm_lookup_result one =
-            txm_probe_sample(view, t, how, levels, u, v, jitter, with_slopes ? slope : 0, lane, &sum);
-        look = one > look ? one : look;
+            txm_probe_sample(view, t, how, levels, u, v, jitter, with_slopes ? slope : 0, state, &sum);
+        result = one > result ? one : result;
         out->color = out->color + sum.color * weight;
         if (with_slopes) {
             out->du = out->du + sum.du * weight;
@@ -483,23 +483,23 @@ TXM_FLOW txm_lookup_result txm_probes_sample(const TXM_VIEW *view, TXM_GLOBAL co
     out->du = out->du * inverse;
     out->dv = out->dv * inverse;
     *covered = *covered == total ? 1.0f : *covered * inverse;
-    return look;
+    return result;
 }
 
 /* A function of its own, because all kinds of pixels and filters are inlined in it. */
 TXM_APART txm_lookup_result txm_probes_sample_slopes(const TXM_VIEW *view, TXM_GLOBAL const txm_view_texture *t,
                                                      const txm_sampler *how, const txm_lookup *at,
                                                      const txm_footprint *f, txm_levels levels,
-                                                     const txm_jitter *jitter, txm_lookup_state *lane, txm_sum *out,
+                                                     const txm_jitter *jitter, txm_lookup_state *state, txm_sum *out,
                                                      float *covered)
 {
-    return txm_probes_sample(view, t, how, at, f, levels, jitter, lane, 1, out, covered);
+    return txm_probes_sample(view, t, how, at, f, levels, jitter, state, 1, out, covered);
 }
 
 /* du and dv are both NULL or both valid. An unknown texture and a missing UDIM tile give magenta. The random state is
  * used for the level first and then for the taps; callers may rely on this order. */
 TXM_FLOW txm_lookup_result txm_lookup_sample(const TXM_VIEW *view, uint32_t texture, const txm_sampler *how,
-                                             const txm_lookup *given, txm_lookup_state *lane, float out[4], float *du,
+                                             const txm_lookup *given, txm_lookup_state *state, float out[4], float *du,
                                              float *dv)
 {
     txm_lookup at = *given;
@@ -518,9 +518,9 @@ TXM_FLOW txm_lookup_result txm_lookup_sample(const TXM_VIEW *view, uint32_t text
     }
     txm_footprint f = txm_footprint_of(how, (float)t->width, (float)t->height, at.dudx, at.dvdx, at.dudy, at.dvdy);
     txm_levels levels;
-    levels.low = txm_level_clamp(txm_level_jitter(how, f.level, &lane->random), txm_levels_of(t, how),
+    levels.low = txm_level_clamp(txm_level_jitter(how, f.level, &state->random), txm_levels_of(t, how),
                                  how->mode == TXM_LEVEL_MODE_TRILINEAR, &levels.blend);
-    txm_jitter jitter = txm_jitter_of(how, &lane->random);
+    txm_jitter jitter = txm_jitter_of(how, &state->random);
     if (in_footprint) {
         at.u += jitter.x[0] * at.dudx + jitter.y[0] * at.dudy;
         at.v += jitter.x[0] * at.dvdx + jitter.y[0] * at.dvdy;
@@ -530,21 +530,21 @@ TXM_FLOW txm_lookup_result txm_lookup_sample(const TXM_VIEW *view, uint32_t text
     }
     const txm_rgba zero = txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f);
     txm_sum sum = {zero, zero, zero};
-    txm_lookup_result look;
+    txm_lookup_result result;
     if (f.probes > 1) {
-        look = du ? txm_probes_sample_slopes(view, t, how, &at, &f, levels, &jitter, lane, &sum, &covered)
-                  : txm_probes_sample(view, t, how, &at, &f, levels, &jitter, lane, 0, &sum, &covered);
+        result = du ? txm_probes_sample_slopes(view, t, how, &at, &f, levels, &jitter, state, &sum, &covered)
+                    : txm_probes_sample(view, t, how, &at, &f, levels, &jitter, state, 0, &sum, &covered);
     } else if (!inside) {
         txm_color_constant(0.0f, 0.0f, 0.0f, 0.0f, out, du, dv);
         return TXM_LOOKUP_HIT;
     } else {
-        look = txm_probe_sample(view, t, how, levels, u, v, &jitter, du ? slope : 0, lane, &sum);
+        result = txm_probe_sample(view, t, how, levels, u, v, &jitter, du ? slope : 0, state, &sum);
     }
-    if (look == TXM_LOOKUP_FAILURE || (look == TXM_LOOKUP_MISS && how->on_miss == TXM_ON_MISS_FAIL)) {
+    if (result == TXM_LOOKUP_FAILURE || (result == TXM_LOOKUP_MISS && how->on_miss == TXM_ON_MISS_FAIL)) {
         txm_color_constant(1.0f, 0.0f, 1.0f, 1.0f, out, du, dv);
-        return look;
+        return result;
     }
     txm_color_finish(t, how, &sum, covered, out, du, dv);
-    return look;
+    return result;
 }
 #endif

@@ -32,12 +32,12 @@ const txm_sample_ops *txm_sample_ops_isa(const char *isa)
 }
 
 static txm_lookup_result choose_sample(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                       const txm_lookup *at, txm_lookup_state *lane, float out[4]);
+                                       const txm_lookup *at, txm_lookup_state *state, float out[4]);
 static txm_lookup_result choose_sample_d(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                         const txm_lookup *at, txm_lookup_state *lane, float out[4], float du[4],
+                                         const txm_lookup *at, txm_lookup_state *state, float out[4], float du[4],
                                          float dv[4]);
 static txm_lookup_result choose_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                         const txm_lookups *batch, txm_lookup_state *lane);
+                                         const txm_lookups *batch, txm_lookup_state *state);
 
 /* The initial table, whose functions choose a back-end on the first lookup; threads that race here choose the same one.
  * After that a lookup costs only two more loads and a jump. */
@@ -59,43 +59,43 @@ static const txm_sample_ops *choose_for_machine(void)
 }
 
 static txm_lookup_result choose_sample(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                       const txm_lookup *at, txm_lookup_state *lane, float out[4])
+                                       const txm_lookup *at, txm_lookup_state *state, float out[4])
 {
-    return choose_for_machine()->sample(view, texture, how, at, lane, out);
+    return choose_for_machine()->sample(view, texture, how, at, state, out);
 }
 
 static txm_lookup_result choose_sample_d(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                         const txm_lookup *at, txm_lookup_state *lane, float out[4], float du[4],
+                                         const txm_lookup *at, txm_lookup_state *state, float out[4], float du[4],
                                          float dv[4])
 {
-    return choose_for_machine()->sample_d(view, texture, how, at, lane, out, du, dv);
+    return choose_for_machine()->sample_d(view, texture, how, at, state, out, du, dv);
 }
 
 static txm_lookup_result choose_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                         const txm_lookups *batch, txm_lookup_state *lane)
+                                         const txm_lookups *batch, txm_lookup_state *state)
 {
-    return choose_for_machine()->sample_n(view, texture, how, batch, lane);
+    return choose_for_machine()->sample_n(view, texture, how, batch, state);
 }
 
 txm_lookup_result txm_sample(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                             txm_lookup_state *lane, float out[4])
+                             txm_lookup_state *state, float out[4])
 {
-    return ops()->sample(view, texture, how, at, lane, out);
+    return ops()->sample(view, texture, how, at, state, out);
 }
 
 txm_lookup_result txm_sample_d(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                               txm_lookup_state *lane, float out[4], float du[4], float dv[4])
+                               txm_lookup_state *state, float out[4], float du[4], float dv[4])
 {
-    return ops()->sample_d(view, texture, how, at, lane, out, du, dv);
+    return ops()->sample_d(view, texture, how, at, state, out, du, dv);
 }
 
 txm_lookup_result txm_sample_n(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookups *batch,
-                               txm_lookup_state *lane)
+                               txm_lookup_state *state)
 {
     txm_sampler certain;
     if (!batch->random)
         how = txm_sampler_without_chance(how, &certain);
-    return ops()->sample_n(view, texture, how, batch, lane);
+    return ops()->sample_n(view, texture, how, batch, state);
 }
 
 /* ---- options ---- */

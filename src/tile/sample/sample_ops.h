@@ -14,7 +14,7 @@
 #include "txtile/sampler.h"
 
 typedef txm_lookup_result (*txm_sample_function)(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                                 const txm_lookup *at, txm_lookup_state *lane, float out[4]);
+                                                 const txm_lookup *at, txm_lookup_state *state, float out[4]);
 
 /* Lookups that the texture cache waits for before it takes away anything that they may still read. An entry for guarded
  * lookups leaves the guard itself, at the end of whichever path it took; a wrapper function, which every path would
@@ -61,9 +61,9 @@ typedef struct txm_sample_ops {
     txm_sample_function sample;
     txm_guarded_function sample_guarded; /* random may be NULL: state 0 */
     txm_lookup_result (*sample_d)(const txm_view *view, uint32_t texture, const txm_sampler *how, const txm_lookup *at,
-                                  txm_lookup_state *lane, float out[4], float du[4], float dv[4]);
+                                  txm_lookup_state *state, float out[4], float du[4], float dv[4]);
     txm_lookup_result (*sample_n)(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                  const txm_lookups *batch, txm_lookup_state *lane);
+                                  const txm_lookups *batch, txm_lookup_state *state);
 } txm_sample_ops;
 
 /* The table of one ISA, by the names of txm_ops_isa_name; NULL if this machine or build lacks it. */

@@ -8,9 +8,9 @@
 
 /* Looks up one element after the other, which defines the result of a batch. */
 static txm_lookup_result sample_batch(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                      const txm_lookups *batch, txm_lookup_state *lane)
+                                      const txm_lookups *batch, txm_lookup_state *state)
 {
-    return sample_elements(view, texture, how, batch, 0, batch->count, lane);
+    return sample_elements(view, texture, how, batch, 0, batch->count, state);
 }
 
 const txm_sample_ops txm_sample_scalar = {"scalar", sample_one, sample_one_guarded, sample_with_derivatives,

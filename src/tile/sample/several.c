@@ -243,8 +243,8 @@ txm_lookup_result txm_sample_n_d(const txm_view *view, uint32_t texture, const t
             slopes->du[c][i] = du[c];
             slopes->dv[c][i] = dv[c];
         }
-        if (batch->look)
-            batch->look[i] = (uint8_t)result;
+        if (batch->result)
+            batch->result[i] = (uint8_t)result;
         worst = worse(worst, result);
     }
     state->random = kept;

@@ -360,18 +360,18 @@ static txm_status load_entry(txm_texture_set *set, uint32_t entry, txm_error *er
 }
 
 /* Loads every tile that can be loaded and reports the first failure. */
-txm_status txm_texture_set_load(txm_texture_set *set, txm_lookup_state *lane, txm_error *err)
+txm_status txm_texture_set_load(txm_texture_set *set, txm_lookup_state *state, txm_error *err)
 {
     txm_error_clear(err);
     txm_status first = TXM_OK;
-    for (uint32_t i = 0; i < lane->count; i++) {
+    for (uint32_t i = 0; i < state->count; i++) {
         txm_status status =
-            lane->requests[i] < set->tiles.count
-                ? load_entry(set, lane->requests[i], first ? NULL : err)
-                : txm_fail(err, TXM_STATUS_USAGE, "entry %u is beyond the page table", lane->requests[i]);
+            state->requests[i] < set->tiles.count
+                ? load_entry(set, state->requests[i], first ? NULL : err)
+                : txm_fail(err, TXM_STATUS_USAGE, "entry %u is beyond the page table", state->requests[i]);
         first = first ? first : status;
     }
-    lane->count = 0;
+    state->count = 0;
     return first;
 }
 

@@ -98,19 +98,19 @@ TXM_KERNEL_PART TXM_GLOBAL const uint8_t *txm_slot_address(const txm_device_view
 }
 
 /* Other threads may fill the list in the meantime; txm_list_add checks again. */
-TXM_KERNEL_PART int txm_list_is_full(const txm_device_view *view, const txm_lookup_state *lane)
+TXM_KERNEL_PART int txm_list_is_full(const txm_device_view *view, const txm_lookup_state *state)
 {
-    (void)lane;
+    (void)state;
     return TXM_READ32(view->notes + TXM_NOTE_LISTED) >= view->capacity;
 }
 
 /* A request that does not fit in the list expires with its launch, whose number it carries. */
-TXM_KERNEL_PART void txm_list_add(const txm_device_view *view, txm_lookup_state *lane, uint32_t number)
+TXM_KERNEL_PART void txm_list_add(const txm_device_view *view, txm_lookup_state *state, uint32_t number)
 {
     const uint32_t at = TXM_ADD32(view->notes + TXM_NOTE_LISTED, 1u);
     if (at < view->capacity)
         view->requests[at] = number;
     else
-        lane->full++;
+        state->full++;
 }
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How lookups find tiles on the processor: slots are numbers in the view's slabs, and misses go to the lane's list.
- * view_device.h defines the same functions for devices.
+ * How lookups find tiles on the processor: slots are numbers in the view's slabs, and misses go to the list of the
+ * lookup state. view_device.h defines the same functions for devices.
  */
 #ifndef TXM_SAMPLE_VIEW_HOST_H
 #define TXM_SAMPLE_VIEW_HOST_H
@@ -64,16 +64,16 @@ static inline const uint8_t *txm_slot_address(const txm_view *view, const txm_vi
 /* Coarser tiles that would stand in for a missing one are not requested. */
 #define TXM_STAND_IN_CAPACITY(view) 0
 
-/* The list of misses, one for each lane. */
-static inline int txm_list_is_full(const txm_view *view, const txm_lookup_state *lane)
+/* The list of misses. */
+static inline int txm_list_is_full(const txm_view *view, const txm_lookup_state *state)
 {
     (void)view;
-    return lane->count == lane->capacity;
+    return state->count == state->capacity;
 }
 
-static inline void txm_list_add(const txm_view *view, txm_lookup_state *lane, uint32_t number)
+static inline void txm_list_add(const txm_view *view, txm_lookup_state *state, uint32_t number)
 {
     (void)view;
-    lane->requests[lane->count++] = number;
+    state->requests[state->count++] = number;
 }
 #endif

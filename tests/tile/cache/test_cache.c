@@ -142,8 +142,8 @@ static bool same_many(txm_cache_thread *t, const scene *s, uint32_t i, const txm
     const int count = sample_random(state) % 4 ? 150 : N;
     float in[6][N], got[4][N] = {{0}}, want[4][N] = {{0}};
     uint32_t random[2][N];
-    uint8_t mask[N], look[N];
-    memset(look, TXM_LOOKUP_HIT, sizeof look);
+    uint8_t mask[N], result[N];
+    memset(result, TXM_LOOKUP_HIT, sizeof result);
     for (int n = 0; n < count; n++) {
         txm_lookup at = sample_random_lookup(state, s->width[i], s->height[i], 1);
         const float *p = &at.u;
@@ -154,17 +154,17 @@ static bool same_many(txm_cache_thread *t, const scene *s, uint32_t i, const txm
     }
     txm_lookups a = {(size_t)count, in[0], in[1],     in[2], in[3],
                      in[4],         in[5], random[0], mask,  {got[0], got[1], got[2], got[3]},
-                     look};
+                     result};
     txm_lookups b = a;
     txm_lookup_state lane = {0};
     b.random = random[1];
-    b.look = NULL;
+    b.result = NULL;
     for (int k = 0; k < 4; k++)
         b.out[k] = want[k];
     txm_sample_n(txm_texture_set_view(s->set), s->set_ids[i], how, &b, &lane);
     txm_lookup_result worst = txm_cache_sample_n(t, s->ids[i], how, &a);
     for (int n = 0; n < count; n++)
-        if (mask[n] && look[n] != TXM_LOOKUP_HIT)
+        if (mask[n] && result[n] != TXM_LOOKUP_HIT)
             return false;
     if (count < N && !same_slopes(t, s, i, how, &b))
         return false;

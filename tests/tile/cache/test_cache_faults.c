@@ -56,7 +56,7 @@ void *mmap64(void *address, size_t bytes, int protection, int flags, int fd, off
 enum { LOOKS = 40, BUDGET = 1 << 20 };
 
 typedef struct answers {
-    txm_lookup_result look[LOOKS];
+    txm_lookup_result result[LOOKS];
     float color[LOOKS][4];
 } answers;
 
@@ -98,14 +98,14 @@ static void run(char *const paths[2], answers *a, fault kind, long at, bool last
         float step = exp2f((float)(i % 4)) / 150.0f;
         txm_lookup at_place = {u, v, step, 0, 0, step};
         faults.armed = at > 0;
-        a->look[i] = txm_cache_sample(t, ids[i % 2], &how, &at_place, NULL, a->color[i]);
+        a->result[i] = txm_cache_sample(t, ids[i % 2], &how, &at_place, NULL, a->color[i]);
         faults.armed = false;
     }
     *failed = faults.failed;
     txm_cache_stats s = stats_of(c);
     int magenta = 0;
     for (int i = 0; i < LOOKS; i++)
-        magenta += a->look[i] == TXM_LOOKUP_FAILURE;
+        magenta += a->result[i] == TXM_LOOKUP_FAILURE;
     ck_assert_msg(!magenta || s.tiles_failed + s.textures_failed > 0, "%d lookups failed, and nothing is counted",
                   magenta);
     /* A tile that failed once is read again. A tile that goes on failing is not read again for every lookup. */
@@ -132,7 +132,7 @@ START_TEST(what_is_refused_costs_tiles_alone)
     long failed, runs = 0;
     run(paths, &right, kind, 0, false, &failed);
     for (int i = 0; i < LOOKS; i++)
-        ck_assert_int_eq(right.look[i], TXM_LOOKUP_HIT);
+        ck_assert_int_eq(right.result[i], TXM_LOOKUP_HIT);
     int files = open_files(), magenta = 0;
     for (long n = 1; n < 3000; n++, runs++) {
         run(paths, &a, kind, n, lasting, &failed);
@@ -140,12 +140,12 @@ START_TEST(what_is_refused_costs_tiles_alone)
             break;
         for (int i = 0; i < LOOKS; i++) {
             const float *c = a.color[i];
-            if (a.look[i] == TXM_LOOKUP_HIT)
+            if (a.result[i] == TXM_LOOKUP_HIT)
                 ck_assert_msg(memcmp(c, right.color[i], sizeof a.color[i]) == 0, "call %ld, lookup %d", n, i);
             else
-                ck_assert_msg(a.look[i] == TXM_LOOKUP_FAILURE && c[0] == 1 && c[1] == 0 && c[2] == 1 && c[3] == 1,
+                ck_assert_msg(a.result[i] == TXM_LOOKUP_FAILURE && c[0] == 1 && c[1] == 0 && c[2] == 1 && c[3] == 1,
                               "call %ld, lookup %d", n, i);
-            magenta += a.look[i] == TXM_LOOKUP_FAILURE;
+            magenta += a.result[i] == TXM_LOOKUP_FAILURE;
         }
         ck_assert_int_eq(open_files(), files);
     }

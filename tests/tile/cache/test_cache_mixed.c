@@ -258,7 +258,7 @@ typedef struct call {
     txm_lookups batch;
     float in[6][CALL], out[4][CALL];
     uint32_t random[CALL];
-    uint8_t look[CALL];
+    uint8_t result[CALL];
 } call;
 
 static void make_call(call *c, size_t count, uint64_t *s)
@@ -281,7 +281,7 @@ static void make_call(call *c, size_t count, uint64_t *s)
                              .dudy = c->in[4],
                              .dvdy = c->in[5],
                              .random = c->random,
-                             .look = c->look,
+                             .result = c->result,
                              .out = {c->out[0], c->out[1], c->out[2], c->out[3]}};
 }
 
@@ -300,7 +300,7 @@ static void look_often(txm_cache_thread *t, uint64_t *s, call *mine, call *true_
     for (size_t k = 0; k < count; k++) {
         const float got[4] = {mine->out[0][k], mine->out[1][k], mine->out[2][k], mine->out[3][k]};
         const float want[4] = {true_one->out[0][k], true_one->out[1][k], true_one->out[2][k], true_one->out[3][k]};
-        judge("sample_n", i, (txm_lookup_result)mine->look[k], got, (txm_lookup_result)true_one->look[k], want, 4);
+        judge("sample_n", i, (txm_lookup_result)mine->result[k], got, (txm_lookup_result)true_one->result[k], want, 4);
     }
 }
 

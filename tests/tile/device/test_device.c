@@ -91,7 +91,7 @@ typedef struct looks {
     uint32_t *how, *texture, *random, *kept;
     txm_lookup *at;
     float (*out)[4], (*du)[4], (*dv)[4];
-    uint8_t *look;
+    uint8_t *result;
 } looks;
 
 static looks looks_of(size_t count, uint64_t seed, bool slopes)
@@ -108,7 +108,7 @@ static looks looks_of(size_t count, uint64_t seed, bool slopes)
     l.out = calloc(count, sizeof *l.out);
     l.du = slopes ? calloc(count, sizeof *l.du) : NULL;
     l.dv = slopes ? calloc(count, sizeof *l.dv) : NULL;
-    l.look = calloc(count, 1);
+    l.result = calloc(count, 1);
     for (size_t i = 0; i < count; i++) {
         l.how[i] = sample_random(&state) % SAMPLERS;
         l.texture[i] = sample_random(&state) % (TEXTURES + 1); /* sometimes a number of no texture */
@@ -131,12 +131,12 @@ static txm_device_batch batch_of(looks *l)
                               .out = l->out,
                               .du = l->du,
                               .dv = l->dv,
-                              .look = l->look};
+                              .result = l->result};
 }
 
 static void free_looks(looks *l)
 {
-    void *all[] = {l->how, l->texture, l->random, l->kept, l->at, l->out, l->du, l->dv, l->look};
+    void *all[] = {l->how, l->texture, l->random, l->kept, l->at, l->out, l->du, l->dv, l->result};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
 }
@@ -145,18 +145,19 @@ static void free_looks(looks *l)
 static void are_true(const looks *l)
 {
     for (size_t i = 0; i < l->count; i++) {
-        txm_lookup_state lane = {.random = l->kept[i]};
+        txm_lookup_state lookup_state = {.random = l->kept[i]};
         float out[4], du[4], dv[4];
         const txm_sampler *how = &l->samplers[l->how[i]];
-        const txm_lookup_result look =
-            l->du ? txm_sample_d(txm_texture_set_view(truth), l->texture[i], how, &l->at[i], &lane, out, du, dv)
-                  : txm_sample(txm_texture_set_view(truth), l->texture[i], how, &l->at[i], &lane, out);
-        ck_assert_msg(look == l->look[i] && !memcmp(out, l->out[i], sizeof out) && lane.random == l->random[i],
+        const txm_lookup_result result =
+            l->du ? txm_sample_d(txm_texture_set_view(truth), l->texture[i], how, &l->at[i], &lookup_state, out, du, dv)
+                  : txm_sample(txm_texture_set_view(truth), l->texture[i], how, &l->at[i], &lookup_state, out);
+        ck_assert_msg(result == l->result[i] && !memcmp(out, l->out[i], sizeof out) &&
+                          lookup_state.random == l->random[i],
                       "lookup %zu of texture %u: %d (%g %g %g %g) %08X, not %d (%g %g %g %g) %08X; rule %u mode %u "
                       "filter %u",
-                      i, l->texture[i], l->look[i], (double)l->out[i][0], (double)l->out[i][1], (double)l->out[i][2],
-                      (double)l->out[i][3], l->random[i], look, (double)out[0], (double)out[1], (double)out[2],
-                      (double)out[3], lane.random, how->rule, how->mode, how->filter);
+                      i, l->texture[i], l->result[i], (double)l->out[i][0], (double)l->out[i][1], (double)l->out[i][2],
+                      (double)l->out[i][3], l->random[i], result, (double)out[0], (double)out[1], (double)out[2],
+                      (double)out[3], lookup_state.random, how->rule, how->mode, how->filter);
         if (l->du)
             ck_assert_msg(!memcmp(du, l->du[i], sizeof du) && !memcmp(dv, l->dv[i], sizeof dv),
                           "derivatives of lookup %zu", i);

@@ -74,14 +74,14 @@ static void compare_whole(const txm_view *view, uint32_t id, const whole_image *
             how = sample_random_sampler(state);
         txm_lookup at = sample_random_lookup(state, m->width, m->height, 1);
         sample_give_level(state, &how, &at);
-        txm_lookup_state lane = {.random = sample_random(state) % 8 ? sample_random(state) : 0};
-        uint32_t random = lane.random;
+        txm_lookup_state lookup_state = {.random = sample_random(state) % 8 ? sample_random(state) : 0};
+        uint32_t random = lookup_state.random;
         float out[3][4], want[3][4];
         int slopes = i % 8 == 0;
-        txm_lookup_result look = slopes ? txm_sample_d(view, id, &how, &at, &lane, out[0], out[1], out[2])
-                                        : txm_sample(view, id, &how, &at, &lane, out[0]);
+        txm_lookup_result result = slopes ? txm_sample_d(view, id, &how, &at, &lookup_state, out[0], out[1], out[2])
+                                          : txm_sample(view, id, &how, &at, &lookup_state, out[0]);
         whole_sample(m, &how, &at, &random, want[0], slopes ? want[1] : NULL, want[2]);
-        if (look != TXM_LOOKUP_HIT || memcmp(out, want, slopes ? sizeof out : sizeof out[0]))
+        if (result != TXM_LOOKUP_HIT || memcmp(out, want, slopes ? sizeof out : sizeof out[0]))
             ck_abort_msg("%ux%u %s, extension %d: %s: %a %a %a %a for %a %a %a %a", m->width, m->height,
                          txm_type_name(m->type), (int)m->extension, describe(&how, &at), (double)out[0][0],
                          (double)out[0][1], (double)out[0][2], (double)out[0][3], (double)want[0][0],
@@ -145,20 +145,20 @@ START_TEST(misses_are_requested_once_and_cured)
     uint64_t state = 99;
     for (int i = 0; i < 2000; i++) {
         txm_lookup at = sample_random_lookup(&state, 300, 200, 0);
-        txm_lookup_state lane = {.capacity = 64, .requests = requests}, other = {0}, nobody = {0};
+        txm_lookup_state lookup_state = {.capacity = 64, .requests = requests}, other = {0}, nobody = {0};
         float out[4], want[4];
         ck_assert_int_eq(txm_sample(txm_texture_set_view(full), id, &how, &at, &nobody, want), TXM_LOOKUP_HIT);
-        txm_lookup_result look = txm_sample(txm_texture_set_view(lazy), id, &how, &at, &lane, out);
-        ck_assert_int_eq(look, lane.count ? TXM_LOOKUP_MISS : TXM_LOOKUP_HIT);
-        if (look == TXM_LOOKUP_MISS) {
-            uint32_t asked = lane.count;
-            /* Another lane misses the same tile, which is already on a list. */
+        txm_lookup_result result = txm_sample(txm_texture_set_view(lazy), id, &how, &at, &lookup_state, out);
+        ck_assert_int_eq(result, lookup_state.count ? TXM_LOOKUP_MISS : TXM_LOOKUP_HIT);
+        if (result == TXM_LOOKUP_MISS) {
+            uint32_t asked = lookup_state.count;
+            /* Another lookup misses the same tile, which is already on a list. */
             other.capacity = 64, other.requests = requests + 32;
             ck_assert_int_eq(txm_sample(txm_texture_set_view(lazy), id, &how, &at, &other, out), TXM_LOOKUP_MISS);
             ck_assert_uint_eq(other.count, 0);
             ck_assert_uint_le(asked, 2);
-            ck_assert_int_eq(txm_texture_set_load(lazy, &lane, NULL), TXM_OK);
-            ck_assert_int_eq(txm_sample(txm_texture_set_view(lazy), id, &how, &at, &lane, out), TXM_LOOKUP_HIT);
+            ck_assert_int_eq(txm_texture_set_load(lazy, &lookup_state, NULL), TXM_OK);
+            ck_assert_int_eq(txm_sample(txm_texture_set_view(lazy), id, &how, &at, &lookup_state, out), TXM_LOOKUP_HIT);
         }
         ck_assert_mem_eq(out, want, sizeof out);
     }
@@ -177,7 +177,7 @@ START_TEST(stand_ins_marks_and_failures)
     const txm_view_texture *t = view->textures + id;
     txm_sampler how;
     txm_lookup at = {0.1f, 0.1f, 0, 0, 0, 0};
-    txm_lookup_state lane = {.capacity = 1, .requests = &request}, nobody = {0};
+    txm_lookup_state lookup_state = {.capacity = 1, .requests = &request}, nobody = {0};
     float out[4], coarse[4];
     txm_sampler_init(&how);
     how.mode = TXM_LEVEL_MODE_FLOOR;
@@ -194,10 +194,10 @@ START_TEST(stand_ins_marks_and_failures)
     for (uint32_t level = 8; level; level = level == 8 ? 3 : 0) {
         txm_lookup far = at;
         far.dudx = far.dvdy = ldexpf(1.01f / 200, (int)level);
-        lane.count = 0;
-        ck_assert_int_eq(txm_sample(view, id, &how, &far, &lane, coarse), TXM_LOOKUP_MISS);
-        ck_assert_int_eq(txm_texture_set_load(set, &lane, NULL), TXM_OK);
-        ck_assert_int_eq(txm_sample(view, id, &how, &far, &lane, coarse), TXM_LOOKUP_HIT);
+        lookup_state.count = 0;
+        ck_assert_int_eq(txm_sample(view, id, &how, &far, &lookup_state, coarse), TXM_LOOKUP_MISS);
+        ck_assert_int_eq(txm_texture_set_load(set, &lookup_state, NULL), TXM_OK);
+        ck_assert_int_eq(txm_sample(view, id, &how, &far, &lookup_state, coarse), TXM_LOOKUP_HIT);
         how.on_miss = TXM_ON_MISS_COARSER;
         ck_assert_int_eq(txm_sample(view, id, &how, &at, &nobody, out), TXM_LOOKUP_MISS);
         ck_assert_mem_eq(out, coarse, sizeof out);
@@ -215,9 +215,9 @@ START_TEST(stand_ins_marks_and_failures)
         ck_assert_uint_eq(view->tiles[i].mark, i == last ? 42 : 0);
     /* Failed tiles stay failed and are magenta. */
     view->tiles[last].slot = TXM_SLOT_FAILED;
-    ck_assert_int_eq(txm_sample(view, id, &how, &top, &lane, out), TXM_LOOKUP_FAILURE);
+    ck_assert_int_eq(txm_sample(view, id, &how, &top, &lookup_state, out), TXM_LOOKUP_FAILURE);
     ck_assert(out[0] == 1 && out[1] == 0 && out[2] == 1 && out[3] == 1);
-    ck_assert_int_eq(txm_sample(view, id + 1, &how, &top, &lane, out), TXM_LOOKUP_FAILURE);
+    ck_assert_int_eq(txm_sample(view, id + 1, &how, &top, &lookup_state, out), TXM_LOOKUP_FAILURE);
     txm_texture_set_free(&set);
     free_image(&m);
 }
@@ -243,11 +243,11 @@ START_TEST(damaged_tiles_fail_alone)
     txm_sampler_init(&how);
     for (int i = 0; i < 16; i++) {
         txm_lookup at = {(float)(i % 4) * 0.25f + 0.1f, (float)(i / 4) * 0.25f + 0.1f, 0, 0, 0, 0};
-        txm_lookup_state lane = {0};
+        txm_lookup_state lookup_state = {0};
         float out[4];
-        txm_lookup_result look = txm_sample(view, id, &how, &at, &lane, out);
-        failed += look == TXM_LOOKUP_FAILURE;
-        good += look == TXM_LOOKUP_HIT;
+        txm_lookup_result result = txm_sample(view, id, &how, &at, &lookup_state, out);
+        failed += result == TXM_LOOKUP_FAILURE;
+        good += result == TXM_LOOKUP_HIT;
     }
     ck_assert(failed > 0 && good > 0 && failed + good == 16);
     txm_texture_set_free(&set);
@@ -284,12 +284,12 @@ START_TEST(udim_sets_have_holes)
                 at.u = x == -1 ? -1.25f : at.u;
                 at.v = y == -1 ? -1.25f : at.v;
             }
-            txm_lookup_state lane = {0};
+            txm_lookup_state lookup_state = {0};
             float out[4], want[4] = {1, 0, 1, 1};
-            txm_lookup_result look = txm_sample(view, udim, &how, &at, &lane, out);
-            ck_assert_int_eq(look, own == TXM_NO_TEXTURE ? TXM_LOOKUP_FAILURE : TXM_LOOKUP_HIT);
+            txm_lookup_result result = txm_sample(view, udim, &how, &at, &lookup_state, out);
+            ck_assert_int_eq(result, own == TXM_NO_TEXTURE ? TXM_LOOKUP_FAILURE : TXM_LOOKUP_HIT);
             if (own != TXM_NO_TEXTURE)
-                txm_sample(view, own, &how, &inside, &lane, want);
+                txm_sample(view, own, &how, &inside, &lookup_state, want);
             ck_assert_mem_eq(out, want, sizeof out);
         }
     txm_texture_set_free(&set);
@@ -379,7 +379,7 @@ START_TEST(chance_of_the_caller)
 }
 END_TEST
 
-/* The cache and batches do this if they get NULL; single lookups in views use their lane's random state. */
+/* The cache and batches do this if they get NULL; single lookups in views use their state's random number. */
 START_TEST(null_is_the_nearer_level)
 {
     made_image m = make_image(64, 64, 4, TXM_TYPE_U8, 16, (txm_compression){0}, MADE_NOISE);
@@ -394,7 +394,7 @@ START_TEST(null_is_the_nearer_level)
     for (float level = 0.0f; level < 5.0f; level += 0.125f) {
         const float u = 0.3f, v = 0.7f, zero = 0.0f, nearer = floorf(level + 0.5f);
         float got[4], want[4];
-        txm_lookup_state lane = {0};
+        txm_lookup_state lookup_state = {0};
         const txm_lookups batch = {.count = 1,
                                    .u = &u,
                                    .v = &v,
@@ -403,8 +403,8 @@ START_TEST(null_is_the_nearer_level)
                                    .dudy = &zero,
                                    .dvdy = &zero,
                                    .out = {got, got + 1, got + 2, got + 3}};
-        ck_assert_int_eq(txm_sample_n(view, id, &how, &batch, &lane), TXM_LOOKUP_HIT);
-        ck_assert_int_eq(txm_sample(view, id, &floor, &(txm_lookup){u, v, nearer, 0, 0, 0}, &lane, want),
+        ck_assert_int_eq(txm_sample_n(view, id, &how, &batch, &lookup_state), TXM_LOOKUP_HIT);
+        ck_assert_int_eq(txm_sample(view, id, &floor, &(txm_lookup){u, v, nearer, 0, 0, 0}, &lookup_state, want),
                          TXM_LOOKUP_HIT);
         ck_assert_mem_eq(got, want, sizeof got);
     }
@@ -415,11 +415,12 @@ START_TEST(null_is_the_nearer_level)
     add(set, write_made(&m), TXM_EXTENSION_REPEAT, 0);
     float got[4];
     uint32_t requests[4];
-    txm_lookup_state lane = {.capacity = 4, .requests = requests};
+    txm_lookup_state lookup_state = {.capacity = 4, .requests = requests};
     how.on_miss = TXM_ON_MISS_FAIL;
-    ck_assert_int_eq(txm_sample(txm_texture_set_view(set), 0, &how, &(txm_lookup){0.5f, 0.5f, 0, 0, 0, 0}, &lane, got),
-                     TXM_LOOKUP_MISS);
-    ck_assert(got[0] == 1.0f && got[1] == 0.0f && got[2] == 1.0f && got[3] == 1.0f && lane.count == 1);
+    ck_assert_int_eq(
+        txm_sample(txm_texture_set_view(set), 0, &how, &(txm_lookup){0.5f, 0.5f, 0, 0, 0, 0}, &lookup_state, got),
+        TXM_LOOKUP_MISS);
+    ck_assert(got[0] == 1.0f && got[1] == 0.0f && got[2] == 1.0f && got[3] == 1.0f && lookup_state.count == 1);
     txm_error err;
     how.filter = TXM_FILTER_STOCHASTIC_EWA;
     ck_assert_int_eq(txm_sampler_check(&how, &err), TXM_STATUS_USAGE);
@@ -550,12 +551,12 @@ START_TEST(boxes_are_linear_on_average)
     how.filter = TXM_FILTER_STOCHASTIC_BOX;
     for (int i = 0; i < 10; i++) {
         txm_lookup at = {(float)i * 0.1317f, (float)i * 0.073f, 0, 0, 0, 0};
-        txm_lookup_state lane = {.random = 99}, none = {0};
+        txm_lookup_state lookup_state = {.random = 99}, none = {0};
         float out[4], want[4];
         double sum = 0;
         enum { N = 40000 };
         for (int k = 0; k < N; k++) {
-            txm_sample(txm_texture_set_view(set), id, &how, &at, &lane, out);
+            txm_sample(txm_texture_set_view(set), id, &how, &at, &lookup_state, out);
             sum += (double)out[0] / N;
         }
         txm_sample(txm_texture_set_view(set), id, &linear, &at, &none, want);
@@ -592,13 +593,13 @@ START_TEST(derivatives_are_slopes)
             up.v += step;
             down.v -= step;
             float out[4], du[4], dv[4], a[4], b[4], c0[4], d[4];
-            txm_lookup_state lane = {0};
+            txm_lookup_state lookup_state = {0};
             const txm_view *view = txm_texture_set_view(set);
-            txm_sample_d(view, id, &how, &at, &lane, out, du, dv);
-            txm_sample(view, id, &how, &right, &lane, a);
-            txm_sample(view, id, &how, &left, &lane, b);
-            txm_sample(view, id, &how, &up, &lane, c0);
-            txm_sample(view, id, &how, &down, &lane, d);
+            txm_sample_d(view, id, &how, &at, &lookup_state, out, du, dv);
+            txm_sample(view, id, &how, &right, &lookup_state, a);
+            txm_sample(view, id, &how, &left, &lookup_state, b);
+            txm_sample(view, id, &how, &up, &lookup_state, c0);
+            txm_sample(view, id, &how, &down, &lookup_state, d);
             for (int c = 0; c < 4; c++) {
                 float x = (a[c] - b[c]) / (2 * step), y = (c0[c] - d[c]) / (2 * step), scale = 3 + fabsf(x) + fabsf(y);
                 ck_assert_msg(fabsf(du[c] - x) < 0.02f * scale && fabsf(dv[c] - y) < 0.02f * scale,
@@ -626,13 +627,13 @@ START_TEST(explanations_add_up)
             txm_sampler how = sample_random_sampler(&state);
             how.after = 0;
             txm_lookup at = sample_random_lookup(&state, 200, 130, 0);
-            txm_lookup_state lane = {.random = sample_random(&state)}, again = lane;
+            txm_lookup_state lookup_state = {.random = sample_random(&state)}, again = lookup_state;
             float out[4], plain[4];
-            ck_assert_int_eq(txm_sample_explain(txm_texture_set_view(set), id, &how, &at, &lane, out, &e),
+            ck_assert_int_eq(txm_sample_explain(txm_texture_set_view(set), id, &how, &at, &lookup_state, out, &e),
                              TXM_LOOKUP_HIT);
             txm_sample(txm_texture_set_view(set), id, &how, &at, &again, plain);
             ck_assert_mem_eq(out, plain, sizeof out);
-            ck_assert_uint_eq(lane.random, again.random);
+            ck_assert_uint_eq(lookup_state.random, again.random);
             for (int c = 0; c < 4; c++) {
                 double sum = 0;
                 for (uint32_t k = 0; k < e.tap_count; k++)

@@ -297,27 +297,27 @@ START_TEST(colours)
         if (strchr(table_cell(&t, i, "flags"), 'D'))
             continue;
         uint32_t texture = 4 * table_uint(&t, i, "tex") + table_uint(&t, i, "extension"),
-                 look = table_uint(&t, i, "look"), kind = table_uint(&t, i, "interpolation");
+                 result = table_uint(&t, i, "look"), kind = table_uint(&t, i, "interpolation");
         txm_sampler how;
         txm_sampler_init(&how);
         how.filter = filters[kind];
         how.mip_bias = table_float(&t, i, "mip_bias");
         txm_lookup at = lookup_of(&t, i);
-        txm_lookup_state lane = {.random = table_uint(&t, i, "lcg_in")}, again = lane;
+        txm_lookup_state lookup_state = {.random = table_uint(&t, i, "lcg_in")}, again = lookup_state;
         float out[4], explained[4];
-        ck_assert_int_eq(txm_sample(txm_texture_set_view(set), texture, &how, &at, &lane, out), TXM_LOOKUP_HIT);
+        ck_assert_int_eq(txm_sample(txm_texture_set_view(set), texture, &how, &at, &lookup_state, out), TXM_LOOKUP_HIT);
         ck_assert_int_eq(txm_sample_explain(txm_texture_set_view(set), texture, &how, &at, &again, explained, &e),
                          TXM_LOOKUP_HIT);
         ck_assert_mem_eq(out, explained, sizeof out);
-        ck_assert_uint_eq(lane.random, table_uint(&t, i, "lcg_out"));
-        ck_assert_uint_eq(again.random, lane.random);
+        ck_assert_uint_eq(lookup_state.random, table_uint(&t, i, "lcg_out"));
+        ck_assert_uint_eq(again.random, lookup_state.random);
         ck_assert_int_eq(e.rejected, strcmp(table_cell(&t, i, "level"), "clip") == 0);
         if (!e.rejected)
             ck_assert_uint_eq(e.level_low, table_uint(&t, i, "level"));
         if (differs(&t, i, out, &e)) {
             exceptions++;
-            ck_assert_msg(look == 1117 || look == 5993, "lookup %u: %a %a %a %a", look, (double)out[0], (double)out[1],
-                          (double)out[2], (double)out[3]);
+            ck_assert_msg(result == 1117 || result == 5993, "lookup %u: %a %a %a %a", result, (double)out[0],
+                          (double)out[1], (double)out[2], (double)out[3]);
         } else {
             closest_equal += kind == 1;
         }
@@ -346,10 +346,10 @@ START_TEST(full_images)
         how.mode = TXM_LEVEL_MODE_FLOOR;
         how.filter = filters[kind];
         txm_lookup at = {table_float(&t, i, "u"), table_float(&t, i, "v"), 0, 0, 0, 0};
-        txm_lookup_state lane = {0};
+        txm_lookup_state lookup_state = {0};
         float out[4];
         ck_assert_int_eq(txm_sample_explain(txm_texture_set_view(set), 4 * tex + table_uint(&t, i, "extension"), &how,
-                                            &at, &lane, out, &e),
+                                            &at, &lookup_state, out, &e),
                          TXM_LOOKUP_HIT);
         if (!differs(&t, i, out, &e))
             continue;

@@ -63,7 +63,7 @@ START_TEST(one_level_is_the_same)
     const float *const arrays[6] = {in[0], in[1], in[2], in[3], in[4], in[5]};
     for (int linear = 0; linear < 2; linear++) {
         txm_sampler how;
-        txm_lookup_state lane = {0};
+        txm_lookup_state lookup_state = {0};
         txm_sampler_init(&how);
         how.filter = linear ? TXM_FILTER_LINEAR : TXM_FILTER_CLOSEST;
         ck_assert(
@@ -73,7 +73,7 @@ START_TEST(one_level_is_the_same)
             float ours[4], x = at.u * 320, y = (1.0f - at.v) * 200;
             if (!linear && (x == floorf(x) || y == floorf(y)))
                 continue; /* on the edge between two pixels, either is the closest */
-            txm_sample(txm_texture_set_view(set), id, &how, &at, &lane, ours);
+            txm_sample(txm_texture_set_view(set), id, &how, &at, &lookup_state, ours);
             for (int c = 0; c < 4; c++)
                 if (!(fabsf(ours[c] - out[4 * i + c]) <= 1e-6f)) /* one assertion for each would cost a system call */
                     ck_abort_msg("%s, linear %d, at %g %g: %.9g for %.9g", txm_type_name(types[_i]), linear,
@@ -136,11 +136,11 @@ static void place(float length, float width, float turn)
 
 static void sample_all(const txm_texture_set *set, uint32_t id, const txm_sampler *how)
 {
-    txm_lookup_state lane = {0};
+    txm_lookup_state lookup_state = {0};
     int resident = 0;
     for (int i = 0; i < PLACES; i++) {
         txm_lookup at = {in[0][i], in[1][i], in[2][i], in[3][i], in[4][i], in[5][i]};
-        resident += txm_sample(txm_texture_set_view(set), id, how, &at, &lane, ours + 4 * i) == TXM_LOOKUP_HIT;
+        resident += txm_sample(txm_texture_set_view(set), id, how, &at, &lookup_state, ours + 4 * i) == TXM_LOOKUP_HIT;
     }
     ck_assert_int_eq(resident, PLACES);
 }

@@ -303,8 +303,8 @@ txm_lookup_result txm_cache_sample_n_d(txm_cache_thread *t, uint32_t texture, co
             slopes->du[c][i] = du[c];
             slopes->dv[c][i] = dv[c];
         }
-        if (batch->look)
-            batch->look[i] = (uint8_t)result;
+        if (batch->result)
+            batch->result[i] = (uint8_t)result;
         worst = result > worst ? result : worst;
     }
     return worst;

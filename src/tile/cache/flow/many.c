@@ -85,7 +85,7 @@ static txm_lookup_result worse(txm_lookup_result a, txm_lookup_result b)
 /* The state that is needed to repeat a few lookups. */
 typedef struct attempt {
     txm_lookups todo; /* the caller's arrays, but with the mask and look below */
-    uint8_t mask[FEW], look[FEW];
+    uint8_t mask[FEW], result[FEW];
     uint32_t random[FEW]; /* as they were at the beginning */
 } attempt;
 
@@ -102,15 +102,15 @@ static txm_lookups part_of(const txm_lookups *b, size_t begin, size_t count)
                          b->random ? b->random + begin : NULL,
                          b->mask ? b->mask + begin : NULL,
                          {b->out[0] + begin, b->out[1] + begin, b->out[2] + begin, b->out[3] + begin},
-                         b->look ? b->look + begin : NULL};
+                         b->result ? b->result + begin : NULL};
 }
 
 /* The caller's mask is only read, and its `look` is written at the end. */
 static void begin_attempt(attempt *a, const txm_lookups *given)
 {
     a->todo = *given;
-    a->todo.look = a->look;
-    memset(a->look, TXM_LOOKUP_HIT, given->count);
+    a->todo.result = a->result;
+    memset(a->result, TXM_LOOKUP_HIT, given->count);
     if (given->random)
         memcpy(a->random, given->random, given->count * sizeof *a->random);
 }
@@ -124,7 +124,7 @@ static size_t look_up(txm_cache_thread *t, uint32_t texture, const txm_sampler *
     txm_sample_n(&t->view, texture, how, &a->todo, lane);
     txm_leave_asking(t, lane->count);
     for (size_t i = 0; i < a->todo.count; i++) {
-        a->mask[i] = (!a->todo.mask || a->todo.mask[i]) && a->look[i] == TXM_LOOKUP_MISS;
+        a->mask[i] = (!a->todo.mask || a->todo.mask[i]) && a->result[i] == TXM_LOOKUP_MISS;
         missed += a->mask[i];
         if (a->mask[i] && a->todo.random)
             a->todo.random[i] = a->random[i];
@@ -138,9 +138,9 @@ static txm_lookup_result end_attempt(const attempt *a, const txm_lookups *given)
 {
     txm_lookup_result worst = TXM_LOOKUP_HIT;
     for (size_t i = 0; i < given->count; i++) {
-        worst = worse(worst, (txm_lookup_result)a->look[i]);
-        if (given->look && (!given->mask || given->mask[i]))
-            given->look[i] = a->look[i];
+        worst = worse(worst, (txm_lookup_result)a->result[i]);
+        if (given->result && (!given->mask || given->mask[i]))
+            given->result[i] = a->result[i];
     }
     return worst;
 }
@@ -155,7 +155,7 @@ static void finish_each(txm_cache_thread *t, uint32_t texture, const txm_sampler
         const txm_lookup at = {b->u[i], b->v[i], b->dudx[i], b->dvdx[i], b->dudy[i], b->dvdy[i]};
         if (!a->mask[i])
             continue;
-        a->look[i] = (uint8_t)txm_lookup_until_there(t, texture, how, &at, b->random ? &b->random[i] : NULL, out);
+        a->result[i] = (uint8_t)txm_lookup_until_there(t, texture, how, &at, b->random ? &b->random[i] : NULL, out);
         for (int n = 0; n < 4; n++)
             b->out[n][i] = out[n];
     }
@@ -277,7 +277,7 @@ static size_t sample_present(txm_cache_thread *t, uint32_t texture, const txm_sa
     for (size_t i = 0; i < given->count; i++) {
         areas[i] = a.mask[i] ? area_of(d, given->u[i], given->v[i]) : 0;
         if (a.mask[i])
-            a.look[i] = TXM_LOOKUP_HIT; /* it will be resident when it is repeated */
+            a.result[i] = TXM_LOOKUP_HIT; /* it will be resident when it is repeated */
     }
     *worst = worse(*worst, end_attempt(&a, given));
     return missed;
@@ -288,7 +288,7 @@ typedef struct gathered {
     size_t count;
     float in[6][FEW], out[4][FEW];
     uint32_t from[FEW], random[FEW];
-    uint8_t look[FEW];
+    uint8_t result[FEW];
 } gathered;
 
 static void gather(gathered *g, const txm_lookups *b, size_t i)
@@ -310,7 +310,7 @@ static txm_lookup_result sample_gathered(txm_cache_thread *t, uint32_t texture, 
                                   g->in[3], g->in[4],
                                   g->in[5], b->random ? g->random : NULL,
                                   NULL,     {g->out[0], g->out[1], g->out[2], g->out[3]},
-                                  g->look};
+                                  g->result};
     size_t missed;
     const txm_lookup_result worst = sample_few(t, texture, how, &together, &missed);
     for (size_t i = 0; i < g->count; i++) {
@@ -319,8 +319,8 @@ static txm_lookup_result sample_gathered(txm_cache_thread *t, uint32_t texture, 
             b->out[n][to] = g->out[n][i];
         if (b->random)
             b->random[to] = g->random[i];
-        if (b->look)
-            b->look[to] = g->look[i];
+        if (b->result)
+            b->result[to] = g->result[i];
     }
     g->count = 0;
     return worst;
@@ -368,8 +368,8 @@ static txm_lookup_result sample_each(txm_cache_thread *t, uint32_t texture, cons
         txm_lookup_result result = txm_cache_sample(t, texture, how, &at, b->random ? &b->random[i] : NULL, out);
         for (int n = 0; n < 4; n++)
             b->out[n][i] = out[n];
-        if (b->look)
-            b->look[i] = (uint8_t)result;
+        if (b->result)
+            b->result[i] = (uint8_t)result;
         worst = worse(worst, result);
     }
     return worst;

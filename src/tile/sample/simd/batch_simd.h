@@ -16,7 +16,7 @@
 
 /* Looks up an element of a batch by itself (single_simd.h). */
 static txm_lookup_result sample_single(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                       const txm_lookup *at, txm_lookup_state *lane, float out[4]);
+                                       const txm_lookup *at, txm_lookup_state *state, float out[4]);
 #define TXM_SAMPLE_ONE sample_single
 #include "tile/sample/entries.h"
 

@@ -49,14 +49,14 @@ TXM_FAST void group_begin(const txm_view *view, const txm_view_texture *t, const
 
 /* The second pass: reads the taps and stores the results. */
 TXM_FAST txm_lookup_result group_end(const txm_view *view, uint32_t texture, const txm_sampler *how, int grid,
-                                     const txm_lookups *b, size_t begin, const group *g, txm_lookup_state *lane)
+                                     const txm_lookups *b, size_t begin, const group *g, txm_lookup_state *state)
 {
     txm_lookup_result worst = TXM_LOOKUP_HIT;
     for (int i = 0; i < TXM_LANES; i++) {
         size_t k = begin + (size_t)i;
         if (!g->ready[i]) { /* masked out, or left to the general path */
-            txm_lookup_result look = sample_elements(view, texture, how, b, k, k + 1, lane);
-            worst = look > worst ? look : worst;
+            txm_lookup_result result = sample_elements(view, texture, how, b, k, k + 1, state);
+            worst = result > worst ? result : worst;
             continue;
         }
         txm_rgba color = group_element(g->texture, how, grid, g, i);
@@ -64,16 +64,16 @@ TXM_FAST txm_lookup_result group_end(const txm_view *view, uint32_t texture, con
             b->out[c][k] = color[c];
         if (b->random)
             b->random[k] = g->random[i];
-        if (b->look)
-            b->look[k] = TXM_LOOKUP_HIT;
+        if (b->result)
+            b->result[k] = TXM_LOOKUP_HIT;
     }
     return worst;
 }
 
 static txm_lookup_result sample_batch(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                      const txm_lookups *batch, txm_lookup_state *lane)
+                                      const txm_lookups *batch, txm_lookup_state *state)
 {
-    txm_lookup_result worst = TXM_LOOKUP_HIT, look;
+    txm_lookup_result worst = TXM_LOOKUP_HIT, result;
     const int grid = txm_filter_grid(how->filter);
     group groups[GROUPS];
     size_t i = 0;
@@ -84,11 +84,11 @@ static txm_lookup_result sample_batch(const txm_view *view, uint32_t texture, co
             for (size_t k = 0; k < n; k++)
                 group_begin(view, view->textures + texture, how, grid, batch, i + k * TXM_LANES, &groups[k]);
             for (size_t k = 0; k < n; k++, i += TXM_LANES) {
-                look = group_end(view, texture, how, grid, batch, i, &groups[k], lane);
-                worst = look > worst ? look : worst;
+                result = group_end(view, texture, how, grid, batch, i, &groups[k], state);
+                worst = result > worst ? result : worst;
             }
         }
-    look = sample_elements(view, texture, how, batch, i, batch->count, lane);
-    return look > worst ? look : worst;
+    result = sample_elements(view, texture, how, batch, i, batch->count, state);
+    return result > worst ? result : worst;
 }
 #endif

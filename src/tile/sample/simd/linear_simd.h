@@ -228,18 +228,18 @@ TXM_FAST txm_rgba linear_read(int kind, const uint8_t *p, uint32_t row_bytes, tx
 
 /* ---- the whole lookup ---- */
 
-/* The functions exist three times: for lookups of callers with their own lane; for lookups under a guard
+/* The functions exist three times: for lookups of callers with their own state; for lookups under a guard
  * (sample_ops.h), whose view is that of the guard; and for lookups of the first sort that missed and now request tiles.
- * Up to that point only the random state of the lane is used, so all of them pass a pointer to it; under a guard it may
+ * Up to that point only the random state is used, so all of them pass a pointer to it; under a guard it may
  * be NULL. */
 typedef enum linear_caller { LINEAR_PLAIN, LINEAR_GUARDED, LINEAR_ASKING } linear_caller;
-_Static_assert(offsetof(txm_lookup_state, random) == 0, "a lane is found by its random state");
+_Static_assert(offsetof(txm_lookup_state, random) == 0, "a state is found by its random state");
 
 /* The general path, for lookups that a fast path has given up on before it changed any state. */
 TXM_RARE txm_lookup_result sample_generally(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                            const txm_lookup *at, txm_lookup_state *lane, float out[4])
+                                            const txm_lookup *at, txm_lookup_state *state, float out[4])
 {
-    return sample_one(view, texture, how, at, lane, out);
+    return sample_one(view, texture, how, at, state, out);
 }
 
 typedef txm_lookup_result (*linear_function)(const txm_view *, const txm_view_texture *, const txm_sampler *,
@@ -361,7 +361,7 @@ TXM_FAST txm_lookup_result linear_sample(linear_caller caller, int kind, txm_lev
                                          uint32_t *random, float out[4])
 {
     const int stateless = caller == LINEAR_GUARDED && !random;
-    uint32_t state = caller == LINEAR_ASKING ? *random : 0, low = 0, entry;
+    uint32_t next_random = caller == LINEAR_ASKING ? *random : 0, low = 0, entry;
     const txm_sample_constants *k = &txm_sample_k;
     txm_rgba uv = v4_gather(&at->u, &at->v), f;
     if (TXM_UNLIKELY(!single_wrap(&uv, TXM_LINEAR_EXTENSION(words)))) {
@@ -379,9 +379,9 @@ TXM_FAST txm_lookup_result linear_sample(linear_caller caller, int kind, txm_lev
     } else {
         const txm_sampler jitter = {
             .mode = (uint8_t)mode, .chance = stateless ? TXM_CHANCE_NONE : how->chance, .mip_bias = how->mip_bias};
-        state = stateless ? 0 : *random;
+        next_random = stateless ? 0 : *random;
         uint32_t last = (rule == TXM_LEVEL_RULE_CYCLES ? t->tiled_levels : t->levels) - 1;
-        float level = txm_max(txm_level_jitter(&jitter, 0.5f * txm_log2(extent[0]), &state), 0.0f);
+        float level = txm_max(txm_level_jitter(&jitter, 0.5f * txm_log2(extent[0]), &next_random), 0.0f);
         low = (uint32_t)(int32_t)level; /* like txm_level_clamp */
         if (mode == TXM_LEVEL_MODE_TRILINEAR && low < last && level > (float)(int32_t)low)
             return two(view, t, how, at, random, out, uv, level);
@@ -389,13 +389,13 @@ TXM_FAST txm_lookup_result linear_sample(linear_caller caller, int kind, txm_lev
         p = linear_find(kind, view, t, words, low, uv, v4i_max((v4i)((v4u)size >> low), (v4i){1, 1, 1, 1}), &entry,
                         &row_bytes, &f);
         if (p && !stateless)
-            *random = state;
+            *random = next_random;
     }
     if (TXM_UNLIKELY(!p)) {
         txm_rgba color;
         if (caller != LINEAR_ASKING || !linear_ask(view, t, how, low, entry, random, &color))
             return linear_give_up(caller, kind, view, t, how, at, random, out);
-        *random = state;
+        *random = next_random;
         return linear_missed(t, color, out);
     }
     return one(t, p, row_bytes, TXM_LINEAR_AFTER(words), out, view, f);

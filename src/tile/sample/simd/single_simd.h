@@ -209,18 +209,18 @@ TXM_RARE txm_footprint single_ellipse(const txm_view_texture *t, const txm_sampl
 
 /* Each tile of a UDIM set is a texture with its own coordinates. */
 TXM_RARE txm_lookup_result single_udim(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                       const txm_lookup *at, txm_lookup_state *lane, float out[4])
+                                       const txm_lookup *at, txm_lookup_state *state, float out[4])
 {
     txm_lookup in_tile = *at;
     const txm_view_texture *t = txm_texture_at(view, texture, &in_tile.u, &in_tile.v);
     if (!t || t->udim_rows)
-        return sample_generally(view, texture, how, at, lane, out);
-    return sample_single(view, (uint32_t)(t - view->textures), how, &in_tile, lane, out);
+        return sample_generally(view, texture, how, at, state, out);
+    return sample_single(view, (uint32_t)(t - view->textures), how, &in_tile, state, out);
 }
 
 /* `packed` is a constant in each call: calls of single_packed_level would keep registers from the usual textures. */
 TXM_FAST txm_lookup_result single_sample_of(int packed, const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                            const txm_lookup *at, txm_lookup_state *lane, float out[4])
+                                            const txm_lookup *at, txm_lookup_state *state, float out[4])
 {
     const txm_view_texture *t = view->textures + texture;
     txm_rgba uv = {at->u, at->v}, color, coarse;
@@ -228,14 +228,14 @@ TXM_FAST txm_lookup_result single_sample_of(int packed, const txm_view *view, ui
     if (!(still[0] == 0.0f && still[1] == 0.0f) ||
         (packed && (txm_filter_grid(how->filter) == TXM_GRID_CUBIC || how->rule == TXM_LEVEL_RULE_PROBES ||
                     txm_extension_is_pair(t->extension))))
-        return sample_generally(view, texture, how, at, lane, out);
+        return sample_generally(view, texture, how, at, state, out);
     int inside = TXM_UNLIKELY(txm_extension_is_pair(t->extension)) ? single_wrap_apart(&uv, t->extension)
                                                                    : single_wrap(&uv, t->extension);
     if (!inside && how->rule != TXM_LEVEL_RULE_PROBES) {
         txm_color_store(txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f), out);
         return TXM_LOOKUP_HIT;
     }
-    uint32_t random = lane->random;
+    uint32_t random = state->random;
     float blend;
     txm_footprint f = {at->dudx, 1, 0.0f, 0.0f, 1.0f};
     if (how->rule == TXM_LEVEL_RULE_CYCLES)
@@ -248,61 +248,61 @@ TXM_FAST txm_lookup_result single_sample_of(int packed, const txm_view *view, ui
         if (f.probes < 2)
             txm_color_store(txm_rgba_make(0.0f, 0.0f, 0.0f, 0.0f), out);
         else if (!single_probes(view, t, how, at, &f, level, out))
-            return sample_generally(view, texture, how, at, lane, out);
-        lane->random = random;
+            return sample_generally(view, texture, how, at, state, out);
+        state->random = random;
         return TXM_LOOKUP_HIT;
     }
     uint32_t low = txm_level_clamp(level, txm_levels_of(t, how), how->mode == TXM_LEVEL_MODE_TRILINEAR, &blend);
     uv[1] = 1.0f - uv[1];
     if (!(packed ? single_packed_level : single_level)(view, t, how, low, uv, &color))
-        return sample_generally(view, texture, how, at, lane, out);
+        return sample_generally(view, texture, how, at, state, out);
     if (blend > 0.0f) {
         if (!(packed ? single_packed_level : single_level)(view, t, how, low + 1, uv, &coarse))
-            return sample_generally(view, texture, how, at, lane, out);
+            return sample_generally(view, texture, how, at, state, out);
         color = color * (1.0f - blend) + coarse * blend;
     }
-    lane->random = random;
+    state->random = random;
     txm_color_store(group_color(t, how, color), out);
     return TXM_LOOKUP_HIT;
 }
 
 TXM_RARE txm_lookup_result single_padded(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                         const txm_lookup *at, txm_lookup_state *lane, float out[4])
+                                         const txm_lookup *at, txm_lookup_state *state, float out[4])
 {
-    return single_sample_of(0, view, texture, how, at, lane, out);
+    return single_sample_of(0, view, texture, how, at, state, out);
 }
 
 TXM_RARE txm_lookup_result single_packed(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                         const txm_lookup *at, txm_lookup_state *lane, float out[4])
+                                         const txm_lookup *at, txm_lookup_state *state, float out[4])
 {
-    return single_sample_of(1, view, texture, how, at, lane, out);
+    return single_sample_of(1, view, texture, how, at, state, out);
 }
 
 /* Chooses a function before any of them saves registers. A choice between pointers to them would cost more. */
 TXM_FAST txm_lookup_result single_sample(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                         const txm_lookup *at, txm_lookup_state *lane, float out[4])
+                                         const txm_lookup *at, txm_lookup_state *state, float out[4])
 {
     const txm_view_texture *t = view->textures + texture;
     if (!txm_filter_is_plain(how->filter))
-        return sample_generally(view, texture, how, at, lane, out);
+        return sample_generally(view, texture, how, at, state, out);
     if (t->udim_rows)
-        return single_udim(view, texture, how, at, lane, out);
-    return TXM_UNLIKELY(txm_is_packed(t)) ? single_packed(view, texture, how, at, lane, out)
-                                          : single_padded(view, texture, how, at, lane, out);
+        return single_udim(view, texture, how, at, state, out);
+    return TXM_UNLIKELY(txm_is_packed(t)) ? single_packed(view, texture, how, at, state, out)
+                                          : single_padded(view, texture, how, at, state, out);
 }
 
 TXM_RARE txm_lookup_result sample_single(const txm_view *view, uint32_t texture, const txm_sampler *how,
-                                         const txm_lookup *at, txm_lookup_state *lane, float out[4])
+                                         const txm_lookup *at, txm_lookup_state *state, float out[4])
 {
     const txm_view_texture *t = view->textures + texture;
     if (TXM_UNLIKELY(texture >= view->texture_count))
-        return sample_generally(view, texture, how, at, lane, out);
+        return sample_generally(view, texture, how, at, state, out);
     const linear_words words = linear_words_of(t, how);
     if (linear_is_usual(words))
-        return linear_usual(LINEAR_PLAIN, view, t, how, words, at, &lane->random, out);
+        return linear_usual(LINEAR_PLAIN, view, t, how, words, at, &state->random, out);
     if (linear_serves(words))
-        return linear_other(LINEAR_PLAIN, words)(view, t, how, at, &lane->random, out);
-    return single_sample(view, texture, how, at, lane, out);
+        return linear_other(LINEAR_PLAIN, words)(view, t, how, at, &state->random, out);
+    return single_sample(view, texture, how, at, state, out);
 }
 
 TXM_RARE txm_lookup_result sample_single_guarded(txm_guard *g, uint32_t texture, const txm_sampler *how,
