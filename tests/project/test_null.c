@@ -42,53 +42,41 @@ static void free_texture(void)
     free(path);
 }
 
-/* NULL, and a pointer to NULL. */
+/* NULL, and a pointer to NULL or to a struct that is zeroed. */
+#define END_NOTHING(type, end)                                                                                         \
+    do {                                                                                                               \
+        type *nothing = NULL;                                                                                          \
+        end(NULL);                                                                                                     \
+        end(&nothing);                                                                                                 \
+    } while (0)
+#define CLEAR_NOTHING(type, clear)                                                                                     \
+    do {                                                                                                               \
+        type nothing = {0};                                                                                            \
+        clear(NULL);                                                                                                   \
+        clear(&nothing);                                                                                               \
+    } while (0)
+
 START_TEST(ends_of_nothing)
 {
-    txm_tx *tx = NULL;
-    txm_cache *cache = NULL;
-    txm_cache_thread *thread = NULL;
-    txm_ticket *ticket = NULL;
-    txm_texture_set *set = NULL;
-    txm_trace *trace = NULL;
-    txm_trace_cursor *cursor = NULL;
-    txm_ptex *ptex = NULL;
-    txm_ptex_pages *pages = NULL;
-    txm_ptex_filter *filter = NULL;
-    txm_found found = {0};
-    txm_tx_description description = {0};
-    txm_tx_close(NULL);
-    txm_tx_close(&tx);
-    txm_ptex_close(NULL);
-    txm_ptex_close(&ptex);
-    txm_ptex_pages_free(NULL);
-    txm_ptex_pages_free(&pages);
-    txm_ptex_filter_free(NULL);
-    txm_ptex_filter_free(&filter);
-    txm_cache_free(NULL);
-    txm_cache_free(&cache);
-    txm_cache_thread_free(NULL);
-    txm_cache_thread_free(&thread);
-    txm_ticket_wait(NULL);
-    txm_ticket_wait(&ticket);
-    txm_ticket_cancel(NULL);
-    txm_ticket_cancel(&ticket);
+    END_NOTHING(txm_tx, txm_tx_close);
+    END_NOTHING(txm_ptex, txm_ptex_close);
+    END_NOTHING(txm_ptex_pages, txm_ptex_pages_free);
+    END_NOTHING(txm_ptex_filter, txm_ptex_filter_free);
+    END_NOTHING(txm_cache, txm_cache_free);
+    END_NOTHING(txm_cache_thread, txm_cache_thread_free);
+    END_NOTHING(txm_ticket, txm_ticket_wait);
+    END_NOTHING(txm_ticket, txm_ticket_cancel);
     txm_cache_viewer *viewer = NULL;
     txm_cache_viewer_free(NULL);
     txm_cache_viewer_close(NULL);
     txm_device_close(NULL);
     txm_cache_viewer_free(&viewer);
     ck_assert(txm_ticket_poll(NULL));
-    txm_texture_set_free(NULL);
-    txm_texture_set_free(&set);
-    txm_trace_free(NULL);
-    txm_trace_free(&trace);
-    txm_trace_cursor_free(NULL);
-    txm_trace_cursor_free(&cursor);
-    txm_found_clear(NULL);
-    txm_found_clear(&found);
-    txm_tx_description_free(NULL);
-    txm_tx_description_free(&description);
+    END_NOTHING(txm_texture_set, txm_texture_set_free);
+    END_NOTHING(txm_trace, txm_trace_free);
+    END_NOTHING(txm_trace_cursor, txm_trace_cursor_free);
+    CLEAR_NOTHING(txm_found, txm_found_clear);
+    CLEAR_NOTHING(txm_tx_description, txm_tx_description_free);
     txm_error_clear(NULL);
     ck_assert_uint_eq(txm_ticket_total(NULL), 0);
     ck_assert_uint_eq(txm_ticket_remaining(NULL), 0);
@@ -99,57 +87,25 @@ END_TEST
 /* The same in libtxmill: objects through a pointer, and results that the caller holds, zeroed. */
 START_TEST(ends_of_nothing_in_libtxmill)
 {
-    txm_inputs *inputs = NULL;
-    txm_batch *batch = NULL;
-    txm_color_config *config = NULL;
-    txm_context *context = NULL;
-    txm_used *used = NULL;
-    txm_out_file *file = NULL;
-    txm_rules *rules = NULL;
-    txm_scene *blend = NULL;
     txm_scene_entry *entries = NULL;
-    txm_watch *watch = NULL;
-    txm_result result = {0};
-    txm_findings findings = {0};
-    txm_difference difference = {0};
-    txm_resolution resolution = {0};
-    txm_relatives *relatives = NULL;
-    txm_level_picture picture = {0};
-    txm_unwrapped unwrapped = {0};
-    txm_inputs_free(NULL);
-    txm_inputs_free(&inputs);
-    txm_batch_free(NULL);
-    txm_batch_free(&batch);
-    txm_color_free(NULL);
-    txm_color_free(&config);
-    txm_context_free(NULL);
-    txm_context_free(&context);
-    txm_used_free(NULL);
-    txm_used_free(&used);
-    txm_out_file_abort(NULL);
-    txm_out_file_abort(&file);
-    txm_rules_free(NULL);
-    txm_rules_free(&rules);
-    txm_scene_close(NULL);
-    txm_scene_close(&blend);
+    END_NOTHING(txm_inputs, txm_inputs_free);
+    END_NOTHING(txm_batch, txm_batch_free);
+    END_NOTHING(txm_color_config, txm_color_free);
+    END_NOTHING(txm_context, txm_context_free);
+    END_NOTHING(txm_used, txm_used_free);
+    END_NOTHING(txm_out_file, txm_out_file_abort);
+    END_NOTHING(txm_rules, txm_rules_free);
+    END_NOTHING(txm_scene, txm_scene_close);
     txm_scene_entries_free(NULL, 1);
     txm_scene_entries_free(&entries, 0);
-    txm_watch_free(NULL);
-    txm_watch_free(&watch);
-    txm_result_clear(NULL);
-    txm_result_clear(&result);
-    txm_findings_clear(NULL);
-    txm_findings_clear(&findings);
-    txm_difference_clear(NULL);
-    txm_difference_clear(&difference);
-    txm_resolution_clear(NULL);
-    txm_resolution_clear(&resolution);
-    txm_relatives_free(NULL);
-    txm_relatives_free(&relatives);
-    txm_level_picture_clear(NULL);
-    txm_level_picture_clear(&picture);
-    txm_unwrapped_clear(NULL);
-    txm_unwrapped_clear(&unwrapped);
+    END_NOTHING(txm_watch, txm_watch_free);
+    CLEAR_NOTHING(txm_result, txm_result_clear);
+    CLEAR_NOTHING(txm_findings, txm_findings_clear);
+    CLEAR_NOTHING(txm_difference, txm_difference_clear);
+    CLEAR_NOTHING(txm_resolution, txm_resolution_clear);
+    END_NOTHING(txm_relatives, txm_relatives_free);
+    CLEAR_NOTHING(txm_level_picture, txm_level_picture_clear);
+    CLEAR_NOTHING(txm_unwrapped, txm_unwrapped_clear);
 }
 END_TEST
 
