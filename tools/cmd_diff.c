@@ -20,14 +20,201 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/path.h"
-#include "tools/inspect/diff_report.h"
 #include "tools/inspect/tx_files.h"
 #include "tools/options/args.h"
 #include "tools/output/exits.h"
+#include "tools/output/json.h"
 #include "tools/output/line.h"
 #include "tools/output/say.h"
 #include "tools/output/summary.h"
+#include "tools/output/text.h"
 #include "txmill/guard.h"
+#include "txmill/inspect.h"
+#include "txmill/picture.h"
+
+typedef struct diff_report {
+    const char *paths[2];
+    txm_tx *tx[2]; /* NULL for ordinary images */
+    const txm_difference *difference;
+    bool within;   /* the thresholds */
+    bool metadata; /* differs */
+} diff_report;
+
+/* Calls `fn` for every property and metadata entry that differs; a value is NULL if the file has no such entry.
+ * Returns their number. Nothing is compared if one side is an ordinary image. */
+typedef void (*txm_diff_entry_fn)(void *user, const char *name, const char *a, const char *b);
+
+/* ---- metadata --------------------------------------------------------------------------------------------------- */
+
+/* NULL means a side without the entry. Without `fn` entries are only counted. */
+static size_t compare_entry(txm_diff_entry_fn fn, void *user, const char *name, const char *a, const char *b)
+{
+    if (a && b && !strcmp(a, b))
+        return 0;
+    if (fn)
+        fn(user, name, a, b);
+    return 1;
+}
+
+/* Tile size and compression are not part of the metadata, but users want to see whether they differ; they are
+ * compared as texts. */
+static size_t compare_properties(const diff_report *r, txm_diff_entry_fn fn, void *user)
+{
+    char text[2][4][48];
+    static const char *const names[] = {"tiles", "pixels", "container", "levels"};
+    size_t count = 0;
+    for (int s = 0; s < 2; s++) {
+        const txm_tx_info *i = txm_tx_info_of(r->tx[s]);
+        snprintf(text[s][0], sizeof text[s][0], "%ux%u", i->tile_w, i->tile_h);
+        snprintf(text[s][1], sizeof text[s][1], "%u x %s", i->channels, txm_type_name(i->type));
+        snprintf(text[s][2], sizeof text[s][2], "%s, %s", txm_container_name(i->container), i->compression);
+        snprintf(text[s][3], sizeof text[s][3], "%u", i->levels);
+    }
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+        count += compare_entry(fn, user, names[n], text[0][n], text[1][n]);
+    return count;
+}
+
+/* Entries of the first file in its order, then those that only the second has. An ordinary image has no entries to
+ * compare. */
+static size_t diff_each_entry(const diff_report *r, txm_diff_entry_fn fn, void *user)
+{
+    const char *name, *value;
+    if (!r->tx[0] || !r->tx[1])
+        return 0;
+    size_t count = compare_properties(r, fn, user);
+    for (size_t n = 0; txm_tx_metadata_at(r->tx[0], n, &name, &value); n++)
+        count += compare_entry(fn, user, name, value, txm_tx_metadata_of(r->tx[1], name));
+    for (size_t n = 0; txm_tx_metadata_at(r->tx[1], n, &name, &value); n++)
+        if (!txm_tx_metadata_of(r->tx[0], name))
+            count += compare_entry(fn, user, name, NULL, value);
+    return count;
+}
+
+/* ---- text ------------------------------------------------------------------------------------------------------- */
+
+static void print_entry(void *user, const char *name, const char *a, const char *b)
+{
+    (void)user;
+    printf("  ");
+    txm_print_safe(name);
+    printf(": ");
+    txm_print_safe(a ? a : "(none)");
+    printf(" | ");
+    txm_print_safe(b ? b : "(none)");
+    putchar('\n');
+}
+
+/* If the sizes of a level differ, both are printed instead of errors. */
+static void print_level(const txm_difference *d, uint32_t l)
+{
+    const txm_level_error *e = &d->level[l];
+    printf("  %5u  ", l);
+    if (!e->compared) {
+        printf("%ux%u | %ux%u: not compared\n", e->width[0], e->height[0], e->width[1], e->height[1]);
+        return;
+    }
+    char size[32];
+    snprintf(size, sizeof size, "%u x %u", e->width[0], e->height[0]);
+    printf("%-14s  %10.6g  %10.6g  %8.4g  %8.4f %%", size, e->max, e->mean, e->psnr,
+           100.0 * (double)e->different / (double)e->samples);
+    if (e->different)
+        printf("  tile %u,%u (pixel %u,%u)", e->worst_x / d->tile_px, e->worst_y / d->tile_px, e->worst_x, e->worst_y);
+    putchar('\n');
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------------------------- */
+
+static cJSON *new_diff_object(const char *const paths[2])
+{
+    cJSON *o = txm_json_new("txmill.diff");
+    txm_json_text(o, "a", paths[0]);
+    txm_json_text(o, "b", paths[1]);
+    return o;
+}
+
+/* null if a side has no such entry. */
+static void add_difference_json(void *user, const char *name, const char *a, const char *b)
+{
+    cJSON *e = txm_json_append(user);
+    txm_json_text(e, "name", name);
+    txm_json_text(e, "a", a);
+    txm_json_text(e, "b", b);
+}
+
+/* If only one side has a level, its size on the other is 0. An infinite PSNR, of equal levels, is null. */
+static void add_level(cJSON *list, const txm_difference *d, uint32_t l)
+{
+    const txm_level_error *e = &d->level[l];
+    cJSON *o = txm_json_append(list);
+    txm_json_uint(o, "level", l);
+    txm_json_uint(o, "a_width", e->width[0]);
+    txm_json_uint(o, "a_height", e->height[0]);
+    txm_json_uint(o, "b_width", e->width[1]);
+    txm_json_uint(o, "b_height", e->height[1]);
+    txm_json_bool(o, "compared", e->compared);
+    if (!e->compared)
+        return;
+    txm_json_uint(o, "samples", e->samples);
+    txm_json_uint(o, "different", e->different);
+    txm_json_number(o, "max_error", e->max, 9);
+    txm_json_number(o, "mean_error", e->mean, 9);
+    txm_json_number(o, "psnr", e->psnr, 6);
+    txm_json_uint(o, "worst_x", e->worst_x);
+    txm_json_uint(o, "worst_y", e->worst_y);
+    txm_json_uint(o, "worst_tile_x", e->worst_x / d->tile_px);
+    txm_json_uint(o, "worst_tile_y", e->worst_y / d->tile_px);
+}
+
+/* All differing metadata is listed, whether it counts or not. */
+static void diff_print_json(const diff_report *r)
+{
+    cJSON *o = new_diff_object(r->paths);
+    txm_json_bool(o, "within", r->within);
+    txm_json_bool(o, "metadata_differs", r->metadata);
+    cJSON *metadata = txm_json_array(o, "metadata");
+    diff_each_entry(r, add_difference_json, metadata);
+    cJSON *levels = txm_json_array(o, "levels");
+    for (uint32_t l = 0; l < r->difference->levels; l++)
+        add_level(levels, r->difference, l);
+    txm_json_emit(o);
+}
+
+static void diff_print_json_error(const char *const paths[2], const txm_error *err)
+{
+    cJSON *o = new_diff_object(paths);
+    txm_json_error(o, err);
+    txm_json_emit(o);
+}
+
+/* ---- the picture ------------------------------------------------------------------------------------------------ */
+
+/* Blue, red, yellow, white, by the square root of the share, so that small errors are visible beside large ones. */
+static void heat(double share, uint8_t rgb[3])
+{
+    static const double stops[5][3] = {{0, 0, 0}, {0, 0, 255}, {255, 0, 0}, {255, 255, 0}, {255, 255, 255}};
+    double place = share > 0 ? 0.5 + 3.5 * sqrt(share) : 0;
+    int below = place < 4 ? (int)place : 3;
+    for (int c = 0; c < 3; c++)
+        rgb[c] = (uint8_t)(stops[below][c] + (place - below) * (stops[below + 1][c] - stops[below][c]) + 0.5);
+}
+
+/* The scale ends at the largest error of the picture. If that is infinite, only infinite pixels are coloured,
+ * because they could not be distinguished on a finite scale. */
+static txm_status diff_write_map(const txm_difference *d, const char *path, txm_error *err)
+{
+    size_t pixels = txm_mul(d->map_width, d->map_height);
+    uint8_t *rgb = txm_alloc_pixels(pixels, 3);
+    if (!rgb)
+        return txm_no_memory(err, path);
+    double max = d->level[0].max;
+    for (size_t i = 0; i < pixels; i++)
+        heat(isinf(max) ? (isinf(d->map[i]) ? 1.0 : 0.0) : max > 0 ? (double)d->map[i] / max : 0.0, rgb + 3 * i);
+    const txm_picture picture = {rgb, 3 * (size_t)d->map_width, d->map_width, d->map_height, 3, TXM_TYPE_U8, "sRGB"};
+    txm_status status = txm_picture_write(path, &picture, err);
+    free(rgb);
+    return status;
+}
 
 typedef struct diff_args {
     double max_error, mean_error, min_psnr, max_share; /* negative: not given */
@@ -95,7 +282,7 @@ typedef struct diffing {
 } diffing;
 
 /* "the same" if all samples are equal, and the metadata too if it counts. */
-static const char *word_of_diff(const diff_args *args, const txm_diff_report *r)
+static const char *word_of_diff(const diff_args *args, const diff_report *r)
 {
     bool same = !(args->metadata && r->metadata);
     for (uint32_t l = 0; l < r->difference->levels; l++)
@@ -103,7 +290,7 @@ static const char *word_of_diff(const diff_args *args, const txm_diff_report *r)
     return same ? "the same" : r->within && !(args->metadata && r->metadata) ? "within the thresholds" : "different";
 }
 
-static void print_diff_text(const diffing *x, const txm_diff_report *r, const char *word, bool one_of_many)
+static void print_diff_text(const diffing *x, const diff_report *r, const char *word, bool one_of_many)
 {
     bool same = !strcmp(word, "the same");
     if (x->args->report.quiet)
@@ -112,7 +299,16 @@ static void print_diff_text(const diffing *x, const txm_diff_report *r, const ch
         txm_print_line(r->paths[0], TXM_GOOD, word, NULL);
         return;
     }
-    txm_diff_print_text(r);
+    /* The command prints the verdict, because it depends on the thresholds. */
+    const txm_difference *d = r->difference;
+    for (int s = 0; s < 2; s++) {
+        txm_print_safe(r->paths[s]);
+        printf("%s", s ? "\n" : " | ");
+    }
+    diff_each_entry(r, print_entry, NULL);
+    printf("  level  size             max error  mean error   PSNR dB   differing  worst\n");
+    for (uint32_t l = 0; l < d->levels; l++)
+        print_level(d, l);
     printf("  %s%s%s%s\n", txm_style_on(!strcmp(word, "different") ? TXM_BAD : TXM_GOOD), word, txm_style_on(TXM_PLAIN),
            same && r->metadata ? ", except for the metadata" : "");
 }
@@ -126,7 +322,7 @@ static txm_status compare_files(diffing *x, const char *const paths[2], bool one
     txm_status status = txm_diff(context, paths[0], paths[1], args->output != NULL, &d, err);
     if (status)
         return status;
-    txm_diff_report r = {.paths = {paths[0], paths[1]}, .difference = &d, .within = true};
+    diff_report r = {.paths = {paths[0], paths[1]}, .difference = &d, .within = true};
     /* Only tx files have metadata to compare; the other side may be an ordinary image. */
     for (int s = 0; s < 2 && !status; s++) {
         txm_error why = {0};
@@ -141,15 +337,15 @@ static txm_status compare_files(diffing *x, const char *const paths[2], bool one
     for (int s = 0; s < 2 && !status; s++)
         if (r.tx[s] && txm_tx_level_of(r.tx[s], 0))
             status = txm_tx_check(r.tx[s], err);
-    r.metadata = txm_diff_each_entry(&r, NULL, NULL) > 0;
+    r.metadata = diff_each_entry(&r, NULL, NULL) > 0;
     const char *word = status ? "failed" : word_of_diff(args, &r);
     x->tally.findings |= !status && !(r.within && !(args->metadata && r.metadata));
     if (!status && args->output)
-        status = txm_diff_write_map(&d, args->output, err);
+        status = diff_write_map(&d, args->output, err);
     if (!status)
         txm_summary_add(&x->summary, word);
     if (!status && args->report.json)
-        txm_diff_print_json(&r);
+        diff_print_json(&r);
     else if (!status)
         print_diff_text(x, &r, word, one_of_many);
     for (int s = 0; s < 2; s++)
@@ -173,7 +369,7 @@ static void compare(diffing *x, const txm_input *a, const txm_input *b, bool one
     txm_summary_add(&x->summary, "failed");
     txm_say(TXM_SAY_ERROR, "%s", err.message);
     if (x->args->report.json)
-        txm_diff_print_json_error(paths, &err);
+        diff_print_json_error(paths, &err);
 }
 
 /* ---- folders ---------------------------------------------------------------------------------------------------- */
@@ -188,7 +384,7 @@ static void tell_alone(diffing *x, const char *path, const char *folder, bool is
     txm_summary_add(&x->summary, is_a ? "only in the first folder" : "only in the second folder");
     x->tally.findings = true;
     if (x->args->report.json)
-        txm_diff_print_json_error(paths, &err);
+        diff_print_json_error(paths, &err);
     else
         txm_print_line(path, TXM_BAD, is_a ? "only in the first folder" : "only in the second folder", NULL);
 }

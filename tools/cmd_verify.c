@@ -8,19 +8,110 @@
  * Quick checks are always made; --deep converts the source again and compares pixels, which takes as long as make.
  * Findings are sorted by their effect on a render, errors first (src/mill/inspect/finding_table.h has all kinds).
  */
+#include <cjson/cJSON.h>
 #include <errno.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 #include "tools/inspect/each_file.h"
 #include "tools/inspect/info_report.h"
 #include "tools/inspect/tx_files.h"
-#include "tools/inspect/verify_report.h"
 #include "tools/make/run_log.h"
 #include "tools/options/args.h"
 #include "tools/options/project.h"
 #include "tools/output/exits.h"
+#include "tools/output/json.h"
+#include "tools/output/line.h"
 #include "tools/ptex/ptex_files.h"
+#include "txmill/inspect.h"
+
+typedef struct verify_report {
+    const char *path;
+    bool deep;
+    const txm_findings *findings;
+    const txm_verdict *verdict;
+} verify_report;
+
+/* Notes describe choices (other tiles than Blender's, another program); warnings and errors describe wrong or
+ * missing pixels. */
+static bool verify_failed(const txm_findings *f)
+{
+    return f->severities[TXM_SEVERITY_WARNING] || f->severities[TXM_SEVERITY_ERROR];
+}
+
+static void print_finding(const txm_finding *f)
+{
+    printf("  %s %-7s  ", f->kind->id, txm_severity_name(f->kind->severity));
+    if (f->level >= 0)
+        printf("level %d", f->level);
+    if (f->tile_x >= 0)
+        printf(", tile %d,%d", f->tile_x, f->tile_y);
+    if (f->level >= 0)
+        printf(": ");
+    txm_print_safe(f->kind->meaning);
+    printf(" (");
+    txm_print_safe(f->text);
+    printf(")\n");
+}
+
+/* The first line says what Cycles does with the file; the findings below explain it. */
+static void verify_print_text(const verify_report *r, bool quiet)
+{
+    const txm_findings *f = r->findings;
+    bool failed = verify_failed(f);
+    if (quiet && !failed)
+        return;
+    char state[sizeof r->verdict->shows + 32];
+    snprintf(state, sizeof state, "Cycles %.*s", (int)sizeof r->verdict->shows - 1, r->verdict->shows);
+    txm_print_line(r->path, failed ? TXM_BAD : TXM_GOOD,
+                   !failed            ? r->deep ? "good, and matches its source" : "good"
+                   : r->verdict->used ? "Cycles uses it, but it has findings"
+                                      : state,
+                   NULL);
+    for (size_t i = 0; i < f->count; i++)
+        if (!quiet || f->items[i].kind->severity != TXM_SEVERITY_NOTE)
+            print_finding(&f->items[i]);
+    if (f->left_out)
+        printf("  and %zu more of the same kinds\n", f->left_out);
+}
+
+/* A finding about the whole file has no level, and one about a level has no tile. */
+static void add_place(cJSON *o, const char *name, int value)
+{
+    if (value < 0)
+        txm_json_text(o, name, NULL);
+    else
+        txm_json_uint(o, name, (uint64_t)value);
+}
+
+static void verify_print_json(const verify_report *r)
+{
+    cJSON *o = txm_json_result();
+    txm_json_text(o, "file", r->path);
+    txm_json_bool(o, "good", !verify_failed(r->findings));
+    txm_json_bool(o, "deep", r->deep);
+    txm_json_uint(o, "errors", r->findings->severities[TXM_SEVERITY_ERROR]);
+    txm_json_uint(o, "warnings", r->findings->severities[TXM_SEVERITY_WARNING]);
+    txm_json_uint(o, "notes", r->findings->severities[TXM_SEVERITY_NOTE]);
+    txm_json_uint(o, "left_out", r->findings->left_out);
+    txm_json_text(o, "use", txm_use_name(r->verdict->use));
+    txm_json_text(o, "shows", r->verdict->shows);
+    /* The member `findings` of other reports. */
+    cJSON *list = txm_json_array(o, "findings");
+    for (size_t i = 0; i < r->findings->count; i++) {
+        const txm_finding *finding = &r->findings->items[i];
+        cJSON *e = txm_json_append(list);
+        txm_json_text(e, "id", finding->kind->id);
+        txm_json_text(e, "severity", txm_severity_name(finding->kind->severity));
+        txm_json_text(e, "meaning", finding->kind->meaning);
+        add_place(e, "level", finding->level);
+        add_place(e, "tile_x", finding->tile_x);
+        add_place(e, "tile_y", finding->tile_y);
+        txm_json_text(e, "text", finding->text);
+    }
+    txm_json_emit(o);
+}
 
 typedef struct verify_args {
     bool deep;
@@ -96,14 +187,14 @@ static txm_status verify_one(void *user, txm_one_file *file, txm_error *err)
     if (status == TXM_OK && verdict.use == TXM_USE_UNREADABLE && txm_tx_explain_other(path, err))
         status = err->status;
     if (status == TXM_OK) {
-        const txm_verify_report report = {path, args->deep, &findings, &verdict};
-        file->findings = txm_verify_failed(&findings);
+        const verify_report report = {path, args->deep, &findings, &verdict};
+        file->findings = verify_failed(&findings);
         if (file->findings)
             file->word = txm_info_is_good(&verdict) ? "with findings" : txm_use_words(verdict.use)->word;
         if (args->report.json)
-            txm_verify_print_json(&report);
+            verify_print_json(&report);
         else
-            txm_verify_print_text(&report, args->report.quiet);
+            verify_print_text(&report, args->report.quiet);
     }
     txm_findings_clear(&findings);
     return status;

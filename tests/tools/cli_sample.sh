@@ -104,4 +104,6 @@ for f in "$TXM_TESTDATA"/tx/bad-*.tx; do
     [ $bad -eq 0 ] || [ $bad -eq 3 ] || { crashed=$((crashed + 1)); echo "    rc=$bad $f"; }
 done
 check hostile test $crashed -eq 0
+# The manual has what every filter means: the text is cut where it does not fit.
+check filters-described grep -q 'random pixels need' <<<"$("$TXMILL" --generate man-options sample | tr '\n' ' ')"
 finish

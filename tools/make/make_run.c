@@ -5,18 +5,97 @@
  * In: the arguments of `make`. It opens the log, plans, guards the outputs, converts and prints a summary; a failure
  * of any step is reported in the same way. `watch` calls it once per round.
  */
+#include <sys/stat.h>
+
 #include "tools/make/make_run.h"
 
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/mem.h"
+#include "base/names.h"
 #include "base/path.h"
-#include "tools/make/make_guard.h"
 #include "tools/make/make_mesh.h"
 #include "tools/make/make_report.h"
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
+#include "txmill/garbage.h"
 #include "txmill/guard.h"
 #include "txmill/inspect.h"
+
+/* There may be many inputs and many outputs in a list, so equal files are found by their identity. */
+typedef struct same_input {
+    const txm_inputs *inputs;
+    txm_names *ids; /* txm_file_id of each input, with its index + 1 */
+    const char *output;
+} same_input;
+
+/* txm_guard_output goes through all inputs; this function finds the right one in the table at once, because a batch
+ * of a million outputs would otherwise be compared with a million inputs each. */
+static const char *same_as_output(const void *user, size_t index)
+{
+    const same_input *s = user;
+    struct stat st;
+    char id[TXM_FILE_ID_BYTES];
+    if (index || stat(s->output, &st) != 0)
+        return NULL;
+    txm_file_id(&st, id);
+    txm_name *entry = txm_names_has(s->ids, id) ? txm_names_entry(s->ids, id) : NULL;
+    return entry ? txm_inputs_at(s->inputs, entry->value - 1)->path : NULL;
+}
+
+/* By device and inode, because a link to a source, or another path to it, is the same file. */
+static txm_status number_inputs(const txm_inputs *inputs, txm_names *ids, txm_error *err)
+{
+    struct stat st;
+    char id[TXM_FILE_ID_BYTES];
+    for (size_t i = 0; i < txm_inputs_count(inputs); i++) {
+        if (stat(txm_inputs_at(inputs, i)->path, &st) != 0)
+            continue;
+        txm_file_id(&st, id);
+        txm_name *entry = txm_names_entry(ids, id);
+        if (!entry)
+            return txm_no_memory(err, NULL);
+        entry->value = i + 1;
+    }
+    return TXM_OK;
+}
+
+/* Entries of a list have their own outputs. If one is refused, it becomes a failed input and the others go on,
+ * because lists are often made by programs and run at night. */
+static txm_status guard_entries(same_input *s, txm_inputs *inputs, txm_error *err)
+{
+    txm_status status = TXM_OK;
+    for (size_t i = 0; status == TXM_OK && i < txm_inputs_count(inputs); i++) {
+        const txm_input *input = txm_inputs_at(inputs, i);
+        txm_error failure = {0};
+        const txm_output output = {"output", s->output = input->output, TXM_OUTPUT_TX, false};
+        if (input->status == TXM_OK && (txm_guard_output(&output, same_as_output, s, &failure) != TXM_OK ||
+                                        txm_guard_tx_of(&output, input->path, &failure) != TXM_OK)) {
+            txm_error_prefix(&failure, "%s", input->origin ? input->origin : input->path);
+            status = txm_inputs_fail(inputs, i, &failure, err);
+        }
+    }
+    return status;
+}
+
+/* Does the same as txm_guard_output, for -o. An output in a list fails only its own entry. USAGE, NO_MEMORY. */
+static txm_status check_outputs(const txm_make_args *args, txm_inputs *inputs, txm_error *err)
+{
+    txm_names ids = {0};
+    same_input s = {.inputs = inputs, .ids = &ids};
+    const txm_output tx = {"-o", args->output, TXM_OUTPUT_TX, false};
+    txm_status status = number_inputs(inputs, &ids, err);
+    s.output = args->output;
+    if (status == TXM_OK)
+        status = txm_guard_output(&tx, same_as_output, &s, err);
+    if (status == TXM_OK && txm_inputs_count(inputs) == 1)
+        status = txm_guard_tx_of(&tx, txm_inputs_at(inputs, 0)->path, err);
+    if (status == TXM_OK)
+        status = guard_entries(&s, inputs, err);
+    txm_names_free(&ids);
+    return status;
+}
 
 typedef struct make_run {
     const txm_make_args *args;
@@ -143,7 +222,7 @@ static txm_status begin_make(make_run *run, const txm_operands *operands, txm_er
     if (run->job.inputs)
         run->report.inputs = txm_inputs_count(run->job.inputs);
     if (status == TXM_OK && run->job.inputs)
-        status = txm_make_guard(a, run->job.inputs, err);
+        status = check_outputs(a, run->job.inputs, err);
     if (status == TXM_OK && a->output && txm_inputs_count(run->job.inputs) == 1)
         hint_output(a->output, txm_inputs_at(run->job.inputs, 0)->path);
     return status;

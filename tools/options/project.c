@@ -5,6 +5,8 @@
  * In: paths. Out: values with the place where each was set. Variables take precedence over files. project_inputs.c
  * applies them.
  */
+#include <stdbool.h>
+
 #include "tools/options/project.h"
 
 #include <ctype.h>
@@ -19,10 +21,44 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/os/files.h"
+#include "base/os/plugin.h"
 #include "base/path.h"
 #include "base/spelling.h"
-#include "tools/options/trust.h"
 #include "tools/output/say.h"
+#include "txtile/status.h"
+
+/* For a link, both owners count, because the owner of the link chose the file. */
+static txm_status examine(const char *path, const char *folder, bool *trusted, txm_error *err)
+{
+    struct stat file, link, dir;
+    if (lstat(path, &link) != 0 || stat(path, &file) != 0 || stat(folder, &dir) != 0)
+        return txm_fail_errno(err, errno, "%s: cannot be examined", path);
+    *trusted = (txm_is_our_user(link.st_uid) && txm_is_our_user(file.st_uid)) || !(dir.st_mode & S_IWOTH);
+    return TXM_OK;
+}
+
+/* Whether the settings file at `path`, found by a search, is used. *trusted is false, with one warning per file, if
+ * another user put it into a folder that everybody may write to, such as /tmp. Fails if this cannot be determined:
+ * NO_MEMORY, or as stat(2) does. */
+static txm_status settings_trust(const char *path, bool *trusted, txm_error *err)
+{
+    static char *warned; /* the last path, because many images share their settings */
+    char *folder = txm_path_dir(path);
+    *trusted = false;
+    txm_status status = folder ? examine(path, folder, trusted, err) : txm_no_memory(err, path);
+    free(folder);
+    if (status != TXM_OK || *trusted || (warned && strcmp(warned, path) == 0))
+        return status;
+    txm_say(TXM_SAY_WARNING,
+            "%s: ignored, because it belongs to another user and is in a folder that everybody may write to; if you "
+            "trust it, %s",
+            path,
+            strstr(path, "/.blender_project") ? "name its project.toml with --ocio"
+                                              : "set TXMILL_SETTINGS to this path");
+    free(warned);
+    warned = txm_strdup(path);
+    return TXM_OK;
+}
 
 enum { MAX_LINE = 4096, MAX_LINES = 10000 };
 
@@ -362,7 +398,7 @@ static txm_status probe(const char *folder, const char *name, mode_t kind, char 
             status = txm_fail_errno(err, why, "%s: cannot be examined", full);
     }
     if (status == TXM_OK && there && (st.st_mode & S_IFMT) == kind)
-        status = txm_settings_trust(full, &trusted, err);
+        status = settings_trust(full, &trusted, err);
     if (trusted)
         *path = full;
     else
@@ -383,7 +419,7 @@ static txm_status probe_project(const char *folder, char **path, txm_error *err)
     if (!(*path = txm_path_join(project, "project.toml")))
         status = txm_no_memory(err, folder);
     else if (access(*path, F_OK) == 0)
-        status = txm_settings_trust(*path, &trusted, err);
+        status = settings_trust(*path, &trusted, err);
     if (status != TXM_OK || !trusted) {
         free(*path);
         *path = NULL;

@@ -3,13 +3,36 @@
  * The options of `txmill sample`, and the sampler that they describe.
  */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "tile/terms/extension.h"
-#include "tools/options/library_words.h"
 #include "tools/sample/sample.h"
 #include "txmill/level.h"
+#include "txtile/sampler.h"
+
+enum { WORDS_TEXT = 1024 };
+
+/* Names in the order of the library's enumeration, and what each means, in sentences for the manual. */
+static char filter_values[WORDS_TEXT], filter_more[WORDS_TEXT];
+
+/* Text that does not fit is left out; a test checks that all of it is there. */
+static void append_words(char text[WORDS_TEXT], const char *between, const char *a, const char *colon, const char *b)
+{
+    const size_t length = strlen(text);
+    snprintf(text + length, WORDS_TEXT - length, "%s%s%s%s", length ? between : "", a, colon, b);
+}
+
+__attribute__((constructor)) static void compose_filters(void)
+{
+    const char *word;
+    for (unsigned i = 0; (word = txm_filter_name((txm_filter)i)); i++) {
+        append_words(filter_values, " ", word, "", "");
+        append_words(filter_more, "; ", word, ": ", txm_filter_about((txm_filter)i));
+    }
+    append_words(filter_more, "", ". Those that read random pixels need --seed.", "", "");
+}
 
 #define AT(member) .offset = offsetof(txm_sample_args, member)
 #define ANY_NUMBER .least = -INFINITY, .most = INFINITY
@@ -32,8 +55,8 @@ const txm_option txm_sample_place_options[] = {
     {0},
 };
 const txm_option txm_sample_how_options[] = {
-    TXM_OPTION(CHOICE, "filter", AT(filter), .arg = "FILTER", .values = txm_filter_values,
-               .help = "How the pixels of a level are filtered (default: linear)", .more = txm_filter_more),
+    TXM_OPTION(CHOICE, "filter", AT(filter), .arg = "FILTER", .values = filter_values,
+               .help = "How the pixels of a level are filtered (default: linear)", .more = filter_more),
     TXM_OPTION(CHOICE, "rule", .rare = true, AT(rule), .arg = "RULE", .values = "cycles ellipse probes",
                .help = "How the level is computed from the derivatives (default: cycles)",
                .more = "With cycles the footprint is measured along u and v, with ellipse along its own axes, so that "
