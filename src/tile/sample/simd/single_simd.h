@@ -115,7 +115,7 @@ TXM_FAST int probes_find(const txm_view *view, const txm_view_texture *t, int gr
     }
     const uint8_t *tile = group_find(view, t, begin + (uint32_t)g->tile[first], 0);
     for (uint32_t i = first; i < count; i++)
-        g->taps[i] = tile + (uint32_t)g->offset[i];
+        g->taps[i] = tile ? tile + (uint32_t)g->offset[i] : NULL;
     return tile != NULL;
 }
 
