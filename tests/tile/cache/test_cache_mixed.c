@@ -645,6 +645,7 @@ static void wait_for_lookups(uint64_t most)
 /* Whatever failed or was destroyed, all colours are there again afterwards. */
 static void check_recovery(uint64_t seed)
 {
+    txm_cache_close_view(cache); /* of a wavefront that was stopped */
     for (uint32_t i = 0; i < FILES; i++) {
         restore(&files[i]);
         ck_assert_int_eq(txm_cache_replace(cache, ids[i], NULL, NULL), TXM_OK);

@@ -128,12 +128,6 @@ static bool make_room_to_show(txm_cache *c, txm_cache_viewer *v)
 {
     for (int i = 0; i < TXM_COPIES; i++) {
         const live l = live_of(c, i);
-        if (l.count < v->changes.of[i].count) {
-            memset(v->changes.of[i].bits, 0,
-                   chunks_of(v->changes.of[i].count, TXM_CHUNK * WORD_BITS) * sizeof(uint64_t));
-            v->changes.of[i].count = 0;
-            txm_array_shrink(&c->tiles, &v->of[i].items, &v->of[i].capacity, l.count, l.item_bytes, NULL);
-        }
         if (!txm_array_grow(&c->tiles, &v->of[i].items, &v->of[i].capacity, l.count, l.item_bytes, NULL) ||
             !txm_array_grow(&c->tiles, (void **)&v->changes.of[i].bits, &v->of[i].bits_capacity,
                             chunks_of(l.count, TXM_CHUNK * WORD_BITS), sizeof(uint64_t), NULL) ||
@@ -141,10 +135,21 @@ static bool make_room_to_show(txm_cache *c, txm_cache_viewer *v)
                             chunks_of(l.count, TXM_CHUNK), sizeof(uint32_t), NULL))
             return false;
     }
-    return txm_array_grow(&c->tiles, (void **)&v->udims, &v->udim_capacity, c->catalog.udim_count, sizeof *v->udims,
-                          NULL) &&
-           txm_array_grow(&c->tiles, (void **)&v->slabs, &v->slab_capacity, txm_slabs_end(&c->tiles), sizeof *v->slabs,
-                          NULL);
+    if (!txm_array_grow(&c->tiles, (void **)&v->udims, &v->udim_capacity, c->catalog.udim_count, sizeof *v->udims,
+                        NULL) ||
+        !txm_array_grow(&c->tiles, (void **)&v->slabs, &v->slab_capacity, txm_slabs_end(&c->tiles), sizeof *v->slabs,
+                        NULL))
+        return false;
+    /* From here on no room is made, which might take more of the page table. */
+    for (int i = 0; i < TXM_COPIES; i++) {
+        const live l = live_of(c, i);
+        if (l.count >= v->changes.of[i].count)
+            continue;
+        memset(v->changes.of[i].bits, 0, chunks_of(v->changes.of[i].count, TXM_CHUNK * WORD_BITS) * sizeof(uint64_t));
+        v->changes.of[i].count = 0;
+        txm_array_shrink(&c->tiles, &v->of[i].items, &v->of[i].capacity, l.count, l.item_bytes, NULL);
+    }
+    return true;
 }
 
 /* Copies elements from..to - 1, word by word, because threads' lookups may write entries meanwhile. They are not as
