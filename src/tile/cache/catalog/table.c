@@ -66,6 +66,7 @@ typedef struct txm_table {
     txm_block *blocks;
     uint32_t block_count, block_capacity;
     txm_block_queue left[BLOCK_QUEUES];
+    bool is_kept; /* leaves are reserved: making room for what comes with them must not take them away */
 } txm_table;
 
 /* ---- entries ---- */
@@ -228,6 +229,7 @@ void txm_entries_hidden(txm_catalog *k)
 static bool reserve_leaves(txm_catalog *k, uint32_t count)
 {
     txm_table *t = k->table;
+    t->is_kept = true;
     if (t->leaves_free < count)
         free_leaves(k, false, false);
     while (t->leaves_free < count) {
@@ -237,13 +239,16 @@ static bool reserve_leaves(txm_catalog *k, uint32_t count)
                             NULL) ||
             !txm_array_grow(k->tiles, (void **)&k->entries, &t->entry_capacity,
                             (uint64_t)k->entry_count + TXM_LEAF_TILES, sizeof *k->entries,
-                            (void **)&k->world->view.tiles))
+                            (void **)&k->world->view.tiles)) {
+            t->is_kept = false;
             return false;
+        }
         t->leaves[last] = (txm_leaf){.number = NO_LEAF};
         k->entry_count += TXM_LEAF_TILES;
         t->leaves_free++;
         t->free_from = last < t->free_from ? last : t->free_from;
     }
+    t->is_kept = false;
     return true;
 }
 
@@ -297,6 +302,8 @@ void txm_table_trim(txm_catalog *k)
 {
     enum { FEW = 8 };
     txm_table *t = k->table;
+    if (t->is_kept)
+        return;
     free_leaves(k, true, false);
     const uint32_t leaves = k->entry_count >> TXM_LEAF_SHIFT, used = leaves - t->leaves_free;
     if (leaves < FEW || t->leaves_free < leaves / 4)
@@ -426,8 +433,10 @@ bool txm_block_new(txm_catalog *k, uint32_t count, uint32_t texture, txm_source 
     if (entries && !reserve_leaves(k, count / TXM_LEAF_TILES + 2))
         return false;
     txm_block *b = find_retired(k, count);
+    k->table->is_kept = true;
     if (!b)
         b = append_block(k, count);
+    k->table->is_kept = false;
     if (!b)
         return false;
     b->retired = 0;
