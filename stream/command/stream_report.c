@@ -235,51 +235,14 @@ txm_status stm_stream_tiles(const char *path, const stm_render_budget *b, txm_er
 
 /* ---- JSON ---- */
 
-/* Tiles are in the order of the images; *at continues from one to the next. */
-static void json_touched(cJSON *image, size_t index, const stm_render_tile *tiles, size_t count, size_t *at)
-{
-    cJSON *list = stm_json_array(image, "touched");
-    for (; *at < count && tiles[*at].image == index; ++*at) {
-        const stm_render_tile *t = &tiles[*at];
-        const int tile[4] = {(int)t->part, (int)t->level, (int)t->x, (int)t->y};
-        stm_json_append_ints(list, tile, 4);
-    }
-}
-
-/* The first failure is null if there was none. */
-static void json_cost(cJSON *image, const stm_render_image_cost *c)
-{
-    stm_json_uint(image, "loads", c->loads);
-    stm_json_uint(image, "reloads", c->reloads);
-    stm_json_uint(image, "loaded_bytes", c->loaded_bytes);
-    stm_json_number(image, "load_seconds", c->load_seconds, 6);
-    stm_json_uint(image, "opens", c->opens);
-    stm_json_uint(image, "failures", c->failures);
-    stm_json_text(image, "failure", c->failures ? c->message : NULL);
-}
-
-/* Memory over time. */
-static void json_moments(cJSON *object, const stm_render_picture *p)
-{
-    cJSON *list = stm_json_array(object, "memory");
-    for (size_t i = 0; i < p->moment_count; i++) {
-        const stm_render_moment *m = &p->moments[i];
-        cJSON *moment = stm_json_append(list);
-        stm_json_number(moment, "seconds", m->seconds, 6);
-        stm_json_uint(moment, "samples", m->samples);
-        stm_json_uint(moment, "tile_bytes", m->tile_bytes);
-        stm_json_uint(moment, "allocated_bytes", m->allocated_bytes);
-        stm_json_uint(moment, "tiles_loaded", m->tiles_loaded);
-    }
-}
-
-/* Levels are listed from the finest, so a level's index is its number. */
+/* Levels are listed from the finest, so a level's index is its number. Tiles are in the order of the images. */
 static void json_images(cJSON *object, const stm_render_image_use *uses, const stm_render_image_cost *costs,
                         size_t count, const stm_render_tile *tiles, size_t tile_count)
 {
     cJSON *images = stm_json_array(object, "images");
-    size_t tile = 0;
+    const stm_render_tile *t = tiles;
     for (size_t i = 0; i < count; i++) {
+        const stm_render_image_cost *c = costs ? &costs[i] : NULL;
         cJSON *image = stm_json_append(images);
         stm_json_text(image, "image", uses[i].path);
         stm_json_uint(image, "width", uses[i].width);
@@ -292,9 +255,18 @@ static void json_images(cJSON *object, const stm_render_image_use *uses, const s
             stm_json_uint(level, "tiles", uses[i].level_tiles[l]);
             stm_json_uint(level, "used", uses[i].level_used[l]);
         }
-        json_touched(image, i, tiles, tile_count, &tile);
-        if (costs)
-            json_cost(image, &costs[i]);
+        cJSON *touched = stm_json_array(image, "touched");
+        for (; t < tiles + tile_count && t->image == i; t++)
+            stm_json_append_ints(touched, (const int[]){(int)t->part, (int)t->level, (int)t->x, (int)t->y}, 4);
+        if (!c)
+            continue;
+        stm_json_uint(image, "loads", c->loads);
+        stm_json_uint(image, "reloads", c->reloads);
+        stm_json_uint(image, "loaded_bytes", c->loaded_bytes);
+        stm_json_number(image, "load_seconds", c->load_seconds, 6);
+        stm_json_uint(image, "opens", c->opens);
+        stm_json_uint(image, "failures", c->failures);
+        stm_json_text(image, "failure", c->failures ? c->message : NULL);
     }
 }
 
@@ -378,24 +350,18 @@ cJSON *stm_stream_picture_json(const char *scene, const stm_render_options *opti
         stm_stream_json_cache(o, options->cache, p);
     else
         stm_json_text(o, "cache", NULL);
-    json_moments(o, p);
+    cJSON *list = stm_json_array(o, "memory");
+    for (size_t i = 0; i < p->moment_count; i++) {
+        const stm_render_moment *m = &p->moments[i];
+        cJSON *moment = stm_json_append(list);
+        stm_json_number(moment, "seconds", m->seconds, 6);
+        stm_json_uint(moment, "samples", m->samples);
+        stm_json_uint(moment, "tile_bytes", m->tile_bytes);
+        stm_json_uint(moment, "allocated_bytes", m->allocated_bytes);
+        stm_json_uint(moment, "tiles_loaded", m->tiles_loaded);
+    }
     json_images(o, p->images, p->costs, p->image_count, p->tiles, p->tile_count);
     return o;
-}
-
-/* The tiles that Cycles loads to importance-sample the image of a world; null if it makes no map. */
-static void json_map(cJSON *object, const stm_render_budget *b)
-{
-    if (!b->map_columns) {
-        stm_json_text(object, "world_map", NULL);
-        return;
-    }
-    cJSON *map = stm_json_object(object, "world_map");
-    stm_json_uint(map, "columns", b->map_columns);
-    stm_json_uint(map, "rows", b->map_rows);
-    stm_json_uint(map, "tiles", b->map_tiles);
-    stm_json_uint(map, "bytes", b->map_bytes);
-    stm_json_uint(map, "extra_bytes", b->map_extra_bytes);
 }
 
 /* A render tile of 0 px means that the whole picture is rendered at once. */
@@ -427,7 +393,16 @@ cJSON *stm_stream_budget_json(const char *scene, const stm_render_budget *b)
         stm_json_uint(r, "peak_bytes", b->resolution_peak[i]);
         stm_json_uint(r, "used_bytes", b->resolution_bytes[i]);
     }
-    json_map(o, b);
+    if (b->map_columns) { /* the tiles that Cycles loads to importance-sample the image of a world */
+        cJSON *map = stm_json_object(o, "world_map");
+        stm_json_uint(map, "columns", b->map_columns);
+        stm_json_uint(map, "rows", b->map_rows);
+        stm_json_uint(map, "tiles", b->map_tiles);
+        stm_json_uint(map, "bytes", b->map_bytes);
+        stm_json_uint(map, "extra_bytes", b->map_extra_bytes);
+    } else {
+        stm_json_text(o, "world_map", NULL);
+    }
     stm_json_number(o, "seconds", b->seconds, 6);
     json_images(o, b->images, NULL, b->image_count, b->tiles, b->tile_count);
     const uint64_t *used = b->image_resolution;

@@ -67,7 +67,7 @@ static void change_budget(view_loop *v, bool more)
 }
 
 /* Takes the first number for which there is no file. */
-static void ask_for_shot(view_loop *v)
+static void choose_shot(view_loop *v)
 {
     if (!v->last.rgba || v->wants_shot)
         return;
@@ -118,7 +118,7 @@ static void press_key(view_loop *v, int32_t key)
         v->overlay.with_keys = !v->overlay.with_keys;
         break;
     case STM_KEY_F12:
-        ask_for_shot(v);
+        choose_shot(v);
         break;
     default:
         return;

@@ -47,15 +47,6 @@ static void add_frame(const stm_view_overlay *o, const stm_view_result *r, bool 
              is_paused ? ", paused" : "");
 }
 
-static void add_memory(const stm_view_result *r, stm_view_lines *l)
-{
-    char held[STM_FORMAT_BYTES], budget[STM_FORMAT_BYTES];
-    stm_format_bytes(r->frame.resident_bytes, held);
-    add_line(l, "textures %s of %s, %s, %g %% resolution", held,
-             r->request.budget ? stm_format_bytes(r->request.budget, budget) : "no bound",
-             txm_cache_policy_name((txm_cache_policy)r->request.policy), (double)r->request.resolution * 100.0);
-}
-
 static void add_textures(const stm_view_result *r, stm_view_lines *l)
 {
     const stm_frame_stats *s = &r->frame;
@@ -99,7 +90,12 @@ void stm_view_overlay_write(const stm_view_overlay *o, const stm_view_result *la
     }
     if (!o->is_hidden) {
         add_frame(o, last, is_paused, l);
-        add_memory(last, l);
+        char held[STM_FORMAT_BYTES], budget[STM_FORMAT_BYTES];
+        stm_format_bytes(last->frame.resident_bytes, held);
+        add_line(l, "textures %s of %s, %s, %g %% resolution", held,
+                 last->request.budget ? stm_format_bytes(last->request.budget, budget) : "no bound",
+                 txm_cache_policy_name((txm_cache_policy)last->request.policy),
+                 (double)last->request.resolution * 100.0);
         add_textures(last, l);
         add_line(l, "%.2g m/s%s", (double)speed, o->with_keys ? "" : "; F1 keys, H hides this");
     }

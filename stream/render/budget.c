@@ -169,7 +169,7 @@ static txm_status trace_samples(budget *b, stm_render_options *o, stm_render_bud
 }
 
 /* Records the tiles that Cycles loads before the first ray. */
-static txm_status ask_for_map(budget *b, const stm_render_scene *scene, stm_render_budget *out, txm_error *err)
+static txm_status request_map(budget *b, const stm_render_scene *scene, stm_render_budget *out, txm_error *err)
 {
     if (!b->job.textures.world)
         return TXM_OK;
@@ -446,7 +446,7 @@ static txm_status run(budget *b, const stm_render_scene *scene, stm_render_budge
     if (status == TXM_OK)
         status = tables_new(b, err);
     if (status == TXM_OK)
-        status = ask_for_map(b, scene, out, err);
+        status = request_map(b, scene, out, err);
     if (status == TXM_OK && stm_scene_depth(scene)) {
         status = stm_render_textures_new(scene, o, false, false, &b->warps, err);
         b->job.warps = b->warps.cache;

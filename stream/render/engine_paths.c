@@ -68,33 +68,16 @@ static void work(void *arg)
     atomic_fetch_add(&s->rays, rays);
 }
 
-/* The caller works too. If a job cannot be queued, the running ones do all the work, and the failure is reported
- * afterwards. */
-static txm_status run(shared *s, worker *workers, uint32_t count, txm_error *err)
-{
-    txm_status status = TXM_OK;
-    stm_group *group = stm_group_new(s->job->pool);
-    if (!group)
-        return stm_no_memory(err, NULL);
-    for (uint32_t i = 1; status == TXM_OK && i < count; i++)
-        if (!stm_group_submit(group, work, &workers[i]))
-            status = stm_no_memory(err, NULL);
-    if (status == TXM_OK)
-        work(&workers[0]);
-    stm_group_free(group);
-    return status;
-}
-
 /* The source for the cache, the set, or a budget's page tables. */
 static stm_lookup_source source_of(const stm_render_job *job, worker *of)
 {
-    const txm_lookup_state lane = {.capacity = job->biased ? STM_PATH_REQUESTS : 0, .requests = of->requests};
+    const txm_lookup_state state = {.capacity = job->biased ? STM_PATH_REQUESTS : 0, .requests = of->requests};
     if (job->options->untextured)
         return stm_lookup_source_untextured();
     if (job->biased)
-        return stm_lookup_source_requesting(job->biased, STM_BUDGET_RESOLUTIONS, of->thread, lane);
+        return stm_lookup_source_requesting(job->biased, STM_BUDGET_RESOLUTIONS, of->thread, state);
     return of->thread ? stm_lookup_source_waiting(of->thread)
-                      : stm_lookup_source_viewing(&of->shared->view, NULL, lane, false, 0);
+                      : stm_lookup_source_viewing(&of->shared->view, NULL, state, false, 0);
 }
 
 /* Each worker has a cache thread, which remembers its last tiles; without a cache, the view is used. */
@@ -116,8 +99,17 @@ txm_status stm_engine_paths(stm_render_job *job, stm_render_rect rect, txm_error
         workers[i].source = source_of(job, &workers[i]);
     }
     double begin = stm_clock_seconds();
+    stm_group *group = status == TXM_OK ? stm_group_new(job->pool) : NULL;
+    if (status == TXM_OK && !group)
+        status = stm_no_memory(err, NULL);
+    /* The caller works too. If a job cannot be queued, the running ones do all the work, and the failure is reported
+     * afterwards. */
+    for (uint32_t i = 1; status == TXM_OK && i < job->threads; i++)
+        if (!stm_group_submit(group, work, &workers[i]))
+            status = stm_no_memory(err, NULL);
     if (status == TXM_OK)
-        status = run(&s, workers, job->threads, err);
+        work(&workers[0]);
+    stm_group_free(group);
     job->counts.trace_seconds += stm_clock_seconds() - begin;
     for (uint32_t i = 0; workers && i < job->threads; i++)
         txm_cache_thread_free(&workers[i].thread);

@@ -27,7 +27,7 @@ typedef struct wave {
     uint32_t *active;  /* paths that have not ended */
     uint32_t *requests;
     span *spans;
-    txm_lookup_state **lanes;
+    txm_lookup_state **states;
     stm_lookup_queue *queue; /* NULL: lookups use a view */
     stm_lookup_list **noted;
     uint32_t lanes_max, spans_max;
@@ -60,7 +60,7 @@ static void intersect_span(void *arg)
         stm_path_intersect(&s->wave->job->world, &s->wave->paths[s->wave->active[i]]);
 }
 
-/* Threads write `steps` of different paths, and each has its own lane, so that no lock is needed. */
+/* Threads write `steps` of different paths, and each has its own lookup state, so that no lock is needed. */
 static void shade_span(void *arg)
 {
     span *s = arg;
@@ -73,7 +73,7 @@ static void shade_span(void *arg)
 }
 
 /* Runs `fn` over `count` items in spans. Returns when all of them are done, or CANCELLED with some not done. Spans are
- * numbered in the order of the list, so that a span's lane collects from neighbouring paths. */
+ * numbered in the order of the list, so that the state of a span collects from neighbouring paths. */
 static txm_status over(wave *w, uint32_t count, void (*fn)(void *), uint32_t *spans, txm_error *err)
 {
     stm_group *group = stm_group_new(w->job->pool);
@@ -101,7 +101,7 @@ static txm_status load(wave *w, uint32_t spans, txm_error *err)
     txm_ticket *ticket = NULL;
     double begin = stm_clock_seconds();
     txm_status status = w->queue ? stm_lookup_queue_run(w->queue, w->noted, spans, err)
-                                 : txm_cache_process(w->job->textures.cache, w->lanes, spans, &ticket, err);
+                                 : txm_cache_process(w->job->textures.cache, w->states, spans, &ticket, err);
     txm_ticket_wait(&ticket);
     w->job->counts.load_seconds += stm_clock_seconds() - begin;
     stm_moments_note(&w->job->moments, w->job->textures.cache, w->job->samples_done);
@@ -119,7 +119,7 @@ static txm_status launch(wave *w, uint32_t count, uint32_t *left, txm_error *err
         return status;
     for (uint32_t i = 0; !w->queue && i < w->spans_max; i++) {
         w->spans[i].source.view = &view;
-        w->spans[i].source.lane.count = 0;
+        w->spans[i].source.state.count = 0;
     }
     double begin = stm_clock_seconds();
     status = over(w, count, shade_span, &spans, err);
@@ -236,11 +236,11 @@ static void wave_free(wave *w)
     free(w->noted);
     stm_lookup_queue_free(&w->queue);
     free(w->spans);
-    free(w->lanes);
+    free(w->states);
 }
 
 /* Allocates everything that a wave needs, once per rectangle, so that nothing is allocated while paths run. Each span
- * has a lane with a list of its own for what it misses. */
+ * has a lookup state with a list of its own for what it misses. */
 static bool wave_new(wave *w, stm_render_job *job, stm_render_rect rect, uint64_t samples)
 {
     uint32_t lanes = samples < job->options->lanes ? (uint32_t)samples : job->options->lanes;
@@ -250,25 +250,25 @@ static bool wave_new(wave *w, stm_render_job *job, stm_render_rect rect, uint64_
     w->pending = stm_calloc(lanes, sizeof *w->pending);
     w->active = stm_calloc(lanes, sizeof *w->active);
     w->spans = stm_calloc(w->spans_max, sizeof *w->spans);
-    w->lanes = stm_calloc(w->spans_max, sizeof(txm_lookup_state *));
+    w->states = stm_calloc(w->spans_max, sizeof(txm_lookup_state *));
     w->requests = stm_calloc(w->spans_max, REQUESTS_PER_JOB * sizeof *w->requests);
     w->noted = stm_calloc(w->spans_max, sizeof *w->noted);
     const size_t images = job->world.scene->image_count;
     if (job->devices.count && !job->options->untextured)
         w->queue = stm_lookup_queue_new(&job->devices, job->textures.bound, images, images, lanes, job->depth > 0);
-    if (!w->paths || !w->steps || !w->pending || !w->active || !w->spans || !w->lanes || !w->requests || !w->noted ||
+    if (!w->paths || !w->steps || !w->pending || !w->active || !w->spans || !w->states || !w->requests || !w->noted ||
         (job->devices.count && !job->options->untextured && !w->queue))
         return false;
     for (uint32_t i = 0; i < w->spans_max; i++) {
         w->spans[i].wave = w;
-        const txm_lookup_state lane = {.capacity = REQUESTS_PER_JOB,
-                                       .requests = w->requests + (size_t)i * REQUESTS_PER_JOB};
+        const txm_lookup_state state = {.capacity = REQUESTS_PER_JOB,
+                                        .requests = w->requests + (size_t)i * REQUESTS_PER_JOB};
         w->spans[i].source =
             job->options->untextured ? stm_lookup_source_untextured()
             : w->queue               ? stm_lookup_source_of_devices(w->queue, &w->spans[i].noted, job->textures.cache,
                                                                     job->options->trace != NULL, i)
-                       : stm_lookup_source_viewing(NULL, job->textures.cache, lane, job->options->trace != NULL, i);
-        w->lanes[i] = &w->spans[i].source.lane;
+                       : stm_lookup_source_viewing(NULL, job->textures.cache, state, job->options->trace != NULL, i);
+        w->states[i] = &w->spans[i].source.state;
         w->noted[i] = &w->spans[i].noted;
     }
     return true;

@@ -182,15 +182,16 @@ static uint32_t list_entries(stm_frame_loads *l, bool *levels)
 
 /* Passes the keys to the cache. Before tiles can be requested, a texture may have to be opened and a level
  * registered. */
-static txm_status hand_over(stm_frame_loads *l, uint32_t *asked, txm_error *err)
+static txm_status hand_over(stm_frame_loads *l, uint32_t *requested, txm_error *err)
 {
     enum { STEPS = 3 };
     txm_status status = TXM_OK;
     bool levels = true;
     for (int step = 0; status == TXM_OK && levels && step < STEPS; step++) {
-        *asked = list_entries(l, &levels);
-        txm_lookup_state lane = {.requests = l->requests, .capacity = l->most, .count = *asked}, *lanes[] = {&lane};
-        status = txm_cache_viewer_process(l->viewer, lanes, 1, &l->ticket, err);
+        *requested = list_entries(l, &levels);
+        txm_lookup_state state = {.requests = l->requests, .capacity = l->most, .count = *requested},
+                         *states[] = {&state};
+        status = txm_cache_viewer_process(l->viewer, states, 1, &l->ticket, err);
         if (status == TXM_OK && levels) {
             txm_ticket_wait(&l->ticket);
             if (step + 1 < STEPS)
@@ -200,22 +201,10 @@ static txm_status hand_over(stm_frame_loads *l, uint32_t *asked, txm_error *err)
     return status;
 }
 
-/* In virtual time, waits until the batch is loaded. */
-static void wait_for_batch(stm_frame_loads *l, const volatile int *cancel)
-{
-    const struct timespec moment = {0, 100000};
-    while (!stm_is_cancelled(cancel) && !txm_ticket_poll(l->ticket))
-        nanosleep(&moment, NULL);
-    if (stm_is_cancelled(cancel))
-        txm_ticket_cancel(&l->ticket);
-    else
-        txm_ticket_wait(&l->ticket);
-}
-
 txm_status stm_frame_loads_end(stm_frame_loads *l, const stm_request_list *list, uint32_t frame, double now_ms,
                                const stm_cost_model *costs, const volatile int *cancel, uint32_t *cut, txm_error *err)
 {
-    uint32_t asked = 0;
+    uint32_t requested = 0;
     *cut = 0;
     if (l->loading || !list->unique) {
         stm_frame_loads_skip(l);
@@ -223,9 +212,9 @@ txm_status stm_frame_loads_end(stm_frame_loads *l, const stm_request_list *list,
     }
     choose_keys(l, list);
     const uint32_t left = list->unique - l->key_count;
-    txm_status status = hand_over(l, &asked, err);
+    txm_status status = hand_over(l, &requested, err);
     l->batch = txm_ticket_total(l->ticket);
-    *cut = status ? 0 : asked - l->batch + left;
+    *cut = status ? 0 : requested - l->batch + left;
     if (status || !l->batch) {
         /* There is no room for any tile, or all that was missing is in files that cannot be opened. */
         txm_ticket_wait(&l->ticket);
@@ -234,10 +223,17 @@ txm_status stm_frame_loads_end(stm_frame_loads *l, const stm_request_list *list,
     }
     l->loading = true;
     l->picture_batches += l->was_full;
-    l->asked_frame = frame;
+    l->requested_frame = frame;
     l->due_ms = now_ms + costs->latency_ms + costs->tile_ms * l->batch;
-    if (l->is_virtual)
-        wait_for_batch(l, cancel);
+    if (l->is_virtual) { /* waits until the batch is loaded */
+        const struct timespec moment = {0, 100000};
+        while (!stm_is_cancelled(cancel) && !txm_ticket_poll(l->ticket))
+            nanosleep(&moment, NULL);
+        if (stm_is_cancelled(cancel))
+            txm_ticket_cancel(&l->ticket);
+        else
+            txm_ticket_wait(&l->ticket);
+    }
     return TXM_OK;
 }
 

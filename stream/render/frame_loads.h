@@ -31,11 +31,11 @@ typedef struct stm_frame_loads {
     uint32_t *requests;  /* entries, at most `most` */
     txm_tile_key *keys;  /* keys of the batch, at most `most` */
     uint32_t most, key_count;
-    bool loading;         /* a batch was begun and is not shown yet */
-    txm_ticket *ticket;   /* ticket of the batch, unless time is virtual */
-    uint32_t batch;       /* its number of tiles */
-    double due_ms;        /* virtual time at which the batch is complete */
-    uint32_t asked_frame; /* the frame whose list it was */
+    bool loading;             /* a batch was begun and is not shown yet */
+    txm_ticket *ticket;       /* ticket of the batch, unless time is virtual */
+    uint32_t batch;           /* its number of tiles */
+    double due_ms;            /* virtual time at which the batch is complete */
+    uint32_t requested_frame; /* the frame whose list it was */
     bool is_virtual;
     bool has_evicted;                        /* a tile was evicted since the budget was set */
     bool is_new;                             /* the budget was set since the last frame, which may have evicted tiles */

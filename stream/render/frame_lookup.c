@@ -167,7 +167,7 @@ static void fetch_average(const place *p, float rgba[4])
 
 /* ---- a level ---- */
 
-static void ask_for(stm_frame_source *f, const place *p, const texel *at)
+static void note_request(stm_frame_source *f, const place *p, const texel *at)
 {
     const txm_tile_name name = {.texture = p->texture, .level = at->level, .tile = at->tile};
     stm_request_note(f->step, f->requests, f->lane, txm_tile_key_pack(name));
@@ -219,7 +219,7 @@ static uint32_t want(stm_frame_source *f, const place *p, const texel *at, bool 
     if (*failed)
         f->lookups.failed++;
     else if (slot != TXM_SLOT_LOADING)
-        ask_for(f, p, at);
+        note_request(f, p, at);
     return slot;
 }
 
@@ -287,14 +287,14 @@ static txm_lookup_result lookup_for_points(stm_lookup_source *source, const stm_
     float move[2] = {0.0f, 0.0f}, coarse[4];
     if (!place_of_lookup(f, image, &at, &p, out->rgba))
         return TXM_LOOKUP_HIT;
-    choose_levels(&p, &image->how, &at, &source->lane.random);
+    choose_levels(&p, &image->how, &at, &source->state.random);
     if (f->one_level && p.blend > 0.0f) {
-        p.low += draw(&source->lane.random) < p.blend;
+        p.low += draw(&source->state.random) < p.blend;
         p.blend = 0.0f;
     }
     if (image->how.filter != TXM_FILTER_CLOSEST) {
-        move[0] = draw(&source->lane.random) - 0.5f;
-        move[1] = draw(&source->lane.random) - 0.5f;
+        move[0] = draw(&source->state.random) - 0.5f;
+        move[1] = draw(&source->state.random) - 0.5f;
     }
     lookup_at_level(f, &p, p.low, move, out->rgba);
     if (p.blend > 0.0f) {
@@ -311,7 +311,7 @@ static void lookup_in_scene(stm_frame_source *f, const stm_bound_image *image, c
                             stm_found_color *out)
 {
     stm_lookup_source *source = &f->base;
-    txm_lookup_state nobody = {.random = source->lane.random};
+    txm_lookup_state nobody = {.random = source->state.random};
     if (source->queue) {
         const stm_queued_lookup what = {.how = (uint32_t)(image - source->queue->images),
                                         .texture = image->texture,
@@ -332,7 +332,7 @@ static void lookup_in_scene(stm_frame_source *f, const stm_bound_image *image, c
         txm_sample_d(source->view, image->texture, how, &at, &nobody, out->rgba, out->du, out->dv);
     else
         txm_sample(source->view, image->texture, how, &at, &nobody, out->rgba);
-    source->lane.random = nobody.random;
+    source->state.random = nobody.random;
 }
 
 /* Looks up like a render, except for missing tiles: every filter of a scene reads one tile of a level, and the texel at
@@ -343,7 +343,7 @@ static txm_lookup_result lookup_with_filter(stm_lookup_source *source, const stm
     stm_frame_source *f = (stm_frame_source *)source;
     static const float still[2] = {0.0f, 0.0f};
     txm_lookup inside = at;
-    uint32_t random = source->lane.random;
+    uint32_t random = source->state.random;
     const txm_sampler how = sampler_of_scene(&image->how);
     bool failed = false, is_there = true;
     place p;

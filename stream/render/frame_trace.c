@@ -169,21 +169,6 @@ static void begin_part(stm_frame_trace *trace, stm_frame_part *p, uint32_t frame
     p->source.one_level = trace->world->direct;
 }
 
-/* Traces the parts that are not complete. */
-static txm_status trace_parts(stm_frame_part *const *parts, uint32_t count, const stm_frame_trace *trace,
-                              stm_pool *pool, txm_error *err)
-{
-    stm_group *group = stm_group_new(pool);
-    txm_status status = group ? TXM_OK : stm_no_memory(err, NULL);
-    for (uint32_t i = 0; status == TXM_OK && i < count; i++)
-        if (!stm_group_submit(group, trace_part, parts[i]))
-            status = stm_no_memory(err, NULL);
-    stm_group_free(group);
-    if (status == TXM_OK && stm_is_cancelled(trace->options->render.cancel))
-        status = stm_fail(err, TXM_STATUS_CANCELLED, "stopped");
-    return status;
-}
-
 txm_status stm_frame_trace_run(stm_frame_trace *trace, stm_pool *pool, uint32_t frame, uint32_t rejection,
                                txm_error *err)
 {
@@ -197,10 +182,17 @@ txm_status stm_frame_trace_run(stm_frame_trace *trace, stm_pool *pool, uint32_t 
         parts[i]->noted.no_memory = false;
     }
     while (status == TXM_OK && left) {
-        const uint32_t count = left;
+        const uint32_t count = left; /* of parts that are not complete */
+        stm_group *group = stm_group_new(pool);
+        status = group ? TXM_OK : stm_no_memory(err, NULL);
         for (uint32_t i = 0; i < count; i++)
             begin_part(trace, parts[i], frame, rejection);
-        status = trace_parts(parts, count, trace, pool, err);
+        for (uint32_t i = 0; status == TXM_OK && i < count; i++)
+            if (!stm_group_submit(group, trace_part, parts[i]))
+                status = stm_no_memory(err, NULL);
+        stm_group_free(group);
+        if (status == TXM_OK && stm_is_cancelled(trace->options->render.cancel))
+            status = stm_fail(err, TXM_STATUS_CANCELLED, "stopped");
         left = 0;
         for (uint32_t i = 0; i < count; i++)
             if (parts[i]->noted.count || parts[i]->noted.no_memory) {

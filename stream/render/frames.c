@@ -287,43 +287,12 @@ static void add_parts(const stm_frames *f, stm_frame_stats *s)
     }
 }
 
-static void note_cache(const stm_frames *f, stm_frame_stats *s)
-{
-    const txm_cache_stats *now = &f->loads.now, *before = &f->loads.before;
-    s->loaded = now->tiles_loaded - before->tiles_loaded;
-    s->evicted = now->tiles_evicted - before->tiles_evicted;
-    s->load_failures = now->tiles_failed - before->tiles_failed;
-    s->resident_tiles = now->tiles;
-    s->resident_bytes = now->tile_bytes;
-    s->allocated_bytes = now->slab_bytes;
-}
-
-/* Records when a fraction of the texels was in memory, counted from the last cut. */
-static void note_sharpness(stm_frames *f, const stm_frame_stats *s)
-{
-    const double share = s->texels ? (double)s->sharp / (double)s->texels : 1.0;
-    const struct {
-        uint32_t *until;
-        double share;
-    } marks[] = {{&f->totals.until_half, 0.5}, {&f->totals.until_most, 0.95}, {&f->totals.until_all, 1.0}};
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-        if (*marks[i].until == UINT32_MAX && share >= marks[i].share)
-            *marks[i].until = s->number - f->cut_frame;
-}
-
-/* Without memory for it, a frame's time is not part of the median. */
-static void note_time(stm_frames *f, double ms)
-{
-    const size_t count = f->totals.frames;
-    if (count < KEPT_TIMES && !STM_GROW(f->times, f->times_room, count))
-        return;
-    f->times[count % KEPT_TIMES] = (float)ms;
-}
-
 static void add_to_totals(stm_frames *f, const stm_frame_stats *s)
 {
     stm_frames_totals *t = &f->totals;
-    note_time(f, s->ms);
+    /* Without memory for it, a frame's time is not part of the median. */
+    if (t->frames >= KEPT_TIMES || STM_GROW(f->times, f->times_room, (size_t)t->frames))
+        f->times[t->frames % KEPT_TIMES] = (float)s->ms;
     t->frames++;
     t->ms += s->ms;
     t->longest_ms = s->ms > t->longest_ms ? s->ms : t->longest_ms;
@@ -339,7 +308,15 @@ static void add_to_totals(stm_frames *f, const stm_frame_stats *s)
     t->cut += s->cut;
     t->shown += s->shown;
     t->batches += s->batch != 0;
-    note_sharpness(f, s);
+    /* When a fraction of the texels was in memory, counted from the last cut. */
+    const double share = s->texels ? (double)s->sharp / (double)s->texels : 1.0;
+    const struct {
+        uint32_t *until;
+        double share;
+    } goals[] = {{&t->until_half, 0.5}, {&t->until_most, 0.95}, {&t->until_all, 1.0}};
+    for (size_t i = 0; i < sizeof goals / sizeof *goals; i++)
+        if (*goals[i].until == UINT32_MAX && share >= goals[i].share)
+            *goals[i].until = s->number - f->cut_frame;
 }
 
 /* Passes the frame's list to the threads that load, and decides which fraction of the next frame's requests is
@@ -388,22 +365,6 @@ static void note_ambient(stm_frames *f)
     }
 }
 
-/* The frame's samples become the picture. */
-static void show_film(stm_frames *f)
-{
-    float *const shown = f->film.shown;
-    f->film.shown = f->film.next;
-    f->film.next = shown;
-    f->film.accumulated = f->trace.begins_anew ? 1 : f->film.accumulated + 1;
-    f->changed = false;
-}
-
-/* If the camera rests for longer than counters can count, accumulation starts again. */
-static bool is_at_its_end(const stm_frames *f)
-{
-    return (uint64_t)(f->film.accumulated + 1) * f->options.render.samples > 1u << 24;
-}
-
 /* If there are devices, prepares an empty list of results with the current samplers and view. */
 static txm_status prepare_queue(stm_frames *f, txm_error *err)
 {
@@ -431,14 +392,16 @@ static txm_status prepare_queue(stm_frames *f, txm_error *err)
 txm_status stm_frames_advance(stm_frames *f, const stm_scene_camera *camera, txm_error *err)
 {
     stm_frame_stats s = {.number = f->frame};
-    uint32_t waited = f->loads.asked_frame;
+    uint32_t waited = f->loads.requested_frame;
     txm_error_clear(err);
     if (camera && memcmp(camera, &f->camera, sizeof *camera) != 0) {
         f->camera = *camera;
         f->changed = true;
     }
     s.begin_ms = now_ms(f);
-    f->trace.begins_anew = f->changed || !f->film.accumulated || is_at_its_end(f);
+    /* If the camera rests for longer than counters can count, accumulation starts again. */
+    f->trace.begins_anew = f->changed || !f->film.accumulated ||
+                           (uint64_t)(f->film.accumulated + 1) * f->options.render.samples > 1u << 24;
     txm_status status = stm_frame_loads_begin(&f->loads, s.begin_ms, f->cache.max_bytes, f->options.mark_share,
                                               f->trace.begins_anew, &s.shown, err);
     if (status)
@@ -451,7 +414,13 @@ txm_status stm_frames_advance(stm_frames *f, const stm_scene_camera *camera, txm
     f->trace.film = &f->film;
     s.marks = f->loads.view.epoch != 0;
     s.waited = s.shown ? f->frame - waited : 0;
-    note_cache(f, &s);
+    const txm_cache_stats *now = &f->loads.now, *before = &f->loads.before;
+    s.loaded = now->tiles_loaded - before->tiles_loaded;
+    s.evicted = now->tiles_evicted - before->tiles_evicted;
+    s.load_failures = now->tiles_failed - before->tiles_failed;
+    s.resident_tiles = now->tiles;
+    s.resident_bytes = now->tile_bytes;
+    s.allocated_bytes = now->slab_bytes;
     status = prepare_queue(f, err);
     if (status == TXM_OK)
         status = stm_frame_trace_run(&f->trace, f->pool, f->frame, f->rejection, err);
@@ -462,7 +431,12 @@ txm_status stm_frames_advance(stm_frames *f, const stm_scene_camera *camera, txm
         return status;
     }
     note_ambient(f);
-    show_film(f);
+    /* The frame's samples become the picture. */
+    float *const shown = f->film.shown;
+    f->film.shown = f->film.next;
+    f->film.next = shown;
+    f->film.accumulated = f->trace.begins_anew ? 1 : f->film.accumulated + 1;
+    f->changed = false;
     s.accumulated = f->film.accumulated;
     f->last = s;
     f->frame++;
@@ -481,7 +455,7 @@ void stm_frames_restart(stm_frames *f)
 {
     txm_cache_stats_of(f->textures.cache, &f->loads.now);
     f->first = f->loads.now;
-    f->loads.asked_frame -= f->frame; /* a batch in progress was requested before frame 0 */
+    f->loads.requested_frame -= f->frame; /* a batch in progress was requested before frame 0 */
     f->frame = 0;
     f->totals = (stm_frames_totals){0};
     f->last = (stm_frame_stats){0};

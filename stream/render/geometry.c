@@ -150,15 +150,6 @@ static void triangle_surface(const stm_scene_object *o, const stm_scene_mesh *me
     }
 }
 
-/* A quad is flat: the normal is constant, and its derivatives are 0. */
-static void quad_surface(const stm_scene_object *o, const stm_ray_hit *hit, stm_surface *s)
-{
-    s->dPds = o->u;
-    s->dPdt = o->v;
-    s->at = txm_vec_add(txm_vec_add(o->corner, hit->u, o->u), hit->v, o->v);
-    s->normal = s->shading = unit(txm_vec_cross(o->u, o->v), txm_vec_make(0.0f, 0.0f, 1.0f));
-}
-
 /* The point is computed from the normal and not from the ray, so that it is exactly on the sphere. */
 static void sphere_surface(const stm_scene_object *o, const stm_ray *ray, const stm_ray_hit *hit, stm_surface *s)
 {
@@ -191,9 +182,13 @@ void stm_surface_of(const stm_render_scene *scene, const stm_ray *ray, const stm
     s->t = hit->v;
     if (o->kind == STM_OBJECT_INSTANCE)
         triangle_surface(o, &scene->meshes[o->mesh], hit, s);
-    else if (o->kind == STM_OBJECT_QUAD)
-        quad_surface(o, hit, s);
-    else
+    else if (o->kind == STM_OBJECT_QUAD) {
+        /* A quad is flat: the normal is constant, and its derivatives are 0. */
+        s->dPds = o->u;
+        s->dPdt = o->v;
+        s->at = txm_vec_add(txm_vec_add(o->corner, hit->u, o->u), hit->v, o->v);
+        s->normal = s->shading = unit(txm_vec_cross(o->u, o->v), txm_vec_make(0.0f, 0.0f, 1.0f));
+    } else
         sphere_surface(o, ray, hit, s);
     if (txm_vec_dot(s->shading, s->normal) < 0.0f)
         s->normal = txm_vec_scale(s->normal, -1.0f);

@@ -156,7 +156,7 @@ static txm_lookup lookup_of(const stm_scene_world *world, uint32_t column, uint3
 /* Looks up all cells; the weight of each is its brightness times the solid angle, without the common factor. Missed
  * tiles are collected, and the caller loads them. */
 static bool weigh(const txm_texture_set *set, uint32_t texture, const txm_sampler *how, const stm_scene_world *world,
-                  txm_lookup_state *lane, float *weights)
+                  txm_lookup_state *state, float *weights)
 {
     bool complete = true;
     for (uint32_t row = 0; row < ROWS; row++) {
@@ -164,7 +164,7 @@ static bool weigh(const txm_texture_set *set, uint32_t texture, const txm_sample
         for (uint32_t column = 0; column < COLUMNS; column++) {
             const txm_lookup at = lookup_of(world, column, row);
             float rgba[4];
-            complete &= txm_sample(txm_texture_set_view(set), texture, how, &at, lane, rgba) != TXM_LOOKUP_MISS;
+            complete &= txm_sample(txm_texture_set_view(set), texture, how, &at, state, rgba) != TXM_LOOKUP_MISS;
             float bright = fmaxf(rgba[0], 0.0f) + fmaxf(rgba[1], 0.0f) + fmaxf(rgba[2], 0.0f);
             weights[row * COLUMNS + column] = isfinite(bright) ? share * bright : 0.0f;
         }
@@ -205,12 +205,12 @@ static txm_status fill(txm_texture_set *set, uint32_t texture, const stm_bound_i
 {
     txm_sampler how = bound->how;
     uint32_t *requests = stm_calloc(REQUESTS, sizeof *requests);
-    txm_lookup_state lane = {.capacity = REQUESTS, .requests = requests};
+    txm_lookup_state state = {.capacity = REQUESTS, .requests = requests};
     txm_status status = requests ? TXM_OK : stm_no_memory(err, NULL);
     how.mode = TXM_LEVEL_MODE_FLOOR;
     how.mip_bias = 0.0f;
-    while (status == TXM_OK && !weigh(set, texture, &how, world, &lane, weights)) {
-        status = txm_texture_set_load(set, &lane, err);
+    while (status == TXM_OK && !weigh(set, texture, &how, world, &state, weights)) {
+        status = txm_texture_set_load(set, &state, err);
         if (status && status != TXM_STATUS_NO_MEMORY)
             status = TXM_OK; /* magenta from now on */
     }
@@ -254,7 +254,7 @@ void stm_world_grid_request(const stm_render_scene *scene, const stm_bound_image
     const stm_world_grid grid = stm_world_grid_of(scene, bound);
     uint32_t step = 1, none = 0, request;
     txm_sampler how = bound->how;
-    txm_lookup_state lane = {.capacity = 1, .requests = &request}; /* the page table records the request */
+    txm_lookup_state state = {.capacity = 1, .requests = &request}; /* the page table records the request */
     how.mode = TXM_LEVEL_MODE_FLOOR;
     how.mip_bias = 0.0f;
     if (grid.rows && !scene->world.mirror_ball && !scene->world.mapped) {
@@ -267,8 +267,8 @@ void stm_world_grid_request(const stm_render_scene *scene, const stm_bound_image
         for (uint64_t column = 0; column < grid.columns; column += step) {
             const txm_lookup at = grid_lookup(scene, grid, (uint32_t)column, row);
             float rgba[4];
-            lane.count = 0;
-            txm_sample(view, bound->texture, &how, &at, &lane, rgba);
+            state.count = 0;
+            txm_sample(view, bound->texture, &how, &at, &state, rgba);
         }
 }
 

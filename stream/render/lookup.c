@@ -27,7 +27,7 @@ static txm_lookup_result lookup_and_wait(stm_lookup_source *source, const stm_bo
                                          stm_found_color *out)
 {
     txm_sampler how = image->how;
-    uint32_t *random = &source->lane.random;
+    uint32_t *random = &source->state.random;
     how.mip_bias = 0.0f;
     if (out->with_derivatives)
         txm_cache_sample_d(source->thread, image->texture, &how, &at, random, out->rgba, out->du, out->dv);
@@ -50,54 +50,54 @@ static txm_lookup_result lookup_in_view(stm_lookup_source *source, const stm_bou
     if (source->cache && texture < source->view->texture_count && source->view->textures[texture].udim_rows)
         texture = txm_cache_resolve(source->cache, texture, &image->how, &at);
     return out->with_derivatives
-               ? txm_sample_d(source->view, texture, &image->how, &at, &source->lane, out->rgba, out->du, out->dv)
-               : txm_sample(source->view, texture, &image->how, &at, &source->lane, out->rgba);
+               ? txm_sample_d(source->view, texture, &image->how, &at, &source->state, out->rgba, out->du, out->dv)
+               : txm_sample(source->view, texture, &image->how, &at, &source->state, out->rgba);
 }
 
 static txm_lookup_result lookup_and_trace(stm_lookup_source *source, const stm_bound_image *image, txm_lookup at,
                                           stm_found_color *out)
 {
-    txm_cache_trace_lookup(source->cache, source->number, image->texture, &image->how, &at, source->lane.random);
+    txm_cache_trace_lookup(source->cache, source->number, image->texture, &image->how, &at, source->state.random);
     return lookup_in_view(source, image, at, out);
 }
 
-stm_lookup_source stm_lookup_source_viewing(const txm_view *view, txm_cache *cache, txm_lookup_state lane, bool traced,
+stm_lookup_source stm_lookup_source_viewing(const txm_view *view, txm_cache *cache, txm_lookup_state state, bool traced,
                                             uint32_t number)
 {
     return (stm_lookup_source){.lookup = lookup_in_view,
                                .note = traced ? lookup_and_trace : NULL,
                                .view = view,
                                .cache = cache,
-                               .lane = lane,
+                               .state = state,
                                .number = number};
 }
 
 /* ---- page tables ---- */
 
 /* It only requests tiles, at several resolutions at once, which all choose with the same random state. */
-static txm_lookup_result lookup_and_ask(stm_lookup_source *source, const stm_bound_image *image, txm_lookup at,
-                                        stm_found_color *out)
+static txm_lookup_result lookup_and_request(stm_lookup_source *source, const stm_bound_image *image, txm_lookup at,
+                                            stm_found_color *out)
 {
-    const uint32_t random = source->lane.random;
+    const uint32_t random = source->state.random;
     for (uint32_t i = source->biased_count; i-- > 0;) {
         txm_sampler how = image->how;
         how.mip_bias += (float)i;
-        source->lane.random = random;
-        source->lane.count = 0; /* the page table records the requests */
-        txm_sample(&source->biased[i], image->texture, &how, &at, &source->lane, out->rgba);
+        source->state.random = random;
+        source->state.count = 0; /* the page table records the requests */
+        txm_sample(&source->biased[i], image->texture, &how, &at, &source->state, out->rgba);
     }
     if (source->thread && (out->with_derivatives || out->decides)) {
-        const uint32_t after = source->lane.random;
-        source->lane.random = random;
+        const uint32_t after = source->state.random;
+        source->state.random = random;
         lookup_and_wait(source, image, at, out);
-        source->lane.random = after;
+        source->state.random = after;
     }
     return TXM_LOOKUP_HIT;
 }
 
 stm_lookup_source stm_lookup_source_requesting(const txm_view *biased, uint32_t count, txm_cache_thread *thread,
-                                               txm_lookup_state lane)
+                                               txm_lookup_state state)
 {
     return (stm_lookup_source){
-        .lookup = lookup_and_ask, .biased = biased, .biased_count = count, .thread = thread, .lane = lane};
+        .lookup = lookup_and_request, .biased = biased, .biased_count = count, .thread = thread, .state = state};
 }

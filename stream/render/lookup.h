@@ -27,7 +27,7 @@ typedef struct stm_found_color {
 } stm_found_color;
 
 typedef struct stm_lookup_source stm_lookup_source;
-/* Makes one lookup. MISSED: the step does nothing, and is run again. The random state is the lane's. */
+/* Makes one lookup. MISSED: the step does nothing, and is run again. The random numbers are the state's. */
 typedef txm_lookup_result stm_lookup_fn(stm_lookup_source *source, const stm_bound_image *image, txm_lookup at,
                                         stm_found_color *out);
 
@@ -35,7 +35,7 @@ struct stm_lookup_source {
     stm_lookup_fn *lookup;
     stm_lookup_fn
         *note; /* looks up and writes a trace: called once for each lookup of a finished step; NULL: no trace */
-    txm_lookup_state lane;    /* has the random state and, for views, what is missed */
+    txm_lookup_state state;   /* has the random state and, for views, what is missed */
     txm_cache_thread *thread; /* waits; for a budget only for lookups that decide */
     txm_cache *cache;         /* the cache of the view; NULL: it is a texture set's */
     const txm_view *view;
@@ -51,11 +51,11 @@ struct stm_lookup_source {
 stm_lookup_source stm_lookup_source_untextured(void);
 /* Such a source never misses. */
 stm_lookup_source stm_lookup_source_waiting(txm_cache_thread *thread);
-/* Looks up in a view, that of `cache` unless it is NULL; `lane` collects what is missed. `traced`: lookups are written
+/* Looks up in a view, that of `cache` unless it is NULL; `state` collects what is missed. `traced`: lookups are written
  * to the cache's trace. */
-stm_lookup_source stm_lookup_source_viewing(const txm_view *view, txm_cache *cache, txm_lookup_state lane, bool traced,
+stm_lookup_source stm_lookup_source_viewing(const txm_view *view, txm_cache *cache, txm_lookup_state state, bool traced,
                                             uint32_t number);
 /* Looks up in page tables that have no tiles. `thread`, which may be NULL, makes lookups on which rays depend. */
 stm_lookup_source stm_lookup_source_requesting(const txm_view *biased, uint32_t count, txm_cache_thread *thread,
-                                               txm_lookup_state lane);
+                                               txm_lookup_state state);
 #endif

@@ -170,26 +170,26 @@ static txm_lookup_result lookup_for_answer(stm_lookup_source *source, const stm_
     const stm_queued_lookup what = {.how = (uint32_t)(image - source->queue->images),
                                     .texture = image->texture,
                                     .at = at,
-                                    .random = source->lane.random,
+                                    .random = source->state.random,
                                     .path = source->path};
     const stm_queued_lookup *queued = stm_lookup_queue_find(source->queue, &what);
     if (!queued) {
         stm_lookup_queue_add(source->noted, &what);
-        txm_level_of(image->width, image->height, &image->how, &at, &source->lane.random);
+        txm_level_of(image->width, image->height, &image->how, &at, &source->state.random);
         memset(out->rgba, 0, sizeof out->rgba);
         return TXM_LOOKUP_MISS;
     }
     memcpy(out->rgba, queued->rgba, sizeof out->rgba);
     memcpy(out->du, queued->du, sizeof out->du);
     memcpy(out->dv, queued->dv, sizeof out->dv);
-    source->lane.random = queued->after;
+    source->state.random = queued->after;
     return TXM_LOOKUP_HIT;
 }
 
 static txm_lookup_result lookup_for_answer_and_trace(stm_lookup_source *source, const stm_bound_image *image,
                                                      txm_lookup at, stm_found_color *out)
 {
-    txm_cache_trace_lookup(source->cache, source->number, image->texture, &image->how, &at, source->lane.random);
+    txm_cache_trace_lookup(source->cache, source->number, image->texture, &image->how, &at, source->state.random);
     return lookup_for_answer(source, image, at, out);
 }
 

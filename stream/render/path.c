@@ -395,7 +395,7 @@ static txm_lookup_result surface_color(const stm_path_world *w, stm_lookup_sourc
             continue;
         known = known || t->warp == 0.0f;
         if (!known) {
-            txm_level_of(bound->width, bound->height, &bound->how, &at, &source->lane.random);
+            txm_level_of(bound->width, bound->height, &bound->how, &at, &source->state.random);
             continue;
         }
         if (t->warp != 0.0f)
@@ -571,12 +571,12 @@ static txm_lookup_result look_around(const stm_path_world *w, stm_lookup_source 
 static txm_lookup_result lookup_and_note(const stm_path_world *w, stm_lookup_source *source, stm_path *path,
                                          step_lookups *l)
 {
-    const uint32_t random = source->lane.random;
+    const uint32_t random = source->state.random;
     txm_lookup_result look = look_around(w, source, path, l);
     stm_lookup_fn *const usual = source->lookup;
     if (!source->note || look == TXM_LOOKUP_MISS)
         return look;
-    source->lane.random = random;
+    source->state.random = random;
     source->lookup = source->note;
     look_around(w, source, path, l);
     source->lookup = usual;
@@ -657,7 +657,7 @@ stm_step stm_path_shade(const stm_path_world *w, stm_lookup_source *source, stm_
 {
     stm_surface s;
     /* Every step has a random state of its own, so that a repeated one chooses the same levels. */
-    source->lane.random =
+    source->state.random =
         stm_random_state(w->seed, path->pixel, path->sample, DIMENSION_BOUNCE + PER_BOUNCE * path->bounce + LOOK);
     if (path->hit.object == UINT32_MAX)
         return shade_world(w, source, path);

@@ -425,16 +425,6 @@ static void read_light(parser *p)
         *kept = l;
 }
 
-/* Cycles' three ways to sample the light of a world's image. */
-static void read_sampling(parser *p, stm_scene_world *w)
-{
-    static const char *const ways[] = {"automatic", "none", "manual", NULL};
-    int way = stm_take_choice(&p->words, "kind of sampling", ways);
-    w->unsampled = way == 1;
-    if (way == 2)
-        w->map_columns = stm_take_count(&p->words, "the width of the map", 4, MAX_MAP_COLUMNS);
-}
-
 /* A colour or an image; a later statement replaces an earlier one. */
 static void read_world(parser *p)
 {
@@ -454,8 +444,14 @@ static void read_world(parser *p)
         w.mapped = stm_take_if(&p->words, "mapping");
         if (w.mapped)
             w.mapping = stm_take_matrix(&p->words);
-        if (stm_take_if(&p->words, "sampling"))
-            read_sampling(p, &w);
+        if (stm_take_if(&p->words, "sampling")) {
+            /* Cycles' three ways to sample the light of a world's image. */
+            static const char *const ways[] = {"automatic", "none", "manual", NULL};
+            const int way = stm_take_choice(&p->words, "kind of sampling", ways);
+            w.unsampled = way == 1;
+            if (way == 2)
+                w.map_columns = stm_take_count(&p->words, "the width of the map", 4, MAX_MAP_COLUMNS);
+        }
     }
     p->scene->world = w;
 }

@@ -14,12 +14,6 @@
 #include "cli/say.h"
 #include "replay/replay_table.h"
 
-/* The percentage; 0 of 0 gives 0. */
-static double percent_of(uint64_t part, uint64_t of)
-{
-    return of ? 100.0 * (double)part / (double)of : 0.0;
-}
-
 /* ---- text ---- */
 
 /* The width is in characters. At most 80 are used: four policies fit, as many as there are by default. */
@@ -61,7 +55,7 @@ static void print_traced(const stm_replay_table *t)
     if (t->info->max_bytes)
         printf(" with %s", stm_replay_size_text(t->info->max_bytes, size));
     printf(": %s read, %.1f %% of them again, in %s\n", stm_format_count(t->info->tiles_loaded, "tile", tiles),
-           percent_of(t->info->tiles_reloaded, t->info->tiles_loaded),
+           100.0 * (double)t->info->tiles_reloaded / (double)t->info->tiles_loaded,
            stm_format_seconds(t->info->load_seconds, seconds));
 }
 

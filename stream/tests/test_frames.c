@@ -189,7 +189,7 @@ START_TEST(sources_answer_by_their_kind)
     ck_assert_ptr_null(source.note);
     txm_lookup_result look = TXM_LOOKUP_MISS;
     for (int turn = 0; turn < 4 && look == TXM_LOOKUP_MISS; turn++) {
-        txm_lookup_state *lanes[] = {&source.lane};
+        txm_lookup_state *lanes[] = {&source.state};
         txm_ticket *ticket = NULL;
         ck_assert_int_eq(txm_cache_viewer_prepare(viewer, &view, NULL, &err), TXM_OK);
         look = source.lookup(&source, &bound, at, &found);
@@ -230,7 +230,7 @@ START_TEST(batches_are_shown_when_they_are_paid_for)
     float decoded[256];
     txm_texel_decode(decoded);
     stm_frame_source f = stm_frame_source_of(&o, &loads.view, decoded, &step, &part, NULL, NULL);
-    f.base.lane.random = 77;
+    f.base.state.random = 77;
     ck_assert_int_eq(f.base.lookup(&f.base, &bound, at, &found), TXM_LOOKUP_HIT);
     ck_assert_uint_eq(f.lookups.texels, 2);
     ck_assert_uint_eq(f.lookups.stand_ins, 2);
@@ -246,7 +246,7 @@ START_TEST(batches_are_shown_when_they_are_paid_for)
         ck_assert_uint_eq(shown, turn < 2 ? 0 : 2);
         part.count = part.requested = 0;
         f.lookups = (stm_frame_lookups){0};
-        f.base.lane.random = 77;
+        f.base.state.random = 77;
         f.base.lookup(&f.base, &bound, at, &found);
         stm_request_write(&step, &part, 8);
         ck_assert_uint_eq(part.requested, 0); /* tiles that are being loaded are not requested again */
