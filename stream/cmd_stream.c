@@ -60,7 +60,6 @@ static void show_samples_done(void *user, uint64_t done, uint64_t all)
                        done ? " left" : "");
 }
 
-/* Shows a phase without a percentage. */
 static void show_phase(const stm_stream_args *a, const char *phase)
 {
     if (!a->quiet && stm_say_can_animate())

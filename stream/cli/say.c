@@ -116,16 +116,22 @@ static char *shown(const char *text)
     return stm_bytes_take(&out);
 }
 
-/* Failures of stderr are ignored on purpose, because they cannot be reported. */
-static void put(const char *text)
+bool stm_put(int fd, const char *text)
 {
     for (size_t left = strlen(text); left;) {
-        const ssize_t n = write(STDERR_FILENO, text, left);
+        const ssize_t n = write(fd, text, left);
         if (n < 0 && errno != EINTR)
-            return;
+            return false;
         text += n > 0 ? n : 0;
         left -= n > 0 ? (size_t)n : 0;
     }
+    return true;
+}
+
+/* Failures of stderr are ignored on purpose, because they cannot be reported. */
+static void put(const char *text)
+{
+    stm_put(STDERR_FILENO, text);
 }
 
 /* Lines of several threads do not mix. */

@@ -32,6 +32,8 @@ void stm_lines_install(void);
 /* Flushes standard output; false if something could not be written. */
 bool stm_lines_end(void);
 
+/* Writes text; false if that fails. */
+bool stm_put(int fd, const char *text);
 /* Columns of the terminal `fd`; `otherwise` if it is none. */
 unsigned stm_terminal_columns(int fd, unsigned otherwise);
 /* Bytes of the character at `text` if a terminal may show it, else 0: control characters, and those that change the

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Lines that are wider than the terminal are wrapped at spaces; in pipes and files they are whole, because scripts need
  * them so. */
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -58,22 +57,10 @@ char *stm_wrapped(const char *line, unsigned columns)
 
 static stm_bytes line; /* its beginning, until its end is printed */
 
-static bool put(const char *text, size_t left)
-{
-    while (left) {
-        const ssize_t n = write(STDOUT_FILENO, text, left);
-        if (n < 0 && errno != EINTR)
-            return false;
-        text += n > 0 ? n : 0;
-        left -= n > 0 ? (size_t)n : 0;
-    }
-    return true;
-}
-
 static bool put_line(const char *end)
 {
     char *wrapped = line.data ? stm_wrapped(line.data, stm_terminal_columns(STDOUT_FILENO, 80)) : NULL;
-    const bool ok = !line.failed && (!wrapped || put(wrapped, strlen(wrapped))) && put(end, strlen(end));
+    const bool ok = !line.failed && (!wrapped || stm_put(STDOUT_FILENO, wrapped)) && stm_put(STDOUT_FILENO, end);
     free(wrapped);
     stm_bytes_free(&line);
     return ok;

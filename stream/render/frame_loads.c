@@ -149,7 +149,6 @@ static int by_requests(const void *a, const void *b)
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* Chooses the keys of the batch from those of the list. */
 static void choose_keys(stm_frame_loads *l, const stm_request_list *list)
 {
     const uint64_t most = l->was_full && l->view.epoch ? most_in_batch(l) : list->unique;

@@ -269,7 +269,6 @@ static double now_ms(const stm_frames *f)
     return f->options.is_virtual ? f->virtual_ms : 1e3 * (stm_clock_seconds() - f->begin_seconds);
 }
 
-/* Adds up the counts of the parts of the picture. */
 static void add_parts(const stm_frames *f, stm_frame_stats *s)
 {
     for (uint32_t i = 0; i < f->trace.part_count; i++) {

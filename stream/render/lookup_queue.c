@@ -78,7 +78,6 @@ void stm_lookup_queue_add(stm_lookup_list *noted, const stm_queued_lookup *what)
     noted->items[noted->count++] = *what;
 }
 
-/* Makes room for `count` lookups in all arrays. */
 static bool make_arrays(stm_lookup_queue *a, size_t count)
 {
     if (count <= a->room)

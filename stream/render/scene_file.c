@@ -44,7 +44,6 @@ typedef struct parser {
 
 /* ---- statements ---- */
 
-/* A number within a range. */
 static float take_within(parser *p, const char *what, float least, float most)
 {
     const float value = stm_take_number(&p->words, what);

@@ -81,7 +81,6 @@ bool stm_is_word(const char *word, size_t n, const char *expected)
     return strlen(expected) == n && memcmp(word, expected, n) == 0;
 }
 
-/* Takes the next word if it is this one. */
 bool stm_take_if(stm_words *p, const char *expected)
 {
     const char *before = p->at, *word;
