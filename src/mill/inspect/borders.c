@@ -234,22 +234,6 @@ static txm_status need_bands(borders *r, uint32_t y0, uint32_t h, txm_error *err
     return status;
 }
 
-/* Payloads are added in the order of the tiles, in which the section is written. */
-static txm_status add_band(borders *r, txm_error *err)
-{
-    uint32_t tile = r->tile_y * r->shape->tiles_x;
-    for (unsigned i = 0; i < r->share_count; i++) {
-        const share *s = &r->shares[i];
-        const char *at = s->encoded.data;
-        for (uint32_t k = 0; k < s->count; at += s->sizes[k++]) {
-            txm_status status = txm_section_writer_add(r->writer, r->level, tile++, at, s->sizes[k], err);
-            if (status != TXM_OK)
-                return status;
-        }
-    }
-    return TXM_OK;
-}
-
 /* The bands of the previous level are forgotten, but their memory is kept, since no later level is wider. */
 static txm_status make_level(borders *r, uint32_t level, txm_error *err)
 {
@@ -266,8 +250,14 @@ static txm_status make_level(borders *r, uint32_t level, txm_error *err)
         status = need_bands(r, y0, left < tile_h ? left : tile_h, err);
         if (status == TXM_OK)
             status = run_over_tiles(r, encode_share, err);
-        if (status == TXM_OK)
-            status = add_band(r, err);
+        /* Payloads are added in the order of the tiles, in which the section is written. */
+        uint32_t tile = r->tile_y * r->shape->tiles_x;
+        for (unsigned i = 0; i < r->share_count; i++) {
+            const share *s = &r->shares[i];
+            const char *at = s->encoded.data;
+            for (uint32_t k = 0; status == TXM_OK && k < s->count; at += s->sizes[k++])
+                status = txm_section_writer_add(r->writer, r->level, tile++, at, s->sizes[k], err);
+        }
     }
     return status;
 }

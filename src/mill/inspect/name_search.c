@@ -169,27 +169,19 @@ typedef struct place_search {
     bool exhausted;
 } place_search;
 
-/* Whether the settings stored in the file give its name with this cache folder. */
-static bool leads_to_name(place_search *p, const char *cache_dir)
-{
-    const txm_tx_description *d = &p->v->description;
-    const txm_tx_key key = {d->xyz_to_scene_linear, p->word, d->alpha, d->envlatl};
-    char *path = txm_tx_path(d->source, cache_dir, &key);
-    p->exhausted |= !path;
-    bool same = path && !strcmp(txm_path_base(path), txm_path_base(p->v->path));
-    free(path);
-    return same;
-}
-
 /* Tries folders that are 0 to MAX_UPS levels below `prefix`, each of which represents all folders that share `prefix`
  * with the source. */
 static bool try_below(place_search *p, const char *prefix)
 {
     char steps[MAX_UPS * UP_BYTES + 1] = "";
+    const txm_tx_description *d = &p->v->description;
+    const txm_tx_key key = {d->xyz_to_scene_linear, p->word, d->alpha, d->envlatl};
     for (int ups = 0; ups <= MAX_UPS && !p->exhausted; ups++) {
         char *dir = txm_asprintf("%s%s", prefix, steps);
-        p->exhausted |= !dir;
-        bool found = dir && leads_to_name(p, *dir ? dir : "/");
+        char *path = dir ? txm_tx_path(d->source, *dir ? dir : "/", &key) : NULL;
+        p->exhausted |= !path;
+        const bool found = path && !strcmp(txm_path_base(path), txm_path_base(p->v->path));
+        free(path);
         free(dir);
         if (found)
             return true;

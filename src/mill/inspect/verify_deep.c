@@ -178,33 +178,6 @@ typedef struct tile_row {
     uint32_t y;
 } tile_row;
 
-/* Compares one row of tiles, with memory for two tiles; false if a tile of the expected file cannot be decoded. */
-static bool compare_tile_row(const tile_row *row, uint8_t *pixels, txm_level_diff *diff, txm_error *err)
-{
-    const comparison *c = row->c;
-    const txm_tx_info *i = txm_tx_info_of(c->found);
-    size_t px = i->channels * txm_type_bytes(i->type), stride = i->tile_w * px;
-    uint8_t *other = pixels + i->tile_h * stride;
-    for (uint32_t x = 0; x < txm_tx_level_of(c->found, c->level)->tiles_x && txm_job_runs(c->job); x++) {
-        uint32_t w, h;
-        txm_tx_request tile = {.struct_size = sizeof(txm_tx_request),
-                               .level = c->level,
-                               .tile_x = x,
-                               .tile_y = row->y,
-                               .pixels = other,
-                               .pixel_stride_bytes = px,
-                               .row_stride_bytes = stride,
-                               .width = &w,
-                               .height = &h};
-        if (txm_tx_read_tile(c->expected, &tile, err) != TXM_OK)
-            return false;
-        tile.pixels = pixels;
-        if (txm_tx_read_tile(c->found, &tile, NULL) == TXM_OK)
-            txm_level_diff_tile(diff, i->type, i->channels, other, stride, pixels, stride, w, h, x, row->y);
-    }
-    return true;
-}
-
 /* A job compares one row of tiles: that is enough work to be worth queueing, and needs memory for two tiles. */
 static void run_row(void *arg)
 {
@@ -218,7 +191,27 @@ static void run_row(void *arg)
         pixels = txm_alloc_pixels(2 * (size_t)i->tile_w * i->tile_h, i->channels * txm_type_bytes(i->type));
         if (!pixels)
             txm_no_memory(&err, NULL);
-        if (!pixels || !compare_tile_row(row, pixels, &diff, &err))
+        const size_t px = i->channels * txm_type_bytes(i->type), stride = i->tile_w * px;
+        uint8_t *other = pixels ? pixels + i->tile_h * stride : NULL;
+        for (uint32_t x = 0; !err.status && x < txm_tx_level_of(c->found, c->level)->tiles_x && txm_job_runs(c->job);
+             x++) {
+            uint32_t w, h;
+            txm_tx_request tile = {.struct_size = sizeof(txm_tx_request),
+                                   .level = c->level,
+                                   .tile_x = x,
+                                   .tile_y = row->y,
+                                   .pixels = other,
+                                   .pixel_stride_bytes = px,
+                                   .row_stride_bytes = stride,
+                                   .width = &w,
+                                   .height = &h};
+            if (txm_tx_read_tile(c->expected, &tile, &err) != TXM_OK)
+                break;
+            tile.pixels = pixels;
+            if (txm_tx_read_tile(c->found, &tile, NULL) == TXM_OK)
+                txm_level_diff_tile(&diff, i->type, i->channels, other, stride, pixels, stride, w, h, x, row->y);
+        }
+        if (err.status)
             txm_job_fail(c->job, &err);
     }
     pthread_mutex_lock(&c->lock);

@@ -41,18 +41,6 @@ static const char *skip_component(const char *p, size_t n)
     return p + strspn(p, "/");
 }
 
-/* Splits a path into at most MAX_COMPONENTS components and returns their number. */
-static size_t split_path(const char *path, const char *parts[MAX_COMPONENTS], size_t bytes[MAX_COMPONENTS])
-{
-    size_t count = 0;
-    for (const char *p = path + strspn(path, "/"); *p && count < MAX_COMPONENTS; count++) {
-        parts[count] = p;
-        bytes[count] = strcspn(p, "/");
-        p = skip_component(p, bytes[count]);
-    }
-    return count;
-}
-
 /* reach[i]: the components of the glob so far match the path's first i. There is one pass per component of the glob, so
  * that the time is at most the product of both lengths, however many `**` there are. */
 bool txm_glob_match(const char *glob, const char *path)
@@ -62,7 +50,12 @@ bool txm_glob_match(const char *glob, const char *path)
         return component_matches(glob, strlen(glob), base, strlen(base));
     }
     const char *parts[MAX_COMPONENTS];
-    size_t bytes[MAX_COMPONENTS], count = split_path(path, parts, bytes);
+    size_t bytes[MAX_COMPONENTS], count = 0;
+    for (const char *p = path + strspn(path, "/"); *p && count < MAX_COMPONENTS; count++) {
+        parts[count] = p;
+        bytes[count] = strcspn(p, "/");
+        p = skip_component(p, bytes[count]);
+    }
     bool reach[MAX_COMPONENTS + 1] = {true};
     /* Anchored globs begin at the root, others at any component. */
     for (size_t i = 1; i <= count && glob[0] != '/'; i++)

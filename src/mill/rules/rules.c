@@ -160,21 +160,6 @@ uint32_t txm_rules_limit(const txm_rules *rules, const char *path)
     return 0;
 }
 
-/* File and line are the origin, for messages. */
-static txm_status load_line(txm_rules *rules, char *line, const char *path, size_t number, bool quoted, txm_error *err)
-{
-    char origin[512];
-    line[strcspn(line, "\r\n")] = 0;
-    if (!*line || *line == '#')
-        return TXM_OK;
-    snprintf(origin, sizeof origin, "%s:%zu", path, number);
-    txm_status status = txm_rules_add(rules, line, origin, err);
-    if (status != TXM_STATUS_USAGE || quoted)
-        return status;
-    txm_error_clear(err);
-    return txm_fail(err, status, "%s: not a rule; its text is not shown, since others named the file", origin);
-}
-
 static txm_status load_lines(txm_rules *rules, FILE *f, const char *path, bool *quoted, txm_error *err)
 {
     char line[MAX_RULE_BYTES];
@@ -190,8 +175,16 @@ static txm_status load_lines(txm_rules *rules, FILE *f, const char *path, bool *
             status =
                 txm_fail(err, TXM_STATUS_USAGE, "%s:%zu: the line is longer than %d bytes, or contains a zero byte",
                          path, number, MAX_RULE_BYTES - 2);
-        else
-            status = load_line(rules, line, path, number, *quoted, err);
+        line[strcspn(line, "\r\n")] = 0;
+        if (status != TXM_OK || !*line || *line == '#')
+            continue;
+        char origin[512]; /* file and line, for messages */
+        snprintf(origin, sizeof origin, "%s:%zu", path, number);
+        status = txm_rules_add(rules, line, origin, err);
+        if (status == TXM_STATUS_USAGE && !*quoted) {
+            txm_error_clear(err);
+            txm_fail(err, status, "%s: not a rule; its text is not shown, since others named the file", origin);
+        }
     }
     if (status == TXM_OK && ferror(f))
         status = txm_fail_errno(err, errno, "%s: reading the rules failed", path);

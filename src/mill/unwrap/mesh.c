@@ -63,15 +63,6 @@ txm_status txm_mesh_uvs(const txm_mesh *mesh, const txm_ptex_pages *pages, uint3
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-static const mesh_format *format_of(const char *path)
-{
-    static const mesh_format *const formats[] = {&txm_mesh_obj, &txm_mesh_ply};
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (txm_path_has_ext(path, formats[i]->extension))
-            return formats[i];
-    return NULL;
-}
-
 static txm_status check_corners(const txm_mesh *mesh, txm_error *err)
 {
     for (uint32_t i = 0; i < mesh->polygons; i++) {
@@ -93,7 +84,7 @@ txm_status txm_mesh_file_parse(const char *path, const uint8_t *data, size_t byt
     mesh->quads = quads;
     mesh->data = data;
     mesh->bytes = bytes;
-    mesh->format = format_of(path);
+    mesh->format = txm_path_has_ext(path, "obj") ? &txm_mesh_obj : txm_path_has_ext(path, "ply") ? &txm_mesh_ply : NULL;
     if (!mesh->format && bytes >= 4 && memcmp(data, "ply", 3) == 0)
         mesh->format = &txm_mesh_ply;
     if (!mesh->format)

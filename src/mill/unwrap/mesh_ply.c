@@ -72,17 +72,9 @@ static ply_type type_of(const char *name)
     return NONE;
 }
 
-static bool is_coordinate(const char *name)
-{
-    static const char *const names[] = {"u", "v", "s", "t", "texture_u", "texture_v"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
-
 static txm_status read_property(ply_reader *r, const char *line)
 {
+    static const char *const coordinates[] = {"u", "v", "s", "t", "texture_u", "texture_v"};
     char type[WORD_BYTES], count[WORD_BYTES];
     ply_property p = {.list = NONE};
     if (!r->element_count)
@@ -97,7 +89,8 @@ static txm_status read_property(ply_reader *r, const char *line)
         return bad_ply(r, "'%s' has an unknown type", line);
     if (e->property_count >= MOST_PROPERTIES)
         return bad_ply(r, "more than %d properties of one element", MOST_PROPERTIES);
-    p.dropped = is_coordinate(p.name);
+    for (size_t i = 0; i < sizeof coordinates / sizeof *coordinates; i++)
+        p.dropped |= strcmp(p.name, coordinates[i]) == 0;
     if (!TXM_GROW(e->properties, e->capacity, e->property_count))
         return txm_no_memory(r->err, r->mesh->path);
     e->properties[e->property_count++] = p;
@@ -313,16 +306,6 @@ static txm_status read_faces(ply_reader *r, const ply_element *e)
     return status;
 }
 
-/* Elements without properties have no bytes, whatever their number, and are not counted off. */
-static txm_status skip_element(ply_reader *r, const ply_element *e)
-{
-    for (uint64_t i = 0; e->property_count && i < e->count; i++)
-        for (uint32_t k = 0; k < e->property_count; k++)
-            if (!skip_property(r, &e->properties[k]))
-                return bad_ply(r, "element '%s' cannot be read", e->name);
-    return TXM_OK;
-}
-
 static txm_status read_ply(txm_mesh *mesh, txm_error *err)
 {
     ply_reader r = {.mesh = mesh, .at = mesh->data, .end = mesh->data + mesh->bytes, .err = err};
@@ -331,7 +314,13 @@ static txm_status read_ply(txm_mesh *mesh, txm_error *err)
         ply_element *e = &r.elements[i];
         status = strcmp(e->name, "vertex") == 0 ? read_vertices(&r, e)
                  : strcmp(e->name, "face") == 0 ? read_faces(&r, e)
-                                                : skip_element(&r, e);
+                                                : TXM_OK;
+        /* Elements without properties have no bytes, whatever their number, and are not counted off. */
+        const bool other = strcmp(e->name, "vertex") != 0 && strcmp(e->name, "face") != 0 && e->property_count;
+        for (uint64_t n = 0; other && n < e->count && status == TXM_OK; n++)
+            for (uint32_t k = 0; k < e->property_count && status == TXM_OK; k++)
+                if (!skip_property(&r, &e->properties[k]))
+                    status = bad_ply(&r, "element '%s' cannot be read", e->name);
     }
     for (uint32_t i = 0; i < r.element_count; i++)
         free(r.elements[i].properties);
@@ -429,20 +418,6 @@ static txm_status write_polygon(ply_writer *w, uint32_t polygon)
     return TXM_OK;
 }
 
-static void write_ply_header(const txm_mesh *mesh, const char *mark, uint32_t faces, uint32_t corners, FILE *out)
-{
-    fprintf(out,
-            "ply\nformat binary_little_endian 1.0\ncomment " MESH_MARK "%s " TXM_OUT_FILE_SEAL
-            "\ncomment uv 0 \"UVMap\"\n",
-            mark);
-    fprintf(out, "element vertex %llu\n", (unsigned long long)faces * corners);
-    for (uint32_t i = 0; i < mesh->property_count; i++)
-        if (!mesh->properties[i].dropped)
-            fprintf(out, "property %s %s\n", types[mesh->properties[i].type].name, mesh->properties[i].name);
-    fprintf(out, "property float s\nproperty float t\nproperty float u\nproperty float v\n");
-    fprintf(out, "element face %u\nproperty list uchar int vertex_indices\nend_header\n", faces);
-}
-
 static txm_status write_ply(const txm_mesh *mesh, const txm_ptex_pages *pages, const char *mark, FILE *out,
                             txm_error *err)
 {
@@ -455,7 +430,16 @@ static txm_status write_ply(const txm_mesh *mesh, const txm_ptex_pages *pages, c
     if ((uint64_t)faces * corners > INT32_MAX)
         return txm_fail(err, TXM_STATUS_TOO_LARGE, "%s: %u faces need more vertices than a PLY file can have",
                         mesh->path, faces);
-    write_ply_header(mesh, mark, faces, corners, out);
+    fprintf(out,
+            "ply\nformat binary_little_endian 1.0\ncomment " MESH_MARK "%s " TXM_OUT_FILE_SEAL
+            "\ncomment uv 0 \"UVMap\"\n",
+            mark);
+    fprintf(out, "element vertex %llu\n", (unsigned long long)faces * corners);
+    for (uint32_t i = 0; i < mesh->property_count; i++)
+        if (!mesh->properties[i].dropped)
+            fprintf(out, "property %s %s\n", types[mesh->properties[i].type].name, mesh->properties[i].name);
+    fprintf(out, "property float s\nproperty float t\nproperty float u\nproperty float v\n");
+    fprintf(out, "element face %u\nproperty list uchar int vertex_indices\nend_header\n", faces);
     for (uint32_t i = 0; i < mesh->polygons && status == TXM_OK && !ferror(out); i++)
         status = write_polygon(&w, i);
     for (uint32_t i = 0; i < faces && status == TXM_OK && !ferror(out); i++) {

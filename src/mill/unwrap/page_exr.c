@@ -94,15 +94,6 @@ static txm_status begin_exr(const page_shape *shape, void **writer, txm_error *e
     return rc == EXR_ERR_SUCCESS ? TXM_OK : refused(w, "the header", rc, err);
 }
 
-/* The position of a channel in the rows; OpenEXR sorts channels by name. */
-static uint32_t channel_place(const page_shape *s, const char *name)
-{
-    uint32_t c = 0;
-    while (c + 1 < s->channels && strcmp(channel_name(s->channels, c), name) != 0)
-        c++;
-    return c;
-}
-
 static exr_result_t write_exr_chunk(exr_page *w, const uint8_t *rows, size_t row_bytes)
 {
     exr_chunk_info_t chunk;
@@ -119,7 +110,10 @@ static exr_result_t write_exr_chunk(exr_page *w, const uint8_t *rows, size_t row
         c->user_data_type = c->data_type;
         c->user_pixel_stride = (int32_t)(bytes * w->shape.channels);
         c->user_line_stride = (int32_t)row_bytes;
-        c->encode_from_ptr = rows + channel_place(&w->shape, c->channel_name) * bytes;
+        uint32_t place = 0; /* OpenEXR sorts channels by name */
+        while (place + 1 < w->shape.channels && strcmp(channel_name(w->shape.channels, place), c->channel_name) != 0)
+            place++;
+        c->encode_from_ptr = rows + place * bytes;
     }
     if (is_new)
         rc = exr_encoding_choose_default_routines(w->exr, 0, &w->pipeline);
